@@ -1,0 +1,42 @@
+# Two commands do everything on a fresh machine: make lab, make test.
+PYTHON ?= python3
+PORT ?= 8888
+LESSONS ?= en
+ENV = $(PYTHON) tools/env.py
+RUN = .venv/bin/python
+
+.PHONY: help lab test test-fast notebooks demo record bench clean
+
+help:            ## this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 14
+
+lab:             ## open the course in JupyterLab (LESSONS=zh for Chinese, PORT=9999 for another port)
+	@$(ENV) lab --language $(LESSONS) --port $(PORT)
+
+test:            ## all tests: lessons executed, browser driven, class graded
+	@$(ENV) ensure dev
+	@$(RUN) -m ruff check .
+	@$(RUN) -m pytest -n 2
+
+test-fast:       ## the tests that need neither a browser, nor nbgrader, nor whole lessons
+	@$(ENV) ensure dev
+	@$(RUN) -m pytest -n 2 -m "not browser and not slow"
+
+notebooks:       ## build notebooks/en and notebooks/zh from notebooks/source
+	@$(ENV) ensure dev
+	@$(RUN) -m grader notebooks
+
+demo:            ## a small synthetic class, handed in and graded through nbgrader
+	@$(ENV) ensure dev
+	@$(RUN) -m grader demo --dir build/demo
+
+record:          ## run every experiment this machine can run and write course/recordings
+	@$(ENV) ensure dev
+	@$(RUN) -m course.experiments --record course/recordings
+
+bench:           ## the counters beside their peers, in one run
+	@$(ENV) ensure dev
+	@$(RUN) -m benchmarks.flops
+
+clean:           ## remove what was built, never your answers
+	rm -rf build dist .pytest_cache .ruff_cache

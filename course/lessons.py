@@ -1,0 +1,36 @@
+"""The lessons in their order: the one place that knows which exist and what comes next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from course.language import Text, both
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One notebook. ``id`` is its file stem; ``question`` the one question it answers; ``minutes`` to work it."""
+
+    id: str
+    question: Text
+    minutes: int
+    checkpoint: bool = True
+
+
+LESSONS = (
+    Lesson("00_start", both("Does everything work here, and what is this machine?",
+                            "这里一切正常吗？这是一台什么机器？"), 15, checkpoint=False),
+    Lesson("01_map", both("What is torch.backends, and what is it not?",
+                          "torch.backends 是什么，又不是什么？"), 40),
+    Lesson("02_timing", both("Why is my stopwatch lying?", "我的秒表为什么在撒谎？"), 45),
+    Lesson("05_cudnn_benchmark", both("When does the search pay, and when does it cost?",
+                                      "搜索什么时候划算，什么时候亏本？"), 45),
+)
+BY_ID = {lesson.id: lesson for lesson in LESSONS}
+
+
+def after(lesson_id: str) -> Lesson | None:
+    """The lesson that follows, or None after the last. Raises KeyError for an unknown id."""
+    ids = [lesson.id for lesson in LESSONS]
+    place = ids.index(BY_ID[lesson_id].id) + 1
+    return LESSONS[place] if place < len(LESSONS) else None

@@ -1,0 +1,89 @@
+"""An analogy, not an accelerator: one worker thread plays the GPU, and its kernels only sleep.
+
+Launching returns at once and the work waits in a queue, exactly as with a real device; the difference is
+that here the true duration of every kernel is known, so a stopwatch can be judged. Nothing here uses torch.
+"""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+
+
+def _sleep_ms(milliseconds: float) -> float:
+    time.sleep(milliseconds / 1e3)
+    return time.perf_counter()
+
+
+class Result:
+    """What a launch hands back at once: a value that may not exist yet."""
+
+    def __init__(self, future: Future[float]) -> None:
+        self._future = future
+
+    def done(self) -> bool:
+        """Whether the kernel has finished. Does not wait."""
+        return self._future.done()
+
+    def cpu(self, copy_ms: float = 6.0) -> Result:
+        """Wait for the value, then copy it, which takes ``copy_ms`` milliseconds of its own."""
+        self._future.result()
+        time.sleep(copy_ms / 1e3)
+        return self
+
+    def __repr__(self) -> str:
+        return f"Result(done={self.done()})"
+
+
+class Event:
+    """A mark put into the queue; the device writes the time beside it when it gets there."""
+
+    def __init__(self, future: Future[float]) -> None:
+        self._future = future
+
+    def elapsed_ms(self, later: Event) -> float:
+        """Milliseconds between two marks on the device's side of the queue; waits for both."""
+        return (later._future.result() - self._future.result()) * 1e3
+
+
+class ToyDevice:
+    """A pretend device with one queue. ``launch(20)`` queues a kernel that takes 20 ms."""
+
+    def __init__(self) -> None:
+        self._queue = ThreadPoolExecutor(max_workers=1, thread_name_prefix="toy-device")
+        self._launched: list[Future[float]] = []
+
+    def launch(self, milliseconds: float) -> Result:
+        """Queue a kernel of that many milliseconds and return at once. Raises ValueError below 0."""
+        if milliseconds < 0:
+            raise ValueError(f"a kernel cannot take {milliseconds} ms: give 0 or more milliseconds")
+        return Result(self._put(milliseconds))
+
+    def event(self) -> Event:
+        """Queue a mark behind everything launched so far."""
+        return Event(self._put(0.0))
+
+    def synchronize(self) -> None:
+        """The fence: wait until the queue is empty."""
+        for future in self._launched:
+            future.result()
+        self._launched.clear()
+
+    def waiting(self) -> int:
+        """How many kernels and marks are not finished yet."""
+        return sum(not future.done() for future in self._launched)
+
+    def _put(self, milliseconds: float) -> Future[float]:
+        future = self._queue.submit(_sleep_ms, milliseconds)
+        self._launched.append(future)
+        return future
+
+    def close(self) -> None:
+        """Finish what is queued and end the worker thread."""
+        self._queue.shutdown(wait=True)
+
+    def __enter__(self) -> ToyDevice:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,175 @@
+"""A real JupyterLab and a real Chromium, shared by the browser tests of one worker."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT, missing
+
+CHROMIUM_ARGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run",
+    "--disable-component-update", "--disable-sync", "--disable-quic",
+]
+SHOTS = ROOT / "build" / "screenshots"
+
+
+def chromium_path() -> str:
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if found := shutil.which(name):
+            return found
+    return missing("Chromium", "install it (on Debian: apt install chromium) and run the tests again")
+
+
+class Lab:
+    """One JupyterLab server on a folder of its own."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        settings = folder / "settings" / "@jupyterlab" / "notebook-extension"
+        settings.mkdir(parents=True)
+        (settings / "tracker.jupyterlab-settings").write_text(json.dumps({"windowingMode": "none"}))
+        self.work = folder / "work"
+        self.work.mkdir()
+        env = os.environ | {
+            "COURSE_HOME": str(folder / "home"),
+            "JUPYTERLAB_SETTINGS_DIR": str(folder / "settings"),
+            "JUPYTERLAB_WORKSPACES_DIR": str(folder / "workspaces"),
+            "JUPYTER_CONFIG_DIR": str(folder / "config"),
+            "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
+        }
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root", f"--port={self.port}",
+             "--ServerApp.port_retries=0", "--IdentityProvider.token=", "--expose-app-in-browser",
+             f"--ServerApp.root_dir={self.work}"],
+            env=env, stdout=open(folder / "server.log", "wb"), stderr=subprocess.STDOUT,
+        )
+        self._wait()
+
+    def _wait(self) -> None:
+        for _ in range(240):
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api", timeout=2)
+                return
+            except OSError:
+                if self.process.poll() is not None:
+                    break
+                time.sleep(0.5)
+        raise RuntimeError((self.folder / "server.log").read_text()[-3000:])
+
+    def url(self, notebook: str) -> str:
+        return f"http://127.0.0.1:{self.port}/lab/tree/{notebook}?reset"
+
+    def put(self, source: Path, name: str) -> str:
+        """Copy a notebook into the served folder and return its name there."""
+        shutil.copy(source, self.work / name)
+        return name
+
+    def sessions(self) -> list[dict]:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api/sessions") as answer:
+            return json.load(answer)
+
+    def stop(self) -> None:
+        self.process.terminate()
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory):
+    server = Lab(tmp_path_factory.mktemp("lab"))
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_ARGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium):
+    context = chromium.new_context(viewport={"width": 1280, "height": 1000})
+    tab = context.new_page()
+    tab.set_default_timeout(30_000)
+    yield tab
+    context.close()
+
+
+class Notebook:
+    """An open notebook: what a person would do in it."""
+
+    def __init__(self, page, lab: Lab, name: str):
+        self.page, self.lab, self.name = page, lab, name
+
+    def open(self) -> Notebook:
+        self.page.goto(self.lab.url(self.name))
+        self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=90_000)
+        self.page.wait_for_function("window.jupyterapp && window.jupyterapp.shell.currentWidget", timeout=60_000)
+        return self
+
+    def command(self, name: str, args: str = "{}") -> None:
+        self.page.evaluate(f"() => window.jupyterapp.commands.execute('{name}', {args})")
+
+    def run_all(self, timeout_s: float = 240) -> None:
+        """Run all cells and wait until none is running or waiting."""
+        self.page.wait_for_function(
+            "window.jupyterapp.shell.currentWidget.sessionContext?.session?.kernel?.status === 'idle'",
+            timeout=90_000)
+        self.page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells') }")
+        self.page.wait_for_timeout(1000)
+        self.page.wait_for_function(
+            """() => ![...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')]
+                      .some(p => p.textContent.includes('*'))
+                  && window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.status === 'idle'""",
+            timeout=timeout_s * 1000)
+
+    def cell(self, text: str):
+        """The code cell whose source holds ``text``."""
+        return self.page.locator(".jp-CodeCell", has=self.page.locator(".jp-InputArea", has_text=text)).first
+
+    def save(self) -> None:
+        self.command("docmanager:save")
+        self.page.wait_for_timeout(1500)
+
+    def theme(self, dark: bool) -> None:
+        name = "JupyterLab Dark" if dark else "JupyterLab Light"
+        self.command("apputils:change-theme", json.dumps({"theme": name}))
+        self.page.wait_for_timeout(1500)
+
+    def shot(self, name: str, locator=None) -> Path:
+        SHOTS.mkdir(parents=True, exist_ok=True)
+        path = SHOTS / f"{name}.png"
+        (locator or self.page).screenshot(path=str(path))
+        return path
+
+
+@pytest.fixture
+def notebook(page, lab):
+    """Open a built notebook: ``notebook("en", "lessons", "05_cudnn_benchmark")``."""
+
+    def opened(language: str, kind: str, stem: str) -> Notebook:
+        source = ROOT / "notebooks" / language / kind / f"{stem}.ipynb"
+        name = lab.put(source, f"{stem}.{language}.{kind}.ipynb")
+        return Notebook(page, lab, name).open()
+
+    return opened

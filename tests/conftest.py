@@ -1,0 +1,32 @@
+"""What every test gets: a learner's home of its own, English, and no thread storm on small machines."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path, monkeypatch):
+    """Answers of a test never reach the answers of the person who runs it."""
+    from course.language import set_language
+
+    monkeypatch.setenv("COURSE_HOME", str(tmp_path / "home"))
+    set_language("en")
+    yield tmp_path / "home"
+    set_language("en")
+
+
+def missing(what: str, next_step: str) -> None:
+    """Skip loudly on a person's machine; fail where nothing may be skipped."""
+    sentence = f"{what} is not on this machine, so this was NOT tested. Next step: {next_step}"
+    if os.environ.get("CI"):
+        pytest.fail(sentence)
+    pytest.skip(sentence)

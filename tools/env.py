@@ -1,0 +1,151 @@
+"""The project's own virtual environment: make it, fill it, open JupyterLab in it.
+
+Runs on any Python 3 (it must be able to say that yours is too old), so no newer syntax here.
+"""
+
+import argparse
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+VENV = os.path.join(ROOT, ".venv")
+OLDEST, NEWEST = (3, 10), (3, 13)
+FIRST_NOTEBOOK = os.path.join("notebooks", "{language}", "lessons", "00_start.ipynb")
+
+
+def say(sentence):
+    """Print one line at once."""
+    print(sentence, flush=True)
+
+
+def stop(sentence):
+    """End with a sentence instead of a traceback."""
+    sys.exit(sentence)
+
+
+def find_python():
+    """The running Python if the course supports it, else the newest supported one on the PATH."""
+    if OLDEST <= sys.version_info[:2] <= NEWEST:
+        return sys.executable
+    for minor in range(NEWEST[1], OLDEST[1] - 1, -1):
+        other = shutil.which("python3.%d" % minor)
+        if other and subprocess.call([other, "-c", "import venv, ensurepip"], stderr=subprocess.DEVNULL) == 0:
+            say("Python %d.%d is not supported; using %s instead." % (sys.version_info[:2] + (other,)))
+            return other
+    stop(
+        "The course needs Python 3.10 to 3.13, and this is Python %d.%d.\n"
+        "Next step: install Python 3.12, then run the same command with PYTHON=python3.12 added, "
+        "for example: make lab PYTHON=python3.12" % sys.version_info[:2]
+    )
+
+
+def venv_python():
+    """The interpreter inside the virtual environment."""
+    folder, name = ("Scripts", "python.exe") if os.name == "nt" else ("bin", "python")
+    return os.path.join(VENV, folder, name)
+
+
+def run_with_clock(words, command):
+    """Run a long command with a line that shows it is alive; on failure print its output and stop."""
+    log_path = os.path.join(VENV, "install.log")
+    started = time.time()
+    with open(log_path, "wb") as log:
+        process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT)
+        while process.poll() is None:
+            time.sleep(1)
+            if sys.stdout.isatty():
+                print("\r%s ... %d s " % (words, time.time() - started), end="", flush=True)
+            elif int(time.time() - started) % 30 == 0:
+                say("%s ... %d s" % (words, time.time() - started))
+    say("%s%s: %d s" % ("\r" if sys.stdout.isatty() else "", words, time.time() - started))
+    if process.returncode != 0:
+        with open(log_path, errors="replace") as log:
+            print("".join(log.readlines()[-30:]))
+        stop("That step failed; the lines above say why, all of them are in %s.\n"
+             "Next step: mend the cause and run the same command again; what is installed stays." % log_path)
+
+
+def wanted(extra):
+    """What a filled environment must have been filled from: when it changes, it is filled again."""
+    parts = [extra]
+    for name in ("pyproject.toml", "constraints.txt"):
+        with open(os.path.join(ROOT, name)) as file:
+            parts.append(file.read())
+    return "\n".join(parts)
+
+
+def ensure(extra):
+    """Make the environment and install the course with one of its extras, unless that is done already."""
+    stamp = os.path.join(VENV, "installed-" + extra)
+    if not os.path.exists(venv_python()):
+        python = find_python()
+        say("Making the virtual environment .venv with %s" % python)
+        if subprocess.call([python, "-m", "venv", VENV]) != 0:
+            stop("The virtual environment could not be made (on Debian: apt install python3-venv).")
+    if os.path.exists(stamp):
+        with open(stamp) as file:
+            if file.read() == wanted(extra):
+                return
+    run_with_clock(
+        "Installing torch, JupyterLab and the rest (some minutes the first time)",
+        [venv_python(), "-m", "pip", "install", "-q", "-c", "constraints.txt", "-e", ".[%s]" % extra],
+    )
+    with open(stamp, "w") as file:
+        file.write(wanted(extra))
+
+
+def free_port(port):
+    """``port``, or the next free one, said in a sentence."""
+    for candidate in range(port, port + 50):
+        with socket.socket() as probe:
+            if os.name != "nt":
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", candidate))
+            except OSError:
+                continue
+        if candidate != port:
+            say("Port %d is taken by another program; JupyterLab opens on port %d instead." % (port, candidate))
+        return candidate
+    return stop("Ports %d to %d are all taken. Next step: make lab PORT=9999" % (port, port + 49))
+
+
+def lab(language, port):
+    """Open JupyterLab on the first lesson; ends when the learner stops it."""
+    notebook = FIRST_NOTEBOOK.format(language=language)
+    if not os.path.exists(os.path.join(ROOT, notebook)):
+        stop('There are no notebooks in the language "%s". Next step: make lab LESSONS=en, or LESSONS=zh' % language)
+    ensure("lab")
+    command = [venv_python(), "-m", "jupyter", "lab", notebook, "--port=%d" % free_port(port)]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        command.append("--allow-root")
+    if os.environ.get("NO_BROWSER"):
+        command.append("--no-browser")
+    say("Opening JupyterLab on %s. Stop it with Ctrl-C; your answers are saved." % notebook)
+    try:
+        sys.exit(subprocess.call(command, cwd=ROOT))
+    except KeyboardInterrupt:
+        pass
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    opening = verbs.add_parser("lab", help="open JupyterLab on the first lesson")
+    opening.add_argument("--language", default="en", help="en or zh")
+    opening.add_argument("--port", type=int, default=8888)
+    filling = verbs.add_parser("ensure", help="make and fill the environment")
+    filling.add_argument("extra", choices=["lab", "grading", "dev"])
+    options = parser.parse_args()
+    if options.verb == "lab":
+        lab(options.language, options.port)
+    else:
+        ensure(options.extra)
+
+
+if __name__ == "__main__":
+    main()
