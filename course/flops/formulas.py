@@ -13,11 +13,13 @@ not depend on the kernel the device picks.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from math import prod
 from typing import Any
 
 import torch
+from torch._ops import HigherOrderOperator
 
 Formula = Callable[..., int]
 
@@ -119,6 +121,17 @@ def weighted_bag(out: Any, weight: Any, indices: Any, *rest: Any, **kwargs: Any)
     return 0 if weights is None else indices.numel() * weight.shape[-1]
 
 
+def weighted_bag_backward(out: Any, grad: Any, indices: Any, *rest: Any, **kwargs: Any) -> int:
+    """Gradient of the table: with weights, every looked-up row is one scaled addition."""
+    weights = kwargs.get("per_sample_weights", rest[6] if len(rest) > 6 else None)
+    return 0 if weights is None else indices.numel() * grad.shape[-1]
+
+
+def bag_weights_backward(out: Any, grad: Any, weight: Any, indices: Any, *_: Any, **__: Any) -> int:
+    """Gradient of the weights: one dot product a looked-up row."""
+    return indices.numel() * weight.shape[-1]
+
+
 def onednn_rnn(out: Any, x: Any, w_ih: Any, w_hh: Any, *_: Any, **__: Any) -> int:
     """One layer and direction of an LSTM in oneDNN; x is (time, batch, features)."""
     return x.shape[0] * x.shape[1] * (w_ih.numel() + w_hh.numel())
@@ -135,7 +148,7 @@ def _rnn_steps(x: Any, batch_sizes: Any) -> int:
 
 def cudnn_rnn(out: Any, x: Any, weights: Any, *rest: Any, **kwargs: Any) -> int:
     """All layers of a cuDNN RNN; every weight matrix is used once a step and sequence."""
-    batch_sizes = rest[-2] if len(rest) >= 13 else kwargs.get("batch_sizes")
+    batch_sizes = rest[-2] if len(rest) >= 12 else kwargs.get("batch_sizes")
     return _rnn_steps(x, batch_sizes) * sum(w.numel() for w in weights if w.dim() == 2)
 
 
@@ -180,6 +193,8 @@ def _table() -> dict[str, Formula]:
         "aten::convolution_backward_overrideable": convolution_backward,
         "aten::_native_multi_head_attention": native_attention, "aten::_trilinear": trilinear,
         "aten::_embedding_bag": weighted_bag, "aten::_embedding_bag_forward_only": weighted_bag,
+        "aten::_embedding_bag_dense_backward": weighted_bag_backward,
+        "aten::_embedding_bag_per_sample_weights_backward": bag_weights_backward,
         "aten::mkldnn_rnn_layer": onednn_rnn, "aten::mkldnn_rnn_layer_backward": onednn_rnn_backward,
         "aten::_cudnn_rnn": cudnn_rnn, "aten::_cudnn_rnn_backward": cudnn_rnn_backward,
         "aten::miopen_rnn": cudnn_rnn,
@@ -200,8 +215,11 @@ FORMULAS: dict[str, Formula] = _table()
 def from_torch_registry(func: Any) -> Formula | None:
     """A formula somebody registered with torch.utils.flop_counter.register_flop_formula, halved into MACs.
 
-    It covers operators this package does not know (flex attention, a custom operator with a formula).
+    It covers operators this package does not know (flex attention, a custom operator with a formula). Whoever
+    registered one has imported that module; it takes a second to import, so nobody else pays for it.
     """
+    if "torch.utils.flop_counter" not in sys.modules and not isinstance(func, HigherOrderOperator):
+        return None
     from torch.utils.flop_counter import flop_registry
 
     theirs = flop_registry.get(getattr(func, "_overloadpacket", func))

@@ -92,28 +92,32 @@ _QUANTIZED = (
     "add add_relu add_scalar mul mul_relu cat batch_norm batch_norm2d relu6 leaky_relu hardswish sigmoid elu "
     "layer_norm group_norm instance_norm clamp threshold dropout prelu softmax"
 )
-_ADVERTISED_BACKWARD = (
+_GRADIENTS = (
     "max_pool2d_with_indices_backward avg_pool2d_backward native_layer_norm_backward native_batch_norm_backward "
     "_softmax_backward_data _log_softmax_backward_data _sparse_softmax_backward_data masked_scatter_backward "
     "select_backward slice_backward diagonal_backward unfold_backward value_selecting_reduction_backward "
     "_prelu_kernel_backward cudnn_batch_norm_backward threshold_backward"
 )
 
-BLOCKED = frozenset("embedding_bag _embedding_bag bilinear linear matmul".split())
-"""Names whose `_backward` twin must not pass as free by the rule below: the forward contracts."""
-
-
 def _names() -> frozenset[str]:
     groups = (_POOLING, _NORMS, _REDUCTIONS, _LOSSES, _MOVING, _QUERIES, _FILLING, _ELEMENTWISE, _SAMPLING)
     names = {"aten::" + name for group in groups for name in group.split()}
     names |= {"aten::_foreach_" + name for name in _FOREACH.split()}
     names |= {"quantized::" + name for name in _QUANTIZED.split()}
-    names |= {"aten::" + name for name in _ADVERTISED_BACKWARD.split()}
-    names |= {"prim::device", "prim::layout", "aten::_embedding_bag_dense_backward"}
+    names |= {"aten::" + name for name in _GRADIENTS.split()}
+    names |= {"prim::device", "prim::layout"}
     return frozenset(names)
 
 
 FREE: frozenset[str] = _names()
+
+
+_STILL = frozenset("aten::" + name for group in (_MOVING, _QUERIES, _FILLING) for name in group.split())
+
+
+def moves_only(name: str) -> bool:
+    """Whether the operator copies, selects, fills or asks: no arithmetic at all."""
+    return name in _STILL or name.rstrip("_") in _STILL
 
 
 def _listed(name: str) -> bool:
@@ -128,7 +132,7 @@ def _listed(name: str) -> bool:
         if name.endswith(ending):
             forward = name[: -len(ending)]
             stems = (forward, forward + "_forward", forward.replace("::", "::_", 1))
-            return forward.split("::")[1] not in BLOCKED and any(stem in FREE for stem in stems)
+            return any(stem in FREE for stem in stems)
     return False
 
 

@@ -1,0 +1,1 @@
+"""Live experiments, one module a lesson (`lesson_NN.py`); the machinery is in `course.experiments.base`."""

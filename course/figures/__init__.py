@@ -1,0 +1,9 @@
+"""A record -> picture, one sentence, table. matplotlib is loaded when something is drawn."""
+
+from __future__ import annotations
+
+from course.figures.plots import grouped, intervals, lines, paired_plot, samples
+from course.figures.show import Shown, show
+from course.figures.style import colors, style
+
+__all__ = ["Shown", "colors", "grouped", "intervals", "lines", "paired_plot", "samples", "show", "style"]

@@ -1,0 +1,155 @@
+"""The few kinds of picture the course draws, each on one matplotlib Axes: intervals, lines, raw samples."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from course.figures.style import DASHES, MARKERS, colors, faint
+from course.language import t
+
+if TYPE_CHECKING:
+    from course.timing.results import Comparison
+
+
+def intervals(ax: Any, labels: Sequence[str], mids: Sequence[float], lows: Sequence[float],
+              highs: Sequence[float], unit: str, *, reference: float | None = None, what: str = "",
+              log: bool = False, digits: int = 3) -> None:
+    """A point and its interval for each label, one a line, top to bottom, the figure written beside it.
+
+    unit stands on the axis ("ms"; "" for a ratio). reference: a dashed guide line, such as 1 for ratios.
+    what: axis text before the unit. log: logarithmic axis. Raises ValueError for lists of unequal length.
+    """
+    if not len(labels) == len(mids) == len(lows) == len(highs):
+        raise ValueError(f"labels, mids, lows and highs differ in length: {len(labels)}, {len(mids)}, "
+                         f"{len(lows)}, {len(highs)}")
+    colour = colors()
+    for i, (mid, low, high) in enumerate(zip(mids, lows, highs, strict=True)):
+        shade = colour[i % len(colour)]
+        ax.plot([low, high], [i, i], color=shade, linewidth=2.5, solid_capstyle="butt")
+        ax.plot([mid], [i], marker=MARKERS[i % len(MARKERS)], markersize=7, color=shade)
+        ax.annotate(f"{mid:.{digits}g}", (mid, i), xytext=(0, 8), textcoords="offset points", ha="center",
+                    fontsize=9)
+    if log:
+        ax.set_xscale("log")
+    if reference is not None:
+        ax.axvline(reference, color=faint(), linestyle="--", linewidth=1.2, zorder=0)
+    ax.set_yticks(range(len(labels)), labels)
+    ax.set_ylim(len(labels) - 0.4, -0.7)
+    ax.grid(axis="y", visible=False)
+    ax.set_xlabel(_axis(what, unit))
+    ax.margins(x=0.12)
+
+
+def _axis(what: str, unit: str) -> str:
+    if what and unit:
+        return t(f"{what} ({unit})", f"{what}（{unit}）")
+    return what or unit
+
+
+def lines(ax: Any, x: Sequence[float], series: Mapping[str, Sequence[float | None]], *, xlabel: str = "",
+          ylabel: str = "", bands: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
+          log_x: bool = False, log_y: bool = False) -> None:
+    """One line a series over common x, told apart by colour, dash and marker; None leaves a gap.
+
+    bands: series name -> (lows, highs), drawn as a shade. Axis texts carry their units.
+    """
+    colour = colors()
+    for i, (name, values) in enumerate(series.items()):
+        drawn = [float("nan") if v is None else v for v in values]
+        shade = colour[i % len(colour)]
+        ax.plot(x, drawn, color=shade, linestyle=DASHES[i % len(DASHES)], marker=MARKERS[i % len(MARKERS)],
+                markersize=4.5, label=name)
+        if bands and name in bands:
+            ax.fill_between(x, *bands[name], color=shade, alpha=0.2, linewidth=0)
+    if log_x:
+        ax.set_xscale("log")
+    if log_y:
+        ax.set_yscale("log")
+    ax.set_xlabel(xlabel)
+    ax.set_ylabel(ylabel)
+    if len(series) > 1:
+        ax.legend()
+
+
+def samples(ax: Any, groups: Mapping[str, Sequence[float]], unit: str, *, what: str = "", log: bool = False,
+            most: int = 600) -> None:
+    """Every raw sample as a dot, one strip a group, the median as a bar across.
+
+    At most `most` samples of a group are drawn (evenly picked). unit stands on the axis.
+    """
+    shake, colour = random.Random(0), colors()
+    for i, (_, values) in enumerate(groups.items()):
+        shown = list(values)[:: max(1, -(-len(values) // most))]
+        heights = [i + shake.uniform(-0.25, 0.25) for _ in shown]
+        ax.plot(shown, heights, linestyle="", marker=MARKERS[i % len(MARKERS)], markersize=3,
+                color=colour[i % len(colour)], alpha=0.45, markeredgewidth=0)
+        ordered = sorted(values)
+        if ordered:
+            middle = ordered[len(ordered) // 2]
+            ax.plot([middle, middle], [i - 0.36, i + 0.36], color=colour[i % len(colour)], linewidth=2.5)
+    if log:
+        ax.set_xscale("log")
+    ax.set_yticks(range(len(groups)), list(groups))
+    ax.set_ylim(len(groups) - 0.4, -0.6)
+    ax.grid(axis="y", visible=False)
+    ax.set_xlabel(_axis(what, unit))
+
+
+def grouped(ax: Any, labels: Sequence[str], series: Mapping[str, Sequence[tuple[float, float, float]]],
+            unit: str, *, what: str = "", reference: float | None = None, log: bool = False) -> None:
+    """Several (mid, low, high) per label, one colour and marker a series, with a legend."""
+    colour = colors()
+    step = 0.7 / max(len(series), 1)
+    for j, (name, triples) in enumerate(series.items()):
+        heights = [i + (j - (len(series) - 1) / 2) * step for i in range(len(labels))]
+        shade = colour[j % len(colour)]
+        for height, (_, low, high) in zip(heights, triples, strict=True):
+            ax.plot([low, high], [height, height], color=shade, linewidth=2.2, solid_capstyle="butt")
+        ax.plot([mid for mid, _, _ in triples], heights, linestyle="", marker=MARKERS[j % len(MARKERS)],
+                markersize=6.5, color=shade, label=name)
+    if log:
+        ax.set_xscale("log")
+    if reference is not None:
+        ax.axvline(reference, color=faint(), linestyle="--", linewidth=1.2, zorder=0)
+    ax.set_yticks(range(len(labels)), labels)
+    ax.set_ylim(len(labels) - 0.4, -0.6)
+    ax.grid(axis="y", visible=False)
+    ax.set_xlabel(_axis(what, unit))
+    ax.legend()
+
+
+def paired_plot(comparison: Comparison, ax: Any = None) -> Any:
+    """The ratios of a comparison, round by round, with median, interval and gate; returns the Axes.
+
+    Left of 1 is faster than the baseline, right of it slower. Makes a figure of its own without `ax`.
+    """
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        _, ax = plt.subplots(layout="constrained")
+    pairs = list(comparison.pairs.values())
+    samples(ax, {p.name: p.ratios for p in pairs}, "")
+    for i, pair in enumerate(pairs):
+        ax.plot([pair.low, pair.high], [i + 0.42, i + 0.42], linewidth=3, color=colors()[i % len(colors())])
+    gate = comparison.gate
+    ax.axvspan(1 - gate, 1 + gate, color=faint(), alpha=0.35, linewidth=0, zorder=0)
+    ax.axvline(1, color=faint(), linestyle="--", linewidth=1.2, zorder=0)
+    ax.set_ylim(len(pairs) - 0.4, -0.6)
+    ax.set_xlim(*_window(pairs, gate))
+    ax.set_xlabel(t(f"time / time of {comparison.baseline}   (below 1: faster; band: within the gate)",
+                    f"用时 / {comparison.baseline} 的用时（小于 1 更快；灰带：门限之内）"))
+    return ax
+
+
+def _window(pairs: Sequence[Any], gate: float) -> tuple[float, float]:
+    """The middle 96 % of the ratios, with 1, the gate and the intervals: outliers must not squeeze it."""
+    low, high = 1 - 1.5 * gate, 1 + 1.5 * gate
+    for pair in pairs:
+        ordered = sorted(pair.ratios)
+        cut = len(ordered) // 50
+        low = min(low, ordered[cut], pair.low)
+        high = max(high, ordered[-cut - 1], pair.high)
+    room = 0.05 * (high - low)
+    return low - room, high + room

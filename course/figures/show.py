@@ -1,0 +1,203 @@
+"""A record as a learner sees it: where it comes from, picture, one sentence, the bets, a table to unfold."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+import textwrap
+import unicodedata
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from course.figures.plots import intervals, samples
+from course.figures.style import style
+from course.language import Text, language, pick, t
+
+if TYPE_CHECKING:
+    from course.records import Record
+
+LONGEST_TABLE = 60
+"""Rows shown in the foldable table; the rest is counted."""
+CELL_SAMPLES = 3
+_THEME_RULES = (
+    "<style>"
+    'body[data-jp-theme-light="false"] .tb-light,html[theme="dark"] .tb-light,body.vscode-dark .tb-light'
+    "{display:none !important}"
+    'body[data-jp-theme-light="false"] .tb-dark,html[theme="dark"] .tb-dark,body.vscode-dark .tb-dark'
+    "{display:block !important}</style>"
+)
+
+
+class Shown:
+    """What `show` gives back: displays itself in a notebook, prints as text elsewhere.
+
+    label, sentence, bets: strings in the learner's language. png(dark) renders the picture.
+    """
+
+    def __init__(self, record: Record, experiment: Any, bets: Sequence[Text] = ()) -> None:
+        self.record, self.experiment = record, experiment
+        self.label = pick(record.label())
+        self._finding = _finding(record, experiment)
+        self.sentence = pick(self._finding)
+        self.bets = tuple(pick(bet) for bet in bets)
+
+    def png(self, dark: bool = False) -> bytes:
+        """The picture as PNG bytes; empty when there is nothing to draw."""
+        if not self.record.rows:
+            return b""
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        with style(dark):
+            figure = Figure(figsize=(7.0, 3.8), layout="constrained")
+            FigureCanvasAgg(figure)
+            ax = figure.add_subplot()
+            _draw(self.record, self.experiment, ax)
+            figure.suptitle(wrap(pick(self._finding)), x=0.01, ha="left", fontsize=11)
+            if self.bets and _drawable(self.bets):
+                figure.text(0.01, -0.02, wrap("\n".join(self.bets)), ha="left", va="top", fontsize=10,
+                            style="italic")
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format="png", dpi=130, bbox_inches="tight", pad_inches=0.12)
+        return buffer.getvalue()
+
+    def _repr_html_(self) -> str:
+        bets = "".join(f"<li>{html.escape(bet)}</li>" for bet in self.bets)
+        return (
+            f'<div class="tb-shown"><div><small>{html.escape(self.label)}</small></div>'
+            + (f"<ul>{bets}</ul>" if bets else "")
+            + self._pictures()
+            + f"<p><strong>{html.escape(self.sentence)}</strong></p>{_table(self.record)}</div>"
+        )
+
+    def _pictures(self) -> str:
+        """Both pictures, one shown at a time by the theme; where styles are stripped, the light one."""
+        if not self.record.rows:
+            return ""
+        alt = html.escape(self.sentence, quote=True)
+
+        def image(dark: bool) -> str:
+            data = base64.b64encode(self.png(dark)).decode()
+            name, shown = ("tb-dark", "none") if dark else ("tb-light", "block")
+            return (f'<img class="{name}" style="display:{shown};max-width:100%;width:760px" alt="{alt}" '
+                    f'src="data:image/png;base64,{data}">')
+
+        return _THEME_RULES + image(False) + image(True)
+
+    def __str__(self) -> str:
+        return "\n".join([self.label, *self.bets, self.sentence])
+
+    __repr__ = __str__
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
+
+def show(record: Record, experiment: Any = None, bets: Sequence[Text] = ()) -> Shown:
+    """`record` made displayable.
+
+    experiment: the Experiment (or anything with `.finding(record)` and `.draw(record, ax)`); without it a
+    plain drawing and no claim. bets: lines such as "your bet: twice as fast -> 1.02 x, not settled".
+    """
+    return Shown(record, experiment, bets)
+
+
+def wrap(text: str, width: int = 84) -> str:
+    """`text` broken into lines at most `width` columns wide; a Chinese character counts two columns."""
+    return "\n".join(line for part in text.split("\n") for line in _wrap_line(part, width))
+
+
+def _wrap_line(text: str, width: int) -> list[str]:
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
+    if wide * 4 < len(text):
+        return textwrap.wrap(text, width) or [""]
+    lines, line, columns = [], "", 0
+    for char in text:
+        size = 2 if unicodedata.east_asian_width(char) in "WF" else 1
+        if columns + size > width and char not in "，。；：！？）、”%":
+            lines.append(line)
+            line, columns = "", 0
+        line, columns = line + char, columns + size
+    return [*lines, line]
+
+
+def _drawable(texts: Sequence[str]) -> bool:
+    """Whether the figure's font can show these texts (a Chinese bet needs a Chinese font)."""
+    return language() == "zh" or all(ord(c) < 0x2E80 for text in texts for c in text)
+
+
+def _finding(record: Record, experiment: Any) -> Text:
+    if not record.rows:
+        return t("Nothing was measured before the run ended; run it again.",
+                 "运行结束前没有测到任何数据；请再运行一次。")
+    if experiment is None:
+        return t(f"{record.experiment}: the rows as measured.", f"{record.experiment}：原始测量数据。")
+    try:
+        return experiment.finding(record)
+    except Exception as error:  # noqa: BLE001  (a cut-short record may lack the rows a sentence needs)
+        kind = type(error).__name__
+        return t(f"Inconclusive: these rows are too few for a finding ({kind}). Run it again with more time.",
+                 f"尚无结论：数据不足以得出结论（{kind}）。请多给些时间再运行一次。")
+
+
+def _draw(record: Record, experiment: Any, ax: Any) -> None:
+    draw: Callable[[Any, Any], None] = getattr(experiment, "draw", None) or default_draw
+    try:
+        draw(record, ax)
+    except Exception as error:  # noqa: BLE001  (sentence and table must still reach the learner)
+        ax.clear()
+        ax.set_axis_off()
+        kind = type(error).__name__
+        sentence = t(f"No picture from these rows ({kind}).", f"这些数据画不出图（{kind}）。")
+        ax.text(0.5, 0.5, sentence, ha="center", transform=ax.transAxes)
+
+
+def default_draw(record: Record, ax: Any) -> None:
+    """Intervals where rows have a ratio or median_ms with low and high, else raw samples, else points."""
+    rows = record.rows
+    first = rows[0]
+    labels = [" ".join(v for v in row.values() if isinstance(v, str)) or str(i) for i, row in enumerate(rows)]
+    for mid, low, high, unit in (("ratio", "low", "high", ""), ("ratio", "ratio_low", "ratio_high", ""),
+                                 ("median_ms", "low_ms", "high_ms", "ms")):
+        if {mid, low, high} <= first.keys():
+            columns = [[row[key] for row in rows] for key in (mid, low, high)]
+            intervals(ax, labels, *columns, unit, reference=1 if mid == "ratio" else None, what=mid)
+            return
+    raw = next((key for key, value in first.items() if isinstance(value, list)), None)
+    if raw:
+        samples(ax, dict(zip(labels, (row[raw] for row in rows), strict=True)), "", what=raw)
+        return
+    key = next(k for k, v in first.items() if isinstance(v, (int, float)) and not isinstance(v, bool))
+    ax.plot([row[key] for row in rows], range(len(rows)), "o")
+    ax.set_yticks(range(len(rows)), labels)
+    ax.set_xlabel(key)
+
+
+def _table(record: Record) -> str:
+    """All rows in a <details> block; long lists shortened, long tables counted."""
+    rows = record.rows
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    head = "".join(f'<th scope="col" style="text-align:left">{html.escape(key)}</th>' for key in keys)
+    lines = [[html.escape(_cell(row.get(key))) for key in keys] for row in rows[:LONGEST_TABLE]]
+    cells = ["".join(f'<td style="text-align:left">{cell}</td>' for cell in line) for line in lines]
+    body = "".join(f"<tr>{line}</tr>" for line in cells)
+    more = len(rows) - LONGEST_TABLE
+    rest = f"<p>{t(f'and {more} more rows', f'另有 {more} 行')}</p>" if more > 0 else ""
+    title = t(f"The numbers ({len(rows)} rows)", f"数据（{len(rows)} 行）")
+    return (f"<details><summary>{title}</summary><div style=\"overflow-x:auto\"><table><thead><tr>{head}</tr>"
+            f"</thead><tbody>{body}</tbody></table></div>{rest}</details>")
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return t("yes", "是") if value else t("no", "否")
+    if isinstance(value, float):
+        return f"{value:.5g}"
+    if isinstance(value, list):
+        shown = ", ".join(_cell(v) for v in value[:CELL_SAMPLES])
+        more = len(value) - CELL_SAMPLES
+        return shown + (t(f", … {more} more", f"，……另有 {more} 个") if more > 0 else "")
+    return str(value)

@@ -1,0 +1,138 @@
+"""The dispatch mode that sees every operator, counts it, and runs it on the ground it was given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import torch
+from torch._ops import HigherOrderOperator
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from course.flops.formulas import FORMULAS, Formula, from_torch_registry, tensors_in
+from course.flops.free import is_free, moves_only
+from course.flops.tally import Tally
+
+COUNTED, ELEMENTS, STILL, COMPOSITE, UNKNOWN = range(5)
+_kinds: dict[Any, tuple[int, Formula | None]] = {}
+
+
+class Ground(Protocol):
+    """Where operators run: on shapes alone, on fake tensors, or for real."""
+
+    def run(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The output of the operator on this ground."""
+
+
+def _kind_of(func: Any) -> tuple[int, Formula | None]:
+    name = func._schema.name
+    formula = FORMULAS.get(name) or from_torch_registry(func)
+    if formula is not None:
+        return COUNTED, formula
+    if torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"):
+        return COMPOSITE, None
+    if moves_only(name) or getattr(func, "is_view", False):
+        return STILL, None
+    return (ELEMENTS if is_free(func) else UNKNOWN), None
+
+
+def kind_of(func: Any) -> tuple[int, Formula | None]:
+    """How an operator counts, and its formula; unknown ones are asked again, a formula may be registered."""
+    known = _kinds.get(func)
+    if known is None:
+        known = _kind_of(func)
+        if known[0] != UNKNOWN:
+            _kinds[func] = known
+    return known
+
+
+def _measurable(tensors: list[torch.Tensor]) -> bool:
+    """Dense tensors only: a formula on the shape of a sparse or nested one would claim too much."""
+    return all(t.layout in (torch.strided, torch._mkldnn) and not t.is_nested for t in tensors)
+
+
+class CountingMode(TorchDispatchMode):
+    """Counts into `tally`, runs operators through `ground`.
+
+    `broken` keeps the first exception an operator raised: a model that swallows it has taken another
+    path than it takes on real data, so the count of this run must not be believed.
+    """
+
+    supports_higher_order_operators = True
+
+    def __init__(self, tally: Tally, ground: Ground, plain_types: tuple[type, ...] = ()) -> None:
+        super().__init__()
+        self.tally, self.ground = tally, ground
+        self.broken: Exception | None = None
+        self._plain = (torch.Tensor, torch.nn.Parameter, *plain_types)
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Compiled code is switched off while counting, so torch need not import its compiler for this mode."""
+        return False
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if types and not all(issubclass(kind, self._plain) and self._is_plain(kind) for kind in types):
+            return NotImplemented  # the subclass explains itself in plain operators, and those are counted
+        if isinstance(func, HigherOrderOperator):
+            return self._higher_order(func, args, kwargs)
+        kind, formula = kind_of(func)
+        if kind == COMPOSITE:
+            with self:
+                out = func.decompose(*args, **kwargs)
+            if out is not NotImplemented:
+                return out
+            kind = UNKNOWN
+        out = self._guarded(lambda: self.ground.run(func, args, kwargs))
+        if kind == COUNTED:
+            self._contraction(func, formula, out, args, kwargs)
+        elif kind == ELEMENTS:
+            self._elements(out, args)
+        elif kind == UNKNOWN:
+            self.tally.unknown[_short(func)] += 1
+        return out
+
+    def _is_plain(self, kind: type) -> bool:
+        return kind in self._plain or kind.__torch_dispatch__ is torch._C._disabled_torch_dispatch_impl
+
+    def _guarded(self, run: Callable[[], Any]) -> Any:
+        try:
+            return run()
+        except Exception as error:
+            self.broken = self.broken or error
+            raise
+
+    def _higher_order(self, func: Any, args: Any, kwargs: Any) -> Any:
+        out = self._guarded(lambda: func(*args, **kwargs))
+        formula = from_torch_registry(func)
+        if formula is None:
+            self.tally.unknown[str(func)] += 1
+        else:
+            self._count(str(func), formula, out, args, kwargs, 1)
+        return out
+
+    def _contraction(self, func: Any, formula: Any, out: Any, args: Any, kwargs: Any) -> None:
+        tensors = tensors_in(args, kwargs)
+        if _measurable(tensors):
+            self._count(_short(func), formula, out, args, kwargs, 4 if tensors and tensors[0].is_complex() else 1)
+        else:
+            self.tally.unknown[_short(func) + " (sparse or nested)"] += 1
+
+    def _count(self, name: str, formula: Any, out: Any, args: Any, kwargs: Any, factor: int) -> None:
+        try:
+            macs = int(formula(out, *args, **kwargs)) * factor
+        except (TypeError, IndexError, KeyError, AttributeError, RuntimeError, ValueError):
+            self.tally.unknown[name + " (unusual arguments)"] += 1
+        else:
+            self.tally.contraction(name, macs)
+
+    def _elements(self, out: Any, args: Any) -> None:
+        written = out.numel() if isinstance(out, torch.Tensor) else 0
+        read = args[0].numel() if args and isinstance(args[0], torch.Tensor) else 0
+        self.tally.elements(max(written, read))
+
+
+def _short(func: Any) -> str:
+    """`convolution` for aten's own operators, `library::name` for all others."""
+    return func._schema.name.removeprefix("aten::")

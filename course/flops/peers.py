@@ -1,0 +1,179 @@
+"""Running the other counters, each on its own copy of the model, and reading what they say part by part.
+
+Every reader returns a PeerCount whose parts add up to the number the tool reports, so that a difference can be
+traced to where it comes from. A missing package, or a tool that stops, is a PeerCount with a note and no number.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import io
+import inspect
+import logging
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from course.language import Text, both
+
+
+@dataclass
+class PeerCount:
+    """What one tool says.
+
+    reported: its own number, in its own `unit` ("MACs" or "FLOPs"); None if it gave none, then `note` says why.
+    by_module: MACs at the modules it has a rule for, by dotted path. by_operator: MACs by operator name.
+    functions: MACs from functions it patched. per_sample: batch size it divides the modules' work by.
+    """
+
+    tool: str
+    unit: str = "MACs"
+    reported: int | None = None
+    by_module: dict[str, int] | None = None
+    by_operator: dict[str, int] | None = None
+    functions: int = 0
+    per_sample: int = 1
+    note: Text | None = None
+
+    @property
+    def macs(self) -> int | None:
+        """The number as MACs."""
+        if self.reported is None:
+            return None
+        return self.reported // 2 if self.unit == "FLOPs" else self.reported
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """No prints, no warnings, and torch's functions as they were, whatever the tool patches."""
+    before = [(space, vars(space).copy()) for space in (torch, F)]
+    methods = {name: torch.Tensor.__dict__.get(name) for name in ("matmul", "mm", "bmm", "addmm", "mul", "add")}
+    level = logging.root.manager.disable
+    try:
+        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()), torch.no_grad(), \
+                contextlib.redirect_stderr(io.StringIO()):
+            warnings.simplefilter("ignore")
+            logging.disable(logging.WARNING)
+            yield
+    finally:
+        logging.disable(level)
+        for space, names in before:
+            for name, value in names.items():
+                if callable(value) and vars(space).get(name) is not value:
+                    setattr(space, name, value)
+        for name, value in methods.items():
+            if value is None and name in torch.Tensor.__dict__:
+                delattr(torch.Tensor, name)
+            elif value is not None and torch.Tensor.__dict__.get(name) is not value:
+                setattr(torch.Tensor, name, value)
+
+
+def _asked(tool: str, read: Callable[[nn.Module, tuple[Any, ...]], PeerCount], model: nn.Module, inputs: Any) -> PeerCount:
+    package = tool.split(" ")[0]
+    try:
+        with _quiet():
+            return read(copy.deepcopy(model), inputs)
+    except ImportError as error:
+        return PeerCount(tool, note=both(
+            f"{package} is not installed or cannot be imported here ({error}): pip install {package}",
+            f"{package} 没有安装,或在这里无法导入({error}):pip install {package}",
+        ))
+    except Exception as error:  # a foreign tool may stop in any way; that is a result, not our failure
+        first = (str(error).strip() or type(error).__name__).split("\n")[0]
+        return PeerCount(tool, note=both(
+            f"{tool} stopped with {type(error).__name__}: {first}", f"{tool} 中断,{type(error).__name__}:{first}"
+        ))
+
+
+def _thop(model: nn.Module, inputs: tuple[Any, ...]) -> PeerCount:
+    from thop.profile import profile, register_hooks
+
+    total, _, details = profile(model, inputs, verbose=False, ret_layer_info=True)
+    found: dict[str, int] = {}
+
+    def walk(level: dict[str, Any], prefix: str) -> None:
+        for name, (macs, _, below) in level.items():
+            path = prefix + name
+            if below:
+                walk(below, path + ".")
+            else:
+                found[path] = int(macs)
+
+    walk(details, "")
+    if type(model) in register_hooks and not details:
+        found[""] = int(total)
+    names = {path: type(module) for path, module in model.named_modules()}
+    ruled = {path: macs for path, macs in found.items() if names.get(path) in register_hooks}
+    return PeerCount("thop", reported=int(total), by_module=ruled)
+
+
+def _as_one(model: nn.Module, inputs: tuple[Any, ...]) -> Any:
+    """The inputs in the form ptflops passes on: one tensor, or keywords named as in the forward."""
+    if len(inputs) == 1:
+        return inputs[0]
+    names = list(inspect.signature(model.forward).parameters)
+    return dict(zip(names, inputs))
+
+
+def _ptflops(model: nn.Module, inputs: tuple[Any, ...]) -> PeerCount:
+    from ptflops import get_model_complexity_info
+    from ptflops.pytorch_engine import add_flops_counting_methods
+    from ptflops.pytorch_ops import MODULES_MAPPING
+
+    whole, _ = get_model_complexity_info(
+        copy.deepcopy(model), (1,), as_strings=False, print_per_layer_stat=False, backend="pytorch",
+        input_constructor=lambda _: _as_one(model, inputs),
+    )
+    if whole is None:
+        raise RuntimeError("its own run of the model failed")
+    model = add_flops_counting_methods(model)
+    model.eval()
+    model.start_flops_count(ost=io.StringIO(), verbose=False, ignore_list=[])
+    model(*inputs)
+    inside: set[int] = set()
+    found = {}
+    for path, module in model.named_modules():
+        if type(module) in MODULES_MAPPING and id(module) not in inside:
+            found[path] = int(module.__flops__)
+            inside.update(id(below) for below in module.modules())
+    batch = len(inputs[0]) if len(inputs) == 1 and isinstance(inputs[0], torch.Tensor) else 1
+    functions = int(whole) - sum(found.values()) // batch
+    return PeerCount("ptflops pytorch", reported=int(whole), by_module=found, functions=functions, per_sample=batch)
+
+
+def _ptflops_aten(model: nn.Module, inputs: tuple[Any, ...]) -> PeerCount:
+    from ptflops.aten_engine import FlopCounterMode
+
+    model.eval()
+    counter = FlopCounterMode()
+    with counter:
+        model(*inputs)
+    found = _by_short_name(counter.flop_counts["Global"], 1)
+    return PeerCount("ptflops aten", reported=int(counter.complexity), by_operator=found)
+
+
+def _torch_counter(model: nn.Module, inputs: tuple[Any, ...]) -> PeerCount:
+    from torch.utils.flop_counter import FlopCounterMode
+
+    with FlopCounterMode(display=False) as counter:
+        model(*inputs)
+    found = _by_short_name(counter.get_flop_counts().get("Global", {}), 2)
+    return PeerCount("torch FlopCounterMode", "FLOPs", reported=int(counter.get_total_flops()), by_operator=found)
+
+
+def _by_short_name(counts: dict[Any, int], unit: int) -> dict[str, int]:
+    return {str(operator).split(".")[-1]: int(number) // unit for operator, number in counts.items()}
+
+
+def ask_all(model: nn.Module, inputs: tuple[Any, ...]) -> list[PeerCount]:
+    """thop, both backends of ptflops, and torch's own counter, each on a fresh copy of the model."""
+    readers = {
+        "thop": _thop, "ptflops pytorch": _ptflops, "ptflops aten": _ptflops_aten, "torch FlopCounterMode": _torch_counter,
+    }
+    return [_asked(tool, read, model, inputs) for tool, read in readers.items()]

@@ -1,0 +1,136 @@
+"""Leaving nothing behind: everything a forward could change is noted before and put back after.
+
+Modules: every attribute of every module, the contents of its lists, dicts and sets, its hooks and
+training flags. Process: random generators (torch on every device in use, Python, NumPy), grad mode,
+and the fast path of multi-head attention. Tensors written in a real run: copied before the first write.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import nn
+
+_CONTAINERS = (list, dict, set, deque)
+
+
+def _refill(container: Any, contents: Any) -> None:
+    container.clear()
+    if isinstance(container, (dict, set)):
+        container.update(contents)
+    else:
+        container.extend(contents)
+
+
+def _same(now: Any, before: Any) -> bool:
+    if len(now) != len(before):
+        return False
+    if isinstance(now, dict):
+        return all(a is b for a, b in zip(now, before)) and all(
+            a is b for a, b in zip(now.values(), before.values())
+        )
+    if isinstance(now, set):
+        return now == before
+    return all(a is b for a, b in zip(now, before))
+
+
+@contextmanager
+def modules_kept(modules: Iterable[nn.Module]) -> Iterator[None]:
+    """Put back every attribute of the modules, and what their containers hold, when the block ends."""
+    saved = []
+    for module in modules:
+        attributes = vars(module)
+        containers = [
+            (value, None if not value else value.copy())
+            for value in attributes.values()
+            if isinstance(value, _CONTAINERS)
+        ]
+        saved.append((attributes, attributes.copy(), containers))
+    try:
+        yield
+    finally:
+        for attributes, before, containers in saved:
+            if not _same(attributes, before):
+                _refill(attributes, before)
+            for container, contents in containers:
+                if contents is None:
+                    if container:
+                        container.clear()
+                elif not _same(container, contents):
+                    _refill(container, contents)
+
+
+@contextmanager
+def process_kept() -> Iterator[None]:
+    """Put back the random generators, grad mode and the attention fast path when the block ends."""
+    numpy = sys.modules.get("numpy")
+    python_state = random.getstate()
+    numpy_state = numpy.random.get_state() if numpy is not None else None
+    cpu_state = torch.get_rng_state()
+    cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_available() and torch.cuda.is_initialized() else None
+    mps = torch.mps.get_rng_state() if torch.backends.mps.is_available() else None
+    grad = torch.is_grad_enabled()
+    fast_path = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        yield
+    finally:
+        torch.backends.mha.set_fastpath_enabled(fast_path)
+        torch.set_grad_enabled(grad)
+        torch.set_rng_state(cpu_state)
+        if cuda is not None:
+            torch.cuda.set_rng_state_all(cuda)
+        if mps is not None:
+            torch.mps.set_rng_state(mps)
+        random.setstate(python_state)
+        if numpy_state is not None:
+            numpy.random.set_state(numpy_state)
+
+
+class WriteGuard:
+    """Copies a tensor that existed before the run the moment an operator is about to write to it."""
+
+    def __init__(self) -> None:
+        self._born: set[int] = set()  # storages made during the run
+        self._saved: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+
+    def adopt(self, tensors: Iterable[torch.Tensor]) -> None:
+        """These are stand-ins of ours: writing to them needs no copy."""
+        self._born.update(_storage(tensor) for tensor in tensors if _has_storage(tensor))
+
+    def before_write(self, tensor: torch.Tensor) -> None:
+        """Keep a copy of the tensor unless it was made during the run or is kept already."""
+        if not _has_storage(tensor):
+            return
+        key = _storage(tensor)
+        if key not in self._born and key not in self._saved:
+            whole = torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(tensor.untyped_storage())
+            self._saved[key] = (whole, whole.clone())
+
+    def after(self, inputs: Iterable[torch.Tensor], outputs: Iterable[torch.Tensor]) -> None:
+        """Note which storages an operator has made: those of its outputs that no input had."""
+        old = {_storage(tensor) for tensor in inputs if _has_storage(tensor)}
+        self._born.update(
+            key for key in (_storage(tensor) for tensor in outputs if _has_storage(tensor)) if key not in old
+        )
+
+    def undo(self) -> None:
+        """Put the copies back."""
+        with torch.no_grad():
+            for tensor, copy in self._saved.values():
+                tensor.copy_(copy)
+        self._saved.clear()
+
+
+def _has_storage(tensor: torch.Tensor) -> bool:
+    return tensor.layout is torch.strided and not tensor.is_nested and not tensor.is_meta
+
+
+def _storage(tensor: torch.Tensor) -> int:
+    return tensor.untyped_storage()._cdata

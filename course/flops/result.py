@@ -1,0 +1,123 @@
+"""What a count found: plain data, with a table, a picture and a readable text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class ModuleCount:
+    """One module of the model and the work done in it.
+
+    name: dotted path, "" for the model itself. kind: class name. own: MACs done in the module's own
+    forward, outside its children. calls: how often its forward ran. params: its own parameters
+    (numbers, children excluded; a tied one counts where it is seen first). element_operations: see FlopCount.
+    """
+
+    name: str
+    kind: str
+    own: int = 0
+    calls: int = 0
+    params: int = 0
+    element_operations: int = 0
+    children: list[ModuleCount] = field(default_factory=list)
+
+    @property
+    def macs(self) -> int:
+        """MACs of the module, children included."""
+        return self.own + sum(child.macs for child in self.children)
+
+    @property
+    def flops(self) -> int:
+        """2 x MACs, children included."""
+        return 2 * self.macs
+
+    @property
+    def total_params(self) -> int:
+        """Parameters of the module, children included."""
+        return self.params + sum(child.total_params for child in self.children)
+
+    def walk(self, depth: int = 0) -> Iterator[tuple[int, ModuleCount]]:
+        """(depth, module) of the module and everything below, top down."""
+        yield depth, self
+        for child in self.children:
+            yield from child.walk(depth + 1)
+
+    def find(self, name: str) -> ModuleCount:
+        """The module of that dotted path; KeyError names the nearest ones there are."""
+        for _, module in self.walk():
+            if module.name == name:
+                return module
+        known = [module.name for _, module in self.walk() if module.name]
+        raise KeyError(f"no module {name!r}; there are {', '.join(known[:8]) or 'none'} ...")
+
+
+@dataclass(frozen=True)
+class FlopCount:
+    """The work of one forward, or of one training step (forward and backward).
+
+    Convention: one MAC is one multiply feeding one accumulate in a contraction; flops = 2 x macs.
+    Norms, activations, pooling, bias and softmax count 0 MACs; `element_operations` shows them apart,
+    as elements read or written by such operators. Padding taps are counted, transposed convolutions
+    count by their input positions, attention is dense.
+
+    params: number of distinct parameters. by_module: tree of ModuleCount. by_operator: MACs of each
+    operator, largest first. calls: how often each of them ran. unknown: operators seen that are neither
+    counted nor provably free of contractions, with their number of calls; exact: there are none.
+    ground: "meta", "fake" (shapes only, nothing computed) or "real" (one real run, the control flow
+    or a kernel needed data; the count then belongs to this very input).
+    """
+
+    macs: int
+    params: int
+    by_module: ModuleCount
+    by_operator: dict[str, int]
+    calls: dict[str, int]
+    unknown: dict[str, int]
+    element_operations: int
+    training: bool
+    ground: str
+
+    @property
+    def flops(self) -> int:
+        """Floating-point operations (an amount of work, not a rate): 2 x MACs."""
+        return 2 * self.macs
+
+    @property
+    def exact(self) -> bool:
+        """A certificate: every operator that ran was counted, or provably holds no contraction."""
+        return not self.unknown
+
+    def rows(self, depth: int | None = None) -> list[dict[str, Any]]:
+        """Tidy rows, one a module down to `depth`: module, kind, depth, macs, flops, share, params."""
+        total = max(self.macs, 1)
+        return [
+            {
+                "module": module.name, "kind": module.kind, "depth": level, "macs": module.macs,
+                "flops": module.flops, "share": module.macs / total, "params": module.total_params,
+            }
+            for level, module in self.by_module.walk()
+            if depth is None or level <= depth
+        ]
+
+    def table(self, depth: int = 2) -> str:
+        """A text table of the modules down to `depth`, then the operators."""
+        from course.flops.render import text_table
+
+        return text_table(self, depth)
+
+    def picture(self, ax: Any = None, top: int = 12) -> Any:
+        """Bars of the `top` modules that do the most work; returns the matplotlib Axes."""
+        from course.flops.picture import draw
+
+        return draw(self, ax, top)
+
+    def __str__(self) -> str:
+        return self.table()
+
+    def _repr_html_(self) -> str:
+        from course.flops.render import html_table
+
+        return html_table(self)

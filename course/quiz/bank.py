@@ -1,0 +1,136 @@
+"""The question bank: YAML files read into items when they are needed.
+
+Practice questions stand in ``course/items/<lesson>.yaml``, checkpoint questions in
+``course/items/checkpoints/<lesson>.yaml``. A file is read when one of its items is first asked for, so a card
+appears at once however large the bank is.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from course.language import Text, t
+from course.quiz.items import BankError, Item, UnknownItem, parse_item
+
+ITEMS = Path(__file__).resolve().parent.parent / "items"
+
+
+def read_yaml(path: Path) -> Any:
+    """The content of a YAML file. Raises BankError with the line of the fault."""
+    import yaml
+
+    try:
+        return yaml.load(path.read_text("utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark else ""
+        what = getattr(error, "problem", None) or "not YAML"
+        raise BankError(f"{path.name}{line}: {what}. Check indentation, quotes and colons there.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise BankError(f"{path.name}: cannot be read ({error}). Restore the file from the course.") from None
+
+
+@lru_cache(maxsize=256)
+def _read_items(path: Path, stamp: int, checkpoint: bool) -> tuple[tuple[Item, ...], tuple[str, ...]]:
+    """(items, faults) of one file; stamp (modification time, ns) makes an edited file be read again."""
+    raw = read_yaml(path)
+    if raw is not None and not isinstance(raw, list):
+        return (), (f"{path.name}: must be a list of items, each starting with `- id:`.",)
+    items, faults, seen = [], [], set()
+    for entry in raw or ():
+        try:
+            item = parse_item(entry, path.name, checkpoint)
+        except BankError as error:
+            faults.append(str(error))
+            continue
+        if item.lesson != path.stem:
+            faults.append(f"{path.name}, item {item.id}, field lesson: must be {path.stem}, and is {item.lesson}.")
+        if item.id in seen:
+            faults.append(f"{path.name}, item {item.id}, field id: occurs twice; give one of them another id.")
+        seen.add(item.id)
+        items.append(item)
+    return tuple(items), tuple(faults)
+
+
+class Bank:
+    """The questions of a folder. Files are read when needed; look an item up with ``bank["05-revisit"]``."""
+
+    def __init__(self, folder: Path | str | None = None) -> None:
+        self.folder = Path(folder or ITEMS)
+
+    def _files(self, checkpoint: bool, start: str = "") -> list[Path]:
+        folder = self.folder / "checkpoints" if checkpoint else self.folder
+        return sorted(path for path in folder.glob(f"{start}*.yaml") if re.match(r"\d\d_", path.name))
+
+    def _read(self, path: Path, checkpoint: bool) -> tuple[tuple[Item, ...], tuple[str, ...]]:
+        try:
+            return _read_items(path, path.stat().st_mtime_ns, checkpoint)
+        except BankError as error:
+            return (), (str(error),)
+
+    def items(self, lesson: str | None = None, checkpoint: bool = False) -> list[Item]:
+        """The practice (or checkpoint) items of one lesson, or of all, in file order. Faulty items are left out."""
+        return [item for path in self._files(checkpoint) if lesson in (None, path.stem)
+                for item in self._read(path, checkpoint)[0]]
+
+    def lessons(self) -> list[str]:
+        """Ids of the lessons that have practice items."""
+        return [path.stem for path in self._files(False)]
+
+    def faults(self) -> list[str]:
+        """A sentence for everything in the files that breaks the schema."""
+        return [fault for checkpoint in (False, True) for path in self._files(checkpoint)
+                for fault in self._read(path, checkpoint)[1]]
+
+    def get(self, item_id: str) -> Item | None:
+        """The item, practice or checkpoint, or None."""
+        start = str(item_id)[:2]
+        checkpoint = str(item_id)[2:5] == "-c-"
+        for path in self._files(checkpoint, start if start.isdigit() else "--"):
+            for item in self._read(path, checkpoint)[0]:
+                if item.id == item_id:
+                    return item
+        return None
+
+    def __getitem__(self, item_id: str) -> Item:
+        """The item. Raises UnknownItem with near ids, or BankError where its own file is at fault."""
+        item = self.get(item_id)
+        if item is not None:
+            return item
+        if own := [fault for fault in self.faults() if f"item {item_id}," in fault]:
+            raise BankError("\n".join(own))
+        raise UnknownItem(_unknown_sentence(item_id, [one.id for c in (False, True) for one in self.items(checkpoint=c)]))
+
+    def misconceptions(self) -> dict[str, Text]:
+        """Misconception id -> statement of the false belief. Empty where the file is missing."""
+        path = self.folder / "misconceptions.yaml"
+        return dict(read_yaml(path) or {}) if path.exists() else {}
+
+
+def _unknown_sentence(item_id: str, known: list[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(str(item_id), known, 3, 0.5)
+    hint = t(f" Did you mean {', '.join(near)}?", f" 你要找的是不是 {'、'.join(near)}？") if near else t(
+        " Copy the id from the notebook.", " 请从笔记本里复制题号。")
+    return t(f"There is no question {item_id!r}.", f"没有题号为 {item_id!r} 的题。") + hint
+
+
+def load_bank(folder: Path | str | None = None, strict: bool = True) -> Bank:
+    """The bank of a folder (default: the course's), every file read and checked.
+
+    Raises BankError with all faults, one a line, when strict. ``Bank(folder)`` opens it without reading anything.
+    """
+    bank = Bank(folder)
+    if strict and (faults := bank.faults()):
+        raise BankError("\n".join(faults))
+    return bank
+
+
+@lru_cache(maxsize=1)
+def default_bank() -> Bank:
+    """The bank of the course."""
+    return Bank()

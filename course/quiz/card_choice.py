@@ -1,0 +1,84 @@
+"""The answering part of a card: options to choose. One button an option, its state in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import ipywidgets as w
+
+from course.language import pick, t
+from course.quiz.items import Item
+from course.quiz.marking import Response
+from course.quiz.render import face_html
+from course.quiz.report import state_words
+from course.quiz.rich import plain
+
+
+class OptionRow:
+    """A button that carries the words (for keyboard and screen reader) under a face that carries the looks."""
+
+    def __init__(self, item: Item, option_id: str, on_click: Callable[[str], None], square: bool) -> None:
+        self.option, self.square = item.option(option_id), square
+        self.button = w.Button(layout=w.Layout(width="100%", height="auto"))
+        self.button.add_class("tbq-opt")
+        self.button.on_click(lambda _: on_click(option_id))
+        self.face = w.HTML()
+        self.box = w.Box([self.button, self.face])
+        self.box.add_class("tbq-row")
+        self.set("", "")
+
+    def set(self, state: str, look: str, letter: str = "") -> None:
+        """state: words shown and read out; look: "", chosen, right or wrong."""
+        words = f"{self.option.id}. {plain(pick(self.option.text))}"
+        self.button.description = f"{words} ({state})" if state else words
+        self.face.value = face_html(self.option, letter or self.option.id, state, self.square)
+        for name in ("chosen", "right", "wrong"):
+            (self.box.add_class if name == look else self.box.remove_class)(f"tbq-{name}")
+
+
+class Choices:
+    """Options of a single, multiple or predict item."""
+
+    def __init__(self, item: Item) -> None:
+        self.item, self.chosen = item, []
+        many = item.kind == "multiple"
+        self.rows = {one.id: OptionRow(item, one.id, self.toggle, many) for one in item.options}
+        self.widget = w.VBox([row.box for row in self.rows.values()])
+
+    def toggle(self, option_id: str) -> None:
+        """Choose an option, or take the choice back."""
+        if option_id in self.chosen:
+            self.chosen.remove(option_id)
+        elif self.item.kind == "multiple":
+            self.chosen.append(option_id)
+        else:
+            self.chosen = [option_id]
+        self._draw()
+
+    def _draw(self) -> None:
+        for option_id, row in self.rows.items():
+            picked = option_id in self.chosen
+            row.set(t("● selected", "● 已选") if picked else "", "chosen" if picked else "")
+
+    def response(self) -> Response:
+        """What is chosen now, in the order of the options."""
+        return Response(tuple(one for one in self.rows if one in self.chosen))
+
+    def restore(self, response: Response) -> None:
+        """Show an earlier choice as selected."""
+        self.chosen = [one for one in response.options if one in self.rows]
+        self._draw()
+
+    def lock(self, locked: bool) -> None:
+        """Forbid or allow choosing."""
+        for row in self.rows.values():
+            row.button.disabled = locked
+        if not locked:
+            self._draw()
+
+    def reveal(self, states: dict[str, tuple[bool, bool | None]], bet: bool) -> None:
+        """Mark every option in words and colour: id -> (chosen, right)."""
+        for option_id, (chosen, right) in states.items():
+            look = {True: "right", False: "wrong" if chosen else "", None: "chosen" if chosen else ""}[right]
+            letter = {"right": "✓", "wrong": "✗"}.get(look, option_id)
+            self.rows[option_id].set(state_words(chosen, right, bet), look, letter)

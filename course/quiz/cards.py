@@ -1,0 +1,235 @@
+"""Cards: a question as core ipywidgets, or as text where there are none.
+
+``practice`` and ``explain`` mark and explain at once, ``bet`` locks, ``checkpoint`` records on the answer sheet and
+says nothing about right or wrong. A card built again from the log shows the earlier answer with its explanations.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from course.language import pick, t
+from course.quiz.bank import Bank, default_bank
+from course.quiz.items import Item
+from course.quiz.log import AnswerLog, answer_log
+from course.quiz.marking import CONFIDENCE, Response, feedback, mark, mark_bet
+from course.quiz.render import notice_html, question_html, report_html, say_html, static_html
+from course.quiz.report import report
+from course.quiz.session import AnswerError, earlier, settled_of, submit, validate
+from course.quiz.sheet import Sheet, current_sheet, open_sheet
+from course.quiz.text import card_text, record, report_text, text_mode
+
+
+class Card:
+    """One card. Show it with ``show()``, or leave it as the last expression of a cell.
+
+    ``widget`` is the ipywidgets box, None in text mode. ``submit_as(confidence)`` is what the three buttons do.
+    """
+
+    def __init__(self, item: Item, log: AnswerLog | None = None, bank: Bank | None = None,
+                 sheet: Sheet | None = None, text: bool | None = None) -> None:
+        self.item, self.log, self.bank = item, log or answer_log(), bank or default_bank()
+        self.sheet = sheet
+        self.text = text_mode() if text is None else text
+        self.answered: Response | None = self._earlier()
+        self.widget = None if self.text else self._build()
+
+    def _earlier(self) -> Response | None:
+        if not self.item.checkpoint:
+            return earlier(self.item, self.log)
+        response = self.sheet.response(self.item.id) if self.sheet else None
+        try:
+            return validate(self.item, response) if response else None
+        except AnswerError:
+            return None
+
+    # --- widget mode ------------------------------------------------------------------------------------------------
+
+    def _build(self) -> Any:
+        import ipywidgets as w
+
+        from course.quiz.style import SHEET
+
+        self.input = _input(self.item)
+        self.say = w.HTML(say_html())
+        self.ask = w.HTML()
+        self.buttons = {level: self._button(w, level) for level in CONFIDENCE}
+        bar = w.Box([self.ask, *self.buttons.values()])
+        bar.add_class("tbq-bar")
+        box = w.VBox([w.HTML(SHEET + question_html(self.item)), self.input.widget, bar, self.say])
+        box.add_class("tbq")
+        self._pressed: int | None = None
+        self._open()
+        if self.answered:
+            self.input.restore(self.answered)
+            self._show_answer(self.answered, self.answered.confidence or 2)
+        return box
+
+    def _button(self, w: Any, level: int) -> Any:
+        button = w.Button(layout=w.Layout(width="auto", height="auto"))
+        button.add_class("tbq-go")
+        button.on_click(lambda _: self._press(level))
+        return button
+
+    def _press(self, level: int) -> None:
+        if self._pressed is None:
+            self.submit_as(level)
+        elif self.item.kind != "predict":
+            self.retry()
+
+    def submit_as(self, confidence: int) -> None:
+        """Hand in what is chosen; a choice that cannot be taken is answered by a sentence on the card."""
+        try:
+            response = self.input.response()
+            response = Response(response.options, response.number, confidence)
+            if self.item.checkpoint:
+                said = record(self.item, response, self.sheet, self.log)
+                self.answered = response
+                self._say(notice_html(f"✓ {said}", *self.log.take_notices()))
+                return
+            submit(self.item, response, self.log)
+        except AnswerError as error:
+            self._say(notice_html(str(error)))
+            return
+        self.answered = response
+        self._show_answer(response, confidence)
+
+    def retry(self) -> None:
+        """Open a practice card again; the answer given stays in the log."""
+        self._pressed = None
+        self.input.lock(False)
+        self.input.restore(Response())
+        self._open()
+        self._say(notice_html(t("A fresh try. Your earlier answer stays in your log.", "重新作答。之前的答案仍保留在记录里。")))
+
+    def settle(self) -> None:
+        """Draw a bet card again after its experiment settled it (see ``session.settle``)."""
+        if self.widget is not None and self.answered:
+            self._show_answer(self.answered, self.answered.confidence or 2)
+
+    def _open(self) -> None:
+        verb = t("Record", "记录") if self.item.checkpoint else t("Submit", "提交")
+        if self.item.kind == "predict":
+            verb = t("Bet", "下注")
+        question = t("How sure are you?", "你有多大把握？")
+        if self.item.checkpoint:
+            question = t("How sure are you? (does not change the mark)", "你有多大把握？（不影响得分）")
+        self.ask.value = f"<span>{question}</span>"
+        for level, button in self.buttons.items():
+            button.description = f"{verb}{t(': ', '：')}{pick(CONFIDENCE[level])}"
+            button.layout.display = None
+            button.remove_class("tbq-sub")
+
+    def _show_answer(self, response: Response, pressed: int) -> None:
+        """Lock the input, explain everything. The pressed button stays where it is, so the focus is not lost."""
+        if self.item.checkpoint:
+            self._say(notice_html(t("✓ Recorded earlier. You can change it until you hand in.",
+                                    "✓ 之前已记录，提交前都可以修改。")))
+            return
+        self._pressed = pressed
+        self.input.lock(True)
+        bet = self.item.kind == "predict"
+        settled = settled_of(self.item, self.log.entries()) if bet else None
+        self.input.reveal({one.option: (one.chosen, one.right) for one in feedback(self.item, response, settled)
+                           if self.item.option(one.option)}, bet)
+        self.ask.value = ""
+        for level, button in self.buttons.items():
+            button.layout.display = None if level == pressed else "none"
+        self.buttons[pressed].add_class("tbq-sub")
+        self.buttons[pressed].description = t("🔒 Bet locked", "🔒 已锁定") if bet else t("↺ Try again", "↺ 再答一次")
+        self._say(report_html(self._report(response)) + notice_html(*self.log.take_notices()))
+
+    def _report(self, response: Response) -> Any:
+        settled = None
+        if self.item.kind == "predict":
+            settled = settled_of(self.item, self.log.entries())
+            verdict = mark_bet(self.item, response, settled)
+        else:
+            verdict = mark(self.item, response)
+        return report(self.item, response, verdict, self.bank.misconceptions(), settled)
+
+    def _say(self, body: str) -> None:
+        self.say.value = say_html(body)
+
+    # --- display ----------------------------------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        """The card as text, with the explanations of an earlier answer."""
+        parts = [card_text(self.item, self.answered)]
+        if self.answered and not self.item.checkpoint:
+            parts.append(report_text(self._report(self.answered)))
+        return "\n\n".join(parts)
+
+    __repr__ = __str__
+
+    def bundle(self) -> dict[str, Any]:
+        """MIME bundle: the widget where there is one, and the question as HTML and text for a saved notebook."""
+        if self.widget is None:
+            return {"text/plain": str(self)}
+        view = self.widget._repr_mimebundle_() or {}
+        view = view[0] if isinstance(view, tuple) else view
+        return {**view, "text/html": static_html(self.item, self.answered), "text/plain": str(self)}
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return self.bundle()
+
+    def show(self) -> Card:
+        """Display the card (or print it, in text mode) and return it."""
+        if self.text:
+            print(self)
+        else:
+            from IPython.display import display
+
+            display(self.bundle(), raw=True)
+        return self
+
+
+def _input(item: Item) -> Any:
+    """The answering part that fits the kind of an item."""
+    if item.kind == "number":
+        from course.quiz.card_number import NumberField
+
+        return NumberField(item)
+    if item.kind == "order":
+        from course.quiz.card_order import OrderList
+
+        return OrderList(item)
+    from course.quiz.card_choice import Choices
+
+    return Choices(item)
+
+
+def card(item: Item | str, *, log: AnswerLog | None = None, bank: Bank | None = None, sheet: Sheet | None = None,
+         text: bool | None = None) -> Card:
+    """The card of an item or item id. text: True for text, False for widgets, None for what this place can show.
+
+    Raises UnknownItem or BankError with a sentence.
+    """
+    item = (bank or default_bank())[item] if isinstance(item, str) else item
+    return Card(item, log, bank, sheet, text)
+
+
+def practice(item: Item | str, **options: Any) -> Card:
+    """A card that marks and explains at once, and can be tried again."""
+    return card(item, **options)
+
+
+explain = practice
+
+
+def bet(item: Item | str, **options: Any) -> Card:
+    """A card of a predict item: locks when submitted, shows the result once the experiment settled it."""
+    return card(item, **options)
+
+
+def checkpoint(item: Item | str, sheet: Sheet | None = None, **options: Any) -> Card:
+    """A checkpoint card: records on the sheet (default: the current one), says nothing about right or wrong."""
+    bank = options.get("bank") or default_bank()
+    item = bank[item] if isinstance(item, str) else item
+    return card(item, sheet=sheet or current_sheet(), **options)
+
+
+def answer_sheet(lesson: str, bank: Bank | None = None, folder: str = ".") -> Sheet:
+    """Open the answer sheet of a lesson's checkpoint, with earlier answers restored. Show it with ``show()``."""
+    items = (bank or default_bank()).items(lesson, checkpoint=True)
+    return open_sheet(lesson, [item.id for item in items], folder)

@@ -1,0 +1,190 @@
+"""A question as data: items, options, numbers, and how a YAML entry becomes one.
+
+Practice questions carry their key; checkpoint questions carry none, ``with_key`` merges one in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from course.language import Text
+from course.quiz import schema
+
+CHOICES = ("single", "multiple", "predict", "order")  # the kinds answered with option ids
+
+
+class BankError(ValueError):
+    """A question file that cannot be used; the message names file, item, field and the next step."""
+
+
+class UnknownItem(LookupError):
+    """An item id that the bank does not have; the message suggests the nearest ids."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option. correct is None where no key is known (checkpoint items) or none exists (predict, order)."""
+
+    id: str
+    text: Text
+    correct: bool | None = None
+    why: Text = ""
+    misconception: str | None = None
+    pairs_with: str | None = None
+
+
+@dataclass(frozen=True)
+class Trap:
+    """A tempting wrong number: low <= answer <= high, why it tempts, and the false belief behind it."""
+
+    low: float
+    high: float
+    why: Text
+    misconception: str
+
+
+@dataclass(frozen=True)
+class Number:
+    """What a number item accepts: low..high, both included (a factor f means value/f..value*f)."""
+
+    unit: Text
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    why: Text = ""
+    traps: tuple[Trap, ...] = ()
+
+
+@dataclass(frozen=True)
+class Item:
+    """One question. ``keyed`` says whether it can be marked."""
+
+    id: str
+    lesson: str
+    concept: str
+    kind: str
+    difficulty: str
+    asks: str
+    stem: Text
+    options: tuple[Option, ...] = ()
+    code: Text | None = None
+    number: Number | None = None
+    order: tuple[str, ...] = ()
+    experiment: str | None = None
+    source: str = ""
+    verify: str | None = None
+    points: float = 1.0
+    checkpoint: bool = False
+
+    def option(self, option_id: str) -> Option | None:
+        """The option with that id, or None."""
+        return next((one for one in self.options if one.id == option_id), None)
+
+    @property
+    def correct(self) -> tuple[str, ...]:
+        """Ids of the right options (single, multiple), in the order they are shown."""
+        return tuple(one.id for one in self.options if one.correct)
+
+    @property
+    def keyed(self) -> bool:
+        """Whether the item carries what marking needs."""
+        if self.kind == "number":
+            return self.number is not None and self.number.value is not None
+        return bool(self.order) if self.kind == "order" else bool(self.correct)
+
+
+def _number(raw: Mapping[str, Any]) -> Number:
+    value, factor = raw.get("value"), raw.get("factor")
+    low, high = raw.get("low", value), raw.get("high", value)
+    if factor is not None and value is not None:
+        low, high = sorted((value / factor, value * factor))
+    traps = tuple(Trap(**trap) for trap in raw.get("traps", ()))
+    return Number(raw["unit"], value, low, high, raw.get("why", ""), traps)
+
+
+def parse_item(raw: Mapping[str, Any], where: str, checkpoint: bool = False) -> Item:
+    """The Item of one YAML entry. Raises BankError, listing every fault with its field, when it breaks the schema."""
+    name = raw.get("id", "?") if isinstance(raw, Mapping) else "?"
+    rules = schema.CHECKPOINT if checkpoint else schema.PRACTICE
+    faults = [f"{where}, item {name}, field {field or '(all)'}: {what}."
+              for field, what in schema.violations(raw, rules)]
+    faults = faults or [f"{where}, item {name}, {what}" for what in _contradictions(raw, checkpoint)]
+    if faults:
+        raise BankError("\n".join(faults))
+    fields = {k: v for k, v in raw.items() if k not in ("options", "number", "order")}
+    return Item(
+        **fields, checkpoint=checkpoint, options=tuple(Option(**one) for one in raw.get("options", ())),
+        number=_number(raw["number"]) if "number" in raw else None, order=tuple(raw.get("order", ())),
+    )
+
+
+def _contradictions(raw: Mapping[str, Any], checkpoint: bool) -> Iterator[str]:
+    """Faults that need two fields to see."""
+    kind, ids = raw["kind"], [one["id"] for one in raw.get("options", ())]
+    lesson = raw["lesson"]
+    if raw["id"][:2] != lesson[:2]:
+        yield f"field id: must start with the number of its lesson, {lesson[:2]}."
+    if len(set(ids)) != len(ids):
+        yield "field options: an option id occurs twice; give every option its own letter."
+    if kind == "number" and "number" not in raw:
+        yield "field number: is missing; a question of kind number needs it."
+    if kind != "number" and not ids:
+        yield f"field options: is missing; a question of kind {kind} needs it."
+    if checkpoint:
+        return
+    right = [one for one in raw.get("options", ()) if one.get("correct")]
+    if kind == "single" and len(right) != 1:
+        yield f"field options: exactly one option must have `correct: true`, and {len(right)} have."
+    if kind == "multiple" and not right:
+        yield "field options: at least one option must have `correct: true`."
+    if kind in ("predict", "order", "number") and right:
+        yield f"field options: `correct` has no meaning in a question of kind {kind}; delete it."
+    if kind == "predict" and "experiment" not in raw:
+        yield "field experiment: is missing; name the experiment that settles the bet."
+    yield from _order_faults(raw.get("order", ()), ids, kind)
+
+
+def _order_faults(order: Any, ids: list[str], kind: str) -> Iterator[str]:
+    if kind == "order" and not order:
+        yield "field order: is missing; write the option ids in their right order."
+    if unknown := [one for one in order if one not in ids]:
+        yield f"field order: {', '.join(unknown)} is not an option id; use {', '.join(ids)}."
+    if len(set(order)) != len(order):
+        yield "field order: an option occurs twice; write every id once."
+
+
+def with_key(item: Item, key: Mapping[str, Any]) -> Item:
+    """A checkpoint item with its key merged in, ready to be marked.
+
+    key: {correct: [ids] | order: [ids] | number: {value, low, high, factor, traps}, why, misconception, pairs_with,
+    source, verify}. Raises BankError when the key does not fit the item.
+    """
+    where = f"key of {item.id}"
+    faults = [f"{where}, field {field}: {what}." for field, what in schema.violations(dict(key), schema.KEY)]
+    ids = [one.id for one in item.options]
+    named = [*key.get("correct", ()), *key.get("order", ()), *key.get("misconception", ()), *key.get("pairs_with", ())]
+    faults += [f"{where}: {one} is not an option of the item; use {', '.join(ids)}."
+               for one in dict.fromkeys(named) if one not in ids]
+    needed = {"number": "number", "order": "order"}.get(item.kind, "correct")
+    if needed not in key:
+        faults.append(f"{where}, field {needed}: is missing; a question of kind {item.kind} needs it.")
+    if item.kind == "single" and len(key.get("correct", ())) > 1:
+        faults.append(f"{where}, field correct: a question of kind single has exactly one right option.")
+    if faults:
+        raise BankError("\n".join(faults))
+    why = key.get("why", {})
+    options = tuple(replace(
+        one, correct=one.id in key["correct"] if "correct" in key else None, why=why.get(one.id, ""),
+        misconception=key.get("misconception", {}).get(one.id), pairs_with=key.get("pairs_with", {}).get(one.id),
+    ) for one in item.options)
+    number = item.number
+    if item.kind == "number":
+        unit = number.unit if number else ""
+        number = _number({"unit": unit, "why": why, **key["number"]})
+    return replace(item, options=options, number=number, order=tuple(key.get("order", ())),
+                   source=key["source"], verify=key.get("verify"))

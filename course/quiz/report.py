@@ -1,0 +1,130 @@
+"""What feedback says, as data: the same for the card (HTML) and for text. Strings are in the language in use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from course.language import Text, pick, t
+from course.quiz.items import Item
+from course.quiz.marking import CONFIDENCE, OptionFeedback, Response, feedback, misconceptions_of, within
+from course.verdict import Verdict
+
+TONES = {"correct": "good", "partly": "part", "incorrect": "bad", "not attempted": "calm", "inconclusive": "calm"}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One option explained. label: its letter. state: words such as "your choice, right". right: None if undecided."""
+
+    label: str
+    text: str
+    state: str
+    right: bool | None
+    chosen: bool
+    why: str
+    belief: str = ""
+
+
+@dataclass(frozen=True)
+class Report:
+    """headline: the verdict in words; tone: good, part, bad or calm; next_step: what to run or read now."""
+
+    headline: str
+    tone: str
+    messages: tuple[str, ...]
+    lines: tuple[Line, ...] = ()
+    next_step: str = ""
+
+
+def state_words(chosen: bool, right: bool | None, bet: bool = False) -> str:
+    """The state of an option in words, empty for an option neither chosen nor right."""
+    mine = t("your bet", "你押的") if bet else t("your choice", "你选的")
+    if right is None:
+        return mine if chosen else ""
+    truth = t("it happened", "结果是它") if bet else t("right", "正确")
+    untruth = t("did not happen", "结果不是它") if bet else t("not right", "不对")
+    if chosen:
+        return f"{mine}{t(', ', '，')}{truth if right else untruth}"
+    return truth if right else ""
+
+
+def headline(verdict: Verdict, bet: bool = False) -> str:
+    """The verdict in a few words."""
+    if bet:
+        return {"correct": t("You won the bet.", "你押中了。"), "incorrect": t("You lost the bet.", "没押中。")}.get(
+            verdict.state, t("Your bet is locked.", "赌注已锁定。"))
+    points = f"{verdict.points:g} / {verdict.max_points:g}"
+    return {
+        "correct": t("Correct.", "回答正确。"),
+        "partly": t(f"Partly right: {points}.", f"部分正确：{points}。"),
+        "incorrect": t("Not right.", "不对。"),
+        "not attempted": t("Not answered yet.", "还没有作答。"),
+    }.get(verdict.state, t("Not decided yet.", "尚无定论。"))
+
+
+def report(item: Item, response: Response, verdict: Verdict, beliefs: Mapping[str, Text] | None = None,
+           settled: str | None = None) -> Report:
+    """The full feedback on a practice answer or a bet. beliefs: misconception id -> statement."""
+    bet = item.kind == "predict"
+    messages = [pick(message) for message in verdict.messages]
+    if response.confidence in CONFIDENCE and not bet:
+        messages.append(_calibration(verdict, response.confidence))
+    if bet and settled is None:
+        return Report(headline(verdict, bet), "calm", tuple(messages))
+    beliefs = beliefs or {}
+    held = set(misconceptions_of(item, response))
+    lines = [_line(item, one, beliefs, held, bet) for one in _sorted(item, feedback(item, response, settled))]
+    return Report(headline(verdict, bet), TONES[verdict.state], tuple(messages), tuple(lines), _next(item, verdict))
+
+
+def _sorted(item: Item, lines: list[OptionFeedback]) -> list[OptionFeedback]:
+    """Order items explain the steps in their right order, then the lines that do not belong."""
+    if item.kind != "order":
+        return lines
+    place = {one: number for number, one in enumerate(item.order)}
+    return sorted(lines, key=lambda line: place.get(line.option, len(place)))
+
+
+def _line(item: Item, line: OptionFeedback, beliefs: Mapping[str, Text], held: set[str], bet: bool) -> Line:
+    option = item.option(line.option)
+    if option is None:
+        return _number_line(item, line, beliefs, held)
+    belief = beliefs.get(option.misconception or "")
+    shown = pick(belief) if belief and line.chosen and option.misconception in held else ""
+    label, state = option.id, state_words(line.chosen, line.right, bet)
+    if item.kind == "order":
+        label = str(item.order.index(option.id) + 1) if line.right else "✗"
+        state = f"{option.id}" + (t(", used", "，已用") if line.chosen else t(", not used", "，未用"))
+        if not line.right:
+            state += t(", does not belong", "，不该出现")
+    return Line(label, pick(option.text), state, line.right, line.chosen, pick(line.why), shown)
+
+
+def _number_line(item: Item, line: OptionFeedback, beliefs: Mapping[str, Text], held: set[str]) -> Line:
+    number = item.number
+    if line.option == "trap":
+        belief = next((pick(beliefs[one]) for one in held if one in beliefs), "")
+        return Line("✗", t("your number", "你的数字"), t("not right", "不对"), False, True, pick(line.why), belief)
+    text = f"{number.value:,.10g} {pick(number.unit)}"
+    if not within(number.low, number.value, number.value) or not within(number.high, number.value, number.value):
+        text += t(f" (accepted: {number.low:,.6g} to {number.high:,.6g})",
+                  f"（{number.low:,.6g} 到 {number.high:,.6g} 都算对）")
+    return Line("✓", text, t("right", "正确"), True, line.chosen, pick(line.why))
+
+
+def _calibration(verdict: Verdict, confidence: int) -> str:
+    said = pick(CONFIDENCE[confidence])
+    if confidence == 3 and verdict.state == "incorrect":
+        return t(f"You were {said}: that makes this the idea most worth a second look.",
+                 f"你当时{said}，所以这个想法最值得再看一眼。")
+    if confidence == 1 and verdict.state == "correct":
+        return t("It was a guess: read why below, it will come again soon.", "这次是猜的：看看下面的解释，它很快会再出现。")
+    return t(f"Your confidence: {said}.", f"你的把握：{said}。")
+
+
+def _next(item: Item, verdict: Verdict) -> str:
+    if verdict.state == "correct" or not item.experiment or item.kind == "predict":
+        return ""
+    return t(f'To see it happen, run `observe("{item.experiment}")`.',
+             f'想亲眼看到，就运行 `observe("{item.experiment}")`。')

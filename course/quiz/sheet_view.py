@@ -1,0 +1,69 @@
+"""The readable side of an answer sheet: which questions are answered, as HTML and as text."""
+
+from __future__ import annotations
+
+import html
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from course.language import t
+
+if TYPE_CHECKING:
+    from course.quiz.sheet import Sheet
+
+
+def _rows(sheet: Sheet) -> list[tuple[str, str, str]]:
+    """(item, answer in words, local time) for every question of the checkpoint."""
+    rows = []
+    for item in dict.fromkeys([*sheet.items, *sheet.answers]):
+        saved = sheet.answers.get(item)
+        if saved:
+            rows.append((item, t("answered: ", "已作答：") + given(saved), local_time(saved["time"])))
+        else:
+            rows.append((item, t("not answered", "未作答"), ""))
+    return rows
+
+
+def given(saved: dict[str, Any]) -> str:
+    """The answer itself, such as "b", "c, a, d" or "3"."""
+    return ", ".join(saved["options"]) or f"{saved['number']:g}"
+
+
+def local_time(time: str) -> str:
+    """A logged time in the clock of this machine, such as 2026-03-01 09:30:00."""
+    if not time:
+        return ""
+    return datetime.fromisoformat(time.replace("Z", "+00:00")).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _summary(sheet: Sheet) -> str:
+    done = sum(item in sheet.answers for item in sheet.items)
+    return t(f"{done} of {len(sheet.items)} questions answered.", f"{len(sheet.items)} 题中已作答 {done} 题。")
+
+
+def _where(sheet: Sheet) -> str:
+    return t(f"Your answers are kept in this output and in {sheet.path.name}. Save the notebook before you hand it in. "
+             "After reloading the page, run this cell again.",
+             f"答案保存在这个输出和 {sheet.path.name} 中。提交前请保存笔记本；重新打开页面后，请再运行一次本单元格。")
+
+
+def sheet_html(sheet: Sheet) -> str:
+    """A small table with a caption; no colour carries meaning."""
+    head = "".join(f'<th scope="col" style="text-align:left">{one}</th>' for one in (
+        t("Question", "题目"), t("State", "状态"), t("Time", "时间")))
+    body = "".join(
+        f'<tr><th scope="row" style="text-align:left;font-weight:normal"><code>{html.escape(item)}</code></th>'
+        f'<td style="text-align:left">{"✓" if time else "○"} {html.escape(state)}</td>'
+        f'<td style="text-align:left">{time}</td></tr>' for item, state, time in _rows(sheet))
+    title = t("Answer sheet", "答题卡")
+    notices = "".join(f"<p>{html.escape(one)}</p>" for one in sheet.notices)
+    return (f'<table><caption style="text-align:left"><strong>{title} · {html.escape(sheet.checkpoint)}</strong> · '
+            f"{_summary(sheet)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+            f"<p>{html.escape(_where(sheet))}</p>{notices}")
+
+
+def sheet_text(sheet: Sheet) -> str:
+    """The same as plain text."""
+    lines = [f"{t('Answer sheet', '答题卡')} · {sheet.checkpoint} · {_summary(sheet)}"]
+    lines += [f"  {item}: {state} {time}".rstrip() for item, state, time in _rows(sheet)]
+    return "\n".join([*lines, _where(sheet), *sheet.notices])

@@ -1,0 +1,189 @@
+"""Odd things handed to the timer, each answered with a sentence that says what to do next."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import inspect
+import io
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
+from typing import Any
+
+from course.language import t
+
+
+class TimingError(ValueError):
+    """Something that cannot be timed as given. A notebook shows its sentence alone, without a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
+
+_propagate: ContextVar[bool] = ContextVar("course_timing_propagate", default=False)
+
+
+@contextlib.contextmanager
+def interrupts_propagate() -> Iterator[None]:
+    """Inside this block an interrupt ends the whole block, not just the measurement it falls into."""
+    token = _propagate.set(True)
+    try:
+        yield
+    finally:
+        _propagate.reset(token)
+
+
+def swallow_interrupt(measured: bool) -> bool:
+    """Whether an interrupt should return what was measured so far (True) or be passed on (False)."""
+    return measured and not _propagate.get()
+
+
+def interrupted_note() -> str:
+    """The remark on a result that was cut short by hand."""
+    return t("Interrupted: this is what was measured so far.", "已中断：以下是目前测到的结果。")
+
+
+def require_callable(name: str, f: Any) -> None:
+    """Raise TimingError unless `f` can be called without arguments."""
+    if isinstance(f, str):
+        raise TimingError(t(
+            f'{name} is the text {f!r}. Functions named as "module:function" need fresh_process=True.',
+            f'{name} 是文本 {f!r}。用 "模块:函数" 指名函数时需要 fresh_process=True。',
+        ))
+    if not callable(f):
+        kind = type(f).__name__
+        raise TimingError(t(
+            f"{name} is a {kind}, not a function: the work was already done before the timer started. "
+            f"Wrap the call: `lambda: ...`.",
+            f"{name} 是一个 {kind}，不是函数：计时还没开始，活已经干完了。请把调用包起来：`lambda: ...`。",
+        ))
+    try:
+        inspect.signature(f).bind()
+    except TypeError:
+        raise TimingError(t(
+            f"{name} needs arguments, and the timer calls it without any. Wrap it: `lambda: f(x)`.",
+            f"{name} 需要参数，而计时器调用时不带参数。请包一层：`lambda: f(x)`。",
+        )) from None
+    except ValueError:
+        pass
+
+
+def require_candidates(candidates: Any, baseline: str | None) -> str:
+    """Check the mapping given to `compare` and return the name of the baseline."""
+    if not isinstance(candidates, Mapping):
+        raise TimingError(t(
+            'compare takes a dict of names and functions, such as compare({"a": f, "b": g}).',
+            'compare 需要一个“名字 → 函数”的字典，例如 compare({"a": f, "b": g})。',
+        ))
+    if len(candidates) < 2:
+        raise TimingError(t(
+            "compare needs at least two functions; to time a single one use measure(f).",
+            "compare 至少需要两个函数；只测一个请用 measure(f)。",
+        ))
+    names = list(candidates)
+    if baseline is None:
+        return names[0]
+    if baseline not in candidates:
+        near = difflib.get_close_matches(str(baseline), [str(n) for n in names], n=1)
+        hint = t(f' Did you mean "{near[0]}"?', f"是不是想写 “{near[0]}”？") if near else ""
+        listed = ", ".join(map(str, names))
+        raise TimingError(t(
+            f'The baseline "{baseline}" is none of the candidates ({listed}).{hint}',
+            f"基准 “{baseline}” 不在候选之中（{listed}）。{hint}",
+        ))
+    return baseline
+
+
+def require_positive(**values: float) -> None:
+    """Raise TimingError naming the first value that is not a positive number."""
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
+            raise TimingError(t(
+                f"{name} must be a number greater than 0, not {value!r}.",
+                f"{name} 必须是大于 0 的数，而不是 {value!r}。",
+            ))
+
+
+def checked(name: str, f: Callable[[], Any]) -> Callable[[], Any]:
+    """`f` for its first call: raises TimingError when the call returns a generator or a coroutine.
+
+    A function that runs in another process is checked over there.
+    """
+    if getattr(f, "runs_elsewhere", False):
+        return f
+
+    def first() -> Any:
+        result = f()
+        if inspect.isgenerator(result) or inspect.isasyncgen(result):
+            raise TimingError(t(
+                f"Calling {name} only created a generator; its body never ran. "
+                f"Time a function that uses it up: `lambda: list(f())`.",
+                f"调用 {name} 只是创建了一个生成器，函数体根本没有执行。"
+                f"请计时消费它的函数：`lambda: list(f())`。",
+            ))
+        if inspect.iscoroutine(result):
+            result.close()
+            raise TimingError(t(
+                f"Calling {name} only created a coroutine; its body never ran. "
+                f"Time a plain function, for example `lambda: asyncio.run(f())`.",
+                f"调用 {name} 只是创建了一个协程，函数体根本没有执行。"
+                f"请计时普通函数，例如 `lambda: asyncio.run(f())`。",
+            ))
+        return result
+
+    return first
+
+
+@contextlib.contextmanager
+def named_errors(name: str, call: int) -> Iterator[None]:
+    """Turn an exception of the learner's function into a TimingError that names it; `call` counts from 1."""
+    try:
+        yield
+    except (TimingError, KeyboardInterrupt):
+        raise
+    except (Exception, SystemExit) as error:
+        kind, text = type(error).__name__, str(error).strip().split("\n")[0][:300].rstrip(".")
+        when = t("on the first call", "首次调用时") if call <= 1 else t("after some calls", "调用若干次后")
+        raise TimingError(t(
+            f"{name} raised {kind} {when}: {text}. Call it once by itself, make that work, then time it.",
+            f"{name} {when}抛出了 {kind}：{text}。请先单独调用一次并修好，再来计时。",
+        )) from error
+
+
+class _Sink(io.TextIOBase):
+    """Counts what is printed and keeps the beginning."""
+
+    def __init__(self) -> None:
+        self.head, self.count = "", 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        self.count += len(text)
+        if len(self.head) < 60:
+            self.head += text[:60]
+        return len(text)
+
+
+@contextlib.contextmanager
+def hidden_prints() -> Iterator[_Sink]:
+    """Swallow what the timed functions print: thousands of lines would drown the result."""
+    sink = _Sink()
+    saved, sys.stdout = sys.stdout, sink
+    try:
+        yield sink
+    finally:
+        sys.stdout = saved
+
+
+def print_note(sink: _Sink) -> list[str]:
+    """The remark about printing, when there was any."""
+    if not sink.count:
+        return []
+    line = sink.head.strip().split("\n")[0][:40]
+    return [t(
+        f'It prints ("{line}"). The output was hidden, but printing is part of the time: take it out.',
+        f"它会打印（“{line}”）。输出已隐藏，但打印也算进了时间：请去掉它。",
+    )]

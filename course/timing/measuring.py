@@ -1,0 +1,160 @@
+"""`measure`: how long one function takes, with its first call, its spread and a yardstick beside it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+from course.language import t
+from course.timing import guard, stats
+from course.timing.calibration import yardstick
+from course.timing.clock import Clock, as_cuda_graph, calls_for, clock_for, overhead_ns, progress, threads
+from course.timing.results import Measurement
+
+WARMUP_SHARE = 0.3
+"""Largest part of the budget that goes into warming up after the first call."""
+MAX_SAMPLES = 20_000
+
+
+def measure(
+    f: Callable[[], Any],
+    *,
+    max_time: float = 1.0,
+    device: Any = None,
+    clock: str | Clock = "auto",
+    cache: str = "hot",
+    cuda_graph: bool = False,
+    calibrate: str | Callable[[], Any] | None = "compute",
+    name: str | None = None,
+    seed: int | None = None,
+) -> Measurement:
+    """Time `f()` for at most `max_time` seconds: median, interval, raw samples, first call apart.
+
+    Warms up until two successive block medians agree within 2 % (at most 30 % of the budget). Blocks of
+    at least 0.3 ms of `f` and of a calibration op alternate at random; `relative` is the median ratio of
+    the two, which repeats where the absolute time does not. calibrate: `compute` (a matrix product),
+    `memory` (a large copy), `python` (a bare loop), a function of your own, or None.
+    device, clock, cache: see `clock_for`. An interrupt returns what was measured so far.
+    Raises TimingError, in words, for odd input.
+    """
+    label = name or _name_of(f)
+    guard.require_callable(label, f)
+    guard.require_positive(max_time=max_time)
+    chosen = clock_for(device, clock, cache) if isinstance(clock, str) else clock
+    timed = as_cuda_graph(f) if cuda_graph else f
+    with guard.hidden_prints() as sink:
+        run = _Run(label, timed, chosen, max_time, yardstick(calibrate, chosen.device), random.Random(seed))
+        run.go()
+    return run.result(guard.print_note(sink))
+
+
+def _name_of(f: Any) -> str:
+    name = getattr(f, "__name__", type(f).__name__)
+    return t("the function", "该函数") if name == "<lambda>" else str(name)
+
+
+class _Run:
+    """The state of one measurement while it is under way."""
+
+    def __init__(self, name: str, f: Callable[[], Any], clock: Clock, max_time: float,
+                 calibration: tuple[str, Callable[[], Any]] | None, order: random.Random) -> None:
+        self.name, self.f, self.clock, self.max_time, self.order = name, f, clock, max_time, order
+        self.calibration = calibration
+        self.samples: list[float] = []
+        self.ratios: list[float] = []
+        self.calls = 1
+        self.warmup_calls, self.warm, self.complete = 0, False, True
+        self.notes: list[str] = []
+
+    def go(self) -> None:
+        """First call, warm-up, samples."""
+        self.began = self.clock.now()
+        with guard.named_errors(self.name, 1):
+            self.first = self.clock.block(guard.checked(self.name, self.f), 1)
+        bar = progress(self.max_time, t("measuring", "测量中"))
+        try:
+            if self._spent() < self.max_time:
+                self._warm_up()
+                self._sample(bar)
+        except KeyboardInterrupt:
+            if not guard.swallow_interrupt(True):
+                raise
+            self.complete = False
+            self.notes.append(guard.interrupted_note())
+        finally:
+            bar.close()
+
+    def _spent(self) -> float:
+        return self.clock.now() - self.began
+
+    def _block(self) -> float:
+        with guard.named_errors(self.name, 2):
+            return self.clock.block(self.f, self.calls) / self.calls
+
+    def _warm_up(self) -> None:
+        limit = self._spent() + WARMUP_SHARE * self.max_time
+        with guard.named_errors(self.name, 2):
+            self.calls = calls_for(self.clock, self.f)
+        seen: list[float] = []
+        while self._spent() < limit and not self.warm:
+            seen.append(self._block())
+            self.warmup_calls += self.calls
+            self.warm = stats.steady(seen)
+        if self.calibration:
+            self.calibration_calls = calls_for(self.clock, self.calibration[1])
+
+    def _sample(self, bar: Any) -> None:
+        shown = self._spent()
+        while len(self.samples) < MAX_SAMPLES:
+            self._one_sample()
+            spent = self._spent()
+            if spent - shown > 0.2:
+                bar.update(min(spent, self.max_time) - min(shown, self.max_time))
+                shown = spent
+            if spent >= self.max_time:
+                return
+
+    def _one_sample(self) -> None:
+        """One block of the function, and beside it, before or after at random, one of the yardstick."""
+        if self.calibration is None:
+            self.samples.append(self._block())
+            return
+        yard_first = self.order.random() < 0.5
+        yard = self._yard() if yard_first else 0.0
+        seconds = self._block()
+        self.samples.append(seconds)
+        yard = yard if yard_first else self._yard()
+        self.ratios.append(seconds / yard)
+
+    def _yard(self) -> float:
+        assert self.calibration is not None
+        return self.clock.block(self.calibration[1], self.calibration_calls) / self.calibration_calls
+
+    def result(self, notes: list[str]) -> Measurement:
+        """The samples so far as a Measurement."""
+        samples = self.samples or [self.first]
+        if not self.samples and self.complete:
+            need = f"{12 * self.first:.3g}"
+            self.notes.append(t(
+                f"One call took longer than the whole budget of {self.max_time:g} s: this is a single sample"
+                f", the first call. For an interval give max_time={need} or make the work smaller.",
+                f"一次调用就超过了 {self.max_time:g} 秒的预算：这里只有首次调用这一个样本。"
+                f"想得到区间，请设 max_time={need}，或减小工作量。",
+            ))
+        interval = stats.median_interval(samples)
+        ratio = stats.median_interval(self.ratios) if self.ratios else None
+        ms = [s * 1e3 for s in samples]
+        return Measurement(
+            name=self.name, median_ms=stats.median(ms), p10_ms=stats.quantile(ms, 0.1),
+            low_ms=interval.low * 1e3, high_ms=interval.high * 1e3, confidence=interval.confidence,
+            samples_ms=tuple(ms), first_call_ms=self.first * 1e3,
+            relative=stats.median(self.ratios) if self.ratios else None,
+            relative_low=ratio.low if ratio else None, relative_high=ratio.high if ratio else None,
+            calibration=self.calibration[0] if self.calibration and self.ratios else None,
+            quality=stats.quality(samples, interval), calls_per_sample=self.calls,
+            warmup_calls=self.warmup_calls, warm=self.warm, overhead_ns=overhead_ns(self.clock, self.calls),
+            device=self.clock.device, clock=self.clock.kind, cache=self.clock.cache,
+            threads=threads(self.clock),
+            seconds=self._spent(), complete=self.complete, notes=(*self.notes, *notes),
+        )

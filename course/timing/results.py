@@ -1,0 +1,283 @@
+"""What `measure` and `compare` give back: plain data that reads as a sentence, a table or tidy rows."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from course.language import t
+
+VERDICTS = ("faster", "slower", "same", "undecided")
+QUALITIES = ("stable", "bimodal", "noisy", "few")
+
+
+def format_ms(ms: float) -> str:
+    """A time with three significant figures and a unit that suits: 812 ms, 3.10 ms, 41.2 us, 85.0 ns."""
+    for limit, scale, unit in ((1e-3, 1e6, "ns"), (1.0, 1e3, "µs"), (1e3, 1.0, "ms")):
+        if ms < limit * 0.9995:
+            return f"{_three(ms * scale)} {unit}"
+    return f"{_three(ms / 1e3)} s"
+
+
+def _three(value: float) -> str:
+    digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
+    return f"{value:.{digits}f}"
+
+
+def verdict_word(verdict: str) -> str:
+    """A verdict in the learner's language."""
+    return {"faster": t("faster", "更快"), "slower": t("slower", "更慢"),
+            "same": t("same", "一样快"), "undecided": t("undecided", "未定")}[verdict]
+
+
+def quality_word(quality: str) -> str:
+    """A quality in the learner's language."""
+    return {"stable": t("stable", "稳定"), "bimodal": t("bimodal: two speeds", "双峰：有两种速度"),
+            "noisy": t("noisy", "噪声大"), "few": t("too few samples", "样本太少")}[quality]
+
+
+def table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """An HTML table; every cell escaped."""
+    head = "".join(f'<th scope="col" style="text-align:left">{html.escape(c)}</th>' for c in header)
+    body = "".join(
+        "<tr>" + "".join(f'<td style="text-align:left">{html.escape(c)}</td>' for c in line) + "</tr>"
+        for line in lines
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One function timed. All times are for one call.
+
+    median_ms, p10_ms (10th percentile), low_ms..high_ms (95 % interval of the median within this run; a
+    later run may differ by far more), samples_ms (one per block of `calls_per_sample` calls), first_call_ms
+    (apart from the rest), relative (time / time of the interleaved calibration op `calibration`, or None),
+    quality (stable | bimodal | noisy | few), overhead_ns (the timer's own, a call; not subtracted),
+    device, clock (wall | events), cache (hot | cold), threads, warmup_calls, warm (two block medians agreed
+    within 2 %), complete (False after an interrupt), notes (sentences in the learner's language).
+    """
+
+    name: str
+    median_ms: float
+    p10_ms: float
+    low_ms: float
+    high_ms: float
+    confidence: float
+    samples_ms: tuple[float, ...]
+    first_call_ms: float
+    relative: float | None
+    relative_low: float | None
+    relative_high: float | None
+    calibration: str | None
+    quality: str
+    calls_per_sample: int
+    warmup_calls: int
+    warm: bool
+    overhead_ns: float
+    device: str
+    clock: str
+    cache: str
+    threads: int
+    seconds: float
+    complete: bool = True
+    notes: tuple[str, ...] = ()
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One tidy row, raw samples under `samples_ms`."""
+        keys = ("name", "median_ms", "p10_ms", "low_ms", "high_ms", "confidence", "first_call_ms",
+                "relative", "quality", "calls_per_sample", "overhead_ns", "device", "clock", "cache",
+                "threads", "complete")
+        return [{key: getattr(self, key) for key in keys} | {"samples_ms": list(self.samples_ms)}]
+
+    def _facts(self) -> list[tuple[str, str]]:
+        count = len(self.samples_ms)
+        per_sample = t(f"{count} samples of {self.calls_per_sample} calls",
+                       f"{count} 个样本，每个 {self.calls_per_sample} 次调用")
+        low, high, sure = format_ms(self.low_ms), format_ms(self.high_ms), f"{self.confidence:.0%}"
+        facts = [
+            (t("median", "中位数"), format_ms(self.median_ms)),
+            (t("interval", "区间"), t(f"{low} to {high} ({sure})", f"{low} 至 {high}（{sure}）")),
+            (t("10th percentile", "第 10 百分位"), format_ms(self.p10_ms)),
+            (t("first call", "首次调用"), format_ms(self.first_call_ms)),
+            (t("samples", "样本"), per_sample),
+            (t("quality", "质量"), quality_word(self.quality)),
+            (t("timer's own overhead", "计时器自身开销"), t(f"{self.overhead_ns:.0f} ns a call",
+                                                   f"每次 {self.overhead_ns:.0f} ns")),
+            (t("measured on", "测量条件"), _setting(self.device, self.clock, self.cache, self.threads)),
+        ]
+        if self.relative is not None:
+            facts.insert(3, (t(f"relative to {self.calibration}", f"相对于 {self.calibration}"),
+                             f"{self.relative:.4g}"))
+        return facts
+
+    def sentence(self) -> str:
+        """First call and steady state in one sentence."""
+        return t(
+            f"{self.name}: first call {format_ms(self.first_call_ms)}, then {format_ms(self.median_ms)} "
+            f"({format_ms(self.low_ms)} to {format_ms(self.high_ms)}), {quality_word(self.quality)}.",
+            f"{self.name}：首次调用 {format_ms(self.first_call_ms)}，之后 {format_ms(self.median_ms)}"
+            f"（{format_ms(self.low_ms)} 至 {format_ms(self.high_ms)}），{quality_word(self.quality)}。",
+        )
+
+    def __str__(self) -> str:
+        facts = [f"  {what}: {value}" for what, value in self._facts()]
+        return "\n".join([self.sentence(), *facts, *(f"  ! {note}" for note in self.notes)])
+
+    def __repr__(self) -> str:
+        return self.sentence()
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
+    def _repr_html_(self) -> str:
+        facts = table((t("what", "项目"), t("value", "数值")), self._facts())
+        return _card(self.sentence(), facts, self.notes)
+
+
+@dataclass(frozen=True)
+class Paired:
+    """One candidate against the baseline: the median of ratios, its interval, the verdict.
+
+    ratio = time(candidate) / time(baseline), below 1 is faster; low..high covers the truth in 95 % of runs
+    (all looks and all candidates of the run together; `confidence` is that of this single interval).
+    verdict: faster | slower | same | undecided. ratios: one a round, in order.
+    """
+
+    name: str
+    baseline: str
+    ratio: float
+    low: float
+    high: float
+    confidence: float
+    verdict: str
+    ratios: tuple[float, ...]
+    gate: float
+
+    def sentence(self) -> str:
+        """The result in one sentence."""
+        ratio, low, high = f"{self.ratio:.4g}", f"{self.low:.4g}", f"{self.high:.4g}"
+        figures = t(f"{ratio} x the time of {self.baseline} (interval {low} to {high})",
+                    f"{self.baseline} 用时的 {ratio} 倍（区间 {low} 至 {high}）")
+        if self.verdict == "undecided":
+            width = (self.high - self.low) * 100
+            ending = t(f"undecided, the interval is still {width:.2g} % wide: give it more time",
+                       f"未定，区间仍有 {width:.2g} % 宽：请多给些时间")
+            if len(self.ratios) < 2:
+                ending = t("undecided after one round: give it more time", "只测了一轮，未定：请多给些时间")
+        elif self.verdict == "same":
+            ending = t(f"the same within {self.gate:.1%}", f"在 {self.gate:.1%} 以内视为一样快")
+        else:
+            ending = verdict_word(self.verdict)
+        return t(f"{self.name} takes {figures}: {ending}.", f"{self.name} 用时是 {figures}：{ending}。")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Functions compared in random order, round by round; two have `.ratio .low .high .verdict` of their own.
+
+    pairs: candidate name -> Paired. medians_ms, first_call_ms, calls: by name, times for one call.
+    rounds, seconds (spent), ci, gate, max_time as given; device, clock, cache, threads, fresh_process;
+    complete is False after an interrupt; notes are sentences in the learner's language.
+    """
+
+    baseline: str
+    pairs: dict[str, Paired]
+    medians_ms: dict[str, float]
+    first_call_ms: dict[str, float]
+    calls: dict[str, int]
+    rounds: int
+    seconds: float
+    ci: float
+    gate: float
+    max_time: float
+    device: str
+    clock: str
+    cache: str
+    threads: int
+    fresh_process: bool = False
+    complete: bool = True
+    notes: tuple[str, ...] = field(default=())
+
+    def _only(self) -> Paired:
+        if len(self.pairs) != 1:
+            raise AttributeError(t(
+                f'With several candidates ask for one of them: .pairs["{next(iter(self.pairs))}"].ratio',
+                f'有多个候选时请指明其中一个：.pairs["{next(iter(self.pairs))}"].ratio',
+            ))
+        return next(iter(self.pairs.values()))
+
+    @property
+    def ratio(self) -> float:
+        """time(candidate) / time(baseline) of the only candidate."""
+        return self._only().ratio
+
+    @property
+    def low(self) -> float:
+        """Lower end of the interval of the only candidate."""
+        return self._only().low
+
+    @property
+    def high(self) -> float:
+        """Upper end of the interval of the only candidate."""
+        return self._only().high
+
+    @property
+    def verdict(self) -> str:
+        """Verdict on the only candidate."""
+        return self._only().verdict
+
+    @property
+    def ratios(self) -> tuple[float, ...]:
+        """One ratio a round of the only candidate."""
+        return self._only().ratios
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One tidy row per candidate, the raw ratios under `ratios`."""
+        return [
+            {"candidate": p.name, "baseline": p.baseline, "ratio": p.ratio, "low": p.low, "high": p.high,
+             "confidence": p.confidence, "verdict": p.verdict, "gate": p.gate, "rounds": self.rounds,
+             "candidate_median_ms": self.medians_ms[p.name],
+             "baseline_median_ms": self.medians_ms[p.baseline],
+             "device": self.device, "clock": self.clock, "cache": self.cache, "threads": self.threads,
+             "fresh_process": self.fresh_process, "complete": self.complete, "ratios": list(p.ratios)}
+            for p in self.pairs.values()
+        ]
+
+    def _setting(self) -> str:
+        where = _setting(self.device, self.clock, self.cache, self.threads)
+        fresh = t(", each in a process of its own", "，各自在独立进程中") if self.fresh_process else ""
+        return t(f"{self.rounds} rounds in {self.seconds:.2g} s on {where}{fresh}",
+                 f"{self.rounds} 轮，{self.seconds:.2g} 秒，{where}{fresh}")
+
+    def __str__(self) -> str:
+        lines = [p.sentence() for p in self.pairs.values()]
+        return "\n".join([*lines, f"  {self._setting()}", *(f"  ! {note}" for note in self.notes)])
+
+    __repr__ = __str__
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
+    def _repr_html_(self) -> str:
+        header = (t("candidate", "候选"), t("median", "中位数"), t("ratio", "比值"), t("interval", "区间"),
+                  t("verdict", "结论"))
+        lines = [(self.baseline, format_ms(self.medians_ms[self.baseline]), "1", "", t("baseline", "基准"))]
+        lines += [(p.name, format_ms(self.medians_ms[p.name]), f"{p.ratio:.4g}",
+                   f"{p.low:.4g} – {p.high:.4g}", verdict_word(p.verdict)) for p in self.pairs.values()]
+        sentences = " ".join(p.sentence() for p in self.pairs.values())
+        return _card(sentences, table(header, lines), (self._setting(), *self.notes))
+
+
+def _setting(device: str, clock: str, cache: str, threads: int) -> str:
+    clock_word = t("event clock", "事件计时") if clock == "events" else t("wall clock", "墙钟计时")
+    cache_word = t("cold cache", "冷缓存") if cache == "cold" else t("warm cache", "热缓存")
+    return t(f"{device}, {clock_word}, {cache_word}, {threads} CPU threads",
+             f"{device}，{clock_word}，{cache_word}，{threads} 个 CPU 线程")
+
+
+def _card(sentence: str, body: str, notes: Sequence[str]) -> str:
+    remarks = "".join(f"<div><small>{html.escape(note)}</small></div>" for note in notes)
+    return f"<div><p>{html.escape(sentence)}</p>{body}{remarks}</div>"

@@ -1,0 +1,188 @@
+"""The statistics of timing: medians, intervals without a bell curve, when to look, what to conclude.
+
+Pure functions on plain numbers: no clock, no torch. Ratios are time(candidate) / time(baseline).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+INTERIM_ERROR = 0.003
+"""Chance of a false alarm each look before the last may have (two-sided)."""
+FINAL_ERROR = 0.035
+"""The same for the look when the time is out. All looks together stay below 5 % (exact sum in the tests)."""
+TOTAL_ERROR = 0.05
+FIRST_LOOK = 12
+"""Rounds before the first look; every later look comes after twice as many rounds as the one before."""
+BIG_EFFECT_WIDTH = 0.05
+"""A ratio clear of the gate still needs an interval of +/- 5 % of itself before the measuring stops."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An interval [low, high] that covers the true median with probability `confidence` (0 to 1)."""
+
+    low: float
+    high: float
+    confidence: float
+
+
+def median(values: Sequence[float]) -> float:
+    """The middle value (mean of the two middle ones). Raises ValueError when there is none."""
+    return quantile(values, 0.5)
+
+
+def quantile(values: Sequence[float], q: float) -> float:
+    """The q-quantile (0 <= q <= 1) by linear interpolation between order statistics."""
+    if not values:
+        raise ValueError("no values: a quantile needs at least one")
+    ordered = sorted(values)
+    position = q * (len(ordered) - 1)
+    below = math.floor(position)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (position - below)
+
+
+@lru_cache(maxsize=4096)
+def _rank(count: int, error: float) -> tuple[int, float]:
+    """Largest k with P(the median lies outside [x_k, x_(count+1-k)]) <= error, and that probability.
+
+    k = 0 when even the whole range covers too rarely; the probability is then that of the range.
+    """
+    if count > 2000:
+        z = _normal_quantile(1 - error / 2)
+        return max(0, math.floor((count - z * math.sqrt(count)) / 2)), error
+    limit = math.floor(error / 2 * 2.0**60) * 2**count >> 60
+    k, tail, choose = 0, 0, 1
+    while k <= count // 2 and tail + choose <= limit:
+        tail += choose
+        choose = choose * (count - k) // (k + 1)
+        k += 1
+    return k, float(2 * (tail if k else 1) / 2**count)
+
+
+def _normal_quantile(p: float) -> float:
+    from statistics import NormalDist
+
+    return NormalDist().inv_cdf(p)
+
+
+def median_interval(values: Sequence[float], error: float = TOTAL_ERROR) -> Interval:
+    """Order-statistic interval for the median: no assumption about the shape of the noise.
+
+    With too few values for `error` the whole range is given, with the (lower) confidence it has;
+    a single value has confidence 0. Raises ValueError when there is none.
+    """
+    if not values:
+        raise ValueError("no values: an interval needs at least one")
+    ordered = sorted(values)
+    k, outside = _rank(len(ordered), error)
+    k = max(k, 1)
+    return Interval(ordered[k - 1], ordered[-k], max(0.0, 1.0 - outside))
+
+
+def is_look(rounds: int) -> bool:
+    """Whether to look at the data after this many rounds: 12, 24, 48, 96, ..."""
+    quotient, rest = divmod(rounds, FIRST_LOOK)
+    return rest == 0 and quotient > 0 and quotient & (quotient - 1) == 0
+
+
+def error_at(rounds: int, final: bool, comparisons: int = 1) -> float:
+    """The false-alarm chance this look may have, shared among `comparisons` candidates.
+
+    A run that ends before the first look has only one look and may use all 5 % there.
+    """
+    last = TOTAL_ERROR if rounds <= FIRST_LOOK else FINAL_ERROR
+    return (last if final else INTERIM_ERROR) / comparisons
+
+
+def decide(interval: Interval, ratio: float, ci: float, gate: float, error: float) -> str:
+    """`faster` | `slower` | `same` | `undecided`, from the interval of the ratio.
+
+    faster or slower: the interval excludes 1 and the ratio differs from 1 by more than `ci`, the precision
+    asked for (where code and buffers happen to lie in memory makes equal code differ by some 0.3 %).
+    same: otherwise, when the interval stays within 1 +/- gate. Anything else, or less confidence than
+    asked for: undecided.
+    """
+    if interval.confidence < 1 - error - 1e-12:
+        return "undecided"
+    if abs(ratio - 1) > ci:
+        if interval.high < 1:
+            return "faster"
+        if interval.low > 1:
+            return "slower"
+    if interval.low >= 1 - gate and interval.high <= 1 + gate:
+        return "same"
+    return "undecided"
+
+
+def settled(interval: Interval, ratio: float, ci: float, gate: float, error: float) -> bool:
+    """Whether measuring more is pointless: narrow enough (+/- ci), or clear of the gate on one side."""
+    if interval.confidence < 1 - error - 1e-12:
+        return False
+    half = (interval.high - interval.low) / 2
+    clear = interval.high < 1 - gate or interval.low > 1 + gate
+    return half <= ci * ratio or (clear and half <= BIG_EFFECT_WIDTH * ratio)
+
+
+def spread(values: Sequence[float]) -> float:
+    """Interquartile range as a share of the median (0.05 = 5 %)."""
+    middle = median(values)
+    return (quantile(values, 0.75) - quantile(values, 0.25)) / middle if middle else 0.0
+
+
+def quality(values: Sequence[float], interval: Interval) -> str:
+    """`stable` | `bimodal` | `noisy` | `few`: what kind of samples these are.
+
+    few: under 8 samples. bimodal: two separate groups, each with at least 15 % of the samples.
+    noisy: the middle half spreads over more than 10 %, or the interval is wider than +/- 3 %.
+    """
+    if len(values) < 8:
+        return "few"
+    if _two_groups(values):
+        return "bimodal"
+    wide = (interval.high - interval.low) / 2 > 0.03 * median(values)
+    return "noisy" if wide or spread(values) > 0.10 else "stable"
+
+
+def _two_groups(values: Sequence[float], share: float = 0.15, gap: float = 0.03,
+                clarity: float = 5.0) -> bool:
+    """Whether the best split into two groups leaves them far apart, measured in their own widths.
+
+    An even spread split in half reaches 3.5, a bell curve 2.6; the bar is `clarity` = 5.
+    """
+    logs = sorted(math.log(v) for v in values if v > 0)
+    count = len(logs)
+    if count < 8 or logs[-1] - logs[0] < gap:
+        return False
+    sums, squares = [0.0], [0.0]
+    for value in logs:
+        sums.append(sums[-1] + value)
+        squares.append(squares[-1] + value * value)
+    best, split = -1.0, 0
+    for i in range(max(2, math.ceil(share * count)), count - max(2, math.ceil(share * count)) + 1):
+        between = i * (count - i) * (sums[i] / i - (sums[count] - sums[i]) / (count - i)) ** 2
+        if between > best:
+            best, split = between, i
+    if not split:
+        return False
+    left, right = logs[:split], logs[split:]
+    inner = max(_width(left), _width(right), 1e-6)
+    distance = median(right) - median(left)
+    return distance > gap and distance > clarity * inner
+
+
+def _width(ordered: Sequence[float]) -> float:
+    """A robust standard deviation: interquartile range / 1.349."""
+    return (quantile(ordered, 0.75) - quantile(ordered, 0.25)) / 1.349
+
+
+def steady(values: Sequence[float], block: int = 5, tolerance: float = 0.02) -> bool:
+    """Whether the medians of the last two blocks of `block` samples agree within `tolerance`."""
+    if len(values) < 2 * block:
+        return False
+    before, last = median(values[-2 * block : -block]), median(values[-block:])
+    return abs(last - before) <= tolerance * before

@@ -1,0 +1,116 @@
+"""A toy of cuDNN's search, in plain PyTorch on the CPU: four ways to compute one convolution, and a cache of plans.
+
+It has the skeleton of ``run_single_conv`` (aten/src/ATen/native/cudnn/Conv_v8.cpp): look the key up; if it is new,
+either take the first of a ranked list or time the candidates; keep the plan. Its rule of thumb and its candidates
+are ours and say nothing about cuDNN's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from time import perf_counter
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+BATCH, CHANNELS, SMALL = 4, 16, 32
+SMALLEST, LARGEST = 8, 64
+"""Sizes (height = width, pixels) the toy accepts in a schedule."""
+
+
+def im2col(x: Tensor, weight: Tensor) -> Tensor:
+    """Copy every 3x3 patch into a column, then one matrix product."""
+    n, _, h, w = x.shape
+    return (weight.flatten(1) @ F.unfold(x, 3, padding=1)).view(n, -1, h, w)
+
+
+def shifted(x: Tensor, weight: Tensor) -> Tensor:
+    """Nine 1x1 convolutions of the shifted image, added up."""
+    h, w = x.shape[2:]
+    padded = F.pad(x, (1, 1, 1, 1))
+    parts = [torch.einsum("oc,nchw->nohw", weight[:, :, i, j], padded[:, :, i:i + h, j:j + w])
+             for i in range(3) for j in range(3)]
+    return torch.stack(parts).sum(0)
+
+
+def direct(x: Tensor, weight: Tensor) -> Tensor:
+    """What PyTorch itself does for a convolution on this machine."""
+    return F.conv2d(x, weight, padding=1)
+
+
+def channels_last(x: Tensor, weight: Tensor) -> Tensor:
+    """The same with the image stored pixel by pixel."""
+    return F.conv2d(x.to(memory_format=torch.channels_last), weight, padding=1)
+
+
+CANDIDATES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "im2col": im2col, "shifted": shifted, "direct": direct, "channels_last": channels_last}
+
+
+def ranked(x: Tensor) -> list[str]:
+    """The rule of thumb: candidates from the most promising to the least, decided from the shape, nothing timed."""
+    if x.shape[-1] <= SMALL:
+        return ["im2col", "shifted", "direct", "channels_last"]
+    return ["direct", "channels_last", "im2col", "shifted"]
+
+
+@dataclass
+class ToyConv:
+    """A 3x3 convolution that chooses its algorithm per key, as cuDNN's caller does.
+
+    benchmark: time the candidates of a new key (else trust ``ranked``). limit: how many of the ranked list are
+    timed. plans: key -> name of the chosen candidate. searches: how many searches were made so far.
+    """
+
+    benchmark: bool = False
+    limit: int = 10
+    plans: dict[tuple, str] = field(default_factory=dict)
+    searches: int = 0
+
+    def __call__(self, x: Tensor, weight: Tensor) -> Tensor:
+        key = (tuple(x.shape), x.dtype, tuple(weight.shape))
+        plan = self.plans.get(key)
+        if plan is None:
+            plan = self._search(x, weight) if self.benchmark else ranked(x)[0]
+            self.plans[key] = plan
+        return CANDIDATES[plan](x, weight)
+
+    def _search(self, x: Tensor, weight: Tensor) -> str:
+        """One warm-up and one timed call for each of at most ``limit`` candidates; the name of the quickest."""
+        self.searches += 1
+        times = {}
+        for name in ranked(x)[:self.limit]:
+            CANDIDATES[name](x, weight)
+            start = perf_counter()
+            CANDIDATES[name](x, weight)
+            times[name] = perf_counter() - start
+        return min(times, key=times.__getitem__)
+
+
+@lru_cache(maxsize=256)
+def image(size: int) -> Tensor:
+    """A batch of random images, (4, 16, size, size); the same tensor each time."""
+    return torch.randn(BATCH, CHANNELS, size, size, generator=torch.Generator().manual_seed(size))
+
+
+@lru_cache(maxsize=1)
+def kernel() -> Tensor:
+    """The weight of the toy's layer, (16, 16, 3, 3)."""
+    return torch.randn(CHANNELS, CHANNELS, 3, 3, generator=torch.Generator().manual_seed(0))
+
+
+def run_schedule(sizes: Iterable[int], benchmark: bool, limit: int = 10) -> ToyConv:
+    """One step for each size, on a toy with an empty cache; returns the toy, so that its plans can be read.
+
+    Raises ValueError for a size that is not a whole number from 8 to 64.
+    """
+    conv = ToyConv(benchmark, limit)
+    with torch.inference_mode():
+        for size in sizes:
+            if not isinstance(size, int) or not SMALLEST <= size <= LARGEST:
+                raise ValueError(f"a size of a schedule is a whole number from {SMALLEST} to {LARGEST}, not {size!r}")
+            conv(image(size), kernel())
+    return conv

@@ -1,0 +1,100 @@
+"""Observe: run an experiment here, or replay it, and lay the learner's bets over what came out."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from course.experiments import base
+from course.figures import show
+from course.language import pick, t
+from course.quiz.items import Item
+from course.quiz.session import bet_of, settle
+from course.records import Record
+from course.verbs import state
+from course.verbs.say import in_words, say, say_verdict
+
+
+class Observed(Record):
+    """A record that shows itself where it is evaluated again, but not twice in the cell that measured it."""
+
+    def _ipython_display_(self) -> None:
+        shell = state.running_shell()
+        if shell is None or getattr(self, "_shown_at", None) == shell.execution_count:
+            return
+        from IPython.display import display
+
+        display(show(self, base.get(self.experiment)))
+
+
+@in_words
+def observe(experiment_name: str, budget_s: float | None = None) -> Record | None:
+    """Run an experiment live if this machine can, else replay the nearest recording, else say that there is none.
+
+    budget_s: seconds it may take (default: the experiment's own). Returns the record, or None.
+    """
+    experiment = base.get(experiment_name)
+    record = base.obtain(experiment_name, budget_s)
+    if record is None:
+        say(_not_recorded(experiment))
+        return None
+    state.now.write("observe", experiment.name, verdict=None)
+    outcomes = experiment.settles(record) if record.rows else {}
+    bets = [item for item in state.now.bank.items(experiment.lesson)
+            if item.kind == "predict" and item.experiment == experiment.name]
+    lines = [_bet_line(item, outcomes.get(item.id)) for item in bets]
+    observed = Observed(**{field.name: getattr(record, field.name) for field in dataclasses.fields(record)})
+    state.now.records[experiment.name] = observed
+    _display(show(observed, experiment, [line for line in lines if line]))
+    if shell := state.running_shell():
+        object.__setattr__(observed, "_shown_at", shell.execution_count)
+    for item in bets:
+        _settle(item, outcomes.get(item.id))
+    return observed
+
+
+def _not_recorded(experiment: base.Experiment) -> str:
+    needs = {"cuda": t("an NVIDIA GPU", "NVIDIA GPU"), "mps": t("an Apple GPU", "Apple GPU"),
+             "mkldnn": t("a PyTorch build with oneDNN", "带 oneDNN 的 PyTorch")}.get(experiment.needs, experiment.needs)
+    return t(f"**Not recorded yet:** {pick(experiment.title)} This experiment needs {needs}, this machine has none, and "
+             f"no recording of it exists so far. Go on with the next cell; your bet stays open.",
+             f"**尚无录制：**{pick(experiment.title)} 这个实验需要 {needs}，本机没有，也还没有它的录制结果。"
+             f"请继续下一个单元格；你的赌注会保留。")
+
+
+def _bet_line(item: Item, winner: str | None) -> str:
+    """The learner's bet beside the outcome; empty without a bet."""
+    bet = bet_of(item, state.now.log.entries())
+    if bet is None:
+        return ""
+    mine = pick(item.option(bet.options[0]).text)
+    if winner is None:
+        return t(f"Your bet: {mine} (not settled by this run)", f"你的赌注：{mine}（这次结果还不足以定胜负）")
+    if winner == bet.options[0]:
+        return t(f"Your bet: {mine}. It came out so.", f"你的赌注：{mine}。结果正是如此。")
+    return t(f"Your bet: {mine}. It came out: {pick(item.option(winner).text)}",
+             f"你的赌注：{mine}。结果是：{pick(item.option(winner).text)}")
+
+
+def _settle(item: Item, winner: str | None) -> None:
+    """Write the outcome to the log and say the reasons, for the option bet on and the one that came out."""
+    verdict = settle(item, winner, state.now.log)
+    bet = bet_of(item, state.now.log.entries())
+    if bet is None:
+        if winner is not None:
+            say(t(f"No bet of yours was placed on `{item.id}`, so there is nothing to settle.",
+                  f"你没有为 `{item.id}` 下注，所以没有输赢。"))
+        return
+    shown = [item.option(option) for option in dict.fromkeys([bet.options[0], *([winner] if winner else [])])]
+    say_verdict(verdict, t("your bet", "你的赌注"))
+    for option in shown:
+        say(f"**{pick(option.text)}** {pick(option.why)}")
+
+
+def _display(shown: Any) -> None:
+    if state.running_shell() is None:
+        print(shown)
+        return
+    from IPython.display import display
+
+    display(shown)

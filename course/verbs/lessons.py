@@ -1,0 +1,105 @@
+"""The frame of a lesson: start, where you are, end, and the language."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from course import language as languages
+from course import lessons
+from course.language import pick, t
+from course.verbs import state
+from course.verbs.say import in_words, put, say
+
+
+@in_words
+def lesson(lesson_id: str, language: str = "en") -> None:
+    """Start a lesson: its language, one line about this machine, one line about your progress."""
+    languages.set_language(language)
+    if lesson_id not in lessons.BY_ID:
+        near = get_close_matches(str(lesson_id), lessons.BY_ID, 1, 0.3)
+        hint = t(f" Did you mean `{near[0]}`?", f"是不是想写 `{near[0]}`？") if near else ""
+        say(t(f"There is no lesson `{lesson_id}`.{hint}", f"没有 `{lesson_id}` 这一课。{hint}"))
+        return
+    from course import flags, machine
+
+    state.now.lesson = lesson_id
+    flags.remember()
+    flags.watch()
+    say(f"🔧 {pick(machine.one_line())}", _where_you_are(lesson_id), *state.now.log.take_notices())
+
+
+def _where_you_are(lesson_id: str) -> str:
+    """One line: what of this lesson is answered already, in the learner's log."""
+    ids = {item.id for item in state.now.bank.items(lesson_id)}
+    answered = {e.item for e in state.now.log.entries() if e.event in ("answer", "bet")} & ids
+    return t(f"📗 {lesson_id}: {len(answered)} of {len(ids)} cards answered so far.",
+             f"📗 {lesson_id}：{len(ids)} 张卡片中已答 {len(answered)} 张。")
+
+
+@in_words
+def progress() -> None:
+    """The map of the course: what is done, what is due, which beliefs are still to be settled."""
+    from course.quiz.progress import html, summary, text
+
+    found = summary(state.now.log.entries(), state.now.bank)
+    put(html(found), text(found))
+    for notice in state.now.log.take_notices():
+        say(notice)
+
+
+@in_words
+def finish() -> None:
+    """End the lesson: put the flags back in view, schedule the cards, name the next lesson."""
+    if state.now.lesson is None:
+        say(t('No lesson was started: run the first cell of the notebook, then `finish()`.',
+              '还没有开始任何一课：请先运行笔记本的第一个单元格，再 `finish()`。'))
+        return
+    from course import flags
+
+    state.now.write("finish", state.now.lesson)
+    for leak in flags.leaks():
+        say("⚠️ " + pick(leak))
+    say(*_claims(), _schedule(), _what_next())
+
+
+def _claims() -> list[str]:
+    """What the learner can now claim: the findings measured or replayed in this kernel."""
+    from course.experiments import base
+    from course.records import Record
+
+    lines = [f"• {pick(base.get(name).finding(record))}" for name, record in state.now.records.items()
+             if isinstance(record, Record) and record.rows]
+    return [t("🏁 **Claims you can now make, with your own numbers:**", "🏁 **现在你可以用自己的数据说：**"), *lines] \
+        if lines else []
+
+
+def _schedule() -> str:
+    from course.quiz.schedule import timetable
+
+    due = timetable(state.now.log.entries(), state.now.bank)
+    if not due:
+        return t("Answer a few cards and they will come back for review when it helps most.",
+                 "答几张卡片，它们会在最合适的时候回来复习。")
+    first = min(due, key=lambda one: one.due)
+    return t(f"🗓️ {len(due)} ideas are scheduled; the first comes back on {first.due:%Y-%m-%d}.",
+             f"🗓️ 已安排 {len(due)} 个知识点的复习，最早的一个在 {first.due:%Y-%m-%d}。")
+
+
+def _what_next() -> str:
+    following = lessons.after(state.now.lesson or "")
+    if following is None:
+        return t("That was the last lesson so far. `progress()` shows the whole map.",
+                 "目前这是最后一课。用 `progress()` 看全貌。")
+    return t(f"➡️ Next: **{following.id}**. {pick(following.question)}", f"➡️ 下一课：**{following.id}**。{pick(following.question)}")
+
+
+@in_words
+def language(code: str) -> None:
+    """Speak English ("en") or Chinese ("zh") from now on."""
+    try:
+        languages.set_language(code)
+    except ValueError as error:
+        say(str(error))
+        return
+    say(t("The course speaks English from now on; run a cell again to see it in English.",
+          "从现在起用中文；重新运行一个单元格就能看到中文内容。"))

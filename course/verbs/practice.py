@@ -1,0 +1,89 @@
+"""Code exercises: check, the ladder of hints, the solution."""
+
+from __future__ import annotations
+
+import time
+from difflib import get_close_matches
+from typing import Any
+
+from course.exercises import MISSING, Exercise, all_exercises, judge
+from course.language import pick, t
+from course.quiz.rich import code_block, inline, plain
+from course.verbs import state
+from course.verbs.say import in_words, put, say, say_verdict
+
+PATIENCE_S = 180  # a hint also opens after this long without one
+
+
+def find_exercise(exercise_id: str) -> Exercise | None:
+    """The exercise, or None after a sentence that names near ids."""
+    known = all_exercises()
+    if exercise_id in known:
+        return known[exercise_id]
+    near = get_close_matches(str(exercise_id), known, 1, 0.4)
+    hint = t(f" Did you mean `{near[0]}`?", f"是不是想写 `{near[0]}`？") if near else ""
+    say(t(f"There is no exercise `{exercise_id}`.{hint}", f"没有名为 `{exercise_id}` 的练习。{hint}"))
+    return None
+
+
+def attempts(exercise: Exercise) -> int:
+    """How often the learner's own code was checked."""
+    return sum(entry.verdict != "not attempted" for entry in state.now.seen("check", exercise.id))
+
+
+@in_words
+def check(exercise_id: str, obj: Any = MISSING) -> None:
+    """Check an exercise: by the name it asks for, or the object given."""
+    exercise = find_exercise(exercise_id)
+    if exercise is None:
+        return
+    verdict = judge(exercise, state.learner_object(exercise.name, MISSING) if obj is MISSING else obj)
+    state.now.write("check", exercise.id, verdict=verdict.state, points=verdict.points)
+    say_verdict(verdict, pick(exercise.title))
+    if verdict.state in ("incorrect", "partly") and exercise.hints:
+        say(t(f'Next step: change your code and check again, or ask for `hint("{exercise.id}")`.',
+              f'下一步：修改代码后再检查，或者用 `hint("{exercise.id}")` 要一个提示。'))
+
+
+@in_words
+def hint(exercise_id: str) -> None:
+    """Open the next hint of an exercise; each follows an attempt, or three minutes of trying."""
+    exercise = find_exercise(exercise_id)
+    if exercise is None:
+        return
+    if not exercise.hints:
+        say(t("This task has no hints: it counts.", "这道题没有提示：它计入成绩。"))
+        return
+    opened = len(state.now.seen("hint", exercise.id))
+    last = state.now.hints_opened_at.get(exercise.id, state.now.began)
+    free = attempts(exercise) > opened or time.monotonic() - last > PATIENCE_S
+    if opened < len(exercise.hints) and free:
+        opened += 1
+        state.now.hints_opened_at[exercise.id] = time.monotonic()
+        state.now.write("hint", exercise.id, number=opened)
+    total = len(exercise.hints)
+    for number, text in enumerate(exercise.hints[:opened], 1):
+        label = t(f"Hint {number} of {total}", f"提示 {number}/{total}")
+        say(f"💡 **{label}** {pick(text)}")
+    if opened < total and not free:
+        say(t(f'The next hint opens after an attempt: write something, then `check("{exercise.id}")`.',
+              f'先试一次，下一条提示才会打开：写点什么，然后 `check("{exercise.id}")`。'))
+
+
+@in_words
+def solution(exercise_id: str) -> None:
+    """Show one solution and why it is good; after an attempt of your own."""
+    exercise = find_exercise(exercise_id)
+    if exercise is None:
+        return
+    if exercise.solution is None:
+        say(t("This task has no solution here: it counts.", "这道题不提供答案：它计入成绩。"))
+        return
+    if not attempts(exercise):
+        say(t(f'The solution opens after an attempt of your own: `check("{exercise.id}")` first.',
+              f'先自己试一次，答案才会打开：请先 `check("{exercise.id}")`。'))
+        return
+    state.now.write("solution", exercise.id)
+    head, why = t("One solution", "一种解法"), pick(exercise.why)
+    put(f"<strong>{head}</strong>{code_block(exercise.solution)}<p>{inline(why)}</p>",
+        f"{head}\n{exercise.solution}\n{plain(why)}")

@@ -1,0 +1,97 @@
+"""Cards: flashcards, bets, causes, checkpoint questions, and their text twin."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+
+from course import language as languages
+from course import lessons
+from course.language import t
+from course.quiz import cards
+from course.quiz.items import Item
+from course.quiz.schedule import due as due_items
+from course.quiz.schedule import warm_up
+from course.quiz.sheet import open_sheet
+from course.quiz.text import answer as answer_in_text
+from course.verbs import state
+from course.verbs.say import in_words, say
+
+
+def _item(item_id: str, kind: str | None = None) -> Item | None:
+    """The item; or None after a sentence, where the verb does not fit its kind."""
+    item = state.now.bank[item_id]
+    if kind == "predict" and item.kind != "predict":
+        say(t(f'`{item_id}` is not a bet; show it with `review("{item_id}")`.',
+              f'`{item_id}` 不是赌注；请用 `review("{item_id}")` 显示它。'))
+        return None
+    return item
+
+
+@in_words
+def review(*item_ids: str, due: int | None = None) -> None:
+    """Flashcards: the items named; else those due today, at most ``due`` of them, from the lessons before this one."""
+    log, bank = state.now.log, state.now.bank
+    if not item_ids:
+        moment = datetime.now(timezone.utc)
+        if due is None:
+            item_ids = tuple(due_items(log.entries(), bank, moment, state.now.lesson))
+        else:
+            item_ids = tuple(warm_up(log.entries(), bank, moment, state.now.lesson, due))
+        if not item_ids:
+            say(t("Nothing from earlier lessons is due. Go on; the cards you answer will come back here.",
+                  "没有到期的复习卡。继续往下学吧，你答过的卡片会按时回到这里。"))
+            return
+    for item_id in item_ids:
+        item = _item(item_id)
+        if item is not None:
+            cards.show(item, log=log, bank=bank)
+
+
+@in_words
+def predict(item_id: str) -> None:
+    """A bet: it locks when placed and is settled by its experiment."""
+    item = _item(item_id, "predict")
+    if item is not None:
+        cards.show(item, log=state.now.log, bank=state.now.bank)
+
+
+@in_words
+def explain(item_id: str) -> None:
+    """Which cause? A card whose every option explains itself."""
+    item = _item(item_id)
+    if item is not None:
+        cards.show(item, log=state.now.log, bank=state.now.bank)
+
+
+@in_words
+def answer(item_id: str, *options: str | int | float, confidence: int | str | None = None) -> None:
+    """Answer any card by typing: ``answer("05-revisit", "b")`` or ``answer("03-vgg16", 15.5e9)``."""
+    answer_in_text(item_id, *options, confidence=confidence, log=state.now.log, bank=state.now.bank,
+                   sheet=state.now.sheet)
+
+
+@in_words
+def checkpoint(lesson_id: str, language: str = "en") -> None:
+    """Start a checkpoint: shows the sheet that carries your answers and fills as you answer."""
+    languages.set_language(language)
+    if lesson_id not in lessons.BY_ID or not lessons.BY_ID[lesson_id].checkpoint:
+        say(t(f"There is no checkpoint `{lesson_id}`.", f"没有名为 `{lesson_id}` 的检查点。"))
+        return
+    state.now.lesson = lesson_id
+    state.now.sheet = open_sheet(lesson_id, [item.id for item in state.now.bank.items(lesson_id, checkpoint=True)])
+    state.now.sheet.show()
+    for notice in (*state.now.sheet.take_notices(), *state.now.log.take_notices()):
+        say(notice)
+
+
+@in_words
+def question(item_id: str) -> None:
+    """A checkpoint question: your answer is recorded, without right or wrong, and can be changed."""
+    item = _item(item_id)
+    if item is None:
+        return
+    if state.now.sheet is None:
+        say(t(f'Run the first cell of this checkpoint first: `checkpoint("{item.lesson}")`.',
+              f'请先运行这个检查点的第一个单元格：`checkpoint("{item.lesson}")`。'))
+        return
+    cards.show(item, sheet=state.now.sheet, log=state.now.log, bank=state.now.bank)

@@ -1,0 +1,98 @@
+"""How a verb speaks: HTML in a notebook, the same words as text elsewhere, and sentences instead of tracebacks."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from course.language import pick, t
+from course.quiz.rich import inline, plain
+from course.verbs.state import running_shell
+from course.verdict import Verdict
+
+F = TypeVar("F", bound=Callable[..., Any])
+MARKS = {"correct": "✓", "partly": "◐", "incorrect": "✗", "not attempted": "○", "inconclusive": "?"}
+COLOURS = {"correct": "#2e9e6b", "partly": "#c98a00", "incorrect": "#d1495b",
+           "not attempted": "#7a869a", "inconclusive": "#7a869a"}
+
+
+class Spoken:
+    """Words in two forms; a notebook picks the HTML, a terminal the text."""
+
+    def __init__(self, html: str, text: str) -> None:
+        self._html, self._text = html, text
+
+    def _repr_html_(self) -> str:
+        return self._html
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+def put(html: str, text: str) -> None:
+    """Display ``html`` in a notebook, print ``text`` elsewhere."""
+    if running_shell() is None:
+        print(text)
+        return
+    from IPython.display import display
+
+    display(Spoken(html, text))
+
+
+def say(*sentences: str) -> None:
+    """A plain paragraph; backticks and bold work."""
+    body = "<br>".join(inline(sentence) for sentence in sentences if sentence)
+    put(f'<div role="status" style="margin:.3em 0">{body}</div>', "\n".join(plain(s) for s in sentences if s))
+
+
+def state_words(state: str) -> str:
+    """The state of a verdict in the learner's language."""
+    return t(state, {"correct": "正确", "partly": "部分正确", "incorrect": "不正确", "not attempted": "尚未作答",
+                     "inconclusive": "尚无定论"}[state])
+
+
+def say_verdict(verdict: Verdict, title: str = "") -> None:
+    """A verdict: its state in words and colour, the points where they are parts of a whole, the reasons."""
+    words = state_words(verdict.state)
+    if verdict.state == "partly":
+        words += t(f" ({verdict.points:g} of {verdict.max_points:g})", f"（{verdict.points:g} / {verdict.max_points:g}）")
+    head = f"{MARKS[verdict.state]} {words}" + (f" · {title}" if title else "")
+    reasons = [pick(message) for message in verdict.messages if pick(message)]
+    items = "".join(f"<li>{inline(reason)}</li>" for reason in reasons)
+    listed = f'<ul style="margin:.2em 0">{items}</ul>' if items else ""
+    put(
+        f'<div role="status" style="border-left:4px solid {COLOURS[verdict.state]};padding:.2em .8em;margin:.4em 0">'
+        f"<strong>{inline(head)}</strong>{listed}</div>",
+        "\n".join([plain(head), *(f"  - {plain(reason)}" for reason in reasons)]),
+    )
+
+
+def in_words(verb: F) -> F:
+    """Whatever goes wrong inside a verb ends in a sentence with the next step.
+
+    Errors that the course raises for the learner carry that sentence already. Anything else is a fault of the
+    course: it is named as such. With COURSE_DEBUG=1 every error is raised, for authors and for the tests.
+    """
+
+    @functools.wraps(verb)
+    def spoken(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return verb(*args, **kwargs)
+        except KeyboardInterrupt:
+            say(t("Stopped, as you asked. Nothing is lost; run the cell again when you like.",
+                  "已按你的要求停止，没有丢失任何内容；随时可以重新运行这个单元格。"))
+        except Exception as error:
+            if os.environ.get("COURSE_DEBUG"):
+                raise
+            if type(error).__module__.startswith("course."):
+                say(str(error))
+            else:
+                say(t(f"`{verb.__name__}` could not finish because of a fault in the course itself "
+                      f"({type(error).__name__}: {error}). Your answers are safe; go on with the next cell.",
+                      f"`{verb.__name__}` 没能完成，这是课程自身的问题（{type(error).__name__}：{error}）。"
+                      f"你的答案都还在，请继续下一个单元格。"))
+        return None
+
+    return spoken  # type: ignore[return-value]

@@ -1,0 +1,57 @@
+"""What one kernel knows: the lesson at work, the learner's log, the bank, the answer sheet of a checkpoint."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from course.quiz.bank import Bank
+from course.quiz.log import AnswerLog, Entry, answer_log
+
+
+@dataclass
+class State:
+    """The state of one kernel. ``lesson``: id of the lesson at work; ``sheet``: the checkpoint's answers, if any."""
+
+    lesson: str | None = None
+    sheet: Any = None
+    began: float = field(default_factory=time.monotonic)
+    hints_opened_at: dict[str, float] = field(default_factory=dict)
+    records: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def bank(self) -> Bank:
+        return Bank()
+
+    @property
+    def log(self) -> AnswerLog:
+        return answer_log()
+
+    def write(self, event: str, item: str, **fields: Any) -> None:
+        """Append one event to the learner's log."""
+        self.log.append(event, item, lesson=self.lesson, **fields)
+
+    def seen(self, event: str, item: str) -> list[Entry]:
+        """The log's entries of one kind about one item, oldest first."""
+        return [entry for entry in self.log.entries() if entry.event == event and entry.item == item]
+
+
+now = State()
+
+
+def learner_object(name: str, missing: Any) -> Any:
+    """The global ``name`` of the notebook this kernel runs, or ``missing``."""
+    shell = running_shell()
+    return shell.user_ns.get(name, missing) if shell else missing
+
+
+def running_shell() -> Any:
+    """The IPython shell this code runs in, or None in plain Python."""
+    import sys
+
+    ipython = sys.modules.get("IPython")
+    return ipython.get_ipython() if ipython else None
+
+

@@ -1,0 +1,60 @@
+"""Which items, exercises and experiments exist, and which a cell names: read from the files, nothing is imported."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from grader import project as files
+from grader.authoring.source import Cell
+from grader.project import Project
+
+VERBS = {
+    "predict": "item", "explain": "item", "answer": "item", "review": "item",
+    "observe": "experiment",
+    "check": "exercise", "hint": "exercise", "solution": "exercise",
+    "question": "checkpoint item",
+}
+
+
+def known_ids(project: Project) -> dict[str, set[str]]:
+    """The ids there are, by kind."""
+    checkpoint = {identity for path in (project.items / "checkpoints").glob("*.yaml")
+                  for identity in files.checkpoint_items(project, path.stem)}
+    return {
+        "item": set(files.practice_items(project)) | checkpoint,
+        "checkpoint item": checkpoint,
+        "exercise": _declared(project, "exercises", "Exercise", "id"),
+        "experiment": _declared(project, "experiments", "experiment", "name"),
+    }
+
+
+def used_ids(cell: Cell) -> Iterator[tuple[str, str, int]]:
+    """Kind, id and line offset of each id a cell names through a verb, or as a task (whose smoke test must exist)."""
+    if cell.kind == "question":
+        yield "checkpoint item", cell.id, 0
+    if cell.kind == "task":
+        yield "exercise", cell.id, 0
+    if cell.kind not in ("code", "task"):
+        return
+    try:
+        tree = ast.parse(cell.body)
+    except SyntaxError:
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in VERBS:
+            named = node.args if node.func.id == "review" else node.args[:1]
+            for argument in named:
+                if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                    yield VERBS[node.func.id], argument.value, node.lineno
+
+
+def _declared(project: Project, folder: str, call: str, keyword: str) -> set[str]:
+    """The string given as ``keyword`` (or first) to every call of that name in course/<folder>/*.py."""
+    found = set()
+    for path in (project.root / "course" / folder).glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) == call:
+                values = [entry.value for entry in node.keywords if entry.arg == keyword] or node.args[:1]
+                found |= {value.value for value in values if isinstance(value, ast.Constant)}
+    return found

@@ -1,0 +1,117 @@
+"""Prove that nothing a learner gets holds a solution, a key, a hidden case or an import of the grader."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from grader import project as files
+from grader.authoring.source import read
+from grader.project import Project
+
+KEY_FIELDS = ("correct", "why", "misconception", "order", "verify", "value", "low", "high", "traps", "factor")
+IMPORT = re.compile(r"^\s*(from|import)\s+grader\b|import_module\(\s*['\"]grader\b", re.MULTILINE)
+SHORT = 20  # shorter texts stand in innocent places too
+
+
+def leaks(project: Project, made: dict[Path, str] | None = None) -> list[str]:
+    """A sentence for each leak in the notebooks (those on disk, or ``made``) and in the course package."""
+    texts = dict(_learner_texts(project, made))
+    return sorted({*_solutions(project, texts), *_explanations(project, texts), *_imports(texts),
+                   *_item_fields(project), *_task_code(project)})
+
+
+def _learner_texts(project: Project, made: dict[Path, str] | None) -> Iterator[tuple[Path, str]]:
+    on_disk = made if made is not None else {
+        path: path.read_text(encoding="utf-8")
+        for folder in ("en", "zh") for path in (project.notebooks / folder).rglob("*.ipynb")}
+    for path, text in on_disk.items():
+        yield path, "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"])
+    for pattern in ("*.py", "*.yaml", "*.json"):
+        for path in (project.root / "course").rglob(pattern):
+            yield path, path.read_text(encoding="utf-8")
+
+
+def _squeezed(text: str) -> str:
+    return re.sub(r"\s+", "", text)
+
+
+def solutions(project: Project, lesson: str) -> Iterator[tuple[str, str, str]]:
+    """Task id, what stands between the solution marks, and the rest of the cell, for each task of a checkpoint."""
+    for cell in read(project.checkpoint_source(lesson)):
+        if cell.kind == "task":
+            inside = "\n".join(re.findall(r"### BEGIN SOLUTION\n(.*?)\n[^\n]*### END SOLUTION", cell.body, re.DOTALL))
+            yield cell.id, inside, cell.body.replace(inside, "")
+
+
+def _solutions(project: Project, texts: dict[Path, str]) -> Iterator[str]:
+    for lesson in project.checkpoints():
+        for identity, inside, starter in solutions(project, lesson):
+            body = _squeezed(inside)
+            lines = [line.strip() for line in inside.split("\n") if len(line.strip()) >= SHORT // 2]
+            for path, text in texts.items():
+                if "BEGIN SOLUTION" in text and path.suffix == ".ipynb":
+                    yield f"{path}: a solution mark is left in this notebook"
+                if len(body) >= SHORT and body in _squeezed(text):
+                    yield f"{path}: holds the solution of task {identity!r}"
+                elif path.suffix == ".ipynb" and path.stem == lesson and path.parent.name == "checkpoints":
+                    for line in lines:
+                        if line in text and line not in starter:
+                            yield f"{path}: holds the line `{line}` of the solution of task {identity!r}"
+
+
+def _explanations(project: Project, texts: dict[Path, str]) -> Iterator[str]:
+    for lesson in project.checkpoints():
+        for identity, key in files.keys(project, lesson).items():
+            for sentence in _strings(key.get("why", "")):
+                if len(sentence) >= SHORT // 2:
+                    for path, text in texts.items():
+                        if sentence in text:
+                            yield f"{path}: holds the explanation of the checkpoint item {identity!r}"
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value.strip()
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from _strings(inner)
+
+
+def _imports(texts: dict[Path, str]) -> Iterator[str]:
+    for path, text in texts.items():
+        if path.suffix in (".py", ".ipynb") and IMPORT.search(text):
+            yield f"{path}: imports the grader; what a learner gets must not know it"
+
+
+def _item_fields(project: Project) -> Iterator[str]:
+    for path in (project.items / "checkpoints").glob("*.yaml"):
+        for identity, item in files.checkpoint_items(project, path.stem).items():
+            for place in (item, item.get("number") or {}, *(item.get("options") or [])):
+                for field in set(KEY_FIELDS) & set(place):
+                    yield f"{path}: item {identity!r} holds {field!r}; that belongs in grader/keys/{path.stem}.yaml"
+
+
+def _task_code(project: Project) -> Iterator[str]:
+    hidden = {}
+    for path in project.tasks.glob("lesson_*.py"):
+        hidden |= {code: (path.name, name) for name, code in _functions(path)}
+    for path in (project.root / "course").rglob("*.py"):
+        for name, code in _functions(path):
+            if code in hidden:
+                task_file, task_function = hidden[code]
+                yield f"{path}: {name} is the hidden function {task_function} of grader/tasks/{task_file}"
+
+
+def _functions(path: Path) -> Iterator[tuple[str, str]]:
+    """Name and body of each function that says more than one short statement."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef):
+            body = [part for part in node.body
+                    if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))]
+            code = "\n".join(map(ast.unparse, body))
+            if len(code) >= 2 * SHORT:
+                yield node.name, code

@@ -1,0 +1,168 @@
+"""The limits that keep a notebook alive, each a sentence naming file and line."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from grader import project as files
+from grader.authoring.ids import known_ids, used_ids
+from grader.authoring.source import Cell, read
+from grader.project import LANGUAGES, Project, ProjectError
+
+CODE_LINES = 15
+WORDS = {"en": 120, "zh": 220}
+CELLS = {"lesson": (25, 50), "checkpoint": (8, 14)}
+TEXT_CELLS_IN_A_ROW = 3
+POINTS = (10, 20)
+EMPTY_HEADINGS = {
+    "introduction", "overview", "summary", "background", "conclusion", "notes", "example", "exercise", "setup",
+    "简介", "概述", "总结", "小结", "背景", "结论", "示例", "练习", "设置",
+}
+
+
+def lint(project: Project, only: str | None = None) -> list[str]:
+    """Everything wrong with the sources, as sentences starting with ``file:line:``."""
+    known = known_ids(project)
+    problems: list[str] = []
+    for kind, lessons, where in (("lesson", project.lessons(), project.lesson_source),
+                                 ("checkpoint", project.checkpoints(), project.checkpoint_source)):
+        for lesson in lessons:
+            if only in (None, lesson):
+                problems += _lint_file(project, where(lesson), lesson, kind, known)
+    return problems
+
+
+def _lint_file(project: Project, path: Path, lesson: str, kind: str, known: dict[str, set[str]]) -> list[str]:
+    name = str(path.relative_to(project.root))
+    try:
+        cells = read(path)
+        found = [*_twins(cells), *_sizes(cells), *_rhythm(cells), *_headings(cells, kind), *_bootstrap(cells),
+                 *_code(cells), *_ids(cells, known), *_count(cells, kind)]
+        if kind == "checkpoint":
+            found += _checkpoint(project, lesson, cells)
+    except ProjectError as error:
+        return [str(error)]
+    return [f"{name}:{line}: {sentence}" for line, sentence in sorted(found)]
+
+
+def _twins(cells: list[Cell]) -> Iterator[tuple[int, str]]:
+    after = [*cells[1:], None]
+    for before, cell, following in zip([None, *cells], cells, after):
+        if cell.language == "en":
+            if following is None or following.language != "zh":
+                yield cell.line, "this English text has no Chinese twin right after it"
+            elif _outline(cell) != _outline(following):
+                yield following.line, "the Chinese twin has other heading levels or code blocks than the English text"
+        if cell.language == "zh" and (before is None or before.language != "en"):
+            yield cell.line, "this Chinese text has no English twin right before it"
+
+
+def _outline(cell: Cell) -> list[str]:
+    return [line.split(" ")[0][:6] for line in cell.body.split("\n") if re.match(r"#{1,6} |```", line)]
+
+
+def words(text: str, language: str) -> int:
+    """The length of a text: words; in Chinese, characters, where a run of Latin letters counts as one."""
+    text = re.sub(r"\]\([^)]*\)|<[^>]*>", " ", text)
+    if language == "en":
+        return len(re.findall(r"\S*\w\S*", text))
+    return len(re.findall(r"[\u3400-\u9fff]", text)) + len(re.findall(r"[A-Za-z0-9_.]+", text))
+
+
+def _sizes(cells: list[Cell]) -> Iterator[tuple[int, str]]:
+    for cell in cells:
+        if cell.kind == "markdown":
+            length, limit = words(cell.body, cell.language), WORDS[cell.language]
+            if length > limit:
+                unit = "words" if cell.language == "en" else "characters"
+                yield cell.line, f"{length} {unit} in one text cell; at most {limit}: split it or cut it"
+        elif cell.kind == "code":
+            lines = len(cell.code("en").split("\n"))
+            if lines > CODE_LINES:
+                yield cell.line, f"{lines} lines in one code cell; at most {CODE_LINES}: machinery lives in the package"
+
+
+def _rhythm(cells: list[Cell]) -> Iterator[tuple[int, str]]:
+    row = 0
+    for cell in cells:
+        if cell.kind != "markdown":
+            row = 0
+        elif cell.language == "en":
+            row += 1
+            if row == TEXT_CELLS_IN_A_ROW + 1:
+                yield cell.line, f"more than {TEXT_CELLS_IN_A_ROW} text cells in a row: give the learner something to do"
+
+
+def _headings(cells: list[Cell], kind: str) -> Iterator[tuple[int, str]]:
+    if not cells or cells[0].kind != "markdown" or not cells[0].body.startswith("# "):
+        yield (cells[0].line if cells else 1), "the first cell must be the title: a text cell starting with `# `"
+    elif kind == "lesson":
+        for cell in cells[:2]:
+            if cell.kind == "markdown" and not re.search(r"[?？]", cell.body.split("\n")[0]):
+                yield cell.line, "the title of a lesson is a question"
+    for cell in cells:
+        for heading in re.findall(r"^#+ (.+)$", cell.body, re.MULTILINE) if cell.kind == "markdown" else []:
+            if heading.strip(" :：.。").lower() in EMPTY_HEADINGS:
+                yield cell.line, f"the heading {heading!r} says nothing: state a claim or a task"
+
+
+def _bootstrap(cells: list[Cell]) -> Iterator[tuple[int, str]]:
+    code = [cell for cell in cells if cell.kind != "markdown"]
+    if not code or code[0].kind != "bootstrap":
+        yield (code[0].line if code else 1), "the first code cell must be `# %% bootstrap`"
+    for cell in code[1:]:
+        if cell.kind == "bootstrap":
+            yield cell.line, "a second bootstrap cell: keep the first only"
+
+
+def _code(cells: list[Cell]) -> Iterator[tuple[int, str]]:
+    for cell in cells:
+        if cell.kind not in ("code", "task"):
+            continue
+        for language in LANGUAGES:
+            try:
+                ast.parse(cell.code(language))
+            except SyntaxError as error:
+                yield cell.line + (error.lineno or 0), f"this code does not parse: {error.msg}"
+                break
+
+
+def _ids(cells: list[Cell], known: dict[str, set[str]]) -> Iterator[tuple[int, str]]:
+    for cell in cells:
+        for kind, identity, offset in used_ids(cell):
+            if identity not in known[kind]:
+                yield cell.line + offset, f"there is no {kind} {identity!r}"
+
+
+def _count(cells: list[Cell], kind: str) -> Iterator[tuple[int, str]]:
+    low, high = CELLS[kind]
+    seen = sum(cell.language != "zh" for cell in cells) + sum(cell.kind == "task" for cell in cells)
+    if not low <= seen <= high:
+        yield 1, f"{seen} cells for the learner; a {kind} has {low} to {high}"
+
+
+def _checkpoint(project: Project, lesson: str, cells: list[Cell]) -> Iterator[tuple[int, str]]:
+    items, keys, tasks = (files.checkpoint_items(project, lesson), files.keys(project, lesson),
+                          files.tasks(project, lesson))
+    asked = [cell.id for cell in cells if cell.kind == "question"]
+    for cell in cells:
+        if cell.kind == "question" and cell.id in items and cell.id not in keys:
+            yield cell.line, f"question {cell.id!r} has no key in grader/keys/{lesson}.yaml"
+        if cell.kind == "task" and cell.id not in tasks:
+            yield cell.line, f"task {cell.id!r} is not in grader/tasks/lesson_{lesson[:2]}.py"
+        if cell.kind == "task" and not re.search(r"### BEGIN SOLUTION.*### END SOLUTION", cell.body, re.DOTALL):
+            yield cell.line, f"task {cell.id!r} has no ### BEGIN SOLUTION ... ### END SOLUTION"
+        if cell.id is not None and sum(other.id == cell.id for other in cells) > 1:
+            yield cell.line, f"{cell.id!r} stands in this checkpoint twice"
+    for missing in sorted(set(items) - set(asked)):
+        yield 1, f"item {missing!r} of the checkpoint is never asked"
+    done = {cell.id for cell in cells if cell.kind == "task"}
+    for missing in sorted(set(tasks) - done):
+        yield 1, f"task {missing!r} is never set"
+    total = (sum(items[i].get("points", 0) for i in asked if i in items)
+             + sum(tasks[i].points for i in done if i in tasks))
+    if not POINTS[0] <= total <= POINTS[1]:
+        yield 1, f"the checkpoint is worth {total:g} points; it should be {POINTS[0]} to {POINTS[1]}"

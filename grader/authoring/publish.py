@@ -1,0 +1,71 @@
+"""Write the learner notebooks, or prove that the ones on disk are in step with their sources."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+
+from grader.authoring.build import assignment_notebook, checkpoint_notebook, lesson_notebook
+from grader.project import LANGUAGES, Project, ProjectError
+
+BUILDERS = {"lessons": lesson_notebook, "checkpoints": checkpoint_notebook}
+
+
+def text_of(notebook: nbformat.NotebookNode) -> str:
+    """The file content of a notebook; the same notebook always gives the same text."""
+    return nbformat.writes(notebook) + "\n"
+
+
+def build_all(project: Project, only: str | None = None) -> tuple[dict[Path, str], list[str]]:
+    """Every learner notebook as path -> text, and a sentence for each that could not be built.
+
+    ``only`` restricts to one lesson id.
+    """
+    made, problems = {}, []
+    for folder, lessons in (("lessons", project.lessons()), ("checkpoints", project.checkpoints())):
+        for lesson in lessons:
+            if only not in (None, lesson):
+                continue
+            for language in LANGUAGES:
+                path = project.notebooks / language / folder / f"{lesson}.ipynb"
+                try:
+                    made[path] = text_of(BUILDERS[folder](project, lesson, language))
+                except (ProjectError, RuntimeError) as error:
+                    problems.append(f"{folder}/{lesson}: {error}")
+                    break
+    return made, problems
+
+
+def write(made: dict[Path, str]) -> list[Path]:
+    """Write what differs from the disk; returns the paths written."""
+    changed = [path for path, text in made.items() if not _on_disk(path, text)]
+    for path in changed:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(made[path], encoding="utf-8")
+    return changed
+
+
+def out_of_step(project: Project, made: dict[Path, str], only: str | None = None) -> list[str]:
+    """A sentence for each notebook on disk that its source would not give: changed, missing or left over."""
+    found = [f"{path}: not in step with its source; run `python -m grader notebooks`"
+             for path, text in made.items() if not _on_disk(path, text)]
+    return found + [f"{path}: has no source any more; delete it" for path in leftovers(project, made) if only is None]
+
+
+def leftovers(project: Project, made: dict[Path, str]) -> list[Path]:
+    """Notebooks in the generated folders that nothing generates."""
+    return sorted(path for language in LANGUAGES for folder in BUILDERS
+                  for path in (project.notebooks / language / folder).glob("*.ipynb") if path not in made)
+
+
+def write_assignment(project: Project, lesson: str, language: str, source: Path) -> Path:
+    """Write the nbgrader source assignment of a checkpoint under the ``source`` folder of a course directory."""
+    path = source / lesson / f"{lesson}.ipynb"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text_of(assignment_notebook(project, lesson, language)), encoding="utf-8")
+    return path
+
+
+def _on_disk(path: Path, text: str) -> bool:
+    return path.exists() and path.read_text(encoding="utf-8") == text

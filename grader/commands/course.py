@@ -1,0 +1,93 @@
+"""The instructor's commands: init, release, collect, autograde, feedback, export."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from grader.course import Course, init
+from grader.project import LANGUAGES
+
+
+def add(commands: argparse._SubParsersAction) -> None:
+    """Add the commands to the parser."""
+    parser = commands.add_parser("init", help="make a course directory for nbgrader")
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("--language", choices=LANGUAGES, default="en")
+    parser.add_argument("--course-id", default="torch-backends")
+    parser.add_argument("--exchange", type=Path, help="where assignments are handed out (default: DIR/exchange)")
+    parser.set_defaults(run=run_init)
+    for name, run, text in (
+        ("release", run_release, "build a checkpoint and hand it out"),
+        ("collect", run_collect, "bring in what was submitted"),
+        ("autograde", run_autograde, "mark every submission"),
+        ("feedback", run_feedback, "make and hand out the feedback"),
+    ):
+        parser = commands.add_parser(name, help=text)
+        parser.add_argument("lesson", nargs="+", help="such as 05_cudnn_benchmark")
+        parser.set_defaults(run=run)
+        _directory(parser)
+        if name == "autograde":
+            parser.add_argument("--student", action="append", help="this student only; may be given several times")
+            parser.add_argument("--again", action="store_true", help="also mark what is up to date")
+    parser = commands.add_parser("export", help="write the marks as CSV")
+    parser.add_argument("--to", type=Path, default=Path("grades.csv"))
+    parser.add_argument("--details", type=Path, help="also one row for each student and graded cell")
+    parser.set_defaults(run=run_export)
+    _directory(parser)
+
+
+def _directory(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--dir", type=Path, default=Path("."), help="the course directory (default: here)")
+
+
+def run_init(arguments: argparse.Namespace) -> int:
+    for sentence in init(arguments.directory, arguments.language, arguments.course_id, arguments.exchange):
+        print(sentence)
+    return 0
+
+
+def run_release(arguments: argparse.Namespace) -> int:
+    from grader.pipeline import release
+
+    course = Course(arguments.dir)
+    for lesson in arguments.lesson:
+        release(course, lesson)
+        print(f"released {lesson}")
+    return 0
+
+
+def run_collect(arguments: argparse.Namespace) -> int:
+    from grader.pipeline import collect
+
+    course = Course(arguments.dir)
+    for lesson in arguments.lesson:
+        print(f"{lesson}: {collect(course, lesson)} submissions")
+    return 0
+
+
+def run_autograde(arguments: argparse.Namespace) -> int:
+    """1 if a submission was left without a grade."""
+    from grader.pipeline import autograde, summary
+
+    course, lost = Course(arguments.dir), False
+    for lesson in arguments.lesson:
+        found = autograde(course, lesson, arguments.student, arguments.again)
+        print(f"\n{lesson}\n{summary(found)}")
+        lost = lost or any("NO GRADE" in " ".join(outcome.problems) for outcome in found)
+    return int(lost)
+
+
+def run_feedback(arguments: argparse.Namespace) -> int:
+    from grader.pipeline import feedback
+
+    course = Course(arguments.dir)
+    return int(any([feedback(course, lesson) for lesson in arguments.lesson]))
+
+
+def run_export(arguments: argparse.Namespace) -> int:
+    from grader.pipeline import export
+
+    export(Course(arguments.dir), arguments.to, arguments.details)
+    print(f"wrote {arguments.to}")
+    return 0

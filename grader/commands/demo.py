@@ -1,0 +1,28 @@
+"""``python -m grader demo``: a synthetic class goes the whole way through nbgrader, and the marks are checked."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from grader.project import LANGUAGES
+
+
+def add(commands: argparse._SubParsersAction) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser("demo", help="hand in and grade a small synthetic class, and compare with what is due")
+    parser.add_argument("--dir", type=Path, default=Path("build/demo"), help="made anew each time")
+    parser.add_argument("--language", choices=LANGUAGES, default="en")
+    parser.add_argument("--lesson", action="append", help="this checkpoint only; may be given several times")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """1 if a student did not get what was deserved; the last line says which."""
+    from grader.demo.run import demo
+
+    differences = demo(arguments.dir, arguments.language, lessons=arguments.lesson)
+    for sentence in differences:
+        print(sentence)
+    print(f"{len(differences)} differences" if differences else "OK: every student got what was deserved")
+    return int(bool(differences))

@@ -1,0 +1,102 @@
+"""A course directory: made once, then opened; everything in it is nbgrader's own layout."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from grader.nbgrader_config import FILE
+from grader.project import HERE, Project, ProjectError
+
+if TYPE_CHECKING:
+    from nbgrader.api import Gradebook
+    from nbgrader.apps.api import NbGraderAPI
+
+
+def init(root: Path, language: str = "en", course_id: str = "torch-backends", exchange: Path | None = None,
+         project: Project | None = None) -> list[str]:
+    """Make a course directory, or complete one; returns sentences about what was done. Nothing is overwritten."""
+    root = root.resolve()
+    for folder in (root / "source", exchange or root / "exchange"):
+        folder.mkdir(parents=True, exist_ok=True)
+    said = []
+    config = root / "nbgrader_config.py"
+    if config.exists():
+        said.append(f"kept {config}")
+    else:
+        config.write_text(FILE.format(
+            checkout=str(HERE), language=language, course_id=course_id,
+            exchange=str(exchange.resolve()) if exchange else None,
+            project_root=str(project.root) if project else None), encoding="utf-8")
+        said.append(f"wrote {config}")
+    secret = root / "marking_secret"
+    if not secret.exists():
+        descriptor = os.open(secret, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(secrets.token_bytes(32))
+        said.append(f"wrote {secret}: hidden inputs are drawn with it; keep it to yourself")
+    return said
+
+
+class Course:
+    """An opened course directory. Raises ProjectError where ``root`` is none."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.resolve()
+        if not (self.root / "nbgrader_config.py").exists():
+            raise ProjectError(f"{self.root} is no course directory; make one with `python -m grader init {root}`")
+        tools = str(Path(sys.executable).parent)  # nbgrader calls alembic and jupyter by name
+        if tools not in os.environ.get("PATH", "").split(os.pathsep):
+            os.environ["PATH"] = os.pathsep.join([tools, os.environ.get("PATH", "")])
+
+    @cached_property
+    def config(self) -> Any:
+        from traitlets.config import PyFileConfigLoader
+
+        return PyFileConfigLoader("nbgrader_config.py", path=str(self.root)).load_config()
+
+    @cached_property
+    def api(self) -> NbGraderAPI:
+        from nbgrader.apps.api import NbGraderAPI
+        from nbgrader.coursedir import CourseDirectory
+
+        return NbGraderAPI(CourseDirectory(config=self.config), config=self.config)
+
+    @property
+    def project(self) -> Project:
+        return Project(Path(self.config.CourseStep.project_root))
+
+    @property
+    def language(self) -> str:
+        return self.config.CourseStep.course_language
+
+    @property
+    def gradebook(self) -> Gradebook:
+        """A fresh connection; use it in a ``with``."""
+        return self.api.gradebook
+
+    def submitted(self, lesson: str) -> list[str]:
+        """The students whose submission of a checkpoint was collected."""
+        return sorted(folder.parent.name for folder in (self.root / "submitted").glob(f"*/{lesson}"))
+
+    def autograded(self, student: str, lesson: str) -> Path:
+        return self.root / "autograded" / student / lesson / f"{lesson}.ipynb"
+
+
+def done(result: dict, what: str) -> dict:
+    """The result of an API call; raises ProjectError with the last lines of its log if it failed."""
+    if not result["success"]:
+        raise ProjectError(f"{what} did not work: {why(result)}")
+    return result
+
+
+def why(result: dict) -> str:
+    """The last telling line of a failed API call."""
+    lines = [line.strip() for line in (result.get("log") or "").split("\n") if "Error" in line or "[ERROR]" in line]
+    ours = [line for line in lines if "Infrastructure" in line or "ProjectError" in line]
+    lines = ours or [line for line in lines if "There was an error" not in line and "see the" not in line]
+    return (lines or (result.get("error") or "no reason was given").strip().split("\n"))[-1]

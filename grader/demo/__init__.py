@@ -1,0 +1,1 @@
+"""A synthetic class: what each student hands in, what each deserves, and the whole way through nbgrader's exchange."""

@@ -1,0 +1,115 @@
+"""The demonstration: release, hand in, collect, autograde, feedback, export; then points beside what was deserved."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from time import monotonic
+
+from nbgrader.utils import temp_attrs
+
+from grader import pipeline
+from grader.course import Course, init
+from grader.demo.handin import work
+from grader.demo.students import CLASS, Student, deserved
+from grader.marking.answers import keyed_items
+from grader.project import Project, ProjectError, tasks
+
+MARK = "made-by-grader-demo"  # only a folder with this file is ever cleared
+Say = Callable[[str], None]
+
+
+def demo(root: Path, language: str = "en", project: Project | None = None, lessons: Iterable[str] | None = None,
+         students: tuple[Student, ...] = CLASS, say: Say = print) -> list[str]:
+    """Take a class through every checkpoint; returns a sentence for each difference from what was deserved.
+
+    Raises ProjectError if ``root`` holds something else or there is no checkpoint.
+    """
+    project, started = project or Project(), monotonic()
+    chosen = list(lessons or project.checkpoints())
+    if not chosen:
+        raise ProjectError(f"there is no checkpoint in {project.sources} to demonstrate with")
+    course = _fresh(root, language, project)
+    differences: list[str] = []
+    for lesson in chosen:
+        say(f"--- {lesson}: release, fetch, work, submit ({monotonic() - started:.0f} s)")
+        pipeline.release(course, lesson)
+        for student in students:
+            hand_in(course, lesson, student)
+        say(f"--- {lesson}: collect and autograde ({monotonic() - started:.0f} s)")
+        pipeline.collect(course, lesson)
+        found = pipeline.autograde(course, lesson, say=say)
+        say(f"--- {lesson}: feedback ({monotonic() - started:.0f} s)")
+        differences += [f"{lesson}: no feedback for {name}" for name in pipeline.feedback(course, lesson, say)]
+        differences += [f"{lesson}: {student.name} got no feedback through the exchange"
+                        for student in students if not fetch_feedback(course, lesson, student)]
+        say("\n" + pipeline.summary(found) + "\n")
+        differences += compare(course, lesson, students, say)
+    pipeline.export(course, course.root / "grades.csv", course.root / "grades-by-cell.csv")
+    say(f"wrote {course.root / 'grades.csv'} and grades-by-cell.csv ({monotonic() - started:.0f} s)")
+    return differences
+
+
+def _fresh(root: Path, language: str, project: Project) -> Course:
+    root = root.resolve()
+    if root.exists() and any(root.iterdir()):
+        if not (root / MARK).exists():
+            raise ProjectError(f"{root} holds something the demonstration did not make; choose another folder")
+        shutil.rmtree(root)
+    root.mkdir(parents=True, exist_ok=True)
+    (root / MARK).write_text("This folder may be deleted at any time.\n", encoding="utf-8")
+    init(root, language, "demo", project=project)
+    return Course(root)
+
+
+def hand_in(course: Course, lesson: str, student: Student) -> None:
+    """Fetch, work and submit as this student, through nbgrader's exchange."""
+    desk = _desk(course, student)
+    _exchange(course, "FetchAssignment", lesson, student, desk)
+    work(course.project, lesson, course.language, student, desk / lesson)
+    _exchange(course, "Submit", lesson, student, desk)
+
+
+def fetch_feedback(course: Course, lesson: str, student: Student) -> bool:
+    """Fetch the feedback as this student; whether a page came."""
+    desk = _desk(course, student)
+    _exchange(course, "FetchFeedback", lesson, student, desk)
+    return any((desk / lesson / "feedback").rglob("*.html"))
+
+
+def _desk(course: Course, student: Student) -> Path:
+    desk = course.root / "students" / student.name
+    desk.mkdir(parents=True, exist_ok=True)
+    return desk
+
+
+def _exchange(course: Course, step: str, lesson: str, student: Student, desk: Path) -> None:
+    api = course.api
+    with temp_attrs(api.coursedir, assignment_id=lesson, student_id=student.name):
+        action = getattr(api.exchange, step)(coursedir=api.coursedir, authenticator=api.authenticator, parent=api)
+        action.assignment_dir = str(desk)
+        action.cache = str(desk / "cache")
+        action.start()
+
+
+def compare(course: Course, lesson: str, students: tuple[Student, ...], say: Say) -> list[str]:
+    """Print student by cell, deserved beside given; a sentence for each that differs."""
+    given = pipeline.cell_points(course, lesson)
+    items, hidden = keyed_items(course.project, lesson), tasks(course.project, lesson)
+    cells = next(iter(given.values()), {})
+    width = max(len(student.name) for student in students)
+    say(f"{lesson}: points by cell")
+    for number, cell in enumerate(cells, start=1):
+        say(f"  ({number}) {cell}, {cells[cell][1]:g} points")
+    heads = "".join(f"{f'({number})':>6}" for number in range(1, len(cells) + 1))
+    say(f"{'student':<{width}}{heads}   total  deserved")
+    differences = []
+    for student in students:
+        due, got = deserved(student, items, hidden), given.get(student.name, {})
+        row = "".join(f"{got.get(cell, (float('nan'),))[0]:>6.4g}" for cell in cells)
+        total, right = sum(pair[0] for pair in got.values()), sum(due.values())
+        say(f"{student.name:<{width}}{row}  {total:>6.4g}  {right:>8.4g}")
+        differences += [f"{lesson}: {student.name}, {cell}: got {got.get(cell, ('nothing',))[0]}, deserved {due[cell]}"
+                        for cell in due if abs(got.get(cell, (float("inf"),))[0] - due[cell]) > 0.006]
+    return differences

@@ -1,0 +1,88 @@
+"""The students of the demonstration, named for what they do, and what each of them deserves for it.
+
+What a student deserves is worked out here from the plan of the answers, not with the code that marks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from course.quiz.items import Item
+from course.quiz.marking import Response
+from grader.tasks.base import Task
+
+
+@dataclass(frozen=True)
+class Student:
+    """What a student hands in.
+
+    quiz: right, half, wrong or none. tasks: right, first, wrong or none. carried: where the answers travel: both,
+    notebook or sidecar. damage: what happens to the file: half (of it is lost), empty, deleted (cells), copied (cells,
+    beside warnings and a cell that ends the kernel), or nothing.
+    """
+
+    name: str
+    quiz: str = "right"
+    tasks: str = "right"
+    carried: str = "both"
+    damage: str = ""
+
+
+CLASS = (
+    Student("perfect"),
+    Student("partly", quiz="half", tasks="first"),
+    Student("untouched", quiz="none", tasks="none"),
+    Student("wrong", quiz="wrong", tasks="wrong"),
+    Student("text-only", tasks="none", carried="sidecar"),
+    Student("half-a-file", carried="sidecar", damage="half"),
+    Student("deleted-cells", carried="notebook", damage="deleted"),
+    Student("copied-cells", damage="copied"),
+    Student("empty-file", quiz="none", damage="empty"),
+)
+
+
+def answers(student: Student, items: dict[str, Item]) -> dict[str, Response]:
+    """What the student answers, by item; items left alone are absent."""
+    if student.quiz == "none":
+        return {}
+    half = (len(items) + 1) // 2
+    return {identity: right(item) if student.quiz == "right" or (student.quiz == "half" and place < half)
+            else wrong(item) for place, (identity, item) in enumerate(items.items())}
+
+
+def right(item: Item) -> Response:
+    """The response that deserves every point."""
+    if item.kind == "number":
+        return Response(number=float(item.number.value))
+    return Response(item.order if item.kind == "order" else item.correct)
+
+
+def wrong(item: Item) -> Response:
+    """A response that deserves nothing (an order without distractors: the order backwards, one line of it in place)."""
+    if item.kind == "number":
+        return Response(number=float(item.number.high) * 3 + 7)
+    if item.kind == "order":
+        extra = tuple(option.id for option in item.options if option.id not in item.order)
+        return Response(extra or item.order[::-1])
+    others = tuple(option.id for option in item.options if option.id not in item.correct)
+    return Response(others[:1] if item.kind == "single" else others)
+
+
+def deserved(student: Student, items: dict[str, Item], tasks: dict[str, Task]) -> dict[str, float]:
+    """The points each graded cell should get."""
+    given = answers(student, items)
+    points = {}
+    for identity, item in items.items():
+        answer = given.get(identity)
+        if answer is None:
+            points[identity] = 0.0
+        elif answer == right(item):
+            points[identity] = float(item.points)
+        else:
+            backwards = item.kind == "order" and answer.options == item.order[::-1]
+            points[identity] = round(item.points / len(item.order), 2) if backwards else 0.0
+    solved = {"right": list(tasks), "first": list(tasks)[:1]}.get(student.tasks, [])
+    if student.damage in ("half", "empty"):
+        solved = []
+    points |= {identity: float(task.points) if identity in solved else 0.0 for identity, task in tasks.items()}
+    return points

@@ -1,0 +1,170 @@
+"""Before anything is marked: a submission that is no sound notebook is set aside and replaced, so that it can be graded.
+
+The original bytes are kept under ``damaged/<student>/<assignment>/``. The replacement is what could be read, else the
+released notebook; the answers file beside it is never touched.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from course.language import Text, both
+from grader.authoring.build import checkpoint_notebook
+from grader.authoring.publish import text_of
+from grader.project import Project
+
+MISSING = both("There was no notebook in the submission.", "提交里没有笔记本。")
+EMPTY = both("The notebook file was empty.", "笔记本文件是空的。")
+HALF = both("The notebook file ends in the middle.", "笔记本文件只有一半。")
+NOT_JSON = both("The file is not a notebook: it cannot be read as JSON.", "这个文件不是笔记本：无法按 JSON 读取。")
+NOT_NOTEBOOK = both("The file is valid JSON but not a notebook.", "文件是合法的 JSON，但不是笔记本。")
+CELLS_LOST = both("Some cells of the notebook could not be read and were left out.",
+                  "笔记本中有些单元格无法读取，已略去。")
+REPLACED = both("It was replaced by the released notebook; answers in the answers file still count.",
+                "已换成发布时的笔记本；答案文件里的回答仍然计分。")
+RENAMED = both("The notebook had another name, {name}; it was read all the same.", "笔记本改了名，叫 {name}；仍然照常读取。")
+
+
+def take_in(course: Path, project: Project, lesson: str, student: str) -> Text | None:
+    """Make one submission fit to be marked; returns what was wrong, or None. Never raises for what a student sent."""
+    folder = course / "submitted" / student / lesson
+    path = folder / f"{lesson}.ipynb"
+    if not path.is_file():
+        other = _other_notebook(folder)
+        if other is not None:
+            _replace(path, other.read_bytes())
+            reason = both(RENAMED["en"].format(name=other.name), RENAMED["zh"].format(name=other.name))
+            return _remember(course, student, lesson, reason, path)
+        if path.is_dir():
+            _set_aside(course, student, lesson, path)
+        return _put_released(course, project, student, lesson, path, MISSING)
+    data = path.read_bytes()
+    notebook, reason = examine(data)
+    if reason is None:
+        return None
+    _set_aside(course, student, lesson, path)
+    if notebook is None:
+        return _put_released(course, project, student, lesson, path, reason)
+    _replace(path, text_of(notebook).encode())
+    return _remember(course, student, lesson, reason, path)
+
+
+def examine(data: bytes) -> tuple[NotebookNode | None, Text | None]:
+    """The notebook in ``data`` and what is wrong with it: (notebook, None), (salvaged, reason) or (None, reason)."""
+    if not data.strip():
+        return None, EMPTY
+    try:
+        content = json.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        return None, HALF if _cut(error) else NOT_JSON
+    if not isinstance(content, dict) or not ("cells" in content or "worksheets" in content):
+        return None, NOT_NOTEBOOK
+    notebook = _sound(content)
+    if notebook is not None:
+        return notebook, None
+    cells = content.get("cells")
+    kept = [cell for cell in cells if _sound(_with_cells(content, [cell]))] if isinstance(cells, list) else []
+    salvaged = _sound(_with_cells(content, kept)) if kept else None
+    return (salvaged, CELLS_LOST) if salvaged is not None else (None, NOT_NOTEBOOK)
+
+
+def _cut(error: Exception) -> bool:
+    """Whether reading stopped because the text did, not because of something in it."""
+    if isinstance(error, UnicodeDecodeError):
+        return error.end == len(error.object) and "end of data" in error.reason
+    return isinstance(error, json.JSONDecodeError) and error.doc.lstrip().startswith("{") \
+        and (error.msg.startswith("Unterminated") or not error.doc[error.pos:].strip())
+
+
+def reason_of(course: Path, student: str, lesson: str) -> Text | None:
+    """Why the notebook that lies in submitted/ now is not the one the student sent; None if it is."""
+    path = course / "submitted" / student / lesson / f"{lesson}.ipynb"
+    log = course / "damaged" / student / lesson / "intake.json"
+    if not (log.is_file() and path.is_file()):
+        return None
+    return json.loads(log.read_text(encoding="utf-8")).get(_digest(path.read_bytes()))
+
+
+def before_autograde(project_root: str) -> Callable[..., None]:
+    """The hook stock ``nbgrader autograde`` calls before each submission."""
+    def hook(assignment: str, student: str, notebooks: list[str]) -> None:
+        for folder in {Path(notebook).parent for notebook in notebooks}:
+            project, lesson = Project(Path(project_root)), folder.name
+            if project.checkpoint_source(lesson).exists():
+                take_in(folder.parents[2], project, lesson, folder.parent.name)
+                expected = str(folder / f"{lesson}.ipynb")
+                if expected not in notebooks:
+                    notebooks.append(expected)
+    return hook
+
+
+def _with_cells(content: dict, cells: list) -> dict:
+    return {"nbformat": 4, "nbformat_minor": 5, "metadata": content.get("metadata") or {}, "cells": cells}
+
+
+def _sound(content: dict) -> NotebookNode | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            notebook = nbformat.reads(json.dumps(content), as_version=4)
+            nbformat.validate(notebook)
+            return notebook
+    except Exception:  # nbformat fails in many ways on what is not a notebook
+        return None
+
+
+def _other_notebook(folder: Path) -> Path | None:
+    """The one readable notebook under another name, if there is exactly one."""
+    readable = [path for path in folder.glob("*.ipynb") if path.is_file() and examine(path.read_bytes())[1] is None]
+    return readable[0] if len(readable) == 1 else None
+
+
+def _put_released(course: Path, project: Project, student: str, lesson: str, path: Path, reason: Text) -> Text:
+    released = course / "release" / lesson / f"{lesson}.ipynb"
+    text = released.read_bytes() if released.exists() else text_of(checkpoint_notebook(project, lesson, "en")).encode()
+    _replace(path, text)
+    both_sentences = {code: f"{reason[code]} {REPLACED[code]}" for code in reason}
+    return _remember(course, student, lesson, both_sentences, path)
+
+
+def _set_aside(course: Path, student: str, lesson: str, path: Path) -> None:
+    """Keep the original under damaged/, never over an earlier one with other bytes."""
+    folder = course / "damaged" / student / lesson
+    folder.mkdir(parents=True, exist_ok=True)
+    target, number = folder / path.name, 1
+    while target.exists() and not (path.is_file() and target.is_file() and target.read_bytes() == path.read_bytes()):
+        number += 1
+        target = folder / f"{path.stem}.{number}{path.suffix}"
+    if path.is_dir():
+        shutil.move(path, target)
+    else:
+        shutil.copy2(path, target)
+
+
+def _remember(course: Path, student: str, lesson: str, reason: Text, path: Path) -> Text:
+    log = course / "damaged" / student / lesson / "intake.json"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    known = json.loads(log.read_text(encoding="utf-8")) if log.exists() else {}
+    known[_digest(path.read_bytes())] = dict(reason)
+    _replace(log, json.dumps(known, ensure_ascii=False, indent=1).encode())
+    return reason
+
+
+def _replace(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(path.name + ".new")
+    fresh.write_bytes(data)
+    os.replace(fresh, path)
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,94 @@
+"""The code that runs in the student's kernel for a task, and what it sends back: inputs in, plain data out.
+
+Nothing is decided there: the probe knows no expected value, and whatever comes back is only compared outside.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import random
+from typing import Any
+
+from grader.tasks.base import Case, Task
+
+MIME = "application/vnd.torch-backends-course.probe+json"
+LARGEST = 200_000  # characters of one result
+
+CODE = '''
+def _course_probe(name, calls, mime, largest):
+    import dataclasses, json
+    from IPython.display import display
+
+    def plain(value):
+        if value is None or isinstance(value, (bool, int, float, str)):
+            return value
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            value = dataclasses.asdict(value)
+        if isinstance(value, dict):
+            return {str(key): plain(inner) for key, inner in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [plain(inner) for inner in value]
+        if hasattr(value, "tolist"):
+            return plain(value.tolist())
+        raise TypeError(type(value).__name__)
+
+    def send(number, **result):
+        text = json.dumps({"call": number, **result})
+        if len(text) > largest:
+            text = json.dumps({"call": number, "state": "large"})
+        display({mime: text, "text/plain": ""}, raw=True)
+
+    def encoded(value):
+        try:
+            return {"state": "value", "value": plain(value)}
+        except (TypeError, RecursionError) as error:
+            return {"state": "odd", "type": str(error)[:60]}
+
+    scope = get_ipython().user_ns
+    if name not in scope:
+        return send(-1, state="absent")
+    value = scope[name]
+    if calls is None:
+        return send(0, **encoded(value))
+    if not callable(value):
+        return send(-1, state="not callable")
+    for number, arguments in enumerate(calls):
+        try:
+            result = encoded(value(*arguments))
+        except NotImplementedError:
+            result = {"state": "stub"}
+        except KeyboardInterrupt:
+            return send(number, state="late")
+        except BaseException as error:
+            known = type(error).__module__ == "builtins"
+            result = {"state": "raised", "type": type(error).__name__ if known else ""}
+        send(number, **result)
+_course_probe(*__import__("json").loads(ARGUMENTS))
+'''
+
+
+def seed(secret: bytes, *parts: str) -> random.Random:
+    """The stream of random inputs of one submission's task: the same at each marking, unknown without the secret."""
+    return random.Random(hmac.new(secret, "\0".join(parts).encode(), hashlib.sha256).digest())
+
+
+def probe(task: Task, cases: list[Case] | None) -> str:
+    """The source of the probe cell. ``cases`` is None for a task that judges a value."""
+    calls = None if cases is None else [list(case.args) for case in cases]
+    return CODE.replace("ARGUMENTS", repr(json.dumps([task.name, calls, MIME, LARGEST])))
+
+
+def results(outputs: list) -> dict[int, dict[str, Any]]:
+    """Call number -> ``{"state": ..., "value": ...}`` from a probe cell's outputs; anything else there is ignored."""
+    found: dict[int, dict[str, Any]] = {}
+    for output in outputs:
+        text = output.get("data", {}).get(MIME) if output.get("output_type") == "display_data" else None
+        try:
+            data = json.loads(text) if isinstance(text, str) else None
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(data, dict) and isinstance(data.get("call"), int) and isinstance(data.get("state"), str):
+            found.setdefault(data["call"], data)
+    return found

@@ -1,0 +1,123 @@
+"""Put a submission's cells back in order: deleted, copied or tampered graded cells, each with a sentence."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from course.language import both
+from grader.authoring.build import checkpoint_notebook
+from grader.marking.step import CourseStep, grade_id, note
+
+FIXED = ("grade", "grade_id", "locked", "points", "solution", "task", "schema_version")
+DELETED = both(
+    "# This cell was not in the submission; there is nothing to run.",
+    "# 提交里没有这个单元格；没有可运行的内容。",
+)
+
+SENTENCES = {
+    "copied": both("In the notebook more than once, and only the original is graded: {}.",
+                   "在笔记本里出现了多次，只有原来的一份计分：{}。"),
+    "missing": both("Missing from the notebook, and put back as released: {}.", "笔记本里缺少，已按发布时的样子补回：{}。"),
+    "metadata": both("The grading data had been changed and was restored: {}.", "评分信息被改动过，已恢复：{}。"),
+    "locked": both("The locked text had been changed and was restored: {}.", "锁定的内容被改动过，已恢复：{}。"),
+}
+
+
+class Repair(CourseStep):
+    """Match the graded cells of a submission with the released ones, by cell id, grade id or locked source."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        """Runs while sanitizing, before anything is cleared. Leaves the student's own cells alone."""
+        if self.ours(resources):
+            repair(nb, self.released(resources), self.language(nb))
+        return nb, resources
+
+    def released(self, resources: dict) -> NotebookNode:
+        """The released notebook: the file in release/, else built again from its source."""
+        lesson = self.lesson(resources)
+        path = Path(self.course_root) / "release" / resources["nbgrader"]["assignment"] / f"{lesson}.ipynb"
+        if path.exists():
+            return nbformat.read(path, as_version=4)
+        return checkpoint_notebook(self.project, lesson, self.course_language)
+
+
+def repair(notebook: NotebookNode, released: NotebookNode, language: str) -> None:
+    """Change ``notebook`` so that it has each graded cell of ``released`` exactly once; note what was changed."""
+    wanted = {grade_id(cell): cell for cell in released.cells if grade_id(cell)}
+    found = _found(notebook, wanted)
+    changed: dict[str, list[str]] = {kind: [] for kind in SENTENCES}
+    for identity, cells in found.items():
+        kept, *copies = sorted(cells, key=lambda cell: cell.get("id") != wanted[identity].get("id"))
+        for extra in copies:
+            extra.metadata.pop("nbgrader", None)
+            changed["copied"].append(identity)
+        for kind in _restore(kept, wanted[identity]):
+            changed[kind].append(identity)
+    for cell in notebook.cells:
+        if "nbgrader" in cell.metadata and grade_id(cell) not in wanted:
+            del cell.metadata["nbgrader"]
+    for identity, cell in wanted.items():
+        if identity not in found:
+            notebook.cells.insert(_place(notebook, released, identity), _stand_in(cell, language))
+            changed["missing"].append(identity)
+    for kind, identities in changed.items():
+        if identities:
+            names = [f"`{identity}`" for identity in dict.fromkeys(identities)]
+            note(notebook, both(SENTENCES[kind]["en"].format(", ".join(names)),
+                                SENTENCES[kind]["zh"].format("、".join(names))))
+
+
+def _found(notebook: NotebookNode, wanted: dict[str, NotebookNode]) -> dict[str, list[NotebookNode]]:
+    """The submitted cells by the grade id they ought to have."""
+    by_cell_id = {cell.get("id"): identity for identity, cell in wanted.items()}
+    by_source = {cell.source.strip(): i for i, cell in wanted.items() if not cell.metadata.nbgrader.solution}
+    found: dict[str, list[NotebookNode]] = {}
+    for cell in notebook.cells:
+        said = grade_id(cell)
+        identity = by_cell_id.get(cell.get("id")) or (said if said in wanted else None)
+        identity = identity or by_source.get(cell.source.strip())
+        if identity is not None:
+            found.setdefault(identity, []).append(cell)
+    return found
+
+
+def _restore(cell: NotebookNode, released: NotebookNode) -> list[str]:
+    """Give a cell its grading data and, where it is locked, its source back; returns the kinds of change."""
+    data, right, changed = cell.metadata.get("nbgrader"), released.metadata.nbgrader, []
+    if not isinstance(data, dict) or any(data.get(field) != right.get(field) for field in FIXED):
+        changed.append("metadata")
+    cell.metadata["nbgrader"] = copy.deepcopy(right)
+    if cell.cell_type != released.cell_type:
+        cell.cell_type = released.cell_type
+        cell.update(outputs=[], execution_count=None)
+        cell.pop("attachments", None)
+    if not right.solution and cell.source != released.source:
+        cell.source = released.source
+        changed.append("locked")
+    return changed
+
+
+def _place(notebook: NotebookNode, released: NotebookNode, identity: str) -> int:
+    """Behind the nearest cell that comes before it in the released notebook and is still there; else at the end."""
+    before = []
+    for cell in released.cells:
+        if grade_id(cell) == identity:
+            break
+        before.append((grade_id(cell), cell.get("id")))
+    for previous, cell_id in reversed(before):
+        for index, cell in enumerate(notebook.cells):
+            if (previous and grade_id(cell) == previous) or cell.get("id") == cell_id:
+                return index + 1
+    return len(notebook.cells)
+
+
+def _stand_in(cell: NotebookNode, language: str) -> NotebookNode:
+    """The released cell; an answer cell comes back inert, so that it cannot undo what stands elsewhere."""
+    made = copy.deepcopy(cell)
+    if made.metadata.nbgrader.solution:
+        made.source = DELETED[language]
+    return made

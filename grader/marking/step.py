@@ -1,0 +1,71 @@
+"""What every preprocessor of ours shares: the project, the lesson, the language, and the notes about a submission."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from nbformat import NotebookNode
+from nbgrader.preprocessors import NbGraderPreprocessor
+from traitlets import Unicode
+
+from course.language import Text, pick
+from grader import project as files
+from grader.project import HERE, LANGUAGES, Project
+
+STATE = "course_marking"  # notebook metadata of a graded submission: answers, notes
+
+
+class Infrastructure(Exception):
+    """Our own machinery failed: the submission stays without a grade and is retried, never scored."""
+
+
+class CourseStep(NbGraderPreprocessor):
+    """A preprocessor that knows the course. Configure once as ``c.CourseStep....``; all steps inherit it."""
+
+    project_root = Unicode(str(HERE), help="The checkout with notebooks/source, keys and tasks").tag(config=True)
+    course_root = Unicode(".", help="The nbgrader course directory").tag(config=True)
+    course_language = Unicode("en", help="en or zh: where a notebook does not say its own").tag(config=True)
+
+    @property
+    def project(self) -> Project:
+        return Project(Path(self.project_root))
+
+    def lesson(self, resources: dict) -> str:
+        """The lesson of the notebook being marked."""
+        return resources["nbgrader"]["notebook"]
+
+    def ours(self, resources: dict) -> bool:
+        """Whether this notebook is a checkpoint of the course; others go through untouched."""
+        return self.project.checkpoint_source(self.lesson(resources)).exists()
+
+    def language(self, notebook: NotebookNode) -> str:
+        """The language the submission was written in."""
+        said = notebook.metadata.get("course")
+        code = said.get("language") if isinstance(said, dict) else None
+        return code if code in LANGUAGES else self.course_language
+
+    def tasks(self, resources: dict) -> dict[str, Any]:
+        return files.tasks(self.project, self.lesson(resources))
+
+
+def state(notebook: NotebookNode) -> NotebookNode:
+    """Our own record in the notebook's metadata: ``answers`` by item, ``notes`` as texts in both languages."""
+    return notebook.metadata.setdefault(STATE, NotebookNode(answers={}, notes=[]))
+
+
+def note(notebook: NotebookNode, text: Text) -> None:
+    """Remember a sentence about this submission for the feedback and the summary."""
+    state(notebook)["notes"].append(dict(text) if not isinstance(text, str) else {"en": text, "zh": text})
+
+
+def notes(notebook: NotebookNode, language: str) -> list[str]:
+    """The sentences about this submission in one language."""
+    return [pick(text, language) for text in notebook.metadata.get(STATE, {}).get("notes", [])]
+
+
+def grade_id(cell: NotebookNode) -> str | None:
+    """The grade id of a cell, however its metadata looks."""
+    data = cell.get("metadata", {}).get("nbgrader")
+    identity = data.get("grade_id") if isinstance(data, dict) else None
+    return identity if isinstance(identity, str) else None

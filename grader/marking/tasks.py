@@ -1,0 +1,109 @@
+"""Compare what the probe sent back with the reference: points and reasons, never the hidden inputs."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+from course.language import Text, both
+from course.verdict import Verdict, correct, incorrect, not_attempted, partly
+from grader.marking.step import Infrastructure
+from grader.tasks.base import Case, Task, plain, same
+
+
+def judge_task(task: Task, cases: list[Case] | None, found: dict[int, dict[str, Any]]) -> Verdict:
+    """The verdict on one task, ``points`` within 0 and ``task.points``. Raises Infrastructure if the reference fails."""
+    top = float(task.points)
+    state = found.get(-1, {}).get("state")
+    if state == "absent":
+        return not_attempted(both(f"There is no `{task.name}` in the notebook.",
+                                  f"笔记本里没有 `{task.name}`。"), max_points=top)
+    if state == "not callable":
+        return not_attempted(both(f"`{task.name}` is not a function.", f"`{task.name}` 不是函数。"), max_points=top)
+    if not found:
+        return incorrect(both(f"The kernel ended before `{task.name}` could be tried.",
+                              f"还没来得及试运行 `{task.name}`，内核就结束了。"), max_points=top)
+    if task.judge is not None:
+        return _judged(task, found.get(0, {}), top)
+    if {result["state"] for result in found.values()} == {"stub"}:
+        return not_attempted(both(f"`{task.name}` still raises NotImplementedError.",
+                                  f"`{task.name}` 仍然抛出 NotImplementedError。"), max_points=top)
+    return _compared(task, cases, found, top)
+
+
+def _judged(task: Task, result: dict[str, Any], top: float) -> Verdict:
+    if result.get("state") != "value":
+        return incorrect(both(f"`{task.name}` is not plain data (numbers, strings, lists, dictionaries).",
+                              f"`{task.name}` 不是普通数据（数字、字符串、列表、字典）。"), max_points=top)
+    if result["value"] is None:
+        return not_attempted(both(f"`{task.name}` is empty.", f"`{task.name}` 是空的。"), max_points=top)
+    try:
+        verdict = task.judge(result["value"])
+    except Exception as error:
+        return incorrect(both(f"`{task.name}` has a form that could not be read; ask for a look by hand.",
+                              f"`{task.name}` 的格式无法读取；请要求人工查看。"),
+                         max_points=top, by_hand=f"the judge of {task.id} stopped: {type(error).__name__}: {error}")
+    share = verdict.points / verdict.max_points if verdict.max_points else 0.0
+    return Verdict(verdict.state, round(share * top, 4), top, verdict.messages, verdict.evidence)
+
+
+def _compared(task: Task, cases: list[Case], found: dict[int, dict[str, Any]], top: float) -> Verdict:
+    wrong: dict[str, list[str]] = {}
+    for number, case in enumerate(cases):
+        state = _state(task, case, found.get(number, {"state": "unreached"}))
+        if state != "right":
+            wrong.setdefault(case.part, []).append(state)
+    points = float(sum(part.points for name, part in task.parts.items() if name not in wrong))
+    messages: list[Text] = []
+    for name, part in task.parts.items():
+        if name in wrong:
+            messages.append(_reason(part.reason, part.points, wrong[name], sum(c.part == name for c in cases)))
+    if not wrong:
+        return correct(both("Right for every input that was tried.", "试过的所有输入都正确。"), points=top)
+    return partly(points, top, *messages) if points else incorrect(*messages, max_points=top)
+
+
+def _state(task: Task, case: Case, result: dict[str, Any]) -> str:
+    if result["state"] != "value":
+        return _failure(result)
+    try:
+        expected = plain(task.reference(*plain(list(case.args))))
+    except Exception as error:
+        raise Infrastructure(f"the reference of task {task.id} failed: {type(error).__name__}: {error}") from error
+    try:
+        return "right" if (task.close or same)(result["value"], expected) else "wrong"
+    except Exception:  # a custom `close` met a value of another kind than it expects
+        return "wrong"
+
+
+def _failure(result: dict[str, Any]) -> str:
+    """The kind of failure; of an exception only a built-in name, which cannot carry an input out."""
+    kind = getattr(builtins, str(result.get("type")), None)
+    if result["state"] == "raised" and isinstance(kind, type) and issubclass(kind, BaseException):
+        return f"raised:{kind.__name__}"
+    return result["state"] if result["state"] in STATES else "odd"
+
+
+STATES = {
+    "wrong": both("another result than expected", "结果与预期不同"),
+    "odd": both("a result that is not plain data", "结果不是普通数据"),
+    "large": both("a result that is far too large", "结果过大"),
+    "late": both("the time was used up", "时间用完了"),
+    "unreached": both("not reached, the kernel had ended", "没有执行到，内核已结束"),
+    "stub": both("NotImplementedError", "NotImplementedError"),
+    "raised": both("an exception of its own", "自定义异常"),
+}
+
+
+def _reason(reason: Text, points: float, states: list[str], calls: int) -> Text:
+    """The part's own reason, and what happened in how many calls: kinds of failure, never values."""
+    reason = both(reason, reason) if isinstance(reason, str) else reason
+    kinds = {code: [] for code in ("en", "zh")}
+    for state in dict.fromkeys(states):
+        known = STATES.get(state) or both(f"`{state.removeprefix('raised:')}`", f"`{state.removeprefix('raised:')}`")
+        for code in kinds:
+            kinds[code].append(known[code])
+    return both(
+        f"{reason['en']} ({len(states)} of {calls} calls: {', '.join(kinds['en'])}; {points:g} points)",
+        f"{reason['zh']}（{calls} 次调用中有 {len(states)} 次：{'、'.join(kinds['zh'])}；{points:g} 分）",
+    )

@@ -1,0 +1,72 @@
+"""The settings under which stock nbgrader commands in a course directory give our marks.
+
+``python -m grader init`` writes a short ``nbgrader_config.py`` there, which calls ``configure``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from grader.project import HERE
+
+SANITIZE = [
+    "grader.marking.harvest.Harvest",  # reads the answers before ClearOutput takes them away
+    "grader.marking.repair.Repair",
+    "nbgrader.preprocessors.ClearOutput",
+    "nbgrader.preprocessors.DeduplicateIds",
+    "nbgrader.preprocessors.OverwriteKernelspec",
+    "nbgrader.preprocessors.OverwriteCells",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+AUTOGRADE = [
+    "grader.marking.execute.CourseExecute",
+    "nbgrader.preprocessors.IgnorePattern",
+    "nbgrader.preprocessors.LimitOutput",
+    "grader.marking.mark.Mark",  # the last to write outputs before the grades are saved
+    "nbgrader.preprocessors.SaveAutoGrades",
+    "nbgrader.preprocessors.AssignLatePenalties",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+FILE = '''"""Written by `python -m grader init`: stock nbgrader commands in this folder give the course's own marks."""
+import sys
+from pathlib import Path
+
+CHECKOUT = {checkout!r}
+if CHECKOUT not in sys.path:
+    sys.path.insert(0, CHECKOUT)
+
+from grader.nbgrader_config import configure  # noqa: E402
+
+c = get_config()  # noqa: F821
+configure(c, Path(__file__).resolve().parent, language={language!r}, course_id={course_id!r},
+          exchange={exchange!r}, project_root={project_root!r})
+
+# Your own settings go below, for example c.Exchange.timezone = "Europe/Berlin"
+'''
+
+
+def configure(c: Any, root: Path, language: str = "en", course_id: str = "torch-backends",
+              exchange: str | None = None, project_root: str | None = None) -> None:
+    """Set everything the course needs on the traitlets config ``c`` of the course directory ``root``.
+
+    exchange: the folder assignments are handed out through, by default ``exchange/`` beside the config.
+    project_root: the checkout with sources, keys and tasks, by default the one this file is in.
+    """
+    from grader.authoring.build import STUB
+    from grader.intake import before_autograde
+
+    project_root = project_root or str(HERE)
+    c.CourseDirectory.root = str(root)
+    c.CourseDirectory.course_id = course_id
+    c.CourseDirectory.include = ["*"]  # `*.answers.json` must travel with the notebook
+    c.Exchange.root = exchange or str(root / "exchange")
+    c.ExchangeFactory.collect = "grader.exchange.CollectChecked"
+    c.CollectChecked.project_root = project_root
+    c.ClearSolutions.code_stub = {"python": STUB[language]}
+    c.CourseStep.project_root = project_root
+    c.CourseStep.course_root = str(root)
+    c.CourseStep.course_language = language
+    c.Autograde.sanitize_preprocessors = SANITIZE
+    c.Autograde.autograde_preprocessors = AUTOGRADE
+    c.Autograde.pre_convert_hook = before_autograde(project_root)

@@ -1,0 +1,177 @@
+"""The steps of a checkpoint's life in a course directory: release, collect, autograde, feedback, export.
+
+Each is a thin layer over nbgrader's own API; what it adds is that one bad submission never ends a batch.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import nbformat
+from nbgrader.utils import rmtree
+
+from course.language import pick
+from grader.authoring.publish import write_assignment
+from grader.course import Course, done, why
+from grader.intake import reason_of, take_in
+from grader.isolated import isolated
+from grader.marking.step import STATE, notes
+from grader.project import ProjectError
+
+LIMIT_S = 600  # one submission in all, far beyond CourseExecute.total_timeout
+Say = Callable[[str], None]
+
+
+@dataclass
+class Outcome:
+    """What became of one submission. points is None where it has no grade; problems are sentences."""
+
+    student: str
+    points: float | None
+    top: float
+    problems: list[str] = field(default_factory=list)
+
+
+def release(course: Course, lesson: str) -> None:
+    """Build the source assignment, make nbgrader's release version and hand it out through the exchange."""
+    if lesson not in course.project.checkpoints():
+        raise ProjectError(f"there is no checkpoint {lesson!r}; there are {', '.join(course.project.checkpoints())}")
+    for stray in (course.root / "source" / lesson).glob("*.answers.json"):
+        raise ProjectError(f"{stray} would overwrite the students' answers at autograde; remove it")
+    write_assignment(course.project, lesson, course.language, course.root / "source")
+    done(course.api.generate_assignment(lesson), f"generate_assignment {lesson}")
+    done(course.api.release_assignment(lesson), f"release_assignment {lesson}")
+
+
+def collect(course: Course, lesson: str) -> int:
+    """Bring in what was submitted, also newer versions; returns how many submissions there are."""
+    done(course.api.collect(lesson, update=True), f"collect {lesson}")
+    return len(course.submitted(lesson))
+
+
+def autograde(course: Course, lesson: str, students: Iterable[str] | None = None, again: bool = False,
+              say: Say = print) -> list[Outcome]:
+    """Mark every submission, each in a process of its own; what is up to date is left alone unless ``again``."""
+    chosen = sorted(students) if students is not None else course.submitted(lesson)
+    warm = course.api  # imported once, before the processes divide
+    failed: dict[str, str] = {}
+    for number, student in enumerate(chosen, start=1):
+        say(f"[{number}/{len(chosen)}] {lesson} {student}")
+        take_in(course.root, course.project, lesson, student)
+        if not _marked(course, student, lesson):
+            _forget(course, student, lesson)  # what a stopped run left half done would pass for finished
+        result = isolated(lambda student=student: warm.autograde(lesson, student, force=again), LIMIT_S,
+                          course.root / "autograde.log")
+        if not result["success"]:
+            _forget(course, student, lesson)
+            failed[student] = why(result)
+            say(f"    no grade: {failed[student]}")
+    return outcomes(course, lesson, failed)
+
+
+def outcomes(course: Course, lesson: str, failed: dict[str, str] | None = None) -> list[Outcome]:
+    """Every student who is known or handed in, with points and problems; ``failed``: why there is no new grade."""
+    failed = failed or {}
+    with course.gradebook as gradebook:
+        top = gradebook.find_assignment(lesson).max_score
+        scores = {s["student"]: s["score"] for s in gradebook.submission_dicts(lesson)}
+        known = {student.id for student in gradebook.students}
+    found = []
+    for student in sorted(known | set(course.submitted(lesson))):
+        handed_in = student in course.submitted(lesson)
+        graded = _marked(course, student, lesson)
+        outcome = Outcome(student, scores.get(student) if graded else None, top)
+        if not handed_in:
+            outcome.problems.append("nothing was handed in")
+        elif student in failed or not graded:
+            outcome.problems.append(f"NO GRADE: {failed.get(student, 'not marked yet')}")
+        outcome.problems += _problems(course, lesson, student)
+        found.append(outcome)
+    return found
+
+
+def _graded_notebook(course: Course, student: str, lesson: str) -> nbformat.NotebookNode | None:
+    path = course.autograded(student, lesson)
+    return nbformat.read(path, as_version=4) if path.exists() else None
+
+
+def _marked(course: Course, student: str, lesson: str) -> bool:
+    """Whether marking came to its end: the notebook is written after the grades are saved."""
+    notebook = _graded_notebook(course, student, lesson)
+    return notebook is not None and bool(notebook.metadata.get(STATE, {}).get("marked"))
+
+
+def _forget(course: Course, student: str, lesson: str) -> None:
+    """Remove an unfinished autograded folder, as nbgrader does after a failure."""
+    folder = course.autograded(student, lesson).parent
+    if folder.exists():
+        rmtree(folder)
+
+
+def _problems(course: Course, lesson: str, student: str) -> list[str]:
+    reason, notebook = reason_of(course.root, student, lesson), _graded_notebook(course, student, lesson)
+    said = [pick(reason, "en")] if reason else []
+    return list(dict.fromkeys([*said, *(notes(notebook, "en") if notebook else [])]))
+
+
+def summary(found: list[Outcome]) -> str:
+    """The table at the end of autograde: every submission, its points, its problems; then who has no grade."""
+    width = max([len(outcome.student) for outcome in found] + [7])
+    lines = [f"{'student':<{width}}  points  problems"]
+    for outcome in found:
+        points = "   none" if outcome.points is None else f"{outcome.points:>5.4g}/{outcome.top:g}"
+        lines.append(f"{outcome.student:<{width}}  {points}  {' '.join(outcome.problems)}".rstrip())
+    without = [outcome.student for outcome in found if outcome.points is None]
+    lines.append(f"without a grade: {', '.join(without) or 'nobody'}")
+    return "\n".join(lines)
+
+
+def feedback(course: Course, lesson: str, say: Say = print) -> list[str]:
+    """Make and release the feedback of every graded submission; returns the students it did not work for."""
+    failed = []
+    for student in course.submitted(lesson):
+        if not _marked(course, student, lesson):
+            continue
+        for step in (course.api.generate_feedback, course.api.release_feedback):
+            result = step(lesson, student)
+            if not result["success"]:
+                failed.append(student)
+                say(f"feedback for {student} did not work: {why(result)}")
+                break
+    return failed
+
+
+def export(course: Course, path: Path, details: Path | None = None) -> None:
+    """Write nbgrader's CSV of all assignments; ``details``: also one row for each student and graded cell."""
+    from nbgrader.plugins.export import CsvExportPlugin
+
+    plugin = CsvExportPlugin(config=course.config)
+    plugin.to = str(path)
+    with course.gradebook as gradebook:
+        plugin.export(gradebook)
+    if details is not None:
+        with details.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(["assignment", "student_id", "cell", "points", "max_points"])
+            for lesson in course.project.checkpoints():
+                for student, cells in cell_points(course, lesson).items():
+                    writer.writerows([lesson, student, cell, *pair] for cell, pair in cells.items())
+
+
+def cell_points(course: Course, lesson: str) -> dict[str, dict[str, tuple[float, float]]]:
+    """Student -> graded cell -> (points, most points), from the gradebook, cells as in the released notebook."""
+    released = course.root / "release" / lesson / f"{lesson}.ipynb"
+    if not released.exists():
+        return {}
+    order = [cell.metadata.nbgrader.grade_id for cell in nbformat.read(released, as_version=4).cells
+             if cell.metadata.get("nbgrader", {}).get("grade")]
+    table: dict[str, dict[str, tuple[float, float]]] = {}
+    with course.gradebook as gradebook:
+        for submission in gradebook.assignment_submissions(lesson):
+            grades = {grade.name: (grade.score or 0.0, grade.max_score)
+                      for notebook in submission.notebooks for grade in notebook.grades}
+            table[submission.student.id] = {cell: grades[cell] for cell in order if cell in grades}
+    return table

@@ -1,0 +1,96 @@
+"""What a hidden task is: inputs drawn at grading time, a reference, and partial credit with reasons.
+
+A task on a function has ``cases``, ``reference`` and ``parts``; the student's function is called on the same inputs
+as the reference and only plain JSON data is compared. A task on a value (a report) has ``judge`` and ``points``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from course.language import Text
+from course.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call. part: a key of Task.parts. args: the positional arguments, plain JSON data."""
+
+    part: str
+    args: tuple
+
+
+@dataclass(frozen=True)
+class Part:
+    """A share of the marks: ``points`` if every case of the part is right, else 0 and ``reason`` is shown."""
+
+    points: float
+    reason: Text
+
+
+@dataclass(frozen=True)
+class Task:
+    """A checkpoint task. ``name`` is the global the learner defines: a function, or with ``judge`` a value.
+
+    cases(rng) -> list of Case, the same for the same rng. reference(*args) -> plain JSON value.
+    close(actual, expected) -> bool, by default ``same``. judge(value) -> Verdict, for a value of plain data.
+    points: needed with ``judge`` only; else it is the sum of the parts.
+    Raises ValueError where the fields do not fit together.
+    """
+
+    id: str
+    name: str
+    cases: Callable[[random.Random], list[Case]] | None = None
+    reference: Callable[..., Any] | None = None
+    parts: Mapping[str, Part] = field(default_factory=dict)
+    close: Callable[[Any, Any], bool] | None = None
+    judge: Callable[[Any], Verdict] | None = None
+    points: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.judge is not None:
+            if self.cases or self.reference or self.parts or self.points is None:
+                raise ValueError(f"task {self.id}: a judged value has judge and points, and nothing else")
+            return
+        if not (self.cases and self.reference and self.parts):
+            raise ValueError(f"task {self.id}: a function needs cases, reference and parts")
+        total = sum(part.points for part in self.parts.values())
+        if self.points is None:
+            object.__setattr__(self, "points", total)
+        elif self.points != total:
+            raise ValueError(f"task {self.id}: points {self.points} but the parts sum to {total}")
+
+    def draw(self, rng: random.Random) -> list[Case]:
+        """The cases for one submission, as JSON data. Raises ValueError where one is not usable or a part has none."""
+        drawn = [Case(case.part, tuple(plain(list(case.args)))) for case in self.cases(rng)]
+        unknown = {case.part for case in drawn} ^ set(self.parts)
+        if unknown:
+            raise ValueError(f"task {self.id}: parts and cases do not match: {', '.join(sorted(unknown))}")
+        return drawn
+
+
+def plain(value: Any) -> Any:
+    """``value`` as it comes back from JSON: tuples as lists, keys as strings. Raises TypeError for anything else."""
+    return json.loads(json.dumps(value))
+
+
+def same(actual: Any, expected: Any) -> bool:
+    """Equal as plain data: exact for ints, strings, bools and lists; floats within a relative 1e-6."""
+    if isinstance(expected, bool) or isinstance(actual, bool):
+        return actual is expected
+    if isinstance(expected, float) and isinstance(actual, (int, float)):
+        if math.isnan(expected):
+            return math.isnan(actual)
+        return math.isclose(actual, expected, rel_tol=1e-6, abs_tol=1e-12)
+    if isinstance(expected, list) and isinstance(actual, list):
+        return len(actual) == len(expected) and all(map(same, actual, expected))
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        return actual.keys() == expected.keys() and all(same(actual[key], expected[key]) for key in expected)
+    if isinstance(expected, int) and isinstance(actual, (int, float)):
+        return actual == expected
+    return type(actual) is type(expected) and actual == expected

@@ -1,0 +1,170 @@
+# %% [markdown] en
+# # Does everything work here, and what is this machine?
+#
+# ⏱️ 15 minutes. No prerequisites but a little Python. Everything in this lesson runs live on any computer, with or without a GPU.
+#
+# Afterwards you can tell **what** your machine is, place a **bet** before a measurement, and find your answers again next week.
+# %% [markdown] zh
+# # 这里一切正常吗？这是一台什么机器？
+#
+# ⏱️ 15 分钟。只需要一点点 Python 基础。本课所有内容在任何电脑上都能实时运行，有没有 GPU 都行。
+#
+# 学完之后，你能说清自己的机器**是什么**，会在测量前先下**赌注**，也知道下周去哪里找回自己的答案。
+# %% bootstrap
+# %% [markdown] en
+# ## A first sign of life
+#
+# Click the cell below and press **Shift + Enter**. Two plus two should come out as four, three times. If it comes out as five, please write to the Nobel committee before you write to us.
+# %% [markdown] zh
+# ## 先看看它是不是活的
+#
+# 点一下下面的单元格，按 **Shift + Enter**。二加二应该等于四，一共三次。如果得到五，请先联系诺贝尔奖委员会，再联系我们。
+# %%
+import torch
+
+two = torch.full((3,), 2.0)
+two + two
+# %% [markdown] en
+# ## A number without a machine is a rumour
+#
+# “It takes 3 ms.” On what? With which version? This course never shows a time without its **passport**. Here is yours: device, processor, versions, threads.
+# %% [markdown] zh
+# ## 没有机器信息的数字，只是传闻
+#
+# “只要 3 毫秒。”在什么机器上？什么版本？本课程给出的每个耗时都带着**护照**。你的护照在这里：设备、处理器、版本、线程数。
+# %%
+from course.machine import passport
+
+passport()
+# %% [markdown] en
+# ## Your first card
+#
+# Cards are for practice: no marks, no hearts to lose. Choose an option, say how sure you are, read the explanation. Read the wrong options too: they are where the fun is.
+# %% [markdown] zh
+# ## 你的第一张卡片
+#
+# 卡片只供练习：不计分，也没有“生命值”可扣。选一个选项，标出把握有多大，再看解释。错误选项的解释也值得一读，有意思的都在那里。
+# %%
+review("00-passport")
+# %% [markdown] en
+# ## No mouse? Type the answer
+#
+# Every card has a twin in text: `answer("item", "option")`. It writes to the same place. The three options of the next card are `a`, `b`, `c`.
+# %% [markdown] zh
+# ## 不想用鼠标？直接敲
+#
+# 每张卡片都有文字版：`answer("题号", "选项")`，写进同一个地方。下面这张卡片的三个选项是 `a`、`b`、`c`。
+# %%
+review("00-replay")
+# en: the same in text; choose your own letter:
+# zh: 文字版写法如下，换成你选的字母：
+# answer("00-replay", "c")
+# %% [markdown] en
+# ## Bet first, look second
+#
+# People who predict before they look remember more, **especially when they were wrong**. So before each experiment you place a bet. It locks when you submit it. Losing a bet is the best thing that can happen to you here.
+# %% [markdown] zh
+# ## 先下注，再揭晓
+#
+# 先预测、再看结果的人记得更牢，**猜错的时候尤其如此**。所以每个实验之前你都要下注，提交后就锁定。在这里，输掉赌局是最划算的事。
+# %%
+predict("00-bet-sums")
+# %% [markdown] en
+# ## Now let the machine answer
+#
+# `observe` runs the experiment here, draws the result, and lays your bet beside it. The sentence above the picture is written from the numbers, not by a hopeful author.
+# %% [markdown] zh
+# ## 让机器来回答
+#
+# `observe` 会在本机运行实验、画出结果，再把你的赌注放在旁边。图上方的那句话是根据数据生成的，不是哪位乐观的作者写的。
+# %%
+observe("00-same-numbers")
+# %% [markdown] en
+# ## Which cause fits all three bars?
+#
+# One bar would fit many stories. Three bars are harder to please: the second and third are **controls**, the same shuffles with one thing changed.
+# %% [markdown] zh
+# ## 哪个原因能同时解释三根柱子？
+#
+# 一根柱子，怎么编都说得通；三根就没那么好糊弄了。第二、第三根是**对照**：打乱方式相同，只改了一个条件。
+# %%
+explain("00-why-sums")
+# %% [markdown] en
+# ## The whole effect fits into three numbers
+#
+# `float32` has 24 significant bits, about 7 decimal digits. A large number has no digit left for a small one. Run it, then look where the 1 went.
+# %% [markdown] zh
+# ## 三个数就能看到全部效果
+#
+# `float32` 有 24 位有效位，大约 7 位十进制数字。数太大，就没有位置留给小数了。运行一下，看看那个 1 去哪儿了。
+# %%
+a, b, c = torch.tensor([100_000_000.0, -100_000_000.0, 1.0])
+print("(a + b) + c =", ((a + b) + c).item())
+print("a + (b + c) =", (a + (b + c)).item())
+# %% [markdown] en
+# ## Your turn: find three numbers of your own
+#
+# ✍️ 3 minutes, one line. Done when both orders give **different, finite** sums in `float32`. Do not use the numbers above; they are taken.
+# %% [markdown] zh
+# ## 轮到你：找三个自己的数
+#
+# ✍️ 3 分钟，一行代码。两种顺序在 `float32` 里给出**不同且有限**的和，就算完成。上面那几个数已经有主了，请另找。
+# %%
+my_numbers = (..., ..., ...)
+
+check("00-my-numbers")
+# %% [markdown] en
+# ## Stuck? Help comes in three steps
+#
+# Each `hint` follows an attempt, the mildest first. `solution("00-my-numbers")` opens after an attempt too. Nobody counts how many you use.
+# %% [markdown] zh
+# ## 卡住了？帮助分三步
+#
+# 每试一次，就能打开一条 `hint`，从最轻的开始。`solution("00-my-numbers")` 也要先试一次才会打开。用了几条，没人数。
+# %%
+hint("00-my-numbers")
+# %% [markdown] en
+# ## What does a sum have to do with backends?
+#
+# A backend may add in another order: in other blocks, with more threads, on another chip. Then the last bits may differ, and **neither result is a bug**. Keep this in mind; lesson 06 asks what “reproducible” can mean at all.
+#
+# 😄 A backend engineer, a mathematician and a GPU add three numbers. The mathematician has one answer. The others want to know who goes first.
+# %% [markdown] zh
+# ## 求和跟后端有什么关系？
+#
+# 后端可能换一种顺序相加：分块不同、线程更多、换一块芯片。这时末几位可能不同，而**两个结果都不是 bug**。先记住这一点，第 06 课会问：“可复现”到底能做到什么程度。
+#
+# 😄 数学家、后端工程师和 GPU 一起算三个数的和。数学家说答案只有一个，另外两位问：谁先加？
+# %% [markdown] en
+# ## Where your answers live
+#
+# Each answer is one line, added to the file below; nothing is ever overwritten. To move to another computer, copy the file, or point the variable `COURSE_HOME` at a folder that both can see. On Colab, mount Google Drive and the file goes there.
+# %% [markdown] zh
+# ## 你的回答存在哪里
+#
+# 每个回答占一行，追加到下面这个文件里，从不改写。要换电脑，就把文件复制过去，或者让环境变量 `COURSE_HOME` 指向两边都能访问的文件夹。在 Colab 上，挂载 Google Drive 后文件就会存到那里。
+# %%
+from course.quiz.log import default_path
+
+print(default_path())
+review("00-log")
+# %% [markdown] en
+# ## See what is done, and what comes back
+#
+# `progress()` shows your map at any time. Ideas come back on the day you would be about to forget them; you need not keep a list.
+# %% [markdown] zh
+# ## 看看做完了什么，什么会再回来
+#
+# `progress()` 随时显示你的学习地图。知识点会在你快要忘记的那天再次出现，不用自己列清单。
+# %%
+progress()
+# %% [markdown] en
+# ## Close the lesson
+#
+# `finish()` writes down what you can now claim, from **your** numbers, plans the cards and names the next lesson. Then go and look at the map: [lesson 01](01_map.ipynb) has more than forty switches and a trap that was documented all along.
+# %% [markdown] zh
+# ## 收尾
+#
+# `finish()` 会用**你自己的**数据写下现在能下的结论，安排好卡片，并告诉你下一课是什么。接着去看地图吧：[第 01 课](01_map.ipynb)里有一大堆开关，还有一个一直写在文档里的陷阱。
+# %%
+finish()

@@ -1,0 +1,155 @@
+"""A small project of one lesson and one checkpoint, written to a folder: what the authoring and grading tests run on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+
+from grader.project import Project
+
+LESSON = "90_fixture"
+
+
+def both(en: str, zh: str) -> dict[str, str]:
+    return {"en": en, "zh": zh}
+
+
+ITEMS = [
+    {"id": "90-c-single", "lesson": LESSON, "concept": "one", "kind": "single", "points": 2,
+     "difficulty": "easy", "asks": "what", "source": "fixture",
+     "stem": both("Which letter is second?", "哪个字母排第二？"),
+     "options": [{"id": "a", "text": both("the first", "第一个")}, {"id": "b", "text": both("the second", "第二个")},
+                 {"id": "c", "text": both("the third", "第三个")}]},
+    {"id": "90-c-multiple", "lesson": LESSON, "concept": "two", "kind": "multiple", "points": 2,
+     "difficulty": "easy", "asks": "why", "source": "fixture",
+     "stem": both("Which are vowels?", "哪些是元音？"),
+     "options": [{"id": "a", "text": both("letter a", "字母 a")}, {"id": "b", "text": both("letter b", "字母 b")},
+                 {"id": "e", "text": both("letter e", "字母 e")}, {"id": "z", "text": both("letter z", "字母 z")}]},
+    {"id": "90-c-number", "lesson": LESSON, "concept": "three", "kind": "number", "points": 1,
+     "difficulty": "easy", "asks": "what", "source": "fixture",
+     "stem": both("How many sides has a triangle?", "三角形有几条边？"),
+     "number": {"unit": both("sides", "条边")}},
+    {"id": "90-c-order", "lesson": LESSON, "concept": "four", "kind": "order", "points": 2,
+     "difficulty": "medium", "asks": "what", "source": "fixture",
+     "stem": both("Put them in order of the alphabet.", "按字母表排序。"),
+     "options": [{"id": "a", "text": both("x", "x")}, {"id": "b", "text": both("m", "m")},
+                 {"id": "c", "text": both("b", "b")}]},
+]
+
+
+def _whys(*ids: str) -> dict[str, dict[str, str]]:
+    return {i: both(f"The secret reason for option {i} stands here.", f"选项 {i} 的秘密理由写在这里。") for i in ids}
+
+
+KEYS = {
+    "90-c-single": {"correct": ["b"], "why": _whys("a", "b", "c"), "misconception": {"a": "x", "c": "x"}},
+    "90-c-multiple": {"correct": ["a", "e"], "why": _whys("a", "b", "e", "z"), "misconception": {"b": "x", "z": "x"}},
+    "90-c-number": {"number": {"value": 3, "low": 3, "high": 3},
+                    "why": both("A triangle has three sides by its secret definition.", "按秘密定义，三角形有三条边。")},
+    "90-c-order": {"order": ["c", "b", "a"], "why": _whys("a", "b", "c")},
+}
+for _key in KEYS.values():
+    _key["source"] = "fixture"
+
+TASKS = '''
+from course.language import both
+from course.verdict import correct, incorrect, partly
+from grader.tasks.base import Case, Part, Task
+
+
+def cases(rng):
+    typical = [Case("typical", (rng.randint(2, 50), rng.randint(51, 1000))) for _ in range(5)]
+    return typical + [Case("edge", (0, 7)), Case("edge", (5, 5))]
+
+
+def reference(low, high):
+    return (high - low) / (high + low)
+
+
+def judge(report):
+    if not isinstance(report, dict) or "median_ms" not in report:
+        return incorrect(both("The report has no median.", "报告里没有中位数。"), max_points=3)
+    if report.get("repeats", 0) < 5:
+        return partly(1, 3, both("Fewer than five repeats.", "重复次数少于五次。"))
+    return correct(both("The protocol is sound.", "流程正确。"), points=3)
+
+
+TASKS = [
+    Task(id="90-t-contrast", name="contrast", cases=cases, reference=reference,
+         parts={"typical": Part(2, both("Wrong for two different brightnesses.", "两个不同亮度时结果不对。")),
+                "edge": Part(1, both("Wrong where one is zero or both are equal.", "一个为零或两者相等时不对。"))}),
+    Task(id="90-t-report", name="report", judge=judge, points=3),
+]
+'''
+
+CHECKPOINT = '''# %% [markdown] en
+# # Checkpoint: can you read a small example?
+# %% [markdown] zh
+# # 测验：你能读懂一个小例子吗？
+# %% bootstrap
+# %% question 90-c-single
+# %% question 90-c-multiple
+# %% [markdown] en
+# ## Count and sort
+# %% [markdown] zh
+# ## 数一数，排一排
+# %% question 90-c-number
+# %% question 90-c-order
+# %% task 90-t-contrast
+def contrast(low: float, high: float) -> float:
+    # en: the difference over the sum
+    # zh: 差除以和
+    ### BEGIN SOLUTION
+    difference_of_both = high - low
+    return difference_of_both / (high + low)
+    ### END SOLUTION
+# %% task 90-t-report
+# en: a plain dictionary
+# zh: 一个普通字典
+### BEGIN SOLUTION
+report = {"median_ms": 1.25, "repeats": 7}
+### END SOLUTION
+'''
+
+PAIR = '''# %% [markdown] en
+# ## Step {n} can be seen
+# A few words with `code` and **weight**.
+# %% [markdown] zh
+# ## 第 {n} 步看得见
+# 几个字，带 `code` 和**重点**。
+# %%
+# en: step {n}
+# zh: 第 {n} 步
+value_{n} = {n}
+'''
+
+LESSON_SOURCE = '''# %% [markdown] en
+# # Why does a fixture exist?
+# %% [markdown] zh
+# # 为什么需要一个夹具？
+# %% bootstrap
+''' + "".join(PAIR.format(n=n) for n in range(1, 13)) + '''# %%
+predict("90-bet")
+# %% tags=raises-exception
+1 / 0
+'''
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def make_project(root: Path) -> Project:
+    """Write the fixture project under ``root`` and return it; it passes the lint and the leak scan."""
+    project = Project(root)
+    write(project.lesson_source(LESSON), LESSON_SOURCE)
+    write(project.checkpoint_source(LESSON), CHECKPOINT)
+    write(project.items / "checkpoints" / f"{LESSON}.yaml", yaml.safe_dump(ITEMS, allow_unicode=True))
+    write(project.items / f"{LESSON}.yaml", yaml.safe_dump([{"id": "90-bet"}]))
+    write(project.keys / f"{LESSON}.yaml", yaml.safe_dump(KEYS, allow_unicode=True))
+    write(project.task_module(LESSON), TASKS)
+    write(root / "course" / "exercises" / "lesson_90.py",
+          'EXERCISES = [Exercise(id="90-t-contrast"), Exercise(id="90-t-report")]\n')
+    return project

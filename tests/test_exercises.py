@@ -1,0 +1,61 @@
+"""An exercise turns whatever a learner wrote, also a crash, into a verdict with words."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from course.exercises import MISSING, all_exercises, judge
+from course.exercises.base import Exercise
+from course.language import LANGUAGES, pick
+from course.lessons import BY_ID
+from course.verdict import Verdict, correct
+
+double = Exercise("x-double", "00_start", "double", "double", lambda f: correct() if f(2) == 4 else Verdict("incorrect"))
+
+
+def crash(_):
+    raise ZeroDivisionError("division by zero")
+
+
+def stub(_):
+    raise NotImplementedError
+
+
+@pytest.mark.parametrize("obj, state, words", [
+    (MISSING, "not attempted", "no `double` in this notebook"),
+    (None, "not attempted", "placeholder"),
+    (..., "not attempted", "placeholder"),
+    (stub, "not attempted", "NotImplementedError"),
+    (crash, "incorrect", "ZeroDivisionError: division by zero"),
+    (lambda x: 2 * x, "correct", ""),
+    (lambda x: x, "incorrect", ""),
+])
+def test_judge(obj, state, words):
+    verdict = judge(double, obj)
+    assert verdict.state == state
+    assert words in " ".join(pick(message) for message in verdict.messages)
+
+
+@pytest.mark.parametrize("exercise", all_exercises().values(), ids=lambda e: e.id)
+def test_every_exercise_is_complete_in_both_languages(exercise):
+    assert exercise.lesson in BY_ID
+    assert re.fullmatch(r"\d\d-[a-z0-9-]+", exercise.id)
+    texts = [exercise.title, *exercise.hints] + ([exercise.why] if exercise.solution else [])
+    for text in texts:
+        for code in LANGUAGES:
+            assert pick(text, code).strip()
+    if exercise.solution is None:
+        assert exercise.hints == ()
+    else:
+        assert len(exercise.hints) == 3
+        namespace: dict = {}
+        exec(exercise.solution, namespace)
+        assert judge(exercise, namespace[exercise.name]).state == "correct"
+
+
+@pytest.mark.parametrize("state, points", [("right", 1.0), ("correct", 2.0), ("correct", -1.0)])
+def test_verdict_refuses_unknown_states_and_points_out_of_range(state, points):
+    with pytest.raises(ValueError):
+        Verdict(state, points, 1.0)

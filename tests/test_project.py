@@ -1,0 +1,105 @@
+"""The project's own papers agree with each other, and a learner's package holds the course alone."""
+
+from __future__ import annotations
+
+import re
+import socket
+import subprocess
+import sys
+import zipfile
+
+import yaml
+
+from tests.conftest import ROOT
+
+try:
+    import tomllib
+except ModuleNotFoundError:  # Python 3.10
+    import tomli as tomllib
+
+
+def name_of(requirement: str) -> str:
+    return re.split(r"[ <>=!~;\[]", requirement, maxsplit=1)[0].lower()
+
+
+def pyproject() -> dict:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def environment() -> list[str]:
+    listed = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    return next(entry["pip"] for entry in listed if isinstance(entry, dict))
+
+
+def test_environment_yml_names_what_pyproject_names():
+    project = pyproject()["project"]
+    asked = {name_of(r) for r in project["dependencies"]}
+    asked |= {name_of(r) for extra in ("lab", "grading") for r in project["optional-dependencies"][extra]}
+    pip = environment()
+    listed = {name_of(entry) for entry in pip if not entry.startswith("-")}
+    assert {"torch", "jupyterlab", "ipywidgets", "nbgrader", "matplotlib", "thop", "ptflops"} <= listed <= asked
+    assert "-c constraints.txt" in pip and "-e .[lab,grading]" in pip
+
+
+def test_every_requirement_is_pinned_by_constraints():
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    pinned = {name_of(line) for line in lines if line and not line.startswith("#")}
+    project = pyproject()["project"]
+    asked = {name_of(r) for r in project["dependencies"]}
+    asked |= {name_of(r) for extra in project["optional-dependencies"].values() for r in extra}
+    assert asked - {"torch-backends-course"} <= pinned
+    assert "torch==2.13.0" in lines
+
+
+def test_wheel_holds_the_course_alone_with_its_data(tmp_path):
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(tmp_path), str(ROOT)],
+        check=True, capture_output=True,
+    )
+    names = zipfile.ZipFile(next(tmp_path.glob("*.whl"))).namelist()
+    tops = {name.split("/")[0] for name in names if ".dist-info" not in name}
+    assert tops == {"course"}
+    assert "course/items/05_cudnn_benchmark.yaml" in names
+    assert "course/items/checkpoints/05_cudnn_benchmark.yaml" in names
+    for package in ROOT.glob("course/**/*.py"):
+        assert str(package.relative_to(ROOT)) in names
+
+
+def test_import_course_loads_neither_torch_nor_matplotlib():
+    code = "import sys, course, course.quiz; print([m for m in ('torch','numpy','matplotlib') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def run_env_script(code: str) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, "-c", code], cwd=ROOT / "tools", capture_output=True, text=True)
+
+
+def test_a_python_that_is_too_old_gets_a_sentence():
+    done = run_env_script(
+        "import env, sys; sys.version_info = (3, 8, 1); env.shutil.which = lambda name: None; env.find_python()")
+    assert done.returncode != 0
+    assert "needs Python 3.10 to 3.13, and this is Python 3.8" in done.stderr
+    assert "Next step" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_taken_port_is_named_and_the_next_one_used():
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        done = run_env_script(f"import env; print(env.free_port({port}))")
+    assert f"Port {port} is taken" in done.stdout
+    assert int(done.stdout.split()[-1]) > port
+
+
+def test_readme_shows_the_two_commands_and_every_lesson():
+    from course.lessons import LESSONS
+
+    readme = (ROOT / "README.md").read_text()
+    makefile = (ROOT / "Makefile").read_text()
+    for command in re.findall(r"^make ([a-z-]+)", readme, flags=re.M):
+        assert f"\n{command}:" in makefile
+    assert {"lab", "test"} <= set(re.findall(r"^make ([a-z-]+)", readme, flags=re.M))
+    for lesson in LESSONS:
+        assert f"`{lesson.id}` | {lesson.question['en']}" in readme
