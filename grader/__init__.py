@@ -1,1 +1,3 @@
-"""What an author and an instructor run: notebooks from sources, assignments, marks, feedback. Never imported by course."""
+"""What an author and an instructor run: notebooks from sources, assignments, marks, feedback. Never imported
+by course.
+"""

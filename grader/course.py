@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import sys
 from functools import cached_property
@@ -16,10 +17,19 @@ if TYPE_CHECKING:
     from nbgrader.api import Gradebook
     from nbgrader.apps.api import NbGraderAPI
 
+OURS = "grader.marking.step.Infrastructure: "
 
-def init(root: Path, language: str = "en", course_id: str = "torch-backends", exchange: Path | None = None,
-         project: Project | None = None) -> list[str]:
-    """Make a course directory, or complete one; returns sentences about what was done. Nothing is overwritten."""
+
+def init(
+    root: Path,
+    language: str = "en",
+    course_id: str = "torch-backends",
+    exchange: Path | None = None,
+    project: Project | None = None,
+) -> list[str]:
+    """Make a course directory, or complete one; returns sentences about what was done. Nothing is
+    overwritten.
+    """
     root = root.resolve()
     for folder in (root / "source", exchange or root / "exchange"):
         folder.mkdir(parents=True, exist_ok=True)
@@ -28,10 +38,16 @@ def init(root: Path, language: str = "en", course_id: str = "torch-backends", ex
     if config.exists():
         said.append(f"kept {config}")
     else:
-        config.write_text(FILE.format(
-            checkout=str(HERE), language=language, course_id=course_id,
-            exchange=str(exchange.resolve()) if exchange else None,
-            project_root=str(project.root) if project else None), encoding="utf-8")
+        config.write_text(
+            FILE.format(
+                checkout=str(HERE),
+                language=language,
+                course_id=course_id,
+                exchange=str(exchange.resolve()) if exchange else None,
+                project_root=str(project.root) if project else None,
+            ),
+            encoding="utf-8",
+        )
         said.append(f"wrote {config}")
     secret = root / "marking_secret"
     if not secret.exists():
@@ -48,7 +64,9 @@ class Course:
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
         if not (self.root / "nbgrader_config.py").exists():
-            raise ProjectError(f"{self.root} is no course directory; make one with `python -m grader init {root}`")
+            raise ProjectError(
+                f"{self.root} is no course directory; make one with `python -m grader init {root}`"
+            )
         tools = str(Path(sys.executable).parent)  # nbgrader calls alembic and jupyter by name
         if tools not in os.environ.get("PATH", "").split(os.pathsep):
             os.environ["PATH"] = os.pathsep.join([tools, os.environ.get("PATH", "")])
@@ -95,8 +113,12 @@ def done(result: dict, what: str) -> dict:
 
 
 def why(result: dict) -> str:
-    """The last telling line of a failed API call."""
-    lines = [line.strip() for line in (result.get("log") or "").split("\n") if "Error" in line or "[ERROR]" in line]
-    ours = [line for line in lines if "Infrastructure" in line or "ProjectError" in line]
-    lines = ours or [line for line in lines if "There was an error" not in line and "see the" not in line]
-    return (lines or (result.get("error") or "no reason was given").strip().split("\n"))[-1]
+    """The reason in the log of a failed API call: the last exception it names, else its last line."""
+    lines = [line.strip() for line in f"{result.get('log') or ''}\n{result.get('error') or ''}".split("\n")]
+    named = [
+        line
+        for line in lines
+        if re.match(r"[\w.]*(Error|Exception|Infrastructure|MissingEntry): \S", line)
+        and not line.startswith("nbgrader.converters.base.NbGraderException")
+    ]
+    return (named or [line for line in lines if line] or ["no reason was given"])[-1].removeprefix(OURS)

@@ -12,7 +12,9 @@ from grader.project import HERE, Project
 
 
 class CollectChecked(ExchangeCollect):
-    """``nbgrader collect`` that also takes in submissions without a notebook, which autograde would pass over."""
+    """``nbgrader collect`` that also takes in submissions without a notebook, which autograde would pass
+    over.
+    """
 
     project_root = Unicode(str(HERE), help="The checkout with the checkpoints").tag(config=True)
 

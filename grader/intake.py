@@ -1,7 +1,8 @@
-"""Before anything is marked: a submission that is no sound notebook is set aside and replaced, so that it can be graded.
+"""Before anything is marked: a submission that is no sound notebook is set aside and replaced, so that it can
+be graded.
 
-The original bytes are kept under ``damaged/<student>/<assignment>/``. The replacement is what could be read, else the
-released notebook; the answers file beside it is never touched.
+The original bytes are kept under ``damaged/<student>/<assignment>/``. The replacement is what could be read,
+else the released notebook; the answers file beside it is never touched.
 """
 
 from __future__ import annotations
@@ -25,17 +26,27 @@ from grader.project import Project
 MISSING = both("There was no notebook in the submission.", "提交里没有笔记本。")
 EMPTY = both("The notebook file was empty.", "笔记本文件是空的。")
 HALF = both("The notebook file ends in the middle.", "笔记本文件只有一半。")
-NOT_JSON = both("The file is not a notebook: it cannot be read as JSON.", "这个文件不是笔记本：无法按 JSON 读取。")
+NOT_JSON = both(
+    "The file is not a notebook: it cannot be read as JSON.", "这个文件不是笔记本：无法按 JSON 读取。"
+)
 NOT_NOTEBOOK = both("The file is valid JSON but not a notebook.", "文件是合法的 JSON，但不是笔记本。")
-CELLS_LOST = both("Some cells of the notebook could not be read and were left out.",
-                  "笔记本中有些单元格无法读取，已略去。")
-REPLACED = both("It was replaced by the released notebook; answers in the answers file still count.",
-                "已换成发布时的笔记本；答案文件里的回答仍然计分。")
-RENAMED = both("The notebook had another name, {name}; it was read all the same.", "笔记本改了名，叫 {name}；仍然照常读取。")
+CELLS_LOST = both(
+    "Some cells of the notebook could not be read and were left out.", "笔记本中有些单元格无法读取，已略去。"
+)
+REPLACED = both(
+    "It was replaced by the released notebook; answers in the answers file still count.",
+    "已换成发布时的笔记本；答案文件里的回答仍然计分。",
+)
+RENAMED = both(
+    "The notebook had another name, {name}; it was read all the same.",
+    "笔记本改了名，叫 {name}；仍然照常读取。",
+)
 
 
 def take_in(course: Path, project: Project, lesson: str, student: str) -> Text | None:
-    """Make one submission fit to be marked; returns what was wrong, or None. Never raises for what a student sent."""
+    """Make one submission fit to be marked; returns what was wrong, or None. Never raises for what a student
+    sent.
+    """
     folder = course / "submitted" / student / lesson
     path = folder / f"{lesson}.ipynb"
     if not path.is_file():
@@ -59,7 +70,9 @@ def take_in(course: Path, project: Project, lesson: str, student: str) -> Text |
 
 
 def examine(data: bytes) -> tuple[NotebookNode | None, Text | None]:
-    """The notebook in ``data`` and what is wrong with it: (notebook, None), (salvaged, reason) or (None, reason)."""
+    """The notebook in ``data`` and what is wrong with it: (notebook, None), (salvaged, reason) or (None,
+    reason).
+    """
     if not data.strip():
         return None, EMPTY
     try:
@@ -81,8 +94,11 @@ def _cut(error: Exception) -> bool:
     """Whether reading stopped because the text did, not because of something in it."""
     if isinstance(error, UnicodeDecodeError):
         return error.end == len(error.object) and "end of data" in error.reason
-    return isinstance(error, json.JSONDecodeError) and error.doc.lstrip().startswith("{") \
-        and (error.msg.startswith("Unterminated") or not error.doc[error.pos:].strip())
+    return (
+        isinstance(error, json.JSONDecodeError)
+        and error.doc.lstrip().startswith("{")
+        and (error.msg.startswith("Unterminated") or not error.doc[error.pos :].strip())
+    )
 
 
 def reason_of(course: Path, student: str, lesson: str) -> Text | None:
@@ -96,6 +112,7 @@ def reason_of(course: Path, student: str, lesson: str) -> Text | None:
 
 def before_autograde(project_root: str) -> Callable[..., None]:
     """The hook stock ``nbgrader autograde`` calls before each submission."""
+
     def hook(assignment: str, student: str, notebooks: list[str]) -> None:
         for folder in {Path(notebook).parent for notebook in notebooks}:
             project, lesson = Project(Path(project_root)), folder.name
@@ -104,6 +121,7 @@ def before_autograde(project_root: str) -> Callable[..., None]:
                 expected = str(folder / f"{lesson}.ipynb")
                 if expected not in notebooks:
                     notebooks.append(expected)
+
     return hook
 
 
@@ -124,16 +142,24 @@ def _sound(content: dict) -> NotebookNode | None:
 
 def _other_notebook(folder: Path) -> Path | None:
     """The one readable notebook under another name, if there is exactly one."""
-    readable = [path for path in folder.glob("*.ipynb") if path.is_file() and examine(path.read_bytes())[1] is None]
+    readable = [
+        path for path in folder.glob("*.ipynb") if path.is_file() and examine(path.read_bytes())[1] is None
+    ]
     return readable[0] if len(readable) == 1 else None
 
 
-def _put_released(course: Path, project: Project, student: str, lesson: str, path: Path, reason: Text) -> Text:
+def _put_released(
+    course: Path, project: Project, student: str, lesson: str, path: Path, reason: Text
+) -> Text:
     released = course / "release" / lesson / f"{lesson}.ipynb"
-    text = released.read_bytes() if released.exists() else text_of(checkpoint_notebook(project, lesson, "en")).encode()
+    text = (
+        released.read_bytes()
+        if released.exists()
+        else text_of(checkpoint_notebook(project, lesson, "en")).encode()
+    )
     _replace(path, text)
-    both_sentences = {code: f"{reason[code]} {REPLACED[code]}" for code in reason}
-    return _remember(course, student, lesson, both_sentences, path)
+    full = both(f"{reason['en']} {REPLACED['en']}", f"{reason['zh']}{REPLACED['zh']}")
+    return _remember(course, student, lesson, full, path)
 
 
 def _set_aside(course: Path, student: str, lesson: str, path: Path) -> None:
@@ -141,7 +167,9 @@ def _set_aside(course: Path, student: str, lesson: str, path: Path) -> None:
     folder = course / "damaged" / student / lesson
     folder.mkdir(parents=True, exist_ok=True)
     target, number = folder / path.name, 1
-    while target.exists() and not (path.is_file() and target.is_file() and target.read_bytes() == path.read_bytes()):
+    while target.exists() and not (
+        path.is_file() and target.is_file() and target.read_bytes() == path.read_bytes()
+    ):
         number += 1
         target = folder / f"{path.stem}.{number}{path.suffix}"
     if path.is_dir():

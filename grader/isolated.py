@@ -14,8 +14,8 @@ from time import monotonic
 def isolated(call: Callable[[], dict], limit_s: float, log: Path) -> dict:
     """What ``call()`` returns (plain JSON data), made in a forked process; where there is no fork, made here.
 
-    What the process and its children print goes to the end of the file ``log``.
-    A process that dies or takes more than ``limit_s`` seconds gives ``{"success": False, "error": sentence}``.
+    What the process and its children print goes to the end of the file ``log``. A process that dies or takes
+    more than ``limit_s`` seconds gives ``{"success": False, "error": sentence}``.
     """
     if not hasattr(os, "fork"):
         return call()
@@ -35,7 +35,9 @@ def isolated(call: Callable[[], dict], limit_s: float, log: Path) -> dict:
     try:
         return json.loads(data)
     except ValueError:
-        ended = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"status {os.WEXITSTATUS(status)}"
+        ended = (
+            f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"status {os.WEXITSTATUS(status)}"
+        )
         return {"success": False, "error": f"the marking process was ended from outside ({ended})"}
 
 

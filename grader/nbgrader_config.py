@@ -28,7 +28,7 @@ AUTOGRADE = [
     "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
-FILE = '''"""Written by `python -m grader init`: stock nbgrader commands in this folder give the course's own marks."""
+FILE = '''"""Written by `python -m grader init`: stock nbgrader commands here give the course's own marks."""
 import sys
 from pathlib import Path
 
@@ -46,8 +46,14 @@ configure(c, Path(__file__).resolve().parent, language={language!r}, course_id={
 '''
 
 
-def configure(c: Any, root: Path, language: str = "en", course_id: str = "torch-backends",
-              exchange: str | None = None, project_root: str | None = None) -> None:
+def configure(
+    c: Any,
+    root: Path,
+    language: str = "en",
+    course_id: str = "torch-backends",
+    exchange: str | None = None,
+    project_root: str | None = None,
+) -> None:
     """Set everything the course needs on the traitlets config ``c`` of the course directory ``root``.
 
     exchange: the folder assignments are handed out through, by default ``exchange/`` beside the config.

@@ -38,7 +38,9 @@ class Outcome:
 def release(course: Course, lesson: str) -> None:
     """Build the source assignment, make nbgrader's release version and hand it out through the exchange."""
     if lesson not in course.project.checkpoints():
-        raise ProjectError(f"there is no checkpoint {lesson!r}; there are {', '.join(course.project.checkpoints())}")
+        raise ProjectError(
+            f"there is no checkpoint {lesson!r}; there are {', '.join(course.project.checkpoints())}"
+        )
     for stray in (course.root / "source" / lesson).glob("*.answers.json"):
         raise ProjectError(f"{stray} would overwrite the students' answers at autograde; remove it")
     write_assignment(course.project, lesson, course.language, course.root / "source")
@@ -52,9 +54,11 @@ def collect(course: Course, lesson: str) -> int:
     return len(course.submitted(lesson))
 
 
-def autograde(course: Course, lesson: str, students: Iterable[str] | None = None, again: bool = False,
-              say: Say = print) -> list[Outcome]:
-    """Mark every submission, each in a process of its own; what is up to date is left alone unless ``again``."""
+def autograde(
+    course: Course, lesson: str, students: Iterable[str] | None = None, again: bool = False, say: Say = print
+) -> list[Outcome]:
+    """Mark every submission, each in a process of its own; what is up to date is left alone unless ``again``.
+    """
     chosen = sorted(students) if students is not None else course.submitted(lesson)
     warm = course.api  # imported once, before the processes divide
     failed: dict[str, str] = {}
@@ -63,8 +67,11 @@ def autograde(course: Course, lesson: str, students: Iterable[str] | None = None
         take_in(course.root, course.project, lesson, student)
         if not _marked(course, student, lesson):
             _forget(course, student, lesson)  # what a stopped run left half done would pass for finished
-        result = isolated(lambda student=student: warm.autograde(lesson, student, force=again), LIMIT_S,
-                          course.root / "autograde.log")
+        result = isolated(
+            lambda student=student: warm.autograde(lesson, student, force=again),
+            LIMIT_S,
+            course.root / "autograde.log",
+        )
         if not result["success"]:
             _forget(course, student, lesson)
             failed[student] = why(result)
@@ -73,7 +80,9 @@ def autograde(course: Course, lesson: str, students: Iterable[str] | None = None
 
 
 def outcomes(course: Course, lesson: str, failed: dict[str, str] | None = None) -> list[Outcome]:
-    """Every student who is known or handed in, with points and problems; ``failed``: why there is no new grade."""
+    """Every student who is known or handed in, with points and problems; ``failed``: why there is no new
+    grade.
+    """
     failed = failed or {}
     with course.gradebook as gradebook:
         top = gradebook.find_assignment(lesson).max_score
@@ -118,7 +127,8 @@ def _problems(course: Course, lesson: str, student: str) -> list[str]:
 
 
 def summary(found: list[Outcome]) -> str:
-    """The table at the end of autograde: every submission, its points, its problems; then who has no grade."""
+    """The table at the end of autograde: every submission, its points, its problems; then who has no grade.
+    """
     width = max([len(outcome.student) for outcome in found] + [7])
     lines = [f"{'student':<{width}}  points  problems"]
     for outcome in found:
@@ -130,17 +140,22 @@ def summary(found: list[Outcome]) -> str:
 
 
 def feedback(course: Course, lesson: str, say: Say = print) -> list[str]:
-    """Make and release the feedback of every graded submission; returns the students it did not work for."""
+    """Make the feedback of every marked submission and hand it out; returns the students it did not work for.
+    """
     failed = []
     for student in course.submitted(lesson):
         if not _marked(course, student, lesson):
             continue
-        for step in (course.api.generate_feedback, course.api.release_feedback):
-            result = step(lesson, student)
-            if not result["success"]:
-                failed.append(student)
-                say(f"feedback for {student} did not work: {why(result)}")
-                break
+        result = course.api.generate_feedback(lesson, student)
+        page = course.root / "feedback" / student / lesson / f"{lesson}.html"
+        if result["success"] and not (page.parent / "submission_secret.txt").exists():
+            say(f"{student} did not submit through the exchange; hand out {page} yourself")
+            continue
+        if result["success"]:
+            result = course.api.release_feedback(lesson, student)
+        if not result["success"]:
+            failed.append(student)
+            say(f"feedback for {student} did not work: {why(result)}")
     return failed
 
 
@@ -162,16 +177,23 @@ def export(course: Course, path: Path, details: Path | None = None) -> None:
 
 
 def cell_points(course: Course, lesson: str) -> dict[str, dict[str, tuple[float, float]]]:
-    """Student -> graded cell -> (points, most points), from the gradebook, cells as in the released notebook."""
+    """Student -> graded cell -> (points, most points), from the gradebook, cells as in the released notebook.
+    """
     released = course.root / "release" / lesson / f"{lesson}.ipynb"
     if not released.exists():
         return {}
-    order = [cell.metadata.nbgrader.grade_id for cell in nbformat.read(released, as_version=4).cells
-             if cell.metadata.get("nbgrader", {}).get("grade")]
+    order = [
+        cell.metadata.nbgrader.grade_id
+        for cell in nbformat.read(released, as_version=4).cells
+        if cell.metadata.get("nbgrader", {}).get("grade")
+    ]
     table: dict[str, dict[str, tuple[float, float]]] = {}
     with course.gradebook as gradebook:
         for submission in gradebook.assignment_submissions(lesson):
-            grades = {grade.name: (grade.score or 0.0, grade.max_score)
-                      for notebook in submission.notebooks for grade in notebook.grades}
+            grades = {
+                grade.name: (grade.score or 0.0, grade.max_score)
+                for notebook in submission.notebooks
+                for grade in notebook.grades
+            }
             table[submission.student.id] = {cell: grades[cell] for cell in order if cell in grades}
     return table

@@ -50,7 +50,9 @@ class Project:
 
     def checkpoints(self) -> list[str]:
         """The lessons that have a checkpoint source, in order."""
-        return sorted(path.name.removesuffix(".checkpoint.py") for path in self.sources.glob("*.checkpoint.py"))
+        return sorted(
+            path.name.removesuffix(".checkpoint.py") for path in self.sources.glob("*.checkpoint.py")
+        )
 
     def lessons(self) -> list[str]:
         """The lessons that have a notebook source, in order."""

@@ -1,4 +1,6 @@
-"""A small project of one lesson and one checkpoint, written to a folder: what the authoring and grading tests run on."""
+"""A small project of one lesson and one checkpoint, written to a folder: what the authoring and grading tests
+run on.
+"""
 
 from __future__ import annotations
 
@@ -16,43 +18,94 @@ def both(en: str, zh: str) -> dict[str, str]:
 
 
 ITEMS = [
-    {"id": "90-c-single", "lesson": LESSON, "concept": "one", "kind": "single", "points": 2,
-     "difficulty": "easy", "asks": "what", "source": "fixture",
-     "stem": both("Which letter is second?", "哪个字母排第二？"),
-     "options": [{"id": "a", "text": both("the first", "第一个")}, {"id": "b", "text": both("the second", "第二个")},
-                 {"id": "c", "text": both("the third", "第三个")}]},
-    {"id": "90-c-multiple", "lesson": LESSON, "concept": "two", "kind": "multiple", "points": 2,
-     "difficulty": "easy", "asks": "why", "source": "fixture",
-     "stem": both("Which are vowels?", "哪些是元音？"),
-     "options": [{"id": "a", "text": both("letter a", "字母 a")}, {"id": "b", "text": both("letter b", "字母 b")},
-                 {"id": "e", "text": both("letter e", "字母 e")}, {"id": "z", "text": both("letter z", "字母 z")}]},
-    {"id": "90-c-number", "lesson": LESSON, "concept": "three", "kind": "number", "points": 1,
-     "difficulty": "easy", "asks": "what", "source": "fixture",
-     "stem": both("How many sides has a triangle?", "三角形有几条边？"),
-     "number": {"unit": both("sides", "条边")}},
-    {"id": "90-c-order", "lesson": LESSON, "concept": "four", "kind": "order", "points": 2,
-     "difficulty": "medium", "asks": "what", "source": "fixture",
-     "stem": both("Put them in order of the alphabet.", "按字母表排序。"),
-     "options": [{"id": "a", "text": both("x", "x")}, {"id": "b", "text": both("m", "m")},
-                 {"id": "c", "text": both("b", "b")}]},
+    {
+        "id": "90-c-single",
+        "lesson": LESSON,
+        "concept": "one",
+        "kind": "single",
+        "points": 2,
+        "difficulty": "easy",
+        "asks": "what",
+        "source": "fixture",
+        "stem": both("Which letter is second?", "哪个字母排第二？"),
+        "options": [
+            {"id": "a", "text": both("the first", "第一个")},
+            {"id": "b", "text": both("the second", "第二个")},
+            {"id": "c", "text": both("the third", "第三个")},
+        ],
+    },
+    {
+        "id": "90-c-multiple",
+        "lesson": LESSON,
+        "concept": "two",
+        "kind": "multiple",
+        "points": 2,
+        "difficulty": "easy",
+        "asks": "why",
+        "source": "fixture",
+        "stem": both("Which are vowels?", "哪些是元音？"),
+        "options": [
+            {"id": "a", "text": both("letter a", "字母 a")},
+            {"id": "b", "text": both("letter b", "字母 b")},
+            {"id": "e", "text": both("letter e", "字母 e")},
+            {"id": "z", "text": both("letter z", "字母 z")},
+        ],
+    },
+    {
+        "id": "90-c-number",
+        "lesson": LESSON,
+        "concept": "three",
+        "kind": "number",
+        "points": 1,
+        "difficulty": "easy",
+        "asks": "what",
+        "source": "fixture",
+        "stem": both("How many sides has a triangle?", "三角形有几条边？"),
+        "number": {"unit": both("sides", "条边")},
+    },
+    {
+        "id": "90-c-order",
+        "lesson": LESSON,
+        "concept": "four",
+        "kind": "order",
+        "points": 2,
+        "difficulty": "medium",
+        "asks": "what",
+        "source": "fixture",
+        "stem": both("Put them in order of the alphabet.", "按字母表排序。"),
+        "options": [
+            {"id": "a", "text": both("x", "x")},
+            {"id": "b", "text": both("m", "m")},
+            {"id": "c", "text": both("b", "b")},
+        ],
+    },
 ]
 
 
 def _whys(*ids: str) -> dict[str, dict[str, str]]:
-    return {i: both(f"The secret reason for option {i} stands here.", f"选项 {i} 的秘密理由写在这里。") for i in ids}
+    return {
+        i: both(f"The secret reason for option {i} stands here.", f"选项 {i} 的秘密理由写在这里。")
+        for i in ids
+    }
 
 
 KEYS = {
     "90-c-single": {"correct": ["b"], "why": _whys("a", "b", "c"), "misconception": {"a": "x", "c": "x"}},
-    "90-c-multiple": {"correct": ["a", "e"], "why": _whys("a", "b", "e", "z"), "misconception": {"b": "x", "z": "x"}},
-    "90-c-number": {"number": {"value": 3, "low": 3, "high": 3},
-                    "why": both("A triangle has three sides by its secret definition.", "按秘密定义，三角形有三条边。")},
+    "90-c-multiple": {
+        "correct": ["a", "e"],
+        "why": _whys("a", "b", "e", "z"),
+        "misconception": {"b": "x", "z": "x"},
+    },
+    "90-c-number": {
+        "number": {"value": 3, "low": 3, "high": 3},
+        "why": both("A triangle has three sides by its secret definition.", "按秘密定义，三角形有三条边。"),
+    },
     "90-c-order": {"order": ["c", "b", "a"], "why": _whys("a", "b", "c")},
 }
 for _key in KEYS.values():
     _key["source"] = "fixture"
 
-TASKS = '''
+TASKS = """
 from course.language import both
 from course.verdict import correct, incorrect, partly
 from grader.tasks.base import Case, Part, Task
@@ -78,12 +131,12 @@ def judge(report):
 TASKS = [
     Task(id="90-t-contrast", name="contrast", cases=cases, reference=reference,
          parts={"typical": Part(2, both("Wrong for two different brightnesses.", "两个不同亮度时结果不对。")),
-                "edge": Part(1, both("Wrong where one is zero or both are equal.", "一个为零或两者相等时不对。"))}),
+                "edge": Part(1, both("Wrong where one is zero or both equal.", "一零或相等时不对。"))}),
     Task(id="90-t-report", name="report", judge=judge, points=3),
 ]
-'''
+"""
 
-CHECKPOINT = '''# %% [markdown] en
+CHECKPOINT = """# %% [markdown] en
 # # Checkpoint: can you read a small example?
 # %% [markdown] zh
 # # 测验：你能读懂一个小例子吗？
@@ -110,9 +163,9 @@ def contrast(low: float, high: float) -> float:
 ### BEGIN SOLUTION
 report = {"median_ms": 1.25, "repeats": 7}
 ### END SOLUTION
-'''
+"""
 
-PAIR = '''# %% [markdown] en
+PAIR = """# %% [markdown] en
 # ## Step {n} can be seen
 # A few words with `code` and **weight**.
 # %% [markdown] zh
@@ -122,18 +175,22 @@ PAIR = '''# %% [markdown] en
 # en: step {n}
 # zh: 第 {n} 步
 value_{n} = {n}
-'''
+"""
 
-LESSON_SOURCE = '''# %% [markdown] en
+LESSON_SOURCE = (
+    """# %% [markdown] en
 # # Why does a fixture exist?
 # %% [markdown] zh
 # # 为什么需要一个夹具？
 # %% bootstrap
-''' + "".join(PAIR.format(n=n) for n in range(1, 13)) + '''# %%
+"""
+    + "".join(PAIR.format(n=n) for n in range(1, 13))
+    + """# %%
 predict("90-bet")
 # %% tags=raises-exception
 1 / 0
-'''
+"""
+)
 
 
 def write(path: Path, text: str) -> None:
@@ -150,6 +207,8 @@ def make_project(root: Path) -> Project:
     write(project.items / f"{LESSON}.yaml", yaml.safe_dump([{"id": "90-bet"}]))
     write(project.keys / f"{LESSON}.yaml", yaml.safe_dump(KEYS, allow_unicode=True))
     write(project.task_module(LESSON), TASKS)
-    write(root / "course" / "exercises" / "lesson_90.py",
-          'EXERCISES = [Exercise(id="90-t-contrast"), Exercise(id="90-t-report")]\n')
+    write(
+        root / "course" / "exercises" / "lesson_90.py",
+        'EXERCISES = [Exercise(id="90-t-contrast"), Exercise(id="90-t-report")]\n',
+    )
     return project

@@ -6,7 +6,6 @@ import json
 
 import nbformat
 import pytest
-from tests.grading_fixtures import CHECKPOINT, LESSON, LESSON_SOURCE, make_project, write
 
 from grader.authoring.build import assignment_notebook, checkpoint_notebook, lesson_notebook
 from grader.authoring.leaks import leaks
@@ -15,6 +14,7 @@ from grader.authoring.publish import build_all, out_of_step, text_of
 from grader.authoring.publish import write as publish
 from grader.authoring.source import parse
 from grader.project import Project, ProjectError
+from tests.grading_fixtures import CHECKPOINT, LESSON, LESSON_SOURCE, make_project, write
 
 
 @pytest.fixture
@@ -29,17 +29,23 @@ def sources(notebook):
 def test_cells_are_read_with_line_language_id_and_tags():
     cells = parse("# %% [markdown] en\n# # Title\n#\n# text\n# %% question 90-c-one\n# %% tags=a,b\nx = 1\n")
     assert [(c.kind, c.line, c.language, c.id, c.tags) for c in cells] == [
-        ("markdown", 1, "en", None, ()), ("question", 5, None, "90-c-one", ()), ("code", 6, None, None, ("a", "b"))]
+        ("markdown", 1, "en", None, ()),
+        ("question", 5, None, "90-c-one", ()),
+        ("code", 6, None, None, ("a", "b")),
+    ]
     assert cells[0].body == "# Title\n\ntext"
 
 
-@pytest.mark.parametrize(("text", "sentence"), [
-    ("# %% [markdown] fr\n# x\n", "source:1: unknown marker"),
-    ("x = 1\n# %%\ny = 2\n", "source:1: code before"),
-    ("# %% [markdown] en\nx\n", "source:2: a line of a text cell must start with"),
-    ("# %% bootstrap\nx = 1\n", "source:1: a bootstrap cell stays empty"),
-    ("# %%\n# %%\nx = 1\n", "source:1: this cell is empty"),
-])
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("# %% [markdown] fr\n# x\n", "source:1: unknown marker"),
+        ("x = 1\n# %%\ny = 2\n", "source:1: code before"),
+        ("# %% [markdown] en\nx\n", "source:2: a line of a text cell must start with"),
+        ("# %% bootstrap\nx = 1\n", "source:1: a bootstrap cell stays empty"),
+        ("# %%\n# %%\nx = 1\n", "source:1: this cell is empty"),
+    ],
+)
 def test_a_bad_source_is_one_sentence_with_its_line(text, sentence):
     with pytest.raises(ProjectError, match=sentence):
         parse(text)
@@ -57,7 +63,9 @@ def test_each_language_gets_its_prose_and_its_comments(project):
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_bootstrap_says_how_to_install_and_is_short(project, language):
-    code = next(cell.source for cell in lesson_notebook(project, LESSON, language).cells if cell.id == "bootstrap")
+    code = next(
+        cell.source for cell in lesson_notebook(project, LESSON, language).cells if cell.id == "bootstrap"
+    )
     assert len(code.split("\n")) <= 6
     shown = []
     exec(code.replace("from course import *", "import a_package_nobody_has"), {"print": shown.append})
@@ -80,9 +88,17 @@ def test_the_notebooks_are_valid_and_the_same_each_time(project):
 def test_the_checkpoint_carries_points_and_ids_and_no_solution(project):
     notebook = checkpoint_notebook(project, LESSON, "en")
     graded = {cell.metadata.nbgrader.grade_id: cell for cell in notebook.cells if "nbgrader" in cell.metadata}
-    points = {name: cell.metadata.nbgrader.points for name, cell in graded.items() if cell.metadata.nbgrader.grade}
-    assert points == {"90-c-single": 2, "90-c-multiple": 2, "90-c-number": 1, "90-c-order": 2,
-                      "90-t-contrast": 3, "90-t-report": 3}
+    points = {
+        name: cell.metadata.nbgrader.points for name, cell in graded.items() if cell.metadata.nbgrader.grade
+    }
+    assert points == {
+        "90-c-single": 2,
+        "90-c-multiple": 2,
+        "90-c-number": 1,
+        "90-c-order": 2,
+        "90-t-contrast": 3,
+        "90-t-report": 3,
+    }
     assert graded["90-c-single"].source == 'question("90-c-single")'
     assert graded["90-t-contrast"].source == 'check("90-t-contrast")'
     answer = graded["90-t-contrast-answer"]
@@ -110,21 +126,32 @@ def test_the_fixture_passes_lint_and_leak_scan(project):
     assert leaks(project) == []
 
 
-@pytest.mark.parametrize(("old", "new", "sentence"), [
-    ("# %% [markdown] zh\n# ## 第 1 步看得见\n# 几个字，带 `code` 和**重点**。\n", "", "has no Chinese twin"),
-    ("# ## 第 1 步看得见", "# ### 第 1 步看得见", "other heading levels"),
-    ("value_3 = 3", "\n".join(f"value_{n} = 3" for n in range(16)), "17 lines in one code cell; at most 15"),
-    ("A few words", "word " * 130, "words in one text cell; at most 120"),
-    ("几个字", "几" * 230, "characters in one text cell; at most 220"),
-    ("## Step 2 can be seen", "## Overview", "the heading 'Overview' says nothing"),
-    ("exist?", "exist.", "the title of a lesson is a question"),
-    ('predict("90-bet")', 'predict("90-lost")', "there is no item '90-lost'"),
-    ('predict("90-bet")', 'observe("90-run")', "there is no experiment '90-run'"),
-    ('predict("90-bet")', 'check("90-run")', "there is no exercise '90-run'"),
-    ("# %% bootstrap\n", "", "the first code cell must be"),
-    ("value_1 = 1", "value_1 = = 1", "this code does not parse"),
-    ("".join(LESSON_SOURCE.partition("# %%\npredict")[1:]), "", None),
-])
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        (
+            "# %% [markdown] zh\n# ## 第 1 步看得见\n# 几个字，带 `code` 和**重点**。\n",
+            "",
+            "has no Chinese twin",
+        ),
+        ("# ## 第 1 步看得见", "# ### 第 1 步看得见", "other heading levels"),
+        (
+            "value_3 = 3",
+            "\n".join(f"value_{n} = 3" for n in range(16)),
+            "17 lines in one code cell; at most 15",
+        ),
+        ("A few words", "word " * 130, "words in one text cell; at most 120"),
+        ("几个字", "几" * 230, "characters in one text cell; at most 220"),
+        ("## Step 2 can be seen", "## Overview", "the heading 'Overview' says nothing"),
+        ("exist?", "exist.", "the title of a lesson is a question"),
+        ('predict("90-bet")', 'predict("90-lost")', "there is no item '90-lost'"),
+        ('predict("90-bet")', 'observe("90-run")', "there is no experiment '90-run'"),
+        ('predict("90-bet")', 'check("90-run")', "there is no exercise '90-run'"),
+        ("# %% bootstrap\n", "", "the first code cell must be"),
+        ("value_1 = 1", "value_1 = = 1", "this code does not parse"),
+        ("".join(LESSON_SOURCE.partition("# %%\npredict")[1:]), "", None),
+    ],
+)
 def test_lint_names_file_and_line(project, old, new, sentence):
     assert old in LESSON_SOURCE
     write(project.lesson_source(LESSON), LESSON_SOURCE.replace(old, new, 1))
@@ -132,7 +159,9 @@ def test_lint_names_file_and_line(project, old, new, sentence):
     if sentence is None:
         assert found == []
     else:
-        assert any(sentence in line and line.startswith(f"notebooks/source/{LESSON}.py:") for line in found), found
+        assert any(
+            sentence in line and line.startswith(f"notebooks/source/{LESSON}.py:") for line in found
+        ), found
 
 
 def test_lint_wants_something_to_do_and_enough_cells(project):
@@ -143,27 +172,58 @@ def test_lint_wants_something_to_do_and_enough_cells(project):
     assert "more than 3 text cells in a row" in found and "6 cells for the learner" in found
 
 
-@pytest.mark.parametrize(("old", "new", "sentence"), [
-    ("# %% question 90-c-order\n", "", "item '90-c-order' of the checkpoint is never asked"),
-    ("# %% question 90-c-order\n", "# %% question 90-c-lost\n", "there is no checkpoint item '90-c-lost'"),
-    ("### BEGIN SOLUTION", "# nothing", "has no ### BEGIN SOLUTION"),
-    ("# %% question 90-c-order\n", "# %% question 90-c-order\n# %% question 90-c-order\n", "twice"),
-    ("# %% task 90-t-report", "# %% task 90-t-lost", "task '90-t-lost' is not in grader/tasks/lesson_90.py"),
-])
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("# %% question 90-c-order\n", "", "item '90-c-order' of the checkpoint is never asked"),
+        (
+            "# %% question 90-c-order\n",
+            "# %% question 90-c-lost\n",
+            "there is no checkpoint item '90-c-lost'",
+        ),
+        ("### BEGIN SOLUTION", "# nothing", "has no ### BEGIN SOLUTION"),
+        ("# %% question 90-c-order\n", "# %% question 90-c-order\n# %% question 90-c-order\n", "twice"),
+        (
+            "# %% task 90-t-report",
+            "# %% task 90-t-lost",
+            "task '90-t-lost' is not in grader/tasks/lesson_90.py",
+        ),
+    ],
+)
 def test_lint_reads_a_checkpoint_with_its_items_keys_and_tasks(project, old, new, sentence):
     write(project.checkpoint_source(LESSON), CHECKPOINT.replace(old, new, 1))
     assert sentence in "\n".join(lint(project))
 
 
-@pytest.mark.parametrize(("path", "text", "sentence"), [
-    ("course/hints.py", "def f(high, low):\n    difference_of_both = high - low\n"
-     "    return difference_of_both / (high + low)\n", "holds the solution of task '90-t-contrast'"),
-    ("course/a.yaml", "x: The secret reason for option b stands here.", "explanation of the checkpoint item"),
-    ("course/b.py", "from grader.project import Project\n", "imports the grader"),
-    ("course/c.py", "def check(low, high):\n    typical = [Case('typical', (rng.randint(2, 50), rng.randint(51, 1000)))"
-     " for _ in range(5)]\n    return typical + [Case('edge', (0, 7)), Case('edge', (5, 5))]\n", "hidden function cases"),
-    ("course/items/checkpoints/90_fixture.yaml", "- {id: 90-c-single, points: 2, correct: [b]}\n", "holds 'correct'"),
-])
+@pytest.mark.parametrize(
+    ("path", "text", "sentence"),
+    [
+        (
+            "course/hints.py",
+            "def f(high, low):\n    difference_of_both = high - low\n"
+            "    return difference_of_both / (high + low)\n",
+            "holds the solution of task '90-t-contrast'",
+        ),
+        (
+            "course/a.yaml",
+            "x: The secret reason for option b stands here.",
+            "explanation of the checkpoint item",
+        ),
+        ("course/b.py", "from grader.project import Project\n", "imports the grader"),
+        (
+            "course/c.py",
+            "def check(low, high):\n"
+            "    typical = [Case('typical', (rng.randint(2, 50), rng.randint(51, 1000)))"
+            " for _ in range(5)]\n    return typical + [Case('edge', (0, 7)), Case('edge', (5, 5))]\n",
+            "hidden function cases",
+        ),
+        (
+            "course/items/checkpoints/90_fixture.yaml",
+            "- {id: 90-c-single, points: 2, correct: [b]}\n",
+            "holds 'correct'",
+        ),
+    ],
+)
 def test_the_leak_scan_finds_what_a_learner_must_not_get(project, path, text, sentence):
     write(project.root / path, text)
     assert sentence in "\n".join(leaks(project, {}))

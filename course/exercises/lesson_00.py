@@ -25,7 +25,8 @@ def check_my_numbers(numbers: Any) -> Verdict:
         return incorrect(both("Infinity is too easy: choose numbers whose sums stay finite.",
                               "无穷大太容易了：请选一组和仍然有限的数。"))
     if left == right:
-        return incorrect(both(f"Both orders give {left:g}. Take a number so large that a small one gets lost in it.",
+        return incorrect(both(f"Both orders give {left:g}. Take a number so large that a small one gets lost "
+                              "in it.",
                               f"两种顺序都得到 {left:g}。取一个很大的数，大到能把小的数“吞掉”。"))
     return correct(both(f"(a + b) + c is {left:g}, a + (b + c) is {right:g}. Same numbers, two answers.",
                         f"(a + b) + c 得 {left:g}，a + (b + c) 得 {right:g}。同样的数，两个答案。"))
@@ -39,7 +40,8 @@ EXERCISES = [Exercise(
              "大数会吞掉小数：它已经没有多余的位留给小数了。"),
         both("Let the large number cancel: a large one, its negative, and a small one.",
              "让大数互相抵消：一个大数、它的相反数，再加一个小数。"),
-        both("`float32` keeps about 7 digits. Is your large number more than ten million times the small one?",
+        both("`float32` keeps about 7 digits. Is your large number more than ten million times the small "
+             "one?",
              "`float32` 大约保留 7 位十进制数字。你的大数有小数的一千万倍以上吗？"),
     ),
     solution="my_numbers = (1e9, -1e9, 5.0)\n",

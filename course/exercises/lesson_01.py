@@ -140,7 +140,8 @@ my_comparison = compare({"plain": plain, "asked": asked}, max_time=3)
 )
 
 TASK_INSIDE = Exercise(id="01-t-inside-flags", lesson=LESSON, name="inside_flags",
-                       check=checks.check_inside_flags, title=both("Predict the state inside `flags(...)`", "推算 `flags(...)` 里面的状态"))
+                       check=checks.check_inside_flags,
+                       title=both("Predict the state inside `flags(...)`", "推算 `flags(...)` 里面的状态"))
 TASK_REPLAY = Exercise(id="01-t-replay", lesson=LESSON, name="replay", check=checks.check_replay,
                        title=both("Who reads what: threads, forks, spawns", "谁读到什么：线程、fork、spawn"))
 

@@ -162,17 +162,9 @@ def restored() -> Iterator[None]:
 
     from course import flags
 
-    before, threads, state = flags.read(), torch.get_num_threads(), torch.get_rng_state()
-    try:
+    gpus = list(range(torch.cuda.device_count())) if torch.cuda.is_initialized() else []
+    with flags.preserved(), torch.random.fork_rng(devices=gpus):
         yield
-    finally:
-        after = flags.read()
-        changed = {name: value for name, value in before.items() if after.get(name) != value}
-        for name, value in changed.items():
-            flags.assign(name, value)
-        if torch.get_num_threads() != threads:
-            torch.set_num_threads(threads)
-        torch.set_rng_state(state)
 
 
 def run(name: str, budget_s: float | None = None) -> Record:

@@ -155,9 +155,8 @@ def stopwatches_cuda(budget: Budget) -> list[dict]:
 
 def _fresh_conv(rng: random.Random) -> Callable[[], object]:
     """A small convolution of a shape this process has very probably not run yet."""
-    inputs, outputs = rng.randrange(8, 40), rng.randrange(8, 40)
-    x = torch.randn(1, inputs, rng.randrange(18, 40), rng.randrange(18, 40))
-    weight = torch.randn(outputs, inputs, 3, 3)
+    x = torch.randn(2, 16, rng.randrange(12, 32), rng.randrange(12, 32))
+    weight = torch.randn(32, 16, 3, 3)
     return lambda: torch.nn.functional.conv2d(x, weight, padding=1)
 
 
@@ -215,9 +214,8 @@ def interruptions(budget: Budget) -> list[dict]:
     return rows
 
 
-def _small_products(times: int) -> Callable[[], None]:
-    x = torch.randn(48, 48)
-
+def _small_products(x: torch.Tensor, times: int) -> Callable[[], None]:
+    """The same matrix for all: where a buffer lies in memory would be a difference of its own."""
     def work() -> None:
         for _ in range(times):
             x @ x
@@ -228,7 +226,8 @@ def _trials(budget: Budget, trials: int, candidate_times: int, planted: float) -
     """Three procedures judge 20 against ``candidate_times`` small products, again and again."""
     from course.timing import compare
 
-    baseline, candidate = _small_products(20), _small_products(candidate_times)
+    x = torch.randn(48, 48)
+    baseline, candidate = _small_products(x, 20), _small_products(x, candidate_times)
     summaries = {"means, each alone": statistics.fmean, "best of, each alone": min}
     rows = []
     for trial in budget.loop(range(trials), desc=both("trials", "试验")):

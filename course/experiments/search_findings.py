@@ -17,7 +17,8 @@ CHANGES = {"first call": both("the very first call", "第一次调用"), "nothin
            "new values": both("other pixel values", "像素值换了"),
            "twin layer": both("another layer, same numbers", "另一个同参数的层"),
            "last small batch": both("batch 32 → 20", "batch 32 → 20"),
-           "two pixels more": both("40×40 → 42×42", "40×40 → 42×42"), "channels_last": both("channels_last", "channels_last"),
+           "two pixels more": both("40×40 → 42×42", "40×40 → 42×42"),
+           "channels_last": both("channels_last", "channels_last"),
            "stride 2": both("stride 1 → 2", "stride 1 → 2")}
 
 
@@ -108,16 +109,17 @@ def settle_primitive_cache(record: Any) -> dict[str, str | None]:
 
 # --- 05-what-is-new -----------------------------------------------------------------------------------------------
 
+def _changed(record: Any, event: str, code: str, sign: str) -> str:
+    return sign.join(CHANGES[row["change"]][code] for row in record.rows if row["event"] == event)
+
+
 def what_is_new(record: Any) -> Text:
-    names = {event: [CHANGES[row["change"]] for row in record.rows if row["event"] == event]
-             for event in ("miss", "hit")}
-    if not names["miss"] or not names["hit"]:
+    if {row["event"] for row in record.rows} != {"hit", "miss"}:
         return NOTHING
-    en, zh = ({event: both_lists for event, both_lists in
-               ((e, sign.join(text[code] for text in texts)) for e, texts in names.items())}
-              for code, sign in (("en", ", "), ("zh", "、")))
-    return both(f"New entry for: {en['miss']}. Found in the cache: {en['hit']}.",
-                f"需要新条目：{zh['miss']}。缓存里已有：{zh['hit']}。")
+    return both(f"New entry for: {_changed(record, 'miss', 'en', ', ')}. "
+                f"Found in the cache: {_changed(record, 'hit', 'en', ', ')}.",
+                f"需要新条目：{_changed(record, 'miss', 'zh', '、')}。"
+                f"缓存里已有：{_changed(record, 'hit', 'zh', '、')}。")
 
 
 def draw_what_is_new(record: Any, ax: Any) -> None:
@@ -246,4 +248,4 @@ def settle_winners(record: Any) -> dict[str, str | None]:
     count = len({row["winner"] for row in record.rows})
     if len(record.rows) < 10:
         return {"05-bet-winners": None}
-    return {"05-bet-winners": "a" if count == 1 else "b"}
+    return {"05-bet-winners": "a" if count == 1 else "b" if count == 2 else "c"}

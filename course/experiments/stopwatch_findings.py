@@ -209,14 +209,15 @@ def interruptions(record: Any) -> Text:
     quiet, disturbed = ([r[key] for r in record.rows] for key in ("quiet_ms", "disturbed_ms"))
     if not quiet:
         return NOTHING
-    change = {name: 100 * (summary(disturbed) / summary(quiet) - 1)
-              for name, summary in (("mean", statistics.fmean), ("median", statistics.median))}
+    undisturbed = statistics.median(quiet)
+    above = {name: 100 * (summary(disturbed) / undisturbed - 1)
+             for name, summary in (("mean", statistics.fmean), ("median", statistics.median))}
     low = median_interval(disturbed)
     return both(
-        f"The planted pauses moved the mean by {change['mean']:+.1f} % and the median by {change['median']:+.1f} % "
-        f"(median with pauses {statistics.median(disturbed):.3g} ms [{low.low:.3g}, {low.high:.3g}]).",
-        f"人为插入的停顿使平均值变化 {change['mean']:+.1f} %，中位数变化 {change['median']:+.1f} %"
-        f"（含停顿时中位数 {statistics.median(disturbed):.3g} ms [{low.low:.3g}, {low.high:.3g}]）。")
+        f"With the planted pauses the mean lies {above['mean']:+.1f} % from the undisturbed median, the median "
+        f"{above['median']:+.1f} % (it reads {statistics.median(disturbed):.3g} ms [{low.low:.3g}, {low.high:.3g}]).",
+        f"插入停顿后，平均值与未受干扰时的中位数相差 {above['mean']:+.1f} %，中位数只差 {above['median']:+.1f} %"
+        f"（读数 {statistics.median(disturbed):.3g} ms [{low.low:.3g}, {low.high:.3g}]）。")
 
 
 def draw_interruptions(record: Any, ax: Any) -> None:

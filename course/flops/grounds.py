@@ -100,6 +100,8 @@ class MetaGround(RealGround):
         """Without memory for float tensors and large ones, a copy for small integer and bool ones."""
         if tensor.layout is not torch.strided or tensor.is_nested:
             raise NotHere(f"a tensor of layout {tensor.layout}")
+        if type(tensor).__torch_dispatch__ is not torch._C._disabled_torch_dispatch_impl:
+            raise NotHere(f"{type(tensor).__name__} has operators of its own")
         small = not (tensor.is_floating_point() or tensor.is_complex()) and tensor.numel() <= KEEP_BYTES
         if small and not tensor.is_quantized and tensor.nbytes <= KEEP_BYTES:
             copy = tensor.clone()

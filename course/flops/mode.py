@@ -29,10 +29,10 @@ def _kind_of(func: Any) -> tuple[int, Formula | None]:
     formula = FORMULAS.get(name) or from_torch_registry(func)
     if formula is not None:
         return COUNTED, formula
+    if moves_only(name) or name.startswith("prim::") or getattr(func, "is_view", False):
+        return STILL, None
     if torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"):
         return COMPOSITE, None
-    if moves_only(name) or getattr(func, "is_view", False):
-        return STILL, None
     return (ELEMENTS if is_free(func) else UNKNOWN), None
 
 
@@ -64,7 +64,7 @@ class CountingMode(TorchDispatchMode):
         super().__init__()
         self.tally, self.ground = tally, ground
         self.broken: Exception | None = None
-        self._plain = (torch.Tensor, torch.nn.Parameter, *plain_types)
+        self._plain = plain_types
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -73,7 +73,7 @@ class CountingMode(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if types and not all(issubclass(kind, self._plain) and self._is_plain(kind) for kind in types):
+        if types and not all(self._is_plain(kind) for kind in types):
             return NotImplemented  # the subclass explains itself in plain operators, and those are counted
         if isinstance(func, HigherOrderOperator):
             return self._higher_order(func, args, kwargs)

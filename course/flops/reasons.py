@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from torch import nn
+
 from course.flops.peers import PeerCount
 from course.flops.result import FlopCount, ModuleCount
 from course.language import Text, both
@@ -19,15 +21,14 @@ class Reason:
     text: Text
 
 
-_NORM = both("normalisation counted as work, elements x 2 or x 4; the convention counts 0",
-             "把归一化也算作工作量(元素数 × 2 或 × 4);按本课约定计 0")
+_NORM = both("normalisation counted as work, one to four operations for each element; the convention counts 0",
+             "把归一化也算作工作量(每个元素 1 到 4 次运算);按本课约定计 0")
 _ELEMENTS = both("element operations counted one by one; the convention counts 0", "逐元素运算也被计入;按本课约定计 0")
 _POOL = both("pooling counted as work; the convention counts 0", "把池化也算作工作量;按本课约定计 0")
 _TRANSPOSED = both("a transposed convolution counted by its output positions; the multiplications happen once for each input position",
                    "转置卷积按输出位置计数;实际上每个输入位置才做一次乘法")
 _RECURRENT = both("biases and gate arithmetic of the recurrent layer counted too", "循环层的偏置和门运算也被计入")
-_BIAS = both("the bias counted as one MAC for each output element; it is an addition without a multiplication",
-             "偏置按每个输出元素 1 个 MAC 计入;它只有加法,没有乘法")
+_BIAS = both("the bias counted as work; it is an addition without a multiplication", "偏置也被计入;它只有加法,没有乘法")
 _MISSING = both("no rule for this layer: its work is silently 0", "没有这种层的规则:其工作量被静默计为 0")
 _ATTENTION = both("attention counted by a formula of its own, with scaling, softmax and biases", "注意力用自己的公式计数,含缩放、softmax 和偏置")
 _FUNCTION = both("work called as a function in the forward, which hooks on modules cannot see", "forward 里以函数形式调用的工作,模块 hook 看不到")
@@ -54,7 +55,7 @@ def by_layers(ours: FlopCount, peer: PeerCount) -> list[Reason]:
     for module, theirs in _meeting_points(ours.by_module, peer.by_module or {}):
         mine = module.own if theirs is None else module.macs
         if mine != (theirs or 0):
-            leaf = theirs is not None or not module.children
+            leaf = theirs is not None or not module.children or hasattr(nn, module.kind)
             text = _layer_reason(module.kind, (theirs or 0) - mine, theirs) if leaf else _FUNCTION
             if module.kind.startswith("ConvTranspose") and peer.tool.startswith("ptflops"):
                 text = _BIAS
@@ -72,8 +73,8 @@ def _functions_and_batch(peer: PeerCount) -> list[Reason]:
     reasons = []
     if peer.functions:
         reasons.append(Reason(peer.functions, both(
-            "functions it patches (relu, pooling, softmax, +, x, matmul): a module that calls one is counted twice",
-            "它替换的函数(relu、池化、softmax、加、乘、matmul):调用这些函数的模块会被计两次",
+            "functions it patches (relu, pooling, softmax, torch.add, matmul, ...): a module that calls one is counted twice",
+            "它替换的函数(relu、池化、softmax、torch.add、matmul 等):调用这些函数的模块会被计两次",
         )))
     if peer.per_sample > 1:
         whole = sum((peer.by_module or {}).values())
@@ -104,8 +105,8 @@ def by_operators(ours: FlopCount, peer: PeerCount) -> list[Reason]:
             reasons.append(Reason(amount, _joined(name, _BIAS)))
         elif amount < 0 and name in theirs:
             reasons.append(Reason(amount, _joined(name, both(
-                "part of the calls ran as a fused operator without a formula",
-                "其中一部分以融合算子运行,而融合算子没有公式",
+                "part of the calls ran inside a fused operator without a formula (less the biases it counted)",
+                "其中一部分在没有公式的融合算子内部运行(已扣除它计入的偏置)",
             ))))
         elif amount < 0:
             reasons.append(Reason(amount, _joined(name, both(

@@ -10,7 +10,7 @@ from course.language import pick, t
 from course.quiz.items import Item
 from course.quiz.marking import Response
 from course.quiz.render import face_html
-from course.quiz.report import state_words
+from course.quiz.reporting import state_words
 from course.quiz.rich import plain
 
 

@@ -14,7 +14,7 @@ from course.quiz.items import Item
 from course.quiz.log import AnswerLog, answer_log
 from course.quiz.marking import CONFIDENCE, Response, feedback, mark, mark_bet
 from course.quiz.render import notice_html, question_html, report_html, say_html, static_html
-from course.quiz.report import report
+from course.quiz.reporting import report
 from course.quiz.session import AnswerError, earlier, settled_of, submit, validate
 from course.quiz.sheet import Sheet, current_sheet, open_sheet
 from course.quiz.text import card_text, record, report_text, text_mode
@@ -136,7 +136,7 @@ class Card:
         for level, button in self.buttons.items():
             button.layout.display = None if level == pressed else "none"
         self.buttons[pressed].add_class("tbq-sub")
-        self.buttons[pressed].description = t("🔒 Bet locked", "🔒 已锁定") if bet else t("↺ Try again", "↺ 再答一次")
+        self.buttons[pressed].description = t("✓ Bet locked", "✓ 已锁定") if bet else t("↺ Try again", "↺ 再答一次")
         self._say(report_html(self._report(response)) + notice_html(*self.log.take_notices()))
 
     def _report(self, response: Response) -> Any:

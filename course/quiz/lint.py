@@ -1,4 +1,4 @@
-"""Craft rules of good questions, beyond the schema: ``lint(bank)`` answers with one sentence for each breach."""
+"""Craft rules of good questions, beyond the schema: ``lint_bank(bank)`` answers with one sentence for each breach."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LEAST_PRACTICE, LEAST_CHECKPOINT = 10, 5
 FREE_COUNT = ("00_start", "10_tuning_master", "11_bug_hunt", "15_review")  # set-up, games, review: as they need
 
 
-def lint(bank: Bank) -> list[str]:
+def lint_bank(bank: Bank) -> list[str]:
     """Sentences for every fault of the bank: schema first, then each item, then each lesson. Empty when all is well."""
     found = bank.faults()
     known = bank.misconceptions()

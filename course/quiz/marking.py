@@ -62,8 +62,7 @@ def mark_bet(item: Item, response: Response, settled: str | None) -> Verdict:
         return _verdict(item, 0.0, both("No bet was placed.", "还没有下注。"), state="not attempted")
     if settled is None:
         return _verdict(item, 0.0, both(
-            f'The bet is locked. Run `observe("{item.experiment}")` to settle it.',
-            f'赌注已锁定。运行 `observe("{item.experiment}")` 揭晓结果。'), state="inconclusive", bet=response.options)
+            f'Run `observe("{item.experiment}")` to settle it.', f'运行 `observe("{item.experiment}")` 揭晓结果。'), state="inconclusive", bet=response.options)
     won = response.options[:1] == (settled,)
     message = both("The measurement agrees with the bet.", "测量结果与你的预测一致。") if won else both(
         f"The measurement came out as {settled}, the bet was on {response.options[0]}.",
@@ -95,8 +94,8 @@ def _multiple(item: Item, response: Response) -> Verdict:
     total = len(item.correct)
     share = max(0.0, (hits - wrong) / total)
     message = both(
-        f"{hits} of the {total} right options chosen, and {wrong} that do not belong. Each wrong one takes one back.",
-        f"{total} 个正确选项选中了 {hits} 个，另有 {wrong} 个错选；每个错选抵消一个正确选项。",
+        f"Right options chosen: {hits} of {total}. Wrong ones: {wrong}; each takes one back.",
+        f"{total} 个正确选项选中了 {hits} 个，错选 {wrong} 个；每个错选抵消一个正确选项。",
     ) if share < 1 else both("Exactly the right options.", "全部选对，没有多选。")
     return _verdict(item, share, message, chosen=tuple(sorted(chosen)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from course.language import pick, t
 from course.quiz.items import Item, Option
 from course.quiz.marking import Response
-from course.quiz.report import Line, Report
+from course.quiz.reporting import Line, Report
 from course.quiz.rich import code_block, inline, paragraphs
 
 
@@ -25,7 +25,7 @@ def title_words(item: Item) -> str:
     if item.checkpoint:
         return t(f"Checkpoint · {item.points:g} points", f"检查点 · {item.points:g} 分")
     if item.kind == "predict":
-        return t("🎲 Bet", "🎲 下注")
+        return t("Bet", "下注")
     return t("Question", "练习题")
 
 

@@ -31,7 +31,7 @@ padding:1px 4px;white-space:break-spaces}
 background:var(--q-bg);box-shadow:none;font-size:1px;line-height:1px;color:transparent!important;overflow:hidden;white-space:normal;opacity:1!important}
 .tbq button.tbq-opt:hover:enabled{border-color:var(--q-main);background:var(--q-fill)}
 .tbq button:focus-visible{outline:3px solid var(--q-main)!important;outline-offset:2px}
-.tbq button:disabled{opacity:1!important;cursor:default}
+.tbq button:disabled{opacity:1!important;cursor:default}.tbq button.tbq-small:disabled{opacity:.4!important}
 .tbq .tbq-chosen button.tbq-opt{border-color:var(--q-main);background:var(--q-pick)}
 .tbq .tbq-right button.tbq-opt{border-color:var(--q-good);background:var(--q-goodbg)}
 .tbq .tbq-wrong button.tbq-opt{border-color:var(--q-bad);background:var(--q-badbg)}
@@ -42,16 +42,17 @@ font-weight:600;font-size:13px;box-sizing:border-box;color:var(--q-soft)}.tbq-fa
 .tbq-right .tbq-face i{background:var(--q-good);border-color:var(--q-good);color:var(--q-bg)}
 .tbq-wrong .tbq-face i{background:var(--q-bad);border-color:var(--q-bad);color:var(--q-bg)}
 .tbq-face span{flex:1;min-width:0;overflow-wrap:anywhere}
-.tbq-face em{flex:none;min-width:6.2em;text-align:right;font-style:normal;font-size:12.5px;font-weight:600;color:var(--q-main)}
+.tbq-face em{flex:none;min-width:6.2em;text-align:right;font-style:normal;font-size:12.5px;font-weight:600;color:var(--q-soft)}
+.tbq-chosen .tbq-face em{color:var(--q-main)}
 .tbq-right .tbq-face em{color:var(--q-good)}.tbq-wrong .tbq-face em{color:var(--q-bad)}
-.tbq .tbq-bar{display:flex!important;flex-flow:row wrap!important;gap:8px;align-items:center;margin:4px 0 2px;width:100%}
+.tbq .tbq-bar{flex-flow:row wrap!important;gap:8px;align-items:center;margin:4px 0 2px;width:100%}
 .tbq .tbq-bar .widget-html{width:auto;flex:0 0 auto;color:var(--q-soft)}
 .tbq button.tbq-go,.tbq button.tbq-sub{width:auto;height:auto!important;min-height:38px;padding:6px 14px;margin:0;border-radius:9px;
 font-size:14px;font-weight:600;line-height:1.3;white-space:normal;box-shadow:none;border:1.5px solid var(--q-main);background:var(--q-main);color:var(--q-onmain)!important}
 .tbq button.tbq-go:hover:enabled{filter:brightness(1.08)}
 .tbq button.tbq-sub{background:transparent;color:var(--q-main)!important}
 .tbq button.tbq-small{min-height:32px;padding:4px 9px;font-size:13px;font-weight:500}
-.tbq .tbq-line{display:flex!important;flex-flow:row wrap!important;gap:6px;align-items:center;border:1px solid var(--q-line);border-radius:10px;
+.tbq .tbq-line{flex-flow:row wrap!important;gap:6px;align-items:center;border:1px solid var(--q-line);border-radius:10px;
 background:var(--q-pick);padding:5px 8px 5px 12px;margin:0 0 6px;box-sizing:border-box}
 .tbq .tbq-line .widget-html{flex:1 1 200px;width:auto}
 .tbq .widget-text{width:min(100%,420px);height:auto;margin:2px 0 8px}.tbq .widget-text .widget-label{width:auto;color:var(--q-fg);font-size:15px}
@@ -59,13 +60,14 @@ background:var(--q-pick);padding:5px 8px 5px 12px;margin:0 0 6px;box-sizing:bord
 .tbq .widget-text input:focus{border-color:var(--q-main);outline:2px solid var(--q-main)!important}
 .tbq-say{min-height:1.5em;margin-top:8px}.tbq-say h4{font-size:16px;margin:4px 0 6px;font-weight:700}
 .tbq-say .good{color:var(--q-good)}.tbq-say .bad{color:var(--q-bad)}.tbq-say .part{color:var(--q-part)}.tbq-say .calm{color:var(--q-main)}
-.tbq-say dl{margin:8px 0 0;border-top:1px solid var(--q-line)}.tbq-say dt{margin:10px 0 2px;font-weight:600}.tbq-say dd{margin:0 0 4px;padding-left:34px}
+.tbq-say dl{margin:8px 0 0;border-top:1px solid var(--q-line)}.tbq .tbq-say dt,.tbq .tbq-say dd{float:none;width:auto;clear:both;display:block;padding:0;margin:0}
+.tbq .tbq-say dt{margin-top:10px;font-weight:600;padding-left:34px;text-indent:-34px}.tbq .tbq-say dt *{text-indent:0}.tbq .tbq-say dd{margin:2px 0 4px;padding-left:34px}
 .tbq-say dt b{display:inline-block;width:26px;font-weight:700;margin-right:8px;text-align:center}
 .tbq-say dt small{font-size:12.5px;font-weight:600;margin-left:6px;white-space:nowrap}
 .tbq-say .belief{color:var(--q-soft);font-size:14px;margin-top:2px}
 .tbq-say .next{background:var(--q-fill);border-left:4px solid var(--q-main);border-radius:4px;padding:8px 12px;margin:12px 0 0}
 @container (max-width:520px){.tbq-face{flex-wrap:wrap;row-gap:0;padding:8px 10px}.tbq-face em{flex-basis:100%;text-align:left;padding-left:38px;min-height:1.5em}
-.tbq-face span{flex:1 1 60%}.tbq-say dd{padding-left:0}.tbq .tbq-bar .widget-html{flex-basis:100%}.tbq button.tbq-go{flex:1 1 auto}}
+.tbq-face span{flex:1 1 60%}.tbq .tbq-say dd{padding-left:0}.tbq .tbq-bar .widget-html{flex-basis:100%}.tbq button.tbq-go{flex:1 1 auto}}
 @media (forced-colors:active){.tbq button.tbq-opt{font-size:14px;line-height:1.5;color:ButtonText!important}.tbq-row>.widget-html{display:none}}
 @media (prefers-reduced-motion:no-preference){.tbq button{transition:background-color .12s,border-color .12s}}
 """

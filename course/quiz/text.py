@@ -15,7 +15,7 @@ from course.quiz.items import Item
 from course.quiz.log import AnswerLog, answer_log
 from course.quiz.marking import CONFIDENCE, Response
 from course.quiz.render import call_text, task_words, title_words
-from course.quiz.report import Report, report
+from course.quiz.reporting import Report, report
 from course.quiz.rich import plain
 from course.quiz.session import AnswerError, submit
 from course.quiz.sheet import Sheet, current_sheet

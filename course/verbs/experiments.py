@@ -79,6 +79,8 @@ def _bet_line(item: Item, winner: str | None) -> str:
 def _settle(item: Item, winner: str | None) -> None:
     """Write the outcome to the log and say the reasons, for the option bet on and the one that came out."""
     verdict = settle(item, winner, state.now.log)
+    if item.id in state.now.cards:
+        state.now.cards[item.id].settle()
     bet = bet_of(item, state.now.log.entries())
     if bet is None:
         if winner is not None:

@@ -39,10 +39,10 @@ def _where_you_are(lesson_id: str) -> str:
 @in_words
 def progress() -> None:
     """The map of the course: what is done, what is due, which beliefs are still to be settled."""
-    from course.quiz.progress import html, summary, text
+    from course.quiz.progress import progress_html, progress_text, summary
 
     found = summary(state.now.log.entries(), state.now.bank)
-    put(html(found), text(found))
+    put(progress_html(found), progress_text(found))
     for notice in state.now.log.take_notices():
         say(notice)
 

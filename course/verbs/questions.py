@@ -7,11 +7,11 @@ from datetime import datetime, timezone
 from course import language as languages
 from course import lessons
 from course.language import t
-from course.quiz import cards
+from course.quiz.cards import card
 from course.quiz.items import Item
 from course.quiz.schedule import due as due_items
 from course.quiz.schedule import warm_up
-from course.quiz.sheet import open_sheet
+from course.quiz.sheet import Sheet, open_sheet
 from course.quiz.text import answer as answer_in_text
 from course.verbs import state
 from course.verbs.say import in_words, say
@@ -25,6 +25,11 @@ def _item(item_id: str, kind: str | None = None) -> Item | None:
               f'`{item_id}` 不是赌注；请用 `review("{item_id}")` 显示它。'))
         return None
     return item
+
+
+def _show(item: Item, sheet: Sheet | None = None) -> None:
+    """Display the card and remember it, so that an experiment can settle the bet on it."""
+    state.now.cards[item.id] = card(item, log=state.now.log, bank=state.now.bank, sheet=sheet).show()
 
 
 @in_words
@@ -44,7 +49,7 @@ def review(*item_ids: str, due: int | None = None) -> None:
     for item_id in item_ids:
         item = _item(item_id)
         if item is not None:
-            cards.show(item, log=log, bank=bank)
+            _show(item)
 
 
 @in_words
@@ -52,7 +57,7 @@ def predict(item_id: str) -> None:
     """A bet: it locks when placed and is settled by its experiment."""
     item = _item(item_id, "predict")
     if item is not None:
-        cards.show(item, log=state.now.log, bank=state.now.bank)
+        _show(item)
 
 
 @in_words
@@ -60,7 +65,7 @@ def explain(item_id: str) -> None:
     """Which cause? A card whose every option explains itself."""
     item = _item(item_id)
     if item is not None:
-        cards.show(item, log=state.now.log, bank=state.now.bank)
+        _show(item)
 
 
 @in_words
@@ -94,4 +99,4 @@ def question(item_id: str) -> None:
         say(t(f'Run the first cell of this checkpoint first: `checkpoint("{item.lesson}")`.',
               f'请先运行这个检查点的第一个单元格：`checkpoint("{item.lesson}")`。'))
         return
-    cards.show(item, sheet=state.now.sheet, log=state.now.log, bank=state.now.bank)
+    _show(item, state.now.sheet)

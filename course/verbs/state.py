@@ -20,6 +20,7 @@ class State:
     began: float = field(default_factory=time.monotonic)
     hints_opened_at: dict[str, float] = field(default_factory=dict)
     records: dict[str, Any] = field(default_factory=dict)
+    cards: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
     def bank(self) -> Bank:

@@ -7,7 +7,8 @@ import re
 from grader.project import Project
 
 SENTENCE = {
-    "en": "`{{missing.name}}` is not installed here. Run `{install}`, restart the kernel, run this cell again.",
+    "en": "`{{missing.name}}` is not installed here. Run `{install}`, restart the kernel, "
+    "run this cell again.",
     "zh": "这里还没有安装 `{{missing.name}}`。请运行 `{install}`，重启内核，再运行这个单元格。",
 }
 
@@ -26,11 +27,13 @@ def install_command(project: Project) -> str:
 def bootstrap(project: Project, verb: str, lesson: str, language: str) -> str:
     """Six lines: bring in the verbs, or say in one sentence how to install; then start the notebook."""
     sentence = SENTENCE[language].format(install=install_command(project))
-    return "\n".join([
-        "try:",
-        "    from course import *",
-        "except ModuleNotFoundError as missing:",
-        f'    print(f"{sentence}")',
-        "else:",
-        f'    {verb}("{lesson}", language="{language}")',
-    ])
+    return "\n".join(
+        [
+            "try:",
+            "    from course import *",
+            "except ModuleNotFoundError as missing:",
+            f'    print(f"{sentence}")',
+            "else:",
+            f'    {verb}("{lesson}", language="{language}")',
+        ]
+    )

@@ -1,4 +1,6 @@
-"""Cells of a source -> a notebook: with solutions for nbgrader, stripped for learners. The output is deterministic."""
+"""Cells of a source -> a notebook: with solutions for nbgrader, stripped for learners. The output is
+deterministic.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,8 @@ def points_of(project: Project, lesson: str, cell: Cell, name: str) -> float:
         item = project_files.checkpoint_items(project, lesson).get(cell.id)
         if item is None or "points" not in item:
             raise ProjectError(
-                f"{name}:{cell.line}: no item {cell.id!r} with points in course/items/checkpoints/{lesson}.yaml"
+                f"{name}:{cell.line}: no item {cell.id!r} with points "
+                f"in course/items/checkpoints/{lesson}.yaml"
             )
         return item["points"]
     task = project_files.tasks(project, lesson).get(cell.id)
@@ -58,11 +61,13 @@ def points_of(project: Project, lesson: str, cell: Cell, name: str) -> float:
 
 def _notebook(project: Project, cells: list[Cell], lesson: str, language: str, kind: str) -> NotebookNode:
     name = (project.checkpoint_source if kind == "checkpoint" else project.lesson_source)(lesson).name
-    notebook = new_notebook(metadata={
-        "course": {"kind": kind, "language": language, "lesson": lesson},
-        "kernelspec": dict(KERNELSPEC),
-        "language_info": {"name": "python"},
-    })
+    notebook = new_notebook(
+        metadata={
+            "course": {"kind": kind, "language": language, "lesson": lesson},
+            "kernelspec": dict(KERNELSPEC),
+            "language_info": {"name": "python"},
+        }
+    )
     english = ""
     for cell in cells:
         if cell.language == "en":
@@ -74,11 +79,15 @@ def _notebook(project: Project, cells: list[Cell], lesson: str, language: str, k
     return notebook
 
 
-def _built(project: Project, cell: Cell, lesson: str, language: str, kind: str, stable: str, name: str) -> list:
+def _built(
+    project: Project, cell: Cell, lesson: str, language: str, kind: str, stable: str, name: str
+) -> list:
     if cell.kind == "markdown":
         return [new_markdown_cell(cell.body, id=_id("text", stable), metadata=_tags(cell))]
     if cell.kind == "bootstrap":
-        return [new_code_cell(bootstrap(project, kind, lesson, language), id="bootstrap", metadata=_tags(cell))]
+        return [
+            new_code_cell(bootstrap(project, kind, lesson, language), id="bootstrap", metadata=_tags(cell))
+        ]
     if cell.kind == "code":
         return [new_code_cell(cell.code(language), id=_id("code", stable), metadata=_tags(cell))]
     if kind != "checkpoint":
@@ -95,13 +104,30 @@ def _tags(cell: Cell) -> dict:
 
 
 def _graded(identity: str, points: float) -> dict:
-    return {"nbgrader": {"grade": True, "grade_id": identity, "locked": True, "points": points,
-                         "schema_version": 3, "solution": False, "task": False}}
+    return {
+        "nbgrader": {
+            "grade": True,
+            "grade_id": identity,
+            "locked": True,
+            "points": points,
+            "schema_version": 3,
+            "solution": False,
+            "task": False,
+        }
+    }
 
 
 def _answer(identity: str) -> dict:
-    return {"nbgrader": {"grade": False, "grade_id": answer_id(identity), "locked": False,
-                         "schema_version": 3, "solution": True, "task": False}}
+    return {
+        "nbgrader": {
+            "grade": False,
+            "grade_id": answer_id(identity),
+            "locked": False,
+            "schema_version": 3,
+            "solution": True,
+            "task": False,
+        }
+    }
 
 
 def _id(prefix: str, text: str) -> str:

@@ -1,4 +1,6 @@
-"""Which items, exercises and experiments exist, and which a cell names: read from the files, nothing is imported."""
+"""Which items, exercises and experiments exist, and which a cell names: read from the files, nothing is
+imported.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +12,25 @@ from grader.authoring.source import Cell
 from grader.project import Project
 
 VERBS = {
-    "predict": "item", "explain": "item", "answer": "item", "review": "item",
+    "predict": "item",
+    "explain": "item",
+    "answer": "item",
+    "review": "item",
     "observe": "experiment",
-    "check": "exercise", "hint": "exercise", "solution": "exercise",
+    "check": "exercise",
+    "hint": "exercise",
+    "solution": "exercise",
     "question": "checkpoint item",
 }
 
 
 def known_ids(project: Project) -> dict[str, set[str]]:
     """The ids there are, by kind."""
-    checkpoint = {identity for path in (project.items / "checkpoints").glob("*.yaml")
-                  for identity in files.checkpoint_items(project, path.stem)}
+    checkpoint = {
+        identity
+        for path in (project.items / "checkpoints").glob("*.yaml")
+        for identity in files.checkpoint_items(project, path.stem)
+    }
     return {
         "item": set(files.practice_items(project)) | checkpoint,
         "checkpoint item": checkpoint,
@@ -30,7 +40,9 @@ def known_ids(project: Project) -> dict[str, set[str]]:
 
 
 def used_ids(cell: Cell) -> Iterator[tuple[str, str, int]]:
-    """Kind, id and line offset of each id a cell names through a verb, or as a task (whose smoke test must exist)."""
+    """Kind, id and line offset of each id a cell names through a verb, or as a task (whose smoke test must
+    exist).
+    """
     if cell.kind == "question":
         yield "checkpoint item", cell.id, 0
     if cell.kind == "task":
@@ -54,7 +66,10 @@ def _declared(project: Project, folder: str, call: str, keyword: str) -> set[str
     found = set()
     for path in (project.root / "course" / folder).glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) == call:
+            if (
+                isinstance(node, ast.Call)
+                and getattr(node.func, "id", getattr(node.func, "attr", "")) == call
+            ):
                 values = [entry.value for entry in node.keywords if entry.arg == keyword] or node.args[:1]
                 found |= {value.value for value in values if isinstance(value, ast.Constant)}
     return found

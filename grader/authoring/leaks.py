@@ -20,14 +20,27 @@ SHORT = 20  # shorter texts stand in innocent places too
 def leaks(project: Project, made: dict[Path, str] | None = None) -> list[str]:
     """A sentence for each leak in the notebooks (those on disk, or ``made``) and in the course package."""
     texts = dict(_learner_texts(project, made))
-    return sorted({*_solutions(project, texts), *_explanations(project, texts), *_imports(texts),
-                   *_item_fields(project), *_task_code(project)})
+    return sorted(
+        {
+            *_solutions(project, texts),
+            *_explanations(project, texts),
+            *_imports(texts),
+            *_item_fields(project),
+            *_task_code(project),
+        }
+    )
 
 
 def _learner_texts(project: Project, made: dict[Path, str] | None) -> Iterator[tuple[Path, str]]:
-    on_disk = made if made is not None else {
-        path: path.read_text(encoding="utf-8")
-        for folder in ("en", "zh") for path in (project.notebooks / folder).rglob("*.ipynb")}
+    on_disk = (
+        made
+        if made is not None
+        else {
+            path: path.read_text(encoding="utf-8")
+            for folder in ("en", "zh")
+            for path in (project.notebooks / folder).rglob("*.ipynb")
+        }
+    )
     for path, text in on_disk.items():
         yield path, "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"])
     for pattern in ("*.py", "*.yaml", "*.json"):
@@ -40,10 +53,14 @@ def _squeezed(text: str) -> str:
 
 
 def solutions(project: Project, lesson: str) -> Iterator[tuple[str, str, str]]:
-    """Task id, what stands between the solution marks, and the rest of the cell, for each task of a checkpoint."""
+    """Task id, what stands between the solution marks, and the rest of the cell, for each task of a
+    checkpoint.
+    """
     for cell in read(project.checkpoint_source(lesson)):
         if cell.kind == "task":
-            inside = "\n".join(re.findall(r"### BEGIN SOLUTION\n(.*?)\n[^\n]*### END SOLUTION", cell.body, re.DOTALL))
+            inside = "\n".join(
+                re.findall(r"### BEGIN SOLUTION\n(.*?)\n[^\n]*### END SOLUTION", cell.body, re.DOTALL)
+            )
             yield cell.id, inside, cell.body.replace(inside, "")
 
 
@@ -92,7 +109,7 @@ def _item_fields(project: Project) -> Iterator[str]:
         for identity, item in files.checkpoint_items(project, path.stem).items():
             for place in (item, item.get("number") or {}, *(item.get("options") or [])):
                 for field in set(KEY_FIELDS) & set(place):
-                    yield f"{path}: item {identity!r} holds {field!r}; that belongs in grader/keys/{path.stem}.yaml"
+                    yield f"{path}: item {identity!r} holds {field!r}; keys stand in grader/keys"
 
 
 def _task_code(project: Project) -> Iterator[str]:
@@ -110,8 +127,11 @@ def _functions(path: Path) -> Iterator[tuple[str, str]]:
     """Name and body of each function that says more than one short statement."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.FunctionDef):
-            body = [part for part in node.body
-                    if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))]
+            body = [
+                part
+                for part in node.body
+                if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))
+            ]
             code = "\n".join(map(ast.unparse, body))
             if len(code) >= 2 * SHORT:
                 yield node.name, code

@@ -18,8 +18,24 @@ CELLS = {"lesson": (25, 50), "checkpoint": (8, 14)}
 TEXT_CELLS_IN_A_ROW = 3
 POINTS = (10, 20)
 EMPTY_HEADINGS = {
-    "introduction", "overview", "summary", "background", "conclusion", "notes", "example", "exercise", "setup",
-    "简介", "概述", "总结", "小结", "背景", "结论", "示例", "练习", "设置",
+    "introduction",
+    "overview",
+    "summary",
+    "background",
+    "conclusion",
+    "notes",
+    "example",
+    "exercise",
+    "setup",
+    "简介",
+    "概述",
+    "总结",
+    "小结",
+    "背景",
+    "结论",
+    "示例",
+    "练习",
+    "设置",
 }
 
 
@@ -27,8 +43,10 @@ def lint(project: Project, only: str | None = None) -> list[str]:
     """Everything wrong with the sources, as sentences starting with ``file:line:``."""
     known = known_ids(project)
     problems: list[str] = []
-    for kind, lessons, where in (("lesson", project.lessons(), project.lesson_source),
-                                 ("checkpoint", project.checkpoints(), project.checkpoint_source)):
+    for kind, lessons, where in (
+        ("lesson", project.lessons(), project.lesson_source),
+        ("checkpoint", project.checkpoints(), project.checkpoint_source),
+    ):
         for lesson in lessons:
             if only in (None, lesson):
                 problems += _lint_file(project, where(lesson), lesson, kind, known)
@@ -39,8 +57,16 @@ def _lint_file(project: Project, path: Path, lesson: str, kind: str, known: dict
     name = str(path.relative_to(project.root))
     try:
         cells = read(path)
-        found = [*_twins(cells), *_sizes(cells), *_rhythm(cells), *_headings(cells, kind), *_bootstrap(cells),
-                 *_code(cells), *_ids(cells, known), *_count(cells, kind)]
+        found = [
+            *_twins(cells),
+            *_sizes(cells),
+            *_rhythm(cells),
+            *_headings(cells, kind),
+            *_bootstrap(cells),
+            *_code(cells),
+            *_ids(cells, known),
+            *_count(cells, kind),
+        ]
         if kind == "checkpoint":
             found += _checkpoint(project, lesson, cells)
     except ProjectError as error:
@@ -50,12 +76,15 @@ def _lint_file(project: Project, path: Path, lesson: str, kind: str, known: dict
 
 def _twins(cells: list[Cell]) -> Iterator[tuple[int, str]]:
     after = [*cells[1:], None]
-    for before, cell, following in zip([None, *cells], cells, after):
+    for before, cell, following in zip([None, *cells], cells, after, strict=False):
         if cell.language == "en":
             if following is None or following.language != "zh":
                 yield cell.line, "this English text has no Chinese twin right after it"
             elif _outline(cell) != _outline(following):
-                yield following.line, "the Chinese twin has other heading levels or code blocks than the English text"
+                yield (
+                    following.line,
+                    "the Chinese twin has other heading levels or code blocks than the English text",
+                )
         if cell.language == "zh" and (before is None or before.language != "en"):
             yield cell.line, "this Chinese text has no English twin right before it"
 
@@ -82,7 +111,10 @@ def _sizes(cells: list[Cell]) -> Iterator[tuple[int, str]]:
         elif cell.kind == "code":
             lines = len(cell.code("en").split("\n"))
             if lines > CODE_LINES:
-                yield cell.line, f"{lines} lines in one code cell; at most {CODE_LINES}: machinery lives in the package"
+                yield (
+                    cell.line,
+                    f"{lines} lines in one code cell; at most {CODE_LINES}: machinery lives in the package",
+                )
 
 
 def _rhythm(cells: list[Cell]) -> Iterator[tuple[int, str]]:
@@ -93,12 +125,18 @@ def _rhythm(cells: list[Cell]) -> Iterator[tuple[int, str]]:
         elif cell.language == "en":
             row += 1
             if row == TEXT_CELLS_IN_A_ROW + 1:
-                yield cell.line, f"more than {TEXT_CELLS_IN_A_ROW} text cells in a row: give the learner something to do"
+                yield (
+                    cell.line,
+                    f"more than {TEXT_CELLS_IN_A_ROW} text cells in a row: give the learner something to do",
+                )
 
 
 def _headings(cells: list[Cell], kind: str) -> Iterator[tuple[int, str]]:
     if not cells or cells[0].kind != "markdown" or not cells[0].body.startswith("# "):
-        yield (cells[0].line if cells else 1), "the first cell must be the title: a text cell starting with `# `"
+        yield (
+            (cells[0].line if cells else 1),
+            "the first cell must be the title: a text cell starting with `# `",
+        )
     elif kind == "lesson":
         for cell in cells[:2]:
             if cell.kind == "markdown" and not re.search(r"[?？]", cell.body.split("\n")[0]):
@@ -145,15 +183,20 @@ def _count(cells: list[Cell], kind: str) -> Iterator[tuple[int, str]]:
 
 
 def _checkpoint(project: Project, lesson: str, cells: list[Cell]) -> Iterator[tuple[int, str]]:
-    items, keys, tasks = (files.checkpoint_items(project, lesson), files.keys(project, lesson),
-                          files.tasks(project, lesson))
+    items, keys, tasks = (
+        files.checkpoint_items(project, lesson),
+        files.keys(project, lesson),
+        files.tasks(project, lesson),
+    )
     asked = [cell.id for cell in cells if cell.kind == "question"]
     for cell in cells:
         if cell.kind == "question" and cell.id in items and cell.id not in keys:
             yield cell.line, f"question {cell.id!r} has no key in grader/keys/{lesson}.yaml"
         if cell.kind == "task" and cell.id not in tasks:
             yield cell.line, f"task {cell.id!r} is not in grader/tasks/lesson_{lesson[:2]}.py"
-        if cell.kind == "task" and not re.search(r"### BEGIN SOLUTION.*### END SOLUTION", cell.body, re.DOTALL):
+        if cell.kind == "task" and not re.search(
+            r"### BEGIN SOLUTION.*### END SOLUTION", cell.body, re.DOTALL
+        ):
             yield cell.line, f"task {cell.id!r} has no ### BEGIN SOLUTION ... ### END SOLUTION"
         if cell.id is not None and sum(other.id == cell.id for other in cells) > 1:
             yield cell.line, f"{cell.id!r} stands in this checkpoint twice"
@@ -162,7 +205,8 @@ def _checkpoint(project: Project, lesson: str, cells: list[Cell]) -> Iterator[tu
     done = {cell.id for cell in cells if cell.kind == "task"}
     for missing in sorted(set(tasks) - done):
         yield 1, f"task {missing!r} is never set"
-    total = (sum(items[i].get("points", 0) for i in asked if i in items)
-             + sum(tasks[i].points for i in done if i in tasks))
+    total = sum(items[i].get("points", 0) for i in asked if i in items) + sum(
+        tasks[i].points for i in done if i in tasks
+    )
     if not POINTS[0] <= total <= POINTS[1]:
         yield 1, f"the checkpoint is worth {total:g} points; it should be {POINTS[0]} to {POINTS[1]}"

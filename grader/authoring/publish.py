@@ -48,19 +48,30 @@ def write(made: dict[Path, str]) -> list[Path]:
 
 def out_of_step(project: Project, made: dict[Path, str], only: str | None = None) -> list[str]:
     """A sentence for each notebook on disk that its source would not give: changed, missing or left over."""
-    found = [f"{path}: not in step with its source; run `python -m grader notebooks`"
-             for path, text in made.items() if not _on_disk(path, text)]
-    return found + [f"{path}: has no source any more; delete it" for path in leftovers(project, made) if only is None]
+    found = [
+        f"{path}: not in step with its source; run `python -m grader notebooks`"
+        for path, text in made.items()
+        if not _on_disk(path, text)
+    ]
+    return found + [
+        f"{path}: has no source any more; delete it" for path in leftovers(project, made) if only is None
+    ]
 
 
 def leftovers(project: Project, made: dict[Path, str]) -> list[Path]:
     """Notebooks in the generated folders that nothing generates."""
-    return sorted(path for language in LANGUAGES for folder in BUILDERS
-                  for path in (project.notebooks / language / folder).glob("*.ipynb") if path not in made)
+    return sorted(
+        path
+        for language in LANGUAGES
+        for folder in BUILDERS
+        for path in (project.notebooks / language / folder).glob("*.ipynb")
+        if path not in made
+    )
 
 
 def write_assignment(project: Project, lesson: str, language: str, source: Path) -> Path:
-    """Write the nbgrader source assignment of a checkpoint under the ``source`` folder of a course directory."""
+    """Write the nbgrader source assignment of a checkpoint under the ``source`` folder of a course directory.
+    """
     path = source / lesson / f"{lesson}.ipynb"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text_of(assignment_notebook(project, lesson, language)), encoding="utf-8")

@@ -15,7 +15,9 @@ def add(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("directory", type=Path)
     parser.add_argument("--language", choices=LANGUAGES, default="en")
     parser.add_argument("--course-id", default="torch-backends")
-    parser.add_argument("--exchange", type=Path, help="where assignments are handed out (default: DIR/exchange)")
+    parser.add_argument(
+        "--exchange", type=Path, help="where assignments are handed out (default: DIR/exchange)"
+    )
     parser.set_defaults(run=run_init)
     for name, run, text in (
         ("release", run_release, "build a checkpoint and hand it out"),
@@ -28,7 +30,9 @@ def add(commands: argparse._SubParsersAction) -> None:
         parser.set_defaults(run=run)
         _directory(parser)
         if name == "autograde":
-            parser.add_argument("--student", action="append", help="this student only; may be given several times")
+            parser.add_argument(
+                "--student", action="append", help="this student only; may be given several times"
+            )
             parser.add_argument("--again", action="store_true", help="also mark what is up to date")
     parser = commands.add_parser("export", help="write the marks as CSV")
     parser.add_argument("--to", type=Path, default=Path("grades.csv"))

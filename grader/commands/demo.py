@@ -1,4 +1,6 @@
-"""``python -m grader demo``: a synthetic class goes the whole way through nbgrader, and the marks are checked."""
+"""``python -m grader demo``: a synthetic class goes the whole way through nbgrader, and the marks are
+checked.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from grader.project import LANGUAGES
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser("demo", help="hand in and grade a small synthetic class, and compare with what is due")
+    parser = commands.add_parser(
+        "demo", help="hand in and grade a small synthetic class, and compare with what is due"
+    )
     parser.add_argument("--dir", type=Path, default=Path("build/demo"), help="made anew each time")
     parser.add_argument("--language", choices=LANGUAGES, default="en")
     parser.add_argument("--lesson", action="append", help="this checkpoint only; may be given several times")

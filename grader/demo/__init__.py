@@ -1,1 +1,3 @@
-"""A synthetic class: what each student hands in, what each deserves, and the whole way through nbgrader's exchange."""
+"""A synthetic class: what each student hands in, what each deserves, and the whole way through nbgrader's
+exchange.
+"""

@@ -18,7 +18,9 @@ from grader.marking.answers import keyed_items
 from grader.marking.step import grade_id
 from grader.project import Project, tasks
 
-NOISE = "import sys, warnings\nwarnings.warn('a warning on stderr costs nothing')\nprint('neither does this', file=sys.stderr)"
+NOISE = """import sys, warnings
+warnings.warn('a warning on stderr costs nothing')
+print('neither does this', file=sys.stderr)"""
 LAST = "import os\nos._exit(3)"
 
 
@@ -36,7 +38,9 @@ def work(project: Project, lesson: str, language: str, student: Student, folder:
     path.write_text({"half": text[: len(text) // 2], "empty": ""}.get(student.damage, text), encoding="utf-8")
 
 
-def _write_code(project: Project, lesson: str, language: str, student: Student, notebook: NotebookNode) -> None:
+def _write_code(
+    project: Project, lesson: str, language: str, student: Student, notebook: NotebookNode
+) -> None:
     solved = {grade_id(cell): cell.source for cell in assignment_notebook(project, lesson, language).cells}
     for place, (identity, task) in enumerate(tasks(project, lesson).items()):
         cell = next(cell for cell in notebook.cells if grade_id(cell) == answer_id(identity))
@@ -47,9 +51,12 @@ def _write_code(project: Project, lesson: str, language: str, student: Student, 
             cell.source = f"{task.name} = {{}}" if task.judge else function
 
 
-def _give_answers(project: Project, lesson: str, language: str, student: Student, notebook: NotebookNode,
-                  folder: Path) -> None:
-    """Write the answers where this student's travel: the first cell's output, the file beside the notebook, or both."""
+def _give_answers(
+    project: Project, lesson: str, language: str, student: Student, notebook: NotebookNode, folder: Path
+) -> None:
+    """Write the answers where this student's travel: the first cell's output, the file beside the notebook,
+    or both.
+    """
     items = keyed_items(project, lesson)
     given = answers(student, items)
     if not given:

@@ -1,4 +1,6 @@
-"""The demonstration: release, hand in, collect, autograde, feedback, export; then points beside what was deserved."""
+"""The demonstration: release, hand in, collect, autograde, feedback, export; then points beside what was
+deserved.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,14 @@ MARK = "made-by-grader-demo"  # only a folder with this file is ever cleared
 Say = Callable[[str], None]
 
 
-def demo(root: Path, language: str = "en", project: Project | None = None, lessons: Iterable[str] | None = None,
-         students: tuple[Student, ...] = CLASS, say: Say = print) -> list[str]:
+def demo(
+    root: Path,
+    language: str = "en",
+    project: Project | None = None,
+    lessons: Iterable[str] | None = None,
+    students: tuple[Student, ...] = CLASS,
+    say: Say = print,
+) -> list[str]:
     """Take a class through every checkpoint; returns a sentence for each difference from what was deserved.
 
     Raises ProjectError if ``root`` holds something else or there is no checkpoint.
@@ -41,9 +49,14 @@ def demo(root: Path, language: str = "en", project: Project | None = None, lesso
         pipeline.collect(course, lesson)
         found = pipeline.autograde(course, lesson, say=say)
         say(f"--- {lesson}: feedback ({monotonic() - started:.0f} s)")
-        differences += [f"{lesson}: no feedback for {name}" for name in pipeline.feedback(course, lesson, say)]
-        differences += [f"{lesson}: {student.name} got no feedback through the exchange"
-                        for student in students if not fetch_feedback(course, lesson, student)]
+        differences += [
+            f"{lesson}: no feedback for {name}" for name in pipeline.feedback(course, lesson, say)
+        ]
+        differences += [
+            f"{lesson}: {student.name} got no feedback through the exchange"
+            for student in students
+            if not fetch_feedback(course, lesson, student)
+        ]
         say("\n" + pipeline.summary(found) + "\n")
         differences += compare(course, lesson, students, say)
     pipeline.export(course, course.root / "grades.csv", course.root / "grades-by-cell.csv")
@@ -55,7 +68,9 @@ def _fresh(root: Path, language: str, project: Project) -> Course:
     root = root.resolve()
     if root.exists() and any(root.iterdir()):
         if not (root / MARK).exists():
-            raise ProjectError(f"{root} holds something the demonstration did not make; choose another folder")
+            raise ProjectError(
+                f"{root} holds something the demonstration did not make; choose another folder"
+            )
         shutil.rmtree(root)
     root.mkdir(parents=True, exist_ok=True)
     (root / MARK).write_text("This folder may be deleted at any time.\n", encoding="utf-8")
@@ -87,7 +102,9 @@ def _desk(course: Course, student: Student) -> Path:
 def _exchange(course: Course, step: str, lesson: str, student: Student, desk: Path) -> None:
     api = course.api
     with temp_attrs(api.coursedir, assignment_id=lesson, student_id=student.name):
-        action = getattr(api.exchange, step)(coursedir=api.coursedir, authenticator=api.authenticator, parent=api)
+        action = getattr(api.exchange, step)(
+            coursedir=api.coursedir, authenticator=api.authenticator, parent=api
+        )
         action.assignment_dir = str(desk)
         action.cache = str(desk / "cache")
         action.start()
@@ -110,6 +127,9 @@ def compare(course: Course, lesson: str, students: tuple[Student, ...], say: Say
         row = "".join(f"{got.get(cell, (float('nan'),))[0]:>6.4g}" for cell in cells)
         total, right = sum(pair[0] for pair in got.values()), sum(due.values())
         say(f"{student.name:<{width}}{row}  {total:>6.4g}  {right:>8.4g}")
-        differences += [f"{lesson}: {student.name}, {cell}: got {got.get(cell, ('nothing',))[0]}, deserved {due[cell]}"
-                        for cell in due if abs(got.get(cell, (float("inf"),))[0] - due[cell]) > 0.006]
+        differences += [
+            f"{lesson}: {student.name}, {cell}: got {got.get(cell, ('nothing',))[0]}, deserved {due[cell]}"
+            for cell in due
+            if abs(got.get(cell, (float("inf"),))[0] - due[cell]) > 0.006
+        ]
     return differences

@@ -16,9 +16,9 @@ from grader.tasks.base import Task
 class Student:
     """What a student hands in.
 
-    quiz: right, half, wrong or none. tasks: right, first, wrong or none. carried: where the answers travel: both,
-    notebook or sidecar. damage: what happens to the file: half (of it is lost), empty, deleted (cells), copied (cells,
-    beside warnings and a cell that ends the kernel), or nothing.
+    quiz: right, half, wrong or none. tasks: right, first, wrong or none. carried: where the answers travel:
+    both, notebook or sidecar. damage: what happens to the file: half (of it is lost), empty, deleted (cells),
+    copied (cells, beside warnings and a cell that ends the kernel), or nothing.
     """
 
     name: str
@@ -46,8 +46,12 @@ def answers(student: Student, items: dict[str, Item]) -> dict[str, Response]:
     if student.quiz == "none":
         return {}
     half = (len(items) + 1) // 2
-    return {identity: right(item) if student.quiz == "right" or (student.quiz == "half" and place < half)
-            else wrong(item) for place, (identity, item) in enumerate(items.items())}
+    return {
+        identity: right(item)
+        if student.quiz == "right" or (student.quiz == "half" and place < half)
+        else wrong(item)
+        for place, (identity, item) in enumerate(items.items())
+    }
 
 
 def right(item: Item) -> Response:
@@ -58,7 +62,9 @@ def right(item: Item) -> Response:
 
 
 def wrong(item: Item) -> Response:
-    """A response that deserves nothing (an order without distractors: the order backwards, one line of it in place)."""
+    """A response that deserves nothing (an order without distractors: the order backwards, one line of it in
+    place).
+    """
     if item.kind == "number":
         return Response(number=float(item.number.high) * 3 + 7)
     if item.kind == "order":
@@ -84,5 +90,7 @@ def deserved(student: Student, items: dict[str, Item], tasks: dict[str, Task]) -
     solved = {"right": list(tasks), "first": list(tasks)[:1]}.get(student.tasks, [])
     if student.damage in ("half", "empty"):
         solved = []
-    points |= {identity: float(task.points) if identity in solved else 0.0 for identity, task in tasks.items()}
+    points |= {
+        identity: float(task.points) if identity in solved else 0.0 for identity, task in tasks.items()
+    }
     return points

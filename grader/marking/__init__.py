@@ -1,1 +1,3 @@
-"""Marking inside nbgrader: answers are harvested, submissions repaired, functions probed, and cells given their points."""
+"""Marking inside nbgrader: answers are harvested, submissions repaired, functions probed, and cells given
+their points.
+"""

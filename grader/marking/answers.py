@@ -1,4 +1,5 @@
-"""Between the course's quiz and nbgrader: items with their keys, and answers as they are kept in a notebook."""
+"""Between the course's quiz and nbgrader: items with their keys, and answers as they are kept in a notebook.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +13,9 @@ from grader.project import Project
 
 
 def keyed_items(project: Project, lesson: str) -> dict[str, Item]:
-    """The items of a checkpoint with their keys. Raises Infrastructure where a key is missing or does not fit."""
+    """The items of a checkpoint with their keys. Raises Infrastructure where a key is missing or does not
+    fit.
+    """
     keys = files.keys(project, lesson)
     found = {}
     for identity, raw in files.checkpoint_items(project, lesson).items():

@@ -1,7 +1,8 @@
 """Run a submission and probe its tasks, so that a dead kernel or a cell without end costs that cell alone.
 
-The student's cells run first, in order; graded cells are not run at all. Then each task is probed in a scratch
-notebook: what the probe prints, shows or updates never reaches the submission, so hidden inputs cannot leak.
+The student's cells run first, in order; graded cells are not run at all. Then each part of a task is probed
+in a scratch notebook: what the probe prints, shows or updates never reaches the submission, so hidden inputs
+cannot leak.
 """
 
 from __future__ import annotations
@@ -28,12 +29,18 @@ from grader.project import HERE
 
 PROBES = "course_probes"  # key in the resources: task id -> (cases, results)
 
-DIED = both("This cell ended the kernel. The cells before it were run again without it.",
-            "这个单元格使内核终止。已跳过它，重新运行了前面的单元格。")
-STUCK = both("This cell did not stop when its time was up. The cells before it were run again without it.",
-             "这个单元格超时后仍未停止。已跳过它，重新运行了前面的单元格。")
-SKIPPED = both("This cell was not run: the time or the kernels for this notebook were used up.",
-               "没有运行这个单元格：这个笔记本的时间或内核次数已用完。")
+DIED = both(
+    "This cell ended the kernel. The cells before it were run again without it.",
+    "这个单元格使内核终止。已跳过它，重新运行了前面的单元格。",
+)
+STUCK = both(
+    "This cell did not stop when its time was up. The cells before it were run again without it.",
+    "这个单元格超时后仍未停止。已跳过它，重新运行了前面的单元格。",
+)
+SKIPPED = both(
+    "This cell was not run: the time or the kernels for this notebook were used up.",
+    "没有运行这个单元格：这个笔记本的时间或内核次数已用完。",
+)
 CUT = both("... the rest of this output was cut ...", "……其余输出已截断……")
 
 
@@ -71,9 +78,19 @@ class CourseExecute(CourseStep, Execute):
         self._check_assign_resources(resources)
         tasks = self.tasks(resources)
         drawn = {name: self._draw(task, resources) for name, task in tasks.items()}
-        probes = [Job(new_code_cell(probe(tasks[name], cases)), 0, name) for name, cases in drawn.items()]
+        probes = [
+            Job(new_code_cell(probe(tasks[name], cases, part)), 0, name)
+            for name, cases in drawn.items()
+            for part in tasks[name].parts or (None,)
+        ]
         self._run(nb, [*_own_cells(nb), *probes])
-        resources[PROBES] = {job.task: (drawn[job.task], results(job.cell.outputs)) for job in probes}
+        resources[PROBES] = {
+            name: (
+                cases,
+                results([output for job in probes if job.task == name for output in job.cell.outputs]),
+            )
+            for name, cases in drawn.items()
+        }
         return nb, resources
 
     def _draw(self, task, resources: dict):
@@ -163,15 +180,20 @@ class CourseExecute(CourseStep, Execute):
             if before > self.max_output:
                 return None
             if self._seen[cell_index] > self.max_output:
-                cell.outputs.append(new_output("stream", name="stdout", text=pick(CUT, self.language(self.nb)) + "\n"))
+                cell.outputs.append(
+                    new_output("stream", name="stdout", text=pick(CUT, self.language(self.nb)) + "\n")
+                )
                 return None
         return super().process_message(msg, cell, cell_index)
 
 
 def _own_cells(nb: NotebookNode) -> list[Job]:
     """The student's code cells; graded cells are not run, they are marked from outside."""
-    return [Job(cell, index) for index, cell in enumerate(nb.cells)
-            if cell.cell_type == "code" and not cell.metadata.get("nbgrader", {}).get("grade")]
+    return [
+        Job(cell, index)
+        for index, cell in enumerate(nb.cells)
+        if cell.cell_type == "code" and not cell.metadata.get("nbgrader", {}).get("grade")
+    ]
 
 
 def _error(name: str, text: Text, language: str) -> NotebookNode:
@@ -184,7 +206,13 @@ def workroom() -> Iterator[dict[str, str]]:
     """The environment of a submission's kernel: the course can be imported, the grader is not on the path."""
     with tempfile.TemporaryDirectory(prefix="course-kernel-") as folder:
         (Path(folder) / "course").symlink_to(HERE / "course", target_is_directory=True)
-        inherited = [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep)
-                     if part and Path(part).resolve() != HERE]
-        yield {**os.environ, "PYTHONPATH": os.pathsep.join([folder, *inherited]),
-               "COURSE_HOME": str(Path(folder) / "home")}
+        inherited = [
+            part
+            for part in os.environ.get("PYTHONPATH", "").split(os.pathsep)
+            if part and Path(part).resolve() != HERE
+        ]
+        yield {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([folder, *inherited]),
+            "COURSE_HOME": str(Path(folder) / "home"),
+        }

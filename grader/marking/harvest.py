@@ -1,4 +1,6 @@
-"""The first step of all: take the quiz answers out of the notebook and the file beside it, before they are cleared."""
+"""The first step of all: take the quiz answers out of the notebook and the file beside it, before they are
+cleared.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from grader.marking.step import STATE, CourseStep, note, state
 
 
 class Harvest(CourseStep):
-    """Keep the latest answer to each question in the notebook's metadata; note what was damaged or disagrees."""
+    """Keep the latest answer to each question in the notebook's metadata; note what was damaged or disagrees.
+    """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         nb.metadata.pop(STATE, None)  # only we write there

@@ -1,4 +1,5 @@
-"""After the run: every graded cell gets its points and reasons, from keys and references outside the kernel."""
+"""After the run: every graded cell gets its points and reasons, from keys and references outside the kernel.
+"""
 
 from __future__ import annotations
 
@@ -45,14 +46,27 @@ class Mark(CourseStep):
             cases, found = resources[PROBES][identity]
             verdict = judge_task(tasks[identity], cases, found)
             if "by_hand" in verdict.evidence:
-                note(nb, both(f"`{identity}` needs a look by hand ({verdict.evidence['by_hand']}).",
-                              f"`{identity}` 需要人工查看（{verdict.evidence['by_hand']}）。"))
-            return render.result(verdict.points / verdict.max_points * top, top, verdict.state,
-                                 render.verdict_blocks(verdict, language), language)
+                note(
+                    nb,
+                    both(
+                        f"`{identity}` needs a look by hand ({verdict.evidence['by_hand']}).",
+                        f"`{identity}` 需要人工查看（{verdict.evidence['by_hand']}）。",
+                    ),
+                )
+            return render.result(
+                verdict.points / verdict.max_points * top,
+                top,
+                verdict.state,
+                render.verdict_blocks(verdict, language),
+                language,
+            )
         raise Infrastructure(f"the graded cell {identity!r} is neither an item nor a task of this checkpoint")
 
     def _question(self, nb: NotebookNode, item: Item, top: float, language: str) -> NotebookNode:
         response = stored(state(nb)["answers"].get(item.id))
         verdict = mark(item, response)
-        blocks = [pick(item.stem, language), *BLOCKS.get(item.kind, render.option_table)(item, response, language)]
+        blocks = [
+            pick(item.stem, language),
+            *BLOCKS.get(item.kind, render.option_table)(item, response, language),
+        ]
         return render.result(verdict.points / verdict.max_points * top, top, verdict.state, blocks, language)

@@ -16,7 +16,7 @@ from grader.tasks.base import Case, Task
 MIME = "application/vnd.torch-backends-course.probe+json"
 LARGEST = 200_000  # characters of one result
 
-CODE = '''
+CODE = """
 def _course_probe(name, calls, mime, largest):
     import dataclasses, json
     from IPython.display import display
@@ -54,7 +54,7 @@ def _course_probe(name, calls, mime, largest):
         return send(0, **encoded(value))
     if not callable(value):
         return send(-1, state="not callable")
-    for number, arguments in enumerate(calls):
+    for number, arguments in calls:
         try:
             result = encoded(value(*arguments))
         except NotImplementedError:
@@ -66,7 +66,7 @@ def _course_probe(name, calls, mime, largest):
             result = {"state": "raised", "type": type(error).__name__ if known else ""}
         send(number, **result)
 _course_probe(*__import__("json").loads(ARGUMENTS))
-'''
+"""
 
 
 def seed(secret: bytes, *parts: str) -> random.Random:
@@ -74,14 +74,22 @@ def seed(secret: bytes, *parts: str) -> random.Random:
     return random.Random(hmac.new(secret, "\0".join(parts).encode(), hashlib.sha256).digest())
 
 
-def probe(task: Task, cases: list[Case] | None) -> str:
-    """The source of the probe cell. ``cases`` is None for a task that judges a value."""
-    calls = None if cases is None else [list(case.args) for case in cases]
+def probe(task: Task, cases: list[Case] | None, part: str | None = None) -> str:
+    """The source of a probe cell: the calls of one part, numbered as in ``cases``; None where a value is
+    judged.
+    """
+    calls = (
+        None
+        if cases is None
+        else [[number, list(case.args)] for number, case in enumerate(cases) if part in (None, case.part)]
+    )
     return CODE.replace("ARGUMENTS", repr(json.dumps([task.name, calls, MIME, LARGEST])))
 
 
 def results(outputs: list) -> dict[int, dict[str, Any]]:
-    """Call number -> ``{"state": ..., "value": ...}`` from a probe cell's outputs; anything else there is ignored."""
+    """Call number -> ``{"state": ..., "value": ...}`` from a probe cell's outputs; anything else there is
+    ignored.
+    """
     found: dict[int, dict[str, Any]] = {}
     for output in outputs:
         text = output.get("data", {}).get(MIME) if output.get("output_type") == "display_data" else None
@@ -89,6 +97,10 @@ def results(outputs: list) -> dict[int, dict[str, Any]]:
             data = json.loads(text) if isinstance(text, str) else None
         except (ValueError, RecursionError):
             continue
-        if isinstance(data, dict) and isinstance(data.get("call"), int) and isinstance(data.get("state"), str):
+        if (
+            isinstance(data, dict)
+            and isinstance(data.get("call"), int)
+            and isinstance(data.get("state"), str)
+        ):
             found.setdefault(data["call"], data)
     return found

@@ -1,4 +1,6 @@
-"""Marks as a student reads them: points, the state in words, reasons; as HTML, as Markdown and as the bare number."""
+"""Marks as a student reads them: points, the state in words, reasons; as HTML, as Markdown and as the bare
+number.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,12 @@ WORDS = {
     "inconclusive": both("inconclusive", "无法判定"),
 }
 POINTS = both("{points:g} of {top:g} points", "{points:g} / {top:g} 分")
-CHOSEN, RIGHT, WHY, OPTION = (both("chosen", "已选"), both("right", "正确"), both("why", "原因"),
-                              both("option", "选项"))
+CHOSEN, RIGHT, WHY, OPTION = (
+    both("chosen", "已选"),
+    both("right", "正确"),
+    both("why", "原因"),
+    both("option", "选项"),
+)
 YES, NO = both("yes", "是"), both("no", "否")
 YOURS, TRUE = both("Your answer", "你的答案"), both("The right answer", "正确答案")
 NONE = both("none", "无")
@@ -38,25 +44,38 @@ def result(points: float, top: float, state: str, blocks: Iterable[str], languag
     points = min(max(round(float(points), 4), 0.0), float(top))
     head = f"**{pick(POINTS, language).format(points=points, top=top)}** ({pick(WORDS[state], language)})"
     blocks = [head, *blocks]
-    return new_output("execute_result", data={
-        "text/plain": repr(points),
-        "text/html": f'<div class="course-mark">{"".join(map(_html, blocks))}</div>',
-        "text/markdown": "\n\n".join(blocks),
-    }, execution_count=None)
+    return new_output(
+        "execute_result",
+        data={
+            "text/plain": repr(points),
+            "text/html": f'<div class="course-mark">{"".join(map(_html, blocks))}</div>',
+            "text/markdown": "\n\n".join(blocks),
+        },
+        execution_count=None,
+    )
 
 
 def verdict_blocks(verdict: Verdict, language: str) -> list[str]:
     """The reasons of a verdict as one list."""
-    return ["\n".join(f"- {_line(pick(message, language))}" for message in verdict.messages)] \
-        if verdict.messages else []
+    return (
+        ["\n".join(f"- {_line(pick(message, language))}" for message in verdict.messages)]
+        if verdict.messages
+        else []
+    )
 
 
 def option_table(item: Item, response: Response, language: str) -> list[str]:
     """Every option of a choice: whether it was chosen, whether it is right, and why."""
     rows = [[pick(word, language) for word in (OPTION, CHOSEN, RIGHT, WHY)]]
     for line in feedback(item, response):
-        rows.append([pick(item.option(line.option).text, language), pick(YES if line.chosen else NO, language),
-                     pick(YES if line.right else NO, language), pick(line.why, language)])
+        rows.append(
+            [
+                pick(item.option(line.option).text, language),
+                pick(YES if line.chosen else NO, language),
+                pick(YES if line.right else NO, language),
+                pick(line.why, language),
+            ]
+        )
     lines = ["| " + " | ".join(_line(value).replace("|", "\\|") for value in row) + " |" for row in rows]
     return ["\n".join([lines[0], "|" + " --- |" * len(rows[0]), *lines[1:]])]
 
@@ -68,9 +87,16 @@ def order_blocks(item: Item, response: Response, language: str) -> list[str]:
     def steps(ids: tuple[str, ...]) -> str:
         return " → ".join(f"({text.get(i, i)})" for i in ids) or pick(NONE, language)
 
-    whys = [f"- {text[line.option]}: {_line(pick(line.why, language))}" for line in feedback(item, response) if line.why]
-    return [f"{pick(YOURS, language)}: {steps(response.options)}", f"{pick(TRUE, language)}: {steps(item.order)}",
-            *(["\n".join(whys)] if whys else [])]
+    whys = [
+        f"- {text[line.option]}: {_line(pick(line.why, language))}"
+        for line in feedback(item, response)
+        if line.why
+    ]
+    return [
+        f"{pick(YOURS, language)}: {steps(response.options)}",
+        f"{pick(TRUE, language)}: {steps(item.order)}",
+        *(["\n".join(whys)] if whys else []),
+    ]
 
 
 def number_blocks(item: Item, response: Response, language: str) -> list[str]:
@@ -78,7 +104,11 @@ def number_blocks(item: Item, response: Response, language: str) -> list[str]:
     unit = pick(item.number.unit, language)
     said = pick(NONE, language) if response.number is None else f"{response.number:g} {unit}"
     whys = [_line(pick(line.why, language)) for line in feedback(item, response) if line.why]
-    return [f"{pick(YOURS, language)}: {said}", f"{pick(TRUE, language)}: {item.number.value:g} {unit}", *whys]
+    return [
+        f"{pick(YOURS, language)}: {said}",
+        f"{pick(TRUE, language)}: {item.number.value:g} {unit}",
+        *whys,
+    ]
 
 
 def notes_cell(sentences: list[str], language: str) -> NotebookNode:
@@ -95,10 +125,15 @@ def _html(block: str) -> str:
     """A paragraph, list or table of ours as HTML; everything in it is escaped first."""
     lines = block.split("\n")
     if lines[0].startswith("| "):
-        rows = [[cell.replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
-                for line in lines if not line.startswith("| ---") and not line.startswith("|---")]
-        body = "".join("<tr>" + "".join(f"<{tag}>{_inline(cell)}</{tag}>" for cell in row) + "</tr>"
-                       for tag, row in zip(["th", *["td"] * len(rows)], rows, strict=False))
+        rows = [
+            [cell.replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+            for line in lines
+            if not line.startswith("| ---") and not line.startswith("|---")
+        ]
+        body = "".join(
+            "<tr>" + "".join(f"<{tag}>{_inline(cell)}</{tag}>" for cell in row) + "</tr>"
+            for tag, row in zip(["th", *["td"] * len(rows)], rows, strict=False)
+        )
         return f"<table>{body}</table>"
     if lines[0].startswith("- "):
         return "<ul>" + "".join(f"<li>{_inline(line[2:])}</li>" for line in lines) + "</ul>"

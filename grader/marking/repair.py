@@ -19,16 +19,25 @@ DELETED = both(
 )
 
 SENTENCES = {
-    "copied": both("In the notebook more than once, and only the original is graded: {}.",
-                   "在笔记本里出现了多次，只有原来的一份计分：{}。"),
-    "missing": both("Missing from the notebook, and put back as released: {}.", "笔记本里缺少，已按发布时的样子补回：{}。"),
-    "metadata": both("The grading data had been changed and was restored: {}.", "评分信息被改动过，已恢复：{}。"),
-    "locked": both("The locked text had been changed and was restored: {}.", "锁定的内容被改动过，已恢复：{}。"),
+    "copied": both(
+        "In the notebook more than once, and only the original is graded: {}.",
+        "在笔记本里出现了多次，只有原来的一份计分：{}。",
+    ),
+    "missing": both(
+        "Missing from the notebook, and put back as released: {}.", "笔记本里缺少，已按发布时的样子补回：{}。"
+    ),
+    "metadata": both(
+        "The grading data had been changed and was restored: {}.", "评分信息被改动过，已恢复：{}。"
+    ),
+    "locked": both(
+        "The locked text had been changed and was restored: {}.", "锁定的内容被改动过，已恢复：{}。"
+    ),
 }
 
 
 class Repair(CourseStep):
-    """Match the graded cells of a submission with the released ones, by cell id, grade id or locked source."""
+    """Match the graded cells of a submission with the released ones, by cell id, grade id or locked source.
+    """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Runs while sanitizing, before anything is cleared. Leaves the student's own cells alone."""
@@ -46,7 +55,9 @@ class Repair(CourseStep):
 
 
 def repair(notebook: NotebookNode, released: NotebookNode, language: str) -> None:
-    """Change ``notebook`` so that it has each graded cell of ``released`` exactly once; note what was changed."""
+    """Change ``notebook`` so that it has each graded cell of ``released`` exactly once; note what was
+    changed.
+    """
     wanted = {grade_id(cell): cell for cell in released.cells if grade_id(cell)}
     found = _found(notebook, wanted)
     changed: dict[str, list[str]] = {kind: [] for kind in SENTENCES}
@@ -67,8 +78,13 @@ def repair(notebook: NotebookNode, released: NotebookNode, language: str) -> Non
     for kind, identities in changed.items():
         if identities:
             names = [f"`{identity}`" for identity in dict.fromkeys(identities)]
-            note(notebook, both(SENTENCES[kind]["en"].format(", ".join(names)),
-                                SENTENCES[kind]["zh"].format("、".join(names))))
+            note(
+                notebook,
+                both(
+                    SENTENCES[kind]["en"].format(", ".join(names)),
+                    SENTENCES[kind]["zh"].format("、".join(names)),
+                ),
+            )
 
 
 def _found(notebook: NotebookNode, wanted: dict[str, NotebookNode]) -> dict[str, list[NotebookNode]]:
@@ -102,7 +118,9 @@ def _restore(cell: NotebookNode, released: NotebookNode) -> list[str]:
 
 
 def _place(notebook: NotebookNode, released: NotebookNode, identity: str) -> int:
-    """Behind the nearest cell that comes before it in the released notebook and is still there; else at the end."""
+    """Behind the nearest cell that comes before it in the released notebook and is still there; else at the
+    end.
+    """
     before = []
     for cell in released.cells:
         if grade_id(cell) == identity:

@@ -1,4 +1,6 @@
-"""What every preprocessor of ours shares: the project, the lesson, the language, and the notes about a submission."""
+"""What every preprocessor of ours shares: the project, the lesson, the language, and the notes about a
+submission.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ class Infrastructure(Exception):
 class CourseStep(NbGraderPreprocessor):
     """A preprocessor that knows the course. Configure once as ``c.CourseStep....``; all steps inherit it."""
 
-    project_root = Unicode(str(HERE), help="The checkout with notebooks/source, keys and tasks").tag(config=True)
+    project_root = Unicode(str(HERE), help="The checkout with notebooks/source, keys and tasks").tag(
+        config=True
+    )
     course_root = Unicode(".", help="The nbgrader course directory").tag(config=True)
     course_language = Unicode("en", help="en or zh: where a notebook does not say its own").tag(config=True)
 
@@ -50,7 +54,8 @@ class CourseStep(NbGraderPreprocessor):
 
 
 def state(notebook: NotebookNode) -> NotebookNode:
-    """Our own record in the notebook's metadata: ``answers`` by item, ``notes`` as texts in both languages."""
+    """Our own record in the notebook's metadata: ``answers`` by item, ``notes`` as texts in both languages.
+    """
     return notebook.metadata.setdefault(STATE, NotebookNode(answers={}, notes=[]))
 
 

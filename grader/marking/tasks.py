@@ -12,37 +12,63 @@ from grader.tasks.base import Case, Task, plain, same
 
 
 def judge_task(task: Task, cases: list[Case] | None, found: dict[int, dict[str, Any]]) -> Verdict:
-    """The verdict on one task, ``points`` within 0 and ``task.points``. Raises Infrastructure if the reference fails."""
+    """The verdict on one task, ``points`` within 0 and ``task.points``. Raises Infrastructure if the
+    reference fails.
+    """
     top = float(task.points)
     state = found.get(-1, {}).get("state")
     if state == "absent":
-        return not_attempted(both(f"There is no `{task.name}` in the notebook.",
-                                  f"笔记本里没有 `{task.name}`。"), max_points=top)
+        return not_attempted(
+            both(f"There is no `{task.name}` in the notebook.", f"笔记本里没有 `{task.name}`。"),
+            max_points=top,
+        )
     if state == "not callable":
-        return not_attempted(both(f"`{task.name}` is not a function.", f"`{task.name}` 不是函数。"), max_points=top)
+        return not_attempted(
+            both(f"`{task.name}` is not a function.", f"`{task.name}` 不是函数。"), max_points=top
+        )
     if not found:
-        return incorrect(both(f"The kernel ended before `{task.name}` could be tried.",
-                              f"还没来得及试运行 `{task.name}`，内核就结束了。"), max_points=top)
+        return incorrect(
+            both(
+                f"The kernel ended before `{task.name}` could be tried.",
+                f"还没来得及试运行 `{task.name}`，内核就结束了。",
+            ),
+            max_points=top,
+        )
     if task.judge is not None:
         return _judged(task, found.get(0, {}), top)
     if {result["state"] for result in found.values()} == {"stub"}:
-        return not_attempted(both(f"`{task.name}` still raises NotImplementedError.",
-                                  f"`{task.name}` 仍然抛出 NotImplementedError。"), max_points=top)
+        return not_attempted(
+            both(
+                f"`{task.name}` still raises NotImplementedError.",
+                f"`{task.name}` 仍然抛出 NotImplementedError。",
+            ),
+            max_points=top,
+        )
     return _compared(task, cases, found, top)
 
 
 def _judged(task: Task, result: dict[str, Any], top: float) -> Verdict:
     if result.get("state") != "value":
-        return incorrect(both(f"`{task.name}` is not plain data (numbers, strings, lists, dictionaries).",
-                              f"`{task.name}` 不是普通数据（数字、字符串、列表、字典）。"), max_points=top)
+        return incorrect(
+            both(
+                f"`{task.name}` is not plain data (numbers, strings, lists, dictionaries).",
+                f"`{task.name}` 不是普通数据（数字、字符串、列表、字典）。",
+            ),
+            max_points=top,
+        )
     if result["value"] is None:
         return not_attempted(both(f"`{task.name}` is empty.", f"`{task.name}` 是空的。"), max_points=top)
     try:
         verdict = task.judge(result["value"])
     except Exception as error:
-        return incorrect(both(f"`{task.name}` has a form that could not be read; ask for a look by hand.",
-                              f"`{task.name}` 的格式无法读取；请要求人工查看。"),
-                         max_points=top, by_hand=f"the judge of {task.id} stopped: {type(error).__name__}: {error}")
+        return incorrect(
+            both(
+                f"`{task.name}` has a form that could not be read; ask for a look by hand.",
+                f"`{task.name}` 的格式无法读取；请要求人工查看。",
+            ),
+            max_points=top,
+            by_hand=f"the judge of {task.id} stopped: {type(error).__name__}: {error}",
+        )
     share = verdict.points / verdict.max_points if verdict.max_points else 0.0
     return Verdict(verdict.state, round(share * top, 4), top, verdict.messages, verdict.evidence)
 
@@ -57,7 +83,9 @@ def _compared(task: Task, cases: list[Case], found: dict[int, dict[str, Any]], t
     messages: list[Text] = []
     for name, part in task.parts.items():
         if name in wrong:
-            messages.append(_reason(part.reason, part.points, wrong[name], sum(c.part == name for c in cases)))
+            messages.append(
+                _reason(part.reason, part.points, wrong[name], sum(c.part == name for c in cases))
+            )
     if not wrong:
         return correct(both("Right for every input that was tried.", "试过的所有输入都正确。"), points=top)
     return partly(points, top, *messages) if points else incorrect(*messages, max_points=top)
@@ -69,7 +97,9 @@ def _state(task: Task, case: Case, result: dict[str, Any]) -> str:
     try:
         expected = plain(task.reference(*plain(list(case.args))))
     except Exception as error:
-        raise Infrastructure(f"the reference of task {task.id} failed: {type(error).__name__}: {error}") from error
+        raise Infrastructure(
+            f"the reference of task {task.id} failed: {type(error).__name__}: {error}"
+        ) from error
     try:
         return "right" if (task.close or same)(result["value"], expected) else "wrong"
     except Exception:  # a custom `close` met a value of another kind than it expects
@@ -100,7 +130,9 @@ def _reason(reason: Text, points: float, states: list[str], calls: int) -> Text:
     reason = both(reason, reason) if isinstance(reason, str) else reason
     kinds = {code: [] for code in ("en", "zh")}
     for state in dict.fromkeys(states):
-        known = STATES.get(state) or both(f"`{state.removeprefix('raised:')}`", f"`{state.removeprefix('raised:')}`")
+        known = STATES.get(state) or both(
+            f"`{state.removeprefix('raised:')}`", f"`{state.removeprefix('raised:')}`"
+        )
         for code in kinds:
             kinds[code].append(known[code])
     return both(

@@ -1,7 +1,8 @@
 """What a hidden task is: inputs drawn at grading time, a reference, and partial credit with reasons.
 
-A task on a function has ``cases``, ``reference`` and ``parts``; the student's function is called on the same inputs
-as the reference and only plain JSON data is compared. A task on a value (a report) has ``judge`` and ``points``.
+A task on a function has ``cases``, ``reference`` and ``parts``; the student's function is called on the same
+inputs as the reference and only plain JSON data is compared. A task on a value (a report) has ``judge`` and
+``points``.
 """
 
 from __future__ import annotations
@@ -66,7 +67,9 @@ class Task:
             raise ValueError(f"task {self.id}: points {self.points} but the parts sum to {total}")
 
     def draw(self, rng: random.Random) -> list[Case]:
-        """The cases for one submission, as JSON data. Raises ValueError where one is not usable or a part has none."""
+        """The cases for one submission, as JSON data. Raises ValueError where one is not usable or a part has
+        none.
+        """
         drawn = [Case(case.part, tuple(plain(list(case.args)))) for case in self.cases(rng)]
         unknown = {case.part for case in drawn} ^ set(self.parts)
         if unknown:
@@ -75,7 +78,9 @@ class Task:
 
 
 def plain(value: Any) -> Any:
-    """``value`` as it comes back from JSON: tuples as lists, keys as strings. Raises TypeError for anything else."""
+    """``value`` as it comes back from JSON: tuples as lists, keys as strings. Raises TypeError for anything
+    else.
+    """
     return json.loads(json.dumps(value))
 
 

@@ -60,19 +60,21 @@ def replay(events: list) -> list:
 
 def replay_cases(rng: random.Random) -> list[Case]:
     """Names are drawn, so that none can be wired in; each part needs one idea more."""
-    a, b, c = (f"{word}{rng.randint(1, 99)}" for word in rng.sample(("loader", "helper", "worker", "logger"), 3))
+    words = rng.sample(("loader", "helper", "worker", "logger"), 3)
+    a, b, c = (f"{word}{rng.randint(1, 99)}" for word in words)
     return [
         Case("threads", ([["thread", "main", a], ["set", a, True], ["read", "main"], ["read", a]],)),
-        Case("threads", ([["set", "main", True], ["thread", "main", a], ["thread", a, b], ["set", "main", False],
-                          ["read", b], ["set", b, True], ["read", a]],)),
+        Case("threads", ([["set", "main", True], ["thread", "main", a], ["thread", a, b],
+                          ["set", "main", False], ["read", b], ["set", b, True], ["read", a]],)),
         Case("fork", ([["set", "main", True], ["fork", "main", a], ["read", a]],)),
-        Case("fork", ([["fork", "main", a], ["set", a, True], ["fork", a, b], ["read", b], ["read", "main"]],)),
+        Case("fork", ([["fork", "main", a], ["set", a, True], ["fork", a, b], ["read", b],
+                       ["read", "main"]],)),
         Case("spawn", ([["set", "main", True], ["spawn", "main", a], ["read", a], ["set", a, True],
                         ["spawn", a, b], ["read", b], ["read", a]],)),
         Case("apart", ([["fork", "main", a], ["set", "main", True], ["read", a], ["set", a, True],
                         ["set", "main", False], ["read", a], ["read", "main"]],)),
-        Case("apart", ([["fork", "main", a], ["thread", a, b], ["set", b, True], ["read", "main"], ["read", a],
-                        ["spawn", "main", c], ["set", c, True], ["read", "main"]],)),
+        Case("apart", ([["fork", "main", a], ["thread", a, b], ["set", b, True], ["read", "main"],
+                        ["read", a], ["spawn", "main", c], ["set", c, True], ["read", "main"]],)),
     ]
 
 

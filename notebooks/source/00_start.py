@@ -62,11 +62,11 @@ review("00-replay")
 # %% [markdown] en
 # ## Bet first, look second
 #
-# People who predict before they look remember more, **especially when they were wrong**. So before each experiment you place a bet. It locks when you submit it. Losing a bet is the best thing that can happen to you here.
+# People who predict before they look understand more of what they see, **whether they guessed right or wrong**. So before each experiment you place a bet. It locks when you submit it. A lost bet costs nothing here and tends to stick.
 # %% [markdown] zh
 # ## 先下注，再揭晓
 #
-# 先预测、再看结果的人记得更牢，**猜错的时候尤其如此**。所以每个实验之前你都要下注，提交后就锁定。在这里，输掉赌局是最划算的事。
+# 先预测、再看结果的人看得更明白，**猜对猜错都一样**。所以每个实验之前你都要下注，提交后就锁定。在这里输了不花钱，反而记得牢。
 # %%
 predict("00-bet-sums")
 # %% [markdown] en
@@ -161,10 +161,10 @@ progress()
 # %% [markdown] en
 # ## Close the lesson
 #
-# `finish()` writes down what you can now claim, from **your** numbers, plans the cards and names the next lesson. Then go and look at the map: [lesson 01](01_map.ipynb) has more than forty switches and a trap that was documented all along.
+# `finish()` writes down what you can now claim, from **your** numbers, plans the cards and names the next lesson. Then go and look at the map: [lesson 01](01_map.ipynb) has a drawer full of switches, and a trap that stands in the open.
 # %% [markdown] zh
 # ## 收尾
 #
-# `finish()` 会用**你自己的**数据写下现在能下的结论，安排好卡片，并告诉你下一课是什么。接着去看地图吧：[第 01 课](01_map.ipynb)里有一大堆开关，还有一个一直写在文档里的陷阱。
+# `finish()` 会用**你自己的**数据写下现在能下的结论，安排好卡片，并告诉你下一课是什么。接着去看地图吧：[第 01 课](01_map.ipynb)里有满满一抽屉开关，还有一个明晃晃摆在那里的陷阱。
 # %%
 finish()

@@ -1,0 +1,21 @@
+"""Every switch of torch.backends: read, describe, set for a block, restore, notice leaks and typos.
+
+`import course.flags` loads no torch; the first reading does.
+"""
+
+from __future__ import annotations
+
+from course.flags.catalogue import SWITCHES, closest, find
+from course.flags.leaks import Change, baseline, changes, leaks, remember, restore
+from course.flags.rows import describe, map_rows
+from course.flags.state import assign, preserved, read, snapshot, using
+from course.flags.switch import ABSENT, DEPENDS, FlagError, Switch, Unreadable
+from course.flags.trap import explain_flags_call
+from course.flags.typos import Typo, typos
+from course.flags.watch import unwatch, watch
+
+__all__ = [
+    "ABSENT", "DEPENDS", "SWITCHES", "Change", "FlagError", "Switch", "Typo", "Unreadable", "assign", "baseline",
+    "changes", "closest", "describe", "explain_flags_call", "find", "leaks", "map_rows", "preserved", "read",
+    "remember", "restore", "snapshot", "typos", "unwatch", "using", "watch",
+]

@@ -1,0 +1,91 @@
+"""All switches and queries by name, and what a mistyped name probably meant."""
+
+from __future__ import annotations
+
+import difflib
+
+from course.flags.switch import FlagError, Switch
+from course.flags.table_cpu import CPU, MKLDNN
+from course.flags.table_cuda import CUDA, ELSEWHERE
+from course.flags.table_cudnn import CUDNN, ROOT
+from course.flags.table_other import MPS, NATIVE, TORCH
+from course.language import t
+
+SWITCHES: dict[str, Switch] = {
+    switch.name: switch for switch in (*ROOT, *CUDNN, *CUDA, *MKLDNN, *CPU, *ELSEWHERE, *MPS, *NATIVE, *TORCH)
+}
+
+# Other true names of the same thing, mostly the getter beside a setter.
+ALIASES = {
+    "cuda.flash_sdp_enabled": "cuda.enable_flash_sdp",
+    "cuda.mem_efficient_sdp_enabled": "cuda.enable_mem_efficient_sdp",
+    "cuda.math_sdp_enabled": "cuda.enable_math_sdp",
+    "cuda.cudnn_sdp_enabled": "cuda.enable_cudnn_sdp",
+    "cuda.fp16_bf16_reduction_math_sdp_allowed": "cuda.allow_fp16_bf16_reduction_math_sdp",
+    "mha.get_fastpath_enabled": "mha.set_fastpath_enabled",
+    "torch.set_num_threads": "torch.num_threads",
+    "torch.get_num_threads": "torch.num_threads",
+    "torch.use_deterministic_algorithms": "torch.deterministic_algorithms",
+    "torch.set_float32_matmul_precision": "torch.float32_matmul_precision",
+    "torch.get_float32_matmul_precision": "torch.float32_matmul_precision",
+    "torch.utils.deterministic.fill_uninitialized_memory": "torch.fill_uninitialized_memory",
+}
+
+# Names that many people expect and that do not exist.
+EXPECTED = {
+    "nnpack.enabled": "nnpack.set_flags",
+    "mha.fastpath_enabled": "mha.set_fastpath_enabled",
+    "python_native.enabled": "python_native.triton.enabled",
+    "onednn.enabled": "mkldnn.enabled",
+    "cuda.allow_tf32": "cuda.matmul.allow_tf32",
+    "cuda.fp32_precision": "cudnn.fp32_precision",
+    "cudnn.matmul.fp32_precision": "cuda.matmul.fp32_precision",
+    "cublas.allow_tf32": "cuda.matmul.allow_tf32",
+    "cuda.enabled": "cudnn.enabled",
+    "cuda.benchmark": "cudnn.benchmark",
+    "cuda.deterministic": "cudnn.deterministic",
+    "mkldnn.benchmark": "cudnn.benchmark",
+}
+
+
+def plain_name(name: str) -> str:
+    """`torch.backends.cudnn.version()` and `backends.cudnn.version` are both `cudnn.version`."""
+    name = name.strip().removesuffix("()")
+    for prefix in ("torch.backends.", "backends."):
+        name = name.removeprefix(prefix)
+    return ALIASES.get(name, name)
+
+
+def closest(name: str) -> str | None:
+    """The switch or query that `name` probably meant, or None."""
+    name = plain_name(name)
+    if name in EXPECTED:
+        return EXPECTED[name]
+    group, _, last = name.rpartition(".")
+    siblings = {known.rpartition(".")[2]: known for known in SWITCHES if known.rpartition(".")[0] == group}
+    near = difflib.get_close_matches(last, siblings, n=1, cutoff=0.6)
+    if near:
+        return siblings[near[0]]
+    same_group = [known for known in SWITCHES if group and known.startswith(group.split(".")[0] + ".")]
+    near = difflib.get_close_matches(name, same_group or list(SWITCHES), n=1, cutoff=0.75)
+    if not near:
+        near = difflib.get_close_matches(name, SWITCHES, n=1, cutoff=0.7)
+    return near[0] if near else None
+
+
+def find(name: str) -> Switch:
+    """The switch or query called `name`. Raises FlagError with what was probably meant."""
+    if not isinstance(name, str):
+        raise FlagError(t(
+            f'A switch is named by a string such as "cudnn.benchmark", not by {type(name).__name__}.',
+            f'开关要用字符串指定，例如 "cudnn.benchmark"，而不是 {type(name).__name__}。'))
+    known = SWITCHES.get(plain_name(name))
+    if known is not None:
+        return known
+    meant = closest(name)
+    if meant:
+        raise FlagError(t(f'There is no "{name}" in torch.backends. Did you mean "{meant}"?',
+                          f'torch.backends 里没有 "{name}"。是不是想写 "{meant}"？'))
+    raise FlagError(t(
+        f'There is no "{name}" in torch.backends. `course.flags.SWITCHES` lists every name.',
+        f'torch.backends 里没有 "{name}"。所有名字都列在 `course.flags.SWITCHES` 里。'))

@@ -1,0 +1,78 @@
+"""What changed: between two readings, since the start of the lesson, and how to take it back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from course.flags import state
+from course.flags.catalogue import SWITCHES, find
+from course.flags.switch import DEPENDS, Unreadable
+from course.language import Text, both, pick
+
+
+@dataclass(frozen=True)
+class Change:
+    """One switch that has another value than before; `text` says so in both languages."""
+
+    name: str
+    before: Any
+    after: Any
+
+    @property
+    def text(self) -> Text:
+        path = find(self.name).path
+        if isinstance(self.after, Unreadable):
+            return both(f"`{path}` was {self.before!r} and torch no longer tells its value: {self.after.reason}.",
+                        f"`{path}` 原来是 {self.before!r}，现在 torch 不再给出它的值：{self.after.reason}。")
+        return both(f"`{path}` is now {self.after!r}; it was {self.before!r}.",
+                    f"`{path}` 现在是 {self.after!r}，原来是 {self.before!r}。")
+
+    def __str__(self) -> str:
+        return pick(self.text)
+
+
+_baseline: dict[str, Any] | None = None
+_saved: state._Saved | None = None
+
+
+def changes(before: dict[str, Any], after: dict[str, Any]) -> list[Change]:
+    """The switches whose values differ between two readings (`read()` or `snapshot()`), in the order of the map."""
+    return [Change(name, before[name], after[name]) for name in SWITCHES
+            if name in before and name in after and before[name] != after[name]]
+
+
+def remember() -> None:
+    """Take the present state as the one `leaks()` compares with and `restore()` goes back to."""
+    global _baseline, _saved
+    _baseline = state.snapshot()
+    _saved = state._Saved(_baseline)
+
+
+def baseline() -> dict[str, Any]:
+    """The state at the last `remember()`; without one, the defaults of a fresh process where they are known."""
+    if _baseline is not None:
+        return dict(_baseline)
+    now = state.snapshot()
+    return {name: value if SWITCHES[name].default is DEPENDS or not _comparable(value) else SWITCHES[name].default
+            for name, value in now.items()}
+
+
+def _comparable(value: Any) -> bool:
+    return bool(value) or value is False or value == 0 or isinstance(value, Unreadable)
+
+
+def leaks() -> list[Change]:
+    """What differs from the state at the start of the lesson; empty when nothing does."""
+    return changes(baseline(), state.snapshot())
+
+
+def restore() -> list[Change]:
+    """Put every switch back to the state at the start of the lesson; gives what had leaked."""
+    found = leaks()
+    if _saved is not None:
+        _saved.put_back()
+    else:
+        for change in found:
+            state.assign(change.name, change.before)
+    return found

@@ -1,0 +1,154 @@
+"""What one switch or query of torch.backends is: plain data, and how to read it without ever failing.
+
+Nothing here imports torch before a value is asked for.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from course.language import Text, both, t
+
+
+class Absent:
+    """The value of a switch that this version or build of torch does not have. It is false."""
+
+    def __repr__(self) -> str:
+        return t("(absent here)", "（此处没有）")
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Absent)
+
+    def __hash__(self) -> int:
+        return hash(Absent)
+
+
+ABSENT = Absent()
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """The value of a switch that torch refuses to tell, with the first sentence of its reason. It is false."""
+
+    reason: str
+
+    def __repr__(self) -> str:
+        return t(f"(unreadable: {self.reason})", f"（无法读取：{self.reason}）")
+
+    def __bool__(self) -> bool:
+        return False
+
+
+class Depends:
+    """The default of a switch that depends on the build or the machine."""
+
+    def __repr__(self) -> str:
+        return t("depends on the build", "取决于构建")
+
+
+DEPENDS = Depends()
+
+
+class FlagError(ValueError):
+    """A wrong switch name or value, said in one sentence with the next step, in the learner's language."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"FlagError: {self}"]
+
+
+@dataclass(frozen=True)
+class Switch:
+    """One attribute or function of torch.backends, or one process-wide setting of torch that belongs beside it.
+
+    name: the path after `torch.backends.`; names starting with `torch.` live outside torch.backends.
+    kind: `switch` (assign to it), `setter` (change it by calling a function), `query` (read only),
+    `tool` (a context manager, helper or script: no value).
+    default: in a fresh process, or DEPENDS. takes: what it accepts, `bool`, `precision`, `int`, `text`.
+    frozen: whether `torch.backends.disable_global_flags()` forbids the plain assignment.
+    since: first torch version known to have it ("" = older than 2.9, the oldest the course supports).
+    get, set: only where the plain attribute is not enough; each receives the module torch first.
+    """
+
+    name: str
+    kind: str
+    default: Any
+    text: Text
+    readers: Text = field(default_factory=lambda: both("nobody on this side", "无"))
+    takes: str = ""
+    since: str = ""
+    frozen: bool = False
+    note: Text | None = None
+    get: Callable[[Any], Any] | None = None
+    set: Callable[[Any, Any], Any] | None = None
+
+    @property
+    def changeable(self) -> bool:
+        """Whether it holds state that somebody may change."""
+        return self.kind in ("switch", "setter")
+
+    @property
+    def group(self) -> str:
+        """The submodule it belongs to: `cudnn`, `cuda`, ...; `root` for torch.backends itself, `torch` outside."""
+        head, _, rest = self.name.partition(".")
+        return head if rest else "root"
+
+    @property
+    def path(self) -> str:
+        """How a program writes it."""
+        return self.name if self.group == "torch" else f"torch.backends.{self.name}"
+
+    def read(self) -> Any:
+        """The value here and now, ABSENT, or Unreadable. Never raises, never warns."""
+        if self.kind == "tool":
+            return ABSENT
+        try:
+            value = quietly(self.get or self._walk)
+        except (AttributeError, AssertionError, ImportError):
+            return ABSENT
+        except Exception as error:  # noqa: BLE001  (torch says no in many types; the reason is what matters)
+            return Unreadable(first_sentence(error))
+        return ABSENT if value is None and self.changeable else value
+
+    def write(self, value: Any) -> None:
+        """Set it, also after `torch.backends.disable_global_flags()`. Raises what torch raises."""
+        quietly(lambda torch: self._assign(torch, value))
+
+    def _walk(self, torch: Any) -> Any:
+        found = torch.backends
+        for part in self.name.split("."):
+            found = getattr(found, part)
+        return found() if self.kind == "query" and callable(found) else found
+
+    def _assign(self, torch: Any, value: Any) -> None:
+        # The gate that torch's own flags() context managers open for themselves.
+        gate = getattr(torch.backends, "__allow_nonbracketed_mutation")
+        with gate():
+            if self.set is not None:
+                self.set(torch, value)
+                return
+            owner, last = torch.backends, self.name.split(".")
+            for part in last[:-1]:
+                owner = getattr(owner, part)
+            setattr(owner, last[-1], value)
+
+
+def quietly(function: Callable[[Any], Any]) -> Any:
+    """`function(torch)` with every Python warning held back."""
+    import torch
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return function(torch)
+
+
+def first_sentence(error: BaseException) -> str:
+    """The first line of an exception's message up to its first full stop, at most 160 characters."""
+    lines = str(error).strip().splitlines()
+    line = (lines[0] if lines else type(error).__name__).strip()
+    return line.split(". ")[0][:160]

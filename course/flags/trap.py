@@ -1,0 +1,119 @@
+"""What a `torch.backends.<module>.flags(...)` block would really set, read from its signature, not executed.
+
+`with cudnn.flags(deterministic=True)` sets every flag of cuDNN: those not named get the defaults of the
+function, and the default of `enabled` is False (torch/backends/cudnn/__init__.py, `flags`).
+"""
+
+from __future__ import annotations
+
+import difflib
+import html
+import inspect
+from dataclasses import dataclass
+from typing import Any
+
+from course.flags.catalogue import SWITCHES
+from course.flags.switch import Absent, FlagError
+from course.language import Text, both, pick, t
+
+SPECIAL = {"nnpack.enabled": "nnpack.set_flags"}
+
+
+@dataclass(frozen=True)
+class FlagsCall:
+    """rows: one dict for each flag with name, written (or None), now, inside, surprise (bool)."""
+
+    call: str
+    rows: tuple[dict[str, Any], ...]
+
+    @property
+    def surprises(self) -> list[dict[str, Any]]:
+        """The flags that would change without having been named."""
+        return [row for row in self.rows if row["surprise"]]
+
+    @property
+    def text(self) -> Text:
+        """The finding in one sentence."""
+        if not self.surprises:
+            return both(f"`{self.call}` changes nothing that it does not name, as things stand now.",
+                        f"就目前的状态，`{self.call}` 不会改动没写出来的开关。")
+        listed = ", ".join(f"{row['name']} {row['now']!r} → {row['inside']!r}" for row in self.surprises)
+        return both(f"`{self.call}` also sets what it does not name: {listed}.",
+                    f"`{self.call}` 还会设置没写出来的开关：{listed.replace(', ', '，')}。")
+
+    def _cells(self) -> list[list[str]]:
+        head = [t("switch", "开关"), t("you wrote", "你写的"), t("now", "现在"), t("inside the block", "块内"), ""]
+        body = [[row["name"], "" if row["written"] is None else repr(row["written"]["value"]), repr(row["now"]),
+                 repr(row["inside"]), t("not named, yet it changes", "没写，却会变") if row["surprise"] else ""]
+                for row in self.rows]
+        return [head, *body]
+
+    def __str__(self) -> str:
+        cells = self._cells()
+        widths = [max(len(line[i]) for line in cells) for i in range(len(cells[0]))]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in cells]
+        return "\n".join([*lines, pick(self.text)])
+
+    def _repr_html_(self) -> str:
+        head, *body = self._cells()
+        rows = "".join(
+            "<tr>" + "".join(f"<td style='text-align:left'>{'<b>' if bold else ''}{html.escape(cell)}"
+                             f"{'</b>' if bold else ''}</td>" for cell in line) + "</tr>"
+            for line, bold in ((line, bool(line[-1])) for line in body))
+        heads = "".join(f"<th style='text-align:left' scope='col'>{html.escape(cell)}</th>" for cell in head)
+        return f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table><p>{html.escape(pick(self.text))}</p>"
+
+
+def explain_flags_call(module: Any, **named: Any) -> FlagsCall:
+    """What `with torch.backends.<module>.flags(**named)` would set, compared with what is named. Sets nothing.
+
+    module: "cudnn", "mkldnn", "nnpack", "miopen", "opt_einsum", "" (torch.backends itself), or the module.
+    Raises FlagError, in words, for a module without flags() or an argument it does not take.
+    """
+    label = _module_name(module)
+    parameters = inspect.signature(_flags_of(label)).parameters
+    for name in named:
+        if name not in parameters:
+            near = difflib.get_close_matches(name, parameters, n=1)
+            hint = t(f' Did you mean "{near[0]}"?', f'是不是想写 "{near[0]}"？') if near else ""
+            raise FlagError(t(
+                f"{_path(label)}.flags() takes no {name!r}; it takes {', '.join(parameters)}.{hint}",
+                f"{_path(label)}.flags() 没有参数 {name!r}；它的参数是 {'、'.join(parameters)}。{hint}"))
+    rows = tuple(_row(label, name, parameter.default, named) for name, parameter in parameters.items())
+    call = f"{_path(label)}.flags({', '.join(f'{name}={value!r}' for name, value in named.items())})"
+    return FlagsCall(call, rows)
+
+
+def _row(label: str, name: str, default: Any, named: dict[str, Any]) -> dict[str, Any]:
+    switch_name = f"{label}.{name}" if label else name
+    switch = SWITCHES.get(SPECIAL.get(switch_name, switch_name))
+    now = switch.read() if switch else None
+    given = named.get(name, default)
+    # None means "leave alone" to torch, and a switch this build lacks cannot change.
+    inside = now if given is None or isinstance(now, Absent) else given
+    return {"name": switch_name, "written": {"value": named[name]} if name in named else None, "now": now,
+            "inside": inside, "surprise": name not in named and inside != now}
+
+
+def _path(label: str) -> str:
+    return f"torch.backends.{label}" if label else "torch.backends"
+
+
+def _module_name(module: Any) -> str:
+    name = module if isinstance(module, str) else getattr(module, "__name__", "")
+    name = name.removeprefix("torch.").removeprefix("backends").lstrip(".")
+    return name.removesuffix(".flags").removesuffix("flags").rstrip(".")
+
+
+def _flags_of(label: str) -> Any:
+    import torch
+
+    having = [name for name in ("cudnn", "mkldnn", "nnpack", "miopen", "opt_einsum")
+              if callable(getattr(getattr(torch.backends, name, None), "flags", None))]
+    owner = getattr(torch.backends, label, None) if label else torch.backends
+    if label and label not in having:
+        near = difflib.get_close_matches(label, having, n=1)
+        hint = t(f' Did you mean "{near[0]}"?', f'是不是想写 "{near[0]}"？') if near else ""
+        raise FlagError(t(f"{_path(label)} has no flags(); these have: {', '.join(having)}.{hint}",
+                          f"{_path(label)} 没有 flags()；有的是：{'、'.join(having)}。{hint}"))
+    return owner.flags

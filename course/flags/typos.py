@@ -1,0 +1,133 @@
+"""Attributes that somebody put on a torch.backends module and that nothing in torch reads.
+
+Assigning `torch.backends.cudnn.benchmarks = True` creates an attribute and changes no switch; torch says
+nothing. The same happens when a query such as `torch.backends.mps.is_available` is overwritten.
+"""
+
+from __future__ import annotations
+
+import difflib
+import dis
+import sys
+import types
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from course.flags.catalogue import EXPECTED, SWITCHES, closest
+from course.language import Text, both, pick
+
+PREFIX = "torch.backends"
+REPLACED_MODULE_MEMBERS = frozenset({"m"})  # where torch keeps the real module behind its stand-in
+
+
+@dataclass(frozen=True)
+class Typo:
+    """An attribute that has no effect. name: without `torch.backends.`; suggestion: what was meant, or None.
+
+    overwritten: it hides a function of torch (a query, say) instead of being merely new.
+    """
+
+    name: str
+    value: Any
+    suggestion: str | None
+    overwritten: bool
+
+    @property
+    def text(self) -> Text:
+        path, shown = f"{PREFIX}.{self.name}", repr(self.value)[:40]
+        if self.overwritten:
+            return both(
+                f"`{path} = {shown}` has overwritten a function of torch and switches nothing off; "
+                f"restart the kernel to get the function back.",
+                f"`{path} = {shown}` 覆盖了 torch 的一个函数，什么也没有关掉；请重启内核找回这个函数。")
+        if self.name in SWITCHES:
+            return both(
+                f"`{path} = {shown}` has no effect: this build of torch has no such switch. `del {path}` removes it.",
+                f"`{path} = {shown}` 不起作用：当前的 torch 构建没有这个开关。用 `del {path}` 可以删掉它。")
+        meant = both("", "")
+        if self.suggestion:
+            meant = both(f" Did you mean `{SWITCHES[self.suggestion].path}`?",
+                         f"是不是想写 `{SWITCHES[self.suggestion].path}`？")
+        elif self.name.startswith("mps."):
+            meant = both(" torch.backends.mps has queries only, nothing to switch.",
+                         "torch.backends.mps 只有查询，没有可以设置的开关。")
+        return both(
+            f"`{path} = {shown}` only made a new attribute that torch never reads.{meant['en']} "
+            f"`del {path}` removes it.",
+            f"`{path} = {shown}` 只是新建了一个 torch 从不读取的属性。{meant['zh']}用 `del {path}` 可以删掉它。")
+
+    def __str__(self) -> str:
+        return pick(self.text)
+
+
+def typos() -> list[Typo]:
+    """Every attribute on a loaded torch.backends module that has no effect, in order of name."""
+    found = []
+    for module_name in sorted(sys.modules):
+        if module_name == PREFIX or module_name.startswith(PREFIX + "."):
+            found += _in_module(module_name, sys.modules[module_name])
+    return found
+
+
+def _in_module(module_name: str, module: Any) -> list[Typo]:
+    group = module_name.removeprefix(PREFIX).lstrip(".")
+    stand_in = type(module) is not types.ModuleType
+    known = REPLACED_MODULE_MEMBERS if stand_in else _names_in_source(module_name)
+    found = []
+    for name, value in sorted(vars(module).items()):
+        if name.startswith("__") or isinstance(value, types.ModuleType):
+            continue
+        full = f"{group}.{name}" if group else name
+        if name not in known:
+            found.append(_typo(module, full, name, value, stand_in))
+        elif not stand_in and full in SWITCHES and SWITCHES[full].kind in ("query", "tool") and not callable(value):
+            found.append(Typo(full, value, None, overwritten=True))
+    return found
+
+
+def _typo(module: Any, full: str, name: str, value: Any, stand_in: bool) -> Typo:
+    real = vars(vars(module)["m"]) if stand_in and "m" in vars(module) else {}
+    if callable(real.get(name)) or callable(getattr(type(module), name, None)):
+        return Typo(full, value, None, overwritten=True)
+    return Typo(full, value, _suggest(full), overwritten=False)
+
+
+def _suggest(full: str) -> str | None:
+    """The switch meant: never a query, since somebody wanted to set something."""
+    if full in SWITCHES:
+        return None
+    meant = EXPECTED.get(full) or closest(full)
+    if meant and SWITCHES[meant].changeable:
+        return meant
+    last = full.rpartition(".")[2]
+    if full.startswith("mps."):
+        return None
+    ends = {name.rpartition(".")[2]: name for name, switch in SWITCHES.items()
+            if switch.changeable and name.startswith("cudnn.")}
+    near = difflib.get_close_matches(last, ends, n=1, cutoff=0.8)
+    return ends[near[0]] if near else None
+
+
+@lru_cache(maxsize=None)
+def _names_in_source(module_name: str) -> frozenset[str]:
+    """Every name the module's own code binds; none of them is a learner's."""
+    module = sys.modules[module_name]
+    try:
+        code = module.__spec__.loader.get_code(module_name)  # type: ignore[union-attr]
+        return frozenset(_bound(code))
+    except Exception:  # noqa: BLE001  (no source at hand: take what is there as known)
+        return frozenset(vars(module))
+
+
+def _bound(code: types.CodeType) -> set[str]:
+    top = {step.argval for step in dis.get_instructions(code) if step.opname == "STORE_NAME"}
+    return top | _bound_globals(code)
+
+
+def _bound_globals(code: types.CodeType) -> set[str]:
+    names = {step.argval for step in dis.get_instructions(code) if step.opname == "STORE_GLOBAL"}
+    for part in code.co_consts:
+        if isinstance(part, types.CodeType):
+            names |= _bound_globals(part)
+    return names

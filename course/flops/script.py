@@ -1,0 +1,48 @@
+"""TorchScript: which nodes of a graph run without passing through torch's dispatcher, where nobody can count them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import torch
+from torch import nn
+
+_STRUCTURE = frozenset((
+    "Constant GetAttr SetAttr ListConstruct ListUnpack TupleConstruct TupleUnpack TupleIndex TupleSlice DictConstruct "
+    "If Loop CallMethod CallFunction RaiseException Print Uninitialized unchecked_cast unchecked_unwrap_optional "
+    "isinstance NumToTensor TensorToNum ImplicitTensorToNum dtype device layout shape requires_grad is_cuda is_cpu is_mkldnn "
+    "is_quantized is_meta is_sparse data min max abs type index CreateObject Enter Exit rangelist profile Param Return "
+    "ConstantChunk ModuleContainerIndex tolist grad ConstantMKLDNNTensor EnumName EnumValue unpackedtuple"
+).split())
+
+
+def _nodes(block: Any) -> Iterator[Any]:
+    for node in block.nodes():
+        yield node
+        for inner in node.blocks():
+            yield from _nodes(inner)
+
+
+def _graphs(module: torch.jit.ScriptModule) -> Iterator[Any]:
+    inner = getattr(module, "_c", None)
+    for method in inner._get_methods() if inner is not None else ():
+        yield getattr(method, "inlined_graph", method.graph)
+
+
+def hidden_nodes(modules: Iterable[nn.Module]) -> Counter[str]:
+    """Node kinds, with their number, that fuse or move work out of sight (an optimised, frozen graph has them).
+
+    Operators of `aten` and of other libraries go through the dispatcher; of the interpreter's own nodes (`prim`)
+    only those known to hold structure pass.
+    """
+    found: Counter[str] = Counter()
+    for module in modules:
+        if isinstance(module, torch.jit.ScriptModule):
+            for graph in _graphs(module):
+                for node in _nodes(graph):
+                    space, _, name = node.kind().partition("::")
+                    if space == "prim" and name not in _STRUCTURE:
+                        found[f"TorchScript {node.kind()}"] += 1
+    return found

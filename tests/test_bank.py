@@ -1,0 +1,74 @@
+"""The whole question bank: every item well made, every key true, every option answering for itself."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from course.experiments import base
+from course.language import LANGUAGES, pick
+from course.lessons import BY_ID, LESSONS
+from course.quiz import Bank, Response, feedback, lint, mark, run_verify, with_key
+from tests.conftest import ROOT
+
+BANK = Bank()
+PRACTICE = BANK.items()
+KEYS = {lesson.id: yaml.safe_load((ROOT / f"grader/keys/{lesson.id}.yaml").read_text("utf-8"))
+        for lesson in LESSONS if lesson.checkpoint}
+GRADED = [with_key(item, KEYS[item.lesson][item.id]) for item in BANK.items(checkpoint=True)]
+
+
+def ids(item):
+    return item.id
+
+
+def test_the_files_are_sound_and_follow_the_craft_rules():
+    assert BANK.faults() == []
+    assert lint(BANK) == []
+
+
+@pytest.mark.parametrize("lesson", [one for one in LESSONS if one.checkpoint], ids=ids)
+def test_there_are_enough_items(lesson):
+    assert len([item for item in PRACTICE if item.lesson == lesson.id and item.kind != "predict"]) >= 10
+    assert len([item for item in GRADED if item.lesson == lesson.id]) >= 5
+    assert set(KEYS[lesson.id]) == {item.id for item in GRADED if item.lesson == lesson.id}
+
+
+@pytest.mark.parametrize("item", [i for i in (*PRACTICE, *GRADED) if i.verify], ids=ids)
+def test_the_key_is_what_a_run_says(item):
+    outcome = run_verify(item)
+    assert outcome.ok, outcome
+
+
+@pytest.mark.parametrize("item", [*PRACTICE, *GRADED], ids=ids)
+def test_every_option_explains_itself_in_both_languages(item):
+    assert item.lesson in BY_ID
+    if item.kind == "number":
+        responses = [Response(number=item.number.value)]
+        responses += [Response(number=(trap.low + trap.high) / 2) for trap in item.number.traps]
+    else:
+        responses = [Response((option.id,)) for option in item.options]
+    for response in responses:
+        lines = feedback(item, response)
+        assert len(lines) >= max(1, len(item.options))
+        for line in lines:
+            for code in LANGUAGES:
+                assert pick(line.why, code).strip()
+
+
+@pytest.mark.parametrize("item", [i for i in (*PRACTICE, *GRADED) if i.kind != "predict"], ids=ids)
+def test_the_key_itself_gets_full_marks_and_a_wrong_option_does_not(item):
+    if item.kind == "number":
+        right = Response(number=item.number.value)
+        wrong = [Response(number=(trap.low + trap.high) / 2) for trap in item.number.traps]
+    else:
+        right = Response(tuple(item.order or item.correct))
+        wrong = [Response((option.id,)) for option in item.options if option.id not in right.options]
+    assert mark(item, right).state == "correct"
+    for response in wrong:
+        assert mark(item, response).state == "incorrect"
+
+
+@pytest.mark.parametrize("item", [i for i in PRACTICE if i.kind == "predict"], ids=ids)
+def test_every_bet_is_settled_by_an_experiment_that_exists(item):
+    assert base.get(item.experiment).lesson == item.lesson

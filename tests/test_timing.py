@@ -1,0 +1,390 @@
+"""Timing: exact statistics, whole comparisons on pretended clocks, and answers to odd input."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import random
+import subprocess
+import sys
+
+import pytest
+
+from course.language import set_language
+from course.timing import (
+    Comparison,
+    TimingError,
+    clock_for,
+    compare,
+    format_ms,
+    interrupts_propagate,
+    measure,
+    stats,
+)
+from course.timing import clock as clock_module
+from tests.timing_clocks import NoisyClock, costing
+
+# ---- statistics -------------------------------------------------------------------------------------------
+
+
+def test_interval_of_the_median_is_the_textbook_one():
+    values = list(range(1, 11))
+    interval = stats.median_interval(values, 0.05)
+    assert (interval.low, interval.high) == (2, 9)
+    assert interval.confidence == pytest.approx(1 - 2 * 11 / 1024)
+
+
+def test_too_few_values_give_the_range_and_its_true_confidence():
+    interval = stats.median_interval([3.0, 1.0, 2.0], 0.05)
+    assert (interval.low, interval.high) == (1.0, 3.0)
+    assert interval.confidence == pytest.approx(0.75)
+    assert stats.median_interval([7.0]).confidence == 0
+
+
+def test_large_samples_agree_with_the_exact_rank():
+    for count in (1999, 2001):
+        k, outside = stats._rank(count, 0.05)
+        assert abs(k - (count / 2 - 1.96 * math.sqrt(count) / 2)) < 2
+        assert outside <= 0.05
+
+
+def test_false_alarms_of_all_looks_together_stay_below_five_percent():
+    """Exact: with equal code the number of ratios above 1 is a fair walk; sum what every look rejects."""
+    for last in (12, 13, 20, 30, 50, 100, 130, 400, 1000, 1500):
+        assert _chance_of_false_alarm(last) <= 0.05
+
+
+def _chance_of_false_alarm(last: int) -> float:
+    alive = {0: 1.0}
+    rejected = 0.0
+    for rounds in range(1, last + 1):
+        step: dict[int, float] = {}
+        for above, chance in alive.items():
+            step[above] = step.get(above, 0.0) + chance / 2
+            step[above + 1] = step.get(above + 1, 0.0) + chance / 2
+        alive = step
+        if rounds == last or stats.is_look(rounds):
+            k, _ = stats._rank(rounds, stats.error_at(rounds, final=rounds == last))
+            for above in [a for a in alive if min(a, rounds - a) < k]:
+                rejected += alive.pop(above)
+    return rejected
+
+
+def test_looks_double():
+    assert [n for n in range(1, 400) if stats.is_look(n)] == [12, 24, 48, 96, 192, 384]
+
+
+@pytest.mark.parametrize("low, high, ratio, verdict", [
+    (0.90, 0.95, 0.93, "faster"), (1.02, 1.05, 1.03, "slower"), (0.99, 1.01, 1.0, "same"),
+    (0.95, 1.01, 0.98, "undecided"), (0.994, 0.999, 0.997, "same"), (0.975, 0.999, 0.99, "faster"),
+])
+def test_verdict_follows_from_the_interval(low, high, ratio, verdict):
+    assert stats.decide(stats.Interval(low, high, 0.99), ratio, 0.005, 0.02, 0.05) == verdict
+
+
+def test_no_verdict_without_the_confidence():
+    assert stats.decide(stats.Interval(0.5, 0.6, 0.75), 0.55, 0.005, 0.02, 0.05) == "undecided"
+
+
+def test_quality_tells_one_group_from_two():
+    rng = random.Random(5)
+
+    def kind(values):
+        return stats.quality(values, stats.median_interval(values))
+
+    calls = [kind([rng.gauss(1, 0.02) for _ in range(200)]) for _ in range(100)]
+    calls += [kind([rng.uniform(0.97, 1.03) for _ in range(200)]) for _ in range(100)]
+    calls += [kind([1 + rng.expovariate(1) * 0.03 for _ in range(200)]) for _ in range(100)]
+    assert calls.count("stable") >= 297
+    assert kind([rng.gauss(rng.choice((1, 1.3)), 0.02) for _ in range(200)]) == "bimodal"
+    assert kind([rng.uniform(0.5, 1.5) for _ in range(200)]) == "noisy"
+    assert kind([1.0] * 5) == "few"
+    assert kind([1.0] * 50) == "stable"
+
+
+# ---- whole runs on pretended clocks -----------------------------------------------------------------------
+
+
+def trial(seed: int, ratio: float, max_time: float = 0.4, **more) -> Comparison:
+    return compare({"a": costing(2e-4), "b": costing(2e-4 * ratio)}, max_time=max_time, seed=seed,
+                   clock=NoisyClock(seed), **more)
+
+
+def test_equal_code_is_rarely_called_different():
+    results = [trial(seed, 1.0, ci=1e-9, gate=1e-9) for seed in range(300)]
+    alarms = sum(c.verdict in ("faster", "slower") for c in results)
+    assert alarms / 300 <= 0.05
+    assert sum(trial(seed, 1.0).verdict == "same" for seed in range(100)) >= 97
+
+
+def test_interval_covers_the_truth_whenever_it_stops():
+    for ratio in (1.0, 1.03, 0.9, 1.5):
+        results = [trial(seed, ratio) for seed in range(150)]
+        assert sum(c.low <= ratio <= c.high for c in results) / 150 >= 0.93
+
+
+def test_three_percent_are_found_and_the_ratio_is_close():
+    results = [trial(seed, 1.03) for seed in range(150)]
+    assert sum(c.verdict == "slower" for c in results) >= 0.99 * 150
+    assert math.sqrt(sum((c.ratio - 1.03) ** 2 for c in results) / 150) < 0.004
+
+
+def test_one_percent_is_found_and_a_narrow_gate_keeps_looking():
+    assert sum(trial(seed, 0.99).verdict == "faster" for seed in range(100)) >= 85
+
+
+def test_a_large_difference_stops_long_before_the_budget():
+    assert trial(1, 2.0, max_time=30).seconds < 1
+
+
+def test_several_candidates_share_the_error():
+    def alarms(seed):
+        result = compare({str(i): costing(2e-4) for i in range(5)}, max_time=0.4, seed=seed, ci=1e-9,
+                         gate=1e-9, clock=NoisyClock(seed))
+        return any(p.verdict in ("faster", "slower") for p in result.pairs.values())
+
+    assert sum(alarms(seed) for seed in range(150)) / 150 <= 0.05
+    result = compare({"a": costing(1e-4), "b": costing(1.2e-4), "c": costing(0.8e-4)}, clock=NoisyClock(3))
+    assert {n: p.verdict for n, p in result.pairs.items()} == {"b": "slower", "c": "faster"}
+    with pytest.raises(AttributeError, match="several"):
+        result.ratio  # noqa: B018
+
+
+def test_undecided_says_how_wide_the_interval_still_is():
+    result = trial(2, 1.0, max_time=0.02)
+    assert result.verdict == "undecided"
+    assert "% wide" in str(result)
+
+
+def test_first_calls_longer_than_the_budget_are_the_only_round():
+    result = compare({"a": costing(3.0), "b": costing(4.0)}, max_time=1, clock=NoisyClock(0, 0, 0, 0))
+    assert (result.rounds, result.verdict, result.pairs["b"].confidence) == (1, "undecided", 0)
+    assert result.ratio == pytest.approx(4 / 3)
+    assert "budget" in result.notes[0] and "max_time=84" in result.notes[0]
+
+
+def test_measure_reports_first_call_samples_and_relative():
+    cost = iter([0.8])
+    result = measure(lambda: next(cost, 3e-3), clock=NoisyClock(1), calibrate=costing(1e-3), name="f")
+    assert result.first_call_ms > 800
+    assert result.p10_ms <= result.low_ms <= result.median_ms <= result.high_ms < 5
+    assert len(result.samples_ms) > 20
+    assert result.relative == pytest.approx(3, rel=0.02)
+    assert result.rows()[0]["samples_ms"] == list(result.samples_ms)
+
+
+def test_relative_repeats_where_the_absolute_time_does_not():
+    runs = [measure(costing(5e-4), clock=NoisyClock(seed), calibrate=costing(4e-4)) for seed in range(30)]
+
+    def swing(values):
+        return max(values) / min(values) - 1
+
+    assert swing([m.relative for m in runs]) < 0.015 < swing([m.median_ms for m in runs])
+
+
+def test_measure_with_one_call_longer_than_the_budget():
+    result = measure(costing(3.0), clock=NoisyClock(0, 0, 0, 0), calibrate=None, name="f")
+    assert (result.quality, len(result.samples_ms), result.confidence) == ("few", 1, 0)
+    assert "single sample" in result.notes[0]
+
+
+def test_warm_up_ends_when_two_block_medians_agree():
+    falling = iter([0.01, *(3e-3 * (1 + 0.5 ** (i // 3)) for i in range(30))])
+    result = measure(lambda: next(falling, 3e-3), clock=NoisyClock(0, 0, 0, 0), calibrate=None, max_time=3)
+    assert result.warm and result.warmup_calls >= 15
+    assert max(result.samples_ms) < 3.1
+
+
+def test_interrupt_returns_what_was_measured():
+    class Stopped(NoisyClock):
+        stopped = False
+
+        def block(self, f, calls):
+            if self.time > 0.2 and not self.stopped:
+                self.stopped = True
+                raise KeyboardInterrupt
+            return super().block(f, calls)
+
+    result = compare({"a": costing(1e-3), "b": costing(1e-3)}, ci=1e-9, clock=Stopped(0))
+    assert not result.complete and result.rounds > 10 and "Interrupted" in result.notes[0]
+    result = measure(costing(1e-3), clock=Stopped(0), calibrate=None)
+    assert not result.complete and len(result.samples_ms) > 10
+    with pytest.raises(KeyboardInterrupt), interrupts_propagate():
+        measure(costing(1e-3), clock=Stopped(0), calibrate=None)
+
+
+# ---- odd input --------------------------------------------------------------------------------------------
+
+
+def fails():
+    raise ZeroDivisionError("division by zero")
+
+
+async def coroutine():
+    await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("f, words", [
+    (3.0, "float, not a function"), ("mod:f", "fresh_process"), (lambda x: x, "needs arguments"),
+    (fails, "fails raised ZeroDivisionError"), (lambda: (i for i in "ab"), "generator"),
+    (coroutine, "coroutine"),
+])
+@pytest.mark.parametrize("code", ["en", "zh"])
+def test_odd_functions_get_a_sentence(f, words, code):
+    set_language(code)
+    for attempt in (lambda: measure(f), lambda: compare({"one": f, "two": costing(1)})):
+        with pytest.raises(TimingError) as caught:
+            attempt()
+        text = str(caught.value)
+        assert ("一" <= max(text)) == (code == "zh")
+        if code == "en" and f is not fails:
+            assert words in text
+        assert caught.value._render_traceback_() == [text]
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (([fails, fails],), "dict"), (({"a": fails},), "at least two"),
+    (({"plain": fails, "tuned": fails}, "plane"), 'Did you mean "plain"'),
+    (({"a": fails, "b": fails}, "a", 0), "ci"), (({"a": fails, "b": fails}, "a", 0.1, "x"), "max_time"),
+])
+def test_odd_comparisons_get_a_sentence(arguments, words):
+    with pytest.raises(TimingError, match=words):
+        compare(*arguments)
+
+
+def test_a_function_that_fails_later_is_named():
+    left = iter([1e-3] * 5)
+    with pytest.raises(TimingError, match="StopIteration after some calls"):
+        measure(lambda: next(left), clock=NoisyClock(0), calibrate=None)
+
+
+def test_prints_are_hidden_and_told(capsys):
+    result = measure(lambda: print("epoch 0"), max_time=0.05, calibrate=None, device="cpu")
+    assert capsys.readouterr().out == ""
+    assert 'prints ("epoch 0")' in result.notes[0]
+
+
+def test_small_budgets_leave_stderr_empty(capsys):
+    compare({"a": costing(1), "b": costing(1)}, max_time=0.05, device="cpu")
+    assert capsys.readouterr().err == ""
+
+
+# ---- clocks and devices -----------------------------------------------------------------------------------
+
+
+def test_a_device_this_machine_lacks_is_told(monkeypatch):
+    monkeypatch.setattr(clock_module, "available", lambda kind: kind == "cpu")
+    with pytest.raises(TimingError, match='no "cuda" device'):
+        clock_for("cuda")
+    with pytest.raises(TimingError, match="Unknown device"):
+        clock_for("gpu")
+    with pytest.raises(TimingError, match="clock must be"):
+        clock_for("cpu", "stopwatch")
+    with pytest.raises(TimingError, match="Events live"):
+        clock_for("cpu", "events")
+    assert (clock_for().device, clock_for().kind) == ("cpu", "wall")
+
+
+class FakeEvent:
+    """An event of a device whose queue is always one millisecond a step."""
+
+    ticks = 0
+
+    def record(self):
+        FakeEvent.ticks += 1
+        self.at = FakeEvent.ticks
+
+    def synchronize(self):
+        self.waited = True
+
+    def elapsed_time(self, other):
+        assert other.waited
+        return float(other.at - self.at)
+
+
+def test_event_clock_reads_milliseconds_between_marks():
+    clock = clock_module.EventClock("cuda", lambda: None, FakeEvent)
+    assert clock.block(lambda: FakeEvent().record(), 4) == pytest.approx(5e-3)
+
+
+def test_wall_clock_waits_before_and_after_and_restores_collection():
+    import gc
+
+    seen = []
+    clock = clock_module.WallClock("cuda", lambda: seen.append("fence"))
+    clock.block(lambda: seen.append(("call", gc.isenabled())), 2)
+    assert seen == ["fence", ("call", False), ("call", False), "fence"]
+    assert gc.isenabled()
+
+
+def test_several_devices_are_all_waited_for(monkeypatch):
+    import types
+
+    waited = []
+    fake = types.SimpleNamespace(synchronize=lambda device=None: waited.append(device))
+    monkeypatch.setattr(clock_module, "available", lambda kind: True)
+    monkeypatch.setattr("torch.cuda", fake)
+    clock = clock_for(["cuda:0", "cuda:1"])
+    clock.block(lambda: None, 1)
+    assert clock.kind == "wall" and waited == ["cuda:0", "cuda:1"] * 2
+
+
+def test_a_cold_cache_is_flushed_before_every_call():
+    flushed = []
+    clock = clock_module.WallClock("cpu", None, lambda: flushed.append(1))
+    assert clock.cache == "cold" and clock_module.calls_for(clock, lambda: None) == 1
+    clock.block(lambda: None, 3)
+    assert len(flushed) == 3
+    assert measure(lambda: None, max_time=0.05, device="cpu", cache="cold", calibrate=None).cache == "cold"
+
+
+# ---- what a reader sees -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("code", ["en", "zh"])
+def test_results_read_in_both_languages(code):
+    set_language(code)
+    result = trial(1, 1.1)
+    for text in (str(result), result._repr_html_()):
+        assert ("slower" if code == "en" else "更慢") in text
+    result = measure(costing(1e-3), clock=NoisyClock(1), name="f<b>", calibrate=None)
+    assert ("first call" if code == "en" else "首次调用") in str(result)
+    assert "f&lt;b&gt;" in result._repr_html_()
+
+
+@pytest.mark.parametrize("ms, text", [
+    (812.4, "812 ms"), (3.1, "3.10 ms"), (0.0412, "41.2 µs"), (8.5e-5, "85.0 ns"), (2500, "2.50 s"),
+    (0.9999, "1.00 ms"),
+])
+def test_times_carry_three_figures_and_a_unit(ms, text):
+    assert format_ms(ms) == text
+
+
+def test_rows_are_plain_data():
+    import json
+
+    rows = trial(1, 1.1).rows()
+    assert json.loads(json.dumps(rows)) == rows
+    assert rows[0]["verdict"] == "slower" and rows[0]["threads"] == 1
+
+
+# ---- processes of their own -------------------------------------------------------------------------------
+
+
+def test_fresh_processes_take_turns(tmp_path, monkeypatch):
+    (tmp_path / "mylab.py").write_text(
+        "import os\nprint('loud import')\ndef one(): return sum(range(20000))\n"
+        "def two(): print('loud'); return sum(range(40000))\ndef bad(): 1 / 0\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    result = compare({"one": "mylab:one", "two": "mylab:two"}, fresh_process=True, max_time=0.3, device="cpu")
+    assert result.fresh_process and result.rounds >= 1 and "process of its own" in str(result)
+    assert result.ratio > 1.2
+    with pytest.raises(TimingError, match="bad raised ZeroDivisionError"):
+        compare({"one": "mylab:one", "bad": "mylab:bad"}, fresh_process=True)
+    with pytest.raises(TimingError, match="cannot import it"):
+        compare({"one": costing(1), "two": "mylab:two"}, fresh_process=True)
+
+
+def test_statistics_and_import_need_no_torch():
+    code = "import sys, course.timing; assert not {'torch', 'numpy', 'matplotlib', 'tqdm'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,36 @@
+"""Clocks that only pretend: time passes as a seeded noise model says, so timing tests are exact and quick."""
+
+from __future__ import annotations
+
+import random
+
+
+class NoisyClock:
+    """A machine with moods: slow drift, jitter and rare long hiccups. A timed function returns its cost in s.
+
+    jitter: relative spread of one block. drift: how far the mood wanders. hiccup: chance of a block that
+    takes up to three times as long.
+    """
+
+    device, kind, cache, threads = "cpu", "wall", "hot", 1
+
+    def __init__(self, seed: int, jitter: float = 0.02, drift: float = 0.2, hiccup: float = 0.05) -> None:
+        self.noise, self.jitter, self.drift, self.hiccup = random.Random(seed), jitter, drift, hiccup
+        self.time, self.mood = 0.0, 0.0
+
+    def now(self) -> float:
+        return self.time
+
+    def block(self, f, calls: int) -> float:
+        self.mood = 0.995 * self.mood + 0.1 * self.drift * self.noise.gauss(0, 1)
+        factor = (1 + abs(self.mood)) * (1 + abs(self.noise.gauss(0, self.jitter)))
+        if self.noise.random() < self.hiccup:
+            factor *= 1 + 2 * self.noise.random()
+        seconds = (f() or 0.0) * calls * factor
+        self.time += seconds + 1e-7
+        return seconds
+
+
+def costing(seconds: float):
+    """A function whose one call costs `seconds` on a NoisyClock."""
+    return lambda: seconds
