@@ -149,7 +149,7 @@ def _plain(value: Any, where: str) -> Any:
     """`value` as JSON gives it back. numpy scalars become Python numbers; NaN, infinity, objects raise."""
     if value is None or isinstance(value, (bool, str)):
         return value
-    if hasattr(value, "item") and getattr(value, "ndim", None) == 0 and not hasattr(value, "device"):
+    if type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0:
         value = value.item()
     if isinstance(value, bool | int):
         return value

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from nbgrader.api import Gradebook
     from nbgrader.apps.api import NbGraderAPI
 
-OURS = "grader.marking.step.Infrastructure: "
+OURS = "grader.project.Infrastructure: "
 
 
 def init(

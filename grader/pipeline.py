@@ -59,7 +59,10 @@ def autograde(
 ) -> list[Outcome]:
     """Mark every submission, each in a process of its own; what is up to date is left alone unless ``again``.
     """
-    chosen = sorted(students) if students is not None else course.submitted(lesson)
+    there = course.submitted(lesson)
+    chosen = there if students is None else sorted(students)
+    if strangers := sorted(set(chosen) - set(there)):
+        raise ProjectError(f"{', '.join(strangers)}: no submission of {lesson}; there are {', '.join(there)}")
     warm = course.api  # imported once, before the processes divide
     failed: dict[str, str] = {}
     for number, student in enumerate(chosen, start=1):

@@ -22,6 +22,10 @@ class ProjectError(Exception):
     """Something in the project's own files is wrong; the message names the file and the next step."""
 
 
+class Infrastructure(Exception):
+    """Our own machinery failed: the submission stays without a grade and is retried, never scored."""
+
+
 @dataclass(frozen=True)
 class Project:
     """One checkout of the course. ``root`` holds course/, grader/ and notebooks/."""

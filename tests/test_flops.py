@@ -439,3 +439,45 @@ def test_html_and_picture() -> None:
     axes = counted.picture(top=5)
     assert len(axes.patches) == 5 and "%" in axes.get_title()
     matplotlib.pyplot.close("all")
+
+
+# ---- TorchScript, quantized layers, cross-check
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_torchscript_in_training_mode_keeps_its_statistics() -> None:
+    scripted = torch.jit.script(nn.Sequential(nn.Linear(8, 4), nn.BatchNorm1d(4)).train())
+    before = {name: value.clone() for name, value in scripted.state_dict().items()}
+    assert count(scripted, torch.randn(4, 8)).macs == 128
+    assert count(scripted, torch.randn(4, 8), training=True).macs == 256
+    assert _same(before, dict(scripted.state_dict())) and all(p.grad is None for p in scripted.parameters())
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_fused_torchscript_is_flagged() -> None:
+    net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU()).eval()
+    fused = torch.jit.optimize_for_inference(torch.jit.script(net))
+    assert not count(fused, torch.zeros(1, 3, 8, 8)).exact
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_quantized_linear() -> None:
+    quantize = pytest.importorskip("torch.ao.quantization").quantize_dynamic
+    counted = count(quantize(nn.Sequential(nn.Linear(8, 4), nn.ReLU()), {nn.Linear}), torch.zeros(3, 8))
+    assert counted.macs == 96 and counted.exact
+
+
+def test_weighted_bag_training() -> None:
+    def bag(table: Tensor, weights: Tensor) -> Tensor:
+        return F.embedding_bag(torch.arange(12).view(3, 4), table, mode="sum", per_sample_weights=weights)
+
+    table, weights = torch.randn(20, 6, requires_grad=True), torch.rand(3, 4, requires_grad=True)
+    assert count(bag, table, weights, training=True).macs == 3 * 72
+
+
+def test_higher_order_formula_and_function_transforms() -> None:
+    layer, x = nn.Linear(8, 4), torch.randn(4, 8)
+    assert count(lambda a: torch.vmap(layer)(a), x).macs == 128
+    assert count(lambda a: torch.func.grad(lambda z: layer(z).sum())(a), x).macs == 256
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert count(layer, x).macs == 128

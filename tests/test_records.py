@@ -16,7 +16,8 @@ CPU = {"device": "cpu", "device_name": "AMD EPYC", "torch": "2.13.0", "threads":
 
 
 def make(machine=CPU, **more) -> Record:
-    fields = {"experiment": "05-x", "experiment_version": 1, "lesson": "05_cudnn_benchmark", "machine": machine,
+    fields = {"experiment": "05-x", "experiment_version": 1, "lesson": "05_cudnn_benchmark",
+              "machine": machine,
               "rows": [{"shape": "1×3", "median_ms": 0.1 + 0.2, "ok": True, "none": None,
                         "samples_ms": [1e-9, 1.5, 3]}],
               "created": "2026-05-01T09:30:00Z", "budget_s": 3.0}
@@ -106,6 +107,7 @@ def test_a_damaged_recording_is_passed_over_with_a_warning(tmp_path):
 def test_label_tells_live_from_replay_in_both_languages():
     assert "measured here" in make(live=True).label()["en"]
     replay = make(T4, complete=False).label()
-    assert "recorded on Tesla T4 with torch 2.13.0 on 2026-05-01" in replay["en"] and "incomplete" in replay["en"]
+    assert "recorded on Tesla T4 with torch 2.13.0 on 2026-05-01" in replay["en"]
+    assert "incomplete" in replay["en"]
     assert "回放" in replay["zh"] and "不完整" in replay["zh"]
     assert not Record.from_json(make(live=True).to_json()).live

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from course.language import both
-from course.verdict import Verdict, correct, incorrect, partly
+from course.verdict import Verdict, correct, incorrect, not_attempted, partly
 
 KNOWN = ["cudnn.enabled", "cudnn.benchmark", "cudnn.deterministic", "mkldnn.enabled"]
 SCRIPT = ["torch.backends.cudnn.benchmark = True", "torch.backends.cudnn.determinstic = True",
@@ -90,7 +90,9 @@ def check_fill_the_blanks(deterministic_block: Callable[[], Any]) -> Verdict:
             *rest, deterministic = _inside_block(deterministic_block, state)
         except RuntimeError as error:
             if "ellipsis" in str(error).lower():
-                raise NotImplementedError from None
+                return not_attempted(both("A blank still holds its three dots: fill both in and run the cell "
+                                          "again.",
+                                          "还有空没填（仍是三个点）：请都填好，再运行单元格。"))
             raise
         if not deterministic:
             return incorrect(both("`deterministic` must be True inside.",

@@ -1,18 +1,20 @@
 """Experiments of lesson 02: what a stopwatch reads, and what it should have read.
 
 Each run returns tidy rows (milliseconds unless a name says otherwise) and uses torch alone. The sentences
-and pictures of the records stand in ``stopwatch_findings``.
+and pictures of the records stand in ``stopwatch_findings`` and ``race_findings``.
 """
 
 from __future__ import annotations
 
 import random
 import statistics
+import time
 from collections.abc import Callable
 from time import perf_counter
 
 import torch
 
+from course.experiments import race_findings as races
 from course.experiments import stopwatch_findings as say
 from course.experiments.base import Budget, experiment
 from course.language import both
@@ -135,7 +137,7 @@ def _cuda_stopwatches(x: torch.Tensor) -> dict[str, Callable[[], float]]:
 
 
 @experiment(name="02-stopwatches-cuda", lesson=LESSON, version=1, needs="cuda", seconds=8,
-            title=both("The same five stopwatches on a real GPU", "同样的五种秒表，放到真正的 GPU 上"),
+            title=both("What do the five stopwatches read on a real GPU?", "在真正的 GPU 上，这五种秒表读数如何？"),
             finding=say.stopwatches_cuda, draw=say.draw_stopwatches)
 def stopwatches_cuda(budget: Budget) -> list[dict]:
     """Read the stopwatches in turn at two sizes; the queue is empty before each reading."""
@@ -155,23 +157,25 @@ def stopwatches_cuda(budget: Budget) -> list[dict]:
 
 def _fresh_conv(rng: random.Random) -> Callable[[], object]:
     """A small convolution of a shape this process has very probably not run yet."""
-    x = torch.randn(2, 16, rng.randrange(12, 32), rng.randrange(12, 32))
+    x = torch.randn(2, 16, rng.randrange(8, 28), rng.randrange(8, 28))
     weight = torch.randn(32, 16, 3, 3)
     return lambda: torch.nn.functional.conv2d(x, weight, padding=1)
 
 
-@experiment(name="02-first-call", lesson=LESSON, version=1, needs="cpu", seconds=2,
+@experiment(name="02-first-call", lesson=LESSON, version=1, needs="cpu", seconds=4,
             title=both("How much longer is the first call of a new shape?", "一个新形状的第一次调用要多花多少时间？"),
             finding=say.first_call, draw=say.draw_first_call, settles=say.settle_first_call)
 def first_call(budget: Budget) -> list[dict]:
-    """Eight convolutions of new random shapes, twelve calls each, every call timed alone."""
+    """Eight convolutions of new random shapes, twelve calls each on one thread, every call timed alone."""
     rng = random.Random()
+    torch.set_num_threads(1)
     rows = []
     with torch.inference_mode():
         _fresh_conv(rng)()
         for shape in budget.loop(range(8), desc=both("new shapes", "新形状")):
             run = _fresh_conv(rng)
-            rows += [{"shape": shape, "call": call, "call_ms": clock_ms(run)} for call in range(1, 13)]
+            rows += [{"shape": shape, "call": call, "call_ms": clock_ms(run), "threads": 1}
+                     for call in range(1, 13)]
     return rows
 
 
@@ -197,20 +201,22 @@ def first_call_cuda(budget: Budget) -> list[dict]:
     return rows
 
 
-@experiment(name="02-interruptions", lesson=LESSON, version=1, needs="cpu", seconds=2,
+@experiment(name="02-interruptions", lesson=LESSON, version=1, needs="cpu", seconds=4,
             title=both("One call in twenty is interrupted: which summary notices?",
                        "每二十次调用有一次被打断：哪种汇总会受影响？"),
             finding=say.interruptions, draw=say.draw_interruptions)
 def interruptions(budget: Budget) -> list[dict]:
-    """The same calls quiet and with a planted pause of ten medians in every twentieth call."""
-    x = torch.randn(256, 256)
-    quiet = [clock_ms(lambda: x @ x) for _ in range(60)][20:]
-    pause_ms = 10 * statistics.median(quiet)
+    """Calls in turn, left alone and with a true pause of ten medians in every twentieth."""
+    torch.set_num_threads(1)
+    work = _small_products(torch.randn(48, 48), 20)
+    pause_s = 10 * statistics.median(clock_ms(work) for _ in range(40)) / 1e3
     rows = []
     for call in budget.loop(range(200), desc=both("calls", "调用")):
-        alone_ms = clock_ms(lambda: x @ x)
-        stop_ms = pause_ms if call % 20 == 7 else 0.0
-        rows.append({"call": call, "quiet_ms": alone_ms, "disturbed_ms": alone_ms + stop_ms})
+        quiet_ms = clock_ms(work)
+        interrupted = call % 20 == 7
+        disturbed_ms = clock_ms(lambda: (work(), time.sleep(pause_s))) if interrupted else clock_ms(work)
+        rows.append({"call": call, "interrupted": int(interrupted), "quiet_ms": quiet_ms,
+                     "disturbed_ms": disturbed_ms})
     return rows
 
 
@@ -226,6 +232,7 @@ def _trials(budget: Budget, trials: int, candidate_times: int, planted: float) -
     """Three procedures judge 20 against ``candidate_times`` small products, again and again."""
     from course.timing import compare
 
+    torch.set_num_threads(1)  # restored afterwards; waiting threads would drown everything on a busy machine
     x = torch.randn(48, 48)
     baseline, candidate = _small_products(x, 20), _small_products(x, candidate_times)
     summaries = {"means, each alone": statistics.fmean, "best of, each alone": min}
@@ -235,33 +242,35 @@ def _trials(budget: Budget, trials: int, candidate_times: int, planted: float) -
         for method, summary in summaries.items():
             ratio = summary(b) / summary(a)
             said = "same" if abs(ratio - 1) <= WINNER else ("slower" if ratio > 1 else "faster")
-            rows.append({"trial": trial, "method": method, "ratio": ratio, "said": said, "planted": planted})
-        paired = compare({"a": baseline, "b": candidate}, baseline="a", max_time=0.3, gate=WINNER)
+            rows.append({"trial": trial, "method": method, "ratio": ratio, "said": said, "planted": planted,
+                         "threads": 1})
+        paired = compare({"a": baseline, "b": candidate}, baseline="a", max_time=0.4, gate=WINNER)
         rows.append({"trial": trial, "method": "paired", "ratio": paired.ratio, "said": paired.verdict,
-                     "planted": planted})
+                     "planted": planted, "threads": 1})
     return rows
 
 
-@experiment(name="02-same-code-twice", lesson=LESSON, version=1, needs="cpu", seconds=12,
+@experiment(name="02-same-code-twice", lesson=LESSON, version=1, needs="cpu", seconds=20,
             title=both("The same code against itself: who announces a winner?",
                        "同一段代码和自己比赛：哪种方法会宣布“赢家”？"),
-            finding=say.same_code, draw=say.draw_ratios, settles=say.settle_same_code)
+            finding=races.same_code, draw=races.draw_ratios, settles=races.settle_same_code)
 def same_code_twice(budget: Budget) -> list[dict]:
     """Twenty races of one function against its twin: every winner is a false alarm."""
     return _trials(budget, trials=20, candidate_times=20, planted=1.0)
 
 
-@experiment(name="02-planted-difference", lesson=LESSON, version=1, needs="cpu", seconds=8,
+@experiment(name="02-planted-difference", lesson=LESSON, version=1, needs="cpu", seconds=12,
             title=both("A true difference of one in twenty: who finds it?", "真实差异为二十分之一：谁能找到？"),
-            finding=say.planted, draw=say.draw_ratios)
+            finding=races.planted, draw=races.draw_ratios)
 def planted_difference(budget: Budget) -> list[dict]:
     """Twelve races of 20 small products against 21."""
     return _trials(budget, trials=12, candidate_times=21, planted=PLANTED)
 
 
 @experiment(name="02-threads", lesson=LESSON, version=1, needs="cpu", seconds=4,
-            title=both("Timer's default setting against your own loop", "Timer 的默认设置与你自己的循环"),
-            finding=say.threads, draw=say.draw_threads, settles=say.settle_threads)
+            title=both("Does Timer's default measure what your program does?",
+                       "Timer 的默认设置测的是你程序的真实情形吗？"),
+            finding=races.threads, draw=races.draw_threads, settles=races.settle_threads)
 def timer_threads(budget: Budget) -> list[dict]:
     """One product timed by torch.utils.benchmark.Timer as it comes, and with all threads of the process."""
     from torch.utils.benchmark import Timer

@@ -9,38 +9,43 @@ from typing import Any
 from course.language import Text, both, t
 from course.timing.stats import median_interval
 
-DOT, OTHER = "#0072b2", "#d55e00"  # told apart also by readers who see colours differently; words stand beside
-TRIALS = 20
+DOT, OTHER = "#0072b2", "#d55e00"  # safe for colour-blind readers; words stand beside
 STOPWATCHES = {
     "no fence": "没有栅栏", "fence after only": "只在后面加栅栏", "fence before and after": "前后都加栅栏",
     "two events": "一对 event", "fence before, then .cpu()": "前面加栅栏，再 .cpu()",
     "fence before, then print": "前面加栅栏，再 print",
 }
-METHODS = {"means, each alone": "各测各的，比平均值", "best of, each alone": "各测各的，比最小值",
-           "paired": "配对比较"}
 PLACES = {"cpu": both("CPU tensor", "CPU 张量"), "toy": both("toy device", "玩具设备"),
           "cuda": both("CUDA tensor", "CUDA 张量")}
 NOTHING = both("Nothing was measured: run it again.", "没有测到数据：请再运行一次。")
 
 
-def _groups(rows: list[dict], key: str) -> dict[Any, list[dict]]:
+def groups(rows: list[dict], key: str) -> dict[Any, list[dict]]:
     found: dict[Any, list[dict]] = {}
     for row in rows:
         found.setdefault(row[key], []).append(row)
     return found
 
 
-def _middle(values: list[float]) -> str:
+def middle(values: list[float]) -> str:
     interval = median_interval(values)
     return f"{statistics.median(values):.3g} [{interval.low:.3g}, {interval.high:.3g}]"
 
 
-def _interval_line(ax: Any, height: float, middle: float, low: float, high: float) -> None:
+def doubtful(settled: dict[str, str | None]) -> dict[str, str]:
+    """What to say first where the record decides nothing; empty where it decides."""
+    if None not in settled.values():
+        return both("", "")
+    return both("Inconclusive, the machine was too busy or the time too short; run it again when it is calmer. ",
+                "结果不确定：机器太忙或时间不够，等它安静些再运行。")
+
+
+def interval_line(ax: Any, height: float, middle: float, low: float, high: float) -> None:
     ax.plot([low, high], [height, height], color=DOT, linewidth=3)
     ax.plot(middle, height, "o", color=DOT)
 
 
-# --- 02-where-you-wait --------------------------------------------------------------------------------------------
+# --- 02-where-you-wait ---------------------------------------------------------------------------------
 
 def _shares(record: Any, place: str) -> list[float]:
     """The call's share (0 to 1) of the time until the value is there, one a repeat."""
@@ -52,9 +57,9 @@ def where_you_wait(record: Any) -> Text:
     for place, name in PLACES.items():
         shares = _shares(record, place)
         if shares:
-            middle = _middle([100 * share for share in shares])
-            en.append(f"{name['en']} {middle} %")
-            zh.append(f"{name['zh']} {middle} %")
+            percent = middle([100 * share for share in shares])
+            en.append(f"{name['en']} {percent} %")
+            zh.append(f"{name['zh']} {percent} %")
     if not en:
         return NOTHING
     return both(f"Share of the waiting that happened inside the call itself: {'; '.join(en)}.",
@@ -62,10 +67,10 @@ def where_you_wait(record: Any) -> Text:
 
 
 def draw_where_you_wait(record: Any, ax: Any) -> None:
-    groups = _groups(record.rows, "where")
-    names = [t(PLACES[place]["en"], PLACES[place]["zh"]) for place in groups]
-    call = [statistics.median(r["call_ms"] for r in rows) for rows in groups.values()]
-    read = [statistics.median(r["read_ms"] for r in rows) for rows in groups.values()]
+    places = groups(record.rows, "where")
+    names = [t(PLACES[place]["en"], PLACES[place]["zh"]) for place in places]
+    call = [statistics.median(r["call_ms"] for r in rows) for rows in places.values()]
+    read = [statistics.median(r["read_ms"] for r in rows) for rows in places.values()]
     ax.barh(names, call, color=DOT, label=t("inside the call", "在调用里"))
     ax.barh(names, read, left=call, color=OTHER, hatch="//", label=t("until it can be read", "直到能读取"))
     ax.set_xlabel(t("median time (ms)", "时间中位数 (ms)"))
@@ -83,7 +88,7 @@ def settle_where_you_wait(record: Any) -> dict[str, str | None]:
     return {"02-bet-cpu": verdict}
 
 
-# --- 02-five-stopwatches, 02-stopwatches-cuda ---------------------------------------------------------------------
+# --- 02-five-stopwatches, 02-stopwatches-cuda ----------------------------------------------------------
 
 def _readings(rows: list[dict]) -> dict[str, tuple[float, float, float]]:
     return {r["stopwatch"]: (r["median_ms"], r["low_ms"], r["high_ms"]) for r in rows}
@@ -91,7 +96,8 @@ def _readings(rows: list[dict]) -> dict[str, tuple[float, float, float]]:
 
 def _listed(rows: list[dict]) -> tuple[str, str]:
     en = [f"{name} {m:.3g} ms [{lo:.3g}, {hi:.3g}]" for name, (m, lo, hi) in _readings(rows).items()]
-    zh = [f"{STOPWATCHES[name]} {m:.3g} ms [{lo:.3g}, {hi:.3g}]" for name, (m, lo, hi) in _readings(rows).items()]
+    zh = [f"{STOPWATCHES[name]} {m:.3g} ms [{lo:.3g}, "
+          f"{hi:.3g}]" for name, (m, lo, hi) in _readings(rows).items()]
     return "; ".join(en), "；".join(zh)
 
 
@@ -118,7 +124,7 @@ def settle_five_stopwatches(record: Any) -> dict[str, str | None]:
 def stopwatches_cuda(record: Any) -> Text:
     if not record.rows:
         return NOTHING
-    parts = [(size, *_listed(rows)) for size, rows in _groups(record.rows, "size").items()]
+    parts = [(size, *_listed(rows)) for size, rows in groups(record.rows, "size").items()]
     return both(" ".join(f"Matrices of {size}: {en}." for size, en, _ in parts),
                 "".join(f"{size} 阶矩阵：{zh}。" for size, _, zh in parts))
 
@@ -127,7 +133,7 @@ def draw_stopwatches(record: Any, ax: Any) -> None:
     rows = list(reversed(record.rows))
     labels = []
     for height, row in enumerate(rows):
-        _interval_line(ax, height, row["median_ms"], row["low_ms"], row["high_ms"])
+        interval_line(ax, height, row["median_ms"], row["low_ms"], row["high_ms"])
         size = f" ({row['size']})" if "size" in row else ""
         labels.append(t(row["stopwatch"], STOPWATCHES[row["stopwatch"]]) + size)
     if "kernel_ms" in record.rows[0]:
@@ -141,12 +147,12 @@ def draw_stopwatches(record: Any, ax: Any) -> None:
     ax.set_xlabel(t("the stopwatch reads (ms)", "秒表读数 (ms)"))
 
 
-# --- 02-first-call, 02-first-call-cuda ----------------------------------------------------------------------------
+# --- 02-first-call, 02-first-call-cuda -----------------------------------------------------------------
 
 def _first_over_later(record: Any) -> list[float]:
     """For each shape: first call / median of the calls from the fourth on."""
     ratios = []
-    for rows in _groups(record.rows, "shape").values():
+    for rows in groups(record.rows, "shape").values():
         times = [r["call_ms"] for r in sorted(rows, key=lambda r: r["call"])]
         if len(times) >= 6:
             ratios.append(times[0] / statistics.median(times[3:]))
@@ -157,9 +163,11 @@ def first_call(record: Any) -> Text:
     ratios = _first_over_later(record)
     if not ratios:
         return NOTHING
+    doubt = doubtful(settle_first_call(record))
     return both(
-        f"Over {len(ratios)} new shapes the first call took {_middle(ratios)} times as long as the later ones.",
-        f"在 {len(ratios)} 个新形状上，第一次调用的耗时是后续调用的 {_middle(ratios)} 倍。")
+        f"{doubt['en']}Over {len(ratios)} new shapes the first call took {middle(ratios)} times as long as "
+        f"the later ones.",
+        f"{doubt['zh']}在 {len(ratios)} 个新形状上，第一次调用的耗时是后续调用的 {middle(ratios)} 倍。")
 
 
 def first_call_cuda(record: Any) -> Text:
@@ -168,7 +176,7 @@ def first_call_cuda(record: Any) -> Text:
     en, zh = [], []
     names = {"first product": "第一次矩阵乘", "first convolution": "第一次卷积",
              "same convolution, new shape": "同一卷积换新形状"}
-    for shape, rows in _groups(record.rows, "shape").items():
+    for shape, rows in groups(record.rows, "shape").items():
         times = [r["call_ms"] for r in sorted(rows, key=lambda r: r["call"])]
         later = statistics.median(times[1:]) if len(times) > 1 else math.nan
         en.append(f"{shape}: {times[0]:.3g} ms, later {later:.3g} ms")
@@ -181,7 +189,7 @@ def first_call_cuda(record: Any) -> Text:
 
 
 def draw_first_call(record: Any, ax: Any) -> None:
-    for shape, rows in _groups(record.rows, "shape").items():
+    for shape, rows in groups(record.rows, "shape").items():
         ordered = sorted(rows, key=lambda r: r["call"])
         ax.plot([r["call"] for r in ordered], [r["call_ms"] for r in ordered], "o-", alpha=0.6,
                 label=shape if isinstance(shape, str) else None)
@@ -203,19 +211,21 @@ def settle_first_call(record: Any) -> dict[str, str | None]:
     return {"02-bet-first-call": None}
 
 
-# --- 02-interruptions ---------------------------------------------------------------------------------------------
+# --- 02-interruptions ----------------------------------------------------------------------------------
 
 def interruptions(record: Any) -> Text:
     quiet, disturbed = ([r[key] for r in record.rows] for key in ("quiet_ms", "disturbed_ms"))
     if not quiet:
         return NOTHING
     undisturbed = statistics.median(quiet)
-    above = {name: 100 * (summary(disturbed) / undisturbed - 1)
+    above = {name: round(100 * (summary(disturbed) / undisturbed - 1), 1) + 0.0
              for name, summary in (("mean", statistics.fmean), ("median", statistics.median))}
     low = median_interval(disturbed)
     return both(
-        f"With the planted pauses the mean lies {above['mean']:+.1f} % from the undisturbed median, the median "
-        f"{above['median']:+.1f} % (it reads {statistics.median(disturbed):.3g} ms [{low.low:.3g}, {low.high:.3g}]).",
+        f"With the planted pauses the mean lies {above['mean']:+.1f} % from the undisturbed median, the "
+        f"median "
+        f"{above['median']:+.1f} % (it reads {statistics.median(disturbed):.3g} ms [{low.low:.3g}, "
+        f"{low.high:.3g}]).",
         f"插入停顿后，平均值与未受干扰时的中位数相差 {above['mean']:+.1f} %，中位数只差 {above['median']:+.1f} %"
         f"（读数 {statistics.median(disturbed):.3g} ms [{low.low:.3g}, {low.high:.3g}]）。")
 
@@ -223,93 +233,9 @@ def interruptions(record: Any) -> Text:
 def draw_interruptions(record: Any, ax: Any) -> None:
     calls, disturbed = [r["call"] for r in record.rows], [r["disturbed_ms"] for r in record.rows]
     ax.plot(calls, disturbed, ".", color="gray")
+    ax.set_yscale("log")
     ax.axhline(statistics.fmean(disturbed), color=OTHER, linestyle="--", label=t("mean", "平均值"))
     ax.axhline(statistics.median(disturbed), color=DOT, label=t("median", "中位数"))
     ax.set_xlabel(t("call number", "第几次调用"))
     ax.set_ylabel(t("time of the call (ms)", "该次调用耗时 (ms)"))
     ax.legend()
-
-
-# --- 02-same-code-twice, 02-planted-difference --------------------------------------------------------------------
-
-def _said(record: Any, method: str, *words: str) -> int:
-    return sum(r["method"] == method and r["said"] in words for r in record.rows)
-
-
-def same_code(record: Any) -> Text:
-    if not record.rows:
-        return NOTHING
-    trials = len({r["trial"] for r in record.rows})
-    winners = {method: _said(record, method, "faster", "slower") for method in METHODS}
-    en = "; ".join(f"{method}: {count}" for method, count in winners.items())
-    zh = "；".join(f"{METHODS[method]}：{count} 次" for method, count in winners.items())
-    return both(f"In {trials} races of one function against itself a winner was announced this often: {en}.",
-                f"同一个函数和自己比了 {trials} 场，宣布出“赢家”的次数：{zh}。")
-
-
-def settle_same_code(record: Any) -> dict[str, str | None]:
-    if len({r["trial"] for r in record.rows}) < TRIALS:
-        return {"02-bet-same-code": None}
-    winners = _said(record, "means, each alone", "faster", "slower")
-    return {"02-bet-same-code": "a" if winners <= 1 else "b" if winners <= 5 else "c"}
-
-
-def planted(record: Any) -> Text:
-    if not record.rows:
-        return NOTHING
-    trials, truth = len({r["trial"] for r in record.rows}), record.rows[0]["planted"]
-    en, zh = [], []
-    for method, rows in _groups(record.rows, "method").items():
-        found = _said(record, method, "slower")
-        off = 100 * math.sqrt(statistics.fmean((r["ratio"] - truth) ** 2 for r in rows))
-        en.append(f"{method}: found {found} times, off by {off:.2g} points")
-        zh.append(f"{METHODS[method]}：找到 {found} 次，偏差 {off:.2g} 个百分点")
-    return both(
-        f"Planted: {truth:.2f} times the work, {trials} races. {'; '.join(en)} (root mean square).",
-        f"预设工作量为 {truth:.2f} 倍，共 {trials} 场。{'；'.join(zh)}（均方根）。")
-
-
-def draw_ratios(record: Any, ax: Any) -> None:
-    for height, (method, rows) in enumerate(reversed(_groups(record.rows, "method").items())):
-        spread = [height + 0.25 * ((i % 5) - 2) / 2 for i in range(len(rows))]
-        ax.plot([r["ratio"] for r in rows], spread, "o", color=DOT, alpha=0.6)
-    methods = list(reversed(_groups(record.rows, "method")))
-    ax.set_yticks(range(len(methods)), [t(method, METHODS[method]) for method in methods])
-    ax.axvline(record.rows[0]["planted"], color="gray", linestyle=":", label=t("the truth", "真实值"))
-    ax.set_xlabel(t("ratio found in each race (1 = same time)", "每场得到的比值（1 = 一样快）"))
-    ax.legend()
-
-
-# --- 02-threads ---------------------------------------------------------------------------------------------------
-
-def threads(record: Any) -> Text:
-    if not record.rows:
-        return NOTHING
-    ratios, count = [r["ratio"] for r in record.rows], record.rows[0]["all_threads"]
-    return both(
-        f"As it comes, Timer reads {_middle(ratios)} times what it reads with all {count} threads of this process.",
-        f"默认设置下，Timer 的读数是使用本进程全部 {count} 个线程时的 {_middle(ratios)} 倍。")
-
-
-def draw_threads(record: Any, ax: Any) -> None:
-    names = {"default_ms": t("Timer, as it comes", "Timer，默认设置"),
-             "all_ms": t("Timer, all threads", "Timer，全部线程")}
-    for height, (key, _) in enumerate(names.items()):
-        values = [r[key] for r in record.rows]
-        interval = median_interval(values)
-        _interval_line(ax, height, statistics.median(values), interval.low, interval.high)
-    ax.set_yticks(range(len(names)), list(names.values()))
-    ax.set_ylim(-0.5, len(names) - 0.5)
-    ax.set_xlim(left=0)
-    ax.set_xlabel(t("one product (ms)", "一次矩阵乘 (ms)"))
-
-
-def settle_threads(record: Any) -> dict[str, str | None]:
-    ratios = [r["ratio"] for r in record.rows]
-    if len(ratios) < 6:
-        return {"02-bet-threads": None}
-    interval = median_interval(ratios)
-    for option, low, high in (("a", 1.05, math.inf), ("b", 0.95, 1.05), ("c", 0.0, 0.95)):
-        if low <= interval.low and interval.high <= high:
-            return {"02-bet-threads": option}
-    return {"02-bet-threads": None}

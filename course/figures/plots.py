@@ -6,7 +6,7 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from course.figures.style import DASHES, MARKERS, colors, faint
+from course.figures.style import DASHES, MARKERS, colors, faint, guide
 from course.language import t
 
 if TYPE_CHECKING:
@@ -32,9 +32,9 @@ def intervals(ax: Any, labels: Sequence[str], mids: Sequence[float], lows: Seque
         ax.annotate(f"{mid:.{digits}g}", (mid, i), xytext=(0, 8), textcoords="offset points", ha="center",
                     fontsize=9)
     if log:
-        ax.set_xscale("log")
+        _log(ax, "x")
     if reference is not None:
-        ax.axvline(reference, color=faint(), linestyle="--", linewidth=1.2, zorder=0)
+        ax.axvline(reference, color=guide(), linestyle="--", linewidth=1.3, zorder=0.5)
     ax.set_yticks(range(len(labels)), labels)
     ax.set_ylim(len(labels) - 0.4, -0.7)
     ax.grid(axis="y", visible=False)
@@ -46,6 +46,17 @@ def _axis(what: str, unit: str) -> str:
     if what and unit:
         return t(f"{what} ({unit})", f"{what}（{unit}）")
     return what or unit
+
+
+def _log(ax: Any, which: str) -> None:
+    """A logarithmic axis with ticks at 1, 2, 5, 10, ... written as plain numbers."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    getattr(ax, f"set_{which}scale")("log")
+    axis = getattr(ax, f"{which}axis")
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=12))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def lines(ax: Any, x: Sequence[float], series: Mapping[str, Sequence[float | None]], *, xlabel: str = "",
@@ -64,9 +75,11 @@ def lines(ax: Any, x: Sequence[float], series: Mapping[str, Sequence[float | Non
         if bands and name in bands:
             ax.fill_between(x, *bands[name], color=shade, alpha=0.2, linewidth=0)
     if log_x:
-        ax.set_xscale("log")
+        _log(ax, "x")
+        if len(x) <= 10:
+            ax.set_xticks(x, [f"{v:g}" for v in x], minor=False)
     if log_y:
-        ax.set_yscale("log")
+        _log(ax, "y")
     ax.set_xlabel(xlabel)
     ax.set_ylabel(ylabel)
     if len(series) > 1:
@@ -90,7 +103,7 @@ def samples(ax: Any, groups: Mapping[str, Sequence[float]], unit: str, *, what: 
             middle = ordered[len(ordered) // 2]
             ax.plot([middle, middle], [i - 0.36, i + 0.36], color=colour[i % len(colour)], linewidth=2.5)
     if log:
-        ax.set_xscale("log")
+        _log(ax, "x")
     ax.set_yticks(range(len(groups)), list(groups))
     ax.set_ylim(len(groups) - 0.4, -0.6)
     ax.grid(axis="y", visible=False)
@@ -110,9 +123,9 @@ def grouped(ax: Any, labels: Sequence[str], series: Mapping[str, Sequence[tuple[
         ax.plot([mid for mid, _, _ in triples], heights, linestyle="", marker=MARKERS[j % len(MARKERS)],
                 markersize=6.5, color=shade, label=name)
     if log:
-        ax.set_xscale("log")
+        _log(ax, "x")
     if reference is not None:
-        ax.axvline(reference, color=faint(), linestyle="--", linewidth=1.2, zorder=0)
+        ax.axvline(reference, color=guide(), linestyle="--", linewidth=1.3, zorder=0.5)
     ax.set_yticks(range(len(labels)), labels)
     ax.set_ylim(len(labels) - 0.4, -0.6)
     ax.grid(axis="y", visible=False)
@@ -135,7 +148,7 @@ def paired_plot(comparison: Comparison, ax: Any = None) -> Any:
         ax.plot([pair.low, pair.high], [i + 0.42, i + 0.42], linewidth=3, color=colors()[i % len(colors())])
     gate = comparison.gate
     ax.axvspan(1 - gate, 1 + gate, color=faint(), alpha=0.35, linewidth=0, zorder=0)
-    ax.axvline(1, color=faint(), linestyle="--", linewidth=1.2, zorder=0)
+    ax.axvline(1, color=guide(), linestyle="--", linewidth=1.3, zorder=0.5)
     ax.set_ylim(len(pairs) - 0.4, -0.6)
     ax.set_xlim(*_window(pairs, gate))
     ax.set_xlabel(t(f"time / time of {comparison.baseline}   (below 1: faster; band: within the gate)",
@@ -144,12 +157,13 @@ def paired_plot(comparison: Comparison, ax: Any = None) -> Any:
 
 
 def _window(pairs: Sequence[Any], gate: float) -> tuple[float, float]:
-    """The middle 96 % of the ratios, with 1, the gate and the intervals: outliers must not squeeze it."""
+    """The quarter points of the ratios and 2.5 times their distance around, with 1, gate and intervals."""
     low, high = 1 - 1.5 * gate, 1 + 1.5 * gate
     for pair in pairs:
         ordered = sorted(pair.ratios)
-        cut = len(ordered) // 50
-        low = min(low, ordered[cut], pair.low)
-        high = max(high, ordered[-cut - 1], pair.high)
+        lower, upper = ordered[len(ordered) // 4], ordered[-len(ordered) // 4]
+        room = 2.5 * (upper - lower)
+        low = min(low, pair.low, max(ordered[0], lower - room))
+        high = max(high, pair.high, min(ordered[-1], upper + room))
     room = 0.05 * (high - low)
     return low - room, high + room

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import io
+import re
 import textwrap
 import unicodedata
 from collections.abc import Callable, Sequence
@@ -105,7 +106,18 @@ def show(record: Record, experiment: Any = None, bets: Sequence[Text] = ()) -> S
 
 def wrap(text: str, width: int = 84) -> str:
     """`text` broken into lines at most `width` columns wide; a Chinese character counts two columns."""
-    return "\n".join(line for part in text.split("\n") for line in _wrap_line(part, width))
+    return "\n".join(line for part in text.split("\n") for line in _balanced(part, width))
+
+
+def _balanced(text: str, width: int) -> list[str]:
+    """The fewest lines, about equally long."""
+    best = _wrap_line(text, width)
+    for narrower in range(width - 4, width // 2, -4):
+        lines = _wrap_line(text, narrower)
+        if len(lines) > len(best):
+            break
+        best = lines
+    return best
 
 
 def _wrap_line(text: str, width: int) -> list[str]:
@@ -113,12 +125,12 @@ def _wrap_line(text: str, width: int) -> list[str]:
     if wide * 4 < len(text):
         return textwrap.wrap(text, width) or [""]
     lines, line, columns = [], "", 0
-    for char in text:
-        size = 2 if unicodedata.east_asian_width(char) in "WF" else 1
-        if columns + size > width and char not in "，。；：！？）、”%":
-            lines.append(line)
+    for piece in re.findall(r"[!-~]+|.", text):
+        size = sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in piece)
+        if columns + size > width and piece not in "，。；：！？）、” ":
+            lines.append(line.rstrip())
             line, columns = "", 0
-        line, columns = line + char, columns + size
+        line, columns = line + piece, columns + size
     return [*lines, line]
 
 

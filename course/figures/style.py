@@ -47,7 +47,8 @@ def style(dark: bool | None = None) -> Iterator[bool]:
     night = _is_dark(matplotlib.rcParams["axes.facecolor"]) if dark is None else dark
     colours, ink, paper = (DARK if night else LIGHT), INK[night], PAPER[night]
     before = language()
-    font = cjk_font() if before == "zh" else None
+    font = cjk_font()
+    fonts = [font, "DejaVu Sans"] if font and before == "zh" else ["DejaVu Sans", *([font] if font else [])]
     settings: dict[str, Any] = {
         "figure.facecolor": paper, "axes.facecolor": paper, "savefig.facecolor": paper,
         "text.color": ink, "axes.labelcolor": ink, "axes.titlecolor": ink, "xtick.color": ink,
@@ -56,7 +57,7 @@ def style(dark: bool | None = None) -> Iterator[bool]:
         "axes.prop_cycle": cycler(color=colours), "legend.frameon": False, "legend.labelcolor": ink,
         "font.size": 10, "axes.titlesize": 11, "axes.titlelocation": "left", "figure.figsize": (7.0, 3.6),
         "figure.dpi": 100, "axes.unicode_minus": False, "font.family": "sans-serif",
-        "font.sans-serif": ([font] if font else []) + ["DejaVu Sans"],
+        "font.sans-serif": fonts,
     }
     with matplotlib.rc_context(settings):
         if before == "zh" and font is None:
@@ -79,6 +80,13 @@ def faint() -> str:
     import matplotlib
 
     return FAINT[_is_dark(matplotlib.rcParams["axes.facecolor"])]
+
+
+def guide() -> str:
+    """The colour of lines that mark a value to compare with, such as 1 on an axis of ratios."""
+    import matplotlib
+
+    return "#A9A9A9" if _is_dark(matplotlib.rcParams["axes.facecolor"]) else "#6B6B6B"
 
 
 def _is_dark(colour: Any) -> bool:

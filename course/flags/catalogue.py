@@ -61,6 +61,9 @@ def closest(name: str) -> str | None:
     name = plain_name(name)
     if name in EXPECTED:
         return EXPECTED[name]
+    if name.startswith("mps."):
+        near = difflib.get_close_matches(name, [known for known in SWITCHES if known.startswith("mps.")], 1, 0.8)
+        return near[0] if near else None
     group, _, last = name.rpartition(".")
     siblings = {known.rpartition(".")[2]: known for known in SWITCHES if known.rpartition(".")[0] == group}
     near = difflib.get_close_matches(last, siblings, n=1, cutoff=0.6)
@@ -86,6 +89,10 @@ def find(name: str) -> Switch:
     if meant:
         raise FlagError(t(f'There is no "{name}" in torch.backends. Did you mean "{meant}"?',
                           f'torch.backends 里没有 "{name}"。是不是想写 "{meant}"？'))
+    if plain_name(name).startswith("mps."):
+        raise FlagError(t(
+            f'There is no "{name}": torch.backends.mps has queries only, nothing to switch.',
+            f'没有 "{name}"：torch.backends.mps 只有查询，没有可以设置的开关。'))
     raise FlagError(t(
         f'There is no "{name}" in torch.backends. `course.flags.SWITCHES` lists every name.',
         f'torch.backends 里没有 "{name}"。所有名字都列在 `course.flags.SWITCHES` 里。'))

@@ -141,21 +141,29 @@ class _Saved:
 
     def put_back(self) -> list[str]:
         """Restore all of them, also when one fails or Ctrl-C arrives; then raise the first failure."""
-        failures: list[BaseException] = []
-        for name, value in reversed(self.values.items()):
+        failures = self._write(list(reversed(self.values.items())))
+        if failures:  # some switches accept a value only after another has changed
+            failures = self._write([(name, self.values[name]) for name in reversed(failures)])
+        errors = list(failures.values())
+        try:
+            pinned = precision.restore(self.precision)
+        except BaseException as error:  # noqa: BLE001
+            errors.append(error)
+            pinned = precision.restore(self.precision)
+        if errors:
+            raise errors[0]
+        return pinned
+
+    def _write(self, values: list[tuple[str, Any]]) -> dict[str, BaseException]:
+        """Put back each value; gives the failures by name."""
+        failures: dict[str, BaseException] = {}
+        for name, value in values:
             try:
                 if SWITCHES[name].read() != value and not isinstance(value, (Absent, Unreadable)):
                     SWITCHES[name].write(value)
             except BaseException as error:  # noqa: BLE001  (the others must still be put back)
-                failures.append(error)
-        try:
-            pinned = precision.restore(self.precision)
-        except BaseException as error:  # noqa: BLE001
-            failures.append(error)
-            pinned = precision.restore(self.precision)
-        if failures:
-            raise failures[0]
-        return pinned
+                failures[name] = error
+        return failures
 
 
 @contextlib.contextmanager

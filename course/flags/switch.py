@@ -49,7 +49,7 @@ class Depends:
     """The default of a switch that depends on the build or the machine."""
 
     def __repr__(self) -> str:
-        return t("depends on the build", "取决于构建")
+        return t("(depends)", "（视情况）")
 
 
 DEPENDS = Depends()
@@ -148,7 +148,7 @@ def quietly(function: Callable[[Any], Any]) -> Any:
 
 
 def first_sentence(error: BaseException) -> str:
-    """The first line of an exception's message up to its first full stop, at most 160 characters."""
+    """The first line of an exception's message up to its first full stop (left out), at most 160 characters."""
     lines = str(error).strip().splitlines()
     line = (lines[0] if lines else type(error).__name__).strip()
-    return line.split(". ")[0][:160]
+    return line.split(". ")[0][:160].rstrip(".")

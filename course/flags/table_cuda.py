@@ -61,8 +61,8 @@ def _reduction(kind: str) -> tuple[Switch, Switch]:
                both(f"May {kind} matrix products split the inner dimension while reducing in lower precision?",
                     f"{kind} 矩阵乘在低精度归约时能否切分内维（split-k）？"),
                GEMM, takes="bool", set=_pair(kind, 1),
-               note=both("torch sets it only as the second half of a pair (bool, bool).",
-                         "torch 只允许以二元组 (bool, bool) 的第二项来设置它。")),
+               note=both("torch sets it only as the second half of a pair (bool, bool), and refuses (True, False).",
+                         "torch 只允许以二元组 (bool, bool) 的第二项来设置它，并且不接受 (True, False)。")),
     )
 
 

@@ -53,6 +53,13 @@ def _deterministic(torch: Any) -> Any:
     return "warn" if torch.is_deterministic_algorithms_warn_only_enabled() else True
 
 
+def _set_matmul(torch: Any, value: str) -> None:
+    """torch only warns about a word it does not know; here that is an error."""
+    if value not in ("highest", "high", "medium"):
+        raise ValueError(f"{value!r} is not one of 'highest', 'high' or 'medium'")
+    torch.set_float32_matmul_precision(value)
+
+
 TORCH = (
     Switch(
         "torch.num_threads", "setter", DEPENDS,
@@ -90,5 +97,5 @@ TORCH = (
              "cuda.matmul 与 mkldnn.matmul，它会覆盖两者的 fp32_precision"),
         takes="text",
         get=lambda torch: torch.get_float32_matmul_precision(),
-        set=lambda torch, value: torch.set_float32_matmul_precision(value)),
+        set=_set_matmul),
 )

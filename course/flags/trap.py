@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from course.flags.catalogue import SWITCHES
-from course.flags.switch import Absent, FlagError
+from course.flags.switch import Absent, FlagError, Unreadable
 from course.language import Text, both, pick, t
 
 SPECIAL = {"nnpack.enabled": "nnpack.set_flags"}
@@ -34,6 +34,11 @@ class FlagsCall:
     @property
     def text(self) -> Text:
         """The finding in one sentence."""
+        blocked = next((row for row in self.rows if isinstance(row["now"], Unreadable)), None)
+        if blocked:
+            reason = blocked["now"].reason
+            return both(f"As things stand `{self.call}` would raise, since it reads {blocked['name']}: {reason}.",
+                        f"就目前的状态，`{self.call}` 会抛出异常，因为它要读取 {blocked['name']}：{reason}。")
         if not self.surprises:
             return both(f"`{self.call}` changes nothing that it does not name, as things stand now.",
                         f"就目前的状态，`{self.call}` 不会改动没写出来的开关。")

@@ -26,21 +26,24 @@ class Typo:
     """An attribute that has no effect. name: without `torch.backends.`; suggestion: what was meant, or None.
 
     overwritten: it hides a function of torch (a query, say) instead of being merely new.
+    deletable: whether `del` undoes it; elsewhere the function is gone until the kernel restarts.
     """
 
     name: str
     value: Any
     suggestion: str | None
     overwritten: bool
+    deletable: bool = True
 
     @property
     def text(self) -> Text:
         path, shown = f"{PREFIX}.{self.name}", repr(self.value)[:40]
         if self.overwritten:
+            cure = (both(f"`del {path}` brings it back.", f"用 `del {path}` 可以找回它。") if self.deletable else
+                    both("Restart the kernel to get it back.", "请重启内核找回它。"))
             return both(
-                f"`{path} = {shown}` has overwritten a function of torch and switches nothing off; "
-                f"restart the kernel to get the function back.",
-                f"`{path} = {shown}` 覆盖了 torch 的一个函数，什么也没有关掉；请重启内核找回这个函数。")
+                f"`{path} = {shown}` has overwritten a function of torch; it switches nothing. {cure['en']}",
+                f"`{path} = {shown}` 覆盖了 torch 的一个函数，没有切换任何东西。{cure['zh']}")
         if self.name in SWITCHES:
             return both(
                 f"`{path} = {shown}` has no effect: this build of torch has no such switch. `del {path}` removes it.",
@@ -82,7 +85,7 @@ def _in_module(module_name: str, module: Any) -> list[Typo]:
         if name not in known:
             found.append(_typo(module, full, name, value, stand_in))
         elif not stand_in and full in SWITCHES and SWITCHES[full].kind in ("query", "tool") and not callable(value):
-            found.append(Typo(full, value, None, overwritten=True))
+            found.append(Typo(full, value, None, overwritten=True, deletable=False))
     return found
 
 
@@ -100,9 +103,9 @@ def _suggest(full: str) -> str | None:
     meant = EXPECTED.get(full) or closest(full)
     if meant and SWITCHES[meant].changeable:
         return meant
-    last = full.rpartition(".")[2]
     if full.startswith("mps."):
         return None
+    last = full.rpartition(".")[2]
     ends = {name.rpartition(".")[2]: name for name, switch in SWITCHES.items()
             if switch.changeable and name.startswith("cudnn.")}
     near = difflib.get_close_matches(last, ends, n=1, cutoff=0.8)

@@ -18,6 +18,7 @@ from course.flops.grounds import FakeGround, MetaGround, RealGround, remembering
 from course.flops.mode import CountingMode
 from course.flops.restore import modules_kept, process_kept
 from course.flops.result import FlopCount
+from course.flops.script import hidden_nodes
 from course.flops.tally import Tally, all_parameters, module_tree
 from course.language import t
 
@@ -62,6 +63,7 @@ def _attempt(
     """One count on one ground; the exceptions of the forward come out as CountError."""
     root, places = module_tree(_roots(model, modules), _kind(model))
     tally = Tally(root, places)
+    tally.unknown.update(hidden_nodes(modules))
     mode = CountingMode(tally, ground, ground.plain_types)
     stand_in = remembering(ground.stand_in)
     with contextlib.ExitStack() as stack:
@@ -92,7 +94,7 @@ def _attempt(
         macs=root.macs,
         params=all_parameters(modules),
         by_module=root,
-        by_operator=dict(tally.by_operator.most_common()),
+        by_operator={name: macs for name, macs in tally.by_operator.most_common() if macs},
         calls=dict(tally.calls),
         unknown=dict(tally.unknown),
         element_operations=tally.element_operations,

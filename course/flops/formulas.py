@@ -127,6 +127,11 @@ def weighted_bag_backward(out: Any, grad: Any, indices: Any, *rest: Any, **kwarg
     return 0 if weights is None else indices.numel() * grad.shape[-1]
 
 
+def whole_bag_backward(out: Any, grad: Any, indices: Any, *rest: Any, **kwargs: Any) -> int:
+    """As `weighted_bag_backward`, for the operator in front of it, which has two arguments more."""
+    return weighted_bag_backward(out, grad, indices, *rest[2:], **kwargs)
+
+
 def bag_weights_backward(out: Any, grad: Any, weight: Any, indices: Any, *_: Any, **__: Any) -> int:
     """Gradient of the weights: one dot product a looked-up row."""
     return indices.numel() * weight.shape[-1]
@@ -168,7 +173,7 @@ def _table() -> dict[str, Formula]:
     inner, second = out_times_inner, out_times_inner_second
     table: dict[str, Formula] = {"aten::" + name: inner for name in (
         "mm bmm mv linear _int_mm _scaled_mm _weight_int8pack_mm _weight_int4pack_mm _weight_int4pack_mm_for_cpu "
-        "mkldnn_linear _dyn_quant_matmul_4bit _mixed_dtypes_linear"
+        "mkldnn_linear _dyn_quant_matmul_4bit _mixed_dtypes_linear affine_grid_generator cudnn_affine_grid_generator"
     ).split()}
     table |= {"aten::" + name: second for name in "addmm baddbmm addmv _addmm_activation".split()}
     table |= {"aten::" + name: dot for name in ("dot", "vdot")}
@@ -194,6 +199,7 @@ def _table() -> dict[str, Formula]:
         "aten::_native_multi_head_attention": native_attention, "aten::_trilinear": trilinear,
         "aten::_embedding_bag": weighted_bag, "aten::_embedding_bag_forward_only": weighted_bag,
         "aten::_embedding_bag_dense_backward": weighted_bag_backward,
+        "aten::_embedding_bag_sparse_backward": weighted_bag_backward, "aten::_embedding_bag_backward": whole_bag_backward,
         "aten::_embedding_bag_per_sample_weights_backward": bag_weights_backward,
         "aten::mkldnn_rnn_layer": onednn_rnn, "aten::mkldnn_rnn_layer_backward": onednn_rnn_backward,
         "aten::_cudnn_rnn": cudnn_rnn, "aten::_cudnn_rnn_backward": cudnn_rnn_backward,

@@ -13,7 +13,7 @@ _STRUCTURE = frozenset((
     "Constant GetAttr SetAttr ListConstruct ListUnpack TupleConstruct TupleUnpack TupleIndex TupleSlice DictConstruct "
     "If Loop CallMethod CallFunction RaiseException Print Uninitialized unchecked_cast unchecked_unwrap_optional "
     "isinstance NumToTensor TensorToNum ImplicitTensorToNum dtype device layout shape requires_grad is_cuda is_cpu is_mkldnn "
-    "is_quantized is_meta is_sparse data min max abs type index CreateObject Enter Exit rangelist profile Param Return "
+    "is_quantized is_nested is_meta is_sparse data min max abs type index CreateObject Enter Exit rangelist profile Param Return "
     "ConstantChunk ModuleContainerIndex tolist grad ConstantMKLDNNTensor EnumName EnumValue unpackedtuple"
 ).split())
 
@@ -26,9 +26,8 @@ def _nodes(block: Any) -> Iterator[Any]:
 
 
 def _graphs(module: torch.jit.ScriptModule) -> Iterator[Any]:
-    inner = getattr(module, "_c", None)
-    for method in inner._get_methods() if inner is not None else ():
-        yield getattr(method, "inlined_graph", method.graph)
+    for name in module._c._method_names():
+        yield module._c._get_method(name).graph
 
 
 def hidden_nodes(modules: Iterable[nn.Module]) -> Counter[str]:

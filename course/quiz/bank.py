@@ -47,9 +47,13 @@ def _read_items(path: Path, stamp: int, checkpoint: bool) -> tuple[tuple[Item, .
             faults.append(str(error))
             continue
         if item.lesson != path.stem:
-            faults.append(f"{path.name}, item {item.id}, field lesson: must be {path.stem}, and is {item.lesson}.")
+            faults.append(
+                f"{path.name}, item {item.id}, field lesson: must be {path.stem}, and is {item.lesson}."
+            )
         if item.id in seen:
-            faults.append(f"{path.name}, item {item.id}, field id: occurs twice; give one of them another id.")
+            faults.append(
+                f"{path.name}, item {item.id}, field id: occurs twice; give one of them another id."
+            )
         seen.add(item.id)
         items.append(item)
     return tuple(items), tuple(faults)
@@ -72,9 +76,16 @@ class Bank:
             return (), (str(error),)
 
     def items(self, lesson: str | None = None, checkpoint: bool = False) -> list[Item]:
-        """The practice (or checkpoint) items of one lesson, or of all, in file order. Faulty items are left out."""
-        return [item for path in self._files(checkpoint) if lesson in (None, path.stem)
-                for item in self._read(path, checkpoint)[0]]
+        """The practice (or checkpoint) items of one lesson, or of all, in file order.
+
+        Faulty items are left out.
+        """
+        return [
+            item
+            for path in self._files(checkpoint)
+            if lesson in (None, path.stem)
+            for item in self._read(path, checkpoint)[0]
+        ]
 
     def lessons(self) -> list[str]:
         """Ids of the lessons that have practice items."""
@@ -82,8 +93,12 @@ class Bank:
 
     def faults(self) -> list[str]:
         """A sentence for everything in the files that breaks the schema."""
-        return [fault for checkpoint in (False, True) for path in self._files(checkpoint)
-                for fault in self._read(path, checkpoint)[1]]
+        return [
+            fault
+            for checkpoint in (False, True)
+            for path in self._files(checkpoint)
+            for fault in self._read(path, checkpoint)[1]
+        ]
 
     def get(self, item_id: str) -> Item | None:
         """The item, practice or checkpoint, or None."""
@@ -102,7 +117,9 @@ class Bank:
             return item
         if own := [fault for fault in self.faults() if f"item {item_id}," in fault]:
             raise BankError("\n".join(own))
-        raise UnknownItem(_unknown_sentence(item_id, [one.id for c in (False, True) for one in self.items(checkpoint=c)]))
+        raise UnknownItem(
+            _unknown_sentence(item_id, [one.id for c in (False, True) for one in self.items(checkpoint=c)])
+        )
 
     def misconceptions(self) -> dict[str, Text]:
         """Misconception id -> statement of the false belief. Empty where the file is missing."""
@@ -114,15 +131,19 @@ def _unknown_sentence(item_id: str, known: list[str]) -> str:
     from difflib import get_close_matches
 
     near = get_close_matches(str(item_id), known, 3, 0.5)
-    hint = t(f" Did you mean {', '.join(near)}?", f" 你要找的是不是 {'、'.join(near)}？") if near else t(
-        " Copy the id from the notebook.", " 请从笔记本里复制题号。")
+    hint = (
+        t(f" Did you mean {', '.join(near)}?", f" 你要找的是不是 {'、'.join(near)}？")
+        if near
+        else t(" Copy the id from the notebook.", " 请从笔记本里复制题号。")
+    )
     return t(f"There is no question {item_id!r}.", f"没有题号为 {item_id!r} 的题。") + hint
 
 
 def load_bank(folder: Path | str | None = None, strict: bool = True) -> Bank:
     """The bank of a folder (default: the course's), every file read and checked.
 
-    Raises BankError with all faults, one a line, when strict. ``Bank(folder)`` opens it without reading anything.
+    Raises BankError with all faults, one a line, when strict. ``Bank(folder)`` opens it without reading
+    anything.
     """
     bank = Bank(folder)
     if strict and (faults := bank.faults()):

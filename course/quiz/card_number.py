@@ -17,12 +17,16 @@ class NumberField:
     def __init__(self, item: Item) -> None:
         unit = plain(pick(item.number.unit))
         label = t(f"Your number ({unit}):", f"你的数字（{unit}）：")
-        self.field = w.Text(description=label, placeholder=t("for example 3 or 2.5e6", "例如 3 或 2.5e6"),
-                            style={"description_width": "initial"}, layout=w.Layout(width="auto"))
+        self.field = w.Text(
+            description=label,
+            placeholder=t("for example 3 or 2.5e6", "例如 3 或 2.5e6"),
+            style={"description_width": "initial"},
+            layout=w.Layout(width="auto"),
+        )
         self.widget = w.VBox([self.field])
 
     def response(self) -> Response:
-        """The number typed; an empty field is an empty response. Raises AnswerError where it is not a number."""
+        """The number typed; an empty field is an empty response. Raises AnswerError for anything else."""
         typed = self.field.value.strip()
         return Response(number=parse_number(typed) if typed else None)
 

@@ -29,14 +29,19 @@ class Place:
 
 
 class OrderList:
-    """Lines to use above, the learner's order below. Places are fixed widgets, so the focus survives every move."""
+    """Lines to use above, the learner's order below.
+
+    Places are fixed widgets, so the focus survives every move.
+    """
 
     def __init__(self, item: Item) -> None:
         self.item, self.chosen, self.locked = item, [], False
         self.rows = {one.id: OptionRow(item, one.id, self.toggle, True) for one in item.options}
         self.places = [Place(self, number) for number in range(len(item.options))]
         self.title = w.HTML()
-        self.widget = w.VBox([*(row.box for row in self.rows.values()), self.title, *(one.box for one in self.places)])
+        self.widget = w.VBox(
+            [*(row.box for row in self.rows.values()), self.title, *(one.box for one in self.places)]
+        )
         self._draw()
 
     def toggle(self, option_id: str) -> None:
@@ -65,10 +70,16 @@ class OrderList:
         for option_id, row in self.rows.items():
             used = option_id in self.chosen
             place = self.chosen.index(option_id) + 1 if used else 0
-            row.set(t(f"place {place}", f"第 {place} 行") if used else t("add", "添加"), "chosen" if used else "")
-        empty = t("Your order is empty: press the lines above in the order they should run.",
-                  "还没有排序：请按执行的先后依次点击上面的行。")
-        self.title.value = f'<p class="tbq-note">{t("Your order:", "你的顺序：") if self.chosen else empty}</p>'
+            row.set(
+                t(f"place {place}", f"第 {place} 行") if used else t("add", "添加"), "chosen" if used else ""
+            )
+        empty = t(
+            "Your order is empty: press the lines above in the order they should run.",
+            "还没有排序：请按执行的先后依次点击上面的行。",
+        )
+        self.title.value = (
+            f'<p class="tbq-note">{t("Your order:", "你的顺序：") if self.chosen else empty}</p>'
+        )
         for number, place in enumerate(self.places):
             if number >= len(self.chosen):
                 place.box.layout.display = "none"
@@ -100,7 +111,12 @@ class OrderList:
     def reveal(self, states: dict[str, tuple[bool, bool | None]], bet: bool) -> None:
         """Mark the lines that do not belong; the feedback shows the right order."""
         for option_id, (chosen, right) in states.items():
-            place = t(f"place {self.chosen.index(option_id) + 1}", f"第 {self.chosen.index(option_id) + 1} 行") \
-                if chosen else t("not used", "未用")
+            place = (
+                t(f"place {self.chosen.index(option_id) + 1}", f"第 {self.chosen.index(option_id) + 1} 行")
+                if chosen
+                else t("not used", "未用")
+            )
             alien = t(", does not belong", "，不该出现") if right is False else ""
-            self.rows[option_id].set(place + alien, "wrong" if chosen and right is False else "chosen" if chosen else "")
+            self.rows[option_id].set(
+                place + alien, "wrong" if chosen and right is False else "chosen" if chosen else ""
+            )

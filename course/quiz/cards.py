@@ -1,7 +1,8 @@
 """Cards: a question as core ipywidgets, or as text where there are none.
 
-``practice`` and ``explain`` mark and explain at once, ``bet`` locks, ``checkpoint`` records on the answer sheet and
-says nothing about right or wrong. A card built again from the log shows the earlier answer with its explanations.
+``practice`` and ``explain`` mark and explain at once, ``bet`` locks, ``checkpoint`` records on the answer
+sheet and says nothing about right or wrong. A card built again from the log shows the earlier answer with its
+explanations.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from course.quiz.bank import Bank, default_bank
 from course.quiz.items import Item
 from course.quiz.log import AnswerLog, answer_log
 from course.quiz.marking import CONFIDENCE, Response, feedback, mark, mark_bet
-from course.quiz.render import notice_html, question_html, report_html, say_html, static_html
+from course.quiz.render import hide_saved_copy, notice_html, question_html, report_html, say_html, static_html
 from course.quiz.reporting import report
 from course.quiz.session import AnswerError, earlier, settled_of, submit, validate
 from course.quiz.sheet import Sheet, current_sheet, open_sheet
@@ -23,14 +24,22 @@ from course.quiz.text import card_text, record, report_text, text_mode
 class Card:
     """One card. Show it with ``show()``, or leave it as the last expression of a cell.
 
-    ``widget`` is the ipywidgets box, None in text mode. ``submit_as(confidence)`` is what the three buttons do.
+    ``widget`` is the ipywidgets box, None in text mode. ``submit_as(confidence)`` is what the three buttons
+    do.
     """
 
-    def __init__(self, item: Item, log: AnswerLog | None = None, bank: Bank | None = None,
-                 sheet: Sheet | None = None, text: bool | None = None) -> None:
+    def __init__(
+        self,
+        item: Item,
+        log: AnswerLog | None = None,
+        bank: Bank | None = None,
+        sheet: Sheet | None = None,
+        text: bool | None = None,
+    ) -> None:
         self.item, self.log, self.bank = item, log or answer_log(), bank or default_bank()
         self.sheet = sheet
         self.text = text_mode() if text is None else text
+        self._copy: Any = None
         self.answered: Response | None = self._earlier()
         self.widget = None if self.text else self._build()
 
@@ -43,7 +52,7 @@ class Card:
         except AnswerError:
             return None
 
-    # --- widget mode ------------------------------------------------------------------------------------------------
+    # --- widget mode ---
 
     def _build(self) -> Any:
         import ipywidgets as w
@@ -56,8 +65,16 @@ class Card:
         self.buttons = {level: self._button(w, level) for level in CONFIDENCE}
         bar = w.Box([self.ask, *self.buttons.values()])
         bar.add_class("tbq-bar")
-        box = w.VBox([w.HTML(SHEET + question_html(self.item)), self.input.widget, bar, self.say])
+        box = w.VBox(
+            [
+                w.HTML(SHEET + hide_saved_copy(self.item) + question_html(self.item)),
+                self.input.widget,
+                bar,
+                self.say,
+            ]
+        )
         box.add_class("tbq")
+        box.add_class(f"tbq-live-{self.item.id}")
         self._pressed: int | None = None
         self._open()
         if self.answered:
@@ -86,6 +103,7 @@ class Card:
                 said = record(self.item, response, self.sheet, self.log)
                 self.answered = response
                 self._say(notice_html(f"✓ {said}", *self.log.take_notices()))
+                self._renew()
                 return
             submit(self.item, response, self.log)
         except AnswerError as error:
@@ -93,6 +111,7 @@ class Card:
             return
         self.answered = response
         self._show_answer(response, confidence)
+        self._renew()
 
     def retry(self) -> None:
         """Open a practice card again; the answer given stays in the log."""
@@ -100,12 +119,20 @@ class Card:
         self.input.lock(False)
         self.input.restore(Response())
         self._open()
-        self._say(notice_html(t("A fresh try. Your earlier answer stays in your log.", "重新作答。之前的答案仍保留在记录里。")))
+        self._say(
+            notice_html(
+                t(
+                    "A fresh try. Your earlier answer stays in your log.",
+                    "重新作答。之前的答案仍保留在记录里。",
+                )
+            )
+        )
 
     def settle(self) -> None:
         """Draw a bet card again after its experiment settled it (see ``session.settle``)."""
         if self.widget is not None and self.answered:
             self._show_answer(self.answered, self.answered.confidence or 2)
+            self._renew()
 
     def _open(self) -> None:
         verb = t("Record", "记录") if self.item.checkpoint else t("Submit", "提交")
@@ -121,22 +148,36 @@ class Card:
             button.remove_class("tbq-sub")
 
     def _show_answer(self, response: Response, pressed: int) -> None:
-        """Lock the input, explain everything. The pressed button stays where it is, so the focus is not lost."""
+        """Lock the input, explain everything. The pressed button stays in place, so the focus is not lost."""
         if self.item.checkpoint:
-            self._say(notice_html(t("✓ Recorded earlier. You can change it until you hand in.",
-                                    "✓ 之前已记录，提交前都可以修改。")))
+            self._say(
+                notice_html(
+                    t(
+                        "✓ Recorded earlier. You can change it until you hand in.",
+                        "✓ 之前已记录，提交前都可以修改。",
+                    )
+                )
+            )
             return
         self._pressed = pressed
         self.input.lock(True)
         bet = self.item.kind == "predict"
         settled = settled_of(self.item, self.log.entries()) if bet else None
-        self.input.reveal({one.option: (one.chosen, one.right) for one in feedback(self.item, response, settled)
-                           if self.item.option(one.option)}, bet)
+        self.input.reveal(
+            {
+                one.option: (one.chosen, one.right)
+                for one in feedback(self.item, response, settled)
+                if self.item.option(one.option)
+            },
+            bet,
+        )
         self.ask.value = ""
         for level, button in self.buttons.items():
             button.layout.display = None if level == pressed else "none"
         self.buttons[pressed].add_class("tbq-sub")
-        self.buttons[pressed].description = t("✓ Bet locked", "✓ 已锁定") if bet else t("↺ Try again", "↺ 再答一次")
+        self.buttons[pressed].description = (
+            t("✓ Bet locked", "✓ 已锁定") if bet else t("↺ Try again", "↺ 再答一次")
+        )
         self._say(report_html(self._report(response)) + notice_html(*self.log.take_notices()))
 
     def _report(self, response: Response) -> Any:
@@ -151,7 +192,7 @@ class Card:
     def _say(self, body: str) -> None:
         self.say.value = say_html(body)
 
-    # --- display ----------------------------------------------------------------------------------------------------
+    # --- display ---
 
     def __str__(self) -> str:
         """The card as text, with the explanations of an earlier answer."""
@@ -162,26 +203,31 @@ class Card:
 
     __repr__ = __str__
 
-    def bundle(self) -> dict[str, Any]:
-        """MIME bundle: the widget where there is one, and the question as HTML and text for a saved notebook."""
-        if self.widget is None:
-            return {"text/plain": str(self)}
-        view = self.widget._repr_mimebundle_() or {}
-        view = view[0] if isinstance(view, tuple) else view
-        return {**view, "text/html": static_html(self.item, self.answered), "text/plain": str(self)}
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        return self.bundle()
+    def saved_copy(self) -> dict[str, Any]:
+        """MIME bundle of the copy that stays readable in a saved notebook: question, answer, explanations."""
+        found = self._report(self.answered) if self.answered and not self.item.checkpoint else None
+        return {"text/html": static_html(self.item, self.answered, found), "text/plain": str(self)}
 
     def show(self) -> Card:
-        """Display the card (or print it, in text mode) and return it."""
+        """Display the card and its saved copy (or print it, in text mode), and return the card."""
         if self.text:
             print(self)
-        else:
-            from IPython.display import display
+            return self
+        from IPython.display import display
 
-            display(self.bundle(), raw=True)
+        view = self.widget._repr_mimebundle_() or {}
+        view = view[0] if isinstance(view, tuple) else view
+        name = t(f"[{self.item.id}] card; its text follows", f"[{self.item.id}] 卡片；文字版在下面")
+        display({**view, "text/plain": name}, raw=True)
+        self._copy = display(self.saved_copy(), raw=True, display_id=True)
         return self
+
+    _ipython_display_ = show
+
+    def _renew(self) -> None:
+        """Bring the saved copy up to date with what was answered."""
+        if self._copy is not None:
+            self._copy.update(self.saved_copy(), raw=True)
 
 
 def _input(item: Item) -> Any:
@@ -199,9 +245,17 @@ def _input(item: Item) -> Any:
     return Choices(item)
 
 
-def card(item: Item | str, *, log: AnswerLog | None = None, bank: Bank | None = None, sheet: Sheet | None = None,
-         text: bool | None = None) -> Card:
-    """The card of an item or item id. text: True for text, False for widgets, None for what this place can show.
+def card(
+    item: Item | str,
+    *,
+    log: AnswerLog | None = None,
+    bank: Bank | None = None,
+    sheet: Sheet | None = None,
+    text: bool | None = None,
+) -> Card:
+    """The card of an item or item id.
+
+    text: True for text, False for widgets, None for what this place can show.
 
     Raises UnknownItem or BankError with a sentence.
     """
@@ -223,13 +277,13 @@ def bet(item: Item | str, **options: Any) -> Card:
 
 
 def checkpoint(item: Item | str, sheet: Sheet | None = None, **options: Any) -> Card:
-    """A checkpoint card: records on the sheet (default: the current one), says nothing about right or wrong."""
+    """A checkpoint card: records on the sheet (default: the current one), never says right or wrong."""
     bank = options.get("bank") or default_bank()
     item = bank[item] if isinstance(item, str) else item
     return card(item, sheet=sheet or current_sheet(), **options)
 
 
 def answer_sheet(lesson: str, bank: Bank | None = None, folder: str = ".") -> Sheet:
-    """Open the answer sheet of a lesson's checkpoint, with earlier answers restored. Show it with ``show()``."""
+    """Open the answer sheet of a lesson's checkpoint, earlier answers restored. Show it with ``show()``."""
     items = (bank or default_bank()).items(lesson, checkpoint=True)
     return open_sheet(lesson, [item.id for item in items], folder)

@@ -8,7 +8,10 @@ from pathlib import Path
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write ``content`` to ``path`` atomically. Raises OSError when the folder cannot be written; nothing is left."""
+    """Write ``content`` to ``path`` atomically.
+
+    Raises OSError when the folder cannot be written; nothing is left.
+    """
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:

@@ -28,7 +28,7 @@ class UnknownItem(LookupError):
 
 @dataclass(frozen=True)
 class Option:
-    """One option. correct is None where no key is known (checkpoint items) or none exists (predict, order)."""
+    """One option. correct is None where no key is known (checkpoint) or none exists (predict, order)."""
 
     id: str
     text: Text
@@ -108,18 +108,26 @@ def _number(raw: Mapping[str, Any]) -> Number:
 
 
 def parse_item(raw: Mapping[str, Any], where: str, checkpoint: bool = False) -> Item:
-    """The Item of one YAML entry. Raises BankError, listing every fault with its field, when it breaks the schema."""
+    """The Item of one YAML entry.
+
+    Raises BankError, listing every fault with its field, when it breaks the schema.
+    """
     name = raw.get("id", "?") if isinstance(raw, Mapping) else "?"
     rules = schema.CHECKPOINT if checkpoint else schema.PRACTICE
-    faults = [f"{where}, item {name}, field {field or '(all)'}: {what}."
-              for field, what in schema.violations(raw, rules)]
+    faults = [
+        f"{where}, item {name}, field {field or '(all)'}: {what}."
+        for field, what in schema.violations(raw, rules)
+    ]
     faults = faults or [f"{where}, item {name}, {what}" for what in _contradictions(raw, checkpoint)]
     if faults:
         raise BankError("\n".join(faults))
     fields = {k: v for k, v in raw.items() if k not in ("options", "number", "order")}
     return Item(
-        **fields, checkpoint=checkpoint, options=tuple(Option(**one) for one in raw.get("options", ())),
-        number=_number(raw["number"]) if "number" in raw else None, order=tuple(raw.get("order", ())),
+        **fields,
+        checkpoint=checkpoint,
+        options=tuple(Option(**one) for one in raw.get("options", ())),
+        number=_number(raw["number"]) if "number" in raw else None,
+        order=tuple(raw.get("order", ())),
     )
 
 
@@ -161,15 +169,23 @@ def _order_faults(order: Any, ids: list[str], kind: str) -> Iterator[str]:
 def with_key(item: Item, key: Mapping[str, Any]) -> Item:
     """A checkpoint item with its key merged in, ready to be marked.
 
-    key: {correct: [ids] | order: [ids] | number: {value, low, high, factor, traps}, why, misconception, pairs_with,
-    source, verify}. Raises BankError when the key does not fit the item.
+    key: {correct: [ids] | order: [ids] | number: {value, low, high, factor, traps}, why, misconception,
+    pairs_with, source, verify}. Raises BankError when the key does not fit the item.
     """
     where = f"key of {item.id}"
     faults = [f"{where}, field {field}: {what}." for field, what in schema.violations(dict(key), schema.KEY)]
     ids = [one.id for one in item.options]
-    named = [*key.get("correct", ()), *key.get("order", ()), *key.get("misconception", ()), *key.get("pairs_with", ())]
-    faults += [f"{where}: {one} is not an option of the item; use {', '.join(ids)}."
-               for one in dict.fromkeys(named) if one not in ids]
+    named = [
+        *key.get("correct", ()),
+        *key.get("order", ()),
+        *key.get("misconception", ()),
+        *key.get("pairs_with", ()),
+    ]
+    faults += [
+        f"{where}: {one} is not an option of the item; use {', '.join(ids)}."
+        for one in dict.fromkeys(named)
+        if one not in ids
+    ]
     needed = {"number": "number", "order": "order"}.get(item.kind, "correct")
     if needed not in key:
         faults.append(f"{where}, field {needed}: is missing; a question of kind {item.kind} needs it.")
@@ -178,13 +194,25 @@ def with_key(item: Item, key: Mapping[str, Any]) -> Item:
     if faults:
         raise BankError("\n".join(faults))
     why = key.get("why", {})
-    options = tuple(replace(
-        one, correct=one.id in key["correct"] if "correct" in key else None, why=why.get(one.id, ""),
-        misconception=key.get("misconception", {}).get(one.id), pairs_with=key.get("pairs_with", {}).get(one.id),
-    ) for one in item.options)
+    options = tuple(
+        replace(
+            one,
+            correct=one.id in key["correct"] if "correct" in key else None,
+            why=why.get(one.id, ""),
+            misconception=key.get("misconception", {}).get(one.id),
+            pairs_with=key.get("pairs_with", {}).get(one.id),
+        )
+        for one in item.options
+    )
     number = item.number
     if item.kind == "number":
         unit = number.unit if number else ""
         number = _number({"unit": unit, "why": why, **key["number"]})
-    return replace(item, options=options, number=number, order=tuple(key.get("order", ())),
-                   source=key["source"], verify=key.get("verify"))
+    return replace(
+        item,
+        options=options,
+        number=number,
+        order=tuple(key.get("order", ())),
+        source=key["source"],
+        verify=key.get("verify"),
+    )

@@ -1,61 +1,23 @@
 """The answer log: what a learner did, one JSON object a line, only ever appended to.
 
-A line is written with one ``write`` to a file opened for appending and then synced, so two kernels can share a log
-and a crash costs at most the line being written. Lines that cannot be read are copied to ``<file>.damaged`` and
-reported; the log itself is never rewritten. Lines of a newer format stay and are not used. If the file cannot be
-written, entries stay in memory, are used as usual, and are written with the next one that succeeds.
+A line is written with one ``write`` to a file opened for appending and then synced, so two kernels can share
+a log and a crash costs at most the line being written. Lines that cannot be read are copied to
+``<file>.damaged`` and reported; the log itself is never rewritten. Lines of a newer format stay and are not
+used. If the file cannot be written, entries stay in memory, are used as usual, and are written with the next
+one that succeeds.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import uuid
 from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from course.language import t
-from course.version import __version__
-
-SCHEMA = 1
-EVENTS = ("answer", "bet", "settled", "check", "hint", "solution", "observe", "finish")
-_REQUIRED = ("id", "time", "event", "item")
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One thing a learner did. time: ISO 8601 UTC with microseconds, so it sorts as text. item: the id of a question,
-    an exercise, an experiment or a lesson, depending on the event. verdict: a state of course.verdict, or None."""
-
-    id: str
-    time: str
-    event: str
-    item: str
-    options: tuple[str, ...] = ()
-    number: float | None = None
-    confidence: int | None = None
-    verdict: str | None = None
-    points: float | None = None
-    lesson: str | None = None
-    version: str = __version__
-
-    @property
-    def when(self) -> datetime:
-        """The time as an aware datetime."""
-        return datetime.fromisoformat(self.time.replace("Z", "+00:00"))
-
-
-def now() -> datetime:
-    """This moment, UTC."""
-    return datetime.now(timezone.utc)
-
-
-def stamp(moment: datetime) -> str:
-    """A moment in the form the log uses, such as 2026-03-01T09:30:00.000000Z."""
-    return moment.astimezone(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+from course.quiz.entry import EVENTS, Entry, now, parse, stamp, to_line
 
 
 def default_path() -> Path:
@@ -68,77 +30,11 @@ def default_path() -> Path:
     return Path.home() / ".torch-backends-course" / "answers.jsonl"
 
 
-def to_line(entry: Entry) -> bytes:
-    """One line, without the fields that are None."""
-    data: dict[str, Any] = {k: v for k, v in vars(entry).items() if v is not None and v != ()}
-    return json.dumps({**data, "schema": SCHEMA}, ensure_ascii=False, allow_nan=False).encode() + b"\n"
-
-
-def _entry(data: Any) -> Entry | None:
-    """The Entry of a decoded line; None where the line is of a newer format. Raises ValueError for anything else."""
-    if not isinstance(data, dict):
-        raise ValueError("not an object")
-    if isinstance(data.get("schema"), int) and data["schema"] > SCHEMA:
-        return None
-    texts = [data.get(name) for name in _REQUIRED]
-    options = data.get("options", ())
-    if not all(isinstance(one, str) for one in texts) or not isinstance(options, (list, tuple)):
-        raise ValueError("a required field is missing")
-    if data["event"] not in EVENTS:
-        return None
-    time = data["time"]
-    if len(time) != 27 or time[-1] != "Z":
-        time = stamp(datetime.fromisoformat(time.replace("Z", "+00:00")))
-    get = data.get
-    return Entry(data["id"], time, data["event"], data["item"], tuple(map(str, options)), _real(get("number")),
-                 _real(get("confidence")), _string(get("verdict")), _real(get("points")), _string(get("lesson")),
-                 str(get("version", "")))
-
-
-def _real(value: Any) -> Any:
-    """The value if it is a number (not a truth value), else None."""
-    return value if type(value) in (int, float) else None
-
-
-def _string(value: Any) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def parse(data: bytes) -> tuple[dict[str, Entry], dict[str, bytes], list[bytes]]:
-    """(entries by id, raw lines by id including those of a newer format, damaged lines) of the bytes of a log.
-
-    When a crash left half a line and the next entry follows on the same line, that next entry is saved.
-    """
-    entries: dict[str, Entry] = {}
-    raws: dict[str, bytes] = {}
-    damaged: list[bytes] = []
-    for raw in data.split(b"\n"):
-        if not raw.strip():
-            continue
-        try:
-            _take(raw, entries, raws)
-        except (ValueError, RecursionError):
-            damaged.append(raw)
-            start = raw.rfind(b'{"id"')
-            if start > 0:
-                try:
-                    _take(raw[start:], entries, raws)
-                except (ValueError, RecursionError):
-                    pass
-    return entries, raws, damaged
-
-
-def _take(raw: bytes, entries: dict[str, Entry], raws: dict[str, bytes]) -> None:
-    data = json.loads(raw)
-    entry = _entry(data)
-    identity = str(data.get("id", raw))
-    if entry is not None:
-        entries.setdefault(identity, entry)
-    raws.setdefault(identity, raw)
-
-
 class AnswerLog:
-    """The log in one file. ``notices`` collects sentences for the learner; ``take_notices()`` hands them over once."""
+    """The log in one file.
+
+    ``notices`` collects sentences for the learner; ``take_notices()`` hands them over once.
+    """
 
     def __init__(self, path: Path | str | None = None) -> None:
         self.path = Path(path) if path is not None else default_path()
@@ -147,32 +43,57 @@ class AnswerLog:
         self._seen: tuple[Any, ...] | None = None
         self._entries: list[Entry] = []
 
-    def append(self, event: str, item: str, *, options: Iterable[str] = (), number: float | None = None,
-               confidence: int | None = None, verdict: str | None = None, points: float | None = None,
-               lesson: str | None = None, at: datetime | None = None) -> Entry:
-        """Write one entry and return it; never raises for a full disk or a read-only folder (see ``notices``).
+    def append(
+        self,
+        event: str,
+        item: str,
+        *,
+        options: Iterable[str] = (),
+        number: float | None = None,
+        confidence: int | None = None,
+        verdict: str | None = None,
+        points: float | None = None,
+        lesson: str | None = None,
+        at: datetime | None = None,
+    ) -> Entry:
+        """Write one entry and return it; never raises for a full disk or a read-only folder (see
+        ``notices``).
 
         Raises ValueError for an event that is not one of EVENTS.
         """
         if event not in EVENTS:
             raise ValueError(f"unknown event {event!r}; the events are {', '.join(EVENTS)}")
-        entry = Entry(str(uuid.uuid4()), stamp(at or now()), event, item, tuple(options), number, confidence,
-                      verdict, points, lesson)
+        entry = Entry(
+            str(uuid.uuid4()),
+            stamp(at or now()),
+            event,
+            item,
+            tuple(options),
+            number,
+            confidence,
+            verdict,
+            points,
+            lesson,
+        )
         self.pending.append(entry)
         try:
             self._write(b"".join(map(to_line, self.pending)))
             self.pending.clear()
         except OSError as error:
-            self.notices.append(t(
-                f"This answer could not be saved to {self.path} ({error.strerror or error}). It stays in memory until "
-                "the kernel stops. Free some space, or set COURSE_HOME to a folder you can write to; the next answer "
-                "saves both.",
-                f"这次作答没能保存到 {self.path}（{error.strerror or error}），在内核停止之前会留在内存里。请腾出空间，"
-                "或把 COURSE_HOME 设为可写的文件夹；下次作答时会一并保存。"))
+            why = error.strerror or error
+            self.notices.append(
+                t(
+                    f"This answer could not be saved to {self.path} ({why}). It stays in memory until "
+                    "the kernel stops. Free some space, or set COURSE_HOME to a folder you can write to; "
+                    "the next answer saves both.",
+                    f"这次作答没能保存到 {self.path}（{why}），在内核停止之前会留在内存里。请腾出空间，"
+                    "或把 COURSE_HOME 设为可写的文件夹；下次作答时会一并保存。",
+                )
+            )
         return entry
 
     def _write(self, lines: bytes) -> None:
-        """Append bytes with one write and sync them. A file that ends in half a line gets a line break first."""
+        """Append bytes with one write and sync them; after half a line, start with a line break."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
         file = os.open(self.path, flags, 0o600)
@@ -201,8 +122,12 @@ class AnswerLog:
             seen, data = None, b""
         except OSError as error:
             seen, data = None, b""
-            self.notices.append(t(f"{self.path} cannot be read ({error.strerror}); earlier answers are not shown.",
-                                  f"无法读取 {self.path}（{error.strerror}），暂时看不到之前的作答。"))
+            self.notices.append(
+                t(
+                    f"{self.path} cannot be read ({error.strerror}); earlier answers are not shown.",
+                    f"无法读取 {self.path}（{error.strerror}），暂时看不到之前的作答。",
+                )
+            )
         if data is not None:
             found, _, damaged = parse(data)
             self._entries = sorted(found.values(), key=lambda entry: entry.time)
@@ -226,16 +151,19 @@ class AnswerLog:
                 file.write(b"".join(raw + b"\n" for raw in fresh))
         except OSError:
             fresh = damaged
-        self.notices.append(t(
-            f"{len(fresh)} damaged line(s) in {self.path.name} were set aside in {aside.name}; all other answers "
-            "are there. Nothing needs to be done.",
-            f"{self.path.name} 中有 {len(fresh)} 行损坏，已另存到 {aside.name}；其余作答都在，无需处理。"))
+        self.notices.append(
+            t(
+                f"Damaged lines in {self.path.name}: {len(fresh)}, set aside in {aside.name}; all other answers "
+                "are there. Nothing needs to be done.",
+                f"{self.path.name} 中有 {len(fresh)} 行损坏，已另存到 {aside.name}；其余作答都在，无需处理。",
+            )
+        )
 
     def merge(self, other: Path | str) -> int:
         """Add the entries of another log that this one lacks (union by id); returns how many were added.
 
-        Lines of a newer format come along as they are. Raises OSError where ``other`` cannot be read or this log
-        cannot be written.
+        Lines of a newer format come along as they are. Raises OSError where ``other`` cannot be read or this
+        log cannot be written.
         """
         own = parse(self.path.read_bytes())[1] if self.path.exists() else {}
         _, raws, damaged = parse(Path(other).read_bytes())

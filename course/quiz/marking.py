@@ -1,7 +1,7 @@
 """Marking: item + response -> verdict, points and reasons. Pure functions on plain data.
 
-Practice items carry their key; a checkpoint item needs ``items.with_key`` first. Marking never raises for what a
-learner answered: an id that the item does not have counts as a wrong choice.
+Practice items carry their key; a checkpoint item needs ``items.with_key`` first. Marking never raises for
+what a learner answered: an id that the item does not have counts as a wrong choice.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ CONFIDENCE = {1: both("a guess", "猜的"), 2: both("fairly sure", "比较有把
 
 @dataclass(frozen=True)
 class Response:
-    """What was answered. options: ids as chosen (for order items: in the chosen order). confidence: 1, 2, 3."""
+    """What was answered. options: ids (for order items in the chosen order). confidence: 1, 2, 3."""
 
     options: tuple[str, ...] = ()
     number: float | None = None
@@ -43,9 +43,9 @@ class OptionFeedback(NamedTuple):
 def mark(item: Item, response: Response) -> Verdict:
     """The verdict on ``response``, out of ``item.points``.
 
-    multiple: (right chosen - wrong chosen) / right ones, at least 0. order: (longest run in the right relative order
-    - lines that do not belong) / lines, at least 0. predict: inconclusive until ``mark_bet``. number: all or nothing.
-    Raises ValueError when the item carries no key.
+    multiple: (right chosen - wrong chosen) / right ones, at least 0. order: (longest run in the right
+    relative order - lines that do not belong) / lines, at least 0. predict: inconclusive until ``mark_bet``.
+    number: all or nothing. Raises ValueError when the item carries no key.
     """
     if item.kind == "predict":
         return mark_bet(item, response, None)
@@ -53,24 +53,41 @@ def mark(item: Item, response: Response) -> Verdict:
         raise ValueError(f"{item.id} carries no key: merge one in with with_key(item, key)")
     if response.empty or (item.kind == "number") != (response.number is not None):
         return _verdict(item, 0.0, both("Not answered yet.", "还没有作答。"), state="not attempted")
-    return {"single": _single, "multiple": _multiple, "number": _number, "order": _order}[item.kind](item, response)
+    return {"single": _single, "multiple": _multiple, "number": _number, "order": _order}[item.kind](
+        item, response
+    )
 
 
 def mark_bet(item: Item, response: Response, settled: str | None) -> Verdict:
-    """The verdict on a bet once the experiment named the option that holds; None: it has not, or could not."""
+    """The verdict on a bet once the experiment named an option; settled None: it has not, or could not."""
     if response.empty:
         return _verdict(item, 0.0, both("No bet was placed.", "还没有下注。"), state="not attempted")
     if settled is None:
-        return _verdict(item, 0.0, both(
-            f'Run `observe("{item.experiment}")` to settle it.', f'运行 `observe("{item.experiment}")` 揭晓结果。'), state="inconclusive", bet=response.options)
+        return _verdict(
+            item,
+            0.0,
+            both(
+                f'Run `observe("{item.experiment}")` to settle it.',
+                f'运行 `observe("{item.experiment}")` 揭晓结果。',
+            ),
+            state="inconclusive",
+            bet=response.options,
+        )
     won = response.options[:1] == (settled,)
-    message = both("The measurement agrees with the bet.", "测量结果与你的预测一致。") if won else both(
-        f"The measurement came out as {settled}, the bet was on {response.options[0]}.",
-        f"测量结果是 {settled}，你押的是 {response.options[0]}。")
+    message = (
+        both("The measurement agrees with the bet.", "测量结果与你的预测一致。")
+        if won
+        else both(
+            f"The measurement came out as {settled}, the bet was on {response.options[0]}.",
+            f"测量结果是 {settled}，你押的是 {response.options[0]}。",
+        )
+    )
     return _verdict(item, float(won), message, bet=response.options, settled=settled)
 
 
-def _verdict(item: Item, share: float, *messages: Text, state: str | None = None, **evidence: object) -> Verdict:
+def _verdict(
+    item: Item, share: float, *messages: Text, state: str | None = None, **evidence: object
+) -> Verdict:
     """Verdict for a share of the points, rounded to a hundredth of a point."""
     points = item.points if share == 1 else math.floor(share * item.points * 100 + 0.5) / 100
     state = state or ("correct" if share == 1 else "partly" if points > 0 else "incorrect")
@@ -80,11 +97,23 @@ def _verdict(item: Item, share: float, *messages: Text, state: str | None = None
 def _single(item: Item, response: Response) -> Verdict:
     chosen = tuple(dict.fromkeys(response.options))
     if len(chosen) > 1:
-        return _verdict(item, 0.0, both("More than one option was chosen, and one is asked for.",
-                                        "选了不止一项，而本题只能选一项。"), chosen=chosen)
+        return _verdict(
+            item,
+            0.0,
+            both(
+                "More than one option was chosen, and one is asked for.", "选了不止一项，而本题只能选一项。"
+            ),
+            chosen=chosen,
+        )
     right = chosen == item.correct
-    message = both("That is the right option.", "选对了。") if right else both(
-        f"{item.correct[0]} is right, {chosen[0]} was chosen.", f"正确答案是 {item.correct[0]}，你选的是 {chosen[0]}。")
+    message = (
+        both("That is the right option.", "选对了。")
+        if right
+        else both(
+            f"{item.correct[0]} is right, {chosen[0]} was chosen.",
+            f"正确答案是 {item.correct[0]}，你选的是 {chosen[0]}。",
+        )
+    )
     return _verdict(item, float(right), message, chosen=chosen)
 
 
@@ -93,10 +122,14 @@ def _multiple(item: Item, response: Response) -> Verdict:
     hits, wrong = len(chosen & set(item.correct)), len(chosen - set(item.correct))
     total = len(item.correct)
     share = max(0.0, (hits - wrong) / total)
-    message = both(
-        f"Right options chosen: {hits} of {total}. Wrong ones: {wrong}; each takes one back.",
-        f"{total} 个正确选项选中了 {hits} 个，错选 {wrong} 个；每个错选抵消一个正确选项。",
-    ) if share < 1 else both("Exactly the right options.", "全部选对，没有多选。")
+    message = (
+        both(
+            f"Right options chosen: {hits} of {total}. Wrong ones: {wrong}; each takes one back.",
+            f"{total} 个正确选项选中了 {hits} 个，错选 {wrong} 个；每个错选抵消一个正确选项。",
+        )
+        if share < 1
+        else both("Exactly the right options.", "全部选对，没有多选。")
+    )
     return _verdict(item, share, message, chosen=tuple(sorted(chosen)))
 
 
@@ -114,7 +147,9 @@ def trap_of(number: Number, value: float) -> Trap | None:
 def _number(item: Item, response: Response) -> Verdict:
     number, value = item.number, response.number
     if math.isnan(value):
-        return _verdict(item, 0.0, both("The answer is not a number.", "答案不是数字。"), state="not attempted")
+        return _verdict(
+            item, 0.0, both("The answer is not a number.", "答案不是数字。"), state="not attempted"
+        )
     if within(value, number.low, number.high):
         return _verdict(item, 1.0, both("That number is right.", "这个数字正确。"), number=value)
     trap = trap_of(number, value)
@@ -128,7 +163,8 @@ def _miss(value: float, target: float) -> Text:
     if target and value and (value > 0) == (target > 0) and not 0.5 <= value / target <= 2:
         times = value / target if abs(value) > abs(target) else target / value
         way = ("large", "大") if abs(value) > abs(target) else ("small", "小")
-        return both(f"Too {way[0]} by a factor of about {times:.3g}.", f"偏{way[1]}，大约差了 {times:.3g} 倍。")
+        about = f"{times:.2g}" if times < 10 else f"{times:,.0f}"
+        return both(f"Too {way[0]} by a factor of about {about}.", f"偏{way[1]}，大约差了 {about} 倍。")
     return both("Too large.", "偏大。") if value > target else both("Too small.", "偏小。")
 
 
@@ -149,12 +185,22 @@ def _order(item: Item, response: Response) -> Verdict:
     kept = tuple(one for one in chosen if one in item.order)
     placed, total = common_run(kept, item.order), len(item.order)
     if chosen == item.order:
-        return _verdict(item, 1.0, both("Every line is in its place.", "每一行都在正确的位置。"), chosen=chosen)
-    messages = [both(f"{placed} of {total} lines stand in the right order relative to each other.",
-                     f"{total} 行中有 {placed} 行的相对顺序正确。")]
+        return _verdict(
+            item, 1.0, both("Every line is in its place.", "每一行都在正确的位置。"), chosen=chosen
+        )
+    messages = [
+        both(
+            f"{placed} of {total} lines stand in the right order relative to each other.",
+            f"{total} 行中有 {placed} 行的相对顺序正确。",
+        )
+    ]
     if strange:
-        messages.append(both(f"Lines that do not belong: {', '.join(strange)}. Each takes one back.",
-                             f"有 {len(strange)} 行不该出现：{'、'.join(strange)}；每行抵消一行。"))
+        messages.append(
+            both(
+                f"Lines that do not belong: {', '.join(strange)}. Each takes one back.",
+                f"有 {len(strange)} 行不该出现：{'、'.join(strange)}；每行抵消一行。",
+            )
+        )
     if missing := total - len(kept):
         messages.append(both(f"Lines missing: {missing}.", f"缺少 {missing} 行。"))
     return _verdict(item, max(0.0, (placed - len(strange)) / total), *messages, chosen=chosen)
@@ -163,8 +209,8 @@ def _order(item: Item, response: Response) -> Verdict:
 def feedback(item: Item, response: Response, settled: str | None = None) -> list[OptionFeedback]:
     """(option id, chosen, right, why) for EVERY option, in the order shown.
 
-    A number item answers with one line for the key ("number"), and before it one for the trap fallen into ("trap").
-    ``settled``: the option that the experiment found, for predict items.
+    A number item answers with one line for the key ("number"), and before it one for the trap fallen into
+    ("trap"). ``settled``: the option that the experiment found, for predict items.
     """
     if item.kind == "number":
         return _number_feedback(item, response)
@@ -172,8 +218,10 @@ def feedback(item: Item, response: Response, settled: str | None = None) -> list
     if item.kind == "predict":
         right = {settled}
     known = item.keyed or settled is not None
-    return [OptionFeedback(one.id, one.id in response.options, one.id in right if known else None, one.why)
-            for one in item.options]
+    return [
+        OptionFeedback(one.id, one.id in response.options, one.id in right if known else None, one.why)
+        for one in item.options
+    ]
 
 
 def _number_feedback(item: Item, response: Response) -> list[OptionFeedback]:
@@ -187,9 +235,17 @@ def _number_feedback(item: Item, response: Response) -> list[OptionFeedback]:
 
 
 def misconceptions_of(item: Item, response: Response) -> list[str]:
-    """Ids of the false beliefs that the wrong choices of a response stand for; none for a right answer or a bet."""
+    """Ids of the false beliefs that the wrong choices of a response stand for; none for a right answer or a
+    bet.
+    """
     if item.kind == "number":
         trap = None if response.number is None else trap_of(item.number, response.number)
-        return [trap.misconception] if trap and not within(response.number, item.number.low, item.number.high) else []
-    wrong = [item.option(line.option) for line in feedback(item, response) if line.chosen and line.right is False]
+        return (
+            [trap.misconception]
+            if trap and not within(response.number, item.number.low, item.number.high)
+            else []
+        )
+    wrong = [
+        item.option(line.option) for line in feedback(item, response) if line.chosen and line.right is False
+    ]
     return list(dict.fromkeys(one.misconception for one in wrong if one and one.misconception))

@@ -1,4 +1,6 @@
-"""Where a learner stands: what is answered, right and due in each lesson, and which false beliefs are still alive."""
+"""Where a learner stands: what is answered, right and due in each lesson, and which false beliefs are still
+alive.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,8 @@ from datetime import datetime
 
 from course.language import Text, pick, t
 from course.quiz.bank import Bank
+from course.quiz.entry import Entry, now
 from course.quiz.items import Item
-from course.quiz.log import Entry, now
 from course.quiz.marking import misconceptions_of
 from course.quiz.rich import inline, plain
 from course.quiz.schedule import timetable
@@ -59,9 +61,18 @@ def summary(entries: Iterable[Entry], bank: Bank, at: datetime | None = None) ->
         own = [item for item in practice if item.lesson == lesson and item.kind != "predict"]
         sheet = [item for item in graded if item.lesson == lesson]
         given = [answers[item.id] for item in own if item.id in answers]
-        lessons.append(LessonProgress(
-            lesson, len(own), len(given), sum(one.verdict == "correct" for one in given), waiting.count(lesson),
-            sum(item.id in answers for item in sheet), len(sheet), lesson in finished))
+        lessons.append(
+            LessonProgress(
+                lesson,
+                len(own),
+                len(given),
+                sum(one.verdict == "correct" for one in given),
+                waiting.count(lesson),
+                sum(item.id in answers for item in sheet),
+                len(sheet),
+                lesson in finished,
+            )
+        )
     return Progress(tuple(lessons), _beliefs(practice, answers, bank), _bets(practice, entries))
 
 
@@ -84,27 +95,50 @@ def _bets(items: list[Item], entries: list[Entry]) -> tuple[int, int, int]:
         if placed is None:
             continue
         settled = settled_of(item, entries)
-        won, lost, still_open = (won + (settled == placed.options[0]), lost + (settled not in (None, placed.options[0])),
-                                 still_open + (settled is None))
+        won, lost, still_open = (
+            won + (settled == placed.options[0]),
+            lost + (settled not in (None, placed.options[0])),
+            still_open + (settled is None),
+        )
     return won, lost, still_open
 
 
 def _cells(one: LessonProgress) -> list[str]:
-    state = t("✓ finished", "✓ 已完成") if one.done else t("● started", "● 进行中") if one.answered or one.recorded else t(
-        "○ not started", "○ 未开始")
+    state = (
+        t("✓ finished", "✓ 已完成")
+        if one.done
+        else t("● started", "● 进行中")
+        if one.answered or one.recorded
+        else t("○ not started", "○ 未开始")
+    )
     due = t(f"{one.due} due", f"{one.due} 项待复习") if one.due else "–"
-    return [one.lesson, state, f"{one.answered} / {one.total}", str(one.right), due,
-            f"{one.recorded} / {one.checkpoint_total}" if one.checkpoint_total else "–"]
+    return [
+        one.lesson,
+        state,
+        f"{one.answered} / {one.total}",
+        str(one.right),
+        due,
+        f"{one.recorded} / {one.checkpoint_total}" if one.checkpoint_total else "–",
+    ]
 
 
 def _heads() -> list[str]:
-    return [t("Lesson", "课程"), t("State", "状态"), t("Answered", "已答"), t("Right", "答对"), t("Review", "复习"),
-            t("Checkpoint", "检查点")]
+    return [
+        t("Lesson", "课程"),
+        t("State", "状态"),
+        t("Answered", "已答"),
+        t("Right", "答对"),
+        t("Review", "复习"),
+        t("Checkpoint", "检查点"),
+    ]
 
 
 def _bets_line(found: Progress) -> str:
     won, lost, still_open = found.bets
-    return t(f"Bets: {won} won, {lost} lost, {still_open} open.", f"下注：赢 {won}，输 {lost}，未揭晓 {still_open}。")
+    return t(
+        f"Bets: {won} won, {lost} lost, {still_open} open.",
+        f"下注：赢 {won}，输 {lost}，未揭晓 {still_open}。",
+    )
 
 
 def _beliefs_title() -> str:
@@ -132,5 +166,8 @@ def progress_html(found: Progress) -> str:
         rows.append(f'<tr><th scope="row"{left}><code>{html.escape(first)}</code></th>{cells}</tr>')
     beliefs = "".join(f"<li>{inline(pick(text))}</li>" for _, text, _ in found.beliefs)
     listing = f"<p><strong>{_beliefs_title()}</strong></p><ul>{beliefs}</ul>" if beliefs else ""
-    return (f"<table><caption{left}><strong>{t('Your progress', '学习进度')}</strong></caption><thead><tr>{head}</tr></thead>"
-            f"<tbody>{''.join(rows)}</tbody></table><p>{_bets_line(found)}</p>{listing}")
+    return (
+        f"<table><caption{left}><strong>{t('Your progress', '学习进度')}</strong></caption>"
+        f"<thead><tr>{head}</tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody></table><p>{_bets_line(found)}</p>{listing}"
+    )

@@ -1,4 +1,4 @@
-"""What feedback says, as data: the same for the card (HTML) and for text. Strings are in the language in use."""
+"""What feedback says, as data, the same for cards and text. Strings are in the language in use."""
 
 from __future__ import annotations
 
@@ -10,12 +10,21 @@ from course.quiz.items import Item
 from course.quiz.marking import CONFIDENCE, OptionFeedback, Response, feedback, misconceptions_of, within
 from course.verdict import Verdict
 
-TONES = {"correct": "good", "partly": "part", "incorrect": "bad", "not attempted": "calm", "inconclusive": "calm"}
+TONES = {
+    "correct": "good",
+    "partly": "part",
+    "incorrect": "bad",
+    "not attempted": "calm",
+    "inconclusive": "calm",
+}
 
 
 @dataclass(frozen=True)
 class Line:
-    """One option explained. label: its letter. state: words such as "your choice, right". right: None if undecided."""
+    """One option explained.
+
+    label: its letter. state: words such as "your choice, right". right: None if undecided.
+    """
 
     label: str
     text: str
@@ -52,19 +61,26 @@ def state_words(chosen: bool, right: bool | None, bet: bool = False) -> str:
 def headline(verdict: Verdict, bet: bool = False) -> str:
     """The verdict in a few words."""
     if bet:
-        return {"correct": t("You won the bet.", "你押中了。"), "incorrect": t("You lost the bet.", "没押中。")}.get(
-            verdict.state, t("Your bet is locked.", "赌注已锁定。"))
+        return {
+            "correct": t("You won the bet.", "你押中了。"),
+            "incorrect": t("You lost the bet.", "没押中。"),
+        }.get(verdict.state, t("Your bet is locked.", "赌注已锁定。"))
     points = f"{verdict.points:g} / {verdict.max_points:g}"
     return {
         "correct": t("Correct.", "回答正确。"),
-        "partly": t(f"Partly right: {points}.", f"部分正确：{points}。"),
+        "partly": t(f"Partly right: {points} points.", f"部分正确：{points} 分。"),
         "incorrect": t("Not right.", "不对。"),
         "not attempted": t("Not answered yet.", "还没有作答。"),
     }.get(verdict.state, t("Not decided yet.", "尚无定论。"))
 
 
-def report(item: Item, response: Response, verdict: Verdict, beliefs: Mapping[str, Text] | None = None,
-           settled: str | None = None) -> Report:
+def report(
+    item: Item,
+    response: Response,
+    verdict: Verdict,
+    beliefs: Mapping[str, Text] | None = None,
+    settled: str | None = None,
+) -> Report:
     """The full feedback on a practice answer or a bet. beliefs: misconception id -> statement."""
     bet = item.kind == "predict"
     messages = [pick(message) for message in verdict.messages]
@@ -75,7 +91,9 @@ def report(item: Item, response: Response, verdict: Verdict, beliefs: Mapping[st
     beliefs = beliefs or {}
     held = set(misconceptions_of(item, response))
     lines = [_line(item, one, beliefs, held, bet) for one in _sorted(item, feedback(item, response, settled))]
-    return Report(headline(verdict, bet), TONES[verdict.state], tuple(messages), tuple(lines), _next(item, verdict))
+    return Report(
+        headline(verdict, bet), TONES[verdict.state], tuple(messages), tuple(lines), _next(item, verdict)
+    )
 
 
 def _sorted(item: Item, lines: list[OptionFeedback]) -> list[OptionFeedback]:
@@ -105,26 +123,39 @@ def _number_line(item: Item, line: OptionFeedback, beliefs: Mapping[str, Text], 
     number = item.number
     if line.option == "trap":
         belief = next((pick(beliefs[one]) for one in held if one in beliefs), "")
-        return Line("✗", t("your number", "你的数字"), t("not right", "不对"), False, True, pick(line.why), belief)
+        return Line(
+            "✗", t("your number", "你的数字"), t("not right", "不对"), False, True, pick(line.why), belief
+        )
     text = f"{number.value:,.10g} {pick(number.unit)}"
-    if not within(number.low, number.value, number.value) or not within(number.high, number.value, number.value):
-        text += t(f" (accepted: {number.low:,.6g} to {number.high:,.6g})",
-                  f"（{number.low:,.6g} 到 {number.high:,.6g} 都算对）")
+    if not within(number.low, number.value, number.value) or not within(
+        number.high, number.value, number.value
+    ):
+        text += t(
+            f" (accepted: {number.low:,.6g} to {number.high:,.6g})",
+            f"（{number.low:,.6g} 到 {number.high:,.6g} 都算对）",
+        )
     return Line("✓", text, t("right", "正确"), True, line.chosen, pick(line.why))
 
 
 def _calibration(verdict: Verdict, confidence: int) -> str:
     said = pick(CONFIDENCE[confidence])
     if confidence == 3 and verdict.state == "incorrect":
-        return t(f"You were {said}: that makes this the idea most worth a second look.",
-                 f"你当时{said}，所以这个想法最值得再看一眼。")
+        return t(
+            f"You were {said}: that makes this the idea most worth a second look.",
+            f"你当时{said}，所以这个想法最值得再看一眼。",
+        )
     if confidence == 1 and verdict.state == "correct":
-        return t("It was a guess: read why below, it will come again soon.", "这次是猜的：看看下面的解释，它很快会再出现。")
+        return t(
+            "It was a guess: read why below, it will come again soon.",
+            "这次是猜的：看看下面的解释，它很快会再出现。",
+        )
     return t(f"Your confidence: {said}.", f"你的把握：{said}。")
 
 
 def _next(item: Item, verdict: Verdict) -> str:
     if verdict.state == "correct" or not item.experiment or item.kind == "predict":
         return ""
-    return t(f'To see it happen, run `observe("{item.experiment}")`.',
-             f'想亲眼看到，就运行 `observe("{item.experiment}")`。')
+    return t(
+        f'To see it happen, run `observe("{item.experiment}")`.',
+        f'想亲眼看到，就运行 `observe("{item.experiment}")`。',
+    )

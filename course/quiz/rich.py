@@ -1,4 +1,7 @@
-"""The two marks allowed in question texts, `code` and **bold**, turned into HTML or plain text. All else is escaped."""
+"""The two marks allowed in question texts, `code` and **bold**, turned into HTML or plain text.
+
+All else is escaped.
+"""
 
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from course.quiz.bank import Bank
+from course.quiz.entry import Entry
 from course.quiz.items import Item
-from course.quiz.log import Entry
 
 RETRY = timedelta(hours=1)
 RATED = ("correct", "partly", "incorrect")
@@ -21,7 +21,7 @@ RATED = ("correct", "partly", "incorrect")
 
 @dataclass(frozen=True)
 class Due:
-    """A concept with its next date. item: the question to ask, the one of the concept answered longest ago."""
+    """A concept with its next date. item: the question of the concept that was answered longest ago."""
 
     concept: str
     item: str
@@ -31,7 +31,9 @@ class Due:
 
 
 def rating(verdict: str, confidence: int | None) -> int:
-    """FSRS rating of an answer: 1 again (incorrect), 2 hard (partly, or right by a guess), 3 good, 4 easy (certain)."""
+    """FSRS rating of an answer: 1 again (incorrect), 2 hard (partly, or right by a guess), 3 good, 4 easy
+    (certain).
+    """
     if verdict == "incorrect":
         return 1
     if verdict == "partly" or confidence == 1:
@@ -41,8 +43,11 @@ def rating(verdict: str, confidence: int | None) -> int:
 
 def _earlier_lessons(bank: Bank, lesson: str | None) -> dict[str, Item]:
     """Practice items by id; with a lesson, only those of lessons before it."""
-    return {item.id: item for item in bank.items()
-            if item.kind != "predict" and (lesson is None or item.lesson[:2] < lesson[:2])}
+    return {
+        item.id: item
+        for item in bank.items()
+        if item.kind != "predict" and (lesson is None or item.lesson[:2] < lesson[:2])
+    }
 
 
 def _reviews(entries: Iterable[Entry], items: dict[str, Item]) -> dict[str, list[Entry]]:
@@ -61,7 +66,9 @@ def _reviews(entries: Iterable[Entry], items: dict[str, Item]) -> dict[str, list
 
 
 def timetable(entries: Iterable[Entry], bank: Bank, lesson: str | None = None) -> list[Due]:
-    """Every concept answered so far with the date it is due, soonest first (``lesson``: only from lessons before it)."""
+    """Every concept answered so far with the date it is due, soonest first (``lesson``: only from lessons
+    before it).
+    """
     from fsrs import Card, Rating, Scheduler
 
     items = _earlier_lessons(bank, lesson)
@@ -86,9 +93,11 @@ def due(entries: Iterable[Entry], bank: Bank, now: datetime, lesson: str | None 
     return [one.item for one in timetable(entries, bank, lesson) if one.due <= now]
 
 
-def warm_up(entries: Iterable[Entry], bank: Bank, now: datetime, lesson: str | None = None,
-            at_most: int = 3) -> list[str]:
-    """Items for the start of a lesson: those due, then concepts last answered wrongly, then the ones due soonest.
+def warm_up(
+    entries: Iterable[Entry], bank: Bank, now: datetime, lesson: str | None = None, at_most: int = 3
+) -> list[str]:
+    """Items for the start of a lesson: those due, then concepts last answered wrongly, then the ones due
+    soonest.
 
     Empty only when nothing from an earlier lesson was answered yet.
     """

@@ -1,7 +1,8 @@
 """The JSON Schema (draft 2020-12) of question files, and a small reader of it.
 
-The schemas are plain dicts, so any JSON Schema tool can use them. ``violations`` understands just the words used
-here, needs no package, and answers with sentences; the tests hold it together with the jsonschema package.
+The schemas are plain dicts, so any JSON Schema tool can use them. ``violations`` understands just the words
+used here, needs no package, and answers with sentences; the tests hold it together with the jsonschema
+package.
 """
 
 from __future__ import annotations
@@ -18,10 +19,14 @@ _LINE = {"type": "string", "minLength": 1}
 _TEXT: dict[str, Any] = {
     "anyOf": [
         {"type": "string", "minLength": 1},
-        {"type": "object", "required": ["en", "zh"], "additionalProperties": False,
-         "properties": {"en": _LINE, "zh": _LINE}},
+        {
+            "type": "object",
+            "required": ["en", "zh"],
+            "additionalProperties": False,
+            "properties": {"en": _LINE, "zh": _LINE},
+        },
     ],
-    "description": 'a text in both languages, {en: "...", zh: "..."} (a plain string only for code and numbers)',
+    "description": 'a text in both languages, {en: "...", zh: "..."} (a plain string for code and numbers)',
 }
 _SLUG = {"type": "string", "pattern": r"^[a-z0-9]+(-[a-z0-9]+)*$"}
 _OPTION_ID = {"type": "string", "pattern": "^[a-z]$"}
@@ -41,13 +46,28 @@ def _list(items: dict[str, Any], least: int = 1) -> dict[str, Any]:
     return {"type": "array", "items": items, "minItems": least}
 
 
-_TRAP = _object(["low", "high", "why", "misconception"], low=_NUMBER, high=_NUMBER, why=_TEXT, misconception=_SLUG)
-NUMBER = _object(
-    ["value", "unit", "why"], value=_NUMBER, low=_NUMBER, high=_NUMBER, factor={"type": "number", "minimum": 1},
-    unit=_TEXT, why=_TEXT, traps=_list(_TRAP, 0),
+_TRAP = _object(
+    ["low", "high", "why", "misconception"], low=_NUMBER, high=_NUMBER, why=_TEXT, misconception=_SLUG
 )
-_OPTION = _object(["id", "text", "why"], id=_OPTION_ID, correct={"type": "boolean"}, text=_TEXT, why=_TEXT,
-                  misconception=_SLUG, pairs_with=_OPTION_ID)
+NUMBER = _object(
+    ["value", "unit", "why"],
+    value=_NUMBER,
+    low=_NUMBER,
+    high=_NUMBER,
+    factor={"type": "number", "minimum": 1},
+    unit=_TEXT,
+    why=_TEXT,
+    traps=_list(_TRAP, 0),
+)
+_OPTION = _object(
+    ["id", "text", "why"],
+    id=_OPTION_ID,
+    correct={"type": "boolean"},
+    text=_TEXT,
+    why=_TEXT,
+    misconception=_SLUG,
+    pairs_with=_OPTION_ID,
+)
 _COMMON: dict[str, Any] = {
     "lesson": {"type": "string", "pattern": r"^\d\d_[a-z0-9_]+$"},
     "concept": _SLUG,
@@ -62,25 +82,49 @@ _COMMON: dict[str, Any] = {
 _NEEDED = ["id", "lesson", "concept", "kind", "difficulty", "asks", "stem"]
 
 PRACTICE = _object(
-    [*_NEEDED, "source"], id={"type": "string", "pattern": PRACTICE_ID}, **_COMMON,
-    options=_list(_OPTION, 2), order=_list(_OPTION_ID, 2), number=NUMBER, verify=_LINE,
+    [*_NEEDED, "source"],
+    id={"type": "string", "pattern": PRACTICE_ID},
+    **_COMMON,
+    options=_list(_OPTION, 2),
+    order=_list(_OPTION_ID, 2),
+    number=NUMBER,
+    verify=_LINE,
 )
-CHECKPOINT = _keyless(_object(
-    [*_NEEDED, "points"], id={"type": "string", "pattern": CHECKPOINT_ID},
-    **{**_COMMON, "kind": {"type": "string", "enum": ["single", "multiple", "number", "order"]}},
-    points={"type": "number", "minimum": 0.5},
-    options=_list(_keyless(_object(["id", "text"], id=_OPTION_ID, text=_TEXT)), 2),
-    number=_keyless(_object(["unit"], unit=_TEXT)),
-))
+CHECKPOINT = _keyless(
+    _object(
+        [*_NEEDED, "points"],
+        id={"type": "string", "pattern": CHECKPOINT_ID},
+        **{**_COMMON, "kind": {"type": "string", "enum": ["single", "multiple", "number", "order"]}},
+        points={"type": "number", "minimum": 0.5},
+        options=_list(_keyless(_object(["id", "text"], id=_OPTION_ID, text=_TEXT)), 2),
+        number=_keyless(_object(["unit"], unit=_TEXT)),
+    )
+)
 KEY = _object(
-    ["source"], correct=_list(_OPTION_ID), order=_list(_OPTION_ID, 2), number=_object(
-        ["value"], **{k: v for k, v in NUMBER["properties"].items() if k not in ("unit", "why")}),
-    why={"type": ["object", "string"]}, misconception={"type": "object"}, pairs_with={"type": "object"},
-    source=_LINE, verify=_LINE,
+    ["source"],
+    correct=_list(_OPTION_ID),
+    order=_list(_OPTION_ID, 2),
+    number=_object(["value"], **{k: v for k, v in NUMBER["properties"].items() if k not in ("unit", "why")}),
+    why={"type": ["object", "string"]},
+    misconception={"type": "object"},
+    pairs_with={"type": "object"},
+    source=_LINE,
+    verify=_LINE,
 )
 
 _TYPES = {"string": str, "object": dict, "array": list, "boolean": bool, "number": (int, float)}
-_KEY_FIELDS = ("correct", "why", "misconception", "order", "verify", "value", "low", "high", "factor", "traps")
+_KEY_FIELDS = (
+    "correct",
+    "why",
+    "misconception",
+    "order",
+    "verify",
+    "value",
+    "low",
+    "high",
+    "factor",
+    "traps",
+)
 
 
 def _is(value: Any, name: str) -> bool:
@@ -108,7 +152,9 @@ def violations(value: Any, schema: dict[str, Any], where: str = "") -> Iterator[
         yield from _scalar_violations(value, schema, where)
 
 
-def _object_violations(value: dict[str, Any], schema: dict[str, Any], where: str) -> Iterator[tuple[str, str]]:
+def _object_violations(
+    value: dict[str, Any], schema: dict[str, Any], where: str
+) -> Iterator[tuple[str, str]]:
     properties = schema.get("properties", {})
     for name in schema.get("required", ()):
         if name not in value:

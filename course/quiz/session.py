@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from course.language import t
+from course.quiz.entry import Entry
 from course.quiz.items import Item
-from course.quiz.log import AnswerLog, Entry
+from course.quiz.log import AnswerLog
 from course.quiz.marking import Response, mark, mark_bet
 from course.verdict import Verdict
 
@@ -19,18 +20,26 @@ def validate(item: Item, response: Response) -> Response:
     """The response, if it fits the kind of the item. Raises AnswerError with the next step otherwise."""
     if item.kind == "number":
         if response.number is None:
-            raise AnswerError(t("Type a number first, for example 3 or 2.5e6.", "请先输入一个数字，例如 3 或 2.5e6。"))
+            raise AnswerError(
+                t("Type a number first, for example 3 or 2.5e6.", "请先输入一个数字，例如 3 或 2.5e6。")
+            )
         return response
     known = [one.id for one in item.options]
     if strange := [one for one in response.options if one not in known]:
-        raise AnswerError(t(f"There is no option {', '.join(strange)}; the options are {', '.join(known)}.",
-                            f"没有选项 {'、'.join(strange)}；可选的是 {'、'.join(known)}。"))
+        raise AnswerError(
+            t(
+                f"There is no option {', '.join(strange)}; the options are {', '.join(known)}.",
+                f"没有选项 {'、'.join(strange)}；可选的是 {'、'.join(known)}。",
+            )
+        )
     if not response.options:
         raise AnswerError(t("Choose an option first, then submit.", "请先选择，再提交。"))
     if item.kind in ("single", "predict") and len(response.options) > 1:
         raise AnswerError(t("Choose exactly one option.", "本题只能选一项。"))
     if len(set(response.options)) != len(response.options):
-        raise AnswerError(t("An option is named twice; name each one once.", "有选项重复了，每个选项只写一次。"))
+        raise AnswerError(
+            t("An option is named twice; name each one once.", "有选项重复了，每个选项只写一次。")
+        )
     return response
 
 
@@ -45,7 +54,9 @@ def response_of(entry: Entry) -> Response:
 
 
 def earlier(item: Item, log: AnswerLog) -> Response | None:
-    """The last answer given to an item, or the (first, locked) bet; None where there is none or it no longer fits."""
+    """The last answer given to an item, or the (first, locked) bet; None where there is none or it no longer
+    fits.
+    """
     if item.kind == "predict":
         bet = bet_of(item, log.entries())
         return response_of(bet) if bet else None
@@ -63,8 +74,16 @@ def submit(item: Item, response: Response, log: AnswerLog) -> Verdict:
     if item.kind == "predict":
         return place_bet(item, response, log)
     verdict = mark(item, validate(item, response))
-    log.append("answer", item.id, options=response.options, number=response.number, confidence=response.confidence,
-               verdict=verdict.state, points=verdict.points, lesson=item.lesson)
+    log.append(
+        "answer",
+        item.id,
+        options=response.options,
+        number=response.number,
+        confidence=response.confidence,
+        verdict=verdict.state,
+        points=verdict.points,
+        lesson=item.lesson,
+    )
     return verdict
 
 
@@ -72,8 +91,12 @@ def place_bet(item: Item, response: Response, log: AnswerLog) -> Verdict:
     """Lock a bet and write it to the log. Raises AnswerError when one is locked already."""
     validate(item, response)
     if (bet := bet_of(item, log.entries())) is not None:
-        raise AnswerError(t(f"Your bet is locked: {', '.join(bet.options)}. It cannot be changed any more.",
-                            f"你的赌注已锁定：{'、'.join(bet.options)}，不能再改。"))
+        raise AnswerError(
+            t(
+                f"Your bet is locked: {', '.join(bet.options)}. It cannot be changed any more.",
+                f"你的赌注已锁定：{'、'.join(bet.options)}，不能再改。",
+            )
+        )
     log.append("bet", item.id, options=response.options, confidence=response.confidence, lesson=item.lesson)
     return mark_bet(item, response, None)
 
@@ -81,30 +104,49 @@ def place_bet(item: Item, response: Response, log: AnswerLog) -> Verdict:
 def bet_of(item: Item, entries: Iterable[Entry]) -> Entry | None:
     """The bet on an item: the first one placed, as it locks."""
     known = {one.id for one in item.options}
-    return next((entry for entry in entries
-                 if entry.item == item.id and entry.event == "bet" and entry.options and known >= set(entry.options)),
-                None)
+    return next(
+        (
+            entry
+            for entry in entries
+            if entry.item == item.id
+            and entry.event == "bet"
+            and entry.options
+            and known >= set(entry.options)
+        ),
+        None,
+    )
 
 
 def settled_of(item: Item, entries: Iterable[Entry]) -> str | None:
     """The option that the latest conclusive experiment named, or None."""
-    found = [entry for entry in entries if entry.item == item.id and entry.event == "settled" and entry.options]
+    found = [
+        entry for entry in entries if entry.item == item.id and entry.event == "settled" and entry.options
+    ]
     return found[-1].options[0] if found else None
 
 
 def settle(item: Item, winner: str | None, log: AnswerLog) -> Verdict:
     """Settle the bet on a predict item with the option an experiment named (None: inconclusive).
 
-    Writes a ``settled`` entry, unless the log already says the same. Without a bet the verdict is not attempted, and
-    the result is still written, so that the card can show it. Raises ValueError for an option the item has not.
+    Writes a ``settled`` entry, unless the log already says the same. Without a bet the verdict is not
+    attempted, and the result is still written, so that the card can show it. Raises ValueError for an option
+    the item has not.
     """
     if winner is not None and item.option(winner) is None:
-        raise ValueError(f"{item.id} has no option {winner!r}; the experiment must name one of its options or None")
+        raise ValueError(
+            f"{item.id} has no option {winner!r}; the experiment must name one of its options or None"
+        )
     bet = bet_of(item, log.entries())
     verdict = mark_bet(item, response_of(bet) if bet else Response(), winner)
     last = entries_of(item, log, ("settled",))[-1:]
     same = last and last[0].options == ((winner,) if winner else ()) and last[0].verdict == verdict.state
     if not same:
-        log.append("settled", item.id, options=(winner,) if winner else (), verdict=verdict.state,
-                   points=verdict.points, lesson=item.lesson)
+        log.append(
+            "settled",
+            item.id,
+            options=(winner,) if winner else (),
+            verdict=verdict.state,
+            points=verdict.points,
+            lesson=item.lesson,
+        )
     return verdict

@@ -38,28 +38,41 @@ def local_time(time: str) -> str:
 
 def _summary(sheet: Sheet) -> str:
     done = sum(item in sheet.answers for item in sheet.items)
-    return t(f"{done} of {len(sheet.items)} questions answered.", f"{len(sheet.items)} 题中已作答 {done} 题。")
+    return t(
+        f"{done} of {len(sheet.items)} questions answered.", f"{len(sheet.items)} 题中已作答 {done} 题。"
+    )
 
 
 def _where(sheet: Sheet) -> str:
-    return t(f"Your answers are kept in this output and in {sheet.path.name}. Save the notebook before you hand it in. "
-             "After reloading the page, run this cell again.",
-             f"答案保存在这个输出和 {sheet.path.name} 中。提交前请保存笔记本；重新打开页面后，请再运行一次本单元格。")
+    return t(
+        f"Your answers are kept in this output and in {sheet.path.name}. Save the notebook before "
+        "you hand it in. After reloading the page, run this cell again.",
+        f"答案保存在这个输出和 {sheet.path.name} 中。提交前请保存笔记本；"
+        "重新打开页面后，请再运行一次本单元格。",
+    )
 
 
 def sheet_html(sheet: Sheet) -> str:
     """A small table with a caption; no colour carries meaning."""
-    head = "".join(f'<th scope="col" style="text-align:left">{one}</th>' for one in (
-        t("Question", "题目"), t("State", "状态"), t("Time", "时间")))
+    head = "".join(
+        f'<th scope="col" style="text-align:left">{one}</th>'
+        for one in (t("Question", "题目"), t("State", "状态"), t("Time", "时间"))
+    )
     body = "".join(
-        f'<tr><th scope="row" style="text-align:left;font-weight:normal"><code>{html.escape(item)}</code></th>'
+        f'<tr><th scope="row" style="text-align:left;font-weight:normal">'
+        f"<code>{html.escape(item)}</code></th>"
         f'<td style="text-align:left">{"✓" if time else "○"} {html.escape(state)}</td>'
-        f'<td style="text-align:left">{time}</td></tr>' for item, state, time in _rows(sheet))
+        f'<td style="text-align:left">{time}</td></tr>'
+        for item, state, time in _rows(sheet)
+    )
     title = t("Answer sheet", "答题卡")
     notices = "".join(f"<p>{html.escape(one)}</p>" for one in sheet.notices)
-    return (f'<table><caption style="text-align:left"><strong>{title} · {html.escape(sheet.checkpoint)}</strong> · '
-            f"{_summary(sheet)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-            f"<p>{html.escape(_where(sheet))}</p>{notices}")
+    return (
+        f'<table><caption style="text-align:left"><strong>{title} · '
+        f"{html.escape(sheet.checkpoint)}</strong> · "
+        f"{_summary(sheet)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        f"<p>{html.escape(_where(sheet))}</p>{notices}"
+    )
 
 
 def sheet_text(sheet: Sheet) -> str:

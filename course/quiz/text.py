@@ -45,10 +45,14 @@ def card_text(item: Item, response: Response | None = None) -> str:
     if item.number:
         parts.append(t(f"Unit: {plain(pick(item.number.unit))}", f"单位：{plain(pick(item.number.unit))}"))
     if response:
-        parts.append(t("Your answer: ", "你的答案：") + (", ".join(response.options) or f"{response.number:g}"))
+        parts.append(
+            t("Your answer: ", "你的答案：") + (", ".join(response.options) or f"{response.number:g}")
+        )
     how = t("Answer with:", "作答方式：")
-    sure = t("add confidence=1 (guess), 2 (fairly sure) or 3 (certain) if you like",
-             "可加 confidence=1（猜的）、2（比较有把握）或 3（很确定）")
+    sure = t(
+        "add confidence=1 (guess), 2 (fairly sure) or 3 (certain) if you like",
+        "可加 confidence=1（猜的）、2（比较有把握）或 3（很确定）",
+    )
     return "\n\n".join([*parts, f"{how} {call_text(item)}\n  ({sure})"])
 
 
@@ -59,15 +63,22 @@ def report_text(found: Report) -> str:
         state = f"  <- {one.state}" if one.state else ""
         lines += ["", f"  {one.label}) {plain(one.text)}{state}", f"     {plain(one.why)}"]
         if one.belief:
-            lines.append(t(f"     The belief behind it: {plain(one.belief)}", f"     背后的想法：{plain(one.belief)}"))
+            lines.append(
+                t(f"     The belief behind it: {plain(one.belief)}", f"     背后的想法：{plain(one.belief)}")
+            )
     if found.next_step:
         lines += ["", plain(found.next_step)]
     return "\n".join(lines)
 
 
 def parse_number(text: str) -> float:
-    """The number typed: 3, 2.5e6, 1,234,567, full-width digits. Raises AnswerError otherwise, also for nan and inf."""
-    clean = unicodedata.normalize("NFKC", str(text)).strip().replace("_", "").replace(" ", "").replace("−", "-")
+    """The number typed: 3, 2.5e6, 1,234,567, full-width digits.
+
+    Raises AnswerError otherwise, also for nan and inf.
+    """
+    clean = (
+        unicodedata.normalize("NFKC", str(text)).strip().replace("_", "").replace(" ", "").replace("−", "-")
+    )
     head, comma, tail = clean.partition(",")
     if comma and all(len(part.split(".")[0]) == 3 for part in tail.split(",")):
         clean = clean.replace(",", "")
@@ -77,16 +88,24 @@ def parse_number(text: str) -> float:
             return value
     except ValueError:
         pass
-    raise AnswerError(t(f"“{text}” is not a number. Write for example 3, 0.25 or 2.5e6, with a point for decimals.",
-                        f"“{text}” 不是数字。请写成 3、0.25 或 2.5e6 这样的形式，小数点用“.”。"))
+    raise AnswerError(
+        t(
+            f"“{text}” is not a number. Write for example 3, 0.25 or 2.5e6, with a point for decimals.",
+            f"“{text}” 不是数字。请写成 3、0.25 或 2.5e6 这样的形式，小数点用“.”。",
+        )
+    )
 
 
 def parse_response(item: Item, answers: tuple[Answer, ...], confidence: int | str | None) -> Response:
-    """The Response of a typed answer: option ids ("b", or "b", "d", or "b, d"), their places from 1, or a number."""
+    """The Response of a typed answer: option ids ("b", or "b", "d", or "b, d"), their places from 1, or a
+    number.
+    """
     sure = _confidence(confidence)
     if item.kind == "number":
         if len(answers) != 1:
-            raise AnswerError(t(f'Give one number: answer("{item.id}", 3)', f'请给出一个数字：answer("{item.id}", 3)'))
+            raise AnswerError(
+                t(f'Give one number: answer("{item.id}", 3)', f'请给出一个数字：answer("{item.id}", 3)')
+            )
         return Response(number=parse_number(str(answers[0])), confidence=sure)
     ids: list[str] = []
     for one in answers:
@@ -101,17 +120,29 @@ def _confidence(value: int | str | None) -> int | None:
     names = {pick(text, code): level for level, text in CONFIDENCE.items() for code in ("en", "zh")}
     level = {**names, "guess": 1, None: None}.get(value, value)  # type: ignore[dict-item]
     if level not in (None, 1, 2, 3):
-        raise AnswerError(t("confidence is 1 (a guess), 2 (fairly sure) or 3 (certain).",
-                            "confidence 只能是 1（猜的）、2（比较有把握）或 3（很确定）。"))
+        raise AnswerError(
+            t(
+                "confidence is 1 (a guess), 2 (fairly sure) or 3 (certain).",
+                "confidence 只能是 1（猜的）、2（比较有把握）或 3（很确定）。",
+            )
+        )
     return level  # type: ignore[return-value]
 
 
-def answer(item_id: str, *options: Answer, confidence: int | str | None = None, log: AnswerLog | None = None,
-           bank: Bank | None = None, sheet: Sheet | None = None, write: Callable[[str], None] = print) -> None:
+def answer(
+    item_id: str,
+    *options: Answer,
+    confidence: int | str | None = None,
+    log: AnswerLog | None = None,
+    bank: Bank | None = None,
+    sheet: Sheet | None = None,
+    write: Callable[[str], None] = print,
+) -> None:
     """Answer a question in text: ``answer("05-revisit", "b")``, ``answer("03-vgg", 15.5e9)``.
 
-    Writes the log entry (or, for a checkpoint question, the answer sheet) that a click on the card writes, and prints
-    the same feedback. Without options it prints the question. A mistake in the call is answered by a sentence.
+    Writes the log entry (or, for a checkpoint question, the answer sheet) that a click on the card writes,
+    and prints the same feedback. Without options it prints the question. A mistake in the call is answered by
+    a sentence.
     """
     log, bank = log or answer_log(), bank or default_bank()
     try:
@@ -132,17 +163,35 @@ def answer(item_id: str, *options: Answer, confidence: int | str | None = None, 
 
 
 def record(item: Item, response: Response, sheet: Sheet | None, log: AnswerLog) -> str:
-    """Put a checkpoint answer on the sheet and into the log; returns the sentence to show. Raises AnswerError."""
+    """Put a checkpoint answer on the sheet and into the log; returns the sentence to show.
+
+    Raises AnswerError.
+    """
     from course.quiz.session import validate
 
     if sheet is None or sheet.checkpoint != item.lesson:
-        raise AnswerError(t(f'Run the first cell of this checkpoint first: checkpoint("{item.lesson}").',
-                            f'请先运行本检查点的第一个单元格：checkpoint("{item.lesson}")。'))
+        raise AnswerError(
+            t(
+                f'Run the first cell of this checkpoint first: checkpoint("{item.lesson}").',
+                f'请先运行本检查点的第一个单元格：checkpoint("{item.lesson}")。',
+            )
+        )
     validate(item, response)
     moment = sheet.record(item.id, response)
-    log.append("answer", item.id, options=response.options, number=response.number,
-               confidence=response.confidence, lesson=item.lesson)
+    log.append(
+        "answer",
+        item.id,
+        options=response.options,
+        number=response.number,
+        confidence=response.confidence,
+        lesson=item.lesson,
+    )
     given = ", ".join(response.options) or f"{response.number:g}"
-    sentences = [t(f"Recorded at {moment:%H:%M:%S}: {given}. You can change it until you hand in.",
-                   f"已记录（{moment:%H:%M:%S}）：{given}。提交前都可以修改。"), *sheet.take_notices()]
+    sentences = [
+        t(
+            f"Recorded at {moment:%H:%M:%S}: {given}. You can change it until you hand in.",
+            f"已记录（{moment:%H:%M:%S}）：{given}。提交前都可以修改。",
+        ),
+        *sheet.take_notices(),
+    ]
     return " ".join(sentences)

@@ -9,7 +9,9 @@ from course.quiz.marking import within
 
 
 class Verification(NamedTuple):
-    """Whether the computed result agrees with the key; ``message`` says what was computed and what the key says."""
+    """Whether the computed result agrees with the key; ``message`` says what was computed and what the key
+    says.
+    """
 
     ok: bool
     message: str
@@ -17,9 +19,11 @@ class Verification(NamedTuple):
 
 
 def run_verify(item: Item) -> Verification:
-    """Execute ``item.verify`` in a namespace of its own (this process) and compare its ``result`` with the key.
+    """Execute ``item.verify`` in a namespace of its own (this process) and compare its ``result`` with the
+    key.
 
-    Never raises: a snippet that fails, or leaves no ``result``, is a Verification that is not ok. Ctrl-C passes.
+    Never raises: a snippet that fails, or leaves no ``result``, is a Verification that is not ok. Ctrl-C
+    passes.
     """
     if not item.verify:
         return Verification(False, f"{item.id} has no verify snippet.")
@@ -27,7 +31,9 @@ def run_verify(item: Item) -> Verification:
     try:
         exec(compile(item.verify, f"<verify of {item.id}>", "exec"), space)
     except Exception as error:
-        return Verification(False, f"The verify snippet of {item.id} stopped with {type(error).__name__}: {error}.")
+        return Verification(
+            False, f"The verify snippet of {item.id} stopped with {type(error).__name__}: {error}."
+        )
     if "result" not in space:
         return Verification(False, f"The verify snippet of {item.id} leaves no variable named result.")
     got, key = space["result"], _key(item)

@@ -10,7 +10,8 @@ from pathlib import Path
 from grader import project as files
 from grader.authoring.ids import known_ids, used_ids
 from grader.authoring.source import Cell, read
-from grader.project import LANGUAGES, Project, ProjectError
+from grader.marking.answers import keyed_items
+from grader.project import LANGUAGES, Infrastructure, Project, ProjectError
 
 CODE_LINES = 15
 WORDS = {"en": 120, "zh": 220}
@@ -188,6 +189,11 @@ def _checkpoint(project: Project, lesson: str, cells: list[Cell]) -> Iterator[tu
         files.keys(project, lesson),
         files.tasks(project, lesson),
     )
+    try:
+        if set(items) <= set(keys):
+            keyed_items(project, lesson)
+    except Infrastructure as error:
+        yield 1, str(error)
     asked = [cell.id for cell in cells if cell.kind == "question"]
     for cell in cells:
         if cell.kind == "question" and cell.id in items and cell.id not in keys:

@@ -8,8 +8,7 @@ from typing import Any
 from course.quiz.items import BankError, Item, parse_item, with_key
 from course.quiz.marking import Response
 from grader import project as files
-from grader.marking.step import Infrastructure
-from grader.project import Project
+from grader.project import Infrastructure, Project
 
 
 def keyed_items(project: Project, lesson: str) -> dict[str, Item]:

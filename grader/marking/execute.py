@@ -24,8 +24,8 @@ from traitlets import Integer, default
 
 from course.language import Text, both, pick
 from grader.marking.probe import probe, results, seed
-from grader.marking.step import CourseStep, Infrastructure, note
-from grader.project import HERE
+from grader.marking.step import CourseStep, note
+from grader.project import HERE, Infrastructure
 
 PROBES = "course_probes"  # key in the resources: task id -> (cases, results)
 

@@ -1,5 +1,4 @@
-"""After the run: every graded cell gets its points and reasons, from keys and references outside the kernel.
-"""
+"""After the run: each graded cell gets points and reasons, from keys and references outside the kernel."""
 
 from __future__ import annotations
 
@@ -8,11 +7,15 @@ from nbformat import NotebookNode
 from course.language import both, pick
 from course.quiz.items import Item
 from course.quiz.marking import mark
+from course.quiz.sheet import MIME
+from course.verdict import Verdict
 from grader.marking import render
 from grader.marking.answers import keyed_items, stored
 from grader.marking.execute import PROBES
-from grader.marking.step import CourseStep, Infrastructure, grade_id, note, notes, state
+from grader.marking.step import CourseStep, grade_id, note, notes, state
 from grader.marking.tasks import judge_task
+from grader.project import Infrastructure
+from grader.tasks.base import Task
 
 BLOCKS = {"number": render.number_blocks, "order": render.order_blocks}
 
@@ -24,49 +27,42 @@ class Mark(CourseStep):
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        """Runs last of all that write outputs, just before the grades are saved."""
         if not self.ours(resources):
             return nb, resources
         language = self.language(nb)
+        items, tasks = keyed_items(self.project, self.lesson(resources)), self.tasks(resources)
         for cell in nb.cells:
             if cell.metadata.get("nbgrader", {}).get("grade"):
-                cell.outputs = [self._mark(nb, cell, resources, language)]
+                identity, top = grade_id(cell), float(cell.metadata.nbgrader.points)
+                if identity in items:
+                    verdict, blocks = self._question(nb, items[identity], language)
+                elif identity in tasks:
+                    verdict, blocks = self._task(nb, tasks[identity], resources, language)
+                else:
+                    raise Infrastructure(f"the graded cell {identity!r} is neither an item nor a task")
+                points = verdict.points / verdict.max_points * top
+                cell.outputs = [render.result(points, top, verdict.state, blocks, language)]
                 cell.execution_count = None
+            elif cell.cell_type == "code":  # the sheet a fresh kernel draws knows nothing of the harvest
+                cell.outputs = [output for output in cell.outputs if MIME not in output.get("data", {})]
         state(nb)["marked"] = True
         said = notes(nb, language)
         if said:
             nb.cells.insert(0, render.notes_cell(said, language))
         return nb, resources
 
-    def _mark(self, nb: NotebookNode, cell: NotebookNode, resources: dict, language: str) -> NotebookNode:
-        identity, top = grade_id(cell), float(cell.metadata.nbgrader.points)
-        items, tasks = keyed_items(self.project, self.lesson(resources)), self.tasks(resources)
-        if identity in items:
-            return self._question(nb, items[identity], top, language)
-        if identity in tasks:
-            cases, found = resources[PROBES][identity]
-            verdict = judge_task(tasks[identity], cases, found)
-            if "by_hand" in verdict.evidence:
-                note(
-                    nb,
-                    both(
-                        f"`{identity}` needs a look by hand ({verdict.evidence['by_hand']}).",
-                        f"`{identity}` 需要人工查看（{verdict.evidence['by_hand']}）。",
-                    ),
-                )
-            return render.result(
-                verdict.points / verdict.max_points * top,
-                top,
-                verdict.state,
-                render.verdict_blocks(verdict, language),
-                language,
-            )
-        raise Infrastructure(f"the graded cell {identity!r} is neither an item nor a task of this checkpoint")
-
-    def _question(self, nb: NotebookNode, item: Item, top: float, language: str) -> NotebookNode:
+    def _question(self, nb: NotebookNode, item: Item, language: str) -> tuple[Verdict, list[str]]:
         response = stored(state(nb)["answers"].get(item.id))
-        verdict = mark(item, response)
-        blocks = [
-            pick(item.stem, language),
-            *BLOCKS.get(item.kind, render.option_table)(item, response, language),
-        ]
-        return render.result(verdict.points / verdict.max_points * top, top, verdict.state, blocks, language)
+        blocks = [pick(item.stem, language)]
+        if item.code:
+            blocks.append(f"```\n{pick(item.code, language).rstrip()}\n```")
+        blocks += BLOCKS.get(item.kind, render.option_table)(item, response, language)
+        return mark(item, response), blocks
+
+    def _task(self, nb: NotebookNode, task: Task, resources: dict, code: str) -> tuple[Verdict, list[str]]:
+        verdict = judge_task(task, *resources[PROBES][task.id])
+        if "by_hand" in verdict.evidence:
+            why = verdict.evidence["by_hand"]
+            note(nb, both(f"`{task.id}` needs a look by hand ({why}).", f"`{task.id}` 需人工查看（{why}）。"))
+        return verdict, render.verdict_blocks(verdict, code)

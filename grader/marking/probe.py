@@ -70,14 +70,12 @@ _course_probe(*__import__("json").loads(ARGUMENTS))
 
 
 def seed(secret: bytes, *parts: str) -> random.Random:
-    """The stream of random inputs of one submission's task: the same at each marking, unknown without the secret."""
+    """The random inputs of one submission's task: the same at each marking, unknown without the secret."""
     return random.Random(hmac.new(secret, "\0".join(parts).encode(), hashlib.sha256).digest())
 
 
 def probe(task: Task, cases: list[Case] | None, part: str | None = None) -> str:
-    """The source of a probe cell: the calls of one part, numbered as in ``cases``; None where a value is
-    judged.
-    """
+    """The source of a probe cell: the calls of one part, numbered as in ``cases``; None: a value."""
     calls = (
         None
         if cases is None

@@ -23,7 +23,7 @@ WORDS = {
     "not attempted": both("not attempted", "未作答"),
     "inconclusive": both("inconclusive", "无法判定"),
 }
-POINTS = both("{points:g} of {top:g} points", "{points:g} / {top:g} 分")
+HEAD = both("**{points:g} of {top:g} points** ({words})", "**{points:g} / {top:g} 分**（{words}）")
 CHOSEN, RIGHT, WHY, OPTION = (
     both("chosen", "已选"),
     both("right", "正确"),
@@ -31,7 +31,8 @@ CHOSEN, RIGHT, WHY, OPTION = (
     both("option", "选项"),
 )
 YES, NO = both("yes", "是"), both("no", "否")
-YOURS, TRUE = both("Your answer", "你的答案"), both("The right answer", "正确答案")
+YOURS = both("Your answer: {}", "你的答案：{}")
+TRUE = both("The right answer: {}", "正确答案：{}")
 NONE = both("none", "无")
 REPAIRED = both("What the grader had to put in order", "评分程序做过的整理")
 
@@ -42,7 +43,8 @@ def result(points: float, top: float, state: str, blocks: Iterable[str], languag
     Its text/plain is the number nbgrader reads: a float within 0 and ``top``.
     """
     points = min(max(round(float(points), 4), 0.0), float(top))
-    head = f"**{pick(POINTS, language).format(points=points, top=top)}** ({pick(WORDS[state], language)})"
+    words = pick(WORDS[state], language)
+    head = pick(HEAD, language).format(points=points, top=top, words=words)
     blocks = [head, *blocks]
     return new_output(
         "execute_result",
@@ -93,8 +95,8 @@ def order_blocks(item: Item, response: Response, language: str) -> list[str]:
         if line.why
     ]
     return [
-        f"{pick(YOURS, language)}: {steps(response.options)}",
-        f"{pick(TRUE, language)}: {steps(item.order)}",
+        pick(YOURS, language).format(steps(response.options)),
+        pick(TRUE, language).format(steps(item.order)),
         *(["\n".join(whys)] if whys else []),
     ]
 
@@ -102,11 +104,11 @@ def order_blocks(item: Item, response: Response, language: str) -> list[str]:
 def number_blocks(item: Item, response: Response, language: str) -> list[str]:
     """Your number, the right one, why, and which trap the answer fell into."""
     unit = pick(item.number.unit, language)
-    said = pick(NONE, language) if response.number is None else f"{response.number:g} {unit}"
+    said = pick(NONE, language) if response.number is None else f"{_number(response.number)} {unit}"
     whys = [_line(pick(line.why, language)) for line in feedback(item, response) if line.why]
     return [
-        f"{pick(YOURS, language)}: {said}",
-        f"{pick(TRUE, language)}: {item.number.value:g} {unit}",
+        pick(YOURS, language).format(said),
+        pick(TRUE, language).format(f"{_number(item.number.value)} {unit}"),
         *whys,
     ]
 
@@ -117,6 +119,11 @@ def notes_cell(sentences: list[str], language: str) -> NotebookNode:
     return new_markdown_cell(f"**{pick(REPAIRED, language)}**\n\n{lines}", id="course-notes")
 
 
+def _number(value: float) -> str:
+    """A number with all the digits it was given, and no more."""
+    return f"{value:.10g}"
+
+
 def _line(text: str) -> str:
     return re.sub(r"\s+", " ", text.strip())
 
@@ -124,6 +131,8 @@ def _line(text: str) -> str:
 def _html(block: str) -> str:
     """A paragraph, list or table of ours as HTML; everything in it is escaped first."""
     lines = block.split("\n")
+    if lines[0] == "```":
+        return f"<pre>{html.escape(chr(10).join(lines[1:-1]), quote=False)}</pre>"
     if lines[0].startswith("| "):
         rows = [
             [cell.replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]

@@ -18,10 +18,6 @@ from grader.project import HERE, LANGUAGES, Project
 STATE = "course_marking"  # notebook metadata of a graded submission: answers, notes
 
 
-class Infrastructure(Exception):
-    """Our own machinery failed: the submission stays without a grade and is retried, never scored."""
-
-
 class CourseStep(NbGraderPreprocessor):
     """A preprocessor that knows the course. Configure once as ``c.CourseStep....``; all steps inherit it."""
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from course.language import Text, both
 from course.verdict import Verdict, correct, incorrect, not_attempted, partly
-from grader.marking.step import Infrastructure
+from grader.project import Infrastructure
 from grader.tasks.base import Case, Task, plain, same
 
 

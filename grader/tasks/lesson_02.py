@@ -15,7 +15,7 @@ FIELDS = ("device", "threads", "warmup_calls", "fence", "rounds", "ratio", "low"
 LEAST_WARMUP, LEAST_ROUNDS = 3, 10
 
 
-# --- interval_of_median -------------------------------------------------------------------------------------------
+# --- interval_of_median --------------------------------------------------------------------------------
 
 def interval_cases(rng: random.Random) -> list[Case]:
     """Unsorted readings with a few interruptions, and sets too small for an interval."""
@@ -39,7 +39,7 @@ def interval_reference(samples: list[float]) -> list[float] | None:
     return None if kept is None else [ordered[kept], ordered[-1 - kept]]
 
 
-# --- honest_verdict -----------------------------------------------------------------------------------------------
+# --- honest_verdict ------------------------------------------------------------------------------------
 
 def verdict_cases(rng: random.Random) -> list[Case]:
     """Winners (also tiny ones inside the gate), narrow intervals around 1, and wide ones."""
@@ -64,7 +64,7 @@ def verdict_reference(low: float, high: float, gate: float) -> str:
     return "same" if 1 - gate <= low and high <= 1 + gate else "undecided"
 
 
-# --- report -------------------------------------------------------------------------------------------------------
+# --- report --------------------------------------------------------------------------------------------
 
 def _number(value: Any, least: float = -math.inf) -> bool:
     return (isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
@@ -80,7 +80,7 @@ def _supported(claim: str, low: float, high: float, gate: float) -> float:
 
 
 def judge_report(report: Any) -> Verdict:
-    """Four points, one each for warm-up, fence, repeats with an interval, and an honest claim. Never for speed."""
+    """A point each for warm-up, fence, repeats with an interval, and an honest claim. None for speed."""
     if not isinstance(report, dict):
         return incorrect(both("`report` should be a dictionary.", "`report` 应当是一个字典。"), max_points=4)
     if all(report.get(name) in (None, "...") for name in FIELDS):
@@ -99,7 +99,8 @@ Mark = tuple[float, Text | None]
 def _warm(report: dict) -> Mark:
     if _number(report.get("warmup_calls"), LEAST_WARMUP):
         return 1.0, None
-    return 0.0, both(f"warm: `warmup_calls` should be a number, {LEAST_WARMUP} or more; first calls pay for preparation.",
+    return 0.0, both(f"warm: `warmup_calls` should be a number, {LEAST_WARMUP} or more; first calls pay "
+                     f"for preparation.",
                      f"预热：`warmup_calls` 应为不小于 {LEAST_WARMUP} 的数；首次调用要为准备工作付费。")
 
 
@@ -121,42 +122,53 @@ def _fence(report: dict) -> Mark:
 
 def _interval_ok(report: dict) -> bool:
     values = [report.get(name) for name in ("low", "ratio", "high")]
-    return all(_number(v, 1e-9) for v in values) and values[0] <= values[1] <= values[2] and values[0] < values[2]
+    if not all(_number(value, 1e-9) for value in values):
+        return False
+    low, ratio, high = values
+    return low <= ratio <= high and low < high
 
 
 def _repeat(report: dict) -> Mark:
     if not _interval_ok(report):
-        return 0.0, both("repeat and summarise: `low`, `ratio`, `high` should be numbers above 0, in this order.",
+        return 0.0, both("repeat and summarise: `low`, `ratio`, `high` should be numbers above 0, in "
+                         "this order.",
                          "重复与汇总：`low`、`ratio`、`high` 应为大于 0 的数，并依次增大。")
     if not _number(report.get("rounds"), LEAST_ROUNDS):
-        return 0.0, both(f"repeat: `rounds` should be {LEAST_ROUNDS} or more.", f"重复：`rounds` 应不小于 {LEAST_ROUNDS}。")
+        return 0.0, both(f"repeat: `rounds` should be {LEAST_ROUNDS} or more.",
+                         f"重复：`rounds` 应不小于 {LEAST_ROUNDS}。")
     return 1.0, None
 
 
 def _claim(report: dict) -> Mark:
     claim, gate = str(report.get("claim", "")).lower().strip(), report.get("gate")
     if claim not in CLAIMS:
-        return 0.0, both(f"report: `claim` should be one of {', '.join(CLAIMS)}.", f"报告：`claim` 应为 {'、'.join(CLAIMS)} 之一。")
+        return 0.0, both(f"report: `claim` should be one of {', '.join(CLAIMS)}.",
+                         f"报告：`claim` 应为 {'、'.join(CLAIMS)} 之一。")
     if not _interval_ok(report) or not _number(gate, 1e-9) or gate > 0.2:
         return 0.0, both("report: a claim rests on an interval and on a `gate` between 0 and 0.2.",
                          "报告：结论要建立在区间和 0 到 0.2 之间的 `gate` 上。")
     if not _number(report.get("threads"), 1):
-        return 0.0, both("report: `threads` is missing; it is part of every result.", "报告：缺少 `threads`；它是每个结果的一部分。")
+        return 0.0, both("report: `threads` is missing; it is part of every result.",
+                         "报告：缺少 `threads`；它是每个结果的一部分。")
     share = _supported(claim, report["low"], report["high"], gate)
     if share == 1:
         return 1.0, None
     if share:
         return share, both("report: the interval carries more than `undecided`; say what it shows.",
                            "报告：区间能支持的结论比 `undecided` 更多，请把它说出来。")
-    return 0.0, both(f"report: the interval does not carry the claim `{claim}`.", f"报告：区间支持不了 `{claim}` 这个结论。")
+    return 0.0, both(f"report: the interval does not carry the claim `{claim}`.",
+                     f"报告：区间支持不了 `{claim}` 这个结论。")
 
 
 TASKS = [
-    Task(id="02-t-interval", name="interval_of_median", cases=interval_cases, reference=interval_reference, parts={
-        "typical": Part(2, both("Six readings or more: the two ends are those left after cutting at both sides of "
-                                "the sorted list.", "六个读数以上：应返回排序后两端各去掉若干个之后剩下的首尾两个值。")),
-        "few": Part(1, both("Fewer than six readings carry no 95 % interval: None.",
-                            "少于六个读数给不出 95 % 区间：应返回 None。"))}),
+    Task(id="02-t-interval", name="interval_of_median", cases=interval_cases, reference=interval_reference,
+         parts={
+             "typical": Part(2, both(
+                 "Six readings or more: the two ends are those left after cutting at both sides of the sorted "
+                 "list.",
+                 "六个读数以上：应返回排序后两端各去掉若干个之后剩下的首尾两个值。")),
+             "few": Part(1, both("Fewer than six readings carry no 95 % interval: None.",
+                                 "少于六个读数给不出 95 % 区间：应返回 None。"))}),
     Task(id="02-t-verdict", name="honest_verdict", cases=verdict_cases, reference=verdict_reference, parts={
         "winner": Part(1, both("An interval that excludes 1 names a winner, also a small one.",
                                "区间不含 1 就有赢家，差别再小也一样。")),

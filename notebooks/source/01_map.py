@@ -40,15 +40,18 @@ explain("01-flags-why")
 # %% [markdown] en
 # ## The map: every switch of this PyTorch, live
 #
-# `torch.backends` is one cupboard with many drawers, one for each library that PyTorch can compute with. In it lie two kinds of things: **switches** (how to compute) and **queries** (what is there). The next cell reads them all, here and now.
+# `torch.backends` is one cupboard with many drawers, one for each library that PyTorch can compute with. In it lie two kinds of things: **switches** (how to compute) and **queries** (what is there). The next cell reads them all, here and now. **Find** the one that does not hold its default (◆): we turned it for the picture only.
 # %% [markdown] zh
 # ## 地图：这份 PyTorch 的全部开关，实时读取
 #
-# `torch.backends` 是一个多抽屉的柜子，PyTorch 能用的每个计算库各占一格。里面放着两类东西：**开关**（怎么算）和**查询**（有什么）。下面的单元格会当场把它们全部读出来。
+# `torch.backends` 是一个多抽屉的柜子，PyTorch 能用的每个计算库各占一格。里面放着两类东西：**开关**（怎么算）和**查询**（有什么）。下面的单元格会当场把它们全部读出来。**找一找**：哪个不是默认值（◆）？那是我们拍照时特意拨动的，拍完就恢复了。
 # %%
 from course import flags
+from course.figures.map import backends_map
 
-switch_map()
+with flags.using({"mkldnn.deterministic": True}):  # only for the picture
+    picture = backends_map()
+picture
 # %%
 # en: Ask the map about any switch: change the name and run again.
 # zh: 向地图打听任何一个开关：换个名字再运行。
@@ -89,16 +92,15 @@ explain("01-typo-why")
 # %% [markdown] en
 # ## Writing creates, reading complains
 #
-# Python finds it perfectly fine to **write** a new attribute, and objects only to **reading** a missing one. Run this: the last line is meant to fail. 😄 It is the only honest line of the three.
+# Python finds it perfectly fine to **write** a new attribute, and objects only to **reading** a missing one. Run this: the last line is meant to fail. 😄 It is the only honest line of the three. The 🚩 below it is ours: the course looks for stray names after each cell.
 # %% [markdown] zh
 # ## 写的时候创建，读的时候才抱怨
 #
-# 在 Python 看来，**写**一个新属性完全没问题，**读**一个不存在的才会抗议。运行下面的代码：最后一行就是要报错的。😄 三行里只有它说了实话。
+# 在 Python 看来，**写**一个新属性完全没问题，**读**一个不存在的才会抗议。运行下面的代码：最后一行就是要报错的。😄 三行里只有它说了实话。下面的 🚩 是课程加的：每个单元格跑完，我们都会查一遍有没有野名字。
 # %% tags=raises-exception
 cudnn.benchmarks = True
 print("benchmark:", cudnn.benchmark, "  benchmarks:", cudnn.benchmarks)
-del cudnn.benchmarks
-cudnn.benchmarks
+cudnn.bench_mark
 # %% [markdown] en
 # ## Task: write the spell checker that Python does not have
 #
@@ -121,6 +123,7 @@ check("01-find-typos")
 #
 # **查询**什么都不动；**开关**立刻就动；**拼错**什么都不动，还谁也不告诉。上面卡住了？`hint("01-find-typos")`。
 # %%
+vars(cudnn).pop("benchmarks", None)  # the stray name goes, the switch stays
 review("01-typo-trace", "01-catch-typo", "01-strict-bool")
 # %% [markdown] en
 # ## Who sees it when you turn a switch?
@@ -178,11 +181,11 @@ observe("01-flags-trap")
 #
 # `enabled=False` 是**默认参数**，不是“保持不动”。三步就安全了：**点名**要改的，**传入**要保留的，在里面**读**一遍。然后轮到你填空。
 # %%
-import inspect
-
-print(inspect.signature(cudnn.flags))
 with cudnn.flags(deterministic=True, enabled=cudnn.enabled):
     print("enabled:", cudnn.enabled, "  deterministic:", cudnn.deterministic)
+# en: and what the shorter call would do, read from its signature:
+# zh: 再看看更短的写法会做什么（从签名读出）：
+flags.explain_flags_call("cudnn", deterministic=True)
 # %%
 def deterministic_block():
     cudnn = torch.backends.cudnn
@@ -209,11 +212,11 @@ check("01-only")
 # %% [markdown] en
 # ## Make it lose: “asking for deterministic costs nothing on a CPU”
 #
-# ✍️ 8 minutes. Find an operation for which the polite request changes the time. Not our depthwise convolution, one of yours. Accepted is an interval **without 1**, in whichever direction; nobody rewards speed here.
+# ✍️ 8 minutes. Find an operation for which the polite request changes the time. Not our depthwise convolution, one of yours. Accepted is an interval **without 1**, in whichever direction; nobody rewards speed here. (A warning about TF32 may pop up: a switch you never named. Evidence!)
 # %% [markdown] zh
 # ## 让它输：“在 CPU 上要求 deterministic 没有任何代价”
 #
-# ✍️ 8 分钟。找一个操作，让那句礼貌的请求改变它的耗时。不要用我们的逐通道卷积，找个你自己的。只要区间**不含 1** 就算数，哪个方向都行；这里不奖励快。
+# ✍️ 8 分钟。找一个操作，让那句礼貌的请求改变它的耗时。不要用我们的逐通道卷积，找个你自己的。只要区间**不含 1** 就算数，哪个方向都行；这里不奖励快。（可能会冒出一条关于 TF32 的警告，而你根本没提过那个开关。这也是证据！）
 # %%
 from course.timing import compare
 

@@ -170,7 +170,7 @@ explain("02-order")
 # 没有什么能让一次调用提前结束，却有很多事能让它变慢。所以噪声只偏向一边。
 # %%
 observe("02-interruptions")
-review("02-mean-outlier", "02-why-median")
+review("02-mean-outlier")
 # %% [markdown] en
 # ## Worked example: how far may the true median be?
 #

@@ -14,9 +14,9 @@ import yaml
 from course import flags
 from course.exercises import all_exercises, judge
 from course.experiments import base, map_findings
+from course.quiz import lint_items
 from course.quiz.bank import Bank
 from course.quiz.items import with_key
-from course.quiz.lint import lint_items
 from course.quiz.verify import run_verify
 from course.records import Record
 from grader.project import Project

@@ -1,4 +1,4 @@
-"""Craft rules of good questions, beyond the schema: ``lint_bank(bank)`` answers with one sentence for each breach."""
+"""Craft rules of good questions, beyond the schema: ``lint(bank)`` gives one sentence for each breach."""
 
 from __future__ import annotations
 
@@ -10,17 +10,29 @@ from course.language import LANGUAGES, Text, pick
 from course.quiz.bank import Bank
 from course.quiz.items import Item
 
-_COVER_ALL = re.compile(r"\b(all|none|both) of (the above|these|them)\b|以上(都|全|皆|均|选项)|(都|全)(对|不对|正确)$", re.I)
-_ABSOLUTE = re.compile(r"\b(always|never|guaranteed|impossible|every single)\b|总是|永远|从不|绝不|绝对|一定|必然", re.I)
+_COVER_ALL = re.compile(
+    r"\b(all|none|both) of (the above|these|them)\b|以上(都|全|皆|均|选项)|(都|全)(对|不对|正确)$", re.I
+)
+_ABSOLUTE = re.compile(
+    r"\b(always|never|guaranteed|impossible|every single)\b|总是|永远|从不|绝不|绝对|一定|必然", re.I
+)
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _HALF_WIDTH = re.compile(r"[\u4e00-\u9fff][,;:?!]|[,;?!][\u4e00-\u9fff]")
 _CODE = re.compile(r"`[^`]*`")
 LEAST_PRACTICE, LEAST_CHECKPOINT = 10, 5
-FREE_COUNT = ("00_start", "10_tuning_master", "11_bug_hunt", "15_review")  # set-up, games, review: as they need
+FREE_COUNT = (
+    "00_start",
+    "10_tuning_master",
+    "11_bug_hunt",
+    "15_review",
+)  # set-up, games, review: as they need
 
 
-def lint_bank(bank: Bank) -> list[str]:
-    """Sentences for every fault of the bank: schema first, then each item, then each lesson. Empty when all is well."""
+def lint(bank: Bank) -> list[str]:
+    """Sentences for every fault of the bank: schema first, then each item, then each lesson.
+
+    Empty when all is well.
+    """
     found = bank.faults()
     known = bank.misconceptions()
     items = [*bank.items(), *bank.items(checkpoint=True)]
@@ -54,7 +66,10 @@ def _texts(item: Item) -> Iterator[tuple[str, Text]]:
             yield f"why of option {one.id}", one.why
     if item.number:
         yield "unit", item.number.unit
-        for name, text in [("why", item.number.why), *(("why of a trap", trap.why) for trap in item.number.traps)]:
+        for name, text in [
+            ("why", item.number.why),
+            *(("why of a trap", trap.why) for trap in item.number.traps),
+        ]:
             if text:
                 yield name, text
 
@@ -92,7 +107,7 @@ def _options(item: Item) -> Iterator[str]:
             yield f"the right option is the longest in {code}; shorten it or lengthen a wrong one."
     absolute = [one for one in wrong if _ABSOLUTE.search(pick(one.text, "en"))]
     if len(absolute) == len(wrong) > 1 and not _ABSOLUTE.search(pick(right[0].text, "en")):
-        yield "every wrong option has an absolute word (always, never, guaranteed) and the right one has none."
+        yield "every wrong option has an absolute word (always, never) and the right one has none."
 
 
 def _length(text: Text, code: str) -> int:
@@ -108,7 +123,7 @@ def _reasons(item: Item, misconceptions: Mapping[str, Text]) -> Iterator[str]:
         if wrong and not one.misconception:
             yield f"wrong option {one.id} names no misconception."
         if one.misconception and one.misconception not in misconceptions:
-            yield f"option {one.id}: misconception {one.misconception} is not in misconceptions.yaml; add it there."
+            yield f"option {one.id}: {one.misconception} is not in misconceptions.yaml; add it there."
         if distractor and one.pairs_with and one.pairs_with not in item.order:
             yield f"distractor {one.id} pairs with {one.pairs_with}, which is not in the right order."
     if item.kind == "order" and tuple(o.id for o in item.options if o.id in item.order) == item.order:
@@ -143,11 +158,16 @@ def lint_lesson(lesson: str, items: list[Item], checkpoint: bool = False) -> lis
     why = sum(item.asks == "why" for item in asking)
     if why * 3 < len(asking):
         found.append(f"{lesson}: {why} of {len(asking)} {what} items ask why; at least a third should.")
-    places = Counter(item.options.index(item.option(item.correct[0])) for item in items
-                     if item.kind == "single" and item.correct)
+    places = Counter(
+        item.options.index(item.option(item.correct[0]))
+        for item in items
+        if item.kind == "single" and item.correct
+    )
     total = sum(places.values())
     if total >= 4 and max(places.values()) * 2 > total:
         place = "abcdefgh"[places.most_common(1)[0][0]]
-        found.append(f"{lesson}: in {max(places.values())} of {total} {what} items the right option stands at {place}; "
-                     "spread it.")
+        found.append(
+            f"{lesson}: in {max(places.values())} of {total} {what} items the right option is at {place}; "
+            "spread it."
+        )
     return found

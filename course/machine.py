@@ -1,0 +1,175 @@
+"""What this machine is and can run: the passport that travels with every measurement.
+
+It holds no host name, user name, path or serial number. No question put to the machine can make it fail: what
+cannot be told is None.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import warnings
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from course.language import Text, both, t
+from course.version import __version__
+
+NEEDS = ("cpu", "mkldnn", "cuda", "mps")
+Found = TypeVar("Found")
+
+
+def passport() -> dict[str, Any]:
+    """This machine as plain data (str, int, float, bool, None), the same keys everywhere.
+
+    device: 'cuda', 'mps' or 'cpu': where experiments run. device_name: the GPU, or the processor.
+    capability: 'sm_75' and the like. memory_gib: of the GPU, or of the machine. driver: of the GPU, as nvidia-smi
+    tells it, when known. torch, cuda, cudnn, onednn, mkl: versions. threads, interop_threads, cores: counts.
+    cpu, cpu_capability, os, arch, python, course: in words.
+    """
+    device = _safe(_device) or "cpu"
+    cpu = _safe(_cpu_name) or platform.machine() or None
+    about = {"device_name": cpu, "capability": None, "memory_gib": _safe(_memory_gib), "driver": None}
+    if device == "cuda":
+        about.update(_safe(_cuda_facts) or {"device_name": None, "memory_gib": None})
+    elif device == "mps":
+        about["device_name"] = _safe(_mps_name) or cpu
+    return {
+        "device": device, **about,
+        "torch": _safe(lambda: _torch().__version__), "cuda": _safe(lambda: _torch().version.cuda),
+        "hip": _safe(lambda: _torch().version.hip), "cudnn": _safe(lambda: _torch().backends.cudnn.version()),
+        "onednn": _safe(lambda: _built_with(r"MKL-DNN v([\w.]+)")),
+        "mkl": _safe(lambda: _built_with(r"Math Kernel Library Version ([\w.]+)")),
+        "threads": _safe(lambda: _torch().get_num_threads()),
+        "interop_threads": _safe(lambda: _torch().get_num_interop_threads()),
+        "cores": _safe(_cores), "cpu": cpu,
+        "cpu_capability": _safe(lambda: _torch().backends.cpu.get_cpu_capability()),
+        "os": _safe(_system), "arch": _safe(platform.machine), "python": platform.python_version(),
+        "course": __version__,
+    }
+
+
+def can(needs: str) -> bool:
+    """Whether this machine can run what `needs` names: 'cpu', 'mkldnn', 'cuda' or 'mps'.
+
+    'mkldnn' asks for oneDNN in this build; 'cuda' and 'mps' for a device that does a small sum.
+    Raises ValueError, in words, for any other name.
+    """
+    if needs not in NEEDS:
+        raise ValueError(t(f"An experiment needs one of {', '.join(NEEDS)}, not {needs!r}.",
+                           f"实验的需求只能是 {'、'.join(NEEDS)} 之一，而不是 {needs!r}。"))
+    if needs == "cpu":
+        return True
+    if needs == "mkldnn":
+        return bool(_safe(lambda: _torch()._C._has_mkldnn))
+    return bool(_safe(lambda: _works(needs)))
+
+
+def one_line() -> Text:
+    """Device, torch and the library that matters here, in one line of both languages."""
+    about = passport()
+    name = about["device_name"] or about["device"]
+    extra = ""
+    if about["device"] == "cuda":
+        library = f"ROCm {about['hip']}" if about["hip"] else f"CUDA {about['cuda']}"
+        extra = f" · {library}" + (f" · cuDNN {about['cudnn']}" if about["cudnn"] else "")
+    elif about["device"] == "cpu" and about["onednn"]:
+        extra = f" · oneDNN {about['onednn']}"
+    torch = about["torch"] or "?"
+    threads = about["threads"] or 1
+    return both(
+        f"{about['device'].upper()}: {name} · torch {torch}{extra} · {threads} thread{'s' * (threads != 1)}",
+        f"{about['device'].upper()}：{name} · torch {torch}{extra} · {threads} 个线程")
+
+
+def _safe(question: Callable[[], Found]) -> Found | None:
+    """The answer, or None when the machine cannot give it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return question()
+    except Exception:  # noqa: BLE001  (drivers fail in many types; a passport never does)
+        return None
+
+
+def _torch() -> Any:
+    import torch
+
+    return torch
+
+
+def _device() -> str:
+    return next((name for name in ("cuda", "mps") if _safe(lambda name=name: _works(name))), "cpu")
+
+
+def _works(device: str) -> bool:
+    """Whether one small sum comes back from the device: a present but unusable GPU counts as none."""
+    torch = _torch()
+    # Straight to the core: the public mps query may have been overwritten by a learner's assignment.
+    here = torch.cuda.is_available() if device == "cuda" else torch._C._mps_is_available()
+    return bool(here) and float(torch.ones(2, device=device).sum()) == 2.0
+
+
+def _cuda_facts() -> dict[str, Any]:
+    torch = _torch()
+    found = torch.cuda.get_device_properties(torch.cuda.current_device())
+    name = found.gcnArchName if torch.version.hip else f"sm_{found.major}{found.minor}"
+    return {"device_name": found.name, "capability": name, "memory_gib": round(found.total_memory / 2**30, 1),
+            "driver": _safe(_driver)}
+
+
+def _driver() -> str | None:
+    """The NVIDIA driver version, from the kernel module or from nvidia-smi."""
+    try:
+        with open("/proc/driver/nvidia/version", encoding="utf-8", errors="replace") as file:
+            found = re.search(r"\b(\d{3}\.\d+(?:\.\d+)?)\b", file.read())
+        if found:
+            return found.group(1)
+    except OSError:
+        pass
+    import subprocess
+
+    command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    lines = subprocess.run(command, capture_output=True, text=True, timeout=5, check=True).stdout.split()
+    return lines[0] if lines else None
+
+
+def _mps_name() -> str:
+    return _torch()._C._mps_get_name()
+
+
+def _built_with(pattern: str) -> str | None:
+    """A version out of torch's own build summary."""
+    found = re.search(pattern, _torch().__config__.show())
+    return found.group(1) if found else None
+
+
+def _cores() -> int:
+    """Processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _cpu_name() -> str | None:
+    system = platform.system()
+    if system == "Darwin":
+        import subprocess
+
+        return subprocess.run(["sysctl", "-n", "machdep.cpu.brand_string"], capture_output=True, text=True,
+                              timeout=5, check=True).stdout.strip() or None
+    if system == "Windows":
+        return platform.processor() or None
+    with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+        found = re.search(r"^(?:model name|Model|Hardware|cpu model)\s*:\s*(.+)$", file.read(), re.MULTILINE)
+    return re.sub(r"\s+", " ", found.group(1)).strip() if found else None
+
+
+def _memory_gib() -> float:
+    return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
+
+
+def _system() -> str:
+    """The operating system and its version, without the host's name."""
+    if platform.system() == "Darwin":
+        return f"macOS {platform.mac_ver()[0]}"
+    return f"{platform.system()} {platform.release().split('-')[0]}"

@@ -1,0 +1,133 @@
+"""One line of the answer log: what it holds, how it is written, how a whole log is read."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any
+
+from course.version import __version__
+
+SCHEMA = 1
+EVENTS = ("answer", "bet", "settled", "check", "hint", "solution", "observe", "finish")
+_REQUIRED = ("id", "time", "event", "item")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One thing a learner did.
+
+    time: ISO 8601 UTC with microseconds, so it sorts as text. item: the id of a question, an exercise, an
+    experiment or a lesson, depending on the event. verdict: a state of course.verdict, or None.
+    """
+
+    id: str
+    time: str
+    event: str
+    item: str
+    options: tuple[str, ...] = ()
+    number: float | None = None
+    confidence: int | None = None
+    verdict: str | None = None
+    points: float | None = None
+    lesson: str | None = None
+    version: str = __version__
+
+    @property
+    def when(self) -> datetime:
+        """The time as an aware datetime."""
+        return datetime.fromisoformat(self.time.replace("Z", "+00:00"))
+
+
+def now() -> datetime:
+    """This moment, UTC."""
+    return datetime.now(timezone.utc)
+
+
+def stamp(moment: datetime) -> str:
+    """A moment in the form the log uses, such as 2026-03-01T09:30:00.000000Z."""
+    return moment.astimezone(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def to_line(entry: Entry) -> bytes:
+    """One line, without the fields that are None."""
+    data: dict[str, Any] = {k: v for k, v in vars(entry).items() if v is not None and v != ()}
+    return json.dumps({**data, "schema": SCHEMA}, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+
+
+def _entry(data: Any) -> Entry | None:
+    """The Entry of a decoded line; None where the line is of a newer format.
+
+    Raises ValueError for anything else.
+    """
+    if not isinstance(data, dict):
+        raise ValueError("not an object")
+    if isinstance(data.get("schema"), int) and data["schema"] > SCHEMA:
+        return None
+    texts = [data.get(name) for name in _REQUIRED]
+    options = data.get("options", ())
+    if not all(isinstance(one, str) for one in texts) or not isinstance(options, (list, tuple)):
+        raise ValueError("a required field is missing")
+    if data["event"] not in EVENTS:
+        return None
+    time = data["time"]
+    if len(time) != 27 or time[-1] != "Z":
+        time = stamp(datetime.fromisoformat(time.replace("Z", "+00:00")))
+    get = data.get
+    return Entry(
+        data["id"],
+        time,
+        data["event"],
+        data["item"],
+        tuple(map(str, options)),
+        _real(get("number")),
+        _real(get("confidence")),
+        _string(get("verdict")),
+        _real(get("points")),
+        _string(get("lesson")),
+        str(get("version", "")),
+    )
+
+
+def _real(value: Any) -> Any:
+    """The value if it is a number (not a truth value), else None."""
+    return value if type(value) in (int, float) else None
+
+
+def _string(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def parse(data: bytes) -> tuple[dict[str, Entry], dict[str, bytes], list[bytes]]:
+    """(entries by id, raw lines by id including those of a newer format, damaged lines) of the bytes of a
+    log.
+
+    When a crash left half a line and the next entry follows on the same line, that next entry is saved.
+    """
+    entries: dict[str, Entry] = {}
+    raws: dict[str, bytes] = {}
+    damaged: list[bytes] = []
+    for raw in data.split(b"\n"):
+        if not raw.strip():
+            continue
+        try:
+            _take(raw, entries, raws)
+        except (ValueError, RecursionError):
+            damaged.append(raw)
+            start = raw.rfind(b'{"id"')
+            if start > 0:
+                try:
+                    _take(raw[start:], entries, raws)
+                except (ValueError, RecursionError):
+                    pass
+    return entries, raws, damaged
+
+
+def _take(raw: bytes, entries: dict[str, Entry], raws: dict[str, bytes]) -> None:
+    data = json.loads(raw)
+    entry = _entry(data)
+    identity = str(data.get("id", raw))
+    if entry is not None:
+        entries.setdefault(identity, entry)
+    raws.setdefault(identity, raw)

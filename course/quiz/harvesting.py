@@ -1,0 +1,195 @@
+"""Reading the answers of a checkpoint from a notebook and the file beside it, however damaged they are.
+
+Pure functions on plain data: no IPython, nothing is run, nothing raises. The grader uses them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime, timezone
+from typing import Any
+
+from course.language import Text, both
+from course.quiz.entry import stamp
+
+MIME = "application/vnd.torch-backends-course.answers+json"
+SCHEMA = 1
+Answers = dict[str, dict[str, Any]]
+
+
+def clean_answer(raw: Any) -> dict[str, Any] | None:
+    """{"options", "number", "confidence", "time"} of an answer as found, or None where it is no answer at
+    all.
+    """
+    if not isinstance(raw, Mapping):
+        return None
+    options, number, confidence = raw.get("options") or [], raw.get("number"), raw.get("confidence")
+    if not isinstance(options, (list, tuple)) or not all(isinstance(one, str) for one in options):
+        return None
+    if isinstance(number, bool) or not isinstance(number, (int, float, type(None))):
+        return None
+    if not options and number is None:
+        return None
+    try:
+        number = None if number is None else float(number)
+    except OverflowError:
+        return None
+    if number is not None and not math.isfinite(number):
+        return None
+    sure = confidence if type(confidence) is int and confidence in (1, 2, 3) else None
+    return {
+        "options": list(options)[:50],
+        "number": number,
+        "confidence": sure,
+        "time": _time(raw.get("time")),
+    }
+
+
+def _time(raw: Any) -> str:
+    """A time in the log's form, or "" where it is none."""
+    try:
+        moment = datetime.fromisoformat(str(raw).replace("Z", "+00:00"))
+        return stamp(moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc))
+    except (ValueError, OverflowError, OSError):
+        return ""
+
+
+def _content(answer: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(answer["options"]), answer["number"]
+
+
+def _payloads(notebook: Any) -> Iterator[Any]:
+    """Every answer sheet in the outputs of a notebook, however damaged the rest is."""
+    cells = notebook.get("cells") if isinstance(notebook, Mapping) else None
+    for cell in cells if isinstance(cells, list) else ():
+        outputs = cell.get("outputs") if isinstance(cell, Mapping) else None
+        for output in outputs if isinstance(outputs, list) else ():
+            data = output.get("data") if isinstance(output, Mapping) else None
+            if isinstance(data, Mapping) and MIME in data:
+                yield data[MIME]
+
+
+def decoded(payload: Any) -> Any:
+    """A sheet that some tool stored as text is decoded; anything else comes back as it is."""
+    if isinstance(payload, list) and all(isinstance(one, str) for one in payload):
+        payload = "".join(payload)
+    try:
+        return json.loads(payload) if isinstance(payload, (str, bytes)) else payload
+    except (ValueError, RecursionError):
+        return None
+
+
+def read_sheet(
+    payload: Any, where: Text, checkpoint: str | None
+) -> tuple[list[tuple[str, dict[str, Any]]], list[Text]]:
+    """((item, answer) pairs of one sheet, problems)."""
+    en, zh = (where["en"], where["zh"]) if isinstance(where, Mapping) else (where, where)
+    payload = decoded(payload)
+    answers = payload.get("answers") if isinstance(payload, Mapping) else None
+    if not isinstance(answers, Mapping):
+        return [], [
+            both(f"The answers in {en} are damaged and could not be read.", f"{zh}中的答案已损坏，无法读取。")
+        ]
+    if checkpoint and payload.get("checkpoint") not in (None, checkpoint):
+        other = str(payload.get("checkpoint"))[:60]
+        return [], [
+            both(
+                f"The answers in {en} belong to another checkpoint, {other}; they were not used.",
+                f"{zh}中的答案属于另一个检查点 {other}，未采用。",
+            )
+        ]
+    found, problems = [], []
+    if isinstance(payload.get("schema"), int) and payload["schema"] > SCHEMA:
+        problems.append(
+            both(
+                f"The answers in {en} were written by a newer course version; they were read as far as "
+                "possible.",
+                f"{zh}中的答案由更新版本的课程写入，已尽量读取。",
+            )
+        )
+    for item, raw in answers.items():
+        answer = clean_answer(raw)
+        if answer is None:
+            problems.append(
+                both(
+                    f"The answer to {str(item)[:60]} in {en} is damaged.",
+                    f"{zh}中 {str(item)[:60]} 的答案已损坏。",
+                )
+            )
+            continue
+        if not answer["time"]:
+            problems.append(
+                both(
+                    f"The answer to {str(item)[:60]} in {en} has no valid time; it counts as the oldest.",
+                    f"{zh}中 {str(item)[:60]} 的答案没有有效时间，按最早处理。",
+                )
+            )
+        found.append((str(item), answer))
+    return found, problems
+
+
+def history_of(payload: Any) -> list[tuple[str, dict[str, Any]]]:
+    """(item, answer) pairs of a sidecar's history, oldest first; what cannot be read is left out."""
+    history = payload.get("history") if isinstance(payload, Mapping) else None
+    pairs = [
+        (str(one.get("item")), clean_answer(one))
+        for one in (history if isinstance(history, list) else ())
+        if isinstance(one, Mapping)
+    ]
+    return [(item, answer) for item, answer in pairs if answer is not None]
+
+
+def latest(pairs: Iterable[tuple[str, dict[str, Any]]]) -> Answers:
+    """The newest answer of each item."""
+    newest: Answers = {}
+    for item, answer in pairs:
+        if item not in newest or answer["time"] >= newest[item]["time"]:
+            newest[item] = answer
+    return newest
+
+
+def harvest(
+    notebook: Any, sidecar: str | None = None, checkpoint: str | None = None
+) -> tuple[Answers, list[Text]]:
+    """(latest answer of each item, problems) from a notebook (nbformat dict) and the text of the file beside
+    it.
+
+    An older answer in one copy is normal; copies that differ in a way the file's history does not explain are
+    reported as a problem, and the later one counts. Never raises, whatever the inputs hold.
+    """
+    problems: list[Text] = []
+    in_notebook: list[tuple[str, dict[str, Any]]] = []
+    for payload in _payloads(notebook):
+        found, faults = read_sheet(payload, both("the notebook", "笔记本"), checkpoint)
+        in_notebook += found
+        problems += faults
+    in_file: list[tuple[str, dict[str, Any]]] = []
+    past: list[tuple[str, dict[str, Any]]] = []
+    if sidecar is not None:
+        in_file, faults = read_sheet(
+            sidecar, both("the file beside the notebook", "笔记本旁边的文件"), checkpoint
+        )
+        past = history_of(decoded(sidecar)) if in_file else []
+        problems += faults
+    first, second = latest(in_notebook), latest(in_file)
+    if in_notebook and in_file:
+        problems += _disagreements(first, second, past)
+    return latest([*in_notebook, *in_file]), problems
+
+
+def _disagreements(first: Answers, second: Answers, past: list[tuple[str, dict[str, Any]]]) -> list[Text]:
+    known = {(item, answer["time"], _content(answer)) for item, answer in past}
+    problems = []
+    for item in sorted(set(first) & set(second)):
+        one, other = first[item], second[item]
+        if _content(one) == _content(other) or (item, one["time"], _content(one)) in known:
+            continue
+        problems.append(
+            both(
+                f"The notebook and the file beside it disagree on {item}; the later answer was taken.",
+                f"笔记本和旁边的文件中 {item} 的答案不一致，采用较晚的一份。",
+            )
+        )
+    return problems

@@ -1,0 +1,91 @@
+"""The other counters beside ours: numbers known from their rules, and every difference explained to the last digit."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from course import models
+from course.flops import CountError, CrossCheck, cross_check
+from course.language import set_language
+
+thop = pytest.importorskip("thop")
+ptflops = pytest.importorskip("ptflops")
+
+
+def _pieces(check: CrossCheck) -> None:
+    """The reasons of every tool add up to its difference, and none of them is "not explained"."""
+    for row in check.tools:
+        assert row.note is None, row
+        assert sum(reason.amount for reason in row.reasons) == row.difference, row
+        assert not any("not explained" in reason.text["en"] for reason in row.reasons), row
+        assert all(reason.text["zh"] for reason in row.reasons)
+
+
+def test_vgg16_known_numbers() -> None:
+    check = cross_check(models.vgg16(), torch.zeros(1, 3, 224, 224))
+    _pieces(check)
+    macs, conv_bias, linear_bias = 15_470_264_320, 13_547_520, 9_192
+    relu = conv_bias + 8192
+    pool = sum(c * s * s for c, s in ((64, 224), (128, 112), (256, 56), (512, 28), (512, 14))) + 512 * 49
+    assert check.ours.macs == macs
+    assert check.tool("thop").macs == macs + 2 * 512 * 49
+    assert check.tool("ptflops pytorch").macs == macs + conv_bias + linear_bias + 2 * (relu + pool)
+    assert check.tool("ptflops aten").macs == macs + conv_bias + linear_bias
+    assert check.tool("torch").reported == 2 * macs and check.tool("torch").difference == 0
+
+
+@pytest.mark.parametrize(("model", "x"), [
+    (models.resnet18(), torch.zeros(2, 3, 64, 64)),
+    (models.gpt_block(32, 4), torch.zeros(1, 6, 32)),
+    (models.unet(), torch.zeros(1, 3, 32, 32)),
+    (models.lstm(50, 8, 16), torch.zeros(3, 7, dtype=torch.long)),
+    (nn.Conv2d(3, 4, 3), torch.zeros(1, 3, 8, 8)),
+    (nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), torch.zeros(1, 7, 16)),
+], ids=["resnet18", "gpt", "unet", "lstm", "conv", "encoder"])
+def test_every_difference_is_explained(model: nn.Module, x: Tensor) -> None:
+    model.train()
+    state = {name: value.clone() for name, value in model.state_dict().items()}
+    generator = torch.get_rng_state()
+    before = torch.nn.functional.relu, torch.matmul, torch.Tensor.matmul, "matmul" in torch.Tensor.__dict__
+    _pieces(cross_check(model, x))
+    assert model.training and list(state) == list(model.state_dict())
+    assert all(torch.equal(value, model.state_dict()[name]) for name, value in state.items())
+    assert torch.equal(generator, torch.get_rng_state())
+    assert before == (torch.nn.functional.relu, torch.matmul, torch.Tensor.matmul, "matmul" in torch.Tensor.__dict__)
+
+
+def test_two_inputs() -> None:
+    class Pair(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = nn.Linear(4, 4)
+
+        def forward(self, a: Tensor, b: Tensor) -> Tensor:
+            return self.layer(a) + self.layer(b)
+
+    check = cross_check(Pair(), (torch.zeros(1, 4), torch.zeros(1, 4)))
+    assert check.ours.macs == 32
+    _pieces(check)
+
+
+def test_missing_package_is_said_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "thop.profile", None)
+    check = cross_check(nn.Linear(3, 3), torch.zeros(1, 3))
+    assert check.tool("thop").macs is None and "pip install thop" in str(check)
+    assert check.tool("ptflops aten").macs == 12
+
+
+def test_words_and_tables() -> None:
+    check = cross_check(models.unet(), torch.zeros(1, 3, 32, 32))
+    assert "output positions" in str(check) and "<table>" in check._repr_html_()
+    assert check.rows()[0]["tool"] == "course.flops" and len(check.rows()) == 5
+    set_language("zh")
+    assert "转置卷积" in str(check) and "逐位一致" in str(check)
+    with pytest.raises(KeyError, match="no tool"):
+        check.tool("fvcore")
+    with pytest.raises(CountError, match=r"nn\.Module"):
+        cross_check(torch.relu, torch.zeros(1))

@@ -1,0 +1,204 @@
+"""Experiments: registry, budget, run, interrupt, restore, live or replay, and recording on a bare machine."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from course.experiments import base
+from course.experiments.base import Budget, ExperimentError, experiment, get, load_all, obtain, run
+from course.language import both, pick, set_language
+from course.records import load, save
+
+TEXT = both("Is it?", "是吗？")
+
+
+@pytest.fixture
+def registry(monkeypatch):
+    """A registry of the test's own, without the lessons."""
+    monkeypatch.setattr(base, "REGISTRY", {})
+    monkeypatch.setattr(base, "FAILED_MODULES", {})
+    monkeypatch.setattr(base, "load_all", lambda: base.REGISTRY)
+    return base.REGISTRY
+
+
+def add(function, name="99-a", **more):
+    return experiment(**({"name": name, "lesson": "99_test", "title": TEXT, "finding": lambda r: TEXT,
+                          "seconds": 1} | more))(function)
+
+
+def test_a_list_or_yielded_rows_become_a_live_record(registry):
+    add(lambda budget: [{"a": 1, "budget": budget.seconds}])
+    add(lambda budget: ({"i": i} for i in range(3)), name="99-b", version=4)
+    record = run("99-a", 2.5)
+    assert record.rows == [{"a": 1, "budget": 2.5}] and record.complete and record.live
+    assert record.machine["torch"] == torch.__version__
+    second = run("99-b")
+    assert (len(second.rows), second.experiment_version, second.budget_s) == (3, 4, 1.0)
+
+
+def test_an_interrupt_keeps_the_rows_so_far_and_restores(registry):
+    def stopped(budget):
+        torch.backends.mkldnn.enabled = False
+        yield {"i": 1}
+        raise KeyboardInterrupt
+
+    add(stopped)
+    before = torch.backends.mkldnn.enabled
+    record = run("99-a")
+    assert record.rows == [{"i": 1}] and record.interrupted and not record.complete
+    assert torch.backends.mkldnn.enabled == before
+
+
+def test_an_interrupt_inside_a_comparison_ends_the_experiment(registry):
+    from course.timing import compare
+
+    calls = iter(range(50))
+
+    def f():
+        if next(calls, None) is None:
+            raise KeyboardInterrupt
+
+    def body(budget):
+        yield {"i": 0}
+        compare({"a": f, "b": f}, max_time=1, device="cpu")
+        yield {"i": 1}
+
+    add(body)
+    assert run("99-a").rows == [{"i": 0}]
+
+
+@pytest.mark.parametrize("code", ["en", "zh"])
+def test_a_failure_is_a_sentence_and_everything_is_restored(registry, code):
+    def broken(budget):
+        torch.backends.cudnn.benchmark = not torch.backends.cudnn.benchmark
+        torch.set_num_threads(1)
+        torch.manual_seed(123)
+        raise ValueError("no such layer")
+
+    add(broken)
+    threads, benchmark = torch.get_num_threads(), torch.backends.cudnn.benchmark
+    state = torch.get_rng_state()
+    set_language(code)
+    with pytest.raises(ExperimentError) as caught:
+        run("99-a")
+    assert "99-a" in str(caught.value) and "no such layer" in str(caught.value)
+    assert caught.value._render_traceback_() == [str(caught.value)]
+    assert torch.backends.cudnn.benchmark == benchmark and torch.get_num_threads() == threads
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_budget_stops_a_loop_and_says_so():
+    now = [0.0]
+    budget = Budget(2.0, clock=lambda: now[0])
+    seen = []
+    for item in budget.loop(range(10), desc=TEXT):
+        seen.append(item)
+        now[0] += 0.9
+    assert seen == [0, 1, 2] and not budget.complete and budget.left() == 0
+    assert budget.share(4) == 0.01
+    fresh = Budget(2.0, clock=lambda: now[0])
+    assert list(fresh.loop([1, 2])) == [1, 2] and fresh.complete and fresh.share(4) == 0.5
+
+
+def test_a_loop_that_ran_out_marks_the_record(registry):
+    def slow(budget):
+        for i in budget.loop(range(1000)):
+            torch.zeros(1).add_(1)
+            yield {"i": i}
+
+    add(slow)
+    record = run("99-a", budget_s=0.0)
+    assert len(record.rows) == 1 and not record.complete
+
+
+def test_wrong_names_and_doubles_are_told(registry):
+    add(lambda budget: [], name="99-abc")
+    with pytest.raises(ExperimentError, match='Did you mean "99-abc"'):
+        get("99-abd")
+    with pytest.raises(ValueError, match="two experiments are called 99-abc"):
+        add(lambda budget, other=1: [], name="99-abc") and add(run, name="99-abc")
+    with pytest.raises(ValueError, match="needs='tpu'"):
+        add(lambda budget: [], name="99-t", needs="tpu")
+
+
+def test_obtain_runs_live_or_replays_the_nearest(registry, monkeypatch, tmp_path):
+    add(lambda budget: [{"a": 1}], needs="cuda", version=2)
+    monkeypatch.setattr("course.machine.can", lambda needs: needs == "cuda")
+    recorded = obtain("99-a")
+    assert recorded.live
+    monkeypatch.setattr("course.machine.can", lambda needs: False)
+    monkeypatch.setattr("course.records.RECORDINGS", tmp_path)
+    assert obtain("99-a") is None
+    save(recorded, tmp_path)
+    replayed = obtain("99-a")
+    assert replayed == recorded and not replayed.live and "recorded on" in pick(replayed.label())
+
+
+def test_every_experiment_of_the_course_is_well_formed():
+    known = load_all()
+    assert not base.FAILED_MODULES
+    for name, exp in known.items():
+        assert re.fullmatch(r"\d\d-[a-z0-9-]+", name) and exp.lesson.startswith(name[:2])
+        assert exp.seconds > 0 and exp.needs in base.NEEDS
+        assert set(exp.title) == {"en", "zh"}
+
+
+# ---- recording --------------------------------------------------------------------------------------------
+
+
+BLOCKED = ("matplotlib", "yaml", "ipywidgets", "IPython", "fsrs", "notebook")
+
+
+def command(*arguments: str, module: str = "") -> subprocess.CompletedProcess:
+    """The command line in a process where only torch, numpy and tqdm can be imported besides the course."""
+    code = (
+        "import sys\n"
+        f"for name in {BLOCKED}: sys.modules[name] = None\n"
+        f"{module}\n"
+        "from course.experiments.__main__ import main\n"
+        f"raise SystemExit(main({list(arguments)!r}))\n"
+    )
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120,
+                          check=False)
+
+
+ONLY_TEST_EXPERIMENTS = """
+from course.experiments import base
+base.load_all = lambda: dict(sorted(base.REGISTRY.items()))
+def make(name, function, **more):
+    said = {"title": "?", "finding": lambda r: "!", "seconds": 0.1}
+    base.experiment(name=name, lesson="99_test", **said, **more)(function)
+def bad(budget): raise RuntimeError("broken on purpose")
+make("99-a", lambda budget: [{"a": 1}])
+make("99-bad", bad)
+make("99-c", lambda budget: [{"c": 2}])
+"""
+
+
+def test_listing_needs_torch_numpy_and_tqdm_alone():
+    done = command("--list")
+    assert done.returncode == 0, done.stderr
+    assert "needs" in done.stdout
+
+
+def test_recording_goes_on_after_a_failure_and_tells_it(tmp_path):
+    done = command("--record", str(tmp_path), module=ONLY_TEST_EXPERIMENTS)
+    assert done.returncode == 1
+    assert "1 failed" in done.stdout and "broken on purpose" in done.stderr
+    records = [load(path) for path in sorted(tmp_path.glob("*.json"))]
+    assert [r.experiment for r in records] == ["99-a", "99-c"]
+
+
+def test_recording_one_by_name(tmp_path):
+    done = command("--record", str(tmp_path), "--only", "99-c", "--budget", "0.1",
+                   module=ONLY_TEST_EXPERIMENTS)
+    assert done.returncode == 0, done.stderr
+    assert [load(p).experiment for p in tmp_path.glob("*.json")] == ["99-c"]
+    wrong = command("--record", str(tmp_path), "--only", "99-d", module=ONLY_TEST_EXPERIMENTS)
+    assert wrong.returncode == 2 and "Did you mean" in wrong.stderr
+    assert command().returncode == 2

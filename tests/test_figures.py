@@ -1,0 +1,176 @@
+"""Figures: what a learner sees of a record, in both languages and themes, with and without a Chinese font."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import warnings
+from types import SimpleNamespace
+
+import pytest
+
+from course import figures
+from course.figures import plots, style
+from course.figures.show import wrap
+from course.language import both, language, pick, set_language, t
+from course.records import Record
+from course.timing import compare
+from tests.timing_clocks import NoisyClock, costing
+
+mpl = pytest.importorskip("matplotlib")
+pytestmark = pytest.mark.filterwarnings("error")
+style_module = sys.modules["course.figures.style"]
+
+MACHINE = {"device": "cpu", "device_name": "AMD EPYC", "torch": "2.13.0"}
+ROWS = [{"layer": "conv", "ratio": 0.62, "low": 0.60, "high": 0.65},
+        {"layer": "Linear <b>", "ratio": 1.01, "low": 0.99, "high": 1.02}]
+SENTENCE = both('oneDNN makes "conv" take 0.62 x the time.', "oneDNN 让 conv 的用时降到 0.62 倍。")
+BET = both("Your bet: twice as fast → 0.62 x.", "你的下注：快一倍 → 0.62 倍。")
+
+
+def record(rows=ROWS, **more) -> Record:
+    fields = {"experiment": "09-x", "experiment_version": 1, "lesson": "09_mkldnn", "machine": MACHINE,
+              "rows": rows, "created": "2026-05-01T09:30:00Z"}
+    return Record(**(fields | more))
+
+
+def draw(rec, ax):
+    columns = [[row[key] for row in rec.rows] for key in ("ratio", "low", "high")]
+    plots.intervals(ax, [row["layer"] for row in rec.rows], *columns, "", reference=1,
+                    what=t("time with / without", "开启 / 关闭的用时"))
+
+
+EXPERIMENT = SimpleNamespace(finding=lambda rec: SENTENCE, draw=draw)
+
+
+def figure_text(figure) -> str:
+    figure.canvas.draw()
+    return " ".join(item.get_text() for item in figure.findobj(mpl.text.Text))
+
+
+@pytest.mark.parametrize("code", ["en", "zh"])
+def test_html_has_label_picture_alt_text_sentence_bet_and_table(code):
+    set_language(code)
+    html = figures.show(record(), EXPERIMENT, [BET])._repr_html_()
+    for text in (t("recorded on AMD EPYC", "在 AMD EPYC 上录制"), pick(BET), "<details>", "<summary>"):
+        assert text in html
+    alts = re.findall(r'<img [^>]*alt="([^"]*)"', html)
+    assert alts == [pick(SENTENCE).replace('"', "&quot;")] * 2
+    assert html.count("data:image/png;base64,") == 2
+    assert "Linear &lt;b&gt;" in html and "Linear <b>" not in html
+    assert "0.62" in html
+
+
+def test_light_and_dark_differ_and_are_png():
+    shown = figures.show(record(live=True), EXPERIMENT)
+    light, dark = shown.png(False), shown.png(True)
+    assert light[:8] == dark[:8] == b"\x89PNG\r\n\x1a\n" and light != dark
+    assert "measured here" in str(shown)
+
+
+def test_settings_and_language_come_back():
+    set_language("zh")
+    before = dict(mpl.rcParams)
+    with pytest.raises(KeyError), style(True):
+        raise KeyError("x")
+    assert dict(mpl.rcParams) == before and language() == "zh"
+
+
+def test_without_a_chinese_font_labels_are_english(monkeypatch):
+    monkeypatch.setattr(style_module, "cjk_font", lambda: None)
+    set_language("zh")
+    seen = []
+    exp = SimpleNamespace(finding=lambda rec: SENTENCE,
+                          draw=lambda rec, ax: (draw(rec, ax), seen.append(ax.get_xlabel())))
+    shown = figures.show(record(), exp, [BET])
+    assert shown.png() and seen == ["time with / without"]
+    assert language() == "zh" and "用时降到" in shown._repr_html_()
+
+
+def test_no_missing_glyphs_in_either_language():
+    for code in ("en", "zh"):
+        set_language(code)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            figures.show(record(), EXPERIMENT, [BET]).png()
+
+
+def test_records_without_rows_or_with_too_few_still_speak():
+    empty = figures.show(record([], complete=False), EXPERIMENT)
+    assert "Nothing was measured" in empty._repr_html_() and "<img" not in empty._repr_html_()
+
+    def fails(rec, *_):
+        raise KeyError("ratio")
+
+    broken = figures.show(record(), SimpleNamespace(finding=fails, draw=fails))
+    assert "Inconclusive" in broken.sentence
+    assert broken.png()[:4] == b"\x89PNG"
+
+
+@pytest.mark.parametrize("rows", [
+    ROWS, [{"name": "a", "median_ms": 1.0, "low_ms": 0.9, "high_ms": 1.1}],
+    [{"name": "a", "samples_ms": [1.0, 2.0]}, {"name": "b", "samples_ms": [2.0]}], [{"x": 1}, {"x": 2}],
+    [{"only": "text"}],
+])
+def test_a_record_alone_gets_a_plain_drawing(rows):
+    assert figures.show(record(rows)).png()[:4] == b"\x89PNG"
+
+
+def test_long_tables_and_samples_are_shortened():
+    rows = [{"i": i, "samples_ms": [1.0] * 50} for i in range(100)]
+    html = figures.show(record(rows), EXPERIMENT)._repr_html_()
+    assert "and 40 more rows" in html and "… 47 more" in html
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_colours_stand_out_from_the_background(dark):
+    def luminance(colour):
+        channels = mpl.colors.to_rgb(colour)
+        parts = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+    def contrast(one, two):
+        high, low = sorted((luminance(one), luminance(two)), reverse=True)
+        return (high + 0.05) / (low + 0.05)
+
+    with style(dark):
+        paper = mpl.rcParams["axes.facecolor"]
+        assert all(contrast(c, paper) >= 3 for c in (*figures.colors(), style_module.guide()))
+        assert contrast(mpl.rcParams["text.color"], paper) >= 7
+
+
+def test_every_plot_draws_and_carries_its_units():
+    from matplotlib.figure import Figure
+
+    with style(False):
+        figure = Figure()
+        axes = figure.subplots(2, 2).ravel()
+        figures.lines(axes[0], [1, 2, 4], {"a": [1, None, 3], "b": [3, 2, 1]}, xlabel="threads", ylabel="ms",
+                      log_x=True, log_y=True, bands={"b": ([2, 1, 0.5], [4, 3, 2])})
+        figures.samples(axes[1], {"a": [1.0, 2.0], "b": []}, "ms", what="time")
+        figures.grouped(axes[2], ["x", "y"], {"on": [(1, 0.9, 1.1), (2, 1, 3)]}, "ms", what="time", log=True)
+        figures.paired_plot(compare({"a": costing(1e-4), "b": costing(2e-4)}, clock=NoisyClock(1)), axes[3])
+        text = figure_text(figure)
+    assert "time (ms)" in text and "time / time of a" in text and "threads" in text
+    with pytest.raises(ValueError, match="differ in length"):
+        figures.intervals(axes[0], ["a"], [1], [1, 2], [1], "ms")
+
+
+def test_outliers_do_not_squeeze_the_paired_plot():
+    pair = SimpleNamespace(ratios=[1.0 + 0.001 * (i % 20) for i in range(100)] + [50.0], low=1.0, high=1.02)
+    low, high = plots._window([pair], 0.02)
+    assert low < 0.98 and 1.02 < high < 1.3
+
+
+def test_wrapping_counts_chinese_characters_twice_and_breaks_evenly():
+    assert max(len(line) for line in wrap("字" * 100, 40).split("\n")) == 20
+    first, second = wrap("one two three four five six seven eight", 30).split("\n")
+    assert abs(len(first) - len(second)) < 12
+    assert all("0.6012" in line or "." not in line for line in wrap("用时 0.6012 倍" * 20, 32).split("\n"))
+    assert not any(line.startswith("，") for line in wrap("很长的一句话，" * 20, 30).split("\n"))
+
+
+def test_matplotlib_is_loaded_only_to_draw():
+    code = "import sys, course.figures, course.records; assert not {'matplotlib', 'torch'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
