@@ -1,10 +1,11 @@
-"""Counters of work side by side: how often exact, how often silently zero, what they cost, what they leave behind.
+"""Counters of work side by side: how often exact, how often silently zero, what they cost, what they leave
+behind.
 
-    python -m benchmarks.flops                 every tool, each in a process of its own, about two minutes
+    python -m benchmarks.flops                 every tool, each in a process of its own, some minutes
     python -m benchmarks.flops --tool thop     one tool, as JSON
 
-Truth: the hand-derived MACs of benchmarks/zoo.py. Cost: time of one count over time of one forward under no_grad,
-median of alternating rounds in the same process; meaningful on a quiet machine only.
+Truth: the hand-derived MACs of benchmarks/zoo.py. Cost: time of one count over time of one forward under
+no_grad, median of alternating rounds in the same process; meaningful on a quiet machine only.
 """
 
 from __future__ import annotations
@@ -26,8 +27,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from benchmarks.zoo import ZOO, Entry
+from benchmarks.zoo import ZOO
+from benchmarks.zoo_parts import Entry
 from course import models
+from course.flops.peers import torch_as_it_was
 
 Answer = tuple[int, bool]
 """MACs, and whether the tool itself says that something is missing."""
@@ -48,12 +51,17 @@ def _thop(model: nn.Module, inputs: tuple[Any, ...]) -> Answer:
 
 def _ptflops(backend: str) -> Callable[[nn.Module, tuple[Any, ...]], Answer]:
     def run(model: nn.Module, inputs: tuple[Any, ...]) -> Answer:
-        from course.flops.peers import _as_one
         from ptflops import get_model_complexity_info
 
+        from course.flops.peers import as_one
+
         macs, _ = get_model_complexity_info(
-            model, (1,), as_strings=False, print_per_layer_stat=False, backend=backend,
-            input_constructor=lambda _: _as_one(model, inputs),
+            model,
+            (1,),
+            as_strings=False,
+            print_per_layer_stat=False,
+            backend=backend,
+            input_constructor=lambda _: as_one(model, inputs),
         )
         if macs is None:
             raise RuntimeError("no result")
@@ -73,7 +81,9 @@ def _fvcore(model: nn.Module, inputs: tuple[Any, ...]) -> Answer:
 def _calflops(model: nn.Module, inputs: tuple[Any, ...]) -> Answer:
     from calflops import calculate_flops
 
-    return int(calculate_flops(model, args=list(inputs), print_results=False, output_as_string=False)[1]), False
+    return int(
+        calculate_flops(model, args=list(inputs), print_results=False, output_as_string=False)[1]
+    ), False
 
 
 def _torchinfo(model: nn.Module, inputs: tuple[Any, ...]) -> Answer:
@@ -113,7 +123,11 @@ TOOLS: dict[str, Callable[[nn.Module, tuple[Any, ...]], Answer]] = {
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
     logging.disable(logging.CRITICAL)
-    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+    with (
+        warnings.catch_warnings(),
+        contextlib.redirect_stdout(io.StringIO()),
+        contextlib.redirect_stderr(io.StringIO()),
+    ):
         warnings.simplefilter("ignore")
         yield
 
@@ -121,7 +135,7 @@ def _quiet() -> Iterator[None]:
 def _verdict(tool: str, entry: Entry) -> str:
     model, inputs = entry.make()
     try:
-        with _quiet(), torch.no_grad():
+        with torch_as_it_was(), torch.no_grad():
             macs, flagged = TOOLS[tool](model, inputs)
     except ImportError:
         raise
@@ -139,7 +153,7 @@ def _cost(tool: str, model: nn.Module, rounds: int) -> float:
     model.eval()
     x, ratios = torch.randn(1, 3, 224, 224), []
     for _ in range(rounds + 1):
-        with _quiet(), torch.no_grad():
+        with torch_as_it_was(), torch.no_grad():
             start = time.perf_counter()
             model(x)
             middle = time.perf_counter()
@@ -181,7 +195,9 @@ def _traces(tool: str, stop: bool) -> list[str]:
         "hooks": hooks != [len(m._forward_hooks) + len(m._forward_pre_hooks) for m in model.modules()],
         "moved RNG": not torch.equal(generator, torch.get_rng_state()),
         "patched torch functions": any(
-            vars(space).get(name) is not value for space in (torch, F) for name, value in functions[id(space)].items()
+            vars(space).get(name) is not value
+            for space in (torch, F)
+            for name, value in functions[id(space)].items()
             if callable(value)
         ),
     }
@@ -209,14 +225,17 @@ def _row(result: dict[str, Any]) -> str:
     if after:
         left += "; after an exception also " + ", ".join(after)
     return (
-        f"{result['tool']:<21} {share:>6.0%} {seen.count('zero'):>6} {seen.count('wrong'):>6} {seen.count('flagged'):>8} "
+        f"{result['tool']:<21} {share:>6.0%} {seen.count('zero'):>6} {seen.count('wrong'):>6} "
+        f"{seen.count('flagged'):>8} "
         f"{seen.count('crash'):>6} {result['vgg16']:>7.3f} {result['vit']:>7.3f}  {left}"
     )
 
 
 def main() -> None:
     """Print the table, or one tool's JSON."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--tool", choices=TOOLS)
     parser.add_argument("--rounds", type=int, default=5, help="rounds of the cost measurement")
     parser.add_argument("--detail", action="store_true", help="name the modules each tool gets wrong")
@@ -224,13 +243,32 @@ def main() -> None:
     if options.tool:
         print(json.dumps(measure(options.tool, options.rounds)))
         return
-    print(f"{len(ZOO)} modules with hand-derived MACs, torch {torch.__version__}, {torch.get_num_threads()} threads")
-    print(f"{'tool':<21} {'exact':>6} {'zero':>6} {'wrong':>6} {'flagged':>8} {'crash':>6} {'VGG16':>7} {'ViT':>7}  left behind")
+    print(
+        f"{len(ZOO)} modules with hand-derived MACs, torch {torch.__version__}, {torch.get_num_threads()} "
+        "threads"
+    )
+    print(
+        f"{'tool':<21} {'exact':>6} {'zero':>6} {'wrong':>6} {'flagged':>8} {'crash':>6} {'VGG16':>7} "
+        f"{'ViT':>7}  left behind"
+    )
     for tool in TOOLS:
-        command = [sys.executable, "-W", "ignore", "-m", "benchmarks.flops", "--tool", tool, "--rounds", str(options.rounds)]
+        command = [
+            sys.executable,
+            "-W",
+            "ignore",
+            "-m",
+            "benchmarks.flops",
+            "--tool",
+            tool,
+            "--rounds",
+            str(options.rounds),
+        ]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
-            print(f"{tool:<21} not measured: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else 'no output'}")
+            print(
+                f"{tool:<21} not measured: "
+                f"{done.stderr.strip().splitlines()[-1] if done.stderr.strip() else 'no output'}"
+            )
             continue
         result = json.loads(done.stdout.strip().splitlines()[-1])
         print(_row(result), flush=True)
@@ -238,7 +276,10 @@ def main() -> None:
             for name, verdict in result["verdicts"].items():
                 if verdict != "exact":
                     print(f"    {verdict:<8} {name}")
-    print("zero: 0 reported for real work, without a word; wrong: another number, without a word; flagged: the tool says so.")
+    print(
+        "zero: 0 reported for real work, without a word; wrong: another number, without a word; flagged: "
+        "the tool says so."
+    )
     print("VGG16, ViT: time of one count in forwards (batch 1, 224 x 224).")
 
 

@@ -24,9 +24,9 @@ def passport() -> dict[str, Any]:
     """This machine as plain data (str, int, float, bool, None), the same keys everywhere.
 
     device: 'cuda', 'mps' or 'cpu': where experiments run. device_name: the GPU, or the processor.
-    capability: 'sm_75' and the like. memory_gib: of the GPU, or of the machine. driver: of the GPU, as nvidia-smi
-    tells it, when known. torch, cuda, cudnn, onednn, mkl: versions. threads, interop_threads, cores: counts.
-    cpu, cpu_capability, os, arch, python, course: in words.
+    capability: 'sm_75' and the like. memory_gib: of the GPU, or of the machine. driver: of the GPU, as
+    nvidia-smi tells it, when known. torch, cuda, cudnn, onednn, mkl: versions.
+    threads, interop_threads, cores: counts. cpu, cpu_capability, os, arch, python, course: in words.
     """
     device = _safe(_device) or "cpu"
     cpu = _safe(_cpu_name) or platform.machine() or None

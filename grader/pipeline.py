@@ -57,7 +57,9 @@ def collect(course: Course, lesson: str) -> int:
 def autograde(
     course: Course, lesson: str, students: Iterable[str] | None = None, again: bool = False, say: Say = print
 ) -> list[Outcome]:
-    """Mark every submission, each in a process of its own; what is up to date is left alone unless ``again``.
+    """Mark every submission, each in a process of its own; what is up to date only if ``again``.
+
+    Raises ProjectError for a student without a submission.
     """
     there = course.submitted(lesson)
     chosen = there if students is None else sorted(students)
@@ -130,8 +132,7 @@ def _problems(course: Course, lesson: str, student: str) -> list[str]:
 
 
 def summary(found: list[Outcome]) -> str:
-    """The table at the end of autograde: every submission, its points, its problems; then who has no grade.
-    """
+    """The table at the end: every submission, its points, its problems; then who has no grade."""
     width = max([len(outcome.student) for outcome in found] + [7])
     lines = [f"{'student':<{width}}  points  problems"]
     for outcome in found:
@@ -143,8 +144,7 @@ def summary(found: list[Outcome]) -> str:
 
 
 def feedback(course: Course, lesson: str, say: Say = print) -> list[str]:
-    """Make the feedback of every marked submission and hand it out; returns the students it did not work for.
-    """
+    """Make and hand out the feedback of every marked submission; returns those it did not work for."""
     failed = []
     for student in course.submitted(lesson):
         if not _marked(course, student, lesson):
@@ -180,8 +180,7 @@ def export(course: Course, path: Path, details: Path | None = None) -> None:
 
 
 def cell_points(course: Course, lesson: str) -> dict[str, dict[str, tuple[float, float]]]:
-    """Student -> graded cell -> (points, most points), from the gradebook, cells as in the released notebook.
-    """
+    """Student -> graded cell -> (points, most points), cells in the order of the released notebook."""
     released = course.root / "release" / lesson / f"{lesson}.ipynb"
     if not released.exists():
         return {}

@@ -1,4 +1,6 @@
-"""The other counters beside ours: numbers known from their rules, and every difference explained to the last digit."""
+"""The other counters beside ours: numbers known from their rules, and every difference explained to the
+last digit.
+"""
 
 from __future__ import annotations
 
@@ -38,14 +40,18 @@ def test_vgg16_known_numbers() -> None:
     assert check.tool("torch").reported == 2 * macs and check.tool("torch").difference == 0
 
 
-@pytest.mark.parametrize(("model", "x"), [
-    (models.resnet18(), torch.zeros(2, 3, 64, 64)),
-    (models.gpt_block(32, 4), torch.zeros(1, 6, 32)),
-    (models.unet(), torch.zeros(1, 3, 32, 32)),
-    (models.lstm(50, 8, 16), torch.zeros(3, 7, dtype=torch.long)),
-    (nn.Conv2d(3, 4, 3), torch.zeros(1, 3, 8, 8)),
-    (nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), torch.zeros(1, 7, 16)),
-], ids=["resnet18", "gpt", "unet", "lstm", "conv", "encoder"])
+@pytest.mark.parametrize(
+    ("model", "x"),
+    [
+        (models.resnet18(), torch.zeros(2, 3, 64, 64)),
+        (models.gpt_block(32, 4), torch.zeros(1, 6, 32)),
+        (models.unet(), torch.zeros(1, 3, 32, 32)),
+        (models.lstm(50, 8, 16), torch.zeros(3, 7, dtype=torch.long)),
+        (nn.Conv2d(3, 4, 3), torch.zeros(1, 3, 8, 8)),
+        (nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), torch.zeros(1, 7, 16)),
+    ],
+    ids=["resnet18", "gpt", "unet", "lstm", "conv", "encoder"],
+)
 def test_every_difference_is_explained(model: nn.Module, x: Tensor) -> None:
     model.train()
     state = {name: value.clone() for name, value in model.state_dict().items()}
@@ -55,7 +61,12 @@ def test_every_difference_is_explained(model: nn.Module, x: Tensor) -> None:
     assert model.training and list(state) == list(model.state_dict())
     assert all(torch.equal(value, model.state_dict()[name]) for name, value in state.items())
     assert torch.equal(generator, torch.get_rng_state())
-    assert before == (torch.nn.functional.relu, torch.matmul, torch.Tensor.matmul, "matmul" in torch.Tensor.__dict__)
+    assert before == (
+        torch.nn.functional.relu,
+        torch.matmul,
+        torch.Tensor.matmul,
+        "matmul" in torch.Tensor.__dict__,
+    )
 
 
 def test_two_inputs() -> None:

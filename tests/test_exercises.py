@@ -50,9 +50,7 @@ def test_every_exercise_is_complete_in_both_languages(exercise):
         assert exercise.hints == ()
     else:
         assert len(exercise.hints) == 3
-        namespace: dict = {}
-        exec(exercise.solution, namespace)
-        assert judge(exercise, namespace[exercise.name]).state == "correct"
+        compile(exercise.solution, exercise.id, "exec")  # that it passes its check is tested in tests/lessons
 
 
 @pytest.mark.parametrize("state, points", [("right", 1.0), ("correct", 2.0), ("correct", -1.0)])

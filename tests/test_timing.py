@@ -1,10 +1,9 @@
-"""Timing: exact statistics, whole comparisons on pretended clocks, and answers to odd input."""
+"""Timing: whole comparisons on pretended clocks, devices, processes, and answers to odd input."""
 
 from __future__ import annotations
 
 import asyncio
 import math
-import random
 import subprocess
 import sys
 
@@ -23,84 +22,6 @@ from course.timing import (
 )
 from course.timing import clock as clock_module
 from tests.timing_clocks import NoisyClock, costing
-
-# ---- statistics -------------------------------------------------------------------------------------------
-
-
-def test_interval_of_the_median_is_the_textbook_one():
-    values = list(range(1, 11))
-    interval = stats.median_interval(values, 0.05)
-    assert (interval.low, interval.high) == (2, 9)
-    assert interval.confidence == pytest.approx(1 - 2 * 11 / 1024)
-
-
-def test_too_few_values_give_the_range_and_its_true_confidence():
-    interval = stats.median_interval([3.0, 1.0, 2.0], 0.05)
-    assert (interval.low, interval.high) == (1.0, 3.0)
-    assert interval.confidence == pytest.approx(0.75)
-    assert stats.median_interval([7.0]).confidence == 0
-
-
-def test_large_samples_agree_with_the_exact_rank():
-    for count in (1999, 2001):
-        k, outside = stats._rank(count, 0.05)
-        assert abs(k - (count / 2 - 1.96 * math.sqrt(count) / 2)) < 2
-        assert outside <= 0.05
-
-
-def test_false_alarms_of_all_looks_together_stay_below_five_percent():
-    """Exact: with equal code the number of ratios above 1 is a fair walk; sum what every look rejects."""
-    for last in (12, 13, 20, 30, 50, 100, 130, 400, 1000, 1500):
-        assert _chance_of_false_alarm(last) <= 0.05
-
-
-def _chance_of_false_alarm(last: int) -> float:
-    alive = {0: 1.0}
-    rejected = 0.0
-    for rounds in range(1, last + 1):
-        step: dict[int, float] = {}
-        for above, chance in alive.items():
-            step[above] = step.get(above, 0.0) + chance / 2
-            step[above + 1] = step.get(above + 1, 0.0) + chance / 2
-        alive = step
-        if rounds == last or stats.is_look(rounds):
-            k, _ = stats._rank(rounds, stats.error_at(rounds, final=rounds == last))
-            for above in [a for a in alive if min(a, rounds - a) < k]:
-                rejected += alive.pop(above)
-    return rejected
-
-
-def test_looks_double():
-    assert [n for n in range(1, 400) if stats.is_look(n)] == [12, 24, 48, 96, 192, 384]
-
-
-@pytest.mark.parametrize("low, high, ratio, verdict", [
-    (0.90, 0.95, 0.93, "faster"), (1.02, 1.05, 1.03, "slower"), (0.99, 1.01, 1.0, "same"),
-    (0.95, 1.01, 0.98, "undecided"), (0.994, 0.999, 0.997, "same"), (0.975, 0.999, 0.99, "faster"),
-])
-def test_verdict_follows_from_the_interval(low, high, ratio, verdict):
-    assert stats.decide(stats.Interval(low, high, 0.99), ratio, 0.005, 0.02, 0.05) == verdict
-
-
-def test_no_verdict_without_the_confidence():
-    assert stats.decide(stats.Interval(0.5, 0.6, 0.75), 0.55, 0.005, 0.02, 0.05) == "undecided"
-
-
-def test_quality_tells_one_group_from_two():
-    rng = random.Random(5)
-
-    def kind(values):
-        return stats.quality(values, stats.median_interval(values))
-
-    calls = [kind([rng.gauss(1, 0.02) for _ in range(200)]) for _ in range(100)]
-    calls += [kind([rng.uniform(0.97, 1.03) for _ in range(200)]) for _ in range(100)]
-    calls += [kind([1 + rng.expovariate(1) * 0.03 for _ in range(200)]) for _ in range(100)]
-    assert calls.count("stable") >= 297
-    assert kind([rng.gauss(rng.choice((1, 1.3)), 0.02) for _ in range(200)]) == "bimodal"
-    assert kind([rng.uniform(0.5, 1.5) for _ in range(200)]) == "noisy"
-    assert kind([1.0] * 5) == "few"
-    assert kind([1.0] * 50) == "stable"
-
 
 # ---- whole runs on pretended clocks -----------------------------------------------------------------------
 
@@ -156,11 +77,42 @@ def test_undecided_says_how_wide_the_interval_still_is():
     assert "% wide" in str(result)
 
 
-def test_first_calls_longer_than_the_budget_are_the_only_round():
-    result = compare({"a": costing(3.0), "b": costing(4.0)}, max_time=1, clock=NoisyClock(0, 0, 0, 0))
+def test_a_round_longer_than_the_budget_is_the_only_one():
+    clock = NoisyClock(0, 0, 0, 0)
+    result = compare({"a": costing(3.0), "b": costing(4.0)}, max_time=1, clock=clock)
+    assert clock.time == pytest.approx(14)
     assert (result.rounds, result.verdict, result.pairs["b"].confidence) == (1, "undecided", 0)
     assert result.ratio == pytest.approx(4 / 3)
     assert "budget" in result.notes[0] and "max_time=84" in result.notes[0]
+
+
+def test_very_long_first_calls_are_not_repeated():
+    clock = NoisyClock(0, 0, 0, 0)
+    assert compare({"a": costing(30.0), "b": costing(40.0)}, max_time=1, clock=clock).rounds == 1
+    assert clock.time == pytest.approx(70)
+    clock = NoisyClock(0, 0, 0, 0)
+    assert measure(costing(30.0), clock=clock, calibrate=None).samples_ms == (30_000,)
+    assert clock.time == pytest.approx(30)
+
+
+def test_a_slow_first_call_does_not_eat_the_budget():
+    start = {"a": iter([3.0]), "b": iter([5.0])}
+    result = compare({n: lambda first=first: next(first, 1e-3) for n, first in start.items()}, max_time=1,
+                     clock=NoisyClock(1))
+    assert result.verdict == "same" and result.first_call_ms["b"] > 5000
+
+
+def test_a_stalled_machine_gets_a_second_chance():
+    class Stalls(NoisyClock):
+        blocks = 0
+
+        def block(self, f, calls):
+            self.blocks += 1
+            self.time += 0.6 if self.blocks == 40 else 0
+            return super().block(f, calls)
+
+    result = compare({"a": costing(1e-3), "b": costing(1.1e-3)}, max_time=0.5, clock=Stalls(1))
+    assert result.rounds >= stats.FIRST_LOOK and result.verdict == "slower"
 
 
 def test_measure_reports_first_call_samples_and_relative():

@@ -78,15 +78,13 @@ ONLY = Exercise(
         both("Three steps: remember, change, put back. Which of them must happen come what may?",
              "三步：记住、改动、恢复。其中哪一步是无论如何都要做的？"),
         both("`old = {name: getattr(module, name) for name in changes}` remembers, and is loud about a typo. "
-             "Then "
-             "`try:`, `yield`, `finally:`.",
+             "Then `try:`, `yield`, `finally:`.",
              "`old = {name: getattr(module, name) for name in changes}` 负责记住旧值，拼错了也会报错。接着是 "
              "`try:`、`yield`、`finally:`。"),
         both("In `try`: `setattr(module, name, value)` for each change, then `yield`. In `finally`: "
-             "`setattr` with the "
-             "old values.",
-             "在 `try` 里：对每一项执行 `setattr(module, name, value)`，然后 `yield`。在 `finally` 里：用旧"
-             "值 `setattr`。"),
+             "`setattr` with the old values.",
+             "在 `try` 里：对每一项执行 `setattr(module, name, value)`，然后 `yield`。在 `finally` 里："
+             "用旧值 `setattr`。"),
     ),
     solution='''@contextmanager
 def only(module, **changes):
@@ -116,12 +114,12 @@ MAKE_IT_LOSE = Exercise(
              "deterministic=True):`.",
              "写两个函数：`plain` 直接调用这一层；`asked` 在 "
              "`with torch.backends.mkldnn.flags(deterministic=True):` 里调用。"),
-        both("`nn.LSTM(128, 256)` on a `(32, 16, 128)` tensor, or `nn.Conv2d(64, 64, 3, groups=64)`, under "
-             "`torch.inference_mode()`.",
-             "在 `torch.inference_mode()` 下，用 `nn.LSTM(128, 256)` 处理 `(32, 16, 128)` 的张量，或用 "
-             "`nn.Conv2d(64, 64, 3, groups=64)`。"),
+        both("`torch.nn.LSTM(64, 128)` on a `(16, 8, 64)` tensor, under `torch.inference_mode()`. If the interval "
+             "stays wide, the machine is busy: measure longer.",
+             "在 `torch.inference_mode()` 下，用 `torch.nn.LSTM(64, 128)` 处理 `(16, 8, 64)` 的张量。"
+             "如果区间一直很宽，说明机器太忙：测久一点。"),
     ),
-    solution='''layer, x = torch.nn.LSTM(128, 256), torch.randn(32, 16, 128)
+    solution='''layer, x = torch.nn.LSTM(64, 128), torch.randn(16, 8, 64)
 
 def plain():
     with torch.inference_mode():
@@ -133,8 +131,8 @@ def asked():
 
 my_comparison = compare({"plain": plain, "asked": asked}, max_time=3)
 ''',
-    why=both("`deterministic` has no reader on a CPU, so the time can only differ because something else "
-             "moved.",
+    why=both("`deterministic` has no reader on a CPU, so the time can only differ because something "
+             "else moved.",
              "在 CPU 上没人读 `deterministic`，耗时有差别，只可能是别的东西动了。"),
     check=checks.check_make_it_lose,
 )

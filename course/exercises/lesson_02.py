@@ -68,7 +68,7 @@ EXERCISES = [
                     "smaller size that has "
                     "not run yet. Any other dear preparation will do as well.",
                     "在朴素秒表启动之前先把 `slow` 跑几次；`fast` 用一个稍小、还没跑过的尺寸。其他昂贵的准备工作也行。")),
-        solution=("slow, fast = conv_on(38), conv_on(33)\nfor _ in range(5):\n    slow()\n"
+        solution=("slow, fast = conv_on(21), conv_on(17)\nfor _ in range(5):\n    slow()\n"
                   "naive = naive_ms(fast) / naive_ms(slow)\n"
                   'fair = compare({"slow": slow, "fast": fast}, baseline="slow", max_time=2)\n'
                   'evidence = {"naive_ratio": naive, "comparison": fair}'),

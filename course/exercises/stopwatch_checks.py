@@ -56,7 +56,7 @@ def check_stopwatch(stopwatch_ms: Callable[..., Any]) -> Verdict:
     if not _is_number(reading):
         return incorrect(both("It should give back one number, the milliseconds.", "它应当返回一个数：毫秒数。"))
     evidence = {"reading_ms": reading, "truth_ms": KERNEL_MS, "log": device.log}
-    if abs(reading - KERNEL_MS) < 1:
+    if device.log.count("launch") > 1 and abs(reading - KERNEL_MS) < 1:
         if device.log.count("launch") > 2:
             return incorrect(both("The time is right, but `run` was called more than once: time a single "
                                   "call.",
@@ -187,10 +187,11 @@ def check_lose(evidence: Any) -> Verdict:
     if values["low"] <= 1 <= values["high"]:
         return inconclusive(both(
             f"The fair interval, {values['low']:.3f} to {values['high']:.3f}, still holds 1, so nobody "
-            f"knows the true "
-            f"winner. Make the two functions more different, or give `compare` more `max_time`.",
+            f"knows the true winner. Make the two functions more different, give `compare` more `max_time`, "
+            f"or calm a busy machine with `torch.set_num_threads(1)`.",
             f"公平比较的区间 {values['low']:.3f} 至 {values['high']:.3f} 仍包含 1，还不知道谁真的快。"
-            f"请让两个函数差别更大，或加大 `compare` 的 `max_time`。"), **found)
+            f"请让两个函数差别更大，加大 `compare` 的 `max_time`，或用 `torch.set_num_threads(1)` 让忙碌的机器安静些。"),
+            **found)
     if (naive - 1) * (values["ratio"] - 1) < 0:
         return correct(both(
             f"Caught: the naive stopwatch says {naive:.2f}, the fair interval {values['low']:.3f} to "

@@ -47,10 +47,15 @@ def tiles(ax: Any, lines: list[tuple[str, str, bool]]) -> None:
 # --- 05-first-call ------------------------------------------------------------------------------------------------
 
 def _by_visit(record: Any) -> dict[tuple[int, int], list[float]]:
-    """(visit, call) -> milliseconds over all shapes."""
-    found: dict[tuple[int, int], list[float]] = {}
+    """(visit, call) -> time of each shape over the median of that shape's later calls."""
+    shapes: dict[tuple, list[dict]] = {}
     for row in record.rows:
-        found.setdefault((row["visit"], row["call"]), []).append(row["call_ms"])
+        shapes.setdefault((row["pair"], row["shape"]), []).append(row)
+    found: dict[tuple[int, int], list[float]] = {}
+    for rows in shapes.values():
+        later = [row["call_ms"] for row in rows if row["call"] > 1]
+        for row in rows if later else []:
+            found.setdefault((row["visit"], row["call"]), []).append(row["call_ms"] / median(later))
     return found
 
 
@@ -58,12 +63,11 @@ def first_call(record: Any) -> Text:
     groups = _by_visit(record)
     if len(groups) < 6:
         return NOTHING
-    later = median(groups[1, 2] + groups[1, 3])
-    new, back = ([ms / later for ms in groups[visit, 1]] for visit in (1, 2))
+    new, back = (middle(groups[visit, 1]) for visit in (1, 2))
     return both(
-        f"The first call of a new shape took {middle(new)} times as long as a later one; the first call after "
-        f"coming back took {middle(back)} times as long.",
-        f"新形状的第一次调用，耗时是之后的 {middle(new)} 倍；离开再回来后的第一次调用，是 {middle(back)} 倍。")
+        f"The first call of a new shape took {new} times as long as a later one; the first call after coming back "
+        f"took {back} times as long.",
+        f"新形状的第一次调用，耗时是之后的 {new} 倍；离开再回来后的第一次调用，是 {back} 倍。")
 
 
 def draw_first_call(record: Any, ax: Any) -> None:
@@ -73,7 +77,8 @@ def draw_first_call(record: Any, ax: Any) -> None:
     names = {(1, 1): t("new: call 1", "新形状：第 1 次"), (1, 2): t("new: call 2", "新形状：第 2 次"),
              (1, 3): t("new: call 3", "新形状：第 3 次"), (2, 1): t("back: call 1", "回来：第 1 次"),
              (2, 2): t("back: call 2", "回来：第 2 次"), (2, 3): t("back: call 3", "回来：第 3 次")}
-    samples(ax, {names[key]: groups[key] for key in names if key in groups}, "ms", log=True)
+    samples(ax, {names[key]: groups[key] for key in names if key in groups}, "", log=True,
+            what=t("time / time of a later call of the same shape", "耗时 / 同一形状之后的调用"))
 
 
 # --- 05-primitive-cache -------------------------------------------------------------------------------------------
@@ -157,7 +162,8 @@ def toy_race(record: Any) -> Text:
                 "undecided": both("undecided", "未定")}
 
     def line(row: dict, code: str) -> str:
-        return (f"{SCHEDULES[row['schedule']][code]}: {row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}], "
+        sign = ": " if code == "en" else "："
+        return (f"{SCHEDULES[row['schedule']][code]}{sign}{row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}], "
                 f"{verdicts[row['verdict']][code]}")
 
     steps = record.rows[0]["steps"]

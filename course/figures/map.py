@@ -1,4 +1,4 @@
-"""The whole of torch.backends as one picture: every submodule, its switches and queries, changed ones marked."""
+"""The whole of torch.backends as one picture: submodules, switches and queries, changed ones marked."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ GAP = 0.13
 SMALL, MONO = 7.4, "DejaVu Sans Mono"
 LEFT = ("root", "cudnn", "mkldnn", "nnpack", "mha", "miopen", "opt_einsum", "quantized", "python_native")
 RIGHT = ("cuda", "torch")
-ASKED_ONLY = ("mps", "cpu", "cusparselt", "mkl", "openmp", "kleidiai", "xnnpack")
+ASKED_ONLY = ("mps", "cusparselt", "single")
+SINGLE = ("cpu", "mkl", "openmp", "kleidiai", "xnnpack")  # one query each: they share a card, called "single"
+PROPERTIES = ("xnnpack.enabled", "supported_engines", "available_dsls")  # queries read without a call
 LONG = "_reduced_precision_reduction_split_k"
 
 
@@ -86,24 +88,32 @@ def alt_text(rows: Sequence[dict[str, Any]]) -> Text:
     queries = len(rows) - len(switches)
     with_switches = len({row["group"] for row in inside} - {"root"})
     absent = sum(row["absent"] for row in rows)
-    changed = [f"{row['name']} = {_value(row['value'])}" for row in switches if row["changed"]]
+    changed = [row for row in switches if row["changed"]]
     english = (f"Map of torch.backends: {len(inside)} switches in {with_switches} submodules and at the top, "
-               f"{len(switches) - len(inside)} process-wide settings of torch beside them, {queries} queries; "
+               f"{len(switches) - len(inside)} process-wide settings of torch beside them, {queries} "
+               f"queries; "
                f"{absent} entries do not exist in this build. ")
     chinese = (f"torch.backends 全图：{with_switches} 个子模块及顶层共有 {len(inside)} 个开关，"
                f"旁边是 torch 的 {len(switches) - len(inside)} 个进程级设置，另有 {queries} 个查询；"
                f"其中 {absent} 项在当前构建中不存在。")
     if changed:
-        return both(f"{english}Different from the default: {', '.join(changed)}.",
-                    f"{chinese}与默认值不同的有：{'，'.join(changed)}。")
+        listed = {code: [_setting(row, code) for row in changed] for code in ("en", "zh")}
+        return both(f"{english}Different from the default: {', '.join(listed['en'])}.",
+                    f"{chinese}与默认值不同的有：{'，'.join(listed['zh'])}。")
     return both(f"{english}Every switch has its default.", f"{chinese}所有开关都是默认值。")
+
+
+def _setting(row: dict[str, Any], code: str) -> str:
+    if isinstance(row["value"], Unreadable):
+        return f"{row['name']} {pick(both('(unreadable)', '（无法读取）'), code)}"
+    return f"{row['name']} = {_value(row['value'])}"
 
 
 def _columns(rows: Sequence[dict[str, Any]]) -> list[list[tuple[str, list[dict[str, Any]]]]]:
     """Two columns of (group, its rows); an unknown group joins the queries."""
     by_group: dict[str, list[dict[str, Any]]] = {}
     for row in sorted(rows, key=lambda row: row["kind"] == "query"):
-        by_group.setdefault(row["group"], []).append(row)
+        by_group.setdefault("single" if row["group"] in SINGLE else row["group"], []).append(row)
     rest = [*ASKED_ONLY, *(group for group in by_group if group not in (*LEFT, *RIGHT, *ASKED_ONLY))]
     return [[(group, by_group[group]) for group in names if group in by_group]
             for names in (LEFT, [*RIGHT, *rest])]
@@ -154,9 +164,10 @@ def _card(ax: Any, left: float, top: float, group: str, rows: Sequence[dict[str,
 
     asked_only = all(row["kind"] == "query" for row in rows)
     accent = colors()[5] if group == "torch" else colors()[2] if asked_only else colors()[0]
-    ax.add_patch(FancyBboxPatch((left, top), COLUMN, _card_height(rows), boxstyle="round,pad=0,rounding_size=0.05",
+    height = _card_height(rows)
+    ax.add_patch(FancyBboxPatch((left, top), COLUMN, height, boxstyle="round,pad=0,rounding_size=0.05",
                                 facecolor="none", edgecolor=faint(), linewidth=0.8))
-    ax.plot([left + 0.03] * 2, [top + 0.06, top + _card_height(rows) - 0.06], color=accent, linewidth=2.5)
+    ax.plot([left + 0.03] * 2, [top + 0.06, top + height - 0.06], color=accent, linewidth=2.5)
     ax.text(left + 0.1, top + 0.145, _title(group), fontsize=9, fontweight="bold", va="center", color=accent)
     for index, row in enumerate(rows):
         _row(ax, left, top + HEAD + LINE * (index + 0.5), row)
@@ -167,6 +178,8 @@ def _title(group: str) -> str:
         return t("torch.backends itself", "torch.backends 本身")
     if group == "torch":
         return t("beside it: settings of torch", "旁边：torch 的进程级设置")
+    if group == "single":
+        return t("one query each", "各有一个查询")
     return group
 
 
@@ -178,12 +191,13 @@ def _row(ax: Any, left: float, y: float, row: dict[str, Any]) -> None:
     weight = "bold" if changed else "normal"
     accent = colors()[1]
     if changed:
-        ax.add_patch(Rectangle((left + 0.06, y - LINE / 2), COLUMN - 0.1, LINE, color=accent, alpha=0.16, linewidth=0))
+        ax.add_patch(Rectangle((left + 0.06, y - LINE / 2), COLUMN - 0.1, LINE, color=accent, alpha=0.16,
+                               linewidth=0))
     ax.text(left + 0.16, y, "◆" if changed else "?" if query else "●", fontsize=6.5, ha="center", va="center",
             color=accent if changed else None, alpha=1.0 if changed else 0.55, family="DejaVu Sans")
     ax.text(left + 0.25, y, _label(row), fontsize=SMALL, va="center", family=MONO, alpha=alpha, weight=weight)
     value, default = _value(row["value"]), "" if query else _default(row)
-    ax.text(left + COLUMN - (0.08 if query else 0.72), y, value, fontsize=SMALL, va="center", ha="right", weight=weight,
+    ax.text(left + COLUMN - 0.72, y, value, fontsize=SMALL, va="center", ha="right", weight=weight,
             color=accent if changed else None, alpha=alpha, **_family(value))
     if default:
         ax.text(left + COLUMN - 0.08, y, default, fontsize=SMALL, va="center", ha="right", alpha=0.75,
@@ -204,13 +218,13 @@ def _legend(ax: Any, y: float) -> None:
 
 def _label(row: dict[str, Any]) -> str:
     name = row["name"]
-    if row["group"] not in ("root", "torch"):
+    if row["group"] not in ("root", "torch", *SINGLE):
         name = name.partition(".")[2]
     if name.endswith(LONG):
         return "    ↳ …_split_k"
     if row["group"] == "torch":
         return name.partition(".")[2]
-    called = row["kind"] == "query" and name not in ("enabled", "supported_engines", "available_dsls")
+    called = row["kind"] == "query" and name not in PROPERTIES
     return f"{name}()" if called or row["kind"] == "setter" else name
 
 
@@ -227,4 +241,4 @@ def _value(value: Any) -> str:
 
 
 def _default(row: dict[str, Any]) -> str:
-    return t("(build)", "（看构建）") if row["default"] is DEPENDS else _value(row["default"])
+    return repr(DEPENDS) if row["default"] is DEPENDS else _value(row["default"])

@@ -62,7 +62,8 @@ def closest(name: str) -> str | None:
     if name in EXPECTED:
         return EXPECTED[name]
     if name.startswith("mps."):
-        near = difflib.get_close_matches(name, [known for known in SWITCHES if known.startswith("mps.")], 1, 0.8)
+        queries = [known for known in SWITCHES if known.startswith("mps.")]
+        near = difflib.get_close_matches(name, queries, 1, 0.8)
         return near[0] if near else None
     group, _, last = name.rpartition(".")
     siblings = {known.rpartition(".")[2]: known for known in SWITCHES if known.rpartition(".")[0] == group}

@@ -7,7 +7,8 @@ from typing import Any
 
 from course.flags import state
 from course.flags.catalogue import SWITCHES, find
-from course.flags.switch import DEPENDS, Unreadable
+from course.flags.precision import LINKED
+from course.flags.switch import DEPENDS, Absent, Unreadable
 from course.language import Text, both, pick
 
 
@@ -23,7 +24,7 @@ class Change:
     def text(self) -> Text:
         path = find(self.name).path
         if isinstance(self.after, Unreadable):
-            return both(f"`{path}` was {self.before!r} and torch no longer tells its value: {self.after.reason}.",
+            return both(f"`{path}` was {self.before!r}; torch no longer tells its value: {self.after.reason}.",
                         f"`{path}` 原来是 {self.before!r}，现在 torch 不再给出它的值：{self.after.reason}。")
         return both(f"`{path}` is now {self.after!r}; it was {self.before!r}.",
                     f"`{path}` 现在是 {self.after!r}，原来是 {self.before!r}。")
@@ -33,33 +34,39 @@ class Change:
 
 
 _baseline: dict[str, Any] | None = None
-_saved: state._Saved | None = None
+_saved: state.Saved | None = None
 
 
 def changes(before: dict[str, Any], after: dict[str, Any]) -> list[Change]:
-    """The switches whose values differ between two readings (`read()` or `snapshot()`), in the order of the map."""
+    """The switches whose values differ between two readings (`read()` or `snapshot()`)."""
     return [Change(name, before[name], after[name]) for name in SWITCHES
-            if name in before and name in after and before[name] != after[name]]
+            if name in before and name in after and _differs(name, before[name], after[name])]
+
+
+def _differs(name: str, before: Any, after: Any) -> bool:
+    """Whether a change of value is news: a value that merely became readable (CUDA has started) is none."""
+    if isinstance(before, Absent) or isinstance(after, Absent):
+        return False
+    if isinstance(before, Unreadable) and name not in LINKED:
+        return False
+    return before != after
 
 
 def remember() -> None:
     """Take the present state as the one `leaks()` compares with and `restore()` goes back to."""
     global _baseline, _saved
     _baseline = state.snapshot()
-    _saved = state._Saved(_baseline)
+    _saved = state.Saved(_baseline)
 
 
 def baseline() -> dict[str, Any]:
-    """The state at the last `remember()`; without one, the defaults of a fresh process where they are known."""
+    """The state at the last `remember()`; without one, the known defaults of a fresh process."""
     if _baseline is not None:
         return dict(_baseline)
     now = state.snapshot()
-    return {name: value if SWITCHES[name].default is DEPENDS or not _comparable(value) else SWITCHES[name].default
-            for name, value in now.items()}
-
-
-def _comparable(value: Any) -> bool:
-    return bool(value) or value is False or value == 0 or isinstance(value, Unreadable)
+    known = {name for name, value in now.items()
+             if SWITCHES[name].default is not DEPENDS and not isinstance(value, Absent)}
+    return {name: SWITCHES[name].default if name in known else value for name, value in now.items()}
 
 
 def leaks() -> list[Change]:

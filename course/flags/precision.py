@@ -1,12 +1,12 @@
 """Saving and restoring the whole float32 precision state exactly, inherited values included.
 
-torch answers every question about a node of the precision tree with the value in force, so a leaf that inherits
-'ieee' and a leaf set to 'ieee' read the same. Which of the two it is shows when its parent is moved for a
+torch answers every question about a node of the precision tree with the value in force, so a leaf that
+inherits 'ieee' and a leaf set to 'ieee' read the same. Which of the two it is shows when its parent is moved for a
 moment; every move here is undone at once, and nothing but these few calls happens in between.
 
 What cannot be restored: in torch 2.13 `cudnn.conv` and `cudnn.rnn` start with a value that no public call can
-write (TF32 unless a parent says otherwise; `Float32Precision::DEFAULT` in aten/src/ATen/Context.h). Once one of
-them, or `cudnn.allow_tf32`, has been assigned, it can read 'tf32' again but no longer follows its parents.
+write (TF32 unless a parent says otherwise; `Float32Precision::DEFAULT` in aten/src/ATen/Context.h). Once one
+of them, or `cudnn.allow_tf32`, has been assigned, it can read 'tf32' again but no longer follows its parents.
 `restore` names such leaves.
 """
 
@@ -59,7 +59,7 @@ def save() -> Precision | None:
 
 
 def restore(saved: Precision | None) -> list[str]:
-    """Put the precision state back; gives the names of leaves that read the same but no longer follow a parent."""
+    """Put the precision state back; gives the leaves that read the same but no longer follow a parent."""
     if saved is None:
         return []
     return quietly(lambda torch: _restore(torch, saved))
@@ -149,7 +149,8 @@ def _restore(torch: Any, saved: Precision) -> list[str]:
         if value != FACTORY:
             _set(torch, node, value)
     after = _save(torch)
-    pinned = [node for node, value in saved.nodes.items() if value == FACTORY and after.nodes[node] != FACTORY]
+    factory = [node for node, value in saved.nodes.items() if value == FACTORY]
+    pinned = [node for node in factory if after.nodes[node] != FACTORY]
     for node in pinned:
         _set(torch, node, _factory_value(saved, node))
     return [NAMES[node] for node in pinned]

@@ -10,12 +10,12 @@ from course.flags.switch import DEPENDS, Absent, Switch, Unreadable
 from course.language import Text, both, pick
 
 # The submodules in the order of the map.
-GROUPS = ("root", "cudnn", "cuda", "miopen", "mkldnn", "mkl", "openmp", "nnpack", "mha", "opt_einsum", "quantized",
-          "cpu", "kleidiai", "xnnpack", "xeon", "mps", "cusparselt", "python_native", "torch")
+GROUPS = ("root", "cudnn", "cuda", "miopen", "mkldnn", "mkl", "openmp", "nnpack", "mha", "opt_einsum",
+          "quantized", "cpu", "kleidiai", "xnnpack", "xeon", "mps", "cusparselt", "python_native", "torch")
 
 
 def is_changed(switch: Switch, value: Any, start: dict[str, Any]) -> bool:
-    """Whether `value` differs from the default, or where that depends on the build, from the start of the lesson."""
+    """Whether `value` differs from the default, or, where that varies, from the start of the lesson."""
     if not switch.changeable or isinstance(value, Absent):
         return False
     if switch.default is DEPENDS:
@@ -26,9 +26,9 @@ def is_changed(switch: Switch, value: Any, start: dict[str, Any]) -> bool:
 def map_rows() -> list[dict[str, Any]]:
     """One flat row for each switch, query and tool, grouped by submodule.
 
-    Keys: name, group, path, kind, value, default, changed (bool), absent (bool), unreadable (bool), text, readers,
-    note ('' when none), since, frozen. value and default are as torch gives them; text, readers and note are in
-    the learner's language.
+    Keys: name, group, path, kind, value, default, changed (bool), absent (bool), unreadable (bool), text,
+    readers, note ('' when none), since, frozen. value and default are as torch gives them; text, readers and
+    note are in the learner's language.
     """
     start = baseline()
     rows = []

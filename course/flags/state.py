@@ -81,6 +81,14 @@ def _check_settable(switch: Switch) -> None:
             f"用 `using(..., skip_absent=True)` 可以跳过它。"))
 
 
+def _check_restorable(switch: Switch) -> None:
+    value = switch.read()
+    if isinstance(value, Unreadable) and switch.name not in precision.LINKED:
+        raise FlagError(t(
+            f"torch does not tell the value of {switch.name} now ({value.reason}), so it cannot be put back.",
+            f"torch 现在不给出 {switch.name} 的值（{value.reason}），因此之后无法恢复。"))
+
+
 class using(contextlib.ContextDecorator):  # noqa: N801  (reads as a verb: with using({...}):)
     """Change only the switches named, for one block, and put them back whatever happens in it.
 
@@ -89,8 +97,8 @@ class using(contextlib.ContextDecorator):  # noqa: N801  (reads as a verb: with 
 
     settings: name -> value; names as in SWITCHES. skip_absent: pass over what this build lacks instead of
     raising. Raises FlagError at once for a wrong name or type, before anything is changed. Restored: the
-    value each named switch had on entry, also after an exception, Ctrl-C or changes made inside; the precision
-    switches as a whole tree, since they are linked. `pinned` afterwards lists the one thing torch cannot
+    value each named switch had on entry, also after an exception, Ctrl-C or changes made inside; the
+    precision switches as a whole tree, since they are linked. `pinned` afterwards lists the one thing torch cannot
     take back: cuDNN leaves that read the same but no longer follow their parent (see course.flags.precision).
     """
 
@@ -101,17 +109,18 @@ class using(contextlib.ContextDecorator):  # noqa: N801  (reads as a verb: with 
                               '请用字典写出开关：using({"cudnn.benchmark": True})。'))
         self.settings: dict[str, Any] = {}
         self.pinned: list[str] = []
-        self._saved: list[_Saved] = []
+        self._saved: list[Saved] = []
         for name, value in {**(settings or {}), **more}.items():
             switch = find(name)
             if skip_absent and switch.changeable and switch.read() == ABSENT:
                 continue
             _check_settable(switch)
+            _check_restorable(switch)
             check_value(switch, value)
             self.settings[switch.name] = value
 
     def __enter__(self) -> using:
-        saved = _Saved(self.settings)
+        saved = Saved(self.settings)
         self._saved.append(saved)
         try:
             for name in sorted(self.settings, key=_order):
@@ -131,7 +140,7 @@ def _order(name: str) -> tuple[bool, int]:
     return name != "torch.float32_matmul_precision", list(SWITCHES).index(name)
 
 
-class _Saved:
+class Saved:
     """The values some switches had, and how to put them back."""
 
     def __init__(self, names: Any) -> None:
@@ -169,7 +178,7 @@ class _Saved:
 @contextlib.contextmanager
 def preserved() -> Iterator[None]:
     """Put back every switch after the block, whatever the block changed and however it ends."""
-    saved = _Saved([name for name, switch in SWITCHES.items() if switch.changeable])
+    saved = Saved([name for name, switch in SWITCHES.items() if switch.changeable])
     try:
         yield
     finally:

@@ -34,7 +34,7 @@ ABSENT = Absent()
 
 @dataclass(frozen=True)
 class Unreadable:
-    """The value of a switch that torch refuses to tell, with the first sentence of its reason. It is false."""
+    """The value of a switch that torch refuses to tell, with its reason. It is false."""
 
     reason: str
 
@@ -49,7 +49,7 @@ class Depends:
     """The default of a switch that depends on the build or the machine."""
 
     def __repr__(self) -> str:
-        return t("(depends)", "（视情况）")
+        return t("(varies)", "（视情况）")
 
 
 DEPENDS = Depends()
@@ -64,7 +64,7 @@ class FlagError(ValueError):
 
 @dataclass(frozen=True)
 class Switch:
-    """One attribute or function of torch.backends, or one process-wide setting of torch that belongs beside it.
+    """One attribute or function of torch.backends, or a process-wide setting of torch that belongs beside it.
 
     name: the path after `torch.backends.`; names starting with `torch.` live outside torch.backends.
     kind: `switch` (assign to it), `setter` (change it by calling a function), `query` (read only),
@@ -94,7 +94,7 @@ class Switch:
 
     @property
     def group(self) -> str:
-        """The submodule it belongs to: `cudnn`, `cuda`, ...; `root` for torch.backends itself, `torch` outside."""
+        """The submodule it belongs to: `cudnn`, `cuda`, ...; `root` for the top, `torch` outside."""
         head, _, rest = self.name.partition(".")
         return head if rest else "root"
 
@@ -148,7 +148,7 @@ def quietly(function: Callable[[Any], Any]) -> Any:
 
 
 def first_sentence(error: BaseException) -> str:
-    """The first line of an exception's message up to its first full stop (left out), at most 160 characters."""
+    """The first line of an exception's message up to its first full stop, at most 160 characters."""
     lines = str(error).strip().splitlines()
     line = (lines[0] if lines else type(error).__name__).strip()
     return line.split(". ")[0][:160].rstrip(".")

@@ -1,4 +1,4 @@
-"""The switches and queries that speak about the CPU: mkldnn, mkl, openmp, nnpack, quantized, cpu and small ones.
+"""The switches and queries that speak about the CPU: mkldnn, mkl, openmp, nnpack, quantized and small ones.
 
 Sources: torch/backends/mkldnn/__init__.py and its neighbours, aten/src/ATen/native/Convolution.cpp,
 https://docs.pytorch.org/docs/stable/backends.html, https://docs.pytorch.org/docs/stable/notes/mkldnn.html
@@ -9,7 +9,6 @@ from __future__ import annotations
 from course.flags.switch import DEPENDS, Switch
 from course.language import both
 
-BUILT = "query"
 ONEDNN = both("the oneDNN primitive of that operator", "对应算子的 oneDNN 原语")
 
 
@@ -48,14 +47,14 @@ MKLDNN = (
         both("the oneDNN leaves that have no value of their own", "没有自己取值的 oneDNN 叶子"),
         takes="precision", since="2.9", frozen=True,
         set=lambda torch, value: torch._C._set_fp32_precision_setter("mkldnn", "all", value),
-        note=both("In torch 2.13 the plain assignment writes the root of the tree instead; `using` writes this node.",
+        note=both("In torch 2.13 the plain assignment writes the root of the tree; `using` writes this node.",
                   "在 torch 2.13 中，直接赋值写到的是树根；`using` 写的是这个节点。")),
     _leaf("matmul", "matrix products", "矩阵乘"),
     _leaf("conv", "convolutions", "卷积"),
     _leaf("rnn", "recurrent layers", "循环层"),
-    Switch("mkldnn.is_available", BUILT, DEPENDS,
+    Switch("mkldnn.is_available", "query", DEPENDS,
            both("Was this torch built with oneDNN?", "这个 torch 编译时是否带了 oneDNN？")),
-    Switch("mkldnn.is_acl_available", BUILT, DEPENDS,
+    Switch("mkldnn.is_acl_available", "query", DEPENDS,
            both("Was the Arm Compute Library built in?", "编译时是否带了 Arm Compute Library？")),
     Switch("mkldnn.verbose", "tool", DEPENDS,
            both("A context manager: oneDNN prints one line for each primitive it runs.",
@@ -63,13 +62,13 @@ MKLDNN = (
 )
 
 CPU = (
-    Switch("mkl.is_available", BUILT, DEPENDS,
+    Switch("mkl.is_available", "query", DEPENDS,
            both("Was Intel MKL (BLAS, FFT) built in? It is not MKL-DNN.",
                 "编译时是否带了 Intel MKL（BLAS、FFT）？它不是 MKL-DNN。")),
     Switch("mkl.verbose", "tool", DEPENDS,
            both("A context manager: MKL prints one line for each call.",
                 "上下文管理器：MKL 每次调用打印一行。")),
-    Switch("openmp.is_available", BUILT, DEPENDS,
+    Switch("openmp.is_available", "query", DEPENDS,
            both("Was OpenMP built in?", "编译时是否带了 OpenMP？")),
     Switch(
         "nnpack.set_flags", "setter", True,
@@ -80,7 +79,7 @@ CPU = (
         set=lambda torch, value: torch.backends.nnpack.set_flags(value),
         note=both("There is no nnpack.enabled: assigning one changes nothing.",
                   "没有 nnpack.enabled：给它赋值什么也不会改变。")),
-    Switch("nnpack.is_available", BUILT, DEPENDS,
+    Switch("nnpack.is_available", "query", DEPENDS,
            both("Is NNPACK built in and does it support this CPU?", "是否带了 NNPACK 且支持本机 CPU？")),
     Switch(
         "mha.set_fastpath_enabled", "setter", True,
@@ -93,7 +92,7 @@ CPU = (
         set=lambda torch, value: torch.backends.mha.set_fastpath_enabled(value)),
     Switch(
         "opt_einsum.enabled", "switch", DEPENDS,
-        both("May torch.einsum let opt_einsum choose the order of contraction? On where the package is installed.",
+        both("May torch.einsum let opt_einsum choose the order of contraction? On where installed.",
              "torch.einsum 能否让 opt_einsum 选择收缩顺序？装了该包时默认开启。"),
         both("torch.einsum with three or more operands", "三个及以上操作数的 torch.einsum"), takes="bool"),
     Switch(
@@ -101,7 +100,7 @@ CPU = (
         both("How the order is sought: 'auto', 'greedy' or 'optimal'.",
              "怎样寻找收缩顺序：'auto'、'greedy' 或 'optimal'。"),
         both("torch.einsum, when opt_einsum is enabled", "启用 opt_einsum 时的 torch.einsum"), takes="text"),
-    Switch("opt_einsum.is_available", BUILT, DEPENDS,
+    Switch("opt_einsum.is_available", "query", DEPENDS,
            both("Is the package opt_einsum installed?", "是否安装了 opt_einsum 包？")),
     Switch(
         "quantized.engine", "switch", DEPENDS,
@@ -114,9 +113,9 @@ CPU = (
                 "PyTorch 自己的 CPU 内核使用哪种向量宽度；oneDNN 自行决定。"),
            note=both("ATEN_CPU_CAPABILITY, set before the start, lowers it.",
                      "启动前设置 ATEN_CPU_CAPABILITY 可以把它调低。")),
-    Switch("kleidiai.is_available", BUILT, DEPENDS,
+    Switch("kleidiai.is_available", "query", DEPENDS,
            both("Was KleidiAI (int4 kernels for Arm) built in?", "编译时是否带了 KleidiAI（Arm int4 内核）？")),
-    Switch("xnnpack.enabled", BUILT, DEPENDS,
+    Switch("xnnpack.enabled", "query", DEPENDS,
            both("Was XNNPACK built in? The name looks like a switch, but it cannot be assigned.",
                 "编译时是否带了 XNNPACK？名字像开关，却不能赋值。"),
            get=lambda torch: torch._C._is_xnnpack_enabled()),

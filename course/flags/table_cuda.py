@@ -1,6 +1,6 @@
 """The switches and queries of torch.backends.cuda, .cusparselt and .miopen.
 
-Sources: torch/backends/cuda/__init__.py, torch/backends/miopen/__init__.py, torch/backends/cusparselt/__init__.py,
+Sources: torch/backends/cuda/__init__.py, torch/backends/{miopen,cusparselt}/__init__.py,
 https://docs.pytorch.org/docs/stable/backends.html#torch-backends-cuda
 """
 
@@ -58,23 +58,28 @@ def _reduction(kind: str) -> tuple[Switch, Switch]:
                     f"{kind} 矩阵乘能否用较低的精度累加部分和？"),
                GEMM, takes="bool", note=PAIR, set=_pair(kind, 0)),
         Switch(f"{name}_split_k", "switch", True,
-               both(f"May {kind} matrix products split the inner dimension while reducing in lower precision?",
+               both(f"May {kind} matrix products split the inner dimension and reduce in lower precision?",
                     f"{kind} 矩阵乘在低精度归约时能否切分内维（split-k）？"),
                GEMM, takes="bool", set=_pair(kind, 1),
-               note=both("torch sets it only as the second half of a pair (bool, bool), and refuses (True, False).",
+               note=both("torch sets it only as the second of a pair (bool, bool), and refuses (True, False).",
                          "torch 只允许以二元组 (bool, bool) 的第二项来设置它，并且不接受 (True, False)。")),
     )
 
 
-def _plan_cache(torch: Any) -> Any:
-    return torch.backends.cuda.cufft_plan_cache.max_size if torch.cuda.is_initialized() else None
+def _started(torch: Any) -> Any:
+    """torch.backends.cuda, once CUDA runs: a reading must not start it."""
+    if not torch.cuda.is_available():
+        raise AttributeError("no CUDA here")
+    if not torch.cuda.is_initialized():
+        raise RuntimeError("CUDA is not in use yet")
+    return torch.backends.cuda
 
 
 CUDA = (
     Switch(
         "cuda.matmul.allow_tf32", "switch", False,
-        both("The older way to allow TF32 in float32 matrix products; off unless an environment variable says so.",
-             "允许 float32 矩阵乘使用 TF32 的旧接口；除非环境变量另有设置，默认关闭。"),
+        both("The older way to allow TF32 in float32 matrix products; off by default.",
+             "允许 float32 矩阵乘使用 TF32 的旧接口；默认关闭。"),
         GEMM, takes="bool",
         note=both("TORCH_ALLOW_TF32_CUBLAS_OVERRIDE=1 before the start turns it on.",
                   "启动前设置 TORCH_ALLOW_TF32_CUBLAS_OVERRIDE=1 会把它打开。")),
@@ -92,7 +97,8 @@ CUDA = (
         "cuda.cufft_plan_cache.max_size", "switch", DEPENDS,
         both("How many FFT plans the current GPU keeps; readable once CUDA is in use.",
              "当前 GPU 最多保留多少个 FFT 方案；CUDA 启用后才可读取。"),
-        both("FFTs on a GPU", "GPU 上的 FFT"), takes="int", get=_plan_cache),
+        both("FFTs on a GPU", "GPU 上的 FFT"), takes="int",
+        get=lambda torch: _started(torch).cufft_plan_cache.max_size),
     _library("preferred_linalg_library",
              both("Which library solves dense linear algebra: cuSOLVER or MAGMA.",
                   "稠密线性代数用哪个库：cuSOLVER 还是 MAGMA。"),
@@ -103,7 +109,8 @@ CUDA = (
                   "矩阵乘用哪个库：cuBLAS、cuBLASLt，ROCm 上还有 CK。"),
              both("Experimental in torch.", "在 torch 中属于实验性接口。")),
     _library("preferred_rocm_fa_library",
-             both("Which flash attention ROCm uses: AOTriton or CK.", "ROCm 使用哪种 flash attention：AOTriton 或 CK。"),
+             both("Which flash attention ROCm uses: AOTriton or CK.", 
+                  "ROCm 使用哪种 flash attention：AOTriton 或 CK。"),
              both("Only ROCm reads it.", "只有 ROCm 会读取。")),
     _sdp("enable_flash_sdp", "flash_sdp_enabled", True,
          both("May attention use the flash kernels?", "注意力能否使用 flash 内核？")),
@@ -120,7 +127,7 @@ CUDA = (
         "cuda.cublas_workspace_size", "query", DEPENDS,
         both("The cuBLAS workspace in bytes; the same function with a number sets it.",
              "cuBLAS 工作区的字节数；同一个函数传入数字即可设置。"),
-        get=lambda torch: _started(torch, "cublas_workspace_size")),
+        get=lambda torch: _started(torch).cublas_workspace_size()),
     Switch(
         "cuda.is_built", "query", DEPENDS,
         both("Was this torch built with CUDA? It says nothing about a GPU being present.",
@@ -135,13 +142,6 @@ CUDA = (
         "cuda.sdp_kernel", "tool", DEPENDS,
         both("Deprecated: use torch.nn.attention.sdpa_kernel.", "已弃用：请用 torch.nn.attention.sdpa_kernel。")),
 )
-
-
-def _started(torch: Any, name: str) -> Any:
-    """Asks only when CUDA already runs: a reading must not start it."""
-    if not torch.cuda.is_initialized():
-        raise AttributeError(name)
-    return getattr(torch.backends.cuda, name)()
 
 
 ELSEWHERE = (

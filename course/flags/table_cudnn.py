@@ -26,7 +26,7 @@ TREE = both(
 ROOT = (
     Switch(
         "fp32_precision", "switch", "none",
-        both("The root of the precision tree: how exactly float32 must be computed where no node below says more.",
+        both("The root of the precision tree: how exactly float32 is computed where no node below has a say.",
              "精度树的根：下面的节点没有说明时，float32 要算到多精确。"),
         both("every leaf of the tree that has no value of its own", "精度树中没有自己取值的所有叶子"),
         takes="precision", since="2.9", frozen=True,

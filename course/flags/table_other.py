@@ -1,4 +1,4 @@
-"""torch.backends.mps, torch.backends.python_native, and the process-wide settings of torch that act beside them.
+"""torch.backends.mps, torch.backends.python_native, and the process-wide settings of torch beside them.
 
 Sources: torch/backends/mps/__init__.py, torch/backends/python_native/__init__.py, torch/__init__.py,
 https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html,

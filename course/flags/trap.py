@@ -37,7 +37,7 @@ class FlagsCall:
         blocked = next((row for row in self.rows if isinstance(row["now"], Unreadable)), None)
         if blocked:
             reason = blocked["now"].reason
-            return both(f"As things stand `{self.call}` would raise, since it reads {blocked['name']}: {reason}.",
+            return both(f"As things stand `{self.call}` would raise, for it reads {blocked['name']}: {reason}.",
                         f"就目前的状态，`{self.call}` 会抛出异常，因为它要读取 {blocked['name']}：{reason}。")
         if not self.surprises:
             return both(f"`{self.call}` changes nothing that it does not name, as things stand now.",
@@ -47,16 +47,17 @@ class FlagsCall:
                     f"`{self.call}` 还会设置没写出来的开关：{listed.replace(', ', '，')}。")
 
     def _cells(self) -> list[list[str]]:
-        head = [t("switch", "开关"), t("you wrote", "你写的"), t("now", "现在"), t("inside the block", "块内"), ""]
-        body = [[row["name"], "" if row["written"] is None else repr(row["written"]["value"]), repr(row["now"]),
-                 repr(row["inside"]), t("not named, yet it changes", "没写，却会变") if row["surprise"] else ""]
-                for row in self.rows]
+        head = [t("switch", "开关"), t("you wrote", "你写的"), t("now", "现在"),
+                t("inside the block", "块内"), ""]
+        flag = t("not named, yet it changes", "没写，却会变")
+        body = [[row["name"], "" if row["written"] is None else repr(row["written"]["value"]),
+                 repr(row["now"]), repr(row["inside"]), flag if row["surprise"] else ""] for row in self.rows]
         return [head, *body]
 
     def __str__(self) -> str:
         cells = self._cells()
         widths = [max(len(line[i]) for line in cells) for i in range(len(cells[0]))]
-        lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in cells]
+        lines = ["  ".join(cell.ljust(widths[i]) for i, cell in enumerate(line)).rstrip() for line in cells]
         return "\n".join([*lines, pick(self.text)])
 
     def _repr_html_(self) -> str:
@@ -66,11 +67,12 @@ class FlagsCall:
                              f"{'</b>' if bold else ''}</td>" for cell in line) + "</tr>"
             for line, bold in ((line, bool(line[-1])) for line in body))
         heads = "".join(f"<th style='text-align:left' scope='col'>{html.escape(cell)}</th>" for cell in head)
-        return f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table><p>{html.escape(pick(self.text))}</p>"
+        table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+        return f"{table}<p>{html.escape(pick(self.text))}</p>"
 
 
 def explain_flags_call(module: Any, **named: Any) -> FlagsCall:
-    """What `with torch.backends.<module>.flags(**named)` would set, compared with what is named. Sets nothing.
+    """What `with torch.backends.<module>.flags(**named)` would set. Sets nothing itself.
 
     module: "cudnn", "mkldnn", "nnpack", "miopen", "opt_einsum", "" (torch.backends itself), or the module.
     Raises FlagError, in words, for a module without flags() or an argument it does not take.

@@ -11,7 +11,7 @@ import dis
 import sys
 import types
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from course.flags.catalogue import EXPECTED, SWITCHES, closest
@@ -39,14 +39,16 @@ class Typo:
     def text(self) -> Text:
         path, shown = f"{PREFIX}.{self.name}", repr(self.value)[:40]
         if self.overwritten:
-            cure = (both(f"`del {path}` brings it back.", f"用 `del {path}` 可以找回它。") if self.deletable else
-                    both("Restart the kernel to get it back.", "请重启内核找回它。"))
+            cure = both("Restart the kernel to get it back.", "请重启内核找回它。")
+            if self.deletable:
+                cure = both(f"`del {path}` brings it back.", f"用 `del {path}` 可以找回它。")
             return both(
                 f"`{path} = {shown}` has overwritten a function of torch; it switches nothing. {cure['en']}",
                 f"`{path} = {shown}` 覆盖了 torch 的一个函数，没有切换任何东西。{cure['zh']}")
         if self.name in SWITCHES:
             return both(
-                f"`{path} = {shown}` has no effect: this build of torch has no such switch. `del {path}` removes it.",
+                f"`{path} = {shown}` has no effect: this build of torch has no such switch. "
+                f"`del {path}` removes it.",
                 f"`{path} = {shown}` 不起作用：当前的 torch 构建没有这个开关。用 `del {path}` 可以删掉它。")
         meant = both("", "")
         if self.suggestion:
@@ -58,7 +60,8 @@ class Typo:
         return both(
             f"`{path} = {shown}` only made a new attribute that torch never reads.{meant['en']} "
             f"`del {path}` removes it.",
-            f"`{path} = {shown}` 只是新建了一个 torch 从不读取的属性。{meant['zh']}用 `del {path}` 可以删掉它。")
+            f"`{path} = {shown}` 只是新建了一个 torch 从不读取的属性。{meant['zh']}"
+            f"用 `del {path}` 可以删掉它。")
 
     def __str__(self) -> str:
         return pick(self.text)
@@ -84,7 +87,7 @@ def _in_module(module_name: str, module: Any) -> list[Typo]:
         full = f"{group}.{name}" if group else name
         if name not in known:
             found.append(_typo(module, full, name, value, stand_in))
-        elif not stand_in and full in SWITCHES and SWITCHES[full].kind in ("query", "tool") and not callable(value):
+        elif not stand_in and not callable(value) and full in SWITCHES and not SWITCHES[full].changeable:
             found.append(Typo(full, value, None, overwritten=True, deletable=False))
     return found
 
@@ -112,7 +115,7 @@ def _suggest(full: str) -> str | None:
     return ends[near[0]] if near else None
 
 
-@lru_cache(maxsize=None)
+@cache
 def _names_in_source(module_name: str) -> frozenset[str]:
     """Every name the module's own code binds; none of them is a learner's."""
     module = sys.modules[module_name]

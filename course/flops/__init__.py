@@ -1,6 +1,7 @@
 """Counting work exactly: multiply-accumulates and FLOPs of a model, and how other counters differ.
 
-`count(model, *inputs)` counts; `cross_check(model, inputs)` puts thop, ptflops and torch's own counter beside it.
+`count(model, *inputs)` counts; `cross_check(model, inputs)` puts thop, ptflops and torch's own counter
+beside it.
 FLOPs (small s) is an amount of work; a rate is written FLOP/s.
 """
 

@@ -37,28 +37,40 @@ def count(model: Any, *inputs: Any, training: bool = False, **kwargs: Any) -> Fl
 
     Convention: one MAC = one multiply feeding one accumulate in a contraction; FLOPs = 2 x MACs; norms,
     activations, pooling, bias, softmax count 0; padding taps counted; transposed convolution by input
-    positions; attention dense. A training step adds each gradient that is needed; every one costs one forward.
+    positions; attention dense. A training step adds each gradient that is needed; every one costs one
+    forward.
     An operator that is neither counted nor provably free of contractions is listed in `.unknown`, and then
     `.exact` is False.
 
     Raises CountError if `model` cannot be called, inputs are missing, or the forward raises (it says where).
     """
     model, call = _callable(model, inputs, kwargs)
-    modules = _modules_of(model)
-    step = functools.partial(_attempt, model, call, modules, inputs, kwargs, training)
+    modules = modules_of(model)
+    step = functools.partial(attempt, model, call, modules, inputs, kwargs, training)
     shapes_only = _anything_without_data(modules, inputs, kwargs)
     with _nothing_compiled():
         if not shapes_only:
             for ground in (MetaGround, FakeGround):
-                with contextlib.suppress(Exception), warnings.catch_warnings(), process_kept(), modules_kept(modules):
+                with (
+                    contextlib.suppress(Exception),
+                    warnings.catch_warnings(),
+                    process_kept(),
+                    modules_kept(modules),
+                ):
                     warnings.simplefilter("ignore")
                     return step(ground())
         with process_kept(), modules_kept(modules):
             return step(MetaGround() if shapes_only else RealGround())
 
 
-def _attempt(
-    model: Any, call: Callable[..., Any], modules: list[nn.Module], inputs: Any, kwargs: Any, training: bool, ground: Any
+def attempt(
+    model: Any,
+    call: Callable[..., Any],
+    modules: list[nn.Module],
+    inputs: Any,
+    kwargs: Any,
+    training: bool,
+    ground: Any,
 ) -> FlopCount:
     """One count on one ground; the exceptions of the forward come out as CountError."""
     root, places = module_tree(_roots(model, modules), _kind(model))
@@ -73,7 +85,9 @@ def _attempt(
             arguments = inputs, kwargs
         else:
             stack.enter_context(swapped(modules, stand_in))
-            arguments = tree_map(lambda leaf: stand_in(leaf) if isinstance(leaf, torch.Tensor) else leaf, (inputs, kwargs))
+            arguments = tree_map(
+                lambda leaf: stand_in(leaf) if isinstance(leaf, torch.Tensor) else leaf, (inputs, kwargs)
+            )
         stack.enter_context(_gradients_kept(modules, _loose_tensors(model)))
         if training:
             stack.enter_context(torch.inference_mode(False))
@@ -107,11 +121,15 @@ def _backward(output: Any) -> None:
     """Gradients of everything differentiable in the output."""
     tensors = [leaf for leaf in _tensors_of(output) if leaf.requires_grad]
     if not tensors:
-        raise CountError(t(
-            "A training step needs an output that depends on a trainable parameter, and this one does not: every "
-            "parameter is frozen, or the forward detaches its result. Count without training=True.",
-            "训练步要求输出依赖可训练参数,而这里没有:参数全部被冻结,或者 forward 里把结果 detach 了。请去掉 training=True 再计数。",
-        ))
+        raise CountError(
+            t(
+                "A training step needs an output that depends on a trainable parameter, and this one does "
+                "not: every "
+                "parameter is frozen, or the forward detaches its result. Count without training=True.",
+                "训练步要求输出依赖可训练参数,而这里没有:参数全部被冻结,或者 forward 里把结果 detach 了。"
+                "请去掉 training=True 再计数。",
+            )
+        )
     torch.autograd.backward(tensors, [torch.ones_like(tensor) for tensor in tensors])
 
 
@@ -131,36 +149,53 @@ def _tensors_of(output: Any) -> list[torch.Tensor]:
 def _callable(model: Any, inputs: Any, kwargs: Any) -> tuple[Any, Callable[..., Any]]:
     """The model to count and how to call it, after the questions a beginner's mistake would raise."""
     if isinstance(model, type) and issubclass(model, nn.Module):
-        raise CountError(t(
-            f"{model.__name__} is a class, not a model: make one first, as in count({model.__name__}(...), x).",
-            f"{model.__name__} 是类,不是模型:请先实例化,例如 count({model.__name__}(...), x)。",
-        ))
+        raise CountError(
+            t(
+                f"{model.__name__} is a class, not a model: make one first, as in "
+                f"count({model.__name__}(...), x).",
+                f"{model.__name__} 是类,不是模型:请先实例化,例如 count({model.__name__}(...), x)。",
+            )
+        )
     if not callable(model):
-        raise CountError(t(
-            f"count needs a model or a function, and got {_describe(model)}. Write count(model, x), the model first.",
-            f"count 需要模型或函数,得到的却是 {_describe(model)}。请写成 count(model, x),模型放在前面。",
-        ))
+        raise CountError(
+            t(
+                f"count needs a model or a function, and got {_describe(model)}. Write count(model, x), "
+                "the model first.",
+                f"count 需要模型或函数,得到的却是 {_describe(model)}。请写成 count(model, x),模型放在前面。",
+            )
+        )
     if isinstance(model, nn.Module) and not inputs and not kwargs:
-        raise CountError(t(
-            f"count needs inputs to run {type(model).__name__} on: the work depends on their shape. "
-            "For an image model: count(model, torch.zeros(1, 3, 224, 224)).",
-            f"count 需要输入才能运行 {type(model).__name__}:工作量取决于输入的形状。"
-            "图像模型可以写成 count(model, torch.zeros(1, 3, 224, 224))。",
-        ))
-    if len(inputs) == 1 and isinstance(inputs[0], (tuple, list, torch.Size)) and inputs[0] \
-            and all(isinstance(size, int) for size in inputs[0]):
+        raise CountError(
+            t(
+                f"count needs inputs to run {type(model).__name__} on: the work depends on their shape. "
+                "For an image model: count(model, torch.zeros(1, 3, 224, 224)).",
+                f"count 需要输入才能运行 {type(model).__name__}:工作量取决于输入的形状。"
+                "图像模型可以写成 count(model, torch.zeros(1, 3, 224, 224))。",
+            )
+        )
+    if (
+        len(inputs) == 1
+        and isinstance(inputs[0], (tuple, list, torch.Size))
+        and inputs[0]
+        and all(isinstance(size, int) for size in inputs[0])
+    ):
         shape = tuple(inputs[0])
-        raise CountError(t(
-            f"The input is the shape {shape}, not a tensor: write count(model, torch.zeros{shape}).",
-            f"输入是形状 {shape},不是张量:请写成 count(model, torch.zeros{shape})。",
-        ))
+        raise CountError(
+            t(
+                f"The input is the shape {shape}, not a tensor: write count(model, torch.zeros{shape}).",
+                f"输入是形状 {shape},不是张量:请写成 count(model, torch.zeros{shape})。",
+            )
+        )
     if isinstance(model, nn.Module):
         lazy = [name for name, p in model.named_parameters() if torch.nn.parameter.is_lazy(p)]
         if lazy:
-            raise CountError(t(
-                f"The parameter {lazy[0]} has no shape yet (a lazy layer). Run the model once, then count.",
-                f"参数 {lazy[0]} 还没有形状(惰性层)。请先运行一次模型,再计数。",
-            ))
+            raise CountError(
+                t(
+                    f"The parameter {lazy[0]} has no shape yet (a lazy layer). Run the model once, then "
+                    "count.",
+                    f"参数 {lazy[0]} 还没有形状(惰性层)。请先运行一次模型,再计数。",
+                )
+            )
         while isinstance(model, nn.DataParallel) or hasattr(model, "_orig_mod"):
             model = model.module if isinstance(model, nn.DataParallel) else model._orig_mod
     return model, model
@@ -199,7 +234,7 @@ def _loose_tensors(model: Any) -> list[torch.Tensor]:
     return [value for value in _held(model) if isinstance(value, torch.Tensor)]
 
 
-def _modules_of(model: Any) -> list[nn.Module]:
+def modules_of(model: Any) -> list[nn.Module]:
     """Every module the call can reach, each once."""
     found: dict[int, nn.Module] = {}
     for entry in _entry_modules(model):
@@ -219,7 +254,9 @@ def _roots(model: Any, modules: list[nn.Module]) -> list[tuple[str, nn.Module]]:
 
 def _kind(model: Any) -> str:
     entries = _entry_modules(model)
-    return type(entries[0]).__name__ if len(entries) == 1 else getattr(model, "__name__", type(model).__name__)
+    return (
+        type(entries[0]).__name__ if len(entries) == 1 else getattr(model, "__name__", type(model).__name__)
+    )
 
 
 def _anything_without_data(modules: list[nn.Module], inputs: Any, kwargs: Any) -> bool:
@@ -268,7 +305,8 @@ def _where(error: Exception, places: dict[int, Any], inputs: Any) -> str:
     return t(
         f"The forward stopped{at_en} with {type(error).__name__}: {reason}. The inputs were: {given}. "
         "Call the model once without counting: it should stop the same way.",
-        f"forward {at_zh}中断,{type(error).__name__}:{reason}。输入是:{given}。请先不计数直接调用一次模型,它应当以同样方式中断。",
+        f"forward {at_zh}中断,{type(error).__name__}:{reason}。输入是:{given}。"
+        "请先不计数直接调用一次模型,它应当以同样方式中断。",
     )
 
 

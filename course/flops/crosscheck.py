@@ -1,4 +1,6 @@
-"""`cross_check`: thop, ptflops and torch's own counter beside ours, all as MACs, each difference explained."""
+"""`cross_check`: thop, ptflops and torch's own counter beside ours, all as MACs, each difference
+explained.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from course.flops.counter import CountError, _attempt, _modules_of, count
+from course.flops.counter import CountError, attempt, count, modules_of
 from course.flops.grounds import RealGround
 from course.flops.peers import ask_all
 from course.flops.reasons import Reason, explain
@@ -21,7 +23,8 @@ from course.language import Text, t
 class ToolRow:
     """One tool. reported: its number in its own unit; macs: the same as MACs; difference: macs minus ours.
 
-    reasons: pieces that add up to the difference. note: why there is no number (package missing, tool stopped).
+    reasons: pieces that add up to the difference. note: why there is no number (package missing, tool
+    stopped).
     """
 
     tool: str
@@ -42,11 +45,23 @@ class CrossCheck:
 
     def rows(self) -> list[dict[str, Any]]:
         """Tidy rows: tool, reported, unit, macs, difference, relative; ours first."""
-        mine = {"tool": "course.flops", "reported": self.ours.macs, "unit": "MACs", "macs": self.ours.macs,
-                "difference": 0, "relative": 0.0}
+        mine = {
+            "tool": "course.flops",
+            "reported": self.ours.macs,
+            "unit": "MACs",
+            "macs": self.ours.macs,
+            "difference": 0,
+            "relative": 0.0,
+        }
         return [mine] + [
-            {"tool": row.tool, "reported": row.reported, "unit": row.unit, "macs": row.macs, "difference": row.difference,
-             "relative": None if row.difference is None else row.difference / max(self.ours.macs, 1)}
+            {
+                "tool": row.tool,
+                "reported": row.reported,
+                "unit": row.unit,
+                "macs": row.macs,
+                "difference": row.difference,
+                "relative": None if row.difference is None else row.difference / max(self.ours.macs, 1),
+            }
             for row in self.tools
         ]
 
@@ -76,17 +91,20 @@ def cross_check(model: nn.Module, inputs: Any) -> CrossCheck:
     Raises CountError as `count` does. Nothing stays behind in the model or in torch.
     """
     if not isinstance(model, nn.Module):
-        raise CountError(t(
-            f"cross_check needs an nn.Module, because the other tools do, and got {type(model).__name__}.",
-            f"cross_check 需要 nn.Module(其他工具只接受它),得到的却是 {type(model).__name__}。",
-        ))
+        raise CountError(
+            t(
+                "cross_check needs an nn.Module, because the other tools do, and got "
+                f"{type(model).__name__}.",
+                f"cross_check 需要 nn.Module(其他工具只接受它),得到的却是 {type(model).__name__}。",
+            )
+        )
     arguments = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
     with process_kept(), modules_kept(model.modules()), torch.no_grad():
         model.eval()
         ours = count(model, *arguments)
-        modules = _modules_of(model)
+        modules = modules_of(model)
         with modules_kept(modules):
-            seen = _attempt(model, model, modules, arguments, {}, False, RealGround())
+            seen = attempt(model, model, modules, arguments, {}, False, RealGround())
         fast = torch.backends.mha.get_fastpath_enabled()
         torch.backends.mha.set_fastpath_enabled(True)
         try:
@@ -97,5 +115,15 @@ def cross_check(model: nn.Module, inputs: Any) -> CrossCheck:
     for peer in peers:
         base = seen if peer.by_operator is not None else ours
         difference = None if peer.macs is None else peer.macs - ours.macs
-        rows.append(ToolRow(peer.tool, peer.unit, peer.reported, peer.macs, difference, tuple(explain(base, peer)), peer.note))
+        rows.append(
+            ToolRow(
+                peer.tool,
+                peer.unit,
+                peer.reported,
+                peer.macs,
+                difference,
+                tuple(explain(base, peer)),
+                peer.note,
+            )
+        )
     return CrossCheck(ours, tuple(rows))

@@ -50,7 +50,9 @@ def addbmm(out: Any, _bias: Any, a: Any, b: Any, **__: Any) -> int:
 
 
 def grouped_mm(out: Any, a: Any, b: Any, *_: Any, **__: Any) -> int:
-    """Products over groups of rows (2-D x 3-D) or batched (3-D x 3-D); each output sums over a's last size."""
+    """Products over groups of rows (2-D x 3-D) or batched (3-D x 3-D); each output sums over a's last
+    size.
+    """
     if a.dim() == 2 and b.dim() == 2:  # the groups cut the summed dimension: each of its slices is used once
         return a.shape[0] * a.shape[1] * b.shape[1]
     if a.dim() == 3 and b.dim() == 2:  # the groups cut the columns of b
@@ -59,7 +61,9 @@ def grouped_mm(out: Any, a: Any, b: Any, *_: Any, **__: Any) -> int:
 
 
 def convolution(out: Any, x: Any, w: Any, *rest: Any, **__: Any) -> int:
-    """aten.convolution(input, weight, bias, stride, padding, dilation, transposed, ...): groups are in the weight."""
+    """aten.convolution(input, weight, bias, stride, padding, dilation, transposed, ...): groups are in the
+    weight.
+    """
     transposed = len(rest) > 4 and bool(rest[4])
     return positions(x.shape if transposed else out.shape) * w.numel()
 
@@ -112,7 +116,7 @@ def trilinear(
         for dim in sorted(expand):
             shape.insert(dim, 1)
         shapes.append(shape)
-    return prod(max(sizes) for sizes in zip(*shapes))
+    return prod(max(sizes) for sizes in zip(*shapes, strict=True))
 
 
 def weighted_bag(out: Any, weight: Any, indices: Any, *rest: Any, **kwargs: Any) -> int:
@@ -171,46 +175,76 @@ def quantized_convolution(out: Any, x: Any, packed: Any, *_: Any, **__: Any) -> 
 
 def _table() -> dict[str, Formula]:
     inner, second = out_times_inner, out_times_inner_second
-    table: dict[str, Formula] = {"aten::" + name: inner for name in (
-        "mm bmm mv linear _int_mm _scaled_mm _weight_int8pack_mm _weight_int4pack_mm _weight_int4pack_mm_for_cpu "
-        "mkldnn_linear _dyn_quant_matmul_4bit _mixed_dtypes_linear affine_grid_generator cudnn_affine_grid_generator"
-    ).split()}
+    table: dict[str, Formula] = {
+        "aten::" + name: inner
+        for name in (
+            "mm bmm mv linear _int_mm _scaled_mm _weight_int8pack_mm _weight_int4pack_mm "
+            "_weight_int4pack_mm_for_cpu "
+            "mkldnn_linear _dyn_quant_matmul_4bit _mixed_dtypes_linear affine_grid_generator "
+            "cudnn_affine_grid_generator"
+        ).split()
+    }
     table |= {"aten::" + name: second for name in "addmm baddbmm addmv _addmm_activation".split()}
     table |= {"aten::" + name: dot for name in ("dot", "vdot")}
-    table |= {"aten::" + name: plain_convolution for name in (
-        "cudnn_convolution cudnn_convolution_relu cudnn_convolution_add_relu miopen_convolution "
-        "miopen_convolution_relu miopen_convolution_add_relu miopen_depthwise_convolution mkldnn_convolution "
-        "_mps_convolution _conv_depthwise2d conv_depthwise3d _slow_conv2d_forward slow_conv3d_forward "
-        "slow_conv_dilated2d slow_conv_dilated3d _nnpack_spatial_convolution"
-    ).split()}
-    table |= {"aten::" + name: transposed_convolution for name in (
-        "cudnn_convolution_transpose miopen_convolution_transpose slow_conv_transpose2d slow_conv_transpose3d"
-    ).split()}
-    table |= {"aten::" + name: convolution for name in "convolution _convolution convolution_overrideable".split()}
-    kinds = "flash_attention efficient_attention cudnn_attention flash_attention_for_cpu fused_attention_overrideable"
+    table |= {
+        "aten::" + name: plain_convolution
+        for name in (
+            "cudnn_convolution cudnn_convolution_relu cudnn_convolution_add_relu miopen_convolution "
+            "miopen_convolution_relu miopen_convolution_add_relu miopen_depthwise_convolution "
+            "mkldnn_convolution "
+            "_mps_convolution _conv_depthwise2d conv_depthwise3d _slow_conv2d_forward slow_conv3d_forward "
+            "slow_conv_dilated2d slow_conv_dilated3d _nnpack_spatial_convolution"
+        ).split()
+    }
+    table |= {
+        "aten::" + name: transposed_convolution
+        for name in (
+            "cudnn_convolution_transpose miopen_convolution_transpose slow_conv_transpose2d "
+            "slow_conv_transpose3d"
+        ).split()
+    }
+    table |= {
+        "aten::" + name: convolution for name in "convolution _convolution convolution_overrideable".split()
+    }
+    kinds = "flash_attention efficient_attention cudnn_attention flash_attention_for_cpu "
+    kinds += "fused_attention_overrideable"
     for kind in kinds.split():
         table[f"aten::_scaled_dot_product_{kind}"] = attention
         table[f"aten::_scaled_dot_product_{kind}_backward"] = attention_backward
     table["aten::_scaled_dot_product_attention_math_for_mps"] = attention
     table |= {
-        "aten::addbmm": addbmm, "aten::_grouped_mm": grouped_mm, "aten::conv_tbc": conv_tbc,
+        "aten::addbmm": addbmm,
+        "aten::_grouped_mm": grouped_mm,
+        "aten::conv_tbc": conv_tbc,
         "aten::convolution_backward": convolution_backward,
         "aten::convolution_backward_overrideable": convolution_backward,
-        "aten::_native_multi_head_attention": native_attention, "aten::_trilinear": trilinear,
-        "aten::_embedding_bag": weighted_bag, "aten::_embedding_bag_forward_only": weighted_bag,
+        "aten::_native_multi_head_attention": native_attention,
+        "aten::_trilinear": trilinear,
+        "aten::_embedding_bag": weighted_bag,
+        "aten::_embedding_bag_forward_only": weighted_bag,
         "aten::_embedding_bag_dense_backward": weighted_bag_backward,
-        "aten::_embedding_bag_sparse_backward": weighted_bag_backward, "aten::_embedding_bag_backward": whole_bag_backward,
+        "aten::_embedding_bag_sparse_backward": weighted_bag_backward,
+        "aten::_embedding_bag_backward": whole_bag_backward,
         "aten::_embedding_bag_per_sample_weights_backward": bag_weights_backward,
-        "aten::mkldnn_rnn_layer": onednn_rnn, "aten::mkldnn_rnn_layer_backward": onednn_rnn_backward,
-        "aten::_cudnn_rnn": cudnn_rnn, "aten::_cudnn_rnn_backward": cudnn_rnn_backward,
+        "aten::mkldnn_rnn_layer": onednn_rnn,
+        "aten::mkldnn_rnn_layer_backward": onednn_rnn_backward,
+        "aten::_cudnn_rnn": cudnn_rnn,
+        "aten::_cudnn_rnn_backward": cudnn_rnn_backward,
         "aten::miopen_rnn": cudnn_rnn,
     }
-    table |= {"quantized::" + name: inner for name in (
-        "linear linear_relu linear_dynamic linear_relu_dynamic linear_dynamic_fp16 linear_leaky_relu linear_tanh"
-    ).split()}
-    table |= {"quantized::" + name: quantized_convolution for name in (
-        "conv1d conv1d_relu conv2d conv2d_relu conv3d conv3d_relu conv2d_add conv2d_add_relu"
-    ).split()}
+    table |= {
+        "quantized::" + name: inner
+        for name in (
+            "linear linear_relu linear_dynamic linear_relu_dynamic linear_dynamic_fp16 linear_leaky_relu "
+            "linear_tanh"
+        ).split()
+    }
+    table |= {
+        "quantized::" + name: quantized_convolution
+        for name in (
+            "conv1d conv1d_relu conv2d conv2d_relu conv3d conv3d_relu conv2d_add conv2d_add_relu"
+        ).split()
+    }
     table["onednn::qlinear_pointwise"] = inner
     return table
 

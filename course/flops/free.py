@@ -16,7 +16,8 @@ import torch
 
 _POOLING = (
     "_adaptive_avg_pool2d _adaptive_avg_pool3d adaptive_max_pool2d adaptive_max_pool3d avg_pool2d avg_pool3d "
-    "fractional_max_pool2d fractional_max_pool3d max_pool2d_with_indices max_pool3d_with_indices max_unpool2d "
+    "fractional_max_pool2d fractional_max_pool3d max_pool2d_with_indices max_pool3d_with_indices "
+    "max_unpool2d "
     "max_unpool3d mkldnn_adaptive_avg_pool2d mkldnn_max_pool2d mkldnn_max_pool3d quantized_max_pool1d "
     "quantized_max_pool2d quantized_max_pool3d max_pool2d adaptive_avg_pool3d"
 )
@@ -30,43 +31,63 @@ _NORMS = (
     "_thnn_fused_lstm_cell_backward_impl"
 )
 _REDUCTIONS = (
-    "sum nansum mean prod all any amax amin aminmax _aminmax argmax argmin max min median nanmedian mode kthvalue "
-    "std std_mean var var_mean logsumexp count_nonzero cumsum cumprod cummax cummin _cummax_helper _cummin_helper "
-    "logcumsumexp _logcumsumexp trace equal allclose _is_all_true _is_any_true histc histogram bincount segment_reduce "
+    "sum nansum mean prod all any amax amin aminmax _aminmax argmax argmin max min median nanmedian mode "
+    "kthvalue "
+    "std std_mean var var_mean logsumexp count_nonzero cumsum cumprod cummax cummin _cummax_helper "
+    "_cummin_helper "
+    "logcumsumexp _logcumsumexp trace equal allclose _is_all_true _is_any_true histc histogram bincount "
+    "segment_reduce "
     "sum_to_size linalg__powsum _softmax _log_softmax _safe_softmax _masked_softmax _sample_dirichlet dist"
 )
 _LOSSES = (
-    "binary_cross_entropy binary_cross_entropy_with_logits huber_loss mse_loss nll_loss_forward nll_loss2d_forward "
-    "smooth_l1_loss soft_margin_loss multi_margin_loss multilabel_margin_loss_forward _ctc_loss _cudnn_ctc_loss "
+    "binary_cross_entropy binary_cross_entropy_with_logits huber_loss mse_loss nll_loss_forward "
+    "nll_loss2d_forward "
+    "smooth_l1_loss soft_margin_loss multi_margin_loss multilabel_margin_loss_forward _ctc_loss "
+    "_cudnn_ctc_loss "
     "_use_cudnn_ctc_loss"
 )
 _MOVING = (
     "_to_copy copy clone cat stack _chunk_cat block_diag constant_pad_nd contiguous embedding "
-    "embedding_dense _embedding_bag_dense flip roll rot90 repeat repeat_interleave gather index index_add index_copy "
-    "index_fill index_put _index_put_impl index_reduce index_select isin masked_fill masked_scatter masked_select "
-    "nonzero nonzero_static put take scatter scatter_add scatter_reduce select_scatter slice_scatter diagonal_scatter "
-    "as_strided_scatter bucketize searchsorted sort topk unique_consecutive unique_dim _unique _unique2 tril triu "
+    "embedding_dense _embedding_bag_dense flip roll rot90 repeat repeat_interleave gather index index_add "
+    "index_copy "
+    "index_fill index_put _index_put_impl index_reduce index_select isin masked_fill masked_scatter "
+    "masked_select "
+    "nonzero nonzero_static put take scatter scatter_add scatter_reduce select_scatter slice_scatter "
+    "diagonal_scatter "
+    "as_strided_scatter bucketize searchsorted sort topk unique_consecutive unique_dim _unique _unique2 "
+    "tril triu "
     "pixel_shuffle pixel_unshuffle channel_shuffle im2col col2im unfold reflection_pad1d reflection_pad2d "
-    "reflection_pad3d replication_pad1d replication_pad2d replication_pad3d unsafe_split unsafe_split_with_sizes "
+    "reflection_pad3d replication_pad1d replication_pad2d replication_pad3d unsafe_split "
+    "unsafe_split_with_sizes "
     "_unsafe_view _reshape_copy _reshape_alias_copy _unsafe_index _unsafe_index_put _unsafe_masked_index "
-    "_unsafe_masked_index_put_accumulate lift lift_fresh lift_fresh_copy detach squeeze unsqueeze t transpose "
-    "as_strided resize set_ resize_as _pack_padded_sequence one_hot view_copy expand_copy permute_copy slice_copy "
-    "select_copy split_copy split_with_sizes_copy unbind_copy narrow_copy detach_copy alias_copy diagonal_copy "
-    "transpose_copy squeeze_copy unsqueeze_copy unfold_copy t_copy diag_embed to_mkldnn to_dense _to_dense _pin_memory "
-    "mkldnn_reorder_conv2d_weight mkldnn_reorder_conv3d_weight _mkldnn_reshape _mkldnn_transpose record_stream "
-    "_nested_view_from_buffer _cudnn_rnn_flatten_weight complex polar view_as_complex_copy view_as_real_copy _conj_copy "
+    "_unsafe_masked_index_put_accumulate lift lift_fresh lift_fresh_copy detach squeeze unsqueeze t "
+    "transpose "
+    "as_strided resize set_ resize_as _pack_padded_sequence one_hot view_copy expand_copy permute_copy "
+    "slice_copy "
+    "select_copy split_copy split_with_sizes_copy unbind_copy narrow_copy detach_copy alias_copy "
+    "diagonal_copy "
+    "transpose_copy squeeze_copy unsqueeze_copy unfold_copy t_copy diag_embed to_mkldnn to_dense _to_dense "
+    "_pin_memory "
+    "mkldnn_reorder_conv2d_weight mkldnn_reorder_conv3d_weight _mkldnn_reshape _mkldnn_transpose "
+    "record_stream "
+    "_nested_view_from_buffer _cudnn_rnn_flatten_weight complex polar view_as_complex_copy "
+    "view_as_real_copy _conj_copy "
     "_convert_weight_to_int4pack _lazy_clone _fused_sdp_choice _transform_bias_rescale_qkv"
 )
 _QUERIES = (
     "_local_scalar_dense is_same_size is_set_to is_pinned is_nonzero _assert_async _functional_assert_async "
     "_assert_tensor_metadata _has_same_storage_numel q_scale q_zero_point qscheme q_per_channel_scales "
-    "q_per_channel_zero_points q_per_channel_axis int_repr size stride numel dim is_contiguous sym_size sym_stride "
+    "q_per_channel_zero_points q_per_channel_axis int_repr size stride numel dim is_contiguous sym_size "
+    "sym_stride "
     "sym_numel sym_storage_offset storage_offset device layout"
 )
 _FILLING = (
-    "fill zero empty_like full_like ones_like zeros_like new_empty new_empty_strided new_full new_ones new_zeros "
-    "rand_like randn_like randint_like bernoulli binomial cauchy exponential geometric log_normal normal random "
-    "uniform poisson multinomial native_dropout _fused_dropout _masked_scale _standard_gamma rrelu_with_noise "
+    "fill zero empty_like full_like ones_like zeros_like new_empty new_empty_strided new_full new_ones "
+    "new_zeros "
+    "rand_like randn_like randint_like bernoulli binomial cauchy exponential geometric log_normal normal "
+    "random "
+    "uniform poisson multinomial native_dropout _fused_dropout _masked_scale _standard_gamma "
+    "rrelu_with_noise "
     "linspace logspace alpha_dropout _new_zeros_with_same_feature_meta random_from random_to"
 )
 _ELEMENTWISE = (
@@ -85,7 +106,8 @@ _SAMPLING = (
     "_upsample_bilinear2d_aa _upsample_bicubic2d_aa _upsample_lanczos2d_aa"
 )
 _FOREACH = (
-    "add sub mul div neg abs sqrt exp norm zero copy clamp_max clamp_min addcdiv addcmul lerp pow reciprocal sign "
+    "add sub mul div neg abs sqrt exp norm zero copy clamp_max clamp_min addcdiv addcmul lerp pow "
+    "reciprocal sign "
     "sigmoid tanh max maximum minimum clone rsqrt log"
 )
 _QUANTIZED = (
@@ -93,11 +115,13 @@ _QUANTIZED = (
     "layer_norm group_norm instance_norm clamp threshold dropout prelu softmax"
 )
 _GRADIENTS = (
-    "max_pool2d_with_indices_backward avg_pool2d_backward native_layer_norm_backward native_batch_norm_backward "
+    "max_pool2d_with_indices_backward avg_pool2d_backward native_layer_norm_backward "
+    "native_batch_norm_backward "
     "_softmax_backward_data _log_softmax_backward_data _sparse_softmax_backward_data masked_scatter_backward "
     "select_backward slice_backward diagonal_backward unfold_backward value_selecting_reduction_backward "
     "_prelu_kernel_backward cudnn_batch_norm_backward threshold_backward"
 )
+
 
 def _names() -> frozenset[str]:
     groups = (_POOLING, _NORMS, _REDUCTIONS, _LOSSES, _MOVING, _QUERIES, _FILLING, _ELEMENTWISE, _SAMPLING)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import torch
@@ -30,7 +30,7 @@ class NotHere(Exception):
     """This ground cannot run the operator; the next one may."""
 
 
-@lru_cache(maxsize=None)
+@cache
 def _written(func: Any) -> tuple[tuple[int, str], ...]:
     """(position, name) of the arguments an operator writes to; old batch norms do not declare theirs."""
     arguments = func._schema.arguments
@@ -43,7 +43,7 @@ def _written(func: Any) -> tuple[tuple[int, str], ...]:
     )
 
 
-@lru_cache(maxsize=None)
+@cache
 def _takes_device(func: Any) -> bool:
     return any(argument.name == "device" for argument in func._schema.arguments)
 
@@ -113,7 +113,9 @@ class MetaGround(RealGround):
         """Run it on shapes if any argument is a stand-in, else for real."""
         tensors = tensors_in(args, kwargs)
         if not tensors:
-            return self._factory(func, args, kwargs) if _takes_device(func) else super().run(func, args, kwargs)
+            return (
+                self._factory(func, args, kwargs) if _takes_device(func) else super().run(func, args, kwargs)
+            )
         metas = sum(tensor.is_meta for tensor in tensors)
         if not metas:
             return super().run(func, args, kwargs)

@@ -68,7 +68,9 @@ class CountingMode(TorchDispatchMode):
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        """Compiled code is switched off while counting, so torch need not import its compiler for this mode."""
+        """Compiled code is switched off while counting, so torch need not import its compiler for this
+        mode.
+        """
         return False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -115,7 +117,9 @@ class CountingMode(TorchDispatchMode):
     def _contraction(self, func: Any, formula: Any, out: Any, args: Any, kwargs: Any) -> None:
         tensors = tensors_in(args, kwargs)
         if _measurable(tensors):
-            self._count(_short(func), formula, out, args, kwargs, 4 if tensors and tensors[0].is_complex() else 1)
+            self._count(
+                _short(func), formula, out, args, kwargs, 4 if tensors and tensors[0].is_complex() else 1
+            )
         else:
             self.tally.unknown[_short(func) + " (sparse or nested)"] += 1
 

@@ -1,15 +1,16 @@
 """Running the other counters, each on its own copy of the model, and reading what they say part by part.
 
-Every reader returns a PeerCount whose parts add up to the number the tool reports, so that a difference can be
-traced to where it comes from. A missing package, or a tool that stops, is a PeerCount with a note and no number.
+Every reader returns a PeerCount whose parts add up to the number the tool reports, so that a difference can
+be traced to where it comes from. A missing package, or a tool that stops, is a PeerCount with a note and no
+number.
 """
 
 from __future__ import annotations
 
 import contextlib
 import copy
-import io
 import inspect
+import io
 import logging
 import warnings
 from collections.abc import Callable, Iterator
@@ -27,7 +28,7 @@ from course.language import Text, both
 class PeerCount:
     """What one tool says.
 
-    reported: its own number, in its own `unit` ("MACs" or "FLOPs"); None if it gave none, then `note` says why.
+    reported: its own number, in its own `unit` ("MACs" or "FLOPs"); None if it gave none (`note` says why).
     by_module: MACs at the modules it has a rule for, by dotted path. by_operator: MACs by operator name.
     functions: MACs from functions it patched. per_sample: batch size it divides the modules' work by.
     """
@@ -50,14 +51,20 @@ class PeerCount:
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
+def torch_as_it_was() -> Iterator[None]:
     """No prints, no warnings, and torch's functions as they were, whatever the tool patches."""
     before = [(space, vars(space).copy()) for space in (torch, F)]
-    methods = {name: torch.Tensor.__dict__.get(name) for name in ("matmul", "mm", "bmm", "addmm", "mul", "add")}
+    methods = {
+        name: torch.Tensor.__dict__.get(name) for name in ("matmul", "mm", "bmm", "addmm", "mul", "add")
+    }
     level = logging.root.manager.disable
     try:
-        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()), torch.no_grad(), \
-                contextlib.redirect_stderr(io.StringIO()):
+        with (
+            warnings.catch_warnings(),
+            contextlib.redirect_stdout(io.StringIO()),
+            torch.no_grad(),
+            contextlib.redirect_stderr(io.StringIO()),
+        ):
             warnings.simplefilter("ignore")
             logging.disable(logging.WARNING)
             yield
@@ -74,21 +81,30 @@ def _quiet() -> Iterator[None]:
                 setattr(torch.Tensor, name, value)
 
 
-def _asked(tool: str, read: Callable[[nn.Module, tuple[Any, ...]], PeerCount], model: nn.Module, inputs: Any) -> PeerCount:
+def _asked(
+    tool: str, read: Callable[[nn.Module, tuple[Any, ...]], PeerCount], model: nn.Module, inputs: Any
+) -> PeerCount:
     package = tool.split(" ")[0]
     try:
-        with _quiet():
+        with torch_as_it_was():
             return read(copy.deepcopy(model), inputs)
     except ImportError as error:
-        return PeerCount(tool, note=both(
-            f"{package} is not installed or cannot be imported here ({error}): pip install {package}",
-            f"{package} 没有安装,或在这里无法导入({error}):pip install {package}",
-        ))
+        return PeerCount(
+            tool,
+            note=both(
+                f"{package} is not installed or cannot be imported here ({error}): pip install {package}",
+                f"{package} 没有安装,或在这里无法导入({error}):pip install {package}",
+            ),
+        )
     except Exception as error:  # a foreign tool may stop in any way; that is a result, not our failure
         first = (str(error).strip() or type(error).__name__).split("\n")[0]
-        return PeerCount(tool, note=both(
-            f"{tool} stopped with {type(error).__name__}: {first}", f"{tool} 中断,{type(error).__name__}:{first}"
-        ))
+        return PeerCount(
+            tool,
+            note=both(
+                f"{tool} stopped with {type(error).__name__}: {first}",
+                f"{tool} 中断,{type(error).__name__}:{first}",
+            ),
+        )
 
 
 def _thop(model: nn.Module, inputs: tuple[Any, ...]) -> PeerCount:
@@ -113,12 +129,12 @@ def _thop(model: nn.Module, inputs: tuple[Any, ...]) -> PeerCount:
     return PeerCount("thop", reported=int(total), by_module=ruled)
 
 
-def _as_one(model: nn.Module, inputs: tuple[Any, ...]) -> Any:
+def as_one(model: nn.Module, inputs: tuple[Any, ...]) -> Any:
     """The inputs in the form ptflops passes on: one tensor, or keywords named as in the forward."""
     if len(inputs) == 1:
         return inputs[0]
     names = list(inspect.signature(model.forward).parameters)
-    return dict(zip(names, inputs))
+    return dict(zip(names, inputs, strict=False))
 
 
 def _ptflops(model: nn.Module, inputs: tuple[Any, ...]) -> PeerCount:
@@ -127,8 +143,12 @@ def _ptflops(model: nn.Module, inputs: tuple[Any, ...]) -> PeerCount:
     from ptflops.pytorch_ops import MODULES_MAPPING
 
     whole, _ = get_model_complexity_info(
-        copy.deepcopy(model), (1,), as_strings=False, print_per_layer_stat=False, backend="pytorch",
-        input_constructor=lambda _: _as_one(model, inputs),
+        copy.deepcopy(model),
+        (1,),
+        as_strings=False,
+        print_per_layer_stat=False,
+        backend="pytorch",
+        input_constructor=lambda _: as_one(model, inputs),
     )
     if whole is None:
         raise RuntimeError("its own run of the model failed")
@@ -144,7 +164,9 @@ def _ptflops(model: nn.Module, inputs: tuple[Any, ...]) -> PeerCount:
             inside.update(id(below) for below in module.modules())
     batch = len(inputs[0]) if len(inputs) == 1 and isinstance(inputs[0], torch.Tensor) else 1
     functions = int(whole) - sum(found.values()) // batch
-    return PeerCount("ptflops pytorch", reported=int(whole), by_module=found, functions=functions, per_sample=batch)
+    return PeerCount(
+        "ptflops pytorch", reported=int(whole), by_module=found, functions=functions, per_sample=batch
+    )
 
 
 def _ptflops_aten(model: nn.Module, inputs: tuple[Any, ...]) -> PeerCount:
@@ -164,7 +186,9 @@ def _torch_counter(model: nn.Module, inputs: tuple[Any, ...]) -> PeerCount:
     with FlopCounterMode(display=False) as counter:
         model(*inputs)
     found = _by_short_name(counter.get_flop_counts().get("Global", {}), 2)
-    return PeerCount("torch FlopCounterMode", "FLOPs", reported=int(counter.get_total_flops()), by_operator=found)
+    return PeerCount(
+        "torch FlopCounterMode", "FLOPs", reported=int(counter.get_total_flops()), by_operator=found
+    )
 
 
 def _by_short_name(counts: dict[Any, int], unit: int) -> dict[str, int]:
@@ -174,6 +198,9 @@ def _by_short_name(counts: dict[Any, int], unit: int) -> dict[str, int]:
 def ask_all(model: nn.Module, inputs: tuple[Any, ...]) -> list[PeerCount]:
     """thop, both backends of ptflops, and torch's own counter, each on a fresh copy of the model."""
     readers = {
-        "thop": _thop, "ptflops pytorch": _ptflops, "ptflops aten": _ptflops_aten, "torch FlopCounterMode": _torch_counter,
+        "thop": _thop,
+        "ptflops pytorch": _ptflops,
+        "ptflops aten": _ptflops_aten,
+        "torch FlopCounterMode": _torch_counter,
     }
     return [_asked(tool, read, model, inputs) for tool, read in readers.items()]

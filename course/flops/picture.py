@@ -29,5 +29,10 @@ def draw(count: FlopCount, ax: Any = None, top: int = 12) -> Any:
     ax.margins(x=0.15)
     ax.set_xlabel(t("million MACs", "百万 MAC"))
     shown = sum(module.own for module in modules) / max(count.macs, 1)
-    ax.set_title(t(f"{len(modules)} modules hold {shown:.0%} of the work", f"{len(modules)} 个模块占工作量的 {shown:.0%}"))
+    ax.set_title(
+        t(
+            f"{len(modules)} modules hold {shown:.0%} of the work",
+            f"{len(modules)} 个模块占工作量的 {shown:.0%}",
+        )
+    )
     return ax

@@ -17,7 +17,8 @@ _RIGHT = 'style="text-align:right;font-variant-numeric:tabular-nums"'
 def convention() -> str:
     """The convention in one sentence."""
     return t(
-        "1 MAC = one multiply feeding one accumulate; FLOPs = 2 × MACs; norms, activations, pooling, bias and softmax count 0.",
+        "1 MAC = one multiply feeding one accumulate; FLOPs = 2 × MACs; norms, activations, pooling, bias "
+        "and softmax count 0.",
         "1 个 MAC = 一次乘法接一次累加;FLOPs = 2 × MACs;归一化、激活、池化、偏置和 softmax 计 0。",
     )
 
@@ -25,33 +26,46 @@ def convention() -> str:
 def certificate(count: FlopCount) -> str:
     """Whether the count is exact, and if not, what it does not know."""
     if count.exact:
-        return t("exact: every operator was counted or provably holds no contraction",
-                 "精确:每个算子要么已计数,要么可证明不含乘加收缩")
+        return t(
+            "exact: every operator was counted or provably holds no contraction",
+            "精确:每个算子要么已计数,要么可证明不含乘加收缩",
+        )
     names = ", ".join(f"{name} × {calls}" for name, calls in count.unknown.items())
-    return t(f"NOT exact: no formula for {names}; the true number may be higher",
-             f"不精确:没有以下算子的公式:{names};真实值可能更高")
+    return t(
+        f"NOT exact: no formula for {names}; the true number may be higher",
+        f"不精确:没有以下算子的公式:{names};真实值可能更高",
+    )
 
 
 def ground_sentence(count: FlopCount) -> str:
     """How the count was made."""
     if count.ground == "real":
-        return t("counted in one real run: the control flow or a kernel needs data, so the number belongs to this input",
-                 "由一次真实运行得到:控制流或某个算子需要数据,因此这个数只属于这份输入")
+        return t(
+            "counted in one real run: the control flow or a kernel needs data, so the number belongs to "
+            "this input",
+            "由一次真实运行得到:控制流或某个算子需要数据,因此这个数只属于这份输入",
+        )
     return t("counted from shapes alone, nothing was computed", "只根据形状计数,没有做任何计算")
 
 
 def _headline(count: FlopCount) -> str:
-    what = t("one training step (forward and backward)", "一个训练步(前向和反向)") if count.training else t("one forward", "一次前向")
-    return (
-        f"{count.by_module.kind}, {what}: {count.macs:,} MACs = {count.flops:,} FLOPs; "
-        + t(f"{count.params:,} parameters", f"{count.params:,} 个参数")
+    what = (
+        t("one training step (forward and backward)", "一个训练步(前向和反向)")
+        if count.training
+        else t("one forward", "一次前向")
+    )
+    return f"{count.by_module.kind}, {what}: {count.macs:,} MACs = {count.flops:,} FLOPs; " + t(
+        f"{count.params:,} parameters", f"{count.params:,} 个参数"
     )
 
 
 def _aligned(lines: list[tuple[str, ...]]) -> list[str]:
-    widths = [max(len(cell) for cell in column) for column in zip(*lines)]
+    widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
     return [
-        "  ".join(cell.ljust(w) if at == 0 else cell.rjust(w) for at, (cell, w) in enumerate(zip(line, widths))).rstrip()
+        "  ".join(
+            cell.ljust(w) if at == 0 else cell.rjust(w)
+            for at, (cell, w) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
         for line in lines
     ]
 
@@ -61,34 +75,58 @@ def text_table(count: FlopCount, depth: int = 2) -> str:
     lines = [(t("module", "模块"), "MACs", "FLOPs", t("share", "占比"), t("parameters", "参数"))]
     for row in count.rows(depth):
         name = row["module"].split(".")[-1] or t("(whole)", "(整体)")
-        lines.append((
-            "  " * row["depth"] + f"{name} {row['kind']}", f"{row['macs']:,}", f"{row['flops']:,}",
-            f"{row['share']:.1%}", f"{row['params']:,}",
-        ))
+        lines.append(
+            (
+                "  " * row["depth"] + f"{name} {row['kind']}",
+                f"{row['macs']:,}",
+                f"{row['flops']:,}",
+                f"{row['share']:.1%}",
+                f"{row['params']:,}",
+            )
+        )
     operators = [(t("operator", "算子"), "MACs", t("calls", "次数"))]
     operators += [(name, f"{macs:,}", f"{count.calls[name]:,}") for name, macs in count.by_operator.items()]
-    elements = t(f"element operations, shown apart: {count.element_operations:,} elements",
-                 f"逐元素运算(另列):{count.element_operations:,} 个元素")
-    parts = [_headline(count), *_aligned(lines), "", *_aligned(operators), "",
-             elements, certificate(count), ground_sentence(count), convention()]
+    elements = t(
+        f"element operations, shown apart: {count.element_operations:,} elements",
+        f"逐元素运算(另列):{count.element_operations:,} 个元素",
+    )
+    parts = [
+        _headline(count),
+        *_aligned(lines),
+        "",
+        *_aligned(operators),
+        "",
+        elements,
+        certificate(count),
+        ground_sentence(count),
+        convention(),
+    ]
     return "\n".join(parts)
 
 
 def _html(header: list[str], rows: list[list[str]], caption: str) -> str:
     head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in header)
     body = "".join(
-        "<tr>" + f'<th scope="row" style="text-align:left;font-weight:normal;white-space:pre">{escape(row[0])}</th>'
-        + "".join(f"<td {_RIGHT}>{escape(cell)}</td>" for cell in row[1:]) + "</tr>"
+        "<tr>"
+        + f'<th scope="row" style="text-align:left;font-weight:normal;white-space:pre">{escape(row[0])}</th>'
+        + "".join(f"<td {_RIGHT}>{escape(cell)}</td>" for cell in row[1:])
+        + "</tr>"
         for row in rows
     )
-    return f'<table><caption style="text-align:left">{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    title = f'<caption style="text-align:left">{escape(caption)}</caption>'
+    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def html_table(count: FlopCount, depth: int = 2) -> str:
     """The same as an HTML table with a caption."""
     rows = [
-        ["  " * row["depth"] + f"{row['module'].split('.')[-1] or t('(whole)', '(整体)')} {row['kind']}",
-         f"{row['macs']:,}", f"{row['flops']:,}", f"{row['share']:.1%}", f"{row['params']:,}"]
+        [
+            "  " * row["depth"] + f"{row['module'].split('.')[-1] or t('(whole)', '(整体)')} {row['kind']}",
+            f"{row['macs']:,}",
+            f"{row['flops']:,}",
+            f"{row['share']:.1%}",
+            f"{row['params']:,}",
+        ]
         for row in count.rows(depth)
     ]
     header = [t("module", "模块"), "MACs", "FLOPs", t("share", "占比"), t("parameters", "参数")]
@@ -106,8 +144,14 @@ def _cross_header() -> list[str]:
 
 def _cross_cells(check: CrossCheck) -> list[list[str]]:
     return [
-        [row["tool"], _number(row["reported"]), row["unit"], _number(row["macs"]), _number(row["difference"], signed=True),
-         "–" if row["relative"] is None else f"{row['relative']:+.3%}"]
+        [
+            row["tool"],
+            _number(row["reported"]),
+            row["unit"],
+            _number(row["macs"]),
+            _number(row["difference"], signed=True),
+            "–" if row["relative"] is None else f"{row['relative']:+.3%}",
+        ]
         for row in check.rows()
     ]
 
@@ -133,6 +177,12 @@ def cross_text(check: CrossCheck) -> str:
 
 def cross_html(check: CrossCheck) -> str:
     """The same as HTML."""
-    table = _html(_cross_header(), _cross_cells(check), t("The same model, counted by each tool", "同一个模型,各工具的计数"))
-    lines = "".join(f'<div style="white-space:pre-wrap">{escape(line)}</div>' for line in _explanations(check))
+    table = _html(
+        _cross_header(),
+        _cross_cells(check),
+        t("The same model, counted by each tool", "同一个模型,各工具的计数"),
+    )
+    lines = "".join(
+        f'<div style="white-space:pre-wrap">{escape(line)}</div>' for line in _explanations(check)
+    )
     return f"{table}{lines}<p>{escape(convention())}</p>"

@@ -32,12 +32,12 @@ def _same(now: Any, before: Any) -> bool:
     if len(now) != len(before):
         return False
     if isinstance(now, dict):
-        return all(a is b for a, b in zip(now, before)) and all(
-            a is b for a, b in zip(now.values(), before.values())
+        return all(a is b for a, b in zip(now, before, strict=True)) and all(
+            a is b for a, b in zip(now.values(), before.values(), strict=True)
         )
     if isinstance(now, set):
         return now == before
-    return all(a is b for a, b in zip(now, before))
+    return all(a is b for a, b in zip(now, before, strict=True))
 
 
 @contextmanager
@@ -73,7 +73,9 @@ def process_kept() -> Iterator[None]:
     python_state = random.getstate()
     numpy_state = numpy.random.get_state() if numpy is not None else None
     cpu_state = torch.get_rng_state()
-    cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_available() and torch.cuda.is_initialized() else None
+    cuda = (
+        torch.cuda.get_rng_state_all() if torch.cuda.is_available() and torch.cuda.is_initialized() else None
+    )
     mps = torch.mps.get_rng_state() if torch.backends.mps.is_available() else None
     grad = torch.is_grad_enabled()
     fast_path = torch.backends.mha.get_fastpath_enabled()

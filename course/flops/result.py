@@ -95,8 +95,13 @@ class FlopCount:
         total = max(self.macs, 1)
         return [
             {
-                "module": module.name, "kind": module.kind, "depth": level, "macs": module.macs,
-                "flops": module.flops, "share": module.macs / total, "params": module.total_params,
+                "module": module.name,
+                "kind": module.kind,
+                "depth": level,
+                "macs": module.macs,
+                "flops": module.flops,
+                "share": module.macs / total,
+                "params": module.total_params,
             }
             for level, module in self.by_module.walk()
             if depth is None or level <= depth

@@ -1,4 +1,6 @@
-"""TorchScript: which nodes of a graph run without passing through torch's dispatcher, where nobody can count them."""
+"""TorchScript: which nodes of a graph run without passing through torch's dispatcher, where nobody can
+count them.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,19 @@ from typing import Any
 import torch
 from torch import nn
 
-_STRUCTURE = frozenset((
-    "Constant GetAttr SetAttr ListConstruct ListUnpack TupleConstruct TupleUnpack TupleIndex TupleSlice DictConstruct "
-    "If Loop CallMethod CallFunction RaiseException Print Uninitialized unchecked_cast unchecked_unwrap_optional "
-    "isinstance NumToTensor TensorToNum ImplicitTensorToNum dtype device layout shape requires_grad is_cuda is_cpu is_mkldnn "
-    "is_quantized is_nested is_meta is_sparse data min max abs type index CreateObject Enter Exit rangelist profile Param Return "
-    "ConstantChunk ModuleContainerIndex tolist grad ConstantMKLDNNTensor EnumName EnumValue unpackedtuple"
-).split())
+_STRUCTURE = frozenset(
+    (
+        "Constant GetAttr SetAttr ListConstruct ListUnpack TupleConstruct TupleUnpack TupleIndex "
+        "TupleSlice DictConstruct "
+        "If Loop CallMethod CallFunction RaiseException Print Uninitialized unchecked_cast "
+        "unchecked_unwrap_optional "
+        "isinstance NumToTensor TensorToNum ImplicitTensorToNum dtype device layout shape requires_grad "
+        "is_cuda is_cpu is_mkldnn "
+        "is_quantized is_nested is_meta is_sparse data min max abs type index CreateObject Enter Exit "
+        "rangelist profile Param Return "
+        "ConstantChunk ModuleContainerIndex tolist grad ConstantMKLDNNTensor EnumName EnumValue unpackedtuple"
+    ).split()
+)
 
 
 def _nodes(block: Any) -> Iterator[Any]:
@@ -31,10 +39,10 @@ def _graphs(module: torch.jit.ScriptModule) -> Iterator[Any]:
 
 
 def hidden_nodes(modules: Iterable[nn.Module]) -> Counter[str]:
-    """Node kinds, with their number, that fuse or move work out of sight (an optimised, frozen graph has them).
+    """Node kinds, with their number, that fuse or move work out of sight (optimised graphs have them).
 
-    Operators of `aten` and of other libraries go through the dispatcher; of the interpreter's own nodes (`prim`)
-    only those known to hold structure pass.
+    Operators of `aten` and of other libraries go through the dispatcher; of the interpreter's own nodes
+    (`prim`) only those known to hold structure pass.
     """
     found: Counter[str] = Counter()
     for module in modules:

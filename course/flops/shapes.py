@@ -1,8 +1,9 @@
 """Output shapes of the commonest operators on the meta ground, without asking torch's meta kernels.
 
 Several of those kernels are written in Python and take a millisecond a call, more than the arithmetic they
-stand for. The rules here cover the plain case (contiguous, one floating dtype, matching shapes) and give it back
-in microseconds; anything else returns None and goes to torch's kernel, which also raises where shapes do not fit.
+stand for. The rules here cover the plain case (contiguous, one floating dtype, matching shapes) and give it
+back in microseconds; anything else returns None and goes to torch's kernel, which also raises where shapes
+do not fit.
 """
 
 from __future__ import annotations
@@ -15,16 +16,19 @@ import torch
 Rule = Callable[..., Any]
 
 _POINTWISE = (
-    "add.Tensor sub.Tensor mul.Tensor mul.Scalar div.Tensor add.Scalar sub.Scalar div.Scalar relu.default gelu.default "
+    "add.Tensor sub.Tensor mul.Tensor mul.Scalar div.Tensor add.Scalar sub.Scalar div.Scalar relu.default "
+    "gelu.default "
     "silu.default sigmoid.default tanh.default hardtanh.default hardswish.default hardsigmoid.default "
-    "leaky_relu.default elu.default exp.default neg.default sqrt.default rsqrt.default abs.default mish.default "
+    "leaky_relu.default elu.default exp.default neg.default sqrt.default rsqrt.default abs.default "
+    "mish.default "
     "gelu_backward.default sigmoid_backward.default tanh_backward.default hardtanh_backward.default "
     "threshold_backward.default silu_backward.default hardswish_backward.default leaky_relu_backward.default "
     "elu_backward.default pow.Tensor_Scalar tril.default triu.default"
 )
 _IN_PLACE = (
     "add_.Tensor sub_.Tensor mul_.Tensor mul_.Scalar div_.Tensor div_.Scalar relu_.default silu_.default "
-    "sigmoid_.default tanh_.default hardtanh_.default hardswish_.default hardsigmoid_.default leaky_relu_.default "
+    "sigmoid_.default tanh_.default hardtanh_.default hardswish_.default hardsigmoid_.default "
+    "leaky_relu_.default "
     "elu_.default"
 )
 
@@ -51,14 +55,14 @@ def _plain(*tensors: Any) -> bool:
 def _broadcasts(small: torch.Size, large: torch.Size) -> bool:
     """Whether `small` fits into `large` without changing it."""
     return len(small) <= len(large) and all(
-        a == b or a == 1 for a, b in zip(reversed(small), reversed(large))
+        a == b or a == 1 for a, b in zip(reversed(small), reversed(large), strict=False)
     )
 
 
 def _dense(tensor: torch.Tensor) -> bool:
     """Whether the elements fill their memory in some order of the dimensions (a transposed view does)."""
     expected = 1
-    for stride, size in sorted(zip(tensor.stride(), tensor.shape)):
+    for stride, size in sorted(zip(tensor.stride(), tensor.shape, strict=True)):
         if size != 1:
             if stride != expected:
                 return False
@@ -71,7 +75,11 @@ def _pointwise(*args: Any, **kwargs: Any) -> Any:
     first = tensors[0]
     if len(tensors) == 1 and first.dtype.is_floating_point and not first.is_contiguous():
         plain = _dense(first) and not any(isinstance(value, complex) for value in args)
-        return torch.empty_strided(first.shape, first.stride(), dtype=first.dtype, device=_META) if plain else None
+        return (
+            torch.empty_strided(first.shape, first.stride(), dtype=first.dtype, device=_META)
+            if plain
+            else None
+        )
     if not _plain(*tensors) or any(isinstance(value, complex) for value in args):
         return None
     largest = max(tensors, key=lambda tensor: (tensor.dim(), tensor.numel()))
@@ -106,14 +114,24 @@ def _addmm(bias: Any, a: Any, b: Any, **kwargs: Any) -> Any:
 
 
 def _convolution(
-    x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: bool, extra: Any, groups: int
+    x: Any,
+    weight: Any,
+    bias: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: bool,
+    extra: Any,
+    groups: int,
 ) -> Any:
     spatial = weight.dim() - 2
     inside = weight.shape[0] if transposed else weight.shape[1] * groups
     outside = weight.shape[1] * groups if transposed else weight.shape[0]
     if x.dim() != weight.dim() or x.shape[1] != inside or outside % groups or not _plain(x, weight, bias):
         return None
-    stride, padding, dilation, extra = (list(v) * (spatial if len(v) == 1 else 1) for v in (stride, padding, dilation, extra))
+    stride, padding, dilation, extra = (
+        list(v) * (spatial if len(v) == 1 else 1) for v in (stride, padding, dilation, extra)
+    )
     sizes = []
     for at in range(spatial):
         reach = dilation[at] * (weight.shape[at + 2] - 1)
@@ -156,7 +174,7 @@ def _layer_norm_backward(
         return None
     return tuple(
         _like(tensor) if wanted and tensor is not None else None
-        for wanted, tensor in zip(mask, (x, weight, bias))
+        for wanted, tensor in zip(mask, (x, weight, bias), strict=True)
     )
 
 

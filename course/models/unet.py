@@ -8,8 +8,10 @@ from torch import Tensor, nn
 
 def _twice(inside: int, outside: int) -> nn.Sequential:
     return nn.Sequential(
-        nn.Conv2d(inside, outside, 3, padding=1), nn.ReLU(inplace=True),
-        nn.Conv2d(outside, outside, 3, padding=1), nn.ReLU(inplace=True),
+        nn.Conv2d(inside, outside, 3, padding=1),
+        nn.ReLU(inplace=True),
+        nn.Conv2d(outside, outside, 3, padding=1),
+        nn.ReLU(inplace=True),
     )
 
 
@@ -19,7 +21,9 @@ class UNet(nn.Module):
     def __init__(self, channels: int = 3, classes: int = 2, width: int = 16) -> None:
         super().__init__()
         widths = [width, 2 * width, 4 * width, 8 * width]
-        self.down = nn.ModuleList(_twice(a, b) for a, b in zip([channels, *widths[:2]], widths[:3]))
+        self.down = nn.ModuleList(
+            _twice(a, b) for a, b in zip([channels, *widths[:2]], widths[:3], strict=True)
+        )
         self.pool = nn.MaxPool2d(2)
         self.middle = _twice(widths[2], widths[3])
         self.lift = nn.ModuleList(nn.ConvTranspose2d(2 * w, w, 2, 2) for w in reversed(widths[:3]))
@@ -33,7 +37,7 @@ class UNet(nn.Module):
             carried.append(x)
             x = self.pool(x)
         x = self.middle(x)
-        for lift, stage in zip(self.lift, self.up):
+        for lift, stage in zip(self.lift, self.up, strict=True):
             x = stage(torch.cat((carried.pop(), lift(x)), 1))
         return self.head(x)
 

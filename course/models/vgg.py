@@ -5,7 +5,26 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-CHANNELS = (64, 64, "pool", 128, 128, "pool", 256, 256, 256, "pool", 512, 512, 512, "pool", 512, 512, 512, "pool")
+CHANNELS = (
+    64,
+    64,
+    "pool",
+    128,
+    128,
+    "pool",
+    256,
+    256,
+    256,
+    "pool",
+    512,
+    512,
+    512,
+    "pool",
+    512,
+    512,
+    512,
+    "pool",
+)
 
 
 class VGG(nn.Module):
@@ -24,8 +43,12 @@ class VGG(nn.Module):
         self.features = nn.Sequential(*layers)
         self.avgpool = nn.AdaptiveAvgPool2d(7)
         self.classifier = nn.Sequential(
-            nn.Linear(512 * 49, 4096), nn.ReLU(inplace=True), nn.Dropout(),
-            nn.Linear(4096, 4096), nn.ReLU(inplace=True), nn.Dropout(),
+            nn.Linear(512 * 49, 4096),
+            nn.ReLU(inplace=True),
+            nn.Dropout(),
+            nn.Linear(4096, 4096),
+            nn.ReLU(inplace=True),
+            nn.Dropout(),
             nn.Linear(4096, classes),
         )
 

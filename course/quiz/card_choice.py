@@ -15,7 +15,7 @@ from course.quiz.rich import plain
 
 
 class OptionRow:
-    """A button that carries the words, for keyboard and screen reader, under a face that carries the looks."""
+    """A button with the words, for keyboard and screen reader, under a face that carries the looks."""
 
     def __init__(self, item: Item, option_id: str, on_click: Callable[[str], None], square: bool) -> None:
         self.option, self.square = item.option(option_id), square

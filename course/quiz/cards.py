@@ -142,6 +142,7 @@ class Card:
         if self.item.checkpoint:
             question = t("How sure are you? (does not change the mark)", "你有多大把握？（不影响得分）")
         self.ask.value = f"<span>{question}</span>"
+        self.ask.layout.display = None
         for level, button in self.buttons.items():
             button.description = f"{verb}{t(': ', '：')}{pick(CONFIDENCE[level])}"
             button.layout.display = None
@@ -171,7 +172,7 @@ class Card:
             },
             bet,
         )
-        self.ask.value = ""
+        self.ask.layout.display = "none"
         for level, button in self.buttons.items():
             button.layout.display = None if level == pressed else "none"
         self.buttons[pressed].add_class("tbq-sub")

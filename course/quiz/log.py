@@ -153,7 +153,7 @@ class AnswerLog:
             fresh = damaged
         self.notices.append(
             t(
-                f"Damaged lines in {self.path.name}: {len(fresh)}, set aside in {aside.name}; all other answers "
+                f"Damaged lines in {self.path.name}: {len(fresh)}, set aside in {aside.name}; all others "
                 "are there. Nothing needs to be done.",
                 f"{self.path.name} 中有 {len(fresh)} 行损坏，已另存到 {aside.name}；其余作答都在，无需处理。",
             )

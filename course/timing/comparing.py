@@ -13,6 +13,8 @@ from course.timing.results import Comparison, Paired
 
 WARMUP_SHARE = 0.15
 """Largest part of the budget that goes into warming up after the first calls."""
+PATIENCE = 10
+"""First calls that take longer than this many budgets are not repeated."""
 
 
 def compare(
@@ -34,9 +36,9 @@ def compare(
     Each round times one block (>= 0.3 ms, or one call) of every function in random order; neighbours in
     time share the machine's mood, so the median of their ratios is steady where single times are not.
     Stops when the interval is within +/- ci, or clears the gate, or after max_time seconds (warm-up
-    included). Faster or slower: the interval excludes 1 and the ratio is further than ci from it; same: the
-    interval lies within 1 +/- gate. Looks at the data after 12, 24, 48, ...
-    rounds with stricter intervals, so that stopping early keeps false alarms at or below 5 % in all.
+    included, the first call of each not). faster or slower: the interval excludes 1 and the ratio is
+    further than ci from it; same: the interval lies within 1 +/- gate. Looks at the data after 12, 24,
+    48, ... rounds with stricter intervals, so that stopping early keeps false alarms at 5 % in all.
 
     baseline: a key of `candidates` (default: the first). device, clock, cache: see `clock_for`.
     cuda_graph: capture each function in a CUDA graph first. fresh_process: candidates are
@@ -81,9 +83,8 @@ class _Run:
         bar = progress(self.max_time, t("comparing", "比较中"))
         try:
             self._first_calls()
-            if self._spent() >= self.max_time:
-                self._settle_for_first_calls()
-            else:
+            self.started = clock.now()
+            if self._fits():
                 self._warm_up()
                 self._rounds(bar)
         except KeyboardInterrupt:
@@ -98,7 +99,8 @@ class _Run:
         return self._result(fresh)
 
     def _spent(self) -> float:
-        return self.clock.now() - self.began
+        """Seconds since the first calls: what happens only once is not taken from the budget."""
+        return self.clock.now() - self.started
 
     def _whole_rounds(self) -> int:
         return min(len(v) for v in self.times.values())
@@ -108,17 +110,23 @@ class _Run:
             with guard.named_errors(name, 1):
                 self.first[name] = self.clock.block(guard.checked(name, f), 1)
 
-    def _settle_for_first_calls(self) -> None:
-        """The first calls used up the budget: they are the only round there is."""
+    def _fits(self) -> bool:
+        """Whether a round fits into the budget; if not, one round (or the first calls) is all there is."""
+        slow = sum(self.first.values())
+        if slow < self.max_time / 2:
+            return True
         self.calls = dict.fromkeys(self.functions, 1)
-        self.times = {name: [seconds] for name, seconds in self.first.items()}
-        need = 12 * sum(self.first.values())
+        only = self.first if slow > PATIENCE * self.max_time else self._one_round()
+        if sum(only.values()) < self.max_time:
+            return True
+        self.times = {name: [seconds] for name, seconds in only.items()}
+        need = f"{12 * sum(only.values()):.0f}"
         self.notes.append(t(
-            f"The first calls alone took longer than the budget of {self.max_time:g} s. For a verdict give "
-            f"max_time={need:.0f} or make the work smaller.",
-            f"光是首次调用就超过了 {self.max_time:g} 秒的预算。"
-            f"想得到结论，请设 max_time={need:.0f}，或减小工作量。",
+            f"One round takes longer than the budget of {self.max_time:g} s. For a verdict give "
+            f"max_time={need} or make the work smaller.",
+            f"一轮就超过了 {self.max_time:g} 秒的预算。想得到结论，请设 max_time={need}，或减小工作量。",
         ))
+        return False
 
     def _warm_up(self) -> None:
         limit = self._spent() + WARMUP_SHARE * self.max_time
@@ -150,11 +158,18 @@ class _Run:
                 bar.update(min(spent, self.max_time) - min(shown, self.max_time))
                 shown = spent
             rounds = self._whole_rounds()
-            if spent >= self.max_time:
+            if spent >= self.max_time and not self._held_up(spent):
                 return
             if stats.is_look(rounds) and all(self._settled(name) for name in self._candidates()):
                 self.final = False
                 return
+
+    def _held_up(self, spent: float) -> bool:
+        """Whether the machine stalled: 12 rounds should have fitted into half the budget."""
+        if self._whole_rounds() >= stats.FIRST_LOOK or spent >= 2 * self.max_time:
+            return False
+        usual = sum(stats.median(seconds) * self.calls[name] for name, seconds in self.times.items())
+        return usual * stats.FIRST_LOOK < self.max_time / 2
 
     def _candidates(self) -> list[str]:
         return [name for name in self.functions if name != self.baseline]
@@ -178,7 +193,7 @@ class _Run:
             baseline=self.baseline, pairs=pairs,
             medians_ms={n: stats.median(v) * 1e3 for n, v in self.times.items()},
             first_call_ms={n: s * 1e3 for n, s in self.first.items()}, calls=dict(self.calls), rounds=rounds,
-            seconds=self._spent(), ci=self.ci, gate=self.gate, max_time=self.max_time,
+            seconds=self.clock.now() - self.began, ci=self.ci, gate=self.gate, max_time=self.max_time,
             device=self.clock.device, clock=self.clock.kind, cache=self.clock.cache,
             threads=threads(self.clock),
             fresh_process=fresh, complete=self.complete, notes=tuple(self.notes),

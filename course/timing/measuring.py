@@ -14,6 +14,8 @@ from course.timing.results import Measurement
 
 WARMUP_SHARE = 0.3
 """Largest part of the budget that goes into warming up after the first call."""
+PATIENCE = 10
+"""A first call that takes longer than this many budgets is not repeated."""
 MAX_SAMPLES = 20_000
 
 
@@ -29,7 +31,7 @@ def measure(
     name: str | None = None,
     seed: int | None = None,
 ) -> Measurement:
-    """Time `f()` for at most `max_time` seconds: median, interval, raw samples, first call apart.
+    """Time `f()` for at most `max_time` seconds after its first call: median, interval, samples.
 
     Warms up until two successive block medians agree within 2 % (at most 30 % of the budget). Blocks of
     at least 0.3 ms of `f` and of a calibration op alternate at random; `relative` is the median ratio of
@@ -72,9 +74,10 @@ class _Run:
         self.began = self.clock.now()
         with guard.named_errors(self.name, 1):
             self.first = self.clock.block(guard.checked(self.name, self.f), 1)
+        self.started = self.clock.now()
         bar = progress(self.max_time, t("measuring", "测量中"))
         try:
-            if self._spent() < self.max_time:
+            if self._fits():
                 self._warm_up()
                 self._sample(bar)
         except KeyboardInterrupt:
@@ -86,7 +89,19 @@ class _Run:
             bar.close()
 
     def _spent(self) -> float:
-        return self.clock.now() - self.began
+        """Seconds since the first call: what happens only once is not taken from the budget."""
+        return self.clock.now() - self.started
+
+    def _fits(self) -> bool:
+        """Whether a call fits into the budget; if not, the second call (or the first) is all there is."""
+        if self.first < self.max_time / 2:
+            return True
+        if self.first > PATIENCE * self.max_time:
+            return False
+        second = self._block()
+        if second >= self.max_time:
+            self.samples.append(second)
+        return second < self.max_time
 
     def _block(self) -> float:
         with guard.named_errors(self.name, 2):
@@ -134,12 +149,12 @@ class _Run:
     def result(self, notes: list[str]) -> Measurement:
         """The samples so far as a Measurement."""
         samples = self.samples or [self.first]
-        if not self.samples and self.complete:
-            need = f"{12 * self.first:.3g}"
+        if self.complete and len(samples) == 1:
+            need = f"{12 * samples[0]:.3g}"
             self.notes.append(t(
-                f"One call took longer than the whole budget of {self.max_time:g} s: this is a single sample"
-                f", the first call. For an interval give max_time={need} or make the work smaller.",
-                f"一次调用就超过了 {self.max_time:g} 秒的预算：这里只有首次调用这一个样本。"
+                f"One call took about the whole budget of {self.max_time:g} s: this is a single sample. "
+                f"For an interval give max_time={need} or make the work smaller.",
+                f"一次调用就差不多用完了 {self.max_time:g} 秒的预算：这里只有一个样本。"
                 f"想得到区间，请设 max_time={need}，或减小工作量。",
             ))
         interval = stats.median_interval(samples)
@@ -156,5 +171,5 @@ class _Run:
             warmup_calls=self.warmup_calls, warm=self.warm, overhead_ns=overhead_ns(self.clock, self.calls),
             device=self.clock.device, clock=self.clock.kind, cache=self.clock.cache,
             threads=threads(self.clock),
-            seconds=self._spent(), complete=self.complete, notes=(*self.notes, *notes),
+            seconds=self.clock.now() - self.began, complete=self.complete, notes=(*self.notes, *notes),
         )

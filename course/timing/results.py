@@ -156,10 +156,15 @@ class Paired:
     ratios: tuple[float, ...]
     gate: float
 
+    def figures(self) -> tuple[str, str, str]:
+        """Ratio, low and high with as many decimals as the interval deserves."""
+        digits = 4 if self.high - self.low < 0.004 else 3
+        return f"{self.ratio:.{digits}f}", f"{self.low:.{digits}f}", f"{self.high:.{digits}f}"
+
     def sentence(self) -> str:
         """The result in one sentence."""
-        ratio, low, high = f"{self.ratio:.4g}", f"{self.low:.4g}", f"{self.high:.4g}"
-        figures = t(f"{ratio} x the time of {self.baseline} (interval {low} to {high})",
+        ratio, low, high = self.figures()
+        against = t(f"{ratio} x the time of {self.baseline} (interval {low} to {high})",
                     f"{self.baseline} 用时的 {ratio} 倍（区间 {low} 至 {high}）")
         if self.verdict == "undecided":
             width = (self.high - self.low) * 100
@@ -171,7 +176,7 @@ class Paired:
             ending = t(f"the same within {self.gate:.1%}", f"在 {self.gate:.1%} 以内视为一样快")
         else:
             ending = verdict_word(self.verdict)
-        return t(f"{self.name} takes {figures}: {ending}.", f"{self.name} 用时是 {figures}：{ending}。")
+        return t(f"{self.name} takes {against}: {ending}.", f"{self.name} 用时是 {against}：{ending}。")
 
 
 @dataclass(frozen=True)
@@ -265,8 +270,10 @@ class Comparison:
         header = (t("candidate", "候选"), t("median", "中位数"), t("ratio", "比值"), t("interval", "区间"),
                   t("verdict", "结论"))
         lines = [(self.baseline, format_ms(self.medians_ms[self.baseline]), "1", "", t("baseline", "基准"))]
-        lines += [(p.name, format_ms(self.medians_ms[p.name]), f"{p.ratio:.4g}",
-                   f"{p.low:.4g} – {p.high:.4g}", verdict_word(p.verdict)) for p in self.pairs.values()]
+        for p in self.pairs.values():
+            ratio, low, high = p.figures()
+            lines.append((p.name, format_ms(self.medians_ms[p.name]), ratio, f"{low} – {high}",
+                          verdict_word(p.verdict)))
         sentences = " ".join(p.sentence() for p in self.pairs.values())
         return _card(sentences, table(header, lines), (self._setting(), *self.notes))
 

@@ -1,2 +1,1 @@
-"""From the notebook sources to what learners and nbgrader get; and the proofs that they are fit to hand out.
-"""
+"""From the notebook sources to what learners and nbgrader get, with proofs that it is fit to hand out."""

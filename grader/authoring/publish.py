@@ -70,8 +70,7 @@ def leftovers(project: Project, made: dict[Path, str]) -> list[Path]:
 
 
 def write_assignment(project: Project, lesson: str, language: str, source: Path) -> Path:
-    """Write the nbgrader source assignment of a checkpoint under the ``source`` folder of a course directory.
-    """
+    """Write the nbgrader source assignment of a checkpoint under the folder ``source`` of a course."""
     path = source / lesson / f"{lesson}.ipynb"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text_of(assignment_notebook(project, lesson, language)), encoding="utf-8")

@@ -1,5 +1,4 @@
-"""Between the course's quiz and nbgrader: items with their keys, and answers as they are kept in a notebook.
-"""
+"""Between the course's quiz and nbgrader: items with their keys, answers as kept in a notebook."""
 
 from __future__ import annotations
 

@@ -14,8 +14,7 @@ from grader.marking.step import STATE, CourseStep, note, state
 
 
 class Harvest(CourseStep):
-    """Keep the latest answer to each question in the notebook's metadata; note what was damaged or disagrees.
-    """
+    """Keep the latest answer to each question in the notebook's metadata; note what is damaged."""
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         nb.metadata.pop(STATE, None)  # only we write there

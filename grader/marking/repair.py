@@ -36,8 +36,7 @@ SENTENCES = {
 
 
 class Repair(CourseStep):
-    """Match the graded cells of a submission with the released ones, by cell id, grade id or locked source.
-    """
+    """Match graded cells with the released ones, by cell id, grade id or locked source."""
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Runs while sanitizing, before anything is cleared. Leaves the student's own cells alone."""

@@ -50,8 +50,7 @@ class CourseStep(NbGraderPreprocessor):
 
 
 def state(notebook: NotebookNode) -> NotebookNode:
-    """Our own record in the notebook's metadata: ``answers`` by item, ``notes`` as texts in both languages.
-    """
+    """Our record in the notebook's metadata: ``answers`` by item, ``notes`` as texts in both languages."""
     return notebook.metadata.setdefault(STATE, NotebookNode(answers={}, notes=[]))
 
 

@@ -165,11 +165,11 @@ explain("05-last-batch")
 # %% [markdown] en
 # ## A search is an investment: bet on three portfolios
 #
-# The toy runs 48 steps on three schedules of sizes, search on against search off.
+# The toy runs 36 steps on three schedules of sizes, search on against search off.
 # %% [markdown] zh
 # ## 搜索是一笔投资：给三种组合下注
 #
-# 玩具按三种尺寸安排各跑 48 步，开搜索对不开搜索。
+# 玩具按三种尺寸安排各跑 36 步，开搜索对不开搜索。
 # %%
 predict("05-bet-race")
 # %%

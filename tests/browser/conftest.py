@@ -167,6 +167,8 @@ class Notebook:
 def notebook(page, lab):
     """Open a built notebook: ``notebook("en", "lessons", "05_cudnn_benchmark")``."""
 
+    shutil.rmtree(lab.folder / "home", ignore_errors=True)  # a learner who starts afresh
+
     def opened(language: str, kind: str, stem: str) -> Notebook:
         source = ROOT / "notebooks" / language / kind / f"{stem}.ipynb"
         name = lab.put(source, f"{stem}.{language}.{kind}.ipynb")

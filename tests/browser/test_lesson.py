@@ -117,18 +117,15 @@ def exercise_fails_and_passes(book, words):
     page = book.page
     exercise = next(e for e in all_exercises().values() if e.lesson == LESSON and e.solution
                     and f"def {e.name}(" in e.solution and any(f"def {e.name}(" in c for c in cells("en")))
-    call = f'check("{exercise.id}")'
-    assert words["not yet"] in book.cell(call).locator(".jp-OutputArea").inner_text()
-    stub = f"def {exercise.name}("
-    run_code(book, stub, f"def {exercise.name}(*args, **kwargs):\n    return -12345")
-    run_code(book, call, call)
+    call, stub = f'check("{exercise.id}")', f"def {exercise.name}("
     output = book.cell(call).locator(".jp-OutputArea")
+    assert words["not yet"] in output.inner_text()
+    run_code(book, stub, f"def {exercise.name}(*args, **kwargs):\n    return -12345\n\n{call}")
     output.get_by_text(words["wrong"]).first.wait_for()
-    ask = f'hint("{exercise.id}")'
-    run_code(book, ask, ask)
+    run_code(book, stub, f"def {exercise.name}(*args, **kwargs):\n    return -12345\n\n{call}\n"
+                         f'hint("{exercise.id}")')
     page.get_by_text(words["hint"]).first.wait_for()
-    run_code(book, stub, exercise.solution)
-    run_code(book, call, call)
+    run_code(book, stub, f"{exercise.solution}\n\n{call}")
     output.get_by_text(f"✓ {words['right']}").first.wait_for()
 
 

@@ -1,0 +1,197 @@
+"""Question files: the schema, sentences for every fault, lint, keys, verify snippets."""
+
+from __future__ import annotations
+
+import copy
+import subprocess
+import sys
+from dataclasses import replace
+
+import jsonschema
+import pytest
+
+from course.quiz import (
+    Bank,
+    BankError,
+    UnknownItem,
+    lint,
+    lint_items,
+    load_bank,
+    parse_item,
+    run_verify,
+    schema,
+    with_key,
+)
+from tests import quiz_items as q
+from tests.conftest import ROOT
+
+
+@pytest.fixture
+def bank(tmp_path):
+    return Bank(q.write_bank(tmp_path))
+
+
+def test_importing_the_quiz_loads_nothing_heavy():
+    code = (
+        "import sys, course.quiz, course.quiz.text, course.quiz.sheet, course.quiz.session\n"
+        "heavy = {'torch', 'numpy', 'matplotlib', 'ipywidgets', 'IPython', 'yaml', 'fsrs'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_card_needs_neither_torch_nor_numpy():
+    code = (
+        "import sys; from course.quiz import default_bank, practice\n"
+        "practice(default_bank().items()[0], text=False)\n"
+        "print(sorted({'torch', 'numpy', 'matplotlib'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_public_name_exists():
+    import course.quiz
+
+    assert all(getattr(course.quiz, name) is not None for name in course.quiz.__all__)
+
+
+def test_items_are_found_by_id_and_files_are_read_when_needed(bank):
+    assert bank["05-one"].correct == ("b",)
+    assert bank["05-c-one"].checkpoint and not bank["05-c-one"].keyed
+    assert bank["05-count"].number.low == pytest.approx(9.4e6 / 1.1)
+    assert [item.id for item in bank.items("04_w")] == ["04-old"]
+    assert load_bank(bank.folder).lessons() == ["04_w", "05_x"]
+
+
+def test_an_unknown_item_gets_a_suggestion(bank):
+    with pytest.raises(UnknownItem, match="05-one"):
+        bank["05-onee"]
+    assert bank.get("nonsense") is None
+
+
+def test_a_faulty_item_names_file_item_field_and_leaves_the_others(tmp_path):
+    broken = copy.deepcopy(q.SINGLE)
+    del broken["options"][0]["why"]
+    broken["colour"] = "red"
+    bank = Bank(q.write_bank(tmp_path, [broken, q.MULTIPLE]))
+    faults = "\n".join(bank.faults())
+    assert "05_x.yaml, item 05-one, field options[a].why: is missing" in faults
+    assert "field colour: is not a known field" in faults
+    assert [item.id for item in bank.items("05_x")] == ["05-many"]
+    with pytest.raises(BankError, match="05-one"):
+        load_bank(tmp_path)
+    with pytest.raises(BankError, match="options"):
+        bank["05-one"]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"id": "06-one"}, "number of its lesson"),
+        ({"id": "Five"}, "must look like"),
+        ({"kind": "guess"}, "must be one of single"),
+        ({"stem": {"en": "only"}}, "both languages"),
+        ({"options": [q.option("a", True), q.option("b", True)]}, "exactly one option"),
+        ({"options": [q.option("a", True), q.option("a")]}, "occurs twice"),
+        ({"kind": "order"}, "order: is missing"),
+        ({"kind": "number"}, "number: is missing"),
+    ],
+)
+def test_each_contradiction_has_its_sentence(change, words):
+    with pytest.raises(BankError, match=words):
+        parse_item({**q.SINGLE, **change}, "05_x.yaml")
+
+
+@pytest.mark.parametrize("field", ["correct", "why", "misconception"])
+def test_a_checkpoint_item_with_a_key_is_refused(field):
+    leaking = copy.deepcopy(q.CHECKPOINT[0])
+    leaking["options"][0][field] = True if field == "correct" else "first-belief"
+    with pytest.raises(BankError, match="carries no key"):
+        parse_item(leaking, "x", checkpoint=True)
+    with pytest.raises(BankError, match="carries no key"):
+        parse_item({**q.CHECKPOINT[3], "number": {"unit": q.both("s"), "value": 3}}, "x", checkpoint=True)
+
+
+def test_broken_yaml_names_the_line(tmp_path):
+    q.write_bank(tmp_path)
+    (tmp_path / "05_x.yaml").write_text("- id: '05-one\n  lesson: [", "utf-8")
+    assert "line" in Bank(tmp_path).faults()[0]
+    (tmp_path / "05_x.yaml").write_text("one: two", "utf-8")
+    assert "must be a list" in Bank(tmp_path).faults()[0]
+
+
+def test_our_reader_agrees_with_the_jsonschema_package():
+    rules = jsonschema.Draft202012Validator(schema.PRACTICE)
+    jsonschema.Draft202012Validator.check_schema(schema.CHECKPOINT)
+    variants = [
+        q.SINGLE,
+        q.NUMBER,
+        q.ORDER,
+        q.PREDICT,
+        {**q.SINGLE, "extra": 1},
+        {**q.SINGLE, "stem": 3},
+        {**q.SINGLE, "options": []},
+        {**q.SINGLE, "difficulty": "odd"},
+        {**q.SINGLE, "id": "5-x"},
+        {**q.NUMBER, "number": {"value": True, "unit": "s", "why": "w"}},
+        {"id": "05-one"},
+    ]
+    for one in variants:
+        assert bool(list(schema.violations(one, schema.PRACTICE))) == (not rules.is_valid(one)), one
+
+
+def test_a_key_is_merged_in_and_must_fit(bank):
+    item = with_key(bank["05-c-one"], q.KEYS["05-c-one"])
+    assert item.correct == ("b",) and item.option("a").misconception == "first-belief" and item.points == 2
+    assert with_key(bank["05-c-count"], q.KEYS["05-c-count"]).number.high == 3
+    assert with_key(bank["05-c-lines"], q.KEYS["05-c-lines"]).order == ("c", "b", "a")
+    for key, words in [
+        ({"correct": ["z"], "source": "s"}, "z is not an option"),
+        ({"source": "s"}, "field correct: is missing"),
+        ({"correct": ["a", "b"], "source": "s"}, "exactly one right"),
+        ({"correct": ["a"]}, "source: is missing"),
+    ]:
+        with pytest.raises(BankError, match=words):
+            with_key(bank["05-c-one"], key)
+
+
+def test_lint_finds_each_fault_of_craft(bank):
+    item = bank["05-one"]
+    a, b, c = item.options
+
+    def found(*options, **more):
+        return "\n".join(lint_items([replace(item, options=options, **more)], q.BELIEFS))
+
+    long = replace(b, text={"en": "the right one is by far the longest of all", "zh": "对"})
+    assert "longest in en" in found(a, long, c)
+    assert "covers the others" in found(a, b, replace(c, text={"en": "All of the above", "zh": "以上都对"}))
+    assert "names no misconception" in found(replace(a, misconception=None), b, c)
+    assert "is not in misconceptions.yaml" in found(replace(a, misconception="unheard-of"), b, c)
+    assert "has no why" in found(replace(a, why=""), b, c)
+    assert "half-width" in found(a, b, c, stem={"en": "Why?", "zh": "为什么呢,你说"})
+    assert "one language only" in found(a, b, c, stem="A sentence")
+    assert "English text contains Chinese" in found(a, b, c, stem={"en": "为什么", "zh": "为什么"})
+    always = {"en": "it always does so", "zh": "甲"}
+    assert "absolute word" in found(replace(a, text=always), b, replace(c, text=always))
+
+
+def test_lint_looks_over_a_whole_lesson(tmp_path):
+    same = [{**copy.deepcopy(q.SINGLE), "id": f"05-one-{n}", "asks": "what"} for n in range(12)]
+    sentences = "\n".join(lint(Bank(q.write_bank(tmp_path, same))))
+    assert "0 of 12 practice items ask why" in sentences
+    assert "in 12 of 12 practice items the right option is at b" in sentences
+    assert "04_w: has 1 practice items; at least 10" in sentences
+
+
+def test_verify_snippets_are_run_and_compared(bank):
+    item = bank["05-one"]
+    assert run_verify(item).ok
+    assert not run_verify(replace(item, verify="result = ['a']")).ok
+    assert "ZeroDivisionError" in run_verify(replace(item, verify="1 / 0")).message
+    assert "leaves no variable" in run_verify(replace(item, verify="x = 1")).message
+    assert run_verify(replace(bank["05-count"], verify="result = 9.4e6")).ok
+    assert not run_verify(replace(bank["05-count"], verify="result = 'nine'")).ok
+    assert run_verify(replace(bank["05-lines"], verify="result = ['c', 'a', 'd']")).ok
+    assert not run_verify(replace(bank["05-lines"], verify="result = ['a', 'c', 'd']")).ok

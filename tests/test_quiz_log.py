@@ -1,0 +1,249 @@
+"""The answer log: append-only, tolerant, mergeable, shared by kernels; spacing and progress from it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from datetime import datetime, timedelta, timezone
+
+import pytest
+
+from course.quiz import (
+    AnswerLog,
+    Bank,
+    Response,
+    default_path,
+    due,
+    earlier,
+    settle,
+    submit,
+    summary,
+    warm_up,
+)
+from course.quiz import log as log_module
+from course.quiz.entry import Entry, to_line
+from course.quiz.progress import progress_html, progress_text
+from course.quiz.session import AnswerError
+from tests import quiz_items as q
+from tests.conftest import ROOT
+
+START = datetime(2026, 3, 1, 9, tzinfo=timezone.utc)
+
+
+@pytest.fixture
+def bank(tmp_path):
+    return Bank(q.write_bank(tmp_path / "bank"))
+
+
+@pytest.fixture
+def log(tmp_path):
+    return AnswerLog(tmp_path / "home" / "answers.jsonl")
+
+
+def test_an_entry_comes_back_as_it_was_written(log):
+    written = log.append(
+        "answer", "05-one", options=["b"], confidence=2, verdict="correct", points=1.0, lesson="05_x"
+    )
+    assert AnswerLog(log.path).entries() == [written] == log.entries()
+    line = json.loads(log.path.read_text("utf-8"))
+    assert line["schema"] == 1 and line["time"].endswith("Z") and line["version"]
+    with pytest.raises(ValueError, match="unknown event"):
+        log.append("party", "05-one")
+
+
+def test_damaged_lines_are_set_aside_and_reported_once(log):
+    log.append("answer", "05-one", options=["a"])
+    with open(log.path, "ab") as file:
+        file.write(b'{"id": "half", "time": "2026-0\n\x00\x00\xff\n[1, 2]\n{"id": 7}\n')
+    log.append("answer", "05-many", options=["a"])
+    fresh = AnswerLog(log.path)
+    assert [entry.item for entry in fresh.entries()] == ["05-one", "05-many"]
+    assert "4" in fresh.take_notices()[0]
+    aside = log.path.with_name("answers.jsonl.damaged")
+    assert b'{"id": "half"' in aside.read_bytes() and b'"half"' in log.path.read_bytes()
+    again = AnswerLog(log.path)
+    again.entries()
+    assert again.take_notices() == [] and aside.read_bytes().count(b"half") == 1
+
+
+def test_half_a_line_at_the_end_does_not_swallow_the_next_entry(log):
+    log.append("answer", "05-one", options=["a"])
+    whole = log.path.read_bytes()
+    log.path.write_bytes(whole + whole[:40])
+    log.append("answer", "05-many", options=["a"])
+    assert [entry.item for entry in log.entries()] == ["05-one", "05-many"]
+    log.path.write_bytes(whole[:40] + whole)
+    assert [entry.item for entry in AnswerLog(log.path).entries()] == ["05-one"]
+
+
+def test_lines_of_a_newer_format_stay_and_are_not_used(log):
+    log.append("answer", "05-one", options=["a"])
+    newer = {
+        "id": "n",
+        "time": "2030-01-01T00:00:00.000000Z",
+        "event": "answer",
+        "item": "05-one",
+        "schema": 99,
+    }
+    with open(log.path, "a", encoding="utf-8") as file:
+        file.write(json.dumps(newer) + "\n")
+    fresh = AnswerLog(log.path)
+    assert len(fresh.entries()) == 1 and fresh.take_notices() == []
+    other = AnswerLog(log.path.with_name("other.jsonl"))
+    assert other.merge(log.path) == 2 and b'"schema": 99' in other.path.read_bytes()
+
+
+def test_merge_is_the_union_by_id(tmp_path, log):
+    other = AnswerLog(tmp_path / "other.jsonl")
+    log.append("answer", "05-one", options=["a"], at=START)
+    other.append("answer", "05-many", options=["a"], at=START - timedelta(days=1))
+    assert log.merge(other.path) == 1 and log.merge(other.path) == 0
+    assert other.merge(log.path) == 1
+    assert (
+        [entry.item for entry in log.entries()] == ["05-many", "05-one"] == [e.item for e in other.entries()]
+    )
+
+
+def test_an_answer_that_cannot_be_saved_stays_in_memory_and_is_saved_later(log, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(log_module.os, "write", full)
+        log.append("answer", "05-one", options=["a"])
+        assert [entry.item for entry in log.entries()] == ["05-one"]
+        assert "No space left" in log.take_notices()[0] and log.take_notices() == []
+    log.append("answer", "05-many", options=["a"])
+    assert [entry.item for entry in AnswerLog(log.path).entries()] == ["05-one", "05-many"]
+
+
+def test_a_path_that_is_no_folder_gives_a_sentence(tmp_path):
+    (tmp_path / "file").write_text("")
+    log = AnswerLog(tmp_path / "file" / "answers.jsonl")
+    log.append("answer", "05-one", options=["a"])
+    assert len(log.entries()) == 1 and any("could not be saved" in one for one in log.take_notices())
+
+
+def test_two_kernels_write_at_once_and_nothing_is_lost(log):
+    code = (
+        "import sys; from course.quiz import AnswerLog; log = AnswerLog(sys.argv[1])\n"
+        "for n in range(100): log.append('answer', f'05-{sys.argv[2]}{n}', options=['a'])"
+    )
+    children = [
+        subprocess.Popen([sys.executable, "-c", code, str(log.path), name], cwd=ROOT) for name in "xy"
+    ]
+    assert [child.wait(timeout=60) for child in children] == [0, 0]
+    assert len({entry.item for entry in log.entries()}) == 200 and log.take_notices() == []
+
+
+def test_ten_thousand_entries_load_quickly(log):
+    log.path.parent.mkdir(parents=True)
+    entry = Entry(
+        "x", "2026-03-01T09:00:00.000000Z", "answer", "05-one", ("a",), None, 2, "correct", 1.0, "05_x"
+    )
+    line = to_line(entry)
+    log.path.write_bytes(b"".join(line.replace(b'"x"', b'"%d"' % n) for n in range(10_000)))
+    times = []
+    for _ in range(3):
+        start = time.process_time()
+        assert len(AnswerLog(log.path).entries()) == 10_000
+        times.append(time.process_time() - start)
+    assert min(times) < 0.3
+
+
+def test_the_log_lives_where_course_home_says(tmp_path, monkeypatch):
+    monkeypatch.setenv("COURSE_HOME", str(tmp_path))
+    assert default_path() == tmp_path / "answers.jsonl"
+    monkeypatch.delenv("COURSE_HOME")
+    assert default_path().parts[-2:] in (
+        (".torch-backends-course", "answers.jsonl"),
+        ("torch-backends-course", "answers.jsonl"),
+    )
+
+
+def test_answers_are_marked_logged_and_remembered(bank, log):
+    assert submit(bank["05-one"], Response(("a",), None, 3), log).state == "incorrect"
+    assert submit(bank["05-one"], Response(("b",), None, 1), log).state == "correct"
+    assert earlier(bank["05-one"], log).options == ("b",) and log.entries()[-1].points == 1
+    assert earlier(bank["05-many"], log) is None
+    for options in ((), ("z",), ("a", "b")):
+        with pytest.raises(AnswerError):
+            submit(bank["05-one"], Response(options), log)
+    assert len(log.entries()) == 2
+
+
+def test_a_bet_locks_and_is_settled_once(bank, log):
+    item = bank["05-wager"]
+    assert settle(item, "a", log).state == "not attempted"
+    submit(item, Response(("b",), None, 2), log)
+    with pytest.raises(AnswerError, match="locked"):
+        submit(item, Response(("a",)), log)
+    assert earlier(item, log).options == ("b",)
+    assert settle(item, None, log).state == "inconclusive"
+    assert settle(item, "b", log).state == "correct" == settle(item, "b", log).state
+    assert [entry.event for entry in log.entries()] == ["settled", "bet", "settled", "settled"]
+    with pytest.raises(ValueError, match="no option"):
+        settle(item, "z", log)
+
+
+def entry(item, verdict, day, confidence=2, options=("a",)):
+    moment = (START + timedelta(days=day)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return Entry(f"{item}{day}", moment, "answer", item, options, None, confidence, verdict)
+
+
+def test_wrong_answers_come_back_sooner_and_the_plan_is_deterministic(bank):
+    entries = [entry("05-one", "incorrect", 0), entry("05-many", "correct", 0, 3, ("a", "c"))]
+    soon, later = START + timedelta(days=1.1), START + timedelta(days=30)
+    assert due(entries, bank, START) == []
+    assert due(entries, bank, soon) == ["05-one"]
+    assert due(entries, bank, later) == ["05-one", "05-many"] == due(entries, bank, later)
+    assert due(entries, bank, later, lesson="05_x") == []
+    assert due(entries, bank, later, lesson="06_y") == ["05-one", "05-many"]
+
+
+def test_a_second_try_within_the_hour_does_not_count_as_a_review(bank):
+    quick = [entry("05-one", "incorrect", 0), entry("05-one", "correct", 0.01, 3)]
+    assert due(quick, bank, START + timedelta(days=2)) == ["05-one"]
+
+
+def test_a_warm_up_is_found_also_when_nothing_is_due(bank):
+    entries = [entry("04-old", "correct", 0), entry("05-one", "incorrect", 0), entry("05-wager", None, 0)]
+    assert warm_up(entries, bank, START, "06_y") == ["05-one", "04-old"]
+    assert warm_up(entries, bank, START, "05_x") == ["04-old"]
+    assert warm_up([], bank, START, "06_y") == []
+
+
+def test_progress_counts_and_names_the_beliefs_still_alive(bank):
+    entries = [
+        entry("05-one", "incorrect", 0),
+        entry("04-old", "incorrect", 0, options=("b",)),
+        entry("05-many", "correct", 0, options=("a", "c")),
+        entry("05-gone", "correct", 0),
+        Entry("f", "2026-03-02T00:00:00.000000Z", "finish", "04_w"),
+    ]
+    found = summary(entries, bank, START + timedelta(days=3))
+    fourth, fifth = found.lessons
+    assert (fourth.total, fourth.answered, fourth.right, fourth.due, fourth.done) == (1, 1, 0, 1, True)
+    assert (fifth.total, fifth.answered, fifth.right, fifth.done, fifth.checkpoint_total) == (
+        4,
+        2,
+        1,
+        False,
+        4,
+    )
+    assert [(one, count) for one, _, count in found.beliefs] == [("first-belief", 2)]
+    assert "04_w" in progress_text(found) and "<caption" in progress_html(found)
+    right = [*entries, entry("05-one", "correct", 1, options=("b",)), entry("04-old", "correct", 1)]
+    assert summary(right, bank, START + timedelta(days=3)).beliefs == ()
+
+
+@pytest.mark.skipif(os.geteuid() == 0 if hasattr(os, "geteuid") else True, reason="root can write anywhere")
+def test_a_read_only_folder_keeps_the_answer(tmp_path):
+    folder = tmp_path / "locked"
+    folder.mkdir(mode=0o500)
+    log = AnswerLog(folder / "answers.jsonl")
+    log.append("answer", "05-one", options=["a"])
+    assert len(log.entries()) == 1 and log.take_notices()

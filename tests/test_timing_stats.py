@@ -1,0 +1,85 @@
+"""The statistics of timing, exact or on seeded streams: intervals, looks, verdicts, quality."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+
+from course.timing import stats
+
+
+def test_interval_of_the_median_is_the_textbook_one():
+    values = list(range(1, 11))
+    interval = stats.median_interval(values, 0.05)
+    assert (interval.low, interval.high) == (2, 9)
+    assert interval.confidence == pytest.approx(1 - 2 * 11 / 1024)
+
+
+def test_too_few_values_give_the_range_and_its_true_confidence():
+    interval = stats.median_interval([3.0, 1.0, 2.0], 0.05)
+    assert (interval.low, interval.high) == (1.0, 3.0)
+    assert interval.confidence == pytest.approx(0.75)
+    assert stats.median_interval([7.0]).confidence == 0
+
+
+def test_large_samples_agree_with_the_exact_rank():
+    for count in (1999, 2001):
+        k, outside = stats._rank(count, 0.05)
+        assert abs(k - (count / 2 - 1.96 * math.sqrt(count) / 2)) < 2
+        assert outside <= 0.05
+
+
+def test_false_alarms_of_all_looks_together_stay_below_five_percent():
+    """Exact: with equal code the number of ratios above 1 is a fair walk; sum what every look rejects."""
+    for last in (12, 13, 20, 30, 50, 100, 130, 400, 1000, 1500):
+        assert _chance_of_false_alarm(last) <= 0.05
+
+
+def _chance_of_false_alarm(last: int) -> float:
+    alive = {0: 1.0}
+    rejected = 0.0
+    for rounds in range(1, last + 1):
+        step: dict[int, float] = {}
+        for above, chance in alive.items():
+            step[above] = step.get(above, 0.0) + chance / 2
+            step[above + 1] = step.get(above + 1, 0.0) + chance / 2
+        alive = step
+        if rounds == last or stats.is_look(rounds):
+            k, _ = stats._rank(rounds, stats.error_at(rounds, final=rounds == last))
+            for above in [a for a in alive if min(a, rounds - a) < k]:
+                rejected += alive.pop(above)
+    return rejected
+
+
+def test_looks_double():
+    assert [n for n in range(1, 400) if stats.is_look(n)] == [12, 24, 48, 96, 192, 384]
+
+
+@pytest.mark.parametrize("low, high, ratio, verdict", [
+    (0.90, 0.95, 0.93, "faster"), (1.02, 1.05, 1.03, "slower"), (0.99, 1.01, 1.0, "same"),
+    (0.95, 1.01, 0.98, "undecided"), (0.994, 0.999, 0.997, "same"), (0.975, 0.999, 0.99, "faster"),
+])
+def test_verdict_follows_from_the_interval(low, high, ratio, verdict):
+    assert stats.decide(stats.Interval(low, high, 0.99), ratio, 0.005, 0.02, 0.05) == verdict
+
+
+def test_no_verdict_without_the_confidence():
+    assert stats.decide(stats.Interval(0.5, 0.6, 0.75), 0.55, 0.005, 0.02, 0.05) == "undecided"
+
+
+def test_quality_tells_one_group_from_two():
+    rng = random.Random(5)
+
+    def kind(values):
+        return stats.quality(values, stats.median_interval(values))
+
+    calls = [kind([rng.gauss(1, 0.02) for _ in range(200)]) for _ in range(100)]
+    calls += [kind([rng.uniform(0.97, 1.03) for _ in range(200)]) for _ in range(100)]
+    calls += [kind([1 + rng.expovariate(1) * 0.03 for _ in range(200)]) for _ in range(100)]
+    assert calls.count("stable") >= 297
+    assert kind([rng.gauss(rng.choice((1, 1.3)), 0.02) for _ in range(200)]) == "bimodal"
+    assert kind([rng.uniform(0.5, 1.5) for _ in range(200)]) == "noisy"
+    assert kind([1.0] * 5) == "few"
+    assert kind([1.0] * 50) == "stable"
