@@ -60,6 +60,7 @@ def configure(
     project_root: the checkout with sources, keys and tasks, by default the one this file is in.
     """
     from grader.authoring.build import STUB
+    from grader.authoring.clear import preprocessors
     from grader.intake import before_autograde
 
     project_root = project_root or str(HERE)
@@ -70,6 +71,7 @@ def configure(
     c.ExchangeFactory.collect = "grader.exchange.CollectChecked"
     c.CollectChecked.project_root = project_root
     c.ClearSolutions.code_stub = {"python": STUB[language]}
+    c.GenerateAssignment.preprocessors = preprocessors()
     c.CourseStep.project_root = project_root
     c.CourseStep.course_root = str(root)
     c.CourseStep.course_language = language

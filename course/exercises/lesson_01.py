@@ -83,8 +83,8 @@ ONLY = Exercise(
              "`try:`、`yield`、`finally:`。"),
         both("In `try`: `setattr(module, name, value)` for each change, then `yield`. In `finally`: "
              "`setattr` with the old values.",
-             "在 `try` 里：对每一项执行 `setattr(module, name, value)`，然后 `yield`。在 `finally` 里："
-             "用旧值 `setattr`。"),
+             "在 `try` 里：对每一项执行 `setattr(module, name, value)`，然后 `yield`。在 `finally` 里：用旧"
+             "值 `setattr`。"),
     ),
     solution='''@contextmanager
 def only(module, **changes):
@@ -110,14 +110,13 @@ MAKE_IT_LOSE = Exercise(
         both("The advice fails where oneDNN does the work: without it, another kernel takes over.",
              "只要计算由 oneDNN 完成，这条建议就会失败：关掉它，就换成另一个 kernel。"),
         both("Two functions: `plain` calls the layer; `asked` calls it inside "
-             "`with torch.backends.mkldnn.flags("
-             "deterministic=True):`.",
+             "`with torch.backends.mkldnn.flags(deterministic=True):`.",
              "写两个函数：`plain` 直接调用这一层；`asked` 在 "
              "`with torch.backends.mkldnn.flags(deterministic=True):` 里调用。"),
-        both("`torch.nn.LSTM(64, 128)` on a `(16, 8, 64)` tensor, under `torch.inference_mode()`. If the interval "
-             "stays wide, the machine is busy: measure longer.",
-             "在 `torch.inference_mode()` 下，用 `torch.nn.LSTM(64, 128)` 处理 `(16, 8, 64)` 的张量。"
-             "如果区间一直很宽，说明机器太忙：测久一点。"),
+        both("`torch.nn.LSTM(64, 128)` on a `(16, 8, 64)` tensor, under `torch.inference_mode()`. If the "
+             "interval stays wide, the machine is busy: measure longer.",
+             "在 `torch.inference_mode()` 下，用 `torch.nn.LSTM(64, 128)` 处理 `(16, 8, 64)` 的张量。如果区间"
+             "一直很宽，说明机器太忙：测久一点。"),
     ),
     solution='''layer, x = torch.nn.LSTM(64, 128), torch.randn(16, 8, 64)
 
@@ -131,8 +130,8 @@ def asked():
 
 my_comparison = compare({"plain": plain, "asked": asked}, max_time=3)
 ''',
-    why=both("`deterministic` has no reader on a CPU, so the time can only differ because something "
-             "else moved.",
+    why=both("`deterministic` has no reader on a CPU, so the time can only differ because something else "
+             "moved.",
              "在 CPU 上没人读 `deterministic`，耗时有差别，只可能是别的东西动了。"),
     check=checks.check_make_it_lose,
 )

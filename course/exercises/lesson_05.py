@@ -101,7 +101,7 @@ race = compare({"off": lambda: run_schedule(sizes, benchmark=False),
 )
 
 
-# --- the checkpoint's visible smoke tests: the form of an answer, nothing about its value -------------------------
+# --- the checkpoint's visible smoke tests: the form of an answer, nothing about its value --------------------
 
 def _form_of_run(searches_of_run: Callable[..., Any]) -> Verdict:
     got = searches_of_run(100, 25, 3, 2, True)

@@ -27,8 +27,7 @@ def check_find_typos(find_typos: Callable[[list[str], list[str]], list[str]]) ->
             continue
         if got == [f"torch.backends.{name}" for name in expected] and expected:
             return incorrect(both("The lines are the right ones. Hand back the names without "
-                                  "`torch.backends.`, "
-                                  "as they stand in `known`.",
+                                  "`torch.backends.`, as they stand in `known`.",
                                   "行找对了。返回名字时去掉 `torch.backends.`，写法要与 `known` 里的一致。"))
         if got == [name + " " for name in expected]:
             return incorrect(both("A space stayed at the end of each name: `.strip()` takes it off.",
@@ -138,55 +137,55 @@ def _after_a_typo(only: Callable[..., Any]) -> tuple[SimpleNamespace, bool]:
     return panel, False
 
 
+NO_BLOCK = both(
+    "`only(...)` must work after `with`: put `@contextmanager` above the function and `yield` where the "
+    "block "
+    "runs.",
+    "`only(...)` 要能放在 `with` 后面：在函数上方写 `@contextmanager`，在代码块运行的位置写 `yield`。")
+NOT_BACK = both(
+    "After the block a switch does not have its old value. Remember it with `getattr` before you change it.",
+    "离开之后，有开关没有回到旧值。改之前先用 `getattr` 记住它。")
+EXCEPTION_LEAKS = both(
+    "After an exception inside the block the switch must be back and the exception must come out: "
+    "`try` ... `finally`.",
+    "块里抛出异常后，开关要恢复，异常也要继续往外抛：用 `try` ... `finally`。")
+TYPO_PASSES = both(
+    "A misspelt switch should raise AttributeError before anything has moved: read all old values first.",
+    "开关名拼错时应抛出 AttributeError，而且什么都还没动：先把所有旧值读出来。")
+
+
+def _inside_and_after(only: Callable[..., Any]) -> tuple[dict, dict]:
+    """Two panels in nested blocks, as one dict: what they hold inside, and afterwards."""
+    panel, other = _panel(), SimpleNamespace(immediate=False)
+    with only(panel, deterministic=True), only(other, immediate=True):
+        inside = {**vars(panel), **vars(other)}
+    return inside, {**vars(panel), **vars(other)}
+
+
 def check_only(only: Callable[..., Any]) -> Verdict:
-    """Four promises on a stand-in panel of switches, one point each; the last on the real cuDNN switches "
-      "too."""
-    done, missing = 0, []
-    panel, other = _panel(), SimpleNamespace(enabled=False, benchmark=False, deterministic=True)
-    entered = only(panel, deterministic=True)
-    if not hasattr(entered, "__enter__"):
-        return incorrect(both("`only(...)` must work after `with`: put `@contextmanager` above the function "
-                              "and "
-                              "`yield` where the block runs.",
-                              "`only(...)` 要能放在 `with` 后面：在函数上方写 `@contextmanager`，在代码块运行"
-                              "的位置写 `yield`。"),
-                         max_points=4)
-    with entered, only(other, enabled=True):
-        inside = vars(panel).copy(), vars(other).copy()
-    good = ({"enabled": True, "benchmark": True, "deterministic": True},
-            {"enabled": True, "benchmark": False, "deterministic": True})
-    if inside == good:
-        done += 1
-    else:
-        missing.append(both(f"Inside `only(panel, deterministic=True)` the panel reads {inside[0]!r}; only "
-                            "`deterministic` should differ from before.",
-                            f"在 `only(panel, deterministic=True)` 里，面板是 {inside[0]!r}；应当只有 "
-                            "`deterministic` 与之前不同。"))
-    after_block = (vars(panel), vars(other)) == (vars(_panel()), {"enabled": False, "benchmark": False,
-                                                                  "deterministic": True})
-    panel, came_out = _after_an_exception(only)
-    typo_panel, typo_seen = _after_a_typo(only)
-    for ok, text in (
-        (after_block, both("After the block a switch does not have its old value. Remember it with `getattr` "
-                           "before "
-                           "you change it.", "离开之后，有开关没有回到旧值。改之前先用 `getattr` 记住它。")),
-        (came_out and vars(panel) == vars(_panel()),
-         both("After an exception inside the block the switch must be back and the exception must come out: "
-              "`try` ... `finally`.", "块里抛出异常后，开关要恢复，异常也要继续往外抛：用 `try` ... "
-                                      "`finally`。")),
-        (typo_seen and vars(typo_panel) == vars(_panel()),
-         both("A misspelt switch should raise AttributeError before anything has moved: read all old values "
-              "first.",
-              "开关名拼错时应抛出 AttributeError，而且什么都还没动：先把所有旧值读出来。")),
-    ):
-        done += ok
-        if not ok:
-            missing.append(text)
+    """Four promises, tried on a stand-in panel of switches, one point each."""
+    if not hasattr(only(_panel(), deterministic=True), "__enter__"):
+        return incorrect(NO_BLOCK, max_points=4)
+    start = {**vars(_panel()), "immediate": False}
+    inside, after = _inside_and_after(only)
+    broken, came_out = _after_an_exception(only)
+    misspelt, noticed = _after_a_typo(only)
+    not_only = both(
+        f"Inside `only(panel, deterministic=True)` the switches read {inside!r}; before, they read "
+        f"{start!r}. "
+        "Only what is named should differ.",
+        f"在 `only(panel, deterministic=True)` 里，开关是 {inside!r}；之前是 {start!r}。应当只有点名的才不"
+        "同。")
+    promises = [(inside == {**start, "deterministic": True, "immediate": True}, not_only),
+                (after == start, NOT_BACK),
+                (came_out and vars(broken) == vars(_panel()), EXCEPTION_LEAKS),
+                (noticed and vars(misspelt) == vars(_panel()), TYPO_PASSES)]
+    missing = [text for kept, text in promises if not kept]
     if not missing:
-        return correct(both("It changes what is named, puts it back after an exception too, and a typo is "
-                            "loud.",
+        return correct(both("It changes what is named, puts it back after an exception too, a typo is loud.",
                             "点名的才改，出异常也会恢复，拼错了会大声报错。"), points=4)
-    return partly(done, 4, *missing) if done else incorrect(*missing, max_points=4)
+    kept = len(promises) - len(missing)
+    return partly(kept, 4, *missing) if kept else incorrect(*missing, max_points=4)
 
 
 LEAST_ROUNDS = 10
@@ -207,25 +206,21 @@ def check_make_it_lose(evidence: Any) -> Verdict:
     interval = {"ratio": pair.ratio, "low": pair.low, "high": pair.high}
     if len(pair.ratios) < LEAST_ROUNDS:
         return incorrect(both(f"Only {len(pair.ratios)} rounds fitted into the time; at least {LEAST_ROUNDS} "
-                              "are "
-                              "needed. Make the work smaller or raise `max_time`.",
+                              "are needed. Make the work smaller or raise `max_time`.",
                               f"时间内只测了 {len(pair.ratios)} 轮，至少需要 {LEAST_ROUNDS} 轮。请减小工作"
                               "量，或调大 `max_time`。"),
                          **interval)
     if pair.low <= 1 <= pair.high:
         return Verdict("inconclusive", messages=(both(
             f"The interval [{pair.low:.3f}, {pair.high:.3f}] contains 1: this run shows no difference. "
-            "Choose an "
-            "operation that oneDNN computes (a convolution, an LSTM), or measure longer.",
+            "Choose an operation that oneDNN computes (a convolution, an LSTM), or measure longer.",
             f"区间 [{pair.low:.3f}, {pair.high:.3f}] 包含 1：这次测不出差别。换一个由 oneDNN 计算的操作（卷"
             "积、LSTM），或者测久一点。"),),
             evidence=interval)
     return correct(both(f"Time ratio {pair.ratio:.2f}, interval [{pair.low:.2f}, {pair.high:.2f}]: without "
-                        "1. So "
-                        "`deterministic=True` was not the only thing that changed. The advice lost.",
+                        "1. So `deterministic=True` was not the only thing that changed. The advice lost.",
                         f"耗时比 {pair.ratio:.2f}，区间 [{pair.low:.2f}, {pair.high:.2f}] 不含 1。可见变的不"
-                        "只是 "
-                        "`deterministic=True`。这条建议输了。"), **interval)
+                        "只是 `deterministic=True`。这条建议输了。"), **interval)
 
 
 def _check_states(states: Mapping[str, Any]) -> Verdict:
@@ -248,12 +243,10 @@ def check_inside_flags(inside_flags: Callable[..., dict]) -> Verdict:
     got = inside_flags({"enabled": True, "deterministic": False}, {"enabled": False, "deterministic": False},
                        {"deterministic": True})
     if got == {"enabled": False, "deterministic": True}:
-        return correct(both("The example comes out right. More cases are tried when the checkpoint is "
-                            "graded.",
+        return correct(both("The example comes out right. Grading tries more cases.",
                             "示例正确。评分时还会试更多情形。"))
     return incorrect(both(f"For the example of the task, {{'enabled': False, 'deterministic': True}} is "
-                          "right, "
-                          f"not {got!r}.",
+                          f"right, not {got!r}.",
                           f"题目中的示例应得到 {{'enabled': False, 'deterministic': True}}，而不是 "
                           f"{got!r}。"))
 
@@ -265,8 +258,7 @@ def check_replay(replay: Callable[[list], list]) -> Verdict:
     """The visible example alone: the hidden cases try more."""
     got = replay([list(event) for event in EXAMPLE_EVENTS])
     if isinstance(got, (list, tuple)) and list(got) == [True, False]:
-        return correct(both("The example comes out right. More cases are tried when the checkpoint is "
-                            "graded.",
+        return correct(both("The example comes out right. Grading tries more cases.",
                             "示例正确。评分时还会试更多情形。"))
     return incorrect(both(f"For the example of the task [True, False] is right, not {got!r}.",
                           f"题目中的示例应得到 [True, False]，而不是 {got!r}。"))

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from course.language import both
-from course.verdict import Verdict, correct, incorrect, inconclusive, partly
+from course.verdict import Verdict, correct, inconclusive, incorrect, partly
 
 LEAST_ROUNDS = 5
 
 
-# --- count_searches -----------------------------------------------------------------------------------------------
+# --- count_searches ------------------------------------------------------------------------------------------
 
 def _shapes(*pairs: tuple[int, int]) -> list[tuple[int, int, int, int]]:
     return [(batch, 3, size, size) for batch, size in pairs]
@@ -54,7 +54,7 @@ def _wrong_count(name: str, shapes: list[tuple], got: Any, expected: int) -> Ver
                           f"对 {shapes!r}，应有 {expected} 次搜索，不是 {got!r}。"))
 
 
-# --- break_even_steps ---------------------------------------------------------------------------------------------
+# --- break_even_steps ----------------------------------------------------------------------------------------
 
 BILLS = [(900.0, 14.0, 11.0, 300), (10.0, 4.0, 1.0, 4), (1000.0, 8.0, 7.5, 2000), (0.0, 5.0, 4.0, 0)]
 
@@ -93,7 +93,7 @@ def _wrong_bill(bill: tuple[float, float, float], got: Any, expected: int) -> Ve
                           f"{case['zh']}：应为 {expected}，得到 {got!r}。每步省下 {gain:g} ms。"))
 
 
-# --- search_here --------------------------------------------------------------------------------------------------
+# --- search_here ---------------------------------------------------------------------------------------------
 
 def _state() -> dict[str, Any]:
     import torch
@@ -156,7 +156,7 @@ def check_search_here(search_here: Callable[[Callable[[], Any]], Any]) -> Verdic
                         "cuDNN 开着，在搜索，其余不变，结束后全部恢复。"))
 
 
-# --- make it lose -------------------------------------------------------------------------------------------------
+# --- make it lose --------------------------------------------------------------------------------------------
 
 def check_make_it_lose(race: Any) -> Verdict:
     """Accept on evidence: the interval of time(on) / time(off) lies above 1, from enough rounds."""

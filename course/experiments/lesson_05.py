@@ -61,7 +61,7 @@ def primitive_cache(budget: Budget) -> list[dict]:
     for setting, variables in budget.loop(settings.items(), desc=FRESH):
         _, log = in_new_process("conv_sizes", SIZES, variables=variables)
         rows += [{"setting": setting, "call": call, "size": size, "event": seen["event"]}
-                 for call, (size, seen) in enumerate(zip(SIZES, created(log)), start=1)]
+                 for call, (size, seen) in enumerate(zip(SIZES, created(log), strict=False), start=1)]
     return rows
 
 
@@ -167,7 +167,7 @@ def winners(budget: Budget) -> list[dict]:
     return rows
 
 
-# --- cuDNN, each story in a process of its own --------------------------------------------------------------------
+# --- cuDNN, each story in a process of its own ---------------------------------------------------------------
 
 def _stories(budget: Budget, stories: dict[str, list[list[int]]], repeats: int = REPEATS,
              limits: dict[str, int] | None = None) -> list[dict]:
@@ -230,7 +230,7 @@ def limit_cuda(budget: Budget) -> list[dict]:
     return _stories(budget, dict.fromkeys(limits, [[1, 8, 128]] * 10), repeats=2, limits=limits)
 
 
-@experiment(name="05-pays-cuda", lesson=LESSON, version=1, needs="cuda", seconds=75,
+@experiment(name="05-pays-cuda", lesson=LESSON, version=1, needs="cuda", seconds=110,
             title=both("cuDNN: a ResNet18, 150 steps of one shape: when is the search paid back?",
                        "cuDNN：ResNet18，同一形状 150 步：搜索什么时候回本？"),
             finding=gpu.pays, draw=gpu.draw_pays)
@@ -244,7 +244,7 @@ def pays_cuda(budget: Budget) -> list[dict]:
     return rows
 
 
-@experiment(name="05-kernels-cuda", lesson=LESSON, version=1, needs="cuda", seconds=75,
+@experiment(name="05-kernels-cuda", lesson=LESSON, version=1, needs="cuda", seconds=110,
             title=both("cuDNN: which kernels run, by the profiler", "cuDNN：性能分析器看到的是哪些 kernel"),
             finding=gpu.kernels, draw=gpu.draw_kernels)
 def kernels_cuda(budget: Budget) -> list[dict]:

@@ -41,8 +41,7 @@ def polite(record: Any) -> Text:
     return both(
         f"{en}Inside flags(deterministic=True) the same convolution takes {asked['ratio']:.2f} times as long "
         f"[{asked['low']:.2f}, {asked['high']:.2f}]; with enabled=True written as well, {named['ratio']:.2f} "
-        "times "
-        f"[{named['low']:.2f}, {named['high']:.2f}].",
+        f"times [{named['low']:.2f}, {named['high']:.2f}].",
         f"{zh}在 flags(deterministic=True) 里，同一个卷积的耗时是原来的 {asked['ratio']:.2f} 倍 "
         f"[{asked['low']:.2f}, {asked['high']:.2f}]；再写上 enabled=True，则是 {named['ratio']:.2f} 倍 "
         f"[{named['low']:.2f}, {named['high']:.2f}]。")
@@ -79,8 +78,8 @@ def settle_polite(record: Any) -> dict[str, str | None]:
 def typos(record: Any) -> Text:
     total, raised = len(record.rows), sum(row["raised"] for row in record.rows)
     loud = ", ".join(row["wrote"] for row in record.rows if row["raised"]) or "-"
-    return both(f"Of {total} misspelt assignments {total - raised} were accepted in silence; "
-                f"{raised} raised an error: {loud}.",
+    return both(f"Of {total} misspelt assignments {total - raised} were accepted in silence; {raised} raised "
+                f"an error: {loud}.",
                 f"{total} 个拼错的赋值中，有 {total - raised} 个被悄悄接受，{raised} 个报错：{loud}。")
 
 
@@ -118,19 +117,18 @@ def who_sees(record: Any) -> Text:
     back = sum(row["sees"] for row in record.rows if row["set_in"] in ("fork", "spawn"))
     en_back = "came back" if back else "did not come back"
     return both(
-        f"Set in the main thread, the switch was seen by: {places(1, 0)}; not seen by: {places(0, 0)}. "
-        f"What a child process set {en_back} to its parent.",
-        f"在主线程里拨动开关，看得到的有：{places(1, 1)}；看不到的有：{places(0, 1)}。"
-        f"子进程里的改动{'传回了' if back else '没有传回'}父进程。")
+        f"Set in the main thread, the switch was seen by: {places(1, 0)}; not seen by: {places(0, 0)}. What "
+        f"a child process set {en_back} to its parent.",
+        f"在主线程里拨动开关，看得到的有：{places(1, 1)}；看不到的有：{places(0, 1)}。子进程里的改"
+        f"动{'传回了' if back else '没有传回'}父进程。")
 
 
 def draw_who_sees(record: Any, ax: Any) -> None:
     short = {"main": t("main thread", "主线程"), "thread": t("thread", "线程"),
              "fork": "fork", "spawn": "spawn"}
-    _tiles(ax, ((f"{short[row['set_in']]} → {short[row['read_in']]}",
-                 t("sees the change", "看得到改动") if row["sees"] else t("sees the default", "看到的是默认"
-                                                                                              "值"),
-                 bool(row["sees"])) for row in record.rows))
+    words = (t("sees the default", "看到的是默认值"), t("sees the change", "看得到改动"))
+    _tiles(ax, ((f"{short[row['set_in']]} → {short[row['read_in']]}", words[row["sees"]], bool(row["sees"]))
+                for row in record.rows))
     ax.set_xlabel(t("set in → read in", "设置处 → 读取处"))
 
 
@@ -148,10 +146,10 @@ def _unnamed_changes(record: Any) -> list[str]:
 def flags_trap(record: Any) -> Text:
     others = _unnamed_changes(record)
     restored = all(row["after"] == row["before"] for row in record.rows)
-    names = ", ".join(others) or "-"
-    return both(f"One switch was named; inside, {len(others)} others changed too: {names}. "
+    en, zh = ", ".join(others) or "-", "、".join(others) or "无"
+    return both(f"One switch was named; inside, {len(others)} others changed too: {en}. "
                 f"Afterwards {'everything was' if restored else 'not everything was'} back as before.",
-                f"只点名了一个开关，里面却另有 {len(others)} 个跟着变了：{names}。"
+                f"只点名了一个开关，里面却另有 {len(others)} 个跟着变了：{zh}。"
                 f"离开之后{'全部恢复原样' if restored else '没有全部恢复'}。")
 
 
@@ -201,10 +199,10 @@ def not_switches(record: Any) -> Text:
     same = sorted({row["asked"] for row in record.rows} - moved)
     en = "; ".join(f"{row['tried']} made {row['asked']} end in {row['after']}" for row in broken) or "nothing"
     zh = "；".join(f"{row['tried']} 之后，{row['asked']} 变成了 {row['after']}" for row in broken) or "没有"
-    return both(f"{accepted} of {total} were accepted without a word. What changed: {en}. "
-                f"Not moved by anything: {', '.join(same) or '-'}.",
-                f"{total} 个里有 {accepted} 个被一声不吭地接受。真正变了的：{zh}。"
-                f"始终没变的：{'、'.join(same) or '无'}。")
+    return both(f"{accepted} of {total} were accepted without a word. What changed: {en}. Not moved by "
+                f"anything: {', '.join(same) or '-'}.",
+                f"{total} 个里有 {accepted} 个被一声不吭地接受。真正变了的：{zh}。始终没变的："
+                f"{'、'.join(same) or '无'}。")
 
 
 def draw_not_switches(record: Any, ax: Any) -> None:

@@ -29,8 +29,8 @@ def same_code(record: Any) -> Text:
     en = "; ".join(f"{method}: {count}" for method, count in winners.items())
     zh = "；".join(f"{METHODS[method]}：{count} 次" for method, count in winners.items())
     doubt = doubtful(settle_same_code(record))
-    return both(f"{doubt['en']}In {trials} races of one function against itself a winner was announced this often: "
-                f"{en}.",
+    return both(f"{doubt['en']}In {trials} races of one function against itself a winner was announced "
+                f"this often: {en}.",
                 f"{doubt['zh']}同一个函数和自己比了 {trials} 场，宣布出“赢家”的次数：{zh}。")
 
 
@@ -78,8 +78,8 @@ def threads(record: Any) -> Text:
     ratios, count = [r["ratio"] for r in record.rows], record.rows[0]["all_threads"]
     doubt = doubtful(settle_threads(record))
     return both(
-        f"{doubt['en']}As it comes, Timer reads {middle(ratios)} times what it reads with all {count} threads "
-        f"of this process.",
+        f"{doubt['en']}As it comes, Timer reads {middle(ratios)} times what it reads with all {count} "
+        f"threads of this process.",
         f"{doubt['zh']}默认设置下，Timer 的读数是使用本进程全部 {count} 个线程时的 {middle(ratios)} 倍。")
 
 

@@ -44,7 +44,7 @@ def tiles(ax: Any, lines: list[tuple[str, str, bool]]) -> None:
     ax.grid(False)
 
 
-# --- 05-first-call ------------------------------------------------------------------------------------------------
+# --- 05-first-call -------------------------------------------------------------------------------------------
 
 def _by_visit(record: Any) -> dict[tuple[int, int], list[float]]:
     """(visit, call) -> time of each shape over the median of that shape's later calls."""
@@ -81,7 +81,7 @@ def draw_first_call(record: Any, ax: Any) -> None:
             what=t("time / time of a later call of the same shape", "耗时 / 同一形状之后的调用"))
 
 
-# --- 05-primitive-cache -------------------------------------------------------------------------------------------
+# --- 05-primitive-cache --------------------------------------------------------------------------------------
 
 def _events(record: Any, setting: str) -> list[str]:
     return [row["event"] for row in record.rows if row["setting"] == setting]
@@ -112,7 +112,7 @@ def settle_primitive_cache(record: Any) -> dict[str, str | None]:
     return {"05-bet-revisit": answers.get(tuple(_events(record, "as it comes")))}
 
 
-# --- 05-what-is-new -----------------------------------------------------------------------------------------------
+# --- 05-what-is-new ------------------------------------------------------------------------------------------
 
 def _changed(record: Any, event: str, code: str, sign: str) -> str:
     return sign.join(CHANGES[row["change"]][code] for row in record.rows if row["event"] == event)
@@ -131,7 +131,7 @@ def draw_what_is_new(record: Any, ax: Any) -> None:
     tiles(ax, [(word(CHANGES[row["change"]]), row["event"], row["event"] == "hit") for row in record.rows])
 
 
-# --- 05-model-keys ------------------------------------------------------------------------------------------------
+# --- 05-model-keys -------------------------------------------------------------------------------------------
 
 def model_keys(record: Any) -> Text:
     if not record.rows:
@@ -153,7 +153,7 @@ def draw_model_keys(record: Any, ax: Any) -> None:
     ax.legend()
 
 
-# --- 05-toy-race --------------------------------------------------------------------------------------------------
+# --- 05-toy-race ---------------------------------------------------------------------------------------------
 
 def toy_race(record: Any) -> Text:
     if not record.rows:
@@ -162,9 +162,9 @@ def toy_race(record: Any) -> Text:
                 "undecided": both("undecided", "未定")}
 
     def line(row: dict, code: str) -> str:
-        sign = ": " if code == "en" else "："
-        return (f"{SCHEDULES[row['schedule']][code]}{sign}{row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}], "
-                f"{verdicts[row['verdict']][code]}")
+        colon, comma = (": ", ", ") if code == "en" else ("：", "，")
+        return (f"{SCHEDULES[row['schedule']][code]}{colon}{row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+                f"{comma}{verdicts[row['verdict']][code]}")
 
     steps = record.rows[0]["steps"]
     return both(f"Time with the search over time without, {steps} steps: "
@@ -190,7 +190,7 @@ def settle_toy_race(record: Any) -> dict[str, str | None]:
     return {"05-bet-race": answers.get((seen.get("one size"), seen.get("always new")))}
 
 
-# --- 05-toy-cost --------------------------------------------------------------------------------------------------
+# --- 05-toy-cost ---------------------------------------------------------------------------------------------
 
 def bill(record: Any) -> dict[str, float] | None:
     """search_ms (extra of the first step), slow_ms and fast_ms of a later step; None when rows are missing."""
@@ -229,7 +229,7 @@ def draw_toy_cost(record: Any, ax: Any) -> None:
           xlabel=t("steps", "步数"), ylabel=t("total time (ms), from the medians", "总耗时（ms），由中位数算出"))
 
 
-# --- 05-winners ---------------------------------------------------------------------------------------------------
+# --- 05-winners ----------------------------------------------------------------------------------------------
 
 def winners(record: Any) -> Text:
     counts = Counter(row["winner"] for row in record.rows)

@@ -30,7 +30,7 @@ def _has(stories: dict, *names: str) -> bool:
     return all(stories.get(name) for name in names)
 
 
-# --- 05-first-call-cuda -------------------------------------------------------------------------------------------
+# --- 05-first-call-cuda --------------------------------------------------------------------------------------
 
 def first_call(record: Any) -> Text:
     stories = _stories(record)
@@ -66,7 +66,7 @@ def _draw_calls(record: Any, ax: Any, names: tuple[str, ...]) -> None:
     lines(ax, calls, series, xlabel=t("call", "第几次调用"), ylabel="ms", log_y=True)
 
 
-# --- 05-sizes-cuda ------------------------------------------------------------------------------------------------
+# --- 05-sizes-cuda -------------------------------------------------------------------------------------------
 
 def sizes(record: Any) -> Text:
     stories = _stories(record)
@@ -91,7 +91,7 @@ def draw_sizes(record: Any, ax: Any) -> None:
     ax.set_xlabel(t("size of the image, in order of the calls", "图像尺寸，按调用顺序"))
 
 
-# --- 05-flip-cuda -------------------------------------------------------------------------------------------------
+# --- 05-flip-cuda --------------------------------------------------------------------------------------------
 
 def _extra(process: list[dict], call: int, later: tuple[int, int]) -> float:
     """Milliseconds a call took beyond the median of the calls ``later``."""
@@ -142,7 +142,7 @@ def settle_flip(record: Any) -> dict[str, str | None]:
     return {"05-bet-flip": answer}
 
 
-# --- 05-memory-cuda -----------------------------------------------------------------------------------------------
+# --- 05-memory-cuda ------------------------------------------------------------------------------------------
 
 def memory(record: Any) -> Text:
     stories = _stories(record)
@@ -171,7 +171,7 @@ def draw_memory(record: Any, ax: Any) -> None:
     ax.legend()
 
 
-# --- 05-limit-cuda ------------------------------------------------------------------------------------------------
+# --- 05-limit-cuda -------------------------------------------------------------------------------------------
 
 def _limits(record: Any) -> list[tuple[str, list[float], list[float]]]:
     """(limit, first calls, later calls) in the order measured, milliseconds."""
@@ -198,7 +198,7 @@ def draw_limit(record: Any, ax: Any) -> None:
     grouped(ax, [f"limit {name}" for name, _, _ in found], series, "ms", log=True, what=t("time", "耗时"))
 
 
-# --- 05-pays-cuda -------------------------------------------------------------------------------------------------
+# --- 05-pays-cuda --------------------------------------------------------------------------------------------
 
 def _pay_numbers(record: Any) -> dict[str, float] | None:
     runs = {name: [row["samples_ms"] for row in record.rows if row["story"] == name] for name in ("off", "on")}
@@ -246,7 +246,7 @@ def draw_pays(record: Any, ax: Any) -> None:
     ax.legend()
 
 
-# --- 05-kernels-cuda ----------------------------------------------------------------------------------------------
+# --- 05-kernels-cuda -----------------------------------------------------------------------------------------
 
 def _longest(record: Any) -> dict[tuple[int, str], list[str]]:
     """(size, story) -> the name of the longest kernel in each process."""

@@ -36,8 +36,8 @@ def doubtful(settled: dict[str, str | None]) -> dict[str, str]:
     """What to say first where the record decides nothing; empty where it decides."""
     if None not in settled.values():
         return both("", "")
-    return both("Inconclusive, the machine was too busy or the time too short; run it again when it is calmer. ",
-                "结果不确定：机器太忙或时间不够，等它安静些再运行。")
+    return both("Inconclusive, the machine was too busy or the time too short; run it again. ",
+                "结果不确定：机器太忙或时间不够，请再运行一次。")
 
 
 def interval_line(ax: Any, height: float, middle: float, low: float, high: float) -> None:

@@ -37,7 +37,7 @@ class MapPicture:
         self.rows = [row for row in rows if row["kind"] != "tool"]
         self.alt = alt_text(self.rows)
 
-    def png(self, dark: bool = False, dpi: int = 200) -> bytes:
+    def png(self, dark: bool = False, dpi: int = 150) -> bytes:
         """The picture as PNG bytes, 900 units wide and as tall as it must be."""
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -140,18 +140,20 @@ def _draw(ax: Any, rows: Sequence[dict[str, Any]]) -> None:
     ax.text(WIDTH - 0.08, 0.2, state, fontsize=10, va="center", ha="right")
     for index, column in enumerate(_columns(rows)):
         left, y = 0.08 + index * (COLUMN + 0.08), TOP
-        ax.text(left, y - 0.12, t("submodules with switches", "带开关的子模块"), fontsize=9, color=colors()[0],
-                fontweight="bold", va="center")
+        _heading(ax, left, y, t("submodules with switches", "带开关的子模块"), colors()[0])
         _column_heads(ax, left, y - 0.12)
         queries_begun = False
         for group, part in column:
-            if index and group not in (*RIGHT,) and not queries_begun:
+            if index and group not in RIGHT and not queries_begun:
                 queries_begun, y = True, y + HEAD
-                ax.text(left, y - 0.12, t("submodules you can only ask", "只能查询的子模块"), fontsize=9,
-                        color=colors()[2], fontweight="bold", va="center")
+                _heading(ax, left, y, t("submodules you can only ask", "只能查询的子模块"), colors()[2])
             _card(ax, left, y, group, part)
             y += _card_height(part) + GAP
     _legend(ax, _height(rows) - 0.2)
+
+
+def _heading(ax: Any, left: float, y: float, text: str, color: str) -> None:
+    ax.text(left, y - 0.12, text, fontsize=9, color=color, fontweight="bold", va="center")
 
 
 def _column_heads(ax: Any, left: float, y: float) -> None:
@@ -212,7 +214,8 @@ def _family(text: str) -> dict[str, str]:
 def _legend(ax: Any, y: float) -> None:
     parts = t("●  switch: you can set it      ?  query: it only tells      ◆  differs from the default      "
               "grey: not in this build, or torch does not tell",
-              "●  开关：可以设置      ?  查询：只能读取      ◆  与默认值不同      灰色：当前构建没有，或 torch 不给出")
+              "●  开关：可以设置      ?  查询：只能读取      ◆  与默认值不同      "
+              "灰色：当前构建没有，或 torch 不给出")
     ax.text(WIDTH / 2, y, parts, fontsize=8, ha="center", va="center")
 
 

@@ -16,6 +16,6 @@ from course.flags.watch import unwatch, watch
 
 __all__ = [
     "ABSENT", "DEPENDS", "SWITCHES", "Change", "FlagError", "Switch", "Typo", "Unreadable", "assign",
-    "baseline", "changes", "closest", "describe", "explain_flags_call", "find", "leaks", "map_rows", "preserved", "read",
-    "remember", "restore", "snapshot", "typos", "unwatch", "using", "watch",
+    "baseline", "changes", "closest", "describe", "explain_flags_call", "find", "leaks", "map_rows",
+    "preserved", "read", "remember", "restore", "snapshot", "typos", "unwatch", "using", "watch",
 ]

@@ -12,7 +12,7 @@ from course.flags.switch import DEPENDS, Absent, Unreadable
 from course.language import Text, both, pick
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Change:
     """One switch that has another value than before; `text` says so in both languages."""
 
@@ -24,13 +24,16 @@ class Change:
     def text(self) -> Text:
         path = find(self.name).path
         if isinstance(self.after, Unreadable):
-            return both(f"`{path}` was {self.before!r}; torch no longer tells its value: {self.after.reason}.",
-                        f"`{path}` 原来是 {self.before!r}，现在 torch 不再给出它的值：{self.after.reason}。")
+            reason = self.after.reason
+            return both(f"`{path}` was {self.before!r}; torch no longer tells its value: {reason}.",
+                        f"`{path}` 原来是 {self.before!r}，现在 torch 不再给出它的值：{reason}。")
         return both(f"`{path}` is now {self.after!r}; it was {self.before!r}.",
                     f"`{path}` 现在是 {self.after!r}，原来是 {self.before!r}。")
 
     def __str__(self) -> str:
         return pick(self.text)
+
+    __repr__ = __str__
 
 
 _baseline: dict[str, Any] | None = None

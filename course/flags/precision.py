@@ -1,8 +1,8 @@
 """Saving and restoring the whole float32 precision state exactly, inherited values included.
 
 torch answers every question about a node of the precision tree with the value in force, so a leaf that
-inherits 'ieee' and a leaf set to 'ieee' read the same. Which of the two it is shows when its parent is moved for a
-moment; every move here is undone at once, and nothing but these few calls happens in between.
+inherits 'ieee' and a leaf set to 'ieee' read the same. Which of the two it is shows when its parent is
+moved for a moment; every move here is undone at once, with nothing but these few calls in between.
 
 What cannot be restored: in torch 2.13 `cudnn.conv` and `cudnn.rnn` start with a value that no public call can
 write (TF32 unless a parent says otherwise; `Float32Precision::DEFAULT` in aten/src/ATen/Context.h). Once one

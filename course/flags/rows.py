@@ -7,7 +7,7 @@ from typing import Any
 from course.flags.catalogue import SWITCHES, find
 from course.flags.leaks import baseline
 from course.flags.switch import DEPENDS, Absent, Switch, Unreadable
-from course.language import Text, both, pick
+from course.language import Text, pick
 
 # The submodules in the order of the map.
 GROUPS = ("root", "cudnn", "cuda", "miopen", "mkldnn", "mkl", "openmp", "nnpack", "mha", "opt_einsum",
@@ -44,13 +44,23 @@ def map_rows() -> list[dict[str, Any]]:
     return rows
 
 
+class Said(dict):
+    """A text in both languages that shows itself in the learner's."""
+
+    def __repr__(self) -> str:
+        return pick(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(repr(self))
+
+
 def describe(name: str) -> Text:
     """What the switch or query `name` does, who reads it, its default and its value here, in both languages.
 
     Raises FlagError, with what was probably meant, for an unknown name.
     """
     switch = find(name)
-    return both(_sentences(switch, "en"), _sentences(switch, "zh"))
+    return Said(en=_sentences(switch, "en"), zh=_sentences(switch, "zh"))
 
 
 def _sentences(switch: Switch, code: str) -> str:

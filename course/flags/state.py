@@ -98,8 +98,9 @@ class using(contextlib.ContextDecorator):  # noqa: N801  (reads as a verb: with 
     settings: name -> value; names as in SWITCHES. skip_absent: pass over what this build lacks instead of
     raising. Raises FlagError at once for a wrong name or type, before anything is changed. Restored: the
     value each named switch had on entry, also after an exception, Ctrl-C or changes made inside; the
-    precision switches as a whole tree, since they are linked. `pinned` afterwards lists the one thing torch cannot
-    take back: cuDNN leaves that read the same but no longer follow their parent (see course.flags.precision).
+    precision switches as a whole tree, since they are linked. `pinned` afterwards lists the one thing torch
+    cannot take back: cuDNN leaves that read the same but no longer follow their parent (see
+    course.flags.precision).
     """
 
     def __init__(self, settings: Mapping[str, Any] | None = None, *, skip_absent: bool = False,
@@ -168,7 +169,8 @@ class Saved:
         failures: dict[str, BaseException] = {}
         for name, value in values:
             try:
-                if SWITCHES[name].read() != value and not isinstance(value, (Absent, Unreadable)):
+                now = SWITCHES[name].read()
+                if now != value and not any(isinstance(one, (Absent, Unreadable)) for one in (now, value)):
                     SWITCHES[name].write(value)
             except BaseException as error:  # noqa: BLE001  (the others must still be put back)
                 failures[name] = error

@@ -36,7 +36,15 @@ ABSENT = Absent()
 class Unreadable:
     """The value of a switch that torch refuses to tell, with its reason. It is false."""
 
-    reason: str
+    message: str
+
+    @property
+    def reason(self) -> str:
+        """Why, in a few words; torch's own where there are no better ones."""
+        if "legacy and new API" in self.message:
+            return t("the older and the newer precision settings contradict each other",
+                     "新旧两套精度接口的设置互相矛盾")
+        return self.message.split(". ")[0][:160].rstrip(".")
 
     def __repr__(self) -> str:
         return t(f"(unreadable: {self.reason})", f"（无法读取：{self.reason}）")
@@ -112,7 +120,7 @@ class Switch:
         except (AttributeError, AssertionError, ImportError):
             return ABSENT
         except Exception as error:  # noqa: BLE001  (torch says no in many types; the reason is what matters)
-            return Unreadable(first_sentence(error))
+            return Unreadable(str(error).strip())
         return ABSENT if value is None and self.changeable else value
 
     def write(self, value: Any) -> None:

@@ -61,7 +61,7 @@ def _reduction(kind: str) -> tuple[Switch, Switch]:
                both(f"May {kind} matrix products split the inner dimension and reduce in lower precision?",
                     f"{kind} 矩阵乘在低精度归约时能否切分内维（split-k）？"),
                GEMM, takes="bool", set=_pair(kind, 1),
-               note=both("torch sets it only as the second of a pair (bool, bool), and refuses (True, False).",
+               note=both("torch sets it only as the second of a pair of bools, and refuses (True, False).",
                          "torch 只允许以二元组 (bool, bool) 的第二项来设置它，并且不接受 (True, False)。")),
     )
 
@@ -119,7 +119,8 @@ CUDA = (
     _sdp("enable_math_sdp", "math_sdp_enabled", True,
          both("May attention fall back to plain matrix products?", "注意力能否退回普通矩阵乘实现？")),
     _sdp("enable_cudnn_sdp", "cudnn_sdp_enabled", True,
-         both("May attention use cuDNN? cudnn.enabled is not asked.", "注意力能否使用 cuDNN？与 cudnn.enabled 无关。")),
+         both("May attention use cuDNN? cudnn.enabled is not asked.",
+              "注意力能否使用 cuDNN？与 cudnn.enabled 无关。")),
     _sdp("allow_fp16_bf16_reduction_math_sdp", "fp16_bf16_reduction_math_sdp_allowed", False,
          both("May the plain attention keep fp16 and bf16 in its reductions?",
               "普通注意力实现的归约能否保持 fp16/bf16？")),
@@ -140,14 +141,16 @@ CUDA = (
         both("May composable_kernel (ROCm) serve attention?", "composable_kernel（ROCm）能否用于注意力？")),
     Switch(
         "cuda.sdp_kernel", "tool", DEPENDS,
-        both("Deprecated: use torch.nn.attention.sdpa_kernel.", "已弃用：请用 torch.nn.attention.sdpa_kernel。")),
+        both("Deprecated: use torch.nn.attention.sdpa_kernel.",
+             "已弃用：请用 torch.nn.attention.sdpa_kernel。")),
 )
 
 
 ELSEWHERE = (
     Switch(
         "cusparselt.is_available", "query", DEPENDS,
-        both("Was cuSPARSELt (semi-structured sparsity) built in?", "编译时是否带了 cuSPARSELt（半结构化稀疏）？")),
+        both("Was cuSPARSELt (semi-structured sparsity) built in?",
+             "编译时是否带了 cuSPARSELt（半结构化稀疏）？")),
     Switch(
         "cusparselt.version", "query", DEPENDS,
         both("The cuSPARSELt version, None without it.", "cuSPARSELt 版本，没有时为 None。")),

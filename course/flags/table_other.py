@@ -14,9 +14,11 @@ from course.language import both
 
 MPS = (
     Switch("mps.is_built", "query", DEPENDS,
-           both("Was this torch built with MPS (Apple GPUs)?", "这个 torch 编译时是否带了 MPS（苹果 GPU）？")),
+           both("Was this torch built with MPS (Apple GPUs)?",
+                "这个 torch 编译时是否带了 MPS（苹果 GPU）？")),
     Switch("mps.is_available", "query", DEPENDS,
-           both("Built with MPS and a usable Metal device is here.", "带了 MPS，并且本机有可用的 Metal 设备。")),
+           both("Built with MPS and a usable Metal device is here.",
+                "带了 MPS，并且本机有可用的 Metal 设备。")),
     Switch("mps.is_macos_or_newer", "query", DEPENDS,
            both("Is this at least that macOS? Asked here for 14.0; without MPS it raises.",
                 "系统是否不低于某个 macOS 版本？这里问的是 14.0；没有 MPS 时会抛出异常。"),
@@ -32,7 +34,8 @@ MPS = (
 def _dsl(name: str) -> Switch:
     return Switch(
         f"python_native.{name}.enabled", "switch", True,
-        both(f"May operators be replaced by kernels written in {name}?", f"算子能否换成用 {name} 编写的内核？"),
+        both(f"May operators be replaced by kernels written in {name}?",
+             f"算子能否换成用 {name} 编写的内核？"),
         both("operators that register such a kernel", "注册了这类内核的算子"),
         takes="bool", frozen=True,
         note=both("There is no python_native.enabled: assigning one changes nothing.",

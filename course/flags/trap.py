@@ -19,7 +19,7 @@ from course.language import Text, both, pick, t
 SPECIAL = {"nnpack.enabled": "nnpack.set_flags"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FlagsCall:
     """rows: one dict for each flag with name, written (or None), now, inside, surprise (bool)."""
 
@@ -37,8 +37,9 @@ class FlagsCall:
         blocked = next((row for row in self.rows if isinstance(row["now"], Unreadable)), None)
         if blocked:
             reason = blocked["now"].reason
-            return both(f"As things stand `{self.call}` would raise, for it reads {blocked['name']}: {reason}.",
-                        f"就目前的状态，`{self.call}` 会抛出异常，因为它要读取 {blocked['name']}：{reason}。")
+            name = blocked["name"]
+            return both(f"As things stand `{self.call}` would raise, for it reads {name}: {reason}.",
+                        f"就目前的状态，`{self.call}` 会抛出异常，因为它要读取 {name}：{reason}。")
         if not self.surprises:
             return both(f"`{self.call}` changes nothing that it does not name, as things stand now.",
                         f"就目前的状态，`{self.call}` 不会改动没写出来的开关。")
@@ -59,6 +60,8 @@ class FlagsCall:
         widths = [max(len(line[i]) for line in cells) for i in range(len(cells[0]))]
         lines = ["  ".join(cell.ljust(widths[i]) for i, cell in enumerate(line)).rstrip() for line in cells]
         return "\n".join([*lines, pick(self.text)])
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         head, *body = self._cells()

@@ -21,7 +21,7 @@ PREFIX = "torch.backends"
 REPLACED_MODULE_MEMBERS = frozenset({"m"})  # where torch keeps the real module behind its stand-in
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Typo:
     """An attribute that has no effect. name: without `torch.backends.`; suggestion: what was meant, or None.
 
@@ -65,6 +65,8 @@ class Typo:
 
     def __str__(self) -> str:
         return pick(self.text)
+
+    __repr__ = __str__
 
 
 def typos() -> list[Typo]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from course.flags.leaks import Change, baseline, changes
 from course.flags.state import snapshot
+from course.flags.switch import Unreadable
 from course.flags.typos import Typo, typos
 from course.language import pick, t
 
@@ -42,12 +43,16 @@ class _Watcher:
 def _changed(found: list[Change]) -> list[str]:
     if not found:
         return []
-    listed = [f"{change.name} {change.before!r} → {change.after!r}" for change in found[:SHOWN]]
+    listed = [f"{change.name} {_short(change.before)} → {_short(change.after)}" for change in found[:SHOWN]]
     more = len(found) - SHOWN
     if more > 0:
         listed.append(t(f"{more} more", f"另有 {more} 个"))
     return [t(f"🚩 This cell left a switch of the whole process changed: {', '.join(listed)}.",
               f"🚩 这个单元格改动了整个进程的开关：{'，'.join(listed)}。")]
+
+
+def _short(value: Any) -> str:
+    return t("(unreadable)", "（无法读取）") if isinstance(value, Unreadable) else repr(value)
 
 
 def _typo(typo: Typo) -> str:

@@ -144,9 +144,11 @@ def _unique_ids(notebook: NotebookNode) -> None:
 
 def _release(notebook: NotebookNode, language: str, graded: bool) -> NotebookNode:
     """Take the solutions out with nbgrader's own preprocessors, in the order of generate_assignment."""
-    from nbgrader.preprocessors import ClearSolutions, ComputeChecksums, LockCells
+    from nbgrader.preprocessors import ComputeChecksums, LockCells
 
-    clear = ClearSolutions(code_stub={"python": STUB[language]}, enforce_metadata=graded)
+    from grader.authoring.clear import ClearTasks
+
+    clear = ClearTasks(code_stub={"python": STUB[language]}, enforce_metadata=graded)
     for step in (LockCells(), clear, ComputeChecksums()):
         notebook, _ = step.preprocess(notebook, {})
     return notebook

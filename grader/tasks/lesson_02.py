@@ -164,8 +164,8 @@ TASKS = [
     Task(id="02-t-interval", name="interval_of_median", cases=interval_cases, reference=interval_reference,
          parts={
              "typical": Part(2, both(
-                 "Six readings or more: the two ends are those left after cutting at both sides of the sorted "
-                 "list.",
+                 "Six readings or more: the two ends are those left after cutting at both sides of the "
+                 "sorted list.",
                  "六个读数以上：应返回排序后两端各去掉若干个之后剩下的首尾两个值。")),
              "few": Part(1, both("Fewer than six readings carry no 95 % interval: None.",
                                  "少于六个读数给不出 95 % 区间：应返回 None。"))}),

@@ -11,7 +11,7 @@ from course.language import both
 from course.verdict import Verdict, correct, incorrect, partly
 from grader.tasks.base import Case, Part, Task
 
-# --- 05-t-run -----------------------------------------------------------------------------------------------------
+# --- 05-t-run ------------------------------------------------------------------------------------------------
 
 def run_cases(rng: random.Random) -> list[Case]:
     """A remainder, none, a dropped one; fewer samples than a batch; no epoch at all."""
@@ -38,7 +38,7 @@ def run_reference(samples: int, batch_size: int, epochs: int, layer_keys: int, d
     return layer_keys * kinds if epochs > 0 else 0
 
 
-# --- 05-t-choice --------------------------------------------------------------------------------------------------
+# --- 05-t-choice ---------------------------------------------------------------------------------------------
 
 def choice_cases(rng: random.Random) -> list[Case]:
     """Long and short runs of one shape; shapes that come back; no gain, a tie, nothing to do."""
@@ -64,7 +64,7 @@ def choice_reference(shapes: list[list[int]], search_ms: float, slow_ms: float, 
     return len({tuple(shape) for shape in shapes}) * search_ms < len(shapes) * (slow_ms - fast_ms)
 
 
-# --- 05-t-report --------------------------------------------------------------------------------------------------
+# --- 05-t-report ---------------------------------------------------------------------------------------------
 
 CLAIMS = {"more": lambda low, high: low > 1, "less": lambda low, high: high < 1,
           "undecided": lambda low, high: low <= 1 <= high}

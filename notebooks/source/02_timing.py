@@ -24,7 +24,7 @@ review(due=3)
 # %% [markdown] en
 # ## This stopwatch claims that 20 ms of work take no time
 #
-# `ToyDevice` is an **analogy**: one worker thread plays the GPU, and its kernels just sleep. It has one thing no real GPU offers: you know the truth. `launch(20)` is a kernel of exactly the length you ask for. Run it. Do not explain it yet.
+# `ToyDevice` is an **analogy**: one worker thread plays the GPU, and its kernels just sleep. It has one thing no real GPU offers: you know the truth. `launch(20)` is a kernel of 20 ms. Run it. Do not explain it yet.
 # %% [markdown] zh
 # ## 这只秒表说：20 ms 的任务不花时间
 #

@@ -18,6 +18,7 @@ from course.quiz.bank import Bank
 from course.quiz.items import with_key
 from course.quiz.verify import run_verify
 from course.records import Record
+from grader.authoring.source import read
 from grader.project import Project
 from grader.tasks import lesson_05
 from grader.tasks.base import plain, same
@@ -34,7 +35,7 @@ def state_of(exercise_id: str, source: str) -> str:
     return judge(exercise, space[exercise.name]).state
 
 
-# --- exercises ----------------------------------------------------------------------------------------------------
+# --- exercises -----------------------------------------------------------------------------------------------
 
 COUNT = "count_searches = lambda shapes: "
 EVEN = "import math\nbreak_even_steps = lambda search_ms, slow_ms, fast_ms: "
@@ -92,7 +93,7 @@ def test_the_losing_solution_runs():
     assert state_of(exercise.id, exercise.solution.replace("max_time=2", "max_time=0.4")) != "not attempted"
 
 
-# --- checkpoint tasks ---------------------------------------------------------------------------------------------
+# --- checkpoint tasks ----------------------------------------------------------------------------------------
 
 def lost_parts(task, function) -> set[str]:
     """The parts in which ``function`` differs from the reference, or raises."""
@@ -157,6 +158,18 @@ def test_a_slow_report_earns_as_much_as_a_quick_one():
     assert lesson_05.judge_report(slow).points == 3
 
 
+@pytest.mark.parametrize("cell", [c for c in read(Project().checkpoint_source(LESSON)) if c.kind == "task"],
+                         ids=lambda cell: cell.id)
+def test_the_solution_in_the_checkpoint_earns_full_marks(cell):
+    task = next(one for one in lesson_05.TASKS if one.id == cell.id)
+    space: dict = {}
+    exec(cell.code("en"), space)
+    if task.judge is None:
+        assert lost_parts(task, space[task.name]) == set()
+    else:
+        assert task.judge(plain(space[task.name])).points == task.points
+
+
 def test_smoke_tests_accept_the_references_and_say_nothing_about_values():
     exercises = all_exercises()
     assert judge(exercises["05-t-run"], lesson_05.run_reference).state == "correct"
@@ -167,7 +180,7 @@ def test_smoke_tests_accept_the_references_and_say_nothing_about_values():
     assert judge(exercises["05-t-report"], {"claim": "more"}).state == "incorrect"
 
 
-# --- questions ----------------------------------------------------------------------------------------------------
+# --- questions -----------------------------------------------------------------------------------------------
 
 PRACTICE = BANK.items(LESSON)
 
@@ -188,7 +201,7 @@ def test_checkpoint_keys_fit_and_hold():
     assert all(run_verify(item).ok for item in items if item.verify)
 
 
-# --- the toy ------------------------------------------------------------------------------------------------------
+# --- the toy -------------------------------------------------------------------------------------------------
 
 def test_all_candidates_compute_the_same_convolution():
     x, weight = toy_search.image(17), toy_search.kernel()
@@ -219,7 +232,7 @@ def test_a_size_out_of_range_is_named(size):
         toy_search.run_schedule([size], benchmark=False)
 
 
-# --- experiments --------------------------------------------------------------------------------------------------
+# --- experiments ---------------------------------------------------------------------------------------------
 
 def check_shown(experiment, record):
     """The sentence exists in both languages, and the picture can be drawn."""
@@ -354,7 +367,7 @@ def test_an_empty_record_settles_nothing_and_still_speaks(name):
     assert experiment.finding(record)["zh"]
 
 
-# --- the probes, whose form can be tried without a GPU ------------------------------------------------------------
+# --- the probes, whose form can be tried without a GPU -------------------------------------------------------
 
 def test_a_probe_answers_from_a_new_process():
     rows, _ = search_probes.in_new_process("conv_visits", [[0, 2, 16], [1, 2, 16], [1, 2, 20]], 3)

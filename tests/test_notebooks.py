@@ -1,0 +1,37 @@
+"""Every notebook runs from top to bottom as a learner gets it, in both languages, on a machine without a GPU."""
+
+from __future__ import annotations
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from course.language import LANGUAGES
+from course.lessons import LESSONS
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.slow
+NOTEBOOKS = [f"{language}/lessons/{lesson.id}" for lesson in LESSONS for language in LANGUAGES]
+NOTEBOOKS += [f"{language}/checkpoints/{lesson.id}" for lesson in LESSONS if lesson.checkpoint for language in LANGUAGES]
+
+
+def outputs(notebook):
+    """(cell, output) for every output."""
+    return [(cell, output) for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_runs_from_top_to_bottom(name, tmp_path, monkeypatch):
+    monkeypatch.setenv("COURSE_DEBUG", "1")  # what the verbs would say in a sentence fails here
+    notebook = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
+    client = NotebookClient(notebook, timeout=300, kernel_name="python3", allow_errors=True,
+                            resources={"metadata": {"path": str(tmp_path)}})
+    client.execute()
+    intended = {id(cell) for cell in notebook.cells if "raises-exception" in cell.metadata.get("tags", [])}
+    failed = [f"{output.ename}: {output.evalue}\nin\n{cell.source}" for cell, output in outputs(notebook)
+              if output.output_type == "error" and id(cell) not in intended]
+    assert failed == []
+    assert intended <= {id(cell) for cell, output in outputs(notebook) if output.output_type == "error"}
+    noise = [output.text for _, output in outputs(notebook)
+             if output.output_type == "stream" and output.name == "stderr"]
+    assert noise == []
