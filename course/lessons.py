@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from course.language import Text, both
+from course.i18n import Text, both
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from course.language import Text, both, t
+from course.i18n import Text, both, t
 from course.version import __version__
 
 NEEDS = ("cpu", "mkldnn", "cuda", "mps")

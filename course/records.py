@@ -14,7 +14,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from course.language import Text, both, t
+from course.i18n import Text, both, t
 
 SCHEMA = 1
 FIELDS = ("schema", "experiment", "experiment_version", "lesson", "created", "complete", "budget_s",

@@ -1,8 +1,8 @@
-"""A toy of cuDNN's search, in plain PyTorch on the CPU: four ways to compute one convolution, and a cache of plans.
+"""A toy of cuDNN's search, in plain PyTorch on the CPU: four ways to compute a convolution, a cache of plans.
 
-It has the skeleton of ``run_single_conv`` (aten/src/ATen/native/cudnn/Conv_v8.cpp): look the key up; if it is new,
-either take the first of a ranked list or time the candidates; keep the plan. Its rule of thumb and its candidates
-are ours and say nothing about cuDNN's own.
+It has the skeleton of ``run_single_conv`` (aten/src/ATen/native/cudnn/Conv_v8.cpp): look the key up; if it is
+new, either take the first of a ranked list or time the candidates; keep the plan. Its rule of thumb and its
+candidates are ours and say nothing about cuDNN's own.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ CANDIDATES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 
 
 def ranked(x: Tensor) -> list[str]:
-    """The rule of thumb: candidates from the most promising to the least, decided from the shape, nothing timed."""
+    """The rule of thumb: candidates from most to least promising, from the shape alone, nothing timed."""
     if x.shape[-1] <= SMALL:
         return ["im2col", "shifted", "direct", "channels_last"]
     return ["direct", "channels_last", "im2col", "shifted"]
@@ -62,8 +62,8 @@ def ranked(x: Tensor) -> list[str]:
 class ToyConv:
     """A 3x3 convolution that chooses its algorithm per key, as cuDNN's caller does.
 
-    benchmark: time the candidates of a new key (else trust ``ranked``). limit: how many of the ranked list are
-    timed. plans: key -> name of the chosen candidate. searches: how many searches were made so far.
+    benchmark: time the candidates of a new key (else trust ``ranked``). limit: how many of the ranked list
+    are timed. plans: key -> name of the chosen candidate. searches: how many searches were made so far.
     """
 
     benchmark: bool = False
@@ -80,7 +80,7 @@ class ToyConv:
         return CANDIDATES[plan](x, weight)
 
     def _search(self, x: Tensor, weight: Tensor) -> str:
-        """One warm-up and one timed call for each of at most ``limit`` candidates; the name of the quickest."""
+        """One warm-up and one timed call for at most ``limit`` candidates; the name of the quickest."""
         self.searches += 1
         times = {}
         for name in ranked(x)[:self.limit]:
@@ -105,7 +105,7 @@ def kernel() -> Tensor:
 
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
-    """One CPU thread for a block: images this small gain nothing from more, and a busy machine disturbs less."""
+    """One CPU thread for a block: small images gain nothing from more, and a busy machine disturbs less."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -115,7 +115,7 @@ def one_thread() -> Iterator[None]:
 
 
 def run_schedule(sizes: Iterable[int], benchmark: bool, limit: int = 10) -> ToyConv:
-    """One step for each size, on a toy with an empty cache, in one thread; returns the toy, so that its plans can be read.
+    """One step for each size, on a toy with an empty cache, in one thread; returns the toy to be read.
 
     Raises ValueError for a size that is not a whole number from 8 to 64.
     """
@@ -123,6 +123,7 @@ def run_schedule(sizes: Iterable[int], benchmark: bool, limit: int = 10) -> ToyC
     with one_thread(), torch.inference_mode():
         for size in sizes:
             if not isinstance(size, int) or not SMALLEST <= size <= LARGEST:
-                raise ValueError(f"a size of a schedule is a whole number from {SMALLEST} to {LARGEST}, not {size!r}")
+                raise ValueError(f"a size of a schedule is a whole number from {SMALLEST} to {LARGEST}, not "
+                                 f"{size!r}")
             conv(image(size), kernel())
     return conv

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from course.language import Text
+from course.i18n import Text
 
 STATES = ("correct", "partly", "incorrect", "not attempted", "inconclusive")
 

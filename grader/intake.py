@@ -18,7 +18,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from course.language import Text, both
+from course.i18n import Text, both
 from grader.authoring.build import checkpoint_notebook
 from grader.authoring.publish import text_of
 from grader.project import Project

@@ -16,7 +16,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.g
 @pytest.fixture(autouse=True)
 def own_home(tmp_path, monkeypatch):
     """Answers of a test never reach the answers of the person who runs it."""
-    from course.language import set_language
+    from course.i18n import set_language
 
     monkeypatch.setenv("COURSE_HOME", str(tmp_path / "home"))
     set_language("en")

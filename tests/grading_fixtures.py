@@ -106,7 +106,7 @@ for _key in KEYS.values():
     _key["source"] = "fixture"
 
 TASKS = """
-from course.language import both
+from course.i18n import both
 from course.verdict import correct, incorrect, partly
 from grader.tasks.base import Case, Part, Task
 

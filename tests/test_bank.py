@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from course.experiments import base
-from course.language import LANGUAGES, pick
+from course.i18n import LANGUAGES, pick
 from course.lessons import BY_ID, LESSONS
 from course.quiz import Bank, Response, feedback, lint, mark, run_verify, with_key
 from tests.conftest import ROOT

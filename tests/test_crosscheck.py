@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from course import models
 from course.flops import CountError, CrossCheck, cross_check
-from course.language import set_language
+from course.i18n import set_language
 
 thop = pytest.importorskip("thop")
 ptflops = pytest.importorskip("ptflops")

@@ -8,7 +8,7 @@ import pytest
 
 from course.exercises import MISSING, all_exercises, judge
 from course.exercises.base import Exercise
-from course.language import LANGUAGES, pick
+from course.i18n import LANGUAGES, pick
 from course.lessons import BY_ID
 from course.verdict import Verdict, correct
 

@@ -11,7 +11,7 @@ import torch
 
 from course.experiments import base
 from course.experiments.base import Budget, ExperimentError, experiment, get, load_all, obtain, run
-from course.language import both, pick, set_language
+from course.i18n import both, pick, set_language
 from course.records import load, save
 
 TEXT = both("Is it?", "是吗？")

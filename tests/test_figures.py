@@ -13,7 +13,7 @@ import pytest
 from course import figures
 from course.figures import plots, style
 from course.figures.show import wrap
-from course.language import both, language, pick, set_language, t
+from course.i18n import both, language, pick, set_language, t
 from course.records import Record
 from course.timing import compare
 from tests.timing_clocks import NoisyClock, costing

@@ -16,7 +16,7 @@ from course import models
 from course.flops import CountError, count
 from course.flops.counter import attempt, modules_of
 from course.flops.grounds import FakeGround, MetaGround, RealGround
-from course.language import set_language
+from course.i18n import set_language
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 from nbformat.v4 import new_output
 
-from course.language import both
+from course.i18n import both
 from course.quiz.marking import Response
 from course.verdict import correct
 from grader.authoring.build import assignment_notebook, checkpoint_notebook

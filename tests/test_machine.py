@@ -15,7 +15,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from course import machine  # noqa: E402
-from course.language import pick  # noqa: E402
+from course.i18n import pick  # noqa: E402
 
 KEYS = set(machine.passport())
 

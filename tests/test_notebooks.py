@@ -6,7 +6,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from course.language import LANGUAGES
+from course.i18n import LANGUAGES
 from course.lessons import LESSONS
 from tests.conftest import ROOT
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -52,8 +53,11 @@ def test_every_requirement_is_pinned_by_constraints():
 
 
 def test_wheel_holds_the_course_alone_with_its_data(tmp_path):
+    copy = tmp_path / "checkout"  # building leaves traces, and would pick up those of an earlier build
+    ignored = shutil.ignore_patterns(".venv", ".git", "build", "*.egg-info", "__pycache__")
+    shutil.copytree(ROOT, copy, ignore=ignored)
     subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(tmp_path), str(ROOT)],
+        [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(tmp_path), str(copy)],
         check=True, capture_output=True,
     )
     names = zipfile.ZipFile(next(tmp_path.glob("*.whl"))).namelist()

@@ -6,7 +6,7 @@ import copy
 
 import pytest
 
-from course.language import set_language
+from course.i18n import set_language
 from course.quiz import (
     AnswerLog,
     Bank,

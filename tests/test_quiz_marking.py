@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from course.language import LANGUAGES, pick
+from course.i18n import LANGUAGES, pick
 from course.quiz import Bank, Response, feedback, mark, mark_bet, misconceptions_of, report, with_key
 from course.quiz.marking import common_run
 from tests import quiz_items as q

@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from course.language import set_language
+from course.i18n import set_language
 from course.records import Record, RecordError, load, nearest, save
 
 T4 = {"device": "cuda", "device_name": "Tesla T4", "torch": "2.13.0", "threads": 2}

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from course.language import set_language
+from course.i18n import set_language
 from course.timing import (
     Comparison,
     TimingError,

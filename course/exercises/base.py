@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from course.language import Text, both
+from course.i18n import Text, both
 from course.verdict import Verdict, incorrect, not_attempted
 
 

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from course.exercises.base import Exercise
-from course.language import both
+from course.i18n import both
 from course.verdict import Verdict, correct, incorrect, not_attempted
 
 

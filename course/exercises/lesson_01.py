@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from course.exercises import map_checks as checks
 from course.exercises.base import Exercise
-from course.language import both
+from course.i18n import both
 
 LESSON = "01_map"
 

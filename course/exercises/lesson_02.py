@@ -12,7 +12,7 @@ from course.exercises.stopwatch_checks import (
     smoke_report,
     smoke_verdict,
 )
-from course.language import both
+from course.i18n import both
 
 LESSON = "02_timing"
 

@@ -1,7 +1,7 @@
 """Code tasks of lesson 05: count searches, find the break-even, mend a trap, make the search lose.
 
-The checks of the practice tasks stand in ``search_checks``. The last three entries are the visible smoke tests of
-the checkpoint: they look at form, not at the answer.
+The checks of the practice tasks stand in ``search_checks``. The last three entries are the visible smoke
+tests of the checkpoint: they look at form, not at the answer.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from course.exercises import search_checks as checks
 from course.exercises.base import Exercise
-from course.language import both
+from course.i18n import both
 from course.verdict import Verdict, correct, incorrect
 
 LESSON = "05_cudnn_benchmark"
@@ -27,7 +27,8 @@ COUNT_SEARCHES = Exercise(
         both("The number of searches is the `len` of that set.", "搜索次数就是这个集合的 `len`。"),
     ),
     solution="def count_searches(shapes):\n    return len(set(shapes))\n",
-    why=both("The order does not matter, only how many different keys there are: batch, channels, height, width.",
+    why=both("The order does not matter, only how many different keys there are: batch, channels, height, "
+             "width.",
              "顺序无所谓，只看有多少个不同的键：batch、通道、高、宽都算。"),
     check=checks.check_count_searches,
 )
@@ -50,7 +51,8 @@ def break_even_steps(search_ms, slow_ms, fast_ms):
         return None
     return math.ceil(search_ms / gain_ms)
 ''',
-    why=both("A fixed price against a gain per step. With no gain there is no number of steps, not a large one.",
+    why=both("A fixed price against a gain per step. With no gain there is no number of steps, not a large "
+             "one.",
              "一笔固定成本，对上每步的收益。没有收益，就不存在“足够多的步数”。"),
     check=checks.check_break_even,
 )
@@ -73,7 +75,8 @@ def search_here(run):
     with cudnn.flags(enabled=cudnn.enabled, benchmark=True, deterministic=cudnn.deterministic):
         return run()
 ''',
-    why=both("The documented context manager sets a whole row of switches. What you do not name gets a default.",
+    why=both("The documented context manager sets a whole row of switches. What you do not name gets a "
+             "default.",
              "文档里的这个上下文管理器一次设置一整排开关。没点名的，都会变成默认值。"),
     check=checks.check_search_here,
 )
@@ -86,7 +89,8 @@ MAKE_IT_LOSE = Exercise(
              "搜索的成本要靠后面的步数赚回来。那就别给它后面的步数。"),
         both("Sizes from 8 to 64. Repeat no size, or repeat each only a few times.",
              "尺寸取 8 到 64。不要重复，或每种只重复几次。"),
-        both("`sizes = list(range(20, 40))`, then run the race again.", "`sizes = list(range(20, 40))`，然后重新比赛。"),
+        both("`sizes = list(range(20, 40))`, then run the race again.", "`sizes = list(range(20, 40))`，"
+                                                                        "然后重新比赛。"),
     ),
     solution='''from course.timing import compare
 from course.toy_search import run_schedule
@@ -101,7 +105,7 @@ race = compare({"off": lambda: run_schedule(sizes, benchmark=False),
 )
 
 
-# --- the checkpoint's visible smoke tests: the form of an answer, nothing about its value --------------------
+# --- the checkpoint's visible smoke tests: the form of an answer, nothing about its value -----------------
 
 def _form_of_run(searches_of_run: Callable[..., Any]) -> Verdict:
     got = searches_of_run(100, 25, 3, 2, True)
@@ -114,7 +118,8 @@ def _form_of_choice(choose_benchmark: Callable[..., Any]) -> Verdict:
     got = choose_benchmark([[8, 3, 64, 64]] * 5, 10.0, 4.0, 3.0)
     if isinstance(got, bool):
         return correct(both("The form is right: it gives back True or False.", "形式正确：返回 True 或 False。"))
-    return incorrect(both(f"`True` or `False` is expected, not {got!r}.", f"应返回 `True` 或 `False`，而不是 {got!r}。"))
+    return incorrect(both(f"`True` or `False` is expected, not {got!r}.",
+                          f"应返回 `True` 或 `False`，而不是 {got!r}。"))
 
 
 REPORT_FIELDS = ("device", "fence", "first_ms", "later_ms", "low", "high", "claim")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
-from course.language import both
+from course.i18n import both
 from course.verdict import Verdict, correct, incorrect, not_attempted, partly
 
 KNOWN = ["cudnn.enabled", "cudnn.benchmark", "cudnn.deterministic", "mkldnn.enabled"]

@@ -7,13 +7,13 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from course.language import both
+from course.i18n import both
 from course.verdict import Verdict, correct, inconclusive, incorrect, partly
 
 LEAST_ROUNDS = 5
 
 
-# --- count_searches ------------------------------------------------------------------------------------------
+# --- count_searches ---------------------------------------------------------------------------------------
 
 def _shapes(*pairs: tuple[int, int]) -> list[tuple[int, int, int, int]]:
     return [(batch, 3, size, size) for batch, size in pairs]
@@ -44,7 +44,8 @@ def _wrong_count(name: str, shapes: list[tuple], got: Any, expected: int) -> Ver
                               f"{got} 表示每次调用都搜索。回头再来的形状在缓存里就能找到。"))
     if name == "loop":
         return incorrect(both(
-            f"Three sizes, four times over: {expected} searches, not {got!r}. A change of size is a search only "
+            f"Three sizes, four times over: {expected} searches, not {got!r}. A change of size is a search "
+            f"only "
             f"when the size is new.",
             f"三种尺寸重复四遍：应是 {expected} 次搜索，不是 {got!r}。只有没见过的尺寸才要搜索。"))
     if name == "last batch" and got == 1:
@@ -54,7 +55,7 @@ def _wrong_count(name: str, shapes: list[tuple], got: Any, expected: int) -> Ver
                           f"对 {shapes!r}，应有 {expected} 次搜索，不是 {got!r}。"))
 
 
-# --- break_even_steps ----------------------------------------------------------------------------------------
+# --- break_even_steps -------------------------------------------------------------------------------------
 
 BILLS = [(900.0, 14.0, 11.0, 300), (10.0, 4.0, 1.0, 4), (1000.0, 8.0, 7.5, 2000), (0.0, 5.0, 4.0, 0)]
 
@@ -69,7 +70,8 @@ def check_break_even(break_even_steps: Callable[[float, float, float], int | Non
         got = break_even_steps(100.0, slow_ms, fast_ms)
         if got is not None:
             return partly(0.5, 1.0, both(
-                f"The arithmetic is right. One case is left: {slow_ms:g} ms without and {fast_ms:g} ms with the search "
+                f"The arithmetic is right. One case is left: {slow_ms:g} ms without and {fast_ms:g} ms with "
+                f"the search "
                 f"gain nothing, so the answer is `None`, not {got!r}.",
                 f"算法对了，还剩一种情况：不搜索 {slow_ms:g} ms、搜索后 {fast_ms:g} ms，没有任何收益，"
                 f"应返回 `None`，而不是 {got!r}。"))
@@ -87,13 +89,15 @@ def _wrong_bill(bill: tuple[float, float, float], got: Any, expected: int) -> Ve
             return incorrect(both(f"{case['en']}: after {got} steps the search is still behind. Round up.",
                                   f"{case['zh']}：走了 {got} 步还没追平。要向上取整。"))
         if math.isclose(got, search_ms / gain):
-            return partly(0.5, 1.0, both(f"{case['en']}: {got:g} is the right quotient. Steps are whole: round up.",
+            return partly(0.5, 1.0, both(f"{case['en']}: {got:g} is the right quotient. Steps are whole: "
+                                         f"round up.",
                                          f"{case['zh']}：商 {got:g} 是对的。步数是整数：向上取整。"))
-    return incorrect(both(f"{case['en']}: expected {expected}, and it was {got!r}. Each step gains {gain:g} ms.",
+    return incorrect(both(f"{case['en']}: expected {expected}, and it was {got!r}. Each step gains {gain:g} "
+                          f"ms.",
                           f"{case['zh']}：应为 {expected}，得到 {got!r}。每步省下 {gain:g} ms。"))
 
 
-# --- search_here ---------------------------------------------------------------------------------------------
+# --- search_here ------------------------------------------------------------------------------------------
 
 def _state() -> dict[str, Any]:
     import torch
@@ -141,22 +145,25 @@ def check_search_here(search_here: Callable[[Callable[[], Any]], Any]) -> Verdic
         return incorrect(both("Inside the block `benchmark` is still False, so nothing would be searched.",
                               "块内 `benchmark` 仍是 False，什么也不会搜索。"))
     if not inside["enabled"]:
-        return incorrect(both("Inside the block cuDNN is off: `flags` sets `enabled=False` unless you say otherwise. "
+        return incorrect(both("Inside the block cuDNN is off: `flags` sets `enabled=False` unless you say "
+                              "otherwise. "
                               "A search in a library that is switched off finds little.",
                               "块内 cuDNN 被关掉了：`flags` 默认 `enabled=False`。库都关了，还搜索什么呢。"))
     if after_normal != before or after_crash != before:
         when = both("after an exception", "抛出异常之后") if after_normal == before else both("afterwards", "之后")
-        return partly(0.5, 1.0, both(f"Inside all is well, but {when['en']} the switches are not what they were.",
+        return partly(0.5, 1.0, both(f"Inside all is well, but {when['en']} the switches are not what they "
+                                     f"were.",
                                      f"块内都对，但{when['zh']}开关没有恢复原样。"))
     if inside["deterministic"] is not True:
         return partly(0.5, 1.0, both(
-            "cuDNN is on and searches. But `deterministic` was True outside and is False inside: hand it over too.",
+            "cuDNN is on and searches. But `deterministic` was True outside and is False inside: hand it "
+            "over too.",
             "cuDNN 开着，也在搜索。但外面 `deterministic` 是 True，块内变成了 False：把它也传进去。"))
     return correct(both("cuDNN on, searching, the rest untouched, everything back afterwards.",
                         "cuDNN 开着，在搜索，其余不变，结束后全部恢复。"))
 
 
-# --- make it lose --------------------------------------------------------------------------------------------
+# --- make it lose -----------------------------------------------------------------------------------------
 
 def check_make_it_lose(race: Any) -> Verdict:
     """Accept on evidence: the interval of time(on) / time(off) lies above 1, from enough rounds."""
@@ -172,14 +179,17 @@ def check_make_it_lose(race: Any) -> Verdict:
         return inconclusive(both(f"Only {rounds} rounds: give it more time with `max_time=`.",
                                  f"只有 {rounds} 轮：用 `max_time=` 多给些时间。"))
     if low > 1:
-        return correct(both(f"Accepted: the interval [{low:.2f}, {high:.2f}] lies above 1. The search lost, on evidence.",
+        return correct(both(f"Accepted: the interval [{low:.2f}, {high:.2f}] lies above 1. The search lost, "
+                            f"on evidence.",
                             f"通过：区间 [{low:.2f}, {high:.2f}] 整个在 1 之上。搜索确实输了，有据可查。"),
                        low=low, high=high)
     if high < 1:
-        return incorrect(both(f"Here the search won: [{low:.2f}, {high:.2f}] lies below 1. Give it less to gain: fewer "
+        return incorrect(both(f"Here the search won: [{low:.2f}, {high:.2f}] lies below 1. Give it less to "
+                              f"gain: fewer "
                               f"steps, or more new sizes.",
                               f"这次搜索赢了：[{low:.2f}, {high:.2f}] 在 1 之下。让它少赚一点：减少步数，或增加新尺寸。"))
-    return inconclusive(both(f"[{low:.2f}, {high:.2f}] contains 1: undecided. A clearer schedule, or more time, settles it.",
+    return inconclusive(both(f"[{low:.2f}, {high:.2f}] contains 1: undecided. A clearer schedule, or more "
+                             f"time, settles it.",
                              f"[{low:.2f}, {high:.2f}] 包含 1：未定。换一个更极端的安排，或多给些时间。"))
 
 

@@ -8,7 +8,7 @@ from statistics import median
 from typing import Any
 
 from course.exercises.stopwatch_world import VirtualDevice
-from course.language import Text, both
+from course.i18n import Text, both
 from course.verdict import Verdict, correct, inconclusive, incorrect, not_attempted
 
 KERNEL_MS, EARLIER_MS = 20.0, 30.0

@@ -9,7 +9,7 @@ import argparse
 import sys
 
 from course.experiments import base
-from course.language import pick
+from course.i18n import pick
 from course.machine import can, one_line
 from course.records import save
 

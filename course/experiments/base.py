@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from course.language import Text, pick, t
+from course.i18n import Text, pick, t
 from course.records import Record, nearest
 
 NEEDS = ("cpu", "mkldnn", "cuda", "mps")

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from course.experiments.base import Budget, experiment
-from course.language import Text, both, t
+from course.i18n import Text, both, t
 
 COUNT, ORDERS = 1000, 200
 EXACT = ("whole numbers", "float64")

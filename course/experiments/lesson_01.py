@@ -15,7 +15,7 @@ import torch
 from course.experiments import map_findings as say
 from course.experiments.base import Budget, experiment
 from course.experiments.new_process import rows_of
-from course.language import both
+from course.i18n import both
 
 LESSON = "01_map"
 PROBES = "course.experiments.map_probes"

@@ -17,7 +17,7 @@ import torch
 from course.experiments import race_findings as races
 from course.experiments import stopwatch_findings as say
 from course.experiments.base import Budget, experiment
-from course.language import both
+from course.i18n import both
 from course.timing.stats import median_interval
 from course.toy_device import ToyDevice
 

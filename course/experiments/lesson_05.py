@@ -1,8 +1,8 @@
 """Experiments of lesson 05: what a new shape costs, what counts as new, and when a search pays.
 
-The CPU ones show oneDNN's cache of primitives (an analogy: it times nothing) and a toy search of our own. The CUDA
-ones run cuDNN in new processes, because a process keeps the plans it has made. Sentences and pictures stand in
-``search_findings`` and ``search_findings_cuda``.
+The CPU ones show oneDNN's cache of primitives (an analogy: it times nothing) and a toy search of our own.
+The CUDA ones run cuDNN in new processes, because a process keeps the plans it has made. Sentences and
+pictures stand in ``search_findings`` and ``search_findings_cuda``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from course.experiments import search_findings as say
 from course.experiments import search_findings_cuda as gpu
 from course.experiments.base import Budget, experiment
 from course.experiments.search_probes import CHANGES, created, in_new_process
-from course.language import both
+from course.i18n import both
 
 LESSON = "05_cudnn_benchmark"
 SIZES = [64, 96, 64, 96]
@@ -82,7 +82,7 @@ def what_is_new(budget: Budget) -> list[dict]:
             title=both("How many different convolutions does a model hold?", "一个模型里有多少种不同的卷积？"),
             finding=say.model_keys, draw=say.draw_model_keys)
 def model_keys(budget: Budget) -> list[dict]:
-    """Convolution calls and distinct keys of one forward pass at 224x224, counted by hooks, nothing computed."""
+    """Convolution calls and distinct keys of one forward pass at 224x224, counted by hooks."""
     from course import models
 
     rows = []
@@ -94,7 +94,7 @@ def model_keys(budget: Budget) -> list[dict]:
 
 
 def forward_keys(model: torch.nn.Module, *inputs: torch.Tensor) -> list[tuple]:
-    """One key for each convolution call of a forward pass: what the plan cache looks at besides dtype and device."""
+    """One key for each convolution of a forward pass: what the cache looks at besides dtype and device."""
     keys: list[tuple] = []
 
     def note(layer: torch.nn.Module, given: tuple, result: torch.Tensor) -> None:
@@ -116,7 +116,7 @@ def forward_keys(model: torch.nn.Module, *inputs: torch.Tensor) -> list[tuple]:
                        "玩具搜索对经验法则：三种 36 步的尺寸安排"),
             finding=say.toy_race, draw=say.draw_toy_race, settles=say.settle_toy_race)
 def toy_race(budget: Budget) -> list[dict]:
-    """Total time of a schedule with the search on, over the time with it off; each run starts with an empty cache."""
+    """Total time of a schedule with the search on, over that with it off; the cache is empty at first."""
     from course.timing import compare
 
     rows = []
@@ -124,9 +124,10 @@ def toy_race(budget: Budget) -> list[dict]:
         race = compare({"off": lambda sizes=sizes: toy_search.run_schedule(sizes, False),
                         "on": lambda sizes=sizes: toy_search.run_schedule(sizes, True)},
                        baseline="off", max_time=max(1.0, min(3.0, budget.left())))
-        rows.append({"schedule": schedule, "steps": len(sizes), "searches": len(set(sizes)), "ratio": race.ratio,
-                     "low": race.low, "high": race.high, "verdict": race.verdict, "off_ms": race.medians_ms["off"],
-                     "on_ms": race.medians_ms["on"], "rounds": race.rounds})
+        rows.append({"schedule": schedule, "steps": len(sizes), "searches": len(set(sizes)),
+                     "ratio": race.ratio, "low": race.low, "high": race.high, "verdict": race.verdict,
+                     "off_ms": race.medians_ms["off"], "on_ms": race.medians_ms["on"],
+                     "rounds": race.rounds})
     return rows
 
 
@@ -141,7 +142,7 @@ def _step_ms(conv: toy_search.ToyConv, size: int) -> float:
                        "玩具的账单：搜索花了多少，每步省了多少"),
             finding=say.toy_cost, draw=say.draw_toy_cost)
 def toy_cost(budget: Budget) -> list[dict]:
-    """First and second step of one size, with the search and without, on a toy with an empty cache each time."""
+    """First and second step of one size, with the search and without, the cache empty each time."""
     names, size = {False: "off", True: "on"}, 24
     rows = []
     with toy_search.one_thread(), torch.inference_mode():
@@ -167,7 +168,7 @@ def winners(budget: Budget) -> list[dict]:
     return rows
 
 
-# --- cuDNN, each story in a process of its own ---------------------------------------------------------------
+# --- cuDNN, each story in a process of its own ------------------------------------------------------------
 
 def _stories(budget: Budget, stories: dict[str, list[list[int]]], repeats: int = REPEATS,
              limits: dict[str, int] | None = None) -> list[dict]:
@@ -176,8 +177,8 @@ def _stories(budget: Budget, stories: dict[str, list[list[int]]], repeats: int =
     for process in budget.loop(range(repeats), desc=FRESH):
         for story, visits in stories.items():
             answer, _ = in_new_process("conv_visits", visits, (limits or {}).get(story, 10), timeout_s=180)
-            rows += [{"story": story, "process": process, "call": call, "benchmark": visit[0], "batch": visit[1],
-                      "size": visit[2], **seen}
+            rows += [{"story": story, "process": process, "call": call, "benchmark": visit[0],
+                      "batch": visit[1], "size": visit[2], **seen}
                      for call, (visit, seen) in enumerate(zip(visits, answer, strict=True), start=1)]
     return rows
 
@@ -205,7 +206,7 @@ def sizes_cuda(budget: Budget) -> list[dict]:
                        "cuDNN：见过这个形状之后再打开开关"),
             finding=gpu.flip, draw=gpu.draw_flip, settles=gpu.settle_flip)
 def flip_cuda(budget: Budget) -> list[dict]:
-    """Ten calls off, then ten on; the same shape off or on all the way; at the end of each a shape never seen."""
+    """Ten calls off, then ten on; off or on all the way; at the end of each a shape never seen."""
     old, new = [8, 128], [8, 160]
     return _stories(budget, {"off": [[0, *old]] * 20 + [[0, *new]] * 4,
                              "flipped": [[0, *old]] * 10 + [[1, *old]] * 10 + [[1, *new]] * 4,
@@ -248,7 +249,7 @@ def pays_cuda(budget: Budget) -> list[dict]:
             title=both("cuDNN: which kernels run, by the profiler", "cuDNN：性能分析器看到的是哪些 kernel"),
             finding=gpu.kernels, draw=gpu.draw_kernels)
 def kernels_cuda(budget: Budget) -> list[dict]:
-    """The kernel that takes longest in one convolution, for two sizes, search off and on, two processes each."""
+    """The longest kernels of one convolution, for two sizes, search off and on, two processes each."""
     cases = [(story, benchmark, size, process) for process in range(2)
              for size in (32, 128) for benchmark, story in enumerate(("off", "on"))]
     rows = []

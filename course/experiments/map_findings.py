@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from course.language import Text, both, t
+from course.i18n import Text, both, t
 
 SAME_LOW, SAME_HIGH = 0.95, 1.05  # a ratio whose interval stays within counts as "the same time"
 YES, NO = "#0072b2", "#d55e00"  # told apart also by readers who see colours differently; a word stands beside

@@ -7,7 +7,7 @@ import statistics
 from typing import Any
 
 from course.experiments.stopwatch_findings import DOT, NOTHING, doubtful, groups, interval_line, middle
-from course.language import Text, both, t
+from course.i18n import Text, both, t
 from course.timing.stats import median_interval
 
 TRIALS = 20

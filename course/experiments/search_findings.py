@@ -6,10 +6,10 @@ import math
 from collections import Counter
 from typing import Any
 
-from course.language import Text, both, t
+from course.i18n import Text, both, t
 from course.timing.stats import median, median_interval
 
-BLUE, ORANGE = "#0072b2", "#d55e00"  # told apart also by readers who see colours differently; words stand beside
+BLUE, ORANGE = "#0072b2", "#d55e00"  # for all eyes alike; a word stands beside
 NOTHING = both("Inconclusive: too few rows came back. Run it again.", "尚无结论：返回的数据太少。请再运行一次。")
 SCHEDULES = {"one size": both("one size", "始终一种尺寸"), "three sizes": both("three sizes in turn", "三种尺寸轮流"),
              "always new": both("a new size every step", "每步都是新尺寸")}
@@ -44,7 +44,7 @@ def tiles(ax: Any, lines: list[tuple[str, str, bool]]) -> None:
     ax.grid(False)
 
 
-# --- 05-first-call -------------------------------------------------------------------------------------------
+# --- 05-first-call ----------------------------------------------------------------------------------------
 
 def _by_visit(record: Any) -> dict[tuple[int, int], list[float]]:
     """(visit, call) -> time of each shape over the median of that shape's later calls."""
@@ -65,7 +65,8 @@ def first_call(record: Any) -> Text:
         return NOTHING
     new, back = (middle(groups[visit, 1]) for visit in (1, 2))
     return both(
-        f"The first call of a new shape took {new} times as long as a later one; the first call after coming back "
+        f"The first call of a new shape took {new} times as long as a later one; the first call after coming "
+        f"back "
         f"took {back} times as long.",
         f"新形状的第一次调用，耗时是之后的 {new} 倍；离开再回来后的第一次调用，是 {back} 倍。")
 
@@ -81,7 +82,7 @@ def draw_first_call(record: Any, ax: Any) -> None:
             what=t("time / time of a later call of the same shape", "耗时 / 同一形状之后的调用"))
 
 
-# --- 05-primitive-cache --------------------------------------------------------------------------------------
+# --- 05-primitive-cache -----------------------------------------------------------------------------------
 
 def _events(record: Any, setting: str) -> list[str]:
     return [row["event"] for row in record.rows if row["setting"] == setting]
@@ -91,7 +92,8 @@ def primitive_cache(record: Any) -> Text:
     normal, off = _events(record, "as it comes"), _events(record, "cache off")
     sizes = [str(row["size"]) for row in record.rows if row["setting"] == "as it comes"]
     if not normal:
-        return both("Inconclusive: oneDNN's log names no convolution here, so this machine computes it another way.",
+        return both("Inconclusive: oneDNN's log names no convolution here, so this machine computes it "
+                    "another way.",
                     "尚无结论：oneDNN 的日志里没有卷积，说明这台机器用别的方式计算它。")
     extra = both("", "")
     if off:
@@ -102,8 +104,8 @@ def primitive_cache(record: Any) -> Text:
 
 def draw_primitive_cache(record: Any, ax: Any) -> None:
     settings = {"as it comes": t("cache", "有缓存"), "cache off": t("no cache", "无缓存")}
-    tiles(ax, [(f"{settings[row['setting']]}, {row['call']}: {row['size']}", row["event"], row["event"] == "hit")
-               for row in record.rows])
+    tiles(ax, [(f"{settings[row['setting']]}, {row['call']}: {row['size']}", row["event"],
+                row["event"] == "hit") for row in record.rows])
 
 
 def settle_primitive_cache(record: Any) -> dict[str, str | None]:
@@ -112,7 +114,7 @@ def settle_primitive_cache(record: Any) -> dict[str, str | None]:
     return {"05-bet-revisit": answers.get(tuple(_events(record, "as it comes")))}
 
 
-# --- 05-what-is-new ------------------------------------------------------------------------------------------
+# --- 05-what-is-new ---------------------------------------------------------------------------------------
 
 def _changed(record: Any, event: str, code: str, sign: str) -> str:
     return sign.join(CHANGES[row["change"]][code] for row in record.rows if row["event"] == event)
@@ -131,7 +133,7 @@ def draw_what_is_new(record: Any, ax: Any) -> None:
     tiles(ax, [(word(CHANGES[row["change"]]), row["event"], row["event"] == "hit") for row in record.rows])
 
 
-# --- 05-model-keys -------------------------------------------------------------------------------------------
+# --- 05-model-keys ----------------------------------------------------------------------------------------
 
 def model_keys(record: Any) -> Text:
     if not record.rows:
@@ -153,17 +155,19 @@ def draw_model_keys(record: Any, ax: Any) -> None:
     ax.legend()
 
 
-# --- 05-toy-race ---------------------------------------------------------------------------------------------
+# --- 05-toy-race ------------------------------------------------------------------------------------------
 
 def toy_race(record: Any) -> Text:
     if not record.rows:
         return NOTHING
-    verdicts = {"faster": both("pays", "划算"), "slower": both("costs", "亏"), "same": both("no difference", "没差别"),
+    verdicts = {"faster": both("pays", "划算"), "slower": both("costs", "亏"),
+                "same": both("no difference", "没差别"),
                 "undecided": both("undecided", "未定")}
 
     def line(row: dict, code: str) -> str:
         colon, comma = (": ", ", ") if code == "en" else ("：", "，")
-        return (f"{SCHEDULES[row['schedule']][code]}{colon}{row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+        return (f"{SCHEDULES[row['schedule']][code]}{colon}{row['ratio']:.2f} [{row['low']:.2f}, "
+                f"{row['high']:.2f}]"
                 f"{comma}{verdicts[row['verdict']][code]}")
 
     steps = record.rows[0]["steps"]
@@ -176,7 +180,8 @@ def draw_toy_race(record: Any, ax: Any) -> None:
     from course.figures import intervals
 
     rows = record.rows
-    labels = [f"{word(SCHEDULES[row['schedule']])}\n" + t(f"{row['searches']} searches", f"{row['searches']} 次搜索")
+    labels = [f"{word(SCHEDULES[row['schedule']])}\n" + t(f"{row['searches']} searches", f"{row['searches']} "
+                                                                                         f"次搜索")
               for row in rows]
     intervals(ax, labels, [row["ratio"] for row in rows], [row["low"] for row in rows],
               [row["high"] for row in rows], "", reference=1.0, log=True,
@@ -190,10 +195,10 @@ def settle_toy_race(record: Any) -> dict[str, str | None]:
     return {"05-bet-race": answers.get((seen.get("one size"), seen.get("always new")))}
 
 
-# --- 05-toy-cost ---------------------------------------------------------------------------------------------
+# --- 05-toy-cost ------------------------------------------------------------------------------------------
 
 def bill(record: Any) -> dict[str, float] | None:
-    """search_ms (extra of the first step), slow_ms and fast_ms of a later step; None when rows are missing."""
+    """search_ms (extra of the first step), slow_ms and fast_ms of a later step; None without rows."""
     columns = {(name, kind): [row[kind] for row in record.rows if row["search"] == name]
                for name in ("off", "on") for kind in ("first_ms", "later_ms")}
     if not all(columns.values()):
@@ -207,7 +212,8 @@ def toy_cost(record: Any) -> Text:
     if found is None:
         return NOTHING
     search, slow, fast = found["search_ms"], found["slow_ms"], found["fast_ms"]
-    lines = both(f"The search added {search:.3g} ms to one step; a later step takes {slow:.3g} ms without and "
+    lines = both(f"The search added {search:.3g} ms to one step; a later step takes {slow:.3g} ms without "
+                 f"and "
                  f"{fast:.3g} ms with it (medians).",
                  f"搜索让某一步多花 {search:.3g} ms；之后每一步，不搜索要 {slow:.3g} ms，搜索过要 {fast:.3g} ms（中位数）。")
     if fast >= slow:
@@ -229,7 +235,7 @@ def draw_toy_cost(record: Any, ax: Any) -> None:
           xlabel=t("steps", "步数"), ylabel=t("total time (ms), from the medians", "总耗时（ms），由中位数算出"))
 
 
-# --- 05-winners ----------------------------------------------------------------------------------------------
+# --- 05-winners -------------------------------------------------------------------------------------------
 
 def winners(record: Any) -> Text:
     counts = Counter(row["winner"] for row in record.rows)

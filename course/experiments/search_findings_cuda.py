@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from course.experiments.search_findings import BLUE, NOTHING, ORANGE, middle
-from course.language import Text, both, t
+from course.i18n import Text, both, t
 from course.timing.stats import median
 
 NAMES = {"off": both("search off", "不搜索"), "on": both("search on", "开搜索"),
@@ -30,17 +30,19 @@ def _has(stories: dict, *names: str) -> bool:
     return all(stories.get(name) for name in names)
 
 
-# --- 05-first-call-cuda --------------------------------------------------------------------------------------
+# --- 05-first-call-cuda -----------------------------------------------------------------------------------
 
 def first_call(record: Any) -> Text:
     stories = _stories(record)
     if not _has(stories, "off", "on"):
         return NOTHING
     first = {name: middle([p[0]["call_ms"] for p in stories[name].values()]) for name in ("off", "on")}
-    later = {name: middle([ms for p in stories[name].values() for ms in _times(p, 3, 999)]) for name in ("off", "on")}
+    later = {name: middle([ms for p in stories[name].values() for ms in _times(p, 3, 999)])
+             for name in ("off", "on")}
     n = len(stories["on"])
     return both(
-        f"First call of the shape: {first['off']} ms with the search off, {first['on']} ms with it on ({n} new "
+        f"First call of the shape: {first['off']} ms with the search off, {first['on']} ms with it on ({n} "
+        f"new "
         f"processes each). Later calls: {later['off']} ms and {later['on']} ms.",
         f"这个形状的第一次调用：关搜索 {first['off']} ms，开搜索 {first['on']} ms（各 {n} 个新进程）。"
         f"之后的调用：{later['off']} ms 与 {later['on']} ms。")
@@ -66,7 +68,7 @@ def _draw_calls(record: Any, ax: Any, names: tuple[str, ...]) -> None:
     lines(ax, calls, series, xlabel=t("call", "第几次调用"), ylabel="ms", log_y=True)
 
 
-# --- 05-sizes-cuda -------------------------------------------------------------------------------------------
+# --- 05-sizes-cuda ----------------------------------------------------------------------------------------
 
 def sizes(record: Any) -> Text:
     stories = _stories(record)
@@ -91,7 +93,7 @@ def draw_sizes(record: Any, ax: Any) -> None:
     ax.set_xlabel(t("size of the image, in order of the calls", "图像尺寸，按调用顺序"))
 
 
-# --- 05-flip-cuda --------------------------------------------------------------------------------------------
+# --- 05-flip-cuda -----------------------------------------------------------------------------------------
 
 def _extra(process: list[dict], call: int, later: tuple[int, int]) -> float:
     """Milliseconds a call took beyond the median of the calls ``later``."""
@@ -113,8 +115,10 @@ def flip(record: Any) -> Text:
     if numbers is None:
         return NOTHING
     return both(
-        f"A search from the start cost {middle(numbers['search'])} ms more than a later call. The first call after "
-        f"the flip cost {middle(numbers['flip'])} ms more, and the calls after it took {middle(numbers['ratio'])} "
+        f"A search from the start cost {middle(numbers['search'])} ms more than a later call. The first call "
+        f"after "
+        f"the flip cost {middle(numbers['flip'])} ms more, and the calls after it took "
+        f"{middle(numbers['ratio'])} "
         f"times as long as before. A shape never seen cost {middle(numbers['new'])} ms more.",
         f"一开始就搜索，首次比之后多花 {middle(numbers['search'])} ms。打开开关后的第一次调用多花 "
         f"{middle(numbers['flip'])} ms，之后的耗时是打开前的 {middle(numbers['ratio'])} 倍。"
@@ -142,17 +146,19 @@ def settle_flip(record: Any) -> dict[str, str | None]:
     return {"05-bet-flip": answer}
 
 
-# --- 05-memory-cuda ------------------------------------------------------------------------------------------
+# --- 05-memory-cuda ---------------------------------------------------------------------------------------
 
 def memory(record: Any) -> Text:
     stories = _stories(record)
     if not _has(stories, "off", "on"):
         return NOTHING
-    first = {name: middle([p[0]["peak_reserved_mib"] for p in stories[name].values()], 4) for name in ("off", "on")}
+    first = {name: middle([p[0]["peak_reserved_mib"] for p in stories[name].values()], 4)
+             for name in ("off", "on")}
     later = {name: middle([row["peak_reserved_mib"] for p in stories[name].values() for row in p[2:]], 4)
              for name in ("off", "on")}
     return both(
-        f"Peak of reserved memory during the first call: {first['off']} MiB with the search off, {first['on']} MiB "
+        f"Peak of reserved memory during the first call: {first['off']} MiB with the search off, "
+        f"{first['on']} MiB "
         f"with it on. During later calls: {later['off']} MiB and {later['on']} MiB.",
         f"第一次调用期间的保留显存峰值：关搜索 {first['off']} MiB，开搜索 {first['on']} MiB。"
         f"之后的调用：{later['off']} MiB 与 {later['on']} MiB。")
@@ -171,7 +177,7 @@ def draw_memory(record: Any, ax: Any) -> None:
     ax.legend()
 
 
-# --- 05-limit-cuda -------------------------------------------------------------------------------------------
+# --- 05-limit-cuda ----------------------------------------------------------------------------------------
 
 def _limits(record: Any) -> list[tuple[str, list[float], list[float]]]:
     """(limit, first calls, later calls) in the order measured, milliseconds."""
@@ -184,7 +190,8 @@ def limit(record: Any) -> Text:
     found = _limits(record)
     if len(found) < 2:
         return NOTHING
-    en = "; ".join(f"{name}: first call {middle(first)} ms, later {middle(later)} ms" for name, first, later in found)
+    en = "; ".join(f"{name}: first call {middle(first)} ms, later {middle(later)} ms"
+                   for name, first, later in found)
     zh = "；".join(f"{name}：第一次 {middle(first)} ms，之后 {middle(later)} ms" for name, first, later in found)
     return both(f"By benchmark_limit (0: no limit): {en}.", f"按 benchmark_limit（0 表示不限）：{zh}。")
 
@@ -198,14 +205,16 @@ def draw_limit(record: Any, ax: Any) -> None:
     grouped(ax, [f"limit {name}" for name, _, _ in found], series, "ms", log=True, what=t("time", "耗时"))
 
 
-# --- 05-pays-cuda --------------------------------------------------------------------------------------------
+# --- 05-pays-cuda -----------------------------------------------------------------------------------------
 
 def _pay_numbers(record: Any) -> dict[str, float] | None:
-    runs = {name: [row["samples_ms"] for row in record.rows if row["story"] == name] for name in ("off", "on")}
+    runs = {name: [row["samples_ms"] for row in record.rows if row["story"] == name]
+            for name in ("off", "on")}
     if not runs["off"] or not runs["on"] or min(len(r) for rows in runs.values() for r in rows) < 20:
         return None
     later = {name: median([median(run[10:]) for run in rows]) for name, rows in runs.items()}
-    return {"slow_ms": later["off"], "fast_ms": later["on"], "first_off_ms": median([r[0] for r in runs["off"]]),
+    return {"slow_ms": later["off"], "fast_ms": later["on"],
+            "first_off_ms": median([r[0] for r in runs["off"]]),
             "first_on_ms": median([r[0] for r in runs["on"]]),
             "low": min(median(r[10:]) for r in runs["on"]) / max(median(r[10:]) for r in runs["off"]),
             "high": max(median(r[10:]) for r in runs["on"]) / min(median(r[10:]) for r in runs["off"])}
@@ -217,7 +226,8 @@ def pays(record: Any) -> Text:
         return NOTHING
     search = n["first_on_ms"] - n["first_off_ms"]
     lines = both(
-        f"The first step took {n['first_off_ms']:.4g} ms with the search off and {n['first_on_ms']:.4g} ms with it on; "
+        f"The first step took {n['first_off_ms']:.4g} ms with the search off and {n['first_on_ms']:.4g} ms "
+        f"with it on; "
         f"a later step {n['slow_ms']:.4g} ms and {n['fast_ms']:.4g} ms (ratio of any two processes within "
         f"[{n['low']:.3f}, {n['high']:.3f}]).",
         f"第一步：关搜索 {n['first_off_ms']:.4g} ms，开搜索 {n['first_on_ms']:.4g} ms；之后每步 {n['slow_ms']:.4g} ms 与 "
@@ -246,7 +256,7 @@ def draw_pays(record: Any, ax: Any) -> None:
     ax.legend()
 
 
-# --- 05-kernels-cuda -----------------------------------------------------------------------------------------
+# --- 05-kernels-cuda --------------------------------------------------------------------------------------
 
 def _longest(record: Any) -> dict[tuple[int, str], list[str]]:
     """(size, story) -> the name of the longest kernel in each process."""
@@ -265,8 +275,10 @@ def kernels(record: Any) -> Text:
     def short(names: list[str], sign: str) -> str:
         return sign.join(dict.fromkeys(name[:70] for name in names))
 
-    en = "; ".join(f"{size}, {NAMES[story]['en']}: {short(names, ' or ')}" for (size, story), names in found.items())
-    zh = "；".join(f"{size}，{NAMES[story]['zh']}：{short(names, ' 或 ')}" for (size, story), names in found.items())
+    en = "; ".join(f"{size}, {NAMES[story]['en']}: {short(names, ' or ')}"
+                   for (size, story), names in found.items())
+    zh = "；".join(f"{size}，{NAMES[story]['zh']}：{short(names, ' 或 ')}"
+                  for (size, story), names in found.items())
     return both(f"The longest kernel by size: {en}.", f"各尺寸下耗时最长的 kernel：{zh}。")
 
 
@@ -274,7 +286,9 @@ def draw_kernels(record: Any, ax: Any) -> None:
     from course.figures import intervals
 
     rows = [row for row in record.rows if row["place"] == 1]
-    labels = [f"{row['size']}, {t(NAMES[row['story']]['en'], NAMES[row['story']]['zh'])}\n{row['kernel'][:34]}"
+    labels = [f"{row['size']}, "
+              f"{t(NAMES[row['story']]['en'], NAMES[row['story']]['zh'])}\n{row['kernel'][:34]}"
               for row in rows]
     times = [row["mean_us"] for row in rows]
-    intervals(ax, labels, times, times, times, "µs", what=t("mean time of the longest kernel", "最长 kernel 的平均耗时"))
+    intervals(ax, labels, times, times, times, "µs", what=t("mean time of the longest kernel", "最长 kernel "
+                                                                                               "的平均耗时"))

@@ -1,7 +1,7 @@
 """Probes of lesson 05 that need a process of their own, because a process remembers the plans it has made.
 
-Each takes and returns plain JSON data. torch alone is needed. On a machine without a GPU the functions run on the
-CPU, which tests their form and nothing else.
+Each takes and returns plain JSON data. torch alone is needed. On a machine without a GPU the functions run
+on the CPU, which tests their form and nothing else.
 """
 
 from __future__ import annotations
@@ -27,18 +27,20 @@ CREATED = re.compile(r"create:cache_(hit|miss).*,convolution,.*?(mb\d+_\S*?ih\d+
 
 def in_new_process(probe: str, *arguments: Any, variables: Mapping[str, str] | None = None,
                    timeout_s: float = 120.0) -> tuple[Any, str]:
-    """What the function ``probe`` of this module returns in a new Python process, and all that process printed.
+    """What the function ``probe`` of this module returns in a new process, and all that it printed.
 
     variables: environment variables for it alone. Raises ProbeError, in a sentence, when no answer comes.
     """
     code = (f"import json, sys; from {__name__} import {probe} as probe; "
-            f"answer = probe(*json.loads(sys.argv[1])); print(); print({MARK!r} + json.dumps(answer), flush=True)")
+            f"answer = probe(*json.loads(sys.argv[1])); print(); print({MARK!r} + json.dumps(answer), "
+            f"flush=True)")
     root = str(Path(__file__).resolve().parents[2])
     paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), **(variables or {})}
     try:
         done = subprocess.run([sys.executable, "-c", code, json.dumps(arguments)], env=environment,
-                              capture_output=True, text=True, errors="replace", timeout=timeout_s, check=False)
+                              capture_output=True, text=True, errors="replace", timeout=timeout_s,
+                              check=False)
     except subprocess.TimeoutExpired as late:
         raise ProbeError(f"The new process gave no answer within {timeout_s:g} s.") from late
     for line in reversed(done.stdout.splitlines()):
@@ -110,7 +112,7 @@ def _memory() -> dict[str, float]:
 
 
 def _wake_up(device: str) -> None:
-    """Bring up the device and its libraries with work of another shape, so that later first calls pay for theirs."""
+    """Bring up the device and its libraries with another shape, so that first calls pay for theirs alone."""
     x = torch.randn(64, 64, device=device)
     x @ x
     layer = torch.nn.Conv2d(4, 8, 3, padding=1).to(device)

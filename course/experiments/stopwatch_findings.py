@@ -6,7 +6,7 @@ import math
 import statistics
 from typing import Any
 
-from course.language import Text, both, t
+from course.i18n import Text, both, t
 from course.timing.stats import median_interval
 
 DOT, OTHER = "#0072b2", "#d55e00"  # safe for colour-blind readers; words stand beside

@@ -11,7 +11,7 @@ from typing import Any
 from course.figures.show import _THEME_RULES
 from course.figures.style import colors, faint, style
 from course.flags import ABSENT, DEPENDS, Unreadable, map_rows
-from course.language import Text, both, pick, t
+from course.i18n import Text, both, pick, t
 
 WIDTH = 9.0  # inches; 900 px in a notebook
 COLUMN = 4.38

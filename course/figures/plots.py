@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from course.figures.style import DASHES, MARKERS, colors, faint, guide
-from course.language import t
+from course.i18n import t
 
 if TYPE_CHECKING:
     from course.timing.results import Comparison

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from course.figures.plots import intervals, samples
 from course.figures.style import style
-from course.language import Text, language, pick, t
+from course.i18n import Text, language, pick, t
 
 if TYPE_CHECKING:
     from course.records import Record

@@ -9,7 +9,7 @@ from course.flags.table_cpu import CPU, MKLDNN
 from course.flags.table_cuda import CUDA, ELSEWHERE
 from course.flags.table_cudnn import CUDNN, ROOT
 from course.flags.table_other import MPS, NATIVE, TORCH
-from course.language import t
+from course.i18n import t
 
 SWITCHES: dict[str, Switch] = {
     switch.name: switch for switch in (*ROOT, *CUDNN, *CUDA, *MKLDNN, *CPU, *ELSEWHERE, *MPS, *NATIVE, *TORCH)

@@ -9,7 +9,7 @@ from course.flags import state
 from course.flags.catalogue import SWITCHES, find
 from course.flags.precision import LINKED
 from course.flags.switch import DEPENDS, Absent, Unreadable
-from course.language import Text, both, pick
+from course.i18n import Text, both, pick
 
 
 @dataclass(frozen=True, repr=False)
@@ -24,9 +24,9 @@ class Change:
     def text(self) -> Text:
         path = find(self.name).path
         if isinstance(self.after, Unreadable):
-            reason = self.after.reason
-            return both(f"`{path}` was {self.before!r}; torch no longer tells its value: {reason}.",
-                        f"`{path}` 原来是 {self.before!r}，现在 torch 不再给出它的值：{reason}。")
+            en, zh = (pick(self.after.why, code) for code in ("en", "zh"))
+            return both(f"`{path}` was {self.before!r}; torch no longer tells its value: {en}.",
+                        f"`{path}` 原来是 {self.before!r}，现在 torch 不再给出它的值：{zh}。")
         return both(f"`{path}` is now {self.after!r}; it was {self.before!r}.",
                     f"`{path}` 现在是 {self.after!r}，原来是 {self.before!r}。")
 

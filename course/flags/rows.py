@@ -7,7 +7,7 @@ from typing import Any
 from course.flags.catalogue import SWITCHES, find
 from course.flags.leaks import baseline
 from course.flags.switch import DEPENDS, Absent, Switch, Unreadable
-from course.language import Text, pick
+from course.i18n import Text, pick
 
 # The submodules in the order of the map.
 GROUPS = ("root", "cudnn", "cuda", "miopen", "mkldnn", "mkl", "openmp", "nnpack", "mha", "opt_einsum",
@@ -89,6 +89,6 @@ def _here(value: Any, english: bool) -> str:
     if isinstance(value, Absent):
         return "This build of torch does not have it." if english else "当前的 torch 构建没有它。"
     if isinstance(value, Unreadable):
-        return (f"Here torch does not tell its value: {value.reason}." if english
-                else f"在这里 torch 不给出它的值：{value.reason}。")
+        why = pick(value.why, "en" if english else "zh")
+        return f"Here torch does not tell its value: {why}." if english else f"在这里 torch 不给出它的值：{why}。"
     return f"Here: `{value!r}`." if english else f"此处：`{value!r}`。"

@@ -9,7 +9,7 @@ from typing import Any
 from course.flags import precision
 from course.flags.catalogue import SWITCHES, find
 from course.flags.switch import ABSENT, Absent, FlagError, Switch, Unreadable, first_sentence
-from course.language import t
+from course.i18n import t
 
 
 def read() -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from course.language import Text, both, t
+from course.i18n import Text, both, pick, t
 
 
 class Absent:
@@ -34,17 +34,23 @@ ABSENT = Absent()
 
 @dataclass(frozen=True)
 class Unreadable:
-    """The value of a switch that torch refuses to tell, with its reason. It is false."""
+    """The value of a switch that torch refuses to tell; `message` is what torch said. It is false."""
 
     message: str
 
     @property
-    def reason(self) -> str:
+    def why(self) -> Text:
         """Why, in a few words; torch's own where there are no better ones."""
         if "legacy and new API" in self.message:
-            return t("the older and the newer precision settings contradict each other",
-                     "新旧两套精度接口的设置互相矛盾")
-        return self.message.split(". ")[0][:160].rstrip(".")
+            return both("the older and the newer precision settings contradict each other",
+                        "新旧两套精度接口的设置互相矛盾")
+        own = self.message.split(". ")[0][:160].rstrip(".")
+        return both(own, own)
+
+    @property
+    def reason(self) -> str:
+        """`why` in the learner's language."""
+        return pick(self.why)
 
     def __repr__(self) -> str:
         return t(f"(unreadable: {self.reason})", f"（无法读取：{self.reason}）")

@@ -7,7 +7,7 @@ https://docs.pytorch.org/docs/stable/backends.html, https://docs.pytorch.org/doc
 from __future__ import annotations
 
 from course.flags.switch import DEPENDS, Switch
-from course.language import both
+from course.i18n import both
 
 ONEDNN = both("the oneDNN primitive of that operator", "对应算子的 oneDNN 原语")
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from course.flags.switch import DEPENDS, Switch
-from course.language import Text, both
+from course.i18n import Text, both
 
 GEMM = both("cuBLAS and cuBLASLt matrix products on a GPU", "GPU 上的 cuBLAS 与 cuBLASLt 矩阵乘")
 ATTENTION = both("the dispatcher of scaled_dot_product_attention", "scaled_dot_product_attention 的分派器")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from course.flags.switch import ABSENT, DEPENDS, Switch
-from course.language import both
+from course.i18n import both
 
 
 def _limit(torch: Any) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from course.flags.switch import DEPENDS, Switch
-from course.language import both
+from course.i18n import both
 
 MPS = (
     Switch("mps.is_built", "query", DEPENDS,

@@ -14,7 +14,7 @@ from typing import Any
 
 from course.flags.catalogue import SWITCHES
 from course.flags.switch import Absent, FlagError, Unreadable
-from course.language import Text, both, pick, t
+from course.i18n import Text, both, pick, t
 
 SPECIAL = {"nnpack.enabled": "nnpack.set_flags"}
 
@@ -36,10 +36,9 @@ class FlagsCall:
         """The finding in one sentence."""
         blocked = next((row for row in self.rows if isinstance(row["now"], Unreadable)), None)
         if blocked:
-            reason = blocked["now"].reason
-            name = blocked["name"]
-            return both(f"As things stand `{self.call}` would raise, for it reads {name}: {reason}.",
-                        f"就目前的状态，`{self.call}` 会抛出异常，因为它要读取 {name}：{reason}。")
+            name, (en, zh) = blocked["name"], (pick(blocked["now"].why, code) for code in ("en", "zh"))
+            return both(f"As things stand `{self.call}` would raise, for it reads {name}: {en}.",
+                        f"就目前的状态，`{self.call}` 会抛出异常，因为它要读取 {name}：{zh}。")
         if not self.surprises:
             return both(f"`{self.call}` changes nothing that it does not name, as things stand now.",
                         f"就目前的状态，`{self.call}` 不会改动没写出来的开关。")

@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any
 
 from course.flags.catalogue import EXPECTED, SWITCHES, closest
-from course.language import Text, both, pick
+from course.i18n import Text, both, pick
 
 PREFIX = "torch.backends"
 REPLACED_MODULE_MEMBERS = frozenset({"m"})  # where torch keeps the real module behind its stand-in

@@ -9,7 +9,7 @@ from course.flags.leaks import Change, baseline, changes
 from course.flags.state import snapshot
 from course.flags.switch import Unreadable
 from course.flags.typos import Typo, typos
-from course.language import pick, t
+from course.i18n import pick, t
 
 SHOWN = 3
 

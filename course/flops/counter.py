@@ -20,7 +20,7 @@ from course.flops.restore import modules_kept, process_kept
 from course.flops.result import FlopCount
 from course.flops.script import hidden_nodes
 from course.flops.tally import Tally, all_parameters, module_tree
-from course.language import t
+from course.i18n import t
 
 
 class CountError(ValueError):

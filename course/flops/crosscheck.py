@@ -16,7 +16,7 @@ from course.flops.peers import ask_all
 from course.flops.reasons import Reason, explain
 from course.flops.restore import modules_kept, process_kept
 from course.flops.result import FlopCount
-from course.language import Text, t
+from course.i18n import Text, t
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from course.language import Text, both
+from course.i18n import Text, both
 
 
 @dataclass

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from course.flops.result import FlopCount, ModuleCount
-from course.language import t
+from course.i18n import t
 
 
 def busiest(count: FlopCount, top: int = 12) -> list[ModuleCount]:

@@ -10,7 +10,7 @@ from torch import nn
 
 from course.flops.peers import PeerCount
 from course.flops.result import FlopCount, ModuleCount
-from course.language import Text, both
+from course.i18n import Text, both
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from course.language import pick, t
+from course.i18n import pick, t
 
 if TYPE_CHECKING:
     from course.flops.crosscheck import CrossCheck

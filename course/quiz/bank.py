@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from course.language import Text, t
+from course.i18n import Text, t
 from course.quiz.items import BankError, Item, UnknownItem, parse_item
 
 ITEMS = Path(__file__).resolve().parent.parent / "items"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import ipywidgets as w
 
-from course.language import pick, t
+from course.i18n import pick, t
 from course.quiz.items import Item
 from course.quiz.marking import Response
 from course.quiz.render import face_html

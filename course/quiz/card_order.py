@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipywidgets as w
 
-from course.language import pick, t
+from course.i18n import pick, t
 from course.quiz.card_choice import OptionRow
 from course.quiz.items import Item
 from course.quiz.marking import Response

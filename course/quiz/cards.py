@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from course.language import pick, t
+from course.i18n import pick, t
 from course.quiz.bank import Bank, default_bank
 from course.quiz.items import Item
 from course.quiz.log import AnswerLog, answer_log

@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from course.language import LANGUAGES, Text, pick
+from course.i18n import LANGUAGES, Text, pick
 from course.quiz.bank import Bank
 from course.quiz.items import Item
 

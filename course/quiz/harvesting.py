@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timezone
 from typing import Any
 
-from course.language import Text, both
+from course.i18n import Text, both
 from course.quiz.entry import stamp
 
 MIME = "application/vnd.torch-backends-course.answers+json"

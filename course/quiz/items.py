@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from course.language import Text
+from course.i18n import Text
 from course.quiz import schema
 
 CHOICES = ("single", "multiple", "predict", "order")  # the kinds answered with option ids

@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from course.language import t
+from course.i18n import t
 from course.quiz.entry import EVENTS, Entry, now, parse, stamp, to_line
 
 

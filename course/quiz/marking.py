@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from course.language import Text, both
+from course.i18n import Text, both
 from course.quiz.items import Item, Number, Trap
 from course.verdict import Verdict
 

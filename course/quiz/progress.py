@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from course.language import Text, pick, t
+from course.i18n import Text, pick, t
 from course.quiz.bank import Bank
 from course.quiz.entry import Entry, now
 from course.quiz.items import Item

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from course.language import pick, t
+from course.i18n import pick, t
 from course.quiz.items import Item, Option
 from course.quiz.marking import Response
 from course.quiz.reporting import Line, Report

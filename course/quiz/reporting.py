@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from course.language import Text, pick, t
+from course.i18n import Text, pick, t
 from course.quiz.items import Item
 from course.quiz.marking import CONFIDENCE, OptionFeedback, Response, feedback, misconceptions_of, within
 from course.verdict import Verdict

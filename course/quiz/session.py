@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from course.language import t
+from course.i18n import t
 from course.quiz.entry import Entry
 from course.quiz.items import Item
 from course.quiz.log import AnswerLog

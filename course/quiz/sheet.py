@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from course.language import language, t
+from course.i18n import language, t
 from course.quiz.entry import now, stamp
 from course.quiz.harvesting import MIME, SCHEMA, Answers, decoded, harvest, history_of, latest, read_sheet
 from course.quiz.marking import Response

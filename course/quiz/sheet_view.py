@@ -6,7 +6,7 @@ import html
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from course.language import t
+from course.i18n import t
 
 if TYPE_CHECKING:
     from course.quiz.sheet import Sheet

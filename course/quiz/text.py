@@ -9,7 +9,7 @@ import os
 import unicodedata
 from collections.abc import Callable
 
-from course.language import pick, t
+from course.i18n import pick, t
 from course.quiz.bank import Bank, default_bank
 from course.quiz.items import Item
 from course.quiz.log import AnswerLog, answer_log

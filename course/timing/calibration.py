@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from course.language import t
+from course.i18n import t
 from course.timing.guard import TimingError, require_callable
 
 CLASSES = ("compute", "memory", "python")

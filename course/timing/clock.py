@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from course.language import t
+from course.i18n import t
 from course.timing.guard import TimingError
 
 KINDS = ("cpu", "cuda", "mps", "xpu")

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from course.language import t
+from course.i18n import t
 from course.timing import guard, stats
 from course.timing.clock import Clock, as_cuda_graph, calls_for, clock_for, progress, threads
 from course.timing.results import Comparison, Paired

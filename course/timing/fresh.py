@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any
 
-from course.language import language, t
+from course.i18n import language, t
 from course.timing.guard import TimingError
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from typing import Any
 
-from course.language import t
+from course.i18n import t
 
 
 class TimingError(ValueError):

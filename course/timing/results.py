@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from course.language import t
+from course.i18n import t
 
 VERDICTS = ("faster", "slower", "same", "undecided")
 QUALITIES = ("stable", "bimodal", "noisy", "few")

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, TextIO
 
-from course.language import set_language, t
+from course.i18n import set_language, t
 from course.timing import guard
 from course.timing.clock import Clock, clock_for, threads
 

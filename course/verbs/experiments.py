@@ -7,8 +7,9 @@ from typing import Any
 
 from course.experiments import base
 from course.figures import show
-from course.language import pick, t
+from course.i18n import pick, t
 from course.quiz.items import Item
+from course.quiz.rich import plain
 from course.quiz.session import bet_of, settle
 from course.records import Record
 from course.verbs import state
@@ -67,13 +68,18 @@ def _bet_line(item: Item, winner: str | None) -> str:
     bet = bet_of(item, state.now.log.entries())
     if bet is None:
         return ""
-    mine = pick(item.option(bet.options[0]).text)
+    mine = _phrase(item, bet.options[0])
     if winner is None:
         return t(f"Your bet: {mine} (not settled by this run)", f"你的赌注：{mine}（这次结果还不足以定胜负）")
     if winner == bet.options[0]:
         return t(f"Your bet: {mine}. It came out so.", f"你的赌注：{mine}。结果正是如此。")
-    return t(f"Your bet: {mine}. It came out: {pick(item.option(winner).text)}",
-             f"你的赌注：{mine}。结果是：{pick(item.option(winner).text)}")
+    outcome = _phrase(item, winner)
+    return t(f"Your bet: {mine}. It came out: {outcome}.", f"你的赌注：{mine}。结果是：{outcome}。")
+
+
+def _phrase(item: Item, option_id: str) -> str:
+    """An option's words without markup and final stop, to stand inside a sentence."""
+    return plain(pick(item.option(option_id).text)).rstrip(".。")
 
 
 def _settle(item: Item, winner: str | None) -> None:

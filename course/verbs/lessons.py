@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 
-from course import language as languages
-from course import lessons
-from course.language import pick, t
+from course import i18n, lessons
+from course.i18n import pick, t
 from course.verbs import state
 from course.verbs.say import in_words, put, say
 
@@ -14,7 +13,7 @@ from course.verbs.say import in_words, put, say
 @in_words
 def lesson(lesson_id: str, language: str = "en") -> None:
     """Start a lesson: its language, one line about this machine, one line about your progress."""
-    languages.set_language(language)
+    i18n.set_language(language)
     if lesson_id not in lessons.BY_ID:
         near = get_close_matches(str(lesson_id), lessons.BY_ID, 1, 0.3)
         hint = t(f" Did you mean `{near[0]}`?", f"是不是想写 `{near[0]}`？") if near else ""
@@ -25,7 +24,9 @@ def lesson(lesson_id: str, language: str = "en") -> None:
     state.now.lesson = lesson_id
     flags.remember()
     flags.watch()
-    say(f"🔧 {pick(machine.one_line())}", _where_you_are(lesson_id), *state.now.log.take_notices())
+    gpu = t("GPU experiments run live", "GPU 实验实时运行") if machine.can("cuda") else t(
+        "CPU experiments run live, GPU experiments are replayed", "CPU 实验实时运行，GPU 实验用录制回放")
+    say(f"🔧 {pick(machine.one_line())} · {gpu}", _where_you_are(lesson_id), *state.now.log.take_notices())
 
 
 def _where_you_are(lesson_id: str) -> str:
@@ -58,7 +59,7 @@ def finish() -> None:
 
     state.now.write("finish", state.now.lesson)
     for leak in flags.leaks():
-        say("⚠️ " + pick(leak))
+        say("⚠️ " + pick(leak.text))
     say(*_claims(), _schedule(), _what_next())
 
 
@@ -97,7 +98,7 @@ def _what_next() -> str:
 def language(code: str) -> None:
     """Speak English ("en") or Chinese ("zh") from now on."""
     try:
-        languages.set_language(code)
+        i18n.set_language(code)
     except ValueError as error:
         say(str(error))
         return

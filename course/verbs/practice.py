@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from course.exercises import MISSING, Exercise, all_exercises, judge
-from course.language import pick, t
+from course.i18n import pick, t
 from course.quiz.rich import code_block, inline, plain
 from course.verbs import state
 from course.verbs.say import in_words, put, say, say_verdict

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timezone
 
-from course import language as languages
-from course import lessons
-from course.language import t
+from course import i18n, lessons
+from course.i18n import t
 from course.quiz.cards import card
 from course.quiz.items import Item
 from course.quiz.schedule import due as due_items
@@ -78,7 +77,7 @@ def answer(item_id: str, *options: str | int | float, confidence: int | str | No
 @in_words
 def checkpoint(lesson_id: str, language: str = "en") -> None:
     """Start a checkpoint: shows the sheet that carries your answers and fills as you answer."""
-    languages.set_language(language)
+    i18n.set_language(language)
     if lesson_id not in lessons.BY_ID or not lessons.BY_ID[lesson_id].checkpoint:
         say(t(f"There is no checkpoint `{lesson_id}`.", f"没有名为 `{lesson_id}` 的检查点。"))
         return

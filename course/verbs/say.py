@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from course.language import pick, t
+from course.i18n import pick, t
 from course.quiz.rich import inline, plain
 from course.verbs.state import running_shell
 from course.verdict import Verdict

@@ -9,7 +9,7 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_output
 
-from course.language import set_language
+from course.i18n import set_language
 from course.quiz.sheet import Sheet
 from grader.authoring.build import answer_id, assignment_notebook
 from grader.authoring.publish import text_of

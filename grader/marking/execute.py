@@ -22,7 +22,7 @@ from nbformat.v4 import new_code_cell, new_output
 from nbgrader.preprocessors import Execute
 from traitlets import Integer, default
 
-from course.language import Text, both, pick
+from course.i18n import Text, both, pick
 from grader.marking.probe import probe, results, seed
 from grader.marking.step import CourseStep, note
 from grader.project import HERE, Infrastructure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nbformat import NotebookNode
 
-from course.language import both, pick
+from course.i18n import both, pick
 from course.quiz.items import Item
 from course.quiz.marking import mark
 from course.quiz.sheet import MIME

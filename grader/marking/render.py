@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_output
 
-from course.language import both, pick
+from course.i18n import both, pick
 from course.quiz.items import Item
 from course.quiz.marking import Response, feedback
 from course.verdict import Verdict

@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from course.language import both
+from course.i18n import both
 from grader.authoring.build import checkpoint_notebook
 from grader.marking.step import CourseStep, grade_id, note
 

@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Unicode
 
-from course.language import Text, pick
+from course.i18n import Text, pick
 from grader import project as files
 from grader.project import HERE, LANGUAGES, Project
 

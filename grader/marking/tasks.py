@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from typing import Any
 
-from course.language import Text, both
+from course.i18n import Text, both
 from course.verdict import Verdict, correct, incorrect, not_attempted, partly
 from grader.project import Infrastructure
 from grader.tasks.base import Case, Task, plain, same

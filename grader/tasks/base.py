@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from course.language import Text
+from course.i18n import Text
 from course.verdict import Verdict
 
 

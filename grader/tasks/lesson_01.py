@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from course.language import both
+from course.i18n import both
 from grader.tasks.base import Case, Part, Task
 
 SWITCHES = ("enabled", "benchmark", "deterministic", "allow_tf32", "immediate", "verbose")

@@ -6,7 +6,7 @@ import math
 import random
 from typing import Any
 
-from course.language import Text, both
+from course.i18n import Text, both
 from course.verdict import Verdict, correct, incorrect, not_attempted, partly
 from grader.tasks.base import Case, Part, Task
 

@@ -1,4 +1,4 @@
-"""Hidden cases of checkpoint 05: searches of a training run, whether to search, and a report on first calls."""
+"""Hidden cases of checkpoint 05: searches of a run, whether to search, and a report on first calls."""
 
 from __future__ import annotations
 
@@ -7,27 +7,29 @@ import random
 import statistics
 from typing import Any
 
-from course.language import both
+from course.i18n import both
 from course.verdict import Verdict, correct, incorrect, partly
 from grader.tasks.base import Case, Part, Task
 
-# --- 05-t-run ------------------------------------------------------------------------------------------------
+# --- 05-t-run ---------------------------------------------------------------------------------------------
 
 def run_cases(rng: random.Random) -> list[Case]:
     """A remainder, none, a dropped one; fewer samples than a batch; no epoch at all."""
     def draw(part: str, samples: int, batch: int, drop_last: bool, epochs: int | None = None) -> Case:
-        return Case(part, (samples, batch, rng.randint(2, 90) if epochs is None else epochs, rng.randint(2, 60),
-                           drop_last))
+        passes = rng.randint(2, 90) if epochs is None else epochs
+        return Case(part, (samples, batch, passes, rng.randint(2, 60), drop_last))
 
     remainder = []
     for _ in range(4):
         batch = rng.randint(5, 200)
-        remainder.append(draw("remainder", batch * rng.randint(2, 40) + rng.randint(1, batch - 1), batch, False))
+        samples = batch * rng.randint(2, 40) + rng.randint(1, batch - 1)
+        remainder.append(draw("remainder", samples, batch, False))
     batch = rng.randint(5, 200)
     whole = batch * rng.randint(2, 40)
     return [*remainder, draw("whole", whole, batch, False), draw("whole", whole, batch, True),
             draw("whole", whole + rng.randint(1, batch - 1), batch, True),
-            draw("edges", rng.randint(1, batch - 1), batch, False), draw("edges", rng.randint(1, batch - 1), batch, True),
+            draw("edges", rng.randint(1, batch - 1), batch, False),
+            draw("edges", rng.randint(1, batch - 1), batch, True),
             draw("edges", whole + 1, batch, False, epochs=0)]
 
 
@@ -38,7 +40,7 @@ def run_reference(samples: int, batch_size: int, epochs: int, layer_keys: int, d
     return layer_keys * kinds if epochs > 0 else 0
 
 
-# --- 05-t-choice ---------------------------------------------------------------------------------------------
+# --- 05-t-choice ------------------------------------------------------------------------------------------
 
 def choice_cases(rng: random.Random) -> list[Case]:
     """Long and short runs of one shape; shapes that come back; no gain, a tie, nothing to do."""
@@ -50,7 +52,8 @@ def choice_cases(rng: random.Random) -> list[Case]:
     enough = int(search / gain)
     several = [shape() for _ in range(4)]
     bill = (search, slow, slow - gain)
-    return [Case("one shape", ([one] * (enough + 5), *bill)), Case("one shape", ([one] * (enough - 5), *bill)),
+    return [Case("one shape", ([one] * (enough + 5), *bill)),
+            Case("one shape", ([one] * (enough - 5), *bill)),
             Case("one shape", ([one] * 3, *bill)),
             Case("return", (several * (enough + 3), *bill)), Case("return", (several * (enough - 3), *bill)),
             Case("return", ([shape() for _ in range(30)], *bill)),
@@ -64,7 +67,7 @@ def choice_reference(shapes: list[list[int]], search_ms: float, slow_ms: float, 
     return len({tuple(shape) for shape in shapes}) * search_ms < len(shapes) * (slow_ms - fast_ms)
 
 
-# --- 05-t-report ---------------------------------------------------------------------------------------------
+# --- 05-t-report ------------------------------------------------------------------------------------------
 
 CLAIMS = {"more": lambda low, high: low > 1, "less": lambda low, high: high < 1,
           "undecided": lambda low, high: low <= 1 <= high}
@@ -80,7 +83,7 @@ def _numbers(value: Any) -> list[float]:
 
 
 def judge_report(report: Any) -> Verdict:
-    """One point each: enough pairs, a fence that fits the device, a claim that fits the interval. Never speed."""
+    """One point each: enough pairs, a fence fit for the device, a claim fit for the interval. Never speed."""
     if not isinstance(report, dict):
         return incorrect(both("The report is not a dictionary.", "报告不是字典。"), max_points=3)
     first, later = _numbers(report.get("first_ms")), _numbers(report.get("later_ms"))
@@ -93,12 +96,14 @@ def judge_report(report: Any) -> Verdict:
             f"至少需要 {LEAST} 次首次调用和同样多的后续调用：只有一对可能是偶然。"))
     fenced = report.get("fence") in FENCED.get(str(report.get("device")), ())
     if not fenced:
-        reasons.append(both("The fence does not fit the device: on a GPU the clock must wait before it is read.",
+        reasons.append(both("The fence does not fit the device: on a GPU the clock must wait before it is "
+                            "read.",
                             "同步方式与设备不符：在 GPU 上，读表之前必须等待。"))
     honest = bool(paired and low and high and low[0] <= high[0] and _supported(report, first, later))
     if not honest:
         reasons.append(both(
-            "Claim and interval do not fit: the interval must hold the median of first over later, and `more` needs "
+            "Claim and interval do not fit: the interval must hold the median of first over later, and "
+            "`more` needs "
             "it above 1.",
             "结论与区间不符：区间应包含“首次除以后续”的中位数；声称 `more` 时，区间必须整个大于 1。"))
     points = paired + fenced + honest

@@ -56,13 +56,12 @@ explain("05-analogy")
 #
 # What PyTorch does for each cuDNN convolution (`run_single_conv`, shortened):
 # ```text
-# key known?  -- yes --> run the kept plan
-#     | no
-# benchmark?  -- False --> ask the heuristics for THIS shape
-#     | True                take the first plan that runs
-# time <= 10 candidates,            |
-# one sample each                   |
-#     +-------> keep the plan <-----+
+# key known? --- yes ---> run the kept plan
+#   | no
+# benchmark? --- False -> ask the heuristics about THIS shape,
+#   |                     take the first plan that runs, keep it
+#   | True
+# time at most 10 candidates, one sample each, keep the winner
 # ```
 # Off does not mean “one fixed algorithm”. It means “trust the rule of thumb”. Either way the choice is **kept**.
 # %% [markdown] zh
@@ -70,13 +69,12 @@ explain("05-analogy")
 #
 # PyTorch 对每个 cuDNN 卷积做的事（`run_single_conv`，有删节）：
 # ```text
-# key known?  -- yes --> run the kept plan
-#     | no
-# benchmark?  -- False --> ask the heuristics for THIS shape
-#     | True                take the first plan that runs
-# time <= 10 candidates,            |
-# one sample each                   |
-#     +-------> keep the plan <-----+
+# 键见过吗？ --- 是 -----> 执行留存的方案
+#   | 否
+# benchmark？ -- False --> 针对这个形状去问启发式，
+#   |                      取第一个能跑的方案，并留存
+#   | True
+# 给最多 10 个候选计时，各一次，留存赢家
 # ```
 # 关掉不等于“用一个固定算法”，而是“相信经验法则”，按当前形状选。无论哪条路，选中的方案都会**留下来**。
 # %%

@@ -120,9 +120,9 @@ def test_the_placeholders_of_the_notebook_are_not_attempted():
 
 @pytest.mark.parametrize("wrong, word", [
     (lambda b, c: median(c) / median(b), "torn apart"), (lambda b, c: fmean(c) / fmean(b), "means"),
-    (lambda b, c: median([x / y for x, y in zip(b, c)]), "other way round"),
-    (lambda b, c: fmean([y / x for x, y in zip(b, c)]), "the one disturbed pair"),
-    (lambda b, c: [y / x for x, y in zip(b, c)], "one number"),
+    (lambda b, c: median([x / y for x, y in zip(b, c, strict=True)]), "other way round"),
+    (lambda b, c: fmean([y / x for x, y in zip(b, c, strict=True)]), "the one disturbed pair"),
+    (lambda b, c: [y / x for x, y in zip(b, c, strict=True)], "one number"),
 ])
 def test_a_wrong_ratio_is_told_why(wrong, word):
     verdict = judge(all_exercises()["02-paired-ratio"], wrong)
@@ -326,7 +326,7 @@ def test_the_interruptions_move_the_mean_only():
 def test_every_record_has_a_picture_and_a_sentence(language):
     import matplotlib
 
-    from course.language import set_language
+    from course.i18n import set_language
 
     matplotlib.use("Agg")
     from matplotlib.figure import Figure

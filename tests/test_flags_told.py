@@ -1,0 +1,177 @@
+"""What the learner is told: leaks, silent typos, the flags() trap, a notice after a cell, the map."""
+# ruff: noqa: E402, F401, F811  (fixtures are imported by name)
+
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from course import flags
+from course.i18n import LANGUAGES, set_language
+from tests.flag_fixtures import newborn, untouched
+
+# --- leaks ------------------------------------------------------------------------------------------------
+
+def test_leaks_are_told_in_both_languages_and_taken_back():
+    assert flags.leaks() == []
+    torch.backends.cudnn.benchmark = True
+    torch.set_num_threads(1)
+    found = flags.leaks()
+    assert [leak.name for leak in found] == ["cudnn.benchmark", "torch.num_threads"]
+    assert "is now True; it was False" in found[0].text["en"] and "原来是 False" in found[0].text["zh"]
+    assert flags.restore() == found
+    assert flags.leaks() == [] and not torch.backends.cudnn.benchmark
+
+
+def test_a_leak_that_makes_other_switches_unreadable_says_so(newborn):
+    assert {"cudnn.allow_tf32", "cuda.matmul.allow_tf32"} & set(newborn["unreadable leaks"])
+
+
+def test_without_a_remembered_start_the_defaults_count(newborn):
+    assert newborn["leak"] == ["cudnn.deterministic"] and newborn["restored"] == []
+
+
+# --- typos ------------------------------------------------------------------------------------------------
+
+def test_a_clean_torch_has_no_typos(newborn):
+    assert newborn["typos"] == []
+
+
+@pytest.mark.parametrize(("module", "name", "meant"), [
+    ("cudnn", "benchmarks", "cudnn.benchmark"), ("mps", "enabled", None),
+    ("nnpack", "enabled", "nnpack.set_flags"),
+    ("", "allow_tf32", "cudnn.allow_tf32"), ("mkldnn", "enable", "mkldnn.enabled"), ("", "xx", None),
+    ("cuda", "benchmark", "cudnn.benchmark"),
+])
+def test_a_silent_typo_is_found_with_what_was_meant(module, name, meant):
+    owner = getattr(torch.backends, module) if module else torch.backends
+    setattr(owner, name, True)
+    try:
+        (found,) = flags.typos()
+        assert found.suggestion == meant and not found.overwritten
+        assert found.name == f"{module}.{name}".lstrip(".")
+        assert "del torch.backends" in found.text["en"] and "从不读取" in found.text["zh"]
+        assert meant is None or meant in found.text["en"]
+    finally:
+        delattr(owner, name)
+    assert flags.typos() == []
+
+
+def test_an_overwritten_query_is_found(monkeypatch):
+    monkeypatch.setattr(torch.backends.mps, "is_available", False)
+    (found,) = flags.typos()
+    assert found.overwritten and "Restart the kernel" in str(found)
+    assert flags.read()["mps.is_available"] is False
+
+
+def test_an_overwritten_function_of_a_stand_in_comes_back_with_del():
+    torch.backends.cudnn.is_available = True
+    try:
+        (found,) = flags.typos()
+        assert found.overwritten and "del torch.backends.cudnn.is_available" in str(found)
+    finally:
+        del torch.backends.cudnn.is_available
+    assert callable(torch.backends.cudnn.is_available)
+
+
+# --- the flags() trap -------------------------------------------------------------------------------------
+
+def test_the_trap_is_told_as_it_is_and_nothing_is_set(newborn):
+    assert newborn["trap wrong"] == [] and not newborn["trap changed something"]
+    call = flags.explain_flags_call("cudnn", deterministic=True)
+    assert [row["name"] for row in call.surprises] == ["cudnn.enabled"]
+    assert "cudnn.enabled True → False" in str(call) and "<table>" in call._repr_html_()
+
+
+def test_the_trap_of_every_module_with_flags():
+    (row,) = flags.explain_flags_call(torch.backends.mkldnn).surprises
+    assert row["name"] == "mkldnn.enabled" and flags.explain_flags_call("nnpack").surprises
+    assert not flags.explain_flags_call("opt_einsum").surprises
+    assert not flags.explain_flags_call(torch.backends).surprises
+    assert "changes nothing" in flags.explain_flags_call("cudnn", enabled=True).text["en"]
+
+
+def test_the_trap_says_when_the_call_would_raise(newborn):
+    assert newborn["trap raised"] == ("would raise" in newborn["trap blocked"]) is True
+
+
+@pytest.mark.parametrize(("module", "named", "said"), [
+    ("cudn", {}, 'Did you mean "cudnn"'), ("mps", {}, r"has no flags\(\)"),
+    ("cudnn", {"determinstic": True}, 'Did you mean "deterministic"'),
+])
+def test_a_wrong_question_about_the_trap_is_one_sentence(module, named, said):
+    with pytest.raises(flags.FlagError, match=said):
+        flags.explain_flags_call(module, **named)
+
+
+# --- the notice after a cell ------------------------------------------------------------------------------
+
+@pytest.fixture
+def shell():
+    testing = pytest.importorskip("IPython.testing.globalipapp")
+    shell = testing.start_ipython() or testing.get_ipython()
+    yield shell
+    flags.unwatch()
+
+
+def test_a_cell_that_leaves_a_switch_changed_is_told_once(shell, capsys):
+    assert flags.watch() and flags.watch()
+    shell.run_cell("import torch\nx = 1")
+    assert capsys.readouterr().out == ""
+    shell.run_cell("torch.backends.cudnn.benchmark = True")
+    assert capsys.readouterr().out.count("cudnn.benchmark False → True") == 1
+    shell.run_cell("x = 2")
+    shell.run_cell("torch.backends.cudnn.benchmark = False")
+    assert capsys.readouterr().out == ""
+    shell.run_cell("torch.backends.cudnn.benchmarks = True")
+    try:
+        assert "Did you mean `torch.backends.cudnn.benchmark`" in capsys.readouterr().out
+    finally:
+        del torch.backends.cudnn.benchmarks
+    flags.unwatch()
+    shell.run_cell("torch.backends.cudnn.benchmark = True")
+    assert capsys.readouterr().out == ""
+
+
+def test_many_changes_make_one_short_sentence(shell, capsys):
+    flags.watch()
+    shell.run_cell("import torch; torch.backends.fp32_precision = 'ieee'")
+    assert capsys.readouterr().out.count("\n") == 1
+    set_language("zh")
+    shell.run_cell("torch.backends.mkldnn.enabled = False")
+    assert "整个进程" in capsys.readouterr().out
+
+
+def test_outside_a_notebook_there_is_nothing_to_watch(newborn):
+    assert newborn["watch"] is False
+
+
+# --- the map ----------------------------------------------------------------------------------------------
+
+def test_the_map_has_every_switch_and_marks_what_changed():
+    with flags.using({"cudnn.benchmark": True}):
+        rows = flags.map_rows()
+    assert {row["name"] for row in rows} == set(flags.SWITCHES)
+    assert [row["name"] for row in rows if row["changed"]] == ["cudnn.benchmark"]
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_the_map_is_one_picture_with_words_for_it(code):
+    figures = pytest.importorskip("course.figures.map")
+    set_language(code)
+    with flags.using({"cudnn.benchmark": True}):
+        picture = figures.backends_map()
+    light, dark = picture.png(dpi=40), picture.png(dark=True, dpi=40)
+    assert light.startswith(b"\x89PNG") and dark.startswith(b"\x89PNG") and light != dark
+    assert "cudnn.benchmark = True" in picture.alt["en"] and "cudnn.benchmark = True" in picture.alt["zh"]
+    assert "mkldnn.enabled" in str(picture)
+    picture.png = lambda dark: b""  # drawn above; the page needs only the words
+    assert picture._repr_html_().count("cudnn.benchmark = True") == 2
+
+
+def test_every_row_of_the_map_is_drawn():
+    figures = pytest.importorskip("course.figures.map")
+    rows = [row for row in flags.map_rows() if row["kind"] != "tool"]
+    drawn = [row["name"] for column in figures._columns(rows) for _, part in column for row in part]
+    assert sorted(drawn) == sorted(row["name"] for row in rows)

@@ -1,0 +1,134 @@
+"""The verbs speak in sentences, whatever a learner types, and hold the ladder of hints and the bets together."""
+
+from __future__ import annotations
+
+import pytest
+
+import course
+from course.exercises import all_exercises
+from course.experiments import base
+from course.i18n import pick
+from course.quiz import bet_of
+from course.records import Record
+from course.verbs import state
+from course.verbs.say import in_words
+
+EXERCISE = all_exercises()["05-count-searches"]
+BET = "05-bet-revisit"
+
+
+@pytest.fixture(autouse=True)
+def fresh_kernel(monkeypatch):
+    monkeypatch.setattr(state, "now", state.State(lesson="05_cudnn_benchmark"))
+    monkeypatch.setenv("COURSE_TEXT", "1")
+    monkeypatch.delenv("COURSE_DEBUG", raising=False)
+
+
+@pytest.mark.parametrize("call, words", [
+    (lambda: course.lesson("05_cudnn"), "Did you mean 05_cudnn_benchmark?"),
+    (lambda: course.observe("05-primitive-cash"), 'Did you mean "05-primitive-cache"?'),
+    (lambda: course.check("05-count-serches"), "Did you mean 05-count-searches?"),
+    (lambda: course.hint("nothing-like-it"), "There is no exercise nothing-like-it."),
+    (lambda: course.review("05-revisitt"), "05-revisit"),
+    (lambda: course.predict("05-revisit"), "is not a bet"),
+    (lambda: course.question("05-c-epoch"), "Run the first cell of this checkpoint first"),
+    (lambda: course.checkpoint("00_start"), "There is no checkpoint 00_start."),
+    (lambda: course.answer("05-revisit", "z"), "There is no option z"),
+    (lambda: course.language("fr"), 'The course speaks "en" and "zh"'),
+    (lambda: course.solution(EXERCISE.id), "opens after an attempt of your own"),
+    (lambda: course.hint("05-t-run"), "no hints: it counts"),
+])
+def test_a_slip_gets_a_sentence(call, words, capsys):
+    call()
+    said = capsys.readouterr().out
+    assert words in said
+    assert "Traceback" not in said
+
+
+def test_a_fault_of_the_course_is_named_as_such_and_never_a_traceback(capsys, monkeypatch):
+    @in_words
+    def verb():
+        raise ZeroDivisionError("division by zero")
+
+    verb()
+    assert "a fault in the course itself (ZeroDivisionError" in capsys.readouterr().out
+    monkeypatch.setenv("COURSE_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError):
+        verb()
+
+
+def test_hints_open_one_by_one_after_attempts_and_the_solution_after_one(capsys):
+    course.hint(EXERCISE.id)
+    assert "opens after an attempt" in capsys.readouterr().out
+    for number in (1, 2, 3):
+        course.check(EXERCISE.id, lambda shapes: -1)
+        course.hint(EXERCISE.id)
+        said = capsys.readouterr().out
+        assert f"Hint {number} of 3" in said and f"Hint {number + 1} of 3" not in said
+    course.solution(EXERCISE.id)
+    assert "len(set(" in capsys.readouterr().out
+
+
+def test_an_untouched_stub_is_no_attempt(capsys):
+    def stub(shapes):
+        raise NotImplementedError
+
+    course.check(EXERCISE.id, stub)
+    course.hint(EXERCISE.id)
+    said = capsys.readouterr().out
+    assert "not attempted" in said and "opens after an attempt" in said and "Hint 1" not in said
+
+
+def synthetic(monkeypatch, winner):
+    """Let the experiment of the bet return a record that names ``winner``."""
+    experiment = base.get("05-primitive-cache")
+    record = Record(experiment.name, experiment.version, experiment.lesson, {"device": "cpu"}, [{"x": 1}], live=True)
+    changed = {**vars(experiment), "settles": lambda record: {BET: winner}, "draw": None,
+               "finding": lambda record: {"en": "A finding.", "zh": "一个发现。"}}
+    monkeypatch.setitem(base.REGISTRY, experiment.name, base.Experiment(**changed))
+    monkeypatch.setattr(base, "obtain", lambda name, budget_s=None: record)
+
+
+@pytest.mark.parametrize("choice, winner, state_word", [
+    ("a", "a", "correct"), ("b", "a", "incorrect"), ("a", None, "inconclusive"),
+])
+def test_a_bet_locks_and_is_settled_by_its_experiment(choice, winner, state_word, monkeypatch, capsys):
+    course.answer(BET, choice, confidence=2)
+    course.answer(BET, "c")
+    assert "locked" in capsys.readouterr().out
+    synthetic(monkeypatch, winner)
+    course.observe("05-primitive-cache")
+    said = capsys.readouterr().out
+    assert "Your bet:" in said and f"{state_word} · your bet" in said
+    assert bet_of(state.now.bank[BET], state.now.log.entries()).options == (choice,)
+
+
+def test_a_missing_recording_is_said_and_nothing_is_invented(capsys):
+    from course import machine
+
+    if machine.can("cuda"):
+        pytest.skip("this machine has a GPU: the experiment runs live")
+    if base.obtain("05-flip-cuda") is not None:
+        pytest.skip("there is a recording")
+    assert course.observe("05-flip-cuda") is None
+    assert "Not recorded yet" in capsys.readouterr().out
+
+
+def test_finish_names_flags_left_changed_and_the_next_lesson(capsys):
+    import torch
+
+    course.lesson("01_map")
+    torch.backends.cudnn.benchmark = True
+    try:
+        course.finish()
+    finally:
+        torch.backends.cudnn.benchmark = False
+    said = capsys.readouterr().out
+    assert "cudnn.benchmark" in said and "02_timing" in said
+
+
+def test_both_languages_speak(capsys):
+    course.language("zh")
+    course.check(EXERCISE.id, None)
+    said = capsys.readouterr().out
+    assert "尚未作答" in said and pick(EXERCISE.title, "zh") in said
