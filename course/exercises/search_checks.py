@@ -45,8 +45,7 @@ def _wrong_count(name: str, shapes: list[tuple], got: Any, expected: int) -> Ver
     if name == "loop":
         return incorrect(both(
             f"Three sizes, four times over: {expected} searches, not {got!r}. A change of size is a search "
-            f"only "
-            f"when the size is new.",
+            f"only when the size is new.",
             f"三种尺寸重复四遍：应是 {expected} 次搜索，不是 {got!r}。只有没见过的尺寸才要搜索。"))
     if name == "last batch" and got == 1:
         return incorrect(both("Same height and width, but another batch: the whole shape is in the key.",
@@ -71,8 +70,7 @@ def check_break_even(break_even_steps: Callable[[float, float, float], int | Non
         if got is not None:
             return partly(0.5, 1.0, both(
                 f"The arithmetic is right. One case is left: {slow_ms:g} ms without and {fast_ms:g} ms with "
-                f"the search "
-                f"gain nothing, so the answer is `None`, not {got!r}.",
+                f"the search gain nothing, so the answer is `None`, not {got!r}.",
                 f"算法对了，还剩一种情况：不搜索 {slow_ms:g} ms、搜索后 {fast_ms:g} ms，没有任何收益，"
                 f"应返回 `None`，而不是 {got!r}。"))
     return correct(both("Search cost over gain per step, rounded up; `None` where nothing is gained.",
@@ -146,8 +144,7 @@ def check_search_here(search_here: Callable[[Callable[[], Any]], Any]) -> Verdic
                               "块内 `benchmark` 仍是 False，什么也不会搜索。"))
     if not inside["enabled"]:
         return incorrect(both("Inside the block cuDNN is off: `flags` sets `enabled=False` unless you say "
-                              "otherwise. "
-                              "A search in a library that is switched off finds little.",
+                              "otherwise. A search in a library that is switched off finds little.",
                               "块内 cuDNN 被关掉了：`flags` 默认 `enabled=False`。库都关了，还搜索什么呢。"))
     if after_normal != before or after_crash != before:
         when = both("after an exception", "抛出异常之后") if after_normal == before else both("afterwards", "之后")
@@ -185,8 +182,7 @@ def check_make_it_lose(race: Any) -> Verdict:
                        low=low, high=high)
     if high < 1:
         return incorrect(both(f"Here the search won: [{low:.2f}, {high:.2f}] lies below 1. Give it less to "
-                              f"gain: fewer "
-                              f"steps, or more new sizes.",
+                              f"gain: fewer steps, or more new sizes.",
                               f"这次搜索赢了：[{low:.2f}, {high:.2f}] 在 1 之下。让它少赚一点：减少步数，或增加新尺寸。"))
     return inconclusive(both(f"[{low:.2f}, {high:.2f}] contains 1: undecided. A clearer schedule, or more "
                              f"time, settles it.",

@@ -62,6 +62,7 @@ class Budget:
             for index, item in enumerate(listed):
                 if index and self.left() <= 0:
                     self.complete = False
+                    bar.total = bar.n  # a bar cut short would stay in red
                     return
                 yield item
                 bar.update(1)

@@ -66,8 +66,7 @@ def first_call(record: Any) -> Text:
     new, back = (middle(groups[visit, 1]) for visit in (1, 2))
     return both(
         f"The first call of a new shape took {new} times as long as a later one; the first call after coming "
-        f"back "
-        f"took {back} times as long.",
+        f"back took {back} times as long.",
         f"新形状的第一次调用，耗时是之后的 {new} 倍；离开再回来后的第一次调用，是 {back} 倍。")
 
 
@@ -167,8 +166,7 @@ def toy_race(record: Any) -> Text:
     def line(row: dict, code: str) -> str:
         colon, comma = (": ", ", ") if code == "en" else ("：", "，")
         return (f"{SCHEDULES[row['schedule']][code]}{colon}{row['ratio']:.2f} [{row['low']:.2f}, "
-                f"{row['high']:.2f}]"
-                f"{comma}{verdicts[row['verdict']][code]}")
+                f"{row['high']:.2f}]{comma}{verdicts[row['verdict']][code]}")
 
     steps = record.rows[0]["steps"]
     return both(f"Time with the search over time without, {steps} steps: "
@@ -213,8 +211,7 @@ def toy_cost(record: Any) -> Text:
         return NOTHING
     search, slow, fast = found["search_ms"], found["slow_ms"], found["fast_ms"]
     lines = both(f"The search added {search:.3g} ms to one step; a later step takes {slow:.3g} ms without "
-                 f"and "
-                 f"{fast:.3g} ms with it (medians).",
+                 f"and {fast:.3g} ms with it (medians).",
                  f"搜索让某一步多花 {search:.3g} ms；之后每一步，不搜索要 {slow:.3g} ms，搜索过要 {fast:.3g} ms（中位数）。")
     if fast >= slow:
         return both(lines["en"] + " Nothing is gained, so it is never paid back here.",

@@ -42,8 +42,7 @@ def first_call(record: Any) -> Text:
     n = len(stories["on"])
     return both(
         f"First call of the shape: {first['off']} ms with the search off, {first['on']} ms with it on ({n} "
-        f"new "
-        f"processes each). Later calls: {later['off']} ms and {later['on']} ms.",
+        f"new processes each). Later calls: {later['off']} ms and {later['on']} ms.",
         f"这个形状的第一次调用：关搜索 {first['off']} ms，开搜索 {first['on']} ms（各 {n} 个新进程）。"
         f"之后的调用：{later['off']} ms 与 {later['on']} ms。")
 
@@ -105,7 +104,8 @@ def _flip_numbers(record: Any) -> dict[str, list[float]] | None:
     if not _has(stories, "on", "flipped") or any(len(p) < 21 for p in stories["on"].values()):
         return None
     on, flipped = list(stories["on"].values()), list(stories["flipped"].values())
-    return {"search": [_extra(p, 1, (3, 20)) for p in on], "flip": [_extra(p, 11, (13, 20)) for p in flipped],
+    return {"search": [_extra(p, 1, (3, 20)) for p in on], "later": [median(_times(p, 3, 20)) for p in on],
+            "flip": [_extra(p, 11, (13, 20)) for p in flipped],
             "new": [_extra(p, 21, (22, 24)) for p in flipped],
             "ratio": [median(_times(p, 13, 20)) / median(_times(p, 3, 10)) for p in flipped]}
 
@@ -114,15 +114,16 @@ def flip(record: Any) -> Text:
     numbers = _flip_numbers(record)
     if numbers is None:
         return NOTHING
+    search, at_flip, new, ratio = (middle(numbers[key]) for key in ("search", "flip", "new", "ratio"))
+    doubt = both("", "")
+    if settle_flip(record)["05-bet-flip"] is None:
+        doubt = both("Inconclusive, run it again on a quiet machine. ", "尚无结论，请在机器空闲时再运行。")
     return both(
-        f"A search from the start cost {middle(numbers['search'])} ms more than a later call. The first call "
-        f"after "
-        f"the flip cost {middle(numbers['flip'])} ms more, and the calls after it took "
-        f"{middle(numbers['ratio'])} "
-        f"times as long as before. A shape never seen cost {middle(numbers['new'])} ms more.",
-        f"一开始就搜索，首次比之后多花 {middle(numbers['search'])} ms。打开开关后的第一次调用多花 "
-        f"{middle(numbers['flip'])} ms，之后的耗时是打开前的 {middle(numbers['ratio'])} 倍。"
-        f"换一个没见过的形状，多花 {middle(numbers['new'])} ms。")
+        f"{doubt['en']}A search from the start cost {search} ms more than a later call. The first call after the "
+        f"flip cost {at_flip} ms more, and the calls after it took {ratio} times as long as before. A shape never "
+        f"seen cost {new} ms more.",
+        f"{doubt['zh']}一开始就搜索，首次比之后多花 {search} ms。打开开关后的第一次调用多花 {at_flip} ms，"
+        f"之后的耗时是打开前的 {ratio} 倍。换一个没见过的形状，多花 {new} ms。")
 
 
 def draw_flip(record: Any, ax: Any) -> None:
@@ -132,10 +133,13 @@ def draw_flip(record: Any, ax: Any) -> None:
 
 
 def settle_flip(record: Any) -> dict[str, str | None]:
-    """a: the flip starts a search. b: nothing happens. c: quicker at once, without a search."""
+    """a: the flip starts a search. b: nothing happens. c: quicker at once, without a search.
+
+    None as long as the process that searched from the start shows no clear search (three later calls long).
+    """
     numbers = _flip_numbers(record)
     answer = None
-    if numbers is not None and median(numbers["search"]) > 0:
+    if numbers is not None and min(numbers["search"]) > 3 * max(numbers["later"]):
         share = [ms / median(numbers["search"]) for ms in numbers["flip"]]
         if min(share) > 0.5:
             answer = "a"
@@ -158,8 +162,7 @@ def memory(record: Any) -> Text:
              for name in ("off", "on")}
     return both(
         f"Peak of reserved memory during the first call: {first['off']} MiB with the search off, "
-        f"{first['on']} MiB "
-        f"with it on. During later calls: {later['off']} MiB and {later['on']} MiB.",
+        f"{first['on']} MiB with it on. During later calls: {later['off']} MiB and {later['on']} MiB.",
         f"第一次调用期间的保留显存峰值：关搜索 {first['off']} MiB，开搜索 {first['on']} MiB。"
         f"之后的调用：{later['off']} MiB 与 {later['on']} MiB。")
 

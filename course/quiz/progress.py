@@ -70,7 +70,7 @@ def summary(entries: Iterable[Entry], bank: Bank, at: datetime | None = None) ->
                 waiting.count(lesson),
                 sum(item.id in answers for item in sheet),
                 len(sheet),
-                lesson in finished,
+                lesson in finished and bool(given or not own),
             )
         )
     return Progress(tuple(lessons), _beliefs(practice, answers, bank), _bets(practice, entries))

@@ -280,3 +280,9 @@ def progress(budget_s: float, title: str) -> Any:
 
     return tqdm(total=round(budget_s, 1), desc=title, unit="s", leave=False, disable=budget_s <= 2,
                 delay=1, bar_format="{desc}: {bar} {n:.1f}/{total:.1f} s")
+
+
+def end_progress(bar: Any) -> None:
+    """Take the bar away. Being done before the time is out is no failure, so it must not stay there in red."""
+    bar.total = bar.n
+    bar.close()

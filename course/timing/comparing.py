@@ -8,7 +8,7 @@ from typing import Any
 
 from course.i18n import t
 from course.timing import guard, stats
-from course.timing.clock import Clock, as_cuda_graph, calls_for, clock_for, progress, threads
+from course.timing.clock import Clock, as_cuda_graph, calls_for, clock_for, end_progress, progress, threads
 from course.timing.results import Comparison, Paired
 
 WARMUP_SHARE = 0.15
@@ -93,7 +93,7 @@ class _Run:
             self.complete = False
             self.notes.append(guard.interrupted_note())
         finally:
-            bar.close()
+            end_progress(bar)
         if sink is not None:
             self.notes += guard.print_note(sink)
         return self._result(fresh)

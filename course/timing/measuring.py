@@ -9,7 +9,16 @@ from typing import Any
 from course.i18n import t
 from course.timing import guard, stats
 from course.timing.calibration import yardstick
-from course.timing.clock import Clock, as_cuda_graph, calls_for, clock_for, overhead_ns, progress, threads
+from course.timing.clock import (
+    Clock,
+    as_cuda_graph,
+    calls_for,
+    clock_for,
+    end_progress,
+    overhead_ns,
+    progress,
+    threads,
+)
 from course.timing.results import Measurement
 
 WARMUP_SHARE = 0.3
@@ -86,7 +95,7 @@ class _Run:
             self.complete = False
             self.notes.append(guard.interrupted_note())
         finally:
-            bar.close()
+            end_progress(bar)
 
     def _spent(self) -> float:
         """Seconds since the first call: what happens only once is not taken from the budget."""

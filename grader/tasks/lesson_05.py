@@ -103,8 +103,7 @@ def judge_report(report: Any) -> Verdict:
     if not honest:
         reasons.append(both(
             "Claim and interval do not fit: the interval must hold the median of first over later, and "
-            "`more` needs "
-            "it above 1.",
+            "`more` needs it above 1.",
             "结论与区间不符：区间应包含“首次除以后续”的中位数；声称 `more` 时，区间必须整个大于 1。"))
     points = paired + fenced + honest
     if points == 3:

@@ -57,6 +57,13 @@ def test_the_flip_bet_follows_the_calls(at_flip, after, option):
     check_shown(base.get("05-flip-cuda"), record)
 
 
+def test_without_a_visible_search_the_flip_stays_open():
+    rows = [{**row, "call_ms": min(row["call_ms"], 2.0)} for row in flip_rows(1.0, 1.0)]
+    record = record_of("05-flip-cuda", rows)
+    assert base.get("05-flip-cuda").settles(record) == {"05-bet-flip": None}
+    assert "Inconclusive" in base.get("05-flip-cuda").finding(record)["en"]
+
+
 CUDA_ROWS = {
     "05-first-call-cuda": visits("off", [9.0] + [1.0] * 11) + visits("on", [400.0] + [0.7] * 11),
     "05-sizes-cuda": [{**row, "size": (128, 256, 512)[(row["call"] - 1) % 3]} for story in ("off", "on")
