@@ -43,7 +43,7 @@ def release(course: Course, lesson: str) -> None:
         )
     for stray in (course.root / "source" / lesson).glob("*.answers.json"):
         raise ProjectError(f"{stray} would overwrite the students' answers at autograde; remove it")
-    write_assignment(course.project, lesson, course.i18n, course.root / "source")
+    write_assignment(course.project, lesson, course.language, course.root / "source")
     done(course.api.generate_assignment(lesson), f"generate_assignment {lesson}")
     done(course.api.release_assignment(lesson), f"release_assignment {lesson}")
 

@@ -82,7 +82,7 @@ def hand_in(course: Course, lesson: str, student: Student) -> None:
     """Fetch, work and submit as this student, through nbgrader's exchange."""
     desk = _desk(course, student)
     _exchange(course, "FetchAssignment", lesson, student, desk)
-    work(course.project, lesson, course.i18n, student, desk / lesson)
+    work(course.project, lesson, course.language, student, desk / lesson)
     _exchange(course, "Submit", lesson, student, desk)
 
 
