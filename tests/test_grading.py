@@ -273,7 +273,7 @@ def test_the_number_nbgrader_reads_is_always_within_range_and_html_is_escaped():
         "<script>" not in output.data["text/html"]
         and "<code>x &lt; y</code> <b>b</b>" in output.data["text/html"]
     )
-    assert "<th>b|c</th>" in output.data["text/html"] and "3 / 3 分" in output.data["text/markdown"]
+    assert ">b|c</th>" in output.data["text/html"] and "3 / 3 分" in output.data["text/markdown"]
     assert render.result(-1, 3, "incorrect", [], "en").data["text/plain"] == "0.0"
 
 

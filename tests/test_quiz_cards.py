@@ -288,7 +288,7 @@ def test_outside_a_notebook_cards_are_text(bank, log, capsys, monkeypatch):
     assert text_mode()
     card = practice("05-one", bank=bank, log=log).show()
     printed = capsys.readouterr().out
-    assert card.widget is None and "text of b" in printed and 'answer("05-one", "b")' in printed
+    assert card.widget is None and "text of b" in printed and 'answer("05-one", "LETTER")' in printed
     monkeypatch.setenv("COURSE_TEXT", "1")
     assert text_mode()
 

@@ -84,9 +84,10 @@ def _line_html(line: Line) -> str:
 
 
 def call_text(item: Item) -> str:
-    """The call that answers this item without a widget."""
-    sample = {"number": "3", "order": '"c", "a"', "multiple": '"a", "c"'}.get(item.kind, '"b"')
-    return f'answer("{item.id}", {sample})'
+    """The call that answers this item without a widget. It names no real option: an example must not hint."""
+    letter = t('"LETTER"', '"字母"')
+    sample = {"number": t("NUMBER", "数字"), "order": f"{letter}, {letter}", "multiple": f"{letter}, {letter}"}
+    return f'answer("{item.id}", {sample.get(item.kind, letter)})'
 
 
 def static_html(item: Item, response: Response | None = None, report: Report | None = None) -> str:

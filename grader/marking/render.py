@@ -34,6 +34,7 @@ YES, NO = both("yes", "是"), both("no", "否")
 YOURS = both("Your answer: {}", "你的答案：{}")
 TRUE = both("The right answer: {}", "正确答案：{}")
 NONE = both("none", "无")
+CELL_LOOK = "padding:3px 12px 3px 0;text-align:left;vertical-align:top"
 REPAIRED = both("What the grader had to put in order", "评分程序做过的整理")
 
 
@@ -140,7 +141,7 @@ def _html(block: str) -> str:
             if not line.startswith("| ---") and not line.startswith("|---")
         ]
         body = "".join(
-            "<tr>" + "".join(f"<{tag}>{_inline(cell)}</{tag}>" for cell in row) + "</tr>"
+            "<tr>" + "".join(f'<{tag} style="{CELL_LOOK}">{_inline(cell)}</{tag}>' for cell in row) + "</tr>"
             for tag, row in zip(["th", *["td"] * len(rows)], rows, strict=False)
         )
         return f"<table>{body}</table>"
