@@ -38,12 +38,12 @@ EXERCISES = [Exercise(
     title=both("Three numbers whose float32 sum depends on the order", "三个数，float32 的和取决于相加顺序"),
     hints=(
         both("A large number swallows a small one: it has no digits left for it.",
-             "大数会吞掉小数：它已经没有多余的位留给小数了。"),
+             "大的数会吞掉小的数：它已经没有多余的位留给后者了。"),
         both("Let the large number cancel: a large one, its negative, and a small one.",
-             "让大数互相抵消：一个大数、它的相反数，再加一个小数。"),
-        both("`float32` keeps about 7 digits. Is your large number more than ten million times the small "
-             "one?",
-             "`float32` 大约保留 7 位十进制数字。你的大数有小数的一千万倍以上吗？"),
+             "让大的数互相抵消：一个很大的数、它的相反数，再加一个小的数。"),
+        both("`float32` keeps about 7 digits. Is your large number at least a hundred million times the "
+             "small one?",
+             "`float32` 大约保留 7 位十进制数字。大的那个数有小的一亿倍以上吗？"),
     ),
     solution="my_numbers = (1e9, -1e9, 5.0)\n",
     why=both("(1e9 - 1e9) + 5 keeps the 5; in 1e9 + (-1e9 + 5) the 5 was lost at the first addition.",

@@ -63,16 +63,17 @@ SEARCH_HERE = Exercise(
     hints=(
         both("`flags` sets every switch it knows. Which one has an unkind default?",
              "`flags` 会设置它管的所有开关。哪一个的默认值坑人？"),
-        both("`enabled` is False unless you pass it. `deterministic` is False too.",
-             "不传的话，`enabled` 是 False，`deterministic` 也是 False。"),
-        both("Hand over the present values: `enabled=cudnn.enabled`, `deterministic=cudnn.deterministic`.",
-             "把当前值传进去：`enabled=cudnn.enabled`，`deterministic=cudnn.deterministic`。"),
+        both("Unless you pass them, `enabled` and `deterministic` are False and `allow_tf32` is True.",
+             "不传的话，`enabled` 和 `deterministic` 是 False，`allow_tf32` 是 True。"),
+        both("Hand over the present values: `enabled=cudnn.enabled`; `deterministic` and `allow_tf32` likewise.",
+             "把当前值传进去：`enabled=cudnn.enabled`，`deterministic` 和 `allow_tf32` 同理。"),
     ),
     solution='''import torch
 
 def search_here(run):
     cudnn = torch.backends.cudnn
-    with cudnn.flags(enabled=cudnn.enabled, benchmark=True, deterministic=cudnn.deterministic):
+    with cudnn.flags(enabled=cudnn.enabled, benchmark=True, deterministic=cudnn.deterministic,
+                     allow_tf32=cudnn.allow_tf32):
         return run()
 ''',
     why=both("The documented context manager sets a whole row of switches. What you do not name gets a "

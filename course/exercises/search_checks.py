@@ -101,12 +101,12 @@ def _state() -> dict[str, Any]:
     import torch
 
     cudnn = torch.backends.cudnn
-    return {name: getattr(cudnn, name) for name in ("enabled", "benchmark", "deterministic")}
+    return {name: getattr(cudnn, name) for name in ("enabled", "benchmark", "deterministic", "allow_tf32")}
 
 
 @contextlib.contextmanager
 def _set(**wanted: bool) -> Iterator[None]:
-    """Three cuDNN switches for one block, put back whatever the learner's function left behind."""
+    """Some cuDNN switches for one block, put back whatever the learner's function left behind."""
     import torch
 
     before = _state()
@@ -129,11 +129,11 @@ def _crash() -> None:
 
 def check_search_here(search_here: Callable[[Callable[[], Any]], Any]) -> Verdict:
     """Look at the switches inside the block, at the value handed back, and at what is left behind."""
-    with _set(enabled=True, benchmark=False, deterministic=True):
+    with _set(enabled=True, benchmark=False, deterministic=True, allow_tf32=False):
         before = _state()
         inside = search_here(_state)
         after_normal = _state()
-    with _set(enabled=True, benchmark=False, deterministic=True):
+    with _set(enabled=True, benchmark=False, deterministic=True, allow_tf32=False):
         with contextlib.suppress(Planned):
             search_here(_crash)
         after_crash = _state()
@@ -151,11 +151,13 @@ def check_search_here(search_here: Callable[[Callable[[], Any]], Any]) -> Verdic
         return partly(0.5, 1.0, both(f"Inside all is well, but {when['en']} the switches are not what they "
                                      f"were.",
                                      f"块内都对，但{when['zh']}开关没有恢复原样。"))
-    if inside["deterministic"] is not True:
-        return partly(0.5, 1.0, both(
-            "cuDNN is on and searches. But `deterministic` was True outside and is False inside: hand it "
-            "over too.",
-            "cuDNN 开着，也在搜索。但外面 `deterministic` 是 True，块内变成了 False：把它也传进去。"))
+    for name in ("deterministic", "allow_tf32"):
+        if inside[name] != before[name]:
+            return partly(0.5, 1.0, both(
+                f"cuDNN is on and searches. But `{name}` was {before[name]} outside and is {inside[name]} "
+                f"inside: hand it over too.",
+                f"cuDNN 开着，也在搜索。但外面 `{name}` 是 {before[name]}，块内变成了 {inside[name]}：把它也传"
+                f"进去。"))
     return correct(both("cuDNN on, searching, the rest untouched, everything back afterwards.",
                         "cuDNN 开着，在搜索，其余不变，结束后全部恢复。"))
 

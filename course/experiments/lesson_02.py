@@ -97,7 +97,7 @@ def _toy_stopwatches(toy: ToyDevice) -> dict[str, Callable[[], float]]:
 
 @experiment(name="02-five-stopwatches", lesson=LESSON, version=1, needs="cpu", seconds=5,
             title=both("Five stopwatches, one kernel of known length: which tell the truth?",
-                       "同一个时长已知的核函数，五种秒表：哪些说了真话？"),
+                       "同一个时长已知的 kernel，五种秒表：哪些说了真话？"),
             finding=say.five_stopwatches, draw=say.draw_stopwatches, settles=say.settle_five_stopwatches)
 def five_stopwatches(budget: Budget) -> list[dict]:
     """Read five stopwatches on the toy device, where the truth is planted."""

@@ -37,7 +37,7 @@ def polite(record: Any) -> Text:
     en = zh = ""
     if settle_polite(record)["01-bet-polite"] is None:
         en, zh = "Inconclusive, the machine was too busy; close other programs and run it again. ", \
-            "结果不确定，机器太忙；请关掉其他程序再试。"
+            "尚无结论：机器太忙，请关掉其他程序再试。"
     return both(
         f"{en}Inside flags(deterministic=True) the same convolution takes {asked['ratio']:.2f} times as long "
         f"[{asked['low']:.2f}, {asked['high']:.2f}]; with enabled=True written as well, {named['ratio']:.2f} "

@@ -168,10 +168,13 @@ def toy_race(record: Any) -> Text:
         return (f"{SCHEDULES[row['schedule']][code]}{colon}{row['ratio']:.2f} [{row['low']:.2f}, "
                 f"{row['high']:.2f}]{comma}{verdicts[row['verdict']][code]}")
 
-    steps = record.rows[0]["steps"]
+    steps, doubt = record.rows[0]["steps"], both("", "")
+    if any(row["verdict"] == "undecided" for row in record.rows):
+        doubt = both(" What is undecided needs a quieter machine or another run.", "未定的，请在机器空闲时再运行。")
     return both(f"Time with the search over time without, {steps} steps: "
-                + "; ".join(line(row, "en") for row in record.rows) + ".",
-                f"{steps} 步，开搜索的耗时除以不开的耗时：" + "；".join(line(row, "zh") for row in record.rows) + "。")
+                + "; ".join(line(row, "en") for row in record.rows) + "." + doubt["en"],
+                f"{steps} 步，开搜索的耗时除以不开的耗时：" + "；".join(line(row, "zh") for row in record.rows)
+                + "。" + doubt["zh"])
 
 
 def draw_toy_race(record: Any, ax: Any) -> None:

@@ -37,7 +37,7 @@ def doubtful(settled: dict[str, str | None]) -> dict[str, str]:
     if None not in settled.values():
         return both("", "")
     return both("Inconclusive, the machine was too busy or the time too short; run it again. ",
-                "结果不确定：机器太忙或时间不够，请再运行一次。")
+                "尚无结论：机器太忙或时间不够，请再运行一次。")
 
 
 def interval_line(ax: Any, height: float, middle: float, low: float, high: float) -> None:
@@ -62,8 +62,9 @@ def where_you_wait(record: Any) -> Text:
             zh.append(f"{name['zh']} {percent} %")
     if not en:
         return NOTHING
-    return both(f"Share of the waiting that happened inside the call itself: {'; '.join(en)}.",
-                f"等待时间中发生在调用内部的比例：{'；'.join(zh)}。")
+    doubt = doubtful(settle_where_you_wait(record))
+    return both(f"{doubt['en']}Share of the waiting that happened inside the call itself: {'; '.join(en)}.",
+                f"{doubt['zh']}等待时间中发生在调用内部的比例：{'；'.join(zh)}。")
 
 
 def draw_where_you_wait(record: Any, ax: Any) -> None:
@@ -106,8 +107,9 @@ def five_stopwatches(record: Any) -> Text:
         return NOTHING
     truth, earlier = record.rows[0]["kernel_ms"], record.rows[0]["earlier_ms"]
     en, zh = _listed(record.rows)
-    return both(f"The kernel takes {truth:g} ms, behind {earlier:g} ms of earlier work. Read: {en}.",
-                f"kernel 的真实时长是 {truth:g} ms，前面排着 {earlier:g} ms 的旧任务。读数：{zh}。")
+    doubt = doubtful(settle_five_stopwatches(record))
+    return both(f"{doubt['en']}The kernel takes {truth:g} ms, behind {earlier:g} ms of earlier work. Read: {en}.",
+                f"{doubt['zh']}kernel 的真实时长是 {truth:g} ms，前面排着 {earlier:g} ms 的旧任务。读数：{zh}。")
 
 
 def settle_five_stopwatches(record: Any) -> dict[str, str | None]:
@@ -226,7 +228,7 @@ def interruptions(record: Any) -> Text:
         f"median "
         f"{above['median']:+.1f} % (it reads {statistics.median(disturbed):.3g} ms [{low.low:.3g}, "
         f"{low.high:.3g}]).",
-        f"插入停顿后，平均值与未受干扰时的中位数相差 {above['mean']:+.1f} %，中位数只差 {above['median']:+.1f} %"
+        f"插入停顿后，平均值与未受干扰时的中位数相差 {above['mean']:+.1f} %，中位数相差 {above['median']:+.1f} %"
         f"（读数 {statistics.median(disturbed):.3g} ms [{low.low:.3g}, {low.high:.3g}]）。")
 
 

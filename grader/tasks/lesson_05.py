@@ -72,7 +72,7 @@ def choice_reference(shapes: list[list[int]], search_ms: float, slow_ms: float, 
 CLAIMS = {"more": lambda low, high: low > 1, "less": lambda low, high: high < 1,
           "undecided": lambda low, high: low <= 1 <= high}
 FENCED = {"cpu": ("none", "synchronize"), "cuda": ("synchronize",), "mps": ("synchronize",)}
-LEAST = 5
+LEAST = 6  # fewer pairs carry no 95 % interval
 
 
 def _numbers(value: Any) -> list[float]:
@@ -98,7 +98,7 @@ def judge_report(report: Any) -> Verdict:
     if not fenced:
         reasons.append(both("The fence does not fit the device: on a GPU the clock must wait before it is "
                             "read.",
-                            "同步方式与设备不符：在 GPU 上，读表之前必须等待。"))
+                            "栅栏与设备不符：在 GPU 上，读表之前必须等待。"))
     honest = bool(paired and low and high and low[0] <= high[0] and _supported(report, first, later))
     if not honest:
         reasons.append(both(
@@ -108,7 +108,7 @@ def judge_report(report: Any) -> Verdict:
     points = paired + fenced + honest
     if points == 3:
         return correct(both("Enough pairs, a fence, and a claim the interval carries.",
-                            "样本对足够，有同步，结论也有区间支撑。"), points=3)
+                            "对数足够，有栅栏，结论也有区间支撑。"), points=3)
     return partly(points, 3, *reasons) if points else incorrect(*reasons, max_points=3)
 
 

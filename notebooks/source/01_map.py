@@ -248,7 +248,7 @@ observe("01-frozen")
 #
 # 😄 Painting over the fuel gauge does not empty the tank.
 # %% [markdown] zh
-# ## 迷思卡：“MPS 有启用/禁用开关”，“deterministic 会设置种子”
+# ## 误区卡：“MPS 有启用/禁用开关”，“deterministic 会设置种子”
 #
 # **为什么容易信：**这个柜子里别的东西都像开关。**你要测什么：**六次尝试，在一个弄坏也无妨的进程里。**什么时候成立：**对 MPS 从不成立，它只有查询；种子归 `torch.manual_seed` 管，设备归 `.to(...)` 管。
 #

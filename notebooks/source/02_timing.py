@@ -242,11 +242,11 @@ check("02-paired-ratio")      # hint("02-paired-ratio")   solution("02-paired-ra
 # %% [markdown] en
 # ## `compare` takes turns, and may say "undecided"
 #
-# It runs both sides in random order, in short blocks, and builds an interval from the ratios. Interval without 1: **faster** or **slower**. Interval around 1 and inside the gate: **same**. Anything else: **undecided**, an honest result. (A gap below the precision asked for, `ci`, never makes a winner.)
+# It runs both sides in random order, in short blocks, and builds an interval from the ratios. Interval without 1: **faster** or **slower**. Otherwise, all of it inside the gate: **same**. Anything else: **undecided**, an honest result. (A gap below the precision asked for, `ci`, never makes a winner.)
 # %% [markdown] zh
 # ## `compare` 轮流跑，也敢说“未定”
 #
-# 它按随机顺序、以很短的小段轮流运行双方，再用比值构造区间。区间不含 1：**更快**或**更慢**。区间包含 1 且整个在门限之内：**一样快**。其余一律**未定**，这也是诚实的结论。（差距小于所要求的精度 `ci` 时，不会判出赢家。）
+# 它按随机顺序、以很短的小段轮流运行双方，再用比值构造区间。区间不含 1：**更快**或**更慢**。否则，只要整个区间都在门限之内：**一样快**。其余一律**未定**，这也是诚实的结论。（差距小于所要求的精度 `ci` 时，不会判出赢家。）
 # %%
 import torch
 from course.timing import compare

@@ -3,10 +3,11 @@
 #
 # Six questions, then three code tasks. Cards say nothing about right or wrong here; answer as often as you like, the
 # last answer counts. A task says what to hand in; its `check` looks at the form only. Everything works without a GPU.
+# **Save the notebook** before you hand it in.
 # %% [markdown] zh
-# # 测验 05：你会让它搜索吗？
+# # 检查点 05：你会让它搜索吗？
 #
-# 六道题，三个编程任务。这里的题卡不会告诉你对错；想改几次都行，以最后一次为准。每个任务写明了要交什么，`check` 只看形式。全部内容都不需要 GPU。
+# 六道题，三个编程任务。这里的卡片不显示对错；想改几次都行，以最后一次为准。每个任务写明了要交什么，`check` 只看形式。全部内容都不需要 GPU。交卷前请**保存笔记本**。
 # %% bootstrap
 # %% question 05-c-epoch
 # %% question 05-c-two-shapes
@@ -43,11 +44,11 @@ def choose_benchmark(shapes: list[list[int]], search_ms: float, slow_ms: float, 
 # en: Measure on any device: is the first call of a NEW shape dearer than a later call of the same shape?
 # en: report = {"device": "cpu"|"cuda"|"mps", "fence": "none"|"synchronize", "first_ms": [...], "later_ms": [...],
 # en:           "low": ..., "high": ..., "claim": "more"|"less"|"undecided"}
-# en: One pair per shape, at least five; low, high: interval for the median of first / later. Speed earns nothing.
+# en: One pair per shape, at least six; low, high: 95 % interval for the median of first / later. Speed earns nothing.
 # zh: 在任意设备上测一测：一个新形状的第一次调用，比同一形状之后的调用贵吗？
 # zh: report = {"device": "cpu"|"cuda"|"mps", "fence": "none"|"synchronize", "first_ms": [...], "later_ms": [...],
 # zh:           "low": ..., "high": ..., "claim": "more"|"less"|"undecided"}
-# zh: 每种形状一对数，至少五对；low、high：首次 / 后续 的中位数的区间。快慢不计分。
+# zh: 每种形状一对数，至少六对；low、high：首次 / 后续 的中位数的 95 % 区间。快慢不计分。
 import torch
 from time import perf_counter
 from course.timing.stats import median_interval

@@ -32,9 +32,10 @@ review(due=3)
 # %%
 observe("05-first-call")
 # %% [markdown] en
-# Somebody pays an entrance fee, and only once. Who, and for what? Bet before you look.
+# If the first interval lies well above 1 and the second near it, somebody paid an entrance fee, and only once. Who, and
+# for what? (If not, the machine was busy or computes it another way.) Bet before you look.
 # %% [markdown] zh
-# 有人付了一笔入场费，而且只付一次。是谁付的，为什么付？先下注，再看结果。
+# 如果第一个区间远大于 1，第二个在 1 附近，那就是有人付了一笔入场费，而且只付一次。是谁付的，为什么付？（如果不是这样，说明机器太忙，或者它用别的方式计算。）先下注，再看结果。
 # %%
 predict("05-bet-revisit")
 # %%
@@ -103,12 +104,12 @@ explain("05-sizes-loop")
 # %% [markdown] en
 # ## What counts as new?
 #
-# One call, then seven more, each different in one thing. Which need an entry of their own? Say it aloud first: the
+# One call, then the same again, then six with one thing changed. Which need an entry of their own? Say it aloud first: the
 # twin layer is the interesting one.
 # %% [markdown] zh
 # ## 什么算“新”？
 #
-# 先调用一次，再调用七次，每次只改一样东西。哪些需要自己的条目？先说出你的答案：最有意思的是那个孪生层。
+# 先调用一次，照旧再调用一次，然后六次，每次只改一样东西。哪些需要自己的条目？先说出你的答案：最有意思的是那个孪生层。
 # %%
 observe("05-what-is-new")
 explain("05-key-members")
@@ -289,20 +290,20 @@ check("05-search-here")
 # %% [markdown] en
 # ## Four myths, four experiments
 #
-# | “…” | tempting, because | what you saw |
+# | “…” | tempting, because | what speaks against it |
 # |---|---|---|
-# | False = one fixed default algorithm | an old cuDNN mode was like that | the source; kernel names by size |
+# | False = one fixed default algorithm | the old v7 path with `deterministic=True` was like that | the source; kernel names by size |
 # | it searches every layer at program start | the flag stands in line 1 | hooks: equal layers share a key |
 # | changing sizes searches every time | the first round is slow | miss, miss, hit, hit |
 # | flip it in the middle and compare | one cell, one click | the key does not hold the flag |
 #
 # Where they hold a grain of truth: the **first** round of sizes does search every time.
 # %% [markdown] zh
-# ## 四个传言，四个实验
+# ## 四个误区，四个实验
 #
-# | “……” | 为什么诱人 | 你看到的 |
+# | “……” | 为什么诱人 | 反证 |
 # |---|---|---|
-# | False = 一个固定的默认算法 | 旧版 cuDNN 有过这种模式 | 源码；不同尺寸的 kernel 名 |
+# | False = 一个固定的默认算法 | 旧的 v7 路径在 `deterministic=True` 时确实如此 | 源码；不同尺寸的 kernel 名 |
 # | 启动时给每一层搜索 | 开关写在第 1 行 | hook：相同的层共用一个键 |
 # | 尺寸一变就重新搜索 | 第一轮确实慢 | miss、miss、hit、hit |
 # | 中途打开，再比一比 | 一个单元格，点一下 | 键里没有这个开关 |
@@ -314,7 +315,7 @@ check("05-search-here")
 # And a joke to take along. A search walks into a bar, tries ten drinks, one sip each, and declares: “This is the best
 # drink there is.” The next evening it orders another. Same bar, new process.
 # %% [markdown] zh
-# ## 离场测验：五张卡
+# ## 出门检查：五张卡片
 #
 # 再送一个笑话。搜索走进酒吧，十种酒各抿一口，宣布：“这就是世上最好的酒。”第二天晚上，它点了另一种。还是那家酒吧，只是换了进程。
 # %%
@@ -336,7 +337,7 @@ explain("02-why-first")
 # %% [markdown] zh
 # ## 现在你可以这样说
 #
-# - 每个**键**搜索一次，就在需要它的那次调用里：batch、尺寸、类型、布局都算，是哪个层不算。
+# - 每个**键**搜索一次，就在需要它的那次调用里：batch、尺寸、类型、布局都算数，由哪个层来调用不算数。
 # - `步数 × 每步收益` 大于 `键数 × 单次成本` 就划算。两边都能测。
 # - 赢家只是最多十个候选、**各测一次**里最快的：不保证最好，也不保证明天还是它。
 # - 要比较，就开新进程。
