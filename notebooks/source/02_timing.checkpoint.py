@@ -13,9 +13,12 @@
 # %% question 02-c-drift
 # %% question 02-c-verdicts
 # %% task 02-t-interval
-# en: Give back [low, high], the 95 % interval of the median of the readings (a list of floats, in any order).
-# en: Sort them and cut k at each end: the largest k for which 2 * (C(n,0) + ... + C(n,k)) / 2**n <= 0.05.
-# en: low and high are the first and the last that remain. Where not even k = 0 is allowed, give back None.
+# en: Give back [low, high], the 95 % interval of the median
+# en: of the readings (a list of floats, in any order).
+# en: Sort them and cut k at each end: the largest k for
+# en: which 2 * (C(n,0) + ... + C(n,k)) / 2**n <= 0.05.
+# en: low and high are the first and the last that remain.
+# en: Where not even k = 0 is allowed, give back None.
 # zh: 返回 [low, high]，即这些读数（浮点数列表，顺序任意）中位数的 95 % 区间。
 # zh: 排序后两端各切掉 k 个：k 是满足 2 * (C(n,0) + ... + C(n,k)) / 2**n <= 0.05 的最大值。
 # zh: 剩下的第一个和最后一个就是 low 与 high。如果连 k = 0 都不允许，就返回 None。
@@ -33,11 +36,15 @@ def interval_of_median(samples):
     return None if kept is None else [ordered[kept], ordered[-1 - kept]]
     ### END SOLUTION
 # %% task 02-t-verdict
-# en: low..high is the interval of candidate / baseline, gate a share such as 0.02. Give back "faster" or "slower"
-# en: if the interval excludes 1 (an end at exactly 1 does not exclude it), however small the gap. Otherwise "same"
+# en: low..high is the interval of candidate / baseline, gate
+# en: a share such as 0.02. Give back "faster" or "slower"
+# en: if the interval excludes 1 (an end at exactly 1 does not
+# en: exclude it), however small the gap. Otherwise "same"
 # en: if it lies within 1 - gate .. 1 + gate, else "undecided".
-# zh: low..high 是 候选 / 基准 的区间，gate 是门限（例如 0.02）。区间不含 1（端点恰为 1 不算“不含”）时，
-# zh: 无论差距多小都返回 "faster" 或 "slower"；否则，若整个区间在 1 - gate .. 1 + gate 之内，返回 "same"；
+# zh: low..high 是 候选 / 基准 的区间，gate 是门限（例如 0.02）。
+# zh: 区间不含 1（端点恰为 1 不算“不含”）时，
+# zh: 无论差距多小都返回 "faster" 或 "slower"；
+# zh: 否则，若整个区间在 1 - gate .. 1 + gate 之内，返回 "same"；
 # zh: 其余返回 "undecided"。
 def honest_verdict(low, high, gate):
     ### BEGIN SOLUTION

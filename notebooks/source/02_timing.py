@@ -299,7 +299,8 @@ def naive_ms(run, calls=3):
     return (perf_counter() - start) / calls * 1e3
 # %%
 slow, fast = conv_on(24), conv_on(23)
-# en: make the sizes more different, and decide who may run before the naive clock starts (a size is new only once)
+# en: make the sizes more different, and decide who may run
+# en: before the naive clock starts (a size is new only once)
 # zh: 让两个尺寸差别更大，再决定谁可以在朴素秒表启动之前先跑几次（一个尺寸只有第一次是“新”的）
 naive = naive_ms(fast) / naive_ms(slow)
 fair = compare({"slow": slow, "fast": fast}, baseline="slow", max_time=2)

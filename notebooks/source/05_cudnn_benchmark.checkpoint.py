@@ -20,7 +20,8 @@
 # en: layer_keys: different convolutions of the model for ONE batch size. One process, one cache.
 # zh: benchmark=True 时，整个训练过程的前向计算会搜索多少次？
 # zh: layer_keys：batch 大小固定时，模型里不同卷积的个数。只有一个进程、一个缓存。
-def searches_of_run(samples: int, batch_size: int, epochs: int, layer_keys: int, drop_last: bool) -> int:
+def searches_of_run(samples: int, batch_size: int, epochs: int, layer_keys: int,
+                    drop_last: bool) -> int:
     ### BEGIN SOLUTION
     if epochs == 0:
         return 0
@@ -30,24 +31,32 @@ def searches_of_run(samples: int, batch_size: int, epochs: int, layer_keys: int,
     return layer_keys * len(sizes)
     ### END SOLUTION
 # %% task 05-t-choice
-# en: True if searching makes the whole run shorter. shapes: the input shape of each step, a list of four numbers.
-# en: A search costs search_ms once per different shape; a step takes slow_ms without and fast_ms with it. Tie: False.
+# en: True if searching makes the whole run shorter. shapes:
+# en: the input shape of each step, a list of four numbers.
+# en: A search costs search_ms once per different shape; a step
+# en: takes slow_ms without and fast_ms with it. Tie: False.
 # zh: 如果搜索能让总时间更短，就返回 True。shapes：每一步的输入形状，是四个数的列表。
-# zh: 每种不同的形状搜索一次，花 search_ms；每一步不搜索要 slow_ms，搜索后要 fast_ms。打平返回 False。
-def choose_benchmark(shapes: list[list[int]], search_ms: float, slow_ms: float, fast_ms: float) -> bool:
+# zh: 每种不同的形状搜索一次，花 search_ms；
+# zh: 每一步不搜索要 slow_ms，搜索后要 fast_ms。打平返回 False。
+def choose_benchmark(shapes: list[list[int]], search_ms: float, slow_ms: float,
+                     fast_ms: float) -> bool:
     ### BEGIN SOLUTION
     different = {tuple(shape) for shape in shapes}
     with_search_ms = search_ms * len(different) + fast_ms * len(shapes)
     return with_search_ms < slow_ms * len(shapes)
     ### END SOLUTION
 # %% task 05-t-report
-# en: Measure on any device: is the first call of a NEW shape dearer than a later call of the same shape?
-# en: report = {"device": "cpu"|"cuda"|"mps", "fence": "none"|"synchronize", "first_ms": [...], "later_ms": [...],
-# en:           "low": ..., "high": ..., "claim": "more"|"less"|"undecided"}
-# en: One pair per shape, at least six; low, high: 95 % interval for the median of first / later. Speed earns nothing.
+# en: Measure on any device: is the first call of a NEW
+# en: shape dearer than a later call of the same shape?
+# en: report = {"device": "cpu"|"cuda"|"mps", "fence": "none"|"synchronize",
+# en:           "first_ms": [...], "later_ms": [...], "low": ..., "high": ...,
+# en:           "claim": "more"|"less"|"undecided"}
+# en: One pair per shape, at least six; low, high: 95 % interval
+# en: for the median of first / later. Speed earns nothing.
 # zh: 在任意设备上测一测：一个新形状的第一次调用，比同一形状之后的调用贵吗？
-# zh: report = {"device": "cpu"|"cuda"|"mps", "fence": "none"|"synchronize", "first_ms": [...], "later_ms": [...],
-# zh:           "low": ..., "high": ..., "claim": "more"|"less"|"undecided"}
+# zh: report = {"device": "cpu"|"cuda"|"mps", "fence": "none"|"synchronize",
+# zh:           "first_ms": [...], "later_ms": [...], "low": ..., "high": ...,
+# zh:           "claim": "more"|"less"|"undecided"}
 # zh: 每种形状一对数，至少六对；low、high：首次 / 后续 的中位数的 95 % 区间。快慢不计分。
 import torch
 from time import perf_counter

@@ -250,8 +250,8 @@ explain("05-limit")
 #
 # 首次与后续调用；去了又回的尺寸；ResNet18 跑到回本；首次调用前后的显存；`benchmark_limit`；kernel 的名字。没有 GPU 就看回放，没有回放就如实留白。
 # %%
-for name in ("05-first-call-cuda", "05-sizes-cuda", "05-pays-cuda", "05-memory-cuda", "05-limit-cuda",
-             "05-kernels-cuda"):
+for name in ("05-first-call-cuda", "05-sizes-cuda", "05-pays-cuda",
+             "05-memory-cuda", "05-limit-cuda", "05-kernels-cuda"):
     observe(name)
 explain("05-memory")
 # %% [markdown] en
