@@ -23,6 +23,7 @@ LESSONS = (
     Lesson("01_map", both("What is torch.backends, and what is it not?",
                           "torch.backends 是什么，又不是什么？"), 40),
     Lesson("02_timing", both("Why is my stopwatch lying?", "我的秒表为什么在撒谎？"), 45),
+    Lesson("03_flops", both("How much work is that model?", "这个模型要干多少活？"), 45),
     Lesson("05_cudnn_benchmark", both("When does the search pay, and when does it cost?",
                                       "搜索什么时候划算，什么时候亏本？"), 45),
 )

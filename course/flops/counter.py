@@ -126,7 +126,7 @@ def _backward(output: Any) -> None:
                 "A training step needs an output that depends on a trainable parameter, and this one does "
                 "not: every "
                 "parameter is frozen, or the forward detaches its result. Count without training=True.",
-                "训练步要求输出依赖可训练参数,而这里没有:参数全部被冻结,或者 forward 里把结果 detach 了。"
+                "训练步要求输出依赖可训练参数，而这里没有：参数全部被冻结，或者 forward 里把结果 detach 了。"
                 "请去掉 training=True 再计数。",
             )
         )
@@ -153,7 +153,7 @@ def _callable(model: Any, inputs: Any, kwargs: Any) -> tuple[Any, Callable[..., 
             t(
                 f"{model.__name__} is a class, not a model: make one first, as in "
                 f"count({model.__name__}(...), x).",
-                f"{model.__name__} 是类,不是模型:请先实例化,例如 count({model.__name__}(...), x)。",
+                f"{model.__name__} 是类，不是模型：请先实例化，例如 count({model.__name__}(...), x)。",
             )
         )
     if not callable(model):
@@ -161,7 +161,7 @@ def _callable(model: Any, inputs: Any, kwargs: Any) -> tuple[Any, Callable[..., 
             t(
                 f"count needs a model or a function, and got {_describe(model)}. Write count(model, x), "
                 "the model first.",
-                f"count 需要模型或函数,得到的却是 {_describe(model)}。请写成 count(model, x),模型放在前面。",
+                f"count 需要模型或函数，得到的却是 {_describe(model)}。请写成 count(model, x)，模型放在前面。",
             )
         )
     if isinstance(model, nn.Module) and not inputs and not kwargs:
@@ -169,7 +169,7 @@ def _callable(model: Any, inputs: Any, kwargs: Any) -> tuple[Any, Callable[..., 
             t(
                 f"count needs inputs to run {type(model).__name__} on: the work depends on their shape. "
                 "For an image model: count(model, torch.zeros(1, 3, 224, 224)).",
-                f"count 需要输入才能运行 {type(model).__name__}:工作量取决于输入的形状。"
+                f"count 需要输入才能运行 {type(model).__name__}：工作量取决于输入的形状。"
                 "图像模型可以写成 count(model, torch.zeros(1, 3, 224, 224))。",
             )
         )
@@ -183,7 +183,7 @@ def _callable(model: Any, inputs: Any, kwargs: Any) -> tuple[Any, Callable[..., 
         raise CountError(
             t(
                 f"The input is the shape {shape}, not a tensor: write count(model, torch.zeros{shape}).",
-                f"输入是形状 {shape},不是张量:请写成 count(model, torch.zeros{shape})。",
+                f"输入是形状 {shape}，不是张量：请写成 count(model, torch.zeros{shape})。",
             )
         )
     if isinstance(model, nn.Module):
@@ -193,7 +193,7 @@ def _callable(model: Any, inputs: Any, kwargs: Any) -> tuple[Any, Callable[..., 
                 t(
                     f"The parameter {lazy[0]} has no shape yet (a lazy layer). Run the model once, then "
                     "count.",
-                    f"参数 {lazy[0]} 还没有形状(惰性层)。请先运行一次模型,再计数。",
+                    f"参数 {lazy[0]} 还没有形状（惰性层）。请先运行一次模型，再计数。",
                 )
             )
         while isinstance(model, nn.DataParallel) or hasattr(model, "_orig_mod"):
@@ -305,8 +305,8 @@ def _where(error: Exception, places: dict[int, Any], inputs: Any) -> str:
     return t(
         f"The forward stopped{at_en} with {type(error).__name__}: {reason}. The inputs were: {given}. "
         "Call the model once without counting: it should stop the same way.",
-        f"forward {at_zh}中断,{type(error).__name__}:{reason}。输入是:{given}。"
-        "请先不计数直接调用一次模型,它应当以同样方式中断。",
+        f"forward {at_zh}中断，{type(error).__name__}：{reason}。输入是：{given}。"
+        "请先不计数直接调用一次模型，它应当以同样方式中断。",
     )
 
 

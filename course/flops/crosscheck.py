@@ -95,7 +95,7 @@ def cross_check(model: nn.Module, inputs: Any) -> CrossCheck:
             t(
                 "cross_check needs an nn.Module, because the other tools do, and got "
                 f"{type(model).__name__}.",
-                f"cross_check 需要 nn.Module(其他工具只接受它),得到的却是 {type(model).__name__}。",
+                f"cross_check 需要 nn.Module（其他工具只接受它），得到的却是 {type(model).__name__}。",
             )
         )
     arguments = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)

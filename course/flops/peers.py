@@ -93,7 +93,7 @@ def _asked(
             tool,
             note=both(
                 f"{package} is not installed or cannot be imported here ({error}): pip install {package}",
-                f"{package} 没有安装,或在这里无法导入({error}):pip install {package}",
+                f"{package} 没有安装，或在这里无法导入（{error}）：pip install {package}",
             ),
         )
     except Exception as error:  # a foreign tool may stop in any way; that is a result, not our failure
@@ -102,7 +102,7 @@ def _asked(
             tool,
             note=both(
                 f"{tool} stopped with {type(error).__name__}: {first}",
-                f"{tool} 中断,{type(error).__name__}:{first}",
+                f"{tool} 中断，{type(error).__name__}：{first}",
             ),
         )
 

@@ -25,31 +25,31 @@ class Reason:
 
 _NORM = both(
     "normalisation counted as work, one to four operations for each element; the convention counts 0",
-    "把归一化也算作工作量(每个元素 1 到 4 次运算);按本课约定计 0",
+    "把归一化也算作工作量（每个元素 1 到 4 次运算）；按本课约定计 0",
 )
 _ELEMENTS = both(
-    "element operations counted one by one; the convention counts 0", "逐元素运算也被计入;按本课约定计 0"
+    "element operations counted one by one; the convention counts 0", "逐元素运算也被计入；按本课约定计 0"
 )
-_POOL = both("pooling counted as work; the convention counts 0", "把池化也算作工作量;按本课约定计 0")
+_POOL = both("pooling counted as work; the convention counts 0", "把池化也算作工作量；按本课约定计 0")
 _TRANSPOSED = both(
     "a transposed convolution counted by its output positions; the multiplications happen once for each "
     "input position",
-    "转置卷积按输出位置计数;实际上每个输入位置才做一次乘法",
+    "转置卷积按输出位置计数；实际上每个输入位置才做一次乘法",
 )
 _RECURRENT = both(
     "biases and gate arithmetic of the recurrent layer counted too", "循环层的偏置和门运算也被计入"
 )
 _BIAS = both(
-    "the bias counted as work; it is an addition without a multiplication", "偏置也被计入;它只有加法,没有乘法"
+    "the bias counted as work; it is an addition without a multiplication", "偏置也被计入；它只有加法，没有乘法"
 )
-_MISSING = both("no rule for this layer: its work is silently 0", "没有这种层的规则:其工作量被静默计为 0")
+_MISSING = both("no rule for this layer: its work is silently 0", "没有这种层的规则：其工作量被静默计为 0")
 _ATTENTION = both(
     "attention counted by a formula of its own, with scaling, softmax and biases",
-    "注意力用自己的公式计数,含缩放、softmax 和偏置",
+    "注意力用自己的公式计数，含缩放、softmax 和偏置",
 )
 _FUNCTION = both(
     "work called as a function in the forward, which hooks on modules cannot see",
-    "forward 里以函数形式调用的工作,模块 hook 看不到",
+    "forward 里以函数形式调用的工作，模块 hook 看不到",
 )
 _OTHER = both("counted by a different rule", "使用了不同的规则")
 
@@ -106,7 +106,7 @@ def _functions_and_batch(peer: PeerCount) -> list[Reason]:
                 both(
                     "functions it patches (relu, pooling, softmax, torch.add, matmul, ...): a module that "
                     "calls one is counted twice",
-                    "它替换的函数(relu、池化、softmax、torch.add、matmul 等):调用这些函数的模块会被计两次",
+                    "它替换的函数（relu、池化、softmax、torch.add、matmul 等）：调用这些函数的模块会被计两次",
                 ),
             )
         )
@@ -117,7 +117,7 @@ def _functions_and_batch(peer: PeerCount) -> list[Reason]:
                 whole // peer.per_sample - whole,
                 both(
                     f"modules are reported for one sample: divided by the batch of {peer.per_sample}",
-                    f"模块部分按单个样本报告:除以批大小 {peer.per_sample}",
+                    f"模块部分按单个样本报告：除以批大小 {peer.per_sample}",
                 ),
             )
         )
@@ -153,7 +153,7 @@ def by_operators(ours: FlopCount, peer: PeerCount) -> list[Reason]:
                         both(
                             "part of the calls ran inside a fused operator without a formula (less the "
                             "biases it counted)",
-                            "其中一部分在没有公式的融合算子内部运行(已扣除它计入的偏置)",
+                            "其中一部分在没有公式的融合算子内部运行（已扣除它计入的偏置）",
                         ),
                     ),
                 )
@@ -167,7 +167,7 @@ def by_operators(ours: FlopCount, peer: PeerCount) -> list[Reason]:
                         both(
                             "this operator has no formula there, or ran inside a fused one without a "
                             "formula: silently 0",
-                            "它没有这个算子的公式,或者该算子在没有公式的融合算子内部运行:被静默计为 0",
+                            "它没有这个算子的公式，或者该算子在没有公式的融合算子内部运行：被静默计为 0",
                         ),
                     ),
                 )

@@ -19,7 +19,7 @@ def convention() -> str:
     return t(
         "1 MAC = one multiply feeding one accumulate; FLOPs = 2 × MACs; norms, activations, pooling, bias "
         "and softmax count 0.",
-        "1 个 MAC = 一次乘法接一次累加;FLOPs = 2 × MACs;归一化、激活、池化、偏置和 softmax 计 0。",
+        "1 个 MAC = 一次乘法接一次累加；FLOPs = 2 × MACs；归一化、激活、池化、偏置和 softmax 计 0。",
     )
 
 
@@ -28,12 +28,12 @@ def certificate(count: FlopCount) -> str:
     if count.exact:
         return t(
             "exact: every operator was counted or provably holds no contraction",
-            "精确:每个算子要么已计数,要么可证明不含乘加收缩",
+            "精确：每个算子要么已计数，要么可证明不含乘加收缩",
         )
     names = ", ".join(f"{name} × {calls}" for name, calls in count.unknown.items())
     return t(
         f"NOT exact: no formula for {names}; the true number may be higher",
-        f"不精确:没有以下算子的公式:{names};真实值可能更高",
+        f"不精确：没有以下算子的公式：{names}；真实值可能更高",
     )
 
 
@@ -43,14 +43,14 @@ def ground_sentence(count: FlopCount) -> str:
         return t(
             "counted in one real run: the control flow or a kernel needs data, so the number belongs to "
             "this input",
-            "由一次真实运行得到:控制流或某个算子需要数据,因此这个数只属于这份输入",
+            "由一次真实运行得到：控制流或某个算子需要数据，因此这个数只属于这份输入",
         )
-    return t("counted from shapes alone, nothing was computed", "只根据形状计数,没有做任何计算")
+    return t("counted from shapes alone, nothing was computed", "只根据形状计数，没有做任何计算")
 
 
 def _headline(count: FlopCount) -> str:
     what = (
-        t("one training step (forward and backward)", "一个训练步(前向和反向)")
+        t("one training step (forward and backward)", "一个训练步（前向和反向）")
         if count.training
         else t("one forward", "一次前向")
     )
@@ -74,7 +74,7 @@ def text_table(count: FlopCount, depth: int = 2) -> str:
     """Headline, modules down to `depth`, operators, certificate."""
     lines = [(t("module", "模块"), "MACs", "FLOPs", t("share", "占比"), t("parameters", "参数"))]
     for row in count.rows(depth):
-        name = row["module"].split(".")[-1] or t("(whole)", "(整体)")
+        name = row["module"].split(".")[-1] or t("(whole)", "（整体）")
         lines.append(
             (
                 "  " * row["depth"] + f"{name} {row['kind']}",
@@ -88,7 +88,7 @@ def text_table(count: FlopCount, depth: int = 2) -> str:
     operators += [(name, f"{macs:,}", f"{count.calls[name]:,}") for name, macs in count.by_operator.items()]
     elements = t(
         f"element operations, shown apart: {count.element_operations:,} elements",
-        f"逐元素运算(另列):{count.element_operations:,} 个元素",
+        f"逐元素运算（另列）：{count.element_operations:,} 个元素",
     )
     parts = [
         _headline(count),
@@ -121,7 +121,7 @@ def html_table(count: FlopCount, depth: int = 2) -> str:
     """The same as an HTML table with a caption."""
     rows = [
         [
-            "  " * row["depth"] + f"{row['module'].split('.')[-1] or t('(whole)', '(整体)')} {row['kind']}",
+            "  " * row["depth"] + f"{row['module'].split('.')[-1] or t('(whole)', '（整体）')} {row['kind']}",
             f"{row['macs']:,}",
             f"{row['flops']:,}",
             f"{row['share']:.1%}",
@@ -180,7 +180,7 @@ def cross_html(check: CrossCheck) -> str:
     table = _html(
         _cross_header(),
         _cross_cells(check),
-        t("The same model, counted by each tool", "同一个模型,各工具的计数"),
+        t("The same model, counted by each tool", "同一个模型，各工具的计数"),
     )
     lines = "".join(
         f'<div style="white-space:pre-wrap">{escape(line)}</div>' for line in _explanations(check)

@@ -1,0 +1,43 @@
+# %% [markdown] en
+# # Checkpoint 03: can your count be trusted?
+#
+# 18 points, about 25 minutes. Five questions (2 points each), two functions (4 each, with partial credit). Questions show no right or wrong here; your last choice counts. **Save the notebook** before you hand it in.
+# %% [markdown] zh
+# # 检查点 03：你的统计可信吗？
+#
+# 共 18 分，约 25 分钟。五道题（每题 2 分），两个函数（各 4 分，可得部分分）。答题时不显示对错，以最后一次选择为准。交卷前请**保存笔记本**。
+# %% bootstrap
+# %% question 03-c-report
+# %% question 03-c-conv
+# %% question 03-c-zero
+# %% question 03-c-memory
+# %% question 03-c-claims
+# %% task 03-t-layer
+# en: MACs of a square convolution without bias. kind is "conv" or "transposed"; n is the batch; kernel, stride
+# en: and padding hold for both directions; the INPUT is size x size. Give back a whole number.
+# en: An ordinary convolution has (size + 2*padding - kernel) // stride + 1 output positions a side.
+# zh: 一个不带偏置的方形卷积有多少 MACs？kind 为 "conv" 或 "transposed"；n 是批大小；kernel、stride、padding
+# zh: 两个方向相同；size x size 是输入的尺寸，不是输出的。返回整数。
+# zh: 普通卷积每边有 (size + 2*padding - kernel) // stride + 1 个输出位置。
+def layer_macs(kind, n, c_in, c_out, kernel, size, stride, padding, groups):
+    ### BEGIN SOLUTION
+    positions = size
+    if kind == "conv":
+        positions = (size + 2 * padding - kernel) // stride + 1
+    return n * positions**2 * c_out * (c_in // groups) * kernel**2
+    ### END SOLUTION
+# %% task 03-t-step
+# en: One training step (forward and backward) of layers in a row. macs[i] is the forward work of layer i;
+# en: trained[i] is False where its weights are frozen. The data in front of the first layer needs no gradient.
+# en: Each gradient that is needed costs one forward of its layer. Give back the MACs of the whole step.
+# zh: 一串首尾相接的层，做一个训练步（前向加反向）。macs[i] 是第 i 层前向的工作量；trained[i] 为 False 表示
+# zh: 权重被冻结。第一层前面的数据不需要梯度。每个需要的梯度，开销相当于该层的一次前向。
+# zh: 返回整个训练步的 MACs。
+def step_macs(macs, trained):
+    ### BEGIN SOLUTION
+    total, gradient_wanted = 0, False
+    for layer, learns in zip(macs, trained):
+        total += layer + layer * learns + layer * gradient_wanted
+        gradient_wanted = gradient_wanted or learns
+    return total
+    ### END SOLUTION
