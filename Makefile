@@ -34,9 +34,10 @@ record:          ## run every experiment this machine can run and write course/r
 	@$(ENV) ensure dev
 	@$(RUN) -m course.experiments --record course/recordings
 
-bench:           ## the counters beside their peers, in one run
+bench:           ## the counters and the timers beside their peers, in one run
 	@$(ENV) ensure dev
 	@$(RUN) -m benchmarks.flops
+	@$(RUN) -m benchmarks.timing
 
 clean:           ## remove what was built, never your answers
 	rm -rf build dist .pytest_cache .ruff_cache

@@ -1,0 +1,92 @@
+"""Measured peaks kept in the learner's home, `peaks.json` beside the answers, with the date of each.
+
+One entry for a machine, device, type, thread count and float32 precision. A file that cannot be read is set
+aside, never deleted; a home that cannot be written costs nothing but the measuring next time.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from course.i18n import t
+from course.quiz.files import replace_file
+from course.quiz.log import default_path
+
+if TYPE_CHECKING:
+    from course.roofline.peaks import Peaks
+
+SCHEMA = 1
+MACHINE = ("device_name", "capability", "cpu", "cpu_capability", "cores", "torch", "cuda", "os")
+"""What of the passport a peak depends on."""
+ASKED = ("device", "dtype", "threads", "precision")
+NUMBERS = ("flops_per_s", "bytes_per_s", "ridge")
+
+
+def path() -> Path:
+    """Where the peaks are kept."""
+    return default_path().parent / "peaks.json"
+
+
+def find(asked: dict[str, Any], machine: dict[str, Any]) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
+    """The entry kept for this (the fields of Peaks, without machine), or None; and sentences to tell."""
+    entries, notes = _read()
+    wanted = _key(asked, machine)
+    for entry in entries:
+        if _key(entry, entry["machine"]) == wanted:
+            return {name: entry[name] for name in (*NUMBERS, *ASKED, "created")}, notes
+    return None, notes
+
+
+def add(peaks: Peaks) -> tuple[str, ...]:
+    """Keep `peaks` in place of an older entry for the same; gives sentences if it could not be written."""
+    entry: dict[str, Any] = {name: getattr(peaks, name) for name in (*NUMBERS, *ASKED, "created")}
+    entry["machine"] = {name: peaks.machine.get(name) for name in MACHINE}
+    entries, _ = _read()
+    others = [e for e in entries if _key(e, e["machine"]) != _key(entry, entry["machine"])]
+    content = json.dumps({"schema": SCHEMA, "peaks": [*others, entry]}, ensure_ascii=False, indent=1)
+    try:
+        path().parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path(), content.encode() + b"\n")
+    except OSError as error:
+        return (t(f"The peaks could not be kept in {path().name} ({error.strerror}); next time they are "
+                  "measured again.",
+                  f"峰值没能存进 {path().name}（{error.strerror}）；下次会重新测量。"),)
+    return ()
+
+
+def _key(asked: dict[str, Any], machine: dict[str, Any]) -> tuple[Any, ...]:
+    return (*(asked[name] for name in ASKED), *(machine.get(name) for name in MACHINE))
+
+
+def _read() -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """All entries; a damaged file is moved to peaks.json.damaged and said so."""
+    try:
+        content = path().read_bytes()
+    except OSError:
+        return [], ()
+    try:
+        data = json.loads(content)
+        entries = data["peaks"]
+        if data["schema"] != SCHEMA or not all(map(_whole, entries)):
+            raise ValueError("not the entries expected")
+        return entries, ()
+    except (ValueError, KeyError, TypeError, AttributeError):
+        aside = path().with_name(path().name + ".damaged")
+        try:
+            path().replace(aside)
+        except OSError:
+            pass
+        return [], (t(f"The kept peaks in {path().name} were damaged and set aside in {aside.name}; "
+                      "they are measured afresh, nothing else to do.",
+                      f"{path().name} 里保存的峰值已损坏，已另存为 {aside.name}；峰值会重新测量，无需处理。"),)
+
+
+def _whole(entry: dict[str, Any]) -> bool:
+    """Whether an entry holds what an entry must hold."""
+    numbers = all(isinstance(entry[name], (int, float)) and math.isfinite(entry[name]) and entry[name] > 0
+                  for name in NUMBERS)
+    words = all(isinstance(entry[name], str) for name in ("device", "dtype", "precision", "created"))
+    return numbers and words and isinstance(entry["threads"], int) and isinstance(entry["machine"], dict)

@@ -1,0 +1,57 @@
+"""Ideal memory traffic of one layer call: inputs, weights and outputs, each once, in bytes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import nn
+from torch.utils._pytree import tree_leaves
+
+
+def tensors(values: Any) -> list[torch.Tensor]:
+    """Every tensor in nested containers, each once although it may be passed several times."""
+    found: dict[int, torch.Tensor] = {}
+    for leaf in tree_leaves(values):
+        if isinstance(leaf, torch.Tensor):
+            found.setdefault(id(leaf), leaf)
+    return list(found.values())
+
+
+def size(tensor: torch.Tensor) -> int:
+    """Bytes that must be touched to see every element; an expanded tensor is no larger than its storage."""
+    dense = tensor.numel() * tensor.element_size()
+    if tensor.layout is not torch.strided or tensor.is_nested:
+        return dense
+    return min(dense, tensor.untyped_storage().nbytes())
+
+
+def weights(module: nn.Module, inputs: list[torch.Tensor]) -> int:
+    """Bytes of parameters and buffers read; of an embedding only the rows looked up."""
+    held = tensors([*module.parameters(), *module.buffers()])
+    if isinstance(module, (nn.Embedding, nn.EmbeddingBag)) and inputs:
+        row = module.embedding_dim * module.weight.element_size()
+        return min(sum(map(size, held)), inputs[0].numel() * row)
+    return sum(map(size, held))
+
+
+def moved(module: nn.Module, inputs: list[torch.Tensor], output: Any, written: bool) -> int:
+    """Bytes of one call. A view of an input that nobody wrote to (Flatten, Identity) moves nothing.
+
+    written: whether the call wrote to one of its inputs.
+    """
+    outputs = tensors(output)
+    own = weights(module, inputs)
+    if not own and not written and outputs and all(_view(o, inputs) for o in outputs):
+        return 0
+    return sum(map(size, inputs)) + own + sum(map(size, outputs))
+
+
+def _view(output: torch.Tensor, inputs: list[torch.Tensor]) -> bool:
+    return any(output is x or _storage(output) == _storage(x) is not None for x in inputs)
+
+
+def _storage(tensor: torch.Tensor) -> int | None:
+    if tensor.layout is not torch.strided or tensor.is_nested:
+        return None
+    return tensor.untyped_storage().data_ptr() or None

@@ -1,0 +1,389 @@
+"""Roofline: arithmetic on given peaks, what is kept, what is left behind (nothing), and real tiny runs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import nn
+
+from course.i18n import set_language
+from course.roofline import Layer, Peaks, Roofline, RooflineError, peaks, place
+from course.roofline import keep as kept_peaks
+from course.roofline.memory import buffer_bytes, cache_bytes, free_bytes
+from course.roofline.peaks import from_rates
+from course.roofline.traffic import moved, tensors
+from course.roofline.words import scaled
+
+mpl = pytest.importorskip("matplotlib")
+peaks_module = sys.modules["course.roofline.peaks"]
+ABOUT = {"device": "cpu", "dtype": "float32", "threads": torch.get_num_threads(), "precision": "none",
+         "machine": {"cpu": "a processor", "device_name": "a processor"}, "created": "2026-05-01T09:30:00Z"}
+GIVEN = from_rates(100e9, 20e9, **ABOUT)  # ridge: 5 FLOPs a byte
+
+
+def layer(flops: int, moved: int, time_ms: float, name: str = "fc", kind: str = "Linear") -> Layer:
+    return Layer(name, kind, flops, moved, time_ms, 1, GIVEN)
+
+
+def roofline(**more) -> Roofline:
+    layers = (layer(1_000_000_000, 20_000_000, 20.0, "conv", "Conv2d"),
+              layer(0, 20_000_000, 2.0, "act", "ReLU"),
+              layer(2_000_000, 4_000_000, 1.0))
+    return Roofline(layer(1_002_000_000, 44_000_000, 25.0, "", "Net"), layers, GIVEN, **more)
+
+
+@pytest.fixture
+def small_probes(monkeypatch):
+    """Peaks of buffers of 2 MiB and small products: right in kind, quick to get."""
+    monkeypatch.setattr(peaks_module, "cache_bytes", lambda device: 1 << 18)
+    monkeypatch.setattr(peaks_module, "SIZES", {"cpu": (32, 64), "gpu": (32, 64)})
+
+
+# ---- arithmetic -------------------------------------------------------------------------------------------
+
+
+def test_ridge_roof_and_least_time():
+    assert GIVEN.ridge == 5
+    assert GIVEN.roof(1) == 20e9 and GIVEN.roof(5) == 100e9 and GIVEN.roof(50) == 100e9
+    assert GIVEN.least_s(1e9, 20e6) == pytest.approx(0.01)
+    assert GIVEN.least_s(1e6, 20e6) == pytest.approx(0.001)
+    with pytest.raises(RooflineError, match="greater than 0"):
+        from_rates(0, 1, **ABOUT)
+
+
+def test_a_layer_limited_by_compute():
+    conv = layer(1_000_000_000, 20_000_000, 20.0)
+    assert (conv.intensity, conv.bound, conv.roof) == (50, "compute", 100e9)
+    assert conv.flops_per_s == pytest.approx(50e9)
+    assert conv.share == pytest.approx(0.5)
+
+
+def test_a_layer_limited_by_memory():
+    fc = layer(2_000_000, 4_000_000, 1.0)
+    assert (fc.intensity, fc.bound, fc.roof) == (0.5, "memory", 10e9)
+    assert fc.share == pytest.approx(0.2) == fc.flops_per_s / fc.roof
+
+
+def test_layers_without_flops_are_memory_only_and_without_traffic_have_no_share():
+    relu, view = layer(0, 20_000_000, 2.0), layer(0, 0, 0.001)
+    assert relu.memory_only and relu.bound == "memory" and relu.intensity == 0
+    assert relu.share == pytest.approx(0.5)
+    assert view.share is None and view.row()["share_of_roof"] is None
+
+
+def test_rows_have_the_whole_model_first():
+    rows = roofline().rows()
+    assert [row["layer"] for row in rows] == ["", "conv", "act", "fc"]
+    assert rows[1]["flops_per_byte"] == 50 and rows[2]["memory_only"]
+
+
+def test_units():
+    assert [scaled(v, "B") for v in (0, 999, 1000, 9.996e5, 2.5e10)] == [
+        "0 B", "999 B", "1.00 kB", "1.00 MB", "25.0 GB"]
+
+
+def test_traffic_counts_each_tensor_once():
+    x = torch.zeros(4, 8)
+    linear = nn.Linear(8, 2)
+    assert moved(linear, tensors(((x, x), {})), linear(x), False) == 4 * (32 + 18 + 8)
+    flat = nn.Flatten()
+    assert moved(flat, [x], flat(x), False) == 0
+    assert moved(nn.ReLU(inplace=True), [x], x, True) == 4 * 64
+    table, rows = nn.Embedding(1000, 4), torch.tensor([1, 2])
+    assert moved(table, [rows], table(rows), False) == 16 + 32 + 32
+    wide = torch.zeros(1, 8).expand(100, 8)
+    assert moved(nn.Identity(), [wide], torch.zeros(2), False) == 32 + 8
+
+
+def test_sizes_are_found_or_have_a_fallback():
+    assert cache_bytes("mps") == 64 << 20 and free_bytes("mps") is None
+    assert cache_bytes("cpu") >= 1 << 15
+    assert free_bytes("cpu") is None or free_bytes("cpu") > 1 << 20
+
+
+def test_buffers_are_far_larger_than_the_cache_or_refused():
+    assert buffer_bytes(32 << 20, None, "cpu") == 256 << 20
+    assert buffer_bytes(1 << 30, None, "cpu") == 2 << 30
+    assert buffer_bytes(32 << 20, 600 << 20, "cpu") == 100 << 20
+    with pytest.raises(RooflineError, match="Too little free memory on cpu"):
+        buffer_bytes(32 << 20, 100 << 20, "cpu")
+
+
+# ---- texts and picture ------------------------------------------------------------------------------------
+
+
+def test_text_and_html_in_both_languages():
+    found = roofline(notes=("a <note>",))
+    assert found.finding()["en"] == (
+        "conv (Conv2d) takes 87% of the layers' time and reaches 50% of its compute roof.")
+    text, html = str(found), found._repr_html_()
+    assert "whole model: Net" in text and "memory only" in text and "2026-05-01" in text
+    assert "measured peak" in text.lower() and "a &lt;note&gt;" in html and html.count("<tr>") == 5
+    set_language("zh")
+    assert "仅访存" in str(found) and "实测峰值" in str(found) and "计算屋顶" in found._repr_html_()
+
+
+def test_more_than_the_roof_is_explained():
+    fast = replace(roofline(), layers=(layer(0, 20_000_000, 0.1, "act", "ReLU"),))
+    assert "Over 100 %" in str(fast) and 'cache="cold"' in str(fast)
+    assert 'cache="cold"' not in str(replace(fast, cache="cold"))
+    assert "Over 100 %" not in str(roofline())
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("code", ["en", "zh"])
+def test_picture(code, dark):
+    from matplotlib.figure import Figure
+
+    from course.figures.style import cjk_font, style
+
+    set_language(code)
+    with style(dark):
+        ax = roofline().picture(Figure(figsize=(7, 4)).add_subplot())
+        ax.figure.canvas.draw()
+        words = " ".join(item.get_text() for item in ax.figure.findobj(mpl.text.Text))
+    assert ax.get_xscale() == ax.get_yscale() == "log"
+    chinese = code == "zh" and cjk_font() is not None
+    assert ("占各层用时的 87%" if chinese else "takes 87% of the layers'") in words.replace("\n", " ")
+    assert ("1 个仅访存的层" if chinese else "1 memory-only layers") in words
+    assert "100 GFLOP/s (float32), 20.0 GB/s" in words and "conv" in words
+    sizes = sorted(size for points in ax.collections for size in points.get_sizes())
+    assert len(sizes) == 2 and sizes[1] > 5 * sizes[0]
+
+
+def test_picture_of_its_own_and_of_a_model_that_is_one_memory_only_layer():
+    mpl.use("Agg")
+    alone = Roofline(layer(0, 20_000_000, 2.0, "", "ReLU"), (), GIVEN)
+    ax = alone.picture()
+    assert "ReLU reaches 50% of its memory roof." in ax.get_title(loc="left")
+    import matplotlib.pyplot as plt
+
+    plt.close(ax.figure)
+
+
+# ---- peaks and what is kept -------------------------------------------------------------------------------
+
+
+def test_peaks_are_measured_kept_and_measured_again_on_request(small_probes, own_home, monkeypatch):
+    monkeypatch.setattr(peaks_module, "QUIET", 0)
+    first = peaks("cpu", max_time=0.1)
+    assert first.flops_per_s > 0 and first.bytes_per_s > 0
+    assert first.ridge == first.flops_per_s / first.bytes_per_s
+    assert (first.device, first.dtype, first.threads) == ("cpu", "float32", torch.get_num_threads())
+    assert first.machine["torch"] == torch.__version__ and first.notes == ()
+    assert (own_home / "peaks.json").exists()
+    monkeypatch.setattr(peaks_module, "_measured", lambda *_: (3.0, 2.0, 1.0))
+    assert peaks("cpu") == first
+    again = peaks("cpu", refresh=True)
+    assert (again.ridge, again.notes) == (1.5, ())
+    assert peaks("cpu") == again
+    other = peaks("cpu", torch.float64, threads=1)
+    assert (other.dtype, other.threads) == ("float64", 1)
+    assert len(json.loads((own_home / "peaks.json").read_text())["peaks"]) == 2
+
+
+def test_peaks_of_a_busy_machine_are_not_kept(own_home, monkeypatch):
+    monkeypatch.setattr(peaks_module, "_measured", lambda *_: (3.0, 2.0, 0.5))
+    found = peaks("cpu")
+    assert "only 50% of the processor time" in str(found) and not (own_home / "peaks.json").exists()
+    set_language("zh")
+    assert "50%" in peaks("cpu").notes[0] and peaks("cpu").notes[0].endswith("。")
+
+
+def test_thread_count_is_set_back(small_probes, monkeypatch):
+    before, seen = torch.get_num_threads(), []
+
+    def stop(*_):
+        seen.append(torch.get_num_threads())
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(peaks_module, "_measured", stop)
+    with pytest.raises(KeyboardInterrupt):
+        peaks("cpu", threads=before + 1)
+    assert seen == [before + 1] and torch.get_num_threads() == before
+
+
+@pytest.mark.parametrize("content", ["{half", "[]", '{"schema": 1, "peaks": [{}]}', "\x00\xff"])
+def test_a_damaged_file_is_set_aside_and_said_so(content, own_home, monkeypatch):
+    monkeypatch.setattr(peaks_module, "_measured", lambda *_: (3.0, 2.0, 1.0))
+    own_home.mkdir()
+    (own_home / "peaks.json").write_text(content, encoding="latin-1")
+    found = peaks("cpu")
+    assert len(found.notes) == 1 and "set aside in peaks.json.damaged" in str(found)
+    assert (own_home / "peaks.json.damaged").read_text(encoding="latin-1") == content
+    assert peaks("cpu").notes == ()
+
+
+def test_a_home_that_cannot_be_written_costs_only_the_keeping(tmp_path, monkeypatch):
+    monkeypatch.setattr(peaks_module, "_measured", lambda *_: (3.0, 2.0, 1.0))
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("COURSE_HOME", str(tmp_path / "file"))
+    assert "could not be kept" in str(peaks("cpu"))
+
+
+def test_what_is_kept_belongs_to_machine_type_threads_and_precision():
+    assert kept_peaks.add(GIVEN) == ()
+    asked = {name: ABOUT[name] for name in kept_peaks.ASKED}
+    assert kept_peaks.find(asked, ABOUT["machine"])[0]["ridge"] == 5
+    for change in ({"dtype": "float64"}, {"threads": 99}, {"precision": "bf16"}):
+        assert kept_peaks.find(asked | change, ABOUT["machine"]) == (None, ())
+    assert kept_peaks.find(asked, {"cpu": "another"}) == (None, ())
+
+
+@pytest.mark.parametrize("code", ["en", "zh"])
+@pytest.mark.parametrize("arguments", [{"dtype": torch.int8}, {"threads": 0}, {"threads": True},
+                                       {"max_time": 0}, {"device": "toaster"}, {"device": ["cpu", "cpu"]}])
+def test_odd_requests_get_a_sentence(arguments, code):
+    set_language(code)
+    with pytest.raises(ValueError) as caught:
+        peaks(**({"device": "cpu"} | arguments))
+    assert caught.value._render_traceback_() == [str(caught.value)]
+    assert ("。" in str(caught.value)) == (code == "zh")
+
+
+def test_products_that_do_not_fit_are_left_out_unless_none_fits(small_probes, monkeypatch):
+    real, largest = torch.full, 32
+
+    def full(size, *args, **more):
+        if max(size) > largest:
+            raise RuntimeError("out of memory")
+        return real(size, *args, **more)
+
+    monkeypatch.setattr(torch, "full", full)
+    assert peaks("cpu", max_time=0.05).flops_per_s > 0
+    largest = 1
+    with pytest.raises(RooflineError, match="Too little free memory"):
+        peaks("cpu", max_time=0.05, refresh=True)
+
+
+# ---- placing ----------------------------------------------------------------------------------------------
+
+
+class Net(nn.Module):
+    """In training mode with buffers, an in-place layer, a shared layer and random numbers."""
+
+    def __init__(self, stop: bool = False) -> None:
+        super().__init__()
+        self.conv, self.norm = nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4)
+        self.act, self.drop = nn.ReLU(True), nn.Dropout()
+        self.head, self.stop, self.ran = nn.Linear(4, 2), stop, 0
+
+    def forward(self, x):
+        self.ran += 1
+        x = self.act(self.norm(self.conv(self.act(x))))
+        if self.stop and self.conv._forward_hooks:
+            raise RuntimeError("in the middle")
+        return self.head(self.drop(x.mean((2, 3))))
+
+
+def traces(model):
+    return ([len(m._forward_hooks) + len(m._forward_pre_hooks) for m in model.modules()],
+            list(model.state_dict()), [b.clone() for b in model.buffers()], model.ran, model.training)
+
+
+@pytest.mark.parametrize("stop", [False, True])
+def test_nothing_stays_behind_also_after_an_exception(stop):
+    model, x = Net(stop).train(), torch.randn(2, 3, 8, 8)
+    before, inputs, generator = traces(model), x.clone(), torch.get_rng_state()
+    if stop:
+        with pytest.raises(RooflineError, match="in the middle"):
+            place(model, x, peaks=GIVEN, max_time=0.1)
+    else:
+        place(model, x, peaks=GIVEN, max_time=0.1)
+    after = traces(model)
+    assert after[:2] == before[:2] and after[3:] == before[3:]
+    assert all(torch.equal(a, b) for a, b in zip(after[2], before[2], strict=True))
+    assert torch.equal(x, inputs) and torch.equal(generator, torch.get_rng_state())
+    assert all(p.grad is None for p in model.parameters())
+
+
+def test_a_real_tiny_run():
+    found = place(Net().eval(), torch.randn(2, 3, 8, 8), peaks=GIVEN, max_time=0.2)
+    assert [layer.name for layer in found.layers] == ["act", "conv", "norm", "drop", "head"]
+    act, conv, norm, drop, head = found.layers
+    assert act.calls == 2 and act.moved == 4 * 2 * (2 * 3 * 64 + 2 * 4 * 36)
+    assert conv.flops == 2 * 2 * 4 * 36 * 27 and conv.moved == 4 * (2 * 3 * 64 + 112 + 2 * 4 * 36)
+    assert norm.memory_only and drop.moved == 0 and head.flops == 2 * 2 * 8
+    assert found.whole.flops == conv.flops + head.flops
+    assert found.whole.moved == sum(layer.moved for layer in found.layers)
+    assert found.complete and all(layer.time_ms > 0 for layer in (found.whole, *found.layers))
+
+
+def test_default_peaks_fit_the_model(small_probes, monkeypatch):
+    monkeypatch.setattr(peaks_module, "_measured", lambda *_: (3.0, 2.0, 1.0))
+    found = place(nn.Linear(4, 2).double(), torch.randn(2, 4).double(), max_time=0.1)
+    assert found.peaks.dtype == "float64" and found.layers == () and len(found.rows()) == 1
+
+
+def test_a_module_that_does_its_childrens_work_is_one_layer():
+    x = torch.randn(1, 4, 8)
+    found = place(nn.MultiheadAttention(8, 2, batch_first=True).eval(), x, x, x, peaks=GIVEN, max_time=0.1)
+    assert found.layers == () and found.whole.flops > 0
+    assert found.whole.moved >= 4 * (32 + 8 * 24 + 24 + 72 + 32)
+
+
+def test_work_outside_the_layers_is_said():
+    class Bare(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc = nn.Linear(4, 4)
+
+        def forward(self, x):
+            return self.fc(x) @ x
+
+    found = place(Bare(), torch.randn(4, 4), peaks=GIVEN, max_time=0.1)
+    assert "50% of the work is done outside the layers" in str(found)
+
+
+def test_an_interrupt_returns_the_layers_so_far(monkeypatch):
+    place_module = sys.modules["course.roofline.place"]
+    real, calls = place_module.measure, []
+
+    def interrupted(*args, **more):
+        calls.append(1)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return real(*args, **more)
+
+    monkeypatch.setattr(place_module, "measure", interrupted)
+    model = Net().eval()
+    found = place(model, torch.randn(2, 3, 8, 8), peaks=GIVEN, max_time=0.1)
+    assert not found.complete and [layer.name for layer in found.layers] == ["act", "conv"]
+    assert "Interrupted" in str(found) and not model.conv._forward_hooks
+
+
+def test_out_of_memory_is_a_sentence(monkeypatch):
+    def full(*_args, **_more):
+        raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes")
+
+    monkeypatch.setattr(sys.modules["course.roofline.place"], "measure", full)
+    with pytest.raises(RooflineError, match="Too little free memory on cpu"):
+        place(nn.Linear(4, 2), torch.randn(2, 4), peaks=GIVEN, max_time=0.1)
+
+
+def test_peaks_of_something_else_are_said():
+    other = replace(GIVEN, dtype="bfloat16", threads=GIVEN.threads + 1)
+    notes = " ".join(place(nn.Linear(4, 2), torch.randn(2, 4), peaks=other, max_time=0.1).notes)
+    assert "bfloat16 on cpu, the model is float32 on cpu" in notes and "threads" in notes
+
+
+@pytest.mark.parametrize("code", ["en", "zh"])
+@pytest.mark.parametrize("arguments", [
+    (nn.Linear,), (torch.relu, torch.zeros(2)), (nn.Linear(2, 2),), (nn.Linear(2, 2), (1, 2)),
+    (nn.Linear(2, 2), torch.zeros(2, 5)), (nn.Linear(2, 2), torch.zeros(2, 2, device="meta")),
+    (nn.Linear(2, 2, device="meta"), torch.zeros(2, 2, device="meta")), (nn.LazyLinear(2), torch.zeros(2, 2)),
+    (nn.Sequential(torch.jit.ScriptModule()), torch.zeros(2))])
+def test_odd_models_get_a_sentence(arguments, code):
+    set_language(code)
+    with pytest.raises(RooflineError) as caught:
+        place(*arguments, peaks=GIVEN)
+    assert caught.value._render_traceback_() == [str(caught.value)]
+    assert ("。" in str(caught.value)) == (code == "zh")
+
+
+def test_peaks_compare_as_plain_data():
+    assert isinstance(GIVEN, Peaks) and GIVEN.rows()[0]["created"] == ABOUT["created"]
