@@ -8,7 +8,7 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
-from course.figures.show import _THEME_RULES
+from course.figures.show import THEME_RULES
 from course.figures.style import colors, faint, style
 from course.flags import ABSENT, DEPENDS, Unreadable, map_rows
 from course.i18n import Text, both, pick, t
@@ -63,7 +63,7 @@ class MapPicture:
             return (f'<img class="{name}" style="display:{shown};max-width:100%;width:900px" alt="{alt}" '
                     f'src="data:image/png;base64,{data}">')
 
-        return f'<div class="tb-shown">{_THEME_RULES}{image(False)}{image(True)}</div>'
+        return f'<div class="tb-shown">{THEME_RULES}{image(False)}{image(True)}</div>'
 
     def __str__(self) -> str:
         lines = [pick(self.alt)]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LONGEST_TABLE = 60
 """Rows shown in the foldable table; the rest is counted."""
 CELL_SAMPLES = 3
-_THEME_RULES = (
+THEME_RULES = (
     "<style>"
     'body[data-jp-theme-light="false"] .tb-light,html[theme="dark"] .tb-light,body.vscode-dark .tb-light'
     "{display:none !important}"
@@ -84,7 +84,7 @@ class Shown:
             return (f'<img class="{name}" style="display:{shown};max-width:100%;width:760px" alt="{alt}" '
                     f'src="data:image/png;base64,{data}">')
 
-        return _THEME_RULES + image(False) + image(True)
+        return THEME_RULES + image(False) + image(True)
 
     def __str__(self) -> str:
         return "\n".join([self.label, *self.bets, self.sentence])

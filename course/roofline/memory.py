@@ -7,7 +7,7 @@ import contextlib
 import torch
 
 from course.roofline.words import too_little_memory
-from course.timing.clock import _cpu_cache_bytes
+from course.timing.clock import cpu_cache_bytes
 
 UNKNOWN_CACHE = 64 << 20
 LARGEST_BUFFER = 1 << 30
@@ -32,7 +32,7 @@ def cache_bytes(device: str) -> int:
     size = 0
     if device == "cpu":
         with contextlib.suppress(OSError):
-            size = _cpu_cache_bytes()
+            size = cpu_cache_bytes()
     elif device.startswith("cuda"):
         size = getattr(torch.cuda.get_device_properties(device), "L2_cache_size", 0)
     return size or UNKNOWN_CACHE

@@ -208,12 +208,12 @@ def _flusher(device: str) -> Callable[[], Any]:
     if device.startswith("cuda"):
         size = getattr(torch.cuda.get_device_properties(device), "L2_cache_size", 0)
     elif device == "cpu":
-        size = _cpu_cache_bytes()
+        size = cpu_cache_bytes()
     buffer = torch.empty(min(max(2 * size, 64 << 20), 512 << 20), dtype=torch.uint8, device=device)
     return buffer.zero_
 
 
-def _cpu_cache_bytes() -> int:
+def cpu_cache_bytes() -> int:
     """Largest cache Linux reports for the first core, in bytes; 0 where unknown."""
     import pathlib
 

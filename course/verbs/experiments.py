@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 from course.experiments import base
 from course.figures import show
@@ -13,7 +12,7 @@ from course.quiz.rich import plain
 from course.quiz.session import bet_of, settle
 from course.records import Record
 from course.verbs import state
-from course.verbs.say import in_words, say, say_verdict
+from course.verbs.say import in_words, present, say, say_verdict
 
 
 class Observed(Record):
@@ -23,9 +22,7 @@ class Observed(Record):
         shell = state.running_shell()
         if shell is None or getattr(self, "_shown_at", None) == shell.execution_count:
             return
-        from IPython.display import display
-
-        display(show(self, base.get(self.experiment)))
+        present(show(self, base.get(self.experiment)))
 
 
 @in_words
@@ -39,14 +36,14 @@ def observe(experiment_name: str, budget_s: float | None = None) -> Record | Non
     if record is None:
         say(_not_recorded(experiment))
         return None
-    state.now.write("observe", experiment.name, verdict=None)
+    state.now.write("observe", experiment.name)
     outcomes = experiment.settles(record) if record.rows else {}
     bets = [item for item in state.now.bank.items(experiment.lesson)
             if item.kind == "predict" and item.experiment == experiment.name]
     lines = [_bet_line(item, outcomes.get(item.id)) for item in bets]
     observed = Observed(**{field.name: getattr(record, field.name) for field in dataclasses.fields(record)})
     state.now.records[experiment.name] = observed
-    _display(show(observed, experiment, [line for line in lines if line]))
+    present(show(observed, experiment, [line for line in lines if line]))
     if shell := state.running_shell():
         object.__setattr__(observed, "_shown_at", shell.execution_count)
     for item in bets:
@@ -97,12 +94,3 @@ def _settle(item: Item, winner: str | None) -> None:
     say_verdict(verdict, t("your bet", "你的赌注"))
     for option in shown:
         say(f"**{pick(option.text)}** {pick(option.why)}")
-
-
-def _display(shown: Any) -> None:
-    if state.running_shell() is None:
-        print(shown)
-        return
-    from IPython.display import display
-
-    display(shown)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-
 from course import i18n, lessons
 from course.i18n import pick, t
 from course.verbs import state
-from course.verbs.say import in_words, put, say
+from course.verbs.say import did_you_mean, in_words, put, say
 
 
 @in_words
@@ -15,9 +13,8 @@ def lesson(lesson_id: str, language: str = "en") -> None:
     """Start a lesson: its language, one line about this machine, one line about your progress."""
     i18n.set_language(language)
     if lesson_id not in lessons.BY_ID:
-        near = get_close_matches(str(lesson_id), lessons.BY_ID, 1, 0.3)
-        hint = t(f" Did you mean `{near[0]}`?", f"是不是想写 `{near[0]}`？") if near else ""
-        say(t(f"There is no lesson `{lesson_id}`.{hint}", f"没有 `{lesson_id}` 这一课。{hint}"))
+        near = did_you_mean(lesson_id, lessons.BY_ID, 0.3)
+        say(t(f"There is no lesson `{lesson_id}`.{near}", f"没有 `{lesson_id}` 这一课。{near}"))
         return
     from course import flags, machine
 
@@ -65,11 +62,13 @@ def finish() -> None:
 
 def _claims() -> list[str]:
     """What the learner can now claim: the findings measured or replayed in this kernel."""
+    if not state.now.records:
+        return []
     from course.experiments import base
-    from course.records import Record
+    from course.figures import show
 
-    lines = [f"• {pick(base.get(name).finding(record))}" for name, record in state.now.records.items()
-             if isinstance(record, Record) and record.rows]
+    lines = [f"• {show(record, base.get(name)).sentence}" for name, record in state.now.records.items()
+             if record.rows]
     return [t("🏁 **Claims you can now make, with your own numbers:**", "🏁 **现在你可以用自己的数据说：**"), *lines] \
         if lines else []
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from difflib import get_close_matches
 from typing import Any
 
 from course.exercises import MISSING, Exercise, all_exercises, judge
 from course.i18n import pick, t
 from course.quiz.rich import code_block, inline, plain
 from course.verbs import state
-from course.verbs.say import in_words, put, say, say_verdict
+from course.verbs.say import did_you_mean, in_words, put, say, say_verdict
 
 PATIENCE_S = 180  # a hint also opens after this long without one
 
@@ -20,9 +19,8 @@ def find_exercise(exercise_id: str) -> Exercise | None:
     known = all_exercises()
     if exercise_id in known:
         return known[exercise_id]
-    near = get_close_matches(str(exercise_id), known, 1, 0.4)
-    hint = t(f" Did you mean `{near[0]}`?", f"是不是想写 `{near[0]}`？") if near else ""
-    say(t(f"There is no exercise `{exercise_id}`.{hint}", f"没有名为 `{exercise_id}` 的练习。{hint}"))
+    near = did_you_mean(exercise_id, known, 0.4)
+    say(t(f"There is no exercise `{exercise_id}`.{near}", f"没有名为 `{exercise_id}` 的练习。{near}"))
     return None
 
 
