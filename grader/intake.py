@@ -23,6 +23,7 @@ from grader.authoring.build import checkpoint_notebook
 from grader.authoring.publish import text_of
 from grader.project import Project
 
+MOST_BYTES = 20 << 20  # of one submission go into the sandbox
 MISSING = both("There was no notebook in the submission.", "提交里没有笔记本。")
 EMPTY = both("The notebook file was empty.", "笔记本文件是空的。")
 HALF = both("The notebook file ends in the middle.", "笔记本文件只有一半。")
@@ -88,6 +89,19 @@ def examine(data: bytes) -> tuple[NotebookNode | None, Text | None]:
     kept = [cell for cell in cells if _sound(_with_cells(content, [cell]))] if isinstance(cells, list) else []
     salvaged = _sound(_with_cells(content, kept)) if kept else None
     return (salvaged, CELLS_LOST) if salvaged is not None else (None, NOT_NOTEBOOK)
+
+
+def beside(folder: Path) -> dict[str, bytes]:
+    """The regular files of a submission by relative path, up to ``MOST_BYTES`` in all; links are never followed."""
+    found, left = {}, MOST_BYTES
+    for path in sorted(folder.rglob("*")):
+        if path.is_symlink() or not path.is_file() or any(part.is_symlink() for part in path.parents if part != folder):
+            continue
+        left -= path.stat().st_size
+        if left < 0:
+            break
+        found[str(path.relative_to(folder))] = path.read_bytes()
+    return found
 
 
 def _cut(error: Exception) -> bool:
@@ -158,8 +172,12 @@ def _put_released(
         else text_of(checkpoint_notebook(project, lesson, "en")).encode()
     )
     _replace(path, text)
-    full = both(f"{reason['en']} {REPLACED['en']}", f"{reason['zh']}{REPLACED['zh']}")
-    return _remember(course, student, lesson, full, path)
+    return _remember(course, student, lesson, joined(reason, REPLACED), path)
+
+
+def joined(first: Text, second: Text) -> Text:
+    """Two sentences, one after the other."""
+    return both(f"{first['en']} {second['en']}", f"{first['zh']}{second['zh']}")
 
 
 def _set_aside(course: Path, student: str, lesson: str, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The steps of a checkpoint's life in a course directory: release, collect, autograde, feedback, export.
+"""The steps of a checkpoint's life in a course directory beside autograding: release, collect, feedback, export.
 
 Each is a thin layer over nbgrader's own API; what it adds is that one bad submission never ends a batch.
 """
@@ -6,22 +6,19 @@ Each is a thin layer over nbgrader's own API; what it adds is that one bad submi
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import nbformat
-from nbgrader.utils import rmtree
 
 from course.i18n import pick
 from grader.authoring.publish import write_assignment
 from grader.course import Course, done, why
-from grader.intake import reason_of, take_in
-from grader.isolated import isolated
+from grader.intake import reason_of
 from grader.marking.step import STATE, notes
 from grader.project import ProjectError
 
-LIMIT_S = 600  # one submission in all, far beyond CourseExecute.total_timeout
 Say = Callable[[str], None]
 
 
@@ -54,36 +51,6 @@ def collect(course: Course, lesson: str) -> int:
     return len(course.submitted(lesson))
 
 
-def autograde(
-    course: Course, lesson: str, students: Iterable[str] | None = None, again: bool = False, say: Say = print
-) -> list[Outcome]:
-    """Mark every submission, each in a process of its own; what is up to date only if ``again``.
-
-    Raises ProjectError for a student without a submission.
-    """
-    there = course.submitted(lesson)
-    chosen = there if students is None else sorted(students)
-    if strangers := sorted(set(chosen) - set(there)):
-        raise ProjectError(f"{', '.join(strangers)}: no submission of {lesson}; there are {', '.join(there)}")
-    warm = course.api  # imported once, before the processes divide
-    failed: dict[str, str] = {}
-    for number, student in enumerate(chosen, start=1):
-        say(f"[{number}/{len(chosen)}] {lesson} {student}")
-        take_in(course.root, course.project, lesson, student)
-        if not _marked(course, student, lesson):
-            _forget(course, student, lesson)  # what a stopped run left half done would pass for finished
-        result = isolated(
-            lambda student=student: warm.autograde(lesson, student, force=again),
-            LIMIT_S,
-            course.root / "autograde.log",
-        )
-        if not result["success"]:
-            _forget(course, student, lesson)
-            failed[student] = why(result)
-            say(f"    no grade: {failed[student]}")
-    return outcomes(course, lesson, failed)
-
-
 def outcomes(course: Course, lesson: str, failed: dict[str, str] | None = None) -> list[Outcome]:
     """Every student who is known or handed in, with points and problems; ``failed``: why there is no new
     grade.
@@ -96,7 +63,7 @@ def outcomes(course: Course, lesson: str, failed: dict[str, str] | None = None) 
     found = []
     for student in sorted(known | set(course.submitted(lesson))):
         handed_in = student in course.submitted(lesson)
-        graded = _marked(course, student, lesson)
+        graded = marked(course, student, lesson)
         outcome = Outcome(student, scores.get(student) if graded else None, top)
         if not handed_in:
             outcome.problems.append("nothing was handed in")
@@ -107,26 +74,19 @@ def outcomes(course: Course, lesson: str, failed: dict[str, str] | None = None) 
     return found
 
 
-def _graded_notebook(course: Course, student: str, lesson: str) -> nbformat.NotebookNode | None:
+def graded_notebook(course: Course, student: str, lesson: str) -> nbformat.NotebookNode | None:
     path = course.autograded(student, lesson)
     return nbformat.read(path, as_version=4) if path.exists() else None
 
 
-def _marked(course: Course, student: str, lesson: str) -> bool:
+def marked(course: Course, student: str, lesson: str) -> bool:
     """Whether marking came to its end: the notebook is written after the grades are saved."""
-    notebook = _graded_notebook(course, student, lesson)
+    notebook = graded_notebook(course, student, lesson)
     return notebook is not None and bool(notebook.metadata.get(STATE, {}).get("marked"))
 
 
-def _forget(course: Course, student: str, lesson: str) -> None:
-    """Remove an unfinished autograded folder, as nbgrader does after a failure."""
-    folder = course.autograded(student, lesson).parent
-    if folder.exists():
-        rmtree(folder)
-
-
 def _problems(course: Course, lesson: str, student: str) -> list[str]:
-    reason, notebook = reason_of(course.root, student, lesson), _graded_notebook(course, student, lesson)
+    reason, notebook = reason_of(course.root, student, lesson), graded_notebook(course, student, lesson)
     said = [pick(reason, "en")] if reason else []
     return list(dict.fromkeys([*said, *(notes(notebook, "en") if notebook else [])]))
 
@@ -147,7 +107,7 @@ def feedback(course: Course, lesson: str, say: Say = print) -> list[str]:
     """Make and hand out the feedback of every marked submission; returns those it did not work for."""
     failed = []
     for student in course.submitted(lesson):
-        if not _marked(course, student, lesson):
+        if not marked(course, student, lesson):
             continue
         result = course.api.generate_feedback(lesson, student)
         page = course.root / "feedback" / student / lesson / f"{lesson}.html"

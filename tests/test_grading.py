@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import random
 import re
-import signal
-import time
 from types import SimpleNamespace
 
 import pytest
@@ -19,7 +16,6 @@ from course.quiz.marking import Response
 from course.verdict import correct
 from grader.authoring.build import assignment_notebook, checkpoint_notebook
 from grader.course import Course, init
-from grader.isolated import isolated
 from grader.marking import probe as probes
 from grader.marking import render
 from grader.marking.answers import keyed_items
@@ -277,23 +273,7 @@ def test_the_number_nbgrader_reads_is_always_within_range_and_html_is_escaped():
     assert render.result(-1, 3, "incorrect", [], "en").data["text/plain"] == "0.0"
 
 
-# --- one thing in a process of its own ---
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: {"success": True}, None),
-        (lambda: os.kill(os.getpid(), signal.SIGKILL), "signal 9"),
-        (lambda: os._exit(3), "status 3"),
-        (lambda: 1 / 0, "status 1"),
-        (lambda: time.sleep(60), "longer than 1 s"),
-    ],
-)
-def test_what_ends_a_marking_process_ends_nothing_else(tmp_path, call, words):
-    result = isolated(call, 1 if words and "longer" in words else 30, tmp_path / "log")
-    assert result["success"] if words is None else words in result["error"]
+# --- a course directory ---
 
 
 def test_a_course_directory_is_made_once_and_its_secret_kept(tmp_path):

@@ -34,6 +34,11 @@ def add(commands: argparse._SubParsersAction) -> None:
                 "--student", action="append", help="this student only; may be given several times"
             )
             parser.add_argument("--again", action="store_true", help="also mark what is up to date")
+            parser.add_argument("--jobs", type=int, default=0, metavar="N",
+                                help="processes on this machine (default: as many as it has cores)")
+            parser.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler instead, such as tcp://host:8786")
+            parser.add_argument("--no-sandbox", action="store_true",
+                                help="run student code with your own rights; only for submissions you trust")
     parser = commands.add_parser("export", help="write the marks as CSV")
     parser.add_argument("--to", type=Path, default=Path("grades.csv"))
     parser.add_argument("--details", type=Path, help="also one row for each student and graded cell")
@@ -72,11 +77,14 @@ def run_collect(arguments: argparse.Namespace) -> int:
 
 def run_autograde(arguments: argparse.Namespace) -> int:
     """1 if a submission was left without a grade."""
-    from grader.pipeline import autograde, summary
+    from grader.autograding import How, autograde
+    from grader.pipeline import summary
+    from grader.pool import cores
 
     course, lost = Course(arguments.dir), False
+    how = How(arguments.jobs or cores(), arguments.cluster, arguments.again, not arguments.no_sandbox)
     for lesson in arguments.lesson:
-        found = autograde(course, lesson, arguments.student, arguments.again)
+        found = autograde(course, lesson, arguments.student, how)
         print(f"\n{lesson}\n{summary(found)}")
         lost = lost or any("NO GRADE" in " ".join(outcome.problems) for outcome in found)
     return int(lost)

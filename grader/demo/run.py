@@ -12,10 +12,12 @@ from time import monotonic
 from nbgrader.utils import temp_attrs
 
 from grader import pipeline
+from grader.autograding import How, autograde
 from grader.course import Course, init
 from grader.demo.handin import work
 from grader.demo.students import CLASS, Student, deserved
 from grader.marking.answers import keyed_items
+from grader.pool import cores
 from grader.project import Project, ProjectError, tasks
 
 MARK = "made-by-grader-demo"  # only a folder with this file is ever cleared
@@ -47,7 +49,7 @@ def demo(
             hand_in(course, lesson, student)
         say(f"--- {lesson}: collect and autograde ({monotonic() - started:.0f} s)")
         pipeline.collect(course, lesson)
-        found = pipeline.autograde(course, lesson, say=say)
+        found = autograde(course, lesson, how=How(cores()), say=say)
         say(f"--- {lesson}: feedback ({monotonic() - started:.0f} s)")
         differences += [
             f"{lesson}: no feedback for {name}" for name in pipeline.feedback(course, lesson, say)

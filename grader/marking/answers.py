@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from course.quiz.items import BankError, Item, parse_item, with_key
@@ -14,6 +15,12 @@ def keyed_items(project: Project, lesson: str) -> dict[str, Item]:
     """The items of a checkpoint with their keys. Raises Infrastructure where a key is missing or does not
     fit.
     """
+    read = (project.items / "checkpoints" / f"{lesson}.yaml", project.keys / f"{lesson}.yaml")
+    return _keyed_items(project, lesson, tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in read))
+
+
+@functools.lru_cache(maxsize=32)
+def _keyed_items(project: Project, lesson: str, _as_of: tuple[int, ...]) -> dict[str, Item]:
     keys = files.keys(project, lesson)
     found = {}
     for identity, raw in files.checkpoint_items(project, lesson).items():

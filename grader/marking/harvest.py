@@ -8,6 +8,7 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
+from course.i18n import Text
 from course.quiz.sheet import harvest
 from grader.intake import reason_of
 from grader.marking.step import STATE, CourseStep, note, state
@@ -17,17 +18,24 @@ class Harvest(CourseStep):
     """Keep the latest answer to each question in the notebook's metadata; note what is damaged."""
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
-        nb.metadata.pop(STATE, None)  # only we write there
-        if not self.ours(resources):
-            return nb, resources
-        lesson = self.lesson(resources)
-        intake = reason_of(Path(self.course_root), resources["nbgrader"]["student"], lesson)
-        answers, problems = harvest(nb, self._sidecar(resources, lesson), lesson)
-        for problem in [intake, *problems] if intake else problems:
-            note(nb, problem)
-        state(nb)["answers"] = NotebookNode(answers)
+        nb.metadata.pop(STATE, None)
+        if self.ours(resources):
+            lesson = self.lesson(resources)
+            reason = reason_of(Path(self.course_root), resources["nbgrader"]["student"], lesson)
+            take_answers(nb, self._sidecar(resources, lesson), lesson, reason)
         return nb, resources
 
     def _sidecar(self, resources: dict, lesson: str) -> str | None:
         path = Path(resources["metadata"]["path"]) / f"{lesson}.answers.json"
         return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else None
+
+
+def take_answers(nb: NotebookNode, sidecar: str | None, lesson: str, reason: Text | None) -> None:
+    """Keep the answers in the notebook's metadata. sidecar: the text of the answers file; reason: what was wrong
+    with the file of the notebook, if anything.
+    """
+    nb.metadata.pop(STATE, None)  # only we write there
+    answers, problems = harvest(nb, sidecar, lesson)
+    for problem in [reason, *problems] if reason else problems:
+        note(nb, problem)
+    state(nb)["answers"] = NotebookNode(answers)

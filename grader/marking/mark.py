@@ -12,6 +12,7 @@ from course.verdict import Verdict
 from grader.marking import render
 from grader.marking.answers import keyed_items, stored
 from grader.marking.execute import PROBES
+from grader.marking.running import Found
 from grader.marking.step import CourseStep, grade_id, note, notes, state
 from grader.marking.tasks import judge_task
 from grader.project import Infrastructure
@@ -28,41 +29,46 @@ class Mark(CourseStep):
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Runs last of all that write outputs, just before the grades are saved."""
-        if not self.ours(resources):
-            return nb, resources
-        language = self.language(nb)
-        items, tasks = keyed_items(self.project, self.lesson(resources)), self.tasks(resources)
-        for cell in nb.cells:
-            if cell.metadata.get("nbgrader", {}).get("grade"):
-                identity, top = grade_id(cell), float(cell.metadata.nbgrader.points)
-                if identity in items:
-                    verdict, blocks = self._question(nb, items[identity], language)
-                elif identity in tasks:
-                    verdict, blocks = self._task(nb, tasks[identity], resources, language)
-                else:
-                    raise Infrastructure(f"the graded cell {identity!r} is neither an item nor a task")
-                points = verdict.points / verdict.max_points * top
-                cell.outputs = [render.result(points, top, verdict.state, blocks, language)]
-                cell.execution_count = None
-            elif cell.cell_type == "code":  # the sheet a fresh kernel draws knows nothing of the harvest
-                cell.outputs = [output for output in cell.outputs if MIME not in output.get("data", {})]
-        state(nb)["marked"] = True
-        said = notes(nb, language)
-        if said:
-            nb.cells.insert(0, render.notes_cell(said, language))
+        if self.ours(resources):
+            items = keyed_items(self.project, self.lesson(resources))
+            mark_cells(nb, items, self.tasks(resources), resources[PROBES], self.language(nb))
         return nb, resources
 
-    def _question(self, nb: NotebookNode, item: Item, language: str) -> tuple[Verdict, list[str]]:
-        response = stored(state(nb)["answers"].get(item.id))
-        blocks = [pick(item.stem, language)]
-        if item.code:
-            blocks.append(f"```\n{pick(item.code, language).rstrip()}\n```")
-        blocks += BLOCKS.get(item.kind, render.option_table)(item, response, language)
-        return mark(item, response), blocks
 
-    def _task(self, nb: NotebookNode, task: Task, resources: dict, code: str) -> tuple[Verdict, list[str]]:
-        verdict = judge_task(task, *resources[PROBES][task.id])
-        if "by_hand" in verdict.evidence:
-            why = verdict.evidence["by_hand"]
-            note(nb, both(f"`{task.id}` needs a look by hand ({why}).", f"`{task.id}` 需人工查看（{why}）。"))
-        return verdict, render.verdict_blocks(verdict, code)
+def mark_cells(nb: NotebookNode, items: dict[str, Item], tasks: dict[str, Task], found: Found, language: str) -> None:
+    """Give every graded cell its mark, from the answers kept in the notebook and from what the probes found."""
+    for cell in nb.cells:
+        if cell.metadata.get("nbgrader", {}).get("grade"):
+            identity, top = grade_id(cell), float(cell.metadata.nbgrader.points)
+            if identity in items:
+                verdict, blocks = _question(nb, items[identity], language)
+            elif identity in tasks:
+                verdict, blocks = _task(nb, tasks[identity], found, language)
+            else:
+                raise Infrastructure(f"the graded cell {identity!r} is neither an item nor a task")
+            points = verdict.points / verdict.max_points * top
+            cell.outputs = [render.result(points, top, verdict.state, blocks, language)]
+            cell.execution_count = None
+        elif cell.cell_type == "code":  # the sheet a fresh kernel draws knows nothing of the harvest
+            cell.outputs = [output for output in cell.outputs if MIME not in output.get("data", {})]
+    state(nb)["marked"] = True
+    said = notes(nb, language)
+    if said:
+        nb.cells.insert(0, render.notes_cell(said, language))
+
+
+def _question(nb: NotebookNode, item: Item, language: str) -> tuple[Verdict, list[str]]:
+    response = stored(state(nb)["answers"].get(item.id))
+    blocks = [pick(item.stem, language)]
+    if item.code:
+        blocks.append(f"```\n{pick(item.code, language).rstrip()}\n```")
+    blocks += BLOCKS.get(item.kind, render.option_table)(item, response, language)
+    return mark(item, response), blocks
+
+
+def _task(nb: NotebookNode, task: Task, found: Found, language: str) -> tuple[Verdict, list[str]]:
+    verdict = judge_task(task, *found[task.id])
+    if "by_hand" in verdict.evidence:
+        why = verdict.evidence["by_hand"]
+        note(nb, both(f"`{task.id}` needs a look by hand ({why}).", f"`{task.id}` 需人工查看（{why}）。"))
+    return verdict, render.verdict_blocks(verdict, language)

@@ -41,12 +41,17 @@ class CourseStep(NbGraderPreprocessor):
 
     def language(self, notebook: NotebookNode) -> str:
         """The language the submission was written in."""
-        said = notebook.metadata.get("course")
-        code = said.get("language") if isinstance(said, dict) else None
-        return code if code in LANGUAGES else self.course_language
+        return language_of(notebook, self.course_language)
 
     def tasks(self, resources: dict) -> dict[str, Any]:
         return files.tasks(self.project, self.lesson(resources))
+
+
+def language_of(notebook: NotebookNode, otherwise: str) -> str:
+    """The language a notebook says it is in."""
+    said = notebook.metadata.get("course")
+    code = said.get("language") if isinstance(said, dict) else None
+    return code if code in LANGUAGES else otherwise
 
 
 def state(notebook: NotebookNode) -> NotebookNode:

@@ -1,0 +1,162 @@
+"""Mark a class: submissions out to the workers, marks into the gradebook, each exactly once.
+
+Stop it at any moment, kill it, switch the machine off: run it again and it goes on. A submission counts as marked
+when its graded notebook lies in ``autograded/``; that is put there, whole, after its marks are in the gradebook.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from nbgrader.utils import rmtree
+from tqdm import tqdm
+
+from grader import pool
+from grader.book import Book
+from grader.course import Course
+from grader.intake import take_in
+from grader.marking import whole
+from grader.marking.step import STATE
+from grader.pipeline import Outcome, graded_notebook, outcomes
+from grader.project import ProjectError
+from grader.sandbox.limits import Limits
+
+Say = Callable[[str], None]
+UNSAFE = ("WARNING: no sandbox. Student code runs with your rights: it can read your files, keys and the gradebook, "
+          "and use the network. This is written into every graded notebook.")
+
+
+@dataclass(frozen=True)
+class How:
+    """jobs: processes on this machine; cluster: address of a Dask scheduler instead; again: also what is marked."""
+
+    jobs: int = 1
+    cluster: str | None = None
+    again: bool = False
+    sandbox: bool = True
+
+
+def autograde(course: Course, lesson: str, students: Iterable[str] | None = None, how: How | None = None,
+              say: Say = print) -> list[Outcome]:
+    """Mark every submission that is not marked yet, or was handed in anew; a sentence for each problem.
+
+    Raises ProjectError for a student without a submission and while another run is under way, Infrastructure where
+    nothing can be marked at all (no sandbox, no release).
+    """
+    how, there = how or How(), course.submitted(lesson)
+    chosen = there if students is None else sorted(set(students))
+    if strangers := sorted(set(chosen) - set(there)):
+        raise ProjectError(f"{', '.join(strangers)}: no submission of {lesson}; there are {', '.join(there) or 'none'}")
+    if not how.sandbox:
+        say(UNSAFE)
+    failed: dict[str, str] = {}
+    with alone(course), _book(course, lesson) as book, _workers(how) as run:
+        released = course.root / "release" / lesson / f"{lesson}.ipynb"
+        exam = whole.exam(course.root, course.project, lesson, course.language, released, limits(course), how.sandbox)
+        whens: dict[str, str] = {}
+        todo = _todo(course, lesson, chosen, how.again, whens)
+        with tqdm(total=len(chosen), desc=lesson, unit="submission", disable=not sys.stderr.isatty()) as bar:
+            for student, answer in run(todo, exam):
+                problem = _keep(course, lesson, book, student, answer, whens.pop(student))
+                if problem:
+                    failed[student] = problem
+                    say(f"{student}: no grade: {problem}")
+                bar.update()
+    return outcomes(course, lesson, failed)
+
+
+def limits(course: Course) -> Limits:
+    """What a submission may use, from the settings in nbgrader_config.py (``c.CourseExecute...``)."""
+    said, usual = course.config.CourseExecute, Limits()
+    return Limits(cell_s=said.get("timeout", usual.cell_s), total_s=said.get("total_timeout", usual.total_s),
+                  output_chars=said.get("max_output", usual.output_chars),
+                  memory_mb=said.get("memory_mb", usual.memory_mb))
+
+
+@contextmanager
+def alone(course: Course) -> Iterator[None]:
+    """One writer for each gradebook. Raises ProjectError while there is another."""
+    with (course.root / "autograde.lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ProjectError(f"another run is marking in {course.root}; wait until it is done, or stop it") from None
+        yield
+
+
+@contextmanager
+def _book(course: Course, lesson: str) -> Iterator[Book]:
+    book = Book(course, lesson)
+    try:
+        yield book
+    finally:
+        book.close()
+
+
+@contextmanager
+def _workers(how: How) -> Iterator[Callable]:
+    """What takes submissions and gives answers."""
+    if how.cluster is not None:
+        cluster = pool.Cluster(how.cluster)
+        try:
+            yield cluster.run
+        finally:
+            cluster.close()
+    else:
+        yield pool.here if how.jobs == 1 else pool.Local(how.jobs).run
+
+
+def _todo(course: Course, lesson: str, students: list[str], again: bool, whens: dict[str, str],
+          ) -> Iterator[whole.Submission]:
+    """The submissions to be marked, read one at a time."""
+    for student in students:
+        folder = course.root / "submitted" / student / lesson
+        path = folder / f"{lesson}.ipynb"
+        if path.is_symlink() or not path.is_file():
+            take_in(course.root, course.project, lesson, student)
+        submission = whole.read(folder, lesson, student)
+        if again or not _is_marked(course, student, lesson, submission.digest):
+            whens[student] = submission.when
+            yield submission
+
+
+def _is_marked(course: Course, student: str, lesson: str, digest: str) -> bool:
+    notebook = graded_notebook(course, student, lesson)
+    return notebook is not None and notebook.metadata.get(STATE, {}).get("submission") == digest
+
+
+def _keep(course: Course, lesson: str, book: Book, student: str, answer: whole.Marked | str, when: str) -> str | None:
+    """Marks first, then the graded notebook; returns why there is no grade, or None."""
+    place = course.autograded(student, lesson).parent
+    if isinstance(answer, str):
+        book.withdraw(student)
+        if place.exists():
+            rmtree(place)
+        return answer
+    folder = course.root / "submitted" / student / lesson
+    if answer.reason is not None:
+        take_in(course.root, course.project, lesson, student)  # keeps the damaged bytes, puts something sound there
+    book.write(answer, when)
+    fresh = place.with_name(f".new-{lesson}")
+    if fresh.exists():
+        rmtree(fresh)
+    for name, data in whole.beside(folder).items():
+        if name != f"{lesson}.ipynb":
+            _write(fresh / name, data)
+    _write(fresh / f"{lesson}.ipynb", answer.notebook.encode())
+    if place.exists():
+        rmtree(place)
+    os.replace(fresh, place)
+    return None
+
+
+def _write(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    path.chmod(0o444)

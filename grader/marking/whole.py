@@ -1,0 +1,148 @@
+"""Marking as one pure task: what was handed in goes in, a graded notebook and marks come out.
+
+Nothing is read but the checkout (keys, tasks) and nothing is written, so a task may run in any process, on any
+machine with the same checkout, and again after a failure.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+
+import nbformat
+from nbformat import NotebookNode
+from nbgrader import utils
+from nbgrader.preprocessors import LimitOutput
+
+from course.i18n import Text
+from grader.authoring.publish import text_of
+from grader.intake import REPLACED, beside, examine, joined
+from grader.marking.answers import keyed_items
+from grader.marking.execute import draw, secret, shared
+from grader.marking.harvest import take_answers
+from grader.marking.mark import mark_cells
+from grader.marking.repair import repair
+from grader.marking.running import Run
+from grader.marking.step import language_of, state
+from grader.project import Infrastructure, Project, tasks
+from grader.sandbox.limits import Limits
+
+
+@dataclass(frozen=True)
+class Exam:
+    """What is the same for all submissions of a checkpoint. released: the text of the released notebook; key: the
+    secret hidden inputs are drawn with; sandbox: False only where the instructor said so.
+    """
+
+    lesson: str
+    language: str
+    project_root: str
+    released: str
+    key: bytes
+    limits: Limits = Limits()
+    sandbox: bool = True
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What one student handed in: the notebook's bytes, the files beside it by relative path, and when."""
+
+    student: str
+    data: bytes
+    files: dict[str, bytes]
+    when: str
+
+    @property
+    def digest(self) -> str:
+        """Changes when anything that was handed in changes."""
+        whole = hashlib.sha256(self.data)
+        for name, data in sorted(self.files.items()):
+            whole.update(f"\0{name}\0{len(data)}\0".encode() + data)
+        return whole.hexdigest()
+
+
+@dataclass(frozen=True)
+class Marked:
+    """What became of it. scores: grade id -> points; comments: grade id -> nbgrader's automatic comment or None;
+    reason: why the notebook could not be read as it was; seconds: of wall time, ``running`` of them in the kernel.
+    """
+
+    student: str
+    notebook: str
+    scores: dict[str, float]
+    comments: dict[str, str | None]
+    reason: Text | None
+    seconds: float
+    running: float
+
+
+def exam(course_root: Path, project: Project, lesson: str, language: str, released: Path, limits: Limits,
+         sandbox: bool) -> Exam:
+    """Read once what all submissions share. Raises Infrastructure."""
+    if not released.exists():
+        raise Infrastructure(f"{released} is missing; run `python -m grader release {lesson}` first")
+    return Exam(lesson, language, str(project.root), released.read_text(encoding="utf-8"), secret(course_root),
+                limits, sandbox)
+
+
+def read(folder: Path, lesson: str, student: str) -> Submission:
+    """The submission that lies in ``folder``; a notebook that is missing reads as no bytes."""
+    files = beside(folder)
+    when = files.get("timestamp.txt", b"").decode("utf-8", "replace")
+    return Submission(student, files.pop(f"{lesson}.ipynb", b""), files, when)
+
+
+def mark(submission: Submission, exam: Exam) -> Marked:
+    """Mark one submission. Raises Infrastructure, for failures of ours alone."""
+    started = monotonic()
+    project, released = Project(Path(exam.project_root)), _notebook(exam.released)
+    nb, reason = examine(submission.data)
+    if nb is None:
+        nb, reason = nbformat.reads(exam.released, as_version=4), joined(reason, REPLACED)
+    language, hidden = language_of(nb, exam.language), tasks(project, exam.lesson)
+    sidecar = submission.files.get(f"{exam.lesson}.answers.json")
+    take_answers(nb, None if sidecar is None else sidecar.decode("utf-8", "replace"), exam.lesson, reason)
+    repair(nb, released, language)
+    _clear(nb, released)
+    drawn = draw(hidden, exam.key, exam.lesson, submission.student, submission.when)
+    run, before = Run(nb, hidden, drawn, language, exam.limits), monotonic()
+    run.go(shared(exam.sandbox), submission.files)
+    running = monotonic() - before
+    nb, _ = LimitOutput().preprocess(nb, {})
+    mark_cells(nb, keyed_items(project, exam.lesson), hidden, run.found(), language)
+    state(nb).update(submission=submission.digest, sandbox=exam.sandbox)
+    scores, comments = _marks(nb)
+    return Marked(submission.student, text_of(nb), scores, comments, reason, monotonic() - started, running)
+
+
+@functools.lru_cache(maxsize=8)
+def _notebook(text: str) -> NotebookNode:
+    return nbformat.reads(text, as_version=4)
+
+
+def _clear(nb: NotebookNode, released: NotebookNode) -> None:
+    """Nothing of the student's outputs stays, and the kernel is the one of the release."""
+    if "kernelspec" in released.metadata:
+        nb.metadata["kernelspec"] = released.metadata.kernelspec
+    for cell in nb.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+
+
+def _marks(nb: NotebookNode) -> tuple[dict[str, float], dict[str, str | None]]:
+    """What nbgrader reads from the marked cells, with nbgrader's own rules."""
+    scores, comments = {}, {}
+    for cell in nb.cells:
+        if utils.is_grade(cell):
+            points, top = utils.determine_grade(cell)
+            if points is None or not (math.isfinite(points) and 0 <= points <= top):
+                raise Infrastructure(f"the mark of {cell.metadata.nbgrader.grade_id!r} is {points!r}")
+            scores[cell.metadata.nbgrader.grade_id] = float(points)
+        if utils.is_solution(cell):
+            untouched = cell.metadata.nbgrader.get("checksum") == utils.compute_checksum(cell)
+            comments[cell.metadata.nbgrader.grade_id] = "No response." if untouched else None
+    return scores, comments

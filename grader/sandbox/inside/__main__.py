@@ -1,0 +1,134 @@
+"""The warm process: everything a checkpoint imports, loaded once; then a fork for every submission.
+
+Started as ``python -m inside DESCRIPTOR SANDBOX(0|1)``. On the socket come ``{"limits": {...}, "folder": ...}``, each
+with one descriptor, the fork's own connection; ``{"ready": ...}`` or ``{"failed": reason}`` goes back once.
+"""
+
+from __future__ import annotations
+
+import array
+import json
+import os
+import selectors
+import signal
+import socket
+import sys
+
+from inside import cage, linux, shell, wire
+
+PRELOAD = ("numpy", "torch", "torch.nn.functional", "torch.optim", "torch._dynamo", "torch.utils.data",
+           "torch.utils.flop_counter", "matplotlib.pyplot", "matplotlib_inline.backend_inline", "ipywidgets", "yaml",
+           "tqdm.auto", "asyncio", "multiprocessing", "concurrent.futures", "dataclasses", "statistics",
+           "course", "course.quiz", "course.verbs", "course.timing", "course.flops", "course.flags", "course.records",
+           "course.exercises", "course.figures", "course.machine")
+
+
+def preload() -> list[str]:
+    """Import what checkpoints use; returns what is not there. Leaves exactly one thread."""
+    import importlib
+
+    missing = []
+    for name in PRELOAD:
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            missing.append(name)
+    return missing
+
+
+def threads() -> int:
+    return len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 1
+
+
+def main() -> None:
+    control = socket.socket(fileno=int(sys.argv[1]))
+    sandboxed = sys.argv[2] == "1"
+    missing = preload()
+    warm = shell.make()
+    if sys.platform == "linux":
+        cage.remember()
+    if sandboxed:
+        linux.prctl(linux.SET_CHILD_SUBREAPER, 1)
+    if threads() != 1:
+        wire.send(control, {"failed": f"the warm process has {threads()} threads; a fork of it would hang"})
+        return
+    wire.send(control, {"ready": {"missing": missing, "torch": sys.modules.get("torch") is not None}})
+    serve(control, warm, sandboxed)
+
+
+def serve(control: socket.socket, warm: shell.Shell, sandboxed: bool) -> None:
+    """Fork on request until the other side closes; reap what ended and say how."""
+    wake, alarm = socket.socketpair()
+    wake.setblocking(False)
+    alarm.setblocking(False)
+    signal.set_wakeup_fd(alarm.fileno())
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    waiting = selectors.DefaultSelector()
+    waiting.register(control, selectors.EVENT_READ)
+    waiting.register(wake, selectors.EVENT_READ)
+    while True:
+        for key, _ in waiting.select():
+            if key.fileobj is wake:
+                try:
+                    wake.recv(4096)
+                except BlockingIOError:
+                    pass
+                continue
+            text, ancillary, _, _ = control.recvmsg(65536, socket.CMSG_LEN(4))
+            if not text:
+                return
+            request = json.loads(text)
+            connection = socket.socket(fileno=array.array("i", ancillary[0][2][:4])[0])
+            fork(request, connection, [control, wake, alarm], warm, sandboxed)
+            connection.close()
+        reap()
+
+
+def fork(request: dict, connection: socket.socket, ours: list[socket.socket], warm: shell.Shell,
+         sandboxed: bool) -> None:
+    """One fork; in the sandbox a second one, which is the first process of its own pid namespace."""
+    if os.fork():
+        return
+    try:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for other in ours:
+            other.close()
+        if sandboxed:
+            cage.divide()
+            if os.fork():
+                os._exit(0)
+            cage.close(request["limits"])
+            os.chdir(cage.HOME)
+        else:
+            if sys.platform == "linux":
+                linux.prctl(linux.PDEATHSIG, signal.SIGKILL)
+                cage.restrict(request["limits"])
+            os.setpgid(0, 0)
+            os.chdir(request["folder"])
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        sys.path.append("")  # modules handed in can be imported, and never stand before a library
+        wire.send(connection, {"hello": os.getpid()})
+        shell.serve(warm, connection, request["limits"])
+    except BaseException as error:
+        try:
+            wire.send(connection, {"failed": f"{type(error).__name__}: {error}"})
+        finally:
+            os._exit(70)
+    os._exit(0)
+
+
+def reap() -> None:
+    """Bury the forks that ended."""
+    while True:
+        try:
+            child, _ = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if not child:
+            return
+
+
+if __name__ == "__main__":
+    main()

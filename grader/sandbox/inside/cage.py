@@ -1,0 +1,68 @@
+"""Turn a fork of the warm process into a cell of its own: namespaces, private folders, limits, no way back."""
+
+from __future__ import annotations
+
+import os
+import resource
+from typing import Any
+
+from inside import linux, seccomp
+
+HOME = "/home/student"
+PROC = ("cpuinfo", "meminfo")  # of /proc a program may still read these
+MEGABYTE = 1 << 20
+_BEFORE = {"bytes": 0}  # the address space of the warm process
+
+
+def divide() -> None:
+    """New namespaces for the next child of this process. Raises OSError where the kernel refuses."""
+    user, group = os.getuid(), os.getgid()
+    linux.unshare(linux.NAMESPACES)
+    for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
+        with open(f"/proc/self/{name}", "w") as file:
+            file.write(text)
+
+
+def close(limits: dict[str, Any]) -> None:
+    """In that child: private folders, then limits, then everything given up that could undo them."""
+    _folders(limits["disk_mb"] * MEGABYTE)
+    restrict(limits, limits["processes"])
+    linux.drop_capabilities()
+    linux.prctl(linux.NO_NEW_PRIVS, 1)
+    seccomp.install(processes=limits["processes"] > 0)
+
+
+def _folders(size: int) -> None:
+    linux.mount("none", "/", None, linux.MS_REC | linux.MS_PRIVATE)
+    kept = {name: os.open(f"/proc/{name}", os.O_RDONLY) for name in PROC}
+    for folder, share in (("/tmp", size), (HOME, size), ("/dev/shm", size)):
+        linux.mount("tmpfs", folder, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV,
+                    f"size={share},nr_inodes=20000,mode=700")
+    texts = {}
+    for name, descriptor in kept.items():
+        with open(descriptor) as file:
+            texts[name] = file.read()
+    linux.mount("tmpfs", "/proc", "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "size=1m,mode=755")
+    for name, text in texts.items():
+        with open(f"/proc/{name}", "w") as file:
+            file.write(text)
+    linux.mount("none", "/proc", None, linux.MS_REMOUNT | linux.MS_RDONLY | linux.MS_NOSUID | linux.MS_NODEV)
+
+
+def restrict(limits: dict[str, Any], processes: int = 0) -> None:
+    """Limits of this process and of each that it starts. processes: 0 leaves their number alone."""
+    for name, value in {
+        "AS": _BEFORE["bytes"] + limits["memory_mb"] * MEGABYTE,
+        "FSIZE": limits["disk_mb"] * MEGABYTE,
+        "NOFILE": limits["open_files"],
+        "CPU": limits["total_s"] * max(1, limits["threads"]) + 60,
+        "CORE": 0,
+        **({"NPROC": processes} if processes else {}),
+    }.items():
+        resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (value, value))
+
+
+def remember() -> None:
+    """Note how much address space the warm process takes; call it once when everything is loaded."""
+    with open("/proc/self/statm") as file:
+        _BEFORE["bytes"] = int(file.read().split()[0]) * resource.getpagesize()

@@ -1,0 +1,97 @@
+"""The system calls a submission may not make, as a filter for the kernel (seccomp, classic BPF).
+
+Refused calls fail with EPERM, ``clone3`` with ENOSYS so that the C library falls back on ``clone``, whose flags
+can be read. Numbers: Linux arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import platform
+import struct
+
+from inside import linux
+
+ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+NEW = {  # numbers that are the same everywhere
+    "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427, "open_tree": 428, "move_mount": 429,
+    "fsopen": 430, "fsconfig": 431, "fsmount": 432, "fspick": 433, "pidfd_getfd": 438, "process_madvise": 440,
+    "mount_setattr": 442, "landlock_create_ruleset": 444, "memfd_secret": 447, "lsm_set_self_attr": 460,
+}
+REFUSED = {
+    "x86_64": {
+        "ptrace": 101, "syslog": 103, "personality": 135, "pivot_root": 155, "chroot": 161, "acct": 163,
+        "settimeofday": 164, "mount": 165, "umount2": 166, "swapon": 167, "swapoff": 168, "reboot": 169,
+        "sethostname": 170, "setdomainname": 171, "iopl": 172, "ioperm": 173, "init_module": 175,
+        "delete_module": 176, "quotactl": 179, "lookup_dcookie": 212, "clock_settime": 227, "mbind": 237,
+        "set_mempolicy": 238, "kexec_load": 246, "add_key": 248, "request_key": 249, "keyctl": 250,
+        "migrate_pages": 256, "unshare": 272, "move_pages": 279, "perf_event_open": 298, "fanotify_init": 300,
+        "name_to_handle_at": 303, "open_by_handle_at": 304, "clock_adjtime": 305, "setns": 308,
+        "process_vm_readv": 310, "process_vm_writev": 311, "kcmp": 312, "finit_module": 313, "bpf": 321,
+        "kexec_file_load": 320, "userfaultfd": 323, "modify_ldt": 154, "vhangup": 153, **NEW,
+    },
+    "aarch64": {
+        "ptrace": 117, "syslog": 116, "personality": 92, "pivot_root": 41, "chroot": 51, "acct": 89,
+        "settimeofday": 170, "mount": 40, "umount2": 39, "swapon": 224, "swapoff": 225, "reboot": 142,
+        "sethostname": 161, "setdomainname": 162, "init_module": 105, "delete_module": 106, "quotactl": 60,
+        "lookup_dcookie": 18, "clock_settime": 112, "mbind": 235, "set_mempolicy": 237, "kexec_load": 104,
+        "add_key": 217, "request_key": 218, "keyctl": 219, "migrate_pages": 238, "unshare": 97,
+        "move_pages": 239, "perf_event_open": 241, "fanotify_init": 262, "name_to_handle_at": 264,
+        "open_by_handle_at": 265, "clock_adjtime": 266, "setns": 268, "process_vm_readv": 270,
+        "process_vm_writev": 271, "kcmp": 272, "finit_module": 273, "bpf": 280, "kexec_file_load": 294,
+        "userfaultfd": 282, "vhangup": 58, **NEW,
+    },
+}
+NUMBERS = {  # clone, clone3, socket, ioctl
+    "x86_64": (56, 435, 41, 16), "aarch64": (220, 435, 198, 29)}
+FAMILIES = (1, 2, 10)  # AF_UNIX, AF_INET, AF_INET6: in a network namespace with no device
+NEW_NAMESPACE = linux.NAMESPACES | linux.NEWCGROUP | 0x80  # 0x80: a new time namespace
+THREAD = 0x00010000
+TIOCSTI = 0x5412  # types into somebody's terminal
+
+ALLOW, KILL = 0x7FFF0000, 0x80000000
+LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+CALL, MACHINE, FIRST, SECOND = 0, 4, 16, 24  # offsets in struct seccomp_data
+
+
+def refuse(number: int = errno.EPERM) -> int:
+    return 0x00050000 | number
+
+
+def program(machine: str, processes: bool = True) -> bytes:
+    """The filter for ``machine``. processes: whether new processes (not threads) may be made.
+
+    Raises KeyError for a machine whose call numbers are not listed here.
+    """
+    clone, clone3, socket, ioctl = NUMBERS[machine]
+    code = [(LOAD, 0, 0, MACHINE), (EQUAL, 1, 0, ARCHITECTURES[machine]), (RETURN, 0, 0, KILL), (LOAD, 0, 0, CALL)]
+    if machine == "x86_64":  # the x32 numbers would go round the list
+        code += [(AT_LEAST, 0, 1, 0x40000000), (RETURN, 0, 0, refuse())]
+    for number in sorted(REFUSED[machine].values()):
+        code += [(EQUAL, 0, 1, number), (RETURN, 0, 0, refuse())]
+    code += [(EQUAL, 0, 1, clone3), (RETURN, 0, 0, refuse(errno.ENOSYS))]
+    code += [(EQUAL, 0, 4, ioctl), (LOAD, 0, 0, SECOND), (EQUAL, 0, 1, TIOCSTI), (RETURN, 0, 0, refuse()),
+             (RETURN, 0, 0, ALLOW)]
+    code += [(EQUAL, 0, 3 + len(FAMILIES), socket), (LOAD, 0, 0, FIRST),
+             *((EQUAL, len(FAMILIES) - place, 0, family) for place, family in enumerate(FAMILIES)),
+             (RETURN, 0, 0, refuse(errno.EAFNOSUPPORT)), (RETURN, 0, 0, ALLOW)]
+    code += [(EQUAL, 1, 0, clone), (RETURN, 0, 0, ALLOW), (LOAD, 0, 0, FIRST), (ANY_BIT, 0, 1, NEW_NAMESPACE),
+             (RETURN, 0, 0, refuse())]
+    if not processes:
+        code += [(ANY_BIT, 1, 0, THREAD), (RETURN, 0, 0, refuse(errno.EAGAIN))]
+    code += [(RETURN, 0, 0, ALLOW)]
+    if machine == "x86_64" and not processes:  # fork and vfork have numbers of their own there
+        code[4:4] = [(EQUAL, 1, 0, 57), (EQUAL, 0, 1, 58), (RETURN, 0, 0, refuse(errno.EAGAIN))]
+    return b"".join(struct.pack("=HBBI", *line) for line in code)
+
+
+def install(processes: bool = True) -> None:
+    """Put the filter over this process and all it will start, for good. Needs no_new_privs or CAP_SYS_ADMIN."""
+    code = program(platform.machine(), processes)
+    buffer = ctypes.create_string_buffer(code, len(code))
+
+    class Program(ctypes.Structure):
+        _fields_ = [("length", ctypes.c_ushort), ("lines", ctypes.c_void_p)]
+
+    linux.prctl(linux.SET_SECCOMP, linux.FILTER, ctypes.byref(Program(len(code) // 8, ctypes.addressof(buffer))))

@@ -1,0 +1,225 @@
+"""The shell a submission runs in: IPython, with every output sent out as a frame.
+
+Frames out: ``{"output": {...}}`` an nbformat output, ``{"update": ...}``, ``{"clear": wait}``,
+``{"done": {...}}`` after a cell. What the student's code makes of these frames does not matter: they are only
+outputs, and nothing that decides a mark is in this process.
+"""
+
+from __future__ import annotations
+
+import base64
+import builtins
+import io
+import os
+import random
+import socket
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from inside import wire
+from IPython.core.displayhook import DisplayHook
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+BLOCK = 8192  # characters of a stream that are sent together
+
+
+class Outlet:
+    """Sends frames, and stops sending outputs of a cell that has sent more than its share."""
+
+    def __init__(self) -> None:
+        self.connection: socket.socket | None = None
+        self.left = 0
+
+    def put(self, kind: str, content: Any) -> None:
+        size = len(str(content))
+        if kind != "done" and self.left < 0:
+            return
+        self.left -= size
+        wire.send(self.connection, {kind: content})
+
+
+OUTLET = Outlet()
+
+
+class Stream(io.TextIOBase):
+    """sys.stdout or sys.stderr: text in blocks; below it stays the descriptor, for those who ask for it."""
+
+    encoding, errors = "utf-8", "replace"
+
+    def __init__(self, name: str, descriptor: int) -> None:
+        self.name, self._descriptor, self._parts, self._size = name, descriptor, [], 0
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._descriptor
+
+    def write(self, text: str) -> int:
+        if not isinstance(text, str):
+            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+        self._parts.append(text)
+        self._size += len(text)
+        if self._size >= BLOCK:
+            self.flush()
+        return len(text)
+
+    def flush(self) -> None:
+        text, self._parts, self._size = "".join(self._parts), [], 0
+        for start in range(0, len(text), 1 << 20):
+            OUTLET.put("output", {"output_type": "stream", "name": self.name, "text": text[start : start + (1 << 20)]})
+
+
+def flush() -> None:
+    """Send what was written so far, before anything else is shown."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError, AttributeError):
+            pass
+
+
+class Publisher(DisplayPublisher):
+    """display(), update_display() and clear_output()."""
+
+    def publish(self, data, metadata=None, source=None, *, transient=None, update=False, **_) -> None:
+        flush()
+        output = {"output_type": "display_data", "data": data, "metadata": metadata or {}}
+        name = (transient or {}).get("display_id")
+        OUTLET.put("update" if update else "output", {**output, **({"display_id": name} if name else {})})
+
+    def clear_output(self, wait: bool = False) -> None:
+        flush()
+        OUTLET.put("clear", bool(wait))
+
+
+class Hook(DisplayHook):
+    """The value of a cell's last expression."""
+
+    def write_output_prompt(self) -> None:
+        self._data = {}, {}
+
+    def write_format_data(self, format_dict, md_dict=None) -> None:
+        self._data = format_dict, md_dict or {}
+
+    def finish_displayhook(self) -> None:
+        data, metadata = self._data
+        flush()
+        if data:
+            OUTLET.put("output", {"output_type": "execute_result", "data": data, "metadata": metadata,
+                                  "execution_count": self.prompt_count})
+
+
+class Shell(InteractiveShell):
+    """IPython without a terminal and without a history file."""
+
+    display_pub_class, displayhook_class = Publisher, Hook
+
+    def _showtraceback(self, etype, evalue, stb) -> None:
+        flush()
+        OUTLET.put("output", {"output_type": "error", "ename": getattr(etype, "__name__", "Exception"),
+                              "evalue": _said(evalue), "traceback": [str(line) for line in stb]})
+
+    def ask_exit(self) -> None:
+        os._exit(0)
+
+    def enable_gui(self, gui=None) -> None:
+        """There is no event loop to join; plots are drawn when a cell ends."""
+
+    def raw_input(self, prompt: str = "") -> str:
+        raise RuntimeError("input() is not available while a notebook is graded")
+
+
+def _said(error: object) -> str:
+    try:
+        return str(error)[:10_000]
+    except BaseException:  # a student's __str__ may do anything
+        return type(error).__name__
+
+
+def make() -> Shell:
+    """The shell, made once in the warm process; every fork gets its own copy of it."""
+    settings = Config()
+    settings.HistoryManager.enabled = False
+    settings.InteractiveShell.colors = "nocolor"
+    settings.InteractiveShell.cache_size = 0
+    shell = Shell.instance(config=settings)
+    builtins.input = shell.raw_input
+    if "matplotlib_inline.backend_inline" in sys.modules:  # plots become pictures in the cell's output
+        from IPython.core.pylabtools import select_figure_formats
+
+        select_figure_formats(shell, {"png"})
+        shell.events.register("post_execute", sys.modules["matplotlib_inline.backend_inline"].flush_figures)
+    return shell
+
+
+def serve(shell: Shell, connection: socket.socket, limits: dict[str, Any]) -> None:
+    """In the cage: run the cells that come, one after the other, until the other side closes."""
+    OUTLET.connection = connection
+    _reseed()
+    natives = [tempfile.TemporaryFile() for _ in range(2)]
+    for descriptor, file in zip((1, 2), natives, strict=True):
+        os.dup2(file.fileno(), descriptor)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    sys.stdout, sys.stderr = Stream("stdout", 1), Stream("stderr", 2)
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(limits["threads"])
+    while True:
+        try:
+            message = wire.receive(connection)
+        except wire.Closed:
+            os._exit(0)
+        if "files" in message:
+            _put(message["files"])
+            continue
+        OUTLET.left = limits["output_chars"]
+        answer = _run(shell, message["run"])
+        flush()
+        for name, file in zip(("stdout", "stderr"), natives, strict=True):
+            _native(name, file)
+        OUTLET.put("done", answer)
+
+
+def _run(shell: Shell, source: str) -> dict[str, Any]:
+    try:
+        result = shell.run_cell(source, store_history=True)
+        error = result.error_before_exec or result.error_in_exec
+        return {"error": type(error).__name__ if error is not None else None, "count": shell.execution_count - 1}
+    except KeyboardInterrupt:
+        return {"error": "KeyboardInterrupt", "count": shell.execution_count - 1}
+    except BaseException as error:  # something of IPython's own was broken by the cell
+        flush()
+        return {"error": type(error).__name__, "count": None}
+
+
+def _native(name: str, file: Any) -> None:
+    """What was written below Python, by libraries and subprocesses, since the last cell."""
+    try:
+        file.seek(0)
+        text = file.read(1 << 20).decode("utf-8", "replace")
+        file.seek(0)
+        file.truncate()
+    except (OSError, ValueError):
+        return
+    if text:
+        OUTLET.put("output", {"output_type": "stream", "name": name, "text": text})
+
+
+def _put(files: list[dict[str, str]]) -> None:
+    """The files that were handed in beside the notebook, into the working folder."""
+    for file in files:
+        path = Path(file["path"])
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(base64.b64decode(file["data"]))
+
+
+def _reseed() -> None:
+    """A fork inherits the random streams: give Python's and numpy's a fresh start, as a new process has."""
+    random.seed()
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed()

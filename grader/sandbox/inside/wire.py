@@ -1,0 +1,70 @@
+"""Frames of JSON over a socket: four bytes of length, then the text. Used on both sides of the sandbox."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+from typing import Any
+
+HEAD = struct.Struct("!I")
+LARGEST = 32 << 20  # bytes of one frame; what is longer can only come from somebody who forges frames
+
+
+class Closed(Exception):
+    """The other side has closed, or sends what is not a frame."""
+
+
+def send(connection: socket.socket, message: dict[str, Any]) -> None:
+    """Send one message whole. Raises OSError if nobody listens."""
+    data = json.dumps(message).encode()
+    connection.sendall(HEAD.pack(len(data)) + data)
+
+
+def receive(connection: socket.socket) -> dict[str, Any]:
+    """The next message, waiting for it. Raises Closed."""
+    frames = Frames()
+    while not frames.ready:
+        wanted = frames.missing
+        try:
+            part = connection.recv(wanted)
+        except OSError as error:
+            raise Closed(str(error)) from error
+        if not part:
+            raise Closed("end of stream")
+        frames.feed(part)
+    return frames.ready.pop(0)
+
+
+class Frames:
+    """Cuts a stream of bytes into messages. ``feed`` bytes as they come, take messages from ``ready``."""
+
+    def __init__(self) -> None:
+        self._data = bytearray()
+        self.ready: list[dict[str, Any]] = []
+
+    @property
+    def missing(self) -> int:
+        """How many bytes the message under way still needs."""
+        if len(self._data) < HEAD.size:
+            return HEAD.size - len(self._data)
+        return HEAD.size + HEAD.unpack_from(self._data)[0] - len(self._data)
+
+    def feed(self, part: bytes) -> None:
+        """Raises Closed for what is no sequence of frames."""
+        self._data += part
+        while len(self._data) >= HEAD.size:
+            (length,) = HEAD.unpack_from(self._data)
+            if length > LARGEST:
+                raise Closed("a frame is too long")
+            if len(self._data) < HEAD.size + length:
+                return
+            text = bytes(self._data[HEAD.size : HEAD.size + length])
+            del self._data[: HEAD.size + length]
+            try:
+                message = json.loads(text)
+            except (ValueError, RecursionError) as error:
+                raise Closed("a frame is not JSON") from error
+            if not isinstance(message, dict):
+                raise Closed("a frame is not an object")
+            self.ready.append(message)

@@ -1,0 +1,85 @@
+"""How the warm process is started: under bubblewrap with next to nothing to see, or, said by hand, as it is."""
+
+from __future__ import annotations
+
+import functools
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from grader.project import HERE, Infrastructure
+
+INSIDE = Path(__file__).resolve().parent / "inside"
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts",
+          "/etc/localtime", "/etc/ssl/certs", "/sys/devices/system/cpu")
+PLACE, PYTHON = "/opt/course", "/opt/python"
+ENVIRONMENT = {
+    "PATH": "/usr/bin:/bin", "HOME": "/home/student", "USER": "student", "LANG": "C.UTF-8", "TMPDIR": "/tmp",
+    "COURSE_HOME": "/home/student/.course", "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+    "MPLCONFIGDIR": "/tmp/matplotlib", "NBGRADER_EXECUTION": "autograde", "PYTHONDONTWRITEBYTECODE": "1",
+    "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "JUPYTER_PLATFORM_DIRS": "1",
+}
+NEXT = "run it on Linux with bubblewrap, or say --no-sandbox for submissions you trust"
+
+
+@functools.cache
+def obstacle() -> str | None:
+    """Why no sandbox can be made here, as a sentence; None if one was just tried and works."""
+    if sys.platform != "linux":
+        return f"the sandbox needs Linux, and this is {platform.system()}; {NEXT}"
+    if platform.machine() not in ("x86_64", "aarch64"):
+        return f"the sandbox has no list of system calls for {platform.machine()}; {NEXT}"
+    if shutil.which("bwrap") is None:
+        return f"bubblewrap is not installed (Debian and Ubuntu: apt install bubblewrap); {NEXT}"
+    tried = subprocess.run([*_bubblewrap(), "-c", TRY], capture_output=True, text=True, timeout=60)
+    if tried.returncode == 0:
+        return None
+    said = (tried.stderr.strip().splitlines() or ["no reason was given"])[-1]
+    return (f"no sandbox could be made ({said}); the machine may forbid user namespaces "
+            f"(kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns, a container); {NEXT}")
+
+
+TRY = """
+import os
+from inside import cage
+cage.remember()
+cage.divide()
+child = os.fork()
+if child == 0:
+    cage.close(dict(disk_mb=1, memory_mb=512, open_files=64, total_s=5, threads=1, processes=1))
+    os._exit(0)
+raise SystemExit(os.waitpid(child, 0)[1])
+"""
+
+
+def command(connection: int, sandbox: bool) -> tuple[list[str], dict[str, str]]:
+    """The command line and environment of the warm process. Raises Infrastructure where no sandbox can be made."""
+    program = ["-s", "-m", "inside", str(connection), str(int(sandbox))]
+    if not sandbox:
+        return [sys.executable, *program], {**os.environ, **{name: ENVIRONMENT[name] for name in ENVIRONMENT
+                                          if name not in ("PATH", "HOME", "USER", "LANG", "TMPDIR")}}
+    reason = obstacle()
+    if reason:
+        raise Infrastructure(reason)
+    return [*_bubblewrap(), *program], {"PATH": os.environ.get("PATH", os.defpath)}
+
+
+def _bubblewrap() -> list[str]:
+    """bwrap with a root of read-only binds, as far as Python: the system's programs, the course; not the grader."""
+    options = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--clearenv"]
+    for name, value in {**ENVIRONMENT, "PYTHONPATH": PLACE}.items():
+        options += ["--setenv", name, value]
+    for path in SYSTEM:
+        if os.path.islink(path):
+            options += ["--symlink", os.readlink(path), path]
+        else:
+            options += ["--ro-bind-try", path, path]
+    options += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/home/student"]
+    if sys.base_prefix != sys.prefix and not sys.base_prefix.startswith("/usr"):
+        options += ["--ro-bind", sys.base_prefix, sys.base_prefix]
+    for path, place in ((sys.prefix, PYTHON), (HERE / "course", f"{PLACE}/course"), (INSIDE, f"{PLACE}/inside")):
+        options += ["--ro-bind", str(path), place]
+    return [*options, "--remount-ro", "/", "--chdir", "/home/student", f"{PYTHON}/bin/{Path(sys.executable).name}"]

@@ -1,0 +1,269 @@
+"""Kernels as the grader sees them: start the warm process once, then a fresh kernel costs a fork."""
+
+from __future__ import annotations
+
+import array
+import base64
+import json
+import os
+import selectors
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from grader.project import HERE, Infrastructure
+from grader.sandbox import groups, launch
+from grader.sandbox.inside import wire
+from grader.sandbox.limits import Limits
+
+START_S = 120  # for the warm process to import torch on a slow disk
+GRACE_S = 3  # from the interrupt to the end
+FLOOD = 20  # times the kept output: then the cell is stopped
+CREDENTIALS = struct.Struct("3i")
+
+
+@dataclass
+class Ran:
+    """What one cell did. ended: "" or why the kernel is gone: died, stuck, flood, memory."""
+
+    outputs: list[dict[str, Any]] = field(default_factory=list)
+    error: str | None = None
+    count: int | None = None
+    late: bool = False
+    cut: bool = False
+    ended: str = ""
+
+
+class Warm:
+    """The warm process. Use it as a context manager; ``kernel(...)`` gives fresh kernels, one at a time."""
+
+    def __init__(self, sandbox: bool = True) -> None:
+        self.sandbox = sandbox
+        self._process: subprocess.Popen | None = None
+        self._control: socket.socket | None = None
+        self._room: tempfile.TemporaryDirectory | None = None
+
+    def __enter__(self) -> Warm:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def start(self) -> None:
+        """Start the warm process, if it is not running. Raises Infrastructure."""
+        if self._process is not None and self._process.poll() is None:
+            return
+        self.close()
+        ours, theirs = socket.socketpair()
+        line, environment = launch.command(theirs.fileno(), self.sandbox)
+        if not self.sandbox:
+            self._room = tempfile.TemporaryDirectory(prefix="course-marking-")
+            for name, place in (("course", HERE / "course"), ("inside", launch.INSIDE)):
+                (Path(self._room.name) / name).symlink_to(place, target_is_directory=True)
+            environment["PYTHONPATH"] = self._room.name
+        with tempfile.TemporaryFile() as said:
+            self._process = subprocess.Popen(line, env=environment, pass_fds=[theirs.fileno()], cwd="/",
+                                             stdin=subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True)
+            theirs.close()
+            ours.settimeout(START_S)
+            self._control = ours
+            try:
+                answer = wire.receive(ours)
+            except wire.Closed as error:
+                said.seek(0)
+                last = (said.read().decode("utf-8", "replace").strip().splitlines() or [str(error)])[-1]
+                self.close()
+                raise Infrastructure(f"the warm process did not start: {last}") from error
+        if "failed" in answer:
+            self.close()
+            raise Infrastructure(answer["failed"])
+
+    def close(self) -> None:
+        """End the warm process and everything in it."""
+        if self._control is not None:
+            self._control.close()
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+        if self._room is not None:
+            self._room.cleanup()
+        self._process = self._control = self._room = None
+
+    @contextmanager
+    def kernel(self, limits: Limits, files: dict[str, bytes] | None = None) -> Iterator[Kernel]:
+        """A fresh kernel whose working folder holds ``files``. Raises Infrastructure if none starts."""
+        self.start()
+        ours, theirs = socket.socketpair()
+        folder = None if self.sandbox else tempfile.mkdtemp(prefix="course-kernel-")
+        group = groups.make(limits) if self.sandbox else None
+        if self.sandbox and group is None and os.geteuid() == 0:
+            limits = Limits(**{**limits.plain(), "processes": 0})  # nothing else would hold root's forks back
+        kernel = None
+        try:
+            ours.setsockopt(socket.SOL_SOCKET, getattr(socket, "SO_PASSCRED", 16), 1)
+            request = json.dumps({"limits": limits.plain(), "folder": folder}).encode()
+            try:
+                self._control.sendmsg(
+                    [request], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [theirs.fileno()]))])
+            except OSError as error:
+                self.close()
+                raise Infrastructure(f"the warm process is gone ({error})") from error
+            theirs.close()
+            kernel = Kernel(ours, limits, group)
+            kernel.begin(files or {})
+            yield kernel
+        finally:
+            if kernel is not None:
+                kernel.close()
+            ours.close()
+            if group is not None:
+                group.remove()
+            if folder is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+class Kernel:
+    """One fork of the warm process. ``run`` cells until it has ``ended``."""
+
+    def __init__(self, connection: socket.socket, limits: Limits, group: groups.Group | None) -> None:
+        self._connection, self._limits, self._group = connection, limits, group
+        self._frames = wire.Frames()
+        self._handle: int | None = None
+        self._waiting = selectors.DefaultSelector()
+        self._waiting.register(connection, selectors.EVENT_READ)
+        self._displays: dict[str, list[dict[str, Any]]] = {}
+        self.ended = ""
+
+    def begin(self, files: dict[str, bytes]) -> None:
+        """Wait for the fork, put it into its group, hand over the files. Raises Infrastructure."""
+        self._connection.settimeout(30)
+        try:
+            data, ancillary, _, _ = self._connection.recvmsg(65536, socket.CMSG_SPACE(CREDENTIALS.size))
+            self._frames.feed(data)
+            while not self._frames.ready:
+                self._frames.feed(self._connection.recv(65536) or _closed())
+            hello = self._frames.ready.pop(0)
+            if "failed" in hello:
+                raise Infrastructure(f"no kernel started: {hello['failed']}")
+            pid = CREDENTIALS.unpack(ancillary[0][2])[0]
+            self._handle = os.pidfd_open(pid)
+            if self._group is not None:
+                self._group.take(pid)
+            self._connection.settimeout(None)
+            if files:
+                packed = [{"path": path, "data": base64.b64encode(data).decode()} for path, data in files.items()]
+                wire.send(self._connection, {"files": packed})
+        except (OSError, wire.Closed, IndexError) as error:
+            raise Infrastructure(f"no kernel started: {type(error).__name__}: {error}") from error
+
+    def run(self, source: str, seconds: float | None = None) -> Ran:
+        """Run one cell for at most ``seconds`` (the limit for a cell by default). Never raises for what it does."""
+        ran, limit = Ran(), min(seconds or self._limits.cell_s, self._limits.cell_s)
+        if self.ended:
+            ran.ended = self.ended
+            return ran
+        self._size, self._clear, self._flood = 0, False, False
+        until, interrupted = monotonic() + limit, False
+        try:
+            wire.send(self._connection, {"run": source})
+        except OSError:
+            return self._over(ran, "died")
+        while True:
+            while self._frames.ready:
+                message = self._frames.ready.pop(0)
+                if "done" in message and isinstance(message["done"], dict):
+                    ran.error, ran.count = _text(message["done"].get("error")), _whole(message["done"].get("count"))
+                    return ran
+                self._take(ran, message)
+            if self._flood and not interrupted:
+                until = monotonic()
+            if monotonic() >= until:
+                if interrupted:
+                    return self._over(ran, "flood" if self._flood else "stuck")
+                interrupted, ran.late, until = True, True, monotonic() + GRACE_S
+                self._signal(signal.SIGINT)
+            if not self._waiting.select(max(0.0, until - monotonic())):
+                continue
+            try:
+                self._frames.feed(self._connection.recv(1 << 20) or _closed())
+            except (OSError, wire.Closed):
+                return self._over(ran, "died")
+
+    def close(self) -> None:
+        """End the kernel and everything it started."""
+        self._signal(signal.SIGKILL)
+        if self._handle is not None:
+            select = selectors.DefaultSelector()
+            select.register(self._handle, selectors.EVENT_READ)
+            select.select(5)  # readable when the process is gone
+            select.close()
+            os.close(self._handle)
+            self._handle = None
+        self._waiting.close()
+
+    def _over(self, ran: Ran, why: str) -> Ran:
+        self._signal(signal.SIGKILL)
+        if why == "died" and self._group is not None and self._group.out_of_memory():
+            why = "memory"
+        self.ended = ran.ended = why
+        return ran
+
+    def _signal(self, number: int) -> None:
+        if self._handle is not None:
+            try:
+                signal.pidfd_send_signal(self._handle, number)
+            except ProcessLookupError:
+                pass
+
+    def _take(self, ran: Ran, message: dict[str, Any]) -> None:
+        """Add one output to the cell's, within the size kept."""
+        self._size += sum(map(len, map(str, message.values())))
+        if self._size > self._limits.output_chars:
+            ran.cut = True
+            self._flood = self._size > FLOOD * self._limits.output_chars
+            return
+        if "clear" in message:
+            self._clear = True
+            if message["clear"] is not True:
+                ran.outputs.clear()
+                self._clear = False
+            return
+        output = message.get("output") or message.get("update")
+        if not isinstance(output, dict):
+            return
+        name = output.pop("display_id", None)
+        if "update" in message:
+            for shown in self._displays.get(str(name), ()):
+                shown.update(data=output.get("data"), metadata=output.get("metadata"))
+            return
+        if self._clear:
+            ran.outputs.clear()
+            self._clear = False
+        last = ran.outputs[-1] if ran.outputs else {}
+        if output.get("output_type") == "stream" == last.get("output_type") and last["name"] == output.get("name"):
+            last["text"] += str(output.get("text"))
+            return
+        ran.outputs.append(output)
+        if name is not None:
+            self._displays.setdefault(str(name), []).append(output)
+
+
+def _closed() -> bytes:
+    raise wire.Closed("end of stream")
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
