@@ -10,7 +10,8 @@ import os
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from threading import Thread
 from typing import Any
 
 from grader.marking.whole import Exam, Marked, Submission, mark
@@ -47,6 +48,16 @@ def here(submissions: Iterable[Submission], exam: Exam) -> Iterator[Answer]:
         yield submission.student, attempt(submission, exam)
 
 
+def follow() -> None:
+    """End this marking process when the one that started it ends, however that ends."""
+
+    def watch() -> None:
+        parent_process().join()
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
+
+
 class Local:
     """``jobs`` processes, each with a warm process of its own; started at the first submission."""
 
@@ -58,7 +69,7 @@ class Local:
         source, again = iter(submissions), []
         while True:
             running: dict[Future, Submission] = {}
-            with ProcessPoolExecutor(self.jobs, mp_context=get_context("spawn")) as pool:
+            with ProcessPoolExecutor(self.jobs, get_context("spawn"), follow) as pool:
                 try:
                     yield from self._drain(pool, running, again, source, exam)
                     return
