@@ -6,7 +6,8 @@ A text is either a plain string (the same in both languages, such as code) or a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 LANGUAGES = ("en", "zh")
 Text = str | Mapping[str, str]
@@ -31,6 +32,19 @@ def set_language(code: str) -> str:
         )
     _current = code
     return code
+
+
+@contextmanager
+def speaking(code: str) -> Iterator[None]:
+    """Use a language inside a ``with`` block, then the one from before again. Raises ValueError like
+    ``set_language``.
+    """
+    before = _current
+    set_language(code)
+    try:
+        yield
+    finally:
+        set_language(before)
 
 
 def pick(text: Text, code: str | None = None) -> str:

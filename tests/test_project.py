@@ -65,6 +65,7 @@ def test_wheel_holds_the_course_alone_with_its_data(tmp_path):
     assert tops == {"course"}
     assert "course/items/05_cudnn_benchmark.yaml" in names
     assert "course/items/checkpoints/05_cudnn_benchmark.yaml" in names
+    assert "course/quiz/static/deck.js" in names
     for package in ROOT.glob("course/**/*.py"):
         assert str(package.relative_to(ROOT)) in names
 

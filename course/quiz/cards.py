@@ -220,8 +220,23 @@ class Card:
         view = view[0] if isinstance(view, tuple) else view
         name = t(f"[{self.item.id}] card; its text follows", f"[{self.item.id}] 卡片；文字版在下面")
         display({**view, "text/plain": name}, raw=True)
-        self._copy = display(self.saved_copy(), raw=True, display_id=True)
+        self.keep_copy()
         return self
+
+    def keep_copy(self) -> None:
+        """Display the copy that stays readable in a saved notebook; it follows what is answered."""
+        from IPython.display import display
+
+        self._copy = display(self.saved_copy(), raw=True, display_id=True)
+
+    def reopen(self) -> None:
+        """Ask again as if nothing had been answered; what the log holds stays there."""
+        if self.answered is None:
+            return
+        self.answered = None
+        if self.widget is not None:
+            self.retry()
+        self._renew()
 
     _ipython_display_ = show
 

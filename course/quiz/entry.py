@@ -1,8 +1,13 @@
-"""One line of the answer log: what it holds, how it is written, how a whole log is read."""
+"""One line of the answer log: what it holds, how it is written, how a whole log is read.
+
+Nothing is ever taken out of a log. An ``undo`` entry takes an answer back: its ``options`` hold the id of the
+answer entry, its ``item`` the same question. ``standing`` leaves out what was taken back; the lines stay.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
@@ -10,7 +15,7 @@ from typing import Any
 from course.version import __version__
 
 SCHEMA = 1
-EVENTS = ("answer", "bet", "settled", "check", "hint", "solution", "observe", "finish")
+EVENTS = ("answer", "bet", "settled", "check", "hint", "solution", "observe", "finish", "undo")
 _REQUIRED = ("id", "time", "event", "item")
 
 
@@ -48,6 +53,23 @@ def now() -> datetime:
 def stamp(moment: datetime) -> str:
     """A moment in the form the log uses, such as 2026-03-01T09:30:00.000000Z."""
     return moment.astimezone(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def standing(entries: Sequence[Entry]) -> list[Entry]:
+    """The entries that count: without ``undo`` entries and without the answers they take back.
+
+    Only an ``answer`` can be taken back, and only by an entry on the same question: bets stay locked. The order
+    in which the two lines stand, or were merged, plays no role.
+    """
+    undone = {(entry.item, entry.options[:1]) for entry in entries if entry.event == "undo"}
+    if not undone:
+        return list(entries)
+    return [
+        entry
+        for entry in entries
+        if entry.event != "undo"
+        and not (entry.event == "answer" and (entry.item, (entry.id,)) in undone)
+    ]
 
 
 def to_line(entry: Entry) -> bytes:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from course.i18n import t
-from course.quiz.entry import EVENTS, Entry, now, parse, stamp, to_line
+from course.quiz.entry import EVENTS, Entry, now, parse, stamp, standing, to_line
 
 
 def default_path() -> Path:
@@ -113,7 +113,23 @@ class AnswerLog:
             os.close(file)
 
     def entries(self) -> list[Entry]:
-        """Every entry that can be read, oldest first, with those still waiting to be written."""
+        """Every entry that counts, oldest first, with those still waiting to be written.
+
+        Answers that were taken back are left out (``entry.standing``); ``history`` has them too.
+        """
+        return standing(self.history())
+
+    def undo(self, entry: Entry) -> Entry:
+        """Take an answer back: appends an ``undo`` entry and returns it.
+
+        Raises ValueError for anything but an answer.
+        """
+        if entry.event != "answer":
+            raise ValueError(f"only an answer can be taken back, and this is a {entry.event!r} entry")
+        return self.append("undo", entry.item, options=(entry.id,), lesson=entry.lesson)
+
+    def history(self) -> list[Entry]:
+        """Every entry that can be read, oldest first, answers taken back and their ``undo`` included."""
         try:
             info = os.stat(self.path)
             seen = (info.st_size, info.st_mtime_ns, info.st_ino)

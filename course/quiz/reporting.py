@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from course.i18n import Text, pick, t
-from course.quiz.items import Item
+from course.quiz.items import Item, Number
 from course.quiz.marking import CONFIDENCE, OptionFeedback, Response, feedback, misconceptions_of, within
 from course.verdict import Verdict
 
@@ -126,6 +126,11 @@ def _number_line(item: Item, line: OptionFeedback, beliefs: Mapping[str, Text], 
         return Line(
             "✗", t("your number", "你的数字"), t("not right", "不对"), False, True, pick(line.why), belief
         )
+    return Line("✓", number_words(number), t("right", "正确"), True, line.chosen, pick(line.why))
+
+
+def number_words(number: Number) -> str:
+    """The right number with its unit, and what else is accepted."""
     text = f"{number.value:,.10g} {pick(number.unit)}"
     if not within(number.low, number.value, number.value) or not within(
         number.high, number.value, number.value
@@ -134,7 +139,7 @@ def _number_line(item: Item, line: OptionFeedback, beliefs: Mapping[str, Text], 
             f" (accepted: {number.low:,.6g} to {number.high:,.6g})",
             f"（{number.low:,.6g} 到 {number.high:,.6g} 都算对）",
         )
-    return Line("✓", text, t("right", "正确"), True, line.chosen, pick(line.why))
+    return text
 
 
 def _calibration(verdict: Verdict, confidence: int) -> str:

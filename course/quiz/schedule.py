@@ -1,18 +1,19 @@
 """When a concept is due again: spaced repetition (FSRS) over concepts, replayed from the answer log.
 
 Deterministic: the same log and the same moment give the same cards. Bets are not reviews; neither is a second
-try at the same question within the hour, because the explanation has just been read.
+try at the same question within the hour, because the explanation has just been read, nor an answer that was
+taken back.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 from course.quiz.bank import Bank
-from course.quiz.entry import Entry
+from course.quiz.entry import Entry, standing
 from course.quiz.items import Item
 
 RETRY = timedelta(hours=1)
@@ -54,7 +55,7 @@ def _reviews(entries: Iterable[Entry], items: dict[str, Item]) -> dict[str, list
     """Answers that count as reviews, by concept, oldest first."""
     last: dict[str, datetime] = {}
     found: dict[str, list[Entry]] = defaultdict(list)
-    for entry in entries:
+    for entry in standing(list(entries)):
         if entry.event != "answer" or entry.item not in items or entry.verdict not in RATED:
             continue
         when = entry.when
@@ -91,6 +92,30 @@ def due(entries: Iterable[Entry], bank: Bank, now: datetime, lesson: str | None 
     lesson: the lesson being read; only concepts from lessons before it count. now: aware datetime.
     """
     return [one.item for one in timetable(entries, bank, lesson) if one.due <= now]
+
+
+def interleave(table: Sequence[Due]) -> list[Due]:
+    """The same concepts with the lessons taking turns: the first of each lesson, then the second, and so on.
+
+    Mixed practice is harder than one lesson at a time, and lasts longer.
+    """
+    turn: dict[str, int] = defaultdict(int)
+    ranked = []
+    for one in table:
+        ranked.append((turn[one.lesson], one))
+        turn[one.lesson] += 1
+    return [one for _, one in sorted(ranked, key=lambda pair: pair[0])]
+
+
+def calendar(table: Iterable[Due], now: datetime, days: int = 14) -> dict[date, list[Due]]:
+    """What is due on each of the next ``days`` days, in the time zone of ``now``; today has the overdue too."""
+    today = now.date()
+    found: dict[date, list[Due]] = {today + timedelta(days=number): [] for number in range(days)}
+    for one in table:
+        day = max(today, one.due.astimezone(now.tzinfo).date())
+        if day in found:
+            found[day].append(one)
+    return found
 
 
 def warm_up(

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
-
 from course import i18n, lessons
 from course.i18n import t
-from course.quiz.cards import card
+from course.quiz.cards import Card, card
 from course.quiz.items import Item
-from course.quiz.schedule import due as due_items
-from course.quiz.schedule import warm_up
 from course.quiz.sheet import Sheet, open_sheet
 from course.quiz.text import answer as answer_in_text
-from course.verbs import state
+from course.verbs import reviewing, state
 from course.verbs.say import in_words, say
 
 
@@ -27,28 +23,35 @@ def _item(item_id: str, kind: str | None = None) -> Item | None:
 
 
 def _show(item: Item, sheet: Sheet | None = None) -> None:
-    """Display the card and remember it, so that an experiment can settle the bet on it."""
-    state.now.cards[item.id] = card(item, log=state.now.log, bank=state.now.bank, sheet=sheet).show()
+    """Display the card."""
+    _card(item, sheet).show()
+
+
+def _card(item: Item, sheet: Sheet | None = None) -> Card:
+    """The card, remembered, so that an experiment can settle the bet on it."""
+    state.now.cards[item.id] = card(item, log=state.now.log, bank=state.now.bank, sheet=sheet)
+    return state.now.cards[item.id]
 
 
 @in_words
-def review(*item_ids: str, due: int | None = None) -> None:
-    """Flashcards: the items named; else those due today, at most ``due`` of them, from the lessons before this one."""
-    log, bank = state.now.log, state.now.bank
-    if not item_ids:
-        moment = datetime.now(timezone.utc)
-        if due is None:
-            item_ids = tuple(due_items(log.entries(), bank, moment, state.now.lesson))
-        else:
-            item_ids = tuple(warm_up(log.entries(), bank, moment, state.now.lesson, due))
-        if not item_ids:
-            say(t("Nothing from earlier lessons is due. Go on; the cards you answer will come back here.",
-                  "没有到期的复习卡。继续往下学吧，你答过的卡片会按时回到这里。"))
-            return
-    for item_id in item_ids:
-        item = _item(item_id)
-        if item is not None:
-            _show(item)
+def review(*item_ids: str, due: int | None = None, undo: bool = False) -> None:
+    """Flashcards: the items named; else the daily review, of the lessons before this one, with its calendar.
+
+    due: only a warm-up of at most so many cards. undo: take the last answer back instead.
+    """
+    if undo:
+        reviewing.undo_last()
+    elif item_ids:
+        for item_id in item_ids:
+            item = _item(item_id)
+            if item is not None:
+                _show(item)
+    elif due is None:
+        reviewing.daily(lambda item_id: _card(state.now.bank[item_id]))
+    elif not isinstance(due, int) or due < 1:
+        say(t("`due` is a number of cards, for example `review(due=3)`.", "`due` 是卡片张数，例如 `review(due=3)`。"))
+    else:
+        reviewing.warm(due, lambda item_id: _card(state.now.bank[item_id]))
 
 
 @in_words

@@ -1,0 +1,173 @@
+"use strict";
+// The HTML of one card. Texts in `deck` are HTML already, escaped when the page was built; ids are plain letters.
+
+const TONES = { correct: "good", partly: "part", incorrect: "bad", "not attempted": "calm" };
+const MARKS = { correct: "✓", partly: "◐", incorrect: "✗", "not attempted": "○" };
+
+function escaped(text) {
+  return String(text).replace(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);
+}
+
+function cardHtml(item, done) {
+  const place = word("place", { at: at + 1, of: queue.length });
+  const sitting = plan ? ` · ${word("plan", { due: plan.due.length, fresh: plan.fresh.length })}` : "";
+  const kind = item.kind === "predict" ? word("bet") : word("question");
+  const code = item.code ? `<pre tabindex="0"><code>${pick(item.code)}</code></pre>` : "";
+  const body = done ? doneHtml(item, done) : askHtml(item);
+  return `<progress max="${queue.length}" value="${at + 1}" aria-hidden="true"></progress>
+    <h2 id="place" tabindex="-1">${place}${sitting}</h2>
+    <article class="${item.kind}">
+      <p class="head"><b>${kind}</b> <span>${word(`task_${item.kind}`)}</span> <span>${item.lesson}</span>
+        <span>${word(item.difficulty)}</span></p>
+      <div id="stem" class="stem">${pick(item.stem)}</div>${code}${body}
+    </article>${barHtml(item, done)}`;
+}
+
+function undoable() {  // the last answer, from its own card and from the one after it
+  const last = queue.indexOf(trail[trail.length - 1]);
+  return last >= 0 && (last === at || last === at - 1);
+}
+
+function barHtml(item, done) {
+  const button = (what, words, more = "") => `<button type="button" data-do="${what}" ${more}>${words}</button>`;
+  const back = button("back", word("back"), at ? "" : "disabled");
+  const retry = done && item.kind !== "predict" ? button("again", word("again")) : "";
+  const taken = undoable() ? button("undo", word("undo")) : "";
+  const next = done ? button("next", word("next"), 'class="go"') : button("next", word("skip_card"));
+  return `<div class="bar moves">${back}${taken}${retry}${next}</div>`;
+}
+
+// --- before the answer ---
+
+function askHtml(item) {
+  const levels = [1, 2, 3].map((level) =>
+    `<button type="button" data-do="submit" data-level="${level}"${level === 2 ? ' class="go"' : ""}>${word(`confidence_${level}`)}</button>`);
+  return `<form novalidate>${inputHtml(item)}<div role="group" aria-labelledby="sure">
+    <p id="sure">${word(item.kind === "predict" ? "sure_bet" : "sure")}</p><div class="bar levels">${levels.join("")}</div></div></form>`;
+}
+
+function inputHtml(item) {
+  const response = draft(item);
+  if (item.kind === "number") {
+    const unit = pick(item.number.unit);
+    return `<p class="number"><label for="number">${word("your_number", { unit })}</label>
+      <input id="number" type="text" autocomplete="off" autocapitalize="off" spellcheck="false" aria-describedby="live"
+      placeholder="${escaped(word("for_example"))}" value="${escaped(response.typed)}"></p>`;
+  }
+  if (item.kind === "order") return orderHtml(item, response);
+  const type = item.kind === "multiple" ? "checkbox" : "radio";
+  const rows = item.options.map((one) => `<label class="option">
+    <input type="${type}" name="choice" value="${one.id}"${response.options.includes(one.id) ? " checked" : ""}>
+    <b>${one.id}</b><span>${pick(one.text)}</span></label>`);
+  return `<fieldset aria-labelledby="stem"><legend>${word("options")}</legend>${rows.join("")}</fieldset>`;
+}
+
+function orderHtml(item, response) {
+  const text = (id) => pick(item.options.find((one) => one.id === id).text);
+  const lines = item.options.map((one) => {
+    const place = response.options.indexOf(one.id);
+    const state = place < 0 ? "" : `<em>${word("used_at", { at: place + 1 })}</em>`;
+    return `<button type="button" class="option" id="line-${one.id}" data-do="toggle" data-id="${one.id}"
+      aria-pressed="${place >= 0}"><b>${one.id}</b><span>${pick(one.text)}</span>${state}</button>`;
+  });
+  const small = (what, sign, id) => `<button type="button" class="small" id="${what}-${id}" data-do="${what}" data-id="${id}"
+    aria-label="${word(what, { id })}">${sign}</button>`;
+  const rows = response.options.map((id) => `<li><span>${text(id)}</span>
+    <span class="tools">${small("up", "↑", id)}${small("down", "↓", id)}${small("remove", "✕", id)}</span></li>`);
+  const chosen = rows.length ? `<ol class="chosen">${rows.join("")}</ol>` : `<p class="calm">${word("order_empty")}</p>`;
+  return `<div role="group" aria-labelledby="stem">${lines.join("")}</div><p class="label">${word("your_order")}</p>${chosen}`;
+}
+
+// --- after the answer ---
+
+function doneHtml(item, { response, entry }) {
+  if (item.kind === "predict") return betHtml(item, response);
+  const found = mark(item, response);
+  const tone = TONES[found.state];
+  const head = found.state === "partly" ? word("points_of_one", { points: found.points }) : word(`state_${found.state}`);
+  const messages = found.messages.map((one) => `<p>${one.html ? pick(one.html) : word(one.key, one.values)}</p>`);
+  const lines = { number: numberLines, order: orderLines }[item.kind] || choiceLines;
+  const next = item.experiment && found.state !== "correct"
+    ? `<p class="next">${word("observe", { experiment: item.experiment })}</p>` : "";
+  const due = timetable(answers.entries(), deck.items).find((one) => one.concept === item.concept);
+  return `<section class="result ${tone}"><h3 id="result" tabindex="-1">${MARKS[found.state]} ${head}</h3>${messages.join("")}</section>
+    <ul class="lines">${lines(item, response).join("")}</ul>${next}
+    ${due && entry ? `<p class="calm">${word("comes_back", { date: dateWords(due.due) })}</p>` : ""}`;
+}
+
+function betHtml(item, response) {
+  const rows = item.options.map((one) => {
+    const mine = response.options.includes(one.id);
+    return lineHtml(mine ? "mine" : "", one.id, pick(one.text), mine ? word("mine_bet") : "", "");
+  });
+  return `<section class="result calm"><h3 id="result" tabindex="-1">${word("bet_locked")}</h3>
+    <p>${word("settle", { experiment: item.experiment })}</p></section><ul class="lines">${rows.join("")}</ul>`;
+}
+
+function lineHtml(tone, label, text, state, why) {
+  return `<li class="${tone}"><p><b>${label}</b><span>${text}${state ? ` <em>${state}</em>` : ""}</span></p>${why}</li>`;
+}
+
+function whyHtml(why, belief) {
+  const behind = belief ? `<p class="belief">${word("belief")} <q>${pick(deck.beliefs[belief])}</q></p>` : "";
+  return `<div class="why"><p>${pick(why)}</p>${behind}</div>`;
+}
+
+function choiceLines(item, response) {
+  const held = beliefsOf(item, response);
+  return item.options.map((one) => {
+    const mine = response.options.includes(one.id), right = item.right.includes(one.id);
+    const state = mine ? word(right ? "mine_right" : "mine_wrong") : right ? word("right") : "";
+    const tone = right ? "good" : mine ? "bad" : "";
+    const label = right ? "✓" : mine ? "✗" : "";
+    const belief = mine && held.includes(one.belief) ? one.belief : null;
+    return lineHtml(tone, `${label} ${one.id}`, pick(one.text), state, whyHtml(one.why, belief));
+  });
+}
+
+function orderLines(item, response) {
+  const held = beliefsOf(item, response), comma = word("comma");
+  const option = (id) => item.options.find((one) => one.id === id);
+  const steps = item.right.map((id, place) => {
+    const mine = response.options.includes(id);
+    const state = id + comma + word(mine ? "used" : "not_used");
+    return lineHtml("good", `${place + 1}.`, pick(option(id).text), state, whyHtml(option(id).why));
+  });
+  const rest = item.options.filter((one) => !item.right.includes(one.id)).map((one) => {
+    const mine = response.options.includes(one.id);
+    const state = one.id + comma + word(mine ? "used" : "not_used") + comma + word("alien");
+    return lineHtml(mine ? "bad" : "", "✗", pick(one.text), state,
+      whyHtml(one.why, mine && held.includes(one.belief) ? one.belief : null));
+  });
+  return [...steps, ...rest];
+}
+
+function numberLines(item, response) {
+  const { number } = item, lines = [];
+  const trap = trapOf(number, response.number);
+  const hit = within(response.number, number.low, number.high);
+  if (!hit) {
+    const why = trap ? whyHtml(trap.why, trap.belief) : "";
+    lines.push(lineHtml("bad", "✗", escaped(draft(item).typed), word("your_number_was"), why));
+  }
+  lines.push(lineHtml("good", "✓", pick(number.words), word(hit ? "mine_right" : "right"), whyHtml(number.why)));
+  return lines;
+}
+
+// --- the end of a sitting ---
+
+function endHtml() {
+  const count = given.size;
+  const right = [...given].filter(([id, { response }]) => mark(byId.get(id), response).state === "correct").length;
+  const found = today(answers.entries(), chosenItems(), Date.now());
+  const head = count ? word("done") : view.show === "today" && !queue.length ? word("nothing_due") : word("done");
+  const waiting = found.due.length + found.waiting;
+  const more = waiting ? word("waiting", { count: waiting }) : found.next ? word("next_on", { date: dateWords(found.next) }) : "";
+  const button = (what, words, go) => `<button type="button" data-do="${what}"${go ? ' class="go"' : ""}>${words}</button>`;
+  const round = waiting || found.fresh.length ? button("round", word("next_round"), true) : "";
+  const back = queue.length ? button("back", word("back")) : "";
+  const undone = undoable() ? button("undo", word("undo")) : "";
+  return `<h2 id="place" tabindex="-1">${head}</h2><article>
+    ${count ? `<p>${word("done_count", { answered: count, right })}</p>` : ""}${more ? `<p>${more}</p>` : ""}</article>
+    <div class="bar moves">${back}${undone}${button("all", word("see_all"))}${round}</div>`;
+}

@@ -1,0 +1,70 @@
+"""The daily review: a greeting, the deck, the calendar; and taking the last answer back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from course.i18n import t
+from course.quiz.cards import Card
+from course.quiz.review import Plan, calendar_words, closing, greeting, plan
+from course.quiz.review_deck import ReviewDeck, last_answer
+from course.quiz.review_view import calendar_html
+from course.quiz.schedule import warm_up
+from course.quiz.text import text_mode
+from course.verbs import state
+from course.verbs.say import put, say
+
+
+def _now() -> datetime:
+    """This moment in the learner's own time zone, so that days are the learner's days."""
+    return datetime.now().astimezone()
+
+
+def _plan() -> Plan:
+    return plan(state.now.log.entries(), state.now.bank, _now(), state.now.lesson)
+
+
+def daily(make: Callable[[str], Card]) -> None:
+    """The cards due today from the lessons before this one, and when the others come back."""
+    found = _plan()
+    say(*greeting(found, _now()))
+    _sit(found.items, make)
+    if found.table:
+        put(calendar_html(found, _now()), calendar_words(found, _now()))
+
+
+def warm(at_most: int, make: Callable[[str], Card]) -> None:
+    """At most so many cards to start a lesson with, due or not."""
+    items = warm_up(state.now.log.entries(), state.now.bank, _now(), state.now.lesson, at_most)
+    if not items:
+        say(t("Nothing from earlier lessons is due. Go on; the cards you answer will come back here.",
+              "没有到期的复习卡。继续往下学吧，你答过的卡片会按时回到这里。"))
+    _sit(items, make)
+
+
+def _sit(item_ids: tuple[str, ...] | list[str], make: Callable[[str], Card]) -> None:
+    cards = [make(item_id) for item_id in item_ids]
+    if not cards:
+        return
+    if text_mode():
+        for card in cards:
+            card.reopen()
+            card.show()
+        say(t("To take your last answer back: `review(undo=True)`.", "要撤销上次作答：`review(undo=True)`。"))
+        return
+    ReviewDeck(cards, state.now.log, lambda answered, right: closing(answered, right, _plan(), _now())).show()
+
+
+def undo_last() -> None:
+    """Take back the learner's latest answer to a practice card, wherever it was given."""
+    items = {item.id for item in state.now.bank.items()}
+    entry = last_answer(state.now.log.entries(), items)
+    if entry is None:
+        say(t("There is no answer to take back.", "没有可以撤销的作答。"))
+        return
+    state.now.log.undo(entry)
+    call = f'review("{entry.item}")'
+    say(t(f"Taken back: your answer to `{entry.item}` of {entry.when.astimezone():%Y-%m-%d %H:%M}. "
+          f"It no longer counts; `{call}` asks it again.",
+          f"已撤销：{entry.when.astimezone():%Y-%m-%d %H:%M} 对 `{entry.item}` 的作答。它不再计入；`{call}` 可以重新作答。"))

@@ -1,0 +1,105 @@
+"""The offline page marks and plans by the rules: compared with the course on every question and every answer."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+
+from course.i18n import LANGUAGES, pick
+from course.quiz import Response, mark, misconceptions_of
+from course.quiz.offline import showable
+from course.quiz.rich import inline
+from course.quiz.session import AnswerError
+from course.quiz.text import parse_number
+from tests.browser.deck_fixtures import NOW, bank, file, line, open_deck  # noqa: F401
+
+pytestmark = pytest.mark.browser
+
+
+def responses(item, draw):
+    """Every choice, every kind of number, many orders."""
+    ids = [one.id for one in item.options]
+    if item.kind in ("single", "multiple"):
+        return [Response(chosen) for size in range(len(ids) + 1) for chosen in itertools.combinations(ids, size)]
+    if item.kind == "order":
+        orders = [item.order, tuple(reversed(item.order)), tuple(ids), *((one,) for one in ids)]
+        orders += [item.order[:place] + item.order[place + 1:] for place in range(len(item.order))]
+        orders += [tuple(draw.sample(ids, draw.randint(1, len(ids)))) for _ in range(80)]
+        return [Response(one) for one in orders]
+    number = item.number
+    values = [number.value, number.low, number.high, number.low * 0.999 - 1e-9, number.high * 1.001 + 1e-9, 0.0, 1.0]
+    values += [number.value * factor for factor in (-1, 0.1, 0.3, 0.7, 1.5, 2, 3.3, 12, 1000, 1e9, 1 / 3)]
+    values += [value for trap in number.traps for value in (trap.low, trap.high, (trap.low + trap.high) / 2)]
+    return [Response(number=float(value)) for value in values]
+
+
+def test_the_page_marks_every_question_as_the_course_does(bank, open_deck):
+    """Every item x every choice (numbers, orders): same verdict, points, sentences in both languages, beliefs."""
+    draw = random.Random(5)
+    asked = [(item, response) for item in showable(bank.items()) if item.kind != "predict"
+             for response in responses(item, draw)]
+    assert {item.id for item, _ in asked} == {item.id for item in bank.items() if item.kind != "predict"}
+    found = open_deck().evaluate(
+        """asked => asked.map(([id, options, number]) => {
+            const item = byId.get(id), response = { options, number };
+            const said = {};
+            const { state, points, messages } = mark(item, response);
+            for (view.language of deck.languages) {
+                said[view.language] = messages.map((one) => one.html ? pick(one.html) : word(one.key, one.values));
+            }
+            return { state, points, said, beliefs: beliefsOf(item, response) };
+        })""",
+        [(item.id, response.options, response.number) for item, response in asked])
+    assert len(found) == len(asked) > 1500
+    for (item, response), page in zip(asked, found, strict=True):
+        verdict = mark(item, response)
+        expected = {
+            "state": verdict.state, "points": verdict.points,
+            "said": {code: [inline(pick(one, code)) for one in verdict.messages] for code in LANGUAGES},
+            "beliefs": misconceptions_of(item, response),
+        }
+        assert page == expected, (item.id, response)
+
+
+def test_numbers_are_read_as_the_course_reads_them(open_deck):
+    typed = ["3", " 2.5e6 ", "1,234,567", "1,234.5", "９．４", "−2", "1_000", ".5", "1.", "+4", "1e-3", "1,5", "nine", "",
+             "0x10", "inf", "nan", "1e999", "--1", "1 000", "12,34,567", "1,234,56", "3 %"]
+
+    def course(text):
+        try:
+            return parse_number(text)
+        except AnswerError:
+            return None
+
+    assert open_deck().evaluate("typed => typed.map(parseNumber)", typed) == [course(one) for one in typed]
+
+
+def plan(page, lines):
+    """(ids due, number of new cards, how many wait) at NOW."""
+    return page.evaluate(
+        """([lines, now]) => { const found = today(lines, deck.items, now);
+            return [found.due.map((one) => one.id), found.fresh.length, found.waiting]; }""",
+        [lines, NOW.timestamp() * 1000])
+
+
+def test_wrong_comes_back_tomorrow_right_later_and_lessons_take_turns(bank, open_deck):
+    page = open_deck()
+    concepts = {item.concept: item for item in bank.items() if item.kind == "single"}
+    alone = [item for item in concepts.values()
+             if sum(other.concept == item.concept for other in bank.items() if other.kind != "predict") == 1]
+    one, two = alone[:2]
+    assert plan(page, []) == [[], 8, 0]
+    assert plan(page, [line(one, 1, "incorrect"), line(two, 1, "correct")])[0] == [one.id]
+    assert plan(page, [line(two, 2, "correct")])[0] == [] and plan(page, [line(two, 3, "correct")])[0] == [two.id]
+    assert plan(page, [line(two, 9, "correct"), line(two, 6, "correct")])[0] == []
+    assert plan(page, [line(two, 9, "correct"), line(two, 7, "correct")])[0] == [two.id]
+    assert plan(page, [line(two, 1, "correct", 1)])[0] == [two.id], "a guess does not climb"
+    retry = [line(one, 2, "incorrect"), line(one, 2 - 0.02, "correct")]
+    assert plan(page, retry)[0] == [one.id], "a second try within the hour does not count"
+    month = [line(item, 30, "incorrect") for item in concepts.values()]
+    due, fresh, waiting = plan(page, month)
+    assert len(due) == 20 and fresh == 0 and waiting == len(month) - 20
+    lessons = [bank[one].lesson for one in due]
+    assert len(set(lessons[:4])) == 4, "lessons take turns"

@@ -1,0 +1,68 @@
+"""The daily review in a real JupyterLab: one card at a time, and undo, by keyboard."""
+
+from __future__ import annotations
+
+import shutil
+from datetime import datetime, timedelta, timezone
+
+import nbformat
+import pytest
+
+from course.quiz import AnswerLog, load_bank
+from tests.browser.conftest import Notebook
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def learner(lab):
+    """The log of a learner who answered three questions of three lessons wrongly, last week."""
+    shutil.rmtree(lab.folder / "home", ignore_errors=True)
+    log = AnswerLog(lab.folder / "home" / "answers.jsonl")
+    items = [item for item in load_bank().items() if item.kind != "predict"]
+    typed = {item.concept for item in items if item.kind != "single"}
+    for lesson in ("01_map", "02_timing", "03_flops"):
+        item = next(one for one in items if one.lesson == lesson and one.concept not in typed)
+        wrong = next(one.id for one in item.options if not one.correct)
+        log.append("answer", item.id, options=[wrong], verdict="incorrect", confidence=2, lesson=lesson,
+                   at=datetime.now(timezone.utc) - timedelta(days=7))
+    return log
+
+
+def test_back_next_and_undo_by_keyboard(page, lab, learner, tmp_path):
+    cells = ['from course import *\nlanguage("en")', "review()"]
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(one) for one in cells])
+    book.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}
+    nbformat.write(book, tmp_path / "review.ipynb")
+    notebook = Notebook(page, lab, lab.put(tmp_path / "review.ipynb", "review.ipynb")).open()
+    notebook.run_all()
+    deck, visible = page.locator(".tbq-deck"), page.locator("[class*=tbq-live-]:visible")
+    deck.get_by_text("Card 1 of 3").wait_for()
+    assert visible.count() == 1 and page.locator(".tbq-static:visible").count() == 0
+    assert "3 ideas to review today from 3 lessons, mixed." in page.locator(".jp-Notebook").inner_text()
+    assert "In the next 14 days 3 ideas come back. Today: 3." in page.locator(".tbq-cal").inner_text()
+
+    visible.locator("button.tbq-opt").first.focus()
+    page.keyboard.press("Enter")
+    visible.locator("button.tbq-go").nth(1).focus()
+    page.keyboard.press("Enter")
+    visible.get_by_text("Try again").wait_for()
+    assert len(learner.entries()) == 4
+    back, following, undo = (deck.locator("button").nth(place) for place in range(3))
+    following.focus()
+    page.keyboard.press("Enter")
+    deck.get_by_text("Card 2 of 3").wait_for()
+    assert "1 answered" in deck.inner_text() and visible.count() == 1
+    assert following.evaluate("button => button === document.activeElement"), "the focus stays"
+    undo.focus()
+    page.keyboard.press("Enter")
+    deck.get_by_text("Taken back. The card is open again.").wait_for()
+    assert "Card 1 of 3" in deck.inner_text() and visible.locator("button.tbq-opt").first.is_enabled()
+    assert len(learner.entries()) == 3 and learner.history()[-1].event == "undo"
+    for _ in range(3):
+        following.click()
+    deck.get_by_text("Done for now: 0 answered").wait_for()
+    assert visible.count() == 0
+    back.click()
+    deck.get_by_text("Card 3 of 3").wait_for()
+    notebook.shot("review-deck")

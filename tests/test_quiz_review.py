@@ -1,0 +1,270 @@
+"""The daily review: what it chooses, what it says after a day, a month, two hundred cards; back, next and undo."""
+
+from __future__ import annotations
+
+import json
+from datetime import date, datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
+
+import pytest
+
+import course
+from course.i18n import set_language, speaking
+from course.quiz import AnswerLog, Bank, card, due, earlier, practice, summary, timetable
+from course.quiz.entry import Entry, standing
+from course.quiz.review import calendar_words, closing, day_words, greeting, plan
+from course.quiz.review_deck import ReviewDeck
+from course.quiz.review_view import calendar_html
+from course.quiz.schedule import calendar, interleave
+from course.verbs import state
+from tests import quiz_items as q
+
+NOW = datetime(2026, 3, 18, 12, tzinfo=timezone.utc)  # a Wednesday
+
+
+@pytest.fixture
+def bank(tmp_path):
+    return Bank(q.write_bank(tmp_path / "bank"))
+
+
+@pytest.fixture
+def log(tmp_path):
+    return AnswerLog(tmp_path / "home" / "answers.jsonl")
+
+
+def big_bank(folder, lessons=5, each=40):
+    """A bank of lessons x each questions, every one a concept of its own."""
+    import yaml
+
+    folder.mkdir()
+    for number in range(1, lessons + 1):
+        items = [{**q.SINGLE, "id": f"0{number}-n{place}", "lesson": f"0{number}_x", "concept": f"about-{number}-{place}"}
+                 for place in range(each)]
+        (folder / f"0{number}_x.yaml").write_text(yaml.safe_dump(items, allow_unicode=True), "utf-8")
+    return Bank(folder)
+
+
+def answered(item, verdict, days_ago, confidence=2):
+    moment = (NOW - timedelta(days=days_ago)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return Entry(f"{item} {days_ago}", moment, "answer", item, ("a",), None, confidence, verdict)
+
+
+# --- taking an answer back ---
+
+
+def test_an_answer_taken_back_counts_nowhere_and_its_line_stays(bank, log):
+    first = log.append("answer", "05-one", options=["b"], verdict="correct", confidence=3, at=NOW - timedelta(days=5))
+    slip = log.append("answer", "05-one", options=["a"], verdict="incorrect", at=NOW - timedelta(days=2))
+    log.append("answer", "05-many", options=["b"], verdict="incorrect", at=NOW - timedelta(days=2))
+    assert sorted(due(log.entries(), bank, NOW)) == ["05-many", "05-one"]
+    undone = log.undo(slip)
+    assert (undone.event, undone.item, undone.options) == ("undo", "05-one", (slip.id,))
+    assert due(log.entries(), bank, NOW) == ["05-many"] == due(log.history(), bank, NOW)
+    assert earlier(bank["05-one"], log).options == ("b",)
+    assert [line.right for line in summary(log.entries(), bank, NOW).lessons] == [0, 1]
+    assert [entry.event for entry in log.history()].count("answer") == 3
+    assert len(log.path.read_text("utf-8").splitlines()) == 4
+    assert AnswerLog(log.path).entries()[0] == first
+    with pytest.raises(ValueError, match="only an answer"):
+        log.undo(undone)
+
+
+def test_an_undo_travels_with_a_merge_in_any_order(tmp_path, log):
+    slip = log.append("answer", "05-one", options=["a"], verdict="incorrect")
+    log.undo(slip)
+    lines = log.path.read_text("utf-8").splitlines(keepends=True)
+    other = AnswerLog(tmp_path / "other.jsonl")
+    other.path.write_text(lines[1] + lines[0], "utf-8")
+    assert other.entries() == [] and len(other.history()) == 2
+
+
+def test_an_undo_touches_only_the_answer_it_names_on_its_own_question():
+    bet = Entry("b", "2026-03-01T00:00:00.000000Z", "bet", "05-wager", ("a",))
+    answer = Entry("a", "2026-03-01T00:00:00.000000Z", "answer", "05-one", ("a",))
+
+    def undo(item, *names):
+        return Entry("u", "2026-03-02T00:00:00.000000Z", "undo", item, names)
+
+    assert standing([bet, undo("05-wager", "b")]) == [bet], "bets stay locked"
+    assert standing([answer, undo("05-many", "a")]) == [answer] == standing([answer, undo("05-one")])
+    assert standing([answer, undo("05-one", "a")]) == []
+
+
+# --- what a sitting holds, and what is said ---
+
+
+def test_two_hundred_due_become_one_sitting_of_mixed_lessons(tmp_path):
+    bank = big_bank(tmp_path / "big")
+    entries = [answered(item.id, "incorrect", 20 - number / 100) for number, item in enumerate(bank.items())]
+    found = plan(entries, bank, NOW)
+    assert (found.due, len(found.items), found.waiting, found.lessons) == (200, 12, 188, 5)
+    assert [item[:2] for item in found.items] == ["01", "02", "03", "04", "05"] * 2 + ["01", "02"]
+    assert found.items[:2] == ("01-n0", "02-n0"), "of each lesson the longest overdue first"
+    said = " ".join(greeting(found, NOW))
+    assert "200 ideas are due. Here are 12 from 5 lessons, mixed" in said and "nothing is lost" in said
+    assert "Welcome back after 18 days" in said
+    assert plan(entries, bank, NOW, lesson="03_x").due == 80
+    assert len(plan(entries, bank, NOW, at_most=500).items) == 200
+
+
+def test_interleaving_keeps_everything(tmp_path):
+    bank = big_bank(tmp_path / "big", 3, 4)
+    table = timetable([answered(item.id, "correct", 3) for item in bank.items()][:-2], bank)
+    assert sorted(one.item for one in interleave(table)) == sorted(one.item for one in table)
+    assert [one.lesson for one in interleave(table)] == ["01_x", "02_x", "03_x"] * 2 + ["01_x", "02_x"] * 2
+
+
+@pytest.mark.parametrize("entries, words", [
+    ([], ["Nothing to review yet."]),
+    ([answered("05-one", "correct", 0)], ["Nothing is due today.", "The next idea comes back", "Coming later is fine too."]),
+    ([answered("05-one", "incorrect", 2)], ["1 idea to review today."]),
+    ([answered("05-one", "incorrect", 2), answered("04-old", "incorrect", 2)], ["2 ideas to review today from 2 lessons, mixed."]),
+    ([answered("05-one", "incorrect", 40)], ["Welcome back after 40 days.", "1 idea to review today."]),
+])
+def test_the_greeting_fits_the_day_and_is_kind(bank, entries, words):
+    said = " ".join(greeting(plan(entries, bank, NOW), NOW))
+    assert all(one in said for one in words)
+    for code in ("en", "zh"):
+        with speaking(code):
+            said = " ".join([*greeting(plan(entries, bank, NOW), NOW), closing(3, 1, plan(entries, bank, NOW), NOW)])
+        assert not any(word in said.lower() for word in ("streak", "hurry", "late!", "behind", "missed", "连续", "断", "落后"))
+
+
+def test_the_calendar_counts_each_idea_once_and_says_so_in_words(bank):
+    entries = [answered("05-one", "incorrect", 5), answered("05-many", "incorrect", 0), answered("04-old", "correct", 0)]
+    found = plan(entries, bank, NOW)
+    days = calendar(found.table, NOW)
+    assert list(days) == [date(2026, 3, 18) + timedelta(days=number) for number in range(14)]
+    assert [one.concept for one in days[date(2026, 3, 18)]] == ["about-one"], "overdue ideas stand on today"
+    words = calendar_words(found, NOW)
+    total = sum(map(len, days.values()))
+    assert words.startswith(f"In the next 14 days {total} ideas come back. Today: 1; tomorrow: 1")
+    view = calendar_html(found, NOW)
+    assert view.count("<td") == 21 and view.count('scope="col"') == 7 and words in view
+    assert '<td class="due today" title="today">18<b>1 idea</b></td>' in view
+    empty = plan([], bank, NOW)
+    assert calendar_words(empty, NOW) == "Nothing comes back in the next 14 days."
+
+
+def test_days_are_the_days_of_the_learner(bank):
+    """An idea due at 23:30 UTC is due tomorrow in Shanghai."""
+    [one] = timetable([answered("05-one", "incorrect", 0)], bank)
+    evening = one.due.replace(hour=0, minute=0) - timedelta(minutes=30)
+    shanghai = evening.astimezone(ZoneInfo("Asia/Shanghai"))
+    found = [day for day, rows in calendar([one], shanghai).items() if rows]
+    assert found == [one.due.astimezone(ZoneInfo("Asia/Shanghai")).date()]
+
+
+def test_days_in_words():
+    today = date(2026, 12, 30)
+    assert [day_words(today + timedelta(days=n), today) for n in (0, 1, 2)] == ["today", "tomorrow", "Friday 1 January 2027"]
+    set_language("zh")
+    assert day_words(date(2026, 12, 28), today) == "12月28日（星期一）"
+
+
+# --- the deck ---
+
+
+@pytest.fixture
+def deck(bank, log):
+    log.append("answer", "05-one", options=["b"], verdict="correct", at=NOW)
+    cards = [practice(one, bank=bank, log=log, text=False) for one in ("05-one", "04-old", "05-count")]
+    return ReviewDeck(cards, log, lambda answered, right: f"closing {answered} {right}")
+
+
+def shown(deck):
+    return [one.item.id for one in deck.cards if one.widget.layout.display != "none"]
+
+
+def answer_with(card, option):
+    card.input.rows[option].button.click()
+    card.buttons[2].click()
+
+
+def test_cards_open_fresh_one_at_a_time_with_back_and_next(deck):
+    assert shown(deck) == ["05-one"] and deck.cards[0].answered is None
+    assert "why of b" not in deck.cards[0].say.value and "why of b" not in str(deck.cards[0])
+    assert not deck.cards[0].input.rows["a"].button.disabled
+    back, following, _ = deck.buttons
+    back.click()
+    assert "Card 1 of 3 · 05_x · 0 answered" in deck.say.value and 'role="status"' in deck.say.value
+    following.click()
+    assert shown(deck) == ["04-old"]
+    back.click()
+    assert shown(deck) == ["05-one"]
+    for _ in range(5):
+        following.click()
+    assert shown(deck) == [] and "closing 0 0" in deck.say.value
+    back.click()
+    assert shown(deck) == ["05-count"]
+
+
+def test_undo_takes_back_the_last_answer_of_this_sitting_only(deck, log):
+    _, following, undo = deck.buttons
+    undo.click()
+    assert "Nothing was answered in this review yet." in deck.say.value and len(log.entries()) == 1
+    answer_with(deck.cards[0], "a")
+    following.click()
+    answer_with(deck.cards[1], "a")
+    following.click()
+    assert [entry.verdict for entry in log.entries()] == ["correct", "incorrect", "correct"]
+    undo.click()
+    assert shown(deck) == ["04-old"] and "Taken back." in deck.say.value
+    assert deck.cards[1].answered is None and not deck.cards[1].input.rows["a"].button.disabled
+    undo.click()
+    assert shown(deck) == ["05-one"] and [entry.verdict for entry in log.entries()] == ["correct"]
+    undo.click()
+    assert len(log.entries()) == 1, "answers of other days stay"
+    answer_with(deck.cards[0], "b")
+    deck.next()
+    assert "1 answered" in deck.say.value and [e["event"] for e in map(json.loads, log.path.open(encoding="utf-8"))] == [
+        "answer", "answer", "answer", "undo", "undo", "answer"]
+
+
+def test_a_card_can_be_opened_again_in_text(bank, log):
+    log.append("answer", "05-one", options=["b"], verdict="correct")
+    found = card("05-one", bank=bank, log=log, text=True)
+    assert "why of b" in str(found)
+    found.reopen()
+    assert "why of b" not in str(found)
+
+
+# --- the verb ---
+
+
+@pytest.fixture
+def kernel(monkeypatch):
+    monkeypatch.setattr(state, "now", state.State())
+    monkeypatch.setenv("COURSE_TEXT", "1")
+    monkeypatch.setenv("COURSE_DEBUG", "1")
+
+
+def test_the_verb_reviews_warms_up_and_undoes(kernel, capsys):
+    course.review()
+    assert "Nothing to review yet." in capsys.readouterr().out
+    log = state.now.log
+    for item in state.now.bank.items("02_timing")[:9]:
+        if item.kind == "single":
+            log.append("answer", item.id, options=["a"], verdict="incorrect", at=datetime.now(timezone.utc) - timedelta(days=3))
+    course.review()
+    said = capsys.readouterr().out
+    assert "to review today." in said and "In the next 14 days" in said and "review(undo=True)" in said
+    course.review(due=1)
+    said = capsys.readouterr().out
+    assert said.count("[02-") == 1 and "In the next 14 days" not in said
+    course.review(due="many")
+    assert "`due`" not in (said := capsys.readouterr().out) and "is a number of cards" in said
+    count = len(log.entries())
+    course.review(undo=True)
+    assert "Taken back: your answer to 02-" in capsys.readouterr().out and len(log.entries()) == count - 1
+    for _ in range(count):
+        course.review(undo=True)
+    assert "There is no answer to take back." in capsys.readouterr().out
+
+
+def test_both_languages(kernel, capsys):
+    set_language("zh")
+    course.review()
+    course.review(undo=True)
+    said = capsys.readouterr().out
+    assert "还没有可复习的" in said and "没有可以撤销的作答" in said
