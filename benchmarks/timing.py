@@ -1,20 +1,13 @@
-"""Timers side by side: who finds a planted difference, who sees one where there is none.
+"""Timers side by side: who finds a planted difference, who sees one where there is none, what repeats.
 
-    python -m benchmarks.timing             20 comparisons a row, some minutes
-    python -m benchmarks.timing --quick     5 comparisons a row, for a look
+    python -m benchmarks.timing                     20 comparisons a cell, about 8 minutes
+    python -m benchmarks.timing --repeats 5         for a look
+    python -m benchmarks.timing --out timing.md     where the tables go (default build/benchmarks/timing.md)
 
 Truth: both sides repeat the same small operator on the same tensors, 200 times against 206, 202 or 200 times,
-about 0.2 ms a call. Every method gets 0.4 s for a comparison (ours stops earlier when the answer is clear).
-Once quiet (as quiet as the machine is), once beside neighbour processes that compute and copy in bursts of
-5 ms to 1 s. The tables go to build/benchmarks/timing.txt.
-
-    ours            course.timing.compare, its own verdict and interval
-    torch medians   torch.utils.benchmark, blocked_autorange, each side alone; ratio of the medians
-    torch IQRs      the same runs; a difference counts only if the interquartile ranges do not overlap
-    timeit best     smallest block of timeit.repeat, each side alone
-    do_bench        the algorithm of triton.testing.do_bench on the CPU: five calls estimate the time, calls
-                    for a warm-up, then every call timed alone; mean or median. No cache flush between calls
-A figure without an interval is read as people read it: a difference beyond 0.5 % (the `ci` ours gets) counts.
+about 0.2 ms a call. Every method gets 0.4 s for a comparison (those that can stop earlier do). Once quiet (as
+quiet as the machine is), once beside neighbour processes that compute and copy in bursts of 5 ms to 1 s.
+The methods take turns in random order, so all meet the same moods. benchmarks/timers.py describes them.
 """
 
 from __future__ import annotations
@@ -23,10 +16,10 @@ import argparse
 import itertools
 import math
 import os
+import random
 import sys
 import time
-import timeit
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -35,55 +28,63 @@ from statistics import mean, median, quantiles
 from typing import Any
 
 import torch
-from torch.utils.benchmark import Timer
+from tqdm import tqdm
 
 from benchmarks.neighbours import neighbours
+from benchmarks.timers import BELIEVED, BUDGET_S, COMPARISONS, Answer, figures, overheads
 from course import machine
-from course.i18n import pick
-from course.timing import compare, measure
 
-OUT = Path("build/benchmarks/timing.txt")
-BUDGET_S = 0.4
-BELIEVED = 0.005
+OUT = Path("build/benchmarks/timing.md")
 PLANTED = (3, 1, 0)
-REPEATABILITY_RUNS = 8
 UNITS = 200
 EDGE = 16
+CONDITIONS = ("quiet", "neighbours")
+BLOCKS = (1, 2, 10, 1000)
 
 Function = Callable[[], Any]
 
 
-@dataclass(frozen=True)
-class Answer:
-    """One comparison: ratio of the times, what it says (+1 slower, -1 faster, 0 no difference), interval."""
-
-    ratio: float
-    says: int
-    interval: tuple[float, float] | None = None
-
-
 @dataclass
-class Row:
-    """All comparisons of one method on one planted difference (in per cent)."""
+class Cell:
+    """All comparisons of one method on one planted difference (in per cent) under one condition."""
 
-    method: str
     planted: int
     answers: list[Answer] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
 
     @property
     def truth(self) -> float:
         """The ratio planted."""
         return (100 + self.planted) / 100
 
-    def cells(self) -> list[str]:
-        """Method, detected, false alarms, RMSE in percentage points, coverage."""
-        count = len(self.answers)
-        right = sum(a.says > 0 for a in self.answers) / count
-        wrong = sum(a.says < 0 if self.planted else a.says != 0 for a in self.answers) / count
-        error = math.sqrt(mean((a.ratio - self.truth) ** 2 for a in self.answers)) * 100
-        covered = [a.interval[0] <= self.truth <= a.interval[1] for a in self.answers if a.interval]
-        return [self.method, f"{right:.0%}" if self.planted else "-", f"{wrong:.0%}", f"{error:.2f}",
-                f"{mean(covered):.0%}" if covered else "no interval"]
+    @property
+    def found(self) -> int:
+        """How often the slower one was called slower."""
+        return sum(a.says > 0 for a in self.answers)
+
+    @property
+    def alarms(self) -> int:
+        """How often the wrong one was called slower; on equal code, how often a difference was seen."""
+        return sum(a.says < 0 if self.planted else a.says != 0 for a in self.answers)
+
+    @property
+    def rmse(self) -> float:
+        """Root mean square error of the ratio, in percentage points."""
+        return math.sqrt(mean((a.ratio - self.truth) ** 2 for a in self.answers)) * 100
+
+    @property
+    def covered(self) -> int | None:
+        """How often the interval holds the truth; None without intervals."""
+        held = [a.interval[0] <= self.truth <= a.interval[1] for a in self.answers if a.interval]
+        return sum(held) if held else None
+
+
+@dataclass
+class Results:
+    """Everything measured so far; an interrupted run has fewer answers, not other ones."""
+
+    cells: dict[tuple[int, str, str], Cell] = field(default_factory=dict)
+    figures: dict[tuple[str, str], list[float]] = field(default_factory=dict)
 
 
 def job(units: int, tensors: tuple[torch.Tensor, torch.Tensor]) -> Function:
@@ -98,151 +99,153 @@ def job(units: int, tensors: tuple[torch.Tensor, torch.Tensor]) -> Function:
     return run
 
 
-def ours(a: Function, b: Function) -> dict[str, Answer]:
-    """course.timing.compare."""
-    found = compare({"a": a, "b": b}, max_time=BUDGET_S, ci=BELIEVED, device="cpu")
-    says = {"slower": 1, "faster": -1}.get(found.verdict, 0)
-    return {"ours": Answer(found.ratio, says, (found.low, found.high))}
-
-
-def torch_timer(a: Function, b: Function) -> dict[str, Answer]:
-    """torch.utils.benchmark, half of the time for each side."""
-    left, right = (Timer("f()", globals={"f": f}, num_threads=torch.get_num_threads())
-                   .blocked_autorange(min_run_time=BUDGET_S / 2) for f in (a, b))
-    ratio = right.median / left.median
-    low_a, _, high_a = quantiles(left.times, n=4, method="inclusive")
-    low_b, _, high_b = quantiles(right.times, n=4, method="inclusive")
-    apart = 1 if low_b > high_a else -1 if high_b < low_a else 0
-    return {"torch medians": _by_ratio(ratio),
-            "torch IQRs": Answer(ratio, apart, (low_b / high_a, high_b / low_a))}
-
-
-def timeit_best(a: Function, b: Function) -> dict[str, Answer]:
-    """The smallest of 20 blocks of timeit, half of the time for each side."""
-
-    def best(f: Function) -> float:
-        once = min(timeit.repeat(f, number=1, repeat=5))
-        number = max(1, round(BUDGET_S / 2 / 20 / once))
-        return min(timeit.repeat(f, number=number, repeat=20)) / number
-
-    left = best(a)
-    return {"timeit best": _by_ratio(best(b) / left)}
-
-
-def do_bench(a: Function, b: Function) -> dict[str, Answer]:
-    """The public do_bench algorithm, half of the time for each side, a fifth of that for its warm-up."""
-    left, right = _do_bench_samples(a), _do_bench_samples(b)
-    return {"do_bench mean": _by_ratio(mean(right) / mean(left)),
-            "do_bench median": _by_ratio(median(right) / median(left))}
-
-
-def _do_bench_samples(f: Function) -> list[float]:
-    f()
-    start = time.perf_counter()
-    for _ in range(5):
-        f()
-    estimate = (time.perf_counter() - start) / 5
-    for _ in range(max(1, int(0.2 * BUDGET_S / 2 / estimate))):
-        f()
-    samples = []
-    for _ in range(max(1, int(0.8 * BUDGET_S / 2 / estimate))):
-        start = time.perf_counter()
-        f()
-        samples.append(time.perf_counter() - start)
-    return samples
-
-
-def _by_ratio(ratio: float) -> Answer:
-    return Answer(ratio, 1 if ratio > 1 + BELIEVED else -1 if ratio < 1 - BELIEVED else 0)
-
-
-METHODS = (ours, torch_timer, timeit_best, do_bench)
-
-
-def rows(repeats: int) -> list[Row]:
-    """Every method on every planted difference; the methods take turns, so all meet the same moods."""
+def work(condition: str, repeats: int, order: random.Random, results: Results) -> Iterator[str]:
+    """Measure everything under one condition; yields what comes next, for the progress bar."""
     tensors = torch.full((EDGE, EDGE), 0.5), torch.empty(EDGE, EDGE)
-    found: dict[tuple[str, int], Row] = {}
     for _ in range(repeats):
-        for planted, method in itertools.product(PLANTED, METHODS):
+        turns = [(planted, method) for planted in PLANTED for method in COMPARISONS]
+        order.shuffle(turns)
+        for planted, method in turns:
+            yield f"{condition}: {planted} %, {method.__name__}"
             slower = job(UNITS * (100 + planted) // 100, tensors)
-            for name, answer in method(job(UNITS, tensors), slower).items():
-                found.setdefault((name, planted), Row(name, planted)).answers.append(answer)
-    return sorted(found.values(), key=lambda row: -row.planted)
+            start = time.perf_counter()
+            answers = method(job(UNITS, tensors), slower)
+            seconds = time.perf_counter() - start
+            for name, answer in answers.items():
+                cell = results.cells.setdefault((planted, name, condition), Cell(planted))
+                cell.answers.append(answer)
+                cell.seconds.append(seconds)
+        yield f"{condition}: single figures"
+        for name, value in figures(job(UNITS, tensors)).items():
+            results.figures.setdefault((name, condition), []).append(value)
 
 
-def repeatability() -> Iterator[str]:
-    """How far single measurements of the same function stray from their median, run after run."""
-    f = job(UNITS, (torch.full((EDGE, EDGE), 0.5), torch.empty(EDGE, EDGE)))
-    kinds: dict[str, list[float]] = {"median_ms": []}
-    for _, yard in itertools.product(range(REPEATABILITY_RUNS), ("compute", "python")):
-        run = measure(f, max_time=BUDGET_S, device="cpu", name="job", calibrate=yard)
-        if yard == "compute":
-            kinds["median_ms"].append(run.median_ms)
-        kinds.setdefault(f"relative, calibrate={yard!r}", []).append(run.relative or math.nan)
-    for name, values in kinds.items():
-        middle = median(values)
-        off = [abs(value - middle) / middle for value in values]
-        yield (f"  measure(f).{name}: {len(values)} runs, median {middle:.4g}, half of them within "
-               f"{median(off):.1%} of it, all within {max(off):.1%}")
+def measure_all(repeats: int, results: Results) -> None:
+    """Fill `results`, quiet and beside as many neighbours as the machine has cores."""
+    order = random.Random(0)
+    steps = len(CONDITIONS) * repeats * (len(PLANTED) * len(COMPARISONS) + 1)
+    with tqdm(total=steps, leave=False) as bar:
+        for condition in CONDITIONS:
+            with nullcontext() if condition == "quiet" else neighbours(_cores()):
+                for what in work(condition, repeats, order, results):
+                    bar.set_description(what)
+                    bar.update()
 
 
-HEADER = ["method", "detected", "false alarms", "RMSE (points)", "coverage"]
+def _cores() -> int:
+    return machine.passport()["cores"] or 1
 
 
-def table(found: list[Row]) -> Iterator[str]:
-    """One block of lines for each planted difference."""
-    for planted, group in itertools.groupby(found, key=lambda row: row.planted):
-        yield f"  {planted} % slower, planted" if planted else "  equal code"
-        lines = [HEADER, *(row.cells() for row in group)]
-        widths = [max(len(line[at]) for line in lines) for at in range(len(HEADER))]
-        widths = [max(width, len(name)) for width, name in zip(widths, HEADER, strict=True)]
-        for line in lines:
-            yield "    " + "  ".join(cell.rjust(width) if at else f"{cell:<17}"
-                                     for at, (cell, width) in enumerate(zip(line, widths, strict=True)))
+def markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> Iterator[str]:
+    """A Markdown table, padded so that it reads as text too."""
+    widths = [max(len(line[at]) for line in [header, *lines]) for at in range(len(header))]
+    for line in (header, ["-" * (w - 1) + ("-" if at == 0 else ":") for at, w in enumerate(widths)], *lines):
+        cells = [c.ljust(w) if at == 0 else c.rjust(w) for at, (c, w) in enumerate(zip(line, widths, strict=True))]
+        yield f"| {' | '.join(cells)} |"
 
 
-def report(repeats: int) -> Iterator[str]:
-    """The lines of the report, as soon as they are measured."""
-    cores = machine.passport()["cores"] or 1
-    when = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
-    yield f"Timers side by side, {when}"
-    yield f"{pick(machine.one_line())}, {cores} cores"
-    if hasattr(os, "getloadavg"):
-        yield f"load of the machine at the start: {os.getloadavg()[0]:.2f}"
-    f = job(UNITS, (torch.full((EDGE, EDGE), 0.5), torch.empty(EDGE, EDGE)))
-    yield (f"{repeats} comparisons a row, {BUDGET_S:g} s each; one call takes "
-           f"{min(timeit.repeat(f, number=20, repeat=5)) / 20 * 1e3:.3f} ms")
-    for name, company in (("quiet", nullcontext()), (f"beside {cores} noisy neighbours", neighbours(cores))):
-        with company:
-            yield f"\n{name}"
-            yield from table(rows(repeats))
-            yield from repeatability()
-    yield ("\ndetected: called slower. false alarms: called faster, or on equal code called different at all."
-           "\nRMSE: of the ratio. coverage: how often the interval holds the truth; for IQRs, the range of "
-           "ratios they allow.")
+def comparison_tables(results: Results) -> Iterator[str]:
+    """One table a planted difference: each column quiet / beside neighbours."""
+    for planted in PLANTED:
+        names = list(dict.fromkeys(name for p, name, _ in sorted(results.cells) if p == planted))
+        names.sort(key=lambda name: name != "ours")
+        lines = []
+        for name in names:
+            found = [results.cells.get((planted, name, condition)) for condition in CONDITIONS]
+            columns = [_both(found, "found")] if planted else []
+            columns += [_both(found, "alarms"), _both(found, "covered")]
+            error = " / ".join(f"{cell.rmse:.2f}" if cell else "-" for cell in found)
+            spent = " / ".join(f"{mean(cell.seconds):.2f}" if cell else "-" for cell in found)
+            lines.append([name, *columns, error, spent])
+        title = f"{planted} % slower, planted" if planted else "Equal code"
+        yield from ("", f"### {title} (quiet / beside neighbours)", "")
+        head = ["method", *(["found"] if planted else []), "false alarms", "truth in interval", "RMSE (points)", "seconds"]
+        if lines:
+            yield from markdown(head, lines)
+
+
+def _both(cells: Sequence[Cell | None], what: str) -> str:
+    values = [(getattr(cell, what), len(cell.answers)) for cell in cells if cell]
+    if any(value is None for value, _ in values):
+        return "no interval"
+    return " / ".join(f"{value} of {count}" for value, count in values)
+
+
+def repeat_table(results: Results) -> Iterator[str]:
+    """How far single figures of the same function stray, run after run."""
+    yield from ("", "### One function measured again and again (quiet / beside neighbours)", "")
+    lines = []
+    for name in dict.fromkeys(name for name, _ in results.figures):
+        groups = [results.figures.get((name, condition), []) for condition in CONDITIONS]
+        together = [value for group in groups for value in group]
+        lines.append([name, " / ".join(f"{_worst(g):.1%}" for g in groups if g),
+                      " / ".join(f"{_spread(g):.2%}" for g in groups if len(g) > 1), f"{_worst(together):.1%}"])
+    if lines:
+        yield from markdown(["figure", "worst run off the median by", "middle half spreads over", "both together"],
+                            lines)
+
+
+def _worst(values: Sequence[float]) -> float:
+    middle = median(values)
+    return max(abs(value / middle - 1) for value in values)
+
+
+def _spread(values: Sequence[float]) -> float:
+    low, middle, high = quantiles(values, n=4, method="inclusive")
+    return (high - low) / middle
+
+
+def overhead_table() -> Iterator[str]:
+    """The timers' own share: a function that does nothing."""
+    yield from ("", "### A function that does nothing, ns a call", "")
+    found = [overheads(block) for block in BLOCKS]
+    lines = [[name, *(f"{each[name]:.0f}" for each in found)] for name in found[0]]
+    yield from markdown(["calls a block", *map(str, BLOCKS)], lines)
+
+
+def heading(repeats: int) -> Iterator[str]:
+    """When, where, with what."""
+    facts = machine.passport()
+    yield from ("# Timers side by side", "")
+    yield (f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC · {facts['cpu']}, {_cores()} cores, {facts['os']} · "
+           f"Python {facts['python']}, torch {facts['torch']}, {facts['threads']} threads, course {facts['course']}")
+    load = f"; load at the start {os.getloadavg()[0]:.2f}" if hasattr(os, "getloadavg") else ""
+    yield f"{repeats} comparisons a cell, {BUDGET_S:g} s each{load}"
+
+
+FOOT = (
+    "",
+    "found: called slower. false alarms: called faster, or on equal code called different at all. A method",
+    f"without an interval is read as saying \"different\" beyond {BELIEVED:.1%}. RMSE: of the ratio, in percentage",
+    "points. For torch IQRs the interval is the range of ratios that the interquartile ranges allow. seconds: of",
+    "one comparison. Budgets count from the first calls; timeit and do_bench estimate first, then fill theirs.",
+)
 
 
 def main() -> None:
-    """Print the report and write it to build/benchmarks/timing.txt."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--quick", action="store_true", help="5 comparisons a row instead of 20")
+    """Measure, print the tables and write them; an interrupt writes what there is."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=20, help="comparisons a cell (default 20)")
+    parser.add_argument("--out", type=Path, default=OUT, help=f"the Markdown file (default {OUT})")
     options = parser.parse_args()
-    lines = []
+    if options.repeats < 1:
+        parser.error("--repeats must be at least 1")
+    results, lines = Results(), list(heading(options.repeats))
+    interrupted = False
+    lines += overhead_table()
     try:
-        for line in report(5 if options.quick else 20):
-            print(line, flush=True)
-            lines.append(line)
+        measure_all(options.repeats, results)
     except KeyboardInterrupt:
-        lines.append("\nInterrupted: the tables above are complete, the rest was not measured.")
-        print(lines[-1])
+        interrupted = True
+    lines += [*comparison_tables(results), *repeat_table(results), *FOOT]
+    if interrupted:
+        lines += ["", "Interrupted: the counts say how many comparisons there were."]
+    print("\n".join(lines))
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print(f"written to {options.out}")
+    if interrupted:
         sys.exit(130)
-    finally:
-        OUT.parent.mkdir(parents=True, exist_ok=True)
-        OUT.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        print(f"written to {OUT}")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import subprocess
 import sys
@@ -12,10 +13,11 @@ import pytest
 
 from course import figures
 from course.figures import plots, style
+from course.figures import timing as timing_plots
 from course.figures.show import wrap
 from course.i18n import both, language, pick, set_language, t
 from course.records import Record
-from course.timing import compare
+from course.timing import compare, measure
 from tests.timing_clocks import NoisyClock, costing
 
 mpl = pytest.importorskip("matplotlib")
@@ -157,9 +159,39 @@ def test_every_plot_draws_and_carries_its_units():
         figures.intervals(axes[0], ["a"], [1], [1, 2], [1], "ms")
 
 
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("code, words", [("en", "lie outside the picture"), ("zh", "个在图外")])
+def test_results_of_the_timer_draw_themselves(dark, code, words):
+    import matplotlib.pyplot as plt
+
+    set_language(code)
+    first = iter([0.8])
+    several = compare({"plain": costing(1e-4), "a $ b": costing(2e-4), 3: costing(1e-4)}, clock=NoisyClock(1))
+    single = measure(lambda: next(first, 3e-3), clock=NoisyClock(1), calibrate=None, name="f")
+    for result, title, extra in ((several, several.headline(), "a \\$ b"), (single, single.sentence(), "844 ms")):
+        ax = result.plot(dark=dark)
+        text = figure_text(ax.figure)
+        assert extra in text
+        if code == "en" or style_module.cjk_font():
+            assert words in text
+            assert ax.get_title("left").replace("\n", "").replace(" ", "").replace("\\", "") == title.replace(" ", "")
+        assert mpl.colors.to_rgb(ax.figure.get_facecolor())[0] < 0.1 or not dark
+        ax.figure.savefig(io.BytesIO(), format="png")
+        plt.close(ax.figure)
+
+
+def test_one_sample_and_one_round_can_be_drawn_too():
+    import matplotlib.pyplot as plt
+
+    clock = NoisyClock(0, 0, 0, 0)
+    for result in (measure(costing(3.0), clock=clock, calibrate=None),
+                   compare({"a": costing(3.0), "b": costing(4.0)}, max_time=1, clock=clock)):
+        plt.close(result.plot().figure)
+
+
 def test_outliers_do_not_squeeze_the_paired_plot():
     pair = SimpleNamespace(ratios=[1.0 + 0.001 * (i % 20) for i in range(100)] + [50.0], low=1.0, high=1.02)
-    low, high = plots._window([pair], 0.02)
+    low, high = timing_plots._window([pair], 0.02)
     assert low < 0.98 and 1.02 < high < 1.3
 
 
@@ -169,6 +201,7 @@ def test_wrapping_counts_chinese_characters_twice_and_breaks_evenly():
     assert abs(len(first) - len(second)) < 12
     assert all("0.6012" in line or "." not in line for line in wrap("用时 0.6012 倍" * 20, 32).split("\n"))
     assert not any(line.startswith("，") for line in wrap("很长的一句话，" * 20, 30).split("\n"))
+    assert "（" not in {line[-1] for width in range(20, 60) for line in wrap("用时是两倍（区间一至三）：更慢。" * 4, width).split("\n")}
 
 
 def test_matplotlib_is_loaded_only_to_draw():

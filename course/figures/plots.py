@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from course.figures.style import DASHES, MARKERS, colors, faint, guide
+from course.figures.style import DASHES, MARKERS, colors, guide
 from course.i18n import t
-
-if TYPE_CHECKING:
-    from course.timing.results import Comparison
 
 
 def intervals(ax: Any, labels: Sequence[str], mids: Sequence[float], lows: Sequence[float],
@@ -131,39 +128,3 @@ def grouped(ax: Any, labels: Sequence[str], series: Mapping[str, Sequence[tuple[
     ax.grid(axis="y", visible=False)
     ax.set_xlabel(_axis(what, unit))
     ax.legend()
-
-
-def paired_plot(comparison: Comparison, ax: Any = None) -> Any:
-    """The ratios of a comparison, round by round, with median, interval and gate; returns the Axes.
-
-    Left of 1 is faster than the baseline, right of it slower. Makes a figure of its own without `ax`.
-    """
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        _, ax = plt.subplots(layout="constrained")
-    pairs = list(comparison.pairs.values())
-    samples(ax, {p.name: p.ratios for p in pairs}, "")
-    for i, pair in enumerate(pairs):
-        ax.plot([pair.low, pair.high], [i + 0.42, i + 0.42], linewidth=3, color=colors()[i % len(colors())])
-    gate = comparison.gate
-    ax.axvspan(1 - gate, 1 + gate, color=faint(), alpha=0.35, linewidth=0, zorder=0)
-    ax.axvline(1, color=guide(), linestyle="--", linewidth=1.3, zorder=0.5)
-    ax.set_ylim(len(pairs) - 0.4, -0.6)
-    ax.set_xlim(*_window(pairs, gate))
-    ax.set_xlabel(t(f"time / time of {comparison.baseline}   (below 1: faster; band: within the gate)",
-                    f"用时 / {comparison.baseline} 的用时（小于 1 更快；灰带：门限之内）"))
-    return ax
-
-
-def _window(pairs: Sequence[Any], gate: float) -> tuple[float, float]:
-    """The quarter points of the ratios and 2.5 times their distance around, with 1, gate and intervals."""
-    low, high = 1 - 1.5 * gate, 1 + 1.5 * gate
-    for pair in pairs:
-        ordered = sorted(pair.ratios)
-        lower, upper = ordered[len(ordered) // 4], ordered[-len(ordered) // 4]
-        room = 2.5 * (upper - lower)
-        low = min(low, pair.low, max(ordered[0], lower - room))
-        high = max(high, pair.high, min(ordered[-1], upper + room))
-    room = 0.05 * (high - low)
-    return low - room, high + room

@@ -128,8 +128,9 @@ def _wrap_line(text: str, width: int) -> list[str]:
     for piece in re.findall(r"[!-~]+|.", text):
         size = sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in piece)
         if columns + size > width and piece not in "，。；：！？）、” ":
-            lines.append(line.rstrip())
-            line, columns = "", 0
+            opening = line[-1:] if line.endswith(("（", "“")) else ""  # an opening mark goes with what it opens
+            lines.append(line.removesuffix(opening).rstrip())
+            line, columns = opening, 2 * len(opening)
         line, columns = line + piece, columns + size
     return [*lines, line]
 

@@ -2,55 +2,73 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
 from course.i18n import t
 from course.timing.guard import TimingError, require_callable
 
-CLASSES = ("compute", "memory", "python")
+CLASSES = ("auto", "calls", "compute", "memory", "python")
 
 
-def yardstick(choice: str | Callable[[], Any] | None, device: str) -> tuple[str, Callable[[], Any]] | None:
+def require_choice(choice: str | Callable[[], Any] | None) -> None:
+    """Raise TimingError unless `choice` is one of CLASSES, a function without arguments or None."""
+    if choice is None or choice in CLASSES:
+        return
+    if not isinstance(choice, str):
+        require_callable("calibrate", choice)
+        return
+    raise TimingError(t(
+        f"calibrate must be one of {', '.join(CLASSES)}, a function or None, not {choice!r}.",
+        f"calibrate 只能是 {'、'.join(CLASSES)}、一个函数或 None，而不是 {choice!r}。",
+    ))
+
+
+def yardstick(choice: str | Callable[[], Any] | None, device: str,
+              parallel: bool) -> tuple[str, Callable[[], Any]] | None:
     """Name and function of the calibration op; None when none is wanted.
 
-    compute: product of two 192 x 192 float32 matrices. memory: copy of 1 Mi float32 (4 MiB).
-    python: a loop of 2000 additions. Raises TimingError for another word.
+    calls: product of two 16 x 16 float32 matrices, so little work that one thread does it. compute: 192 x
+    192, on all threads torch may use. memory: copy of 1 Mi float32 (4 MiB), on all threads too. python:
+    calls, look-ups and small objects. auto: `compute` where the measured function is `parallel` or runs on
+    an accelerator, else `calls`: an op on more threads than the function meets hold-ups that the function
+    does not.
     """
     if choice is None:
         return None
     if not isinstance(choice, str):
-        require_callable("calibrate", choice)
         return getattr(choice, "__name__", "calibrate"), choice
-    if choice not in CLASSES:
-        raise TimingError(t(
-            f"calibrate must be one of {', '.join(CLASSES)}, a function or None, not {choice!r}.",
-            f"calibrate 只能是 {'、'.join(CLASSES)}、一个函数或 None，而不是 {choice!r}。",
-        ))
-    return choice, _make(choice, device.split("+")[0])
+    where = next((d for d in device.split("+") if d != "cpu"), "cpu")
+    if choice == "auto":
+        choice = "compute" if parallel or where != "cpu" else "calls"
+    return choice, _make(choice, where)
 
 
 def _make(choice: str, device: str) -> Callable[[], Any]:
     import torch
 
     if choice == "python":
-        return _python_loop
+        return _plain_python
     if choice == "memory":
         source = torch.ones(1 << 20, device=device)
         target = torch.empty_like(source)
         return lambda: target.copy_(source)
-    a = torch.full((192, 192), 0.5, device=device)
-    out = torch.empty_like(a)
-
-    def product() -> Any:
-        with torch.no_grad():
-            return torch.mm(a, a, out=out)
-
-    return product
+    edge = 16 if choice == "calls" else 192
+    room = torch.full((2, edge * edge + 512), 0.5, device=device)  # one piece: their distance never varies
+    a, out = (row[: edge * edge].view(edge, edge) for row in room)
+    mm = torch.mm
+    return lambda: mm(a, a, out=out)
 
 
-def _python_loop() -> int:
-    total = 0
-    for i in range(2000):
-        total += i
-    return total
+def _second(first: Any, second: Any) -> Any:
+    return second
+
+
+def _plain_python() -> None:
+    """A mixture, for a loop of one kind of instruction changes its speed with its place in memory."""
+    key, table, items = "a", {"a": 1}, (1, 2, 3)
+    for _ in itertools.repeat(None, 300):
+        _second(items, table)
+        len(items)
+        [items, table[key]]

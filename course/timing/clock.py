@@ -2,6 +2,8 @@
 
 Two kinds. `wall`: perf_counter_ns around the block, with every device involved waited for before and after.
 `events`: start and end marks in the device's own queue (resolution about 0.5 us), one device only.
+Waiting is `torch.cuda.synchronize`, `torch.xpu.synchronize` or `torch.mps.synchronize`, each device by name;
+`torch.accelerator.synchronize` knows one device only and raises on a build without any, so it is not used.
 A build without the device never raises on import: every branch asks first.
 """
 
@@ -10,7 +12,7 @@ from __future__ import annotations
 import gc
 import itertools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 from course.i18n import t
@@ -60,42 +62,60 @@ class WallClock:
 
     def _timed(self, f: Callable[[], Any], calls: int) -> float:
         collecting = gc.isenabled()
-        if self._fence:
-            self._fence()
+        repeats, fence = itertools.repeat(None, calls), self._fence
+        if fence:
+            fence()
         gc.disable()
         try:
-            repeats = itertools.repeat(None, calls)
-            start = time.perf_counter_ns()
-            for _ in repeats:
-                f()
-            if self._fence:
-                self._fence()
-            return (time.perf_counter_ns() - start) * 1e-9
+            return (_fenced_ns(f, repeats, fence) if fence else _plain_ns(f, repeats)) * 1e-9
         finally:
             if collecting:
                 gc.enable()
 
 
+def _plain_ns(f: Callable[[], Any], repeats: Iterable[None], now: Callable[[], int] = time.perf_counter_ns) -> int:
+    """ns of the bare loop: local names only, the clock read once before and once after, as timeit does."""
+    start = now()
+    for _ in repeats:
+        f()
+    return now() - start
+
+
+def _fenced_ns(f: Callable[[], Any], repeats: Iterable[None], fence: Callable[[], None],
+               now: Callable[[], int] = time.perf_counter_ns) -> int:
+    """The same with the wait for the devices inside the time."""
+    start = now()
+    for _ in repeats:
+        f()
+    fence()
+    return now() - start
+
+
 class EventClock(WallClock):
-    """Start and end events in the queue of one device. `make_event` returns an event with timing on."""
+    """Start and end events in the queue of one device. `make_event` returns an event with timing on.
+
+    The marks go into the current stream of that device, so work `f` puts into other streams is not seen:
+    time such a function with clock="wall". stream: gives that stream where the device has an index.
+    """
 
     kind = "events"
 
     def __init__(self, device: str, fence: Callable[[], None], make_event: Callable[[], Any],
-                 flush: Callable[[], Any] | None = None) -> None:
+                 flush: Callable[[], Any] | None = None, stream: Callable[[], Any] | None = None) -> None:
         super().__init__(device, fence, flush)
-        self._event = make_event
+        self._event, self._stream = make_event, stream
 
     def _timed(self, f: Callable[[], Any], calls: int) -> float:
         start, end = self._event(), self._event()
+        where = (self._stream(),) if self._stream else ()
         repeats = itertools.repeat(None, calls)
         collecting = gc.isenabled()
         gc.disable()
         try:
-            start.record()
+            start.record(*where)
             for _ in repeats:
                 f()
-            end.record()
+            end.record(*where)
         finally:
             if collecting:
                 gc.enable()
@@ -139,6 +159,9 @@ def _devices(device: Any) -> list[str]:
         return [default_device()]
     listed = list(device) if isinstance(device, Sequence) and not isinstance(device, str) else [device]
     names = [str(d) for d in listed]
+    if not names:
+        raise TimingError(t("The list of devices is empty. Leave device out, or name one.",
+                            "设备列表是空的。请去掉 device 参数，或者写明一个设备。"))
     for name in names:
         kind = name.split(":")[0]
         if kind not in KINDS:
@@ -174,7 +197,7 @@ def clock_for(device: Any = None, kind: str = "auto", cache: str = "hot") -> Clo
     if len(accelerators) == 1 and kind != "wall":
         fence, event = _fence_of(accelerators[0]), _event_maker(accelerators[0])
         assert fence is not None
-        return EventClock(label, fence, event, flush)
+        return EventClock(label, fence, event, flush, _stream_of(accelerators[0]))
     if kind == "events":
         raise TimingError(t(
             "Events live in the queue of one accelerator; here use clock=\"wall\".",
@@ -182,6 +205,11 @@ def clock_for(device: Any = None, kind: str = "auto", cache: str = "hot") -> Clo
         ))
     fences = [f for f in map(_fence_of, accelerators) if f]
     return WallClock(label, _all_of(fences) if fences else None, flush)
+
+
+def given_clock(device: Any, clock: str | Clock, cache: str) -> Clock:
+    """`clock` itself when it is one, else the one `clock_for` makes. Raises TimingError for anything else."""
+    return clock_for(device, clock, cache) if isinstance(clock, str) or not hasattr(clock, "block") else clock
 
 
 def _all_of(fences: Sequence[Callable[[], None]]) -> Callable[[], None]:
@@ -200,6 +228,14 @@ def _event_maker(device: str) -> Callable[[], Any]:
     return lambda: event(enable_timing=True)
 
 
+def _stream_of(device: str) -> Callable[[], Any] | None:
+    """Gives the current stream of "cuda:1": without it a mark would go to the device in use. None for "cuda"."""
+    import torch
+
+    kind, _, index = device.partition(":")
+    return (lambda: getattr(torch, kind).current_stream(device)) if index and kind != "mps" else None
+
+
 def _flusher(device: str) -> Callable[[], Any]:
     """Writes a buffer of twice the last-level cache of `device` (64 MiB where its size is unknown)."""
     import torch
@@ -207,6 +243,8 @@ def _flusher(device: str) -> Callable[[], Any]:
     size = 0
     if device.startswith("cuda"):
         size = getattr(torch.cuda.get_device_properties(device), "L2_cache_size", 0)
+    elif device.startswith("xpu"):
+        size = getattr(torch.xpu.get_device_properties(device), "last_level_cache_size", 0)
     elif device == "cpu":
         size = cpu_cache_bytes()
     buffer = torch.empty(min(max(2 * size, 64 << 20), 512 << 20), dtype=torch.uint8, device=device)
@@ -225,27 +263,6 @@ def cpu_cache_bytes() -> int:
     return max(sizes)
 
 
-def as_cuda_graph(f: Callable[[], Any]) -> Callable[[], Any]:
-    """`f` captured once in a CUDA graph: calling the result replays its kernels without launching each.
-
-    `f` must use the same tensors every time and never wait for the GPU. Raises TimingError without CUDA.
-    """
-    import torch
-
-    if not available("cuda"):
-        raise TimingError(t("A CUDA graph needs a CUDA device.", "CUDA graph 需要 CUDA 设备。"))
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        for _ in range(3):
-            f()
-    torch.cuda.current_stream().wait_stream(side)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        f()
-    return graph.replay
-
-
 def calls_for(clock: Clock, f: Callable[[], Any], target_s: float = MIN_BLOCK_S) -> int:
     """How many calls make a block of at least `target_s` seconds, found by doubling."""
     if clock.cache == "cold":
@@ -259,19 +276,6 @@ def calls_for(clock: Clock, f: Callable[[], Any], target_s: float = MIN_BLOCK_S)
             return calls
         grow = target_s / max(seconds, 1e-9) * 1.1
         calls = max(calls + 1, min(calls * 10, int(calls * grow) + 1))
-
-
-def threads(clock: Clock) -> int:
-    """Threads torch uses inside one operator on the CPU, in the process where `clock` runs."""
-    import torch
-
-    return int(getattr(clock, "threads", None) or torch.get_num_threads())
-
-
-def overhead_ns(clock: Clock, calls: int) -> float:
-    """What the timer itself adds, in ns a call: an empty block of `calls` calls, best of three."""
-    nothing = [].__len__
-    return min(clock.block(nothing, calls) for _ in range(3)) / calls * 1e9
 
 
 def progress(budget_s: float, title: str) -> Any:

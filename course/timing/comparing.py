@@ -8,7 +8,9 @@ from typing import Any
 
 from course.i18n import t
 from course.timing import guard, stats
-from course.timing.clock import Clock, as_cuda_graph, calls_for, clock_for, end_progress, progress, threads
+from course.timing.clock import Clock, calls_for, end_progress, given_clock, progress
+from course.timing.effort import PARALLEL, Effort, crowded_note, threads
+from course.timing.graph import as_cuda_graph
 from course.timing.results import Comparison, Paired
 
 WARMUP_SHARE = 0.15
@@ -42,7 +44,8 @@ def compare(
 
     baseline: a key of `candidates` (default: the first). device, clock, cache: see `clock_for`.
     cuda_graph: capture each function in a CUDA graph first. fresh_process: candidates are
-    "module:function" strings or importable functions, each run in a process of its own, taking turns;
+    "module:function" strings or functions of a file that can be imported (no lambda, nothing defined in a
+    notebook: write it to a file with %%writefile), each run in a process of its own, taking turns;
     needed where a process remembers (cuDNN keeps a plan per shape); differences below the gate are then
     never called faster or slower, for processes differ among themselves. seed: of the random order.
     An interrupt returns what was measured so far. Raises TimingError, in words, for odd input.
@@ -51,14 +54,15 @@ def compare(
     guard.require_positive(ci=ci, max_time=max_time, gate=gate)
     run = _Run(base, ci, max_time, gate, random.Random(seed))
     if fresh_process:
-        from course.timing.fresh import Workers
+        from course.timing.fresh import Setting, Workers
 
-        with Workers(candidates, device, cache) as workers:
+        setting = Setting(device, guard.require_clock_name(clock), cache, cuda_graph)
+        with Workers(candidates, setting) as workers:
             run.resolution = max(ci, gate)  # equal code differs by about 1 % from process to process
             return run.go(workers.functions, workers.clock, fresh=True)
     for name, f in candidates.items():
         guard.require_callable(name, f)
-    chosen = clock_for(device, clock, cache) if isinstance(clock, str) else clock
+    chosen = given_clock(device, clock, cache)
     functions = {n: as_cuda_graph(f) if cuda_graph else f for n, f in candidates.items()}
     with guard.hidden_prints() as sink:
         return run.go(functions, chosen, fresh=False, sink=sink)
@@ -74,6 +78,7 @@ class _Run:
         self.calls: dict[str, int] = {}
         self.times: dict[str, list[float]] = {}
         self.notes: list[str] = []
+        self.effort: Effort | None = None
         self.complete, self.final = True, True
 
     def go(self, functions: Mapping[str, Callable[[], Any]], clock: Clock, fresh: bool,
@@ -86,6 +91,7 @@ class _Run:
             self.started = clock.now()
             if self._fits():
                 self._warm_up()
+                self.effort = Effort()
                 self._rounds(bar)
         except KeyboardInterrupt:
             if not guard.swallow_interrupt(self._whole_rounds() > 0):
@@ -188,7 +194,10 @@ class _Run:
 
     def _result(self, fresh: bool) -> Comparison:
         rounds = self._whole_rounds()
+        busy = self.effort.busy() if self.effort and not fresh and self.clock.device == "cpu" else 1.0
         pairs = {name: self._paired(name) for name in self._candidates()}
+        if busy > PARALLEL and any(pair.verdict == "undecided" for pair in pairs.values()):
+            self.notes.append(crowded_note(busy))
         return Comparison(
             baseline=self.baseline, pairs=pairs,
             medians_ms={n: stats.median(v) * 1e3 for n, v in self.times.items()},

@@ -11,13 +11,33 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from types import TracebackType
 from typing import Any
 
 from course.i18n import language, t
 from course.timing.guard import TimingError
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How each process times: as the arguments of `compare`. device None: the accelerator in use there."""
+
+    device: Any
+    clock: str
+    cache: str
+    cuda_graph: bool
+
+    def as_plain(self) -> dict[str, Any]:
+        """The same for JSON."""
+        plain = asdict(self)
+        if self.device is not None:
+            listed = isinstance(self.device, (list, tuple))
+            plain["device"] = [str(d) for d in self.device] if listed else str(self.device)
+        return plain
 
 
 def target_of(name: str, candidate: Any) -> str:
@@ -34,11 +54,25 @@ def target_of(name: str, candidate: Any) -> str:
     if module and module != "__main__" and _resolve(module, path) is candidate:
         return f"{module}:{path}"
     raise TimingError(t(
-        f"{name} lives in this notebook or inside another function, so a new process cannot import it. "
-        f'Put it into a file mylab.py with %%writefile and pass "mylab:function".',
-        f"{name} 定义在 notebook 里或另一个函数里，新进程无法导入它。"
-        f'请用 %%writefile 把它写进 mylab.py，再传入 "mylab:函数名"。',
+        f"{name} is {_kind(candidate, 'en')}, so a new process cannot import it. Put it, with what it needs, into "
+        f'a file mylab.py (`%%writefile mylab.py` as the first line of a cell) and pass "mylab:function".',
+        f"{name} 是{_kind(candidate, 'zh')}，新进程无法导入它。请把它连同所需的内容写进文件 mylab.py"
+        f'（在单元格第一行写 `%%writefile mylab.py`），再传入 "mylab:函数名"。',
     ))
+
+
+def _kind(candidate: Any, code: str) -> str:
+    """What stands in the way of importing it, in words."""
+    name = getattr(candidate, "__name__", "")
+    if name == "<lambda>":
+        words = "a lambda", "一个 lambda"
+    elif "<locals>" in getattr(candidate, "__qualname__", ""):
+        words = "defined inside another function", "在另一个函数内部定义的"
+    elif getattr(candidate, "__module__", None) == "__main__" and name:
+        words = "defined in this notebook or script", "在这个 notebook 或脚本里定义的"
+    else:
+        words = "an object without an importable name", "一个没有可导入名字的对象"
+    return words[code == "zh"]
 
 
 def _resolve(module: str, path: str) -> Any:
@@ -56,16 +90,15 @@ class _Remote:
 
     runs_elsewhere = True
 
-    def __init__(self, name: str, target: str, device: Any, cache: str) -> None:
+    def __init__(self, name: str, target: str, setting: Setting) -> None:
         self.name = name
+        self._complaints = tempfile.TemporaryFile()
         paths = [os.getcwd(), *filter(None, sys.path)]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))}
-        where = None if device is None else str(device)
-        spec = json.dumps({"target": target, "device": where, "cache": cache, "language": language(),
-                           "name": name})
+        spec = json.dumps({"target": target, "language": language(), "name": str(name), **setting.as_plain()})
         self._process = subprocess.Popen(
             [sys.executable, "-m", "course.timing.worker", spec], env=environment, stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, encoding="utf-8",
+            stdout=subprocess.PIPE, stderr=self._complaints, text=True, encoding="utf-8",
             start_new_session=True,
         )
 
@@ -77,13 +110,22 @@ class _Remote:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
-            code = self._process.wait()
-            raise TimingError(t(f"The process of {self.name} ended early (exit code {code}).",
-                                f"{self.name} 的进程提前结束（退出码 {code}）。"))
+            raise TimingError(self._why_ended())
         answer = json.loads(line)
         if "error" in answer:
             raise TimingError(answer["error"])
         return answer
+
+    def _why_ended(self) -> str:
+        code = self._process.wait()
+        self._complaints.seek(0)
+        said = self._complaints.read().decode(errors="replace").strip().split("\n")[-1][:200]
+        if code == -9:
+            said = t("the system killed it, most often because the memory was full", "被系统终止，通常是内存不足")
+        return t(f"The process of {self.name} ended early (exit code {code}: {said or 'it said nothing'}). "
+                 "Call the function in a fresh kernel by itself, make that work, then compare.",
+                 f"{self.name} 的进程提前结束（退出码 {code}：{said or '没有输出'}）。"
+                 "请先在新内核里单独调用这个函数并修好，再来比较。")
 
     def seconds(self, calls: int) -> float:
         """Seconds that `calls` calls take over there."""
@@ -95,19 +137,23 @@ class _Remote:
             pass  # receive() says why
         return float(self.receive()["seconds"])
 
-    def close(self) -> None:
-        """End the process: politely, then for good."""
+    def hang_up(self) -> None:
+        """Close its input: the process ends after the block it is at."""
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe:
                 try:
                     pipe.close()
                 except BrokenPipeError:
                     pass
+
+    def end(self) -> None:
+        """Wait until it ended, at most 2 s, then end it for good."""
         try:
             self._process.wait(2)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        self._complaints.close()
 
 
 class _RemoteClock:
@@ -130,17 +176,20 @@ class _RemoteClock:
 class Workers:
     """One process a candidate, started and ended together; `functions` and `clock` feed a comparison."""
 
-    def __init__(self, candidates: Mapping[str, Any], device: Any, cache: str) -> None:
-        targets = {name: target_of(name, candidate) for name, candidate in candidates.items()}
-        self._arguments = targets, device, cache
+    def __init__(self, candidates: Mapping[str, Any], setting: Setting) -> None:
+        self._targets = {name: target_of(name, candidate) for name, candidate in candidates.items()}
+        self._setting = setting
         self.functions: dict[str, _Remote] = {}
 
     def __enter__(self) -> Workers:
-        targets, device, cache = self._arguments
+        from tqdm.auto import tqdm
+
         try:
-            for name, target in targets.items():
-                self.functions[name] = _Remote(name, target, device, cache)
-            ready = [remote.receive() for remote in self.functions.values()]
+            for name, target in self._targets.items():
+                self.functions[name] = _Remote(name, target, self._setting)
+            bar = tqdm(self.functions.values(), leave=False, delay=1,
+                       desc=t("starting the processes", "正在启动进程"))
+            ready = [remote.receive() for remote in bar]
         except BaseException:
             self._close()
             raise
@@ -153,4 +202,6 @@ class Workers:
 
     def _close(self) -> None:
         for remote in self.functions.values():
-            remote.close()
+            remote.hang_up()
+        for remote in self.functions.values():
+            remote.end()

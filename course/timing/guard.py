@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import inspect
 import io
+import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from typing import Any
 
 from course.i18n import t
+from course.suggest import did_you_mean
 
 
 class TimingError(ValueError):
@@ -54,9 +55,9 @@ def require_callable(name: str, f: Any) -> None:
     if not callable(f):
         kind = type(f).__name__
         raise TimingError(t(
-            f"{name} is a {kind}, not a function: the work was already done before the timer started. "
+            f"{name} is of type {kind}, not a function: the work was already done before the timer started. "
             f"Wrap the call: `lambda: ...`.",
-            f"{name} 是一个 {kind}，不是函数：计时还没开始，活已经干完了。请把调用包起来：`lambda: ...`。",
+            f"{name} 的类型是 {kind}，不是函数：计时还没开始，活已经干完了。请把调用包起来：`lambda: ...`。",
         ))
     try:
         inspect.signature(f).bind()
@@ -82,11 +83,16 @@ def require_candidates(candidates: Any, baseline: str | None) -> str:
             "compare 至少需要两个函数；只测一个请用 measure(f)。",
         ))
     names = list(candidates)
+    for name in names:
+        if not str(name).strip() or len(str(name).splitlines()) > 1:
+            raise TimingError(t(
+                f"The name {name!r} cannot be printed in a table; give every function a name on one line.",
+                f"名字 {name!r} 无法写进表格；请给每个函数起一个单行的名字。",
+            ))
     if baseline is None:
         return names[0]
     if baseline not in candidates:
-        near = difflib.get_close_matches(str(baseline), [str(n) for n in names], n=1)
-        hint = t(f' Did you mean "{near[0]}"?', f"是不是想写 “{near[0]}”？") if near else ""
+        hint = did_you_mean(str(baseline), map(str, names), 0.4)
         listed = ", ".join(map(str, names))
         raise TimingError(t(
             f'The baseline "{baseline}" is none of the candidates ({listed}).{hint}',
@@ -96,13 +102,21 @@ def require_candidates(candidates: Any, baseline: str | None) -> str:
 
 
 def require_positive(**values: float) -> None:
-    """Raise TimingError naming the first value that is not a positive number."""
+    """Raise TimingError naming the first value that is not a positive, finite number."""
     for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
             raise TimingError(t(
-                f"{name} must be a number greater than 0, not {value!r}.",
-                f"{name} 必须是大于 0 的数，而不是 {value!r}。",
+                f"{name} must be a finite number greater than 0, not {value!r}.",
+                f"{name} 必须是大于 0 的有限数，而不是 {value!r}。",
             ))
+
+
+def require_clock_name(clock: Any) -> str:
+    """`clock` where it must be a name: a clock made in this process is of no use to another one."""
+    if isinstance(clock, str):
+        return clock
+    raise TimingError(t('With fresh_process=True clock must be "auto", "wall" or "events".',
+                        'fresh_process=True 时，clock 只能是 "auto"、"wall" 或 "events"。'))
 
 
 def checked(name: str, f: Callable[[], Any]) -> Callable[[], Any]:
@@ -144,11 +158,22 @@ def named_errors(name: str, call: int) -> Iterator[None]:
         raise
     except (Exception, SystemExit) as error:
         kind, text = type(error).__name__, str(error).strip().split("\n")[0][:300].rstrip(".")
+        said_en, said_zh = (f": {text}", f"：{text}") if text else ("", "")
         when = t("on the first call", "首次调用时") if call <= 1 else t("after some calls", "调用若干次后")
-        raise TimingError(t(
-            f"{name} raised {kind} {when}: {text}. Call it once by itself, make that work, then time it.",
-            f"{name} {when}抛出了 {kind}：{text}。请先单独调用一次并修好，再来计时。",
-        )) from error
+        raise TimingError(t(f"{name} raised {kind} {when}{said_en}. ", f"{name} {when}抛出了 {kind}{said_zh}。")
+                          + _next_step(error, text, call)) from error
+
+
+def _next_step(error: BaseException, text: str, call: int) -> str:
+    """What to do about an exception of the timed function."""
+    if isinstance(error, MemoryError) or "out of memory" in text or "allocate memory" in text:
+        return t("The memory is full: use a smaller input or batch, `del` what is no longer needed, "
+                 "or restart the kernel.",
+                 "内存（或显存）不够：请减小输入或 batch，用 `del` 释放不再需要的对象，或重启内核。")
+    if call <= 1:
+        return t("Call it once by itself, make that work, then time it.", "请先单独调用一次并修好，再来计时。")
+    return t("Each call must find things as the first one did: create inside the function what it uses up.",
+             "每次调用都要面对同样的起点：会被用掉的东西请放在函数里面创建。")
 
 
 class _Sink(io.TextIOBase):

@@ -8,23 +8,20 @@ from typing import Any
 
 from course.i18n import t
 from course.timing import guard, stats
-from course.timing.calibration import yardstick
-from course.timing.clock import (
-    Clock,
-    as_cuda_graph,
-    calls_for,
-    clock_for,
-    end_progress,
-    overhead_ns,
-    progress,
-    threads,
-)
+from course.timing.calibration import require_choice, yardstick
+from course.timing.clock import Clock, calls_for, end_progress, given_clock, progress
+from course.timing.effort import PARALLEL, Effort, crowded_note, overhead_ns, threads
+from course.timing.graph import as_cuda_graph
 from course.timing.results import Measurement
 
 WARMUP_SHARE = 0.3
 """Largest part of the budget that goes into warming up after the first call."""
 PATIENCE = 10
 """A first call that takes longer than this many budgets is not repeated."""
+TINY = 0.2
+"""A larger part of the median than this in the timer's own overhead gets a remark."""
+EFFORT_S = 0.06
+"""Seconds over which that is watched: an operating system books the time of other threads every few ms only."""
 MAX_SAMPLES = 20_000
 
 
@@ -36,7 +33,7 @@ def measure(
     clock: str | Clock = "auto",
     cache: str = "hot",
     cuda_graph: bool = False,
-    calibrate: str | Callable[[], Any] | None = "compute",
+    calibrate: str | Callable[[], Any] | None = "auto",
     name: str | None = None,
     seed: int | None = None,
 ) -> Measurement:
@@ -44,18 +41,21 @@ def measure(
 
     Warms up until two successive block medians agree within 2 % (at most 30 % of the budget). Blocks of
     at least 0.3 ms of `f` and of a calibration op alternate at random; `relative` is the median ratio of
-    the two, which repeats where the absolute time does not. calibrate: `compute` (a matrix product),
-    `memory` (a large copy), `python` (a bare loop), a function of your own, or None.
+    the two, which repeats where the absolute time does not, as long as both lean on the same part of the
+    machine. calibrate: `auto` (by the number of threads `f` uses: `calls` for one, `compute` for more and
+    for accelerators), `calls` (a small operator), `compute` (a matrix product on all threads), `memory` (a
+    large copy), `python` (a bare loop), a function of your own, or None.
     device, clock, cache: see `clock_for`. An interrupt returns what was measured so far.
     Raises TimingError, in words, for odd input.
     """
     label = name or _name_of(f)
     guard.require_callable(label, f)
     guard.require_positive(max_time=max_time)
-    chosen = clock_for(device, clock, cache) if isinstance(clock, str) else clock
+    chosen = given_clock(device, clock, cache)
+    require_choice(calibrate)
     timed = as_cuda_graph(f) if cuda_graph else f
     with guard.hidden_prints() as sink:
-        run = _Run(label, timed, chosen, max_time, yardstick(calibrate, chosen.device), random.Random(seed))
+        run = _Run(label, timed, chosen, max_time, calibrate, random.Random(seed))
         run.go()
     return run.result(guard.print_note(sink))
 
@@ -69,9 +69,11 @@ class _Run:
     """The state of one measurement while it is under way."""
 
     def __init__(self, name: str, f: Callable[[], Any], clock: Clock, max_time: float,
-                 calibration: tuple[str, Callable[[], Any]] | None, order: random.Random) -> None:
+                 calibrate: str | Callable[[], Any] | None, order: random.Random) -> None:
         self.name, self.f, self.clock, self.max_time, self.order = name, f, clock, max_time, order
-        self.calibration = calibration
+        self.calibrate = calibrate
+        self.calibration: tuple[str, Callable[[], Any]] | None = None
+        self.busy = 1.0
         self.samples: list[float] = []
         self.ratios: list[float] = []
         self.calls = 1
@@ -121,10 +123,13 @@ class _Run:
         with guard.named_errors(self.name, 2):
             self.calls = calls_for(self.clock, self.f)
         seen: list[float] = []
-        while self._spent() < limit and not self.warm:
+        effort, least = Effort(), self._spent() + min(EFFORT_S, WARMUP_SHARE / 2 * self.max_time)
+        while self._spent() < limit and not (self.warm and self._spent() >= least):
             seen.append(self._block())
             self.warmup_calls += self.calls
             self.warm = stats.steady(seen)
+        self.busy = effort.busy()
+        self.calibration = yardstick(self.calibrate, self.clock.device, self.busy > PARALLEL)
         if self.calibration:
             self.calibration_calls = calls_for(self.clock, self.calibration[1])
 
@@ -167,6 +172,17 @@ class _Run:
                 f"想得到区间，请设 max_time={need}，或减小工作量。",
             ))
         interval = stats.median_interval(samples)
+        quality = stats.quality(samples, interval)
+        if self.busy > PARALLEL and self.clock.device == "cpu" and quality in ("noisy", "bimodal"):
+            self.notes.append(crowded_note(self.busy))
+        overhead = overhead_ns(self.clock, self.calls)
+        if overhead * 1e-9 > TINY * stats.median(samples):
+            self.notes.append(t(
+                f"Calling a function that does nothing takes {overhead:.0f} ns in this timer, much of what was "
+                "measured. To time so little work, repeat it inside the function.",
+                f"在这个计时器里，调用一个空函数就要 {overhead:.0f} ns，占了测得时间的一大部分。"
+                "要测这么小的工作量，请在函数内部多重复几次。",
+            ))
         ratio = stats.median_interval(self.ratios) if self.ratios else None
         ms = [s * 1e3 for s in samples]
         return Measurement(
@@ -176,9 +192,9 @@ class _Run:
             relative=stats.median(self.ratios) if self.ratios else None,
             relative_low=ratio.low if ratio else None, relative_high=ratio.high if ratio else None,
             calibration=self.calibration[0] if self.calibration and self.ratios else None,
-            quality=stats.quality(samples, interval), calls_per_sample=self.calls,
-            warmup_calls=self.warmup_calls, warm=self.warm, overhead_ns=overhead_ns(self.clock, self.calls),
+            quality=quality, calls_per_sample=self.calls,
+            warmup_calls=self.warmup_calls, warm=self.warm, overhead_ns=overhead,
             device=self.clock.device, clock=self.clock.kind, cache=self.clock.cache,
-            threads=threads(self.clock),
+            threads=threads(self.clock), busy_threads=self.busy,
             seconds=self.clock.now() - self.began, complete=self.complete, notes=(*self.notes, *notes),
         )

@@ -2,50 +2,23 @@
 
 from __future__ import annotations
 
-import html
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from course.i18n import t
+from course.timing.render import (
+    card,
+    format_ms,
+    quality_word,
+    setting,
+    share,
+    table,
+    text_table,
+    verdict_word,
+)
 
 VERDICTS = ("faster", "slower", "same", "undecided")
 QUALITIES = ("stable", "bimodal", "noisy", "few")
-
-
-def format_ms(ms: float) -> str:
-    """A time with three significant figures and a unit that suits: 812 ms, 3.10 ms, 41.2 us, 85.0 ns."""
-    for limit, scale, unit in ((1e-3, 1e6, "ns"), (1.0, 1e3, "µs"), (1e3, 1.0, "ms")):
-        if ms < limit * 0.9995:
-            return f"{_three(ms * scale)} {unit}"
-    return f"{_three(ms / 1e3)} s"
-
-
-def _three(value: float) -> str:
-    digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
-    return f"{value:.{digits}f}"
-
-
-def verdict_word(verdict: str) -> str:
-    """A verdict in the learner's language."""
-    return {"faster": t("faster", "更快"), "slower": t("slower", "更慢"),
-            "same": t("same", "一样快"), "undecided": t("undecided", "未定")}[verdict]
-
-
-def quality_word(quality: str) -> str:
-    """A quality in the learner's language."""
-    return {"stable": t("stable", "稳定"), "bimodal": t("bimodal: two speeds", "双峰：有两种速度"),
-            "noisy": t("noisy", "噪声大"), "few": t("too few samples", "样本太少")}[quality]
-
-
-def table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    """An HTML table; every cell escaped."""
-    head = "".join(f'<th scope="col" style="text-align:left">{html.escape(c)}</th>' for c in header)
-    body = "".join(
-        "<tr>" + "".join(f'<td style="text-align:left">{html.escape(c)}</td>' for c in line) + "</tr>"
-        for line in lines
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 @dataclass(frozen=True)
@@ -56,7 +29,8 @@ class Measurement:
     later run may differ by far more), samples_ms (one per block of `calls_per_sample` calls), first_call_ms
     (apart from the rest), relative (time / time of the interleaved calibration op `calibration`, or None),
     quality (stable | bimodal | noisy | few), overhead_ns (the timer's own, a call; not subtracted),
-    device, clock (wall | events), cache (hot | cold), threads, warmup_calls, warm (two block medians agreed
+    device, clock (wall | events), cache (hot | cold), threads (torch may use), busy_threads (of this process at
+    work while it ran; 1.0 for work in one thread), warmup_calls, warm (two block medians agreed
     within 2 %), complete (False after an interrupt), notes (sentences in the learner's language).
     """
 
@@ -81,6 +55,7 @@ class Measurement:
     clock: str
     cache: str
     threads: int
+    busy_threads: float
     seconds: float
     complete: bool = True
     notes: tuple[str, ...] = ()
@@ -88,15 +63,17 @@ class Measurement:
     def rows(self) -> list[dict[str, Any]]:
         """One tidy row, raw samples under `samples_ms`."""
         keys = ("name", "median_ms", "p10_ms", "low_ms", "high_ms", "confidence", "first_call_ms",
-                "relative", "quality", "calls_per_sample", "overhead_ns", "device", "clock", "cache",
-                "threads", "complete")
+                "relative", "relative_low", "relative_high", "calibration", "quality", "calls_per_sample",
+                "overhead_ns", "device", "clock", "cache", "threads", "busy_threads", "complete")
         return [{key: getattr(self, key) for key in keys} | {"samples_ms": list(self.samples_ms)}]
 
     def _facts(self) -> list[tuple[str, str]]:
         count = len(self.samples_ms)
-        per_sample = t(f"{count} samples of {self.calls_per_sample} calls",
-                       f"{count} 个样本，每个 {self.calls_per_sample} 次调用")
+        calls = self.calls_per_sample
+        per_sample = t(f"{count} sample{'s' * (count > 1)} of {calls} call{'s' * (calls > 1)}",
+                       f"{count} 个样本，每个 {calls} 次调用")
         low, high, sure = format_ms(self.low_ms), format_ms(self.high_ms), f"{self.confidence:.0%}"
+        part = share(self.overhead_ns / 1e6, self.median_ms)
         facts = [
             (t("median", "中位数"), format_ms(self.median_ms)),
             (t("interval", "区间"), t(f"{low} to {high} ({sure})", f"{low} 至 {high}（{sure}）")),
@@ -104,14 +81,22 @@ class Measurement:
             (t("first call", "首次调用"), format_ms(self.first_call_ms)),
             (t("samples", "样本"), per_sample),
             (t("quality", "质量"), quality_word(self.quality)),
-            (t("timer's own overhead", "计时器自身开销"), t(f"{self.overhead_ns:.0f} ns a call",
-                                                   f"每次 {self.overhead_ns:.0f} ns")),
-            (t("measured on", "测量条件"), _setting(self.device, self.clock, self.cache, self.threads)),
+            (t("timer's own overhead", "计时器自身开销"),
+             t(f"{self.overhead_ns:.0f} ns a call ({part}), not subtracted",
+               f"每次 {self.overhead_ns:.0f} ns（{part}），未扣除")),
+            (t("CPU threads at work", "忙碌的 CPU 线程"), f"{self.busy_threads:.1f}"),
+            (t("measured on", "测量条件"), setting(self.device, self.clock, self.cache, self.threads)),
         ]
         if self.relative is not None:
             facts.insert(3, (t(f"relative to {self.calibration}", f"相对于 {self.calibration}"),
                              f"{self.relative:.4g}"))
         return facts
+
+    def plot(self, ax: Any = None, dark: bool | None = None) -> Any:
+        """Samples in order, their distribution, the first call apart; see `course.figures.samples_plot`."""
+        from course.figures.timing import samples_plot
+
+        return samples_plot(self, ax, dark)
 
     def sentence(self) -> str:
         """First call and steady state in one sentence."""
@@ -123,7 +108,7 @@ class Measurement:
         )
 
     def __str__(self) -> str:
-        facts = [f"  {what}: {value}" for what, value in self._facts()]
+        facts = [t(f"  {what}: {value}", f"  {what}：{value}") for what, value in self._facts()]
         return "\n".join([self.sentence(), *facts, *(f"  ! {note}" for note in self.notes)])
 
     def __repr__(self) -> str:
@@ -134,15 +119,15 @@ class Measurement:
 
     def _repr_html_(self) -> str:
         facts = table((t("what", "项目"), t("value", "数值")), self._facts())
-        return _card(self.sentence(), facts, self.notes)
+        return card(self.sentence(), facts, self.notes)
 
 
 @dataclass(frozen=True)
 class Paired:
     """One candidate against the baseline: the median of ratios, its interval, the verdict.
 
-    ratio = time(candidate) / time(baseline), below 1 is faster; low..high covers the truth in 95 % of runs
-    (all looks and all candidates of the run together; `confidence` is that of this single interval).
+    ratio = time(candidate) / time(baseline), below 1 is faster; low..high covers the truth in at least 95 % of
+    runs (all looks and all candidates of the run together; `confidence` is that of this single interval).
     verdict: faster | slower | same | undecided. ratios: one a round, in order.
     """
 
@@ -159,6 +144,8 @@ class Paired:
     def figures(self) -> tuple[str, str, str]:
         """Ratio, low and high with as many decimals as the interval deserves."""
         digits = 4 if self.high - self.low < 0.004 else 3
+        if self.high < 0.1 or self.high >= 10:
+            return f"{self.ratio:.3g}", f"{self.low:.3g}", f"{self.high:.3g}"
         return f"{self.ratio:.{digits}f}", f"{self.low:.{digits}f}", f"{self.high:.{digits}f}"
 
     def sentence(self) -> str:
@@ -168,8 +155,9 @@ class Paired:
                     f"{self.baseline} 用时的 {ratio} 倍（区间 {low} 至 {high}）")
         if self.verdict == "undecided":
             width = (self.high - self.low) * 100
-            ending = t(f"undecided, the interval is still {width:.2g} % wide: give it more time",
-                       f"未定，区间仍有 {width:.2g} % 宽：请多给些时间")
+            wide = f"{width:.0f}" if width >= 10 else f"{width:.2g}"
+            ending = t(f"undecided, the interval is still {wide} % wide: give it more time",
+                       f"未定，区间仍有 {wide} % 宽：请多给些时间")
             if len(self.ratios) < 2:
                 ending = t("undecided after one round: give it more time", "只测了一轮，未定：请多给些时间")
         elif self.verdict == "same":
@@ -251,14 +239,31 @@ class Comparison:
             for p in self.pairs.values()
         ]
 
+    def headline(self) -> str:
+        """The result as one line: the whole sentence of a single candidate, else the verdict on each."""
+        if len(self.pairs) == 1:
+            return self._only().sentence()
+        found = [f"{p.name} {verdict_word(p.verdict)}" for p in self.pairs.values()]
+        return t(f"Against {self.baseline}: {', '.join(found)}.", f"与 {self.baseline} 相比：{'，'.join(found)}。")
+
+    def plot(self, ax: Any = None, dark: bool | None = None) -> Any:
+        """Every paired ratio, the intervals, the gate; see `course.figures.paired_plot`."""
+        from course.figures.timing import paired_plot
+
+        return paired_plot(self, ax, dark)
+
     def _setting(self) -> str:
-        where = _setting(self.device, self.clock, self.cache, self.threads)
+        where = setting(self.device, self.clock, self.cache, self.threads)
         fresh = t(", each in a process of its own", "，各自在独立进程中") if self.fresh_process else ""
         return t(f"{self.rounds} rounds in {self.seconds:.2g} s on {where}{fresh}",
                  f"{self.rounds} 轮，{self.seconds:.2g} 秒，{where}{fresh}")
 
     def __str__(self) -> str:
-        lines = [p.sentence() for p in self.pairs.values()]
+        if len(self.pairs) == 1:
+            lines = [self.headline()]
+        else:
+            lines = [self.headline(), *(f"  {line}" for line in text_table(*self._table()))]
+            lines += [f"  {p.sentence()}" for p in self.pairs.values() if p.verdict == "undecided"]
         return "\n".join([*lines, f"  {self._setting()}", *(f"  ! {note}" for note in self.notes)])
 
     __repr__ = __str__
@@ -266,25 +271,15 @@ class Comparison:
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))
 
-    def _repr_html_(self) -> str:
+    def _table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         header = (t("candidate", "候选"), t("median", "中位数"), t("ratio", "比值"), t("interval", "区间"),
                   t("verdict", "结论"))
-        lines = [(self.baseline, format_ms(self.medians_ms[self.baseline]), "1", "", t("baseline", "基准"))]
+        lines = [(str(self.baseline), format_ms(self.medians_ms[self.baseline]), "1", "", t("baseline", "基准"))]
         for p in self.pairs.values():
             ratio, low, high = p.figures()
-            lines.append((p.name, format_ms(self.medians_ms[p.name]), ratio, f"{low} – {high}",
-                          verdict_word(p.verdict)))
-        sentences = " ".join(p.sentence() for p in self.pairs.values())
-        return _card(sentences, table(header, lines), (self._setting(), *self.notes))
+            median = format_ms(self.medians_ms[p.name])
+            lines.append((str(p.name), median, ratio, f"{low} – {high}", verdict_word(p.verdict)))
+        return header, lines
 
-
-def _setting(device: str, clock: str, cache: str, threads: int) -> str:
-    clock_word = t("event clock", "事件计时") if clock == "events" else t("wall clock", "墙钟计时")
-    cache_word = t("cold cache", "冷缓存") if cache == "cold" else t("warm cache", "热缓存")
-    return t(f"{device}, {clock_word}, {cache_word}, {threads} CPU threads",
-             f"{device}，{clock_word}，{cache_word}，{threads} 个 CPU 线程")
-
-
-def _card(sentence: str, body: str, notes: Sequence[str]) -> str:
-    remarks = "".join(f"<div><small>{html.escape(note)}</small></div>" for note in notes)
-    return f"<div><p>{html.escape(sentence)}</p>{body}{remarks}</div>"
+    def _repr_html_(self) -> str:
+        return card(self.headline(), table(*self._table()), (self._setting(), *self.notes))

@@ -14,7 +14,9 @@ from typing import Any, TextIO
 
 from course.i18n import set_language, t
 from course.timing import guard
-from course.timing.clock import Clock, clock_for, threads
+from course.timing.clock import Clock, clock_for
+from course.timing.effort import threads
+from course.timing.graph import as_cuda_graph
 
 
 def main(spec: dict[str, Any]) -> None:
@@ -55,11 +57,14 @@ def _prepare(spec: dict[str, Any]) -> tuple[Callable[[], Any], Clock]:
             found = getattr(found, part)
     except Exception as error:
         raise guard.TimingError(t(
-            f"A new process could not load {spec['target']}: {type(error).__name__}: {error}",
-            f"新进程无法加载 {spec['target']}：{type(error).__name__}：{error}",
+            f"A new process could not load {spec['target']}: {type(error).__name__}: {error}. "
+            f"Is {module}.py beside the notebook, and does `import {module}` work in a fresh kernel?",
+            f"新进程无法加载 {spec['target']}：{type(error).__name__}：{error}。"
+            f"{module}.py 和 notebook 在同一个文件夹里吗？在新内核里 `import {module}` 能成功吗？",
         )) from error
     guard.require_callable(spec["name"], found)
-    return found, clock_for(spec["device"], "auto", spec["cache"])
+    clock = clock_for(spec["device"], spec["clock"], spec["cache"])
+    return as_cuda_graph(found) if spec["cuda_graph"] else found, clock
 
 
 if __name__ == "__main__":

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from course import i18n, lessons
 from course.i18n import pick, t
+from course.suggest import did_you_mean
 from course.verbs import state
-from course.verbs.say import did_you_mean, in_words, put, say
+from course.verbs.say import in_words, put, say
 
 
 @in_words

@@ -8,8 +8,9 @@ from typing import Any
 from course.exercises import MISSING, Exercise, all_exercises, judge
 from course.i18n import pick, t
 from course.quiz.rich import code_block, inline, plain
+from course.suggest import did_you_mean
 from course.verbs import state
-from course.verbs.say import did_you_mean, in_words, put, say, say_verdict
+from course.verbs.say import in_words, put, say, say_verdict
 
 PATIENCE_S = 180  # a hint also opens after this long without one
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Iterable
-from difflib import get_close_matches
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from course.i18n import pick, t
@@ -51,12 +50,6 @@ def say(*sentences: str) -> None:
     """A plain paragraph; backticks and bold work."""
     body = "<br>".join(inline(sentence) for sentence in sentences if sentence)
     put(f'<div role="status" style="margin:.3em 0">{body}</div>', "\n".join(plain(s) for s in sentences if s))
-
-
-def did_you_mean(typed: str, known: Iterable[str], cutoff: float) -> str:
-    """A sentence with the nearest known name, or nothing; ``cutoff``: how alike it must be, 0 to 1."""
-    near = get_close_matches(str(typed), known, 1, cutoff)
-    return t(f" Did you mean `{near[0]}`?", f"是不是想写 `{near[0]}`？") if near else ""
 
 
 def state_words(state: str) -> str:

@@ -1,0 +1,148 @@
+"""The timers of the benchmark: ours and its peers, each with the same budget for a comparison or a figure.
+
+    ours            course.timing.compare, its own verdict and interval
+    torch blocked   torch.utils.benchmark, blocked_autorange, each side alone; ratio of the medians
+    torch IQRs      the same runs; a difference counts only where the interquartile ranges do not overlap
+    torch adaptive  torch.utils.benchmark, adaptive_autorange (stops when the IQR is below a tenth of the median)
+    timeit best     smallest of 20 blocks of timeit, each side alone
+    do_bench        the algorithm of triton.testing.do_bench on the CPU: five calls estimate the time, calls
+                    for a warm-up, then every call timed alone; mean or median. No cache flush between calls
+A ratio without an interval is read as people read it: a difference beyond 0.5 % (the `ci` ours gets) counts.
+"""
+
+from __future__ import annotations
+
+import time
+import timeit
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import mean, median, quantiles
+from typing import Any
+
+import torch
+from torch.utils.benchmark import Timer
+
+from course.timing import compare, measure
+
+BUDGET_S = 0.4
+BELIEVED = 0.005
+WARMUP_SHARE = 0.2
+
+Function = Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One comparison: ratio of the times, what it says (+1 slower, -1 faster, 0 no difference), interval."""
+
+    ratio: float
+    says: int
+    interval: tuple[float, float] | None = None
+
+
+def by_ratio(ratio: float) -> Answer:
+    """A bare ratio, believed when it is further than BELIEVED from 1."""
+    return Answer(ratio, 1 if ratio > 1 + BELIEVED else -1 if ratio < 1 - BELIEVED else 0)
+
+
+def ours(a: Function, b: Function) -> dict[str, Answer]:
+    """course.timing.compare."""
+    found = compare({"a": a, "b": b}, max_time=BUDGET_S, ci=BELIEVED, device="cpu")
+    says = {"slower": 1, "faster": -1}.get(found.verdict, 0)
+    return {"ours": Answer(found.ratio, says, (found.low, found.high))}
+
+
+def torch_blocked(a: Function, b: Function) -> dict[str, Answer]:
+    """Half of the time for each side."""
+    left, right = (_timer(f).blocked_autorange(min_run_time=BUDGET_S / 2) for f in (a, b))
+    ratio = right.median / left.median
+    (low_a, high_a), (low_b, high_b) = _quarters(left.times), _quarters(right.times)
+    apart = 1 if low_b > high_a else -1 if high_b < low_a else 0
+    return {"torch blocked": by_ratio(ratio), "torch IQRs": Answer(ratio, apart, (low_b / high_a, high_b / low_a))}
+
+
+def torch_adaptive(a: Function, b: Function) -> dict[str, Answer]:
+    """At most half of the time for each side; it stops by itself."""
+    left, right = (_adaptive(f, BUDGET_S / 2) for f in (a, b))
+    return {"torch adaptive": by_ratio(right.median / left.median)}
+
+
+def timeit_best(a: Function, b: Function) -> dict[str, Answer]:
+    """Half of the time for each side."""
+    left = _best(a, BUDGET_S / 2)
+    return {"timeit best": by_ratio(_best(b, BUDGET_S / 2) / left)}
+
+
+def do_bench(a: Function, b: Function) -> dict[str, Answer]:
+    """Half of the time for each side, a fifth of that for its warm-up."""
+    left, right = do_bench_samples(a, BUDGET_S / 2), do_bench_samples(b, BUDGET_S / 2)
+    return {"do_bench mean": by_ratio(mean(right) / mean(left)),
+            "do_bench median": by_ratio(median(right) / median(left))}
+
+
+COMPARISONS = (ours, torch_blocked, torch_adaptive, timeit_best, do_bench)
+
+
+def figures(f: Function) -> dict[str, float]:
+    """What each tool reports for one function, BUDGET_S each: ms a call, `relative` without a unit."""
+    run = measure(f, max_time=BUDGET_S, device="cpu", calibrate="calls", name="job")
+    samples = do_bench_samples(f, BUDGET_S)
+    return {
+        "ours .relative": run.relative or float("nan"),
+        "ours .median_ms": run.median_ms,
+        "torch blocked": _timer(f).blocked_autorange(min_run_time=BUDGET_S).median * 1e3,
+        "torch adaptive": _adaptive(f, BUDGET_S).median * 1e3,
+        "timeit best": _best(f, BUDGET_S) * 1e3,
+        "do_bench mean": mean(samples) * 1e3,
+        "do_bench median": median(samples) * 1e3,
+    }
+
+
+def _quarters(times: list[float]) -> tuple[float, float]:
+    """The quarter points; of a single time, that time twice."""
+    low, _, high = quantiles(times * 2 if len(times) == 1 else times, n=4, method="inclusive")
+    return low, high
+
+
+def _timer(f: Function) -> Timer:
+    return Timer("f()", globals={"f": f}, num_threads=torch.get_num_threads())
+
+
+def _adaptive(f: Function, seconds: float) -> Any:
+    return _timer(f).adaptive_autorange(min_run_time=0.01, max_run_time=seconds)
+
+
+def _best(f: Function, seconds: float) -> float:
+    once = min(timeit.repeat(f, number=1, repeat=5))
+    number = max(1, round(seconds / 20 / once))
+    return min(timeit.repeat(f, number=number, repeat=20)) / number
+
+
+def do_bench_samples(f: Function, seconds: float) -> list[float]:
+    """Seconds of every call that the algorithm of do_bench times within `seconds`."""
+    f()
+    start = time.perf_counter()
+    for _ in range(5):
+        f()
+    estimate = (time.perf_counter() - start) / 5
+    for _ in range(max(1, int(WARMUP_SHARE * seconds / estimate))):
+        f()
+    samples = []
+    for _ in range(max(1, int((1 - WARMUP_SHARE) * seconds / estimate))):
+        start = time.perf_counter()
+        f()
+        samples.append(time.perf_counter() - start)
+    return samples
+
+
+def overheads(block: int) -> dict[str, float]:
+    """ns a call of a function that does nothing, timed in blocks of `block` calls; best of 20 blocks."""
+    from course.timing import clock_for
+    from course.timing.effort import overhead_ns
+
+    def nothing() -> None:
+        pass
+
+    clock = clock_for("cpu")
+    return {"ours": min(overhead_ns(clock, block) for _ in range(3)),
+            "timeit": min(timeit.repeat(nothing, number=block, repeat=20)) / block * 1e9}

@@ -1,0 +1,61 @@
+"""What a measurement costs and takes: threads at work, the timer's own overhead."""
+
+from __future__ import annotations
+
+import time
+
+from course.i18n import t
+from course.timing.clock import Clock
+
+
+def threads(clock: Clock) -> int:
+    """Threads torch uses inside one operator on the CPU, in the process where `clock` runs."""
+    known = getattr(clock, "threads", None)
+    if known:
+        return int(known)
+    import torch
+
+    return int(torch.get_num_threads())
+
+
+def overhead_ns(clock: Clock, calls: int) -> float:
+    """What the timer itself adds, in ns a call: blocks of `calls` calls of a function that does nothing.
+
+    The best of seven. Calling and returning is in it, as in the empty statement of timeit; the clock is read
+    twice a block, so a block of one call pays for both readings.
+    """
+    return min(clock.block(_nothing, calls) for _ in range(7)) / calls * 1e9
+
+
+def _nothing() -> None:
+    pass
+
+
+PARALLEL = 1.3
+"""More CPU threads at work than this, on average, and a function counts as one that uses several."""
+
+
+def crowded_note(busy: float) -> str:
+    """The remark on an unsteady function of several CPU threads."""
+    return t(
+        f"It keeps {busy:.1f} CPU threads at work, and each call waits for the slowest of them. "
+        "Other programs make that uneven: close them, or call torch.set_num_threads(1) first.",
+        f"它平均占用 {busy:.1f} 个 CPU 线程，每次调用都要等最慢的那个。"
+        "其他程序会让它忽快忽慢：请关掉它们，或先调用 torch.set_num_threads(1)。",
+    )
+
+
+class Effort:
+    """CPU threads at work between two moments of one process: `busy()` right after what `Effort()` was before.
+
+    Time of all threads / time of the calling one: 1.0 for work in one thread, about n for an operator on n
+    threads (OpenMP threads that wait by spinning count as working). Load from other programs does not enter.
+    """
+
+    def __init__(self) -> None:
+        self._all, self._own = time.process_time(), time.thread_time()
+
+    def busy(self) -> float:
+        """Threads at work since; 1.0 where too little time passed on the CPU to tell (under 1 ms)."""
+        own = time.thread_time() - self._own
+        return max(1.0, (time.process_time() - self._all) / own) if own >= 1e-3 else 1.0

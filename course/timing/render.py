@@ -1,0 +1,78 @@
+"""How results read: times with units, words for verdicts, tables as text and as HTML."""
+
+from __future__ import annotations
+
+import html
+import unicodedata
+from collections.abc import Sequence
+
+from course.i18n import t
+
+
+def format_ms(ms: float) -> str:
+    """A time with three significant figures and a unit that suits: 812 ms, 3.10 ms, 41.2 us, 85.0 ns."""
+    for limit, scale, unit in ((1e-3, 1e6, "ns"), (1.0, 1e3, "µs"), (1e3, 1.0, "ms")):
+        if ms < limit * 0.9995:
+            return f"{_three(ms * scale)} {unit}"
+    return f"{_three(ms / 1e3)} s"
+
+
+def _three(value: float) -> str:
+    digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
+    return f"{value:.{digits}f}"
+
+
+def verdict_word(verdict: str) -> str:
+    """A verdict in the learner's language."""
+    return {"faster": t("faster", "更快"), "slower": t("slower", "更慢"),
+            "same": t("same", "一样快"), "undecided": t("undecided", "未定")}[verdict]
+
+
+def quality_word(quality: str) -> str:
+    """A quality in the learner's language."""
+    return {"stable": t("stable", "稳定"), "bimodal": t("bimodal: two speeds", "双峰：有两种速度"),
+            "noisy": t("noisy", "噪声大"), "few": t("too few samples", "样本太少")}[quality]
+
+
+def table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """An HTML table; every cell escaped."""
+    head = "".join(f'<th scope="col" style="text-align:left">{html.escape(c)}</th>' for c in header)
+    body = "".join(
+        "<tr>" + "".join(f'<td style="text-align:left">{html.escape(c)}</td>' for c in line) + "</tr>"
+        for line in lines
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def text_table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> list[str]:
+    """The same as lines of text, columns aligned; a Chinese character is two columns wide."""
+    cells = [list(header), *map(list, lines)]
+    widths = [max(_columns(line[at]) for line in cells) for at in range(len(header))]
+    return ["  ".join(cell + " " * (width - _columns(cell)) for cell, width in zip(line, widths, strict=True)).rstrip()
+            for line in cells]
+
+
+def _columns(text: str) -> int:
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def share(part: float, whole: float) -> str:
+    """`part` of `whole` in per cent, short: "0.02 %"."""
+    if not whole:
+        return "-"
+    percent = 100 * part / whole
+    return t("under 0.01 %", "不到 0.01 %") if percent < 0.01 else f"{percent:.0f} %" if percent >= 10 else f"{percent:.1g} %"
+
+
+def setting(device: str, clock: str, cache: str, threads: int) -> str:
+    """Where something was measured, in the learner's language."""
+    clock_word = t("event clock", "事件计时") if clock == "events" else t("wall clock", "墙钟计时")
+    cache_word = t("cold cache", "冷缓存") if cache == "cold" else t("warm cache", "热缓存")
+    return t(f"{device}, {clock_word}, {cache_word}, {threads} CPU thread{'s' * (threads != 1)}",
+             f"{device}，{clock_word}，{cache_word}，{threads} 个 CPU 线程")
+
+
+def card(sentence: str, body: str, notes: Sequence[str]) -> str:
+    """A sentence, a table and remarks as HTML; the table comes escaped, the rest is escaped here."""
+    remarks = "".join(f"<div><small>{html.escape(note)}</small></div>" for note in notes)
+    return f"<div><p>{html.escape(sentence)}</p>{body}{remarks}</div>"

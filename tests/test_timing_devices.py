@@ -1,0 +1,234 @@
+"""Timing: clocks, devices, yardsticks and processes of their own."""
+
+from __future__ import annotations
+
+import sys
+import timeit
+
+import pytest
+
+from course.timing import TimingError, clock_for, compare, effort, fresh, measure, measuring
+from course.timing import clock as clock_module
+from course.timing.calibration import yardstick
+from tests.timing_clocks import NoisyClock, costing
+
+
+def test_a_device_this_machine_lacks_is_told(monkeypatch):
+    monkeypatch.setattr(clock_module, "available", lambda kind: kind == "cpu")
+    with pytest.raises(TimingError, match='no "cuda" device'):
+        clock_for("cuda")
+    with pytest.raises(TimingError, match="Unknown device"):
+        clock_for("gpu")
+    with pytest.raises(TimingError, match="clock must be"):
+        clock_for("cpu", "stopwatch")
+    with pytest.raises(TimingError, match="Events live"):
+        clock_for("cpu", "events")
+    assert (clock_for().device, clock_for().kind) == ("cpu", "wall")
+
+
+class FakeEvent:
+    """An event of a device whose queue is always one millisecond a step."""
+
+    ticks = 0
+
+    def record(self):
+        FakeEvent.ticks += 1
+        self.at = FakeEvent.ticks
+
+    def synchronize(self):
+        self.waited = True
+
+    def elapsed_time(self, other):
+        assert other.waited
+        return float(other.at - self.at)
+
+
+def test_event_clock_reads_milliseconds_between_marks():
+    clock = clock_module.EventClock("cuda", lambda: None, FakeEvent)
+    assert clock.block(lambda: FakeEvent().record(), 4) == pytest.approx(5e-3)
+
+
+def test_wall_clock_waits_before_and_after_and_restores_collection():
+    import gc
+
+    seen = []
+    clock = clock_module.WallClock("cuda", lambda: seen.append("fence"))
+    clock.block(lambda: seen.append(("call", gc.isenabled())), 2)
+    assert seen == ["fence", ("call", False), ("call", False), "fence"]
+    assert gc.isenabled()
+
+
+def test_several_devices_are_all_waited_for(monkeypatch):
+    import types
+
+    waited = []
+    fake = types.SimpleNamespace(synchronize=lambda device=None: waited.append(device))
+    monkeypatch.setattr(clock_module, "available", lambda kind: True)
+    monkeypatch.setattr("torch.cuda", fake)
+    clock = clock_for(["cuda:0", "cuda:1"])
+    clock.block(lambda: None, 1)
+    assert clock.kind == "wall" and waited == ["cuda:0", "cuda:1"] * 2
+
+
+def test_a_cold_cache_is_flushed_before_every_call():
+    flushed = []
+    clock = clock_module.WallClock("cpu", None, lambda: flushed.append(1))
+    assert clock.cache == "cold" and clock_module.calls_for(clock, lambda: None) == 1
+    clock.block(lambda: None, 3)
+    assert len(flushed) == 3
+    assert measure(lambda: None, max_time=0.05, device="cpu", cache="cold", calibrate=None).cache == "cold"
+
+
+def test_marks_go_to_the_stream_of_the_device_named(monkeypatch):
+    import types
+
+    used = []
+
+    class Event:
+        def __init__(self, enable_timing):
+            assert enable_timing
+
+        def record(self, *stream):
+            used.append(stream)
+
+        def synchronize(self):
+            pass
+
+        def elapsed_time(self, other):
+            return 2.0
+
+    fake = types.SimpleNamespace(synchronize=lambda device=None: None, Event=Event,
+                                 current_stream=lambda device: f"stream of {device}")
+    monkeypatch.setattr(clock_module, "available", lambda kind: True)
+    monkeypatch.setattr("torch.cuda", fake)
+    assert clock_for("cuda:1").block(lambda: None, 1) == pytest.approx(2e-3)
+    assert used == [("stream of cuda:1",)] * 2
+    clock_for("cuda").block(lambda: None, 1)
+    assert used[2:] == [(), ()]
+
+
+@pytest.mark.parametrize("kind", ["cuda", "xpu", "mps"])
+def test_torch_has_what_the_clocks_of_accelerators_call(kind):
+    import inspect
+
+    import torch
+
+    module = getattr(torch, kind)
+    event = module.event.Event if kind == "mps" else module.Event
+    assert callable(module.synchronize)
+    assert "enable_timing" in inspect.signature(getattr(event, "__new__" if kind != "mps" else "__init__")).parameters
+    assert all(callable(getattr(event, name)) for name in ("record", "synchronize", "elapsed_time"))
+    if kind != "mps":
+        assert "stream" in inspect.signature(event.record).parameters and callable(module.current_stream)
+
+
+# ---- what a measurement costs, and its yardstick ----------------------------------------------------------
+
+
+def test_the_timer_adds_no_more_than_timeit():
+    clock = clock_for("cpu")
+    peer = min(timeit.repeat(effort._nothing, number=1000, repeat=50)) / 1000 * 1e9
+    assert min(effort.overhead_ns(clock, 1000) for _ in range(7)) <= 1.5 * peer + 5
+
+
+def test_threads_at_work_are_processor_time_over_own_time(monkeypatch):
+    now = {"all": 1.0, "own": 0.5}
+    monkeypatch.setattr(effort.time, "process_time", lambda: now["all"])
+    monkeypatch.setattr(effort.time, "thread_time", lambda: now["own"])
+    watched = effort.Effort()
+    now.update(all=1.19, own=0.6)
+    assert watched.busy() == pytest.approx(1.9)
+    now.update(all=1.0005, own=0.5001)
+    assert watched.busy() == 1.0, "too short to tell"
+
+
+@pytest.mark.parametrize("busy, device, name", [(1.0, "cpu", "calls"), (1.9, "cpu", "compute")])
+def test_the_yardstick_uses_as_many_threads_as_the_function(monkeypatch, busy, device, name):
+    monkeypatch.setattr(measuring, "Effort", lambda: type("E", (), {"busy": lambda self: busy})())
+    result = measure(lambda: sum(range(3000)), max_time=0.1, device=device)
+    assert result.calibration == name and result.busy_threads == busy and result.relative > 0
+    assert measure(costing(1e-3), clock=NoisyClock(1), calibrate=None).calibration is None
+
+
+def test_the_small_yardstick_stays_in_one_thread():
+    name, small = yardstick("calls", "cpu", parallel=False)
+    watched = effort.Effort()
+    timeit.timeit(small, number=60_000)
+    assert name == "calls" and watched.busy() < effort.PARALLEL
+
+
+def test_noise_of_a_parallel_function_is_explained(monkeypatch):
+    monkeypatch.setattr(measuring, "Effort", lambda: type("E", (), {"busy": lambda self: 2.0})())
+    result = measure(costing(1e-3), clock=NoisyClock(1, jitter=0.4), calibrate=None, max_time=0.4)
+    assert result.quality == "noisy" and "torch.set_num_threads(1)" in result.notes[0]
+
+
+# ---- processes of their own -------------------------------------------------------------------------------
+
+
+def test_an_undecided_race_of_parallel_functions_is_explained(monkeypatch):
+    monkeypatch.setattr(effort.Effort, "busy", lambda self: 2.0)
+    wild = NoisyClock(1, jitter=0.4)
+    result = compare({"a": costing(1e-3), "b": costing(1e-3)}, clock=wild, max_time=0.1)
+    assert result.verdict == "undecided" and "torch.set_num_threads(1)" in result.notes[-1]
+    result = compare({"a": costing(1e-3), "b": costing(2e-3)}, clock=NoisyClock(1), max_time=0.5)
+    assert result.verdict == "slower" and not result.notes
+
+
+def test_fresh_processes_take_turns(tmp_path, monkeypatch):
+    (tmp_path / "mylab.py").write_text(
+        "import os\nprint('loud import')\ndef one(): return sum(range(20000))\n"
+        "def two(): print('loud'); return sum(range(40000))\ndef bad(): 1 / 0\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    result = compare({"one": "mylab:one", "two": "mylab:two"}, fresh_process=True, max_time=0.3, device="cpu")
+    assert result.fresh_process and result.rounds >= 1 and "process of its own" in str(result)
+    assert result.ratio > 1.2
+    with pytest.raises(TimingError, match="bad raised ZeroDivisionError"):
+        compare({"one": "mylab:one", "bad": "mylab:bad"}, fresh_process=True)
+    with pytest.raises(TimingError, match="one is a lambda, so a new process"):
+        compare({"one": costing(1), "two": "mylab:two"}, fresh_process=True)
+    with pytest.raises(TimingError, match='does `import nosuchlab` work'):
+        compare({"one": "mylab:one", "bad": "nosuchlab:bad"}, fresh_process=True, device="cpu")
+    (tmp_path / "dies.py").write_text("import os, sys\ndef run(): sys.stderr.write('no more fuel'); os._exit(3)\n")
+    with pytest.raises(TimingError, match="exit code 3: no more fuel"):
+        compare({"one": "mylab:one", "two": "dies:run"}, fresh_process=True, device="cpu")
+
+
+def test_an_interrupt_returns_what_the_processes_measured(tmp_path, monkeypatch):
+    (tmp_path / "mylab.py").write_text("def one(): return sum(range(20000))\ndef two(): return sum(range(20000))\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    asked, seconds = [], fresh._Remote.seconds
+
+    def stopped(self, calls):
+        asked.append(calls)
+        if len(asked) == 60:
+            raise KeyboardInterrupt
+        return seconds(self, calls)
+
+    monkeypatch.setattr(fresh._Remote, "seconds", stopped)
+    result = compare({"one": "mylab:one", "two": "mylab:two"}, fresh_process=True, max_time=20, ci=1e-9, gate=1e-9,
+                     device="cpu")
+    assert not result.complete and result.rounds >= 1 and "Interrupted" in result.notes[0]
+
+
+def test_the_number_of_threads_of_another_process_needs_no_torch_here(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)  # an import would fail
+    assert effort.threads(NoisyClock(1)) == 1
+
+
+def test_what_a_new_process_cannot_import_is_named():
+    def inner():
+        pass
+
+    for candidate, words in ((lambda: 1, "is a lambda"), (inner, "inside another function"),
+                             (costing, None), (3, "without an importable name"), ("mylab.run", "module:function")):
+        if words is None:
+            assert fresh.target_of("f", candidate) == "tests.timing_clocks:costing"
+        else:
+            with pytest.raises(TimingError, match=words):
+                fresh.target_of("f", candidate)
+
+
+def test_a_clock_of_this_process_cannot_go_along():
+    with pytest.raises(TimingError, match="With fresh_process=True clock"):
+        compare({"a": "os:getpid", "b": "os:getcwd"}, fresh_process=True, clock=NoisyClock(1))

@@ -1,0 +1,102 @@
+"""Timing: odd input gets a sentence with the next step, never a bare traceback."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from course.i18n import set_language
+from course.timing import TimingError, compare, measure
+from tests.timing_clocks import NoisyClock, costing
+
+
+def fails():
+    raise ZeroDivisionError("division by zero")
+
+
+async def coroutine():
+    await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("f, words", [
+    (3.0, "float, not a function"), ("mod:f", "fresh_process"), (lambda x: x, "needs arguments"),
+    (fails, "fails raised ZeroDivisionError"), (lambda: (i for i in "ab"), "generator"),
+    (coroutine, "coroutine"),
+])
+@pytest.mark.parametrize("code", ["en", "zh"])
+def test_odd_functions_get_a_sentence(f, words, code):
+    set_language(code)
+    for attempt in (lambda: measure(f), lambda: compare({"one": f, "two": costing(1)})):
+        with pytest.raises(TimingError) as caught:
+            attempt()
+        text = str(caught.value)
+        assert ("一" <= max(text)) == (code == "zh")
+        if code == "en" and f is not fails:
+            assert words in text
+        assert caught.value._render_traceback_() == [text]
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (([fails, fails],), "dict"), (({"a": fails},), "at least two"),
+    (({"plain": fails, "tuned": fails}, "plane"), 'Did you mean `plain`'),
+    (({"a": fails, "": fails},), "name on one line"), (({"a": fails, "b\nc": fails},), "name on one line"),
+    (({"a": fails, "b": fails}, "a", 0), "ci"), (({"a": fails, "b": fails}, "a", 0.1, -1), "max_time"),
+    (({"a": fails, "b": fails}, "a", 0.1, float("inf")), "finite"),
+    (({"a": fails, "b": fails}, "a", 0.1, "x"), "max_time"),
+])
+def test_odd_comparisons_get_a_sentence(arguments, words):
+    with pytest.raises(TimingError, match=words):
+        compare(*arguments)
+
+
+def test_a_function_that_fails_later_is_named():
+    left = iter([1e-3] * 5)
+    with pytest.raises(TimingError, match="StopIteration after some calls"):
+        measure(lambda: next(left), clock=NoisyClock(0), calibrate=None)
+
+
+def test_prints_are_hidden_and_told(capsys):
+    result = measure(lambda: print("epoch 0"), max_time=0.05, calibrate=None, device="cpu")
+    assert capsys.readouterr().out == ""
+    assert 'prints ("epoch 0")' in result.notes[0]
+
+
+def test_small_budgets_leave_stderr_empty(capsys):
+    compare({"a": costing(1), "b": costing(1)}, max_time=0.05, device="cpu")
+    assert capsys.readouterr().err == ""
+
+
+def full():
+    raise MemoryError
+
+
+def full_too():
+    raise RuntimeError("CUDA out of memory. Tried to allocate 20.00 GiB")
+
+
+@pytest.mark.parametrize("f", [full, full_too])
+def test_a_full_memory_is_told_with_what_to_do(f):
+    with pytest.raises(TimingError, match="smaller input or batch"):
+        measure(f, device="cpu")
+
+
+def test_a_failure_at_the_hundredth_call_stops_with_its_name():
+    calls = iter(range(99))
+
+    def late():
+        if next(calls, None) is None:
+            raise OSError("stream is used up")
+
+    with pytest.raises(TimingError, match="late raised OSError after some calls: .* create inside the function"):
+        compare({"a": costing(1e-3), "late": late}, device="cpu", max_time=5)
+
+
+@pytest.mark.parametrize("more, words", [
+    ({"clock": 5}, "clock must be"), ({"device": []}, "list of devices is empty"),
+    ({"device": "gpu"}, "Unknown device"), ({"calibrate": "gpu"}, "calibrate must be one of"),
+    ({"calibrate": 3}, "calibrate is of type int"), ({"max_time": float("nan")}, "max_time"),
+])
+def test_odd_settings_of_measure_get_a_sentence(more, words):
+    with pytest.raises(TimingError, match=words):
+        measure(costing(1), **more)
