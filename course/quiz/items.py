@@ -80,6 +80,7 @@ class Item:
     verify: str | None = None
     points: float = 1.0
     checkpoint: bool = False
+    refutes: tuple[str, ...] = ()
 
     def option(self, option_id: str) -> Option | None:
         """The option with that id, or None."""
@@ -121,13 +122,14 @@ def parse_item(raw: Mapping[str, Any], where: str, checkpoint: bool = False) -> 
     faults = faults or [f"{where}, item {name}, {what}" for what in _contradictions(raw, checkpoint)]
     if faults:
         raise BankError("\n".join(faults))
-    fields = {k: v for k, v in raw.items() if k not in ("options", "number", "order")}
+    fields = {k: v for k, v in raw.items() if k not in ("options", "number", "order", "refutes")}
     return Item(
         **fields,
         checkpoint=checkpoint,
         options=tuple(Option(**one) for one in raw.get("options", ())),
         number=_number(raw["number"]) if "number" in raw else None,
         order=tuple(raw.get("order", ())),
+        refutes=tuple(raw.get("refutes", ())),
     )
 
 

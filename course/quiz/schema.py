@@ -78,6 +78,7 @@ _COMMON: dict[str, Any] = {
     "stem": _TEXT,
     "code": _TEXT,
     "experiment": _LINE,
+    "refutes": _list(_LINE, 0),
 }
 _NEEDED = ["id", "lesson", "concept", "kind", "difficulty", "asks", "stem"]
 
