@@ -11,8 +11,8 @@ from typing import Any
 from course.version import __version__ as __version__
 
 VERBS = (
-    "answer", "check", "checkpoint", "explain", "finish", "hint", "language", "lesson",
-    "observe", "predict", "progress", "question", "review", "solution",
+    "answer", "bets", "check", "checkpoint", "explain", "export_progress", "finish", "hint", "import_progress",
+    "language", "lesson", "observe", "predict", "progress", "question", "review", "solution",
 )
 __all__ = list(VERBS)
 

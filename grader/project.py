@@ -16,6 +16,7 @@ import yaml
 
 LANGUAGES = ("en", "zh")
 HERE = Path(__file__).resolve().parent.parent
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the quick one where it is built in
 
 
 class ProjectError(Exception):
@@ -77,7 +78,7 @@ def read_yaml(path: Path) -> Any:
     if not path.exists():
         return None
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
+        return yaml.load(path.read_text(encoding="utf-8"), Loader=LOADER)
     except yaml.YAMLError as error:
         raise ProjectError(f"{path}: this is not valid YAML: {error}") from error
 

@@ -195,3 +195,92 @@ def test_verify_snippets_are_run_and_compared(bank):
     assert not run_verify(replace(bank["05-count"], verify="result = 'nine'")).ok
     assert run_verify(replace(bank["05-lines"], verify="result = ['c', 'a', 'd']")).ok
     assert not run_verify(replace(bank["05-lines"], verify="result = ['a', 'c', 'd']")).ok
+
+
+def test_a_verify_snippet_leaves_no_trace(bank, tmp_path, monkeypatch):
+    import os
+    import random
+
+    import numpy
+    import torch
+
+    from course.experiments.base import restored
+
+    monkeypatch.chdir(tmp_path)
+    random.seed(1), numpy.random.seed(1), torch.manual_seed(1)
+    expected = random.random(), numpy.random.rand(), torch.rand(()).item()
+    random.seed(1), numpy.random.seed(1), torch.manual_seed(1)
+    threads, cudnn = torch.get_num_threads(), torch.backends.cudnn.enabled
+    rough = (
+        "import os, random, sys, numpy, torch\n"
+        "os.chdir('/'); os.environ['ROUGH'] = '1'; sys.path.insert(0, '/rough'); random.seed(9); numpy.random.seed(9)\n"
+        f"torch.manual_seed(9); torch.set_num_threads({threads % 2 + 1})\n"
+        f"torch.backends.cudnn.enabled = {not cudnn}; torch.backends.mkldnn.enabled = False\n"
+        "torch.use_deterministic_algorithms(True)\n"
+    )
+    for ending in ("result = ['b']", "1 / 0"):
+        assert run_verify(replace(bank["05-one"], verify=rough + ending), around=restored).ok is (ending[0] == "r")
+        assert (torch.get_num_threads(), torch.backends.cudnn.enabled) == (threads, cudnn)
+        assert torch.backends.mkldnn.enabled and not torch.are_deterministic_algorithms_enabled()
+        assert os.getcwd() == str(tmp_path) and "ROUGH" not in os.environ and "/rough" not in sys.path
+    assert (random.random(), numpy.random.rand(), torch.rand(()).item()) == expected
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX timers")
+@pytest.mark.parametrize(
+    "snippet",
+    [
+        "while True: pass",
+        "import time; time.sleep(60)",
+        "while True:\n    try:\n        while True: pass\n    except Exception: pass",
+        "import threading; threading.Event().wait()",
+    ],
+)
+def test_a_verify_snippet_that_hangs_is_cut(bank, snippet):
+    import signal
+    import time
+
+    handler, began = signal.getsignal(signal.SIGALRM), time.monotonic()
+    outcome = run_verify(replace(bank["05-one"], verify=snippet), limit_s=0.3)
+    assert not outcome.ok and "was cut after 0.3 s" in outcome.message and time.monotonic() - began < 10
+    assert signal.getsignal(signal.SIGALRM) is handler and signal.getitimer(signal.ITIMER_REAL)[0] == 0
+
+
+def test_a_snippet_that_exits_is_a_failed_one(bank):
+    assert "called exit" in run_verify(replace(bank["05-one"], verify="raise SystemExit")).message
+
+
+def test_lint_sees_hidden_negations_and_twins(bank):
+    item = bank["05-one"]
+
+    def found(**more):
+        return "\n".join(lint_items([replace(item, **more)], q.BELIEFS))
+
+    plain, bold = "Which of these does not search?", "Which of these does **not** search?"
+    assert "set the word in **bold**" in found(stem={"en": plain, "zh": "哪一个会搜索？"})
+    assert "set the word in **bold**" in found(stem={"en": "Which searches?", "zh": "哪一个不是搜索？"})
+    assert found(stem={"en": bold, "zh": "哪一个**不是**搜索？"}) == ""
+    a, b, c = item.options
+    twin = replace(c, text={"en": pick_en(a).upper() + " .", "zh": "丙"})
+    assert "options a and c say the same in en" in found(options=(a, b, twin))
+
+
+def pick_en(option):
+    return option.text["en"]
+
+
+def test_advice_names_what_gives_a_key_away(bank):
+    from course.quiz.advice import advice, positions
+
+    item = bank["05-one"]
+    a, b, c = item.options
+    assert advice(item, bank.items()) == []
+    exact = replace(b, text={"en": "in 64 of them", "zh": "其中 64 个"})
+    assert "only the right option holds a figure" in advice(replace(item, options=(a, exact, c)))[0]
+    assert "more than 70 English words" in advice(replace(item, stem={"en": "word " * 71, "zh": "词"}))[0]
+    assert "not valid Python (line 2" in advice(replace(item, code="import torch\nfor x in:\n"))[0]
+    assert advice(replace(item, code="onednn_verbose,create:cache_miss")) == []
+    right = replace(b, text={"en": "the plan is kept under its own key", "zh": "乙"})
+    other = replace(item, id="05-other", stem={"en": "Why is it that the plan is kept under its own key?", "zh": "为什么"})
+    assert advice(replace(item, options=(a, right, c)), [item, other]) == ["the stem of 05-other gives its right option away."]
+    assert "are at b; spread them" in positions([item] * 20) and positions([item] * 4) == ""

@@ -338,7 +338,7 @@ def test_typed_options_in_several_spellings(bank, log, capsys, args, options):
     [
         (("05-one", "z"), {}, "There is no option z; the options are a, b, c."),
         (("05-one", "a", "b"), {}, "exactly one option"),
-        (("05-onn", "a"), {}, "Did you mean 05-one"),
+        (("05-onn", "a"), {}, 'Did you mean "05-one"'),
         (("05-count", "many"), {}, "is not a number"),
         (("05-count", 1, 2), {}, "Give one number"),
         (("05-one", "a"), {"confidence": 9}, "confidence is 1"),

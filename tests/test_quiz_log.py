@@ -28,8 +28,9 @@ from course.quiz import (
 )
 from course.quiz import log as log_module
 from course.quiz.entry import Entry, to_line
-from course.quiz.progress import progress_html, progress_text
+from course.quiz.progress_view import progress_html, progress_text
 from course.quiz.session import AnswerError
+from course.quiz.transfer import Merged, import_from
 from tests import quiz_items as q
 from tests.conftest import ROOT
 
@@ -96,15 +97,15 @@ def test_lines_of_a_newer_format_stay_and_are_not_used(log):
     fresh = AnswerLog(log.path)
     assert len(fresh.entries()) == 1 and fresh.take_notices() == []
     other = AnswerLog(log.path.with_name("other.jsonl"))
-    assert other.merge(log.path) == 2 and b'"schema": 99' in other.path.read_bytes()
+    assert import_from(other, log.path) == Merged(2, 0, 0, 1) and b'"schema": 99' in other.path.read_bytes()
 
 
 def test_merge_is_the_union_by_id(tmp_path, log):
     other = AnswerLog(tmp_path / "other.jsonl")
     log.append("answer", "05-one", options=["a"], at=START)
     other.append("answer", "05-many", options=["a"], at=START - timedelta(days=1))
-    assert log.merge(other.path) == 1 and log.merge(other.path) == 0
-    assert other.merge(log.path) == 1
+    assert import_from(log, other.path).new == 1 and import_from(log, other.path) == Merged(0, 1, 0, 0)
+    assert import_from(other, log.path).new == 1
     assert (
         [entry.item for entry in log.entries()] == ["05-many", "05-one"] == [e.item for e in other.entries()]
     )
@@ -237,10 +238,11 @@ def test_progress_counts_and_names_the_beliefs_still_alive(bank):
         False,
         4,
     )
-    assert [(one, count) for one, _, count in found.beliefs] == [("first-belief", 2)]
-    assert "04_w" in progress_text(found) and "<caption" in progress_html(found)
+    assert [(one.id, len(one.concepts)) for one in found.beliefs] == [("first-belief", 2)]
+    assert "04_w" in progress_text(found) and 'scope="row"' in progress_html(found)
     right = [*entries, entry("05-one", "correct", 1, options=("b",)), entry("04-old", "correct", 1)]
-    assert summary(right, bank, START + timedelta(days=3)).beliefs == ()
+    later = summary(right, bank, START + timedelta(days=3))
+    assert later.beliefs == () and [one.id for one in later.overcome] == ["first-belief"]
 
 
 @contextmanager

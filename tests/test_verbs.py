@@ -25,9 +25,9 @@ def fresh_kernel(monkeypatch):
 
 
 @pytest.mark.parametrize("call, words", [
-    (lambda: course.lesson("05_cudnn"), "Did you mean 05_cudnn_benchmark?"),
+    (lambda: course.lesson("05_cudnn"), 'Did you mean "05_cudnn_benchmark"?'),
     (lambda: course.observe("05-primitive-cash"), 'Did you mean "05-primitive-cache"?'),
-    (lambda: course.check("05-count-serches"), "Did you mean 05-count-searches?"),
+    (lambda: course.check("05-count-serches"), 'Did you mean "05-count-searches"?'),
     (lambda: course.hint("nothing-like-it"), "There is no exercise nothing-like-it."),
     (lambda: course.review("05-revisitt"), "05-revisit"),
     (lambda: course.predict("05-revisit"), "is not a bet"),

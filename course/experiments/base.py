@@ -6,7 +6,6 @@ Needs torch, numpy and tqdm alone, so that recording works on a bare machine.
 from __future__ import annotations
 
 import contextlib
-import difflib
 import importlib
 import pkgutil
 import time
@@ -16,6 +15,7 @@ from typing import Any, TypeVar
 
 from course.i18n import Text, pick, t
 from course.records import Record, nearest
+from course.suggest import did_you_mean
 
 NEEDS = ("cpu", "mkldnn", "cuda", "mps")
 T = TypeVar("T")
@@ -148,8 +148,7 @@ def get(name: str) -> Experiment:
     known = load_all()
     if name in known:
         return known[name]
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = t(f' Did you mean "{near[0]}"?', f"是不是想写 “{near[0]}”？") if near else ""
+    hint = did_you_mean(name, known)
     broken = "".join(t(f" ({m} could not be loaded: {why})", f"（{m} 加载失败：{why}）")
                      for m, why in FAILED_MODULES.items())
     raise ExperimentError(t(f'There is no experiment "{name}".{hint}{broken}',

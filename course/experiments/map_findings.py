@@ -164,7 +164,8 @@ def draw_flags_trap(record: Any, ax: Any) -> None:
 
 
 def settle_flags_trap(record: Any) -> dict[str, str | None]:
-    return {"01-bet-flags": "abcd"[len(_unnamed_changes(record))] if record.rows else None}
+    found = {0: "a", 1: "b", 2: "c", 3: "d"}.get(len(_unnamed_changes(record)))
+    return {"01-bet-flags": found if record.rows else None}
 
 
 # --- 01-frozen ----------------------------------------------------------------------------------------------

@@ -108,8 +108,8 @@ def draw_primitive_cache(record: Any, ax: Any) -> None:
 
 
 def settle_primitive_cache(record: Any) -> dict[str, str | None]:
-    answers = {("miss", "miss", "hit", "hit"): "c", ("miss", "miss", "miss", "miss"): "a",
-               ("miss", "hit", "hit", "hit"): "b"}
+    answers = {("miss", "miss", "miss", "miss"): "a", ("miss", "hit", "hit", "hit"): "b",
+               ("miss", "miss", "hit", "hit"): "c", ("miss", "miss", "miss", "hit"): "d"}
     return {"05-bet-revisit": answers.get(tuple(_events(record, "as it comes")))}
 
 
@@ -190,10 +190,12 @@ def draw_toy_race(record: Any, ax: Any) -> None:
 
 
 def settle_toy_race(record: Any) -> dict[str, str | None]:
+    """The bet asks where the search makes the run shorter: "same" and "slower" are both no."""
     seen = {row["schedule"]: row["verdict"] for row in record.rows}
-    answers = {("faster", "slower"): "b", ("faster", "faster"): "a", ("slower", "slower"): "c",
-               ("slower", "faster"): "d"}
-    return {"05-bet-race": answers.get((seen.get("one size"), seen.get("always new")))}
+    shorter = {"faster": True, "slower": False, "same": False}
+    answers = {(True, True): "a", (True, False): "b", (False, False): "c", (False, True): "d"}
+    pair = (shorter.get(seen.get("one size")), shorter.get(seen.get("always new")))
+    return {"05-bet-race": answers.get(pair)}
 
 
 # --- 05-toy-cost ------------------------------------------------------------------------------------------

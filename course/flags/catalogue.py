@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
-
 from course.flags.switch import FlagError, Switch
 from course.flags.table_cpu import CPU, MKLDNN
 from course.flags.table_cuda import CUDA, ELSEWHERE
 from course.flags.table_cudnn import CUDNN, ROOT
 from course.flags.table_other import MPS, NATIVE, TORCH
 from course.i18n import t
+from course.suggest import nearest
 
 SWITCHES: dict[str, Switch] = {
     switch.name: switch for switch in (*ROOT, *CUDNN, *CUDA, *MKLDNN, *CPU, *ELSEWHERE, *MPS, *NATIVE, *TORCH)
@@ -63,17 +62,17 @@ def closest(name: str) -> str | None:
         return EXPECTED[name]
     if name.startswith("mps."):
         queries = [known for known in SWITCHES if known.startswith("mps.")]
-        near = difflib.get_close_matches(name, queries, 1, 0.8)
+        near = nearest(name, queries, cutoff=0.8)
         return near[0] if near else None
     group, _, last = name.rpartition(".")
     siblings = {known.rpartition(".")[2]: known for known in SWITCHES if known.rpartition(".")[0] == group}
-    near = difflib.get_close_matches(last, siblings, n=1, cutoff=0.6)
+    near = nearest(last, siblings, cutoff=0.6)
     if near:
         return siblings[near[0]]
     same_group = [known for known in SWITCHES if group and known.startswith(group.split(".")[0] + ".")]
-    near = difflib.get_close_matches(name, same_group or list(SWITCHES), n=1, cutoff=0.75)
+    near = nearest(name, same_group or list(SWITCHES), cutoff=0.75)
     if not near:
-        near = difflib.get_close_matches(name, SWITCHES, n=1, cutoff=0.7)
+        near = nearest(name, SWITCHES, cutoff=0.7)
     return near[0] if near else None
 
 

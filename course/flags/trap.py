@@ -6,7 +6,6 @@ function, and the default of `enabled` is False (torch/backends/cudnn/__init__.p
 
 from __future__ import annotations
 
-import difflib
 import html
 import inspect
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any
 from course.flags.catalogue import SWITCHES
 from course.flags.switch import Absent, FlagError, Unreadable
 from course.i18n import Text, both, pick, t
+from course.suggest import did_you_mean
 
 SPECIAL = {"nnpack.enabled": "nnpack.set_flags"}
 
@@ -83,8 +83,7 @@ def explain_flags_call(module: Any, **named: Any) -> FlagsCall:
     parameters = inspect.signature(_flags_of(label)).parameters
     for name in named:
         if name not in parameters:
-            near = difflib.get_close_matches(name, parameters, n=1)
-            hint = t(f' Did you mean "{near[0]}"?', f'是不是想写 "{near[0]}"？') if near else ""
+            hint = did_you_mean(name, parameters)
             raise FlagError(t(
                 f"{_path(label)}.flags() takes no {name!r}; it takes {', '.join(parameters)}.{hint}",
                 f"{_path(label)}.flags() 没有参数 {name!r}；它的参数是 {'、'.join(parameters)}。{hint}"))
@@ -121,8 +120,7 @@ def _flags_of(label: str) -> Any:
               if callable(getattr(getattr(torch.backends, name, None), "flags", None))]
     owner = getattr(torch.backends, label, None) if label else torch.backends
     if label and label not in having:
-        near = difflib.get_close_matches(label, having, n=1)
-        hint = t(f' Did you mean "{near[0]}"?', f'是不是想写 "{near[0]}"？') if near else ""
+        hint = did_you_mean(label, having)
         raise FlagError(t(f"{_path(label)} has no flags(); these have: {', '.join(having)}.{hint}",
                           f"{_path(label)} 没有 flags()；有的是：{'、'.join(having)}。{hint}"))
     return owner.flags

@@ -6,7 +6,6 @@ nothing. The same happens when a query such as `torch.backends.mps.is_available`
 
 from __future__ import annotations
 
-import difflib
 import dis
 import sys
 import types
@@ -16,6 +15,7 @@ from typing import Any
 
 from course.flags.catalogue import EXPECTED, SWITCHES, closest
 from course.i18n import Text, both, pick
+from course.suggest import nearest
 
 PREFIX = "torch.backends"
 REPLACED_MODULE_MEMBERS = frozenset({"m"})  # where torch keeps the real module behind its stand-in
@@ -113,7 +113,7 @@ def _suggest(full: str) -> str | None:
     last = full.rpartition(".")[2]
     ends = {name.rpartition(".")[2]: name for name, switch in SWITCHES.items()
             if switch.changeable and name.startswith("cudnn.")}
-    near = difflib.get_close_matches(last, ends, n=1, cutoff=0.8)
+    near = nearest(last, ends, cutoff=0.8)
     return ends[near[0]] if near else None
 
 

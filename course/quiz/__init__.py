@@ -69,8 +69,11 @@ _WHERE = {
     "answer_sheet": "cards",
     "summary": "progress",
     "Progress": "progress",
-    "progress_html": "progress",
-    "progress_text": "progress",
+    "progress_html": "progress_view",
+    "progress_text": "progress_view",
+    "returning": "ledger",
+    "export_to": "transfer",
+    "import_from": "transfer",
 }
 __all__ = list(_WHERE)
 

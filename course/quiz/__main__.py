@@ -11,6 +11,7 @@ from course.quiz.bank import load_bank
 from course.quiz.files import replace_file
 from course.quiz.items import BankError
 from course.quiz.log import answer_log
+from course.quiz.transfer import TransferError, import_from
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -19,7 +20,7 @@ def main(argv: list[str] | None = None) -> int:
     set_language(args.language)
     try:
         print(args.run(args))
-    except BankError as error:
+    except (BankError, TransferError) as error:
         print(error, file=sys.stderr)
         return 1
     except OSError as error:
@@ -89,10 +90,8 @@ def _page(args: argparse.Namespace) -> str:
 
 def _merge(args: argparse.Namespace) -> str:
     log = answer_log()
-    added = log.merge(args.file)
-    lines = [t(f"{added} new entries from {args.file} are now in {log.path}.",
-               f"已把 {args.file} 中的 {added} 条新记录加入 {log.path}。"), *log.take_notices()]
-    return "\n".join(lines)
+    merged = import_from(log, args.file)
+    return "\n".join([f"{log.path}: {merged}", *log.take_notices()])
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from typing import Any
 
 from course.i18n import Text, t
 from course.quiz.items import BankError, Item, UnknownItem, parse_item
+from course.suggest import did_you_mean
 
 ITEMS = Path(__file__).resolve().parent.parent / "items"
 
@@ -128,14 +129,7 @@ class Bank:
 
 
 def _unknown_sentence(item_id: str, known: list[str]) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(str(item_id), known, 3, 0.5)
-    hint = (
-        t(f" Did you mean {', '.join(near)}?", f" 你要找的是不是 {'、'.join(near)}？")
-        if near
-        else t(" Copy the id from the notebook.", " 请从笔记本里复制题号。")
-    )
+    hint = did_you_mean(item_id, known, 3, 0.5) or t(" Copy the id from the notebook.", "请从笔记本里复制题号。")
     return t(f"There is no question {item_id!r}.", f"没有题号为 {item_id!r} 的题。") + hint
 
 

@@ -16,6 +16,11 @@ _COVER_ALL = re.compile(
 _ABSOLUTE = re.compile(
     r"\b(always|never|guaranteed|impossible|every single)\b|总是|永远|从不|绝不|绝对|一定|必然", re.I
 )
+_NEGATIVE = {
+    "en": re.compile(r"\b(which|what)\b[^.?!]*\b(not|except|cannot)\b", re.I),
+    "zh": re.compile(r"哪[一个些项种句条行]*.{0,8}(不是|不对|不正确|不属于|错误的)|以下.{0,6}(不正确|错误)的是"),
+}
+_BOLD = re.compile(r"\*\*(.+?)\*\*", re.S)
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _HALF_WIDTH = re.compile(r"[\u4e00-\u9fff][,;:?!]|[,;?!][\u4e00-\u9fff]")
 _CODE = re.compile(r"`[^`]*`")
@@ -49,7 +54,7 @@ def lint_items(items: Iterable[Item], misconceptions: Mapping[str, Text]) -> lis
     """Faults of items seen one by one; also fit for checkpoint items with their key merged in."""
     found = []
     for item in items:
-        checks = [_languages(item)]
+        checks = [_languages(item), _stem(item)]
         if item.kind in ("single", "multiple", "predict"):
             checks.append(_options(item))
         if item.keyed or item.kind == "predict":
@@ -89,7 +94,28 @@ def _languages(item: Item) -> Iterator[str]:
             yield f"{name}: half-width punctuation in Chinese at “{hit.group()}”; use ，；：？！."
 
 
+def _stem(item: Item) -> Iterator[str]:
+    """A stem that asks for what is not so must show it: the word in bold."""
+    for code in LANGUAGES:
+        stem = pick(item.stem, code)
+        if _NEGATIVE[code].search(stem) and not _NEGATIVE[code].search(_BOLD.sub("", stem)):
+            continue
+        if _NEGATIVE[code].search(stem):
+            yield f"the stem asks for what is not so ({code}): set the word in **bold**, or ask for what is."
+
+
+def _same(item: Item) -> Iterator[str]:
+    for code in LANGUAGES:
+        texts: dict[str, str] = {}
+        for one in item.options:
+            bare = re.sub(r"\s+", " ", pick(one.text, code)).strip(" .。").lower()
+            if bare in texts:
+                yield f"options {texts[bare]} and {one.id} say the same in {code}."
+            texts.setdefault(bare, one.id)
+
+
 def _options(item: Item) -> Iterator[str]:
+    yield from _same(item)
     if not 3 <= len(item.options) <= 5 and item.kind != "predict":
         yield f"has {len(item.options)} options; write 3 or 4."
     for one in item.options:

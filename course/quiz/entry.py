@@ -24,7 +24,8 @@ class Entry:
     """One thing a learner did.
 
     time: ISO 8601 UTC with microseconds, so it sorts as text. item: the id of a question, an exercise, an
-    experiment or a lesson, depending on the event. verdict: a state of course.verdict, or None.
+    experiment or a lesson, depending on the event. verdict: a state of course.verdict, or None. record: for
+    ``settled``, the record that settled the bet, such as "live 2026-03-01T09:30:00Z Xeon".
     """
 
     id: str
@@ -38,6 +39,7 @@ class Entry:
     points: float | None = None
     lesson: str | None = None
     version: str = __version__
+    record: str | None = None
 
     @property
     def when(self) -> datetime:
@@ -94,8 +96,13 @@ def _entry(data: Any) -> Entry | None:
     if data["event"] not in EVENTS:
         return None
     time = data["time"]
-    if len(time) != 27 or time[-1] != "Z":
+    if len(time) == 27 and time[-1] == "Z":
+        if datetime.fromisoformat(time[:-1]).tzinfo:  # raises where it is no time at all
+            raise ValueError("two time zones")
+    else:
         time = stamp(datetime.fromisoformat(time.replace("Z", "+00:00")))
+    if time > "9":
+        raise ValueError("a time after the year 9000")
     get = data.get
     return Entry(
         data["id"],
@@ -104,17 +111,23 @@ def _entry(data: Any) -> Entry | None:
         data["item"],
         tuple(map(str, options)),
         _real(get("number")),
-        _real(get("confidence")),
+        _level(get("confidence")),
         _string(get("verdict")),
         _real(get("points")),
         _string(get("lesson")),
         str(get("version", "")),
+        _string(get("record")),
     )
 
 
+def _level(value: Any) -> int | None:
+    """A confidence, 1 to 3; None for anything else."""
+    return value if type(value) is int and 1 <= value <= 3 else None
+
+
 def _real(value: Any) -> Any:
-    """The value if it is a number (not a truth value), else None."""
-    return value if type(value) in (int, float) else None
+    """The value if it is a finite number (not a truth value), else None."""
+    return value if type(value) in (int, float) and value - value == 0 else None
 
 
 def _string(value: Any) -> str | None:
@@ -135,13 +148,13 @@ def parse(data: bytes) -> tuple[dict[str, Entry], dict[str, bytes], list[bytes]]
             continue
         try:
             _take(raw, entries, raws)
-        except (ValueError, RecursionError):
+        except (ValueError, OverflowError, RecursionError):
             damaged.append(raw)
             start = raw.rfind(b'{"id"')
             if start > 0:
                 try:
                     _take(raw[start:], entries, raws)
-                except (ValueError, RecursionError):
+                except (ValueError, OverflowError, RecursionError):
                     pass
     return entries, raws, damaged
 

@@ -1,33 +1,53 @@
 """The answer log: what a learner did, one JSON object a line, only ever appended to.
 
-A line is written with one ``write`` to a file opened for appending and then synced, so two kernels can share
-a log and a crash costs at most the line being written. Lines that cannot be read are copied to
+A line is written with one ``write`` to a file opened for appending and then synced, so several kernels can
+share a log and a crash costs at most the line being written. Lines that cannot be read are copied to
 ``<file>.damaged`` and reported; the log itself is never rewritten. Lines of a newer format stay and are not
 used. If the file cannot be written, entries stay in memory, are used as usual, and are written with the next
-one that succeeds.
+one that succeeds. Reading again parses only what was added since.
 """
 
 from __future__ import annotations
 
 import os
+import tempfile
 import uuid
 from collections.abc import Iterable
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from course.i18n import t
 from course.quiz.entry import EVENTS, Entry, now, parse, stamp, standing, to_line
 
 
 def default_path() -> Path:
-    """Where the log is: $COURSE_HOME, else a mounted Google Drive (Colab), else the home folder."""
+    """Where the log is: $COURSE_HOME, else a mounted Google Drive (Colab), else the home folder.
+
+    Without any home folder (HOME unset, user unknown to the system) it is the folder Python started in.
+    """
     if home := os.environ.get("COURSE_HOME"):
-        return Path(home).expanduser() / "answers.jsonl"
+        return _expanded(home) / "answers.jsonl"
     drive = Path("/content/drive/MyDrive")
     if drive.is_dir():
         return drive / "torch-backends-course" / "answers.jsonl"
-    return Path.home() / ".torch-backends-course" / "answers.jsonl"
+    return _expanded("~") / ".torch-backends-course" / "answers.jsonl"
+
+
+@lru_cache(maxsize=1)
+def _started_in() -> Path:
+    try:
+        return Path.cwd()
+    except OSError:  # the folder was deleted meanwhile
+        return Path(tempfile.gettempdir())
+
+
+def _expanded(folder: str) -> Path:
+    """The folder with ~ resolved; where that is impossible, the folder Python started in takes its place."""
+    try:
+        return Path(folder).expanduser()
+    except RuntimeError:
+        return _started_in() / folder.lstrip("~/")
 
 
 class AnswerLog:
@@ -40,8 +60,10 @@ class AnswerLog:
         self.path = Path(path) if path is not None else default_path()
         self.pending: list[Entry] = []
         self.notices: list[str] = []
-        self._seen: tuple[Any, ...] | None = None
-        self._entries: list[Entry] = []
+        self._stamp: tuple[int, ...] | None = None
+        self._found: dict[str, Entry] = {}
+        self._sorted: list[Entry] = []
+        self._read_to, self._last = 0, b""
 
     def append(
         self,
@@ -54,6 +76,7 @@ class AnswerLog:
         verdict: str | None = None,
         points: float | None = None,
         lesson: str | None = None,
+        record: str | None = None,
         at: datetime | None = None,
     ) -> Entry:
         """Write one entry and return it; never raises for a full disk or a read-only folder (see
@@ -74,10 +97,11 @@ class AnswerLog:
             verdict,
             points,
             lesson,
+            record=record,
         )
         self.pending.append(entry)
         try:
-            self._write(b"".join(map(to_line, self.pending)))
+            self.write_lines(b"".join(map(to_line, self.pending)))
             self.pending.clear()
         except OSError as error:
             why = error.strerror or error
@@ -85,15 +109,19 @@ class AnswerLog:
                 t(
                     f"This answer could not be saved to {self.path} ({why}). It stays in memory until "
                     "the kernel stops. Free some space, or set COURSE_HOME to a folder you can write to; "
-                    "the next answer saves both.",
+                    'the next answer saves both. `export_progress("FILE")` writes all you have elsewhere.',
                     f"这次作答没能保存到 {self.path}（{why}），在内核停止之前会留在内存里。请腾出空间，"
-                    "或把 COURSE_HOME 设为可写的文件夹；下次作答时会一并保存。",
+                    "或把 COURSE_HOME 设为可写的文件夹；下次作答时会一并保存。"
+                    "也可以用 `export_progress(\"文件\")` 把全部记录写到别处。",
                 )
             )
         return entry
 
-    def _write(self, lines: bytes) -> None:
-        """Append bytes with one write and sync them; after half a line, start with a line break."""
+    def write_lines(self, lines: bytes) -> None:
+        """Append whole lines with one write and sync them; after half a line, start with a line break.
+
+        Raises OSError where the file cannot be written.
+        """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
         file = os.open(self.path, flags, 0o600)
@@ -105,12 +133,11 @@ class AnswerLog:
                     lines = b"\n" + lines
             if os.write(file, lines) != len(lines):
                 raise OSError(28, "No space left on device")
-            try:
-                os.fsync(file)
-            except OSError:  # some network drives cannot sync; the line is written all the same
-                pass
+            _sync(file)
         finally:
             os.close(file)
+        if not size:
+            _sync_folder(self.path.parent)
 
     def entries(self) -> list[Entry]:
         """Every entry that counts, oldest first, with those still waiting to be written.
@@ -131,31 +158,48 @@ class AnswerLog:
     def history(self) -> list[Entry]:
         """Every entry that can be read, oldest first, answers taken back and their ``undo`` included."""
         try:
-            info = os.stat(self.path)
-            seen = (info.st_size, info.st_mtime_ns, info.st_ino)
-            data = None if seen == self._seen else self.path.read_bytes()
+            self._read()
         except FileNotFoundError:
-            seen, data = None, b""
+            self._forget()
         except OSError as error:
-            seen, data = None, b""
+            self._forget()
             self.notices.append(
                 t(
                     f"{self.path} cannot be read ({error.strerror}); earlier answers are not shown.",
                     f"无法读取 {self.path}（{error.strerror}），暂时看不到之前的作答。",
                 )
             )
-        if data is not None:
-            found, _, damaged = parse(data)
-            self._entries = sorted(found.values(), key=lambda entry: entry.time)
-            self._seen = seen
-            if damaged:
-                self._set_aside(damaged)
         if not self.pending:
-            return list(self._entries)
-        known = {entry.id for entry in self._entries}
-        return [*self._entries, *(entry for entry in self.pending if entry.id not in known)]
+            return list(self._sorted)
+        return [*self._sorted, *(entry for entry in self.pending if entry.id not in self._found)]
 
-    def _set_aside(self, damaged: list[bytes]) -> None:
+    def _forget(self) -> None:
+        self._stamp, self._found, self._sorted, self._read_to, self._last = None, {}, [], 0, b""
+
+    def _read(self) -> None:
+        """Parse what was added since the last time, or everything where the file is another one by now."""
+        info = os.stat(self.path)
+        stamp = (info.st_size, info.st_mtime_ns, info.st_ino)
+        if stamp == self._stamp:
+            return
+        with open(self.path, "rb") as file:
+            file.seek(max(0, self._read_to - len(self._last)))
+            grown = self._stamp and self._stamp[2] == info.st_ino and self._stamp[0] < info.st_size
+            if not grown or file.read(len(self._last)) != self._last:
+                self._forget()
+                file.seek(0)
+            data = file.read()
+        whole = data.rfind(b"\n") + 1
+        found, _, damaged = parse(data)
+        if found or not self._stamp:
+            self._found = {**found, **self._found}
+            self._sorted = sorted(self._found.values(), key=lambda entry: entry.time)
+        self._stamp, self._read_to = stamp, self._read_to + whole
+        self._last = (self._last + data[:whole])[-64:]
+        if damaged:
+            self.set_aside(damaged)
+
+    def set_aside(self, damaged: list[bytes]) -> None:
         """Copy damaged lines to <file>.damaged, each once, and say so when one is new."""
         aside = self.path.with_name(self.path.name + ".damaged")
         try:
@@ -175,21 +219,6 @@ class AnswerLog:
             )
         )
 
-    def merge(self, other: Path | str) -> int:
-        """Add the entries of another log that this one lacks (union by id); returns how many were added.
-
-        Lines of a newer format come along as they are. Raises OSError where ``other`` cannot be read or this
-        log cannot be written.
-        """
-        own = parse(self.path.read_bytes())[1] if self.path.exists() else {}
-        _, raws, damaged = parse(Path(other).read_bytes())
-        added = [raw for identity, raw in raws.items() if identity not in own]
-        if added:
-            self._write(b"".join(raw.strip(b"\r") + b"\n" for raw in added))
-        if damaged:
-            self._set_aside(damaged)
-        return len(added)
-
     def take_notices(self) -> list[str]:
         """The sentences collected so far, each handed over once."""
         taken, self.notices = list(dict.fromkeys(self.notices)), []
@@ -202,3 +231,22 @@ _logs: dict[Path, AnswerLog] = {}
 def answer_log() -> AnswerLog:
     """The log of this learner on this machine (the file may move with COURSE_HOME)."""
     return _logs.setdefault(default_path(), AnswerLog(default_path()))
+
+
+def _sync(file: int) -> None:
+    try:
+        os.fsync(file)
+    except OSError:  # some network drives cannot sync; the line is written all the same
+        pass
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the name of a new file last through a power cut (where the system can)."""
+    try:
+        file = os.open(folder, os.O_RDONLY)
+    except OSError:  # Windows opens no folders
+        return
+    try:
+        _sync(file)
+    finally:
+        os.close(file)

@@ -11,6 +11,7 @@ from datetime import date, datetime, timedelta
 from course.i18n import language, t
 from course.quiz.bank import Bank
 from course.quiz.entry import Entry
+from course.quiz.ledger import returning
 from course.quiz.schedule import Due, calendar, interleave, timetable
 
 SITTING = 12  # cards in one sitting; more tire
@@ -23,7 +24,7 @@ _DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 class Plan:
     """items: ids of the cards of this sitting, lessons taking turns. lessons: of how many lessons they are.
 
-    due: how many concepts are due in all. away_days: days since the last answer after a long break, else 0.
+    due: how many concepts and lost bets are due in all. away_days: days since the last answer after a long break, else 0.
     table: every concept met so far with its date, soonest first.
     """
 
@@ -42,21 +43,22 @@ class Plan:
 def plan(
     entries: Iterable[Entry], bank: Bank, now: datetime, lesson: str | None = None, at_most: int = SITTING
 ) -> Plan:
-    """The sitting at ``now`` (aware): the lessons take turns, of each the longest overdue first.
+    """The sitting at ``now`` (aware): lost bets that come back, then the lessons take turns, the longest overdue first.
 
     lesson: the lesson being read; only concepts from lessons before it count.
     """
     entries = list(entries)
     table = timetable(entries, bank, lesson)
     due = [one for one in table if one.due <= now]
-    chosen = interleave(due)[:at_most]
+    back = returning(entries, bank, now, lesson)
+    chosen = list(dict.fromkeys([*back, *(one.item for one in interleave(due))]))[:at_most]
     answers = [entry.when for entry in entries if entry.event == "answer"]
     away = now - max(answers) if answers else timedelta(0)
     return Plan(
-        tuple(one.item for one in chosen),
-        len({one.lesson for one in chosen}),
-        len(due),
-        away.days if away >= AWAY and due else 0,
+        tuple(chosen),
+        len({bank[item].lesson for item in chosen}),
+        len({*back, *(one.item for one in due)}),
+        away.days if away >= AWAY and chosen else 0,
         tuple(table),
     )
 

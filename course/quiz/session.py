@@ -125,12 +125,12 @@ def settled_of(item: Item, entries: Iterable[Entry]) -> str | None:
     return found[-1].options[0] if found else None
 
 
-def settle(item: Item, winner: str | None, log: AnswerLog) -> Verdict:
+def settle(item: Item, winner: str | None, log: AnswerLog, record: str | None = None) -> Verdict:
     """Settle the bet on a predict item with the option an experiment named (None: inconclusive).
 
-    Writes a ``settled`` entry, unless the log already says the same. Without a bet the verdict is not
-    attempted, and the result is still written, so that the card can show it. Raises ValueError for an option
-    the item has not.
+    record: what measured it, kept in the log. Writes a ``settled`` entry, unless the log already says the
+    same. Without a bet the verdict is not attempted, and the result is still written, so that the card can
+    show it. Raises ValueError for an option the item has not.
     """
     if winner is not None and item.option(winner) is None:
         raise ValueError(
@@ -148,5 +148,6 @@ def settle(item: Item, winner: str | None, log: AnswerLog) -> Verdict:
             verdict=verdict.state,
             points=verdict.points,
             lesson=item.lesson,
+            record=record,
         )
     return verdict

@@ -11,7 +11,9 @@ from collections.abc import Callable
 
 from course.i18n import pick, t
 from course.quiz.bank import Bank, default_bank
+from course.quiz.entry import now
 from course.quiz.items import Item
+from course.quiz.ledger import asked_again
 from course.quiz.log import AnswerLog, answer_log
 from course.quiz.marking import CONFIDENCE, Response
 from course.quiz.render import call_text, task_words, title_words
@@ -146,7 +148,7 @@ def answer(
     """
     log, bank = log or answer_log(), bank or default_bank()
     try:
-        item = bank[item_id]
+        item = asked_again(bank[item_id], log.entries(), now())
         if not options:
             write(card_text(item))
             return

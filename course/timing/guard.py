@@ -92,7 +92,7 @@ def require_candidates(candidates: Any, baseline: str | None) -> str:
     if baseline is None:
         return names[0]
     if baseline not in candidates:
-        hint = did_you_mean(str(baseline), map(str, names), 0.4)
+        hint = did_you_mean(baseline, names, cutoff=0.4)
         listed = ", ".join(map(str, names))
         raise TimingError(t(
             f'The baseline "{baseline}" is none of the candidates ({listed}).{hint}',

@@ -47,7 +47,7 @@ def observe(experiment_name: str, budget_s: float | None = None) -> Record | Non
     if shell := state.running_shell():
         object.__setattr__(observed, "_shown_at", shell.execution_count)
     for item in bets:
-        _settle(item, outcomes.get(item.id))
+        _settle(item, outcomes.get(item.id), _evidence(record))
     return observed
 
 
@@ -79,9 +79,15 @@ def _phrase(item: Item, option_id: str) -> str:
     return plain(pick(item.option(option_id).text)).rstrip(".。")
 
 
-def _settle(item: Item, winner: str | None) -> None:
+def _evidence(record: Record) -> str:
+    """What settled a bet, for the log: live or replay, when, on what."""
+    name = record.machine.get("device_name") or record.machine.get("device") or "?"
+    return f"{'live' if record.live else 'replay'} {record.created} {name}"
+
+
+def _settle(item: Item, winner: str | None, evidence: str) -> None:
     """Write the outcome to the log and say the reasons, for the option bet on and the one that came out."""
-    verdict = settle(item, winner, state.now.log)
+    verdict = settle(item, winner, state.now.log, evidence)
     if item.id in state.now.cards:
         state.now.cards[item.id].settle()
     bet = bet_of(item, state.now.log.entries())

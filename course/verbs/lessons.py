@@ -6,7 +6,7 @@ from course import i18n, lessons
 from course.i18n import pick, t
 from course.suggest import did_you_mean
 from course.verbs import state
-from course.verbs.say import in_words, put, say
+from course.verbs.say import in_words, say
 
 
 @in_words
@@ -14,7 +14,7 @@ def lesson(lesson_id: str, language: str = "en") -> None:
     """Start a lesson: its language, one line about this machine, one line about your progress."""
     i18n.set_language(language)
     if lesson_id not in lessons.BY_ID:
-        near = did_you_mean(lesson_id, lessons.BY_ID, 0.3)
+        near = did_you_mean(lesson_id, lessons.BY_ID, cutoff=0.3)
         say(t(f"There is no lesson `{lesson_id}`.{near}", f"没有 `{lesson_id}` 这一课。{near}"))
         return
     from course import flags, machine
@@ -33,17 +33,6 @@ def _where_you_are(lesson_id: str) -> str:
     answered = {e.item for e in state.now.log.entries() if e.event in ("answer", "bet")} & ids
     return t(f"📗 {lesson_id}: {len(answered)} of {len(ids)} cards answered so far.",
              f"📗 {lesson_id}：{len(ids)} 张卡片中已答 {len(answered)} 张。")
-
-
-@in_words
-def progress() -> None:
-    """The map of the course: what is done, what is due, which beliefs are still to be settled."""
-    from course.quiz.progress import progress_html, progress_text, summary
-
-    found = summary(state.now.log.entries(), state.now.bank)
-    put(progress_html(found), progress_text(found))
-    for notice in state.now.log.take_notices():
-        say(notice)
 
 
 @in_words

@@ -20,7 +20,7 @@ def find_exercise(exercise_id: str) -> Exercise | None:
     known = all_exercises()
     if exercise_id in known:
         return known[exercise_id]
-    near = did_you_mean(exercise_id, known, 0.4)
+    near = did_you_mean(exercise_id, known, cutoff=0.4)
     say(t(f"There is no exercise `{exercise_id}`.{near}", f"没有名为 `{exercise_id}` 的练习。{near}"))
     return None
 

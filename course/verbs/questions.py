@@ -5,7 +5,9 @@ from __future__ import annotations
 from course import i18n, lessons
 from course.i18n import t
 from course.quiz.cards import Card, card
+from course.quiz.entry import now
 from course.quiz.items import Item
+from course.quiz.ledger import asked_again
 from course.quiz.sheet import Sheet, open_sheet
 from course.quiz.text import answer as answer_in_text
 from course.verbs import reviewing, state
@@ -33,6 +35,11 @@ def _card(item: Item, sheet: Sheet | None = None) -> Card:
     return state.now.cards[item.id]
 
 
+def _as_due(item: Item) -> Item:
+    """The item; a lost bet that has come back is a question about what was measured."""
+    return asked_again(item, state.now.log.entries(), now())
+
+
 @in_words
 def review(*item_ids: str, due: int | None = None, undo: bool = False) -> None:
     """Flashcards: the items named; else the daily review, of the lessons before this one, with its calendar.
@@ -45,13 +52,13 @@ def review(*item_ids: str, due: int | None = None, undo: bool = False) -> None:
         for item_id in item_ids:
             item = _item(item_id)
             if item is not None:
-                _show(item)
+                _show(_as_due(item))
     elif due is None:
-        reviewing.daily(lambda item_id: _card(state.now.bank[item_id]))
+        reviewing.daily(lambda item_id: _card(_as_due(state.now.bank[item_id])))
     elif not isinstance(due, int) or due < 1:
         say(t("`due` is a number of cards, for example `review(due=3)`.", "`due` 是卡片张数，例如 `review(due=3)`。"))
     else:
-        reviewing.warm(due, lambda item_id: _card(state.now.bank[item_id]))
+        reviewing.warm(due, lambda item_id: _card(_as_due(state.now.bank[item_id])))
 
 
 @in_words

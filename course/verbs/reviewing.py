@@ -7,6 +7,7 @@ from datetime import datetime
 
 from course.i18n import t
 from course.quiz.cards import Card
+from course.quiz.ledger import returning
 from course.quiz.review import Plan, calendar_words, closing, greeting, plan
 from course.quiz.review_deck import ReviewDeck, last_answer
 from course.quiz.review_view import calendar_html
@@ -36,7 +37,8 @@ def daily(make: Callable[[str], Card]) -> None:
 
 def warm(at_most: int, make: Callable[[str], Card]) -> None:
     """At most so many cards to start a lesson with, due or not."""
-    items = warm_up(state.now.log.entries(), state.now.bank, _now(), state.now.lesson, at_most)
+    known = (state.now.log.entries(), state.now.bank, _now(), state.now.lesson)
+    items = list(dict.fromkeys([*returning(*known), *warm_up(*known, at_most)]))[:at_most]
     if not items:
         say(t("Nothing from earlier lessons is due. Go on; the cards you answer will come back here.",
               "没有到期的复习卡。继续往下学吧，你答过的卡片会按时回到这里。"))

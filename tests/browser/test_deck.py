@@ -138,7 +138,7 @@ def test_saved_answers_merge_into_the_log_of_the_notebooks(bank, open_deck, tmp_
     assert page.inner_text("#result") == "Your bet is locked."
     assert not any(plain(pick(one.why)) in page.inner_text("article") for one in wager.options)
     path = save(page, tmp_path)
-    assert command(["merge", str(path)]) == 0 and "2 new entries" in capsys.readouterr().out
+    assert command(["merge", str(path)]) == 0 and "2 new" in capsys.readouterr().out
     entries = answer_log().entries()
     assert [entry.event for entry in entries] == ["answer", "bet"] and entries[0].confidence == 1
     assert entries[0].verdict == mark(bank[entries[0].item], Response(entries[0].options)).state

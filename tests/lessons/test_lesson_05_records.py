@@ -14,7 +14,8 @@ from tests.lessons.test_lesson_05 import check_shown, record_of
 
 @pytest.mark.parametrize(("one", "new", "option"), [
     ("faster", "slower", "b"), ("faster", "faster", "a"), ("slower", "slower", "c"), ("slower", "faster", "d"),
-    ("undecided", "slower", None), ("same", "slower", None)])
+    ("undecided", "slower", None), ("same", "slower", "c"), ("same", "same", "c"), ("faster", "same", "b"),
+    ("same", "undecided", None)])
 def test_the_race_bet_follows_the_verdicts(one, new, option):
     rows = [{"schedule": "one size", "verdict": one}, {"schedule": "always new", "verdict": new}]
     assert base.get("05-toy-race").settles(record_of("05-toy-race", rows)) == {"05-bet-race": option}

@@ -1,0 +1,47 @@
+"""Where you are, and taking it along: the map, one file out, another machine's file in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from course.i18n import t
+from course.quiz.transfer import TransferError, export_to, import_from
+from course.verbs import state
+from course.verbs.say import in_words, put, say
+
+
+@in_words
+def progress() -> None:
+    """The map of the course: what is done, what is due, which checkpoint looks ready, which beliefs are alive."""
+    from course.quiz.progress import summary
+    from course.quiz.progress_view import progress_html, progress_text
+
+    found = summary(state.now.log.entries(), state.now.bank)
+    put(progress_html(found, str(state.now.log.path)), progress_text(found))
+    for notice in state.now.log.take_notices():
+        say(notice)
+
+
+@in_words
+def export_progress(path: str | Path | None = None) -> None:
+    """Write everything you did into one file (default: torch-backends-progress.jsonl here) to take along."""
+    try:
+        target, lines = export_to(state.now.log, path)
+    except TransferError as error:
+        say(str(error))
+        return
+    say(t(f'Wrote {lines} answers and results to `{target}`. On the other machine: `import_progress("{target.name}")`. '
+          f"Nothing was sent anywhere.",
+          f'已把 {lines} 条记录写入 `{target}`。在另一台机器上运行 `import_progress("{target.name}")` 即可；'
+          f"没有发送到任何地方。"))
+
+
+@in_words
+def import_progress(path: str | Path) -> None:
+    """Add another machine's progress to this one's; both keep all they have."""
+    try:
+        merged = import_from(state.now.log, path)
+    except TransferError as error:
+        say(str(error))
+        return
+    say(t(f"Imported {path}: ", f"已导入 {path}：") + str(merged), *state.now.log.take_notices())

@@ -1,0 +1,104 @@
+"""Every question of the bank as data for a page: where it is used, which beliefs it tempts with, what to mend."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from course.i18n import Text
+from course.quiz.advice import advice, positions
+from course.quiz.bank import Bank
+from course.quiz.craft import lint_items, lint_lesson
+from course.quiz.items import BankError, Item, with_key
+from grader import project as files
+from grader.authoring.ids import used_ids
+from grader.authoring.source import read
+from grader.project import Project
+
+
+@dataclass(frozen=True)
+class Row:
+    """One question. used: the notebooks that name it, such as "05_cudnn_benchmark"; faults: what to mend; hints:
+    what to look at again. The item carries a key if it is a practice item or keys were asked for.
+    """
+
+    item: Item
+    used: tuple[str, ...]
+    faults: tuple[str, ...]
+    hints: tuple[str, ...]
+
+    @property
+    def beliefs(self) -> tuple[str, ...]:
+        """The misconceptions its wrong options and traps stand for."""
+        traps = self.item.number.traps if self.item.number else ()
+        return tuple(dict.fromkeys(o.misconception for o in (*self.item.options, *traps) if o.misconception))
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The whole bank. faults: what concerns whole files and lessons. beliefs: statements by id."""
+
+    practice: tuple[Row, ...]
+    checkpoints: tuple[Row, ...]
+    faults: tuple[str, ...]
+    beliefs: dict[str, Text]
+    keys: bool
+
+    def tempted_by(self) -> dict[str, list[str]]:
+        """Misconception -> ids of the questions shown here that tempt with it, none for an unused one."""
+        found: dict[str, list[str]] = {one: [] for one in self.beliefs}
+        for row in (*self.practice, *self.checkpoints):
+            for one in row.beliefs:
+                found.setdefault(one, []).append(row.item.id)
+        return found
+
+
+def listing(project: Project, keys: bool = False) -> Listing:
+    """Read the bank. Without ``keys`` nothing of grader/keys is opened."""
+    bank = Bank(project.items)
+    beliefs, places = bank.misconceptions(), _places(project)
+    practice, graded, faults = bank.items(), bank.items(checkpoint=True), list(bank.faults())
+    if keys:
+        graded = [_keyed(project, item, faults) for item in graded]
+    for group, checkpoint in ((practice, False), (graded, True)):
+        for lesson in dict.fromkeys(item.lesson for item in group):
+            faults += lint_lesson(lesson, [item for item in group if item.lesson == lesson], checkpoint)
+    if found := positions([*practice, *graded]):
+        faults.append(found)
+    return Listing(
+        tuple(_row(item, practice, beliefs, places) for item in practice),
+        tuple(_row(item, graded, beliefs, places) for item in graded),
+        tuple(faults),
+        beliefs,
+        keys,
+    )
+
+
+def _keyed(project: Project, item: Item, faults: list[str]) -> Item:
+    key = files.keys(project, item.lesson).get(item.id)
+    if key is None:
+        faults.append(f"{item.id}: has no key in grader/keys/{item.lesson}.yaml.")
+        return item
+    try:
+        return with_key(item, key)
+    except BankError as error:
+        faults += str(error).split("\n")
+        return item
+
+
+def _row(item: Item, others: Iterable[Item], beliefs: dict[str, Text], places: dict[str, list[str]]) -> Row:
+    faults = [one.removeprefix(f"{item.id}: ") for one in lint_items([item], beliefs)]
+    same = [other for other in others if other.lesson == item.lesson]
+    return Row(item, tuple(places.get(item.id, ())), tuple(faults), tuple(advice(item, same)))
+
+
+def _places(project: Project) -> dict[str, list[str]]:
+    """Item id -> the notebook sources that name it."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for path in sorted(project.sources.glob("*.py")):
+        for cell in read(path):
+            for kind, identity, _ in used_ids(cell):
+                if "item" in kind and path.stem not in found[identity]:
+                    found[identity].append(path.stem)
+    return dict(found)
