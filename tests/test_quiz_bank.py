@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import copy
+import graphlib
 import subprocess
 import sys
 from dataclasses import replace
@@ -284,3 +286,13 @@ def test_advice_names_what_gives_a_key_away(bank):
     other = replace(item, id="05-other", stem={"en": "Why is it that the plan is kept under its own key?", "zh": "为什么"})
     assert advice(replace(item, options=(a, right, c)), [item, other]) == ["the stem of 05-other gives its right option away."]
     assert "are at b; spread them" in positions([item] * 20) and positions([item] * 4) == ""
+
+
+def test_the_files_of_the_quiz_import_each_other_in_one_direction():
+    """No circle, counting imports inside functions and for type checkers too."""
+    files = {path.stem: path for path in (ROOT / "course" / "quiz").glob("*.py") if path.stem != "__init__"}
+    below = {}
+    for name, path in files.items():
+        imports = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.ImportFrom)]
+        below[name] = {(node.module or "").removeprefix("course.quiz.") for node in imports} & set(files)
+    assert list(graphlib.TopologicalSorter(below).static_order())  # raises CycleError, naming the circle

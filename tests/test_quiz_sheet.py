@@ -120,10 +120,10 @@ def test_no_half_files_are_left(sheet, tmp_path):
 
 def test_the_list_says_in_words_what_is_answered(sheet):
     sheet.record("05-c-one", Response(("b",)), START)
-    assert "1 of 2 questions answered." in sheet_text(sheet) and "05-c-count: not answered" in sheet_text(
-        sheet
+    assert "1 of 2 questions answered." in sheet_text(sheet.view()) and "05-c-count: not answered" in sheet_text(
+        sheet.view()
     )
-    html = sheet_html(sheet)
+    html = sheet_html(sheet.view())
     assert '<th scope="col"' in html and "<caption" in html and "answered: b" in html
 
 

@@ -79,11 +79,11 @@ def test_an_untouched_stub_is_no_attempt(capsys):
     assert "not attempted" in said and "opens after an attempt" in said and "Hint 1" not in said
 
 
-def synthetic(monkeypatch, winner):
+def synthetic(monkeypatch, winner, bet=BET):
     """Let the experiment of the bet return a record that names ``winner``."""
-    experiment = base.get("05-primitive-cache")
+    experiment = base.get(state.now.bank[bet].experiment)
     record = Record(experiment.name, experiment.version, experiment.lesson, {"device": "cpu"}, [{"x": 1}], live=True)
-    changed = {**vars(experiment), "settles": lambda record: {BET: winner}, "draw": None,
+    changed = {**vars(experiment), "settles": lambda record: {bet: winner}, "draw": None,
                "finding": lambda record: {"en": "A finding.", "zh": "一个发现。"}}
     monkeypatch.setitem(base.REGISTRY, experiment.name, base.Experiment(**changed))
     monkeypatch.setattr(base, "obtain", lambda name, budget_s=None: record)
@@ -101,6 +101,31 @@ def test_a_bet_locks_and_is_settled_by_its_experiment(choice, winner, state_word
     said = capsys.readouterr().out
     assert "Your bet:" in said and f"{state_word} · your bet" in said
     assert bet_of(state.now.bank[BET], state.now.log.entries()).options == (choice,)
+
+
+SCALE = "05-bet-price"
+
+
+@pytest.mark.parametrize("measured, words", [(8.0, "correct · your bet"), (12.5, "partly"), (90.0, "incorrect · your bet"),
+                                             (None, "not settled by this run")])
+def test_a_bet_on_a_scale_is_settled_by_the_number_measured(measured, words, monkeypatch, capsys):
+    course.answer(SCALE, 7, confidence=2)
+    synthetic(monkeypatch, measured, SCALE)
+    course.observe("05-toy-cost")
+    said = capsys.readouterr().out
+    assert "Your bet: 7 times" in said and words in said
+    assert (pick(state.now.bank[SCALE].slider.why).replace("**", "") in said) is (measured is not None)
+
+
+def test_a_card_runs_the_next_experiment_once_the_bet_on_it_is_placed(monkeypatch, capsys):
+    from course.verbs.questions import _run
+
+    synthetic(monkeypatch, "a")
+    _run("05-primitive-cache")
+    assert f'predict("{BET}")' in capsys.readouterr().out
+    course.answer(BET, "a")
+    _run("05-primitive-cache")
+    assert "A finding." in capsys.readouterr().out
 
 
 def test_a_missing_recording_is_said_and_nothing_is_invented(capsys):

@@ -74,7 +74,8 @@ class Experiment:
 
     function(budget) returns a list of rows or yields rows one by one (then an interrupt keeps those
     yielded so far). finding(record) -> one sentence in both languages. draw(record, ax) paints one
-    matplotlib Axes. settles(record) -> {predict item id: option id, or None when inconclusive}.
+    matplotlib Axes. settles(record) -> {predict item id: option id, or the number of a bet on a scale, or
+    None when inconclusive}.
     needs: cpu | mkldnn | cuda | mps. seconds: the usual budget.
     """
 
@@ -86,7 +87,7 @@ class Experiment:
     title: Text
     finding: Callable[[Record], Text]
     draw: Callable[[Record, Any], None] | None
-    settles: Callable[[Record], dict[str, str | None]]
+    settles: Callable[[Record], dict[str, str | float | None]]
     function: Callable[[Budget], Iterable[dict[str, Any]]]
 
 
@@ -102,7 +103,7 @@ def _settles_nothing(record: Record) -> dict[str, str | None]:
 def experiment(
     *, name: str, lesson: str, title: Text, finding: Callable[[Record], Text], version: int = 1,
     needs: str = "cpu", seconds: float = 10, draw: Callable[[Record, Any], None] | None = None,
-    settles: Callable[[Record], dict[str, str | None]] | None = None,
+    settles: Callable[[Record], dict[str, str | float | None]] | None = None,
 ) -> Callable[[Callable[[Budget], Iterable[dict[str, Any]]]], Callable[[Budget], Iterable[dict[str, Any]]]]:
     """Register the decorated function as an experiment and return it unchanged.
 

@@ -140,7 +140,7 @@ def _step_ms(conv: toy_search.ToyConv, size: int) -> float:
 @experiment(name="05-toy-cost", lesson=LESSON, version=1, needs="cpu", seconds=3,
             title=both("The toy's bill: what the search costs, what each step gains",
                        "玩具的账单：搜索花了多少，每步省了多少"),
-            finding=say.toy_cost, draw=say.draw_toy_cost)
+            finding=say.toy_cost, draw=say.draw_toy_cost, settles=say.settle_toy_cost)
 def toy_cost(budget: Budget) -> list[dict]:
     """First and second step of one size, with the search and without, the cache empty each time."""
     names, size = {False: "off", True: "on"}, 24

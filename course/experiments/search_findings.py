@@ -237,6 +237,14 @@ def draw_toy_cost(record: Any, ax: Any) -> None:
           xlabel=t("steps", "步数"), ylabel=t("total time (ms), from the medians", "总耗时（ms），由中位数算出"))
 
 
+def settle_toy_cost(record: Any) -> dict[str, float | None]:
+    """The price of the first step in later steps, as the median over the repeats; None where it is unsure."""
+    ratios = [row["first_ms"] / row["later_ms"] for row in record.rows if row["search"] == "on"]
+    interval = median_interval(ratios) if len(ratios) >= 10 else None
+    sure = interval is not None and interval.high <= 1.5 * interval.low
+    return {"05-bet-price": median(ratios) if sure else None}
+
+
 # --- 05-winners -------------------------------------------------------------------------------------------
 
 def winners(record: Any) -> Text:

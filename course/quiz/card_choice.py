@@ -6,44 +6,63 @@ from collections.abc import Callable
 
 import ipywidgets as w
 
-from course.i18n import pick, t
+from course.i18n import t
+from course.quiz.card_letters import LetterField
+from course.quiz.drawing import highest, plot_svg
 from course.quiz.items import Item
 from course.quiz.marking import Response
 from course.quiz.render import face_html
-from course.quiz.reporting import state_words
-from course.quiz.rich import plain
+from course.quiz.reporting import state_words, widest_state
+from course.quiz.wording import option_words
+
+LOOKS = ("chosen", "right", "wrong")
 
 
 class OptionRow:
     """A button with the words, for keyboard and screen reader, under a face that carries the looks."""
 
-    def __init__(self, item: Item, option_id: str, on_click: Callable[[str], None], square: bool) -> None:
-        self.option, self.square = item.option(option_id), square
+    def __init__(
+        self, item: Item, option_id: str, on_click: Callable[[str], None], square: bool, widest: str = ""
+    ) -> None:
+        self.option, self.square, self.widest = item.option(option_id), square, widest
+        plot = self.option.plot
+        self.picture = plot_svg(plot, item.axes, highest(item)) if plot else ""
         self.button = w.Button(layout=w.Layout(width="100%", height="auto"))
         self.button.add_class("tbq-opt")
         self.button.on_click(lambda _: on_click(option_id))
         self.face = w.HTML()
         self.box = w.Box([self.button, self.face])
         self.box.add_class("tbq-row")
+        self._look = ""
         self.set("", "")
 
     def set(self, state: str, look: str, letter: str = "") -> None:
         """state: words shown and read out; look: "", chosen, right or wrong."""
-        words = f"{self.option.id}. {plain(pick(self.option.text))}"
+        words = f"{self.option.id}. {option_words(self.option)}"
         self.button.description = f"{words} ({state})" if state else words
-        self.face.value = face_html(self.option, letter or self.option.id, state, self.square)
-        for name in ("chosen", "right", "wrong"):
-            (self.box.add_class if name == look else self.box.remove_class)(f"tbq-{name}")
+        self.face.value = face_html(
+            self.option, letter or self.option.id, state, self.square, self.widest, self.picture
+        )
+        if look != self._look:
+            if self._look:
+                self.box.remove_class(f"tbq-{self._look}")
+            if look:
+                self.box.add_class(f"tbq-{look}")
+            self._look = look
 
 
 class Choices:
-    """Options of a single, multiple or predict item."""
+    """Options of a single, multiple or predict item. on_change is called when the choice changes."""
 
-    def __init__(self, item: Item) -> None:
-        self.item, self.chosen = item, []
-        many = item.kind == "multiple"
-        self.rows = {one.id: OptionRow(item, one.id, self.toggle, many) for one in item.options}
-        self.widget = w.VBox([row.box for row in self.rows.values()])
+    def __init__(self, item: Item, on_change: Callable[[], None] = lambda: None) -> None:
+        self.item, self.chosen, self.on_change = item, [], on_change
+        many, widest = item.kind == "multiple", widest_state(item.kind == "predict")
+        self.rows = {one.id: OptionRow(item, one.id, self.toggle, many, widest) for one in item.options}
+        self.letters = LetterField(item, self.choose)
+        shown = w.VBox([row.box for row in self.rows.values()])
+        if item.axes:
+            shown.add_class("tbq-pictures")
+        self.widget = w.VBox([shown, self.letters.field])
 
     def toggle(self, option_id: str) -> None:
         """Choose an option, or take the choice back."""
@@ -53,7 +72,15 @@ class Choices:
             self.chosen.append(option_id)
         else:
             self.chosen = [option_id]
+        self.letters.clear()
         self._draw()
+        self.on_change()
+
+    def choose(self, option_ids: list[str]) -> None:
+        """Choose exactly these options."""
+        self.chosen = list(option_ids)
+        self._draw()
+        self.on_change()
 
     def _draw(self) -> None:
         for option_id, row in self.rows.items():
@@ -67,12 +94,14 @@ class Choices:
     def restore(self, response: Response) -> None:
         """Show an earlier choice as selected."""
         self.chosen = [one for one in response.options if one in self.rows]
+        self.letters.clear()
         self._draw()
 
     def lock(self, locked: bool) -> None:
         """Forbid or allow choosing."""
         for row in self.rows.values():
             row.button.disabled = locked
+        self.letters.lock(locked)
         if not locked:
             self._draw()
 

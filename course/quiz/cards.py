@@ -7,16 +7,26 @@ explanations.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-from course.i18n import pick, t
+from course.i18n import t
 from course.quiz.bank import Bank, default_bank
 from course.quiz.items import Item
 from course.quiz.log import AnswerLog, answer_log
-from course.quiz.marking import CONFIDENCE, Response, feedback, mark, mark_bet
-from course.quiz.render import hide_saved_copy, notice_html, question_html, report_html, say_html, static_html
+from course.quiz.marking import Response, feedback, mark, mark_bet
+from course.quiz.render import (
+    lines_html,
+    not_attempted_html,
+    notice_html,
+    question_html,
+    report_html,
+    say_html,
+)
 from course.quiz.reporting import report
-from course.quiz.session import AnswerError, earlier, settled_of, submit, validate
+from course.quiz.saved import hide_saved_copy, static_html
+from course.quiz.session import AnswerError, NotAttempted, earlier, settled_of, submit, validate
 from course.quiz.sheet import Sheet, current_sheet, open_sheet
 from course.quiz.text import card_text, record, report_text, text_mode
 
@@ -25,7 +35,7 @@ class Card:
     """One card. Show it with ``show()``, or leave it as the last expression of a cell.
 
     ``widget`` is the ipywidgets box, None in text mode. ``submit_as(confidence)`` is what the three buttons
-    do.
+    do. ``run`` shows what an experiment finds, given its name; with it the card offers the next experiment.
     """
 
     def __init__(
@@ -35,9 +45,10 @@ class Card:
         bank: Bank | None = None,
         sheet: Sheet | None = None,
         text: bool | None = None,
+        run: Callable[[str], object] | None = None,
     ) -> None:
         self.item, self.log, self.bank = item, log or answer_log(), bank or default_bank()
-        self.sheet = sheet
+        self.sheet, self.run = sheet, run
         self.text = text_mode() if text is None else text
         self._copy: Any = None
         self.answered: Response | None = self._earlier()
@@ -57,36 +68,32 @@ class Card:
     def _build(self) -> Any:
         import ipywidgets as w
 
+        from course.quiz.card_next import NextExperiment
+        from course.quiz.card_sure import SureBar
         from course.quiz.style import SHEET
 
-        self.input = _input(self.item)
+        self.input = _input(self.item, self._changed)
         self.say = w.HTML(say_html())
-        self.ask = w.HTML()
-        self.buttons = {level: self._button(w, level) for level in CONFIDENCE}
-        bar = w.Box([self.ask, *self.buttons.values()])
-        bar.add_class("tbq-bar")
-        box = w.VBox(
-            [
-                w.HTML(SHEET + hide_saved_copy(self.item) + question_html(self.item)),
-                self.input.widget,
-                bar,
-                self.say,
-            ]
-        )
+        self.bar = SureBar(self.item, self._press)
+        self.buttons = self.bar.buttons
+        self.following = NextExperiment(self.run)
+        question = w.HTML(SHEET + hide_saved_copy(self.item) + question_html(self.item))
+        box = w.VBox([question, self.input.widget, self.bar.widget, self.say, self.following.widget])
         box.add_class("tbq")
         box.add_class(f"tbq-live-{self.item.id}")
         self._pressed: int | None = None
-        self._open()
+        self.bar.open()
         if self.answered:
             self.input.restore(self.answered)
             self._show_answer(self.answered, self.answered.confidence or 2)
         return box
 
-    def _button(self, w: Any, level: int) -> Any:
-        button = w.Button(layout=w.Layout(width="auto", height="auto"))
-        button.add_class("tbq-go")
-        button.on_click(lambda _: self._press(level))
-        return button
+    def _changed(self) -> None:
+        """Something was chosen, typed or moved."""
+        try:
+            self.bar.ready(not self.input.response().empty)
+        except AnswerError:
+            self.bar.ready(True)
 
     def _press(self, level: int) -> None:
         if self._pressed is None:
@@ -97,8 +104,7 @@ class Card:
     def submit_as(self, confidence: int) -> None:
         """Hand in what is chosen; a choice that cannot be taken is answered by a sentence on the card."""
         try:
-            response = self.input.response()
-            response = Response(response.options, response.number, confidence)
+            response = replace(self.input.response(), confidence=confidence)
             if self.item.checkpoint:
                 said = record(self.item, response, self.sheet, self.log)
                 self.answered = response
@@ -106,6 +112,9 @@ class Card:
                 self._renew()
                 return
             submit(self.item, response, self.log)
+        except NotAttempted as nothing:
+            self._say(not_attempted_html(str(nothing)))
+            return
         except AnswerError as error:
             self._say(notice_html(str(error)))
             return
@@ -118,7 +127,9 @@ class Card:
         self._pressed = None
         self.input.lock(False)
         self.input.restore(Response())
-        self._open()
+        self.bar.open()
+        self.bar.ready(False)
+        self.following.offer("")
         self._say(
             notice_html(
                 t(
@@ -134,23 +145,10 @@ class Card:
             self._show_answer(self.answered, self.answered.confidence or 2)
             self._renew()
 
-    def _open(self) -> None:
-        verb = t("Record", "记录") if self.item.checkpoint else t("Submit", "提交")
-        if self.item.kind == "predict":
-            verb = t("Bet", "下注")
-        question = t("How sure are you?", "你有多大把握？")
-        if self.item.checkpoint:
-            question = t("How sure are you? (does not change the mark)", "你有多大把握？（不影响得分）")
-        self.ask.value = f"<span>{question}</span>"
-        self.ask.layout.display = None
-        for level, button in self.buttons.items():
-            button.description = f"{verb}{t(': ', '：')}{pick(CONFIDENCE[level])}"
-            button.layout.display = None
-            button.remove_class("tbq-sub")
-
     def _show_answer(self, response: Response, pressed: int) -> None:
         """Lock the input, explain everything. The pressed button stays in place, so the focus is not lost."""
         if self.item.checkpoint:
+            self.bar.ready(True)
             self._say(
                 notice_html(
                     t(
@@ -161,37 +159,33 @@ class Card:
             )
             return
         self._pressed = pressed
+        found = self._report(response)
+        notices = notice_html(*self.log.take_notices())
+        self._say(report_html(found) + notices, lines_html(found))  # first what the learner waits for
+        self.bar.done(pressed)
         self.input.lock(True)
         bet = self.item.kind == "predict"
-        settled = settled_of(self.item, self.log.entries()) if bet else None
         self.input.reveal(
             {
                 one.option: (one.chosen, one.right)
-                for one in feedback(self.item, response, settled)
+                for one in feedback(self.item, response, self._settled())
                 if self.item.option(one.option)
             },
             bet,
         )
-        self.ask.layout.display = "none"
-        for level, button in self.buttons.items():
-            button.layout.display = None if level == pressed else "none"
-        self.buttons[pressed].add_class("tbq-sub")
-        self.buttons[pressed].description = (
-            t("✓ Bet locked", "✓ 已锁定") if bet else t("↺ Try again", "↺ 再答一次")
-        )
-        self._say(report_html(self._report(response)) + notice_html(*self.log.take_notices()))
+        self.following.offer(found.experiment)
+
+    def _settled(self) -> Any:
+        return settled_of(self.item, self.log.entries()) if self.item.kind == "predict" else None
 
     def _report(self, response: Response) -> Any:
-        settled = None
-        if self.item.kind == "predict":
-            settled = settled_of(self.item, self.log.entries())
-            verdict = mark_bet(self.item, response, settled)
-        else:
-            verdict = mark(self.item, response)
+        settled = self._settled()
+        bet = self.item.kind == "predict"
+        verdict = mark_bet(self.item, response, settled) if bet else mark(self.item, response)
         return report(self.item, response, verdict, self.bank.misconceptions(), settled)
 
-    def _say(self, body: str) -> None:
-        self.say.value = say_html(body)
+    def _say(self, live: str, quiet: str = "") -> None:
+        self.say.value = say_html(live, quiet)
 
     # --- display ---
 
@@ -246,19 +240,19 @@ class Card:
             self._copy.update(self.saved_copy(), raw=True)
 
 
-def _input(item: Item) -> Any:
+def _input(item: Item, on_change: Callable[[], None]) -> Any:
     """The answering part that fits the kind of an item."""
-    if item.kind == "number":
-        from course.quiz.card_number import NumberField
+    if item.numeric:
+        from course.quiz.card_number import NumberField, Scale
 
-        return NumberField(item)
+        return (Scale if item.slider else NumberField)(item, on_change)
     if item.kind == "order":
         from course.quiz.card_order import OrderList
 
-        return OrderList(item)
+        return OrderList(item, on_change)
     from course.quiz.card_choice import Choices
 
-    return Choices(item)
+    return Choices(item, on_change)
 
 
 def card(
@@ -268,15 +262,16 @@ def card(
     bank: Bank | None = None,
     sheet: Sheet | None = None,
     text: bool | None = None,
+    run: Callable[[str], object] | None = None,
 ) -> Card:
     """The card of an item or item id.
 
-    text: True for text, False for widgets, None for what this place can show.
+    text: True for text, False for widgets, None for what this place can show. run: see ``Card``.
 
     Raises UnknownItem or BankError with a sentence.
     """
     item = (bank or default_bank())[item] if isinstance(item, str) else item
-    return Card(item, log, bank, sheet, text)
+    return Card(item, log, bank, sheet, text, run)
 
 
 def practice(item: Item | str, **options: Any) -> Card:

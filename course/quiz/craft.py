@@ -69,6 +69,12 @@ def _texts(item: Item) -> Iterator[tuple[str, Text]]:
         yield f"option {one.id}", one.text
         if one.why:
             yield f"why of option {one.id}", one.why
+        if one.plot:
+            yield f"alt of the plot of option {one.id}", one.plot.alt
+    if item.axes:
+        yield from (("name of the x axis", item.axes.x), ("name of the y axis", item.axes.y))
+    if item.slider:
+        yield from (("unit", item.slider.unit), ("why", item.slider.why))
     if item.number:
         yield "unit", item.number.unit
         for name, text in [

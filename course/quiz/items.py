@@ -27,8 +27,41 @@ class UnknownItem(LookupError):
 
 
 @dataclass(frozen=True)
+class Plot:
+    """The small drawing of an option. y: the heights, from left to right. alt: the drawing in words."""
+
+    y: tuple[float, ...]
+    alt: Text
+
+
+@dataclass(frozen=True)
+class Axes:
+    """What all drawings of an item share: names of the axes, and the style (bars, line or dots)."""
+
+    x: Text
+    y: Text
+    style: str = "bars"
+
+
+@dataclass(frozen=True)
+class Slider:
+    """A bet on a number. stops: the marks of the scale, rising, all above 0 and equally far apart on it.
+
+    factor: a bet within measured / factor .. measured * factor wins; within factor squared it was close.
+    """
+
+    stops: tuple[float, ...]
+    unit: Text
+    why: Text
+    factor: float = 1.25
+
+
+@dataclass(frozen=True)
 class Option:
-    """One option. correct is None where no key is known (checkpoint) or none exists (predict, order)."""
+    """One option. correct is None where no key is known (checkpoint) or none exists (predict, order).
+
+    experiment: the one that separates this option from the truth; without it, that of the item.
+    """
 
     id: str
     text: Text
@@ -36,6 +69,8 @@ class Option:
     why: Text = ""
     misconception: str | None = None
     pairs_with: str | None = None
+    plot: Plot | None = None
+    experiment: str | None = None
 
 
 @dataclass(frozen=True)
@@ -76,6 +111,8 @@ class Item:
     number: Number | None = None
     order: tuple[str, ...] = ()
     experiment: str | None = None
+    axes: Axes | None = None
+    slider: Slider | None = None
     source: str = ""
     verify: str | None = None
     points: float = 1.0
@@ -85,6 +122,11 @@ class Item:
     def option(self, option_id: str) -> Option | None:
         """The option with that id, or None."""
         return next((one for one in self.options if one.id == option_id), None)
+
+    @property
+    def numeric(self) -> bool:
+        """Whether it is answered with a number: a number item, or a bet on a scale."""
+        return self.kind == "number" or self.slider is not None
 
     @property
     def correct(self) -> tuple[str, ...]:
@@ -108,6 +150,15 @@ def _number(raw: Mapping[str, Any]) -> Number:
     return Number(raw["unit"], value, low, high, raw.get("why", ""), traps)
 
 
+def _option(raw: Mapping[str, Any]) -> Option:
+    plot = raw.get("plot")
+    return Option(**{**raw, "plot": Plot(tuple(plot["y"]), plot["alt"]) if plot else None})
+
+
+def _slider(raw: Mapping[str, Any]) -> Slider:
+    return Slider(**{**raw, "stops": tuple(raw["stops"])})
+
+
 def parse_item(raw: Mapping[str, Any], where: str, checkpoint: bool = False) -> Item:
     """The Item of one YAML entry.
 
@@ -122,11 +173,13 @@ def parse_item(raw: Mapping[str, Any], where: str, checkpoint: bool = False) -> 
     faults = faults or [f"{where}, item {name}, {what}" for what in _contradictions(raw, checkpoint)]
     if faults:
         raise BankError("\n".join(faults))
-    fields = {k: v for k, v in raw.items() if k not in ("options", "number", "order", "refutes")}
+    fields = {k: v for k, v in raw.items() if k not in ("options", "number", "order", "axes", "slider", "refutes")}
     return Item(
         **fields,
         checkpoint=checkpoint,
-        options=tuple(Option(**one) for one in raw.get("options", ())),
+        options=tuple(_option(one) for one in raw.get("options", ())),
+        axes=Axes(**raw["axes"]) if "axes" in raw else None,
+        slider=_slider(raw["slider"]) if "slider" in raw else None,
         number=_number(raw["number"]) if "number" in raw else None,
         order=tuple(raw.get("order", ())),
         refutes=tuple(raw.get("refutes", ())),
@@ -143,8 +196,9 @@ def _contradictions(raw: Mapping[str, Any], checkpoint: bool) -> Iterator[str]:
         yield "field options: an option id occurs twice; give every option its own letter."
     if kind == "number" and "number" not in raw:
         yield "field number: is missing; a question of kind number needs it."
-    if kind != "number" and not ids:
+    if kind != "number" and not ids and "slider" not in raw:
         yield f"field options: is missing; a question of kind {kind} needs it."
+    yield from _drawing_faults(raw)
     if checkpoint:
         return
     right = [one for one in raw.get("options", ()) if one.get("correct")]
@@ -157,6 +211,21 @@ def _contradictions(raw: Mapping[str, Any], checkpoint: bool) -> Iterator[str]:
     if kind == "predict" and "experiment" not in raw:
         yield "field experiment: is missing; name the experiment that settles the bet."
     yield from _order_faults(raw.get("order", ()), ids, kind)
+
+
+def _drawing_faults(raw: Mapping[str, Any]) -> Iterator[str]:
+    drawn = ["plot" in one for one in raw.get("options", ())]
+    if any(drawn) and not all(drawn):
+        yield "field options: some have a plot and some have none; draw all or none."
+    if any(drawn) != ("axes" in raw):
+        yield "field axes: plots of options and axes go together; write both or neither."
+    if "slider" not in raw:
+        return
+    stops = raw["slider"]["stops"]
+    if raw["kind"] != "predict" or raw.get("options"):
+        yield "field slider: belongs to a question of kind predict without options."
+    if stops[0] <= 0 or any(right <= left for left, right in zip(stops, stops[1:], strict=False)):
+        yield "field slider.stops: must be above 0 and rise from stop to stop."
 
 
 def _order_faults(order: Any, ids: list[str], kind: str) -> Iterator[str]:

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from course.i18n import both, pick
 from course.quiz.bank import Bank
 from course.quiz.entry import Entry
-from course.quiz.items import Item
+from course.quiz.items import Item, Number
 from course.quiz.marking import mark_bet
 from course.quiz.session import bet_of, response_of, settled_of
 
@@ -31,16 +31,16 @@ ENOUGH = 10
 @dataclass(frozen=True)
 class Bet:
     """One prediction. state: won, lost, inconclusive (measured, not decided), open (not measured yet) or late
-    (placed when the result was known). outcome: the option that came out; record: what settled it; changed:
-    conclusive runs named different options, the latest counts.
+    (placed when the result was known). choice, outcome: an option, or for a bet on a scale a number; record: what
+    settled it; changed: conclusive runs came out differently, the latest counts.
     """
 
     item: Item
     placed: datetime
-    choice: str
+    choice: str | float
     confidence: int | None
     state: str
-    outcome: str | None = None
+    outcome: str | float | None = None
     record: str | None = None
     settled: datetime | None = None
     changed: bool = False
@@ -53,7 +53,12 @@ class Bet:
     @property
     def stated(self) -> float:
         """The share right that the confidence is read as (see STATED)."""
-        return STATED.get(self.confidence or 0, 1 / max(2, len(self.item.options)))
+        return STATED.get(self.confidence or 0, chance(self.item))
+
+
+def chance(item: Item) -> float:
+    """The share a guess is right: one option in so many, one mark of the scale in so many."""
+    return 1 / max(2, len(item.slider.stops if item.slider else item.options))
 
 
 def ledger(entries: Iterable[Entry], bank: Bank) -> list[Bet]:
@@ -73,7 +78,7 @@ def ledger(entries: Iterable[Entry], bank: Bank) -> list[Bet]:
 
 def _bet(item: Item, placed: Entry, own: list[Entry]) -> Bet:
     runs = [entry for entry in own if entry.event == "settled"]
-    decided = [entry for entry in runs if entry.options]
+    decided = [entry for entry in runs if entry.options or entry.number]
     outcome = settled_of(item, own)
     state = {"correct": "won", "inconclusive": "inconclusive" if runs else "open"}.get(
         mark_bet(item, response_of(placed), outcome).state, "lost"
@@ -81,17 +86,16 @@ def _bet(item: Item, placed: Entry, own: list[Entry]) -> Bet:
     if any(entry.time < placed.time for entry in decided):
         state = "late"
     last = decided[-1] if decided else runs[-1] if runs else None
-    choice = placed.options[0] if placed.options else ""
     return Bet(
         item,
         placed.when,
-        choice,
+        placed.number if item.slider else placed.options[0],
         placed.confidence,
         state,
         outcome,
         last.record if last else None,
         last.when if last else None,
-        len({entry.options for entry in decided}) > 1,
+        len({(entry.options, entry.number) for entry in decided}) > 1,
     )
 
 
@@ -182,14 +186,14 @@ def score(bets: Sequence[Bet]) -> Score | None:
         return None
     total = len(counted)
     mine = [(bet.stated - (bet.state == "won")) ** 2 for bet in counted]
-    chance = [(1 / max(2, len(bet.item.options)) - (bet.state == "won")) ** 2 for bet in counted]
-    gaps = [a - b for a, b in zip(mine, chance, strict=True)]
+    guessed = [(chance(bet.item) - (bet.state == "won")) ** 2 for bet in counted]
+    gaps = [a - b for a, b in zip(mine, guessed, strict=True)]
     mean = sum(gaps) / total
     compared = "few"
     if total >= ENOUGH:
         error = math.sqrt(sum((gap - mean) ** 2 for gap in gaps) / (total - 1) / total)
         compared = "better" if mean + 2 * error < 0 else "worse" if mean - 2 * error > 0 else "unclear"
-    return Score(sum(mine) / total, sum(chance) / total, total, compared)
+    return Score(sum(mine) / total, sum(guessed) / total, total, compared)
 
 
 # --- wrong bets return ---
@@ -240,7 +244,7 @@ def asked_again(item: Item, entries: Iterable[Entry], today: datetime) -> Item:
     placed, outcome = bet_of(item, entries), settled_of(item, entries)
     if placed is None or outcome is None or mark_bet(item, response_of(placed), outcome).state == "correct":
         return item
-    decided = [entry.when for entry in entries if entry.event == "settled" and entry.options][-1]
+    decided = [entry.when for entry in entries if entry.event == "settled" and (entry.options or entry.number)][-1]
     again = any(entry.event == "answer" and entry.when >= decided for entry in entries)
     if not again and decided + RETURN_AFTER > today:
         return item
@@ -250,5 +254,9 @@ def asked_again(item: Item, entries: Iterable[Entry], today: datetime) -> Item:
         f"你在 {day} 为它下过注，测量结果却不是那样。当时测出来的是哪一个？",
     )
     stem = {code: f"**{intro[code]}**\n\n{pick(item.stem, code)}" for code in intro}
+    if item.slider:
+        scale, factor = item.slider, item.slider.factor
+        asked = Number(scale.unit, outcome, outcome / factor, outcome * factor, scale.why)
+        return replace(item, kind="number", stem=stem, number=asked, slider=None)
     options = tuple(replace(one, correct=one.id == outcome) for one in item.options)
     return replace(item, kind="single", stem=stem, options=options)

@@ -112,8 +112,10 @@ def settled_words(bet: Bet) -> str:
     return words
 
 
-def _option(bet: Bet, option_id: str | None) -> str:
-    option = bet.item.option(option_id or "")
+def _answer(bet: Bet, answer: str | float | None) -> str:
+    if bet.item.slider and isinstance(answer, float):
+        return f"{answer:.3g} {pick(bet.item.slider.unit)}"
+    option = bet.item.option(str(answer))
     return pick(option.text) if option else "–"
 
 
@@ -126,9 +128,9 @@ def _rows(bets: Sequence[Bet]) -> list[tuple[str, str, str, str, str, str]]:
     return [
         (
             bet.item.id,
-            _option(bet, bet.choice),
+            _answer(bet, bet.choice),
             pick(CONFIDENCE[bet.confidence]) if bet.confidence in CONFIDENCE else "–",
-            _option(bet, bet.outcome),
+            _answer(bet, bet.outcome),
             bet.state,
             settled_words(bet),
         )

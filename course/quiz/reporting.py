@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -36,14 +37,35 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Ruler:
+    """The answered and the true number on one scale.
+
+    low..high: what counts as right. stops: the marks, rising; equal lengths between two are equal factors.
+    measured: whether the true number comes from an experiment.
+    """
+
+    given: float
+    truth: float
+    low: float
+    high: float
+    stops: tuple[float, ...]
+    measured: bool = False
+
+
+@dataclass(frozen=True)
 class Report:
-    """headline: the verdict in words; tone: good, part, bad or calm; next_step: what to run or read now."""
+    """headline: the verdict in words; tone: good, part, bad or calm.
+
+    next_step: the experiment that shows it, in words; experiment: its name. ruler: the numbers on a scale.
+    """
 
     headline: str
     tone: str
     messages: tuple[str, ...]
     lines: tuple[Line, ...] = ()
     next_step: str = ""
+    experiment: str = ""
+    ruler: Ruler | None = None
 
 
 def state_words(chosen: bool, right: bool | None, bet: bool = False) -> str:
@@ -58,11 +80,22 @@ def state_words(chosen: bool, right: bool | None, bet: bool = False) -> str:
     return truth if right else ""
 
 
+def widest_state(bet: bool = False) -> str:
+    """The longest of ``state_words``: a card keeps its room, so that nothing moves when it appears."""
+    return max((state_words(True, right, bet) for right in (None, True, False)), key=len)
+
+
+def not_yet() -> str:
+    """The verdict on an empty answer, in words."""
+    return t("Not answered yet.", "还没有作答。")
+
+
 def headline(verdict: Verdict, bet: bool = False) -> str:
     """The verdict in a few words."""
     if bet:
         return {
             "correct": t("You won the bet.", "你押中了。"),
+            "partly": t("Close: half the bet is yours.", "很接近：赢了一半。"),
             "incorrect": t("You lost the bet.", "没押中。"),
         }.get(verdict.state, t("Your bet is locked.", "赌注已锁定。"))
     points = f"{verdict.points:g} / {verdict.max_points:g}"
@@ -70,7 +103,7 @@ def headline(verdict: Verdict, bet: bool = False) -> str:
         "correct": t("Correct.", "回答正确。"),
         "partly": t(f"Partly right: {points} points.", f"部分正确：{points} 分。"),
         "incorrect": t("Not right.", "不对。"),
-        "not attempted": t("Not answered yet.", "还没有作答。"),
+        "not attempted": not_yet(),
     }.get(verdict.state, t("Not decided yet.", "尚无定论。"))
 
 
@@ -79,7 +112,7 @@ def report(
     response: Response,
     verdict: Verdict,
     beliefs: Mapping[str, Text] | None = None,
-    settled: str | None = None,
+    settled: str | float | None = None,
 ) -> Report:
     """The full feedback on a practice answer or a bet. beliefs: misconception id -> statement."""
     bet = item.kind == "predict"
@@ -91,8 +124,15 @@ def report(
     beliefs = beliefs or {}
     held = set(misconceptions_of(item, response))
     lines = [_line(item, one, beliefs, held, bet) for one in _sorted(item, feedback(item, response, settled))]
+    experiment = next_experiment(item, response, verdict)
     return Report(
-        headline(verdict, bet), TONES[verdict.state], tuple(messages), tuple(lines), _next(item, verdict)
+        headline(verdict, bet),
+        TONES[verdict.state],
+        tuple(messages),
+        tuple(lines),
+        _next_words(experiment),
+        experiment,
+        _ruler(item, response, settled),
     )
 
 
@@ -106,6 +146,8 @@ def _sorted(item: Item, lines: list[OptionFeedback]) -> list[OptionFeedback]:
 
 def _line(item: Item, line: OptionFeedback, beliefs: Mapping[str, Text], held: set[str], bet: bool) -> Line:
     option = item.option(line.option)
+    if item.slider:
+        return Line("i", t("Why", "原因"), "", None, False, pick(line.why))
     if option is None:
         return _number_line(item, line, beliefs, held)
     belief = beliefs.get(option.misconception or "")
@@ -157,10 +199,54 @@ def _calibration(verdict: Verdict, confidence: int) -> str:
     return t(f"Your confidence: {said}.", f"你的把握：{said}。")
 
 
-def _next(item: Item, verdict: Verdict) -> str:
-    if verdict.state == "correct" or not item.experiment or item.kind == "predict":
+def next_experiment(item: Item, response: Response, verdict: Verdict) -> str:
+    """The experiment that separates what was answered from the truth: that of the wrong choice, else that of
+    the item; empty where there is nothing to separate.
+    """
+    if verdict.state == "correct" or item.kind == "predict":
+        return ""
+    wrong = [
+        item.option(line.option) for line in feedback(item, response) if line.chosen and line.right is False
+    ]
+    named = [one.experiment for one in wrong if one and one.experiment]
+    return (named or [item.experiment or ""])[0]
+
+
+def _next_words(experiment: str) -> str:
+    if not experiment:
         return ""
     return t(
-        f'To see it happen, run `observe("{item.experiment}")`.',
-        f'想亲眼看到，就运行 `observe("{item.experiment}")`。',
+        f'To see it happen, run `observe("{experiment}")`.',
+        f'想亲眼看到，就运行 `observe("{experiment}")`。',
     )
+
+
+def _ruler(item: Item, response: Response, settled: str | float | None) -> Ruler | None:
+    """The scale for a settled bet on a number, or for an estimate with a tolerance; None elsewhere."""
+    given = response.number
+    if given is None:
+        return None
+    if item.slider and settled is not None:
+        factor, stops = item.slider.factor, item.slider.stops
+        return Ruler(given, settled, settled / factor, settled * factor, stops, measured=True)
+    number = item.number
+    if item.kind != "number" or min(number.low, given) <= 0 or number.low == number.high:
+        return None
+    if within(given, number.low, number.high) and number.high < 1.05 * number.low:
+        return None
+    stops = decades(min(given, number.low), max(given, number.high))
+    return Ruler(given, number.value, number.low, number.high, stops)
+
+
+def decades(low: float, high: float) -> tuple[float, ...]:
+    """Marks of a logarithmic scale around low..high, both above 0: 1, 2, 5 steps, or powers of ten when
+    many.
+    """
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    if last - first > 2:
+        step = math.ceil((last - first) / 6)
+        return tuple(10.0**power for power in range(first, last + step, step))
+    marks = [digit * 10.0**power for power in range(first, last + 1) for digit in (1, 2, 5)]
+    below = max((mark for mark in marks if mark <= low), default=marks[0])
+    above = min((mark for mark in marks if mark >= high), default=marks[-1])
+    return tuple(mark for mark in marks if below <= mark <= above)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 import re
 
+NO_BREAK = "\u00a0" * 8  # pushes the words of a small button out of sight; a screen reader still reads them
 _CODE = re.compile(r"`([^`]+)`")
 _BOLD = re.compile(r"\*\*(.+?)\*\*", re.S)
 
@@ -27,9 +28,13 @@ def paragraphs(text: str) -> str:
     return "".join(f"<p>{inline(block)}</p>" for block in blocks if block)
 
 
-def code_block(source: str) -> str:
-    """HTML of source code, escaped; it can be reached and scrolled with the keyboard."""
-    return f'<pre tabindex="0"><code>{html.escape(source.strip(chr(10)))}</code></pre>'
+def code_block(source: str, label: str = "") -> str:
+    """HTML of source code, escaped; it can be reached and scrolled with the keyboard.
+
+    label: what a screen reader calls it.
+    """
+    name = f' role="group" aria-label="{html.escape(label)}"' if label else ""
+    return f'<pre tabindex="0"{name}><code>{html.escape(source.strip(chr(10)))}</code></pre>'
 
 
 def plain(text: str) -> str:

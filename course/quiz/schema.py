@@ -59,14 +59,25 @@ NUMBER = _object(
     why=_TEXT,
     traps=_list(_TRAP, 0),
 )
+PLOT = _object(["y", "alt"], y=_list(_NUMBER, 2), alt=_TEXT)
+AXES = _object(["x", "y"], x=_TEXT, y=_TEXT, style={"type": "string", "enum": ["bars", "line", "dots"]})
+SLIDER = _object(
+    ["stops", "unit", "why"],
+    stops=_list(_NUMBER, 3),
+    factor={"type": "number", "minimum": 1.01},
+    unit=_TEXT,
+    why=_TEXT,
+)
 _OPTION = _object(
     ["id", "text", "why"],
     id=_OPTION_ID,
     correct={"type": "boolean"},
     text=_TEXT,
+    plot=PLOT,
     why=_TEXT,
     misconception=_SLUG,
     pairs_with=_OPTION_ID,
+    experiment=_LINE,
 )
 _COMMON: dict[str, Any] = {
     "lesson": {"type": "string", "pattern": r"^\d\d_[a-z0-9_]+$"},
@@ -79,6 +90,7 @@ _COMMON: dict[str, Any] = {
     "code": _TEXT,
     "experiment": _LINE,
     "refutes": _list(_LINE, 0),
+    "axes": AXES,
 }
 _NEEDED = ["id", "lesson", "concept", "kind", "difficulty", "asks", "stem"]
 
@@ -89,6 +101,7 @@ PRACTICE = _object(
     options=_list(_OPTION, 2),
     order=_list(_OPTION_ID, 2),
     number=NUMBER,
+    slider=SLIDER,
     verify=_LINE,
 )
 CHECKPOINT = _keyless(
@@ -97,7 +110,7 @@ CHECKPOINT = _keyless(
         id={"type": "string", "pattern": CHECKPOINT_ID},
         **{**_COMMON, "kind": {"type": "string", "enum": ["single", "multiple", "number", "order"]}},
         points={"type": "number", "minimum": 0.5},
-        options=_list(_keyless(_object(["id", "text"], id=_OPTION_ID, text=_TEXT)), 2),
+        options=_list(_keyless(_object(["id", "text"], id=_OPTION_ID, text=_TEXT, plot=PLOT)), 2),
         number=_keyless(_object(["unit"], unit=_TEXT)),
     )
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 from course.i18n import t
@@ -16,11 +17,21 @@ class AnswerError(ValueError):
     """An answer that cannot be taken; the message, in the learner's language, says what to do instead."""
 
 
+class NotAttempted(AnswerError):
+    """Nothing was answered yet: no mistake, and nothing is written down."""
+
+
 def validate(item: Item, response: Response) -> Response:
     """The response, if it fits the kind of the item. Raises AnswerError with the next step otherwise."""
+    if item.slider:
+        if response.number is None:
+            raise NotAttempted(t("Choose a place on the scale first.", "请先在刻度上选一个位置。"))
+        if response.number <= 0:
+            raise AnswerError(t("Bet on a number above 0.", "请押一个大于 0 的数。"))
+        return response
     if item.kind == "number":
         if response.number is None:
-            raise AnswerError(
+            raise NotAttempted(
                 t("Type a number first, for example 3 or 2.5e6.", "请先输入一个数字，例如 3 或 2.5e6。")
             )
         return response
@@ -33,7 +44,7 @@ def validate(item: Item, response: Response) -> Response:
             )
         )
     if not response.options:
-        raise AnswerError(t("Choose an option first, then submit.", "请先选择，再提交。"))
+        raise NotAttempted(t("Choose an option first, then submit.", "请先选择，再提交。"))
     if item.kind in ("single", "predict") and len(response.options) > 1:
         raise AnswerError(t("Choose exactly one option.", "本题只能选一项。"))
     if len(set(response.options)) != len(response.options):
@@ -93,11 +104,18 @@ def place_bet(item: Item, response: Response, log: AnswerLog) -> Verdict:
     if (bet := bet_of(item, log.entries())) is not None:
         raise AnswerError(
             t(
-                f"Your bet is locked: {', '.join(bet.options)}. It cannot be changed any more.",
-                f"你的赌注已锁定：{'、'.join(bet.options)}，不能再改。",
+                f"Your bet is locked: {response_of(bet).words}. It cannot be changed any more.",
+                f"你的赌注已锁定：{response_of(bet).words}，不能再改。",
             )
         )
-    log.append("bet", item.id, options=response.options, confidence=response.confidence, lesson=item.lesson)
+    log.append(
+        "bet",
+        item.id,
+        options=response.options,
+        number=response.number,
+        confidence=response.confidence,
+        lesson=item.lesson,
+    )
     return mark_bet(item, response, None)
 
 
@@ -110,44 +128,59 @@ def bet_of(item: Item, entries: Iterable[Entry]) -> Entry | None:
             for entry in entries
             if entry.item == item.id
             and entry.event == "bet"
-            and entry.options
-            and known >= set(entry.options)
+            and ((entry.number or 0) > 0 if item.slider else entry.options and known >= set(entry.options))
         ),
         None,
     )
 
 
-def settled_of(item: Item, entries: Iterable[Entry]) -> str | None:
-    """The option that the latest conclusive experiment named, or None."""
-    found = [
-        entry for entry in entries if entry.item == item.id and entry.event == "settled" and entry.options
-    ]
-    return found[-1].options[0] if found else None
+def settled_of(item: Item, entries: Iterable[Entry]) -> str | float | None:
+    """What the latest conclusive experiment found, or None: an option, or for a bet on a scale the number."""
+    found = [entry for entry in entries if entry.item == item.id and entry.event == "settled"]
+    if item.slider:
+        return next((entry.number for entry in reversed(found) if (entry.number or 0) > 0), None)
+    return next((entry.options[0] for entry in reversed(found) if entry.options), None)
 
 
-def settle(item: Item, winner: str | None, log: AnswerLog, record: str | None = None) -> Verdict:
-    """Settle the bet on a predict item with the option an experiment named (None: inconclusive).
+def settle(
+    item: Item, winner: str | float | None, log: AnswerLog, record: str | None = None
+) -> Verdict:
+    """Settle the bet on a predict item with what an experiment found (None: inconclusive).
 
-    record: what measured it, kept in the log. Writes a ``settled`` entry, unless the log already says the
-    same. Without a bet the verdict is not attempted, and the result is still written, so that the card can
-    show it. Raises ValueError for an option the item has not.
+    winner: the option it named, or for a bet on a scale the number it measured. record: what measured it, kept
+    in the log. Writes a ``settled`` entry, unless the log already says the same. Without a bet the verdict is
+    not attempted, and the result is still written, so that the card can show it. Raises ValueError for a result
+    that does not fit the item.
     """
-    if winner is not None and item.option(winner) is None:
-        raise ValueError(
-            f"{item.id} has no option {winner!r}; the experiment must name one of its options or None"
-        )
+    options, number = _outcome(item, winner)
     bet = bet_of(item, log.entries())
     verdict = mark_bet(item, response_of(bet) if bet else Response(), winner)
     last = entries_of(item, log, ("settled",))[-1:]
-    same = last and last[0].options == ((winner,) if winner else ()) and last[0].verdict == verdict.state
+    same = last and (last[0].options, last[0].number, last[0].verdict) == (options, number, verdict.state)
     if not same:
         log.append(
             "settled",
             item.id,
-            options=(winner,) if winner else (),
+            options=options,
+            number=number,
             verdict=verdict.state,
             points=verdict.points,
             lesson=item.lesson,
             record=record,
         )
     return verdict
+
+
+def _outcome(item: Item, winner: str | float | None) -> tuple[tuple[str, ...], float | None]:
+    """(options, number) of a result as the log holds it. Raises ValueError where it does not fit."""
+    if winner is None:
+        return (), None
+    if item.slider:
+        if isinstance(winner, str) or not 0 < winner < math.inf:
+            raise ValueError(f"{item.id} is a bet on a scale; the experiment must find a number above 0 or None")
+        return (), float(winner)
+    if not isinstance(winner, str) or item.option(winner) is None:
+        raise ValueError(
+            f"{item.id} has no option {winner!r}; the experiment must name one of its options or None"
+        )
+    return (winner,), None

@@ -17,6 +17,7 @@ from course.i18n import language, t
 from course.quiz.entry import now, stamp
 from course.quiz.harvesting import MIME, SCHEMA, Answers, decoded, harvest, history_of, latest, read_sheet
 from course.quiz.marking import Response
+from course.quiz.sheet_view import SheetView, sheet_html, sheet_text
 from course.version import __version__
 
 __all__ = ["MIME", "Sheet", "current_sheet", "harvest", "open_sheet"]
@@ -155,9 +156,12 @@ class Sheet:
 
     def bundle(self) -> dict[str, Any]:
         """The display: our MIME type beside a list to read, as HTML and as text."""
-        from course.quiz.sheet_view import sheet_html, sheet_text
+        view = self.view()
+        return {MIME: self.payload(), "text/html": sheet_html(view), "text/plain": sheet_text(view)}
 
-        return {MIME: self.payload(), "text/html": sheet_html(self), "text/plain": sheet_text(self)}
+    def view(self) -> SheetView:
+        """What the list to read shows."""
+        return SheetView(self.checkpoint, self.items, self.answers, self.path.name, self.notices)
 
     def show(self) -> None:
         """Display the sheet; from now on every answer renews this output."""

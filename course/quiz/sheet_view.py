@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from course.i18n import t
 
-if TYPE_CHECKING:
-    from course.quiz.sheet import Sheet
+
+@dataclass(frozen=True)
+class SheetView:
+    """What the list shows: the questions in order, the answers by item id, the file, sentences to say."""
+
+    checkpoint: str
+    items: Sequence[str]
+    answers: Mapping[str, Mapping[str, Any]]
+    file: str
+    notices: Sequence[str] = ()
 
 
-def _rows(sheet: Sheet) -> list[tuple[str, str, str]]:
+def _rows(sheet: SheetView) -> list[tuple[str, str, str]]:
     """(item, answer in words, local time) for every question of the checkpoint."""
     rows = []
     for item in dict.fromkeys([*sheet.items, *sheet.answers]):
@@ -24,7 +34,7 @@ def _rows(sheet: Sheet) -> list[tuple[str, str, str]]:
     return rows
 
 
-def given(saved: dict[str, Any]) -> str:
+def given(saved: Mapping[str, Any]) -> str:
     """The answer itself, such as "b", "c, a, d" or "3"."""
     return ", ".join(saved["options"]) or f"{saved['number']:g}"
 
@@ -36,23 +46,23 @@ def local_time(time: str) -> str:
     return datetime.fromisoformat(time.replace("Z", "+00:00")).astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
-def _summary(sheet: Sheet) -> str:
+def _summary(sheet: SheetView) -> str:
     done = sum(item in sheet.answers for item in sheet.items)
     return t(
         f"{done} of {len(sheet.items)} questions answered.", f"{len(sheet.items)} 题中已作答 {done} 题。"
     )
 
 
-def _where(sheet: Sheet) -> str:
+def _where(sheet: SheetView) -> str:
     return t(
-        f"Your answers are kept in this output and in {sheet.path.name}. Save the notebook before "
+        f"Your answers are kept in this output and in {sheet.file}. Save the notebook before "
         "you hand it in. After reloading the page, run this cell again.",
-        f"答案保存在这个输出和 {sheet.path.name} 中。提交前请保存笔记本；"
+        f"答案保存在这个输出和 {sheet.file} 中。提交前请保存笔记本；"
         "重新打开页面后，请再运行一次本单元格。",
     )
 
 
-def sheet_html(sheet: Sheet) -> str:
+def sheet_html(sheet: SheetView) -> str:
     """A small table with a caption; no colour carries meaning."""
     head = "".join(
         f'<th scope="col" style="text-align:left">{one}</th>'
@@ -75,7 +85,7 @@ def sheet_html(sheet: Sheet) -> str:
     )
 
 
-def sheet_text(sheet: Sheet) -> str:
+def sheet_text(sheet: SheetView) -> str:
     """The same as plain text."""
     lines = [f"{t('Answer sheet', '答题卡')} · {sheet.checkpoint} · {_summary(sheet)}"]
     lines += [f"  {item}: {state} {time}".rstrip() for item, state, time in _rows(sheet)]

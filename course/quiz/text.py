@@ -6,7 +6,6 @@ For screen readers, terminals, notebooks without widgets, and whoever prefers ty
 from __future__ import annotations
 
 import os
-import unicodedata
 from collections.abc import Callable
 
 from course.i18n import pick, t
@@ -16,11 +15,12 @@ from course.quiz.items import Item
 from course.quiz.ledger import asked_again
 from course.quiz.log import AnswerLog, answer_log
 from course.quiz.marking import CONFIDENCE, Response
-from course.quiz.render import call_text, task_words, title_words
-from course.quiz.reporting import Report, report
+from course.quiz.numbers import parse_number
+from course.quiz.reporting import Report, not_yet, report
 from course.quiz.rich import plain
-from course.quiz.session import AnswerError, submit
+from course.quiz.session import AnswerError, NotAttempted, submit, validate
 from course.quiz.sheet import Sheet, current_sheet
+from course.quiz.wording import call_text, option_words, task_words, title_words
 
 Answer = str | int | float
 
@@ -43,13 +43,15 @@ def card_text(item: Item, response: Response | None = None) -> str:
     if item.code:
         parts.append("\n".join("    " + line for line in pick(item.code).strip("\n").splitlines()))
     if item.options:
-        parts.append("\n".join(f"  {one.id}) {plain(pick(one.text))}" for one in item.options))
+        parts.append("\n".join(f"  {one.id}) {option_words(one)}" for one in item.options))
     if item.number:
         parts.append(t(f"Unit: {plain(pick(item.number.unit))}", f"单位：{plain(pick(item.number.unit))}"))
+    if item.slider:
+        marks, unit = ", ".join(f"{one:g}" for one in item.slider.stops), plain(pick(item.slider.unit))
+        parts.append(t(f"Scale ({unit}): {marks}; any number between counts too.",
+                       f"刻度（{unit}）：{marks}；中间的数也可以。"))
     if response:
-        parts.append(
-            t("Your answer: ", "你的答案：") + (", ".join(response.options) or f"{response.number:g}")
-        )
+        parts.append(t("Your answer: ", "你的答案：") + response.words)
     how = t("Answer with:", "作答方式：")
     sure = t(
         "add confidence=1 (guess), 2 (fairly sure) or 3 (certain) if you like",
@@ -73,42 +75,18 @@ def report_text(found: Report) -> str:
     return "\n".join(lines)
 
 
-def parse_number(text: str) -> float:
-    """The number typed: 3, 2.5e6, 1,234,567, full-width digits.
-
-    Raises AnswerError otherwise, also for nan and inf.
-    """
-    clean = (
-        unicodedata.normalize("NFKC", str(text)).strip().replace("_", "").replace(" ", "").replace("−", "-")
-    )
-    head, comma, tail = clean.partition(",")
-    if comma and all(len(part.split(".")[0]) == 3 for part in tail.split(",")):
-        clean = clean.replace(",", "")
-    try:
-        value = float(clean)
-        if value - value == 0:
-            return value
-    except ValueError:
-        pass
-    raise AnswerError(
-        t(
-            f"“{text}” is not a number. Write for example 3, 0.25 or 2.5e6, with a point for decimals.",
-            f"“{text}” 不是数字。请写成 3、0.25 或 2.5e6 这样的形式，小数点用“.”。",
-        )
-    )
-
-
 def parse_response(item: Item, answers: tuple[Answer, ...], confidence: int | str | None) -> Response:
     """The Response of a typed answer: option ids ("b", or "b", "d", or "b, d"), their places from 1, or a
     number.
     """
     sure = _confidence(confidence)
-    if item.kind == "number":
+    if item.numeric:
         if len(answers) != 1:
             raise AnswerError(
                 t(f'Give one number: answer("{item.id}", 3)', f'请给出一个数字：answer("{item.id}", 3)')
             )
-        return Response(number=parse_number(str(answers[0])), confidence=sure)
+        typed = str(answers[0]).strip()
+        return Response(number=parse_number(typed) if typed else None, confidence=sure)
     ids: list[str] = []
     for one in answers:
         if isinstance(one, int) and 1 <= one <= len(item.options):
@@ -159,7 +137,7 @@ def answer(
             verdict = submit(item, response, log)
             write(report_text(report(item, response, verdict, bank.misconceptions())))
     except (AnswerError, LookupError, ValueError) as error:
-        write(str(error))
+        write(f"{not_yet()} {error}" if isinstance(error, NotAttempted) else str(error))
     for notice in log.take_notices():
         write(notice)
 
@@ -169,8 +147,6 @@ def record(item: Item, response: Response, sheet: Sheet | None, log: AnswerLog) 
 
     Raises AnswerError.
     """
-    from course.quiz.session import validate
-
     if sheet is None or sheet.checkpoint != item.lesson:
         raise AnswerError(
             t(
@@ -188,7 +164,7 @@ def record(item: Item, response: Response, sheet: Sheet | None, log: AnswerLog) 
         confidence=response.confidence,
         lesson=item.lesson,
     )
-    given = ", ".join(response.options) or f"{response.number:g}"
+    given = response.words
     sentences = [
         t(
             f"Recorded at {moment:%H:%M:%S}: {given}. You can change it until you hand in.",

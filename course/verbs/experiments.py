@@ -8,8 +8,9 @@ from course.experiments import base
 from course.figures import show
 from course.i18n import pick, t
 from course.quiz.items import Item
+from course.quiz.marking import Response
 from course.quiz.rich import plain
-from course.quiz.session import bet_of, settle
+from course.quiz.session import bet_of, response_of, settle
 from course.records import Record
 from course.verbs import state
 from course.verbs.say import in_words, present, say, say_verdict
@@ -60,23 +61,25 @@ def _not_recorded(experiment: base.Experiment) -> str:
              f"请继续下一个单元格；你的赌注会保留。")
 
 
-def _bet_line(item: Item, winner: str | None) -> str:
+def _bet_line(item: Item, winner: str | float | None) -> str:
     """The learner's bet beside the outcome; empty without a bet."""
     bet = bet_of(item, state.now.log.entries())
     if bet is None:
         return ""
-    mine = _phrase(item, bet.options[0])
+    mine = _phrase(item, response_of(bet))
     if winner is None:
         return t(f"Your bet: {mine} (not settled by this run)", f"你的赌注：{mine}（这次结果还不足以定胜负）")
-    if winner == bet.options[0]:
+    if bet.options[:1] == (winner,):
         return t(f"Your bet: {mine}. It came out so.", f"你的赌注：{mine}。结果正是如此。")
-    outcome = _phrase(item, winner)
+    outcome = _phrase(item, Response(number=winner) if item.slider else Response((winner,)))
     return t(f"Your bet: {mine}. It came out: {outcome}.", f"你的赌注：{mine}。结果是：{outcome}。")
 
 
-def _phrase(item: Item, option_id: str) -> str:
-    """An option's words without markup and final stop, to stand inside a sentence."""
-    return plain(pick(item.option(option_id).text)).rstrip(".。")
+def _phrase(item: Item, response: Response) -> str:
+    """An answer in words, without markup and final stop, to stand inside a sentence."""
+    if item.slider:
+        return f"{response.number:.3g} {plain(pick(item.slider.unit))}"
+    return plain(pick(item.option(response.options[0]).text)).rstrip(".。")
 
 
 def _evidence(record: Record) -> str:
@@ -85,7 +88,7 @@ def _evidence(record: Record) -> str:
     return f"{'live' if record.live else 'replay'} {record.created} {name}"
 
 
-def _settle(item: Item, winner: str | None, evidence: str) -> None:
+def _settle(item: Item, winner: str | float | None, evidence: str) -> None:
     """Write the outcome to the log and say the reasons, for the option bet on and the one that came out."""
     verdict = settle(item, winner, state.now.log, evidence)
     if item.id in state.now.cards:
@@ -96,7 +99,11 @@ def _settle(item: Item, winner: str | None, evidence: str) -> None:
             say(t(f"No bet of yours was placed on `{item.id}`, so there is nothing to settle.",
                   f"你没有为 `{item.id}` 下注，所以没有输赢。"))
         return
-    shown = [item.option(option) for option in dict.fromkeys([bet.options[0], *([winner] if winner else [])])]
     say_verdict(verdict, t("your bet", "你的赌注"))
+    if item.slider:
+        if winner is not None:
+            say(pick(item.slider.why))
+        return
+    shown = [item.option(option) for option in dict.fromkeys([bet.options[0], *([winner] if winner else [])])]
     for option in shown:
         say(f"**{pick(option.text)}** {pick(option.why)}")

@@ -8,6 +8,7 @@ from course.quiz.cards import Card, card
 from course.quiz.entry import now
 from course.quiz.items import Item
 from course.quiz.ledger import asked_again
+from course.quiz.session import bet_of
 from course.quiz.sheet import Sheet, open_sheet
 from course.quiz.text import answer as answer_in_text
 from course.verbs import reviewing, state
@@ -31,13 +32,28 @@ def _show(item: Item, sheet: Sheet | None = None) -> None:
 
 def _card(item: Item, sheet: Sheet | None = None) -> Card:
     """The card, remembered, so that an experiment can settle the bet on it."""
-    state.now.cards[item.id] = card(item, log=state.now.log, bank=state.now.bank, sheet=sheet)
+    state.now.cards[item.id] = card(item, log=state.now.log, bank=state.now.bank, sheet=sheet, run=_run)
     return state.now.cards[item.id]
 
 
 def _as_due(item: Item) -> Item:
     """The item; a lost bet that has come back is a question about what was measured."""
     return asked_again(item, state.now.log.entries(), now())
+
+
+def _run(experiment: str) -> None:
+    """Run the experiment that a card offers; a bet on it that is still open goes first."""
+    entries = state.now.log.entries()
+    waiting = [item for item in state.now.bank.items() if item.kind == "predict" and item.experiment == experiment
+               and bet_of(item, entries) is None]
+    if waiting:
+        call = f'predict("{waiting[0].id}")'
+        say(t(f"A bet on this experiment is still open: place it first, `{call}`.",
+              f"这个实验还有一注没下：请先下注，`{call}`。"))
+        return
+    from course.verbs.experiments import observe
+
+    observe(experiment)
 
 
 @in_words

@@ -159,7 +159,6 @@ from torch.utils.data import DataLoader
 loader = DataLoader(range(1000), batch_size=128, drop_last=False)
 for epoch in (1, 2, 3):
     print(epoch, [len(batch) for batch in loader])
-# %%
 explain("05-last-batch")
 # %% [markdown] en
 # ## A search is an investment: bet on three portfolios
@@ -202,6 +201,8 @@ check("05-break-even")
 # ## 换成你自己的数字
 #
 # 玩具给你开一张账单，当场在这台机器上测。图下的句子应该和你的函数一致。
+# %%
+predict("05-bet-price")
 # %%
 from course.experiments.search_findings import bill
 

@@ -20,7 +20,7 @@ CHROMIUM_ARGS = [
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run",
     "--disable-component-update", "--disable-sync", "--disable-quic",
 ]
-SHOTS = ROOT / "build" / "screenshots"
+SHOTS = Path(os.environ.get("COURSE_SHOTS", ROOT / "build" / "screenshots"))
 
 
 def chromium_path() -> str:
@@ -41,6 +41,10 @@ class Lab:
         settings = folder / "settings" / "@jupyterlab" / "notebook-extension"
         settings.mkdir(parents=True)
         (settings / "tracker.jupyterlab-settings").write_text(json.dumps({"windowingMode": "none"}))
+        quiet = folder / "settings" / "@jupyterlab" / "apputils-extension"
+        quiet.mkdir(parents=True)
+        (quiet / "notification.jupyterlab-settings").write_text(
+            json.dumps({"fetchNews": "false", "checkForUpdates": False}))
         self.work = folder / "work"
         self.work.mkdir()
         env = os.environ | {
@@ -76,6 +80,12 @@ class Lab:
         """Copy a notebook into the served folder and return its name there."""
         shutil.copy(source, self.work / name)
         return name
+
+    def forget(self) -> None:
+        """Throw away every answer given so far: a learner who starts afresh."""
+        shutil.rmtree(self.folder / "home", ignore_errors=True)
+        for sheet in self.work.glob("*.answers.json"):
+            sheet.unlink()
 
     def sessions(self) -> list[dict]:
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api/sessions") as answer:
@@ -143,6 +153,11 @@ class Notebook:
                   && window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.status === 'idle'""",
             timeout=timeout_s * 1000)
 
+    def restart_and_run_all(self) -> None:
+        """A new kernel, as after closing the notebook; then all cells."""
+        self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()")
+        self.run_all()
+
     def cell(self, text: str):
         """The code cell whose source holds ``text``."""
         return self.page.locator(".jp-CodeCell", has=self.page.locator(".jp-InputArea", has_text=text)).first
@@ -167,7 +182,7 @@ class Notebook:
 def notebook(page, lab):
     """Open a built notebook: ``notebook("en", "lessons", "05_cudnn_benchmark")``."""
 
-    shutil.rmtree(lab.folder / "home", ignore_errors=True)  # a learner who starts afresh
+    lab.forget()
 
     def opened(language: str, kind: str, stem: str) -> Notebook:
         source = ROOT / "notebooks" / language / kind / f"{stem}.ipynb"

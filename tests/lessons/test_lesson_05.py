@@ -280,7 +280,7 @@ def test_equal_layers_share_a_key():
 
 
 @pytest.mark.parametrize(("name", "bets"), [("05-first-call", set()), ("05-toy-race", {"05-bet-race"}),
-                                            ("05-toy-cost", set()), ("05-winners", {"05-bet-winners"})])
+                                            ("05-toy-cost", {"05-bet-price"}), ("05-winners", {"05-bet-winners"})])
 def test_live_experiments_run_and_leave_no_trace(name, bets):
     before, threads = flags.read(), torch.get_num_threads()
     experiment, record = base.get(name), base.run(name, 3)
@@ -291,7 +291,7 @@ def test_live_experiments_run_and_leave_no_trace(name, bets):
 
 def test_every_bet_is_settled_by_its_experiment():
     bets = [item for item in PRACTICE if item.kind == "predict"]
-    assert len(bets) == 4
+    assert len(bets) == 5
     for item in bets:
         assert item.id in base.get(item.experiment).settles(record_of(item.experiment, []))
 

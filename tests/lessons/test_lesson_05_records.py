@@ -123,3 +123,11 @@ def test_kernels_are_told_from_operations_and_summed_by_name():
               event("k2", "CUDA", 20.0), event("mark", "CUDA", 0)]
     assert search_probes._kernels(events, on_gpu=True) == [
         {"kernel": "k2", "calls": 1, "mean_us": 20.0}, {"kernel": "k1", "calls": 2, "mean_us": 4.0}]
+
+
+@pytest.mark.parametrize(("first_ms", "found"), [([2.0] * 12, 20.0), ([2.0] * 9, None), ([2.0] * 6 + [9.0] * 6, None)])
+def test_the_price_bet_is_a_ratio_and_stays_open_when_unsure(first_ms, found):
+    rows = [{"repeat": i, "search": name, "first_ms": ms, "later_ms": 0.1} for i, ms in enumerate(first_ms)
+            for name in ("on", "off")]
+    record = record_of("05-toy-cost", rows)
+    assert base.get("05-toy-cost").settles(record) == {"05-bet-price": pytest.approx(found) if found else None}

@@ -1,0 +1,69 @@
+"""The part of a card that hands the answer in: three buttons, each with a confidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import ipywidgets as w
+
+from course.i18n import pick, t
+from course.quiz.items import Item
+from course.quiz.marking import CONFIDENCE
+
+
+class SureBar:
+    """Pressing one hands the answer in; that one then stays, keeps the focus and opens the card again.
+
+    The others keep their room, so nothing moves.
+    """
+
+    def __init__(self, item: Item, on_press: Callable[[int], None]) -> None:
+        self.item = item
+        self.ask = w.HTML()
+        self.buttons = {level: self._button(level, on_press) for level in CONFIDENCE}
+        self._ready = False
+        row = w.Box(list(self.buttons.values()))
+        row.add_class("tbq-sure")
+        self.widget = w.VBox([self.ask, row])
+        self.widget.add_class("tbq-bar")
+
+    def _button(self, level: int, on_press: Callable[[int], None]) -> w.Button:
+        button = w.Button(layout=w.Layout(width="auto", height="auto"))
+        button.add_class("tbq-go")
+        button.on_click(lambda _: on_press(level))
+        return button
+
+    def open(self) -> None:
+        """Ask for an answer."""
+        verb = t("submit", "提交")
+        if self.item.checkpoint:
+            verb = t("record", "记录")
+        if self.item.kind == "predict":
+            verb = t("bet", "下注")
+        note = t(" It does not change the mark.", "这不影响得分。") if self.item.checkpoint else ""
+        self._ask(
+            t(f"How sure are you? Press to {verb}.{note}", f"你有多大把握？点击即{verb}。{note}")
+        )
+        for level, button in self.buttons.items():
+            button.description = f"{verb.capitalize()}{t(': ', '：')}{pick(CONFIDENCE[level])}"
+            button.layout.visibility = button.layout.order = None
+            button.remove_class("tbq-sub")
+
+    def ready(self, ready: bool) -> None:
+        """Show that there is something to hand in."""
+        if ready != self._ready:
+            self._ready = ready
+            (self.widget.add_class if ready else self.widget.remove_class)("tbq-ready")
+
+    def done(self, pressed: int) -> None:
+        """Keep the pressed button alone, as "try again" or, for a bet, as the lock."""
+        self._ask(t("Answered.", "已作答。"))
+        bet = self.item.kind == "predict"
+        for level, button in self.buttons.items():
+            button.layout.visibility = None if level == pressed else "hidden"
+            button.layout.order = "-1" if level == pressed else None
+        self.buttons[pressed].add_class("tbq-sub")
+        self.buttons[pressed].description = t("✓ Bet locked", "✓ 已锁定") if bet else t("↺ Try again", "↺ 再答一次")
+
+    def _ask(self, words: str) -> None:
+        self.ask.value = f"<p>{words}</p>"

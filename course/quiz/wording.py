@@ -1,0 +1,47 @@
+"""Words about a question that cards and text share: what it is, what to do, how to answer by typing."""
+
+from __future__ import annotations
+
+from course.i18n import pick, t
+from course.quiz.items import Item, Option
+from course.quiz.rich import plain
+
+
+def task_words(item: Item) -> str:
+    """What the learner has to do, in words."""
+    if item.slider:
+        return t("bet on a number, it locks", "押一个数，提交后锁定")
+    return {
+        "single": t("choose one", "单选"),
+        "multiple": t("choose all that apply", "多选"),
+        "number": t("type a number", "填数字"),
+        "order": t("put the lines in order; some may not belong", "排出正确顺序，可能有多余的行"),
+        "predict": t("place your bet, it locks", "下注，提交后锁定"),
+    }[item.kind]
+
+
+def title_words(item: Item) -> str:
+    """The kind of card in words."""
+    if item.checkpoint:
+        points = "point" if item.points == 1 else "points"
+        return t(f"Checkpoint · {item.points:g} {points}", f"检查点 · {item.points:g} 分")
+    if item.kind == "predict":
+        return t("Bet", "下注")
+    return t("Question", "练习题")
+
+
+def option_words(option: Option) -> str:
+    """An option in plain words, with its drawing described."""
+    words = plain(pick(option.text))
+    if option.plot is None:
+        return words
+    return words + t(f" Drawing: {plain(pick(option.plot.alt))}", f"图示：{plain(pick(option.plot.alt))}")
+
+
+def call_text(item: Item) -> str:
+    """The call that answers this item without a widget. It names no real option: an example must not hint."""
+    letter, number = t('"LETTER"', '"字母"'), t("NUMBER", "数字")
+    if item.numeric:
+        return f'answer("{item.id}", {number})'
+    many = item.kind in ("order", "multiple")
+    return f'answer("{item.id}", {f"{letter}, {letter}" if many else letter})'

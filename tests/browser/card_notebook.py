@@ -1,0 +1,132 @@
+"""A notebook with one card of each kind, and what a person does with a card: by mouse, and by keys alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from course.quiz import Bank
+from course.quiz.items import Item
+from tests.browser.conftest import Notebook
+
+IDS = {"single": "05-why-flip", "code": "05-flags-trap", "multiple": "05-key-members",
+       "number": "05-resnet-keys", "order": "05-fair-ab", "pictures": "02-bet-first-call",
+       "scale": "05-bet-price", "checkpoint": "05-c-new-key"}
+BANK = Bank()
+LESSON = "05_cudnn_benchmark"
+
+
+def items() -> list[Item]:
+    """The items on the page, in order."""
+    return [BANK[one] for one in IDS.values()]
+
+
+def write(lab, language: str) -> str:
+    """Put the notebook into the served folder and return its name. Its kernel imports no torch."""
+    start = (f"from course.i18n import set_language\nfrom course.quiz import answer_sheet, checkpoint, practice\n"
+             f"set_language({language!r})\nsheet = answer_sheet({LESSON!r})")
+    calls = [f"{'checkpoint' if '-c-' in one else 'practice'}({one!r}, run=print)" for one in IDS.values()]
+    cells = [{"cell_type": "code", "id": f"cell-{number}", "source": source, "metadata": {}, "outputs": [],
+              "execution_count": None} for number, source in enumerate([start, *calls])]
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    name = f"cards.{language}.ipynb"
+    (lab.work / name).write_text(json.dumps(
+        {"nbformat": 4, "nbformat_minor": 5, "metadata": kernel, "cells": cells}))
+    return name
+
+
+class CardOnPage:
+    """One card of an open notebook."""
+
+    def __init__(self, book: Notebook, item: Item):
+        self.page, self.item = book.page, item
+        self.box = book.page.locator(f".tbq-live-{item.id}").first
+
+    @property
+    def options(self):
+        return self.box.locator("button.tbq-opt")
+
+    @property
+    def bar(self):
+        return self.box.locator(".tbq-bar")
+
+    @property
+    def feedback(self):
+        return self.box.locator(".tbq-say")
+
+    def first_control(self):
+        """The first thing on the card that takes an answer."""
+        return self.box.locator("input") if self.item.numeric else self.options.first
+
+    def wanted(self) -> list[int]:
+        """Places of the options to choose: a wrong one, two of several, all lines of an order."""
+        if self.item.kind == "order":
+            return list(range(len(self.item.options)))
+        return [0, 2] if self.item.kind == "multiple" else [0]
+
+    def choose_by_mouse(self) -> None:
+        if self.item.slider:
+            self.box.locator("button.tbq-mark").nth(3).click()
+            self.box.locator(".tbq-knob").wait_for()
+        elif self.item.numeric:
+            self.first_control().fill("64")
+        for place in [] if self.item.numeric else self.wanted():
+            self.options.nth(place).click()
+            self.wait_chosen(place)
+
+    def choose_by_keys(self) -> None:
+        """From the first control on: Tab, Enter and Space alone."""
+        keys = self.page.keyboard
+        self.first_control().focus()
+        if self.item.numeric:
+            keys.type("7" if self.item.slider else "64")
+        if self.item.kind == "multiple":  # by typing letters; "b" on a button would be the notebook's
+            self.to(".tbq-letters input")
+            keys.type("ac")
+            self.wait_chosen(2)
+            return
+        for number in range(len(self.item.options)):
+            if number in self.wanted():
+                keys.press("Space" if number % 2 else "Enter")
+                self.wait_chosen(number)
+            keys.press("Tab")
+        if self.item.slider:
+            keys.press("Tab")
+            keys.press("Enter")  # "less": from 7 to the mark 5
+            self.page.wait_for_function("() => document.activeElement.closest('.tbq').querySelector('input').value == '5'")
+        if self.item.kind == "order":
+            self._move_by_keys()
+
+    def wait_chosen(self, place: int) -> None:
+        self.options.nth(place).locator("xpath=..").and_(self.page.locator(".tbq-chosen")).wait_for()
+
+    def _move_by_keys(self) -> None:
+        """Press "move down" of line 1; the focus goes with the line."""
+        self.to(".tbq-line button.tbq-move")
+        self.page.keyboard.press("Enter")
+        self.page.wait_for_function(
+            "() => document.activeElement.matches('.tbq-move') && /2/.test(document.activeElement.title)")
+
+    def to(self, selector: str) -> None:
+        """Tab on until the focus is on such an element."""
+        for _ in range(30):
+            if self.page.evaluate(f"document.activeElement.matches({selector!r})"):
+                shown = self.page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+                assert shown == "solid", f"the focus cannot be seen on {selector} of {self.item.id}"
+                return
+            self.page.keyboard.press("Tab")
+        raise AssertionError(f"Tab never reaches {selector} of {self.item.id}")
+
+    def height_above_feedback(self) -> float:
+        return self.bar.bounding_box()["y"] + self.bar.bounding_box()["height"] - self.box.bounding_box()["y"]
+
+    def told(self) -> str:
+        return self.feedback.inner_text()
+
+    def wait_told(self, words: str) -> None:
+        self.feedback.get_by_text(words).first.wait_for(timeout=10_000)
+
+
+def cards(book: Notebook) -> Iterator[CardOnPage]:
+    for item in items():
+        yield CardOnPage(book, item)

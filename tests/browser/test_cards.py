@@ -1,0 +1,144 @@
+"""Every kind of card in a real JupyterLab: by mouse and by keys, in both languages, light, dark and narrow."""
+
+from __future__ import annotations
+
+import statistics
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from course.i18n import pick
+from course.quiz import AnswerLog
+from course.quiz.rich import plain
+from tests.browser.card_notebook import CardOnPage, cards, items, write
+from tests.browser.conftest import Notebook
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+WORDS = {
+    "en": {"recorded": "Recorded at", "kept": "Recorded earlier", "locked": "Your bet is locked",
+           "fresh": "A fresh try", "empty": "Not answered yet", "again": "Try again"},
+    "zh": {"recorded": "已记录（", "kept": "之前已记录", "locked": "赌注已锁定",
+           "fresh": "重新作答", "empty": "还没有作答", "again": "再答一次"},
+}
+CLOCK = """() => {
+  window.answered_after_ms = [];
+  document.addEventListener('click', event => {
+    const say = event.target.closest('.tbq-go') && event.target.closest('.tbq').querySelector('.tbq-say').parentElement;
+    if (!say) return;
+    const start = performance.now(), watch = new MutationObserver(() => {
+      window.answered_after_ms.push(performance.now() - start); watch.disconnect(); });
+    watch.observe(say, {childList: true, subtree: true});
+  }, true); }"""
+
+
+def no_serious_violation(page, moment: str) -> None:
+    """axe-core finds nothing serious or critical in any card."""
+    found = Axe().run(page, context=".tbq", options={"resultTypes": ["violations"]}).response["violations"]
+    bad = [f"{one['id']} ({one['impact']}): {one['help']}: {[node['html'][:160] for node in one['nodes'][:3]]}"
+           for one in found if one["impact"] in ("serious", "critical")]
+    assert not bad, f"{moment}: " + "\n".join(bad)
+
+
+def nothing_sticks_out(page, language: str) -> None:
+    """Cards 400 px wide: no part is wider than its card, except what scrolls by itself."""
+    style = page.add_style_tag(content=".tbq{width:400px!important;max-width:400px!important}")
+    wide = page.evaluate("""() => [...document.querySelectorAll('.tbq')].flatMap(card => {
+        const edge = card.getBoundingClientRect().right;
+        return [...card.querySelectorAll('*')].filter(one => one.getClientRects().length
+            && !one.closest('pre, .tbq-move, button.tbq-opt') && one.getBoundingClientRect().right > edge + 0.5)
+            .map(one => card.className + ': ' + one.outerHTML.slice(0, 120)); })""")
+    style.evaluate("node => node.remove()")
+    assert not wide, f"{language}: {wide[:5]}"
+
+
+def explained(card: CardOnPage, language: str, words: dict[str, str]) -> None:
+    """The feedback says what this kind of card has to say."""
+    item = card.item
+    if item.checkpoint:
+        card.wait_told(words["recorded"])
+        return
+    if item.kind == "predict":
+        card.wait_told(words["locked"])
+        return
+    card.bar.get_by_text(words["again"]).wait_for()
+    told = card.told()
+    for text in [one.why for one in item.options] or [item.number.why]:
+        assert plain(pick(text, language))[:12] in told, (item.id, told)
+    status = card.feedback.locator("[role=status]")
+    assert status.get_attribute("aria-live") == "polite" and status.inner_text().strip()
+
+
+def answer_all(book: Notebook, language: str, choose: str) -> None:
+    """Answer every card, by mouse or by keys; what stands above the feedback does not move."""
+    for card in cards(book):
+        card.box.scroll_into_view_if_needed()
+        getattr(card, choose)()
+        before = card.height_above_feedback()
+        if choose == "choose_by_mouse":
+            card.box.locator("button.tbq-go").nth(2).click()
+        else:
+            card.to(".tbq-go")
+            book.page.keyboard.press("Tab")
+            book.page.keyboard.press("Enter")
+        explained(card, language, WORDS[language])
+        assert abs(card.height_above_feedback() - before) < 1, f"{card.item.id} jumps"
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_kind_of_card(page, lab, language):
+    lab.forget()
+    words = WORDS[language]
+    book = Notebook(page, lab, write(lab, language)).open()
+    book.run_all()
+    nothing_to_hand_in(next(cards(book)), words)
+    no_serious_violation(page, "before answering, light")
+    book.theme(True)
+    no_serious_violation(page, "before answering, dark")
+    nothing_sticks_out(page, language)
+    page.evaluate(CLOCK)
+    answer_all(book, language, "choose_by_mouse")
+    reply = page.evaluate("window.answered_after_ms")
+    print(f"\n{language}: feedback on the page {statistics.median(reply):.0f} ms after the click (median of "
+          f"{len(reply)}; longest {max(reply):.0f} ms)")
+    shots(book, f"{language}-dark")
+    no_serious_violation(page, "after answering, dark")
+    book.theme(False)
+    no_serious_violation(page, "after answering, light")
+    nothing_sticks_out(page, language)
+    shots(book, f"{language}-light")
+
+    told = {card.item.id: card.told() for card in cards(book)}
+    book.restart_and_run_all()
+    for card in cards(book):
+        card.wait_told(words["kept"] if card.item.checkpoint else told[card.item.id].splitlines()[1])
+        assert card.item.checkpoint or card.told() == told[card.item.id]
+    given = AnswerLog(lab.folder / "home" / "answers.jsonl").entries()
+    assert [entry.item for entry in given] == [item.id for item in items()]
+
+    lab.forget()
+    book.restart_and_run_all()
+    answer_all(book, language, "choose_by_keys")
+    for card in cards(book):
+        if not card.item.checkpoint and card.item.kind != "predict":
+            start_afresh_by_keys(card, words)
+    assert len(AnswerLog(lab.folder / "home" / "answers.jsonl").entries()) == len(items())
+
+
+def nothing_to_hand_in(card: CardOnPage, words: dict[str, str]) -> None:
+    """An empty answer has a verdict of its own and is not written down."""
+    card.box.locator("button.tbq-go").first.click()
+    card.wait_told(words["empty"])
+
+
+def start_afresh_by_keys(card: CardOnPage, words: dict[str, str]) -> None:
+    """The button that was pressed opens the card again; nothing is chosen then."""
+    card.bar.get_by_text(words["again"]).focus()
+    card.page.keyboard.press("Enter")
+    card.wait_told(words["fresh"])
+    assert card.box.locator(".tbq-chosen, .tbq-right, .tbq-wrong").count() == 0
+    assert not card.item.numeric or card.first_control().input_value() == ""
+
+
+def shots(book: Notebook, name: str) -> None:
+    for card in cards(book):
+        book.shot(f"card-{card.item.id}-{name}", card.box)

@@ -1,0 +1,91 @@
+"""Every practice item of the bank, driven once per option: the explanation is seen, and the text twin agrees."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from course.i18n import LANGUAGES, pick, set_language
+from course.quiz import AnswerLog, Bank, answer, practice, settle
+from course.quiz.items import Item
+from course.quiz.rich import inline, plain
+
+BANK = Bank()
+ITEMS = BANK.items()
+
+
+def answers(item: Item) -> list[str | float]:
+    """One answer an option; for a number the right one, one in each trap and one far off; each mark of a scale."""
+    if item.slider:
+        return list(item.slider.stops)
+    if item.number:
+        traps = [(trap.low + trap.high) / 2 for trap in item.number.traps]
+        return [item.number.value, *traps, 1e3 * abs(item.number.high) + 7]
+    return [one.id for one in item.options]
+
+
+def reasons(item: Item, given: str | float) -> list[str]:
+    """What must be explained to whoever answers so, in the language in use."""
+    if item.slider:
+        return [pick(item.slider.why)]
+    if item.number:
+        fallen = [trap.why for trap in item.number.traps if given != item.number.value
+                  and trap.low <= given <= trap.high]
+        return [pick(why) for why in (*fallen, item.number.why)]
+    return [pick(one.why) for one in item.options]
+
+
+def drive(card, given: str | float) -> None:
+    """Answer through the state of the widgets, as a click does; a card answered before is opened again."""
+    item = card.item
+    if card.answered:
+        card.buttons[2].click()
+    if item.numeric:
+        card.input.field.value = repr(given)
+    else:
+        card.input.rows[given].button.click()
+    card.buttons[2].click()
+
+
+@pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.id)
+def test_every_answer_is_explained_and_marked_alike_by_click_and_by_text(item, tmp_path):
+    card = None
+    for number, given in enumerate(answers(item)):
+        set_language(LANGUAGES[number % 2])
+        if card is None or item.kind == "predict":  # a bet locks
+            clicked, typed = AnswerLog(tmp_path / f"{number}.clicked"), AnswerLog(tmp_path / f"{number}.typed")
+            card = practice(item, log=clicked, bank=BANK, text=False)
+        said: list[str] = []
+        drive(card, given)
+        answer(item.id, given, confidence=2, log=typed, bank=BANK, write=said.append)
+        if item.kind == "predict":
+            winner = 3.0 if item.slider else item.options[0].id
+            assert settle(item, winner, clicked).state == settle(item, winner, typed).state
+            card.settle()
+            said.append(str(practice(item, log=typed, bank=BANK, text=True)))
+        words = "\n".join(said)
+        for why in reasons(item, given):
+            assert inline(why) in card.say.value, (item.id, given)
+            assert plain(why) in words, (item.id, given)
+        keep = ("event", "item", "options", "number", "confidence", "verdict", "points", "lesson")
+        for one, other in zip(clicked.entries(), typed.entries(), strict=True):
+            assert [getattr(one, name) for name in keep] == [getattr(other, name) for name in keep]
+
+
+def test_every_experiment_that_a_card_sends_to_exists():
+    from course.experiments import base
+
+    named = {one.experiment for item in ITEMS for one in (item, *item.options) if one.experiment}
+    assert named and not named - set(base.load_all())
+
+
+def test_a_wrong_option_that_names_an_experiment_sends_there():
+    """Where the explanation of a wrong option names an experiment, the card offers one."""
+    from course.experiments import base
+
+    known = set(base.load_all())
+    for item in ITEMS:
+        for one in item.options if item.kind != "predict" else ():
+            named = known & set(re.findall(r"`(\d\d-[a-z0-9-]+)`", pick(one.why, "en"))) if one.misconception else ()
+            assert not named or (one.experiment or item.experiment) in named, (item.id, one.id, named)
