@@ -26,6 +26,7 @@ LESSONS = (
     Lesson("03_flops", both("How much work is that model?", "这个模型要干多少活？"), 45),
     Lesson("05_cudnn_benchmark", both("When does the search pay, and when does it cost?",
                                       "搜索什么时候划算，什么时候亏本？"), 45),
+    Lesson("07_precision", both("Who turned my float32 into TF32?", "谁把我的 float32 变成了 TF32？"), 45),
     Lesson("08_mps", both("What does Apple's backend switch, and what not?",
                           "苹果的后端能切换什么，不能切换什么？"), 45),
 )
