@@ -2,10 +2,12 @@
 behind.
 
     python -m benchmarks.flops                 every tool, each in a process of its own, some minutes
+    python -m benchmarks.flops --out FILE      the same, and the tables as Markdown with machine and versions
     python -m benchmarks.flops --tool thop     one tool, as JSON
 
-Truth: the hand-derived MACs of benchmarks/zoo.py. Cost: time of one count over time of one forward under
-no_grad, median of alternating rounds in the same process; meaningful on a quiet machine only.
+Truth: the MACs derived by hand in benchmarks/zoo.py (forwards) and benchmarks/zoo_steps.py (training steps). Cost:
+time of one count over time of one forward under no_grad, median of alternating rounds in the same process;
+meaningful on a quiet machine only.
 """
 
 from __future__ import annotations
@@ -19,136 +21,41 @@ import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from statistics import median
 from typing import Any
 
 import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import nn
 
+from benchmarks.flops_tools import PACKAGES, STEPS, TOOLS, Tool
+from benchmarks.flops_traces import traces
 from benchmarks.zoo import ZOO
 from benchmarks.zoo_parts import Entry
-from course import models
+from benchmarks.zoo_steps import STEPS as STEP_ZOO
+from course import machine, models
 from course.flops.peers import torch_as_it_was
 
-Answer = tuple[int, bool]
-"""MACs, and whether the tool itself says that something is missing."""
-
-
-def _ours(model: nn.Module, inputs: tuple[Any, ...]) -> Answer:
-    from course.flops import count
-
-    counted = count(model, *inputs)
-    return counted.macs, not counted.exact
-
-
-def _thop(model: nn.Module, inputs: tuple[Any, ...]) -> Answer:
-    from thop import profile
-
-    return int(profile(model, inputs, verbose=False)[0]), False
-
-
-class Named(nn.Module):
-    """A model whose inputs have names: ptflops passes either one input or keywords."""
-
-    def __init__(self, model: nn.Module) -> None:
-        super().__init__()
-        self.model = model
-
-    def forward(self, a: Any, b: Any, c: Any = None) -> Any:
-        return self.model(*(value for value in (a, b, c) if value is not None))
-
-
-def _ptflops(backend: str) -> Callable[[nn.Module, tuple[Any, ...]], Answer]:
-    def run(model: nn.Module, inputs: tuple[Any, ...]) -> Answer:
-        from ptflops import get_model_complexity_info
-
-        whole = inputs[0] if len(inputs) == 1 else dict(zip("abc", inputs, strict=False))
-        model = model if len(inputs) == 1 else Named(model)
-
-        macs, _ = get_model_complexity_info(
-            model,
-            (1,),
-            as_strings=False,
-            print_per_layer_stat=False,
-            backend=backend,
-            input_constructor=lambda _: whole,
-        )
-        if macs is None:
-            raise RuntimeError("no result")
-        return int(macs), False
-
-    return run
-
-
-def _fvcore(model: nn.Module, inputs: tuple[Any, ...]) -> Answer:
-    from fvcore.nn import FlopCountAnalysis
-
-    analysis = FlopCountAnalysis(model, inputs)
-    analysis.unsupported_ops_warnings(False).uncalled_modules_warnings(False)
-    return int(analysis.total()), False
-
-
-def _calflops(model: nn.Module, inputs: tuple[Any, ...]) -> Answer:
-    from calflops import calculate_flops
-
-    return int(
-        calculate_flops(model, args=list(inputs), print_results=False, output_as_string=False)[1]
-    ), False
-
-
-def _torchinfo(model: nn.Module, inputs: tuple[Any, ...]) -> Answer:
-    from torchinfo import summary
-
-    return int(summary(model, input_data=list(inputs), verbose=0).total_mult_adds), False
-
-
-def _counter_mode(model: nn.Module, inputs: tuple[Any, ...]) -> Answer:
-    from torch.utils.flop_counter import FlopCounterMode
-
-    with FlopCounterMode(display=False) as counter:
-        model(*inputs)
-    return counter.get_total_flops() // 2, False
-
-
-def _counter_mode_meta(model: nn.Module, inputs: tuple[Any, ...]) -> Answer:
-    import copy
-
-    there = [value.to("meta") if isinstance(value, Tensor) else value for value in inputs]
-    return _counter_mode(copy.deepcopy(model).to("meta"), tuple(there))
-
-
-TOOLS: dict[str, Callable[[nn.Module, tuple[Any, ...]], Answer]] = {
-    "course.flops": _ours,
-    "thop": _thop,
-    "ptflops pytorch": _ptflops("pytorch"),
-    "ptflops aten": _ptflops("aten"),
-    "fvcore": _fvcore,
-    "calflops": _calflops,
-    "torchinfo": _torchinfo,
-    "FlopCounterMode": _counter_mode,
-    "FlopCounterMode meta": _counter_mode_meta,
-}
+LIMIT_S = 300
+"""Seconds after which a tool's process is ended."""
 
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
     logging.disable(logging.CRITICAL)
-    with (
-        warnings.catch_warnings(),
-        contextlib.redirect_stdout(io.StringIO()),
-        contextlib.redirect_stderr(io.StringIO()),
-    ):
+    with (warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()),
+          contextlib.redirect_stderr(io.StringIO())):
         warnings.simplefilter("ignore")
         yield
 
 
-def _verdict(tool: str, entry: Entry) -> str:
-    model, inputs = entry.make()
+def _verdict(run: Tool, entry: Entry, gradients: bool) -> str:
     try:
-        with torch_as_it_was(), torch.no_grad():
-            macs, flagged = TOOLS[tool](model, inputs)
+        with torch_as_it_was(), torch.set_grad_enabled(gradients):
+            macs, flagged = run(*entry.make())
     except ImportError:
         raise
     except Exception:
@@ -160,7 +67,7 @@ def _verdict(tool: str, entry: Entry) -> str:
     return "zero" if macs == 0 else "wrong"
 
 
-def _cost(tool: str, model: nn.Module, rounds: int) -> float:
+def _cost(run: Tool, model: nn.Module, rounds: int) -> float:
     """Median over rounds of (time of one count) / (time of one forward), after one of each."""
     model.eval()
     x, ratios = torch.randn(1, 3, 224, 224), []
@@ -169,130 +76,142 @@ def _cost(tool: str, model: nn.Module, rounds: int) -> float:
             start = time.perf_counter()
             model(x)
             middle = time.perf_counter()
-            TOOLS[tool](model, (x,))
+            run(model, (x,))
             ratios.append((time.perf_counter() - middle) / (middle - start))
     return median(ratios[1:])
 
 
-class Witness(nn.Module):
-    """A model in training mode on which traces show; it may stop in the middle."""
-
-    def __init__(self, stop: bool) -> None:
-        super().__init__()
-        self.conv, self.norm, self.drop, self.stop = nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.Dropout(), stop
-
-    def forward(self, x: Tensor) -> Tensor:
-        x = F.relu(self.norm(self.conv(x)))
-        if self.stop:
-            raise RuntimeError("in the middle")
-        return self.drop(x)
-
-
-def _traces(tool: str, stop: bool) -> list[str]:
-    """What differs in the model or in torch after one count."""
-    model, x = Witness(stop).train(), torch.randn(2, 3, 8, 8)
-    state = {name: value.clone() for name, value in model.state_dict().items()}
-    attributes = {name: set(vars(module)) for name, module in model.named_modules()}
-    hooks = [len(m._forward_hooks) + len(m._forward_pre_hooks) for m in model.modules()]
-    generator = torch.get_rng_state()
-    functions = {id(space): dict(vars(space)) for space in (torch, F)}
-    with contextlib.suppress(Exception), _quiet():
-        TOOLS[tool](model, (x,))
-    after = model.state_dict()
-    found = {
-        "entries in state_dict": set(after) != set(state),
-        "BatchNorm statistics": any(not torch.equal(after[k], v) for k, v in state.items() if k in after),
-        "eval mode": not all(module.training for module in model.modules()),
-        "attributes": any(set(vars(m)) != attributes[n] for n, m in model.named_modules()),
-        "hooks": hooks != [len(m._forward_hooks) + len(m._forward_pre_hooks) for m in model.modules()],
-        "moved RNG": not torch.equal(generator, torch.get_rng_state()),
-        "patched torch functions": any(
-            vars(space).get(name) is not value
-            for space in (torch, F)
-            for name, value in functions[id(space)].items()
-            if callable(value)
-        ),
-    }
-    return [what for what, is_so in found.items() if is_so]
-
-
 def measure(tool: str, rounds: int) -> dict[str, Any]:
     """All columns of one tool."""
-    verdicts = {entry.name: _verdict(tool, entry) for entry in ZOO}
-    return {
-        "tool": tool,
-        "verdicts": verdicts,
-        "vgg16": _cost(tool, models.vgg16(), rounds),
-        "vit": _cost(tool, models.vit_b_16(), rounds),
-        "left": _traces(tool, stop=False),
-        "left_after_exception": _traces(tool, stop=True),
-    }
+    with _quiet():
+        run, step = TOOLS[tool], STEPS.get(tool)
+        return {
+            "tool": tool,
+            "forward": {entry.name: _verdict(run, entry, False) for entry in ZOO},
+            "step": {entry.name: _verdict(step, entry, True) for entry in STEP_ZOO} if step else None,
+            "vgg16": _cost(run, models.vgg16(), rounds),
+            "vit": _cost(run, models.vit_b_16(), rounds),
+            "left": traces(run, stop=False),
+            "left_after_exception": traces(run, stop=True),
+        }
 
 
-def _row(result: dict[str, Any]) -> str:
-    seen = list(result["verdicts"].values())
-    share = seen.count("exact") / len(seen)
-    after = [what for what in result["left_after_exception"] if what not in result["left"]]
+HEADER = ("tool", "exact", "silently 0", "wrong", "flagged", "crash", "VGG16", "ViT-B/16")
+STEP_HEADER = ("tool", "exact", "silently 0", "wrong", "flagged", "crash")
+
+
+def _shares(verdicts: dict[str, str]) -> list[str]:
+    seen = list(verdicts.values())
+    numbers = [str(seen.count(what)) for what in ("zero", "wrong", "flagged", "crash")]
+    return [f"{seen.count('exact') / len(seen):.0%}", *numbers]
+
+
+def _forward_cells(result: dict[str, Any]) -> list[str]:
+    return [result["tool"], *_shares(result["forward"]), f"{result['vgg16']:.3f}", f"{result['vit']:.3f}"]
+
+
+def _step_cells(result: dict[str, Any]) -> list[str]:
+    if result["step"] is None:
+        return [result["tool"], "cannot: it counts forwards only", "", "", "", ""]
+    return [result["tool"], *_shares(result["step"])]
+
+
+def _left(result: dict[str, Any]) -> str:
     left = ", ".join(result["left"]) or "nothing"
-    if after:
-        left += "; after an exception also " + ", ".join(after)
-    return (
-        f"{result['tool']:<21} {share:>6.0%} {seen.count('zero'):>6} {seen.count('wrong'):>6} "
-        f"{seen.count('flagged'):>8} "
-        f"{seen.count('crash'):>6} {result['vgg16']:>7.3f} {result['vit']:>7.3f}  {left}"
-    )
+    after = [what for what in result["left_after_exception"] if what not in result["left"]]
+    return left + ("; after an exception also " + ", ".join(after) if after else "")
+
+
+NOTES = (
+    "silently 0: nothing reported for real work, without a word; wrong: another number, without a word; "
+    "flagged: the tool says that something is missing.",
+    "VGG16, ViT-B/16: time of one count in forwards (batch 1, 224 x 224, no_grad), median.",
+    "The convention is that of course.flops: a tool that counts biases, norms or pooling on purpose is wrong by it.",
+    "Training step: forward and backward; calflops multiplies its forward by three.",
+)
+
+
+def _passport() -> list[str]:
+    about, versions = machine.passport(), []
+    for name in PACKAGES:
+        with contextlib.suppress(PackageNotFoundError):
+            versions.append(f"{name} {version(name)}")
+    return [
+        f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC",
+        f"{about['cpu']}, {about['cores']} cores, {about['threads']} threads, {about['os']}, "
+        f"Python {about['python']}",
+        f"torch {about['torch']}, oneDNN {about['onednn']}, course {about['course']}",
+        ", ".join(versions),
+    ]
+
+
+def _markdown(header: tuple[str, ...], lines: list[list[str]]) -> list[str]:
+    rows = [list(header), ["---"] + ["---:"] * (len(header) - 1), *lines]
+    return ["| " + " | ".join(row) + " |" for row in rows]
+
+
+def as_markdown(results: list[dict[str, Any]], failures: list[str]) -> str:
+    """Machine, versions, date, and the three tables."""
+    lines = ["# Counters of work beside their peers", "", *(f"- {line}" for line in _passport()), "",
+             f"## A forward: {len(ZOO)} modules with hand-derived MACs", "",
+             *_markdown(HEADER, [_forward_cells(result) for result in results]), "",
+             f"## A training step: {len(STEP_ZOO)} modules with hand-derived MACs", "",
+             *_markdown(STEP_HEADER, [_step_cells(result) for result in results]), "",
+             "## Left behind in the model or in torch after one count", "",
+             *_markdown(("tool", "left"), [[result["tool"], _left(result)] for result in results]), "",
+             *(f"- {line}" for line in (*NOTES, *failures))]
+    return "\n".join(lines) + "\n"
+
+
+def _one(tool: str, rounds: int) -> dict[str, Any] | str:
+    """The columns of a tool from a process of its own, or why there are none."""
+    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.flops", "--tool", tool, "--rounds", str(rounds)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S)
+    except subprocess.TimeoutExpired:
+        return f"{tool}: not measured, ended after {LIMIT_S} s"
+    if done.returncode:
+        said = done.stderr.strip().splitlines()
+        return f"{tool}: not measured: {said[-1] if said else 'no output'}"
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def _print(result: dict[str, Any], detail: bool) -> None:
+    forward, step = _forward_cells(result), _step_cells(result)
+    print(f"{forward[0]:<21}" + "".join(f"{cell:>11}" for cell in forward[1:]) + f"  {_left(result)}", flush=True)
+    print(f"{'  training step':<21}" + "".join(f"{cell:>11}" for cell in step[1:]).rstrip(), flush=True)
+    for kind in ("forward", "step") if detail else ():
+        for name, verdict in (result[kind] or {}).items():
+            if verdict != "exact":
+                print(f"    {kind:<8} {verdict:<8} {name}")
 
 
 def main() -> None:
-    """Print the table, or one tool's JSON."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    """Print the tables and write them where asked, or print one tool's JSON."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", choices=TOOLS)
     parser.add_argument("--rounds", type=int, default=5, help="rounds of the cost measurement")
     parser.add_argument("--detail", action="store_true", help="name the modules each tool gets wrong")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the tables as Markdown")
     options = parser.parse_args()
     if options.tool:
         print(json.dumps(measure(options.tool, options.rounds)))
         return
-    print(
-        f"{len(ZOO)} modules with hand-derived MACs, torch {torch.__version__}, {torch.get_num_threads()} "
-        "threads"
-    )
-    print(
-        f"{'tool':<21} {'exact':>6} {'zero':>6} {'wrong':>6} {'flagged':>8} {'crash':>6} {'VGG16':>7} "
-        f"{'ViT':>7}  left behind"
-    )
+    print("\n".join(_passport()))
+    print(f"{len(ZOO)} forwards, {len(STEP_ZOO)} training steps with hand-derived MACs")
+    print(f"{HEADER[0]:<21}" + "".join(f"{name:>11}" for name in HEADER[1:]) + "  left behind")
+    results, failures = [], []
     for tool in TOOLS:
-        command = [
-            sys.executable,
-            "-W",
-            "ignore",
-            "-m",
-            "benchmarks.flops",
-            "--tool",
-            tool,
-            "--rounds",
-            str(options.rounds),
-        ]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode:
-            print(
-                f"{tool:<21} not measured: "
-                f"{done.stderr.strip().splitlines()[-1] if done.stderr.strip() else 'no output'}"
-            )
-            continue
-        result = json.loads(done.stdout.strip().splitlines()[-1])
-        print(_row(result), flush=True)
-        if options.detail:
-            for name, verdict in result["verdicts"].items():
-                if verdict != "exact":
-                    print(f"    {verdict:<8} {name}")
-    print(
-        "zero: 0 reported for real work, without a word; wrong: another number, without a word; flagged: "
-        "the tool says so."
-    )
-    print("VGG16, ViT: time of one count in forwards (batch 1, 224 x 224).")
+        found = _one(tool, options.rounds)
+        if isinstance(found, str):
+            failures.append(found)
+            print(found, flush=True)
+        else:
+            results.append(found)
+            _print(found, options.detail)
+    print("\n".join(NOTES))
+    if options.out:
+        options.out.write_text(as_markdown(results, failures), encoding="utf-8")
 
 
 if __name__ == "__main__":

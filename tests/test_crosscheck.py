@@ -4,18 +4,32 @@ last digit.
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import sys
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.nn.utils import prune
 
+from benchmarks.zoo import ZOO
 from course import models
 from course.flops import CountError, CrossCheck, cross_check
 from course.i18n import set_language
 
 thop = pytest.importorskip("thop")
 ptflops = pytest.importorskip("ptflops")
+
+
+@pytest.fixture(autouse=True)
+def _english() -> Iterator[None]:
+    yield
+    set_language("en")
 
 
 def _pieces(check: CrossCheck) -> None:
@@ -100,3 +114,85 @@ def test_words_and_tables() -> None:
         check.tool("fvcore")
     with pytest.raises(CountError, match=r"nn\.Module"):
         cross_check(torch.relu, torch.zeros(1))
+
+
+class Sleeper(nn.Module):
+    """Fast the first three times, for our own count and the real run; then it hangs."""
+
+    def __init__(self, how: str) -> None:
+        super().__init__()
+        self.layer, self.how = nn.Linear(3, 3), how
+        self.register_buffer("mark", torch.zeros(()))
+
+    def forward(self, x: Tensor) -> Tensor:
+        if "total_ops" in self.layer._buffers:  # thop is at work
+            if self.how == "sleeps":
+                time.sleep(60)
+            elif self.how == "exits":
+                raise SystemExit(3)
+            while self.how == "loops":
+                with contextlib.suppress(Exception):
+                    sum(range(1000))
+        return self.layer(x)
+
+
+@pytest.mark.parametrize("how", ["sleeps", "loops"])
+def test_a_tool_that_hangs_is_cut_off_and_named(how: str) -> None:
+    model, x = Sleeper(how), torch.zeros(1, 3)
+    began = time.perf_counter()
+    before = signal.getsignal(signal.SIGALRM)
+    check = cross_check(model, x, max_time=1.0)
+    assert time.perf_counter() - began < 20
+    assert check.tool("thop").macs is None and "thop was cut off after 1 s" in str(check)
+    assert "max_time=10" in check.tool("thop").note["zh"]
+    assert check.tool("torch").macs == 9
+    assert signal.getsignal(signal.SIGALRM) is before and signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    assert not hasattr(model.layer, "total_ops") and not model.layer._forward_hooks
+
+
+def test_a_tool_is_cut_off_in_another_thread_too() -> None:
+    found: list[CrossCheck] = []
+    worker = threading.Thread(target=lambda: found.append(cross_check(Sleeper("loops"), torch.zeros(1, 3), 1.0)))
+    worker.start()
+    worker.join(60)
+    assert "thop was cut off after 1 s" in str(found[0]) and found[0].tool("torch").macs == 9
+
+
+def test_a_tool_that_ends_the_program_is_named() -> None:
+    check = cross_check(Sleeper("exits"), torch.zeros(1, 3))
+    assert "thop stopped with SystemExit: 3" in str(check) and check.tool("ptflops aten").macs == 12
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize(("arguments", "english", "chinese"), [
+    ((nn.Linear, torch.zeros(1)), "make one first", "请先实例化"),
+    ((torch.relu, torch.zeros(1)), "needs an nn.Module", "需要 nn.Module"),
+    ((nn.Linear(3, 3), {"input": torch.zeros(1, 3)}), "give a tuple", "请传入元组"),
+    ((nn.Linear(3, 3), torch.zeros(1, 4)), "The forward stopped", "中断"),
+    ((nn.Linear(3, 3), torch.zeros(1, 3), 0), "above 0", "大于 0"),
+])
+def test_odd_requests(arguments: tuple[Any, ...], english: str, chinese: str, language: str) -> None:
+    set_language(language)
+    with pytest.raises(CountError, match=chinese if language == "zh" else english):
+        cross_check(*arguments)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_pruned_compiled_and_choosing_models() -> None:
+    pruned = prune.l1_unstructured(nn.Linear(6, 4), "weight", amount=0.5)
+    for model in (nn.Sequential(pruned, nn.ReLU()), torch.compile(nn.Linear(6, 4))):
+        check = cross_check(model, torch.zeros(2, 6))
+        _pieces(check)
+        assert check.tool("torch").macs == 48
+
+
+ZOO_HERE = [entry for entry in ZOO if entry.macs < 1_000_000 and "compile" not in entry.name]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_no_difference_in_the_zoo_is_left_unexplained() -> None:
+    for entry in ZOO_HERE[::9]:
+        for row in cross_check(*entry.make()).tools:
+            if row.note is None:
+                assert sum(reason.amount for reason in row.reasons) == row.difference, (entry.name, row.tool)
+                assert not any("not explained" in reason.text["en"] for reason in row.reasons), (entry.name, row.tool)

@@ -14,7 +14,7 @@ from course.i18n import set_language
 from course.roofline import Layer, Peaks, Roofline, RooflineError, peaks, place
 from course.roofline import keep as kept_peaks
 from course.roofline.memory import buffer_bytes, cache_bytes, free_bytes
-from course.roofline.peaks import from_rates
+from course.roofline.roof import from_rates
 from course.roofline.traffic import moved, tensors
 from course.roofline.words import scaled
 
@@ -387,3 +387,34 @@ def test_odd_models_get_a_sentence(arguments, code):
 
 def test_peaks_compare_as_plain_data():
     assert isinstance(GIVEN, Peaks) and GIVEN.rows()[0]["created"] == ABOUT["created"]
+
+
+def test_imports_inside_the_roofline_point_one_way():
+    """Also those inside functions and those for annotations alone."""
+    import ast
+    from graphlib import TopologicalSorter
+    from pathlib import Path
+
+    folder = Path(sys.modules["course.roofline"].__file__).parent
+    arrows = {}
+    for file in folder.glob("*.py"):
+        found = [node for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.ImportFrom)]
+        names = [f"{node.module}.{one.name}" for node in found for one in node.names
+                 if (node.module or "").startswith("course.roofline")]
+        arrows[file.stem] = {name.split(".")[2] for name in names}
+    assert len(arrows) > 8 and "roof" in arrows["keep"]
+    list(TopologicalSorter(arrows).static_order())  # raises CycleError, which names the circle
+
+
+def test_names_in_the_picture_cover_neither_each_other_nor_a_point():
+    from matplotlib.figure import Figure
+
+    from course.roofline.picture import draw
+
+    crowd = [layer(10**9 + 10**7 * at, 20_000_000, 20.0 + at, f"features.{at}.conv", "Conv2d") for at in range(12)]
+    ax = draw(crowd, GIVEN, "", Figure(figsize=(7, 4.4)).add_subplot())
+    boxes = [text.get_window_extent() for text in ax.texts if text.get_text()]
+    assert 3 <= len(boxes) <= 6
+    assert not any(a.overlaps(b) for at, a in enumerate(boxes) for b in boxes[:at])
+    spots = ax.transData.transform([(one.intensity, one.flops_per_s) for one in crowd])
+    assert not any(box.contains(*spot) for box in boxes for spot in spots)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 import torch
 from torch import nn
 
+from course.experiments import roof_findings as say_roof
 from course.experiments import work_findings as say
 from course.experiments.base import Budget, experiment
 from course.flags import using
@@ -21,6 +22,8 @@ LESSON = "03_flops"
 LENGTHS = (128, 256, 512, 1024, 2048, 4096)
 SHAPES = ((64, 56), (32, 112), (128, 28))  # channels and image size of the dense and depthwise layers
 GROUPS = (2, 4, 8, 16, 32)
+BATCHES = (1, 64)
+WIDTH = 4096  # of the linear layer: its weights, 64 MiB, are larger than most caches
 
 
 @experiment(name="03-vgg16-counters", lesson=LESSON, version=1, needs="cpu", seconds=25,
@@ -124,3 +127,47 @@ def group_sweep(budget: Budget) -> list[dict]:
     """One dense convolution on 32 channels against five grouped ones, all in turn."""
     torch.set_num_threads(1)  # restored afterwards
     return _against_dense(32, 28, GROUPS, budget.share(1))
+
+
+def _placed(roof: object, seconds: float, budget: Budget) -> list[dict]:
+    """A product, two convolutions, two linear layers and a ReLU, each timed alone with its data out of the cache."""
+    from course.roofline import place
+
+    wide = nn.Linear(WIDTH, WIDTH, bias=False)
+    operations = {
+        "linear, batch 1": (wide, torch.randn(BATCHES[0], WIDTH)),
+        "linear, batch 64": (wide, torch.randn(BATCHES[1], WIDTH)),
+        "matrix product": (nn.Linear(1024, 1024, bias=False), torch.randn(1024, 1024)),
+        "depthwise conv": (nn.Conv2d(128, 128, 3, padding=1, groups=128, bias=False), torch.randn(1, 128, 56, 56)),
+        "dense conv": (nn.Conv2d(128, 128, 3, padding=1, bias=False), torch.randn(1, 128, 56, 56)),
+        "ReLU": (nn.ReLU(), torch.randn(4, 128, 112, 112)),
+    }
+    rows = []
+    for name in budget.loop(operations, desc=both("operations", "操作")):
+        layer, x = operations[name]
+        whole = place(layer, x, peaks=roof, max_time=seconds / len(operations), cache="cold").whole
+        rows.append({"part": "operation", "operation": name, "flops": whole.flops, "bytes": whole.moved,
+                     "time_ms": whole.time_ms, "flops_per_byte": whole.intensity, "bound": whole.bound,
+                     "share_of_roof": whole.share})
+    return rows
+
+
+@experiment(name="03-roof", lesson=LESSON, version=1, needs="cpu", seconds=18,
+            title=both("The roof of this very machine: who is kept waiting by the memory?",
+                       "这台机器自己的屋顶：谁在等内存？"),
+            finding=say_roof.roof, draw=say_roof.draw_roof, settles=say_roof.settle_roof)
+def roof(budget: Budget) -> list[dict]:
+    """Measured peaks, one linear layer with two batches taking turns, and six operations under the peaks."""
+    from course.roofline import peaks
+    from course.timing import compare
+
+    torch.set_num_threads(1)  # restored afterwards
+    found = peaks("cpu", max_time=min(3.0, 0.25 * budget.seconds), refresh=True)
+    rows = [{"part": "peak", **found.rows()[0], "busy": int(bool(found.notes))}]
+    layer = nn.Linear(WIDTH, WIDTH, bias=False).requires_grad_(False)
+    small, large = (torch.randn(batch, WIDTH) for batch in BATCHES)
+    race = compare({"1": lambda: layer(small), "64": lambda: layer(large)}, baseline="1",
+                   max_time=max(0.25 * budget.seconds, 0.2))
+    rows.append({"part": "batch", "work_ratio": BATCHES[1] / BATCHES[0], "ratio": race.ratio, "low": race.low,
+                 "high": race.high, "verdict": race.verdict, "threads": 1})
+    return rows + _placed(found, 0.4 * budget.seconds, budget)

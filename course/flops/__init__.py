@@ -7,7 +7,8 @@ FLOPs (small s) is an amount of work; a rate is written FLOP/s.
 
 from __future__ import annotations
 
-from course.flops.counter import CountError, count
+from course.flops.asked import CountError
+from course.flops.counter import count
 from course.flops.crosscheck import CrossCheck, cross_check
 from course.flops.result import FlopCount, ModuleCount
 

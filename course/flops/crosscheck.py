@@ -4,17 +4,21 @@ explained.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import nn
 
-from course.flops.counter import CountError, attempt, count, modules_of
+from course import flags
+from course.flops.asked import CountError, ask_model, describe, plain
+from course.flops.counter import attempt, count, nothing_compiled
 from course.flops.grounds import RealGround
-from course.flops.peers import ask_all
+from course.flops.peers import PeerCount, ask_all
+from course.flops.reach import modules_of
 from course.flops.reasons import Reason, explain
-from course.flops.restore import modules_kept, process_kept
+from course.flops.restore import functions_kept, modules_kept, process_kept
 from course.flops.result import FlopCount
 from course.i18n import Text, t
 
@@ -83,47 +87,49 @@ class CrossCheck:
         return cross_html(self)
 
 
-def cross_check(model: nn.Module, inputs: Any) -> CrossCheck:
+def cross_check(model: nn.Module, inputs: Any, max_time: float = 30.0) -> CrossCheck:
     """Count the forward of `model` with every tool and explain the differences in words and numbers.
 
     model: an nn.Module on the CPU or a GPU, run in evaluation mode on copies, so it must fit in memory twice.
-    inputs: a tensor, or a tuple of them. Tools that are not installed, or stop, get a row that says so.
+    inputs: a tensor, or a tuple of them. max_time: seconds for each of the other tools; one that takes longer is
+    cut off. Tools that are cut off, not installed, or stop, get a row that says so and what to do.
     Raises CountError as `count` does. Nothing stays behind in the model or in torch.
     """
-    if not isinstance(model, nn.Module):
-        raise CountError(
-            t(
-                "cross_check needs an nn.Module, because the other tools do, and got "
-                f"{type(model).__name__}.",
-                f"cross_check 需要 nn.Module（其他工具只接受它），得到的却是 {type(model).__name__}。",
-            )
-        )
+    _checked(model, inputs, max_time)
+    model = plain(model)
     arguments = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
-    with process_kept(), modules_kept(model.modules()), torch.no_grad():
+    with (flags.preserved(), functions_kept(), process_kept(), modules_kept(model.modules()), torch.no_grad()):
         model.eval()
         ours = count(model, *arguments)
         modules = modules_of(model)
-        with modules_kept(modules):
-            seen = attempt(model, model, modules, arguments, {}, False, RealGround())
-        fast = torch.backends.mha.get_fastpath_enabled()
-        torch.backends.mha.set_fastpath_enabled(True)
-        try:
-            peers = ask_all(model, arguments)
-        finally:
-            torch.backends.mha.set_fastpath_enabled(fast)
-    rows = []
-    for peer in peers:
-        base = seen if peer.by_operator is not None else ours
-        difference = None if peer.macs is None else peer.macs - ours.macs
-        rows.append(
-            ToolRow(
-                peer.tool,
-                peer.unit,
-                peer.reported,
-                peer.macs,
-                difference,
-                tuple(explain(base, peer)),
-                peer.note,
-            )
-        )
-    return CrossCheck(ours, tuple(rows))
+        with modules_kept(modules), nothing_compiled():
+            seen = attempt(model, modules, arguments, {}, False, RealGround())
+        peers = ask_all(model, arguments, max_time)
+    return CrossCheck(ours, tuple(_row(ours, seen, peer) for peer in peers))
+
+
+def _row(ours: FlopCount, seen: FlopCount, peer: PeerCount) -> ToolRow:
+    """A tool beside ours; one that sees operators is explained by the operators of a real run (`seen`)."""
+    base = ours if peer.by_operator is None else seen
+    difference = None if peer.macs is None else peer.macs - ours.macs
+    return ToolRow(peer.tool, peer.unit, peer.reported, peer.macs, difference, tuple(explain(base, peer)), peer.note)
+
+
+def _checked(model: Any, inputs: Any, max_time: Any) -> None:
+    """The questions a beginner's mistake would raise."""
+    ask_model(model)
+    if not isinstance(model, nn.Module):
+        raise CountError(t(
+            f"cross_check needs an nn.Module, because the other tools do, and got {describe(model)}.",
+            f"cross_check 需要 nn.Module（其他工具只接受它），得到的却是 {describe(model)}。",
+        ))
+    if isinstance(inputs, Mapping):
+        raise CountError(t(
+            "cross_check takes the inputs in the order of the forward, not by name, because the other tools do: "
+            "give a tuple, as in cross_check(model, (a, b)).",
+            "cross_check 按 forward 的顺序接收输入，不按名字（其他工具只能这样）：请传入元组，例如 "
+            "cross_check(model, (a, b))。",
+        ))
+    if isinstance(max_time, bool) or not isinstance(max_time, (int, float)) or not max_time > 0:
+        raise CountError(t(f"max_time is a number of seconds above 0, not {max_time!r}.",
+                           f"max_time 应为大于 0 的秒数，而不是 {max_time!r}。"))

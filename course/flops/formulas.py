@@ -3,7 +3,8 @@
 Convention of the whole package: one MAC is one multiply feeding one accumulate in a contraction
 (matrix product, convolution, attention, recurrent layer); FLOPs = 2 x MACs. Padding taps count,
 a transposed convolution counts by its input positions, attention counts as dense (a causal mask
-saves nothing), the bias counts nothing. A complex MAC is four real ones.
+saves nothing), the bias counts nothing. A complex MAC is four real ones (of a complex convolution torch
+makes three real ones by itself, and those are what is seen).
 
 Every formula takes the arguments of the operator and its output and returns MACs as an int.
 Formulas stand for the work the mathematics asks for, not for what a kernel repeats: the backward
@@ -20,6 +21,8 @@ from typing import Any
 
 import torch
 from torch._ops import HigherOrderOperator
+
+from course.flops.recurrent import RECURRENT
 
 Formula = Callable[..., int]
 
@@ -95,8 +98,14 @@ def attention(out: Any, q: Any, k: Any, v: Any, *_: Any, **__: Any) -> int:
 
 
 def attention_backward(out: Any, grad: Any, q: Any, k: Any, v: Any, *_: Any, **__: Any) -> int:
-    """The four products of the gradients of q, k, v and the scores: twice the forward."""
-    return 2 * attention(out, q, k, v)
+    """The products behind the gradients that are wanted: of v and of the scores (as wide as v), of q and k.
+
+    The fused kernels compute all four, twice the forward, also where keys and values are fixed.
+    """
+    wants = [x.requires_grad for x in (q, k, v)]
+    for_q, for_k, for_v = wants if any(wants) else (True, True, True)
+    widths = q.shape[-1] * (for_q + for_k) + v.shape[-1] * (for_v + (for_q or for_k))
+    return prod(q.shape[:-1]) * k.shape[-2] * widths
 
 
 def native_attention(out: Any, q: Any, k: Any, v: Any, embed: int, *_: Any, **__: Any) -> int:
@@ -141,31 +150,26 @@ def bag_weights_backward(out: Any, grad: Any, weight: Any, indices: Any, *_: Any
     return indices.numel() * weight.shape[-1]
 
 
-def onednn_rnn(out: Any, x: Any, w_ih: Any, w_hh: Any, *_: Any, **__: Any) -> int:
-    """One layer and direction of an LSTM in oneDNN; x is (time, batch, features)."""
-    return x.shape[0] * x.shape[1] * (w_ih.numel() + w_hh.numel())
+def distances(out: Any, x: Any, y: Any, p: float = 2.0, *_: Any, **__: Any) -> int:
+    """Euclidean distances of all pairs: one squared difference a coordinate. Other norms: no formula."""
+    if p != 2.0:
+        raise ValueError("no product of two numbers")
+    return out.numel() * x.shape[-1]
 
 
-def onednn_rnn_backward(out: Any, *args: Any, **kwargs: Any) -> int:
-    """Gradients of the input side and of the weights: twice the forward."""
-    return 2 * onednn_rnn(out, *args, **kwargs)
+def own_distances(out: Any, x: Any, p: float = 2.0, *_: Any, **__: Any) -> int:
+    """As `distances`, of the rows of one matrix among themselves."""
+    return distances(out, x, x, p)
 
 
-def _rnn_steps(x: Any, batch_sizes: Any) -> int:
-    return sum(batch_sizes) if batch_sizes else x.shape[0] * x.shape[1]
+def distances_backward(out: Any, grad: Any, x: Any, y: Any, p: float, *_: Any, **__: Any) -> int:
+    """The gradient of one side: a weighted sum of the differences."""
+    return distances(grad, x, y, p)
 
 
-def cudnn_rnn(out: Any, x: Any, weights: Any, *rest: Any, **kwargs: Any) -> int:
-    """All layers of a cuDNN RNN; every weight matrix is used once a step and sequence."""
-    batch_sizes = rest[-2] if len(rest) >= 12 else kwargs.get("batch_sizes")
-    return _rnn_steps(x, batch_sizes) * sum(w.numel() for w in weights if w.dim() == 2)
-
-
-def cudnn_rnn_backward(out: Any, x: Any, weights: Any, *rest: Any, **kwargs: Any) -> int:
-    """Twice the forward, or once if the weights are frozen."""
-    mask, batch_sizes = rest[-1], rest[-4]
-    forward = _rnn_steps(x, batch_sizes) * sum(w.numel() for w in weights if w.dim() == 2)
-    return forward * (1 + bool(mask[3]))
+def own_distances_backward(out: Any, grad: Any, x: Any, p: float, *_: Any, **__: Any) -> int:
+    """Every pair adds its weighted difference to both of its rows."""
+    return 2 * distances(grad, x, x, p)
 
 
 def quantized_convolution(out: Any, x: Any, packed: Any, *_: Any, **__: Any) -> int:
@@ -226,11 +230,11 @@ def _table() -> dict[str, Formula]:
         "aten::_embedding_bag_sparse_backward": weighted_bag_backward,
         "aten::_embedding_bag_backward": whole_bag_backward,
         "aten::_embedding_bag_per_sample_weights_backward": bag_weights_backward,
-        "aten::mkldnn_rnn_layer": onednn_rnn,
-        "aten::mkldnn_rnn_layer_backward": onednn_rnn_backward,
-        "aten::_cudnn_rnn": cudnn_rnn,
-        "aten::_cudnn_rnn_backward": cudnn_rnn_backward,
-        "aten::miopen_rnn": cudnn_rnn,
+        "aten::_cdist_forward": distances,
+        "aten::_euclidean_dist": distances,
+        "aten::_cdist_backward": distances_backward,
+        "aten::_pdist_forward": own_distances,
+        "aten::_pdist_backward": own_distances_backward,
     }
     table |= {
         "quantized::" + name: inner
@@ -246,7 +250,7 @@ def _table() -> dict[str, Formula]:
         ).split()
     }
     table["onednn::qlinear_pointwise"] = inner
-    return table
+    return table | RECURRENT
 
 
 FORMULAS: dict[str, Formula] = _table()

@@ -9,6 +9,7 @@ real  One real run on the data: only when control flow or a kernel needs values.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -16,11 +17,13 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_map
 
 from course.flops.formulas import tensors_in
 from course.flops.restore import WriteGuard
 from course.flops.shapes import output_of
+from course.flops.tally import Tally
 
 KEEP_BYTES = 1 << 20
 """Integer and bool tensors up to this size stay real on the meta ground: masks, token ids, lengths."""
@@ -61,6 +64,50 @@ def _leaf(stand_in: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
     return stand_in.requires_grad_() if like.requires_grad else stand_in
 
 
+_EXITS = {
+    torch.Tensor.numpy: "NumPy",
+    torch.Tensor.__array__: "NumPy",
+    torch.Tensor.__dlpack__: "DLPack",
+    torch.Tensor.data_ptr: "a kernel that torch does not run",
+}
+"""Calls through which floating-point data leaves torch, where nobody can count what is done with it."""
+
+
+class Leaving(TorchFunctionMode):
+    """Notes as unknown what hands floating-point data to code outside torch."""
+
+    def __init__(self, tally: Tally) -> None:
+        super().__init__()
+        self.tally = tally
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        out = func(*args, **(kwargs or {}))
+        if func in _EXITS and args[0].is_floating_point():
+            self.tally.unknown[f"{func.__name__} (data handed to {_EXITS[func]})"] += 1
+        return out
+
+
+@contextmanager
+def _no_addresses() -> Iterator[None]:
+    """`data_ptr` of a stand-in stops this ground: torch would say 0, and a kernel would read from there."""
+    there = vars(torch.Tensor).get("data_ptr")
+    original = torch.Tensor.data_ptr
+
+    def data_ptr(tensor: torch.Tensor) -> int:
+        if tensor.is_meta or hasattr(tensor, "fake_mode"):
+            raise NotHere("a kernel outside torch asks for the memory")
+        return original(tensor)
+
+    torch.Tensor.data_ptr = data_ptr
+    try:
+        yield
+    finally:
+        if there is None:
+            del torch.Tensor.data_ptr
+        else:
+            torch.Tensor.data_ptr = there
+
+
 class RealGround:
     """Runs operators for real; what they overwrite is put back by `undo`."""
 
@@ -71,10 +118,11 @@ class RealGround:
         self.guard = WriteGuard()
 
     @contextmanager
-    def around(self) -> Iterator[None]:
-        """The block the forward runs in."""
+    def around(self, tally: Tally) -> Iterator[None]:
+        """The block the forward runs in; what leaves torch in it is noted in `tally` as unknown."""
         try:
-            yield
+            with Leaving(tally):
+                yield
         finally:
             self.guard.undo()
 
@@ -95,6 +143,15 @@ class MetaGround(RealGround):
     """Shapes alone; small integer tensors stay real, so lengths and masks may steer the control flow."""
 
     name = "meta"
+
+    @contextmanager
+    def around(self, tally: Tally) -> Iterator[None]:
+        """The block the forward runs in; stand-ins have no data, so nobody may ask where it lies."""
+        try:
+            with _no_addresses():
+                yield
+        finally:
+            self.guard.undo()
 
     def stand_in(self, tensor: torch.Tensor) -> torch.Tensor:
         """Without memory for float tensors and large ones, a copy for small integer and bool ones."""
@@ -157,10 +214,15 @@ class FakeGround:
         self.plain_types: tuple[type, ...] = (FakeTensor,)
 
     @contextmanager
-    def around(self) -> Iterator[None]:
-        """The block the forward runs in."""
-        with self._mode:
-            yield
+    def around(self, tally: Tally) -> Iterator[None]:
+        """The block the forward runs in; torch's own report of a kernel that stops is not printed."""
+        log = logging.getLogger("torch._subclasses.fake_tensor")
+        before, log.disabled = log.disabled, True
+        try:
+            with self._mode, _no_addresses():
+                yield
+        finally:
+            log.disabled = before
 
     def stand_in(self, tensor: torch.Tensor) -> torch.Tensor:
         """A fake tensor of the same shape, dtype and device."""

@@ -11,8 +11,11 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from course.flops.formulas import FORMULAS, Formula, from_torch_registry, tensors_in
 from course.flops.free import is_free, moves_only
+from course.flops.grounds import NotHere
 from course.flops.tally import Tally
 
+PRODUCTS = (torch.ops.aten.mul, torch.ops.aten.mul_)
+SUMS = (torch.ops.aten.sum, torch.ops.aten.mean, torch.ops.aten.nansum)
 COUNTED, ELEMENTS, STILL, COMPOSITE, UNKNOWN = range(5)
 _kinds: dict[Any, tuple[int, Formula | None]] = {}
 
@@ -20,13 +23,15 @@ _kinds: dict[Any, tuple[int, Formula | None]] = {}
 class Ground(Protocol):
     """Where operators run: on shapes alone, on fake tensors, or for real."""
 
+    name: str
+
     def run(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The output of the operator on this ground."""
 
 
 def _kind_of(func: Any) -> tuple[int, Formula | None]:
     name = func._schema.name
-    formula = FORMULAS.get(name) or from_torch_registry(func)
+    formula = FORMULAS.get(name) or FORMULAS.get(name.removesuffix("_")) or from_torch_registry(func)
     if formula is not None:
         return COUNTED, formula
     if moves_only(name) or name.startswith("prim::") or getattr(func, "is_view", False):
@@ -65,6 +70,7 @@ class CountingMode(TorchDispatchMode):
         self.tally, self.ground = tally, ground
         self.broken: Exception | None = None
         self._plain = plain_types
+        self._product: torch.Tensor | None = None  # of the latest multiplication of two tensors
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -90,7 +96,7 @@ class CountingMode(TorchDispatchMode):
         if kind == COUNTED:
             self._contraction(func, formula, out, args, kwargs)
         elif kind == ELEMENTS:
-            self._elements(out, args)
+            self._elements(func, out, args)
         elif kind == UNKNOWN:
             self.tally.unknown[_short(func)] += 1
         return out
@@ -106,6 +112,11 @@ class CountingMode(TorchDispatchMode):
             raise
 
     def _higher_order(self, func: Any, args: Any, kwargs: Any) -> Any:
+        if str(func) in CHOICES:  # both are ordinary control flow once the values are there
+            if self.ground.name != "real":
+                self._guarded(lambda: _needs_values(func))
+            with self:
+                return CHOICES[str(func)](*args, **kwargs)
         out = self._guarded(lambda: func(*args, **kwargs))
         formula = from_torch_registry(func)
         if formula is None:
@@ -125,16 +136,45 @@ class CountingMode(TorchDispatchMode):
 
     def _count(self, name: str, formula: Any, out: Any, args: Any, kwargs: Any, factor: int) -> None:
         try:
-            macs = int(formula(out, *args, **kwargs)) * factor
+            given = {name: value for name, value in kwargs.items() if name != "out"}
+            macs = int(formula(out, *args, **given)) * factor
         except (TypeError, IndexError, KeyError, AttributeError, RuntimeError, ValueError):
             self.tally.unknown[name + " (unusual arguments)"] += 1
         else:
             self.tally.contraction(name, macs)
 
-    def _elements(self, out: Any, args: Any) -> None:
+    def _elements(self, func: Any, out: Any, args: Any) -> None:
+        packet = func._overloadpacket
+        if packet in PRODUCTS:
+            self._product = out if sum(isinstance(x, torch.Tensor) and x.numel() > 1 for x in args) == 2 else None
+        elif packet in SUMS and self._product is not None and _one_storage(args[0], self._product):
+            self.tally.summed_products += args[0].numel()
         written = out.numel() if isinstance(out, torch.Tensor) else 0
         read = args[0].numel() if args and isinstance(args[0], torch.Tensor) else 0
         self.tally.elements(max(written, read))
+
+
+def _one_storage(a: Any, b: torch.Tensor) -> bool:
+    dense = all(x.layout is torch.strided and not x.is_nested for x in (a, b))
+    return dense and a.untyped_storage()._cdata == b.untyped_storage()._cdata
+
+
+def _needs_values(func: Any) -> None:
+    raise NotHere(f"{func} chooses by a value")
+
+
+def _cond(predicate: Any, if_true: Any, if_false: Any, operands: Any) -> Any:
+    return (if_true if bool(predicate) else if_false)(*operands)
+
+
+def _while_loop(goes_on: Any, body: Any, carried: Any, more: Any = ()) -> Any:
+    while bool(goes_on(*carried, *more)):
+        carried = body(*carried, *more)
+    return carried
+
+
+CHOICES: dict[str, Callable[..., Any]] = {"cond": _cond, "while_loop": _while_loop}
+"""Operators that choose what runs: the branch taken and every round of the loop are counted."""
 
 
 def _short(func: Any) -> str:

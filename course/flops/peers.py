@@ -18,9 +18,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import nn
+from torch.utils._pytree import tree_map
 
+from course.flops.restore import functions_kept, process_kept
+from course.flops.timebox import TookTooLong, limited
 from course.i18n import Text, both
 
 
@@ -52,59 +54,59 @@ class PeerCount:
 
 @contextlib.contextmanager
 def torch_as_it_was() -> Iterator[None]:
-    """No prints, no warnings, and torch's functions as they were, whatever the tool patches."""
-    before = [(space, vars(space).copy()) for space in (torch, F)]
-    methods = {
-        name: torch.Tensor.__dict__.get(name) for name in ("matmul", "mm", "bmm", "addmm", "mul", "add")
-    }
+    """No prints, no warnings, no gradients; torch's functions as they were, whatever the tool patches."""
     level = logging.root.manager.disable
     try:
         with (
+            functions_kept(),
             warnings.catch_warnings(),
             contextlib.redirect_stdout(io.StringIO()),
-            torch.no_grad(),
             contextlib.redirect_stderr(io.StringIO()),
+            torch.no_grad(),
         ):
             warnings.simplefilter("ignore")
             logging.disable(logging.WARNING)
             yield
     finally:
         logging.disable(level)
-        for space, names in before:
-            for name, value in names.items():
-                if callable(value) and vars(space).get(name) is not value:
-                    setattr(space, name, value)
-        for name, value in methods.items():
-            if value is None and name in torch.Tensor.__dict__:
-                delattr(torch.Tensor, name)
-            elif value is not None and torch.Tensor.__dict__.get(name) is not value:
-                setattr(torch.Tensor, name, value)
 
 
-def _asked(
-    tool: str, read: Callable[[nn.Module, tuple[Any, ...]], PeerCount], model: nn.Module, inputs: Any
-) -> PeerCount:
+Reader = Callable[[nn.Module, tuple[Any, ...]], PeerCount]
+
+
+def _asked(tool: str, read: Reader, model: nn.Module, inputs: tuple[Any, ...], max_time: float) -> PeerCount:
+    """What the tool says of a copy of the model and of the inputs, or a note why it says nothing."""
     package = tool.split(" ")[0]
     try:
-        with torch_as_it_was():
-            return read(copy.deepcopy(model), inputs)
+        with torch_as_it_was(), process_kept(fast_path=True), limited(max_time):
+            return read(_copy_of(model), _copied(inputs))
+    except TookTooLong:
+        note = both(
+            f"{tool} was cut off after {max_time:g} s; to wait longer: cross_check(model, x, "
+            f"max_time={10 * max_time:g})",
+            f"{tool} 超过 {max_time:g} 秒仍未完成，已中断；若愿意多等：cross_check(model, x, max_time={10 * max_time:g})",
+        )
     except ImportError as error:
-        return PeerCount(
-            tool,
-            note=both(
-                f"{package} is not installed or cannot be imported here ({error}): pip install {package}",
-                f"{package} 没有安装，或在这里无法导入（{error}）：pip install {package}",
-            ),
+        note = both(
+            f"{package} is not installed or cannot be imported here ({error}): pip install {package}",
+            f"{package} 没有安装，或在这里无法导入（{error}）：pip install {package}",
         )
-    except Exception as error:  # a foreign tool may stop in any way; that is a result, not our failure
+    except (Exception, SystemExit) as error:  # a foreign tool may stop in any way: a result, not our failure
         first = (str(error).strip() or type(error).__name__).split("\n")[0]
-        return PeerCount(
-            tool,
-            note=both(
-                f"{tool} stopped with {type(error).__name__}: {first}",
-                f"{tool} 中断，{type(error).__name__}：{first}",
-            ),
-        )
+        note = both(f"{tool} stopped with {type(error).__name__}: {first}",
+                    f"{tool} 中断，{type(error).__name__}：{first}")
+    return PeerCount(tool, note=note)
+
+
+def _copy_of(model: nn.Module) -> nn.Module:
+    """A deep copy; weights that are computed (pruned, normed) are copied as they are now."""
+    computed = [value for module in model.modules() for value in vars(module).values()
+                if isinstance(value, torch.Tensor) and not value.is_leaf]
+    return copy.deepcopy(model, {id(value): value.detach().clone() for value in computed})
+
+
+def _copied(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tree_map(lambda x: x.detach().clone() if isinstance(x, torch.Tensor) else x, inputs)
 
 
 def _thop(model: nn.Module, inputs: tuple[Any, ...]) -> PeerCount:
@@ -142,16 +144,17 @@ def _ptflops(model: nn.Module, inputs: tuple[Any, ...]) -> PeerCount:
     from ptflops.pytorch_engine import add_flops_counting_methods
     from ptflops.pytorch_ops import MODULES_MAPPING
 
-    whole, _ = get_model_complexity_info(
-        copy.deepcopy(model),
-        (1,),
-        as_strings=False,
-        print_per_layer_stat=False,
-        backend="pytorch",
-        input_constructor=lambda _: as_one(model, inputs),
-    )
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        whole, _ = get_model_complexity_info(
+            _copy_of(model),
+            (1,),
+            as_strings=False,
+            print_per_layer_stat=False,
+            backend="pytorch",
+            input_constructor=lambda _: as_one(model, inputs),
+        )
     if whole is None:
-        raise RuntimeError("its own run of the model failed")
+        raise RuntimeError((said.getvalue().strip().split("\n")[-1] or "no word")[:200])
     model = add_flops_counting_methods(model)
     model.eval()
     model.start_flops_count(ost=io.StringIO(), verbose=False, ignore_list=[])
@@ -195,12 +198,15 @@ def _by_short_name(counts: dict[Any, int], unit: int) -> dict[str, int]:
     return {str(operator).split(".")[-1]: int(number) // unit for operator, number in counts.items()}
 
 
-def ask_all(model: nn.Module, inputs: tuple[Any, ...]) -> list[PeerCount]:
-    """thop, both backends of ptflops, and torch's own counter, each on a fresh copy of the model."""
-    readers = {
-        "thop": _thop,
-        "ptflops pytorch": _ptflops,
-        "ptflops aten": _ptflops_aten,
-        "torch FlopCounterMode": _torch_counter,
-    }
-    return [_asked(tool, read, model, inputs) for tool, read in readers.items()]
+READERS: dict[str, Reader] = {
+    "thop": _thop,
+    "ptflops pytorch": _ptflops,
+    "ptflops aten": _ptflops_aten,
+    "torch FlopCounterMode": _torch_counter,
+}
+"""The tools asked, and how to read what they say."""
+
+
+def ask_all(model: nn.Module, inputs: tuple[Any, ...], max_time: float) -> list[PeerCount]:
+    """Every tool in turn, each on a fresh copy of the model and for at most `max_time` seconds."""
+    return [_asked(tool, read, model, inputs, max_time) for tool, read in READERS.items()]

@@ -2,37 +2,91 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from course.flops.result import FlopCount, ModuleCount
 from course.i18n import t
 
 
-def busiest(count: FlopCount, top: int = 12) -> list[ModuleCount]:
-    """The modules that do work in their own forward, most first, at most `top`."""
-    working = [module for _, module in count.by_module.walk() if module.own]
-    return sorted(working, key=lambda module: -module.own)[:top]
+def parts(count: FlopCount, top: int = 20) -> list[ModuleCount]:
+    """The modules that do all the work between them, in the model's order, at most `top` if that is possible.
+
+    The one with the most work is replaced by the modules inside it, and all its likes with it, again and
+    again, while there is room. A module that works in its own forward as well stays whole.
+    """
+    shown = [count.by_module]
+    while True:
+        for module in sorted(shown, key=lambda one: -one.macs):
+            likes = [one for one in shown if (one.kind, one.macs) == (module.kind, module.macs)]
+            opened = [_inside(one) if any(one is like for like in likes) else [one] for one in shown]
+            finer = [part for group in opened for part in group]
+            if any(group[0] is not one for group, one in zip(opened, shown, strict=True)) and len(finer) <= max(top, 1):
+                shown = finer
+                break
+        else:
+            return shown
 
 
-def draw(count: FlopCount, ax: Any = None, top: int = 12) -> Any:
-    """Horizontal bars, one a module, with its share of all MACs written at the end. Returns the Axes."""
+def _inside(module: ModuleCount) -> list[ModuleCount]:
+    """The working modules inside, or the module itself where it has none or works in its own forward too."""
+    inside = [child for child in module.children if child.macs]
+    return inside if inside and not module.own else [module]
+
+
+def draw(count: FlopCount, ax: Any = None, top: int = 20) -> Any:
+    """Horizontal bars, one a part of the model, with its share of all MACs at the end. Returns the Axes.
+
+    Without `ax` a figure of its own, light or dark as matplotlib's settings are.
+    """
+    modules = parts(count, top)
     if ax is None:
-        import matplotlib.pyplot as plt
+        return own_figure(lambda axes: draw(count, axes, top), (7.0, 1.2 + 0.24 * max(len(modules), 3)))
+    from course.figures.style import colors
 
-        _, ax = plt.subplots(figsize=(7, 0.5 + 0.3 * max(len(busiest(count, top)), 2)), layout="constrained")
-    modules = busiest(count, top)
-    labels = [f"{module.name or '(whole)'} {module.kind}" for module in modules]
-    bars = ax.barh(range(len(modules)), [module.own / 1e6 for module in modules], color="#0072B2")
-    ax.set_yticks(range(len(modules)), labels)
+    total = max(count.macs, 1)
+    labels = [f"{module.name} {module.kind}".strip() for module in modules]
+    bars = ax.barh(range(len(modules)), [module.macs / 1e6 for module in modules], color=colors()[0])
+    ax.set_yticks(range(len(modules)), labels, fontsize=8)
+    ax.grid(False, axis="y")
     ax.invert_yaxis()
-    ax.bar_label(bars, [f"{module.own / max(count.macs, 1):.1%}" for module in modules], padding=3)
-    ax.margins(x=0.15)
+    ax.bar_label(bars, [_share(module.macs / total) for module in modules], padding=3, fontsize=8)
+    ax.margins(x=0.12)
     ax.set_xlabel(t("million MACs", "百万 MAC"))
-    shown = sum(module.own for module in modules) / max(count.macs, 1)
-    ax.set_title(
-        t(
-            f"{len(modules)} modules hold {shown:.0%} of the work",
-            f"{len(modules)} 个模块占工作量的 {shown:.0%}",
-        )
-    )
+    ax.set_title(_title(modules, total), loc="left")
+    return ax
+
+
+def _share(part: float) -> str:
+    return "< 0.1%" if 0 < part < 0.0005 else f"{part:.1%}"
+
+
+def _title(modules: list[ModuleCount], total: int) -> str:
+    """How few of the parts hold at least half of the work."""
+    held, few = 0, 0
+    for module in sorted(modules, key=lambda one: -one.macs):
+        held, few = held + module.macs, few + 1
+        if 2 * held >= total:
+            break
+    if not held:
+        return t("no multiply-accumulates at all", "没有任何乘加运算")
+    if len(modules) == 1:
+        return t("all the work is done in one place", "全部工作都在一处完成")
+    return t(f"{few} of {len(modules)} parts hold {held / total:.0%} of the work",
+             f"{len(modules)} 个部分中，{few} 个占了工作量的 {held / total:.0%}")
+
+
+def own_figure(fill: Callable[[Any], Any], size: tuple[float, float]) -> Any:
+    """A figure in the course's style, filled by `fill(ax)`; width and height in inches. Returns the Axes."""
+    import matplotlib
+    import matplotlib.pyplot as plt
+
+    from course.figures.style import style
+
+    with style():
+        figure, ax = plt.subplots(figsize=size, layout="constrained")
+        fill(ax)
+        fonts = list(matplotlib.rcParams["font.sans-serif"])
+        for text in figure.findobj(matplotlib.text.Text):  # fonts are looked up when shown, after this block
+            text.set_fontfamily(fonts)
     return ax

@@ -176,7 +176,7 @@ def by_operators(ours: FlopCount, peer: PeerCount) -> list[Reason]:
 
 
 def _joined(what: str, why: Text) -> Text:
-    return both(f"{what}: {why['en']}", f"{what}:{why['zh']}")
+    return both(f"{what}: {why['en']}", f"{what}：{why['zh']}")
 
 
 def explain(ours: FlopCount, peer: PeerCount) -> list[Reason]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 from typing import TYPE_CHECKING, Any
+from unicodedata import east_asian_width
 
 from course.i18n import pick, t
 
@@ -48,26 +49,48 @@ def ground_sentence(count: FlopCount) -> str:
     return t("counted from shapes alone, nothing was computed", "只根据形状计数，没有做任何计算")
 
 
+def apart(count: FlopCount) -> list[str]:
+    """What is shown beside the MACs: element operations, and products that a separate operator summed."""
+    lines = [t(
+        f"element operations, shown apart: {count.element_operations:,} elements",
+        f"逐元素运算（另列）：{count.element_operations:,} 个元素",
+    )]
+    if count.summed_products:
+        lines.append(t(
+            f"products summed by a separate operator, as in (a * b).sum(), shown apart: "
+            f"{count.summed_products:,}",
+            f"由另一个算子求和的乘积，例如 (a * b).sum()（另列）：{count.summed_products:,}",
+        ))
+    return lines
+
+
 def _headline(count: FlopCount) -> str:
     what = (
         t("one training step (forward and backward)", "一个训练步（前向和反向）")
         if count.training
         else t("one forward", "一次前向")
     )
-    return f"{count.by_module.kind}, {what}: {count.macs:,} MACs = {count.flops:,} FLOPs; " + t(
-        f"{count.params:,} parameters", f"{count.params:,} 个参数"
-    )
+    kind, work = count.by_module.kind, f"{count.macs:,} MACs = {count.flops:,} FLOPs"
+    return t(f"{kind}, {what}: {work}; {count.params:,} parameters",
+             f"{kind}，{what}：{work}；{count.params:,} 个参数")
 
 
 def _aligned(lines: list[tuple[str, ...]]) -> list[str]:
-    widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
+    widths = [max(map(columns, column)) for column in zip(*lines, strict=True)]
+
+    def padded(cell: str, width: int, first: bool) -> str:
+        space = " " * (width - columns(cell))
+        return cell + space if first else space + cell
+
     return [
-        "  ".join(
-            cell.ljust(w) if at == 0 else cell.rjust(w)
-            for at, (cell, w) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
+        "  ".join(padded(cell, w, at == 0) for at, (cell, w) in enumerate(zip(line, widths, strict=True))).rstrip()
         for line in lines
     ]
+
+
+def columns(text: str) -> int:
+    """Columns the text takes in a terminal: a Chinese character takes two."""
+    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
 
 
 def text_table(count: FlopCount, depth: int = 2) -> str:
@@ -86,17 +109,13 @@ def text_table(count: FlopCount, depth: int = 2) -> str:
         )
     operators = [(t("operator", "算子"), "MACs", t("calls", "次数"))]
     operators += [(name, f"{macs:,}", f"{count.calls[name]:,}") for name, macs in count.by_operator.items()]
-    elements = t(
-        f"element operations, shown apart: {count.element_operations:,} elements",
-        f"逐元素运算（另列）：{count.element_operations:,} 个元素",
-    )
     parts = [
         _headline(count),
         *_aligned(lines),
         "",
         *_aligned(operators),
         "",
-        elements,
+        *apart(count),
         certificate(count),
         ground_sentence(count),
         convention(),
@@ -105,7 +124,8 @@ def text_table(count: FlopCount, depth: int = 2) -> str:
 
 
 def _html(header: list[str], rows: list[list[str]], caption: str) -> str:
-    head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in header)
+    head = "".join(f'<th scope="col" style="text-align:{"right" if at else "left"}">{escape(cell)}</th>'
+                   for at, cell in enumerate(header))
     body = "".join(
         "<tr>"
         + f'<th scope="row" style="text-align:left;font-weight:normal;white-space:pre">{escape(row[0])}</th>'
@@ -113,7 +133,7 @@ def _html(header: list[str], rows: list[list[str]], caption: str) -> str:
         + "</tr>"
         for row in rows
     )
-    title = f'<caption style="text-align:left">{escape(caption)}</caption>'
+    title = f'<caption style="text-align:left;white-space:nowrap">{escape(caption)}</caption>'
     return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
@@ -130,7 +150,7 @@ def html_table(count: FlopCount, depth: int = 2) -> str:
         for row in count.rows(depth)
     ]
     header = [t("module", "模块"), "MACs", "FLOPs", t("share", "占比"), t("parameters", "参数")]
-    notes = "<br>".join(escape(s) for s in (certificate(count), ground_sentence(count), convention()))
+    notes = "<br>".join(escape(s) for s in (*apart(count), certificate(count), ground_sentence(count), convention()))
     return _html(header, rows, _headline(count)) + f"<p>{notes}</p>"
 
 
@@ -160,11 +180,11 @@ def _explanations(check: CrossCheck) -> list[str]:
     lines = []
     for row in check.tools:
         if row.note is not None:
-            lines.append(f"{row.tool}: {pick(row.note)}")
+            lines.append(row.tool + t(": ", "：") + pick(row.note))
         elif not row.difference:
-            lines.append(f"{row.tool}: " + t("agrees to the last digit", "与本课结果逐位一致"))
+            lines.append(row.tool + t(": agrees to the last digit", "：与本课结果逐位一致"))
         else:
-            lines.append(f"{row.tool}: {row.difference:+,} MACs")
+            lines.append(row.tool + t(": ", "：") + f"{row.difference:+,} MACs")
             lines += [f"    {reason.amount:+,}  {pick(reason.text)}" for reason in row.reasons]
     return lines
 

@@ -67,8 +67,46 @@ def modules_kept(modules: Iterable[nn.Module]) -> Iterator[None]:
 
 
 @contextmanager
-def process_kept() -> Iterator[None]:
-    """Put back the random generators, grad mode and the attention fast path when the block ends."""
+def functions_kept() -> Iterator[None]:
+    """Put back the functions of torch, torch.nn.functional and Tensor if the block patches them."""
+    before = [(space, dict(vars(space))) for space in (torch, torch.nn.functional, torch.Tensor)]
+    try:
+        yield
+    finally:
+        for space, names in before:
+            now = vars(space)
+            for name in [name for name, value in names.items() if now.get(name) is not value]:
+                if callable(names[name]):
+                    setattr(space, name, names[name])
+        for name in set(vars(torch.Tensor)) - set(before[-1][1]):
+            delattr(torch.Tensor, name)
+
+
+@contextmanager
+def _defaults_kept() -> Iterator[None]:
+    """Put back the default type and device, autocast and anomaly detection."""
+    dtype, anomaly = torch.get_default_dtype(), torch.is_anomaly_enabled()
+    device = getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None)
+    autocast = {kind: torch.is_autocast_enabled(kind) for kind in ("cpu", "cuda")}
+    checking = torch.is_anomaly_check_nan_enabled()
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(dtype)
+        if getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None) is not device:
+            torch.set_default_device(None if device is None else device.device)
+        for kind, enabled in autocast.items():
+            torch.set_autocast_enabled(kind, enabled)
+        torch.autograd.set_detect_anomaly(anomaly, checking)
+
+
+@contextmanager
+def process_kept(fast_path: bool = False) -> Iterator[None]:
+    """Put back the random generators, torch's defaults, grad mode and the attention fast path.
+
+    fast_path: whether nn.MultiheadAttention may take it in the block; it hides its operators.
+    The switches of torch.backends are kept by course.flags, patched functions by `functions_kept`.
+    """
     numpy = sys.modules.get("numpy")
     python_state = random.getstate()
     numpy_state = numpy.random.get_state() if numpy is not None else None
@@ -78,12 +116,13 @@ def process_kept() -> Iterator[None]:
     )
     mps = torch.mps.get_rng_state() if torch.backends.mps.is_available() else None
     grad = torch.is_grad_enabled()
-    fast_path = torch.backends.mha.get_fastpath_enabled()
-    torch.backends.mha.set_fastpath_enabled(False)
+    before = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(fast_path)
     try:
-        yield
+        with _defaults_kept():
+            yield
     finally:
-        torch.backends.mha.set_fastpath_enabled(fast_path)
+        torch.backends.mha.set_fastpath_enabled(before)
         torch.set_grad_enabled(grad)
         torch.set_rng_state(cpu_state)
         if cuda is not None:

@@ -63,6 +63,9 @@ class FlopCount:
     as elements read or written by such operators. Padding taps are counted, transposed convolutions
     count by their input positions, attention is dense.
 
+    summed_products: products of two tensors that a separate operator summed, as in `(a * b).sum()`: two
+    element operations, so 0 MACs, and never without a word.
+
     params: number of distinct parameters. by_module: tree of ModuleCount. by_operator: MACs of each
     operator, largest first. calls: how often each of them ran. unknown: operators seen that are neither
     counted nor provably free of contractions, with their number of calls; exact: there are none.
@@ -77,6 +80,7 @@ class FlopCount:
     calls: dict[str, int]
     unknown: dict[str, int]
     element_operations: int
+    summed_products: int
     training: bool
     ground: str
 
@@ -113,8 +117,8 @@ class FlopCount:
 
         return text_table(self, depth)
 
-    def picture(self, ax: Any = None, top: int = 12) -> Any:
-        """Bars of the `top` modules that do the most work; returns the matplotlib Axes."""
+    def picture(self, ax: Any = None, top: int = 20) -> Any:
+        """Bars of the parts of the model, at most `top`, with all the work between them; gives the Axes."""
         from course.flops.picture import draw
 
         return draw(self, ax, top)

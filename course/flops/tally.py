@@ -61,6 +61,7 @@ class Tally:
         self.calls: Counter[str] = Counter()
         self.unknown: Counter[str] = Counter()
         self.element_operations = 0
+        self.summed_products = 0
         self._stack = [root]
         self._history: list[tuple[int, ModuleCount]] = [(torch.autograd._get_sequence_nr(), root)]
         self._thread = threading.get_ident()

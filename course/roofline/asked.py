@@ -10,7 +10,8 @@ import torch
 from torch import nn
 
 from course.i18n import t
-from course.roofline.peaks import DTYPES, Peaks
+from course.roofline.peaks import DTYPES
+from course.roofline.roof import Peaks
 from course.roofline.traffic import tensors
 from course.roofline.words import RooflineError, describe, enough_memory, is_out_of_memory, too_little_memory
 

@@ -9,14 +9,12 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from course.i18n import t
 from course.quiz.files import replace_file
 from course.quiz.log import default_path
-
-if TYPE_CHECKING:
-    from course.roofline.peaks import Peaks
+from course.roofline.roof import Peaks
 
 SCHEMA = 1
 MACHINE = ("device_name", "capability", "cpu", "cpu_capability", "cores", "torch", "cuda", "os")

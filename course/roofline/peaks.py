@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import lru_cache
 from typing import Any
@@ -21,7 +20,8 @@ from course import machine
 from course.i18n import t
 from course.roofline import keep
 from course.roofline.memory import buffer_bytes, cache_bytes, free_bytes
-from course.roofline.words import RooflineError, enough_memory, is_out_of_memory, scaled, too_little_memory
+from course.roofline.roof import Peaks, from_rates
+from course.roofline.words import RooflineError, enough_memory, is_out_of_memory, too_little_memory
 from course.timing import clock_for, guard
 from course.timing.clock import Clock, calls_for, end_progress, progress
 
@@ -32,66 +32,6 @@ QUIET = 0.85
 """Least share of the processor time it could use that this process must get for its peaks to be believed."""
 BLOCK_S = 0.002
 """Shortest block timed as one probe, in seconds."""
-
-
-@dataclass(frozen=True)
-class Peaks:
-    """The measured peaks of one device.
-
-    flops_per_s: FLOP/s of the best square matrix product. bytes_per_s: bytes/s of the best of read, copy and
-    triad. ridge: FLOPs a byte above which arithmetic, not memory, is the limit. dtype: "float32" and the
-    like. threads: CPU threads in force. machine: the passport (course.machine). created: UTC, ISO 8601.
-    precision: the float32 matmul precision in force (a float32 peak depends on it). notes: sentences.
-    """
-
-    flops_per_s: float
-    bytes_per_s: float
-    ridge: float
-    dtype: str
-    device: str
-    threads: int
-    machine: dict[str, Any]
-    created: str
-    precision: str = ""
-    notes: tuple[str, ...] = ()
-
-    def roof(self, intensity: float) -> float:
-        """The roof in FLOP/s at `intensity` FLOPs a byte: the lower of arithmetic and memory."""
-        return min(self.flops_per_s, intensity * self.bytes_per_s)
-
-    def least_s(self, flops: float, moved: float) -> float:
-        """The shortest time in seconds the roof allows for this much work and this many bytes."""
-        return max(flops / self.flops_per_s, moved / self.bytes_per_s)
-
-    def rows(self) -> list[dict[str, Any]]:
-        """One tidy row of plain data."""
-        keys = ("flops_per_s", "bytes_per_s", "ridge", "dtype", "device", "threads", "precision", "created")
-        return [{key: getattr(self, key) for key in keys}]
-
-    def sentence(self) -> str:
-        """Both peaks, the ridge and where and when they were measured."""
-        work, traffic = scaled(self.flops_per_s, "FLOP/s"), scaled(self.bytes_per_s, "B/s")
-        day = self.created[:10]
-        threads = t(f", {self.threads} CPU thread{'s' * (self.threads != 1)}", f"，{self.threads} 个 CPU 线程")
-        where = self.device + (threads if self.device == "cpu" else "")
-        return t(
-            f"Measured peak on {where}: {work} in {self.dtype}, {traffic}; the ridge is at {self.ridge:.1f} "
-            f"FLOPs a byte (measured {day}).",
-            f"{where} 的实测峰值：{self.dtype} 为 {work}，访存为 {traffic}；脊点在每字节 {self.ridge:.1f} FLOPs"
-            f"（测于 {day}）。",
-        )
-
-    def __str__(self) -> str:
-        return "\n".join([self.sentence(), *(f"  ! {note}" for note in self.notes)])
-
-    __repr__ = __str__
-
-
-def from_rates(flops_per_s: float, bytes_per_s: float, **more: Any) -> Peaks:
-    """Peaks from two given rates, the ridge worked out; RooflineError unless both are positive."""
-    if not (flops_per_s > 0 and bytes_per_s > 0):
-        raise RooflineError(t("Both peaks must be greater than 0.", "两个峰值都必须大于 0。"))
-    return Peaks(flops_per_s, bytes_per_s, flops_per_s / bytes_per_s, **more)
 
 
 def peaks(device: Any = None, dtype: torch.dtype = torch.float32, threads: int | None = None,
@@ -149,6 +89,7 @@ def _measured(clock: Clock, dtype: torch.dtype, max_time: float) -> tuple[float,
             probes = [*_products(clock, dtype, max_time), *_streams(clock)]
             best = {"work": (0.0, 0.0), "traffic": (0.0, 0.0)}
             while True:
+                started = clock.now()
                 for kind, amount, f, calls in probes:
                     before = time.process_time()
                     seconds = max(clock.block(f, calls), 1e-9)
@@ -157,7 +98,7 @@ def _measured(clock: Clock, dtype: torch.dtype, max_time: float) -> tuple[float,
                 spent = min(clock.now() - began, max_time)
                 bar.update(spent - shown)
                 shown = spent
-                if spent >= max_time:
+                if spent + (clock.now() - started) > max_time:  # another round would not fit
                     (work, one), (traffic, other) = best["work"], best["traffic"]
                     return work, traffic, min(one, other)
     finally:

@@ -15,8 +15,10 @@ from course.flops import CountError, FlopCount, count
 from course.flops.restore import modules_kept
 from course.i18n import t
 from course.roofline import asked
-from course.roofline.peaks import Peaks, peaks
-from course.roofline.result import Layer, Roofline
+from course.roofline.layer import Layer
+from course.roofline.peaks import peaks
+from course.roofline.result import Roofline
+from course.roofline.roof import Peaks
 from course.roofline.traffic import moved, tensors
 from course.roofline.words import RooflineError, is_out_of_memory, percent, too_little_memory
 from course.timing import clock_for, guard, interrupts_propagate, measure

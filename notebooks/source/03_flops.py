@@ -1,7 +1,7 @@
 # %% [markdown] en
 # # How much work is that model?
 #
-# ⏱️ 45 minutes · needs lesson 02 · everything runs live on a CPU
+# ⏱️ 50 minutes · needs lesson 02 · everything runs live on a CPU
 #
 # You will be able to
 # - count the work of a layer by hand, and of a model by one call,
@@ -10,7 +10,7 @@
 # %% [markdown] zh
 # # 这个模型要干多少活？
 #
-# ⏱️ 45 分钟 · 先学完第 02 课 · 全部内容都能在 CPU 上实测
+# ⏱️ 50 分钟 · 先学完第 02 课 · 全部内容都能在 CPU 上实测
 #
 # 学完之后你能够：
 # - 手算一层的工作量，用一行代码统计整个模型；
@@ -99,11 +99,11 @@ review("03-groups", "03-dilation", "03-params")
 # %% [markdown] en
 # ## Backwards: a transposed convolution counts input pixels
 #
-# It takes each **input** pixel, multiplies it with the whole kernel and scatters the results. So the positions to count are those of the input. One of the tools disagrees. Which?
+# It takes each **input** pixel, multiplies it with the whole kernel and scatters the results. So the positions to count are those of the input. One of the tools counts those of the output. Which?
 # %% [markdown] zh
 # ## 反过来：转置卷积数的是输入像素
 #
-# 它拿每个**输入**像素去乘整个卷积核，再把结果撒出去。所以要数的是输入的位置。有一个工具不同意，是哪个？
+# 它拿每个**输入**像素去乘整个卷积核，再把结果撒出去。所以要数的是输入的位置。有一个工具数的却是输出的位置，是哪个？
 # %%
 from course.flops import cross_check
 
@@ -191,7 +191,7 @@ explain("03-depthwise-why")
 #             bend    FLOPs a byte
 # ```
 #
-# **Intensity** is FLOPs for each byte carried. Below the bend (peak / bandwidth) the carrier is late, above it the multiplier. This picture is the *roofline*: a ceiling, not a forecast. Real kernels stay under it.
+# **Intensity** is FLOPs for each byte carried. Below the bend (peak / bandwidth) the carrier is late, above it the multiplier. This picture is the *roofline*: a ceiling, not a forecast. A kernel whose data really comes from memory stays under it.
 # %% [markdown] zh
 # ## 两个工人：一个做乘法，一个搬数据
 #
@@ -205,9 +205,37 @@ explain("03-depthwise-why")
 #             拐点    FLOPs / 字节
 # ```
 #
-# **计算强度**就是每搬一个字节做多少次运算。拐点（峰值 / 带宽）以下，搬运工拖后腿；以上，乘法工拖后腿。这张图叫 *roofline*：它是天花板，不是预报，真实 kernel 都在它下面。
+# **计算强度**就是每搬一个字节做多少次运算。拐点（峰值 / 带宽）以下，搬运工拖后腿；以上，乘法工拖后腿。这张图叫 *roofline*：它是天花板，不是预报：只要数据确实来自内存，kernel 就在它下面。
 # %%
 review("03-intensity", "03-roof-side")
+# %% [markdown] en
+# ## Bet: 64 rows instead of one
+#
+# Now the roof of the machine under your fingers: peak and bandwidth are measured, not looked up, and six operations are placed under them. One of them is a linear layer of 64 MiB.
+# %% [markdown] zh
+# ## 下注：1 行换成 64 行
+#
+# 这次是你手边这台机器的屋顶：峰值和带宽都是实测，不查表；再把六种操作放到屋顶下面，其中有一个 64 MiB 的线性层。
+# %%
+predict("03-bet-roof")
+# %%
+observe("03-roof")
+explain("03-roof-why")
+# %% [markdown] en
+# ## A whole model under your roof
+#
+# One point a layer; the larger, the more time it takes. Left of the bend memory is the lower roof, and faster arithmetic would not lift it. Should a share exceed 100 %, the text below the table says where that can come from.
+# %% [markdown] zh
+# ## 把整个模型放到屋顶下
+#
+# 一个点就是一层，点越大耗时越多。拐点左边，压在头上的是内存这段屋顶，算得再快也抬不高它。如果有份额超过 100 %，表格下面的文字会说明可能的原因。
+# %%
+from course.models import mobilenet_v2
+from course.roofline import place
+
+placed = place(mobilenet_v2().eval(), torch.randn(1, 3, 224, 224), max_time=4)
+placed.picture()
+placed
 # %% [markdown] en
 # ## Fill in: the least time a layer can take
 #
@@ -281,12 +309,12 @@ review("03-exit-fewer", "03-myth-foolproof", "03-thop-first", "03-roof-side", "0
 #
 # A count is exact, belongs to the model, and needs a convention. A time belongs to a machine and needs an interval. The two meet under a roof, and only there.
 #
-# Limit: we took peak and bandwidth as given. Yours have to be measured.
+# Limit: the bytes here are the least there can be. A kernel may carry some of them twice.
 # %% [markdown] zh
 # ## 三句话小结，然后去下一课
 #
 # 工作量是精确的，属于模型，需要一个约定。耗时属于机器，需要一个区间。两者只在“屋顶”下相遇。
 #
-# 局限：这里的峰值和带宽是直接给定的。你自己机器上的，得测出来。
+# 局限：这里的字节数是理论上最少的量。真实的 kernel 可能会把一部分搬上两遍。
 # %%
 finish()

@@ -212,7 +212,20 @@ def shares(low: float, high: float) -> list[dict]:
              "ratio": (low + high) / 2, "high": high, "verdict": "faster", "threads": 1}]
 
 
+def roofs(low: float, high: float, busy: int = 0) -> list[dict]:
+    peak = {"part": "peak", "flops_per_s": 1e11, "bytes_per_s": 1e10, "ridge": 10.0, "dtype": "float32", "busy": busy,
+            "device": "cpu", "threads": 1, "precision": "none", "created": "2026-05-01T09:30:00Z"}
+    operations = [{"part": "operation", "operation": name, "flops": flops, "bytes": 10**6, "time_ms": 1.0,
+                   "flops_per_byte": flops / 1e6, "bound": "compute" if flops > 10**7 else "memory",
+                   "share_of_roof": 0.1} for name, flops in (("matrix product", 10**8), ("ReLU", 0))]
+    return [peak, *operations, {"part": "batch", "work_ratio": 64.0, "ratio": (low + high) / 2, "low": low,
+                                "high": high, "verdict": "slower", "threads": 1}]
+
+
 BETS = [
+    ("03-roof", "03-bet-roof",
+     [(roofs(3.9, 4.1), "b"), (roofs(60, 66), "a"), (roofs(1.1, 1.4), "c"), (roofs(1.5, 2.5), None),
+      (roofs(30, 40), None), (roofs(3, 4)[:1], None), ([], None)]),
     ("03-vgg16-counters", "03-bet-vgg",
      [(tools(100, 200), "c"), (tools(100, 130), "b"), (tools(100, 101), "a"),
       (tools(100), None), ([], None)]),
@@ -289,6 +302,30 @@ def test_one_switch_hides_the_lstm_live():
     if not torch.backends.mkldnn.is_available():
         pytest.skip("needs oneDNN")
     assert load_all()["03-lstm-zero"].settles(run("03-lstm-zero")) == {"03-bet-lstm": "a"}
+
+
+def test_the_roof_is_measured_live(monkeypatch, tmp_path):
+    monkeypatch.setenv("COURSE_HOME", str(tmp_path))
+    found = run("03-roof", 8.0)
+    peak, batch, *operations = found.rows
+    assert peak["flops_per_s"] > 0 and peak["ridge"] == pytest.approx(peak["flops_per_s"] / peak["bytes_per_s"])
+    work = {row["operation"]: row for row in operations}
+    expected = {"linear, batch 1": (2 * 4096**2, 4 * (4096**2 + 2 * 4096)),
+                "linear, batch 64": (2 * 64 * 4096**2, 4 * (4096**2 + 2 * 64 * 4096)),
+                "matrix product": (2 * 1024**3, 3 * 4 * 1024**2),
+                "depthwise conv": (2 * 56**2 * 128 * 9, 4 * (2 * 128 * 56**2 + 128 * 9)),
+                "dense conv": (2 * 56**2 * 128**2 * 9, 4 * (2 * 128 * 56**2 + 128**2 * 9)),
+                "ReLU": (0, 2 * 4 * 4 * 128 * 112**2)}
+    assert work and list(work) == list(expected)[: len(work)]  # a busy machine runs out of time earlier
+    assert len(work) == 6 or not found.complete
+    for name, row in work.items():
+        assert (row["flops"], row["bytes"]) == expected[name], name
+    assert batch["work_ratio"] == 64 and 0 < batch["low"] <= batch["ratio"] <= batch["high"]
+
+
+def test_a_busy_machine_is_said():
+    sentence = load_all()["03-roof"].finding(record("03-roof", roofs(3, 4, busy=1)))
+    assert "The machine was busy" in sentence["en"] and "机器正忙" in sentence["zh"]
 
 
 @pytest.mark.parametrize("name", ["03-depthwise", "03-groups"])

@@ -1,0 +1,203 @@
+"""Odd things handed to `count`, and forwards that stop: each answered with a sentence and the next step."""
+
+from __future__ import annotations
+
+import inspect
+import traceback
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import nn
+
+from course.i18n import t
+
+
+class CountError(ValueError):
+    """The work could not be counted; the message says what was wrong, where, and what to do.
+
+    A notebook shows the sentence alone; what the forward itself raised is `__cause__`.
+    """
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
+
+def describe(value: Any) -> str:
+    """What was given, in a few words: a tensor by its type and shape, anything else by its class."""
+    if isinstance(value, torch.Tensor):
+        return f"{str(value.dtype).removeprefix('torch.')} {tuple(value.shape)}"
+    return type(value).__name__
+
+
+def callable_of(model: Any, inputs: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """The model to run, after the questions a beginner's mistake would raise."""
+    ask_model(model)
+    if isinstance(model, nn.Module):
+        if not inputs and not kwargs:
+            raise CountError(t(
+                f"count needs inputs to run {type(model).__name__} on: the work depends on their shape. "
+                "For an image model: count(model, torch.zeros(1, 3, 224, 224)).",
+                f"count 需要输入才能运行 {type(model).__name__}：工作量取决于输入的形状。"
+                "图像模型可以写成 count(model, torch.zeros(1, 3, 224, 224))。",
+            ))
+        _ask_lazy(model)
+    for value in (*inputs, *kwargs.values()):
+        _ask_input(value)
+    if len(inputs) == 1:
+        _ask_shape(inputs[0])
+    return plain(model)
+
+
+def plain(model: Any) -> Any:
+    """The model as it was before nn.DataParallel or torch.compile wrapped it."""
+    while isinstance(model, nn.DataParallel) or hasattr(model, "_orig_mod"):
+        model = model.module if isinstance(model, nn.DataParallel) else model._orig_mod
+    return model
+
+
+def ask_model(model: Any) -> None:
+    """Raise CountError for what cannot be a model."""
+    if isinstance(model, type) and issubclass(model, nn.Module):
+        raise CountError(t(
+            f"{model.__name__} is a class, not a model: make one first, as in count({model.__name__}(...), x).",
+            f"{model.__name__} 是类，不是模型：请先实例化，例如 count({model.__name__}(...), x)。",
+        ))
+    if not callable(model):
+        given = "nothing" if model is None else describe(model)
+        nothing = "什么也没有" if model is None else describe(model)
+        raise CountError(t(
+            f"count needs a model or a function, and got {given}. Write count(model, x), the model first.",
+            f"count 需要模型或函数，得到的却是 {nothing}。请写成 count(model, x)，模型放在前面。",
+        ))
+    if isinstance(model, (nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn.ParameterDict)):
+        name = type(model).__name__
+        raise CountError(t(
+            f"{name} only holds layers and has no forward. Count the model it belongs to, or one of its "
+            "layers: count(layers[0], x).",
+            f"{name} 只是存放层的容器，没有 forward。请统计它所在的模型，或者其中一层：count(layers[0], x)。",
+        ))
+
+
+def _ask_lazy(model: nn.Module) -> None:
+    lazy = [name for name, p in model.named_parameters() if torch.nn.parameter.is_lazy(p)]
+    if lazy:
+        raise CountError(t(
+            f"The parameter {lazy[0]} has no shape yet (a lazy layer). Run the model once, then count.",
+            f"参数 {lazy[0]} 还没有形状（惰性层）。请先运行一次模型，再计数。",
+        ))
+
+
+def _ask_input(value: Any) -> None:
+    kind, space = type(value).__name__, type(value).__module__.split(".")[0]
+    if isinstance(value, torch.utils.data.DataLoader):
+        raise CountError(t(
+            "An input is a DataLoader: take one batch of it first, x = next(iter(loader)), and count with "
+            "the tensors in it.",
+            "有一个输入是 DataLoader：请先取出一批，x = next(iter(loader))，再用其中的张量计数。",
+        ))
+    if inspect.isgenerator(value) or inspect.iscoroutine(value):
+        raise CountError(t(
+            f"An input is a {kind}, which can be used up only once, and a count may run the forward several "
+            "times. Make a list or a tensor of it first.",
+            f"有一个输入是 {kind}，只能用一次，而计数可能要多次运行 forward。请先把它变成列表或张量。",
+        ))
+    if kind == "ndarray" and space == "numpy":
+        raise CountError(t(
+            "An input is a NumPy array, and models work on tensors: write torch.from_numpy(x).",
+            "有一个输入是 NumPy 数组，而模型需要张量：请写成 torch.from_numpy(x)。",
+        ))
+
+
+def _ask_shape(value: Any) -> None:
+    shaped = isinstance(value, (tuple, list, torch.Size)) and value
+    if shaped and all(isinstance(size, int) for size in value):
+        shape = tuple(value)
+        raise CountError(t(
+            f"The input is the shape {shape}, not a tensor: write count(model, torch.zeros{shape}).",
+            f"输入是形状 {shape}，不是张量：请写成 count(model, torch.zeros{shape})。",
+        ))
+
+
+def ran(output: Any) -> Any:
+    """The output of a forward that has really run; a generator or a coroutine has not."""
+    if inspect.isgenerator(output) or inspect.iscoroutine(output) or inspect.isasyncgen(output):
+        kind = type(output).__name__
+        if not inspect.isasyncgen(output):
+            output.close()
+        raise CountError(t(
+            f"The forward gave back a {kind}: nothing has run yet, so there is nothing to count. Count a "
+            "function that runs it to the end, for example count(lambda x: list(model(x)), x).",
+            f"forward 返回的是 {kind}：还什么都没有运行，也就没有东西可数。请统计一个把它运行到底的函数，"
+            "例如 count(lambda x: list(model(x)), x)。",
+        ))
+    return output
+
+
+def no_gradient() -> CountError:
+    """A training step was asked for, and nothing in the output can be differentiated."""
+    return CountError(t(
+        "A training step needs an output that depends on a trainable parameter, and this one does not: every "
+        "parameter is frozen, or the forward detaches its result. Count without training=True.",
+        "训练步要求输出依赖可训练参数，而这里没有：参数全部被冻结，或者 forward 里把结果 detach 了。"
+        "请去掉 training=True 再计数。",
+    ))
+
+
+def stopped(error: BaseException, places: Mapping[int, Any], inputs: tuple[Any, ...], meta: bool) -> CountError:
+    """Which module stopped, why, what it was given, and what to do next.
+
+    places: the module tree by id(module). meta: model or inputs have no data, so values could not be asked.
+    """
+    spot = _spot(error, places)
+    at_en, at_zh = (f" in {spot}", f"在 {spot} 处") if spot else ("", "")
+    memory = _is_memory(error)
+    reason = (str(error).strip().split("\n")[0] or t("no message", "没有说明")).rstrip(".")
+    reason = t("memory ran out", "内存不够") if memory else reason
+    given = ", ".join(describe(value) for value in inputs) or "-"
+    next_en, next_zh = _next_step(memory, inputs, meta)
+    return CountError(t(
+        f"The forward stopped{at_en} with {type(error).__name__}: {reason}. The inputs were: {given}. {next_en}",
+        f"forward {at_zh}中断，{type(error).__name__}：{reason}。输入是：{given}。{next_zh}",
+    ))
+
+
+def _is_memory(error: BaseException) -> bool:
+    text = str(error).lower()
+    return isinstance(error, MemoryError) or "out of memory" in text or "allocate memory" in text
+
+
+def _next_step(memory: bool, inputs: tuple[Any, ...], meta: bool) -> tuple[str, str]:
+    if memory:
+        return (
+            "This forward needs values, so it had to run for real, and memory was too small: count with a "
+            "smaller batch or length (the work of most models is proportional to the batch).",
+            "这个 forward 需要数值，只能真实运行，而内存不够：请换更小的批或长度（多数模型的工作量与批大小成正比）。",
+        )
+    if meta:
+        return (
+            "Model or inputs lie on the meta device, which has shapes but no values; if the forward looks at "
+            "values, make both on the CPU.",
+            "模型或输入在 meta 设备上，只有形状没有数值；如果 forward 要看数值，请把两者都建在 CPU 上。",
+        )
+    if any(isinstance(value, Mapping) and all(isinstance(key, str) for key in value) for value in inputs):
+        return (
+            "An input is a dict, passed on as it is; if the forward takes its entries by name, write "
+            "count(model, **batch).",
+            "有一个输入是字典，会原样传入；如果 forward 按名字接收其中各项，请写成 count(model, **batch)。",
+        )
+    return (
+        "Call the model once without counting: it should stop the same way.",
+        "请先不计数直接调用一次模型，它应当以同样方式中断。",
+    )
+
+
+def _spot(error: BaseException, places: Mapping[int, Any]) -> str:
+    """The innermost module whose forward was running."""
+    spot = ""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        owner = frame.f_locals.get("self")
+        if isinstance(owner, nn.Module) and id(owner) in places:
+            name = places[id(owner)].name
+            spot = f"`{name}` ({type(owner).__name__})" if name else f"`{type(owner).__name__}`"
+    return spot

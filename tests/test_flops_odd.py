@@ -1,0 +1,189 @@
+"""Odd things given to `count`: a sentence with the next step; and odd operators: counted or named, never silent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from course.flops import CountError, count
+from course.i18n import set_language
+
+
+class Needs(nn.Module):
+    """A forward with named inputs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(3, 2)
+
+    def forward(self, x: Tensor, scale: float = 1.0, **more: Any) -> Tensor:
+        return self.layer(x) * scale
+
+
+def _waits(x: Tensor) -> Any:
+    yield x @ x
+
+
+async def _later(x: Tensor) -> Tensor:
+    return x @ x
+
+
+def _too_large(x: Tensor) -> Tensor:
+    return torch.zeros(10**7, 10**7) if x.sum().item() == 0 else x
+
+
+def _raises(x: Tensor) -> Tensor:
+    raise KeyError("no such layer")
+
+
+LAYER, X = nn.Linear(3, 3), torch.zeros(1, 3)
+ODD: dict[str, tuple[Callable[[], Any], str, str]] = {
+    "nothing": (lambda: count(), "got nothing", "什么也没有"),
+    "a word": (lambda: count("resnet18", X), "got str", "得到的却是 str"),
+    "a tensor first": (lambda: count(X, LAYER), r"got float32 \(1, 3\)", r"float32 \(1, 3\)"),
+    "a class": (lambda: count(nn.Linear, X), "make one first", "请先实例化"),
+    "no inputs": (lambda: count(LAYER), "needs inputs", "需要输入"),
+    "a shape": (lambda: count(LAYER, (1, 3)), r"torch.zeros\(1, 3\)", r"torch.zeros\(1, 3\)"),
+    "a wrong shape": (lambda: count(nn.Sequential(LAYER), torch.zeros(1, 4)), r"in `0` \(Linear\).*float32 \(1, 4\)",
+                      r"`0` \(Linear\) 处中断"),
+    "a generator": (lambda: count(LAYER, (x for x in [X])), "only once", "只能用一次"),
+    "a loader": (lambda: count(LAYER, torch.utils.data.DataLoader([X])), "next\\(iter", "next\\(iter"),
+    "an array": (lambda: count(LAYER, np.zeros((1, 3))), "from_numpy", "from_numpy"),
+    "a dict": (lambda: count(Needs(), {"x": X}), r"count\(model, \*\*batch\)", r"count\(model, \*\*batch\)"),
+    "layers only": (lambda: count(nn.ModuleList([LAYER]), X), "no forward", "没有 forward"),
+    "lazy": (lambda: count(nn.LazyLinear(3), X), "Run the model once", "请先运行一次模型"),
+    "gives a generator": (lambda: count(_waits, torch.eye(3)), "nothing has run yet", "还什么都没有运行"),
+    "gives a coroutine": (lambda: count(_later, torch.eye(3)), "nothing has run yet", "还什么都没有运行"),
+    "raises": (lambda: count(_raises, X), "KeyError: 'no such layer'.*Call the model once", "请先不计数直接调用一次"),
+    "too large": (lambda: count(_too_large, X), "memory ran out.*smaller batch", "内存不够.*更小的批"),
+    "needs values on meta": (lambda: count(lambda x: x if x.sum().item() else -x, torch.zeros(2, device="meta")),
+                             "no values", "没有数值"),
+    "nothing to train": (lambda: count(nn.Linear(3, 3).requires_grad_(False), X, training=True), "frozen", "被冻结"),
+}
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("name", ODD)
+def test_odd_input_gets_a_sentence_and_the_next_step(name: str, language: str) -> None:
+    run, english, chinese = ODD[name]
+    set_language(language)
+    try:
+        with pytest.raises(CountError, match=f"(?s){chinese if language == 'zh' else english}") as caught:
+            run()
+        text = str(caught.value)
+    finally:
+        set_language("en")
+    assert "\n" not in text and text.endswith("。" if language == "zh" else ".")
+    assert caught.value._render_traceback_() == [text]
+
+
+def test_inputs_by_name_and_in_containers() -> None:
+    assert count(Needs(), x=X).macs == count(Needs(), **{"x": X, "scale": 2.0, "note": "text"}).macs == 6
+    assert count(lambda batch: LAYER(batch["x"][0]), {"x": [X]}).macs == 9
+    assert count(LAYER, torch.zeros(0, 3)).macs == 0
+
+
+@pytest.mark.parametrize("needs_data", [False, True])
+def test_what_a_model_prints_appears_once(needs_data: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    def talks(x: Tensor) -> Tensor:
+        print("shape", tuple(x.shape))
+        return x @ x if not needs_data or x.sum().item() >= 0 else x
+
+    assert count(talks, torch.zeros(3, 3)).macs == 27
+    captured = capsys.readouterr()
+    assert captured.out == "shape (3, 3)\n" and captured.err == ""
+
+
+def test_a_failing_forward_makes_no_noise(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(CountError):
+        count(lambda x: x * torch.zeros(5), torch.zeros(1, 3))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_counting_allocates_nothing() -> None:
+    """A terabyte of activations, 4 TB of weights: shapes have no memory."""
+    with torch.device("meta"):
+        wide = nn.Linear(10**6, 10**6)
+    assert count(wide, torch.empty(8, 10**6, device="meta")).macs == 8 * 10**12
+    assert count(lambda x: torch.zeros(10**6, 10**6) @ x, torch.zeros(10**6, 1)).macs == 10**12
+    image = torch.zeros(1).expand(10**5, 3, 224, 224)  # one number in memory
+    assert count(nn.Conv2d(3, 64, 3, padding=1), image).macs == 10**5 * 224**2 * 64 * 27
+
+
+# ---- operators: counted, shown apart, or named in `unknown`
+
+UNKNOWN: dict[str, tuple[Callable[..., Any], list[Tensor]]] = {
+    "convolution by FFT": (lambda x, w: torch.fft.irfft(torch.fft.rfft(x, 32) * torch.fft.rfft(w, 32)),
+                           [torch.zeros(2, 16), torch.zeros(16)]),
+    "stft": (lambda x: torch.stft(x, 8, return_complex=True), [torch.zeros(64)]),
+    "solve": (torch.linalg.solve, [torch.eye(4), torch.zeros(4, 2)]),
+    "inverse": (torch.linalg.inv, [torch.eye(4)]),
+    "svd": (torch.linalg.svd, [torch.eye(4)]),
+    "eigh": (torch.linalg.eigh, [torch.eye(4)]),
+    "cholesky": (torch.linalg.cholesky, [torch.eye(4)]),
+    "lstsq": (lambda a, b: torch.linalg.lstsq(a, b).solution, [torch.eye(4), torch.zeros(4, 2)]),
+    "matrix exponential": (torch.linalg.matrix_exp, [torch.eye(4)]),
+    "orthogonal": (torch.nn.utils.parametrizations.orthogonal(nn.Linear(4, 4)), [torch.zeros(2, 4)]),
+    "sparse product": (lambda a, x: torch.sparse.mm(a.to_sparse(), x), [torch.eye(4), torch.zeros(4, 2)]),
+    "sparse rows": (lambda a, x: a.to_sparse_csr() @ x, [torch.eye(4), torch.zeros(4, 2)]),
+    "manhattan distances": (lambda a, b: torch.cdist(a, b, p=1.0), [torch.zeros(3, 4), torch.zeros(5, 4)]),
+    "nested": (lambda x: nn.Linear(4, 2)(torch.nested.nested_tensor([x, x])), [torch.zeros(3, 4)]),
+    "NumPy": (lambda x: torch.from_numpy(x.numpy() @ x.numpy()), [torch.eye(4)]),
+    "NumPy, unasked": (lambda x: torch.as_tensor(np.asarray(x) @ np.asarray(x)), [torch.eye(4)]),
+    "a kernel of one's own": (lambda x: torch.zeros(4) if x.data_ptr() else x, [torch.eye(4)]),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_what_is_not_counted_is_named(name: str) -> None:
+    function, inputs = UNKNOWN[name]
+    counted = count(function, *inputs)
+    assert counted.unknown and not counted.exact
+    assert all(what in str(counted) for what in counted.unknown) and "NOT exact" in str(counted)
+
+
+def test_small_integers_may_leave_torch() -> None:
+    """Lengths handed to NumPy steer a loop; they are no work."""
+    layer = nn.Linear(4, 4)
+    counted = count(lambda x, n: layer(x[: int(n.numpy().max())]), torch.zeros(9, 4), torch.tensor([2, 5]))
+    assert counted.macs == 5 * 16 and counted.exact
+
+
+@pytest.mark.parametrize(("function", "products"), [
+    (lambda a, b: (a * b).sum(-1), 12), (torch.linalg.vecdot, 12), (lambda a, b: (a * b).mean(), 12),
+    (lambda a, b: (a * b).view(12).sum(), 12), (lambda a, b: a.clone().mul_(b).sum(), 12),
+    (lambda a, b: a * 2.0 + b.sum(), 0), (torch.mul, 0),
+    (lambda a, b: (a + b).sum(), 0),
+])
+def test_a_sum_of_products_as_two_operators_is_shown_apart(function: Callable[..., Tensor], products: int) -> None:
+    counted = count(function, torch.zeros(3, 4), torch.zeros(3, 4))
+    assert (counted.macs, counted.exact, counted.summed_products) == (0, True, products)
+    assert ("(a * b).sum()" in str(counted)) == ("(a * b).sum()" in counted._repr_html_()) == bool(products)
+
+
+def test_choices_of_torch_are_counted_as_they_were_made() -> None:
+    def chooses(x: Tensor) -> Tensor:
+        return torch.cond(x.sum() > 0, lambda z: z @ z, lambda z: z @ z @ z, (x,))
+
+    assert count(chooses, torch.ones(4, 4)).macs == 64 and count(chooses, -torch.ones(4, 4)).macs == 128
+    from torch._higher_order_ops.while_loop import while_loop
+
+    def repeats(x: Tensor) -> Tensor:
+        return while_loop(lambda i, z: i < 3, lambda i, z: (i + 1, z @ z), (torch.tensor(0), x))[1]
+
+    counted = count(repeats, torch.ones(4, 4))
+    assert counted.macs == 3 * 64 and counted.exact
+
+
+def test_distances_cost_the_same_by_either_kernel() -> None:
+    for mode in ("use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist"):
+        counted = count(lambda a, b, mode=mode: torch.cdist(a, b, compute_mode=mode), torch.zeros(5, 4), torch.zeros(6, 4))
+        assert counted.macs == 5 * 6 * 4 and counted.exact
+    assert count(F.pdist, torch.randn(5, 4, requires_grad=True), training=True).macs == 3 * 10 * 4
