@@ -29,6 +29,7 @@ LESSONS = (
     Lesson("07_precision", both("Who turned my float32 into TF32?", "谁把我的 float32 变成了 TF32？"), 45),
     Lesson("08_mps", both("What does Apple's backend switch, and what not?",
                           "苹果的后端能切换什么，不能切换什么？"), 45),
+    Lesson("09_mkldnn", both("What does oneDNN do on my CPU?", "oneDNN 在我的 CPU 上做什么？"), 50),
 )
 BY_ID = {lesson.id: lesson for lesson in LESSONS}
 
