@@ -24,6 +24,7 @@ LESSONS = (
                           "torch.backends 是什么，又不是什么？"), 40),
     Lesson("02_timing", both("Why is my stopwatch lying?", "我的秒表为什么在撒谎？"), 45),
     Lesson("03_flops", both("How much work is that model?", "这个模型要干多少活？"), 45),
+    Lesson("04_cudnn_enabled", both("What happens when cuDNN is off?", "关掉 cuDNN 会怎样？"), 45),
     Lesson("05_cudnn_benchmark", both("When does the search pay, and when does it cost?",
                                       "搜索什么时候划算，什么时候亏本？"), 45),
     Lesson("07_precision", both("Who turned my float32 into TF32?", "谁把我的 float32 变成了 TF32？"), 45),

@@ -97,7 +97,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Item:
-    """One question. ``keyed`` says whether it can be marked."""
+    """One question. ``keyed`` says whether it can be marked; ``refutes`` names well-known claims it corrects."""
 
     id: str
     lesson: str
@@ -115,9 +115,9 @@ class Item:
     slider: Slider | None = None
     source: str = ""
     verify: str | None = None
+    refutes: tuple[str, ...] = ()
     points: float = 1.0
     checkpoint: bool = False
-    refutes: tuple[str, ...] = ()
 
     def option(self, option_id: str) -> Option | None:
         """The option with that id, or None."""

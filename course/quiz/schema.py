@@ -89,7 +89,6 @@ _COMMON: dict[str, Any] = {
     "stem": _TEXT,
     "code": _TEXT,
     "experiment": _LINE,
-    "refutes": _list(_LINE, 0),
     "axes": AXES,
 }
 _NEEDED = ["id", "lesson", "concept", "kind", "difficulty", "asks", "stem"]
@@ -103,6 +102,7 @@ PRACTICE = _object(
     number=NUMBER,
     slider=SLIDER,
     verify=_LINE,
+    refutes=_list({"type": "string", "pattern": r"^\d-\d+$"}),
 )
 CHECKPOINT = _keyless(
     _object(

@@ -1,0 +1,272 @@
+"""Probes of lesson 04: which backend is chosen, how near the results are, what runs on a GPU.
+
+torch alone is needed. What is meant for a GPU keeps its form on a CPU, so that it can be tried there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch.nn import functional as F  # noqa: N812  (as everybody writes it)
+
+from course import flags
+
+MIB = 1024**2
+UNNAMED = "unnamed"  # for a choice that torch has no Python name for, and prints as ???
+# case -> (input shape, weight shape, other arguments)
+CONVOLUTIONS: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
+    "plain": ((8, 16, 56, 56), (16, 16, 3, 3), {}),
+    "large batch": ((32, 16, 56, 56), (16, 16, 3, 3), {}),
+    "small": ((1, 3, 32, 32), (16, 3, 3, 3), {}),
+    "depthwise": ((8, 16, 56, 56), (16, 1, 3, 3), {"groups": 16}),
+    "dilated": ((8, 16, 56, 56), (16, 16, 3, 3), {"dilation": 2}),
+    "transposed": ((8, 16, 56, 56), (16, 16, 3, 3), {"transposed": True}),
+    "float64": ((8, 16, 56, 56), (16, 16, 3, 3), {"dtype": torch.float64}),
+}
+
+
+def chosen_backend(case: str, device: str = "cpu") -> str:
+    """The name of the backend that PyTorch would take for a case of CONVOLUTIONS; nothing is computed.
+
+    Uses a private function of torch. A choice without a Python name comes back as UNNAMED; raises
+    RuntimeError where torch cannot answer.
+    """
+    shape, kernel, more = CONVOLUTIONS[case]
+    dtype = more.get("dtype", torch.float32)
+    x, weight = (torch.empty(size, dtype=dtype, device=device) for size in (shape, kernel))
+    width = more.get("dilation", 1)
+    choice = torch._C._select_conv_backend(
+        x, weight, None, [1, 1], [width, width], [width, width], more.get("transposed", False), [0, 0],
+        more.get("groups", 1))
+    name = str(choice).rpartition(".")[2]
+    return UNNAMED if "?" in name else name
+
+
+def pretended_backend(case: str) -> str:
+    """The same for tensors that only pretend to lie on an NVIDIA GPU: they have a shape and no memory."""
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    with FakeTensorMode():
+        return chosen_backend(case, "cuda")
+
+
+# --- operations: name -> a call without arguments -----------------------------------------------------------
+
+def _times(device: str) -> int:
+    """How much larger the operations are on a GPU, where small ones would time nothing but their launch."""
+    return 1 if device == "cpu" else 4
+
+
+def _image(device: str) -> tuple[int, int, int, int]:
+    """Batch, channels, height, width: on a CPU so small that the memory of the results is used again."""
+    times = _times(device)
+    return 4 * times, 32 * times, 16 * times, 16 * times
+
+
+def _module_call(module: torch.nn.Module, shape: tuple[int, ...], device: str) -> Callable[[], Any]:
+    module, x = module.to(device), torch.randn(shape, device=device)
+    return lambda: module(x)
+
+
+def _conv(device: str, depthwise: bool = False) -> Callable[[], Any]:
+    channels = _image(device)[1]
+    layer = torch.nn.Conv2d(channels, channels, 3, padding=1, groups=channels if depthwise else 1)
+    return _module_call(layer, _image(device), device)
+
+
+def _recurrent(kind: type[torch.nn.RNNBase], device: str) -> Callable[[], Any]:
+    times = _times(device)
+    width = 64 * times
+    return _module_call(kind(width, width), (16 * times, 8 * times, width), device)
+
+
+def _linear(device: str) -> Callable[[], Any]:
+    width = 256 * _times(device)
+    return _module_call(torch.nn.Linear(width, width), (64 * _times(device), width), device)
+
+
+def _grid_sample(device: str) -> Callable[[], Any]:
+    x = torch.randn(_image(device), device=device)
+    grid = torch.rand(x.shape[0], *x.shape[2:], 2, device=device) * 2 - 1
+    return lambda: F.grid_sample(x, grid, align_corners=False)
+
+
+def _ctc(device: str) -> Callable[[], Any]:
+    """In the form that cuDNN accepts: blank 0, targets as int32 on the CPU, all inputs of full length."""
+    steps, batch, length = 64, 16, 12
+    scores = torch.randn(steps, batch, 30, device=device).log_softmax(2)
+    targets = torch.randint(1, 30, (batch * length,), dtype=torch.int32)
+    whole = torch.full((batch,), steps, dtype=torch.int32)
+    short = torch.full((batch,), length, dtype=torch.int32)
+    return lambda: F.ctc_loss(scores, targets, whole, short)
+
+
+def _attention(device: str) -> Callable[[], Any]:
+    q, k, v = (torch.randn(4, 8, 256 * _times(device), 64, device=device) for _ in range(3))
+    return lambda: F.scaled_dot_product_attention(q, k, v)
+
+
+OPERATIONS: dict[str, Callable[[str], Callable[[], Any]]] = {
+    "Conv2d": _conv,
+    "Conv2d, depthwise": lambda d: _conv(d, depthwise=True),
+    "LSTM": lambda d: _recurrent(torch.nn.LSTM, d),
+    "GRU": lambda d: _recurrent(torch.nn.GRU, d),
+    "Linear": _linear,
+    "BatchNorm2d": lambda d: _module_call(torch.nn.BatchNorm2d(_image(d)[1]), _image(d), d),
+    "MaxPool2d": lambda d: _module_call(torch.nn.MaxPool2d(2), _image(d), d),
+    "grid_sample": _grid_sample,
+    "ctc_loss": _ctc,
+    "attention": _attention,
+}
+
+
+def switch_race(call: Callable[[], Any], switch: str = "mkldnn.enabled", max_time: float = 2.0,
+                gate: float = 0.05, device: str = "cpu") -> Any:
+    """`compare` of one call with a switch on and off, the switch set anew before every call.
+
+    call: a function without arguments. device: where it computes. Returns a Comparison: ratio = time(off) /
+    time(on), so that above 1 means that switching off costs. On the CPU one thread computes, which a busy
+    machine disturbs least. Switch and threads are as before afterwards, no gradients are recorded.
+    """
+    from course.timing import compare
+    from course.toy_search import one_thread
+
+    def turned(value: bool) -> Callable[[], None]:
+        def run() -> None:
+            flags.assign(switch, value)
+            call()
+        return run
+
+    alone = one_thread() if device == "cpu" else contextlib.nullcontext()
+    with flags.using({switch: True}), alone, torch.no_grad():
+        return compare({"on": turned(True), "off": turned(False)}, baseline="on", max_time=max_time,
+                       gate=gate, device=device)
+
+
+def on_and_off(call: Callable[[], Any], switch: str) -> tuple[torch.Tensor, torch.Tensor]:
+    """The first tensor a call returns with the switch on, and with it off."""
+    found = []
+    with torch.no_grad():
+        for value in (True, False):
+            with flags.using({switch: value}):
+                found.append(_first_tensor(call()).detach())
+    return found[0], found[1]
+
+
+def _first_tensor(result: Any) -> torch.Tensor:
+    while isinstance(result, tuple):
+        result = result[0]
+    return result
+
+
+# --- numerics ---------------------------------------------------------------------------------------------
+
+def against_float64(module: torch.nn.Module, x: torch.Tensor, switch: str) -> dict[str, Any]:
+    """One layer with a switch on and off, both compared with the same layer in float64.
+
+    Counts of output values: all, those whose bits differ, and of these how many each side has nearer to
+    float64. Errors are the largest distance over the largest exact value (no unit).
+    """
+    import copy
+
+    on, off = on_and_off(lambda: module(x), switch)
+    with torch.no_grad(), flags.using({switch: False}):
+        exact = _first_tensor(copy.deepcopy(module).double()(x.double()))
+    scale = exact.abs().max()
+    error_on, error_off = (on.double() - exact).abs(), (off.double() - exact).abs()
+    differ = on != off
+    return {"values": on.numel(), "differ": int(differ.sum()),
+            "on_nearer": int((differ & (error_on < error_off)).sum()),
+            "off_nearer": int((differ & (error_off < error_on)).sum()),
+            "on_error": float(error_on.max() / scale), "off_error": float(error_off.max() / scale),
+            "between": float((on.double() - off.double()).abs().max() / scale)}
+
+
+# --- the census of flags() --------------------------------------------------------------------------------
+
+MANAGERS = ("torch.backends", "cudnn", "mkldnn", "nnpack", "miopen", "opt_einsum")
+
+
+def _requests(label: str, manager: Any, now: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Polite requests to one flags(): no argument, then each argument alone with the value it has already."""
+    yield "", {}
+    prefix = "" if label == "torch.backends" else f"{label}."
+    for name in inspect.signature(manager).parameters:
+        value = now.get(prefix + name)
+        if isinstance(value, (bool, int, str)):
+            yield name, {name: value}
+
+
+def flags_census() -> list[dict]:
+    """Ask every flags() for what is already so, and note each switch that is another one inside.
+
+    Run it in a new process: the precision switches do not come back quite as they were.
+    """
+    rows = []
+    warnings.simplefilter("ignore")  # mkldnn.flags() also touches a TF32 switch that only Intel GPUs have
+    for label in MANAGERS:
+        owner = torch.backends if label == "torch.backends" else getattr(torch.backends, label, None)
+        manager = getattr(owner, "flags", None)
+        if manager is None:
+            continue
+        for named, request in _requests(label, manager, flags.snapshot()):
+            before = flags.snapshot()
+            with manager(**request):
+                inside = flags.snapshot()
+            moved = [name.removesuffix(".set_flags") for name in before
+                     if repr(before[name]) != repr(inside[name])]
+            rows.append({"manager": label, "named": named, "moved": len(moved), "which": ", ".join(moved)})
+    return rows
+
+
+# --- on a GPU: kernel names and memory ----------------------------------------------------------------------
+
+def gpu() -> str:
+    """The device "cuda"; without a GPU "cpu", where the form of an experiment can be tried."""
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def _wait() -> None:
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+
+
+def longest_kernels(call: Callable[[], Any], most: int = 3) -> list[str]:
+    """Names of the kernels (on a CPU: operations) of a call after two warm-up calls, longest total first."""
+    from torch.profiler import ProfilerActivity, profile
+
+    on_gpu = torch.cuda.is_available()
+    activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if on_gpu else [])]
+    with torch.no_grad():
+        for _ in range(2):
+            call()
+        _wait()
+        with profile(activities=activities) as recording:
+            for _ in range(3):
+                call()
+            _wait()
+    totals: dict[str, float] = {}
+    for event in recording.events():
+        if ("CUDA" in str(event.device_type)) == on_gpu:
+            totals[event.name] = totals.get(event.name, 0.0) + event.time_range.elapsed_us()
+    return sorted((name for name, us in totals.items() if us > 0), key=lambda name: -totals[name])[:most]
+
+
+def peak_mib(call: Callable[[], Any]) -> float:
+    """Memory that one call needs above what is in use before it, at its peak, in MiB; 0 without a GPU."""
+    if not torch.cuda.is_available():
+        return 0.0
+    with torch.no_grad():
+        call()
+        _wait()
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_allocated()
+        call()
+        _wait()
+        return (torch.cuda.max_memory_allocated() - before) / MIB
