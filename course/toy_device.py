@@ -52,6 +52,7 @@ class ToyDevice:
     def __init__(self) -> None:
         self._queue = ThreadPoolExecutor(max_workers=1, thread_name_prefix="toy-device")
         self._launched: list[Future[float]] = []
+        self._queue.submit(_sleep_ms, 0.0).result()  # no launch pays for starting the thread
 
     def launch(self, milliseconds: float) -> Result:
         """Queue a kernel of that many milliseconds and return at once. Raises ValueError below 0."""

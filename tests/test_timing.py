@@ -175,7 +175,7 @@ def test_results_read_in_both_languages(code):
     for text in (str(result), result._repr_html_()):
         assert ("slower" if code == "en" else "更慢") in text
     result = measure(costing(1e-3), clock=NoisyClock(1), name="f<b>", calibrate=None)
-    assert ("first call" if code == "en" else "首次调用") in str(result)
+    assert ("first call" if code == "en" else "第一次调用") in str(result)
     assert "f&lt;b&gt;" in result._repr_html_()
 
 

@@ -61,7 +61,7 @@ EXERCISES = [
         id="02-lose", lesson=LESSON, name="evidence", minutes=8, check=check_lose,
         title=both("Make the naive stopwatch name the wrong winner", "让朴素秒表选错赢家"),
         hints=(both("The naive stopwatch counts first calls. Whose first call is dear?",
-                    "朴素秒表把首次调用也算进去。谁的首次调用昂贵？"),
+                    "朴素秒表把第一次调用也算进去。谁的第一次调用昂贵？"),
                both("Let the baseline be warm already, and give the candidate less work but a new shape.",
                     "让基准先热好；让候选工作量更小，但形状是新的。"),
                both("Run `slow` a few times before the naive clock starts; let `fast` be a somewhat "

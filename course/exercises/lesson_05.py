@@ -77,8 +77,9 @@ def search_here(run):
         return run()
 ''',
     why=both("The documented context manager sets a whole row of switches. What you do not name gets a "
-             "default.",
-             "文档里的这个上下文管理器一次设置一整排开关。没点名的，都会变成默认值。"),
+             "default: `benchmark_limit` and `fp32_precision` too, so hand them over where you changed them.",
+             "文档里的这个上下文管理器一次设置一整排开关。没点名的都会变成默认值，`benchmark_limit` 和 "
+             "`fp32_precision` 也不例外：改过的话，同样要传进去。"),
     check=checks.check_search_here,
 )
 
@@ -143,5 +144,5 @@ EXERCISES = [
     Exercise(id="05-t-choice", lesson=LESSON, name="choose_benchmark", check=_form_of_choice,
              title=both("Should this job search?", "这个任务该不该搜索？")),
     Exercise(id="05-t-report", lesson=LESSON, name="report", check=_form_of_report,
-             title=both("Report a first call", "报告一次首次调用的测量")),
+             title=both("Report a first call", "报告一次测量：第一次调用")),
 ]

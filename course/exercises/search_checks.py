@@ -158,8 +158,8 @@ def check_search_here(search_here: Callable[[Callable[[], Any]], Any]) -> Verdic
                 f"inside: hand it over too.",
                 f"cuDNN 开着，也在搜索。但外面 `{name}` 是 {before[name]}，块内变成了 {inside[name]}：把它也传"
                 f"进去。"))
-    return correct(both("cuDNN on, searching, the rest untouched, everything back afterwards.",
-                        "cuDNN 开着，在搜索，其余不变，结束后全部恢复。"))
+    return correct(both("cuDNN on, searching, the two others untouched, everything back afterwards.",
+                        "cuDNN 开着，在搜索，另外两个不变，结束后全部恢复。"))
 
 
 # --- make it lose -----------------------------------------------------------------------------------------

@@ -203,7 +203,7 @@ def check_lose(evidence: Any) -> Verdict:
         f"truly faster function a dearer first call, with a shape that has not run yet; on a busy machine "
         f"try again.",
         f"这次双方选出了同一个赢家（朴素 {naive:.2f}，公平 {values['ratio']:.2f}）。"
-        f"给真正更快的那个函数一个昂贵的首次调用：用一个还没跑过的形状；机器忙时可以多试一次。"), **found)
+        f"让真正更快的那个函数第一次调用很昂贵：用一个还没跑过的形状；机器忙时可以多试一次。"), **found)
 
 
 # --- checkpoint: what can be seen before handing in ----------------------------------------------------

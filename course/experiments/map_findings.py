@@ -148,9 +148,9 @@ def flags_trap(record: Any) -> Text:
     restored = all(row["after"] == row["before"] for row in record.rows)
     en, zh = ", ".join(others) or "-", "、".join(others) or "无"
     return both(f"One switch was named; inside, {len(others)} others changed too: {en}. "
-                f"Afterwards {'everything was' if restored else 'not everything was'} back as before.",
+                f"Afterwards {'all of them were' if restored else 'not all of them were'} back as before.",
                 f"只点名了一个开关，里面却另有 {len(others)} 个跟着变了：{zh}。"
-                f"离开之后{'全部恢复原样' if restored else '没有全部恢复'}。")
+                f"离开之后{'这几个全部恢复原样' if restored else '这几个没有全部恢复'}。")
 
 
 def draw_flags_trap(record: Any, ax: Any) -> None:

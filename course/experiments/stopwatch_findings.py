@@ -75,7 +75,8 @@ def draw_where_you_wait(record: Any, ax: Any) -> None:
     ax.barh(names, call, color=DOT, label=t("inside the call", "在调用里"))
     ax.barh(names, read, left=call, color=OTHER, hatch="//", label=t("until it can be read", "直到能读取"))
     ax.set_xlabel(t("median time (ms)", "时间中位数 (ms)"))
-    ax.legend()
+    ax.set_ylim(-0.5, len(names) + 0.1)  # room for the legend above the bars
+    ax.legend(loc="upper right", ncols=2)
 
 
 def settle_where_you_wait(record: Any) -> dict[str, str | None]:

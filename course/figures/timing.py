@@ -87,7 +87,7 @@ def _first_call(ax: Any, measurement: Measurement, scale: float, x: float, low: 
     inside = low <= first <= high
     at = first if inside else high + room / 2
     ax.plot([x], [at], marker="s" if inside else "^", color=colour, markersize=7, clip_on=False)
-    ax.annotate(t(f"first call {words}", f"首次调用 {words}"), (x, at), color=colour, fontsize=9, zorder=5,
+    ax.annotate(t(f"first call {words}", f"第一次调用 {words}"), (x, at), color=colour, fontsize=9, zorder=5,
                 xytext=(-3, 9) if inside else (9, -4), textcoords="offset points")
     ax.set_ylim(low, high + (1.5 * room if not inside or first > high - room else 0))
 

@@ -20,7 +20,7 @@ def _limit(torch: Any) -> Any:
 CONV = both("convolutions on a GPU", "GPU 上的卷积")
 TREE = both(
     "A permission, not a command: the kernel may use the lower precision if the hardware has it.",
-    "这是许可，不是命令：硬件支持时，内核才可以用较低的精度。",
+    "这是许可，不是命令：硬件支持时，kernel 才可以用较低的精度。",
 )
 
 ROOT = (

@@ -35,8 +35,8 @@ def _dsl(name: str) -> Switch:
     return Switch(
         f"python_native.{name}.enabled", "switch", True,
         both(f"May operators be replaced by kernels written in {name}?",
-             f"算子能否换成用 {name} 编写的内核？"),
-        both("operators that register such a kernel", "注册了这类内核的算子"),
+             f"算子能否换成用 {name} 编写的 kernel？"),
+        both("operators that register such a kernel", "注册了这类 kernel 的算子"),
         takes="bool", frozen=True,
         note=both("There is no python_native.enabled: assigning one changes nothing.",
                   "没有 python_native.enabled：给它赋值什么也不会改变。"))
@@ -46,7 +46,7 @@ NATIVE = (
     _dsl("triton"),
     _dsl("cutedsl"),
     Switch("python_native.available_dsls", "query", DEPENDS,
-           both("Which kernel languages are usable here.", "本机可用的内核语言。")),
+           both("Which kernel languages are usable here.", "本机可用的 kernel 语言。")),
 )
 
 

@@ -159,7 +159,7 @@ def named_errors(name: str, call: int) -> Iterator[None]:
     except (Exception, SystemExit) as error:
         kind, text = type(error).__name__, str(error).strip().split("\n")[0][:300].rstrip(".")
         said_en, said_zh = (f": {text}", f"：{text}") if text else ("", "")
-        when = t("on the first call", "首次调用时") if call <= 1 else t("after some calls", "调用若干次后")
+        when = t("on the first call", "第一次调用时") if call <= 1 else t("after some calls", "调用若干次后")
         raise TimingError(t(f"{name} raised {kind} {when}{said_en}. ", f"{name} {when}抛出了 {kind}{said_zh}。")
                           + _next_step(error, text, call)) from error
 

@@ -78,7 +78,7 @@ class Measurement:
             (t("median", "中位数"), format_ms(self.median_ms)),
             (t("interval", "区间"), t(f"{low} to {high} ({sure})", f"{low} 至 {high}（{sure}）")),
             (t("10th percentile", "第 10 百分位"), format_ms(self.p10_ms)),
-            (t("first call", "首次调用"), format_ms(self.first_call_ms)),
+            (t("first call", "第一次调用"), format_ms(self.first_call_ms)),
             (t("samples", "样本"), per_sample),
             (t("quality", "质量"), quality_word(self.quality)),
             (t("timer's own overhead", "计时器自身开销"),
@@ -103,7 +103,7 @@ class Measurement:
         return t(
             f"{self.name}: first call {format_ms(self.first_call_ms)}, then {format_ms(self.median_ms)} "
             f"({format_ms(self.low_ms)} to {format_ms(self.high_ms)}), {quality_word(self.quality)}.",
-            f"{self.name}：首次调用 {format_ms(self.first_call_ms)}，之后 {format_ms(self.median_ms)}"
+            f"{self.name}：第一次调用 {format_ms(self.first_call_ms)}，之后 {format_ms(self.median_ms)}"
             f"（{format_ms(self.low_ms)} 至 {format_ms(self.high_ms)}），{quality_word(self.quality)}。",
         )
 

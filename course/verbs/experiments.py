@@ -35,7 +35,7 @@ def observe(experiment_name: str, budget_s: float | None = None) -> Record | Non
     experiment = base.get(experiment_name)
     record = base.obtain(experiment_name, budget_s)
     if record is None:
-        say(_not_recorded(experiment))
+        say(*_not_recorded(experiment))
         return None
     state.now.write("observe", experiment.name)
     outcomes = experiment.settles(record) if record.rows else {}
@@ -52,13 +52,14 @@ def observe(experiment_name: str, budget_s: float | None = None) -> Record | Non
     return observed
 
 
-def _not_recorded(experiment: base.Experiment) -> str:
+def _not_recorded(experiment: base.Experiment) -> tuple[str, str]:
     needs = {"cuda": t("an NVIDIA GPU", "NVIDIA GPU"), "mps": t("an Apple GPU", "Apple GPU"),
              "mkldnn": t("a PyTorch build with oneDNN", "带 oneDNN 的 PyTorch")}.get(experiment.needs, experiment.needs)
-    return t(f"**Not recorded yet:** {pick(experiment.title)} This experiment needs {needs}, this machine has none, and "
-             f"no recording of it exists so far. Go on with the next cell; your bet stays open.",
-             f"**尚无录制：**{pick(experiment.title)} 这个实验需要 {needs}，本机没有，也还没有它的录制结果。"
-             f"请继续下一个单元格；你的赌注会保留。")
+    title = pick(experiment.title)
+    return (t(f"**Not recorded yet:** {title}", f"**尚无录制：**{title}"),
+            t(f"This experiment needs {needs}, this machine has none, and no recording of it exists so far. Go on with "
+              f"the next cell; a bet on it stays open.",
+              f"这个实验需要 {needs}，本机没有，也还没有它的录制结果。请继续下一个单元格；下过的赌注会保留。"))
 
 
 def _bet_line(item: Item, winner: str | float | None) -> str:

@@ -13,6 +13,8 @@ from grader.tasks.base import Case, Part, Task
 CLAIMS = ("faster", "slower", "same", "undecided")
 FIELDS = ("device", "threads", "warmup_calls", "fence", "rounds", "ratio", "low", "high", "gate", "claim")
 LEAST_WARMUP, LEAST_ROUNDS = 3, 10
+WIDEST_GATE = 0.2
+TOO_SMALL = 0.005  # `compare` names no winner for a smaller gap, so neither need a report
 
 
 # --- interval_of_median --------------------------------------------------------------------------------
@@ -71,11 +73,13 @@ def _number(value: Any, least: float = -math.inf) -> bool:
             and value >= least)
 
 
-def _supported(claim: str, low: float, high: float, gate: float) -> float:
+def _supported(claim: str, report: dict) -> float:
     """1 for a claim that the interval carries, 0.5 for modesty where more could be said, 0 otherwise."""
+    low, high, gate = (report[name] for name in ("low", "high", "gate"))
     carried = {"faster": high < 1, "slower": low > 1, "same": 1 - gate <= low and high <= 1 + gate}
     if claim == "undecided":
-        return 0.5 if any(carried.values()) else 1.0
+        tiny = abs(report["ratio"] - 1) <= TOO_SMALL and not carried["same"]
+        return 0.5 if any(carried.values()) and not tiny else 1.0
     return 1.0 if carried[claim] else 0.0
 
 
@@ -101,7 +105,7 @@ def _warm(report: dict) -> Mark:
         return 1.0, None
     return 0.0, both(f"warm: `warmup_calls` should be a number, {LEAST_WARMUP} or more; first calls pay "
                      f"for preparation.",
-                     f"预热：`warmup_calls` 应为不小于 {LEAST_WARMUP} 的数；首次调用要为准备工作付费。")
+                     f"预热：`warmup_calls` 应为不小于 {LEAST_WARMUP} 的数；第一次调用要为准备工作付费。")
 
 
 def _fence(report: dict) -> Mark:
@@ -144,13 +148,13 @@ def _claim(report: dict) -> Mark:
     if claim not in CLAIMS:
         return 0.0, both(f"report: `claim` should be one of {', '.join(CLAIMS)}.",
                          f"报告：`claim` 应为 {'、'.join(CLAIMS)} 之一。")
-    if not _interval_ok(report) or not _number(gate, 1e-9) or gate > 0.2:
+    if not _interval_ok(report) or not _number(gate, 1e-9) or gate > WIDEST_GATE:
         return 0.0, both("report: a claim rests on an interval and on a `gate` between 0 and 0.2.",
                          "报告：结论要建立在区间和 0 到 0.2 之间的 `gate` 上。")
     if not _number(report.get("threads"), 1):
         return 0.0, both("report: `threads` is missing; it is part of every result.",
                          "报告：缺少 `threads`；它是每个结果的一部分。")
-    share = _supported(claim, report["low"], report["high"], gate)
+    share = _supported(claim, report)
     if share == 1:
         return 1.0, None
     if share:

@@ -71,7 +71,7 @@ def choice_reference(shapes: list[list[int]], search_ms: float, slow_ms: float, 
 
 CLAIMS = {"more": lambda low, high: low > 1, "less": lambda low, high: high < 1,
           "undecided": lambda low, high: low <= 1 <= high}
-FENCED = {"cpu": ("none", "synchronize"), "cuda": ("synchronize",), "mps": ("synchronize",)}
+FENCED = {"cpu": ("none needed", "none", "synchronize"), "cuda": ("synchronize",), "mps": ("synchronize",)}
 LEAST = 6  # fewer pairs carry no 95 % interval
 
 
@@ -93,7 +93,7 @@ def judge_report(report: Any) -> Verdict:
     if not paired:
         reasons.append(both(
             f"At least {LEAST} first calls and as many later ones are needed: one pair could be an accident.",
-            f"至少需要 {LEAST} 次首次调用和同样多的后续调用：只有一对可能是偶然。"))
+            f"至少需要 {LEAST} 个第一次调用的读数和同样多的后续读数：只有一对可能是偶然。"))
     fenced = report.get("fence") in FENCED.get(str(report.get("device")), ())
     if not fenced:
         reasons.append(both("The fence does not fit the device: on a GPU the clock must wait before it is "

@@ -62,11 +62,11 @@ review("00-replay")
 # %% [markdown] en
 # ## Bet first, look second
 #
-# People who predict before they look understand more of what they see, **whether they guessed right or wrong**. So before each experiment you place a bet. It locks when you submit it. A lost bet costs nothing here and tends to stick.
+# People who predict before they look tend to understand more of what they see, **whether they guessed right or wrong**. So you often bet before an experiment. The bet locks when you submit it. Losing costs nothing here: a week later the question comes back, and by then you know better.
 # %% [markdown] zh
 # ## 先下注，再揭晓
 #
-# 先预测、再看结果的人看得更明白，**猜对猜错都一样**。所以每个实验之前你都要下注，提交后就锁定。在这里输了不花钱，反而记得牢。
+# 先预测、再看结果的人往往看得更明白，**猜对猜错都一样**。所以很多实验之前都会请你下注，提交后就锁定。输了不花钱：一周后这个问题会再来一次，那时你已经心里有数了。
 # %%
 predict("00-bet-sums")
 # %% [markdown] en
@@ -116,11 +116,11 @@ check("00-my-numbers")
 # %% [markdown] en
 # ## Stuck? Help comes in three steps
 #
-# Each `hint` follows an attempt, the mildest first. `solution("00-my-numbers")` opens after an attempt too. Nobody counts how many you use.
+# Each `hint` follows an attempt, the mildest first. `solution("00-my-numbers")` opens after an attempt too. Using them costs nothing.
 # %% [markdown] zh
 # ## 卡住了？帮助分三步
 #
-# 每试一次，就能打开一条 `hint`，从最轻的开始。`solution("00-my-numbers")` 也要先试一次才会打开。用了几条，没人数。
+# 每试一次，就能打开一条 `hint`，从最轻的开始。`solution("00-my-numbers")` 也要先试一次才会打开。用了也不扣分。
 # %%
 hint("00-my-numbers")
 # %% [markdown] en
@@ -138,26 +138,46 @@ hint("00-my-numbers")
 # %% [markdown] en
 # ## Where your answers live
 #
-# Each answer is one line, added to the file below; nothing is ever overwritten. To move to another computer, copy the file, or point the variable `COURSE_HOME` at a folder that both can see. On Colab, mount Google Drive and the file goes there.
+# Each answer is one line, added to the file below; nothing is ever overwritten, and nothing is sent anywhere. The variable `COURSE_HOME` chooses another folder. On Colab, mount Google Drive first and the file goes there.
 # %% [markdown] zh
 # ## 你的回答存在哪里
 #
-# 每个回答占一行，追加到下面这个文件里，从不改写。要换电脑，就把文件复制过去，或者让环境变量 `COURSE_HOME` 指向两边都能访问的文件夹。在 Colab 上，挂载 Google Drive 后文件就会存到那里。
+# 每个回答占一行，追加到下面这个文件里，从不改写，也不会发送到任何地方。环境变量 `COURSE_HOME` 可以换一个文件夹。在 Colab 上，先挂载 Google Drive，文件就会存到那里。
 # %%
 from course.quiz.log import default_path
 
 print(default_path())
 review("00-log")
 # %% [markdown] en
+# ## Take it along, and switch the language
+#
+# Moving to another computer takes one line here and one line there. Importing twice, or back into the same place, does no harm: try it, and look how many lines are new. English and Chinese share one log: an answer given in one counts in the other.
+# %% [markdown] zh
+# ## 带走进度，切换语言
+#
+# 换一台电脑，这边一行，那边一行就够了。重复导入、导回原处都没关系：试一下，看看新增了几条。两种语言共用一份记录：用哪种语言作答都算数。
+# %%
+export_progress("my-progress.jsonl")
+# en: this line is for the other computer; here it finds nothing new
+# zh: 这一行该在另一台电脑上运行；在这里不会有新增
+import_progress("my-progress.jsonl")
+# %%
+# en: take the # away from the next line, run, look at the card; language("en") goes back
+# zh: 去掉下一行开头的 #，运行，看看卡片；language("zh") 换回来
+# en: language("zh")
+# zh: language("en")
+review("00-passport")
+# %% [markdown] en
 # ## See what is done, and what comes back
 #
-# `progress()` shows your map at any time. Ideas come back on the day you would be about to forget them; you need not keep a list.
+# `progress()` shows your map at any time, `bets()` every bet with your confidence and what came out. Ideas come back about when you would forget them; you need not keep a list. Later lessons begin with what is due; `review()` alone shows all of it, with a calendar.
 # %% [markdown] zh
 # ## 看看做完了什么，什么会再回来
 #
-# `progress()` 随时显示你的学习地图。知识点会在你快要忘记的那天再次出现，不用自己列清单。
+# `progress()` 随时显示你的学习地图，`bets()` 列出每次下注、你的把握和结果。知识点会在你快要忘记时再次出现，不用自己列清单。后面的课都从到期的卡片开始；单独运行 `review()` 能看到全部，还有一张日历。
 # %%
 progress()
+bets()
 # %% [markdown] en
 # ## Close the lesson
 #

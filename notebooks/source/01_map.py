@@ -24,11 +24,15 @@ review(due=3)
 # %% [markdown] en
 # ## A polite request to a convolution
 #
-# Common advice: “do not set flags by hand, use the context manager, it cleans up after itself.” Good advice! So we ask politely, in the documented way. On a CPU, nobody even reads this `deterministic`. What could go wrong?
+# `mkldnn` is the old name of **oneDNN**, the library behind most CPU convolutions. It brings **kernels**: routines that compute the same thing in different ways. `deterministic` asks for those that repeat to the bit; on a CPU nobody even reads it.
+#
+# Common advice: “do not set switches by hand, use the context manager, it cleans up after itself.” Good advice! So we ask politely, in the documented way. What could go wrong?
 # %% [markdown] zh
 # ## 对卷积提一个礼貌的请求
 #
-# 常见建议：“别手动改开关，用上下文管理器，它会自己收拾。”说得好！那我们就按文档的写法，礼貌地提个请求。何况在 CPU 上，这个 `deterministic` 根本没人读。还能出什么岔子？
+# `mkldnn` 是 **oneDNN** 的旧名，CPU 上的卷积大多由这个库计算。它提供许多 **kernel**：用不同办法算同一件事的例程。`deterministic` 要求用结果逐位可重复的那些；在 CPU 上根本没人读它。
+#
+# 常见建议：“别手动改开关，用上下文管理器，它会自己收拾。”说得好！那我们就按文档的写法，礼貌地提个请求。还能出什么岔子？
 # %%
 predict("01-bet-polite")
 # %%
@@ -40,16 +44,18 @@ explain("01-flags-why")
 # %% [markdown] en
 # ## The map: every switch of this PyTorch, live
 #
-# `torch.backends` is one cupboard with many drawers, one for each library that PyTorch can compute with. In it lie two kinds of things: **switches** (how to compute) and **queries** (what is there). The next cell reads them all, here and now. **Find** the one that does not hold its default (◆): we turned it for the picture only.
+# `torch.backends` is one cupboard with many drawers, one for each library that PyTorch can compute with: `cudnn` (NVIDIA GPUs), `mkldnn` (CPUs), `mps` (Apple GPUs), and more. In it lie two kinds of things: **switches** (how to compute) and **queries** (what is there). The next cell reads them all, here and now. **Find** the one that does not hold its default (◆): we turned it for the picture only.
 # %% [markdown] zh
 # ## 地图：这份 PyTorch 的全部开关，实时读取
 #
-# `torch.backends` 是一个多抽屉的柜子，PyTorch 能用的每个计算库各占一格。里面放着两类东西：**开关**（怎么算）和**查询**（有什么）。下面的单元格会当场把它们全部读出来。**找一找**：哪个不是默认值（◆）？那是我们拍照时特意拨动的，拍完就恢复了。
+# `torch.backends` 是一个多抽屉的柜子，PyTorch 能用的每个计算库各占一格：`cudnn`（NVIDIA GPU）、`mkldnn`（CPU）、`mps`（苹果 GPU）等等。里面放着两类东西：**开关**（怎么算）和**查询**（有什么）。下面的单元格会当场把它们全部读出来。**找一找**：哪个不是默认值（◆）？那是我们拍照时特意拨动的，拍完就恢复了。
 # %%
 from course import flags
 from course.figures.map import backends_map
 
-with flags.using({"mkldnn.deterministic": True}):  # only for the picture
+# en: turned for the picture only
+# zh: 只为拍照拨动一下
+with flags.using({"mkldnn.deterministic": True}):
     picture = backends_map()
 picture
 # %%
@@ -61,7 +67,7 @@ print(pick(flags.describe("cudnn.benchmark")))
 # %%
 review("01-query-or-switch", "01-available-means")
 # %% [markdown] en
-# ## `torch.backends.cudnn` is a module in disguise
+# ## `torch.backends.cudnn` is an object that poses as a module
 #
 # PyTorch replaces the module by an **object**. Its class knows the real switches as properties: writing one calls C++. Look: the type is no ordinary module, and `dir()` does not even list `benchmark`.
 # %% [markdown] zh
@@ -123,7 +129,9 @@ check("01-find-typos")
 #
 # **查询**什么都不动；**开关**立刻就动；**拼错**什么都不动，还谁也不告诉。上面卡住了？`hint("01-find-typos")`。
 # %%
-vars(cudnn).pop("benchmarks", None)  # the stray name goes, the switch stays
+# en: the stray name goes, the switch stays
+# zh: 野名字删掉，开关留着
+vars(cudnn).pop("benchmarks", None)
 review("01-typo-trace", "01-catch-typo", "01-strict-bool")
 # %% [markdown] en
 # ## Who sees it when you turn a switch?
@@ -175,11 +183,11 @@ observe("01-flags-trap")
 # %% [markdown] en
 # ## The signature says it all, if anyone reads it
 #
-# `enabled=False` is the **default argument**, not “leave it”. Three steps make it safe: **name** what you want, **hand over** what you want to keep, **read** inside. Then the same with blanks.
+# `enabled=False` is the **default argument**, not “leave it”. Three steps make it safe: **name** what you want, **hand over** what you want to keep, **read** inside. Then the same with blanks. (The row has more: `benchmark_limit` and others. Hand those over as well if you ever changed them.)
 # %% [markdown] zh
 # ## 签名里写得清清楚楚，只是没人看
 #
-# `enabled=False` 是**默认参数**，不是“保持不动”。三步就安全了：**点名**要改的，**传入**要保留的，在里面**读**一遍。然后轮到你填空。
+# `enabled=False` 是**默认参数**，不是“保持不动”。三步就安全了：**点名**要改的，**传入**要保留的，在里面**读**一遍。然后轮到你填空。（这一排还有 `benchmark_limit` 等开关：改过的话，也要传进去。）
 # %%
 with cudnn.flags(deterministic=True, enabled=cudnn.enabled):
     print("enabled:", cudnn.enabled, "  deterministic:", cudnn.deterministic)
@@ -270,10 +278,10 @@ review("01-job", "01-flags-inside", "01-safe-block", "01-mps-off", "00-why-sums"
 # %% [markdown] en
 # ## What you can now claim
 #
-# `finish()` writes the claims from your own numbers. Left over for another day: `01-freeze-why`, `01-seed`, `01-cpu-benchmark`, `01-flags-count`. The checkpoint for this lesson is a notebook of its own.
+# `finish()` writes the claims from your own numbers; tomorrow `review()` shows what comes back, and when. Left over for another day: `01-freeze-why`, `01-seed`, `01-cpu-benchmark`, `01-flags-count`. The checkpoint for this lesson is a notebook of its own.
 # %% [markdown] zh
 # ## 现在你可以这样说
 #
-# `finish()` 会用你自己的数据写出结论。改天还可以做：`01-freeze-why`、`01-seed`、`01-cpu-benchmark`、`01-flags-count`。本课的检查点是另一个笔记本。
+# `finish()` 会用你自己的数据写出结论；明天用 `review()` 就能看到什么会回来、哪天回来。改天还可以做：`01-freeze-why`、`01-seed`、`01-cpu-benchmark`、`01-flags-count`。本课的检查点是另一个笔记本。
 # %%
 finish()

@@ -24,11 +24,11 @@ review(due=3)
 # %% [markdown] en
 # ## This stopwatch claims that 20 ms of work take no time
 #
-# `ToyDevice` is an **analogy**: one worker thread plays the GPU, and its kernels just sleep. It has one thing no real GPU offers: you know the truth. `launch(20)` is a kernel of 20 ms. Run it. Do not explain it yet.
+# `ToyDevice` is an **analogy**: one worker thread plays the GPU, and its **kernels** (routines that do a piece of work there) just sleep. It has one thing no real GPU offers: you know the truth. `launch(20)` starts a kernel of 20 ms. Run it. Do not explain it yet. (It reads many milliseconds? Something interrupted: run it again.)
 # %% [markdown] zh
 # ## 这只秒表说：20 ms 的任务不花时间
 #
-# `ToyDevice` 只是一个**类比**：用一个工作线程扮演 GPU，它的 kernel 只会睡觉。但它有一样真 GPU 没有的东西：真实答案。`launch(20)` 就是一个 20 ms 的 kernel。先运行，先别急着解释。
+# `ToyDevice` 只是一个**类比**：用一个工作线程扮演 GPU，它的 **kernel**（在设备上干活的例程）只会睡觉。但它有一样真 GPU 没有的东西：真实答案。`launch(20)` 启动一个 20 ms 的 kernel。先运行，别急着解释。（读出好多毫秒？碰巧被打断了，再运行一次。）
 # %%
 from time import perf_counter
 from course.toy_device import ToyDevice
@@ -40,11 +40,11 @@ print(f"{(perf_counter() - start) * 1e3:.3f} ms, done: {result.done()}")
 # %% [markdown] en
 # ## Bet: does the CPU do that too?
 #
-# People say "everything in PyTorch is asynchronous". Place your bet, then look.
+# People say “everything in PyTorch is **asynchronous**”: a call comes back before its work is done. Place your bet, then look.
 # %% [markdown] zh
 # ## 下注：CPU 也会这样吗？
 #
-# 常听人说“PyTorch 里一切都是异步的”。先下注，再看结果。
+# 常听人说“PyTorch 里一切都是**异步**的”：活还没干完，调用就返回了。先下注，再看结果。
 # %%
 predict("02-bet-cpu")
 # %%
@@ -113,13 +113,13 @@ toy.launch(30)
 print(f"{stopwatch_ms(lambda: toy.launch(20), toy.synchronize, perf_counter):.1f} ms")
 explain("02-print-fence")
 # %% [markdown] en
-# ## The same five stopwatches on a real GPU
+# ## Five stopwatches on a real GPU
 #
-# Two sizes of matrix. With the small one, look at how much of a reading is not the kernel at all. Without an NVIDIA GPU this shows a recording, or says that there is none yet.
+# Two sizes of matrix; `print` takes the place of the single fence. With the small one, look at how much of a reading is not the kernel at all. Without an NVIDIA GPU this shows a recording, or says that there is none yet.
 # %% [markdown] zh
-# ## 把这五种秒表放到真 GPU 上
+# ## 真 GPU 上的五种秒表
 #
-# 两种大小的矩阵。看小矩阵时，注意读数里有多少根本不是 kernel 的时间。没有 NVIDIA GPU 时会回放录制结果；还没有录制的话，会直接告诉你。
+# 两种大小的矩阵；“只在后面加栅栏”换成了 `print`。看小矩阵时，注意读数里有多少根本不是 kernel 的时间。没有 NVIDIA GPU 时会回放录制结果；还没有录制的话，会直接告诉你。
 # %%
 observe("02-stopwatches-cuda")
 review("02-events", "02-hidden-syncs")
@@ -161,13 +161,13 @@ observe("02-first-call-cuda")
 # %%
 explain("02-order")
 # %% [markdown] en
-# ## One interruption moves the mean, not the median
+# ## A few interruptions move the mean, hardly the median
 #
-# Nothing makes a call finish early. Many things make it late. So the noise has one side only.
+# Hardly anything makes a call finish early. Many things make it late. So the noise has nearly one side only. Below, every twentieth call is interrupted on purpose.
 # %% [markdown] zh
-# ## 一次打断带偏平均值，动不了中位数
+# ## 几次打断就带偏平均值，却几乎动不了中位数
 #
-# 没有什么能让一次调用提前结束，却有很多事能让它变慢。所以噪声只偏向一边。
+# 几乎没有什么能让一次调用提前结束，却有很多事能让它变慢。所以噪声基本只偏向一边。下面每二十次调用故意打断一次。
 # %%
 observe("02-interruptions")
 review("02-mean-outlier")
@@ -240,18 +240,24 @@ def paired_ratio(baseline_ms, candidate_ms):
 
 check("02-paired-ratio")      # hint("02-paired-ratio")   solution("02-paired-ratio")
 # %% [markdown] en
-# ## `compare` takes turns, and may say "undecided"
+# ## `compare` takes turns, and may say “undecided”
 #
-# It runs both sides in random order, in short blocks, and builds an interval from the ratios. Interval without 1: **faster** or **slower**. Otherwise, all of it inside the gate: **same**. Anything else: **undecided**, an honest result. (A gap below the precision asked for, `ci`, never makes a winner.)
+# It runs both sides in random order, in short blocks, and builds an interval from the ratios. Interval without 1: **faster** or **slower**. Otherwise, all of it inside the **gate** (the gap you care about, said beforehand): **same**. Anything else: **undecided**, an honest result. (A gap below the precision asked for, `ci`, never makes a winner.)
+#
+# `result.plot()` shows each pair as a dot, the interval above, the gate as a band.
 # %% [markdown] zh
 # ## `compare` 轮流跑，也敢说“未定”
 #
-# 它按随机顺序、以很短的小段轮流运行双方，再用比值构造区间。区间不含 1：**更快**或**更慢**。否则，只要整个区间都在门限之内：**一样快**。其余一律**未定**，这也是诚实的结论。（差距小于所要求的精度 `ci` 时，不会判出赢家。）
+# 它按随机顺序、以很短的小段轮流运行双方，再用比值构造区间。区间不含 1：**更快**或**更慢**。否则，只要整个区间都在**门限**（事先声明“值得在意”的差距）之内：**一样快**。其余一律**未定**，这也是诚实的结论。（差距小于所要求的精度 `ci` 时，不会判出赢家。）
+#
+# `result.plot()` 把每一对画成一个点，上方是区间，灰带是门限。
 # %%
 import torch
 from course.timing import compare
 
-x = torch.randn(48, 48)
+# en: so small that one thread does it all
+# zh: 很小，一个线程就够
+x = torch.randn(16, 16)
 def products(times):
     return lambda: [x @ x for _ in range(times)]
 
@@ -261,6 +267,7 @@ for _ in range(5):                       # warm
 result = compare({"baseline": baseline, "candidate": candidate},    # fence, repeat
                  baseline="baseline", gate=0.02, max_time=2)        # summarise
 print(result)                            # report
+picture = result.plot()
 # %%
 observe("02-planted-difference")
 review("02-undecided", "02-same")
@@ -280,7 +287,7 @@ explain("02-why-timer-longer")
 # %% [markdown] en
 # ## Make it lose: the naive stopwatch names the wrong winner
 #
-# 8 minutes. "Run it three times and divide" is what most people do. Find two convolutions for which it picks the **slower** one. The advice "just loop" then loses on evidence: a fair interval that excludes 1 on the other side. Being fast earns nothing here.
+# 8 minutes. “Run it three times and divide” is what most people do. Find two convolutions for which it picks the **slower** one. The advice “just loop” then loses on evidence: a fair interval that excludes 1 on the other side. Being fast earns nothing here.
 # %% [markdown] zh
 # ## 让它输：使朴素秒表选错赢家
 #
@@ -309,9 +316,9 @@ check("02-lose")              # hint("02-lose")   solution("02-lose")
 # %% [markdown] en
 # ## Three myths, and what you measured against them
 #
-# - **"Everything in PyTorch is async."** Tempting: the GPU is. Your CPU bar spent its time inside the call. Holds for work queued on an accelerator.
-# - **"Without a fence the time is short because the program exits."** Tempting: the reading is short and the script is over. But the toy kernel finished after the clock was read. You had timed the launch.
-# - **"`print` or `.cpu()` is as good as `synchronize()`."** Tempting: it waits. Then it copies, and formats, on your clock. Fine for a look, not for a figure.
+# - **“Everything in PyTorch is async.”** Tempting: the GPU is. Your CPU bar spent its time inside the call. Holds for work queued on an accelerator.
+# - **“Without a fence the time is short because the program exits.”** Tempting: the reading is short and the script is over. But the toy kernel finished after the clock was read. You had timed the launch.
+# - **“`print` or `.cpu()` is as good as `synchronize()`.”** Tempting: it waits. Then it copies, and formats, on your clock. Fine for a look, not for a figure.
 # %% [markdown] zh
 # ## 三个误区，以及你的测量结果
 #
@@ -321,21 +328,26 @@ check("02-lose")              # hint("02-lose")   solution("02-lose")
 # %% [markdown] en
 # ## Exit check: five cards, one from lesson 01
 #
-# A GPU kernel walks into a bar. The stopwatch swears that it left at once. "It never came in," says the barkeeper. "It is number 412 in the queue." 🍸
+# A GPU kernel walks into a bar. The stopwatch swears that it left at once. “It never came in,” says the barkeeper. “It is number 412 in the queue.” 🍸
 # %% [markdown] zh
 # ## 出门检查：五张卡片，其中一张来自第 01 课
 #
-# 一个 kernel 走进餐馆。秒表发誓说它一进门就吃完走人了。老板说：“它还没进来呢，正在门口排 412 号。”🍜
+# 一个 GPU kernel 走进餐馆。秒表发誓说它一进门就吃完走人了。老板说：“它还没进来呢，正在门口排 412 号。”🍜
 # %%
 review("02-exit-myth", "02-timer-threads", "02-transfer", "02-why-median", "01-typo-trace")
 # %% [markdown] en
 # ## Limits, and the door to the next room
 #
-# A toy device is not a GPU: no overlap, no clocks, no memory. And a fair figure for one layer says little about a whole model. Next: how much work is in a model at all?
+# A toy device is not a GPU: no overlap, no clocks, no memory. And a fair figure for one layer says little about a whole model.
+#
+# Were you as sure as you were right? `bets()` sets your confidence beside what came out, with an interval, as it should be. Next: how much work is in a model at all?
 # %% [markdown] zh
 # ## 局限，以及通往下一课的门
 #
-# 玩具设备不是 GPU：没有重叠执行，没有升降频，也没有显存。而且，一层测得再公平，也说明不了整个模型。下一步：一个模型到底有多少计算量？
+# 玩具设备不是 GPU：没有重叠执行，没有升降频，也没有显存。而且，一层测得再公平，也说明不了整个模型。
+#
+# 你的把握和命中率相称吗？`bets()` 把两者放在一起，当然也带着区间。下一步：一个模型到底有多少计算量？
 # %%
 toy.close()
+bets()
 finish()

@@ -1,13 +1,14 @@
 # %% [markdown] en
 # # Checkpoint 05: would you let it search?
 #
-# Six questions, then three code tasks. Cards say nothing about right or wrong here; answer as often as you like, the
-# last answer counts. A task says what to hand in; its `check` looks at the form only. Everything works without a GPU.
+# 18 points, about 30 minutes. Six questions (1 point each), then three code tasks (4, 5 and 3). Cards say nothing about
+# right or wrong here; answer as often as you like, the last answer counts. A task says what to hand in; its `check`
+# looks at the form only. Everything works without a GPU.
 # **Save the notebook** before you hand it in.
 # %% [markdown] zh
 # # 检查点 05：你会让它搜索吗？
 #
-# 六道题，三个编程任务。这里的卡片不显示对错；想改几次都行，以最后一次为准。每个任务写明了要交什么，`check` 只看形式。全部内容都不需要 GPU。交卷前请**保存笔记本**。
+# 共 18 分，约 30 分钟。六道题（每题 1 分），三个编程任务（4、5、3 分）。这里的卡片不显示对错；想改几次都行，以最后一次为准。每个任务写明了要交什么，`check` 只看形式。全部内容都不需要 GPU。交卷前请**保存笔记本**。
 # %% bootstrap
 # %% question 05-c-epoch
 # %% question 05-c-two-shapes
@@ -48,16 +49,18 @@ def choose_benchmark(shapes: list[list[int]], search_ms: float, slow_ms: float,
 # %% task 05-t-report
 # en: Measure on any device: is the first call of a NEW
 # en: shape dearer than a later call of the same shape?
-# en: report = {"device": "cpu"|"cuda"|"mps", "fence": "none"|"synchronize",
+# en: report = {"device": "cpu"|"cuda"|"mps", "fence": "none needed"|"synchronize",
 # en:           "first_ms": [...], "later_ms": [...], "low": ..., "high": ...,
 # en:           "claim": "more"|"less"|"undecided"}
 # en: One pair per shape, at least six; low, high: 95 % interval
-# en: for the median of first / later. Speed earns nothing.
+# en: for the median of first / later. A point each: pairs, fence,
+# en: a claim that the interval carries. Speed earns nothing.
 # zh: 在任意设备上测一测：一个新形状的第一次调用，比同一形状之后的调用贵吗？
-# zh: report = {"device": "cpu"|"cuda"|"mps", "fence": "none"|"synchronize",
+# zh: report = {"device": "cpu"|"cuda"|"mps", "fence": "none needed"|"synchronize",
 # zh:           "first_ms": [...], "later_ms": [...], "low": ..., "high": ...,
 # zh:           "claim": "more"|"less"|"undecided"}
-# zh: 每种形状一对数，至少六对；low、high：首次 / 后续 的中位数的 95 % 区间。快慢不计分。
+# zh: 每种形状一对数，至少六对；low、high：首次 / 后续 的中位数的 95 % 区间。
+# zh: 对数、栅栏、有区间撑腰的结论各一分。快慢不计分。
 import torch
 from time import perf_counter
 from course.timing.stats import median_interval
@@ -74,6 +77,6 @@ with torch.inference_mode():
         later_ms.append(sorted(times_ms[1:])[3])
 interval = median_interval([one / other for one, other in zip(first_ms, later_ms)])
 claim = "more" if interval.low > 1 else "less" if interval.high < 1 else "undecided"
-report = {"device": "cpu", "fence": "none", "first_ms": first_ms, "later_ms": later_ms,
+report = {"device": "cpu", "fence": "none needed", "first_ms": first_ms, "later_ms": later_ms,
           "low": interval.low, "high": interval.high, "claim": claim}
 ### END SOLUTION

@@ -7,7 +7,7 @@
 # Live on any machine: the CPU experiments and a toy search. cuDNN itself needs an NVIDIA GPU; without one you see a
 # recording, or the line that there is none yet. Nothing is guessed.
 # %% [markdown] zh
-# # 搜索什么时候划算，什么时候亏？
+# # 搜索什么时候划算，什么时候亏本？
 #
 # **45 分钟。** 先修：第 01、02 课。学完之后，你能说出 `cudnn.benchmark` 何时搜索，能数出一次训练要搜索多少次，还能算出多久回本。
 #
@@ -44,12 +44,13 @@ explain("05-revisit")
 # %% [markdown] en
 # ## An analogy has an edge: find it
 #
-# What you saw is oneDNN, the CPU library. It **compiles** a kernel for a problem and keeps it. cuDNN's plan cache on
-# the GPU is asked in the same way, but a miss there can mean something else.
+# What you saw is oneDNN, the CPU library. It **compiles** a kernel for a problem and keeps it. On an NVIDIA GPU cuDNN
+# computes convolutions, and PyTorch keeps its **plans**: one plan is one ready way to compute one problem. Their cache
+# is asked in the same way, with the problem as its **key**; but a miss there can mean something else.
 # %% [markdown] zh
 # ## 比喻都有边界：找出它
 #
-# 刚才看到的是 CPU 库 oneDNN：它为一个问题**编译**出 kernel 并留着。GPU 上 cuDNN 的方案缓存，查询方式一样，但“没命中”的含义可能不同。
+# 刚才看到的是 CPU 库 oneDNN：它为一个问题**编译**出 kernel 并留着。在 NVIDIA GPU 上，卷积由 cuDNN 计算，PyTorch 替它留存**方案**：一个方案就是解一个问题的一种现成办法。方案缓存的查询方式一样，以问题为**键**；但“没命中”（miss）的含义可能不同。
 # %%
 explain("05-analogy")
 # %% [markdown] en
@@ -64,7 +65,8 @@ explain("05-analogy")
 #   | True
 # time at most 10 candidates, one sample each, keep the winner
 # ```
-# Off does not mean “one fixed algorithm”. It means “trust the rule of thumb”. Either way the choice is **kept**.
+# Off does not mean “one fixed algorithm”. It means: trust cuDNN's **heuristics**, its rules of thumb. Either way the
+# choice is **kept**.
 # %% [markdown] zh
 # ## 先问缓存，再看开关
 #
@@ -77,7 +79,7 @@ explain("05-analogy")
 #   | True
 # 给最多 10 个候选计时，各一次，留存赢家
 # ```
-# 关掉不等于“用一个固定算法”，而是“相信经验法则”，按当前形状选。无论哪条路，选中的方案都会**留下来**。
+# 关掉不等于“用一个固定算法”，而是相信 cuDNN 的**启发式**（经验法则），按当前形状选。无论哪条路，选中的方案都会**留下来**。
 # %%
 explain("05-false-how")
 explain("05-order-hit")
@@ -104,12 +106,12 @@ explain("05-sizes-loop")
 # %% [markdown] en
 # ## What counts as new?
 #
-# One call, then the same again, then six with one thing changed. Which need an entry of their own? Say it aloud first: the
-# twin layer is the interesting one.
+# oneDNN's log once more: one call, then the same again, then six with one thing changed. Which need an entry of their
+# own? Say it aloud first: the twin layer is the interesting one. Then the same question about cuDNN.
 # %% [markdown] zh
 # ## 什么算“新”？
 #
-# 先调用一次，照旧再调用一次，然后六次，每次只改一样东西。哪些需要自己的条目？先说出你的答案：最有意思的是那个孪生层。
+# 再看 oneDNN 的日志：先调用一次，照旧再调用一次，然后六次，每次只改一样东西。哪些需要自己的条目？先说出你的答案：最有意思的是那个孪生层。接着，同样的问题换成 cuDNN。
 # %%
 observe("05-what-is-new")
 explain("05-key-members")
@@ -117,11 +119,11 @@ explain("05-key-members")
 # ## The program start searches nothing
 #
 # “At start it searches for every layer.” A kind thought, but at start nobody knows the shapes. And how many different
-# problems do the 53 convolutions of a ResNet50 pose? Estimate, then count them with hooks.
+# problems do the 53 convolutions of a ResNet50 pose? Estimate; then hooks (functions called at each layer) count them.
 # %% [markdown] zh
 # ## 程序启动时什么也没搜
 #
-# “启动时会给每一层搜索一遍。”想得挺周到，可启动时谁也不知道形状。再说，ResNet50 的 53 个卷积，到底是多少个不同的问题？先估计，再用 hook 数一数。
+# “启动时会给每一层搜索一遍。”想得挺周到，可启动时谁也不知道形状。再说，ResNet50 的 53 个卷积，到底是多少个不同的问题？先估计，再用 hook（每经过一层就被调用的函数）数一数。
 # %%
 explain("05-when")
 explain("05-resnet-keys")
@@ -196,11 +198,11 @@ check("05-break-even")
 # %% [markdown] en
 # ## Now with your own numbers
 #
-# The toy writes you a bill, measured here and now. The sentence under the picture should agree with your function.
+# The toy writes you a bill, measured here and now. Its sentence should agree with your function.
 # %% [markdown] zh
 # ## 换成你自己的数字
 #
-# 玩具给你开一张账单，当场在这台机器上测。图下的句子应该和你的函数一致。
+# 玩具给你开一张账单，当场在这台机器上测。那句话应该和你的函数一致。
 # %%
 predict("05-bet-price")
 # %%
@@ -245,11 +247,12 @@ explain("05-limit")
 # ## The real thing: cuDNN, each story in a new process
 #
 # First and later calls; sizes that come back; a ResNet18 until break-even; memory around the first call;
-# `benchmark_limit`; kernel names. Without a GPU: a recording, or an honest gap.
+# `benchmark_limit`; kernel names. With a GPU this takes up to ten minutes: the new processes have to start. Without
+# one: a recording, or an honest gap.
 # %% [markdown] zh
 # ## 来真的：cuDNN，每个故事一个新进程
 #
-# 首次与后续调用；去了又回的尺寸；ResNet18 跑到回本；首次调用前后的显存；`benchmark_limit`；kernel 的名字。没有 GPU 就看回放，没有回放就如实留白。
+# 首次与后续调用；去了又回的尺寸；ResNet18 跑到回本；首次调用前后的显存；`benchmark_limit`；kernel 的名字。有 GPU 时最多要十分钟：要一次次启动新进程。没有 GPU 就看回放，没有回放就如实留白。
 # %%
 for name in ("05-first-call-cuda", "05-sizes-cuda", "05-pays-cuda",
              "05-memory-cuda", "05-limit-cuda", "05-kernels-cuda"):
@@ -271,12 +274,13 @@ explain("05-why-flip")
 # %% [markdown] en
 # ## Mend the block (5 minutes, one line)
 #
-# This block should run `run()` with the search on and change nothing else. It has a famous hole: print
-# `torch.backends.cudnn.enabled` inside and wonder. Fill in what is missing between the brackets.
+# This block should run `run()` with the search on and leave `enabled`, `deterministic` and `allow_tf32` as they are. It
+# has a famous hole, known from lesson 01: print `torch.backends.cudnn.enabled` inside and wonder. Fill in what is
+# missing between the brackets.
 # %% [markdown] zh
 # ## 修好这个代码块（5 分钟，改一行）
 #
-# 它本想在开着搜索的情况下执行 `run()`，别的都不动。可惜有个出名的漏洞：在块内打印 `torch.backends.cudnn.enabled`，你会吃一惊。把括号里缺的补上。
+# 它本想在开着搜索的情况下执行 `run()`，而 `enabled`、`deterministic`、`allow_tf32` 保持原样。可惜有个第 01 课见过的漏洞：在块内打印 `torch.backends.cudnn.enabled`，你会吃一惊。把括号里缺的补上。
 # %%
 import torch
 
@@ -294,9 +298,9 @@ check("05-search-here")
 # | “…” | tempting, because | what speaks against it |
 # |---|---|---|
 # | False = one fixed default algorithm | the old v7 path with `deterministic=True` was like that | the source; kernel names by size |
-# | it searches every layer at program start | the flag stands in line 1 | hooks: equal layers share a key |
+# | it searches every layer at program start | the switch stands in line 1 | hooks: equal layers share a key |
 # | changing sizes searches every time | the first round is slow | miss, miss, hit, hit |
-# | flip it in the middle and compare | one cell, one click | the key does not hold the flag |
+# | flip it in the middle and compare | one cell, one click | the key does not hold the switch |
 #
 # Where they hold a grain of truth: the **first** round of sizes does search every time.
 # %% [markdown] zh
@@ -328,13 +332,16 @@ explain("02-why-first")
 # %% [markdown] en
 # ## Claims you can now make
 #
-# - The search runs once per **key**, inside the call that needs it: batch, size, type and layout count; the layer does
-#   not.
+# - The search runs once per **key**, inside the call that needs it: batch, size, type and layout count; which layer
+#   asks does not.
 # - It pays when `steps × gain` exceeds `keys × price`. Both numbers can be measured.
 # - The winner is the fastest of at most ten in **one** sample: no promise of the best, nor of the same one tomorrow.
 # - To compare, start a new process.
 #
-# In real code: set it once, near the start, and log it. Your own numbers stand in the figures above.
+# In real code: set it once, near the start, and log it.
+#
+# The neighbours: lesson 04 switches cuDNN off altogether, 06 asks what `deterministic` does to the search, 07 why
+# `allow_tf32` is in the key.
 # %% [markdown] zh
 # ## 现在你可以这样说
 #
@@ -343,7 +350,9 @@ explain("02-why-first")
 # - 赢家只是最多十个候选、**各测一次**里最快的：不保证最好，也不保证明天还是它。
 # - 要比较，就开新进程。
 #
-# 真实代码里：在开头附近设一次，并记进日志。你自己的数字都在上面的图里。
+# 真实代码里：在开头附近设一次，并记进日志。
+#
+# 相邻的课：第 04 课把 cuDNN 整个关掉，第 06 课问 `deterministic` 对搜索做了什么，第 07 课讲 `allow_tf32` 为什么在键里。
 # %%
 review("05-transformer", "05-next-process")
 finish()

@@ -209,6 +209,8 @@ GOOD = {"device": "cpu", "threads": 2, "warmup_calls": 5, "fence": "none needed"
     ({"low": 0.7, "high": 1.1}, 3), ({"claim": "undecided"}, 3.5), ({"claim": "slower"}, 3),
     ({"claim": "the best"}, 3),
     ({"low": 0.95}, 2), ({"rounds": 1}, 3), ({"threads": None}, 3), ({"gate": 5.0, "claim": "same"}, 3),
+    ({"ratio": 1.004, "low": 1.001, "high": 1.03, "claim": "undecided"}, 4),  # as `compare` says it
+    ({"ratio": 1.004, "low": 1.001, "high": 1.01, "claim": "undecided"}, 3.5),  # it says "same" here
     ({"ratio": float("nan")}, 2), ({"ratio": 3.0, "low": 2.9, "high": 3.1, "claim": "slower"}, 4),
 ])
 def test_a_report_is_judged_on_protocol_and_honesty(change, expected):

@@ -151,7 +151,7 @@ GOOD = {"device": "cpu", "fence": "none", "first_ms": [3.0, 3.1, 2.9, 3.2, 3.0, 
 
 @pytest.mark.parametrize(("change", "points"), [
     ({}, 3), ({"claim": "less"}, 2), ({"claim": "undecided", "low": 0.9, "high": 3.2}, 3),
-    ({"device": "cuda"}, 2),
+    ({"device": "cuda"}, 2), ({"fence": "none needed"}, 3), ({"device": "cuda", "fence": "none needed"}, 2),
     ({"device": "cuda", "fence": "synchronize"}, 3), ({"first_ms": [3.0], "later_ms": [1.0]}, 1),
     ({"low": 5.0, "high": 6.0}, 2), ({"low": "2.9"}, 2), ({"later_ms": None, "fence": "print"}, 0),
     ({"first_ms": [float("nan")] * 5}, 1), ({"low": 0.9}, 2),
