@@ -22,9 +22,10 @@ test-fast:       ## the tests that need neither a browser, nor nbgrader, nor who
 	@$(ENV) ensure dev
 	@$(RUN) -m pytest -n 2 -m "not browser and not slow"
 
-notebooks:       ## build notebooks/en and notebooks/zh from notebooks/source
+notebooks:       ## build notebooks/en and notebooks/zh from notebooks/source, and docs/claims.md
 	@$(ENV) ensure dev
 	@$(RUN) -m grader notebooks
+	@$(RUN) -m grader claims
 
 demo:            ## a small synthetic class, handed in and graded through nbgrader
 	@$(ENV) ensure dev

@@ -288,6 +288,8 @@ def test_a_checkpoint_entry_reads_back_whole():
 
 def test_the_page_lists_everything_and_holds_no_key_unless_asked(project, tmp_path, capsys):
     secret = keys(project, LESSON)["05-c-two-shapes"]["why"]["b"]["en"]
+    with (project.items / "misconceptions.yaml").open("a", encoding="utf-8") as file:
+        file.write('nobody-yet: {en: "A belief without a question.", zh: "还没有题目的误解。"}\n')
     for name, arguments in (("plain", []), ("keys", ["--keys"])):
         assert main(["items", "--root", str(project.root), "--to", str(tmp_path / f"{name}.html"), *arguments]) == 0
     plain, full = ((tmp_path / f"{name}.html").read_text("utf-8") for name in ("plain", "keys"))
@@ -297,7 +299,7 @@ def test_the_page_lists_everything_and_holds_no_key_unless_asked(project, tmp_pa
     assert all(not row.item.keyed for row in found.checkpoints) and not any(row.beliefs for row in found.checkpoints)
     [row] = [row for row in found.practice if row.item.id == "05-bet-race"]
     assert row.used == (LESSON,) and row.beliefs == ("benchmark-always-faster", "search-is-free")
-    assert found.tempted_by()["tf32-everywhere"] == [] and "05-bet-race" in found.tempted_by()["search-is-free"]
+    assert found.tempted_by()["nobody-yet"] == [] and "05-bet-race" in found.tempted_by()["search-is-free"]
     assert "leave" not in capsys.readouterr().err
 
 

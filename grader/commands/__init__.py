@@ -9,11 +9,11 @@ from grader.project import ProjectError
 
 def main(arguments: list[str] | None = None) -> int:
     """Parse, run, return the exit status; a problem of the files or the course directory is one sentence."""
-    from grader.commands import course, demo, items, notebooks
+    from grader.commands import claims, course, demo, items, notebooks
 
     parser = argparse.ArgumentParser(prog="python -m grader", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for group in (notebooks, items, course, demo):
+    for group in (notebooks, items, claims, course, demo):
         group.add(commands)
     chosen = parser.parse_args(arguments)
     try:

@@ -147,7 +147,7 @@ hint("00-my-numbers")
 from course.quiz.log import default_path
 
 print(default_path())
-review("00-log")
+review("00-log", "00-mib")
 # %% [markdown] en
 # ## Take it along, and switch the language
 #

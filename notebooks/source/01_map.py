@@ -65,7 +65,7 @@ from course.i18n import pick
 
 print(pick(flags.describe("cudnn.benchmark")))
 # %%
-review("01-query-or-switch", "01-available-means")
+review("01-query-or-switch", "01-none-of-four", "01-available-means")
 # %% [markdown] en
 # ## `torch.backends.cudnn` is an object that poses as a module
 #
@@ -278,10 +278,10 @@ review("01-job", "01-flags-inside", "01-safe-block", "01-mps-off", "00-why-sums"
 # %% [markdown] en
 # ## What you can now claim
 #
-# `finish()` writes the claims from your own numbers; tomorrow `review()` shows what comes back, and when. Left over for another day: `01-freeze-why`, `01-seed`, `01-cpu-benchmark`, `01-flags-count`. The checkpoint for this lesson is a notebook of its own.
+# `finish()` writes the claims from your own numbers; tomorrow `review()` shows what comes back, and when. Left over for another day: `01-on-the-list`, `01-freeze-why`, `01-seed`, `01-cpu-benchmark`, `01-flags-count`. The checkpoint for this lesson is a notebook of its own.
 # %% [markdown] zh
 # ## 现在你可以这样说
 #
-# `finish()` 会用你自己的数据写出结论；明天用 `review()` 就能看到什么会回来、哪天回来。改天还可以做：`01-freeze-why`、`01-seed`、`01-cpu-benchmark`、`01-flags-count`。本课的检查点是另一个笔记本。
+# `finish()` 会用你自己的数据写出结论；明天用 `review()` 就能看到什么会回来、哪天回来。改天还可以做：`01-on-the-list`、`01-freeze-why`、`01-seed`、`01-cpu-benchmark`、`01-flags-count`。本课的检查点是另一个笔记本。
 # %%
 finish()

@@ -61,7 +61,7 @@ explain("03-why-differ")
 #
 # 大写 S 的 “FLOPS”，有人指速率，有人指工作量。本课程用 FLOP/s 表示速率。**1 GFLOPs 是 1e9 次运算，合半个 GMAC。**
 # %%
-review("03-letters", "03-vgg-gflops", "03-thop-first")
+review("03-letters", "03-vgg-gflops", "03-thop-first", "03-ptflops-unit")
 # %% [markdown] en
 # ## Worked example: a linear layer is outputs times products
 #
@@ -137,7 +137,7 @@ explain("03-lstm-why")
 # %%
 work = count(nn.LSTM(32, 64), torch.zeros(10, 1, 32))
 print(work.macs, 10 * 4 * (32 * 64 + 64 * 64), "unknown:", work.unknown, "exact:", work.exact)
-review("03-convention", "03-foolproof")
+review("03-convention", "03-foolproof", "03-pasted")
 # %% [markdown] en
 # ## Bet: four times the text, how many times the work?
 #

@@ -354,5 +354,5 @@ explain("02-why-first")
 #
 # 相邻的课：第 04 课把 cuDNN 整个关掉，第 06 课问 `deterministic` 对搜索做了什么，第 07 课讲 `allow_tf32` 为什么在键里。
 # %%
-review("05-transformer", "05-next-process")
+review("05-transformer", "05-next-process", "05-room-left")
 finish()

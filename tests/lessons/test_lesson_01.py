@@ -278,17 +278,3 @@ def test_polite_bet_follows_the_interval(low, high, option):
     assert map_findings.settle_polite(record) == {"01-bet-polite": option}
     inconclusive = "Inconclusive" in map_findings.polite(record)["en"]
     assert inconclusive == (option is None)
-
-
-def test_every_bet_is_settled_by_its_experiment():
-    for item in PRACTICE:
-        if item.kind == "predict":
-            assert item.id in {**EXPECTED, "01-polite-request": {"01-bet-polite": None}}[item.experiment]
-
-
-def test_an_empty_record_settles_nothing_and_still_speaks():
-    for name in [*EXPECTED, "01-polite-request"]:
-        experiment = base.get(name)
-        record = Record(name, 1, experiment.lesson, {}, [])
-        assert all(option is None for option in experiment.settles(record).values())
-        assert experiment.finding(record)["zh"]

@@ -324,25 +324,6 @@ def test_the_interruptions_move_the_mean_only():
     assert "+50.0 %" in sentence["en"] and "+0.0 %" in sentence["en"]
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_every_record_has_a_picture_and_a_sentence(language):
-    import matplotlib
-
-    from course.i18n import set_language
-
-    matplotlib.use("Agg")
-    from matplotlib.figure import Figure
-
-    set_language(language)
-    examples = {name: outcomes[0][0] for name, _, outcomes in BETS} | MORE
-    experiments = {name: found for name, found in load_all().items() if found.lesson == LESSON}
-    assert examples.keys() == experiments.keys()
-    for name, experiment in experiments.items():
-        ax = Figure().add_subplot()
-        experiment.draw(record(name, examples[name]), ax)
-        assert ax.get_xlabel() and experiment.finding(record(name, examples[name]))[language]
-
-
 # --- devices -------------------------------------------------------------------------------------------
 
 def test_the_toy_device_launches_at_once_and_fences():

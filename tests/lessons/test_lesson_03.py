@@ -266,25 +266,6 @@ def test_the_groups_that_lost_are_named():
     assert "Slower" not in load_all()["03-groups"].finding(record("03-groups", shares(0.9, 1.2)))["en"]
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_every_record_has_a_picture_and_a_sentence(language):
-    import matplotlib
-
-    from course.i18n import set_language
-
-    matplotlib.use("Agg")
-    from matplotlib.figure import Figure
-
-    set_language(language)
-    examples = {name: outcomes[0][0] for name, _, outcomes in BETS} | {"03-groups": shares(0.9, 1.2)}
-    experiments = {name: found for name, found in load_all().items() if found.lesson == LESSON}
-    assert examples.keys() == experiments.keys()
-    for name, experiment in experiments.items():
-        ax = Figure().add_subplot()
-        experiment.draw(record(name, examples[name]), ax)
-        assert ax.get_xlabel() and experiment.finding(record(name, examples[name]))[language]
-
-
 # --- live, small ---------------------------------------------------------------------------------------
 
 def test_the_counts_settle_their_bets_live():

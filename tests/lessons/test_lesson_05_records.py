@@ -78,11 +78,6 @@ CUDA_ROWS = {
 }
 
 
-@pytest.mark.parametrize("name", CUDA_ROWS)
-def test_a_cuda_record_is_told_and_drawn(name):
-    check_shown(base.get(name), record_of(name, CUDA_ROWS[name]))
-
-
 def test_break_even_on_cuda_is_named_only_with_a_gain():
     rows = CUDA_ROWS["05-pays-cuda"]
     assert "200 steps after the first" in search_findings_cuda.pays(record_of("05-pays-cuda", rows))["en"]

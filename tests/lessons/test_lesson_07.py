@@ -290,7 +290,3 @@ def test_checkpoint_keys_fit_and_hold():
     assert {item.id for item in items} == set(keys)
     assert lint_items(items, BANK.misconceptions()) == []
     assert all(run_verify(item).ok for item in items if item.verify)
-
-
-def test_claims_are_named_where_they_are_answered():
-    assert {claim for item in PRACTICE for claim in item.refutes} == {"002-25", "002-28", "003-13"}

@@ -9,7 +9,6 @@ from course import flags
 from course.experiments import base
 from course.experiments.lesson_07 import LESSON
 from course.experiments.new_process import rows_of
-from course.quiz.bank import Bank
 from course.records import Record
 
 PROBES = "course.experiments.precision_probes"
@@ -187,13 +186,6 @@ def test_the_speed_bet_follows_the_verdicts(verdicts, option):
     check_shown(base.get("07-speed-cuda"), record_of("07-speed-cuda", races(*verdicts)))
 
 
-def test_every_bet_is_settled_by_its_experiment():
-    bets = [item for item in Bank().items(LESSON) if item.kind == "predict"]
-    assert len(bets) == 9
-    for item in bets:
-        assert item.id in settled(item.experiment, [])
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_an_empty_record_settles_nothing_and_still_speaks(name):
     record = record_of(name, [])
@@ -213,11 +205,6 @@ CUDA_ROWS = {
                          "calls": 5, "mean_us": 9.0} for setting in ("ieee", "tf32") for name in ("matmul", "conv")],
     "07-reduction-cuda": [{"dtype": "bfloat16", "k": 1024, "allowed": on, "relative": 2e-3} for on in (0, 1)],
 }
-
-
-@pytest.mark.parametrize("name", CUDA_ROWS)
-def test_a_cuda_record_is_told_and_drawn(name):
-    check_shown(base.get(name), record_of(name, CUDA_ROWS[name]))
 
 
 def test_the_coarse_operations_are_named_and_so_are_the_settings_that_reach_matmul():

@@ -30,13 +30,6 @@ def check_shown(name, rows):
     return sentence["en"]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_an_empty_record_settles_nothing_and_still_speaks(name):
-    experiment, record = base.get(name), record_of(name, [])
-    assert all(option is None for option in experiment.settles(record).values())
-    assert experiment.finding(record)["zh"]
-
-
 # --- live -------------------------------------------------------------------------------------------------
 
 def live(name, budget_s=60):

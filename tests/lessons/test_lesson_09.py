@@ -246,11 +246,6 @@ def test_checkpoint_keys_fit_and_hold():
     assert sum(item.points for item in items) + sum(task.points for task in lesson_09.TASKS) == 13
 
 
-def test_the_claims_about_onednn_are_met_by_items():
-    refuted = {claim for item in PRACTICE for claim in item.refutes}
-    assert {"002-4", "002-5", "002-12"} <= refuted
-
-
 # --- experiments ------------------------------------------------------------------------------------------
 
 def record_of(name, rows):

@@ -1,0 +1,167 @@
+"""Common claims: what they say, what is true, and which items meet them.
+
+A claim stands in ``course/items/claims.yaml``; an item meets it by naming its id under ``refutes``. The page
+``docs/claims.md`` is written from both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+
+from course.i18n import LANGUAGES, Text, both, pick
+from course.lessons import LESSONS
+from course.quiz.bank import Bank
+from course.quiz.items import Item
+from grader.project import Project, ProjectError, read_yaml
+
+VERDICTS = {"false": both("false", "错误"), "misleading": both("misleading", "有误导")}
+FIELDS = {"id": str, "lesson": str, "verdict": str, "says": dict, "truth": dict, "source": str}
+QUESTIONS = {lesson.id: lesson.question for lesson in LESSONS}
+TITLE = both("Common claims, and what is true", "常见说法，以及真相")
+INTRO = both(
+    "Sentences that are often written about `torch.backends`, timing and counting work. “Met in” names the questions "
+    "and experiments of the course that let you find out for yourself. Written by `python -m grader claims`.",
+    "关于 `torch.backends`、计时和计算量，常能读到这些说法。“在哪里验证”一栏列出课程里的题目和实验，"
+    "你可以自己查明。本页由 `python -m grader claims` 生成。")
+COLUMNS = both("no. | claim | verdict | what is true | met in | source", "编号 | 说法 | 判断 | 真相 | 在哪里验证 | 依据")
+LATER, NOWHERE = both("later lesson", "后续课程"), both("not asked yet", "暂无题目")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim. lesson: the id of the lesson its topic belongs to, which need not exist yet."""
+
+    id: str
+    lesson: str
+    verdict: str
+    says: Text
+    truth: Text
+    source: str
+
+    @property
+    def later(self) -> bool:
+        """Whether the course has no such lesson yet."""
+        return self.lesson not in QUESTIONS
+
+
+def path_of(project: Project) -> Path:
+    """Where the claims stand."""
+    return project.items / "claims.yaml"
+
+
+def page_path(project: Project) -> Path:
+    """Where the generated page stands."""
+    return project.root / "docs" / "claims.md"
+
+
+def read(project: Project) -> tuple[list[Claim], list[str]]:
+    """(claims in file order, a sentence for each entry that is not well made).
+
+    Raises ProjectError where the file is no list.
+    """
+    rows = read_yaml(path_of(project))
+    if not isinstance(rows, list):
+        raise ProjectError(f"{path_of(project)}: expected a list of claims, each starting with `- id:`")
+    claims, faults = [], []
+    for place, row in enumerate(rows, start=1):
+        if found := _faults_of(row):
+            faults += [f"claims.yaml, entry {place}: {one}" for one in found]
+        else:
+            claims.append(Claim(**row))
+    ids = [claim.id for claim in claims]
+    faults += [f"claims.yaml: the id {one} occurs twice" for one in sorted({one for one in ids if ids.count(one) > 1})]
+    return claims, faults
+
+
+def _faults_of(row: object) -> list[str]:
+    if not isinstance(row, dict) or set(row) != set(FIELDS):
+        return [f"has to have the fields {', '.join(FIELDS)}, and no others"]
+    found = [f"{name} has to be {'text' if kind is str else 'a text in each language'}"
+             for name, kind in FIELDS.items() if not isinstance(row[name], kind)]
+    if found:
+        return found
+    found = [f"{name} has to be there in {', '.join(LANGUAGES)}" for name in ("says", "truth")
+             if not all(str(row[name].get(code, "")).strip() for code in LANGUAGES)]
+    if not re.fullmatch(r"\d-\d+", row["id"]):
+        found.append(f"the id {row['id']!r} has to look like 2-18")
+    if row["verdict"] not in VERDICTS:
+        found.append(f"the verdict {row['verdict']!r} has to be {' or '.join(VERDICTS)}, in quotes")
+    if not re.fullmatch(r"\d\d_[a-z0-9_]+", row["lesson"]):
+        found.append(f"the lesson {row['lesson']!r} has to look like 05_cudnn_benchmark")
+    return found
+
+
+def met(project: Project) -> dict[str, list[Item]]:
+    """Claim id -> the practice items that refute it, in the order of the bank."""
+    found: dict[str, list[Item]] = defaultdict(list)
+    for item in Bank(project.items).items():
+        for claim in item.refutes:
+            found[claim].append(item)
+    return dict(found)
+
+
+def problems(project: Project) -> list[str]:
+    """A sentence for each faulty entry, each unknown id, and each false claim that an existing lesson leaves alone."""
+    claims, found = read(project)
+    answered, known = met(project), {claim.id for claim in claims}
+    for claim in sorted(set(answered) - known):
+        items = ", ".join(item.id for item in answered[claim])
+        found.append(f"{items}: refutes {claim}, which claims.yaml does not have")
+    found += [f"claim {claim.id} is false, belongs to {claim.lesson}, and no item refutes it: {claim.says['en']}"
+              for claim in claims if claim.verdict == "false" and not claim.later and claim.id not in answered]
+    return found
+
+
+def page(project: Project) -> str:
+    """The page, English above, Chinese below. The same files always give the same text."""
+    claims, answered = read(project)[0], met(project)
+    parts = ["[English](#english) · [中文](#中文)\n"]
+    for code, heading in (("en", "English"), ("zh", "中文")):
+        parts.append(f"# {heading}\n\n**{TITLE[code]}**\n\n{INTRO[code]}\n")
+        for lesson in sorted({claim.lesson for claim in claims}):
+            question = pick(QUESTIONS[lesson], code) if lesson in QUESTIONS else LATER[code]
+            rows = [_row(claim, answered.get(claim.id, []), code) for claim in claims if claim.lesson == lesson]
+            columns = COLUMNS[code]
+            rule = " | ".join("---" for _ in columns.split(" | "))
+            table = "\n".join(f"| {line} |" for line in (columns, rule, *rows))
+            parts.append(f"## `{lesson}` {question}\n\n{table}\n")
+    return "\n".join(parts)
+
+
+def _row(claim: Claim, items: list[Item], code: str) -> str:
+    named = [item.id for item in items]
+    for item in items:
+        named += [one.experiment for one in (item, *item.options) if one.experiment]
+    where = ", ".join(f"`{one}`" for one in dict.fromkeys(named)) or (LATER if claim.later else NOWHERE)[code]
+    cells = (claim.id, claim.says[code], VERDICTS[claim.verdict][code], claim.truth[code], where, _linked(claim.source))
+    return " | ".join(cell.replace("|", "\\|") for cell in cells)
+
+
+def _linked(source: str) -> str:
+    """Addresses as links with a short name, so that they leave the table room."""
+    def link(found: re.Match) -> str:
+        name = found[0].split("#")[0].rstrip("/").rsplit("/", 1)[-1].removesuffix(".html")
+        return f"[{name}]({found[0]})"
+
+    return re.sub(r"https?://[^\s;,]+", link, source)
+
+
+def write(project: Project) -> bool:
+    """Write the page; whether it changed."""
+    path, text = page_path(project), page(project)
+    if path.exists() and path.read_text(encoding="utf-8") == text:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return True
+
+
+def out_of_step(project: Project) -> list[str]:
+    """One sentence where the page on disk is not what the files would give."""
+    path = page_path(project)
+    if path.exists() and path.read_text(encoding="utf-8") == page(project):
+        return []
+    return [f"{path}: not in step with claims.yaml and the items; run `python -m grader claims`"]

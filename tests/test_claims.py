@@ -1,0 +1,124 @@
+"""The table of common claims: well made, met by questions, and the page in step with both."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+from course.i18n import LANGUAGES
+from course.lessons import BY_ID
+from grader.authoring import claims
+from grader.commands import main
+from grader.project import Project, ProjectError
+from tests.conftest import ROOT
+
+CLAIMS, FAULTS = claims.read(Project())
+MET = claims.met(Project())
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A project with the real questions, where a test may spoil things."""
+    shutil.copytree(ROOT / "course" / "items", tmp_path / "course" / "items")
+    return Project(tmp_path)
+
+
+def rewrite(project, change):
+    path = claims.path_of(project)
+    rows = yaml.safe_load(path.read_text("utf-8"))
+    change(rows)
+    path.write_text(yaml.safe_dump(rows, allow_unicode=True), "utf-8")
+
+
+def test_every_claim_is_well_made_and_every_false_one_is_met():
+    assert FAULTS == [] and claims.problems(Project()) == []
+    assert len(CLAIMS) > 80
+
+
+def test_the_page_is_in_step():
+    assert claims.out_of_step(Project()) == []
+
+
+def test_what_the_page_says_of_a_claim(copy):
+    claims.write(copy)
+    text = claims.page_path(copy).read_text("utf-8")
+    english, chinese = text.split("# 中文\n")
+    for part, code in ((english, "en"), (chinese, "zh")):
+        for claim in CLAIMS:
+            row = next(line for line in part.splitlines() if line.startswith(f"| {claim.id} |"))
+            assert claim.says[code] in row and claims.VERDICTS[claim.verdict][code] in row
+            for item in MET.get(claim.id, []):
+                assert f"`{item.id}`" in row
+            assert claim.id in MET or (claims.LATER if claim.later else claims.NOWHERE)[code] in row
+    assert "`05-false-how`, `05-kernels-cuda`" in english
+
+
+def test_a_claim_of_a_lesson_that_does_not_exist_yet_is_left_for_later():
+    ahead = [claim for claim in CLAIMS if claim.later]
+    assert all(claim.lesson not in BY_ID for claim in ahead)
+    assert {claim.lesson for claim in CLAIMS} - {claim.lesson for claim in ahead} <= set(BY_ID)
+
+
+def test_a_false_claim_that_nobody_meets_is_named(copy):
+    path = copy.items / "05_cudnn_benchmark.yaml"
+    path.write_text(path.read_text("utf-8").replace('["0-5", "2-15"]', '["2-15"]'), "utf-8")
+    assert [one for one in claims.problems(copy) if "0-5" in one and "no item refutes it" in one]
+    rewrite(copy, lambda rows: next(row for row in rows if row["id"] == "0-5").update(lesson="99_later"))
+    assert claims.problems(copy) == []
+    rewrite(copy, lambda rows: next(row for row in rows if row["id"] == "0-5").update(
+        lesson="05_cudnn_benchmark", verdict="misleading"))
+    assert claims.problems(copy) == []
+
+
+def test_an_item_that_refutes_an_unknown_claim_is_named(copy):
+    path = copy.items / "05_cudnn_benchmark.yaml"
+    path.write_text(path.read_text("utf-8").replace('["0-5", "2-15"]', '["0-5", "2-15", "9-9"]'), "utf-8")
+    assert claims.problems(copy) == ["05-false-how: refutes 9-9, which claims.yaml does not have"]
+
+
+@pytest.mark.parametrize("change, words", [
+    (lambda rows: rows[0].pop("truth"), "has to have the fields"),
+    (lambda rows: rows[0].update(verdict=False), "verdict has to be text"),
+    (lambda rows: rows[0].update(verdict="wrong"), "has to be false or misleading"),
+    (lambda rows: rows[0].update(says={"en": "Only English."}), "says has to be there in en, zh"),
+    (lambda rows: rows[0].update(id="one"), "has to look like 2-18"),
+    (lambda rows: rows[0].update(lesson="five"), "has to look like 05_cudnn_benchmark"),
+    (lambda rows: rows.append(dict(rows[0])), "occurs twice"),
+    (lambda rows: rows.append("text"), "has to have the fields"),
+])
+def test_a_faulty_entry_is_named(copy, change, words):
+    rewrite(copy, change)
+    assert [one for one in claims.problems(copy) if words in one]
+
+
+def test_no_list_is_an_error_with_the_file(copy):
+    claims.path_of(copy).write_text("a: b", "utf-8")
+    with pytest.raises(ProjectError, match=r"claims\.yaml"):
+        claims.read(copy)
+
+
+def test_check_fails_when_the_page_is_old_and_writing_mends_it(copy, monkeypatch, capsys):
+    monkeypatch.setattr("grader.commands.claims.Project", lambda: copy)
+    assert main(["claims", "--check"]) == 1 and "run `python -m grader claims`" in capsys.readouterr().out
+    assert not claims.page_path(copy).exists()
+    assert main(["claims"]) == 0 and main(["claims", "--check"]) == 0
+    claims.page_path(copy).write_text("old", "utf-8")
+    assert main(["claims", "--check"]) == 1
+
+
+def test_sentences_end_and_no_language_is_mixed_in():
+    for claim in CLAIMS:
+        for text in (claim.says, claim.truth):
+            assert set(text) == set(LANGUAGES)
+            assert text["en"].endswith((".", "?")) and text["zh"].endswith(("。", "？"))
+            assert text["en"].isascii() or "×" in text["en"]
+
+
+def test_a_learner_loads_nothing_of_this():
+    code = ("import course.quiz as q, sys; q.Bank().items(); q.Bank().faults(); "
+            "assert 'grader' not in sys.modules and 'claims' not in ' '.join(q.Bank().lessons())")
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)

@@ -1,0 +1,83 @@
+"""What every experiment owes, in every lesson: a sentence and a picture, with rows and without, in both languages.
+
+The rows are the invented ones of ``tests/lessons/reach_NN.py``: those that settle a bet, and ``SHOWN``, experiment ->
+rows, for experiments without a bet. Nothing was measured. What the numbers of a sentence have to be is tested with
+the lesson.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from course.experiments import base
+from course.figures import style
+from course.i18n import LANGUAGES, set_language
+from course.records import Record
+from tests.test_bets_reach import BETS, MODULES, ROWS
+
+EXPERIMENTS = base.load_all()
+SHOWN = {name: rows for module in MODULES.values() for name, rows in getattr(module, "SHOWN", {}).items()}
+
+
+def examples(name):
+    """All rows there are for this experiment: one list of rows for each outcome of its bets, and those shown besides."""
+    bets = [bet for bet, item in BETS.items() if item.experiment == name]
+    return [*(rows for bet in bets for rows in ROWS.get(bet, {}).values()), *([SHOWN[name]] if name in SHOWN else [])]
+
+
+def record(name, rows):
+    return Record(name, EXPERIMENTS[name].version, EXPERIMENTS[name].lesson, {"device": "cpu"}, rows)
+
+
+def check_sentence(name, found):
+    sentence = EXPERIMENTS[name].finding(found)
+    assert set(sentence) == set(LANGUAGES) and all(len(text) > 10 for text in sentence.values())
+    assert not re.search(r"\b(nan|None)\b|[{}]", sentence["en"] + sentence["zh"])
+    assert re.search(r"[一-鿿]", sentence["zh"]) and not re.search(r"[一-鿿]", sentence["en"])
+
+
+@pytest.mark.parametrize("name", sorted(EXPERIMENTS))
+def test_invented_rows_exist_for_it(name):
+    assert examples(name), f"{name}: add rows to ROWS or SHOWN of tests/lessons/reach_{name[:2]}.py"
+
+
+@pytest.mark.parametrize("name", sorted(EXPERIMENTS))
+def test_every_outcome_has_a_sentence_and_a_picture(name):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib.figure import Figure
+
+    for number, rows in enumerate(examples(name)):
+        found = record(name, rows)
+        check_sentence(name, found)
+        set_language(LANGUAGES[number % 2])
+        with style():
+            axes = Figure().add_subplot()
+            EXPERIMENTS[name].draw(found, axes)
+            table = len(axes.texts) >= len(axes.patches) > 0
+            assert axes.get_xlabel() or table, "name what the axis shows"
+            assert axes.has_data()
+            axes.figure.canvas.draw()
+
+
+@pytest.mark.parametrize("name", sorted(EXPERIMENTS))
+def test_the_picture_exists_in_chinese_too(name):
+    from matplotlib.figure import Figure
+
+    set_language("zh")
+    with style():
+        EXPERIMENTS[name].draw(record(name, examples(name)[0]), Figure().add_subplot())
+
+
+@pytest.mark.parametrize("name", sorted(EXPERIMENTS))
+def test_an_empty_record_settles_each_bet_on_nothing_and_still_speaks(name):
+    found = record(name, [])
+    assert EXPERIMENTS[name].settles(found) == {bet: None for bet, item in BETS.items() if item.experiment == name}
+    check_sentence(name, found)
+
+
+def test_rows_are_shown_for_experiments_that_exist():
+    assert set(SHOWN) <= set(EXPERIMENTS)
