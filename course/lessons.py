@@ -27,6 +27,8 @@ LESSONS = (
     Lesson("04_cudnn_enabled", both("What happens when cuDNN is off?", "关掉 cuDNN 会怎样？"), 45),
     Lesson("05_cudnn_benchmark", both("When does the search pay, and when does it cost?",
                                       "搜索什么时候划算，什么时候亏本？"), 45),
+    Lesson("06_cudnn_deterministic", both("What does “reproducible” really need?",
+                                          "“可复现”到底需要什么？"), 50),
     Lesson("07_precision", both("Who turned my float32 into TF32?", "谁把我的 float32 变成了 TF32？"), 45),
     Lesson("08_mps", both("What does Apple's backend switch, and what not?",
                           "苹果的后端能切换什么，不能切换什么？"), 45),

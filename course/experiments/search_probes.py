@@ -26,12 +26,12 @@ CREATED = re.compile(r"create:cache_(hit|miss).*,convolution,.*?(mb\d+_\S*?ih\d+
 
 
 def in_new_process(probe: str, *arguments: Any, variables: Mapping[str, str] | None = None,
-                   timeout_s: float = 120.0) -> tuple[Any, str]:
-    """What the function ``probe`` of this module returns in a new process, and all that it printed.
+                   timeout_s: float = 120.0, module: str = __name__) -> tuple[Any, str]:
+    """What the function ``probe`` of ``module`` (this one) returns in a new process, and all that it printed.
 
     variables: environment variables for it alone. Raises ProbeError, in a sentence, when no answer comes.
     """
-    code = (f"import json, sys; from {__name__} import {probe} as probe; "
+    code = (f"import json, sys; from {module} import {probe} as probe; "
             f"answer = probe(*json.loads(sys.argv[1])); print(); print({MARK!r} + json.dumps(answer), "
             f"flush=True)")
     root = str(Path(__file__).resolve().parents[2])
