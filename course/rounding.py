@@ -1,8 +1,8 @@
 """Number formats of float32's family, and rounding to them on any device: the arithmetic of TF32 without a GPU.
 
 TF32 keeps the exponent of float32 and 10 bits of its mantissa. The inputs of a product are rounded; products
-and sums stay float32. Here values are rounded to the nearest, ties to even; how a GPU treats the last
-bit of a tie is its own affair.
+and sums stay float32. Here values are rounded to the nearest, ties to even; whether a GPU rounds or cuts is
+its own affair.
 """
 
 from __future__ import annotations

@@ -159,6 +159,14 @@ def test_every_plot_draws_and_carries_its_units():
         figures.intervals(axes[0], ["a"], [1], [1, 2], [1], "ms")
 
 
+def test_the_bar_of_a_strip_of_samples_stands_at_their_median():
+    from matplotlib.figure import Figure
+
+    ax = Figure().subplots()
+    figures.samples(ax, {"two": [1.0, 2.0], "three": [5.0, 1.0, 3.0], "none": []}, "ms")
+    assert [list(line.get_xdata()) for line in ax.lines if line.get_linestyle() == "-"] == [[1.5, 1.5], [3.0, 3.0]]
+
+
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("code, words", [("en", "lie outside the picture"), ("zh", "个在图外")])
 def test_results_of_the_timer_draw_themselves(dark, code, words):

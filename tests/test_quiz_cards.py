@@ -250,6 +250,9 @@ def test_texts_of_questions_cannot_bring_markup_in(tmp_path, log):
     assert "<script>" not in html and "<img" not in html
     assert "<code>a &lt; b</code>" in html and "<strong>bold</strong>" in html
     assert inline("`x**2` **b**") == "<code>x**2</code> <strong>b</strong>"
+    assert inline("**only `x`** and **`y`**") == (
+        "<strong>only <code>x</code></strong> and <strong><code>y</code></strong>")
+    assert plain("**only `x`**: `2 ** 3` or `3 ** 2`") == "only x: 2 ** 3 or 3 ** 2"
     assert paragraphs("a\n\nb") == "<p>a</p><p>b</p>" and plain("`a` **b**") == "a b"
 
 

@@ -127,6 +127,14 @@ def test_text_and_html_in_both_languages():
     assert "仅访存" in str(found) and "实测峰值" in str(found) and "计算屋顶" in found._repr_html_()
 
 
+def test_a_long_model_shows_its_longest_layers_and_folds_the_rest():
+    layers = tuple(layer(1_000_000, 1_000_000, float(ms), f"at{ms}") for ms in range(1, 41))
+    html = replace(roofline(), layers=layers)._repr_html_()
+    shown, folded = html.split("<details>")
+    assert shown.count("<tr>") == 14 and folded.count("<tr>") == 42  # head, whole model, layers
+    assert shown.index("at40") < shown.index("at29") and "at28" not in shown and "40" in folded[:120]
+
+
 def test_more_than_the_roof_is_explained():
     fast = replace(roofline(), layers=(layer(0, 20_000_000, 0.1, "act", "ReLU"),))
     assert "Over 100 %" in str(fast) and 'cache="cold"' in str(fast)

@@ -9,6 +9,7 @@ from course.exercises import all_exercises
 from course.experiments import base
 from course.i18n import pick
 from course.quiz import bet_of
+from course.quiz.rich import plain
 from course.records import Record
 from course.verbs import state
 from course.verbs.say import in_words
@@ -100,6 +101,9 @@ def test_a_bet_locks_and_is_settled_by_its_experiment(choice, winner, state_word
     course.observe("05-primitive-cache")
     said = capsys.readouterr().out
     assert "Your bet:" in said and f"{state_word} · your bet" in said
+    assert ("does not settle it" in said) is (winner is None)
+    reason = plain(pick(state.now.bank[BET].option(choice).why))
+    assert (reason in said) is (winner is not None)  # an open bet keeps its explanation for later
     assert bet_of(state.now.bank[BET], state.now.log.entries()).options == (choice,)
 
 

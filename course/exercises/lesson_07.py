@@ -34,8 +34,8 @@ def round_to(x, bits):
     whole = round(fraction * 2 ** (bits + 1))
     return math.ldexp(whole, exponent - bits - 1)
 ''',
-    why=both("The exponent is kept, so the error is relative to the number: half a step at most, 2**-(bits + 1).",
-             "指数不变，所以误差是相对的：最多半步，即 2**-(bits + 1)。"),
+    why=both("The exponent is kept, so the error is relative to the number: half a step at most, `2**-(bits + 1)`.",
+             "指数不变，所以误差是相对的：最多半步，即 `2**-(bits + 1)`。"),
     check=checks.check_round_to,
 )
 

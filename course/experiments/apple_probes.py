@@ -99,10 +99,10 @@ def who_answers() -> list[dict[str, str]]:
 def assignments() -> list[dict[str, str]]:
     """Assign to torch.backends.mps and, as controls, elsewhere; what was accepted, and what it changed.
 
-    Breaks this process on purpose: run it in one of its own.
+    The liar in place of a query is taken back before the controls run. The rest stays: run it in a process of its own.
     """
     backends, mps = torch.backends, torch.backends.mps
-    honest = bool(torch._C._mps_is_available())
+    honest, query = bool(torch._C._mps_is_available()), mps.is_available
     tries = [(mps, "mps", name, True, "True") for name in
              ("enabled", "benchmark", "deterministic", "allow_tf32", "fallback", "is_availible")]
     tries += [(mps, "mps", "is_available", lambda: not honest, f"lambda: {not honest}"),
@@ -118,6 +118,7 @@ def assignments() -> list[dict[str, str]]:
                      "query_before": before["query"], "query": after["query"],
                      "tensor_before": before["tensor"], "tensor": after["tensor"],
                      "known_before": before["known"]})
+        mps.is_available = query
     return rows
 
 

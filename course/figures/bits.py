@@ -40,7 +40,7 @@ class Bits:
 
     def _row(self, name: str) -> str:
         boxes = "".join(
-            f'<span style="background:{colour};color:#fff;display:inline-block;width:1.05em;margin:0 1px;'
+            f'<span style="background:{colour};color:#fff;display:inline-block;width:0.75em;margin:0 0.5px;'
             f'text-align:center">{bit}</span>'
             for colour, part in zip((SIGN, EXPONENT, MANTISSA), self.patterns[name], strict=True)
             for bit in part)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from statistics import median
 from typing import Any
 
 from course.figures.style import DASHES, MARKERS, colors, guide
@@ -95,9 +96,8 @@ def samples(ax: Any, groups: Mapping[str, Sequence[float]], unit: str, *, what: 
         heights = [i + shake.uniform(-0.25, 0.25) for _ in shown]
         ax.plot(shown, heights, linestyle="", marker=MARKERS[i % len(MARKERS)], markersize=3,
                 color=colour[i % len(colour)], alpha=0.45, markeredgewidth=0)
-        ordered = sorted(values)
-        if ordered:
-            middle = ordered[len(ordered) // 2]
+        if values:
+            middle = median(values)
             ax.plot([middle, middle], [i - 0.36, i + 0.36], color=colour[i % len(colour)], linewidth=2.5)
     if log:
         _log(ax, "x")

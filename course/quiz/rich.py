@@ -11,15 +11,24 @@ import re
 NO_BREAK = "\u00a0" * 8  # pushes the words of a small button out of sight; a screen reader still reads them
 _CODE = re.compile(r"`([^`]+)`")
 _BOLD = re.compile(r"\*\*(.+?)\*\*", re.S)
+_STAND_IN = re.compile("\0(\\d+)\0")
 
 
 def inline(text: str) -> str:
-    """HTML of one run of text: escaped, with code spans and bold."""
-    parts = _CODE.split(text)
-    for place, part in enumerate(parts):
-        escaped = html.escape(part, quote=True)
-        parts[place] = f"<code>{escaped}</code>" if place % 2 else _BOLD.sub(r"<strong>\1</strong>", escaped)
-    return "".join(parts)
+    """HTML of one run of text: escaped, with code spans and bold; bold may hold code, code holds no marks."""
+    bare, codes = _without_code(html.escape(text, quote=True))
+    return _with_code(_BOLD.sub(r"<strong>\1</strong>", bare), [f"<code>{code}</code>" for code in codes])
+
+
+def _without_code(text: str) -> tuple[str, list[str]]:
+    """The text with a numbered stand-in for each code span, and the spans."""
+    codes = _CODE.findall(text)
+    numbers = iter(range(len(codes)))
+    return _CODE.sub(lambda _: f"\0{next(numbers)}\0", text), codes
+
+
+def _with_code(text: str, codes: list[str]) -> str:
+    return _STAND_IN.sub(lambda found: codes[int(found[1])], text)
 
 
 def paragraphs(text: str) -> str:
@@ -39,4 +48,5 @@ def code_block(source: str, label: str = "") -> str:
 
 def plain(text: str) -> str:
     """The text without marks, for button names and terminals."""
-    return _BOLD.sub(r"\1", _CODE.sub(r"\1", text)).strip()
+    bare, codes = _without_code(text)
+    return _with_code(_BOLD.sub(r"\1", bare), codes).strip()

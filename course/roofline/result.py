@@ -13,6 +13,9 @@ from course.roofline.roof import Peaks
 from course.roofline.words import bound_word, percent, scaled
 from course.timing import format_ms
 
+FOLDED = 12
+"""Of a model with more layers than this, a notebook shows the longest ones and folds the rest away."""
+
 
 @dataclass(frozen=True)
 class Roofline:
@@ -128,7 +131,18 @@ class Roofline:
     def _repr_html_(self) -> str:
         remarks = "".join(f"<div><small>{html.escape(line)}</small></div>" for line in self.remarks())
         return (f"<div><p><strong>{html.escape(pick(self.finding()))}</strong></p>"
-                f'<div style="overflow-x:auto">{_table(self._header(), self._cells())}</div>{remarks}</div>')
+                f'<div style="overflow-x:auto">{self._tables()}</div>{remarks}</div>')
+
+    def _tables(self) -> str:
+        """One table; of a long model the layers that take longest, and all of them folded away below."""
+        lines, header = self._cells(), self._header()
+        if len(self.layers) <= FOLDED:
+            return _table(header, lines)
+        longest = sorted(range(len(self.layers)), key=lambda place: -self.layers[place].time_ms)[:FOLDED]
+        every = t(f"Above, the {FOLDED} layers that take longest; here all {len(self.layers)}, in their order",
+                  f"上面是耗时最多的 {FOLDED} 层；这里按先后列出全部 {len(self.layers)} 层")
+        return (_table(header, [lines[0], *(lines[1 + place] for place in longest)])
+                + f"<details><summary>{every}</summary>{_table(header, lines)}</details>")
 
 
 def _table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:

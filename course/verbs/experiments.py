@@ -6,7 +6,7 @@ import dataclasses
 
 from course.experiments import base
 from course.figures import show
-from course.i18n import pick, t
+from course.i18n import both, pick, t
 from course.quiz.items import Item
 from course.quiz.marking import Response
 from course.quiz.rich import plain
@@ -14,6 +14,7 @@ from course.quiz.session import bet_of, response_of, settle
 from course.records import Record
 from course.verbs import state
 from course.verbs.say import in_words, present, say, say_verdict
+from course.verdict import inconclusive
 
 
 class Observed(Record):
@@ -100,11 +101,15 @@ def _settle(item: Item, winner: str | float | None, evidence: str) -> None:
             say(t(f"No bet of yours was placed on `{item.id}`, so there is nothing to settle.",
                   f"你没有为 `{item.id}` 下注，所以没有输赢。"))
         return
+    if winner is None:
+        verdict = inconclusive(both(f'This run does not settle it. To try again, run `observe("{item.experiment}")`.',
+                                    f'这次运行分不出输赢。想再试一次，请运行 `observe("{item.experiment}")`。'))
     say_verdict(verdict, t("your bet", "你的赌注"))
-    if item.slider:
-        if winner is not None:
-            say(pick(item.slider.why))
+    if winner is None:
         return
-    shown = [item.option(option) for option in dict.fromkeys([bet.options[0], *([winner] if winner else [])])]
+    if item.slider:
+        say(pick(item.slider.why))
+        return
+    shown = [item.option(option) for option in dict.fromkeys([bet.options[0], winner])]
     for option in shown:
         say(f"**{pick(option.text)}** {pick(option.why)}")

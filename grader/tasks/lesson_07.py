@@ -71,9 +71,9 @@ LEAST = 6  # fewer errors carry no 95 % interval
 
 
 def _numbers(value: Any) -> list[float]:
-    """The values of a list of positive finite numbers; empty for anything else."""
+    """The values of a list of finite numbers, none below 0 (exact products exist); empty for anything else."""
     good = isinstance(value, list) and all(
-        isinstance(v, (int, float)) and not isinstance(v, bool) and math.isfinite(v) and v > 0 for v in value)
+        isinstance(v, (int, float)) and not isinstance(v, bool) and math.isfinite(v) and v >= 0 for v in value)
     return value if good else []
 
 
@@ -93,7 +93,8 @@ def judge_report(report: Any) -> Verdict:
         reasons.append(both("The reference should be exacter than what is judged: float64. Against float32 you "
                             "see two errors at once.",
                             "参考应比被评判者更精确，即 float64。拿 float32 作参考，看到的是两份误差。"))
-    honest = bool(enough and low and high and limit and low[0] <= high[0] and _supported(report, errors))
+    honest = bool(enough and low and high and limit and 0 < limit[0] and low[0] <= high[0]
+                  and _supported(report, errors))
     if not honest:
         reasons.append(both("Claim and interval do not fit: the interval must hold the median of the errors, and "
                             "the claim compares all of it with the tolerance.",

@@ -13,12 +13,16 @@
 # %% question 03-c-memory
 # %% question 03-c-claims
 # %% task 03-t-layer
-# en: MACs of a square convolution without bias. kind is "conv" or "transposed"; n is the batch; kernel, stride
-# en: and padding hold for both directions; the INPUT is size x size. Give back a whole number.
-# en: An ordinary convolution has (size + 2*padding - kernel) // stride + 1 output positions a side.
-# zh: 一个不带偏置的方形卷积有多少 MACs？kind 为 "conv" 或 "transposed"；n 是批大小；kernel、stride、padding
-# zh: 两个方向相同；size x size 是输入的尺寸，不是输出的。返回整数。
-# zh: 普通卷积每边有 (size + 2*padding - kernel) // stride + 1 个输出位置。
+# en: MACs of a square convolution without bias, a whole number.
+# en: kind: "conv" or "transposed". n: the batch. kernel, stride
+# en: and padding hold for both directions. size x size: the INPUT.
+# en: An ordinary convolution has, on each side,
+# en: (size + 2*padding - kernel) // stride + 1 output positions.
+# zh: 一个不带偏置的方形卷积有多少 MACs？返回整数。
+# zh: kind："conv" 或 "transposed"；n：批大小；
+# zh: kernel、stride、padding：两个方向相同；
+# zh: size x size：输入的尺寸，不是输出的。普通卷积每边有
+# zh: (size + 2*padding - kernel) // stride + 1 个输出位置。
 def layer_macs(kind, n, c_in, c_out, kernel, size, stride, padding, groups):
     ### BEGIN SOLUTION
     positions = size
@@ -27,12 +31,16 @@ def layer_macs(kind, n, c_in, c_out, kernel, size, stride, padding, groups):
     return n * positions**2 * c_out * (c_in // groups) * kernel**2
     ### END SOLUTION
 # %% task 03-t-step
-# en: One training step (forward and backward) of layers in a row. macs[i] is the forward work of layer i;
-# en: trained[i] is False where its weights are frozen. The data in front of the first layer needs no gradient.
-# en: Each gradient that is needed costs one forward of its layer. Give back the MACs of the whole step.
-# zh: 一串首尾相接的层，做一个训练步（前向加反向）。macs[i] 是第 i 层前向的工作量；trained[i] 为 False 表示
-# zh: 权重被冻结。第一层前面的数据不需要梯度。每个需要的梯度，开销相当于该层的一次前向。
-# zh: 返回整个训练步的 MACs。
+# en: MACs of one training step (forward and backward) of layers
+# en: in a row. macs[i]: the forward work of layer i. trained[i]:
+# en: False where its weights are frozen. The data in front of the
+# en: first layer needs no gradient. Each gradient that is needed
+# en: costs one forward of its layer.
+# zh: 一串首尾相接的层，做一个训练步（前向加反向），共多少 MACs？
+# zh: macs[i]：第 i 层前向的工作量。
+# zh: trained[i]：为 False 表示这一层的权重被冻结。
+# zh: 第一层前面的数据不需要梯度。
+# zh: 每个需要的梯度，开销相当于该层的一次前向。
 def step_macs(macs, trained):
     ### BEGIN SOLUTION
     total, gradient_wanted = 0, False

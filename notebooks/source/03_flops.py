@@ -24,11 +24,11 @@ review(due=3)
 # %% [markdown] en
 # ## Bet: do counters agree on a network from 2014?
 #
-# VGG16 is the most counted network there is. Place your bet, then let the tools speak. The second cell really runs the network with each of them: give it half a minute.
+# VGG16 is probably the most counted network there is. Place your bet, then let the tools speak: the packages thop and ptflops, PyTorch's own `FlopCounterMode`, and the counter of this course. The second cell really runs the network with each of them: give it half a minute.
 # %% [markdown] zh
 # ## 下注：对一个 2014 年的网络，各工具意见一致吗？
 #
-# VGG16 大概是被统计得最多的网络。先下注，再让各个工具说话。第二个单元格会用每个工具真跑一遍网络，大约需要半分钟。
+# VGG16 大概是被统计得最多的网络。先下注，再让各个工具说话：thop 和 ptflops 两个包、PyTorch 自带的 `FlopCounterMode`，以及本课程的统计工具。第二个单元格会用每个工具真跑一遍网络，大约需要半分钟。
 # %%
 predict("03-bet-vgg")
 # %%
@@ -82,11 +82,11 @@ review("03-linear")
 # %% [markdown] en
 # ## Fill in: the same sentence for a convolution
 #
-# 4 minutes, three blanks. `height` and `width` are those of the **output**. Done when batch, groups and depthwise come out right.
+# 4 minutes, three blanks. `height` and `width` are those of the **output**. With `groups` the channels are cut into bundles, and each output sees its own bundle only; **depthwise** means a bundle for every channel. Done when batch, groups and depthwise come out right.
 # %% [markdown] zh
 # ## 补全：同一句话，换成卷积
 #
-# 4 分钟，三处空白。`height` 和 `width` 是**输出**的尺寸。批、分组、深度卷积都对，就算完成。
+# 4 分钟，三处空白。`height` 和 `width` 是**输出**的尺寸。`groups` 把通道分成若干组，每个输出只看自己那一组；每个通道自成一组，就叫深度卷积（depthwise）。批、分组、深度卷积都对，就算完成。
 # %%
 def conv_macs(n, c_in, c_out, kernel, height, width, groups=1):
     outputs = ...
@@ -141,11 +141,11 @@ review("03-convention", "03-foolproof", "03-pasted")
 # %% [markdown] en
 # ## Bet: four times the text, how many times the work?
 #
-# Width E, L tokens. Each linear layer uses every weight once for each token. Scores and weighted values need `2 * L * L * E`.
+# A text of L tokens (pieces of words), each a row of E numbers (the width). Each linear layer uses every weight once for each token. In **attention** each token is compared with each one (scores), and takes a weighted sum of all: together `2 * L * L * E`.
 # %% [markdown] zh
 # ## 下注：文本长四倍，活儿多几倍？
 #
-# 宽度 E，L 个 token。线性层对每个 token 把权重用一遍；分数与加权求和需要 `2 * L * L * E`。
+# 文本有 L 个 token（词的片段），每个是一行 E 个数（宽度）。线性层对每个 token 把权重用一遍；**注意力**让每个 token 与所有 token 比较（分数），再对它们加权求和，合计 `2 * L * L * E`。
 # %%
 predict("03-bet-length")
 # %%
@@ -211,11 +211,11 @@ review("03-intensity", "03-roof-side")
 # %% [markdown] en
 # ## Bet: 64 rows instead of one
 #
-# Now the roof of the machine under your fingers: peak and bandwidth are measured, not looked up, and six operations are placed under them. One of them is a linear layer of 64 MiB.
+# Now the roof of the machine under your fingers: peak and bandwidth are measured, not looked up, and six operations are placed under them. Two of them are one linear layer, 64 MiB of weights, with 1 row and with 64.
 # %% [markdown] zh
 # ## 下注：1 行换成 64 行
 #
-# 这次是你手边这台机器的屋顶：峰值和带宽都是实测，不查表；再把六种操作放到屋顶下面，其中有一个 64 MiB 的线性层。
+# 这次是你手边这台机器的屋顶：峰值和带宽都是实测，不查表；再把六种操作放到屋顶下面，其中两种是同一个线性层（权重 64 MiB），分别处理 1 行和 64 行。
 # %%
 predict("03-bet-roof")
 # %%
@@ -233,6 +233,9 @@ explain("03-roof-why")
 from course.models import mobilenet_v2
 from course.roofline import place
 
+# en: one thread, as under the roof above
+# zh: 单线程，和上面的屋顶一致
+torch.set_num_threads(1)
 placed = place(mobilenet_v2().eval(), torch.randn(1, 3, 224, 224), max_time=4)
 placed.picture()
 placed

@@ -56,6 +56,7 @@ def tf32_leaves(stored: dict[str, str]) -> list[str]:
 # en:           "claim": "harmless"|"harmful"|"undecided"}
 # en: reference: the dtype of what you compare with. errors: relative,
 # en: at least six inputs; low, high: 95 % interval for their median.
+# en: How small the error is earns nothing.
 # zh: 任选一个矩阵乘，把输入舍入到 TF32。对你自定的容忍度来说，这无害吗？
 # zh: report = {"reference": ..., "errors": [...], "tolerance": ...,
 # zh:           "low": ..., "high": ...,

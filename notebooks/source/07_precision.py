@@ -22,13 +22,14 @@ review(due=3)
 # %% [markdown] en
 # ## The same points, the same formula, another origin
 #
-# “TF32 keeps three digits, and a neural network needs no more.” Often true. Here are 300 points that look for their
+# NVIDIA GPUs from Ampere (2020) on can multiply float32 numbers faster if some of their digits may be dropped: that is **TF32**.
+# “It keeps three digits, and a neural network needs no more.” Often true. Here are 300 points that look for their
 # nearest neighbour by one matrix product, with its inputs rounded as TF32 would. Then the whole cloud moves away from
 # the origin, and nothing else changes.
 # %% [markdown] zh
 # ## 同样的点，同样的公式，换个原点
 #
-# “TF32 保留三位有效数字，神经网络够用了。”多数时候没错。这里有 300 个点，用一次矩阵乘寻找各自的最近邻，输入按 TF32 的方式舍入。然后整团点云平移，离开原点，别的都不变。
+# 从 Ampere（2020 年）起，NVIDIA GPU 只要允许丢掉几位数字，就能更快地做 float32 乘法，这就是 **TF32**。“它保留三位有效数字，神经网络够用了。”多数时候没错。这里有 300 个点，用一次矩阵乘寻找各自的最近邻，输入按 TF32 的方式舍入。然后整团点云平移，离开原点，别的都不变。
 # %%
 observe("07-neighbours")
 # %% [markdown] en
@@ -58,8 +59,8 @@ explain("07-formats")
 #  cut to 10 bits ---> multiply ---> add up
 #                      (exact)      (float32)
 # ```
-# So a CPU can play TF32: round the inputs, multiply in float32. That is what this lesson does; the last bit of a tie is
-# the GPU's own affair.
+# So a CPU can play TF32: round the inputs, multiply in float32. That is what this lesson does. Whether a GPU drops the
+# bits by rounding to the nearest or by cutting is its own affair; on a GPU, `07-depth-cuda` sets the two side by side.
 # %% [markdown] zh
 # ## TF32 动的是输入，不是累加
 #
@@ -70,7 +71,7 @@ explain("07-formats")
 #   砍到 10 位 ------> 相乘 ------> 累加
 #                    （精确）     （float32）
 # ```
-# 所以 CPU 也能扮演 TF32：先舍入输入，再用 float32 相乘。本课就是这么做的；正好居中时末位怎么取，则由 GPU 自己决定。
+# 所以 CPU 也能扮演 TF32：先舍入输入，再用 float32 相乘。本课就是这么做的。GPU 丢位时是舍入到最近还是直接截断，由它自己决定；有 GPU 时，`07-depth-cuda` 会把两者放在一起比。
 # %%
 import torch
 from course.rounding import product, relative_error

@@ -241,7 +241,7 @@ explain("08-fallback-order")
 # | variable | what it asks for |
 # |---|---|
 # | `PYTORCH_MPS_HIGH_WATERMARK_RATIO` | hard limit of memory, default 1.7 × the recommended; 0 means none and may bring the system down |
-# | `PYTORCH_MPS_LOW_WATERMARK_RATIO` | from where it starts to tidy up, default 1.4 |
+# | `PYTORCH_MPS_LOW_WATERMARK_RATIO` | from where it starts to tidy up, default 1.4 (1.0 with a separate GPU) |
 # | `PYTORCH_MPS_FAST_MATH` | fast math in its kernels |
 # | `PYTORCH_MPS_PREFER_METAL` | own Metal kernels for matmul |
 # | `PYTORCH_DEBUG_MPS_ALLOCATOR` | a talkative allocator |
@@ -253,7 +253,7 @@ explain("08-fallback-order")
 # | 变量 | 要求什么 |
 # |---|---|
 # | `PYTORCH_MPS_HIGH_WATERMARK_RATIO` | 内存硬上限，默认是推荐值的 1.7 倍；0 表示不限，可能拖垮系统 |
-# | `PYTORCH_MPS_LOW_WATERMARK_RATIO` | 从哪里开始清理，默认 1.4 |
+# | `PYTORCH_MPS_LOW_WATERMARK_RATIO` | 从哪里开始清理，默认 1.4（独立 GPU 为 1.0） |
 # | `PYTORCH_MPS_FAST_MATH` | kernel 里用快速数学 |
 # | `PYTORCH_MPS_PREFER_METAL` | matmul 用自己的 Metal kernel |
 # | `PYTORCH_DEBUG_MPS_ALLOCATOR` | 让分配器多说话 |

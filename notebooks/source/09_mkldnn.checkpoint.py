@@ -16,12 +16,14 @@
 # %% question 09-c-block
 # %% question 09-c-bits
 # %% task 09-t-time
-# en: Milliseconds of each primitive in a raw report of oneDNN (a list of lines).
-# en: Executed lines only; creation lines, headers and other prints do not count.
-# en: For example {"reorder": 0.3, "convolution": 1.5}; an empty report gives {}.
-# zh: 汇总 oneDNN 原始报告（一个由行组成的列表）里每种 primitive 的毫秒数。
-# zh: 只算执行行；创建行、标题行和其他输出都不算。
-# zh: 例如 {"reorder": 0.3, "convolution": 1.5}；空报告返回 {}。
+# en: Milliseconds of each primitive in a raw report of oneDNN,
+# en: a list of lines. Executed lines only; creation lines, headers
+# en: and other prints do not count. An empty report gives {}.
+# en: For example {"reorder": 0.3, "convolution": 1.5}
+# zh: 汇总 oneDNN 原始报告（由行组成的列表）里
+# zh: 每种 primitive 的毫秒数。只算执行行；
+# zh: 创建行、标题行和其他输出都不算。空报告返回 {}。
+# zh: 例如 {"reorder": 0.3, "convolution": 1.5}
 def time_by_primitive(report: list[str]) -> dict[str, float]:
     ### BEGIN SOLUTION
     found = {}
@@ -34,16 +36,21 @@ def time_by_primitive(report: list[str]) -> dict[str, float]:
     ### END SOLUTION
 # %% task 09-t-report
 # en: Race any layer on this CPU with oneDNN on and off, in turn.
-# en: report = {"layer": "...", "threads": 1, "lines": 3,  # lines in oneDNN's log of the call
-# en:           "on_ms": [...], "off_ms": [...], "low": ..., "high": ...,
-# en:           "claim": "faster"|"slower"|"undecided"}  # with oneDNN on
-# en: At least six pairs; low, high: 95 % interval for the median
-# en: of on / off. Speed earns nothing.
+# en: report = {"layer": "...", "threads": 1, "lines": 3,
+# en:           "on_ms": [...], "off_ms": [...],
+# en:           "low": ..., "high": ...,
+# en:           "claim": "faster"|"slower"|"undecided"}
+# en: lines: in oneDNN's log of the call. At least six pairs; low,
+# en: high: 95 % interval for the median of on / off. claim: of the
+# en: layer with oneDNN on. Speed earns nothing.
 # zh: 在这台 CPU 上任选一层，让 oneDNN 开与关轮流比赛。
-# zh: report = {"layer": "...", "threads": 1, "lines": 3,  # 这次调用在 oneDNN 日志里的行数
-# zh:           "on_ms": [...], "off_ms": [...], "low": ..., "high": ...,
-# zh:           "claim": "faster"|"slower"|"undecided"}  # 指打开 oneDNN
-# zh: 至少六对；low、high：开 / 关 的中位数的 95 % 区间。快慢不计分。
+# zh: report = {"layer": "...", "threads": 1, "lines": 3,
+# zh:           "on_ms": [...], "off_ms": [...],
+# zh:           "low": ..., "high": ...,
+# zh:           "claim": "faster"|"slower"|"undecided"}
+# zh: lines：这次调用在 oneDNN 日志里的行数。至少六对；
+# zh: low、high：开 / 关 的中位数的 95 % 区间。
+# zh: claim：指打开 oneDNN 的一方。快慢不计分。
 import torch
 from time import perf_counter
 from course.onednn_log import log_of

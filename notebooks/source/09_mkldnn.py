@@ -72,12 +72,12 @@ review("09-rnn-family")
 # %% [markdown] en
 # ## Ask the library itself
 #
-# oneDNN writes a line for every primitive it runs, if asked: `torch.backends.mkldnn.verbose`, or `ONEDNN_VERBOSE=1`
-# before the start. `log_of` runs a call and reads those lines into a table. The raw ones look like this:
+# oneDNN's word for one operation, made ready for one shape, is a **primitive**. It writes a line for every primitive it
+# runs, if asked: `torch.backends.mkldnn.verbose`, or `ONEDNN_VERBOSE=1` before the start. `log_of` runs a call and reads those lines into a table. The raw ones look like this:
 # %% [markdown] zh
 # ## 直接问库本身
 #
-# 只要你要求，oneDNN 每执行一个 primitive 就写一行：用 `torch.backends.mkldnn.verbose`，或启动前设 `ONEDNN_VERBOSE=1`。`log_of` 执行一次调用，把这些行读成表。原始的行长这样：
+# oneDNN 把“为某个形状准备好的一个操作”叫作 **primitive**（原语）。只要你要求，它每执行一个 primitive 就写一行：用 `torch.backends.mkldnn.verbose`，或启动前设 `ONEDNN_VERBOSE=1`。`log_of` 执行一次调用，把这些行读成表。原始的行长这样：
 # %%
 from torch import nn
 from course.onednn_log import log_of
@@ -99,7 +99,7 @@ log
 # mb8_ic16oc32 .. kh3dh0ph1     batch, channels, kernel, dilation, pad
 # 1.84                          milliseconds
 # ```
-# Your line may name other instructions. `dh0` is a dense kernel. A `reorder` computes nothing: it copies an array into another layout.
+# Your line may name other instructions, and blocks of 8. `dh0` is a dense kernel. A `reorder` computes nothing: it copies an array into another layout.
 # %% [markdown] zh
 # ## 一行该怎么读
 #
@@ -111,7 +111,7 @@ log
 # mb8_ic16oc32 .. kh3dh0ph1     batch、通道、核、空洞、填充
 # 1.84                          毫秒
 # ```
-# 你的那行可能是别的指令。`dh0` 是普通（稠密）卷积核。`reorder` 什么都不算，只是把数组拷贝成另一种布局。
+# 你的那行可能是别的指令，每 8 个一块。`dh0` 是普通（稠密）卷积核。`reorder` 什么都不算，只是把数组拷贝成另一种布局。
 # %%
 explain("09-read-line")
 explain("09-order-lines")
@@ -385,7 +385,7 @@ explain("05-revisit")
 # %% [markdown] en
 # ## Claims you can now make
 #
-# - What oneDNN runs here is what leaves a line: by default not float32 `Linear`, not GRU, not RNN.
+# - What oneDNN runs here is what leaves a line: on x86, by default, not float32 `Linear`, not GRU, not RNN.
 # - It has fixed prices: compile per problem, reorder per call. Small calls may lose; the log shows why.
 # - Instructions count, not the maker; a number type without instructions is emulated.
 # - On and off differ by rounding. Compare with a tolerance.
@@ -396,7 +396,7 @@ explain("05-revisit")
 # %% [markdown] zh
 # ## 现在你可以这样说
 #
-# - 留下日志的才是 oneDNN 跑的：默认情况下不包括 float32 的 `Linear`、GRU 和 RNN。
+# - 留下日志的才是 oneDNN 跑的：x86 上默认不包括 float32 的 `Linear`、GRU 和 RNN。
 # - 它有固定成本：每个问题编译一次，每次调用重排。小调用可能会输，原因写在日志里。
 # - 重要的是指令，不是厂商；没有指令支持的类型只能模拟。
 # - 开与关只差舍入，比较要用容差。

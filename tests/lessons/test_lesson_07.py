@@ -238,6 +238,8 @@ GOOD = {"reference": "float64", "errors": [3e-4, 2.9e-4, 3.1e-4, 3e-4, 2.8e-4, 3
     ({"tolerance": 3e-4, "claim": "undecided"}, 3), ({"claim": "undecided"}, 2), ({"reference": "float32"}, 2),
     ({"errors": [3e-4]}, 1), ({"errors": [3e-4], "reference": "float32"}, 0), ({"low": 5e-4, "high": 6e-4}, 2),
     ({"high": "3.2e-4"}, 2), ({"errors": [float("nan")] * 8}, 1), ({"low": 3.2e-4, "high": 2.8e-4}, 2),
+    ({"errors": [0.0] * 6, "low": 0.0, "high": 0.0}, 3), ({"tolerance": 0.0, "claim": "harmful"}, 2),
+    ({"errors": [-3e-4] * 6}, 1),
 ])
 def test_the_report_is_judged_on_protocol(change, points):
     assert lesson_07.judge_report({**GOOD, **change}).points == points
