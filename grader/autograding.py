@@ -21,6 +21,7 @@ from grader import pool
 from grader.book import Book
 from grader.course import Course
 from grader.intake import take_in
+from grader.late import read_rules
 from grader.marking import whole
 from grader.marking.step import STATE
 from grader.pipeline import Outcome, graded_notebook, outcomes
@@ -53,17 +54,18 @@ def autograde(course: Course, lesson: str, students: Iterable[str] | None = None
     chosen = there if students is None else sorted(set(students))
     if strangers := sorted(set(chosen) - set(there)):
         raise ProjectError(f"{', '.join(strangers)}: no submission of {lesson}; there are {', '.join(there) or 'none'}")
+    read_rules(course.root)  # a fault in late.yaml is said before the first submission
     if not how.sandbox:
         say(UNSAFE)
     failed: dict[str, str] = {}
-    with alone(course), _book(course, lesson) as book, _workers(how) as run:
+    with alone(course), _book(course, lesson) as book, workers(how) as run:
         released = course.root / "release" / lesson / f"{lesson}.ipynb"
         exam = whole.exam(course.root, course.project, lesson, course.language, released, limits(course), how.sandbox)
         whens: dict[str, str] = {}
         todo = _todo(course, lesson, chosen, how.again, whens)
         with tqdm(total=len(chosen), desc=lesson, unit="submission", disable=not sys.stderr.isatty()) as bar:
             for student, answer in run(todo, exam):
-                problem = _keep(course, lesson, book, student, answer, whens.pop(student))
+                problem = keep(course, lesson, book, student, answer, whens.pop(student))
                 if problem:
                     failed[student] = problem
                     say(f"{student}: no grade: {problem}")
@@ -100,7 +102,7 @@ def _book(course: Course, lesson: str) -> Iterator[Book]:
 
 
 @contextmanager
-def _workers(how: How) -> Iterator[Callable]:
+def workers(how: How) -> Iterator[Callable]:
     """What takes submissions and gives answers."""
     if how.cluster is not None:
         cluster = pool.Cluster(how.cluster)
@@ -131,7 +133,7 @@ def _is_marked(course: Course, student: str, lesson: str, digest: str) -> bool:
     return notebook is not None and notebook.metadata.get(STATE, {}).get("submission") == digest
 
 
-def _keep(course: Course, lesson: str, book: Book, student: str, answer: whole.Marked | str, when: str) -> str | None:
+def keep(course: Course, lesson: str, book: Book, student: str, answer: whole.Marked | str, when: str) -> str | None:
     """Marks first, then the graded notebook; returns why there is no grade, or None."""
     place = course.autograded(student, lesson).parent
     if isinstance(answer, str):

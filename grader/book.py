@@ -23,7 +23,7 @@ from nbgrader.api import (
     SubmittedNotebook,
 )
 from nbgrader.preprocessors import AssignLatePenalties
-from sqlalchemy import Table, insert, select, update
+from sqlalchemy import Table, func, insert, select, update
 from sqlalchemy.engine import Connection
 
 from grader.project import Infrastructure
@@ -80,7 +80,7 @@ class Book:
                 key = {"cell_id": self._solutions[name], "notebook_id": notebook}
                 _upsert(db, Comment.__table__, key, {"auto_comment": comment})
         if self._due is not None and stamp is not None and stamp > self._due:
-            self._late(marked.student)
+            self.late(marked.student)
 
     def withdraw(self, student: str) -> None:
         """Take back the automatic marks of a submission that could not be marked: nothing may pass for a grade."""
@@ -98,11 +98,33 @@ class Book:
         with self._gradebook.engine.begin() as connection:
             yield connection
 
-    def _late(self, student: str) -> None:
+    def late(self, student: str) -> None:
         """nbgrader's own step for late work, with the plugin the course has configured."""
         resources = {"nbgrader": {"notebook": self.lesson, "assignment": self.lesson, "student": student,
                                   "db_url": str(self._config.CourseDirectory.get("db_url", "")) or self.url}}
         AssignLatePenalties(config=self._config).preprocess(_Empty(), resources)
+
+    def overdue(self) -> list[str]:
+        """The students who handed in after the due date of the class, whatever extension they have."""
+        if self._due is None:
+            return []
+        with self._gradebook.engine.connect() as db:
+            late = (SubmittedAssignment.assignment_id == self._assignment) & (SubmittedAssignment.timestamp > self._due)
+            return list(db.execute(select(SubmittedAssignment.student_id).where(late)).scalars())
+
+    def penalties(self) -> dict[str, float]:
+        """Student -> the points taken for lateness, for every submission in the gradebook."""
+        query = (select(SubmittedAssignment.student_id, SubmittedNotebook.__table__.c.late_submission_penalty)
+                 .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
+                 .where(SubmittedAssignment.assignment_id == self._assignment).order_by(SubmittedAssignment.student_id))
+        with self._gradebook.engine.connect() as db:
+            return {student: points or 0.0 for student, points in db.execute(query)}
+
+    def top(self) -> float:
+        """The most points the checkpoint gives."""
+        with self._gradebook.engine.connect() as db:
+            cells = select(func.sum(GradeCell.max_score)).where(GradeCell.notebook_id == self._notebook)
+            return float(db.execute(cells).scalar() or 0.0)
 
     @property
     def url(self) -> str:

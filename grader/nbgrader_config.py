@@ -78,3 +78,5 @@ def configure(
     c.Autograde.sanitize_preprocessors = SANITIZE
     c.Autograde.autograde_preprocessors = AUTOGRADE
     c.Autograde.pre_convert_hook = before_autograde(project_root)
+    c.AssignLatePenalties.plugin_class = "grader.late_plugin.LateRules"
+    c.LateRules.course_root = str(root)

@@ -6,8 +6,9 @@ Each is a thin layer over nbgrader's own API; what it adds is that one bad submi
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 import nbformat
@@ -32,8 +33,11 @@ class Outcome:
     problems: list[str] = field(default_factory=list)
 
 
-def release(course: Course, lesson: str) -> None:
-    """Build the source assignment, make nbgrader's release version and hand it out through the exchange."""
+def release(course: Course, lesson: str, due: datetime | None = None) -> None:
+    """Build the source assignment, make nbgrader's release version and hand it out, or out again, through the exchange.
+
+    due: the due date in UTC without a zone; None leaves the one in the gradebook as it is.
+    """
     if lesson not in course.project.checkpoints():
         raise ProjectError(
             f"there is no checkpoint {lesson!r}; there are {', '.join(course.project.checkpoints())}"
@@ -42,7 +46,21 @@ def release(course: Course, lesson: str) -> None:
         raise ProjectError(f"{stray} would overwrite the students' answers at autograde; remove it")
     write_assignment(course.project, lesson, course.language, course.root / "source")
     done(course.api.generate_assignment(lesson), f"generate_assignment {lesson}")
-    done(course.api.release_assignment(lesson), f"release_assignment {lesson}")
+    if due is not None:
+        with course.gradebook as gradebook:
+            gradebook.update_or_create_assignment(lesson, duedate=due)
+    done(_hand_out(course, lesson), f"release_assignment {lesson}")
+
+
+def _hand_out(course: Course, lesson: str) -> dict:
+    """nbgrader's release step; a checkpoint that is out already is replaced."""
+    from nbgrader.utils import capture_log, temp_attrs
+
+    api = course.api
+    with temp_attrs(api.coursedir, assignment_id=lesson):
+        step = api.exchange.ReleaseAssignment(coursedir=api.coursedir, authenticator=api.authenticator, parent=api)
+        step.force = True
+        return capture_log(step)
 
 
 def collect(course: Course, lesson: str) -> int:
@@ -122,21 +140,27 @@ def feedback(course: Course, lesson: str, say: Say = print) -> list[str]:
     return failed
 
 
-def export(course: Course, path: Path, details: Path | None = None) -> None:
-    """Write nbgrader's CSV of all assignments; ``details``: also one row for each student and graded cell."""
+def export(course: Course, path: Path, table: Path | None = None, lessons: Iterable[str] | None = None) -> None:
+    """Write nbgrader's CSV of all assignments, or of ``lessons``; ``table``: also what ``details`` writes."""
     from nbgrader.plugins.export import CsvExportPlugin
 
     plugin = CsvExportPlugin(config=course.config)
     plugin.to = str(path)
+    plugin.assignment = list(lessons or ())
     with course.gradebook as gradebook:
         plugin.export(gradebook)
-    if details is not None:
-        with details.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(["assignment", "student_id", "cell", "points", "max_points"])
-            for lesson in course.project.checkpoints():
-                for student, cells in cell_points(course, lesson).items():
-                    writer.writerows([lesson, student, cell, *pair] for cell, pair in cells.items())
+    if table is not None:
+        details(course, table)
+
+
+def details(course: Course, path: Path) -> None:
+    """Write one row for each student and graded cell."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["assignment", "student_id", "cell", "points", "max_points"])
+        for lesson in course.project.checkpoints():
+            for student, cells in cell_points(course, lesson).items():
+                writer.writerows([lesson, student, cell, *pair] for cell, pair in cells.items())
 
 
 def cell_points(course: Course, lesson: str) -> dict[str, dict[str, tuple[float, float]]]:

@@ -112,11 +112,12 @@ def keys(project: Project, lesson: str) -> dict[str, dict]:
 
 def tasks(project: Project, lesson: str) -> dict[str, Any]:
     """The code tasks of a checkpoint by id. Empty where the lesson has no task module."""
-    return {task.id: task for task in _tasks(project.task_module(lesson))}
+    path = project.task_module(lesson)
+    return {task.id: task for task in _tasks(path, path.stat().st_mtime_ns if path.exists() else 0)}
 
 
 @cache
-def _tasks(path: Path) -> tuple:
+def _tasks(path: Path, _as_of: int) -> tuple:
     if not path.exists():
         return ()
     name = f"_course_tasks_{abs(hash(path))}_{path.stem}"

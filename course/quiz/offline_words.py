@@ -136,7 +136,7 @@ def _shared() -> dict[str, Callable[[], str]]:
     """Words that the cards of the notebooks have already."""
     made: dict[str, Callable[[], str]] = {}
     for kind in KINDS:
-        item: Any = SimpleNamespace(kind=kind)
+        item: Any = SimpleNamespace(kind=kind, slider=None)
         made[f"task_{kind}"] = lambda item=item: task_words(item)
     for state in STATES:
         verdict = Verdict(state, 0.0)

@@ -1,4 +1,4 @@
-"""The instructor's commands: init, release, collect, autograde, feedback, export."""
+"""The instructor's commands: init, release, collect, autograde, feedback."""
 
 from __future__ import annotations
 
@@ -28,25 +28,28 @@ def add(commands: argparse._SubParsersAction) -> None:
         parser = commands.add_parser(name, help=text)
         parser.add_argument("lesson", nargs="+", help="such as 05_cudnn_benchmark")
         parser.set_defaults(run=run)
-        _directory(parser)
+        directory(parser)
+        if name == "release":
+            parser.add_argument("--due", metavar="WHEN", help='such as "2026-12-01 23:59 Europe/Berlin"; late.yaml has the rules')
         if name == "autograde":
             parser.add_argument(
                 "--student", action="append", help="this student only; may be given several times"
             )
             parser.add_argument("--again", action="store_true", help="also mark what is up to date")
-            parser.add_argument("--jobs", type=int, default=0, metavar="N",
-                                help="processes on this machine (default: as many as it has cores)")
-            parser.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler instead, such as tcp://host:8786")
-            parser.add_argument("--no-sandbox", action="store_true",
-                                help="run student code with your own rights; only for submissions you trust")
-    parser = commands.add_parser("export", help="write the marks as CSV")
-    parser.add_argument("--to", type=Path, default=Path("grades.csv"))
-    parser.add_argument("--details", type=Path, help="also one row for each student and graded cell")
-    parser.set_defaults(run=run_export)
-    _directory(parser)
+            marking_options(parser)
 
 
-def _directory(parser: argparse.ArgumentParser) -> None:
+def marking_options(parser: argparse.ArgumentParser) -> None:
+    """Where submissions are marked."""
+    parser.add_argument("--jobs", type=int, default=0, metavar="N",
+                        help="processes on this machine (default: as many as it has cores)")
+    parser.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler instead, such as tcp://host:8786")
+    parser.add_argument("--no-sandbox", action="store_true",
+                        help="run student code with your own rights; only for submissions you trust")
+
+
+def directory(parser: argparse.ArgumentParser) -> None:
+    """Which course directory."""
     parser.add_argument("--dir", type=Path, default=Path("."), help="the course directory (default: here)")
 
 
@@ -57,12 +60,13 @@ def run_init(arguments: argparse.Namespace) -> int:
 
 
 def run_release(arguments: argparse.Namespace) -> int:
+    from grader.moments import utc
     from grader.pipeline import release
 
-    course = Course(arguments.dir)
+    course, due = Course(arguments.dir), utc(arguments.due) if arguments.due else None
     for lesson in arguments.lesson:
-        release(course, lesson)
-        print(f"released {lesson}")
+        release(course, lesson, due)
+        print(f"released {lesson}" + (f", due {due:%Y-%m-%d %H:%M} UTC" if due else ""))
     return 0
 
 
@@ -95,11 +99,3 @@ def run_feedback(arguments: argparse.Namespace) -> int:
 
     course = Course(arguments.dir)
     return int(any([feedback(course, lesson) for lesson in arguments.lesson]))
-
-
-def run_export(arguments: argparse.Namespace) -> int:
-    from grader.pipeline import export
-
-    export(Course(arguments.dir), arguments.to, arguments.details)
-    print(f"wrote {arguments.to}")
-    return 0

@@ -9,7 +9,7 @@ from course.quiz.items import Item
 from course.quiz.marking import mark
 from course.quiz.sheet import MIME
 from course.verdict import Verdict
-from grader.marking import render
+from grader.marking import fingerprints, render
 from grader.marking.answers import keyed_items, stored
 from grader.marking.execute import PROBES
 from grader.marking.running import Found
@@ -36,7 +36,11 @@ class Mark(CourseStep):
 
 
 def mark_cells(nb: NotebookNode, items: dict[str, Item], tasks: dict[str, Task], found: Found, language: str) -> None:
-    """Give every graded cell its mark, from the answers kept in the notebook and from what the probes found."""
+    """Give every graded cell its mark, from the answers kept in the notebook and from what the probes found.
+
+    What each mark rests on, and how the parts of a task came out, stays in the notebook's metadata.
+    """
+    prints, verdicts = {}, {}
     for cell in nb.cells:
         if cell.metadata.get("nbgrader", {}).get("grade"):
             identity, top = grade_id(cell), float(cell.metadata.nbgrader.points)
@@ -47,11 +51,13 @@ def mark_cells(nb: NotebookNode, items: dict[str, Item], tasks: dict[str, Task],
             else:
                 raise Infrastructure(f"the graded cell {identity!r} is neither an item nor a task")
             points = verdict.points / verdict.max_points * top
+            prints[identity] = fingerprints.of_cell(items.get(identity) or tasks[identity], top)
+            verdicts[identity] = {"state": verdict.state, "parts": verdict.evidence.get("parts")}
             cell.outputs = [render.result(points, top, verdict.state, blocks, language)]
             cell.execution_count = None
         elif cell.cell_type == "code":  # the sheet a fresh kernel draws knows nothing of the harvest
             cell.outputs = [output for output in cell.outputs if MIME not in output.get("data", {})]
-    state(nb)["marked"] = True
+    state(nb).update(marked=True, verdicts=verdicts, fingerprints={**prints, "program": fingerprints.of_program()})
     said = notes(nb, language)
     if said:
         nb.cells.insert(0, render.notes_cell(said, language))

@@ -80,6 +80,7 @@ def _compared(task: Task, cases: list[Case], found: dict[int, dict[str, Any]], t
         if state != "right":
             wrong.setdefault(case.part, []).append(state)
     points = float(sum(part.points for name, part in task.parts.items() if name not in wrong))
+    parts = {name: 0.0 if name in wrong else float(part.points) for name, part in task.parts.items()}
     messages: list[Text] = []
     for name, part in task.parts.items():
         if name in wrong:
@@ -87,8 +88,10 @@ def _compared(task: Task, cases: list[Case], found: dict[int, dict[str, Any]], t
                 _reason(part.reason, part.points, wrong[name], sum(c.part == name for c in cases))
             )
     if not wrong:
-        return correct(both("Right for every input that was tried.", "试过的所有输入都正确。"), points=top)
-    return partly(points, top, *messages) if points else incorrect(*messages, max_points=top)
+        return correct(both("Right for every input that was tried.", "试过的所有输入都正确。"), points=top, parts=parts)
+    if points:
+        return partly(points, top, *messages, parts=parts)
+    return incorrect(*messages, max_points=top, parts=parts)
 
 
 def _state(task: Task, case: Case, result: dict[str, Any]) -> str:

@@ -1,0 +1,45 @@
+"""``python -m grader report``: what a marked checkpoint says about the teaching, as a page and as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from grader.commands.course import directory
+from grader.course import Course
+from grader.project import LANGUAGES
+
+
+def add(commands: argparse._SubParsersAction) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser("report", help="what should I teach again? numbers of every question and task")
+    parser.add_argument("lesson", help="such as 05_cudnn_benchmark")
+    parser.add_argument("--to", type=Path, help="the page (default: report-LESSON.html)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="the numbers, too")
+    parser.add_argument("--language", choices=LANGUAGES, help="default: the course's")
+    parser.add_argument("--names", action="store_true", help="name the students without a grade; then show it to nobody else")
+    directory(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from course.i18n import pick
+    from course.quiz.rich import plain
+    from grader.reporting.collect import gather
+    from grader.reporting.numbers import analyse
+    from grader.reporting.page import page
+    from grader.reporting.words import teach_again
+
+    course = Course(arguments.dir)
+    language = arguments.language or course.language
+    found = analyse(gather(course, arguments.lesson))
+    to = arguments.to or Path(f"report-{arguments.lesson}.html")
+    to.write_text(page(found, language, arguments.names), encoding="utf-8")
+    if arguments.json:
+        shown = found if arguments.names else {**found, "without_grade": len(found["without_grade"]), "blank": len(found["blank"])}
+        arguments.json.write_text(json.dumps(shown, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    for sentence in teach_again(found):
+        print(plain(pick(sentence, language)))
+    print(f"wrote {to}" + (f" and {arguments.json}" if arguments.json else ""))
+    return 0

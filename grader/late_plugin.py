@@ -1,0 +1,27 @@
+"""nbgrader's late submission plugin, with the rules of ``late.yaml``: stock commands and ours take the same points."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nbgrader.plugins import LateSubmissionPlugin
+from traitlets import Unicode
+
+from grader.late import penalty, read_rules
+
+
+class LateRules(LateSubmissionPlugin):
+    """Set by ``grader.nbgrader_config`` as ``c.AssignLatePenalties.plugin_class``.
+
+    Extensions given in nbgrader itself (``grant_extension``) count as well; the later date holds.
+    """
+
+    course_root = Unicode(".", help="the course directory with late.yaml").tag(config=True)
+
+    def late_submission_penalty(self, student_id: str, score: float, total_seconds_late: float) -> float | None:
+        """Points to take, or None for none. Called for submissions after the due date. Raises ProjectError."""
+        rules, lesson = read_rules(Path(self.course_root)), self.parent.assignment_id
+        submission = self.parent.gradebook.find_submission(lesson, student_id)
+        handed_in, due = submission.timestamp, submission.duedate
+        late = (handed_in - rules.due(lesson, student_id, due)).total_seconds()
+        return penalty(rules.table(lesson), late, score, submission.max_score) or None

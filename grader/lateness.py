@@ -1,0 +1,37 @@
+"""Take late points anew for a whole class, without marking: after the rules, an extension or the due date changed."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass
+
+from grader.autograding import alone
+from grader.book import Book
+from grader.course import Course
+from grader.late import read_rules
+from grader.marks import require
+
+
+@dataclass(frozen=True)
+class LateChange:
+    """What lateness took from one student before and takes now, in points."""
+
+    student: str
+    old: float
+    new: float
+
+
+def recompute(course: Course, lesson: str) -> tuple[list[LateChange], int]:
+    """Apply the rules to every submission through nbgrader's own step; (who changes, how many lose points now).
+
+    Raises ProjectError for rules that cannot be read and for a checkpoint that was never released.
+    """
+    require(course, lesson)
+    read_rules(course.root)
+    with alone(course), closing(Book(course, lesson)) as book:
+        before = book.penalties()
+        for student in sorted({*book.overdue(), *(name for name, points in before.items() if points)}):
+            book.late(student)
+        after = book.penalties()
+    changes = [LateChange(student, old, after[student]) for student, old in before.items() if old != after[student]]
+    return changes, sum(1 for points in after.values() if points)

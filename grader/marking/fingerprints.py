@@ -1,0 +1,113 @@
+"""What a mark rests on, as short hashes kept in the graded notebook: when a mark changes, they say what changed.
+
+Of a question the key, its words and its points; of a task everything its hidden test is made of; and, for all
+cells together, the code that marks and the versions it ran on.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import importlib.metadata
+import json
+import platform
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from course.quiz.items import Item
+from grader.project import HERE
+from grader.tasks.base import Task
+
+PROGRAM = ("course/quiz/marking.py", "course/quiz/harvesting.py", "grader/marking/harvest.py", "grader/marking/mark.py",
+           "grader/marking/probe.py", "grader/marking/repair.py", "grader/marking/running.py", "grader/marking/tasks.py",
+           "grader/tasks/base.py")
+LENGTH = 16  # hex digits
+
+
+def of_cell(subject: Item | Task, points: float) -> dict[str, Any]:
+    """{"points", "key", "words"} of one graded cell. points: what the cell is worth in the released notebook."""
+    if isinstance(subject, Task):
+        return {"points": points, "key": of_task(subject), "words": ""}
+    held = _items.get(id(subject))
+    if held is None or held[0] is not subject:  # questions are read once a process, and marked thousands of times
+        held = _items[id(subject)] = (subject, *_of_item(subject))
+    return {"points": points, "key": held[1], "words": held[2]}
+
+
+_items: dict[int, tuple[Item, str, str]] = {}
+
+
+def _of_item(item: Item) -> tuple[str, str]:
+    number = item.number
+    key = {"kind": item.kind, "correct": sorted(item.correct), "order": item.order,
+           "number": None if number is None else [number.value, number.low, number.high]}
+    return _hash(key), _hash({**asdict(item), "points": None})
+
+
+def of_program() -> dict[str, str]:
+    """{"code", "versions"}: a hash of the code that marks, and what it runs on in words."""
+    return dict(_program())
+
+
+@functools.cache
+def _program() -> tuple[tuple[str, str], ...]:
+    code = _hash([(HERE / name).read_text(encoding="utf-8") for name in PROGRAM])
+    try:
+        torch = importlib.metadata.version("torch")
+    except importlib.metadata.PackageNotFoundError:
+        torch = "none"
+    return ("code", code), ("versions", f"Python {platform.python_version()}, torch {torch}")
+
+
+def of_task(task: Task) -> str:
+    """Changes when the test does: its inputs, reference, parts, and every helper of the file that they use."""
+    path = Path((task.judge or task.reference).__globals__["__file__"])
+    return _of_task(path, task.id, path.stat().st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=256)
+def _of_task(path: Path, identity: str, _as_of: int) -> str:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    made = next((node for node in ast.walk(tree) if isinstance(node, ast.Call) and any(
+        word.arg == "id" and isinstance(word.value, ast.Constant) and word.value.value == identity
+        for word in node.keywords)), None)
+    if made is None:  # made in some other way: the whole file counts
+        return _hash(ast.unparse(tree))
+    defined = {name: node for node in tree.body for name in _names_defined(node)}
+    used, waiting = [ast.unparse(made)], [made]
+    while waiting:
+        for node in ast.walk(waiting.pop()):
+            if isinstance(node, ast.Name) and node.id in defined:
+                source = defined.pop(node.id)
+                waiting.append(source)
+                used.append(_text(source, path))
+    return _hash(sorted(set(used)))
+
+
+def _names_defined(node: ast.stmt) -> Iterator[str]:
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        yield node.name
+    elif isinstance(node, (ast.Import, ast.ImportFrom)):
+        yield from ((alias.asname or alias.name).split(".")[0] for alias in node.names)
+    else:
+        yield from (inner.id for inner in ast.walk(node)
+                    if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store))
+
+
+def _text(node: ast.stmt, path: Path) -> str:
+    """The code of one definition; of an import from the project also the imported file."""
+    text = ast.unparse(node)
+    if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in ("course", "grader"):
+        for root in (path.parents[2], HERE):
+            imported = root / f"{node.module.replace('.', '/')}.py"
+            if imported.exists():
+                return text + imported.read_text(encoding="utf-8")
+    return text
+
+
+def _hash(value: Any) -> str:
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:LENGTH]

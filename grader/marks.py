@@ -1,0 +1,85 @@
+"""What the gradebook says of a class, read in one query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from grader.project import ProjectError
+
+if TYPE_CHECKING:
+    from grader.course import Course
+
+
+@dataclass(frozen=True)
+class CellMark:
+    """One graded cell of one student. auto, manual: None where there is no such mark; the manual one counts."""
+
+    auto: float | None
+    manual: float | None = None
+    top: float = 0.0
+    extra: float = 0.0
+
+    @property
+    def points(self) -> float | None:
+        """What counts, extra credit included; None for no mark at all."""
+        counts = self.auto if self.manual is None else self.manual
+        return None if counts is None else counts + self.extra
+
+
+def cell_marks(course: Course, lesson: str) -> dict[str, dict[str, CellMark]]:
+    """Student -> graded cell -> mark, for everyone who has a submission in the gradebook."""
+    from nbgrader.api import Assignment, Grade, GradeCell, SubmittedAssignment, SubmittedNotebook
+    from sqlalchemy import select
+
+    query = (select(SubmittedAssignment.student_id, GradeCell.name, Grade.auto_score, Grade.manual_score,
+                    GradeCell.max_score, Grade.extra_credit)
+             .select_from(Grade)
+             .join(GradeCell, GradeCell.id == Grade.cell_id)
+             .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
+             .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
+             .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
+             .where(Assignment.name == lesson).order_by(SubmittedAssignment.student_id))
+    table: dict[str, dict[str, CellMark]] = {}
+    with course.gradebook as gradebook:
+        for student, cell, auto, manual, top, extra in gradebook.db.execute(query):
+            table.setdefault(student, {})[cell] = CellMark(auto, manual, top, extra or 0.0)
+    return table
+
+
+@dataclass(frozen=True)
+class Totals:
+    """One checkpoint of a class. points: student -> points with late points taken; None for no grade."""
+
+    lesson: str
+    top: float
+    points: dict[str, float | None]
+
+
+def totals(course: Course, lesson: str) -> Totals:
+    """What each student gets for a checkpoint in the end. Raises Infrastructure where it was never released."""
+    from contextlib import closing
+
+    from grader.book import Book
+
+    with closing(Book(course, lesson)) as book:
+        late, top = book.penalties(), book.top()
+    points: dict[str, float | None] = {}
+    for student, cells in cell_marks(course, lesson).items():
+        each = [mark.points for mark in cells.values()]
+        points[student] = None if None in each else max(0.0, round(sum(each) - late.get(student, 0.0), 4))
+    return Totals(lesson, top, points)
+
+
+def require(course: Course, *lessons: str) -> None:
+    """Raises ProjectError for a checkpoint that is not released in this course directory."""
+    there = released(course)
+    if wrong := [lesson for lesson in lessons if lesson not in there]:
+        raise ProjectError(f"{', '.join(wrong)}: not released here; there are {', '.join(there) or 'none'}")
+
+
+def released(course: Course) -> list[str]:
+    """The checkpoints that are in the gradebook, in order."""
+    with course.gradebook as gradebook:
+        known = {assignment.name for assignment in gradebook.assignments}
+    return [lesson for lesson in course.project.checkpoints() if lesson in known]

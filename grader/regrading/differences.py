@@ -1,0 +1,84 @@
+"""Old marks beside new ones: who changes, in which cell, and what changed of ours. Pure functions on plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from grader.marks import CellMark
+
+NOTHING = "NOTHING OF OURS CHANGED: the same submission came out differently this time; look at it by hand"
+UNKNOWN = "marked by an earlier version, which did not keep what the mark rests on"
+Prints = Mapping[str, Any]  # as grader.marking.fingerprints makes them, by cell
+
+
+@dataclass(frozen=True)
+class Change:
+    """One mark that is not what it was. manual: the mark given by hand, which stays and counts."""
+
+    student: str
+    cell: str
+    old: float | None
+    new: float
+    old_top: float
+    new_top: float
+    why: str
+    manual: float | None = None
+
+
+def why(cell: str, before: Prints, now: Prints, same_submission: bool = True) -> str:
+    """What changed between two markings of a cell, in words."""
+    found = []
+    if not same_submission:
+        found.append("another submission was handed in since")
+    if cell not in before:
+        return "; ".join([*found, UNKNOWN])
+    old, new = before[cell], now[cell]
+    if old["points"] != new["points"]:
+        found.append(f"its points: {old['points']:g} -> {new['points']:g}")
+    if old["key"] != new["key"]:
+        found.append("its key" if new["words"] else "its hidden test")
+    ours, then = now.get("program", {}), before.get("program", {})
+    if ours.get("code") != then.get("code"):
+        found.append("the code that marks")
+    if ours.get("versions") != then.get("versions"):
+        found.append(f"what it runs on ({then.get('versions')} -> {ours.get('versions')})")
+    return "; ".join(found) or NOTHING
+
+
+def changes(student: str, old: Mapping[str, CellMark], new: Mapping[str, float], before: Prints, now: Prints,
+            same_submission: bool = True) -> list[Change]:
+    """The cells of one student whose mark or maximum changes, in the order of ``new``."""
+    found = []
+    for cell, points in new.items():
+        was, top = old.get(cell, CellMark(None)), now[cell]["points"]
+        if was.auto is None or abs(was.auto - points) > 1e-9 or was.top != top:
+            found.append(Change(student, cell, was.auto, points, was.top, top,
+                                why(cell, before, now, same_submission), was.manual))
+    return found
+
+
+def of_ours(before: Prints, now: Prints) -> list[str]:
+    """What changed of ours for one submission, whether or not its marks did: ``05-c-crop: its key``."""
+    found = [f"{cell}: {why(cell, {**before, 'program': now.get('program')}, now)}" for cell in now
+             if cell != "program" and cell in before
+             and any(before[cell].get(part) != now[cell][part] for part in ("points", "key"))]
+    found += [f"{cell}: only its words or explanations" for cell in now if cell != "program" and cell in before
+              and before[cell].get("key") == now[cell]["key"] and before[cell].get("words") != now[cell]["words"]]
+    return found
+
+
+def lines(found: list[Change]) -> list[str]:
+    """The table of changes: one line a cell."""
+    if not found:
+        return []
+    rows = [(c.student, c.cell, f"{_points(c.old, c.old_top)} -> {_points(c.new, c.new_top)}",
+             c.why + (f" (the manual mark {c.manual:g} stays and counts)" if c.manual is not None else ""))
+            for c in found]
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    return ["  ".join([*(text.ljust(width) for text, width in zip(row, widths, strict=False)), row[3]]) for row in rows]
+
+
+def _points(points: float | None, top: float) -> str:
+    return "none" if points is None else f"{points:g}/{top:g}"

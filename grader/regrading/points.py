@@ -1,0 +1,56 @@
+"""The points of graded cells where nbgrader keeps them: the released notebook, the source and the gradebook."""
+
+from __future__ import annotations
+
+import os
+
+import nbformat
+from nbgrader.api import GradeCell, SourceCell
+from nbgrader.utils import compute_checksum
+
+from grader.authoring.publish import text_of
+from grader.course import Course
+from grader.marking.step import grade_id
+from grader.project import Project, checkpoint_items, tasks
+
+
+def wanted(project: Project, lesson: str) -> dict[str, float]:
+    """Graded cell -> its points as the course says now."""
+    found = {name: float(item["points"]) for name, item in checkpoint_items(project, lesson).items() if "points" in item}
+    return found | {name: float(task.points) for name, task in tasks(project, lesson).items()}
+
+
+def patched(text: str, points: dict[str, float]) -> str:
+    """A notebook's text with these points in its graded cells, and nothing else changed."""
+    notebook, changed = nbformat.reads(text, as_version=4), False
+    for cell in notebook.cells:
+        data = cell.metadata.get("nbgrader", {})
+        if data.get("grade") and data.get("points") != points.get(grade_id(cell), data.get("points")):
+            new = points[grade_id(cell)]
+            data["points"], changed = int(new) if new.is_integer() else new, True
+            if "checksum" in data:  # nbgrader's own, which covers the points
+                data["checksum"] = compute_checksum(cell)
+    return text_of(notebook) if changed else text
+
+
+def put(course: Course, lesson: str) -> None:
+    """Bring the points of a released checkpoint up to date, so that stock commands mark with them too."""
+    points = wanted(course.project, lesson)
+    for folder in ("source", "release"):
+        path = course.root / folder / lesson / f"{lesson}.ipynb"
+        if path.exists():
+            text = path.read_text(encoding="utf-8")
+            new = patched(text, points)
+            if new != text:
+                fresh = path.with_name(path.name + ".new")
+                fresh.write_text(new, encoding="utf-8")
+                os.replace(fresh, path)
+    released = nbformat.read(course.root / "release" / lesson / f"{lesson}.ipynb", as_version=4)
+    sums = {grade_id(cell): cell.metadata.nbgrader.get("checksum") for cell in released.cells if grade_id(cell)}
+    with course.gradebook as gradebook:
+        notebook = gradebook.find_notebook(lesson, lesson)
+        for cell in gradebook.db.query(GradeCell).filter(GradeCell.notebook_id == notebook.id):
+            cell.max_score = points.get(cell.name, cell.max_score)
+        for cell in gradebook.db.query(SourceCell).filter(SourceCell.notebook_id == notebook.id):
+            cell.checksum = sums.get(cell.name, cell.checksum)
+        gradebook.db.commit()

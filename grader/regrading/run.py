@@ -1,0 +1,167 @@
+"""``regrade --diff`` marks all again and keeps the result aside; ``regrade --write`` writes exactly that.
+
+What was marked lies in ``regrade/<lesson>/`` of the course directory until it is written. Writing is refused where a
+submission, a key or a test is no longer the one that was marked.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import nbformat
+from tqdm import tqdm
+
+from grader.autograding import UNSAFE, How, alone, keep, limits, workers
+from grader.book import Book
+from grader.course import Course
+from grader.intake import reason_of
+from grader.late import read_rules
+from grader.marking import fingerprints, whole
+from grader.marking.answers import keyed_items
+from grader.marking.step import STATE
+from grader.marks import cell_marks, require
+from grader.pipeline import graded_notebook
+from grader.project import ProjectError, tasks
+from grader.regrading import points
+from grader.regrading.differences import Change, changes, lines, of_ours
+
+Say = Callable[[str], None]
+PLAN = "plan.json"
+
+
+@dataclass
+class Found:
+    """What marking again would do. kept: (student, cell, manual mark); failed: student -> why the mark stays as it is."""
+
+    marked: int = 0
+    changes: list[Change] = field(default_factory=list)
+    kept: list[tuple[str, str, float]] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+    unmarked: list[str] = field(default_factory=list)
+    ours: list[str] = field(default_factory=list)
+
+
+def diff(course: Course, lesson: str, how: How | None = None, say: Say = print) -> Found:
+    """Mark every marked submission again without touching a mark. Raises ProjectError and Infrastructure."""
+    require(course, lesson)
+    how, found = how or How(), Found()
+    if not how.sandbox:
+        say(UNSAFE)
+    place = course.root / "regrade" / lesson
+    with alone(course), workers(how) as run:
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir(parents=True)
+        old = cell_marks(course, lesson)
+        exam = _exam(course, lesson, how)
+        todo = [student for student in course.submitted(lesson) if graded_notebook(course, student, lesson) is not None]
+        found.unmarked = sorted(set(course.submitted(lesson)) - set(todo))
+        ours: dict[str, None] = {}
+        with tqdm(total=len(todo), desc=lesson, unit="submission", disable=not sys.stderr.isatty()) as bar:
+            for student, answer in run(_submissions(course, lesson, todo), exam):
+                bar.update()
+                if isinstance(answer, str):
+                    found.failed[student] = answer
+                    continue
+                before, now = graded_notebook(course, student, lesson).metadata[STATE], _state(answer.notebook)
+                prints = before.get("fingerprints", {})
+                same = before.get("submission") in (None, now["submission"])  # stock nbgrader keeps no digest
+                same = same or reason_of(course.root, student, lesson) is not None  # what was damaged has been replaced
+                found.changes += changes(student, old.get(student, {}), answer.scores, prints, now["fingerprints"], same)
+                found.kept += [(student, cell, mark.manual) for cell, mark in old.get(student, {}).items()
+                               if mark.manual is not None]
+                found.marked += 1
+                ours |= dict.fromkeys(of_ours(prints, now["fingerprints"]))
+                (place / f"{student}.json").write_text(json.dumps(dataclasses.asdict(answer)), encoding="utf-8")
+        found.ours = list(ours)
+        found.changes.sort(key=lambda change: (change.student, change.cell))
+        _replace(place / PLAN, json.dumps({"rests on": _rests_on(course, lesson), "sandbox": how.sandbox}))
+    return found
+
+
+def write(course: Course, lesson: str) -> list[str]:
+    """Write what the last ``diff`` marked; returns the students written. Raises ProjectError where that is not possible.
+
+    Stopped in the middle it goes on when it is called again.
+    """
+    place = course.root / "regrade" / lesson
+    if not (place / PLAN).exists():
+        raise ProjectError(f"nothing is waiting to be written; run `python -m grader regrade {lesson} --diff` first")
+    again = f"run `python -m grader regrade {lesson} --diff` again"
+    read_rules(course.root)
+    with alone(course):
+        plan = json.loads((place / PLAN).read_text(encoding="utf-8"))
+        if plan["rests on"] != _rests_on(course, lesson):
+            raise ProjectError(f"a key, the points, a test or the marking code changed since the differences were shown; {again}")
+        waiting = sorted(path.stem for path in place.glob("*.json") if path.name != PLAN)
+        if stale := [student for student in waiting if _digest(course, lesson, student) != _digest_of(place, student)]:
+            raise ProjectError(f"handed in anew since the differences were shown: {', '.join(stale)}; {again}")
+        points.put(course, lesson)
+        with closing(Book(course, lesson)) as book:
+            for student in waiting:
+                path = place / f"{student}.json"
+                answer = whole.Marked(**json.loads(path.read_text(encoding="utf-8")))
+                when = whole.read(course.root / "submitted" / student / lesson, lesson, student).when
+                keep(course, lesson, book, student, answer, when)
+                path.unlink()
+        shutil.rmtree(place)
+    return waiting
+
+
+def report(found: Found) -> str:
+    """What ``diff`` found, for the instructor."""
+    who = {change.student for change in found.changes}
+    said = [*lines(found.changes), ""] if found.changes else []
+    said += [f"changed of ours: {sentence}" for sentence in found.ours]
+    said.append(f"{found.marked} submissions marked again, {len(who)} change, nothing is written yet")
+    if found.kept:
+        names = ", ".join(f"{student} {cell} ({mark:g})" for student, cell, mark in found.kept)
+        said.append(f"manual marks, which stay and count: {names}")
+    said += [f"{student}: could not be marked again, its marks stay: {reason}" for student, reason in found.failed.items()]
+    if found.unmarked:
+        said.append(f"not marked before, so not here (autograde marks them): {', '.join(found.unmarked)}")
+    return "\n".join(said)
+
+
+def _exam(course: Course, lesson: str, how: How) -> whole.Exam:
+    """As for autograding, but with the points as they are in the course now."""
+    released = course.root / "release" / lesson / f"{lesson}.ipynb"
+    exam = whole.exam(course.root, course.project, lesson, course.language, released, limits(course), how.sandbox)
+    return dataclasses.replace(exam, released=points.patched(exam.released, points.wanted(course.project, lesson)))
+
+
+def _submissions(course: Course, lesson: str, students: list[str]) -> Iterator[whole.Submission]:
+    for student in students:
+        yield whole.read(course.root / "submitted" / student / lesson, lesson, student)
+
+
+def _rests_on(course: Course, lesson: str) -> dict:
+    """All that decides the marks now, except the submissions."""
+    subjects = {**keyed_items(course.project, lesson), **tasks(course.project, lesson)}
+    cells = {name: fingerprints.of_cell(subject, float(subject.points)) for name, subject in subjects.items()}
+    return {**cells, "program": fingerprints.of_program()["code"]}
+
+
+def _state(notebook: str) -> dict:
+    return nbformat.reads(notebook, as_version=4).metadata[STATE]
+
+
+def _digest(course: Course, lesson: str, student: str) -> str:
+    return whole.read(course.root / "submitted" / student / lesson, lesson, student).digest
+
+
+def _digest_of(place: Path, student: str) -> str:
+    return _state(json.loads((place / f"{student}.json").read_text(encoding="utf-8"))["notebook"])["submission"]
+
+
+def _replace(path: Path, text: str) -> None:
+    fresh = path.with_name(path.name + ".new")
+    fresh.write_text(text, encoding="utf-8")
+    os.replace(fresh, path)

@@ -1,0 +1,81 @@
+"""From a course directory to plain data: the questions with their keys, and what each student did and got."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from course.quiz.bank import Bank
+from course.quiz.harvesting import decoded, history_of
+from course.quiz.items import Item
+from course.quiz.marking import misconceptions_of
+from grader.course import Course
+from grader.intake import MOST_BYTES
+from grader.marking.answers import keyed_items, stored
+from grader.marking.step import STATE
+from grader.marks import cell_marks, require
+from grader.pipeline import graded_notebook
+from grader.project import tasks
+from grader.tasks.base import Task
+
+Data = dict[str, Any]
+
+
+def gather(course: Course, lesson: str) -> Data:
+    """{"lesson", "cells", "beliefs", "students"} as ``grader.reporting.numbers.analyse`` takes them. Raises ProjectError."""
+    require(course, lesson)
+    items, hidden = keyed_items(course.project, lesson), tasks(course.project, lesson)
+    marks = cell_marks(course, lesson)
+    names = sorted({*marks, *course.submitted(lesson)})
+    tops = next((mark for mark in marks.values()), {})
+    order = [*items, *hidden]
+    return {
+        "lesson": lesson,
+        "cells": [_cell(items.get(name) or hidden[name], tops[name].top) for name in order if name in tops],
+        "beliefs": dict(Bank(course.project.items).misconceptions()),
+        "students": [_student(course, lesson, name, items, marks.get(name, {})) for name in names],
+    }
+
+
+def _cell(subject: Item | Task, top: float) -> Data:
+    if isinstance(subject, Task):
+        parts = [{"id": name, "top": float(part.points), "reason": part.reason} for name, part in subject.parts.items()]
+        return {"id": subject.id, "kind": "task", "top": top, "stem": f"`{subject.name}`", "parts": parts, "offered": []}
+    right = subject.order if subject.kind == "order" else subject.correct
+    cell: Data = {"id": subject.id, "kind": subject.kind, "top": top, "stem": subject.stem, "right": list(right),
+                  "options": [{"id": one.id, "text": one.text, "right": one.id in right, "belief": one.misconception}
+                              for one in subject.options]}
+    offered = [one.misconception for one in subject.options]
+    if subject.number is not None:
+        number = subject.number
+        cell["number"] = {"value": number.value, "low": number.low, "high": number.high, "unit": number.unit,
+                          "traps": [{"low": one.low, "high": one.high, "belief": one.misconception} for one in number.traps]}
+        offered = [one.misconception for one in number.traps]
+    cell["offered"] = sorted({belief for belief in offered if belief})
+    return cell
+
+
+def _student(course: Course, lesson: str, name: str, items: dict[str, Item], marks: Data) -> Data:
+    notebook = graded_notebook(course, name, lesson)
+    state = notebook.metadata.get(STATE, {}) if notebook is not None else {}
+    points = {cell: mark.points for cell, mark in marks.items()}
+    graded = bool(state.get("marked")) and bool(points) and None not in points.values()
+    answers = {item: dict(answer) for item, answer in state.get("answers", {}).items() if item in items}
+    verdicts = state.get("verdicts", {})
+    return {
+        "name": name, "graded": graded, "points": points if graded else {},
+        "manual": [cell for cell, mark in marks.items() if mark.manual is not None],
+        "states": {cell: verdict["state"] for cell, verdict in verdicts.items()},
+        "parts": {cell: dict(verdict["parts"]) for cell, verdict in verdicts.items() if verdict.get("parts")},
+        "answers": answers,
+        "beliefs": {item: misconceptions_of(items[item], stored(answer)) for item, answer in answers.items()},
+        "history": [[item, dict(answer)] for item, answer in history(course.root, name, lesson) if item in items],
+    }
+
+
+def history(root: Path, student: str, lesson: str) -> list[tuple[str, Data]]:
+    """(item, answer) pairs of the file beside a submission, oldest first; none where there is no sound file."""
+    path = root / "submitted" / student / lesson / f"{lesson}.answers.json"
+    if path.is_symlink() or not path.is_file() or path.stat().st_size > MOST_BYTES:
+        return []
+    return history_of(decoded(path.read_text(encoding="utf-8", errors="replace")))

@@ -1,0 +1,46 @@
+"""From a marked course directory to what is compared: code, wrong answers, time stamps."""
+
+from __future__ import annotations
+
+import nbformat
+
+from grader.authoring.build import answer_id, assignment_notebook
+from grader.course import Course
+from grader.marking.step import STATE, grade_id
+from grader.marks import require
+from grader.pipeline import graded_notebook
+from grader.project import ProjectError, tasks
+from grader.reporting.collect import history
+from grader.similarity.evidence import Work, words
+
+WRONG = ("incorrect", "partly")
+
+
+def gather(course: Course, lesson: str) -> tuple[dict[str, Work], dict[str, list[str]]]:
+    """(student -> work, task -> starter code and our solution). Raises ProjectError where nothing is marked."""
+    require(course, lesson)
+    hidden = {name: answer_id(name) for name in tasks(course.project, lesson)}
+    released = nbformat.read(course.root / "release" / lesson / f"{lesson}.ipynb", as_version=4)
+    solved = assignment_notebook(course.project, lesson, course.language)
+    known = {name: [_source(released, cell), _source(solved, cell)] for name, cell in hidden.items()}
+    works = {}
+    for student in course.submitted(lesson):
+        notebook = graded_notebook(course, student, lesson)
+        if notebook is not None:
+            works[student] = _work(course, lesson, student, notebook, hidden)
+    if not works:
+        raise ProjectError(f"no submission of {lesson} is marked yet; run `python -m grader autograde {lesson}` first")
+    return works, known
+
+
+def _work(course: Course, lesson: str, student: str, notebook: nbformat.NotebookNode, hidden: dict[str, str]) -> Work:
+    state = notebook.metadata.get(STATE, {})
+    verdicts, answers = state.get("verdicts", {}), state.get("answers", {})
+    wrong = {item: words(answer) for item, answer in answers.items() if verdicts.get(item, {}).get("state") in WRONG}
+    given = [*answers.items(), *history(course.root, student, lesson)]
+    times = frozenset((item, answer["time"]) for item, answer in given if answer.get("time"))
+    return Work({name: _source(notebook, cell) for name, cell in hidden.items()}, wrong, times)
+
+
+def _source(notebook: nbformat.NotebookNode, identity: str) -> str:
+    return next((cell.source for cell in notebook.cells if grade_id(cell) == identity), "")
