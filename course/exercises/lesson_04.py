@@ -88,10 +88,10 @@ LOSE = Exercise(
     title=both("Find a layer that does not miss its library", "找一个离了加速库也不慢的层"),
     hints=(
         both("Which of the six intervals of the stand-in held 1?", "替身实验的六个区间里，哪些包含 1？"),
-        both("Matrix products in float32 go to another library, pooling to PyTorch itself.",
-             "float32 的矩阵乘法归别的库，池化归 PyTorch 自己。"),
-        both("`layer, x = torch.nn.Linear(256, 256), torch.randn(64, 256)`, then run the race again.",
-             "`layer, x = torch.nn.Linear(256, 256), torch.randn(64, 256)`，再跑一次。"),
+        both("On most machines matrix products in float32 go to another library; pooling is PyTorch's own everywhere.",
+             "在多数机器上，float32 的矩阵乘法归别的库；池化在哪儿都归 PyTorch 自己。"),
+        both("`layer, x = torch.nn.MaxPool2d(2), torch.randn(8, 32, 28, 28)`, then run the race again.",
+             "`layer, x = torch.nn.MaxPool2d(2), torch.randn(8, 32, 28, 28)`，再跑一次。"),
     ),
     solution='''import torch
 from course.experiments.enabled_probes import switch_race

@@ -109,7 +109,7 @@ explain("04-order")
 # ## So far
 #
 # - `enabled` is a permission, read in each call, for tensors on a GPU alone.
-# - Who is not allowed or not able is passed over; the plain path at the end of the queue never declines.
+# - Who is not allowed or not able is passed over; the plain path at the end takes what is left.
 # - Attention has its own door; matrix products and pooling have none.
 #
 # Next: what does it **cost** to close a door, and what does it do to the numbers?
@@ -117,7 +117,7 @@ explain("04-order")
 # ## 到目前为止
 #
 # - `enabled` 是许可，每次调用都读，只对 GPU 上的张量有意义。
-# - 不获准或做不了的会被跳过；队尾的普通路径从不拒绝。
+# - 不获准或做不了的会被跳过；剩下的归队尾的普通路径。
 # - 注意力有自己的门；矩阵乘法和池化没有门。
 #
 # 接下来：关上一扇门，**代价**是多少？数值会怎么变？
@@ -212,11 +212,11 @@ check("04-without")
 # ## An argument that nobody reads
 #
 # Which operations carry the switch in their signature? PyTorch can list them. Two of the names should surprise you after the
-# picture of the doors.
+# picture of the doors (`instance_norm` is no surprise: it computes as a batch norm).
 # %% [markdown] zh
 # ## 没人读的参数
 #
-# 哪些算子的签名里带着这个开关？PyTorch 自己能列出来。看过那幅“两扇门”之后，有两个名字应该让你意外。
+# 哪些算子的签名里带着这个开关？PyTorch 自己能列出来。看过那幅“两扇门”之后，有两个名字应该让你意外（`instance_norm` 不算：它按 BatchNorm 来算）。
 # %%
 carriers = {schema.name for schema in torch._C._jit_get_all_schemas()
             if any("cudnn_enable" in argument.name for argument in schema.arguments)}
@@ -259,10 +259,15 @@ check("04-lose")
 #
 # “cuDNN does convolution, pooling and the rest.” Time, kernel names, numbers, memory, and attention that asks for cuDNN by
 # name. Without a GPU: a recording, or an honest gap.
+#
+# One word you need: with **TF32** an NVIDIA GPU (Ampere or newer) rounds the factors of a float32 product to 10 instead of
+# 23 mantissa bits. Quick, and lesson 07's subject.
 # %% [markdown] zh
 # ## 来真的：在 GPU 上关门
 #
 # “卷积、池化，样样都归 cuDNN。”看时间、kernel 名字、数值、显存，还有点名要 cuDNN 的注意力。没有 GPU 就看回放，没有回放就如实留白。
+#
+# 先认识一个词：**TF32**。NVIDIA GPU（Ampere 及更新）做 float32 乘法时，可以把因数的尾数从 23 位舍入到 10 位。快，第 07 课细讲。
 # %%
 predict("04-bet-gpu")
 # %%

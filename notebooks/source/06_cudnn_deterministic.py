@@ -1,7 +1,7 @@
 # %% [markdown] en
 # # What does “reproducible” really need?
 #
-# **50 minutes.** Before it: lessons 01, 02 and 05. You will be able to say what `deterministic` and `benchmark` do
+# **50 minutes.** Before it: lessons 01, 02, 04 and 05. You will be able to say what `deterministic` and `benchmark` do
 # together, to find the door through which two runs drift apart, and to promise no more than can be kept.
 #
 # Live on any machine: nearly everything, for a CPU can be unpredictable too. cuDNN itself needs an NVIDIA GPU; without
@@ -9,7 +9,7 @@
 # %% [markdown] zh
 # # “可复现”到底需要什么？
 #
-# **50 分钟。** 先修：第 01、02、05 课。学完之后，你能说清 `deterministic` 和 `benchmark` 一起打开会怎样，能找出两次运行从哪儿开始分道扬镳，还能只承诺做得到的事。
+# **50 分钟。** 先修：第 01、02、04、05 课。学完之后，你能说清 `deterministic` 和 `benchmark` 一起打开会怎样，能找出两次运行从哪儿开始分道扬镳，还能只承诺做得到的事。
 #
 # 任何机器上几乎都能实测：CPU 也会捉摸不定。真正的 cuDNN 需要 NVIDIA GPU；没有的话，你会看到回放，或“尚无录制”的提示。
 # %% bootstrap
@@ -68,12 +68,12 @@ explain("06-why-differs")
 # ## Door 3: who adds first?
 #
 # Floating-point addition rounds, so its order shows in the last bits (lesson 00). With several threads, who chooses the
-# order? Two cases: **atomics**, where arrival decides anew each time, and **fixed sharing**, where the number of workers
-# decides. You have seen the first. Bet on the second.
+# order? Two cases: **atomics** (each thread adds to the shared number the moment it gets there, so arrival decides, anew
+# each time) and **fixed sharing**, where the number of threads decides. You have seen the first. Bet on the second.
 # %% [markdown] zh
 # ## 第 3 扇门：谁先加？
 #
-# 浮点加法要舍入，次序会体现在末几位（第 00 课）。有多个线程时，次序由谁定？两种情况：**原子加**，每次都看谁先到；**固定分工**，由干活的人数决定。第一种你已经见过，给第二种下注吧。
+# 浮点加法要舍入，次序会体现在末几位（第 00 课）。有多个线程时，次序由谁定？两种情况：**原子加**，线程一到就往共享的数上加，次序每次都看谁先到；**固定分工**，次序由线程数决定。第一种你已经见过，给第二种下注吧。
 # %%
 predict("06-bet-threads")
 # %%
@@ -177,7 +177,8 @@ observe("06-who-seeds")
 # | True | False | timed choice, from all engines |
 # | True | True | timed choice, from deterministic engines |
 #
-# Columns do not quarrel: one says **from whom**, the other **how**. The old v7 path did use one fixed algorithm for
+# An **engine** is one of cuDNN's ways to compute; some carry the note NONDETERMINISTIC, and `deterministic` crosses those
+# out. The columns do not quarrel: one says **from whom**, the other **how**. The old v7 path did use one fixed algorithm for
 # (False, True); the myth may come from there. First a toy with this skeleton (its candidates are ours), then cuDNN itself.
 # %% [markdown] zh
 # ## 第 2 扇门：一个过滤器，一个选择器
@@ -189,7 +190,7 @@ observe("06-who-seeds")
 # | True | False | 计时，从全部引擎里选 |
 # | True | True | 计时，从确定性引擎里选 |
 #
-# 两列并不冲突：一个管**从谁里选**，一个管**怎么选**。旧的 v7 路径在 (False, True) 时确实固定用一个算法，误传可能源于此。先看同样骨架的玩具（候选是我们自己写的），再看 cuDNN 本尊。
+# **引擎**是 cuDNN 的一种算法实现；有的带 NONDETERMINISTIC 标记，`deterministic` 划掉的就是它们。两列并不冲突：一个管**从谁里选**，一个管**怎么选**。旧的 v7 路径在 (False, True) 时确实固定用一个算法，误传可能源于此。先看同样骨架的玩具（候选是我们自己写的），再看 cuDNN 本尊。
 # %%
 from course.toy_filter import FilterConv
 from course.toy_search import image, kernel
@@ -286,11 +287,11 @@ observe("06-one-ulp")
 #
 # “Every seed is set, so it repeats.” Find two settings of `small_training` with the same `seed` and `samples` whose
 # results differ, although each repeats itself. Settings: `threads` (1 to 8), `pieces` (1 to 16), `samples` (64 to
-# 400,000). The pair below is a bad choice, on purpose.
+# 400,000). The pair below is a bad choice, on purpose. `fingerprint` sums up all bits of a result in eight characters.
 # %% [markdown] zh
 # ## 让它输
 #
-# “种子全设了，所以能重复。”给 `small_training` 找两组设置，`seed` 和 `samples` 相同，各自能重复，彼此却不同。可调的有 `threads`（1 到 8）、`pieces`（1 到 16）、`samples`（64 到 400,000）。下面这对是故意选坏的。
+# “种子全设了，所以能重复。”给 `small_training` 找两组设置，`seed` 和 `samples` 相同，各自能重复，彼此却不同。可调的有 `threads`（1 到 8）、`pieces`（1 到 16）、`samples`（64 到 400,000）。下面这对是故意选坏的。`fingerprint` 把结果的所有比特浓缩成八个字符。
 # %%
 from course.toy_repro import fingerprint, small_training
 
@@ -392,7 +393,7 @@ for card in ("06-truth-count", "06-who-reads", "06-flags-trap",
 #
 # - `deterministic` filters, `benchmark` chooses; with both, the choice is timed among deterministic engines.
 # - Equal seeds fix the numbers drawn, not the order in which they are added.
-# - The mode refuses what cannot repeat; `warn_only` lets it run.
+# - The mode refuses PyTorch's operations that are known not to repeat; `warn_only` lets them run.
 # - Equal bits hold for one set-up. Beyond it: tolerances, several seeds, an honest sentence.
 #
 # Your own numbers stand in the figures above.
@@ -401,7 +402,7 @@ for card in ("06-truth-count", "06-who-reads", "06-flags-trap",
 #
 # - `deterministic` 管过滤，`benchmark` 管选择；两个都开，就是在确定性引擎里计时挑选。
 # - 种子相同，固定的是抽到的数，不是相加的次序。
-# - 做不到重复的操作，模式会拒绝；`warn_only` 则放行。
+# - PyTorch 已知不能重复的操作，模式会拒绝；`warn_only` 则放行。
 # - 逐位相同只限于一套环境。出了这个范围，靠容差、多个种子和一句实话。
 #
 # 你自己的数字都在上面的图里。
