@@ -10,7 +10,7 @@ import fcntl
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from tqdm import tqdm
 from grader import pool
 from grader.book import Book
 from grader.course import Course
-from grader.intake import take_in
+from grader.intake import MOST_BYTES, reason_of, take_in
 from grader.late import read_rules
 from grader.marking import whole
 from grader.marking.step import STATE
@@ -62,13 +62,20 @@ def autograde(course: Course, lesson: str, students: Iterable[str] | None = None
         released = course.root / "release" / lesson / f"{lesson}.ipynb"
         exam = whole.exam(course.root, course.project, lesson, course.language, released, limits(course), how.sandbox)
         whens: dict[str, str] = {}
-        todo = _todo(course, lesson, chosen, how.again, whens)
+
+        def lose(student: str, problem: str) -> None:
+            failed[student] = problem
+            say(f"{student}: no grade: {problem}")
+
+        def unread(student: str, problem: str) -> None:
+            lose(student, keep(course, lesson, book, student, problem, ""))
+
+        todo = _todo(course, lesson, chosen, how.again, whens, unread)
         with tqdm(total=len(chosen), desc=lesson, unit="submission", disable=not sys.stderr.isatty()) as bar:
             for student, answer in run(todo, exam):
                 problem = keep(course, lesson, book, student, answer, whens.pop(student))
                 if problem:
-                    failed[student] = problem
-                    say(f"{student}: no grade: {problem}")
+                    lose(student, problem)
                 bar.update()
     return outcomes(course, lesson, failed)
 
@@ -115,17 +122,26 @@ def workers(how: How) -> Iterator[Callable]:
 
 
 def _todo(course: Course, lesson: str, students: list[str], again: bool, whens: dict[str, str],
-          ) -> Iterator[whole.Submission]:
-    """The submissions to be marked, read one at a time."""
+          unread: Callable[[str, str], None]) -> Iterator[whole.Submission]:
+    """The submissions to be marked, read one at a time; ``unread`` is told of those that cannot be read, and why."""
     for student in students:
-        folder = course.root / "submitted" / student / lesson
-        path = folder / f"{lesson}.ipynb"
-        if path.is_symlink() or not path.is_file():
-            take_in(course.root, course.project, lesson, student)
-        submission = whole.read(folder, lesson, student)
+        try:
+            submission = read_submission(course, lesson, student)
+        except (OSError, ValueError) as error:  # a name or a path that no call takes
+            unread(student, f"its folder cannot be read: {error}")
+            continue
         if again or not _is_marked(course, student, lesson, submission.digest):
             whens[student] = submission.when
             yield submission
+
+
+def read_submission(course: Course, lesson: str, student: str) -> whole.Submission:
+    """One submission; where there is no notebook that can be read, what stands in for it. Raises OSError."""
+    folder = course.root / "submitted" / student / lesson
+    path = folder / f"{lesson}.ipynb"
+    if folder.is_symlink() or path.is_symlink() or not path.is_file() or path.stat().st_size > MOST_BYTES:
+        take_in(course.root, course.project, lesson, student)
+    return whole.read(folder, lesson, student, reason_of(course.root, student, lesson))
 
 
 def _is_marked(course: Course, student: str, lesson: str, digest: str) -> bool:
@@ -150,7 +166,8 @@ def keep(course: Course, lesson: str, book: Book, student: str, answer: whole.Ma
         rmtree(fresh)
     for name, data in whole.beside(folder).items():
         if name != f"{lesson}.ipynb":
-            _write(fresh / name, data)
+            with suppress(OSError):  # a name too long for one more folder
+                _write(fresh / name, data)
     _write(fresh / f"{lesson}.ipynb", answer.notebook.encode())
     if place.exists():
         rmtree(place)

@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +25,10 @@ from grader.authoring.publish import text_of
 from grader.project import Project
 
 MOST_BYTES = 20 << 20  # of one submission go into the sandbox
+MOST_FILES = 1000
 MISSING = both("There was no notebook in the submission.", "提交里没有笔记本。")
+LINK = both("The notebook was a link to another file; links are not followed.", "笔记本是指向别处的链接；不跟随链接。")
+LARGE = both("The notebook file is larger than 20 MB and was not read.", "笔记本文件超过 20 MB，未读取。")
 EMPTY = both("The notebook file was empty.", "笔记本文件是空的。")
 HALF = both("The notebook file ends in the middle.", "笔记本文件只有一半。")
 NOT_JSON = both(
@@ -50,17 +54,28 @@ def take_in(course: Path, project: Project, lesson: str, student: str) -> Text |
     """
     folder = course / "submitted" / student / lesson
     path = folder / f"{lesson}.ipynb"
+    if folder.is_symlink():
+        folder.unlink()
+        return _put_released(course, project, student, lesson, path, LINK)
+    linked = path.is_symlink()
+    for link in filter(Path.is_symlink, _files(folder, most=1_000_000)):
+        link.unlink()  # stock commands would follow it
+    if linked:
+        return _put_released(course, project, student, lesson, path, LINK)
     if not path.is_file():
         other = _other_notebook(folder)
         if other is not None:
             _replace(path, other.read_bytes())
-            reason = both(RENAMED["en"].format(name=other.name), RENAMED["zh"].format(name=other.name))
+            name = os.fsencode(other.name).decode("utf-8", "replace")
+            reason = both(RENAMED["en"].format(name=name), RENAMED["zh"].format(name=name))
             return _remember(course, student, lesson, reason, path)
-        if path.is_dir():
+        if path.exists():  # a folder, a pipe
             _set_aside(course, student, lesson, path)
         return _put_released(course, project, student, lesson, path, MISSING)
-    data = path.read_bytes()
-    notebook, reason = examine(data)
+    if path.stat().st_size > MOST_BYTES:
+        _set_aside(course, student, lesson, path)
+        return _put_released(course, project, student, lesson, path, LARGE)
+    notebook, reason = examine(path.read_bytes())
     if reason is None:
         return None
     _set_aside(course, student, lesson, path)
@@ -91,17 +106,38 @@ def examine(data: bytes) -> tuple[NotebookNode | None, Text | None]:
     return (salvaged, CELLS_LOST) if salvaged is not None else (None, NOT_NOTEBOOK)
 
 
-def beside(folder: Path) -> dict[str, bytes]:
-    """The regular files of a submission by relative path, up to ``MOST_BYTES`` in all; links are never followed."""
-    found, left = {}, MOST_BYTES
-    for path in sorted(folder.rglob("*")):
-        if path.is_symlink() or not path.is_file() or any(part.is_symlink() for part in path.parents if part != folder):
+def beside(folder: Path, first: tuple[str, ...] = ()) -> dict[str, bytes]:
+    """The regular files of a submission by relative path: those named ``first``, then the others by name, as far as
+    ``MOST_BYTES`` and ``MOST_FILES`` go. Links are never followed; what cannot be read is passed over.
+    """
+    found: dict[str, bytes] = {}
+    left = MOST_BYTES
+    for path in [*(folder / name for name in first), *_files(folder)]:
+        name = str(path.relative_to(folder))
+        try:
+            kind = path.lstat()
+            if name in found or not stat.S_ISREG(kind.st_mode) or kind.st_size > left or folder.is_symlink():
+                continue
+            found[name] = path.read_bytes()
+        except OSError:
             continue
-        left -= path.stat().st_size
-        if left < 0:
-            break
-        found[str(path.relative_to(folder))] = path.read_bytes()
+        left -= len(found[name])
     return found
+
+
+def _files(folder: Path, most: int = MOST_FILES) -> list[Path]:
+    """All that is in a folder, links to folders unopened, in order; at most ``most`` of it."""
+    found, folders = [], [folder]
+    for _ in range(most):
+        if not folders or len(found) >= most:
+            break
+        try:
+            with os.scandir(folders.pop()) as entries:
+                for entry in entries:
+                    (folders if entry.is_dir(follow_symlinks=False) else found).append(Path(entry.path))
+        except OSError:
+            continue
+    return sorted(found)[:most]
 
 
 def _cut(error: Exception) -> bool:
@@ -147,7 +183,8 @@ def _sound(content: dict) -> NotebookNode | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            notebook = nbformat.reads(json.dumps(content), as_version=4)
+            text = json.dumps(content, ensure_ascii=False).encode("utf-8", "replace")  # half surrogates end here
+            notebook = nbformat.reads(text.decode("utf-8"), as_version=4)
             nbformat.validate(notebook)
             return notebook
     except Exception:  # nbformat fails in many ways on what is not a notebook
@@ -157,7 +194,9 @@ def _sound(content: dict) -> NotebookNode | None:
 def _other_notebook(folder: Path) -> Path | None:
     """The one readable notebook under another name, if there is exactly one."""
     readable = [
-        path for path in folder.glob("*.ipynb") if path.is_file() and examine(path.read_bytes())[1] is None
+        path for path in folder.glob("*.ipynb")
+        if not path.is_symlink() and path.is_file() and path.stat().st_size <= MOST_BYTES
+        and examine(path.read_bytes())[1] is None
     ]
     return readable[0] if len(readable) == 1 else None
 
@@ -190,7 +229,7 @@ def _set_aside(course: Path, student: str, lesson: str, path: Path) -> None:
     ):
         number += 1
         target = folder / f"{path.stem}.{number}{path.suffix}"
-    if path.is_dir():
+    if not path.is_file() or path.stat().st_size > MOST_BYTES:
         shutil.move(path, target)
     else:
         shutil.copy2(path, target)

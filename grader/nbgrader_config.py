@@ -80,3 +80,6 @@ def configure(
     c.Autograde.pre_convert_hook = before_autograde(project_root)
     c.AssignLatePenalties.plugin_class = "grader.late_plugin.LateRules"
     c.LateRules.course_root = str(root)
+    c.HTMLExporter.sanitize_html = True  # feedback and formgrader show what students wrote
+    c.HTMLExporter.filters = {"clean_html": "grader.marking.outputs.clean",
+                              "markdown2html": "grader.marking.outputs.markdown"}

@@ -17,7 +17,8 @@ from course.i18n import pick
 from grader.authoring.publish import write_assignment
 from grader.course import Course, done, why
 from grader.intake import reason_of
-from grader.marking.step import STATE, notes
+from grader.marking.step import STATE, notes, printable
+from grader.marking.verdicts import WORDS
 from grader.project import ProjectError
 
 Say = Callable[[str], None]
@@ -25,12 +26,15 @@ Say = Callable[[str], None]
 
 @dataclass
 class Outcome:
-    """What became of one submission. points is None where it has no grade; problems are sentences."""
+    """What became of one submission. points is None where it has no grade; problems are sentences; verdict: of
+    ``grader.marking.verdicts``, or nothing where nothing was handed in.
+    """
 
     student: str
     points: float | None
     top: float
     problems: list[str] = field(default_factory=list)
+    verdict: str = ""
 
 
 def release(course: Course, lesson: str, due: datetime | None = None) -> None:
@@ -87,6 +91,7 @@ def outcomes(course: Course, lesson: str, failed: dict[str, str] | None = None) 
             outcome.problems.append("nothing was handed in")
         elif student in failed or not graded:
             outcome.problems.append(f"NO GRADE: {failed.get(student, 'not marked yet')}")
+        outcome.verdict = _verdict(course, lesson, student, outcome) if handed_in else ""
         outcome.problems += _problems(course, lesson, student)
         found.append(outcome)
     return found
@@ -103,6 +108,12 @@ def marked(course: Course, student: str, lesson: str) -> bool:
     return notebook is not None and bool(notebook.metadata.get(STATE, {}).get("marked"))
 
 
+def _verdict(course: Course, lesson: str, student: str, outcome: Outcome) -> str:
+    """The one word for a submission that was handed in."""
+    notebook = graded_notebook(course, student, lesson) if outcome.points is not None else None
+    return "infrastructure" if notebook is None else notebook.metadata.get(STATE, {}).get("verdict", "ok")
+
+
 def _problems(course: Course, lesson: str, student: str) -> list[str]:
     reason, notebook = reason_of(course.root, student, lesson), graded_notebook(course, student, lesson)
     said = [pick(reason, "en")] if reason else []
@@ -112,10 +123,13 @@ def _problems(course: Course, lesson: str, student: str) -> list[str]:
 def summary(found: list[Outcome]) -> str:
     """The table at the end: every submission, its points, its problems; then who has no grade."""
     width = max([len(outcome.student) for outcome in found] + [7])
-    lines = [f"{'student':<{width}}  points  problems"]
+    words = {outcome.verdict: WORDS[outcome.verdict]["en"] if outcome.verdict else "" for outcome in found}
+    wide = max([len(word) for word in words.values()] + [7])
+    lines = [f"{'student':<{width}}  points  {'verdict':<{wide}}  problems"]
     for outcome in found:
         points = "   none" if outcome.points is None else f"{outcome.points:>5.4g}/{outcome.top:g}"
-        lines.append(f"{outcome.student:<{width}}  {points}  {' '.join(outcome.problems)}".rstrip())
+        word, problems = words[outcome.verdict], printable(" ".join(outcome.problems))
+        lines.append(f"{outcome.student:<{width}}  {points}  {word:<{wide}}  {problems}".rstrip())
     without = [outcome.student for outcome in found if outcome.points is None]
     lines.append(f"without a grade: {', '.join(without) or 'nobody'}")
     return "\n".join(lines)

@@ -36,6 +36,8 @@ def take_answers(nb: NotebookNode, sidecar: str | None, lesson: str, reason: Tex
     """
     nb.metadata.pop(STATE, None)  # only we write there
     answers, problems = harvest(nb, sidecar, lesson)
+    if reason is not None:
+        state(nb)["happened"].append("damaged")
     for problem in [reason, *problems] if reason else problems:
         note(nb, problem)
     state(nb)["answers"] = NotebookNode(answers)

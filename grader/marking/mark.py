@@ -13,11 +13,13 @@ from grader.marking import fingerprints, render
 from grader.marking.answers import keyed_items, stored
 from grader.marking.execute import PROBES
 from grader.marking.running import Found
-from grader.marking.step import CourseStep, grade_id, note, notes, state
+from grader.marking.step import STATE, CourseStep, grade_id, note, notes, state
 from grader.marking.tasks import judge_task
+from grader.marking.verdicts import gravest
 from grader.project import Infrastructure
 from grader.tasks.base import Task
 
+KEPT = ("nbgrader", "tags")  # of a cell's metadata; the rest steers how pages and front ends show it
 BLOCKS = {"number": render.number_blocks, "order": render.order_blocks}
 
 
@@ -41,13 +43,16 @@ def mark_cells(nb: NotebookNode, items: dict[str, Item], tasks: dict[str, Task],
     What each mark rests on, and how the parts of a task came out, stays in the notebook's metadata.
     """
     prints, verdicts = {}, {}
+    happened = {*state(nb).get("happened", ())}
     for cell in nb.cells:
+        cell.metadata = NotebookNode({name: cell.metadata[name] for name in KEPT if name in cell.metadata})
         if cell.metadata.get("nbgrader", {}).get("grade"):
             identity, top = grade_id(cell), float(cell.metadata.nbgrader.points)
             if identity in items:
                 verdict, blocks = _question(nb, items[identity], language)
             elif identity in tasks:
                 verdict, blocks = _task(nb, tasks[identity], found, language)
+                happened |= _words(verdict)
             else:
                 raise Infrastructure(f"the graded cell {identity!r} is neither an item nor a task")
             points = verdict.points / verdict.max_points * top
@@ -57,10 +62,22 @@ def mark_cells(nb: NotebookNode, items: dict[str, Item], tasks: dict[str, Task],
             cell.execution_count = None
         elif cell.cell_type == "code":  # the sheet a fresh kernel draws knows nothing of the harvest
             cell.outputs = [output for output in cell.outputs if MIME not in output.get("data", {})]
-    state(nb).update(marked=True, verdicts=verdicts, fingerprints={**prints, "program": fingerprints.of_program()})
+    nb.metadata = NotebookNode({name: nb.metadata[name] for name in (STATE, "kernelspec", "course") if name in nb.metadata})
+    state(nb).update(marked=True, verdict=gravest(happened), verdicts=verdicts,
+                     fingerprints={**prints, "program": fingerprints.of_program()})
     said = notes(nb, language)
     if said:
         nb.cells.insert(0, render.notes_cell(said, language))
+
+
+def _words(verdict: Verdict) -> set[str]:
+    """What a task's verdict adds to the word for the whole submission."""
+    if verdict.state in ("correct", "not attempted"):
+        return set()
+    happened = verdict.evidence.get("happened", ())
+    if "raised:MemoryError" in happened:
+        return {"memory"}
+    return {"raised" if any(state.startswith("raised") for state in happened) else "wrong"}
 
 
 def _question(nb: NotebookNode, item: Item, language: str) -> tuple[Verdict, list[str]]:

@@ -116,7 +116,7 @@ def number_blocks(item: Item, response: Response, language: str) -> list[str]:
 
 def notes_cell(sentences: list[str], language: str) -> NotebookNode:
     """The text cell on top of a graded notebook that says what was repaired."""
-    lines = "\n".join(f"- {_line(sentence)}" for sentence in dict.fromkeys(sentences))
+    lines = "\n".join(f"- {html.escape(_line(sentence), quote=False)}" for sentence in dict.fromkeys(sentences))
     return new_markdown_cell(f"**{pick(REPAIRED, language)}**\n\n{lines}", id="course-notes")
 
 

@@ -11,16 +11,17 @@ from time import monotonic
 from typing import Any
 
 from nbformat import NotebookNode
-from nbformat.v4 import output_from_msg
 
 from course.i18n import Text, both, pick
+from grader.marking.outputs import sound
 from grader.marking.probe import probe, results
-from grader.marking.step import note
+from grader.marking.step import note, state
+from grader.marking.verdicts import OF_KERNEL, WORDS
 from grader.sandbox.limits import Limits
 from grader.sandbox.warm import Kernel, Ran, Warm
 from grader.tasks.base import Case, Task
 
-MOST_KERNELS = 4  # one submission may use up
+MOST_KERNELS = 4  # the cells of one submission may use up, and its probes as many again
 
 ENDED = {
     "died": both("This cell ended the kernel. The cells before it were run again without it.",
@@ -35,6 +36,9 @@ ENDED = {
 LATE = both("Its time was up, and it was interrupted.", "时间用完，已被中断。")
 SKIPPED = both("This cell was not run: the time or the kernels for this notebook were used up.",
                "没有运行这个单元格：这个笔记本的时间或内核次数已用完。")
+STATE_OF = {"killed": "unreached", "timeout": "late", "memory": "memory", "output": "output"}  # word -> of a call
+SKIPPED_NOTE = both("Some cells were not run: the time or the kernels for this notebook were used up.",
+                    "有些单元格没有运行：这个笔记本的时间或内核次数已用完。")
 CUT = both("... the rest of this output was cut ...", "……其余输出已截断……")
 
 Drawn = dict[str, list[Case] | None]  # task id -> the calls, None for a value
@@ -49,6 +53,7 @@ class Job:
     cell: NotebookNode | None = None
     index: int = 0
     task: str | None = None
+    calls: tuple[int, ...] = ()
 
 
 class Run:
@@ -59,58 +64,117 @@ class Run:
         self._probed: dict[str, list] = {name: [] for name in drawn}
         self._waiting = [*_own_cells(nb), *_probes(tasks, drawn)]
         self._done: list[Job] = []
+        self._shown: list[tuple[NotebookNode, Ran, list[NotebookNode]]] = []
+        self._deaths = {"cells": 0, "probes": 0}
+        self._unreached: dict[str, dict[int, dict[str, Any]]] = {name: {} for name in drawn}
+        self._room = limits.notebook_chars
+        self.words: set[str] = set()  # of ``verdicts``: what happened while running
 
     def go(self, warm: Warm, files: dict[str, bytes]) -> None:
-        """Use up to ``MOST_KERNELS`` kernels and the time there is. Raises Infrastructure if no kernel starts."""
+        """Use the kernels and the time there are. Raises Infrastructure if no kernel starts."""
         self._until = monotonic() + self.limits.total_s
-        for _ in range(MOST_KERNELS):
-            if not self._waiting or monotonic() > self._until:
-                break
+        while self._waiting and monotonic() < self._until:
             with warm.kernel(self.limits, files) as kernel:
                 self._live(kernel)
-        for job in self._waiting:
+            kind = "cells" if self._waiting and self._waiting[0].cell is not None else "probes"
+            self._deaths[kind] += 1
+            if self._deaths[kind] == MOST_KERNELS:
+                self._drop([job for job in self._waiting if (job.cell is not None) == (kind == "cells")], "killed")
+        self._drop(list(self._waiting), "timeout")
+        state(self.nb)["happened"] = sorted({*state(self.nb).get("happened", ()), *self.words})
+
+    def _drop(self, jobs: list[Job], word: str) -> None:
+        """Leave these unrun, and say so."""
+        for job in jobs:
+            self._waiting.remove(job)
+            self.words.add(word)
             if job.cell is not None:
                 job.cell.outputs = [_error("NotRun", SKIPPED, self.language)]
+            else:
+                self._miss(job, word)
+        if jobs and jobs[0].cell is not None:
+            note(self.nb, SKIPPED_NOTE)
+
+    def _miss(self, job: Job, word: str) -> None:
+        """Remember why calls of a probe have no result."""
+        for number in job.calls:
+            self._unreached[job.task][number] = {"state": STATE_OF[word]}
 
     def found(self) -> Found:
         """What the probes of each task sent back."""
-        return {name: (cases, results(self._probed[name])) for name, cases in self.drawn.items()}
+        return {name: (cases, {**self._unreached[name], **results(self._probed[name])})
+                for name, cases in self.drawn.items()}
 
     def _live(self, kernel: Kernel) -> None:
         """One kernel: bring it to where the last one was, then go on until the jobs or the kernel end."""
-        replay, self._done = self._done, []
+        replay, self._done, self._shown = self._done, [], []
         for job in replay:
             if self._ran(kernel, job).ended:
                 return
             self._done.append(job)
         while self._waiting and monotonic() < self._until:
             job = self._waiting.pop(0)
+            if job.task is not None:
+                self._settle()
             ran = self._ran(kernel, job)
             if job.task is not None:
                 self._probed[job.task] += ran.outputs
+                if ran.ended or ran.late:
+                    self.words.add(OF_KERNEL.get(ran.ended, "timeout"))
+                    self._miss(job, OF_KERNEL.get(ran.ended, "timeout"))
             else:
                 self._show(job, ran)
             if ran.ended:
-                return
+                break
             if job.task is None:
                 self._done.append(job)
+        self._settle()
+
+    def _settle(self) -> None:
+        """Later cells may have updated what earlier ones display; from here on a probe might, and must not."""
+        for cell, ran, said in self._shown:
+            cell.outputs = [*_sounds(ran), *said]
+        self._shown = []
 
     def _ran(self, kernel: Kernel, job: Job) -> Ran:
         return kernel.run(job.source, max(1.0, self._until - monotonic()))
 
     def _show(self, job: Job, ran: Ran) -> None:
         """Put what a cell of the student did into the notebook."""
-        job.cell.outputs = [output for output in map(_sound, ran.outputs) if output is not None]
+        outputs, said = _sounds(ran), []
         job.cell.execution_count = ran.count
+        self._room -= sum(map(len, map(str, outputs)))
+        if self._room < 0:
+            outputs, ran.outputs, ran.cut = [], [], True
         if ran.cut:
-            job.cell.outputs.append(_line(pick(CUT, self.language)))
+            self.words.add("output")
+            said.append(_line(pick(CUT, self.language)))
+        if ran.error is not None:
+            self.words.add("memory" if _no_memory(ran) else "raised")
         if ran.late and not ran.ended:
-            job.cell.outputs.append(_error("TimeIsUp", LATE, self.language))
+            said.append(_error("TimeIsUp", LATE, self.language))
+            self._note(job, "timeout", LATE)
         if ran.ended:
             why = ENDED[ran.ended]
-            job.cell.outputs.append(_error("KernelEnded", why, self.language))
-            number = job.index + 1
-            note(self.nb, both(f"Cell {number}: {why['en']}", f"第 {number} 个单元格：{why['zh']}"))
+            said.append(_error("KernelEnded", why, self.language))
+            self._note(job, OF_KERNEL[ran.ended], why)
+        job.cell.outputs = [*outputs, *said]
+        self._shown.append((job.cell, ran, said))
+
+    def _note(self, job: Job, word: str, why: Text) -> None:
+        """A sentence for the student and the summary: which cell, what it was in a word, and more."""
+        self.words.add(word)
+        number, said = job.index + 1, WORDS[word]
+        note(self.nb, both(f"Cell {number}, {said['en']}: {why['en']}", f"第 {number} 个单元格，{said['zh']}：{why['zh']}"))
+
+
+def _sounds(ran: Ran) -> list[NotebookNode]:
+    return [output for output in map(sound, ran.outputs) if output is not None]
+
+
+def _no_memory(ran: Ran) -> bool:
+    """Whether a cell failed for want of memory: Python says MemoryError, torch a RuntimeError of its own."""
+    return ran.error == "MemoryError" or any("can't allocate memory" in str(output.get("evalue")) for output in ran.outputs)
 
 
 def _own_cells(nb: NotebookNode) -> list[Job]:
@@ -120,30 +184,19 @@ def _own_cells(nb: NotebookNode) -> list[Job]:
 
 
 def _probes(tasks: dict[str, Task], drawn: Drawn) -> list[Job]:
-    return [Job(probe(tasks[name], cases, part), task=name)
+    return [Job(probe(tasks[name], cases, part), task=name, calls=_calls(cases, part))
             for name, cases in drawn.items() for part in tasks[name].parts or (None,)]
 
 
-def _sound(output: dict[str, Any]) -> NotebookNode | None:
-    """An output as nbformat wants it; None for what a submission forged so badly that it is none."""
-    kind = output.get("output_type")
-    try:
-        made = output_from_msg({"header": {"msg_type": kind}, "content": {"metadata": {}, **output}})
-    except (KeyError, ValueError, TypeError):
-        return None
-    texts = {"stream": [made.get("name"), made.get("text")],
-             "error": [made.get("ename"), made.get("evalue"), *(made.get("traceback") or [])]}.get(kind)
-    if texts is not None:
-        return made if all(isinstance(text, str) for text in texts) else None
-    good = isinstance(made.get("data"), dict) and isinstance(made.get("metadata"), dict)
-    return made if good else None
+def _calls(cases: list[Case] | None, part: str | None) -> tuple[int, ...]:
+    """The numbers of the calls a probe makes, as it numbers them."""
+    return (0,) if cases is None else tuple(n for n, case in enumerate(cases) if part in (None, case.part))
 
 
 def _line(text: str) -> NotebookNode:
-    return output_from_msg({"header": {"msg_type": "stream"}, "content": {"name": "stdout", "text": text + "\n"}})
+    return NotebookNode(output_type="stream", name="stdout", text=text + "\n")
 
 
 def _error(name: str, text: Text, language: str) -> NotebookNode:
     sentence = pick(text, language)
-    content = {"ename": name, "evalue": sentence, "traceback": [sentence]}
-    return output_from_msg({"header": {"msg_type": "error"}, "content": content})
+    return NotebookNode(output_type="error", ename=name, evalue=sentence, traceback=[sentence])

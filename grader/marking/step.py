@@ -4,6 +4,7 @@ submission.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -55,13 +56,23 @@ def language_of(notebook: NotebookNode, otherwise: str) -> str:
 
 
 def state(notebook: NotebookNode) -> NotebookNode:
-    """Our record in the notebook's metadata: ``answers`` by item, ``notes`` as texts in both languages."""
-    return notebook.metadata.setdefault(STATE, NotebookNode(answers={}, notes=[]))
+    """Our record in the notebook's metadata: ``answers`` by item, ``notes`` as texts in both languages, and in words
+    of ``verdicts`` what ``happened`` and the ``verdict`` on the whole.
+    """
+    return notebook.metadata.setdefault(STATE, NotebookNode(answers={}, notes=[], happened=[]))
 
 
 def note(notebook: NotebookNode, text: Text) -> None:
-    """Remember a sentence about this submission for the feedback and the summary."""
-    state(notebook)["notes"].append(dict(text) if not isinstance(text, str) else {"en": text, "zh": text})
+    """Remember a sentence about this submission for the feedback and the summary; what a student named in it
+    (an item, a file) may hold anything, and is made fit to print.
+    """
+    said = {"en": text, "zh": text} if isinstance(text, str) else text
+    state(notebook)["notes"].append({code: printable(sentence) for code, sentence in said.items()})
+
+
+def printable(text: str) -> str:
+    """One line without control characters, half surrogates or signs that turn the direction of writing."""
+    return "".join(sign if sign.isprintable() else "?" for sign in re.sub(r"\s+", " ", text))
 
 
 def notes(notebook: NotebookNode, language: str) -> list[str]:

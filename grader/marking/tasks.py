@@ -49,6 +49,10 @@ def judge_task(task: Task, cases: list[Case] | None, found: dict[int, dict[str, 
 
 def _judged(task: Task, result: dict[str, Any], top: float) -> Verdict:
     if result.get("state") != "value":
+        if result.get("state") in LOST:
+            lost = STATES[result["state"]]
+            return incorrect(both(f"`{task.name}` could not be read: {lost['en']}.",
+                                  f"无法读取 `{task.name}`：{lost['zh']}。"), max_points=top)
         return incorrect(
             both(
                 f"`{task.name}` is not plain data (numbers, strings, lists, dictionaries).",
@@ -89,9 +93,9 @@ def _compared(task: Task, cases: list[Case], found: dict[int, dict[str, Any]], t
             )
     if not wrong:
         return correct(both("Right for every input that was tried.", "试过的所有输入都正确。"), points=top, parts=parts)
-    if points:
-        return partly(points, top, *messages, parts=parts)
-    return incorrect(*messages, max_points=top, parts=parts)
+    happened = sorted({state for states in wrong.values() for state in states})
+    return (partly(points, top, *messages, happened=happened, parts=parts) if points
+            else incorrect(*messages, max_points=top, happened=happened, parts=parts))
 
 
 def _state(task: Task, case: Case, result: dict[str, Any]) -> str:
@@ -122,10 +126,14 @@ STATES = {
     "odd": both("a result that is not plain data", "结果不是普通数据"),
     "large": both("a result that is far too large", "结果过大"),
     "late": both("the time was used up", "时间用完了"),
+    "memory": both("the memory was used up, the kernel was ended", "内存用完了，内核被终止"),
+    "output": both("it printed without end and was stopped", "不停地输出，已被停止"),
     "unreached": both("not reached, the kernel had ended", "没有执行到，内核已结束"),
     "stub": both("NotImplementedError", "NotImplementedError"),
     "raised": both("an exception of its own", "自定义异常"),
 }
+
+LOST = ("late", "memory", "output", "unreached")  # no result came back
 
 
 def _reason(reason: Text, points: float, states: list[str], calls: int) -> Text:

@@ -20,11 +20,12 @@ from nbgrader.preprocessors import LimitOutput
 
 from course.i18n import Text
 from grader.authoring.publish import text_of
-from grader.intake import REPLACED, beside, examine, joined
+from grader.intake import MISSING, REPLACED, beside, examine, joined
 from grader.marking.answers import keyed_items
 from grader.marking.execute import draw, secret, shared
 from grader.marking.harvest import take_answers
 from grader.marking.mark import mark_cells
+from grader.marking.outputs import sayable
 from grader.marking.repair import repair
 from grader.marking.running import Run
 from grader.marking.step import language_of, state
@@ -49,19 +50,22 @@ class Exam:
 
 @dataclass(frozen=True)
 class Submission:
-    """What one student handed in: the notebook's bytes, the files beside it by relative path, and when."""
+    """What one student handed in: the notebook's bytes, the files beside it by relative path, and when. reason: what
+    was wrong with it when it came in, where something else lies there now.
+    """
 
     student: str
     data: bytes
     files: dict[str, bytes]
     when: str
+    reason: Text | None = None
 
     @property
     def digest(self) -> str:
         """Changes when anything that was handed in changes."""
         whole = hashlib.sha256(self.data)
         for name, data in sorted(self.files.items()):
-            whole.update(f"\0{name}\0{len(data)}\0".encode() + data)
+            whole.update(f"\0{name}\0{len(data)}\0".encode("utf-8", "surrogateescape") + data)
         return whole.hexdigest()
 
 
@@ -89,11 +93,11 @@ def exam(course_root: Path, project: Project, lesson: str, language: str, releas
                 limits, sandbox)
 
 
-def read(folder: Path, lesson: str, student: str) -> Submission:
-    """The submission that lies in ``folder``; a notebook that is missing reads as no bytes."""
-    files = beside(folder)
+def read(folder: Path, lesson: str, student: str, reason: Text | None = None) -> Submission:
+    """The submission that lies in ``folder``; a notebook that is missing or a link reads as no bytes."""
+    files = beside(folder, first=(f"{lesson}.ipynb", f"{lesson}.answers.json", "timestamp.txt"))
     when = files.get("timestamp.txt", b"").decode("utf-8", "replace")
-    return Submission(student, files.pop(f"{lesson}.ipynb", b""), files, when)
+    return Submission(student, files.pop(f"{lesson}.ipynb", b""), files, when, reason)
 
 
 def mark(submission: Submission, exam: Exam) -> Marked:
@@ -102,7 +106,9 @@ def mark(submission: Submission, exam: Exam) -> Marked:
     project, released = Project(Path(exam.project_root)), _notebook(exam.released)
     nb, reason = examine(submission.data)
     if nb is None:
-        nb, reason = nbformat.reads(exam.released, as_version=4), joined(reason, REPLACED)
+        nb = nbformat.reads(exam.released, as_version=4)
+        reason = joined(reason if submission.data else submission.reason or MISSING, REPLACED)
+    reason = reason or submission.reason
     language, hidden = language_of(nb, exam.language), tasks(project, exam.lesson)
     sidecar = submission.files.get(f"{exam.lesson}.answers.json")
     take_answers(nb, None if sidecar is None else sidecar.decode("utf-8", "replace"), exam.lesson, reason)
@@ -116,7 +122,7 @@ def mark(submission: Submission, exam: Exam) -> Marked:
     mark_cells(nb, keyed_items(project, exam.lesson), hidden, run.found(), language)
     state(nb).update(submission=submission.digest, sandbox=exam.sandbox)
     scores, comments = _marks(nb)
-    return Marked(submission.student, text_of(nb), scores, comments, reason, monotonic() - started, running)
+    return Marked(submission.student, sayable(text_of(nb)), scores, comments, reason, monotonic() - started, running)
 
 
 @functools.lru_cache(maxsize=8)

@@ -19,7 +19,7 @@ from pathlib import Path
 import nbformat
 from tqdm import tqdm
 
-from grader.autograding import UNSAFE, How, alone, keep, limits, workers
+from grader.autograding import UNSAFE, How, alone, keep, limits, read_submission, workers
 from grader.book import Book
 from grader.course import Course
 from grader.intake import reason_of
@@ -108,7 +108,7 @@ def write(course: Course, lesson: str) -> list[str]:
             for student in waiting:
                 path = place / f"{student}.json"
                 answer = whole.Marked(**json.loads(path.read_text(encoding="utf-8")))
-                when = whole.read(course.root / "submitted" / student / lesson, lesson, student).when
+                when = read_submission(course, lesson, student).when
                 keep(course, lesson, book, student, answer, when)
                 path.unlink()
         shutil.rmtree(place)
@@ -139,7 +139,7 @@ def _exam(course: Course, lesson: str, how: How) -> whole.Exam:
 
 def _submissions(course: Course, lesson: str, students: list[str]) -> Iterator[whole.Submission]:
     for student in students:
-        yield whole.read(course.root / "submitted" / student / lesson, lesson, student)
+        yield read_submission(course, lesson, student)
 
 
 def _rests_on(course: Course, lesson: str) -> dict:
@@ -154,7 +154,7 @@ def _state(notebook: str) -> dict:
 
 
 def _digest(course: Course, lesson: str, student: str) -> str:
-    return whole.read(course.root / "submitted" / student / lesson, lesson, student).digest
+    return read_submission(course, lesson, student).digest
 
 
 def _digest_of(place: Path, student: str) -> str:

@@ -7,12 +7,14 @@ gets no new processes at all.
 from __future__ import annotations
 
 import os
+import time
 import uuid
 from pathlib import Path
 
 from grader.sandbox.limits import Limits
 
 ROOT = Path("/sys/fs/cgroup")
+OWN_MB = 128  # pages a fork copies from the warm process
 
 
 class Group:
@@ -46,7 +48,8 @@ class Group:
 
 def make(limits: Limits) -> Group | None:
     """A fresh group with the limits set, or None where none can be made."""
-    name, memory = f"course-{uuid.uuid4().hex[:12]}", str(limits.memory_mb << 20)
+    name = f"course-{uuid.uuid4().hex[:12]}"
+    memory = str(limits.memory_mb + limits.disk_mb + OWN_MB << 20)  # one process meets its own limit first, and kindly
     settings = {"memory.max": memory, "memory.swap.max": "0", "pids.max": str(limits.processes + limits.threads + 64)}
     if (ROOT / "cgroup.controllers").exists():
         return _made([(_own() / name, settings, ("memory.max", "pids.max"))])
@@ -54,6 +57,17 @@ def make(limits: Limits) -> Group | None:
         (ROOT / "memory" / name, {"memory.limit_in_bytes": memory}, ("memory.limit_in_bytes",)),
         (ROOT / "pids" / name, {"pids.max": settings["pids.max"]}, ("pids.max",)),
     ])
+
+
+def sweep(older_s: float = 3600, name: str = "course-*") -> None:
+    """Take away empty groups that graders which were killed have left."""
+    for parent in (_own(), ROOT / "memory", ROOT / "pids"):
+        for folder in parent.glob(name):
+            try:
+                if time.time() - folder.stat().st_mtime > older_s:
+                    folder.rmdir()  # refused by the kernel while a process is in it
+            except OSError:
+                continue
 
 
 def _own() -> Path:

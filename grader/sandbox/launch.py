@@ -82,4 +82,4 @@ def _bubblewrap() -> list[str]:
         options += ["--ro-bind", sys.base_prefix, sys.base_prefix]
     for path, place in ((sys.prefix, PYTHON), (HERE / "course", f"{PLACE}/course"), (INSIDE, f"{PLACE}/inside")):
         options += ["--ro-bind", str(path), place]
-    return [*options, "--remount-ro", "/", "--chdir", "/home/student", f"{PYTHON}/bin/{Path(sys.executable).name}"]
+    return [*options, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/home/student", f"{PYTHON}/bin/{Path(sys.executable).name}"]

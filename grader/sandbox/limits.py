@@ -10,7 +10,7 @@ from typing import Any
 class Limits:
     """cell_s, total_s: seconds of wall time for one cell and for the whole notebook. memory_mb: beyond what the
     warm process takes anyway. disk_mb: each private folder and each file. processes: at once, 0 for none but
-    threads. output_chars: kept for one cell. threads: of torch.
+    threads. output_chars: kept for one cell; notebook_chars: for all. threads: of torch.
     """
 
     cell_s: float = 30
@@ -20,6 +20,7 @@ class Limits:
     processes: int = 64
     open_files: int = 512
     output_chars: int = 1_000_000
+    notebook_chars: int = 10_000_000
     threads: int = 1
 
     def plain(self) -> dict[str, Any]:

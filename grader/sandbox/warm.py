@@ -28,6 +28,9 @@ from grader.sandbox.limits import Limits
 START_S = 120  # for the warm process to import torch on a slow disk
 GRACE_S = 3  # from the interrupt to the end
 FLOOD = 20  # times the kept output: then the cell is stopped
+SEND_S = 10  # for the kernel to take in a cell
+FRAME = 100  # characters each output counts beside its own, so that many small ones are a flood too
+LARGEST = 16 << 20  # bytes of one frame from a kernel; what is longer can only come from somebody who forges frames
 CREDENTIALS = struct.Struct("3i")
 
 
@@ -63,6 +66,8 @@ class Warm:
         if self._process is not None and self._process.poll() is None:
             return
         self.close()
+        if self.sandbox:
+            groups.sweep()
         ours, theirs = socket.socketpair()
         line, environment = launch.command(theirs.fileno(), self.sandbox)
         if not self.sandbox:
@@ -136,7 +141,7 @@ class Kernel:
 
     def __init__(self, connection: socket.socket, limits: Limits, group: groups.Group | None) -> None:
         self._connection, self._limits, self._group = connection, limits, group
-        self._frames = wire.Frames()
+        self._frames = wire.Frames(LARGEST)
         self._handle: int | None = None
         self._waiting = selectors.DefaultSelector()
         self._waiting.register(connection, selectors.EVENT_READ)
@@ -174,7 +179,10 @@ class Kernel:
         self._size, self._clear, self._flood = 0, False, False
         until, interrupted = monotonic() + limit, False
         try:
+            self._connection.settimeout(SEND_S)
             wire.send(self._connection, {"run": source})
+        except TimeoutError:  # a kernel that answers but does not listen
+            return self._over(ran, "stuck")
         except OSError:
             return self._over(ran, "died")
         while True:
@@ -226,8 +234,11 @@ class Kernel:
 
     def _take(self, ran: Ran, message: dict[str, Any]) -> None:
         """Add one output to the cell's, within the size kept."""
-        self._size += sum(map(len, map(str, message.values())))
-        if self._size > self._limits.output_chars:
+        output = message.get("output") or message.get("update")
+        shown = self._displays.get(_name(output), []) if "update" in message else []
+        size = FRAME + sum(map(len, map(str, message.values()))) * max(1, len(shown))
+        self._size += size
+        if self._size > self._limits.output_chars or "cut" in message:
             ran.cut = True
             self._flood = self._size > FLOOD * self._limits.output_chars
             return
@@ -237,24 +248,29 @@ class Kernel:
                 ran.outputs.clear()
                 self._clear = False
             return
-        output = message.get("output") or message.get("update")
         if not isinstance(output, dict):
             return
-        name = output.pop("display_id", None)
+        name = _name(output)
         if "update" in message:
-            for shown in self._displays.get(str(name), ()):
-                shown.update(data=output.get("data"), metadata=output.get("metadata"))
+            for one in shown:
+                one.update(data=output.get("data"), metadata=output.get("metadata"))
             return
         if self._clear:
             ran.outputs.clear()
             self._clear = False
         last = ran.outputs[-1] if ran.outputs else {}
-        if output.get("output_type") == "stream" == last.get("output_type") and last["name"] == output.get("name"):
-            last["text"] += str(output.get("text"))
+        if output.get("output_type") == "stream" == last.get("output_type") and last.get("name") == output.get("name"):
+            last["text"] = f"{last.get('text')}{output.get('text')}"
             return
         ran.outputs.append(output)
-        if name is not None:
-            self._displays.setdefault(str(name), []).append(output)
+        if name:
+            self._displays.setdefault(name, []).append(output)
+
+
+def _name(output: object) -> str:
+    """The display id of an output, or nothing."""
+    name = output.get("display_id") if isinstance(output, dict) else None
+    return name if isinstance(name, str) else ""
 
 
 def _closed() -> bytes:

@@ -7,6 +7,7 @@ with one descriptor, the fork's own connection; ``{"ready": ...}`` or ``{"failed
 from __future__ import annotations
 
 import array
+import gc
 import json
 import os
 import selectors
@@ -43,10 +44,13 @@ def threads() -> int:
 def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
     sandboxed = sys.argv[2] == "1"
+    sys.path[:] = [path for path in sys.path if path not in ("", os.getcwd())]  # `-m` puts the folder first
     missing = preload()
     warm = shell.make()
     if sys.platform == "linux":
         cage.remember()
+    gc.collect()
+    gc.freeze()  # a fork that collects garbage would copy every page of what is loaded here
     if sandboxed:
         linux.prctl(linux.SET_CHILD_SUBREAPER, 1)
     if threads() != 1:
@@ -80,13 +84,12 @@ def serve(control: socket.socket, warm: shell.Shell, sandboxed: bool) -> None:
                 return
             request = json.loads(text)
             connection = socket.socket(fileno=array.array("i", ancillary[0][2][:4])[0])
-            fork(request, connection, [control, wake, alarm], warm, sandboxed)
+            fork(request, connection, [control, wake, alarm, waiting], warm, sandboxed)
             connection.close()
         reap()
 
 
-def fork(request: dict, connection: socket.socket, ours: list[socket.socket], warm: shell.Shell,
-         sandboxed: bool) -> None:
+def fork(request: dict, connection: socket.socket, ours: list, warm: shell.Shell, sandboxed: bool) -> None:
     """One fork; in the sandbox a second one, which is the first process of its own pid namespace."""
     if os.fork():
         return
@@ -99,6 +102,7 @@ def fork(request: dict, connection: socket.socket, ours: list[socket.socket], wa
             cage.divide()
             if os.fork():
                 os._exit(0)
+            os.setsid()  # a signal to the group would reach the warm process: groups go through namespaces
             cage.close(request["limits"])
             os.chdir(cage.HOME)
         else:

@@ -1,7 +1,8 @@
 """The system calls a submission may not make, as a filter for the kernel (seccomp, classic BPF).
 
 Refused calls fail with EPERM, ``clone3`` with ENOSYS so that the C library falls back on ``clone``, whose flags
-can be read. Numbers: Linux arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h.
+can be read. Memory that neither a process nor a folder is charged for (memfd, System V) is refused, so that the
+limits hold without a control group too. Numbers: Linux arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h.
 """
 
 from __future__ import annotations
@@ -11,16 +12,18 @@ import errno
 import platform
 import struct
 
-from inside import linux
+from . import linux
 
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 NEW = {  # numbers that are the same everywhere
     "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427, "open_tree": 428, "move_mount": 429,
     "fsopen": 430, "fsconfig": 431, "fsmount": 432, "fspick": 433, "pidfd_getfd": 438, "process_madvise": 440,
-    "mount_setattr": 442, "landlock_create_ruleset": 444, "memfd_secret": 447, "lsm_set_self_attr": 460,
+    "mount_setattr": 442, "quotactl_fd": 443, "landlock_create_ruleset": 444, "memfd_secret": 447, "statmount": 457,
+    "listmount": 458, "lsm_set_self_attr": 460, "open_tree_attr": 467,
 }
 REFUSED = {
     "x86_64": {
+        "shmget": 29, "semget": 64, "msgget": 68, "uselib": 134, "mq_open": 240, "memfd_create": 319,
         "ptrace": 101, "syslog": 103, "personality": 135, "pivot_root": 155, "chroot": 161, "acct": 163,
         "settimeofday": 164, "mount": 165, "umount2": 166, "swapon": 167, "swapoff": 168, "reboot": 169,
         "sethostname": 170, "setdomainname": 171, "iopl": 172, "ioperm": 173, "init_module": 175,
@@ -32,6 +35,7 @@ REFUSED = {
         "kexec_file_load": 320, "userfaultfd": 323, "modify_ldt": 154, "vhangup": 153, **NEW,
     },
     "aarch64": {
+        "shmget": 194, "semget": 190, "msgget": 186, "mq_open": 180, "memfd_create": 279,
         "ptrace": 117, "syslog": 116, "personality": 92, "pivot_root": 41, "chroot": 51, "acct": 89,
         "settimeofday": 170, "mount": 40, "umount2": 39, "swapon": 224, "swapoff": 225, "reboot": 142,
         "sethostname": 161, "setdomainname": 162, "init_module": 105, "delete_module": 106, "quotactl": 60,
@@ -43,8 +47,8 @@ REFUSED = {
         "userfaultfd": 282, "vhangup": 58, **NEW,
     },
 }
-NUMBERS = {  # clone, clone3, socket, ioctl
-    "x86_64": (56, 435, 41, 16), "aarch64": (220, 435, 198, 29)}
+NUMBERS = {  # clone, clone3, ioctl, socket, socketpair
+    "x86_64": (56, 435, 16, 41, 53), "aarch64": (220, 435, 29, 198, 199)}
 FAMILIES = (1, 2, 10)  # AF_UNIX, AF_INET, AF_INET6: in a network namespace with no device
 NEW_NAMESPACE = linux.NAMESPACES | linux.NEWCGROUP | 0x80  # 0x80: a new time namespace
 THREAD = 0x00010000
@@ -64,7 +68,7 @@ def program(machine: str, processes: bool = True) -> bytes:
 
     Raises KeyError for a machine whose call numbers are not listed here.
     """
-    clone, clone3, socket, ioctl = NUMBERS[machine]
+    clone, clone3, ioctl, *sockets = NUMBERS[machine]
     code = [(LOAD, 0, 0, MACHINE), (EQUAL, 1, 0, ARCHITECTURES[machine]), (RETURN, 0, 0, KILL), (LOAD, 0, 0, CALL)]
     if machine == "x86_64":  # the x32 numbers would go round the list
         code += [(AT_LEAST, 0, 1, 0x40000000), (RETURN, 0, 0, refuse())]
@@ -73,9 +77,10 @@ def program(machine: str, processes: bool = True) -> bytes:
     code += [(EQUAL, 0, 1, clone3), (RETURN, 0, 0, refuse(errno.ENOSYS))]
     code += [(EQUAL, 0, 4, ioctl), (LOAD, 0, 0, SECOND), (EQUAL, 0, 1, TIOCSTI), (RETURN, 0, 0, refuse()),
              (RETURN, 0, 0, ALLOW)]
-    code += [(EQUAL, 0, 3 + len(FAMILIES), socket), (LOAD, 0, 0, FIRST),
-             *((EQUAL, len(FAMILIES) - place, 0, family) for place, family in enumerate(FAMILIES)),
-             (RETURN, 0, 0, refuse(errno.EAFNOSUPPORT)), (RETURN, 0, 0, ALLOW)]
+    for number in sockets:
+        code += [(EQUAL, 0, 3 + len(FAMILIES), number), (LOAD, 0, 0, FIRST),
+                 *((EQUAL, len(FAMILIES) - place, 0, family) for place, family in enumerate(FAMILIES)),
+                 (RETURN, 0, 0, refuse(errno.EAFNOSUPPORT)), (RETURN, 0, 0, ALLOW)]
     code += [(EQUAL, 1, 0, clone), (RETURN, 0, 0, ALLOW), (LOAD, 0, 0, FIRST), (ANY_BIT, 0, 1, NEW_NAMESPACE),
              (RETURN, 0, 0, refuse())]
     if not processes:

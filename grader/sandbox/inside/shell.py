@@ -1,14 +1,15 @@
 """The shell a submission runs in: IPython, with every output sent out as a frame.
 
-Frames out: ``{"output": {...}}`` an nbformat output, ``{"update": ...}``, ``{"clear": wait}``,
-``{"done": {...}}`` after a cell. What the student's code makes of these frames does not matter: they are only
-outputs, and nothing that decides a mark is in this process.
+Frames out: ``{"output": {...}}`` an nbformat output, ``{"update": ...}``, ``{"clear": wait}``, ``{"cut": true}``
+where the cell has sent its share, ``{"done": {...}}`` after a cell. What the student's code makes of these frames does
+not matter: they are only outputs, and nothing that decides a mark is in this process.
 """
 
 from __future__ import annotations
 
 import base64
 import builtins
+import getpass
 import io
 import os
 import random
@@ -21,10 +22,13 @@ from typing import Any
 from inside import wire
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
+from IPython.core.error import StdinNotImplementedError
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 BLOCK = 8192  # characters of a stream that are sent together
+MOST_NATIVE = 1 << 20  # bytes of what a cell wrote below Python
+PIECE = 1 << 16  # and at most in one frame
 
 
 class Outlet:
@@ -32,13 +36,15 @@ class Outlet:
 
     def __init__(self) -> None:
         self.connection: socket.socket | None = None
-        self.left = 0
+        self.owner = self.left = 0
 
     def put(self, kind: str, content: Any) -> None:
         size = len(str(content))
-        if kind != "done" and self.left < 0:
+        if kind != "done" and self.left < 0 or os.getpid() != self.owner:  # a process the cell has forked
             return
         self.left -= size
+        if kind != "done" and self.left < 0:
+            kind, content = "cut", True
         wire.send(self.connection, {kind: content})
 
 
@@ -70,8 +76,11 @@ class Stream(io.TextIOBase):
 
     def flush(self) -> None:
         text, self._parts, self._size = "".join(self._parts), [], 0
-        for start in range(0, len(text), 1 << 20):
-            OUTLET.put("output", {"output_type": "stream", "name": self.name, "text": text[start : start + (1 << 20)]})
+        if os.getpid() != OUTLET.owner:
+            os.write(self._descriptor, text.encode("utf-8", "replace"))
+            return
+        for start in range(0, len(text), PIECE):
+            OUTLET.put("output", {"output_type": "stream", "name": self.name, "text": text[start : start + PIECE]})
 
 
 def flush() -> None:
@@ -119,6 +128,15 @@ class Shell(InteractiveShell):
 
     display_pub_class, displayhook_class = Publisher, Hook
 
+    def showtraceback(self, *arguments, **options) -> None:
+        error = sys.exc_info()[1]
+        for _ in range(10):  # what was raised while handling what
+            if error is None:
+                break
+            _shorten(error.__traceback__)
+            error = error.__cause__ or error.__context__
+        super().showtraceback(*arguments, **options)
+
     def _showtraceback(self, etype, evalue, stb) -> None:
         flush()
         OUTLET.put("output", {"output_type": "error", "ename": getattr(etype, "__name__", "Exception"),
@@ -130,8 +148,18 @@ class Shell(InteractiveShell):
     def enable_gui(self, gui=None) -> None:
         """There is no event loop to join; plots are drawn when a cell ends."""
 
-    def raw_input(self, prompt: str = "") -> str:
-        raise RuntimeError("input() is not available while a notebook is graded")
+    def raw_input(self, prompt: str = "", *_, **__) -> str:
+        raise StdinNotImplementedError("nobody can answer input() while a notebook is graded")
+
+
+def _shorten(trace: Any, most: int = 15) -> None:
+    """Leave out the middle of an endless recursion: IPython looks through all modules for every step of it."""
+    steps = []
+    while trace is not None:
+        steps.append(trace)
+        trace = trace.tb_next
+    if len(steps) > 2 * most:
+        steps[most - 1].tb_next = steps[-most]
 
 
 def _said(error: object) -> str:
@@ -146,9 +174,8 @@ def make() -> Shell:
     settings = Config()
     settings.HistoryManager.enabled = False
     settings.InteractiveShell.colors = "nocolor"
-    settings.InteractiveShell.cache_size = 0
     shell = Shell.instance(config=settings)
-    builtins.input = shell.raw_input
+    builtins.input = getpass.getpass = shell.raw_input
     if "matplotlib_inline.backend_inline" in sys.modules:  # plots become pictures in the cell's output
         from IPython.core.pylabtools import select_figure_formats
 
@@ -159,7 +186,7 @@ def make() -> Shell:
 
 def serve(shell: Shell, connection: socket.socket, limits: dict[str, Any]) -> None:
     """In the cage: run the cells that come, one after the other, until the other side closes."""
-    OUTLET.connection = connection
+    OUTLET.connection, OUTLET.owner = connection, os.getpid()
     _reseed()
     natives = [tempfile.TemporaryFile() for _ in range(2)]
     for descriptor, file in zip((1, 2), natives, strict=True):
@@ -179,6 +206,9 @@ def serve(shell: Shell, connection: socket.socket, limits: dict[str, Any]) -> No
             continue
         OUTLET.left = limits["output_chars"]
         answer = _run(shell, message["run"])
+        if os.getpid() != OUTLET.owner:
+            flush()
+            os._exit(0)  # the cells to come are for the first process alone
         flush()
         for name, file in zip(("stdout", "stderr"), natives, strict=True):
             _native(name, file)
@@ -201,13 +231,13 @@ def _native(name: str, file: Any) -> None:
     """What was written below Python, by libraries and subprocesses, since the last cell."""
     try:
         file.seek(0)
-        text = file.read(1 << 20).decode("utf-8", "replace")
+        text = file.read(MOST_NATIVE).decode("utf-8", "replace")
         file.seek(0)
         file.truncate()
     except (OSError, ValueError):
         return
-    if text:
-        OUTLET.put("output", {"output_type": "stream", "name": name, "text": text})
+    for start in range(0, len(text), PIECE):
+        OUTLET.put("output", {"output_type": "stream", "name": name, "text": text[start : start + PIECE]})
 
 
 def _put(files: list[dict[str, str]]) -> None:

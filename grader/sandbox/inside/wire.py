@@ -8,7 +8,7 @@ import struct
 from typing import Any
 
 HEAD = struct.Struct("!I")
-LARGEST = 32 << 20  # bytes of one frame; what is longer can only come from somebody who forges frames
+LARGEST = 32 << 20  # bytes of one frame: all files of a submission go in one
 
 
 class Closed(Exception):
@@ -39,8 +39,8 @@ def receive(connection: socket.socket) -> dict[str, Any]:
 class Frames:
     """Cuts a stream of bytes into messages. ``feed`` bytes as they come, take messages from ``ready``."""
 
-    def __init__(self) -> None:
-        self._data = bytearray()
+    def __init__(self, largest: int = LARGEST) -> None:
+        self._data, self._largest = bytearray(), largest
         self.ready: list[dict[str, Any]] = []
 
     @property
@@ -55,7 +55,7 @@ class Frames:
         self._data += part
         while len(self._data) >= HEAD.size:
             (length,) = HEAD.unpack_from(self._data)
-            if length > LARGEST:
+            if length > self._largest:
                 raise Closed("a frame is too long")
             if len(self._data) < HEAD.size + length:
                 return

@@ -1,0 +1,88 @@
+"""Outputs of a student's cell as a graded notebook may hold them: well formed, and nothing that could run.
+
+What a kernel sent may be forged, so nothing is taken over that is not known: texts, pictures and the sheet of
+answers. HTML and Markdown stay as they are here and are cleaned where a page is made of them (``clean``, ``markdown``).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import bleach
+from bleach.css_sanitizer import CSSSanitizer
+from jinja2 import pass_context
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from nbformat import NotebookNode
+
+from course.quiz.sheet import MIME
+
+TEXTS = ("text/plain", "text/html", "text/markdown", "text/latex")
+PICTURES = ("image/png", "image/jpeg", "image/svg+xml")  # a page shows all three as images, where no script runs
+TAGS = frozenset(
+    "a abbr b blockquote br caption code col colgroup dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i img li ol p pre "
+    "s small span strong sub summary sup table tbody td tfoot th thead tr u ul".split())
+ATTRIBUTES = ("class", "style", "title", "colspan", "rowspan", "width", "height", "alt", "start", "open", "lang")
+STYLES = CSSSanitizer(allowed_css_properties=[
+    "background-color", "border", "border-bottom", "border-collapse", "border-left", "border-radius", "border-top",
+    "color", "display", "font-family", "font-size", "font-style", "font-weight", "line-height", "margin", "margin-bottom",
+    "margin-left", "margin-top", "max-width", "min-width", "padding", "padding-left", "text-align", "text-decoration",
+    "vertical-align", "white-space", "width"])
+LINK = re.compile(r"https?://|mailto:|#|[\w./-]+\Z", re.IGNORECASE)
+PICTURE = re.compile(r"data:image/(png|jpeg|gif|svg\+xml|webp);base64,[A-Za-z0-9+/=\s]*")
+
+
+def sound(output: dict[str, Any]) -> NotebookNode | None:
+    """An output as nbformat and the pages want it; None for what was forged so badly that it is none."""
+    kind = output.get("output_type")
+    if kind == "stream" and output.get("name") in ("stdout", "stderr") and isinstance(output.get("text"), str):
+        return NotebookNode(output_type=kind, name=output["name"], text=sayable(output["text"]))
+    if kind == "error" and isinstance(output.get("traceback"), list):
+        lines = [sayable(line) for line in output["traceback"] if isinstance(line, str)]
+        return NotebookNode(output_type=kind, ename=sayable(str(output.get("ename"))),
+                            evalue=sayable(str(output.get("evalue"))), traceback=lines)
+    if kind in ("display_data", "execute_result") and isinstance(output.get("data"), dict):
+        made = NotebookNode(output_type=kind, data=_data(output["data"]), metadata=NotebookNode())
+        if kind == "execute_result":
+            count = output.get("execution_count")
+            made.execution_count = count if type(count) is int and count >= 0 else None
+        return made
+    return None
+
+
+def _data(found: dict[str, Any]) -> NotebookNode:
+    data = NotebookNode({kind: sayable(found[kind]) for kind in (*TEXTS, *PICTURES)
+                         if isinstance(found.get(kind), str)})
+    if MIME in found:
+        data[MIME] = NotebookNode()  # a mark that this is a sheet of answers; they were taken out before the run
+    return data
+
+
+def sayable(text: str) -> str:
+    """Text that can be written as UTF-8: half a surrogate pair becomes a question mark."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def clean(element: object) -> str:
+    """HTML without anything that could run or fetch: takes the place of nbconvert's ``clean_html``."""
+    text = element.decode("utf-8", "replace") if isinstance(element, bytes) else str(element)
+    return bleach.clean(text, tags=TAGS, attributes=_allowed, protocols={"http", "https", "mailto", "data"}, strip=True,
+                        css_sanitizer=STYLES)
+
+
+@pass_context
+def markdown(context: Any, source: str) -> str:
+    """A text cell or comment as HTML: takes the place of nbconvert's ``markdown2html``, whose pages nbgrader's
+    templates do not clean.
+    """
+    attachments = dict(context.get("cell", {}).get("attachments", {}))
+    renderer = IPythonRenderer(escape=False, attachments=attachments, embed_images=False, exclude_anchor_links=True)
+    return clean(MarkdownWithMath(renderer=renderer).render(sayable(source)))
+
+
+def _allowed(tag: str, name: str, value: str) -> bool:
+    if tag == "img" and name == "src":
+        return PICTURE.fullmatch(value) is not None
+    if tag == "a" and name == "href":
+        return LINK.match(value) is not None
+    return name in ATTRIBUTES or (name == "id" and tag != "img")

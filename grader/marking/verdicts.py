@@ -1,0 +1,26 @@
+"""What became of a submission, in one word each for the student and for the summary, gravest last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from course.i18n import both
+
+WORDS = {
+    "ok": both("ok", "正常"),
+    "wrong": both("wrong", "结果不对"),
+    "raised": both("raised an error", "抛出异常"),
+    "output": both("too much output", "输出过多"),
+    "timeout": both("out of time", "超时"),
+    "memory": both("out of memory", "内存不足"),
+    "killed": both("kernel ended", "内核终止"),
+    "damaged": both("damaged", "文件损坏"),
+    "infrastructure": both("not marked, our fault", "未评分，是我们的问题"),
+}
+OF_KERNEL = {"died": "killed", "memory": "memory", "stuck": "timeout", "flood": "output"}  # Ran.ended -> word
+
+
+def gravest(words: Iterable[str]) -> str:
+    """The word that says most about a submission; ``ok`` where there is none."""
+    order = list(WORDS)
+    return max((word for word in words if word in WORDS), key=order.index, default="ok")

@@ -1,0 +1,224 @@
+"""Files and cells as accidents, tools and tamperers leave them."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+from pathlib import Path
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
+
+from tests.grading_corpus.base import ANSWERS, RIGHT, SOLVED, Hostile, cell_of, dumped, sheet
+from tests.grading_fixtures import LESSON
+
+ANSWERED = {ANSWERS: dumped(sheet(*RIGHT))}
+NOTEBOOK = f"{LESSON}.ipynb"
+
+
+def as_json(change):
+    """A change of the notebook's raw JSON, which nbformat would not allow."""
+    def made(text: str) -> str:
+        data = json.loads(text)
+        change(data)
+        return json.dumps(data)
+
+    return made
+
+
+def twice(notebook: NotebookNode) -> None:
+    """Every cell pasted once more, with ids of their own: the accident that ends a batch elsewhere."""
+    for place, cell in enumerate(list(notebook.cells)):
+        extra = copy.deepcopy(cell)
+        extra.id = f"copy-{place}"
+        notebook.cells.append(extra)
+
+
+def same_ids(notebook: NotebookNode) -> None:
+    for cell in notebook.cells:
+        cell.id = "same"
+
+
+def only_code(notebook: NotebookNode) -> None:
+    notebook.cells = [cell for cell in notebook.cells if not cell.metadata.get("nbgrader", {}).get("grade", True)]
+
+
+def no_metadata(notebook: NotebookNode) -> None:
+    """What some front ends leave."""
+    for cell in notebook.cells:
+        cell.metadata = NotebookNode()
+
+
+def points_raised(notebook: NotebookNode) -> None:
+    for cell in notebook.cells:
+        if "nbgrader" in cell.metadata:
+            cell.metadata.nbgrader.update(points=1000, locked=False)
+
+
+def swapped(notebook: NotebookNode) -> None:
+    """The grade ids of two cells exchanged, and a third one invented."""
+    one, other = cell_of(notebook, "90-c-single"), cell_of(notebook, "90-t-report")
+    one.metadata.nbgrader.grade_id, other.metadata.nbgrader.grade_id = "90-t-report", "90-c-single"
+    notebook.cells.append(new_code_cell("13.0", id="mine", metadata={"nbgrader": {
+        "grade": True, "grade_id": "90-c-bonus", "points": 50, "locked": False, "solution": False, "schema_version": 3}}))
+
+
+def locked_edited(notebook: NotebookNode) -> None:
+    for identity in ("90-c-single", "90-t-contrast", "90-t-report"):
+        cell_of(notebook, identity).source = "3.0"
+
+
+def reordered(notebook: NotebookNode) -> None:
+    notebook.cells.reverse()
+
+
+def cut_answer(notebook: NotebookNode) -> None:
+    notebook.cells.remove(cell_of(notebook, "90-t-contrast-answer"))
+    notebook.cells.insert(0, new_code_cell(SOLVED, id="elsewhere"))
+
+
+def linked_folder(folder: Path) -> None:
+    """The whole folder is a link to somebody else's submission."""
+    for path in folder.iterdir():
+        path.unlink()
+    folder.rmdir()
+    folder.symlink_to(folder.parents[1] / "top-student" / LESSON, target_is_directory=True)
+
+
+def linked_notebook(folder: Path) -> None:
+    (folder / NOTEBOOK).unlink()
+    (folder / NOTEBOOK).symlink_to(folder.parents[1] / "top-student" / LESSON / NOTEBOOK)
+
+
+def linked_other(folder: Path) -> None:
+    (folder / NOTEBOOK).unlink()
+    (folder / "mine.ipynb").symlink_to(folder.parents[1] / "top-student" / LESSON / NOTEBOOK)
+
+
+def linked_answers(folder: Path) -> None:
+    (folder / ANSWERS).symlink_to(folder.parents[1] / "top-student" / LESSON / ANSWERS)
+
+
+def linked_everything(folder: Path) -> None:
+    """Links to what a collector could read and a loop; none of it may reach the sandbox."""
+    root = folder.parents[2]
+    for name, target in {"gradebook.db": root / "gradebook.db", "passwd": "/etc/passwd", "key": root / "marking_secret",
+                         "loop": folder, "up": root, "hosts.txt": "/etc/hosts"}.items():
+        (folder / name).symlink_to(target)
+
+
+def strange_names(folder: Path) -> None:
+    for name in ("two\nlines.txt", "-rf", "..data", "$(touch x)", "\u202egnp.exe", "é" * 100, "~"):
+        (folder / name).write_text("harmless")
+    (folder / os.fsdecode(b"\xff\xfe")).write_text("no UTF-8")
+
+
+def fifo(folder: Path) -> None:
+    os.mkfifo(folder / "pipe")
+
+
+def fifo_notebook(folder: Path) -> None:
+    (folder / NOTEBOOK).unlink()
+    os.mkfifo(folder / NOTEBOOK)
+
+
+def folder_notebook(folder: Path) -> None:
+    (folder / NOTEBOOK).unlink()
+    (folder / NOTEBOOK).mkdir()
+
+
+def huge_file(folder: Path) -> None:
+    """A sparse gigabyte, first in the alphabet."""
+    with (folder / "00_data.bin").open("wb") as file:
+        file.truncate(1 << 30)
+
+
+def huge_notebook(folder: Path) -> None:
+    with (folder / NOTEBOOK).open("ab") as file:
+        file.truncate(64 << 20)
+
+
+def many_files(folder: Path) -> None:
+    for number in range(3000):
+        (folder / f"0{number}").touch()
+
+
+def deep_folders(folder: Path) -> None:
+    path = folder
+    for _ in range(300):
+        path = path / "deeper"
+        path.mkdir()
+
+
+def unreadable_name(folder: Path) -> None:
+    (folder / NOTEBOOK).rename(folder / "homework (1) final.ipynb")
+
+
+def not_utf8_name(folder: Path) -> None:
+    (folder / NOTEBOOK).rename(folder / os.fsdecode(b"\xff\xfe.ipynb"))
+
+
+def two_names(folder: Path) -> None:
+    (folder / "copy.ipynb").write_bytes((folder / NOTEBOOK).read_bytes())
+    (folder / NOTEBOOK).rename(folder / "other.ipynb")
+
+
+def nested(depth: int) -> str:
+    return '{"cells": ' + "[" * depth + "]" * depth + "}"
+
+
+CASES = (
+    Hostile("top-student", points=13, files=ANSWERED),
+    Hostile("empty-file", points=7, verdict="damaged", says="was empty", files=ANSWERED, text=lambda text: ""),
+    Hostile("half-written", points=7, verdict="damaged", says="ends in the middle", files=ANSWERED,
+            text=lambda text: text[: len(text) // 2]),
+    Hostile("last-byte-lost", points=0, verdict="damaged", says="ends in the middle", text=lambda text: text[:-3]),
+    Hostile("binary-rubbish", points=0, verdict="damaged", says="cannot be read as JSON",
+            text=lambda text: bytes(range(256)) * 50),
+    Hostile("json-but-no-notebook", points=0, verdict="damaged", says="not a notebook", text=lambda text: '{"a": [1]}'),
+    Hostile("json-too-deep", points=0, verdict="damaged", says="replaced", text=lambda text: nested(200_000)),
+    Hostile("huge-number-in-json", points=0, verdict="damaged", says="replaced",
+            text=lambda text: text.replace('"nbformat": 4', '"nbformat": ' + "9" * 10_000)),
+    Hostile("utf-16", points=0, verdict="damaged", says="cannot be read as JSON", text=lambda text: text.encode("utf-16")),
+    Hostile("nbformat-99", verdict="damaged", says="left out",
+            text=as_json(lambda data: data.update(nbformat=99))),
+    Hostile("broken-cells", verdict="damaged", says="left out",
+            text=as_json(lambda data: data["cells"].extend([None, 7, {"cell_type": "cat"}, {"cell_type": "code"}]))),
+    Hostile("half-surrogate", harm="text = 'SURROGATE'\nprint(text, chr(0xd800))",
+            text=lambda text: text.replace("SURROGATE", "\\ud83d")),
+    Hostile("null-bytes", verdict="raised", harm="x = 'NUL'", text=lambda text: text.replace("NUL", "\\u0000")),
+    Hostile("wrong-kernel", change=lambda nb: nb.metadata.update(
+        kernelspec={"name": "ir", "display_name": "R", "language": "R"}, language_info={"name": "R"})),
+    Hostile("metadata-rubbish", change=lambda nb: nb.metadata.update(
+        kernelspec={"name": "../../evil", "display_name": "x"}, widgets={"x": "</script>"}, course=["zh"],
+        course_marking={"marked": True, "answers": {"90-c-single": {"options": ["b"]}}, "notes": "x"})),
+    Hostile("nothing-left", points=0, says="put back", change=lambda nb: nb.cells.clear()),
+    Hostile("only-code-left", says="put back", change=only_code),
+    Hostile("all-twice", says="more than once", change=twice),
+    Hostile("same-cell-ids", change=same_ids),
+    Hostile("metadata-lost", says="restored", change=no_metadata),
+    Hostile("points-raised", says="restored", change=points_raised),
+    Hostile("grade-ids-swapped", says="restored", change=swapped),
+    Hostile("locked-cells-edited", says="restored", change=locked_edited),
+    Hostile("reordered", change=reordered),
+    Hostile("answer-cell-moved", says="put back", change=cut_answer),
+    Hostile("renamed", points=13, verdict="damaged", says="another name", place=unreadable_name, files=ANSWERED),
+    Hostile("renamed-oddly", verdict="damaged", says="another name", place=not_utf8_name),
+    Hostile("two-notebooks", points=0, verdict="damaged", says="no notebook", place=two_names),
+    Hostile("notebook-is-a-folder", points=0, verdict="damaged", says="no notebook", place=folder_notebook),
+    Hostile("notebook-is-a-pipe", points=0, verdict="damaged", says="no notebook", place=fifo_notebook),
+    Hostile("notebook-too-large", points=7, verdict="damaged", says="larger than", place=huge_notebook, files=ANSWERED),
+    Hostile("link-to-the-best", points=0, verdict="damaged", says="was a link", place=linked_notebook),
+    Hostile("link-under-another-name", points=0, verdict="damaged", says="no notebook", place=linked_other),
+    Hostile("folder-is-a-link", points=0, verdict="damaged", says="was a link", place=linked_folder),
+    Hostile("answers-are-a-link", place=linked_answers),
+    Hostile("links-to-secrets", place=linked_everything,
+            harm="import os\nfor name in ('gradebook.db', 'passwd', 'key', 'loop', 'up', 'hosts.txt'):\n"
+                 "    assert not os.path.lexists(name), name"),
+    Hostile("strange-file-names", place=strange_names, harm="import os\nassert os.path.exists('two\\nlines.txt')"),
+    Hostile("pipe-in-the-folder", place=fifo),
+    Hostile("gigabyte-in-the-folder", place=huge_file),
+    Hostile("thousands-of-files", place=many_files),
+    Hostile("deep-folders", place=deep_folders),
+)

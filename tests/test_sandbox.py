@@ -1,0 +1,373 @@
+"""The sandbox itself: what the filter lets through, what is seen from inside, and what a killed one leaves."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import platform
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from grader.marking.outputs import clean, sound
+from grader.marking.verdicts import WORDS, gravest
+from grader.project import HERE, Infrastructure
+from grader.sandbox import groups, launch
+from grader.sandbox.inside import seccomp, wire
+from grader.sandbox.limits import Limits
+from grader.sandbox.warm import Warm
+from tests.bpf import run
+from tests.conftest import missing
+
+MACHINES = ("x86_64", "aarch64")
+ORDINARY = {"x86_64": {"read": 0, "write": 1, "mmap": 9, "execve": 59, "exit": 60, "kill": 62, "futex": 202, "openat": 257,
+                       "getrandom": 318, "connect": 42, "rt_sigreturn": 15, "prctl": 157, "seccomp": 317},
+            "aarch64": {"read": 63, "write": 64, "mmap": 222, "execve": 221, "exit": 93, "kill": 129, "futex": 98,
+                        "openat": 56, "getrandom": 278, "connect": 203, "rt_sigreturn": 139, "prctl": 167, "seccomp": 277}}
+REFUSED, NOT_HERE = seccomp.refuse(errno.EPERM), seccomp.refuse(errno.ENOSYS)
+SMALL = Limits(cell_s=20, memory_mb=300, disk_mb=8, open_files=64, processes=12, output_chars=10_000)
+
+
+# --- the filter, for both machines, without a kernel ---
+
+
+@pytest.fixture(params=MACHINES)
+def machine(request) -> str:
+    return request.param
+
+
+def decide(machine: str, number: int, *arguments: int, processes: bool = True) -> int:
+    return run(seccomp.program(machine, processes), seccomp.ARCHITECTURES[machine], number, arguments)
+
+
+def test_ordinary_calls_pass_and_every_listed_one_is_refused(machine):
+    for processes in (True, False):
+        assert {decide(machine, number, processes=processes) for number in ORDINARY[machine].values()} == {seccomp.ALLOW}
+        assert {decide(machine, n, processes=processes) for n in seccomp.REFUSED[machine].values()} == {REFUSED}
+    assert len(set(seccomp.REFUSED[machine].values())) == len(seccomp.REFUSED[machine])
+    assert not set(seccomp.REFUSED[machine].values()) & set(ORDINARY[machine].values())
+
+
+def test_calls_of_another_machine_end_the_process_and_x32_numbers_are_no_way_round(machine):
+    other = next(name for name in MACHINES if name != machine)
+    program = seccomp.program(machine)
+    for audit in (seccomp.ARCHITECTURES[other], 0x40000003, 0):  # 0x40000003: 32-bit x86
+        assert run(program, audit, ORDINARY[machine]["read"]) == seccomp.KILL
+    if machine == "x86_64":
+        assert {decide(machine, 0x40000000 + number) for number in range(0, 600)} == {REFUSED}
+
+
+def test_only_harmless_kinds_of_sockets_can_be_made(machine):
+    *_, socket, pair = seccomp.NUMBERS[machine]
+    for number in (socket, pair):
+        allowed = {family for family in range(0, 100) if decide(machine, number, family) == seccomp.ALLOW}
+        assert allowed == {1, 2, 10}  # of the machine, IPv4, IPv6
+        assert decide(machine, number, 16) == seccomp.refuse(errno.EAFNOSUPPORT)  # netlink
+        assert decide(machine, number, 1 | 1 << 32) == seccomp.ALLOW  # the kernel, too, reads the lower half
+
+
+def test_nothing_can_be_typed_into_a_terminal(machine):
+    ioctl = seccomp.NUMBERS[machine][2]
+    assert decide(machine, ioctl, 0, seccomp.TIOCSTI) == REFUSED
+    assert decide(machine, ioctl, 0, seccomp.TIOCSTI | 1 << 32) == REFUSED
+    assert decide(machine, ioctl, seccomp.TIOCSTI, 0x5401) == seccomp.ALLOW
+
+
+def test_processes_and_threads_but_no_new_namespaces(machine):
+    clone, clone3 = seccomp.NUMBERS[machine][:2]
+    thread, fork = 0x3D0F00, 0x01200011  # what the C library asks for
+    assert decide(machine, clone3) == NOT_HERE
+    for flag in (0x80, 0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000):
+        for processes in (True, False):
+            assert decide(machine, clone, fork | flag, processes=processes) == REFUSED
+            assert decide(machine, clone, thread | flag, processes=processes) == REFUSED
+    assert decide(machine, clone, fork) == decide(machine, clone, thread) == seccomp.ALLOW
+    assert decide(machine, clone, thread, processes=False) == seccomp.ALLOW
+    again = seccomp.refuse(errno.EAGAIN)
+    assert decide(machine, clone, fork, processes=False) == again
+    if machine == "x86_64":
+        assert {decide(machine, number, processes=False) for number in (57, 58)} == {again}  # fork, vfork
+        assert {decide(machine, number) for number in (57, 58)} == {seccomp.ALLOW}
+
+
+# --- frames ---
+
+
+def test_frames_are_cut_right_however_the_bytes_come():
+    messages = [{"a": 1}, {}, {"text": "é" * 5000}, {"deep": [[1, {"x": None}]]}]
+    data = b"".join(wire.HEAD.pack(len(text)) + text for text in (json.dumps(one).encode() for one in messages))
+    for size in (1, 2, 3, 7, 1000, len(data)):
+        frames = wire.Frames()
+        for start in range(0, len(data), size):
+            assert frames.missing > 0
+            frames.feed(data[start : start + size])
+        assert frames.ready == messages
+
+
+@pytest.mark.parametrize("data", [
+    b"\xff\xff\xff\xff", wire.HEAD.pack(wire.LARGEST + 1), wire.HEAD.pack(4) + b"oops", wire.HEAD.pack(2) + b"[]",
+    wire.HEAD.pack(2) + b"\xff\xfe", wire.HEAD.pack(4) + b"null", wire.HEAD.pack(100_000) + b"[" * 100_000])
+def test_what_is_no_frame_closes_the_connection(data):
+    with pytest.raises(wire.Closed):
+        wire.Frames().feed(data)
+
+
+# --- outputs and words ---
+
+
+@pytest.mark.parametrize("forged", [
+    {}, {"output_type": None}, {"output_type": [1]}, {"output_type": "stream"}, {"output_type": "stream", "name": "x", "text": ""},
+    {"output_type": "stream", "name": "stdout", "text": 3}, {"output_type": "error", "traceback": "x"},
+    {"output_type": "display_data", "data": None}, {"output_type": "execute_result", "data": [1]}])
+def test_forged_outputs_are_dropped(forged):
+    assert sound(forged) is None
+
+
+def test_of_an_output_only_known_kinds_and_texts_are_kept():
+    import nbformat
+    from nbformat.v4 import new_code_cell, new_notebook
+
+    rich = {"text/plain": "x\ud800", "text/html": 5, "text/vnd.mermaid": "x", "application/javascript": "x", "image/png": "AA=="}
+    made = [sound({"output_type": "execute_result", "execution_count": "x", "data": rich, "metadata": {"filenames": 3}}),
+            sound({"output_type": "error", "ename": 1, "evalue": [2], "traceback": [3, "x"]}),
+            sound({"output_type": "stream", "name": "stderr", "text": "x\udfff"})]
+    assert made[0].data == {"text/plain": "x?", "image/png": "AA=="} and made[1].traceback == ["x"]
+    nbformat.validate(new_notebook(cells=[new_code_cell("", outputs=made)]))
+
+
+@pytest.mark.parametrize("html", [
+    "<script>1</script>", "<img src=x onerror=1>", "<a href='javascript:1'>x</a>",
+    "<a href=' jAvascript:alert(1)'>x</a>", "<a href='java\tscript:alert(1)'>x</a>", "<a href='data:text/html,1'>x</a>",
+    "<svg onload=1>", "<iframe src='//x.y'></iframe>", "<img src='https://x.y/z.png'>", "<style>*{}</style>",
+    "<div style='background:url(//x.y)'>", "<form action='//x.y'><input name=a>", "<base href='//x.y'>",
+    "<img src='data:text/html;base64,AAAA'>", "<meta http-equiv=refresh content='0;url=//x.y'>", "<object data=x>",
+    "<math><mi xlink:href='javascript:1'>", "<details ontoggle=1 open>", "<p id='x' onclick='1'>"])
+def test_nothing_in_a_page_runs_or_fetches(html):
+    kept = clean(f"before {html} after").lower()
+    bad = r"<script|javascript:|\son\w+=|<svg|<iframe|//x\.y|<style|url\(|<form|<base|<meta|data:text|<object"
+    assert not re.search(bad, kept)
+    assert kept.startswith("before ") and "after" in kept
+
+
+def test_what_marks_and_texts_need_stays():
+    page = ('<h2 id="a">x</h2><table><tbody><tr><td style="padding: 3px;">1</td></tr></tbody></table>'
+            '<div class="course-mark"><p><b>2</b></p></div><img src="data:image/png;base64,AA=="><a href="https://pytorch.org">x</a>')
+    assert clean(page) == page
+
+
+def test_the_gravest_word_is_the_verdict():
+    assert gravest([]) == "ok" and gravest({"raised", "memory", "wrong"}) == "memory" and gravest(["", "x"]) == "ok"
+    assert all(set(word) == {"en", "zh"} and all(word.values()) for word in WORDS.values())
+
+
+# --- from inside ---
+
+
+@pytest.fixture(scope="module")
+def warm():
+    if reason := launch.obstacle():
+        missing("the sandbox", reason)
+    with Warm() as process:
+        process.start()
+        yield process
+
+
+@pytest.fixture
+def kernel(warm):
+    with warm.kernel(SMALL) as fresh:
+        yield fresh
+
+
+def said(kernel, source: str):
+    """What a cell printed, read as Python data."""
+    import ast
+
+    ran = kernel.run(source)
+    assert ran.error is None and not ran.ended, ran
+    return ast.literal_eval("".join(output["text"] for output in ran.outputs if output.get("name") == "stdout"))
+
+
+CALL = "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n"
+
+
+@pytest.mark.slow
+def test_each_refused_call_fails_from_inside(kernel):
+    numbers = seccomp.REFUSED[platform.machine()]
+    source = CALL + (f"found = {{}}\nfor name, number in {numbers}.items():\n    ctypes.set_errno(0)\n"
+                     "    found[name] = libc.syscall(number, 0, 0, 0, 0, 0, 0), ctypes.get_errno()\nprint(found)")
+    assert said(kernel, source) == dict.fromkeys(numbers, (-1, errno.EPERM))
+
+
+@pytest.mark.slow
+def test_no_privilege_is_left_and_none_can_come_back(kernel):
+    found = said(kernel, CALL + "header, data = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()\n"
+                 "libc.capget(header, data)\n"
+                 "print(list(data), [n for n in range(64) if libc.prctl(23, n, 0, 0, 0) == 1], libc.prctl(39, 0, 0, 0, 0),"
+                 " libc.prctl(21, 0, 0, 0, 0), sep=', ')")
+    assert found == ([0] * 6, [], 1, 2)  # capabilities, bounding set, no_new_privs, seccomp in filter mode
+    status = dict(re.findall(r"^(\w+):\s+(\S+)", status_of(kernel), re.M))
+    assert {status[name] for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")} == {"0" * 16}
+    assert (status["NoNewPrivs"], status["Seccomp"]) == ("1", "2")
+
+
+def pid_of(kernel) -> int:
+    return int(re.search(r"^Pid:\s+(\d+)", Path(f"/proc/self/fdinfo/{kernel._handle}").read_text(), re.M)[1])
+
+
+def status_of(kernel) -> str:
+    return Path(f"/proc/{pid_of(kernel)}/status").read_text()
+
+
+@pytest.mark.slow
+def test_every_submission_has_namespaces_and_a_process_group_of_its_own(warm):
+    kinds, seen = ("user", "mnt", "pid", "net", "ipc", "uts"), []
+    with warm.kernel(SMALL) as first, warm.kernel(SMALL) as second:
+        for kernel in (first, second):
+            pid = pid_of(kernel)
+            seen.append([os.readlink(f"/proc/{pid}/ns/{kind}") for kind in kinds])
+            assert os.getpgid(pid) == pid and os.getsid(pid) == pid
+            assert said(kernel, "import os\nprint([os.getpid(), os.getppid()])") == [1, 0]
+    seen.append([os.readlink(f"/proc/self/ns/{kind}") for kind in kinds])
+    for kind, *links in zip(kinds, *seen, strict=True):
+        assert len(set(links)) == 3, kind
+
+
+@pytest.mark.slow
+def test_folders_are_private_bounded_and_gone_with_the_kernel(warm):
+    write = ("import os\nfor folder in ('/tmp', '/dev/shm', '/home/student'):\n    open(folder + '/trace', 'w').close()\n"
+             "try:\n    open('/tmp/big', 'wb').write(b'x' * (9 << 20))\n    print([])\nexcept OSError as error:\n    print([error.errno])")
+    look = "import os\nprint([os.listdir(folder) for folder in ('/tmp', '/dev/shm', '/home/student')])"
+    with warm.kernel(SMALL) as first, warm.kernel(SMALL, {"a/b.txt": b"mine"}) as second:
+        assert said(first, write)[0] in (errno.EFBIG, errno.ENOSPC)
+        assert said(second, look) == [[], [], ["a"]]
+        assert said(second, "print([open('a/b.txt').read()])") == ["mine"]
+    with warm.kernel(SMALL) as third:
+        assert said(third, look) == [[], [], []]
+        wide = ("import os\nfound = []\nfor folder in ('/', '/dev', '/etc', '/opt', '/opt/course', '/opt/python', '/usr', '/proc'):\n"
+                "    try: open(folder + '/trace', 'w').close(); found.append(folder)\n    except OSError: pass\nprint(found)")
+        assert said(third, wide) == []
+        assert sorted(said(third, "import os\nprint(os.listdir('/proc'))")) == ["cpuinfo", "meminfo"]
+        assert sorted(said(third, "import os\nprint(os.listdir('/opt/course'))")) == ["course", "inside"]
+
+
+@pytest.mark.slow
+def test_no_descriptor_of_ours_is_open_but_the_connection(kernel):
+    found = said(kernel, "import os, stat\nkinds = {}\nfor number in range(64):\n    try: mode = os.fstat(number).st_mode\n"
+                 "    except OSError: continue\n    kinds.setdefault(stat.S_IFMT(mode), []).append(number)\nprint(kinds)")
+    assert len(found.pop(0o140000)) == 1 and set(found) <= {0o100000, 0o020000}  # one socket; its own files, /dev/null
+
+
+@pytest.mark.slow
+def test_limits_hold_and_are_said(warm):
+    with warm.kernel(SMALL) as kernel:
+        assert kernel.run("x = bytearray(1 << 30)").error == "MemoryError"
+        assert kernel.run("import os\nfiles = [open('/dev/null') for _ in range(200)]").error == "OSError"
+        ran = kernel.run("print('x' * 50_000)")
+        assert ran.cut and len(str(ran.outputs)) < 12_000
+        ran = kernel.run("display({'text/html': 'x' * 50_000_000}, raw=True)\nprint('too late')")  # one frame too large
+        assert ran.cut and not ran.ended and not ran.outputs
+        assert kernel.run("import time\ntime.sleep(60)", seconds=0.3).late
+        assert said(kernel, "print([1])") == [1]
+        ran = kernel.run("import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass", seconds=0.1)
+        assert ran.ended == kernel.run("1").ended == "stuck"
+    with warm.kernel(Limits(**{**SMALL.plain(), "processes": 0})) as kernel:
+        assert kernel.run("import os\nos.fork()").error == "BlockingIOError"
+        assert kernel.run("import threading\none = threading.Thread(target=print)\none.start()\none.join()").error is None
+    if groups.make(SMALL) is not None:
+        with warm.kernel(SMALL) as kernel:
+            source = "import os, time\nmade = []\ntry:\n    while len(made) < 500:\n        pid = os.fork()\n        if pid == 0:\n" \
+                     "            time.sleep(60)\n        made.append(pid)\nexcept OSError: pass\nprint([len(made)])"
+            assert said(kernel, source)[0] < 200
+
+
+@pytest.mark.slow
+def test_groups_are_taken_away(warm):
+    with warm.kernel(SMALL) as kernel:
+        group = kernel._group
+        if group is None:
+            assert groups.make(SMALL) is None  # this machine lets us make none
+            return
+        assert all(folder.is_dir() for folder in group.folders)
+    assert not any(folder.exists() for folder in group.folders)
+    left = groups.make(SMALL)
+    groups.sweep()
+    assert all(folder.is_dir() for folder in left.folders)  # fresh: somebody may be about to use it
+    groups.sweep(-1, left.folders[0].name)
+    assert not any(folder.exists() for folder in left.folders)
+
+
+@pytest.mark.slow
+def test_a_killed_warm_process_is_started_again_and_leaves_nobody():
+    with Warm() as warm:
+        warm.start()
+        with warm.kernel(SMALL) as kernel:
+            below = psutil.Process(warm._process.pid).children(recursive=True)
+            warm._process.send_signal(signal.SIGKILL)
+            assert kernel.run("1").ended == "died"
+        assert len(below) >= 2 and not psutil.wait_procs(below, timeout=10)[1]
+        with warm.kernel(SMALL) as kernel:
+            assert said(kernel, "print([1])") == [1]
+        process = psutil.Process(warm._process.pid)
+        below = [process, *process.children(recursive=True)]
+    assert not psutil.wait_procs(below, timeout=10)[1]
+
+
+@pytest.mark.slow
+def test_a_warm_process_that_cannot_start_says_why(monkeypatch):
+    monkeypatch.setattr(launch, "_bubblewrap", lambda: ["/bin/sh", "-c", "echo no room >&2; exit 1", "--"])
+    monkeypatch.setattr(launch, "obstacle", lambda: None)
+    with pytest.raises(Infrastructure, match="the warm process did not start: no room"), Warm() as warm:
+        warm.start()
+    monkeypatch.undo()
+    launch.obstacle.cache_clear()
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    assert "apt install bubblewrap" in launch.obstacle()
+    launch.obstacle.cache_clear()
+
+
+ROOTLESS = f"""
+import os, sys
+sys.path.insert(0, {str(HERE)!r})
+from grader.sandbox import groups
+from grader.sandbox.limits import Limits
+from grader.sandbox.warm import Warm
+assert os.geteuid() != 0
+assert not int([line for line in open('/proc/self/status') if line.startswith('CapEff')][0].split()[1], 16)
+groups.make = lambda limits: None
+with Warm() as warm:
+    with warm.kernel(Limits(memory_mb=200, disk_mb=4)) as kernel:
+        for source in ("import os; print(os.getpid(), os.listdir('/proc'))",
+                       "try: open('/tmp/x', 'wb').write(b'x' * (5 << 20))\\nexcept OSError: print('full')",
+                       "import ctypes; print(ctypes.CDLL(None).unshare(0x10000000))", "x = bytearray(1 << 30)"):
+            ran = kernel.run(source)
+            print(ran.error, [output.get('text') for output in ran.outputs])
+"""
+CAN_BE_MADE = f"""
+import sys
+sys.path.insert(0, {str(HERE)!r})
+from grader.sandbox import launch
+sys.exit(launch.obstacle())
+"""
+
+
+@pytest.mark.slow
+def test_it_needs_no_root(tmp_path):
+    if reason := launch.obstacle():
+        missing("the sandbox", reason)
+    command = [sys.executable, "-c", ROOTLESS]
+    if os.geteuid() == 0:  # a user without a name or, where such a one may not read this Python, a namespace without rights
+        nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+        tried = subprocess.run([*nobody, sys.executable, "-c", CAN_BE_MADE], cwd="/")
+        command = [*(nobody if tried.returncode == 0 else ["unshare", "--user", "--map-user=1000", "--map-group=1000"]), *command]
+    done = subprocess.run(command, capture_output=True, text=True, cwd="/", env={**os.environ, "HOME": str(tmp_path)})
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("None") and "1 [" in lines[0] and "cpuinfo" in lines[0]
+    assert lines[1:3] == ["None ['full\\n']", "None ['-1\\n']"] and lines[3].startswith("MemoryError")
