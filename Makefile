@@ -27,7 +27,7 @@ notebooks:       ## build notebooks/en and notebooks/zh from notebooks/source, a
 	@$(RUN) -m grader notebooks
 	@$(RUN) -m grader claims
 
-demo:            ## a small synthetic class, handed in and graded through nbgrader
+demo:            ## a synthetic class of 30, handed in and graded through nbgrader
 	@$(ENV) ensure dev
 	@$(RUN) -m grader demo --dir build/demo
 
@@ -35,10 +35,11 @@ record:          ## run every experiment this machine can run and write course/r
 	@$(ENV) ensure dev
 	@$(RUN) -m course.experiments --record course/recordings
 
-bench:           ## the counters and the timers beside their peers, in one run
+bench:           ## counters, timers and grading beside their peers, in one run
 	@$(ENV) ensure dev
 	@$(RUN) -m benchmarks.flops
 	@$(RUN) -m benchmarks.timing
+	@$(RUN) -m benchmarks.grading
 
 clean:           ## remove what was built, never your answers
 	rm -rf build dist .pytest_cache .ruff_cache

@@ -1,3 +1,9 @@
 """What an author and an instructor run: notebooks from sources, assignments, marks, feedback. Never imported
 by course.
 """
+
+import sys
+
+# jsonschema, which nbformat imports, builds a grammar of web addresses (0.9 s) where this module is installed. No
+# schema of notebooks asks for it.
+sys.modules.setdefault("rfc3987_syntax", None)

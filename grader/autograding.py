@@ -57,6 +57,8 @@ def autograde(course: Course, lesson: str, students: Iterable[str] | None = None
     read_rules(course.root)  # a fault in late.yaml is said before the first submission
     if not how.sandbox:
         say(UNSAFE)
+    if how.cluster is None:
+        pool.prepare(how.jobs, how.sandbox)
     failed: dict[str, str] = {}
     with alone(course), _book(course, lesson) as book, workers(how) as run:
         released = course.root / "release" / lesson / f"{lesson}.ipynb"
@@ -118,7 +120,7 @@ def workers(how: How) -> Iterator[Callable]:
         finally:
             cluster.close()
     else:
-        yield pool.here if how.jobs == 1 else pool.Local(how.jobs).run
+        yield pool.here if how.jobs == 1 else pool.Local(how.jobs, how.sandbox).run
 
 
 def _todo(course: Course, lesson: str, students: list[str], again: bool, whens: dict[str, str],
@@ -158,8 +160,11 @@ def keep(course: Course, lesson: str, book: Book, student: str, answer: whole.Ma
             rmtree(place)
         return answer
     folder = course.root / "submitted" / student / lesson
+    notebook = answer.notebook
     if answer.reason is not None:
         take_in(course.root, course.project, lesson, student)  # keeps the damaged bytes, puts something sound there
+        now = whole.read(folder, lesson, student).digest  # of what lies there from now on: it is marked
+        notebook = notebook.replace(answer.digest, now)
     book.write(answer, when)
     fresh = place.with_name(f".new-{lesson}")
     if fresh.exists():
@@ -168,7 +173,7 @@ def keep(course: Course, lesson: str, book: Book, student: str, answer: whole.Ma
         if name != f"{lesson}.ipynb":
             with suppress(OSError):  # a name too long for one more folder
                 _write(fresh / name, data)
-    _write(fresh / f"{lesson}.ipynb", answer.notebook.encode())
+    _write(fresh / f"{lesson}.ipynb", notebook.encode())
     if place.exists():
         rmtree(place)
     os.replace(fresh, place)

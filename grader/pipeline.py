@@ -6,6 +6,7 @@ Each is a thin layer over nbgrader's own API; what it adds is that one bad submi
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -82,40 +83,44 @@ def outcomes(course: Course, lesson: str, failed: dict[str, str] | None = None) 
         top = gradebook.find_assignment(lesson).max_score
         scores = {s["student"]: s["score"] for s in gradebook.submission_dicts(lesson)}
         known = {student.id for student in gradebook.students}
-    found = []
-    for student in sorted(known | set(course.submitted(lesson))):
-        handed_in = student in course.submitted(lesson)
-        graded = marked(course, student, lesson)
+    found, there = [], set(course.submitted(lesson))
+    for student in sorted(known | there):
+        notebook, handed_in = graded_notebook(course, student, lesson), student in there
+        graded = _came_to_its_end(notebook)
         outcome = Outcome(student, scores.get(student) if graded else None, top)
         if not handed_in:
             outcome.problems.append("nothing was handed in")
         elif student in failed or not graded:
             outcome.problems.append(f"NO GRADE: {failed.get(student, 'not marked yet')}")
-        outcome.verdict = _verdict(course, lesson, student, outcome) if handed_in else ""
-        outcome.problems += _problems(course, lesson, student)
+        outcome.verdict = _verdict(outcome, notebook) if handed_in else ""
+        outcome.problems += _problems(course, lesson, student, notebook)
         found.append(outcome)
     return found
 
 
 def graded_notebook(course: Course, student: str, lesson: str) -> nbformat.NotebookNode | None:
+    """What marking has written; not validated again, which would take as long as a tenth of the marking."""
     path = course.autograded(student, lesson)
-    return nbformat.read(path, as_version=4) if path.exists() else None
+    return nbformat.from_dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else None
 
 
 def marked(course: Course, student: str, lesson: str) -> bool:
     """Whether marking came to its end: the notebook is written after the grades are saved."""
-    notebook = graded_notebook(course, student, lesson)
+    return _came_to_its_end(graded_notebook(course, student, lesson))
+
+
+def _came_to_its_end(notebook: nbformat.NotebookNode | None) -> bool:
     return notebook is not None and bool(notebook.metadata.get(STATE, {}).get("marked"))
 
 
-def _verdict(course: Course, lesson: str, student: str, outcome: Outcome) -> str:
+def _verdict(outcome: Outcome, notebook: nbformat.NotebookNode | None) -> str:
     """The one word for a submission that was handed in."""
-    notebook = graded_notebook(course, student, lesson) if outcome.points is not None else None
-    return "infrastructure" if notebook is None else notebook.metadata.get(STATE, {}).get("verdict", "ok")
+    graded = notebook is not None and outcome.points is not None
+    return notebook.metadata.get(STATE, {}).get("verdict", "ok") if graded else "infrastructure"
 
 
-def _problems(course: Course, lesson: str, student: str) -> list[str]:
-    reason, notebook = reason_of(course.root, student, lesson), graded_notebook(course, student, lesson)
+def _problems(course: Course, lesson: str, student: str, notebook: nbformat.NotebookNode | None) -> list[str]:
+    reason = reason_of(course.root, student, lesson)
     said = [pick(reason, "en")] if reason else []
     return list(dict.fromkeys([*said, *(notes(notebook, "en") if notebook else [])]))
 

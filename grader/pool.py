@@ -6,22 +6,28 @@ takes nothing with it: what it had not finished is tried again, and what is lost
 
 from __future__ import annotations
 
+import asyncio
+import functools
 import os
 from collections.abc import Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context, parent_process
+from multiprocessing import forkserver, get_context, parent_process
 from threading import Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any, Union
 
-from grader.marking.whole import Exam, Marked, Submission, mark
-from grader.project import Infrastructure
+from grader.project import HERE, Infrastructure
+from grader.sandbox.shared import descend, mother, shared
+
+if TYPE_CHECKING:  # importing nbgrader takes seconds, in which others can start already
+    from grader.marking.whole import Exam, Marked, Submission
 
 MOST_TRIES = 3
 AHEAD = 4  # submissions handed out per worker: memory stays flat however large the class is
+PATIENCE_S = 20  # for a Dask scheduler to answer
 LOST = "the marking process was ended from outside {} times"
 
-Answer = tuple[str, Marked | str]
+Answer = tuple[str, Union["Marked", str]]
 
 
 def cores() -> int:
@@ -29,8 +35,30 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def prepare(jobs: int, sandbox: bool) -> None:
+    """Begin to start what marking here needs, and come back at once. Raises Infrastructure if there is no sandbox.
+
+    Call it before nbgrader is imported: all of them take seconds, and this way the same ones.
+    """
+    if jobs == 1:
+        shared(sandbox).launch()
+        return
+    context = get_context("forkserver")
+    context.set_forkserver_preload(["grader.marking.whole"])
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(HERE), before]))
+    try:
+        forkserver.ensure_running()
+    finally:
+        os.environ.pop("PYTHONPATH") if before is None else os.environ.update(PYTHONPATH=before)
+    if sandbox:
+        mother(sandbox).launch()
+
+
 def attempt(submission: Submission, exam: Exam) -> Marked | str:
     """Mark, with one more try where our own machinery failed; a sentence if it failed again."""
+    from grader.marking.whole import mark
+
     for last in (False, True):
         try:
             return mark(submission, exam)
@@ -48,33 +76,49 @@ def here(submissions: Iterable[Submission], exam: Exam) -> Iterator[Answer]:
         yield submission.student, attempt(submission, exam)
 
 
-def follow() -> None:
-    """End this marking process when the one that started it ends, however that ends."""
+def begin(sandbox: bool, address: str | None) -> None:
+    """In a marking process: end when the one that started it ends, however that ends; have a warm process soon."""
 
     def watch() -> None:
         parent_process().join()
         os._exit(1)
 
     Thread(target=watch, daemon=True).start()
+    descend(sandbox, address)
+    try:
+        shared(sandbox).launch()
+    except Infrastructure:  # said again, and heard, with the first submission
+        pass
+
+
+@functools.cache
+def _processes(jobs: int, sandbox: bool, _process: int) -> ProcessPoolExecutor:
+    """Marking processes, kept for the next checkpoint; each starts when it is needed."""
+    prepare(jobs, sandbox)
+    return ProcessPoolExecutor(jobs, get_context("forkserver"), begin, (sandbox, mother(sandbox).address))
 
 
 class Local:
-    """``jobs`` processes, each with a warm process of its own; started at the first submission."""
+    """``jobs`` processes, each with a warm process of its own, a fork of this one's."""
 
-    def __init__(self, jobs: int) -> None:
-        self.jobs = jobs
+    def __init__(self, jobs: int, sandbox: bool = True) -> None:
+        self.jobs, self.sandbox = jobs, sandbox
         self._tries: dict[str, int] = {}
 
     def run(self, submissions: Iterable[Submission], exam: Exam) -> Iterator[Answer]:
         source, again = iter(submissions), []
         while True:
             running: dict[Future, Submission] = {}
-            with ProcessPoolExecutor(self.jobs, get_context("spawn"), follow) as pool:
-                try:
-                    yield from self._drain(pool, running, again, source, exam)
-                    return
-                except BrokenProcessPool:
-                    lost = list(running.values())
+            try:
+                yield from self._drain(_processes(self.jobs, self.sandbox, os.getpid()), running, again, source, exam)
+                return
+            except BrokenProcessPool:
+                _processes(self.jobs, self.sandbox, os.getpid()).shutdown()
+                _processes.cache_clear()
+                lost = list(running.values())
+            finally:
+                for future in running:
+                    future.cancel()
             if len(lost) == 1:
                 self._tries[lost[0].student] = tries = self._tries.get(lost[0].student, 0) + 1
                 if tries == MOST_TRIES:
@@ -106,22 +150,22 @@ class Cluster:
         except ModuleNotFoundError as error:
             raise Infrastructure("--cluster needs dask.distributed: pip install distributed") from error
         try:
-            self._client: Any = Client(address, timeout="20s")
-        except OSError as error:
-            raise Infrastructure(f"no Dask scheduler answers at {address} ({error})") from error
+            self._client: Any = Client(address, timeout=PATIENCE_S)
+        except (OSError, ValueError, TimeoutError, asyncio.TimeoutError) as error:
+            raise Infrastructure(f"no Dask scheduler answers at {address} ({error or type(error).__name__}); "
+                                 "start one with `dask scheduler`, or leave --cluster out") from error
 
     def run(self, submissions: Iterable[Submission], exam: Exam) -> Iterator[Answer]:
         from distributed import as_completed
 
         source, students = iter(submissions), {}
-        shared = self._client.scatter(exam, broadcast=True)
         busy = as_completed()
 
         def hand_out() -> bool:
             submission = next(source, None)
             if submission is None:
                 return False
-            future = self._client.submit(attempt, submission, shared, pure=False, retries=MOST_TRIES)
+            future = self._client.submit(attempt, submission, exam, pure=False, retries=MOST_TRIES)
             students[future.key] = submission.student
             busy.add(future)
             return True
@@ -130,7 +174,10 @@ class Cluster:
             if not hand_out():
                 break
         for future in busy:
-            error = future.exception()
+            try:
+                error = future.exception()
+            except (CancelledError, asyncio.CancelledError, OSError) as gone:
+                raise Infrastructure("the Dask scheduler is gone; what is marked is kept, run again for the rest") from gone
             yield students.pop(future.key), future.result() if error is None else f"{type(error).__name__}: {error}"
             hand_out()
 

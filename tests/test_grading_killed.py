@@ -5,62 +5,31 @@ from __future__ import annotations
 import os
 import random
 import shutil
-import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import psutil
 import pytest
 
-from grader.course import Course, init
-from grader.demo.handin import work
-from grader.demo.students import CLASS, Student
-from grader.pipeline import release
-from grader.project import HERE
-from tests.grading_fixtures import LESSON, make_project
+from grader.autograding import autograde
+from grader.course import Course
+from grader.project import HERE, Infrastructure
+from grader.sandbox.limits import Limits
+from grader.sandbox.warm import Warm
+from tests.grading_class import copy_of, hand_in_class, marked, rows
+from tests.grading_fixtures import LESSON
 
 KILLS = int(os.environ.get("COURSE_KILLS", "5"))
-ROWS = """
-select s.student_id, s.timestamp, c.name, g.auto_score, g.manual_score, g.needs_manual_grade, n.late_submission_penalty,
-       (select group_concat(coalesce(k.auto_comment, '-')) from comment k where k.notebook_id = n.id)
-from submitted_assignment s join submitted_notebook n on n.assignment_id = s.id
-join grade g on g.notebook_id = n.id join base_cell c on c.id = g.cell_id order by 1, 3
-"""
-
-
-def rows(root: Path) -> list[tuple]:
-    """All that the gradebook says about the class, without nbgrader's random row numbers."""
-    with sqlite3.connect(root / "gradebook.db") as db:
-        return db.execute(ROWS).fetchall()
+VICTIMS = ("driver", "kernel", "marking", "warm", "any")
 
 
 @pytest.fixture(scope="module")
 def handed_in(tmp_path_factory) -> Path:
     """A course folder with a released checkpoint and 18 submissions, not marked yet."""
-    project = make_project(tmp_path_factory.mktemp("project"))
-    root = tmp_path_factory.mktemp("course") / "class"
-    init(root, "en", "killed", project=project)
-    course = Course(root)
-    release(course, LESSON)
-    for number in range(2):
-        for student in CLASS:
-            folder = root / "submitted" / f"{student.name}-{number}" / LESSON
-            folder.mkdir(parents=True)
-            shutil.copy(root / "release" / LESSON / f"{LESSON}.ipynb", folder)
-            (folder / "timestamp.txt").write_text(f"2026-01-0{number + 1} 10:00:00.000000 UTC")
-            work(project, LESSON, "en", Student(student.name, student.quiz, student.tasks, student.carried,
-                                                student.damage), folder)
-    return root
-
-
-def copy_of(root: Path, place: Path) -> Path:
-    """The same course folder elsewhere: settings and secret name no folder but their own."""
-    shutil.copytree(root, place)
-    config = place / "nbgrader_config.py"
-    config.write_text(config.read_text().replace(str(root), str(place)))
-    return place
+    return hand_in_class(tmp_path_factory.mktemp("project"), tmp_path_factory.mktemp("course") / "class", times=2)
 
 
 def start(root: Path) -> subprocess.Popen:
@@ -68,8 +37,17 @@ def start(root: Path) -> subprocess.Popen:
                             cwd=HERE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
-def marked(root: Path) -> int:
-    return len(list((root / "autograded").glob(f"*/{LESSON}")))
+def victim_of(kind: str, run: subprocess.Popen, below: list[psutil.Process], dice: random.Random) -> psutil.Process:
+    """A process of the run: its driver; one that marks or starts those; a warm one or its sandbox; the last started,
+    which is mostly a kernel with a submission in it; any.
+    """
+    if kind == "driver" or not below:
+        return psutil.Process(run.pid)
+    said = {process: " ".join(process.cmdline()) for process in below if process.is_running()}
+    among = {"marking": [process for process, line in said.items() if "multiprocessing" in line],
+             "warm": [process for process, line in said.items() if " inside " in line],
+             "kernel": sorted(said, key=psutil.Process.create_time)[-1:]}.get(kind, below)
+    return dice.choice(among or below)
 
 
 @pytest.mark.slow
@@ -79,25 +57,55 @@ def test_after_any_kill_the_next_run_brings_the_gradebook_of_an_undisturbed_one(
     said, _ = undisturbed.communicate(timeout=300)
     assert undisturbed.returncode == 0, said
     assert marked(quiet) == 18 and "without a grade: nobody" in said
-    dice, kills = random.Random(2026), 0
-    while kills < KILLS:
+    dice, killed = random.Random(2026), []
+    for number in range(KILLS):
         if marked(rough) > 12:
+            assert not set(rows(rough)) - set(rows(quiet)), killed
             shutil.rmtree(rough)
             copy_of(handed_in, rough)
         run, before = start(rough), marked(rough)
         while run.poll() is None and marked(rough) <= before:
             time.sleep(0.005)
         time.sleep(dice.random() * 0.3)
-        below = psutil.Process(run.pid).children(recursive=True) if run.poll() is None else []
-        victim = dice.choice(below) if kills % 2 and below else run  # a marking process, the warm one under it, ...
         try:
+            below = psutil.Process(run.pid).children(recursive=True)
+            victim = victim_of(VICTIMS[number % len(VICTIMS)], run, below, dice)
+            killed.append(victim.cmdline()[-4:])
             victim.kill()
         except psutil.NoSuchProcess:
-            pass
-        kills += 1
-        run.communicate(timeout=300)
-        assert not psutil.wait_procs(below, timeout=10)[1], "processes were left behind"
+            pass  # it was quicker
+        said, _ = run.communicate(timeout=300)
+        assert "Traceback" not in said, (killed, said)
+        assert not psutil.wait_procs(below, timeout=20)[1], f"processes were left behind; killed: {killed}"
     last = start(rough)
     said, _ = last.communicate(timeout=300)
     assert last.returncode == 0, said
-    assert rows(rough) == rows(quiet) and len(rows(quiet)) == 18 * 6
+    assert rows(rough) == rows(quiet) and len(rows(quiet)) == 18 * 6, killed
+
+
+@pytest.mark.slow
+def test_a_kernel_ended_from_outside_is_nobodys_fault():
+    """The student's code runs again in a fresh kernel; ending itself is told apart."""
+    with Warm() as warm:
+        for ending, blamed in (("import os; os._exit(3)", True), ("import os; os.kill(os.getpid(), 9)", False),
+                               ("import os; os.closerange(3, 500)", True)):
+            with warm.kernel(Limits()) as kernel:
+                ran = kernel.run(ending)
+                assert (ran.ended == "died") is blamed, (ending, ran)
+        for _ in range(2):  # the second time with a warm process that had to be started again
+            with warm.kernel(Limits()) as kernel, pytest.raises(Infrastructure, match="ended from outside|is gone"):
+                victim = max(psutil.Process().children(recursive=True), key=psutil.Process.create_time)
+                threading.Timer(0.5, victim.kill).start()
+                kernel.run("import time; time.sleep(20)")
+            warm.close()
+
+
+@pytest.mark.slow
+def test_a_damaged_submission_is_marked_once(handed_in, tmp_path):
+    root = copy_of(handed_in, tmp_path / "class")
+    course = Course(root)
+    autograde(course, LESSON, ["half-a-file-0", "empty-file-1"])
+    papers = {path: path.stat().st_mtime_ns for path in root.glob(f"autograded/*/{LESSON}/*")}
+    found = {outcome.student: outcome for outcome in autograde(course, LESSON, ["half-a-file-0", "empty-file-1"])}
+    assert papers and papers == {path: path.stat().st_mtime_ns for path in root.glob(f"autograded/*/{LESSON}/*")}
+    assert "ends in the middle" in " ".join(found["half-a-file-0"].problems)

@@ -81,12 +81,15 @@ def run_collect(arguments: argparse.Namespace) -> int:
 
 def run_autograde(arguments: argparse.Namespace) -> int:
     """1 if a submission was left without a grade."""
+    from grader import pool
+
+    if arguments.cluster is None:
+        pool.prepare(arguments.jobs or pool.cores(), not arguments.no_sandbox)
     from grader.autograding import How, autograde
     from grader.pipeline import summary
-    from grader.pool import cores
 
     course, lost = Course(arguments.dir), False
-    how = How(arguments.jobs or cores(), arguments.cluster, arguments.again, not arguments.no_sandbox)
+    how = How(arguments.jobs or pool.cores(), arguments.cluster, arguments.again, not arguments.no_sandbox)
     for lesson in arguments.lesson:
         found = autograde(course, lesson, arguments.student, how)
         print(f"\n{lesson}\n{summary(found)}")

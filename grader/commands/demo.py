@@ -1,6 +1,4 @@
-"""``python -m grader demo``: a synthetic class goes the whole way through nbgrader, and the marks are
-checked.
-"""
+"""``python -m grader demo``: a synthetic class goes the whole way through nbgrader, and the marks are checked."""
 
 from __future__ import annotations
 
@@ -9,23 +7,30 @@ from pathlib import Path
 
 from grader.project import LANGUAGES
 
+LESSONS = ("01_map", "05_cudnn_benchmark")
+
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
-        "demo", help="hand in and grade a small synthetic class, and compare with what is due"
+        "demo", help="hand in and grade a synthetic class of 30, and compare with what each deserves"
     )
     parser.add_argument("--dir", type=Path, default=Path("build/demo"), help="made anew each time")
     parser.add_argument("--language", choices=LANGUAGES, default="en")
-    parser.add_argument("--lesson", action="append", help="this checkpoint only; may be given several times")
+    parser.add_argument("--lesson", action="append", help="this checkpoint; may be given several times "
+                        f"(default: {' and '.join(LESSONS)})")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """1 if a student did not get what was deserved; the last line says which."""
-    from grader.demo.run import demo
+    from grader import pool
 
-    differences = demo(arguments.dir, arguments.language, lessons=arguments.lesson)
+    pool.prepare(pool.cores(), sandbox=True)
+    from grader.demo.run import demo
+    from grader.demo.students import large_class
+
+    differences = demo(arguments.dir, arguments.language, lessons=arguments.lesson or LESSONS, students=large_class())
     for sentence in differences:
         print(sentence)
     print(f"{len(differences)} differences" if differences else "OK: every student got what was deserved")

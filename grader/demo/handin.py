@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from pathlib import Path
 
 import nbformat
@@ -13,6 +14,7 @@ from course.i18n import set_language
 from course.quiz.sheet import Sheet
 from grader.authoring.build import answer_id, assignment_notebook
 from grader.authoring.publish import text_of
+from grader.demo.people import Attempt
 from grader.demo.students import Student, answers
 from grader.marking.answers import keyed_items
 from grader.marking.step import grade_id
@@ -21,6 +23,7 @@ from grader.project import Project, tasks
 NOISE = """import sys, warnings
 warnings.warn('a warning on stderr costs nothing')
 print('neither does this', file=sys.stderr)"""
+MARKERS = re.compile(r" *### (BEGIN|END) SOLUTION\n?")
 LAST = "import os\nos._exit(3)"
 
 
@@ -41,10 +44,14 @@ def work(project: Project, lesson: str, language: str, student: Student, folder:
 def _write_code(
     project: Project, lesson: str, language: str, student: Student, notebook: NotebookNode
 ) -> None:
-    solved = {grade_id(cell): cell.source for cell in assignment_notebook(project, lesson, language).cells}
+    solved = {grade_id(cell): MARKERS.sub("", cell.source) for cell in assignment_notebook(project, lesson, language).cells}
     for place, (identity, task) in enumerate(tasks(project, lesson).items()):
         cell = next(cell for cell in notebook.cells if grade_id(cell) == answer_id(identity))
-        if student.tasks == "right" or (student.tasks == "first" and place == 0):
+        if student.person is not None:
+            attempt = student.person.attempt(identity)
+            if attempt is not None:
+                cell.source = attempt.code if isinstance(attempt, Attempt) else solved[answer_id(identity)]
+        elif student.tasks == "right" or (student.tasks == "first" and place == 0):
             cell.source = solved[answer_id(identity)]
         elif student.tasks == "wrong":
             function = f"def {task.name}(*arguments):\n    return 'something else'"

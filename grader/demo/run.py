@@ -1,11 +1,14 @@
-"""The demonstration: release, hand in, collect, autograde, feedback, export; then points beside what was
-deserved.
+"""The demonstration: release, hand in, collect, autograde, feedback, export; then points beside what was deserved.
+
+The nine who are named for what they do hand in through nbgrader's exchange, everybody else by folder, as from an LMS.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import shutil
 from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from time import monotonic
 
@@ -45,25 +48,62 @@ def demo(
     for lesson in chosen:
         say(f"--- {lesson}: release, fetch, work, submit ({monotonic() - started:.0f} s)")
         pipeline.release(course, lesson)
+        due = _set_due(course, lesson)
         for student in students:
-            hand_in(course, lesson, student)
+            if through_exchange(student):
+                hand_in(course, lesson, student)
+            else:
+                put_in(course, lesson, student, due)
         say(f"--- {lesson}: collect and autograde ({monotonic() - started:.0f} s)")
         pipeline.collect(course, lesson)
         found = autograde(course, lesson, how=How(cores()), say=say)
         say(f"--- {lesson}: feedback ({monotonic() - started:.0f} s)")
-        differences += [
-            f"{lesson}: no feedback for {name}" for name in pipeline.feedback(course, lesson, say)
-        ]
+        lost = pipeline.feedback(course, lesson, _unless("did not submit through the exchange", say))
+        differences += [f"{lesson}: no feedback for {name}" for name in lost]
         differences += [
             f"{lesson}: {student.name} got no feedback through the exchange"
             for student in students
-            if not fetch_feedback(course, lesson, student)
+            if through_exchange(student) and not fetch_feedback(course, lesson, student)
         ]
         say("\n" + pipeline.summary(found) + "\n")
         differences += compare(course, lesson, students, say)
     pipeline.export(course, course.root / "grades.csv", course.root / "grades-by-cell.csv")
-    say(f"wrote {course.root / 'grades.csv'} and grades-by-cell.csv ({monotonic() - started:.0f} s)")
+    _show(course, chosen, students, say)
+    say(f"done in {monotonic() - started:.0f} s")
     return differences
+
+
+def _unless(words: str, say: Say) -> Say:
+    """``say``, but not for lines with these words in them."""
+    return lambda line: None if words in line else say(line)
+
+
+def through_exchange(student: Student) -> bool:
+    """Whether this student fetches and submits with nbgrader; the others hand in by folder."""
+    return student.person is None
+
+
+def _set_due(course: Course, lesson: str) -> datetime:
+    """Tomorrow, as nbgrader keeps time (UTC without a zone); whoever is late hands in the day after."""
+    due = (datetime.now(timezone.utc) + timedelta(days=1)).replace(tzinfo=None, microsecond=0)
+    with course.gradebook as gradebook:
+        gradebook.update_or_create_assignment(lesson, duedate=due)
+    return due
+
+
+def _show(course: Course, lessons: list[str], students: tuple[Student, ...], say: Say) -> None:
+    """What there is to look at now."""
+    one = next((student.name for student in students if student.name == "partly"), students[0].name)
+    say(f"to look at, in {course.root}:\n  grades.csv, grades-by-cell.csv   the marks\n"
+        f"  autograded/{one}/{lessons[0]}/{lessons[0]}.ipynb   a graded notebook\n"
+        f"  feedback/{one}/{lessons[0]}/{lessons[0]}.html   what the student gets to see\n"
+        "  damaged/   the files that could not be read, as they were handed in")
+    if importlib.util.find_spec("grader.commands.report") is not None:
+        from grader.commands import main
+
+        for lesson in lessons:
+            main(["report", lesson, "--dir", str(course.root), "--to", str(course.root / f"report-{lesson}.html")])
+            say(f"  report-{lesson}.html   which questions told abilities apart, and what to teach again")
 
 
 def _fresh(root: Path, language: str, project: Project) -> Course:
@@ -86,6 +126,20 @@ def hand_in(course: Course, lesson: str, student: Student) -> None:
     _exchange(course, "FetchAssignment", lesson, student, desk)
     work(course.project, lesson, course.language, student, desk / lesson)
     _exchange(course, "Submit", lesson, student, desk)
+
+
+def put_in(course: Course, lesson: str, student: Student, due: datetime) -> None:
+    """Hand in by folder, with a time stamp before the due date or after it."""
+    folder = course.root / "submitted" / student.name / lesson
+    folder.mkdir(parents=True)
+    if student.copy_of:
+        for path in (course.root / "submitted" / student.copy_of / lesson).iterdir():
+            shutil.copy(path, folder)
+    else:
+        shutil.copy(course.root / "release" / lesson / f"{lesson}.ipynb", folder)
+        work(course.project, lesson, course.language, student, folder)
+    when = due + timedelta(days=1) if student.late else due - timedelta(hours=3)
+    (folder / "timestamp.txt").write_text(f"{when:%Y-%m-%d %H:%M:%S}.000000 UTC", encoding="utf-8")
 
 
 def fetch_feedback(course: Course, lesson: str, student: Student) -> bool:

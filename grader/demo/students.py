@@ -1,14 +1,15 @@
-"""The students of the demonstration, named for what they do, and what each of them deserves for it.
+"""The students of the demonstration: nine named for what they do, and people who know some things and not others.
 
 What a student deserves is worked out here from the plan of the answers, not with the code that marks.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from course.quiz.items import Item
 from course.quiz.marking import Response
+from grader.demo.people import Attempt, Person, crowd
 from grader.tasks.base import Task
 
 
@@ -18,7 +19,8 @@ class Student:
 
     quiz: right, half, wrong or none. tasks: right, first, wrong or none. carried: where the answers travel:
     both, notebook or sidecar. damage: what happens to the file: half (of it is lost), empty, deleted (cells),
-    copied (cells, beside warnings and a cell that ends the kernel), or nothing.
+    copied (cells, beside warnings and a cell that ends the kernel), or nothing. person: who answers, in place of
+    quiz and tasks. late: handed in after the due date. copy_of: the student whose files these are.
     """
 
     name: str
@@ -26,6 +28,9 @@ class Student:
     tasks: str = "right"
     carried: str = "both"
     damage: str = ""
+    person: Person | None = None
+    late: bool = False
+    copy_of: str = ""
 
 
 CLASS = (
@@ -41,8 +46,20 @@ CLASS = (
 )
 
 
+def large_class() -> tuple[Student, ...]:
+    """The nine, and 21 people: three of them late, two with an accident, one with somebody else's files."""
+    people = [Student(f"person-{number:02d}", person=person) for number, person in enumerate(crowd(20), start=1)]
+    for number, change in {3: {"late": True}, 8: {"late": True}, 14: {"late": True, "carried": "sidecar"},
+                           11: {"damage": "deleted"}, 17: {"damage": "half"}}.items():
+        people[number] = replace(people[number], **change)
+    original = people[5]
+    return (*CLASS, *people, replace(original, name="person-21", copy_of=original.name))
+
+
 def answers(student: Student, items: dict[str, Item]) -> dict[str, Response]:
     """What the student answers, by item; items left alone are absent."""
+    if student.person is not None:
+        return {identity: response for identity, (response, _) in student.person.answers(items).items()}
     if student.quiz == "none":
         return {}
     half = (len(items) + 1) // 2
@@ -76,6 +93,8 @@ def wrong(item: Item) -> Response:
 
 def deserved(student: Student, items: dict[str, Item], tasks: dict[str, Task]) -> dict[str, float]:
     """The points each graded cell should get."""
+    if student.person is not None:
+        return _of_person(student, student.person, items, tasks)
     given = answers(student, items)
     points = {}
     for identity, item in items.items():
@@ -93,4 +112,13 @@ def deserved(student: Student, items: dict[str, Item], tasks: dict[str, Task]) -
     points |= {
         identity: float(task.points) if identity in solved else 0.0 for identity, task in tasks.items()
     }
+    return points
+
+
+def _of_person(student: Student, person: Person, items: dict[str, Item], tasks: dict[str, Task]) -> dict[str, float]:
+    planned = person.answers(items)
+    points = {name: round(item.points * planned[name][1], 2) if name in planned else 0.0 for name, item in items.items()}
+    for identity, task in tasks.items():
+        attempt = person.attempt(identity) if student.damage != "half" else None
+        points[identity] = attempt.points if isinstance(attempt, Attempt) else float(task.points if attempt else 0)
     return points

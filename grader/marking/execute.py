@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
-import functools
-import os
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -17,7 +14,7 @@ from grader.marking.running import Drawn, Run
 from grader.marking.step import CourseStep
 from grader.project import Infrastructure
 from grader.sandbox.limits import Limits
-from grader.sandbox.warm import Warm
+from grader.sandbox.shared import shared
 from grader.tasks.base import Task
 
 PROBES = "course_probes"  # key in the resources: task id -> (cases, results)
@@ -66,16 +63,3 @@ def draw(tasks: dict[str, Task], key: bytes, lesson: str, student: str, when: st
     return {name: None if task.judge is not None else task.draw(seed(key, lesson, student, when, name))
             for name, task in tasks.items()}
 
-
-
-
-@functools.cache
-def _shared(sandbox: bool, process: int) -> Warm:
-    warm = Warm(sandbox)
-    atexit.register(warm.close)
-    return warm
-
-
-def shared(sandbox: bool) -> Warm:
-    """The warm process of this process: started at the first submission, kept until the end."""
-    return _shared(sandbox, os.getpid())

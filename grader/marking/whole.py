@@ -22,7 +22,7 @@ from course.i18n import Text
 from grader.authoring.publish import text_of
 from grader.intake import MISSING, REPLACED, beside, examine, joined
 from grader.marking.answers import keyed_items
-from grader.marking.execute import draw, secret, shared
+from grader.marking.execute import draw, secret
 from grader.marking.harvest import take_answers
 from grader.marking.mark import mark_cells
 from grader.marking.outputs import sayable
@@ -31,6 +31,7 @@ from grader.marking.running import Run
 from grader.marking.step import language_of, state
 from grader.project import Infrastructure, Project, tasks
 from grader.sandbox.limits import Limits
+from grader.sandbox.shared import shared
 
 
 @dataclass(frozen=True)
@@ -72,13 +73,15 @@ class Submission:
 @dataclass(frozen=True)
 class Marked:
     """What became of it. scores: grade id -> points; comments: grade id -> nbgrader's automatic comment or None;
-    reason: why the notebook could not be read as it was; seconds: of wall time, ``running`` of them in the kernel.
+    digest: the submission's; reason: why the notebook could not be read as it was; seconds: of wall time, ``running`` of
+    them in the kernel.
     """
 
     student: str
     notebook: str
     scores: dict[str, float]
     comments: dict[str, str | None]
+    digest: str
     reason: Text | None
     seconds: float
     running: float
@@ -122,7 +125,8 @@ def mark(submission: Submission, exam: Exam) -> Marked:
     mark_cells(nb, keyed_items(project, exam.lesson), hidden, run.found(), language)
     state(nb).update(submission=submission.digest, sandbox=exam.sandbox)
     scores, comments = _marks(nb)
-    return Marked(submission.student, sayable(text_of(nb)), scores, comments, reason, monotonic() - started, running)
+    text = sayable(text_of(nb))
+    return Marked(submission.student, text, scores, comments, submission.digest, reason, monotonic() - started, running)
 
 
 @functools.lru_cache(maxsize=8)

@@ -55,9 +55,9 @@ raise SystemExit(os.waitpid(child, 0)[1])
 """
 
 
-def command(connection: int, sandbox: bool) -> tuple[list[str], dict[str, str]]:
+def command(connection: int, sandbox: bool, listener: int = -1) -> tuple[list[str], dict[str, str]]:
     """The command line and environment of the warm process. Raises Infrastructure where no sandbox can be made."""
-    program = ["-s", "-m", "inside", str(connection), str(int(sandbox))]
+    program = ["-s", "-m", "inside", str(connection), str(int(sandbox)), str(listener)]
     if not sandbox:
         return [sys.executable, *program], {**os.environ, **{name: ENVIRONMENT[name] for name in ENVIRONMENT
                                           if name not in ("PATH", "HOME", "USER", "LANG", "TMPDIR")}}

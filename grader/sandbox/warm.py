@@ -6,6 +6,7 @@ import array
 import base64
 import json
 import os
+import select
 import selectors
 import shutil
 import signal
@@ -13,12 +14,12 @@ import socket
 import struct
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import IO, Any
 
 from grader.project import HERE, Infrastructure
 from grader.sandbox import groups, launch
@@ -26,6 +27,7 @@ from grader.sandbox.inside import wire
 from grader.sandbox.limits import Limits
 
 START_S = 120  # for the warm process to import torch on a slow disk
+LINGER_S = 1  # between a kernel's last word and its end
 GRACE_S = 3  # from the interrupt to the end
 FLOOD = 20  # times the kept output: then the cell is stopped
 SEND_S = 10  # for the kernel to take in a cell
@@ -47,13 +49,20 @@ class Ran:
 
 
 class Warm:
-    """The warm process. Use it as a context manager; ``kernel(...)`` gives fresh kernels, one at a time."""
+    """The warm process. Use it as a context manager; ``kernel(...)`` gives fresh kernels, one at a time.
 
-    def __init__(self, sandbox: bool = True) -> None:
-        self.sandbox = sandbox
+    mother: the ``address`` of another one that may be forked instead of starting afresh; used while it answers.
+    listen: whether this one can be such a mother.
+    """
+
+    def __init__(self, sandbox: bool = True, mother: str | None = None, listen: bool = False) -> None:
+        self.sandbox, self.mother, self.listen = sandbox, mother, listen
+        self.address: str | None = None
         self._process: subprocess.Popen | None = None
         self._control: socket.socket | None = None
         self._room: tempfile.TemporaryDirectory | None = None
+        self._said: IO[bytes] | None = None
+        self._ready = False
 
     def __enter__(self) -> Warm:
         return self
@@ -61,36 +70,82 @@ class Warm:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def start(self) -> None:
-        """Start the warm process, if it is not running. Raises Infrastructure."""
-        if self._process is not None and self._process.poll() is None:
+    def launch(self) -> None:
+        """Begin to start the warm process, if it is not running, and come back at once. Raises Infrastructure."""
+        if self._alive():
             return
         self.close()
         if self.sandbox:
             groups.sweep()
-        ours, theirs = socket.socketpair()
-        line, environment = launch.command(theirs.fileno(), self.sandbox)
-        if not self.sandbox:
-            self._room = tempfile.TemporaryDirectory(prefix="course-marking-")
-            for name, place in (("course", HERE / "course"), ("inside", launch.INSIDE)):
-                (Path(self._room.name) / name).symlink_to(place, target_is_directory=True)
-            environment["PYTHONPATH"] = self._room.name
-        with tempfile.TemporaryFile() as said:
-            self._process = subprocess.Popen(line, env=environment, pass_fds=[theirs.fileno()], cwd="/",
-                                             stdin=subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True)
-            theirs.close()
-            ours.settimeout(START_S)
-            self._control = ours
-            try:
-                answer = wire.receive(ours)
-            except wire.Closed as error:
-                said.seek(0)
-                last = (said.read().decode("utf-8", "replace").strip().splitlines() or [str(error)])[-1]
-                self.close()
-                raise Infrastructure(f"the warm process did not start: {last}") from error
+        if self.mother is not None:
+            self._control = _connected(self.mother)
+        if self._control is None:
+            self._spawn()
+        self._control.settimeout(START_S)
+
+    def start(self) -> None:
+        """Start the warm process, if it is not running, and wait until it is ready. Raises Infrastructure."""
+        self.launch()
+        if self._ready:
+            return
+        try:
+            answer = wire.receive(self._control)
+        except wire.Closed as error:
+            if self._process is None:  # the mother has ended
+                self.mother = None
+                return self.start()
+            self._said.seek(0)
+            last = (self._said.read().decode("utf-8", "replace").strip().splitlines() or [str(error)])[-1]
+            self.close()
+            raise Infrastructure(f"the warm process did not start: {last}") from error
         if "failed" in answer:
             self.close()
             raise Infrastructure(answer["failed"])
+        self._ready = True
+
+    def _spawn(self) -> None:
+        self._room = tempfile.TemporaryDirectory(prefix="course-marking-")
+        room = Path(self._room.name)
+        listener = self._listener(room / "twins") if self.listen and self.sandbox else None
+        self._control, theirs = socket.socketpair()
+        passed = [theirs.fileno(), *([listener.fileno()] if listener is not None else [])]
+        line, environment = launch.command(passed[0], self.sandbox, *passed[1:])
+        if not self.sandbox:
+            for name, place in (("course", HERE / "course"), ("inside", launch.INSIDE)):
+                (room / name).symlink_to(place, target_is_directory=True)
+            environment["PYTHONPATH"] = str(room)
+        self._said = tempfile.TemporaryFile()
+        self._process = subprocess.Popen(line, env=environment, pass_fds=passed, cwd="/", stdin=subprocess.DEVNULL,
+                                         stdout=self._said, stderr=self._said, start_new_session=True)
+        theirs.close()
+        if listener is not None:
+            listener.close()
+
+    def _listener(self, path: Path) -> socket.socket | None:
+        """Where twins are asked for: a socket in a folder of ours alone; None where the path is too long for one."""
+        listener = socket.socket(socket.AF_UNIX)
+        try:
+            listener.bind(str(path))
+        except OSError:
+            listener.close()
+            return None
+        listener.listen(64)
+        self.address = str(path)
+        return listener
+
+    def _alive(self) -> bool:
+        if self._process is not None:
+            return self._process.poll() is None
+        return self._control is not None and not _closed_by_peer(self._control)
+
+    def fate(self, pid: int) -> dict[str, Any]:
+        """How the kernel ``pid``, whose process is gone, ended: ``signal``, ``cpu_s``. Raises Infrastructure."""
+        try:
+            self._control.sendall(json.dumps({"fate": pid}).encode())
+            return wire.receive(self._control).get("fate") or {}
+        except (OSError, wire.Closed) as error:
+            self.close()
+            raise Infrastructure(f"the warm process is gone ({error})") from error
 
     def close(self) -> None:
         """End the warm process and everything in it."""
@@ -99,9 +154,12 @@ class Warm:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
+        if self._said is not None:
+            self._said.close()
         if self._room is not None:
             self._room.cleanup()
-        self._process = self._control = self._room = None
+        self._process = self._control = self._room = self._said = self.address = None
+        self._ready = False
 
     @contextmanager
     def kernel(self, limits: Limits, files: dict[str, bytes] | None = None) -> Iterator[Kernel]:
@@ -123,7 +181,7 @@ class Warm:
                 self.close()
                 raise Infrastructure(f"the warm process is gone ({error})") from error
             theirs.close()
-            kernel = Kernel(ours, limits, group)
+            kernel = Kernel(ours, limits, group, self.fate if self.sandbox else None)
             kernel.begin(files or {})
             yield kernel
         finally:
@@ -139,8 +197,9 @@ class Warm:
 class Kernel:
     """One fork of the warm process. ``run`` cells until it has ``ended``."""
 
-    def __init__(self, connection: socket.socket, limits: Limits, group: groups.Group | None) -> None:
-        self._connection, self._limits, self._group = connection, limits, group
+    def __init__(self, connection: socket.socket, limits: Limits, group: groups.Group | None,
+                 fate: Callable[[int], dict[str, Any]] | None = None) -> None:
+        self._connection, self._limits, self._group, self._fate = connection, limits, group, fate
         self._frames = wire.Frames(LARGEST)
         self._handle: int | None = None
         self._waiting = selectors.DefaultSelector()
@@ -159,6 +218,7 @@ class Kernel:
             hello = self._frames.ready.pop(0)
             if "failed" in hello:
                 raise Infrastructure(f"no kernel started: {hello['failed']}")
+            self._number = hello["hello"]
             pid = CREDENTIALS.unpack(ancillary[0][2])[0]
             self._handle = os.pidfd_open(pid)
             if self._group is not None:
@@ -167,11 +227,14 @@ class Kernel:
             if files:
                 packed = [{"path": path, "data": base64.b64encode(data).decode()} for path, data in files.items()]
                 wire.send(self._connection, {"files": packed})
-        except (OSError, wire.Closed, IndexError) as error:
+        except (OSError, wire.Closed, IndexError, KeyError) as error:
             raise Infrastructure(f"no kernel started: {type(error).__name__}: {error}") from error
 
     def run(self, source: str, seconds: float | None = None) -> Ran:
-        """Run one cell for at most ``seconds`` (the limit for a cell by default). Never raises for what it does."""
+        """Run one cell for at most ``seconds`` (the limit for a cell by default). Never raises for what it does.
+
+        Raises Infrastructure if the kernel was ended from outside: that is nobody's fault who wrote the cell.
+        """
         ran, limit = Ran(), min(seconds or self._limits.cell_s, self._limits.cell_s)
         if self.ended:
             ran.ended = self.ended
@@ -210,20 +273,34 @@ class Kernel:
         """End the kernel and everything it started."""
         self._signal(signal.SIGKILL)
         if self._handle is not None:
-            select = selectors.DefaultSelector()
-            select.register(self._handle, selectors.EVENT_READ)
-            select.select(5)  # readable when the process is gone
-            select.close()
+            self._gone(5)
             os.close(self._handle)
             self._handle = None
         self._waiting.close()
 
+    def _gone(self, seconds: float) -> bool:
+        """Whether the kernel's process has ended, waiting at most so long."""
+        with selectors.DefaultSelector() as waiting:
+            waiting.register(self._handle, selectors.EVENT_READ)
+            return bool(waiting.select(seconds))
+
     def _over(self, ran: Ran, why: str) -> Ran:
+        if why == "died":
+            gone = self._gone(LINGER_S)
+            if self._group is not None and self._group.out_of_memory():
+                why = "memory"
+            elif gone and self._fate is not None:
+                self._blame(self._fate(self._number))
         self._signal(signal.SIGKILL)
-        if why == "died" and self._group is not None and self._group.out_of_memory():
-            why = "memory"
         self.ended = ran.ended = why
         return ran
+
+    def _blame(self, fate: dict[str, Any]) -> None:
+        """The first process of a pid namespace cannot be killed from within, only by a limit or from outside."""
+        cpu_s = self._limits.total_s * max(1, self._limits.threads)
+        if fate.get("signal") == signal.SIGKILL and fate.get("cpu_s", 0.0) < cpu_s:
+            self.ended = "killed"
+            raise Infrastructure("the kernel was ended from outside")
 
     def _signal(self, number: int) -> None:
         if self._handle is not None:
@@ -271,6 +348,26 @@ def _name(output: object) -> str:
     """The display id of an output, or nothing."""
     name = output.get("display_id") if isinstance(output, dict) else None
     return name if isinstance(name, str) else ""
+
+
+def _connected(address: str) -> socket.socket | None:
+    """A connection to the mother at ``address``; None if she is gone."""
+    connection = socket.socket(socket.AF_UNIX)
+    try:
+        connection.connect(address)
+    except OSError:
+        connection.close()
+        return None
+    return connection
+
+
+def _closed_by_peer(connection: socket.socket) -> bool:
+    if not select.select([connection], [], [], 0)[0]:
+        return False
+    try:
+        return connection.recv(1, socket.MSG_PEEK) == b""
+    except OSError:
+        return True
 
 
 def _closed() -> bytes:

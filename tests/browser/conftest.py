@@ -31,9 +31,9 @@ def chromium_path() -> str:
 
 
 class Lab:
-    """One JupyterLab server on a folder of its own."""
+    """One JupyterLab server on a folder of its own, or started in the folder ``work``."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, work: Path | None = None):
         self.folder = folder
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
@@ -45,20 +45,21 @@ class Lab:
         quiet.mkdir(parents=True)
         (quiet / "notification.jupyterlab-settings").write_text(
             json.dumps({"fetchNews": "false", "checkForUpdates": False}))
-        self.work = folder / "work"
-        self.work.mkdir()
+        self.work = work or folder / "work"
+        self.work.mkdir(exist_ok=True)
         env = os.environ | {
             "COURSE_HOME": str(folder / "home"),
             "JUPYTERLAB_SETTINGS_DIR": str(folder / "settings"),
             "JUPYTERLAB_WORKSPACES_DIR": str(folder / "workspaces"),
             "JUPYTER_CONFIG_DIR": str(folder / "config"),
             "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
+            "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
         }
         self.process = subprocess.Popen(
             [sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root", f"--port={self.port}",
              "--ServerApp.port_retries=0", "--IdentityProvider.token=", "--expose-app-in-browser",
              f"--ServerApp.root_dir={self.work}"],
-            env=env, stdout=open(folder / "server.log", "wb"), stderr=subprocess.STDOUT,
+            cwd=work, env=env, stdout=open(folder / "server.log", "wb"), stderr=subprocess.STDOUT,
         )
         self._wait()
 

@@ -1,7 +1,9 @@
 """The warm process: everything a checkpoint imports, loaded once; then a fork for every submission.
 
-Started as ``python -m inside DESCRIPTOR SANDBOX(0|1)``. On the socket come ``{"limits": {...}, "folder": ...}``, each
-with one descriptor, the fork's own connection; ``{"ready": ...}`` or ``{"failed": reason}`` goes back once.
+Started as ``python -m inside DESCRIPTOR SANDBOX(0|1) LISTENER``. On the socket come ``{"limits": {...}, "folder":
+...}``, each with one descriptor, the fork's own connection, and ``{"fate": pid}``: how that fork ended.
+``{"ready": ...}`` or ``{"failed": reason}`` goes back once. Whoever connects to LISTENER (a descriptor, or -1 for
+none) gets a fork that serves like this one: a second warm process for the time of a fork.
 """
 
 from __future__ import annotations
@@ -57,11 +59,13 @@ def main() -> None:
         wire.send(control, {"failed": f"the warm process has {threads()} threads; a fork of it would hang"})
         return
     wire.send(control, {"ready": {"missing": missing, "torch": sys.modules.get("torch") is not None}})
-    serve(control, warm, sandboxed)
+    listener = socket.socket(fileno=int(sys.argv[3])) if sys.argv[3] != "-1" else None
+    serve(control, warm, sandboxed, listener)
 
 
-def serve(control: socket.socket, warm: shell.Shell, sandboxed: bool) -> None:
+def serve(control: socket.socket, warm: shell.Shell, sandboxed: bool, listener: socket.socket | None = None) -> None:
     """Fork on request until the other side closes; reap what ended and say how."""
+    fates: dict[int, dict] = {}
     wake, alarm = socket.socketpair()
     wake.setblocking(False)
     alarm.setblocking(False)
@@ -71,6 +75,9 @@ def serve(control: socket.socket, warm: shell.Shell, sandboxed: bool) -> None:
     waiting = selectors.DefaultSelector()
     waiting.register(control, selectors.EVENT_READ)
     waiting.register(wake, selectors.EVENT_READ)
+    if listener is not None:
+        waiting.register(listener, selectors.EVENT_READ)
+    ours = [control, wake, alarm, waiting, *([listener] if listener is not None else [])]
     while True:
         for key, _ in waiting.select():
             if key.fileobj is wake:
@@ -79,14 +86,45 @@ def serve(control: socket.socket, warm: shell.Shell, sandboxed: bool) -> None:
                 except BlockingIOError:
                     pass
                 continue
+            if key.fileobj is listener:
+                connection, _ = listener.accept()
+                twin(connection, ours, warm)
+                connection.close()
+                continue
             text, ancillary, _, _ = control.recvmsg(65536, socket.CMSG_LEN(4))
             if not text:
                 return
             request = json.loads(text)
+            if "fate" in request:
+                reap(fates, request["fate"])
+                wire.send(control, {"fate": fates.get(request["fate"])})
+                continue
+            fates.clear()
             connection = socket.socket(fileno=array.array("i", ancillary[0][2][:4])[0])
-            fork(request, connection, [control, wake, alarm, waiting], warm, sandboxed)
+            fork(request, connection, ours, warm, sandboxed)
             connection.close()
-        reap()
+        reap(fates)
+
+
+def twin(connection: socket.socket, ours: list, warm: shell.Shell) -> None:
+    """A fork that serves ``connection``, in a pid namespace of its own: when it ends, so do its forks."""
+    if os.fork():
+        return
+    try:
+        signal.set_wakeup_fd(-1)
+        for other in ours:
+            other.close()
+        cage.divide(linux.NEWUSER | linux.NEWPID)
+        if os.fork():
+            os._exit(0)
+        wire.send(connection, {"ready": {}})
+        serve(connection, warm, sandboxed=True)
+    except BaseException as error:
+        try:
+            wire.send(connection, {"failed": f"{type(error).__name__}: {error}"})
+        finally:
+            os._exit(70)
+    os._exit(0)
 
 
 def fork(request: dict, connection: socket.socket, ours: list, warm: shell.Shell, sandboxed: bool) -> None:
@@ -103,6 +141,7 @@ def fork(request: dict, connection: socket.socket, ours: list, warm: shell.Shell
             if os.fork():
                 os._exit(0)
             os.setsid()  # a signal to the group would reach the warm process: groups go through namespaces
+            number = cage.number()
             cage.close(request["limits"])
             os.chdir(cage.HOME)
         else:
@@ -110,10 +149,11 @@ def fork(request: dict, connection: socket.socket, ours: list, warm: shell.Shell
                 linux.prctl(linux.PDEATHSIG, signal.SIGKILL)
                 cage.restrict(request["limits"])
             os.setpgid(0, 0)
+            number = 0
             os.chdir(request["folder"])
         signal.signal(signal.SIGINT, signal.default_int_handler)
         sys.path.append("")  # modules handed in can be imported, and never stand before a library
-        wire.send(connection, {"hello": os.getpid()})
+        wire.send(connection, {"hello": number})
         shell.serve(warm, connection, request["limits"])
     except BaseException as error:
         try:
@@ -123,15 +163,17 @@ def fork(request: dict, connection: socket.socket, ours: list, warm: shell.Shell
     os._exit(0)
 
 
-def reap() -> None:
-    """Bury the forks that ended."""
+def reap(fates: dict[int, dict], awaited: int = 0) -> None:
+    """Bury the forks that ended, and note how; stay for ``awaited``, which is about to end."""
     while True:
         try:
-            child, _ = os.waitpid(-1, os.WNOHANG)
+            child, status, used = os.wait4(-1, 0 if awaited and awaited not in fates else os.WNOHANG)
         except ChildProcessError:
             return
         if not child:
             return
+        fates[child] = {"signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0,
+                        "cpu_s": used.ru_utime + used.ru_stime}
 
 
 if __name__ == "__main__":

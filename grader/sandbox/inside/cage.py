@@ -14,10 +14,10 @@ MEGABYTE = 1 << 20
 _BEFORE = {"bytes": 0}  # the address space of the warm process
 
 
-def divide() -> None:
+def divide(namespaces: int = linux.NAMESPACES) -> None:
     """New namespaces for the next child of this process. Raises OSError where the kernel refuses."""
     user, group = os.getuid(), os.getgid()
-    linux.unshare(linux.NAMESPACES)
+    linux.unshare(namespaces)
     for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
         with open(f"/proc/self/{name}", "w") as file:
             file.write(text)
@@ -60,6 +60,12 @@ def restrict(limits: dict[str, Any], processes: int = 0) -> None:
         **({"NPROC": processes} if processes else {}),
     }.items():
         resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (value, value))
+
+
+def number() -> int:
+    """This process's id as the process outside its pid namespace knows it; call it before ``close``."""
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[-2]) for line in file if line.startswith("NSpid:"))
 
 
 def remember() -> None:

@@ -1,0 +1,140 @@
+"""Two courses with the same class handed in: ours, and a plain nbgrader course whose test cells do the same work."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_notebook
+from nbgrader.apps.api import NbGraderAPI
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config import Config
+
+from grader.authoring.build import answer_id, assignment_notebook
+from grader.authoring.publish import text_of
+from grader.course import Course, done, init
+from grader.demo.handin import work
+from grader.demo.students import Student, answers
+from grader.marking.answers import keyed_items
+from grader.marking.step import grade_id
+from grader.pipeline import release
+from grader.project import Project, tasks
+
+LESSON = "01_map"
+KINDS = (("right", "right"), ("half", "first"), ("wrong", "wrong"), ("right", "none"))
+OWN = """import torch
+model = torch.nn.Linear(4, 1)
+step = torch.optim.SGD(model.parameters(), lr=0.1)"""  # what most notebooks of a PyTorch course start with
+BUSY = """import time
+until = time.perf_counter() + {seconds}
+while time.perf_counter() < until:
+    pass"""
+
+
+def students(count: int) -> list[Student]:
+    """A class of sound submissions of four kinds."""
+    return [Student(f"s{number:04d}", *KINDS[number % len(KINDS)]) for number in range(count)]
+
+
+def own_cells(seconds: float) -> list[NotebookNode]:
+    """What is added to each submission as the student's own work: a model and its optimizer, then so many seconds."""
+    cells = [new_code_cell(OWN, id="own-model")]
+    return [*cells, *([new_code_cell(BUSY.format(seconds=seconds), id="own-work")] if seconds else [])]
+
+
+def ours(root: Path, count: int, seconds: float) -> Course:
+    """Our course with the class handed in, ready to be marked. The folder must be new."""
+    init(root, "en", "bench")
+    course = Course(root)
+    release(course, LESSON)
+    made: dict[tuple[str, str], Path] = {}
+    for student in students(count):
+        folder = root / "submitted" / student.name / LESSON
+        kind = (student.quiz, student.tasks)
+        if kind in made:
+            shutil.copytree(made[kind], folder)
+            continue
+        folder.mkdir(parents=True)
+        shutil.copy(root / "release" / LESSON / f"{LESSON}.ipynb", folder)
+        (folder / "timestamp.txt").write_text("2026-01-01 10:00:00.000000 UTC")
+        work(course.project, LESSON, "en", student, folder)
+        path = folder / f"{LESSON}.ipynb"
+        notebook = nbformat.read(path, as_version=4)
+        notebook.cells[2:2] = own_cells(seconds)
+        path.write_text(text_of(notebook), encoding="utf-8")
+        made[kind] = folder
+    return course
+
+
+def sources(course: Course) -> list[str]:
+    """The student's own code cells of one right submission: what the floor runs."""
+    notebook = nbformat.read(course.root / "submitted" / "s0000" / LESSON / f"{LESSON}.ipynb", as_version=4)
+    return [cell.source for cell in notebook.cells
+            if cell.cell_type == "code" and not cell.metadata.get("nbgrader", {}).get("grade")]
+
+
+def plain(root: Path, count: int, seconds: float) -> NbGraderAPI:
+    """An nbgrader course without any setting but its folder, and the class handed in with the same answers and code.
+
+    Each question is a test cell on a dictionary of answers, each task one on the function, with its expected values.
+    """
+    (root / "source" / LESSON).mkdir(parents=True)
+    api = NbGraderAPI(CourseDirectory(config=Config({"CourseDirectory": {"root": str(root)}})),
+                      config=Config({"CourseDirectory": {"root": str(root)}}))
+    nbformat.write(_plain_source(seconds), root / "source" / LESSON / f"{LESSON}.ipynb")
+    done(api.generate_assignment(LESSON), "generate_assignment")
+    project = Project()
+    solved = {grade_id(cell): cell.source for cell in assignment_notebook(project, LESSON, "en").cells}
+    for student in students(count):
+        notebook = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
+        given = {identity: list(response.options) if response.number is None else response.number
+                 for identity, response in answers(student, keyed_items(project, LESSON)).items()}
+        for cell in notebook.cells:
+            if grade_id(cell) == "answers":
+                cell.source = f"answers = {given!r}"
+            for place, (identity, task) in enumerate(tasks(project, LESSON).items()):
+                if grade_id(cell) == answer_id(identity):
+                    if student.tasks == "right" or (student.tasks == "first" and place == 0):
+                        cell.source = solved[answer_id(identity)]
+                    elif student.tasks == "wrong":
+                        cell.source = f"def {task.name}(*arguments):\n    return 'something else'"
+        folder = root / "submitted" / student.name / LESSON
+        folder.mkdir(parents=True)
+        nbformat.write(notebook, folder / f"{LESSON}.ipynb")
+    return api
+
+
+def _plain_source(seconds: float) -> NotebookNode:
+    project = Project()
+    theirs = assignment_notebook(project, LESSON, "en").cells
+    cells = [new_code_cell(next(cell.source for cell in theirs if cell.id == "bootstrap")), *own_cells(seconds)]
+    cells.append(new_code_cell("### BEGIN SOLUTION\nanswers = {}\n### END SOLUTION", metadata=_solution("answers")))
+    for identity, item in keyed_items(project, LESSON).items():
+        if item.kind == "number":
+            test = f"assert {item.number.low!r} <= answers[{identity!r}] <= {item.number.high!r}"
+        else:
+            wanted = item.order if item.kind == "order" else item.correct
+            test = f"assert answers[{identity!r}] == {list(wanted)!r}"
+        cells.append(_test(identity, test, float(item.points)))
+    for identity, task in tasks(project, LESSON).items():
+        solution = next(cell.source for cell in theirs if grade_id(cell) == answer_id(identity))
+        cells.append(new_code_cell(solution, metadata=_solution(answer_id(identity))))
+        calls = [(list(case.args), task.reference(*case.args)) for case in task.draw(random.Random(1))]
+        test = f"for arguments, expected in {calls!r}:\n    assert {task.name}(*arguments) == expected"
+        cells.append(_test(identity, test, float(task.points)))
+    return new_notebook(cells=cells, metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
+
+
+def _solution(identity: str) -> dict:
+    return {"nbgrader": {"grade": False, "grade_id": identity, "locked": False, "schema_version": 3,
+                         "solution": True, "task": False}}
+
+
+def _test(identity: str, test: str, points: float) -> NotebookNode:
+    data = {"grade": True, "grade_id": identity, "locked": True, "points": points, "schema_version": 3,
+            "solution": False, "task": False}
+    source = f"### BEGIN HIDDEN TESTS\n{test}\n### END HIDDEN TESTS"
+    return new_code_cell(source, metadata={"nbgrader": data})

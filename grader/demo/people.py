@@ -1,0 +1,157 @@
+"""Made-up learners who know some things and believe others: what each answers, and what that deserves.
+
+An item-response model: the better the ability and the easier the item, the likelier the right answer; whoever does
+not know guesses, and picks the option whose belief is theirs. Every answer is planned together with the share of
+the points it deserves, so the marking has something independent to be held against. The same seed gives the same
+class.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import dataclass
+
+from course.quiz.items import Item
+from course.quiz.marking import Response
+
+DIFFICULTY = {"easy": -1.0, "medium": 0.0, "hard": 1.0}
+SLOPE = 1.3  # how sharply an item tells abilities apart
+BELIEVES, PULL = 0.3, 6.0  # how many of all beliefs a person holds, and how strongly an option of it attracts
+CODE_AT = 0.4  # the ability at which half of all write a task right
+SKIPS = 0.06
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """Code that does not do all it should, and the points it deserves."""
+
+    code: str
+    points: float
+
+
+REPLAY = """def replay(events):
+    home, value, seen = {"main": "main"}, {"main": False}, []
+    for kind, who, *rest in events:
+        if kind == "set":
+            value[home[who]] = rest[0]
+        elif kind == "thread":
+            home[rest[0]] = home[who]
+        elif kind in ("fork", "spawn"):
+            home[rest[0]] = rest[0]
+            value[rest[0]] = """
+REST = """
+        else:
+            seen.append(value[home[who]])
+    return seen"""
+RUN = "def searches_of_run(samples, batch_size, epochs, layer_keys, drop_last):\n    "
+CHOICE = "def choose_benchmark(shapes, search_ms, slow_ms, fast_ms):\n    return "
+REPORT = ('report = {{"device": "cpu", "fence": "none", "first_ms": {first}, "later_ms": {later}, '
+          '"low": 1.5, "high": 2.5, "claim": "{claim}"}}')
+ATTEMPTS = {  # points by the parts of the tasks, counted by hand
+    "01-t-inside-flags": (
+        Attempt("def inside_flags(before, defaults, asked):\n    return {**before, **asked}", 1),
+        Attempt("def inside_flags(before, defaults, asked):\n    return {**defaults, **asked}", 3),
+        Attempt("def inside_flags(before, defaults, asked):\n    return {**before, **defaults}", 1)),
+    "01-t-replay": (
+        Attempt(f"{REPLAY}value[home[who]]{REST}", 3),
+        Attempt(f"{REPLAY}False{REST}", 3),
+        Attempt("def replay(events):\n    return [True, False]", 0)),
+    "05-t-run": (
+        Attempt(f"{RUN}return layer_keys", 1),
+        Attempt(f"{RUN}sizes = {{min(batch_size, samples - at) for at in range(0, samples, batch_size)}}\n"
+                "    return layer_keys * len(sizes & {batch_size} if drop_last else sizes)", 3)),
+    "05-t-choice": (
+        Attempt(f"{CHOICE}search_ms < len(shapes) * (slow_ms - fast_ms)", 3),
+        Attempt(f"{CHOICE}slow_ms > fast_ms", 0)),
+    "05-t-report": (
+        Attempt(REPORT.format(first=[2.0] * 3, later=[1.0] * 3, claim="more"), 1),
+        Attempt(REPORT.format(first=[2.0] * 6, later=[1.0] * 6, claim="less"), 2)),
+}
+
+
+@dataclass(frozen=True)
+class Person:
+    """One made-up learner. ability: 0 is the middle of the class, 1 one standard deviation above it."""
+
+    seed: int
+    ability: float
+
+    def answers(self, items: dict[str, Item]) -> dict[str, tuple[Response, float]]:
+        """Item -> the response and the share of the points it deserves; items left alone are absent."""
+        planned = {identity: self._answer(item) for identity, item in items.items()}
+        return {identity: plan for identity, plan in planned.items() if plan is not None}
+
+    def attempt(self, task: str) -> Attempt | None | bool:
+        """True: the task is solved. None: left as it was handed out. Else code that does part of it."""
+        dice = self._dice(task)
+        knows = _logistic(SLOPE * (self.ability - CODE_AT))
+        if dice.random() < knows:
+            return True
+        if task not in ATTEMPTS or dice.random() > 0.4 + knows:
+            return None
+        return dice.choice(ATTEMPTS[task])
+
+    def believes(self, belief: str | None) -> bool:
+        """Whether this person holds a false belief."""
+        return belief is not None and self._dice(belief).random() < BELIEVES
+
+    def _dice(self, what: str) -> random.Random:
+        return random.Random(f"{self.seed} {what}")
+
+    def _answer(self, item: Item) -> tuple[Response, float] | None:
+        dice = self._dice(item.id)
+        if dice.random() < SKIPS:
+            return None
+        sure = dice.choice((1, 2, 3))
+        knows = _logistic(SLOPE * (self.ability - DIFFICULTY[item.difficulty]))
+        right = dice.random() < knows
+        if item.kind == "number":
+            value = float(item.number.value)
+            return (Response(number=value, confidence=sure), 1.0) if right else (self._number(item, dice, sure), 0.0)
+        if item.kind == "order":
+            return self._order(item, dice, right, sure)
+        if item.kind == "multiple":
+            return self._multiple(item, dice, right, sure)
+        if right:
+            return Response(item.correct, confidence=sure), 1.0
+        guess = self._tempted(item, [option.id for option in item.options], dice)
+        return Response((guess,), confidence=sure), float(guess in item.correct)
+
+    def _number(self, item: Item, dice: random.Random, sure: int) -> Response:
+        mine = [trap for trap in item.number.traps if self.believes(trap.misconception)]
+        if mine:
+            return Response(number=float(mine[0].low), confidence=sure)
+        return Response(number=float(item.number.high) * dice.choice((2, 3, 5)) + 1, confidence=sure)
+
+    def _order(self, item: Item, dice: random.Random, right: bool, sure: int) -> tuple[Response, float]:
+        """Two neighbours changed over: all lines but one still stand in the right relative order."""
+        lines = list(item.order)
+        if not right:
+            at = dice.randrange(len(lines) - 1)
+            lines[at], lines[at + 1] = lines[at + 1], lines[at]
+        return Response(tuple(lines), confidence=sure), 1.0 if right else (len(lines) - 1) / len(lines)
+
+    def _multiple(self, item: Item, dice: random.Random, right: bool, sure: int) -> tuple[Response, float]:
+        """One missed, or one too many: either way the share of one right option is lost."""
+        if right:
+            return Response(item.correct, confidence=sure), 1.0
+        share = (len(item.correct) - 1) / len(item.correct)
+        others = [option.id for option in item.options if option.id not in item.correct]
+        if others and (len(item.correct) == 1 or dice.random() < 0.5):
+            return Response((*item.correct, self._tempted(item, others, dice)), confidence=sure), share
+        return Response(item.correct[1:], confidence=sure), share
+
+    def _tempted(self, item: Item, among: list[str], dice: random.Random) -> str:
+        weights = [PULL if self.believes(item.option(one).misconception) else 1.0 for one in among]
+        return dice.choices(among, weights)[0]
+
+
+def _logistic(x: float) -> float:
+    return 1 / (1 + math.exp(-x))
+
+
+def crowd(count: int, seed: int = 30) -> list[Person]:
+    """So many people, from weak to strong as it happens."""
+    dice = random.Random(seed)
+    return [Person(seed * 1000 + number, dice.gauss(0, 1)) for number in range(count)]

@@ -1,0 +1,64 @@
+"""The made-up class of the demonstration: different people, the same ones each time, and worth what is planned."""
+
+from __future__ import annotations
+
+import random
+from statistics import mean
+
+import pytest
+
+from course.quiz.marking import mark
+from grader.commands.demo import LESSONS
+from grader.demo.people import ATTEMPTS, Person, crowd
+from grader.demo.students import CLASS, deserved, large_class
+from grader.marking.answers import keyed_items
+from grader.marking.tasks import judge_task
+from grader.project import Project, tasks
+from grader.tasks.base import plain
+
+PROJECT = Project()
+
+
+def test_thirty_with_all_that_happens_in_a_class():
+    students = large_class()
+    assert len(students) == len({student.name for student in students}) == 30 and students[:9] == CLASS
+    assert sum(student.late for student in students) == 3 and {"deleted", "half"} <= {s.damage for s in students[9:]}
+    copy = next(student for student in students if student.copy_of)
+    original = next(student for student in students if student.name == copy.copy_of)
+    assert copy.person == original.person and crowd(20) == crowd(20)
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_what_is_planned_is_what_the_marking_rules_give(lesson):
+    items = keyed_items(PROJECT, lesson)
+    for person in crowd(20):
+        for identity, (response, share) in person.answers(items).items():
+            assert mark(items[identity], response).points == pytest.approx(share * items[identity].points, abs=0.006)
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_the_able_get_more_and_nobody_is_like_the_other(lesson):
+    items, hidden = keyed_items(PROJECT, lesson), tasks(PROJECT, lesson)
+
+    def points(person: Person) -> float:
+        return sum(deserved(next(s for s in large_class() if s.person == person), items, hidden).values())
+
+    people = sorted({student.person for student in large_class() if student.person and not student.damage},
+                    key=lambda person: person.ability)
+    earned = [points(person) for person in people]
+    assert mean(earned[-6:]) > mean(earned[:6]) + 3 and len(set(earned)) > 10
+    assert len({str(person.answers(items)) for person in people}) == len(people)
+
+
+@pytest.mark.parametrize("identity", ATTEMPTS)
+def test_code_that_works_in_part_deserves_the_points_that_were_counted(identity):
+    task = next(found[identity] for lesson in LESSONS if identity in (found := tasks(PROJECT, lesson)))
+    for attempt in ATTEMPTS[identity]:
+        scope: dict = {}
+        exec(attempt.code, scope)
+        for number in range(10):
+            drawn = None if task.judge else task.draw(random.Random(number))
+            calls = [scope[task.name]] if drawn is None else [
+                scope[task.name](*plain(list(case.args))) for case in drawn]
+            found = {place: {"call": place, "state": "value", "value": plain(value)} for place, value in enumerate(calls)}
+            assert judge_task(task, drawn, found).points == attempt.points, attempt.code
