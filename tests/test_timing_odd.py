@@ -39,7 +39,7 @@ def test_odd_functions_get_a_sentence(f, words, code):
 
 @pytest.mark.parametrize("arguments, words", [
     (([fails, fails],), "dict"), (({"a": fails},), "at least two"),
-    (({"plain": fails, "tuned": fails}, "plane"), 'Did you mean `plain`'),
+    (({"plain": fails, "tuned": fails}, "plane"), 'Did you mean "plain"'),
     (({"a": fails, "": fails},), "name on one line"), (({"a": fails, "b\nc": fails},), "name on one line"),
     (({"a": fails, "b": fails}, "a", 0), "ci"), (({"a": fails, "b": fails}, "a", 0.1, -1), "max_time"),
     (({"a": fails, "b": fails}, "a", 0.1, float("inf")), "finite"),
