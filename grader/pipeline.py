@@ -6,7 +6,6 @@ Each is a thin layer over nbgrader's own API; what it adds is that one bad submi
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -101,7 +100,7 @@ def outcomes(course: Course, lesson: str, failed: dict[str, str] | None = None) 
 def graded_notebook(course: Course, student: str, lesson: str) -> nbformat.NotebookNode | None:
     """What marking has written; not validated again, which would take as long as a tenth of the marking."""
     path = course.autograded(student, lesson)
-    return nbformat.from_dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else None
+    return nbformat.v4.reads(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
 def marked(course: Course, student: str, lesson: str) -> bool:

@@ -176,14 +176,14 @@ def test_collecting_follows_no_link_and_what_cannot_be_read_is_named_while_marki
     handed_in = course.root / "submitted"
     assert sorted(path.name for path in (handed_in / "eve" / LESSON).iterdir()) == [f"{LESSON}.ipynb", "timestamp.txt"]
     assert not any(path.is_symlink() for path in handed_in.rglob("*"))
-    reading = autograding._read
+    reading = autograding.read_submission
 
     def unreadable(course, lesson, student):
         if student == "ann":
             raise PermissionError(13, "Permission denied")
         return reading(course, lesson, student)
 
-    monkeypatch.setattr(autograding, "_read", unreadable)
+    monkeypatch.setattr(autograding, "read_submission", unreadable)
     said: list[str] = []
     found = {one.student: one for one in autograding.autograde(course, LESSON, say=said.append)}
     assert said == ["ann: no grade: its folder cannot be read: [Errno 13] Permission denied"]

@@ -19,7 +19,7 @@ CASES = (
     Hostile("endless-when-called", task="def contrast(low, high):\n    while low == 0: pass\n"
             "    return (high - low) / (high + low)\n", points=5, verdict="timeout", shows="the time was used up"),
     Hostile("huge-power", harm="x = 9 ** 9 ** 9", verdict="timeout", says="out of time"),
-    Hostile("fork-bomb", harm="import os\nwhile True: os.fork()", verdict="raised|timeout"),
+    Hostile("fork-bomb", harm="import os\nwhile True: os.fork()", verdict="raised|timeout|memory"),
     Hostile("fork-bomb-in-the-shell", harm="!bomb() { bomb | bomb & }; bomb; sleep 0.3"),
     Hostile("thread-bomb", harm="import threading, time\nfor _ in range(100000):\n"
             "    threading.Thread(target=time.sleep, args=(30,), daemon=True).start()", verdict="raised"),
