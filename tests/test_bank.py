@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import yaml
 
+from course import flags
 from course.experiments import base
 from course.i18n import LANGUAGES, pick
 from course.lessons import BY_ID, LESSONS
@@ -36,9 +37,11 @@ def test_there_are_enough_items(lesson):
 
 
 @pytest.mark.parametrize("item", [i for i in (*PRACTICE, *GRADED) if i.verify], ids=ids)
-def test_the_key_is_what_a_run_says(item):
-    outcome = run_verify(item, around=base.restored)
+def test_the_key_is_what_a_run_says_and_the_run_leaves_the_switches_alone(item):
+    before = flags.read()
+    outcome = run_verify(item)
     assert outcome.ok, outcome
+    assert flags.read() == before
 
 
 @pytest.mark.parametrize("item", [*PRACTICE, *GRADED], ids=ids)

@@ -7,16 +7,13 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-import yaml
 
 from course import flags
 from course.exercises import all_exercises, judge
 from course.experiments import base, enabled_probes
 from course.experiments.lesson_04 import LESSON
-from course.quiz import lint_items
 from course.quiz.bank import Bank
-from course.quiz.items import BankError, parse_item, with_key
-from course.quiz.verify import run_verify
+from course.quiz.items import BankError, parse_item
 from grader.authoring.source import read
 from grader.project import Project
 from grader.tasks import lesson_04
@@ -163,22 +160,6 @@ def test_smoke_tests_look_at_the_form_alone():
 
 
 # --- questions --------------------------------------------------------------------------------------------
-
-@pytest.mark.parametrize("item", [item for item in PRACTICE if item.verify], ids=lambda item: item.id)
-def test_key_is_what_torch_says(item):
-    before = flags.read()
-    result = run_verify(item)
-    assert result.ok, result.message
-    assert flags.read() == before
-
-
-def test_checkpoint_keys_fit_and_hold():
-    keys = yaml.safe_load((Project().root / f"grader/keys/{LESSON}.yaml").read_text(encoding="utf-8"))
-    items = [with_key(item, keys[item.id]) for item in BANK.items(LESSON, checkpoint=True)]
-    assert {item.id for item in items} == set(keys)
-    assert lint_items(items, BANK.misconceptions()) == []
-    assert all(run_verify(item).ok for item in items if item.verify)
-
 
 def test_the_claims_about_cudnn_off_each_meet_a_question():
     met = {claim for item in PRACTICE for claim in item.refutes}

@@ -6,14 +6,10 @@ import random
 
 import pytest
 import torch
-import yaml
 
 from course import flags, toy_filter, toy_repro, toy_search
 from course.exercises import all_exercises, judge
-from course.quiz import lint_items
 from course.quiz.bank import Bank
-from course.quiz.items import with_key
-from course.quiz.verify import run_verify
 from grader.authoring.source import read
 from grader.project import Project
 from grader.tasks import lesson_06
@@ -173,22 +169,6 @@ def test_smoke_tests_accept_the_references_and_say_nothing_about_values():
 
 
 # --- questions --------------------------------------------------------------------------------------------
-
-@pytest.mark.parametrize("item", [item for item in PRACTICE if item.verify], ids=lambda item: item.id)
-def test_key_is_what_torch_says(item):
-    before = flags.read()
-    result = run_verify(item)
-    assert result.ok, result.message
-    assert flags.read() == before
-
-
-def test_checkpoint_keys_fit_and_hold():
-    keys = yaml.safe_load((Project().root / f"grader/keys/{LESSON}.yaml").read_text(encoding="utf-8"))
-    items = [with_key(item, keys[item.id]) for item in BANK.items(LESSON, checkpoint=True)]
-    assert {item.id for item in items} == set(keys)
-    assert lint_items(items, BANK.misconceptions()) == []
-    assert all(run_verify(item).ok for item in items if item.verify)
-
 
 def test_an_item_may_say_which_claims_it_refutes():
     refuted = {claim for item in PRACTICE for claim in item.refutes}

@@ -11,7 +11,6 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-import yaml
 
 from course import flags
 from course.exercises import MISSING, all_exercises, judge
@@ -21,10 +20,7 @@ from course.experiments.lesson_09 import X86
 from course.experiments.onednn_probes import ROUTES, route, routes_of
 from course.i18n import set_language
 from course.onednn_log import parse
-from course.quiz import lint_items
 from course.quiz.bank import Bank
-from course.quiz.items import with_key
-from course.quiz.verify import run_verify
 from course.records import Record
 from grader.authoring.source import read
 from grader.project import Project
@@ -229,20 +225,8 @@ def test_smoke_tests_look_at_form_alone():
 PRACTICE = BANK.items(LESSON)
 
 
-@pytest.mark.parametrize("item", [item for item in PRACTICE if item.verify], ids=lambda item: item.id)
-def test_key_is_what_torch_says(item):
-    before = flags.read()
-    result = run_verify(item)
-    assert result.ok, result.message
-    assert flags.read() == before
-
-
-def test_checkpoint_keys_fit_and_hold():
-    keys = yaml.safe_load((Project().root / f"grader/keys/{LESSON}.yaml").read_text(encoding="utf-8"))
-    items = [with_key(item, keys[item.id]) for item in BANK.items(LESSON, checkpoint=True)]
-    assert {item.id for item in items} == set(keys)
-    assert lint_items(items, BANK.misconceptions()) == []
-    assert all(run_verify(item).ok for item in items if item.verify)
+def test_the_checkpoint_is_worth_thirteen_points():
+    items = BANK.items(LESSON, checkpoint=True)
     assert sum(item.points for item in items) + sum(task.points for task in lesson_09.TASKS) == 13
 
 
