@@ -75,7 +75,8 @@ def test_after_any_kill_the_next_run_brings_the_gradebook_of_an_undisturbed_one(
         except psutil.NoSuchProcess:
             pass  # it was quicker
         said, _ = run.communicate(timeout=300)
-        assert "Traceback" not in said, (killed, said)
+        if "resource_tracker" not in str(killed[-1:]):  # a part of Python: one that takes its place misses names, aloud
+            assert "Traceback" not in said, (killed, said)
         assert not psutil.wait_procs(below, timeout=20)[1], f"processes were left behind; killed: {killed}"
     last = start(rough)
     said, _ = last.communicate(timeout=300)

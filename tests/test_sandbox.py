@@ -288,6 +288,19 @@ def test_limits_hold_and_are_said(warm):
 
 
 @pytest.mark.slow
+def test_an_interrupt_that_comes_too_late_stops_neither_the_kernel_nor_the_next_cell(warm):
+    with warm.kernel(SMALL) as kernel:
+        assert kernel.run("import time\nx = 1").error is None
+        for _ in range(20):
+            kernel._signal(signal.SIGINT)
+            assert said(kernel, "time.sleep(0.005)\nprint([x])") == [1]
+        ran = kernel.run("from IPython.display import display, update_display\n"
+                         "for _ in range(500): display('', display_id='same')\nupdate_display('x' * 9_000, display_id='same')")
+        assert ran.cut and not ran.late and not ran.ended  # a flood is known when the cell has ended; it is not out of time
+        assert said(kernel, "print([x])") == [1]
+
+
+@pytest.mark.slow
 def test_groups_are_taken_away(warm):
     with warm.kernel(SMALL) as kernel:
         group = kernel._group

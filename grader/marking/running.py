@@ -17,8 +17,9 @@ from grader.marking.outputs import sound
 from grader.marking.probe import probe, results
 from grader.marking.step import note, state
 from grader.marking.verdicts import OF_KERNEL, WORDS
+from grader.sandbox.kernel import Kernel, Ran
 from grader.sandbox.limits import Limits
-from grader.sandbox.warm import Kernel, Ran, Warm
+from grader.sandbox.warm import Warm
 from grader.tasks.base import Case, Task
 
 MOST_KERNELS = 4  # the cells of one submission may use up, and its probes as many again
@@ -119,9 +120,10 @@ class Run:
             ran = self._ran(kernel, job)
             if job.task is not None:
                 self._probed[job.task] += ran.outputs
-                if ran.ended or ran.late:
-                    self.words.add(OF_KERNEL.get(ran.ended, "timeout"))
-                    self._miss(job, OF_KERNEL.get(ran.ended, "timeout"))
+                word = OF_KERNEL.get(ran.ended) or ("timeout" if ran.late else "output" if ran.cut else "")
+                if word:
+                    self.words.add(word)
+                    self._miss(job, word)
             else:
                 self._show(job, ran)
             if ran.ended:

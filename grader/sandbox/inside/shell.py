@@ -13,6 +13,7 @@ import getpass
 import io
 import os
 import random
+import signal
 import socket
 import sys
 import tempfile
@@ -187,6 +188,7 @@ def make() -> Shell:
 def serve(shell: Shell, connection: socket.socket, limits: dict[str, Any]) -> None:
     """In the cage: run the cells that come, one after the other, until the other side closes."""
     OUTLET.connection, OUTLET.owner = connection, os.getpid()
+    signal.signal(signal.SIGINT, _too_late)
     _reseed()
     natives = [tempfile.TemporaryFile() for _ in range(2)]
     for descriptor, file in zip((1, 2), natives, strict=True):
@@ -217,7 +219,11 @@ def serve(shell: Shell, connection: socket.socket, limits: dict[str, Any]) -> No
 
 def _run(shell: Shell, source: str) -> dict[str, Any]:
     try:
-        result = shell.run_cell(source, store_history=True)
+        try:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            result = shell.run_cell(source, store_history=True)
+        finally:
+            signal.signal(signal.SIGINT, _too_late)
         error = result.error_before_exec or result.error_in_exec
         return {"error": type(error).__name__ if error is not None else None, "count": shell.execution_count - 1}
     except KeyboardInterrupt:
@@ -225,6 +231,10 @@ def _run(shell: Shell, source: str) -> dict[str, Any]:
     except BaseException as error:  # something of IPython's own was broken by the cell
         flush()
         return {"error": type(error).__name__, "count": None}
+
+
+def _too_late(*_: object) -> None:
+    """Between cells: an interrupt meant for a cell that has just ended stops nothing."""
 
 
 def _native(name: str, file: Any) -> None:

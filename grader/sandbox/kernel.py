@@ -1,0 +1,207 @@
+"""One fork of the warm process, as the grader sees it: cells in, outputs out, within the limits."""
+
+from __future__ import annotations
+
+import base64
+import os
+import selectors
+import signal
+import socket
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any
+
+from grader.project import Infrastructure
+from grader.sandbox import groups
+from grader.sandbox.inside import wire
+from grader.sandbox.limits import Limits
+
+LINGER_S = 1  # between a kernel's last word and its end
+GRACE_S = 3  # from the interrupt to the end
+FLOOD = 20  # times the kept output: then the cell is stopped
+SEND_S = 10  # for the kernel to take in a cell
+FRAME = 100  # characters each output counts beside its own, so that many small ones are a flood too
+LARGEST = 16 << 20  # bytes of one frame from a kernel; what is longer can only come from somebody who forges frames
+CREDENTIALS = struct.Struct("3i")
+
+
+@dataclass
+class Ran:
+    """What one cell did. ended: "" or why the kernel is gone: died, stuck, flood, memory."""
+
+    outputs: list[dict[str, Any]] = field(default_factory=list)
+    error: str | None = None
+    count: int | None = None
+    late: bool = False
+    cut: bool = False
+    ended: str = ""
+
+
+class Kernel:
+    """One fork of the warm process. ``run`` cells until it has ``ended``."""
+
+    def __init__(self, connection: socket.socket, limits: Limits, group: groups.Group | None,
+                 fate: Callable[[int], dict[str, Any]] | None = None) -> None:
+        self._connection, self._limits, self._group, self._fate = connection, limits, group, fate
+        self._frames = wire.Frames(LARGEST)
+        self._handle: int | None = None
+        self._waiting = selectors.DefaultSelector()
+        self._waiting.register(connection, selectors.EVENT_READ)
+        self._displays: dict[str, list[dict[str, Any]]] = {}
+        self.ended = ""
+
+    def begin(self, files: dict[str, bytes]) -> None:
+        """Wait for the fork, put it into its group, hand over the files. Raises Infrastructure."""
+        self._connection.settimeout(30)
+        try:
+            data, ancillary, _, _ = self._connection.recvmsg(65536, socket.CMSG_SPACE(CREDENTIALS.size))
+            self._frames.feed(data)
+            while not self._frames.ready:
+                self._frames.feed(self._connection.recv(65536) or _closed())
+            hello = self._frames.ready.pop(0)
+            if "failed" in hello:
+                raise Infrastructure(f"no kernel started: {hello['failed']}")
+            self._number = hello["hello"]
+            pid = CREDENTIALS.unpack(ancillary[0][2])[0]
+            self._handle = os.pidfd_open(pid)
+            if self._group is not None:
+                self._group.take(pid)
+            self._connection.settimeout(None)
+            if files:
+                packed = [{"path": path, "data": base64.b64encode(data).decode()} for path, data in files.items()]
+                wire.send(self._connection, {"files": packed})
+        except (OSError, wire.Closed, IndexError, KeyError) as error:
+            raise Infrastructure(f"no kernel started: {type(error).__name__}: {error}") from error
+
+    def run(self, source: str, seconds: float | None = None) -> Ran:
+        """Run one cell for at most ``seconds`` (the limit for a cell by default). Never raises for what it does.
+
+        Raises Infrastructure if the kernel was ended from outside: that is nobody's fault who wrote the cell.
+        """
+        ran, limit = Ran(), min(seconds or self._limits.cell_s, self._limits.cell_s)
+        if self.ended:
+            ran.ended = self.ended
+            return ran
+        self._size, self._clear, self._flood = 0, False, False
+        until, interrupted = monotonic() + limit, False
+        try:
+            self._connection.settimeout(SEND_S)
+            wire.send(self._connection, {"run": source})
+        except TimeoutError:  # a kernel that answers but does not listen
+            return self._over(ran, "stuck")
+        except OSError:
+            return self._over(ran, "died")
+        while True:
+            while self._frames.ready:
+                message = self._frames.ready.pop(0)
+                if "done" in message and isinstance(message["done"], dict):
+                    ran.error, ran.count = _text(message["done"].get("error")), _whole(message["done"].get("count"))
+                    return ran
+                self._take(ran, message)
+            if self._flood and not interrupted:
+                until = monotonic()
+            if monotonic() >= until:
+                if interrupted:
+                    return self._over(ran, "flood" if self._flood else "stuck")
+                interrupted, ran.late, until = True, not self._flood, monotonic() + GRACE_S
+                self._signal(signal.SIGINT)
+            if not self._waiting.select(max(0.0, until - monotonic())):
+                continue
+            try:
+                self._frames.feed(self._connection.recv(1 << 20) or _closed())
+            except (OSError, wire.Closed):
+                return self._over(ran, "died")
+
+    def close(self) -> None:
+        """End the kernel and everything it started."""
+        self._signal(signal.SIGKILL)
+        if self._handle is not None:
+            self._gone(5)
+            os.close(self._handle)
+            self._handle = None
+        self._waiting.close()
+
+    def _gone(self, seconds: float) -> bool:
+        """Whether the kernel's process has ended, waiting at most so long."""
+        with selectors.DefaultSelector() as waiting:
+            waiting.register(self._handle, selectors.EVENT_READ)
+            return bool(waiting.select(seconds))
+
+    def _over(self, ran: Ran, why: str) -> Ran:
+        if why == "died":
+            gone = self._gone(LINGER_S)
+            if self._group is not None and self._group.out_of_memory():
+                why = "memory"
+            elif gone and self._fate is not None:
+                self._blame(self._fate(self._number))
+        self._signal(signal.SIGKILL)
+        self.ended = ran.ended = why
+        return ran
+
+    def _blame(self, fate: dict[str, Any]) -> None:
+        """The first process of a pid namespace cannot be killed from within, only by a limit or from outside."""
+        cpu_s = self._limits.total_s * max(1, self._limits.threads)
+        if fate.get("signal") == signal.SIGKILL and fate.get("cpu_s", 0.0) < cpu_s:
+            self.ended = "killed"
+            raise Infrastructure("the kernel was ended from outside")
+
+    def _signal(self, number: int) -> None:
+        if self._handle is not None:
+            try:
+                signal.pidfd_send_signal(self._handle, number)
+            except ProcessLookupError:
+                pass
+
+    def _take(self, ran: Ran, message: dict[str, Any]) -> None:
+        """Add one output to the cell's, within the size kept."""
+        output = message.get("output") or message.get("update")
+        shown = self._displays.get(_name(output), []) if "update" in message else []
+        size = FRAME + sum(map(len, map(str, message.values()))) * max(1, len(shown))
+        self._size += size
+        if self._size > self._limits.output_chars or "cut" in message:
+            ran.cut = True
+            self._flood = self._size > FLOOD * self._limits.output_chars
+            return
+        if "clear" in message:
+            self._clear = True
+            if message["clear"] is not True:
+                ran.outputs.clear()
+                self._clear = False
+            return
+        if not isinstance(output, dict):
+            return
+        name = _name(output)
+        if "update" in message:
+            for one in shown:
+                one.update(data=output.get("data"), metadata=output.get("metadata"))
+            return
+        if self._clear:
+            ran.outputs.clear()
+            self._clear = False
+        last = ran.outputs[-1] if ran.outputs else {}
+        if output.get("output_type") == "stream" == last.get("output_type") and last.get("name") == output.get("name"):
+            last["text"] = f"{last.get('text')}{output.get('text')}"
+            return
+        ran.outputs.append(output)
+        if name:
+            self._displays.setdefault(name, []).append(output)
+
+
+def _name(output: object) -> str:
+    """The display id of an output, or nothing."""
+    name = output.get("display_id") if isinstance(output, dict) else None
+    return name if isinstance(name, str) else ""
+
+
+def _closed() -> bytes:
+    raise wire.Closed("end of stream")
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
