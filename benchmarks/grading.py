@@ -7,7 +7,8 @@
 The same class is marked in turns within one run, in random order: by nbgrader in a course without settings, whose
 test cells do the same work; by `nbgrader autograde` under our settings; and by `python -m grader autograde` with 1
 and 2 marking processes, in the sandbox and without it. The floor: a fork of a warm process with namespaces of its
-own, the student's cells, one transaction. Once with next to no work of the student's own (imports torch, makes a model and an
+own, everything that has to run there (the student's cells and the hidden tests, which stock's test cells match), one
+transaction. Once with next to no work of the student's own (imports torch, makes a model and an
 optimizer), once with 0.5 s more. All of them are warm: what starting costs, once a run, has a table of its own.
 """
 
@@ -53,7 +54,7 @@ def ways(folder: Path, work_s: float, own: list[float]) -> dict[str, Callable[[]
     """
     course, plain = courses.ours(folder / "ours", EACH, work_s), courses.plain(folder / "plain", 4, work_s)
     turn = {"stock": 0}
-    cells = courses.sources(course)
+    cells, hidden = courses.own_sources(course), courses.hidden_sources(course)
     book = sqlite3.connect(folder / "floor.db")
     book.execute("create table marks (student text primary key, points real)")
 
@@ -78,6 +79,8 @@ def ways(folder: Path, work_s: float, own: list[float]) -> dict[str, Callable[[]
                 for cell in cells:
                     assert kernel.run(cell).error is None, cell
                 running += time.perf_counter() - before
+                for test in hidden:
+                    assert kernel.run(test).error is None, test
             with book:
                 book.execute("insert or replace into marks values (?, 1.0)", (f"s{number}",))
         own.append(running / EACH)

@@ -19,6 +19,8 @@ from grader.course import Course, done, init
 from grader.demo.handin import work
 from grader.demo.students import Student, answers
 from grader.marking.answers import keyed_items
+from grader.marking.execute import draw, secret
+from grader.marking.running import own_cells, probes
 from grader.marking.step import grade_id
 from grader.pipeline import release
 from grader.project import Project, tasks
@@ -39,7 +41,7 @@ def students(count: int) -> list[Student]:
     return [Student(f"s{number:04d}", *KINDS[number % len(KINDS)]) for number in range(count)]
 
 
-def own_cells(seconds: float) -> list[NotebookNode]:
+def added_cells(seconds: float) -> list[NotebookNode]:
     """What is added to each submission as the student's own work: a model and its optimizer, then so many seconds."""
     cells = [new_code_cell(OWN, id="own-model")]
     return [*cells, *([new_code_cell(BUSY.format(seconds=seconds), id="own-work")] if seconds else [])]
@@ -63,17 +65,22 @@ def ours(root: Path, count: int, seconds: float) -> Course:
         work(course.project, LESSON, "en", student, folder)
         path = folder / f"{LESSON}.ipynb"
         notebook = nbformat.read(path, as_version=4)
-        notebook.cells[2:2] = own_cells(seconds)
+        notebook.cells[2:2] = added_cells(seconds)
         path.write_text(text_of(notebook), encoding="utf-8")
         made[kind] = folder
     return course
 
 
-def sources(course: Course) -> list[str]:
-    """The student's own code cells of one right submission: what the floor runs."""
+def own_sources(course: Course) -> list[str]:
+    """The student's own code cells of one right submission."""
     notebook = nbformat.read(course.root / "submitted" / "s0000" / LESSON / f"{LESSON}.ipynb", as_version=4)
-    return [cell.source for cell in notebook.cells
-            if cell.cell_type == "code" and not cell.metadata.get("nbgrader", {}).get("grade")]
+    return [job.source for job in own_cells(notebook)]
+
+
+def hidden_sources(course: Course) -> list[str]:
+    """The hidden tests that run after them."""
+    hidden = tasks(course.project, LESSON)
+    return [job.source for job in probes(hidden, draw(hidden, secret(course.root), LESSON, "s0000", ""))]
 
 
 def plain(root: Path, count: int, seconds: float) -> NbGraderAPI:
@@ -110,7 +117,7 @@ def plain(root: Path, count: int, seconds: float) -> NbGraderAPI:
 def _plain_source(seconds: float) -> NotebookNode:
     project = Project()
     theirs = assignment_notebook(project, LESSON, "en").cells
-    cells = [new_code_cell(next(cell.source for cell in theirs if cell.id == "bootstrap")), *own_cells(seconds)]
+    cells = [new_code_cell(next(cell.source for cell in theirs if cell.id == "bootstrap")), *added_cells(seconds)]
     cells.append(new_code_cell("### BEGIN SOLUTION\nanswers = {}\n### END SOLUTION", metadata=_solution("answers")))
     for identity, item in keyed_items(project, LESSON).items():
         if item.kind == "number":

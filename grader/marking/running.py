@@ -63,7 +63,7 @@ class Run:
     def __init__(self, nb: NotebookNode, tasks: dict[str, Task], drawn: Drawn, language: str, limits: Limits) -> None:
         self.nb, self.drawn, self.language, self.limits = nb, drawn, language, limits
         self._probed: dict[str, list] = {name: [] for name in drawn}
-        self._waiting = [*_own_cells(nb), *_probes(tasks, drawn)]
+        self._waiting = [*own_cells(nb), *probes(tasks, drawn)]
         self._done: list[Job] = []
         self._shown: list[tuple[NotebookNode, Ran, list[NotebookNode]]] = []
         self._deaths = {"cells": 0, "probes": 0}
@@ -179,13 +179,14 @@ def _no_memory(ran: Ran) -> bool:
     return ran.error == "MemoryError" or any("can't allocate memory" in str(output.get("evalue")) for output in ran.outputs)
 
 
-def _own_cells(nb: NotebookNode) -> list[Job]:
+def own_cells(nb: NotebookNode) -> list[Job]:
     """The student's code cells; graded cells are not run, they are marked from outside."""
     return [Job(cell.source, cell, index) for index, cell in enumerate(nb.cells)
             if cell.cell_type == "code" and not cell.metadata.get("nbgrader", {}).get("grade")]
 
 
-def _probes(tasks: dict[str, Task], drawn: Drawn) -> list[Job]:
+def probes(tasks: dict[str, Task], drawn: Drawn) -> list[Job]:
+    """The hidden tests: a probe for each part of a task, so that a part that ends the kernel costs itself alone."""
     return [Job(probe(tasks[name], cases, part), task=name, calls=_calls(cases, part))
             for name, cases in drawn.items() for part in tasks[name].parts or (None,)]
 
