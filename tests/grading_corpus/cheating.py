@@ -27,7 +27,7 @@ CASES = (
     cheat("patches-builtins", "import builtins\nbuiltins.len = lambda x: 0\nbuiltins.sum = lambda *x: 1\n"
           "builtins.isinstance = lambda *x: True\nbuiltins.abs = lambda x: 0", verdict="ANY"),
     cheat("patches-json", "import json\njson.dumps = lambda *a, **k: '{\"call\": 0}'\njson.loads = lambda *a, **k: {}",
-          verdict="killed"),
+          verdict="timeout"),
     cheat("patches-torch", "import torch\ntorch.allclose = torch.equal = lambda *a, **k: True\n"
           "torch.Tensor.__eq__ = lambda a, b: True\ntorch.backends.cudnn = None"),
     cheat("equal-to-everything", EVIL),
