@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
-import random
 from types import SimpleNamespace
 
 import pytest
@@ -16,7 +15,7 @@ from course.experiments import base, map_findings
 from course.quiz.bank import Bank
 from course.records import Record
 from grader.tasks import lesson_01
-from grader.tasks.base import same
+from tests.lessons.losing import lost_parts
 
 BANK = Bank()
 FORKS = "fork" in multiprocessing.get_all_start_methods()
@@ -143,20 +142,6 @@ def test_every_exercise_is_complete():
 
 
 # --- checkpoint tasks ---------------------------------------------------------------------------------------
-
-def lost_parts(task, function) -> set[str]:
-    """The parts in which ``function`` differs from the reference, or raises."""
-    lost = set()
-    for seed in range(5):
-        for case in task.draw(random.Random(seed)):
-            try:
-                right = same(function(*case.args), task.reference(*case.args))
-            except Exception:
-                right = False
-            if not right:
-                lost.add(case.part)
-    return lost
-
 
 def spawn_copies(events):
     return lesson_01.replay([["fork", *rest] if kind == "spawn" else [kind, *rest] for kind, *rest in events])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from types import SimpleNamespace
 
 import pytest
@@ -14,10 +13,8 @@ from course.experiments import base, enabled_probes
 from course.experiments.lesson_04 import LESSON
 from course.quiz.bank import Bank
 from course.quiz.items import BankError, parse_item
-from grader.authoring.source import read
-from grader.project import Project
 from grader.tasks import lesson_04
-from grader.tasks.base import plain, same
+from tests.lessons.losing import lost_parts
 
 BANK = Bank()
 PRACTICE = BANK.items(LESSON)
@@ -103,20 +100,6 @@ def test_the_losing_solution_runs_and_is_judged():
 
 # --- checkpoint tasks -------------------------------------------------------------------------------------
 
-def lost_parts(task, function) -> set[str]:
-    """The parts in which ``function`` differs from the reference, or raises."""
-    lost = set()
-    for seed in range(5):
-        for case in task.draw(random.Random(seed)):
-            try:
-                right = same(plain(function(*case.args)), plain(task.reference(*case.args)))
-            except Exception:
-                right = False
-            if not right:
-                lost.add(case.part)
-    return lost
-
-
 ALL_SUSPECT = {"two errors", "limit", "no number"}
 
 
@@ -139,15 +122,6 @@ ALL_SUSPECT = {"two errors", "limit", "no number"}
 def test_checkpoint_tasks_lose_the_parts_they_should(task_id, function, lost):
     task = next(one for one in lesson_04.TASKS if one.id == task_id)
     assert lost_parts(task, function) == lost
-
-
-@pytest.mark.parametrize("cell", [c for c in read(Project().checkpoint_source(LESSON)) if c.kind == "task"],
-                         ids=lambda cell: cell.id)
-def test_the_solution_in_the_checkpoint_earns_full_marks(cell):
-    task = next(one for one in lesson_04.TASKS if one.id == cell.id)
-    space: dict = {}
-    exec(cell.code("en"), space)
-    assert lost_parts(task, space[task.name]) == set()
 
 
 def test_smoke_tests_look_at_the_form_alone():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 import torch
 
@@ -13,10 +11,8 @@ from course.experiments import base
 from course.experiments.lesson_05 import LESSON, SCHEDULES
 from course.quiz.bank import Bank
 from course.records import Record
-from grader.authoring.source import read
-from grader.project import Project
 from grader.tasks import lesson_05
-from grader.tasks.base import plain, same
+from tests.lessons.losing import lost_parts
 
 BANK = Bank()
 ONEDNN = torch.backends.mkldnn.is_available()
@@ -95,20 +91,6 @@ def test_the_losing_solution_runs():
 
 # --- checkpoint tasks -------------------------------------------------------------------------------------
 
-def lost_parts(task, function) -> set[str]:
-    """The parts in which ``function`` differs from the reference, or raises."""
-    lost = set()
-    for seed in range(5):
-        for case in task.draw(random.Random(seed)):
-            try:
-                right = same(plain(function(*case.args)), plain(task.reference(*case.args)))
-            except Exception:
-                right = False
-            if not right:
-                lost.add(case.part)
-    return lost
-
-
 def kinds(samples, batch, drop):
     return 1 + (samples % batch > 0 and not drop)
 
@@ -159,18 +141,6 @@ def test_the_report_is_judged_on_protocol(change, points):
 def test_a_slow_report_earns_as_much_as_a_quick_one():
     slow = {**GOOD, "first_ms": [100 * ms for ms in GOOD["first_ms"]], "later_ms": [100.0] * 6}
     assert lesson_05.judge_report(slow).points == 3
-
-
-@pytest.mark.parametrize("cell", [c for c in read(Project().checkpoint_source(LESSON)) if c.kind == "task"],
-                         ids=lambda cell: cell.id)
-def test_the_solution_in_the_checkpoint_earns_full_marks(cell):
-    task = next(one for one in lesson_05.TASKS if one.id == cell.id)
-    space: dict = {}
-    exec(cell.code("en"), space)
-    if task.judge is None:
-        assert lost_parts(task, space[task.name]) == set()
-    else:
-        assert task.judge(plain(space[task.name])).points == task.points
 
 
 def test_smoke_tests_accept_the_references_and_say_nothing_about_values():

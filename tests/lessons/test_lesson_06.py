@@ -10,10 +10,9 @@ import torch
 from course import flags, toy_filter, toy_repro, toy_search
 from course.exercises import all_exercises, judge
 from course.quiz.bank import Bank
-from grader.authoring.source import read
 from grader.project import Project
 from grader.tasks import lesson_06
-from grader.tasks.base import plain, same
+from tests.lessons.losing import lost_parts
 
 LESSON = "06_cudnn_deterministic"
 BANK = Bank()
@@ -91,20 +90,6 @@ TASK = {task.id: task for task in lesson_06.TASKS}
 engine, obstacles = lesson_06.engine_reference, lesson_06.obstacles_reference
 
 
-def lost_parts(task, function) -> set[str]:
-    """The parts in which ``function`` differs from the reference, or raises."""
-    lost = set()
-    for seed in range(5):
-        for case in task.draw(random.Random(seed)):
-            try:
-                right = same(plain(function(*case.args)), plain(task.reference(*case.args)))
-            except Exception:
-                right = False
-            if not right:
-                lost.add(case.part)
-    return lost
-
-
 def names(a, b):
     return [name for name in lesson_06.MUST_AGREE if a[name] != b[name]]
 
@@ -143,17 +128,6 @@ GOOD = {"device": "cpu", "threads": 2, "changed": "threads", "a": ["x"] * 5, "b"
 def test_the_report_is_judged_on_protocol(change, points):
     assert lesson_06.judge_report({**GOOD, **change}).points == points
     assert lesson_06.judge_report("it repeats!").points == 0
-
-
-@pytest.mark.parametrize("cell", [c for c in read(Project().checkpoint_source(LESSON)) if c.kind == "task"],
-                         ids=lambda cell: cell.id)
-def test_the_solution_in_the_checkpoint_earns_full_marks(cell):
-    task, space = TASK[cell.id], {}
-    exec(cell.code("en"), space)
-    if task.judge is None:
-        assert lost_parts(task, space[task.name]) == set()
-    else:
-        assert task.judge(plain(space[task.name])).points == task.points
 
 
 def test_smoke_tests_accept_the_references_and_say_nothing_about_values():

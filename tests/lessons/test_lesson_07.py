@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import random
 
 import pytest
 import torch
@@ -15,10 +14,8 @@ from course.exercises.precision_checks import TREE_CASES
 from course.figures.bits import show_bits
 from course.quiz.bank import Bank
 from course.rounding import FORMATS, keep_bits, pattern, product, relative_error, rounded
-from grader.authoring.source import read
-from grader.project import Project
 from grader.tasks import lesson_07
-from grader.tasks.base import plain, same
+from tests.lessons.losing import lost_parts
 
 LESSON = "07_precision"
 BANK = Bank()
@@ -162,20 +159,6 @@ def test_the_tree_of_the_exercise_is_the_tree_of_torch(stored, leaf, expected):
 
 # --- checkpoint tasks -------------------------------------------------------------------------------------
 
-def lost_parts(task, function) -> set[str]:
-    """The parts in which ``function`` differs from the reference, or raises."""
-    lost = set()
-    for seed in range(6):
-        for case in task.draw(random.Random(seed)):
-            try:
-                right = same(plain(function(*case.args)), plain(task.reference(*case.args)))
-            except Exception:
-                right = False
-            if not right:
-                lost.add(case.part)
-    return lost
-
-
 def leaves_by(order):
     """Leaves by a walk over own value (o), branch (b), root (r) in the given order."""
     def function(stored):
@@ -246,18 +229,6 @@ def test_a_large_error_earns_as_much_as_a_small_one():
     large = {**GOOD, "errors": [100 * one for one in GOOD["errors"]], "low": 2.8e-2, "high": 3.2e-2,
              "claim": "harmful"}
     assert lesson_07.judge_report(large).points == 3
-
-
-@pytest.mark.parametrize("cell", [c for c in read(Project().checkpoint_source(LESSON)) if c.kind == "task"],
-                         ids=lambda cell: cell.id)
-def test_the_solution_in_the_checkpoint_earns_full_marks(cell):
-    task = next(one for one in lesson_07.TASKS if one.id == cell.id)
-    space: dict = {}
-    exec(cell.code("en"), space)
-    if task.judge is None:
-        assert lost_parts(task, space[task.name]) == set()
-    else:
-        assert task.judge(plain(space[task.name])).points == task.points
 
 
 def test_smoke_tests_accept_the_references_and_say_nothing_about_values():

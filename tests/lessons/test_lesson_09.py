@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import random
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -22,10 +21,9 @@ from course.i18n import set_language
 from course.onednn_log import parse
 from course.quiz.bank import Bank
 from course.records import Record
-from grader.authoring.source import read
 from grader.project import Project
 from grader.tasks import lesson_09
-from grader.tasks.base import plain, same
+from tests.lessons.losing import lost_parts
 
 LESSON = "09_mkldnn"
 BANK = Bank()
@@ -149,20 +147,6 @@ def by_hand(report, keep=lambda fields: "exec" in fields, place=5, value=lambda 
     return found
 
 
-def lost_parts(task, function) -> set[str]:
-    """The parts in which ``function`` differs from the reference, or raises."""
-    lost = set()
-    for seed in range(5):
-        for case in task.draw(random.Random(seed)):
-            try:
-                right = same(plain(function(*case.args)), plain(task.reference(*case.args)))
-            except Exception:
-                right = False
-            if not right:
-                lost.add(case.part)
-    return lost
-
-
 ALL = {"executed", "creation", "noise"}
 
 
@@ -196,19 +180,6 @@ def test_the_report_is_judged_on_protocol(change, points):
 def test_a_slow_report_earns_as_much_as_a_quick_one():
     slow = {**GOOD, "on_ms": GOOD["off_ms"], "off_ms": GOOD["on_ms"], "low": 1.9, "high": 2.1, "claim": "slower"}
     assert lesson_09.judge_report(slow).points == 3
-
-
-@pytest.mark.parametrize("cell", [c for c in read(Project().checkpoint_source(LESSON)) if c.kind == "task"],
-                         ids=lambda cell: cell.id)
-def test_the_solution_in_the_checkpoint_earns_full_marks(cell):
-    task = next(one for one in lesson_09.TASKS if one.id == cell.id)
-    before, space = flags.read(), {}
-    exec(cell.code("en"), space)
-    assert flags.read() == before
-    if task.judge is None:
-        assert lost_parts(task, space[task.name]) == set()
-    else:
-        assert task.judge(plain(space[task.name])).points == task.points
 
 
 def test_smoke_tests_look_at_form_alone():
