@@ -146,6 +146,7 @@ def test_the_fixture_passes_lint_and_leak_scan(project):
         ("exist?", "exist.", "the title of a lesson is a question"),
         ('predict("90-bet")', 'predict("90-lost")', "there is no item '90-lost'"),
         ('predict("90-bet")', 'observe("90-run")', "there is no experiment '90-run'"),
+        ('predict("90-bet")', 'observe(["90-run"])', "there is no experiment '90-run'"),
         ('predict("90-bet")', 'check("90-run")', "there is no exercise '90-run'"),
         ("# %% bootstrap\n", "", "the first code cell must be"),
         ("value_1 = 1", "value_1 = = 1", "this code does not parse"),

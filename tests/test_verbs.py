@@ -143,6 +143,59 @@ def test_a_missing_recording_is_said_and_nothing_is_invented(capsys):
     assert "Not recorded yet" in capsys.readouterr().out
 
 
+CUDA = ["04-ops-cuda", "04-bits-cuda", "05-pays-cuda"]
+
+
+def test_missing_recordings_of_a_list_are_told_once_and_the_rest_is_shown(monkeypatch, capsys):
+    monkeypatch.setattr(base, "available", lambda name: name not in CUDA)
+    course.answer(BET, "a", confidence=2)
+    synthetic(monkeypatch, "a")
+    record = course.observe([CUDA[0], "05-primitive-cache", *CUDA[1:]])
+    said = capsys.readouterr().out
+    assert record.experiment == "05-primitive-cache" and "A finding." in said and "correct · your bet" in said
+    assert said.count("Not recorded yet") == 1 and "3 experiments" in said and said.count("A bet on it stays open") == 1
+    assert all(said.count(pick(base.get(name).title)) == 1 for name in CUDA)
+
+
+def test_an_experiment_that_fails_does_not_take_the_next_one_along(monkeypatch, capsys):
+    monkeypatch.setattr(base, "available", lambda name: True)
+    synthetic(monkeypatch, "a")
+    good = base.obtain
+
+    def obtain(name, budget_s=None):
+        if name != "05-primitive-cache":
+            raise base.ExperimentError("It stopped.")
+        return good(name)
+
+    monkeypatch.setattr(base, "obtain", obtain)
+    assert course.observe(["05-toy-cost", "05-primitive-cache"]).experiment == "05-primitive-cache"
+    said = capsys.readouterr().out
+    assert "It stopped." in said and "A finding." in said
+
+
+def test_only_a_bet_that_exists_is_said_to_stay_open(monkeypatch, capsys):
+    monkeypatch.setattr(base, "obtain", lambda name, budget_s=None: None)
+    assert course.observe("05-pays-cuda") is None and "stays open" not in capsys.readouterr().out
+    assert course.observe("05-flip-cuda") is None and "stays open" in capsys.readouterr().out
+
+
+def test_claims_keep_own_numbers_recordings_and_open_ends_apart(monkeypatch, capsys):
+    def shown(name, live, sentence):
+        experiment = base.get(name)
+        changed = {**vars(experiment), "finding": lambda record: {"en": sentence, "zh": sentence}}
+        monkeypatch.setitem(base.REGISTRY, name, base.Experiment(**changed))
+        state.now.records[name] = Record(name, 1, experiment.lesson, {"device_name": "elsewhere"}, [{"x": 1}], live=live)
+
+    shown("05-toy-race", True, "Measured here.")
+    shown("05-flip-cuda", False, "Measured there.")
+    shown("05-winners", True, "Inconclusive: too few rows came back.")
+    course.finish()
+    said = capsys.readouterr().out
+    own, _, replayed = said.partition("from recordings")
+    assert "Measured here." in own.partition("your own numbers")[2] and "Measured there." in replayed.partition("not on")[0]
+    assert "Inconclusive" not in said
+
+
 def test_finish_names_flags_left_changed_and_the_next_lesson(capsys):
     import torch
 

@@ -37,8 +37,8 @@ def check_reads_enabled(reads_enabled: Callable[[str, str], bool]) -> Verdict:
         return incorrect(both(f"{op!r} on a GPU does not read it: {OTHERS[op]['en']}.",
                               f"GPU 上的 {op!r} 不读它：{OTHERS[op]['zh']}。"))
     if any(reads_enabled(op, "cpu") for op in READERS):
-        return partly(0.5, 1.0, both("Right for the GPU. On the CPU nobody reads the switch: ask the device first.",
-                                     "GPU 上都对。CPU 上没有人读这个开关：先看设备。"))
+        return partly(0.5, 1.0, both("Right for the GPU. On the CPU the switch decides nothing: ask the device first.",
+                                     "GPU 上都对。CPU 上这个开关什么都不决定：先看设备。"))
     return correct(both("Six readers, on the GPU only.", "六个会读，而且只在 GPU 上。"))
 
 

@@ -98,7 +98,12 @@ def check_steady_sum(steady_sum: Callable[[Any], Any]) -> Verdict:
             seen = {}
             for count in (1, 2, 3, 4, 8):
                 torch.set_num_threads(count)
-                seen[count] = float(steady_sum(values.clone()))
+                got = steady_sum(values.clone())
+                try:
+                    seen[count] = float(got)
+                except (TypeError, ValueError, RuntimeError):
+                    return incorrect(both(f"One number is asked for, the sum; it gave back {_kind(got)}.",
+                                          f"要返回一个数，也就是和；得到的却是 {_kind(got)}。"))
             exact = values.double().sum().item()
             scale = values.double().abs().sum().item()
             if not all(abs(got - exact) <= 1e-5 * scale for got in seen.values()):
@@ -111,6 +116,10 @@ def check_steady_sum(steady_sum: Callable[[Any], Any]) -> Verdict:
     return correct(both("The same bits with 1, 2, 3, 4 and 8 threads: the order of the additions is yours "
                         "now.",
                         "用 1、2、3、4、8 个线程都逐位相同：相加的顺序现在由你决定。"))
+
+
+def _kind(got: Any) -> str:
+    return "None" if got is None else f"{type(got).__name__} {list(getattr(got, 'shape', ''))}".removesuffix(" []")
 
 
 def _unsteady(values: Any, seen: dict[int, float]) -> Verdict:

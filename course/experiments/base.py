@@ -206,6 +206,14 @@ def run_experiment(exp: Experiment, budget_s: float | None = None) -> Record:
                   interrupted=interrupted)
 
 
+def available(name: str) -> bool:
+    """Whether `obtain` would give a record: this machine can run the experiment, or there is a recording."""
+    from course.machine import can, passport
+
+    exp = get(name)
+    return can(exp.needs) or nearest(name, passport(), version=exp.version) is not None
+
+
 def obtain(name: str, budget_s: float | None = None) -> Record | None:
     """A record of the experiment: live when this machine can, else the nearest recording, else None."""
     from course.machine import can, passport

@@ -260,9 +260,9 @@ def gates(record: Any) -> Text:
         return NOTHING
     words = {1: both("on", "开着"), 0: both("off", "关着")}
     layers, attention = words[state["layers"]], words[state.get("attention", 0)]
-    return both(f"Two doors lead to cuDNN: cudnn.enabled is {layers['en']} here, attention's own switch is "
+    return both(f"Two doors lead to cuDNN. When we looked, cudnn.enabled was {layers['en']} and attention's own switch "
                 f"{attention['en']}. Matrix products and pooling pass neither.",
-                f"通往 cuDNN 有两扇门：此处 cudnn.enabled {layers['zh']}，注意力自己的开关{attention['zh']}。"
+                f"通往 cuDNN 有两扇门。查看的那一刻，cudnn.enabled {layers['zh']}，注意力自己的开关{attention['zh']}。"
                 f"矩阵乘法和池化哪扇都不经过。")
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import os
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -238,7 +239,11 @@ def _wait() -> None:
 
 
 def longest_kernels(call: Callable[[], Any], most: int = 3) -> list[str]:
-    """Names of the kernels (on a CPU: operations) of a call after two warm-up calls, longest total first."""
+    """Names of the kernels (on a CPU: operations) of a call after two warm-up calls, longest total first.
+
+    Sets KINETO_LOG_LEVEL where nobody has: the profiler else writes two lines to stderr for every profile.
+    """
+    os.environ.setdefault("KINETO_LOG_LEVEL", "6")
     from torch.profiler import ProfilerActivity, profile
 
     on_gpu = torch.cuda.is_available()

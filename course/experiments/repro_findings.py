@@ -166,7 +166,7 @@ def pieces(record: Any) -> Text:
                 f"their "
                 f"largest errors lie between {min(errors):.2g} and {max(errors):.2g}; the smallest belongs "
                 f"to "
-                f"{best} piece(s).",
+                f"{best} piece{'s' * (best > 1)}.",
                 f"同一个乘积的 {len(rows)} 种切法，得到 {different} 种不同的结果。与 float64 相比，最大误差在 {min(errors):.2g} 到 "
                 f"{max(errors):.2g} 之间；误差最小的是切成 {best} 段。")
 

@@ -10,6 +10,7 @@ from course.i18n import Text, both, t
 from course.timing.stats import median, median_interval
 
 BLUE, ORANGE = "#0072b2", "#d55e00"  # for all eyes alike; a word stands beside
+FEW = 6  # fewer values carry no 95 % interval of their median
 NOTHING = both("Inconclusive: too few rows came back. Run it again.", "尚无结论：返回的数据太少。请再运行一次。")
 SCHEDULES = {"one size": both("one size", "始终一种尺寸"), "three sizes": both("three sizes in turn", "三种尺寸轮流"),
              "always new": both("a new size every step", "每步都是新尺寸")}
@@ -23,9 +24,10 @@ CHANGES = {"first call": both("the very first call", "第一次调用"), "nothin
 
 
 def middle(values: list[float], digits: int = 3) -> str:
-    """Median and 95 % interval of it as text: 3.1 [2.9, 3.4]."""
+    """Median and 95 % interval of it as text, 3.1 [2.9, 3.4]; of fewer than six values their range, 3.1 (2.9–3.4)."""
     interval = median_interval(values)
-    return f"{median(values):.{digits}g} [{interval.low:.{digits}g}, {interval.high:.{digits}g}]"
+    low, high = f"{interval.low:.{digits}g}", f"{interval.high:.{digits}g}"
+    return f"{median(values):.{digits}g} " + (f"({low}–{high})" if len(values) < FEW else f"[{low}, {high}]")
 
 
 def word(text: Text) -> str:
@@ -181,9 +183,8 @@ def draw_toy_race(record: Any, ax: Any) -> None:
     from course.figures import intervals
 
     rows = record.rows
-    labels = [f"{word(SCHEDULES[row['schedule']])}\n" + t(f"{row['searches']} searches", f"{row['searches']} "
-                                                                                         f"次搜索")
-              for row in rows]
+    labels = [f"{word(SCHEDULES[row['schedule']])}\n"
+              + t(f"{row['searches']} search{'es' * (row['searches'] > 1)}", f"{row['searches']} 次搜索") for row in rows]
     intervals(ax, labels, [row["ratio"] for row in rows], [row["low"] for row in rows],
               [row["high"] for row in rows], "", reference=1.0, log=True,
               what=t("time with search / without (left of 1: it pays)", "开搜索 / 不开 的耗时比（1 的左边：划算）"))
@@ -254,7 +255,8 @@ def winners(record: Any) -> Text:
     en = ", ".join(f"{name} {count}" for name, count in counts.most_common())
     zh = "、".join(f"{name} {count} 次" for name, count in counts.most_common())
     total = sum(counts.values())
-    return both(f"{total} searches of the same shape had {len(counts)} different winner(s): {en}.",
+    winners = f"{len(counts)} different winners" if len(counts) > 1 else "one winner"
+    return both(f"{total} searches of the same shape had {winners}: {en}.",
                 f"对同一个形状搜索 {total} 次，出现了 {len(counts)} 种赢家：{zh}。")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 from course.experiments import base
 from course.figures import show
@@ -28,15 +29,19 @@ class Observed(Record):
 
 
 @in_words
-def observe(experiment_name: str, budget_s: float | None = None) -> Record | None:
+def observe(experiment_name: str | Sequence[str], budget_s: float | None = None) -> Record | None:
     """Run an experiment live if this machine can, else replay the nearest recording, else say that there is none.
 
-    budget_s: seconds it may take (default: the experiment's own). Returns the record, or None.
+    Several names in a list: one after the other, and those without a recording are named together at the end.
+    budget_s: seconds each may take (default: the experiment's own). Returns the record (of the last in a list,
+    if there is one), or None.
     """
+    if not isinstance(experiment_name, str):
+        return _observe_all(experiment_name, budget_s)
     experiment = base.get(experiment_name)
     record = base.obtain(experiment_name, budget_s)
     if record is None:
-        say(*_not_recorded(experiment))
+        say(*_not_recorded([experiment]))
         return None
     state.now.write("observe", experiment.name)
     outcomes = experiment.settles(record) if record.rows else {}
@@ -53,14 +58,38 @@ def observe(experiment_name: str, budget_s: float | None = None) -> Record | Non
     return observed
 
 
-def _not_recorded(experiment: base.Experiment) -> tuple[str, str]:
-    needs = {"cuda": t("an NVIDIA GPU", "NVIDIA GPU"), "mps": t("an Apple GPU", "Apple GPU"),
-             "mkldnn": t("a PyTorch build with oneDNN", "带 oneDNN 的 PyTorch")}.get(experiment.needs, experiment.needs)
-    title = pick(experiment.title)
-    return (t(f"**Not recorded yet:** {title}", f"**尚无录制：**{title}"),
-            t(f"This experiment needs {needs}, this machine has none, and no recording of it exists so far. Go on with "
-              f"the next cell; a bet on it stays open.",
-              f"这个实验需要 {needs}，本机没有，也还没有它的录制结果。请继续下一个单元格；下过的赌注会保留。"))
+def _observe_all(names: Sequence[str], budget_s: float | None) -> Record | None:
+    """Each experiment there is something to show of, by itself; then one list of the others."""
+    missing, record = [], None
+    for name in names:
+        if base.available(name):
+            record = observe(name, budget_s)
+        else:
+            missing.append(base.get(name))
+    if missing:
+        say(*_not_recorded(missing))
+    return record
+
+
+def _not_recorded(experiments: list[base.Experiment]) -> list[str]:
+    """What is missing, on what it would run, and what becomes of a bet on it."""
+    words = {"cuda": t("an NVIDIA GPU", "NVIDIA GPU"), "mps": t("an Apple GPU", "Apple GPU"),
+             "mkldnn": t("a PyTorch build with oneDNN", "带 oneDNN 的 PyTorch")}
+    needs = t(" and ", "和").join(dict.fromkeys(words.get(one.needs, one.needs) for one in experiments))
+    titles = [pick(one.title) for one in experiments]
+    bet = any(item.kind == "predict" and item.experiment == one.name
+              for one in experiments for item in state.now.bank.items(one.lesson))
+    rest = t(" A bet on it stays open.", "下过的赌注会保留。") if bet else ""
+    if len(experiments) == 1:
+        return [t(f"**Not recorded yet:** {titles[0]}", f"**尚无录制：**{titles[0]}"),
+                t(f"It needs {needs}, this machine has none, and no recording of it exists so far. Go on with the next "
+                  f"cell.{rest}",
+                  f"它需要 {needs}，本机没有，也还没有录制结果。请继续下一个单元格。{rest}")]
+    count = len(experiments)
+    return [t(f"**Not recorded yet: {count} experiments.** They need {needs}, this machine has none, and no recording of "
+              f"them exists so far. Where there is one, this cell answers:",
+              f"**尚无录制：{count} 个实验。**它们需要 {needs}，本机没有，也还没有录制结果。在有这种设备的机器上，这个单元格会回答："),
+            *(f"• {title}" for title in titles), t(f"Go on with the next cell.{rest}", f"请继续下一个单元格。{rest}")]
 
 
 def _bet_line(item: Item, winner: str | float | None) -> str:

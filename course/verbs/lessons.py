@@ -23,7 +23,8 @@ def lesson(lesson_id: str, language: str = "en") -> None:
     flags.remember()
     flags.watch()
     gpu = t("GPU experiments run live", "GPU 实验实时运行") if machine.can("cuda") else t(
-        "CPU experiments run live, GPU experiments are replayed", "CPU 实验实时运行，GPU 实验用录制回放")
+        "CPU experiments run live, GPU experiments are replayed where there is a recording",
+        "CPU 实验实时运行，GPU 实验有录制就回放")
     say(f"🔧 {pick(machine.one_line())} · {gpu}", _where_you_are(lesson_id), *state.now.log.take_notices())
 
 
@@ -50,17 +51,24 @@ def finish() -> None:
     say(*_claims(), _schedule(), _what_next())
 
 
+OPEN = ("Inconclusive", "尚无结论")
+"""What a finding says of itself when it is none."""
+
+
 def _claims() -> list[str]:
-    """What the learner can now claim: the findings measured or replayed in this kernel."""
-    if not state.now.records:
-        return []
+    """What the learner can now claim: what this kernel measured, and apart from it what it replayed."""
     from course.experiments import base
     from course.figures import show
 
-    lines = [f"• {show(record, base.get(name)).sentence}" for name, record in state.now.records.items()
-             if record.rows]
-    return [t("🏁 **Claims you can now make, with your own numbers:**", "🏁 **现在你可以用自己的数据说：**"), *lines] \
-        if lines else []
+    own, seen = [], []
+    for name, record in state.now.records.items():
+        shown = show(record, base.get(name))
+        if record.rows and not any(word in shown.sentence for word in OPEN):
+            source = "" if record.live else t(f" ({shown.label})", f"（{shown.label}）")
+            (own if record.live else seen).append(f"• {shown.sentence}{source}")
+    heads = (t("🏁 **Claims you can now make, with your own numbers:**", "🏁 **现在你可以用自己的数据说：**"),
+             t("📼 **And from recordings, not your own numbers:**", "📼 **还有来自录制的，不是你自己的数据：**"))
+    return [line for head, found in zip(heads, (own, seen), strict=True) if found for line in (head, *found)]
 
 
 def _schedule() -> str:

@@ -56,7 +56,8 @@ def used_ids(cell: Cell) -> Iterator[tuple[str, str, int]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in VERBS:
             named = node.args if node.func.id == "review" else node.args[:1]
-            for argument in named:
+            listed = [one for argument in named for one in getattr(argument, "elts", [argument])]
+            for argument in listed:
                 if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
                     yield VERBS[node.func.id], argument.value, node.lineno
 

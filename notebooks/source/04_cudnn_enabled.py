@@ -70,6 +70,11 @@ predict("04-bet-dispatch")
 # %%
 observe("04-dispatch")
 explain("04-unsupported")
+# %%
+# en: So much for the CPU. And on a GPU? Bet before you see the doors;
+# en: a GPU, yours or a recorded one, settles it later.
+# zh: CPU 就到这里。GPU 上呢？先下注，再看那几扇门；胜负稍后由 GPU（你的或录制的）揭晓。
+predict("04-bet-gpu")
 # %% [markdown] en
 # ## Two doors, and many who pass neither
 #
@@ -108,7 +113,7 @@ explain("04-order")
 # %% [markdown] en
 # ## So far
 #
-# - `enabled` is a permission, read in each call, for tensors on a GPU alone.
+# - `enabled` is a permission, looked up in each call; it decides something for tensors on a GPU alone.
 # - Who is not allowed or not able is passed over; the plain path at the end takes what is left.
 # - Attention has its own door; matrix products and pooling have none.
 #
@@ -116,7 +121,7 @@ explain("04-order")
 # %% [markdown] zh
 # ## 到目前为止
 #
-# - `enabled` 是许可，每次调用都读，只对 GPU 上的张量有意义。
+# - `enabled` 是许可，每次调用都查，但只有 GPU 上的张量才由它定夺。
 # - 不获准或做不了的会被跳过；剩下的归队尾的普通路径。
 # - 注意力有自己的门；矩阵乘法和池化没有门。
 #
@@ -136,6 +141,26 @@ predict("04-bet-onednn")
 observe("04-onednn-ops")
 explain("04-twice")
 explain("04-mixture")
+# %% [markdown] en
+# ## The proof, with its control
+#
+# The first card asked for proof that a library is at work. Here it is: one call, the switch on and off, and a profiler that
+# names what ran. With a GPU this asks about cuDNN, without one about oneDNN. Which line of each list tells, and why does
+# `MaxPool2d` have none? Then try `"Linear"` and `"LSTM"`.
+# %% [markdown] zh
+# ## 带对照的证据
+#
+# 第一张卡片问：怎么证明库真的在干活？证据在此：同一个调用，开关各跑一次，让 profiler 报出跑了什么。有 GPU 就问 cuDNN，没有就问 oneDNN。每份清单里哪一行说明了问题？`MaxPool2d` 为什么一行也没有？再换成 `"Linear"` 和 `"LSTM"` 试试。
+# %%
+from course.experiments.enabled_probes import OPERATIONS, gpu, longest_kernels
+
+device = gpu()
+switch = "cudnn.enabled" if device == "cuda" else "mkldnn.enabled"
+for name in ("Conv2d", "MaxPool2d"):
+    call = OPERATIONS[name](device)
+    for on in (True, False):
+        with using({switch: on}):
+            print(f"{name}, {switch} = {on}", *longest_kernels(call, 5), sep="\n    ")
 # %% [markdown] en
 # ## Worked example: the bits differ. Who is right?
 #
@@ -257,23 +282,21 @@ check("04-lose")
 # %% [markdown] en
 # ## The real thing: close the door on a GPU
 #
-# “cuDNN does convolution, pooling and the rest.” Time, kernel names, numbers, memory, and attention that asks for cuDNN by
-# name. Without a GPU: a recording, or an honest gap.
+# Your CPU has shown the pattern: some layers miss their library, others never knew it; other names in the profile, other
+# last bits. On a GPU the same questions go to cuDNN, and two more: memory, and attention that asks for cuDNN by name. Without a
+# GPU: recordings, or one list of what is missing.
 #
 # One word you need: with **TF32** an NVIDIA GPU (Ampere or newer) rounds the factors of a float32 product to 10 instead of
 # 23 mantissa bits. Quick, and lesson 07's subject.
 # %% [markdown] zh
 # ## 来真的：在 GPU 上关门
 #
-# “卷积、池化，样样都归 cuDNN。”看时间、kernel 名字、数值、显存，还有点名要 cuDNN 的注意力。没有 GPU 就看回放，没有回放就如实留白。
+# 规律你已经在 CPU 上看到了：有的层离不开库，有的从来不认识它；profile 里换了名字，末几位也变了。在 GPU 上，同样的问题拿去问 cuDNN，再加两个：显存，以及点名要 cuDNN 的注意力。没有 GPU 就看回放，没有回放就列一张清单。
 #
 # 先认识一个词：**TF32**。NVIDIA GPU（Ampere 及更新）做 float32 乘法时，可以把因数的尾数从 23 位舍入到 10 位。快，第 07 课细讲。
 # %%
-predict("04-bet-gpu")
-# %%
-for name in ("04-ops-cuda", "04-kernels-cuda", "04-bits-cuda",
-             "04-memory-cuda", "04-attention-cuda"):
-    observe(name)
+observe(["04-ops-cuda", "04-kernels-cuda", "04-bits-cuda",
+         "04-memory-cuda", "04-attention-cuda"])
 explain("04-pooling")
 explain("04-tf32")
 # %% [markdown] en
@@ -332,21 +355,20 @@ explain("02-same")
 # ## Claims you can now make
 #
 # - `cudnn.enabled` is a permission for convolutions, recurrent layers, BatchNorm, CTC and `grid_sample` on a GPU. On the CPU
-#   it has no reader; on ROCm it guards MIOpen.
+#   it decides nothing; on ROCm it guards MIOpen.
 # - Off, another kernel computes the same thing in another order. Neither is the truth; float64 judges.
 # - The price is one factor per operation, some of them 1. Measure yours.
 # - Off is for debugging, baselines and known bugs, and `flags()` closes doors you did not name.
 #
-# Your own numbers stand in the figures above.
+# The next cell writes them out with your own numbers.
 # %% [markdown] zh
 # ## 现在你可以这样说
 #
-# - `cudnn.enabled` 是许可，管 GPU 上的卷积、循环层、BatchNorm、CTC 和 `grid_sample`。CPU 上没人读它；在 ROCm 上它管的是 MIOpen。
+# - `cudnn.enabled` 是许可，管 GPU 上的卷积、循环层、BatchNorm、CTC 和 `grid_sample`。在 CPU 上它什么都不决定；在 ROCm 上它管的是 MIOpen。
 # - 关掉之后，另一个 kernel 按另一种顺序算同一件事。谁都不是真理，由 float64 来评判。
 # - 代价是每个算子一个倍数，有的就是 1。请测你自己的。
 # - 关掉是为了调试、基线和已知 bug；而 `flags()` 会关上你没点名的门。
 #
-# 你自己的数字都在上面的图里。
+# 下一个单元格会用你自己的数据把它们写出来。
 # %%
-review("04-not-guilty", "04-attention")
 finish()

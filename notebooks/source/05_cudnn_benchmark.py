@@ -87,11 +87,12 @@ explain("05-order-hit")
 # ## Worked example: a toy with the same skeleton
 #
 # Our toy computes one convolution in four ways, on the CPU. It keeps a plan per key, and it really times candidates.
-# Its candidates and its rule of thumb are ours; they say nothing about cuDNN's. Run it, then change the sizes.
+# Its candidates and its rule of thumb are ours; they say nothing about cuDNN's. Run it. Then set `benchmark=False` and
+# run it again: no search, and still not one fixed plan.
 # %% [markdown] zh
 # ## 示范：骨架相同的玩具
 #
-# 我们的玩具在 CPU 上用四种办法计算同一个卷积。它按键保存方案，而且真的会给候选计时。候选和经验法则都是我们自己定的，与 cuDNN 内部无关。先运行，再换换尺寸。
+# 我们的玩具在 CPU 上用四种办法计算同一个卷积。它按键保存方案，而且真的会给候选计时。候选和经验法则都是我们自己定的，与 cuDNN 内部无关。先运行。再改成 `benchmark=False` 跑一遍：一次也没搜，方案却照样不止一个。
 # %%
 from course.toy_search import ToyConv, image, kernel
 
@@ -246,29 +247,52 @@ explain("05-limit")
 # %% [markdown] en
 # ## The real thing: cuDNN, each story in a new process
 #
-# First and later calls; sizes that come back; a ResNet18 until break-even; memory around the first call;
-# `benchmark_limit`; kernel names. With a GPU this takes up to ten minutes: the new processes have to start. Without
-# one: a recording, or an honest gap.
+# | cuDNN's story | what you have seen of it here |
+# |---|---|
+# | first and later calls; sizes that come back | miss, miss, hit, hit |
+# | a ResNet18 until break-even | your bill |
+# | `benchmark_limit` | the sixty winners |
+# | kernel names by size | two plans with the search off |
+# | memory around the first call | nothing yet: the source alone |
+#
+# With a GPU up to ten minutes: the new processes have to start. Without one: recordings, or one list of what is missing.
 # %% [markdown] zh
 # ## 来真的：cuDNN，每个故事一个新进程
 #
-# 首次与后续调用；去了又回的尺寸；ResNet18 跑到回本；首次调用前后的显存；`benchmark_limit`；kernel 的名字。有 GPU 时最多要十分钟：要一次次启动新进程。没有 GPU 就看回放，没有回放就如实留白。
+# | cuDNN 的故事 | 你在这里已经见过的 |
+# |---|---|
+# | 首次与后续调用；去了又回的尺寸 | miss、miss、hit、hit |
+# | ResNet18 跑到回本 | 你的账单 |
+# | `benchmark_limit` | 六十次搜索的赢家 |
+# | 各尺寸的 kernel 名字 | 不搜索时的两个方案 |
+# | 首次调用前后的显存 | 还没有：只有源码 |
+#
+# 有 GPU 时最多要十分钟：要一次次启动新进程。没有 GPU 就看回放，没有回放就列一张清单。
 # %%
-for name in ("05-first-call-cuda", "05-sizes-cuda", "05-pays-cuda",
-             "05-memory-cuda", "05-limit-cuda", "05-kernels-cuda"):
-    observe(name)
+observe(["05-first-call-cuda", "05-sizes-cuda", "05-pays-cuda",
+         "05-memory-cuda", "05-limit-cuda", "05-kernels-cuda"])
 explain("05-memory")
 # %% [markdown] en
 # ## The notebook trap: flip it in the middle and compare
 #
-# It is the obvious experiment. Many have made it, and then wrote that the switch does nothing.
+# It is the obvious experiment. Many have made it, and then wrote that the switch does nothing. Bet on cuDNN; then the
+# toy makes the experiment here, and cuDNN where there is a GPU or a recording.
 # %% [markdown] zh
 # ## 笔记本陷阱：中途打开，再比一比
 #
-# 多么顺理成章的实验。很多人都做过，然后得出结论：这个开关没用。
+# 多么顺理成章的实验。很多人都做过，然后得出结论：这个开关没用。先为 cuDNN 下注；接着玩具在这里做一遍，有 GPU 或回放时 cuDNN 再做一遍。
 # %%
 predict("05-bet-flip")
 # %%
+conv = ToyConv(benchmark=False)
+for call in range(1, 7):
+    conv.benchmark = call > 3
+    conv(image(24), kernel())
+    # en: call, switch, searches so far, the plan
+    # zh: 第几次调用、开关、目前搜索了几次、方案
+    print(call, conv.benchmark, conv.searches, *conv.plans.values())
+conv(image(28), kernel())
+print(28, conv.benchmark, conv.searches, *conv.plans.values())
 observe("05-flip-cuda")
 explain("05-why-flip")
 # %% [markdown] en
@@ -297,10 +321,10 @@ check("05-search-here")
 #
 # | “…” | tempting, because | what speaks against it |
 # |---|---|---|
-# | False = one fixed default algorithm | the old v7 path with `deterministic=True` was like that | the source; kernel names by size |
+# | False = one fixed default algorithm | the old v7 path with `deterministic=True` was like that | the source; the toy's two plans |
 # | it searches every layer at program start | the switch stands in line 1 | hooks: equal layers share a key |
 # | changing sizes searches every time | the first round is slow | miss, miss, hit, hit |
-# | flip it in the middle and compare | one cell, one click | the key does not hold the switch |
+# | flip it in the middle and compare | one cell, one click | the toy flipped; the key does not hold the switch |
 #
 # Where they hold a grain of truth: the **first** round of sizes does search every time.
 # %% [markdown] zh
@@ -308,10 +332,10 @@ check("05-search-here")
 #
 # | “……” | 为什么诱人 | 反证 |
 # |---|---|---|
-# | False = 一个固定的默认算法 | 旧的 v7 路径在 `deterministic=True` 时确实如此 | 源码；不同尺寸的 kernel 名 |
+# | False = 一个固定的默认算法 | 旧的 v7 路径在 `deterministic=True` 时确实如此 | 源码；玩具的两个方案 |
 # | 启动时给每一层搜索 | 开关写在第 1 行 | hook：相同的层共用一个键 |
 # | 尺寸一变就重新搜索 | 第一轮确实慢 | miss、miss、hit、hit |
-# | 中途打开，再比一比 | 一个单元格，点一下 | 键里没有这个开关 |
+# | 中途打开，再比一比 | 一个单元格，点一下 | 中途打开的玩具；键里没有这个开关 |
 #
 # 也有几分道理：尺寸的**第一轮**，确实次次都搜。
 # %% [markdown] en

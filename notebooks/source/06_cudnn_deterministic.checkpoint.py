@@ -1,13 +1,14 @@
 # %% [markdown] en
 # # Checkpoint 06: would you sign the promise?
 #
-# Six questions, then three code tasks. Cards say nothing about right or wrong here; answer as often as you like, the
-# last answer counts. A task says what to hand in; its `check` looks at the form only. Everything works without a GPU.
+# 18 points, about 30 minutes. Six questions (1 point each), then three code tasks (5, 4 and 3). Cards say nothing about
+# right or wrong here; answer as often as you like, the last answer counts. A task says what to hand in; its `check` looks
+# at the form only. Everything works without a GPU.
 # **Save the notebook** before you hand it in.
 # %% [markdown] zh
 # # 检查点 06：这个保证，你敢签字吗？
 #
-# 六道题，三个编程任务。这里的卡片不显示对错；想改几次都行，以最后一次为准。每个任务写明了要交什么，`check` 只看形式。全部内容都不需要 GPU。交卷前请**保存笔记本**。
+# 共 18 分，约 30 分钟。六道题（每题 1 分），三个编程任务（5、4、3 分）。这里的卡片不显示对错；想改几次都行，以最后一次为准。每个任务写明了要交什么，`check` 只看形式。全部内容都不需要 GPU。交卷前请**保存笔记本**。
 # %% bootstrap
 # %% question 06-c-both
 # %% question 06-c-read
@@ -35,8 +36,8 @@ def choose_engine(engines: list[list], benchmark: bool,
 # en: What stands between two runs and equal bits?
 # en: Sorted names, each once:
 # en: - seed, device, torch, threads, batch_size where they differ
-# en: - seed also where it is None in one of the runs
-# en: - benchmark where it is True in one of the runs
+# en: - seed also where it is None in one run or in both
+# en: - benchmark where it is True in one run or in both
 # en: - deterministic_algorithms unless it is True in both
 # en: Other entries do not matter.
 # zh: 两次运行要逐位一致，还有哪些障碍？

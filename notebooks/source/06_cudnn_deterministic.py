@@ -167,6 +167,10 @@ check("06-seed-everything")
 predict("06-bet-workers")
 # %%
 observe("06-who-seeds")
+# %%
+# en: Door 2 is next. Bet before you see who is allowed through it.
+# zh: 接下来是第 2 扇门。先下注，再看它放谁进来。
+predict("06-bet-both")
 # %% [markdown] en
 # ## Door 2: a filter and a chooser
 #
@@ -203,8 +207,6 @@ print("allowed", conv.allowed())
 print("timed  ", conv.timed)
 observe("06-toy-table")
 explain("06-truth-both")
-# %%
-predict("06-bet-both")
 # %%
 observe("06-truth-table-cuda")
 explain("06-two-processes")
@@ -259,8 +261,7 @@ check("06-repeatable")
 predict("06-bet-cost")
 # %%
 observe("06-cost")
-for name in ("06-bits-cuda", "06-cost-cuda"):
-    observe(name)
+observe(["06-bits-cuda", "06-cost-cuda"])
 # %% [markdown] en
 # ## Behind the doors: chaos
 #
@@ -396,7 +397,7 @@ for card in ("06-truth-count", "06-who-reads", "06-flags-trap",
 # - The mode refuses PyTorch's operations that are known not to repeat; `warn_only` lets them run.
 # - Equal bits hold for one set-up. Beyond it: tolerances, several seeds, an honest sentence.
 #
-# Your own numbers stand in the figures above.
+# The next cell writes out your own numbers.
 # %% [markdown] zh
 # ## 现在你可以这样说
 #
@@ -405,6 +406,6 @@ for card in ("06-truth-count", "06-who-reads", "06-flags-trap",
 # - PyTorch 已知不能重复的操作，模式会拒绝；`warn_only` 则放行。
 # - 逐位相同只限于一套环境。出了这个范围，靠容差、多个种子和一句实话。
 #
-# 你自己的数字都在上面的图里。
+# 下一个单元格会写出你自己的数据。
 # %%
 finish()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -14,6 +16,7 @@ from course.experiments.lesson_04 import LESSON
 from course.quiz.bank import Bank
 from course.quiz.items import BankError, parse_item
 from grader.tasks import lesson_04
+from tests.conftest import ROOT
 from tests.lessons.losing import lost_parts
 
 BANK = Bank()
@@ -208,6 +211,13 @@ def test_the_census_meets_the_known_traps_in_a_process_of_its_own():
     assert rows["mkldnn", "deterministic"] == "mkldnn.enabled" and rows["nnpack", ""] == "nnpack"
     assert base.get("04-census").settles(record) == {"04-bet-census": "c"}
     assert flags.read() == before
+
+
+def test_the_profile_of_a_lesson_writes_nothing_to_stderr():
+    code = ("import torch; from course.experiments.enabled_probes import longest_kernels as names; "
+            "print(names(lambda: torch.ones(2) + 1))")
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=120)
+    assert "aten::add" in found.stdout and found.stderr == ""
 
 
 def test_gpu_probes_keep_their_form_on_a_cpu():

@@ -133,7 +133,7 @@ def test_sentences_say_what_the_rows_say():
     kernel_words = check_shown("04-kernels-cuda", record_of("04-kernels-cuda", OTHERS["04-kernels-cuda"]))
     assert "Conv2d, GRU. The same kernel: MaxPool2d" in kernel_words
     doors = check_shown("04-gates", record_of("04-gates", OTHERS["04-gates"]))
-    assert "cudnn.enabled is off here, attention's own switch is on" in doors
+    assert "cudnn.enabled was off and attention's own switch on" in doors
     assert "cuDNN takes 2 of 2" in check_shown("04-pretend-gpu", record_of("04-pretend-gpu",
                                                                            OTHERS["04-pretend-gpu"]))
     busy = record_of("04-cpu-enabled", races(Conv2d="undecided", LSTM="same"))

@@ -8,6 +8,7 @@ import pytest
 
 from course.experiments import base, search_findings_cuda, search_probes
 from course.experiments.new_process import ProbeError
+from course.experiments.search_findings import middle
 from tests.lessons.test_lesson_05 import check_shown, record_of
 
 # The rows below are invented test data. Nothing was measured.
@@ -56,6 +57,10 @@ def test_the_flip_bet_follows_the_calls(at_flip, after, option):
     record = record_of("05-flip-cuda", flip_rows(at_flip, after))
     assert base.get("05-flip-cuda").settles(record) == {"05-bet-flip": option}
     check_shown(base.get("05-flip-cuda"), record)
+
+
+def test_the_range_of_a_few_processes_does_not_look_like_an_interval():
+    assert middle([3.0, 1.0, 2.0]) == "2 (1–3)" and middle([3.0, 1.0, 2.0, 4.0, 5.0, 6.0]) == "3.5 [1, 6]"
 
 
 def test_without_a_visible_search_the_flip_stays_open():

@@ -51,6 +51,8 @@ def test_the_solution_is_correct_and_leaves_nothing_behind(exercise_id):
     ("06-seed-everything", SEED + "torch.seed()", "incorrect", "none of the three"),
     ("06-seed-everything", SEED + "random.seed(seed)\n    raise NotImplementedError", "not attempted", ""),
     ("06-steady-sum", SUM + "values.sum()", "incorrect", "shared out"),
+    ("06-steady-sum", SUM + "None", "incorrect", "gave back None"),
+    ("06-steady-sum", SUM + "values[:2]", "incorrect", "gave back Tensor [2]"),
     ("06-steady-sum", SUM + "values.double().sum().float()", "incorrect", "huge numbers cancel"),
     ("06-steady-sum", SUM + "values.sort().values.sum()", "incorrect", "shared out"),
     ("06-steady-sum", SUM + "values[:32768].sum()", "incorrect", "the sum is about"),
