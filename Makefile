@@ -8,7 +8,7 @@ RUN = .venv/bin/python
 .PHONY: help lab test test-fast notebooks demo record bench clean
 
 help:            ## this list
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## */\t/' | expand -t 14
+	@awk -F ':.*## *' '/^[a-z-]+:.*##/ {printf "%-14s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 lab:             ## open the course in JupyterLab (LESSONS=zh for Chinese, PORT=9999 for another port)
 	@$(ENV) lab --language $(LESSONS) --port $(PORT)

@@ -7,6 +7,7 @@ import json
 import nbformat
 import pytest
 
+from grader.authoring.bootstrap import bootstrap
 from grader.authoring.build import assignment_notebook, checkpoint_notebook, lesson_notebook
 from grader.authoring.leaks import leaks
 from grader.authoring.lint import lint, words
@@ -73,6 +74,14 @@ def test_the_bootstrap_says_how_to_install_and_is_short(project, language):
     called = []
     exec(code.replace("from course import *", "pass"), {"lesson": lambda *a, **k: called.append((a, k))})
     assert called == [((LESSON,), {"language": language})]
+
+
+def test_the_bootstrap_installs_from_the_repository_or_a_folder_never_by_name(project):
+    pyproject = project.root / "pyproject.toml"
+    pyproject.write_text('[project]\nname = "torch-backends-course"\n')
+    assert "torch-backends-course" not in bootstrap(project, "lesson", LESSON, "en")
+    pyproject.write_text('[project.urls]\nRepository = "https://example.org/c.git"\n')
+    assert "`%pip install git+https://example.org/c.git`" in bootstrap(project, "lesson", LESSON, "en")
 
 
 def test_the_notebooks_are_valid_and_the_same_each_time(project):

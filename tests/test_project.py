@@ -98,6 +98,26 @@ def test_a_taken_port_is_named_and_the_next_one_used():
     assert int(done.stdout.split()[-1]) > port
 
 
+def test_an_environment_without_pip_is_made_again_and_filled(tmp_path):
+    done = run_env_script(
+        f"import env, os; env.VENV = {str(tmp_path)!r};"
+        "python = env.venv_python(); os.makedirs(os.path.dirname(python)); os.symlink('/bin/false', python);"
+        "open(os.path.join(env.VENV, 'installed-lab'), 'w').write(env.wanted('lab'));"
+        "env.subprocess.call = lambda command, **k: print(command) or int('import pip' in command);"
+        "env.run_with_clock = lambda words, command: print('filled');"
+        "env.ensure('lab')")
+    assert "'-m', 'venv'" in done.stdout and "filled" in done.stdout, done
+
+
+def test_the_address_that_jupyterlab_prints_is_that_of_the_lesson(tmp_path):
+    done = run_env_script(
+        f"import env; env.VENV = {str(tmp_path)!r}; env.ensure = lambda extra: None;"
+        "env.subprocess.call = lambda command, **k: print(command) or 0;"
+        "env.lab('zh', 9999)")
+    assert "--LabApp.default_url=/lab/tree/zh/lessons/00_start.ipynb" in done.stdout
+    assert (ROOT / "notebooks/zh/lessons/00_start.ipynb").exists()
+
+
 def test_readme_shows_the_two_commands_and_every_lesson():
     from course.lessons import LESSONS
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 import course
@@ -13,6 +17,7 @@ from course.quiz.rich import plain
 from course.records import Record
 from course.verbs import state
 from course.verbs.say import in_words
+from tests.conftest import ROOT
 
 EXERCISE = all_exercises()["05-count-searches"]
 BET = "05-bet-revisit"
@@ -44,6 +49,47 @@ def test_a_slip_gets_a_sentence(call, words, capsys):
     said = capsys.readouterr().out
     assert words in said
     assert "Traceback" not in said
+
+
+def test_a_missing_package_is_named_with_its_cure_and_is_no_fault_of_the_course(capsys):
+    @in_words
+    def verb():
+        raise ModuleNotFoundError("No module named 'yaml'", name="yaml")
+
+    verb()
+    said = capsys.readouterr().out
+    assert "%pip install PyYAML" in said and "restart the kernel" in said and "fault" not in said
+
+
+def test_without_torch_the_lesson_and_an_experiment_ask_for_torch():
+    code = ("import sys; sys.modules['torch'] = None; from course import *; lesson('02_timing'); "
+            "observe('02-where-you-wait')")
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.count("%pip install torch") == 2 and "fault" not in done.stdout
+
+
+def test_a_terminal_without_the_signs_gets_question_marks_and_no_error(tmp_path):
+    code = "from course import *; lesson('00_start'); check('00-my-numbers', (1, 2, 3)); progress()"
+    narrow = {**os.environ, "PYTHONIOENCODING": "cp1252"}
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, env=narrow, check=True)
+    assert b"fault" not in done.stdout and b"? incorrect" in done.stdout
+    cards = [sys.executable, "-m", "course.quiz", "anki", "--language", "zh", "--to", str(tmp_path / "deck.txt")]
+    subprocess.run(cards, cwd=ROOT, capture_output=True, env=narrow, check=True)
+
+
+def test_on_a_mac_the_first_line_says_that_the_apple_gpu_runs_live(capsys, monkeypatch):
+    monkeypatch.setattr("course.machine.can", lambda needs: needs != "cuda")
+    course.lesson("08_mps")
+    assert "Apple GPU run live" in capsys.readouterr().out
+
+
+def test_a_torch_that_is_too_old_is_said_at_the_start(capsys, monkeypatch):
+    import torch
+
+    monkeypatch.setattr(torch, "__version__", "2.8.1+cu126")
+    course.lesson("00_start")
+    assert "torch 2.9 or newer" in capsys.readouterr().out
+    assert 'torch>=2.9"' in (ROOT / "pyproject.toml").read_text("utf-8")
 
 
 def test_a_fault_of_the_course_is_named_as_such_and_never_a_traceback(capsys, monkeypatch):

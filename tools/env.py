@@ -4,6 +4,7 @@ Runs on any Python 3 (it must be able to say that yours is too old), so no newer
 """
 
 import argparse
+import json
 import os
 import shutil
 import socket
@@ -14,7 +15,8 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 VENV = os.path.join(ROOT, ".venv")
 OLDEST, NEWEST = (3, 10), (3, 13)
-FIRST_NOTEBOOK = os.path.join("notebooks", "{language}", "lessons", "00_start.ipynb")
+FIRST_NOTEBOOK = "{language}/lessons/00_start.ipynb"
+NO_NEWS = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
 
 
 def say(sentence):
@@ -49,6 +51,12 @@ def venv_python():
     return os.path.join(VENV, folder, name)
 
 
+def works():
+    """Whether there is an environment that can be filled: not one whose making failed or was stopped half way."""
+    return os.path.exists(venv_python()) and subprocess.call(
+        [venv_python(), "-c", "import pip"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) == 0
+
+
 def run_with_clock(words, command):
     """Run a long command with a line that shows it is alive; on failure print its output and stop."""
     log_path = os.path.join(VENV, "install.log")
@@ -73,7 +81,7 @@ def wanted(extra):
     """What a filled environment must have been filled from: when it changes, it is filled again."""
     parts = [extra]
     for name in ("pyproject.toml", "constraints.txt"):
-        with open(os.path.join(ROOT, name)) as file:
+        with open(os.path.join(ROOT, name), encoding="utf-8") as file:
             parts.append(file.read())
     return "\n".join(parts)
 
@@ -81,20 +89,21 @@ def wanted(extra):
 def ensure(extra):
     """Make the environment and install the course with one of its extras, unless that is done already."""
     stamp = os.path.join(VENV, "installed-" + extra)
-    if not os.path.exists(venv_python()):
+    if not works():
         python = find_python()
         say("Making the virtual environment .venv with %s" % python)
         if subprocess.call([python, "-m", "venv", VENV]) != 0:
-            stop("The virtual environment could not be made (on Debian: apt install python3-venv).")
-    if os.path.exists(stamp):
-        with open(stamp) as file:
+            stop("The virtual environment could not be made. Next step: install what is missing (on Debian and Ubuntu: "
+                 "apt install python3-venv), then run the same command again.")
+    elif os.path.exists(stamp):
+        with open(stamp, encoding="utf-8") as file:
             if file.read() == wanted(extra):
                 return
     run_with_clock(
         "Installing torch, JupyterLab and the rest (some minutes the first time)",
         [venv_python(), "-m", "pip", "install", "-q", "-c", "constraints.txt", "-e", ".[%s]" % extra],
     )
-    with open(stamp, "w") as file:
+    with open(stamp, "w", encoding="utf-8") as file:
         file.write(wanted(extra))
 
 
@@ -114,18 +123,29 @@ def free_port(port):
     return stop("Ports %d to %d are all taken. Next step: make lab PORT=9999" % (port, port + 49))
 
 
+def set_defaults():
+    """No question about news and no asking for updates: the first thing to see is the lesson."""
+    folder = os.path.join(VENV, "share", "jupyter", "lab", "settings")
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "overrides.json"), "w", encoding="utf-8") as file:
+        json.dump(NO_NEWS, file)
+
+
 def lab(language, port):
     """Open JupyterLab on the first lesson; ends when the learner stops it."""
-    notebook = FIRST_NOTEBOOK.format(language=language)
-    if not os.path.exists(os.path.join(ROOT, notebook)):
+    notebook, notebooks = FIRST_NOTEBOOK.format(language=language), os.path.join(ROOT, "notebooks")
+    if not os.path.exists(os.path.join(notebooks, notebook)):
         stop('There are no notebooks in the language "%s". Next step: make lab LESSONS=en, or LESSONS=zh' % language)
     ensure("lab")
-    command = [venv_python(), "-m", "jupyter", "lab", notebook, "--port=%d" % free_port(port)]
+    set_defaults()
+    # As the address to open, not as a file: so the address that is printed leads to the lesson too.
+    command = [venv_python(), "-m", "jupyter", "lab", "--port=%d" % free_port(port), "--ServerApp.root_dir=" + notebooks,
+               "--LabApp.default_url=/lab/tree/" + notebook, "--Application.log_level=WARN"]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.append("--allow-root")
     if os.environ.get("NO_BROWSER"):
         command.append("--no-browser")
-    say("Opening JupyterLab on %s. Stop it with Ctrl-C; your answers are saved." % notebook)
+    say("Opening JupyterLab on notebooks/%s. Stop it with Ctrl-C; your answers are saved." % notebook)
     try:
         sys.exit(subprocess.call(command, cwd=ROOT))
     except KeyboardInterrupt:

@@ -22,6 +22,11 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--budget", metavar="SECONDS", type=float, help="seconds for each, default its own")
     parser.add_argument("--list", action="store_true", help="list the experiments and what they need")
     args = parser.parse_args(argv)
+    try:
+        import torch  # noqa: F401
+    except ModuleNotFoundError as error:
+        print(f"{error}. Next step: pip install torch numpy tqdm", file=sys.stderr)
+        return 1
     known = base.load_all()
     if args.list:
         print_list(known)
@@ -74,4 +79,5 @@ def record_all(chosen: list[base.Experiment], folder: str, budget_s: float | Non
 
 
 if __name__ == "__main__":
+    sys.stdout.reconfigure(errors="replace")  # a pipe or an old terminal may lack a sign
     raise SystemExit(main())

@@ -143,12 +143,16 @@ def load_all() -> dict[str, Experiment]:
 
 
 def get(name: str) -> Experiment:
-    """The experiment called `name`. Raises ExperimentError with the nearest name for a typo."""
+    """The experiment called `name`. Raises ExperimentError with the nearest name for a typo, ModuleNotFoundError
+    without torch.
+    """
     if name in REGISTRY:
         return REGISTRY[name]
     known = load_all()
     if name in known:
         return known[name]
+    if FAILED_MODULES:
+        import torch  # noqa: F401  (without it no lesson loads: then that is what there is to say)
     hint = did_you_mean(name, known)
     broken = "".join(t(f" ({m} could not be loaded: {why})", f"（{m} 加载失败：{why}）")
                      for m, why in FAILED_MODULES.items())

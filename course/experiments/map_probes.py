@@ -45,6 +45,7 @@ def _in_child(start_method: str, run: Callable[[Any], None]) -> int:
     here, there = context.Pipe()
     child = context.Process(target=run, args=(there,))
     child.start()
+    there.close()  # so that a child that dies ends the wait
     answer = here.recv()
     child.join()
     return answer

@@ -30,7 +30,7 @@ def rows_of(module: str, function: str, timeout_s: float = 120.0,
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), **(variables or {})}
     try:
         done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True,
-                              timeout=timeout_s, check=False)
+                              errors="replace", timeout=timeout_s, check=False)
     except subprocess.TimeoutExpired as late:
         raise ProbeError(f"The new process gave no answer within {timeout_s:g} s.") from late
     for line in reversed(done.stdout.splitlines()):

@@ -95,4 +95,5 @@ def _merge(args: argparse.Namespace) -> str:
 
 
 if __name__ == "__main__":
+    sys.stdout.reconfigure(errors="replace")  # a pipe or an old terminal may lack a sign
     sys.exit(main())

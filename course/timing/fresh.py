@@ -133,7 +133,7 @@ class _Remote:
         try:
             self._process.stdin.write(f"{calls}\n")
             self._process.stdin.flush()
-        except BrokenPipeError:
+        except OSError:  # a broken pipe; Windows has another word for it
             pass  # receive() says why
         return float(self.receive()["seconds"])
 
@@ -143,7 +143,7 @@ class _Remote:
             if pipe:
                 try:
                     pipe.close()
-                except BrokenPipeError:
+                except OSError:
                     pass
 
     def end(self) -> None:

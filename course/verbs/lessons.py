@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from course import i18n, lessons
 from course.i18n import pick, t
 from course.suggest import did_you_mean
 from course.verbs import state
 from course.verbs.say import in_words, say
+from course.version import OLDEST_TORCH
 
 
 @in_words
@@ -22,10 +25,33 @@ def lesson(lesson_id: str, language: str = "en") -> None:
     state.now.lesson = lesson_id
     flags.remember()
     flags.watch()
-    gpu = t("GPU experiments run live", "GPU 实验实时运行") if machine.can("cuda") else t(
-        "CPU experiments run live, GPU experiments are replayed where there is a recording",
-        "CPU 实验实时运行，GPU 实验有录制就回放")
-    say(f"🔧 {pick(machine.one_line())} · {gpu}", _where_you_are(lesson_id), *state.now.log.take_notices())
+    say(f"🔧 {pick(machine.one_line())} · {_live()}", _too_old(), _where_you_are(lesson_id), *state.now.log.take_notices())
+
+
+def _live() -> str:
+    """Which experiments this machine runs, and which it replays."""
+    from course import machine
+
+    if machine.can("cuda"):
+        return t("GPU experiments run live", "GPU 实验实时运行")
+    if machine.can("mps"):
+        return t("experiments for the CPU and the Apple GPU run live, those for an NVIDIA GPU are replayed where "
+                 "there is a recording", "CPU 和苹果 GPU 的实验实时运行，NVIDIA GPU 的实验有录制就回放")
+    return t("CPU experiments run live, GPU experiments are replayed where there is a recording",
+             "CPU 实验实时运行，GPU 实验有录制就回放")
+
+
+def _too_old() -> str:
+    """A warning for a torch in which switches of the lessons are missing; empty otherwise."""
+    import torch
+
+    found = tuple(int(part) for part in re.findall(r"\d+", torch.__version__)[:2])
+    if found >= OLDEST_TORCH:
+        return ""
+    wanted = ".".join(map(str, OLDEST_TORCH))
+    return t(f"⚠️ The course is written for torch {wanted} or newer: here some cells will show errors. To update, run "
+             f"`%pip install -U torch` and restart the kernel.",
+             f"⚠️ 本课程面向 torch {wanted} 及以上版本，在这里有些单元格会报错。要升级，请运行 `%pip install -U torch` 并重启内核。")
 
 
 def _where_you_are(lesson_id: str) -> str:
@@ -79,7 +105,7 @@ def _schedule() -> str:
         return t("Answer a few cards and they will come back for review when it helps most.",
                  "答几张卡片，它们会在最合适的时候回来复习。")
     first = min(due, key=lambda one: one.due)
-    return t(f"🗓️ {len(due)} ideas are scheduled; the first comes back on {first.due:%Y-%m-%d}.",
+    return t(f"🗓️ Ideas scheduled: {len(due)}; the first comes back on {first.due:%Y-%m-%d}.",
              f"🗓️ 已安排 {len(due)} 个知识点的复习，最早的一个在 {first.due:%Y-%m-%d}。")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -32,9 +33,10 @@ class Spoken:
 
 
 def present(thing: object) -> None:
-    """Display ``thing`` in a notebook, print it elsewhere."""
+    """Display ``thing`` in a notebook, print it elsewhere; a sign that the terminal lacks becomes a question mark."""
     if running_shell() is None:
-        print(thing)
+        encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+        print(str(thing).encode(encoding, "replace").decode(encoding))
         return
     from IPython.display import display
 
@@ -74,6 +76,14 @@ def say_verdict(verdict: Verdict, title: str = "") -> None:
     )
 
 
+def _not_installed(module: str) -> str:
+    package = {"yaml": "PyYAML"}.get(module, module.split(".")[0])
+    return t(f"`{module}` is not installed in this kernel. Run `%pip install {package}` or choose the kernel in which the "
+             f"course is installed, restart the kernel, run the first cell again. Your answers are safe.",
+             f"当前内核里没有安装 `{module}`。请运行 `%pip install {package}`，或者换成装有本课程的内核，"
+             f"然后重启内核，再从第一个单元格运行。你的答案都还在。")
+
+
 def in_words(verb: F) -> F:
     """Whatever goes wrong inside a verb ends in a sentence with the next step.
 
@@ -93,6 +103,8 @@ def in_words(verb: F) -> F:
                 raise
             if type(error).__module__.startswith("course."):
                 say(str(error))
+            elif isinstance(error, ModuleNotFoundError) and not str(error.name).startswith("course"):
+                say(_not_installed(str(error.name)))
             else:
                 say(t(f"`{verb.__name__}` could not finish because of a fault in the course itself "
                       f"({type(error).__name__}: {error}). Your answers are safe; go on with the next cell.",

@@ -7,26 +7,30 @@ import re
 from grader.project import Project
 
 SENTENCE = {
-    "en": "`{{missing.name}}` is not installed here. Run `{install}`, restart the kernel, "
-    "run this cell again.",
-    "zh": "这里还没有安装 `{{missing.name}}`。请运行 `{install}`，重启内核，再运行这个单元格。",
+    "en": "`{{missing.name}}` is not installed in this kernel. {how}, restart the kernel, run this cell again.",
+    "zh": "当前内核里没有安装 `{{missing.name}}`。{how}，重启内核，再运行这个单元格。",
+}
+FROM_REPOSITORY = {"en": "Run `%pip install git+{url}`", "zh": "请运行 `%pip install git+{url}`"}
+FROM_FOLDER = {
+    "en": "Choose the course's own kernel (`.venv`), or run `%pip install FOLDER` with the path of the course's folder",
+    "zh": "请选择课程自己的内核（`.venv`），或运行 `%pip install 文件夹`（换成课程文件夹的路径）",
 }
 
 
-def install_command(project: Project) -> str:
-    """What brings the course into a running kernel, from the name and repository in pyproject.toml."""
+def how_to_install(project: Project, language: str) -> str:
+    """What brings the course into a kernel: from the repository named in pyproject.toml, else from the checkout.
+
+    Never by name alone: the course is on no package index, and whoever takes the name there would be run.
+    """
     path = project.root / "pyproject.toml"
     text = path.read_text(encoding="utf-8") if path.exists() else ""
-    name = re.search(r'^name = "([^"]+)"', text, re.MULTILINE)
     repository = re.search(r'^[Rr]epository = "([^"]+)"', text, re.MULTILINE)
-    if repository:
-        return f"%pip install git+{repository[1]}"
-    return f"%pip install {name[1]}" if name else "%pip install ."
+    return FROM_REPOSITORY[language].format(url=repository[1]) if repository else FROM_FOLDER[language]
 
 
 def bootstrap(project: Project, verb: str, lesson: str, language: str) -> str:
     """Six lines: bring in the verbs, or say in one sentence how to install; then start the notebook."""
-    sentence = SENTENCE[language].format(install=install_command(project))
+    sentence = SENTENCE[language].format(how=how_to_install(project, language))
     return "\n".join(
         [
             "try:",

@@ -4,21 +4,25 @@
 # ⏱️ 15 minutes. No prerequisites but a little Python. Everything in this lesson runs live on any computer, with or without a GPU.
 #
 # Afterwards you can tell **what** your machine is, place a **bet** before a measurement, and find your answers again next week.
+#
+# ▶️ Begin with the code cell right below: click it and press **Shift + Enter**. Every lesson begins like this; it brings the cards in.
 # %% [markdown] zh
 # # 这里一切正常吗？这是一台什么机器？
 #
 # ⏱️ 15 分钟。只需要一点点 Python 基础。本课所有内容在任何电脑上都能实时运行，有没有 GPU 都行。
 #
 # 学完之后，你能说清自己的机器**是什么**，会在测量前先下**赌注**，也知道下周去哪里找回自己的答案。
+#
+# ▶️ 先点一下下面的代码单元格，按 **Shift + Enter**。每一课都这样开始：卡片和实验由它加载。
 # %% bootstrap
 # %% [markdown] en
 # ## A first sign of life
 #
-# Click the cell below and press **Shift + Enter**. Two plus two should come out as four, three times. If it comes out as five, please write to the Nobel committee before you write to us.
+# Now the next one, again with **Shift + Enter**. Two plus two should come out as four, three times. If it comes out as five, please write to the Nobel committee before you write to us.
 # %% [markdown] zh
 # ## 先看看它是不是活的
 #
-# 点一下下面的单元格，按 **Shift + Enter**。二加二应该等于四，一共三次。如果得到五，请先联系诺贝尔奖委员会，再联系我们。
+# 接着是下一个单元格，还是按 **Shift + Enter**。二加二应该等于四，一共三次。如果得到五，请先联系诺贝尔奖委员会，再联系我们。
 # %%
 import torch
 

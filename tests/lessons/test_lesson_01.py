@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import os
 from types import SimpleNamespace
 
 import pytest
@@ -11,7 +12,7 @@ import torch
 
 from course import flags
 from course.exercises import all_exercises, judge
-from course.experiments import base, map_findings
+from course.experiments import base, map_findings, map_probes
 from course.quiz.bank import Bank
 from course.records import Record
 from grader.tasks import lesson_01
@@ -217,6 +218,15 @@ def test_live_experiment_settles_its_bet(name):
     assert record.complete and experiment.settles(record) == EXPECTED[name]
     check_shown(experiment, record)
     assert (flags.read(), torch.initial_seed(), torch.backends.flags_frozen()) == (before, seed, False)
+
+
+def test_a_child_process_that_dies_ends_the_wait():
+    with pytest.raises(EOFError):
+        map_probes._in_child("spawn", _dies)
+
+
+def _dies(_pipe):
+    os._exit(1)
 
 
 def test_polite_request_runs_and_leaves_no_trace():
