@@ -181,7 +181,8 @@ def test_a_log_of_a_newer_version_is_kept_to_the_byte(tmp_path, log):
     with open(log.path, "a", encoding="utf-8") as file:
         file.writelines(json.dumps(one) + "\n" for one in newer)
     fresh = AnswerLog(log.path)
-    assert [entry.id for entry in fresh.entries()] == [known.id, "field"] and fresh.take_notices() == []
+    assert [entry.id for entry in fresh.entries()] == [known.id, "field"]
+    assert "newer version of the course: 2. They are kept" in fresh.take_notices()[0]
     before = log.path.read_bytes()
     fresh.append("answer", "05-many", options=["a"])
     assert log.path.read_bytes().startswith(before)
@@ -189,6 +190,17 @@ def test_a_log_of_a_newer_version_is_kept_to_the_byte(tmp_path, log):
     merged = import_from(other, log.path)
     assert merged == Merged(5, 0, 0, 2) and "newer version" in str(merged)
     assert set(before.split(b"\n")) <= set(other.path.read_bytes().split(b"\n"))
+
+
+def test_a_line_another_kernel_is_still_writing_is_not_called_damaged(log):
+    first = log.append("answer", "05-one", options=["a"])
+    line = log.path.read_bytes().replace(first.id.encode(), b"second")
+    for part in (line[:60], line[60:]):
+        with open(log.path, "ab") as file:
+            file.write(part)
+        found = len(log.entries())
+        assert log.take_notices() == [] and not log.path.with_name("answers.jsonl.damaged").exists()
+    assert found == 2
 
 
 def test_binary_rubbish_is_set_aside_and_every_answer_is_found(log):

@@ -42,6 +42,11 @@ def sheet(bank, tmp_path):
     return answer_sheet("05_x", bank, str(tmp_path))
 
 
+@pytest.fixture(autouse=True)
+def quick_hands(monkeypatch):
+    monkeypatch.setattr("course.quiz.card_sure.DOUBLE_CLICK_S", -1)
+
+
 def build(kind, item_id, bank, log, **more):
     return kind(item_id, bank=bank, log=log, text=False, **more)
 
@@ -98,6 +103,19 @@ def test_try_again_keeps_the_pressed_button_and_the_earlier_answer(bank, log):
     assert [entry.verdict for entry in log.entries()] == ["incorrect", "correct"]
 
 
+def test_a_double_click_hands_in_once_and_leaves_the_feedback(bank, log, monkeypatch):
+    monkeypatch.setattr("course.quiz.card_sure.DOUBLE_CLICK_S", 60)
+    card = build(practice, "05-one", bank, log)
+    press(card, "a")
+    card.buttons[2].click()
+    card.buttons[2].click()
+    assert "why of a" in card.say.value and len(log.entries()) == 1
+    card.reopen()
+    press(card, "b")
+    card.buttons[2].click()
+    assert len(log.entries()) == 2, "an opened card takes an answer at once"
+
+
 def test_submitting_nothing_asks_for_a_choice(bank, log):
     card = build(practice, "05-one", bank, log)
     card.buttons[1].click()
@@ -108,8 +126,8 @@ def test_choosing_again_replaces_or_toggles(bank, log):
     single = build(practice, "05-one", bank, log)
     press(single, "a", "c")
     assert single.input.response().options == ("c",)
-    press(single, "c")
-    assert single.input.response().empty
+    press(single, "c", "c")
+    assert single.input.response().options == ("c",), "a double click does not take the choice back"
     many = build(practice, "05-many", bank, log)
     press(many, "c", "a", "b", "b")
     assert many.input.response().options == ("a", "c")
@@ -197,6 +215,15 @@ def test_a_bet_locks_tells_nothing_and_is_settled_later(bank, log):
     assert "You lost the bet." in build(bet, "05-wager", bank, log).say.value
 
 
+def test_a_bet_on_a_result_already_known_is_said_not_to_count(bank, log):
+    settle(bank["05-wager"], "b", log)
+    card = build(bet, "05-wager", bank, log)
+    press(card, "b")
+    card.buttons[3].click()
+    assert "You won the bet." in card.say.value and "does not count it" in card.say.value
+    assert "does not count it" in str(build(bet, "05-wager", bank, AnswerLog(log.path)))
+
+
 def test_a_checkpoint_card_records_and_never_says_right_or_wrong(bank, log, sheet):
     card = build(checkpoint, "05-c-one", bank, log)
     press(card, "a")
@@ -209,6 +236,27 @@ def test_a_checkpoint_card_records_and_never_says_right_or_wrong(bank, log, shee
     again = build(checkpoint, "05-c-one", bank, log)
     assert again.input.response().options == ("b",) and "Recorded earlier" in again.say.value
     assert current_sheet() is sheet
+
+
+def test_a_checkpoint_card_says_when_what_is_chosen_is_not_what_is_recorded(bank, log, sheet):
+    card = build(checkpoint, "05-c-one", bank, log, sheet=sheet)
+    press(card, "a")
+    assert "recorded" not in card.say.value, "nothing is on the sheet yet"
+    card.buttons[2].click()
+    press(card, "b")
+    assert "not recorded yet; your sheet holds: a" in card.say.value
+    press(card, "a")
+    assert "✓ Recorded earlier" in card.say.value
+    press(card, "b")
+    card.buttons[1].click()
+    assert "Recorded at" in card.say.value and sheet.answers["05-c-one"]["options"] == ["b"]
+    number = build(checkpoint, "05-c-count", bank, log, sheet=sheet)
+    number.input.field.value = "3"
+    number.buttons[2].click()
+    number.input.field.value = "3 or 4"
+    assert "your sheet holds: 3." in number.say.value
+    again = build(checkpoint, "05-c-count", bank, log, sheet=sheet)
+    assert "✓ Recorded earlier" in again.say.value and "not recorded yet" not in again.say.value
 
 
 def test_a_checkpoint_card_without_a_sheet_says_what_to_run(bank, log, monkeypatch):
@@ -328,6 +376,9 @@ def test_a_typed_answer_is_the_twin_of_a_click(bank, log, capsys):
         (("05-many", "a, c"), ("a", "c")),
         (("05-many", 1, 3), ("a", "c")),
         (("05-many", "A，C"), ("a", "c")),
+        (("05-many", "ac"), ("a", "c")),
+        (("05-many", ["a", 3]), ("a", "c")),
+        (("05-many", "1、3"), ("a", "c")),
         (("05-lines", "c", "a", "d"), ("c", "a", "d")),
     ],
 )
@@ -341,6 +392,10 @@ def test_typed_options_in_several_spellings(bank, log, capsys, args, options):
     [
         (("05-one", "z"), {}, "There is no option z; the options are a, b, c."),
         (("05-one", "a", "b"), {}, "exactly one option"),
+        (("05-one", "x" * 3000), {}, "There is no option " + "x" * 40 + "…;"),
+        (("05-count", "9" * 3000), {}, "9" * 40 + "…” is not a number"),
+        (("05-count", "0,125"), {}, "with a point for decimals"),
+        (("05-one", "a"), {"confidence": True}, "confidence is 1"),
         (("05-onn", "a"), {}, 'Did you mean "05-one"'),
         (("05-count", "many"), {}, "is not a number"),
         (("05-count", 1, 2), {}, "Give one number"),
@@ -360,6 +415,6 @@ def test_typed_numbers_bets_and_checkpoint_answers(bank, log, sheet, capsys):
     out = said(capsys, bank, log, "05-c-one", "b", confidence=2)
     assert "Recorded at" in out and sheet.answers["05-c-one"]["confidence"] == 2
     assert "stem of one" in said(capsys, bank, log, "05-one")
-    assert "Your answer: 9.4e+06" in card_text(
+    assert "Your answer: 9400000" in card_text(
         bank["05-count"], practice("05-count", bank=bank, log=log).answered
     )

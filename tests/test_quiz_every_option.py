@@ -40,7 +40,7 @@ def drive(card, given: str | float) -> None:
     """Answer through the state of the widgets, as a click does; a card answered before is opened again."""
     item = card.item
     if card.answered:
-        card.buttons[2].click()
+        card.retry()
     if item.numeric:
         card.input.field.value = repr(given)
     else:

@@ -41,6 +41,11 @@ def log(tmp_path):
     return AnswerLog(tmp_path / "answers.jsonl")
 
 
+@pytest.fixture(autouse=True)
+def quick_hands(monkeypatch):
+    monkeypatch.setattr("course.quiz.card_sure.DOUBLE_CLICK_S", -1)
+
+
 def build(kind, item_id, bank, log, **more):
     return kind(item_id, bank=bank, log=log, text=False, **more)
 

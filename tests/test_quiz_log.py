@@ -18,6 +18,7 @@ from course.quiz import (
     AnswerLog,
     Bank,
     Response,
+    answer_log,
     default_path,
     due,
     earlier,
@@ -65,7 +66,7 @@ def test_damaged_lines_are_set_aside_and_reported_once(log):
     log.append("answer", "05-many", options=["a"])
     fresh = AnswerLog(log.path)
     assert [entry.item for entry in fresh.entries()] == ["05-one", "05-many"]
-    assert "4" in fresh.take_notices()[0]
+    assert "4" in log.take_notices()[0] and fresh.take_notices() == []
     aside = log.path.with_name("answers.jsonl.damaged")
     assert b'{"id": "half"' in aside.read_bytes() and b'"half"' in log.path.read_bytes()
     again = AnswerLog(log.path)
@@ -95,7 +96,8 @@ def test_lines_of_a_newer_format_stay_and_are_not_used(log):
     with open(log.path, "a", encoding="utf-8") as file:
         file.write(json.dumps(newer) + "\n")
     fresh = AnswerLog(log.path)
-    assert len(fresh.entries()) == 1 and fresh.take_notices() == []
+    assert len(fresh.entries()) == 1 and "lines of a newer version of the course: 1." in fresh.take_notices()[0]
+    assert len(fresh.entries()) == 1 and fresh.take_notices() == [], "said once"
     other = AnswerLog(log.path.with_name("other.jsonl"))
     assert import_from(other, log.path) == Merged(2, 0, 0, 1) and b'"schema": 99' in other.path.read_bytes()
 
@@ -122,6 +124,32 @@ def test_an_answer_that_cannot_be_saved_stays_in_memory_and_is_saved_later(log, 
         assert "No space left" in log.take_notices()[0] and log.take_notices() == []
     log.append("answer", "05-many", options=["a"])
     assert [entry.item for entry in AnswerLog(log.path).entries()] == ["05-one", "05-many"]
+
+
+def test_an_unsaved_answer_goes_along_when_course_home_moves(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("COURSE_HOME", str(tmp_path / "file"))
+    answer_log().append("answer", "05-one", options=["a"])
+    assert "the next answer saves both" in answer_log().take_notices()[0]
+    monkeypatch.setenv("COURSE_HOME", str(tmp_path / "elsewhere"))
+    answer_log().append("answer", "05-many", options=["a"])
+    saved = AnswerLog(tmp_path / "elsewhere" / "answers.jsonl").entries()
+    assert [entry.item for entry in saved] == ["05-one", "05-many"] and answer_log().take_notices() == []
+
+
+def test_a_clock_set_back_leaves_the_last_answer_the_last(bank, log, monkeypatch):
+    moment = [START]
+    monkeypatch.setattr(log_module, "now", lambda: moment[0])
+    submit(bank["05-one"], Response(("a",)), log)
+    submit(bank["05-wager"], Response(("b",)), log)
+    moment[0] -= timedelta(minutes=10)
+    submit(bank["05-one"], Response(("b",)), log)
+    settle(bank["05-wager"], "b", log)
+    again = AnswerLog(log.path)
+    assert earlier(bank["05-one"], again).options == ("b",) and summary(again.entries(), bank, START).lessons[1].right == 1
+    assert summary(again.entries(), bank, START).bets == (1, 0, 0), "a bet is not placed after its own result"
+    log.append("answer", "05-many", options=["a"])
+    assert log.entries()[0].item == "05-many", "other questions keep the time of the clock"
 
 
 def test_a_path_that_is_no_folder_gives_a_sentence(tmp_path):

@@ -103,8 +103,27 @@ def test_two_hundred_due_become_one_sitting_of_mixed_lessons(tmp_path):
     said = " ".join(greeting(found, NOW))
     assert "200 ideas are due. Here are 12 from 5 lessons, mixed" in said and "nothing is lost" in said
     assert "Welcome back after 18 days" in said
-    assert plan(entries, bank, NOW, lesson="03_x").due == 80
     assert len(plan(entries, bank, NOW, at_most=500).items) == 200
+
+
+def test_lost_bets_stand_in_the_sitting_the_count_and_the_calendar(bank):
+    moment = (NOW - timedelta(days=9)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    later = (NOW - timedelta(days=4)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    entries = [Entry("b", moment, "bet", "05-wager", ("a",), None, 2), Entry("s", moment, "settled", "05-wager", ("b",)),
+               answered("05-one", "incorrect", 3)]
+    found = plan(entries, bank, NOW)
+    assert found.items == ("05-wager", "05-one") and found.due == 2 == summary(entries, bank, NOW).due
+    assert calendar_words(found, NOW).startswith("In the next 14 days 2 ideas come back. Today: 2")
+    soon = plan([entries[0], Entry("s", later, "settled", "05-wager", ("b",))], bank, NOW)
+    assert soon.items == () and "comes back on Saturday 21 March" in greeting(soon, NOW)[1]
+
+
+def test_a_review_asks_nothing_from_a_lesson_not_met_yet(tmp_path):
+    bank = Bank(q.write_bank(tmp_path / "shared", [{**q.SINGLE, "concept": "about-old"}]))
+    assert due([answered("05-one", "incorrect", 5)], bank, NOW) == ["05-one"]
+    assert due([answered("04-old", "incorrect", 5)], bank, NOW) == ["04-old"]
+    both = [answered("04-old", "incorrect", 4), answered("05-one", "incorrect", 5)]
+    assert due(sorted(both, key=lambda one: one.time), bank, NOW) == ["05-one"], "the one answered longest ago"
 
 
 def test_interleaving_keeps_everything(tmp_path):
@@ -260,6 +279,22 @@ def test_the_verb_reviews_warms_up_and_undoes(kernel, capsys):
     for _ in range(count):
         course.review(undo=True)
     assert "There is no answer to take back." in capsys.readouterr().out
+
+
+def test_what_progress_calls_due_is_what_review_asks_in_any_lesson(kernel, capsys):
+    """Also the ideas of the lesson being read, and of the last one."""
+    log = state.now.log
+    for lesson in ("02_timing", "09_mkldnn"):
+        item = next(one for one in state.now.bank.items(lesson) if one.kind == "single")
+        log.append("answer", item.id, options=["a"], verdict="incorrect", at=datetime.now(timezone.utc) - timedelta(days=9))
+    state.now.lesson = "02_timing"
+    course.progress()
+    assert "Due for review now: 2. Run review()." in capsys.readouterr().out
+    course.review()
+    said = capsys.readouterr().out
+    assert "2 ideas to review today from 2 lessons" in said and "[02-" in said and "[09-" in said
+    course.finish()
+    assert "Scheduled for review: 2 ideas. Due now: 2, with review()." in capsys.readouterr().out
 
 
 def test_both_languages(kernel, capsys):

@@ -71,6 +71,15 @@ def test_the_latest_answer_counts_and_history_is_kept(sheet):
     assert answers(harvest(old)) == {"05-c-one": ["a"]}
 
 
+def test_a_clock_set_back_leaves_the_last_answer_the_last(sheet, tmp_path, monkeypatch):
+    sheet.record("05-c-one", Response(("a",)), START)
+    monkeypatch.setattr("course.quiz.sheet.now", lambda: START - timedelta(minutes=10))
+    sheet.record("05-c-one", Response(("b",)))
+    assert Sheet("05_x", ITEMS, tmp_path).response("05-c-one").options == ("b",)
+    old = notebook({"answers": {"05-c-one": {"options": ["a"], "time": "2026-03-01T09:00:00Z"}}})
+    assert answers(harvest(old, sheet.path.read_text("utf-8"))) == {"05-c-one": ["b"]}
+
+
 def test_copies_that_disagree_without_a_reason_are_reported(sheet):
     sheet.record("05-c-one", Response(("b",)), START)
     edited = json.loads(json.dumps(sheet.payload()))

@@ -38,6 +38,9 @@ def fresh_kernel(monkeypatch):
     (lambda: course.review("05-revisitt"), "05-revisit"),
     (lambda: course.predict("05-revisit"), "is not a bet"),
     (lambda: course.question("05-c-epoch"), "Run the first cell of this checkpoint first"),
+    (lambda: course.question("05-revisit"), "is a practice card"),
+    (lambda: course.explain(), "Its form is explain(item_id)."),
+    (lambda: course.answer("05-revisit", option="a"), "Its form is answer(item_id, *options, confidence=None)."),
     (lambda: course.checkpoint("00_start"), "There is no checkpoint 00_start."),
     (lambda: course.answer("05-revisit", "z"), "There is no option z"),
     (lambda: course.language("fr"), 'The course speaks "en" and "zh"'),
@@ -48,7 +51,7 @@ def test_a_slip_gets_a_sentence(call, words, capsys):
     call()
     said = capsys.readouterr().out
     assert words in said
-    assert "Traceback" not in said
+    assert "Traceback" not in said and "a fault in the course" not in said
 
 
 def test_a_missing_package_is_named_with_its_cure_and_is_no_fault_of_the_course(capsys):

@@ -65,13 +65,13 @@ class Choices:
         self.widget = w.VBox([shown, self.letters.field])
 
     def toggle(self, option_id: str) -> None:
-        """Choose an option, or take the choice back."""
-        if option_id in self.chosen:
-            self.chosen.remove(option_id)
-        elif self.item.kind == "multiple":
-            self.chosen.append(option_id)
-        else:
+        """Choose an option; where several may be chosen, a second press takes the choice back."""
+        if self.item.kind != "multiple":
             self.chosen = [option_id]
+        elif option_id in self.chosen:
+            self.chosen.remove(option_id)
+        else:
+            self.chosen.append(option_id)
         self.letters.clear()
         self._draw()
         self.on_change()

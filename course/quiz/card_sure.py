@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import ipywidgets as w
@@ -9,6 +10,8 @@ import ipywidgets as w
 from course.i18n import pick, t
 from course.quiz.items import Item
 from course.quiz.marking import CONFIDENCE
+
+DOUBLE_CLICK_S = 0.6  # a press this soon after the feedback is half of a double click, and must not wipe it away
 
 
 class SureBar:
@@ -18,23 +21,29 @@ class SureBar:
     """
 
     def __init__(self, item: Item, on_press: Callable[[int], None]) -> None:
-        self.item = item
+        self.item, self.on_press = item, on_press
+        self._done_at = float("-inf")
         self.ask = w.HTML()
-        self.buttons = {level: self._button(level, on_press) for level in CONFIDENCE}
+        self.buttons = {level: self._button(level) for level in CONFIDENCE}
         self._ready = False
         row = w.Box(list(self.buttons.values()))
         row.add_class("tbq-sure")
         self.widget = w.VBox([self.ask, row])
         self.widget.add_class("tbq-bar")
 
-    def _button(self, level: int, on_press: Callable[[int], None]) -> w.Button:
+    def _button(self, level: int) -> w.Button:
         button = w.Button(layout=w.Layout(width="auto", height="auto"))
         button.add_class("tbq-go")
-        button.on_click(lambda _: on_press(level))
+        button.on_click(lambda _: self._press(level))
         return button
+
+    def _press(self, level: int) -> None:
+        if time.monotonic() - self._done_at > DOUBLE_CLICK_S:
+            self.on_press(level)
 
     def open(self) -> None:
         """Ask for an answer."""
+        self._done_at = float("-inf")
         verb = t("submit", "提交")
         if self.item.checkpoint:
             verb = t("record", "记录")
@@ -57,6 +66,7 @@ class SureBar:
 
     def done(self, pressed: int) -> None:
         """Keep the pressed button alone, as "try again" or, for a bet, as the lock."""
+        self._done_at = time.monotonic()
         self._ask(t("Answered.", "已作答。"))
         bet = self.item.kind == "predict"
         for level, button in self.buttons.items():

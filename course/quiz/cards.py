@@ -26,9 +26,10 @@ from course.quiz.render import (
 )
 from course.quiz.reporting import report
 from course.quiz.saved import hide_saved_copy, static_html
-from course.quiz.session import AnswerError, NotAttempted, earlier, settled_of, submit, validate
+from course.quiz.session import AnswerError, NotAttempted, earlier, known_before, settled_of, submit, validate
 from course.quiz.sheet import Sheet, current_sheet, open_sheet
 from course.quiz.text import card_text, record, report_text, text_mode
+from course.quiz.wording import recorded_words, unrecorded_words
 
 
 class Card:
@@ -89,11 +90,16 @@ class Card:
         return box
 
     def _changed(self) -> None:
-        """Something was chosen, typed or moved."""
+        """Something was chosen, typed or moved; on a checkpoint card, perhaps away from what is recorded."""
         try:
-            self.bar.ready(not self.input.response().empty)
+            now = self.input.response()
         except AnswerError:
-            self.bar.ready(True)
+            now = None
+        self.bar.ready(now is None or not now.empty)
+        if self.item.checkpoint and self.answered:
+            kept = self.answered
+            same = now is not None and (now.options, now.number) == (kept.options, kept.number)
+            self._say(notice_html(recorded_words() if same else unrecorded_words(kept.words)))
 
     def _press(self, level: int) -> None:
         if self._pressed is None:
@@ -149,14 +155,7 @@ class Card:
         """Lock the input, explain everything. The pressed button stays in place, so the focus is not lost."""
         if self.item.checkpoint:
             self.bar.ready(True)
-            self._say(
-                notice_html(
-                    t(
-                        "✓ Recorded earlier. You can change it until you hand in.",
-                        "✓ 之前已记录，提交前都可以修改。",
-                    )
-                )
-            )
+            self._say(notice_html(recorded_words()))
             return
         self._pressed = pressed
         found = self._report(response)
@@ -182,7 +181,8 @@ class Card:
         settled = self._settled()
         bet = self.item.kind == "predict"
         verdict = mark_bet(self.item, response, settled) if bet else mark(self.item, response)
-        return report(self.item, response, verdict, self.bank.misconceptions(), settled)
+        late = bet and known_before(self.item, self.log.entries())
+        return report(self.item, response, verdict, self.bank.misconceptions(), settled, late)
 
     def _say(self, live: str, quiet: str = "") -> None:
         self.say.value = say_html(live, quiet)

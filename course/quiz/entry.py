@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from course.version import __version__
@@ -55,6 +55,16 @@ def now() -> datetime:
 def stamp(moment: datetime) -> str:
     """A moment in the form the log uses, such as 2026-03-01T09:30:00.000000Z."""
     return moment.astimezone(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def after(moment: datetime, last: str) -> datetime:
+    """The moment; where the clock was set back, the microsecond after ``last`` (a stamp, or "" for none).
+
+    What is done later must also be stamped later, or an earlier answer would count as the newest.
+    """
+    if stamp(moment) > last or last > "9":
+        return moment
+    return datetime.fromisoformat(last.replace("Z", "+00:00")) + timedelta(microseconds=1)
 
 
 def standing(entries: Sequence[Entry]) -> list[Entry]:

@@ -17,7 +17,7 @@ from course.quiz.bank import Bank
 from course.quiz.entry import Entry
 from course.quiz.items import Item, Number
 from course.quiz.marking import mark_bet
-from course.quiz.session import bet_of, response_of, settled_of
+from course.quiz.session import bet_of, known_before, response_of, settled_of
 
 RETURN_AFTER = timedelta(days=7)
 STATED = {2: 0.75, 3: 0.95}
@@ -83,7 +83,7 @@ def _bet(item: Item, placed: Entry, own: list[Entry]) -> Bet:
     state = {"correct": "won", "inconclusive": "inconclusive" if runs else "open"}.get(
         mark_bet(item, response_of(placed), outcome).state, "lost"
     )
-    if any(entry.time < placed.time for entry in decided):
+    if known_before(item, own):
         state = "late"
     last = decided[-1] if decided else runs[-1] if runs else None
     return Bet(
@@ -248,10 +248,11 @@ def asked_again(item: Item, entries: Iterable[Entry], today: datetime) -> Item:
     again = any(entry.event == "answer" and entry.when >= decided for entry in entries)
     if not again and decided + RETURN_AFTER > today:
         return item
-    day = f"{placed.when:%Y-%m-%d}"
+    day = f"{placed.when.astimezone():%Y-%m-%d}"
+    asked = "多少" if item.slider else "哪一个"
     intro = both(
         f"You bet on this on {day}, and the measurement came out otherwise. What came out?",
-        f"你在 {day} 为它下过注，测量结果却不是那样。当时测出来的是哪一个？",
+        f"你在 {day} 为它下过注，测量结果却不是那样。当时测出来的是{asked}？",
     )
     stem = {code: f"**{intro[code]}**\n\n{pick(item.stem, code)}" for code in intro}
     if item.slider:

@@ -42,7 +42,8 @@ def counts_words(bets: Sequence[Bet]) -> str:
                 f"结果已知后才下注 {number['late']}（不计分）",
             )
         )
-    return t(f"{len(bets)} bets: ", f"共 {len(bets)} 次下注：") + t(", ", "，").join(parts) + t(".", "。")
+    noun = "bet" if len(bets) == 1 else "bets"
+    return t(f"{len(bets)} {noun}: ", f"共 {len(bets)} 次下注：") + t(", ", "，").join(parts) + t(".", "。")
 
 
 def level_words(level: Level) -> str:
@@ -106,7 +107,7 @@ def settled_words(bet: Bet) -> str:
             else t(f"recorded {day} on {name}", f"录制于 {day}，{name}")
         )
     else:
-        words = t(f"measured {bet.settled:%Y-%m-%d}", f"测于 {bet.settled:%Y-%m-%d}")
+        words = t(f"measured {bet.settled.astimezone():%Y-%m-%d}", f"测于 {bet.settled.astimezone():%Y-%m-%d}")
     if bet.changed:
         words += t("; runs disagreed, the latest counts", "；几次结果不一致，以最近一次为准")
     return words
@@ -120,7 +121,7 @@ def _answer(bet: Bet, answer: str | float | None) -> str:
 
 
 def _return_words(one: Return) -> str:
-    return t(f"`{one.item}` from {one.due:%Y-%m-%d}", f"`{one.item}`：{one.due:%Y-%m-%d} 起")
+    return t(f"`{one.item}` from {one.due.astimezone():%Y-%m-%d}", f"`{one.item}`：{one.due.astimezone():%Y-%m-%d} 起")
 
 
 def _rows(bets: Sequence[Bet]) -> list[tuple[str, str, str, str, str, str]]:

@@ -18,7 +18,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from course.i18n import t
-from course.quiz.entry import EVENTS, Entry, now, parse, stamp, standing, to_line
+from course.quiz.entry import EVENTS, Entry, after, now, parse, stamp, standing, to_line
 
 
 def default_path() -> Path:
@@ -88,7 +88,7 @@ class AnswerLog:
             raise ValueError(f"unknown event {event!r}; the events are {', '.join(EVENTS)}")
         entry = Entry(
             str(uuid.uuid4()),
-            stamp(at or now()),
+            stamp(at or after(now(), self._last_time(item))),
             event,
             item,
             tuple(options),
@@ -116,6 +116,14 @@ class AnswerLog:
                 )
             )
         return entry
+
+    def _last_time(self, item: str) -> str:
+        """The stamp of the newest entry on an item; "" where there is none."""
+        try:
+            self._read()
+        except OSError:  # ``history`` says so
+            pass
+        return max((one.time for one in (*self._sorted, *self.pending) if one.item == item), default="")
 
     def write_lines(self, lines: bytes) -> None:
         """Append whole lines with one write and sync them; after half a line, start with a line break.
@@ -190,12 +198,22 @@ class AnswerLog:
                 file.seek(0)
             data = file.read()
         whole = data.rfind(b"\n") + 1
-        found, _, damaged = parse(data)
+        found, lines, damaged = parse(data)
+        if newer := len(lines) - len(found):
+            self.notices.append(
+                t(
+                    f"{self.path.name} has lines of a newer version of the course: {newer}. They are kept, and count "
+                    "once the course here is updated.",
+                    f"{self.path.name} 中有 {newer} 条来自更新版本的课程：已经保留，更新本机的课程后才会计入。",
+                )
+            )
         if found or not self._stamp:
             self._found = {**found, **self._found}
             self._sorted = sorted(self._found.values(), key=lambda entry: entry.time)
         self._stamp, self._read_to = stamp, self._read_to + whole
         self._last = (self._last + data[:whole])[-64:]
+        if damaged and damaged[-1] == data[whole:]:  # perhaps another kernel is still writing it
+            damaged.pop()
         if damaged:
             self.set_aside(damaged)
 
@@ -229,8 +247,12 @@ _logs: dict[Path, AnswerLog] = {}
 
 
 def answer_log() -> AnswerLog:
-    """The log of this learner on this machine (the file may move with COURSE_HOME)."""
-    return _logs.setdefault(default_path(), AnswerLog(default_path()))
+    """The log of this learner on this machine. When the file moves with COURSE_HOME, unsaved answers go along."""
+    log = _logs.setdefault(default_path(), AnswerLog(default_path()))
+    for other in _logs.values():
+        if other is not log and other.pending:
+            log.pending, other.pending = [*log.pending, *other.pending], []
+    return log
 
 
 def _sync(file: int) -> None:

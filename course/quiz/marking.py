@@ -33,7 +33,7 @@ class Response:
     @property
     def words(self) -> str:
         """The answer itself, such as "b", "c, a, d" or "3"; empty for no answer."""
-        return ", ".join(self.options) or ("" if self.number is None else f"{self.number:g}")
+        return ", ".join(self.options) or ("" if self.number is None else f"{self.number:.10g}")
 
 
 class OptionFeedback(NamedTuple):
@@ -193,6 +193,8 @@ def _miss(value: float, target: float) -> Text:
     if target and value and (value > 0) == (target > 0) and not 0.5 <= value / target <= 2:
         times = value / target if abs(value) > abs(target) else target / value
         way = ("large", "大") if abs(value) > abs(target) else ("small", "小")
+        if times >= 1e6:
+            return both(f"Too {way[0]} by a factor of more than a million.", f"偏{way[1]}，差了一百万倍以上。")
         about = f"{times:.2g}" if times < 10 else f"{times:,.0f}"
         return both(f"Too {way[0]} by a factor of about {about}.", f"偏{way[1]}，大约差了 {about} 倍。")
     return both("Too large.", "偏大。") if value > target else both("Too small.", "偏小。")

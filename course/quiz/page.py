@@ -8,6 +8,8 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Sequence
 
+from course.i18n import t
+
 CSS = """
 .tbp{--p-bg:var(--jp-layout-color1,#fff);--p-fg:var(--jp-content-font-color1,#1d1d1f);--p-soft:#55585e;
 --p-line:#d5d8dd;--p-fill:#f0f2f5;--p-main:#1657b8;--p-good:#176b2c;--p-part:#855300;--p-bad:#a32116;
@@ -38,7 +40,7 @@ background:var(--p-main)}
 .tbp img{max-width:100%;height:auto}
 @container (max-width:560px){.tbp thead{display:none}.tbp tr{display:block;padding:6px 0;
 border-bottom:1px solid var(--p-line)}.tbp th[scope=row],.tbp td{display:block;border:0!important;
-padding:1px 0!important}.tbp td::before{content:attr(data-label) ": ";color:var(--p-soft)}}
+padding:1px 0!important}.tbp td::before{content:attr(data-label);color:var(--p-soft)}}
 """
 
 
@@ -50,7 +52,7 @@ def page(title: str, *blocks: str) -> str:
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], label: str) -> str:
     """A table; cells are HTML, the first of each row names the row. label: its name for screen readers."""
     head = "".join(f'<th scope="col">{html.escape(one)}</th>' for one in heads)
-    names = [html.escape(one, quote=True) for one in heads]
+    names = [html.escape(one + t(": ", "："), quote=True) for one in heads]
     body = ""
     for row in rows:
         cells = (f'<td data-label="{name}">{cell}</td>' for name, cell in zip(names[1:], row[1:], strict=True))

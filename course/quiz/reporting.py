@@ -113,12 +113,19 @@ def report(
     verdict: Verdict,
     beliefs: Mapping[str, Text] | None = None,
     settled: str | float | None = None,
+    late: bool = False,
 ) -> Report:
-    """The full feedback on a practice answer or a bet. beliefs: misconception id -> statement."""
+    """The full feedback on a practice answer or a bet. beliefs: misconception id -> statement.
+
+    late: the bet was placed when its result was known.
+    """
     bet = item.kind == "predict"
     messages = [pick(message) for message in verdict.messages]
     if response.confidence in CONFIDENCE and not bet:
         messages.append(_calibration(verdict, response.confidence))
+    if late:
+        messages.append(t("The result was known before you bet, so `bets()` does not count it.",
+                          "下注时结果已经揭晓，所以 `bets()` 里不计分。"))
     if bet and settled is None:
         return Report(headline(verdict, bet), "calm", tuple(messages))
     beliefs = beliefs or {}

@@ -11,7 +11,7 @@ from datetime import date, datetime, timedelta
 from course.i18n import language, t
 from course.quiz.bank import Bank
 from course.quiz.entry import Entry
-from course.quiz.ledger import returning
+from course.quiz.ledger import returns
 from course.quiz.schedule import Due, calendar, interleave, timetable
 
 SITTING = 12  # cards in one sitting; more tire
@@ -25,7 +25,7 @@ class Plan:
     """items: ids of the cards of this sitting, lessons taking turns. lessons: of how many lessons they are.
 
     due: how many concepts and lost bets are due in all. away_days: days since the last answer after a long break, else 0.
-    table: every concept met so far with its date, soonest first.
+    table: every concept met so far, and every lost bet that is to come back, with its date, soonest first.
     """
 
     items: tuple[str, ...]
@@ -36,30 +36,25 @@ class Plan:
 
     @property
     def waiting(self) -> int:
-        """Concepts that are due and not in this sitting."""
+        """What is due and not in this sitting."""
         return self.due - len(self.items)
 
 
-def plan(
-    entries: Iterable[Entry], bank: Bank, now: datetime, lesson: str | None = None, at_most: int = SITTING
-) -> Plan:
-    """The sitting at ``now`` (aware): lost bets that come back, then the lessons take turns, the longest overdue first.
-
-    lesson: the lesson being read; only concepts from lessons before it count.
-    """
+def plan(entries: Iterable[Entry], bank: Bank, now: datetime, at_most: int = SITTING) -> Plan:
+    """The sitting at ``now`` (aware): lost bets that come back, then the lessons take turns, the longest overdue first."""
     entries = list(entries)
-    table = timetable(entries, bank, lesson)
-    due = [one for one in table if one.due <= now]
-    back = returning(entries, bank, now, lesson)
-    chosen = list(dict.fromkeys([*back, *(one.item for one in interleave(due))]))[:at_most]
+    concepts = timetable(entries, bank)
+    bets = [Due(one.item, one.item, one.lesson, one.due, "incorrect") for one in returns(entries, bank)]
+    due, back = ([one for one in part if one.due <= now] for part in (concepts, bets))
+    chosen = [one.item for one in (*back, *interleave(due))][:at_most]
     answers = [entry.when for entry in entries if entry.event == "answer"]
     away = now - max(answers) if answers else timedelta(0)
     return Plan(
         tuple(chosen),
         len({bank[item].lesson for item in chosen}),
-        len({*back, *(one.item for one in due)}),
+        len(due) + len(back),
         away.days if away >= AWAY and chosen else 0,
-        tuple(table),
+        tuple(sorted([*concepts, *bets], key=lambda one: (one.due, one.concept))),
     )
 
 
@@ -87,7 +82,7 @@ def greeting(found: Plan, now: datetime) -> list[str]:
         return [t("Nothing to review yet. Answer a few cards, and they come back when it helps most.",
                   "还没有可复习的。先答几张卡片，它们会在最合适的时候回来。")]
     if not found.due:
-        return [t("Nothing is due today.", "今天没有要复习的。"), _next_words(found, now)]
+        return [t("Nothing is due today.", "今天没有要复习的。"), next_words(found, now)]
     said = []
     if found.away_days:
         said.append(t(f"Welcome back after {found.away_days} days. What was forgotten comes back faster than it was learnt.",
@@ -103,7 +98,8 @@ def greeting(found: Plan, now: datetime) -> list[str]:
     return said
 
 
-def _next_words(found: Plan, now: datetime) -> str:
+def next_words(found: Plan, now: datetime) -> str:
+    """When the first of what is not due yet comes back."""
     first = min(one.due for one in found.table)
     day = day_words(max(now.date(), first.astimezone(now.tzinfo).date()), now.date())
     later = day == t("today", "今天")
@@ -117,7 +113,7 @@ def closing(answered: int, right: int, found: Plan, now: datetime) -> str:
     if found.due:
         return said + t(f"{ideas(found.due)} can wait; `review()` goes on whenever you like.",
                         f"还有 {ideas(found.due)}，不急；想继续就再运行 `review()`。")
-    return said + (_next_words(found, now) if found.table else "")
+    return said + (next_words(found, now) if found.table else "")
 
 
 def calendar_words(found: Plan, now: datetime, days: int = 14) -> str:

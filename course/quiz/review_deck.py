@@ -12,7 +12,9 @@ from course.quiz.log import AnswerLog
 from course.quiz.render import notice_html, say_html
 from course.quiz.style import SHEET
 
-_CSS = "<style>.tbq.tbq-deck{border:0;background:none;padding:4px 2px 0;margin:2px}</style>"
+_CSS = """<style>.tbq.tbq-deck{border:0;background:none;padding:4px 2px 0;margin:2px}
+.tbq.tbq-deck .tbq-bar{display:flex!important;flex-flow:row wrap!important;gap:8px}
+.tbq.tbq-deck button.tbq-sub{flex:0 0 auto;white-space:nowrap}</style>"""
 
 
 def last_answer(entries: Sequence[Entry], items: set[str] | None = None, since: str = "") -> Entry | None:

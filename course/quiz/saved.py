@@ -49,19 +49,20 @@ def _picture(item: Item, option: Option) -> str:
     return f"{drawn}<small>{inline(plain(pick(option.plot.alt)))}</small>"
 
 
-# The saved copy is hidden while the live card is there; without a kernel, the dead card is hidden.
+# The saved copy is hidden while the live card is there; without a kernel, the dead card is hidden. JupyterLab shows
+# several notebooks on one page, so there the live card must stand in the same output; elsewhere a page is one notebook.
 _DEAD_WIDGET = (
     ".jp-OutputArea:has(.tbq-static-{id}):not(:has(.tbq-live-{id})) .jp-OutputArea-child:has("
     ".jp-OutputArea-output.jupyter-widgets){{display:none}}"
 )
 _LIVE_WIDGET = (
-    "body:has(.tbq-live-{id}) .tbq-static-{id},body:has(.tbq-live-{id}) "
-    ".jp-OutputArea-child:has(.tbq-static-{id}){{display:none!important}}"
+    ".jp-OutputArea:has(.tbq-live-{id}) .jp-OutputArea-child:has(.tbq-static-{id}),"
+    "body:not([data-jp-theme-light]):has(.tbq-live-{id}) .tbq-static-{id}{{display:none!important}}"
 )
 
 
 def hide_saved_copy(item: Item) -> str:
-    """The style that hides the saved copy while the live card (class tbq-live-<id>) is on the page."""
+    """The style that hides the saved copy while the live card (class tbq-live-<id>) stands beside it."""
     return f"<style>{_LIVE_WIDGET.format(id=item.id)}</style>"
 
 

@@ -22,7 +22,7 @@ RATED = ("correct", "partly", "incorrect")
 
 @dataclass(frozen=True)
 class Due:
-    """A concept with its next date. item: the question of the concept that was answered longest ago."""
+    """A concept with its next date. item: its question answered longest ago, of the lessons met so far."""
 
     concept: str
     item: str
@@ -74,13 +74,14 @@ def timetable(entries: Iterable[Entry], bank: Bank, lesson: str | None = None) -
 
     items = _earlier_lessons(bank, lesson)
     scheduler = Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=False, maximum_interval=365)
-    table = []
-    for concept, reviews in _reviews(entries, items).items():
+    table, reviewed = [], _reviews(entries, items)
+    met = {items[entry.item].lesson for reviews in reviewed.values() for entry in reviews}
+    for concept, reviews in reviewed.items():
         card = Card(card_id=1)
         for entry in reviews:
             card, _ = scheduler.review_card(card, Rating(rating(entry.verdict, entry.confidence)), entry.when)
         latest = {entry.item: entry.time for entry in reviews}
-        pool = [item for item in items.values() if item.concept == concept]
+        pool = [item for item in items.values() if item.concept == concept and item.lesson in met]
         item = min(pool, key=lambda one: (latest.get(one.id, ""), one.id))
         table.append(Due(concept, item.id, item.lesson, card.due, reviews[-1].verdict))
     return sorted(table, key=lambda one: (one.due, one.concept))

@@ -10,6 +10,7 @@ from course.quiz.entry import Entry
 from course.quiz.items import Item
 from course.quiz.log import AnswerLog
 from course.quiz.marking import Response, mark, mark_bet
+from course.quiz.rich import clip
 from course.verdict import Verdict
 
 
@@ -39,8 +40,8 @@ def validate(item: Item, response: Response) -> Response:
     if strange := [one for one in response.options if one not in known]:
         raise AnswerError(
             t(
-                f"There is no option {', '.join(strange)}; the options are {', '.join(known)}.",
-                f"没有选项 {'、'.join(strange)}；可选的是 {'、'.join(known)}。",
+                f"There is no option {clip(', '.join(strange))}; the options are {', '.join(known)}.",
+                f"没有选项 {clip('、'.join(strange))}；可选的是 {'、'.join(known)}。",
             )
         )
     if not response.options:
@@ -140,6 +141,14 @@ def settled_of(item: Item, entries: Iterable[Entry]) -> str | float | None:
     if item.slider:
         return next((entry.number for entry in reversed(found) if (entry.number or 0) > 0), None)
     return next((entry.options[0] for entry in reversed(found) if entry.options), None)
+
+
+def known_before(item: Item, entries: Iterable[Entry]) -> bool:
+    """Whether an experiment had named the result of an item before the bet on it was placed."""
+    entries = [entry for entry in entries if entry.item == item.id]
+    placed = bet_of(item, entries)
+    decided = [one for one in entries if one.event == "settled" and (one.options or one.number)]
+    return placed is not None and any(one.time < placed.time for one in decided)
 
 
 def settle(

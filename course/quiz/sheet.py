@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from course.i18n import language, t
-from course.quiz.entry import now, stamp
+from course.quiz.entry import after, now, stamp
 from course.quiz.harvesting import MIME, SCHEMA, Answers, decoded, harvest, history_of, latest, read_sheet
 from course.quiz.marking import Response
 from course.quiz.sheet_view import SheetView, sheet_html, sheet_text
@@ -104,21 +104,22 @@ class Sheet:
 
         A file that cannot be written becomes a notice: the notebook itself still carries the answer.
         """
-        moment = at or now()
+        others, history = self._sidecar()
+        before = latest([*self.answers.items(), *others.items()])
+        moment = at or after(now(), before.get(item_id, {}).get("time", ""))
         answer = {
             "options": list(response.options),
             "number": response.number,
             "confidence": response.confidence,
             "time": stamp(moment),
         }
-        others, history = self._sidecar()
         known = {(one["item"], one["time"]) for one in history}
         self.history = [
             *history,
             *(one for one in self.history if (one["item"], one["time"]) not in known),
             {"item": item_id, **answer},
         ]
-        self.answers = {**latest([*self.answers.items(), *others.items()]), item_id: answer}
+        self.answers = {**before, item_id: answer}
         try:
             self._write()
         except OSError as error:

@@ -36,7 +36,7 @@ def _rows(sheet: SheetView) -> list[tuple[str, str, str]]:
 
 def given(saved: Mapping[str, Any]) -> str:
     """The answer itself, such as "b", "c, a, d" or "3"."""
-    return ", ".join(saved["options"]) or f"{saved['number']:g}"
+    return ", ".join(saved["options"]) or f"{saved['number']:.10g}"
 
 
 def local_time(time: str) -> str:

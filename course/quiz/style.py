@@ -45,6 +45,11 @@ margin-bottom:10px}
 color:var(--q-main);letter-spacing:.03em}
 .tbq .tbq-head code{background:none;padding:0;margin-left:auto;color:var(--q-soft);font-size:12px}
 .tbq-stem{font-size:17px;line-height:1.55;margin-bottom:16px;text-wrap:pretty}.tbq-stem+pre{margin:-4px 0 16px}
+.tbq p.tbq-dead{display:none}.tbq.jupyter-widgets-disconnected p.tbq-dead{display:block;color:var(--q-bad);
+background:var(--q-badbg);border-radius:10px;padding:10px 16px}
+.tbq.jupyter-widgets-disconnected::before,.tbq .jupyter-widgets-disconnected::before{display:none!important}
+.tbq.jupyter-widgets-disconnected button,.tbq.jupyter-widgets-disconnected input{pointer-events:none;
+filter:grayscale(1) opacity(.6)}
 .tbq p.tbq-note{color:var(--q-soft);font-size:13.5px;margin:4px 0 8px}
 """
 
@@ -123,7 +128,7 @@ color:var(--q-main)!important}
 height:auto;margin:2px 0 10px}
 .tbq .widget-text .widget-label{width:auto!important;max-width:100%;height:auto;margin:0;padding:0;
 white-space:normal;text-align:left;color:var(--q-fg);font:inherit;line-height:1.4}
-.tbq .widget-text input{flex:0 1 200px!important;width:200px;min-width:120px;font-family:inherit;
+.tbq .widget-text input{flex:0 1 240px!important;width:240px;min-width:120px;font-family:inherit;
 font-size:17px!important;height:44px!important;border:1.5px solid var(--q-edge)!important;border-radius:10px;
 background:var(--q-bg)!important;color:var(--q-fg)!important;padding:4px 12px;opacity:1!important;
 -webkit-text-fill-color:var(--q-fg)}

@@ -6,7 +6,8 @@ For screen readers, terminals, notebooks without widgets, and whoever prefers ty
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 
 from course.i18n import pick, t
 from course.quiz.bank import Bank, default_bank
@@ -22,7 +23,7 @@ from course.quiz.session import AnswerError, NotAttempted, submit, validate
 from course.quiz.sheet import Sheet, current_sheet
 from course.quiz.wording import call_text, option_words, task_words, title_words
 
-Answer = str | int | float
+Answer = str | int | float | list | tuple
 
 
 def text_mode() -> bool:
@@ -76,8 +77,8 @@ def report_text(found: Report) -> str:
 
 
 def parse_response(item: Item, answers: tuple[Answer, ...], confidence: int | str | None) -> Response:
-    """The Response of a typed answer: option ids ("b", or "b", "d", or "b, d"), their places from 1, or a
-    number.
+    """The Response of a typed answer: option ids ("b", or "b", "d", or "b, d", or "bd"), their places from 1, or
+    a number.
     """
     sure = _confidence(confidence)
     if item.numeric:
@@ -87,26 +88,35 @@ def parse_response(item: Item, answers: tuple[Answer, ...], confidence: int | st
             )
         typed = str(answers[0]).strip()
         return Response(number=parse_number(typed) if typed else None, confidence=sure)
-    ids: list[str] = []
+    return Response(tuple(_letters(item, answers)), None, sure)
+
+
+def _letters(item: Item, answers: Iterable[Answer]) -> list[str]:
+    """The option ids named, in order; what names none stays as it is, for the sentence about it."""
+    places = {str(place): one.id for place, one in enumerate(item.options, 1)}
+    known, found = set(places.values()), []
     for one in answers:
-        if isinstance(one, int) and 1 <= one <= len(item.options):
-            ids.append(item.options[one - 1].id)
-        else:
-            ids += str(one).replace("，", ",").replace(",", " ").lower().split()
-    return Response(tuple(ids), None, sure)
+        if isinstance(one, (list, tuple)):
+            found += _letters(item, one)
+            continue
+        for word in re.split(r"[\s,，、]+", str(one).strip().lower()):
+            found += [places[word]] if word in places else list(word) if set(word) <= known else [word]
+    return found
 
 
 def _confidence(value: int | str | None) -> int | None:
+    if value is None:
+        return None
     names = {pick(text, code): level for level, text in CONFIDENCE.items() for code in ("en", "zh")}
-    level = {**names, "guess": 1, None: None}.get(value, value)  # type: ignore[dict-item]
-    if level not in (None, 1, 2, 3):
+    level = {**names, "guess": 1, "1": 1, "2": 2, "3": 3}.get(str(value))
+    if level is None:
         raise AnswerError(
             t(
                 "confidence is 1 (a guess), 2 (fairly sure) or 3 (certain).",
                 "confidence 只能是 1（猜的）、2（比较有把握）或 3（很确定）。",
             )
         )
-    return level  # type: ignore[return-value]
+    return level
 
 
 def answer(

@@ -30,6 +30,19 @@ def title_words(item: Item) -> str:
     return t("Question", "练习题")
 
 
+def recorded_words() -> str:
+    """What a checkpoint card says of an answer that stands on the sheet."""
+    return t("✓ Recorded earlier. You can change it until you hand in.", "✓ 之前已记录，提交前都可以修改。")
+
+
+def unrecorded_words(kept: str) -> str:
+    """What it says once something else is chosen. kept: the answer on the sheet."""
+    return t(
+        f"○ This change is not recorded yet; your sheet holds: {kept}. Press one of the three buttons to record it.",
+        f"○ 这个改动还没有记录，答题卡上仍是：{kept}。点上面三个按钮之一即可记录。",
+    )
+
+
 def option_words(option: Option) -> str:
     """An option in plain words, with its drawing described."""
     words = plain(pick(option.text))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 
 from course import i18n, lessons
 from course.i18n import pick, t
@@ -98,15 +99,17 @@ def _claims() -> list[str]:
 
 
 def _schedule() -> str:
-    from course.quiz.schedule import timetable
+    from course.quiz.review import ideas, next_words, plan
 
-    due = timetable(state.now.log.entries(), state.now.bank)
-    if not due:
+    now = datetime.now().astimezone()
+    found = plan(state.now.log.entries(), state.now.bank, now)
+    if not found.table:
         return t("Answer a few cards and they will come back for review when it helps most.",
                  "答几张卡片，它们会在最合适的时候回来复习。")
-    first = min(due, key=lambda one: one.due)
-    return t(f"🗓️ Ideas scheduled: {len(due)}; the first comes back on {first.due:%Y-%m-%d}.",
-             f"🗓️ 已安排 {len(due)} 个知识点的复习，最早的一个在 {first.due:%Y-%m-%d}。")
+    planned = t(f"🗓️ Scheduled for review: {ideas(len(found.table))}. ", f"🗓️ 已安排复习 {ideas(len(found.table))}。")
+    if not found.due:
+        return planned + next_words(found, now)
+    return planned + t(f"Due now: {found.due}, with `review()`.", f"其中 {found.due} 个已到期，运行 `review()` 即可复习。")
 
 
 def _what_next() -> str:

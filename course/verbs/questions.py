@@ -58,9 +58,9 @@ def _run(experiment: str) -> None:
 
 @in_words
 def review(*item_ids: str, due: int | None = None, undo: bool = False) -> None:
-    """Flashcards: the items named; else the daily review, of the lessons before this one, with its calendar.
+    """Flashcards: the items named; else the daily review of all lessons, with its calendar.
 
-    due: only a warm-up of at most so many cards. undo: take the last answer back instead.
+    due: only a warm-up of at most so many cards, from the lessons before this one. undo: take the last answer back instead.
     """
     if undo:
         reviewing.undo_last()
@@ -119,6 +119,10 @@ def question(item_id: str) -> None:
     """A checkpoint question: your answer is recorded, without right or wrong, and can be changed."""
     item = _item(item_id)
     if item is None:
+        return
+    if not item.checkpoint:
+        say(t(f'`{item_id}` is a practice card; show it with `review("{item_id}")`.',
+              f'`{item_id}` 是练习卡片；请用 `review("{item_id}")` 显示它。'))
         return
     if state.now.sheet is None:
         say(t(f'Run the first cell of this checkpoint first: `checkpoint("{item.lesson}")`.',

@@ -23,11 +23,11 @@ def _now() -> datetime:
 
 
 def _plan() -> Plan:
-    return plan(state.now.log.entries(), state.now.bank, _now(), state.now.lesson)
+    return plan(state.now.log.entries(), state.now.bank, _now())
 
 
 def daily(make: Callable[[str], Card]) -> None:
-    """The cards due today from the lessons before this one, and when the others come back."""
+    """The cards due today, whatever lesson is being read, and when the others come back."""
     found = _plan()
     say(*greeting(found, _now()))
     _sit(found.items, make)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import os
 import sys
 from collections.abc import Callable
@@ -91,8 +92,17 @@ def in_words(verb: F) -> F:
     course: it is named as such. With COURSE_DEBUG=1 every error is raised, for authors and for the tests.
     """
 
+    form = inspect.signature(verb)
+
     @functools.wraps(verb)
     def spoken(*args: Any, **kwargs: Any) -> Any:
+        try:
+            form.bind(*args, **kwargs)
+        except TypeError as error:
+            call = f"{verb.__name__}({', '.join(str(one.replace(annotation=one.empty)) for one in form.parameters.values())})"
+            say(t(f"`{verb.__name__}` cannot be called like this: {error}. Its form is `{call}`.",
+                  f"`{verb.__name__}` 不能这样调用（{error}）。它的写法是 `{call}`。"))
+            return None
         try:
             return verb(*args, **kwargs)
         except KeyboardInterrupt:

@@ -30,7 +30,8 @@ def responses(item, draw):
         return [Response(one) for one in orders]
     number = item.number
     values = [number.value, number.low, number.high, number.low * 0.999 - 1e-9, number.high * 1.001 + 1e-9, 0.0, 1.0]
-    values += [number.value * factor for factor in (-1, 0.1, 0.3, 0.7, 1.5, 2, 3.3, 12, 1000, 1e9, 1 / 3)]
+    values += [number.value * factor for factor in (-1, 0.1, 0.3, 0.7, 1.5, 2, 3.3, 12, 1000, 1e6, 1e9, 1 / 3)]
+    values += [1e308, 1e-308]
     values += [value for trap in number.traps for value in (trap.low, trap.high, (trap.low + trap.high) / 2)]
     return [Response(number=float(value)) for value in values]
 
@@ -65,7 +66,8 @@ def test_the_page_marks_every_question_as_the_course_does(bank, open_deck):
 
 def test_numbers_are_read_as_the_course_reads_them(open_deck):
     typed = ["3", " 2.5e6 ", "1,234,567", "1,234.5", "９．４", "−2", "1_000", ".5", "1.", "+4", "1e-3", "1,5", "nine", "",
-             "0x10", "inf", "nan", "1e999", "--1", "1 000", "12,34,567", "1,234,56", "3 %"]
+             "0x10", "inf", "nan", "1e999", "--1", "1 000", "12,34,567", "1,234,56", "3 %",
+             "0,125", "1234,567", "-1,234.", "+12,345", ",123", "1,234e3"]
 
     def course(text):
         try:

@@ -21,10 +21,11 @@ function timetable(entries, items) {  // concept -> {box, due, item}, due: the s
     const box = nextBox(before ? before.box : 0, entry);
     table.set(item.concept, { concept: item.concept, box, due: dayOf(moment, DAYS[box]) });
   }
+  const met = new Set([...last.keys()].map((id) => byId.get(id).lesson));
   for (const one of table.values()) {
-    const pool = reviewed.filter((item) => item.concept === one.concept);
+    const pool = reviewed.filter((item) => item.concept === one.concept && met.has(item.lesson));
     pool.sort((a, b) => (last.get(a.id) || 0) - (last.get(b.id) || 0) || (a.id < b.id ? -1 : 1));
-    one.item = pool[0];  // the question of the concept that was answered longest ago
+    one.item = pool[0];  // its question answered longest ago, of the lessons met so far
   }
   return [...table.values()].sort((a, b) => a.due - b.due || (a.concept < b.concept ? -1 : 1));
 }

@@ -76,14 +76,15 @@ function miss(value, target) {  // how far off, without giving the right number 
   if (target && value && value > 0 === target > 0 && !(ratio >= 0.5 && ratio <= 2)) {
     const large = Math.abs(value) > Math.abs(target);
     const times = large ? ratio : target / value;
+    if (times >= 1e6) return { key: large ? "far_too_large" : "far_too_small" };
     const about = times < 10 ? String(Number(times.toPrecision(2))) : grouped(times);
     return { key: large ? "too_large_by" : "too_small_by", values: { times: about } };
   }
   return { key: value > target ? "too_large" : "too_small" };
 }
 
-function grouped(value) {  // 9,400,000; infinity as Python writes it
-  return Number.isFinite(value) ? value.toLocaleString("en-US", { maximumFractionDigits: 0 }) : "inf";
+function grouped(value) {  // 400,000
+  return value.toLocaleString("en-US", { maximumFractionDigits: 0 });
 }
 
 function beliefsOf(item, response) {  // ids of the false beliefs behind the wrong choices
@@ -98,9 +99,7 @@ function beliefsOf(item, response) {  // ids of the false beliefs behind the wro
 
 function parseNumber(typed) {  // 3, 2.5e6, 1,234,567, full-width digits; null for anything else
   let clean = typed.normalize("NFKC").trim().replaceAll("_", "").replaceAll(" ", "").replaceAll("−", "-");
-  const comma = clean.indexOf(",");
-  const groups = comma < 0 ? [] : clean.slice(comma + 1).split(",");
-  if (groups.length && groups.every((part) => part.split(".")[0].length === 3)) clean = clean.replaceAll(",", "");
+  if (/^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$/.test(clean)) clean = clean.replaceAll(",", "");
   if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(clean)) return null;
   const value = Number(clean);
   return Number.isFinite(value) ? value : null;

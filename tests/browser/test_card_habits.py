@@ -1,0 +1,62 @@
+"""What people do to cards: double clicks, and the same notebook open twice on one page of JupyterLab."""
+
+from __future__ import annotations
+
+import shutil
+
+import nbformat
+import pytest
+
+from course.quiz import AnswerLog
+from tests.browser.conftest import Notebook
+
+pytestmark = pytest.mark.browser
+ITEM = "05-why-flip"
+
+
+@pytest.fixture
+def book(page, lab):
+    lab.forget()
+    cells = ["from course.quiz import practice", f"practice({ITEM!r})"]
+    made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(one) for one in cells])
+    made.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}
+    nbformat.write(made, lab.work / "habits.ipynb")
+    opened = Notebook(page, lab, "habits.ipynb").open()
+    opened.run_all()
+    return opened
+
+
+def test_a_card_whose_kernel_was_restarted_says_so(page, book):
+    card, gone = page.locator(f".tbq-live-{ITEM}"), page.get_by_text("The kernel was restarted")
+    assert not gone.is_visible()
+    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()")
+    gone.wait_for()
+    marks = card.evaluate("""card => [card, ...card.querySelectorAll('.jupyter-widgets-disconnected')]
+        .filter(one => getComputedStyle(one, '::before').display !== 'none').length""")
+    assert marks == 0, "no broken links are strewn over the card"
+    book.run_all()
+    card.wait_for()
+    assert not gone.is_visible()
+
+
+def test_double_clicks_and_a_second_notebook(page, lab, book):
+    card = page.locator(f".tbq-live-{ITEM}")
+    card.locator("button.tbq-opt").first.dblclick()
+    page.wait_for_timeout(500)
+    assert card.locator(".tbq-chosen").count() == 1, "the second click does not take the choice back"
+    card.locator("button.tbq-go").nth(1).dblclick()
+    card.get_by_text("Try again").wait_for()
+    page.wait_for_timeout(500)
+    assert card.locator(".tbq-lines li").count() > 2, "the second click does not wipe the feedback away"
+    assert len(AnswerLog(lab.folder / "home" / "answers.jsonl").entries()) == 1
+    card.get_by_text("Try again").click()
+    card.get_by_text("A fresh try").wait_for()
+
+    book.save()
+    shutil.copy(lab.work / "habits.ipynb", lab.work / "habits-too.ipynb")
+    saved = page.locator(f".tbq-static-{ITEM}")
+    assert saved.count() == 1 and not saved.is_visible(), "the live card stands for its copy"
+    book.command("docmanager:open", '{path: "habits-too.ipynb", factory: "Notebook", options: {mode: "split-right"}}')
+    page.wait_for_function(f"document.querySelectorAll('.tbq-static-{ITEM}').length == 2")
+    page.wait_for_timeout(500)
+    assert [one.is_visible() for one in saved.all()] == [False, True], "a notebook not run shows its saved cards"
