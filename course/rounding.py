@@ -32,15 +32,19 @@ def keep_bits(x: Tensor, bits: int) -> Tensor:
 
     Infinities and NaN stay. Raises ValueError for another number of bits.
     """
-    if not 1 <= bits <= 23:
-        raise ValueError(f"a float32 mantissa can be cut to 1 to 23 bits, not to {bits!r}")
-    x = x.to(torch.float32).contiguous()
-    dropped = 23 - bits
+    x, dropped = _float32(x, bits), 23 - bits
     if not dropped:
         return x.clone()
     raw = x.view(torch.int32)
     half = (1 << (dropped - 1)) - 1 + ((raw >> dropped) & 1)
     cut = ((raw + half) & ~((1 << dropped) - 1)).view(torch.float32)
+    return torch.where(torch.isfinite(x), cut, x)
+
+
+def cut_bits(x: Tensor, bits: int) -> Tensor:
+    """``x`` as float32 with all but ``bits`` stored bits of its mantissa (1 to 23) set to 0: towards zero."""
+    x = _float32(x, bits)
+    cut = (x.view(torch.int32) & ~((1 << (23 - bits)) - 1)).view(torch.float32)
     return torch.where(torch.isfinite(x), cut, x)
 
 
@@ -75,6 +79,12 @@ def pattern(number: float, name: str) -> tuple[str, str, str]:
         text = f"{raw:032b}"
     end = 1 + shape.exponent
     return text[0], text[1:end], text[end:end + shape.mantissa]
+
+
+def _float32(x: Tensor, bits: int) -> Tensor:
+    if not 1 <= bits <= 23:
+        raise ValueError(f"a float32 mantissa can be cut to 1 to 23 bits, not to {bits!r}")
+    return x.to(torch.float32).contiguous()
 
 
 def _known(name: str) -> None:

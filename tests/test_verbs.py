@@ -129,10 +129,10 @@ def test_an_untouched_stub_is_no_attempt(capsys):
     assert "not attempted" in said and "opens after an attempt" in said and "Hint 1" not in said
 
 
-def synthetic(monkeypatch, winner, bet=BET):
+def synthetic(monkeypatch, winner, bet=BET, live=True):
     """Let the experiment of the bet return a record that names ``winner``."""
     experiment = base.get(state.now.bank[bet].experiment)
-    record = Record(experiment.name, experiment.version, experiment.lesson, {"device": "cpu"}, [{"x": 1}], live=True)
+    record = Record(experiment.name, experiment.version, experiment.lesson, {"device": "cpu"}, [{"x": 1}], live=live)
     changed = {**vars(experiment), "settles": lambda record: {bet: winner}, "draw": None,
                "finding": lambda record: {"en": "A finding.", "zh": "一个发现。"}}
     monkeypatch.setitem(base.REGISTRY, experiment.name, base.Experiment(**changed))
@@ -240,9 +240,24 @@ def test_claims_keep_own_numbers_recordings_and_open_ends_apart(monkeypatch, cap
     shown("05-winners", True, "Inconclusive: too few rows came back.")
     course.finish()
     said = capsys.readouterr().out
-    own, _, replayed = said.partition("from recordings")
-    assert "Measured here." in own.partition("your own numbers")[2] and "Measured there." in replayed.partition("not on")[0]
-    assert "Inconclusive" not in said
+    own, _, rest = said.partition("Measured on another machine")
+    replayed, _, unsettled = rest.partition("Not settled by this run")
+    assert "Measured here." in own.partition("your own numbers")[2]
+    assert "Measured there. (" in replayed and "Inconclusive" in unsettled
+
+
+@pytest.mark.parametrize("winner, live, head", [
+    ("a", True, "with your own numbers"), ("a", False, "Measured on another machine"), (None, True, "Not settled by this run"),
+])
+def test_finish_tells_own_numbers_from_replays_and_from_what_is_open(winner, live, head, monkeypatch, capsys):
+    synthetic(monkeypatch, winner, live=live)
+    monkeypatch.setattr(state.now, "records", {})
+    course.lesson("05_cudnn_benchmark")
+    course.observe("05-primitive-cache")
+    capsys.readouterr()
+    course.finish()
+    said = capsys.readouterr().out.splitlines()
+    assert head in said[said.index("• A finding.") - 1]
 
 
 def test_finish_names_flags_left_changed_and_the_next_lesson(capsys):

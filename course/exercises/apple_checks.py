@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -161,7 +162,7 @@ def check_script(script: Any) -> Verdict:
                                   "变量设了，但在导入之后：库早就看过了。"))
         return incorrect(both(f"When torch is imported, `{FALLBACK}` is not set. Mind the spelling.",
                               f"导入 torch 时 `{FALLBACK}` 没有设置。留意拼写。"))
-    if not seen["value"].strip().isdigit() or int(seen["value"]) == 0:
+    if not re.fullmatch(r"\s*[+-]?\d+\s*", seen["value"]) or int(seen["value"]) == 0:
         return incorrect(both(f"At import it holds {seen['value']!r}. PyTorch reads it as a whole number, and 0 is off: "
                               f"write \"1\".",
                               f"导入时它的值是 {seen['value']!r}。PyTorch 把它当整数读，0 表示关：请写 \"1\"。"))
@@ -188,6 +189,9 @@ def check_seconds(seconds_since_start: Callable[[Any], Any]) -> Verdict:
         if not torch.equal(stamps, kept):
             return incorrect(both("The tensor that came in was changed. Subtract without the trailing underscore.",
                                   "传进来的张量被改掉了。请不要用带下划线的原地减法。"))
+        if got.dtype not in (torch.float32, torch.float64):
+            return incorrect(both(f"float32 is wanted, not {got.dtype}: it has too few digits, or none behind the point.",
+                                  f"要的是 float32，不是 {got.dtype}：它的有效数字太少，或者根本存不了小数。"))
         errors = got.double() - torch.tensor(gaps, dtype=torch.float64)
         off = float(errors.abs().max())
         if off > 1e-3 and float((errors - errors[0]).abs().max()) < 1e-3:

@@ -200,6 +200,13 @@ def check_without_onednn(without_onednn: Callable[[Callable[[], Any]], Any]) -> 
 
 def check_losing(losing: Any) -> Verdict:
     """Accept on evidence: time(on) / time(off) above 1, enough rounds, and oneDNN really ran in the call."""
+    from torch.backends import mkldnn
+
+    if not mkldnn.is_available():
+        return inconclusive(both("This build of PyTorch has no oneDNN, so nothing can lose by it here. In `09-one-step`, "
+                                 "replayed above, a call loses; `solution(\"09-make-it-lose\")` shows how to prove it.",
+                                 "这个 PyTorch 不带 oneDNN，在这里没有什么会因它变慢。上面回放的 `09-one-step` 里就有输掉的调用；"
+                                 "`solution(\"09-make-it-lose\")` 展示怎么证明。"))
     try:
         call, race = losing["call"], losing["race"]
         low, high, rounds = (float(_field(race, name)) for name in ("low", "high", "rounds"))

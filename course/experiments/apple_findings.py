@@ -264,8 +264,8 @@ def fallback_price(record: Any) -> Text:
                      "区间有重叠，这次定不了胜负；等机器空闲时再试。")
     en = "; ".join(f"{OPS[r['op']]['en']}: {r['ratio']:.2f} [{r['low']:.2f}, {r['high']:.2f}]" for r in record.rows)
     zh = "；".join(f"{OPS[r['op']]['zh']}：{r['ratio']:.2f} [{r['low']:.2f}, {r['high']:.2f}]" for r in record.rows)
-    return both(f"Simulated on the CPU: time between two copies over time alone. {en}.{doubt['en']}",
-                f"在 CPU 上模拟：夹在两次拷贝之间的耗时 ÷ 单独的耗时。{zh}。{doubt['zh']}")
+    return both(f"Simulated on one CPU thread: time between two copies over time alone. {en}.{doubt['en']}",
+                f"在单个 CPU 线程上模拟：夹在两次拷贝之间的耗时 ÷ 单独的耗时。{zh}。{doubt['zh']}")
 
 
 def draw_fallback_price(record: Any, ax: Any) -> None:

@@ -2,7 +2,7 @@
 
 The CPU ones round the inputs of a product as TF32 would (``course.rounding``) or ask the real switches in new
 processes. The CUDA ones measure error, kernels and speed on the GPU. Sentences and pictures stand in
-``precision_findings``, ``precision_tree_findings`` and ``precision_findings_cuda``.
+``precision_findings``, ``precision_findings_documented``, ``precision_tree_findings`` and ``precision_findings_cuda``.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from torch import Tensor
 from course import flags
 from course.experiments import precision_findings as say
 from course.experiments import precision_findings_cuda as gpu
+from course.experiments import precision_findings_documented as page
 from course.experiments import precision_tree_findings as told
 from course.experiments.base import Budget, experiment
 from course.experiments.new_process import rows_of
 from course.i18n import both
-from course.rounding import keep_bits, product, relative_error, rounded
+from course.rounding import cut_bits, keep_bits, product, relative_error, rounded
 
 LESSON = "07_precision"
 PROBES = "course.experiments.precision_probes"
@@ -181,6 +182,23 @@ def _bf16_units() -> str:
     tests = [getattr(torch.cpu, name, None) for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported")]
     known = [test() for test in tests if callable(test)]
     return "unknown" if not known else "yes" if any(known) else "no"
+
+
+@experiment(name="07-documented", lesson=LESSON, version=1, needs="cpu", seconds=10,
+            title=both("PyTorch's documentation measured an A100: do its inputs look rounded, or cut off?",
+                       "PyTorch 文档在 A100 上测过一次：它的输入像是舍入的，还是截断的？"),
+            finding=page.documented, draw=page.draw_documented, settles=page.settle_documented)
+def documented(budget: Budget) -> list[dict]:
+    """Typical error of an entry of randn(., 10240) @ randn(10240, .), inputs rounded or cut to 10 bits of mantissa."""
+    rows = []
+    for seed in budget.loop(range(9), desc=both("draws", "抽样")):
+        random = torch.Generator().manual_seed(seed)
+        a, b = torch.randn(96, page.SIDE, generator=random), torch.randn(page.SIDE, 96, generator=random)
+        exact = a.double() @ b.double()
+        for way, shorten in (("rounded", keep_bits), ("cut", cut_bits)):
+            wrong = (shorten(a, 10) @ shorten(b, 10)).double() - exact
+            rows.append({"seed": seed, "way": way, "typical": wrong.square().mean().sqrt().item()})
+    return rows
 
 
 # --- the real switches, in new processes ------------------------------------------------------------------

@@ -121,14 +121,15 @@ def selectors(budget: Budget) -> list[dict]:
 
 # --- the price of moving ----------------------------------------------------------------------------------
 
-@experiment(name="08-fallback-price", lesson=LESSON, version=1, needs="cpu", seconds=9,
+@experiment(name="08-fallback-price", lesson=LESSON, version=2, needs="cpu", seconds=9,
             title=both("A simulated fallback on the CPU: copy there, compute, copy back",
                        "在 CPU 上模拟回退：拷过去、计算、拷回来"),
             finding=say.fallback_price, draw=say.draw_fallback_price, settles=say.settle_fallback_price)
 def fallback_price(budget: Budget) -> list[dict]:
-    """Time of an operation between two copies over the operation alone: one quick, one slow."""
+    """Time of an operation between two copies over the operation alone, on one thread: one quick, one slow."""
     from course.timing import compare
 
+    torch.set_num_threads(1)
     big, small = torch.randn(4_000_000), torch.randn(160, 160)
     cases = {"relu": (big, torch.relu), "svd": (small, torch.linalg.svdvals)}
     rows = []

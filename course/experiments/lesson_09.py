@@ -21,7 +21,7 @@ from course.experiments import onednn_ladder_findings as ladder
 from course.experiments import onednn_route_findings as way
 from course.experiments.base import Budget, experiment
 from course.experiments.new_process import rows_of
-from course.experiments.onednn_probes import ROUTES, layers, routes_of, typical_log
+from course.experiments.onednn_probes import ROUTES, layers, logged, routes_of, typical_log
 from course.i18n import both
 from course.onednn_log import log_of, on_off, time_in
 
@@ -84,6 +84,15 @@ def where_time(budget: Budget) -> list[dict]:
             if not found:
                 rows.append({"layer": layer, "primitive": "", "implementation": "", "lines": 0, "logged_ms": 0.0})
     return rows
+
+
+@experiment(name="09-logs", lesson=LESSON, version=1, needs="mkldnn", seconds=2,
+            title=both("The raw log of a few calls", "几次调用的原始日志"),
+            finding=say.logs, draw=say.draw_logs)
+def logs(budget: Budget) -> list[dict]:
+    """Lines as oneDNN prints them, for readers whose PyTorch has no oneDNN (course.onednn_log.recorded_log)."""
+    with torch.inference_mode():
+        return logged()
 
 
 def _chains() -> dict[str, Callable[[], Any]]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from course.experiments.search_findings import NOTHING
+from course.experiments.search_findings import NOTHING, tiles
 from course.i18n import Text, both, t
+from course.onednn_log import parse
 
 SAME = 0.02  # within 2 % of the time counts as the same
 
@@ -168,6 +169,26 @@ def draw_where_time(record: Any, ax: Any) -> None:
     ax.set_xticks([0, 0.25, 0.5, 0.75, 1.0], ["0 %", "25 %", "50 %", "75 %", "100 %"])
     ax.grid(axis="y", visible=False)
     ax.set_xlabel(t("share of the logged time of one call", "占一次调用日志时间的比例"))
+
+
+# --- 09-logs ----------------------------------------------------------------------------------------------
+
+def _of_conv(record: Any) -> list[Any]:
+    return parse("\n".join(row["line"] for row in record.rows if row["call"] == "conv"))
+
+
+def logs(record: Any) -> Text:
+    found = _of_conv(record)
+    if not found:
+        return NOTHING
+    reorders = sum(line.primitive == "reorder" for line in found)
+    return both(f"One convolution left {len(found)} lines, {reorders} of them reorders.",
+                f"一次卷积留下 {len(found)} 行日志，其中 {reorders} 行是重排。")
+
+
+def draw_logs(record: Any, ax: Any) -> None:
+    tiles(ax, [(line.primitive, f"{line.implementation}    {line.time_ms:.3g} ms", line.primitive != "reorder")
+               for line in _of_conv(record)])
 
 
 def two_kinds(ax: Any, colours: Sequence[str]) -> None:

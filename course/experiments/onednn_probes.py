@@ -53,6 +53,24 @@ def typical_log(call: Call, calls: int = 9) -> list[dict[str, Any]]:
             for name in dict.fromkeys(one.primitive for one in first)]
 
 
+def logged() -> list[dict[str, str]]:
+    """Raw lines, on one thread: a convolution, four sizes with creation lines, an LSTM of one and of 64 steps.
+
+    Of the convolution and the LSTM the quickest of nine logged calls, which other programs disturbed least.
+    """
+    def quickest(call: Call) -> Log:
+        call()
+        return min((log_of(call) for _ in range(9)), key=time_in)
+
+    conv, lstm, image = nn.Conv2d(16, 32, 3, padding=1), nn.LSTM(128, 256), torch.randn(8, 16, 64, 64)
+    logs = {"conv": quickest(lambda: conv(image))}
+    for number, x in enumerate((torch.zeros(8, 16, size, size) for size in (33, 47, 33, 47)), start=1):
+        logs[f"cache {number}"] = log_of(lambda x=x: conv(x), creation=True)
+    for steps, x in {steps: torch.randn(steps, 1, 128) for steps in (1, 64)}.items():
+        logs[f"lstm {steps}"] = quickest(lambda x=x: lstm(x))
+    return [{"call": call, "line": line} for call, log in logs.items() for line in log.raw]
+
+
 # --- routes -----------------------------------------------------------------------------------------------
 
 # case: input shape, weight shape, options of conv2d, dtype

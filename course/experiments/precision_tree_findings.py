@@ -118,7 +118,8 @@ def draw_mixing(record: Any, ax: Any) -> None:
     seen = {(row["wrote"], row["read"]): row["outcome"] for row in record.rows}
     cells = [[(t("raises", "抛异常") if seen[line, column] == "raises" else seen[line, column],
                seen[line, column] == "raises") for column in columns] for line in lines]
-    words = [t("nothing", "什么都没写") if line == "nothing" else line.replace(", then ", ",\n").replace(
+    words = [t("nothing", "什么都没写") if line == "nothing" else line.replace(
+        "allow_tf32 = True, then ", "cuda.matmul: allow_tf32 =\nTrue, then ").replace(
         "set_float32_matmul_precision(high)", "set_float32_matmul_\nprecision(high)") for line in lines]
     table(ax, words, [column.replace(".allow", ".\nallow").replace("matmul_", "matmul_\n") for column in columns],
           cells)

@@ -83,19 +83,23 @@ OPEN = ("Inconclusive", "尚无结论")
 
 
 def _claims() -> list[str]:
-    """What the learner can now claim: what this kernel measured, and apart from it what it replayed."""
+    """What the learner can now claim: measured here, replayed, and what this run could not settle, told apart."""
     from course.experiments import base
     from course.figures import show
 
-    own, seen = [], []
+    own, replayed, unsettled = [], [], []
     for name, record in state.now.records.items():
-        shown = show(record, base.get(name))
-        if record.rows and not any(word in shown.sentence for word in OPEN):
-            source = "" if record.live else t(f" ({shown.label})", f"（{shown.label}）")
-            (own if record.live else seen).append(f"• {shown.sentence}{source}")
-    heads = (t("🏁 **Claims you can now make, with your own numbers:**", "🏁 **现在你可以用自己的数据说：**"),
-             t("📼 **And from recordings, not your own numbers:**", "📼 **还有来自录制的，不是你自己的数据：**"))
-    return [line for head, found in zip(heads, (own, seen), strict=True) if found for line in (head, *found)]
+        if not record.rows:
+            continue
+        experiment = base.get(name)
+        shown = show(record, experiment)
+        source = "" if record.live else t(f" ({shown.label})", f"（{shown.label}）")
+        undecided = None in experiment.settles(record).values() or any(word in shown.sentence for word in OPEN)
+        (unsettled if undecided else own if record.live else replayed).append(f"• {shown.sentence}{source}")
+    heads = ((t("🏁 **Claims you can now make, with your own numbers:**", "🏁 **现在你可以用自己的数据说：**"), own),
+             (t("📼 **Measured on another machine, replayed here:**", "📼 **在别的机器上测得，在这里回放：**"), replayed),
+             (t("❔ **Not settled by this run, so no claim yet:**", "❔ **这次没有定论，还不能拿来说：**"), unsettled))
+    return [line for head, lines in heads if lines for line in (head, *lines)]
 
 
 def _schedule() -> str:

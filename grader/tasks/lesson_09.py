@@ -102,7 +102,8 @@ def _supported(report: dict, on: list[float], off: list[float]) -> bool:
     if not (_positive(low) and _positive(high) and low <= high) or fits is None:
         return False
     middle = statistics.median(a / b for a, b in zip(on, off, strict=True))
-    return fits(low, high) and low * 0.999 <= middle <= high * 1.001
+    same_code = report.get("lines") == 0 and report["claim"] == "undecided"  # an interval off 1 is then only noise
+    return (same_code or fits(low, high)) and low * 0.999 <= middle <= high * 1.001
 
 
 TASKS = [

@@ -44,7 +44,7 @@ observe("07-neighbours")
 # %%
 from course.figures.bits import show_bits
 
-show_bits(1000.2)
+show_bits(1000.7)
 # %%
 explain("07-dtype")
 explain("07-formats")
@@ -56,11 +56,11 @@ explain("07-formats")
 # ```text
 #  float32 in memory          float32 in memory
 #        |                          ^
-#  cut to 10 bits ---> multiply ---> add up
+#  keep 10 bits -----> multiply ---> add up
 #                      (exact)      (float32)
 # ```
-# So a CPU can play TF32: round the inputs, multiply in float32. That is what this lesson does. Whether a GPU drops the
-# bits by rounding to the nearest or by cutting is its own affair; on a GPU, `07-depth-cuda` sets the two side by side.
+# So a CPU can play TF32: round the inputs, multiply in float32. That is what this lesson does. Does a GPU really round,
+# or cut the bits off? Near the end you decide that, without a GPU.
 # %% [markdown] zh
 # ## TF32 动的是输入，不是累加
 #
@@ -68,10 +68,10 @@ explain("07-formats")
 # ```text
 #  内存里的 float32            内存里的 float32
 #        |                          ^
-#   砍到 10 位 ------> 相乘 ------> 累加
+#   留下 10 位 ------> 相乘 ------> 累加
 #                    （精确）     （float32）
 # ```
-# 所以 CPU 也能扮演 TF32：先舍入输入，再用 float32 相乘。本课就是这么做的。GPU 丢位时是舍入到最近还是直接截断，由它自己决定；有 GPU 时，`07-depth-cuda` 会把两者放在一起比。
+# 所以 CPU 也能扮演 TF32：先舍入输入，再用 float32 相乘。本课就是这么做的。GPU 丢位时到底是舍入，还是直接截断？快结束时由你来判定，不需要 GPU。
 # %%
 import torch
 from course.rounding import product, relative_error
@@ -82,18 +82,18 @@ for name in ("float32", "tf32", "bfloat16"):
     print(name, f"{relative_error(product(a, b, name), exact):.1e}")
 explain("07-exact-products")
 # %% [markdown] en
-# ## Worked example: 1000.2 by hand
+# ## Worked example: 1000.7 by hand
 #
 # Split the number into fraction and exponent, keep 11 bits of the fraction (10 are stored, one stands in front), put it
 # together again. Only the fraction is touched.
 # %% [markdown] zh
-# ## 示范：手算 1000.2
+# ## 示范：手算 1000.7
 #
 # 把数拆成小数和指数，小数保留 11 位（存 10 位，前面还有 1 位），再拼回去。动的只有小数部分。
 # %%
 import math
 
-fraction, exponent = math.frexp(1000.2)
+fraction, exponent = math.frexp(1000.7)
 whole = round(fraction * 2 ** 11)
 print(fraction, exponent, whole, math.ldexp(whole, exponent - 11))
 explain("07-spacing")
@@ -145,7 +145,7 @@ explain("07-bf16-reduction")
 # ## So far, and who did it?
 #
 # - TF32: the reach of float32, the digits of float16, no dtype. ✂️
-# - Only inputs are cut. Sums stay float32, else counting stops.
+# - Only inputs lose bits. Sums stay float32, else counting stops.
 # - For random inputs the relative error does not care about length.
 #
 # A float walks into a GPU with 23 bits and comes out with 23. “Lost anything?” “How would I know? They gave me zeros
@@ -156,7 +156,7 @@ explain("07-bf16-reduction")
 # ## 小结，然后：是谁干的？
 #
 # - TF32：float32 的范围，float16 的位数，不是 dtype。✂️
-# - 砍的只有输入。累加仍是 float32，否则连数数都会停。
+# - 丢位的只有输入。累加仍是 float32，否则连数数都会停。
 # - 随机输入时，相对误差与求和长度无关。
 #
 # 一个 float 带着 23 位走进 GPU，出来还是 23 位。“丢东西没有？”“不好说，找零全是 0。”
@@ -275,19 +275,39 @@ predict("07-bet-onednn")
 observe("07-onednn")
 explain("07-2080")
 # %% [markdown] en
-# ## The real thing: error, kernels, speed
+# ## A number that somebody else measured
 #
-# Who computes in TF32 under seven settings, old words and new; whether our simulation tells the truth; kernel names;
-# half precision and its reductions; and the clock. Without a GPU: a recording, or an honest gap.
+# You need no GPU to question one. PyTorch's documentation prints what an A100 did with `a @ b`, both 10,240 × 10,240,
+# random numbers around 0:
+#
+# | | time | largest error |
+# |---|---|---|
+# | float32 | 0.11 s | 0.0031 |
+# | TF32 | 0.016 s | 0.1747 |
+#
+# And it contradicts itself: inputs are “rounded” on one page, on another “only the first 10 bits … are read”. Which page
+# is right? Our rounding can be compared with that number, and so can cutting.
 # %% [markdown] zh
-# ## 来真的：误差、kernel、速度
+# ## 别人测的一个数
 #
-# 七种设置（新旧接口都有）下，谁在用 TF32；我们的模拟靠不靠谱；kernel 的名字；半精度及其归约；最后看耗时。没有 GPU 就看回放，没有回放就如实留白。
+# 没有 GPU，也能盘问 GPU。PyTorch 文档印着 A100 计算 `a @ b` 的结果（都是 10,240 × 10,240，0 附近的随机数）：
+#
+# | | 耗时 | 最大误差 |
+# |---|---|---|
+# | float32 | 0.11 s | 0.0031 |
+# | TF32 | 0.016 s | 0.1747 |
+#
+# 而文档自相矛盾：一页说输入被“舍入”，另一页说“只读取前 10 位”。哪页对？拿这个数去比我们的舍入，也比一比截断。
 # %%
+predict("07-bet-page")
+explain("07-tera")
 predict("07-bet-speed")
 # %%
-for name in ("07-speed-cuda", "07-who-cuda", "07-depth-cuda", "07-kernels-cuda", "07-reduction-cuda"):
-    observe(name)
+observe("07-documented")
+# en: with an NVIDIA GPU: your own speed, settings, errors, kernels
+# zh: 有 NVIDIA GPU 时：你自己的速度、各种设置、误差、kernel
+observe(["07-speed-cuda", "07-who-cuda", "07-depth-cuda",
+         "07-kernels-cuda", "07-reduction-cuda"])
 # %% [markdown] en
 # ## Where nobody notices, and where it hurts
 #
@@ -357,7 +377,7 @@ explain("05-flags-trap")
 # %% [markdown] en
 # ## Claims you can now make
 #
-# - TF32 cuts **inputs** to 10 bits. No dtype shows it; a float64 reference does.
+# - TF32 rounds **inputs** to 10 bits. No dtype shows it; a float64 reference does.
 # - By default cuDNN may use it, matrix products may not. One tree decides; the nearest value on the way up wins.
 # - Choose **one** language, old or new, and read back what you set.
 # - A permission helps only where the hardware has the units.
@@ -367,7 +387,7 @@ explain("05-flags-trap")
 # %% [markdown] zh
 # ## 现在你可以这样说
 #
-# - TF32 把**输入**砍到 10 位。dtype 上看不出来，和 float64 的参考一比就知道。
+# - TF32 把**输入**舍入到 10 位。dtype 上看不出来，和 float64 的参考一比就知道。
 # - 默认情况下 cuDNN 准用，矩阵乘不准。一棵树决定一切，往上走最先遇到的值说了算。
 # - 新旧接口选**一种**，设完读回来确认。
 # - 许可要有硬件单元才用得上。

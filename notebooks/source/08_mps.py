@@ -341,15 +341,15 @@ explain("08-same-seed")
 # ## The real thing: six experiments for a Mac
 #
 # Speed against the CPU, copies, the fence, the fallback before and after the import, float64 with its exact error,
-# equal bits. Without an Apple GPU: a recording, or an honest gap.
+# equal bits. Without an Apple GPU: a recording, or an honest gap. You miss the numbers, not the ideas: the price of
+# copies was `08-fallback-price`, the moment `08-env-when`, float64 `08-float32-loses`, the fence lesson 02.
 # %% [markdown] zh
 # ## 来真的：六个给 Mac 的实验
 #
-# 与 CPU 比快慢、拷贝、栅栏、导入前后设回退、float64 的确切错误、逐位相同。没有苹果 GPU 就看回放，没有回放就如实留白。
+# 与 CPU 比快慢、拷贝、栅栏、导入前后设回退、float64 的确切错误、逐位相同。没有苹果 GPU 就看回放，没有回放就如实留白。缺的是数字，不是道理：拷贝的代价见 `08-fallback-price`，时机见 `08-env-when`，float64 见 `08-float32-loses`，栅栏见第 02 课。
 # %%
-for name in ("08-speed-mps", "08-transfer-mps", "08-fence-mps",
-             "08-fallback-mps", "08-float64-mps", "08-repeat-mps"):
-    observe(name)
+observe(["08-speed-mps", "08-transfer-mps", "08-fence-mps",
+         "08-fallback-mps", "08-float64-mps", "08-repeat-mps"])
 # %% [markdown] en
 # ## Four myths, and what speaks against them
 #

@@ -1,8 +1,8 @@
 # %% [markdown] en
 # # What does oneDNN do on my CPU?
 #
-# **50 minutes.** Before it: lessons 01 and 02 (05 helps). Everything runs live on a CPU with oneDNN in its PyTorch; a
-# build without it says so.
+# **50 minutes.** Before it: lessons 01 and 02 (05 helps). Everything runs live on a CPU with oneDNN in its PyTorch. A
+# build without it replays what another machine recorded, experiments and logs.
 #
 # You will be able to
 # - read oneDNN's own log line by line, and say where the time goes,
@@ -11,7 +11,7 @@
 # %% [markdown] zh
 # # oneDNN 在我的 CPU 上做什么？
 #
-# **50 分钟。** 先修：第 01、02 课（学过 05 更好）。只要 PyTorch 带 oneDNN，全部内容都能在 CPU 上实测；不带的话会直说。
+# **50 分钟。** 先修：第 01、02 课（学过 05 更好）。只要 PyTorch 带 oneDNN，全部内容都能在 CPU 上实测；不带的话，实验和日志都用别的机器的录制来回放。
 #
 # 学完之后，你能够：
 # - 逐行读懂 oneDNN 自己的日志，说清时间花在哪里；
@@ -80,12 +80,14 @@ review("09-rnn-family")
 # oneDNN 把“为某个形状准备好的一个操作”叫作 **primitive**（原语）。只要你要求，它每执行一个 primitive 就写一行：用 `torch.backends.mkldnn.verbose`，或启动前设 `ONEDNN_VERBOSE=1`。`log_of` 执行一次调用，把这些行读成表。原始的行长这样：
 # %%
 from torch import nn
-from course.onednn_log import log_of
+from course.onednn_log import log_of, recorded_log
 
 torch.set_grad_enabled(False)
 conv, image = nn.Conv2d(16, 32, 3, padding=1), torch.randn(8, 16, 64, 64)
 conv(image)
-log = log_of(lambda: conv(image))
+# en: recorded_log: only where this PyTorch has no oneDNN
+# zh: recorded_log：只在这个 PyTorch 不带 oneDNN 时才用
+log = log_of(lambda: conv(image)) or recorded_log("conv")
 print(*log.raw, sep="\n\n")
 log
 # %% [markdown] en
@@ -182,8 +184,9 @@ check("09-reorder-share")
 #
 # 第一笔马上就能看：把下面的单元格运行**两遍**。第二遍会怎么说？
 # %%
-for size in (33, 47, 33, 47):
-    seen = log_of(lambda: conv(torch.zeros(8, 16, size, size)), creation=True)
+for visit, size in enumerate((33, 47, 33, 47), start=1):
+    seen = (log_of(lambda: conv(torch.zeros(8, 16, size, size)), creation=True)
+            or recorded_log(f"cache {visit}"))
     print(size, [line.event for line in seen if line.primitive == "convolution"])
 explain("09-cache")
 # %%
@@ -323,15 +326,16 @@ explain("09-bits-why")
 #
 # 现在你会读日志了。两种调用都在这里，看看重排的格式和时间。
 # %%
+from IPython.display import display
 from course.onednn_log import time_in
 
 lstm = nn.LSTM(128, 256)
 for steps in (1, 64):
     sequence = torch.randn(steps, 1, 128)
     lstm(sequence)
-    seen = log_of(lambda: lstm(sequence))
+    seen = log_of(lambda: lstm(sequence)) or recorded_log(f"lstm {steps}")
     print(steps, {name: round(time_in(seen, name), 3) for name in ("reorder", "rnn")}, "ms")
-    print(seen)
+    display(seen)
 explain("09-step-why")
 # %% [markdown] en
 # ## Make it lose

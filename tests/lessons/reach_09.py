@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from course.exercises.onednn_checks import report_line
 from tests.lessons.test_lesson_09_records import race_rows, ratio, rungs, steps
 
 
@@ -35,6 +36,7 @@ ROWS = {
 }
 SHOWN = {
     "09-isa-ladder": rungs((10.0, 10.2), (5.0, 5.1)),
+    "09-logs": [{"call": "conv", "line": report_line("reorder", 0.1)}, {"call": "conv", "line": report_line("convolution", 1.5)}],
     "09-one-step": steps("slower", "undecided", "faster"),
     "09-threads": [{"size": size, "threads": 2, **ratio("slower"), "one_ms": 1.0, "all_ms": 1.5}
                    for size in ("small", "large")],

@@ -13,7 +13,7 @@ from course.exercises import all_exercises, judge
 from course.exercises.precision_checks import TREE_CASES
 from course.figures.bits import show_bits
 from course.quiz.bank import Bank
-from course.rounding import FORMATS, keep_bits, pattern, product, relative_error, rounded
+from course.rounding import FORMATS, cut_bits, keep_bits, pattern, product, relative_error, rounded
 from grader.tasks import lesson_07
 from tests.lessons.losing import lost_parts
 
@@ -43,10 +43,20 @@ def test_ties_go_to_even_and_odd_values_stay():
     assert torch.equal(keep_bits(x, 23), x) and keep_bits(x, 23) is not x
 
 
+def test_cutting_goes_towards_zero_and_drops_the_rest():
+    x = torch.tensor([1.9999, -1.9999, 1000.7, 3.0, float("inf"), -0.0])
+    assert cut_bits(x, 10).tolist() == [2 - 2.0**-10, -2 + 2.0**-10, 1000.5, 3.0, float("inf"), 0.0]
+    y = torch.randn(1000)
+    assert (cut_bits(y, 7).abs() <= y.abs()).all() and torch.equal(cut_bits(y, 23), y)
+    assert cut_bits(torch.tensor(float("nan")), 3).isnan()
+
+
 @pytest.mark.parametrize("bits", [0, 24])
 def test_an_impossible_number_of_bits_is_named(bits):
     with pytest.raises(ValueError, match="1 to 23"):
         keep_bits(torch.ones(1), bits)
+    with pytest.raises(ValueError, match="1 to 23"):
+        cut_bits(torch.ones(1), bits)
     with pytest.raises(ValueError, match="there is no format"):
         rounded(torch.ones(1), "fp8")
 
@@ -137,6 +147,17 @@ def test_typical_answers_get_what_they_deserve(exercise_id, source, state):
     before = flags.read()
     assert state_of(exercise_id, source) == state
     assert flags.read() == before
+
+
+def test_the_reason_given_fits_the_mistake():
+    exercises = all_exercises()
+    own = judge(exercises["07-in-force"], lambda stored, leaf: stored[leaf])
+    assert "ask the next node" in own.messages[0]["en"]
+    root = judge(exercises["07-in-force"], lambda stored, leaf: next(
+        (stored[n] for n in ("root", leaf.split(".")[0], leaf) if stored[n] != "none"), "none"))
+    assert "root speaks last" in root.messages[0]["en"]
+    half = judge(exercises["07-make-it-lose"], {"ruined": (torch.ones(1, 1), torch.ones(1, 1)), "harmless": None})
+    assert half.state == "not attempted" and '"harmless" is still empty' in half.messages[0]["en"]
 
 
 NODES = {"root": lambda v: setattr(torch.backends, "fp32_precision", v),

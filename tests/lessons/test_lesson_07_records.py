@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from statistics import median
+
 import pytest
 import torch
 
 from course import flags
 from course.experiments import base
+from course.experiments import precision_findings_documented as page
 from course.experiments.lesson_07 import LESSON
 from course.experiments.new_process import rows_of
 from course.records import Record
@@ -43,7 +46,7 @@ def check_shown(experiment, record):
 EXPECTED = {"07-neighbours": {}, "07-error-vs-k": {"07-bet-k": "b"}, "07-counter": {"07-bet-counter": "c"},
             "07-solve": {"07-bet-solve": "b"}, "07-noise": {"07-bet-noise": "c"},
             "07-mixing": {"07-bet-mixing": "c"}, "07-tree": {"07-bet-default": "b"},
-            "07-no-op": {"07-bet-no-op": "b" if TREE else "c"}}
+            "07-no-op": {"07-bet-no-op": "b" if TREE else "c"}, "07-documented": {"07-bet-page": "a"}}
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -78,6 +81,26 @@ def test_the_cliff_is_there_and_the_mean_removes_it():
 def test_counters_stop_where_neighbours_lie_two_apart():
     last = {row["format"]: row["shown"] for row in base.run("07-counter", 60).rows}
     assert last == {"float32": 5000, "tf32": 2048, "float16": 2048, "bfloat16": 256}
+
+
+def test_the_number_of_the_documentation_is_foretold_by_rounding_alone():
+    found = base.run("07-documented", 60).rows
+    scale = page.largest_of(page.SIDE**2)
+    typical = {way: median(row["typical"] for row in found if row["way"] == way) for way in ("rounded", "cut")}
+    assert abs(scale * typical["rounded"] / page.LARGEST - 1) < 0.05 < 1 < scale * typical["cut"] / page.LARGEST - 1
+
+
+def test_the_largest_of_many_normal_errors_is_where_chance_puts_it():
+    torch.manual_seed(0)
+    beyond = (torch.randn(400, 4096).abs().amax(1) > page.largest_of(4096)).float().mean()
+    assert 0.4 < beyond < 0.6
+
+
+@pytest.mark.skipif(not TREE, reason="an older torch reads otherwise")
+def test_one_old_reading_does_not_notice_the_contradiction():
+    """What the card 07-read-raises says of the last line of the picture."""
+    read = {row["read"]: row["outcome"] for row in rows_of(PROBES, "mixing") if row["api"] == "both"}
+    assert read["get_float32_matmul_precision()"] == "high" and read["cuda.matmul.allow_tf32"] == "raises"
 
 
 @pytest.mark.skipif(not TREE, reason="before 2.13 the root did not reach cuDNN's leaves")

@@ -87,7 +87,7 @@ SET = "import os\nos.environ['PYTORCH_ENABLE_MPS_FALLBACK'] = {}\nimport torch\n
     ("from torch import nn\nimport os\nos.environ['PYTORCH_ENABLE_MPS_FALLBACK'] = '1'", "incorrect", "after"),
     ("import os\nos.environ['PYTORCH_MPS_FALLBACK'] = '1'\nimport torch", "incorrect", "spelling"),
     ("import os\nos.environ['PYTORCH_ENABLE_MPS_FALLBACK'] = '1'", "incorrect", "never imports"),
-    (SET.format("'0'"), "incorrect", "0 is off"), (SET.format("'True'"), "incorrect", "whole number"),
+    (SET.format("'-1'"), "correct", ""), (SET.format("'0'"), "incorrect", "0 is off"), (SET.format("'True'"), "incorrect", "whole number"),
     (SET.format("1"), "incorrect", "did not run"), (SET.format("'1'") + "import torch.nn as nn", "correct", "import"),
     (SET.format("'1'") + "model = torch.nn.Linear(2, 2).to('mps')\nprint(model(torch.zeros(2)))", "correct", ""),
     ("import os\nos.environ.setdefault('PYTORCH_ENABLE_MPS_FALLBACK', '1')\nfrom torch import nn", "correct", ""),
@@ -100,7 +100,7 @@ def test_the_script_is_run_and_watched(script, state, word):
 @pytest.mark.parametrize(("body", "state", "word"), [
     ("stamps.float() - stamps.float()[0]", "incorrect", "before the subtraction"),
     ("stamps - stamps[0]", "partly", "float64"), ("(stamps - stamps.min()).float()", "incorrect", "first entry"),
-    ("(stamps - stamps[0]).half()", "incorrect", "off by"), ("list(stamps)", "incorrect", "one tensor"),
+    ("(stamps - stamps[0]).half()", "incorrect", "torch.float16"), ("list(stamps)", "incorrect", "one tensor"),
     ("stamps.sub_(stamps[0].clone()).float()", "incorrect", "changed"), ("None", "not attempted", ""),
     ("stamps.sub(stamps[0]).to(torch.float32)", "correct", ""),
 ])

@@ -18,9 +18,9 @@ from course.experiments import base
 from course.experiments.lesson_09 import X86
 from course.experiments.onednn_probes import ROUTES, route, routes_of
 from course.i18n import set_language
-from course.onednn_log import parse
+from course.onednn_log import parse, recorded_log
 from course.quiz.bank import Bank
-from course.records import Record
+from course.records import Record, nearest
 from grader.project import Project
 from grader.tasks import lesson_09
 from tests.lessons.losing import lost_parts
@@ -117,6 +117,31 @@ def test_losing_is_accepted_on_evidence_and_with_a_witness():
     assert judge(all_exercises()["09-make-it-lose"], [1.2, 1.6]).state == "incorrect"
 
 
+def test_without_onednn_nothing_can_lose_and_that_is_said(monkeypatch):
+    monkeypatch.setattr(torch._C, "_has_mkldnn", False)
+    verdict = judge(all_exercises()["09-make-it-lose"], {"call": lambda: None, "race": SimpleNamespace(low=1, high=2, rounds=9)})
+    assert verdict.state == "inconclusive" and "no oneDNN" in verdict.messages[0]["en"]
+
+
+def test_without_onednn_a_recorded_log_is_read_and_named(monkeypatch, capsys):
+    assert bool(recorded_log("conv")) is (not torch.backends.mkldnn.is_available())
+    monkeypatch.setattr(torch._C, "_has_mkldnn", False)
+    calls = {call: recorded_log(call) for call in ("conv", *(f"cache {n}" for n in (1, 2, 3, 4)), "lstm 1", "lstm 64")}
+    assert "recorded on" in capsys.readouterr().out and all(calls.values())
+    assert {"reorder", "convolution"} == {line.primitive for line in calls["conv"]}
+    made = [line.event for n in (1, 2, 3, 4) for line in calls[f"cache {n}"] if line.primitive == "convolution"]
+    assert made == ["create:cache_miss", "exec"] * 2 + ["create:cache_hit", "exec"] * 2
+    assert "rnn" in {line.primitive for line in calls["lstm 64"]} and not recorded_log("no such call")
+
+
+def test_there_is_something_to_replay_where_this_build_has_no_onednn():
+    for name in NAMES:
+        if name != "09-threads":  # wants a quiet machine
+            record = nearest(name, {}, version=base.get(name).version)
+            assert record is not None and record.rows and record.complete, name
+            check_shown(base.get(name), record)
+
+
 @ONEDNN
 def test_the_losing_solution_runs():
     exercise = all_exercises()["09-make-it-lose"]
@@ -170,7 +195,8 @@ GOOD = {"layer": "Conv2d", "threads": 1, "lines": 3, "on_ms": [1.0] * 6, "off_ms
     ({}, 3), ({"claim": "slower"}, 2), ({"claim": "undecided"}, 2), ({"lines": 0}, 2), ({"lines": True}, 2),
     ({"on_ms": [1.0], "off_ms": [2.0]}, 1), ({"threads": 0}, 1), ({"low": 1.2, "high": 1.4, "claim": "slower"}, 2),
     ({"low": "0.48"}, 2), ({"low": 0.52, "high": 0.48}, 2), ({"on_ms": None, "lines": "many"}, 0),
-    ({"lines": 0, "claim": "undecided", "low": 0.4, "high": 1.1}, 3), ({"on_ms": [float("nan")] * 6}, 1),
+    ({"lines": 0, "claim": "undecided", "low": 0.4, "high": 1.1}, 3), ({"lines": 0, "claim": "undecided"}, 3),
+    ({"lines": 0, "claim": "undecided", "low": 0.6, "high": 0.7}, 2), ({"on_ms": [float("nan")] * 6}, 1),
 ])
 def test_the_report_is_judged_on_protocol(change, points):
     assert lesson_09.judge_report({**GOOD, **change}).points == points
@@ -227,7 +253,7 @@ BETS = {"09-on-off": {"09-bet-who"}, "09-layouts": {"09-bet-reorders"}, "09-rout
 
 @ONEDNN
 @pytest.mark.parametrize("name", ["09-one-step", "09-on-off", "09-where-time", "09-layouts", "09-routes",
-                                  "09-deterministic", "09-bits"])
+                                  "09-deterministic", "09-bits", "09-logs"])
 def test_live_experiments_run_and_leave_no_trace(name):
     before, threads = flags.read(), torch.get_num_threads()
     experiment, record = base.get(name), base.run(name, 4)
