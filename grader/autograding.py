@@ -26,6 +26,7 @@ from grader.marking import whole
 from grader.marking.step import STATE
 from grader.pipeline import Outcome, graded_notebook, outcomes
 from grader.project import ProjectError
+from grader.sandbox.launch import out_of_sight
 from grader.sandbox.limits import Limits
 
 Say = Callable[[str], None]
@@ -57,6 +58,8 @@ def autograde(course: Course, lesson: str, students: Iterable[str] | None = None
     read_rules(course.root)  # a fault in late.yaml is said before the first submission
     if not how.sandbox:
         say(UNSAFE)
+    else:
+        out_of_sight(course.root, Path(course.config.Exchange.root))
     if how.cluster is None:
         pool.prepare(how.jobs, how.sandbox)
     failed: dict[str, str] = {}

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from nbgrader import api, utils
+from nbgrader import api
 from nbgrader.api import (
     Assignment,
     Comment,
@@ -26,6 +26,7 @@ from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy import Table, func, insert, select, update
 from sqlalchemy.engine import Connection
 
+from grader.intake import moment_of
 from grader.project import Infrastructure
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class Book:
         """
         if unknown := sorted({*marked.scores} ^ {*self._grades}):
             raise Infrastructure(f"cells and gradebook do not match: {', '.join(unknown)}; release {self.lesson} again")
-        stamp = _time(when)
+        stamp = moment_of(when)
         with self._transaction() as db:
             _upsert(db, Student.__table__, {"id": marked.student}, {})
             values = {"timestamp": stamp} if stamp is not None else {}
@@ -149,11 +150,3 @@ def _upsert(db: Connection, table: Table, key: dict[str, Any], values: dict[str,
     if values:
         db.execute(update(table).where(table.c.id == found).values(values))
     return found
-
-
-def _time(when: str) -> Any:
-    """The time stamp as nbgrader keeps it (UTC without a zone), or None for none or a damaged one."""
-    try:
-        return utils.parse_utc(when.strip()) if when.strip() else None
-    except ValueError:
-        return None

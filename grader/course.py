@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from grader.names import fault
 from grader.nbgrader_config import FILE
 from grader.project import HERE, Project, ProjectError
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from nbgrader.api import Gradebook
     from nbgrader.apps.api import NbGraderAPI
 
+PRIVATE = ("source", "release", "submitted", "autograded", "feedback", "damaged")  # students may have accounts here
 OURS = "grader.project.Infrastructure: "
 
 
@@ -31,8 +33,11 @@ def init(
     overwritten.
     """
     root = root.resolve()
-    for folder in (root / "source", exchange or root / "exchange"):
-        folder.mkdir(parents=True, exist_ok=True)
+    (exchange or root / "exchange").mkdir(parents=True, exist_ok=True)
+    root.mkdir(parents=True, exist_ok=True)
+    for name in PRIVATE:
+        (root / name).mkdir(mode=0o700, exist_ok=True)
+    _private_file(root / "gradebook.db", b"")
     said = []
     config = root / "nbgrader_config.py"
     if config.exists():
@@ -50,12 +55,20 @@ def init(
         )
         said.append(f"wrote {config}")
     secret = root / "marking_secret"
-    if not secret.exists():
-        descriptor = os.open(secret, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(secrets.token_bytes(32))
+    if _private_file(secret, secrets.token_bytes(32)):
         said.append(f"wrote {secret}: hidden inputs are drawn with it; keep it to yourself")
     return said
+
+
+def _private_file(path: Path, data: bytes) -> bool:
+    """Write a file that only its owner may read; False, and nothing done, where there is one already."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return False
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+    return True
 
 
 class Course:
@@ -99,6 +112,13 @@ class Course:
 
     def submitted(self, lesson: str) -> list[str]:
         """The students whose submission of a checkpoint was collected."""
+        return [name for name in self._handed_in(lesson) if fault(name) is None]
+
+    def nobodys(self, lesson: str) -> list[str]:
+        """The folders with a submission whose names are not taken for a student's."""
+        return [name for name in self._handed_in(lesson) if fault(name) is not None]
+
+    def _handed_in(self, lesson: str) -> list[str]:
         return sorted(folder.parent.name for folder in (self.root / "submitted").glob(f"*/{lesson}"))
 
     def autograded(self, student: str, lesson: str) -> Path:

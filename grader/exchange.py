@@ -3,34 +3,57 @@
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 import tempfile
+from datetime import datetime
 from logging import Logger
 from pathlib import Path
+from typing import Any
 
 from nbgrader.exchange.default import ExchangeCollect
 from traitlets import Unicode
 
-from grader.intake import take_in
+from grader.intake import MOST_BYTES, MOST_FILES, moment_of, take_in
+from grader.names import fault
 from grader.project import HERE, Project
 
 
 class CollectChecked(ExchangeCollect):
     """``nbgrader collect`` that also takes in submissions without a notebook, which autograde would pass
-    over.
+    over, and leaves out, aloud, folders whose names are not those of a submission.
     """
 
     project_root = Unicode(str(HERE), help="The checkout with the checkpoints").tag(config=True)
 
+    def init_src(self) -> None:
+        super().init_src()
+        self.src_records = [record for record in self.src_records if record["username"] is not None]
+
+    def _path_to_record(self, path: str) -> dict[str, Any]:
+        """As nbgrader reads a folder's name; one that it would stop at, for the whole class, belongs to nobody."""
+        name = os.path.basename(path)
+        student, _, when, *_ = [*name.rsplit("+", 3), "", ""]
+        moment, wrong = moment_of(when), fault(student)
+        if moment is None or wrong:
+            self.log.error("%a is left out: %s", name, wrong or "there is no time in its name")
+            return {"username": None, "filename": name, "timestamp": datetime.min}
+        return {"username": student, "filename": name, "timestamp": moment}
+
     def copy_files(self) -> None:
-        super().copy_files()
         project, lesson = Project(Path(self.project_root)), self.coursedir.assignment_id
-        if project.checkpoint_source(lesson).exists():
-            for folder in sorted((Path(self.coursedir.root) / "submitted").glob(f"*/{lesson}")):
-                reason = take_in(Path(self.coursedir.root), project, lesson, folder.parent.name)
-                if reason is not None:
-                    self.log.warning("%s: %s", folder.parent.name, reason["en"])
+        if not project.checkpoint_source(lesson).exists():
+            return super().copy_files()
+        self._take_in(project, lesson)  # before nbgrader reads the time stamps of those that are there
+        super().copy_files()
+        self._take_in(project, lesson)
+
+    def _take_in(self, project: Project, lesson: str) -> None:
+        for folder in sorted((Path(self.coursedir.root) / "submitted").glob(f"*/{lesson}")):
+            if fault(folder.parent.name):
+                continue
+            reason = take_in(Path(self.coursedir.root), project, lesson, folder.parent.name)
+            if reason is not None:
+                self.log.warning("%s: %s", folder.parent.name, reason["en"])
 
     def do_copy(self, src: str, dest: str, log: Logger | None = None) -> None:
         """Copy one submission: regular files only, because whoever hands in can link to what only the collector may
@@ -38,24 +61,36 @@ class CollectChecked(ExchangeCollect):
         """
         with tempfile.TemporaryDirectory(prefix="course-collect-") as room:
             regular = Path(room) / "submission"
+            regular.mkdir()
             try:
                 if os.path.islink(src):
                     raise OSError("it is a link")
-                shutil.copytree(src, regular, ignore=_not_regular)
+                copy_regular(src, regular)
                 super().do_copy(str(regular), dest, log)
             except (OSError, RuntimeError) as error:  # shutil.Error is an OSError
-                self.log.error("%s could not be copied: %s", src, error)
+                self.log.error("%a could not be copied: %s", src, error)
                 os.makedirs(dest, exist_ok=True)
 
 
-def _not_regular(folder: str, names: list[str]) -> list[str]:
-    """Links, pipes, devices, and what is gone or closed to us."""
-    def regular(name: str) -> bool:
-        path = os.path.join(folder, name)
-        try:
-            kind = os.lstat(path).st_mode
-        except OSError:
-            return False
-        return (stat.S_ISREG(kind) or stat.S_ISDIR(kind)) and os.access(path, os.R_OK)
-
-    return [name for name in names if not regular(name)]
+def copy_regular(src: str, dest: Path) -> None:
+    """Copy what marking would use: regular files that can be read, of ``MOST_BYTES`` and ``MOST_FILES`` in all; of a
+    notebook that is larger so much that it is seen to be. Nothing is opened through a link, also where the student puts
+    one in a file's place at this very moment. Raises OSError.
+    """
+    left, files = MOST_BYTES, MOST_FILES
+    for folder, below, names, descriptor in os.fwalk(src, follow_symlinks=False):
+        below.sort()
+        place = dest / os.path.relpath(folder, src)
+        for name in sorted(names, key=lambda name: (not name.endswith((".ipynb", ".answers.json", "timestamp.txt")), name)):
+            try:
+                source = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=descriptor)
+            except OSError:  # a link, or closed to us
+                continue
+            with open(source, "rb") as file:
+                kind = os.fstat(source)
+                if not stat.S_ISREG(kind.st_mode) or not files or (kind.st_size > left and not name.endswith(".ipynb")):
+                    continue
+                place.mkdir(parents=True, exist_ok=True)
+                data = file.read(MOST_BYTES + 1)
+            (place / name).write_bytes(data)
+            left, files = left - min(len(data), left), files - 1

@@ -14,18 +14,22 @@ import shutil
 import stat
 import warnings
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
+from nbgrader.utils import parse_utc
 
 from course.i18n import Text, both
+from course.quiz.harvesting import crowded
 from grader.authoring.build import checkpoint_notebook
 from grader.authoring.publish import text_of
 from grader.project import Project
 
 MOST_BYTES = 20 << 20  # of one submission go into the sandbox
 MOST_FILES = 1000
+LONGEST_STAMP = 100  # characters; the parser takes minutes over megabytes
 MISSING = both("There was no notebook in the submission.", "提交里没有笔记本。")
 LINK = both("The notebook was a link to another file; links are not followed.", "笔记本是指向别处的链接；不跟随链接。")
 LARGE = both("The notebook file is larger than 20 MB and was not read.", "笔记本文件超过 20 MB，未读取。")
@@ -34,6 +38,8 @@ HALF = both("The notebook file ends in the middle.", "笔记本文件只有一�
 NOT_JSON = both(
     "The file is not a notebook: it cannot be read as JSON.", "这个文件不是笔记本：无法按 JSON 读取。"
 )
+CROWDED = both("The notebook file is made of far too many parts and was not read.", "笔记本文件的组成部分过多，未读取。")
+OTHER_CODE = both("The file is not saved in plain UTF-8; it was read all the same.", "文件不是以纯 UTF-8 保存的；仍然照常读取。")
 NOT_NOTEBOOK = both("The file is valid JSON but not a notebook.", "文件是合法的 JSON，但不是笔记本。")
 CELLS_LOST = both(
     "Some cells of the notebook could not be read and were left out.", "笔记本中有些单元格无法读取，已略去。"
@@ -62,6 +68,7 @@ def take_in(course: Path, project: Project, lesson: str, student: str) -> Text |
         link.unlink()  # stock commands would follow it
     if linked:
         return _put_released(course, project, student, lesson, path, LINK)
+    _set_stamp_aside(course, student, lesson, folder / "timestamp.txt")
     if not path.is_file():
         other = _other_notebook(folder)
         if other is not None:
@@ -91,15 +98,18 @@ def examine(data: bytes) -> tuple[NotebookNode | None, Text | None]:
     """
     if not data.strip():
         return None, EMPTY
+    if crowded(data):
+        return None, CROWDED
+    code = json.detect_encoding(data)  # an editor or a shell may have saved it as UTF-16, or with a byte order mark
     try:
-        content = json.loads(data.decode("utf-8"))
+        content = json.loads(data.decode(code))
     except (ValueError, RecursionError) as error:
         return None, HALF if _cut(error) else NOT_JSON
     if not isinstance(content, dict) or not ("cells" in content or "worksheets" in content):
         return None, NOT_NOTEBOOK
     notebook = _sound(content)
     if notebook is not None:
-        return notebook, None
+        return notebook, None if code == "utf-8" else OTHER_CODE
     cells = content.get("cells")
     kept = [cell for cell in cells if _sound(_with_cells(content, [cell]))] if isinstance(cells, list) else []
     salvaged = _sound(_with_cells(content, kept)) if kept else None
@@ -233,6 +243,24 @@ def _set_aside(course: Path, student: str, lesson: str, path: Path) -> None:
         shutil.move(path, target)
     else:
         shutil.copy2(path, target)
+
+
+def _set_stamp_aside(course: Path, student: str, lesson: str, path: Path) -> None:
+    """A time stamp that is none ends stock commands for the whole class; without one nobody is late."""
+    if os.path.lexists(path) and not (
+        path.is_file() and path.stat().st_size <= MOST_BYTES and moment_of(path.read_bytes())
+    ):
+        _set_aside(course, student, lesson, path)
+        path.unlink(missing_ok=True)
+
+
+def moment_of(stamp: bytes | str) -> datetime | None:
+    """A time stamp as nbgrader keeps it (UTC without a zone), or None for none or a damaged one."""
+    text = (stamp.decode("utf-8", "replace") if isinstance(stamp, bytes) else stamp).strip()
+    try:
+        return parse_utc(text) if 0 < len(text) <= LONGEST_STAMP else None
+    except Exception:  # it comes from the student's side, and the parser fails in many ways: OverflowError, TypeError
+        return None
 
 
 def _remember(course: Path, student: str, lesson: str, reason: Text, path: Path) -> Text:

@@ -19,6 +19,7 @@ from grader.course import Course, done, why
 from grader.intake import reason_of
 from grader.marking.step import STATE, notes, printable
 from grader.marking.verdicts import WORDS
+from grader.names import LONGEST, fault
 from grader.project import ProjectError
 
 Say = Callable[[str], None]
@@ -94,6 +95,9 @@ def outcomes(course: Course, lesson: str, failed: dict[str, str] | None = None) 
         outcome.verdict = _verdict(outcome, notebook) if handed_in else ""
         outcome.problems += _problems(course, lesson, student, notebook)
         found.append(outcome)
+    for name in course.nobodys(lesson):
+        said = f"NO GRADE: this folder is not taken for a student's: {fault(name)}"
+        found.append(Outcome(printable(name)[:LONGEST], None, top, [said], "infrastructure"))
     return found
 
 

@@ -9,7 +9,7 @@ import re
 from types import SimpleNamespace
 
 import pytest
-from nbformat.v4 import new_output
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from course.i18n import both
 from course.quiz.marking import Response
@@ -19,6 +19,7 @@ from grader.course import Course, init
 from grader.marking import probe as probes
 from grader.marking import render
 from grader.marking.answers import keyed_items
+from grader.marking.execute import content, draw
 from grader.marking.tasks import judge_task
 from grader.project import Infrastructure, Project, ProjectError, tasks
 from grader.tasks.base import Case, Part, Task, same
@@ -117,6 +118,24 @@ def test_a_right_function_gets_all_and_an_edge_case_costs_its_part(monkeypatch):
     )
 
 
+@pytest.mark.parametrize("guess", [0, None])
+def test_one_and_the_same_value_for_every_input_earns_nothing(monkeypatch, guess):
+    verdict = judged(monkeypatch, lambda x: guess)  # 0 is right at zero
+    assert (verdict.state, verdict.points, verdict.evidence["parts"]) == ("incorrect", 0, {"typical": 0, "edge": 0})
+    assert "same result for every input" in verdict.messages[0]["en"]
+    constant = Task(id="t", name="double", cases=cases, reference=lambda x: 0, parts=PARTS)
+    assert judged(monkeypatch, lambda x: 0, constant).points == 3
+
+
+def test_inputs_change_with_anything_that_was_handed_in_and_stay_for_the_same():
+    def drawn(source="x = 1", when="noon", **files):
+        handed_in = content(new_notebook(cells=[new_code_cell(source)]), {name: data.encode() for name, data in files.items()}, "05")
+        return draw({"t": TASK}, b"secret", "05", "ann", when, handed_in)["t"]
+
+    assert drawn() == drawn() == drawn(**{"05.ipynb": "x", "timestamp.txt": "y"})
+    assert len({str(one) for one in (drawn(), drawn("x = 2"), drawn(when="night"), drawn(a="1"), drawn(a="2"), drawn(b="1"))}) == 6
+
+
 def stub(x):
     raise NotImplementedError
 
@@ -198,6 +217,7 @@ def test_a_judged_value_is_scaled_and_a_judge_that_stops_asks_for_a_look_by_hand
     verdict = judge_task(task, None, run_probe(monkeypatch, task, {"report": {"m": 2}}))
     assert verdict.points == 0 and "KeyError" in verdict.evidence["by_hand"]
     assert judge_task(task, None, run_probe(monkeypatch, task, {"report": None})).state == "not attempted"
+    assert judge_task(task, None, {0: {"call": 0, "state": "value"}}).points == 0  # forged
     assert judge_task(task, None, run_probe(monkeypatch, task, {"report": abs})).state == "incorrect"
 
 
@@ -280,6 +300,8 @@ def test_a_course_directory_is_made_once_and_its_secret_kept(tmp_path):
     init(tmp_path / "course")
     secret = (tmp_path / "course" / "marking_secret").read_bytes()
     assert len(secret) == 32 and (tmp_path / "course" / "marking_secret").stat().st_mode & 0o077 == 0
+    for name in ("source", "submitted", "autograded", "feedback", "damaged", "release", "gradebook.db"):
+        assert (tmp_path / "course" / name).stat().st_mode & 0o077 == 0  # students may have accounts on the machine
     assert "kept" in " ".join(init(tmp_path / "course"))
     assert (tmp_path / "course" / "marking_secret").read_bytes() == secret
     with pytest.raises(ProjectError, match="no course directory"):

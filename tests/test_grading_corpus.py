@@ -160,8 +160,10 @@ def test_collecting_follows_no_link_and_what_cannot_be_read_is_named_while_marki
     course = make_course(tmp_path_factory)
     released = course.root / "release" / LESSON / f"{LESSON}.ipynb"
     inbound = course.root / "exchange" / "corpus" / "inbound"
-    for student in ("ann", "eve", "fay", "gus"):
-        folder = inbound / f"{student}+{LESSON}+2026-01-01 10:00:00 UTC+secret"
+    strange = ("=1+1", "\x1b[2J", "<img src=x>", "..", "x" * 120, os.fsdecode(b"\xff"))
+    for student in ("ann", "eve", "fay", "gus", "hal", *strange, "ivy+when"):
+        when = "at dawn" if student == "ivy+when" else "2026-01-01 10:00:00 UTC"
+        folder = inbound / f"{student}+{LESSON}+{when}+secret"
         folder.mkdir()
         (folder / "timestamp.txt").write_text("2026-01-01 10:00:00 UTC")
         (folder / f"{LESSON}.ipynb").write_bytes(released.read_bytes())
@@ -169,13 +171,18 @@ def test_collecting_follows_no_link_and_what_cannot_be_read_is_named_while_marki
             (folder / "key").symlink_to(course.root / "marking_secret")
             (folder / "all").symlink_to(course.root, target_is_directory=True)
             os.mkfifo(folder / "pipe")
+        if student == "hal":
+            (folder / "timestamp.txt").write_text("9" * 40)
+            with (folder / "0.bin").open("wb") as file:
+                file.truncate(1 << 40)
         if student == "fay":
             for path in folder.iterdir():
                 path.unlink()
             folder.rmdir()
             folder.symlink_to(course.root / "source", target_is_directory=True)
-    assert collect(course, LESSON) == 4
+    assert collect(course, LESSON) == collect(course, LESSON) == 5
     handed_in = course.root / "submitted"
+    (handed_in / os.fsdecode(b"\xff") / LESSON).mkdir(parents=True)
     assert sorted(path.name for path in (handed_in / "eve" / LESSON).iterdir()) == [f"{LESSON}.ipynb", "timestamp.txt"]
     assert not any(path.is_symlink() for path in handed_in.rglob("*"))
     reading = autograding.read_submission
@@ -190,6 +197,7 @@ def test_collecting_follows_no_link_and_what_cannot_be_read_is_named_while_marki
     found = {one.student: one for one in autograding.autograde(course, LESSON, say=said.append)}
     assert said == ["ann: no grade: its folder cannot be read: [Errno 13] Permission denied"]
     assert {student: (one.points, one.verdict) for student, one in found.items()} == {
-        "ann": (None, "infrastructure"), "eve": (0, "ok"), "fay": (0, "damaged"), "gus": (0, "ok")}
-    assert "without a grade: ann" in summary(list(found.values()))
+        "ann": (None, "infrastructure"), "eve": (0, "ok"), "fay": (0, "damaged"), "gus": (0, "ok"), "hal": (0, "ok"),
+        "?": (None, "infrastructure")}
+    assert "without a grade: ann, ?" in summary(list(found.values()))
     assert "not marked, our fault" in summary(list(found.values()))

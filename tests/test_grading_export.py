@@ -48,6 +48,12 @@ def test_canvas_with_its_own_export_as_roster(tmp_path):
     assert rows[2][:5] == ["Lovelace, Ada", "101", "S1", "ada", "A"]
 
 
+def test_no_name_is_computed_by_a_spreadsheet(tmp_path):
+    text = 'First name,Surname,ID number,Email address\n"=HYPERLINK(""http://x.y"")",@SUM(1),-ada,+ada@x.org\n'
+    rows = parsed(lms.moodle(lms.match(["-ada"], lms.read_roster(roster(tmp_path, text)), "moodle"), TOTALS, {}))
+    assert rows[1] == ["", "'=HYPERLINK(\"http://x.y\")", "'@SUM(1)", "'-ada", "'+ada@x.org", "-", "-"]
+
+
 def test_moodle_leaves_out_whom_it_would_stop_at_and_writes_a_dash_for_no_grade(tmp_path):
     text = 'First name,Surname,ID number,Email address\nAda,Lovelace,ada,ada@x.org\nBob,Moore,77,bob\n'
     matched = lms.match(["ada", "bob", "cyd"], lms.read_roster(roster(tmp_path, text)), "moodle")

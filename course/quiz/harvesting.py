@@ -9,6 +9,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timezone
+from itertools import islice
 from typing import Any
 
 from course.i18n import Text, both
@@ -16,6 +17,9 @@ from course.quiz.entry import stamp
 
 MIME = "application/vnd.torch-backends-course.answers+json"
 SCHEMA = 1
+MOST_SHEETS, MOST_ANSWERS, MOST_PROBLEMS = 100, 1000, 20  # of one submission, of one sheet, told of
+LONGEST_ID = 100  # characters of an item or an option
+MOST_PARTS = 500_000  # lists and objects in one file; each takes hundreds of bytes of memory, however short its text
 Answers = dict[str, dict[str, Any]]
 
 
@@ -40,7 +44,7 @@ def clean_answer(raw: Any) -> dict[str, Any] | None:
         return None
     sure = confidence if type(confidence) is int and confidence in (1, 2, 3) else None
     return {
-        "options": list(options)[:50],
+        "options": [one[:LONGEST_ID] for one in options[:50]],
         "number": number,
         "confidence": sure,
         "time": _time(raw.get("time")),
@@ -72,13 +76,23 @@ def _payloads(notebook: Any) -> Iterator[Any]:
 
 
 def decoded(payload: Any) -> Any:
-    """A sheet that some tool stored as text is decoded; anything else comes back as it is."""
+    """A sheet that some tool stored as text is decoded, a byte order mark or not; anything else comes back as it is."""
     if isinstance(payload, list) and all(isinstance(one, str) for one in payload):
         payload = "".join(payload)
     try:
+        if isinstance(payload, str):
+            payload = payload.removeprefix("\ufeff")
+        if isinstance(payload, (str, bytes)) and crowded(payload):
+            return None
         return json.loads(payload) if isinstance(payload, (str, bytes)) else payload
     except (ValueError, RecursionError):
         return None
+
+
+def crowded(text: str | bytes) -> bool:
+    """Whether JSON text holds so many parts that reading it would take gigabytes."""
+    signs = ("{", "[") if isinstance(text, str) else (b"{", b"[")
+    return sum(map(text.count, signs)) > MOST_PARTS
 
 
 def read_sheet(
@@ -109,8 +123,15 @@ def read_sheet(
                 f"{zh}中的答案由更新版本的课程写入，已尽量读取。",
             )
         )
-    for item, raw in answers.items():
-        answer = clean_answer(raw)
+    if len(answers) > MOST_ANSWERS:
+        problems.append(
+            both(
+                f"There are more than {MOST_ANSWERS} answers in {en}; the others were not read.",
+                f"{zh}中的答案超过 {MOST_ANSWERS} 条，其余未读取。",
+            )
+        )
+    for item, raw in islice(answers.items(), MOST_ANSWERS):
+        answer = clean_answer(raw) if len(item) <= LONGEST_ID else None
         if answer is None:
             problems.append(
                 both(
@@ -161,7 +182,7 @@ def harvest(
     """
     problems: list[Text] = []
     in_notebook: list[tuple[str, dict[str, Any]]] = []
-    for payload in _payloads(notebook):
+    for payload in islice(_payloads(notebook), MOST_SHEETS):
         found, faults = read_sheet(payload, both("the notebook", "笔记本"), checkpoint)
         in_notebook += found
         problems += faults
@@ -176,6 +197,9 @@ def harvest(
     first, second = latest(in_notebook), latest(in_file)
     if in_notebook and in_file:
         problems += _disagreements(first, second, past)
+    if len(problems) > MOST_PROBLEMS:
+        others = len(problems) - MOST_PROBLEMS
+        problems[MOST_PROBLEMS:] = [both(f"And {others} more of this kind.", f"同类问题另有 {others} 个。")]
     return latest([*in_notebook, *in_file]), problems
 
 

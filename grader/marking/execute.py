@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -13,6 +14,7 @@ from grader.marking.probe import seed
 from grader.marking.running import Drawn, Run
 from grader.marking.step import CourseStep
 from grader.project import Infrastructure
+from grader.sandbox.launch import out_of_sight
 from grader.sandbox.limits import Limits
 from grader.sandbox.shared import shared
 from grader.tasks.base import Task
@@ -35,12 +37,15 @@ class CourseExecute(CourseStep, Execute):
         """
         if not self.ours(resources):
             return super().preprocess(nb, resources, km)
+        if self.sandbox:
+            out_of_sight(Path(self.course_root))
         folder, data, tasks = Path(resources["metadata"]["path"]), resources["nbgrader"], self.tasks(resources)
         stamp = folder / "timestamp.txt"
         when = stamp.read_text(encoding="utf-8", errors="replace") if stamp.exists() else ""
-        run = Run(nb, tasks, draw(tasks, secret(Path(self.course_root)), data["assignment"], data["student"], when),
-                  self.language(nb), self.limits)
-        run.go(shared(self.sandbox), beside(folder))
+        files, key = beside(folder), secret(Path(self.course_root))
+        drawn = draw(tasks, key, data["assignment"], data["student"], when, content(nb, files, data["assignment"]))
+        run = Run(nb, tasks, drawn, self.language(nb), self.limits)
+        run.go(shared(self.sandbox), files)
         resources[PROBES] = run.found()
         return nb, resources
 
@@ -58,8 +63,18 @@ def secret(course: Path) -> bytes:
     return path.read_bytes()
 
 
-def draw(tasks: dict[str, Task], key: bytes, lesson: str, student: str, when: str) -> Drawn:
+def content(nb: NotebookNode, files: dict[str, bytes], lesson: str) -> str:
+    """Changes with anything that what is run can depend on. Whoever hands in can keep the time stamp; what one answer let
+    slip of its inputs says nothing about those of the next.
+    """
+    whole = hashlib.sha256("\0".join(cell.source for cell in nb.cells).encode("utf-8", "replace"))
+    for name in sorted({*files} - {f"{lesson}.ipynb", "timestamp.txt"}):
+        whole.update(f"\0{name}\0".encode("utf-8", "surrogateescape") + hashlib.sha256(files[name]).digest())
+    return whole.hexdigest()
+
+
+def draw(tasks: dict[str, Task], key: bytes, lesson: str, student: str, when: str, content: str) -> Drawn:
     """The calls of each task, the same whenever this submission is marked again; None for a value."""
-    return {name: None if task.judge is not None else task.draw(seed(key, lesson, student, when, name))
+    return {name: None if task.judge is not None else task.draw(seed(key, lesson, student, when, content, name))
             for name, task in tasks.items()}
 

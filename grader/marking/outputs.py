@@ -6,7 +6,9 @@ answers. HTML and Markdown stay as they are here and are cleaned where a page is
 
 from __future__ import annotations
 
+import html
 import re
+from collections import Counter
 from typing import Any
 
 import bleach
@@ -22,12 +24,16 @@ PICTURES = ("image/png", "image/jpeg", "image/svg+xml")  # a page shows all thre
 TAGS = frozenset(
     "a abbr b blockquote br caption code col colgroup dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i img li ol p pre "
     "s small span strong sub summary sup table tbody td tfoot th thead tr u ul".split())
-ATTRIBUTES = ("class", "style", "title", "colspan", "rowspan", "width", "height", "alt", "start", "open", "lang")
+ATTRIBUTES = ("style", "title", "colspan", "rowspan", "width", "height", "alt", "start", "open", "lang")
 STYLES = CSSSanitizer(allowed_css_properties=[
     "background-color", "border", "border-bottom", "border-collapse", "border-left", "border-radius", "border-top",
     "color", "display", "font-family", "font-size", "font-style", "font-weight", "line-height", "margin", "margin-bottom",
     "margin-left", "margin-top", "max-width", "min-width", "padding", "padding-left", "text-align", "text-decoration",
     "vertical-align", "white-space", "width"])
+CLASS = re.compile(r"course-mark|dataframe|highlight|hl-\w+|ansi-[\w-]+|[a-z]{1,2}\d?")  # others mean something to a page
+ALONE = frozenset("br hr img col p li dd dt td th tr tbody thead tfoot".split())  # these need no end, or nest in others alone
+TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*)")
+MOST_HTML, MOST_MARKDOWN, MOST_SIGNS, DEEPEST, MOST_ATTRIBUTES = 200_000, 50_000, 20_000, 100, 100
 LINK = re.compile(r"https?://|mailto:|#|[\w./-]+\Z", re.IGNORECASE)
 PICTURE = re.compile(r"data:image/(png|jpeg|gif|svg\+xml|webp);base64,[A-Za-z0-9+/=\s]*")
 
@@ -64,8 +70,12 @@ def sayable(text: str) -> str:
 
 
 def clean(element: object) -> str:
-    """HTML without anything that could run or fetch: takes the place of nbconvert's ``clean_html``."""
+    """HTML without anything that could run or fetch: takes the place of nbconvert's ``clean_html``. What a parser would
+    take hours for, and the whole class with it, is shown as it is written.
+    """
     text = element.decode("utf-8", "replace") if isinstance(element, bytes) else str(element)
+    if not _modest(text):
+        return _written(text)
     return bleach.clean(text, tags=TAGS, attributes=_allowed, protocols={"http", "https", "mailto", "data"}, strip=True,
                         css_sanitizer=STYLES)
 
@@ -76,8 +86,27 @@ def markdown(context: Any, source: str) -> str:
     templates do not clean.
     """
     attachments = dict(context.get("cell", {}).get("attachments", {}))
+    if len(source) > MOST_MARKDOWN or source.count("\\begin") > DEEPEST:
+        return _written(sayable(source))
     renderer = IPythonRenderer(escape=False, attachments=attachments, embed_images=False, exclude_anchor_links=True)
     return clean(MarkdownWithMath(renderer=renderer).render(sayable(source)))
+
+
+def _modest(text: str) -> bool:
+    """Whether parsing takes a moment: the parser's time grows with the square of depth and of attributes."""
+    if len(text) > MOST_HTML or text.count("<") > MOST_SIGNS:
+        return False
+    open_now: Counter[str] = Counter()
+    for end, tag in TAG.findall(text.lower()):
+        if tag not in ALONE:
+            open_now[tag] = max(0, open_now[tag] + (-1 if end else 1))
+            if open_now[tag] > DEEPEST:
+                return False
+    return all(len(part[part.rfind("<"):].split()) <= MOST_ATTRIBUTES for part in text.split(">") if "<" in part)
+
+
+def _written(text: str) -> str:
+    return f"<pre>{html.escape(text[:MOST_HTML])}</pre>"
 
 
 def _allowed(tag: str, name: str, value: str) -> bool:
@@ -85,4 +114,6 @@ def _allowed(tag: str, name: str, value: str) -> bool:
         return PICTURE.fullmatch(value) is not None
     if tag == "a" and name == "href":
         return LINK.match(value) is not None
-    return name in ATTRIBUTES or (name == "id" and tag != "img")
+    if name == "class":
+        return all(CLASS.fullmatch(one) for one in value.split())
+    return name in ATTRIBUTES  # no id: formgrader finds its own fields by those

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import json
 from typing import Any
 
 from course.i18n import Text, both
@@ -60,7 +61,7 @@ def _judged(task: Task, result: dict[str, Any], top: float) -> Verdict:
             ),
             max_points=top,
         )
-    if result["value"] is None:
+    if result.get("value") is None:
         return not_attempted(both(f"`{task.name}` is empty.", f"`{task.name}` 是空的。"), max_points=top)
     try:
         verdict = task.judge(result["value"])
@@ -79,6 +80,8 @@ def _judged(task: Task, result: dict[str, Any], top: float) -> Verdict:
 
 def _compared(task: Task, cases: list[Case], found: dict[int, dict[str, Any]], top: float) -> Verdict:
     wrong: dict[str, list[str]] = {}
+    if _always_the_same(found, len(cases)) and any(_state(task, case, found[n]) != "right" for n, case in enumerate(cases)):
+        return incorrect(ALWAYS_THE_SAME, max_points=top, happened=["wrong"], parts=dict.fromkeys(task.parts, 0.0))
     for number, case in enumerate(cases):
         state = _state(task, case, found.get(number, {"state": "unreached"}))
         if state != "right":
@@ -96,6 +99,12 @@ def _compared(task: Task, cases: list[Case], found: dict[int, dict[str, Any]], t
     happened = sorted({state for states in wrong.values() for state in states})
     return (partly(points, top, *messages, happened=happened, parts=parts) if points
             else incorrect(*messages, max_points=top, happened=happened, parts=parts))
+
+
+def _always_the_same(found: dict[int, dict[str, Any]], calls: int) -> bool:
+    """Whether every call gave one and the same value: that is a guess, or a `return` that was forgotten."""
+    values = [json.dumps(found[n].get("value"), sort_keys=True) for n in range(calls) if found.get(n, {}).get("state") == "value"]
+    return len(values) == calls > 1 and len(set(values)) == 1
 
 
 def _state(task: Task, case: Case, result: dict[str, Any]) -> str:
@@ -133,6 +142,8 @@ STATES = {
     "raised": both("an exception of its own", "自定义异常"),
 }
 
+ALWAYS_THE_SAME = both("It gave the same result for every input that was tried; a guess that fits some of them earns nothing.",
+                       "对试过的所有输入都返回同一个结果；碰巧对上几个不得分。")
 LOST = ("late", "memory", "output", "unreached")  # no result came back
 
 

@@ -22,7 +22,7 @@ from course.i18n import Text
 from grader.authoring.publish import text_of
 from grader.intake import MISSING, REPLACED, beside, examine, joined
 from grader.marking.answers import keyed_items
-from grader.marking.execute import draw, secret
+from grader.marking.execute import content, draw, secret
 from grader.marking.harvest import take_answers
 from grader.marking.mark import mark_cells
 from grader.marking.outputs import sayable
@@ -117,7 +117,8 @@ def mark(submission: Submission, exam: Exam) -> Marked:
     take_answers(nb, None if sidecar is None else sidecar.decode("utf-8", "replace"), exam.lesson, reason)
     repair(nb, released, language)
     _clear(nb, released)
-    drawn = draw(hidden, exam.key, exam.lesson, submission.student, submission.when)
+    given = content(nb, submission.files, exam.lesson)
+    drawn = draw(hidden, exam.key, exam.lesson, submission.student, submission.when, given)
     run, before = Run(nb, hidden, drawn, language, exam.limits), monotonic()
     run.go(shared(exam.sandbox), submission.files)
     running = monotonic() - before

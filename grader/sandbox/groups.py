@@ -1,4 +1,5 @@
-"""A control group for each submission, where this machine lets us make one: memory and processes in all.
+"""A control group for each submission, where this machine lets us make one: memory and processes in all, and a fair
+share of the processors, however many processes one has.
 
 Without one the limits of each process hold (RLIMIT_AS, RLIMIT_NPROC), and root, whom RLIMIT_NPROC does not bind,
 gets no new processes at all.
@@ -18,7 +19,7 @@ OWN_MB = 128  # pages a fork copies from the warm process
 
 
 class Group:
-    """One control group (version 2) or a pair of them (version 1, memory and pids). Use ``make``."""
+    """One control group (version 2), or one for each controller (version 1). Use ``make``."""
 
     def __init__(self, folders: list[Path]) -> None:
         self.folders = folders
@@ -53,15 +54,14 @@ def make(limits: Limits) -> Group | None:
     settings = {"memory.max": memory, "memory.swap.max": "0", "pids.max": str(limits.processes + limits.threads + 64)}
     if (ROOT / "cgroup.controllers").exists():
         return _made([(_own() / name, settings, ("memory.max", "pids.max"))])
-    return _made([
-        (ROOT / "memory" / name, {"memory.limit_in_bytes": memory}, ("memory.limit_in_bytes",)),
-        (ROOT / "pids" / name, {"pids.max": settings["pids.max"]}, ("pids.max",)),
-    ])
+    needed = [(ROOT / "memory" / name, {"memory.limit_in_bytes": memory}, ("memory.limit_in_bytes",)),
+              (ROOT / "pids" / name, {"pids.max": settings["pids.max"]}, ("pids.max",))]
+    return _made([*needed, (ROOT / "cpu" / name, {}, ())]) or _made(needed)  # groups in ``cpu`` share alike
 
 
 def sweep(older_s: float = 3600, name: str = "course-*") -> None:
     """Take away empty groups that graders which were killed have left."""
-    for parent in (_own(), ROOT / "memory", ROOT / "pids"):
+    for parent in (_own(), ROOT / "memory", ROOT / "pids", ROOT / "cpu"):
         for folder in parent.glob(name):
             try:
                 if time.time() - folder.stat().st_mtime > older_s:

@@ -25,6 +25,8 @@ SEND_S = 10  # for the kernel to take in a cell
 FRAME = 100  # characters each output counts beside its own, so that many small ones are a flood too
 LARGEST = 16 << 20  # bytes of one frame from a kernel; what is longer can only come from somebody who forges frames
 CREDENTIALS = struct.Struct("3i")
+TICK_S = 0.1  # how exactly processor time is counted
+MOST_CELLS = 1_000_000  # a larger count of cells run is forged
 
 
 @dataclass
@@ -142,8 +144,7 @@ class Kernel:
 
     def _blame(self, fate: dict[str, Any]) -> None:
         """The first process of a pid namespace cannot be killed from within, only by a limit or from outside."""
-        cpu_s = self._limits.total_s * max(1, self._limits.threads)
-        if fate.get("signal") == signal.SIGKILL and fate.get("cpu_s", 0.0) < cpu_s:
+        if fate.get("signal") == signal.SIGKILL and fate["cpu_s"] + TICK_S < fate["cpu_limit_s"]:
             self.ended = "killed"
             raise Infrastructure("the kernel was ended from outside")
 
@@ -204,4 +205,4 @@ def _text(value: object) -> str | None:
 
 
 def _whole(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MOST_CELLS else None

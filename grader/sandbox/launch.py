@@ -25,6 +25,9 @@ ENVIRONMENT = {
 NEXT = "run it on Linux with bubblewrap, or say --no-sandbox for submissions you trust"
 
 
+SEEN = "submissions can read all of {place}, and {folder} lies in there; move it elsewhere"
+
+
 @functools.cache
 def obstacle() -> str | None:
     """Why no sandbox can be made here, as a sentence; None if one was just tried and works."""
@@ -34,12 +37,32 @@ def obstacle() -> str | None:
         return f"the sandbox has no list of system calls for {platform.machine()}; {NEXT}"
     if shutil.which("bwrap") is None:
         return f"bubblewrap is not installed (Debian and Ubuntu: apt install bubblewrap); {NEXT}"
+    if (place := visible(HERE)) is not None:
+        return SEEN.format(place=place, folder=HERE)
     tried = subprocess.run([*_bubblewrap(), "-c", TRY], capture_output=True, text=True, timeout=60)
     if tried.returncode == 0:
         return None
     said = (tried.stderr.strip().splitlines() or ["no reason was given"])[-1]
     return (f"no sandbox could be made ({said}); the machine may forbid user namespaces "
             f"(kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns, a container); {NEXT}")
+
+
+def visible(folder: Path) -> str | None:
+    """The place that submissions are shown and that holds ``folder``; None for a folder out of their sight."""
+    shown = [*SYSTEM, sys.prefix, *([sys.base_prefix] if _own_base() else [])]
+    return next((place for place in shown if folder.resolve().is_relative_to(Path(place).resolve())), None)
+
+
+def out_of_sight(*folders: Path) -> None:
+    """Raises Infrastructure where a submission in the sandbox could read one of the folders."""
+    for folder in folders:
+        if (place := visible(folder)) is not None:
+            raise Infrastructure(SEEN.format(place=place, folder=folder))
+
+
+def _own_base() -> bool:
+    """Whether Python's library lies outside both its prefix and the system's folders."""
+    return sys.base_prefix != sys.prefix and not sys.base_prefix.startswith("/usr")
 
 
 TRY = """
@@ -78,7 +101,7 @@ def _bubblewrap() -> list[str]:
         else:
             options += ["--ro-bind-try", path, path]
     options += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/home/student"]
-    if sys.base_prefix != sys.prefix and not sys.base_prefix.startswith("/usr"):
+    if _own_base():
         options += ["--ro-bind", sys.base_prefix, sys.base_prefix]
     for path, place in ((sys.prefix, PYTHON), (HERE / "course", f"{PLACE}/course"), (INSIDE, f"{PLACE}/inside")):
         options += ["--ro-bind", str(path), place]

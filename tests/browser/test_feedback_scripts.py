@@ -25,6 +25,8 @@ display(SVG('<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"><scr
 display({{'text/vnd.mermaid': page, 'text/plain': ''}}, raw=True)
 display({{'application/vnd.jupyter.widget-view+json': {{'model_id': page}}, 'text/plain': page}}, raw=True)
 display({{'text/latex': page}}, raw=True)
+for kind in ('image/png', 'image/jpeg'):
+    display({{kind: '">' + page, 'text/plain': ''}}, metadata={{kind: {{'width': '">' + page}}}}, raw=True)
 print(page, '\\x1b[31mred\\x1b[0m', '\\x1b]8;;javascript:1\\x07')
 import sys
 print(page, file=sys.stderr)

@@ -21,6 +21,20 @@ def in_notebook(*payloads):
 ODD = {"schema": 1, "checkpoint": "90_fixture", "answers": {
     "90-c-single": ["b"], "90-c-multiple": {"options": [["a"], "e"]}, "90-c-number": {"number": "three"},
     "90-c-order": {"options": {"c": 1}}, "90-c-<script>": {"options": 7}}}
+
+
+def torn(count: int) -> dict:
+    """Answers that are none, by the thousand."""
+    return {"schema": 1, "checkpoint": "90_fixture", "answers": {f"x{n}": 7 for n in range(count)}}
+
+
+def nested(where: str, depth: int = 400) -> str:
+    """A sheet whose time or checkpoint is a deep list."""
+    deep = "[" * depth + "]" * depth
+    time, checkpoint = (deep, '"90_fixture"') if where == "time" else ('"2026-01-01T10:00:00Z"', deep)
+    return f'{{"checkpoint": {checkpoint}, "answers": {{"90-c-single": {{"options": ["b"], "time": {time}}}}}}}'
+
+
 MANY = {"schema": 1, "checkpoint": "90_fixture", "answers": {f"x{n}": {"options": ["a"]} for n in range(20_000)}}
 
 CASES = (
@@ -43,6 +57,25 @@ CASES = (
     Hostile("answers-infinite", files={ANSWERS: b'{"schema": 1, "checkpoint": "90_fixture", "answers": {"90-c-number": '
                                                 b'{"number": Infinity, "time": "9999-99-99"}}}'}, says="damaged"),
     Hostile("answers-by-the-thousand", files={ANSWERS: dumped(MANY)}),
+    Hostile("answers-torn-by-the-thousand", says="more than 1000", files={ANSWERS: dumped(torn(100_000))}),
+    Hostile("answers-with-endless-options", files={ANSWERS: dumped(sheet(
+        answer("90-c-order", *(str(number) * 100_000 for number in range(40)))))}),
+    Hostile("answers-with-endless-names", says="damaged", files={ANSWERS: dumped(sheet(answers={"x" * 10**6: 7}))}),
+    Hostile("answers-of-a-million-parts", says="damaged", files={ANSWERS: b'{"answers": [' + b"{}," * 600_000 + b"0]}"}),
+    Hostile("answers-in-a-thousand-sheets", says="damaged", change=in_notebook(*[7] * 3_000)),
+    Hostile("answers-with-a-byte-order-mark", points=13, files={ANSWERS: b"\xef\xbb\xbf" + dumped(sheet(*RIGHT))}),
+    Hostile("answers-with-a-deep-time", points=6 + 2, says="no valid time", files={ANSWERS: nested("time")}),
+    Hostile("answers-with-a-deep-checkpoint", says="another checkpoint", files={ANSWERS: nested("checkpoint")}),
+    Hostile("answers-given-twice", points=6 + 2, files={ANSWERS: b'{"answers": {"90-c-single": {"options": ["a"]}, '
+                                                        b'"90-c-single": {"options": ["b"]}}}'}),
+    Hostile("answers-under-lookalikes", files={ANSWERS: dumped(sheet(
+        answer("\uff19\uff10-c-single", "b"), answer("90-c-single\u200b", "b"), answer("90\u2010c\u2010single", "b"),
+        answer("90-c-multiple", "\uff41", "\u0435"), answer("90-c-order", "\u0441", "b\u0300", "a ")))}),
+    Hostile("answers-true-for-a-number", says="damaged", files={ANSWERS: dumped(sheet(answer("90-c-number", number=True)))}),
+    Hostile("answers-later-in-the-notebook", points=6 + 2, says="disagree", change=in_notebook(sheet(RIGHT[0])), files={
+        ANSWERS: dumped(sheet(answer("90-c-single", "a", time="0001-01-01T00:00:00Z")))}),
+    Hostile("answers-from-the-future", says="disagree", change=in_notebook(sheet(RIGHT[0])), files={
+        ANSWERS: dumped(sheet(answer("90-c-single", "a", time="9999-12-31T23:59:59Z")))}),
     Hostile("answers-with-marks-beside", points=6, files={ANSWERS: dumped(
         sheet(marks={"90-c-single": 2}, points=13, correct=["b"]))}),
 )

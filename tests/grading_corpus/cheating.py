@@ -77,6 +77,28 @@ CASES = (
     cheat("shows-the-input", "from IPython.display import display\nhandle = display('x', display_id=True)\n"
           "def contrast(low, high):\n    print('INPUT', low, high)\n    handle.update(f'INPUT {low} {high}')\n    return 0.5",
           hides="INPUT 0 7"),
+    cheat("returns-a-subclassed-string", "class S(str):\n    def __eq__(self, other): return True\n    __hash__ = str.__hash__\n"
+          "def contrast(low, high): return S('1.0')"),
+    cheat("returns-a-subclassed-integer", "class I(int):\n    def __repr__(self): return '0.5'\n    __str__ = __repr__\n"
+          "def contrast(low, high): return I(3)"),
+    cheat("knows-that-it-is-watched", "import sys\ndef contrast(low, high):\n    frame = sys._getframe()\n    while frame:\n"
+          "        if frame.f_code.co_name == '_course_probe': return 0.5\n        frame = frame.f_back\n"
+          "    return (high - low) / (high + low)"),
+    cheat("tells-by-exceptions", "import builtins\nkinds = sorted(n for n, e in vars(builtins).items() if isinstance(e, type) and "
+          "issubclass(e, Exception))\ndef contrast(low, high): raise getattr(builtins, kinds[high % len(kinds)])(f'INPUT {low}')",
+          verdict="raised|memory", hides="INPUT"),
+    cheat("guesses-the-seed", "import random\ndef contrast(low, high):\n    for when in ('2026-01-02 10:00:00.000000 UTC', '90_fixture'):\n"
+          "        rng = random.Random(when)\n        if (rng.randint(2, 50), rng.randint(51, 1000)) == (low, high):\n"
+          "            return 'ESC' + 'APED'\n"
+          "    return 0.5"),
+    cheat("sends-results-without-values", "import json\nreal = json.dumps\ndef dumps(x, *a, **k):\n"
+          "    if isinstance(x, dict) and 'call' in x: x = {'call': x['call'], 'state': 'value'}\n    return real(x, *a, **k)\n"
+          "json.dumps = dumps", points=0),
+    Hostile("returns-minus-zero", task=SOLVED.replace("return ", "return -0.0 if low == high else ")),
+    Hostile("returns-true-for-one", task=SOLVED.replace("return ", "return True if low == 0 else "), points=5, verdict="wrong"),
+    Hostile("returns-nan-once", task=SOLVED.replace("return ", "return float('nan') if low == 0 else "), points=5, verdict="wrong"),
+    Hostile("report-is-all-true", report="report = {'median_ms': True, 'repeats': True}\n", points=4, verdict="wrong"),
+    Hostile("report-is-enormous", report="report = {'median_ms': 1, 'repeats': 10 ** 4000}\n", points=6),
     Hostile("report-is-forged", report="class R(dict):\n    def __contains__(self, x): return True\n"
             "    def get(self, *a): return 99\nreport = R()\n", points=3, verdict="wrong"),
     Hostile("report-is-infinite", report="report = {'median_ms': float('inf'), 'repeats': float('nan')}\n", points=6),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
+import gzip
 import json
 import os
 from pathlib import Path
 
+import nbformat
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell
+from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from tests.grading_corpus.base import ANSWERS, RIGHT, SOLVED, Hostile, cell_of, dumped, sheet
 from tests.grading_fixtures import LESSON
@@ -164,6 +166,41 @@ def two_names(folder: Path) -> None:
     (folder / NOTEBOOK).rename(folder / "other.ipynb")
 
 
+def stamp(text: str | bytes):
+    """A time stamp that is none."""
+    def place(folder: Path) -> None:
+        (folder / "timestamp.txt").write_bytes(text if isinstance(text, bytes) else text.encode())
+
+    return place
+
+
+def folder_stamp(folder: Path) -> None:
+    (folder / "timestamp.txt").unlink()
+    (folder / "timestamp.txt").mkdir()
+
+
+def long_names(folder: Path) -> None:
+    """Names that take more room in the sandbox's mail than the files they stand for."""
+    for number in range(990):
+        (folder / f"{'é' * 100}{number}").touch()
+    (folder / "0").write_bytes(bytes(19 << 20))
+
+
+def deep_metadata(notebook: NotebookNode) -> None:
+    deep: list = []
+    for _ in range(300):
+        deep = [deep]
+    notebook.metadata["course"] = {"language": "en", "more": deep}
+    notebook.cells.append(new_markdown_cell("", id="deep", attachments={"a.png": {"application/json": deep}}))
+
+
+def third_version(text: str) -> str:
+    cells = [{"cell_type": "code", "language": "python", "input": cell.source, "outputs": [], "metadata": cell.metadata}
+             for cell in nbformat.reads(text, as_version=4).cells if cell.cell_type == "code"]
+    return json.dumps({"nbformat": 3, "nbformat_minor": 0, "metadata": {"name": "<script>"}, "worksheets": [
+        {"cells": cells, "metadata": {}}]})
+
+
 def nested(depth: int) -> str:
     return '{"cells": ' + "[" * depth + "]" * depth + "}"
 
@@ -180,7 +217,26 @@ CASES = (
     Hostile("json-too-deep", points=0, verdict="damaged", says="replaced", text=lambda text: nested(200_000)),
     Hostile("huge-number-in-json", points=0, verdict="damaged", says="replaced",
             text=lambda text: text.replace('"nbformat": 4', '"nbformat": ' + "9" * 10_000)),
-    Hostile("utf-16", points=0, verdict="damaged", says="cannot be read as JSON", text=lambda text: text.encode("utf-16")),
+    Hostile("utf-16", verdict="damaged", says="not saved in plain UTF-8", text=lambda text: text.encode("utf-16")),
+    Hostile("byte-order-mark", points=13, verdict="damaged", says="not saved in plain UTF-8", files=ANSWERED,
+            text=lambda text: "\ufeff" + text),
+    Hostile("packed", points=0, verdict="damaged", says="cannot be read as JSON", text=lambda text: gzip.compress(text.encode())),
+    Hostile("parts-by-the-million", points=7, verdict="damaged", says="far too many parts", files=ANSWERED,
+            text=lambda text: text.rstrip()[:-1] + ', "more": [' + "{}," * 600_000 + "0]}"),
+    Hostile("keys-twice", text=lambda text: '{"cells": [], "metadata": 7, ' + text.lstrip()[1:]),
+    Hostile("deep-metadata", change=deep_metadata),
+    Hostile("nbformat-3", text=third_version),
+    Hostile("nbformat-5", verdict="damaged", says="left out", text=as_json(lambda data: data.update(nbformat=5))),
+    Hostile("cell-ids-of-markup", verdict="damaged", says="left out", harm="1",
+            text=as_json(lambda data: data["cells"][-1].update(id="'><script>"))),
+    Hostile("cells-by-the-thousand", change=lambda nb: nb.cells.extend(
+        new_code_cell("", id=f"more-{number}") for number in range(500))),
+    *(Hostile(f"stamp-{name}", place=stamp(text)) for name, text in {
+        "too-large": "9" * 40, "of-year-one": "0001-01-01 00:00:00 14", "in-a-strange-zone": "2026-01-01 00:00:00 " + "9" * 30,
+        "not-utf-8": b"\xff\x00", "endless": "1 " * 10**6, "open": "(" * 10**5}.items()),
+    Hostile("stamp-is-a-folder", place=folder_stamp),
+    Hostile("checksum-faked", change=lambda nb: cell_of(nb, "90-t-contrast-answer").metadata.nbgrader.update(checksum="0" * 32)),
+    Hostile("long-file-names", place=long_names),
     Hostile("nbformat-99", verdict="damaged", says="left out",
             text=as_json(lambda data: data.update(nbformat=99))),
     Hostile("broken-cells", verdict="damaged", says="left out",

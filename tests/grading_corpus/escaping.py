@@ -79,8 +79,27 @@ tried = dict(unshare=(0x10000000,), chroot=(b'.',), mount=(b'x', b'/tmp', b'tmpf
              shmget=(0, 4096, 0o1600), swapon=(b'/tmp/x', 0), reboot=(0,), pivot_root=(b'/tmp', b'/tmp'))
 for name, arguments in tried.items():
     if name != 'pivot_root' and getattr(libc, name)(*arguments) != -1: print('{OUT}', name)
-for number in (425, 321, 250, 298, 323, 272, 308, 438):
+for number in (425, 321, 250, 298, 323, 272, 308, 438, 206, 253, 294, 300, 303, 304, 310, 311, 312, 319, 428, 442, 447):
     if libc.syscall(number, 0, 0, 0, 0, 0) != -1: print('{OUT}', number)
+"""
+TERMINALS = f"""
+import os
+if os.listdir('/dev/pts') != ['ptmx']: print('{OUT}', os.listdir('/dev/pts'))
+made = []
+try:
+    while len(made) < 100: made.append(os.openpty())
+    print('{OUT}', len(made))
+except OSError:
+    pass
+"""
+FDS = """
+import os, socket
+mine, other = socket.socketpair()
+for number in range(3, 20):
+    try:
+        one = socket.socket(fileno=os.dup(number))
+        for _ in range(20): socket.send_fds(one, [b''], [mine.fileno()] * 100)
+    except OSError: continue
 """
 FRAMES = """
 import json, os, socket, struct
@@ -137,6 +156,22 @@ CASES = (
         "'data': {'text/plain': 5, 'text/html': ['x'], 'image/png': {}}, 'metadata': 'no', 'display_id': {'a': 1}}, "
         "{'output_type': 'execute_result', 'data': {'text/plain': 'x'}, 'execution_count': 'x', 'metadata': {'filenames': 3}})],"
         "*[frame(json.dumps(m).encode()) for m in ({}, {'update': 3}, {'clear': {}}, {'done': 5}, {'clear': True})]")),
+    Hostile("forges-a-strange-count", harm=frames("frame(b'{\"done\": {\"count\": -7}}'), frame(b'{\"done\": {\"count\": 1e999}}'),"
+            "frame(b'{\"done\": {\"count\": ' + b'9' * 4000 + b'}}'),"), verdict="ANY", points=0),
+    Hostile("forges-shallow-nesting", harm=frames("*[frame(b'{\"output\": ' + b'[' * n + b']' * n + b'}') for n in (100, 400, 900)],"),
+            verdict="ok|killed"),
+    Hostile("forges-a-million-parts", harm=frames("frame(b'{\"output\": [' + b'{},' * 4_000_000 + b'0]}'),"), verdict="killed|output"),
+    Hostile("sends-descriptors-along", harm=FDS),
+    Hostile("opens-terminals", harm=TERMINALS),
+    Hostile("opens-terminals-too", harm=TERMINALS),
+    Hostile("ends-by-a-lowered-limit", harm="import resource\nresource.setrlimit(resource.RLIMIT_CPU, (1, 1))\nwhile True: pass",
+            verdict="killed|timeout"),
+    Hostile("ends-in-another-program", verdict="killed", harm="import os, resource\n"
+            "resource.setrlimit(resource.RLIMIT_AS, (1 << 20, 1 << 20))\nos.execv('/bin/true', ['true'])"),
+    Hostile("ends-by-a-filter-of-its-own", verdict="killed", harm="import ctypes, struct\nlibc = ctypes.CDLL(None)\n"
+            "code = ctypes.create_string_buffer(struct.pack('=HBBI', 6, 0, 0, 0x80000000))\n"
+            "class Program(ctypes.Structure): _fields_ = [('length', ctypes.c_ushort), ('lines', ctypes.c_void_p)]\n"
+            "libc.prctl(22, 2, ctypes.byref(Program(1, ctypes.addressof(code))))"),
     Hostile("forges-a-flood", harm=frames("*([frame(b'{}') * 1000] * 200),"), verdict="ANY"),
     Hostile("leaves-processes", harm=LEFT + "for _ in range(3):\n"
             "    subprocess.Popen([sys.executable, '-S', '-c', code], start_new_session=True)\n"

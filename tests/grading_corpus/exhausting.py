@@ -53,6 +53,13 @@ CASES = (
     Hostile("recursion", harm="def deeper(): deeper()\ndeeper()", verdict="raised|timeout"),
     Hostile("recursion-without-limit", harm="import sys\nsys.setrecursionlimit(10**9)\ndef deeper(x): return deeper((x,))\n"
             "class C:\n    def __repr__(self): return repr(self)\nrepr(C())", verdict="ANY"),
+    Hostile("zombies", harm="import os\ntry:\n    for _ in range(300):\n        if os.fork() == 0: os._exit(0)\nexcept OSError: pass",
+            verdict="ok|timeout"),
+    Hostile("hogs-the-processors", harm="import os, time\nfor _ in range(40):\n    try: child = os.fork()\n    except OSError: break\n"
+            "    if child == 0:\n        os.setsid()\n        while True: pass\ntime.sleep(1)", verdict="ok|timeout"),
+    Hostile("fills-with-files-nobody-sees", harm="import os\nkept = []\nwhile True:\n    kept.append(open('/tmp/x', 'wb'))\n"
+            "    os.unlink('/tmp/x')\n    kept[-1].write(b'x' * (8 << 20))\n    kept[-1].flush()", verdict="raised"),
+    Hostile("stops-itself", harm="import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)\nos.kill(0, signal.SIGTSTP)"),
     Hostile("segfault", harm="import ctypes\nctypes.string_at(0)", verdict="killed", says="kernel ended"),
     Hostile("abort", harm="import os\nos.abort()", verdict="killed"),
     Hostile("exits", harm="import os\nos._exit(0)", verdict="killed"),

@@ -20,6 +20,10 @@ CASES = (
             "display(SVG('<svg xmlns=\"http://www.w3.org/2000/svg\"><script>1</script></svg>'))\n"
             "display({'text/vnd.mermaid': page, 'application/vnd.x+json': {}, 'text/plain': page}, raw=True)\n"
             "raise ValueError(page)", verdict="raised"),
+    Hostile("scripts-for-pictures", harm="from IPython.display import display\npage = '\"><img src=x onerror=alert(1)>'\n"
+            "for kind in ('image/png', 'image/jpeg', 'image/svg+xml', 'text/latex'):\n"
+            "    display({kind: page, 'text/plain': ''}, metadata={kind: {'width': page}, 'filenames': {kind: page}}, raw=True)"),
+    Hostile("nests-a-page", harm="from IPython.display import HTML, display\ndisplay(HTML('<div>' * 150_000))"),
     Hostile("scripts-in-answer-names", says="damaged", files={ANSWERS: dumped(sheet(
         answers={"<script src=//x.y></script>": 7, "\x1b[2J\u202e": 7, "\ud800": 7}))}),
     Hostile("unicode-names", task="变量 = 2\ndef contrast(low, high):\n    𝔵 = high - low\n    return x / (high + low)\n"),

@@ -12,6 +12,7 @@ import array
 import gc
 import json
 import os
+import resource
 import selectors
 import signal
 import socket
@@ -163,16 +164,22 @@ def fork(request: dict, connection: socket.socket, ours: list, warm: shell.Shell
 
 
 def reap(fates: dict[int, dict], awaited: int = 0) -> None:
-    """Bury the forks that ended, and note how; stay for ``awaited``, which is about to end."""
+    """Bury the forks that ended, and note how; stay for ``awaited``, which is about to end.
+
+    cpu_limit_s: what it had left of its processor time in the end, for it can lower that itself.
+    """
     while True:
+        patience = 0 if awaited and awaited not in fates else os.WNOHANG
         try:
-            child, status, used = os.wait4(-1, 0 if awaited and awaited not in fates else os.WNOHANG)
+            ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT | patience)
         except ChildProcessError:
             return
-        if not child:
+        if ended is None:
             return
+        limit = resource.prlimit(ended.si_pid, resource.RLIMIT_CPU)[1]
+        child, status, used = os.wait4(ended.si_pid, 0)
         fates[child] = {"signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0,
-                        "cpu_s": used.ru_utime + used.ru_stime}
+                        "cpu_s": used.ru_utime + used.ru_stime, "cpu_limit_s": limit}
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from . import linux, seccomp
 
 HOME = "/home/student"
 PROC = ("cpuinfo", "meminfo")  # of /proc a program may still read these
+TERMINALS = 16  # at once; there are only some thousand on the whole machine, and others' must not be in sight
 MEGABYTE = 1 << 20
 _BEFORE = {"bytes": 0}  # the address space of the warm process
 
@@ -38,6 +39,8 @@ def _folders(size: int) -> None:
     for folder, share in (("/tmp", size), (HOME, size), ("/dev/shm", size)):
         linux.mount("tmpfs", folder, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV,
                     f"size={share},nr_inodes=20000,mode=700")
+    linux.mount("devpts", "/dev/pts", "devpts", linux.MS_NOSUID | linux.MS_NOEXEC,
+                f"newinstance,ptmxmode=0666,mode=620,max={TERMINALS}")
     texts = {}
     for name, descriptor in kept.items():
         with open(descriptor) as file:

@@ -2,7 +2,8 @@
 
 Refused calls fail with EPERM, ``clone3`` with ENOSYS so that the C library falls back on ``clone``, whose flags
 can be read. Memory that neither a process nor a folder is charged for (memfd, System V) is refused, so that the
-limits hold without a control group too. Numbers: Linux arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h.
+limits hold without a control group too; so is what a whole machine or user has few of (io_setup, inotify).
+Numbers: Linux arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ REFUSED = {
         "migrate_pages": 256, "unshare": 272, "move_pages": 279, "perf_event_open": 298, "fanotify_init": 300,
         "name_to_handle_at": 303, "open_by_handle_at": 304, "clock_adjtime": 305, "setns": 308,
         "process_vm_readv": 310, "process_vm_writev": 311, "kcmp": 312, "finit_module": 313, "bpf": 321,
-        "kexec_file_load": 320, "userfaultfd": 323, "modify_ldt": 154, "vhangup": 153, **NEW,
+        "kexec_file_load": 320, "userfaultfd": 323, "modify_ldt": 154, "vhangup": 153, "io_setup": 206,
+        "inotify_init": 253, "inotify_init1": 294, **NEW,
     },
     "aarch64": {
         "shmget": 194, "semget": 190, "msgget": 186, "mq_open": 180, "memfd_create": 279,
@@ -44,7 +46,7 @@ REFUSED = {
         "move_pages": 239, "perf_event_open": 241, "fanotify_init": 262, "name_to_handle_at": 264,
         "open_by_handle_at": 265, "clock_adjtime": 266, "setns": 268, "process_vm_readv": 270,
         "process_vm_writev": 271, "kcmp": 272, "finit_module": 273, "bpf": 280, "kexec_file_load": 294,
-        "userfaultfd": 282, "vhangup": 58, **NEW,
+        "userfaultfd": 282, "vhangup": 58, "io_setup": 0, "inotify_init1": 26, **NEW,
     },
 }
 NUMBERS = {  # clone, clone3, ioctl, socket, socketpair

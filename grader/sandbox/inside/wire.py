@@ -8,6 +8,7 @@ import struct
 from typing import Any
 
 HEAD = struct.Struct("!I")
+MOST_PARTS = 1_200_000  # lists and objects in one frame, more than an output of the largest size has signs for them
 LARGEST = 32 << 20  # bytes of one frame: all files of a submission go in one
 
 
@@ -61,6 +62,8 @@ class Frames:
                 return
             text = bytes(self._data[HEAD.size : HEAD.size + length])
             del self._data[: HEAD.size + length]
+            if text.count(b"{") + text.count(b"[") > MOST_PARTS:
+                raise Closed("a frame has too many parts")
             try:
                 message = json.loads(text)
             except (ValueError, RecursionError) as error:
