@@ -20,10 +20,10 @@ from tqdm import tqdm
 from grader import pool
 from grader.book import Book
 from grader.course import Course
-from grader.intake import MOST_BYTES, reason_of, take_in
+from grader.intake import MOST_BYTES, moment_of, reason_of, take_in
 from grader.late import read_rules
 from grader.marking import whole
-from grader.marking.step import STATE
+from grader.marking.step import STATE, printable
 from grader.pipeline import Outcome, graded_notebook, outcomes
 from grader.project import ProjectError
 from grader.sandbox.launch import out_of_sight
@@ -55,7 +55,7 @@ def autograde(course: Course, lesson: str, students: Iterable[str] | None = None
     chosen = there if students is None else sorted(set(students))
     if strangers := sorted(set(chosen) - set(there)):
         raise ProjectError(f"{', '.join(strangers)}: no submission of {lesson}; there are {', '.join(there) or 'none'}")
-    read_rules(course.root)  # a fault in late.yaml is said before the first submission
+    late_rules(course, say)  # a fault there is said before the first submission
     if not how.sandbox:
         say(UNSAFE)
     else:
@@ -75,12 +75,17 @@ def autograde(course: Course, lesson: str, students: Iterable[str] | None = None
         def unread(student: str, problem: str) -> None:
             lose(student, keep(course, lesson, book, student, problem, ""))
 
-        todo = _todo(course, lesson, chosen, how.again, whens, unread)
+        known = set() if how.again else book.known()
+        todo = _todo(course, lesson, chosen, known, whens, unread)
         with tqdm(total=len(chosen), desc=lesson, unit="submission", disable=not sys.stderr.isatty()) as bar:
             for student, answer in run(todo, exam):
-                problem = keep(course, lesson, book, student, answer, whens.pop(student))
+                when = whens.pop(student)
+                problem = keep(course, lesson, book, student, answer, when)
                 if problem:
                     lose(student, problem)
+                elif when.strip() and moment_of(when) is None:
+                    say(f"{student}: timestamp.txt cannot be read ({printable(when[:60])}), so nothing is taken for lateness; "
+                        "write it like 2026-12-01 22:59:00 UTC")
                 bar.update()
     return outcomes(course, lesson, failed)
 
@@ -91,6 +96,17 @@ def limits(course: Course) -> Limits:
     return Limits(cell_s=said.get("timeout", usual.cell_s), total_s=said.get("total_timeout", usual.total_s),
                   output_chars=said.get("max_output", usual.output_chars),
                   memory_mb=said.get("memory_mb", usual.memory_mb))
+
+
+def late_rules(course: Course, say: Say) -> None:
+    """Read ``late.yaml`` beside the class. Raises ProjectError for a fault; says whose extension is nobody's."""
+    with course.gradebook as gradebook:
+        released = [assignment.name for assignment in gradebook.assignments]
+        rules = read_rules(course.root, {*course.project.checkpoints(), *released})
+        if rules.extensions:
+            known = {student.id for student in gradebook.students} | {path.name for path in course.root.glob("submitted/*")}
+            if strangers := sorted({one.student for one in rules.extensions} - known):
+                say(f"late.yaml gives more time to {', '.join(strangers)}, who handed in nothing so far: are the names right?")
 
 
 @contextmanager
@@ -126,16 +142,19 @@ def workers(how: How) -> Iterator[Callable]:
         yield pool.here if how.jobs == 1 else pool.Local(how.jobs, how.sandbox).run
 
 
-def _todo(course: Course, lesson: str, students: list[str], again: bool, whens: dict[str, str],
+def _todo(course: Course, lesson: str, students: list[str], known: set[str], whens: dict[str, str],
           unread: Callable[[str, str], None]) -> Iterator[whole.Submission]:
-    """The submissions to be marked, read one at a time; ``unread`` is told of those that cannot be read, and why."""
+    """The submissions to be marked, read one at a time; ``unread`` is told of those that cannot be read, and why.
+
+    known: whose marks the gradebook holds; where it was lost or put back from a copy, the rest is marked again.
+    """
     for student in students:
         try:
             submission = read_submission(course, lesson, student)
         except (OSError, ValueError) as error:  # a name or a path that no call takes
             unread(student, f"its folder cannot be read: {error}")
             continue
-        if again or not _is_marked(course, student, lesson, submission.digest):
+        if student not in known or not _is_marked(course, student, lesson, submission.digest):
             whens[student] = submission.when
             yield submission
 
@@ -173,7 +192,7 @@ def keep(course: Course, lesson: str, book: Book, student: str, answer: whole.Ma
     if fresh.exists():
         rmtree(fresh)
     for name, data in whole.beside(folder).items():
-        if name != f"{lesson}.ipynb":
+        if "/" in name or not name.endswith(".ipynb"):  # nbgrader takes each notebook there for a marked one
             with suppress(OSError):  # a name too long for one more folder
                 _write(fresh / name, data)
     _write(fresh / f"{lesson}.ipynb", notebook.encode())

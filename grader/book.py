@@ -26,6 +26,7 @@ from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy import Table, func, insert, select, update
 from sqlalchemy.engine import Connection
 
+from grader.course import command
 from grader.intake import moment_of
 from grader.project import Infrastructure
 
@@ -43,7 +44,7 @@ class Book:
         with self._gradebook.engine.connect() as db:
             assignment = db.execute(select(Assignment.id, Assignment.duedate).where(Assignment.name == lesson)).first()
             if assignment is None:
-                raise Infrastructure(f"{lesson} is not in the gradebook; run `python -m grader release {lesson}`")
+                raise Infrastructure(f"{lesson} is not in the gradebook; run {command('release ' + lesson, course.root)}")
             self._assignment, self._due = assignment
             of_this = (Notebook.assignment_id == self._assignment) & (Notebook.name == lesson)
             self._notebook = db.execute(select(Notebook.id).where(of_this)).scalar_one()
@@ -104,6 +105,12 @@ class Book:
         resources = {"nbgrader": {"notebook": self.lesson, "assignment": self.lesson, "student": student,
                                   "db_url": str(self._config.CourseDirectory.get("db_url", "")) or self.url}}
         AssignLatePenalties(config=self._config).preprocess(_Empty(), resources)
+
+    def known(self) -> set[str]:
+        """The students of whom there is a submission in the gradebook."""
+        with self._gradebook.engine.connect() as db:
+            own = SubmittedAssignment.assignment_id == self._assignment
+            return set(db.execute(select(SubmittedAssignment.student_id).where(own)).scalars())
 
     def overdue(self) -> list[str]:
         """The students who handed in after the due date of the class, whatever extension they have."""

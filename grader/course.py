@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import shlex
 import sys
 from functools import cached_property
 from pathlib import Path
@@ -41,7 +42,7 @@ def init(
     said = []
     config = root / "nbgrader_config.py"
     if config.exists():
-        said.append(f"kept {config}")
+        said.append(f"kept {config}: language, course id and exchange stay as they are there")
     else:
         config.write_text(
             FILE.format(
@@ -88,7 +89,10 @@ class Course:
     def config(self) -> Any:
         from traitlets.config import PyFileConfigLoader
 
-        return PyFileConfigLoader("nbgrader_config.py", path=str(self.root)).load_config()
+        try:
+            return PyFileConfigLoader("nbgrader_config.py", path=str(self.root)).load_config()
+        except Exception as error:  # it is Python, written by hand
+            raise ProjectError(f"{self.root / 'nbgrader_config.py'} cannot be read: {type(error).__name__}: {error}") from error
 
     @cached_property
     def api(self) -> NbGraderAPI:
@@ -123,6 +127,12 @@ class Course:
 
     def autograded(self, student: str, lesson: str) -> Path:
         return self.root / "autograded" / student / lesson / f"{lesson}.ipynb"
+
+
+def command(words: str, root: Path) -> str:
+    """``python -m grader WORDS`` in back quotes, as it works for this course directory from the folder we are in."""
+    place = "" if root == Path.cwd() else f" --dir {shlex.quote(min(str(root), os.path.relpath(root), key=len))}"
+    return f"`python -m grader {words}{place}`"
 
 
 def done(result: dict, what: str) -> dict:

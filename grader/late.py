@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -82,13 +82,17 @@ def penalty(table: Table, seconds_late: float, score: float, top: float) -> floa
     return round(min(score, base * percent / 100), 4)
 
 
-def read_rules(root: Path) -> Rules:
-    """The rules in ``late.yaml``; without the file nothing is ever taken. Raises ProjectError naming every fault."""
+def read_rules(root: Path, checkpoints: Collection[str] | None = None) -> Rules:
+    """The rules in ``late.yaml``; without the file nothing is ever taken. Raises ProjectError naming every fault, also
+    every checkpoint that is not among ``checkpoints``.
+    """
     path = root / FILE
     data = read_yaml(path)
     if data is None:
         return Rules()
     faults = [f"{path}: {fault}" for fault in _faults(data)]
+    if not faults and checkpoints is not None:
+        faults = [f"{path}: {fault}" for fault in _unknown(data, checkpoints)]
     if faults:
         raise ProjectError("\n".join(faults))
     usual = Table(**{name: value for name, value in data.items() if name not in TOP})
@@ -123,6 +127,16 @@ def _faults(data: Any) -> Iterator[str]:
         return
     for number, one in enumerate(listed, start=1):
         yield from _extension_faults(one, f"extensions, number {number}", zone)
+
+
+def _unknown(data: dict, checkpoints: Collection[str]) -> Iterator[str]:
+    """The checkpoints that a sound table names and nobody knows: what is said for them would hold for nothing."""
+    named = [(name, "checkpoints") for name in data.get("checkpoints") or {}]
+    named += [(one["checkpoint"], f"extensions, number {number} ({one['student']})")
+              for number, one in enumerate(data.get("extensions") or (), start=1) if one.get("checkpoint") is not None]
+    for name, where in named:
+        if name not in checkpoints:
+            yield f"{where}: there is no checkpoint {name!r}; there are {', '.join(sorted(checkpoints))}"
 
 
 def _table_faults(said: dict, where: str) -> Iterator[str]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass
 
-from grader.autograding import alone
+from grader.autograding import Say, alone, late_rules
 from grader.book import Book
 from grader.course import Course
-from grader.late import read_rules
 from grader.marks import require
 
 
@@ -21,13 +20,13 @@ class LateChange:
     new: float
 
 
-def recompute(course: Course, lesson: str) -> tuple[list[LateChange], int]:
+def recompute(course: Course, lesson: str, say: Say = print) -> tuple[list[LateChange], int]:
     """Apply the rules to every submission through nbgrader's own step; (who changes, how many lose points now).
 
     Raises ProjectError for rules that cannot be read and for a checkpoint that was never released.
     """
     require(course, lesson)
-    read_rules(course.root)
+    late_rules(course, say)
     with alone(course), closing(Book(course, lesson)) as book:
         before = book.penalties()
         for student in sorted({*book.overdue(), *(name for name, points in before.items() if points)}):

@@ -6,23 +6,32 @@ Each is a thin layer over nbgrader's own API; what it adds is that one bad submi
 from __future__ import annotations
 
 import csv
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import nbformat
+from tqdm import tqdm
 
 from course.i18n import pick
 from grader.authoring.publish import write_assignment
-from grader.course import Course, done, why
+from grader.course import Course, command, done, why
 from grader.intake import reason_of
 from grader.marking.step import STATE, notes, printable
 from grader.marking.verdicts import WORDS
+from grader.marks import cell_marks
 from grader.names import LONGEST, fault
 from grader.project import ProjectError
 
+if TYPE_CHECKING:
+    from nbgrader.api import SubmittedAssignment
+
 Say = Callable[[str], None]
+COLUMNS = ("assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email", "raw_score",
+           "late_submission_penalty", "score", "max_score")
 
 
 @dataclass
@@ -81,23 +90,43 @@ def outcomes(course: Course, lesson: str, failed: dict[str, str] | None = None) 
     failed = failed or {}
     with course.gradebook as gradebook:
         top = gradebook.find_assignment(lesson).max_score
-        scores = {s["student"]: s["score"] for s in gradebook.submission_dicts(lesson)}
+        entries = {entry["student"]: entry for entry in gradebook.submission_dicts(lesson)}
         known = {student.id for student in gradebook.students}
+    scores = {student: entry["score"] for student, entry in entries.items()}
+    by_hand = {student: [cell for cell, mark in cells.items() if mark.manual is not None]
+               for student, cells in cell_marks(course, lesson).items() if entries.get(student, {}).get("needs_manual_grade")}
     found, there = [], set(course.submitted(lesson))
     for student in sorted(known | there):
         notebook, handed_in = graded_notebook(course, student, lesson), student in there
-        graded = _came_to_its_end(notebook)
+        graded = _came_to_its_end(notebook) and student in scores
         outcome = Outcome(student, scores.get(student) if graded else None, top)
         if not handed_in:
-            outcome.problems.append("nothing was handed in")
+            outcome.problems.append("nothing was handed in" if outcome.points is None else
+                                    "nothing lies under submitted/ any more; these are the marks of what was there")
         elif student in failed or not graded:
             outcome.problems.append(f"NO GRADE: {failed.get(student, 'not marked yet')}")
+        elif by_hand.get(student):
+            outcome.problems.append(f"marked by hand before, which counts: {', '.join(by_hand[student])}; "
+                                    "look at it again in formgrader")
         outcome.verdict = _verdict(outcome, notebook) if handed_in else ""
         outcome.problems += _problems(course, lesson, student, notebook)
         found.append(outcome)
     for name in course.nobodys(lesson):
         said = f"NO GRADE: this folder is not taken for a student's: {fault(name)}"
         found.append(Outcome(printable(name)[:LONGEST], None, top, [said], "infrastructure"))
+    return found
+
+
+def strays(course: Course) -> list[str]:
+    """A sentence for each thing under ``submitted/`` that no command would ever look at."""
+    place, known, found = course.root / "submitted", {*course.project.checkpoints()}, []
+    with course.gradebook as gradebook:
+        known |= {assignment.name for assignment in gradebook.assignments}
+    for path in sorted([*place.glob("*"), *place.glob("*/*")]):
+        inside = path.parent != place
+        if not path.name.startswith(".") and (path.name not in known if inside else not path.is_dir()):
+            found.append(f"NOT MARKED: submitted/{printable(str(path.relative_to(place)))}; "
+                         "a notebook is looked for in submitted/STUDENT/LESSON/")
     return found
 
 
@@ -145,34 +174,63 @@ def summary(found: list[Outcome]) -> str:
 
 def feedback(course: Course, lesson: str, say: Say = print) -> list[str]:
     """Make and hand out the feedback of every marked submission; returns those it did not work for."""
-    failed = []
-    for student in course.submitted(lesson):
-        if not marked(course, student, lesson):
-            continue
-        result = course.api.generate_feedback(lesson, student)
-        page = course.root / "feedback" / student / lesson / f"{lesson}.html"
-        if result["success"] and not (page.parent / "submission_secret.txt").exists():
-            say(f"{student} did not submit through the exchange; hand out {page} yourself")
-            continue
-        if result["success"]:
-            result = course.api.release_feedback(lesson, student)
+    failed, by_exchange, others = [], [], []
+    students = [student for student in course.submitted(lesson) if marked(course, student, lesson)]
+    for student in tqdm(students, desc=f"{lesson}, feedback", unit="page", disable=not sys.stderr.isatty()):
+        result = _uninterrupted(course.api.generate_feedback(lesson, student))
+        through = (course.root / "feedback" / student / lesson / "submission_secret.txt").exists()
+        if result["success"] and through:
+            result = _uninterrupted(course.api.release_feedback(lesson, student))
         if not result["success"]:
             failed.append(student)
             say(f"feedback for {student} did not work: {why(result)}")
+        else:
+            (by_exchange if through else others).append(student)
+    say(f"{lesson}: feedback of {len(by_exchange)} students is in the exchange")
+    if others:
+        say(f"{len(others)} did not hand in through the exchange; hand out feedback/STUDENT/{lesson}/{lesson}.html yourself: "
+            f"{', '.join(others)}")
+    if not students:
+        say(f"no submission of {lesson} is marked yet; run {command('autograde ' + lesson, course.root)} first")
     return failed
 
 
-def export(course: Course, path: Path, table: Path | None = None, lessons: Iterable[str] | None = None) -> None:
-    """Write nbgrader's CSV of all assignments, or of ``lessons``; ``table``: also what ``details`` writes."""
-    from nbgrader.plugins.export import CsvExportPlugin
+def _uninterrupted(result: dict) -> dict:
+    """nbgrader's API takes Ctrl-C for an error like others; here it ends the run."""
+    if (result.get("error") or "").rstrip().endswith("KeyboardInterrupt"):
+        raise KeyboardInterrupt
+    return result
 
-    plugin = CsvExportPlugin(config=course.config)
-    plugin.to = str(path)
-    plugin.assignment = list(lessons or ())
-    with course.gradebook as gradebook:
-        plugin.export(gradebook)
+
+def export(course: Course, path: Path, table: Path | None = None, lessons: Iterable[str] | None = None) -> None:
+    """Write all assignments, or ``lessons``, in the columns of nbgrader's CSV; a submission without a grade has empty
+    cells, not 0. table: also what ``details`` writes.
+    """
+    chosen = set(lessons or ())
+    with path.open("w", newline="", encoding="utf-8") as file, course.gradebook as gradebook:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        people = gradebook.students
+        for assignment in gradebook.assignments:
+            if not chosen or assignment.name in chosen:
+                handed_in = {one.student.id: one for one in gradebook.assignment_submissions(assignment.name)}
+                for student in people:
+                    who = (student.id, student.last_name, student.first_name, student.email)
+                    when, *marks = _marks(handed_in.get(student.id))
+                    writer.writerow([assignment.name, assignment.duedate, when, *who, *marks, assignment.max_score])
     if table is not None:
         details(course, table)
+
+
+def _marks(submission: SubmittedAssignment | None) -> tuple:
+    """(time stamp, points, points taken for lateness, what is left); empty without a grade, 0 for nothing handed in."""
+    if submission is None:
+        return "", 0.0, 0.0, 0.0
+    grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
+    if any(grade.auto_score is None and grade.manual_score is None for grade in grades):
+        return submission.timestamp, "", "", ""
+    points, late = submission.score, submission.late_submission_penalty or 0.0
+    return submission.timestamp, points, late, max(0.0, points - late)
 
 
 def details(course: Course, path: Path) -> None:

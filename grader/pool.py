@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import json
 import os
-from collections.abc import Iterable, Iterator
+import pickle
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
 from multiprocessing import forkserver, get_context, parent_process
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Union
@@ -141,8 +144,67 @@ class Local:
                 yield running.pop(future).student, answer
 
 
+def at_worker(packed: bytes) -> bytes:
+    """On a worker: mark with the checkout that is there; a sentence under ``Unfit`` if it would mark in another way."""
+    from distributed import get_worker
+
+    submission, exam, here = pickle.loads(packed)
+    reason = _unfit(exam, here)
+    return pickle.dumps(Unfit(f"the Dask worker {get_worker().address} cannot mark: {reason}") if reason
+                        else attempt(submission, exam))
+
+
+@dataclass(frozen=True)
+class Unfit:
+    """Why a worker cannot mark at all, as a sentence."""
+
+    sentence: str
+
+
+@functools.cache
+def _unfit(exam: Exam, here: str) -> str | None:
+    from grader.sandbox.launch import obstacle
+
+    try:
+        there = _rests_on(exam)
+    except Exception as error:  # keys or tests that cannot be read
+        there = str(error)
+    if there != here:
+        return (f"its checkout, {HERE}, has other keys, tests or marking code than this one; "
+                "bring both to the same commit and start the worker again")
+    return obstacle() if exam.sandbox else None
+
+
+def _rests_on(exam: Exam) -> str:
+    from grader.marking.fingerprints import rests_on
+
+    return json.dumps(rests_on(exam.project, exam.lesson), sort_keys=True)
+
+
+def _travelling() -> Callable[[bytes], bytes]:
+    """What is sent to the workers. A function made inside a function travels as code, so that neither the scheduler
+    nor a worker without the checkout stumbles over it.
+    """
+    def mark_there(packed: bytes) -> bytes:
+        import os
+        import pickle
+        import sys
+
+        if os.getcwd() not in sys.path:
+            sys.path.insert(0, os.getcwd())
+        try:
+            from grader.pool import at_worker
+        except ModuleNotFoundError as error:
+            said = (f"the Dask worker in {os.getcwd()} of {os.uname().nodename} finds no {error.name}; "
+                    "start it in the folder of this checkout, with the same Python packages")
+            return pickle.dumps(said.encode())
+        return at_worker(packed)
+
+    return mark_there
+
+
 class Cluster:
-    """The workers of an existing Dask cluster; each needs this checkout, none needs our disk."""
+    """The workers of an existing Dask cluster, each started in a checkout like this one; none needs our disk."""
 
     def __init__(self, address: str) -> None:
         try:
@@ -154,18 +216,25 @@ class Cluster:
         except (OSError, ValueError, TimeoutError, asyncio.TimeoutError) as error:
             raise Infrastructure(f"no Dask scheduler answers at {address} ({error or type(error).__name__}); "
                                  "start one with `dask scheduler`, or leave --cluster out") from error
+        try:
+            self._client.wait_for_workers(1, timeout=PATIENCE_S)
+        except (TimeoutError, asyncio.TimeoutError):
+            self._client.close()
+            raise Infrastructure(f"the Dask scheduler at {address} has no worker; in a checkout of the course "
+                                 f"start one with `dask worker {address}`") from None
 
     def run(self, submissions: Iterable[Submission], exam: Exam) -> Iterator[Answer]:
         from distributed import as_completed
 
-        source, students = iter(submissions), {}
-        busy = as_completed()
+        source, students, here = iter(submissions), {}, _rests_on(exam)
+        busy, mark_there = as_completed(), _travelling()
 
         def hand_out() -> bool:
             submission = next(source, None)
             if submission is None:
                 return False
-            future = self._client.submit(attempt, submission, exam, pure=False, retries=MOST_TRIES)
+            packed = pickle.dumps((submission, exam, here))
+            future = self._client.submit(mark_there, packed, pure=False, retries=MOST_TRIES)
             students[future.key] = submission.student
             busy.add(future)
             return True
@@ -178,7 +247,10 @@ class Cluster:
                 error = future.exception()
             except (CancelledError, asyncio.CancelledError, OSError) as gone:
                 raise Infrastructure("the Dask scheduler is gone; what is marked is kept, run again for the rest") from gone
-            yield students.pop(future.key), future.result() if error is None else f"{type(error).__name__}: {error}"
+            answer = f"{type(error).__name__}: {error}" if error is not None else pickle.loads(future.result())
+            if isinstance(answer, (Unfit, bytes)):  # with this worker the rest would fail, too
+                raise Infrastructure(answer.sentence if isinstance(answer, Unfit) else answer.decode())
+            yield students.pop(future.key), answer
             hand_out()
 
     def close(self) -> None:

@@ -37,7 +37,7 @@ def test_both_courses_mark_the_same_class_alike(tmp_path):
     path = tmp_path / "plain" / "autograded" / "s0000" / grading_course.LESSON / f"{grading_course.LESSON}.ipynb"
     shown = [output for cell in nbformat.read(path, as_version=4).cells for output in cell.get("outputs", ())]
     assert not [output for output in shown if output.output_type == "error"]
-    assert grading_course.sources(ours)[1] == grading_course.OWN
+    assert grading_course.own_sources(ours)[1] == grading_course.OWN
 
 
 @pytest.mark.slow

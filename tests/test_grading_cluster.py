@@ -18,6 +18,9 @@ from grader import pool
 from grader.autograding import How, autograde
 from grader.commands import main
 from grader.course import Course
+from grader.marking import whole
+from grader.project import HERE, Infrastructure, Project
+from grader.sandbox.limits import Limits
 from tests.grading_class import copy_of, hand_in_class, marked, rows
 from tests.grading_fixtures import LESSON
 
@@ -83,6 +86,52 @@ def test_a_worker_killed_in_the_middle_costs_nothing(here, handed_in, cluster, t
     thread.join(60)
     assert killed and killed[0][1] < 18, "it was killed when all was done"
     assert rows(root) == rows(here)
+
+
+def test_a_worker_with_another_checkout_stops_the_run_and_takes_nothing_back(here, tmp_path):
+    from distributed import LocalCluster
+
+    root, other = copy_of(here, tmp_path / "class"), tmp_path / "checkout"
+    for part in ("course", "grader"):
+        shutil.copytree(HERE / part, other / part, ignore=shutil.ignore_patterns("__pycache__"))
+    before, log = rows(root), tmp_path / "log"
+    bare = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    with LocalCluster(n_workers=0, dashboard_address=":0") as made:
+        address = made.scheduler_address
+
+        def reason(folder: Path) -> str:
+            worker = subprocess.Popen([sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-dashboard"],
+                                      cwd=folder, env=bare, stdout=log.open("w"), stderr=subprocess.STDOUT)
+            try:
+                with pytest.raises(Infrastructure) as error:
+                    autograde(Course(root), LESSON, how=How(cluster=address, again=True), say=lambda line: None)
+                return str(error.value)
+            finally:
+                worker.terminate()
+                worker.wait(30)
+
+        assert "finds no grader; start it in the folder of this checkout" in reason(tmp_path)
+        marking = other / "grader" / "marking" / "mark.py"
+        marking.write_text(marking.read_text() + "\n# another version\n")
+        assert f"its checkout, {other}, has other keys, tests or marking code" in reason(other)
+    assert rows(root) == before and marked(root) == 18
+
+
+def test_the_own_checkout_may_lie_anywhere_on_a_worker(tmp_path):
+    (tmp_path / "release.ipynb").write_text("{}")
+    (tmp_path / "marking_secret").write_bytes(b"x" * 32)
+    exam = whole.exam(tmp_path, Project(), "01_map", "en", tmp_path / "release.ipynb", Limits(), True)
+    assert exam.project_root == "" and exam.project.root == HERE
+    elsewhere = whole.exam(tmp_path, Project(tmp_path), "01_map", "en", tmp_path / "release.ipynb", Limits(), True)
+    assert elsewhere.project.root == tmp_path
+
+
+def test_a_scheduler_without_a_worker_is_said_and_not_waited_for(monkeypatch):
+    from distributed import LocalCluster
+
+    monkeypatch.setattr(pool, "PATIENCE_S", 1)
+    with LocalCluster(n_workers=0, dashboard_address=":0") as made, pytest.raises(Infrastructure, match="has no worker"):
+        pool.Cluster(made.scheduler_address)
 
 
 def test_a_scheduler_that_is_not_there_is_said_in_a_sentence(handed_in, monkeypatch, capsys):

@@ -126,6 +126,31 @@ def test_three_sentences_say_what_to_teach_again():
     assert "eva" in page(analyse(nobody), "zh", names=True)
 
 
+def test_the_report_says_what_to_do_on_monday():
+    remedies = {"X": {"experiments": ["90-see"], "practice": ["90-one", "90-two"]}}
+    found = analyse({**CLASS, "remedies": remedies})
+    first, second, _ = teach_again(found)
+    assert "The wrong answer given most, by 2 of 3: “first”." in first["en"] and "“一”" in first["zh"]
+    assert second["en"].endswith('Let the class bet, then run `observe("90-see")`. To practise: `review("90-one", "90-two")`.')
+    assert '先让全班押注，再运行 `observe("90-see")`。练习：`review("90-one", "90-two")`。' in second["zh"]
+    made = page(found, "en")
+    box = made[made.index('class="teach"'):made.index("</section>")]
+    assert '<a href="#q"><code>q</code></a>' in box and 'id="q"' in made and "observe(" in made[made.index("False beliefs"):]
+
+
+def test_what_meets_a_belief_exists_in_the_course():
+    from course.experiments.base import load_all
+    from grader.project import HERE, Project, practice_items
+    from grader.reporting.collect import MOST, remedies
+
+    found, known = remedies(Project(HERE), "05_cudnn_benchmark"), practice_items(Project(HERE))
+    assert len(found) > 50 and all(len(one[kind]) <= MOST for one in found.values() for kind in one)
+    assert {name for one in found.values() for name in one["practice"]} <= set(known)
+    assert all(known[name]["kind"] != "predict" for one in found.values() for name in one["practice"])
+    shown = [name for one in found.values() for name in one["experiments"]]
+    assert shown and set(shown) <= set(load_all())
+
+
 class Reader(HTMLParser):
     """Whether the tags of a page close, and what it would load."""
 

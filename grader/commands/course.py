@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from datetime import datetime, timezone
 from pathlib import Path
 
 from grader.course import Course, init
@@ -41,11 +42,17 @@ def add(commands: argparse._SubParsersAction) -> None:
 
 def marking_options(parser: argparse.ArgumentParser) -> None:
     """Where submissions are marked."""
-    parser.add_argument("--jobs", type=int, default=0, metavar="N",
+    parser.add_argument("--jobs", type=_count, default=0, metavar="N",
                         help="processes on this machine (default: as many as it has cores)")
     parser.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler instead, such as tcp://host:8786")
     parser.add_argument("--no-sandbox", action="store_true",
                         help="run student code with your own rights; only for submissions you trust")
+
+
+def _count(text: str) -> int:
+    if not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes")
+    return int(text)
 
 
 def directory(parser: argparse.ArgumentParser) -> None:
@@ -63,17 +70,20 @@ def run_release(arguments: argparse.Namespace) -> int:
     from grader.moments import utc
     from grader.pipeline import release
 
-    course, due = Course(arguments.dir), utc(arguments.due) if arguments.due else None
+    course, due = Course(arguments.dir), None if arguments.due is None else utc(arguments.due)
     for lesson in arguments.lesson:
         release(course, lesson, due)
-        print(f"released {lesson}" + (f", due {due:%Y-%m-%d %H:%M} UTC" if due else ""))
+        past = ", WHICH IS PAST" if due and due < datetime.now(timezone.utc).replace(tzinfo=None) else ""
+        print(f"released {lesson}" + (f", due {due:%Y-%m-%d %H:%M} UTC{past}" if due else ""))
     return 0
 
 
 def run_collect(arguments: argparse.Namespace) -> int:
+    from grader.marks import require
     from grader.pipeline import collect
 
     course = Course(arguments.dir)
+    require(course, *arguments.lesson)
     for lesson in arguments.lesson:
         print(f"{lesson}: {collect(course, lesson)} submissions")
     return 0
@@ -86,19 +96,25 @@ def run_autograde(arguments: argparse.Namespace) -> int:
     if arguments.cluster is None:
         pool.prepare(arguments.jobs or pool.cores(), not arguments.no_sandbox)
     from grader.autograding import How, autograde
-    from grader.pipeline import summary
+    from grader.marks import require
+    from grader.pipeline import strays, summary
 
     course, lost = Course(arguments.dir), False
+    require(course, *arguments.lesson)
     how = How(arguments.jobs or pool.cores(), arguments.cluster, arguments.again, not arguments.no_sandbox)
     for lesson in arguments.lesson:
         found = autograde(course, lesson, arguments.student, how)
         print(f"\n{lesson}\n{summary(found)}")
         lost = lost or any("NO GRADE" in " ".join(outcome.problems) for outcome in found)
+    for sentence in strays(course):
+        print(sentence)
     return int(lost)
 
 
 def run_feedback(arguments: argparse.Namespace) -> int:
+    from grader.marks import require
     from grader.pipeline import feedback
 
     course = Course(arguments.dir)
+    require(course, *arguments.lesson)
     return int(any([feedback(course, lesson) for lesson in arguments.lesson]))

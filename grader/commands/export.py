@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from grader.commands.course import directory
 from grader.course import Course
+
+if TYPE_CHECKING:
+    from grader.marks import Totals
 
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser("export", help="write the marks as CSV, also for Canvas and Moodle")
     parser.add_argument("--format", choices=("csv", "canvas", "moodle"), default="csv")
-    parser.add_argument("--to", type=Path, default=Path("grades.csv"))
+    parser.add_argument("--to", type=Path, help="default: grades.csv in the course directory")
     parser.add_argument("--details", type=Path, help="also one row for each student and graded cell")
     parser.add_argument("--roster", type=Path, help="who is who: a gradebook exported by Canvas, participants of Moodle, "
                                                     "or either with a column student_id")
@@ -26,16 +30,24 @@ def add(commands: argparse._SubParsersAction) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """1 if somebody with a grade is not in the roster."""
-    from grader.marks import require
+    from grader.marks import released, require, totals
     from grader.pipeline import details, export
+    from grader.project import ProjectError
 
     course = Course(arguments.dir)
+    arguments.to = arguments.to or course.root / "grades.csv"
     require(course, *(arguments.lesson or ()))
+    if wrong := [word for word in arguments.column if "=" not in word]:
+        raise ProjectError(f"--column {wrong[0]}: write LESSON=NAME, such as \"05_cudnn_benchmark=Checkpoint 5 (4711)\"")
+    if arguments.format == "csv" and (arguments.roster or arguments.column):
+        raise ProjectError("--roster and --column are for --format canvas and moodle; the plain CSV names students as we do")
     if arguments.details:
         details(course, arguments.details)
     if arguments.format == "csv":
         export(course, arguments.to, lessons=arguments.lesson)
         print(f"wrote {arguments.to}")
+        for lesson in arguments.lesson or released(course):
+            _say_ungraded(totals(course, lesson))
         return 0
     return _for_lms(course, arguments)
 
@@ -44,7 +56,7 @@ def _for_lms(course: Course, arguments: argparse.Namespace) -> int:
     from grader import lms
     from grader.marks import released, require, totals
 
-    names = dict(word.split("=", 1) for word in arguments.column if "=" in word)
+    names = dict(word.split("=", 1) for word in arguments.column)
     require(course, *names)
     found = [totals(course, lesson) for lesson in arguments.lesson or released(course)]
     students = sorted({student for one in found for student in one.points})
@@ -54,11 +66,14 @@ def _for_lms(course: Course, arguments: argparse.Namespace) -> int:
     arguments.to.write_text(lms.text_of(rows), encoding="utf-8")
     print(f"wrote {arguments.to}: {len(found)} checkpoints, {len(matched.rows)} students with a submission")
     for one in found:
-        without = [student for student in matched.rows if one.points.get(student) is None]
-        if without:
-            print(f"{one.lesson}: no grade for {', '.join(without)}; their cells hold none")
+        _say_ungraded(one)
     if matched.idle:
         print(f"in the roster without a submission: {len(matched.idle)}; their cells hold no grade")
     if matched.strangers:
         print(f"NOT IN THE ROSTER, left out: {', '.join(matched.strangers)}")
     return int(bool(matched.strangers))
+
+
+def _say_ungraded(found: Totals) -> None:
+    if without := [student for student, points in found.points.items() if points is None]:
+        print(f"{found.lesson}: no grade for {', '.join(without)}; their cells hold none; autograde says why")

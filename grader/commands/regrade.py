@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from grader.commands.course import directory, marking_options
-from grader.course import Course
+from grader.course import Course, command
 
 
 def add(commands: argparse._SubParsersAction) -> None:
@@ -33,5 +33,5 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.write:
         print(f"written: {len(write(course, lesson))} submissions")
     elif found.changes or found.ours:
-        print(f"to write exactly this: python -m grader regrade {lesson} --write")
+        print(f"to write exactly this: {command(f'regrade {lesson} --write', course.root)}")
     return int(bool(found and found.failed))

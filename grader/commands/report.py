@@ -15,7 +15,7 @@ def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser("report", help="what should I teach again? numbers of every question and task")
     parser.add_argument("lesson", help="such as 05_cudnn_benchmark")
-    parser.add_argument("--to", type=Path, help="the page (default: report-LESSON.html)")
+    parser.add_argument("--to", type=Path, help="the page (default: report-LESSON.html in the course directory)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="the numbers, too")
     parser.add_argument("--language", choices=LANGUAGES, help="default: the course's")
     parser.add_argument("--names", action="store_true", help="name the students without a grade; then show it to nobody else")
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     course = Course(arguments.dir)
     language = arguments.language or course.language
     found = analyse(gather(course, arguments.lesson))
-    to = arguments.to or Path(f"report-{arguments.lesson}.html")
+    to = arguments.to or course.root / f"report-{arguments.lesson}.html"
     to.write_text(page(found, language, arguments.names), encoding="utf-8")
     if arguments.json:
         shown = found if arguments.names else {**found, "without_grade": len(found["without_grade"]), "blank": len(found["blank"])}

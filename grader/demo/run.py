@@ -41,8 +41,8 @@ def demo(
     """
     project, started = project or Project(), monotonic()
     chosen = list(lessons or project.checkpoints())
-    if not chosen:
-        raise ProjectError(f"there is no checkpoint in {project.sources} to demonstrate with")
+    if not chosen or set(chosen) - set(project.checkpoints()):
+        raise ProjectError(f"no such checkpoint to demonstrate with; there are {', '.join(project.checkpoints()) or 'none'}")
     course = _fresh(root, language, project)
     differences: list[str] = []
     for lesson in chosen:
@@ -58,7 +58,7 @@ def demo(
         pipeline.collect(course, lesson)
         found = autograde(course, lesson, how=How(cores()), say=say)
         say(f"--- {lesson}: feedback ({monotonic() - started:.0f} s)")
-        lost = pipeline.feedback(course, lesson, _unless("did not submit through the exchange", say))
+        lost = pipeline.feedback(course, lesson, _unless("hand in through the exchange", say))
         differences += [f"{lesson}: no feedback for {name}" for name in lost]
         differences += [
             f"{lesson}: {student.name} got no feedback through the exchange"

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from course.quiz.items import Item
-from grader.project import HERE
+from grader.marking.answers import keyed_items
+from grader.project import HERE, Project, tasks
 from grader.tasks.base import Task
 
 PROGRAM = ("course/quiz/marking.py", "course/quiz/harvesting.py", "grader/marking/harvest.py", "grader/marking/mark.py",
@@ -45,6 +46,13 @@ def _of_item(item: Item) -> tuple[str, str]:
     key = {"kind": item.kind, "correct": sorted(item.correct), "order": item.order,
            "number": None if number is None else [number.value, number.low, number.high]}
     return _hash(key), _hash({**asdict(item), "points": None})
+
+
+def rests_on(project: Project, lesson: str) -> dict[str, Any]:
+    """All that decides the marks of a checkpoint, except the submissions: its keys, tests, points, and the code that marks."""
+    subjects = {**keyed_items(project, lesson), **tasks(project, lesson)}
+    cells = {name: of_cell(subject, float(subject.points)) for name, subject in subjects.items()}
+    return {**cells, "program": of_program()["code"]}
 
 
 def of_program() -> dict[str, str]:

@@ -20,6 +20,7 @@ from nbgrader.preprocessors import LimitOutput
 
 from course.i18n import Text
 from grader.authoring.publish import text_of
+from grader.course import command
 from grader.intake import MISSING, REPLACED, beside, examine, joined
 from grader.marking.answers import keyed_items
 from grader.marking.execute import content, draw, secret
@@ -29,15 +30,16 @@ from grader.marking.outputs import sayable
 from grader.marking.repair import repair
 from grader.marking.running import Run
 from grader.marking.step import language_of, state
-from grader.project import Infrastructure, Project, tasks
+from grader.project import HERE, Infrastructure, Project, tasks
 from grader.sandbox.limits import Limits
 from grader.sandbox.shared import shared
 
 
 @dataclass(frozen=True)
 class Exam:
-    """What is the same for all submissions of a checkpoint. released: the text of the released notebook; key: the
-    secret hidden inputs are drawn with; sandbox: False only where the instructor said so.
+    """What is the same for all submissions of a checkpoint. project_root: empty for the checkout this runs in, wherever
+    that lies on a machine; released: the text of the released notebook; key: the secret hidden inputs are drawn with;
+    sandbox: False only where the instructor said so.
     """
 
     lesson: str
@@ -47,6 +49,10 @@ class Exam:
     key: bytes
     limits: Limits = Limits()
     sandbox: bool = True
+
+    @property
+    def project(self) -> Project:
+        return Project(Path(self.project_root)) if self.project_root else Project()
 
 
 @dataclass(frozen=True)
@@ -91,8 +97,9 @@ def exam(course_root: Path, project: Project, lesson: str, language: str, releas
          sandbox: bool) -> Exam:
     """Read once what all submissions share. Raises Infrastructure."""
     if not released.exists():
-        raise Infrastructure(f"{released} is missing; run `python -m grader release {lesson}` first")
-    return Exam(lesson, language, str(project.root), released.read_text(encoding="utf-8"), secret(course_root),
+        raise Infrastructure(f"{released} is missing; run {command('release ' + lesson, course_root)} first")
+    elsewhere = "" if project.root.resolve() == HERE else str(project.root)
+    return Exam(lesson, language, elsewhere, released.read_text(encoding="utf-8"), secret(course_root),
                 limits, sandbox)
 
 
@@ -106,7 +113,7 @@ def read(folder: Path, lesson: str, student: str, reason: Text | None = None) ->
 def mark(submission: Submission, exam: Exam) -> Marked:
     """Mark one submission. Raises Infrastructure, for failures of ours alone."""
     started = monotonic()
-    project, released = Project(Path(exam.project_root)), _notebook(exam.released)
+    project, released = exam.project, _notebook(exam.released)
     nb, reason = examine(submission.data)
     if nb is None:
         nb = nbformat.reads(exam.released, as_version=4)

@@ -19,17 +19,16 @@ from pathlib import Path
 import nbformat
 from tqdm import tqdm
 
-from grader.autograding import UNSAFE, How, alone, keep, limits, read_submission, workers
+from grader.autograding import UNSAFE, How, alone, keep, late_rules, limits, read_submission, workers
 from grader.book import Book
-from grader.course import Course
+from grader.course import Course, command
 from grader.intake import reason_of
-from grader.late import read_rules
-from grader.marking import fingerprints, whole
-from grader.marking.answers import keyed_items
+from grader.marking import whole
+from grader.marking.fingerprints import rests_on
 from grader.marking.step import STATE
 from grader.marks import cell_marks, require
 from grader.pipeline import graded_notebook
-from grader.project import ProjectError, tasks
+from grader.project import ProjectError
 from grader.regrading import points
 from grader.regrading.differences import Change, changes, lines, of_ours
 
@@ -82,7 +81,7 @@ def diff(course: Course, lesson: str, how: How | None = None, say: Say = print) 
                 (place / f"{student}.json").write_text(json.dumps(dataclasses.asdict(answer)), encoding="utf-8")
         found.ours = list(ours)
         found.changes.sort(key=lambda change: (change.student, change.cell))
-        _replace(place / PLAN, json.dumps({"rests on": _rests_on(course, lesson), "sandbox": how.sandbox}))
+        _replace(place / PLAN, json.dumps({"rests on": rests_on(course.project, lesson), "sandbox": how.sandbox}))
     return found
 
 
@@ -93,12 +92,12 @@ def write(course: Course, lesson: str) -> list[str]:
     """
     place = course.root / "regrade" / lesson
     if not (place / PLAN).exists():
-        raise ProjectError(f"nothing is waiting to be written; run `python -m grader regrade {lesson} --diff` first")
-    again = f"run `python -m grader regrade {lesson} --diff` again"
-    read_rules(course.root)
+        raise ProjectError(f"nothing is waiting to be written; run {command(f'regrade {lesson} --diff', course.root)} first")
+    again = f"run {command(f'regrade {lesson} --diff', course.root)} again"
+    late_rules(course, lambda sentence: None)
     with alone(course):
         plan = json.loads((place / PLAN).read_text(encoding="utf-8"))
-        if plan["rests on"] != _rests_on(course, lesson):
+        if plan["rests on"] != rests_on(course.project, lesson):
             raise ProjectError(f"a key, the points, a test or the marking code changed since the differences were shown; {again}")
         waiting = sorted(path.stem for path in place.glob("*.json") if path.name != PLAN)
         if stale := [student for student in waiting if _digest(course, lesson, student) != _digest_of(place, student)]:
@@ -140,13 +139,6 @@ def _exam(course: Course, lesson: str, how: How) -> whole.Exam:
 def _submissions(course: Course, lesson: str, students: list[str]) -> Iterator[whole.Submission]:
     for student in students:
         yield read_submission(course, lesson, student)
-
-
-def _rests_on(course: Course, lesson: str) -> dict:
-    """All that decides the marks now, except the submissions."""
-    subjects = {**keyed_items(course.project, lesson), **tasks(course.project, lesson)}
-    cells = {name: fingerprints.of_cell(subject, float(subject.points)) for name, subject in subjects.items()}
-    return {**cells, "program": fingerprints.of_program()["code"]}
 
 
 def _state(notebook: str) -> dict:

@@ -15,14 +15,15 @@ from grader.marking.answers import keyed_items, stored
 from grader.marking.step import STATE
 from grader.marks import cell_marks, require
 from grader.pipeline import graded_notebook
-from grader.project import tasks
+from grader.project import Project, practice_items, tasks
 from grader.tasks.base import Task
 
 Data = dict[str, Any]
+MOST = 2  # experiments and questions named for one belief
 
 
 def gather(course: Course, lesson: str) -> Data:
-    """{"lesson", "cells", "beliefs", "students"} as ``grader.reporting.numbers.analyse`` takes them. Raises ProjectError."""
+    """{"lesson", "cells", "beliefs", "remedies", "students"} as ``grader.reporting.numbers.analyse`` takes them. Raises ProjectError."""
     require(course, lesson)
     items, hidden = keyed_items(course.project, lesson), tasks(course.project, lesson)
     marks = cell_marks(course, lesson)
@@ -33,8 +34,26 @@ def gather(course: Course, lesson: str) -> Data:
         "lesson": lesson,
         "cells": [_cell(items.get(name) or hidden[name], tops[name].top) for name in order if name in tops],
         "beliefs": dict(Bank(course.project.items).misconceptions()),
+        "remedies": remedies(course.project, lesson),
         "students": [_student(course, lesson, name, items, marks.get(name, {})) for name in names],
     }
+
+
+def remedies(project: Project, lesson: str) -> dict[str, dict[str, list[str]]]:
+    """False belief -> {"experiments", "practice"}: names of experiments that separate it from the truth and ids of practice
+    questions that tempt with it, of the lesson itself where it has some, at most ``MOST`` of each.
+    """
+    found: dict[str, dict[str, list[str]]] = {}
+    for item in sorted(practice_items(project).values(), key=lambda item: item.get("lesson") != lesson):
+        for option in item.get("options") or ():
+            if belief := option.get("misconception"):
+                known = found.setdefault(belief, {"experiments": [], "practice": []})
+                shown, asked = option.get("experiment") or item.get("experiment"), item["id"]
+                for kind, name in (("experiments", shown), ("practice", None if item.get("kind") == "predict" else asked)):
+                    here = not known[kind] or item.get("lesson") == lesson
+                    if name and here and name not in known[kind] and len(known[kind]) < MOST:
+                        known[kind].append(name)
+    return found
 
 
 def _cell(subject: Item | Task, top: float) -> Data:

@@ -133,6 +133,7 @@ def _beliefs(data: Mapping[str, Any], students: list[Data]) -> list[Data]:
         more = sum(sum(belief in student["beliefs"].get(place, ()) for place in places) > 1 for student in holds)
         if holds:
             found.append({"id": belief, "text": data["beliefs"].get(belief, belief), "holds": len(holds), "in_several": more,
+                          **data.get("remedies", {}).get(belief, {"experiments": [], "practice": []}),
                           "cells": [place for place in places if any(belief in s["beliefs"].get(place, ()) for s in holds)],
                           **_interval(len(holds) / len(chance), len(chance))})
     return sorted(found, key=lambda one: (-one["holds"], -one["share"], one["id"]))

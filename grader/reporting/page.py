@@ -10,7 +10,16 @@ from course.quiz.rich import inline
 from grader.reporting import pictures
 from grader.reporting.statistics import quartiles
 from grader.reporting.style import CSS
-from grader.reporting.words import CONFIDENCE, DISCRIMINATION, NOTES, PAGE, TIME_NOTE, percent, teach_again
+from grader.reporting.words import (
+    CONFIDENCE,
+    DISCRIMINATION,
+    NOTES,
+    PAGE,
+    TIME_NOTE,
+    percent,
+    remedy,
+    teach_again,
+)
 
 Data = dict[str, Any]
 
@@ -63,6 +72,8 @@ class _Page:
 
     def teach(self, found: Data) -> str:
         said = "".join(f"<p>{self.text(sentence)}</p>" for sentence in teach_again(found))
+        for cell in found["cells"]:
+            said = said.replace(f"<code>{cell['id']}</code>", f'<a href="#{cell["id"]}"><code>{cell["id"]}</code></a>')
         return f'<section class="teach"><h2>{self.say("teach")}</h2>{said}</section>'
 
     def overview(self, found: Data) -> str:
@@ -92,7 +103,9 @@ class _Page:
         for one in found["beliefs"]:
             several = f'<br><span class="soft">{self.say("several", n=one["in_several"])}</span>' if one["in_several"] else ""
             places = ", ".join(f'<a href="#{cell}"><code>{cell}</code></a>' for cell in one["cells"])
-            rows.append([self.text(one["text"]), _bar(one["holds"], one["n"]) + several, places])
+            meet = self.text(remedy(one))
+            belief = self.text(one["text"]) + (f'<br><span class="soft">{meet}</span>' if meet else "")
+            rows.append([belief, _bar(one["holds"], one["n"]) + several, places])
         heads = [self.say("belief"), self.say("holds"), self.say("where")]
         return f"<h2>{self.say('beliefs')}</h2>{self.table(heads, rows)}"
 

@@ -48,19 +48,50 @@ def _hardest(found: Data) -> Text:
         tail = both(f"; {others} cannot be told from it",
                     f"；{'、'.join(near) if len(near) < 3 else f'另有 {len(near)} 处'}与它难分高下")
     few = both(" With so few submissions this is a hint, no more.", "提交太少，仅供参考。") if n < 5 else both("", "")
+    wrong = _usual_mistake(worst, n)
     return both(f"Start with `{worst['id']}`: the class got {share} of its points (95 % interval {low} to {high}){tail['en']}."
-                + few["en"],
-                f"先讲 `{worst['id']}`：全班得分率 {share}（95 % 区间 {low} 到 {high}）{tail['zh']}。" + few["zh"])
+                + wrong["en"] + few["en"],
+                f"先讲 `{worst['id']}`：全班得分率 {share}（95 % 区间 {low} 到 {high}）{tail['zh']}。" + wrong["zh"] + few["zh"])
+
+
+def _usual_mistake(cell: Data, n: int) -> Text:
+    """The wrong answer given most often, if at least two gave it; nothing for orders and tasks."""
+    rows = {"number": cell.get("numbers", ()), "single": cell.get("options", ()), "multiple": cell.get("options", ())}
+    wrong = [row for row in rows.get(cell["kind"], ()) if not row["right"] and "others" not in row]
+    first = max(wrong, key=lambda row: row["count"], default=None)
+    if first is None or first["count"] < 2:
+        return both("", "")
+    text = _two(cell["unit"] if cell["kind"] == "number" else first["text"])
+    number = f"{first['value']:.10g} " if cell["kind"] == "number" else ""
+    return both(f" The wrong answer given most, by {first['count']} of {n}: “{number}{text['en']}”.",
+                f"最常见的错误答案（{n} 人中 {first['count']} 人）：“{number}{text['zh']}”。")
+
+
+def _two(text: Text | str) -> Text:
+    return both(text, text) if isinstance(text, str) else text
+
+
+def remedy(belief: Data) -> Text:
+    """What the course has to meet a belief: an experiment to bet on, questions to practise. Empty where it has none."""
+    shown = [f'`observe("{name}")`' for name in belief["experiments"]]
+    asked = ", ".join(f'"{name}"' for name in belief["practice"])
+    said = both("", "")
+    if shown:
+        said = both(f"Let the class bet, then run {' or '.join(shown)}.", f"先让全班押注，再运行 {' 或 '.join(shown)}。")
+    if asked:
+        said = both(f"{said['en']} To practise: `review({asked})`.".strip(), f"{said['zh']}练习：`review({asked})`。")
+    return said
 
 
 def _belief(found: Data) -> Text:
     if not found["beliefs"] or found["beliefs"][0]["holds"] < 2:
         return both("No false belief shows in the answers of more than one student.", "没有哪个误解出现在不止一名学生的答案里。")
     first = found["beliefs"][0]
-    text = both(first["text"], first["text"]) if isinstance(first["text"], str) else first["text"]
+    text, meet = _two(first["text"]), remedy(first)
     places = [f"`{cell}`" for cell in first["cells"]]
-    return both(f"The false belief most alive, in {first['holds']} of {first['n']} students ({', '.join(places)}): “{text['en']}”",
-                f"最普遍的误解，{first['n']} 人中有 {first['holds']} 人（{'、'.join(places)}）：“{text['zh']}”")
+    return both(f"The false belief most alive, in {first['holds']} of {first['n']} students ({', '.join(places)}): "
+                f"“{text['en']}” {meet['en']}".strip(),
+                f"最普遍的误解，{first['n']} 人中有 {first['holds']} 人（{'、'.join(places)}）：“{text['zh']}”{meet['zh']}")
 
 
 def _else(found: Data) -> Text:
@@ -78,8 +109,7 @@ def _else(found: Data) -> Text:
                     f"{found['counted']} 人中有 {left['not_attempted']} 人没有做 `{left['id']}`：先问清原因再讲。")
     parts = [(part["share"], cell["id"], part) for cell in found["cells"] for part in cell.get("parts", ()) if part["n"]]
     if parts and (worst := min(parts, key=lambda row: row[0]))[0] < EASY:
-        reason = worst[2]["reason"]
-        text = both(reason, reason) if isinstance(reason, str) else reason
+        text = _two(worst[2]["reason"])
         return both(f"Of the code, the weakest part is in `{worst[1]}`, right for {percent(worst[0])}: “{text['en']}”",
                     f"代码里最弱的一处在 `{worst[1]}`，正确率 {percent(worst[0])}：“{text['zh']}”")
     return both("Nothing else stands out.", "此外没有突出之处。")

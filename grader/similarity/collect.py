@@ -5,7 +5,7 @@ from __future__ import annotations
 import nbformat
 
 from grader.authoring.build import answer_id, assignment_notebook
-from grader.course import Course
+from grader.course import Course, command
 from grader.marking.step import STATE, grade_id
 from grader.marks import require
 from grader.pipeline import graded_notebook
@@ -29,7 +29,7 @@ def gather(course: Course, lesson: str) -> tuple[dict[str, Work], dict[str, list
         if notebook is not None:
             works[student] = _work(course, lesson, student, notebook, hidden)
     if not works:
-        raise ProjectError(f"no submission of {lesson} is marked yet; run `python -m grader autograde {lesson}` first")
+        raise ProjectError(f"no submission of {lesson} is marked yet; run {command('autograde ' + lesson, course.root)} first")
     return works, known
 
 

@@ -1,0 +1,181 @@
+"""What happens to an instructor in a semester: files by mail, typing errors, Ctrl-C, a full disk, a lost gradebook."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from grader.autograding import How, autograde
+from grader.commands import course as course_commands
+from grader.commands import export, main
+from grader.course import Course, command
+from grader.late import read_rules
+from grader.pipeline import feedback, strays
+from grader.project import ProjectError
+from tests.graded_class import make_class
+from tests.grading_class import copy_of, rows
+from tests.grading_fixtures import LESSON
+
+
+@pytest.fixture(scope="module")
+def marked(tmp_path_factory) -> Path:
+    return make_class(tmp_path_factory.mktemp("semester"))[1].root
+
+
+@pytest.fixture
+def root(marked, tmp_path) -> Path:
+    return copy_of(marked, tmp_path / "class")
+
+
+def again(root, *students) -> dict:
+    said: list[str] = []
+    found = autograde(Course(root), LESSON, students or None, How(jobs=1), said.append)
+    return {"said": "\n".join(said), **{one.student: one for one in found}}
+
+
+@pytest.mark.slow
+def test_other_notebooks_beside_the_one_cost_nobody_the_feedback(root):
+    ada = root / "submitted" / "ada" / LESSON
+    shutil.copy(ada / f"{LESSON}.ipynb", ada / "scratch.ipynb")
+    by_mail = root / "submitted" / "mia" / LESSON
+    by_mail.mkdir(parents=True)
+    shutil.copy(ada / f"{LESSON}.ipynb", by_mail / f"{LESSON} (1).ipynb")
+    (ada / "timestamp.txt").write_text("yesterday noon")
+    found, said = again(root), []
+    assert found["mia"].points == found["ada"].points == 13
+    assert "ada: timestamp.txt cannot be read (yesterday noon)" in found["said"]
+    assert [path.name for path in (root / "autograded" / "mia" / LESSON).glob("*.ipynb")] == [f"{LESSON}.ipynb"]
+    assert feedback(Course(root), LESSON, said.append) == []
+    for student in ("ada", "mia"):
+        assert (root / "feedback" / student / LESSON / f"{LESSON}.html").exists()
+    assert len(said) == 2 and said[1].startswith("5 did not hand in through the exchange") and "ada, bob, cyd, dee, mia" in said[1]
+
+
+@pytest.mark.slow
+def test_a_lost_gradebook_is_filled_again_and_a_renamed_student_counts_once(root, capsys):
+    before = rows(root)
+    (root / "gradebook.db").unlink()
+    assert main(["release", LESSON, "--dir", str(root), "--due", "2020-01-01 12:00 UTC"]) == 0
+    assert "due 2020-01-01 12:00 UTC, WHICH IS PAST" in capsys.readouterr().out
+    assert again(root)["ada"].points == 13 and rows(root) == before
+    (root / "submitted" / "ada").rename(root / "submitted" / "lovelace")
+    found = again(root)
+    assert found["lovelace"].points == 13
+    assert found["ada"].problems == ["nothing lies under submitted/ any more; these are the marks of what was there"]
+    with Course(root).gradebook as gradebook:
+        gradebook.remove_student("ada")
+    assert "ada" not in again(root) and not main(["report", LESSON, "--dir", str(root)])
+    assert "3 of 4 submissions counted" in (root / f"report-{LESSON}.html").read_text()
+
+
+@pytest.mark.slow
+def test_a_mark_by_hand_that_outlives_its_submission_is_named(root):
+    with Course(root).gradebook as gradebook:
+        gradebook.find_grade("90-c-single", LESSON, LESSON, "bob").manual_score = 1.5
+        gradebook.db.commit()
+    assert again(root)["bob"].problems == []
+    (root / "submitted" / "bob" / LESSON / "more.txt").write_text("handed in anew")
+    assert "marked by hand before, which counts: 90-c-single" in " ".join(again(root)["bob"].problems)
+
+
+@pytest.mark.slow
+def test_the_plain_csv_has_no_number_where_there_is_no_grade(root, tmp_path, capsys):
+    with Course(root).gradebook as gradebook:
+        grade = gradebook.find_grade("90-t-report", LESSON, LESSON, "bob")
+        grade.auto_score, grade.needs_manual_grade = None, True
+        gradebook.update_or_create_student("ada", last_name="King, Countess of Lovelace")
+        gradebook.db.commit()
+    assert main(["export", "--dir", str(root)]) == 0
+    assert f"{LESSON}: no grade for bob" in capsys.readouterr().out
+    table = {row["student_id"]: row for row in csv.DictReader((root / "grades.csv").open())}
+    assert table["bob"]["score"] == table["bob"]["raw_score"] == "" and table["ada"]["score"] == "13.0"
+    assert table["ada"]["last_name"] == "King, Countess of Lovelace"
+    for words, said in ((["--format", "canvas", "--column", LESSON], "write LESSON=NAME"), (["--roster", "x.csv"], "canvas and moodle")):
+        assert main(["export", "--dir", str(root), *words]) == 1
+        assert said in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_names_nobody_knows_in_the_late_rules_are_said(root, capsys):
+    rules = root / "late.yaml"
+    rules.write_text("checkpoints: {90_fixtur: {per_day_percent: 5}}\n"
+                     "extensions: [{student: ada, days: 1, checkpoint: 90_fix}]\n")
+    assert main(["late", LESSON, "--dir", str(root)]) == 1
+    said = capsys.readouterr().out
+    assert "checkpoints: there is no checkpoint '90_fixtur'" in said and "number 1 (ada): there is no checkpoint" in said
+    assert read_rules(root).extensions and LESSON in said
+    rules.write_text("extensions: [{student: adda, days: 1}, {student: ada, days: 1}]\n")
+    assert main(["late", LESSON, "--dir", str(root)]) == 0
+    assert "gives more time to adda, who handed in nothing so far" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_what_lies_in_the_wrong_place_is_named(root):
+    (root / "submitted" / "loose.ipynb").write_text("{}")
+    (root / "submitted" / "mia").mkdir()
+    (root / "submitted" / "mia" / f"{LESSON}.ipynb").write_text("{}")
+    (root / "submitted" / "bob" / ".ipynb_checkpoints").mkdir()
+    assert [line.split(";")[0] for line in strays(Course(root))] == [
+        "NOT MARKED: submitted/loose.ipynb", f"NOT MARKED: submitted/mia/{LESSON}.ipynb"]
+
+
+@pytest.mark.slow
+def test_faults_of_the_disk_the_gradebook_and_the_settings_are_sentences(root, capsys, monkeypatch):
+    def said(*words: str) -> str:
+        assert main([*words, "--dir", str(root)]) == 1
+        return capsys.readouterr().out
+
+    assert "Name a place that exists" in said("report", LESSON, "--to", str(root / "no" / "page.html"))
+    for name in ("collect", "autograde", "feedback"):
+        assert "77_none: not released here; there are 90_fixture" in said(name, "77_none")
+    with sqlite3.connect(root / "gradebook.db", isolation_level=None) as db:
+        db.execute("begin exclusive")
+        assert "The gradebook is locked by another program" in said("report", LESSON)
+        db.execute("rollback")
+    (root / "gradebook.db").write_bytes(b"no database" * 100)
+    assert "The gradebook cannot be used: file is not a database." in said("autograde", LESSON)
+    config = root / "nbgrader_config.py"
+    sound = config.read_text()
+    config.write_text(sound + 'c.CourseDirectory.db_url = "postgresql+psycopg2://u:secret@127.0.0.1/gb"\n')
+    try:
+        import psycopg2  # noqa: F401
+    except ModuleNotFoundError:
+        assert (text := said("late", LESSON)).endswith("pip install psycopg2\n") and "secret" not in text
+    config.write_text(sound + "c.Exchange.timezone = \n")
+    assert "nbgrader_config.py cannot be read: SyntaxError" in said("late", LESSON)
+
+
+@pytest.mark.parametrize(("error", "words", "status"), [
+    (KeyboardInterrupt(), "Stopped. What is marked is kept", 130),
+    (OSError(28, "No space left on device", "/x/grades.csv"), "/x/grades.csv: No space left on device. What is marked is kept", 1)])
+def test_ctrl_c_and_a_full_disk_are_sentences(error, words, status, tmp_path, monkeypatch, capsys):
+    def run(arguments):
+        raise error
+
+    monkeypatch.setattr(export, "run", run)
+    assert main(["export", "--dir", str(tmp_path)]) == status
+    assert words in capsys.readouterr().out
+
+
+def test_ctrl_c_in_the_middle_of_feedback_ends_it():
+    from grader.pipeline import _uninterrupted
+
+    with pytest.raises(KeyboardInterrupt):
+        _uninterrupted({"success": False, "error": "Traceback ...\n  File ...\nKeyboardInterrupt\n"})
+    assert _uninterrupted({"success": True}) == {"success": True}
+
+
+def test_a_number_of_processes_and_the_next_command(tmp_path, monkeypatch, capsys):
+    with pytest.raises(SystemExit):
+        main(["autograde", LESSON, "--jobs", "-3"])
+    assert "'-3' is not a number of processes" in capsys.readouterr().err
+    assert course_commands._count("4") == 4
+    monkeypatch.chdir(tmp_path)
+    assert command("late 01_map", tmp_path) == "`python -m grader late 01_map`"
+    assert command("late 01_map", tmp_path / "my class") == "`python -m grader late 01_map --dir 'my class'`"
+    with pytest.raises(ProjectError, match="no course directory"):
+        Course(tmp_path)
