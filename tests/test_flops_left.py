@@ -17,6 +17,7 @@ from torch.nn.modules import module as global_hooks
 
 from course import flags
 from course.flops import CountError, count, cross_check
+from course.flops.disguise import is_meta
 
 
 class Stop(BaseException):
@@ -24,7 +25,7 @@ class Stop(BaseException):
 
 
 def ground_of(x: Tensor) -> str:
-    return "fake" if isinstance(x, FakeTensor) else "meta" if x.is_meta else "real"
+    return "fake" if isinstance(x, FakeTensor) else "meta" if is_meta(x) else "real"
 
 
 class Vandal(nn.Module):
@@ -161,3 +162,92 @@ def test_a_model_works_and_learns_as_before(call: Callable[..., Any]) -> None:
         return [value.clone() for value in copy.state_dict().values()]
 
     assert all(torch.equal(a, b) for a, b in zip(steps(False), steps(True), strict=True))
+
+
+@pytest.mark.parametrize("needs_data", [False, True])
+@pytest.mark.parametrize("make", [lambda p: torch.optim.SGD(p, 0.1, momentum=0.9), lambda p: torch.optim.AdamW(p, 0.1)])
+def test_a_training_step_written_as_a_function_changes_nothing(make: Callable[..., Any], needs_data: bool) -> None:
+    model = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Linear(8, 2))
+    descent = make(model.parameters())
+    plan = torch.optim.lr_scheduler.StepLR(descent, 1)
+
+    def step(x: Tensor) -> Tensor:
+        descent.zero_grad()
+        loss = model(x).square().mean()
+        if needs_data and loss.item() < 0:
+            return loss
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        with torch.profiler.record_function("update"):
+            descent.step()
+        plan.step()
+        return loss.detach()
+
+    def picture() -> list[Any]:
+        grads = [p.grad for p in model.parameters()]
+        return [str(model.state_dict()), [(id(g), str(g)) for g in grads], str(descent.state_dict()), str(plan.state_dict())]
+
+    step(torch.randn(6, 4))
+    before = picture()
+    counted = count(step, torch.randn(6, 4))
+    assert picture() == before
+    assert counted.macs == 6 * (3 * (4 * 8 + 8 * 2) - 4 * 8) and counted.exact
+
+
+def test_an_optimizer_that_multiplies_matrices_is_named() -> None:
+    layer = nn.Linear(4, 4, bias=False)
+    descent = torch.optim.Muon(layer.parameters()) if hasattr(torch.optim, "Muon") else torch.optim.LBFGS(layer.parameters())
+
+    def step(x: Tensor) -> None:
+        layer(x).sum().backward()
+        descent.step(lambda: torch.zeros(()))
+
+    counted = count(step, torch.randn(2, 4))
+    assert f"{type(descent).__name__}.step" in counted.unknown
+
+
+class Hidden(nn.Module):
+    """Keeps a trainable tensor in a plain list, where no module knows of it."""
+
+    def __init__(self, needs_data: bool) -> None:
+        super().__init__()
+        self.layer, self.loose, self.needs_data = nn.Linear(4, 4), [torch.randn(4, 4, requires_grad=True)], needs_data
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = self.layer(x) @ self.loose[0]
+        return x if self.needs_data and y.sum().item() > 1e9 else y
+
+
+@pytest.mark.parametrize("needs_data", [False, True])
+def test_gradients_that_were_there_stay(needs_data: bool) -> None:
+    model, x = Hidden(needs_data), torch.randn(3, 4)
+    model(x).sum().backward()
+    leaves = [*model.parameters(), model.loose[0]]
+    before = [(leaf.grad, leaf.grad.clone()) for leaf in leaves]
+
+    def step(x: Tensor) -> Tensor:
+        for leaf in leaves:
+            if leaf.grad is not None:
+                leaf.grad.zero_()
+        model(x).sum().backward()
+        return x
+
+    assert count(model, x, training=True).macs == count(step, x).macs == 5 * 3 * 16
+    assert all(leaf.grad is grad and torch.equal(grad, bits) for leaf, (grad, bits) in zip(leaves, before, strict=True))
+
+
+def test_no_module_of_a_large_model_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Notes(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("last", torch.zeros(2))
+
+        def forward(self, x: Tensor) -> Tensor:
+            self.last = x
+            return x
+
+    monkeypatch.setattr("course.flops.restore.ENOUGH", 1)
+    model = nn.Sequential(*(Notes() for _ in range(200)))
+    before = [part.last for part in model]
+    count(model, torch.ones(2))
+    assert all(part.last is kept for part, kept in zip(model, before, strict=True))

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from course.i18n import set_language
-from course.timing import TimingError, compare, measure
+from course.timing import TimingError, compare, interrupts_propagate, measure
 from tests.timing_clocks import NoisyClock, costing
 
 
 def fails():
     raise ZeroDivisionError("division by zero")
+
+
+POOL = ThreadPoolExecutor(1)
 
 
 async def coroutine():
@@ -22,7 +27,8 @@ async def coroutine():
 @pytest.mark.parametrize("f, words", [
     (3.0, "float, not a function"), ("mod:f", "fresh_process"), (lambda x: x, "needs arguments"),
     (fails, "fails raised ZeroDivisionError"), (lambda: (i for i in "ab"), "generator"),
-    (coroutine, "coroutine"),
+    (coroutine, "coroutine"), (lambda: map(print, "ab"), "only created a map"),
+    (lambda: POOL.submit(int), r"f().result()"),
 ])
 @pytest.mark.parametrize("code", ["en", "zh"])
 def test_odd_functions_get_a_sentence(f, words, code):
@@ -100,3 +106,22 @@ def test_a_failure_at_the_hundredth_call_stops_with_its_name():
 def test_odd_settings_of_measure_get_a_sentence(more, words):
     with pytest.raises(TimingError, match=words):
         measure(costing(1), **more)
+
+
+def test_without_a_stderr_nothing_is_shown(monkeypatch):
+    """pythonw on Windows, and services, have none."""
+    monkeypatch.setattr(sys, "stderr", None)
+    assert compare({"a": costing(1), "b": costing(1)}, max_time=2.2, ci=1e-9, gate=1e-9, clock=NoisyClock(0)).rounds
+
+
+def test_an_interrupt_before_anything_was_measured_is_a_sentence():
+    def stopped():
+        raise KeyboardInterrupt
+
+    for attempt in (lambda: measure(stopped), lambda: compare({"a": stopped, "b": costing(1)})):
+        with pytest.raises(KeyboardInterrupt, match="before anything was measured") as caught:
+            attempt()
+        assert caught.value._render_traceback_() == [str(caught.value)]
+        with pytest.raises(KeyboardInterrupt) as caught, interrupts_propagate():
+            attempt()
+        assert type(caught.value) is KeyboardInterrupt

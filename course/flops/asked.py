@@ -144,10 +144,12 @@ def no_gradient() -> CountError:
     ))
 
 
-def stopped(error: BaseException, places: Mapping[int, Any], inputs: tuple[Any, ...], meta: bool) -> CountError:
+def stopped(error: BaseException, places: Mapping[int, Any], inputs: tuple[Any, ...], meta: bool,
+            training: bool) -> CountError:
     """Which module stopped, why, what it was given, and what to do next.
 
     places: the module tree by id(module). meta: model or inputs have no data, so values could not be asked.
+    training: the backward was asked for as well.
     """
     spot = _spot(error, places)
     at_en, at_zh = (f" in {spot}", f"在 {spot} 处") if spot else ("", "")
@@ -155,10 +157,11 @@ def stopped(error: BaseException, places: Mapping[int, Any], inputs: tuple[Any, 
     reason = (str(error).strip().split("\n")[0] or t("no message", "没有说明")).rstrip(".")
     reason = t("memory ran out", "内存不够") if memory else reason
     given = ", ".join(describe(value) for value in inputs) or "-"
-    next_en, next_zh = _next_step(memory, inputs, meta)
+    next_en, next_zh = _next_step(memory, inputs, meta, training)
+    what_en, what_zh = ("training step", "训练步") if training else ("forward", "forward ")
     return CountError(t(
-        f"The forward stopped{at_en} with {type(error).__name__}: {reason}. The inputs were: {given}. {next_en}",
-        f"forward {at_zh}中断，{type(error).__name__}：{reason}。输入是：{given}。{next_zh}",
+        f"The {what_en} stopped{at_en} with {type(error).__name__}: {reason}. The inputs were: {given}. {next_en}",
+        f"{what_zh}{at_zh}中断，{type(error).__name__}：{reason}。输入是：{given}。{next_zh}",
     ))
 
 
@@ -167,7 +170,7 @@ def _is_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or "out of memory" in text or "allocate memory" in text
 
 
-def _next_step(memory: bool, inputs: tuple[Any, ...], meta: bool) -> tuple[str, str]:
+def _next_step(memory: bool, inputs: tuple[Any, ...], meta: bool, training: bool) -> tuple[str, str]:
     if memory:
         return (
             "This forward needs values, so it had to run for real, and memory was too small: count with a "
@@ -185,6 +188,11 @@ def _next_step(memory: bool, inputs: tuple[Any, ...], meta: bool) -> tuple[str, 
             "An input is a dict, passed on as it is; if the forward takes its entries by name, write "
             "count(model, **batch).",
             "有一个输入是字典，会原样传入；如果 forward 按名字接收其中各项，请写成 count(model, **batch)。",
+        )
+    if training:
+        return (
+            "Run one forward and backward without counting: it should stop the same way.",
+            "请先不计数运行一次前向和反向，它应当以同样方式中断。",
         )
     return (
         "Call the model once without counting: it should stop the same way.",

@@ -6,7 +6,7 @@ import contextlib
 import io
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
@@ -17,7 +17,7 @@ from course import flags
 from course.flops.asked import CountError, callable_of, no_gradient, ran, stopped
 from course.flops.grounds import FakeGround, MetaGround, RealGround, remembering, swapped
 from course.flops.mode import CountingMode
-from course.flops.reach import kind, loose_tensors, modules_of, roots, without_data
+from course.flops.reach import kind, loose_tensors, modules_of, objects_behind, roots, without_data
 from course.flops.restore import functions_kept, modules_kept, process_kept
 from course.flops.result import FlopCount
 from course.flops.script import hidden_nodes
@@ -29,16 +29,16 @@ def count(model: Any = None, *inputs: Any, training: bool = False, **kwargs: Any
 
     model: an nn.Module or any callable that works on tensors. inputs, kwargs: what it is called with, batch
     included; values do not matter unless its control flow looks at them. The model runs in the mode it is in
-    (`model.train()` or `model.eval()`), and nothing stays behind: no buffer, hook, flag, gradient or moved
-    random generator, also after an exception. What it prints appears once.
+    (`model.train()` or `model.eval()`), and nothing stays behind: no buffer, hook, flag, gradient, moved random
+    generator or grown cache among the inputs, also after an exception. What it prints appears once.
 
     Convention: one MAC = one multiply feeding one accumulate in a contraction; FLOPs = 2 x MACs; norms,
     activations, pooling, bias, softmax count 0; padding taps counted; transposed convolution by input
     positions; attention dense. A training step adds each gradient that is needed; every one costs one
-    forward. A contraction written as two element operations, `(a * b).sum()`, is shown apart
-    (`.summed_products`).
-    An operator that is neither counted nor provably free of contractions is listed in `.unknown`, and then
-    `.exact` is False.
+    forward; what activation checkpointing computes again is counted again. A contraction written as two
+    element operations, `(a * b).sum()`, is shown apart (`.summed_products`).
+    An operator that is neither counted nor provably free of contractions is listed in `.unknown`, and so is
+    work that cannot be seen (in another thread, in NumPy); then `.exact` is False.
 
     Raises CountError if `model` cannot be called, inputs are missing, or the forward raises (it says where).
     """
@@ -46,9 +46,10 @@ def count(model: Any = None, *inputs: Any, training: bool = False, **kwargs: Any
     modules = modules_of(model)
 
     def step(ground: Any) -> FlopCount:
-        with process_kept(), modules_kept(modules):
+        with process_kept(), modules_kept(modules, held, inputs, kwargs), _gradients_kept(modules, loose_tensors(model)):
             return attempt(model, modules, inputs, kwargs, training, ground)
 
+    held = objects_behind(model)
     shapes_only = without_data(modules, inputs, kwargs)
     with flags.preserved(), functions_kept(), nothing_compiled():
         if shapes_only:
@@ -75,6 +76,8 @@ def attempt(
     root, places = module_tree(roots(model), kind(model))
     tally = Tally(root, places)
     tally.unknown.update(hidden_nodes(modules))
+    if training:
+        tally.unknown.update(gradient_hooks(modules))
     mode = CountingMode(tally, ground, ground.plain_types)
     with contextlib.ExitStack() as stack:
         stack.enter_context(ground.around(tally))
@@ -92,9 +95,10 @@ def attempt(
         except CountError:
             raise
         except Exception as error:
-            raise stopped(error, places, inputs, without_data(modules, inputs, kwargs)) from error
-        if mode.broken is not None and ground.name != "real":
-            raise CountError(str(mode.broken)) from mode.broken
+            raise stopped(error, places, inputs, without_data(modules, inputs, kwargs), training) from error
+        broken = mode.broken or ground.refused
+        if broken is not None and ground.name != "real":
+            raise CountError(str(broken)) from broken
     return FlopCount(
         macs=root.macs,
         params=all_parameters(modules),
@@ -120,39 +124,57 @@ def _placed(stack: contextlib.ExitStack, ground: Any, modules: list[nn.Module], 
 
 
 def _backward(output: Any) -> None:
-    """Gradients of everything differentiable in the output."""
-    tensors = [leaf for leaf in _tensors_of(output) if leaf.requires_grad]
+    """Gradients of everything differentiable in the output; those of tensors from elsewhere are put back."""
+    tensors = [value for value in _tensors_of(output) if value.requires_grad]
     if not tensors:
         raise no_gradient()
-    torch.autograd.backward(tensors, [torch.ones_like(tensor) for tensor in tensors])
+    with _gradients_kept([], _leaves_of(tensors)):
+        torch.autograd.backward(tensors, [torch.ones_like(tensor) for tensor in tensors])
 
 
 def _tensors_of(output: Any) -> list[torch.Tensor]:
-    """All tensors in an output: nested containers, named tuples, dataclasses and objects with attributes."""
-    found = []
-    for leaf in tree_leaves(output):
-        if isinstance(leaf, torch.Tensor):
-            found.append(leaf)
-        elif isinstance(leaf, dict):
-            found += _tensors_of(list(leaf.values()))
-        elif hasattr(leaf, "__dict__") and not isinstance(leaf, (nn.Module, type)):
-            found += [value for value in vars(leaf).values() if isinstance(value, torch.Tensor)]
+    """All tensors in an output: in containers, dataclasses and objects with attributes, however deep."""
+    found, waiting, seen = [], tree_leaves(output), []
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, torch.Tensor):
+            found.append(value)
+        elif not isinstance(value, (nn.Module, type, str)) and all(value is not other for other in seen):
+            seen.append(value)
+            fields = [getattr(value, field.name, None) for field in getattr(value, "__dataclass_fields__", {}).values()]
+            inner = [*value.values()] if isinstance(value, dict) else [*fields, *getattr(value, "__dict__", {}).values()]
+            waiting += tree_leaves(inner)
     return found
 
 
+def _leaves_of(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
+    """The tensors at the ends of the graph behind `tensors`: those a backward gives a `.grad`."""
+    found, waiting, seen = [], [tensor.grad_fn for tensor in tensors], set()
+    while waiting:
+        node = waiting.pop()
+        if node is not None and node not in seen:
+            seen.add(node)
+            found += [node.variable] if hasattr(node, "variable") else []
+            waiting += [before for before, _ in node.next_functions]
+    return found
+
+
+def gradient_hooks(modules: list[nn.Module]) -> list[str]:
+    """Hooks on the gradients of parameters: stand-ins do not run them, so work they do is not seen."""
+    hooked = [p for module in modules for p in module._parameters.values() if p is not None and p._backward_hooks]
+    return ["hook on the gradient of a parameter"] * len(hooked)
+
+
 @contextlib.contextmanager
-def _gradients_kept(modules: list[nn.Module], loose: list[torch.Tensor] | None = None) -> Iterator[None]:
-    """Put back `.grad` of everything that a backward could reach."""
+def _gradients_kept(modules: list[nn.Module], loose: Iterable[torch.Tensor] = ()) -> Iterator[None]:
+    """Put back `.grad` of everything that a backward could reach (what is added to it in place, the ground undoes)."""
     leaves = [p for module in modules for p in module._parameters.values() if p is not None]
-    leaves += [tensor for tensor in loose or () if tensor.is_leaf]
-    before = [(leaf, leaf.grad, leaf.grad.clone() if leaf.grad is not None else None) for leaf in leaves]
+    leaves += [tensor for tensor in loose if tensor.is_leaf]
+    before = [(leaf, leaf.grad) for leaf in leaves]
     try:
         yield
     finally:
-        for leaf, grad, copy in before:
-            if copy is not None:
-                with torch.no_grad():
-                    grad.copy_(copy)
+        for leaf, grad in before:
             leaf.grad = grad
 
 

@@ -17,20 +17,17 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_map
 
+from course.flops.disguise import Leaving, NotHere, data_kept, disguised, is_meta
 from course.flops.formulas import tensors_in
 from course.flops.restore import WriteGuard
 from course.flops.shapes import output_of
 from course.flops.tally import Tally
 
+_META = torch.device("meta")
 KEEP_BYTES = 1 << 20
 """Integer and bool tensors up to this size stay real on the meta ground: masks, token ids, lengths."""
-
-
-class NotHere(Exception):
-    """This ground cannot run the operator; the next one may."""
 
 
 @cache
@@ -57,55 +54,18 @@ def written_tensors(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     return tensors_in(values)
 
 
+def _has_operators(tensor: torch.Tensor) -> bool:
+    """Whether its class brings operators of its own (quantized weights, masked tensors)."""
+    return type(tensor).__torch_dispatch__ is not torch._C._disabled_torch_dispatch_impl
+
+
 def _leaf(stand_in: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
     """The stand-in as a parameter or with requires_grad, like the tensor it stands for."""
+    if nn.Parameter in type(like).__mro__[1:]:
+        return torch.Tensor._make_subclass(type(like), stand_in, like.requires_grad)
     if isinstance(like, nn.Parameter):
         return nn.Parameter(stand_in, requires_grad=like.requires_grad)
     return stand_in.requires_grad_() if like.requires_grad else stand_in
-
-
-_EXITS = {
-    torch.Tensor.numpy: "NumPy",
-    torch.Tensor.__array__: "NumPy",
-    torch.Tensor.__dlpack__: "DLPack",
-    torch.Tensor.data_ptr: "a kernel that torch does not run",
-}
-"""Calls through which floating-point data leaves torch, where nobody can count what is done with it."""
-
-
-class Leaving(TorchFunctionMode):
-    """Notes as unknown what hands floating-point data to code outside torch."""
-
-    def __init__(self, tally: Tally) -> None:
-        super().__init__()
-        self.tally = tally
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        out = func(*args, **(kwargs or {}))
-        if func in _EXITS and args[0].is_floating_point():
-            self.tally.unknown[f"{func.__name__} (data handed to {_EXITS[func]})"] += 1
-        return out
-
-
-@contextmanager
-def _no_addresses() -> Iterator[None]:
-    """`data_ptr` of a stand-in stops this ground: torch would say 0, and a kernel would read from there."""
-    there = vars(torch.Tensor).get("data_ptr")
-    original = torch.Tensor.data_ptr
-
-    def data_ptr(tensor: torch.Tensor) -> int:
-        if tensor.is_meta or hasattr(tensor, "fake_mode"):
-            raise NotHere("a kernel outside torch asks for the memory")
-        return original(tensor)
-
-    torch.Tensor.data_ptr = data_ptr
-    try:
-        yield
-    finally:
-        if there is None:
-            del torch.Tensor.data_ptr
-        else:
-            torch.Tensor.data_ptr = there
 
 
 class RealGround:
@@ -116,6 +76,13 @@ class RealGround:
 
     def __init__(self) -> None:
         self.guard = WriteGuard()
+        self.refused: NotHere | None = None
+        """The first time the forward asked for what this ground does not have; it may swallow the exception."""
+
+    def refuse(self, why: str) -> NotHere:
+        """The exception to raise; it is kept."""
+        self.refused = self.refused or NotHere(why)
+        return self.refused
 
     @contextmanager
     def around(self, tally: Tally) -> Iterator[None]:
@@ -144,26 +111,38 @@ class MetaGround(RealGround):
 
     name = "meta"
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._devices: set[torch.device] = set()
+
     @contextmanager
     def around(self, tally: Tally) -> Iterator[None]:
-        """The block the forward runs in; stand-ins have no data, so nobody may ask where it lies."""
+        """The block the forward runs in; stand-ins name the device of the real tensors and give no data."""
         try:
-            with _no_addresses():
+            with data_kept(self.refuse), disguised(self._where):
                 yield
         finally:
             self.guard.undo()
+
+    def _where(self) -> torch.device | None:
+        """The device all the real tensors lie on; None where they are on meta themselves."""
+        if len(self._devices) > 1 and _META not in self._devices:
+            raise self.refuse("tensors on several devices")
+        device = next(iter(self._devices), torch.get_default_device())
+        return None if _META in self._devices else device
 
     def stand_in(self, tensor: torch.Tensor) -> torch.Tensor:
         """Without memory for float tensors and large ones, a copy for small integer and bool ones."""
         if tensor.layout is not torch.strided or tensor.is_nested:
             raise NotHere(f"a tensor of layout {tensor.layout}")
-        if type(tensor).__torch_dispatch__ is not torch._C._disabled_torch_dispatch_impl:
-            raise NotHere(f"{type(tensor).__name__} has operators of its own")
+        if type(tensor) not in (torch.Tensor, nn.Parameter):
+            raise NotHere(f"{type(tensor).__name__} is a class of its own")
         small = not (tensor.is_floating_point() or tensor.is_complex()) and tensor.numel() <= KEEP_BYTES
         if small and not tensor.is_quantized and tensor.nbytes <= KEEP_BYTES:
             copy = tensor.clone()
             self.guard.adopt((copy,))
             return copy
+        self._devices.add(tensor.device)
         return _leaf(_shape_of(tensor), tensor)
 
     def run(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -173,22 +152,22 @@ class MetaGround(RealGround):
             return (
                 self._factory(func, args, kwargs) if _takes_device(func) else super().run(func, args, kwargs)
             )
-        metas = sum(tensor.is_meta for tensor in tensors)
+        metas = sum(map(is_meta, tensors))
         if not metas:
             return super().run(func, args, kwargs)
         if metas < len(tensors):
-            if any(not tensor.is_meta for tensor in written_tensors(func, args, kwargs)):
+            if any(not is_meta(tensor) for tensor in written_tensors(func, args, kwargs)):
                 raise NotHere(f"{func} writes an unknown value into a known tensor")
             args, kwargs = tree_map(_to_meta, (args, kwargs))
         if kwargs.get("device") is not None:
-            kwargs = {**kwargs, "device": torch.device("meta")}
+            kwargs = {**kwargs, "device": _META}
         out = output_of(func, args, kwargs)
         return func(*args, **kwargs) if out is None else out
 
     def _factory(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """torch.zeros and its kin: a stand-in for floats and large tensors, whatever device was named."""
         on_meta = {name: value for name, value in kwargs.items() if name not in ("pin_memory", "generator")}
-        out = func(*args, **{**on_meta, "device": torch.device("meta")})
+        out = func(*args, **{**on_meta, "device": _META})
         if out.is_floating_point() or out.is_complex() or out.nbytes > KEEP_BYTES:
             return out
         return super().run(func, args, kwargs)
@@ -199,15 +178,16 @@ def _shape_of(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _to_meta(value: Any) -> Any:
-    return _shape_of(value) if isinstance(value, torch.Tensor) and not value.is_meta else value
+    return _shape_of(value) if isinstance(value, torch.Tensor) and not is_meta(value) else value
 
 
-class FakeGround:
+class FakeGround(RealGround):
     """torch's FakeTensorMode."""
 
     name = "fake"
 
     def __init__(self) -> None:
+        super().__init__()
         from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 
         self._mode = FakeTensorMode(allow_non_fake_inputs=True)
@@ -219,17 +199,21 @@ class FakeGround:
         log = logging.getLogger("torch._subclasses.fake_tensor")
         before, log.disabled = log.disabled, True
         try:
-            with self._mode, _no_addresses():
+            with self._mode, data_kept(self.refuse):
                 yield
         finally:
             log.disabled = before
 
     def stand_in(self, tensor: torch.Tensor) -> torch.Tensor:
         """A fake tensor of the same shape, dtype and device."""
+        if not _has_operators(tensor) and type(tensor) not in (torch.Tensor, nn.Parameter):
+            raise NotHere(f"{type(tensor).__name__} is a class of its own")
         return _leaf(self._mode.from_tensor(tensor.detach(), static_shapes=True), tensor)
 
     def run(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run it on fake tensors."""
+        if not all(hasattr(tensor, "fake_mode") for tensor in written_tensors(func, args, kwargs)):
+            raise NotHere(f"{func} writes into a real tensor")
         return func(*args, **kwargs)
 
 
@@ -257,12 +241,14 @@ def swapped(modules: list[nn.Module], stand_in: Callable[[torch.Tensor], torch.T
 
 
 def remembering(stand_in: Callable[[torch.Tensor], torch.Tensor]) -> Callable[[torch.Tensor], torch.Tensor]:
-    """`stand_in` with a memory: the same tensor always gets the same stand-in."""
+    """`stand_in` with a memory: the same tensor always gets the same stand-in, with its attributes."""
     given: dict[int, torch.Tensor] = {}
 
     def remembered(tensor: torch.Tensor) -> torch.Tensor:
         if id(tensor) not in given:
             given[id(tensor)] = stand_in(tensor)
+            if not _has_operators(tensor):
+                vars(given[id(tensor)]).update(vars(tensor))  # what the model has noted on it
         return given[id(tensor)]
 
     return remembered

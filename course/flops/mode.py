@@ -9,9 +9,9 @@ import torch
 from torch._ops import HigherOrderOperator
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from course.flops.disguise import NotHere
 from course.flops.formulas import FORMULAS, Formula, from_torch_registry, tensors_in
 from course.flops.free import is_free, moves_only
-from course.flops.grounds import NotHere
 from course.flops.tally import Tally
 
 PRODUCTS = (torch.ops.aten.mul, torch.ops.aten.mul_)
@@ -34,7 +34,7 @@ def _kind_of(func: Any) -> tuple[int, Formula | None]:
     formula = FORMULAS.get(name) or FORMULAS.get(name.removesuffix("_")) or from_torch_registry(func)
     if formula is not None:
         return COUNTED, formula
-    if moves_only(name) or name.startswith("prim::") or getattr(func, "is_view", False):
+    if moves_only(name) or name.startswith(("prim::", "profiler::")) or getattr(func, "is_view", False):
         return STILL, None
     if torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"):
         return COMPOSITE, None
@@ -64,6 +64,8 @@ class CountingMode(TorchDispatchMode):
     """
 
     supports_higher_order_operators = True
+    counts = True
+    """Tells `course.flops.disguise` that code of the forward is running."""
 
     def __init__(self, tally: Tally, ground: Ground, plain_types: tuple[type, ...] = ()) -> None:
         super().__init__()
@@ -87,8 +89,10 @@ class CountingMode(TorchDispatchMode):
             return self._higher_order(func, args, kwargs)
         kind, formula = kind_of(func)
         if kind == COMPOSITE:
-            with self:
-                out = func.decompose(*args, **kwargs)
+            out = NotImplemented
+            if not any(x.is_nested for x in tensors_in(args, kwargs)):  # those have no size to decompose by
+                with self:
+                    out = func.decompose(*args, **kwargs)
             if out is not NotImplemented:
                 return out
             kind = UNKNOWN

@@ -1,48 +1,118 @@
-"""What a count can reach from the thing it was given: its modules, its loose tensors, its name."""
+"""What a count can reach from the thing it was given: its modules, the objects they keep, its name."""
 
 from __future__ import annotations
 
-import contextlib
+import dis
 import functools
+import sys
+import types
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
 from torch import nn
 from torch.utils._pytree import tree_leaves
 
+CONTAINERS = (list, dict, set, deque)
+"""Containers that can change."""
+_FOREIGN = frozenset(sys.stdlib_module_names) | set("torch numpy course IPython ipykernel tqdm matplotlib".split())
+"""Objects of these packages look after themselves: loggers, queues, locks."""
+_TRAINING = ("torch.optim.", "torch.amp.")
+"""Optimizers, schedulers and scalers do not: a training step changes them."""
+ENOUGH = 20_000
+"""Objects looked at in one walk."""
 
-def _held(model: Any) -> list[Any]:
-    """What a plain callable can reach: the object it is bound to, its closure, the globals it names."""
-    if isinstance(model, functools.partial):
-        return [*model.args, *model.keywords.values(), *_held(model.func), model.func]
-    held = [getattr(model, "__self__", None)]
-    function = getattr(model, "__func__", model)
-    for cell in getattr(function, "__closure__", None) or ():
-        with contextlib.suppress(ValueError):
+
+def _own(value: Any) -> bool:
+    """Whether it is an object or a function of somebody's own code."""
+    space = getattr(value if isinstance(value, types.FunctionType) else type(value), "__module__", None) or ""
+    return space.partition(".")[0] not in _FOREIGN or space.startswith(_TRAINING)
+
+
+def is_object(value: Any) -> bool:
+    """Whether it is an object of somebody's own class, with attributes."""
+    plain = not isinstance(value, (type, types.FunctionType, types.ModuleType, torch.Tensor)) and hasattr(value, "__dict__")
+    return plain and (_own(value) or isinstance(value, types.SimpleNamespace))
+
+
+def _globals_named(code: types.CodeType) -> set[str]:
+    names = {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    return names.union(*(_globals_named(inner) for inner in code.co_consts if isinstance(inner, types.CodeType)))
+
+
+def _of_function(function: types.FunctionType) -> list[Any]:
+    """What a function can reach: its closure, its defaults, the globals it names."""
+    held = list(function.__defaults__ or ()) + list((function.__kwdefaults__ or {}).values())
+    for cell in function.__closure__ or ():
+        try:
             held.append(cell.cell_contents)
-    code = getattr(function, "__code__", None)
-    if code is not None:
-        held += [function.__globals__[name] for name in code.co_names if name in function.__globals__]
-    if not isinstance(model, type) and hasattr(model, "__dict__") and code is None:
-        held += list(vars(model).values())
-    return held
+        except ValueError:
+            pass  # not filled yet
+    return held + [function.__globals__[name] for name in sorted(_globals_named(function.__code__))
+                   if name in function.__globals__]
+
+
+def inside(value: Any) -> list[Any]:
+    """What can be reached from a value in one step."""
+    if isinstance(value, dict):
+        return list(value.values())
+    if isinstance(value, (list, tuple, set, frozenset, deque)):
+        return list(value)
+    if isinstance(value, functools.partial):
+        return [value.func, *value.args, *value.keywords.values()]
+    if isinstance(value, types.MethodType):
+        return [value.__self__, value.__func__]
+    if isinstance(value, types.FunctionType):
+        return _of_function(value) if _own(value) else []
+    return list(vars(value).values()) if isinstance(value, nn.Module) or is_object(value) else []
+
+
+def walk(start: Iterable[Any], into: Callable[[Any], bool], enough: int = ENOUGH) -> Iterator[Any]:
+    """What can be reached, nearest first, each once, at most `enough`; `into` says what to look inside."""
+    seen: dict[int, Any] = {}
+    waiting = deque(start)
+    while waiting and len(seen) < enough:
+        value = waiting.popleft()
+        if value is None or isinstance(value, (bool, int, float, str, bytes)) or id(value) in seen:
+            continue
+        seen[id(value)] = value
+        yield value
+        if into(value):
+            waiting.extend(inside(value))
+
+
+def _package(value: Any) -> str:
+    return (getattr(value, "__module__", None) or "").partition(".")[0]
+
+
+def _behind(model: Any) -> Iterator[Any]:
+    """What a plain callable can reach, down to modules; functions are followed inside its own package."""
+    start = [model, getattr(model, "__self__", None), type(model).__call__]
+    home = {_package(value) for value in (model, type(model), getattr(model, "func", None))}
+
+    def into(value: Any) -> bool:
+        if isinstance(value, types.MethodType) and isinstance(value.__self__, nn.Module):
+            return False
+        return not isinstance(value, nn.Module) and (not isinstance(value, types.FunctionType) or _package(value) in home)
+
+    return walk(start, into)
 
 
 def _entry_modules(model: Any) -> list[nn.Module]:
-    if isinstance(model, nn.Module):
-        return [model]
-    found: list[nn.Module] = []
-    for value in _held(model):
-        values = value if isinstance(value, (list, tuple)) else [value]
-        found += [v for v in values if isinstance(v, nn.Module) and all(v is not other for other in found)]
-    return found
+    """The outermost modules."""
+    return [model] if isinstance(model, nn.Module) else [v for v in _behind(model) if isinstance(v, nn.Module)]
 
 
 def loose_tensors(model: Any) -> list[torch.Tensor]:
     """Tensors a plain callable reaches without a module."""
-    if isinstance(model, nn.Module):
-        return []
-    return [value for value in _held(model) if isinstance(value, torch.Tensor)]
+    return [] if isinstance(model, nn.Module) else [v for v in _behind(model) if isinstance(v, torch.Tensor)]
+
+
+def objects_behind(model: Any) -> list[Any]:
+    """Objects and containers a plain callable reaches without a module."""
+    return [] if isinstance(model, nn.Module) else [
+        value for value in _behind(model) if isinstance(value, CONTAINERS) or is_object(value)]
 
 
 def modules_of(model: Any) -> list[nn.Module]:

@@ -1,23 +1,24 @@
 """Leaving nothing behind: everything a forward could change is noted before and put back after.
 
-Modules: every attribute of every module, the contents of its lists, dicts and sets, its hooks and
-training flags. Process: random generators (torch on every device in use, Python, NumPy), grad mode,
-and the fast path of multi-head attention. Tensors written in a real run: copied before the first write.
+Modules: every attribute of every module, its hooks and training flags, and what the objects, lists, dicts and
+sets hold that can be reached from there or from the inputs. Process: random generators (torch on every device
+in use, Python, NumPy), grad mode, and the fast path of multi-head attention. Tensors written in a real run:
+copied before the first write.
 """
 
 from __future__ import annotations
 
 import random
 import sys
-from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from types import FunctionType, MethodType
 from typing import Any
 
 import torch
 from torch import nn
 
-_CONTAINERS = (list, dict, set, deque)
+from course.flops.reach import CONTAINERS, ENOUGH, is_object, walk
 
 
 def _refill(container: Any, contents: Any) -> None:
@@ -41,29 +42,25 @@ def _same(now: Any, before: Any) -> bool:
 
 
 @contextmanager
-def modules_kept(modules: Iterable[nn.Module]) -> Iterator[None]:
-    """Put back every attribute of the modules, and what their containers hold, when the block ends."""
-    saved = []
-    for module in modules:
-        attributes = vars(module)
-        containers = [
-            (value, None if not value else value.copy())
-            for value in attributes.values()
-            if isinstance(value, _CONTAINERS)
-        ]
-        saved.append((attributes, attributes.copy(), containers))
+def modules_kept(modules: Iterable[nn.Module], *others: Any) -> Iterator[None]:
+    """Put back every attribute of the modules, and of the objects and containers they and `others` keep."""
+    start, saved = [*modules, *others], []
+    of_modules = 100 * len(start)  # each holds a dozen containers; none may be left out
+    for value in walk(start, lambda value: not isinstance(value, (FunctionType, MethodType)), ENOUGH + of_modules):
+        if isinstance(value, CONTAINERS):
+            saved.append((value, value.copy() if value else None))
+        elif isinstance(value, nn.Module) or is_object(value):
+            attributes = vars(value)
+            saved.append((attributes, attributes.copy()))
     try:
         yield
     finally:
-        for attributes, before, containers in saved:
-            if not _same(attributes, before):
-                _refill(attributes, before)
-            for container, contents in containers:
-                if contents is None:
-                    if container:
-                        container.clear()
-                elif not _same(container, contents):
-                    _refill(container, contents)
+        for container, before in saved:
+            if before is None:
+                if container:
+                    container.clear()
+            elif not _same(container, before):
+                _refill(container, before)
 
 
 @contextmanager

@@ -68,7 +68,8 @@ class FlopCount:
 
     params: number of distinct parameters. by_module: tree of ModuleCount. by_operator: MACs of each
     operator, largest first. calls: how often each of them ran. unknown: operators seen that are neither
-    counted nor provably free of contractions, with their number of calls; exact: there are none.
+    counted nor provably free of contractions, and work out of sight (other threads, NumPy, gradient hooks),
+    with their number of calls; exact: there is none.
     ground: "meta", "fake" (shapes only, nothing computed) or "real" (one real run, the control flow
     or a kernel needed data; the count then belongs to this very input).
     """

@@ -6,18 +6,25 @@ the sequence number they got in the forward; the stack's history says which modu
 
 from __future__ import annotations
 
+import functools
 import threading
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from multiprocessing.pool import ThreadPool
 from typing import Any
 
 import torch
 from torch import nn
 from torch.nn.modules import module as hooks
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from course.flops.result import ModuleCount
+
+_ELEMENTWISE = frozenset("ASGD Adadelta Adagrad Adam AdamW Adamax NAdam RAdam RMSprop Rprop SGD SparseAdam".split())
+"""Optimizers of torch whose step is element operations alone."""
 
 
 def module_tree(roots: list[tuple[str, nn.Module]], kind: str) -> tuple[ModuleCount, dict[int, ModuleCount]]:
@@ -109,13 +116,56 @@ class Tally:
     @contextmanager
     def following(self) -> Iterator[None]:
         """Follow the modules while the block runs; the hooks are gone afterwards, whatever happens."""
-        entering = hooks.register_module_forward_pre_hook(self._enter)
-        leaving = hooks.register_module_forward_hook(self._leave, always_call=True)
+        handles = (
+            hooks.register_module_forward_pre_hook(self._enter),
+            hooks.register_module_forward_hook(self._leave, always_call=True),
+            register_optimizer_step_pre_hook(self._optimizing),
+        )
         try:
-            yield
+            with self._threads_seen():
+                yield
         finally:
-            entering.remove()
-            leaving.remove()
+            for handle in handles:
+                handle.remove()
+
+    def _optimizing(self, optimizer: Any, _args: Any, _kwargs: Any) -> None:
+        """A step of an optimizer meets the real parameters, not the stand-ins: what it multiplies is not seen."""
+        if type(optimizer).__name__ not in _ELEMENTWISE or not type(optimizer).__module__.startswith("torch.optim"):
+            self.unknown[f"{type(optimizer).__name__}.step"] += 1
+
+    @contextmanager
+    def _threads_seen(self) -> Iterator[None]:
+        """Note as unknown what is handed to another thread while the block runs: its operators cannot be seen."""
+        doors = [(threading.Thread, "start"), (ThreadPoolExecutor, "submit"), (ThreadPool, "apply_async"),
+                 (ThreadPool, "_map_async")]
+
+        def watched(door: Any) -> Any:
+            @functools.wraps(door)
+            def through(*args: Any, **kwargs: Any) -> Any:
+                if threading.get_ident() == self._thread and not type(args[0]).__module__.startswith("tqdm"):
+                    self.unknown["work in another thread"] += 1
+                return door(*args, **kwargs)
+
+            return through
+
+        with ExitStack() as stack:
+            for owner, name in doors:
+                stack.enter_context(replaced(owner, name, watched(getattr(owner, name))))
+            yield
+
+
+@contextmanager
+def replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
+    """An attribute of a class replaced while the block runs."""
+    before = vars(owner).get(name)
+    try:
+        setattr(owner, name, value)
+        yield
+    finally:
+        if before is not None:
+            setattr(owner, name, before)
+        elif name in vars(owner):
+            delattr(owner, name)
 
 
 def all_parameters(modules: Iterable[nn.Module]) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
@@ -279,10 +280,11 @@ def calls_for(clock: Clock, f: Callable[[], Any], target_s: float = MIN_BLOCK_S)
 
 
 def progress(budget_s: float, title: str) -> Any:
-    """A progress bar over `budget_s` seconds; silent for budgets up to 2 s."""
+    """A progress bar over `budget_s` seconds; silent for budgets up to 2 s, or where there is no stderr to show it."""
     from tqdm.auto import tqdm
 
-    return tqdm(total=round(budget_s, 1), desc=title, unit="s", leave=False, disable=budget_s <= 2,
+    return tqdm(total=round(budget_s, 1), desc=title, unit="s", leave=False,
+                disable=budget_s <= 2 or sys.stderr is None,
                 delay=1, bar_format="{desc}: {bar} {n:.1f}/{total:.1f} s")
 
 

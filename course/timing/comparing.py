@@ -48,7 +48,8 @@ def compare(
     notebook: write it to a file with %%writefile), each run in a process of its own, taking turns;
     needed where a process remembers (cuDNN keeps a plan per shape); differences below the gate are then
     never called faster or slower, for processes differ among themselves. seed: of the random order.
-    An interrupt returns what was measured so far. Raises TimingError, in words, for odd input.
+    An interrupt returns what was measured so far (none: Interrupted). Raises TimingError, in words, for odd
+    input.
     """
     base = guard.require_candidates(candidates, baseline)
     guard.require_positive(ci=ci, max_time=max_time, gate=gate)
@@ -57,14 +58,14 @@ def compare(
         from course.timing.fresh import Setting, Workers
 
         setting = Setting(device, guard.require_clock_name(clock), cache, cuda_graph)
-        with Workers(candidates, setting) as workers:
+        with guard.interrupts_in_words(), Workers(candidates, setting) as workers:
             run.resolution = max(ci, gate)  # equal code differs by about 1 % from process to process
             return run.go(workers.functions, workers.clock, fresh=True)
     for name, f in candidates.items():
         guard.require_callable(name, f)
     chosen = given_clock(device, clock, cache)
     functions = {n: as_cuda_graph(f) if cuda_graph else f for n, f in candidates.items()}
-    with guard.hidden_prints() as sink:
+    with guard.interrupts_in_words(), guard.hidden_prints() as sink:
         return run.go(functions, chosen, fresh=False, sink=sink)
 
 

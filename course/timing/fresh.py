@@ -187,7 +187,7 @@ class Workers:
         try:
             for name, target in self._targets.items():
                 self.functions[name] = _Remote(name, target, self._setting)
-            bar = tqdm(self.functions.values(), leave=False, delay=1,
+            bar = tqdm(self.functions.values(), leave=False, delay=1, disable=sys.stderr is None,
                        desc=t("starting the processes", "正在启动进程"))
             ready = [remote.receive() for remote in bar]
         except BaseException:

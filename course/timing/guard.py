@@ -22,6 +22,13 @@ class TimingError(ValueError):
         return [str(self)]
 
 
+class Interrupted(KeyboardInterrupt):
+    """Stopped by hand before there was anything to show. A notebook shows its sentence alone."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
+
 _propagate: ContextVar[bool] = ContextVar("course_timing_propagate", default=False)
 
 
@@ -38,6 +45,17 @@ def interrupts_propagate() -> Iterator[None]:
 def swallow_interrupt(measured: bool) -> bool:
     """Whether an interrupt should return what was measured so far (True) or be passed on (False)."""
     return measured and not _propagate.get()
+
+
+@contextlib.contextmanager
+def interrupts_in_words() -> Iterator[None]:
+    """An interrupt that leaves the block comes out as Interrupted, unless it is meant for a larger block."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if _propagate.get():
+            raise
+        raise Interrupted(t("Interrupted before anything was measured.", "已中断：还什么都没有测到。")) from None
 
 
 def interrupted_note() -> str:
@@ -120,7 +138,7 @@ def require_clock_name(clock: Any) -> str:
 
 
 def checked(name: str, f: Callable[[], Any]) -> Callable[[], Any]:
-    """`f` for its first call: raises TimingError when the call returns a generator or a coroutine.
+    """`f` for its first call: raises TimingError when the call returns something that has not run yet.
 
     A function that runs in another process is checked over there.
     """
@@ -129,12 +147,20 @@ def checked(name: str, f: Callable[[], Any]) -> Callable[[], Any]:
 
     def first() -> Any:
         result = f()
-        if inspect.isgenerator(result) or inspect.isasyncgen(result):
+        if inspect.isgenerator(result) or inspect.isasyncgen(result) or isinstance(result, (map, filter)):
+            kind = type(result).__name__
             raise TimingError(t(
-                f"Calling {name} only created a generator; its body never ran. "
+                f"Calling {name} only created a {kind}; its body never ran. "
                 f"Time a function that uses it up: `lambda: list(f())`.",
-                f"调用 {name} 只是创建了一个生成器，函数体根本没有执行。"
+                f"调用 {name} 只是创建了一个{'生成器' if 'gen' in kind else f' {kind} 对象'}，函数体根本没有执行。"
                 f"请计时消费它的函数：`lambda: list(f())`。",
+            ))
+        if hasattr(result, "add_done_callback"):
+            raise TimingError(t(
+                f"Calling {name} only handed the work on and gave back a {type(result).__name__}; the work may not "
+                f"have run. Time a function that waits for it: `lambda: f().result()`.",
+                f"调用 {name} 只是把活交了出去，返回一个 {type(result).__name__}，活未必已经干完。"
+                f"请计时等到结果的函数：`lambda: f().result()`。",
             ))
         if inspect.iscoroutine(result):
             result.close()

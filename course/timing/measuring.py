@@ -45,7 +45,7 @@ def measure(
     machine. calibrate: `auto` (by the number of threads `f` uses: `calls` for one, `compute` for more and
     for accelerators), `calls` (a small operator), `compute` (a matrix product on all threads), `memory` (a
     large copy), `python` (a bare loop), a function of your own, or None.
-    device, clock, cache: see `clock_for`. An interrupt returns what was measured so far.
+    device, clock, cache: see `clock_for`. An interrupt returns what was measured so far (none: Interrupted).
     Raises TimingError, in words, for odd input.
     """
     label = name or _name_of(f)
@@ -54,7 +54,7 @@ def measure(
     chosen = given_clock(device, clock, cache)
     require_choice(calibrate)
     timed = as_cuda_graph(f) if cuda_graph else f
-    with guard.hidden_prints() as sink:
+    with guard.interrupts_in_words(), guard.hidden_prints() as sink:
         run = _Run(label, timed, chosen, max_time, calibrate, random.Random(seed))
         run.go()
     return run.result(guard.print_note(sink))

@@ -255,7 +255,7 @@ class Comparison:
     def _setting(self) -> str:
         where = setting(self.device, self.clock, self.cache, self.threads)
         fresh = t(", each in a process of its own", "，各自在独立进程中") if self.fresh_process else ""
-        return t(f"{self.rounds} rounds in {self.seconds:.2g} s on {where}{fresh}",
+        return t(f"{self.rounds} round{'s' * (self.rounds != 1)} in {self.seconds:.2g} s on {where}{fresh}",
                  f"{self.rounds} 轮，{self.seconds:.2g} 秒，{where}{fresh}")
 
     def __str__(self) -> str:

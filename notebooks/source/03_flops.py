@@ -90,7 +90,9 @@ review("03-linear")
 # %%
 def conv_macs(n, c_in, c_out, kernel, height, width, groups=1):
     outputs = ...
-    products = ...      # summed into each output
+    # en: summed into each output
+    # zh: 累加进每个输出的乘积
+    products = ...
     return ...
 
 check("03-conv-macs")         # hint("03-conv-macs")   solution("03-conv-macs")

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import random
 from statistics import fmean, median
+from time import perf_counter
 from types import SimpleNamespace
 
 import pytest
+import torch
 
 from course.exercises import MISSING, all_exercises, judge
 from course.exercises.stopwatch_checks import cut
 from course.exercises.stopwatch_world import VirtualDevice
 from course.experiments.base import load_all
 from course.records import Record
+from course.timing import compare
 from course.timing.stats import median_interval as interval_of
 from course.toy_device import ToyDevice
 from grader.tasks.base import same
 from grader.tasks.lesson_02 import TASKS
+from tests.conftest import ROOT
 
 LESSON = "02_timing"
 TASK = {task.id: task for task in TASKS}
@@ -136,6 +141,24 @@ def test_a_wrong_ratio_is_told_why(wrong, word):
 def test_losing_counts_on_evidence_alone(naive, low, high, expected):
     fair = SimpleNamespace(ratio=(low + high) / 2, low=low, high=high)
     assert state("02-lose", {"naive_ratio": naive, "comparison": fair}) == expected
+
+
+def test_the_race_of_the_notebook_is_not_lost_yet():
+    """Running the cells as they come must not earn anything; three tries, for clocks are clocks."""
+    cells = json.loads((ROOT / "notebooks/en/lessons/02_timing.ipynb").read_text("utf-8"))["cells"]
+    source = ["".join(cell["source"]) for cell in cells if "naive_ms" in "".join(cell["source"])]
+    assert len(source) == 2
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    seen = []
+    try:
+        for _ in range(3):
+            names = {"torch": torch, "perf_counter": perf_counter, "compare": compare, "check": lambda *_: None}
+            exec("\n".join(source), names)
+            seen.append(state("02-lose", names["evidence"]))
+    finally:
+        torch.set_num_threads(threads)
+    assert set(seen) != {"correct"}
 
 
 @pytest.mark.parametrize("wrong", [1.4, {"naive_ratio": 1.4}, {"naive_ratio": 1.4, "comparison": 0.8}])
