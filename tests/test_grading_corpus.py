@@ -129,8 +129,10 @@ def test_every_submission_gets_the_verdict_it_deserves_and_harms_nothing_outside
         if notebook is not None and path.stat().st_size > 12_000_000:
             wrong.append(f"{case.name}: {path.stat().st_size} bytes of graded notebook")
     assert not wrong, "\n".join(wrong)
-    assert said == [] and "without a grade: nobody" in summary(list(found.values()))
-    assert "\x1b" not in summary(list(found.values()))
+    assert {line.split(":")[0] for line in said} == {case.name for case in CLASS if case.told}
+    assert all(case.told in line for line in said for case in CLASS if line.startswith(f"{case.name}:"))
+    assert "without a grade: nobody" in summary(list(found.values()))
+    assert "\x1b" not in summary(list(found.values())) + "".join(said)
     assert listener.reached == []
     assert left_behind(canary) == []
     assert [path for path in room.rglob("*")] == []

@@ -32,8 +32,8 @@ class Hostile:
     """One submission. harm: code of a cell between the tasks; task, report: other code for the two cells.
     change: what is done to the notebook; text: what is done to its text; files: beside it; place: what is done to
     its folder at the very end. points, verdict: what it deserves (ANY, or words with |
-    between, where it depends on the moment); says: what its problems in the summary say; shows,
-    hides: what its graded notebook must and must not hold.
+    between, where it depends on the moment); says: what its problems in the summary say; told: what
+    the instructor reads of it while marking goes on; shows, hides: what its graded notebook must and must not hold.
     """
 
     name: str
@@ -41,6 +41,7 @@ class Hostile:
     points: float = BOTH
     verdict: str = "ok"
     says: str = ""
+    told: str = ""
     shows: str = ""
     hides: str = ""
     task: str = SOLVED

@@ -231,7 +231,7 @@ CASES = (
             text=as_json(lambda data: data["cells"][-1].update(id="'><script>"))),
     Hostile("cells-by-the-thousand", change=lambda nb: nb.cells.extend(
         new_code_cell("", id=f"more-{number}") for number in range(500))),
-    *(Hostile(f"stamp-{name}", place=stamp(text)) for name, text in {
+    *(Hostile(f"stamp-{name}", told="timestamp.txt cannot be read", place=stamp(text)) for name, text in {
         "too-large": "9" * 40, "of-year-one": "0001-01-01 00:00:00 14", "in-a-strange-zone": "2026-01-01 00:00:00 " + "9" * 30,
         "not-utf-8": b"\xff\x00", "endless": "1 " * 10**6, "open": "(" * 10**5}.items()),
     Hostile("stamp-is-a-folder", place=folder_stamp),
