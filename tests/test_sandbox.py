@@ -171,11 +171,11 @@ def test_no_privilege_is_left_and_none_can_come_back(kernel):
 
 
 def pid_of(kernel) -> int:
-    return int(re.search(r"^Pid:\s+(\d+)", Path(f"/proc/self/fdinfo/{kernel._handle}").read_text(), re.M)[1])
+    return int(re.search(r"^Pid:\s+(\d+)", Path(f"/proc/self/fdinfo/{kernel._handle}").read_text(encoding="utf-8"), re.M)[1])
 
 
 def status_of(kernel) -> str:
-    return Path(f"/proc/{pid_of(kernel)}/status").read_text()
+    return Path(f"/proc/{pid_of(kernel)}/status").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

@@ -71,7 +71,7 @@ def run_with_clock(words, command):
                 say("%s ... %d s" % (words, time.time() - started))
     say("%s%s: %d s" % ("\r" if sys.stdout.isatty() else "", words, time.time() - started))
     if process.returncode != 0:
-        with open(log_path, errors="replace") as log:
+        with open(log_path, encoding="utf-8", errors="replace") as log:
             print("".join(log.readlines()[-30:]))
         stop("That step failed; the lines above say why, all of them are in %s.\n"
              "Next step: mend the cause and run the same command again; what is installed stays." % log_path)

@@ -72,7 +72,7 @@ def sweep(older_s: float = 3600, name: str = "course-*") -> None:
 
 def _own() -> Path:
     """The group this process is in (version 2)."""
-    for line in Path("/proc/self/cgroup").read_text().splitlines():
+    for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
         if line.startswith("0::"):
             return ROOT / line[3:].lstrip("/")
     return ROOT

@@ -20,7 +20,7 @@ def divide(namespaces: int = linux.NAMESPACES) -> None:
     user, group = os.getuid(), os.getgid()
     linux.unshare(namespaces)
     for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
-        with open(f"/proc/self/{name}", "w") as file:
+        with open(f"/proc/self/{name}", "w", encoding="utf-8") as file:
             file.write(text)
 
 
@@ -43,11 +43,11 @@ def _folders(size: int) -> None:
                 f"newinstance,ptmxmode=0666,mode=620,max={TERMINALS}")
     texts = {}
     for name, descriptor in kept.items():
-        with open(descriptor) as file:
+        with open(descriptor, encoding="utf-8") as file:
             texts[name] = file.read()
     linux.mount("tmpfs", "/proc", "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "size=1m,mode=755")
     for name, text in texts.items():
-        with open(f"/proc/{name}", "w") as file:
+        with open(f"/proc/{name}", "w", encoding="utf-8") as file:
             file.write(text)
     linux.mount("none", "/proc", None, linux.MS_REMOUNT | linux.MS_RDONLY | linux.MS_NOSUID | linux.MS_NODEV)
 
@@ -67,11 +67,11 @@ def restrict(limits: dict[str, Any], processes: int = 0) -> None:
 
 def number() -> int:
     """This process's id as the process outside its pid namespace knows it; call it before ``close``."""
-    with open("/proc/self/status") as file:
+    with open("/proc/self/status", encoding="utf-8") as file:
         return next(int(line.split()[-2]) for line in file if line.startswith("NSpid:"))
 
 
 def remember() -> None:
     """Note how much address space the warm process takes; call it once when everything is loaded."""
-    with open("/proc/self/statm") as file:
+    with open("/proc/self/statm", encoding="utf-8") as file:
         _BEFORE["bytes"] = int(file.read().split()[0]) * resource.getpagesize()
