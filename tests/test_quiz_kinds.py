@@ -112,7 +112,8 @@ def test_a_scale_is_pressed_stepped_and_typed(bank, log):
     less.click(), less.click(), less.click()
     assert field.value == "1"
     card.input.marks[3].click()
-    assert field.value == "10" and not any(mark.tabbable for mark in card.input.marks)
+    assert field.value == "10"
+    assert not any(getattr(mark, "tabbable", False) for mark in card.input.marks)  # ipywidgets 7 has no such thing
     field.value = "-4"
     card.buttons[1].click()
     assert "above 0" in card.say.value and log.entries() == []

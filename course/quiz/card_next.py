@@ -7,6 +7,7 @@ from collections.abc import Callable
 import ipywidgets as w
 
 from course.i18n import t
+from course.quiz.widgets import focus
 
 
 class NextExperiment:
@@ -21,8 +22,7 @@ class NextExperiment:
         self.button.add_class("tbq-go")
         self.button.add_class("tbq-sub")
         self.button.on_click(lambda _: self.press())
-        self.output = w.Output()
-        self.widget = w.VBox([self.button, self.output], layout=w.Layout(display="none"))
+        self.widget = w.VBox([self.button], layout=w.Layout(display="none"))
         self.widget.add_class("tbq-try")
 
     def offer(self, experiment: str) -> None:
@@ -30,7 +30,7 @@ class NextExperiment:
         shown = bool(experiment and self.run)
         self.widget.layout.display = None if shown else "none"
         if experiment != self.name:
-            self.output.outputs = ()
+            self.widget.children = (self.button,)
         self.name = experiment
         self.button.description = t(f"▶ Run {experiment} here", f"▶ 在这里运行 {experiment}")
 
@@ -39,10 +39,11 @@ class NextExperiment:
         if not self.run or not self.name or self.button.disabled:
             return
         self.button.disabled = True
-        self.output.clear_output()
+        output = w.Output()  # only now: where a page cannot draw it, the card itself still works
+        self.widget.children = (self.button, output)
         try:
-            with self.output:
+            with output:
                 self.run(self.name)
         finally:
             self.button.disabled = False
-            self.button.focus()
+            focus(self.button)

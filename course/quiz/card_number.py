@@ -13,6 +13,7 @@ from course.quiz.marking import Response
 from course.quiz.numbers import parse_number
 from course.quiz.rich import NO_BREAK, plain
 from course.quiz.session import AnswerError
+from course.quiz.widgets import by_mouse_only
 
 
 class NumberField:
@@ -71,7 +72,7 @@ class Scale(NumberField):
         self._draw()
 
     def _mark(self, stop: float) -> w.Button:
-        mark = w.Button(description=short(stop), tabbable=False, layout=w.Layout(width="auto", height="auto"))
+        mark = by_mouse_only(w.Button(description=short(stop), layout=w.Layout(width="auto", height="auto")))
         mark.add_class("tbq-mark")
         mark.on_click(lambda _: self.choose(stop))
         return mark

@@ -15,6 +15,7 @@ from course.quiz.card_letters import LetterField
 from course.quiz.items import Item
 from course.quiz.marking import Response
 from course.quiz.rich import NO_BREAK, inline
+from course.quiz.widgets import focus
 
 
 def pairs(item: Item) -> list[tuple[str, ...]]:
@@ -130,11 +131,11 @@ class OrderList:
     def _focus(self, number: int, step: int) -> None:
         """Put the focus on the same button of the line's new place, or on one there that can be pressed."""
         if number < 0:
-            next(iter(self.rows.values())).button.focus()
+            focus(next(iter(self.rows.values())).button)
             return
         buttons = self.places[number].buttons
         wanted = buttons[{-1: 0, 1: 1, 0: 2}[step]]
-        (buttons[2] if wanted.disabled else wanted).focus()
+        focus(buttons[2] if wanted.disabled else wanted)
 
     def _draw(self) -> None:
         for option_id, row in self.rows.items():

@@ -29,6 +29,7 @@ from course.quiz.saved import hide_saved_copy, static_html
 from course.quiz.session import AnswerError, NotAttempted, earlier, known_before, settled_of, submit, validate
 from course.quiz.sheet import Sheet, current_sheet, open_sheet
 from course.quiz.text import card_text, record, report_text, text_mode
+from course.quiz.widgets import view_of
 from course.quiz.wording import recorded_words, unrecorded_words
 
 
@@ -210,10 +211,8 @@ class Card:
             return self
         from IPython.display import display
 
-        view = self.widget._repr_mimebundle_() or {}
-        view = view[0] if isinstance(view, tuple) else view
         name = t(f"[{self.item.id}] card; its text follows", f"[{self.item.id}] 卡片；文字版在下面")
-        display({**view, "text/plain": name}, raw=True)
+        display(view_of(self.widget, name), raw=True)
         self.keep_copy()
         return self
 

@@ -17,6 +17,7 @@ from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 
+from course import colab
 from course.i18n import t
 from course.quiz.entry import EVENTS, Entry, after, now, parse, stamp, standing, to_line
 
@@ -28,9 +29,13 @@ def default_path() -> Path:
     """
     if home := os.environ.get("COURSE_HOME"):
         return _expanded(home) / "answers.jsonl"
-    drive = Path("/content/drive/MyDrive")
-    if drive.is_dir():
-        return drive / "torch-backends-course" / "answers.jsonl"
+    if colab.DRIVE.is_dir():
+        return colab.DRIVE / "torch-backends-course" / "answers.jsonl"
+    return home_path()
+
+
+def home_path() -> Path:
+    """The log in the home folder."""
     return _expanded("~") / ".torch-backends-course" / "answers.jsonl"
 
 

@@ -11,8 +11,9 @@ from course.quiz.entry import Entry, now, stamp
 from course.quiz.log import AnswerLog
 from course.quiz.render import notice_html, say_html
 from course.quiz.style import SHEET
+from course.quiz.widgets import view_of
 
-_CSS = """<style>.tbq.tbq-deck{border:0;background:none;padding:4px 2px 0;margin:2px}
+_CSS = """<style>.tbq.tbq-deck{border:0;padding:4px 22px 12px;margin:2px}
 .tbq.tbq-deck .tbq-bar{display:flex!important;flex-flow:row wrap!important;gap:8px}
 .tbq.tbq-deck button.tbq-sub{flex:0 0 auto;white-space:nowrap}</style>"""
 
@@ -106,10 +107,8 @@ class ReviewDeck:
         """Display the deck, and under it the copies that stay readable in a saved notebook."""
         from IPython.display import display
 
-        view = self.widget._repr_mimebundle_() or {}
-        view = view[0] if isinstance(view, tuple) else view
         name = t("Review: its cards follow as text", "复习：卡片的文字版在下面")
-        display({**view, "text/plain": name}, raw=True)
+        display(view_of(self.widget, name), raw=True)
         for card in self.cards:
             card.keep_copy()
         return self

@@ -12,7 +12,7 @@ from course.quiz.style import SHEET
 
 _CSS = """<style>
 .tbq.tbq-cal table{border-collapse:separate;border-spacing:4px;width:100%;table-layout:fixed;margin:4px 0 8px -4px;
-border:0}.tbq.tbq-cal caption{text-align:left;font-weight:600;padding:0 4px 4px;color:inherit;caption-side:top}
+border:0}.tbq.tbq-cal caption{text-align:left;font-weight:600;padding:0 4px 4px;color:var(--q-fg);caption-side:top}
 .tbq.tbq-cal tr{background:none!important}.tbq.tbq-cal th,.tbq.tbq-cal td{border:0;padding:3px 2px;text-align:center!important;
 font-size:13px;color:var(--q-soft);vertical-align:top;background:none}
 .tbq.tbq-cal td{height:46px;border-radius:8px;background:var(--q-fill)}.tbq.tbq-cal td.out{background:none}

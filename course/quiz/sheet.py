@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from course import colab
 from course.i18n import language, t
 from course.quiz.entry import after, now, stamp
 from course.quiz.harvesting import MIME, SCHEMA, Answers, decoded, harvest, history_of, latest, read_sheet
@@ -48,7 +49,8 @@ class Sheet:
                 continue
             found, _ = harvest(notebook, None, self.checkpoint)
             answers = latest([*answers.items(), *found.items()])
-        return answers, history
+        shown, _ = harvest(colab.notebook(), None, self.checkpoint)
+        return latest([*answers.items(), *shown.items()]), history
 
     def _notebooks(self) -> list[Path]:
         """Where this notebook may be saved: the name Jupyter gives the session, else the checkpoint's own."""
@@ -120,6 +122,20 @@ class Sheet:
             {"item": item_id, **answer},
         ]
         self.answers = {**before, item_id: answer}
+        self._save()
+        self._update()
+        return moment.astimezone()
+
+    def take_in(self, other: Sheet) -> None:
+        """Add what another sheet of this checkpoint has; of two answers to a question the later one counts."""
+        self.history += [one for one in other.history if one not in self.history]
+        merged = latest([*self.answers.items(), *other.answers.items()])
+        if merged != self.answers:
+            self.answers = merged
+            self._save()
+
+    def _save(self) -> None:
+        """Write the file; where that is impossible, a notice says so."""
         try:
             self._write()
         except OSError as error:
@@ -131,8 +147,6 @@ class Sheet:
                     f"无法写入 {self.path.name}（{why}）。答案已存进笔记本，关闭前请务必保存笔记本。",
                 )
             )
-        self._update()
-        return moment.astimezone()
 
     def payload(self) -> dict[str, Any]:
         """What is stored under our MIME type."""

@@ -8,7 +8,7 @@ from datetime import datetime
 from course import i18n, lessons
 from course.i18n import pick, t
 from course.suggest import did_you_mean
-from course.verbs import state
+from course.verbs import on_loan, state
 from course.verbs.say import in_words, say
 from course.version import OLDEST_TORCH
 
@@ -26,7 +26,9 @@ def lesson(lesson_id: str, language: str = "en") -> None:
     state.now.lesson = lesson_id
     flags.remember()
     flags.watch()
-    say(f"🔧 {pick(machine.one_line())} · {_live()}", _too_old(), _where_you_are(lesson_id), *state.now.log.take_notices())
+    on_colab = on_loan.before_answering()  # may bring answers along, which the line about progress then counts
+    say(f"🔧 {pick(machine.one_line())} · {_live()}", _too_old(), _where_you_are(lesson_id), *on_colab,
+        *state.now.log.take_notices())
 
 
 def _live() -> str:

@@ -9,9 +9,9 @@ from course.quiz.entry import now
 from course.quiz.items import Item
 from course.quiz.ledger import asked_again
 from course.quiz.session import bet_of
-from course.quiz.sheet import Sheet, open_sheet
+from course.quiz.sheet import Sheet
 from course.quiz.text import answer as answer_in_text
-from course.verbs import reviewing, state
+from course.verbs import on_loan, reviewing, state
 from course.verbs.say import in_words, say
 
 
@@ -108,9 +108,12 @@ def checkpoint(lesson_id: str, language: str = "en") -> None:
         say(t(f"There is no checkpoint `{lesson_id}`.", f"没有名为 `{lesson_id}` 的检查点。"))
         return
     state.now.lesson = lesson_id
-    state.now.sheet = open_sheet(lesson_id, [item.id for item in state.now.bank.items(lesson_id, checkpoint=True)])
+    for notice in on_loan.before_answering():
+        say(notice)
+    ids = [item.id for item in state.now.bank.items(lesson_id, checkpoint=True)]
+    state.now.sheet = on_loan.open_answers(lesson_id, ids)
     state.now.sheet.show()
-    for notice in (*state.now.sheet.take_notices(), *state.now.log.take_notices()):
+    for notice in (*on_loan.to_hand_in(state.now.sheet), *state.now.sheet.take_notices(), *state.now.log.take_notices()):
         say(notice)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from course import colab
 from course.i18n import t
 from course.quiz.transfer import TransferError, export_to, import_from
-from course.verbs import state
+from course.verbs import on_loan, state
 from course.verbs.say import in_words, put, say
 
 
@@ -34,6 +35,10 @@ def export_progress(path: str | Path | None = None) -> None:
           f"Nothing was sent anywhere.",
           f'已把 {lines} 条记录写入 `{target}`。在另一台机器上运行 `import_progress("{target.name}")` 即可；'
           f"没有发送到任何地方。"))
+    if not on_loan.keeps(target):
+        line = colab.download(target)
+        say(t(f"⚠️ This file goes when the Colab runtime ends. Download it now: `{line}`.",
+              f"⚠️ Colab 运行时一结束，这个文件就会消失。请现在下载：`{line}`。"))
 
 
 @in_words

@@ -68,3 +68,21 @@ def test_the_look_follows_the_place(page):
 
 def test_the_style_asks_for_no_variable_of_a_host():
     assert "--jp-" not in SHEET and "--vscode" not in SHEET
+
+
+@pytest.mark.parametrize("part", ["deck", "calendar"])
+def test_words_beside_the_cards_can_be_read_where_page_and_system_disagree(page, part):
+    """A white page that names no theme and colours tables itself, under a system that prefers dark."""
+    from course.quiz import review_deck, review_view
+
+    inner = {"deck": "<div class='tbq tbq-deck'><p>words</p></div>",
+             "calendar": "<div class='tbq tbq-cal'><table><caption>words</caption></table></div>"}[part]
+    style = {"deck": review_deck, "calendar": review_view}[part]._CSS
+    page.emulate_media(color_scheme="dark")
+    page.set_content(f"<!doctype html><html><style>table{{color:black}}</style>{SHEET}{style}<body style='background:#fff'>"
+                     f"{inner}</body></html>")
+    text, ground = page.evaluate("""() => [getComputedStyle(document.querySelector('p, caption')).color,
+                                           getComputedStyle(document.querySelector('.tbq')).backgroundColor]""")
+    text, ground = (["#" + "".join(f"{int(n):02x}" for n in one[4:-1].split(",")) for one in (text, ground)]
+                    if "rgba" not in text + ground else pytest.fail(f"{text} on {ground}"))
+    assert contrast(text, ground) >= 4.5

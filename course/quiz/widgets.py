@@ -1,0 +1,29 @@
+"""What ipywidgets 7 (Google Colab) and ipywidgets 8 do not share, in one place.
+
+Colab's page draws the widgets of ipywidgets 7 only, and the course never replaces what is installed there. In 7 the
+keyboard focus cannot be sent to a widget and a button cannot leave the tab order: there a learner presses Tab more often.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+def view_of(widget: Any, name: str) -> dict[str, Any]:
+    """MIME bundle that shows a widget. name: the words for a place without widgets."""
+    return {VIEW: widget.get_view_spec(), "text/plain": name}
+
+
+def focus(widget: Any) -> None:
+    """Send the keyboard focus to a widget, where that is possible."""
+    if hasattr(widget, "focus"):
+        widget.focus()
+
+
+def by_mouse_only(button: Any) -> Any:
+    """The button, out of the tab order where that is possible."""
+    if button.has_trait("tabbable"):
+        button.tabbable = False
+    return button

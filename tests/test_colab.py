@@ -1,0 +1,154 @@
+"""Google Colab: nothing it brings is replaced, the cards run on what it brings, no answer goes with a runtime unannounced."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import types
+
+import pytest
+
+import course
+from course import colab
+from course.quiz import MIME, Response, Sheet
+from course.quiz.log import AnswerLog, default_path
+from course.verbs import state
+from tests.conftest import ROOT, missing
+from tests.test_project import name_of, pyproject
+
+LESSON = "05_cudnn_benchmark"
+PINS = dict(line.split(" ")[0].split("==") for line in (ROOT / "constraints-colab.txt").read_text("utf-8").splitlines()
+            if not line.startswith("#"))
+KERNEL = ["ipywidgets", "ipykernel", "ipython", "traitlets", "ipython-genutils", "decorator", "pickleshare", "backcall",
+          "parso", "pexpect", "ptyprocess", "prompt_toolkit", "wcwidth", "Pygments", "matplotlib-inline",
+          "jupyter_client", "jupyter_core", "platformdirs", "entrypoints", "pyzmq", "tornado", "python-dateutil", "six",
+          "nest-asyncio", "psutil", "packaging", "PyYAML", "tqdm", "typing_extensions", "setuptools"]
+
+
+@pytest.fixture
+def runtime(tmp_path, monkeypatch):
+    """A Colab kernel with a home of its own; Drive is mounted by making its folder. Returns the notebook Colab holds."""
+    notebook = {"cells": []}
+    message = types.ModuleType("google.colab._message")
+    message.blocking_request = lambda kind, **more: {"ipynb": notebook}
+    package = types.ModuleType("google.colab")
+    package._message = message
+    monkeypatch.setitem(sys.modules, "google.colab", package)
+    monkeypatch.setitem(sys.modules, "google.colab._message", message)
+    monkeypatch.setattr(colab, "DRIVE", tmp_path / "drive" / "MyDrive")
+    monkeypatch.delenv("COURSE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path / "root"))
+    monkeypatch.setenv("COURSE_TEXT", "1")
+    (tmp_path / "content").mkdir()
+    monkeypatch.chdir(tmp_path / "content")
+    monkeypatch.setattr(state, "now", state.State())
+    return notebook
+
+
+@pytest.mark.parametrize("language, warning", [("en", "When this Colab runtime ends"), ("zh", "运行时一结束")])
+def test_answers_that_would_go_with_the_runtime_are_warned_of_and_then_taken_to_drive(runtime, capsys, language, warning):
+    course.lesson(LESSON, language=language)
+    said = capsys.readouterr().out
+    assert warning in said and colab.MOUNT in said and "Traceback" not in said
+    course.answer("05-why-flip", "c")
+    before = default_path()
+    colab.DRIVE.mkdir(parents=True)
+    course.lesson(LESSON, language=language)
+    said = capsys.readouterr().out
+    assert warning not in said and re.search(r"1 of \d+ cards|已答 1 张", said), said
+    assert default_path().is_relative_to(colab.DRIVE) and before.exists()
+    assert [one.item for one in AnswerLog(default_path()).entries() if one.event == "answer"] == ["05-why-flip"]
+    course.lesson(LESSON, language=language)
+    assert len(AnswerLog(default_path()).entries()) == 1  # taken along once
+
+
+def test_a_new_runtime_finds_the_answers_of_a_checkpoint_on_drive(runtime, capsys):
+    colab.DRIVE.mkdir(parents=True)
+    course.checkpoint(LESSON)
+    assert "Download .ipynb" in capsys.readouterr().out
+    course.answer("05-c-new-key", "a", "c")
+    assert "could not be written" not in capsys.readouterr().out
+    assert not list(colab.Path().glob("*.answers.json")), "the runtime's own folder is no place for them"
+    state.now.__init__()
+    course.checkpoint(LESSON)
+    assert "05-c-new-key: answered: a, c" in capsys.readouterr().out
+
+
+def test_a_checkpoint_begun_before_drive_was_mounted_goes_along(runtime, capsys):
+    course.checkpoint(LESSON)
+    course.answer("05-c-new-key", "e")
+    colab.DRIVE.mkdir(parents=True)
+    course.checkpoint(LESSON)
+    assert "05-c-new-key: answered: e" in capsys.readouterr().out
+    kept = json.loads((default_path().parent / f"{LESSON}.answers.json").read_text("utf-8"))
+    assert kept["answers"]["05-c-new-key"]["options"] == ["e"] and len(kept["history"]) == 1
+
+
+def test_without_drive_the_answers_come_back_from_the_notebook_that_colab_holds(runtime, tmp_path, capsys):
+    course.checkpoint(LESSON)
+    said = capsys.readouterr().out
+    assert said.index("When this Colab runtime ends") < said.index("Answer sheet")
+    assert f'files.download("{tmp_path}/content/{LESSON}.answers.json")' in said
+    sheet = Sheet(LESSON, ["05-c-new-key"])
+    sheet.record("05-c-new-key", Response(("e",)))
+    runtime["cells"] = [{"cell_type": "code", "outputs": [{"data": {MIME: [json.dumps(sheet.payload())]}}]}]
+    sheet.path.unlink()
+    assert Sheet(LESSON, ["05-c-new-key"]).response("05-c-new-key").options == ("e",)
+    sys.modules["google.colab"]._message.blocking_request = None  # Colab may change it: then the files count
+    assert Sheet(LESSON, ["05-c-new-key"]).response("05-c-new-key") is None
+
+
+def test_exported_progress_says_how_to_leave_the_runtime(runtime, tmp_path, capsys):
+    course.export_progress()
+    assert f'files.download("{tmp_path}/content/torch-backends-progress.jsonl")' in capsys.readouterr().out
+    colab.DRIVE.mkdir(parents=True)
+    course.export_progress(colab.DRIVE)
+    assert "files.download" not in capsys.readouterr().out
+
+
+def python(folder) -> str:
+    """A fresh environment without pip; pip of the running Python installs into it."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    return str(folder / ("Scripts" if sys.platform == "win32" else "bin") / "python")
+
+
+def pip(target: str, *words: str) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-m", "pip", "--python", target, "--disable-pip-version-check", "install", "-q", *words]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def need(done: subprocess.CompletedProcess) -> None:
+    if done.returncode and re.search("No matching distribution|Connection|Temporary failure", done.stderr):
+        missing("a package index with Colab's versions for this Python", f"look at: {done.stderr[-300:]}")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+def test_installing_the_course_moves_nothing_that_colab_brings(tmp_path):
+    target = python(tmp_path / "env")
+    place = subprocess.run([target, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
+                           capture_output=True, text=True, check=True).stdout.strip()
+    for name, version in PINS.items():  # as pip sees Colab; without files, for torch and its like weigh gigabytes
+        info = colab.Path(place) / f"{name.replace('-', '_')}-{version}.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n", "utf-8")
+        (info / "INSTALLER").write_text("pip\n", "utf-8")
+    asked = [one for one in pyproject()["project"]["dependencies"] if name_of(one) != "torch"]
+    need(pip(target, "--dry-run", "--report", str(tmp_path / "report.json"), *asked))
+    moved = {one["metadata"]["name"].lower() for one in json.loads((tmp_path / "report.json").read_text("utf-8"))["install"]}
+    assert moved == {"fsrs", "thop", "ptflops"}  # what Colab lacks, and nothing else
+    assert {"torch", "numpy", "ipywidgets", "ipython", "ipykernel", "setuptools", "matplotlib"} <= {*PINS}
+
+
+@pytest.mark.slow
+def test_the_cards_work_with_the_widgets_that_colab_brings(tmp_path):
+    target = python(tmp_path / "env")
+    need(pip(target, "--no-deps", "--only-binary", ":all:", *(f"{name}=={PINS[name]}" for name in KERNEL)))
+    need(pip(target, "-c", str(ROOT / "constraints-colab.txt"), "fsrs", "pytest"))
+    cards = [f"tests/test_quiz_{name}.py" for name in ("cards", "kinds", "review")]
+    done = subprocess.run([target, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *cards],
+                          cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
+    assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 100 and "tabbable" not in done.stdout
