@@ -18,5 +18,5 @@ def did_you_mean(typed: object, known: Iterable[object], most: int = 1, cutoff: 
     near = nearest(typed, known, most, cutoff)
     if not near:
         return ""
-    english, chinese = (joint.join(near) for joint in ('" or "', "” 或 “"))
-    return t(f' Did you mean "{english}"?', f"是不是想写 “{chinese}”？")
+    english, chinese = (joint.join(near) for joint in ('" or "', "”或“"))
+    return t(f' Did you mean "{english}"?', f"是不是想写“{chinese}”？")

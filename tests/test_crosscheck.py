@@ -109,7 +109,7 @@ def test_words_and_tables() -> None:
     assert "output positions" in str(check) and "<table>" in check._repr_html_()
     assert check.rows()[0]["tool"] == "course.flops" and len(check.rows()) == 5
     set_language("zh")
-    assert "转置卷积" in str(check) and "逐位一致" in str(check)
+    assert "转置卷积" in str(check) and "一位不差" in str(check)
     with pytest.raises(KeyError, match="no tool"):
         check.tool("fvcore")
     with pytest.raises(CountError, match=r"nn\.Module"):

@@ -61,7 +61,7 @@ ODD: dict[str, tuple[Callable[[], Any], str, str]] = {
     "gives a generator": (lambda: count(_waits, torch.eye(3)), "nothing has run yet", "还什么都没有运行"),
     "gives a coroutine": (lambda: count(_later, torch.eye(3)), "nothing has run yet", "还什么都没有运行"),
     "raises": (lambda: count(_raises, X), "KeyError: 'no such layer'.*Call the model once", "请先不计数直接调用一次"),
-    "too large": (lambda: count(_too_large, X), "memory ran out.*smaller batch", "内存不够.*更小的批"),
+    "too large": (lambda: count(_too_large, X), "memory ran out.*smaller batch", "内存不够.*更小的 batch"),
     "needs values on meta": (lambda: count(lambda x: x if x.sum().item() else -x, torch.zeros(2, device="meta")),
                              "no values", "没有数值"),
     "nothing to train": (lambda: count(nn.Linear(3, 3).requires_grad_(False), X, training=True), "frozen", "被冻结"),

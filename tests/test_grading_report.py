@@ -132,7 +132,7 @@ def test_the_report_says_what_to_do_on_monday():
     first, second, _ = teach_again(found)
     assert "The wrong answer given most, by 2 of 3: “first”." in first["en"] and "“一”" in first["zh"]
     assert second["en"].endswith('Let the class bet, then run `observe("90-see")`. To practise: `review("90-one", "90-two")`.')
-    assert '先让全班押注，再运行 `observe("90-see")`。练习：`review("90-one", "90-two")`。' in second["zh"]
+    assert '先让全班下注，再运行 `observe("90-see")`。练习：`review("90-one", "90-two")`。' in second["zh"]
     made = page(found, "en")
     box = made[made.index('class="teach"'):made.index("</section>")]
     assert '<a href="#q"><code>q</code></a>' in box and 'id="q"' in made and "observe(" in made[made.index("False beliefs"):]

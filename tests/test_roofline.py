@@ -156,7 +156,7 @@ def test_picture(code, dark):
         words = " ".join(item.get_text() for item in ax.figure.findobj(mpl.text.Text))
     assert ax.get_xscale() == ax.get_yscale() == "log"
     chinese = code == "zh" and cjk_font() is not None
-    assert ("占各层用时的 87%" if chinese else "takes 87% of the layers'") in words.replace("\n", " ")
+    assert ("占各层耗时的 87%" if chinese else "takes 87% of the layers'") in words.replace("\n", " ")
     assert ("1 个仅访存的层" if chinese else "1 memory-only layers") in words
     assert "100 GFLOP/s (float32), 20.0 GB/s" in words and "conv" in words
     sizes = sorted(size for points in ax.collections for size in points.get_sizes())

@@ -162,7 +162,7 @@ def check_lose(race: Any) -> Verdict:
                                  f"只有 {rounds} 轮：用 `max_time=` 多给些时间。"))
     if high <= 1.05:
         return correct(both(f"Accepted: [{low:.2f}, {high:.2f}]. Off is not slower, or by less than 5 %.",
-                            f"通过：[{low:.2f}, {high:.2f}]。关掉并没有变慢（或不到 5 %）。"), low=low, high=high)
+                            f"通过：[{low:.2f}, {high:.2f}]。关掉并没有变慢（或不到 5%）。"), low=low, high=high)
     if low > 1.05:
         return incorrect(both(f"This one misses oneDNN: [{low:.2f}, {high:.2f}]. Take a layer that never asks for it.",
                               f"这个算子离不开 oneDNN：[{low:.2f}, {high:.2f}]。换一个从来不问它的层。"))

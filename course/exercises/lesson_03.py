@@ -21,7 +21,7 @@ EXERCISES = [
         hints=(both("How many numbers come out? How many products are summed into each?",
                     "一共输出多少个数？每个数由多少个乘积累加而成？"),
                both("Out come `n * height * width * c_out` numbers, batch included.",
-                    "输出 `n * height * width * c_out` 个数，批也算在内。"),
+                    "输出 `n * height * width * c_out` 个数，batch 也算在内。"),
                both("Each sums over `c_in // groups` channels and `kernel * kernel` taps.",
                     "每个数对 `c_in // groups` 个通道、`kernel * kernel` 个点求和。")),
         solution=("def conv_macs(n, c_in, c_out, kernel, height, width, groups=1):\n"

@@ -46,7 +46,7 @@ def seed_everything(seed):
 
 STEADY_SUM = Exercise(
     id="06-steady-sum", lesson=LESSON, name="steady_sum", minutes=6,
-    title=both("A sum that does not ask how many threads there are", "一个不看线程数的求和"),
+    title=both("A sum that does not ask how many threads there are", "一个不受线程数影响的求和"),
     hints=(
         both("Up to which length did the figure show no difference? Shorter sums are not shared out.",
              "图里到多长为止没有差别？短的求和不会分给多个线程。"),
@@ -101,7 +101,7 @@ MAKE_IT_LOSE = Exercise(
     title=both("One seed, one data set, two results", "同一个种子、同一份数据、两种结果"),
     hints=(
         both("What did the sums show: when does the number of threads reach the bits?",
-             "求和实验说明了什么：线程数在什么时候才会影响二进制位？"),
+             "求和实验说明了什么：线程数在什么时候才会影响结果的比特？"),
         both("`samples` must be the same on both sides, but it may be large. Or leave it, and work in "
              "`pieces`.",
              "两边的 `samples` 必须相同，但可以很大。或者不动它，改用 `pieces` 分段。"),

@@ -21,9 +21,9 @@ ROUND_TO = Exercise(
     title=both("Round a number to a few mantissa bits", "把一个数舍入到几位尾数"),
     hints=(
         both("`math.frexp(x)` gives a fraction from 0.5 to 1 and an exponent. Which of the two must be rounded?",
-             "`math.frexp(x)` 给出 0.5 到 1 之间的小数和一个指数。该舍入哪一个？"),
+             "`math.frexp(x)` 给出 0.5 到 1 之间的尾数和一个指数。该舍入哪一个？"),
         both("Scale the fraction up until the bits to keep stand before the point, `round`, scale back.",
-             "把小数放大，让要保留的位都在小数点前，`round` 一下，再缩回去。"),
+             "把尾数放大，让要保留的位都在小数点前，`round` 一下，再缩回去。"),
         both("The factor is `2 ** (bits + 1)`: one bit stands in front of the stored ones. `math.ldexp` scales back.",
              "放大倍数是 `2 ** (bits + 1)`：存下的位前面还有一位。`math.ldexp` 负责缩回去。"),
     ),
@@ -62,7 +62,7 @@ IN_FORCE = Exercise(
 
 WITH_TF32 = Exercise(
     id="07-with-tf32", lesson=LESSON, name="with_tf32", minutes=6,
-    title=both("Allow TF32 for one call and nothing else", "只在一次调用里准许 TF32"),
+    title=both("Allow TF32 for one call and nothing else", "只在一次调用里允许 TF32"),
     hints=(
         both("One leaf decides for matrix products on CUDA. Remember what it holds before you change it.",
              "CUDA 矩阵乘由一片叶子决定。改之前先记住它原来的值。"),
@@ -145,7 +145,7 @@ EXERCISES = [
     Exercise(id="07-t-spacing", lesson=LESSON, name="spacing", check=_form_of_spacing,
              title=both("The gap between neighbouring numbers", "相邻两数的间隔")),
     Exercise(id="07-t-leaves", lesson=LESSON, name="tf32_leaves", check=_form_of_leaves,
-             title=both("Which leaves may use TF32?", "哪些叶子准用 TF32？")),
+             title=both("Which leaves may use TF32?", "哪些叶子可以用 TF32？")),
     Exercise(id="07-t-report", lesson=LESSON, name="report", check=_form_of_report,
              title=both("Report an error", "报告一次误差测量")),
 ]

@@ -18,7 +18,7 @@ LESSON = "08_mps"
 
 PICK_BY_HAND = Exercise(
     id="08-pick-by-hand", lesson=LESSON, name="pick_by_hand", minutes=4,
-    title=both("Fill the three blanks of a device selector", "填上选设备函数里的三个空"),
+    title=both("Fill the three blanks of a device selector", "填上设备选择函数里的三个空"),
     hints=(
         both("Each pair is a name and a question. Which question says that a device can be used now?",
              "每一对是一个名字和一个问题。哪个问题回答“现在能不能用”？"),
@@ -44,7 +44,7 @@ def pick_by_hand():
 
 PICK_DEVICE = Exercise(
     id="08-pick-device", lesson=LESSON, name="pick_device", minutes=8,
-    title=both("A device selector that honours a wish or refuses it aloud", "能满足愿望、满足不了就明说的选设备函数"),
+    title=both("A device selector that honours a wish or refuses it aloud", "能满足愿望、满足不了就明说的设备选择函数"),
     hints=(
         both("Find the best usable device first, wish or no wish. `torch.accelerator` knows it in one line.",
              "先不管愿望，找出能用的最好的设备。`torch.accelerator` 一行就能问到。"),
@@ -86,7 +86,7 @@ import torch
 """
 ''',
     why=both("The library decides while it is loaded which handler unsupported operations get. Nobody asks again.",
-             "库在加载时就决定好，不支持的操作交给谁处理。之后没有人再问。"),
+             "库在加载时就决定好，不支持的算子交给谁处理。之后没有人再问。"),
     check=checks.check_script,
 )
 

@@ -214,7 +214,7 @@ def check_make_it_lose(evidence: Any) -> Verdict:
         return Verdict("inconclusive", messages=(both(
             f"The interval [{pair.low:.3f}, {pair.high:.3f}] contains 1: this run shows no difference. "
             "Choose an operation that oneDNN computes (a convolution, an LSTM), or measure longer.",
-            f"区间 [{pair.low:.3f}, {pair.high:.3f}] 包含 1：这次测不出差别。换一个由 oneDNN 计算的操作（卷"
+            f"区间 [{pair.low:.3f}, {pair.high:.3f}] 包含 1：这次测不出差别。换一个由 oneDNN 计算的算子（卷"
             "积、LSTM），或者测久一点。"),),
             evidence=interval)
     return correct(both(f"Time ratio {pair.ratio:.2f}, interval [{pair.low:.2f}, {pair.high:.2f}]: without "
@@ -235,7 +235,7 @@ def _check_states(states: Mapping[str, Any]) -> Verdict:
         return incorrect(both("In these two states nothing moved that was not named.",
                               "这两个状态之间，没点名的开关都没有动。"))
     return incorrect(both('Use the keys "named" (a list), "before" and "inside" (switch -> value).',
-                          "请使用键 “named”（列表）、“before” 和 “inside”（开关 -> 值）。"))
+                          "请使用键“named”（列表）、“before”和“inside”（开关 -> 值）。"))
 
 
 def check_inside_flags(inside_flags: Callable[..., dict]) -> Verdict:

@@ -138,7 +138,7 @@ def check_with_tf32(with_tf32: Callable[[Callable[[], Any]], Any]) -> Verdict:
     if others:
         return partly(0.5, 1.0, both(f"Products on CUDA may use TF32 inside, but so much more changed: "
                                      f"{', '.join(others)}. Set the leaf alone.",
-                                     f"块内 CUDA 矩阵乘准许 TF32 了，但还连带改了：{'、'.join(others)}。只设那一片叶子。"))
+                                     f"块内 CUDA 矩阵乘允许 TF32 了，但还连带改了：{'、'.join(others)}。只设那一片叶子。"))
     if after != before:
         return partly(0.5, 1.0, both("Inside all is well, but afterwards the leaf is not what it was.",
                                      "块内都对，但之后叶子没有恢复原样。"))
@@ -147,7 +147,7 @@ def check_with_tf32(with_tf32: Callable[[Callable[[], Any]], Any]) -> Verdict:
                                      "always runs.",
                                      "平时都对，可 `run()` 一旦抛异常，TF32 就一直开着了。`finally` 总会执行。"))
     return correct(both("Allowed for one call, for one kind of work, and gone afterwards, whatever happens.",
-                        "只在一次调用里、只对一种计算准许；无论发生什么，事后都恢复。"))
+                        "只在一次调用里、只对一种计算允许；无论发生什么，事后都恢复。"))
 
 
 # --- make it lose -----------------------------------------------------------------------------------------

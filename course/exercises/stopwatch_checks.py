@@ -75,7 +75,7 @@ def _stopwatch_reason(reading: float, device: VirtualDevice) -> Text:
                     "这是秒：`clock()` 以秒计，答案要的是毫秒。")
     if abs(reading - KERNEL_MS - EARLIER_MS) < 1:
         return both("50 ms: the 30 ms of old work are in it. A fence belongs before the clock starts.",
-                    "50 ms：里面含有 30 ms 的旧任务。启动计时之前要先加一道栅栏。")
+                    "50 ms：里面含有 30 ms 的旧任务。开始计时之前要先加一道栅栏。")
     if 0 <= reading < 1:
         return both("Next to nothing: the clock was read before the kernel was done. It needs a fence "
                     "before it stops.",

@@ -40,14 +40,14 @@ def check_conv_macs(conv_macs: Callable[..., Any]) -> Verdict:
             return incorrect(_conv_reason(answer, truth, n, kernel, groups, n * height * width * c_out),
                              answer=answer, truth=truth)
     return correct(both("Right for all five, batch, groups and depthwise included.",
-                        "五个卷积都正确，包括批、分组和深度卷积。"))
+                        "五个卷积都正确，包括 batch、分组和深度卷积。"))
 
 
 def _conv_reason(answer: float, truth: int, n: int, kernel: int, groups: int, outputs: int) -> Text:
     factors = [
         (2, both("Twice as many: those are FLOPs; a MAC is one multiply with its add.",
                  "多了一倍：这是 FLOPs；一次乘法加一次加法合为 1 个 MAC。")),
-        (1 / n, both("The batch is missing: every image needs the work again.", "漏了批大小：每张图都要重算一遍。")),
+        (1 / n, both("The batch is missing: every image needs the work again.", "漏了 batch 大小：每张图都要重算一遍。")),
         (groups, both("The groups are missing: each output sees only its own group of input channels.",
                       "漏了分组：每个输出只看自己组内的输入通道。")),
         (1 / groups, both("The groups were divided out twice: the output channels are all still there.",
@@ -130,7 +130,7 @@ def check_lose(evidence: Any) -> Verdict:
     if not 0 < fewer < LEAST_SAVING * more:
         return incorrect(both(f"{fewer:,} MACs are not clearly fewer than {more:,}: the candidate should "
                               f"save at least 5 %, and do some work.",
-                              f"{fewer:,} 并不明显少于 {more:,} 个 MAC：候选至少要省 5 %，而且不能没有工作量。"), **found)
+                              f"{fewer:,} 并不明显少于 {more:,} 个 MAC：候选至少要省 5%，而且不能没有工作量。"), **found)
     return _judge_interval(low, high, getattr(fair, "verdict", None), fewer / more, found)
 
 

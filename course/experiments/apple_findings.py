@@ -8,7 +8,7 @@ from typing import Any
 from course.experiments.search_findings import tiles, word
 from course.i18n import Text, both, t
 
-NOTHING = both("Inconclusive: too few rows came back. Run it again.", "尚无结论：返回的数据太少。请再运行一次。")
+NOTHING = both("Inconclusive: too few rows came back. Run it again.", "尚无定论：返回的数据太少。请再运行一次。")
 
 
 def grid(ax: Any, columns: list[str], lines: list[tuple[str, list[tuple[str, int]]]]) -> None:
@@ -132,7 +132,7 @@ def env_when(record: Any) -> Text:
     none = both("none", "无")
     unread = any(row["counted"] == "nobody reads it" for row in record.rows)
     more = both(" The MPS variable is not even named in the libraries of this build.",
-                "这个版本的库里根本没有那个 MPS 变量的名字。") if unread else both("", "")
+                "这个构建的库里根本没有那个 MPS 变量的名字。") if unread else both("", "")
     return both(f"Set after import torch, too late: {', '.join(late) or none['en']}; still in time: "
                 f"{', '.join(in_time) or none['en']}.{more['en']}",
                 f"import torch 之后才设，已经太晚的：{'、'.join(late) or none['zh']}；还来得及的："
@@ -189,7 +189,7 @@ def float32_loses(record: Any) -> Text:
     return both(f"Simulated on the CPU, float64 → float32: {len(lost)} of {total} results are off by more than 1 %"
                 f" ({'; '.join(line(row, 'en') for row in lost)}). Rewritten without float64, {cured} of {total} "
                 f"are right.",
-                f"在 CPU 上模拟，float64 → float32：{total} 个结果里有 {len(lost)} 个误差超过 1 %（"
+                f"在 CPU 上模拟，float64 → float32：{total} 个结果里有 {len(lost)} 个误差超过 1%（"
                 f"{'；'.join(line(row, 'zh') for row in lost)}）。改写成不用 float64 的形式后，{cured} 个正确。")
 
 
@@ -220,7 +220,7 @@ def selectors(record: Any) -> Text:
         crash, idle = outcomes.count("crash"), outcomes.count("idle")
         if code == "en":
             return f"{name}: {crash} crash, {idle} leave a GPU idle"
-        return f"{name}：{crash} 台会崩，{idle} 台闲置 GPU"
+        return f"{name}：{crash} 台会崩，{idle} 台让 GPU 闲着"
 
     return both(f"On {machines} simulated machines. " + "; ".join(line(name, "en") for name in names) + ".",
                 f"在 {machines} 台模拟机器上。" + "；".join(line(name, "zh") for name in names) + "。")
@@ -232,11 +232,11 @@ def draw_selectors(record: Any, ax: Any) -> None:
     names = list(dict.fromkeys(row["selector"] for row in record.rows))
     said = {"best": (t("best", "最佳"), 0), "crash": (t("crash", "崩溃"), 1), "idle": (t("GPU idle", "GPU 闲着"), 2)}
     found = {(row["machine"], row["selector"]): row for row in record.rows}
-    lines = []
+    lines, colon = [], t(": ", "：")
     for machine in dict.fromkeys(row["machine"] for row in record.rows):
         rows = [found[machine, name] for name in names]
         lines.append((word(MACHINES[machine].name),
-                      [(f"{row['picked']}: {said[row['outcome']][0]}", said[row["outcome"]][1]) for row in rows]))
+                      [(f"{row['picked']}{colon}{said[row['outcome']][0]}", said[row["outcome"]][1]) for row in rows]))
     grid(ax, [name.replace("=", "\n=") for name in names], lines)
 
 

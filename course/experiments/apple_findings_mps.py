@@ -20,12 +20,13 @@ def speed(record: Any) -> Text:
         return NOTHING
 
     def line(row: dict, code: str) -> str:
-        return (f"{row['op']} {row['size']}² {row['ratio']:.3g} [{row['low']:.3g}, {row['high']:.3g}] "
+        colon, comma = (" ", " ") if code == "en" else ("：", "，")
+        return (f"{row['op']} {row['size']}²{colon}{row['ratio']:.3g} [{row['low']:.3g}, {row['high']:.3g}]{comma}"
                 f"{WORDS[row['verdict']][code]}")
 
     return both("Time on the GPU over time on the CPU, data already there: "
                 + "; ".join(line(row, "en") for row in record.rows) + ".",
-                "GPU 耗时 ÷ CPU 耗时，数据都已就位：" + "；".join(line(row, "zh") for row in record.rows) + "。")
+                "GPU 耗时 ÷ CPU 耗时，数据都已就位。" + "；".join(line(row, "zh") for row in record.rows) + "。")
 
 
 def draw_speed(record: Any, ax: Any) -> None:
@@ -139,7 +140,7 @@ def draw_float64(record: Any, ax: Any) -> None:
 
 PAIRS = {"product": both("x @ x, twice", "x @ x，两次"),
          "index_add": both("index_add_, twice", "index_add_，两次"),
-         "dropout": both("dropout, reseeded", "dropout，重新播种"),
+         "dropout": both("dropout, reseeded", "dropout，重设种子"),
          "randn": both("randn with one seed, CPU and GPU", "同一种子的 randn，CPU 与 GPU"),
          "devices": both("x @ x, CPU and GPU", "x @ x，CPU 与 GPU"),
          "autocast": both("type of x @ x under autocast float16", "autocast float16 下 x @ x 的类型")}

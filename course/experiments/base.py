@@ -157,7 +157,7 @@ def get(name: str) -> Experiment:
     broken = "".join(t(f" ({m} could not be loaded: {why})", f"（{m} 加载失败：{why}）")
                      for m, why in FAILED_MODULES.items())
     raise ExperimentError(t(f'There is no experiment "{name}".{hint}{broken}',
-                            f"没有名为 “{name}” 的实验。{hint}{broken}"))
+                            f"没有名为“{name}”的实验。{hint}{broken}"))
 
 
 @contextlib.contextmanager

@@ -40,14 +40,14 @@ def cpu_enabled(record: Any) -> Text:
                 f"{len(record.rows)} 个层中，有 {alike} 个的结果逐位相同。")
     around = all(row["low"] <= 1 <= row["high"] for row in record.rows)
     wide = both("Every interval holds 1, but not each is narrow enough to rule out 5 %: the machine is busy. ",
-                "每个区间都包含 1，但有的不够窄，还排除不了 5 % 的差别：机器比较忙。")
-    ends = {"b": both("No difference of more than 5 % is left to find. ", "没有超过 5 % 的差别。"),
+                "每个区间都包含 1，但有的不够窄，还排除不了 5% 的差别：机器比较忙。")
+    ends = {"b": both("No difference of more than 5 % is left to find. ", "没有超过 5% 的差别。"),
             None: wide if around else both("The times leave it open, the machine was too busy. ",
                                            "机器太忙，时间上下不了结论。"),
             "a": both("Off was slower somewhere by more than 5 %: surprising, run it again. ",
-                       "有的层关掉后慢了 5 % 以上：出人意料，请再运行一次。"),
+                       "有的层关掉后慢了 5% 以上：出人意料，请再运行一次。"),
             "c": both("Off was faster somewhere by more than 5 %: surprising, run it again. ",
-                       "有的层关掉后快了 5 % 以上：出人意料，请再运行一次。")}
+                       "有的层关掉后快了 5% 以上：出人意料，请再运行一次。")}
     end, every = ends[settle_cpu_enabled(record)["04-bet-cpu"]], ("slower", "faster", "same", "undecided")
     return both(f"{end['en']}Time with cudnn.enabled off over on: {races(record, 'en', *every)}. {bits['en']}",
                 f"{end['zh']}cudnn.enabled 关 / 开 的耗时比：{races(record, 'zh', *every)}。{bits['zh']}")
@@ -175,7 +175,7 @@ def bits(record: Any) -> Text:
         f"{differ:.0%} of {sums['values']} values differ in their bits. Of those with a nearer side, oneDNN is "
         f"nearer to float64 in {share:.0%}, the plain path in {1 - share:.0%}. Largest error, as part of the "
         f"largest value: {on:.1e} on, {off:.1e} off.",
-        f"{sums['values']} 个值中有 {differ:.0%} 的比特不同。其中分得出远近的，{share:.0%} 是 oneDNN 更接近 float64，"
+        f"{sums['values']} 个值中，{differ:.0%} 的值比特不同。其中分得出远近的，{share:.0%} 是 oneDNN 更接近 float64，"
         f"{1 - share:.0%} 是普通路径更接近。最大误差（相对最大值）：开 {on:.1e}，关 {off:.1e}。")
 
 
@@ -249,7 +249,7 @@ GATES = {
                   both("flash, efficient, plain", "flash、efficient、普通")),
     "products": (both("Linear, matmul", "Linear、matmul"), both("cuBLAS", "cuBLAS"), both("", "")),
     "rest": (both("pooling, softmax, LayerNorm\nfloat32 depthwise (NCHW)",
-                  "池化、softmax、LayerNorm\nfloat32 depthwise（NCHW）"),
+                  "池化、softmax、LayerNorm\nfloat32 深度卷积（NCHW）"),
              both("PyTorch's own kernels", "PyTorch 自己的 kernel"), both("", "")),
 }
 

@@ -8,11 +8,11 @@ from typing import Any
 from course.i18n import Text, both, t
 
 BLUE, ORANGE = "#0072b2", "#d55e00"  # for all eyes alike; a word stands beside
-NOTHING = both("Inconclusive: too few rows came back. Run it again.", "尚无结论：返回的数据太少。请再运行一次。")
+NOTHING = both("Inconclusive: too few rows came back. Run it again.", "尚无定论：返回的数据太少。请再运行一次。")
 OPERATIONS = {"Conv2d, depthwise": both("depthwise Conv2d", "depthwise Conv2d"),
               "attention": both("attention", "注意力")}
 CASES = {"plain": both("plain 3×3", "普通 3×3"), "large batch": both("batch of 32", "batch 为 32"),
-         "small": both("one small image", "一张小图"), "depthwise": both("depthwise", "depthwise"),
+         "small": both("one small image", "一张小图"), "depthwise": both("depthwise", "深度卷积"),
          "dilated": both("dilated", "空洞"), "transposed": both("transposed", "转置"),
          "float64": both("float64", "float64")}
 
@@ -87,7 +87,7 @@ def races(record: Any, code: str, *verdicts: str) -> str:
 
 
 GROUPS = {"slower": both("slower", "变慢"), "faster": both("faster", "变快"),
-          "same": both("within 5 % of 1", "与 1 相差不到 5 %"), "undecided": both("undecided", "未定")}
+          "same": both("within 5 % of 1", "与 1 相差不到 5%"), "undecided": both("undecided", "未定")}
 
 
 def race_groups(record: Any, code: str) -> str:

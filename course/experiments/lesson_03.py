@@ -143,7 +143,7 @@ def _placed(roof: object, seconds: float, budget: Budget) -> list[dict]:
         "ReLU": (nn.ReLU(), torch.randn(4, 128, 112, 112)),
     }
     rows = []
-    for name in budget.loop(operations, desc=both("operations", "操作")):
+    for name in budget.loop(operations, desc=both("operations", "算子")):
         layer, x = operations[name]
         whole = place(layer, x, peaks=roof, max_time=seconds / len(operations), cache="cold").whole
         rows.append({"part": "operation", "operation": name, "flops": whole.flops, "bytes": whole.moved,

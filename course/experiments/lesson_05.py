@@ -246,7 +246,7 @@ def pays_cuda(budget: Budget) -> list[dict]:
 
 
 @experiment(name="05-kernels-cuda", lesson=LESSON, version=1, needs="cuda", seconds=110,
-            title=both("cuDNN: which kernels run, by the profiler", "cuDNN：性能分析器看到的是哪些 kernel"),
+            title=both("cuDNN: which kernels run, by the profiler", "cuDNN：profiler 看到的是哪些 kernel"),
             finding=gpu.kernels, draw=gpu.draw_kernels)
 def kernels_cuda(budget: Budget) -> list[dict]:
     """The longest kernels of one convolution, for two sizes, search off and on, two processes each."""

@@ -61,12 +61,12 @@ def two_lines(budget: Budget) -> list[dict]:
 
 
 @experiment(name="06-cures", lesson=LESSON, version=1, needs="cpu", seconds=10,
-            title=both("Which cure makes the trainings agree?", "哪种办法能让训练结果一致？"),
+            title=both("Which cure makes the trainings agree?", "哪种药方能让训练结果一致？"),
             finding=say.cures, draw=say.draw_cures, settles=say.settle_cures)
 def cures(budget: Budget) -> list[dict]:
     """Twenty trainings from one seed under each of four settings; how many different results."""
     rows = []
-    for name, settings in budget.loop(CURES.items(), desc=both("cures", "办法")):
+    for name, settings in budget.loop(CURES.items(), desc=both("cures", "药方")):
         bits = _trained(settings, 20)
         rows.append({"cure": name, "runs": len(bits), "different": len(set(bits)),
                      "threads": settings.get("torch.num_threads", _threads())})
@@ -104,7 +104,7 @@ def company(budget: Budget) -> list[dict]:
     rows = []
     with torch.inference_mode():
         full = F.linear(inputs, weight)[0]
-        for batch in budget.loop(BATCHES, desc=both("batches", "批次")):
+        for batch in budget.loop(BATCHES, desc=both("batches", "batch")):
             mine = F.linear(inputs[:batch], weight)[0]
             again = F.linear(inputs[:batch], weight)[0]
             rows.append({"batch": batch, "same_bits": int(torch.equal(mine, full)),
@@ -203,7 +203,7 @@ def cost(budget: Budget) -> list[dict]:
     values, rows = torch.randn(200_000, generator=dice), []
     calls = {f"{places} places": _adder(places, values, dice) for places in (10, 100_000)}
     calls["torch.empty"] = lambda: torch.empty(30_000)
-    for place, (name, call) in enumerate(budget.loop(calls.items(), desc=both("operations", "操作"))):
+    for place, (name, call) in enumerate(budget.loop(calls.items(), desc=both("operations", "算子"))):
         race = compare({"default": lambda call=call: _in_mode("default", call),
                         "deterministic": lambda call=call: _in_mode("error", call)},
                        baseline="default", max_time=max(1.0, budget.share(len(calls) - place)))
@@ -258,7 +258,7 @@ def bits_cuda(budget: Budget) -> list[dict]:
     """Different bits over thirty calls for each operation and setting; 0 where the call raises."""
     rows = []
     cases = [(operation, name) for operation in cuda_operations(GPU) for name in GPU_SETTINGS]
-    for operation, setting in budget.loop(cases, desc=both("operations", "操作")):
+    for operation, setting in budget.loop(cases, desc=both("operations", "算子")):
         with using(GPU_SETTINGS[setting]):
             rows.append({"operation": operation, "setting": setting, **_repeated(operation)})
     return rows
@@ -281,7 +281,7 @@ def cost_cuda(budget: Budget) -> list[dict]:
     from course.timing import compare
 
     operations, rows = cuda_operations(GPU), []
-    for place, (name, call) in enumerate(budget.loop(operations.items(), desc=both("operations", "操作"))):
+    for place, (name, call) in enumerate(budget.loop(operations.items(), desc=both("operations", "算子"))):
         try:
             _in_mode("error", call)
         except RuntimeError as error:

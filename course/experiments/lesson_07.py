@@ -148,7 +148,7 @@ def _gradient(x: Tensor, y: Tensor, first: Tensor, second: Tensor, name: str) ->
 
 
 @experiment(name="07-onednn", lesson=LESSON, version=1, needs="mkldnn", seconds=15,
-            title=both("You allow bf16 on the CPU: does oneDNN take it?", "你准许 CPU 用 bf16：oneDNN 用了吗？"),
+            title=both("You allow bf16 on the CPU: does oneDNN take it?", "你允许 CPU 用 bf16：oneDNN 用了吗？"),
             finding=say.onednn, draw=say.draw_onednn, settles=say.settle_onednn)
 def onednn(budget: Budget) -> list[dict]:
     """Error of matmul, convolution and LSTM under each permission, and what rounded inputs would give."""

@@ -133,7 +133,7 @@ def fallback_price(budget: Budget) -> list[dict]:
     big, small = torch.randn(4_000_000), torch.randn(160, 160)
     cases = {"relu": (big, torch.relu), "svd": (small, torch.linalg.svdvals)}
     rows = []
-    for name, (x, op) in budget.loop(cases.items(), desc=both("operations", "操作")):
+    for name, (x, op) in budget.loop(cases.items(), desc=both("operations", "算子")):
         race = compare({"alone": lambda x=x, op=op: op(x),
                         "between copies": lambda x=x, op=op: op(x.clone()).clone()},
                        baseline="alone", max_time=max(0.8, min(3.5, budget.left() / 2)), device="cpu")
@@ -155,7 +155,7 @@ def speed_mps(budget: Budget) -> list[dict]:
 
     cases = [(op, size) for size in (64, 512, 2048) for op in ("matmul", "relu")]
     functions: dict[str, Callable[[torch.Tensor], Any]] = {"matmul": lambda x: x @ x, "relu": torch.relu}
-    for number, (op, size) in enumerate(budget.loop(cases, desc=both("operations", "操作"))):
+    for number, (op, size) in enumerate(budget.loop(cases, desc=both("operations", "算子"))):
         here, there = torch.randn(size, size), torch.randn(size, size, device=probes.DEVICE)
         f = functions[op]
         race = compare({"cpu": lambda f=f, x=here: f(x), "mps": lambda f=f, x=there: f(x)}, baseline="cpu",
@@ -213,7 +213,7 @@ def fence_mps(budget: Budget) -> list[dict]:
 
 @experiment(name="08-fallback-mps", lesson=LESSON, version=1, needs="mps", seconds=25,
             title=both("Apple GPU: which operations fall back, with the variable set never, before, after import?",
-                       "苹果 GPU：回退变量不设、导入前设、导入后设，哪些操作会回退？"),
+                       "苹果 GPU：回退变量不设、导入前设、导入后设，哪些算子会回退？"),
             finding=mac.fallback, draw=mac.draw_fallback)
 def fallback_mps(budget: Budget) -> list[dict]:
     """Seven operations of torch.linalg: native, on the CPU, or an error; three new processes."""

@@ -37,7 +37,7 @@ def polite(record: Any) -> Text:
     en = zh = ""
     if settle_polite(record)["01-bet-polite"] is None:
         en, zh = "Inconclusive, the machine was too busy; close other programs and run it again. ", \
-            "尚无结论：机器太忙，请关掉其他程序再试。"
+            "尚无定论：机器太忙，请关掉其他程序再试。"
     return both(
         f"{en}Inside flags(deterministic=True) the same convolution takes {asked['ratio']:.2f} times as long "
         f"[{asked['low']:.2f}, {asked['high']:.2f}]; with enabled=True written as well, {named['ratio']:.2f} "
@@ -112,7 +112,7 @@ def who_sees(record: Any) -> Text:
 
     def places(sees: int, column: int) -> str:
         names = [PLACES[row["read_in"]][column] for row in from_main if row["sees"] == sees]
-        return (", ", "、")[column].join(names) or ("nobody", "没有")[column]
+        return (", ", "、")[column].join(names) or ("nobody", "无")[column]
 
     back = sum(row["sees"] for row in record.rows if row["set_in"] in ("fork", "spawn"))
     en_back = "came back" if back else "did not come back"

@@ -110,7 +110,7 @@ def threads(record: Any) -> Text:
         return both("This process has one thread only, so there is nothing to compare.",
                     "这个进程只有一个线程，没有可比的。")
     en = "; ".join(f"{SIZES[row['size']]['en']} {interval(row)}" for row in rows)
-    zh = "；".join(f"{SIZES[row['size']]['zh']} {interval(row)}" for row in rows)
+    zh = "；".join(f"{SIZES[row['size']]['zh']}{interval(row)}" for row in rows)
     more = both("", "")
     if any(row["ratio"] > WAITING for row in rows):
         more = both(" So large a factor is waiting, not work: most likely other programs hold a core that a thread needs.",

@@ -48,15 +48,15 @@ def neighbours(record: Any) -> Text:
     offset = 100
 
     def share(story: str, at: int) -> str:
-        return f"{100 * median(pick_rows(record, 'share', story=story, offset=at)):.0f} %"
+        return f"{100 * median(pick_rows(record, 'share', story=story, offset=at)):.0f}"
 
+    near, near_tf32 = share("float32", 0), share("tf32", 0)
+    far, far_tf32, cured = share("float32", offset), share("tf32", offset), share("tf32, mean removed", offset)
     return both(
-        f"Nearest neighbours found, points around 0: float32 {share('float32', 0)}, TF32 {share('tf32', 0)}. Around "
-        f"{offset}: float32 {share('float32', offset)}, TF32 {share('tf32', offset)}; with the mean removed first, "
-        f"TF32 {share('tf32, mean removed', offset)} (medians of the clouds).",
-        f"找对最近邻的比例，点在 0 附近时：float32 {share('float32', 0)}，TF32 {share('tf32', 0)}。挪到 {offset} "
-        f"附近：float32 {share('float32', offset)}，TF32 {share('tf32', offset)}；先减去均值，"
-        f"TF32 {share('tf32, mean removed', offset)}（各点云的中位数）。")
+        f"Nearest neighbours found, points around 0: float32 {near} %, TF32 {near_tf32} %. Around {offset}: float32 "
+        f"{far} %, TF32 {far_tf32} %; with the mean removed first, TF32 {cured} % (medians of the clouds).",
+        f"找对最近邻的比例，点在 0 附近时：float32 {near}%，TF32 {near_tf32}%。挪到 {offset} 附近：float32 {far}%，"
+        f"TF32 {far_tf32}%；先减去均值，TF32 {cured}%（各点云的中位数）。")
 
 
 def draw_neighbours(record: Any, ax: Any) -> None:
@@ -251,12 +251,12 @@ def onednn(record: Any) -> Text:
     words = {"yes": both("This CPU reports bf16 instructions", "这块 CPU 报告有 bf16 指令"),
              "no": both("This CPU reports no bf16 instructions", "这块 CPU 报告没有 bf16 指令"),
              "unknown": both("Whether this CPU has bf16 instructions is unknown", "不清楚这块 CPU 有没有 bf16 指令")}[units]
-    changed = both("no result changed a bit", "没有任何结果变动一位") if not moved else both(
-        "other bits than without permission: " + ", ".join(moved), "与未准许时相比，位有变动的：" + "、".join(moved))
+    changed = both("no result changed a bit", "没有任何结果变动一个比特") if not moved else both(
+        "other bits than without permission: " + ", ".join(moved), "与没有许可时相比，比特有变动的：" + "、".join(moved))
     return both(
         f"{words['en']}. Matmul, relative error: ieee {sci(matmul['ieee'])}, bf16 allowed {sci(matmul['bf16'])}; "
         f"inputs really rounded to bf16 would give {sci(model['bf16'])}. And {changed['en']}.",
-        f"{words['zh']}。matmul 的相对误差：ieee {sci(matmul['ieee'])}，准许 bf16 {sci(matmul['bf16'])}；"
+        f"{words['zh']}。matmul 的相对误差：ieee {sci(matmul['ieee'])}，允许 bf16 {sci(matmul['bf16'])}；"
         f"如果真把输入舍入到 bf16，应是 {sci(model['bf16'])}。另外，{changed['zh']}。")
 
 

@@ -27,13 +27,13 @@ def who(record: Any) -> Text:
     if "as it comes" not in seen:
         return NOTHING
     start = seen["as it comes"]
-    errors = ", ".join(f"{name} {sci(error)}" for name, error in start.items())
+    errors = [f"{name} {sci(error)}" for name, error in start.items()]
     coarse = [name for name, error in start.items() if error > LOW]
     under = [setting for setting, one in seen.items() if one.get("matmul", 0.0) > LOW]
     return both(
-        f"As it comes, relative errors: {errors}; coarser than float32: {', '.join(coarse) or 'none'}. Matmul was "
+        f"As it comes, relative errors: {', '.join(errors)}; coarser than float32: {', '.join(coarse) or 'none'}. Matmul was "
         f"coarser under: {'; '.join(under) or 'no setting'}.",
-        f"默认设置下的相对误差：{errors}；比 float32 粗糙的：{'、'.join(coarse) or '没有'}。matmul 变粗糙的设置："
+        f"默认设置下的相对误差：{'、'.join(errors)}；比 float32 粗糙的：{'、'.join(coarse) or '没有'}。matmul 变粗糙的设置："
         f"{'；'.join(under) or '没有'}。")
 
 
@@ -52,7 +52,7 @@ def draw_who(record: Any, ax: Any) -> None:
 
 # --- 07-depth-cuda ----------------------------------------------------------------------------------------
 
-DEPTH = {"tf32": both("TF32 allowed", "准许 TF32"), "simulated": both("our simulation", "我们的模拟"),
+DEPTH = {"tf32": both("TF32 allowed", "允许 TF32"), "simulated": both("our simulation", "我们的模拟"),
          "ieee": both("TF32 forbidden", "禁止 TF32")}
 
 
@@ -64,7 +64,7 @@ def depth(record: Any) -> Text:
     return both(
         f"At {last} terms the relative error is {sci(seen['tf32'])} with TF32 allowed, {sci(seen['ieee'])} with it "
         f"forbidden; our simulation says {sci(seen['simulated'])}.",
-        f"求和 {last} 项时，准许 TF32 的相对误差是 {sci(seen['tf32'])}，禁止时是 {sci(seen['ieee'])}；我们的模拟给出 "
+        f"求和 {last} 项时，允许 TF32 的相对误差是 {sci(seen['tf32'])}，禁止时是 {sci(seen['ieee'])}；我们的模拟给出 "
         f"{sci(seen['simulated'])}。")
 
 
@@ -88,8 +88,8 @@ def speed(record: Any) -> Text:
         return NOTHING
 
     def line(row: dict, code: str) -> str:
-        comma = ", " if code == "en" else "，"
-        return (f"{row['operation']} {row['size']}: {row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]{comma}"
+        colon, comma = (": ", ", ") if code == "en" else ("：", "，")
+        return (f"{row['operation']} {row['size']}{colon}{row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]{comma}"
                 f"{VERDICTS[row['verdict']][code]}")
 
     doubt = both("", "")
@@ -97,7 +97,7 @@ def speed(record: Any) -> Text:
         doubt = both(" What is undecided needs a quieter machine or another run.", "未定的，请在机器空闲时再运行。")
     return both("Time with TF32 allowed over time without: " + "; ".join(line(row, "en") for row in record.rows)
                 + "." + doubt["en"],
-                "准许 TF32 的耗时除以禁止时的耗时：" + "；".join(line(row, "zh") for row in record.rows) + "。"
+                "允许 TF32 的耗时除以禁止时的耗时。" + "；".join(line(row, "zh") for row in record.rows) + "。"
                 + doubt["zh"])
 
 
@@ -107,7 +107,7 @@ def draw_speed(record: Any, ax: Any) -> None:
     rows = record.rows
     intervals(ax, [f"{row['operation']} {row['size']}" for row in rows], [row["ratio"] for row in rows],
               [row["low"] for row in rows], [row["high"] for row in rows], "", reference=1.0, log=True,
-              what=t("time with TF32 / without (left of 1: faster)", "准许 TF32 / 禁止 的耗时比（1 的左边：更快）"))
+              what=t("time with TF32 / without (left of 1: faster)", "允许 TF32 / 禁止 的耗时比（1 的左边：更快）"))
 
 
 def settle_speed(record: Any) -> dict[str, str | None]:
@@ -131,7 +131,7 @@ def kernels(record: Any) -> Text:
     changed = [name for name in ("matmul", "conv")
                if found[name, "ieee"]["kernel"] != found[name, "tf32"]["kernel"]]
     return both("Another longest kernel once TF32 was allowed: " + (", ".join(changed) or "none") + ".",
-                "准许 TF32 之后，最耗时的 kernel 换了的：" + ("、".join(changed) or "没有") + "。")
+                "允许 TF32 之后，最耗时的 kernel 换了的：" + ("、".join(changed) or "没有") + "。")
 
 
 def draw_kernels(record: Any, ax: Any) -> None:
@@ -159,7 +159,7 @@ def reduction(record: Any) -> Text:
         return NOTHING
     en = "; ".join(f"{dtype}, {k} terms: {sci(one[1])} allowed, {sci(one[0])} forbidden"
                    for (dtype, k), one in pairs.items())
-    zh = "；".join(f"{dtype}，{k} 项：准许 {sci(one[1])}，禁止 {sci(one[0])}" for (dtype, k), one in pairs.items())
+    zh = "；".join(f"{dtype}，{k} 项：允许 {sci(one[1])}，禁止 {sci(one[0])}" for (dtype, k), one in pairs.items())
     return both(f"Relative error with reduced-precision reductions {en}.", f"归约降精度时的相对误差：{zh}。")
 
 
@@ -168,7 +168,7 @@ def draw_reduction(record: Any, ax: Any) -> None:
 
     pairs = _pairs(record)
     grouped(ax, [f"{dtype}, k = {k}" for dtype, k in pairs],
-            {t("allowed", "准许"): [(one[1],) * 3 for one in pairs.values()],
+            {t("allowed", "允许"): [(one[1],) * 3 for one in pairs.values()],
              t("forbidden", "禁止"): [(one[0],) * 3 for one in pairs.values()]}, "", log=True,
             what=t("relative error against float64", "对 float64 的相对误差"))
     decades(ax.xaxis)

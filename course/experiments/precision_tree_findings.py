@@ -119,7 +119,7 @@ def draw_mixing(record: Any, ax: Any) -> None:
     cells = [[(t("raises", "抛异常") if seen[line, column] == "raises" else seen[line, column],
                seen[line, column] == "raises") for column in columns] for line in lines]
     words = [t("nothing", "什么都没写") if line == "nothing" else line.replace(
-        "allow_tf32 = True, then ", "cuda.matmul: allow_tf32 =\nTrue, then ").replace(
+        "allow_tf32 = True, then ", t("cuda.matmul: allow_tf32 =\nTrue, then ", "cuda.matmul: allow_tf32 =\nTrue，再设 ")).replace(
         "set_float32_matmul_precision(high)", "set_float32_matmul_\nprecision(high)") for line in lines]
     table(ax, words, [column.replace(".allow", ".\nallow").replace("matmul_", "matmul_\n") for column in columns],
           cells)
@@ -148,8 +148,8 @@ def no_op(record: Any) -> Text:
     if not seen:
         return NOTHING
     en = "; ".join(f"{STORIES[story]['en']}: {value}" for story, value in seen.items())
-    zh = "；".join(f"{STORIES[story]['zh']}：{value}" for story, value in seen.items())
-    return both(f"The root asks for ieee, and cudnn.conv reads: {en}.", f"根要求 ieee，cudnn.conv 读出：{zh}。")
+    zh = "；".join(f"{STORIES[story]['zh']}，得 {value}" for story, value in seen.items())
+    return both(f"The root asks for ieee, and cudnn.conv reads: {en}.", f"根要求 ieee 之后读 cudnn.conv：{zh}。")
 
 
 def draw_no_op(record: Any, ax: Any) -> None:

@@ -11,7 +11,7 @@ from course.i18n import Text, both, t
 from course.timing.stats import median_interval
 
 TRIALS = 20
-METHODS = {"means, each alone": "各测各的，比平均值", "best of, each alone": "各测各的，比最小值",
+METHODS = {"means, each alone": "分开测、比平均值", "best of, each alone": "分开测、比最小值",
            "paired": "配对比较"}
 
 
@@ -27,7 +27,7 @@ def same_code(record: Any) -> Text:
     trials = len({r["trial"] for r in record.rows})
     winners = {method: _said(record, method, "faster", "slower") for method in METHODS}
     en = "; ".join(f"{method}: {count}" for method, count in winners.items())
-    zh = "；".join(f"{METHODS[method]}：{count} 次" for method, count in winners.items())
+    zh = "；".join(f"{METHODS[method]}，{count} 次" for method, count in winners.items())
     doubt = doubtful(settle_same_code(record))
     return both(f"{doubt['en']}In {trials} races of one function against itself a winner was announced "
                 f"this often: {en}.",
@@ -53,7 +53,7 @@ def planted(record: Any) -> Text:
         en.append(f"{method}: found {found} times" + (f", undecided {open_} times" if open_ else "")
                   + f", typically off by {off:.2g} points")
         zh.append(f"{METHODS[method]}：找到 {found} 次" + (f"，未定 {open_} 次" if open_ else "")
-                  + f"，一般偏差 {off:.2g} 个百分点")
+                  + f"，典型偏差 {off:.2g} 个百分点")
     return both(
         f"Planted: {truth:.2f} times the work, {trials} races. {'; '.join(en)}.",
         f"预设工作量为 {truth:.2f} 倍，共 {trials} 场。{'；'.join(zh)}。")

@@ -49,12 +49,12 @@ def cures(record: Any) -> Text:
     if len(record.rows) < 2:
         return NOTHING
     en = "; ".join(f"{CURES[r['cure']]['en']}: {r['different']} different of {r['runs']}" for r in record.rows)
-    zh = "；".join(f"{CURES[r['cure']]['zh']}：{r['runs']} 次里有 {r['different']} 种" for r in record.rows)
+    zh = "；".join(f"{CURES[r['cure']]['zh']}，{r['runs']} 次里有 {r['different']} 种" for r in record.rows)
     doubt = both("", "")
     if settle_cures(record)["06-bet-cure"] is None:
         doubt = both(" Inconclusive: the additions met in one order throughout. Run it again.",
-                     "尚无结论：这次累加的顺序碰巧始终一样。请再运行一次。")
-    return both(f"Every seed set, results by cure: {en}.{doubt['en']}", f"种子全设，各种办法的结果：{zh}。{doubt['zh']}")
+                     "尚无定论：这次累加的顺序碰巧始终一样。请再运行一次。")
+    return both(f"Every seed set, results by cure: {en}.{doubt['en']}", f"种子全设，各种药方的结果：{zh}。{doubt['zh']}")
 
 
 def draw_cures(record: Any, ax: Any) -> None:
@@ -125,11 +125,11 @@ def company(record: Any) -> Text:
         return both("The row got the same bits in every batch size tried here. Another layer, library or "
                     "machine "
                     "may say otherwise.",
-                    "在试过的每种批次大小里，这一行的结果逐位相同。换一个层、一个库或一台机器，可能就不一样了。")
+                    "在试过的每种 batch 大小里，这一行的结果逐位相同。换一个层、一个库或一台机器，可能就不一样了。")
     worst = max(row["largest_change"] for row in record.rows)
     return both(f"The same row, the same weights: other bits than in the batch of 64 when the batch holds "
                 f"{', '.join(other)}. The change is at most {worst:.1g} of the largest output.",
-                f"同一行数据、同样的权重：批次大小为 {'、'.join(other)} 时，结果与批次 64 逐位不同。变化最多是最大输出的 "
+                f"同一行数据、同样的权重：batch 大小为 {'、'.join(other)} 时，结果与 batch 64 不是逐位相同。变化最多是最大输出的 "
                 f"{worst:.1g} 倍。")
 
 
@@ -139,8 +139,8 @@ def draw_company(record: Any, ax: Any) -> None:
     bars = ax.bar(range(len(rows)), shares, color=ORANGE)
     ax.bar_label(bars, [f"{share:.0f} %" for share in shares])
     ax.set_xticks(range(len(rows)), [str(row["batch"]) for row in rows])
-    ax.set_xlabel(t("rows in the batch", "批次里的行数"))
-    ax.set_ylabel(t("outputs of row 0 with other bits (%)", "第 0 行中位不同的输出（%）"))
+    ax.set_xlabel(t("rows in the batch", "batch 里的行数"))
+    ax.set_ylabel(t("outputs of row 0 with other bits (%)", "第 0 行中比特不同的输出（%）"))
     ax.set_ylim(0, max(10, max(shares) * 1.15))
 
 
@@ -195,7 +195,7 @@ def cost(record: Any) -> Text:
                   f"{verdicts[r['verdict']]['zh']}" for r in record.rows)
     count = record.rows[0]["threads"]
     return both(f"Time with the mode on over time with it off, {count} threads: {en}.",
-                f"打开确定性模式的耗时除以不打开，{count} 个线程：{zh}。")
+                f"打开确定性模式的耗时除以不打开，{count} 个线程。{zh}。")
 
 
 def draw_cost(record: Any, ax: Any) -> None:

@@ -84,7 +84,7 @@ def bits(record: Any) -> Text:
     zh = "；".join(f"{SETTINGS[s]['zh']}：{'、'.join(names) or '无'}" for s, names in unsteady.items())
     return both(f"Operations that did not repeat their bits in thirty calls. {en}. Refused by "
                 f"use_deterministic_algorithms: {', '.join(raising) or 'none'}.",
-                f"三十次调用里不能逐位重复的操作。{zh}。被 use_deterministic_algorithms 拒绝的：{'、'.join(raising) or '无'}。")
+                f"三十次调用里不能逐位重复的算子。{zh}。被 use_deterministic_algorithms 拒绝的：{'、'.join(raising) or '无'}。")
 
 
 def draw_bits(record: Any, ax: Any) -> None:

@@ -27,7 +27,7 @@ def who_raises(record: Any) -> Text:
                 f"filled with "
                 f"NaN: {', '.join(filling) or 'none'}. With warn_only the raising ones run and "
                 f"warn.{tail['en']}",
-                f"打开之后，{len(rows)} 个操作里有 {len(raising)} 个报错：{'、'.join(raising) or '无'}；被填成 NaN 的："
+                f"打开之后，{len(rows)} 个算子里有 {len(raising)} 个报错：{'、'.join(raising) or '无'}；被填成 NaN 的："
                 f"{'、'.join(filling) or '无'}。用 warn_only 时，报错的那些照常运行，只给警告。{tail['zh']}")
 
 

@@ -8,7 +8,7 @@ from course.experiments.stopwatch_findings import NOTHING, doubtful
 from course.i18n import Text, both, t
 
 NAMES = {"matrix product": "矩阵乘", "dense conv": "普通卷积", "depthwise conv": "深度卷积",
-         "linear, batch 64": "线性层（批 64）", "linear, batch 1": "线性层（批 1）", "ReLU": "ReLU"}
+         "linear, batch 64": "线性层（batch 64）", "linear, batch 1": "线性层（batch 1）", "ReLU": "ReLU"}
 
 
 def _parts(record: Any) -> tuple[dict | None, list[dict], dict | None]:
@@ -30,14 +30,14 @@ def roof(record: Any) -> Text:
     doubt = doubtful(settle_roof(record))
     busy = both("The machine was busy, so the peaks are too low. ", "测量时机器正忙，峰值偏低。") if peak["busy"] else both("", "")
     en = [f"{row['operation']}: {row['share_of_roof']:.0%} of its {row['bound']} roof" for row in operations]
-    zh = [f"{NAMES.get(row['operation'], row['operation'])}达到其{_BOUND[row['bound']]}屋顶的 {row['share_of_roof']:.0%}"
+    zh = [f"{NAMES.get(row['operation'], row['operation'])}，{_BOUND[row['bound']]}屋顶的 {row['share_of_roof']:.0%}"
           for row in operations]
     last = both("", "")
     if batch is not None:
         time = f"{batch['ratio']:.2f} [{batch['low']:.2f}, {batch['high']:.2f}]"
         last = both(f" Linear layer, batch 64 against 1: {batch['work_ratio']:.0f} times the work, {time} times the time.",
-                    f"线性层批 64 与批 1 相比：工作量 {batch['work_ratio']:.0f} 倍，耗时 {time} 倍。")
-    shares = both(f" {'; '.join(en)}.", f"{'；'.join(zh)}。") if operations else both("", "")
+                    f"线性层 batch 64 与 batch 1 相比：工作量 {batch['work_ratio']:.0f} 倍，耗时 {time} 倍。")
+    shares = both(f" {'; '.join(en)}.", f"各算子达到：{'；'.join(zh)}。") if operations else both("", "")
     return both(
         f"{doubt['en']}{busy['en']}Measured here on one thread: {_billions(peak['flops_per_s'])} GFLOP/s, "
         f"{_billions(peak['bytes_per_s'])} GB/s, so the bend is at {peak['ridge']:.3g} FLOPs a byte."

@@ -11,7 +11,7 @@ from course.timing.stats import median, median_interval
 
 BLUE, ORANGE = "#0072b2", "#d55e00"  # for all eyes alike; a word stands beside
 FEW = 6  # fewer values carry no 95 % interval of their median
-NOTHING = both("Inconclusive: too few rows came back. Run it again.", "尚无结论：返回的数据太少。请再运行一次。")
+NOTHING = both("Inconclusive: too few rows came back. Run it again.", "尚无定论：返回的数据太少。请再运行一次。")
 SCHEDULES = {"one size": both("one size", "始终一种尺寸"), "three sizes": both("three sizes in turn", "三种尺寸轮流"),
              "always new": both("a new size every step", "每步都是新尺寸")}
 CHANGES = {"first call": both("the very first call", "第一次调用"), "nothing": both("nothing changed", "什么都没改"),
@@ -95,7 +95,7 @@ def primitive_cache(record: Any) -> Text:
     if not normal:
         return both("Inconclusive: oneDNN's log names no convolution here, so this machine computes it "
                     "another way.",
-                    "尚无结论：oneDNN 的日志里没有卷积，说明这台机器用别的方式计算它。")
+                    "尚无定论：oneDNN 的日志里没有卷积，说明这台机器用别的方式计算它。")
     extra = both("", "")
     if off:
         extra = both(f" With the cache switched off: {', '.join(off)}.", f"把缓存关掉：{'、'.join(off)}。")
@@ -140,7 +140,7 @@ def model_keys(record: Any) -> Text:
     if not record.rows:
         return NOTHING
     en = "; ".join(f"{r['model']}: {r['calls']} convolutions, {r['keys']} different" for r in record.rows)
-    zh = "；".join(f"{r['model']}：{r['calls']} 个卷积，{r['keys']} 种" for r in record.rows)
+    zh = "；".join(f"{r['model']} 有 {r['calls']} 个卷积，{r['keys']} 种" for r in record.rows)
     return both(f"In one forward pass at 224×224: {en}.", f"一次 224×224 的前向计算里：{zh}。")
 
 
@@ -175,7 +175,7 @@ def toy_race(record: Any) -> Text:
         doubt = both(" What is undecided needs a quieter machine or another run.", "未定的，请在机器空闲时再运行。")
     return both(f"Time with the search over time without, {steps} steps: "
                 + "; ".join(line(row, "en") for row in record.rows) + "." + doubt["en"],
-                f"{steps} 步，开搜索的耗时除以不开的耗时：" + "；".join(line(row, "zh") for row in record.rows)
+                f"{steps} 步，开搜索的耗时除以不开的耗时。" + "；".join(line(row, "zh") for row in record.rows)
                 + "。" + doubt["zh"])
 
 

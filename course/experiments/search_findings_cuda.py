@@ -117,7 +117,7 @@ def flip(record: Any) -> Text:
     search, at_flip, new, ratio = (middle(numbers[key]) for key in ("search", "flip", "new", "ratio"))
     doubt = both("", "")
     if settle_flip(record)["05-bet-flip"] is None:
-        doubt = both("Inconclusive, run it again on a quiet machine. ", "尚无结论，请在机器空闲时再运行。")
+        doubt = both("Inconclusive, run it again on a quiet machine. ", "尚无定论，请在机器空闲时再运行。")
     return both(
         f"{doubt['en']}A search from the start cost {search} ms more than a later call. The first call after the "
         f"flip cost {at_flip} ms more, and the calls after it took {ratio} times as long as before. A shape never "
@@ -195,8 +195,8 @@ def limit(record: Any) -> Text:
         return NOTHING
     en = "; ".join(f"{name}: first call {middle(first)} ms, later {middle(later)} ms"
                    for name, first, later in found)
-    zh = "；".join(f"{name}：第一次 {middle(first)} ms，之后 {middle(later)} ms" for name, first, later in found)
-    return both(f"By benchmark_limit (0: no limit): {en}.", f"按 benchmark_limit（0 表示不限）：{zh}。")
+    zh = "；".join(f"取 {name}：第一次 {middle(first)} ms，之后 {middle(later)} ms" for name, first, later in found)
+    return both(f"By benchmark_limit (0: no limit): {en}.", f"按 benchmark_limit（0 表示不限）。{zh}。")
 
 
 def draw_limit(record: Any, ax: Any) -> None:
@@ -282,7 +282,7 @@ def kernels(record: Any) -> Text:
                    for (size, story), names in found.items())
     zh = "；".join(f"{size}，{NAMES[story]['zh']}：{short(names, ' 或 ')}"
                   for (size, story), names in found.items())
-    return both(f"The longest kernel by size: {en}.", f"各尺寸下耗时最长的 kernel：{zh}。")
+    return both(f"The longest kernel by size: {en}.", f"各尺寸下耗时最长的 kernel。{zh}。")
 
 
 def draw_kernels(record: Any, ax: Any) -> None:

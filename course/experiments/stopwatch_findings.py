@@ -37,7 +37,7 @@ def doubtful(settled: dict[str, str | None]) -> dict[str, str]:
     if None not in settled.values():
         return both("", "")
     return both("Inconclusive, the machine was too busy or the time too short; run it again. ",
-                "尚无结论：机器太忙或时间不够，请再运行一次。")
+                "尚无定论：机器太忙或时间不够，请再运行一次。")
 
 
 def interval_line(ax: Any, height: float, middle: float, low: float, high: float) -> None:
@@ -229,7 +229,7 @@ def interruptions(record: Any) -> Text:
         f"median "
         f"{above['median']:+.1f} % (it reads {statistics.median(disturbed):.3g} ms [{low.low:.3g}, "
         f"{low.high:.3g}]).",
-        f"插入停顿后，平均值与未受干扰时的中位数相差 {above['mean']:+.1f} %，中位数相差 {above['median']:+.1f} %"
+        f"插入停顿后，平均值与未受干扰时的中位数相差 {above['mean']:+.1f}%，中位数相差 {above['median']:+.1f}%"
         f"（读数 {statistics.median(disturbed):.3g} ms [{low.low:.3g}, {low.high:.3g}]）。")
 
 

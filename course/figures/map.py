@@ -99,7 +99,7 @@ def alt_text(rows: Sequence[dict[str, Any]]) -> Text:
     if changed:
         listed = {code: [_setting(row, code) for row in changed] for code in ("en", "zh")}
         return both(f"{english}Different from the default: {', '.join(listed['en'])}.",
-                    f"{chinese}与默认值不同的有：{'，'.join(listed['zh'])}。")
+                    f"{chinese}与默认值不同的有：{'、'.join(listed['zh'])}。")
     return both(f"{english}Every switch has its default.", f"{chinese}所有开关都是默认值。")
 
 

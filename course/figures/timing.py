@@ -39,7 +39,7 @@ def paired_plot(comparison: Comparison, ax: Any = None, dark: bool | None = None
     ax.grid(axis="y", visible=False)
     base = _literal(comparison.baseline)
     axis = t(f"time / time of {base}   (below 1: faster; band: within the gate)",
-             f"用时 / {base} 的用时（小于 1 更快；灰带：门限之内）")
+             f"耗时 / {base} 的耗时（小于 1 更快；灰带：门限之内）")
     outside = sum(not low <= ratio <= high for pair in pairs for ratio in pair.ratios)
     total = sum(len(pair.ratios) for pair in pairs)
     ax.set_xlabel("\n".join([axis, *_left_out(outside, total)]))
@@ -67,7 +67,7 @@ def samples_plot(measurement: Measurement, ax: Any = None, dark: bool | None = N
     ax.axhspan(measurement.low_ms * scale, measurement.high_ms * scale, color=colour, alpha=0.25, linewidth=0)
     ax.axhline(measurement.median_ms * scale, color=colour, linewidth=1.6)
     _first_call(ax, measurement, scale, -max(1.0, 0.05 * len(values)), low, high, room)
-    ax.set_ylabel(t(f"time of one call ({unit})", f"单次用时（{unit}）"))
+    ax.set_ylabel(t(f"time of one call ({unit})", f"单次耗时（{unit}）"))
     ax.xaxis.get_major_locator().set_params(integer=True)
     calls = measurement.calls_per_sample
     axis = t("sample (one call each)" if calls == 1 else f"sample ({calls} calls each)",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from course.flags.switch import DEPENDS, Switch
 from course.i18n import both
 
-ONEDNN = both("the oneDNN primitive of that operator", "对应算子的 oneDNN 原语")
+ONEDNN = both("the oneDNN primitive of that operator", "对应算子的 oneDNN primitive")
 
 
 def _leaf(op: str, en: str, zh: str) -> Switch:
@@ -33,7 +33,7 @@ MKLDNN = (
     Switch(
         "mkldnn.deterministic", "switch", False,
         both("Asks oneDNN for deterministic primitives on Intel GPUs; a CPU does not read it.",
-             "要求 oneDNN 在 Intel GPU 上使用确定性原语；CPU 不读取它。"),
+             "要求 oneDNN 在 Intel GPU 上使用确定性 primitive；CPU 不读取它。"),
         both("oneDNN on Intel GPUs alone", "仅 Intel GPU 上的 oneDNN"), takes="bool", frozen=True),
     Switch(
         "mkldnn.allow_tf32", "switch", False,
@@ -58,7 +58,7 @@ MKLDNN = (
            both("Was the Arm Compute Library built in?", "编译时是否带了 Arm Compute Library？")),
     Switch("mkldnn.verbose", "tool", DEPENDS,
            both("A context manager: oneDNN prints one line for each primitive it runs.",
-                "上下文管理器：oneDNN 每执行一个原语就打印一行。")),
+                "上下文管理器：oneDNN 每执行一个 primitive 就打印一行。")),
 )
 
 CPU = (

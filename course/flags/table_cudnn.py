@@ -70,7 +70,7 @@ CUDNN = (
     Switch(
         "cudnn.deterministic", "switch", False,
         both("Drop the cuDNN plans marked as nondeterministic; the rest is chosen as before.",
-             "剔除标记为不确定的 cuDNN 方案；其余的照常挑选。"),
+             "剔除标记为非确定性的 cuDNN 方案；其余的照常挑选。"),
         CONV, takes="bool", frozen=True,
         note=both("It does not cancel cudnn.benchmark, and it covers convolutions alone.",
                   "它不会取消 cudnn.benchmark，而且只管卷积。")),

@@ -82,7 +82,7 @@ TORCH = (
         both("Use only deterministic implementations: True raises where there is none, 'warn' warns.",
              "只用确定性实现：没有时，True 会抛出异常，'warn' 只发警告。"),
         both("every operator with a nondeterministic implementation, cuDNN convolution included",
-             "所有带有不确定实现的算子，包括 cuDNN 卷积"),
+             "所有带有非确定性实现的算子，包括 cuDNN 卷积"),
         takes="bool or 'warn'", get=_deterministic,
         set=lambda torch, value: torch.use_deterministic_algorithms(bool(value), warn_only=value == "warn")),
     Switch(

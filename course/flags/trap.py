@@ -44,7 +44,7 @@ class FlagsCall:
                         f"就目前的状态，`{self.call}` 不会改动没写出来的开关。")
         listed = ", ".join(f"{row['name']} {row['now']!r} → {row['inside']!r}" for row in self.surprises)
         return both(f"`{self.call}` also sets what it does not name: {listed}.",
-                    f"`{self.call}` 还会设置没写出来的开关：{listed.replace(', ', '，')}。")
+                    f"`{self.call}` 还会设置没写出来的开关：{listed.replace(', ', '、')}。")
 
     def _cells(self) -> list[list[str]]:
         head = [t("switch", "开关"), t("you wrote", "你写的"), t("now", "现在"),

@@ -175,7 +175,7 @@ def _next_step(memory: bool, inputs: tuple[Any, ...], meta: bool, training: bool
         return (
             "This forward needs values, so it had to run for real, and memory was too small: count with a "
             "smaller batch or length (the work of most models is proportional to the batch).",
-            "这个 forward 需要数值，只能真实运行，而内存不够：请换更小的批或长度（多数模型的工作量与批大小成正比）。",
+            "这个 forward 需要数值，只能真实运行，而内存不够：请换更小的 batch 或长度（多数模型的工作量与 batch 大小成正比）。",
         )
     if meta:
         return (

@@ -117,7 +117,7 @@ def _functions_and_batch(peer: PeerCount) -> list[Reason]:
                 whole // peer.per_sample - whole,
                 both(
                     f"modules are reported for one sample: divided by the batch of {peer.per_sample}",
-                    f"模块部分按单个样本报告：除以批大小 {peer.per_sample}",
+                    f"模块部分按单个样本报告：除以 batch 大小 {peer.per_sample}",
                 ),
             )
         )

@@ -29,7 +29,7 @@ def certificate(count: FlopCount) -> str:
     if count.exact:
         return t(
             "exact: every operator was counted or provably holds no contraction",
-            "精确：每个算子要么已计数，要么可证明不含乘加收缩",
+            "精确：每个算子要么已计数，要么可证明不含乘加运算",
         )
     names = ", ".join(f"{name} × {calls}" for name, calls in count.unknown.items())
     return t(
@@ -182,7 +182,7 @@ def _explanations(check: CrossCheck) -> list[str]:
         if row.note is not None:
             lines.append(row.tool + t(": ", "：") + pick(row.note))
         elif not row.difference:
-            lines.append(row.tool + t(": agrees to the last digit", "：与本课结果逐位一致"))
+            lines.append(row.tool + t(": agrees to the last digit", "：与本课结果一位不差"))
         else:
             lines.append(row.tool + t(": ", "：") + f"{row.difference:+,} MACs")
             lines += [f"    {reason.amount:+,}  {pick(reason.text)}" for reason in row.reasons]

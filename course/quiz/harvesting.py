@@ -111,7 +111,7 @@ def read_sheet(
         return [], [
             both(
                 f"The answers in {en} belong to another checkpoint, {other}; they were not used.",
-                f"{zh}中的答案属于另一个检查点 {other}，未采用。",
+                f"{zh}中的答案属于另一个测验 {other}，未采用。",
             )
         ]
     found, problems = [], []

@@ -32,6 +32,6 @@ def parse_number(text: str) -> float:
     raise AnswerError(
         t(
             f"“{shown}” is not a number. Write for example 3, 0.25 or 2.5e6, with a point for decimals.",
-            f"“{shown}” 不是数字。请写成 3、0.25 或 2.5e6 这样的形式，小数点用“.”。",
+            f"“{shown}”不是数字。请写成 3、0.25 或 2.5e6 这样的形式，小数点用“.”。",
         )
     )

@@ -70,7 +70,7 @@ _OWN = {
     "choose_first": both("Choose an option first, then submit.", "请先选择，再提交。"),
     "type_first": both("Type a number first, for example 3 or 2.5e6.", "请先输入一个数字，例如 3 或 2.5e6。"),
     "no_number": both("“{typed}” is not a number. Write for example 3, 0.25 or 2.5e6, with a point for decimals.",
-                      "“{typed}” 不是数字。请写成 3、0.25 或 2.5e6 这样的形式，小数点用“.”。"),
+                      "“{typed}”不是数字。请写成 3、0.25 或 2.5e6 这样的形式，小数点用“.”。"),
     "undone": both("Taken back. The card is open again.", "已撤销，可以重新作答。"),
     "fresh_try": both("A fresh try. Your earlier answer stays in your log.", "重新作答。之前的答案仍保留在记录里。"),
     "not_kept": both("This browser keeps nothing for this page, so your answers last until you close it. "

@@ -23,7 +23,7 @@ def ready_words(one: LessonProgress) -> str:
     if not one.checkpoint_total:
         return ""
     if one.recorded == one.checkpoint_total:
-        return t("all answered: hand it in", "已全部作答：可以提交")
+        return t("all answered: hand it in", "已全部作答：可以交卷")
     if one.ready:
         return t("looks ready", "看来准备好了")
     missing = []
@@ -75,7 +75,7 @@ def progress_text(found: Progress) -> str:
             parts.append(t(f"{one.due} due", f"{one.due} 项待复习"))
         if one.checkpoint_total:
             parts.append(
-                t(f"checkpoint {one.recorded} of {one.checkpoint_total}", f"检查点 {one.recorded}/{one.checkpoint_total}")
+                t(f"checkpoint {one.recorded} of {one.checkpoint_total}", f"测验 {one.recorded}/{one.checkpoint_total}")
                 + t(" (", "（") + ready_words(one) + t(")", "）")
             )
         lines.append(f"{one.lesson}{t(': ', '：')}{t('; ', '；').join(parts)}")
@@ -106,7 +106,7 @@ def progress_html(found: Progress, kept_in: str = "") -> str:
         t("Questions answered", "已答题目"),
         t("Exercises", "练习"),
         t("Review", "复习"),
-        t("Checkpoint", "检查点"),
+        t("Checkpoint", "测验"),
     ]
     return page(
         t("Your progress", "学习进度"),

@@ -161,7 +161,7 @@ def record(item: Item, response: Response, sheet: Sheet | None, log: AnswerLog) 
         raise AnswerError(
             t(
                 f'Run the first cell of this checkpoint first: checkpoint("{item.lesson}").',
-                f'请先运行本检查点的第一个单元格：checkpoint("{item.lesson}")。',
+                f'请先运行本测验的第一个单元格：checkpoint("{item.lesson}")。',
             )
         )
     validate(item, response)
@@ -178,7 +178,7 @@ def record(item: Item, response: Response, sheet: Sheet | None, log: AnswerLog) 
     sentences = [
         t(
             f"Recorded at {moment:%H:%M:%S}: {given}. You can change it until you hand in.",
-            f"已记录（{moment:%H:%M:%S}）：{given}。提交前都可以修改。",
+            f"已记录（{moment:%H:%M:%S}）：{given}。交卷前都可以修改。",
         ),
         *sheet.take_notices(),
     ]

@@ -16,7 +16,7 @@ def task_words(item: Item) -> str:
         "multiple": t("choose all that apply", "多选"),
         "number": t("type a number", "填数字"),
         "order": t("put the lines in order; some may not belong", "排出正确顺序，可能有多余的行"),
-        "predict": t("place your bet, it locks", "下注，提交后锁定"),
+        "predict": t("place your bet, it locks", "选一项，提交后锁定"),
     }[item.kind]
 
 
@@ -24,7 +24,7 @@ def title_words(item: Item) -> str:
     """The kind of card in words."""
     if item.checkpoint:
         points = "point" if item.points == 1 else "points"
-        return t(f"Checkpoint · {item.points:g} {points}", f"检查点 · {item.points:g} 分")
+        return t(f"Checkpoint · {item.points:g} {points}", f"测验 · {item.points:g} 分")
     if item.kind == "predict":
         return t("Bet", "下注")
     return t("Question", "练习题")
@@ -32,7 +32,7 @@ def title_words(item: Item) -> str:
 
 def recorded_words() -> str:
     """What a checkpoint card says of an answer that stands on the sheet."""
-    return t("✓ Recorded earlier. You can change it until you hand in.", "✓ 之前已记录，提交前都可以修改。")
+    return t("✓ Recorded earlier. You can change it until you hand in.", "✓ 之前已记录，交卷前都可以修改。")
 
 
 def unrecorded_words(kept: str) -> str:

@@ -39,8 +39,8 @@ def draw(points: Sequence[Layer], roof: Peaks, title: str, ax: Any = None) -> An
         part = percent(sum(layer.time_ms for layer in silent) / total)
         ax.plot([], [], linestyle="", label=t(
             f"not shown: {len(silent)} memory-only layers, {part} of the time",
-            f"未画出：{len(silent)} 个仅访存的层，占用时 {part}"))
-    ax.set_xlabel(t("arithmetic intensity (FLOPs a byte)", "算术强度（FLOPs/字节）"))
+            f"未画出：{len(silent)} 个仅访存的层，占耗时 {part}"))
+    ax.set_xlabel(t("arithmetic intensity (FLOPs a byte)", "计算强度（FLOPs/字节）"))
     ax.set_ylabel(t("rate (FLOP/s)", "速率（FLOP/s）"))
     if title:
         ax.set_title(wrap(title, 76), loc="left")

@@ -50,7 +50,7 @@ class Roofline:
         if share is None:
             return both(f"{slowest.label} takes {part} of the layers' time and has neither FLOPs nor "
                         "traffic.",
-                        f"{slowest.label} 占各层用时的 {part}，既没有 FLOPs，也没有访存。")
+                        f"{slowest.label} 占各层耗时的 {part}，既没有 FLOPs，也没有访存。")
         word = {"compute": ("compute", "计算"), "memory": ("memory", "访存")}[slowest.bound]
         if not self.layers:
             return both(f"{slowest.label} reaches {percent(share)} of its {word[0]} roof.",
@@ -58,7 +58,7 @@ class Roofline:
         return both(
             f"{slowest.label} takes {part} of the layers' time and reaches {percent(share)} of its "
             f"{word[0]} roof.",
-            f"{slowest.label} 占各层用时的 {part}，达到其{word[1]}屋顶的 {percent(share)}。",
+            f"{slowest.label} 占各层耗时的 {part}，达到其{word[1]}屋顶的 {percent(share)}。",
         )
 
     def picture(self, ax: Any = None) -> Any:
@@ -82,9 +82,9 @@ class Roofline:
             part = sum(layer.time_ms for layer in self.layers) / max(self.whole.time_ms, TINY)
             far = ("", "") if 0.5 <= part <= 1.5 else (
                 " So far from 100 % the machine was probably busy or threads shared a core: run it again.",
-                "与 100 % 相差这么远，多半是因为测量期间机器正忙，或者线程挤在同一个核上：请再运行一次。")
+                "与 100% 相差这么远，多半是因为测量期间机器正忙，或者线程挤在同一个核上：请再运行一次。")
             lines.append(t(f"The layers one by one take {part:.0%} of the time of the whole model.{far[0]}",
-                           f"各层分别计时之和是整个模型用时的 {part:.0%}。{far[1]}"))
+                           f"各层分别计时之和是整个模型耗时的 {part:.0%}。{far[1]}"))
         if any((layer.share or 0) > 1 for layer in (self.whole, *self.layers)):
             cold = (' (try cache="cold")', '（可试 cache="cold"）') if self.cache == "hot" else ("", "")
             lines.append(t(
@@ -92,7 +92,7 @@ class Roofline:
                 "layer's algorithm does less work than counted, or its library is better than the one "
                 "behind the matrix product; or the machine was busy when the peaks were measured (then call "
                 "peaks(refresh=True)).",
-                f"超过 100 %：数据来自缓存，而缓存比内存快{cold[1]}；或者该层的算法实际运算比计数少，"
+                f"超过 100%：数据来自缓存，而缓存比内存快{cold[1]}；或者该层的算法实际运算比计数少，"
                 "或者它用的库比矩阵乘法背后的库更好；或者测峰值时机器正忙（请调用 peaks(refresh=True)）。",
             ))
         return (*lines, *self.notes)
@@ -113,7 +113,7 @@ class Roofline:
 
     def _header(self) -> list[str]:
         return [t("layer", "层"), t("work", "工作量"), t("traffic", "访存量"), t("FLOPs a byte", "FLOPs/字节"),
-                t("time", "用时"), t("achieved", "达到"), t("limited by", "受限于"),
+                t("time", "耗时"), t("achieved", "达到"), t("limited by", "受限于"),
                 t("share of the roof", "占屋顶")]
 
     def __str__(self) -> str:

@@ -52,7 +52,7 @@ class Peaks:
         return t(
             f"Measured peak on {where}: {work} in {self.dtype}, {traffic}; the ridge is at {self.ridge:.1f} "
             f"FLOPs a byte (measured {day}).",
-            f"{where} 的实测峰值：{self.dtype} 为 {work}，访存为 {traffic}；脊点在每字节 {self.ridge:.1f} FLOPs"
+            f"实测峰值（{where}）：{self.dtype} 为 {work}，访存为 {traffic}；拐点在每字节 {self.ridge:.1f} FLOPs"
             f"（测于 {day}）。",
         )
 

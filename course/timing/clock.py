@@ -168,12 +168,12 @@ def _devices(device: Any) -> list[str]:
         if kind not in KINDS:
             raise TimingError(t(
                 f'Unknown device "{name}"; the timer knows {", ".join(KINDS)}.',
-                f"不认识设备 “{name}”；计时器支持 {'、'.join(KINDS)}。",
+                f"不认识设备“{name}”；计时器支持 {'、'.join(KINDS)}。",
             ))
         if not available(kind):
             raise TimingError(t(
                 f'This machine has no "{kind}" device. Leave device out, or use device="cpu".',
-                f"这台机器没有 “{kind}” 设备。请去掉 device 参数，或者写 device=\"cpu\"。",
+                f"这台机器没有“{kind}”设备。请去掉 device 参数，或者写 device=\"cpu\"。",
             ))
     return names
 

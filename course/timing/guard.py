@@ -114,7 +114,7 @@ def require_candidates(candidates: Any, baseline: str | None) -> str:
         listed = ", ".join(map(str, names))
         raise TimingError(t(
             f'The baseline "{baseline}" is none of the candidates ({listed}).{hint}',
-            f"基准 “{baseline}” 不在候选之中（{listed}）。{hint}",
+            f"基准“{baseline}”不在候选之中（{listed}）。{hint}",
         ))
     return baseline
 

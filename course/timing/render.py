@@ -57,11 +57,12 @@ def _columns(text: str) -> int:
 
 
 def share(part: float, whole: float) -> str:
-    """`part` of `whole` in per cent, short: "0.02 %"."""
+    """`part` of `whole` in per cent, short, as the learner's language writes it: "0.02 %"."""
     if not whole:
         return "-"
     percent = 100 * part / whole
-    return t("under 0.01 %", "不到 0.01 %") if percent < 0.01 else f"{percent:.0f} %" if percent >= 10 else f"{percent:.1g} %"
+    sign = t(" %", "%")
+    return t("under 0.01 %", "不到 0.01%") if percent < 0.01 else f"{percent:{'.0f' if percent >= 10 else '.1g'}}{sign}"
 
 
 def setting(device: str, clock: str, cache: str, threads: int) -> str:

@@ -152,19 +152,19 @@ class Paired:
         """The result in one sentence."""
         ratio, low, high = self.figures()
         against = t(f"{ratio} x the time of {self.baseline} (interval {low} to {high})",
-                    f"{self.baseline} 用时的 {ratio} 倍（区间 {low} 至 {high}）")
+                    f"{self.baseline} 耗时的 {ratio} 倍（区间 {low} 至 {high}）")
         if self.verdict == "undecided":
             width = (self.high - self.low) * 100
             wide = f"{width:.0f}" if width >= 10 else f"{width:.2g}"
             ending = t(f"undecided, the interval is still {wide} % wide: give it more time",
-                       f"未定，区间仍有 {wide} % 宽：请多给些时间")
+                       f"未定，区间仍有 {wide}% 宽：请多给些时间")
             if len(self.ratios) < 2:
                 ending = t("undecided after one round: give it more time", "只测了一轮，未定：请多给些时间")
         elif self.verdict == "same":
             ending = t(f"the same within {self.gate:.1%}", f"在 {self.gate:.1%} 以内视为一样快")
         else:
             ending = verdict_word(self.verdict)
-        return t(f"{self.name} takes {against}: {ending}.", f"{self.name} 用时是 {against}：{ending}。")
+        return t(f"{self.name} takes {against}: {ending}.", f"{self.name} 耗时是 {against}：{ending}。")
 
 
 @dataclass(frozen=True)

@@ -73,9 +73,9 @@ def _observe_all(names: Sequence[str], budget_s: float | None) -> Record | None:
 
 def _not_recorded(experiments: list[base.Experiment]) -> list[str]:
     """What is missing, on what it would run, and what becomes of a bet on it."""
-    words = {"cuda": t("an NVIDIA GPU", "NVIDIA GPU"), "mps": t("an Apple GPU", "Apple GPU"),
+    words = {"cuda": t("an NVIDIA GPU", "NVIDIA GPU"), "mps": t("an Apple GPU", "苹果 GPU"),
              "mkldnn": t("a PyTorch build with oneDNN", "带 oneDNN 的 PyTorch")}
-    needs = t(" and ", "和").join(dict.fromkeys(words.get(one.needs, one.needs) for one in experiments))
+    needs = t(" and ", "、").join(dict.fromkeys(words.get(one.needs, one.needs) for one in experiments))
     titles = [pick(one.title) for one in experiments]
     bet = any(item.kind == "predict" and item.experiment == one.name
               for one in experiments for item in state.now.bank.items(one.lesson))
@@ -84,11 +84,11 @@ def _not_recorded(experiments: list[base.Experiment]) -> list[str]:
         return [t(f"**Not recorded yet:** {titles[0]}", f"**尚无录制：**{titles[0]}"),
                 t(f"It needs {needs}, this machine has none, and no recording of it exists so far. Go on with the next "
                   f"cell.{rest}",
-                  f"它需要 {needs}，本机没有，也还没有录制结果。请继续下一个单元格。{rest}")]
+                  f"所需条件：{needs}。本机没有，也还没有录制结果。请继续下一个单元格。{rest}")]
     count = len(experiments)
     return [t(f"**Not recorded yet: {count} experiments.** They need {needs}, this machine has none, and no recording of "
               f"them exists so far. Where there is one, this cell answers:",
-              f"**尚无录制：{count} 个实验。**它们需要 {needs}，本机没有，也还没有录制结果。在有这种设备的机器上，这个单元格会回答："),
+              f"**尚无录制：{count} 个实验。**所需条件：{needs}。本机没有，也还没有录制结果。在满足条件的机器上，这个单元格会回答："),
             *(f"• {title}" for title in titles), t(f"Go on with the next cell.{rest}", f"请继续下一个单元格。{rest}")]
 
 

@@ -36,12 +36,12 @@ def _live() -> str:
     from course import machine
 
     if machine.can("cuda"):
-        return t("GPU experiments run live", "GPU 实验实时运行")
+        return t("GPU experiments run live", "GPU 实验在本机实测")
     if machine.can("mps"):
         return t("experiments for the CPU and the Apple GPU run live, those for an NVIDIA GPU are replayed where "
-                 "there is a recording", "CPU 和苹果 GPU 的实验实时运行，NVIDIA GPU 的实验有录制就回放")
+                 "there is a recording", "CPU 和苹果 GPU 的实验在本机实测，NVIDIA GPU 的实验有录制就回放")
     return t("CPU experiments run live, GPU experiments are replayed where there is a recording",
-             "CPU 实验实时运行，GPU 实验有录制就回放")
+             "CPU 实验在本机实测，GPU 实验有录制就回放")
 
 
 def _too_old() -> str:
@@ -80,7 +80,7 @@ def finish() -> None:
     say(*_claims(), _schedule(), _what_next())
 
 
-OPEN = ("Inconclusive", "尚无结论")
+OPEN = ("Inconclusive", "尚无定论")
 """What a finding says of itself when it is none."""
 
 
@@ -100,7 +100,7 @@ def _claims() -> list[str]:
         (unsettled if undecided else own if record.live else replayed).append(f"• {shown.sentence}{source}")
     heads = ((t("🏁 **Claims you can now make, with your own numbers:**", "🏁 **现在你可以用自己的数据说：**"), own),
              (t("📼 **Measured on another machine, replayed here:**", "📼 **在别的机器上测得，在这里回放：**"), replayed),
-             (t("❔ **Not settled by this run, so no claim yet:**", "❔ **这次没有定论，还不能拿来说：**"), unsettled))
+             (t("❔ **Not settled by this run, so no claim yet:**", "❔ **这次尚无定论，还不能拿来说：**"), unsettled))
     return [line for head, lines in heads if lines for line in (head, *lines)]
 
 

@@ -69,6 +69,6 @@ def to_hand_in(sheet: Sheet) -> list[str]:
     return [t(
         f"To hand in from Colab: run this cell once more, then choose File → Download → Download .ipynb. Hand in "
         f"`{sheet.path.name}` with it: `{colab.download(sheet.path)}`.",
-        f"从 Colab 提交：请再运行一次本单元格，然后选“文件 → 下载 → 下载 .ipynb”。请连同 `{sheet.path.name}` 一起提交："
+        f"从 Colab 交卷：请再运行一次本单元格，然后选“文件 → 下载 → 下载 .ipynb”。请连同 `{sheet.path.name}` 一起交："
         f"`{colab.download(sheet.path)}`。",
     )]

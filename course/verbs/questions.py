@@ -105,7 +105,7 @@ def checkpoint(lesson_id: str, language: str = "en") -> None:
     """Start a checkpoint: shows the sheet that carries your answers and fills as you answer."""
     i18n.set_language(language)
     if lesson_id not in lessons.BY_ID or not lessons.BY_ID[lesson_id].checkpoint:
-        say(t(f"There is no checkpoint `{lesson_id}`.", f"没有名为 `{lesson_id}` 的检查点。"))
+        say(t(f"There is no checkpoint `{lesson_id}`.", f"没有名为 `{lesson_id}` 的测验。"))
         return
     state.now.lesson = lesson_id
     for notice in on_loan.before_answering():
@@ -129,6 +129,6 @@ def question(item_id: str) -> None:
         return
     if state.now.sheet is None:
         say(t(f'Run the first cell of this checkpoint first: `checkpoint("{item.lesson}")`.',
-              f'请先运行这个检查点的第一个单元格：`checkpoint("{item.lesson}")`。'))
+              f'请先运行这个测验的第一个单元格：`checkpoint("{item.lesson}")`。'))
         return
     _show(item, state.now.sheet)

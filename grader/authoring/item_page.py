@@ -73,11 +73,11 @@ def _title() -> str:
 
 
 def _warning() -> str:
-    return t("For instructors: this page holds the keys of the checkpoints.", "仅供教师：本页含有检查点的答案。")
+    return t("For instructors: this page holds the keys of the checkpoints.", "仅供教师：本页含有测验的答案。")
 
 
 def _parts(found: Listing) -> list[tuple[str, tuple[Row, ...]]]:
-    return [(t("Practice", "练习题"), found.practice), (t("Checkpoints", "检查点"), found.checkpoints)]
+    return [(t("Practice", "练习题"), found.practice), (t("Checkpoints", "测验"), found.checkpoints)]
 
 
 def _state(row: Row) -> tuple[str, str]:
@@ -91,7 +91,7 @@ def _state(row: Row) -> tuple[str, str]:
 
 def _facts(item: Item) -> str:
     asks = {"why": t("asks why", "问为什么"), "what": t("asks what", "问是什么")}[item.asks]
-    level = {"easy": t("easy", "容易"), "medium": t("medium", "中等"), "hard": t("hard", "较难")}[item.difficulty]
+    level = {"easy": t("easy", "简单"), "medium": t("medium", "中等"), "hard": t("hard", "较难")}[item.difficulty]
     points = [t(f"{item.points:g} points", f"{item.points:g} 分")] if item.checkpoint else []
     return " · ".join([item.kind, level, asks, *points])
 

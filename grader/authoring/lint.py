@@ -61,6 +61,7 @@ def _lint_file(project: Project, path: Path, lesson: str, kind: str, known: dict
         found = [
             *_twins(cells),
             *_sizes(cells),
+            *_bold(cells),
             *_rhythm(cells),
             *_headings(cells, kind),
             *_bootstrap(cells),
@@ -116,6 +117,18 @@ def _sizes(cells: list[Cell]) -> Iterator[tuple[int, str]]:
                     cell.line,
                     f"{lines} lines in one code cell; at most {CODE_LINES}: machinery lives in the package",
                 )
+
+
+def _bold(cells: list[Cell]) -> Iterator[tuple[int, str]]:
+    """Marks that Markdown leaves standing: it knows no bold with punctuation just inside and a letter just outside."""
+    for cell in cells:
+        if cell.kind == "markdown":
+            text = re.sub(r"```.*?```|`[^`\n]*`", "`x`", cell.body, flags=re.S)
+            outside, inside = text.split("**")[::2], text.split("**")[1::2]
+            for before, bold, after in zip(outside, inside, outside[1:], strict=False):
+                first, last = bold[:1].isalnum(), bold[-1:].isalnum()
+                if not first and before[-1:].isalnum() or not last and after[:1].isalnum():
+                    yield cell.line, f"**{bold}** would show its asterisks: take the punctuation out of the bold"
 
 
 def _rhythm(cells: list[Cell]) -> Iterator[tuple[int, str]]:

@@ -51,7 +51,7 @@ def _hardest(found: Data) -> Text:
     wrong = _usual_mistake(worst, n)
     return both(f"Start with `{worst['id']}`: the class got {share} of its points (95 % interval {low} to {high}){tail['en']}."
                 + wrong["en"] + few["en"],
-                f"先讲 `{worst['id']}`：全班得分率 {share}（95 % 区间 {low} 到 {high}）{tail['zh']}。" + wrong["zh"] + few["zh"])
+                f"先讲 `{worst['id']}`：全班得分率 {share}（95% 区间 {low} 到 {high}）{tail['zh']}。" + wrong["zh"] + few["zh"])
 
 
 def _usual_mistake(cell: Data, n: int) -> Text:
@@ -77,7 +77,7 @@ def remedy(belief: Data) -> Text:
     asked = ", ".join(f'"{name}"' for name in belief["practice"])
     said = both("", "")
     if shown:
-        said = both(f"Let the class bet, then run {' or '.join(shown)}.", f"先让全班押注，再运行 {' 或 '.join(shown)}。")
+        said = both(f"Let the class bet, then run {' or '.join(shown)}.", f"先让全班下注，再运行 {' 或 '.join(shown)}。")
     if asked:
         said = both(f"{said['en']} To practise: `review({asked})`.".strip(), f"{said['zh']}练习：`review({asked})`。")
     return said
@@ -102,7 +102,7 @@ def _else(found: Data) -> Text:
     sure = next((row for row in found["confidence"] if row["level"] == 3), None)
     if sure and sure["n"] >= 5 and sure["share"] < SURE_RIGHT:
         return both(f"Of the {sure['n']} answers given as certain only {percent(sure['share'])} were right: let the class bet again.",
-                    f"{sure['n']} 个“很确定”的答案里只有 {percent(sure['share'])} 正确：让全班再押一次注。")
+                    f"{sure['n']} 个“很确定”的答案里只有 {percent(sure['share'])} 正确：让全班再下一次注。")
     left = max(found["cells"], key=lambda cell: cell["not_attempted"])
     if left["not_attempted"] >= max(2, SKIPPED * found["counted"]):
         return both(f"`{left['id']}` was not attempted by {left['not_attempted']} of {found['counted']}: ask why before you teach it.",
@@ -120,11 +120,11 @@ NOTES = (
          "Marks given by hand count as given; late points are not taken off here.",
          "得分率统计所有已评分且有作答的提交；没做的按 0 分算。人工评分照算，迟交扣分不计入。"),
     both("Intervals are Wilson's, 95 %, and take the class as a sample of classes like it. With partial credit they are wider "
-         "than need be.", "区间是 95 % 的 Wilson 区间，把这个班看作同类班级的一个样本。有部分得分时，区间会偏宽。"),
+         "than need be.", "区间是 95% 的 Wilson 区间，把这个班看作同类班级的一个样本。有部分得分时，区间会偏宽。"),
     both("“Goes with the rest” is the correlation with the points of all other cells (corrected item-total, point-biserial for "
          "right or wrong), said in words only where its 95 % interval excludes 0 and there are at least 10 submissions.",
          "“与其余部分的关联”是与其他所有题目得分的相关（校正的题目-总分相关，对错题即点二列相关）；"
-         "只有当 95 % 区间不含 0 且提交不少于 10 份时才下结论。"),
+         "只有当 95% 区间不含 0 且提交不少于 10 份时才下结论。"),
     both("A wrong option stands for a belief because its author wrote it so; one answer is a sign, not a diagnosis.",
          "错误选项代表哪种误解，是出题人的设定；一次作答只是迹象，不是诊断。"),
 )
@@ -134,7 +134,7 @@ TIME_NOTE = both(
     "从学生第一次记录作答到最后一次。其中包含休息，不包含第一次作答前的阅读，也不包含写代码。它是日历时间，不代表投入。")
 
 PAGE = {
-    "title": both("Checkpoint {lesson}", "检查点 {lesson}"),
+    "title": both("Checkpoint {lesson}", "测验 {lesson}"),
     "counted": both("{counted} of {handed_in} submissions counted", "{handed_in} 份提交中统计了 {counted} 份"),
     "no_grade": both("without a grade: {n}", "没有成绩：{n}"),
     "blank": both("handed in with nothing attempted, left out below: {n}", "交了但什么都没做，下面不统计：{n}"),
@@ -142,7 +142,7 @@ PAGE = {
     "median": both("half of the class has at least {median} of {top:g} points", "一半学生至少得到 {top:g} 分中的 {median}"),
     "teach": both("What should I teach again?", "哪些需要重讲？"),
     "overview": both("How hard was each question and task?", "每道题有多难？"),
-    "facility": both("share of points", "得分率"), "interval": both("95 % interval", "95 % 区间"),
+    "facility": both("share of points", "得分率"), "interval": both("95 % interval", "95% 区间"),
     "rest": both("goes with the rest?", "与其余部分的关联"), "skipped": both("not attempted", "未作答"),
     "full": both("full points", "满分人数"), "cell": both("question or task", "题目"),
     "points": both("{top:g} points", "{top:g} 分"), "point": both("1 point", "1 分"),

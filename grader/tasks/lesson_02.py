@@ -172,13 +172,13 @@ TASKS = [
                  "sorted list.",
                  "六个读数以上：应返回排序后两端各去掉若干个之后剩下的首尾两个值。")),
              "few": Part(1, both("Fewer than six readings carry no 95 % interval: None.",
-                                 "少于六个读数给不出 95 % 区间：应返回 None。"))}),
+                                 "少于六个读数给不出 95% 区间：应返回 None。"))}),
     Task(id="02-t-verdict", name="honest_verdict", cases=verdict_cases, reference=verdict_reference, parts={
         "winner": Part(1, both("An interval that excludes 1 names a winner, also a small one.",
                                "区间不含 1 就有赢家，差别再小也一样。")),
         "same": Part(1, both("An interval that holds 1 and lies inside the gate means the same.",
                              "区间包含 1 且整个在门限之内，就是一样快。")),
         "undecided": Part(1, both("An interval that holds 1 and reaches out of the gate decides nothing.",
-                                  "区间包含 1 又越过门限，什么也定不了。"))}),
+                                  "区间包含 1 又越过门限，就是未定。"))}),
     Task(id="02-t-report", name="report", judge=judge_report, points=4),
 ]

@@ -63,7 +63,7 @@ TASKS = [
     Task(id="03-t-layer", name="layer_macs", cases=layer_cases, reference=layer_reference, parts={
         "plain": Part(2, both("Plain convolutions: outputs (from size, stride and padding) times the "
                               "products in each; the batch counts.",
-                              "普通卷积：输出个数（由尺寸、stride、padding 得出）乘以每个输出的乘积数，别忘了批。")),
+                              "普通卷积：输出个数（由尺寸、stride、padding 得出）乘以每个输出的乘积数，别忘了 batch。")),
         "groups": Part(1, both("Groups: each output sums over the channels of its own group.",
                                "分组：每个输出只对自己组内的通道求和。")),
         "transposed": Part(1, both("Transposed: each position of the input meets the whole kernel.",

@@ -85,8 +85,8 @@ def suspect_reference(error_on: float | None, error_off: float | None, allowed: 
 
 TASKS = [
     Task(id="04-t-moved", name="moved_unasked", cases=moved_cases, reference=moved_reference, parts={
-        "moved": Part(2, both("Wrong where several switches moved and none was named.", "有几个开关动了、都没点名时不对。")),
-        "named": Part(1, both("Wrong where some of those that moved had been named.", "动了的开关里有点过名的，这时不对。")),
+        "moved": Part(2, both("Wrong where several switches moved and none was named.", "多个开关动了、又都没点过名时不对。")),
+        "named": Part(1, both("Wrong where some of those that moved had been named.", "动了的开关里有一部分点过名时不对。")),
         "edges": Part(1, both("Wrong where nothing moved, or where only one side knows a switch.",
                               "什么都没动，或某个开关只有一边有时不对。"))}),
     Task(id="04-t-suspect", name="suspect", cases=suspect_cases, reference=suspect_reference, parts={

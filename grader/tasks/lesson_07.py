@@ -114,10 +114,10 @@ def _supported(report: dict, errors: list[float]) -> bool:
 
 TASKS = [
     Task(id="07-t-spacing", name="spacing", cases=spacing_cases, reference=spacing_reference, parts={
-        "typical": Part(1, both("Wrong for numbers between two powers of two.", "介于两个 2 的幂之间的数不对。")),
+        "typical": Part(1, both("Wrong for numbers between two powers of two.", "遇到介于两个 2 的幂之间的数时不对。")),
         "powers": Part(1, both("Wrong at an exact power of two, where the step widens.", "恰好是 2 的幂时不对：间隔在此变大。")),
-        "small": Part(1, both("Wrong for numbers below 1.", "小于 1 的数不对。")),
-        "negative": Part(1, both("Wrong for negative numbers: a gap has no sign.", "负数不对：间隔没有正负。"))}),
+        "small": Part(1, both("Wrong for numbers below 1.", "遇到小于 1 的数时不对。")),
+        "negative": Part(1, both("Wrong for negative numbers: a gap has no sign.", "遇到负数时不对：间隔没有正负。"))}),
     Task(id="07-t-leaves", name="tf32_leaves", cases=leaves_cases, reference=leaves_reference, parts={
         "leaf": Part(1, both("Wrong where only leaves are set, or nothing is.", "只设了叶子、或什么都没设时不对。")),
         "branch": Part(1, both("Wrong where a branch is set.", "设了分支时不对。")),

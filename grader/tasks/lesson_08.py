@@ -76,10 +76,10 @@ TASKS = [
                                "偏好无法满足时不对：应返回 \"error\"。"))}),
     Task(id="08-t-step", name="step_ms", cases=step_cases, reference=step_reference, parts={
         "native": Part(1, both("Wrong where every operation has a kernel on the device.",
-                               "所有操作都有设备 kernel 时不对。")),
+                               "所有算子在设备上都有 kernel 时不对。")),
         "fallback": Part(2, both("Wrong where operations fall back: CPU time and copies count for those alone.",
-                                 "有操作回退时不对：只有它们才计 CPU 时间和拷贝。")),
+                                 "有算子回退时不对：只有它们才计 CPU 时间和拷贝。")),
         "error": Part(1, both("Wrong where an operation is missing and the fallback is off: `None`.",
-                              "缺操作且没开回退时不对：应返回 `None`。")),
+                              "缺算子且没开回退时不对：应返回 `None`。")),
         "edges": Part(1, both("Wrong for the value \"0\" or an empty step.", "值为 \"0\" 或空列表时不对。"))}),
 ]

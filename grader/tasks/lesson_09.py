@@ -108,7 +108,7 @@ def _supported(report: dict, on: list[float], off: list[float]) -> bool:
 
 TASKS = [
     Task(id="09-t-time", name="time_by_primitive", cases=time_cases, reference=time_reference, parts={
-        "executed": Part(2, both("Wrong for a report of executed lines.", "对只有执行行的报告不对。")),
+        "executed": Part(2, both("Wrong for a report of executed lines.", "报告里只有执行行时不对。")),
         "creation": Part(1, both("Wrong where lines of creation stand among them.", "夹杂创建行时不对。")),
         "noise": Part(1, both("Wrong with headers or other prints, or for an empty report.",
                               "有标题行、其他输出或报告为空时不对。"))}),

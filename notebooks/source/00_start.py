@@ -124,7 +124,7 @@ check("00-my-numbers")
 # %% [markdown] zh
 # ## 卡住了？帮助分三步
 #
-# 每试一次，就能打开一条 `hint`，从最轻的开始。`solution("00-my-numbers")` 也要先试一次才会打开。用了也不扣分。
+# 每试一次，就能打开一条 `hint`，从最含蓄的开始。`solution("00-my-numbers")` 也要先试一次才会打开。用了也不扣分。
 # %%
 hint("00-my-numbers")
 # %% [markdown] en

@@ -30,7 +30,7 @@ review(due=3)
 # %% [markdown] zh
 # ## 对卷积提一个礼貌的请求
 #
-# `mkldnn` 是 **oneDNN** 的旧名，CPU 上的卷积大多由这个库计算。它提供许多 **kernel**：用不同办法算同一件事的例程。`deterministic` 要求用结果逐位可重复的那些；在 CPU 上根本没人读它。
+# `mkldnn` 是 **oneDNN** 的旧名，CPU 上的卷积大多由这个库计算。它提供许多 **kernel**：用不同办法算同一件事的例程。`deterministic` 要求只用结果逐位可重复的 kernel；在 CPU 上根本没人读它。
 #
 # 常见建议：“别手动改开关，用上下文管理器，它会自己收拾。”说得好！那我们就按文档的写法，礼貌地提个请求。还能出什么岔子？
 # %%
@@ -125,9 +125,9 @@ check("01-find-typos")
 #
 # A **query** moves nothing. A **switch** moves something, at once. A **typo** moves nothing and says so to nobody. Stuck above? `hint("01-find-typos")`.
 # %% [markdown] zh
-# ## 小结论：代码行分三种
+# ## 小结：代码行分三种
 #
-# **查询**什么都不动；**开关**立刻就动；**拼错**什么都不动，还谁也不告诉。上面卡住了？`hint("01-find-typos")`。
+# **查询**什么都不动；**开关**立刻就动；**拼错**什么都不动，还一声不吭。上面卡住了？`hint("01-find-typos")`。
 # %%
 # en: the stray name goes, the switch stays
 # zh: 野名字删掉，开关留着
@@ -162,7 +162,7 @@ review("01-global-why", "01-spawn")
 # %% [markdown] zh
 # ## 任务：做一个泄漏检测器
 #
-# ✍️ 5 分钟，1 到 3 行。别人的函数拨了开关，然后下班了。比较两张快照：对变了的返回 `{名字: (之前, 之后)}`，都没变就返回空字典。（本课程就是这样盯着你的单元格的。）
+# ✍️ 5 分钟，1 到 3 行。别人的函数拨了开关，然后下班了。比较两张快照：变了的返回 `{名字: (之前, 之后)}`，都没变就返回空字典。（本课程就是这样盯着你的单元格的。）
 # %%
 def what_leaked(before, after):
     raise NotImplementedError
@@ -224,7 +224,7 @@ check("01-only")
 # %% [markdown] zh
 # ## 让它输：“在 CPU 上要求 deterministic 没有任何代价”
 #
-# ✍️ 8 分钟。找一个操作，让那句礼貌的请求改变它的耗时。不要用我们的逐通道卷积，找个你自己的。只要区间**不含 1** 就算数，哪个方向都行；这里不奖励快。（可能会冒出一条关于 TF32 的警告，而你根本没提过那个开关。这也是证据！）
+# ✍️ 8 分钟。找一个算子，让那句礼貌的请求改变它的耗时。不要用我们的深度卷积（depthwise），找个你自己的。只要区间**不含 1** 就算数，哪个方向都行；这里不奖励快。（可能会冒出一条关于 TF32 的警告，而你根本没提过那个开关。这也是证据！）
 # %%
 from course.timing import compare
 
@@ -258,7 +258,7 @@ observe("01-frozen")
 # %% [markdown] zh
 # ## 误区卡：“MPS 有启用/禁用开关”，“deterministic 会设置种子”
 #
-# **为什么容易信：**这个柜子里别的东西都像开关。**你要测什么：**六次尝试，在一个弄坏也无妨的进程里。**什么时候成立：**对 MPS 从不成立，它只有查询；种子归 `torch.manual_seed` 管，设备归 `.to(...)` 管。
+# **为什么容易信**：这个柜子里别的东西都像开关。**你要测什么**：六次尝试，在一个弄坏也无妨的进程里。**什么时候成立**：对 MPS 从不成立，它只有查询；种子归 `torch.manual_seed` 管，设备归 `.to(...)` 管。
 #
 # 😄 把油量表涂黑，油箱可不会因此变空。
 # %%
@@ -270,7 +270,7 @@ observe("01-not-a-switch")
 #
 # Four from today, one from before. If one goes wrong, it will come back on a day of its own choosing.
 # %% [markdown] zh
-# ## 出门检查：五张卡片
+# ## 下课小测：五张卡片，答完放行
 #
 # 四张今天的，一张之前的。答错的那张，会自己挑个日子再来找你。
 # %%
@@ -282,6 +282,6 @@ review("01-job", "01-flags-inside", "01-safe-block", "01-mps-off", "00-why-sums"
 # %% [markdown] zh
 # ## 现在你可以这样说
 #
-# `finish()` 会用你自己的数据写出结论；明天用 `review()` 就能看到什么会回来、哪天回来。改天还可以做：`01-on-the-list`、`01-freeze-why`、`01-seed`、`01-cpu-benchmark`、`01-flags-count`。本课的检查点是另一个笔记本。
+# `finish()` 会用你自己的数据写出结论；明天用 `review()` 就能看到什么会回来、哪天回来。改天还可以做：`01-on-the-list`、`01-freeze-why`、`01-seed`、`01-cpu-benchmark`、`01-flags-count`。本课的测验是另一个笔记本。
 # %%
 finish()

@@ -3,7 +3,7 @@
 #
 # 20 points, about 25 minutes. Five questions (2 points each), two functions (3 each), one report (4). Questions show no right or wrong here; your last choice counts. Speed earns nothing anywhere: honesty does. **Save the notebook** before you hand it in.
 # %% [markdown] zh
-# # 检查点 02：你的秒表可信吗？
+# # 测验 02：你的秒表可信吗？
 #
 # 共 20 分，约 25 分钟。五道题（每题 2 分），两个函数（各 3 分），一份报告（4 分）。答题时不显示对错，以最后一次选择为准。跑得快不加分，诚实才加分。交卷前请**保存笔记本**。
 # %% bootstrap
@@ -19,7 +19,7 @@
 # en: which 2 * (C(n,0) + ... + C(n,k)) / 2**n <= 0.05.
 # en: low and high are the first and the last that remain.
 # en: Where not even k = 0 is allowed, give back None.
-# zh: 返回 [low, high]，即这些读数（浮点数列表，顺序任意）中位数的 95 % 区间。
+# zh: 返回 [low, high]，即这些读数（浮点数列表，顺序任意）中位数的 95% 区间。
 # zh: 排序后两端各切掉 k 个：k 是满足 2 * (C(n,0) + ... + C(n,k)) / 2**n <= 0.05 的最大值。
 # zh: 剩下的第一个和最后一个就是 low 与 high。如果连 k = 0 都不允许，就返回 None。
 from math import comb

@@ -10,7 +10,7 @@
 # %% [markdown] zh
 # # 我的秒表为什么在撒谎？
 #
-# ⏱️ 45 分钟 · 先学完第 01 课 · 全部内容都能在 CPU 上实测；有两个实验需要 NVIDIA GPU，会明确说明
+# ⏱️ 45 分钟 · 先修：第 01 课 · 全部内容都能在 CPU 上实测；有两个实验需要 NVIDIA GPU，会明确说明
 #
 # 学完之后你能够：
 # - 给 GPU 任务计时而不被骗；
@@ -64,14 +64,14 @@ explain("02-cpu-sync")
 #
 # On a CPU you cook yourself: when the call is back, the meal is ready.
 # %% [markdown] zh
-# ## 发射是下单，栅栏是等菜上齐
+# ## 启动 kernel 是下单，栅栏是等菜上齐
 #
 # ```
 # 你 (CPU)：   下单 ─ 下单 ─ 下单 ─ 读表？........ 栅栏 ── 读表！
 # 厨房 (GPU)：   └─ 做菜 ─────── 做菜 ─────── 做菜 ──────┘
 # ```
 #
-# 在 GPU 上，调用只是**发射**（launch）：把单子放上台面就回来，厨房接着干。PyTorch 文档的说法是：操作被*放入队列*，不一定马上执行。
+# 在 GPU 上，调用只是**启动**（launch）kernel：把单子放上台面就回来，厨房接着干。PyTorch 文档的说法是：操作被*放入队列*，不一定马上执行。
 #
 # **栅栏**（fence，`torch.cuda.synchronize()`）会一直等到厨房清空。读取数值（`.item()`、`.cpu()`、`print`、`if`）同样会等。
 #
@@ -152,7 +152,7 @@ observe("02-first-call-cuda")
 # ## 公平测量的五个步骤
 #
 # 1. **预热**（warm）：一直跑到耗时稳定，读数全部丢掉
-# 2. **栅栏**（fence）：启动计时前清空队列，停表前再等一次
+# 2. **栅栏**（fence）：开始计时前清空队列，停表前再等一次
 # 3. **重复**（repeat）：读很多次；做比较时轮流跑
 # 4. **汇总**（summarise）：中位数和它的区间
 # 5. **报告**（report）：结论、设备、线程数、版本
@@ -178,7 +178,7 @@ review("02-mean-outlier")
 # %% [markdown] zh
 # ## 示范：真实中位数可能在哪里？
 #
-# 每个读数落在真实中位数的哪一侧，就像抛硬币。全在同一侧，和全是正面一样罕见。所以可以从两端各**切掉**一些读数，只要把中位数切丢的概率不超过 5 %。
+# 每个读数落在真实中位数的哪一侧，就像抛硬币。全在同一侧，和全是正面一样罕见。所以可以从两端各**切掉**一些读数，只要把中位数切丢的概率不超过 5%。
 # %%
 from math import comb
 from statistics import median
@@ -325,14 +325,14 @@ check("02-lose")              # hint("02-lose")   solution("02-lose")
 # ## 三个误区，以及你的测量结果
 #
 # - **“PyTorch 里一切都是异步的。”** 诱人之处：GPU 确实如此。但 CPU 那一条的时间全花在调用里。它只对加速器队列里的任务成立。
-# - **“不加栅栏时间短，是因为程序退出了。”** 诱人之处：读数短，脚本也结束了。但玩具 kernel 在读表之后照样做完，你测到的是发射。
+# - **“不加栅栏时间短，是因为程序退出了。”** 诱人之处：读数短，脚本也结束了。但玩具 kernel 在读表之后照样做完，你测到的只是启动。
 # - **“`print`、`.cpu()` 与 `synchronize()` 一样。”** 诱人之处：它会等。可随后的拷贝和排版也算在表上。看一眼可以，当数据不行。
 # %% [markdown] en
 # ## Exit check: five cards, one from lesson 01
 #
 # A GPU kernel walks into a bar. The stopwatch swears that it left at once. “It never came in,” says the barkeeper. “It is number 412 in the queue.” 🍸
 # %% [markdown] zh
-# ## 出门检查：五张卡片，其中一张来自第 01 课
+# ## 下课小测：五张卡片，其中一张来自第 01 课
 #
 # 一个 GPU kernel 走进餐馆。秒表发誓说它一进门就吃完走人了。老板说：“它还没进来呢，正在门口排 412 号。”🍜
 # %%

@@ -3,7 +3,7 @@
 #
 # 18 points, about 25 minutes. Five questions (2 points each), two functions (4 each, with partial credit). Questions show no right or wrong here; your last choice counts. **Save the notebook** before you hand it in.
 # %% [markdown] zh
-# # 检查点 03：你的统计可信吗？
+# # 测验 03：你的统计可信吗？
 #
 # 共 18 分，约 25 分钟。五道题（每题 2 分），两个函数（各 4 分，可得部分分）。答题时不显示对错，以最后一次选择为准。交卷前请**保存笔记本**。
 # %% bootstrap
@@ -19,7 +19,7 @@
 # en: An ordinary convolution has, on each side,
 # en: (size + 2*padding - kernel) // stride + 1 output positions.
 # zh: 一个不带偏置的方形卷积有多少 MACs？返回整数。
-# zh: kind："conv" 或 "transposed"；n：批大小；
+# zh: kind："conv" 或 "transposed"；n：batch 大小；
 # zh: kernel、stride、padding：两个方向相同；
 # zh: size x size：输入的尺寸，不是输出的。普通卷积每边有
 # zh: (size + 2*padding - kernel) // stride + 1 个输出位置。

@@ -10,7 +10,7 @@
 # %% [markdown] zh
 # # 这个模型要干多少活？
 #
-# ⏱️ 50 分钟 · 先学完第 02 课 · 全部内容都能在 CPU 上实测
+# ⏱️ 50 分钟 · 先修：第 02 课 · 全部内容都能在 CPU 上实测
 #
 # 学完之后你能够：
 # - 手算一层的工作量，用一行代码统计整个模型；
@@ -54,12 +54,12 @@ explain("03-why-differ")
 # ## 三个听起来差不多的词
 #
 # ```
-# MAC      一次乘法加进一个和   acc += a * b
-# FLOPs    工作量               2 x MACs
-# FLOP/s   速率                 每秒多少 FLOPs
+# MAC      acc += a * b    一次乘法加进一个和
+# FLOPs    2 x MACs        工作量
+# FLOP/s   FLOPs / s       速率，每秒多少 FLOPs
 # ```
 #
-# 大写 S 的 “FLOPS”，有人指速率，有人指工作量。本课程用 FLOP/s 表示速率。**1 GFLOPs 是 1e9 次运算，合半个 GMAC。**
+# 大写 S 的“FLOPS”，有人指速率，有人指工作量。本课程用 FLOP/s 表示速率。**1 GFLOPs 是 1e9 次运算，合半个 GMAC。**
 # %%
 review("03-letters", "03-vgg-gflops", "03-thop-first", "03-ptflops-unit")
 # %% [markdown] en
@@ -86,7 +86,7 @@ review("03-linear")
 # %% [markdown] zh
 # ## 补全：同一句话，换成卷积
 #
-# 4 分钟，三处空白。`height` 和 `width` 是**输出**的尺寸。`groups` 把通道分成若干组，每个输出只看自己那一组；每个通道自成一组，就叫深度卷积（depthwise）。批、分组、深度卷积都对，就算完成。
+# 4 分钟，三处空白。`height` 和 `width` 是**输出**的尺寸。`groups` 把通道分成若干组，每个输出只看自己那一组；每个通道自成一组，就叫深度卷积（depthwise）。batch、分组、深度卷积都对，就算完成。
 # %%
 def conv_macs(n, c_in, c_out, kernel, height, width, groups=1):
     outputs = ...
@@ -207,7 +207,7 @@ explain("03-depthwise-why")
 #             拐点    FLOPs / 字节
 # ```
 #
-# **计算强度**就是每搬一个字节做多少次运算。拐点（峰值 / 带宽）以下，搬运工拖后腿；以上，乘法工拖后腿。这张图叫 *roofline*：它是天花板，不是预报：只要数据确实来自内存，kernel 就在它下面。
+# **计算强度**就是每搬一个字节做多少次运算。拐点（峰值 / 带宽）以下，搬运工拖后腿；以上，乘法工拖后腿。这张图叫 *roofline*：它是天花板，不是预报。只要数据确实来自内存，kernel 就在它下面。
 # %%
 review("03-intensity", "03-roof-side")
 # %% [markdown] en
@@ -217,7 +217,7 @@ review("03-intensity", "03-roof-side")
 # %% [markdown] zh
 # ## 下注：1 行换成 64 行
 #
-# 这次是你手边这台机器的屋顶：峰值和带宽都是实测，不查表；再把六种操作放到屋顶下面，其中两种是同一个线性层（权重 64 MiB），分别处理 1 行和 64 行。
+# 这次是你手边这台机器的屋顶：峰值和带宽都是实测，不查表；再把六个算子放到屋顶下面，其中两个是同一个线性层（权重 64 MiB），分别处理 1 行和 64 行。
 # %%
 predict("03-bet-roof")
 # %%
@@ -230,7 +230,7 @@ explain("03-roof-why")
 # %% [markdown] zh
 # ## 把整个模型放到屋顶下
 #
-# 一个点就是一层，点越大耗时越多。拐点左边，压在头上的是内存这段屋顶，算得再快也抬不高它。如果有份额超过 100 %，表格下面的文字会说明可能的原因。
+# 一个点就是一层，点越大耗时越多。拐点左边，压在头上的是内存这段屋顶，算得再快也抬不高它。如果有份额超过 100%，表格下面的文字会说明可能的原因。
 # %%
 from course.models import mobilenet_v2
 from course.roofline import place
@@ -263,7 +263,7 @@ check("03-least-ms")          # hint("03-least-ms")   solution("03-least-ms")
 # %% [markdown] zh
 # ## kernel 也有发言权
 #
-# 图一样，通道一样，只是分组越来越多：MACs 匀速下降。别指望耗时也这样。有的 kernel 是作者的心头好，有的不是。
+# 图像一样，通道一样，只是分组越来越多：MACs 一级一级均匀下降。别指望耗时也这样。有的 kernel 是作者的心头好，有的不是。
 # %%
 observe("03-groups")
 # %% [markdown] en
@@ -273,7 +273,7 @@ observe("03-groups")
 # %% [markdown] zh
 # ## 让它输：MACs 更少，却不更快
 #
-# 8 分钟。下面这一对还在支持“数 MACs，挑小的”这条建议。请找一对推翻它：`fewer` 至少少 5 % 的 MACs，而区间显示更慢，或在门限内一样快。矩阵乘、卷积都行。
+# 8 分钟。下面这一对还在支持“数 MACs，挑小的”这条建议。请找一对推翻它：`fewer` 至少少 5% 的 MACs，而区间显示更慢，或在门限内一样快。矩阵乘、卷积都行。
 # %%
 from course.timing import compare
 
@@ -304,7 +304,7 @@ check("03-lose")              # hint("03-lose")   solution("03-lose")
 #
 # A depthwise layer brags at the bar: "I did one percent of your work!" The dense one looks at the clock. "And what took you so long?" "Carrying the glasses." 🍻
 # %% [markdown] zh
-# ## 出门检查：五张卡片，其中一张来自第 02 课
+# ## 下课小测：五张卡片，其中一张来自第 02 课
 #
 # 深度卷积在饭馆里吹牛：“我干的活只有你的百分之一！”普通卷积看了看表：“那你怎么这么久？”“光端盘子了。”🥢
 # %%

@@ -9,7 +9,7 @@
 # %% [markdown] zh
 # # 关掉 cuDNN 会怎样？
 #
-# **45 分钟。** 先修：第 01 至 03 课。学完之后，你能说出谁会读 `cudnn.enabled`，cuDNN 不在时谁来算，谁的比特才对，以及什么时候该关它。
+# **45 分钟。** 先修：第 01 至 03 课。学完之后，你能说出谁会读 `cudnn.enabled`，cuDNN 不在时谁来算，谁的结果才对，以及什么时候该关它。
 #
 # 任何机器都能实测的：分派器会告诉你它**会选**谁；CPU 上的 oneDNN 替 cuDNN 出场。需要 NVIDIA GPU 的部分用录制回放，没有录制就直说。
 # %% bootstrap
@@ -42,9 +42,9 @@ explain("04-proof")
 # A laptop without cuDNN prints `False None True`: a valid ticket for a train that does not exist. So what happens to its
 # owner, who says: “We train on the CPU, so I switched cuDNN off, just in case”? Bet first.
 # %% [markdown] zh
-# ## 在它不在的地方把它关掉
+# ## 明明没有它，也要关掉它
 #
-# 没有 cuDNN 的笔记本会打印 `False None True`：车票有效，车不存在。那么它的主人说：“我们在 CPU 上训练，保险起见我把 cuDNN 关了。”这一关，改变了什么？先下注。
+# 没有 cuDNN 的笔记本电脑会打印 `False None True`：车票有效，车不存在。电脑的主人说：“我们在 CPU 上训练，保险起见我把 cuDNN 关了。”这一关，改变了什么？先下注。
 # %%
 predict("04-bet-cpu")
 # %%
@@ -64,7 +64,7 @@ explain("04-cpu-why")
 #
 # 每个卷积都要先过一位派活的，也就是**分派器**：它顺着候选名单往下问，取第一个既获准又能做的。PyTorch 有个私有函数，能问出它会选谁，什么都不用算。
 #
-# 你会遇到的名字：`Mkldnn` 就是 oneDNN；`Slow2d` 把图像摊成矩阵再相乘，“Slow”是姓，不一定是速度；`NnpackSpatial` 是 NNPACK；没有 Python 名字的写作 `unnamed`。整行蓝色的，想想：谁也没关什么，是谁没接？
+# 你会遇到的名字：`Mkldnn` 就是 oneDNN；`Slow2d` 把图像摊成矩阵再相乘，“Slow”是姓，不一定是速度；`NnpackSpatial` 是 NNPACK；没有 Python 名字的写作 `unnamed`。哪一行始终是蓝色，就想一想：谁也没关开关，是谁没接？
 # %%
 predict("04-bet-dispatch")
 # %%
@@ -333,7 +333,7 @@ explain("04-not-guilty")
 # | GPU 上必须为 True | 默认就是 True | 你见过的替补席 |
 # | 没有它慢一倍 | 单个数字好引用 | 六个区间，有的就在 1 附近 |
 # | 关掉能保护自定义 kernel | 库看起来很贪心 | 只有 PyTorch 自己的算子会问它 |
-# | 关掉就证明 cuDNN 无罪 | 一刀两断 | float64、重复、第二个开关 |
+# | 关掉就证明 cuDNN 无罪 | 切得干净利落 | float64、重复、第二个开关 |
 #
 # 也有几分道理：全是卷积的网络，关掉往往确实变慢。
 # %% [markdown] en
@@ -342,7 +342,7 @@ explain("04-not-guilty")
 # And one for the road. A conv asks at the door: “Is cuDNN in?” “Out.” “Then I take the stairs.” It takes the stairs, and
 # arrives on the same floor. Give or take a bit.
 # %% [markdown] zh
-# ## 出门检查：五张卡片
+# ## 下课小测：五张卡片
 #
 # 路上再讲一个。卷积到门口问：“cuDNN 在吗？”“不在。”“那我走楼梯。”楼梯走完，还是那层楼。误差嘛，差一比特。
 # %%

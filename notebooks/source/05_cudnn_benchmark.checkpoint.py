@@ -6,7 +6,7 @@
 # looks at the form only. Everything works without a GPU.
 # **Save the notebook** before you hand it in.
 # %% [markdown] zh
-# # 检查点 05：你会让它搜索吗？
+# # 测验 05：你会让它搜索吗？
 #
 # 共 18 分，约 30 分钟。六道题（每题 1 分），三个编程任务（4、5、3 分）。这里的卡片不显示对错；想改几次都行，以最后一次为准。每个任务写明了要交什么，`check` 只看形式。全部内容都不需要 GPU。交卷前请**保存笔记本**。
 # %% bootstrap
@@ -59,7 +59,7 @@ def choose_benchmark(shapes: list[list[int]], search_ms: float, slow_ms: float,
 # zh: report = {"device": "cpu"|"cuda"|"mps", "fence": "none needed"|"synchronize",
 # zh:           "first_ms": [...], "later_ms": [...], "low": ..., "high": ...,
 # zh:           "claim": "more"|"less"|"undecided"}
-# zh: 每种形状一对数，至少六对；low、high：首次 / 后续 的中位数的 95 % 区间。
+# zh: 每种形状一对数，至少六对；low、high：首次 / 后续 的中位数的 95% 区间。
 # zh: 对数、栅栏、有区间撑腰的结论各一分。快慢不计分。
 import torch
 from time import perf_counter

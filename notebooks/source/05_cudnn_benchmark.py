@@ -48,7 +48,7 @@ explain("05-revisit")
 # computes convolutions, and PyTorch keeps its **plans**: one plan is one ready way to compute one problem. Their cache
 # is asked in the same way, with the problem as its **key**; but a miss there can mean something else.
 # %% [markdown] zh
-# ## 比喻都有边界：找出它
+# ## 类比都有边界：找出来
 #
 # 刚才看到的是 CPU 库 oneDNN：它为一个问题**编译**出 kernel 并留着。在 NVIDIA GPU 上，卷积由 cuDNN 计算，PyTorch 替它留存**方案**：一个方案就是解一个问题的一种现成办法。方案缓存的查询方式一样，以问题为**键**；但“没命中”（miss）的含义可能不同。
 # %%
@@ -170,7 +170,7 @@ explain("05-last-batch")
 # %% [markdown] zh
 # ## 搜索是一笔投资：给三种组合下注
 #
-# 玩具按三种尺寸安排各跑 36 步，开搜索对不开搜索。
+# 玩具按三种尺寸安排各跑 36 步，比一比开搜索和不开搜索。
 # %%
 predict("05-bet-race")
 # %%
@@ -344,7 +344,7 @@ check("05-search-here")
 # And a joke to take along. A search walks into a bar, tries ten drinks, one sip each, and declares: “This is the best
 # drink there is.” The next evening it orders another. Same bar, new process.
 # %% [markdown] zh
-# ## 出门检查：五张卡片
+# ## 下课小测：五张卡片
 #
 # 再送一个笑话。搜索走进酒吧，十种酒各抿一口，宣布：“这就是世上最好的酒。”第二天晚上，它点了另一种。还是那家酒吧，只是换了进程。
 # %%

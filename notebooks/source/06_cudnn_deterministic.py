@@ -57,7 +57,7 @@ explain("06-why-differs")
 # |---|---|---|
 # | 1 随机数 | 种子、worker、多抽了一次 | 种子 |
 # | 2 算法的选择 | 选中了另一个算法 | `benchmark=False` |
-# | 3 相加的次序 | 线程、原子加、批次大小 | 模式，加同样的环境 |
+# | 3 相加的次序 | 线程、原子加、batch 大小 | 模式，加同样的环境 |
 # | 4 空白内存 | 过早读取 `torch.empty` | 模式会把它填满 |
 # | *墙* | 另一种 GPU、另一个版本 | 没有 |
 #
@@ -84,7 +84,7 @@ observe("06-threads-sum")
 # Write `steady_sum(values)` for a 1-D tensor: the same bits with any number of threads. The figure above has told you
 # up to which length a sum is left to a single thread. Stuck? `hint("06-steady-sum")`.
 # %% [markdown] zh
-# ## 练习：不看线程数的求和（6 分钟，约 2 行）
+# ## 练习：不受线程数影响的求和（6 分钟，约 2 行）
 #
 # 为一维张量写 `steady_sum(values)`：无论几个线程，结果都逐位相同。上图已经告诉你，多长以内的求和只交给一个线程。卡住了就运行 `hint("06-steady-sum")`。
 # %%
@@ -219,7 +219,7 @@ explain("06-order-filter")
 # %% [markdown] zh
 # ## 模式宁可拒绝，也不瞎猜
 #
-# 有按顺序的版本，`use_deterministic_algorithms(True)` 就用它；没有，就**报错**。下一格会故意失败：请把错误信息读完，里面写着该怎么办。
+# 有按顺序的版本，`use_deterministic_algorithms(True)` 就用它；没有，就**报错**。下一个单元格会故意失败：请把错误信息读完，里面写着该怎么办。
 # %% tags=raises-exception
 import torch
 from course.flags import using
@@ -256,7 +256,7 @@ check("06-repeatable")
 # %% [markdown] zh
 # ## 确定性是有标价的：先看价签
 #
-# 官方文档说，确定性操作往往更慢。往往不等于总是：测一测。
+# 官方文档说，确定性算子往往更慢。往往不等于总是：测一测。
 # %%
 predict("06-bet-cost")
 # %%
@@ -271,7 +271,7 @@ observe(["06-bits-cuda", "06-cost-cuda"])
 # %% [markdown] zh
 # ## 门后面：混沌
 #
-# 末位差一点，谁在乎？看这两列。`x` 和 `y` 起点只差一个 ulp，也就是浮点数的最小一步，规则只有一行。再把 3.9 换成 2.9，把 0.3 换成 0.4 试试：混沌既要有会放大的规则，也要有没被舍入吞掉的一推。
+# 末位差一点，谁在乎？看这两列。`x` 和 `y` 起点只差一个 ulp，也就是浮点数的最小一步，规则只有一行。再把 3.9 换成 2.9，把 0.3 换成 0.4 试试：混沌既要有会放大的规则，也要有没被舍入吞掉的扰动。
 # %%
 import math
 
@@ -375,14 +375,14 @@ for case in ("06-scene-speed", "06-scene-loss",
 # torch.backends.cudnn.benchmark = False        # 稳住选择
 # DataLoader(..., generator=torch.Generator().manual_seed(s))
 # ```
-# 再记下：版本、设备、线程数、worker 数、批次大小。此时 `cudnn.deterministic = True` 多余但无害。承诺只有一句：*在这套环境上逐位相同*。不多承诺。
+# 再记下：版本、设备、线程数、worker 数、batch 大小。此时 `cudnn.deterministic = True` 多余但无害。承诺只有一句：*在这套环境上逐位相同*。不多承诺。
 # %% [markdown] en
 # ## Exit check: five cards
 #
 # With a joke: a seed, a switch and a mode share a flat. “I have locked the door!” says each, and all are right. It has
 # four.
 # %% [markdown] zh
-# ## 出门检查：五张卡片
+# ## 下课小测：五张卡片
 #
 # 附送一个笑话：种子、开关和模式合租。“门我锁好了！”每个都这么说，也都没说错。只是这套房有四扇门。
 # %%
@@ -403,7 +403,7 @@ for card in ("06-truth-count", "06-who-reads", "06-flags-trap",
 #
 # - `deterministic` 管过滤，`benchmark` 管选择；两个都开，就是在确定性引擎里计时挑选。
 # - 种子相同，固定的是抽到的数，不是相加的次序。
-# - PyTorch 已知不能重复的操作，模式会拒绝；`warn_only` 则放行。
+# - PyTorch 已知不能重复的算子，模式会拒绝；`warn_only` 则放行。
 # - 逐位相同只限于一套环境。出了这个范围，靠容差、多个种子和一句实话。
 #
 # 下一个单元格会写出你自己的数据。

@@ -5,7 +5,7 @@
 # last answer counts. A task says what to hand in; its `check` looks at the form only. Everything works without a GPU.
 # **Save the notebook** before you hand it in.
 # %% [markdown] zh
-# # 检查点 07：谁说了算，代价多大？
+# # 测验 07：谁说了算，代价多大？
 #
 # 六道题，三个编程任务。这里的卡片不显示对错；想改几次都行，以最后一次为准。每个任务写明了要交什么，`check` 只看形式。全部内容都不需要 GPU。交卷前请**保存笔记本**。
 # %% bootstrap
@@ -62,7 +62,7 @@ def tf32_leaves(stored: dict[str, str]) -> list[str]:
 # zh:           "low": ..., "high": ...,
 # zh:           "claim": "harmless"|"harmful"|"undecided"}
 # zh: reference：参考结果的 dtype。errors：相对误差，至少六组输入；
-# zh: low、high：其中位数的 95 % 区间。误差大小不计分。
+# zh: low、high：其中位数的 95% 区间。误差大小不计分。
 import torch
 from course.rounding import product, relative_error
 from course.timing.stats import median_interval

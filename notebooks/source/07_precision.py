@@ -9,7 +9,7 @@
 # %% [markdown] zh
 # # 谁把我的 float32 变成了 TF32？
 #
-# **45 分钟。** 先修：第 01、02 课。学完之后，你能说出哪个开关准许哪种计算用 TF32、代价是几位精度，还能指出哪些计算会被它毁掉，哪些毫无感觉。
+# **45 分钟。** 先修：第 01、02 课。学完之后，你能说出哪个开关允许哪种计算用 TF32、代价是几位精度，还能指出哪些计算会被它毁掉，哪些毫无感觉。
 #
 # 任何机器都能实测的：舍入（精确模拟）和开关本身。速度与 kernel 需要 NVIDIA GPU；没有的话，你会看到回放，或“尚无录制”的提示。
 # %% bootstrap
@@ -89,7 +89,7 @@ explain("07-exact-products")
 # %% [markdown] zh
 # ## 示范：手算 1000.7
 #
-# 把数拆成小数和指数，小数保留 11 位（存 10 位，前面还有 1 位），再拼回去。动的只有小数部分。
+# 把数拆成尾数和指数，尾数保留 11 位（存 10 位，前面还有 1 位不存），再拼回去。动的只有尾数。
 # %%
 import math
 
@@ -109,7 +109,7 @@ explain("07-spacing")
 def round_to(x: float, bits: int) -> float:
     fraction, exponent = math.frexp(x)
     # en: how many bits of the fraction stay, the one in front included?
-    # zh: 小数要保留几位（连同前面不存的那一位）？
+    # zh: 尾数要保留几位（连同前面不存的那一位）？
     whole = round(fraction * 2 ** ...)
     return math.ldexp(whole, exponent - ...)
 
@@ -161,7 +161,7 @@ explain("07-bf16-reduction")
 #
 # 一个 float 带着 23 位走进 GPU，出来还是 23 位。“丢东西没有？”“不好说，找零全是 0。”
 #
-# 现在开始破案。你的脚本里没人写过 TF32。那么谁准用它？
+# 现在开始破案。你的脚本里没人写过 TF32。那么谁可以用它？
 # %%
 predict("07-bet-default")
 # %%
@@ -191,7 +191,7 @@ observe("07-tree")
 #   +- mkldnn.fp32_precision                        分支
 #        +- mkldnn.matmul  .conv  .rnn              叶子
 # ```
-# `none` 的意思是往上问，路上第一个别的值说了算，所以叶子胜过根。读到的是生效的值，不是存着的值。例外：没动过时，`cudnn.conv` 和 `cudnn.rnn` 读出 `tf32`。
+# `none` 的意思是往上问，路上第一个不是 `none` 的值说了算，所以叶子胜过根。读到的是生效的值，不是存着的值。例外：没动过时，`cudnn.conv` 和 `cudnn.rnn` 读出 `tf32`。
 #
 # 这棵树从 torch 2.9 开始有。CUDA 的分支写作 `cudnn`，`cuda.matmul` 也挂在下面。torch 2.13 里，**写** `mkldnn.fp32_precision` 会写到根上：请改设它的叶子。
 # %% [markdown] en
@@ -252,9 +252,9 @@ explain("07-read-raises")
 # Run `run()` with TF32 allowed for **CUDA matrix products only**, give back its result, and leave everything as it was,
 # also when `run()` raises. It works without a GPU: the switches are there.
 # %% [markdown] zh
-# ## 练习：只准一次（6 分钟，约 6 行）
+# ## 练习：只允许一次（6 分钟，约 6 行）
 #
-# 执行 `run()`，期间**只有 CUDA 矩阵乘**准用 TF32；返回它的结果，并让一切恢复原样，`run()` 抛异常时也一样。没有 GPU 也能做：开关都在。
+# 执行 `run()`，期间**只有 CUDA 矩阵乘**可以用 TF32；返回它的结果，并让一切恢复原样，`run()` 抛异常时也一样。没有 GPU 也能做：开关都在。
 # %%
 def with_tf32(run):
     raise NotImplementedError
@@ -268,7 +268,7 @@ check("07-with-tf32")
 # %% [markdown] zh
 # ## 许可不是命令
 #
-# 你自己的处理器在树上也有叶子：`mkldnn.matmul`、`.conv`、`.rnn`。你准它用 bf16，它会不会真用？
+# 你自己的处理器在树上也有叶子：`mkldnn.matmul`、`.conv`、`.rnn`。你允许它用 bf16，它会不会真用？
 # %%
 predict("07-bet-onednn")
 # %%
@@ -297,7 +297,7 @@ explain("07-2080")
 # | float32 | 0.11 s | 0.0031 |
 # | TF32 | 0.016 s | 0.1747 |
 #
-# 而文档自相矛盾：一页说输入被“舍入”，另一页说“只读取前 10 位”。哪页对？拿这个数去比我们的舍入，也比一比截断。
+# 而文档自相矛盾：一页说输入被“舍入”，另一页说“只读取前 10 位”。哪页对？我们的舍入可以和这个数比，截断也可以。
 # %%
 predict("07-bet-page")
 explain("07-tera")
@@ -320,7 +320,7 @@ observe(["07-speed-cuda", "07-who-cuda", "07-depth-cuda",
 #
 # 梯度是用一小把样本估出来的。和抽样的运气相比，舍入算多大的事？
 #
-# 求解器靠残差为生：两个大数几乎抵消之后剩下的那点东西。丢失的邻居也是这么回事。
+# 求解器全看残差：两个大数几乎抵消之后剩下的那点东西。丢失的邻居也是这么回事。
 # %%
 predict("07-bet-noise")
 predict("07-bet-solve")
@@ -358,7 +358,7 @@ check("07-make-it-lose")
 #
 # | “……” | 为什么诱人 | 反证 |
 # |---|---|---|
-# | 张量是 float32，计算就是 float32 | dtype 都这么写 | `07-tree`：卷积一开始就准用 TF32 |
+# | 张量是 float32，计算就是 float32 | dtype 都这么写 | `07-tree`：卷积一开始就允许用 TF32 |
 # | 后端开关只管速度 | 多数确实如此 | 丢失的邻居 |
 # | 求和越长，相对误差越大 | 误差确实会累加 | `07-error-vs-k`：结果也在增长 |
 # | TF32 会毁掉训练，应当禁用 | 结果确实变了 | `07-noise` |
@@ -367,7 +367,7 @@ check("07-make-it-lose")
 # %% [markdown] en
 # ## Exit check: five cards, one from lesson 05
 # %% [markdown] zh
-# ## 出门检查：五张卡片，其中一张来自第 05 课
+# ## 下课小测：五张卡片，其中一张来自第 05 课
 # %%
 explain("07-flashcard")
 explain("07-find-culprit")
@@ -388,7 +388,7 @@ explain("05-flags-trap")
 # ## 现在你可以这样说
 #
 # - TF32 把**输入**舍入到 10 位。dtype 上看不出来，和 float64 的参考一比就知道。
-# - 默认情况下 cuDNN 准用，矩阵乘不准。一棵树决定一切，往上走最先遇到的值说了算。
+# - 默认情况下 cuDNN 可以用，矩阵乘不行。一棵树决定一切，往上走最先遇到的值说了算。
 # - 新旧接口选**一种**，设完读回来确认。
 # - 许可要有硬件单元才用得上。
 # - 大数会抵消的地方禁掉它；噪声更大的地方，随它去。

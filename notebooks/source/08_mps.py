@@ -9,7 +9,7 @@
 # %% [markdown] zh
 # # 苹果的后端能切换什么，不能切换什么？
 #
-# **45 分钟。** 先修：第 01、02 课。学完之后，你能分清查询和开关，写出到哪儿都好用的选设备函数，及时设好回退变量，还能不靠 float64 过日子。
+# **45 分钟。** 先修：第 01、02 课。学完之后，你能分清查询和开关，写出在哪台机器上都好用的设备选择函数，及时设好回退变量，还能不靠 float64 过日子。
 #
 # 不需要 Mac：错误都是在**这台机器上**当场抛出的，凡是模拟都会注明。最后六个实验需要苹果 GPU；没有的话，它们会说“尚无录制”。
 # %% bootstrap
@@ -47,11 +47,11 @@ explain("08-why-raises")
 # ## 三个问题，一道楼梯
 #
 # ```text
-# 编译了吗？ mps.is_built()       这个 PyTorch 带了 MPS
-#   |  否：要换一个版本
-# 能用吗？   mps.is_available()   ……此刻还有它认可的 Metal 设备
+# mps.is_built()       编译了吗？这个 PyTorch 带没带 MPS
+#   |  否：要换一个构建
+# mps.is_available()   能用吗？此刻有没有它认可的 Metal 设备
 #   |  否：macOS 太旧、虚拟机、没有这样的 GPU
-# 用了吗？   x.device             ……而且你把 x 搬了过去
+# x.device             用了吗？你有没有把 x 搬过去
 # ```
 # 上了一级，不等于上了下一级。`torch.device("mps")` 哪一级都不是：它只是标签。三个都是**查询**，只有最后一个要靠你**动手**：`.to("mps")`。
 # %%
@@ -193,7 +193,7 @@ check("08-pick-device")
 # %% [markdown] zh
 # ## 门关上之后才送到的信
 #
-# 有些操作没有 MPS kernel。`PYTORCH_ENABLE_MPS_FALLBACK=1` 会把它们转到 CPU，前提是设得**及时**。什么叫及时？这台机器可能根本不读这个变量，所以我们再观察另外四个。
+# 有些算子没有 MPS kernel。`PYTORCH_ENABLE_MPS_FALLBACK=1` 会把它们转到 CPU，前提是设得**及时**。什么叫及时？这台机器可能根本不读这个变量，所以我们再观察另外四个。
 # %%
 predict("08-bet-env")
 # %%
@@ -215,7 +215,7 @@ explain("08-too-late")
 # ```text
 # TORCH_LIBRARY_IMPL(_, MPS, m)          加载库时执行
 #   static ... getenv("PYTORCH_ENABLE_MPS_FALLBACK")
-#     没设或为 0 -> 没有 kernel 的操作报错
+#     没设或为 0 -> 没有 kernel 的算子报错
 #     其他       -> 警告一次，转到 CPU 执行
 # ```
 # （`aten/src/ATen/mps/MPSFallback.mm`，有删节。）在笔记本里：重启内核，写在第一个单元格。
@@ -261,7 +261,7 @@ explain("08-fallback-order")
 # 都在导入之前设好，就不必记住各自何时读取。
 # %%
 # en: and what does an operation pay that was saved by the fallback? Bet.
-# zh: 那么，被回退“救”下的操作要付多少代价？下注。
+# zh: 那么，被回退“救”下的算子要付多少代价？下注。
 predict("08-bet-fallback")
 # %%
 observe("08-fallback-price")
@@ -272,7 +272,7 @@ explain("08-one-warning")
 # The Mac's GPU holds no float64. “float32 is enough, it is only deep learning.” Simulated here on the CPU: the same
 # four computations, in both types.
 # %% [markdown] zh
-# ## 一个不再走动的数
+# ## 一个停住不走的数
 #
 # Mac 的 GPU 存不了 float64。“float32 够用了，深度学习而已。”在 CPU 上模拟：同样四个计算，两种类型各算一遍。
 # %%
@@ -302,7 +302,7 @@ check("08-seconds")
 # %% [markdown] zh
 # ## 让它输
 #
-# 找一组 `numbers`，让 float32 算出的 `max - min` 误差超过 1 %。下面的列表是故意选坏的。
+# 找一组 `numbers`，让 float32 算出的 `max - min` 误差超过 1%。下面的列表是故意选坏的。
 # %%
 numbers = [1.0, 2.5, 4.0]
 check("08-make-it-lose")
@@ -327,7 +327,7 @@ explain("08-clock")
 # %% [markdown] zh
 # ## 半精度与逐位相同
 #
-# `torch.autocast("mps")` 支持 float16 和 bfloat16。要别的试试，看它怎么说。至于可复现，`mps` 里没有开关：靠种子和 `torch.use_deterministic_algorithms`，哪里都一样。
+# `torch.autocast("mps")` 支持 float16 和 bfloat16。要别的试试，看它怎么说。至于可复现，`mps` 里没有开关：靠种子和 `torch.use_deterministic_algorithms`，和别处一样。
 # %%
 import warnings
 
@@ -378,7 +378,7 @@ observe(["08-speed-mps", "08-transfer-mps", "08-fence-mps",
 # A float32 walks up a staircase and counts the steps. At 16,777,216 it takes one more. And one more. “Lovely view,” it
 # says, “and not at all tiring.”
 # %% [markdown] zh
-# ## 出门检查：五张卡片，其中一张来自第 01 课
+# ## 下课小测：五张卡片，其中一张来自第 01 课
 #
 # 一个 float32 爬楼梯，边爬边数。数到 16,777,216，再上一级，再上一级。“风景真好，”它说，“而且一点都不累。”
 # %%
@@ -397,7 +397,7 @@ review("08-fallback-float64", "08-cure", "08-autocast-yes", "08-which-macs", "01
 #
 # - `torch.backends.mps` 只查询，不切换；张量在哪里，就在哪里算。
 # - 编译了、能用、用了，是三个问题。选设备要问第二个。
-# - 回退变量在第一次导入 torch 时才算数；它救下的每个操作，代价是来回拷贝。
+# - 回退变量在第一次导入 torch 时才算数；它救下的每个算子，代价是来回拷贝。
 # - 没有 float64：先减再转，用差的平方求和，用对数，计数用整数。
 #
 # `finish()` 会补上在这里测到的结果。

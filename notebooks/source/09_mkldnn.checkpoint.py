@@ -5,7 +5,7 @@
 # answer counts. A task says what to hand in; its `check` looks at the form only. No GPU is needed.
 # **Save the notebook** before you hand it in.
 # %% [markdown] zh
-# # 检查点 09：这台 CPU 上的活儿是谁干的？
+# # 测验 09：这台 CPU 上的活儿是谁干的？
 #
 # 六道题，两个编程任务。这里的卡片不显示对错；想改几次都行，以最后一次为准。每个任务写明了要交什么，`check` 只看形式。不需要 GPU。交卷前请**保存笔记本**。
 # %% bootstrap
@@ -49,7 +49,7 @@ def time_by_primitive(report: list[str]) -> dict[str, float]:
 # zh:           "low": ..., "high": ...,
 # zh:           "claim": "faster"|"slower"|"undecided"}
 # zh: lines：这次调用在 oneDNN 日志里的行数。至少六对；
-# zh: low、high：开 / 关 的中位数的 95 % 区间。
+# zh: low、high：开 / 关 的中位数的 95% 区间。
 # zh: claim：指打开 oneDNN 的一方。快慢不计分。
 import torch
 from time import perf_counter

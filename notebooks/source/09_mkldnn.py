@@ -44,7 +44,7 @@ observe("09-one-step")
 # %% [markdown] zh
 # ## 记住这个问题，先认识两个库
 #
-# 如果你的曲线开头也在 1 之上：**这个快库每次调用都要做一件什么事，让单独一步付不起？**日志会告诉我们。不过先问：谁的日志？
+# 如果你的曲线开头也在 1 之上：**这个快库每次调用都要做一件什么事，让单独一步付不起**？日志会告诉我们。不过先问：谁的日志？
 #
 # **MKL** 做矩阵乘法、LAPACK、FFT。**MKL-DNN** 做网络层，后来改名 DNNL，再改名 **oneDNN**，PyTorch 的模块沿用了旧名。分别问问它们在不在：
 # %%
@@ -77,7 +77,7 @@ review("09-rnn-family")
 # %% [markdown] zh
 # ## 直接问库本身
 #
-# oneDNN 把“为某个形状准备好的一个操作”叫作 **primitive**（原语）。只要你要求，它每执行一个 primitive 就写一行：用 `torch.backends.mkldnn.verbose`，或启动前设 `ONEDNN_VERBOSE=1`。`log_of` 执行一次调用，把这些行读成表。原始的行长这样：
+# oneDNN 把“为某个形状准备好的一个算子”叫作 **primitive**（原语）。只要你要求，它每执行一个 primitive 就写一行：用 `torch.backends.mkldnn.verbose`，或启动前设 `ONEDNN_VERBOSE=1`。`log_of` 执行一次调用，把这些行读成表。原始的行长这样：
 # %%
 from torch import nn
 from course.onednn_log import log_of, recorded_log
@@ -217,7 +217,7 @@ opaque.numpy()
 # %% [markdown] zh
 # ## 打开只是许可：活儿到底给了谁？
 #
-# 小结：日志里有一行才是证据，开关不是。对卷积，还可以直接去问调度器。
+# 小结：日志里有一行才是证据，开关不是。对卷积，还可以直接去问分派器。
 # %%
 predict("09-bet-small")
 # %%
@@ -232,12 +232,12 @@ review("09-cudnn-on-cpu")
 # %% [markdown] zh
 # ## 练习：预言去向（5 分钟，一行）
 #
-# float32 卷积、stride 1、无空洞、核至少为 3。满足下面任意一条就走 oneDNN：分组多于 1；核大于 3；batch 大于 1；输入的数多于 20480 个（batch × 通道 × 高 × 宽）。
+# float32 卷积、stride 1、无空洞、卷积核至少为 3。满足下面任意一条就走 oneDNN：分组多于 1；卷积核大于 3；batch 大于 1；输入的数多于 20480 个（batch × 通道 × 高 × 宽）。
 # %%
 def goes_to_onednn(batch: int, channels: int, height: int, width: int,
                    kernel: int, groups: int = 1) -> bool:
     # en: for example one image 3 x 32 x 32, kernel 3 -> False
-    # zh: 例如一张 3 x 32 x 32 的图像，核为 3 -> False
+    # zh: 例如一张 3 x 32 x 32 的图像，卷积核为 3 -> False
     raise NotImplementedError
 
 
@@ -380,7 +380,7 @@ check("09-make-it-lose")
 # 有道理的地方：大卷积、长序列的 LSTM 会受益（看你的区间）；CPU 有 bfloat16 指令时它也确实快。
 # %%
 # en: Exit check: five cards, one of them an old friend.
-# zh: 出门检查：五张卡片，其中一张是老朋友。
+# zh: 下课小测：五张卡片，其中一张是老朋友。
 explain("09-when-off")
 explain("09-transfer")
 explain("09-medium")
