@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import datetime, timezone
 
 from grader.autograding import Say, alone, late_rules
 from grader.book import Book
 from grader.course import Course
+from grader.late import read_rules
 from grader.marks import require
 
 
@@ -34,3 +36,16 @@ def recompute(course: Course, lesson: str, say: Say = print) -> tuple[list[LateC
         after = book.penalties()
     changes = [LateChange(student, old, after[student]) for student, old in before.items() if old != after[student]]
     return changes, sum(1 for points in after.values() if points)
+
+
+def open_until(course: Course, lesson: str) -> datetime | None:
+    """When the time of the last student is up (UTC, without a zone), extensions included; None if it is up already, or
+    there is no due date. Raises ProjectError for rules that cannot be read.
+    """
+    with course.gradebook as gradebook:
+        due = gradebook.find_assignment(lesson).duedate
+    if due is None:
+        return None
+    rules = read_rules(course.root)
+    last = max([due, *(rules.due(lesson, one.student, due) for one in rules.extensions)])
+    return last if last > datetime.now(timezone.utc).replace(tzinfo=None) else None

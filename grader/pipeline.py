@@ -158,7 +158,7 @@ def _problems(course: Course, lesson: str, student: str, notebook: nbformat.Note
 
 
 def summary(found: list[Outcome]) -> str:
-    """The table at the end: every submission, its points, its problems; then who has no grade."""
+    """The table at the end: every submission, its points, its problems; then who handed in nothing, and who did but has no grade."""
     width = max([len(outcome.student) for outcome in found] + [7])
     words = {outcome.verdict: WORDS[outcome.verdict]["en"] if outcome.verdict else "" for outcome in found}
     wide = max([len(word) for word in words.values()] + [7])
@@ -167,8 +167,10 @@ def summary(found: list[Outcome]) -> str:
         points = "   none" if outcome.points is None else f"{outcome.points:>5.4g}/{outcome.top:g}"
         word, problems = words[outcome.verdict], printable(" ".join(outcome.problems))
         lines.append(f"{outcome.student:<{width}}  {points}  {word:<{wide}}  {problems}".rstrip())
-    without = [outcome.student for outcome in found if outcome.points is None]
-    lines.append(f"without a grade: {', '.join(without) or 'nobody'}")
+    without = [outcome for outcome in found if outcome.points is None]
+    if idle := [outcome.student for outcome in without if not outcome.verdict]:
+        lines.append(f"handed in nothing: {', '.join(idle)}")
+    lines.append(f"without a grade: {', '.join(outcome.student for outcome in without if outcome.verdict) or 'nobody'}")
     return "\n".join(lines)
 
 

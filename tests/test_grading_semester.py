@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import shutil
 import sqlite3
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from grader.commands import course as course_commands
 from grader.commands import export, main
 from grader.course import Course, command
 from grader.late import read_rules
-from grader.pipeline import feedback, strays
+from grader.pipeline import Outcome, feedback, strays, summary
 from grader.project import ProjectError
 from tests.graded_class import make_class
 from tests.grading_class import copy_of, rows
@@ -147,6 +148,34 @@ def test_faults_of_the_disk_the_gradebook_and_the_settings_are_sentences(root, c
         assert (text := said("late", LESSON)).endswith("pip install psycopg2\n") and "secret" not in text
     config.write_text(sound + "c.Exchange.timezone = \n")
     assert "nbgrader_config.py cannot be read: SyntaxError" in said("late", LESSON)
+
+
+def test_who_handed_in_nothing_is_told_apart_from_whose_grade_is_missing():
+    idle, lost = Outcome("ada", None, 13, ["nothing was handed in"]), Outcome("bob", None, 13, ["NO GRADE: x"], "infrastructure")
+    assert summary([idle, lost]).splitlines()[-2:] == ["handed in nothing: ada", "without a grade: bob"]
+    assert summary([idle]).splitlines()[-1] == "without a grade: nobody"
+
+
+@pytest.mark.slow
+def test_the_right_answers_are_not_handed_out_while_somebody_may_still_hand_in(root, capsys):
+    def told(*words: str) -> tuple[int, str]:
+        return main(["feedback", LESSON, "--dir", str(root), *words]), capsys.readouterr().out
+
+    def due(moment: datetime) -> None:
+        with Course(root).gradebook as gradebook:
+            gradebook.update_or_create_assignment(LESSON, duedate=moment)
+
+    now = datetime.now(timezone.utc).replace(tzinfo=None)
+    due(now + timedelta(days=1))
+    status, said = told()
+    assert status == 1 and "feedback shows the right answers" in said and not (root / "feedback" / "ada").exists()
+    due(now - timedelta(days=1))
+    (root / "late.yaml").write_text("extensions:\n  - {student: bob, days: 3}\n")
+    status, said = told()
+    assert status == 1 and f"{now + timedelta(days=2):%Y-%m-%d %H:%M} UTC" in said
+    assert told("--early")[0] == 0 and (root / "feedback" / "ada" / LESSON / f"{LESSON}.html").exists()
+    (root / "late.yaml").unlink()
+    assert told()[0] == 0
 
 
 @pytest.mark.parametrize(("error", "words", "status"), [

@@ -26,7 +26,12 @@ def test_runs_from_top_to_bottom(name, tmp_path, monkeypatch):
     notebook = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
     client = NotebookClient(notebook, timeout=300, kernel_name="python3", allow_errors=True,
                             resources={"metadata": {"path": str(tmp_path)}})
-    client.execute()
+    try:
+        client.execute()
+    except AssertionError:
+        if client.km is None:  # nbclient takes the signal for itself, ends the kernel, and then says "Kernel died"
+            pytest.exit(f"{name}: the tests were told to stop (Ctrl-C or SIGTERM)", returncode=130)
+        raise
     intended = {id(cell) for cell in notebook.cells if "raises-exception" in cell.metadata.get("tags", [])}
     failed = [f"{output.ename}: {output.evalue}\nin\n{cell.source}" for cell, output in outputs(notebook)
               if output.output_type == "error" and id(cell) not in intended]

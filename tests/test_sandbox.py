@@ -80,6 +80,14 @@ def test_nothing_can_be_typed_into_a_terminal(machine):
     assert decide(machine, ioctl, seccomp.TIOCSTI, 0x5401) == seccomp.ALLOW
 
 
+def test_nobody_else_can_be_made_to_wait_for_a_file(machine):
+    fcntl = seccomp.NUMBERS[machine][3]
+    for command in (seccomp.SETLEASE, seccomp.SETDELEG, seccomp.SETLEASE | 1 << 32):
+        assert decide(machine, fcntl, 5, command) == REFUSED
+    allowed = set(range(1050)) - {seccomp.SETLEASE, seccomp.SETDELEG}
+    assert {decide(machine, fcntl, seccomp.SETLEASE, command) for command in allowed} == {seccomp.ALLOW}
+
+
 def test_processes_and_threads_but_no_new_namespaces(machine):
     clone, clone3 = seccomp.NUMBERS[machine][:2]
     thread, fork = 0x3D0F00, 0x01200011  # what the C library asks for

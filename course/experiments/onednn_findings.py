@@ -79,8 +79,8 @@ def race(record: Any) -> Text:
         return listed([row["layer"] for row in groups[kind]], code)
 
     fastest = min(record.rows, key=lambda row: row["ratio"])
-    en = f"With oneDNN on, faster: {told('faster', 'en')}; the same: {told('same', 'en')}"
-    zh = f"打开 oneDNN，变快的：{told('faster', 'zh')}；没差别的：{told('same', 'zh')}"
+    en = f"With oneDNN on, faster: {told('faster', 'en')}; within {100 * SAME:g} % of the same time: {told('same', 'en')}"
+    zh = f"打开 oneDNN，变快的：{told('faster', 'zh')}；相差不到 {100 * SAME:g}% 的：{told('same', 'zh')}"
     if groups["slower"]:
         en, zh = en + f"; slower: {told('slower', 'en')}", zh + f"；变慢的：{told('slower', 'zh')}"
     if groups["undecided"]:

@@ -32,6 +32,8 @@ def add(commands: argparse._SubParsersAction) -> None:
         directory(parser)
         if name == "release":
             parser.add_argument("--due", metavar="WHEN", help='such as "2026-12-01 23:59 Europe/Berlin"; late.yaml has the rules')
+        if name == "feedback":
+            parser.add_argument("--early", action="store_true", help="also while somebody may still hand in")
         if name == "autograde":
             parser.add_argument(
                 "--student", action="append", help="this student only; may be given several times"
@@ -112,9 +114,17 @@ def run_autograde(arguments: argparse.Namespace) -> int:
 
 
 def run_feedback(arguments: argparse.Namespace) -> int:
+    """1 if the feedback of a submission could not be made, or it is too early for it."""
+    from grader.lateness import open_until
     from grader.marks import require
     from grader.pipeline import feedback
 
-    course = Course(arguments.dir)
+    course, failed = Course(arguments.dir), False
     require(course, *arguments.lesson)
-    return int(any([feedback(course, lesson) for lesson in arguments.lesson]))
+    for lesson in arguments.lesson:
+        last = None if arguments.early else open_until(course, lesson)
+        if last is not None:
+            print(f"{lesson}: feedback shows the right answers, and there is time to hand in until {last:%Y-%m-%d %H:%M} UTC "
+                  "(due date and extensions). Nothing was handed out; run it again then, or say --early.")
+        failed = last is not None or bool(feedback(course, lesson)) or failed
+    return int(failed)

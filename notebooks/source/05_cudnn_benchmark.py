@@ -234,15 +234,23 @@ check("05-make-it-lose")
 # %% [markdown] en
 # ## One sample is not a tournament
 #
-# A search times each candidate **once**. What if two are nearly equal?
+# A search times each candidate **once**. What if two are nearly equal? And it times the first `benchmark_limit` of
+# cuDNN's ranked list (10; 0 for all): who stands further down cannot win. Below, sixty searches; then the toy with a
+# shorter list.
 # %% [markdown] zh
 # ## 只跑一次，算不上锦标赛
 #
-# 搜索给每个候选只计时**一次**。要是有两个几乎一样快呢？
+# 搜索给每个候选只计时**一次**。要是有两个几乎一样快呢？而且只给 cuDNN 排名表上的前 `benchmark_limit` 个计时（默认 10，0 表示全部）：排在后面的没机会赢。下面先搜索六十次，再让玩具用短一些的名单。
 # %%
 predict("05-bet-winners")
 # %%
 observe("05-winners")
+for limit in (1, 2, 4):
+    conv = ToyConv(benchmark=True, limit=limit)
+    conv(image(24), kernel())
+    # en: candidates timed, the winner
+    # zh: 计时的候选数、赢家
+    print(limit, *conv.plans.values())
 explain("05-limit")
 # %% [markdown] en
 # ## The real thing: cuDNN, each story in a new process
@@ -251,7 +259,7 @@ explain("05-limit")
 # |---|---|
 # | first and later calls; sizes that come back | miss, miss, hit, hit |
 # | a ResNet18 until break-even | your bill |
-# | `benchmark_limit` | the sixty winners |
+# | `benchmark_limit` | a longer list, another winner |
 # | kernel names by size | two plans with the search off |
 # | memory around the first call | nothing yet: the source alone |
 #
@@ -263,7 +271,7 @@ explain("05-limit")
 # |---|---|
 # | 首次与后续调用；去了又回的尺寸 | miss、miss、hit、hit |
 # | ResNet18 跑到回本 | 你的账单 |
-# | `benchmark_limit` | 六十次搜索的赢家 |
+# | `benchmark_limit` | 名单长了，赢家换了 |
 # | 各尺寸的 kernel 名字 | 不搜索时的两个方案 |
 # | 首次调用前后的显存 | 还没有：只有源码 |
 #

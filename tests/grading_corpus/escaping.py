@@ -82,6 +82,16 @@ for name, arguments in tried.items():
 for number in (425, 321, 250, 298, 323, 272, 308, 438, 206, 253, 294, 300, 303, 304, 310, 311, 312, 319, 428, 442, 447):
     if libc.syscall(number, 0, 0, 0, 0, 0) != -1: print('{OUT}', number)
 """
+LEASES = f"""
+import fcntl, glob, os
+for name in [*glob.glob('/opt/course/course/items/*.yaml'), *glob.glob('/opt/course/course/exercises/*.py'), os.__file__]:
+    for kind in (fcntl.F_WRLCK, fcntl.F_RDLCK):
+        try:
+            fcntl.fcntl(os.open(name, os.O_RDONLY), fcntl.F_SETLEASE, kind)
+            print('{OUT}', name)
+        except OSError:
+            pass
+"""
 TERMINALS = f"""
 import os
 if os.listdir('/dev/pts') != ['ptmx']: print('{OUT}', os.listdir('/dev/pts'))
@@ -162,6 +172,7 @@ CASES = (
             verdict="ok|killed"),
     Hostile("forges-a-million-parts", harm=frames("frame(b'{\"output\": [' + b'{},' * 4_000_000 + b'0]}'),"), verdict="killed|output"),
     Hostile("sends-descriptors-along", harm=FDS),
+    Hostile("makes-others-wait-for-files", harm=LEASES),
     Hostile("opens-terminals", harm=TERMINALS),
     Hostile("opens-terminals-too", harm=TERMINALS),
     Hostile("ends-by-a-lowered-limit", harm="import resource\nresource.setrlimit(resource.RLIMIT_CPU, (1, 1))\nwhile True: pass",

@@ -59,6 +59,9 @@ CASES = (
             "    if child == 0:\n        os.setsid()\n        while True: pass\ntime.sleep(1)", verdict="ok|timeout"),
     Hostile("fills-with-files-nobody-sees", harm="import os\nkept = []\nwhile True:\n    kept.append(open('/tmp/x', 'wb'))\n"
             "    os.unlink('/tmp/x')\n    kept[-1].write(b'x' * (8 << 20))\n    kept[-1].flush()", verdict="raised"),
+    Hostile("queues-signals", harm="import ctypes, os, signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, [40])\nwaiting = 0\n"
+            "while waiting < 9000 and ctypes.CDLL(None).sigqueue(os.getpid(), 40, None) == 0: waiting += 1\n"
+            "if waiting > 5000: print('ESC' 'APED', waiting)"),
     Hostile("stops-itself", harm="import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)\nos.kill(0, signal.SIGTSTP)"),
     Hostile("segfault", harm="import ctypes\nctypes.string_at(0)", verdict="killed", says="kernel ended"),
     Hostile("abort", harm="import os\nos.abort()", verdict="killed"),

@@ -11,6 +11,7 @@ from . import linux, seccomp
 HOME = "/home/student"
 PROC = ("cpuinfo", "meminfo")  # of /proc a program may still read these
 TERMINALS = 16  # at once; there are only some thousand on the whole machine, and others' must not be in sight
+SIGNALS = 1024  # waiting at once; all processes of the user on this machine share one number
 MEGABYTE = 1 << 20
 _BEFORE = {"bytes": 0}  # the address space of the warm process
 
@@ -60,6 +61,7 @@ def restrict(limits: dict[str, Any], processes: int = 0) -> None:
         "NOFILE": limits["open_files"],
         "CPU": limits["total_s"] * max(1, limits["threads"]) + 60,
         "CORE": 0,
+        "SIGPENDING": SIGNALS,
         **({"NPROC": processes} if processes else {}),
     }.items():
         resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (value, value))

@@ -2,7 +2,8 @@
 
 Refused calls fail with EPERM, ``clone3`` with ENOSYS so that the C library falls back on ``clone``, whose flags
 can be read. Memory that neither a process nor a folder is charged for (memfd, System V) is refused, so that the
-limits hold without a control group too; so is what a whole machine or user has few of (io_setup, inotify).
+limits hold without a control group too; so is what a whole machine or user has few of (io_setup, inotify), and a
+lease on a file, which makes whoever else opens that file wait (up to 45 s; all of Python can be read in there).
 Numbers: Linux arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h.
 """
 
@@ -49,12 +50,13 @@ REFUSED = {
         "userfaultfd": 282, "vhangup": 58, "io_setup": 0, "inotify_init1": 26, **NEW,
     },
 }
-NUMBERS = {  # clone, clone3, ioctl, socket, socketpair
-    "x86_64": (56, 435, 16, 41, 53), "aarch64": (220, 435, 29, 198, 199)}
+NUMBERS = {  # clone, clone3, ioctl, fcntl, socket, socketpair
+    "x86_64": (56, 435, 16, 72, 41, 53), "aarch64": (220, 435, 29, 25, 198, 199)}
 FAMILIES = (1, 2, 10)  # AF_UNIX, AF_INET, AF_INET6: in a network namespace with no device
 NEW_NAMESPACE = linux.NAMESPACES | linux.NEWCGROUP | 0x80  # 0x80: a new time namespace
 THREAD = 0x00010000
 TIOCSTI = 0x5412  # types into somebody's terminal
+SETLEASE, SETDELEG = 1024, 1040  # commands of fcntl
 
 ALLOW, KILL = 0x7FFF0000, 0x80000000
 LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
@@ -70,15 +72,17 @@ def program(machine: str, processes: bool = True) -> bytes:
 
     Raises KeyError for a machine whose call numbers are not listed here.
     """
-    clone, clone3, ioctl, *sockets = NUMBERS[machine]
+    clone, clone3, ioctl, fcntl, *sockets = NUMBERS[machine]
     code = [(LOAD, 0, 0, MACHINE), (EQUAL, 1, 0, ARCHITECTURES[machine]), (RETURN, 0, 0, KILL), (LOAD, 0, 0, CALL)]
     if machine == "x86_64":  # the x32 numbers would go round the list
         code += [(AT_LEAST, 0, 1, 0x40000000), (RETURN, 0, 0, refuse())]
     for number in sorted(REFUSED[machine].values()):
         code += [(EQUAL, 0, 1, number), (RETURN, 0, 0, refuse())]
     code += [(EQUAL, 0, 1, clone3), (RETURN, 0, 0, refuse(errno.ENOSYS))]
-    code += [(EQUAL, 0, 4, ioctl), (LOAD, 0, 0, SECOND), (EQUAL, 0, 1, TIOCSTI), (RETURN, 0, 0, refuse()),
-             (RETURN, 0, 0, ALLOW)]
+    for number, commands in ((ioctl, (TIOCSTI,)), (fcntl, (SETLEASE, SETDELEG))):
+        code += [(EQUAL, 0, 3 + len(commands), number), (LOAD, 0, 0, SECOND),
+                 *((EQUAL, len(commands) - place, 0, command) for place, command in enumerate(commands)),
+                 (RETURN, 0, 0, ALLOW), (RETURN, 0, 0, refuse())]
     for number in sockets:
         code += [(EQUAL, 0, 3 + len(FAMILIES), number), (LOAD, 0, 0, FIRST),
                  *((EQUAL, len(FAMILIES) - place, 0, family) for place, family in enumerate(FAMILIES)),
