@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import warnings
+from html import unescape
 from types import SimpleNamespace
 
 import pytest
@@ -215,3 +216,58 @@ def test_wrapping_counts_chinese_characters_twice_and_breaks_evenly():
 def test_matplotlib_is_loaded_only_to_draw():
     code = "import sys, course.figures, course.records; assert not {'matplotlib', 'torch'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_page_says_the_sentence_and_the_bet_once():
+    html = unescape(re.sub(r"<img [^>]*>", "", figures.show(record(), EXPERIMENT, [BET])._repr_html_()))
+    assert html.count(pick(SENTENCE)) == html.count(pick(BET)) == 1
+
+
+@pytest.mark.parametrize("night", [False, True])
+def test_a_figure_of_its_own_shows_itself_on_both_grounds_and_stays_as_it_was(night):
+    import matplotlib.pyplot as plt
+
+    from course.figures.own import repainted
+
+    result = compare({"plain": costing(1e-4), "b": costing(2e-4)}, clock=NoisyClock(1))
+    with plt.style.context("dark_background" if night else "default"):
+        ax = result.plot()
+    ax.axvline(1.5, color="#123456")  # a learner's own line keeps its colour
+
+    def colours():
+        lines = [mpl.colors.to_hex(line.get_color()) for line in ax.lines]
+        return lines, mpl.colors.to_hex(ax.get_facecolor()), mpl.colors.to_hex(ax.title.get_color())
+
+    before = colours()
+    light, dark = style_module.palette(False), style_module.palette(True)
+    with repainted(ax.figure, night):
+        lines, paper, _ = colours()
+        assert paper == mpl.colors.to_hex((light if night else dark)[6]) and lines[-1] == "#123456"
+        assert not {mpl.colors.to_hex(c) for c in (dark if night else light)} & set(lines)
+    assert colours() == before
+    html = ax.figure._repr_html_()
+    assert html.count("data:image/png;base64,") == 2 and 'alt="b takes' in html
+    pictures = re.findall(r'class="tb-(light|dark)".*?base64,([^"]+)"', html)
+    assert [name for name, _ in pictures] == ["light", "dark"] and pictures[0][1] != pictures[1][1]
+    plt.close(ax.figure)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_words_on_tiles_can_be_read(dark):
+    def luminance(colour):
+        parts = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in mpl.colors.to_rgb(colour)]
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+    with style(dark):
+        for colour in [f"C{at}" for at in range(6)] + [style_module.faint()]:
+            high, low = sorted((luminance(colour), luminance(style_module.ink_on(colour))), reverse=True)
+            assert (high + 0.05) / (low + 0.05) >= 4.5, colour
+
+
+def test_reasons_of_counters_name_each_tool_once_and_survive_a_missing_record():
+    rows = [{"part": "tool", "tool": "thop"}, {"part": "reason", "tool": "thop", "macs": 5, "reason_en": "a <b>", "reason_zh": "甲"},
+            {"part": "reason", "tool": "thop", "macs": -1200, "reason_en": "c", "reason_zh": "乙"}]
+    shown = figures.differences(SimpleNamespace(rows=rows))
+    assert str(shown).count("thop") == 1 and "-1,200  c" in str(shown) and "a &lt;b&gt;" in shown._repr_html_()
+    set_language("zh")
+    assert "乙" in str(shown) and str(figures.differences(None)) == ""

@@ -426,3 +426,22 @@ def test_names_in_the_picture_cover_neither_each_other_nor_a_point():
     assert not any(a.overlaps(b) for at, a in enumerate(boxes) for b in boxes[:at])
     spots = ax.transData.transform([(one.intensity, one.flops_per_s) for one in crowd])
     assert not any(box.contains(*spot) for box in boxes for spot in spots)
+
+
+class _ByName(nn.Module):
+    """A forward that takes its inputs by name."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(8, 4)
+
+    def forward(self, rows=None, *, twice=False):
+        return self.inner(rows) * (2 if twice else 1)
+
+
+def test_inputs_by_name_are_placed_like_others():
+    model, rows = _ByName(), torch.zeros(3, 8)
+    placed = place(model, rows=rows, twice=True, peaks=GIVEN, max_time=0.05)
+    assert placed.whole.flops == place(model, rows, peaks=GIVEN, max_time=0.05).whole.flops == 2 * 3 * 4 * 8
+    with pytest.raises(RooflineError, match="needs inputs"):
+        place(model, peaks=GIVEN)

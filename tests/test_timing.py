@@ -213,3 +213,27 @@ def test_a_tiny_function_is_told_to_repeat_its_work():
 def test_statistics_and_import_need_no_torch():
     code = "import sys, course.timing; assert not {'torch', 'numpy', 'matplotlib', 'tqdm'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("calibrate", [costing(1e-4), None])
+def test_a_function_that_gets_slower_and_slower_is_named(calibrate):
+    kept = []
+
+    def growing():
+        kept.append(0)
+        return 1e-4 * (1 + len(kept) / 2000)
+
+    result = measure(growing, max_time=1.0, clock=NoisyClock(2, hiccup=0, drift=0.02), calibrate=calibrate)
+    assert result.quality == "drifting" and "climbed from" in result.sentence() and "median means little" in str(result)
+
+
+def test_a_machine_that_gets_slower_is_no_drift_of_the_function():
+    class Slowing(NoisyClock):
+        def block(self, f, calls):
+            seconds = (f() or 0.0) * calls * (1 + self.time)
+            self.time += seconds
+            return seconds
+
+    alone = measure(costing(1e-4), max_time=2.0, clock=Slowing(0), calibrate=None)
+    beside = measure(costing(1e-4), max_time=2.0, clock=Slowing(0), calibrate=costing(1e-4))
+    assert (alone.quality, beside.quality == "drifting") == ("drifting", False)

@@ -83,3 +83,18 @@ def test_quality_tells_one_group_from_two():
     assert kind([rng.uniform(0.5, 1.5) for _ in range(200)]) == "noisy"
     assert kind([1.0] * 5) == "few"
     assert kind([1.0] * 50) == "stable"
+
+
+@pytest.mark.parametrize("values, found", [
+    ([1 + 0.01 * i for i in range(100)], 1.60), ([2 - 0.01 * i for i in range(100)], 0.60),
+    ([1.0] * 100, None), ([1.0, 3.0] * 50, None), ([1 + 0.001 * i for i in range(100)], None),
+    ([1.0] * 50 + [2.0] * 20 + [1.0] * 30, None), ([1.0, 2.0, 3.0, 4.0], None),
+])
+def test_only_what_climbs_or_falls_throughout_drifts(values, found):
+    drift = stats.drift(values)
+    assert drift is None if found is None else drift == pytest.approx(found, abs=0.1)
+
+
+def test_noise_alone_hardly_ever_drifts():
+    noise = random.Random(3)
+    assert sum(bool(stats.drift([noise.lognormvariate(0, 0.5) for _ in range(40)])) for _ in range(2000)) <= 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
@@ -22,6 +23,8 @@ def check_find_typos(find_typos: Callable[[list[str], list[str]], list[str]]) ->
               ["cudnn.benchmarks"])]
     for lines, expected in cases:
         got = find_typos(list(lines), list(KNOWN))
+        if isinstance(got, str):
+            return incorrect(both("A list of names was expected. It was a single text.", "应当返回名字的列表，得到的却是一个字符串。"))
         got = got if got is None else list(got)
         if got == expected:
             continue
@@ -149,6 +152,10 @@ EXCEPTION_LEAKS = both(
     "After an exception inside the block the switch must be back and the exception must come out: "
     "`try` ... `finally`.",
     "块里抛出异常后，开关要恢复，异常也要继续往外抛：用 `try` ... `finally`。")
+LEANS_ON_FLAGS = both(
+    "The module's own `flags` sets more than is named: that is the trap above (and the stand-in tried here has none). "
+    "Read the old values with `getattr`, write with `setattr`.",
+    "模块自带的 `flags` 设的比点名的多，这正是上面的陷阱（这里用来试的替身也没有它）。请用 `getattr` 读旧值，用 `setattr` 写。")
 TYPO_PASSES = both(
     "A misspelt switch should raise AttributeError before anything has moved: read all old values first.",
     "开关名拼错时应抛出 AttributeError，而且什么都还没动：先把所有旧值读出来。")
@@ -164,6 +171,15 @@ def _inside_and_after(only: Callable[..., Any]) -> tuple[dict, dict]:
 
 def check_only(only: Callable[..., Any]) -> Verdict:
     """Four promises, tried on a stand-in panel of switches, one point each."""
+    try:
+        return _promises_kept(only)
+    except AttributeError as error:
+        if error.name not in ("flags", "set_flags"):
+            raise
+        return incorrect(LEANS_ON_FLAGS, max_points=4)
+
+
+def _promises_kept(only: Callable[..., Any]) -> Verdict:
     if not hasattr(only(_panel(), deterministic=True), "__enter__"):
         return incorrect(NO_BLOCK, max_points=4)
     start = {**vars(_panel()), "immediate": False}
@@ -189,6 +205,22 @@ def check_only(only: Callable[..., Any]) -> Verdict:
 
 
 LEAST_ROUNDS = 10
+PRICES = 4  # a gap of fewer prices of the empty block may be that block alone
+
+
+def _price_of_asking_ms() -> float:
+    """Milliseconds that the polite request takes around nothing, here and now."""
+    import torch
+
+    from course.timing import measure
+
+    def nothing() -> None:
+        with torch.backends.mkldnn.flags(deterministic=True):
+            pass
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return measure(nothing, max_time=0.05, calibrate=None).median_ms
 
 
 def check_make_it_lose(evidence: Any) -> Verdict:
@@ -217,6 +249,13 @@ def check_make_it_lose(evidence: Any) -> Verdict:
             f"区间 [{pair.low:.3f}, {pair.high:.3f}] 包含 1：这次测不出差别。换一个由 oneDNN 计算的算子（卷"
             "积、LSTM），或者测久一点。"),),
             evidence=interval)
+    price_ms, gap_ms = _price_of_asking_ms(), abs(pair.ratio - 1) * evidence.medians_ms[evidence.baseline]
+    if gap_ms < PRICES * price_ms:
+        return incorrect(both(
+            f"The gap of {gap_ms * 1e3:.3g} µs is about what the `with` line itself takes ({price_ms * 1e3:.3g} µs, around "
+            "nothing at all): that is Python, no kernel. Give it more work, and work that oneDNN does.",
+            f"相差 {gap_ms * 1e3:.3g} µs，跟 `with` 这一行本身的开销（什么都不做也要 {price_ms * 1e3:.3g} µs）差不多：这是 Python "
+            "的耗时，不是 kernel 的。请加大工作量，并选 oneDNN 会算的算子。"), **interval)
     return correct(both(f"Time ratio {pair.ratio:.2f}, interval [{pair.low:.2f}, {pair.high:.2f}]: without "
                         "1. So `deterministic=True` was not the only thing that changed. The advice lost.",
                         f"耗时比 {pair.ratio:.2f}，区间 [{pair.low:.2f}, {pair.high:.2f}] 不含 1。可见变的不"

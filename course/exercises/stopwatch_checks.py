@@ -91,6 +91,10 @@ NOISY = ([1.2, 1.0, 9.0, 1.1, 1.3, 1.0, 1.2, 1.1, 1.4, 1.1, 6.5, 1.2],
          [3.0, 1.0, 2.0, 5.0, 4.0, 6.0], [float(v * v % 53) for v in range(1, 41)])
 
 
+UNSORTED = both("The ends are those of the readings as they came. Sort first: `ordered = sorted(samples)`.",
+                "两端取自原来的顺序。请先排序：`ordered = sorted(samples)`。")
+
+
 def check_median_interval(median_interval: Callable[..., Any]) -> Verdict:
     """Compare (median, low, high) with the order statistics of three sets of readings."""
     for samples in NOISY:
@@ -108,7 +112,9 @@ def check_median_interval(median_interval: Callable[..., Any]) -> Verdict:
             return incorrect(both("It should give back three numbers: `(median, low, high)`.",
                                   "它应当返回三个数：`(median, low, high)`。"))
         if not all(map(_near, answer, expected)):
-            return incorrect(_interval_reason(answer, expected, ordered, drop), n=len(samples))
+            unsorted = _near(answer[1], samples[drop]) and not _near(answer[1], expected[1])
+            reason = UNSORTED if unsorted else _interval_reason(answer, expected, ordered, drop)
+            return incorrect(reason, n=len(samples))
     return correct(both("Right for 6, 12 and 40 readings, outliers included.",
                         "6、12、40 个读数都正确，包括有离群值的情形。"))
 

@@ -13,14 +13,14 @@ NOTHING = both("Inconclusive: too few rows came back. Run it again.", "尚无定
 
 def grid(ax: Any, columns: list[str], lines: list[tuple[str, list[tuple[str, int]]]]) -> None:
     """A table of coloured cells: for each line its label and, by column, (word, colour 0 good, 1 bad, 2 other)."""
-    from course.figures import colors
+    from course.figures.style import colors, ink_on
 
     blue, orange, green = colors()[:3]
-    ink = "black" if ax.get_facecolor()[0] < 0.5 else "white"
     for y, (_, cells) in enumerate(lines):
         for x, (text, shade) in enumerate(cells):
-            ax.barh(y, 0.94, left=x - 0.47, height=0.84, color=(green, orange, blue)[shade])
-            ax.text(x, y, text, ha="center", va="center", fontsize=8.5, color=ink)
+            colour = (green, orange, blue)[shade]
+            ax.barh(y, 0.94, left=x - 0.47, height=0.84, color=colour)
+            ax.text(x, y, text, ha="center", va="center", fontsize=8.5, color=ink_on(colour))
     ax.set_xticks(range(len(columns)), columns, fontsize=9 if max(map(len, columns)) < 18 else 8)
     ax.set_yticks(range(len(lines)), [label for label, _ in lines], fontsize=9)
     ax.set_xlim(-0.5, len(columns) - 0.5)

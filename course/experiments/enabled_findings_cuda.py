@@ -133,8 +133,8 @@ def memory(record: Any) -> Text:
 
 def draw_memory(record: Any, ax: Any) -> None:
     sizes = list(dict.fromkeys(row["size"] for row in record.rows))
-    for shift, setting, label, colour in ((-0.2, 1, t("cuDNN on", "cuDNN 开"), "#0072b2"),
-                                          (0.2, 0, t("cuDNN off", "cuDNN 关"), "#d55e00")):
+    for shift, setting, label, colour in ((-0.2, 1, t("cuDNN on", "cuDNN 开"), "C0"),
+                                          (0.2, 0, t("cuDNN off", "cuDNN 关"), "C1")):
         rows = [row for row in record.rows if row["cudnn"] == setting]
         bars = ax.bar([sizes.index(row["size"]) + shift for row in rows], [row["peak_mib"] for row in rows], 0.38,
                       label=label, color=colour)

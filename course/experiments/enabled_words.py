@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from course.figures.style import ink_on
 from course.i18n import Text, both, t
 
-BLUE, ORANGE = "#0072b2", "#d55e00"  # for all eyes alike; a word stands beside
+BLUE, ORANGE = "C0", "C1"  # the theme's, for all eyes alike; a word stands beside
 NOTHING = both("Inconclusive: too few rows came back. Run it again.", "尚无定论：返回的数据太少。请再运行一次。")
 OPERATIONS = {"Conv2d, depthwise": both("depthwise Conv2d", "depthwise Conv2d"),
               "attention": both("attention", "注意力")}
@@ -42,9 +43,9 @@ def columns(ax: Any, heads: Sequence[str], lines: Sequence[tuple[str, Sequence[s
     width = 1 / len(heads)
     for height, (_, words) in enumerate(reversed(lines)):
         for place, text in enumerate(words):
-            ax.barh(height, width - 0.01, left=place * width, height=0.82,
-                    color=BLUE if text == words[0] else ORANGE)
-            ax.text((place + 0.5) * width, height, text, ha="center", va="center", color="white", fontsize=9)
+            colour = BLUE if text == words[0] else ORANGE
+            ax.barh(height, width - 0.01, left=place * width, height=0.82, color=colour)
+            ax.text((place + 0.5) * width, height, text, ha="center", va="center", color=ink_on(colour), fontsize=9)
     for place, head in enumerate(heads if len(heads) > 1 else ()):
         ax.text((place + 0.5) * width, len(lines) - 0.35, head, ha="center", va="center", fontsize=9)
     ax.set_yticks(range(len(lines)), [label for label, _ in reversed(lines)], fontsize=9)

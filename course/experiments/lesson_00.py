@@ -41,6 +41,7 @@ def _draw(record: Any, ax: Any) -> None:
     ax.bar_label(bars, padding=3)
     ax.set_xlabel(t("different totals", "不同的和的个数"))
     ax.margins(x=0.12)
+    ax.xaxis.get_major_locator().set_params(integer=True)
 
 
 def _settle(record: Any) -> dict[str, str | None]:

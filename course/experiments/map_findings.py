@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from course.figures.style import ink_on
 from course.i18n import Text, both, t
 
 SAME_LOW, SAME_HIGH = 0.95, 1.05  # a ratio whose interval stays within counts as "the same time"
-YES, NO = "#0072b2", "#d55e00"  # told apart also by readers who see colours differently; a word stands beside
+YES, NO = "C0", "C1"  # the theme's blue and orange, told apart by all eyes; a word stands beside
 
 
 def _row(record: Any, key: str, value: Any) -> dict | None:
@@ -20,7 +21,7 @@ def _tiles(ax: Any, tiles: Iterable[tuple[str, str, bool]]) -> None:
     tiles = list(reversed(list(tiles)))
     for height, (_, word, good) in enumerate(tiles):
         ax.barh(height, 1.0, height=0.8, color=YES if good else NO)
-        ax.text(0.5, height, word, ha="center", va="center", color="white", fontsize=9)
+        ax.text(0.5, height, word, ha="center", va="center", color=ink_on(YES if good else NO), fontsize=9)
     ax.set_yticks(range(len(tiles)), [label for label, _, _ in tiles], fontsize=9)
     ax.set_xlim(0, 1)
     ax.set_xticks([])
@@ -157,10 +158,15 @@ def draw_flags_trap(record: Any, ax: Any) -> None:
     columns = ("before", "inside", "after")
     for height, row in enumerate(reversed(record.rows)):
         for x, column in enumerate(columns):
-            ax.barh(height, 0.94, left=x, height=0.8, color=YES if row[column] else NO)
-            ax.text(x + 0.47, height, str(bool(row[column])), ha="center", va="center", color="white")
+            unasked = row[column] != row["before"] and not row["named"]
+            named = t(" (named)", "（点了名）") if column == "inside" and row["named"] else ""
+            colour = NO if unasked else YES
+            ax.barh(height, 0.94, left=x, height=0.8, color=colour)
+            ax.text(x + 0.47, height, f"{bool(row[column])}{named}", ha="center", va="center", color=ink_on(colour))
     ax.set_yticks(range(len(record.rows)), [row["switch"] for row in reversed(record.rows)])
     ax.set_xticks([0.47, 1.47, 2.47], [t("before", "之前"), t("inside", "里面"), t("after", "之后")])
+    ax.set_xlabel(t("orange: changed without being named", "橙色：没点名却变了"))
+    ax.grid(False)
 
 
 def settle_flags_trap(record: Any) -> dict[str, str | None]:

@@ -20,13 +20,13 @@ def _labels(record: Any) -> list[str]:
 
 def table(ax: Any, lines: list[str], columns: list[str], cells: list[list[tuple[str, bool]]]) -> None:
     """Words on tiles: one line each, bright tiles for what changed or stands out."""
-    from course.figures.style import colors, faint
+    from course.figures.style import colors, faint, ink_on
 
     bright = colors()[0]
     for y, row in enumerate(cells):
         for x, (word, stands_out) in enumerate(row):
             ax.add_patch(_tile(x, y, bright if stands_out else faint()))
-            ax.text(x, y, word, ha="center", va="center", fontsize=8, color=_ink(bright if stands_out else faint()))
+            ax.text(x, y, word, ha="center", va="center", fontsize=8, color=ink_on(bright if stands_out else faint()))
     ax.set_xlim(-0.5, len(columns) - 0.5)
     ax.set_ylim(len(lines) - 0.5, -0.5)
     ax.set_xticks(range(len(columns)), columns, fontsize=8)
@@ -42,13 +42,6 @@ def _tile(x: int, y: int, colour: str) -> Any:
     from matplotlib.patches import Rectangle
 
     return Rectangle((x - 0.46, y - 0.42), 0.92, 0.84, color=colour, linewidth=0)
-
-
-def _ink(background: str) -> str:
-    from matplotlib.colors import to_rgb
-
-    red, green, blue = to_rgb(background)
-    return "#FFFFFF" if 0.299 * red + 0.587 * green + 0.114 * blue < 0.5 else "#111111"
 
 
 # --- 07-tree ----------------------------------------------------------------------------------------------

@@ -51,7 +51,7 @@ def planted(record: Any) -> Text:
         open_ = _said(record, method, "undecided")
         off = 100 * statistics.median(abs(r["ratio"] - truth) for r in rows)
         en.append(f"{method}: found {found} times" + (f", undecided {open_} times" if open_ else "")
-                  + f", typically off by {off:.2g} points")
+                  + f", typically off by {off:.2g} percentage points")
         zh.append(f"{METHODS[method]}：找到 {found} 次" + (f"，未定 {open_} 次" if open_ else "")
                   + f"，典型偏差 {off:.2g} 个百分点")
     return both(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from course.experiments.search_findings import BLUE, NOTHING, ORANGE, tiles, word
+from course.figures.style import ink_on
 from course.i18n import Text, both, t
 
 SETTINGS = {"nothing": both("nothing set", "什么都不设"),
@@ -34,12 +35,13 @@ def who_raises(record: Any) -> Text:
 def draw_who_raises(record: Any, ax: Any) -> None:
     words = {"raises": t("raises", "报错"), "warns": t("runs, warns", "运行并警告"), "runs": t("runs", "运行"),
              "fills": t("filled: NaN", "填成 NaN")}
-    colours = {"raises": ORANGE, "warns": "#8a6d00", "runs": BLUE, "fills": "#a8437f"}
+    colours = {"raises": ORANGE, "warns": "C4", "runs": BLUE, "fills": "C3"}
     columns = ("default", "error", "warn")
     for height, row in enumerate(record.rows[::-1]):
         for place, mode in enumerate(columns):
             ax.barh(height, 0.96, left=place, height=0.84, color=colours[row[mode]])
-            ax.text(place + 0.48, height, words[row[mode]], ha="center", va="center", color="white", fontsize=8.5)
+            ax.text(place + 0.48, height, words[row[mode]], ha="center", va="center",
+                    color=ink_on(colours[row[mode]]), fontsize=8.5)
     ax.set_yticks(range(len(record.rows)), [row["operation"] for row in record.rows[::-1]], fontsize=9)
     ax.set_xticks([0.48, 1.48, 2.48], [t("mode off", "未打开"), "True", "True, warn_only"])
     ax.set_xlim(0, 2.96)
@@ -75,7 +77,8 @@ def draw_who_seeds(record: Any, ax: Any) -> None:
         for x, (place, source) in enumerate(columns):
             equal = seen[setting, source][place]
             ax.barh(height, 0.94, left=x, height=0.84, color=BLUE if equal else ORANGE)
-            ax.text(x + 0.47, height, words[equal], ha="center", va="center", color="white", fontsize=9)
+            ax.text(x + 0.47, height, words[equal], ha="center", va="center",
+                    color=ink_on(BLUE if equal else ORANGE), fontsize=9)
     names = {"here": t("main", "主进程"), "workers": t("workers", "worker")}
     ax.set_xticks([i + 0.47 for i in range(6)], [f"{source}\n{names[place]}" for place, source in columns], fontsize=9)
     ax.set_yticks(range(len(SETTINGS)), [word(SETTINGS[s]) for s in list(SETTINGS)[::-1]], fontsize=9)
@@ -113,7 +116,7 @@ def draw_one_ulp(record: Any, ax: Any) -> None:
     names = {"gan": t("tiny GAN, nudged", "小 GAN，挪动过"), "line": t("line fit, nudged", "直线拟合，挪动过"),
              "control": t("tiny GAN, run twice", "小 GAN，原样跑两遍")}
     floor = 1e-9
-    for story, colour, style in (("gan", ORANGE, "-"), ("line", BLUE, "--"), ("control", "#00805e", ":")):
+    for story, colour, style in (("gan", ORANGE, "-"), ("line", BLUE, "--"), ("control", "C2", ":")):
         rows = _drift(record, story)
         ax.plot([row["step"] for row in rows], [max(row["difference"], floor) for row in rows], style, color=colour,
                 label=names[story])

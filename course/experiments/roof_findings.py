@@ -29,25 +29,24 @@ def roof(record: Any) -> Text:
         return NOTHING
     doubt = doubtful(settle_roof(record))
     busy = both("The machine was busy, so the peaks are too low. ", "测量时机器正忙，峰值偏低。") if peak["busy"] else both("", "")
-    en = [f"{row['operation']}: {row['share_of_roof']:.0%} of its {row['bound']} roof" for row in operations]
-    zh = [f"{NAMES.get(row['operation'], row['operation'])}，{_BOUND[row['bound']]}屋顶的 {row['share_of_roof']:.0%}"
-          for row in operations]
     last = both("", "")
     if batch is not None:
         time = f"{batch['ratio']:.2f} [{batch['low']:.2f}, {batch['high']:.2f}]"
-        last = both(f" Linear layer, batch 64 against 1: {batch['work_ratio']:.0f} times the work, {time} times the time.",
-                    f"线性层 batch 64 与 batch 1 相比：工作量 {batch['work_ratio']:.0f} 倍，耗时 {time} 倍。")
-    shares = both(f" {'; '.join(en)}.", f"各算子达到：{'；'.join(zh)}。") if operations else both("", "")
+        last = both(f" A linear layer with 64 rows does {batch['work_ratio']:.0f} times the work of one row in {time} times "
+                    f"the time.",
+                    f"同一个线性层，64 行的工作量是 1 行的 {batch['work_ratio']:.0f} 倍，耗时是 {time} 倍。")
+    reach = {row["operation"]: f"{row['share_of_roof']:.0%}" for row in operations}
+    best, worst = (edge(operations, key=lambda row: row["share_of_roof"]) if operations else None for edge in (max, min))
+    if best is not None:
+        best, worst = best["operation"], worst["operation"]
+        last = both(f"{last['en']} Nearest to its roof: {best}, {reach[best]}; farthest: {worst}, {reach[worst]}.",
+                    f"{last['zh']}离屋顶最近的是{NAMES.get(best, best)}（{reach[best]}），"
+                    f"最远的是{NAMES.get(worst, worst)}（{reach[worst]}）。")
     return both(
         f"{doubt['en']}{busy['en']}Measured here on one thread: {_billions(peak['flops_per_s'])} GFLOP/s, "
-        f"{_billions(peak['bytes_per_s'])} GB/s, so the bend is at {peak['ridge']:.3g} FLOPs a byte."
-        f"{shares['en']}{last['en']}",
+        f"{_billions(peak['bytes_per_s'])} GB/s, so the bend is at {peak['ridge']:.3g} FLOPs a byte.{last['en']}",
         f"{doubt['zh']}{busy['zh']}本机单线程实测：{_billions(peak['flops_per_s'])} GFLOP/s，"
-        f"{_billions(peak['bytes_per_s'])} GB/s，拐点在每字节 {peak['ridge']:.3g} FLOPs。"
-        f"{shares['zh']}{last['zh']}")
-
-
-_BOUND = {"compute": "计算", "memory": "访存"}
+        f"{_billions(peak['bytes_per_s'])} GB/s，拐点在每字节 {peak['ridge']:.3g} FLOPs。{last['zh']}")
 
 
 def draw_roof(record: Any, ax: Any) -> None:

@@ -6,10 +6,11 @@ import math
 from collections import Counter
 from typing import Any
 
+from course.figures.style import ink_on
 from course.i18n import Text, both, t
 from course.timing.stats import median, median_interval
 
-BLUE, ORANGE = "#0072b2", "#d55e00"  # for all eyes alike; a word stands beside
+BLUE, ORANGE = "C0", "C1"  # the theme's, for all eyes alike; a word stands beside
 FEW = 6  # fewer values carry no 95 % interval of their median
 NOTHING = both("Inconclusive: too few rows came back. Run it again.", "尚无定论：返回的数据太少。请再运行一次。")
 SCHEDULES = {"one size": both("one size", "始终一种尺寸"), "three sizes": both("three sizes in turn", "三种尺寸轮流"),
@@ -39,7 +40,7 @@ def tiles(ax: Any, lines: list[tuple[str, str, bool]]) -> None:
     """One line for each (label, word, bright): the label at the left, the word on a coloured tile."""
     for height, (_, text, bright) in enumerate(reversed(lines)):
         ax.barh(height, 1.0, height=0.8, color=BLUE if bright else ORANGE)
-        ax.text(0.5, height, text, ha="center", va="center", color="white", fontsize=9)
+        ax.text(0.5, height, text, ha="center", va="center", color=ink_on(BLUE if bright else ORANGE), fontsize=9)
     ax.set_yticks(range(len(lines)), [label for label, _, _ in reversed(lines)], fontsize=9)
     ax.set_xlim(0, 1)
     ax.set_xticks([])

@@ -9,7 +9,7 @@ from typing import Any
 from course.i18n import Text, both, t
 from course.timing.stats import median_interval
 
-DOT, OTHER = "#0072b2", "#d55e00"  # safe for colour-blind readers; words stand beside
+DOT, OTHER = "C0", "C1"  # the theme's blue and orange: safe for colour-blind readers; words stand beside
 STOPWATCHES = {
     "no fence": "没有栅栏", "fence after only": "只在后面加栅栏", "fence before and after": "前后都加栅栏",
     "two events": "一对 event", "fence before, then .cpu()": "前面加栅栏，再 .cpu()",

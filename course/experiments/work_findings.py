@@ -20,18 +20,24 @@ def counters(record: Any) -> Text:
     tools = _tools(record)
     if not tools:
         return NOTHING
-    ours = next((row["macs"] for row in tools if row["tool"] == "course.flops"), None)
-    en, zh = [], []
+    by_unit: dict[str, list[int]] = {}
     for row in tools:
-        beside = "" if ours in (None, row["macs"]) else f"{row['macs'] - ours:+,} MACs"
-        en.append(f"{row['tool']} {row['reported']:,} {row['unit']}" + (f" ({beside})" if beside else ""))
-        zh.append(f"{row['tool']} {row['reported']:,} {row['unit']}" + (f"（{beside}）" if beside else ""))
+        by_unit.setdefault(row["unit"], []).append(row["reported"])
+
+    def printed(unit: str, to: str, counts: tuple[str, str]) -> str:
+        low, high = (f"{edge(by_unit[unit]) / 1e9:.3f}" for edge in (min, max))
+        return f"{low if low == high else f'{low} {to} {high}'} G {unit} ({counts[len(by_unit[unit]) > 1]})"
+
     missing = [row for row in record.rows if row["part"] == "missing"]
-    en += [f"{row['tool']} gave no number: {row['reason_en']}" for row in missing]
-    zh += [f"{row['tool']} 没有给出结果：{row['reason_zh']}" for row in missing]
-    return both(f"One VGG16, one image, as each tool prints it (difference from ours in brackets): "
-                f"{'; '.join(en)}.",
-                f"同一个 VGG16、同一张图，各工具打印的结果（括号内为与我们的差额）：{'；'.join(zh)}。")
+    en = [printed(unit, "to", ("one tool", f"{len(found)} tools")) for unit, found in by_unit.items()]
+    zh = [printed(unit, "至", ("1 个工具", f"{len(found)} 个工具")) for unit, found in by_unit.items()]
+    zh = [line.replace(" (", "（").replace(")", "）") for line in zh]
+    apart = max(row["reported"] for row in tools) / min(row["reported"] for row in tools)
+    en_missing = "".join(f" {row['tool']} gave no number: {row['reason_en']}." for row in missing)
+    zh_missing = "".join(f"{row['tool']} 没有给出结果：{row['reason_zh']}。" for row in missing)
+    return both(f"For one VGG16 and one image the tools print {' and '.join(en)}: the largest number is {apart:.2f} times "
+                f"the smallest.{en_missing}",
+                f"同一个 VGG16、同一张图，各工具打印出 {'，以及 '.join(zh)}：最大的数是最小的 {apart:.2f} 倍。{zh_missing}")
 
 
 def draw_counters(record: Any, ax: Any) -> None:
@@ -56,13 +62,18 @@ def settle_counters(record: Any) -> dict[str, str | None]:
 def lstm(record: Any) -> Text:
     if not record.rows:
         return NOTHING
-    en, zh = [], []
-    for row in record.rows:
-        state = both("on", "打开") if row["mkldnn"] else both("off", "关闭")
-        en.append(f"{row['layer']}, oneDNN {state['en']}: {row['torch_flops']:,} of {row['exact_flops']:,}")
-        zh.append(f"{row['layer']}，oneDNN {state['zh']}：{row['torch_flops']:,} / {row['exact_flops']:,}")
-    return both(f"FLOPs seen by FlopCounterMode, out of those there are: {'; '.join(en)}.",
-                f"FlopCounterMode 看到的 FLOPs / 实际 FLOPs：{'；'.join(zh)}。")
+    def named(row: dict, code: str) -> str:
+        on = {"en": ("off", "on"), "zh": ("关闭", "打开")}[code][bool(row["mkldnn"])]
+        return f"{row['layer']} with oneDNN {on}" if code == "en" else f"oneDNN {on}时的 {row['layer']}"
+
+    short = [row for row in record.rows if row["torch_flops"] != row["exact_flops"]]
+    right = len(record.rows) - len(short)
+    en = "; ".join(f"{named(row, 'en')}: {row['torch_flops']:,} of {row['exact_flops']:,} FLOPs" for row in short)
+    zh = "；".join(f"{named(row, 'zh')}：{row['exact_flops']:,} 个 FLOPs 中只有 {row['torch_flops']:,} 个" for row in short)
+    if not short:
+        return both(f"FlopCounterMode sees every FLOP in all {right} cases.", f"{right} 种情况下 FlopCounterMode 都一个不漏。")
+    return both(f"FlopCounterMode sees every FLOP in {right} of {len(record.rows)} cases. Not in: {en}.",
+                f"{len(record.rows)} 种情况里，FlopCounterMode 有 {right} 种一个不漏。漏掉的是：{zh}。")
 
 
 def draw_lstm(record: Any, ax: Any) -> None:
@@ -143,41 +154,39 @@ def depthwise(record: Any) -> Text:
     en, zh = [], []
     for row in record.rows:
         time = f"{row['ratio']:.3f} [{row['low']:.3f}, {row['high']:.3f}]"
-        en.append(f"{row['channels']} channels, {row['size']}x{row['size']}: {_share(row)} of the MACs, "
-                  f"{time} of the time")
-        zh.append(f"{row['channels']} 通道，{row['size']}x{row['size']}：MACs 为 {_share(row)}，耗时为 {time}")
-    return both(f"{doubt['en']}Depthwise against dense, one thread. {'; '.join(en)}.",
-                f"{doubt['zh']}深度卷积与普通卷积之比，单线程。{'；'.join(zh)}。")
+        en.append(f"{_share(row)} of the MACs take {time} of the time")
+        zh.append(f"MACs 为 {_share(row)}，耗时为 {time}")
+    return both(f"{doubt['en']}Depthwise against dense, one thread: {'; '.join(en)}.",
+                f"{doubt['zh']}深度卷积与普通卷积之比，单线程：{'；'.join(zh)}。")
 
 
 def group_sweep(record: Any) -> Text:
     if not record.rows:
         return NOTHING
     times = [(row, f"{row['ratio']:.3f} [{row['low']:.3f}, {row['high']:.3f}]") for row in record.rows]
-    en = "; ".join(f"{row['groups']} groups, {_share(row)} of the MACs: {time}" for row, time in times)
-    zh = "；".join(f"{row['groups']} 组，MACs 为 {_share(row)}：{time}" for row, time in times)
+    en = "; ".join(f"{_share(row)} of the MACs, {time}" for row, time in times)
+    zh = "；".join(f"MACs 为 {_share(row)}，{time}" for row, time in times)
     lost = [str(row["groups"]) for row in record.rows if row["low"] > 1]
     more = both(f" Slower than dense in spite of fewer MACs: {', '.join(lost)} groups." if lost else "",
                 f"MACs 更少却比普通卷积慢：{'、'.join(lost)} 组。" if lost else "")
-    return both(f"Time as a share of the dense convolution, one thread. {en}.{more['en']}",
-                f"耗时与普通卷积之比，单线程。{zh}。{more['zh']}")
+    return both(f"Time as a share of the dense convolution's, one thread: {en}.{more['en']}",
+                f"耗时与普通卷积之比，单线程：{zh}。{more['zh']}")
 
 
 def draw_shares(record: Any, ax: Any) -> None:
     """Share of the time against share of the MACs, with intervals; the diagonal is "time = work"."""
     one_size = len({row["size"] for row in record.rows}) == 1
-    for place, row in enumerate(record.rows):
+    for row in record.rows:
         ax.plot([row["macs_ratio"]] * 2, [row["low"], row["high"]], color=DOT, linewidth=3)
         ax.plot(row["macs_ratio"], row["ratio"], "o", color=DOT)
-        label = t(f"{row['groups']} groups", f"{row['groups']} 组")
-        label += "" if one_size else f", {row['size']}x{row['size']}"
-        ax.annotate(label, (row["macs_ratio"], row["ratio"]), xytext=(6, -16 if place % 2 else 6),
-                    textcoords="offset points")
+        label = t(f"{row['groups']} groups", f"{row['groups']} 组") + ("" if one_size else f"\n{row['size']}x{row['size']}")
+        ax.annotate(label, (row["macs_ratio"], row["high"]), xytext=(0, 5), textcoords="offset points", ha="center",
+                    fontsize=9)
     ends = [min(row["macs_ratio"] for row in record.rows), 1.0]
     ax.plot(ends, ends, "--", color="gray", label=t("if MACs were time", "假如 MACs 就是时间"))
     ax.set_xscale("log")
     ax.set_yscale("log")
-    ax.margins(x=0.2)
+    ax.margins(x=0.2, y=0.2)
     ax.set_xlabel(t("share of the dense layer's MACs", "MACs 与普通卷积之比"))
     ax.set_ylabel(t("share of its time", "耗时之比"))
     ax.legend()

@@ -1,4 +1,4 @@
-"""A record as a learner sees it: where it comes from, picture, one sentence, the bets, a table to unfold."""
+"""A record as a learner sees it: where it comes from, one sentence, the bets, the picture, a table to unfold."""
 
 from __future__ import annotations
 
@@ -43,8 +43,11 @@ class Shown:
         self.sentence = pick(self._finding)
         self.bets = tuple(pick(bet) for bet in bets)
 
-    def png(self, dark: bool = False) -> bytes:
-        """The picture as PNG bytes; empty when there is nothing to draw."""
+    def png(self, dark: bool = False, words: bool = True) -> bytes:
+        """The picture as PNG bytes; empty when there is nothing to draw.
+
+        words: with the sentence above it and the bets below, for a picture that stands alone.
+        """
         if not self.record.rows:
             return b""
         from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -55,8 +58,9 @@ class Shown:
             FigureCanvasAgg(figure)
             ax = figure.add_subplot()
             _draw(self.record, self.experiment, ax)
-            figure.suptitle(wrap(pick(self._finding)), x=0.01, ha="left", fontsize=11)
-            if self.bets and _drawable(self.bets):
+            if words:
+                figure.suptitle(wrap(pick(self._finding)), x=0.01, ha="left", fontsize=11)
+            if words and self.bets and _drawable(self.bets):
                 figure.text(0.01, -0.02, wrap("\n".join(self.bets)), ha="left", va="top", fontsize=10,
                             style="italic")
             buffer = io.BytesIO()
@@ -67,9 +71,10 @@ class Shown:
         bets = "".join(f"<li>{html.escape(bet)}</li>" for bet in self.bets)
         return (
             f'<div class="tb-shown"><div><small>{html.escape(self.label)}</small></div>'
+            f'<p style="max-width:760px"><strong>{html.escape(self.sentence)}</strong></p>'
             + (f"<ul>{bets}</ul>" if bets else "")
             + self._pictures()
-            + f"<p><strong>{html.escape(self.sentence)}</strong></p>{_table(self.record)}</div>"
+            + f"{_table(self.record)}</div>"
         )
 
     def _pictures(self) -> str:
@@ -79,7 +84,7 @@ class Shown:
         alt = html.escape(self.sentence, quote=True)
 
         def image(dark: bool) -> str:
-            data = base64.b64encode(self.png(dark)).decode()
+            data = base64.b64encode(self.png(dark, words=False)).decode()
             name, shown = ("tb-dark", "none") if dark else ("tb-light", "block")
             return (f'<img class="{name}" style="display:{shown};max-width:100%;width:760px" alt="{alt}" '
                     f'src="data:image/png;base64,{data}">')
@@ -87,7 +92,7 @@ class Shown:
         return THEME_RULES + image(False) + image(True)
 
     def __str__(self) -> str:
-        return "\n".join([self.label, *self.bets, self.sentence])
+        return "\n".join([self.label, self.sentence, *self.bets])
 
     __repr__ = __str__
 

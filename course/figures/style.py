@@ -17,6 +17,7 @@ DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
 PAPER = {False: "#FFFFFF", True: "#111111"}
 INK = {False: "#222222", True: "#E6E6E6"}
 FAINT = {False: "#C9C9C9", True: "#4A4A4A"}
+GUIDE = {False: "#6B6B6B", True: "#A9A9A9"}
 CJK_FONTS = (
     "Noto Sans CJK SC", "Noto Sans SC", "Source Han Sans SC", "Source Han Sans CN", "Microsoft YaHei",
     "PingFang SC", "Hiragino Sans GB", "Heiti SC", "STHeiti", "SimHei", "WenQuanYi Micro Hei",
@@ -86,7 +87,21 @@ def guide() -> str:
     """The colour of lines that mark a value to compare with, such as 1 on an axis of ratios."""
     import matplotlib
 
-    return "#A9A9A9" if _is_dark(matplotlib.rcParams["axes.facecolor"]) else "#6B6B6B"
+    return GUIDE[_is_dark(matplotlib.rcParams["axes.facecolor"])]
+
+
+def palette(night: bool) -> tuple[str, ...]:
+    """Every colour of one theme; the same place in the other theme's holds its counterpart."""
+    return (*(DARK if night else LIGHT), PAPER[night], INK[night], FAINT[night], GUIDE[night])
+
+
+def ink_on(colour: Any) -> str:
+    """White or nearly black, whichever is easier to read on `colour` (any colour of matplotlib, also "C0")."""
+    from matplotlib.colors import to_rgb
+
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in to_rgb(colour)]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return PAPER[True] if luminance > 0.19 else PAPER[False]  # equal contrast against both at 0.19
 
 
 def _is_dark(colour: Any) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from course.figures.style import MARKERS, colors, faint, guide, style
+from course.figures.own import own_figure
+from course.figures.style import MARKERS, colors, faint, guide
 from course.i18n import t
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def paired_plot(comparison: Comparison, ax: Any = None, dark: bool | None = None
     """
     if ax is None:
         height = 2.3 + 0.75 * len(comparison.pairs)
-        return _own_figure(lambda axes: paired_plot(comparison, axes), height, dark)
+        return own_figure(lambda axes: paired_plot(comparison, axes), (7.0, height), dark)
     pairs, gate = list(comparison.pairs.values()), comparison.gate
     low, high = _window(pairs, gate)
     ax.axvspan(1 - gate, 1 + gate, color=faint(), alpha=0.35, linewidth=0, zorder=0)
@@ -54,7 +55,7 @@ def samples_plot(measurement: Measurement, ax: Any = None, dark: bool | None = N
     a figure of its own (dark: None follows the settings). Returns the Axes.
     """
     if ax is None:
-        return _own_figure(lambda axes: samples_plot(measurement, axes), 3.9, dark)
+        return own_figure(lambda axes: samples_plot(measurement, axes), (7.0, 3.9), dark)
     scale, unit = _unit(measurement.median_ms)
     values = [ms * scale for ms in measurement.samples_ms]
     low, high = _reach(values)
@@ -155,18 +156,3 @@ def _title(ax: Any, sentence: str, width: int = 80) -> None:
     from course.figures.show import wrap
 
     ax.set_title(_literal(wrap(sentence, max(30, width))), loc="left")
-
-
-def _own_figure(draw: Callable[[Any], Any], height: float, dark: bool | None) -> Any:
-    """A new pyplot figure in the style of the course, drawn on by `draw`."""
-    import matplotlib
-    import matplotlib.pyplot as plt
-    from matplotlib.text import Text
-
-    with style(dark):
-        figure, ax = plt.subplots(figsize=(7.0, height), layout="constrained")
-        draw(ax)
-        fonts = list(matplotlib.rcParams["font.sans-serif"])
-        for text in figure.findobj(Text):  # fonts are looked up when the figure is shown, after this block
-            text.set_fontfamily(fonts)
-    return ax

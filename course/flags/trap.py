@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import inspect
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,7 +71,8 @@ class FlagsCall:
             for line, bold in ((line, bool(line[-1])) for line in body))
         heads = "".join(f"<th style='text-align:left' scope='col'>{html.escape(cell)}</th>" for cell in head)
         table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
-        return f"{table}<p>{html.escape(pick(self.text))}</p>"
+        said = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(pick(self.text)))
+        return f"{table}<p>{said}</p>"
 
 
 def explain_flags_call(module: Any, **named: Any) -> FlagsCall:

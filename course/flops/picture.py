@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from course.flops.result import FlopCount, ModuleCount
@@ -41,6 +40,8 @@ def draw(count: FlopCount, ax: Any = None, top: int = 20) -> Any:
     """
     modules = parts(count, top)
     if ax is None:
+        from course.figures.own import own_figure
+
         return own_figure(lambda axes: draw(count, axes, top), (7.0, 1.2 + 0.24 * max(len(modules), 3)))
     from course.figures.style import colors
 
@@ -74,19 +75,3 @@ def _title(modules: list[ModuleCount], total: int) -> str:
         return t("all the work is done in one place", "全部工作都在一处完成")
     return t(f"{few} of {len(modules)} parts hold {held / total:.0%} of the work",
              f"{len(modules)} 个部分中，{few} 个占了工作量的 {held / total:.0%}")
-
-
-def own_figure(fill: Callable[[Any], Any], size: tuple[float, float]) -> Any:
-    """A figure in the course's style, filled by `fill(ax)`; width and height in inches. Returns the Axes."""
-    import matplotlib
-    import matplotlib.pyplot as plt
-
-    from course.figures.style import style
-
-    with style():
-        figure, ax = plt.subplots(figsize=size, layout="constrained")
-        fill(ax)
-        fonts = list(matplotlib.rcParams["font.sans-serif"])
-        for text in figure.findobj(matplotlib.text.Text):  # fonts are looked up when shown, after this block
-            text.set_fontfamily(fonts)
-    return ax

@@ -23,7 +23,7 @@ def draw(points: Sequence[Layer], roof: Peaks, title: str, ax: Any = None) -> An
     Without `ax` a figure of its own, light or dark as the settings are. Returns the Axes.
     """
     if ax is None:
-        from course.flops.picture import own_figure
+        from course.figures.own import own_figure
 
         return own_figure(lambda axes: draw(points, roof, title, axes), (7.4, 5.0))
     from matplotlib.transforms import ScaledTranslation

@@ -45,8 +45,8 @@ class _Seen:
 
 
 def place(model: nn.Module, *inputs: Any, peaks: Peaks | None = None, max_time: float = MAX_TIME,
-          cache: str = "hot") -> Roofline:
-    """Place `model(*inputs)` and each of its layers under the machine's roof.
+          cache: str = "hot", **kwargs: Any) -> Roofline:
+    """Place `model(*inputs, **kwargs)` and each of its layers under the machine's roof.
 
     For each layer (a module without children, or one that does the work of its children itself, such as
     nn.MultiheadAttention): FLOPs (course.flops), bytes moved at least, FLOPs a byte, measured time, achieved
@@ -59,20 +59,21 @@ def place(model: nn.Module, *inputs: Any, peaks: Peaks | None = None, max_time: 
     returns the layers measured so far.
     Raises RooflineError, in words, for anything that cannot be placed.
     """
-    model = asked.checked(model, inputs)
+    given = (*inputs, *kwargs.values())
+    model = asked.checked(model, given)
     guard.require_positive(max_time=max_time)
-    device = asked.where(model, inputs)
+    device = asked.where(model, given)
     try:
-        counted = count(model, *inputs)
+        counted = count(model, *inputs, **kwargs)
     except CountError as error:
         if is_out_of_memory(error):
             raise too_little_memory(device) from error
         raise RooflineError(str(error)) from error
-    clock, dtype = clock_for(device, cache=cache), asked.dtype(model, inputs)
+    clock, dtype = clock_for(device, cache=cache), asked.dtype(model, given)
     roof = _peaks_now(device, dtype) if peaks is None else peaks
     notes = asked.mismatch(roof, device, dtype)
     with asked.in_words(device):
-        run = _Run(model, inputs, counted, device, max_time, clock)
+        run = _Run(model, inputs, kwargs, counted, device, max_time, clock)
         run.go()
     return run.result(roof, notes)
 
@@ -101,9 +102,9 @@ def _units(model: nn.Module, counted: FlopCount) -> list[_Seen]:
 class _Run:
     """One placing while it is under way."""
 
-    def __init__(self, model: nn.Module, inputs: tuple[Any, ...], counted: FlopCount, device: str,
-                 max_time: float, clock: Clock) -> None:
-        self.model, self.inputs, self.counted, self.device = model, inputs, counted, device
+    def __init__(self, model: nn.Module, inputs: tuple[Any, ...], kwargs: dict[str, Any], counted: FlopCount,
+                 device: str, max_time: float, clock: Clock) -> None:
+        self.model, self.asked, self.counted, self.device = model, (inputs, kwargs), counted, device
         self.max_time, self.clock = max_time, clock
         self.units = _units(model, counted)
         calls = {node.name: node.calls for _, node in counted.by_module.walk()}
@@ -117,13 +118,13 @@ class _Run:
         bar = progress(self.max_time, t("placing the layers", "逐层测量"))
         try:
             with _nothing_left(self.model, self.device), torch.no_grad(), interrupts_propagate():
-                copies = tree_map(lambda x: x.clone() if isinstance(x, torch.Tensor) else x, self.inputs)
+                args, kwargs = _copied(self.asked)
                 part = WHOLE_SHARE * self.max_time
-                self.whole_ms = self._time(lambda: self.model(*copies), part)
+                self.whole_ms = self._time(lambda: self.model(*args, **kwargs), part)
                 bar.update(part)
+                args, kwargs = _copied(self.asked)
                 with self._hooks(bar):
-                    self.model(*tree_map(lambda x: x.clone() if isinstance(x, torch.Tensor) else x,
-                                         self.inputs))
+                    self.model(*args, **kwargs)
         except KeyboardInterrupt:
             if not (self.order and guard.swallow_interrupt(True)):
                 raise
@@ -156,8 +157,7 @@ class _Run:
             written = versions.pop() != [x._version for x in _versioned(args, kwargs)]
             traffic = moved(module, tensors((args, kwargs)), output, written)
             if written:  # timing repeats the call: the values of this forward must not be written again
-                args, kwargs = tree_map(lambda x: x.clone() if isinstance(x, torch.Tensor) else x,
-                                        (args, kwargs))
+                args, kwargs = _copied((args, kwargs))
             spent = self._time(lambda: module.forward(*args, **kwargs), self.each_s)
             unit.moved, unit.time_ms, unit.calls = unit.moved + traffic, unit.time_ms + spent, unit.calls + 1
             if unit.calls == 1:
@@ -197,6 +197,11 @@ class _Run:
             notes.append(t(f"FLOPs are a lower bound: no formula for {names}.",
                            f"FLOPs 只是下界：没有以下算子的公式：{names}。"))
         return notes
+
+
+def _copied(arguments: Any) -> Any:
+    """The same arguments with every tensor cloned."""
+    return tree_map(lambda x: x.clone() if isinstance(x, torch.Tensor) else x, arguments)
 
 
 def _versioned(args: Any, kwargs: Any) -> list[torch.Tensor]:

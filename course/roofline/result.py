@@ -147,7 +147,7 @@ class Roofline:
 
 def _table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     """An HTML table: words to the left, figures to the right, in the notebook's own colours."""
-    right = 'style="text-align:right;font-variant-numeric:tabular-nums"'
+    right = 'style="text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums"'
     head = "".join(f'<th scope="col">{html.escape(cell)}</th>' for cell in header)
     body = "".join(
         f'<tr><th scope="row" style="text-align:left;font-weight:normal">{html.escape(line[0])}</th>'

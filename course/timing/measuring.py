@@ -173,6 +173,8 @@ class _Run:
             ))
         interval = stats.median_interval(samples)
         quality = stats.quality(samples, interval)
+        if stats.drift(samples) and stats.drift(self.ratios or samples):  # beside a yardstick a slow minute is no drift
+            quality = "drifting"
         if self.busy > PARALLEL and self.clock.device == "cpu" and quality in ("noisy", "bimodal"):
             self.notes.append(crowded_note(self.busy))
         overhead = overhead_ns(self.clock, self.calls)

@@ -31,7 +31,8 @@ def verdict_word(verdict: str) -> str:
 def quality_word(quality: str) -> str:
     """A quality in the learner's language."""
     return {"stable": t("stable", "稳定"), "bimodal": t("bimodal: two speeds", "双峰：有两种速度"),
-            "noisy": t("noisy", "噪声大"), "few": t("too few samples", "样本太少")}[quality]
+            "noisy": t("noisy", "噪声大"), "few": t("too few samples", "样本太少"),
+            "drifting": t("drifting", "一路漂移")}[quality]
 
 
 def table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:

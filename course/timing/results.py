@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from course.i18n import t
+from course.timing import stats
 from course.timing.render import (
     card,
     format_ms,
@@ -18,7 +19,7 @@ from course.timing.render import (
 )
 
 VERDICTS = ("faster", "slower", "same", "undecided")
-QUALITIES = ("stable", "bimodal", "noisy", "few")
+QUALITIES = ("stable", "bimodal", "noisy", "drifting", "few")
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Measurement:
     median_ms, p10_ms (10th percentile), low_ms..high_ms (95 % interval of the median within this run; a
     later run may differ by far more), samples_ms (one per block of `calls_per_sample` calls), first_call_ms
     (apart from the rest), relative (time / time of the interleaved calibration op `calibration`, or None),
-    quality (stable | bimodal | noisy | few), overhead_ns (the timer's own, a call; not subtracted),
+    quality (stable | bimodal | noisy | drifting | few), overhead_ns (the timer's own, a call; not subtracted),
     device, clock (wall | events), cache (hot | cold), threads (torch may use), busy_threads (of this process at
     work while it ran; 1.0 for work in one thread), warmup_calls, warm (two block medians agreed
     within 2 %), complete (False after an interrupt), notes (sentences in the learner's language).
@@ -99,7 +100,23 @@ class Measurement:
         return samples_plot(self, ax, dark)
 
     def sentence(self) -> str:
-        """First call and steady state in one sentence."""
+        """First call and steady state in one sentence; of a time that climbs or falls, a second one."""
+        return self._steady() + (self._drift() if self.quality == "drifting" else "")
+
+    def _drift(self) -> str:
+        quarter = max(1, len(self.samples_ms) // 4)
+        first, last = (stats.median(part) for part in (self.samples_ms[:quarter], self.samples_ms[-quarter:]))
+        if last > first:
+            return t(f" It climbed from {format_ms(first)} to {format_ms(last)} while it was measured, so the median means "
+                     "little: does each call leave something behind, such as a longer list?",
+                     f"测量期间它从 {format_ms(first)} 一路涨到 {format_ms(last)}，中位数没有多大意义：是不是每次调用都留下了什么，"
+                     "比如越来越长的列表？")
+        return t(f" It fell from {format_ms(first)} to {format_ms(last)} while it was measured, so the median means little: "
+                 "it was not warm yet, or finds more done each time. Give it more max_time.",
+                 f"测量期间它从 {format_ms(first)} 一路降到 {format_ms(last)}，中位数没有多大意义：可能还没预热好，或者一次比一次省事。"
+                 "请调大 max_time。")
+
+    def _steady(self) -> str:
         return t(
             f"{self.name}: first call {format_ms(self.first_call_ms)}, then {format_ms(self.median_ms)} "
             f"({format_ms(self.low_ms)} to {format_ms(self.high_ms)}), {quality_word(self.quality)}.",

@@ -148,6 +148,24 @@ def quality(values: Sequence[float], interval: Interval) -> str:
     return "noisy" if wide or spread(values) > 0.10 else "stable"
 
 
+def drift(values: Sequence[float], least: float = 0.2) -> float | None:
+    """How many times the first quarter's median the last quarter's is, for values that climb or fall throughout.
+
+    None unless the medians of the quarters go one way, end more than `least` apart, and the bulk (10 to 90 %) of the
+    first and of the last quarter do not touch. Fewer than 24 values never drift.
+    """
+    count = len(values)
+    if count < 24:
+        return None
+    quarters = [values[at * count // 4 : (at + 1) * count // 4] for at in range(4)]
+    middles = [median(quarter) for quarter in quarters]
+    first, last = (quarters[0], quarters[3]) if middles[3] > middles[0] else (quarters[3], quarters[0])
+    one_way = middles in (sorted(middles), sorted(middles, reverse=True))
+    if not one_way or median(last) <= (1 + least) * median(first) or quantile(first, 0.9) >= quantile(last, 0.1):
+        return None
+    return middles[3] / middles[0]
+
+
 def _two_groups(values: Sequence[float], share: float = 0.15, gap: float = 0.03,
                 clarity: float = 5.0) -> bool:
     """Whether the best split into two groups leaves them far apart, measured in their own widths.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from course.experiments import base
 from course.figures import show
-from course.i18n import both, pick, t
+from course.i18n import LANGUAGES, Text, both, pick, t
 from course.quiz.items import Item
 from course.quiz.marking import Response
 from course.quiz.rich import plain
@@ -15,7 +15,7 @@ from course.quiz.session import bet_of, response_of, settle
 from course.records import Record
 from course.verbs import state
 from course.verbs.say import in_words, present, say, say_verdict
-from course.verdict import inconclusive
+from course.verdict import Verdict, inconclusive
 
 
 class Observed(Record):
@@ -133,12 +133,15 @@ def _settle(item: Item, winner: str | float | None, evidence: str) -> None:
     if winner is None:
         verdict = inconclusive(both(f'This run does not settle it. To try again, run `observe("{item.experiment}")`.',
                                     f'这次运行分不出输赢。想再试一次，请运行 `observe("{item.experiment}")`。'))
+    else:
+        verdict = dataclasses.replace(verdict, messages=tuple(_reasons(item, verdict, bet.options[:1], winner)))
     say_verdict(verdict, t("your bet", "你的赌注"))
-    if winner is None:
-        return
+
+
+def _reasons(item: Item, verdict: Verdict, bet: Sequence[str], winner: str | float) -> Iterator[Text]:
+    """Why it came out so: for the option bet on and for the one that came out; for a number also how far off."""
     if item.slider:
-        say(pick(item.slider.why))
+        yield from (*verdict.messages, item.slider.why)
         return
-    shown = [item.option(option) for option in dict.fromkeys([bet.options[0], winner])]
-    for option in shown:
-        say(f"**{pick(option.text)}** {pick(option.why)}")
+    for option in map(item.option, dict.fromkeys([*bet, winner])):
+        yield {code: f"**{pick(option.text, code)}** {pick(option.why, code)}" for code in LANGUAGES}

@@ -61,9 +61,7 @@ picture
 # %%
 # en: Ask the map about any switch: change the name and run again.
 # zh: 向地图打听任何一个开关：换个名字再运行。
-from course.i18n import pick
-
-print(pick(flags.describe("cudnn.benchmark")))
+flags.describe("mkldnn.enabled")
 # %%
 review("01-query-or-switch", "01-none-of-four", "01-available-means")
 # %% [markdown] en

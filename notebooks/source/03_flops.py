@@ -34,11 +34,11 @@ predict("03-bet-vgg")
 # %%
 vgg = observe("03-vgg16-counters")
 # %%
-from course.i18n import t
+from course.figures import differences
 
-for row in vgg.rows if vgg else []:
-    if row["part"] == "reason":
-        print(f"{row['tool']:16}{row['macs']:+12,}  {t(row['reason_en'], row['reason_zh'])}")
+# en: in MACs, each tool beside the counter of this course
+# zh: 以 MACs 计，各工具与本课程的统计工具相比
+display(differences(vgg))
 explain("03-why-differ")
 # %% [markdown] en
 # ## Three words that sound alike
@@ -232,13 +232,14 @@ explain("03-roof-why")
 #
 # 一个点就是一层，点越大耗时越多。拐点左边，压在头上的是内存这段屋顶，算得再快也抬不高它。如果有份额超过 100%，表格下面的文字会说明可能的原因。
 # %%
+from course import flags
 from course.models import mobilenet_v2
 from course.roofline import place
 
-# en: one thread, as under the roof above
-# zh: 单线程，和上面的屋顶一致
-torch.set_num_threads(1)
-placed = place(mobilenet_v2().eval(), torch.randn(1, 3, 224, 224), max_time=4)
+# en: one thread, as under the roof above; put back afterwards
+# zh: 单线程，和上面的屋顶一致；用完恢复
+with flags.using({"torch.num_threads": 1}):
+    placed = place(mobilenet_v2().eval(), torch.randn(1, 3, 224, 224), max_time=4)
 placed.picture()
 placed
 # %% [markdown] en

@@ -132,7 +132,24 @@ def test_typical_attempts_get_the_verdict_they_deserve(exercise_id, source, stat
 ])
 def test_make_it_lose_rests_on_the_interval(low, high, rounds, state):
     pair = SimpleNamespace(ratio=(low + high) / 2, low=low, high=high, ratios=(1.0,) * rounds)
-    assert judge(all_exercises()["01-make-it-lose"], SimpleNamespace(pairs={"asked": pair})).state == state
+    found = SimpleNamespace(pairs={"asked": pair}, baseline="plain", medians_ms={"plain": 20.0})
+    assert judge(all_exercises()["01-make-it-lose"], found).state == state
+
+
+def test_the_price_of_the_with_line_alone_does_not_make_the_advice_lose():
+    pair = SimpleNamespace(ratio=6.3, low=6.2, high=6.6, ratios=(6.3,) * 40)  # x + x, which no switch reaches
+    found = SimpleNamespace(pairs={"asked": pair}, baseline="plain", medians_ms={"plain": 0.001})
+    verdict = judge(all_exercises()["01-make-it-lose"], found)
+    assert verdict.state == "incorrect" and "`with` line" in verdict.messages[0]["en"]
+
+
+@pytest.mark.parametrize(("exercise_id", "source", "words"), [
+    ("01-only", ONLY.format(old="inside = module.flags(**changes)", body="with inside:\n        yield"), "trap above"),
+    ("01-find-typos", "def find_typos(lines, known):\n    return lines[0]", "list of names"),
+])
+def test_a_typical_detour_is_named(exercise_id, source, words):
+    exercise = all_exercises()[exercise_id]
+    assert words in judge(exercise, run_source(source, exercise.name)).messages[0]["en"]
 
 
 def test_every_exercise_is_complete():

@@ -1,0 +1,108 @@
+"""A figure of its own for a picture: pyplot's, and in a notebook light or dark with the page around it."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import html
+import io
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any
+
+from course.figures.show import THEME_RULES
+from course.figures.style import palette, style
+
+PARTS = ("color", "facecolor", "edgecolor", "markerfacecolor", "markeredgecolor")
+
+
+def own_figure(fill: Callable[[Any], Any], size: tuple[float, float], dark: bool | None = None) -> Any:
+    """A figure in the course's style, filled by `fill(ax)`; width and height in inches. Returns the Axes.
+
+    A notebook shows it light on a light page and dark on a dark one; saved, it is light, or as `dark` or the
+    settings in force say. With `dark` given it is shown as it is saved.
+    """
+    import matplotlib
+    import matplotlib.pyplot as plt
+    from matplotlib.text import Text
+
+    with style(dark) as night:
+        kind = {} if dark is not None else {"FigureClass": _two_grounds(), "night": night}
+        figure, ax = plt.subplots(figsize=size, layout="constrained", **kind)
+        fill(ax)
+        fonts = list(matplotlib.rcParams["font.sans-serif"])
+        for text in figure.findobj(Text):  # fonts are looked up when the figure is shown, after this block
+            text.set_fontfamily(fonts)
+    return ax
+
+
+@lru_cache(maxsize=1)
+def _two_grounds() -> type:
+    """The class of such figures; made here, because matplotlib is loaded only when something is drawn."""
+    from matplotlib.figure import Figure
+
+    class TwoGrounds(Figure):
+        """Its HTML holds both pictures, and the page's theme picks; as PNG, PDF, ... it is an ordinary figure."""
+
+        def __init__(self, *args: Any, night: bool = False, **settings: Any) -> None:
+            super().__init__(*args, **settings)
+            self.night = night
+
+        def _repr_html_(self) -> str:
+            titles = [ax.get_title(loc="left") for ax in self.axes]
+            alt = html.escape(" ".join(filter(None, titles)).replace("\\$", "$"), quote=True)
+            pictures = {self.night: _png(self)}
+            with repainted(self, self.night):
+                pictures[not self.night] = _png(self)
+            images = "".join(
+                f'<img class="{name}" style="display:{shown};max-width:100%;width:{self.get_figwidth() * 104:.0f}px" '
+                f'alt="{alt}" src="data:image/png;base64,{pictures[night]}">'
+                for night, name, shown in ((False, "tb-light", "block"), (True, "tb-dark", "none")))
+            return f'<div class="tb-shown">{THEME_RULES}{images}</div>'
+
+    return TwoGrounds
+
+
+def _png(figure: Any) -> str:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=130, bbox_inches="tight", pad_inches=0.12, facecolor=figure.get_facecolor())
+    return base64.b64encode(buffer.getvalue()).decode()
+
+
+@contextlib.contextmanager
+def repainted(figure: Any, night: bool) -> Iterator[None]:
+    """`figure` with every colour of the course taken from the other theme, for one `with` block.
+
+    night: the theme it is painted in. Other colours, and whatever a learner has added, stay as they are.
+    """
+    from matplotlib.colors import to_hex
+
+    other = {to_hex(old): new for old, new in zip(palette(night), palette(not night), strict=True)}
+    undo = [change for artist in _artists(figure) for part in PARTS for change in _change(artist, part, other)]
+    try:
+        yield
+    finally:
+        for set_back, value in reversed(undo):
+            set_back(value)
+
+
+def _artists(figure: Any) -> Iterator[Any]:
+    for artist in figure.findobj():
+        yield artist
+        if getattr(artist, "arrow_patch", None) is not None:  # of an annotation; not among its children
+            yield artist.arrow_patch
+
+
+def _change(artist: Any, part: str, other: dict[str, str]) -> Iterator[tuple[Callable[[Any], Any], Any]]:
+    """Repaint one part of one artist; gives how to undo that, if anything was done."""
+    from matplotlib.colors import to_hex, to_rgba, to_rgba_array
+
+    get, put = getattr(artist, f"get_{part}", None), getattr(artist, f"set_{part}", None)
+    if get is None or put is None:
+        return
+    before = get()
+    rows = to_rgba_array(before)
+    after = [(*to_rgba(other.get(to_hex(row), row))[:3], row[3]) for row in rows]
+    if [to_hex(row) for row in after] != [to_hex(row) for row in rows]:
+        put(after[0] if len(after) == 1 else after)
+        yield put, before
