@@ -14,6 +14,7 @@ from course.quiz import (
     Response,
     answer,
     bet,
+    card_text,
     lint_items,
     mark_bet,
     parse_item,
@@ -22,10 +23,12 @@ from course.quiz import (
     settle,
     settled_of,
 )
-from course.quiz.card_order import pairs
+from course.quiz.anki import front
 from course.quiz.drawing import place_on, plot_svg, short
+from course.quiz.offline import item_data
 from course.quiz.progress import summary
 from course.quiz.reporting import decades
+from course.quiz.wording import option_words, pairs
 from tests import quiz_items as q
 
 
@@ -262,3 +265,17 @@ def test_letters_typed_choose_at_once(bank, log, item_id, typed, chosen):
     assert card.input.letters.field.disabled and log.entries()[-1].options == ("b",)
     card.buttons[2].click()
     assert card.input.letters.field.value == "" and not card.input.letters.field.disabled
+
+
+def test_every_face_says_which_two_lines_exclude_each_other(bank):
+    item = bank[q.ORDER["id"]]
+    group = next(group for group in pairs(item) if len(group) == 2)
+    shown = card_text(item)
+    first, second = (f"  {one}) {option_words(item.option(one))}" for one in group)
+    assert f"Only one of these two:\n{first}\n{second}\n" in shown + "\n"
+    assert "Only one of these two:" in front(item) and front(item).count("<ul") == 1
+    assert group in item_data(item)["groups"]
+
+
+def test_a_line_of_code_keeps_its_indentation_in_text():
+    assert "  b)     torch.backends.mkldnn.enabled = old" in card_text(Bank()["01-safe-block"])

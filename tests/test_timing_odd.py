@@ -10,6 +10,7 @@ import pytest
 
 from course.i18n import set_language
 from course.timing import TimingError, compare, interrupts_propagate, measure
+from course.timing.results import Paired
 from tests.timing_clocks import NoisyClock, costing
 
 
@@ -27,7 +28,7 @@ async def coroutine():
 @pytest.mark.parametrize("f, words", [
     (3.0, "float, not a function"), ("mod:f", "fresh_process"), (lambda x: x, "needs arguments"),
     (fails, "fails raised ZeroDivisionError"), (lambda: (i for i in "ab"), "generator"),
-    (coroutine, "coroutine"), (lambda: map(print, "ab"), "only created a map"),
+    (coroutine, "coroutine"), (lambda: map(print, "ab"), "only created a map"), (lambda: zip("ab"), "only created a zip"),
     (lambda: POOL.submit(int), r"f().result()"),
 ])
 @pytest.mark.parametrize("code", ["en", "zh"])
@@ -125,3 +126,13 @@ def test_an_interrupt_before_anything_was_measured_is_a_sentence():
         with pytest.raises(KeyboardInterrupt) as caught, interrupts_propagate():
             attempt()
         assert type(caught.value) is KeyboardInterrupt
+
+
+@pytest.mark.parametrize("language, words", [("en", "undecided, 5 rounds are too few"), ("zh", "未定，只测了 5 轮")])
+def test_a_clear_ratio_of_too_few_rounds_is_not_called_wide(language, words):
+    set_language(language)
+    try:
+        pair = Paired("b", "a", 0.0043, 0.000001, 0.0043, 0.94, "undecided", (0.0043,) * 5, 0.02)
+        assert words in pair.sentence() and "%" not in pair.sentence()
+    finally:
+        set_language("en")

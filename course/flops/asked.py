@@ -203,7 +203,8 @@ def _next_step(memory: bool, inputs: tuple[Any, ...], meta: bool, training: bool
 def _spot(error: BaseException, places: Mapping[int, Any]) -> str:
     """The innermost module whose forward was running."""
     spot = ""
-    for frame, _ in traceback.walk_tb(error.__traceback__):
+    below = error.__traceback__ and error.__traceback__.tb_next  # f_locals of our own frame would hold the error itself
+    for frame, _ in traceback.walk_tb(below):
         owner = frame.f_locals.get("self")
         if isinstance(owner, nn.Module) and id(owner) in places:
             name = places[id(owner)].name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import io
 import sys
 import warnings
@@ -17,6 +18,7 @@ from course import flags
 from course.flops.asked import CountError, callable_of, no_gradient, ran, stopped
 from course.flops.grounds import FakeGround, MetaGround, RealGround, remembering, swapped
 from course.flops.mode import CountingMode
+from course.flops.outside import Outside
 from course.flops.reach import kind, loose_tensors, modules_of, objects_behind, roots, without_data
 from course.flops.restore import functions_kept, modules_kept, process_kept
 from course.flops.result import FlopCount
@@ -30,7 +32,8 @@ def count(model: Any = None, *inputs: Any, training: bool = False, **kwargs: Any
     model: an nn.Module or any callable that works on tensors. inputs, kwargs: what it is called with, batch
     included; values do not matter unless its control flow looks at them. The model runs in the mode it is in
     (`model.train()` or `model.eval()`), and nothing stays behind: no buffer, hook, flag, gradient, moved random
-    generator or grown cache among the inputs, also after an exception. What it prints appears once.
+    generator or grown cache among the inputs, no tensor without data in a cache outside (functools.lru_cache is
+    emptied if it took one), also after an exception. What it prints appears once.
 
     Convention: one MAC = one multiply feeding one accumulate in a contraction; FLOPs = 2 x MACs; norms,
     activations, pooling, bias, softmax count 0; padding taps counted; transposed convolution by input
@@ -46,6 +49,9 @@ def count(model: Any = None, *inputs: Any, training: bool = False, **kwargs: Any
     modules = modules_of(model)
 
     def step(ground: Any) -> FlopCount:
+        return contextvars.copy_context().run(kept_step, ground)  # what the forward sets there is gone with it
+
+    def kept_step(ground: Any) -> FlopCount:
         with process_kept(), modules_kept(modules, held, inputs, kwargs), _gradients_kept(modules, loose_tensors(model)):
             return attempt(model, modules, inputs, kwargs, training, ground)
 
@@ -54,14 +60,18 @@ def count(model: Any = None, *inputs: Any, training: bool = False, **kwargs: Any
     with flags.preserved(), functions_kept(), nothing_compiled():
         if shapes_only:
             return step(MetaGround())
-        for ground in (MetaGround, FakeGround):
-            with contextlib.suppress(Exception), _quiet() as said:
-                found = step(ground())
-                break
-        else:
-            return step(RealGround())
-    print(said.getvalue(), end="")
-    return found
+        around = Outside(modules, model)
+        for ground in (MetaGround(), FakeGround()):
+            found = None
+            try:
+                with contextlib.suppress(Exception), _quiet() as said:
+                    found = step(ground)
+            finally:
+                around.put_back(ground.made)
+            if found is not None:
+                print(said.getvalue(), end="")
+                return found
+        return step(RealGround())
 
 
 def attempt(
@@ -96,9 +106,12 @@ def attempt(
             raise
         except Exception as error:
             raise stopped(error, places, inputs, without_data(modules, inputs, kwargs), training) from error
-        broken = mode.broken or ground.refused
+        finally:
+            broken = mode.broken or ground.refused
+            broken = None if broken is None else f"{type(broken).__name__}: {broken}"
+            mode.broken = ground.refused = None  # their tracebacks hold stand-ins
         if broken is not None and ground.name != "real":
-            raise CountError(str(broken)) from broken
+            raise CountError(broken)
     return FlopCount(
         macs=root.macs,
         params=all_parameters(modules),
@@ -118,7 +131,7 @@ def _placed(stack: contextlib.ExitStack, ground: Any, modules: list[nn.Module], 
     if ground.name == "real" and any(isinstance(module, torch.jit.ScriptModule) for module in modules):
         stack.enter_context(_gradients_kept(modules))  # a TorchScript module keeps its own tensors
         return arguments
-    stand_in = remembering(ground.stand_in)
+    stand_in = remembering(ground)
     stack.enter_context(swapped(modules, stand_in))
     return tree_map(lambda leaf: stand_in(leaf) if isinstance(leaf, torch.Tensor) else leaf, arguments)
 

@@ -29,7 +29,7 @@ _EXITS = {
 }
 """Calls through which floating-point data leaves torch, where nobody can count what is done with it."""
 
-_TAKING = ("data_ptr", "numpy", "tolist", "__array__", "__dlpack__", "__repr__")
+_TAKING = ("data_ptr", "numpy", "tolist", "__array__", "__dlpack__", "__repr__", "__reduce_ex__")  # the last: pickle
 
 _TOLD: dict[str, Callable[[torch.device], Any]] = {
     "device": lambda device: device,

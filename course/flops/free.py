@@ -1,6 +1,6 @@
 """Which operators certainly contain no contraction, and therefore count no MACs.
 
-Four proofs, tried in turn: torch itself tags the operator as pointwise; it is a view; it is a
+Four proofs, tried in turn: torch itself tags the operator (or its twin in aten) as pointwise; it is a view; it is a
 factory of torch that reads no tensor; or it is on the audited list below (copies, reductions,
 pooling, norms, softmax, losses, indexing, sorting, sampling, interpolation, random numbers).
 Everything else is unknown: FFTs, linear solvers, custom kernels. Interpolation and normalisation
@@ -165,10 +165,17 @@ def reads_tensor(func: Any) -> bool:
     return any("Tensor" in str(argument.type) for argument in func._schema.arguments)
 
 
+def _is_twin(name: str) -> bool:
+    """Whether it is a primitive (forward-mode derivatives use some) named as an element operation of aten."""
+    space, _, short = name.partition("::")
+    packet = getattr(torch.ops.aten, short, None) if space == "prims" else None
+    return packet is not None and any(torch.Tag.pointwise in getattr(packet, one).tags for one in packet.overloads())
+
+
 def is_free(func: Any) -> bool:
     """Whether the operator (an OpOverload) provably holds no contraction."""
     name = func._schema.name
-    if torch.Tag.pointwise in func.tags or _listed(name):
+    if torch.Tag.pointwise in func.tags or _listed(name) or _is_twin(name):
         return True
     if not name.startswith(("aten::", "prim::", "prims::")):
         return False

@@ -21,6 +21,7 @@ from torch.utils._pytree import tree_map
 
 from course.flops.disguise import Leaving, NotHere, data_kept, disguised, is_meta
 from course.flops.formulas import tensors_in
+from course.flops.outside import Made
 from course.flops.restore import WriteGuard
 from course.flops.shapes import output_of
 from course.flops.tally import Tally
@@ -76,6 +77,7 @@ class RealGround:
 
     def __init__(self) -> None:
         self.guard = WriteGuard()
+        self.made = Made()
         self.refused: NotHere | None = None
         """The first time the forward asked for what this ground does not have; it may swallow the exception."""
 
@@ -240,13 +242,14 @@ def swapped(modules: list[nn.Module], stand_in: Callable[[torch.Tensor], torch.T
             place[name] = value
 
 
-def remembering(stand_in: Callable[[torch.Tensor], torch.Tensor]) -> Callable[[torch.Tensor], torch.Tensor]:
-    """`stand_in` with a memory: the same tensor always gets the same stand-in, with its attributes."""
+def remembering(ground: RealGround) -> Callable[[torch.Tensor], torch.Tensor]:
+    """The stand-ins of a ground, with a memory: the same tensor always gets the same one, with its attributes."""
     given: dict[int, torch.Tensor] = {}
 
     def remembered(tensor: torch.Tensor) -> torch.Tensor:
         if id(tensor) not in given:
-            given[id(tensor)] = stand_in(tensor)
+            given[id(tensor)] = ground.stand_in(tensor)
+            ground.made.note(given[id(tensor)])
             if not _has_operators(tensor):
                 vars(given[id(tensor)]).update(vars(tensor))  # what the model has noted on it
         return given[id(tensor)]

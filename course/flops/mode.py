@@ -12,6 +12,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from course.flops.disguise import NotHere
 from course.flops.formulas import FORMULAS, Formula, from_torch_registry, tensors_in
 from course.flops.free import is_free, moves_only
+from course.flops.outside import Made
 from course.flops.tally import Tally
 
 PRODUCTS = (torch.ops.aten.mul, torch.ops.aten.mul_)
@@ -24,6 +25,7 @@ class Ground(Protocol):
     """Where operators run: on shapes alone, on fake tensors, or for real."""
 
     name: str
+    made: Made
 
     def run(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The output of the operator on this ground."""
@@ -97,6 +99,8 @@ class CountingMode(TorchDispatchMode):
                 return out
             kind = UNKNOWN
         out = self._guarded(lambda: self.ground.run(func, args, kwargs))
+        if self.ground.name != "real":
+            self.ground.made.note(out)
         if kind == COUNTED:
             self._contraction(func, formula, out, args, kwargs)
         elif kind == ELEMENTS:

@@ -24,10 +24,22 @@ ENOUGH = 20_000
 """Objects looked at in one walk."""
 
 
+def is_own(space: Any) -> bool:
+    """Whether a file, by the name it is imported under, is somebody's own."""
+    return isinstance(space, str) and space.partition(".")[0] not in _FOREIGN
+
+
+def contents(container: Any) -> Any:
+    """A plain copy of a container, for whatever class of its own it has."""
+    if isinstance(container, dict):
+        return dict.copy(container)
+    return set(container) if isinstance(container, set) else list(container)
+
+
 def _own(value: Any) -> bool:
     """Whether it is an object or a function of somebody's own code."""
-    space = getattr(value if isinstance(value, types.FunctionType) else type(value), "__module__", None) or ""
-    return space.partition(".")[0] not in _FOREIGN or space.startswith(_TRAINING)
+    space = getattr(value if isinstance(value, types.FunctionType) else type(value), "__module__", None)
+    return is_own(space) or isinstance(space, str) and space.startswith(_TRAINING)
 
 
 def is_object(value: Any) -> bool:
@@ -56,7 +68,7 @@ def _of_function(function: types.FunctionType) -> list[Any]:
 def inside(value: Any) -> list[Any]:
     """What can be reached from a value in one step."""
     if isinstance(value, dict):
-        return list(value.values())
+        return list(dict.values(value))  # a class of its own may load something when asked
     if isinstance(value, (list, tuple, set, frozenset, deque)):
         return list(value)
     if isinstance(value, functools.partial):
@@ -68,7 +80,8 @@ def inside(value: Any) -> list[Any]:
     return list(vars(value).values()) if isinstance(value, nn.Module) or is_object(value) else []
 
 
-def walk(start: Iterable[Any], into: Callable[[Any], bool], enough: int = ENOUGH) -> Iterator[Any]:
+def walk(start: Iterable[Any], into: Callable[[Any], bool], enough: int = ENOUGH,
+         look: Callable[[Any], list[Any]] = inside) -> Iterator[Any]:
     """What can be reached, nearest first, each once, at most `enough`; `into` says what to look inside."""
     seen: dict[int, Any] = {}
     waiting = deque(start)
@@ -79,7 +92,7 @@ def walk(start: Iterable[Any], into: Callable[[Any], bool], enough: int = ENOUGH
         seen[id(value)] = value
         yield value
         if into(value):
-            waiting.extend(inside(value))
+            waiting.extend(look(value))
 
 
 def _package(value: Any) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from course.flops.reach import CONTAINERS, ENOUGH, is_object, walk
+from course.flops.reach import CONTAINERS, ENOUGH, contents, is_object, walk
 
 
 def _refill(container: Any, contents: Any) -> None:
@@ -34,7 +34,7 @@ def _same(now: Any, before: Any) -> bool:
         return False
     if isinstance(now, dict):
         return all(a is b for a, b in zip(now, before, strict=True)) and all(
-            a is b for a, b in zip(now.values(), before.values(), strict=True)
+            a is b for a, b in zip(dict.values(now), before.values(), strict=True)
         )
     if isinstance(now, set):
         return now == before
@@ -48,7 +48,7 @@ def modules_kept(modules: Iterable[nn.Module], *others: Any) -> Iterator[None]:
     of_modules = 100 * len(start)  # each holds a dozen containers; none may be left out
     for value in walk(start, lambda value: not isinstance(value, (FunctionType, MethodType)), ENOUGH + of_modules):
         if isinstance(value, CONTAINERS):
-            saved.append((value, value.copy() if value else None))
+            saved.append((value, contents(value) if value else None))
         elif isinstance(value, nn.Module) or is_object(value):
             attributes = vars(value)
             saved.append((attributes, attributes.copy()))

@@ -18,6 +18,7 @@ from course.quiz.marking import Response, feedback
 from course.quiz.render import task_words
 from course.quiz.reporting import number_words
 from course.quiz.rich import code_block, inline, paragraphs
+from course.quiz.wording import PAIR, pairs
 
 KINDS = ("single", "multiple", "number", "order")
 COLUMNS = ("guid", "deck", "tags", "Front", "Back")
@@ -52,7 +53,11 @@ def front(item: Item) -> str:
     parts = [paragraphs(pick(item.stem)), _code(pick(item.code)) if item.code else ""]
     parts.append(f"<p><small>{task_words(item)}</small></p>")
     if item.options:
-        parts.append(_listing(f"<b>{one.id}</b>&ensp;{_text(one)}" for one in item.options))
+        rows = []
+        for group in pairs(item):
+            rows += [f"<small>{pick(PAIR)}</small>"] * (len(group) > 1)
+            rows += [f"<b>{one}</b>&ensp;{_text(item.option(one))}" for one in group]
+        parts.append(_listing(rows))
     if item.number:
         unit = inline(pick(item.number.unit))
         parts.append(f"<p>{t(f'Unit: {unit}', f'单位：{unit}')}</p>")
@@ -107,7 +112,7 @@ def _explained(mark: str, label: str, option: Option) -> str:
 
 def _text(option: Option) -> str:
     """The text of an option; the spaces at the start of a line of code stay, as they carry meaning."""
-    kept = '<code style="white-space:pre-wrap;word-break:break-all;font-size:.85em">'
+    kept = '<code style="white-space:pre-wrap;font-size:.85em">'
     return inline(pick(option.text)).replace("<code>", kept)
 
 

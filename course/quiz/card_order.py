@@ -16,20 +16,7 @@ from course.quiz.items import Item
 from course.quiz.marking import Response
 from course.quiz.rich import NO_BREAK, inline
 from course.quiz.widgets import focus
-
-
-def pairs(item: Item) -> list[tuple[str, ...]]:
-    """The option ids in the order shown: alone, or a distractor and the line that it tempts in place of."""
-    partner = {one.pairs_with: one.id for one in item.options if one.pairs_with}
-    groups: list[tuple[str, ...]] = []
-    done: set[str] = set()
-    for one in item.options:
-        if one.id in done:
-            continue
-        other = one.pairs_with or partner.get(one.id)
-        groups.append((one.id, other) if other and other not in done else (one.id,))
-        done.update(groups[-1])
-    return groups
+from course.quiz.wording import PAIR, pairs
 
 
 class Place:
@@ -93,7 +80,7 @@ class OrderList:
     def _group(self, ids: tuple[str, ...]) -> w.Box:
         if len(ids) == 1:
             return self.rows[ids[0]].box
-        note = w.HTML(f'<p class="tbq-note">{t("Only one of these two:", "下面两行只选一行：")}</p>')
+        note = w.HTML(f'<p class="tbq-note">{pick(PAIR)}</p>')
         box = w.VBox([note, *(self.rows[one].box for one in ids)])
         box.add_class("tbq-pair")
         return box

@@ -18,6 +18,7 @@ from course.quiz.items import Item
 from course.quiz.offline_words import words
 from course.quiz.reporting import number_words
 from course.quiz.rich import inline, paragraphs
+from course.quiz.wording import pairs
 from course.version import __version__
 
 STATIC = Path(__file__).resolve().parent / "static"
@@ -50,6 +51,8 @@ def item_data(item: Item) -> dict[str, Any]:
     }
     if item.code:
         data["code"] = {code: html.escape(pick(item.code, code).strip("\n")) for code in LANGUAGES}
+    if item.kind == "order":
+        data["groups"] = pairs(item)
     if item.kind == "number":
         data["number"] = _number_data(item)
     return data

@@ -11,6 +11,7 @@ from course.quiz.marking import CONFIDENCE
 from course.quiz.render import task_words
 from course.quiz.reporting import headline, state_words
 from course.quiz.schema import KINDS
+from course.quiz.wording import PAIR
 from course.verdict import STATES, Verdict
 
 _OWN = {
@@ -39,6 +40,7 @@ _OWN = {
     "options": both("Options", "选项"),
     "your_number": both("Your number ({unit})", "你的数字（{unit}）"),
     "for_example": both("for example 3 or 2.5e6", "例如 3 或 2.5e6"),
+    "pair": PAIR,
     "your_order": both("Your order", "你的顺序"),
     "order_empty": both("Press the lines in the order they should run.", "请按执行的先后依次点击各行。"),
     "add": both("Add line {id}", "添加 {id} 行"),

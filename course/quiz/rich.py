@@ -53,6 +53,6 @@ def clip(text: object, most: int = 40) -> str:
 
 
 def plain(text: str) -> str:
-    """The text without marks, for button names and terminals."""
-    bare, codes = _without_code(text)
-    return _with_code(_BOLD.sub(r"\1", bare), codes).strip()
+    """The text without marks, for button names and terminals; a line of code keeps the spaces it starts with."""
+    bare, codes = _without_code(text.strip())
+    return _with_code(_BOLD.sub(r"\1", bare), codes).rstrip()

@@ -21,7 +21,7 @@ from course.quiz.reporting import Report, not_yet, report
 from course.quiz.rich import plain
 from course.quiz.session import AnswerError, NotAttempted, submit, validate
 from course.quiz.sheet import Sheet, current_sheet
-from course.quiz.wording import call_text, option_words, task_words, title_words
+from course.quiz.wording import PAIR, call_text, option_words, pairs, task_words, title_words
 
 Answer = str | int | float | list | tuple
 
@@ -44,7 +44,7 @@ def card_text(item: Item, response: Response | None = None) -> str:
     if item.code:
         parts.append("\n".join("    " + line for line in pick(item.code).strip("\n").splitlines()))
     if item.options:
-        parts.append("\n".join(f"  {one.id}) {option_words(one)}" for one in item.options))
+        parts.append("\n".join(_option_lines(item)))
     if item.number:
         parts.append(t(f"Unit: {plain(pick(item.number.unit))}", f"单位：{plain(pick(item.number.unit))}"))
     if item.slider:
@@ -59,6 +59,14 @@ def card_text(item: Item, response: Response | None = None) -> str:
         "可加 confidence=1（猜的）、2（比较有把握）或 3（很确定）",
     )
     return "\n\n".join([*parts, f"{how} {call_text(item)}\n  ({sure})"])
+
+
+def _option_lines(item: Item) -> list[str]:
+    lines = []
+    for group in pairs(item):
+        lines += [f"  {pick(PAIR)}"] * (len(group) > 1)
+        lines += [f"  {one}) {option_words(item.option(one))}" for one in group]
+    return lines
 
 
 def report_text(found: Report) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from course.i18n import pick, t
+from course.i18n import both, pick, t
 from course.quiz.items import Item, Option
 from course.quiz.rich import plain
+
+PAIR = both("Only one of these two:", "下面两行只选一行：")
+"""What stands above a distractor and the line that it tempts in place of."""
 
 
 def task_words(item: Item) -> str:
@@ -58,3 +61,17 @@ def call_text(item: Item) -> str:
         return f'answer("{item.id}", {number})'
     many = item.kind in ("order", "multiple")
     return f'answer("{item.id}", {f"{letter}, {letter}" if many else letter})'
+
+
+def pairs(item: Item) -> list[tuple[str, ...]]:
+    """The option ids in the order shown: alone, or a distractor and the line that it tempts in place of."""
+    partner = {one.pairs_with: one.id for one in item.options if one.pairs_with}
+    groups: list[tuple[str, ...]] = []
+    done: set[str] = set()
+    for one in item.options:
+        if one.id in done:
+            continue
+        other = one.pairs_with or partner.get(one.id)
+        groups.append((one.id, other) if other and other not in done else (one.id,))
+        done.update(groups[-1])
+    return groups

@@ -147,7 +147,7 @@ def checked(name: str, f: Callable[[], Any]) -> Callable[[], Any]:
 
     def first() -> Any:
         result = f()
-        if inspect.isgenerator(result) or inspect.isasyncgen(result) or isinstance(result, (map, filter)):
+        if inspect.isgenerator(result) or inspect.isasyncgen(result) or isinstance(result, (map, filter, zip)):
             kind = type(result).__name__
             raise TimingError(t(
                 f"Calling {name} only created a {kind}; its body never ran. "

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from course.i18n import t
-from course.timing import stats
 from course.timing.render import (
     card,
     format_ms,
@@ -17,6 +16,7 @@ from course.timing.render import (
     text_table,
     verdict_word,
 )
+from course.timing.stats import FIRST_LOOK, median
 
 VERDICTS = ("faster", "slower", "same", "undecided")
 QUALITIES = ("stable", "bimodal", "noisy", "drifting", "few")
@@ -105,7 +105,7 @@ class Measurement:
 
     def _drift(self) -> str:
         quarter = max(1, len(self.samples_ms) // 4)
-        first, last = (stats.median(part) for part in (self.samples_ms[:quarter], self.samples_ms[-quarter:]))
+        first, last = (median(part) for part in (self.samples_ms[:quarter], self.samples_ms[-quarter:]))
         if last > first:
             return t(f" It climbed from {format_ms(first)} to {format_ms(last)} while it was measured, so the median means "
                      "little: does each call leave something behind, such as a longer list?",
@@ -175,6 +175,9 @@ class Paired:
             wide = f"{width:.0f}" if width >= 10 else f"{width:.2g}"
             ending = t(f"undecided, the interval is still {wide} % wide: give it more time",
                        f"未定，区间仍有 {wide}% 宽：请多给些时间")
+            if len(self.ratios) < FIRST_LOOK and not self.low <= 1 <= self.high:  # then width is not what is missing
+                ending = t(f"undecided, {len(self.ratios)} rounds are too few: give it more time",
+                           f"未定，只测了 {len(self.ratios)} 轮，太少：请多给些时间")
             if len(self.ratios) < 2:
                 ending = t("undecided after one round: give it more time", "只测了一轮，未定：请多给些时间")
         elif self.verdict == "same":

@@ -64,12 +64,14 @@ function inputHtml(item) {
 
 function orderHtml(item, response) {
   const text = (id) => pick(item.options.find((one) => one.id === id).text);
-  const lines = item.options.map((one) => {
-    const place = response.options.indexOf(one.id);
+  const line = (id) => {
+    const place = response.options.indexOf(id);
     const state = place < 0 ? "" : `<em>${word("used_at", { at: place + 1 })}</em>`;
-    return `<button type="button" class="option" id="line-${one.id}" data-do="toggle" data-id="${one.id}"
-      aria-pressed="${place >= 0}"><b>${one.id}</b><span>${pick(one.text)}</span>${state}</button>`;
-  });
+    return `<button type="button" class="option" id="line-${id}" data-do="toggle" data-id="${id}"
+      aria-pressed="${place >= 0}"><b>${id}</b><span>${text(id)}</span>${state}</button>`;
+  };
+  const lines = item.groups.map((ids) => ids.length < 2 ? line(ids[0]) : `<div role="group" class="pair"
+    aria-label="${word("pair")}"><p aria-hidden="true">${word("pair")}</p>${ids.map(line).join("")}</div>`);
   const small = (what, sign, id) => `<button type="button" class="small" id="${what}-${id}" data-do="${what}" data-id="${id}"
     aria-label="${word(what, { id })}">${sign}</button>`;
   const rows = response.options.map((id) => `<li><span>${text(id)}</span>
