@@ -71,7 +71,7 @@ def newborn() -> dict:
         told["restored"] = [leak.name for leak in flags.leaks()]
         flags.remember()
         tree = flags.precision.save()
-        torch.backends.fp32_precision = "ieee"
+        torch.backends.fp32_precision = "tf32"
         unreadable = [leak for leak in flags.leaks() if isinstance(leak.after, flags.Unreadable)]
         told["unreadable leaks"] = [leak.name for leak in unreadable if "no longer tells" in str(leak)]
         flags.restore()

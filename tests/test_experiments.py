@@ -194,6 +194,25 @@ def test_recording_goes_on_after_a_failure_and_tells_it(tmp_path):
     assert [r.experiment for r in records] == ["99-a", "99-c"]
 
 
+def test_recording_goes_on_where_it_stopped(tmp_path):
+    first = command("--record", str(tmp_path), "--missing", module=ONLY_TEST_EXPERIMENTS)
+    again = command("--record", str(tmp_path), "--missing", module=ONLY_TEST_EXPERIMENTS)
+    assert "2 recorded, 0 skipped, 1 failed" in first.stdout
+    assert "0 recorded, 0 skipped, 1 failed" in again.stdout and "99-a" not in again.stdout
+    assert len(list(tmp_path.glob("*.json"))) == 2
+
+
+def test_recording_what_needs_one_thing_and_hearing_what_was_found(tmp_path):
+    module = ONLY_TEST_EXPERIMENTS + (
+        'def mute(record): return record.rows[0]["nothing"]\n'
+        'base.experiment(name="99-m", lesson="99_test", title="?", finding=mute, needs="mkldnn")(lambda budget: [{"m": 1}])\n')
+    done = command("--record", str(tmp_path), "--needs", "mkldnn", module=module)
+    assert done.returncode == 1 and "1 recorded, 0 skipped, 1 failed" in done.stdout
+    assert "99-m: recorded, but not understood: KeyError" in done.stderr
+    heard = command("--record", str(tmp_path), "--only", "99-a", module=ONLY_TEST_EXPERIMENTS)
+    assert heard.returncode == 0 and "         !" in heard.stdout
+
+
 def test_recording_one_by_name(tmp_path):
     done = command("--record", str(tmp_path), "--only", "99-c", "--budget", "0.1",
                    module=ONLY_TEST_EXPERIMENTS)

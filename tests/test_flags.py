@@ -168,10 +168,12 @@ def test_nested_blocks_and_the_decorator():
     ({"cudnn.benchmark": "yes"}, "takes True or False"),
     ({"torch.num_threads": True}, "takes a whole number"),
     ({"torch.num_threads": 0}, "torch refused"),
-    ({"fp32_precision": "fp16"}, "Unknown precision"),
+    ({"fp32_precision": "fp16"}, "torch refused fp32_precision = 'fp16'"),
+    ({"cudnn.fp32_precision": "bf16"}, "torch refused cudnn.fp32_precision = 'bf16'"),
     ({"torch.float32_matmul_precision": "fast"}, "'highest', 'high' or 'medium'"),
     ({"mps.is_available": False}, "cannot be set"),
-    ({"cuda.matmul.allow_bf16_reduced_precision_reduction_split_k": False}, "torch refused"),
+    ({"cuda.matmul.allow_bf16_reduced_precision_reduction_split_k": False},
+     "torch refused|does not exist in this build"),  # torch 2.9 has none
     ({3: True}, "named by a string"),
 ])
 def test_a_wrong_setting_is_one_sentence_and_changes_nothing(settings, said):
@@ -184,6 +186,15 @@ def test_a_wrong_setting_is_one_sentence_and_changes_nothing(settings, said):
     with pytest.raises(flags.FlagError, match="[\u4e00-\u9fff]"):
         with flags.using(settings):
             pass
+
+
+def test_what_needs_a_running_gpu_is_unreadable_with_cuda_and_absent_without(monkeypatch):
+    name = "cuda.cufft_plan_cache.max_size"
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: False)
+    monkeypatch.setattr(torch.backends.cuda, "is_built", lambda: False)
+    assert flags.read()[name] == flags.ABSENT
+    monkeypatch.setattr(torch.backends.cuda, "is_built", lambda: True)
+    assert isinstance(flags.read()[name], flags.Unreadable) and "CUDA 没有启用" in flags.describe(name)["zh"]
 
 
 def test_a_pair_whose_order_matters_comes_back():

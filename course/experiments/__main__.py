@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+import traceback
+from typing import Any
 
 from course.experiments import base
 from course.i18n import pick
-from course.machine import can, one_line
-from course.records import save
+from course.machine import can, one_line, passport
+from course.records import nearest, save
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -19,6 +21,9 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python3 -m course.experiments", description=__doc__.split("\n")[0])
     parser.add_argument("--record", metavar="DIR", help="run the experiments and write recordings into DIR")
     parser.add_argument("--only", metavar="NAME", action="append", help="only this experiment (repeatable)")
+    parser.add_argument("--needs", choices=base.NEEDS, help="only the experiments that need this")
+    parser.add_argument("--missing", action="store_true",
+                        help="only what DIR does not hold complete from this machine and torch: goes on after a stop")
     parser.add_argument("--budget", metavar="SECONDS", type=float, help="seconds for each, default its own")
     parser.add_argument("--list", action="store_true", help="list the experiments and what they need")
     args = parser.parse_args(argv)
@@ -38,7 +43,18 @@ def main(argv: list[str] | None = None) -> int:
     except base.ExperimentError as error:
         print(error, file=sys.stderr)
         return 2
+    chosen = [exp for exp in chosen if args.needs in (None, exp.needs)]
+    if args.missing:
+        about = passport()
+        chosen = [exp for exp in chosen if not held(exp, args.record, about)]
     return record_all(chosen, args.record, args.budget)
+
+
+def held(exp: base.Experiment, folder: str, about: dict[str, Any]) -> bool:
+    """Whether the folder has a complete recording of this version of the experiment from the machine `about`."""
+    found = nearest(exp.name, about, [folder], exp.version)
+    return found is not None and found.complete and all(
+        found.machine.get(key) == about[key] for key in ("device", "device_name", "torch"))
 
 
 def print_list(known: dict[str, base.Experiment]) -> None:
@@ -68,10 +84,16 @@ def record_all(chosen: list[base.Experiment], folder: str, budget_s: float | Non
             path = save(record, folder)
         except Exception as error:  # noqa: BLE001  (the others still run; the failure is told at the end)
             failures.append(f"{exp.name}: {error}")
-            print(f"FAILED   {exp.name}")
+            print(f"FAILED   {exp.name}: {error}")
+            traceback.print_exception(error.__cause__ or error)  # here only: the machine may not be ours tomorrow
             continue
         saved += 1
         print(f"recorded {exp.name}: {len(record.rows)} rows -> {path}")
+        try:
+            print(f"         {pick(exp.finding(record))}")
+            exp.settles(record)
+        except Exception as error:  # noqa: BLE001  (the rows are saved; that nobody can read them is told)
+            failures.append(f"{exp.name}: recorded, but not understood: {type(error).__name__}: {error}")
     print(f"{saved} recorded, {skipped} skipped, {len(failures)} failed")
     for failure in failures:
         print(f"  {failure}", file=sys.stderr)
@@ -79,5 +101,6 @@ def record_all(chosen: list[base.Experiment], folder: str, budget_s: float | Non
 
 
 if __name__ == "__main__":
-    sys.stdout.reconfigure(errors="replace")  # a pipe or an old terminal may lack a sign
+    # A pipe or an old terminal may lack a sign; and what was said is kept if the run is killed.
+    sys.stdout.reconfigure(errors="replace", line_buffering=True)
     raise SystemExit(main())

@@ -106,7 +106,13 @@ def pretend_gpu(record: Any) -> Text:
     else:
         start = both(f"With the switch on, cuDNN takes {cudnn} of {len(record.rows)}; with it off",
                      f"开关打开时，{len(record.rows)} 个里有 {cudnn} 个走 cuDNN；关掉后")
-    return both(f"{start['en']}: {en}.", f"{start['zh']}：{zh}。")
+    told = both(f"{start['en']}: {en}.", f"{start['zh']}：{zh}。")
+    missed = any(row["case"] == "dilated" and "Cudnn" not in row["on"] for row in record.rows)
+    if missed and record.rows[0]["cudnn_built"] and record.machine.get("device") != "cuda":
+        more = both(" Before cuDNN takes a dilated convolution, PyTorch looks for a real GPU, and here is none; with one, "
+                    "cuDNN takes it too.", "把空洞卷积派给 cuDNN 之前，PyTorch 要先看到真的 GPU，而这里没有；有的话，它也归 cuDNN。")
+        told = both(told["en"] + more["en"], told["zh"] + more["zh"])
+    return told
 
 
 def draw_pretend_gpu(record: Any, ax: Any) -> None:

@@ -241,7 +241,8 @@ def _wait() -> None:
 def longest_kernels(call: Callable[[], Any], most: int = 3) -> list[str]:
     """Names of the kernels (on a CPU: operations) of a call after two warm-up calls, longest total first.
 
-    Sets KINETO_LOG_LEVEL where nobody has: the profiler else writes two lines to stderr for every profile.
+    Sets KINETO_LOG_LEVEL where nobody has: the profiler else writes two lines to stderr for every profile. acc_events
+    changes nothing in a profile of one cycle; without it torch 2.11 warns.
     """
     os.environ.setdefault("KINETO_LOG_LEVEL", "6")
     from torch.profiler import ProfilerActivity, profile
@@ -252,7 +253,7 @@ def longest_kernels(call: Callable[[], Any], most: int = 3) -> list[str]:
         for _ in range(2):
             call()
         _wait()
-        with profile(activities=activities) as recording:
+        with profile(activities=activities, acc_events=True) as recording:
             for _ in range(3):
                 call()
             _wait()

@@ -6,6 +6,7 @@ and pictures of the records stand in ``stopwatch_findings`` and ``race_findings`
 
 from __future__ import annotations
 
+import logging
 import random
 import statistics
 import time
@@ -273,6 +274,8 @@ def planted_difference(budget: Budget) -> list[dict]:
             finding=races.threads, draw=races.draw_threads, settles=races.settle_threads)
 def timer_threads(budget: Budget) -> list[dict]:
     """One product timed by torch.utils.benchmark.Timer as it comes, and with all threads of the process."""
+    # Importing Timer looks for CUDA, and a CUDA build without a GPU would log a warning about it.
+    logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)
     from torch.utils.benchmark import Timer
 
     x = torch.randn(768, 768)

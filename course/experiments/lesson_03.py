@@ -66,7 +66,7 @@ def lstm_zero(budget: Budget) -> list[dict]:
     return rows
 
 
-@experiment(name="03-length", lesson=LESSON, version=1, needs="cpu", seconds=5,
+@experiment(name="03-length", lesson=LESSON, version=1, needs="cpu", seconds=15,
             title=both("A longer text: how much more work is one GPT-2 block?",
                        "文本变长，一个 GPT-2 block 的工作量增加多少？"),
             finding=say.length, draw=say.draw_length, settles=say.settle_length)

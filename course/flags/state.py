@@ -66,6 +66,9 @@ def assign(name: str, value: Any) -> None:
         raise FlagError(t(
             f"torch refused {switch.name} = {value!r}: {first_sentence(error)}.",
             f"torch 不接受 {switch.name} = {value!r}：{first_sentence(error)}。")) from error
+    if switch.takes == "precision" and value != "none" and switch.read() != value:  # torch 2.9 does not raise
+        raise FlagError(t(f"torch refused {switch.name} = {value!r}: no such precision there.",
+                          f"torch 不接受 {switch.name} = {value!r}：那里没有这种精度。"))
 
 
 def _check_settable(switch: Switch) -> None:

@@ -30,6 +30,7 @@ class Absent:
 
 
 ABSENT = Absent()
+CUDA_ASLEEP = "CUDA is not in use"
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class Unreadable:
         if "legacy and new API" in self.message:
             return both("the older and the newer precision settings contradict each other",
                         "新旧两套精度接口的设置互相矛盾")
+        if self.message == CUDA_ASLEEP:
+            return both("CUDA is not in use", "CUDA 没有启用")
         own = self.message.split(". ")[0][:160].rstrip(".")
         return both(own, own)
 
@@ -85,7 +88,7 @@ class Switch:
     `tool` (a context manager, helper or script: no value).
     default: in a fresh process, or DEPENDS. takes: what it accepts, `bool`, `precision`, `int`, `text`.
     frozen: whether `torch.backends.disable_global_flags()` forbids the plain assignment.
-    since: first torch version known to have it ("" = older than 2.9, the oldest the course supports).
+    since: first torch version to have it ("" = older than 2.9, the oldest the course supports, or not known).
     get, set: only where the plain attribute is not enough; each receives the module torch first.
     """
 

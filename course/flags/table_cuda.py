@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from course.flags.switch import DEPENDS, Switch
+from course.flags.switch import CUDA_ASLEEP, DEPENDS, Switch
 from course.i18n import Text, both
 
 GEMM = both("cuBLAS and cuBLASLt matrix products on a GPU", "GPU 上的 cuBLAS 与 cuBLASLt 矩阵乘")
@@ -66,13 +66,14 @@ def _reduction(kind: str) -> tuple[Switch, Switch]:
     )
 
 
-def _started(torch: Any) -> Any:
-    """torch.backends.cuda, once CUDA runs: a reading must not start it."""
-    if not torch.cuda.is_available():
-        raise AttributeError("no CUDA here")
+def _started(torch: Any, name: str) -> Any:
+    """This member of torch.backends.cuda, once CUDA runs: a reading must not start it."""
+    member = getattr(torch.backends.cuda, name)
+    if not torch.backends.cuda.is_built():
+        raise AttributeError(name)
     if not torch.cuda.is_initialized():
-        raise RuntimeError("CUDA is not in use yet")
-    return torch.backends.cuda
+        raise RuntimeError(CUDA_ASLEEP)
+    return member
 
 
 CUDA = (
@@ -94,11 +95,15 @@ CUDA = (
         both("May fp16 matrix products accumulate in fp16 instead of float32?",
              "fp16 矩阵乘能否用 fp16（而不是 float32）累加？"), GEMM, takes="bool"),
     Switch(
+        "cuda.matmul.prefer_cublaslt_grouped_gemm", "switch", False,
+        both("Should grouped matrix products go to cuBLASLt first? torch 2.15 has it, 2.13 has not.",
+             "分组矩阵乘是否优先用 cuBLASLt？torch 2.15 有，2.13 没有。"), GEMM, takes="bool"),
+    Switch(
         "cuda.cufft_plan_cache.max_size", "switch", DEPENDS,
         both("How many FFT plans the current GPU keeps; readable once CUDA is in use.",
              "当前 GPU 最多保留多少个 FFT 方案；CUDA 启用后才可读取。"),
         both("FFTs on a GPU", "GPU 上的 FFT"), takes="int",
-        get=lambda torch: _started(torch).cufft_plan_cache.max_size),
+        get=lambda torch: _started(torch, "cufft_plan_cache").max_size),
     _library("preferred_linalg_library",
              both("Which library solves dense linear algebra: cuSOLVER or MAGMA.",
                   "稠密线性代数用哪个库：cuSOLVER 还是 MAGMA。"),
@@ -128,7 +133,7 @@ CUDA = (
         "cuda.cublas_workspace_size", "query", DEPENDS,
         both("The cuBLAS workspace in bytes; the same function with a number sets it.",
              "cuBLAS 工作区的字节数；同一个函数传入数字即可设置。"),
-        get=lambda torch: _started(torch).cublas_workspace_size()),
+        get=lambda torch: _started(torch, "cublas_workspace_size")()),
     Switch(
         "cuda.is_built", "query", DEPENDS,
         both("Was this torch built with CUDA? It says nothing about a GPU being present.",

@@ -92,6 +92,8 @@ def _defaults_kept() -> Iterator[None]:
         torch.set_default_dtype(dtype)
         if getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None) is not device:
             torch.set_default_device(None if device is None else device.device)
+            if device is None:  # torch 2.9 raises in get_default_device() while a None is stored there
+                vars(torch._GLOBAL_DEVICE_CONTEXT).pop("device_context", None)
         for kind, enabled in autocast.items():
             torch.set_autocast_enabled(kind, enabled)
         torch.autograd.set_detect_anomaly(anomaly, checking)

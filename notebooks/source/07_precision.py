@@ -177,10 +177,11 @@ observe("07-tree")
 #        +- mkldnn.matmul  .conv  .rnn              leaves
 # ```
 # `none` means: ask upwards. The first other value on the way decides, so a leaf beats the root. Reading gives the value
-# in force, not the stored one. Exception: untouched, `cudnn.conv` and `cudnn.rnn` read `tf32`.
+# in force, not the stored one. Exception: untouched, `cudnn.conv` and `cudnn.rnn` read `tf32`, and up to torch 2.12 they
+# do not ask upwards at all.
 #
-# The tree grew in torch 2.9. CUDA's branch is spelt `cudnn`; `cuda.matmul` hangs there too. In torch 2.13 *writing*
-# `mkldnn.fp32_precision` writes the root: set its leaves instead.
+# The tree grew in torch 2.9. CUDA's branch is spelt `cudnn`; `cuda.matmul` hangs there too. *Writing*
+# `mkldnn.fp32_precision` writes the root, in torch 2.15 still: set its leaves instead.
 # %% [markdown] zh
 # ## 一棵家谱，几个倔孩子
 #
@@ -191,9 +192,9 @@ observe("07-tree")
 #   +- mkldnn.fp32_precision                        分支
 #        +- mkldnn.matmul  .conv  .rnn              叶子
 # ```
-# `none` 的意思是往上问，路上第一个不是 `none` 的值说了算，所以叶子胜过根。读到的是生效的值，不是存着的值。例外：没动过时，`cudnn.conv` 和 `cudnn.rnn` 读出 `tf32`。
+# `none` 的意思是往上问，路上第一个不是 `none` 的值说了算，所以叶子胜过根。读到的是生效的值，不是存着的值。例外：没动过时，`cudnn.conv` 和 `cudnn.rnn` 读出 `tf32`，而且 torch 2.12 及更早版本里它们根本不往上问。
 #
-# 这棵树从 torch 2.9 开始有。CUDA 的分支写作 `cudnn`，`cuda.matmul` 也挂在下面。torch 2.13 里，**写** `mkldnn.fp32_precision` 会写到根上：请改设它的叶子。
+# 这棵树从 torch 2.9 开始有。CUDA 的分支写作 `cudnn`，`cuda.matmul` 也挂在下面。**写** `mkldnn.fp32_precision` 会写到根上，到 torch 2.15 还是这样：请改设它的叶子。
 # %% [markdown] en
 # ## Exercise: who decides? (5 minutes, about 4 lines)
 #
@@ -231,11 +232,12 @@ observe("07-mixing")
 # %% [markdown] en
 # ## The error, word for word
 #
-# Run it, then change `"tf32"` to `"ieee"`: which reading complains now? (`using` puts everything back.)
+# Run it, then change `"tf32"` to `"ieee"`: which reading complains now? Up to torch 2.12 none does. (`using` puts
+# everything back.)
 # %% [markdown] zh
 # ## 报错原文
 #
-# 先运行，再把 `"tf32"` 改成 `"ieee"`：这次是哪个读取在抱怨？（`using` 会把一切恢复。）
+# 先运行，再把 `"tf32"` 改成 `"ieee"`：这次是哪个读取在抱怨？torch 2.12 及更早版本里谁也不抱怨。（`using` 会把一切恢复。）
 # %%
 from course import flags
 

@@ -237,6 +237,10 @@ def test_live_experiment_settles_its_bet(name):
     assert (flags.read(), torch.initial_seed(), torch.backends.flags_frozen()) == (before, seed, False)
 
 
+def test_what_is_overwritten_in_one_line_does_not_spoil_the_next():
+    assert [row["accepted"] for row in base.run("01-not-a-switch").rows] == [1] * 6
+
+
 def test_a_child_process_that_dies_ends_the_wait():
     with pytest.raises(EOFError):
         map_probes._in_child("spawn", _dies)

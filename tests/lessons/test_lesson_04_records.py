@@ -136,6 +136,10 @@ def test_sentences_say_what_the_rows_say():
     assert "cudnn.enabled was off and attention's own switch on" in doors
     assert "cuDNN takes 2 of 2" in check_shown("04-pretend-gpu", record_of("04-pretend-gpu",
                                                                            OTHERS["04-pretend-gpu"]))
+    unseen = [OTHERS["04-pretend-gpu"][0], {"case": "dilated", "on": "SlowDilated2d", "off": "SlowDilated2d", "cudnn_built": 1}]
+    assert "looks for a real GPU" in check_shown("04-pretend-gpu", record_of("04-pretend-gpu", unseen))
+    seen = Record("04-pretend-gpu", 1, LESSON, {"device": "cuda"}, unseen)
+    assert "real GPU" not in check_shown("04-pretend-gpu", seen)
     busy = record_of("04-cpu-enabled", races(Conv2d="undecided", LSTM="same"))
     assert "Every interval holds 1" in check_shown("04-cpu-enabled", busy)
     odd = record_of("04-cpu-enabled", races(Conv2d="slower", LSTM="faster"))
