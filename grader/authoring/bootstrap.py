@@ -6,14 +6,14 @@ import re
 
 from grader.project import Project
 
-SENTENCE = {
-    "en": "`{{missing.name}}` is not installed in this kernel. {how}, restart the kernel, run this cell again.",
-    "zh": "当前内核里没有安装 `{{missing.name}}`。{how}，重启内核，再运行这个单元格。",
+SENTENCES = {
+    "en": ("`{missing.name}` is not installed in this kernel.", "{how}, restart it, run this again."),
+    "zh": ("当前内核里没有安装 `{missing.name}`。", "{how}，重启内核，再运行这个单元格。"),
 }
 FROM_REPOSITORY = {"en": "Run `%pip install git+{url}`", "zh": "请运行 `%pip install git+{url}`"}
 FROM_FOLDER = {
-    "en": "Choose the course's own kernel (`.venv`), or run `%pip install FOLDER` with the path of the course's folder",
-    "zh": "请选择课程自己的内核（`.venv`），或运行 `%pip install 文件夹`（换成课程文件夹的路径）",
+    "en": "Choose the kernel `.venv` or run `%pip install FOLDER` (the course's folder)",
+    "zh": "请选择内核 `.venv`，或运行 `%pip install 文件夹`（课程文件夹的路径）",
 }
 
 
@@ -29,15 +29,15 @@ def how_to_install(project: Project, language: str) -> str:
 
 
 def bootstrap(project: Project, verb: str, lesson: str, language: str) -> str:
-    """Six lines: bring in the verbs, or say in one sentence how to install; then start the notebook."""
-    sentence = SENTENCE[language].format(how=how_to_install(project, language))
+    """Six lines: bring in the verbs and start the notebook, or say how to install."""
+    missing, next_step = SENTENCES[language]
     return "\n".join(
         [
             "try:",
             "    from course import *",
-            "except ModuleNotFoundError as missing:",
-            f'    print(f"{sentence}")',
-            "else:",
             f'    {verb}("{lesson}", language="{language}")',
+            "except ModuleNotFoundError as missing:",
+            f'    print(f"{missing}",',
+            f'          "{next_step.format(how=how_to_install(project, language))}")',
         ]
     )

@@ -77,7 +77,13 @@ def runs_twice(run, synchronize, clock):
     return fence_after_only(run, synchronize, clock)
 
 
+def fence_of_torch(run, synchronize, clock):
+    torch.cuda.synchronize()
+    return no_fence(run, synchronize, clock)
+
+
 @pytest.mark.parametrize("wrong, word", [
+    (fence_of_torch, "before it stops" if torch.cuda.is_available() else "you are given"),
     (no_fence, "before it stops"), (fence_before_only, "before it stops"), (fence_after_only, "old work"),
     (in_seconds, "seconds"), (runs_twice, "more than once"), (lambda run, fence, clock: 20.0, "never called"),
     (lambda run, fence, clock: "20 ms", "one number"), (lambda run, fence, clock: 1 / 0, "ZeroDivisionError"),
