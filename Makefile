@@ -22,7 +22,7 @@ test-fast:       ## the tests that need neither a browser, nor nbgrader, nor who
 	@$(ENV) ensure dev
 	@$(RUN) -m pytest -n 2 -m "not browser and not slow"
 
-notebooks:       ## build notebooks/en and notebooks/zh from notebooks/source, and docs/claims.md
+notebooks:       ## build notebooks/en and notebooks/zh from grader/lessons, and docs/claims.md
 	@$(ENV) ensure dev
 	@$(RUN) -m grader notebooks
 	@$(RUN) -m grader claims
@@ -31,9 +31,9 @@ demo:            ## a synthetic class of 30, handed in and graded through nbgrad
 	@$(ENV) ensure dev
 	@$(RUN) -m grader demo --dir build/demo
 
-record:          ## run every experiment this machine can run and write course/recordings
+record:          ## run every experiment this machine can run; recordings go to their lessons
 	@$(ENV) ensure dev
-	@$(RUN) -m course.experiments --record course/recordings
+	@$(RUN) -m course.experiments --record
 
 bench:           ## counters, timers and grading beside their peers, in one run
 	@$(ENV) ensure dev

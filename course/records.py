@@ -19,8 +19,8 @@ from course.i18n import Text, both, t
 SCHEMA = 1
 FIELDS = ("schema", "experiment", "experiment_version", "lesson", "created", "complete", "budget_s",
           "machine", "rows")
-RECORDINGS = Path(__file__).parent / "recordings"
-"""Where the recordings that come with the course lie."""
+LESSONS = Path(__file__).parent / "lessons"
+"""The recordings that come with the course lie in ``recordings`` of each lesson."""
 
 
 class RecordError(ValueError):
@@ -211,7 +211,7 @@ def nearest(experiment: str, machine: Mapping[str, Any],
     with a warning.
     """
     found = []
-    for folder in folders if folders is not None else (RECORDINGS,):
+    for folder in folders if folders is not None else sorted(LESSONS.glob("*/recordings")):
         for path in sorted(Path(folder).glob(f"{_slug(experiment)}--*.json")):
             try:
                 record = load(path)

@@ -18,9 +18,9 @@ from nbgrader.utils import rmtree
 from tqdm import tqdm
 
 from grader import pool
-from grader.book import Book
 from grader.course import Course
-from grader.intake import MOST_BYTES, moment_of, reason_of, take_in
+from grader.gradebook import Book
+from grader.ingest import MOST_BYTES, moment_of, reason_of, take_in
 from grader.late import read_rules
 from grader.marking import whole
 from grader.marking.step import STATE, printable

@@ -13,7 +13,7 @@ from typing import Any
 from nbgrader.exchange.default import ExchangeCollect
 from traitlets import Unicode
 
-from grader.intake import MOST_BYTES, MOST_FILES, moment_of, take_in
+from grader.ingest import MOST_BYTES, MOST_FILES, moment_of, take_in
 from grader.names import fault
 from grader.project import HERE, Project
 

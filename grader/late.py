@@ -22,7 +22,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from grader import moments
+from grader import dates as moments
 from grader.project import ProjectError, read_yaml
 
 FILE = "late.yaml"

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 
 from grader.autograding import Say, alone, late_rules
-from grader.book import Book
 from grader.course import Course
+from grader.gradebook import Book
 from grader.late import read_rules
 from grader.marks import require
 

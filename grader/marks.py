@@ -60,7 +60,7 @@ def totals(course: Course, lesson: str) -> Totals:
     """What each student gets for a checkpoint in the end. Raises Infrastructure where it was never released."""
     from contextlib import closing
 
-    from grader.book import Book
+    from grader.gradebook import Book
 
     with closing(Book(course, lesson)) as book:
         late, top = book.penalties(), book.top()

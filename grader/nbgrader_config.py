@@ -61,7 +61,7 @@ def configure(
     """
     from grader.authoring.build import STUB
     from grader.authoring.clear import preprocessors
-    from grader.intake import before_autograde
+    from grader.ingest import before_autograde
 
     project_root = project_root or str(HERE)
     c.CourseDirectory.root = str(root)

@@ -19,7 +19,7 @@ from tqdm import tqdm
 from course.i18n import pick
 from grader.authoring.publish import write_assignment
 from grader.course import Course, command, done, why
-from grader.intake import reason_of
+from grader.ingest import reason_of
 from grader.marking.step import STATE, notes, printable
 from grader.marking.verdicts import WORDS
 from grader.marks import cell_marks

@@ -34,43 +34,49 @@ class Project:
     root: Path = HERE
 
     @property
-    def sources(self) -> Path:
-        return self.root / "notebooks" / "source"
-
-    @property
     def notebooks(self) -> Path:
         return self.root / "notebooks"
 
     @property
-    def items(self) -> Path:
-        return self.root / "course" / "items"
+    def learner_rooms(self) -> Path:
+        """What learners get of each lesson, and the claims and misconceptions that all lessons share."""
+        return self.root / "course" / "lessons"
 
     @property
-    def keys(self) -> Path:
-        return self.root / "grader" / "keys"
-
-    @property
-    def tasks(self) -> Path:
-        return self.root / "grader" / "tasks"
+    def rooms(self) -> Path:
+        """What learners do not get of each lesson: notebook sources with solutions, keys, hidden tasks."""
+        return self.root / "grader" / "lessons"
 
     def checkpoints(self) -> list[str]:
         """The lessons that have a checkpoint source, in order."""
-        return sorted(
-            path.name.removesuffix(".checkpoint.py") for path in self.sources.glob("*.checkpoint.py")
-        )
+        return self._lessons_with("checkpoint.py")
 
     def lessons(self) -> list[str]:
         """The lessons that have a notebook source, in order."""
-        return sorted(p.stem for p in self.sources.glob("*.py") if not p.name.endswith(".checkpoint.py"))
+        return self._lessons_with("lesson.py")
+
+    def _lessons_with(self, name: str) -> list[str]:
+        return sorted(path.parent.name.removeprefix("l") for path in self.rooms.glob(f"l*/{name}"))
 
     def checkpoint_source(self, lesson: str) -> Path:
-        return self.sources / f"{lesson}.checkpoint.py"
+        return self.rooms / f"l{lesson}" / "checkpoint.py"
 
     def lesson_source(self, lesson: str) -> Path:
-        return self.sources / f"{lesson}.py"
+        return self.rooms / f"l{lesson}" / "lesson.py"
+
+    def keys(self, lesson: str) -> Path:
+        return self.rooms / f"l{lesson}" / "keys.yaml"
 
     def task_module(self, lesson: str) -> Path:
-        return self.tasks / f"lesson_{lesson[:2]}.py"
+        return self.rooms / f"l{lesson}" / "tasks.py"
+
+    def items(self, lesson: str) -> Path:
+        """The practice questions of a lesson."""
+        return self.learner_rooms / f"l{lesson}" / "items.yaml"
+
+    def checkpoint_items(self, lesson: str) -> Path:
+        """The questions of a checkpoint, without their keys."""
+        return self.learner_rooms / f"l{lesson}" / "checkpoint.yaml"
 
 
 def read_yaml(path: Path) -> Any:
@@ -85,7 +91,7 @@ def read_yaml(path: Path) -> Any:
 
 def checkpoint_items(project: Project, lesson: str) -> dict[str, dict]:
     """The items of a checkpoint by id, as written (no keys). Empty where there is no file."""
-    path = project.items / "checkpoints" / f"{lesson}.yaml"
+    path = project.checkpoint_items(lesson)
     rows = read_yaml(path) or []
     if not isinstance(rows, list) or not all(isinstance(row, dict) and "id" in row for row in rows):
         raise ProjectError(f"{path}: expected a list of items, each with an id")
@@ -95,7 +101,7 @@ def checkpoint_items(project: Project, lesson: str) -> dict[str, dict]:
 def practice_items(project: Project) -> dict[str, dict]:
     """All practice items of all lessons by id."""
     found = {}
-    for path in sorted(project.items.glob("[0-9]*.yaml")):
+    for path in sorted(project.learner_rooms.glob("l*/items.yaml")):
         for row in read_yaml(path) or []:
             found[row["id"]] = row
     return found
@@ -103,7 +109,7 @@ def practice_items(project: Project) -> dict[str, dict]:
 
 def keys(project: Project, lesson: str) -> dict[str, dict]:
     """The keys of a checkpoint by item id. Empty where there is no file."""
-    path = project.keys / f"{lesson}.yaml"
+    path = project.keys(lesson)
     data = read_yaml(path) or {}
     if not isinstance(data, dict):
         raise ProjectError(f"{path}: expected a mapping from item id to key")
@@ -120,7 +126,7 @@ def tasks(project: Project, lesson: str) -> dict[str, Any]:
 def _tasks(path: Path, _as_of: int) -> tuple:
     if not path.exists():
         return ()
-    name = f"_course_tasks_{abs(hash(path))}_{path.stem}"
+    name = f"_course_tasks_{abs(hash(path))}_{path.parent.name}"
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses look their module up

@@ -108,7 +108,7 @@ for _key in KEYS.values():
 TASKS = """
 from course.i18n import both
 from course.verdict import correct, incorrect, partly
-from grader.tasks.base import Case, Part, Task
+from grader.task import Case, Part, Task
 
 
 def cases(rng):
@@ -203,12 +203,12 @@ def make_project(root: Path) -> Project:
     project = Project(root)
     write(project.lesson_source(LESSON), LESSON_SOURCE)
     write(project.checkpoint_source(LESSON), CHECKPOINT)
-    write(project.items / "checkpoints" / f"{LESSON}.yaml", yaml.safe_dump(ITEMS, allow_unicode=True))
-    write(project.items / f"{LESSON}.yaml", yaml.safe_dump([{"id": "90-bet"}]))
-    write(project.keys / f"{LESSON}.yaml", yaml.safe_dump(KEYS, allow_unicode=True))
+    write(project.checkpoint_items(LESSON), yaml.safe_dump(ITEMS, allow_unicode=True))
+    write(project.items(LESSON), yaml.safe_dump([{"id": "90-bet"}]))
+    write(project.keys(LESSON), yaml.safe_dump(KEYS, allow_unicode=True))
     write(project.task_module(LESSON), TASKS)
     write(
-        root / "course" / "exercises" / "lesson_90.py",
+        project.items(LESSON).with_name("exercises.py"),
         'EXERCISES = [Exercise(id="90-t-contrast"), Exercise(id="90-t-report")]\n',
     )
     return project

@@ -133,10 +133,11 @@ BELIEFS = {"first-belief": both("the first belief"), "second-belief": both("the 
 
 def write_bank(folder: Path, practice: list[dict[str, Any]] | None = None) -> Path:
     """Write a bank into ``folder`` and return the folder."""
-    (folder / "checkpoints").mkdir(parents=True, exist_ok=True)
+    for lesson in ("l04_w", "l05_x"):
+        (folder / lesson).mkdir(parents=True, exist_ok=True)
     items = copy.deepcopy(PRACTICE if practice is None else practice)
-    (folder / "05_x.yaml").write_text(yaml.safe_dump(items, allow_unicode=True), "utf-8")
-    (folder / "04_w.yaml").write_text(yaml.safe_dump([OLDER], allow_unicode=True), "utf-8")
-    (folder / "checkpoints/05_x.yaml").write_text(yaml.safe_dump(CHECKPOINT, allow_unicode=True), "utf-8")
+    (folder / "l05_x/items.yaml").write_text(yaml.safe_dump(items, allow_unicode=True), "utf-8")
+    (folder / "l04_w/items.yaml").write_text(yaml.safe_dump([OLDER], allow_unicode=True), "utf-8")
+    (folder / "l05_x/checkpoint.yaml").write_text(yaml.safe_dump(CHECKPOINT, allow_unicode=True), "utf-8")
     (folder / "misconceptions.yaml").write_text(yaml.safe_dump(BELIEFS, allow_unicode=True), "utf-8")
     return folder

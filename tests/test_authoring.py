@@ -174,7 +174,7 @@ def test_lint_names_file_and_line(project, old, new, sentence):
         assert found == []
     else:
         assert any(
-            sentence in line and line.startswith(f"notebooks/source/{LESSON}.py:") for line in found
+            sentence in line and line.startswith(f"grader/lessons/l{LESSON}/lesson.py:") for line in found
         ), found
 
 
@@ -200,7 +200,7 @@ def test_lint_wants_something_to_do_and_enough_cells(project):
         (
             "# %% task 90-t-report",
             "# %% task 90-t-lost",
-            "task '90-t-lost' is not in grader/tasks/lesson_90.py",
+            "task '90-t-lost' is not in grader/lessons/l90_fixture/tasks.py",
         ),
     ],
 )
@@ -232,7 +232,7 @@ def test_lint_reads_a_checkpoint_with_its_items_keys_and_tasks(project, old, new
             "hidden function cases",
         ),
         (
-            "course/items/checkpoints/90_fixture.yaml",
+            "course/lessons/l90_fixture/checkpoint.yaml",
             "- {id: 90-c-single, points: 2, correct: [b]}\n",
             "holds 'correct'",
         ),

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from course import flags
-from course.experiments import base
+from course.experiment import base
 from course.i18n import LANGUAGES, pick
 from course.lessons import BY_ID, LESSONS
 from course.quiz import Bank, Response, feedback, lint, lint_items, mark, run_verify, with_key
@@ -14,7 +14,7 @@ from tests.conftest import ROOT
 
 BANK = Bank()
 PRACTICE = BANK.items()
-KEYS = {lesson.id: yaml.safe_load((ROOT / f"grader/keys/{lesson.id}.yaml").read_text("utf-8"))
+KEYS = {lesson.id: yaml.safe_load((ROOT / f"grader/lessons/l{lesson.id}/keys.yaml").read_text("utf-8"))
         for lesson in LESSONS if lesson.checkpoint}
 GRADED = [with_key(item, KEYS[item.lesson][item.id]) for item in BANK.items(checkpoint=True)]
 

@@ -1,6 +1,6 @@
 """Every option of every bet can come out: rows of a record that settle the bet on it.
 
-Each lesson brings them in ``tests/lessons/reach_NN.py``: ``ROWS`` maps bet -> option -> rows, for a bet on a scale
+Each lesson brings them in ``rows.py`` of its tests: ``ROWS`` maps bet -> option -> rows, for a bet on a scale
 mark -> rows. ``UNREACHABLE`` there may map bet -> option -> why no measurement can name it. The rows are invented.
 """
 
@@ -10,16 +10,16 @@ from importlib import import_module
 
 import pytest
 
-from course.experiments import base
+from course.experiment import base
 from course.quiz import Bank
 from course.records import Record
 from tests.conftest import ROOT
-from tests.lessons.reach_01 import flags
-from tests.lessons.reach_05 import race
+from tests.lessons.l01_map.rows import flags
+from tests.lessons.l05_cudnn_benchmark.rows import race
 
 BETS = {item.id: item for item in Bank().items() if item.kind == "predict"}
-MODULES = {path.stem[-2:]: import_module(f"tests.lessons.{path.stem}")
-           for path in sorted(ROOT.glob("tests/lessons/reach_*.py"))}
+MODULES = {path.parent.name[1:3]: import_module(f"tests.lessons.{path.parent.name}.rows")
+           for path in sorted(ROOT.glob("tests/lessons/*/rows.py"))}
 ROWS = {bet: rows for module in MODULES.values() for bet, rows in module.ROWS.items()}
 UNREACHABLE = {bet: why for module in MODULES.values() for bet, why in getattr(module, "UNREACHABLE", {}).items()}
 
@@ -43,7 +43,7 @@ def test_every_option_can_come_out(bet):
     options = set(item.slider.stops) if item.slider else {one.id for one in item.options}
     assert set(rows) | set(never) == options and not set(rows) & set(never), (
         f"{bet}: add rows that settle it on {sorted(options - set(rows) - set(never))} to "
-        f"tests/lessons/reach_{bet[:2]}.py, or say there why nothing can")
+        f"tests/lessons/l{BETS[bet].lesson}/rows.py, or say there why nothing can")
     outcomes = {option: settled(bet, found) for option, found in rows.items()}
     assert not [(option, out) for option, out in outcomes.items() if option not in winners(item, out)]
 

@@ -23,7 +23,7 @@ MET = claims.met(Project())
 @pytest.fixture
 def copy(tmp_path):
     """A project with the real questions, where a test may spoil things."""
-    shutil.copytree(ROOT / "course" / "items", tmp_path / "course" / "items")
+    shutil.copytree(ROOT / "course" / "lessons", tmp_path / "course" / "lessons")
     return Project(tmp_path)
 
 
@@ -64,7 +64,7 @@ def test_a_claim_of_a_lesson_that_does_not_exist_yet_is_left_for_later():
 
 
 def test_a_false_claim_that_nobody_meets_is_named(copy):
-    path = copy.items / "05_cudnn_benchmark.yaml"
+    path = copy.items("05_cudnn_benchmark")
     path.write_text(path.read_text("utf-8").replace('["0-5", "2-15"]', '["2-15"]'), "utf-8")
     assert [one for one in claims.problems(copy) if "0-5" in one and "no item refutes it" in one]
     rewrite(copy, lambda rows: next(row for row in rows if row["id"] == "0-5").update(lesson="99_later"))
@@ -75,7 +75,7 @@ def test_a_false_claim_that_nobody_meets_is_named(copy):
 
 
 def test_an_item_that_refutes_an_unknown_claim_is_named(copy):
-    path = copy.items / "05_cudnn_benchmark.yaml"
+    path = copy.items("05_cudnn_benchmark")
     path.write_text(path.read_text("utf-8").replace('["0-5", "2-15"]', '["0-5", "2-15", "9-9"]'), "utf-8")
     assert claims.problems(copy) == ["05-false-how: refutes 9-9, which claims.yaml does not have"]
 

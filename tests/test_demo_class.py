@@ -14,7 +14,7 @@ from grader.demo.students import CLASS, deserved, large_class
 from grader.marking.answers import keyed_items
 from grader.marking.tasks import judge_task
 from grader.project import Project, tasks
-from grader.tasks.base import plain
+from grader.task import plain
 
 PROJECT = Project()
 

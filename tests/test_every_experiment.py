@@ -1,6 +1,6 @@
 """What every experiment owes, in every lesson: a sentence and a picture, with rows and without, in both languages.
 
-The rows are the invented ones of ``tests/lessons/reach_NN.py``: those that settle a bet, and ``SHOWN``, experiment ->
+The rows are the invented ones of ``rows.py`` of each lesson's tests: those that settle a bet, and ``SHOWN``, experiment ->
 rows, for experiments without a bet. Nothing was measured. What the numbers of a sentence have to be is tested with
 the lesson.
 """
@@ -11,7 +11,7 @@ import re
 
 import pytest
 
-from course.experiments import base
+from course.experiment import base
 from course.figures import style
 from course.i18n import LANGUAGES, set_language
 from course.records import Record
@@ -40,7 +40,7 @@ def check_sentence(name, found):
 
 @pytest.mark.parametrize("name", sorted(EXPERIMENTS))
 def test_invented_rows_exist_for_it(name):
-    assert examples(name), f"{name}: add rows to ROWS or SHOWN of tests/lessons/reach_{name[:2]}.py"
+    assert examples(name), f"{name}: add rows to ROWS or SHOWN of tests/lessons/l{EXPERIMENTS[name].lesson}/rows.py"
 
 
 @pytest.mark.parametrize("name", sorted(EXPERIMENTS))

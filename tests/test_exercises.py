@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from course.exercises import MISSING, all_exercises, judge
-from course.exercises.base import Exercise
+from course.exercise import MISSING, Exercise, all_exercises, judge
 from course.i18n import LANGUAGES, pick
 from course.lessons import BY_ID
 from course.verdict import Verdict, correct

@@ -9,8 +9,8 @@ import sys
 import pytest
 import torch
 
-from course.experiments import base
-from course.experiments.base import Budget, ExperimentError, experiment, get, load_all, obtain, run
+from course.experiment import base
+from course.experiment.base import Budget, ExperimentError, experiment, get, load_all, obtain, run
 from course.i18n import both, pick, set_language
 from course.records import load, save
 
@@ -21,7 +21,7 @@ TEXT = both("Is it?", "是吗？")
 def registry(monkeypatch):
     """A registry of the test's own, without the lessons."""
     monkeypatch.setattr(base, "REGISTRY", {})
-    monkeypatch.setattr(base, "FAILED_MODULES", {})
+    monkeypatch.setattr(base, "FAILED_LESSONS", {})
     monkeypatch.setattr(base, "load_all", lambda: base.REGISTRY)
     return base.REGISTRY
 
@@ -132,16 +132,16 @@ def test_obtain_runs_live_or_replays_the_nearest(registry, monkeypatch, tmp_path
     recorded = obtain("99-a")
     assert recorded.live
     monkeypatch.setattr("course.machine.can", lambda needs: False)
-    monkeypatch.setattr("course.records.RECORDINGS", tmp_path)
+    monkeypatch.setattr("course.records.LESSONS", tmp_path)
     assert obtain("99-a") is None
-    save(recorded, tmp_path)
+    save(recorded, tmp_path / "l99_test" / "recordings")
     replayed = obtain("99-a")
     assert replayed == recorded and not replayed.live and "recorded on" in pick(replayed.label())
 
 
 def test_every_experiment_of_the_course_is_well_formed():
     known = load_all()
-    assert not base.FAILED_MODULES
+    assert not base.FAILED_LESSONS
     for name, exp in known.items():
         assert re.fullmatch(r"\d\d-[a-z0-9-]+", name) and exp.lesson.startswith(name[:2])
         assert exp.seconds > 0 and exp.needs in base.NEEDS
@@ -160,7 +160,7 @@ def command(*arguments: str, module: str = "") -> subprocess.CompletedProcess:
         "import sys\n"
         f"for name in {BLOCKED}: sys.modules[name] = None\n"
         f"{module}\n"
-        "from course.experiments.__main__ import main\n"
+        "from course.experiments import main\n"
         f"raise SystemExit(main({list(arguments)!r}))\n"
     )
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120,
@@ -168,7 +168,7 @@ def command(*arguments: str, module: str = "") -> subprocess.CompletedProcess:
 
 
 ONLY_TEST_EXPERIMENTS = """
-from course.experiments import base
+from course.experiment import base
 base.load_all = lambda: dict(sorted(base.REGISTRY.items()))
 def make(name, function, **more):
     said = {"title": "?", "finding": lambda r: "!", "seconds": 0.1}

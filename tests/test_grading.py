@@ -22,7 +22,7 @@ from grader.marking.answers import keyed_items
 from grader.marking.execute import content, draw
 from grader.marking.tasks import judge_task
 from grader.project import Infrastructure, Project, ProjectError, tasks
-from grader.tasks.base import Case, Part, Task, same
+from grader.task import Case, Part, Task, same
 from tests.grading_fixtures import LESSON, make_project
 
 PARTS = {

@@ -133,7 +133,7 @@ def test_the_stock_command_gives_the_same_marks_and_our_own_faults_give_none(gra
     assert stock.returncode == 0, stock.stderr
     assert pipeline.cell_points(course, LESSON) == before
     assert before["partly"]["90-t-contrast"] == (3.0, 3.0)
-    key = project.keys / f"{LESSON}.yaml"
+    key = project.keys(LESSON)
     text = key.read_text()
     try:
         key.write_text("{}")

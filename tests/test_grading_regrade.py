@@ -8,7 +8,7 @@ import nbformat
 import pytest
 import yaml
 
-from grader import moments
+from grader import dates as moments
 from grader.autograding import How, autograde
 from grader.commands import main
 from grader.late import Rules, Table, penalty, read_rules
@@ -52,7 +52,7 @@ def test_the_fingerprint_of_a_task_follows_its_helpers_and_nothing_else(tmp_path
 
     path = Project(tmp_path).task_module(LESSON)
     path.parent.mkdir(parents=True)
-    text = ("from grader.tasks.base import Case, Part, Task\n\nLEAST = 2\n\n\ndef helper(n):\n    return n + LEAST\n\n\n"
+    text = ("from grader.task import Case, Part, Task\n\nLEAST = 2\n\n\ndef helper(n):\n    return n + LEAST\n\n\n"
             "def other(n):\n    return n\n\n\ndef cases(rng):\n    return [Case('all', (1,))]\n\n\n"
             "TASKS = [Task(id='90-t-a', name='a', cases=cases, reference=helper, parts={'all': Part(1, 'why')}),\n"
             "         Task(id='90-t-b', name='b', cases=cases, reference=other, parts={'all': Part(1, 'why')})]\n")
@@ -156,8 +156,8 @@ def test_regrade_shows_then_writes_exactly_that(marked, capsys):
         write(course, LESSON)
     quiet = diff(course, LESSON)
     assert quiet.changes == [] and quiet.ours == [] and quiet.kept == [("bob", "90-c-single", 1.5)] and quiet.marked == 4
-    edit(project.keys / f"{LESSON}.yaml", lambda keys: keys["90-c-single"].update(correct=["a"]))
-    edit(project.items / "checkpoints" / f"{LESSON}.yaml", lambda items: items[1].update(points=4))
+    edit(project.keys(LESSON), lambda keys: keys["90-c-single"].update(correct=["a"]))
+    edit(project.checkpoint_items(LESSON), lambda items: items[1].update(points=4))
     module = project.task_module(LESSON)
     module.write_text(module.read_text().replace("/ (high + low)", "/ (high + low) if low else 7"))
     found = diff(course, LESSON)
@@ -181,7 +181,7 @@ def test_regrade_shows_then_writes_exactly_that(marked, capsys):
     assert cell_marks(course, LESSON)["ada"] == now["ada"]
     again = diff(course, LESSON)
     assert again.changes == [] and again.ours == []
-    edit(project.keys / f"{LESSON}.yaml", lambda keys: keys["90-c-single"].update(correct=["b"]))
+    edit(project.keys(LESSON), lambda keys: keys["90-c-single"].update(correct=["b"]))
     with pytest.raises(ProjectError, match="changed since the differences were shown"):
         write(course, LESSON)
     capsys.readouterr()

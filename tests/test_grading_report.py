@@ -139,7 +139,7 @@ def test_the_report_says_what_to_do_on_monday():
 
 
 def test_what_meets_a_belief_exists_in_the_course():
-    from course.experiments.base import load_all
+    from course.experiment.base import load_all
     from grader.project import HERE, Project, practice_items
     from grader.reporting.collect import MOST, remedies
 

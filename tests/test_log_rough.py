@@ -308,7 +308,7 @@ def test_every_append_is_synced(log, monkeypatch):
 def test_ten_thousand_entries_progress_bets_and_the_next_card(log):
     """Typically a sixth of a second for the page and ten milliseconds for a card; the bounds are for slow machines."""
     from course.quiz import Bank, practice, summary
-    from course.quiz.ledger import ledger, returns
+    from course.quiz.calibration import ledger, returns
     from course.quiz.progress_view import progress_html
 
     bank, dice, lines = Bank(), random.Random(1), []

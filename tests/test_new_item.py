@@ -32,7 +32,7 @@ LESSON = "05_cudnn_benchmark"
 @pytest.fixture
 def project(tmp_path):
     """A copy of what the commands read and write."""
-    for folder in ("course/items", "grader/keys", "notebooks/source", "course/experiments", "course/exercises"):
+    for folder in ("course/lessons", "grader/lessons"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     return Project(tmp_path)
 
@@ -76,12 +76,12 @@ def snapshot(project):
 
 
 def test_a_practice_question_typed_in_lands_at_the_end_of_its_file(project):
-    path = project.items / f"{LESSON}.yaml"
+    path = project.items(LESSON)
     before = path.read_bytes()
     done = new_item(project, SINGLE, process=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert path.read_bytes().startswith(before) and b"# Practice items of lesson 05" in path.read_bytes()
-    item = Bank(project.items)["05-spare-plan"]
+    item = Bank(project.learner_rooms)["05-spare-plan"]
     assert item.correct == ("b",) and item.option("c").misconception == "search-is-free"
     assert item.stem == {"en": "What is kept?", "zh": "留下的是什么？"} and item.code == "x = 1\ny = 2\n"
     assert item.verify == "result = ['b']\n" and item.experiment is None
@@ -99,7 +99,7 @@ def test_bad_input_is_asked_again_with_a_sentence(project):
                   'There is no experiment \'05-toy-rase\'. Did you mean "05-toy-race"', "Write something here",
                   'async-timr is not in the list. Did you mean "async-timer"'):
         assert words in done.stdout, words
-    assert Bank(project.items)["05-spare-plan"].kind == "single"
+    assert Bank(project.learner_rooms)["05-spare-plan"].kind == "single"
 
 
 def test_a_checkpoint_question_is_parted_from_its_key(project):
@@ -109,14 +109,14 @@ def test_a_checkpoint_question_is_parted_from_its_key(project):
     done = new_item(project, lines)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "at least 1" in done.stdout
-    item = Bank(project.items)["05-c-spare-count"]
+    item = Bank(project.learner_rooms)["05-c-spare-count"]
     assert item.points == 3 and not item.keyed
-    raw = (project.items / f"checkpoints/{LESSON}.yaml").read_text("utf-8").split("05-c-spare-count")[1]
+    raw = project.checkpoint_items(LESSON).read_text("utf-8").split("05-c-spare-count")[1]
     assert not re.search(r"value|why|misconception|verify|source", raw)
     keyed = with_key(item, keys(project, LESSON)["05-c-spare-count"])
     assert (keyed.number.value, keyed.number.low, keyed.number.high) == (4, 3, 5)
     assert keyed.number.traps[0].low == 400 and keyed.verify == "result = 4\n"
-    assert (project.keys / f"{LESSON}.yaml").read_bytes().startswith((ROOT / f"grader/keys/{LESSON}.yaml").read_bytes())
+    assert project.keys(LESSON).read_bytes().startswith(Project().keys(LESSON).read_bytes())
 
 
 def test_an_order_question_mixes_its_lines_and_takes_a_new_misconception(project):
@@ -125,10 +125,10 @@ def test_an_order_question_mixes_its_lines_and_takes_a_new_misconception(project
              *option("stray", False, "a-belief-of-our-own"), *texts("I believe it"), "", "", "y"]
     done = new_item(project, lines)
     assert done.returncode == 0, done.stdout + done.stderr
-    item = Bank(project.items)["05-spare-steps"]
+    item = Bank(project.learner_rooms)["05-spare-steps"]
     assert [item.option(one).text["en"] for one in item.order] == [f"Text {n} in English" for n in ("first", "second", "third")]
     assert tuple(one.id for one in item.options if one.id in item.order) != item.order
-    assert Bank(project.items).misconceptions()["a-belief-of-our-own"]["zh"] == "I believe it的中文"
+    assert Bank(project.learner_rooms).misconceptions()["a-belief-of-our-own"]["zh"] == "I believe it的中文"
 
 
 def test_a_fault_seen_at_the_end_is_asked_again_and_nothing_else(project):
@@ -138,14 +138,14 @@ def test_a_fault_seen_at_the_end_is_asked_again_and_nothing_else(project):
     done = new_item(project, typed)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "the snippet computed ['a'], the key says ['b']" in done.stdout
-    assert Bank(project.items)["05-spare-plan"].verify == "result = ['b']\n"
+    assert Bank(project.learner_rooms)["05-spare-plan"].verify == "result = ['b']\n"
 
 
 def test_two_right_options_of_a_single_question_are_noticed_at_once(project):
     typed = [*SINGLE[:14], *option("a", True), *option("b", True), "n", "async-timer", *option("c", False), "", "", "y"]
     done = new_item(project, typed)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "second right option" in done.stdout and Bank(project.items)["05-spare-plan"].correct == ("a",)
+    assert "second right option" in done.stdout and Bank(project.learner_rooms)["05-spare-plan"].correct == ("a",)
 
 
 def test_leaving_in_the_middle_keeps_a_draft_to_go_on_with(project):
@@ -155,7 +155,7 @@ def test_leaving_in_the_middle_keeps_a_draft_to_go_on_with(project):
     assert unchanged(project, before)
     second = new_item(project, ["y", *SINGLE[17:]])
     assert second.returncode == 0, second.stdout + second.stderr
-    assert Bank(project.items)["05-spare-plan"].correct == ("b",)
+    assert Bank(project.learner_rooms)["05-spare-plan"].correct == ("b",)
 
 
 def test_a_draft_can_be_dropped(project):
@@ -200,7 +200,7 @@ def test_from_a_file_and_dry_run(project, tmp_path, capsys):
     assert main([*arguments, "--dry-run"]) == 0 and "nothing was written" in capsys.readouterr().out
     assert unchanged(project, before)
     assert main(arguments) == 0
-    assert "added 05-from-file to course/items/05_cudnn_benchmark.yaml" in capsys.readouterr().out
+    assert "added 05-from-file to course/lessons/l05_cudnn_benchmark/items.yaml" in capsys.readouterr().out
     assert main(arguments) == 1 and "05-from-file is taken" in capsys.readouterr().out
 
 
@@ -243,7 +243,7 @@ def test_every_question_there_is_survives_being_written_by_us():
     project = Project(HERE)
     for raw in practice_items(project).values():
         assert yaml.safe_load(item_block(raw)) == [raw]
-    for path in project.keys.glob("*.yaml"):
+    for path in project.rooms.glob("*/keys.yaml"):
         for identity, key in keys(project, path.stem).items():
             assert yaml.safe_load(key_block(identity, key)) == {identity: key}
 
@@ -288,7 +288,7 @@ def test_a_checkpoint_entry_reads_back_whole():
 
 def test_the_page_lists_everything_and_holds_no_key_unless_asked(project, tmp_path, capsys):
     secret = keys(project, LESSON)["05-c-two-shapes"]["why"]["b"]["en"]
-    with (project.items / "misconceptions.yaml").open("a", encoding="utf-8") as file:
+    with (project.learner_rooms / "misconceptions.yaml").open("a", encoding="utf-8") as file:
         file.write('nobody-yet: {en: "A belief without a question.", zh: "还没有题目的误解。"}\n')
     for name, arguments in (("plain", []), ("keys", ["--keys"])):
         assert main(["items", "--root", str(project.root), "--to", str(tmp_path / f"{name}.html"), *arguments]) == 0
@@ -304,13 +304,13 @@ def test_the_page_lists_everything_and_holds_no_key_unless_asked(project, tmp_pa
 
 
 def test_the_page_shows_what_is_to_be_mended(project, tmp_path):
-    path = project.items / f"{LESSON}.yaml"
+    path = project.items(LESSON)
     draft = {**DRAFT, "options": [{**one, "misconception": "unheard-of"} if one["id"] == "a" else one for one in DRAFT["options"]]}
     path.write_bytes(path.read_bytes() + b"\n" + item_block(draft).encode())
-    (project.keys / "02_timing.yaml").write_text("{}", "utf-8")
+    project.keys("02_timing").write_text("{}", "utf-8")
     assert main(["items", "--root", str(project.root), "--to", str(tmp_path / "a.md"), "--keys", "--language", "zh"]) == 0
     page = (tmp_path / "a.md").read_text("utf-8")
-    assert "unheard-of is not in misconceptions.yaml" in page and "has no key in grader/keys/02_timing.yaml" in page
+    assert "unheard-of is not in misconceptions.yaml" in page and "has no key in grader/lessons/l02_timing/keys.yaml" in page
     assert "# 全部题目" in page and "没有笔记本用到" in page
 
 

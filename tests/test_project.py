@@ -63,8 +63,8 @@ def test_wheel_holds_the_course_alone_with_its_data(tmp_path):
     names = zipfile.ZipFile(next(tmp_path.glob("*.whl"))).namelist()
     tops = {name.split("/")[0] for name in names if ".dist-info" not in name}
     assert tops == {"course"}
-    assert "course/items/05_cudnn_benchmark.yaml" in names
-    assert "course/items/checkpoints/05_cudnn_benchmark.yaml" in names
+    assert "course/lessons/l05_cudnn_benchmark/items.yaml" in names
+    assert "course/lessons/l05_cudnn_benchmark/checkpoint.yaml" in names
     assert "course/quiz/static/deck.js" in names
     for package in ROOT.glob("course/**/*.py"):
         assert str(package.relative_to(ROOT)) in names

@@ -79,7 +79,7 @@ def test_a_faulty_item_names_file_item_field_and_leaves_the_others(tmp_path):
     broken["colour"] = "red"
     bank = Bank(q.write_bank(tmp_path, [broken, q.MULTIPLE]))
     faults = "\n".join(bank.faults())
-    assert "05_x.yaml, item 05-one, field options[a].why: is missing" in faults
+    assert "l05_x/items.yaml, item 05-one, field options[a].why: is missing" in faults
     assert "field colour: is not a known field" in faults
     assert [item.id for item in bank.items("05_x")] == ["05-many"]
     with pytest.raises(BankError, match="05-one"):
@@ -118,9 +118,9 @@ def test_a_checkpoint_item_with_a_key_is_refused(field):
 
 def test_broken_yaml_names_the_line(tmp_path):
     q.write_bank(tmp_path)
-    (tmp_path / "05_x.yaml").write_text("- id: '05-one\n  lesson: [", "utf-8")
+    (tmp_path / "l05_x/items.yaml").write_text("- id: '05-one\n  lesson: [", "utf-8")
     assert "line" in Bank(tmp_path).faults()[0]
-    (tmp_path / "05_x.yaml").write_text("one: two", "utf-8")
+    (tmp_path / "l05_x/items.yaml").write_text("one: two", "utf-8")
     assert "must be a list" in Bank(tmp_path).faults()[0]
 
 
@@ -206,7 +206,7 @@ def test_a_verify_snippet_leaves_no_trace(bank, tmp_path, monkeypatch):
     import numpy
     import torch
 
-    from course.experiments.base import restored
+    from course.experiment.base import restored
 
     monkeypatch.chdir(tmp_path)
     random.seed(1), numpy.random.seed(1), torch.manual_seed(1)

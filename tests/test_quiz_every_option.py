@@ -74,7 +74,7 @@ def test_every_answer_is_explained_and_marked_alike_by_click_and_by_text(item, t
 
 
 def test_every_experiment_that_a_card_sends_to_exists():
-    from course.experiments import base
+    from course.experiment import base
 
     named = {one.experiment for item in ITEMS for one in (item, *item.options) if one.experiment}
     assert named and not named - set(base.load_all())
@@ -82,7 +82,7 @@ def test_every_experiment_that_a_card_sends_to_exists():
 
 def test_a_wrong_option_that_names_an_experiment_sends_there():
     """Where the explanation of a wrong option names an experiment, the card offers one."""
-    from course.experiments import base
+    from course.experiment import base
 
     known = set(base.load_all())
     for item in ITEMS:

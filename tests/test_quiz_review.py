@@ -36,11 +36,12 @@ def big_bank(folder, lessons=5, each=40):
     """A bank of lessons x each questions, every one a concept of its own."""
     import yaml
 
-    folder.mkdir()
     for number in range(1, lessons + 1):
         items = [{**q.SINGLE, "id": f"0{number}-n{place}", "lesson": f"0{number}_x", "concept": f"about-{number}-{place}"}
                  for place in range(each)]
-        (folder / f"0{number}_x.yaml").write_text(yaml.safe_dump(items, allow_unicode=True), "utf-8")
+        path = folder / f"l0{number}_x" / "items.yaml"
+        path.parent.mkdir(parents=True)
+        path.write_text(yaml.safe_dump(items, allow_unicode=True), "utf-8")
     return Bank(folder)
 
 

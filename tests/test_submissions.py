@@ -10,7 +10,7 @@ from nbformat.v4 import new_code_cell
 
 from grader.authoring.build import checkpoint_notebook
 from grader.authoring.publish import text_of
-from grader.intake import before_autograde, examine, reason_of, take_in
+from grader.ingest import before_autograde, examine, reason_of, take_in
 from grader.marking.repair import repair
 from grader.marking.step import grade_id, notes
 from tests.grading_fixtures import LESSON, make_project

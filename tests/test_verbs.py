@@ -9,8 +9,8 @@ import sys
 import pytest
 
 import course
-from course.exercises import all_exercises
-from course.experiments import base
+from course.exercise import all_exercises
+from course.experiment import base
 from course.i18n import pick
 from course.quiz import bet_of
 from course.quiz.rich import plain

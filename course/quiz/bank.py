@@ -1,22 +1,29 @@
 """The question bank: YAML files read into items when they are needed.
 
-Practice questions stand in ``course/items/<lesson>.yaml``, checkpoint questions in
-``course/items/checkpoints/<lesson>.yaml``. A file is read when one of its items is first asked for, so a card
+Practice questions stand in ``items.yaml`` of their lesson's folder, checkpoint questions in ``checkpoint.yaml``
+beside it. A file is read when one of its items is first asked for, so a card
 appears at once however large the bank is.
 """
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from course.i18n import Text, t
+from course.lessons import FOLDER
 from course.quiz.items import BankError, Item, UnknownItem, parse_item
 from course.suggest import did_you_mean
 
-ITEMS = Path(__file__).resolve().parent.parent / "items"
+
+def _lesson(path: Path) -> str:
+    return path.parent.name.removeprefix("l")
+
+
+def _name(path: Path) -> str:
+    """A file as sentences name it: with its lesson's folder."""
+    return f"{path.parent.name}/{path.name}"
 
 
 def read_yaml(path: Path) -> Any:
@@ -29,31 +36,29 @@ def read_yaml(path: Path) -> Any:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
         what = getattr(error, "problem", None) or "not YAML"
-        raise BankError(f"{path.name}{line}: {what}. Check indentation, quotes and colons there.") from None
+        raise BankError(f"{_name(path)}{line}: {what}. Check indentation, quotes and colons there.") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise BankError(f"{path.name}: cannot be read ({error}). Restore the file from the course.") from None
+        raise BankError(f"{_name(path)}: cannot be read ({error}). Restore the file from the course.") from None
 
 
 @lru_cache(maxsize=256)
 def _read_items(path: Path, stamp: int, checkpoint: bool) -> tuple[tuple[Item, ...], tuple[str, ...]]:
     """(items, faults) of one file; stamp (modification time, ns) makes an edited file be read again."""
-    raw = read_yaml(path)
+    raw, name = read_yaml(path), _name(path)
     if raw is not None and not isinstance(raw, list):
-        return (), (f"{path.name}: must be a list of items, each starting with `- id:`.",)
+        return (), (f"{name}: must be a list of items, each starting with `- id:`.",)
     items, faults, seen = [], [], set()
     for entry in raw or ():
         try:
-            item = parse_item(entry, path.name, checkpoint)
+            item = parse_item(entry, name, checkpoint)
         except BankError as error:
             faults.append(str(error))
             continue
-        if item.lesson != path.stem:
-            faults.append(
-                f"{path.name}, item {item.id}, field lesson: must be {path.stem}, and is {item.lesson}."
-            )
+        if item.lesson != _lesson(path):
+            faults.append(f"{name}, item {item.id}, field lesson: must be {_lesson(path)}, and is {item.lesson}.")
         if item.id in seen:
             faults.append(
-                f"{path.name}, item {item.id}, field id: occurs twice; give one of them another id."
+                f"{name}, item {item.id}, field id: occurs twice; give one of them another id."
             )
         seen.add(item.id)
         items.append(item)
@@ -61,14 +66,13 @@ def _read_items(path: Path, stamp: int, checkpoint: bool) -> tuple[tuple[Item, .
 
 
 class Bank:
-    """The questions of a folder. Files are read when needed; look an item up with ``bank["05-revisit"]``."""
+    """The questions of a folder of lessons. Files are read when needed; look an item up with ``bank["05-revisit"]``."""
 
     def __init__(self, folder: Path | str | None = None) -> None:
-        self.folder = Path(folder or ITEMS)
+        self.folder = Path(folder or FOLDER)
 
-    def _files(self, checkpoint: bool, start: str = "") -> list[Path]:
-        folder = self.folder / "checkpoints" if checkpoint else self.folder
-        return sorted(path for path in folder.glob(f"{start}*.yaml") if re.match(r"\d\d_", path.name))
+    def _files(self, checkpoint: bool, start: str = "[0-9][0-9]") -> list[Path]:
+        return sorted(self.folder.glob(f"l{start}_*/{'checkpoint' if checkpoint else 'items'}.yaml"))
 
     def _read(self, path: Path, checkpoint: bool) -> tuple[tuple[Item, ...], tuple[str, ...]]:
         try:
@@ -84,13 +88,13 @@ class Bank:
         return [
             item
             for path in self._files(checkpoint)
-            if lesson in (None, path.stem)
+            if lesson in (None, _lesson(path))
             for item in self._read(path, checkpoint)[0]
         ]
 
     def lessons(self) -> list[str]:
         """Ids of the lessons that have practice items."""
-        return [path.stem for path in self._files(False)]
+        return [_lesson(path) for path in self._files(False)]
 
     def faults(self) -> list[str]:
         """A sentence for everything in the files that breaks the schema."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from course.i18n import Text
 from course.quiz.bank import Bank
+from course.quiz.calibration import Bet
 from course.quiz.entry import Entry
 from course.quiz.items import Item
-from course.quiz.ledger import Bet
 from course.quiz.marking import misconceptions_of
 from course.quiz.session import response_of
 

@@ -70,8 +70,8 @@ class Card:
     def _build(self) -> Any:
         import ipywidgets as w
 
+        from course.quiz.card_confidence import SureBar
         from course.quiz.card_next import NextExperiment
-        from course.quiz.card_sure import SureBar
         from course.quiz.style import SHEET
 
         self.input = _input(self.item, self._changed)

@@ -11,8 +11,8 @@ from datetime import datetime
 
 from course.quiz.bank import Bank
 from course.quiz.beliefs import Belief, beliefs
+from course.quiz.calibration import Bet, ledger, returning
 from course.quiz.entry import Entry, now
-from course.quiz.ledger import Bet, ledger, returning
 from course.quiz.schedule import timetable
 
 READY = 0.8

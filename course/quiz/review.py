@@ -10,8 +10,8 @@ from datetime import date, datetime, timedelta
 
 from course.i18n import language, t
 from course.quiz.bank import Bank
+from course.quiz.calibration import returns
 from course.quiz.entry import Entry
-from course.quiz.ledger import returns
 from course.quiz.schedule import Due, calendar, interleave, timetable
 
 SITTING = 12  # cards in one sitting; more tire

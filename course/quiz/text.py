@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable
 
 from course.i18n import pick, t
 from course.quiz.bank import Bank, default_bank
+from course.quiz.calibration import asked_again
 from course.quiz.entry import now
 from course.quiz.items import Item
-from course.quiz.ledger import asked_again
 from course.quiz.log import AnswerLog, answer_log
 from course.quiz.marking import CONFIDENCE, Response
 from course.quiz.numbers import parse_number

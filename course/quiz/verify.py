@@ -39,7 +39,7 @@ def run_verify(
     """Execute ``item.verify`` in a namespace of its own (this process) and compare its ``result`` with the
     key.
 
-    around: what else is to be put back afterwards, such as ``course.experiments.base.restored`` for the
+    around: what else is to be put back afterwards, such as ``course.experiment.base.restored`` for the
     switches, threads and random state of torch; environment, working folder, ``random`` and numpy's state are
     put back in any case. limit_s: seconds, then the snippet is cut (in the main thread, where the system has
     timers; a call that never returns to Python cannot be cut). Never raises: a snippet that fails, is cut or

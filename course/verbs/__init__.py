@@ -1,11 +1,11 @@
 """The verbs of the notebooks: each tells one other module what to do and shows what comes back."""
 
+from course.verbs.bets import bets
 from course.verbs.experiments import observe
-from course.verbs.ledger import bets
 from course.verbs.lessons import finish, language, lesson
 from course.verbs.practice import check, hint, solution
+from course.verbs.progress import export_progress, import_progress, progress
 from course.verbs.questions import answer, checkpoint, explain, predict, question, review
-from course.verbs.standing import export_progress, import_progress, progress
 
 __all__ = [
     "answer", "bets", "check", "checkpoint", "explain", "export_progress", "finish", "hint", "import_progress",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Sequence
 
-from course.experiments import base
+from course.experiment import base
 from course.figures import show
 from course.i18n import LANGUAGES, Text, both, pick, t
 from course.quiz.items import Item

@@ -86,7 +86,7 @@ OPEN = ("Inconclusive", "尚无定论")
 
 def _claims() -> list[str]:
     """What the learner can now claim: measured here, replayed, and what this run could not settle, told apart."""
-    from course.experiments import base
+    from course.experiment import base
     from course.figures import show
 
     own, replayed, unsettled = [], [], []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from course.exercises import MISSING, Exercise, all_exercises, judge
+from course.exercise import MISSING, Exercise, all_exercises, judge
 from course.i18n import pick, t
 from course.quiz.rich import code_block, inline, plain
 from course.suggest import did_you_mean

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from course import i18n, lessons
 from course.i18n import t
+from course.quiz.calibration import asked_again
 from course.quiz.cards import Card, card
 from course.quiz.entry import now
 from course.quiz.items import Item
-from course.quiz.ledger import asked_again
 from course.quiz.session import bet_of
 from course.quiz.sheet import Sheet
 from course.quiz.text import answer as answer_in_text

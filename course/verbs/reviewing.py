@@ -6,8 +6,8 @@ from collections.abc import Callable
 from datetime import datetime
 
 from course.i18n import t
+from course.quiz.calibration import returning
 from course.quiz.cards import Card
-from course.quiz.ledger import returning
 from course.quiz.review import Plan, calendar_words, closing, greeting, plan
 from course.quiz.review_deck import ReviewDeck, last_answer
 from course.quiz.review_view import calendar_html

@@ -1,6 +1,6 @@
 """Common claims: what they say, what is true, and which items meet them.
 
-A claim stands in ``course/items/claims.yaml``; an item meets it by naming its id under ``refutes``. The page
+A claim stands in ``course/lessons/claims.yaml``; an item meets it by naming its id under ``refutes``. The page
 ``docs/claims.md`` is written from both.
 """
 
@@ -49,7 +49,7 @@ class Claim:
 
 def path_of(project: Project) -> Path:
     """Where the claims stand."""
-    return project.items / "claims.yaml"
+    return project.learner_rooms / "claims.yaml"
 
 
 def page_path(project: Project) -> Path:
@@ -97,7 +97,7 @@ def _faults_of(row: object) -> list[str]:
 def met(project: Project) -> dict[str, list[Item]]:
     """Claim id -> the practice items that refute it, in the order of the bank."""
     found: dict[str, list[Item]] = defaultdict(list)
-    for item in Bank(project.items).items():
+    for item in Bank(project.learner_rooms).items():
         for claim in item.refutes:
             found[claim].append(item)
     return dict(found)

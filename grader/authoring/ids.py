@@ -28,8 +28,8 @@ def known_ids(project: Project) -> dict[str, set[str]]:
     """The ids there are, by kind."""
     checkpoint = {
         identity
-        for path in (project.items / "checkpoints").glob("*.yaml")
-        for identity in files.checkpoint_items(project, path.stem)
+        for lesson in project.checkpoints()
+        for identity in files.checkpoint_items(project, lesson)
     }
     return {
         "item": set(files.practice_items(project)) | checkpoint,
@@ -62,10 +62,10 @@ def used_ids(cell: Cell) -> Iterator[tuple[str, str, int]]:
                     yield VERBS[node.func.id], argument.value, node.lineno
 
 
-def _declared(project: Project, folder: str, call: str, keyword: str) -> set[str]:
-    """The string given as ``keyword`` (or first) to every call of that name in course/<folder>/*.py."""
+def _declared(project: Project, start: str, call: str, keyword: str) -> set[str]:
+    """The string given as ``keyword`` (or first) to every call of that name in the lessons' modules that start so."""
     found = set()
-    for path in (project.root / "course" / folder).glob("*.py"):
+    for path in project.learner_rooms.glob(f"*/{start}*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if (
                 isinstance(node, ast.Call)

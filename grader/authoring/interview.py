@@ -21,7 +21,7 @@ LETTERS = "abcdefgh"
 
 def interview(project: Project, asker: Asker) -> dict[str, Any]:
     """Ask for everything a question needs and return the draft (see new_item)."""
-    bank, known = Bank(project.items), known_ids(project)
+    bank, known = Bank(project.learner_rooms), known_ids(project)
     ask = asker.ask
     lesson = ask("lesson", "Lesson, such as 05 or 05_cudnn_benchmark", _lesson)
     asker.write(f"  {lesson}")

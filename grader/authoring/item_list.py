@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from course.i18n import Text
 from course.quiz.advice import advice, positions
 from course.quiz.bank import Bank
-from course.quiz.craft import lint_items, lint_lesson
+from course.quiz.item_lint import lint_items, lint_lesson
 from course.quiz.items import BankError, Item, with_key
 from grader import project as files
 from grader.authoring.ids import used_ids
@@ -56,7 +56,7 @@ class Listing:
 
 def listing(project: Project, keys: bool = False) -> Listing:
     """Read the bank. Without ``keys`` nothing of grader/keys is opened."""
-    bank = Bank(project.items)
+    bank = Bank(project.learner_rooms)
     beliefs, places = bank.misconceptions(), _places(project)
     practice, graded, faults = bank.items(), bank.items(checkpoint=True), list(bank.faults())
     if keys:
@@ -78,7 +78,7 @@ def listing(project: Project, keys: bool = False) -> Listing:
 def _keyed(project: Project, item: Item, faults: list[str]) -> Item:
     key = files.keys(project, item.lesson).get(item.id)
     if key is None:
-        faults.append(f"{item.id}: has no key in grader/keys/{item.lesson}.yaml.")
+        faults.append(f"{item.id}: has no key in grader/lessons/l{item.lesson}/keys.yaml.")
         return item
     try:
         return with_key(item, key)
@@ -96,9 +96,11 @@ def _row(item: Item, others: Iterable[Item], beliefs: dict[str, Text], places: d
 def _places(project: Project) -> dict[str, list[str]]:
     """Item id -> the notebook sources that name it."""
     found: dict[str, list[str]] = defaultdict(list)
-    for path in sorted(project.sources.glob("*.py")):
+    sources = {lesson: project.lesson_source(lesson) for lesson in project.lessons()}
+    sources |= {f"{lesson}.checkpoint": project.checkpoint_source(lesson) for lesson in project.checkpoints()}
+    for name, path in sorted(sources.items()):
         for cell in read(path):
             for kind, identity, _ in used_ids(cell):
-                if "item" in kind and path.stem not in found[identity]:
-                    found[identity].append(path.stem)
+                if "item" in kind and name not in found[identity]:
+                    found[identity].append(name)
     return dict(found)

@@ -105,22 +105,22 @@ def _imports(texts: dict[Path, str]) -> Iterator[str]:
 
 
 def _item_fields(project: Project) -> Iterator[str]:
-    for path in (project.items / "checkpoints").glob("*.yaml"):
-        for identity, item in files.checkpoint_items(project, path.stem).items():
+    for path in project.learner_rooms.glob("l*/checkpoint.yaml"):
+        for identity, item in files.checkpoint_items(project, path.parent.name.removeprefix("l")).items():
             for place in (item, item.get("number") or {}, *(item.get("options") or [])):
                 for field in set(KEY_FIELDS) & set(place):
-                    yield f"{path}: item {identity!r} holds {field!r}; keys stand in grader/keys"
+                    yield f"{path}: item {identity!r} holds {field!r}; keys stand in grader/lessons"
 
 
 def _task_code(project: Project) -> Iterator[str]:
     hidden = {}
-    for path in project.tasks.glob("lesson_*.py"):
-        hidden |= {code: (path.name, name) for name, code in _functions(path)}
+    for path in project.rooms.glob("*/tasks.py"):
+        hidden |= {code: (f"{path.parent.name}/{path.name}", name) for name, code in _functions(path)}
     for path in (project.root / "course").rglob("*.py"):
         for name, code in _functions(path):
             if code in hidden:
                 task_file, task_function = hidden[code]
-                yield f"{path}: {name} is the hidden function {task_function} of grader/tasks/{task_file}"
+                yield f"{path}: {name} is the hidden function {task_function} of grader/lessons/{task_file}"
 
 
 def _functions(path: Path) -> Iterator[tuple[str, str]]:

@@ -210,9 +210,9 @@ def _checkpoint(project: Project, lesson: str, cells: list[Cell]) -> Iterator[tu
     asked = [cell.id for cell in cells if cell.kind == "question"]
     for cell in cells:
         if cell.kind == "question" and cell.id in items and cell.id not in keys:
-            yield cell.line, f"question {cell.id!r} has no key in grader/keys/{lesson}.yaml"
+            yield cell.line, f"question {cell.id!r} has no key in grader/lessons/l{lesson}/keys.yaml"
         if cell.kind == "task" and cell.id not in tasks:
-            yield cell.line, f"task {cell.id!r} is not in grader/tasks/lesson_{lesson[:2]}.py"
+            yield cell.line, f"task {cell.id!r} is not in grader/lessons/l{lesson}/tasks.py"
         if cell.kind == "task" and not re.search(
             r"### BEGIN SOLUTION.*### END SOLUTION", cell.body, re.DOTALL
         ):

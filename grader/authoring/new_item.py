@@ -14,7 +14,7 @@ from typing import Any
 from course.lessons import BY_ID
 from course.quiz.advice import advice
 from course.quiz.bank import Bank
-from course.quiz.craft import lint_items
+from course.quiz.item_lint import lint_items
 from course.quiz.items import BankError, Item, parse_item, with_key
 from course.quiz.verify import run_verify
 from course.suggest import did_you_mean
@@ -105,7 +105,7 @@ def problems(project: Project, entry: Entry, run: bool = True) -> list[str]:
         found.append(f"the id {item.id} is taken; choose another.")
     if item.experiment and item.experiment not in known["experiment"]:
         found.append(f"there is no experiment {item.experiment}.{did_you_mean(item.experiment, known['experiment'])}")
-    beliefs = Bank(project.items).misconceptions()
+    beliefs = Bank(project.learner_rooms).misconceptions()
     for one, text in entry.beliefs.items():
         if one in beliefs:
             found.append(f"the misconception {one} is in the list already; leave it out of new_misconceptions.")
@@ -113,7 +113,7 @@ def problems(project: Project, entry: Entry, run: bool = True) -> list[str]:
             found.append(f"the new misconception {one} needs a sentence in both languages, {{en: ..., zh: ...}}.")
     found += lint_items([item], {**beliefs, **entry.beliefs})
     if run and item.verify and not found:
-        from course.experiments.base import restored
+        from course.experiment.base import restored
 
         outcome = run_verify(item, restored)
         found += [] if outcome.ok else [outcome.message]
@@ -122,7 +122,7 @@ def problems(project: Project, entry: Entry, run: bool = True) -> list[str]:
 
 def hints(project: Project, entry: Entry) -> list[str]:
     """What the author may want to look at again."""
-    return advice(whole(entry), Bank(project.items).items(str(entry.item.get("lesson")), entry.key is not None))
+    return advice(whole(entry), Bank(project.learner_rooms).items(str(entry.item.get("lesson")), entry.key is not None))
 
 
 def text_of(entry: Entry) -> str:
@@ -140,15 +140,15 @@ def write(project: Project, entry: Entry) -> list[Path]:
     lesson = entry.item["lesson"]
     contents: dict[Path, bytes] = {}
     if entry.beliefs:
-        path = project.items / "misconceptions.yaml"
+        path = project.learner_rooms / "misconceptions.yaml"
         blocks = "".join(key_block(one, text).replace(f'"{one}"', one, 1) for one, text in entry.beliefs.items())
         contents[path] = appended(path, blocks, entry.beliefs)
     if entry.key is not None:
-        path = project.keys / f"{lesson}.yaml"
+        path = project.keys(lesson)
         contents[path] = appended(path, key_block(entry.id, entry.key), {entry.id: entry.key})
-        path = project.items / "checkpoints" / f"{lesson}.yaml"
+        path = project.checkpoint_items(lesson)
     else:
-        path = project.items / f"{lesson}.yaml"
+        path = project.items(lesson)
     contents[path] = appended(path, item_block(entry.item), entry.item)
     write_all(contents)
     return list(contents)

@@ -69,7 +69,7 @@ def run_init(arguments: argparse.Namespace) -> int:
 
 
 def run_release(arguments: argparse.Namespace) -> int:
-    from grader.moments import utc
+    from grader.dates import utc
     from grader.pipeline import release
 
     course, due = Course(arguments.dir), None if arguments.due is None else utc(arguments.due)

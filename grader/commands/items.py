@@ -100,7 +100,7 @@ def _finish(project: Project, entry: Entry, dry_run: bool, sure: Callable[[str],
         raise EOFError
     for path in write(project, entry):
         print(f"added {entry.id} to {path.relative_to(project.root)}")
-    print("Next: name it in a notebook of notebooks/source, then `python -m pytest tests/test_bank.py`.")
+    print("Next: name it in the lesson's notebook, grader/lessons/.../lesson.py, then `python -m pytest tests/test_bank.py`.")
     return 0
 
 

@@ -13,7 +13,7 @@ from grader.project import Project
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
-        "notebooks", help="build notebooks/en and notebooks/zh from notebooks/source"
+        "notebooks", help="build notebooks/en and notebooks/zh from grader/lessons"
     )
     parser.add_argument(
         "--check", action="store_true", help="write nothing; fail unless everything is in step"

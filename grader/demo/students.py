@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from course.quiz.items import Item
 from course.quiz.marking import Response
 from grader.demo.people import Attempt, Person, crowd
-from grader.tasks.base import Task
+from grader.task import Task
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ def keyed_items(project: Project, lesson: str) -> dict[str, Item]:
     """The items of a checkpoint with their keys. Raises Infrastructure where a key is missing or does not
     fit.
     """
-    read = (project.items / "checkpoints" / f"{lesson}.yaml", project.keys / f"{lesson}.yaml")
+    read = (project.checkpoint_items(lesson), project.keys(lesson))
     return _keyed_items(project, lesson, tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in read))
 
 
@@ -25,7 +25,7 @@ def _keyed_items(project: Project, lesson: str, _as_of: tuple[int, ...]) -> dict
     found = {}
     for identity, raw in files.checkpoint_items(project, lesson).items():
         if identity not in keys:
-            raise Infrastructure(f"item {identity!r} has no key in grader/keys/{lesson}.yaml")
+            raise Infrastructure(f"item {identity!r} has no key in {project.keys(lesson)}")
         try:
             found[identity] = with_key(parse_item(raw, f"{lesson}.yaml", checkpoint=True), keys[identity])
         except BankError as error:

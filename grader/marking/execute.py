@@ -9,7 +9,7 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import Execute
 from traitlets import Bool, Integer
 
-from grader.intake import beside
+from grader.ingest import beside
 from grader.marking.probe import seed
 from grader.marking.running import Drawn, Run
 from grader.marking.step import CourseStep
@@ -17,7 +17,7 @@ from grader.project import Infrastructure
 from grader.sandbox.launch import out_of_sight
 from grader.sandbox.limits import Limits
 from grader.sandbox.shared import shared
-from grader.tasks.base import Task
+from grader.task import Task
 
 PROBES = "course_probes"  # key in the resources: task id -> (cases, results)
 

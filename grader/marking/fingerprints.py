@@ -20,11 +20,11 @@ from typing import Any
 from course.quiz.items import Item
 from grader.marking.answers import keyed_items
 from grader.project import HERE, Project, tasks
-from grader.tasks.base import Task
+from grader.task import Task
 
 PROGRAM = ("course/quiz/marking.py", "course/quiz/harvesting.py", "grader/marking/harvest.py", "grader/marking/mark.py",
            "grader/marking/probe.py", "grader/marking/repair.py", "grader/marking/running.py", "grader/marking/tasks.py",
-           "grader/tasks/base.py")
+           "grader/task.py")
 LENGTH = 16  # hex digits
 
 

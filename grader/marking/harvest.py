@@ -10,7 +10,7 @@ from nbformat import NotebookNode
 
 from course.i18n import Text
 from course.quiz.sheet import harvest
-from grader.intake import reason_of
+from grader.ingest import reason_of
 from grader.marking.step import STATE, CourseStep, note, state
 
 

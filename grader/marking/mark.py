@@ -17,7 +17,7 @@ from grader.marking.step import STATE, CourseStep, grade_id, note, notes, state
 from grader.marking.tasks import judge_task
 from grader.marking.verdicts import gravest
 from grader.project import Infrastructure
-from grader.tasks.base import Task
+from grader.task import Task
 
 KEPT = ("nbgrader", "tags")  # of a cell's metadata; the rest steers how pages and front ends show it
 BLOCKS = {"number": render.number_blocks, "order": render.order_blocks}

@@ -11,7 +11,7 @@ import json
 import random
 from typing import Any
 
-from grader.tasks.base import Case, Task
+from grader.task import Case, Task
 
 MIME = "application/vnd.torch-backends-course.probe+json"
 LARGEST = 200_000  # characters of one result

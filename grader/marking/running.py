@@ -20,7 +20,7 @@ from grader.marking.verdicts import OF_KERNEL, WORDS
 from grader.sandbox.kernel import Kernel, Ran
 from grader.sandbox.limits import Limits
 from grader.sandbox.warm import Warm
-from grader.tasks.base import Case, Task
+from grader.task import Case, Task
 
 MOST_KERNELS = 4  # the cells of one submission may use up, and its probes as many again
 

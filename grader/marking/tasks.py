@@ -9,7 +9,7 @@ from typing import Any
 from course.i18n import Text, both
 from course.verdict import Verdict, correct, incorrect, not_attempted, partly
 from grader.project import Infrastructure
-from grader.tasks.base import Case, Task, plain, same
+from grader.task import Case, Task, plain, same
 
 
 def judge_task(task: Task, cases: list[Case] | None, found: dict[int, dict[str, Any]]) -> Verdict:

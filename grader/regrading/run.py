@@ -20,9 +20,9 @@ import nbformat
 from tqdm import tqdm
 
 from grader.autograding import UNSAFE, How, alone, keep, late_rules, limits, read_submission, workers
-from grader.book import Book
 from grader.course import Course, command
-from grader.intake import reason_of
+from grader.gradebook import Book
+from grader.ingest import reason_of
 from grader.marking import whole
 from grader.marking.fingerprints import rests_on
 from grader.marking.step import STATE

@@ -10,13 +10,13 @@ from course.quiz.harvesting import decoded, history_of
 from course.quiz.items import Item
 from course.quiz.marking import misconceptions_of
 from grader.course import Course
-from grader.intake import MOST_BYTES
+from grader.ingest import MOST_BYTES
 from grader.marking.answers import keyed_items, stored
 from grader.marking.step import STATE
 from grader.marks import cell_marks, require
 from grader.pipeline import graded_notebook
 from grader.project import Project, practice_items, tasks
-from grader.tasks.base import Task
+from grader.task import Task
 
 Data = dict[str, Any]
 MOST = 2  # experiments and questions named for one belief
@@ -33,7 +33,7 @@ def gather(course: Course, lesson: str) -> Data:
     return {
         "lesson": lesson,
         "cells": [_cell(items.get(name) or hidden[name], tops[name].top) for name in order if name in tops],
-        "beliefs": dict(Bank(course.project.items).misconceptions()),
+        "beliefs": dict(Bank(course.project.learner_rooms).misconceptions()),
         "remedies": remedies(course.project, lesson),
         "students": [_student(course, lesson, name, items, marks.get(name, {})) for name in names],
     }

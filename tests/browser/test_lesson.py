@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from course.exercises import all_exercises
+from course.exercise import all_exercises
 from course.i18n import pick
 from course.quiz import Bank
 from tests.conftest import ROOT

@@ -84,7 +84,7 @@ for number in (425, 321, 250, 298, 323, 272, 308, 438, 206, 253, 294, 300, 303, 
 """
 LEASES = f"""
 import fcntl, glob, os
-for name in [*glob.glob('/opt/course/course/items/*.yaml'), *glob.glob('/opt/course/course/exercises/*.py'), os.__file__]:
+for name in [*glob.glob('/opt/course/course/lessons/*/*.yaml'), *glob.glob('/opt/course/course/lessons/*/*.py'), os.__file__]:
     for kind in (fcntl.F_WRLCK, fcntl.F_RDLCK):
         try:
             fcntl.fcntl(os.open(name, os.O_RDONLY), fcntl.F_SETLEASE, kind)

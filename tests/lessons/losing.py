@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from grader.tasks.base import Task, plain, same
+from grader.task import Task, plain, same
 
 
 def lost_parts(task: Task, function: Callable) -> set[str]:

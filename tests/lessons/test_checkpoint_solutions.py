@@ -8,7 +8,7 @@ from course import flags
 from course.lessons import LESSONS
 from grader.authoring.source import read
 from grader.project import Project, tasks
-from grader.tasks.base import plain
+from grader.task import plain
 from tests.lessons.losing import lost_parts
 
 PROJECT = Project()

@@ -24,7 +24,7 @@ PRELOAD = ("numpy", "torch", "torch.nn.functional", "torch.optim", "torch._dynam
            "torch.utils.flop_counter", "matplotlib.pyplot", "matplotlib_inline.backend_inline", "ipywidgets", "yaml",
            "tqdm.auto", "asyncio", "multiprocessing", "concurrent.futures", "dataclasses", "statistics",
            "course", "course.quiz", "course.verbs", "course.timing", "course.flops", "course.flags", "course.records",
-           "course.exercises", "course.figures", "course.machine")
+           "course.exercise", "course.figures", "course.machine")
 
 
 def preload() -> list[str]:

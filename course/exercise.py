@@ -1,0 +1,76 @@
+"""What an exercise is, and how a learner's object is judged safely.
+
+An exercise names the global the learner defines, three hints, a solution and a check. ``judge`` turns
+whatever the learner wrote, also a crash, into a Verdict with a sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from course.i18n import Text, both
+from course.lessons import modules
+from course.verdict import Verdict, incorrect, not_attempted
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One code task of a lesson, or the visible smoke test of a checkpoint task.
+
+    name: the global the learner defines. check(obj) -> Verdict. hints: three texts, mildest first
+    (none for a checkpoint task). solution: Python source, or None where it is never shown.
+    """
+
+    id: str
+    lesson: str
+    title: Text
+    name: str
+    check: Callable[[Any], Verdict]
+    minutes: int = 5
+    hints: tuple[Text, ...] = ()
+    solution: str | None = None
+    why: Text = ""
+
+
+MISSING = object()
+
+
+def judge(exercise: Exercise, obj: Any = MISSING) -> Verdict:
+    """Check the learner's object; never raises, whatever the learner's code does (but lets Ctrl-C through)."""
+    if obj is MISSING:
+        return not_attempted(both(
+            f"There is no `{exercise.name}` in this notebook yet: write it in the cell above, run it, check again.",
+            f"这个笔记本里还没有 `{exercise.name}`：请在上面的单元格里写好并运行，再检查一次。",
+        ))
+    if obj is None or obj is Ellipsis:
+        return not_attempted(both(
+            f"`{exercise.name}` still holds its placeholder: replace it, run the cell, check again.",
+            f"`{exercise.name}` 还是占位符：请替换它并运行单元格，再检查一次。",
+        ))
+    try:
+        return exercise.check(obj)
+    except NotImplementedError:
+        return not_attempted(both(
+            f"`{exercise.name}` still raises NotImplementedError: fill in its body, run the cell, check again.",
+            f"`{exercise.name}` 还在抛出 NotImplementedError：请写完函数体并运行单元格，再检查一次。",
+        ))
+    except Exception as error:
+        line = f"{type(error).__name__}: {error}"
+        return incorrect(both(
+            f"While it was being tried, `{exercise.name}` stopped with `{line}`.",
+            f"试运行 `{exercise.name}` 时出错：`{line}`。",
+        ), error=line)
+
+
+@cache
+def all_exercises() -> dict[str, Exercise]:
+    """Every exercise of every lesson by id. Raises ValueError where two share an id."""
+    found: dict[str, Exercise] = {}
+    for exercise in (one for module in modules("exercises") for one in module.EXERCISES):
+        if exercise.id in found:
+            raise ValueError(f"two exercises share the id {exercise.id!r}")
+        found[exercise.id] = exercise
+    return found

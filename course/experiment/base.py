@@ -1,0 +1,224 @@
+"""What an experiment is, how it is found, run within its budget, and replaced by a recording.
+
+Needs torch, numpy and tqdm alone, so that recording works on a bare machine.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from course.i18n import Text, pick, t
+from course.lessons import LESSONS, module
+from course.records import Record, nearest
+from course.suggest import did_you_mean
+
+NEEDS = ("cpu", "mkldnn", "cuda", "mps")
+T = TypeVar("T")
+
+
+class ExperimentError(RuntimeError):
+    """An experiment that is unknown or failed. A notebook shows its sentence alone, without a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
+
+class Budget:
+    """The seconds an experiment may take. `complete` turns False when `loop` had to stop early."""
+
+    def __init__(self, seconds: float, clock: Callable[[], float] = time.perf_counter) -> None:
+        self.seconds = float(seconds)
+        self.complete = True
+        self._clock = clock
+        self._began = clock()
+
+    def spent(self) -> float:
+        """Seconds since the start."""
+        return self._clock() - self._began
+
+    def left(self) -> float:
+        """Seconds left, never below 0."""
+        return max(0.0, self.seconds - self.spent())
+
+    def share(self, parts: float) -> float:
+        """Seconds for one of `parts` equal steps out of what is left, at least 10 ms."""
+        return max(0.01, self.left() / max(parts, 1))
+
+    def loop(self, items: Iterable[T], desc: Text | None = None) -> Iterator[T]:
+        """The items, with a progress bar when the budget is over 2 s.
+
+        Stops before an item when the time is out, and marks the record incomplete; the first item
+        always comes.
+        """
+        from tqdm.auto import tqdm
+
+        listed, label = list(items), pick(desc) if desc else t("measuring", "测量中")
+        with tqdm(total=len(listed), desc=label, leave=False, disable=self.seconds <= 2) as bar:
+            for index, item in enumerate(listed):
+                if index and self.left() <= 0:
+                    self.complete = False
+                    bar.total = bar.n  # a bar cut short would stay in red
+                    return
+                yield item
+                bar.update(1)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One question put to the machine.
+
+    function(budget) returns a list of rows or yields rows one by one (then an interrupt keeps those
+    yielded so far). finding(record) -> one sentence in both languages. draw(record, ax) paints one
+    matplotlib Axes. settles(record) -> {predict item id: option id, or the number of a bet on a scale, or
+    None when inconclusive}.
+    needs: cpu | mkldnn | cuda | mps. seconds: the usual budget.
+    """
+
+    name: str
+    lesson: str
+    version: int
+    needs: str
+    seconds: float
+    title: Text
+    finding: Callable[[Record], Text]
+    draw: Callable[[Record, Any], None] | None
+    settles: Callable[[Record], dict[str, str | float | None]]
+    function: Callable[[Budget], Iterable[dict[str, Any]]]
+
+
+REGISTRY: dict[str, Experiment] = {}
+FAILED_LESSONS: dict[str, str] = {}
+"""Lessons whose experiments could not be imported, and why."""
+
+
+def _settles_nothing(record: Record) -> dict[str, str | None]:
+    return {}
+
+
+def experiment(
+    *, name: str, lesson: str, title: Text, finding: Callable[[Record], Text], version: int = 1,
+    needs: str = "cpu", seconds: float = 10, draw: Callable[[Record, Any], None] | None = None,
+    settles: Callable[[Record], dict[str, str | float | None]] | None = None,
+) -> Callable[[Callable[[Budget], Iterable[dict[str, Any]]]], Callable[[Budget], Iterable[dict[str, Any]]]]:
+    """Register the decorated function as an experiment and return it unchanged.
+
+    Raises ValueError when `needs` is unknown or another function already has the name.
+    """
+    if needs not in NEEDS:
+        raise ValueError(f"experiment {name}: needs={needs!r} is none of {', '.join(NEEDS)}")
+
+    def register(function: Callable[[Budget], Iterable[dict[str, Any]]]) -> Any:
+        old = REGISTRY.get(name)
+        if old and (old.function.__module__, old.function.__qualname__) != (
+                function.__module__, function.__qualname__):
+            raise ValueError(f"two experiments are called {name}: {old.function.__module__} and "
+                             f"{function.__module__}")
+        REGISTRY[name] = Experiment(name, lesson, version, needs, seconds, title, finding, draw,
+                                    settles or _settles_nothing, function)
+        return function
+
+    return register
+
+
+def load_all() -> dict[str, Experiment]:
+    """Import the experiments of every lesson and return them by name, in order of name.
+
+    A lesson whose module cannot be imported is noted in FAILED_LESSONS and left out.
+    """
+    for lesson in LESSONS:
+        try:
+            module(lesson.id, "experiments")
+            FAILED_LESSONS.pop(lesson.id, None)
+        except Exception as error:  # noqa: BLE001  (one broken lesson must not take the others along)
+            FAILED_LESSONS[lesson.id] = f"{type(error).__name__}: {error}"
+    return dict(sorted(REGISTRY.items()))
+
+
+def get(name: str) -> Experiment:
+    """The experiment called `name`. Raises ExperimentError with the nearest name for a typo, ModuleNotFoundError
+    without torch.
+    """
+    if name in REGISTRY:
+        return REGISTRY[name]
+    known = load_all()
+    if name in known:
+        return known[name]
+    if FAILED_LESSONS:
+        import torch  # noqa: F401  (without it no lesson loads: then that is what there is to say)
+    hint = did_you_mean(name, known)
+    broken = "".join(t(f" ({m} could not be loaded: {why})", f"（{m} 加载失败：{why}）")
+                     for m, why in FAILED_LESSONS.items())
+    raise ExperimentError(t(f'There is no experiment "{name}".{hint}{broken}',
+                            f"没有名为“{name}”的实验。{hint}{broken}"))
+
+
+@contextlib.contextmanager
+def restored() -> Iterator[None]:
+    """Put back every switch, the thread count and the random state, whatever happens inside."""
+    import torch
+
+    from course import flags
+
+    gpus = list(range(torch.cuda.device_count())) if torch.cuda.is_initialized() else []
+    with flags.preserved(), torch.random.fork_rng(devices=gpus):
+        yield
+
+
+def run(name: str, budget_s: float | None = None) -> Record:
+    """Run the experiment here and now and return its Record (live).
+
+    budget_s: seconds, default the experiment's own. An interrupt ends the experiment and keeps the rows
+    yielded so far (`complete` False, `interrupted` True). Flags are restored in every case.
+    Raises ExperimentError, in words, when the experiment fails.
+    """
+    return run_experiment(get(name), budget_s)
+
+
+def run_experiment(exp: Experiment, budget_s: float | None = None) -> Record:
+    """`run` for an Experiment at hand."""
+    from course.machine import passport
+    from course.timing import interrupts_propagate
+
+    rows: list[dict[str, Any]] = []
+    interrupted = False
+    budget = Budget(exp.seconds if budget_s is None else budget_s)
+    with restored(), interrupts_propagate():
+        try:
+            for row in exp.function(budget):
+                rows.append(dict(row))
+        except KeyboardInterrupt:
+            interrupted = True
+        except Exception as error:
+            text = str(error).strip().split("\n")[0][:300]
+            raise ExperimentError(t(
+                f"The experiment {exp.name} stopped with {type(error).__name__}: {text} "
+                f"Nothing else is harmed: every switch is back. Run the cell again; if it fails again, go on "
+                f"with the next cell.",
+                f"实验 {exp.name} 因 {type(error).__name__} 停止：{text} 其他一切完好，所有开关都已恢复。"
+                f"请重新运行这个单元格；如果仍然失败，就继续下一个。",
+            )) from error
+    return Record(exp.name, exp.version, exp.lesson, passport(), rows,
+                  complete=budget.complete and not interrupted, budget_s=budget.seconds, live=True,
+                  interrupted=interrupted)
+
+
+def available(name: str) -> bool:
+    """Whether `obtain` would give a record: this machine can run the experiment, or there is a recording."""
+    from course.machine import can, passport
+
+    exp = get(name)
+    return can(exp.needs) or nearest(name, passport(), version=exp.version) is not None
+
+
+def obtain(name: str, budget_s: float | None = None) -> Record | None:
+    """A record of the experiment: live when this machine can, else the nearest recording, else None."""
+    from course.machine import can, passport
+
+    exp = get(name)
+    if can(exp.needs):
+        return run_experiment(exp, budget_s)
+    return nearest(name, passport(), version=exp.version)

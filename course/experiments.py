@@ -1,0 +1,115 @@
+"""Run experiments and record them: ``python3 -m course.experiments --record [DIR]``.
+
+Needs torch, numpy and tqdm alone. Goes on when one experiment fails and says so at the end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import traceback
+from typing import Any
+
+from course.experiment import base
+from course.i18n import pick
+from course.lessons import room
+from course.machine import can, one_line, passport
+from course.records import nearest, save
+
+HOME = "home"  # --record without a folder: each recording goes to its lesson
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Exit code: 0 all well, 1 something failed, 2 wrong arguments, 130 interrupted."""
+    parser = argparse.ArgumentParser(prog="python3 -m course.experiments", description=__doc__.split("\n")[0])
+    parser.add_argument("--record", metavar="DIR", nargs="?", const=HOME,
+                        help="run the experiments and write recordings into DIR, without DIR to their lessons")
+    parser.add_argument("--only", metavar="NAME", action="append", help="only this experiment (repeatable)")
+    parser.add_argument("--needs", choices=base.NEEDS, help="only the experiments that need this")
+    parser.add_argument("--missing", action="store_true",
+                        help="only what is not recorded complete from this machine and torch: goes on after a stop")
+    parser.add_argument("--budget", metavar="SECONDS", type=float, help="seconds for each, default its own")
+    parser.add_argument("--list", action="store_true", help="list the experiments and what they need")
+    args = parser.parse_args(argv)
+    try:
+        import torch  # noqa: F401
+    except ModuleNotFoundError as error:
+        print(f"{error}. Next step: pip install torch numpy tqdm", file=sys.stderr)
+        return 1
+    known = base.load_all()
+    if args.list:
+        print_list(known)
+        return 1 if base.FAILED_LESSONS else 0
+    if not args.record:
+        parser.error("say --record, with a folder or without one (or --list to see the experiments)")
+    try:
+        chosen = [base.get(name) for name in args.only] if args.only else list(known.values())
+    except base.ExperimentError as error:
+        print(error, file=sys.stderr)
+        return 2
+    chosen = [exp for exp in chosen if args.needs in (None, exp.needs)]
+    if args.missing:
+        about = passport()
+        chosen = [exp for exp in chosen if not held(exp, args.record, about)]
+    return record_all(chosen, args.record, args.budget)
+
+
+def place_of(exp: base.Experiment, folder: str) -> str:
+    """Where its recordings are written: the folder that was named, or that of its lesson."""
+    return str(room(exp.lesson) / "recordings") if folder == HOME else folder
+
+
+def held(exp: base.Experiment, folder: str, about: dict[str, Any]) -> bool:
+    """Whether there is a complete recording of this version of the experiment from the machine `about`."""
+    found = nearest(exp.name, about, [place_of(exp, folder)], exp.version)
+    return found is not None and found.complete and all(
+        found.machine.get(key) == about[key] for key in ("device", "device_name", "torch"))
+
+
+def print_list(known: dict[str, base.Experiment]) -> None:
+    """One line an experiment: name, what it needs, seconds, whether it runs here."""
+    for exp in known.values():
+        here = "runs here" if can(exp.needs) else "not on this machine"
+        print(f"{exp.name:36} needs {exp.needs:7} {exp.seconds:4g} s  {here:20} {pick(exp.title)}")
+    for module, why in base.FAILED_LESSONS.items():
+        print(f"{module}: could not be loaded: {why}", file=sys.stderr)
+
+
+def record_all(chosen: list[base.Experiment], folder: str, budget_s: float | None) -> int:
+    """Run and save each experiment; returns the exit code."""
+    print(pick(one_line()))
+    failures = [f"{module}: {why}" for module, why in base.FAILED_LESSONS.items()]
+    saved = skipped = 0
+    for exp in chosen:
+        if not can(exp.needs):
+            skipped += 1
+            print(f"skipped  {exp.name}: needs {exp.needs}")
+            continue
+        try:
+            record = base.run_experiment(exp, budget_s)
+            if record.interrupted:
+                print(f"interrupted during {exp.name}; not saved", file=sys.stderr)
+                return 130
+            path = save(record, place_of(exp, folder))
+        except Exception as error:  # noqa: BLE001  (the others still run; the failure is told at the end)
+            failures.append(f"{exp.name}: {error}")
+            print(f"FAILED   {exp.name}: {error}")
+            traceback.print_exception(error.__cause__ or error)  # here only: the machine may not be ours tomorrow
+            continue
+        saved += 1
+        print(f"recorded {exp.name}: {len(record.rows)} rows -> {path}")
+        try:
+            print(f"         {pick(exp.finding(record))}")
+            exp.settles(record)
+        except Exception as error:  # noqa: BLE001  (the rows are saved; that nobody can read them is told)
+            failures.append(f"{exp.name}: recorded, but not understood: {type(error).__name__}: {error}")
+    print(f"{saved} recorded, {skipped} skipped, {len(failures)} failed")
+    for failure in failures:
+        print(f"  {failure}", file=sys.stderr)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    # A pipe or an old terminal may lack a sign; and what was said is kept if the run is killed.
+    sys.stdout.reconfigure(errors="replace", line_buffering=True)
+    raise SystemExit(main())

@@ -1,1 +1,0 @@
-"""Live experiments, one module a lesson (`lesson_NN.py`); the machinery is in `course.experiments.base`."""

@@ -1,0 +1,279 @@
+"""Sentences, pictures and settled bets of the CPU records of lesson 04: pure functions on a record."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from course.i18n import Text, both, t
+from course.lessons.l04_cudnn_enabled.words import (
+    CASES,
+    NOTHING,
+    columns,
+    joined,
+    named,
+    race_groups,
+    races,
+    tiles,
+    word,
+)
+
+# --- 04-cpu-enabled -----------------------------------------------------------------------------------------
+
+def settle_cpu_enabled(record: Any) -> dict[str, str | None]:
+    """b when every interval lies within 5 % of 1; a or c when one is off to one side; else open."""
+    verdicts = {row["verdict"] for row in record.rows}
+    option = None
+    if verdicts == {"same"}:
+        option = "b"
+    elif "slower" in verdicts and "faster" not in verdicts:
+        option = "a"
+    elif "faster" in verdicts and "slower" not in verdicts:
+        option = "c"
+    return {"04-bet-cpu": option}
+
+
+def cpu_enabled(record: Any) -> Text:
+    if not record.rows:
+        return NOTHING
+    alike = sum(row["same_bits"] for row in record.rows)
+    bits = both(f"The bits of the results are equal in {alike} of {len(record.rows)} layers.",
+                f"{len(record.rows)} 个层中，有 {alike} 个的结果逐位相同。")
+    around = all(row["low"] <= 1 <= row["high"] for row in record.rows)
+    wide = both("Every interval holds 1, but not each is narrow enough to rule out 5 %: the machine is busy. ",
+                "每个区间都包含 1，但有的不够窄，还排除不了 5% 的差别：机器比较忙。")
+    ends = {"b": both("No difference of more than 5 % is left to find. ", "没有超过 5% 的差别。"),
+            None: wide if around else both("The times leave it open, the machine was too busy. ",
+                                           "机器太忙，时间上下不了结论。"),
+            "a": both("Off was slower somewhere by more than 5 %: surprising, run it again. ",
+                       "有的层关掉后慢了 5% 以上：出人意料，请再运行一次。"),
+            "c": both("Off was faster somewhere by more than 5 %: surprising, run it again. ",
+                       "有的层关掉后快了 5% 以上：出人意料，请再运行一次。")}
+    end, every = ends[settle_cpu_enabled(record)["04-bet-cpu"]], ("slower", "faster", "same", "undecided")
+    return both(f"{end['en']}Time with cudnn.enabled off over on: {races(record, 'en', *every)}. {bits['en']}",
+                f"{end['zh']}cudnn.enabled 关 / 开 的耗时比：{races(record, 'zh', *every)}。{bits['zh']}")
+
+
+# --- 04-dispatch --------------------------------------------------------------------------------------------
+
+def _changed(record: Any, column: str) -> list[dict]:
+    return [row for row in record.rows if row[column] != row["as_it_is"]]
+
+
+def dispatch(record: Any) -> Text:
+    if not record.rows:
+        return NOTHING
+    cudnn, onednn, total = _changed(record, "cudnn_off"), _changed(record, "onednn_off"), len(record.rows)
+    en, zh = (joined([CASES[row["case"]][code] for row in onednn], code) for code in ("en", "zh"))
+    return both(f"cudnn.enabled off changed {len(cudnn)} of {total} choices, mkldnn.enabled off "
+                f"{len(onednn)}" + (f": {en}." if onednn else "."),
+                f"{total} 个选择里，关掉 cudnn.enabled 改变了 {len(cudnn)} 个，关掉 mkldnn.enabled 改变了 "
+                f"{len(onednn)} 个" + (f"：{zh}。" if onednn else "。"))
+
+
+def draw_dispatch(record: Any, ax: Any) -> None:
+    columns(ax, [t("as it is", "原样"), t("cudnn.enabled off", "关 cudnn.enabled"),
+                 t("mkldnn.enabled off", "关 mkldnn.enabled")],
+            [(word(CASES[row["case"]]), [row["as_it_is"], row["cudnn_off"], row["onednn_off"]])
+             for row in record.rows])
+
+
+def settle_dispatch(record: Any) -> dict[str, str | None]:
+    if not record.rows:
+        return {"04-bet-dispatch": None}
+    answers = {(True, True): "c", (True, False): "a", (False, True): "b", (False, False): "d"}
+    return {"04-bet-dispatch": answers[bool(_changed(record, "cudnn_off")),
+                                       bool(_changed(record, "onednn_off"))]}
+
+
+# --- 04-pretend-gpu -----------------------------------------------------------------------------------------
+
+def _by_choice(record: Any, code: str) -> str:
+    found: dict[str, list[str]] = {}
+    for row in record.rows:
+        found.setdefault(row["off"], []).append(CASES[row["case"]][code])
+    return ("; " if code == "en" else "；").join(f"{joined(cases, code)} → {choice}"
+                                                for choice, cases in found.items())
+
+
+def pretend_gpu(record: Any) -> Text:
+    if not record.rows:
+        return both("This build of PyTorch answers only when a real GPU is there.",
+                    "这个 PyTorch 构建只有在真有 GPU 时才肯回答。")
+    en, zh = _by_choice(record, "en"), _by_choice(record, "zh")
+    cudnn = sum("Cudnn" in row["on"] for row in record.rows)
+    if not record.rows[0]["cudnn_built"]:
+        start = both("This build has no cuDNN, so the switch changes nothing", "这个构建没有 cuDNN，开关也就改变不了什么")
+    else:
+        start = both(f"With the switch on, cuDNN takes {cudnn} of {len(record.rows)}; with it off",
+                     f"开关打开时，{len(record.rows)} 个里有 {cudnn} 个走 cuDNN；关掉后")
+    told = both(f"{start['en']}: {en}.", f"{start['zh']}：{zh}。")
+    missed = any(row["case"] == "dilated" and "Cudnn" not in row["on"] for row in record.rows)
+    if missed and record.rows[0]["cudnn_built"] and record.machine.get("device") != "cuda":
+        more = both(" Before cuDNN takes a dilated convolution, PyTorch looks for a real GPU, and here is none; with one, "
+                    "cuDNN takes it too.", "把空洞卷积派给 cuDNN 之前，PyTorch 要先看到真的 GPU，而这里没有；有的话，它也归 cuDNN。")
+        told = both(told["en"] + more["en"], told["zh"] + more["zh"])
+    return told
+
+
+def draw_pretend_gpu(record: Any, ax: Any) -> None:
+    columns(ax, [t("cudnn.enabled on", "cudnn.enabled 开"), t("cudnn.enabled off", "cudnn.enabled 关")],
+            [(word(CASES[row["case"]]), [row["on"], row["off"]]) for row in record.rows])
+
+
+# --- 04-onednn-ops ------------------------------------------------------------------------------------------
+
+def settle_onednn_ops(record: Any) -> dict[str, str | None]:
+    """a all slower, b some slower and some not, c none slower; open while what is undecided could matter."""
+    slower, settled = named(record, "slower"), named(record, "same", "faster")
+    if slower and settled:
+        option = "b"
+    elif len(slower) == len(record.rows) > 1:
+        option = "a"
+    else:
+        option = "c" if len(settled) == len(record.rows) > 1 else None
+    return {"04-bet-onednn": option}
+
+
+def onednn_ops(record: Any) -> Text:
+    if not record.rows:
+        return NOTHING
+    return both(f"Time without oneDNN over time with it, {race_groups(record, 'en')}.",
+                f"没有 oneDNN 与有 oneDNN 的耗时比，{race_groups(record, 'zh')}。")
+
+
+# --- 04-bits ------------------------------------------------------------------------------------------------
+
+def _sums(record: Any) -> dict[str, int]:
+    return {key: sum(row[key] for row in record.rows) for key in ("values", "differ", "on_nearer", "off_nearer")}
+
+
+def nearer_share(record: Any) -> float | None:
+    """Of the values where one side is nearer to float64, the part where it is "on"; None without such values."""
+    sums = _sums(record)
+    decided = sums["on_nearer"] + sums["off_nearer"]
+    return sums["on_nearer"] / decided if decided else None
+
+
+def settle_bits(record: Any) -> dict[str, str | None]:
+    share = nearer_share(record)
+    if not record.rows:
+        return {"04-bet-bits": None}
+    if share is None:
+        return {"04-bet-bits": "d"}
+    return {"04-bet-bits": "a" if share > 0.95 else "b" if share < 0.05 else "c"}
+
+
+def worst(record: Any, key: str) -> float:
+    return max(row[key] for row in record.rows)
+
+
+def bits(record: Any) -> Text:
+    if not record.rows:
+        return NOTHING
+    sums, share = _sums(record), nearer_share(record)
+    on, off = worst(record, "on_error"), worst(record, "off_error")
+    if share is None:
+        return both(f"All {sums['values']} values have the same bits on and off; the largest error against "
+                    f"float64 is {on:.1e} of the largest value.",
+                    f"{sums['values']} 个值开关前后逐位相同；与 float64 相比，最大误差是最大值的 {on:.1e}。")
+    differ = sums["differ"] / sums["values"]
+    return both(
+        f"{differ:.0%} of {sums['values']} values differ in their bits. Of those with a nearer side, oneDNN is "
+        f"nearer to float64 in {share:.0%}, the plain path in {1 - share:.0%}. Largest error, as part of the "
+        f"largest value: {on:.1e} on, {off:.1e} off.",
+        f"{sums['values']} 个值中，{differ:.0%} 的值比特不同。其中分得出远近的，{share:.0%} 是 oneDNN 更接近 float64，"
+        f"{1 - share:.0%} 是普通路径更接近。最大误差（相对最大值）：开 {on:.1e}，关 {off:.1e}。")
+
+
+def draw_bits(record: Any, ax: Any) -> None:
+    from course.figures import samples
+
+    samples(ax, {t("on: distance to float64", "开：与 float64 的距离"): [r["on_error"] for r in record.rows],
+                 t("off: distance to float64", "关：与 float64 的距离"): [r["off_error"] for r in record.rows],
+                 t("on to off", "开与关之间"): [r["between"] for r in record.rows]}, "",
+            what=t("largest distance / largest value", "最大距离 / 最大值"))
+    ax.ticklabel_format(axis="x", style="sci", scilimits=(0, 0))
+    ax.set_xlim(left=0)
+
+
+# --- 04-census ----------------------------------------------------------------------------------------------
+
+def _movers(record: Any, bare: bool) -> dict[str, str]:
+    """Manager -> what moved, for flags() without arguments or for requests that named something."""
+    found: dict[str, str] = {}
+    for row in record.rows:
+        if row["moved"] and bool(row["named"]) != bare:
+            found.setdefault(row["manager"], row["which"])
+    return found
+
+
+def census(record: Any) -> Text:
+    managers = list(dict.fromkeys(row["manager"] for row in record.rows))
+    if not managers:
+        return NOTHING
+    polite, bare = _movers(record, False), _movers(record, True)
+    en = "; ".join(f"{name}.flags() moved {which}" for name, which in polite.items()) or "nothing moved"
+    zh = "；".join(f"{name}.flags() 动了 {which}" for name, which in polite.items()) or "什么都没动"
+    return both(f"Asked for what was already so, {len(polite)} of {len(managers)} flags() moved something: {en}. "
+                f"Called without any argument, {len(bare)} did.",
+                f"只请求“保持原样”，{len(managers)} 个 flags() 里有 {len(polite)} 个动了别的开关：{zh}。"
+                f"不带参数调用时，有 {len(bare)} 个。")
+
+
+def draw_census(record: Any, ax: Any) -> None:
+    polite, bare = _movers(record, False), _movers(record, True)
+    lines = []
+    for name in dict.fromkeys(row["manager"] for row in record.rows):
+        which = polite.get(name) or bare.get(name)
+        if name in polite:
+            text = t(f"moves {which}", f"会动 {which}")
+        elif which:
+            text = t(f"moves {which}, if called without arguments", f"不带参数时会动 {which}")
+        else:
+            text = t("moves nothing else", "不动别的")
+        lines.append((f"{name}.flags", text, not which))
+    tiles(ax, lines)
+
+
+def settle_census(record: Any) -> dict[str, str | None]:
+    managers = {row["manager"] for row in record.rows}
+    moved = set(_movers(record, False))
+    if not managers:
+        return {"04-bet-census": None}
+    if not moved:
+        return {"04-bet-census": "a"}
+    return {"04-bet-census": "b" if moved == {"cudnn"} else "d" if moved == managers else "c"}
+
+
+# --- 04-gates -----------------------------------------------------------------------------------------------
+
+GATES = {
+    "layers": (both("convolution, RNN, LSTM, GRU\nBatchNorm, CTC, grid_sample",
+                    "卷积、RNN、LSTM、GRU\nBatchNorm、CTC、grid_sample"),
+               both("cuDNN, if it can", "cuDNN（只要它能做）"), both("PyTorch's plain path", "PyTorch 的普通路径")),
+    "attention": (both("attention", "注意力"), both("cuDNN's attention, if it can", "cuDNN 注意力（只要能做）"),
+                  both("flash, efficient, plain", "flash、efficient、普通")),
+    "products": (both("Linear, matmul", "Linear、matmul"), both("cuBLAS", "cuBLAS"), both("", "")),
+    "rest": (both("pooling, softmax, LayerNorm\nfloat32 depthwise (NCHW)",
+                  "池化、softmax、LayerNorm\nfloat32 深度卷积（NCHW）"),
+             both("PyTorch's own kernels", "PyTorch 自己的 kernel"), both("", "")),
+}
+
+
+def gates(record: Any) -> Text:
+    state = {row["group"]: row["open"] for row in record.rows}
+    if "layers" not in state:
+        return NOTHING
+    words = {1: both("on", "开着"), 0: both("off", "关着")}
+    layers, attention = words[state["layers"]], words[state.get("attention", 0)]
+    return both(f"Two doors lead to cuDNN. When we looked, cudnn.enabled was {layers['en']} and attention's own switch "
+                f"{attention['en']}. Matrix products and pooling pass neither.",
+                f"通往 cuDNN 有两扇门。查看的那一刻，cudnn.enabled {layers['zh']}，注意力自己的开关{attention['zh']}。"
+                f"矩阵乘法和池化哪扇都不经过。")
+
+
+def draw_gates(record: Any, ax: Any) -> None:
+    from course.figures.gates import gates as doors
+
+    doors(ax, [(word(GATES[row["group"]][0]), row["switch"], None if row["open"] < 0 else bool(row["open"]),
+                word(GATES[row["group"]][1]), word(GATES[row["group"]][2])) for row in record.rows])

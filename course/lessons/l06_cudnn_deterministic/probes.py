@@ -1,0 +1,179 @@
+"""Probes of lesson 06: a list of operations to try, what new processes draw, and cuDNN in new processes.
+
+Everything takes and returns plain JSON data; torch and numpy are enough. Without a GPU the CUDA probes run on
+the CPU, which tests their form and nothing else.
+"""
+
+from __future__ import annotations
+
+import random
+import warnings
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+import numpy
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from torch.utils.data import DataLoader, Dataset
+
+from course.lessons.l06_cudnn_deterministic.training import fingerprint
+
+# --- what use_deterministic_algorithms says to an operation ---------------------------------------------------
+
+
+def _operations() -> dict[str, Callable[[], Any]]:
+    index, values = torch.tensor([0, 2, 1]), torch.tensor([1.0, 2.0, 3.0])
+    ones, where = torch.ones(1, 1, 2), torch.tensor([[[0, 2]]])
+    return {
+        "put_": lambda: torch.zeros(4).put_(index, values),
+        "put_, accumulate": lambda: torch.zeros(4).put_(index, values, accumulate=True),
+        "index_put_, accumulate": lambda: torch.zeros(4).index_put_((index,), values, accumulate=True),
+        "scatter_add_": lambda: torch.zeros(4).scatter_add_(0, index, values),
+        "max_unpool1d": lambda: F.max_unpool1d(ones, where, 2),
+        "cumsum": lambda: values.cumsum(0),
+        "conv2d": lambda: F.conv2d(torch.ones(1, 1, 4, 4), torch.ones(1, 1, 3, 3)),
+        "empty": lambda: torch.empty(3),
+    }
+
+
+def reactions() -> list[dict[str, str]]:
+    """Each operation on the CPU with the mode off, on, and on with warn_only: runs, warns or raises."""
+    rows = []
+    for name, call in _operations().items():
+        row = {"operation": name}
+        for mode in ("default", "error", "warn"):
+            torch.set_deterministic_debug_mode(mode)
+            row[mode], said = _reaction(call)
+            row["said"] = row.get("said") or said
+        rows.append(row)
+    torch.set_deterministic_debug_mode("default")
+    return rows
+
+
+def _reaction(call: Callable[[], Any]) -> tuple[str, str]:
+    """(raises | warns | fills | runs, the first sentence it said)."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            result = call()
+        except RuntimeError as error:
+            return "raises", str(error).split(". ")[0]
+    said = [str(one.message) for one in caught if "deterministic" in str(one.message)]
+    if said:
+        return "warns", said[0].split(". ")[0]
+    return ("fills" if isinstance(result, Tensor) and bool(result.isnan().all()) else "runs"), ""
+
+
+# --- which seeds reach what -------------------------------------------------------------------------------------
+
+class Draws(Dataset):
+    """Four samples; each draws one number from Python, numpy and torch, as random augmentation does."""
+
+    def __len__(self) -> int:
+        return 4
+
+    def __getitem__(self, place: int) -> list[float]:
+        return [random.random(), float(numpy.random.rand()), torch.rand(()).item()]
+
+
+SETTINGS = ("nothing", "deterministic", "torch seed", "all seeds")
+
+
+def draws(settings: list[str]) -> list[dict[str, Any]]:
+    """What this process draws under each setting: here, and in a DataLoader with two workers."""
+    return [row for setting in settings for row in _drawn(setting)]
+
+
+def _drawn(setting: str) -> list[dict[str, Any]]:
+    torch.use_deterministic_algorithms(setting == "deterministic")
+    if setting in ("torch seed", "all seeds"):
+        torch.manual_seed(0)
+    if setting == "all seeds":
+        random.seed(0)
+        numpy.random.seed(0)
+    here = [random.random(), float(numpy.random.rand()), torch.rand(()).item()]
+    numbers = zip(*DataLoader(Draws(), batch_size=None, num_workers=2), strict=True)
+    rows = [{"setting": setting, "source": source, "here": f"{own:.12f}",
+             "workers": " ".join(f"{float(one):.12f}" for one in drawn)}
+            for source, own, drawn in zip(("random", "numpy", "torch"), here, numbers, strict=True)]
+    torch.use_deterministic_algorithms(False)
+    return rows
+
+
+# --- cuDNN in a new process -------------------------------------------------------------------------------------
+
+def _device() -> str:
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def _wait() -> None:
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+
+
+def conv_setting(benchmark: int, deterministic: int, repeats: int) -> dict[str, Any]:
+    """One convolution, forward and backward, `repeats` times: times of the first and the later calls, kernels, bits.
+
+    bits: fingerprints of output, input gradient and weight gradient, one a repeat.
+    """
+    device = _device()
+    cudnn = torch.backends.cudnn
+    torch.manual_seed(0)
+    layer = torch.nn.Conv2d(64, 64, 3, padding=1, bias=False)
+    image = torch.randn(16, 64, 56, 56)
+    layer, image = layer.to(device), image.to(device).requires_grad_()
+    small = torch.nn.Conv2d(4, 4, 3).to(device)(torch.randn(2, 4, 9, 9, device=device))
+    small.sum().backward()
+    _wait()
+    cudnn.benchmark, cudnn.deterministic = bool(benchmark), bool(deterministic)
+    times, bits = [], []
+    for _ in range(repeats):
+        start = perf_counter()
+        result = layer(image)
+        gradients = torch.autograd.grad(result.square().sum(), (image, layer.weight))
+        _wait()
+        times.append((perf_counter() - start) * 1e3)
+        bits.append(fingerprint(result, *gradients))
+    return {"first_ms": times[0], "later_ms": sorted(times[1:])[len(times[1:]) // 2], "bits": bits,
+            "kernels": _kernels(layer, image, device)}
+
+
+def _kernels(layer: torch.nn.Module, image: Tensor, device: str) -> list[str]:
+    """Names of what the profiler sees for one forward and backward pass, longest first, at most eight."""
+    from torch.profiler import ProfilerActivity, profile
+
+    kinds = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if device == "cuda" else [])]
+    with profile(activities=kinds) as recording:
+        torch.autograd.grad(layer(image).square().sum(), (image, layer.weight))
+        _wait()
+    totals: dict[str, float] = {}
+    for event in recording.events():
+        if ("CUDA" in str(event.device_type)) == (device == "cuda"):
+            totals[event.name] = totals.get(event.name, 0.0) + event.time_range.elapsed_us()
+    return sorted(totals, key=lambda name: -totals[name])[:8]
+
+
+def cuda_operations(device: str) -> dict[str, Callable[[], Tensor]]:
+    """Operations whose bits may change from call to call on a GPU; inputs are fixed, drawn from one seed."""
+    dice = torch.Generator().manual_seed(0)
+    count = 200_000
+    index = torch.randint(0, 100, (count,), generator=dice).to(device)
+    values = torch.randn(count, generator=dice).to(device)
+    table = torch.zeros(100, device=device)
+    image = torch.randn(8, 32, 56, 56, generator=dice).to(device).requires_grad_()
+    weight = torch.randn(32, 32, 3, 3, generator=dice).to(device).requires_grad_()
+
+    def slope(result: Tensor, of: Tensor) -> Tensor:
+        return torch.autograd.grad(result.square().sum(), of)[0]
+
+    return {
+        "index_put_, accumulate": lambda: table.clone().index_put_((index,), values, accumulate=True),
+        "scatter_add_": lambda: table.clone().scatter_add_(0, index, values),
+        "index_add_": lambda: table.clone().index_add_(0, index, values),
+        "cumsum": lambda: values.cumsum(0),
+        "conv2d backward": lambda: slope(F.conv2d(image, weight, padding=1), weight),
+        "interpolate backward": lambda: slope(F.interpolate(image, scale_factor=2.0, mode="bilinear"), image),
+        "matmul": lambda: values.view(400, 500) @ values.view(500, 400),
+    }

@@ -1,0 +1,289 @@
+"""Sentences, pictures and settled bets of the CPU records of lesson 08: pure functions on a record."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from course.i18n import Text, both, t
+from course.lessons.l05_cudnn_benchmark.findings import tiles, word
+
+NOTHING = both("Inconclusive: too few rows came back. Run it again.", "尚无定论：返回的数据太少。请再运行一次。")
+
+
+def grid(ax: Any, columns: list[str], lines: list[tuple[str, list[tuple[str, int]]]]) -> None:
+    """A table of coloured cells: for each line its label and, by column, (word, colour 0 good, 1 bad, 2 other)."""
+    from course.figures.style import colors, ink_on
+
+    blue, orange, green = colors()[:3]
+    for y, (_, cells) in enumerate(lines):
+        for x, (text, shade) in enumerate(cells):
+            colour = (green, orange, blue)[shade]
+            ax.barh(y, 0.94, left=x - 0.47, height=0.84, color=colour)
+            ax.text(x, y, text, ha="center", va="center", fontsize=8.5, color=ink_on(colour))
+    ax.set_xticks(range(len(columns)), columns, fontsize=9 if max(map(len, columns)) < 18 else 8)
+    ax.set_yticks(range(len(lines)), [label for label, _ in lines], fontsize=9)
+    ax.set_xlim(-0.5, len(columns) - 0.5)
+    ax.xaxis.tick_top()
+    ax.tick_params(length=0)
+    ax.invert_yaxis()
+    ax.grid(False)
+
+
+# --- 08-who-answers ---------------------------------------------------------------------------------------
+
+def _by_code(record: Any) -> dict[str, dict]:
+    return {row["code"]: row for row in record.rows}
+
+
+def who_answers(record: Any) -> Text:
+    if not record.rows:
+        return NOTHING
+    raised = [row for row in record.rows if row["kind"] != "value"]
+    answered = len(record.rows) - len(raised)
+    if not raised:
+        return both(f"All {answered} calls were answered: this machine has a working MPS device.",
+                    f"{answered} 次调用都有回答：这台机器有可用的 MPS 设备。")
+    kinds = sorted({row["kind"] for row in raised})
+    queries = sum(row["group"] == "query" for row in raised)
+    return both(f"{answered} calls were answered, {len(raised)} raised ({', '.join(kinds)}); {queries} of the "
+                f"calls that raised are queries of torch.backends.mps.",
+                f"{answered} 次调用有回答，{len(raised)} 次抛出异常（{'、'.join(kinds)}）；"
+                f"抛异常的里面有 {queries} 个是 torch.backends.mps 的查询函数。")
+
+
+def draw_who_answers(record: Any, ax: Any) -> None:
+    tiles(ax, [(row["code"], row["said"][:34] if row["kind"] == "value" else row["kind"],
+                row["kind"] == "value") for row in record.rows])
+
+
+def settle_who_answers(record: Any) -> dict[str, str | None]:
+    row = _by_code(record).get("backends.mps.is_macos_or_newer(14, 0)")
+    if row is None:
+        return {"08-bet-ask": None}
+    answers = {"False": "a", "RuntimeError": "b", "True": "c"}
+    return {"08-bet-ask": answers.get(row["said"] if row["kind"] == "value" else row["kind"])}
+
+
+# --- 08-assignments ---------------------------------------------------------------------------------------
+
+def assignments(record: Any) -> Text:
+    ours = [row for row in record.rows if row["code"].startswith("mps.")]
+    if not ours:
+        return NOTHING
+    accepted = sum(row["accepted"] == "yes" for row in ours)
+    query = sum(row["query"] != row["query_before"] for row in ours)
+    tensor = sum(row["tensor"] != row["tensor_before"] for row in ours)
+    refused = [row["code"] for row in record.rows if row["accepted"] != "yes"]
+    more = both("", "")
+    if refused:
+        more = both(f" Refused: {', '.join(refused)}.", f"被拒绝的：{'、'.join(refused)}。")
+    return both(f"{accepted} of {len(ours)} assignments to torch.backends.mps were accepted; {query} changed the "
+                f"answer of is_available(), {tensor} changed what a tensor can do.{more['en']}",
+                f"对 torch.backends.mps 的 {len(ours)} 次赋值，接受了 {accepted} 次；其中 {query} 次改变了 "
+                f"is_available() 的回答，{tensor} 次改变了张量能做的事。{more['zh']}")
+
+
+def _effect(row: dict) -> tuple[str, bool]:
+    """The tile of a row, and whether it is bright: something else than silence happened."""
+    if row["accepted"] != "yes":
+        return t(f"refused: {row['accepted']}", f"被拒绝：{row['accepted']}"), True
+    if row["tensor"] != row["tensor_before"]:
+        return t("accepted, tensors changed", "已接受，张量有变化"), True
+    if row["query"] != row["query_before"]:
+        return t(f"accepted; only the answer changed: {row['query']}", f"已接受；只有回答变了：{row['query']}"), False
+    if row["known_before"] == "yes":
+        return t("accepted: a switch that exists", "已接受：确有这个开关"), True
+    return t("accepted, nothing happened", "已接受，什么也没发生"), False
+
+
+def draw_assignments(record: Any, ax: Any) -> None:
+    tiles(ax, [(row["code"], *_effect(row)) for row in record.rows])
+
+
+def settle_assignments(record: Any) -> dict[str, str | None]:
+    row = next((row for row in record.rows if row["code"].startswith("mps.is_available =")), None)
+    if row is None:
+        return {"08-bet-liar": None}
+    if row["accepted"] != "yes":
+        return {"08-bet-liar": "c"}
+    if row["tensor"] != row["tensor_before"]:
+        return {"08-bet-liar": "a"}
+    return {"08-bet-liar": "b" if row["query"] != row["query_before"] else "d"}
+
+
+# --- 08-env-when ------------------------------------------------------------------------------------------
+
+MOMENTS = {"before import": both("before import", "导入前"), "after import": both("after import", "导入后"),
+           "after first use": both("after first use", "首次使用后"), "any": both("whenever", "任何时候")}
+COUNTED = {"yes": both("counts", "有效"), "no": both("too late", "太晚"),
+           "unclear": both("cannot tell here", "这里看不出来"), "nobody reads it": both("nobody reads it", "没人读它"),
+           "not run": both("no time left", "没来得及")}
+
+
+def _late(record: Any, counted: str, moment: str = "after import") -> list[str]:
+    return [row["variable"] for row in record.rows if row["moment"] == moment and row["counted"] == counted]
+
+
+def env_when(record: Any) -> Text:
+    in_time, late = _late(record, "yes"), _late(record, "no")
+    if not in_time and not late:
+        return NOTHING
+    none = both("none", "无")
+    unread = any(row["counted"] == "nobody reads it" for row in record.rows)
+    more = both(" The MPS variable is not even named in the libraries of this build.",
+                "这个构建的库里根本没有那个 MPS 变量的名字。") if unread else both("", "")
+    return both(f"Set after import torch, too late: {', '.join(late) or none['en']}; still in time: "
+                f"{', '.join(in_time) or none['en']}.{more['en']}",
+                f"import torch 之后才设，已经太晚的：{'、'.join(late) or none['zh']}；还来得及的："
+                f"{'、'.join(in_time) or none['zh']}。{more['zh']}")
+
+
+def draw_env_when(record: Any, ax: Any) -> None:
+    moments = [name for name in MOMENTS if name != "any"]
+    shades = {"yes": 0, "no": 1, "unclear": 2, "nobody reads it": 2, "not run": 2}
+    lines = []
+    for variable in dict.fromkeys(row["variable"] for row in record.rows):
+        found = {row["moment"]: row["counted"] for row in record.rows if row["variable"] == variable}
+        marks = [found.get(moment, found.get("any", "not run")) for moment in moments]
+        lines.append((variable, [(word(COUNTED[mark]), shades[mark]) for mark in marks]))
+    grid(ax, [word(MOMENTS[moment]) for moment in moments], lines)
+
+
+def settle_env_when(record: Any) -> dict[str, str | None]:
+    in_time, late = len(_late(record, "yes")), len(_late(record, "no"))
+    if in_time + late < 2:
+        return {"08-bet-env": None}
+    return {"08-bet-env": "a" if not in_time else "c" if not late else "b"}
+
+
+# --- 08-float32-loses -------------------------------------------------------------------------------------
+
+CASES = {"count": both("a counter at 2²⁴, ten steps more", "计数器到 2²⁴ 后再走十步"),
+         "elapsed": both("30 s between two Unix times", "两个 Unix 时间相差 30 s"),
+         "spread": both("variance as mean(x²) − mean(x)²", "方差写成 mean(x²) − mean(x)²"),
+         "log_det": both("log2 det of ½·I, 200 × 200", "½·I（200 × 200）的 log2 det")}
+
+
+def _number(text: str) -> str:
+    value = float(text)
+    return f"{value:.4g}" if math.isfinite(value) else "−∞" if value < 0 else "∞" if value > 0 else "nan"
+
+
+def _lost(row: dict, column: str = "float32") -> bool:
+    exact, found = float(row["float64"]), float(row[column])
+    return not abs(found - exact) <= 0.01 * abs(exact)
+
+
+def float32_loses(record: Any) -> Text:
+    if not record.rows:
+        return NOTHING
+
+    def line(row: dict, code: str) -> str:
+        colon = ": " if code == "en" else "："
+        return f"{CASES[row['case']][code]}{colon}{_number(row['float64'])} → {_number(row['float32'])}"
+
+    lost = [row for row in record.rows if _lost(row)]
+    cured = sum(not _lost(row, "cured") for row in record.rows)
+    total = len(record.rows)
+    return both(f"Simulated on the CPU, float64 → float32: {len(lost)} of {total} results are off by more than 1 %"
+                f" ({'; '.join(line(row, 'en') for row in lost)}). Rewritten without float64, {cured} of {total} "
+                f"are right.",
+                f"在 CPU 上模拟，float64 → float32：{total} 个结果里有 {len(lost)} 个误差超过 1%（"
+                f"{'；'.join(line(row, 'zh') for row in lost)}）。改写成不用 float64 的形式后，{cured} 个正确。")
+
+
+def draw_float32_loses(record: Any, ax: Any) -> None:
+    grid(ax, ["float64", "float32", t("rewritten", "改写后")],
+         [(word(CASES[row["case"]]), [(_number(row[column]), int(_lost(row, column)))
+                                      for column in ("float64", "float32", "cured")]) for row in record.rows])
+
+
+def settle_float32_loses(record: Any) -> dict[str, str | None]:
+    row = next((row for row in record.rows if row["case"] == "count"), None)
+    if row is None:
+        return {"08-bet-counter": None}
+    steps = float(row["float32"])
+    return {"08-bet-counter": "a" if steps == 10 else "b" if steps == 0 else "c"}
+
+
+# --- 08-selectors -----------------------------------------------------------------------------------------
+
+def selectors(record: Any) -> Text:
+    if not record.rows:
+        return NOTHING
+    names = list(dict.fromkeys(row["selector"] for row in record.rows))
+    machines = len({row["machine"] for row in record.rows})
+
+    def line(name: str, code: str) -> str:
+        outcomes = [row["outcome"] for row in record.rows if row["selector"] == name]
+        crash, idle = outcomes.count("crash"), outcomes.count("idle")
+        if code == "en":
+            return f"{name}: {crash} crash, {idle} leave a GPU idle"
+        return f"{name}：{crash} 台会崩，{idle} 台让 GPU 闲着"
+
+    return both(f"On {machines} simulated machines. " + "; ".join(line(name, "en") for name in names) + ".",
+                f"在 {machines} 台模拟机器上。" + "；".join(line(name, "zh") for name in names) + "。")
+
+
+def draw_selectors(record: Any, ax: Any) -> None:
+    from course.lessons.l08_mps.machines import MACHINES
+
+    names = list(dict.fromkeys(row["selector"] for row in record.rows))
+    said = {"best": (t("best", "最佳"), 0), "crash": (t("crash", "崩溃"), 1), "idle": (t("GPU idle", "GPU 闲着"), 2)}
+    found = {(row["machine"], row["selector"]): row for row in record.rows}
+    lines, colon = [], t(": ", "：")
+    for machine in dict.fromkeys(row["machine"] for row in record.rows):
+        rows = [found[machine, name] for name in names]
+        lines.append((word(MACHINES[machine].name),
+                      [(f"{row['picked']}{colon}{said[row['outcome']][0]}", said[row["outcome"]][1]) for row in rows]))
+    grid(ax, [name.replace("=", "\n=") for name in names], lines)
+
+
+def settle_selectors(record: Any) -> dict[str, str | None]:
+    crashes = {row["selector"] for row in record.rows
+               if row["machine"] == "no driver" and row["outcome"] == "crash"}
+    answers = {frozenset(): "a", frozenset({"is_built()"}): "b",
+               frozenset({"is_built()", "current_accelerator()"}): "c",
+               frozenset({"is_built()", "current_accelerator()", "check_available=True"}): "d"}
+    return {"08-bet-selector": answers.get(frozenset(crashes)) if record.rows else None}
+
+
+# --- 08-fallback-price ------------------------------------------------------------------------------------
+
+OPS = {"relu": both("relu of 4,000,000 numbers", "400 万个数的 relu"),
+       "svd": both("singular values of 160 × 160", "160 × 160 矩阵的奇异值")}
+
+
+def fallback_price(record: Any) -> Text:
+    if not record.rows:
+        return NOTHING
+    doubt = both("", "")
+    if settle_fallback_price(record)["08-bet-fallback"] is None:
+        doubt = both(" The intervals overlap, so this run settles nothing; try again when the machine is quiet.",
+                     "区间有重叠，这次定不了胜负；等机器空闲时再试。")
+    en = "; ".join(f"{OPS[r['op']]['en']}: {r['ratio']:.2f} [{r['low']:.2f}, {r['high']:.2f}]" for r in record.rows)
+    zh = "；".join(f"{OPS[r['op']]['zh']}：{r['ratio']:.2f} [{r['low']:.2f}, {r['high']:.2f}]" for r in record.rows)
+    return both(f"Simulated on one CPU thread: time between two copies over time alone. {en}.{doubt['en']}",
+                f"在单个 CPU 线程上模拟：夹在两次拷贝之间的耗时 ÷ 单独的耗时。{zh}。{doubt['zh']}")
+
+
+def draw_fallback_price(record: Any, ax: Any) -> None:
+    from course.figures import intervals
+
+    rows = record.rows
+    intervals(ax, [word(OPS[row["op"]]) for row in rows], [row["ratio"] for row in rows],
+              [row["low"] for row in rows], [row["high"] for row in rows], "", reference=1.0,
+              what=t("time between two copies / time alone", "夹在两次拷贝之间的耗时 / 单独的耗时"))
+
+
+def settle_fallback_price(record: Any) -> dict[str, str | None]:
+    found = {row["op"]: row for row in record.rows}
+    if set(found) != {"relu", "svd"}:
+        return {"08-bet-fallback": None}
+    relu, svd = found["relu"], found["svd"]
+    if relu["low"] > svd["high"]:
+        return {"08-bet-fallback": "a"}
+    if svd["low"] > relu["high"]:
+        return {"08-bet-fallback": "b"}
+    return {"08-bet-fallback": "c" if max(relu["high"], svd["high"]) < 1.1 else None}

@@ -1,0 +1,207 @@
+"""Probes of lesson 08: what is asked of a device, and scripts that run in a Python process of their own.
+
+Everything here works without a Mac; what then comes back is an error with its exact words, and that is data.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from course.experiment.new_process import MARK, ProbeError
+
+DEVICE = "mps"
+
+
+def wait() -> None:
+    """Wait until the device is idle."""
+    torch.get_device_module(DEVICE).synchronize()
+
+
+def first_sentence(error: BaseException, most: int = 110) -> str:
+    """The beginning of an error's text, without what follows the first full stop or line."""
+    text = str(error).split("\n")[0].split(". ")[0].strip().rstrip(".")
+    return text if len(text) <= most else text[:most - 1] + "…"
+
+
+def tried(action: Callable[[], Any]) -> dict[str, str]:
+    """What came of the action: ``kind`` ('value' or the exception's name) and ``said`` (its words)."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            result = action()
+        except Exception as error:  # noqa: BLE001  (whatever is raised is the finding)
+            return {"kind": type(error).__name__, "said": first_sentence(error)}
+    said = f"a tensor on {result.device}" if isinstance(result, torch.Tensor) else repr(result)
+    return {"kind": "value", "said": said[:110]}
+
+
+def python(code: str, variables: Mapping[str, str | None] | None = None, timeout_s: float = 120.0) -> Any:
+    """Run ``code`` in a new process and return what it gave to its function ``answer(value)`` (JSON data).
+
+    variables: environment variables for it alone; None removes one. Raises ProbeError, in a sentence.
+    """
+    prelude = f"import json\ndef answer(value): print('\\n' + {MARK!r} + json.dumps(value), flush=True)\n"
+    root = str(Path(__file__).resolve().parents[2])
+    environment = dict(os.environ)
+    environment["PYTHONPATH"] = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
+    for name, value in (variables or {}).items():
+        environment.pop(name, None)
+        if value is not None:
+            environment[name] = value
+    try:
+        done = subprocess.run([sys.executable, "-c", prelude + code], env=environment, capture_output=True,
+                              text=True, errors="replace", timeout=timeout_s, check=False)
+    except subprocess.TimeoutExpired as late:
+        raise ProbeError(f"The new process gave no answer within {timeout_s:g} s.") from late
+    for line in reversed(done.stdout.splitlines()):
+        if line.startswith(MARK):
+            return json.loads(line.removeprefix(MARK))
+    last = (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
+    raise ProbeError(f"The new process stopped with: {last}")
+
+
+# --- who answers ------------------------------------------------------------------------------------------
+
+def questions() -> Iterator[tuple[str, str, Callable[[], Any]]]:
+    """(group, code, action) for what a learner would ask, and try, first."""
+    mps = torch.backends.mps
+    yield "query", "backends.mps.is_built()", mps.is_built
+    yield "query", "backends.mps.is_available()", mps.is_available
+    yield "query", "backends.mps.is_macos_or_newer(14, 0)", lambda: mps.is_macos_or_newer(14, 0)
+    yield "query", "backends.mps.get_name()", mps.get_name
+    yield "query", "backends.mps.get_core_count()", mps.get_core_count
+    yield "act", "torch.device(\"mps\")", lambda: torch.device("mps")
+    yield "act", "torch.amp.is_autocast_available(\"mps\")", lambda: torch.amp.is_autocast_available("mps")
+    yield "act", "torch.mps.device_count()", torch.mps.device_count
+    yield "act", "torch.mps.manual_seed(0)", lambda: torch.mps.manual_seed(0)
+    yield "act", "torch.mps.synchronize()", torch.mps.synchronize
+    yield "act", "torch.zeros(1, device=\"mps\")", lambda: torch.zeros(1, device="mps")
+    yield "act", "torch.zeros(1).to(\"mps\")", lambda: torch.zeros(1).to("mps")
+
+
+def who_answers() -> list[dict[str, str]]:
+    """One row a question: group, code, kind, said."""
+    return [{"group": group, "code": code, **tried(action)} for group, code, action in questions()]
+
+
+# --- assignments ------------------------------------------------------------------------------------------
+
+def assignments() -> list[dict[str, str]]:
+    """Assign to torch.backends.mps and, as controls, elsewhere; what was accepted, and what it changed.
+
+    The liar in place of a query is taken back before the controls run. The rest stays: run it in a process of its own.
+    """
+    backends, mps = torch.backends, torch.backends.mps
+    honest, query = bool(torch._C._mps_is_available()), mps.is_available
+    tries = [(mps, "mps", name, True, "True") for name in
+             ("enabled", "benchmark", "deterministic", "allow_tf32", "fallback", "is_availible")]
+    tries += [(mps, "mps", "is_available", lambda: not honest, f"lambda: {not honest}"),
+              (backends.cudnn, "cudnn", "benchmark", True, "True"),
+              (backends.cuda.matmul, "cuda.matmul", "benchmark", True, "True")]
+    rows = []
+    for owner, where, name, value, written in tries:
+        before = _witnesses(owner, name)
+        outcome = tried(lambda owner=owner, name=name, value=value: setattr(owner, name, value))
+        after = _witnesses(owner, name)
+        rows.append({"code": f"{where}.{name} = {written}",
+                     "accepted": "yes" if outcome["kind"] == "value" else outcome["kind"],
+                     "query_before": before["query"], "query": after["query"],
+                     "tensor_before": before["tensor"], "tensor": after["tensor"],
+                     "known_before": before["known"]})
+        mps.is_available = query
+    return rows
+
+
+def _witnesses(owner: Any, name: str) -> dict[str, str]:
+    query = tried(torch.backends.mps.is_available)
+    tensor = tried(lambda: torch.zeros(1, device="mps"))
+    return {"query": query["said"] if query["kind"] == "value" else query["kind"], "tensor": tensor["kind"],
+            "known": "yes" if hasattr(owner, name) else "no"}
+
+
+# --- when an environment variable is read -----------------------------------------------------------------
+
+VARIABLES = ("OMP_NUM_THREADS", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE", "ATEN_CPU_CAPABILITY",
+             "PYTORCH_NVML_BASED_CUDA_CHECK")
+MOMENTS = ("never", "before import", "after import", "after first use")
+LOOK = """
+nvml = getattr(torch.cuda, "_nvml_based_avail", lambda: None)
+answer({"OMP_NUM_THREADS": torch.get_num_threads(),
+        "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE": torch.backends.cuda.matmul.allow_tf32,
+        "ATEN_CPU_CAPABILITY": torch.backends.cpu.get_cpu_capability(),
+        "PYTORCH_NVML_BASED_CUDA_CHECK": nvml()})
+"""
+USE = "torch.get_num_threads(); torch.ones(64).exp(); torch.backends.cuda.matmul.allow_tf32\n"
+
+
+def seen_at(moment: str, values: Mapping[str, str]) -> dict[str, Any]:
+    """What a new process sees of the variables when ``values`` are put into os.environ at that moment."""
+    put = f"import os; os.environ.update({dict(values)!r})\n"
+    code = {"never": "import torch\n", "before import": put + "import torch\n",
+            "after import": "import torch\n" + put, "after first use": "import torch\n" + USE + put}[moment]
+    return python(code + LOOK, variables=dict.fromkeys(VARIABLES))
+
+
+def named_in_libraries(names: tuple[str, ...]) -> dict[str, bool]:
+    """Whether the compiled libraries of this torch contain each name; a name that is absent is never read."""
+    found = dict.fromkeys(names, False)
+    for path in sorted((Path(torch.__file__).parent / "lib").glob("*torch*")):
+        if path.suffix not in (".so", ".dylib", ".dll") or path.stat().st_size == 0:
+            continue
+        with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as library:
+            for name in names:
+                found[name] = found[name] or library.find(name.encode()) >= 0
+    return found
+
+
+# --- for the Mac ------------------------------------------------------------------------------------------
+
+FALLBACK = "PYTORCH_ENABLE_MPS_FALLBACK"
+FALLBACK_LOOK = """
+import warnings
+x = torch.eye(6, device="DEVICE") + 0.5
+rows = []
+for name in ("svd", "eigvals", "eig", "lstsq", "matrix_exp", "qr", "cholesky"):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            getattr(torch.linalg, name)(*([x, x] if name == "lstsq" else [x]))
+            outcome = "on CPU" if any("fall back" in str(one.message) for one in caught) else "native"
+        except NotImplementedError:
+            outcome = "NotImplementedError"
+        except Exception as error:
+            outcome = type(error).__name__
+    rows.append({"op": "linalg." + name, "outcome": outcome})
+answer(rows)
+"""
+
+
+def fallback_at(moment: str) -> list[dict[str, str]]:
+    """Some operations of linear algebra on the device, with the variable set never, before or after import."""
+    put = f"import os; os.environ[{FALLBACK!r}] = '1'\n"
+    code = {"never": "import torch\n", "before import": put + "import torch\n",
+            "after import": "import torch\n" + put}[moment]
+    return python(code + FALLBACK_LOOK.replace("DEVICE", DEVICE), variables={FALLBACK: None})
+
+
+def float64_attempts() -> Iterator[tuple[str, Callable[[], Any]]]:
+    """(code, action): ways in which float64 reaches a device, and ways around it."""
+    double, ints = torch.ones(2, dtype=torch.float64), torch.ones(2, dtype=torch.int64)
+    yield "torch.zeros(2, dtype=torch.float64, device=...)", lambda: torch.zeros(
+        2, dtype=torch.float64, device=DEVICE)
+    yield "torch.ones(2, dtype=torch.float64).to(...)", lambda: double.to(DEVICE)
+    yield "torch.ones(2, device=...).double()", lambda: torch.ones(2, device=DEVICE).double()
+    yield "torch.tensor(3.14, device=...)", lambda: torch.tensor(3.14, device=DEVICE)
+    yield "double.to(..., torch.float32)", lambda: double.to(DEVICE, torch.float32)
+    yield "double.float().to(...)", lambda: double.float().to(DEVICE)
+    yield "int64.to(...)", lambda: ints.to(DEVICE)

@@ -1,0 +1,41 @@
+"""The bets ledger as a verb: what was bet, what came out, how well the confidence fits, what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from course.i18n import t
+from course.quiz.calibration import Bet, Level, answer_levels, bet_levels, ledger, returns
+from course.quiz.calibration_view import ledger_html, ledger_text, level_words
+from course.quiz.entry import Entry
+from course.verbs import state
+from course.verbs.say import in_words, put, say
+
+
+@in_words
+def bets() -> None:
+    """Every bet with its confidence and outcome, how well the two fit, and the lost bets that come back."""
+    entries = state.now.log.entries()
+    found, back = ledger(entries, state.now.bank), returns(entries, state.now.bank)
+    text = ledger_text(found, back)
+    if state.running_shell() is None:
+        put("", text)
+    else:
+        put(ledger_html(found, back, _picture(found, entries)), text)
+    for notice in state.now.log.take_notices():
+        say(notice)
+
+
+def _picture(found: Sequence[Bet], entries: Sequence[Entry]) -> str:
+    """HTML of the calibration plot; empty without a settled bet."""
+    mine = bet_levels(found)
+    if not mine:
+        return ""
+    from course.figures.calibration import Point, calibration
+
+    def points(levels: Sequence[Level]) -> list[Point]:
+        return [Point(one.stated, one.right, one.total, *one.interval) for one in levels]
+
+    series = {t("bets", "下注"): points(mine),
+              t("questions, first answer", "练习题（首次作答）"): points(answer_levels(entries, state.now.bank))}
+    return calibration(series, " ".join(map(level_words, mine)))._repr_html_()

@@ -1,0 +1,159 @@
+"""The one writer of the gradebook: marks of one submission in one transaction, in nbgrader's own tables.
+
+Statements go by the tables' unique keys, so that the ten-thousandth student costs what the first one did (loading
+nbgrader's objects sums over the whole class each time).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from nbgrader import api
+from nbgrader.api import (
+    Assignment,
+    Comment,
+    Grade,
+    GradeCell,
+    Notebook,
+    SolutionCell,
+    Student,
+    SubmittedAssignment,
+    SubmittedNotebook,
+)
+from nbgrader.preprocessors import AssignLatePenalties
+from sqlalchemy import Table, func, insert, select, update
+from sqlalchemy.engine import Connection
+
+from grader.course import command
+from grader.ingest import moment_of
+from grader.project import Infrastructure
+
+if TYPE_CHECKING:
+    from grader.course import Course
+    from grader.marking.whole import Marked
+
+
+class Book:
+    """The gradebook of one checkpoint, open for writing. Raises Infrastructure where it was never released."""
+
+    def __init__(self, course: Course, lesson: str) -> None:
+        self.lesson, self._config = lesson, course.config
+        self._gradebook = course.gradebook
+        with self._gradebook.engine.connect() as db:
+            assignment = db.execute(select(Assignment.id, Assignment.duedate).where(Assignment.name == lesson)).first()
+            if assignment is None:
+                raise Infrastructure(f"{lesson} is not in the gradebook; run {command('release ' + lesson, course.root)}")
+            self._assignment, self._due = assignment
+            of_this = (Notebook.assignment_id == self._assignment) & (Notebook.name == lesson)
+            self._notebook = db.execute(select(Notebook.id).where(of_this)).scalar_one()
+            self._grades = self._cells(db, GradeCell)
+            self._solutions = self._cells(db, SolutionCell)
+
+    def _cells(self, db: Connection, kind: type) -> dict[str, str]:
+        rows = db.execute(select(kind.name, kind.id).where(kind.notebook_id == self._notebook))
+        return {name: identity for name, identity in rows}
+
+    def close(self) -> None:
+        self._gradebook.close()
+
+    def write(self, marked: Marked, when: str) -> None:
+        """Put one submission's marks in: all of them or, after an interruption, none. Manual marks stay.
+
+        when: the time stamp of the submission as text, or nothing. Raises Infrastructure for cells nobody knows.
+        """
+        if unknown := sorted({*marked.scores} ^ {*self._grades}):
+            raise Infrastructure(f"cells and gradebook do not match: {', '.join(unknown)}; release {self.lesson} again")
+        stamp = moment_of(when)
+        with self._transaction() as db:
+            _upsert(db, Student.__table__, {"id": marked.student}, {})
+            values = {"timestamp": stamp} if stamp is not None else {}
+            key = {"assignment_id": self._assignment, "student_id": marked.student}
+            submission = _upsert(db, SubmittedAssignment.__table__, key, values)
+            key = {"notebook_id": self._notebook, "assignment_id": submission}
+            notebook = _upsert(db, SubmittedNotebook.__table__, key, {"late_submission_penalty": None})
+            for name, score in marked.scores.items():
+                key = {"cell_id": self._grades[name], "notebook_id": notebook}
+                row = _upsert(db, Grade.__table__, key, {"auto_score": score}, {"needs_manual_grade": False})
+                by_hand = Grade.__table__.c.manual_score.is_not(None)
+                db.execute(update(Grade.__table__).where(Grade.__table__.c.id == row).values(needs_manual_grade=by_hand))
+            for name, comment in marked.comments.items():
+                key = {"cell_id": self._solutions[name], "notebook_id": notebook}
+                _upsert(db, Comment.__table__, key, {"auto_comment": comment})
+        if self._due is not None and stamp is not None and stamp > self._due:
+            self.late(marked.student)
+
+    def withdraw(self, student: str) -> None:
+        """Take back the automatic marks of a submission that could not be marked: nothing may pass for a grade."""
+        with self._transaction() as db:
+            submission = select(SubmittedAssignment.id).where(
+                SubmittedAssignment.assignment_id == self._assignment, SubmittedAssignment.student_id == student)
+            notebook = select(SubmittedNotebook.id).where(
+                SubmittedNotebook.notebook_id == self._notebook, SubmittedNotebook.assignment_id.in_(submission))
+            table = Grade.__table__
+            db.execute(update(table).where(table.c.cell_id.in_(self._grades.values()), table.c.notebook_id.in_(notebook))
+                       .values(auto_score=None, needs_manual_grade=True))
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Connection]:
+        with self._gradebook.engine.begin() as connection:
+            yield connection
+
+    def late(self, student: str) -> None:
+        """nbgrader's own step for late work, with the plugin the course has configured."""
+        resources = {"nbgrader": {"notebook": self.lesson, "assignment": self.lesson, "student": student,
+                                  "db_url": str(self._config.CourseDirectory.get("db_url", "")) or self.url}}
+        AssignLatePenalties(config=self._config).preprocess(_Empty(), resources)
+
+    def known(self) -> set[str]:
+        """The students of whom there is a submission in the gradebook."""
+        with self._gradebook.engine.connect() as db:
+            own = SubmittedAssignment.assignment_id == self._assignment
+            return set(db.execute(select(SubmittedAssignment.student_id).where(own)).scalars())
+
+    def overdue(self) -> list[str]:
+        """The students who handed in after the due date of the class, whatever extension they have."""
+        if self._due is None:
+            return []
+        with self._gradebook.engine.connect() as db:
+            late = (SubmittedAssignment.assignment_id == self._assignment) & (SubmittedAssignment.timestamp > self._due)
+            return list(db.execute(select(SubmittedAssignment.student_id).where(late)).scalars())
+
+    def penalties(self) -> dict[str, float]:
+        """Student -> the points taken for lateness, for every submission in the gradebook."""
+        query = (select(SubmittedAssignment.student_id, SubmittedNotebook.__table__.c.late_submission_penalty)
+                 .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
+                 .where(SubmittedAssignment.assignment_id == self._assignment).order_by(SubmittedAssignment.student_id))
+        with self._gradebook.engine.connect() as db:
+            return {student: points or 0.0 for student, points in db.execute(query)}
+
+    def top(self) -> float:
+        """The most points the checkpoint gives."""
+        with self._gradebook.engine.connect() as db:
+            cells = select(func.sum(GradeCell.max_score)).where(GradeCell.notebook_id == self._notebook)
+            return float(db.execute(cells).scalar() or 0.0)
+
+    @property
+    def url(self) -> str:
+        return self._gradebook.engine.url.render_as_string(hide_password=False)
+
+
+class _Empty(dict):
+    """A notebook without cells: the late step looks at none."""
+
+    cells: list = []
+
+
+def _upsert(db: Connection, table: Table, key: dict[str, Any], values: dict[str, Any],
+            fresh: dict[str, Any] | None = None) -> str:
+    """Set ``values`` in the row with this unique key, made if need be (then with ``fresh`` too); its id."""
+    found = db.execute(select(table.c.id).where(*(table.c[name] == value for name, value in key.items()))).scalar()
+    if found is None:
+        row = {**key, **values, **(fresh or {})}
+        row.setdefault("id", api.new_uuid())
+        db.execute(insert(table).values(row))
+        return row["id"]
+    if values:
+        db.execute(update(table).where(table.c.id == found).values(values))
+    return found

@@ -1,0 +1,103 @@
+"""Hidden side of checkpoint 01: what `flags(...)` leaves inside, and who reads what in which process."""
+
+from __future__ import annotations
+
+import random
+
+from course.i18n import both
+from grader.task import Case, Part, Task
+
+SWITCHES = ("enabled", "benchmark", "deterministic", "allow_tf32", "immediate", "verbose")
+
+
+def inside_flags(before: dict, defaults: dict, asked: dict) -> dict:
+    """The state inside: what the call knows is asked or default, the rest stays."""
+    return {**before, **defaults, **asked}
+
+
+def _known(rng: random.Random) -> tuple[dict, dict]:
+    """A state and the defaults of a call that knows all its switches; every value differs from its "
+      "default."""
+    names = rng.sample(SWITCHES, rng.randint(2, 4))
+    defaults = {name: rng.random() < 0.5 for name in names}
+    return {name: not value for name, value in defaults.items()}, defaults
+
+
+def inside_cases(rng: random.Random) -> list[Case]:
+    """Asked for everything; asked for some or for nothing; a state with switches the call does not know."""
+    cases = []
+    for _ in range(4):
+        before, defaults = _known(rng)
+        cases.append(Case("asked", (before, defaults, {name: rng.random() < 0.5 for name in defaults})))
+    for _ in range(4):
+        before, defaults = _known(rng)
+        first = next(iter(defaults))
+        cases.append(Case("default", (before, defaults, {first: not defaults[first]})))
+        cases.append(Case("default", (before, defaults, {})))
+    for _ in range(3):
+        before, defaults = _known(rng)
+        stranger = rng.choice([name for name in SWITCHES if name not in defaults])
+        cases.append(Case("others", ({**before, stranger: True}, defaults, dict(defaults))))
+        cases.append(Case("others", ({**before, stranger: False}, defaults, {})))
+    return cases
+
+
+def replay(events: list) -> list:
+    """Who reads what: threads share, forks copy, spawns start with False."""
+    home, value, seen = {"main": "main"}, {"main": False}, []
+    for kind, who, *rest in events:
+        if kind == "set":
+            value[home[who]] = rest[0]
+        elif kind == "thread":
+            home[rest[0]] = home[who]
+        elif kind in ("fork", "spawn"):
+            home[rest[0]] = rest[0]
+            value[rest[0]] = value[home[who]] if kind == "fork" else False
+        else:
+            seen.append(value[home[who]])
+    return seen
+
+
+def replay_cases(rng: random.Random) -> list[Case]:
+    """Names are drawn, so that none can be wired in; each part needs one idea more."""
+    words = rng.sample(("loader", "helper", "worker", "logger"), 3)
+    a, b, c = (f"{word}{rng.randint(1, 99)}" for word in words)
+    return [
+        Case("threads", ([["thread", "main", a], ["set", a, True], ["read", "main"], ["read", a]],)),
+        Case("threads", ([["set", "main", True], ["thread", "main", a], ["thread", a, b],
+                          ["set", "main", False], ["read", b], ["set", b, True], ["read", a]],)),
+        Case("fork", ([["set", "main", True], ["fork", "main", a], ["read", a]],)),
+        Case("fork", ([["fork", "main", a], ["set", a, True], ["fork", a, b], ["read", b],
+                       ["read", "main"]],)),
+        Case("spawn", ([["set", "main", True], ["spawn", "main", a], ["read", a], ["set", a, True],
+                        ["spawn", a, b], ["read", b], ["read", a]],)),
+        Case("apart", ([["fork", "main", a], ["set", "main", True], ["read", a], ["set", a, True],
+                        ["set", "main", False], ["read", a], ["read", "main"]],)),
+        Case("apart", ([["fork", "main", a], ["thread", a, b], ["set", b, True], ["read", "main"],
+                        ["read", a], ["spawn", "main", c], ["set", c, True], ["read", "main"]],)),
+    ]
+
+
+TASKS = [
+    Task(id="01-t-inside-flags", name="inside_flags", cases=inside_cases, reference=inside_flags, parts={
+        "asked": Part(1, both("A switch that was asked for must hold what was asked.",
+                              "点了名的开关，应当是要求的值。")),
+        "default": Part(2, both("A switch the call knows but was not asked for holds the call's default, "
+                                "not its value from before.",
+                                "调用认识、但没点名的开关，应当是签名的默认值，而不是之前的值。")),
+        "others": Part(1, both("A switch the call does not know stays as it was, and is part of the state "
+                               "too.",
+                               "调用不认识的开关保持原样，也要出现在返回的状态里。")),
+    }),
+    Task(id="01-t-replay", name="replay", cases=replay_cases, reference=replay, parts={
+        "threads": Part(1, both("Threads share the switch of their process, in both directions.",
+                                "同一进程的线程共用一个开关，双向可见。")),
+        "fork": Part(1, both("A fork starts with the value its parent has at that moment.",
+                             "fork 出的子进程，起始值是父进程那一刻的值。")),
+        "spawn": Part(1, both("A spawned process starts with the default, whoever starts it.",
+                              "spawn 出的进程从默认值开始，不管是谁启动的。")),
+        "apart": Part(1, both("After the start, processes go their own ways: a change crosses neither up nor "
+                              "down.",
+                              "启动之后，进程各走各的：改动既不会往上传，也不会往下传。")),
+    }),
+]

@@ -1,3 +1,0 @@
-"""The hidden side of the code tasks: cases, references and judges, one module a lesson. Learners never get
-these.
-"""

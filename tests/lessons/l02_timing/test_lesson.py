@@ -1,0 +1,375 @@
+"""Lesson 02: every exercise and task gives the verdict it should, every bet is settled by its experiment."""
+
+from __future__ import annotations
+
+import json
+import random
+from statistics import fmean, median
+from time import perf_counter
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from course.exercise import MISSING, all_exercises, judge
+from course.experiment.base import load_all
+from course.lessons.l02_timing.checks import cut
+from course.lessons.l02_timing.toy_device import ToyDevice
+from course.lessons.l02_timing.virtual_device import VirtualDevice
+from course.records import Record
+from course.timing import compare
+from course.timing.stats import median_interval as interval_of
+from grader.lessons.l02_timing.tasks import TASKS
+from grader.task import same
+from tests.conftest import ROOT
+
+LESSON = "02_timing"
+TASK = {task.id: task for task in TASKS}
+
+
+def state(exercise_id: str, obj: object) -> str:
+    return judge(all_exercises()[exercise_id], obj).state
+
+
+def solution_of(exercise_id: str) -> object:
+    exercise = all_exercises()[exercise_id]
+    space = {"median": median, "cut": cut}
+    exec(exercise.solution, space)
+    return space[exercise.name]
+
+
+# --- exercises -----------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("exercise_id", ["02-stopwatch", "02-median-interval", "02-paired-ratio"])
+def test_the_solution_is_correct_and_nothing_is_not_attempted(exercise_id):
+    assert state(exercise_id, solution_of(exercise_id)) == "correct"
+    assert state(exercise_id, ...) == state(exercise_id, MISSING) == "not attempted"
+    assert state(exercise_id, lambda *inputs: ...) in ("not attempted", "incorrect")
+    assert len(all_exercises()[exercise_id].hints) == 3
+
+
+def no_fence(run, synchronize, clock):
+    start = clock()
+    run()
+    return (clock() - start) * 1e3
+
+
+def fence_before_only(run, synchronize, clock):
+    synchronize()
+    return no_fence(run, synchronize, clock)
+
+
+def fence_after_only(run, synchronize, clock):
+    start = clock()
+    run()
+    synchronize()
+    return (clock() - start) * 1e3
+
+
+def in_seconds(run, synchronize, clock):
+    synchronize()
+    return fence_after_only(run, synchronize, clock) / 1e3
+
+
+def runs_twice(run, synchronize, clock):
+    run()
+    synchronize()
+    return fence_after_only(run, synchronize, clock)
+
+
+def fence_of_torch(run, synchronize, clock):
+    torch.cuda.synchronize()
+    return no_fence(run, synchronize, clock)
+
+
+@pytest.mark.parametrize("wrong, word", [
+    (fence_of_torch, "before it stops" if torch.cuda.is_available() else "you are given"),
+    (no_fence, "before it stops"), (fence_before_only, "before it stops"), (fence_after_only, "old work"),
+    (in_seconds, "seconds"), (runs_twice, "more than once"), (lambda run, fence, clock: 20.0, "never called"),
+    (lambda run, fence, clock: "20 ms", "one number"), (lambda run, fence, clock: 1 / 0, "ZeroDivisionError"),
+])
+def test_a_wrong_stopwatch_is_told_why(wrong, word):
+    verdict = judge(all_exercises()["02-stopwatch"], wrong)
+    assert verdict.state == "incorrect" and word in verdict.messages[0]["en"]
+
+
+def whole_range(samples):
+    return median(samples), min(samples), max(samples)
+
+
+def mean_in_front(samples):
+    _, low, high = solution_of("02-median-interval")(samples)
+    return fmean(samples), low, high
+
+
+def unsorted_ends(samples):
+    k = cut(len(samples))
+    return median(samples), samples[k], samples[-1 - k]
+
+
+def one_too_far(samples):
+    ordered, k = sorted(samples), cut(len(samples)) + 1
+    return median(ordered), ordered[k], ordered[-1 - k]
+
+
+def sorts_in_place(samples):
+    samples.sort()
+    return solution_of("02-median-interval")(samples)
+
+
+@pytest.mark.parametrize("wrong", [whole_range, mean_in_front, unsorted_ends, one_too_far, sorts_in_place,
+                                   lambda samples: median(samples)])
+def test_a_wrong_interval_is_incorrect(wrong):
+    assert state("02-median-interval", wrong) == "incorrect"
+
+
+def test_the_placeholders_of_the_notebook_are_not_attempted():
+    assert state("02-median-interval", lambda samples: (..., ..., ...)) == "not attempted"
+    assert state("02-paired-ratio", lambda baseline, candidate: ...) == "not attempted"
+    assert state("02-lose", {"naive_ratio": ..., "comparison": ...}) == "not attempted"
+
+
+@pytest.mark.parametrize("wrong, word", [
+    (lambda b, c: median(c) / median(b), "torn apart"), (lambda b, c: fmean(c) / fmean(b), "means"),
+    (lambda b, c: median([x / y for x, y in zip(b, c, strict=True)]), "other way round"),
+    (lambda b, c: fmean([y / x for x, y in zip(b, c, strict=True)]), "the one disturbed pair"),
+    (lambda b, c: [y / x for x, y in zip(b, c, strict=True)], "one number"),
+])
+def test_a_wrong_ratio_is_told_why(wrong, word):
+    verdict = judge(all_exercises()["02-paired-ratio"], wrong)
+    assert verdict.state == "incorrect" and word in verdict.messages[0]["en"]
+
+
+@pytest.mark.parametrize("naive, low, high, expected", [
+    (1.4, 0.80, 0.85, "correct"), (0.7, 1.05, 1.20, "correct"), (0.7, 0.80, 0.85, "incorrect"),
+    (1.4, 1.05, 1.20, "incorrect"), (1.4, 0.80, 1.10, "inconclusive"), (True, 0.8, 0.9, "incorrect"),
+])
+def test_losing_counts_on_evidence_alone(naive, low, high, expected):
+    fair = SimpleNamespace(ratio=(low + high) / 2, low=low, high=high)
+    assert state("02-lose", {"naive_ratio": naive, "comparison": fair}) == expected
+
+
+def test_the_race_of_the_notebook_is_not_lost_yet():
+    """Running the cells as they come must not earn anything; three tries, for clocks are clocks."""
+    cells = json.loads((ROOT / "notebooks/en/lessons/02_timing.ipynb").read_text("utf-8"))["cells"]
+    source = ["".join(cell["source"]) for cell in cells if "naive_ms" in "".join(cell["source"])]
+    assert len(source) == 2
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    seen = []
+    try:
+        for _ in range(3):
+            names = {"torch": torch, "perf_counter": perf_counter, "compare": compare, "check": lambda *_: None}
+            exec("\n".join(source), names)
+            seen.append(state("02-lose", names["evidence"]))
+    finally:
+        torch.set_num_threads(threads)
+    assert set(seen) != {"correct"}
+
+
+@pytest.mark.parametrize("wrong", [1.4, {"naive_ratio": 1.4}, {"naive_ratio": 1.4, "comparison": 0.8}])
+def test_losing_without_evidence_is_incorrect(wrong):
+    assert state("02-lose", wrong) == "incorrect"
+
+
+@pytest.mark.parametrize("count", [6, 7, 11, 12, 20, 41, 100])
+def test_cut_agrees_with_the_interval_of_the_timing_package(count):
+    ordered = [float(v) for v in range(count)]
+    interval = interval_of(ordered)
+    assert (ordered[cut(count)], ordered[-1 - cut(count)]) == (interval.low, interval.high)
+
+
+def test_cut_of_few_readings_is_none():
+    assert [cut(n) for n in (1, 3, 5)] == [None] * 3
+
+
+# --- checkpoint tasks ----------------------------------------------------------------------------------
+
+def points(task_id: str, function) -> float:
+    """The points of a function over three draws of hidden cases, the same every time."""
+    task, scores = TASK[task_id], set()
+    for seed in range(3):
+        failed = {case.part for case in task.draw(random.Random(seed))
+                  if not same(function(*case.args), task.reference(*case.args))}
+        scores.add(sum(part.points for name, part in task.parts.items() if name not in failed))
+    assert len(scores) == 1
+    return scores.pop()
+
+
+def interval_without_few(samples):
+    interval = interval_of(samples)
+    return [interval.low, interval.high]
+
+
+@pytest.mark.parametrize("function, expected", [
+    (TASK["02-t-interval"].reference, 3), (interval_without_few, 2),
+    (lambda samples: [min(samples), max(samples)] if len(samples) > 5 else None, 1),
+    (lambda samples: None, 1), (lambda samples: sorted(samples)[::len(samples) - 1 or 1], 0),
+    (lambda samples: [fmean(samples) * 0.95, fmean(samples) * 1.05], 0),
+])
+def test_points_of_the_interval_task(function, expected):
+    assert points("02-t-interval", function) == expected
+
+
+def gate_first(low, high, gate):
+    if 1 - gate <= low and high <= 1 + gate:
+        return "same"
+    return "faster" if high < 1 else "slower" if low > 1 else "undecided"
+
+
+@pytest.mark.parametrize("function, expected", [
+    (TASK["02-t-verdict"].reference, 3), (gate_first, 2),
+    (lambda low, high, gate: "faster" if high < 1 else "slower" if low > 1 else "same", 2),
+    (lambda low, high, gate: "faster" if (low + high) / 2 < 1 else "slower", 1),
+    (lambda low, high, gate: "undecided", 1),
+    (lambda low, high, gate: "faster" if high <= 1 else "slower" if low >= 1 else "undecided", 1),
+])
+def test_points_of_the_verdict_task(function, expected):
+    assert points("02-t-verdict", function) == expected
+
+
+GOOD = {"device": "cpu", "threads": 2, "warmup_calls": 5, "fence": "none needed", "rounds": 40, "ratio": 0.9,
+        "low": 0.88, "high": 0.92, "gate": 0.02, "claim": "faster"}
+
+
+@pytest.mark.parametrize("change, expected", [
+    ({}, 4), ({"device": "cuda:0", "fence": "events"}, 4), ({"device": "cuda", "fence": "none needed"}, 3),
+    ({"ratio": 1.0, "low": 0.9, "high": 1.1, "claim": "undecided"}, 4), ({"warmup_calls": 0}, 3),
+    ({"low": 0.7, "high": 1.1}, 3), ({"claim": "undecided"}, 3.5), ({"claim": "slower"}, 3),
+    ({"claim": "the best"}, 3),
+    ({"low": 0.95}, 2), ({"rounds": 1}, 3), ({"threads": None}, 3), ({"gate": 5.0, "claim": "same"}, 3),
+    ({"ratio": 1.004, "low": 1.001, "high": 1.03, "claim": "undecided"}, 4),  # as `compare` says it
+    ({"ratio": 1.004, "low": 1.001, "high": 1.01, "claim": "undecided"}, 3.5),  # it says "same" here
+    ({"ratio": float("nan")}, 2), ({"ratio": 3.0, "low": 2.9, "high": 3.1, "claim": "slower"}, 4),
+])
+def test_a_report_is_judged_on_protocol_and_honesty(change, expected):
+    verdict = TASK["02-t-report"].judge({**GOOD, **change})
+    assert verdict.points == expected and verdict.max_points == 4
+    assert expected == 4 or verdict.messages
+
+
+@pytest.mark.parametrize("value, expected", [
+    ({}, "not attempted"), ({**GOOD, **dict.fromkeys(GOOD)}, "not attempted"), ("fast!", "incorrect"),
+    ([1, 2], "incorrect"), ({"claim": "faster"}, "incorrect"),
+])
+def test_a_report_of_another_form_never_crashes(value, expected):
+    assert TASK["02-t-report"].judge(value).state == expected
+
+
+def test_the_visible_tests_tell_a_stub_from_a_try():
+    assert state("02-t-interval", TASK["02-t-interval"].reference) == "correct"
+    assert state("02-t-interval", lambda samples: [2.0, 6.0]) == "incorrect"
+    assert state("02-t-verdict", TASK["02-t-verdict"].reference) == "correct"
+    assert state("02-t-verdict", lambda low, high, gate: "slower") == "incorrect"
+    assert state("02-t-report", GOOD) == "correct"
+    assert state("02-t-report", {**GOOD, "claim": ...}) == "incorrect"
+    assert all(all_exercises()[task.id].solution is None for task in TASKS)
+
+
+# --- bets and sentences --------------------------------------------------------------------------------
+
+def record(name: str, rows: list[dict]) -> Record:
+    return Record(name, 1, LESSON, {"device": "cpu"}, rows)
+
+
+def waits(call_ms: float, read_ms: float) -> list[dict]:
+    return [{"where": place, "repeat": i, "call_ms": call_ms * (1 + i / 1e3), "read_ms": read_ms}
+            for place in ("cpu", "toy") for i in range(9)]
+
+
+def readings(median_ms: float) -> list[dict]:
+    return [{"stopwatch": "fence after only", "kernel_ms": 20.0, "earlier_ms": 30.0, "median_ms": median_ms,
+             "low_ms": median_ms - 0.1, "high_ms": median_ms + 0.1, "samples_ms": [median_ms] * 9}]
+
+
+def calls(*ratios: float) -> list[dict]:
+    return [{"shape": shape, "call": call, "call_ms": ratio if call == 1 else 1.0}
+            for shape, ratio in enumerate(ratios) for call in range(1, 13)]
+
+
+def races(winners: int, trials: int = 20) -> list[dict]:
+    return [{"trial": i, "method": method, "ratio": 1.0 + i / 1e3, "planted": 1.0,
+             "said": "slower" if method == "means, each alone" and i < winners else "same"}
+            for i in range(trials) for method in ("means, each alone", "best of, each alone", "paired")]
+
+
+def pairs(*ratios: float) -> list[dict]:
+    return [{"pair": i, "default_ms": ratio, "all_ms": 1.0, "ratio": ratio, "all_threads": 2}
+            for i, ratio in enumerate(ratios)]
+
+
+BETS = [
+    ("02-where-you-wait", "02-bet-cpu",
+     [(waits(9, 0.1), "b"), (waits(0.1, 9), "a"), (waits(5, 5), "c"), ([], None)]),
+    ("02-five-stopwatches", "02-bet-one-fence",
+     [(readings(50.4), "c"), (readings(20.3), "b"), (readings(0.01), "a"),
+      (readings(300.0), None), ([], None)]),
+    ("02-first-call", "02-bet-first-call",
+     [(calls(*[8.0] * 8), "c"), (calls(*[2.0] * 8), "b"), (calls(*[1.05] * 8), "a"),
+      (calls(1, 1, 2, 2, 5, 5, 9, 9), None), ([], None)]),
+    ("02-same-code-twice", "02-bet-same-code",
+     [(races(0), "a"), (races(1), "a"), (races(2), "b"), (races(6), "c"),
+      (races(6, trials=9), None), ([], None)]),
+    ("02-threads", "02-bet-threads",
+     [(pairs(*[1.9] * 13), "a"), (pairs(*[1.0] * 13), "b"), (pairs(*[0.7] * 13), "c"),
+      (pairs(*[0.8, 1.3] * 6), None), ([], None)]),
+]
+
+
+@pytest.mark.parametrize("name, bet, outcomes", BETS)
+def test_the_experiment_settles_its_bet_every_way(name, bet, outcomes):
+    experiment = load_all()[name]
+    for rows, expected in outcomes:
+        found = record(name, rows)
+        assert experiment.settles(found) == {bet: expected}
+        sentence = experiment.finding(found)
+        assert sentence["en"] and sentence["zh"]
+        if rows and expected is None and name in ("02-first-call", "02-same-code-twice", "02-threads"):
+            assert "Inconclusive" in sentence["en"] and "尚无定论" in sentence["zh"]
+
+
+def test_every_bet_of_the_lesson_is_settled_here_and_its_options_can_all_win():
+    from course.quiz.bank import load_bank
+
+    settled = {bet: (name, {option for _, option in outcomes if option}) for name, bet, outcomes in BETS}
+    bets = [item for item in load_bank().items(LESSON) if item.kind == "predict"]
+    assert {item.id: (item.experiment, {option.id for option in item.options}) for item in bets} == settled
+
+
+MORE = {
+    "02-interruptions": [{"call": i, "interrupted": int(i % 20 == 7), "quiet_ms": 1.0,
+                          "disturbed_ms": 11.0 if i % 20 == 7 else 1.0} for i in range(100)],
+    "02-planted-difference": [{**row, "planted": 1.05} for row in races(3, trials=12)],
+    "02-stopwatches-cuda": [{"size": 512, "stopwatch": name, "median_ms": 1.0, "low_ms": 0.9, "high_ms": 1.1,
+                             "samples_ms": [1.0]}
+                            for name in ("no fence", "two events", "fence before, then print")],
+    "02-first-call-cuda": [{"shape": "first product", "call": i, "call_ms": 1.0 / i, "context_was_up": 1}
+                           for i in range(1, 7)],
+}
+
+
+def test_the_interruptions_move_the_mean_only():
+    sentence = load_all()["02-interruptions"].finding(record("02-interruptions", MORE["02-interruptions"]))
+    assert "+50.0 %" in sentence["en"] and "+0.0 %" in sentence["en"]
+
+
+# --- devices -------------------------------------------------------------------------------------------
+
+def test_the_toy_device_launches_at_once_and_fences():
+    with ToyDevice() as toy:
+        start, kernel = toy.event(), toy.launch(400)
+        end = toy.event()
+        assert not kernel.done() and toy.waiting() >= 2
+        toy.synchronize()
+        assert kernel.done() and toy.waiting() == 0
+        assert start.elapsed_ms(end) >= 399
+        with pytest.raises(ValueError, match="0 or more"):
+            toy.launch(-1)
+
+
+def test_virtual_time_only_moves_by_work():
+    device = VirtualDevice()
+    device.launch(20)
+    assert device.clock() < 1e-3
+    device.synchronize()
+    assert 0.020 <= device.clock() < 0.021

@@ -1,0 +1,316 @@
+"""Lesson 03: every exercise and task gives the verdict it should, every bet is settled by its experiment."""
+
+from __future__ import annotations
+
+import random
+from types import SimpleNamespace
+
+import pytest
+
+from course.exercise import MISSING, all_exercises, judge
+from course.experiment.base import load_all, run
+from course.records import Record
+from grader.lessons.l03_flops.tasks import TASKS
+from grader.task import same
+
+LESSON = "03_flops"
+TASK = {task.id: task for task in TASKS}
+
+
+def verdict_of(exercise_id: str, obj: object):
+    return judge(all_exercises()[exercise_id], obj)
+
+
+def state(exercise_id: str, obj: object) -> str:
+    return verdict_of(exercise_id, obj).state
+
+
+def solution_of(exercise_id: str) -> object:
+    import torch
+
+    from course.flops import count
+    from course.timing import compare
+
+    exercise = all_exercises()[exercise_id]
+    space = {"torch": torch, "count": count, "compare": compare}
+    exec(exercise.solution, space)
+    return space[exercise.name]
+
+
+# --- exercises -----------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("exercise_id", ["03-conv-macs", "03-least-ms"])
+def test_the_solution_is_correct_and_nothing_is_not_attempted(exercise_id):
+    assert state(exercise_id, solution_of(exercise_id)) == "correct"
+    assert state(exercise_id, ...) == state(exercise_id, MISSING) == "not attempted"
+    assert state(exercise_id, lambda *inputs: ...) == "not attempted"
+    assert state(exercise_id, lambda *inputs: None) == "not attempted"
+
+
+def macs(n, c_in, c_out, kernel, height, width, groups=1):
+    return n * height * width * c_out * (c_in // groups) * kernel * kernel
+
+
+@pytest.mark.parametrize("wrong, word", [
+    (lambda *a: 2 * macs(*a), "FLOPs"), (lambda n, *a: macs(1, *a), "batch"),
+    (lambda *a: macs(*a[:6]), "groups are missing"), (lambda *a: macs(*a) // a[6], "twice"),
+    (lambda *a: macs(*a) // a[3], "square"), (lambda *a: macs(*a) // a[3] ** 2, "taps"),
+    (lambda *a: macs(*a) + a[0] * a[2] * a[4] * a[5], "bias"), (lambda *a: 7, "is right"),
+    (lambda *a: "many", "one number"), (lambda *a: 1 / 0, "ZeroDivisionError"),
+])
+def test_a_wrong_convolution_is_told_why(wrong, word):
+    verdict = verdict_of("03-conv-macs", wrong)
+    assert verdict.state == "incorrect" and word in verdict.messages[0]["en"]
+
+
+def compute(macs, moved, peak, bandwidth):
+    return 2 * macs / (peak * 1e6)
+
+
+def memory(macs, moved, peak, bandwidth):
+    return moved / (bandwidth * 1e6)
+
+
+@pytest.mark.parametrize("wrong, word", [
+    (lambda *a: max(compute(*a) / 2, memory(*a)), "two FLOPs"),
+    (lambda *a: compute(*a) + memory(*a), "longer"),
+    (lambda *a: min(compute(*a), memory(*a)), "the arithmetic takes longer"),
+    (lambda *a: max(compute(*a), memory(*a)) / 1e3, "seconds"),
+    (compute, "the memory takes longer"), (memory, "the arithmetic takes longer"),
+    (lambda *a: -1.0, "alone"), (lambda *a: float("nan"), "one number"),
+])
+def test_a_wrong_least_time_is_told_why(wrong, word):
+    verdict = verdict_of("03-least-ms", wrong)
+    assert verdict.state == "incorrect" and word in verdict.messages[0]["en"]
+
+
+@pytest.mark.parametrize("more, fewer, low, high, said, expected", [
+    (100, 50, 1.2, 1.4, "slower", "correct"), (100, 50, 0.99, 1.01, "same", "correct"),
+    (100, 50, 0.5, 0.6, "faster", "incorrect"), (100, 50, 0.8, 1.3, "undecided", "inconclusive"),
+    (100, 99, 1.2, 1.4, "slower", "incorrect"), (100, 0, 1.2, 1.4, "slower", "incorrect"),
+    (100, 120, 1.2, 1.4, "slower", "incorrect"), (100, True, 1.2, 1.4, "slower", "incorrect"),
+    (..., 50, 1.2, 1.4, "slower", "not attempted"),
+])
+def test_losing_counts_on_evidence_alone(more, fewer, low, high, said, expected):
+    fair = SimpleNamespace(low=low, high=high, verdict=said)
+    assert state("03-lose", {"more_macs": more, "fewer_macs": fewer, "comparison": fair}) == expected
+
+
+@pytest.mark.parametrize("wrong", [1.4, {"more_macs": 3},
+                                   {"more_macs": 3, "fewer_macs": 1, "comparison": 0.8}])
+def test_losing_without_evidence_is_incorrect(wrong):
+    assert state("03-lose", wrong) == "incorrect"
+
+
+def test_the_solution_of_losing_saves_work_and_its_check_never_crashes():
+    evidence = solution_of("03-lose")
+    assert evidence["fewer_macs"] < 0.95 * evidence["more_macs"]
+    assert state("03-lose", evidence) in ("correct", "inconclusive", "incorrect")  # the time is the machine's
+
+
+# --- checkpoint tasks ----------------------------------------------------------------------------------
+
+def points(task_id: str, function) -> float:
+    """The points of a function over three draws of hidden cases, the same every time."""
+    task, scores = TASK[task_id], set()
+    for seed in range(3):
+        failed = {case.part for case in task.draw(random.Random(seed))
+                  if not same(function(*case.args), task.reference(*case.args))}
+        scores.add(sum(part.points for name, part in task.parts.items() if name not in failed))
+    assert len(scores) == 1
+    return scores.pop()
+
+
+layer = TASK["03-t-layer"].reference
+step = TASK["03-t-step"].reference
+
+
+def by_output(kind, n, c_in, c_out, kernel, size, stride, padding, groups):
+    """A transposed convolution counted at the positions of its output."""
+    if kind == "conv":
+        return layer(kind, n, c_in, c_out, kernel, size, stride, padding, groups)
+    side = (size - 1) * stride - 2 * padding + kernel
+    return n * side * side * c_out * (c_in // groups) * kernel**2
+
+
+@pytest.mark.parametrize("function, expected", [
+    (layer, 4), (by_output, 3), (lambda *a: layer(*a[:8], 1), 2), (lambda *a: layer("conv", *a[1:]), 3),
+    (lambda *a: 2 * layer(*a), 0), (lambda *a: layer(a[0], 1, *a[2:]), 0),
+    (lambda *a: layer(*a[:6], 1, *a[7:]), 1),
+])
+def test_points_of_the_layer_task(function, expected):
+    assert points("03-t-layer", function) == expected
+
+
+def frozen_blocks_the_way(macs, trained):
+    """A frozen layer gets no gradient of its input, although the layers before it wait for one."""
+    return sum(work * (1 + learns + (learns and any(trained[:place])))
+               for place, (work, learns) in enumerate(zip(macs, trained, strict=True)))
+
+
+@pytest.mark.parametrize("function, expected", [
+    (step, 4), (lambda macs, trained: 3 * sum(macs), 0), (lambda macs, trained: 3 * sum(macs) - macs[0], 2),
+    (frozen_blocks_the_way, 3), (lambda macs, trained: sum(macs), 0),
+    (lambda macs, trained: sum(w * (1 + 2 * learns) for w, learns in zip(macs, trained, strict=True)), 0),
+])
+def test_points_of_the_step_task(function, expected):
+    assert points("03-t-step", function) == expected
+
+
+def test_the_references_agree_with_the_counter():
+    import torch
+    from torch import nn
+
+    from course.flops import count
+
+    for case in TASK["03-t-layer"].draw(random.Random(5)):
+        kind, n, c_in, c_out, kernel, size, stride, padding, groups = case.args
+        kind = nn.Conv2d if kind == "conv" else nn.ConvTranspose2d
+        module = kind(c_in, c_out, kernel, stride=stride, padding=padding, groups=groups)
+        assert count(module, torch.zeros(n, c_in, size, size)).macs == layer(*case.args)
+    for trained in ([True] * 3, [False, True, True], [True, False, True], [False, True, False]):
+        sizes = [3, 5, 2, 4]
+        layers = [nn.Linear(a, b) for a, b in zip(sizes, sizes[1:], strict=False)]
+        for module, learns in zip(layers, trained, strict=True):
+            module.requires_grad_(learns)
+        work = [module.weight.numel() for module in layers]
+        assert count(nn.Sequential(*layers), torch.zeros(1, 3), training=True).macs == step(work, trained)
+
+
+def test_the_visible_tests_tell_a_stub_from_a_try():
+    assert state("03-t-layer", layer) == state("03-t-step", step) == "correct"
+    assert state("03-t-layer", lambda *a: 0) == state("03-t-step", lambda *a: 30) == "incorrect"
+    assert all(all_exercises()[task.id].solution is None for task in TASKS)
+    assert sum(part.points for task in TASKS for part in task.parts.values()) == 8
+
+
+# --- bets and sentences --------------------------------------------------------------------------------
+
+def record(name: str, rows: list[dict]) -> Record:
+    return Record(name, 1, LESSON, {"device": "cpu"}, rows)
+
+
+def tools(*reported: int) -> list[dict]:
+    rows = [{"part": "tool", "tool": f"tool {i}", "unit": "FLOPs" if i else "MACs", "reported": number,
+             "macs": number, "difference": 1} for i, number in enumerate(reported)]
+    return [*rows, {"part": "reason", "tool": "tool 0", "macs": 5, "reason_en": "bias", "reason_zh": "偏置"},
+            {"part": "missing", "tool": "thop", "reason_en": "not installed", "reason_zh": "没有安装"}]
+
+
+def lstm(on: int, off: int) -> list[dict]:
+    return [{"layer": "LSTM", "mkldnn": enabled, "torch_flops": seen, "exact_flops": 100}
+            for enabled, seen in ((1, on), (0, off))]
+
+
+def lengths(at_1024: int) -> list[dict]:
+    return [{"tokens": tokens, "macs": macs, "linear_macs": macs - 1, "attention_macs": 1}
+            for tokens, macs in ((256, 100), (1024, at_1024))]
+
+
+def shares(low: float, high: float) -> list[dict]:
+    return [{"channels": 128, "size": 28, "groups": 128, "macs": 10, "macs_ratio": 1 / 128, "low": low,
+             "ratio": (low + high) / 2, "high": high, "verdict": "faster", "threads": 1}]
+
+
+def roofs(low: float, high: float, busy: int = 0) -> list[dict]:
+    peak = {"part": "peak", "flops_per_s": 1e11, "bytes_per_s": 1e10, "ridge": 10.0, "dtype": "float32", "busy": busy,
+            "device": "cpu", "threads": 1, "precision": "none", "created": "2026-05-01T09:30:00Z"}
+    operations = [{"part": "operation", "operation": name, "flops": flops, "bytes": 10**6, "time_ms": 1.0,
+                   "flops_per_byte": flops / 1e6, "bound": "compute" if flops > 10**7 else "memory",
+                   "share_of_roof": 0.1} for name, flops in (("matrix product", 10**8), ("ReLU", 0))]
+    return [peak, *operations, {"part": "batch", "work_ratio": 64.0, "ratio": (low + high) / 2, "low": low,
+                                "high": high, "verdict": "slower", "threads": 1}]
+
+
+BETS = [
+    ("03-roof", "03-bet-roof",
+     [(roofs(3.9, 4.1), "b"), (roofs(60, 66), "a"), (roofs(1.1, 1.4), "c"), (roofs(1.5, 2.5), None),
+      (roofs(30, 40), None), (roofs(3, 4)[:1], None), ([], None)]),
+    ("03-vgg16-counters", "03-bet-vgg",
+     [(tools(100, 200), "c"), (tools(100, 130), "b"), (tools(100, 101), "a"),
+      (tools(100), None), ([], None)]),
+    ("03-lstm-zero", "03-bet-lstm",
+     [(lstm(0, 100), "a"), (lstm(100, 0), "c"), (lstm(100, 100), "b"), (lstm(0, 0), None), ([], None)]),
+    ("03-length", "03-bet-length",
+     [(lengths(463), "c"), (lengths(400), "a"), (lengths(1600), "b"), (lengths(1000), None), ([], None)]),
+    ("03-depthwise", "03-bet-depthwise",
+     [(shares(0.05, 0.06), "b"), (shares(0.007, 0.01), "a"), (shares(0.6, 0.9), "c"),
+      (shares(0.01, 0.02), None),
+      (shares(0.4, 0.6), None), ([], None)]),
+]
+
+
+@pytest.mark.parametrize("name, bet, outcomes", BETS)
+def test_the_experiment_settles_its_bet_every_way(name, bet, outcomes):
+    experiment = load_all()[name]
+    for rows, expected in outcomes:
+        found = record(name, rows)
+        assert experiment.settles(found) == {bet: expected}
+        sentence = experiment.finding(found)
+        assert sentence["en"] and sentence["zh"]
+        if rows and expected is None and name == "03-depthwise":
+            assert "Inconclusive" in sentence["en"] and "尚无定论" in sentence["zh"]
+
+
+def test_every_bet_of_the_lesson_is_settled_here_and_its_options_can_all_win():
+    from course.quiz.bank import load_bank
+
+    settled = {bet: (name, {option for _, option in outcomes if option}) for name, bet, outcomes in BETS}
+    bets = [item for item in load_bank().items(LESSON) if item.kind == "predict"]
+    assert {item.id: (item.experiment, {option.id for option in item.options}) for item in bets} == settled
+
+
+def test_the_groups_that_lost_are_named():
+    sentence = load_all()["03-groups"].finding(record("03-groups", shares(1.1, 1.2)))
+    assert "Slower than dense in spite of fewer MACs: 128 groups." in sentence["en"]
+    assert "Slower" not in load_all()["03-groups"].finding(record("03-groups", shares(0.9, 1.2)))["en"]
+
+
+# --- live, small ---------------------------------------------------------------------------------------
+
+def test_the_counts_settle_their_bets_live():
+    experiments = load_all()
+    found = run("03-length")
+    assert experiments["03-length"].settles(found) == {"03-bet-length": "c"}
+    for row in found.rows:
+        tokens = row["tokens"]
+        assert (row["linear_macs"], row["attention_macs"]) == (12 * 768**2 * tokens, 2 * tokens**2 * 768)
+
+
+def test_one_switch_hides_the_lstm_live():
+    import torch
+
+    if not torch.backends.mkldnn.is_available():
+        pytest.skip("needs oneDNN")
+    assert load_all()["03-lstm-zero"].settles(run("03-lstm-zero")) == {"03-bet-lstm": "a"}
+
+
+def test_the_roof_is_measured_live(monkeypatch, tmp_path):
+    monkeypatch.setenv("COURSE_HOME", str(tmp_path))
+    found = run("03-roof", 8.0)
+    peak, batch, *operations = found.rows
+    assert peak["flops_per_s"] > 0 and peak["ridge"] == pytest.approx(peak["flops_per_s"] / peak["bytes_per_s"])
+    work = {row["operation"]: row for row in operations}
+    expected = {"linear, batch 1": (2 * 4096**2, 4 * (4096**2 + 2 * 4096)),
+                "linear, batch 64": (2 * 64 * 4096**2, 4 * (4096**2 + 2 * 64 * 4096)),
+                "matrix product": (2 * 1024**3, 3 * 4 * 1024**2),
+                "depthwise conv": (2 * 56**2 * 128 * 9, 4 * (2 * 128 * 56**2 + 128 * 9)),
+                "dense conv": (2 * 56**2 * 128**2 * 9, 4 * (2 * 128 * 56**2 + 128**2 * 9)),
+                "ReLU": (0, 2 * 4 * 4 * 128 * 112**2)}
+    assert work and list(work) == list(expected)[: len(work)]  # a busy machine runs out of time earlier
+    assert len(work) == 6 or not found.complete
+    for name, row in work.items():
+        assert (row["flops"], row["bytes"]) == expected[name], name
+    assert batch["work_ratio"] == 64 and 0 < batch["low"] <= batch["ratio"] <= batch["high"]
+
+
+def test_a_busy_machine_is_said():
+    sentence = load_all()["03-roof"].finding(record("03-roof", roofs(3, 4, busy=1)))
+    assert "The machine was busy" in sentence["en"] and "机器正忙" in sentence["zh"]
+
+
+@pytest.mark.parametrize("name", ["03-depthwise", "03-groups"])
+def test_the_races_give_whole_rows(name):
+    rows = run(name, 1.0).rows
+    assert rows and all(0 < row["low"] <= row["ratio"] <= row["high"] for row in rows)
+    assert all(row["macs_ratio"] == pytest.approx(1 / row["groups"]) and row["threads"] == 1 for row in rows)

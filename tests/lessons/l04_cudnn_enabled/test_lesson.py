@@ -1,0 +1,226 @@
+"""Lesson 04: exercises, tasks, keys, probes and experiments give what they should. Nothing is judged on speed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from course import flags
+from course.exercise import all_exercises, judge
+from course.experiment import base
+from course.lessons.l04_cudnn_enabled import probes as enabled_probes
+from course.lessons.l04_cudnn_enabled.experiments import LESSON
+from course.quiz.bank import Bank
+from course.quiz.items import BankError, parse_item
+from grader.lessons.l04_cudnn_enabled import tasks as lesson_04
+from tests.conftest import ROOT
+from tests.lessons.losing import lost_parts
+
+BANK = Bank()
+PRACTICE = BANK.items(LESSON)
+ONEDNN = torch.backends.mkldnn.is_available()
+needs_onednn = pytest.mark.skipif(not ONEDNN, reason="this build of PyTorch has no oneDNN")
+NAMES = [name for name, one in base.load_all().items() if one.lesson == LESSON]
+
+
+def verdict_of(exercise_id: str, source: str):
+    exercise = all_exercises()[exercise_id]
+    space = {"torch": torch, "cudnn": torch.backends.cudnn}
+    exec(source, space)
+    return judge(exercise, space[exercise.name])
+
+
+# --- exercises --------------------------------------------------------------------------------------------
+
+READS = "reads_enabled = lambda op, device: "
+ERRORS = "def two_errors(on, off, exact):\n    s = exact.abs().max()\n    return "
+WITHOUT = "def without_cudnn(run):\n    "
+SIX = '{"conv2d", "lstm", "gru", "batch_norm", "ctc_loss", "grid_sample"}'
+
+
+@pytest.mark.parametrize("exercise_id", ["04-reads", "04-errors", "04-without"])
+def test_solution_is_correct(exercise_id):
+    before = flags.read()
+    assert verdict_of(exercise_id, all_exercises()[exercise_id].solution).state == "correct"
+    assert flags.read() == before
+
+
+@pytest.mark.parametrize(("exercise_id", "source", "state", "said"), [
+    ("04-reads", READS + "device == 'cuda'", "incorrect", "cuBLAS"),
+    ("04-reads", READS + "op == 'conv2d' and device == 'cuda'", "incorrect", "'lstm'"),
+    ("04-reads", READS + f"op in {SIX}", "partly", "device first"),
+    ("04-reads", READS + f"device == 'cuda' and op in {SIX} | {{'attention'}}", "incorrect", "enable_cudnn_sdp"),
+    ("04-reads", READS + f"device == 'cuda' and op in {SIX} | {{'layer_norm'}}", "incorrect", "ignores"),
+    ("04-reads", READS + f"device == 'cuda' and op in {SIX} | {{'max_pool2d'}}", "incorrect", "own kernel"),
+    ("04-reads", READS + "'yes'", "incorrect", "True"),
+    ("04-reads", "def reads_enabled(op, device): raise NotImplementedError", "not attempted", "NotImplemented"),
+    ("04-errors", ERRORS + "[((a - exact.float()).abs().max() / s).item() for a in (on, off)]", "incorrect",
+     "lost in float32"),
+    ("04-errors", ERRORS + "[(a.double() - exact).abs().max().item() for a in (on, off)]", "incorrect", "Divide"),
+    ("04-errors", ERRORS + "[((on.double() - off.double()).abs().max() / s).item()] * 2", "incorrect", "same"),
+    ("04-errors", ERRORS + "[((a.double() - exact).min() / s).item() for a in (on, off)]", "incorrect", "negative"),
+    ("04-errors", ERRORS + "((on.double() - exact).abs().max() / s).item()", "incorrect", "Two numbers"),
+    ("04-errors", ERRORS + "[((a - exact).abs().mean() / s).item() for a in (on, off)]", "incorrect", "example"),
+    ("04-errors", ERRORS + "[(a - exact).abs().max() / s for a in (on, off)]", "correct", "float64"),
+    ("04-without", WITHOUT + "return run()", "incorrect", "still on"),
+    ("04-without", WITHOUT + "with cudnn.flags(enabled=False):\n        return run()", "partly", "`benchmark`"),
+    ("04-without", WITHOUT + "with cudnn.flags(enabled=False):\n        run()", "incorrect", "Hand back"),
+    ("04-without", WITHOUT + "cudnn.enabled = False\n    return run()", "partly", "Afterwards"),
+    ("04-without", WITHOUT + "cudnn.enabled = False\n    seen = run()\n    cudnn.enabled = True\n    return seen",
+     "partly", "After an exception"),
+    ("04-without", WITHOUT + "cudnn.enabled = False\n    try:\n        return run()\n    finally:\n        "
+                             "cudnn.enabled = True", "partly", "not True"),
+    ("04-without", "from course.flags import using\n" + WITHOUT
+     + "with using({'cudnn.enabled': False}):\n        return run()", "correct", "nothing else"),
+])
+def test_typical_answers_are_told_why(exercise_id, source, state, said):
+    before = flags.read()
+    verdict = verdict_of(exercise_id, source)
+    assert verdict.state == state and said in verdict.messages[0]["en"]
+    assert flags.read() == before
+
+
+@pytest.mark.parametrize(("low", "high", "rounds", "state"), [
+    (0.98, 1.02, 30, "correct"), (0.5, 0.7, 30, "correct"), (1.8, 2.1, 30, "incorrect"),
+    (0.9, 1.2, 30, "inconclusive"), (0.98, 1.02, 2, "inconclusive")])
+def test_losing_is_accepted_on_evidence(low, high, rounds, state):
+    exercise = all_exercises()["04-lose"]
+    assert judge(exercise, {"low": low, "high": high, "rounds": rounds}).state == state
+    assert judge(exercise, 1.0).state == "incorrect"
+    turned = SimpleNamespace(low=low, high=high, rounds=rounds, baseline="off", pairs={"on": None})
+    assert judge(exercise, turned).state == "incorrect"
+
+
+@needs_onednn
+def test_the_losing_solution_runs_and_is_judged():
+    exercise = all_exercises()["04-lose"]
+    assert verdict_of(exercise.id, exercise.solution.replace("layer(x))", "layer(x), max_time=0.5)")).state in (
+        "correct", "inconclusive", "incorrect")  # the time is the machine's
+
+
+# --- checkpoint tasks -------------------------------------------------------------------------------------
+
+ALL_SUSPECT = {"two errors", "limit", "no number"}
+
+
+@pytest.mark.parametrize(("task_id", "function", "lost"), [
+    ("04-t-moved", lesson_04.moved_reference, set()),
+    ("04-t-moved", lambda b, i, named: sorted(k for k in b if b[k] != i[k]), {"named", "edges"}),
+    ("04-t-moved", lambda b, i, named: sorted(k for k in b if k in i and b[k] != i[k] and k not in named), {"edges"}),
+    ("04-t-moved", lambda b, i, named: [k for k in named if b.get(k) != i.get(k)], {"moved", "named", "edges"}),
+    ("04-t-moved", lambda b, i, named: sorted(set(b) - set(named)), {"moved", "named", "edges"}),
+    ("04-t-moved", lambda b, i, named: sorted(lesson_04.moved_reference(b, i, named), reverse=True),
+     {"moved", "named"}),
+    ("04-t-suspect", lesson_04.suspect_reference, set()),
+    ("04-t-suspect", lambda on, off, ok: "cudnn" if on > off else "plain", ALL_SUSPECT),
+    ("04-t-suspect", lambda on, off, ok: lesson_04.suspect_reference(on or 0.0, off or 0.0, ok), {"no number"}),
+    ("04-t-suspect", lambda on, off, ok: lesson_04.suspect_reference(
+        *(None if e is None or e >= ok else e for e in (on, off)), ok), {"limit"}),
+    ("04-t-suspect", lambda on, off, ok: lesson_04.suspect_reference(off, on, ok), ALL_SUSPECT),
+    ("04-t-suspect", lambda on, off, ok: "rounding", ALL_SUSPECT),
+])
+def test_checkpoint_tasks_lose_the_parts_they_should(task_id, function, lost):
+    task = next(one for one in lesson_04.TASKS if one.id == task_id)
+    assert lost_parts(task, function) == lost
+
+
+def test_smoke_tests_look_at_the_form_alone():
+    exercises = all_exercises()
+    assert judge(exercises["04-t-moved"], lesson_04.moved_reference).state == "correct"
+    assert judge(exercises["04-t-moved"], lambda *args: []).state == "correct"
+    assert judge(exercises["04-t-moved"], lambda *args: {"a"}).state == "incorrect"
+    assert judge(exercises["04-t-suspect"], lambda *args: "elsewhere").state == "correct"
+    assert judge(exercises["04-t-suspect"], lambda *args: "the moon").state == "incorrect"
+
+
+# --- questions --------------------------------------------------------------------------------------------
+
+def test_the_claims_about_cudnn_off_each_meet_a_question():
+    met = {claim for item in PRACTICE for claim in item.refutes}
+    assert met >= {"2-26", "2-29", "2-32", "2-33", "2-34", "2-35", "2-36", "2-61", "2-66", "2-68", "2-71", "2-72",
+                   "2-73", "2-80", "3-7"}
+
+
+def test_refuted_claims_are_named_by_their_numbers():
+    raw = {"id": "04-x", "lesson": LESSON, "concept": "x", "kind": "number", "difficulty": "easy", "asks": "what",
+           "source": "arithmetic", "stem": {"en": "How many?", "zh": "几个？"},
+           "number": {"value": 1, "unit": {"en": "", "zh": ""}, "why": {"en": "One.", "zh": "一个。"}}}
+    raw["number"]["unit"] = {"en": "pieces", "zh": "个"}
+    assert parse_item(raw, "here").refutes == ()
+    assert parse_item({**raw, "refutes": ["2-14"]}, "here").refutes == ("2-14",)
+    for wrong in ("2-14", ["claim two"], []):
+        with pytest.raises(BankError, match="refutes"):
+            parse_item({**raw, "refutes": wrong}, "here")
+
+
+# --- probes -----------------------------------------------------------------------------------------------
+
+def test_the_dispatcher_is_asked_about_every_case_and_cudnn_says_nothing_on_a_cpu():
+    for case in enabled_probes.CONVOLUTIONS:
+        with flags.using({"cudnn.enabled": True}):
+            on = enabled_probes.chosen_backend(case)
+        with flags.using({"cudnn.enabled": False}):
+            assert enabled_probes.chosen_backend(case) == on
+    with flags.using({"mkldnn.enabled": False}):
+        assert enabled_probes.chosen_backend("dilated") == "SlowDilated2d"
+        assert enabled_probes.chosen_backend("transposed") == "SlowTranspose2d"
+
+
+@pytest.mark.parametrize(("case", "chosen"), [("plain", "Slow2d"), ("dilated", "SlowDilated2d"),
+                                              ("transposed", "SlowTranspose2d"),
+                                              ("depthwise", "CudaDepthwise2d")])
+def test_without_cudnn_a_pretended_gpu_takes_the_plain_path(case, chosen):
+    with flags.using({"cudnn.enabled": False}):
+        assert enabled_probes.pretended_backend(case) == chosen
+
+
+@pytest.mark.parametrize("name", enabled_probes.OPERATIONS)
+def test_every_operation_runs_and_keeps_its_bits_with_cudnn_off_on_a_cpu(name):
+    torch.manual_seed(0)
+    on, off = enabled_probes.on_and_off(enabled_probes.OPERATIONS[name]("cpu"), "cudnn.enabled")
+    assert torch.equal(on, off)
+
+
+@pytest.mark.parametrize("name", ["Conv2d", "LSTM"])
+def test_both_sides_stay_near_float64(name):
+    torch.manual_seed(0)
+    layer = torch.nn.Conv2d(8, 8, 3) if name == "Conv2d" else torch.nn.LSTM(8, 8)
+    x = torch.randn(2, 8, 12, 12) if name == "Conv2d" else torch.randn(5, 2, 8)
+    found = enabled_probes.against_float64(layer, x, "mkldnn.enabled")
+    assert max(found["on_error"], found["off_error"]) < 1e-5
+    assert found["on_nearer"] + found["off_nearer"] <= found["differ"] <= found["values"]
+    assert next(layer.parameters()).dtype == torch.float32
+
+
+def test_a_race_puts_the_switch_back_and_calls_both_sides():
+    seen = []
+    with flags.using({"cudnn.enabled": False}):
+        race = enabled_probes.switch_race(lambda: seen.append(torch.backends.cudnn.enabled), "cudnn.enabled", 0.2)
+        assert torch.backends.cudnn.enabled is False
+    assert set(seen) == {True, False} and race.baseline == "on" and list(race.pairs) == ["off"]
+
+
+def test_the_census_meets_the_known_traps_in_a_process_of_its_own():
+    before = flags.read()
+    record = base.run("04-census")
+    rows = {(row["manager"], row["named"]): row["which"] for row in record.rows}
+    assert rows["cudnn", "deterministic"] == "cudnn.enabled" and rows["cudnn", "enabled"] == ""
+    assert rows["mkldnn", "deterministic"] == "mkldnn.enabled" and rows["nnpack", ""] == "nnpack"
+    assert base.get("04-census").settles(record) == {"04-bet-census": "c"}
+    assert flags.read() == before
+
+
+def test_the_profile_of_a_lesson_writes_nothing_to_stderr():
+    code = ("import torch; from course.lessons.l04_cudnn_enabled.probes import longest_kernels as names; "
+            "print(names(lambda: torch.ones(2) + 1))")
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=120)
+    assert "aten::add" in found.stdout and found.stderr == ""
+
+
+def test_gpu_probes_keep_their_form_on_a_cpu():
+    assert enabled_probes.longest_kernels(lambda: torch.ones(64, 64) @ torch.ones(64, 64))
+    assert torch.cuda.is_available() or enabled_probes.peak_mib(lambda: torch.ones(2)) == 0.0

@@ -1,0 +1,238 @@
+"""Lesson 05: exercises, tasks, keys and experiments give the verdicts they should. Nothing is timed."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from course import flags, toy_search
+from course.exercise import all_exercises, judge
+from course.experiment import base
+from course.lessons.l05_cudnn_benchmark.experiments import LESSON, SCHEDULES
+from course.quiz.bank import Bank
+from course.records import Record
+from grader.lessons.l05_cudnn_benchmark import tasks as lesson_05
+from tests.lessons.losing import lost_parts
+
+BANK = Bank()
+ONEDNN = torch.backends.mkldnn.is_available()
+
+
+def state_of(exercise_id: str, source: str) -> str:
+    exercise = all_exercises()[exercise_id]
+    space = {"torch": torch}
+    exec(source, space)
+    return judge(exercise, space[exercise.name]).state
+
+
+# --- exercises --------------------------------------------------------------------------------------------
+
+COUNT = "count_searches = lambda shapes: "
+EVEN = ("import math\ndef break_even_steps(search_ms, slow_ms, fast_ms):\n    gain = slow_ms - fast_ms\n"
+        "    return ")
+HERE = "cudnn = torch.backends.cudnn\ndef search_here(run):\n    "
+
+
+@pytest.mark.parametrize("exercise_id", ["05-count-searches", "05-break-even", "05-search-here"])
+def test_solution_is_correct(exercise_id):
+    assert state_of(exercise_id, all_exercises()[exercise_id].solution) == "correct"
+
+
+@pytest.mark.parametrize(("exercise_id", "source", "state"), [
+    ("05-count-searches", COUNT + "len(shapes)", "incorrect"),
+    ("05-count-searches", COUNT + "len({s[2:] for s in shapes})", "incorrect"),
+    ("05-count-searches", COUNT + "sum(a != b for a, b in zip(shapes, shapes[1:])) + 1", "incorrect"),
+    ("05-count-searches", COUNT + "set(shapes)", "incorrect"),
+    ("05-count-searches", COUNT + "max(1, len(set(shapes)))", "incorrect"),
+    ("05-count-searches", COUNT + "len(dict.fromkeys(shapes))", "correct"),
+    ("05-count-searches", "def count_searches(shapes): raise NotImplementedError", "not attempted"),
+    ("05-break-even", EVEN + "math.floor(search_ms / gain) if gain > 0 else None", "incorrect"),
+    ("05-break-even", EVEN + "search_ms / gain if gain > 0 else None", "partly"),
+    ("05-break-even", EVEN + "math.ceil(search_ms / slow_ms)", "incorrect"),
+    ("05-break-even", EVEN + "math.ceil(search_ms / gain)", "incorrect"),  # divides by zero
+    ("05-break-even", EVEN + "math.ceil(search_ms / (gain or -1))", "partly"),
+    ("05-break-even", EVEN + "math.ceil(search_ms / gain) if gain > 0 else 0", "partly"),
+    ("05-break-even", EVEN + "int(-(-search_ms // gain)) if gain > 0 else None", "correct"),
+    ("05-search-here", HERE + "with cudnn.flags(benchmark=True):\n        return run()", "incorrect"),
+    ("05-search-here", HERE + "with cudnn.flags(enabled=True):\n        return run()", "incorrect"),
+    ("05-search-here", HERE + "with cudnn.flags(enabled=True, benchmark=True):\n        return run()",
+     "partly"),
+    ("05-search-here", HERE + "cudnn.benchmark = True\n    return run()", "partly"),
+    ("05-search-here", HERE + "cudnn.benchmark = True\n    seen = run()\n    cudnn.benchmark = False\n    "
+                              "return seen",
+     "partly"),
+    ("05-search-here", HERE + "with cudnn.flags(enabled=True, benchmark=True, deterministic=True):\n        "
+                              "run()",
+     "incorrect"),
+    ("05-search-here", HERE + "old = cudnn.benchmark\n    try:\n        cudnn.benchmark = True\n        "
+                              "return run()\n"
+     "    finally:\n        cudnn.benchmark = old", "correct"),
+])
+def test_typical_answers_get_what_they_deserve(exercise_id, source, state):
+    before = flags.read()
+    assert state_of(exercise_id, source) == state
+    assert flags.read() == before
+
+
+@pytest.mark.parametrize(("low", "high", "rounds", "state"), [
+    (1.2, 1.6, 30, "correct"), (0.5, 0.7, 30, "incorrect"), (0.9, 1.2, 30, "inconclusive"),
+    (1.2, 1.6, 2, "inconclusive"),
+])
+def test_losing_is_accepted_on_evidence(low, high, rounds, state):
+    exercise = all_exercises()["05-make-it-lose"]
+    assert judge(exercise, {"low": low, "high": high, "rounds": rounds}).state == state
+    assert judge(exercise, [low, high]).state == "incorrect"
+
+
+def test_the_losing_solution_runs():
+    exercise = all_exercises()["05-make-it-lose"]
+    assert state_of(exercise.id, exercise.solution.replace("max_time=2", "max_time=0.4")) != "not attempted"
+
+
+# --- checkpoint tasks -------------------------------------------------------------------------------------
+
+def kinds(samples, batch, drop):
+    return 1 + (samples % batch > 0 and not drop)
+
+
+RUN_PARTS, CHOICE_PARTS = {"remainder", "whole", "edges"}, {"one shape", "return", "edges"}
+
+
+@pytest.mark.parametrize(("task_id", "function", "lost"), [
+    ("05-t-run", lesson_05.run_reference, set()),
+    ("05-t-run", lambda n, batch, epochs, keys, drop: keys, {"remainder", "edges"}),
+    ("05-t-run", lambda n, batch, epochs, keys, drop: keys * kinds(n, batch, drop), {"edges"}),
+    ("05-t-run", lambda n, batch, epochs, keys, drop: keys * kinds(n, batch, False), {"whole", "edges"}),
+    ("05-t-run", lambda n, batch, epochs, keys, drop: epochs * keys * kinds(n, batch, drop), RUN_PARTS),
+    ("05-t-run", lambda n, batch, epochs, keys, drop: 2 * keys, {"whole", "edges"}),
+    ("05-t-choice", lesson_05.choice_reference, set()),
+    ("05-t-choice", lambda shapes, search, slow, fast: slow > fast, CHOICE_PARTS),
+    ("05-t-choice", lambda shapes, search, slow, fast: search < len(shapes) * (slow - fast), {"return"}),
+    ("05-t-choice", lambda shapes, search, slow, fast:
+     len({s[2] for s in shapes}) * search < len(shapes) * (slow - fast),
+     {"return"}),
+    ("05-t-choice", lambda shapes, search, slow, fast: len({tuple(s) for s in shapes}) == 1, CHOICE_PARTS),
+    ("05-t-choice", lambda shapes, search, slow, fast:
+     len({tuple(s) for s in shapes}) * search <= len(shapes) * (slow - fast), {"edges"}),
+    ("05-t-choice", lambda shapes, search, slow, fast:
+     len(set(shapes)) * search < len(shapes) * (slow - fast), CHOICE_PARTS),
+])
+def test_checkpoint_tasks_lose_the_parts_they_should(task_id, function, lost):
+    task = next(one for one in lesson_05.TASKS if one.id == task_id)
+    assert lost_parts(task, function) == lost
+
+
+GOOD = {"device": "cpu", "fence": "none", "first_ms": [3.0, 3.1, 2.9, 3.2, 3.0, 3.1], "later_ms": [1.0] * 6,
+        "low": 2.9, "high": 3.2, "claim": "more"}
+
+
+@pytest.mark.parametrize(("change", "points"), [
+    ({}, 3), ({"claim": "less"}, 2), ({"claim": "undecided", "low": 0.9, "high": 3.2}, 3),
+    ({"device": "cuda"}, 2), ({"fence": "none needed"}, 3), ({"device": "cuda", "fence": "none needed"}, 2),
+    ({"device": "cuda", "fence": "synchronize"}, 3), ({"first_ms": [3.0], "later_ms": [1.0]}, 1),
+    ({"low": 5.0, "high": 6.0}, 2), ({"low": "2.9"}, 2), ({"later_ms": None, "fence": "print"}, 0),
+    ({"first_ms": [float("nan")] * 5}, 1), ({"low": 0.9}, 2),
+])
+def test_the_report_is_judged_on_protocol(change, points):
+    assert lesson_05.judge_report({**GOOD, **change}).points == points
+    assert lesson_05.judge_report("fast!").points == 0
+
+
+def test_a_slow_report_earns_as_much_as_a_quick_one():
+    slow = {**GOOD, "first_ms": [100 * ms for ms in GOOD["first_ms"]], "later_ms": [100.0] * 6}
+    assert lesson_05.judge_report(slow).points == 3
+
+
+def test_smoke_tests_accept_the_references_and_say_nothing_about_values():
+    exercises = all_exercises()
+    assert judge(exercises["05-t-run"], lesson_05.run_reference).state == "correct"
+    assert judge(exercises["05-t-run"], lambda *args: 0).state == "correct"
+    assert judge(exercises["05-t-run"], lambda *args: "many").state == "incorrect"
+    assert judge(exercises["05-t-choice"], lesson_05.choice_reference).state == "correct"
+    assert judge(exercises["05-t-report"], GOOD).state == "correct"
+    assert judge(exercises["05-t-report"], {"claim": "more"}).state == "incorrect"
+
+
+# --- questions --------------------------------------------------------------------------------------------
+
+PRACTICE = BANK.items(LESSON)
+
+
+# --- the toy ----------------------------------------------------------------------------------------------
+
+def test_all_candidates_compute_the_same_convolution():
+    x, weight = toy_search.image(17), toy_search.kernel()
+    for candidate in toy_search.CANDIDATES.values():
+        torch.testing.assert_close(candidate(x, weight), toy_search.direct(x, weight), atol=1e-4, rtol=1e-4)
+
+
+def test_the_toy_asks_the_cache_before_the_switch():
+    x, weight = toy_search.image(16), toy_search.kernel()
+    conv = toy_search.ToyConv(benchmark=False)
+    conv(x, weight)
+    conv.benchmark = True
+    conv(x, weight)
+    assert conv.searches == 0 and list(conv.plans.values()) == [toy_search.ranked(x)[0]]
+    conv(toy_search.image(20), weight)
+    assert conv.searches == 1
+    assert set(toy_search.run_schedule([16], True, limit=1).plans.values()) == {toy_search.ranked(x)[0]}
+
+
+@pytest.mark.parametrize("sizes", SCHEDULES.values(), ids=SCHEDULES)
+def test_the_toy_searches_once_per_size(sizes):
+    assert toy_search.run_schedule(sizes[:6], benchmark=True).searches == len(set(sizes[:6]))
+
+
+@pytest.mark.parametrize("size", [7, 65, "24", 24.0])
+def test_a_size_out_of_range_is_named(size):
+    with pytest.raises(ValueError, match="8 to 64"):
+        toy_search.run_schedule([size], benchmark=False)
+
+
+# --- experiments ------------------------------------------------------------------------------------------
+
+def record_of(name, rows):
+    return Record(name, 1, LESSON, {}, rows)
+
+
+def check_shown(experiment, record):
+    """The sentence exists in both languages, and the picture can be drawn."""
+    from matplotlib.figure import Figure
+
+    sentence = experiment.finding(record)
+    assert all(len(sentence[code]) > 15 for code in ("en", "zh"))
+    experiment.draw(record, Figure().subplots())
+
+
+@pytest.mark.skipif(not ONEDNN, reason="this build of PyTorch has no oneDNN")
+def test_the_creation_log_settles_the_bet():
+    experiment, record = base.get("05-primitive-cache"), base.run("05-primitive-cache", 60)
+    assert experiment.settles(record) == {"05-bet-revisit": "c"}
+    assert [row["event"] for row in record.rows if row["setting"] == "cache off"] == ["miss"] * 4
+    check_shown(experiment, record)
+
+
+@pytest.mark.skipif(not ONEDNN, reason="this build of PyTorch has no oneDNN")
+def test_the_twin_layer_is_a_hit_and_the_small_batch_is_not():
+    experiment, record = base.get("05-what-is-new"), base.run("05-what-is-new")
+    events = {row["change"]: row["event"] for row in record.rows}
+    assert {name for name, event in events.items() if event == "hit"} == {"nothing", "new values", "twin layer"}
+    assert events["last small batch"] == events["two pixels more"] == "miss"
+    check_shown(experiment, record)
+
+
+def test_equal_layers_share_a_key():
+    experiment, record = base.get("05-model-keys"), base.run("05-model-keys", 60)
+    assert [(r["model"], r["calls"], r["keys"]) for r in record.rows] == [
+        ("vgg16", 13, 9), ("resnet18", 20, 11), ("resnet50", 53, 23)]
+    check_shown(experiment, record)
+
+
+@pytest.mark.parametrize(("name", "bets"), [("05-first-call", set()), ("05-toy-race", {"05-bet-race"}),
+                                            ("05-toy-cost", {"05-bet-price"}), ("05-winners", {"05-bet-winners"})])
+def test_live_experiments_run_and_leave_no_trace(name, bets):
+    before, threads = flags.read(), torch.get_num_threads()
+    experiment, record = base.get(name), base.run(name, 3)
+    assert set(experiment.settles(record)) == bets
+    check_shown(experiment, record)
+    assert (flags.read(), torch.get_num_threads()) == (before, threads)

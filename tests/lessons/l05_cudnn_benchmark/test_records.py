@@ -1,0 +1,135 @@
+"""Records and probes of lesson 05: each outcome of a bet is met once, on invented rows; probes keep their form."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from course.experiment import base
+from course.experiment.new_process import ProbeError
+from course.lessons.l05_cudnn_benchmark import findings_cuda as search_findings_cuda
+from course.lessons.l05_cudnn_benchmark import probes as search_probes
+from course.lessons.l05_cudnn_benchmark.findings import middle
+from tests.lessons.l05_cudnn_benchmark.test_lesson import check_shown, record_of
+
+# The rows below are invented test data. Nothing was measured.
+
+@pytest.mark.parametrize(("one", "new", "option"), [
+    ("faster", "slower", "b"), ("faster", "faster", "a"), ("slower", "slower", "c"), ("slower", "faster", "d"),
+    ("undecided", "slower", None), ("same", "slower", "c"), ("same", "same", "c"), ("faster", "same", "b"),
+    ("same", "undecided", None)])
+def test_the_race_bet_follows_the_verdicts(one, new, option):
+    rows = [{"schedule": "one size", "verdict": one}, {"schedule": "always new", "verdict": new}]
+    assert base.get("05-toy-race").settles(record_of("05-toy-race", rows)) == {"05-bet-race": option}
+
+
+@pytest.mark.parametrize(("events", "option"), [
+    ("miss miss hit hit", "c"), ("miss miss miss miss", "a"), ("miss hit hit hit", "b"), ("", None)])
+def test_the_revisit_bet_follows_the_log(events, option):
+    rows = [{"setting": "as it comes", "call": i, "size": 64, "event": e} for i, e in enumerate(events.split())]
+    record = record_of("05-primitive-cache", rows)
+    assert base.get("05-primitive-cache").settles(record) == {"05-bet-revisit": option}
+
+
+@pytest.mark.parametrize(("winners", "option"), [(["direct"] * 12, "a"), (["direct", "im2col"] * 6, "b"),
+                                                 (["direct", "im2col", "shifted"] * 4, "c"), (["direct"], None)])
+def test_the_winners_bet_follows_the_count(winners, option):
+    record = record_of("05-winners", [{"search": i, "winner": name} for i, name in enumerate(winners)])
+    assert base.get("05-winners").settles(record) == {"05-bet-winners": option}
+
+
+def visits(story, times, size=128, process=0):
+    return [{"story": story, "process": process, "call": call, "benchmark": int(story != "off"), "batch": 8,
+             "size": size, "call_ms": ms, "peak_reserved_mib": 100.0 + ms, "peak_allocated_mib": 80.0,
+             "reserved_mib": 90.0} for call, ms in enumerate(times, start=1)]
+
+
+def flip_rows(at_flip, after):
+    new = [500.0, 2.0, 2.0, 2.0]
+    return [row for process in range(3) for row in
+            visits("off", [9.0] + [1.0] * 19 + [6.0, 2.0, 2.0, 2.0], process=process)
+            + visits("flipped", [9.0] + [1.0] * 9 + [at_flip] + [after] * 9 + new, process=process)
+            + visits("on", [400.0] + [0.7] * 19 + new, process=process)]
+
+
+@pytest.mark.parametrize(("at_flip", "after", "option"), [
+    (400.0, 0.7, "a"), (1.0, 1.0, "b"), (0.7, 0.7, "c"), (150.0, 1.0, None), (1.0, 0.95, None)])
+def test_the_flip_bet_follows_the_calls(at_flip, after, option):
+    record = record_of("05-flip-cuda", flip_rows(at_flip, after))
+    assert base.get("05-flip-cuda").settles(record) == {"05-bet-flip": option}
+    check_shown(base.get("05-flip-cuda"), record)
+
+
+def test_the_range_of_a_few_processes_does_not_look_like_an_interval():
+    assert middle([3.0, 1.0, 2.0]) == "2 (1–3)" and middle([3.0, 1.0, 2.0, 4.0, 5.0, 6.0]) == "3.5 [1, 6]"
+
+
+def test_without_a_visible_search_the_flip_stays_open():
+    rows = [{**row, "call_ms": min(row["call_ms"], 2.0)} for row in flip_rows(1.0, 1.0)]
+    record = record_of("05-flip-cuda", rows)
+    assert base.get("05-flip-cuda").settles(record) == {"05-bet-flip": None}
+    assert "Inconclusive" in base.get("05-flip-cuda").finding(record)["en"]
+
+
+CUDA_ROWS = {
+    "05-first-call-cuda": visits("off", [9.0] + [1.0] * 11) + visits("on", [400.0] + [0.7] * 11),
+    "05-sizes-cuda": [{**row, "size": (128, 256, 512)[(row["call"] - 1) % 3]} for story in ("off", "on")
+                      for row in visits(story, [50.0] * 3 + [1.0] * 6)],
+    "05-memory-cuda": visits("off", [9.0] + [1.0] * 4) + visits("on", [400.0] + [0.7] * 4),
+    "05-limit-cuda": visits("1", [9.0] + [1.0] * 9) + visits("0", [400.0] + [0.7] * 9),
+    "05-pays-cuda": [{"story": "off", "process": 0, "samples_ms": [20.0] + [3.0] * 149},
+                     {"story": "on", "process": 0, "samples_ms": [220.0] + [2.0] * 149}],
+    "05-kernels-cuda": [{"story": story, "process": 0, "size": 32, "place": 1, "kernel": f"made_up_{story}",
+                         "calls": 5, "mean_us": 9.0} for story in ("off", "on")],
+}
+
+
+def test_break_even_on_cuda_is_named_only_with_a_gain():
+    rows = CUDA_ROWS["05-pays-cuda"]
+    assert "200 steps after the first" in search_findings_cuda.pays(record_of("05-pays-cuda", rows))["en"]
+    equal = [rows[0], {**rows[1], "samples_ms": [220.0] + [3.0] * 149}]
+    assert "No gain is certain" in search_findings_cuda.pays(record_of("05-pays-cuda", equal))["en"]
+
+
+# --- the probes, whose form can be tried without a GPU ----------------------------------------------------
+
+def test_a_probe_answers_from_a_new_process():
+    rows, _ = search_probes.in_new_process("conv_visits", [[0, 2, 16], [1, 2, 16], [1, 2, 20]], 3)
+    assert len(rows) == 3 and all(row["call_ms"] > 0 for row in rows)
+    with pytest.raises(ProbeError, match="stopped with"):
+        search_probes.in_new_process("conv_visits", [[0, "two", 16]])
+
+
+def test_model_and_kernel_probes_keep_their_form():
+    with base.restored():
+        assert len(search_probes.model_steps(1, 2, 1, 32)) == 2
+        kernels = search_probes.kernel_names(0, 1, 16)
+    assert kernels and set(kernels[0]) == {"kernel", "calls", "mean_us"}
+
+
+def test_the_creation_log_is_read_line_by_line():
+    log = ("onednn_verbose,v1,primitive,create:cache_miss,cpu,reorder,jit:uni,undef,a,,16x3x3x3,0.1\n"
+           "onednn_verbose,v1,primitive,create:cache_hit,cpu,convolution,jit:avx2,forward_training,src:f32,,"
+           "alg:convolution_direct,mb8_ic3oc16_ih64oh64kh3sh1dh0ph1_iw64ow64kw3sw1dw0pw1,0.02\nnoise\n")
+    assert search_probes.created(log) == [
+        {"event": "hit", "problem": "mb8_ic3oc16_ih64oh64kh3sh1dh0ph1_iw64ow64kw3sw1dw0pw1"}]
+
+
+def test_kernels_are_told_from_operations_and_summed_by_name():
+    def event(name, device, us):
+        return SimpleNamespace(name=name, device_type=f"DeviceType.{device}",
+                               time_range=SimpleNamespace(elapsed_us=lambda: us))
+
+    events = [event("aten::conv2d", "CPU", 90.0), event("k1", "CUDA", 3.0), event("k1", "CUDA", 5.0),
+              event("k2", "CUDA", 20.0), event("mark", "CUDA", 0)]
+    assert search_probes._kernels(events, on_gpu=True) == [
+        {"kernel": "k2", "calls": 1, "mean_us": 20.0}, {"kernel": "k1", "calls": 2, "mean_us": 4.0}]
+
+
+@pytest.mark.parametrize(("first_ms", "found"), [([2.0] * 12, 20.0), ([2.0] * 9, None), ([2.0] * 6 + [9.0] * 6, None)])
+def test_the_price_bet_is_a_ratio_and_stays_open_when_unsure(first_ms, found):
+    rows = [{"repeat": i, "search": name, "first_ms": ms, "later_ms": 0.1} for i, ms in enumerate(first_ms)
+            for name in ("on", "off")]
+    record = record_of("05-toy-cost", rows)
+    assert base.get("05-toy-cost").settles(record) == {"05-bet-price": pytest.approx(found) if found else None}

@@ -1,0 +1,171 @@
+"""Records of lesson 08: live ones on this machine, each outcome of a bet on invented rows, Mac ones for their form."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from course import flags
+from course.experiment import base
+from course.experiment.new_process import ProbeError
+from course.lessons.l08_mps import probes as apple_probes
+from course.lessons.l08_mps.experiments import LESSON
+from course.records import Record
+
+NAMES = [name for name, one in base.load_all().items() if one.lesson == LESSON]
+NO_MPS = not torch.backends.mps.is_built()
+
+
+def record_of(name, rows):
+    return Record(name, 1, LESSON, {}, rows)
+
+
+def check_shown(name, rows):
+    """The sentence exists in both languages, and the picture can be drawn."""
+    from matplotlib.figure import Figure
+
+    experiment, record = base.get(name), record_of(name, rows)
+    sentence = experiment.finding(record)
+    assert all(len(sentence[code]) > 15 for code in ("en", "zh"))
+    experiment.draw(record, Figure().subplots())
+    return sentence["en"]
+
+
+# --- live -------------------------------------------------------------------------------------------------
+
+def live(name, budget_s=60):
+    before = flags.read()
+    record = base.run(name, budget_s)
+    assert flags.read() == before
+    check_shown(name, record.rows)
+    return record
+
+
+@pytest.mark.skipif(not NO_MPS, reason="this build of PyTorch has MPS")
+def test_without_mps_the_questions_and_the_exact_errors():
+    rows = {row["code"]: row for row in live("08-who-answers").rows}
+    assert rows["backends.mps.is_available()"]["said"] == rows["backends.mps.is_built()"]["said"] == "False"
+    asked = rows["backends.mps.is_macos_or_newer(14, 0)"]
+    assert (asked["kind"], asked["said"]) == (
+        "RuntimeError", "Cannot execute isOnMacOSorNewer() without MPS backend")
+    assert rows['torch.zeros(1, device="mps")']["kind"] == "NotImplementedError"
+    assert rows['torch.zeros(1).to("mps")']["said"] == "PyTorch is not linked with support for mps devices"
+    assert rows['torch.device("mps")']["kind"] == "value"
+
+
+def test_assignments_are_accepted_and_change_the_answer_at_most():
+    record = live("08-assignments")
+    ours = [row for row in record.rows if row["code"].startswith("mps.")]
+    assert {row["accepted"] for row in ours} == {"yes"}
+    assert all(row["tensor"] == row["tensor_before"] for row in record.rows)
+    changed = [row["code"].split(" =")[0] for row in ours if row["query"] != row["query_before"]]
+    assert changed == ["mps.is_available"]
+    assert record.rows[-1]["accepted"] == "AttributeError"
+    assert base.get("08-assignments").settles(record) == {"08-bet-liar": "b"}
+    assert not hasattr(torch.backends.mps, "enabled")  # it happened elsewhere
+
+
+def test_variables_are_read_at_moments_of_their_own():
+    record = live("08-env-when", budget_s=240)  # four processes, each importing torch, on a busy machine
+    counted = {(row["variable"], row["moment"]): row["counted"] for row in record.rows}
+    assert counted["TORCH_ALLOW_TF32_CUBLAS_OVERRIDE", "after import"] == "no"
+    assert counted["PYTORCH_NVML_BASED_CUDA_CHECK", "after first use"] == "yes"
+    assert base.get("08-env-when").settles(record) == {"08-bet-env": "b"}
+    if NO_MPS:
+        assert counted[apple_probes.FALLBACK, "any"] == "nobody reads it"
+
+
+def test_what_float32_loses_is_cured():
+    record = live("08-float32-loses")
+    rows = {row["case"]: row for row in record.rows}
+    assert [rows["count"][c] for c in ("float64", "float32", "cured")] == ["10.0", "0.0", "10.0"]
+    assert [rows["elapsed"][c] for c in ("float64", "float32", "cured")] == ["30.0", "0.0", "30.0"]
+    assert rows["log_det"]["float32"] == "-inf" and abs(float(rows["log_det"]["cured"]) + 200) < 1e-3
+    assert base.get("08-float32-loses").settles(record) == {"08-bet-counter": "b"}
+
+
+def test_selectors_on_machines_that_are_not_here():
+    record = live("08-selectors")
+    found = {(row["machine"], row["selector"]): row["outcome"] for row in record.rows}
+    assert {outcome for (_, selector), outcome in found.items() if selector == "check_available=True"} == {"best"}
+    assert found["no driver", "current_accelerator()"] == found["mac in a vm", "is_built()"] == "crash"
+    assert found["macbook", "cuda or cpu"] == "idle"
+    assert base.get("08-selectors").settles(record) == {"08-bet-selector": "c"}
+
+
+def test_the_price_of_a_fallback_is_measured():
+    record = live("08-fallback-price", 2)
+    assert [row["op"] for row in record.rows][:1] == ["relu"]
+
+
+# --- bets, on invented rows: nothing was measured ---------------------------------------------------------
+
+@pytest.mark.parametrize(("kind", "said", "option"), [
+    ("value", "False", "a"), ("RuntimeError", "Cannot", "b"), ("value", "True", "c"), ("OSError", "odd", None)])
+def test_the_first_bet_follows_the_answer(kind, said, option):
+    rows = [{"group": "query", "code": "backends.mps.is_macos_or_newer(14, 0)", "kind": kind, "said": said}]
+    assert base.get("08-who-answers").settles(record_of("08-who-answers", rows)) == {"08-bet-ask": option}
+    check_shown("08-who-answers", rows)
+
+
+@pytest.mark.parametrize(("accepted", "query", "tensor", "option"), [
+    ("yes", "True", "RuntimeError", "b"), ("yes", "True", "value", "a"), ("yes", "False", "RuntimeError", "d"),
+    ("AttributeError", "False", "RuntimeError", "c")])
+def test_the_bet_on_the_liar_follows_the_tensor(accepted, query, tensor, option):
+    rows = [{"code": "mps.is_available = lambda: True", "accepted": accepted, "query_before": "False",
+             "query": query, "tensor_before": "RuntimeError", "tensor": tensor, "known_before": "yes"}]
+    assert base.get("08-assignments").settles(record_of("08-assignments", rows)) == {"08-bet-liar": option}
+    check_shown("08-assignments", rows)
+
+
+@pytest.mark.parametrize(("counted", "option"), [
+    (["no"] * 4, "a"), (["no", "yes", "no", "no"], "b"), (["yes"] * 4, "c"), (["unclear"] * 3 + ["no"], None)])
+def test_the_bet_on_variables_follows_the_moment_after_import(counted, option):
+    rows = [{"variable": f"V{i}", "moment": "after import", "counted": one, "seen": "", "without": ""}
+            for i, one in enumerate(counted)]
+    assert base.get("08-env-when").settles(record_of("08-env-when", rows)) == {"08-bet-env": option}
+    check_shown("08-env-when", rows)
+
+
+@pytest.mark.parametrize(("relu", "svd", "option"), [
+    ((2.0, 3.0), (1.0, 1.1), "a"), ((1.0, 1.1), (2.0, 3.0), "b"), ((0.99, 1.05), (1.0, 1.02), "c"),
+    ((1.0, 2.0), (0.9, 1.5), None)])
+def test_the_bet_on_the_price_follows_the_intervals(relu, svd, option):
+    rows = [{"op": op, "ratio": sum(span) / 2, "low": span[0], "high": span[1], "verdict": "", "alone_ms": 1.0}
+            for op, span in (("relu", relu), ("svd", svd))]
+    record = record_of("08-fallback-price", rows)
+    assert base.get("08-fallback-price").settles(record) == {"08-bet-fallback": option}
+
+
+# --- the Mac's experiments: their form, with the CPU in the Mac's place ------------------------------------
+
+@pytest.fixture
+def on_cpu(monkeypatch):
+    monkeypatch.setattr(apple_probes, "DEVICE", "cpu")
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if base.get(name).needs == "mps"])
+def test_a_mac_experiment_runs_is_told_and_drawn(name, on_cpu):
+    with base.restored():
+        rows = [dict(row) for row in base.get(name).function(base.Budget(4))]
+    assert rows and check_shown(name, rows)
+
+
+def test_float64_errors_are_quoted():
+    rows = [{"code": "x.double()", "kind": "TypeError", "said": "Cannot convert"},
+            {"code": "x.float()", "kind": "value", "said": "a tensor on mps:0"}]
+    assert "TypeError: Cannot convert" in check_shown("08-float64-mps", rows)
+
+
+def test_fallback_outcomes_are_counted_by_moment():
+    rows = [{"moment": moment, "op": op, "outcome": outcome} for moment, outcomes in (
+        ("never", ("native", "NotImplementedError")), ("before import", ("native", "on CPU")),
+        ("after import", ("native", "NotImplementedError"))) for op, outcome in zip("ab", outcomes, strict=True)]
+    sentence = check_shown("08-fallback-mps", rows)
+    assert "before import: 1 native, 1 on the CPU with a warning, 0 raised" in sentence
+
+
+def test_a_probe_that_breaks_says_so_in_a_sentence():
+    with pytest.raises(ProbeError, match="stopped with: ZeroDivisionError"):
+        apple_probes.python("1 / 0")
+    assert apple_probes.python("import os\nanswer(os.environ.get('COURSE_X'))", {"COURSE_X": "y"}) == "y"

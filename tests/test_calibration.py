@@ -1,0 +1,262 @@
+"""The bets ledger: outcomes, calibration with honest intervals, the score in words, lost bets that return."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+import course
+from course.experiment import base
+from course.figures.calibration import Point, calibration
+from course.i18n import pick, set_language
+from course.quiz import AnswerLog, Bank, Response, practice, settle, submit
+from course.quiz.beliefs import beliefs
+from course.quiz.calibration import (
+    Level,
+    answer_levels,
+    asked_again,
+    bet_levels,
+    ledger,
+    levels,
+    returning,
+    returns,
+    score,
+    wilson,
+)
+from course.quiz.calibration_view import ledger_html, ledger_text, level_words, score_words
+from course.quiz.entry import Entry, stamp
+from course.quiz.progress import summary
+from course.quiz.progress_view import progress_html, progress_text
+from course.records import Record
+from course.verbs import state
+from tests import quiz_items as q
+from tests.test_quiz_log import START
+
+WAGER = "05-wager"
+
+
+@pytest.fixture
+def bank(tmp_path):
+    wager = replace_options(q.PREDICT, b="first-belief")
+    return Bank(q.write_bank(tmp_path / "bank", [q.SINGLE, q.MULTIPLE, wager]))
+
+
+def replace_options(item, **beliefs):
+    options = [one | ({"misconception": beliefs[one["id"]]} if one["id"] in beliefs else {}) for one in item["options"]]
+    return item | {"options": options}
+
+
+def said(event, item, day, *options, verdict=None, confidence=None, record=None):
+    return Entry(str(uuid.uuid4()), stamp(START + timedelta(days=day)), event, item, options, None, confidence, verdict,
+                 record=record)
+
+
+def bet(choice="b", day=0, confidence=3):
+    return said("bet", WAGER, day, choice, confidence=confidence)
+
+
+def came(option, day=1, record="live 2026-03-02T09:00:00Z Xeon"):
+    return said("settled", WAGER, day, *([option] if option else []), record=record)
+
+
+@pytest.mark.parametrize("entries, expected", [
+    ([bet()], "open"),
+    ([bet(), came(None)], "inconclusive"),
+    ([bet(), came("b")], "won"),
+    ([bet(), came("a")], "lost"),
+    ([bet(), came("a"), came(None, 2)], "lost"),
+    ([bet(), came("a"), came("b", 2)], "won"),
+    ([came("b", -1), bet()], "late"),
+    ([came(None, -1), bet(), came("b")], "won"),
+])
+def test_the_state_of_a_bet(bank, entries, expected):
+    [found] = ledger(sorted(entries, key=lambda one: one.time), bank)
+    assert found.state == expected and found.choice == "b"
+    assert found.scored is (expected in ("won", "lost"))
+
+
+def test_the_record_that_settled_a_bet_is_named_and_disagreeing_runs_too(bank):
+    [found] = ledger([bet(), came("a"), came("b", 2, "replay 2026-01-05T00:00:00Z NVIDIA T4")], bank)
+    text = ledger_text([found])
+    assert found.changed and "recorded 2026-01-05 on NVIDIA T4" in text and "runs disagreed" in text
+    assert "measured here, 2026-03-02, Xeon" in ledger_text(ledger([bet(), came("a")], bank))
+    older = replace(came("a"), record=None)  # a log from before the record was kept
+    assert "measured 2026-03-02" in ledger_text(ledger([bet(), older], bank))
+
+
+def test_a_bet_without_confidence_or_placed_late_is_kept_but_not_scored(bank):
+    late, silent = ledger([came("b", -1), bet()], bank), ledger([bet(confidence=None), came("b")], bank)
+    assert score(late) is None and score(silent) is None
+    assert "when the result was known (not counted)" in ledger_text(late) and "1 won" in ledger_text(silent)
+
+
+def test_wilson_agrees_with_its_published_formula():
+    """The interval's ends are the shares p at which |share - p| equals z standard errors of p."""
+    for right, total in ((0, 3), (1, 4), (7, 10), (50, 60), (3, 3)):
+        for end in wilson(right, total):
+            if 0 < end < 1:
+                assert abs(right / total - end) == pytest.approx(1.959964 * (end * (1 - end) / total) ** 0.5, rel=1e-6)
+    assert wilson(0, 5)[0] == pytest.approx(0, abs=1e-12) and wilson(5, 5)[1] == pytest.approx(1)
+    with pytest.raises(ValueError):
+        wilson(0, 0)
+
+
+@pytest.mark.parametrize("right, total, stated, finding", [
+    (0, 4, 0.95, "few"), (3, 10, 0.95, "over"), (9, 10, 0.95, "fits"), (20, 20, 0.75, "under"), (5, 7, 0.75, "fits")])
+def test_what_is_said_about_a_confidence_waits_for_evidence(right, total, stated, finding):
+    level = Level(3, stated, right, total)
+    assert level.finding == finding
+    words = level_words(level)
+    assert f"right {right} of {total}" in words and ("too few" in words) is (finding == "few")
+
+
+def test_levels_put_bets_and_first_answers_together(bank):
+    assert levels([(1, 0.25, True), (3, 0.95, False), (1, 0.5, False)]) == [Level(1, 0.375, 1, 2), Level(3, 0.95, 0, 1)]
+    entries = [said("answer", "05-one", 0, "a", verdict="incorrect", confidence=3),
+               said("answer", "05-one", 1, "b", verdict="correct", confidence=3),
+               said("answer", "05-many", 1, "a", "c", verdict="correct", confidence=3)]
+    assert answer_levels(entries, bank) == [Level(3, 0.95, 0, 1)]
+    assert bet_levels(ledger([bet(confidence=1), came("b")], bank)) == [Level(1, pytest.approx(1 / 3), 1, 1)]
+
+
+def test_the_score_is_briers_and_is_compared_only_with_enough_bets(bank):
+    [won], [lost] = ledger([bet(), came("b")], bank), ledger([bet(), came("a")], bank)
+    one = score([won, lost])
+    assert one.brier == pytest.approx((0.05 ** 2 + 0.95 ** 2) / 2)
+    assert one.chance == pytest.approx(((2 / 3) ** 2 + (1 / 3) ** 2) / 2) and one.compared == "few"
+    assert "mostly luck" in score_words(one)
+    assert score([won] * 11 + [lost]).compared == "better"
+    assert score([lost] * 11 + [won]).compared == "worse" and "Guessing would have done better" in score_words(
+        score([lost] * 11 + [won]))
+    assert score([won] * 4 + [lost] * 6).compared == "unclear"
+    assert score([]) is None and "no score" in score_words(None)
+
+
+def test_a_lost_bet_returns_after_a_week_until_it_is_answered_right(bank):
+    entries = [bet("b"), came("a", 1)]
+
+    def due(day):
+        return returning(entries, bank, START + timedelta(days=day))
+
+    assert due(7.9) == [] and due(8) == [WAGER]
+    entries.append(said("answer", WAGER, 9, "b", verdict="incorrect"))
+    assert due(15.9) == [] and due(16) == [WAGER]
+    entries.append(said("answer", WAGER, 17, "a", verdict="correct"))
+    assert due(400) == [] and returns(entries, bank) == []
+    for harmless in ([bet("a"), came("a")], [bet()], [bet(), came(None)], [came("a", -1), bet()]):
+        assert returning(harmless, bank, START + timedelta(days=90)) == []
+    assert returning([bet(), came("a")], bank, START + timedelta(days=90), lesson="05_x") == []
+    assert returning([bet(), came("a")], bank, START + timedelta(days=90), lesson="06_y") == [WAGER]
+
+
+def test_the_bet_asked_again_is_a_question_about_what_was_measured(bank, tmp_path):
+    log = AnswerLog(tmp_path / "log.jsonl")
+    item = bank[WAGER]
+    submit(item, Response(("b",), None, 3), log)
+    settle(item, "a", log, "live 2026-03-02T09:00:00Z Xeon")
+    soon, later = log.entries()[-1].when + timedelta(days=1), log.entries()[-1].when + timedelta(days=8)
+    assert asked_again(item, log.entries(), soon) is item
+    again = asked_again(item, log.entries(), later)
+    assert again.kind == "single" and again.correct == ("a",) and "the measurement came out otherwise" in pick(again.stem)
+    card = practice(again, log=log, bank=bank, text=False)
+    card.input.restore(Response(("a",)))
+    card.submit_as(2)
+    last = log.entries()[-1]
+    assert (last.event, last.item, last.verdict) == ("answer", WAGER, "correct")
+    assert returns(log.entries(), bank) == []
+    assert asked_again(bank["05-one"], log.entries(), later) is bank["05-one"]
+
+
+def test_a_belief_lives_in_a_lost_bet_until_a_later_right_answer(bank):
+    entries = [said("answer", "05-one", -1, "b", verdict="correct"), bet("b"), came("a")]
+
+    def held():
+        return {one.id: one.alive for one in beliefs(entries, bank, ledger(entries, bank))}
+
+    assert held() == {"first-belief": True}
+    entries.append(said("answer", "05-one", 3, "b", verdict="correct"))
+    assert held() == {"first-belief": False}
+
+
+def test_progress_tells_done_due_ready_and_overcome(bank):
+    entries = [bet("b"), came("a"), said("answer", "05-one", 3, "b", verdict="correct", confidence=3),
+               said("answer", "05-many", 3, "a", "c", verdict="correct", confidence=3), said("check", "05-run", 3, verdict="correct")]
+    found = summary(entries, bank, START + timedelta(days=8.5))
+    fourth, fifth = found.lessons
+    assert fifth.ready and fifth.started and not fifth.done and fifth.solved == 1 and fifth.due == 1
+    assert not fourth.started and not fourth.ready and found.due == 1
+    text, page = progress_text(found), progress_html(found, "/somewhere/answers.jsonl")
+    for words in ("looks ready", "in progress", "not started", "Ideas you have overcome", "/somewhere/answers.jsonl"):
+        assert words in page
+    assert "checkpoint 0 of 4 (looks ready)" in text
+    set_language("zh")
+    assert "看来准备好了" in progress_html(found) and "看来准备好了" in progress_text(found)
+
+
+def test_page_and_text_of_the_ledger_say_the_same_in_both_languages(bank):
+    entries = [bet(), came("a")]
+    found, back = ledger(entries, bank), returns(entries, bank)
+    for code, words in (("en", ("✗ lost", "certain", "mostly luck", "from 2026-03-09")),
+                        ("zh", ("✗ 没押中", "很确定", "主要看运气", "2026-03-09 起"))):
+        set_language(code)
+        text, page = ledger_text(found, back), ledger_html(found, back)
+        assert all(one in text and one in page for one in words)
+    set_language("en")
+    assert "No bets yet" in ledger_text([]) and "No bets yet" in ledger_html([])
+
+
+@pytest.mark.parametrize("code", ["en", "zh"])
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_calibration_picture_draws(code, dark):
+    set_language(code)
+    picture = calibration({"bets": [Point(0.33, 1, 3, *wilson(1, 3)), Point(0.95, 5, 7, *wilson(5, 7))],
+                           "questions": []}, 'the "alt" text')
+    assert picture.png(dark).startswith(b"\x89PNG") and "&quot;alt&quot;" in picture._repr_html_()
+    with pytest.raises(ValueError, match="nothing to draw"):
+        calibration({"bets": []}, "")
+
+
+# --- the verbs ---
+
+
+@pytest.fixture
+def kernel(monkeypatch):
+    monkeypatch.setattr(state, "now", state.State(lesson=None))
+    monkeypatch.setenv("COURSE_TEXT", "1")
+    monkeypatch.setenv("COURSE_DEBUG", "1")
+    return state.now
+
+
+def test_the_ledger_verb_after_a_real_settlement_and_review_a_week_later(kernel, monkeypatch, capsys):
+    course.answer("05-bet-race", "a", confidence=3)
+    experiment = base.get("05-toy-race")
+    record = Record(experiment.name, experiment.version, experiment.lesson, {"device_name": "Xeon"},
+                    [{"schedule": "one size", "verdict": "same"}, {"schedule": "always new", "verdict": "slower"}])
+    monkeypatch.setattr(base, "obtain", lambda name, budget_s=None: record)
+    course.observe("05-toy-race")
+    course.bets()
+    said_now = capsys.readouterr().out
+    assert "✗ lost  [05-bet-race]" in said_now and f"recorded {record.created[:10]} on Xeon" in said_now
+    course.review()
+    assert "05-bet-race" not in capsys.readouterr().out
+    week_later = log_moved_back(kernel.log, 8)
+    course.review()
+    again = capsys.readouterr().out
+    assert "You bet on this on" in again and week_later in again
+    course.answer("05-bet-race", "c", confidence=2)
+    assert "Correct." in capsys.readouterr().out
+    course.review()
+    assert "05-bet-race" not in capsys.readouterr().out
+
+
+def log_moved_back(log, days):
+    """Make everything in the log older; returns the day of the bet."""
+    entries = log.entries()
+    moved = [replace(one, time=stamp(one.when - timedelta(days=days))) for one in entries]
+    from course.quiz.entry import to_line
+
+    log.path.write_bytes(b"".join(map(to_line, moved)))
+    return moved[0].time[:10]
