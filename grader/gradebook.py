@@ -107,10 +107,14 @@ class Book:
         AssignLatePenalties(config=self._config).preprocess(_Empty(), resources)
 
     def known(self) -> set[str]:
-        """The students of whom there is a submission in the gradebook."""
+        """The students whose marks are in the gradebook: none is missing but those that are given by hand."""
+        ours = [cell for name, cell in self._grades.items() if name not in self._solutions]
+        unmarked = (select(SubmittedNotebook.assignment_id).join(Grade, Grade.notebook_id == SubmittedNotebook.id)
+                    .where(Grade.cell_id.in_(ours), Grade.auto_score.is_(None), Grade.manual_score.is_(None)))
+        own = SubmittedAssignment.assignment_id == self._assignment
         with self._gradebook.engine.connect() as db:
-            own = SubmittedAssignment.assignment_id == self._assignment
-            return set(db.execute(select(SubmittedAssignment.student_id).where(own)).scalars())
+            marked = own & SubmittedAssignment.id.not_in(unmarked)
+            return set(db.execute(select(SubmittedAssignment.student_id).where(marked)).scalars())
 
     def overdue(self) -> list[str]:
         """The students who handed in after the due date of the class, whatever extension they have."""

@@ -9,7 +9,6 @@ import csv
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,14 +16,13 @@ import nbformat
 from tqdm import tqdm
 
 from course.i18n import pick
-from grader.authoring.publish import write_assignment
 from grader.course import Course, command, done, why
 from grader.ingest import reason_of
 from grader.marking.step import STATE, notes, printable
 from grader.marking.verdicts import WORDS
 from grader.marks import cell_marks
 from grader.names import LONGEST, fault
-from grader.project import ProjectError
+from grader.releasing.run import release as release
 
 if TYPE_CHECKING:
     from nbgrader.api import SubmittedAssignment
@@ -45,36 +43,6 @@ class Outcome:
     top: float
     problems: list[str] = field(default_factory=list)
     verdict: str = ""
-
-
-def release(course: Course, lesson: str, due: datetime | None = None) -> None:
-    """Build the source assignment, make nbgrader's release version and hand it out, or out again, through the exchange.
-
-    due: the due date in UTC without a zone; None leaves the one in the gradebook as it is.
-    """
-    if lesson not in course.project.checkpoints():
-        raise ProjectError(
-            f"there is no checkpoint {lesson!r}; there are {', '.join(course.project.checkpoints())}"
-        )
-    for stray in (course.root / "source" / lesson).glob("*.answers.json"):
-        raise ProjectError(f"{stray} would overwrite the students' answers at autograde; remove it")
-    write_assignment(course.project, lesson, course.language, course.root / "source")
-    done(course.api.generate_assignment(lesson), f"generate_assignment {lesson}")
-    if due is not None:
-        with course.gradebook as gradebook:
-            gradebook.update_or_create_assignment(lesson, duedate=due)
-    done(_hand_out(course, lesson), f"release_assignment {lesson}")
-
-
-def _hand_out(course: Course, lesson: str) -> dict:
-    """nbgrader's release step; a checkpoint that is out already is replaced."""
-    from nbgrader.utils import capture_log, temp_attrs
-
-    api = course.api
-    with temp_attrs(api.coursedir, assignment_id=lesson):
-        step = api.exchange.ReleaseAssignment(coursedir=api.coursedir, authenticator=api.authenticator, parent=api)
-        step.force = True
-        return capture_log(step)
 
 
 def collect(course: Course, lesson: str) -> int:
@@ -206,7 +174,7 @@ def _uninterrupted(result: dict) -> dict:
 
 def export(course: Course, path: Path, table: Path | None = None, lessons: Iterable[str] | None = None) -> None:
     """Write all assignments, or ``lessons``, in the columns of nbgrader's CSV; a submission without a grade has empty
-    cells, not 0. table: also what ``details`` writes.
+    cells, not 0, and so has nothing handed in. table: also what ``details`` writes.
     """
     chosen = set(lessons or ())
     with path.open("w", newline="", encoding="utf-8") as file, course.gradebook as gradebook:
@@ -225,9 +193,9 @@ def export(course: Course, path: Path, table: Path | None = None, lessons: Itera
 
 
 def _marks(submission: SubmittedAssignment | None) -> tuple:
-    """(time stamp, points, points taken for lateness, what is left); empty without a grade, 0 for nothing handed in."""
+    """(time stamp, points, points taken for lateness, what is left); empty without a grade."""
     if submission is None:
-        return "", 0.0, 0.0, 0.0
+        return "", "", "", ""
     grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
     if any(grade.auto_score is None and grade.manual_score is None for grade in grades):
         return submission.timestamp, "", "", ""

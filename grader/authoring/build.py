@@ -5,13 +5,15 @@ deterministic.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from grader import project as project_files
 from grader.authoring.bootstrap import bootstrap
 from grader.authoring.source import Cell, read
+from grader.authoring.worth import MARK, points_by_id, worth
 from grader.project import Project, ProjectError
 
 KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -37,29 +39,34 @@ def checkpoint_notebook(project: Project, lesson: str, language: str) -> Noteboo
     return _release(assignment_notebook(project, lesson, language), language, graded=True)
 
 
-def assignment_notebook(project: Project, lesson: str, language: str) -> NotebookNode:
-    """The instructor's version of a checkpoint, solutions inside: the source of the nbgrader assignment."""
+def assignment_notebook(project: Project, lesson: str, language: str, other_points: Mapping[str, float] | None = None
+                        ) -> NotebookNode:
+    """The instructor's version of a checkpoint, solutions inside: the source of the nbgrader assignment.
+
+    other_points: graded cell -> points, where they are others than the checkpoint's data say.
+    """
     cells = read(project.checkpoint_source(lesson))
-    return _notebook(project, cells, lesson, language, "checkpoint")
+    points = {**points_by_id(project, lesson), **(other_points or {})}
+    return _notebook(project, _with_worth(cells, points), lesson, language, "checkpoint", points)
 
 
-def points_of(project: Project, lesson: str, cell: Cell, name: str) -> float:
+def _with_worth(cells: list[Cell], points: Mapping[str, float]) -> list[Cell]:
+    return [replace(cell, body=cell.body.replace(MARK, worth(cells, points, cell.language)))
+            if cell.kind == "markdown" and MARK in cell.body else cell for cell in cells]
+
+
+def _points_of(project: Project, lesson: str, cell: Cell, name: str, points: Mapping[str, float]) -> float | int:
     """The points of a question or task cell. Raises ProjectError for an unknown id."""
-    if cell.kind == "question":
-        item = project_files.checkpoint_items(project, lesson).get(cell.id)
-        if item is None or "points" not in item:
-            raise ProjectError(
-                f"{name}:{cell.line}: no item {cell.id!r} with points "
-                f"in course/items/checkpoints/{lesson}.yaml"
-            )
-        return item["points"]
-    task = project_files.tasks(project, lesson).get(cell.id)
-    if task is None:
-        raise ProjectError(f"{name}:{cell.line}: no task {cell.id!r} in {project.task_module(lesson)}")
-    return task.points
+    if cell.id not in points:
+        what, where = ("item", f"with points in {project.checkpoint_items(lesson)}") if cell.kind == "question" else (
+            "task", f"in {project.task_module(lesson)}")
+        raise ProjectError(f"{name}:{cell.line}: no {what} {cell.id!r} {where}")
+    found = points[cell.id]
+    return int(found) if found == int(found) else found
 
 
-def _notebook(project: Project, cells: list[Cell], lesson: str, language: str, kind: str) -> NotebookNode:
+def _notebook(project: Project, cells: list[Cell], lesson: str, language: str, kind: str,
+              points: Mapping[str, float] | None = None) -> NotebookNode:
     name = (project.checkpoint_source if kind == "checkpoint" else project.lesson_source)(lesson).name
     notebook = new_notebook(
         metadata={
@@ -74,13 +81,14 @@ def _notebook(project: Project, cells: list[Cell], lesson: str, language: str, k
             english = cell.body
         if cell.language in (None, language):
             stable = english if cell.language else cell.body
-            notebook.cells += _built(project, cell, lesson, language, kind, stable, name)
+            notebook.cells += _built(project, cell, lesson, language, kind, stable, name, points or {})
     _unique_ids(notebook)
     return notebook
 
 
 def _built(
-    project: Project, cell: Cell, lesson: str, language: str, kind: str, stable: str, name: str
+    project: Project, cell: Cell, lesson: str, language: str, kind: str, stable: str, name: str,
+    all_points: Mapping[str, float],
 ) -> list:
     if cell.kind == "markdown":
         return [new_markdown_cell(cell.body, id=_id("text", stable), metadata=_tags(cell))]
@@ -92,7 +100,7 @@ def _built(
         return [new_code_cell(cell.code(language), id=_id("code", stable), metadata=_tags(cell))]
     if kind != "checkpoint":
         raise ProjectError(f"{name}:{cell.line}: {cell.kind} cells belong in a checkpoint")
-    points = points_of(project, lesson, cell, name)
+    points = _points_of(project, lesson, cell, name, all_points)
     if cell.kind == "question":
         return [new_code_cell(f'question("{cell.id}")', id=cell.id, metadata=_graded(cell.id, points))]
     answer = new_code_cell(cell.code(language), id=answer_id(cell.id), metadata=_answer(cell.id))

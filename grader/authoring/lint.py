@@ -10,6 +10,7 @@ from pathlib import Path
 from grader import project as files
 from grader.authoring.ids import known_ids, used_ids
 from grader.authoring.source import Cell, read
+from grader.authoring.worth import MARK, TYPED
 from grader.marking.answers import keyed_items
 from grader.project import LANGUAGES, Infrastructure, Project, ProjectError
 
@@ -224,6 +225,9 @@ def _checkpoint(project: Project, lesson: str, cells: list[Cell]) -> Iterator[tu
     done = {cell.id for cell in cells if cell.kind == "task"}
     for missing in sorted(set(tasks) - done):
         yield 1, f"task {missing!r} is never set"
+    for cell in cells:
+        if cell.kind == "markdown" and (typed := TYPED[cell.language].search(cell.body)):
+            yield cell.line, f"{typed[0]!r} is typed: write {MARK}, which says what the questions and tasks are worth"
     total = sum(items[i].get("points", 0) for i in asked if i in items) + sum(
         tasks[i].points for i in done if i in tasks
     )
