@@ -163,7 +163,8 @@ def read_submission(course: Course, lesson: str, student: str) -> whole.Submissi
     """One submission; where there is no notebook that can be read, what stands in for it. Raises OSError."""
     folder = course.root / "submitted" / student / lesson
     path = folder / f"{lesson}.ipynb"
-    if folder.is_symlink() or path.is_symlink() or not path.is_file() or path.stat().st_size > MOST_BYTES:
+    alone = path.is_file() and len(list(folder.glob("*.ipynb"))) == 1
+    if folder.is_symlink() or path.is_symlink() or not alone or path.stat().st_size > MOST_BYTES:
         take_in(course.root, course.project, lesson, student)
     return whole.read(folder, lesson, student, reason_of(course.root, student, lesson))
 

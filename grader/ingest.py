@@ -25,6 +25,7 @@ from course.i18n import Text, both
 from course.quiz.harvesting import crowded
 from grader.authoring.build import checkpoint_notebook
 from grader.authoring.publish import text_of
+from grader.choosing import choose, is_copy, sentence
 from grader.project import Project
 
 MOST_BYTES = 20 << 20  # of one submission go into the sandbox
@@ -48,10 +49,6 @@ REPLACED = both(
     "It was replaced by the released notebook; answers in the answers file still count.",
     "已换成发布时的笔记本；答案文件里的回答仍然计分。",
 )
-RENAMED = both(
-    "The notebook had another name, {name}; it was read all the same.",
-    "笔记本改了名，叫 {name}；仍然照常读取。",
-)
 
 
 def take_in(course: Path, project: Project, lesson: str, student: str) -> Text | None:
@@ -70,12 +67,10 @@ def take_in(course: Path, project: Project, lesson: str, student: str) -> Text |
         return _put_released(course, project, student, lesson, path, LINK)
     _set_stamp_aside(course, student, lesson, folder / "timestamp.txt")
     if not path.is_file():
-        other = _other_notebook(folder)
+        other, copies = choose(_sound_notebooks(folder), lesson)
         if other is not None:
             _replace(path, other.read_bytes())
-            name = os.fsencode(other.name).decode("utf-8", "replace")
-            reason = both(RENAMED["en"].format(name=name), RENAMED["zh"].format(name=name))
-            return _remember(course, student, lesson, reason, path)
+            return _remember(course, student, lesson, sentence(other.name, lesson, copies), path)
         if path.exists():  # a folder, a pipe
             _set_aside(course, student, lesson, path)
         return _put_released(course, project, student, lesson, path, MISSING)
@@ -84,7 +79,10 @@ def take_in(course: Path, project: Project, lesson: str, student: str) -> Text |
         return _put_released(course, project, student, lesson, path, LARGE)
     notebook, reason = examine(path.read_bytes())
     if reason is None:
-        return None
+        others = [one for one, data in _sound_notebooks(folder).items() if one != path and is_copy(data, lesson)]
+        if reason_of(course, student, lesson) is not None or not others:
+            return reason_of(course, student, lesson)
+        return _remember(course, student, lesson, sentence(path.name, lesson, others), path)
     _set_aside(course, student, lesson, path)
     if notebook is None:
         return _put_released(course, project, student, lesson, path, reason)
@@ -201,14 +199,11 @@ def _sound(content: dict) -> NotebookNode | None:
         return None
 
 
-def _other_notebook(folder: Path) -> Path | None:
-    """The one readable notebook under another name, if there is exactly one."""
-    readable = [
-        path for path in folder.glob("*.ipynb")
-        if not path.is_symlink() and path.is_file() and path.stat().st_size <= MOST_BYTES
-        and examine(path.read_bytes())[1] is None
-    ]
-    return readable[0] if len(readable) == 1 else None
+def _sound_notebooks(folder: Path) -> dict[Path, bytes]:
+    """The notebooks in a folder that can be read, with their bytes."""
+    found = {path: path.read_bytes() for path in sorted(folder.glob("*.ipynb"))
+             if not path.is_symlink() and path.is_file() and path.stat().st_size <= MOST_BYTES}
+    return {path: data for path, data in found.items() if examine(data)[1] is None}
 
 
 def _put_released(

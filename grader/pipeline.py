@@ -138,6 +138,8 @@ def summary(found: list[Outcome]) -> str:
     without = [outcome for outcome in found if outcome.points is None]
     if idle := [outcome.student for outcome in without if not outcome.verdict]:
         lines.append(f"handed in nothing: {', '.join(idle)}")
+    if asked := [outcome.student for outcome in found if "Answers missing: " in " ".join(outcome.problems)]:
+        lines.append(f"answers missing, {len(asked)} to ask for their answers file: {', '.join(asked)}")
     lines.append(f"without a grade: {', '.join(outcome.student for outcome in without if outcome.verdict) or 'nobody'}")
     return "\n".join(lines)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nbformat import NotebookNode
 
-from course.i18n import both, pick
+from course.i18n import Text, both, pick
 from course.quiz.items import Item
 from course.quiz.marking import mark
 from course.quiz.sheet import MIME
@@ -44,6 +44,9 @@ def mark_cells(nb: NotebookNode, items: dict[str, Item], tasks: dict[str, Task],
     """
     prints, verdicts = {}, {}
     happened = {*state(nb).get("happened", ())}
+    if items and not state(nb).get("sheet", True) and not state(nb)["answers"]:
+        happened.add("answers")
+        note(nb, _missing(len(items)))
     for cell in nb.cells:
         cell.metadata = NotebookNode({name: cell.metadata[name] for name in KEPT if name in cell.metadata})
         if cell.metadata.get("nbgrader", {}).get("grade"):
@@ -68,6 +71,13 @@ def mark_cells(nb: NotebookNode, items: dict[str, Item], tasks: dict[str, Task],
     said = notes(nb, language)
     if said:
         nb.cells.insert(0, render.notes_cell(said, language))
+
+
+def _missing(n: int) -> Text:
+    """A notebook without an answer sheet is none of somebody who answered nothing: that one has an empty sheet."""
+    return both(f"Answers missing: {n} question{'' if n == 1 else 's'}. The notebook carries no answer sheet (its outputs were "
+                "cleared, or its first cell never ran), and there is no answers file beside it.",
+                f"缺少答案：{n} 道题。笔记本里没有答题卡（输出被清除，或第一个单元格从未运行），旁边也没有答案文件。")
 
 
 def _words(verdict: Verdict) -> set[str]:
