@@ -11,6 +11,8 @@ from dataclasses import replace
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from course.version import __version__
+from grader import project as project_files
 from grader.authoring.bootstrap import bootstrap
 from grader.authoring.source import Cell, read
 from grader.authoring.worth import MARK, points_by_id, worth
@@ -47,7 +49,12 @@ def assignment_notebook(project: Project, lesson: str, language: str, other_poin
     """
     cells = read(project.checkpoint_source(lesson))
     points = {**points_by_id(project, lesson), **(other_points or {})}
-    return _notebook(project, _with_worth(cells, points), lesson, language, "checkpoint", points)
+    made = _notebook(project, _with_worth(cells, points), lesson, language, "checkpoint", points)
+    made.metadata["course"] |= {
+        "questions": list(project_files.checkpoint_items(project, lesson).values()),
+        "tasks": {name: task.name for name, task in project_files.tasks(project, lesson).items()},
+        "version": __version__}
+    return made
 
 
 def _with_worth(cells: list[Cell], points: Mapping[str, float]) -> list[Cell]:

@@ -42,10 +42,17 @@ def _learner_texts(project: Project, made: dict[Path, str] | None) -> Iterator[t
         }
     )
     for path, text in on_disk.items():
-        yield path, "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"])
+        yield path, notebook_text(text)
     for pattern in ("*.py", "*.yaml", "*.json"):
         for path in (project.root / "course").rglob(pattern):
             yield path, path.read_text(encoding="utf-8")
+
+
+def notebook_text(text: str) -> str:
+    """All that a notebook says: its cells, and what it carries unseen."""
+    content = json.loads(text)
+    return "\n".join(["".join(cell["source"]) for cell in content["cells"]]
+                     + list(_strings(content.get("metadata", {}))))
 
 
 def _squeezed(text: str) -> str:
@@ -93,8 +100,8 @@ def _explanations(project: Project, texts: dict[Path, str]) -> Iterator[str]:
 def _strings(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value.strip()
-    elif isinstance(value, dict):
-        for inner in value.values():
+    elif isinstance(value, (dict, list)):
+        for inner in value.values() if isinstance(value, dict) else value:
             yield from _strings(inner)
 
 

@@ -66,6 +66,8 @@ def mark_cells(nb: NotebookNode, items: dict[str, Item], tasks: dict[str, Task],
         elif cell.cell_type == "code":  # the sheet a fresh kernel draws knows nothing of the harvest
             cell.outputs = [output for output in cell.outputs if MIME not in output.get("data", {})]
     nb.metadata = NotebookNode({name: nb.metadata[name] for name in (STATE, "kernelspec", "course") if name in nb.metadata})
+    if isinstance(nb.metadata.get("course"), dict):
+        nb.metadata["course"].pop("questions", None)  # nobody looks for them in a graded notebook
     state(nb).update(marked=True, verdict=gravest(happened), verdicts=verdicts,
                      fingerprints={**prints, "program": fingerprints.of_program()})
     said = notes(nb, language)
