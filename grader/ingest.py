@@ -81,7 +81,7 @@ def take_in(course: Path, project: Project, lesson: str, student: str) -> Text |
     if reason is None:
         others = [one for one, data in _sound_notebooks(folder).items() if one != path and is_copy(data, lesson)]
         if reason_of(course, student, lesson) is not None or not others:
-            return reason_of(course, student, lesson)
+            return None
         return _remember(course, student, lesson, sentence(path.name, lesson, others), path)
     _set_aside(course, student, lesson, path)
     if notebook is None:

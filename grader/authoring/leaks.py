@@ -19,16 +19,12 @@ SHORT = 20  # shorter texts stand in innocent places too
 
 def leaks(project: Project, made: dict[Path, str] | None = None) -> list[str]:
     """A sentence for each leak in the notebooks (those on disk, or ``made``) and in the course package."""
-    texts = dict(_learner_texts(project, made))
-    return sorted(
-        {
-            *_solutions(project, texts),
-            *_explanations(project, texts),
-            *_imports(texts),
-            *_item_fields(project),
-            *_task_code(project),
-        }
-    )
+    return sorted({*in_texts(project, dict(_learner_texts(project, made))), *_item_fields(project)})
+
+
+def in_texts(project: Project, texts: dict[Path, str]) -> set[str]:
+    """A sentence for each solution, explanation, hidden function or import of the grader in ``texts``, of notebooks and files."""
+    return {*_solutions(project, texts), *_explanations(project, texts), *_imports(texts), *_task_code(project, texts)}
 
 
 def _learner_texts(project: Project, made: dict[Path, str] | None) -> Iterator[tuple[Path, str]]:
@@ -119,20 +115,22 @@ def _item_fields(project: Project) -> Iterator[str]:
                     yield f"{path}: item {identity!r} holds {field!r}; keys stand in grader/lessons"
 
 
-def _task_code(project: Project) -> Iterator[str]:
+def _task_code(project: Project, texts: dict[Path, str]) -> Iterator[str]:
     hidden = {}
-    for path in project.rooms.glob("*/tasks.py"):
-        hidden |= {code: (f"{path.parent.name}/{path.name}", name) for name, code in _functions(path)}
-    for path in (project.root / "course").rglob("*.py"):
-        for name, code in _functions(path):
+    for path in map(project.task_module, project.checkpoints()):
+        if path.exists():
+            found = _functions(path.read_text(encoding="utf-8"))
+            hidden |= {code: (f"{path.parent.name}/{path.name}", name) for name, code in found}
+    for path, text in texts.items():
+        for name, code in _functions(text) if path.suffix == ".py" else ():
             if code in hidden:
                 task_file, task_function = hidden[code]
                 yield f"{path}: {name} is the hidden function {task_function} of grader/lessons/{task_file}"
 
 
-def _functions(path: Path) -> Iterator[tuple[str, str]]:
+def _functions(text: str) -> Iterator[tuple[str, str]]:
     """Name and body of each function that says more than one short statement."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef):
             body = [
                 part

@@ -15,6 +15,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Parse, run, return the exit status; a problem of the files, the disk or the gradebook is one sentence."""
     from grader.commands import (
         bring,
+        bundle,
         claims,
         course,
         demo,
@@ -29,7 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     parser = argparse.ArgumentParser(prog="python -m grader", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for group in (notebooks, items, claims, course, regrade, report, similar, late, export, bring, demo):
+    for group in (notebooks, items, claims, course, regrade, report, similar, late, export, bring, bundle, demo):
         group.add(commands)
     chosen = parser.parse_args(arguments)
     try:
