@@ -28,6 +28,8 @@ AUTOGRADE = [
     "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
+FEEDBACK = ["nbgrader.preprocessors.GetGrades", "grader.reporting.feedback.Overview",
+            "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor"]
 FILE = '''"""Written by `python -m grader init`: stock nbgrader commands here give the course's own marks."""
 import sys
 from pathlib import Path
@@ -80,6 +82,10 @@ def configure(
     c.Autograde.pre_convert_hook = before_autograde(project_root)
     c.AssignLatePenalties.plugin_class = "grader.late_plugin.LateRules"
     c.LateRules.course_root = str(root)
+    c.GenerateFeedback.exporter_class = "grader.reporting.feedback.FeedbackPage"
+    c.GenerateFeedback.preprocessors = FEEDBACK
+    c.FeedbackPage.template_name = "course_feedback"
+    c.FeedbackPage.extra_template_basedirs = [str(HERE / "grader" / "reporting" / "templates")]
     c.HTMLExporter.sanitize_html = True  # feedback and formgrader show what students wrote
     c.HTMLExporter.filters = {"clean_html": "grader.marking.outputs.clean",
                               "markdown2html": "grader.marking.outputs.markdown"}
