@@ -31,6 +31,7 @@ SAY = {
                    "正确 {right}，部分正确 {partly}，不正确 {wrong}，未作答 {skipped}"),
     "late": both("Handed in late: {points:g} taken off.", "迟交扣分：{points:g}。"),
     "late one": both("Handed in late: 1 point taken off.", "迟交扣分：1。"),
+    "number": both("Question {n}", "第 {n} 题"),
     "question": both("question or task", "题目"), "points": both("points", "得分"), "state": both("how it went", "结果"),
     "ideas": both("Ideas to look at again", "值得再想一想的地方"),
     "ideas note": both("What your answers suggest, and what measures it. You can run these in any lesson.",
@@ -71,7 +72,9 @@ class Overview(CourseStep):
             "rows": [{"id": name, "here": name in cells, "name": names[name], "state": states[name].replace(" ", "-"),
                       "points": _points(grade["points"], grade["top"], language),
                       "words": _words(states[name], grade, name in cells, language)} for name, grade in grades.items()],
-            "names": names, **self._ideas(state, items, resources, language), **self._before(said, language),
+            "names": {name: names[name] if name not in items else _say("number", language, n=place)
+                      for place, name in enumerate(grades, start=1)},
+            **self._ideas(state, items, resources, language), **self._before(said, language),
             **{name: _say(name, language) for name in ("up", "yours", "comment")}}
         return nb, resources
 

@@ -8,7 +8,7 @@ CSS = """
 *{box-sizing:border-box}html{scroll-behavior:smooth;color-scheme:light dark}
 body{margin:0;background:var(--bg);color:var(--fg);font:16px/1.55 system-ui,-apple-system,"Segoe UI","Noto Sans CJK SC","PingFang SC",
 "Microsoft YaHei",sans-serif}
-main{max-width:860px;margin:0 auto;padding:24px 20px 60px;overflow-wrap:anywhere}
+main{max-width:860px;margin:0 auto;padding:24px 20px 60px;overflow-wrap:break-word}
 h1{font-size:1.6em;margin:.2em 0}h2{font-size:1.2em;margin:0 0 .3em}h3{font-size:1em;margin:0 0 .5em;line-height:1.45}
 .soft{color:var(--soft);font-weight:400}.score{font-size:1.05em;margin:.2em 0 1em}.score b{font-size:1.5em;margin-right:.5em}
 .late{color:var(--bad)}a{color:var(--main)}
@@ -35,7 +35,7 @@ margin:.3em 0;max-height:30em;overflow:auto}
 .highlight{background:none}.k,.kn,.kd,.kc,.ow,.nb{color:var(--key)}.s,.s1,.s2,.sa,.sd,.se,.si{color:var(--str)}.mi,.mf,.mh{color:var(--num)}
 .c,.c1,.ch,.cm{color:var(--soft);font-style:italic}.ansi-red-fg,.ansi-red-intense-fg{color:var(--bad)}.ansi-green-fg{color:var(--good)}
 .ansi-blue-fg,.ansi-cyan-fg{color:var(--main)}.ansi-bold{font-weight:700}
-@media (max-width:560px){.num,.state{white-space:normal}th,td{padding-right:8px}main{padding:16px 12px 40px}}
+@media (max-width:560px){.cells{font-size:.88em}th,td{padding-right:8px}main{padding:16px 12px 40px}}
 @media print{:root{--bg:#fff;--fg:#000;--soft:#333;--line:#bbb;--fill:#f4f4f4;--good:#176b2c;--half:#8a5a00;--bad:#a32116;--main:#1657b8}
 body{font-size:11pt}.top{display:none}.graded,.answer,tr{break-inside:avoid}.source,.output_stream{max-height:none;overflow:visible}
 *{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
