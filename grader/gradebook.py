@@ -76,7 +76,8 @@ class Book:
             for name, score in marked.scores.items():
                 key = {"cell_id": self._grades[name], "notebook_id": notebook}
                 row = _upsert(db, Grade.__table__, key, {"auto_score": score}, {"needs_manual_grade": False})
-                by_hand = Grade.__table__.c.manual_score.is_not(None)
+                by_hand = Grade.__table__.c.manual_score
+                by_hand = by_hand.is_(None) if score is None else by_hand.is_not(None)  # to be marked, or to be looked at again
                 db.execute(update(Grade.__table__).where(Grade.__table__.c.id == row).values(needs_manual_grade=by_hand))
             for name, comment in marked.comments.items():
                 key = {"cell_id": self._solutions[name], "notebook_id": notebook}

@@ -173,7 +173,7 @@ def before_autograde(project_root: str) -> Callable[..., None]:
 
     def hook(assignment: str, student: str, notebooks: list[str]) -> None:
         for folder in {Path(notebook).parent for notebook in notebooks}:
-            project, lesson = Project(Path(project_root)), folder.name
+            project, lesson = Project(Path(project_root), own=folder.parents[2] / "checkpoints"), folder.name
             if project.checkpoint_source(lesson).exists():
                 take_in(folder.parents[2], project, lesson, folder.parent.name)
                 expected = str(folder / f"{lesson}.ipynb")

@@ -61,7 +61,7 @@ def configure(
     exchange: the folder assignments are handed out through, by default ``exchange/`` beside the config.
     project_root: the checkout with sources, keys and tasks, by default the one this file is in.
     """
-    from grader.authoring.build import STUB
+    from grader.authoring.build import STUB, TEXT_STUB
     from grader.authoring.clear import preprocessors
     from grader.ingest import before_autograde
 
@@ -73,6 +73,7 @@ def configure(
     c.ExchangeFactory.collect = "grader.exchange.CollectChecked"
     c.CollectChecked.project_root = project_root
     c.ClearSolutions.code_stub = {"python": STUB[language]}
+    c.ClearSolutions.text_stub = TEXT_STUB[language]
     c.GenerateAssignment.preprocessors = preprocessors()
     c.CourseStep.project_root = project_root
     c.CourseStep.course_root = str(root)

@@ -61,8 +61,10 @@ def outcomes(course: Course, lesson: str, failed: dict[str, str] | None = None) 
         entries = {entry["student"]: entry for entry in gradebook.submission_dicts(lesson)}
         known = {student.id for student in gradebook.students}
     scores = {student: entry["score"] for student, entry in entries.items()}
+    marks = cell_marks(course, lesson)
+    waiting = {student: [cell for cell, mark in cells.items() if mark.points is None] for student, cells in marks.items()}
     by_hand = {student: [cell for cell, mark in cells.items() if mark.manual is not None]
-               for student, cells in cell_marks(course, lesson).items() if entries.get(student, {}).get("needs_manual_grade")}
+               for student, cells in marks.items() if entries.get(student, {}).get("needs_manual_grade")}
     found, there = [], set(course.submitted(lesson))
     for student in sorted(known | there):
         notebook, handed_in = graded_notebook(course, student, lesson), student in there
@@ -73,6 +75,8 @@ def outcomes(course: Course, lesson: str, failed: dict[str, str] | None = None) 
                                     "nothing lies under submitted/ any more; these are the marks of what was there")
         elif student in failed or not graded:
             outcome.problems.append(f"NO GRADE: {failed.get(student, 'not marked yet')}")
+        elif waiting.get(student):
+            outcome.problems.append(f"to be marked by hand in formgrader: {', '.join(waiting[student])}")
         elif by_hand.get(student):
             outcome.problems.append(f"marked by hand before, which counts: {', '.join(by_hand[student])}; "
                                     "look at it again in formgrader")

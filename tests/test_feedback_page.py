@@ -66,8 +66,8 @@ def test_the_class_on_one_page_names_nobody(pages, capsys):
     found = picture(course)
     assert [one["lesson"] for one in found["checkpoints"]] == [LESSON] and found["checkpoints"][0]["counted"] == 3
     assert found["ideas"] == [], "one student alone is no plan for the class"
-    found["ideas"] = [{"text": both("The sea is dry.", "海是干的。"), "holds": 2, "n": 3, "cells": ["90-c-single"], "experiments": ["90-wet"],
-                       "practice": ["90-sea"]}]
+    found["ideas"] = [{"text": both("The sea is dry.", "海是干的。"), "holds": 2, "n": 3, "cells": ["90-c-single"],
+                       "experiments": ["90-wet"], "practice": ["90-sea"]}]
     found["cards"] = ["90-sea"]
     assert "海是干的。" in page(found, "zh") and '<code>review("90-sea")</code>' in page(found, "en")
     for language in ("en", "zh"):

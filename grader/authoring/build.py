@@ -19,6 +19,7 @@ from grader.authoring.worth import MARK, points_by_id, worth
 from grader.project import Project, ProjectError
 
 KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
+TEXT_STUB = {"en": "YOUR ANSWER HERE", "zh": "在这里写你的回答"}
 STUB = {
     "en": "# YOUR CODE HERE\nraise NotImplementedError",
     "zh": "# 在这里写你的代码\nraise NotImplementedError",
@@ -38,7 +39,8 @@ def lesson_notebook(project: Project, lesson: str, language: str) -> NotebookNod
 
 def checkpoint_notebook(project: Project, lesson: str, language: str) -> NotebookNode:
     """The learner's checkpoint: exactly what ``nbgrader generate_assignment`` releases."""
-    return _release(assignment_notebook(project, lesson, language), language, graded=True)
+    made = assignment_notebook(project, lesson, language)
+    return _release(made, made.metadata.course.language, graded=True)
 
 
 def assignment_notebook(project: Project, lesson: str, language: str, other_points: Mapping[str, float] | None = None
@@ -48,6 +50,7 @@ def assignment_notebook(project: Project, lesson: str, language: str, other_poin
     other_points: graded cell -> points, where they are others than the checkpoint's data say.
     """
     cells = read(project.checkpoint_source(lesson))
+    language = spoken(cells, language)
     points = {**points_by_id(project, lesson), **(other_points or {})}
     made = _notebook(project, _with_worth(cells, points), lesson, language, "checkpoint", points)
     made.metadata["course"] |= {
@@ -55,6 +58,12 @@ def assignment_notebook(project: Project, lesson: str, language: str, other_poin
         "tasks": {name: task.name for name, task in project_files.tasks(project, lesson).items()},
         "version": __version__}
     return made
+
+
+def spoken(cells: list[Cell], language: str) -> str:
+    """``language``, or the one language that all the prose is in."""
+    there = {cell.language for cell in cells if cell.language}
+    return there.pop() if len(there) == 1 else language
 
 
 def _with_worth(cells: list[Cell], points: Mapping[str, float]) -> list[Cell]:
@@ -87,7 +96,7 @@ def _notebook(project: Project, cells: list[Cell], lesson: str, language: str, k
         if cell.language == "en":
             english = cell.body
         if cell.language in (None, language):
-            stable = english if cell.language else cell.body
+            stable = (english or cell.body) if cell.language else cell.body
             notebook.cells += _built(project, cell, lesson, language, kind, stable, name, points or {})
     _unique_ids(notebook)
     return notebook
@@ -110,6 +119,9 @@ def _built(
     points = _points_of(project, lesson, cell, name, all_points)
     if cell.kind == "question":
         return [new_code_cell(f'question("{cell.id}")', id=cell.id, metadata=_graded(cell.id, points))]
+    if cell.kind == "essay":
+        asked = new_markdown_cell(cell.prose(language), id=_id("asked", cell.id))
+        return [asked, new_markdown_cell(TEXT_STUB[language], id=cell.id, metadata=_essay(cell.id, points))]
     answer = new_code_cell(cell.code(language), id=answer_id(cell.id), metadata=_answer(cell.id))
     return [answer, new_code_cell(f'check("{cell.id}")', id=cell.id, metadata=_graded(cell.id, points))]
 
@@ -145,6 +157,12 @@ def _answer(identity: str) -> dict:
     }
 
 
+def _essay(identity: str, points: float) -> dict:
+    made = _graded(identity, points)
+    made["nbgrader"] |= {"solution": True, "locked": False}
+    return made
+
+
 def _id(prefix: str, text: str) -> str:
     return f"{prefix}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
@@ -163,7 +181,7 @@ def _release(notebook: NotebookNode, language: str, graded: bool) -> NotebookNod
 
     from grader.authoring.clear import ClearTasks
 
-    clear = ClearTasks(code_stub={"python": STUB[language]}, enforce_metadata=graded)
+    clear = ClearTasks(code_stub={"python": STUB[language]}, text_stub=TEXT_STUB[language], enforce_metadata=graded)
     for step in (LockCells(), clear, ComputeChecksums()):
         notebook, _ = step.preprocess(notebook, {})
     return notebook

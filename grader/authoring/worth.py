@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from grader.authoring.source import Cell
+from grader.authoring.source import Cell, read
 from grader.project import Project, checkpoint_items, tasks
 
 MARK = "{{worth}}"
@@ -18,7 +18,9 @@ KINDS = {"question": ("question", "道题", "每题"), "task": ("code task", "�
 def points_by_id(project: Project, lesson: str) -> dict[str, float]:
     """Graded cell -> its points as the questions and tasks of the checkpoint say."""
     found = {name: float(item["points"]) for name, item in checkpoint_items(project, lesson).items() if "points" in item}
-    return found | {name: float(task.points) for name, task in tasks(project, lesson).items()}
+    found |= {name: float(task.points) for name, task in tasks(project, lesson).items()}
+    source = project.checkpoint_source(lesson)
+    return found | {cell.id: cell.points for cell in (read(source) if source.exists() else ()) if cell.kind == "essay"}
 
 
 def worth(cells: list[Cell], points: Mapping[str, float], language: str) -> str:

@@ -23,6 +23,7 @@ def main(arguments: list[str] | None = None) -> int:
         items,
         late,
         notebooks,
+        own,
         regrade,
         report,
         similar,
@@ -30,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     parser = argparse.ArgumentParser(prog="python -m grader", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for group in (notebooks, items, claims, course, regrade, report, similar, late, export, bring, bundle, demo):
+    for group in (notebooks, items, claims, course, regrade, report, similar, late, export, bring, bundle, own, demo):
         group.add(commands)
     chosen = parser.parse_args(arguments)
     try:

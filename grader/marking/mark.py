@@ -49,7 +49,7 @@ def mark_cells(nb: NotebookNode, items: dict[str, Item], tasks: dict[str, Task],
         note(nb, _missing(len(items)))
     for cell in nb.cells:
         cell.metadata = NotebookNode({name: cell.metadata[name] for name in KEPT if name in cell.metadata})
-        if cell.metadata.get("nbgrader", {}).get("grade"):
+        if cell.metadata.get("nbgrader", {}).get("grade") and not cell.metadata.nbgrader.get("solution"):
             identity, top = grade_id(cell), float(cell.metadata.nbgrader.points)
             if identity in items:
                 verdict, blocks = _question(nb, items[identity], language)

@@ -17,6 +17,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from grader.authoring.build import assignment_notebook
+from grader.authoring.lint import lint
 from grader.authoring.publish import text_of
 from grader.course import Course, command, done
 from grader.project import ProjectError
@@ -93,6 +94,8 @@ def _check_name(course: Course, lesson: str) -> None:
     known = course.project.checkpoints()
     if lesson not in known:
         raise ProjectError(f"there is no checkpoint {lesson!r}; there are {', '.join(known)}")
+    if course.project.own_room(lesson) and (problems := lint(course.project, lesson)):
+        raise ProjectError("\n".join([f"{lesson}: mend this first, nothing was written:", *problems]))
     for stray in (course.root / "source" / lesson).glob("*.answers.json"):
         raise ProjectError(f"{stray} would overwrite the students' answers at autograde; remove it")
 
@@ -219,10 +222,10 @@ def _graded(notebook: NotebookNode) -> list[str]:
 
 
 def _graded_now(course: Course, lesson: str) -> list[str]:
+    from grader.authoring.worth import points_by_id
     from grader.marking.answers import keyed_items
-    from grader.project import tasks
 
-    return [*keyed_items(course.project, lesson), *tasks(course.project, lesson)]
+    return [*keyed_items(course.project, lesson), *points_by_id(course.project, lesson)]
 
 
 def _places(course: Course, lesson: str) -> list[Path]:
