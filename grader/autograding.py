@@ -20,7 +20,7 @@ from tqdm import tqdm
 from grader import pool
 from grader.course import Course
 from grader.gradebook import Book
-from grader.ingest import MOST_BYTES, moment_of, reason_of, take_in
+from grader.ingest import MOST_BYTES, moment_of, name_copies, reason_of, take_in
 from grader.late import read_rules
 from grader.marking import whole
 from grader.marking.step import STATE, printable
@@ -163,9 +163,10 @@ def read_submission(course: Course, lesson: str, student: str) -> whole.Submissi
     """One submission; where there is no notebook that can be read, what stands in for it. Raises OSError."""
     folder = course.root / "submitted" / student / lesson
     path = folder / f"{lesson}.ipynb"
-    alone = path.is_file() and len(list(folder.glob("*.ipynb"))) == 1
-    if folder.is_symlink() or path.is_symlink() or not alone or path.stat().st_size > MOST_BYTES:
+    if folder.is_symlink() or path.is_symlink() or not path.is_file() or path.stat().st_size > MOST_BYTES:
         take_in(course.root, course.project, lesson, student)
+    elif len(list(folder.glob("*.ipynb"))) > 1:
+        name_copies(course.root, student, lesson)
     return whole.read(folder, lesson, student, reason_of(course.root, student, lesson))
 
 

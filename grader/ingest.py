@@ -79,15 +79,21 @@ def take_in(course: Path, project: Project, lesson: str, student: str) -> Text |
         return _put_released(course, project, student, lesson, path, LARGE)
     notebook, reason = examine(path.read_bytes())
     if reason is None:
-        others = [one for one, data in _sound_notebooks(folder).items() if one != path and is_copy(data, lesson)]
-        if reason_of(course, student, lesson) is not None or not others:
-            return None
-        return _remember(course, student, lesson, sentence(path.name, lesson, others), path)
+        return name_copies(course, student, lesson)
     _set_aside(course, student, lesson, path)
     if notebook is None:
         return _put_released(course, project, student, lesson, path, reason)
     _replace(path, text_of(notebook).encode())
     return _remember(course, student, lesson, reason, path)
+
+
+def name_copies(course: Path, student: str, lesson: str) -> Text | None:
+    """Remember that there are other copies of a sound notebook beside it; None where there are none, or something is said of it."""
+    path = course / "submitted" / student / lesson / f"{lesson}.ipynb"
+    others = [one for one, data in _sound_notebooks(path.parent).items() if one != path and is_copy(data, lesson)]
+    if not others or reason_of(course, student, lesson) is not None:
+        return None
+    return _remember(course, student, lesson, sentence(path.name, lesson, others), path)
 
 
 def examine(data: bytes) -> tuple[NotebookNode | None, Text | None]:
