@@ -14,12 +14,14 @@ import torch
 
 from course import toy_search
 from course.experiment.base import Budget, experiment
+from course.experiment.new_process import call_in_new_process
 from course.i18n import both
 from course.lessons.l05_cudnn_benchmark import findings as say
 from course.lessons.l05_cudnn_benchmark import findings_cuda as gpu
-from course.lessons.l05_cudnn_benchmark.probes import CHANGES, created, in_new_process
+from course.lessons.l05_cudnn_benchmark.probes import CHANGES, created
 
 LESSON = "05_cudnn_benchmark"
+PROBES = "course.lessons.l05_cudnn_benchmark.probes"
 SIZES = [64, 96, 64, 96]
 SCHEDULES = {"one size": [24] * 36, "three sizes": [24, 28, 32] * 12, "always new": list(range(12, 48))}
 REPEATS, SAMPLES = 3, 31
@@ -59,7 +61,7 @@ def primitive_cache(budget: Budget) -> list[dict]:
     settings = {"as it comes": {}, "cache off": {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "0"}}
     rows = []
     for setting, variables in budget.loop(settings.items(), desc=FRESH):
-        _, log = in_new_process("conv_sizes", SIZES, variables=variables)
+        _, log = call_in_new_process(PROBES, "conv_sizes", SIZES, variables=variables)
         rows += [{"setting": setting, "call": call, "size": size, "event": seen["event"]}
                  for call, (size, seen) in enumerate(zip(SIZES, created(log), strict=False), start=1)]
     return rows
@@ -70,7 +72,7 @@ def primitive_cache(budget: Budget) -> list[dict]:
             finding=say.what_is_new, draw=say.draw_what_is_new)
 def what_is_new(budget: Budget) -> list[dict]:
     """Seven calls that each differ from the first in one thing; hit or miss from the creation log."""
-    _, log = in_new_process("conv_changes", list(CHANGES))
+    _, log = call_in_new_process(PROBES, "conv_changes", list(CHANGES))
     seen = created(log)
     if len(seen) != len(CHANGES):
         return [{"change": change, "event": "not seen"} for change in CHANGES]
@@ -176,7 +178,7 @@ def _stories(budget: Budget, stories: dict[str, list[list[int]]], repeats: int =
     rows = []
     for process in budget.loop(range(repeats), desc=FRESH):
         for story, visits in stories.items():
-            answer, _ = in_new_process("conv_visits", visits, (limits or {}).get(story, 10), timeout_s=180)
+            answer, _ = call_in_new_process(PROBES, "conv_visits", visits, (limits or {}).get(story, 10), timeout_s=180)
             rows += [{"story": story, "process": process, "call": call, "benchmark": visit[0],
                       "batch": visit[1], "size": visit[2], **seen}
                      for call, (visit, seen) in enumerate(zip(visits, answer, strict=True), start=1)]
@@ -240,7 +242,7 @@ def pays_cuda(budget: Budget) -> list[dict]:
     rows = []
     for process in budget.loop(range(REPEATS), desc=FRESH):
         for benchmark, story in enumerate(("off", "on")):
-            steps, _ = in_new_process("model_steps", benchmark, 150, 32, 224, timeout_s=180)
+            steps, _ = call_in_new_process(PROBES, "model_steps", benchmark, 150, 32, 224, timeout_s=180)
             rows.append({"story": story, "process": process, "samples_ms": steps})
     return rows
 
@@ -254,7 +256,7 @@ def kernels_cuda(budget: Budget) -> list[dict]:
              for size in (32, 128) for benchmark, story in enumerate(("off", "on"))]
     rows = []
     for story, benchmark, size, process in budget.loop(cases, desc=FRESH):
-        found, _ = in_new_process("kernel_names", benchmark, 8, size, timeout_s=180)
+        found, _ = call_in_new_process(PROBES, "kernel_names", benchmark, 8, size, timeout_s=180)
         rows += [{"story": story, "process": process, "size": size, "place": place, **one}
                  for place, one in enumerate(found, start=1)]
     return rows

@@ -6,48 +6,15 @@ on the CPU, which tests their form and nothing else.
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
-import sys
-from collections.abc import Mapping
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import torch
 
-from course.experiment.new_process import MARK, ProbeError
-
 MIB = 1024**2
 CHANNELS = 32
 CREATED = re.compile(r"create:cache_(hit|miss).*,convolution,.*?(mb\d+_\S*?ih\d+[^,]*)")
-
-
-def in_new_process(probe: str, *arguments: Any, variables: Mapping[str, str] | None = None,
-                   timeout_s: float = 120.0, module: str = __name__) -> tuple[Any, str]:
-    """What the function ``probe`` of ``module`` (this one) returns in a new process, and all that it printed.
-
-    variables: environment variables for it alone. Raises ProbeError, in a sentence, when no answer comes.
-    """
-    code = (f"import json, sys; from {module} import {probe} as probe; "
-            f"answer = probe(*json.loads(sys.argv[1])); print(); print({MARK!r} + json.dumps(answer), "
-            f"flush=True)")
-    root = str(Path(__file__).resolve().parents[2])
-    paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), **(variables or {})}
-    try:
-        done = subprocess.run([sys.executable, "-c", code, json.dumps(arguments)], env=environment,
-                              capture_output=True, text=True, errors="replace", timeout=timeout_s,
-                              check=False)
-    except subprocess.TimeoutExpired as late:
-        raise ProbeError(f"The new process gave no answer within {timeout_s:g} s.") from late
-    for line in reversed(done.stdout.splitlines()):
-        if line.startswith(MARK):
-            return json.loads(line.removeprefix(MARK)), done.stdout
-    last = (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
-    raise ProbeError(f"The new process stopped with: {last}")
 
 
 def created(log: str) -> list[dict[str, str]]:

@@ -14,9 +14,9 @@ import torch.nn.functional as F
 
 from course import toy_search
 from course.experiment.base import Budget, experiment
+from course.experiment.new_process import call_in_new_process
 from course.flags import using
 from course.i18n import both
-from course.lessons.l05_cudnn_benchmark.probes import in_new_process
 from course.lessons.l06_cudnn_deterministic import findings as say
 from course.lessons.l06_cudnn_deterministic import findings_cuda as gpu
 from course.lessons.l06_cudnn_deterministic import findings_doors as doors
@@ -147,7 +147,7 @@ def who_raises(budget: Budget) -> list[dict]:
             finding=doors.who_seeds, draw=doors.draw_who_seeds, settles=doors.settle_who_seeds)
 def who_seeds(budget: Budget) -> list[dict]:
     """Numbers from Python, numpy and torch, in the main process and in two loader workers, in two processes."""
-    both_runs = [in_new_process("draws", list(SETTINGS), module=PROBES)[0]
+    both_runs = [call_in_new_process(PROBES, "draws", list(SETTINGS))[0]
                  for _ in budget.loop(range(2), desc=FRESH)]
     if len(both_runs) < 2:
         return []
@@ -240,7 +240,7 @@ def truth_table_cuda(budget: Budget) -> list[dict]:
     rows = []
     for process in budget.loop(range(3), desc=FRESH):
         for benchmark, deterministic in PAIRS:
-            seen, _ = in_new_process("conv_setting", benchmark, deterministic, 20, timeout_s=180, module=PROBES)
+            seen, _ = call_in_new_process(PROBES, "conv_setting", benchmark, deterministic, 20, timeout_s=180)
             rows.append({"benchmark": benchmark, "deterministic": deterministic, "process": process,
                          "first_ms": seen["first_ms"], "later_ms": seen["later_ms"],
                          "different_bits": len(set(seen["bits"])), "bits": seen["bits"][-1],

@@ -143,15 +143,15 @@ answer({{"imported": bool(at_import), "value": at_import[0] if at_import else No
 
 def check_script(script: Any) -> Verdict:
     """Run the script in a new process with an empty shell for torch; see what the variable was at its import."""
-    from course.experiment.new_process import ProbeError
-    from course.lessons.l08_mps.probes import FALLBACK, python
+    from course.experiment.new_process import ProbeError, answer_of
+    from course.lessons.l08_mps.probes import FALLBACK
 
     if not isinstance(script, str):
         return incorrect(both("`script` should be the text of a script.", "`script` 应是一段脚本文本。"))
     if "..." in script:
         return not_attempted(STUB)
     try:
-        seen = python(WATCH.format(script=script), variables={FALLBACK: None}, timeout_s=30)
+        seen, _ = answer_of(WATCH.format(script=script), variables={FALLBACK: None}, timeout_s=30)
     except ProbeError as error:
         return incorrect(both(f"The script did not run to its end. {error}", f"脚本没能跑完。{error}"))
     if not seen["imported"]:

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from course.experiment.base import Budget, experiment
+from course.experiment.new_process import rows_of
 from course.i18n import both
 from course.lessons.l08_mps import findings as say
 from course.lessons.l08_mps import findings_mps as mac
@@ -22,7 +23,7 @@ from course.lessons.l08_mps.cases import CASES
 from course.lessons.l08_mps.machines import MACHINES, pretend
 
 LESSON = "08_mps"
-PROBE = "from course.lessons.l08_mps import probes\nanswer(probes.{name}())"
+PROBES = "course.lessons.l08_mps.probes"
 
 
 @experiment(name="08-who-answers", lesson=LESSON, version=1, needs="cpu", seconds=6,
@@ -31,7 +32,7 @@ PROBE = "from course.lessons.l08_mps import probes\nanswer(probes.{name}())"
             finding=say.who_answers, draw=say.draw_who_answers, settles=say.settle_who_answers)
 def who_answers(budget: Budget) -> list[dict]:
     """Every public query and a few calls, each with its answer or the exact error; in a new process."""
-    return probes.python(PROBE.format(name="who_answers"))
+    return rows_of(PROBES, "who_answers")
 
 
 @experiment(name="08-assignments", lesson=LESSON, version=1, needs="cpu", seconds=6,
@@ -40,7 +41,7 @@ def who_answers(budget: Budget) -> list[dict]:
             finding=say.assignments, draw=say.draw_assignments, settles=say.settle_assignments)
 def assignments(budget: Budget) -> list[dict]:
     """Six inventions and one overwritten query, with two controls, in a process that may be broken."""
-    return probes.python(PROBE.format(name="assignments"))
+    return rows_of(PROBES, "assignments")
 
 
 @experiment(name="08-env-when", lesson=LESSON, version=1, needs="cpu", seconds=45,

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from course.experiment import base
-from course.experiment.new_process import ProbeError
+from course.experiment.new_process import ProbeError, call_in_new_process
 from course.lessons.l05_cudnn_benchmark import findings_cuda as search_findings_cuda
 from course.lessons.l05_cudnn_benchmark import probes as search_probes
 from course.lessons.l05_cudnn_benchmark.findings import middle
@@ -95,10 +95,10 @@ def test_break_even_on_cuda_is_named_only_with_a_gain():
 # --- the probes, whose form can be tried without a GPU ----------------------------------------------------
 
 def test_a_probe_answers_from_a_new_process():
-    rows, _ = search_probes.in_new_process("conv_visits", [[0, 2, 16], [1, 2, 16], [1, 2, 20]], 3)
+    rows, _ = call_in_new_process(search_probes.__name__, "conv_visits", [[0, 2, 16], [1, 2, 16], [1, 2, 20]], 3)
     assert len(rows) == 3 and all(row["call_ms"] > 0 for row in rows)
     with pytest.raises(ProbeError, match="stopped with"):
-        search_probes.in_new_process("conv_visits", [[0, "two", 16]])
+        call_in_new_process(search_probes.__name__, "conv_visits", [[0, "two", 16]])
 
 
 def test_model_and_kernel_probes_keep_their_form():
