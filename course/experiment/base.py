@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from course.i18n import Text, pick, t
-from course.lessons import LESSONS, module
+from course.lessons import LESSONS, modules
 from course.records import Record, nearest
 from course.suggest import did_you_mean
 
@@ -92,7 +92,7 @@ class Experiment:
 
 REGISTRY: dict[str, Experiment] = {}
 FAILED_LESSONS: dict[str, str] = {}
-"""Lessons whose experiments could not be imported, and why."""
+"""Lessons whose experiments could not all be imported, and why."""
 
 
 def _settles_nothing(record: Record) -> dict[str, str | None]:
@@ -131,7 +131,7 @@ def load_all() -> dict[str, Experiment]:
     """
     for lesson in LESSONS:
         try:
-            module(lesson.id, "experiments")
+            list(modules(lesson.id, "experiments"))
             FAILED_LESSONS.pop(lesson.id, None)
         except Exception as error:  # noqa: BLE001  (one broken lesson must not take the others along)
             FAILED_LESSONS[lesson.id] = f"{type(error).__name__}: {error}"

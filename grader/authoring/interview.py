@@ -115,9 +115,9 @@ def _mix(draft: dict[str, Any]) -> None:
     options = draft["options"]
     right = [one for one in options if one["_right"]]
     mixed = list(options)
-    dice = random.Random(draft["id"])
+    rng = random.Random(draft["id"])
     while len(right) > 1 and [one for one in mixed if one["_right"]] == right:
-        dice.shuffle(mixed)
+        rng.shuffle(mixed)
     for letter, one in zip(LETTERS, mixed, strict=False):
         one["id"] = letter
     draft["order"] = [one["id"] for one in right]

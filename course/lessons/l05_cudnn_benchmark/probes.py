@@ -12,6 +12,8 @@ from typing import Any
 
 import torch
 
+from course.experiment.device import device, wait
+
 MIB = 1024**2
 CHANNELS = 32
 CREATED = re.compile(r"create:cache_(hit|miss).*,convolution,.*?(mb\d+_\S*?ih\d+[^,]*)")
@@ -58,15 +60,6 @@ def conv_changes(changes: list[str]) -> int:
     return len(changes)
 
 
-def _device() -> str:
-    return "cuda" if torch.cuda.is_available() else "cpu"
-
-
-def _wait() -> None:
-    if torch.cuda.is_available():
-        torch.cuda.synchronize()
-
-
 def _memory() -> dict[str, float]:
     """Peaks since the last call of this function, in MiB; zeros without a GPU."""
     if not torch.cuda.is_available():
@@ -85,7 +78,7 @@ def _wake_up(device: str) -> None:
     layer = torch.nn.Conv2d(4, 8, 3, padding=1).to(device)
     for _ in range(3):
         layer(torch.randn(2, 4, 16, 16, device=device))
-    _wait()
+    wait()
 
 
 def conv_visits(visits: list[list[int]], limit: int = 10) -> list[dict[str, float]]:
@@ -93,23 +86,23 @@ def conv_visits(visits: list[list[int]], limit: int = 10) -> list[dict[str, floa
 
     limit: cudnn.benchmark_limit. Rows in order: call_ms, peak and present memory in MiB.
     """
-    device = _device()
+    where = device()
     torch.manual_seed(0)
     rows = []
     with torch.no_grad():
         torch.backends.cudnn.benchmark = False
-        _wake_up(device)
-        if device == "cuda":
+        _wake_up(where)
+        if where == "cuda":
             torch.backends.cudnn.benchmark_limit = limit
-        layer = torch.nn.Conv2d(CHANNELS, CHANNELS, 3, padding=1, bias=False).to(device)
-        images = {(n, s): torch.randn(n, CHANNELS, s, s, device=device) for _, n, s in visits}
-        _wait()
+        layer = torch.nn.Conv2d(CHANNELS, CHANNELS, 3, padding=1, bias=False).to(where)
+        images = {(n, s): torch.randn(n, CHANNELS, s, s, device=where) for _, n, s in visits}
+        wait()
         _memory()
         for benchmark, batch, size in visits:
             torch.backends.cudnn.benchmark = bool(benchmark)
             start = perf_counter()
             layer(images[batch, size])
-            _wait()
+            wait()
             rows.append({"call_ms": (perf_counter() - start) * 1e3, **_memory()})
     return rows
 
@@ -118,20 +111,20 @@ def model_steps(benchmark: int, steps: int, batch: int, size: int) -> list[float
     """Milliseconds of each fenced forward pass of a ResNet18 (random weights, no gradients)."""
     from course.models import resnet18
 
-    device = _device()
+    where = device()
     torch.manual_seed(0)
     times = []
     with torch.no_grad():
         torch.backends.cudnn.benchmark = False
-        _wake_up(device)
+        _wake_up(where)
         torch.backends.cudnn.benchmark = bool(benchmark)
-        model = resnet18().to(device).eval()
-        x = torch.randn(batch, 3, size, size, device=device)
-        _wait()
+        model = resnet18().to(where).eval()
+        x = torch.randn(batch, 3, size, size, device=where)
+        wait()
         for _ in range(steps):
             start = perf_counter()
             model(x)
-            _wait()
+            wait()
             times.append((perf_counter() - start) * 1e3)
     return times
 
@@ -140,23 +133,23 @@ def kernel_names(benchmark: int, batch: int, size: int) -> list[dict[str, Any]]:
     """Kernels (on a CPU: operations) of one convolution after three warm-up calls, with their time in µs."""
     from torch.profiler import ProfilerActivity, profile
 
-    device = _device()
+    where = device()
     torch.manual_seed(0)
-    on_gpu = device == "cuda"
+    on_gpu = where == "cuda"
     with torch.no_grad():
         torch.backends.cudnn.benchmark = False
-        _wake_up(device)
+        _wake_up(where)
         torch.backends.cudnn.benchmark = bool(benchmark)
-        layer = torch.nn.Conv2d(CHANNELS, CHANNELS, 3, padding=1, bias=False).to(device)
-        x = torch.randn(batch, CHANNELS, size, size, device=device)
+        layer = torch.nn.Conv2d(CHANNELS, CHANNELS, 3, padding=1, bias=False).to(where)
+        x = torch.randn(batch, CHANNELS, size, size, device=where)
         for _ in range(3):
             layer(x)
-        _wait()
+        wait()
         activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if on_gpu else [])]
         with profile(activities=activities) as recording:
             for _ in range(5):
                 layer(x)
-            _wait()
+            wait()
     return _kernels(recording.events(), on_gpu)
 
 

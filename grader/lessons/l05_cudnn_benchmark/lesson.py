@@ -207,7 +207,7 @@ check("05-break-even")
 # %%
 predict("05-bet-price")
 # %%
-from course.lessons.l05_cudnn_benchmark.findings import bill
+from course.lessons.l05_cudnn_benchmark.experiments import bill
 
 your_bill = bill(observe("05-toy-cost"))
 print(your_bill)

@@ -13,7 +13,7 @@ import torch
 
 from course.exercise import MISSING, all_exercises, judge
 from course.experiment.base import load_all
-from course.lessons.l02_timing.checks import cut
+from course.lessons.l02_timing.exercises import cut
 from course.lessons.l02_timing.toy_device import ToyDevice
 from course.lessons.l02_timing.virtual_device import VirtualDevice
 from course.records import Record
