@@ -22,7 +22,7 @@ from grader.sandbox.warm import Warm
 from tests.grading_class import copy_of, hand_in_class, marked, rows
 from tests.grading_fixtures import LESSON
 
-KILLS = int(os.environ.get("COURSE_KILLS", "5"))
+KILLS = int(os.environ.get("COURSE_KILLS", "20"))  # of the long test
 VICTIMS = ("driver", "kernel", "marking", "warm", "any")
 
 
@@ -51,14 +51,15 @@ def victim_of(kind: str, run: subprocess.Popen, below: list[psutil.Process], rng
 
 
 @pytest.mark.slow
-def test_after_any_kill_the_next_run_brings_the_gradebook_of_an_undisturbed_one(handed_in, tmp_path):
+@pytest.mark.parametrize("kills", [2, pytest.param(KILLS, marks=pytest.mark.long)])
+def test_after_any_kill_the_next_run_brings_the_gradebook_of_an_undisturbed_one(handed_in, tmp_path, kills):
     quiet, rough = copy_of(handed_in, tmp_path / "quiet"), copy_of(handed_in, tmp_path / "rough")
     undisturbed = start(quiet)
     said, _ = undisturbed.communicate(timeout=300)
     assert undisturbed.returncode == 0, said
     assert marked(quiet) == 18 and "without a grade: nobody" in said
     rng, killed = random.Random(2026), []
-    for number in range(KILLS):
+    for number in range(kills):
         if marked(rough) > 12:
             assert not set(rows(rough)) - set(rows(quiet)), killed
             shutil.rmtree(rough)

@@ -223,6 +223,7 @@ def test_binary_rubbish_is_set_aside_and_every_answer_is_found(log):
     assert all(line in aside for line in damaged) and "set aside" in fresh.take_notices()[0]
 
 
+@pytest.mark.long
 def test_a_log_of_a_hundred_megabytes_opens_and_takes_the_next_answer(log):
     entry = Entry("x" * 36, "2026-03-01T09:00:00.000000Z", "answer", "05-one", ("a",), None, 2, "correct", 1.0, "05_x")
     line, number = to_line(entry), 0
