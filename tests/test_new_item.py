@@ -59,7 +59,7 @@ def test_a_template_is_a_draft_that_only_waits_for_its_id(project, tmp_path, kin
     assert Bank(project.learner_rooms)[identity].kind == kind
     if more:
         raw = project.checkpoint_items(LESSON).read_text("utf-8").split(identity)[1]
-        assert not re.search(r"correct|value|why|misconception|verify|source", raw)
+        assert not re.search(r"\b(correct|value|why|misconception|verify|source|order):", raw)
         assert with_key(Bank(project.learner_rooms)[identity], keys(project, LESSON)[identity]).keyed
         assert project.keys(LESSON).read_bytes().startswith(Project().keys(LESSON).read_bytes())
 
