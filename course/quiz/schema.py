@@ -182,7 +182,7 @@ def _object_violations(
 
 def _unknown(name: Any, schema: dict[str, Any]) -> str:
     if name in _KEY_FIELDS and schema.get("x-keyless"):
-        return "does not belong here: a checkpoint question carries no key, it stands in grader/keys"
+        return "does not belong here: a checkpoint question carries no key, it stands in keys.yaml of grader/lessons"
     return f"is not a known field: delete it or use one of {', '.join(schema['properties'])}"
 
 

@@ -50,7 +50,7 @@ def points_of(project: Project, lesson: str, cell: Cell, name: str) -> float:
         if item is None or "points" not in item:
             raise ProjectError(
                 f"{name}:{cell.line}: no item {cell.id!r} with points "
-                f"in course/items/checkpoints/{lesson}.yaml"
+                f"in course/lessons/l{lesson}/checkpoint.yaml"
             )
         return item["points"]
     task = project_files.tasks(project, lesson).get(cell.id)
