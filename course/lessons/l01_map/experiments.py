@@ -435,7 +435,7 @@ def settle_frozen(record: Record) -> dict[str, str | None]:
 )
 def frozen(budget: Budget) -> list[dict]:
     """Freeze the switches in a new process, then try ten ways to move one."""
-    return rows_of(PROBES, "frozen_doors")
+    return rows_of(PROBES, "frozen_entry_points")
 
 
 # --- 01-not-a-switch ----------------------------------------------------------------------------------------
