@@ -16,15 +16,15 @@ lab:             ## open the course in JupyterLab (LESSONS=zh for Chinese, PORT=
 test:            ## all tests: lessons executed, browser driven, class graded
 	@$(ENV) ensure dev
 	@$(RUN) -m ruff check .
-	@$(RUN) -m pytest -n 2 -m "not long"
+	@$(RUN) -m pytest -n 2 --dist worksteal -m "not long"
 
 test-long:       ## what takes too long for every day: repeated kills, huge logs, classes of hundreds, mutants of all solutions
 	@$(ENV) ensure dev
-	@$(RUN) -m pytest -n 2 -m long
+	@$(RUN) -m pytest -n 2 --dist worksteal -m long
 
 test-fast:       ## the tests that need neither a browser, nor nbgrader, nor whole lessons
 	@$(ENV) ensure dev
-	@$(RUN) -m pytest -n 2 -m "not browser and not slow and not long"
+	@$(RUN) -m pytest -n 2 --dist worksteal -m "not browser and not slow and not long"
 
 notebooks:       ## build notebooks/en and notebooks/zh from grader/lessons, and docs/claims.md
 	@$(ENV) ensure dev
