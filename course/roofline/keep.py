@@ -11,8 +11,8 @@ import math
 from pathlib import Path
 from typing import Any
 
+from course.files import replace_file
 from course.i18n import t
-from course.quiz.files import replace_file
 from course.quiz.log import default_path
 from course.roofline.roof import Peaks
 
