@@ -70,10 +70,15 @@ class _Frame:
         self.strip = any(not layer.flops for layer in shown)
         wide = (self.right / self.first) ** (STRIP / (1 - STRIP)) if self.strip else 1.0
         self.left, self.zero = self.first / wide, self.first / math.sqrt(wide)
+        silent = [layer.name for layer in shown if not layer.flops]
+        last = max(len(silent) - 1, 1)
+        self.across = {name: self.left * wide ** (0.2 + 0.6 * at / last) for at, name in enumerate(silent)}
 
     def spot(self, layer: Layer) -> tuple[float, float]:
-        """FLOPs a byte and FLOP/s; in the strip as if it did `zero` FLOPs a byte."""
-        return (layer.intensity, layer.flops_per_s) if layer.flops else (self.zero, self.zero * layer.bytes_per_s)
+        """FLOPs a byte and FLOP/s; in the strip, side by side, as if it did as many FLOPs a byte as its place says."""
+        if layer.flops:
+            return layer.intensity, layer.flops_per_s
+        return self.across[layer.name], self.across[layer.name] * layer.bytes_per_s
 
     def draw(self, ax: Any) -> None:
         from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
@@ -90,11 +95,12 @@ class _Frame:
         ticks = _ticks(self.first, self.right)
         if self.strip:
             ax.axvline(self.first, color=faint(), linewidth=1, linestyle="--")
+            ax.annotate(t("moves\nonly", "只搬\n数据"), (self.zero, 1), (0, -4), xycoords=("data", "axes fraction"),
+                        textcoords="offset points", ha="center", va="top", fontsize=8, color=guide())
             ticks = [self.zero, *ticks]
         ax.xaxis.set_major_locator(FixedLocator(ticks))
         ax.xaxis.set_minor_locator(NullLocator())
-        zero = t("0:\nmoves\nonly", "0：\n只搬\n数据")
-        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: zero if value == self.zero else f"{value:g}"))
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: "0" if value == self.zero else f"{value:g}"))
         ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: scaled(value, "FLOP/s")))
 
 

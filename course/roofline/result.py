@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from course.i18n import t
+from course.roofline import render
 from course.roofline.layer import TINY, Alike, Layer, alike, by_bound
 from course.roofline.roof import Peaks
 from course.roofline.words import RooflineError, between, bound_word, percent
@@ -88,7 +89,7 @@ class Roofline:
         low, high = (end / max(sum(layer.time_ms for layer in self.layers), TINY) for end in group.interval_ms)
         who = group.first.label + (t(f" and {more} like it", f" 及其余 {more} 个同样的层") if more else "")
         takes = t(f"{who} take{'s' * (not more)} {between(low, high)} of the layers' time",
-                  f"{who} 占各层耗时的 {between(low, high)}")
+                  f"{who}{'' if more else ' '}占各层耗时的 {between(low, high)}")
         return self._reach(takes, group)
 
     def _reach(self, who: str, group: Alike) -> str:
@@ -117,14 +118,46 @@ class Roofline:
 
     def remarks(self) -> tuple[str, ...]:
         """What to know when reading the shares: where the numbers come from, what is out of the ordinary."""
-        from course.roofline.render import remarks
-
-        return remarks(self)
+        cold = self.cache == "cold"
+        state = t("its data out of the cache", "数据都不在缓存里") if cold else t(
+            "its data in the cache where they fit", "放得下的数据都在缓存里")
+        lines = [self.peaks.sentence(), *self.peaks.notes, t(
+            "Bytes are the least there can be: inputs, weights and outputs of each layer, once. Each layer is timed alone, "
+            f"{state}, in {self.rounds} rounds of all layers; intervals (95 %) hold within this run.",
+            f"字节数是最少需要的量：每层的输入、权重和输出各算一次。每层单独计时，{state}，所有层轮流测了 {self.rounds} 轮；"
+            "区间（95%）只对这一次运行有效。",
+        )]
+        if self.layers:
+            part = sum(layer.time_ms for layer in self.layers) / max(self.whole.time_ms, TINY)
+            why = t(", where layers find data of the one before in the cache", "，因为在模型里后一层能在缓存里找到前一层的数据"
+                    ) if cold and part > 1 else ""
+            far = "" if 0.5 <= part <= 2.5 else t(
+                " So far from 100 % the machine was probably busy or threads shared a core: run it again.",
+                "与 100% 相差这么远，多半是因为测量期间机器正忙，或者线程挤在同一个核上：请再运行一次。")
+            lines.append(t(f"The layers one by one take {part:.0%} of the time of the whole model{why}.{far}",
+                           f"各层分别计时之和是整个模型耗时的 {part:.0%}{why}。{far}"))
+        slow = [layer for layer in self.points if layer.fault_share > LARGE_SHARE]
+        if slow:
+            names = ", ".join(layer.label for layer in slow[:3]) + ("" if len(slow) < 4 else t(" and others", " 等"))
+            pages = sum(layer.faults for layer in slow)
+            lines.append(t(
+                f"Page faults, not work, fill over {LARGE_SHARE:.0%} of the time of {names}: the system hands out the memory "
+                f"of their results anew in each forward ({pages:,.0f} pages).",
+                f"{names} 的耗时有 {LARGE_SHARE:.0%} 以上花在缺页上，而不是运算：系统每次 forward 都要重新分配它们的结果所用的内存"
+                f"（{pages:,.0f} 页）。"))
+        if any((layer.share_interval or (0, 0))[0] > 1 for layer in (self.whole, *self.layers)):
+            usual = "" if cold else t(' (usual with cache="hot")', '（cache="hot" 时很常见）')
+            lines.append(t(
+                f"Over 100 %: part of the data came from a cache, which is faster than memory{usual}; or the layer's "
+                "algorithm does less work than counted; or the machine was busy when the peaks were measured (then call "
+                "peaks(refresh=True)).",
+                f"超过 100%：一部分数据来自缓存，而缓存比内存快{usual}；或者该层的算法实际运算比计数少；"
+                "或者测峰值时机器正忙（请调用 peaks(refresh=True)）。",
+            ))
+        return (*lines, *self.notes)
 
     def __str__(self) -> str:
-        from course.roofline.render import text
-
-        return text(self)
+        return render.text(self.sentence(), self.whole, self.layers, self.remarks())
 
     def __repr__(self) -> str:
         return self.sentence()
@@ -133,6 +166,4 @@ class Roofline:
         printer.text(str(self))
 
     def _repr_html_(self) -> str:
-        from course.roofline.render import page
-
-        return page(self)
+        return render.page(self.sentence(), self.whole, self.layers, self.remarks())
