@@ -134,7 +134,7 @@ def test_buffers_are_far_larger_than_the_cache_or_refused():
 
 def test_text_and_html_in_both_languages():
     found = roofline(notes=("a <note>",))
-    assert found.sentence() == ("conv (Conv2d) takes 84% to 90% of the layers' time and reaches 49% to 52% of its compute "
+    assert found.sentence() == ("conv (Conv2d) takes 87% of the layers' time and reaches 49% to 52% of its compute "
                                 "roof.") == repr(found)
     text, html = str(found), found._repr_html_()
     assert "whole model: Net" in text and "memory only" in text and "2026-05-01" in text
@@ -144,11 +144,14 @@ def test_text_and_html_in_both_languages():
 
 
 def test_a_layer_is_named_only_where_the_intervals_leave_no_doubt():
-    clear, close = layer(10**9, 2 * 10**7, 20.0, "a"), layer(10**9, 3 * 10**7, 19.0, "b")
+    clear, close = layer(10**9, 2 * 10**7, 20.0, "a"), layer(10**9, 3 * 10**7, 19.5, "b")
     assert of(clear, layer(10**9, 3 * 10**7, 15.0, "b")).named.first is clear
     for doubt in (close, layer(10**9, 3 * 10**7, 15.0, "b", spread=(0.5, 0.6, 1, 1, 1, 1, 1.5, 1.6)),
                   layer(10**9, 3 * 10**7, 15.0, "b", spread=STEADY[:3])):  # near, noisy, few
         assert of(clear, doubt).named is None
+    waves = (1.0, 3.0, 1.0, 9.0, 1.0, 2.0, 5.0, 1.0)  # a busy machine slows both in the same rounds
+    assert of(*(replace(one, samples_ms=tuple(one.time_ms * wave for wave in waves))
+                for one in (clear, layer(10**9, 3 * 10**7, 15.0, "b")))).named.first.name == "a"
     act = layer(0, 10**7, 1.0, "act", "ReLU")
     assert of(clear, close, act).sentence() == ("No layer stands out. Of the layers' time 98% is limited by compute, "
                                                 "2.5% is limited by memory.")
@@ -162,7 +165,7 @@ def test_layers_alike_are_taken_together_round_by_round():
     both = found.named
     assert [one.name for one in both.layers] == ["a", "b"] and both.time_ms == 20
     assert both.interval_ms == (20, 20)  # what one loses in a round the other gains
-    assert found.sentence().startswith("a (Conv2d) and 1 like it take 59% of the layers' time and reach 100%")
+    assert found.sentence().startswith("a (Conv2d) and 1 like it take 58% to 60% of the layers' time and reach 100%")
     assert of(conv("a", shape=""), conv("b", shape="")).groups[0].layers[1:] == ()  # of unknown shape: alike with none
 
 
@@ -214,7 +217,7 @@ def test_picture(code, dark):
         words = " ".join(item.get_text() for item in ax.figure.findobj(mpl.text.Text))
     assert ax.get_xscale() == ax.get_yscale() == "log"
     chinese = code == "zh" and cjk_font() is not None
-    assert ("占各层耗时的 84%" if chinese else "takes 84% to 90% of the layers'") in words.replace("\n", " ")
+    assert ("占各层耗时的 87%" if chinese else "takes 87% of the layers'") in words.replace("\n", " ")
     assert ("受限于访存：占耗时 13%" if chinese else "limited by memory: 13% of the time") in words
     assert "100 GFLOP/s (float32), 20.0 GB/s" in words and "conv" in words
     sizes = sorted(size for points in ax.collections for size in points.get_sizes())

@@ -135,12 +135,20 @@ class Alike:
         return sum(layer.time_ms for layer in self.layers)
 
     @cached_property
+    def rounds_ms(self) -> tuple[float, ...]:
+        """That of each round."""
+        return tuple(sum(times) for times in zip(*(layer.samples_ms for layer in self.layers), strict=False))
+
+    @property
     def interval_ms(self) -> tuple[float, float]:
-        """95 % interval of that, from the sums of each round."""
-        rounds = [sum(times) for times in zip(*(layer.samples_ms for layer in self.layers), strict=False)]
-        if not rounds:
-            return self.time_ms, self.time_ms
-        found = stats.median_interval(rounds)
+        """95 % interval of its median."""
+        found = stats.median_interval(self.rounds_ms or [self.time_ms])
+        return found.low, found.high
+
+    def over(self, other: Alike) -> tuple[float, float]:
+        """95 % interval of its time / the other's, round by round: what slows a whole round down is not in it."""
+        ratios = [one / max(two, TINY) for one, two in zip(self.rounds_ms, other.rounds_ms, strict=False)]
+        found = stats.median_interval(ratios or [self.time_ms / max(other.time_ms, TINY)])
         return found.low, found.high
 
     @property

@@ -14,8 +14,8 @@ from course.roofline.words import RooflineError, between, bound_word, percent
 from course.suggest import did_you_mean
 from course.timing.faults import LARGE_SHARE
 
-CLEAR = 1.1
-"""A layer is named only where it takes this many times as long as the next one."""
+CLEAR = 1.05
+"""A layer is named only where even the low end of its time / that of the next one, round by round, is above this."""
 SURE = 6
 """Least number of samples behind a median that is named (fewer have no interval of 95 %)."""
 
@@ -71,9 +71,8 @@ class Roofline:
         first, second = [*self.groups, None][:2]
         if second is None:
             return first
-        sure = all(len(layer.samples_ms) >= SURE for group in (first, second) for layer in group.layers)
-        clear = first.interval_ms[0] > second.interval_ms[1] and first.time_ms > CLEAR * second.time_ms
-        return first if sure and clear else None
+        sure = min(len(first.rounds_ms), len(second.rounds_ms)) >= SURE
+        return first if sure and first.over(second)[0] > CLEAR else None
 
     def sentence(self) -> str:
         """Where the time goes: to one layer (and those like it) if that is beyond doubt, else to which limit."""
@@ -86,7 +85,7 @@ class Roofline:
                 + ", ".join(f"{part} is limited by {word}" for word, part in parts) + ".",
                 "没有哪一层特别突出。各层耗时中，" + "，".join(f"{part} 受限于{word}" for word, part in parts) + "。")
         group, more = self.named, len(self.named.layers) - 1
-        low, high = (end / max(sum(layer.time_ms for layer in self.layers), TINY) for end in group.interval_ms)
+        low, high = group.over(Alike(self.layers))
         who = group.first.label + (t(f" and {more} like it", f" 及其余 {more} 个同样的层") if more else "")
         takes = t(f"{who} take{'s' * (not more)} {between(low, high)} of the layers' time",
                   f"{who}{'' if more else ' '}占各层耗时的 {between(low, high)}")
