@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,8 +16,8 @@ from course.i18n import t
 from course.roofline import asked
 from course.roofline.copies import copied, copied_model, generators_kept
 from course.roofline.layer import TINY, Layer
-from course.roofline.peaks import peaks
-from course.roofline.replay import Call, Capture, Unit, floor, shape, sweep, timed_round
+from course.roofline.peaks import QUIET, peaks
+from course.roofline.replay import Call, Capture, Unit, floor, shape, sweep, timed_round, watch_for
 from course.roofline.result import Roofline
 from course.roofline.roof import Peaks
 from course.roofline.traffic import size, tensors
@@ -45,6 +46,8 @@ def place(model: nn.Module, *inputs: Any, peaks: Peaks | None = None, max_time: 
     forward runs without gradients, in the mode the model is in, and on a copy of model and inputs: nothing of
     yours changes, also after an exception, and random generators are put back. (What a forward does outside of its
     model, such as writing a file or a global variable, it does here too, once for each run.)
+
+    On a CPU with one thread the time is that of the thread, without what other programs took; else it is wall time.
 
     peaks: default, the ones of the model's device and type, measured once and kept. A layer that is seen to beat
     them raises them, with a note. max_time: seconds for timing; every layer is timed at least once. cache: cold
@@ -107,8 +110,9 @@ class _Run:
         self.alone = [unit.name for unit in self.units] == [""]
         self.calls: list[Call] = []
         self.tiny = floor(device)
-        self.whole = Call(Unit("", self.model), self.model, self.arguments, written=True)
+        self.whole = Call(Unit("", self.model), self.model, self.arguments, written=True, watch=watch_for(device))
         self.rounds, self.complete, self.notes = 0, True, list[str]()
+        self.got = 1.0  # share of the processor that this thread got while it timed
 
     def go(self) -> None:
         """Catch the calls, time them in rounds; where memory holds only some at a time, part by part."""
@@ -117,12 +121,14 @@ class _Run:
             with (generators_kept(self.device), torch.no_grad(), interrupts_propagate(),
                   guard.hidden_prints() as printed):
                 capture = Capture(self.units, self._forward, self.device)
+                before = time.thread_time(), time.perf_counter()
                 while calls := capture.next():
                     self.calls += calls
                     part = len(calls) / (len(calls) + capture.total - capture.given)
                     self._rounds(calls, part * (self.max_time - self._spent()))
                     for call in calls:
                         call.forget()
+                self.got = (time.thread_time() - before[0]) / (time.perf_counter() - before[1])
                 self.notes += guard.print_note(printed)
         except KeyboardInterrupt:
             if not (any(call.samples_s for call in self.calls) and guard.swallow_interrupt(True)):
@@ -206,6 +212,11 @@ class _Run:
             notes.append(t(f"{self.rounds} round{'s' * (self.rounds != 1)} of all layers fitted into {self.max_time:g} s, too "
                            f"few for intervals of 95 %: give it more max_time.",
                            f"{self.max_time:g} 秒内只测了 {self.rounds} 轮，不足以给出 95% 的区间：请调大 max_time。"))
+        if self.device == "cpu" and self.got < QUIET and torch.get_num_threads() > 1:
+            notes.append(t(f"The machine was busy with other work: this process got only {self.got:.0%} of the time on its "
+                           "processor, so times are too long and shares too low. Run it again when it is quieter.",
+                           f"机器正忙于其他工作：本进程只拿到了 {self.got:.0%} 的处理器时间，因此耗时偏长，份额偏低。"
+                           "请在机器空闲时再运行一次。"))
         outside = whole.flops - sum(layer.flops for layer in layers)
         if self.complete and whole.flops and outside > 0.001 * whole.flops:
             notes.append(t(

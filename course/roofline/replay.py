@@ -49,7 +49,8 @@ class Unit:
 class Call:
     """Something to time: `run()` on arguments that `renew()` puts back where a run writes to them.
 
-    samples_s: seconds, one a round. issue_s: seconds of the Python thread alone. faults: minor page faults.
+    watch: reads the time of the calling thread. samples_s: seconds, one a round. issue_s: seconds of that thread
+    alone. faults: minor page faults.
     """
 
     unit: Unit
@@ -57,6 +58,7 @@ class Call:
     arguments: tuple[Any, Any]
     written: bool = False
     around: Callable[[], Any] = nullcontext
+    watch: Callable[[], float] = time.perf_counter
     samples_s: list[float] = field(default_factory=list)
     issue_s: list[float] = field(default_factory=list)
     faults: list[int] = field(default_factory=list)
@@ -75,9 +77,9 @@ class Call:
     def run(self) -> None:
         args, kwargs = self.now
         with self.around():
-            began = time.perf_counter()
+            began = self.watch()
             self.forward(*args, **kwargs)
-            self.last_s = time.perf_counter() - began
+            self.last_s = self.watch() - began
 
     def time(self, clock: Clock) -> None:
         """One sample."""
@@ -88,6 +90,11 @@ class Call:
         self.samples_s.append(self.last_s if on_cpu else max(seconds, self.last_s))
         self.issue_s.append(self.last_s)
         self.faults.append(after - before if on_cpu and before is not None and after is not None else 0)
+
+
+def watch_for(device: str) -> Callable[[], float]:
+    """The wall clock; on a CPU with one thread the time of that thread, which other programs do not lengthen."""
+    return time.thread_time if device == "cpu" and torch.get_num_threads() == 1 else time.perf_counter
 
 
 class Capture:
@@ -140,7 +147,7 @@ class Capture:
             if survey:
                 unit.see(inputs, output, written)
             if own is not None:
-                self.found.append(Call(unit, module.forward, own, written, _autocast(self.device)))
+                self.found.append(Call(unit, module.forward, own, written, _autocast(self.device), watch_for(self.device)))
 
         return before, after
 
@@ -161,7 +168,7 @@ def _autocast(device: str) -> Callable[[], Any]:
 
 def floor(device: str, times: int = 3) -> list[Call]:
     """Calls that do next to nothing: an operator on one number."""
-    return [Call(Unit("", nn.Identity()), nn.ReLU().forward, ((torch.zeros(1, device=device),), {}))
+    return [Call(Unit("", nn.Identity()), nn.ReLU().forward, ((torch.zeros(1, device=device),), {}), watch=watch_for(device))
             for _ in range(times)]
 
 
