@@ -149,7 +149,7 @@ class _Run:
         self.whole.unit.moved = sum(map(size, tensors((inputs, outputs))))
 
     def _rounds(self, calls: Sequence[Call], budget_s: float) -> None:
-        """Rounds of these calls until the next would go over the budget; one at least."""
+        """Rounds of these calls until the next would go over the budget, or over twice that where they are not enough."""
         order, until, rounds = random.Random(), self._spent() + budget_s, 0
         while True:
             started = self._spent()
@@ -158,7 +158,7 @@ class _Run:
                 timed_round([self.whole], self.clock, self.empty, order)
             rounds += 1
             self.bar.update(max(0.0, min(self._spent(), self.max_time) - self.bar.n))
-            if 2 * self._spent() - started > until:
+            if 2 * self._spent() - started > until + budget_s * (rounds < ENOUGH):
                 self.rounds = min(self.rounds or rounds, rounds)
                 return
 
