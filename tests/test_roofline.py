@@ -15,6 +15,7 @@ from course.roofline import Layer, Peaks, Roofline, RooflineError, peaks, place,
 from course.roofline import keep as kept_peaks
 from course.roofline.memory import buffer_bytes, cache_bytes, free_bytes
 from course.roofline.roof import from_rates
+from course.roofline.stopwatch import watch_for
 from course.roofline.traffic import moved, tensors
 from course.roofline.words import scaled
 from course.timing.clock import WallClock
@@ -512,9 +513,9 @@ def test_a_layer_under_autocast_is_repeated_under_it(small_sweep):
 def test_one_cpu_thread_is_timed_without_what_other_programs_take(one_thread):
     import time
 
-    idle = replay.Call(replay.Unit("", nn.Identity()), lambda: time.sleep(0.05), ((), {}), watch=replay.watch_for("cpu"))
+    idle = replay.Call(replay.Unit("", nn.Identity()), lambda: time.sleep(0.05), ((), {}), watch=watch_for("cpu"))
     idle.time(WallClock("cpu"))
-    assert idle.samples_s[0] < 0.05 and replay.watch_for("cuda") is time.perf_counter
+    assert idle.samples_s[0] < 0.05 and watch_for("cuda") is time.perf_counter
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from course import machine
 from course.i18n import t
 from course.roofline import keep, probes
 from course.roofline.roof import Peaks, from_rates
+from course.roofline.stopwatch import watch_for
 from course.roofline.words import RooflineError, enough_memory
 from course.timing import clock_for, guard
 from course.timing.clock import Clock, end_progress, progress
@@ -114,9 +115,11 @@ def _measured(clock: Clock, dtype: torch.dtype, max_time: float) -> tuple[Best, 
 
 def _try(clock: Clock, probe: probes.Probe, best: dict[str, Best]) -> None:
     """One block of a probe; kept where it is the best of its own."""
-    before = time.process_time()
-    seconds = max(clock.block(probe.call, probe.calls), 1e-9)
-    got = _share(clock, time.process_time() - before, seconds)
+    watch, before = watch_for(clock.device), time.process_time()
+    began = watch()
+    wall = max(clock.block(probe.call, probe.calls), 1e-9)
+    seconds = max(min(wall, watch() - began), 1e-9)
+    got = _share(clock, time.process_time() - before, wall)
     found = Best(probe.amount * probe.calls / seconds, probe.name, got)
     best[probe.name] = max(best.get(probe.name, found), found)
 

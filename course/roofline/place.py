@@ -17,9 +17,10 @@ from course.roofline import asked
 from course.roofline.copies import copied, copied_model, generators_kept
 from course.roofline.layer import TINY, Layer
 from course.roofline.peaks import QUIET, peaks
-from course.roofline.replay import Call, Capture, Unit, floor, shape, sweep, timed_round, watch_for
+from course.roofline.replay import Call, Capture, Unit, floor, shape, sweep, timed_round
 from course.roofline.result import Roofline
 from course.roofline.roof import Peaks
+from course.roofline.stopwatch import watch_for
 from course.roofline.traffic import size, tensors
 from course.roofline.words import RooflineError, is_out_of_memory, percent, scaled, too_little_memory
 from course.timing import clock_for, guard, interrupts_propagate, stats

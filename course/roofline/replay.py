@@ -18,6 +18,7 @@ from torch import nn
 
 from course.roofline.copies import copied
 from course.roofline.memory import cache_bytes, free_bytes
+from course.roofline.stopwatch import watch_for
 from course.roofline.traffic import moved, size, tensors, weights
 from course.timing.clock import Clock
 from course.timing.faults import minor_faults
@@ -90,11 +91,6 @@ class Call:
         self.samples_s.append(self.last_s if on_cpu else max(seconds, self.last_s))
         self.issue_s.append(self.last_s)
         self.faults.append(after - before if on_cpu and before is not None and after is not None else 0)
-
-
-def watch_for(device: str) -> Callable[[], float]:
-    """The wall clock; on a CPU with one thread the time of that thread, which other programs do not lengthen."""
-    return time.thread_time if device == "cpu" and torch.get_num_threads() == 1 else time.perf_counter
 
 
 class Capture:
