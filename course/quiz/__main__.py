@@ -6,9 +6,9 @@ import argparse
 import sys
 from pathlib import Path
 
+from course.files import replace_file
 from course.i18n import LANGUAGES, set_language, t
 from course.quiz.bank import load_bank
-from course.quiz.files import replace_file
 from course.quiz.items import BankError
 from course.quiz.log import answer_log
 from course.quiz.transfer import TransferError, import_from

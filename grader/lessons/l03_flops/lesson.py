@@ -240,7 +240,7 @@ from course.roofline import place
 # zh: 单线程，和上面的屋顶一致；用完恢复
 with flags.using({"torch.num_threads": 1}):
     placed = place(mobilenet_v2().eval(), torch.randn(1, 3, 224, 224), max_time=4)
-placed.picture()
+placed.plot()
 placed
 # %% [markdown] en
 # ## Fill in: the least time a layer can take
