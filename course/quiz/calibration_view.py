@@ -62,8 +62,14 @@ def level_words(level: Level) -> str:
     }[level.finding]
 
 
-def score_words(found: Score | None) -> str:
-    """The Brier score in words."""
+def score_words(found: Score | None, bets: Sequence[Bet] = ()) -> str:
+    """The Brier score in words; without one, why there is none."""
+    if found is None and any(bet.state in ("won", "lost") for bet in bets):
+        return t(
+            "None of the settled bets says how sure you were, so there is no score. Press one of the three buttons, or add "
+            "`confidence=2` when you type.",
+            "已揭晓的赌注都没有说把握有多大，所以没有得分。下次点三个按钮之一，或者在输入时加上 `confidence=2`。",
+        )
     if found is None:
         return t(
             "No bet was settled yet, so there is no score.",
@@ -162,7 +168,7 @@ def ledger_text(bets: Sequence[Bet], returns: Sequence[Return] = ()) -> str:
             if t("en", "zh") == "en"
             else f"{state_words(state)}  [{identity}] {plain(choice)}（{sure}）；{came}{settled}"
         )
-    lines += [score_words(score(bets)), *map(level_words, bet_levels(bets))]
+    lines += [plain(score_words(score(bets), bets)), *map(level_words, bet_levels(bets))]
     if returns:
         lines += [plain(_returns_title()), *(f"  - {plain(_return_words(one))}" for one in returns)]
     return "\n".join(lines)
@@ -194,7 +200,7 @@ def ledger_html(bets: Sequence[Bet], returns: Sequence[Return] = (), picture: st
     ]
     return page(
         title,
-        f"<p>{inline(counts_words(bets))}</p><p>{inline(score_words(score(bets)))}</p>",
+        f"<p>{inline(counts_words(bets))}</p><p>{inline(score_words(score(bets), bets))}</p>",
         picture,
         listing(t("Confidence and outcome", "把握与结果"), [inline(level_words(one)) for one in bet_levels(bets)]),
         listing(plain(_returns_title()), [inline(_return_words(one)) for one in returns]),
