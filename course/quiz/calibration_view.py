@@ -18,7 +18,7 @@ def state_words(state: str) -> str:
     return {
         "won": t("✓ won", "✓ 押中"),
         "lost": t("✗ lost", "✗ 没押中"),
-        "inconclusive": t("? inconclusive", "? 尚无定论"),
+        "inconclusive": t("? inconclusive", "? 无法判定"),
         "open": t("○ not measured yet", "○ 还没测"),
         "late": t("– placed after the result", "– 结果已知后才下注"),
     }[state]
@@ -32,7 +32,7 @@ def counts_words(bets: Sequence[Bet]) -> str:
         t(f"{number['lost']} lost", f"没押中 {number['lost']}"),
     ]
     if number["inconclusive"]:
-        parts.append(t(f"{number['inconclusive']} inconclusive", f"尚无定论 {number['inconclusive']}"))
+        parts.append(t(f"{number['inconclusive']} inconclusive", f"无法判定 {number['inconclusive']}"))
     if number["open"]:
         parts.append(t(f"{number['open']} not measured yet", f"还没测 {number['open']}"))
     if number["late"]:

@@ -104,7 +104,7 @@ def headline(verdict: Verdict, bet: bool = False) -> str:
         "partly": t(f"Partly right: {points} points.", f"部分正确：{points} 分。"),
         "incorrect": t("Not right.", "不对。"),
         "not attempted": not_yet(),
-    }.get(verdict.state, t("Not decided yet.", "尚无定论。"))
+    }.get(verdict.state, t("Not decided yet.", "无法判定。"))
 
 
 def report(

@@ -206,9 +206,15 @@ EDGES = """
 @media (prefers-reduced-motion:no-preference){.tbq button{transition:background-color .12s,border-color .12s}}
 """
 
+
+def themed(selector: str) -> str:
+    """The colours of a part of the page, light and dark, as variables."""
+    dark = ",".join(_DARK_THEMES).replace(".tbq", selector)
+    return (f"{selector}{{{LIGHT}}}{dark}{{{DARK}}}"
+            f"@media (prefers-color-scheme:dark){{{_NO_THEME.replace('.tbq', selector)}{{{DARK}}}}}")
+
+
 CSS = (
-    f".tbq{{{LIGHT}}}{','.join(_DARK_THEMES)}{{{DARK}}}"
-    f"@media (prefers-color-scheme:dark){{{_NO_THEME}{{{DARK}}}}}"
-    f"{FRAME}{OPTIONS}{ORDER}{ANSWER}{FEEDBACK}{EDGES}"
+    f"{themed('.tbq')}{FRAME}{OPTIONS}{ORDER}{ANSWER}{FEEDBACK}{EDGES}"
 )
 SHEET = f"<style>{CSS}</style>"

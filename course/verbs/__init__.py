@@ -2,6 +2,7 @@
 
 from course.verbs.bets import bets
 from course.verbs.experiments import observe
+from course.verbs.keeping import keep, what
 from course.verbs.lessons import finish, language, lesson
 from course.verbs.passport import passport
 from course.verbs.practice import check, hint, solution
@@ -10,5 +11,5 @@ from course.verbs.questions import answer, checkpoint, explain, predict, questio
 
 __all__ = [
     "answer", "bets", "check", "checkpoint", "explain", "export_progress", "finish", "hint", "import_progress",
-    "language", "lesson", "observe", "passport", "predict", "progress", "question", "review", "solution",
+    "keep", "language", "lesson", "observe", "passport", "predict", "progress", "question", "review", "solution", "what",
 ]

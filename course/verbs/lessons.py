@@ -81,7 +81,7 @@ def finish() -> None:
     say(*_claims(), _schedule(), _what_next())
 
 
-OPEN = ("Inconclusive", "尚无定论")
+OPEN = ("Inconclusive", "无法判定", "尚无定论")
 """What a finding says of itself when it is none."""
 
 
@@ -101,7 +101,7 @@ def _claims() -> list[str]:
         (unsettled if undecided else own if record.live else replayed).append(f"• {shown.sentence}{source}")
     heads = ((t("🏁 **Claims you can now make, with your own numbers:**", "🏁 **现在你可以用自己的数据说：**"), own),
              (t("📼 **Measured on another machine, replayed here:**", "📼 **在别的机器上测得，在这里回放：**"), replayed),
-             (t("❔ **Not settled by this run, so no claim yet:**", "❔ **这次尚无定论，还不能拿来说：**"), unsettled))
+             (t("❔ **Not settled by this run, so no claim yet:**", "❔ **这次无法判定，还不能拿来说：**"), unsettled))
     return [line for head, lines in heads if lines for line in (head, *lines)]
 
 
