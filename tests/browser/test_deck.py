@@ -241,3 +241,34 @@ def test_axe_finds_no_serious_fault_and_nothing_is_wider_than_the_screen(bank, o
         look(f"{kind}-answered")
     page.evaluate("at = queue.length; show()")
     look("end")
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_knowledge_cards_turn_by_key_and_print_open(open_deck, language):
+    from course.quiz.knowledge import read
+
+    page = open_deck(language, width=400)
+    page.select_option("#show", "keep")
+    cards = page.locator("#card details")
+    assert cards.count() == len(read()[0])
+    page.locator("#card summary").first.focus()
+    page.keyboard.press("Enter")
+    assert page.locator("#card details[open]").count() == 1
+    page.click("[data-do=turn]")
+    assert page.locator("#card details[open]").count() == cards.count()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.emulate_media(media="print")
+    assert not page.locator("header").is_visible() and page.locator("#card dl").first.is_visible()
+
+
+@pytest.mark.parametrize("locale, language", [("zh-CN", "zh-CN"), ("en-GB", "en"), ("fr-FR", "en")])
+def test_the_page_follows_the_language_of_the_browser(chromium, bank, tmp_path, locale, language):
+    from course.quiz.offline import build
+
+    path = tmp_path / "deck.html"
+    path.write_text(build(bank.items("00_start"), {}), "utf-8")
+    context = chromium.new_context(locale=locale, offline=True)
+    page = context.new_page()
+    page.goto(path.as_uri())
+    assert page.evaluate("document.documentElement.lang") == language
+    context.close()

@@ -156,6 +156,16 @@ function numberLines(item, response) {
   return lines;
 }
 
+// --- the knowledge cards, all of them or those of a lesson ---
+
+function keepHtml() {
+  const cards = deck.cards.filter((card) => !view.lesson || card.lesson === view.lesson);
+  const button = (what) => `<button type="button" data-do="${what}">${word(what === "turn" ? "turn_all" : what)}</button>`;
+  return `<h2 id="place" tabindex="-1">${word("keep_head", { count: cards.length })}</h2>
+    <div class="bar moves">${button("turn")}${button("print")}</div>
+    <div class="tbk" lang="${document.documentElement.lang}">${cards.map((card) => pick(card.html)).join("")}</div>`;
+}
+
 // --- the end of a sitting ---
 
 function endHtml() {
