@@ -81,7 +81,7 @@ def finish() -> None:
     say(*_claims(), _schedule(), _what_next())
 
 
-OPEN = ("Inconclusive", "无法判定", "尚无定论")
+OPEN = ("Inconclusive", "无法判定")
 """What a finding says of itself when it is none."""
 
 
