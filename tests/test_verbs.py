@@ -41,7 +41,7 @@ def fresh_kernel(monkeypatch):
     (lambda: course.question("05-c-epoch"), "Run the first cell of this checkpoint first"),
     (lambda: course.question("05-revisit"), "is a practice card"),
     (lambda: course.explain(), "Its form is explain(item_id)."),
-    (lambda: course.answer("05-revisit", option="a"), "Its form is answer(item_id, *options, confidence=None)."),
+    (lambda: course.answer("05-revisit", option="a"), "Its form is answer(item_id, *options, confidence=None, because='', reason=None)."),
     (lambda: course.checkpoint("00_start"), "There is no checkpoint 00_start."),
     (lambda: course.answer("05-revisit", "z"), "There is no option z"),
     (lambda: course.language("fr"), 'The course speaks "en" and "zh"'),
@@ -383,3 +383,13 @@ def test_the_passport_is_a_page_with_words(code, word, capsys):
     said = capsys.readouterr().out
     assert "{'" not in said and {key for key, *_ in LINES} == set(machine.passport())
     assert word in said or code == "en"  # in a terminal the reasons stand without a heading
+
+
+def test_the_third_failed_check_brings_the_first_hint_and_a_pass_is_praised(capsys):
+    for _ in range(3):
+        assert "Hint 1" not in capsys.readouterr().out
+        course.check(EXERCISE.id, lambda shapes: -1)
+    said = capsys.readouterr().out
+    assert "☕" in said and "Hint 1 of 3" in said and "Hint 2" not in said
+    course.check(EXERCISE.id, lambda shapes: len(set(shapes)))
+    assert "🎯" in capsys.readouterr().out

@@ -135,7 +135,7 @@ def _rows(bets: Sequence[Bet]) -> list[tuple[str, str, str, str, str, str]]:
     return [
         (
             bet.item.id,
-            _answer(bet, bet.choice),
+            _answer(bet, bet.choice) + (t(f", because {bet.because}", f"，因为{bet.because}") if bet.because else ""),
             pick(CONFIDENCE[bet.confidence]) if bet.confidence in CONFIDENCE else "–",
             _answer(bet, bet.outcome),
             bet.state,

@@ -65,6 +65,8 @@ def lint_items(items: Iterable[Item], misconceptions: Mapping[str, Text]) -> lis
 
 def _texts(item: Item) -> Iterator[tuple[str, Text]]:
     yield "stem", item.stem
+    if item.step:
+        yield "step", item.step
     for one in item.options:
         yield f"option {one.id}", one.text
         if one.why:

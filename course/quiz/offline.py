@@ -25,7 +25,7 @@ from course.quiz.wording import pairs
 from course.version import __version__
 
 STATIC = Path(__file__).resolve().parent / "static"
-SCRIPTS = ("marking.js", "answers.js", "boxes.js", "card.js", "deck.js")
+SCRIPTS = ("marking.js", "voice.js", "answers.js", "boxes.js", "card.js", "deck.js")
 KINDS = ("single", "multiple", "number", "order")
 
 
@@ -52,6 +52,8 @@ def item_data(item: Item) -> dict[str, Any]:
         "right": list(item.order if item.kind == "order" else item.correct),
         "options": [_option_data(item, place) for place in range(len(item.options))],
     }
+    if item.step:
+        data["step"] = _html(item.step)
     if item.code:
         data["code"] = {code: html.escape(pick(item.code, code).strip("\n")) for code in LANGUAGES}
     if item.kind == "order":

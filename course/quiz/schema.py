@@ -102,6 +102,7 @@ PRACTICE = object_of(
     order=_list(_OPTION_ID, 2),
     number=NUMBER,
     slider=SLIDER,
+    step=TEXT,
     verify=_LINE,
     refutes=_list({"type": "string", "pattern": r"^\d-\d+$"}),
 )

@@ -9,10 +9,12 @@ from collections.abc import Iterator, Sequence
 from course.experiment import base
 from course.figures import show
 from course.i18n import LANGUAGES, Text, both, pick, t
+from course.quiz import voice
+from course.quiz.entry import Entry
 from course.quiz.items import Item
 from course.quiz.marking import Response
 from course.quiz.rich import plain
-from course.quiz.session import bet_of, response_of, settle
+from course.quiz.session import bet_of, known_before, response_of, settle
 from course.records import Record
 from course.verbs import asking, state
 from course.verbs.questions import new_card
@@ -161,8 +163,15 @@ def _settle(item: Item, winner: str | float | None, evidence: str) -> None:
         verdict = inconclusive(both(f'This run does not settle it. To try again, run `observe("{item.experiment}")`.',
                                     f'这次运行分不出输赢。想再试一次，请运行 `observe("{item.experiment}")`。'))
     else:
-        verdict = dataclasses.replace(verdict, messages=tuple(_reasons(item, verdict, bet.options[:1], winner)))
+        verdict = dataclasses.replace(verdict, messages=(
+            _headline(item, verdict.state, bet), *_reasons(item, verdict, bet.options[:1], winner)))
     say_verdict(verdict, t("your bet", "你的赌注"))
+
+
+def _headline(item: Item, outcome: str, bet: Entry) -> Text:
+    """What is said of the bet itself."""
+    late = known_before(item, state.now.log.entries())
+    return voice.say(voice.bet_key(outcome, bet.confidence, late), item.id)
 
 
 def _reasons(item: Item, verdict: Verdict, bet: Sequence[str], winner: str | float) -> Iterator[Text]:

@@ -94,9 +94,13 @@ def explain(item_id: str) -> None:
 
 
 @in_words
-def answer(item_id: str, *options: str | int | float, confidence: int | str | None = None) -> None:
-    """Answer any card by typing: ``answer("05-revisit", "b")`` or ``answer("03-vgg16", 15.5e9)``."""
-    answer_in_text(item_id, *options, confidence=confidence, log=state.now.log, bank=state.now.bank,
+def answer(item_id: str, *options: str | int | float, confidence: int | str | None = None, because: str = "",
+           reason: str | None = None) -> None:
+    """Answer any card by typing: ``answer("05-revisit", "b", because="...")`` or ``answer("03-vgg16", 15.5e9)``.
+
+    because: your reason, one line. reason: how you see it afterwards: "right", "other", "changed" or "doubt".
+    """
+    answer_in_text(item_id, *options, confidence=confidence, because=because, reason=reason, log=state.now.log, bank=state.now.bank,
                    sheet=state.now.sheet)
 
 

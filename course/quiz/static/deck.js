@@ -96,7 +96,7 @@ function submit(confidence) {
   } else {
     const { state, points } = mark(item, response);
     const entry = answers.append("answer", item, { ...fields, verdict: state, points });
-    given.set(item.id, { response, entry });
+    given.set(item.id, { response, entry, past: pastOf(item, answers.entries()) });
     trail.push(item.id);
   }
   say();
