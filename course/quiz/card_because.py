@@ -22,11 +22,12 @@ class Because:
 
     def __init__(self, item: Item, on_mark: Callable[[str], None]) -> None:
         self.always, self.on_mark = item.kind == "predict", on_mark
-        words = t("Because … one line for yourself, if you like", "因为……（给自己写一句理由，可不填）")
+        hint = t("one line for yourself, if you like", "给自己写一句理由，可不填")
         if not self.always:
-            words = t("Because … (worth a line when you are certain)", "因为……（很确定的时候，值得写一句）")
-        self.field = w.Text(placeholder=f"💡 {words}", layout=w.Layout(width="auto"))
-        name_of(self.field, words)
+            hint = t("worth a line when you are certain", "很确定的时候，值得写一句")
+        self.field = w.Text(description=t("💡 Because …", "💡 因为……"), placeholder=hint, style={"description_width": "initial"},
+                            layout=w.Layout(width="auto"))
+        name_of(self.field, hint)
         self.field.add_class("tbq-because")
         self.words = w.HTML()
         self.buttons = w.Box([])

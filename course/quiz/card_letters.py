@@ -16,7 +16,7 @@ class LetterField:
 
     Keys pressed on a button belong to the notebook (in JupyterLab "b" adds a cell); in a field they do not.
     on_typed is called with the option ids typed, in order, each once. The first card of a session says so in a
-    sentence; later ones keep the field, small, with the letters in it.
+    sentence; later ones keep the field with a sign and the letters.
     """
 
     told_on: str | None = None
@@ -32,8 +32,7 @@ class LetterField:
         words = t(f"Or type {letters}", f"也可以输入{letters}")
         LetterField.told_on = LetterField.told_on or item.id
         self.field = w.Text(
-            description=words + t(":", "：") if LetterField.told_on == item.id else "",
-            placeholder=f"{first}–{last}",
+            description=words + t(":", "：") if LetterField.told_on == item.id else f"⌨ {first}–{last}",
             style={"description_width": "initial"},
             layout=w.Layout(width="auto"),
         )
