@@ -2,6 +2,8 @@
 PYTHON ?= python3
 PORT ?= 8888
 LESSONS ?= en
+MENUS ?= en
+export LESSONS MENUS
 ENV = $(PYTHON) tools/env.py
 RUN = .venv/bin/python
 
@@ -10,7 +12,7 @@ RUN = .venv/bin/python
 help:            ## this list
 	@awk -F ':.*## *' '/^[a-z-]+:.*##/ {printf "%-14s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-lab:             ## open the course in JupyterLab (LESSONS=zh for Chinese, PORT=9999 for another port)
+lab:             ## open the course in JupyterLab (LESSONS=zh for Chinese, MENUS=zh for its menus too, PORT=9999)
 	@$(ENV) lab --language $(LESSONS) --port $(PORT)
 
 test:            ## all tests: lessons executed, browser driven, class graded

@@ -9,7 +9,7 @@ from course.i18n import Text, both, t
 from course.timing.stats import median, median_interval
 
 FEW = 6  # fewer values carry no 95 % interval of their median
-NOTHING = both("Inconclusive: too few rows came back. Run it again.", "尚无定论：返回的数据太少。请再运行一次。")
+NOTHING = both("Inconclusive: too few rows came back. Run it again.", "无法判定：返回的数据太少。请再运行一次。")
 
 
 def word(text: Text) -> str:
@@ -43,5 +43,5 @@ def doubtful(settled: dict[str, Any]) -> Text:
         return both("", "")
     return both(
         "Inconclusive, the machine was too busy or the time too short; run it again. ",
-        "尚无定论：机器太忙或时间不够，请再运行一次。",
+        "无法判定：机器太忙或时间不够，请再运行一次。",
     )

@@ -156,7 +156,7 @@ def _finding(record: Record, experiment: Any) -> Text:
     except Exception as error:  # noqa: BLE001  (a cut-short record may lack the rows a sentence needs)
         kind = type(error).__name__
         return t(f"Inconclusive: these rows are too few for a finding ({kind}). Run it again with more time.",
-                 f"尚无定论：数据不足以得出结论（{kind}）。请多给些时间再运行一次。")
+                 f"无法判定：数据不足以得出结论（{kind}）。请多给些时间再运行一次。")
 
 
 def _draw(record: Record, experiment: Any, ax: Any) -> None:

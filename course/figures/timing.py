@@ -40,7 +40,7 @@ def paired_plot(comparison: Comparison, ax: Any = None, dark: bool | None = None
     ax.grid(axis="y", visible=False)
     base = _literal(comparison.baseline)
     axis = t(f"time / time of {base}   (below 1: faster; band: within the gate)",
-             f"耗时 / {base} 的耗时（小于 1 更快；灰带：门限之内）")
+             f"耗时 / {base} 的耗时（小于 1 更快；灰带：阈值之内）")
     outside = sum(not low <= ratio <= high for pair in pairs for ratio in pair.ratios)
     total = sum(len(pair.ratios) for pair in pairs)
     ax.set_xlabel("\n".join([axis, *_left_out(outside, total)]))

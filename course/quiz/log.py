@@ -57,6 +57,7 @@ class AnswerLog:
         points: float | None = None,
         lesson: str | None = None,
         record: str | None = None,
+        because: str | None = None,
         at: datetime | None = None,
     ) -> Entry:
         """Write one entry and return it; never raises for a full disk or a read-only folder (see
@@ -78,6 +79,7 @@ class AnswerLog:
             points,
             lesson,
             record=record,
+            because=because or None,
         )
         self.pending.append(entry)
         try:

@@ -11,6 +11,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from grader import project as project_files
 from grader.authoring.bootstrap import bootstrap
+from grader.authoring.prose import prose
 from grader.authoring.source import Cell, read
 from grader.project import Project, ProjectError
 
@@ -83,7 +84,7 @@ def _built(
     project: Project, cell: Cell, lesson: str, language: str, kind: str, stable: str, name: str
 ) -> list:
     if cell.kind == "markdown":
-        return [new_markdown_cell(cell.body, id=_id("text", stable), metadata=_tags(cell))]
+        return [new_markdown_cell(prose(cell.body, language), id=_id("text", stable), metadata=_tags(cell))]
     if cell.kind == "bootstrap":
         return [
             new_code_cell(bootstrap(project, kind, lesson, language), id="bootstrap", metadata=_tags(cell))

@@ -67,7 +67,7 @@ def say_polite_request(record: Record) -> Text:
     if settle_polite_request(record)["01-bet-polite"] is None:
         en, zh = (
             "Inconclusive, the machine was too busy; close other programs and run it again. ",
-            "尚无定论：机器太忙，请关掉其他程序再试。",
+            "无法判定：机器太忙，请关掉其他程序再试。",
         )
     return both(
         f"{en}Inside flags(deterministic=True) the same convolution takes {asked['ratio']:.2f} times as long "

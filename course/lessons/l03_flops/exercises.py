@@ -139,7 +139,7 @@ def _judge_interval(low: float, high: float, verdict: Any, share: float, found: 
                             f"它输了：MACs 只有 {share:.0%}，耗时却是 {low:.3f} 至 {high:.3f} 倍。"), **found)
     if high >= 1 and verdict == "same":
         return correct(both(f"No gain: {share:.0%} of the MACs, and the same time within the gate.",
-                            f"没有收益：MACs 只有 {share:.0%}，耗时在门限内一样。"), **found)
+                            f"没有收益：MACs 只有 {share:.0%}，耗时在阈值内一样。"), **found)
     if high >= 1:
         return inconclusive(both(
             f"The interval, {low:.3f} to {high:.3f}, holds 1 and is wide: nobody knows. Give `compare` more "

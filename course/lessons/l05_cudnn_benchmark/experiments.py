@@ -134,7 +134,7 @@ def say_primitive_cache(record: Record) -> Text:
     if not normal:
         return both(
             "Inconclusive: oneDNN's log names no convolution here, so this machine computes it another way.",
-            "尚无定论：oneDNN 的日志里没有卷积，说明这台机器用别的方式计算它。",
+            "无法判定：oneDNN 的日志里没有卷积，说明这台机器用别的方式计算它。",
         )
     extra = both("", "")
     if off:

@@ -197,7 +197,7 @@ def say_flip_cuda(record: Record) -> Text:
     search, at_flip, new, ratio = (middle(numbers[key]) for key in ("search", "flip", "new", "ratio"))
     doubt = both("", "")
     if settle_flip_cuda(record)["05-bet-flip"] is None:
-        doubt = both("Inconclusive, run it again on a quiet machine. ", "尚无定论，请在机器空闲时再运行。")
+        doubt = both("Inconclusive, run it again on a quiet machine. ", "无法判定，请在机器空闲时再运行。")
     return both(
         f"{doubt['en']}A search from the start cost {search} ms more than a later call. The first call after the "
         f"flip cost {at_flip} ms more, and the calls after it took {ratio} times as long as before. A shape never "

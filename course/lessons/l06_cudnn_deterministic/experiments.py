@@ -153,7 +153,7 @@ def say_cures(record: Record) -> Text:
     if settle_cures(record)["06-bet-cure"] is None:
         doubt = both(
             " Inconclusive: the additions met in one order throughout. Run it again.",
-            "尚无定论：这次累加的顺序碰巧始终一样。请再运行一次。",
+            "无法判定：这次累加的顺序碰巧始终一样。请再运行一次。",
         )
     return both(
         f"Every seed set, results by cure: {en}.{doubt['en']}",
