@@ -207,6 +207,7 @@ def test_an_interrupt_returns_what_the_processes_measured(tmp_path, monkeypatch)
 
     monkeypatch.setattr(fresh._Remote, "seconds", stopped)
     monkeypatch.setattr(comparing, "WARMUP_SHARE", 0.0)  # on a busy machine it would take all 60
+    monkeypatch.setattr(comparing.stats, "settled", lambda *given: False)  # chance must not end it before the interrupt
     result = compare({"one": "mylab:one", "two": "mylab:two"}, fresh_process=True, max_time=20, ci=1e-9, gate=1e-9,
                      device="cpu")
     assert not result.complete and result.rounds >= 1 and "Interrupted" in result.notes[0]
