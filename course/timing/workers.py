@@ -1,7 +1,6 @@
-"""Each candidate in a Python process of its own, for states that one process cannot hold side by side.
+"""Functions in Python processes of their own: started, asked for one block after another, ended.
 
-The processes live through the whole comparison and take turns, block by block. What differs from process to
-process by chance (where memory lies) is therefore part of the ratio, not of its interval.
+The other end is `course.timing.worker`. One process a candidate, alive together and taking turns, block by block.
 """
 
 from __future__ import annotations
@@ -14,30 +13,38 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
 from course.i18n import language, t
 from course.timing.guard import TimingError
+from course.timing.statement import Statement
 
 
 @dataclass(frozen=True)
 class Setting:
-    """How each process times: as the arguments of `compare`. device None: the accelerator in use there."""
+    """How each process times, as the arguments of `compare`. device None: the accelerator in use there."""
 
-    device: Any
-    clock: str
-    cache: str
-    cuda_graph: bool
+    device: Any = None
+    clock: str = "auto"
+    cache: str = "hot"
+    setup: Any = None
 
     def as_plain(self) -> dict[str, Any]:
         """The same for JSON."""
-        plain = asdict(self)
-        if self.device is not None:
-            listed = isinstance(self.device, (list, tuple))
-            plain["device"] = [str(d) for d in self.device] if listed else str(self.device)
-        return plain
+        device = self.device
+        if device is not None:
+            device = [str(d) for d in device] if isinstance(device, (list, tuple)) else str(device)
+        return {"device": device, "clock": self.clock, "cache": self.cache,
+                "setup": None if self.setup is None else source_of("setup", self.setup)}
+
+
+def source_of(name: str, candidate: Any) -> dict[str, str]:
+    """`candidate` as a new process gets it: {"target": "module:function"} or the code of a Statement."""
+    if isinstance(candidate, Statement):
+        return {"code": candidate.code, "before": candidate.setup}
+    return {"target": target_of(name, candidate)}
 
 
 def target_of(name: str, candidate: Any) -> str:
@@ -85,21 +92,23 @@ def _resolve(module: str, path: str) -> Any:
     return found
 
 
-class _Remote:
-    """Stands for the function in the other process; only `_RemoteClock` knows how to run it."""
+class Worker:
+    """Stands for a function in another process; a `WorkerClock` knows how to run it.
+
+    spec: plain data for the other end. first: what the first block told beside its time ({} before).
+    """
 
     runs_elsewhere = True
 
-    def __init__(self, name: str, target: str, setting: Setting) -> None:
-        self.name = name
+    def __init__(self, name: str, spec: Mapping[str, Any]) -> None:
+        self.name, self.first, self._faults = name, {}, 0
         self._complaints = tempfile.TemporaryFile()
         paths = [os.getcwd(), *filter(None, sys.path)]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))}
-        spec = json.dumps({"target": target, "language": language(), "name": str(name), **setting.as_plain()})
+        whole = json.dumps({"language": language(), "name": str(name), **spec})
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "course.timing.worker", spec], env=environment, stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=self._complaints, text=True, encoding="utf-8",
-            start_new_session=True,
+            [sys.executable, "-m", "course.timing.worker", whole], env=environment, stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=self._complaints, text=True, encoding="utf-8", start_new_session=True,
         )
 
     def __call__(self) -> None:
@@ -135,7 +144,14 @@ class _Remote:
             self._process.stdin.flush()
         except OSError:  # a broken pipe; Windows has another word for it
             pass  # receive() says why
-        return float(self.receive()["seconds"])
+        answer = self.receive()
+        self._faults += answer["faults"] or 0
+        self.first = self.first or answer
+        return float(answer["seconds"])
+
+    def minor_faults(self) -> int:
+        """Minor page faults over there, inside the blocks so far."""
+        return self._faults
 
     def hang_up(self) -> None:
         """Close its input: the process ends after the block it is at."""
@@ -156,12 +172,12 @@ class _Remote:
         self._complaints.close()
 
 
-class _RemoteClock:
+class WorkerClock:
     """A Clock whose blocks are timed in the processes themselves."""
 
     def __init__(self, ready: Mapping[str, Any]) -> None:
         self.device, self.kind, self.cache = ready["device"], ready["kind"], ready["cache"]
-        self.threads = ready["threads"]
+        self.threads = 0  # as the other end says after its first block
 
     def now(self) -> float:
         """Seconds of this process, for the budget."""
@@ -169,31 +185,31 @@ class _RemoteClock:
 
     def block(self, f: Callable[[], Any], calls: int) -> float:
         """Seconds that `calls` calls of the remote function take."""
-        assert isinstance(f, _Remote)
-        return f.seconds(calls)
+        assert isinstance(f, Worker)
+        seconds = f.seconds(calls)
+        self.threads = self.threads or f.first["threads"]
+        return seconds
 
 
 class Workers:
-    """One process a candidate, started and ended together; `functions` and `clock` feed a comparison."""
+    """One process a candidate, started and ended together; `functions` and `clock` feed a comparison.
 
-    def __init__(self, candidates: Mapping[str, Any], setting: Setting) -> None:
-        self._targets = {name: target_of(name, candidate) for name, candidate in candidates.items()}
-        self._setting = setting
-        self.functions: dict[str, _Remote] = {}
+    specs: name -> plain data for the other end, in the order of starting.
+    """
+
+    def __init__(self, specs: Mapping[str, Mapping[str, Any]]) -> None:
+        self._specs = specs
+        self.functions: dict[str, Worker] = {}
 
     def __enter__(self) -> Workers:
-        from tqdm.auto import tqdm
-
         try:
-            for name, target in self._targets.items():
-                self.functions[name] = _Remote(name, target, self._setting)
-            bar = tqdm(self.functions.values(), leave=False, delay=1, disable=sys.stderr is None,
-                       desc=t("starting the processes", "正在启动进程"))
-            ready = [remote.receive() for remote in bar]
+            for name, spec in self._specs.items():
+                self.functions[name] = Worker(name, spec)
+            ready = [worker.receive() for worker in self.functions.values()]
         except BaseException:
             self._close()
             raise
-        self.clock = _RemoteClock(ready[0])
+        self.clock = WorkerClock(ready[0])
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
@@ -201,7 +217,7 @@ class Workers:
         self._close()
 
     def _close(self) -> None:
-        for remote in self.functions.values():
-            remote.hang_up()
-        for remote in self.functions.values():
-            remote.end()
+        for worker in self.functions.values():
+            worker.hang_up()
+        for worker in self.functions.values():
+            worker.end()
