@@ -148,7 +148,9 @@ class _Run:
             self.warmup_calls += self.calls
             self.warm = stats.steady(seen)
         self.busy = effort.busy()
+        making = self._spent()
         self.calibration = yardstick(self.calibrate, self.clock.device, self.busy > PARALLEL)
+        self.started += self._spent() - making  # perhaps torch had to be imported for it
         if self.calibration:
             self.calibration_calls = calls_for(self.clock, self.calibration[1])
 

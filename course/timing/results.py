@@ -14,8 +14,8 @@ from course.timing.stats import FEWEST_PROCESSES, FIRST_LOOK, median
 from course.timing.store import write
 from course.units import format_ms, format_ratio
 
-VERDICTS = ("faster", "slower", "same", "undecided")
-QUALITIES = ("stable", "bimodal", "noisy", "drifting", "few")
+ENOUGH = 0.9499
+"""Confidence from which an interval is evidence."""
 
 
 @dataclass(frozen=True)
@@ -208,6 +208,10 @@ class Paired:
         else:
             ending = verdict_word(self.verdict)
         return t(f"{self.name} takes {against}: {ending}.", f"{self.name} 耗时是 {against}：{ending}。")
+
+    def shown_above(self, bar: float) -> bool:
+        """Whether there is evidence that the ratio is above `bar`: enough data, and the whole interval lies there."""
+        return self.confidence >= ENOUGH and self.low > bar
 
     def _few(self) -> str:
         """That the width of the interval is not what is missing, in words; else empty."""

@@ -141,10 +141,15 @@ def _values(one: Sequence[Any], two: Sequence[Any], allowed: float, where: str) 
 
 def notes(pairs: Mapping[str, Paired]) -> list[str]:
     """The remarks on the candidates whose results differ."""
-    return [t(
-        f"{p.name} does not return what {p.baseline} returns ({p.difference}): a faster way to another answer is no "
-        "speed-up. If that is meant (lower precision, random numbers), say so with same=False or a tolerance such as "
-        "same=1e-2.",
-        f"{p.name} 返回的结果和 {p.baseline} 不同（{p.difference}）：更快地算出另一个答案不叫加速。如果这是有意的"
-        "（较低精度、随机数），请写 same=False，或给一个容差，例如 same=1e-2。",
-    ) for p in pairs.values() if p.difference]
+    said = []
+    for p in (p for p in pairs.values() if p.difference):
+        drawn = t(" Inputs drawn at random differ from process to process: seed them.",
+                  "随机生成的输入在各进程中不同：请设定随机种子。") if p.processes else ""
+        said.append(t(
+            f"{p.name} does not return what {p.baseline} returns ({p.difference}): a faster way to another answer is no "
+            "speed-up. If that is meant (lower precision, random numbers), say so with same=False or a tolerance such "
+            f"as same=1e-2.{drawn}",
+            f"{p.name} 返回的结果和 {p.baseline} 不同（{p.difference}）：更快地算出另一个答案不叫加速。如果这是有意的"
+            f"（较低精度、随机数），请写 same=False，或给一个容差，例如 same=1e-2。{drawn}",
+        ))
+    return said

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,17 +20,27 @@ class Statement:
 
     def function(self) -> Callable[[], Any]:
         """A function that runs the code. Raises TimingError for code that does not compile or a setup that fails."""
-        space: dict[str, Any] = {"__name__": "statement"}
-        _run(self.setup, self.setup, space)
-        lead = "return " if _is_expression(self.code) else ""
-        _run(f"def timed():\n{textwrap.indent(lead + self.code.strip(), '    ')}\n", self.code, space)
-        timed: Callable[[], Any] = space["timed"]
-        return timed
+        return functions({"": self})[""]
+
+
+def functions(statements: Mapping[str, Statement]) -> dict[str, Callable[[], Any]]:
+    """A function for each statement; those with the same setup share one run of it, and so what it made."""
+    spaces: dict[str, dict[str, Any]] = {}
+    made = {}
+    for name, statement in statements.items():
+        if statement.setup not in spaces:
+            spaces[statement.setup] = {"__name__": "statement"}
+            _run(statement.setup, statement.setup, spaces[statement.setup])
+        space, code = spaces[statement.setup], textwrap.dedent(statement.code).strip()
+        lead = "return " if _is_expression(code) else ""
+        _run(f"def timed():\n{textwrap.indent(lead + code, '    ')}\n", code, space)
+        made[name] = space.pop("timed")
+    return made
 
 
 def _is_expression(code: str) -> bool:
     try:
-        compile(code.strip(), "<statement>", "eval")
+        compile(code, "<statement>", "eval")
     except SyntaxError:
         return False
     return True

@@ -42,7 +42,7 @@ def main(spec: dict[str, Any]) -> None:
 def _serve(f: Callable[..., Any], before: Callable[[], Any] | None, spec: dict[str, Any], answers: TextIO) -> None:
     base = _clock(spec)
     clock = with_setup(base, before)
-    _say(answers, device=base.device, kind=base.kind, cache=base.cache)
+    _say(answers, device=base.device, kind=base.kind, cache=base.cache, alone=before is not None)
     kept: list[Any] = []
     run = guard.checked(spec["name"], f, kept)
     for count, line in enumerate(sys.stdin, start=1):

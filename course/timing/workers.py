@@ -177,6 +177,7 @@ class WorkerClock:
 
     def __init__(self, ready: Mapping[str, Any]) -> None:
         self.device, self.kind, self.cache = ready["device"], ready["kind"], ready["cache"]
+        self.alone = ready["alone"]
         self.threads = 0  # as the other end says after its first block
 
     def now(self) -> float:
