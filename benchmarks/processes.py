@@ -29,6 +29,7 @@ OUT = Path("build/benchmarks/processes.md")
 JOBS = "benchmarks.process_jobs"
 BUDGET_S = 10.0
 GATE = 0.02
+ENOUGH = 4
 
 
 def comparison(other: str) -> Comparison:
@@ -48,6 +49,7 @@ def comparison_lines(equal: Sequence[Comparison], planted: Sequence[Comparison])
     """The table of verdicts."""
     lines = []
     for name, found in (("equal code", equal), ("20 % more work", planted)):
+        enough = sum(c.processes >= ENOUGH for c in found)
         verdicts = [f"{sum(c.verdict == v for c in found)}" for v in ("faster", "slower", "same", "undecided")]
         pair = sum(abs(c.ratios[0] - 1) > GATE for c in found)
         ratios = sorted(c.ratio for c in found)
@@ -55,7 +57,7 @@ def comparison_lines(equal: Sequence[Comparison], planted: Sequence[Comparison])
         reach = f"{ratios[0]:.3f} – {ratios[-1]:.3f}" if ratios else "-"
         processes = f"{min(c.processes for c in found)} – {max(c.processes for c in found)}" if found else "-"
         longest = f"{max(c.seconds for c in found):.1f}" if found else "-"
-        lines.append([name, str(len(found)), *verdicts, f"{pair}", reach, f"{width:.3f}", processes, longest])
+        lines.append([name, str(len(found)), *verdicts, f"{pair}", reach, f"{width:.3f}", processes, f"{enough}", longest])
     return lines
 
 
@@ -105,13 +107,15 @@ def main() -> None:
     except KeyboardInterrupt:
         interrupted = True
     head = ["", "tries", "faster", "slower", "same", "undecided", "one pair beyond the gate", "ratios", "median width",
-            "processes each", "longest (s)"]
+            "processes each", f"with {ENOUGH} or more", "longest (s)"]
     lines += ["", *markdown(head, comparison_lines(results["equal"], results["planted"])), "",
               *markdown(["", "runs", "median in the interval of another run", "medians spread over"],
                         coverage_lines(results["several"], results["alone"]))]
     print("\n".join(lines))
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    rows = {kind: [row for result in found for row in result.rows()] for kind, found in results.items()}
+    options.out.with_suffix(".json").write_text(json.dumps(rows), encoding="utf-8")
     if interrupted:
         sys.exit(130)
 

@@ -52,7 +52,8 @@ def measure(
 
     The interval is that of the median within this run. processes=5 measures in five new processes one after another
     (max_time seconds in all, at least 0.2 each, default 2; starting them comes on top), and the interval is the one
-    in which a repetition lands, as far as processes differ and not the machine's mood of the day. `f` and setup are then
+    in which a repetition lands in 95 of 100 cases, as long as the machine's moods differ from run to run no more than
+    processes do. `f` and setup are then
     "module:function" strings or importable functions, calibrate a word or None.
     An interrupt returns what was measured so far (none: Interrupted). Raises TimingError, in words, for odd input.
     """

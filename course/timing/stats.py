@@ -23,6 +23,8 @@ PROCESS_EFFECT_WIDTH = 0.15
 """The same over processes, where a narrow interval costs a second for each process."""
 
 
+REPETITION_ERROR = 0.01
+"""Chance that one more process of the same run would land outside the interval given for a repetition."""
 FIRST_PROCESS_LOOK = 4
 """Processes of each candidate before the first look; every later look comes after twice as many."""
 FEWEST_PROCESSES = 3
@@ -143,16 +145,18 @@ def process_interval(ratios: Sequence[float], error: float = TOTAL_ERROR) -> Int
     return Interval(math.exp(mean - half), math.exp(mean + half), 1 - error)
 
 
-def repetition_interval(medians: Sequence[float], error: float = TOTAL_ERROR) -> Interval:
-    """Interval in which the median of one more process lies: the prediction interval of Student's t on logarithms.
+def repetition_interval(medians: Sequence[float]) -> Interval:
+    """Interval in which a repetition lands in 95 of 100 cases: the median of one more process, or of a whole run.
 
-    medians: one a process. Fewer than FEWEST_PROCESSES: the range, with confidence 0.
+    medians: one a process. The prediction interval of Student's t on logarithms, at REPETITION_ERROR: the processes of
+    one run share the machine's mood, which is another one in the next run. At this error 95 % are kept where moods
+    differ as much as processes do. Fewer than FEWEST_PROCESSES: the range, with confidence 0.
     """
     if len(medians) < FEWEST_PROCESSES:
         return Interval(min(medians), max(medians), 0.0)
     mean, deviation = _log_moments(medians)
-    half = t_quantile(1 - error / 2, len(medians) - 1) * deviation * math.sqrt(1 + 1 / len(medians))
-    return Interval(math.exp(mean - half), math.exp(mean + half), 1 - error)
+    half = t_quantile(1 - REPETITION_ERROR / 2, len(medians) - 1) * deviation * math.sqrt(1 + 1 / len(medians))
+    return Interval(math.exp(mean - half), math.exp(mean + half), 1 - TOTAL_ERROR)
 
 
 def change_interval(then: Sequence[float], now: Sequence[float], error: float = TOTAL_ERROR) -> Interval:
