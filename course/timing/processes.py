@@ -43,7 +43,6 @@ class Replicates:
         self.plan, self.names, self.open_workers, self.now = plan, list(names), open_workers, now
         self.candidates = [name for name in names if name != plan.baseline]
         self.found: list[Comparison] = []
-        self.longest = 0.0
         self.complete, self.final = True, True
 
     def go(self) -> Comparison:
@@ -52,9 +51,7 @@ class Replicates:
         bar = progress(self.plan.max_time, t("comparing in new processes", "正在新进程中比较"))
         try:
             while not self._enough(self.now() - began):
-                at = self.now()
                 self._one_set()
-                self.longest = max(self.longest, self.now() - at)
                 bar.update(min(self.now() - began, self.plan.max_time) - bar.n)
         except KeyboardInterrupt:
             if not guard.swallow_interrupt(bool(self.found)):
@@ -76,7 +73,7 @@ class Replicates:
 
     def _enough(self, spent: float) -> bool:
         count = len(self.found)
-        if count and spent + self.longest > self.plan.max_time:
+        if count and spent + spent / count > self.plan.max_time:  # as long as the sets so far, on average
             return True
         if stats.is_look(count, stats.FIRST_PROCESS_LOOK) and all(map(self._settled, self.candidates)):
             self.final = False
