@@ -2,6 +2,8 @@
 
     python -m benchmarks.processes                  40 comparisons each, 20 runs of measure: about 17 minutes
     python -m benchmarks.processes --look           one of each: about a minute
+    python -m benchmarks.processes --jobs benchmarks.process_jobs_plain      functions without torch, whose import fills
+                                                    most of the 10 s beside busy neighbours
 
 compare(..., fresh_process=True) gets 10 s a comparison, starting the processes (each imports torch) included.
 one pair: the same comparisons, had they stopped after the first pair of processes and believed a ratio beyond the gate.
@@ -32,14 +34,15 @@ GATE = 0.02
 ENOUGH = 4
 
 
-def comparison(other: str) -> Comparison:
+def comparison(jobs: str, other: str) -> Comparison:
     """One comparison over processes."""
-    return compare({"one": f"{JOBS}:one", "other": f"{JOBS}:{other}"}, max_time=BUDGET_S, gate=GATE, fresh_process=True)
+    return compare({"one": f"{jobs}:one", "other": f"{jobs}:{other}"}, max_time=BUDGET_S, gate=GATE, same=False,
+                   fresh_process=True)
 
 
-def alone() -> Measurement:
+def alone(jobs: str) -> Measurement:
     """One run of measure as a script makes it: in a process that does nothing else."""
-    code = (f"import json; from dataclasses import asdict; from {JOBS} import one; from course.timing import measure; "
+    code = (f"import json; from dataclasses import asdict; from {jobs} import one; from course.timing import measure; "
             "print(json.dumps(asdict(measure(one, max_time=1.0, device='cpu'))))")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True)
     return Measurement.from_plain(json.loads(done.stdout))
@@ -78,12 +81,13 @@ def coverage_lines(several: Sequence[Measurement], alone: Sequence[Measurement])
     return lines
 
 
-def study(repeats: int, runs: int, results: dict[str, list[Any]]) -> None:
+def study(jobs: str, repeats: int, runs: int, results: dict[str, list[Any]]) -> None:
     """Fill `results`, the kinds taking turns, so that all meet the same moods of the machine."""
     kinds: dict[str, tuple[int, Callable[[], Any]]] = {
-        "equal": (repeats, lambda: comparison("other")), "planted": (repeats, lambda: comparison("longer")),
-        "several": (runs, lambda: measure(f"{JOBS}:one", processes=5)),
-        "alone": (runs, alone),
+        "equal": (repeats, lambda: comparison(jobs, "other")),
+        "planted": (repeats, lambda: comparison(jobs, "longer")),
+        "several": (runs, lambda: measure(f"{jobs}:one", processes=5)),
+        "alone": (runs, lambda: alone(jobs)),
     }
     order = sorted(((at + 0.5) / count, kind) for kind, (count, _) in kinds.items() for at in range(count))
     for _, kind in tqdm(order, leave=False):
@@ -95,6 +99,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=40, help="comparisons each (default 40)")
     parser.add_argument("--runs", type=int, default=20, help="runs of measure (default 20)")
+    parser.add_argument("--jobs", default=JOBS, metavar="MODULE", help=f"the functions (default {JOBS})")
     parser.add_argument("--look", action="store_true", help="one comparison each and two runs")
     parser.add_argument("--out", type=Path, default=OUT, help=f"the Markdown file (default {OUT})")
     options = parser.parse_args()
@@ -103,7 +108,7 @@ def main() -> None:
     interrupted = False
     lines = [*heading(repeats, f"{BUDGET_S:g} s each, new processes")]
     try:
-        study(repeats, runs, results)
+        study(options.jobs, repeats, runs, results)
     except KeyboardInterrupt:
         interrupted = True
     head = ["", "tries", "faster", "slower", "same", "undecided", "one pair beyond the gate", "ratios", "median width",
