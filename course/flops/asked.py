@@ -144,6 +144,34 @@ def no_gradient() -> CountError:
     ))
 
 
+def clash(name: str) -> CountError:
+    """A keyword that both count and the forward have."""
+    return CountError(t(
+        f"`{name}` is a keyword of count and of this forward too, so it cannot be passed on. Give the forward's by "
+        f"position, or count a function: count(lambda x: model(x, {name}=...), x).",
+        f"`{name}` 既是 count 的参数，也是这个 forward 的参数，无法传递。请按位置传给 forward，或统计一个函数："
+        f"count(lambda x: model(x, {name}=...), x)。",
+    ))
+
+
+def no_child(why: Exception) -> CountError:
+    """The forward would need a forked child, and there is none."""
+    return CountError(t(
+        f"This forward cannot run on copies ({why}), and this system has no forked child to keep its effects in. "
+        "Count the inner model, with everything it needs as inputs.",
+        f"这个 forward 无法在副本上运行（{why}），而本系统没有可隔离其影响的 fork 子进程。请统计内部的模型，并把它需要的一切作为输入传入。",
+    ))
+
+
+def not_from_shapes(why: Exception) -> CountError:
+    """Shapes did not suffice, and a real run was not allowed."""
+    return CountError(t(
+        f"Shapes alone do not suffice ({str(why).rstrip('.')}), and allow_real=False rules out a run on data. Allow "
+        "it, or count the part of the model that does not look at values.",
+        f"只凭形状无法计数（{str(why).rstrip('。')}），而 allow_real=False 不允许真实运行。请允许真实运行，或只统计不看数值的那部分模型。",
+    ))
+
+
 def stopped(error: BaseException, places: Mapping[int, Any], inputs: tuple[Any, ...], meta: bool,
             training: bool) -> CountError:
     """Which module stopped, why, what it was given, and what to do next.
