@@ -36,6 +36,8 @@ def unchanged(call: Callable[[], Any], *roots: Any) -> Any:
 def _warm() -> None:
     """What torch and the tools import late is there before the first photograph."""
     count(nn.Linear(4, 4), torch.zeros(1, 4), training=True)
+    torch.compile(nn.Linear(4, 4), backend="eager")(torch.zeros(1, 4))
+    torch.jit.trace(nn.Linear(4, 4), torch.zeros(1, 4))
     with contextlib.suppress(CountError):
         cross_check(nn.Linear(4, 4), torch.zeros(1, 4))
 

@@ -75,7 +75,7 @@ def count(model: Any = None, /, *inputs: Any, training: bool = _UNSAID, allow_re
     call = Call(model, inputs, kwargs, training is not _UNSAID and bool(training))
     try:
         found, said = _from_shapes(call)
-    except (CountError, ChildDied, Unsafe) as why:
+    except (CountError, ChildDied, NotHere, Unsafe) as why:
         if call.without_data() or isinstance(why, Unsafe):
             raise why if isinstance(why, CountError) else no_child(why) from why
         if allow_real is not _UNSAID and not allow_real:
