@@ -34,6 +34,8 @@ def _own(name: Any) -> bool:
 
 
 def _tensor(x: torch.Tensor) -> tuple[Any, list[Any]]:
+    if nn.parameter.is_lazy(x):
+        return None, [vars(x)]
     held = [vars(x), x.grad if x.is_leaf else None, x._backward_hooks]
     about = (tuple(x.shape), x.dtype, str(x.device), x.requires_grad, type(x), str(x.layout))
     if type(x) in (torch.Tensor, nn.Parameter) and x.layout is torch.strided and not x.is_meta:
@@ -125,5 +127,7 @@ def of_process() -> dict[str, Any]:
 
 def differences(before: tuple[dict[int, Any], list[Any]], after: tuple[dict[int, Any], list[Any]]) -> list[str]:
     """What is not as it was, in words."""
-    changed = [f"{facts[0]} changed" for key, facts in before[0].items() if after[0].get(key) != facts]
+    objects = {id(value): value for value in before[1]}
+    changed = [f"{facts[0]} changed: {str(objects[key])[:90]}" for key, facts in before[0].items()
+               if after[0].get(key) != facts]
     return sorted(changed) + [f"{facts[0]} added" for key, facts in after[0].items() if key not in before[0]]

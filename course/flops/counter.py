@@ -91,8 +91,9 @@ def count_run(model: Any, *inputs: Any) -> FlopCount:
 
 
 def _parameters(model: Any) -> Any:
-    try:
-        return inspect.signature(model.forward if isinstance(model, nn.Module) else model).parameters
+    try:  # from the class: a TorchScript module notes on itself that it was asked for its forward
+        return inspect.signature(vars(model).get("forward", type(model).forward) if isinstance(model, nn.Module)
+                                 else model).parameters
     except (TypeError, ValueError):
         return ()
 
@@ -217,7 +218,7 @@ def attempt(call: Call, world: Real, original: Call) -> tuple[FlopCount, str]:
             stack.enter_context(torch.enable_grad())
         arguments = call.inputs, call.kwargs
         if call is original and isinstance(world, Shapes):
-            arguments = tree_map(world.known, arguments)
+            arguments = tree_map(lambda x: world.known(x) if isinstance(x, torch.Tensor) else x, arguments)
         try:
             with AskingMode(tally, world), CountingMode(tally, world):
                 output = ran(call.model(*arguments[0], **arguments[1]))

@@ -16,7 +16,6 @@ from torch import nn
 from torch._ops import HigherOrderOperator
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_map
 
 from course.flops.formulas import FORMULAS, Formula, from_torch_registry, tensors_in
 from course.flops.free import is_free, moves_only
@@ -91,16 +90,18 @@ class Shapes(Real):
                 self._born[storage._cdata] = storage
         return value
 
-    def known(self, value: Any) -> Any:
-        """The stand-in of a tensor from outside the run; anything else as it is."""
-        if isinstance(value, torch.Tensor) and type(value) in (torch.Tensor, nn.Parameter) and not _is_meta(value):
-            wrapped = torch._C._functorch.is_functorch_wrapped_tensor(value)
-            if not wrapped and value.layout is torch.strided and value.untyped_storage()._cdata not in self._born:
-                return self.stand_in(value)
-        return value
+    def known(self, tensor: torch.Tensor) -> torch.Tensor:
+        """The stand-in of a tensor from outside the run; one from inside as it is."""
+        if type(tensor) in (torch.Tensor, nn.Parameter) and not _is_meta(tensor):
+            wrapped = torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+            if not wrapped and tensor.layout is torch.strided and tensor.untyped_storage()._cdata not in self._born:
+                return self.stand_in(tensor)
+        return tensor
 
-    def device(self) -> torch.device | None:
-        """The device the model believes to be on; None where it is meta itself."""
+    def device(self) -> torch.device:
+        """The device the model believes to be on: meta where a part of it is."""
+        if _META in self._devices:
+            return _META
         if len({device.type for device in self._devices}) > 1:
             raise self.refuse("tensors on devices of several types")
         return self._devices[0] if self._devices else torch.get_default_device()
@@ -125,7 +126,7 @@ class Shapes(Real):
 
     def _on_meta(self, func: Any, args: Any, kwargs: Any, factory: bool) -> Any:
         if any(not _is_meta(tensor) for tensor in tensors_in(args, kwargs)):
-            args, kwargs = tree_map(_to_meta, (args, kwargs))
+            args, kwargs = mapped(_to_meta, (args, kwargs))
         if factory:
             kwargs = {**{name: value for name, value in kwargs.items() if name not in ("generator", "pin_memory")},
                       "device": _META}
@@ -209,6 +210,15 @@ def written_tensors(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     return tensors_in([args[at] if at < len(args) else kwargs.get(name) for at, name in _written(func)])
 
 
+def mapped(change: Callable[[torch.Tensor], torch.Tensor], value: Any) -> Any:
+    """The arguments of an operator with every tensor changed."""
+    if isinstance(value, torch.Tensor):
+        return change(value)
+    if type(value) in (list, tuple):
+        return type(value)([mapped(change, item) for item in value])
+    return {name: mapped(change, item) for name, item in value.items()} if type(value) is dict else value
+
+
 def _leaf(stand_in: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
     """The stand-in as a parameter or with requires_grad, like the tensor it stands for."""
     if isinstance(like, nn.Parameter):
@@ -220,8 +230,8 @@ def _shape_of(tensor: torch.Tensor) -> torch.Tensor:
     return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
 
 
-def _to_meta(value: Any) -> Any:
-    return _shape_of(value) if isinstance(value, torch.Tensor) and not _is_meta(value) else value
+def _to_meta(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor if _is_meta(tensor) else _shape_of(tensor)
 
 
 COUNTED, ELEMENTS, STILL, COMPOSITE, UNKNOWN = range(5)
@@ -406,7 +416,7 @@ class AskingMode(TorchFunctionMode):
         if func in _TOLD:
             return _TOLD[func](world.device())
         if world.strays:
-            args, kwargs = tree_map(world.known, (args, kwargs))
+            args, kwargs = mapped(world.known, (args, kwargs))
         if func in _TAKING:
             if _is_meta(args[0]):
                 raise world.refuse(f"{func.__name__} asks for data")
