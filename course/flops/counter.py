@@ -91,9 +91,10 @@ def count_run(model: Any, *inputs: Any) -> FlopCount:
 
 
 def _parameters(model: Any) -> Any:
-    try:  # from the class: a TorchScript module notes on itself that it was asked for its forward
-        return inspect.signature(vars(model).get("forward", type(model).forward) if isinstance(model, nn.Module)
-                                 else model).parameters
+    if isinstance(model, torch.jit.ScriptModule):  # it would note on itself that it was asked
+        return ()
+    try:
+        return inspect.signature(model.forward if isinstance(model, nn.Module) else model).parameters
     except (TypeError, ValueError):
         return ()
 
