@@ -19,7 +19,8 @@ from multiprocessing import forkserver, get_context, parent_process
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Union
 
-from grader.project import HERE, Infrastructure
+from grader.guard import STEP_S, guarded, reason
+from grader.project import HERE, Infrastructure, ProjectError
 from grader.sandbox.shared import descend, mother, shared
 
 if TYPE_CHECKING:  # importing nbgrader takes seconds, in which others can start already
@@ -31,6 +32,7 @@ PATIENCE_S = 20  # for a Dask scheduler to answer
 LOST = "the marking process was ended from outside {} times"
 
 Answer = tuple[str, Union["Marked", str]]
+Run = Callable[[Iterable["Submission"], "Exam"], Iterator[Answer]]
 
 
 def cores() -> int:
@@ -62,15 +64,19 @@ def attempt(submission: Submission, exam: Exam) -> Marked | str:
     """Mark, with one more try where our own machinery failed; a sentence if it failed again."""
     from grader.marking.whole import mark
 
+    failed: dict[str, str] = {}
     for last in (False, True):
         try:
-            return mark(submission, exam)
+            with guarded(submission.student, failed.__setitem__, exam.limits.longest_s + STEP_S):
+                return mark(submission, exam)
         except Infrastructure as error:
             if last:
                 return str(error)
-        except Exception as error:  # a mistake of ours ends this submission's marking, never the batch
-            return f"{type(error).__name__}: {error}"
-    raise AssertionError
+        except (ProjectError, OSError) as error:  # of ours; it ends this submission's marking, never the batch
+            return reason(error)
+        if failed:
+            break
+    return failed[submission.student]
 
 
 def here(submissions: Iterable[Submission], exam: Exam) -> Iterator[Answer]:
@@ -152,6 +158,35 @@ def at_worker(packed: bytes) -> bytes:
     reason = _unfit(exam, here)
     return pickle.dumps(Unfit(f"the Dask worker {get_worker().address} cannot mark: {reason}") if reason
                         else attempt(submission, exam))
+
+
+def undisturbed(run: Run) -> Run:
+    """``run``, where a submission that the machine kept from running is marked once more at the end, alone, before it loses
+    a point; one that was disturbed then too stays without a grade.
+    """
+    def gone_through(submissions: Iterable[Submission], exam: Exam) -> Iterator[Answer]:
+        from grader.marking.execute import DISTURBED
+        from grader.marking.whole import Marked
+
+        out: dict[str, Submission] = {}
+
+        def noted() -> Iterator[Submission]:
+            for submission in submissions:
+                out[submission.student] = submission
+                yield submission
+
+        later = []
+        for student, answer in run(noted(), exam):
+            submission = out.pop(student)
+            if isinstance(answer, Marked) and answer.disturbed:
+                later.append(submission)
+            else:
+                yield student, answer
+        for submission in later:
+            for student, answer in run([submission], exam):
+                yield student, DISTURBED if isinstance(answer, Marked) and answer.disturbed else answer
+
+    return gone_through
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timezone
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Any
 
 from course.i18n import Text, both
@@ -20,6 +21,10 @@ SCHEMA = 1
 MOST_SHEETS, MOST_ANSWERS, MOST_PROBLEMS = 100, 1000, 20  # of one submission, of one sheet, told of
 LONGEST_ID = 100  # characters of an item or an option
 MOST_PARTS = 500_000  # lists and objects in one file; each takes hundreds of bytes of memory, however short its text
+DEEPEST = 350  # lists and objects within each other; readers and writers of JSON end at about a thousand
+STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
+STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")  # +1 and -1 as signed bytes
+OTHERS = bytes(set(range(256)) - set(b"[{]}"))
 Answers = dict[str, dict[str, Any]]
 
 
@@ -90,9 +95,15 @@ def decoded(payload: Any) -> Any:
 
 
 def crowded(text: str | bytes) -> bool:
-    """Whether JSON text holds so many parts that reading it would take gigabytes."""
-    signs = ("{", "[") if isinstance(text, str) else (b"{", b"[")
-    return sum(map(text.count, signs)) > MOST_PARTS
+    """Whether JSON text holds so many parts, or nests them so deeply, that reading it would take gigabytes or fail."""
+    data = text.encode("utf-8", "replace") if isinstance(text, str) else text
+    return data.count(b"{") + data.count(b"[") > MOST_PARTS or depth(data) > DEEPEST
+
+
+def depth(data: bytes) -> int:
+    """How many lists and objects of JSON text lie within each other at most; linear in its length."""
+    steps = STRING.sub(b"", data).translate(STEPS, OTHERS)
+    return max(accumulate(memoryview(steps).cast("b")), default=0)
 
 
 def read_sheet(

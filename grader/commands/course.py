@@ -115,7 +115,7 @@ def run_autograde(arguments: argparse.Namespace) -> int:
 
 def run_feedback(arguments: argparse.Namespace) -> int:
     """1 if the feedback of a submission could not be made, or it is too early for it."""
-    from grader.lateness import open_until
+    from grader.late_recompute import open_until
     from grader.marks import require
     from grader.pipeline import feedback
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 from nbformat import NotebookNode
 
 from course.i18n import both, pick
@@ -45,7 +48,7 @@ def mark_cells(nb: NotebookNode, items: dict[str, Item], tasks: dict[str, Task],
     prints, verdicts = {}, {}
     happened = {*state(nb).get("happened", ())}
     for cell in nb.cells:
-        cell.metadata = NotebookNode({name: cell.metadata[name] for name in KEPT if name in cell.metadata})
+        cell.metadata = NotebookNode({name: _plain(cell.metadata[name]) for name in KEPT if name in cell.metadata})
         if cell.metadata.get("nbgrader", {}).get("grade"):
             identity, top = grade_id(cell), float(cell.metadata.nbgrader.points)
             if identity in items:
@@ -62,12 +65,22 @@ def mark_cells(nb: NotebookNode, items: dict[str, Item], tasks: dict[str, Task],
             cell.execution_count = None
         elif cell.cell_type == "code":  # the sheet a fresh kernel draws knows nothing of the harvest
             cell.outputs = [output for output in cell.outputs if MIME not in output.get("data", {})]
-    nb.metadata = NotebookNode({name: nb.metadata[name] for name in (STATE, "kernelspec", "course") if name in nb.metadata})
+    nb.metadata = NotebookNode({name: _plain(nb.metadata[name]) for name in (STATE, "kernelspec", "course")
+                                if name in nb.metadata})
     state(nb).update(marked=True, verdict=gravest(happened), verdicts=verdicts,
                      fingerprints={**prints, "program": fingerprints.of_program()})
     said = notes(nb, language)
     if said:
         nb.cells.insert(0, render.notes_cell(said, language))
+
+
+def _plain(value: Any) -> Any:
+    """JSON data as every reader knows it: NaN and infinity, which Python alone writes, become null."""
+    if isinstance(value, dict):
+        return NotebookNode({key: _plain(inner) for key, inner in value.items()})
+    if isinstance(value, list):
+        return [_plain(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _words(verdict: Verdict) -> set[str]:

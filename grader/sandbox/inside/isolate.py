@@ -1,4 +1,4 @@
-"""Turn a fork of the warm process into a cell of its own: namespaces, private folders, limits, no way back."""
+"""Isolation of a fork of the warm process: namespaces, private tmpfs folders, resource limits, no privileges."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ def divide(namespaces: int = linux.NAMESPACES) -> None:
 
 
 def close(limits: dict[str, Any]) -> None:
-    """In that child: private folders, then limits, then everything given up that could undo them."""
+    """Isolate the child of ``divide``: mount tmpfs over its writable folders, set resource limits, drop all capabilities,
+    install the system call filter. Irreversible. Raises OSError.
+    """
     _folders(limits["disk_mb"] * MEGABYTE)
     restrict(limits, limits["processes"])
     linux.drop_capabilities()
@@ -71,6 +73,15 @@ def number() -> int:
     """This process's id as the process outside its pid namespace knows it; call it before ``close``."""
     with open("/proc/self/status", encoding="utf-8") as file:
         return next(int(line.split()[-2]) for line in file if line.startswith("NSpid:"))
+
+
+def offer() -> None:
+    """If this machine runs out of memory, a submission is ended first, not the grader; call it before ``close``."""
+    try:
+        with open("/proc/self/oom_score_adj", "w", encoding="utf-8") as file:
+            file.write("1000")
+    except OSError:
+        pass
 
 
 def remember() -> None:

@@ -6,10 +6,10 @@ from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, timezone
 
-from grader.autograding import Say, alone, late_rules
+from grader.autograding import Say, alone, check_late_rules
 from grader.course import Course
-from grader.gradebook import Book
-from grader.late import read_rules
+from grader.gradebook import GradebookWriter
+from grader.late_rules import read_rules
 from grader.marks import require
 
 
@@ -28,8 +28,8 @@ def recompute(course: Course, lesson: str, say: Say = print) -> tuple[list[LateC
     Raises ProjectError for rules that cannot be read and for a checkpoint that was never released.
     """
     require(course, lesson)
-    late_rules(course, say)
-    with alone(course), closing(Book(course, lesson)) as book:
+    check_late_rules(course, say)
+    with alone(course), closing(GradebookWriter(course, lesson)) as book:
         before = book.penalties()
         for student in sorted({*book.overdue(), *(name for name, points in before.items() if points)}):
             book.late(student)

@@ -22,7 +22,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from grader import dates as moments
+from grader import dates
 from grader.project import ProjectError, read_yaml
 
 FILE = "late.yaml"
@@ -99,7 +99,7 @@ def read_rules(root: Path, checkpoints: Collection[str] | None = None) -> Rules:
     tables = {name: replace(usual, **(said or {})) for name, said in (data.get("checkpoints") or {}).items()}
     zone = data.get("timezone")
     extensions = [Extension(str(one["student"]), one.get("checkpoint"), one.get("days", 0),
-                            moments.utc(one["until"], zone) if "until" in one else None)
+                            dates.utc(one["until"], zone) if "until" in one else None)
                   for one in data.get("extensions") or ()]
     return Rules(usual, tables, tuple(extensions))
 
@@ -110,7 +110,7 @@ def _faults(data: Any) -> Iterator[str]:
         return
     yield from _table_faults({name: value for name, value in data.items() if name not in TOP}, "")
     zone = data.get("timezone")
-    if zone is not None and moments.tz.gettz(str(zone)) is None:
+    if zone is not None and dates.tz.gettz(str(zone)) is None:
         yield f"timezone: {zone!r} is not known; write a name such as Europe/Berlin"
     own = data.get("checkpoints") or {}
     if isinstance(own, dict):
@@ -169,7 +169,7 @@ def _extension_faults(one: Any, where: str, zone: object) -> Iterator[str]:
         yield f"{where}: days: {one['days']!r} should be a number, 0 or more"
     if "until" in one:
         try:
-            moments.utc(one["until"], None if zone is None else str(zone))
+            dates.utc(one["until"], None if zone is None else str(zone))
         except ProjectError as error:
             yield f"{where}: until: {error}"
 
