@@ -20,6 +20,7 @@ import pytest
 
 from grader.project import HERE, Infrastructure
 from grader.sandbox import groups, launch
+from grader.sandbox import warm as warm_process
 from grader.sandbox.inside import seccomp, wire
 from grader.sandbox.limits import Limits
 from grader.sandbox.warm import Warm
@@ -224,6 +225,83 @@ def test_many_busy_processes_leave_the_others_their_share_of_the_processors(warm
         time.sleep(1)
         assert not kernel.run(work, 10).late  # one of 41 would take twenty seconds of one processor
         runs.join()
+
+
+@pytest.fixture
+def ungrouped(monkeypatch):
+    """As an ordinary user meets it on most machines: no control groups."""
+    monkeypatch.setattr(groups, "possible", lambda: False)
+    monkeypatch.setattr(warm_process.os, "geteuid", lambda: 1000)
+
+
+@pytest.mark.slow
+def test_busy_neighbours_cost_no_honest_cell_its_time_and_a_busy_family_pays_for_all_its_members(warm, ungrouped):
+    work = "import time\nbegan = time.process_time()\nwhile time.process_time() - began < 0.4: pass"
+    busy = ("import os, time\nfor _ in range(8):\n    if os.fork() == 0:\n        os.setsid()\n        while True: pass\n"
+            "time.sleep(60)")
+    hogs = [subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"], start_new_session=True) for _ in range(24)]
+    try:
+        with warm.kernel(SMALL) as kernel:
+            ran = kernel.run(work, 0.8)  # one of 25: many seconds of wall time
+            assert ran.seconds < 0.8 and (not ran.late or ran.disturbed)  # on a machine far too busy it is marked again alone
+    finally:
+        for hog in hogs:
+            hog.kill()
+            hog.wait()
+    with warm.kernel(SMALL) as kernel:
+        ran = kernel.run(busy, 1.0)
+        assert ran.late and not ran.disturbed and kernel._meter.cpu_s >= 0.5
+
+
+@pytest.mark.slow
+def test_memory_is_summed_over_all_processes_and_shared_pages_count_once(warm, ungrouped):
+    limits = Limits(**{**SMALL.plain(), "memory_mb": 300, "disk_mb": 8})
+    shared = ("import os, time\nhog = bytearray(os.urandom(1 << 20)) * 200\nmade = []\nfor _ in range(4):\n    pid = os.fork()\n"
+              "    if pid == 0:\n        time.sleep(1)\n        os._exit(0)\n    made.append(pid)\nfor pid in made: os.waitpid(pid, 0)")
+    own = ("import os, time\nfor _ in range(6):\n    if os.fork() == 0:\n        os.setsid()\n"
+           "        hog = bytearray(os.urandom(1 << 20)) * 150\n        time.sleep(60)\ntime.sleep(15)")
+    with warm.kernel(limits) as kernel:
+        ran = kernel.run(shared)  # five processes of 450 MB, 200 of them one and the same
+        assert not ran.ended and ran.error is None, ran
+    with warm.kernel(limits) as kernel:
+        assert kernel.run(own).ended == "memory"
+
+
+@pytest.mark.slow
+def test_no_process_hides_what_it_takes_and_none_inherits_the_connection(kernel):
+    assert said(kernel, CALL + "print([libc.prctl(4, 0, 0, 0, 0), libc.prctl(3, 0, 0, 0, 0)])") == [-1, 1]  # set, get dumpable
+    source = ("import os, subprocess, sys\ncode = 'import os\\nfor n in range(3, 64):\\n  try: os.fstat(n); print(n)"
+              "\\n  except OSError: pass'\n")
+    assert said(kernel, source + "print(subprocess.run([sys.executable, '-S', '-c', code], close_fds=False, capture_output=True, "
+                "text=True).stdout.split())") == []
+
+
+def test_a_delegated_scope_is_opened_up_and_each_submission_gets_a_group_of_it(tmp_path, monkeypatch):
+    """On a made-up tree: control groups of version 2 are not writable on every machine that runs the tests."""
+    scope = tmp_path / "user.slice" / f"{groups.SCOPE}1.scope"
+    (scope / groups.LEAF).mkdir(parents=True)
+    (tmp_path / "cgroup.controllers").write_text("memory pids cpu")
+    (scope / "cgroup.procs").write_text("4711\n")
+    made: list[Path] = []
+    mkdir = Path.mkdir
+
+    def with_files(folder: Path, **options) -> None:  # as the kernel fills a new folder
+        mkdir(folder, **options)
+        if folder.name.startswith("course-") and folder.parent == scope:
+            made.append(folder)
+            for name in ("memory.max", "memory.swap.max", "pids.max", "cgroup.procs"):
+                (folder / name).write_text("")
+
+    monkeypatch.setattr(Path, "mkdir", with_files)
+    monkeypatch.setattr(groups, "ROOT", tmp_path)
+    monkeypatch.setattr(groups, "_own", lambda pid="self": scope)
+    group = groups.make(SMALL, 4711)
+    assert group.folders == made and len(made) == 1
+    assert (scope / groups.LEAF / "cgroup.procs").read_text() == "4711"
+    assert (scope / "cgroup.subtree_control").read_text() == "+cpu"  # the last of the three that were written
+    assert (made[0] / "memory.max").read_text() == str(SMALL.tree_bytes) and (made[0] / "pids.max").read_text() == "13"
+    group.take(4711)
+    assert (made[0] / "cgroup.procs").read_text() == "4711"
 
 
 @pytest.mark.slow

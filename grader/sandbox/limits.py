@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 OWN_MB = 128  # pages a fork copies from the warm process
-PATIENCE = 3  # times its limit a submission may take while it waits for a processor
+PATIENCE = 10  # times its limit a submission may take while it waits for a processor that others use
 
 
 @dataclass(frozen=True)
