@@ -17,6 +17,7 @@ import psutil
 import pytest
 
 from grader.course import Course, init
+from grader.marking.execute import DISTURBED
 from grader.marking.verdicts import WORDS
 from grader.pipeline import release, summary
 from grader.project import HERE
@@ -121,6 +122,9 @@ def test_every_submission_gets_the_verdict_it_deserves_and_harms_nothing_outside
     before = psutil.Process().memory_info().rss
     said: list[str] = []
     found = {outcome.student: outcome for outcome in autograde(course, LESSON, how=How(jobs=2), say=said.append)}
+    if busy := [name for name, one in found.items() if DISTURBED in " ".join(one.problems)]:  # others used this machine, too
+        found = {outcome.student: outcome for outcome in autograde(course, LESSON, busy, How(jobs=1), lambda line: None)}
+        said = [line for line in said if DISTURBED not in line]
     grown = psutil.Process().memory_info().rss - before
     wrong = []
     for case in CLASS:

@@ -32,8 +32,8 @@ def handed_in(tmp_path_factory) -> Path:
     return hand_in_class(tmp_path_factory.mktemp("project"), tmp_path_factory.mktemp("course") / "class", times=2)
 
 
-def start(root: Path) -> subprocess.Popen:
-    return subprocess.Popen([sys.executable, "-m", "grader", "autograde", LESSON, "--dir", str(root), "--jobs", "2"],
+def start(root: Path, user: tuple[str, ...] = ()) -> subprocess.Popen:
+    return subprocess.Popen([*user, sys.executable, "-m", "grader", "autograde", LESSON, "--dir", str(root), "--jobs", "2"],
                             cwd=HERE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 

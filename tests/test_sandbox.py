@@ -24,6 +24,7 @@ from grader.sandbox import warm as warm_process
 from grader.sandbox.inside import seccomp, wire
 from grader.sandbox.limits import Limits
 from grader.sandbox.warm import Warm
+from tests import ordinary_user
 from tests.bpf import run
 from tests.conftest import missing
 
@@ -447,23 +448,12 @@ with Warm() as warm:
             ran = kernel.run(source)
             print(ran.error, [output.get('text') for output in ran.outputs])
 """
-CAN_BE_MADE = f"""
-import sys
-sys.path.insert(0, {str(HERE)!r})
-from grader.sandbox import launch
-sys.exit(launch.obstacle())
-"""
-
 
 @pytest.mark.slow
 def test_it_needs_no_root(tmp_path):
     if reason := launch.obstacle():
         missing("the sandbox", reason)
-    command = [sys.executable, "-c", ROOTLESS]
-    if os.geteuid() == 0:  # a user without a name or, where such a one may not read this Python, a namespace without rights
-        nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-        tried = subprocess.run([*nobody, sys.executable, "-c", CAN_BE_MADE], cwd="/")
-        command = [*(nobody if tried.returncode == 0 else ["unshare", "--user", "--map-user=1000", "--map-group=1000"]), *command]
+    command = [*ordinary_user.prefix(), sys.executable, "-c", ROOTLESS]
     done = subprocess.run(command, capture_output=True, text=True, cwd="/", env={**os.environ, "HOME": str(tmp_path)})
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
