@@ -38,12 +38,15 @@ UNSAFE = ("WARNING: no sandbox. Student code runs with your rights: it can read 
 
 @dataclass(frozen=True)
 class How:
-    """jobs: processes on this machine; cluster: address of a Dask scheduler instead; again: also what is marked."""
+    """jobs: processes on this machine; cluster: address of a Dask scheduler instead, over ``tls``; again: also what
+    is marked.
+    """
 
     jobs: int = 1
     cluster: str | None = None
     again: bool = False
     sandbox: bool = True
+    tls: pool.Tls | None = None
 
 
 def autograde(course: Course, lesson: str, students: Iterable[str] | None = None, how: How | None = None,
@@ -138,7 +141,7 @@ def _book(course: Course, lesson: str) -> Iterator[GradebookWriter]:
 def workers(how: How) -> Iterator[Callable]:
     """What takes submissions and gives answers."""
     if how.cluster is not None:
-        cluster = pool.Cluster(how.cluster)
+        cluster = pool.Cluster(how.cluster, how.tls)
         try:
             yield pool.undisturbed(cluster.run)
         finally:

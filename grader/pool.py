@@ -16,6 +16,7 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ProcessP
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import forkserver, get_context, parent_process
+from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Union
 
@@ -238,16 +239,40 @@ def _travelling() -> Callable[[bytes], bytes]:
     return mark_there
 
 
-class Cluster:
-    """The workers of an existing Dask cluster, each started in a checkout like this one; none needs our disk."""
+@dataclass(frozen=True)
+class Tls:
+    """PEM files for an encrypted Dask cluster: its certificate authority, and the certificate and key that we show."""
 
-    def __init__(self, address: str) -> None:
+    ca: Path
+    cert: Path
+    key: Path
+
+    def security(self) -> Any:
+        """As Dask takes it; nothing goes out unencrypted. Raises Infrastructure for a file that is not there."""
+        from distributed.security import Security
+
+        if missing := [str(path) for path in (self.ca, self.cert, self.key) if not path.is_file()]:
+            raise Infrastructure(f"no such file: {', '.join(missing)}; --tls-ca, --tls-cert and --tls-key name PEM files")
+        return Security(require_encryption=True, tls_ca_file=str(self.ca), tls_client_cert=str(self.cert),
+                        tls_client_key=str(self.key))
+
+
+class Cluster:
+    """The workers of an existing Dask cluster, each started in a checkout like this one; none needs our disk.
+
+    tls: for an address ``tls://...``; without it Dask's own settings (``distributed.comm.tls``) are used.
+    """
+
+    def __init__(self, address: str, tls: Tls | None = None) -> None:
         try:
             from distributed import Client
         except ModuleNotFoundError as error:
             raise Infrastructure("--cluster needs dask.distributed: pip install distributed") from error
         try:
-            self._client: Any = Client(address, timeout=PATIENCE_S)
+            self._client: Any = Client(address, timeout=PATIENCE_S, security=None if tls is None else tls.security())
+        except (TypeError, RuntimeError) as error:  # what distributed says of certificates
+            raise Infrastructure(f"{address} cannot be reached safely ({error}); give an address tls://... together with --tls-ca, "
+                                 "--tls-cert and --tls-key") from error
         except (OSError, ValueError, TimeoutError, asyncio.TimeoutError) as error:
             raise Infrastructure(f"no Dask scheduler answers at {address} ({error or type(error).__name__}); "
                                  "start one with `dask scheduler`, or leave --cluster out") from error
