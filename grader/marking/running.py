@@ -35,6 +35,8 @@ ENDED = {
                   "这个单元格不停地输出，已被停止。已跳过它，重新运行了前面的单元格。"),
 }
 LATE = both("Its time was up, and it was interrupted.", "时间用完，已被中断。")
+FEWER = both("All processes it started took more memory together than there is, and were ended.",
+             "它启动的所有进程合计占用的内存超出上限，已被终止。")
 SKIPPED = both("This cell was not run: the time or the kernels for this notebook were used up.",
                "没有运行这个单元格：这个笔记本的时间或内核次数已用完。")
 STATE_OF = {"killed": "unreached", "timeout": "late", "memory": "memory", "output": "output"}  # word -> of a call
@@ -126,7 +128,7 @@ class Run:
             ran = self._ran(kernel, job)
             if job.task is not None:
                 self._probed[job.task] += ran.outputs
-                word = OF_KERNEL.get(ran.ended) or ("timeout" if ran.late else "output" if ran.cut else "")
+                word = OF_KERNEL.get(ran.ended) or ("timeout" if ran.late else "output" if ran.cut else "memory" if ran.fewer else "")
                 if word:
                     self.words.add(word)
                     self._miss(job, word)
@@ -165,6 +167,9 @@ class Run:
         if ran.late and not ran.ended:
             said.append(_error("TimeIsUp", LATE, self.language))
             self._note(job, "timeout", LATE)
+        if ran.fewer:
+            said.append(_error("OutOfMemory", FEWER, self.language))
+            self._note(job, "memory", FEWER)
         if ran.ended:
             why = ENDED[ran.ended]
             said.append(_error("KernelEnded", why, self.language))

@@ -33,7 +33,8 @@ MOST_CELLS = 1_000_000  # a larger count of cells run is forged
 @dataclass
 class Ran:
     """What one cell did. ended: "" or why the kernel is gone: died, stuck, flood, memory. seconds: of its own. disturbed: it
-    ran out of time while other work kept the machine from running it.
+    ran out of time while other work kept the machine from running it. fewer: other processes of it were ended, because all of
+    them together took too much memory.
     """
 
     outputs: list[dict[str, Any]] = field(default_factory=list)
@@ -44,6 +45,7 @@ class Ran:
     ended: str = ""
     seconds: float = 0.0
     disturbed: bool = False
+    fewer: bool = False
 
 
 class Kernel:
@@ -116,7 +118,9 @@ class Kernel:
             if monotonic() >= look or (self._flood and not interrupted):
                 seconds = self._meter.look()
                 if self._meter.too_much_memory():
-                    return self._over(ran, "memory")
+                    if not self._meter.end_others():
+                        return self._over(ran, "memory")
+                    ran.fewer = True
                 if self._meter.too_many():
                     return self._over(ran, "died")
                 over = seconds >= allowed or self._meter.out_of_patience(allowed)
