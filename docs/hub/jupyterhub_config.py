@@ -40,6 +40,7 @@ for course, (account, port, instructors, students) in COURSES.items():
         "command": [str(tools / "jupyterhub-singleuser")],
         "user": account,
         "cwd": f"/home/{account}/{course}",  # whose nbgrader_config.py holds
+        "oauth_no_confirm": True,
         "oauth_client_allowed_scopes": ["inherit"],
     })
     c.JupyterHub.load_roles.append({"name": f"formgrade-{course}", "groups": [f"formgrade-{course}"],
