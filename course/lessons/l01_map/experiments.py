@@ -14,6 +14,7 @@ import torch
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.plots import BLUE, table, tiles
+from course.figures.style import colors, guide
 from course.i18n import Text, both, t
 from course.records import Record
 
@@ -265,21 +266,30 @@ def say_who_sees(record: Record) -> Text:
 
 
 def draw_who_sees(record: Record, ax: Any) -> None:
-    short = {
-        "main": t("main thread", "主线程"),
-        "thread": t("thread", "线程"),
-        "fork": "fork",
-        "spawn": "spawn",
-    }
-    words = (t("sees the default", "看到的是默认值"), t("sees the change", "看得到改动"))
-    tiles(
-        ax,
-        [
-            (f"{short[row['set_in']]} → {short[row['read_in']]}", words[row["sees"]], bool(row["sees"]))
-            for row in record.rows
-        ],
-    )
-    ax.set_xlabel(t("set in → read in", "设置处 → 读取处"))
+    """Three memories: your process with its two threads, a forked child and a spawned one; what each reads."""
+    from matplotlib.patches import FancyBboxPatch
+
+    def memory(left: float, top: float, head: str, words: str, sees: int) -> None:
+        colour = colors()[0 if sees else 1]
+        shape = "round,pad=0,rounding_size=0.12"
+        ax.add_patch(FancyBboxPatch((left, top), 3.1, 1.5, boxstyle=shape, facecolor="none", edgecolor=colour, linewidth=2))
+        ax.text(left + 0.15, top + 0.27, head, va="center", fontsize=11, fontweight="bold")
+        ax.text(left + 0.15, top + 0.72, f"benchmark = {bool(sees)}", va="center", fontsize=12, family="monospace", color=colour)
+        ax.text(left + 0.15, top + 1.17, words, va="center", fontsize=10)
+
+    shared = t("two threads, one value", "两个线程，同一个值") if _seen(record, "thread") else t("the main thread set it", "主线程设的")
+    memory(0, 1.0, t("your process", "你的进程"), shared, 1)
+    children = (("fork", t("fork: a copy", "fork：复制一份"), 0.0), ("spawn", t("spawn: a new Python", "spawn：全新的 Python"), 2.0))
+    words = (t("starts with the default", "从默认值开始"), t("starts with your value", "从你的值开始"))
+    for method, head, top in children:
+        sees = _seen(record, method)
+        if sees is not None:
+            memory(4.1, top, head, words[sees], sees)
+            ax.plot([3.1, 4.1], [1.75, top + 0.75], color=guide(), linewidth=1.5)
+            ax.plot(4.1, top + 0.75, ">", color=guide(), markersize=8)
+    ax.set(xlim=(-0.05, 7.25), ylim=(3.55, -0.05), xticks=[], yticks=[])
+    ax.spines[:].set_visible(False)
+    ax.set_xlabel(t("what each memory holds after the main thread set True", "主线程设为 True 之后，每块内存里的值"))
 
 
 def settle_who_sees(record: Record) -> dict[str, str | None]:
