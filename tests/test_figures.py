@@ -271,3 +271,22 @@ def test_reasons_of_counters_name_each_tool_once_and_survive_a_missing_record():
     assert str(shown).count("thop") == 1 and "-1,200  c" in str(shown) and "a &lt;b&gt;" in shown._repr_html_()
     set_language("zh")
     assert "乙" in str(shown) and str(figures.differences(None)) == ""
+
+
+def test_the_route_says_what_backend_selection_says_and_leaves_the_switch_alone():
+    import torch
+
+    from course import flags
+    from course.figures.route import route, who_computes
+
+    layer, x = torch.nn.Conv2d(3, 8, 3, stride=2), torch.randn(8, 3, 32, 32)
+    found = {}
+    for enabled in (True, False):
+        with flags.using({"mkldnn.enabled": enabled}):
+            shown = route(layer, x)
+            assert (shown.device, shown.enabled, shown.computes) == ("cpu", enabled, who_computes(layer, x))
+            assert flags.read()["mkldnn.enabled"] is enabled
+            found[enabled] = shown.computes
+            assert shown.png() != shown.png(dark=True) and all(shown.computes in text for text in shown.alt.values())
+    assert found[False] != "oneDNN"
+    assert (found[True] == "oneDNN") == torch.backends.mkldnn.is_available()

@@ -6,19 +6,19 @@ Whatever leaves traces (freezing, children, overwritten functions) runs in a new
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
-from course.figures.style import ink_on
+from course.experiment.plots import BLUE, table, tiles
+from course.figures.style import colors, guide
 from course.i18n import Text, both, t
 from course.records import Record
 
 LESSON = "01_map"
-YES, NO = "C0", "C1"  # the theme's blue and orange, told apart by all eyes; a word stands beside
 PROBES = "course.lessons.l01_map.probes"
 # what was written, the switch that was meant, the value
 MISSPELT = (
@@ -39,19 +39,6 @@ MISSPELT = (
 
 def _row(record: Record, key: str, value: Any) -> dict | None:
     return next((row for row in record.rows if row[key] == value), None)
-
-
-def _tiles(ax: Any, tiles: Iterable[tuple[str, str, bool]]) -> None:
-    """One line for each (label, word, good): the label at the left, the word on a coloured tile."""
-    tiles = list(reversed(list(tiles)))
-    for height, (_, word, good) in enumerate(tiles):
-        ax.barh(height, 1.0, height=0.8, color=YES if good else NO)
-        ax.text(0.5, height, word, ha="center", va="center", color=ink_on(YES if good else NO), fontsize=9)
-    ax.set_yticks(range(len(tiles)), [label for label, _, _ in tiles], fontsize=9)
-    ax.set_xlim(0, 1)
-    ax.set_xticks([])
-    for side in ax.spines.values():
-        side.set_visible(False)
 
 
 # --- 01-polite-request --------------------------------------------------------------------------------------
@@ -87,8 +74,8 @@ def draw_polite_request(record: Record, ax: Any) -> None:
     }
     rows = list(reversed(record.rows))
     for height, row in enumerate(rows):
-        ax.plot([row["low"], row["high"]], [height, height], color=YES, linewidth=3)
-        ax.plot(row["ratio"], height, "o", color=YES)
+        ax.plot([row["low"], row["high"]], [height, height], color=BLUE, linewidth=3)
+        ax.plot(row["ratio"], height, "o", color=BLUE)
     ax.axvline(1.0, color="gray", linestyle=":")
     ax.set_yticks(range(len(rows)), [names[row["request"]] for row in rows])
     ax.set_ylim(-0.5, len(rows) - 0.5)
@@ -192,13 +179,8 @@ def say_typos(record: Record) -> Text:
 
 
 def draw_typos(record: Record, ax: Any) -> None:
-    _tiles(
-        ax,
-        (
-            (row["wrote"], row["error"] or t("accepted in silence", "悄悄接受"), bool(row["raised"]))
-            for row in record.rows
-        ),
-    )
+    silent = t("accepted in silence", "悄悄接受")
+    tiles(ax, [(row["wrote"], row["error"] or silent, bool(row["raised"])) for row in record.rows])
 
 
 def settle_typos(record: Record) -> dict[str, str | None]:
@@ -284,21 +266,30 @@ def say_who_sees(record: Record) -> Text:
 
 
 def draw_who_sees(record: Record, ax: Any) -> None:
-    short = {
-        "main": t("main thread", "主线程"),
-        "thread": t("thread", "线程"),
-        "fork": "fork",
-        "spawn": "spawn",
-    }
-    words = (t("sees the default", "看到的是默认值"), t("sees the change", "看得到改动"))
-    _tiles(
-        ax,
-        (
-            (f"{short[row['set_in']]} → {short[row['read_in']]}", words[row["sees"]], bool(row["sees"]))
-            for row in record.rows
-        ),
-    )
-    ax.set_xlabel(t("set in → read in", "设置处 → 读取处"))
+    """Three memories: your process with its two threads, a forked child and a spawned one; what each reads."""
+    from matplotlib.patches import FancyBboxPatch
+
+    def memory(left: float, top: float, head: str, words: str, sees: int) -> None:
+        colour = colors()[0 if sees else 1]
+        shape = "round,pad=0,rounding_size=0.12"
+        ax.add_patch(FancyBboxPatch((left, top), 3.1, 1.5, boxstyle=shape, facecolor="none", edgecolor=colour, linewidth=2))
+        ax.text(left + 0.15, top + 0.27, head, va="center", fontsize=11, fontweight="bold")
+        ax.text(left + 0.15, top + 0.72, f"benchmark = {bool(sees)}", va="center", fontsize=12, family="monospace", color=colour)
+        ax.text(left + 0.15, top + 1.17, words, va="center", fontsize=10)
+
+    shared = t("two threads, one value", "两个线程，同一个值") if _seen(record, "thread") else t("the main thread set it", "主线程设的")
+    memory(0, 1.0, t("your process", "你的进程"), shared, 1)
+    children = (("fork", t("fork: a copy", "fork：复制一份"), 0.0), ("spawn", t("spawn: a new Python", "spawn：全新的 Python"), 2.0))
+    words = (t("starts with the default", "从默认值开始"), t("starts with your value", "从你的值开始"))
+    for method, head, top in children:
+        sees = _seen(record, method)
+        if sees is not None:
+            memory(4.1, top, head, words[sees], sees)
+            ax.plot([3.1, 4.1], [1.75, top + 0.75], color=guide(), linewidth=1.5)
+            ax.plot(4.1, top + 0.75, ">", color=guide(), markersize=8)
+    ax.set(xlim=(-0.05, 7.25), ylim=(3.55, -0.05), xticks=[], yticks=[])
+    ax.spines[:].set_visible(False)
+    ax.set_xlabel(t("what each memory holds after the main thread set True", "主线程设为 True 之后，每块内存里的值"))
 
 
 def settle_who_sees(record: Record) -> dict[str, str | None]:
@@ -342,25 +333,14 @@ def say_flags_trap(record: Record) -> Text:
 
 
 def draw_flags_trap(record: Record, ax: Any) -> None:
-    columns = ("before", "inside", "after")
-    for height, row in enumerate(reversed(record.rows)):
-        for x, column in enumerate(columns):
-            unasked = row[column] != row["before"] and not row["named"]
-            named = t(" (named)", "（点了名）") if column == "inside" and row["named"] else ""
-            colour = NO if unasked else YES
-            ax.barh(height, 0.94, left=x, height=0.8, color=colour)
-            ax.text(
-                x + 0.47,
-                height,
-                f"{bool(row[column])}{named}",
-                ha="center",
-                va="center",
-                color=ink_on(colour),
-            )
-    ax.set_yticks(range(len(record.rows)), [row["switch"] for row in reversed(record.rows)])
-    ax.set_xticks([0.47, 1.47, 2.47], [t("before", "之前"), t("inside", "里面"), t("after", "之后")])
-    ax.set_xlabel(t("orange: changed without being named", "橙色：没点名却变了"))
-    ax.grid(False)
+    def cell(row: dict, column: str) -> tuple[str, int | None]:
+        named = t(" (named)", "（点了名）") if column == "inside" and row["named"] else ""
+        moved = row[column] != row["before"]
+        return f"{bool(row[column])}{named}", (0 if row["named"] else 1) if moved else None
+
+    moments = {"before": t("before", "之前"), "inside": t("inside", "里面"), "after": t("after", "之后")}
+    table(ax, list(moments.values()), [(row["switch"], [cell(row, moment) for moment in moments]) for row in record.rows])
+    ax.set_xlabel(t("◆ changed without being named", "◆ 没点名却变了"))
 
 
 def settle_flags_trap(record: Record) -> dict[str, str | None]:
@@ -402,17 +382,8 @@ def say_frozen(record: Record) -> Text:
 
 
 def draw_frozen(record: Record, ax: Any) -> None:
-    _tiles(
-        ax,
-        (
-            (
-                row["door"],
-                t("still open", "仍然开着") if row["open"] else t("refused", "被拒绝"),
-                not row["open"],
-            )
-            for row in record.rows
-        ),
-    )
+    words = (t("refused", "被拒绝"), t("still works", "仍然有效"))
+    tiles(ax, [(row["door"], words[bool(row["open"])], not row["open"]) for row in record.rows])
 
 
 def settle_frozen(record: Record) -> dict[str, str | None]:
@@ -461,7 +432,7 @@ def draw_not_a_switch(record: Record, ax: Any) -> None:
         error = row["after"].split(":")[0]
         return f"{row['asked']}: {error}" if row["changed"] else f"{row['asked']}: " + t("unchanged", "没变")
 
-    _tiles(ax, ((row["tried"], word(row), not row["changed"]) for row in record.rows))
+    tiles(ax, [(row["tried"], word(row), not row["changed"]) for row in record.rows])
 
 
 def settle_not_a_switch(record: Record) -> dict[str, str | None]:
