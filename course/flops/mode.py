@@ -50,8 +50,9 @@ class Real:
         with torch.no_grad():
             return _leaf(tensor.detach().clone(), tensor)
 
-    def run(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], contracts: bool) -> Any:
-        """The output of the operator."""
+    def run(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], tensors: list[torch.Tensor],
+            contracts: bool) -> Any:
+        """The output of the operator; tensors: those among its arguments; contracts: whether it is counted."""
         return func(*args, **kwargs)
 
 
@@ -106,27 +107,27 @@ class Shapes(Real):
             raise self.refuse("tensors on devices of several types")
         return self._devices[0] if self._devices else torch.get_default_device()
 
-    def run(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], contracts: bool) -> Any:
+    def run(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], tensors: list[torch.Tensor],
+            contracts: bool) -> Any:
         """On shapes if an argument is a stand-in, else with values while they are small."""
-        tensors = tensors_in(args, kwargs)
-        metas = [_is_meta(tensor) for tensor in tensors]
+        metas = sum(map(_is_meta, tensors))
         if not tensors and not _takes_device(func):
             return func(*args, **kwargs)
         if kwargs.get("device") is not None:
-            kwargs = {name: value for name, value in kwargs.items() if name not in ("device", "pin_memory")}
-            kwargs["device"] = _META if any(metas) else torch.device("cpu")
-        large = not any(metas) and (contracts or not tensors or prod(t.numel() for t in tensors) > KEEP_BYTES)
-        if any(metas) or large:
+            kwargs = {name: value for name, value in kwargs.items() if name != "pin_memory"}
+            kwargs["device"] = _META if metas else torch.device("cpu")
+        if metas and metas == len(tensors):
+            return remembered(func, args, kwargs)
+        if metas or contracts or not tensors or prod(t.numel() for t in tensors) > KEEP_BYTES:
             shape = self._on_meta(func, args, kwargs, not tensors)
-            if any(metas) or contracts or self._too_large(shape, not tensors):
+            if metas or contracts or self._too_large(shape, not tensors):
                 if any(not _is_meta(tensor) for tensor in written_tensors(func, args, kwargs)):
                     raise NotHere(f"{func} writes an unknown value into a known tensor")
                 return shape
         return self._kept(func(*args, **kwargs))
 
     def _on_meta(self, func: Any, args: Any, kwargs: Any, factory: bool) -> Any:
-        if any(not _is_meta(tensor) for tensor in tensors_in(args, kwargs)):
-            args, kwargs = mapped(_to_meta, (args, kwargs))
+        args, kwargs = mapped(_to_meta, (args, kwargs))
         if factory:
             kwargs = {**{name: value for name, value in kwargs.items() if name not in ("generator", "pin_memory")},
                       "device": _META}
@@ -281,17 +282,16 @@ class CountingMode(TorchDispatchMode):
             return NotImplemented  # the subclass explains itself in plain operators, and those are counted
         if isinstance(func, HigherOrderOperator):
             return self._higher_order(func, args, kwargs)
-        kind, formula = kind_of(func)
+        (kind, formula), tensors = kind_of(func), tensors_in(args, kwargs)
         if kind == COMPOSITE:
-            if not any(x.is_nested for x in tensors_in(args, kwargs)):  # those have no size to decompose by
+            if not any(x.is_nested for x in tensors):  # those have no size to decompose by
                 with self:
                     out = func.decompose(*args, **kwargs)
                 if out is not NotImplemented:
                     return out
             kind = UNKNOWN
-        out = self._guarded(self.world.run, func, args, kwargs, kind == COUNTED)
+        out = self._guarded(self.world.run, func, args, kwargs, tensors, kind == COUNTED)
         if kind == COUNTED:
-            tensors = tensors_in(args, kwargs)
             if all(t.layout in (torch.strided, torch._mkldnn) and not t.is_nested for t in tensors):
                 factor = 4 if tensors and tensors[0].is_complex() else 1
                 self._count(_short(func), formula, out, args, kwargs, factor)
@@ -303,7 +303,7 @@ class CountingMode(TorchDispatchMode):
         elif kind == UNKNOWN:
             self.tally.unknown[_short(func)] += 1
         if self._products or func._overloadpacket in _PRODUCTS:
-            self._follow(func, kind, out, args, kwargs)
+            self._follow(func, kind, out, args, kwargs, tensors)
         return out
 
     def _guarded(self, run: Callable[..., Any], *args: Any) -> Any:
@@ -335,9 +335,9 @@ class CountingMode(TorchDispatchMode):
         else:
             self.tally.contraction(name, macs)
 
-    def _follow(self, func: Any, kind: int, out: Any, args: Any, kwargs: Any) -> None:
+    def _follow(self, func: Any, kind: int, out: Any, args: Any, kwargs: Any, tensors: list[torch.Tensor]) -> None:
         """Follow products of two tensors through moves, casts and scalings to the operator that sums them."""
-        packet, tensors = func._overloadpacket, tensors_in(args, kwargs)
+        packet = func._overloadpacket
         held = sum(tensor.numel() for tensor in tensors if _storage(tensor) in self._products)
         sums = packet in _SUMS or packet in _PUTS and bool(args[3] if len(args) > 3 else kwargs.get("accumulate"))
         if held and sums:
