@@ -2,25 +2,31 @@
 PYTHON ?= python3
 PORT ?= 8888
 LESSONS ?= en
+MENUS ?= en
+export LESSONS MENUS
 ENV = $(PYTHON) tools/env.py
 RUN = .venv/bin/python
 
-.PHONY: help lab test test-fast notebooks bundle demo record bench clean
+.PHONY: help lab test test-fast test-long notebooks bundle demo record bench clean
 
 help:            ## this list
 	@awk -F ':.*## *' '/^[a-z-]+:.*##/ {printf "%-14s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-lab:             ## open the course in JupyterLab (LESSONS=zh for Chinese, PORT=9999 for another port)
+lab:             ## open the course in JupyterLab (LESSONS=zh for Chinese, MENUS=zh for its menus too, PORT=9999)
 	@$(ENV) lab --language $(LESSONS) --port $(PORT)
 
 test:            ## all tests: lessons executed, browser driven, class graded
 	@$(ENV) ensure dev
 	@$(RUN) -m ruff check .
-	@$(RUN) -m pytest -n 2
+	@$(RUN) -m pytest -n 2 --dist worksteal -m "not long"
+
+test-long:       ## what takes too long for every day: repeated kills, huge logs, classes of hundreds, mutants of all solutions
+	@$(ENV) ensure dev
+	@$(RUN) -m pytest -n 2 --dist worksteal -m long
 
 test-fast:       ## the tests that need neither a browser, nor nbgrader, nor whole lessons
 	@$(ENV) ensure dev
-	@$(RUN) -m pytest -n 2 -m "not browser and not slow"
+	@$(RUN) -m pytest -n 2 --dist worksteal -m "not browser and not slow and not long"
 
 notebooks:       ## build notebooks/en and notebooks/zh from grader/lessons, and docs/claims.md
 	@$(ENV) ensure dev

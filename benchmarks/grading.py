@@ -1,6 +1,7 @@
 """Grading side by side: stock nbgrader, stock nbgrader with our settings, ours, and the floor below which none can go.
 
     python -m benchmarks.grading                   5 rounds, about 5 minutes on a quiet machine
+    python -m benchmarks.grading --look            a look: one round without extra work, about a minute
     python -m benchmarks.grading --class 1000      instead: one large class, seconds and memory for each hundred
     python -m benchmarks.grading --out grading.md  where the tables go (default build/benchmarks/grading.md)
 
@@ -97,11 +98,11 @@ def ways(folder: Path, work_s: float, own: list[float]) -> dict[str, Callable[[]
     }
 
 
-def measure(folder: Path, rounds: int) -> tuple[Found, dict[float, float]]:
+def measure(folder: Path, rounds: int, amounts: tuple[float, ...] = WORK_S) -> tuple[Found, dict[float, float]]:
     """Everything in turns; the first round warms up and does not count. Returns the seconds, and those of own cells."""
     order, found = random.Random(0), {}
-    own: dict[float, list[float]] = {work_s: [] for work_s in WORK_S}
-    turns = [(name, work_s, way) for work_s in WORK_S
+    own: dict[float, list[float]] = {work_s: [] for work_s in amounts}
+    turns = [(name, work_s, way) for work_s in amounts
              for name, way in ways(folder / f"work-{work_s:g}", work_s, own[work_s]).items()]
     with tqdm(total=(rounds + 1) * len(turns), leave=False) as bar:
         for number in range(rounds + 1):
@@ -173,14 +174,15 @@ FOOT = (
 )
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     """Measure, print the tables and write them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5, help="turns of each way (default 5)")
     parser.add_argument("--class", type=int, dest="count", metavar="N", help="mark one class of N instead")
     parser.add_argument("--jobs", type=int, default=2, help="marking processes of --class (default 2)")
     parser.add_argument("--out", type=Path, default=OUT, help=f"the Markdown file (default {OUT})")
-    options = parser.parse_args()
+    parser.add_argument("--look", action="store_true", help="one round without extra work, no starting times: about a minute")
+    options = parser.parse_args(arguments)
     if options.rounds < 1 or options.count is not None and options.count < 1:
         parser.error("--rounds and --class must be at least 1")
     warnings.simplefilter("ignore")  # nbgrader's own
@@ -189,6 +191,8 @@ def main() -> None:
         if options.count is not None:
             lines = [*heading(f"one class of {options.count}, {options.jobs} processes"),
                      *large_class(courses.ours(folder / "class", options.count, 0.0), options.jobs)]
+        elif options.look:
+            lines = [*heading("a look: one round"), *tables(*measure(folder, 1, WORK_S[:1])), *FOOT]
         else:
             lines = list(heading(f"{options.rounds} rounds"))
             lines += [*tables(*measure(folder, options.rounds)), *starting(folder), *FOOT]

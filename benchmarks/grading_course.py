@@ -80,7 +80,7 @@ def own_sources(course: Course) -> list[str]:
 def hidden_sources(course: Course) -> list[str]:
     """The hidden tests that run after them."""
     hidden = tasks(course.project, LESSON)
-    return [job.source for job in probes(hidden, draw(hidden, secret(course.root), LESSON, "s0000", ""))]
+    return [job.source for job in probes(hidden, draw(hidden, secret(course.root), LESSON, "s0000", "", ""))]
 
 
 def plain(root: Path, count: int, seconds: float) -> NbGraderAPI:

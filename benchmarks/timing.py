@@ -203,14 +203,14 @@ def overhead_table() -> Iterator[str]:
     yield from markdown(["calls a block", *map(str, BLOCKS)], lines)
 
 
-def heading(repeats: int) -> Iterator[str]:
-    """When, where, with what."""
+def heading(repeats: int, each: str = f"{BUDGET_S:g} s each") -> Iterator[str]:
+    """When, where, with what; each: how a comparison is made."""
     facts = machine.passport()
     yield from ("# Timers side by side", "")
     yield (f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC · {facts['cpu']}, {_cores()} cores, {facts['os']} · "
            f"Python {facts['python']}, torch {facts['torch']}, {facts['threads']} threads, course {facts['course']}")
     load = f"; load at the start {os.getloadavg()[0]:.2f}" if hasattr(os, "getloadavg") else ""
-    yield f"{repeats} comparisons a cell, {BUDGET_S:g} s each{load}"
+    yield f"{repeats} comparisons a cell, {each}{load}"
 
 
 FOOT = (

@@ -12,7 +12,7 @@ from course.version import __version__ as __version__
 
 VERBS = (
     "answer", "bets", "check", "checkpoint", "explain", "export_progress", "finish", "hint", "import_progress",
-    "language", "lesson", "observe", "predict", "progress", "question", "review", "solution",
+    "keep", "language", "lesson", "observe", "passport", "predict", "progress", "question", "review", "solution", "what",
 )
 __all__ = list(VERBS)
 

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from course.i18n import Text, both
-from course.lessons import modules
+from course.lessons import LESSONS, modules
 from course.verdict import Verdict, incorrect, not_attempted
 
 
@@ -69,7 +69,7 @@ def judge(exercise: Exercise, obj: Any = MISSING) -> Verdict:
 def all_exercises() -> dict[str, Exercise]:
     """Every exercise of every lesson by id. Raises ValueError where two share an id."""
     found: dict[str, Exercise] = {}
-    for exercise in (one for module in modules("exercises") for one in module.EXERCISES):
+    for exercise in (one for lesson in LESSONS for module in modules(lesson.id, "exercises") for one in module.EXERCISES):
         if exercise.id in found:
             raise ValueError(f"two exercises share the id {exercise.id!r}")
         found[exercise.id] = exercise

@@ -19,14 +19,16 @@ from tqdm import tqdm
 
 from grader import pool
 from grader.course import Course
-from grader.gradebook import Book
-from grader.ingest import MOST_BYTES, moment_of, name_copies, reason_of, take_in
-from grader.late import read_rules
+from grader.files import MOST_BYTES, unlock
+from grader.gradebook import GradebookWriter
+from grader.guard import guarded
+from grader.ingest import name_copies, reason_of, take_in, timestamp_of
+from grader.late_rules import read_rules
 from grader.marking import whole
 from grader.marking.step import STATE, printable
 from grader.pipeline import Outcome, graded_notebook, outcomes
 from grader.project import ProjectError
-from grader.sandbox.launch import out_of_sight
+from grader.sandbox.launch import out_of_sight, unenforced
 from grader.sandbox.limits import Limits
 
 Say = Callable[[str], None]
@@ -36,12 +38,15 @@ UNSAFE = ("WARNING: no sandbox. Student code runs with your rights: it can read 
 
 @dataclass(frozen=True)
 class How:
-    """jobs: processes on this machine; cluster: address of a Dask scheduler instead; again: also what is marked."""
+    """jobs: processes on this machine; cluster: address of a Dask scheduler instead, over ``tls``; again: also what
+    is marked.
+    """
 
     jobs: int = 1
     cluster: str | None = None
     again: bool = False
     sandbox: bool = True
+    tls: pool.Tls | None = None
 
 
 def autograde(course: Course, lesson: str, students: Iterable[str] | None = None, how: How | None = None,
@@ -55,11 +60,13 @@ def autograde(course: Course, lesson: str, students: Iterable[str] | None = None
     chosen = there if students is None else sorted(set(students))
     if strangers := sorted(set(chosen) - set(there)):
         raise ProjectError(f"{', '.join(strangers)}: no submission of {lesson}; there are {', '.join(there) or 'none'}")
-    late_rules(course, say)  # a fault there is said before the first submission
+    check_late_rules(course, say)  # a fault there is said before the first submission
     if not how.sandbox:
         say(UNSAFE)
     else:
         out_of_sight(course.root, Path(course.config.Exchange.root))
+        for sentence in unenforced() if how.cluster is None else ():
+            say(sentence)
     if how.cluster is None:
         pool.prepare(how.jobs, how.sandbox)
     failed: dict[str, str] = {}
@@ -79,11 +86,12 @@ def autograde(course: Course, lesson: str, students: Iterable[str] | None = None
         todo = _todo(course, lesson, chosen, known, whens, unread)
         with tqdm(total=len(chosen), desc=lesson, unit="submission", disable=not sys.stderr.isatty()) as bar:
             for student, answer in run(todo, exam):
-                when = whens.pop(student)
-                problem = keep(course, lesson, book, student, answer, when)
+                when, problem = whens.pop(student), None
+                with guarded(student, unread):
+                    problem = keep(course, lesson, book, student, answer, when)
                 if problem:
                     lose(student, problem)
-                elif when.strip() and moment_of(when) is None:
+                elif when.strip() and timestamp_of(when) is None:
                     say(f"{student}: timestamp.txt cannot be read ({printable(when[:60])}), so nothing is taken for lateness; "
                         "write it like 2026-12-01 22:59:00 UTC")
                 bar.update()
@@ -98,7 +106,7 @@ def limits(course: Course) -> Limits:
                   memory_mb=said.get("memory_mb", usual.memory_mb))
 
 
-def late_rules(course: Course, say: Say) -> None:
+def check_late_rules(course: Course, say: Say) -> None:
     """Read ``late.yaml`` beside the class. Raises ProjectError for a fault; says whose extension is nobody's."""
     with course.gradebook as gradebook:
         released = [assignment.name for assignment in gradebook.assignments]
@@ -121,8 +129,8 @@ def alone(course: Course) -> Iterator[None]:
 
 
 @contextmanager
-def _book(course: Course, lesson: str) -> Iterator[Book]:
-    book = Book(course, lesson)
+def _book(course: Course, lesson: str) -> Iterator[GradebookWriter]:
+    book = GradebookWriter(course, lesson)
     try:
         yield book
     finally:
@@ -133,13 +141,13 @@ def _book(course: Course, lesson: str) -> Iterator[Book]:
 def workers(how: How) -> Iterator[Callable]:
     """What takes submissions and gives answers."""
     if how.cluster is not None:
-        cluster = pool.Cluster(how.cluster)
+        cluster = pool.Cluster(how.cluster, how.tls)
         try:
-            yield cluster.run
+            yield pool.undisturbed(cluster.run)
         finally:
             cluster.close()
     else:
-        yield pool.here if how.jobs == 1 else pool.Local(how.jobs, how.sandbox).run
+        yield pool.undisturbed(pool.here if how.jobs == 1 else pool.Local(how.jobs, how.sandbox).run)
 
 
 def _todo(course: Course, lesson: str, students: list[str], known: set[str], whens: dict[str, str],
@@ -149,12 +157,12 @@ def _todo(course: Course, lesson: str, students: list[str], known: set[str], whe
     known: whose marks the gradebook holds; where it was lost or put back from a copy, the rest is marked again.
     """
     for student in students:
-        try:
+        submission = None
+        with guarded(student, unread):
             submission = read_submission(course, lesson, student)
-        except (OSError, ValueError) as error:  # a name or a path that no call takes
-            unread(student, f"its folder cannot be read: {error}")
-            continue
-        if student not in known or not _is_marked(course, student, lesson, submission.digest):
+            if student in known and _is_marked(course, student, lesson, submission.digest):
+                submission = None
+        if submission is not None:
             whens[student] = submission.when
             yield submission
 
@@ -163,6 +171,9 @@ def read_submission(course: Course, lesson: str, student: str) -> whole.Submissi
     """One submission; where there is no notebook that can be read, what stands in for it. Raises OSError."""
     folder = course.root / "submitted" / student / lesson
     path = folder / f"{lesson}.ipynb"
+    unlock(folder.parent)
+    unlock(folder)
+    unlock(path)
     if folder.is_symlink() or path.is_symlink() or not path.is_file() or path.stat().st_size > MOST_BYTES:
         take_in(course.root, course.project, lesson, student)
     elif len(list(folder.glob("*.ipynb"))) > 1:
@@ -175,7 +186,7 @@ def _is_marked(course: Course, student: str, lesson: str, digest: str) -> bool:
     return notebook is not None and notebook.metadata.get(STATE, {}).get("submission") == digest
 
 
-def keep(course: Course, lesson: str, book: Book, student: str, answer: whole.Marked | str, when: str) -> str | None:
+def keep(course: Course, lesson: str, book: GradebookWriter, student: str, answer: whole.Marked | str, when: str) -> str | None:
     """Marks first, then the graded notebook; returns why there is no grade, or None."""
     place = course.autograded(student, lesson).parent
     if isinstance(answer, str):

@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from grader.files import unlock
 from grader.names import fault
 from grader.nbgrader_config import FILE
 from grader.project import HERE, Project, ProjectError
@@ -123,7 +124,14 @@ class Course:
         return [name for name in self._handed_in(lesson) if fault(name) is not None]
 
     def _handed_in(self, lesson: str) -> list[str]:
-        return sorted(folder.parent.name for folder in (self.root / "submitted").glob(f"*/{lesson}"))
+        """Also folders that cannot be looked into: they are named, not passed over."""
+        found = []
+        for folder in (self.root / "submitted").glob("*"):
+            if folder.is_dir():
+                unlock(folder)
+                if os.path.lexists(folder / lesson) or not os.access(folder, os.R_OK | os.X_OK):
+                    found.append(folder.name)
+        return sorted(found)
 
     def autograded(self, student: str, lesson: str) -> Path:
         return self.root / "autograded" / student / lesson / f"{lesson}.ipynb"

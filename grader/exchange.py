@@ -13,7 +13,9 @@ from typing import Any
 from nbgrader.exchange.default import ExchangeCollect
 from traitlets import Unicode
 
-from grader.ingest import MOST_BYTES, MOST_FILES, moment_of, take_in
+from grader.files import MOST_BYTES
+from grader.guard import everybodys, guarded
+from grader.ingest import MOST_FILES, take_in, timestamp_of
 from grader.names import fault
 from grader.project import HERE, Project
 
@@ -33,28 +35,38 @@ class CollectChecked(ExchangeCollect):
         """As nbgrader reads a folder's name; one that it would stop at, for the whole class, belongs to nobody."""
         name = os.path.basename(path)
         student, _, when, *_ = [*name.rsplit("+", 3), "", ""]
-        moment, wrong = moment_of(when), fault(student)
-        if moment is None or wrong:
+        stamp, wrong = timestamp_of(when), fault(student)
+        if stamp is None or wrong:
             self.log.error("%a is left out: %s", name, wrong or "there is no time in its name")
             return {"username": None, "filename": name, "timestamp": datetime.min}
-        return {"username": student, "filename": name, "timestamp": moment}
+        return {"username": student, "filename": name, "timestamp": stamp}
 
     def copy_files(self) -> None:
         own = Path(self.coursedir.root) / "checkpoints"
         project, lesson = Project(Path(self.project_root), own=own), self.coursedir.assignment_id
         if not project.checkpoint_source(lesson).exists():
             return super().copy_files()
-        self._take_in(project, lesson)  # before nbgrader reads the time stamps of those that are there
-        super().copy_files()
-        self._take_in(project, lesson)
+        records, root = self.src_records, Path(self.coursedir.root)
+        there = {folder.parent.name for folder in (root / "submitted").glob(f"*/{lesson}") if not fault(folder.parent.name)}
+        for record in records:  # one at a time: nothing that one sent may end the step for the others
+            with guarded(record["username"], self._failed):
+                if record["username"] in there:
+                    self._take_in(root, project, lesson, record["username"])  # before nbgrader reads its time stamp
+                self.src_records = [record]
+                super().copy_files()
+                there.add(record["username"])
+        for student in sorted(there):
+            with guarded(student, self._failed):
+                self._take_in(root, project, lesson, student)
+        self.src_records = records
 
-    def _take_in(self, project: Project, lesson: str) -> None:
-        for folder in sorted((Path(self.coursedir.root) / "submitted").glob(f"*/{lesson}")):
-            if fault(folder.parent.name):
-                continue
-            reason = take_in(Path(self.coursedir.root), project, lesson, folder.parent.name)
-            if reason is not None:
-                self.log.warning("%s: %s", folder.parent.name, reason["en"])
+    def _take_in(self, root: Path, project: Project, lesson: str, student: str) -> None:
+        reason = take_in(root, project, lesson, student)
+        if reason is not None:
+            self.log.warning("%s: %s", student, reason["en"])
+
+    def _failed(self, student: str, reason: str) -> None:
+        self.log.error("%s could not be collected: %s", student, reason)
 
     def do_copy(self, src: str, dest: str, log: Logger | None = None) -> None:
         """Copy one submission: regular files only, because whoever hands in can link to what only the collector may
@@ -69,6 +81,8 @@ class CollectChecked(ExchangeCollect):
                 copy_regular(src, regular)
                 super().do_copy(str(regular), dest, log)
             except (OSError, RuntimeError) as error:  # shutil.Error is an OSError
+                if everybodys(error):
+                    raise
                 self.log.error("%a could not be copied: %s", src, error)
                 os.makedirs(dest, exist_ok=True)
 

@@ -27,7 +27,7 @@ from sqlalchemy import Table, func, insert, select, update
 from sqlalchemy.engine import Connection
 
 from grader.course import command
-from grader.ingest import moment_of
+from grader.ingest import timestamp_of
 from grader.project import Infrastructure
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from grader.marking.whole import Marked
 
 
-class Book:
+class GradebookWriter:
     """The gradebook of one checkpoint, open for writing. Raises Infrastructure where it was never released."""
 
     def __init__(self, course: Course, lesson: str) -> None:
@@ -65,7 +65,7 @@ class Book:
         """
         if unknown := sorted({*marked.scores} ^ {*self._grades}):
             raise Infrastructure(f"cells and gradebook do not match: {', '.join(unknown)}; release {self.lesson} again")
-        stamp = moment_of(when)
+        stamp = timestamp_of(when)
         with self._transaction() as db:
             _upsert(db, Student.__table__, {"id": marked.student}, {})
             values = {"timestamp": stamp} if stamp is not None else {}

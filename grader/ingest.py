@@ -2,16 +2,19 @@
 be graded.
 
 The original bytes are kept under ``damaged/<student>/<assignment>/``. The replacement is what could be read,
-else the released notebook; the answers file beside it is never touched.
+else the released notebook; the answers file beside it is never touched. Unfinished files lie in ``.unfinished/`` of the
+course directory, never beside what a student sent: names there are the student's.
 """
 
 from __future__ import annotations
 
+import filecmp
 import hashlib
 import json
 import os
 import shutil
 import stat
+import sys
 import warnings
 from collections.abc import Callable
 from datetime import datetime
@@ -26,11 +29,13 @@ from course.quiz.harvesting import crowded
 from grader.authoring.build import checkpoint_notebook
 from grader.authoring.publish import text_of
 from grader.choosing import choose, is_copy, sentence
+from grader.files import MOST_BYTES, read_regular, replace, unlock
+from grader.guard import guarded
 from grader.project import Project
 
-MOST_BYTES = 20 << 20  # of one submission go into the sandbox
 MOST_FILES = 1000
 LONGEST_STAMP = 100  # characters; the parser takes minutes over megabytes
+REASONS = "ingest.json"  # under damaged/: digest of a replacement -> why it was made
 MISSING = both("There was no notebook in the submission.", "提交里没有笔记本。")
 LINK = both("The notebook was a link to another file; links are not followed.", "笔记本是指向别处的链接；不跟随链接。")
 LARGE = both("The notebook file is larger than 20 MB and was not read.", "笔记本文件超过 20 MB，未读取。")
@@ -39,7 +44,8 @@ HALF = both("The notebook file ends in the middle.", "笔记本文件只有一�
 NOT_JSON = both(
     "The file is not a notebook: it cannot be read as JSON.", "这个文件不是笔记本：无法按 JSON 读取。"
 )
-CROWDED = both("The notebook file is made of far too many parts and was not read.", "笔记本文件的组成部分过多，未读取。")
+CROWDED = both("The notebook file is made of far too many parts, or nests them far too deeply, and was not read.",
+               "笔记本文件的组成部分过多或嵌套过深，未读取。")
 OTHER_CODE = both("The file is not saved in plain UTF-8; it was read all the same.", "文件不是以纯 UTF-8 保存的；仍然照常读取。")
 NOT_NOTEBOOK = both("The file is valid JSON but not a notebook.", "文件是合法的 JSON，但不是笔记本。")
 CELLS_LOST = both(
@@ -52,45 +58,50 @@ REPLACED = both(
 
 
 def take_in(course: Path, project: Project, lesson: str, student: str) -> Text | None:
-    """Make one submission fit to be marked; returns what was wrong, or None. Never raises for what a student
-    sent.
+    """Make one submission fit to be marked; returns what was wrong, or None. Raises OSError where the file system refuses;
+    call it ``guarded``.
     """
     folder = course / "submitted" / student / lesson
     path = folder / f"{lesson}.ipynb"
+    unlock(folder.parent)
     if folder.is_symlink():
         folder.unlink()
         return _put_released(course, project, student, lesson, path, LINK)
+    if folder.exists() and not folder.is_dir():  # a file where the folder should be: perhaps the notebook itself
+        kept = _set_aside(course, student, lesson, folder)
+        folder.unlink(missing_ok=True)
+        return _take_other(course, project, student, lesson, path, [kept] if _is_notebook(kept) else [])
     linked = path.is_symlink()
-    for link in filter(Path.is_symlink, _files(folder, most=1_000_000)):
-        link.unlink()  # stock commands would follow it
+    for found in _files(folder, most=1_000_000):
+        if found.is_symlink():
+            found.unlink()  # stock commands would follow it
+        else:
+            unlock(found)
     if linked:
         return _put_released(course, project, student, lesson, path, LINK)
     _set_stamp_aside(course, student, lesson, folder / "timestamp.txt")
     if not path.is_file():
-        other, copies = choose(_sound_notebooks(folder), lesson)
-        if other is not None:
-            _replace(path, other.read_bytes())
-            return _remember(course, student, lesson, sentence(other.name, lesson, copies), path)
         if path.exists():  # a folder, a pipe
             _set_aside(course, student, lesson, path)
-        return _put_released(course, project, student, lesson, path, MISSING)
+        return _take_other(course, project, student, lesson, path, sorted(filter(_is_notebook, folder.glob("*.ipynb"))))
     if path.stat().st_size > MOST_BYTES:
         _set_aside(course, student, lesson, path)
         return _put_released(course, project, student, lesson, path, LARGE)
-    notebook, reason = examine(path.read_bytes())
+    notebook, reason = examine(read_regular(path))
     if reason is None:
         return name_copies(course, student, lesson)
     _set_aside(course, student, lesson, path)
     if notebook is None:
         return _put_released(course, project, student, lesson, path, reason)
-    _replace(path, text_of(notebook).encode())
+    replace(course, path, text_of(notebook).encode())
     return _remember(course, student, lesson, reason, path)
 
 
 def name_copies(course: Path, student: str, lesson: str) -> Text | None:
     """Remember that there are other copies of a sound notebook beside it; None where there are none, or something is said of it."""
     path = course / "submitted" / student / lesson / f"{lesson}.ipynb"
-    others = [one for one, data in _sound_notebooks(path.parent).items() if one != path and is_copy(data, lesson)]
+    others = [one for one in sorted(path.parent.glob("*.ipynb"))
+              if one != path and _is_notebook(one) and is_copy(read_regular(one), lesson)]
     if not others or reason_of(course, student, lesson) is not None:
         return None
     return _remember(course, student, lesson, sentence(path.name, lesson, others), path)
@@ -106,7 +117,10 @@ def examine(data: bytes) -> tuple[NotebookNode | None, Text | None]:
         return None, CROWDED
     code = json.detect_encoding(data)  # an editor or a shell may have saved it as UTF-16, or with a byte order mark
     try:
-        content = json.loads(data.decode(code))
+        text = data.decode(code)
+        if code != "utf-8" and crowded(text):
+            return None, CROWDED
+        content = json.loads(text, parse_constant=lambda name: None)  # NaN and Infinity are no JSON: no page could read them
     except (ValueError, RecursionError) as error:
         return None, HALF if _cut(error) else NOT_JSON
     if not isinstance(content, dict) or not ("cells" in content or "worksheets" in content):
@@ -132,7 +146,8 @@ def beside(folder: Path, first: tuple[str, ...] = ()) -> dict[str, bytes]:
             kind = path.lstat()
             if name in found or not stat.S_ISREG(kind.st_mode) or kind.st_size > left or folder.is_symlink():
                 continue
-            found[name] = path.read_bytes()
+            unlock(path)
+            found[name] = read_regular(path)
         except OSError:
             continue
         left -= len(found[name])
@@ -145,8 +160,10 @@ def _files(folder: Path, most: int = MOST_FILES) -> list[Path]:
     for _ in range(most):
         if not folders or len(found) >= most:
             break
+        inner = folders.pop()
+        unlock(inner)
         try:
-            with os.scandir(folders.pop()) as entries:
+            with os.scandir(inner) as entries:
                 for entry in entries:
                     (folders if entry.is_dir(follow_symlinks=False) else found).append(Path(entry.path))
         except OSError:
@@ -168,10 +185,10 @@ def _cut(error: Exception) -> bool:
 def reason_of(course: Path, student: str, lesson: str) -> Text | None:
     """Why the notebook that lies in submitted/ now is not the one the student sent; None if it is."""
     path = course / "submitted" / student / lesson / f"{lesson}.ipynb"
-    log = course / "damaged" / student / lesson / "intake.json"
+    log = course / "damaged" / student / lesson / REASONS
     if not (log.is_file() and path.is_file()):
         return None
-    return json.loads(log.read_text(encoding="utf-8")).get(_digest(path.read_bytes()))
+    return json.loads(log.read_text(encoding="utf-8")).get(_digest(read_regular(path)))
 
 
 def before_autograde(project_root: str) -> Callable[..., None]:
@@ -181,7 +198,8 @@ def before_autograde(project_root: str) -> Callable[..., None]:
         for folder in {Path(notebook).parent for notebook in notebooks}:
             project, lesson = Project(Path(project_root), own=folder.parents[2] / "checkpoints"), folder.name
             if project.checkpoint_source(lesson).exists():
-                take_in(folder.parents[2], project, lesson, folder.parent.name)
+                with guarded(folder.parent.name, lambda name, reason: print(f"{name}: {reason}", file=sys.stderr)):
+                    take_in(folder.parents[2], project, lesson, folder.parent.name)
                 expected = str(folder / f"{lesson}.ipynb")
                 if expected not in notebooks:
                     notebooks.append(expected)
@@ -205,11 +223,21 @@ def _sound(content: dict) -> NotebookNode | None:
         return None
 
 
-def _sound_notebooks(folder: Path) -> dict[Path, bytes]:
-    """The notebooks in a folder that can be read, with their bytes."""
-    found = {path: path.read_bytes() for path in sorted(folder.glob("*.ipynb"))
-             if not path.is_symlink() and path.is_file() and path.stat().st_size <= MOST_BYTES}
-    return {path: data for path, data in found.items() if examine(data)[1] is None}
+def _is_notebook(path: Path) -> bool:
+    """Whether a file can be read as a sound notebook."""
+    try:
+        return path.lstat().st_size <= MOST_BYTES and examine(read_regular(path))[1] is None
+    except OSError:  # a link, a folder, a pipe
+        return False
+
+
+def _take_other(course: Path, project: Project, student: str, lesson: str, path: Path, sound: list[Path]) -> Text:
+    """Of the sound notebooks under other names take the one that is the assignment; else the released one."""
+    other, copies = choose({one: read_regular(one) for one in sound}, lesson)
+    if other is None:
+        return _put_released(course, project, student, lesson, path, MISSING)
+    replace(course, path, read_regular(other))
+    return _remember(course, student, lesson, sentence(other.name, lesson, copies), path)
 
 
 def _put_released(
@@ -221,7 +249,7 @@ def _put_released(
         if released.exists()
         else text_of(checkpoint_notebook(project, lesson, "en")).encode()
     )
-    _replace(path, text)
+    replace(course, path, text)
     return _remember(course, student, lesson, joined(reason, REPLACED), path)
 
 
@@ -230,13 +258,13 @@ def joined(first: Text, second: Text) -> Text:
     return both(f"{first['en']} {second['en']}", f"{first['zh']}{second['zh']}")
 
 
-def _set_aside(course: Path, student: str, lesson: str, path: Path) -> None:
-    """Keep the original under damaged/, never over an earlier one with other bytes."""
+def _set_aside(course: Path, student: str, lesson: str, path: Path) -> Path:
+    """Keep the original under damaged/, never over an earlier one with other bytes; returns where."""
     folder = course / "damaged" / student / lesson
     folder.mkdir(parents=True, exist_ok=True)
     target, number = folder / path.name, 1
     while target.exists() and not (
-        path.is_file() and target.is_file() and target.read_bytes() == path.read_bytes()
+        path.is_file() and target.is_file() and filecmp.cmp(target, path, shallow=False)
     ):
         number += 1
         target = folder / f"{path.stem}.{number}{path.suffix}"
@@ -244,18 +272,19 @@ def _set_aside(course: Path, student: str, lesson: str, path: Path) -> None:
         shutil.move(path, target)
     else:
         shutil.copy2(path, target)
+    return target
 
 
 def _set_stamp_aside(course: Path, student: str, lesson: str, path: Path) -> None:
     """A time stamp that is none ends stock commands for the whole class; without one nobody is late."""
     if os.path.lexists(path) and not (
-        path.is_file() and path.stat().st_size <= MOST_BYTES and moment_of(path.read_bytes())
+        path.is_file() and path.stat().st_size <= MOST_BYTES and timestamp_of(read_regular(path))
     ):
         _set_aside(course, student, lesson, path)
         path.unlink(missing_ok=True)
 
 
-def moment_of(stamp: bytes | str) -> datetime | None:
+def timestamp_of(stamp: bytes | str) -> datetime | None:
     """A time stamp as nbgrader keeps it (UTC without a zone), or None for none or a damaged one."""
     text = (stamp.decode("utf-8", "replace") if isinstance(stamp, bytes) else stamp).strip()
     try:
@@ -265,19 +294,12 @@ def moment_of(stamp: bytes | str) -> datetime | None:
 
 
 def _remember(course: Path, student: str, lesson: str, reason: Text, path: Path) -> Text:
-    log = course / "damaged" / student / lesson / "intake.json"
+    log = course / "damaged" / student / lesson / REASONS
     log.parent.mkdir(parents=True, exist_ok=True)
     known = json.loads(log.read_text(encoding="utf-8")) if log.exists() else {}
-    known[_digest(path.read_bytes())] = dict(reason)
-    _replace(log, json.dumps(known, ensure_ascii=False, indent=1).encode())
+    known[_digest(read_regular(path))] = dict(reason)
+    replace(course, log, json.dumps(known, ensure_ascii=False, indent=1).encode())
     return reason
-
-
-def _replace(path: Path, data: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(path.name + ".new")
-    fresh.write_bytes(data)
-    os.replace(fresh, path)
 
 
 def _digest(data: bytes) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from nbgrader.plugins import LateSubmissionPlugin
 from traitlets import Unicode
 
-from grader.late import penalty, read_rules
+from grader.late_rules import penalty, read_rules
 
 
 class LateRules(LateSubmissionPlugin):

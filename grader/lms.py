@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.marks import Totals
-from grader.names import FORMULA
+from grader.names import inert
 from grader.project import ProjectError
 
 CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
@@ -103,13 +103,8 @@ def moodle(matched: Matched, all_totals: list[Totals], names: Mapping[str, str])
 def text_of(rows: list[list[str]]) -> str:
     """Rows as CSV: commas, quotes where needed, one row a line."""
     file = io.StringIO()
-    csv.writer(file, lineterminator="\n").writerows([_inert(cell) for cell in row] for row in rows)
+    csv.writer(file, lineterminator="\n").writerows([inert(cell) for cell in row] for row in rows)
     return file.getvalue()
-
-
-def _inert(cell: str) -> str:
-    """A name that a spreadsheet would compute, which its bearer may have chosen in the LMS, as text."""
-    return f"'{cell}" if len(cell) > 1 and cell[0] in FORMULA else cell
 
 
 def _everyone(matched: Matched) -> list[tuple[str | None, Row]]:

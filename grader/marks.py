@@ -60,9 +60,9 @@ def totals(course: Course, lesson: str) -> Totals:
     """What each student gets for a checkpoint in the end. Raises Infrastructure where it was never released."""
     from contextlib import closing
 
-    from grader.gradebook import Book
+    from grader.gradebook import GradebookWriter
 
-    with closing(Book(course, lesson)) as book:
+    with closing(GradebookWriter(course, lesson)) as book:
         late, top = book.penalties(), book.top()
     points: dict[str, float | None] = {}
     for student, cells in cell_marks(course, lesson).items():

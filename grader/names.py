@@ -1,12 +1,18 @@
-"""Which folder names are taken for a student's. Whoever hands in can choose one, and it goes into tables that a
-spreadsheet opens, pages, terminals and the gradebook.
+"""Which folder names are taken for a student's, and how any text is written so that a spreadsheet does not compute it.
+Whoever hands in can choose a name, and it goes into tables that a spreadsheet opens, pages, terminals, patterns of file
+names and the gradebook.
 """
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Iterable
+
 LONGEST = 100  # characters; a gradebook may hold 128
-FORMULA = "=+-@"  # a spreadsheet would compute what begins so
+FORMULA = "=+-@"  # a spreadsheet computes what begins so, in full width too
+SEPARATORS = ";,\t|"  # which one splits a line into cells depends on the country of the spreadsheet
 MARKUP = '<>&"'
+PATTERN = "*?["  # nbgrader takes a name for a pattern, which would match other students
 
 
 def fault(student: str) -> str | None:
@@ -15,8 +21,33 @@ def fault(student: str) -> str | None:
         return f"it is not 1 to {LONGEST} characters long"
     if not student.isprintable():  # control characters, half surrogates, what turns the direction of writing
         return "it holds signs that cannot be printed"
-    if student[0] in FORMULA or student[0] == ".":
+    if unicodedata.normalize("NFKC", student[0])[0] in FORMULA or student[0] == ".":
         return f"it begins with {student[0]!r}"
+    if inert(student) != student:
+        return "a spreadsheet would compute a part of it"
     if set(student) & set(MARKUP):
         return "it holds markup"
+    if found := sorted(set(student) & set(PATTERN)):
+        return f"it holds {found[0]!r}, which stands for any name"
     return None
+
+
+def inert(cell: str) -> str:
+    """Text for a cell of a table with an apostrophe wherever a spreadsheet could begin to compute: at its start and after
+    each sign that may separate cells, spaces and quotes passed over. A single sign stays as it is.
+    """
+    if len(cell) < 2:
+        return cell
+    made, begins = [], True
+    for sign in cell:
+        plain = unicodedata.normalize("NFKC", sign)
+        if begins and plain[:1] in FORMULA:
+            made.append("'")
+        begins = plain in SEPARATORS or sign in "\r\n" or begins and (sign.isspace() or sign == '"')
+        made.append(sign)
+    return "".join(made)
+
+
+def inert_row(cells: Iterable[object]) -> list[object]:
+    """A row for ``csv.writer``, its texts ``inert``, numbers and empty cells as they are."""
+    return [inert(cell) if isinstance(cell, str) else cell for cell in cells]

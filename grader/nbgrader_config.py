@@ -28,8 +28,12 @@ AUTOGRADE = [
     "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
-FEEDBACK = ["nbgrader.preprocessors.GetGrades", "grader.reporting.feedback.Overview",
-            "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor"]
+FEEDBACK = [
+    "nbgrader.preprocessors.GetGrades",
+    "grader.reporting.feedback.Overview",
+    "grader.marking.shorten.Shorten",
+    "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
+]
 FILE = '''"""Written by `python -m grader init`: stock nbgrader commands here give the course's own marks."""
 import sys
 from pathlib import Path
@@ -80,6 +84,7 @@ def configure(
     c.CourseStep.course_language = language
     c.Autograde.sanitize_preprocessors = SANITIZE
     c.Autograde.autograde_preprocessors = AUTOGRADE
+    c.GenerateFeedback.preprocessors = FEEDBACK
     c.Autograde.pre_convert_hook = before_autograde(project_root)
     c.AssignLatePenalties.plugin_class = "grader.late_plugin.LateRules"
     c.LateRules.course_root = str(root)

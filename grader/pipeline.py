@@ -17,11 +17,12 @@ from tqdm import tqdm
 
 from course.i18n import pick
 from grader.course import Course, command, done, why
+from grader.guard import guarded
 from grader.ingest import reason_of
 from grader.marking.step import STATE, notes, printable
 from grader.marking.verdicts import WORDS
 from grader.marks import cell_marks
-from grader.names import LONGEST, fault
+from grader.names import LONGEST, fault, inert_row
 from grader.releasing.run import release as release
 
 if TYPE_CHECKING:
@@ -45,9 +46,14 @@ class Outcome:
     verdict: str = ""
 
 
-def collect(course: Course, lesson: str) -> int:
-    """Bring in what was submitted, also newer versions; returns how many submissions there are."""
-    done(course.api.collect(lesson, update=True), f"collect {lesson}")
+def collect(course: Course, lesson: str, say: Say = print) -> int:
+    """Bring in what was submitted, also newer versions; returns how many submissions there are. A sentence for each that
+    could not be brought in.
+    """
+    result = done(course.api.collect(lesson, update=True), f"collect {lesson}")
+    for line in (result.get("log") or "").splitlines():
+        if line.startswith("[ERROR] "):
+            say(printable(line.removeprefix("[ERROR] ")))
     return len(course.submitted(lesson))
 
 
@@ -55,7 +61,7 @@ def outcomes(course: Course, lesson: str, failed: dict[str, str] | None = None) 
     """Every student who is known or handed in, with points and problems; ``failed``: why there is no new
     grade.
     """
-    failed = failed or {}
+    failed = dict(failed or {})
     with course.gradebook as gradebook:
         top = gradebook.find_assignment(lesson).max_score
         entries = {entry["student"]: entry for entry in gradebook.submission_dicts(lesson)}
@@ -67,7 +73,9 @@ def outcomes(course: Course, lesson: str, failed: dict[str, str] | None = None) 
                for student, cells in marks.items() if entries.get(student, {}).get("needs_manual_grade")}
     found, there = [], set(course.submitted(lesson))
     for student in sorted(known | there):
-        notebook, handed_in = graded_notebook(course, student, lesson), student in there
+        notebook, handed_in = None, student in there
+        with guarded(student, failed.setdefault):
+            notebook = graded_notebook(course, student, lesson)
         graded = _came_to_its_end(notebook) and student in scores
         outcome = Outcome(student, scores.get(student) if graded else None, top)
         if not handed_in:
@@ -81,7 +89,8 @@ def outcomes(course: Course, lesson: str, failed: dict[str, str] | None = None) 
             outcome.problems.append(f"marked by hand before, which counts: {', '.join(by_hand[student])}; "
                                     "look at it again in formgrader")
         outcome.verdict = _verdict(outcome, notebook) if handed_in else ""
-        outcome.problems += _problems(course, lesson, student, notebook)
+        with guarded(student, lambda _, why, outcome=outcome: outcome.problems.append(why)):
+            outcome.problems += _problems(course, lesson, student, notebook)
         found.append(outcome)
     for name in course.nobodys(lesson):
         said = f"NO GRADE: this folder is not taken for a student's: {fault(name)}"
@@ -150,18 +159,25 @@ def summary(found: list[Outcome]) -> str:
 
 def feedback(course: Course, lesson: str, say: Say = print) -> list[str]:
     """Make and hand out the feedback of every marked submission; returns those it did not work for."""
-    failed, by_exchange, others = [], [], []
-    students = [student for student in course.submitted(lesson) if marked(course, student, lesson)]
+    failed, by_exchange, others, students = [], [], [], []
+
+    def fail(student: str, reason: str) -> None:
+        failed.append(student)
+        say(f"feedback for {student} did not work: {reason}")
+
+    for student in course.submitted(lesson):
+        with guarded(student, fail):
+            students += [student] if marked(course, student, lesson) else []
     for student in tqdm(students, desc=f"{lesson}, feedback", unit="page", disable=not sys.stderr.isatty()):
-        result = _uninterrupted(course.api.generate_feedback(lesson, student))
-        through = (course.root / "feedback" / student / lesson / "submission_secret.txt").exists()
-        if result["success"] and through:
-            result = _uninterrupted(course.api.release_feedback(lesson, student))
-        if not result["success"]:
-            failed.append(student)
-            say(f"feedback for {student} did not work: {why(result)}")
-        else:
-            (by_exchange if through else others).append(student)
+        with guarded(student, fail):
+            result = _uninterrupted(course.api.generate_feedback(lesson, student))
+            through = (course.root / "feedback" / student / lesson / "submission_secret.txt").exists()
+            if result["success"] and through:
+                result = _uninterrupted(course.api.release_feedback(lesson, student))
+            if result["success"]:
+                (by_exchange if through else others).append(student)
+            else:
+                fail(student, why(result))
     say(f"{lesson}: feedback of {len(by_exchange)} students is in the exchange")
     if others:
         say(f"{len(others)} did not hand in through the exchange; hand out feedback/STUDENT/{lesson}/{lesson}.html yourself: "
@@ -193,7 +209,7 @@ def export(course: Course, path: Path, table: Path | None = None, lessons: Itera
                 for student in people:
                     who = (student.id, student.last_name, student.first_name, student.email)
                     when, *marks = _marks(handed_in.get(student.id))
-                    writer.writerow([assignment.name, assignment.duedate, when, *who, *marks, assignment.max_score])
+                    writer.writerow(inert_row([assignment.name, assignment.duedate, when, *who, *marks, assignment.max_score]))
     if table is not None:
         details(course, table)
 
@@ -216,7 +232,7 @@ def details(course: Course, path: Path) -> None:
         writer.writerow(["assignment", "student_id", "cell", "points", "max_points"])
         for lesson in course.project.checkpoints():
             for student, cells in cell_points(course, lesson).items():
-                writer.writerows([lesson, student, cell, *pair] for cell, pair in cells.items())
+                writer.writerows(inert_row([lesson, student, cell, *pair]) for cell, pair in cells.items())
 
 
 def cell_points(course: Course, lesson: str) -> dict[str, dict[str, tuple[float, float]]]:

@@ -16,10 +16,12 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ProcessP
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import forkserver, get_context, parent_process
+from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Union
 
-from grader.project import HERE, Infrastructure
+from grader.guard import STEP_S, guarded, reason
+from grader.project import HERE, Infrastructure, ProjectError
 from grader.sandbox.shared import descend, mother, shared
 
 if TYPE_CHECKING:  # importing nbgrader takes seconds, in which others can start already
@@ -31,6 +33,7 @@ PATIENCE_S = 20  # for a Dask scheduler to answer
 LOST = "the marking process was ended from outside {} times"
 
 Answer = tuple[str, Union["Marked", str]]
+Run = Callable[[Iterable["Submission"], "Exam"], Iterator[Answer]]
 
 
 def cores() -> int:
@@ -62,15 +65,19 @@ def attempt(submission: Submission, exam: Exam) -> Marked | str:
     """Mark, with one more try where our own machinery failed; a sentence if it failed again."""
     from grader.marking.whole import mark
 
+    failed: dict[str, str] = {}
     for last in (False, True):
         try:
-            return mark(submission, exam)
+            with guarded(submission.student, failed.__setitem__, exam.limits.longest_s + STEP_S):
+                return mark(submission, exam)
         except Infrastructure as error:
             if last:
                 return str(error)
-        except Exception as error:  # a mistake of ours ends this submission's marking, never the batch
-            return f"{type(error).__name__}: {error}"
-    raise AssertionError
+        except (ProjectError, OSError) as error:  # of ours; it ends this submission's marking, never the batch
+            return reason(error)
+        if failed:
+            break
+    return failed[submission.student]
 
 
 def here(submissions: Iterable[Submission], exam: Exam) -> Iterator[Answer]:
@@ -154,6 +161,35 @@ def at_worker(packed: bytes) -> bytes:
                         else attempt(submission, exam))
 
 
+def undisturbed(run: Run) -> Run:
+    """``run``, where a submission that the machine kept from running is marked once more at the end, alone, before it loses
+    a point; one that was disturbed then too stays without a grade.
+    """
+    def gone_through(submissions: Iterable[Submission], exam: Exam) -> Iterator[Answer]:
+        from grader.marking.execute import DISTURBED
+        from grader.marking.whole import Marked
+
+        out: dict[str, Submission] = {}
+
+        def noted() -> Iterator[Submission]:
+            for submission in submissions:
+                out[submission.student] = submission
+                yield submission
+
+        later = []
+        for student, answer in run(noted(), exam):
+            submission = out.pop(student)
+            if isinstance(answer, Marked) and answer.disturbed:
+                later.append(submission)
+            else:
+                yield student, answer
+        for submission in later:
+            for student, answer in run([submission], exam):
+                yield student, DISTURBED if isinstance(answer, Marked) and answer.disturbed else answer
+
+    return gone_through
+
+
 @dataclass(frozen=True)
 class Unfit:
     """Why a worker cannot mark at all, as a sentence."""
@@ -203,16 +239,40 @@ def _travelling() -> Callable[[bytes], bytes]:
     return mark_there
 
 
-class Cluster:
-    """The workers of an existing Dask cluster, each started in a checkout like this one; none needs our disk."""
+@dataclass(frozen=True)
+class Tls:
+    """PEM files for an encrypted Dask cluster: its certificate authority, and the certificate and key that we show."""
 
-    def __init__(self, address: str) -> None:
+    ca: Path
+    cert: Path
+    key: Path
+
+    def security(self) -> Any:
+        """As Dask takes it; nothing goes out unencrypted. Raises Infrastructure for a file that is not there."""
+        from distributed.security import Security
+
+        if missing := [str(path) for path in (self.ca, self.cert, self.key) if not path.is_file()]:
+            raise Infrastructure(f"no such file: {', '.join(missing)}; --tls-ca, --tls-cert and --tls-key name PEM files")
+        return Security(require_encryption=True, tls_ca_file=str(self.ca), tls_client_cert=str(self.cert),
+                        tls_client_key=str(self.key))
+
+
+class Cluster:
+    """The workers of an existing Dask cluster, each started in a checkout like this one; none needs our disk.
+
+    tls: for an address ``tls://...``; without it Dask's own settings (``distributed.comm.tls``) are used.
+    """
+
+    def __init__(self, address: str, tls: Tls | None = None) -> None:
         try:
             from distributed import Client
         except ModuleNotFoundError as error:
             raise Infrastructure("--cluster needs dask.distributed: pip install distributed") from error
         try:
-            self._client: Any = Client(address, timeout=PATIENCE_S)
+            self._client: Any = Client(address, timeout=PATIENCE_S, security=None if tls is None else tls.security())
+        except (TypeError, RuntimeError) as error:  # what distributed says of certificates
+            raise Infrastructure(f"{address} cannot be reached safely ({error}); give an address tls://... together with --tls-ca, "
+                                 "--tls-cert and --tls-key") from error
         except (OSError, ValueError, TimeoutError, asyncio.TimeoutError) as error:
             raise Infrastructure(f"no Dask scheduler answers at {address} ({error or type(error).__name__}); "
                                  "start one with `dask scheduler`, or leave --cluster out") from error

@@ -13,6 +13,14 @@ sys.path.insert(0, str(ROOT))
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
 
 
+def pytest_collection_modifyitems(items):
+    """What takes longest starts first, so that no worker is left alone with it at the end."""
+    def weight(item):
+        return 0 if item.get_closest_marker("browser") else 1 if item.get_closest_marker("slow") else 2
+
+    items.sort(key=weight)
+
+
 @pytest.fixture(autouse=True)
 def own_home(tmp_path, monkeypatch):
     """Answers of a test never reach the answers of the person who runs it."""

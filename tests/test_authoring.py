@@ -82,7 +82,7 @@ def test_the_bootstrap_installs_from_the_repository_or_a_folder_never_by_name(pr
     pyproject.write_text('[project]\nname = "torch-backends-course"\n')
     assert "torch-backends-course" not in bootstrap(project, "lesson", LESSON, "en")
     pyproject.write_text('[project.urls]\nRepository = "https://example.org/c.git"\n')
-    assert "`%pip install git+https://example.org/c.git`" in bootstrap(project, "lesson", LESSON, "en")
+    assert "`%pip install torch-backends-course[course]@git+https://example.org/c.git`" in bootstrap(project, "lesson", LESSON, "en")
 
 
 def test_the_notebooks_are_valid_and_the_same_each_time(project):

@@ -41,6 +41,14 @@ def test_both_courses_mark_the_same_class_alike(tmp_path):
 
 
 @pytest.mark.slow
+def test_a_look_measures_every_way_once(tmp_path):
+    grading.main(["--look", "--out", str(tmp_path / "look.md")])
+    text = (tmp_path / "look.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1:3] for line in text.splitlines() if line.startswith(("| ours", "| stock", "| the floor"))]
+    assert len(rows) == 7 and all(float(seconds) > 0 for _, seconds in rows)
+
+
+@pytest.mark.slow
 def test_a_class_is_told_by_the_step(tmp_path, monkeypatch):
     monkeypatch.setattr(grading_class, "STEP", 2)
     course = grading_course.ours(tmp_path / "class", 4, 0.0)

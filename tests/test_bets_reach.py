@@ -51,7 +51,7 @@ def test_every_option_can_come_out(bet):
 def test_rows_stand_with_their_lesson_and_name_bets_that_exist():
     for number, module in MODULES.items():
         named = {*module.ROWS, *getattr(module, "UNREACHABLE", {})}
-        assert {bet[:2] for bet in named} == {number} and named <= set(BETS)
+        assert {bet[:2] for bet in named} <= {number} and named <= set(BETS)
 
 
 @pytest.mark.parametrize("bet", sorted(BETS))

@@ -247,7 +247,7 @@ def test_the_ledger_verb_after_a_real_settlement_and_review_a_week_later(kernel,
     again = capsys.readouterr().out
     assert "You bet on this on" in again and week_later in again
     course.answer("05-bet-race", "c", confidence=2)
-    assert "Correct." in capsys.readouterr().out
+    assert "🎯" in capsys.readouterr().out
     course.review()
     assert "05-bet-race" not in capsys.readouterr().out
 

@@ -16,7 +16,7 @@ from course.quiz import MIME, Response, Sheet
 from course.quiz.log import AnswerLog, default_path
 from course.verbs import state
 from tests.conftest import ROOT, missing
-from tests.test_project import name_of, pyproject
+from tests.test_project import pyproject
 
 LESSON = "05_cudnn_benchmark"
 PINS = dict(line.split(" ")[0].split("==") for line in (ROOT / "constraints-colab.txt").read_text("utf-8").splitlines()
@@ -135,7 +135,8 @@ def test_installing_the_course_moves_nothing_that_colab_brings(tmp_path):
         info.mkdir()
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n", "utf-8")
         (info / "INSTALLER").write_text("pip\n", "utf-8")
-    asked = [one for one in pyproject()["project"]["dependencies"] if name_of(one) != "torch"]
+    project = pyproject()["project"]
+    asked = [*project["dependencies"], *project["optional-dependencies"]["course"]]
     need(pip(target, "--dry-run", "--report", str(tmp_path / "report.json"), *asked))
     moved = {one["metadata"]["name"].lower() for one in json.loads((tmp_path / "report.json").read_text("utf-8"))["install"]}
     assert moved == {"fsrs", "thop", "ptflops"}  # what Colab lacks, and nothing else

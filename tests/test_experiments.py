@@ -137,6 +137,10 @@ def test_obtain_runs_live_or_replays_the_nearest(registry, monkeypatch, tmp_path
     save(recorded, tmp_path / "l99_test" / "recordings")
     replayed = obtain("99-a")
     assert replayed == recorded and not replayed.live and "recorded on" in pick(replayed.label())
+    monkeypatch.setattr("course.machine.can", lambda needs: True)
+    assert obtain("99-a").live
+    monkeypatch.setenv("COURSE_REPLAY", "1")
+    assert obtain("99-a") == recorded and not obtain("99-a").live
 
 
 def test_every_experiment_of_the_course_is_well_formed():

@@ -153,7 +153,7 @@ def test_every_plot_draws_and_carries_its_units():
                       log_x=True, log_y=True, bands={"b": ([2, 1, 0.5], [4, 3, 2])})
         figures.samples(axes[1], {"a": [1.0, 2.0], "b": []}, "ms", what="time")
         figures.grouped(axes[2], ["x", "y"], {"on": [(1, 0.9, 1.1), (2, 1, 3)]}, "ms", what="time", log=True)
-        figures.paired_plot(compare({"a": costing(1e-4), "b": costing(2e-4)}, clock=NoisyClock(1)), axes[3])
+        figures.paired_plot(compare({"a": costing(1e-4), "b": costing(2e-4)}, clock=NoisyClock(1)).rows(), "b slower", axes[3])
         text = figure_text(figure)
     assert "time (ms)" in text and "time / time of a" in text and "threads" in text
     with pytest.raises(ValueError, match="differ in length"):
@@ -177,7 +177,7 @@ def test_results_of_the_timer_draw_themselves(dark, code, words):
     first = iter([0.8])
     several = compare({"plain": costing(1e-4), "a $ b": costing(2e-4), 3: costing(1e-4)}, clock=NoisyClock(1))
     single = measure(lambda: next(first, 3e-3), clock=NoisyClock(1), calibrate=None, name="f")
-    for result, title, extra in ((several, several.headline(), "a \\$ b"), (single, single.sentence(), "844 ms")):
+    for result, title, extra in ((several, several.sentence(), "a \\$ b"), (single, single.sentence(), "844 ms")):
         ax = result.plot(dark=dark)
         text = figure_text(ax.figure)
         assert extra in text
@@ -199,7 +199,7 @@ def test_one_sample_and_one_round_can_be_drawn_too():
 
 
 def test_outliers_do_not_squeeze_the_paired_plot():
-    pair = SimpleNamespace(ratios=[1.0 + 0.001 * (i % 20) for i in range(100)] + [50.0], low=1.0, high=1.02)
+    pair = {"ratios": [1.0 + 0.001 * (i % 20) for i in range(100)] + [50.0], "low": 1.0, "high": 1.02}
     low, high = timing_plots._window([pair], 0.02)
     assert low < 0.98 and 1.02 < high < 1.3
 
@@ -271,3 +271,22 @@ def test_reasons_of_counters_name_each_tool_once_and_survive_a_missing_record():
     assert str(shown).count("thop") == 1 and "-1,200  c" in str(shown) and "a &lt;b&gt;" in shown._repr_html_()
     set_language("zh")
     assert "乙" in str(shown) and str(figures.differences(None)) == ""
+
+
+def test_the_route_says_what_backend_selection_says_and_leaves_the_switch_alone():
+    import torch
+
+    from course import flags
+    from course.figures.route import route, who_computes
+
+    layer, x = torch.nn.Conv2d(3, 8, 3, stride=2), torch.randn(8, 3, 32, 32)
+    found = {}
+    for enabled in (True, False):
+        with flags.using({"mkldnn.enabled": enabled}):
+            shown = route(layer, x)
+            assert (shown.device, shown.enabled, shown.computes) == ("cpu", enabled, who_computes(layer, x))
+            assert flags.read()["mkldnn.enabled"] is enabled
+            found[enabled] = shown.computes
+            assert shown.png() != shown.png(dark=True) and all(shown.computes in text for text in shown.alt.values())
+    assert found[False] != "oneDNN"
+    assert (found[True] == "oneDNN") == torch.backends.mkldnn.is_available()

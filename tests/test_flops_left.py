@@ -1,172 +1,132 @@
-"""Whatever stops a forward, on whichever ground and in whichever direction: all is as before, bit for bit."""
+"""Nothing that is alive is changed by a count: photographs of everything reachable, before and after."""
 
 from __future__ import annotations
 
 import contextlib
-import random
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
-from torch._subclasses.fake_tensor import FakeTensor
-from torch.nn.modules import module as global_hooks
 
-from course import flags
+from benchmarks import zoo, zoo_parts, zoo_steps
+from benchmarks.zoo_parts import Entry
 from course.flops import CountError, count, cross_check
-from course.flops.disguise import is_meta
+from tests import flops_odd as odd
+from tests.photograph import differences, of_process, photograph
 
 
 class Stop(BaseException):
     """Neither Exception nor KeyboardInterrupt: nobody between the model and the caller may catch it."""
 
 
-def ground_of(x: Tensor) -> str:
-    return "fake" if isinstance(x, FakeTensor) else "meta" if is_meta(x) else "real"
+def unchanged(call: Callable[[], Any], *roots: Any) -> Any:
+    """What `call()` gives back, after the comparison of everything reachable from `roots` and of the process."""
+    before, process = photograph(*roots), of_process()
+    try:
+        return call()
+    finally:
+        now = of_process()
+        assert differences(before, photograph(*roots)) == []
+        assert [what for what in process if now[what] != process[what]] == []
 
 
-class Vandal(nn.Module):
-    """Changes all it can reach, then stops on one ground (and with an error on those before it)."""
-
-    def __init__(self, ground: str, error: type[BaseException], backward: bool) -> None:
-        super().__init__()
-        self.layer, self.norm, self.drop = nn.Linear(4, 4), nn.BatchNorm1d(4), nn.Dropout()
-        self.register_buffer("steps", torch.zeros((), dtype=torch.long))
-        self.layer.weight.grad = torch.ones(4, 4)
-        self.ground, self.error, self.backward, self.table = ground, error, backward, {"a": [1]}
-
-    def forward(self, x: Tensor) -> Tensor:
-        where = ground_of(x)
-        self.steps += 1
-        self.table["b"] = x
-        self.late = nn.Linear(2, 2)
-        self.norm.eval()
-        self.layer.register_forward_hook(lambda *_: None)
-        self.layer.weight.register_hook(lambda grad: grad)
-        with torch.no_grad():
-            self.layer.bias.add_(1)
-            x += 1
-        y = self.drop(self.norm(self.layer(x)))
-        torch.rand(3), random.random(), np.random.rand()
-        self._process()
-        if where == self.ground and self.backward:
-            return Stopping.apply(y, self.error)
-        raise self.error("in the middle") if where == self.ground else ValueError("not here")
-
-    def _process(self) -> None:
-        torch.set_default_dtype(torch.float64)
-        torch.set_grad_enabled(not torch.is_grad_enabled()) if not self.backward else None
-        torch.backends.cudnn.benchmark = not torch.backends.cudnn.benchmark
-        torch.backends.mkldnn.enabled = False
-        torch.backends.mha.set_fastpath_enabled(False)
-        torch.set_float32_matmul_precision("medium")
-        torch.use_deterministic_algorithms(True)
-        torch.set_autocast_enabled("cpu", True)
-        torch.autograd.set_detect_anomaly(True)
-        torch.set_default_device("meta")
-        F.relu = torch.relu = torch.Tensor.relu = lambda x: x
-        torch.Tensor.brand_new = 1
-
-
-class Stopping(torch.autograd.Function):
-    """Stops in the backward."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, error: type[BaseException]) -> Tensor:
-        ctx.error = error
-        return x.clone()
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
-        raise ctx.error("in the middle")
-
-
-def picture_of(model: nn.Module) -> dict[str, Any]:
-    """Everything of the model, in plain values; tensors by their bits."""
-    return {
-        "state": {name: (id(kept), kept.numpy(force=True).tobytes()) for name, kept in model.state_dict(keep_vars=True).items()},
-        "parameters": [(name, id(p), p.requires_grad) for name, p in model.named_parameters()],
-        "grads": [None if p.grad is None else (id(p.grad), p.grad.numpy().tobytes()) for p in model.parameters()],
-        "training": [(name, module.training) for name, module in model.named_modules()],
-        "hooks": [[len(value) for name, value in vars(module).items() if name.endswith("_hooks")]
-                  for module in model.modules()],
-        "tensor hooks": [len(p._backward_hooks or ()) for p in model.parameters()],
-        "attributes": [(name, sorted(vars(module))) for name, module in model.named_modules()],
-        "table": repr(model.table),
-    }
-
-
-def picture_of_process() -> dict[str, Any]:
-    return {
-        "generators": (torch.get_rng_state().numpy().tobytes(), random.getstate(), str(np.random.get_state())),
-        "flags": flags.read(),
-        "defaults": (torch.get_default_dtype(), str(torch.get_default_device()), torch.is_grad_enabled(),
-                     torch.is_inference_mode_enabled(), torch.is_autocast_enabled("cpu"), torch.is_anomaly_enabled(),
-                     torch.is_anomaly_check_nan_enabled()),
-        "functions": {space.__name__: {name: id(value) for name, value in vars(space).items() if callable(value)}
-                      for space in (torch, F, torch.Tensor, nn.Module)},
-        "global hooks": [len(vars(global_hooks)[name]) for name in sorted(vars(global_hooks))
-                         if name.startswith("_global_") and hasattr(vars(global_hooks)[name], "__len__")],
-        "modes": torch._C._len_torch_dispatch_stack() + torch._C._len_torch_function_stack(),
-    }
-
-
-@pytest.mark.parametrize("backward", [False, True], ids=["forward", "backward"])
-@pytest.mark.parametrize("ground", ["meta", "fake", "real"])
-@pytest.mark.parametrize("error", [RuntimeError, MemoryError, KeyboardInterrupt, SystemExit, Stop])
-def test_all_is_as_before(error: type[BaseException], ground: str, backward: bool) -> None:
-    count(Vandal("nowhere", ValueError, False).layer, torch.zeros(1, 4))  # what torch imports late is there now
-    model, x = Vandal(ground, error, backward), torch.randn(3, 4)
-    before, process, bits = picture_of(model), picture_of_process(), x.clone()
-    with pytest.raises(CountError if issubclass(error, Exception) else error):
-        count(model, x, training=backward)
-    assert torch.equal(x, bits) and picture_of(model) == before
-    now = picture_of_process()
-    for what, value in process.items():
-        assert now[what] == value, what
-
-
-@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
-def test_cross_check_leaves_as_much(error: type[BaseException]) -> None:
+@pytest.fixture(scope="module", autouse=True)
+def _warm() -> None:
+    """What torch and the tools import late is there before the first photograph."""
+    count(nn.Linear(4, 4), torch.zeros(1, 4), training=True)
+    torch.compile(nn.Linear(4, 4), backend="eager")(torch.zeros(1, 4))
+    torch.jit.trace(nn.Linear(4, 4), torch.zeros(1, 4))
     with contextlib.suppress(CountError):
-        cross_check(nn.Linear(4, 4), torch.zeros(1, 4))  # the tools are imported now
-    model, x = Vandal("real", error, False), torch.randn(3, 4)
-    before, process, bits = picture_of(model), picture_of_process(), x.clone()
-    with pytest.raises(CountError if error is RuntimeError else error):
-        cross_check(model, x)
-    assert torch.equal(x, bits) and picture_of(model) == before
-    now = picture_of_process()
-    for what, value in process.items():
-        assert now[what] == value, what
+        cross_check(nn.Linear(4, 4), torch.zeros(1, 4))
 
 
-@pytest.mark.parametrize("call", [lambda m, x: count(m, x), lambda m, x: count(m, x, training=True)])
-def test_a_model_works_and_learns_as_before(call: Callable[..., Any]) -> None:
-    torch.manual_seed(1)
-    model, x = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Dropout(), nn.Linear(8, 2)), torch.randn(6, 4)
-
-    def steps(between: bool) -> list[Tensor]:
-        torch.manual_seed(2)
-        copy = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Dropout(), nn.Linear(8, 2))
-        copy.load_state_dict(model.state_dict())
-        descent = torch.optim.SGD(copy.parameters(), 0.1, momentum=0.9)
-        for _ in range(3):
-            descent.zero_grad()
-            copy(x).square().mean().backward()
-            if between:
-                call(copy, x)
-            descent.step()
-        return [value.clone() for value in copy.state_dict().values()]
-
-    assert all(torch.equal(a, b) for a, b in zip(steps(False), steps(True), strict=True))
+ENTRIES = [(entry, False) for entry in zoo.ZOO] + [(entry, True) for entry in zoo_steps.STEPS]
 
 
-@pytest.mark.parametrize("needs_data", [False, True])
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("entry", "training"), ENTRIES, ids=[f"{e.name}{', step' * t}" for e, t in ENTRIES])
+def test_the_zoo_is_left_as_it_was(entry: Entry, training: bool) -> None:
+    """And while it is at hand: the number is the one derived by hand, and the certificate holds."""
+    torch.manual_seed(0)
+    model, inputs = entry.make()
+    counted = unchanged(lambda: count(model, *inputs, training=training), model, inputs)
+    assert counted.macs == entry.macs and counted.exact and counted.flops == 2 * entry.macs
+    assert counted.training == training
+    assert sum(counted.by_operator.values()) == counted.by_module.macs == counted.macs
+    assert counted.params == sum(p.numel() for p in model.parameters())
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("way", ["shapes", "data", "training", "error", "stop"])
+@pytest.mark.parametrize("trick", odd.TRICKS)
+def test_state_in_odd_places_is_left_as_it_was(trick: str, way: str) -> None:
+    stops = {"error": ValueError, "stop": Stop}.get(way)
+    model, x = odd.Odd(trick, way == "data", stops).train(), torch.randn(3, 8)
+
+    def call() -> Any:
+        with pytest.raises((CountError, Stop)) if stops else contextlib.nullcontext():
+            return count(model, x, training=way == "training")
+
+    counted = unchanged(call, model, x, odd)
+    if not stops and trick != "attention state":
+        assert counted.macs == (2 if way == "training" else 1) * 3 * 64
+
+
+def test_a_zoo_of_modules_is_left_as_it_was() -> None:
+    """What the whole zoo reaches from its own files, around a few counts."""
+    entries = [entry for entry in zoo.ZOO if entry.macs < 100][:10]
+    made = [entry.make() for entry in entries]
+    unchanged(lambda: [count(model, *inputs) for model, inputs in made], zoo, zoo_steps, zoo_parts)
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_state_of_its_own_is_copied(training: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No child is needed for a class that keeps to itself."""
+    monkeypatch.setattr("course.flops.counter.can_fork", lambda: False)
+    model, x = odd.Own().train(), torch.randn(3, 8)
+    counted = unchanged(lambda: count(model, x, training=training), model, x, odd)
+    assert counted.macs == (1 + training) * 3 * 64 and counted.exact
+
+
+def test_without_a_child_code_that_reaches_outside_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("course.flops.counter.can_fork", lambda: False)
+    model, x = odd.Odd("module dict"), torch.randn(3, 8)
+
+    def call() -> None:
+        with pytest.raises(CountError, match="no forked child"):
+            count(model, x)
+
+    unchanged(call, model, x, odd)
+
+
+def test_without_a_child_a_real_run_works_on_copies(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("course.flops.counter.can_fork", lambda: False)
+    model, x = zoo_parts.Early(), torch.ones(2, 8)
+    assert unchanged(lambda: count(model, x), model, x).macs == 2 * 64
+
+
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("needs", [False, True])
+def test_a_function_with_a_closure(needs: bool, training: bool) -> None:
+    model, total, scale = nn.Linear(8, 8), torch.zeros(8), torch.ones(8, requires_grad=True)
+    seen = {"calls": 0, "last": None}
+
+    def step(x: Tensor) -> Tensor:
+        y = model(x) * scale
+        total.add_(y.detach().sum(0))
+        seen["calls"] += 1
+        seen["last"] = y
+        return x if needs and y.sum().item() > 1e9 else y
+
+    x = torch.randn(2, 8)
+    counted = unchanged(lambda: count(step, x, training=training), step, x)
+    assert counted.macs == (1 + training) * 128 and counted.params == 72
+
+
 @pytest.mark.parametrize("make", [lambda p: torch.optim.SGD(p, 0.1, momentum=0.9), lambda p: torch.optim.AdamW(p, 0.1)])
-def test_a_training_step_written_as_a_function_changes_nothing(make: Callable[..., Any], needs_data: bool) -> None:
+def test_a_training_step_written_as_a_function(make: Callable[..., Any]) -> None:
     model = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Linear(8, 2))
     descent = make(model.parameters())
     plan = torch.optim.lr_scheduler.StepLR(descent, 1)
@@ -174,80 +134,81 @@ def test_a_training_step_written_as_a_function_changes_nothing(make: Callable[..
     def step(x: Tensor) -> Tensor:
         descent.zero_grad()
         loss = model(x).square().mean()
-        if needs_data and loss.item() < 0:
-            return loss
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        with torch.profiler.record_function("update"):
-            descent.step()
+        descent.step()
         plan.step()
         return loss.detach()
 
-    def picture() -> list[Any]:
-        grads = [p.grad for p in model.parameters()]
-        return [str(model.state_dict()), [(id(g), str(g)) for g in grads], str(descent.state_dict()), str(plan.state_dict())]
-
-    step(torch.randn(6, 4))
-    before = picture()
-    counted = count(step, torch.randn(6, 4))
-    assert picture() == before
+    x = torch.randn(6, 4)
+    step(x)
+    counted = unchanged(lambda: count(step, x), step, x)
     assert counted.macs == 6 * (3 * (4 * 8 + 8 * 2) - 4 * 8) and counted.exact
 
 
-def test_an_optimizer_that_multiplies_matrices_is_named() -> None:
-    layer = nn.Linear(4, 4, bias=False)
-    descent = torch.optim.Muon(layer.parameters()) if hasattr(torch.optim, "Muon") else torch.optim.LBFGS(layer.parameters())
+@pytest.mark.parametrize("by_name", [False, True])
+def test_a_cache_given_as_an_input_stays_as_it_was(by_name: bool) -> None:
+    layer, cache = nn.Linear(4, 4), odd.Thing(layers=[odd.Thing(keys=torch.randn(3, 4))], length=3)
 
-    def step(x: Tensor) -> None:
-        layer(x).sum().backward()
-        descent.step(lambda: torch.zeros(()))
+    def step(x: Tensor, cache: Any) -> Tensor:
+        cache.layers[0].keys, cache.length = torch.cat((cache.layers[0].keys, layer(x))), cache.length + 1
+        return x @ cache.layers[0].keys.T
 
-    counted = count(step, torch.randn(2, 4))
-    assert f"{type(descent).__name__}.step" in counted.unknown
-
-
-class Hidden(nn.Module):
-    """Keeps a trainable tensor in a plain list, where no module knows of it."""
-
-    def __init__(self, needs_data: bool) -> None:
-        super().__init__()
-        self.layer, self.loose, self.needs_data = nn.Linear(4, 4), [torch.randn(4, 4, requires_grad=True)], needs_data
-
-    def forward(self, x: Tensor) -> Tensor:
-        y = self.layer(x) @ self.loose[0]
-        return x if self.needs_data and y.sum().item() > 1e9 else y
+    x = torch.randn(4, 4)
+    call = (lambda: count(step, x, cache=cache)) if by_name else (lambda: count(step, x, cache))
+    assert unchanged(call, cache, layer, x).macs == 64 + 4 * 4 * 7
 
 
-@pytest.mark.parametrize("needs_data", [False, True])
-def test_gradients_that_were_there_stay(needs_data: bool) -> None:
-    model, x = Hidden(needs_data), torch.randn(3, 4)
-    model(x).sum().backward()
-    leaves = [*model.parameters(), model.loose[0]]
-    before = [(leaf.grad, leaf.grad.clone()) for leaf in leaves]
-
-    def step(x: Tensor) -> Tensor:
-        for leaf in leaves:
-            if leaf.grad is not None:
-                leaf.grad.zero_()
-        model(x).sum().backward()
-        return x
-
-    assert count(model, x, training=True).macs == count(step, x).macs == 5 * 3 * 16
-    assert all(leaf.grad is grad and torch.equal(grad, bits) for leaf, (grad, bits) in zip(leaves, before, strict=True))
+def test_a_static_cache_of_transformers() -> None:
+    transformers = pytest.importorskip("transformers")
+    config = transformers.LlamaConfig(vocab_size=50, hidden_size=16, intermediate_size=32, num_hidden_layers=1,
+                                      num_attention_heads=2, num_key_value_heads=2)
+    model, ids = transformers.LlamaForCausalLM(config).eval(), torch.tensor([[1, 2, 3]])
+    cache = transformers.StaticCache(config=config, max_cache_len=8)
+    with torch.no_grad():
+        model(ids, past_key_values=cache)
+    step = torch.tensor([[4]])
+    counted = unchanged(lambda: count(model, step, past_key_values=cache), model, cache, step)
+    # q, k, v, o 4 x 16 x 16; gated perceptron 3 x 16 x 32; head 16 x 50; attention over all 8 places of the cache
+    assert counted.macs == 4 * 256 + 3 * 512 + 16 * 50 + 2 * 8 * 16
 
 
-def test_no_module_of_a_large_model_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Notes(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.register_buffer("last", torch.zeros(2))
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_cross_check_leaves_as_much(error: type[BaseException]) -> None:
+    model, x = odd.Odd("attributes", False, error), torch.randn(3, 8)
 
-        def forward(self, x: Tensor) -> Tensor:
-            self.last = x
-            return x
+    def call() -> None:
+        with pytest.raises(CountError if error is RuntimeError else error):
+            cross_check(model, x)
 
-    monkeypatch.setattr("course.flops.restore.ENOUGH", 1)
-    model = nn.Sequential(*(Notes() for _ in range(200)))
-    before = [part.last for part in model]
-    count(model, torch.ones(2))
-    assert all(part.last is kept for part, kept in zip(model, before, strict=True))
+    unchanged(call, model, x, odd)
+    whole = nn.Sequential(nn.Linear(8, 8), nn.BatchNorm1d(8)).train()
+    assert unchanged(lambda: cross_check(whole, x), whole, x).ours.macs == 3 * 64
+
+
+def test_a_model_learns_as_before() -> None:
+    def learned(between: bool) -> list[Tensor]:
+        torch.manual_seed(2)
+        model, x = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Dropout(), nn.Linear(8, 2)), torch.randn(6, 4)
+        descent = torch.optim.SGD(model.parameters(), 0.1, momentum=0.9)
+        for _ in range(3):
+            descent.zero_grad()
+            model(x).square().mean().backward()
+            if between:
+                count(model, x), count(model, x, training=True)
+            descent.step()
+        return [value.clone() for value in model.state_dict().values()]
+
+    assert all(torch.equal(a, b) for a, b in zip(learned(False), learned(True), strict=True))
+
+
+def test_a_container_that_loads_when_asked_is_not_asked() -> None:
+    class Loading(dict):
+        def values(self) -> Any:
+            raise AssertionError("asked")
+
+        items = copy = values
+
+    model = odd.Own()
+    model.loading = Loading(a=1)
+    assert count(model, torch.randn(2, 8)).exact

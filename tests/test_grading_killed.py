@@ -22,7 +22,7 @@ from grader.sandbox.warm import Warm
 from tests.grading_class import copy_of, hand_in_class, marked, rows
 from tests.grading_fixtures import LESSON
 
-KILLS = int(os.environ.get("COURSE_KILLS", "5"))
+KILLS = int(os.environ.get("COURSE_KILLS", "20"))  # of the long test
 VICTIMS = ("driver", "kernel", "marking", "warm", "any")
 
 
@@ -32,12 +32,12 @@ def handed_in(tmp_path_factory) -> Path:
     return hand_in_class(tmp_path_factory.mktemp("project"), tmp_path_factory.mktemp("course") / "class", times=2)
 
 
-def start(root: Path) -> subprocess.Popen:
-    return subprocess.Popen([sys.executable, "-m", "grader", "autograde", LESSON, "--dir", str(root), "--jobs", "2"],
+def start(root: Path, user: tuple[str, ...] = ()) -> subprocess.Popen:
+    return subprocess.Popen([*user, sys.executable, "-m", "grader", "autograde", LESSON, "--dir", str(root), "--jobs", "2"],
                             cwd=HERE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
-def victim_of(kind: str, run: subprocess.Popen, below: list[psutil.Process], dice: random.Random) -> psutil.Process:
+def victim_of(kind: str, run: subprocess.Popen, below: list[psutil.Process], rng: random.Random) -> psutil.Process:
     """A process of the run: its driver; one that marks or starts those; a warm one or its sandbox; the last started,
     which is mostly a kernel with a submission in it; any.
     """
@@ -47,18 +47,19 @@ def victim_of(kind: str, run: subprocess.Popen, below: list[psutil.Process], dic
     among = {"marking": [process for process, line in said.items() if "multiprocessing" in line],
              "warm": [process for process, line in said.items() if " inside " in line],
              "kernel": sorted(said, key=psutil.Process.create_time)[-1:]}.get(kind, below)
-    return dice.choice(among or below)
+    return rng.choice(among or below)
 
 
 @pytest.mark.slow
-def test_after_any_kill_the_next_run_brings_the_gradebook_of_an_undisturbed_one(handed_in, tmp_path):
+@pytest.mark.parametrize("kills", [2, pytest.param(KILLS, marks=pytest.mark.long)])
+def test_after_any_kill_the_next_run_brings_the_gradebook_of_an_undisturbed_one(handed_in, tmp_path, kills):
     quiet, rough = copy_of(handed_in, tmp_path / "quiet"), copy_of(handed_in, tmp_path / "rough")
     undisturbed = start(quiet)
     said, _ = undisturbed.communicate(timeout=300)
     assert undisturbed.returncode == 0, said
     assert marked(quiet) == 18 and "without a grade: nobody" in said
-    dice, killed = random.Random(2026), []
-    for number in range(KILLS):
+    rng, killed = random.Random(2026), []
+    for number in range(kills):
         if marked(rough) > 12:
             assert not set(rows(rough)) - set(rows(quiet)), killed
             shutil.rmtree(rough)
@@ -66,10 +67,10 @@ def test_after_any_kill_the_next_run_brings_the_gradebook_of_an_undisturbed_one(
         run, before = start(rough), marked(rough)
         while run.poll() is None and marked(rough) <= before:
             time.sleep(0.005)
-        time.sleep(dice.random() * 0.3)
+        time.sleep(rng.random() * 0.3)
         try:
             below = psutil.Process(run.pid).children(recursive=True)
-            victim = victim_of(VICTIMS[number % len(VICTIMS)], run, below, dice)
+            victim = victim_of(VICTIMS[number % len(VICTIMS)], run, below, rng)
             killed.append(victim.cmdline()[-4:])
             victim.kill()
         except psutil.NoSuchProcess:

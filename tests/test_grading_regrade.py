@@ -8,11 +8,11 @@ import nbformat
 import pytest
 import yaml
 
-from grader import dates as moments
+from grader import dates
 from grader.autograding import How, autograde
 from grader.commands import main
-from grader.late import Rules, Table, penalty, read_rules
 from grader.late_plugin import LateRules
+from grader.late_rules import Rules, Table, penalty, read_rules
 from grader.marking import fingerprints
 from grader.marking.step import STATE
 from grader.marks import CellMark, cell_marks
@@ -73,12 +73,12 @@ def test_the_fingerprint_of_a_task_follows_its_helpers_and_nothing_else(tmp_path
 
 
 def test_a_moment_needs_a_zone_and_becomes_utc():
-    assert moments.utc("2026-12-01 23:59 Europe/Berlin") == datetime(2026, 12, 1, 22, 59)
-    assert moments.utc("2026-07-01", "Europe/Berlin") == datetime(2026, 7, 1, 21, 59, 59)
+    assert dates.utc("2026-12-01 23:59 Europe/Berlin") == datetime(2026, 12, 1, 22, 59)
+    assert dates.utc("2026-07-01", "Europe/Berlin") == datetime(2026, 7, 1, 21, 59, 59)
     for said, words in (("2026-12-01 23:59", "no time zone"), ("tomorrow", "no date"), ("2026-12-01 23:59 Mars/Base", "Mars/Base"),
                         ("2026-12-01 25:00 UTC", "no date"), ("", "no date")):
         with pytest.raises(ProjectError, match=words):
-            moments.utc(said)
+            dates.utc(said)
 
 
 @pytest.mark.parametrize(("hours", "points"), [
@@ -210,7 +210,7 @@ def test_a_mark_that_changes_by_itself_is_shown_as_such(marked):
 @pytest.mark.slow
 def test_late_rules_through_ours_and_through_stock_nbgrader(marked, capsys):
     project, course = marked
-    release(course, LESSON, moments.utc("2026-03-01 12:30 UTC"))
+    release(course, LESSON, dates.utc("2026-03-01 12:30 UTC"))
     rules = course.root / "late.yaml"
     assert course.config.AssignLatePenalties.plugin_class == f"grader.late_plugin.{LateRules.__name__}"
     before = sum(mark.points for mark in cell_marks(course, LESSON)["bob"].values())

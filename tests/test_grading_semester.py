@@ -14,7 +14,7 @@ from grader.autograding import How, autograde
 from grader.commands import course as course_commands
 from grader.commands import export, main
 from grader.course import Course, command
-from grader.late import read_rules
+from grader.late_rules import read_rules
 from grader.pipeline import Outcome, feedback, strays, summary
 from grader.project import ProjectError
 from tests.graded_class import make_class

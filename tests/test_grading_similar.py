@@ -29,19 +29,19 @@ PIECES = (  # each student writes each step in a way of their own
 )
 
 
-def detail(dice):
+def detail(rng):
     """A line of the kind that nobody else writes quite like that."""
-    left, right = (dice.choice(("gain", "len(steps)", "abs(gain)", "steps[0]", "max(gain, 1)", "2.5", "total", "sum(steps)"))
+    left, right = (rng.choice(("gain", "len(steps)", "abs(gain)", "steps[0]", "max(gain, 1)", "2.5", "total", "sum(steps)"))
                    for _ in range(2))
-    op, test = dice.choice("+-*/%"), dice.choice(("<", ">=", "==", "is not"))
-    return dice.choice((f"extra = {left} {op} {right}\n", f"if {left} {test} {right}:\n    gain {op}= {dice.randrange(2, 9)}\n",
+    op, test = rng.choice("+-*/%"), rng.choice(("<", ">=", "==", "is not"))
+    return rng.choice((f"extra = {left} {op} {right}\n", f"if {left} {test} {right}:\n    gain {op}= {rng.randrange(2, 9)}\n",
                         f"extra = [{left} for one in steps if one {test} {right}]\n", f"assert {left} {test} {right}, 'no'\n"))
 
 
-def own_code(dice):
+def own_code(rng):
     """Usual steps that many write alike, with details between them."""
-    body = detail(dice) + "".join(dice.choice(piece) + (detail(dice) if place != 1 else "") for place, piece in enumerate(PIECES[:-1]))
-    body += detail(dice) + dice.choice(PIECES[-1])
+    body = detail(rng) + "".join(rng.choice(piece) + (detail(rng) if place != 1 else "") for place, piece in enumerate(PIECES[:-1]))
+    body += detail(rng) + rng.choice(PIECES[-1])
     return "def plan(steps, gain):\n" + "".join(f"    {line}\n" for line in body.splitlines())
 
 
@@ -54,14 +54,14 @@ def renamed(source):
 
 
 def the_class(seed, size=24):
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     people = {}
     for k in range(size):
-        wrong = {f"q{q}": dice.choice("abcd") for q in range(6) if dice.random() < 0.4}
-        if dice.random() < 0.5:
+        wrong = {f"q{q}": rng.choice("abcd") for q in range(6) if rng.random() < 0.4}
+        if rng.random() < 0.5:
             wrong["number"] = "400"  # the usual trap
-        times = frozenset((f"q{q}", f"2026-03-01T10:00:00.{dice.randrange(10**6):06}Z") for q in range(6))
-        people[f"s{k:02}"] = Work({"plan": own_code(dice), "contrast": TINY}, wrong, times)
+        times = frozenset((f"q{q}", f"2026-03-01T10:00:00.{rng.randrange(10**6):06}Z") for q in range(6))
+        people[f"s{k:02}"] = Work({"plan": own_code(rng), "contrast": TINY}, wrong, times)
     return people
 
 

@@ -48,11 +48,11 @@ def python(code, *arguments, **options):
 @posix
 def test_kill_minus_nine_loses_nothing_that_was_acknowledged(log):
     """Twelve writers, each killed at a random moment while it writes; what append() returned must be there."""
-    dice, acknowledged = random.Random(0), []
+    rng, acknowledged = random.Random(0), []
     for _ in range(12):
         child = python(WRITER, log.path, 100_000)
         acknowledged.append(child.stdout.readline().strip())  # it writes by now
-        threading.Timer(dice.uniform(0.001, 0.12), child.send_signal, [signal.SIGKILL]).start()
+        threading.Timer(rng.uniform(0.001, 0.12), child.send_signal, [signal.SIGKILL]).start()
         rest = child.stdout.read().split("\n")
         child.wait(20)
         acknowledged += [line for line in rest if len(line) == 36]
@@ -204,13 +204,13 @@ def test_a_line_another_kernel_is_still_writing_is_not_called_damaged(log):
 
 
 def test_binary_rubbish_is_set_aside_and_every_answer_is_found(log):
-    dice = random.Random(3)
+    rng = random.Random(3)
     written = []
     for _ in range(40):
         written.append(log.append("answer", "05-one", options=["a"]))
         with open(log.path, "ab") as file:
-            file.write(dice.randbytes(dice.randrange(1, 400)))
-            file.write(dice.choice([b"\n", b"", b"\r\n", b"[" * 100_000 + b"\n", b"\x00" * 30 + b"\n"]))
+            file.write(rng.randbytes(rng.randrange(1, 400)))
+            file.write(rng.choice([b"\n", b"", b"\r\n", b"[" * 100_000 + b"\n", b"\x00" * 30 + b"\n"]))
     damaged = [b'{"id": "t", "time": "2026-99-99T99:99:99.999999Z", "event": "answer", "item": "x"}',
                b'{"id": "y", "time": "9999-12-31T00:00:00.000000Z", "event": "answer", "item": "x"}',
                b'{"id": "w", "time": "2026-03-01T09:00:00.0+0000Z", "event": "answer", "item": "x"}',
@@ -223,6 +223,7 @@ def test_binary_rubbish_is_set_aside_and_every_answer_is_found(log):
     assert all(line in aside for line in damaged) and "set aside" in fresh.take_notices()[0]
 
 
+@pytest.mark.long
 def test_a_log_of_a_hundred_megabytes_opens_and_takes_the_next_answer(log):
     entry = Entry("x" * 36, "2026-03-01T09:00:00.000000Z", "answer", "05-one", ("a",), None, 2, "correct", 1.0, "05_x")
     line, number = to_line(entry), 0
@@ -311,14 +312,14 @@ def test_ten_thousand_entries_progress_bets_and_the_next_card(log):
     from course.quiz.calibration import ledger, returns
     from course.quiz.progress_view import progress_html
 
-    bank, dice, lines = Bank(), random.Random(1), []
+    bank, rng, lines = Bank(), random.Random(1), []
     items = [item for item in bank.items() if item.options and item.kind != "order"]
     for number in range(10_000):
-        item, moment = dice.choice(items), START + timedelta(minutes=20 * number)
-        event = dice.choice(("bet", "settled")) if item.kind == "predict" else "answer"
-        chosen = dice.choice(item.options).id
+        item, moment = rng.choice(items), START + timedelta(minutes=20 * number)
+        event = rng.choice(("bet", "settled")) if item.kind == "predict" else "answer"
+        chosen = rng.choice(item.options).id
         verdict = "correct" if (chosen,) == item.correct else "incorrect"
-        lines.append(to_line(Entry(f"{number:036}", stamp(moment), event, item.id, (chosen,), None, dice.randint(1, 3), verdict)))
+        lines.append(to_line(Entry(f"{number:036}", stamp(moment), event, item.id, (chosen,), None, rng.randint(1, 3), verdict)))
     log.path.parent.mkdir(parents=True)
     log.path.write_bytes(b"".join(lines))
 

@@ -1,24 +1,17 @@
-"""Writing a question: by interview over stdin, from a file, checked before a byte is written; and the page of all."""
+"""Writing a question: a template, then checked before a byte is written; and the page of all."""
 
 from __future__ import annotations
 
-import contextlib
 import copy
-import io
-import json
-import os
 import re
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 import yaml
 
 from course.quiz import Bank, with_key
+from course.quiz.schema import KINDS
 from grader.authoring.item_list import listing
 from grader.authoring.item_text import appended, item_block, key_block, write_all
 from grader.authoring.new_item import entry_of, problems, text_of, whole, write
@@ -37,149 +30,51 @@ def project(tmp_path):
     return Project(tmp_path)
 
 
-def new_item(project, lines, process=False):
-    """Run the command with ``lines`` on its standard input; where they end is where the author leaves."""
-    typed, arguments = "\n".join(lines) + "\n", ["new-item", "--root", str(project.root)]
-    if process:
-        return subprocess.run([sys.executable, "-m", "grader", *arguments], cwd=ROOT, input=typed, capture_output=True,
-                              text=True, timeout=120)
-    said, before = io.StringIO(), sys.stdin
-    sys.stdin = io.StringIO(typed)
-    try:
-        with contextlib.redirect_stdout(said):
-            status = main(arguments)
-    finally:
-        sys.stdin = before
-    return subprocess.CompletedProcess(arguments, status, said.getvalue(), "")
-
-
-def texts(name):
-    return [f"{name} in English", f"{name}的中文"]
-
-
-def option(letter, right, belief="async-timer"):
-    typed = [*texts(f"Text {letter}"), "y" if right else "n", *texts(f"Why {letter}")]
-    return typed if right else [*typed, belief]
-
-
-SINGLE = ["05", "p", "single", "spare-plan", "benchmark-cache-key", "easy", "why", "", "a page of the documentation",
-          "What is kept?", "留下的是什么？", "x = 1", "y = 2", ".",
-          *option("a", False), *option("b", True), *option("c", False, "search-is-free"), "", "result = ['b']", ".", "y"]
-
-
 def unchanged(project, before):
-    return {path: path.read_bytes() for path in project.root.rglob("*.yaml")} == before
+    return snapshot(project) == before
 
 
 def snapshot(project):
     return {path: path.read_bytes() for path in project.root.rglob("*.yaml")}
 
 
-def test_a_practice_question_typed_in_lands_at_the_end_of_its_file(project):
-    path = project.items(LESSON)
-    before = path.read_bytes()
-    done = new_item(project, SINGLE, process=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert path.read_bytes().startswith(before) and b"# Practice items of lesson 05" in path.read_bytes()
-    item = Bank(project.learner_rooms)["05-spare-plan"]
-    assert item.correct == ("b",) and item.option("c").misconception == "search-is-free"
-    assert item.stem == {"en": "What is kept?", "zh": "留下的是什么？"} and item.code == "x = 1\ny = 2\n"
-    assert item.verify == "result = ['b']\n" and item.experiment is None
-    assert not (project.root / "build/new-item.draft.json").exists()
+# --- from a template ---
 
 
-def test_bad_input_is_asked_again_with_a_sentence(project):
-    lines = ["99", "05", "x", "practice", "sinlge", "single", "Spare Plan", "revisit", "spare-plan", "Key", "benchmark-cache-key",
-             "tough", "easy", "how", "why", "05-toy-rase", "", "", "a page", "", "What is kept?", "留下的是什么？", "",
-             *option("a", False)[:-1], "async-timr", "async-timer", *option("b", True), *option("c", False), "", "", "y"]
-    done = new_item(project, lines)
-    assert done.returncode == 0, done.stdout + done.stderr
-    for words in ("There is no lesson '99'", "Choose one of practice, checkpoint", "Choose one of single",
-                  "small letters, digits and hyphens", "05-revisit is taken", "Choose one of easy",
-                  'There is no experiment \'05-toy-rase\'. Did you mean "05-toy-race"', "Write something here",
-                  'async-timr is not in the list. Did you mean "async-timer"'):
-        assert words in done.stdout, words
-    assert Bank(project.learner_rooms)["05-spare-plan"].kind == "single"
-
-
-def test_a_checkpoint_question_is_parted_from_its_key(project):
-    lines = ["05", "checkpoint", "number", "spare-count", "benchmark-cache-key", "medium", "what", "3", "", "a page",
-             *texts("How many"), "", "4", "x0.5", "3..5", "searches", "次搜索", *texts("Because of"), "400",
-             *texts("It tempts"), "search-is-free", "", "result = 4", ".", "y"]
-    done = new_item(project, lines)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "at least 1" in done.stdout
-    item = Bank(project.learner_rooms)["05-c-spare-count"]
-    assert item.points == 3 and not item.keyed
-    raw = project.checkpoint_items(LESSON).read_text("utf-8").split("05-c-spare-count")[1]
-    assert not re.search(r"value|why|misconception|verify|source", raw)
-    keyed = with_key(item, keys(project, LESSON)["05-c-spare-count"])
-    assert (keyed.number.value, keyed.number.low, keyed.number.high) == (4, 3, 5)
-    assert keyed.number.traps[0].low == 400 and keyed.verify == "result = 4\n"
-    assert project.keys(LESSON).read_bytes().startswith(Project().keys(LESSON).read_bytes())
-
-
-def test_an_order_question_mixes_its_lines_and_takes_a_new_misconception(project):
-    lines = ["05", "p", "order", "spare-steps", "new-concept", "hard", "what", "", "a page", *texts("Sort"), "",
-             *option("first", True), *option("second", True), *option("third", True),
-             *option("stray", False, "a-belief-of-our-own"), *texts("I believe it"), "", "", "y"]
-    done = new_item(project, lines)
-    assert done.returncode == 0, done.stdout + done.stderr
-    item = Bank(project.learner_rooms)["05-spare-steps"]
-    assert [item.option(one).text["en"] for one in item.order] == [f"Text {n} in English" for n in ("first", "second", "third")]
-    assert tuple(one.id for one in item.options if one.id in item.order) != item.order
-    assert Bank(project.learner_rooms).misconceptions()["a-belief-of-our-own"]["zh"] == "I believe it的中文"
-
-
-def test_a_fault_seen_at_the_end_is_asked_again_and_nothing_else(project):
-    typed = list(SINGLE)
-    typed[typed.index("result = ['b']")] = "result = ['a']"
-    typed[-1:] = ["verify", "result = ['b']", ".", "y"]
-    done = new_item(project, typed)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "the snippet computed ['a'], the key says ['b']" in done.stdout
-    assert Bank(project.learner_rooms)["05-spare-plan"].verify == "result = ['b']\n"
-
-
-def test_two_right_options_of_a_single_question_are_noticed_at_once(project):
-    typed = [*SINGLE[:14], *option("a", True), *option("b", True), "n", "async-timer", *option("c", False), "", "", "y"]
-    done = new_item(project, typed)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "second right option" in done.stdout and Bank(project.learner_rooms)["05-spare-plan"].correct == ("a",)
-
-
-def test_leaving_in_the_middle_keeps_a_draft_to_go_on_with(project):
-    before = snapshot(project)
-    first = new_item(project, SINGLE[:17])
-    assert first.returncode == 1 and "run new-item again to go on" in first.stdout and "Traceback" not in first.stderr
+@pytest.mark.parametrize(("kind", "more"), [(kind, more) for kind in KINDS for more in ([], ["--checkpoint"])
+                                            if kind != "predict" or not more])  # a bet does not count
+def test_a_template_is_a_draft_that_only_waits_for_its_id(project, tmp_path, kind, more, capsys):
+    """What the comments say is what the checks take: with an id, a concept and an experiment it is a question."""
+    path, before = tmp_path / "draft.yml", snapshot(project)
+    arguments = ["new-item", "--root", str(project.root), str(path)]
+    assert main(arguments) == 1 and "name its lesson" in capsys.readouterr().out and not path.exists()
+    assert main([*arguments, "--lesson", LESSON, "--kind", kind, *more]) == 0
+    capsys.readouterr()
+    text = path.read_text("utf-8").replace("change-me", f"of-a-template-{kind}")
+    path.write_text(text.replace('experiment: "05-..."', 'experiment: "05-toy-race"'), "utf-8")
+    assert main([*arguments, "--dry-run"]) == 0, capsys.readouterr().out
     assert unchanged(project, before)
-    second = new_item(project, ["y", *SINGLE[17:]])
-    assert second.returncode == 0, second.stdout + second.stderr
-    assert Bank(project.learner_rooms)["05-spare-plan"].correct == ("b",)
+    assert main(arguments) == 0 and not unchanged(project, before)
+    identity = f"05-{'c-' if more else ''}of-a-template-{kind}"
+    assert Bank(project.learner_rooms)[identity].kind == kind
+    if more:
+        raw = project.checkpoint_items(LESSON).read_text("utf-8").split(identity)[1]
+        assert not re.search(r"\b(correct|value|why|misconception|verify|source|order):", raw)
+        assert with_key(Bank(project.learner_rooms)[identity], keys(project, LESSON)[identity]).keyed
+        assert project.keys(LESSON).read_bytes().startswith(Project().keys(LESSON).read_bytes())
 
 
-def test_a_draft_can_be_dropped(project):
-    new_item(project, SINGLE[:5])
-    done = new_item(project, ["n", *SINGLE])
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
-def test_ctrl_c_loses_nothing(project):
-    child = subprocess.Popen([sys.executable, "-m", "grader", "new-item", "--root", str(project.root)], cwd=ROOT, text=True,
-                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    child.stdin.write("\n".join(SINGLE[:9]) + "\n")
-    child.stdin.flush()
-    draft = project.root / "build/new-item.draft.json"
-    for _ in range(300):
-        if draft.exists() and "source" in draft.read_text("utf-8"):
-            break
-        time.sleep(0.1)
-    child.send_signal(signal.SIGINT)
-    said, errors = child.communicate(timeout=30)
-    assert child.returncode == 1 and "run new-item again to go on" in said and "Traceback" not in errors
-    assert json.loads(draft.read_text("utf-8"))["source"] == "a page of the documentation"
-    assert new_item(project, ["y", *SINGLE[9:]]).returncode == 0
+def test_a_fault_names_its_line(project, tmp_path, capsys):
+    path = tmp_path / "draft.yaml"
+    arguments = ["new-item", "--root", str(project.root), str(path)]
+    main([*arguments, "--lesson", LESSON])
+    text = path.read_text("utf-8").replace("change-me", "of-a-template").replace("    correct: true\n", "    corect: true\n")
+    path.write_text(text.replace("difficulty: medium", "difficulty: tough"), "utf-8")
+    capsys.readouterr()
+    assert main(arguments) == 1
+    said, lines = capsys.readouterr().out, path.read_text("utf-8").split("\n")
+    named = [int(number) for number in re.findall(r"line (\d+):", said)]
+    assert any("tough" in lines[number - 1] for number in named) and any("corect" in lines[number - 1] for number in named), said
 
 
 # --- from a file ---
@@ -196,7 +91,7 @@ def test_from_a_file_and_dry_run(project, tmp_path, capsys):
     path = tmp_path / "draft.yaml"
     path.write_text(yaml.safe_dump(DRAFT, allow_unicode=True), "utf-8")
     before = snapshot(project)
-    arguments = ["new-item", "--root", str(project.root), "--from", str(path)]
+    arguments = ["new-item", "--root", str(project.root), str(path)]
     assert main([*arguments, "--dry-run"]) == 0 and "nothing was written" in capsys.readouterr().out
     assert unchanged(project, before)
     assert main(arguments) == 0
@@ -229,12 +124,11 @@ def _defaults():
     return run_verify.__defaults__
 
 
-@pytest.mark.parametrize("content, words", [(None, "no such file"), ("- [", "not valid YAML"), ("just words", "must be one question")])
+@pytest.mark.parametrize("content, words", [("- [", "not valid YAML"), ("just words", "must be one question")])
 def test_a_file_that_is_no_draft_gets_a_sentence(project, tmp_path, content, words, capsys):
     path = tmp_path / "draft.yaml"
-    if content is not None:
-        path.write_text(content, "utf-8")
-    assert main(["new-item", "--root", str(project.root), "--from", str(path)]) == 1
+    path.write_text(content, "utf-8")
+    assert main(["new-item", "--root", str(project.root), str(path)]) == 1
     assert words in capsys.readouterr().out
 
 
@@ -244,7 +138,7 @@ def test_every_question_there_is_survives_being_written_by_us():
     for raw in practice_items(project).values():
         assert yaml.safe_load(item_block(raw)) == [raw]
     for path in project.rooms.glob("*/keys.yaml"):
-        for identity, key in keys(project, path.stem).items():
+        for identity, key in keys(project, path.parent.name[1:]).items():
             assert yaml.safe_load(key_block(identity, key)) == {identity: key}
 
 

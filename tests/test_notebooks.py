@@ -23,6 +23,8 @@ def outputs(notebook):
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_runs_from_top_to_bottom(name, tmp_path, monkeypatch):
     monkeypatch.setenv("COURSE_DEBUG", "1")  # what the verbs would say in a sentence fails here
+    if name.startswith("zh/"):  # measured in the English one; here the recordings are told
+        monkeypatch.setenv("COURSE_REPLAY", "1")
     notebook = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
     client = NotebookClient(notebook, timeout=300, kernel_name="python3", allow_errors=True,
                             resources={"metadata": {"path": str(tmp_path)}})

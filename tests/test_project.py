@@ -9,6 +9,7 @@ import subprocess
 import sys
 import zipfile
 
+import pytest
 import yaml
 
 from tests.conftest import ROOT
@@ -35,7 +36,7 @@ def environment() -> list[str]:
 def test_environment_yml_names_what_pyproject_names():
     project = pyproject()["project"]
     asked = {name_of(r) for r in project["dependencies"]}
-    asked |= {name_of(r) for extra in ("lab", "grading") for r in project["optional-dependencies"][extra]}
+    asked |= {name_of(r) for extra in ("course", "lab", "grading") for r in project["optional-dependencies"][extra]}
     pip = environment()
     listed = {name_of(entry) for entry in pip if not entry.startswith("-")}
     assert {"torch", "jupyterlab", "ipywidgets", "nbgrader", "matplotlib", "thop", "ptflops"} <= listed <= asked
@@ -128,3 +129,25 @@ def test_readme_shows_the_two_commands_and_every_lesson():
     assert {"lab", "test"} <= set(re.findall(r"^make ([a-z-]+)", readme, flags=re.M))
     for lesson in LESSONS:
         assert f"`{lesson.id}` | {lesson.question['en']}" in readme
+    chinese = (ROOT / "README.zh-CN.md").read_text("utf-8")
+    assert "README.zh-CN.md" in readme.splitlines()[0] and "make lab LESSONS=zh" in chinese
+    for lesson in LESSONS:
+        assert f"`{lesson.id}` | {lesson.question['zh']} |" in chinese
+
+
+@pytest.mark.parametrize("fault", ["env.OLDEST = env.NEWEST = (3, 99); env.find_python()", "env.lab('fr', 9999)",
+                                   "env.VENV = '.'; env.run_with_clock('x', ['false'])"])
+def test_the_start_script_speaks_chinese_also_of_its_faults(tmp_path, fault):
+    done = run_env_script(f"import env, os; os.chdir({str(tmp_path)!r}); env.LANGUAGE = 'zh'; {fault}")
+    assert "下一步：" in done.stderr and "Next step" not in done.stderr
+    assert ("PIP_INDEX_URL" in done.stderr and "镜像" in done.stderr) is ("clock" in fault)
+
+
+def test_the_menus_are_chinese_only_when_asked_for(tmp_path):
+    for menus, extra in (("en", "lab"), ("zh", "lab,menus")):
+        done = run_env_script(
+            f"import env; env.VENV = {str(tmp_path)!r}; env.ensure = print; env.tell_font = lambda: None;"
+            f"env.subprocess.call = lambda command, **k: 0; env.lab('zh', 9999, {menus!r})")
+        assert done.stdout.splitlines()[0] == extra
+        settings = (tmp_path / "share/jupyter/lab/settings/overrides.json").read_text("utf-8")
+        assert ("zh_CN" in settings) is (menus == "zh")

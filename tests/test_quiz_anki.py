@@ -153,3 +153,17 @@ def test_merge_brings_answers_in_once(tmp_path, own_home):
     assert "1 new" in done.stdout
     assert main(["merge", str(other.path)]) == 0 and len(answer_log().entries()) == 1
     assert main(["merge", str(tmp_path / "none.jsonl")]) == 1
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_knowledge_cards_are_notes_of_their_lesson(items, collection, tmp_path, code):
+    from course.quiz.knowledge import read
+
+    cards = read()[0]
+    bring_in(collection, export(items[:3], code, cards.values()), tmp_path)
+    found = {identity: note for identity, note in notes(collection).items() if "-keep-" in identity}
+    assert set(found) == {f"torch-backends-{code}-keep-{one}" for one in cards}
+    note = found[f"torch-backends-{code}-keep-cudnn.benchmark"]
+    front_side, back_side = note.fields[:2]
+    assert "🎴" in front_side and "drop_last=True" in back_side
+    assert plain(pick(cards["cudnn.benchmark"].asks, code))[:10] in front_side

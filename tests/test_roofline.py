@@ -11,22 +11,31 @@ import torch
 from torch import nn
 
 from course.i18n import set_language
-from course.roofline import Layer, Peaks, Roofline, RooflineError, peaks, place
+from course.roofline import Layer, Peaks, Roofline, RooflineError, peaks, place, probes, replay
 from course.roofline import keep as kept_peaks
 from course.roofline.memory import buffer_bytes, cache_bytes, free_bytes
 from course.roofline.roof import from_rates
+from course.roofline.stopwatch import watch_for
 from course.roofline.traffic import moved, tensors
 from course.roofline.words import scaled
+from course.timing.clock import WallClock
 
 mpl = pytest.importorskip("matplotlib")
 peaks_module = sys.modules["course.roofline.peaks"]
 ABOUT = {"device": "cpu", "dtype": "float32", "threads": torch.get_num_threads(), "precision": "none",
          "machine": {"cpu": "a processor", "device_name": "a processor"}, "created": "2026-05-01T09:30:00Z"}
 GIVEN = from_rates(100e9, 20e9, **ABOUT)  # ridge: 5 FLOPs a byte
+BEYOND = from_rates(1e18, 1e18, **ABOUT)  # a roof no layer here can beat
+STEADY = (0.97, 0.98, 0.99, 1.0, 1.0, 1.01, 1.02, 1.03)
 
 
-def layer(flops: int, moved: int, time_ms: float, name: str = "fc", kind: str = "Linear") -> Layer:
-    return Layer(name, kind, flops, moved, time_ms, 1, GIVEN)
+def layer(flops: int, moved: int, time_ms: float, name: str = "fc", kind: str = "Linear", **more) -> Layer:
+    samples = tuple(time_ms * part for part in more.pop("spread", STEADY))
+    return Layer(name, kind, flops, moved, time_ms, 1, GIVEN, samples, **more)
+
+
+def of(*layers: Layer, **more) -> Roofline:
+    return Roofline(layer(1_002_000_000, 44_000_000, 25.0, "", "Net"), layers, GIVEN, **more)
 
 
 def roofline(**more) -> Roofline:
@@ -39,8 +48,16 @@ def roofline(**more) -> Roofline:
 @pytest.fixture
 def small_probes(monkeypatch):
     """Peaks of buffers of 2 MiB and small products: right in kind, quick to get."""
-    monkeypatch.setattr(peaks_module, "cache_bytes", lambda device: 1 << 18)
-    monkeypatch.setattr(peaks_module, "SIZES", {"cpu": (32, 64), "gpu": (32, 64)})
+    monkeypatch.setattr(probes, "cache_bytes", lambda device: 1 << 18)
+    monkeypatch.setattr(probes, "SQUARES", {"cpu": (32, 64)})
+    monkeypatch.setattr(probes, "PRODUCTS", {"cpu": ((16, 32, 8),)})
+    monkeypatch.setattr(probes, "BATCHED", {"cpu": ((2, 32),)})
+    monkeypatch.setattr(probes, "CONVOLUTIONS", {"cpu": ((3, 4, 4, 8, 1),)})
+
+
+def measured(work: float = 3.0, traffic: float = 2.0, got: float = 1.0):
+    """In place of measuring: two peaks, and the share of the processor this process got."""
+    return lambda *_: (peaks_module.Best(work, "mm", got), peaks_module.Best(traffic, "read", 1.0))
 
 
 # ---- arithmetic -------------------------------------------------------------------------------------------
@@ -118,13 +135,58 @@ def test_buffers_are_far_larger_than_the_cache_or_refused():
 
 def test_text_and_html_in_both_languages():
     found = roofline(notes=("a <note>",))
-    assert found.finding()["en"] == (
-        "conv (Conv2d) takes 87% of the layers' time and reaches 50% of its compute roof.")
+    assert found.sentence() == ("conv (Conv2d) takes 87% of the layers' time and reaches 49% to 52% of its compute "
+                                "roof.") == repr(found)
     text, html = str(found), found._repr_html_()
     assert "whole model: Net" in text and "memory only" in text and "2026-05-01" in text
     assert "measured peak" in text.lower() and "a &lt;note&gt;" in html and html.count("<tr>") == 5
     set_language("zh")
     assert "仅访存" in str(found) and "实测峰值" in str(found) and "计算屋顶" in found._repr_html_()
+
+
+def test_a_layer_is_named_only_where_the_intervals_leave_no_doubt():
+    clear, close = layer(10**9, 2 * 10**7, 20.0, "a"), layer(10**9, 3 * 10**7, 19.5, "b")
+    assert of(clear, layer(10**9, 3 * 10**7, 15.0, "b")).named.first is clear
+    for doubt in (close, layer(10**9, 3 * 10**7, 15.0, "b", spread=(0.5, 0.6, 1, 1, 1, 1, 1.5, 1.6)),
+                  layer(10**9, 3 * 10**7, 15.0, "b", spread=STEADY[:3])):  # near, noisy, few
+        assert of(clear, doubt).named is None
+    waves = (1.0, 3.0, 1.0, 9.0, 1.0, 2.0, 5.0, 1.0)  # a busy machine slows both in the same rounds
+    assert of(*(replace(one, samples_ms=tuple(one.time_ms * wave for wave in waves))
+                for one in (clear, layer(10**9, 3 * 10**7, 15.0, "b")))).named.first.name == "a"
+    act = layer(0, 10**7, 1.0, "act", "ReLU")
+    assert of(clear, close, act).sentence() == ("No layer stands out. Of the layers' time 98% is limited by compute, "
+                                                "2.5% is limited by memory.")
+
+
+def test_layers_alike_are_taken_together_round_by_round():
+    def conv(name, spread=STEADY, shape="1x8 -> 1x8"):
+        return layer(10**9, 2 * 10**7, 10.0, name, "Conv2d", shape=shape, spread=spread)
+
+    found = of(conv("a"), layer(10**9, 2 * 10**7, 14.0, "big", "Conv2d", shape="1x9 -> 1x9"), conv("b", STEADY[::-1]))
+    both = found.named
+    assert [one.name for one in both.layers] == ["a", "b"] and both.time_ms == 20
+    assert both.interval_ms == (20, 20)  # what one loses in a round the other gains
+    assert found.sentence().startswith("a (Conv2d) and 1 like it take 58% to 60% of the layers' time and reach 100%")
+    assert of(conv("a", shape=""), conv("b", shape="")).groups[0].layers[1:] == ()  # of unknown shape: alike with none
+
+
+def test_a_third_regime_and_page_faults():
+    tiny = layer(10**6, 10**4, 0.02, "tiny", overhead_ms=0.012)
+    assert tiny.bound == "overhead"
+    assert layer(10**6, 10**4, 0.2, overhead_ms=0.012).bound == "compute"  # slow for another reason
+    assert layer(10**9, 10**4, 0.02, overhead_ms=0.012).bound == "compute"  # the roof asks for more
+    assert "limited by overhead: issuing the calls is 60% of it" in of(tiny).sentence()
+    paging = layer(0, 10**6, 1.0, "act", "ReLU", faults=500.0, fault_share=0.6)
+    assert "Page faults, not work, fill 60% of that." in of(paging).sentence()
+    assert "500 pages" in str(of(paging)) and "memory; page faults 60%" in str(of(paging))
+    assert of(tiny, paging).rows()[2]["page_faults"] == 500
+
+
+def test_a_layer_is_found_by_its_name():
+    found = roofline()
+    assert found["conv"] is found.layers[0] and found[""] is found.whole
+    with pytest.raises(RooflineError, match="conv, act, fc.*conv"):
+        found["cnov"]
 
 
 def test_a_long_model_shows_its_longest_layers_and_folds_the_rest():
@@ -137,8 +199,8 @@ def test_a_long_model_shows_its_longest_layers_and_folds_the_rest():
 
 def test_more_than_the_roof_is_explained():
     fast = replace(roofline(), layers=(layer(0, 20_000_000, 0.1, "act", "ReLU"),))
-    assert "Over 100 %" in str(fast) and 'cache="cold"' in str(fast)
-    assert 'cache="cold"' not in str(replace(fast, cache="cold"))
+    assert "Over 100 %" in str(fast) and 'cache="hot"' not in str(fast)
+    assert 'cache="hot"' in str(replace(fast, cache="hot"))
     assert "Over 100 %" not in str(roofline())
 
 
@@ -151,23 +213,23 @@ def test_picture(code, dark):
 
     set_language(code)
     with style(dark):
-        ax = roofline().picture(Figure(figsize=(7, 4)).add_subplot())
+        ax = roofline().plot(Figure(figsize=(7, 4)).add_subplot())
         ax.figure.canvas.draw()
         words = " ".join(item.get_text() for item in ax.figure.findobj(mpl.text.Text))
     assert ax.get_xscale() == ax.get_yscale() == "log"
     chinese = code == "zh" and cjk_font() is not None
     assert ("占各层耗时的 87%" if chinese else "takes 87% of the layers'") in words.replace("\n", " ")
-    assert ("1 个仅访存的层" if chinese else "1 memory-only layers") in words
+    assert ("受限于访存：占耗时 13%" if chinese else "limited by memory: 13% of the time") in words
     assert "100 GFLOP/s (float32), 20.0 GB/s" in words and "conv" in words
     sizes = sorted(size for points in ax.collections for size in points.get_sizes())
-    assert len(sizes) == 2 and sizes[1] > 5 * sizes[0]
+    assert len(sizes) == 5 and sizes[4] > 5 * sizes[0]  # conv, fc, act (in its strip), two in the legend
 
 
 def test_picture_of_its_own_and_of_a_model_that_is_one_memory_only_layer():
     mpl.use("Agg")
     alone = Roofline(layer(0, 20_000_000, 2.0, "", "ReLU"), (), GIVEN)
-    ax = alone.picture()
-    assert "ReLU reaches 50% of its memory roof." in ax.get_title(loc="left")
+    ax = alone.plot()
+    assert "ReLU reaches 49% to 52% of its memory roof." in ax.get_title(loc="left")
     import matplotlib.pyplot as plt
 
     plt.close(ax.figure)
@@ -181,10 +243,11 @@ def test_peaks_are_measured_kept_and_measured_again_on_request(small_probes, own
     first = peaks("cpu", max_time=0.1)
     assert first.flops_per_s > 0 and first.bytes_per_s > 0
     assert first.ridge == first.flops_per_s / first.bytes_per_s
+    assert first.work_by.split()[0] in ("mm", "bmm", "conv") and first.traffic_by in ("read", "copy", "triad", "in place")
     assert (first.device, first.dtype, first.threads) == ("cpu", "float32", torch.get_num_threads())
     assert first.machine["torch"] == torch.__version__ and first.notes == ()
     assert (own_home / "peaks.json").exists()
-    monkeypatch.setattr(peaks_module, "_measured", lambda *_: (3.0, 2.0, 1.0))
+    monkeypatch.setattr(peaks_module, "_measured", measured())
     assert peaks("cpu") == first
     again = peaks("cpu", refresh=True)
     assert (again.ridge, again.notes) == (1.5, ())
@@ -195,7 +258,7 @@ def test_peaks_are_measured_kept_and_measured_again_on_request(small_probes, own
 
 
 def test_peaks_of_a_busy_machine_are_not_kept(own_home, monkeypatch):
-    monkeypatch.setattr(peaks_module, "_measured", lambda *_: (3.0, 2.0, 0.5))
+    monkeypatch.setattr(peaks_module, "_measured", measured(got=0.5))
     found = peaks("cpu")
     assert "only 50% of the processor time" in str(found) and not (own_home / "peaks.json").exists()
     set_language("zh")
@@ -215,9 +278,9 @@ def test_thread_count_is_set_back(small_probes, monkeypatch):
     assert seen == [before + 1] and torch.get_num_threads() == before
 
 
-@pytest.mark.parametrize("content", ["{half", "[]", '{"schema": 1, "peaks": [{}]}', "\x00\xff"])
+@pytest.mark.parametrize("content", ["{half", "[]", '{"schema": 2, "peaks": [{}]}', "\x00\xff"])
 def test_a_damaged_file_is_set_aside_and_said_so(content, own_home, monkeypatch):
-    monkeypatch.setattr(peaks_module, "_measured", lambda *_: (3.0, 2.0, 1.0))
+    monkeypatch.setattr(peaks_module, "_measured", measured())
     own_home.mkdir()
     (own_home / "peaks.json").write_text(content, encoding="latin-1")
     found = peaks("cpu")
@@ -227,7 +290,7 @@ def test_a_damaged_file_is_set_aside_and_said_so(content, own_home, monkeypatch)
 
 
 def test_a_home_that_cannot_be_written_costs_only_the_keeping(tmp_path, monkeypatch):
-    monkeypatch.setattr(peaks_module, "_measured", lambda *_: (3.0, 2.0, 1.0))
+    monkeypatch.setattr(peaks_module, "_measured", measured())
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("COURSE_HOME", str(tmp_path / "file"))
     assert "could not be kept" in str(peaks("cpu"))
@@ -288,13 +351,32 @@ class Net(nn.Module):
         return self.head(self.drop(x.mean((2, 3))))
 
 
+@pytest.fixture
+def small_sweep(monkeypatch):
+    """The cache is emptied by reading 2 MiB."""
+    monkeypatch.setattr(replay, "LARGEST_SWEEP", 2 << 20)
+
+
+@pytest.fixture
+def counted_time(small_sweep, monkeypatch):
+    """Budgets are counted in looks at the clock, 10 ms each, so the number of rounds is the same on any machine."""
+    class Counted(WallClock):
+        looks = 0
+
+        def now(self):
+            self.looks += 1
+            return self.looks / 100
+
+    monkeypatch.setattr(sys.modules["course.roofline.place"], "clock_for", lambda device, cache: Counted(device))
+
+
 def traces(model):
     return ([len(m._forward_hooks) + len(m._forward_pre_hooks) for m in model.modules()],
             list(model.state_dict()), [b.clone() for b in model.buffers()], model.ran, model.training)
 
 
 @pytest.mark.parametrize("stop", [False, True])
-def test_nothing_stays_behind_also_after_an_exception(stop):
+def test_nothing_stays_behind_also_after_an_exception(stop, small_sweep):
     model, x = Net(stop).train(), torch.randn(2, 3, 8, 8)
     before, inputs, generator = traces(model), x.clone(), torch.get_rng_state()
     if stop:
@@ -309,20 +391,30 @@ def test_nothing_stays_behind_also_after_an_exception(stop):
     assert all(p.grad is None for p in model.parameters())
 
 
-def test_a_real_tiny_run():
-    found = place(Net().eval(), torch.randn(2, 3, 8, 8), peaks=GIVEN, max_time=0.2)
+def found_state(model):
+    return [*model.parameters(), *model.buffers()]
+
+
+def test_a_real_tiny_run(counted_time):
+    found = place(Net().eval(), torch.randn(2, 3, 8, 8), peaks=BEYOND, max_time=0.5)
     assert [layer.name for layer in found.layers] == ["act", "conv", "norm", "drop", "head"]
     act, conv, norm, drop, head = found.layers
     assert act.calls == 2 and act.moved == 4 * 2 * (2 * 3 * 64 + 2 * 4 * 36)
     assert conv.flops == 2 * 2 * 4 * 36 * 27 and conv.moved == 4 * (2 * 3 * 64 + 112 + 2 * 4 * 36)
     assert norm.memory_only and drop.moved == 0 and head.flops == 2 * 2 * 8
     assert found.whole.flops == conv.flops + head.flops
-    assert found.whole.moved == sum(layer.moved for layer in found.layers)
-    assert found.complete and all(layer.time_ms > 0 for layer in (found.whole, *found.layers))
+    weights = sum(one.numel() * one.element_size() for one in found_state(Net()))
+    assert found.whole.moved == 4 * (2 * 3 * 64 + 2 * 2) + weights  # as one layer: in, out, every weight
+    assert found.complete and found.cache == "cold" and found.rounds >= 6
+    for one in (found.whole, *found.layers):
+        low, high = one.interval_ms
+        assert 0 < low <= one.time_ms <= high
+    assert all(len(one.samples_ms) == found.rounds for one in found.layers)
+    assert act.shape == "2x3x8x8 -> 2x3x8x8" and act.overhead_ms == 2 * conv.overhead_ms > 0
 
 
 def test_default_peaks_fit_the_model(small_probes, monkeypatch):
-    monkeypatch.setattr(peaks_module, "_measured", lambda *_: (3.0, 2.0, 1.0))
+    monkeypatch.setattr(peaks_module, "_measured", measured())
     found = place(nn.Linear(4, 2).double(), torch.randn(2, 4).double(), max_time=0.1)
     assert found.peaks.dtype == "float64" and found.layers == () and len(found.rows()) == 1
 
@@ -347,30 +439,122 @@ def test_work_outside_the_layers_is_said():
     assert "50% of the work is done outside the layers" in str(found)
 
 
-def test_an_interrupt_returns_the_layers_so_far(monkeypatch):
-    place_module = sys.modules["course.roofline.place"]
-    real, calls = place_module.measure, []
+def test_an_interrupt_returns_the_samples_so_far(counted_time, monkeypatch):
+    real, samples = replay.Call.time, []
 
-    def interrupted(*args, **more):
-        calls.append(1)
-        if len(calls) == 4:
+    def interrupted(self, clock):
+        samples.append(self)
+        if len(samples) == 29:  # three rounds of 9 calls and one of the model are done
             raise KeyboardInterrupt
-        return real(*args, **more)
+        real(self, clock)
 
-    monkeypatch.setattr(place_module, "measure", interrupted)
-    model = Net().eval()
-    found = place(model, torch.randn(2, 3, 8, 8), peaks=GIVEN, max_time=0.1)
-    assert not found.complete and [layer.name for layer in found.layers] == ["act", "conv"]
-    assert "Interrupted" in str(found) and not model.conv._forward_hooks
+    monkeypatch.setattr(replay.Call, "time", interrupted)
+    found = place(Net().eval(), torch.randn(2, 3, 8, 8), peaks=BEYOND)
+    assert not found.complete and [layer.name for layer in found.layers] == ["act", "conv", "norm", "drop", "head"]
+    assert all(len(layer.samples_ms) == 3 for layer in found.layers)
+    assert "Interrupted" in str(found)
+    samples[:] = [None] * 28
+    with pytest.raises(KeyboardInterrupt):
+        place(Net().eval(), torch.randn(2, 3, 8, 8), peaks=BEYOND)
 
 
 def test_out_of_memory_is_a_sentence(monkeypatch):
     def full(*_args, **_more):
         raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes")
 
-    monkeypatch.setattr(sys.modules["course.roofline.place"], "measure", full)
+    monkeypatch.setattr(replay.Call, "time", full)
     with pytest.raises(RooflineError, match="Too little free memory on cpu"):
         place(nn.Linear(4, 2), torch.randn(2, 4), peaks=GIVEN, max_time=0.1)
+
+
+def test_a_layer_that_beats_the_roof_raises_it_as_far_as_its_interval_is_sure(counted_time):
+    low = from_rates(1.0, 1.0, **ABOUT)
+    model, x = nn.Sequential(nn.Linear(64, 64), nn.ReLU()), torch.randn(64, 64)
+    found = place(model, x, peaks=low, max_time=0.5)
+    linear = found["0"]
+    assert found.peaks.flops_per_s == pytest.approx(linear.flops / linear.interval_ms[1] * 1e3)
+    assert found.peaks.work_by == "0 (Linear)" and "the roof is raised" in str(found)
+    assert found.peaks.ridge == found.peaks.flops_per_s / found.peaks.bytes_per_s
+    assert all(one.share_interval[0] <= 1 + 1e-9 for one in found.layers)
+    hot = place(model, x, peaks=low, max_time=0.5, cache="hot")  # data in the cache say nothing about memory
+    assert hot.peaks.flops_per_s > 1 and hot.peaks.bytes_per_s == 1
+
+
+def test_calls_are_caught_part_by_part_where_memory_is_short(small_sweep, monkeypatch):
+    seen, real = [], replay.Capture.next
+
+    def next_part(self):
+        self.room = 0
+        found = real(self)
+        seen.append([call.unit.name for call in found])
+        return found
+
+    monkeypatch.setattr(replay.Capture, "next", next_part)
+    found = place(Net().eval(), torch.randn(2, 3, 8, 8), peaks=BEYOND, max_time=0.05)
+    assert seen == [["act"], ["conv"], ["norm"], ["act"], ["drop"], ["head"], []]
+    assert [layer.name for layer in found.layers] == ["act", "conv", "norm", "drop", "head"] and found["act"].calls == 2
+
+
+def test_a_layer_under_autocast_is_repeated_under_it(small_sweep):
+    class Mixed(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.one, self.two = nn.Linear(8, 8), nn.Linear(8, 8)
+
+        def forward(self, x):
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                return self.two(self.one(x))
+
+    found = place(Mixed(), torch.randn(4, 8), peaks=BEYOND, max_time=0.05)
+    assert [layer.name for layer in found.layers] == ["one", "two"]
+    assert found["two"].moved == 2 * 32 + 4 * 72 + 2 * 32
+
+
+def test_one_cpu_thread_is_timed_without_what_other_programs_take(one_thread):
+    import time
+
+    idle = replay.Call(replay.Unit("", nn.Identity()), lambda: time.sleep(0.05), ((), {}), watch=watch_for("cpu"))
+    idle.time(WallClock("cpu"))
+    assert idle.samples_s[0] < 0.05 and watch_for("cuda") is time.perf_counter
+
+
+@pytest.fixture
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def test_a_busy_machine_is_said(counted_time, monkeypatch):
+    place_module = sys.modules["course.roofline.place"]
+    monkeypatch.setattr(place_module.time, "thread_time", lambda: 0.0)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
+    assert "got only 0% of the time" in str(place(nn.Linear(4, 2), torch.randn(2, 4), peaks=BEYOND, max_time=0.2))
+
+
+def test_on_an_accelerator_the_thread_that_issues_the_calls_is_the_overhead():
+    class Device:
+        device, kind, cache = "cuda", "events", "cold"
+
+        def block(self, f, calls):
+            f()
+            return 1e-9
+
+    call = replay.Call(replay.Unit("", nn.ReLU()), torch.relu, ((torch.zeros(4),), {}))
+    call.time(Device())
+    assert call.samples_s == call.issue_s and call.samples_s[0] > 1e-9
+
+
+def test_what_cannot_be_copied_is_said_and_results_with_gradients_are_no_hindrance(small_sweep):
+    import threading
+
+    model = nn.Linear(4, 2)
+    model.last = model(torch.randn(1, 4))
+    assert place(model, torch.randn(2, 4), peaks=BEYOND, max_time=0.05).whole.flops == 32
+    model.lock = threading.Lock()
+    with pytest.raises(RooflineError, match="cannot be copied"):
+        place(model, torch.randn(2, 4), peaks=BEYOND)
 
 
 def test_peaks_of_something_else_are_said():
@@ -414,6 +598,18 @@ def test_imports_inside_the_roofline_point_one_way():
     list(TopologicalSorter(arrows).static_order())  # raises CycleError, which names the circle
 
 
+def test_the_picture_names_the_layer_of_its_title_and_lists_what_it_does_not_draw():
+    from matplotlib.figure import Figure
+
+    crowd = [layer(10**9, 20_000_000, 20.0, f"crowd.{at}.conv", "Conv2d") for at in range(30)]
+    silent = layer(0, 10**8, 90.0, "features.act", "ReLU")
+    found = of(*crowd, silent, layer(0, 0, 0.1, "drop", "Dropout"))
+    ax = found.plot(Figure(figsize=(7, 4.4)).add_subplot())
+    assert found.named.first is silent
+    assert "features.act" in [text.get_text() for text in ax.texts]
+    assert "1 layer (Dropout)" in " ".join(text.get_text() for text in ax.get_legend().get_texts())
+
+
 def test_names_in_the_picture_cover_neither_each_other_nor_a_point():
     from matplotlib.figure import Figure
 
@@ -445,3 +641,13 @@ def test_inputs_by_name_are_placed_like_others():
     assert placed.whole.flops == place(model, rows, peaks=GIVEN, max_time=0.05).whole.flops == 2 * 3 * 4 * 8
     with pytest.raises(RooflineError, match="needs inputs"):
         place(model, peaks=GIVEN)
+
+
+def test_the_roofline_needs_neither_quiz_nor_pictures_nor_their_libraries():
+    import subprocess
+
+    code = ("import sys, course.roofline, course.roofline.keep; course.roofline.keep.path(); "
+            "print(sorted({name for name in sys.modules if name.startswith(('course.quiz', 'course.figures'))}"
+            " | {'matplotlib', 'yaml', 'ipywidgets', 'fsrs', 'thop', 'ptflops'} & set(sys.modules)))")
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8")
+    assert ran.stdout.strip() == "[]", ran.stdout + ran.stderr

@@ -120,7 +120,7 @@ def good(released):
         (lambda data: b"[1, 2]", "not a notebook"),
         (lambda data: b'{"a": 1}', "not a notebook"),
         (lambda data: b'{"cells": 7}', "not a notebook"),
-        (lambda data: b"[" * 10**5, "cannot be read as JSON"),
+        (lambda data: b"[" * 10**5, "nests them far too deeply"),
     ],
 )
 def test_what_is_no_notebook_is_recognised(released, make, words):

@@ -201,7 +201,7 @@ def test_several_candidates_read_as_a_table():
     columns = {line.index(word) for line, word in zip(lines[1:5], ("verdict", "baseline", "slower", "same"),
                                                       strict=True)}
     assert len(columns) == 1, "the verdicts stand below each other"
-    assert result.headline() in result._repr_html_()
+    assert result.sentence() in result._repr_html_()
 
 
 def test_a_tiny_function_is_told_to_repeat_its_work():

@@ -7,7 +7,7 @@ import timeit
 
 import pytest
 
-from course.timing import TimingError, clock_for, compare, comparing, effort, fresh, measure, measuring
+from course.timing import TimingError, clock_for, compare, effort, measure, measuring
 from course.timing import clock as clock_module
 from course.timing.calibration import yardstick
 from tests.timing_clocks import NoisyClock, costing
@@ -175,61 +175,6 @@ def test_an_undecided_race_of_parallel_functions_is_explained(monkeypatch):
     assert result.verdict == "slower" and not result.notes
 
 
-def test_fresh_processes_take_turns(tmp_path, monkeypatch):
-    (tmp_path / "mylab.py").write_text(
-        "import os\nprint('loud import')\ndef one(): return sum(range(20000))\n"
-        "def two(): print('loud'); return sum(range(40000))\ndef bad(): 1 / 0\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    result = compare({"one": "mylab:one", "two": "mylab:two"}, fresh_process=True, max_time=0.3, device="cpu")
-    assert result.fresh_process and result.rounds >= 1 and "process of its own" in str(result)
-    assert result.ratio > 1.2
-    with pytest.raises(TimingError, match="bad raised ZeroDivisionError"):
-        compare({"one": "mylab:one", "bad": "mylab:bad"}, fresh_process=True)
-    with pytest.raises(TimingError, match="one is a lambda, so a new process"):
-        compare({"one": costing(1), "two": "mylab:two"}, fresh_process=True)
-    with pytest.raises(TimingError, match='does `import nosuchlab` work'):
-        compare({"one": "mylab:one", "bad": "nosuchlab:bad"}, fresh_process=True, device="cpu")
-    (tmp_path / "dies.py").write_text("import os, sys\ndef run(): sys.stderr.write('no more fuel'); os._exit(3)\n")
-    with pytest.raises(TimingError, match="exit code 3: no more fuel"):
-        compare({"one": "mylab:one", "two": "dies:run"}, fresh_process=True, device="cpu")
-
-
-def test_an_interrupt_returns_what_the_processes_measured(tmp_path, monkeypatch):
-    (tmp_path / "mylab.py").write_text("def one(): return sum(range(20000))\ndef two(): return sum(range(20000))\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    asked, seconds = [], fresh._Remote.seconds
-
-    def stopped(self, calls):
-        asked.append(calls)
-        if len(asked) == 60:
-            raise KeyboardInterrupt
-        return seconds(self, calls)
-
-    monkeypatch.setattr(fresh._Remote, "seconds", stopped)
-    monkeypatch.setattr(comparing, "WARMUP_SHARE", 0.0)  # on a busy machine it would take all 60
-    result = compare({"one": "mylab:one", "two": "mylab:two"}, fresh_process=True, max_time=20, ci=1e-9, gate=1e-9,
-                     device="cpu")
-    assert not result.complete and result.rounds >= 1 and "Interrupted" in result.notes[0]
-
-
 def test_the_number_of_threads_of_another_process_needs_no_torch_here(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)  # an import would fail
     assert effort.threads(NoisyClock(1)) == 1
-
-
-def test_what_a_new_process_cannot_import_is_named():
-    def inner():
-        pass
-
-    for candidate, words in ((lambda: 1, "is a lambda"), (inner, "inside another function"),
-                             (costing, None), (3, "without an importable name"), ("mylab.run", "module:function")):
-        if words is None:
-            assert fresh.target_of("f", candidate) == "tests.timing_clocks:costing"
-        else:
-            with pytest.raises(TimingError, match=words):
-                fresh.target_of("f", candidate)
-
-
-def test_a_clock_of_this_process_cannot_go_along():
-    with pytest.raises(TimingError, match="With fresh_process=True clock"):
-        compare({"a": "os:getpid", "b": "os:getcwd"}, fresh_process=True, clock=NoisyClock(1))

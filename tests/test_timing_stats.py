@@ -98,3 +98,44 @@ def test_only_what_climbs_or_falls_throughout_drifts(values, found):
 def test_noise_alone_hardly_ever_drifts():
     noise = random.Random(3)
     assert sum(bool(stats.drift([noise.lognormvariate(0, 0.5) for _ in range(40)])) for _ in range(2000)) <= 2
+
+
+@pytest.mark.parametrize("p, freedom, textbook", [
+    (0.975, 1, 12.706), (0.975, 2, 4.303), (0.975, 3, 3.182), (0.975, 4, 2.776), (0.95, 7, 1.895), (0.995, 10, 3.169),
+    (0.999, 3, 10.215), (0.975, 120, 1.980),
+])
+def test_quantiles_of_students_t_are_the_textbook_ones(p, freedom, textbook):
+    assert stats.t_quantile(p, freedom) == pytest.approx(textbook, abs=2e-3)
+
+
+def test_too_few_processes_give_the_range_without_confidence():
+    for interval in (stats.process_interval([1.1, 1.2]), stats.repetition_interval([1.1, 1.2]),
+                     stats.change_interval([1.0], [1.1, 1.2])):
+        assert (interval.low, interval.high, interval.confidence) == (pytest.approx(1.1), pytest.approx(1.2), 0)
+
+
+def test_the_interval_over_processes_is_students_on_logarithms():
+    interval = stats.process_interval([math.exp(x) for x in (0.0, 0.1, 0.2)])
+    assert math.log(interval.high) == pytest.approx(0.1 + 4.303 * 0.1 / math.sqrt(3), abs=1e-3)
+    assert stats.geometric_mean([1.0, 4.0]) == pytest.approx(2)
+    with pytest.raises(ValueError, match="at least one"):
+        stats.geometric_mean([])
+
+
+def test_the_interval_of_a_change_covers_the_truth():
+    noise = random.Random(2)
+
+    def values(count, middle):
+        return [middle * math.exp(noise.gauss(0, 0.03)) for _ in range(count)]
+
+    covered = 0
+    for _ in range(400):
+        interval = stats.change_interval(values(5, 1.0), values(4, 1.1))
+        covered += interval.low <= 1.1 <= interval.high
+    assert covered >= 0.93 * 400
+
+
+def test_processes_are_looked_at_after_four_eight_sixteen():
+    assert [n for n in range(1, 70) if stats.is_look(n, stats.FIRST_PROCESS_LOOK)] == [4, 8, 16, 32, 64]
+    assert stats.error_at(4, True, 1, stats.FIRST_PROCESS_LOOK) == stats.TOTAL_ERROR
+    assert stats.error_at(8, False, 2, stats.FIRST_PROCESS_LOOK) == stats.INTERIM_ERROR / 2

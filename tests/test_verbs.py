@@ -9,6 +9,7 @@ import sys
 import pytest
 
 import course
+from course import i18n
 from course.exercise import all_exercises
 from course.experiment import base
 from course.i18n import pick
@@ -40,7 +41,7 @@ def fresh_kernel(monkeypatch):
     (lambda: course.question("05-c-epoch"), "Run the first cell of this checkpoint first"),
     (lambda: course.question("05-revisit"), "is a practice card"),
     (lambda: course.explain(), "Its form is explain(item_id)."),
-    (lambda: course.answer("05-revisit", option="a"), "Its form is answer(item_id, *options, confidence=None)."),
+    (lambda: course.answer("05-revisit", option="a"), "Its form is answer(item_id, *options, confidence=None, because='', reason=None)."),
     (lambda: course.checkpoint("00_start"), "There is no checkpoint 00_start."),
     (lambda: course.answer("05-revisit", "z"), "There is no option z"),
     (lambda: course.language("fr"), 'The course speaks "en" and "zh"'),
@@ -171,13 +172,13 @@ def test_a_bet_on_a_scale_is_settled_by_the_number_measured(measured, words, mon
 
 
 def test_a_card_runs_the_next_experiment_once_the_bet_on_it_is_placed(monkeypatch, capsys):
-    from course.verbs.questions import _run
+    from course.verbs.questions import run
 
     synthetic(monkeypatch, "a")
-    _run("05-primitive-cache")
+    run("05-primitive-cache")
     assert f'predict("{BET}")' in capsys.readouterr().out
     course.answer(BET, "a")
-    _run("05-primitive-cache")
+    run("05-primitive-cache")
     assert "A finding." in capsys.readouterr().out
 
 
@@ -279,3 +280,116 @@ def test_both_languages_speak(capsys):
     course.check(EXERCISE.id, None)
     said = capsys.readouterr().out
     assert "尚未作答" in said and pick(EXERCISE.title, "zh") in said
+
+
+# --- asked before a bet is spoilt ---
+
+
+@pytest.fixture
+def somebody(monkeypatch):
+    monkeypatch.setattr("course.verbs.asking.somebody_there", lambda: True)
+
+
+def test_an_open_bet_is_asked_for_before_its_experiment_gives_it_away(monkeypatch, capsys, somebody):
+    synthetic(monkeypatch, "a")
+    monkeypatch.setattr(base, "available", lambda name: True)
+    assert course.observe("05-primitive-cache") is None
+    said = capsys.readouterr().out
+    assert f'predict("{BET}")' in said and 'observe("05-primitive-cache", bet=False)' in said and "A finding." not in said
+    assert not state.now.seen("observe", "05-primitive-cache")
+    course.answer(BET, "a")
+    course.observe("05-primitive-cache")
+    assert "A finding." in capsys.readouterr().out
+
+
+def test_whoever_looked_without_betting_is_not_asked_again(monkeypatch, capsys, somebody):
+    synthetic(monkeypatch, "a")
+    monkeypatch.setattr(base, "available", lambda name: True)
+    course.observe("05-primitive-cache", bet=False)
+    course.observe(["05-primitive-cache"])
+    assert capsys.readouterr().out.count("A finding.") == 2
+
+
+def test_the_buttons_open_the_bet_or_run_the_experiment(monkeypatch):
+    from course.verbs import asking
+    from course.verbs.questions import new_card
+
+    monkeypatch.setattr("course.quiz.cards.text_mode", lambda: False)
+    ran = []
+    box = asking.AskBox([state.now.bank[BET]], ["words"], new_card, lambda: ran.append(1))
+    box.bet.click()
+    box.bet.click()
+    assert state.now.cards[BET].widget in box.widget.children and len(box.widget.children) == 4 and not ran
+    box.look.click()
+    assert ran == [1] and box.look not in box.widget.children
+
+
+def test_a_waiting_cell_ends_without_an_error_and_the_next_error_is_shown_again():
+    from IPython.core.interactiveshell import InteractiveShell
+    from IPython.utils.capture import capture_output
+
+    shell = InteractiveShell()
+    shell.user_ns["stop"] = lambda: __import__("course.verbs.asking", fromlist=["wait"]).wait()
+    with pytest.MonkeyPatch.context() as patch, capture_output() as said:
+        patch.setattr(state, "running_shell", lambda: shell)
+        ended = shell.run_cell("stop()\nafter = 1")
+        assert type(ended.error_in_exec).__name__ == "Waiting" and "after" not in shell.user_ns
+        assert said.stdout == said.stderr == ""
+        shell.run_cell("1 / 0")
+        assert "ZeroDivisionError" in said.stdout + said.stderr
+
+
+# --- what went wrong once ---
+
+
+def test_starting_a_lesson_keeps_the_language_in_use(capsys):
+    course.language("zh")
+    for name in ("02_timing", "02_timin"):
+        course.lesson(name)
+        assert i18n.language() == "zh"
+    course.lesson("02_timing", language="de")
+    assert i18n.language() == "zh" and "课程自身" not in capsys.readouterr().out
+
+
+def test_a_reviewed_card_opens_unanswered_and_a_bet_stays_locked(capsys):
+    course.answer("05-revisit", "a")
+    course.answer(BET, "a")
+    capsys.readouterr()
+    course.review("05-revisit")
+    assert "Your answer:" not in capsys.readouterr().out
+    course.explain("05-revisit")
+    course.review(BET)
+    assert capsys.readouterr().out.count("Your answer:") == 2
+
+
+def test_bets_without_a_confidence_are_not_called_unsettled(monkeypatch, capsys):
+    course.answer(BET, "b")
+    synthetic(monkeypatch, "a")
+    course.observe("05-primitive-cache")
+    capsys.readouterr()
+    course.bets()
+    said = capsys.readouterr().out
+    assert "1 lost" in said and "No bet was settled" not in said and "how sure you were" in said
+
+
+@pytest.mark.parametrize("code, word", [("en", "Why it matters"), ("zh", "处理器")])
+def test_the_passport_is_a_page_with_words(code, word, capsys):
+    from course import machine
+    from course.verbs.passport import LINES
+
+    course.language(code)
+    capsys.readouterr()
+    course.passport()
+    said = capsys.readouterr().out
+    assert "{'" not in said and {key for key, *_ in LINES} == set(machine.passport())
+    assert word in said or code == "en"  # in a terminal the reasons stand without a heading
+
+
+def test_the_third_failed_check_brings_the_first_hint_and_a_pass_is_praised(capsys):
+    for _ in range(3):
+        assert "Hint 1" not in capsys.readouterr().out
+        course.check(EXERCISE.id, lambda shapes: -1)
+    said = capsys.readouterr().out
+    assert "☕" in said and "Hint 1 of 3" in said and "Hint 2" not in said
+    course.check(EXERCISE.id, lambda shapes: len(set(shapes)))
+    assert "🎯" in capsys.readouterr().out

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
+import types
 
 
 class NoisyClock:
@@ -31,6 +33,36 @@ class NoisyClock:
         return seconds
 
 
+class Cost(float):
+    """What a timed function returns to a NoisyClock: seconds, and no result that could differ from another's."""
+
+
 def costing(seconds: float):
     """A function whose one call costs `seconds` on a NoisyClock."""
-    return lambda: seconds
+    return lambda: Cost(seconds)
+
+
+class Processes:
+    """A pretended machine on which equal code differs from process to process; `open` starts workers on it.
+
+    costs: name -> seconds a call. effect: draws the factor of one process. start_s: seconds to start a set.
+    """
+
+    def __init__(self, costs, effect, seed: int, start_s: float = 1.5) -> None:
+        self.costs, self.effect, self.start_s = costs, effect, start_s
+        self.noise, self.time, self.started = random.Random(seed), 0.0, 0
+
+    def now(self) -> float:
+        return self.time
+
+    @contextlib.contextmanager
+    def open(self, names):
+        self.time += self.start_s
+        self.started += 1
+        clock = NoisyClock(self.noise.random())
+        factors = {name: self.effect(self.noise) for name in names}
+        try:
+            yield types.SimpleNamespace(
+                functions={name: costing(self.costs[name] * factors[name]) for name in names}, clock=clock)
+        finally:
+            self.time += clock.time

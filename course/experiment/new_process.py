@@ -1,4 +1,4 @@
-"""Run a probe in a new Python process: what it does to the switches cannot reach this one."""
+"""Run code in a new Python process: what it does to switches, plans and caches cannot reach this one."""
 
 from __future__ import annotations
 
@@ -8,33 +8,58 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 MARK = "course-rows:"
+ROOT = Path(__file__).resolve().parents[2]
 
 
 class ProbeError(RuntimeError):
-    """The new process ended without rows; the text says what it printed last."""
+    """The new process ended without an answer; the text says what it printed last."""
 
 
-def rows_of(module: str, function: str, timeout_s: float = 120.0,
-            variables: Mapping[str, str] | None = None) -> list[dict]:
-    """The rows that ``module.function()`` returns in a process of its own.
+def answer_of(
+    code: str, *arguments: Any, variables: Mapping[str, str | None] | None = None, timeout_s: float = 120.0
+) -> tuple[Any, str]:
+    """What ``code`` gave to its function ``answer(value)`` in a process of its own, and all that it printed.
 
-    The probe takes no arguments and returns a list of flat dicts of JSON data. variables: environment
-    variables for that process alone. Raises ProbeError.
+    ``arguments`` and the value are JSON data; the code finds the arguments in the list ``arguments``.
+    variables: environment variables for that process alone; None removes one. Raises ProbeError, in a sentence.
     """
-    code = (f"import json; from {module} import {function} as probe; "
-            f"print({MARK!r} + json.dumps(probe()), flush=True)")
-    root = str(Path(__file__).resolve().parents[2])
-    paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), **(variables or {})}
+    prelude = (
+        "import json, sys\narguments = json.loads(sys.argv[1])\n"
+        f"def answer(value): print('\\n' + {MARK!r} + json.dumps(value), flush=True)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))}
+    environment |= {name: value for name, value in (variables or {}).items() if value is not None}
+    for name in (name for name, value in (variables or {}).items() if value is None):
+        environment.pop(name, None)
     try:
-        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True,
-                              errors="replace", timeout=timeout_s, check=False)
+        done = subprocess.run(
+            [sys.executable, "-c", prelude + code, json.dumps(arguments)],
+            env=environment, capture_output=True, text=True, errors="replace", timeout=timeout_s, check=False,
+        )  # fmt: skip
     except subprocess.TimeoutExpired as late:
         raise ProbeError(f"The new process gave no answer within {timeout_s:g} s.") from late
     for line in reversed(done.stdout.splitlines()):
         if line.startswith(MARK):
-            return json.loads(line.removeprefix(MARK))
+            return json.loads(line.removeprefix(MARK)), done.stdout
     last = (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
     raise ProbeError(f"The new process stopped with: {last}")
+
+
+def call_in_new_process(
+    module: str, function: str, *arguments: Any,
+    variables: Mapping[str, str | None] | None = None, timeout_s: float = 120.0,
+) -> tuple[Any, str]:  # fmt: skip
+    """What ``module.function(*arguments)`` returns in a new process, and all that it printed. Raises ProbeError."""
+    code = f"from {module} import {function} as probe\nanswer(probe(*arguments))"
+    return answer_of(code, *arguments, variables=variables, timeout_s=timeout_s)
+
+
+def rows_of(
+    module: str, function: str, *arguments: Any,
+    variables: Mapping[str, str | None] | None = None, timeout_s: float = 120.0,
+) -> list[dict]:  # fmt: skip
+    """The rows, flat dicts of JSON data, that ``module.function(*arguments)`` returns in a new process."""
+    return call_in_new_process(module, function, *arguments, variables=variables, timeout_s=timeout_s)[0]

@@ -6,7 +6,7 @@ from course.figures.plots import grouped, intervals, lines, samples
 from course.figures.reasons import differences
 from course.figures.show import Shown, show
 from course.figures.style import colors, style
-from course.figures.timing import paired_plot, samples_plot
+from course.figures.timing import grid_plot, paired_plot, samples_plot
 
-__all__ = ["Shown", "colors", "differences", "grouped", "intervals", "lines", "paired_plot", "samples", "samples_plot", "show",
+__all__ = ["Shown", "colors", "differences", "grid_plot", "grouped", "intervals", "lines", "paired_plot", "samples", "samples_plot", "show",
            "style"]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import html
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from course.figures.show import THEME_RULES
+from course.figures.show import both_themes
 from course.figures.style import MARKERS, colors, guide, style
 from course.i18n import t
 
@@ -48,15 +46,7 @@ class CalibrationPicture:
         return buffer.getvalue()
 
     def _repr_html_(self) -> str:
-        alt = html.escape(self.alt, quote=True)
-
-        def image(dark: bool) -> str:
-            data = base64.b64encode(self.png(dark)).decode()
-            name, shown = ("tb-dark", "none") if dark else ("tb-light", "block")
-            return (f'<img class="{name}" style="display:{shown};max-width:100%;width:620px" alt="{alt}" '
-                    f'src="data:image/png;base64,{data}">')
-
-        return f'<div class="tb-shown">{THEME_RULES}{image(False)}{image(True)}</div>'
+        return f'<div class="tb-shown">{both_themes(self.png, self.alt, 620)}</div>'
 
     def __str__(self) -> str:
         return self.alt

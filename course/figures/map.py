@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import html
 import io
 from collections.abc import Sequence
 from typing import Any
 
-from course.figures.show import THEME_RULES
+from course.figures.show import both_themes
 from course.figures.style import colors, faint, style
 from course.flags import ABSENT, DEPENDS, Unreadable, map_rows
 from course.i18n import Text, both, pick, t
@@ -55,15 +53,7 @@ class MapPicture:
         return buffer.getvalue()
 
     def _repr_html_(self) -> str:
-        alt = html.escape(pick(self.alt), quote=True)
-
-        def image(dark: bool) -> str:
-            data = base64.b64encode(self.png(dark)).decode()
-            name, shown = ("tb-dark", "none") if dark else ("tb-light", "block")
-            return (f'<img class="{name}" style="display:{shown};max-width:100%;width:900px" alt="{alt}" '
-                    f'src="data:image/png;base64,{data}">')
-
-        return f'<div class="tb-shown">{THEME_RULES}{image(False)}{image(True)}</div>'
+        return f'<div class="tb-shown">{both_themes(self.png, pick(self.alt), int(WIDTH * 100))}</div>'
 
     def __str__(self) -> str:
         lines = [pick(self.alt)]

@@ -12,6 +12,7 @@ from typing import Any
 
 from course.figures.show import THEME_RULES
 from course.figures.style import palette, style
+from course.i18n import t
 
 PARTS = ("color", "facecolor", "edgecolor", "markerfacecolor", "markeredgecolor")
 
@@ -20,9 +21,16 @@ def own_figure(fill: Callable[[Any], Any], size: tuple[float, float], dark: bool
     """A figure in the course's style, filled by `fill(ax)`; width and height in inches. Returns the Axes.
 
     A notebook shows it light on a light page and dark on a dark one; saved, it is light, or as `dark` or the
-    settings in force say. With `dark` given it is shown as it is saved.
+    settings in force say. With `dark` given it is shown as it is saved. Raises ModuleNotFoundError, in words, without
+    matplotlib.
     """
-    import matplotlib
+    try:
+        import matplotlib
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(t("A picture needs matplotlib: pip install matplotlib. The rows of the result are there "
+                                    "without it.",
+                                    "画图需要 matplotlib：pip install matplotlib。不装也可以用结果的 rows()。"),
+                                  name="matplotlib") from error
     import matplotlib.pyplot as plt
     from matplotlib.text import Text
 

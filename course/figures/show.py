@@ -81,15 +81,7 @@ class Shown:
         """Both pictures, one shown at a time by the theme; where styles are stripped, the light one."""
         if not self.record.rows:
             return ""
-        alt = html.escape(self.sentence, quote=True)
-
-        def image(dark: bool) -> str:
-            data = base64.b64encode(self.png(dark, words=False)).decode()
-            name, shown = ("tb-dark", "none") if dark else ("tb-light", "block")
-            return (f'<img class="{name}" style="display:{shown};max-width:100%;width:760px" alt="{alt}" '
-                    f'src="data:image/png;base64,{data}">')
-
-        return THEME_RULES + image(False) + image(True)
+        return both_themes(lambda dark: self.png(dark, words=False), self.sentence, 760)
 
     def __str__(self) -> str:
         return "\n".join([self.label, self.sentence, *self.bets])
@@ -98,6 +90,18 @@ class Shown:
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))
+
+
+def both_themes(png: Callable[[bool], bytes], alt: str, width: int) -> str:
+    """A picture as HTML, light and dark, one shown at a time by the theme: ``png(dark)``, words for it, pixels."""
+
+    def image(dark: bool) -> str:
+        data = base64.b64encode(png(dark)).decode()
+        name, shown = ("tb-dark", "none") if dark else ("tb-light", "block")
+        return (f'<img class="{name}" style="display:{shown};max-width:100%;width:{width}px" '
+                f'alt="{html.escape(alt, quote=True)}" src="data:image/png;base64,{data}">')
+
+    return THEME_RULES + image(False) + image(True)
 
 
 def show(record: Record, experiment: Any = None, bets: Sequence[Text] = ()) -> Shown:
@@ -156,7 +160,7 @@ def _finding(record: Record, experiment: Any) -> Text:
     except Exception as error:  # noqa: BLE001  (a cut-short record may lack the rows a sentence needs)
         kind = type(error).__name__
         return t(f"Inconclusive: these rows are too few for a finding ({kind}). Run it again with more time.",
-                 f"尚无定论：数据不足以得出结论（{kind}）。请多给些时间再运行一次。")
+                 f"无法判定：数据不足以得出结论（{kind}）。请多给些时间再运行一次。")
 
 
 def _draw(record: Record, experiment: Any, ax: Any) -> None:

@@ -1,17 +1,17 @@
-"""Pictures of measurements: the paired ratios of a comparison, the samples of one function."""
+"""Pictures of measurements from their plain rows: paired ratios, samples of one function, a grid of comparisons."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from course.figures.own import own_figure
 from course.figures.style import MARKERS, colors, faint, guide
 from course.i18n import t
+from course.units import format_ms, format_ratio
 
-if TYPE_CHECKING:
-    from course.timing.results import Comparison, Measurement, Paired
+Row = Mapping[str, Any]
 
 MOST_DOTS = 600
 """Dots drawn of one series; of a longer one evenly picked ones."""
@@ -19,45 +19,46 @@ REACH = 2.5
 """How many interquartile ranges beyond the quarter points still lie inside the picture."""
 
 
-def paired_plot(comparison: Comparison, ax: Any = None, dark: bool | None = None) -> Any:
-    """Every ratio of a comparison as a dot, with median, interval and gate; the verdict is the title.
+def paired_plot(rows: Sequence[Row], title: str, ax: Any = None, dark: bool | None = None) -> Any:
+    """Every ratio of a comparison as a dot, with median, interval and gate. rows: of `Comparison.rows()`.
 
     Left of 1 is faster than the baseline, right of it slower. A line below tells how many ratios lie outside
     the picture. Without `ax` a figure of its own (dark: None follows the settings). Returns the Axes.
     """
     if ax is None:
-        height = 2.3 + 0.75 * len(comparison.pairs)
-        return own_figure(lambda axes: paired_plot(comparison, axes), (7.0, height), dark)
-    pairs, gate = list(comparison.pairs.values()), comparison.gate
-    low, high = _window(pairs, gate)
+        height = 2.3 + 0.75 * len(rows)
+        return own_figure(lambda axes: paired_plot(rows, title, axes), (7.0, height), dark)
+    gate = rows[0]["gate"]
+    low, high = _window(rows, gate)
     ax.axvspan(1 - gate, 1 + gate, color=faint(), alpha=0.35, linewidth=0, zorder=0)
     ax.axvline(1, color=guide(), linestyle="--", linewidth=1.3, zorder=0.5)
-    for at, pair in enumerate(pairs):
-        _strip(ax, pair, at)
-    ax.set_yticks(range(len(pairs)), [_literal(p.name) for p in pairs])
-    ax.set_ylim(len(pairs) - 0.45, -0.75)
+    for at, row in enumerate(rows):
+        _strip(ax, row, at)
+    ax.set_yticks(range(len(rows)), [_literal(row["candidate"]) for row in rows])
+    ax.set_ylim(len(rows) - 0.45, -0.75)
     ax.set_xlim(low, high)
     ax.grid(axis="y", visible=False)
-    base = _literal(comparison.baseline)
+    base = _literal(rows[0]["baseline"])
     axis = t(f"time / time of {base}   (below 1: faster; band: within the gate)",
-             f"耗时 / {base} 的耗时（小于 1 更快；灰带：门限之内）")
-    outside = sum(not low <= ratio <= high for pair in pairs for ratio in pair.ratios)
-    total = sum(len(pair.ratios) for pair in pairs)
+             f"耗时 / {base} 的耗时（小于 1 更快；灰带：阈值之内）")
+    outside = sum(not low <= ratio <= high for row in rows for ratio in row["ratios"])
+    total = sum(len(row["ratios"]) for row in rows)
     ax.set_xlabel("\n".join([axis, *_left_out(outside, total)]))
-    _title(ax, comparison.headline(), 80 - max(len(str(p.name)) for p in pairs))
+    _title(ax, title, 80 - max(len(str(row["candidate"])) for row in rows))
     return ax
 
 
-def samples_plot(measurement: Measurement, ax: Any = None, dark: bool | None = None) -> Any:
+def samples_plot(rows: Sequence[Row], title: str, ax: Any = None, dark: bool | None = None) -> Any:
     """The samples of one function in the order taken, their distribution beside, the first call apart.
 
-    A line marks the median, a band its interval; the sentence of the measurement is the title. Without `ax`
+    rows: the one of `Measurement.rows()`. A line marks the median, a band its interval. Without `ax`
     a figure of its own (dark: None follows the settings). Returns the Axes.
     """
     if ax is None:
-        return own_figure(lambda axes: samples_plot(measurement, axes), (7.0, 3.9), dark)
-    scale, unit = _unit(measurement.median_ms)
-    values = [ms * scale for ms in measurement.samples_ms]
+        return own_figure(lambda axes: samples_plot(rows, title, axes), (7.0, 3.9), dark)
+    (row,) = rows
+    scale, unit = _unit(row["median_ms"])
+    values = [ms * scale for ms in row["samples_ms"]]
     low, high = _reach(values)
     room = 0.08 * (high - low) or 0.05 * high or 1.0
     low, high = low - room, high + room
@@ -65,26 +66,61 @@ def samples_plot(measurement: Measurement, ax: Any = None, dark: bool | None = N
     numbers, shown = range(1, len(values) + 1), slice(None, None, max(1, -(-len(values) // MOST_DOTS)))
     ax.plot(numbers[shown], values[shown], linestyle="", marker="o", markersize=3, markeredgewidth=0,
             color=colour, alpha=0.5)
-    ax.axhspan(measurement.low_ms * scale, measurement.high_ms * scale, color=colour, alpha=0.25, linewidth=0)
-    ax.axhline(measurement.median_ms * scale, color=colour, linewidth=1.6)
-    _first_call(ax, measurement, scale, -max(1.0, 0.05 * len(values)), low, high, room)
+    ax.axhspan(row["low_ms"] * scale, row["high_ms"] * scale, color=colour, alpha=0.25, linewidth=0)
+    ax.axhline(row["median_ms"] * scale, color=colour, linewidth=1.6)
+    _first_call(ax, row["first_call_ms"], scale, -max(1.0, 0.05 * len(values)), low, high, room)
     ax.set_ylabel(t(f"time of one call ({unit})", f"单次耗时（{unit}）"))
     ax.xaxis.get_major_locator().set_params(integer=True)
-    calls = measurement.calls_per_sample
+    calls = row["calls_per_sample"]
     axis = t("sample (one call each)" if calls == 1 else f"sample ({calls} calls each)",
              f"样本（每个 {calls} 次调用）")
     ax.set_xlabel("\n".join([axis, *_left_out(sum(not low <= v <= high for v in values), len(values))]))
     _beside(ax, [v for v in values if low <= v <= high], colour)
-    _title(ax, measurement.sentence())
+    _title(ax, title)
     return ax
 
 
-def _first_call(ax: Any, measurement: Measurement, scale: float, x: float, low: float, high: float,
+def grid_plot(rows: Sequence[Row], axes: Sequence[str], title: str, ax: Any = None, dark: bool | None = None) -> Any:
+    """Ratios over the first of `axes`, with intervals and gate; a line each candidate and value of the other axes.
+
+    rows: of `Grid.rows()`. Without `ax` a figure of its own (dark: None follows the settings). Returns the Axes.
+    """
+    if ax is None:
+        return own_figure(lambda own: grid_plot(rows, axes, title, own), (7.0, 4.2), dark)
+    over, others = axes[0], axes[1:]
+    values = list(dict.fromkeys(row[over] for row in rows))
+    numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) and v > 0 for v in values)
+    place = {v: v if numbers else at for at, v in enumerate(values)}
+    series: dict[str, list[Row]] = {}
+    for row in rows:
+        series.setdefault(", ".join([str(row["candidate"]), *(f"{axis}={row[axis]}" for axis in others)]), []).append(row)
+    gate = rows[0]["gate"]
+    ax.axhspan(1 - gate, 1 + gate, color=faint(), alpha=0.35, linewidth=0, zorder=0)
+    ax.axhline(1, color=guide(), linestyle="--", linewidth=1.3, zorder=0.5)
+    for at, (label, found) in enumerate(series.items()):
+        ratios = [row["ratio"] for row in found]
+        reach = [[row["ratio"] - row["low"] for row in found], [row["high"] - row["ratio"] for row in found]]
+        ax.errorbar([place[row[over]] for row in found], ratios, yerr=reach, label=_literal(label), capsize=3, linewidth=1.5,
+                    marker=MARKERS[at % len(MARKERS)], color=colors()[at % len(colors())])
+    if numbers and max(values) >= 8 * min(values):
+        ax.set_xscale("log", base=2)
+    if numbers or len(values) <= 12:
+        ax.set_xticks([place[v] for v in values], [_literal(v) for v in values])
+        ax.minorticks_off()
+    if max(row["high"] for row in rows) > 5 * min(row["low"] for row in rows):
+        ax.set_yscale("log")
+    ax.set_xlabel(_literal(over))
+    base = _literal(rows[0]["baseline"])
+    ax.set_ylabel(t(f"time / time of {base}", f"耗时 / {base} 的耗时"))
+    ax.legend()
+    _title(ax, title)
+    return ax
+
+
+def _first_call(ax: Any, ms: float, scale: float, x: float, low: float, high: float,
                 room: float) -> None:
     """The first call left of the samples: at its height, or as an arrow at the upper edge when far above."""
-    from course.timing import format_ms
-
-    first, colour, words = measurement.first_call_ms * scale, colors()[1], format_ms(measurement.first_call_ms)
+    first, colour, words = ms * scale, colors()[1], format_ms(ms)
     inside = low <= first <= high
     at = first if inside else high + room / 2
     ax.plot([x], [at], marker="s" if inside else "^", color=colour, markersize=7, clip_on=False)
@@ -98,16 +134,16 @@ def _literal(text: object) -> str:
     return str(text).replace("$", r"\$")
 
 
-def _strip(ax: Any, pair: Paired, at: int) -> None:
+def _strip(ax: Any, row: Row, at: int) -> None:
     """One candidate: its ratios as dots, above them median, interval and figures."""
     shake, shade = random.Random(at), colors()[at % len(colors())]
-    dots = pair.ratios[:: max(1, -(-len(pair.ratios) // MOST_DOTS))]
+    dots = row["ratios"][:: max(1, -(-len(row["ratios"]) // MOST_DOTS))]
     ax.plot(dots, [at + shake.uniform(-0.12, 0.36) for _ in dots], linestyle="", marker="o", markersize=3.2,
             color=shade, alpha=0.4, markeredgewidth=0)
-    ax.plot([pair.low, pair.high], [at - 0.25] * 2, color=shade, linewidth=3.5, solid_capstyle="butt")
-    ax.plot([pair.ratio], [at - 0.25], marker=MARKERS[at % len(MARKERS)], markersize=7.5, color=shade)
-    ratio, low, high = pair.figures()
-    ax.annotate(t(f"{ratio} ({low} to {high})", f"{ratio}（{low} 至 {high}）"), (pair.ratio, at - 0.25),
+    ax.plot([row["low"], row["high"]], [at - 0.25] * 2, color=shade, linewidth=3.5, solid_capstyle="butt")
+    ax.plot([row["ratio"]], [at - 0.25], marker=MARKERS[at % len(MARKERS)], markersize=7.5, color=shade)
+    ratio, low, high = format_ratio(row["ratio"], row["low"], row["high"])
+    ax.annotate(t(f"{ratio} ({low} to {high})", f"{ratio}（{low} 至 {high}）"), (row["ratio"], at - 0.25),
                 xytext=(0, 7), textcoords="offset points", ha="center", fontsize=9)
 
 
@@ -134,12 +170,12 @@ def _reach(values: Sequence[float]) -> tuple[float, float]:
     return max(ordered[0], lower - room), min(ordered[-1], upper + room)
 
 
-def _window(pairs: Sequence[Paired], gate: float) -> tuple[float, float]:
+def _window(rows: Sequence[Row], gate: float) -> tuple[float, float]:
     """Limits of the axis of ratios: what the ratios reach, with 1, the gate and the intervals inside."""
     low, high = 1 - 1.5 * gate, 1 + 1.5 * gate
-    for pair in pairs:
-        left, right = _reach(pair.ratios)
-        low, high = min(low, pair.low, left), max(high, pair.high, right)
+    for row in rows:
+        left, right = _reach(row["ratios"])
+        low, high = min(low, row["low"], left), max(high, row["high"], right)
     room = 0.05 * (high - low)
     return low - room, high + room
 

@@ -13,7 +13,7 @@ from course.flags.switch import CUDA_ASLEEP, DEPENDS, Switch
 from course.i18n import Text, both
 
 GEMM = both("cuBLAS and cuBLASLt matrix products on a GPU", "GPU 上的 cuBLAS 与 cuBLASLt 矩阵乘")
-ATTENTION = both("the dispatcher of scaled_dot_product_attention", "scaled_dot_product_attention 的分派器")
+ATTENTION = both("the dispatcher of scaled_dot_product_attention", "scaled_dot_product_attention 的分发器")
 PAIR = both("Assigning a plain bool also sets its split_k partner to True; `using` keeps the partner.",
             "直接赋一个布尔值会顺带把对应的 split_k 设为 True；`using` 会保留它。")
 
@@ -37,7 +37,7 @@ def _pair(kind: str, position: int) -> Callable[[Any, Any], None]:
 def _library(name: str, text: Text, note: Text) -> Switch:
     """A preferred library: read and set through one function; the value is shown as its lower-case name."""
     return Switch(
-        f"cuda.{name}", "setter", DEPENDS, text, both("GPU operators, at dispatch", "GPU 算子分派时"),
+        f"cuda.{name}", "setter", DEPENDS, text, both("GPU operators, at dispatch", "GPU 算子分发时"),
         takes="text", note=note,
         get=lambda torch: getattr(torch.backends.cuda, name)().name.lower(),
         set=lambda torch, value: getattr(torch.backends.cuda, name)(value))

@@ -58,7 +58,7 @@ CUDNN = (
              "遇到新的键时，第一次调用会实测多个 cuDNN 方案，把最快的存入缓存。"),
         CONV, takes="bool", frozen=True,
         note=both("The flag is not part of the cache key: a shape seen before keeps its plan.",
-                  "这个开关不在缓存键里：已经见过的形状会沿用原来的方案。")),
+                  "这个开关不在缓存 key 里：已经见过的形状会沿用原来的方案。")),
     Switch(
         "cudnn.benchmark_limit", "switch", 10,
         both("At most how many cuDNN plans the search times for one key; 0 lifts the limit.",

@@ -3,146 +3,248 @@
 from __future__ import annotations
 
 import contextlib
-import contextvars
+import functools
+import inspect
 import io
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import nn
+from torch.nn.modules import module as global_hooks
+from torch.utils._device import DeviceContext
 from torch.utils._pytree import tree_leaves, tree_map
 
-from course import flags
-from course.flops.asked import CountError, callable_of, no_gradient, ran, stopped
-from course.flops.grounds import FakeGround, MetaGround, RealGround, remembering, swapped
-from course.flops.mode import CountingMode
-from course.flops.outside import Outside
-from course.flops.reach import kind, loose_tensors, modules_of, objects_behind, roots, without_data
-from course.flops.restore import functions_kept, modules_kept, process_kept
+from course.flops.asked import (
+    CountError,
+    callable_of,
+    clash,
+    no_child,
+    no_gradient,
+    not_from_shapes,
+    ran,
+    stopped,
+)
+from course.flops.child import ChildDied, can_fork, in_child, watch_threads
+from course.flops.copies import Copier, Uncopyable
+from course.flops.mode import AskingMode, CountingMode, NotHere, Real, Shapes
+from course.flops.reach import modules_of, roots
+from course.flops.restore import process_kept
 from course.flops.result import FlopCount
 from course.flops.script import hidden_nodes
 from course.flops.tally import Tally, all_parameters, module_tree
 
+_UNSAID: Any = object()
 
-def count(model: Any = None, *inputs: Any, training: bool = False, **kwargs: Any) -> FlopCount:
+
+def count(model: Any = None, /, *inputs: Any, training: bool = _UNSAID, allow_real: bool = _UNSAID,
+          **kwargs: Any) -> FlopCount:
     """Count the work of `model(*inputs, **kwargs)`, or with `training=True` of its forward and backward.
 
     model: an nn.Module or any callable that works on tensors. inputs, kwargs: what it is called with, batch
     included; values do not matter unless its control flow looks at them. The model runs in the mode it is in
-    (`model.train()` or `model.eval()`), and nothing stays behind: no buffer, hook, flag, gradient, moved random
-    generator or grown cache among the inputs, no tensor without data in a cache outside (functools.lru_cache is
-    emptied if it took one), also after an exception. What it prints appears once.
+    (`model.train()` or `model.eval()`). What it prints appears once.
+    allow_real: whether the forward may run on its data where shapes do not suffice (default True); False for a
+    model whose forward is too expensive.
+
+    Nothing that is alive is changed: the forward runs on copies made for the count (tensors have shapes, small
+    integer ones values), and code that reaches further than its own objects, or needs data, runs in a forked
+    child. What no process can take back is not protected: files written, messages sent, memory shared between
+    processes, work on a GPU; a forward may run twice. Where the system cannot fork, such code is refused.
 
     Convention: one MAC = one multiply feeding one accumulate in a contraction; FLOPs = 2 x MACs; norms,
     activations, pooling, bias, softmax count 0; padding taps counted; transposed convolution by input
     positions; attention dense. A training step adds each gradient that is needed; every one costs one
-    forward; what activation checkpointing computes again is counted again. A contraction written as two
-    element operations, `(a * b).sum()`, is shown apart (`.summed_products`).
+    forward; what activation checkpointing computes again is counted again. Products of two tensors that a
+    separate operator sums, as in `(a * b).sum()`, also after moves and casts, are shown apart
+    (`.summed_products`); repeated additions are element operations.
     An operator that is neither counted nor provably free of contractions is listed in `.unknown`, and so is
-    work that cannot be seen (in another thread, in NumPy); then `.exact` is False.
+    work seen to leave torch (other threads, NumPy, raw memory); then `.exact` is False. A compiled extension
+    that works on memory without asking torch cannot be seen.
 
-    Raises CountError if `model` cannot be called, inputs are missing, or the forward raises (it says where).
+    Raises CountError if `model` cannot be called, inputs are missing, the forward raises (it says where), or a
+    keyword of `count` is also one of the forward.
     """
     model = callable_of(model, inputs, kwargs)
-    modules = modules_of(model)
-
-    def step(ground: Any) -> FlopCount:
-        return contextvars.copy_context().run(kept_step, ground)  # what the forward sets there is gone with it
-
-    def kept_step(ground: Any) -> FlopCount:
-        with process_kept(), modules_kept(modules, held, inputs, kwargs), _gradients_kept(modules, loose_tensors(model)):
-            return attempt(model, modules, inputs, kwargs, training, ground)
-
-    held = objects_behind(model)
-    shapes_only = without_data(modules, inputs, kwargs)
-    with flags.preserved(), functions_kept(), nothing_compiled():
-        if shapes_only:
-            return step(MetaGround())
-        around = Outside(modules, model)
-        for ground in (MetaGround(), FakeGround()):
-            found = None
-            try:
-                with contextlib.suppress(Exception), _quiet() as said:
-                    found = step(ground)
-            finally:
-                around.put_back(ground.made)
-            if found is not None:
-                print(said.getvalue(), end="")
-                return found
-        return step(RealGround())
+    for name, value in {"training": training, "allow_real": allow_real}.items():
+        if value is not _UNSAID and name in _parameters(model):
+            raise clash(name)
+    call = Call(model, inputs, kwargs, training is not _UNSAID and bool(training))
+    try:
+        found, said = _from_shapes(call)
+    except (CountError, ChildDied, NotHere, Unsafe) as why:
+        if call.without_data() or isinstance(why, Unsafe):
+            raise why if isinstance(why, CountError) else no_child(why) from why
+        if allow_real is not _UNSAID and not allow_real:
+            raise not_from_shapes(why) from why
+        found, said = _for_real(call)
+    print(said, end="")
+    return found
 
 
-def attempt(
-    model: Callable[..., Any],
-    modules: list[nn.Module],
-    inputs: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    training: bool,
-    ground: Any,
-) -> FlopCount:
-    """One count on one ground; the exceptions of the forward come out as CountError."""
-    root, places = module_tree(roots(model), kind(model))
+def count_run(model: Any, *inputs: Any) -> FlopCount:
+    """The same, from one real run whatever shapes would give: the operators are those of this machine's kernels."""
+    return _for_real(Call(model, inputs, {}, False))[0]
+
+
+def _parameters(model: Any) -> Any:
+    if isinstance(model, torch.jit.ScriptModule):  # it would note on itself that it was asked
+        return ()
+    try:
+        return inspect.signature(model.forward if isinstance(model, nn.Module) else model).parameters
+    except (TypeError, ValueError):
+        return ()
+
+
+class Unsafe(Exception):
+    """The forward could change what is alive, and there is no child to run it in."""
+
+
+@dataclass
+class Call:
+    """What is counted."""
+
+    model: Any
+    inputs: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    training: bool
+
+    def modules(self) -> list[nn.Module]:
+        """Every module the call can reach."""
+        return modules_of(roots(self.model))
+
+    def copied(self, world: Real) -> Call:
+        """The same call on copies of everything."""
+        if _disturbed():
+            raise Uncopyable("a hook on all modules or a mode of torch is active")
+        try:
+            return Call(*Copier(world.stand_in)((self.model, self.inputs, self.kwargs)), self.training)
+        except RecursionError as error:
+            raise Uncopyable("too deep") from error
+
+    def without_data(self) -> bool:
+        """Whether the model or the inputs lie on the meta device: then only shapes can be counted."""
+        tensors = [p for m in self.modules() for p in (*m._parameters.values(), *m._buffers.values())]
+        return any(isinstance(x, torch.Tensor) and x.is_meta for x in (*tensors, *tree_leaves((self.inputs, self.kwargs))))
+
+    def hooks(self) -> int:
+        """Hooks on gradients: stand-ins do not run them, so work they do is not seen."""
+        leaves = [p for module in self.modules() for p in module._parameters.values() if p is not None]
+        leaves += [x for x in tree_leaves((self.inputs, self.kwargs)) if isinstance(x, torch.Tensor)]
+        return sum(bool(p._backward_hooks or getattr(p, "_post_accumulate_grad_hooks", None)) for p in leaves)
+
+
+def _disturbed() -> bool:
+    """Whether code that is not the model's would run on the copies too."""
+    modes = [torch._C._get_function_stack_at(at) for at in range(torch._C._len_torch_function_stack())]
+    return (any(not isinstance(mode, DeviceContext) for mode in modes) or torch._C._len_torch_dispatch_stack() > 0
+            or any(found for name, found in vars(global_hooks).items()
+                   if name.startswith("_global_") and name.endswith("_hooks")))
+
+
+def _from_shapes(call: Call) -> tuple[FlopCount, str]:
+    """On copies without memory, in this process or where none can be made in a child."""
+    world = Shapes()
+    try:
+        copies = call.copied(world)
+    except (Uncopyable, NotHere) as why:
+        if not can_fork():
+            raise Unsafe(str(why)) from why
+        _imported()
+        return in_child(lambda: _attempt_in_child(call, Shapes(strays=True)))
+    with process_kept():
+        return attempt(copies, world, call)
+
+
+@functools.cache
+def _imported() -> None:
+    """What torch imports for its first shape is imported here, not in every child again (1.5 s)."""
+    with process_kept():
+        torch.nn.functional.linear(torch.empty(2, 2, 2, device="meta"), torch.empty(2, 2, device="meta")) + 1
+
+
+def _for_real(call: Call) -> tuple[FlopCount, str]:
+    """With values: in a child, or on copies where the system has none or the data lie on a GPU."""
+    tensors = [p for m in call.modules() for p in m._parameters.values()] + tree_leaves((call.inputs, call.kwargs))
+    gpu = any(isinstance(x, torch.Tensor) and x.device.type != "cpu" for x in tensors)
+    if can_fork() and not gpu:
+        try:
+            return in_child(lambda: _attempt_in_child(call, Real()))
+        except ChildDied as error:
+            raise stopped(MemoryError(str(error)), {}, call.inputs, False, call.training) from error
+    world = Real()
+    try:
+        copies = call.copied(world)
+    except Uncopyable as why:
+        raise no_child(why) from why
+    with process_kept(devices=True):
+        return attempt(copies, world, call)
+
+
+def _attempt_in_child(call: Call, world: Real) -> tuple[FlopCount, str]:
+    """In a child nothing needs a copy; parameters and buffers are replaced where they stand."""
+    if isinstance(world, Shapes):
+        for module in call.modules():
+            for place in (module._parameters, module._buffers, vars(module)):
+                for name, value in () if isinstance(module, torch.jit.ScriptModule) else place.items():
+                    if isinstance(value, torch.Tensor):
+                        place[name] = world.stand_in(value)
+    return attempt(call, world, call)
+
+
+def attempt(call: Call, world: Real, original: Call) -> tuple[FlopCount, str]:
+    """One count of a call that is thrown away, and what it printed; its exceptions come out as CountError."""
+    entries = roots(call.model)
+    modules = modules_of(entries)
+    kind = type(entries[0]) if len(entries) == 1 else getattr(call.model, "__name__", type(call.model))
+    root, places = module_tree(entries, getattr(kind, "__name__", kind))
     tally = Tally(root, places)
+    tally.follow(modules)
     tally.unknown.update(hidden_nodes(modules))
-    if training:
-        tally.unknown.update(gradient_hooks(modules))
-    mode = CountingMode(tally, ground, ground.plain_types)
+    hooks = original.hooks() if call.training and isinstance(world, Shapes) else 0
+    tally.unknown.update({"hook on a gradient": hooks} if hooks else {})
+    if call is original:
+        watch_threads(lambda: tally.unknown.update(["work in another thread"]))
     with contextlib.ExitStack() as stack:
-        stack.enter_context(ground.around(tally))
-        arguments = _placed(stack, ground, modules, (inputs, kwargs))
-        stack.enter_context(_gradients_kept(modules, loose_tensors(model)))
-        if training:
+        said = stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
+        stack.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("ignore")
+        stack.enter_context(_nothing_compiled())
+        torch.backends.mha.set_fastpath_enabled(False)  # it hides its operators
+        if call.training:
             stack.enter_context(torch.inference_mode(False))
             stack.enter_context(torch.enable_grad())
-        stack.enter_context(tally.following())
+        arguments = call.inputs, call.kwargs
+        if call is original and isinstance(world, Shapes):
+            arguments = tree_map(lambda x: world.known(x) if isinstance(x, torch.Tensor) else x, arguments)
         try:
-            with mode:
-                output = ran(model(*arguments[0], **arguments[1]))
-                if training:
+            with AskingMode(tally, world), CountingMode(tally, world):
+                output = ran(call.model(*arguments[0], **arguments[1]))
+                if call.training:
                     _backward(output)
         except CountError:
             raise
         except Exception as error:
-            raise stopped(error, places, inputs, without_data(modules, inputs, kwargs), training) from error
-        finally:
-            broken = mode.broken or ground.refused
-            broken = None if broken is None else f"{type(broken).__name__}: {broken}"
-            mode.broken = ground.refused = None  # their tracebacks hold stand-ins
-        if broken is not None and ground.name != "real":
-            raise CountError(broken)
+            raise stopped(error, places, original.inputs, original.without_data(), call.training) from error
+    if world.broken is not None and isinstance(world, Shapes):
+        raise CountError(world.broken)
     return FlopCount(
-        macs=root.macs,
-        params=all_parameters(modules),
-        by_module=root,
+        macs=root.macs, params=all_parameters(modules), by_module=root,
         by_operator={name: macs for name, macs in tally.by_operator.most_common() if macs},
-        calls=dict(tally.calls),
-        unknown=dict(tally.unknown),
-        element_operations=tally.element_operations,
-        summed_products=tally.summed_products,
-        training=training,
-        ground=ground.name,
-    )
-
-
-def _placed(stack: contextlib.ExitStack, ground: Any, modules: list[nn.Module], arguments: Any) -> Any:
-    """The arguments on the ground, the modules' tensors swapped for stand-ins while the stack is open."""
-    if ground.name == "real" and any(isinstance(module, torch.jit.ScriptModule) for module in modules):
-        stack.enter_context(_gradients_kept(modules))  # a TorchScript module keeps its own tensors
-        return arguments
-    stand_in = remembering(ground)
-    stack.enter_context(swapped(modules, stand_in))
-    return tree_map(lambda leaf: stand_in(leaf) if isinstance(leaf, torch.Tensor) else leaf, arguments)
+        calls=dict(tally.calls), unknown=dict(tally.unknown), element_operations=tally.element_operations,
+        summed_products=tally.summed_products, training=call.training, ground=world.name,
+    ), said.getvalue()
 
 
 def _backward(output: Any) -> None:
-    """Gradients of everything differentiable in the output; those of tensors from elsewhere are put back."""
+    """Gradients of everything differentiable in the output."""
     tensors = [value for value in _tensors_of(output) if value.requires_grad]
     if not tensors:
         raise no_gradient()
-    with _gradients_kept([], _leaves_of(tensors)):
-        torch.autograd.backward(tensors, [torch.ones_like(tensor) for tensor in tensors])
+    torch.autograd.backward(tensors, [torch.ones_like(tensor) for tensor in tensors])
 
 
 def _tensors_of(output: Any) -> list[torch.Tensor]:
@@ -160,48 +262,8 @@ def _tensors_of(output: Any) -> list[torch.Tensor]:
     return found
 
 
-def _leaves_of(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
-    """The tensors at the ends of the graph behind `tensors`: those a backward gives a `.grad`."""
-    found, waiting, seen = [], [tensor.grad_fn for tensor in tensors], set()
-    while waiting:
-        node = waiting.pop()
-        if node is not None and node not in seen:
-            seen.add(node)
-            found += [node.variable] if hasattr(node, "variable") else []
-            waiting += [before for before, _ in node.next_functions]
-    return found
-
-
-def gradient_hooks(modules: list[nn.Module]) -> list[str]:
-    """Hooks on the gradients of parameters: stand-ins do not run them, so work they do is not seen."""
-    hooked = [p for module in modules for p in module._parameters.values() if p is not None and p._backward_hooks]
-    return ["hook on the gradient of a parameter"] * len(hooked)
-
-
 @contextlib.contextmanager
-def _gradients_kept(modules: list[nn.Module], loose: Iterable[torch.Tensor] = ()) -> Iterator[None]:
-    """Put back `.grad` of everything that a backward could reach (what is added to it in place, the ground undoes)."""
-    leaves = [p for module in modules for p in module._parameters.values() if p is not None]
-    leaves += [tensor for tensor in loose if tensor.is_leaf]
-    before = [(leaf, leaf.grad) for leaf in leaves]
-    try:
-        yield
-    finally:
-        for leaf, grad in before:
-            leaf.grad = grad
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[io.StringIO]:
-    """No warnings, and prints kept: an attempt that fails is followed by another one that says the same."""
-    said = io.StringIO()
-    with warnings.catch_warnings(), contextlib.redirect_stdout(said):
-        warnings.simplefilter("ignore")
-        yield said
-
-
-@contextlib.contextmanager
-def nothing_compiled() -> Iterator[None]:
+def _nothing_compiled() -> Iterator[None]:
     """Functions wrapped by torch.compile run as written: compiled code hides its operators."""
     if "torch._dynamo" not in sys.modules:
         yield

@@ -11,14 +11,11 @@ from typing import Any
 import torch
 from torch import nn
 
-from course import flags
 from course.flops.asked import CountError, ask_model, describe, plain
-from course.flops.counter import attempt, count, nothing_compiled
-from course.flops.grounds import RealGround
-from course.flops.peers import PeerCount, ask_all
-from course.flops.reach import modules_of
+from course.flops.copies import Copier, Uncopyable
+from course.flops.counter import count, count_run
+from course.flops.peers import PeerCount, apart, ask_all
 from course.flops.reasons import Reason, explain
-from course.flops.restore import functions_kept, modules_kept, process_kept
 from course.flops.result import FlopCount
 from course.i18n import Text, t
 
@@ -90,21 +87,23 @@ class CrossCheck:
 def cross_check(model: nn.Module, inputs: Any, max_time: float = 30.0) -> CrossCheck:
     """Count the forward of `model` with every tool and explain the differences in words and numbers.
 
-    model: an nn.Module on the CPU or a GPU, run in evaluation mode on copies, so it must fit in memory twice.
-    inputs: a tensor, or a tuple of them. max_time: seconds for each of the other tools; one that takes longer is
-    cut off. Tools that are cut off, not installed, or stop, get a row that says so and what to do.
+    model: an nn.Module, run in evaluation mode in a child process. inputs: a tensor, or a tuple of them.
+    max_time: seconds for each of the other tools; one that takes longer is cut off. Tools that are cut off, not
+    installed, or stop, get a row that says so and what to do.
     Raises CountError as `count` does. Nothing stays behind in the model or in torch.
     """
     _checked(model, inputs, max_time)
     model = plain(model)
     arguments = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
-    with (flags.preserved(), functions_kept(), process_kept(), modules_kept(model.modules()), torch.no_grad()):
-        model.eval()
-        ours = count(model, *arguments)
-        modules = modules_of(model)
-        with modules_kept(modules), nothing_compiled():
-            seen = attempt(model, modules, arguments, {}, False, RealGround())
-        peers = ask_all(model, arguments, max_time)
+    try:
+        model = Copier(lambda tensor: tensor)(model).eval()
+    except Uncopyable:
+        ours = apart(lambda model, inputs: count(model, *inputs), model, arguments)
+    else:
+        with torch.no_grad():
+            ours = count(model, *arguments)
+    seen = apart(lambda model, inputs: count_run(model, *inputs), model, arguments)
+    peers = ask_all(model, arguments, max_time)
     return CrossCheck(ours, tuple(_row(ours, seen, peer) for peer in peers))
 
 

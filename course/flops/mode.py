@@ -1,34 +1,242 @@
-"""The dispatch mode that sees every operator, counts it, and runs it on the ground it was given."""
+"""What sees a forward: a dispatch mode counts every operator, a function mode answers questions about devices.
+
+`Shapes` runs operators on stand-ins without memory (the meta device); small integer and bool tensors keep their
+values, so lengths, masks and token ids may steer the control flow. `Real` runs everything as it is.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from functools import cache
+from math import prod
+from typing import Any
 
 import torch
+from torch import nn
 from torch._ops import HigherOrderOperator
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from course.flops.disguise import NotHere
 from course.flops.formulas import FORMULAS, Formula, from_torch_registry, tensors_in
 from course.flops.free import is_free, moves_only
-from course.flops.outside import Made
 from course.flops.tally import Tally
 
-PRODUCTS = (torch.ops.aten.mul, torch.ops.aten.mul_)
-SUMS = (torch.ops.aten.sum, torch.ops.aten.mean, torch.ops.aten.nansum)
+KEEP_BYTES = 1 << 20
+"""Integer and bool tensors up to this size keep their values."""
+_META = torch.device("meta")
+_is_meta: Callable[[Any], bool] = vars(torch._C.TensorBase)["is_meta"].__get__
+
+
+class NotHere(Exception):
+    """Shapes alone do not do: the forward asks for values or for an operator that has no shape rule."""
+
+
+class Real:
+    """Operators run as they are. stand_in: a copy with the same values."""
+
+    name = "real"
+
+    def __init__(self) -> None:
+        self.broken: str | None = None
+        """The first thing that went wrong: a forward that swallows it has taken another path than usual."""
+
+    def refuse(self, why: str) -> NotHere:
+        """The exception to raise; the reason is kept."""
+        self.broken = self.broken or why
+        return NotHere(why)
+
+    def stand_in(self, tensor: torch.Tensor) -> torch.Tensor:
+        """A copy, a leaf like the original."""
+        with torch.no_grad():
+            return _leaf(tensor.detach().clone(), tensor)
+
+    def run(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], tensors: list[torch.Tensor],
+            contracts: bool) -> Any:
+        """The output of the operator; tensors: those among its arguments; contracts: whether it is counted."""
+        return func(*args, **kwargs)
+
+
+class Shapes(Real):
+    """Operators run on shapes. strays: whether tensors may turn up that nobody replaced (in a forked child)."""
+
+    name = "meta"
+
+    def __init__(self, strays: bool = False) -> None:
+        super().__init__()
+        self.strays = strays
+        self._devices: list[torch.device] = []
+        self._given: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+        self._born: dict[int, Any] = {}  # storages of the values made in this run
+
+    def stand_in(self, tensor: torch.Tensor) -> torch.Tensor:
+        """Always the same one: without memory for float and large tensors, a copy on the CPU for small others."""
+        if id(tensor) not in self._given:
+            self._given[id(tensor)] = tensor, self._stand_in(tensor)
+        return self._given[id(tensor)][1]
+
+    def _stand_in(self, tensor: torch.Tensor) -> torch.Tensor:
+        if type(tensor) not in (torch.Tensor, nn.Parameter) or tensor.layout is not torch.strided or tensor.is_nested:
+            raise self.refuse(f"a tensor of class {type(tensor).__name__}, layout {tensor.layout}")
+        if tensor.device not in self._devices:
+            self._devices.append(tensor.device)
+        if not (tensor.is_floating_point() or tensor.is_complex() or tensor.is_quantized or tensor.is_meta):
+            if tensor.nbytes <= KEEP_BYTES and tensor.untyped_storage().nbytes() <= KEEP_BYTES:
+                return self._kept(tensor.to("cpu", copy=True))
+        return _leaf(_shape_of(tensor), tensor)
+
+    def _kept(self, value: Any) -> Any:
+        if self.strays:
+            for tensor in tensors_in((value,)):
+                storage = tensor.untyped_storage()
+                self._born[storage._cdata] = storage
+        return value
+
+    def known(self, tensor: torch.Tensor) -> torch.Tensor:
+        """The stand-in of a tensor from outside the run; one from inside as it is."""
+        if type(tensor) in (torch.Tensor, nn.Parameter) and not _is_meta(tensor):
+            wrapped = torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+            if not wrapped and tensor.layout is torch.strided and tensor.untyped_storage()._cdata not in self._born:
+                return self.stand_in(tensor)
+        return tensor
+
+    def device(self) -> torch.device:
+        """The device the model believes to be on: meta where a part of it is."""
+        if _META in self._devices:
+            return _META
+        if len({device.type for device in self._devices}) > 1:
+            raise self.refuse("tensors on devices of several types")
+        return self._devices[0] if self._devices else torch.get_default_device()
+
+    def run(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], tensors: list[torch.Tensor],
+            contracts: bool) -> Any:
+        """On shapes if an argument is a stand-in, else with values while they are small."""
+        metas = sum(map(_is_meta, tensors))
+        if not tensors and not _takes_device(func):
+            return func(*args, **kwargs)
+        if kwargs.get("device") is not None:
+            kwargs = {name: value for name, value in kwargs.items() if name != "pin_memory"}
+            kwargs["device"] = _META if metas else torch.device("cpu")
+        if metas and metas == len(tensors):
+            return remembered(func, args, kwargs)
+        if metas or contracts or not tensors or prod(t.numel() for t in tensors) > KEEP_BYTES:
+            shape = self._on_meta(func, args, kwargs, not tensors)
+            if metas or contracts or self._too_large(shape, not tensors):
+                if any(not _is_meta(tensor) for tensor in written_tensors(func, args, kwargs)):
+                    raise NotHere(f"{func} writes an unknown value into a known tensor")
+                return shape
+        return self._kept(func(*args, **kwargs))
+
+    def _on_meta(self, func: Any, args: Any, kwargs: Any, factory: bool) -> Any:
+        args, kwargs = mapped(_to_meta, (args, kwargs))
+        if factory:
+            kwargs = {**{name: value for name, value in kwargs.items() if name not in ("generator", "pin_memory")},
+                      "device": _META}
+            return func(*args, **kwargs)
+        return remembered(func, args, kwargs)
+
+    @staticmethod
+    def _too_large(shape: Any, factory: bool) -> bool:
+        return any(x.nbytes > KEEP_BYTES or factory and (x.is_floating_point() or x.is_complex())
+                   for x in tensors_in((shape,)))
+
+
+_specs: dict[Any, Any] = {}
+"""What an operator gave for such shapes before: torch's own rules take up to a millisecond a call."""
+
+
+def _key(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value.shape, value.stride(), value.dtype
+    return tuple(map(_key, value)) if isinstance(value, (list, tuple)) else (type(value), value)
+
+
+def remembered(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The output of an operator on meta tensors, from memory if it ran on such shapes before."""
+    if not _repeatable(func):
+        return func(*args, **kwargs)
+    key = func, _key(args), tuple((name, _key(value)) for name, value in kwargs.items()), torch.get_default_dtype()
+    try:
+        spec = _specs.get(key)
+    except TypeError:  # an argument without a hash
+        return func(*args, **kwargs)
+    if spec is None:
+        before = _key(args)
+        out = func(*args, **kwargs)
+        if len(_specs) > 10_000:
+            _specs.clear()
+        if isinstance(out, torch.Tensor) and out is args[0]:
+            _specs[key] = _SAME if _key(args) == before else _ASK
+        else:
+            outs = out if isinstance(out, tuple) else (out,)
+            plain = all(x is None or isinstance(x, torch.Tensor) and not x.is_complex() for x in outs)
+            _specs[key] = (isinstance(out, tuple), [x if x is None else _key(x) for x in outs]) if plain else _ASK
+        return out
+    if spec is _ASK:
+        return func(*args, **kwargs)
+    if spec is _SAME:
+        return args[0]
+    several, outs = spec
+    made = [x if x is None else torch.empty_strided(x[0], x[1], dtype=x[2], device=_META) for x in outs]
+    return tuple(made) if several else made[0]
+
+
+_ASK, _SAME = object(), object()
+
+
+@cache
+def _repeatable(func: Any) -> bool:
+    """Whether the outputs are new tensors, or the first argument written in place."""
+    arguments, returns = func._schema.arguments, func._schema.returns
+    writes = [at for at, one in enumerate(arguments) if one.alias_info is not None]
+    if writes:
+        return writes == [0] and arguments[0].alias_info.is_write and len(returns) == 1
+    return all(one.alias_info is None and "Tensor" in str(one.type) and "[]" not in str(one.type) for one in returns)
+
+
+@cache
+def _written(func: Any) -> tuple[tuple[int, str], ...]:
+    """(position, name) of the arguments an operator writes to; old batch norms do not declare theirs."""
+    silent = ("running_mean", "running_var") if "batch_norm" in func._schema.name else ()
+    return tuple((at, one.name) for at, one in enumerate(func._schema.arguments)
+                 if one.name in silent or (one.alias_info is not None and one.alias_info.is_write))
+
+
+@cache
+def _takes_device(func: Any) -> bool:
+    return any(argument.name == "device" for argument in func._schema.arguments)
+
+
+def written_tensors(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[torch.Tensor]:
+    """The tensors this call writes to."""
+    return tensors_in([args[at] if at < len(args) else kwargs.get(name) for at, name in _written(func)])
+
+
+def mapped(change: Callable[[torch.Tensor], torch.Tensor], value: Any) -> Any:
+    """The arguments of an operator with every tensor changed."""
+    if isinstance(value, torch.Tensor):
+        return change(value)
+    if type(value) in (list, tuple):
+        return type(value)([mapped(change, item) for item in value])
+    return {name: mapped(change, item) for name, item in value.items()} if type(value) is dict else value
+
+
+def _leaf(stand_in: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+    """The stand-in as a parameter or with requires_grad, like the tensor it stands for."""
+    if isinstance(like, nn.Parameter):
+        return torch.Tensor._make_subclass(type(like), stand_in, like.requires_grad)
+    return stand_in.requires_grad_() if like.requires_grad else stand_in
+
+
+def _shape_of(tensor: torch.Tensor) -> torch.Tensor:
+    return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
+
+
+def _to_meta(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor if _is_meta(tensor) else _shape_of(tensor)
+
+
 COUNTED, ELEMENTS, STILL, COMPOSITE, UNKNOWN = range(5)
 _kinds: dict[Any, tuple[int, Formula | None]] = {}
-
-
-class Ground(Protocol):
-    """Where operators run: on shapes alone, on fake tensors, or for real."""
-
-    name: str
-    made: Made
-
-    def run(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The output of the operator on this ground."""
 
 
 def _kind_of(func: Any) -> tuple[int, Formula | None]:
@@ -53,78 +261,63 @@ def kind_of(func: Any) -> tuple[int, Formula | None]:
     return known
 
 
-def _measurable(tensors: list[torch.Tensor]) -> bool:
-    """Dense tensors only: a formula on the shape of a sparse or nested one would claim too much."""
-    return all(t.layout in (torch.strided, torch._mkldnn) and not t.is_nested for t in tensors)
-
-
 class CountingMode(TorchDispatchMode):
-    """Counts into `tally`, runs operators through `ground`.
-
-    `broken` keeps the first exception an operator raised: a model that swallows it has taken another
-    path than it takes on real data, so the count of this run must not be believed.
-    """
+    """Counts every operator into `tally` and runs it in `world`."""
 
     supports_higher_order_operators = True
-    counts = True
-    """Tells `course.flops.disguise` that code of the forward is running."""
 
-    def __init__(self, tally: Tally, ground: Ground, plain_types: tuple[type, ...] = ()) -> None:
+    def __init__(self, tally: Tally, world: Real) -> None:
         super().__init__()
-        self.tally, self.ground = tally, ground
-        self.broken: Exception | None = None
-        self._plain = plain_types
-        self._product: torch.Tensor | None = None  # of the latest multiplication of two tensors
+        self.tally, self.world = tally, world
+        self._products: set[int] = set()  # storages that hold products of two tensors, moved or cast since
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        """Compiled code is switched off while counting, so torch need not import its compiler for this
-        mode.
-        """
+        """Compiled code is switched off while counting: torch need not import its compiler for this mode."""
         return False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if types and not all(self._is_plain(kind) for kind in types):
+        if types and not all(kind.__torch_dispatch__ is torch._C._disabled_torch_dispatch_impl for kind in types):
             return NotImplemented  # the subclass explains itself in plain operators, and those are counted
         if isinstance(func, HigherOrderOperator):
             return self._higher_order(func, args, kwargs)
-        kind, formula = kind_of(func)
+        (kind, formula), tensors = kind_of(func), tensors_in(args, kwargs)
         if kind == COMPOSITE:
-            out = NotImplemented
-            if not any(x.is_nested for x in tensors_in(args, kwargs)):  # those have no size to decompose by
+            if not any(x.is_nested for x in tensors):  # those have no size to decompose by
                 with self:
                     out = func.decompose(*args, **kwargs)
-            if out is not NotImplemented:
-                return out
+                if out is not NotImplemented:
+                    return out
             kind = UNKNOWN
-        out = self._guarded(lambda: self.ground.run(func, args, kwargs))
-        if self.ground.name != "real":
-            self.ground.made.note(out)
+        out = self._guarded(self.world.run, func, args, kwargs, tensors, kind == COUNTED)
         if kind == COUNTED:
-            self._contraction(func, formula, out, args, kwargs)
+            if all(t.layout in (torch.strided, torch._mkldnn) and not t.is_nested for t in tensors):
+                factor = 4 if tensors and tensors[0].is_complex() else 1
+                self._count(_short(func), formula, out, args, kwargs, factor)
+            else:  # a formula on the shape of a sparse or nested tensor would claim too much
+                self.tally.unknown[_short(func) + " (sparse or nested)"] += 1
         elif kind == ELEMENTS:
-            self._elements(func, out, args)
+            written = out.numel() if isinstance(out, torch.Tensor) else 0
+            self.tally.elements(max(written, args[0].numel() if args and isinstance(args[0], torch.Tensor) else 0))
         elif kind == UNKNOWN:
             self.tally.unknown[_short(func)] += 1
+        if self._products or func._overloadpacket in _PRODUCTS:
+            self._follow(func, kind, out, args, kwargs, tensors)
         return out
 
-    def _is_plain(self, kind: type) -> bool:
-        return kind in self._plain or kind.__torch_dispatch__ is torch._C._disabled_torch_dispatch_impl
-
-    def _guarded(self, run: Callable[[], Any]) -> Any:
+    def _guarded(self, run: Callable[..., Any], *args: Any) -> Any:
         try:
-            return run()
+            with torch._C.DisableTorchFunction():  # torch's own rules for shapes hear the truth about devices
+                return run(*args)
         except Exception as error:
-            self.broken = self.broken or error
+            self.world.broken = self.world.broken or f"{type(error).__name__}: {error}"
             raise
 
     def _higher_order(self, func: Any, args: Any, kwargs: Any) -> Any:
-        if str(func) in CHOICES:  # both are ordinary control flow once the values are there
-            if self.ground.name != "real":
-                self._guarded(lambda: _needs_values(func))
+        if str(func) in _CHOICES:  # ordinary control flow once the values are there
             with self:
-                return CHOICES[str(func)](*args, **kwargs)
+                return _CHOICES[str(func)](*args, **kwargs)
         out = self._guarded(lambda: func(*args, **kwargs))
         formula = from_torch_registry(func)
         if formula is None:
@@ -132,15 +325,6 @@ class CountingMode(TorchDispatchMode):
         else:
             self._count(str(func), formula, out, args, kwargs, 1)
         return out
-
-    def _contraction(self, func: Any, formula: Any, out: Any, args: Any, kwargs: Any) -> None:
-        tensors = tensors_in(args, kwargs)
-        if _measurable(tensors):
-            self._count(
-                _short(func), formula, out, args, kwargs, 4 if tensors and tensors[0].is_complex() else 1
-            )
-        else:
-            self.tally.unknown[_short(func) + " (sparse or nested)"] += 1
 
     def _count(self, name: str, formula: Any, out: Any, args: Any, kwargs: Any, factor: int) -> None:
         try:
@@ -151,24 +335,33 @@ class CountingMode(TorchDispatchMode):
         else:
             self.tally.contraction(name, macs)
 
-    def _elements(self, func: Any, out: Any, args: Any) -> None:
+    def _follow(self, func: Any, kind: int, out: Any, args: Any, kwargs: Any, tensors: list[torch.Tensor]) -> None:
+        """Follow products of two tensors through moves, casts and scalings to the operator that sums them."""
         packet = func._overloadpacket
-        if packet in PRODUCTS:
-            self._product = out if sum(isinstance(x, torch.Tensor) and x.numel() > 1 for x in args) == 2 else None
-        elif packet in SUMS and self._product is not None and _one_storage(args[0], self._product):
-            self.tally.summed_products += args[0].numel()
-        written = out.numel() if isinstance(out, torch.Tensor) else 0
-        read = args[0].numel() if args and isinstance(args[0], torch.Tensor) else 0
-        self.tally.elements(max(written, read))
+        held = sum(tensor.numel() for tensor in tensors if _storage(tensor) in self._products)
+        sums = packet in _SUMS or packet in _PUTS and bool(args[3] if len(args) > 3 else kwargs.get("accumulate"))
+        if held and sums:
+            self.tally.summed_products += held
+        several = sum(tensor.numel() > 1 for tensor in tensors) > 1
+        is_product = packet in _PRODUCTS and several or held and not sums and (kind == STILL or packet in _SCALES)
+        for tensor in tensors_in(out if isinstance(out, (tuple, list)) else (out,)):
+            (self._products.add if is_product else self._products.discard)(_storage(tensor))
 
 
-def _one_storage(a: Any, b: torch.Tensor) -> bool:
-    dense = all(x.layout is torch.strided and not x.is_nested for x in (a, b))
-    return dense and a.untyped_storage()._cdata == b.untyped_storage()._cdata
+def _packets(names: str) -> frozenset[Any]:
+    found = [getattr(torch.ops.aten, name + end, None) for name in names.split() for end in ("", "_")]
+    return frozenset(packet for packet in found if packet is not None)
 
 
-def _needs_values(func: Any) -> None:
-    raise NotHere(f"{func} chooses by a value")
+_PRODUCTS = _packets("mul addcmul")
+_SCALES = _packets("mul div neg positive where masked_fill")
+_PUTS = _packets("index_put _index_put_impl put")
+_SUMS = _packets("sum mean nansum cumsum trace index_add scatter_add scatter_reduce index_reduce segment_reduce avg_pool2d "
+                 "avg_pool3d _adaptive_avg_pool2d _adaptive_avg_pool3d")
+
+
+def _storage(tensor: torch.Tensor) -> int:
+    return tensor.untyped_storage()._cdata if tensor.layout is torch.strided and not tensor.is_nested else 0
 
 
 def _cond(predicate: Any, if_true: Any, if_false: Any, operands: Any) -> Any:
@@ -181,10 +374,57 @@ def _while_loop(goes_on: Any, body: Any, carried: Any, more: Any = ()) -> Any:
     return carried
 
 
-CHOICES: dict[str, Callable[..., Any]] = {"cond": _cond, "while_loop": _while_loop}
+_CHOICES: dict[str, Callable[..., Any]] = {"cond": _cond, "while_loop": _while_loop}
 """Operators that choose what runs: the branch taken and every round of the loop are counted."""
 
 
 def _short(func: Any) -> str:
     """`convolution` for aten's own operators, `library::name` for all others."""
     return func._schema.name.removeprefix("aten::")
+
+
+_TOLD: dict[Any, Callable[[torch.device], Any]] = {
+    vars(torch._C.TensorBase)[name].__get__: answer for name, answer in {
+        "device": lambda device: device,
+        "is_meta": lambda device: device.type == "meta",
+        "is_cpu": lambda device: device.type == "cpu",
+        "is_cuda": lambda device: device.type == "cuda",
+        "is_mps": lambda device: device.type == "mps",
+        "is_xpu": lambda device: device.type == "xpu",
+    }.items()
+}
+"""What follows from the device of a tensor."""
+_EXITS = {torch.Tensor.numpy: "NumPy", torch.Tensor.__array__: "NumPy", torch.Tensor.__dlpack__: "DLPack",
+          torch.Tensor.data_ptr: "a kernel that torch does not run", torch.Tensor.tolist: "Python",
+          torch.Tensor.untyped_storage: "its memory"}
+"""Calls through which data leaves torch, where nobody can count what is done with it."""
+_TAKING = {*_EXITS, torch.Tensor.__repr__, torch.Tensor.__reduce_ex__}
+
+
+class AskingMode(TorchFunctionMode):
+    """Stand-ins name the device of the tensors they stand for and give no data; data that leaves torch is noted."""
+
+    def __init__(self, tally: Tally, world: Real) -> None:
+        super().__init__()
+        self.tally, self.world = tally, world
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs, world = kwargs or {}, self.world
+        if not isinstance(world, Shapes):
+            self._leaving(func, args)
+            return func(*args, **kwargs)
+        if func in _TOLD:
+            return _TOLD[func](world.device())
+        if world.strays:
+            args, kwargs = mapped(world.known, (args, kwargs))
+        if func in _TAKING:
+            if _is_meta(args[0]):
+                raise world.refuse(f"{func.__name__} asks for data")
+            self._leaving(func, args)
+        if func is torch.tensor:
+            kwargs = {**kwargs, "device": None}
+        return func(*args, **kwargs)
+
+    def _leaving(self, func: Any, args: Any) -> None:
+        if func in _EXITS and args[0].is_floating_point() and args[0].numel() > 1:
+            self.tally.unknown[f"{func.__name__} (data handed to {_EXITS[func]})"] += 1

@@ -1,4 +1,4 @@
-"""Running the other counters, each on its own copy of the model, and reading what they say part by part.
+"""Running the other counters, each in a child of its own, and reading what they say part by part.
 
 Every reader returns a PeerCount whose parts add up to the number the tool reports, so that a difference can
 be traced to where it comes from. A missing package, or a tool that stops, is a PeerCount with a note and no
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import importlib
 import inspect
 import io
 import logging
@@ -21,8 +22,8 @@ import torch
 from torch import nn
 from torch.utils._pytree import tree_map
 
-from course.flops.restore import functions_kept, process_kept
-from course.flops.timebox import TookTooLong, limited
+from course.flops.child import ChildDied, can_fork, in_child
+from course.flops.restore import process_kept
 from course.i18n import Text, both
 
 
@@ -54,37 +55,54 @@ class PeerCount:
 
 @contextlib.contextmanager
 def torch_as_it_was() -> Iterator[None]:
-    """No prints, no warnings, no gradients; torch's functions as they were, whatever the tool patches."""
+    """No prints, no warnings, no gradients; torch's functions as they were, whatever the block patches."""
     level = logging.root.manager.disable
+    before = [(space, dict(vars(space))) for space in (torch, torch.nn.functional, torch.Tensor)]
     try:
-        with (
-            functions_kept(),
-            warnings.catch_warnings(),
-            contextlib.redirect_stdout(io.StringIO()),
-            contextlib.redirect_stderr(io.StringIO()),
-            torch.no_grad(),
-        ):
+        with (warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()),
+              contextlib.redirect_stderr(io.StringIO()), torch.no_grad()):
             warnings.simplefilter("ignore")
             logging.disable(logging.WARNING)
             yield
     finally:
         logging.disable(level)
+        for space, names in before:
+            for name in [name for name, value in names.items() if vars(space).get(name) is not value]:
+                if callable(names[name]):
+                    setattr(space, name, names[name])
+        for name in set(vars(torch.Tensor)) - set(before[-1][1]):
+            delattr(torch.Tensor, name)
+
+
+def apart(task: Callable[[nn.Module, tuple[Any, ...]], Any], model: nn.Module, inputs: tuple[Any, ...],
+          max_time: float | None = None) -> Any:
+    """`task(model, inputs)` in evaluation mode, in a forked child; where there is none, or for a model on a GPU,
+    on a copy and without a limit of time."""
+    def run(model: nn.Module, inputs: tuple[Any, ...]) -> Any:
+        with torch_as_it_was():
+            return task(model.eval(), inputs)
+
+    if can_fork() and all(p.device.type in ("cpu", "meta") for p in model.parameters()):
+        return in_child(lambda: run(model, inputs), max_time)
+    with process_kept(devices=True):
+        return run(_copy_of(model), tree_map(lambda x: x.detach().clone() if isinstance(x, torch.Tensor) else x, inputs))
 
 
 Reader = Callable[[nn.Module, tuple[Any, ...]], PeerCount]
 
 
 def _asked(tool: str, read: Reader, model: nn.Module, inputs: tuple[Any, ...], max_time: float) -> PeerCount:
-    """What the tool says of a copy of the model and of the inputs, or a note why it says nothing."""
+    """What the tool says, or a note why it says nothing."""
     package = tool.split(" ")[0]
     try:
-        with torch_as_it_was(), process_kept(fast_path=True), limited(max_time):
-            return read(_copy_of(model), _copied(inputs))
-    except TookTooLong:
+        with torch_as_it_was():
+            importlib.import_module(_MODULES[tool])  # here, so that the next time costs nothing
+        return apart(read, model, inputs, max_time)
+    except ChildDied as error:
         note = both(
-            f"{tool} was cut off after {max_time:g} s; to wait longer: cross_check(model, x, "
+            f"{tool} was cut off after {max_time:g} s ({error}); to wait longer: cross_check(model, x, "
             f"max_time={10 * max_time:g})",
-            f"{tool} 超过 {max_time:g} 秒仍未完成，已中断；若愿意多等：cross_check(model, x, max_time={10 * max_time:g})",
+            f"{tool} 超过 {max_time:g} 秒仍未完成，已中断（{error}）；若愿意多等：cross_check(model, x, max_time={10 * max_time:g})",
         )
     except ImportError as error:
         note = both(
@@ -103,10 +121,6 @@ def _copy_of(model: nn.Module) -> nn.Module:
     computed = [value for module in model.modules() for value in vars(module).values()
                 if isinstance(value, torch.Tensor) and not value.is_leaf]
     return copy.deepcopy(model, {id(value): value.detach().clone() for value in computed})
-
-
-def _copied(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tree_map(lambda x: x.detach().clone() if isinstance(x, torch.Tensor) else x, inputs)
 
 
 def _thop(model: nn.Module, inputs: tuple[Any, ...]) -> PeerCount:
@@ -205,8 +219,10 @@ READERS: dict[str, Reader] = {
     "torch FlopCounterMode": _torch_counter,
 }
 """The tools asked, and how to read what they say."""
+_MODULES = {"thop": "thop.profile", "ptflops pytorch": "ptflops", "ptflops aten": "ptflops",
+            "torch FlopCounterMode": "torch.utils.flop_counter"}
 
 
 def ask_all(model: nn.Module, inputs: tuple[Any, ...], max_time: float) -> list[PeerCount]:
-    """Every tool in turn, each on a fresh copy of the model and for at most `max_time` seconds."""
+    """Every tool in turn, each for at most `max_time` seconds."""
     return [_asked(tool, read, model, inputs, max_time) for tool, read in READERS.items()]

@@ -18,29 +18,22 @@ def onednn_rnn(out: Any, x: Any, w_ih: Any, w_hh: Any, *_: Any, **__: Any) -> in
 
 def onednn_rnn_backward(out: Any, x: Any, w_ih: Any, w_hh: Any, *rest: Any, **__: Any) -> int:
     """Gradients of the weights, of the states between the steps, and of input and first state if wanted."""
-    state = rest[2]
-    wants = [one.requires_grad for one in (x, w_ih, state)]
+    wants = [one.requires_grad for one in (x, w_ih, rest[2])]
     for_x, for_w, for_state = wants if any(wants) else (True, True, True)
     rows, steps = x.shape[1], x.shape[0]
     between = steps - 1 + for_state
     return rows * (steps * (w_ih.numel() * (for_x + for_w) + w_hh.numel() * for_w) + between * w_hh.numel())
 
 
-def _rnn_steps(x: Any, batch_sizes: Any) -> int:
-    return sum(batch_sizes) if batch_sizes else x.shape[0] * x.shape[1]
-
-
-def cudnn_rnn(out: Any, x: Any, weights: Any, *rest: Any, **kwargs: Any) -> int:
+def cudnn_rnn(out: Any, x: Any, weights: Any, *rest: Any, batch_sizes: Any = None, **_: Any) -> int:
     """All layers of a cuDNN RNN; every weight matrix is used once a step and sequence."""
-    batch_sizes = rest[-2] if len(rest) >= 12 else kwargs.get("batch_sizes")
-    return _rnn_steps(x, batch_sizes) * sum(w.numel() for w in weights if w.dim() == 2)
+    sizes = rest[-2] if len(rest) >= 12 else batch_sizes
+    return (sum(sizes) if sizes else x.shape[0] * x.shape[1]) * sum(w.numel() for w in weights if w.dim() == 2)
 
 
-def cudnn_rnn_backward(out: Any, x: Any, weights: Any, *rest: Any, **kwargs: Any) -> int:
+def cudnn_rnn_backward(out: Any, x: Any, weights: Any, *rest: Any, **_: Any) -> int:
     """Twice the forward, or once if the weights are frozen."""
-    mask, batch_sizes = rest[-1], rest[-4]
-    forward = _rnn_steps(x, batch_sizes) * sum(w.numel() for w in weights if w.dim() == 2)
-    return forward * (1 + bool(mask[3]))
+    return cudnn_rnn(out, x, weights, batch_sizes=rest[-4]) * (1 + bool(rest[-1][3]))
 
 
 def _int8(gates: int) -> Callable[..., int]:
@@ -49,7 +42,6 @@ def _int8(gates: int) -> Callable[..., int]:
     x is (time, batch, inputs) in any order of the first two, or packed (rows, inputs) with its batch sizes next;
     then the state (layers x directions, batch, H), packed weights, and the settings.
     """
-
     def macs(out: Any, x: Any, *rest: Any, **__: Any) -> int:
         packed = hasattr(rest[0], "dtype") and not rest[0].is_floating_point()
         state, settings = rest[packed], rest[packed + 1 :]
@@ -57,31 +49,22 @@ def _int8(gates: int) -> Callable[..., int]:
         layers, directions = settings[2], 1 + bool(settings[5])
         inputs = x.shape[-1] + hidden + (layers - 1) * (directions * hidden + hidden)
         return x.numel() // x.shape[-1] * directions * gates * hidden * inputs
-
     return macs
 
 
 def _int8_cell(gates: int) -> Callable[..., int]:
     """One step of an int8 cell: x (batch, inputs), state (batch, H)."""
-
     def macs(out: Any, x: Any, state: Any, *_: Any, **__: Any) -> int:
         hidden = (state if hasattr(state, "shape") else state[0]).shape[-1]
         return x.shape[0] * gates * hidden * (x.shape[-1] + hidden)
-
     return macs
 
 
 RECURRENT: dict[str, Callable[..., int]] = {
-    "aten::mkldnn_rnn_layer": onednn_rnn,
-    "aten::mkldnn_rnn_layer_backward": onednn_rnn_backward,
-    "aten::_cudnn_rnn": cudnn_rnn,
-    "aten::_cudnn_rnn_backward": cudnn_rnn_backward,
-    "aten::miopen_rnn": cudnn_rnn,
-    "aten::quantized_lstm": _int8(4),
-    "aten::quantized_gru": _int8(3),
-    "quantized::quantized_lstm_cell_dynamic": _int8_cell(4),
-    "quantized::quantized_gru_cell_dynamic": _int8_cell(3),
-    "quantized::quantized_rnn_tanh_cell_dynamic": _int8_cell(1),
-    "quantized::quantized_rnn_relu_cell_dynamic": _int8_cell(1),
+    "aten::mkldnn_rnn_layer": onednn_rnn, "aten::mkldnn_rnn_layer_backward": onednn_rnn_backward,
+    "aten::_cudnn_rnn": cudnn_rnn, "aten::_cudnn_rnn_backward": cudnn_rnn_backward, "aten::miopen_rnn": cudnn_rnn,
+    "aten::quantized_lstm": _int8(4), "aten::quantized_gru": _int8(3),
+    **{f"quantized::quantized_{kind}_cell_dynamic": _int8_cell(gates)
+       for kind, gates in (("lstm", 4), ("gru", 3), ("rnn_tanh", 1), ("rnn_relu", 1))},
 }
 """Operator -> MACs."""

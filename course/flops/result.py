@@ -1,4 +1,4 @@
-"""What a count found: plain data, with a table, a picture and a readable text."""
+"""What a count found: plain data, with rows, a sentence, tables and a plot made from it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 class ModuleCount:
     """One module of the model and the work done in it.
 
-    name: dotted path, "" for the model itself. kind: class name. own: MACs done in the module's own
-    forward, outside its children. calls: how often its forward ran. params: its own parameters
-    (numbers, children excluded; a tied one counts where it is seen first). element_operations: see FlopCount.
+    name: dotted path, "" for the model itself. kind: class name. own: MACs done in the module's own forward,
+    outside its children. calls: how often its forward ran. params: its own parameters (numbers, children
+    excluded; a tied one counts where it is seen first). element_operations: see FlopCount.
     """
 
     name: str
@@ -46,32 +46,28 @@ class ModuleCount:
             yield from child.walk(depth + 1)
 
     def find(self, name: str) -> ModuleCount:
-        """The module of that dotted path; KeyError names the nearest ones there are."""
-        for _, module in self.walk():
-            if module.name == name:
-                return module
-        known = [module.name for _, module in self.walk() if module.name]
-        raise KeyError(f"no module {name!r}; there are {', '.join(known[:8]) or 'none'} ...")
+        """The module of that dotted path; KeyError names some there are."""
+        known = {module.name: module for _, module in self.walk()}
+        if name not in known:
+            raise KeyError(f"no module {name!r}; there are {', '.join([*filter(None, known)][:8]) or 'none'} ...")
+        return known[name]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FlopCount:
-    """The work of one forward, or of one training step (forward and backward).
+    """The work of one forward, or of one training step (forward and backward); `c["layer1.0"]` is that of a module.
 
-    Convention: one MAC is one multiply feeding one accumulate in a contraction; flops = 2 x macs.
-    Norms, activations, pooling, bias and softmax count 0 MACs; `element_operations` shows them apart,
-    as elements read or written by such operators. Padding taps are counted, transposed convolutions
-    count by their input positions, attention is dense.
+    Convention: one MAC is one multiply feeding one accumulate in a contraction; flops = 2 x macs. Norms,
+    activations, pooling, bias and softmax count 0 MACs; `element_operations` shows them apart, as elements read or
+    written by such operators. Padding taps are counted, transposed convolutions count by their input positions,
+    attention is dense. summed_products: products of two tensors that a separate operator summed, as in
+    `(a * b).sum()`: element operations, so 0 MACs, and shown apart.
 
-    summed_products: products of two tensors that a separate operator summed, as in `(a * b).sum()`: two
-    element operations, so 0 MACs, and never without a word.
-
-    params: number of distinct parameters. by_module: tree of ModuleCount. by_operator: MACs of each
-    operator, largest first. calls: how often each of them ran. unknown: operators seen that are neither
-    counted nor provably free of contractions, and work out of sight (other threads, NumPy, gradient hooks),
-    with their number of calls; exact: there is none.
-    ground: "meta", "fake" (shapes only, nothing computed) or "real" (one real run, the control flow
-    or a kernel needed data; the count then belongs to this very input).
+    params: number of distinct parameters. by_module: tree of ModuleCount. by_operator: MACs of each operator,
+    largest first. calls: how often each of them ran. unknown: operators seen that are neither counted nor provably
+    free of contractions, and work out of sight (other threads, NumPy, gradient hooks), with their number of calls.
+    ground: "meta" (shapes only, nothing computed) or "real" (it ran: control flow or a kernel needed data, and the
+    count belongs to this very input).
     """
 
     macs: int
@@ -95,22 +91,25 @@ class FlopCount:
         """A certificate: every operator that ran was counted, or provably holds no contraction."""
         return not self.unknown
 
+    @property
+    def ran(self) -> bool:
+        """Whether the forward ran on data; else shapes sufficed."""
+        return self.ground == "real"
+
+    def __getitem__(self, name: str) -> ModuleCount:
+        return self.by_module.find(name)
+
     def rows(self, depth: int | None = None) -> list[dict[str, Any]]:
         """Tidy rows, one a module down to `depth`: module, kind, depth, macs, flops, share, params."""
-        total = max(self.macs, 1)
-        return [
-            {
-                "module": module.name,
-                "kind": module.kind,
-                "depth": level,
-                "macs": module.macs,
-                "flops": module.flops,
-                "share": module.macs / total,
-                "params": module.total_params,
-            }
-            for level, module in self.by_module.walk()
-            if depth is None or level <= depth
-        ]
+        return [{"module": module.name, "kind": module.kind, "depth": level, "macs": module.macs, "flops": module.flops,
+                 "share": module.macs / max(self.macs, 1), "params": module.total_params}
+                for level, module in self.by_module.walk() if depth is None or level <= depth]
+
+    def sentence(self) -> str:
+        """What was counted, the work, and whether it is exact, in one sentence."""
+        from course.flops.render import sentence
+
+        return sentence(self)
 
     def table(self, depth: int = 2) -> str:
         """A text table of the modules down to `depth`, then the operators."""
@@ -118,11 +117,14 @@ class FlopCount:
 
         return text_table(self, depth)
 
-    def picture(self, ax: Any = None, top: int = 20) -> Any:
+    def plot(self, ax: Any = None, top: int = 20) -> Any:
         """Bars of the parts of the model, at most `top`, with all the work between them; gives the Axes."""
-        from course.flops.picture import draw
+        from course.flops.plot import draw
 
         return draw(self, ax, top)
+
+    def __repr__(self) -> str:
+        return self.sentence()
 
     def __str__(self) -> str:
         return self.table()

@@ -1,6 +1,4 @@
-"""TorchScript: which nodes of a graph run without passing through torch's dispatcher, where nobody can
-count them.
-"""
+"""TorchScript: which nodes of a graph run without passing through torch's dispatcher, where nobody can count them."""
 
 from __future__ import annotations
 
@@ -11,19 +9,14 @@ from typing import Any
 import torch
 from torch import nn
 
-_STRUCTURE = frozenset(
-    (
-        "Constant GetAttr SetAttr ListConstruct ListUnpack TupleConstruct TupleUnpack TupleIndex "
-        "TupleSlice DictConstruct "
-        "If Loop CallMethod CallFunction RaiseException Print Uninitialized unchecked_cast "
-        "unchecked_unwrap_optional "
-        "isinstance NumToTensor TensorToNum ImplicitTensorToNum dtype device layout shape requires_grad "
-        "is_cuda is_cpu is_mkldnn "
-        "is_quantized is_nested is_meta is_sparse data min max abs type index CreateObject Enter Exit "
-        "rangelist profile Param Return "
-        "ConstantChunk ModuleContainerIndex tolist grad ConstantMKLDNNTensor EnumName EnumValue unpackedtuple"
-    ).split()
-)
+_STRUCTURE = frozenset("""
+Constant GetAttr SetAttr ListConstruct ListUnpack TupleConstruct TupleUnpack TupleIndex TupleSlice DictConstruct
+If Loop CallMethod CallFunction RaiseException Print Uninitialized unchecked_cast unchecked_unwrap_optional
+isinstance NumToTensor TensorToNum ImplicitTensorToNum dtype device layout shape requires_grad is_cuda is_cpu
+is_mkldnn is_quantized is_nested is_meta is_sparse data min max abs type index CreateObject Enter Exit rangelist
+profile Param Return ConstantChunk ModuleContainerIndex tolist grad ConstantMKLDNNTensor EnumName EnumValue
+unpackedtuple
+""".split())
 
 
 def _nodes(block: Any) -> Iterator[Any]:
@@ -33,23 +26,13 @@ def _nodes(block: Any) -> Iterator[Any]:
             yield from _nodes(inner)
 
 
-def _graphs(module: torch.jit.ScriptModule) -> Iterator[Any]:
-    for name in module._c._method_names():
-        yield module._c._get_method(name).graph
-
-
 def hidden_nodes(modules: Iterable[nn.Module]) -> Counter[str]:
     """Node kinds, with their number, that fuse or move work out of sight (optimised graphs have them).
 
-    Operators of `aten` and of other libraries go through the dispatcher; of the interpreter's own nodes
-    (`prim`) only those known to hold structure pass.
+    Operators of `aten` and of other libraries go through the dispatcher; of the interpreter's own nodes (`prim`)
+    only those known to hold structure pass.
     """
-    found: Counter[str] = Counter()
-    for module in modules:
-        if isinstance(module, torch.jit.ScriptModule):
-            for graph in _graphs(module):
-                for node in _nodes(graph):
-                    space, _, name = node.kind().partition("::")
-                    if space == "prim" and name not in _STRUCTURE:
-                        found[f"TorchScript {node.kind()}"] += 1
-    return found
+    scripts = [module._c for module in modules if isinstance(module, torch.jit.ScriptModule)]
+    kinds = [node.kind() for one in scripts for name in one._method_names() for node in _nodes(one._get_method(name).graph)]
+    return Counter(f"TorchScript {kind}" for kind in kinds
+                   if kind.startswith("prim::") and kind.removeprefix("prim::") not in _STRUCTURE)

@@ -33,13 +33,6 @@ def after(lesson_id: str) -> Lesson | None:
     return LESSONS[place] if place < len(LESSONS) else None
 
 
-def module(lesson_id: str, name: str) -> ModuleType | None:
-    """The module ``name`` of a lesson (``experiments``, ``exercises``), or None where the lesson has none."""
-    if not (room(lesson_id) / f"{name}.py").exists():
-        return None
-    return importlib.import_module(f"{__name__}.l{lesson_id}.{name}")
-
-
-def modules(name: str) -> Iterator[ModuleType]:
-    """The modules of that name of all lessons that have one."""
-    return (found for lesson in LESSONS if (found := module(lesson.id, name)))
+def modules(lesson_id: str, kind: str) -> Iterator[ModuleType]:
+    """The modules of a lesson whose names start with ``experiments`` or ``exercises``, imported one by one."""
+    return (importlib.import_module(f"{__name__}.l{lesson_id}.{path.stem}") for path in sorted(room(lesson_id).glob(f"{kind}*.py")))

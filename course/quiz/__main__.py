@@ -6,10 +6,11 @@ import argparse
 import sys
 from pathlib import Path
 
+from course.files import replace_file
 from course.i18n import LANGUAGES, set_language, t
 from course.quiz.bank import load_bank
-from course.quiz.files import replace_file
 from course.quiz.items import BankError
+from course.quiz.knowledge import Knowledge, read
 from course.quiz.log import answer_log
 from course.quiz.transfer import TransferError, import_from
 
@@ -17,7 +18,7 @@ from course.quiz.transfer import TransferError, import_from
 def main(argv: list[str] | None = None) -> int:
     """Exit code: 0 all well, 1 something could not be read or written, 2 wrong arguments."""
     args = _parser().parse_args(argv)
-    set_language(args.language)
+    set_language(args.language or "en")
     try:
         print(args.run(args))
     except (BankError, TransferError) as error:
@@ -45,7 +46,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("file", type=Path, help="a file of answers, such as answers-2026-03-01.jsonl")
     command.set_defaults(run=_merge)
     for command in commands.choices.values():
-        command.add_argument("--language", choices=LANGUAGES, default="en")
+        command.add_argument("--language", choices=LANGUAGES, help="default: English; of the page, the browser's")
     return parser
 
 
@@ -66,26 +67,31 @@ def _items(args: argparse.Namespace) -> list:
     return [item for lesson in wanted for item in bank.items(lesson)]
 
 
+def _cards(args: argparse.Namespace) -> list[Knowledge]:
+    return [card for card in read()[0].values() if not args.lesson or card.lesson in args.lesson]
+
+
 def _anki(args: argparse.Namespace) -> str:
     from course.quiz.anki import export, exportable
 
-    items = _items(args)
-    _write(args.to, export(items, args.language))
-    count = len(exportable(items))
+    items, cards = _items(args), _cards(args)
+    _write(args.to, export(items, args.language or "en", cards))
+    count = len(exportable(items)) + len(cards)
     return t(f"{count} notes in {args.to}. In Anki: File, Import; a newer file updates the notes, never doubles them. "
-             f"Left out: {len(items) - count} bets, which an experiment settles.",
+             f"Left out: {len(items) - len(exportable(items))} bets, which an experiment settles.",
              f"{args.to} 里有 {count} 条笔记。在 Anki 里选“文件、导入”；以后导入新文件只会更新，不会重复。"
-             f"未包含 {len(items) - count} 道下注题，它们要由实验揭晓。")
+             f"未包含 {len(items) - len(exportable(items))} 道下注题，它们要由实验揭晓。")
 
 
 def _page(args: argparse.Namespace) -> str:
     from course.quiz.offline import build, showable
 
-    items = _items(args)
-    _write(args.to, build(items, load_bank().misconceptions(), args.language))
-    return t(f"{len(showable(items))} cards in {args.to}. Open it in a browser, or send it to your phone; "
-             f"it needs no network.",
-             f"{args.to} 里有 {len(showable(items))} 张卡片。用浏览器打开，或发到手机上；不需要网络。")
+    items, cards = _items(args), _cards(args)
+    _write(args.to, build(items, load_bank().misconceptions(), args.language or "", cards))
+    return t(f"{len(showable(items))} questions and {len(cards)} knowledge cards in {args.to}. Open it in a browser, or send "
+             f"it to your phone; it needs no network.",
+             f"{args.to} 里有 {len(showable(items))} 道题和 {len(cards)} 张知识卡。"
+             f"用浏览器打开，或发到手机上；不需要网络。")
 
 
 def _merge(args: argparse.Namespace) -> str:

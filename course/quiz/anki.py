@@ -1,4 +1,4 @@
-"""The practice questions as a file that Anki imports: one note a question, in Anki's text format.
+"""The practice questions and the knowledge cards as a file that Anki imports: one note each, in Anki's text format.
 
 Anki reads ``#key:value`` lines first (https://docs.ankiweb.net/importing/text-files.html). A note keeps its
 guid for ever, so importing a newer file brings known notes up to date, and their schedule stays. Bets are left
@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from course.i18n import pick, speaking, t
 from course.lessons import BY_ID
 from course.quiz.items import Item, Option
+from course.quiz.knowledge import Knowledge
 from course.quiz.marking import Response, feedback
 from course.quiz.render import task_words
 from course.quiz.reporting import number_words
@@ -35,12 +36,12 @@ def guid(item: Item, code: str) -> str:
     return f"torch-backends-{code}-{item.id}"
 
 
-def deck_name(item: Item, code: str) -> str:
-    """The deck of a question's lesson, one tree for a language."""
+def deck_name(lesson_id: str, code: str) -> str:
+    """The deck of a lesson, one tree for a language."""
     root = {"en": "torch.backends", "zh": "torch.backends 中文"}[code]
-    lesson = BY_ID.get(item.lesson)
+    lesson = BY_ID.get(lesson_id)
     title = f" {pick(lesson.question, code)}" if lesson else ""
-    return f"{root}::{item.lesson.replace('_', ' ')}{title}".replace('"', "'")
+    return f"{root}::{lesson_id.replace('_', ' ')}{title}".replace('"', "'")
 
 
 def tags(item: Item) -> str:
@@ -132,7 +133,15 @@ def _field(parts: list[str]) -> str:
     return f'<div style="text-align:left">{" ".join("".join(parts).split(chr(10)))}</div>'
 
 
-def export(items: Iterable[Item], code: str) -> str:
+def knowledge_note(card: Knowledge, code: str) -> tuple[str, ...]:
+    """The columns of a knowledge card's note, in the language in use."""
+    rows = [f"<b>{name}</b><br>{inline(text)}" for name, text in card.rows()]
+    turned = [_listing(rows), _code(pick(card.code)), f"<p><small>{inline(card.source)}</small></p>"]
+    return (f"torch-backends-{code}-keep-{card.id}", deck_name(card.lesson, code), f"lesson::{card.lesson} kind::knowledge",
+            _field([f"🎴 <b>{inline(pick(card.title))}</b>", f"<p>{inline(pick(card.asks))}</p>"]), _field(turned))
+
+
+def export(items: Iterable[Item], code: str, cards: Iterable[Knowledge] = ()) -> str:
     """The whole file in the language ``code``, ``"en"`` or ``"zh"``; deterministic."""
     out = io.StringIO()
     out.write("#separator:Tab\n#html:true\n")
@@ -141,5 +150,7 @@ def export(items: Iterable[Item], code: str) -> str:
     rows = csv.writer(out, delimiter="\t", lineterminator="\n")
     with speaking(code):
         for item in exportable(items):
-            rows.writerow((guid(item, code), deck_name(item, code), tags(item), front(item), back(item)))
+            rows.writerow((guid(item, code), deck_name(item.lesson, code), tags(item), front(item), back(item)))
+        for card in cards:
+            rows.writerow(knowledge_note(card, code))
     return out.getvalue()

@@ -32,7 +32,7 @@ ENOUGH = 10
 class Bet:
     """One prediction. state: won, lost, inconclusive (measured, not decided), open (not measured yet) or late
     (placed when the result was known). choice, outcome: an option, or for a bet on a scale a number; record: what
-    settled it; changed: conclusive runs came out differently, the latest counts.
+    settled it; changed: conclusive runs came out differently, the latest counts; because: the learner's own reason.
     """
 
     item: Item
@@ -44,6 +44,7 @@ class Bet:
     record: str | None = None
     settled: datetime | None = None
     changed: bool = False
+    because: str = ""
 
     @property
     def scored(self) -> bool:
@@ -96,6 +97,7 @@ def _bet(item: Item, placed: Entry, own: list[Entry]) -> Bet:
         last.record if last else None,
         last.when if last else None,
         len({(entry.options, entry.number) for entry in decided}) > 1,
+        placed.because or "",
     )
 
 

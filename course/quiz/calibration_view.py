@@ -18,7 +18,7 @@ def state_words(state: str) -> str:
     return {
         "won": t("✓ won", "✓ 押中"),
         "lost": t("✗ lost", "✗ 没押中"),
-        "inconclusive": t("? inconclusive", "? 尚无定论"),
+        "inconclusive": t("? inconclusive", "? 无法判定"),
         "open": t("○ not measured yet", "○ 还没测"),
         "late": t("– placed after the result", "– 结果已知后才下注"),
     }[state]
@@ -32,7 +32,7 @@ def counts_words(bets: Sequence[Bet]) -> str:
         t(f"{number['lost']} lost", f"没押中 {number['lost']}"),
     ]
     if number["inconclusive"]:
-        parts.append(t(f"{number['inconclusive']} inconclusive", f"尚无定论 {number['inconclusive']}"))
+        parts.append(t(f"{number['inconclusive']} inconclusive", f"无法判定 {number['inconclusive']}"))
     if number["open"]:
         parts.append(t(f"{number['open']} not measured yet", f"还没测 {number['open']}"))
     if number["late"]:
@@ -62,8 +62,14 @@ def level_words(level: Level) -> str:
     }[level.finding]
 
 
-def score_words(found: Score | None) -> str:
-    """The Brier score in words."""
+def score_words(found: Score | None, bets: Sequence[Bet] = ()) -> str:
+    """The Brier score in words; without one, why there is none."""
+    if found is None and any(bet.state in ("won", "lost") for bet in bets):
+        return t(
+            "None of the settled bets says how sure you were, so there is no score. Press one of the three buttons, or add "
+            "`confidence=2` when you type.",
+            "已揭晓的赌注都没有说把握有多大，所以没有得分。下次点三个按钮之一，或者在输入时加上 `confidence=2`。",
+        )
     if found is None:
         return t(
             "No bet was settled yet, so there is no score.",
@@ -129,7 +135,7 @@ def _rows(bets: Sequence[Bet]) -> list[tuple[str, str, str, str, str, str]]:
     return [
         (
             bet.item.id,
-            _answer(bet, bet.choice),
+            _answer(bet, bet.choice) + (t(f", because {bet.because}", f"，因为{bet.because}") if bet.because else ""),
             pick(CONFIDENCE[bet.confidence]) if bet.confidence in CONFIDENCE else "–",
             _answer(bet, bet.outcome),
             bet.state,
@@ -162,7 +168,7 @@ def ledger_text(bets: Sequence[Bet], returns: Sequence[Return] = ()) -> str:
             if t("en", "zh") == "en"
             else f"{state_words(state)}  [{identity}] {plain(choice)}（{sure}）；{came}{settled}"
         )
-    lines += [score_words(score(bets)), *map(level_words, bet_levels(bets))]
+    lines += [plain(score_words(score(bets), bets)), *map(level_words, bet_levels(bets))]
     if returns:
         lines += [plain(_returns_title()), *(f"  - {plain(_return_words(one))}" for one in returns)]
     return "\n".join(lines)
@@ -194,7 +200,7 @@ def ledger_html(bets: Sequence[Bet], returns: Sequence[Return] = (), picture: st
     ]
     return page(
         title,
-        f"<p>{inline(counts_words(bets))}</p><p>{inline(score_words(score(bets)))}</p>",
+        f"<p>{inline(counts_words(bets))}</p><p>{inline(score_words(score(bets), bets))}</p>",
         picture,
         listing(t("Confidence and outcome", "把握与结果"), [inline(level_words(one)) for one in bet_levels(bets)]),
         listing(plain(_returns_title()), [inline(_return_words(one)) for one in returns]),

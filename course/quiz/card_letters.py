@@ -8,14 +8,19 @@ import ipywidgets as w
 
 from course.i18n import t
 from course.quiz.items import Item
+from course.quiz.widgets import name_of
 
 
 class LetterField:
     """Typing "b" or "2" chooses option b at once; several letters where several may be chosen.
 
     Keys pressed on a button belong to the notebook (in JupyterLab "b" adds a cell); in a field they do not.
-    on_typed is called with the option ids typed, in order, each once.
+    on_typed is called with the option ids typed, in order, each once. The first card of a session says so in a
+    sentence; later ones keep the field with a sign and the letters.
     """
+
+    told_on: str | None = None
+    """Id of the item whose card says it in a sentence."""
 
     def __init__(self, item: Item, on_typed: Callable[[list[str]], None]) -> None:
         self.ids = [one.id for one in item.options]
@@ -24,11 +29,14 @@ class LetterField:
         first, last = self.ids[0], self.ids[-1]
         letters = t(f"letters {first} to {last}", f"字母 {first}–{last}") if self.many else t(
             f"a letter, {first} to {last}", f"一个字母 {first}–{last}")
+        words = t(f"Or type {letters}", f"也可以输入{letters}")
+        LetterField.told_on = LetterField.told_on or item.id
         self.field = w.Text(
-            description=t(f"Or type {letters}:", f"也可以输入{letters}："),
+            description=words + t(":", "：") if LetterField.told_on == item.id else f"⌨ {first}–{last}",
             style={"description_width": "initial"},
             layout=w.Layout(width="auto"),
         )
+        name_of(self.field, words)
         self.field.add_class("tbq-letters")
         self.field.observe(lambda change: self._typed(change["new"]), "value")
 

@@ -26,9 +26,21 @@ from course.quiz.render import (
 )
 from course.quiz.reporting import report
 from course.quiz.saved import hide_saved_copy, static_html
-from course.quiz.session import AnswerError, NotAttempted, earlier, known_before, settled_of, submit, validate
+from course.quiz.session import (
+    AnswerError,
+    NotAttempted,
+    earlier,
+    known_before,
+    mark_reason,
+    one_line,
+    reason_of,
+    settled_of,
+    submit,
+    validate,
+)
 from course.quiz.sheet import Sheet, current_sheet, open_sheet
 from course.quiz.text import card_text, record, report_text, text_mode
+from course.quiz.voice import past_of
 from course.quiz.widgets import view_of
 from course.quiz.wording import recorded_words, unrecorded_words
 
@@ -70,6 +82,7 @@ class Card:
     def _build(self) -> Any:
         import ipywidgets as w
 
+        from course.quiz.card_because import Because
         from course.quiz.card_confidence import SureBar
         from course.quiz.card_next import NextExperiment
         from course.quiz.style import SHEET
@@ -79,8 +92,10 @@ class Card:
         self.bar = SureBar(self.item, self._press)
         self.buttons = self.bar.buttons
         self.following = NextExperiment(self.run)
+        self.because = Because(self.item, self._mark_reason)
         question = w.HTML(SHEET + hide_saved_copy(self.item) + question_html(self.item))
-        box = w.VBox([question, self.input.widget, self.bar.widget, self.say, self.following.widget])
+        own = [] if self.item.checkpoint else [self.because.field]
+        box = w.VBox([question, self.input.widget, *own, self.bar.widget, self.say, self.because.below, self.following.widget])
         box.add_class("tbq")
         box.add_class(f"tbq-live-{self.item.id}")
         self._pressed: int | None = None
@@ -96,7 +111,9 @@ class Card:
             now = self.input.response()
         except AnswerError:
             now = None
-        self.bar.ready(now is None or not now.empty)
+        chosen = now is None or not now.empty
+        self.bar.ready(chosen)
+        self.because.offer(chosen)
         if self.item.checkpoint and self.answered:
             kept = self.answered
             same = now is not None and (now.options, now.number) == (kept.options, kept.number)
@@ -111,7 +128,8 @@ class Card:
     def submit_as(self, confidence: int) -> None:
         """Hand in what is chosen; a choice that cannot be taken is answered by a sentence on the card."""
         try:
-            response = replace(self.input.response(), confidence=confidence)
+            own = "" if self.item.checkpoint else one_line(self.because.text)
+            response = replace(self.input.response(), confidence=confidence, because=own)
             if self.item.checkpoint:
                 said = record(self.item, response, self.sheet, self.log)
                 self.answered = response
@@ -136,6 +154,8 @@ class Card:
         self.input.restore(Response())
         self.bar.open()
         self.bar.ready(False)
+        self.because.open()
+        self.because.offer(False)
         self.following.offer("")
         self._say(
             notice_html(
@@ -173,7 +193,15 @@ class Card:
             },
             bet,
         )
+        if response.because and not self.because.text:
+            self.because.open(response.because)
+        self.because.done(found, reason_of(self.item, self.log.entries()))
         self.following.offer(found.experiment)
+
+    def _mark_reason(self, mark: str) -> None:
+        """Keep how the learner sees the own reason now."""
+        mark_reason(self.item, mark, self.log)
+        self.because.noted(self._report(self.answered), mark)
 
     def _settled(self) -> Any:
         return settled_of(self.item, self.log.entries()) if self.item.kind == "predict" else None
@@ -183,7 +211,8 @@ class Card:
         bet = self.item.kind == "predict"
         verdict = mark_bet(self.item, response, settled) if bet else mark(self.item, response)
         late = bet and known_before(self.item, self.log.entries())
-        return report(self.item, response, verdict, self.bank.misconceptions(), settled, late)
+        past = past_of(self.item, self.log.entries())
+        return report(self.item, response, verdict, self.bank.misconceptions(), settled, late, past)
 
     def _say(self, live: str, quiet: str = "") -> None:
         self.say.value = say_html(live, quiet)

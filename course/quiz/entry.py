@@ -15,7 +15,8 @@ from typing import Any
 from course.version import __version__
 
 SCHEMA = 1
-EVENTS = ("answer", "bet", "settled", "check", "hint", "solution", "observe", "finish", "undo")
+EVENTS = ("answer", "bet", "settled", "check", "hint", "solution", "observe", "finish", "undo", "reason")
+LONGEST_REASON = 300
 _REQUIRED = ("id", "time", "event", "item")
 
 
@@ -25,7 +26,9 @@ class Entry:
 
     time: ISO 8601 UTC with microseconds, so it sorts as text. item: the id of a question, an exercise, an
     experiment or a lesson, depending on the event. verdict: a state of course.verdict, or None. record: for
-    ``settled``, the record that settled the bet, such as "live 2026-03-01T09:30:00Z Xeon".
+    ``settled``, the record that settled the bet, such as "live 2026-03-01T09:30:00Z Xeon". because: the learner's own
+    reason for an answer or a bet, one line. A ``reason`` entry says what became of it: its ``options`` hold one of
+    ``session.REASONS``.
     """
 
     id: str
@@ -40,6 +43,7 @@ class Entry:
     lesson: str | None = None
     version: str = __version__
     record: str | None = None
+    because: str | None = None
 
     @property
     def when(self) -> datetime:
@@ -127,6 +131,7 @@ def _entry(data: Any) -> Entry | None:
         _string(get("lesson")),
         str(get("version", "")),
         _string(get("record")),
+        _string(get("because")),
     )
 
 

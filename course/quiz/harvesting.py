@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timezone
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Any
 
 from course.i18n import Text, both
@@ -25,6 +25,10 @@ LONGEST_LIST = 200_000  # characters
 TITLES = ("Answer sheet", "答题卡")
 ROW = re.compile(r"<code>([^<>\s]{1,100})</code></th>\s*<td[^>]{0,100}>✓ [^:：<]{1,20}[:：] ?([^<]{1,100})</td>")
 LINE = re.compile(r"^  (\S{1,100}): (?:answered: |已作答：)(.{1,100}?)(?: \d{4}-\d\d-\d\d \d\d:\d\d:\d\d)?$", re.MULTILINE)
+DEEPEST = 350  # lists and objects within each other; readers and writers of JSON end at about a thousand
+STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
+STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")  # +1 and -1 as signed bytes
+OTHERS = bytes(set(range(256)) - set(b"[{]}"))
 Answers = dict[str, dict[str, Any]]
 
 
@@ -140,9 +144,15 @@ def decoded(payload: Any) -> Any:
 
 
 def crowded(text: str | bytes) -> bool:
-    """Whether JSON text holds so many parts that reading it would take gigabytes."""
-    signs = ("{", "[") if isinstance(text, str) else (b"{", b"[")
-    return sum(map(text.count, signs)) > MOST_PARTS
+    """Whether JSON text holds so many parts, or nests them so deeply, that reading it would take gigabytes or fail."""
+    data = text.encode("utf-8", "replace") if isinstance(text, str) else text
+    return data.count(b"{") + data.count(b"[") > MOST_PARTS or depth(data) > DEEPEST
+
+
+def depth(data: bytes) -> int:
+    """How many lists and objects of JSON text lie within each other at most; linear in its length."""
+    steps = STRING.sub(b"", data).translate(STEPS, OTHERS)
+    return max(accumulate(memoryview(steps).cast("b")), default=0)
 
 
 def read_sheet(

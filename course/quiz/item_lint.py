@@ -65,6 +65,8 @@ def lint_items(items: Iterable[Item], misconceptions: Mapping[str, Text]) -> lis
 
 def _texts(item: Item) -> Iterator[tuple[str, Text]]:
     yield "stem", item.stem
+    if item.step:
+        yield "step", item.step
     for one in item.options:
         yield f"option {one.id}", one.text
         if one.why:
@@ -87,17 +89,22 @@ def _texts(item: Item) -> Iterator[tuple[str, Text]]:
 
 def _languages(item: Item) -> Iterator[str]:
     for name, text in _texts(item):
-        if isinstance(text, str):
-            if _HAN.search(text) or re.search(r"[A-Za-z]{2,}", _CODE.sub("", text)):
-                yield f"{name} is a sentence in one language only; write {{en: ..., zh: ...}}."
-            continue
-        if _HAN.search(text["en"]):
-            yield f"{name}: the English text contains Chinese characters."
-        prose = _CODE.sub("", text["zh"])
-        if len(re.findall(r"[A-Za-z]{3,}", prose)) > 2 and not _HAN.search(prose):
-            yield f"{name}: the Chinese text is not Chinese."
-        if hit := _HALF_WIDTH.search(prose):
-            yield f"{name}: half-width punctuation in Chinese at “{hit.group()}”; use ，；：？！."
+        yield from language_faults(name, text)
+
+
+def language_faults(name: str, text: Text) -> Iterator[str]:
+    """What is wrong with a text in its two languages; name: what the sentences call it."""
+    if isinstance(text, str):
+        if _HAN.search(text) or re.search(r"[A-Za-z]{2,}", _CODE.sub("", text)):
+            yield f"{name} is a sentence in one language only; write {{en: ..., zh: ...}}."
+        return
+    if _HAN.search(text["en"]):
+        yield f"{name}: the English text contains Chinese characters."
+    prose = _CODE.sub("", text["zh"])
+    if len(re.findall(r"[A-Za-z]{3,}", prose)) > 2 and not _HAN.search(prose):
+        yield f"{name}: the Chinese text is not Chinese."
+    if hit := _HALF_WIDTH.search(prose):
+        yield f"{name}: half-width punctuation in Chinese at “{hit.group()}”; use ，；：？！."
 
 
 def _stem(item: Item) -> Iterator[str]:

@@ -97,7 +97,9 @@ class Number:
 
 @dataclass(frozen=True)
 class Item:
-    """One question. ``keyed`` says whether it can be marked; ``refutes`` names well-known claims it corrects."""
+    """One question. ``keyed`` says whether it can be marked; ``refutes`` names well-known claims it corrects; ``step`` is a
+    smaller question for the third wrong try.
+    """
 
     id: str
     lesson: str
@@ -118,6 +120,7 @@ class Item:
     refutes: tuple[str, ...] = ()
     points: float = 1.0
     checkpoint: bool = False
+    step: Text = ""
 
     def option(self, option_id: str) -> Option | None:
         """The option with that id, or None."""

@@ -10,49 +10,24 @@ one that succeeds. Reading again parses only what was added since.
 from __future__ import annotations
 
 import os
-import tempfile
 import uuid
 from collections.abc import Iterable
 from datetime import datetime
-from functools import lru_cache
 from pathlib import Path
 
-from course import colab
+from course import home
 from course.i18n import t
 from course.quiz.entry import EVENTS, Entry, after, now, parse, stamp, standing, to_line
 
 
 def default_path() -> Path:
-    """Where the log is: $COURSE_HOME, else a mounted Google Drive (Colab), else the home folder.
-
-    Without any home folder (HOME unset, user unknown to the system) it is the folder Python started in.
-    """
-    if home := os.environ.get("COURSE_HOME"):
-        return _expanded(home) / "answers.jsonl"
-    if colab.DRIVE.is_dir():
-        return colab.DRIVE / "torch-backends-course" / "answers.jsonl"
-    return home_path()
+    """Where the log is: in the learner's folder (``course.home``)."""
+    return home.folder() / "answers.jsonl"
 
 
 def home_path() -> Path:
     """The log in the home folder."""
-    return _expanded("~") / ".torch-backends-course" / "answers.jsonl"
-
-
-@lru_cache(maxsize=1)
-def _started_in() -> Path:
-    try:
-        return Path.cwd()
-    except OSError:  # the folder was deleted meanwhile
-        return Path(tempfile.gettempdir())
-
-
-def _expanded(folder: str) -> Path:
-    """The folder with ~ resolved; where that is impossible, the folder Python started in takes its place."""
-    try:
-        return Path(folder).expanduser()
-    except RuntimeError:
-        return _started_in() / folder.lstrip("~/")
+    return home.own_folder() / "answers.jsonl"
 
 
 class AnswerLog:
@@ -82,6 +57,7 @@ class AnswerLog:
         points: float | None = None,
         lesson: str | None = None,
         record: str | None = None,
+        because: str | None = None,
         at: datetime | None = None,
     ) -> Entry:
         """Write one entry and return it; never raises for a full disk or a read-only folder (see
@@ -103,6 +79,7 @@ class AnswerLog:
             points,
             lesson,
             record=record,
+            because=because or None,
         )
         self.pending.append(entry)
         try:

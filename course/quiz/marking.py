@@ -19,11 +19,14 @@ CONFIDENCE = {1: both("a guess", "猜的"), 2: both("fairly sure", "比较有把
 
 @dataclass(frozen=True)
 class Response:
-    """What was answered. options: ids (for order items in the chosen order). confidence: 1, 2, 3."""
+    """What was answered. options: ids (for order items in the chosen order). confidence: 1, 2, 3. because: the
+    learner's own reason, one line, "" for none.
+    """
 
     options: tuple[str, ...] = ()
     number: float | None = None
     confidence: int | None = None
+    because: str = ""
 
     @property
     def empty(self) -> bool:

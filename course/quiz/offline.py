@@ -1,4 +1,4 @@
-"""The practice questions as one web page that works offline: no framework, no network, answers kept in the browser.
+"""The practice questions and the knowledge cards as one web page that works offline: no framework, no network, answers kept in the browser.
 
 The page marks by the rules of ``course.quiz.marking`` (``static/marking.js``) and writes lines of the course's own
 log (``static/answers.js``), so that ``python -m course.quiz merge`` brings them into a learner's notebooks.
@@ -15,6 +15,9 @@ from typing import Any
 from course.i18n import LANGUAGES, Text, pick, speaking
 from course.lessons import BY_ID
 from course.quiz.items import Item
+from course.quiz.knowledge import Knowledge
+from course.quiz.knowledge_view import CSS as KNOWLEDGE_CSS
+from course.quiz.knowledge_view import card_html
 from course.quiz.offline_words import words
 from course.quiz.reporting import number_words
 from course.quiz.rich import inline, paragraphs
@@ -22,7 +25,7 @@ from course.quiz.wording import pairs
 from course.version import __version__
 
 STATIC = Path(__file__).resolve().parent / "static"
-SCRIPTS = ("marking.js", "answers.js", "boxes.js", "card.js", "deck.js")
+SCRIPTS = ("marking.js", "voice.js", "answers.js", "boxes.js", "card.js", "deck.js")
 KINDS = ("single", "multiple", "number", "order")
 
 
@@ -49,6 +52,8 @@ def item_data(item: Item) -> dict[str, Any]:
         "right": list(item.order if item.kind == "order" else item.correct),
         "options": [_option_data(item, place) for place in range(len(item.options))],
     }
+    if item.step:
+        data["step"] = _html(item.step)
     if item.code:
         data["code"] = {code: html.escape(pick(item.code, code).strip("\n")) for code in LANGUAGES}
     if item.kind == "order":
@@ -85,21 +90,33 @@ def _lessons(items: list[Item]) -> list[dict[str, Any]]:
     return [{"id": one, "title": _html(title)} for one, title in titles.items()]
 
 
-def page_data(items: Iterable[Item], beliefs: Mapping[str, Text], language: str) -> dict[str, Any]:
+def _cards(cards: Iterable[Knowledge]) -> list[dict[str, Any]]:
+    """The knowledge cards as data: their HTML in both languages."""
+    found: list[dict[str, Any]] = []
+    for card in cards:
+        shown = {}
+        for code in LANGUAGES:
+            with speaking(code):
+                shown[code] = card_html(card)
+        found.append({"id": card.id, "lesson": card.lesson, "html": shown})
+    return found
+
+
+def page_data(items: Iterable[Item], beliefs: Mapping[str, Text], language: str, cards: Iterable[Knowledge] = ()) -> dict[str, Any]:
     """Everything the page knows, as plain data. beliefs: misconception id -> statement."""
     shown = showable(items)
     return {
         "version": __version__, "language": language, "languages": list(LANGUAGES), "words": words(),
         "lessons": _lessons(shown), "items": [item_data(item) for item in shown],
-        "beliefs": {one: _html(text) for one, text in beliefs.items()},
+        "beliefs": {one: _html(text) for one, text in beliefs.items()}, "cards": _cards(cards),
     }
 
 
-def build(items: Iterable[Item], beliefs: Mapping[str, Text], language: str = "en") -> str:
-    """The whole page, opening in ``language``; deterministic."""
-    data = json.dumps(page_data(items, beliefs, language), ensure_ascii=False, separators=(",", ":"))
+def build(items: Iterable[Item], beliefs: Mapping[str, Text], language: str = "", cards: Iterable[Knowledge] = ()) -> str:
+    """The whole page, opening in ``language`` (empty: the browser's); deterministic."""
+    data = json.dumps(page_data(items, beliefs, language, cards), ensure_ascii=False, separators=(",", ":"))
     scripts = "\n".join(f"<script>\n{_read(name)}</script>" for name in SCRIPTS)
-    parts = {"style": _read("deck.css"), "data": data.replace("<", "\\u003c"), "scripts": scripts}
+    parts = {"style": _read("deck.css") + KNOWLEDGE_CSS, "data": data.replace("<", "\\u003c"), "scripts": scripts}
     page = _read("deck.html")
     for name, content in parts.items():
         page = page.replace("{{" + name + "}}", content, 1)

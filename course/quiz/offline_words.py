@@ -6,13 +6,14 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from course.i18n import LANGUAGES, both, speaking
+from course.i18n import LANGUAGES, both, pick, speaking
 from course.quiz.marking import CONFIDENCE
 from course.quiz.render import task_words
-from course.quiz.reporting import headline, state_words
+from course.quiz.reporting import state_words
+from course.quiz.rich import inline
 from course.quiz.schema import KINDS
+from course.quiz.voice import SAID, say
 from course.quiz.wording import PAIR
-from course.verdict import STATES, Verdict
 
 _OWN = {
     # the frame
@@ -26,6 +27,10 @@ _OWN = {
     "show_today": both("Today’s review", "今天的复习"),
     "show_all": both("All cards in order", "按顺序看全部卡片"),
     "show_bets": both("Bets", "下注题"),
+    "show_keep": both("🎴 Knowledge cards", "🎴 知识卡"),
+    "keep_head": both("Knowledge cards: {count}. Press one to turn it.", "知识卡：{count} 张，点一下翻面。"),
+    "turn_all": both("Turn all", "全部翻面"),
+    "print": both("Print", "打印"),
     "keys": both("Keys: 1–9 choose, Enter submits as fairly sure and then goes on, ← → move between cards.",
                  "按键：1–9 选择，Enter 按“比较有把握”提交，再按继续，← → 切换卡片。"),
     "private": both("Your answers stay in this browser. Nothing is sent anywhere.",
@@ -56,7 +61,6 @@ _OWN = {
     "again": both("↺ Try again", "↺ 再答一次"),
     "undo": both("↶ Undo the last answer", "↶ 撤销上次作答"),
     # what an answer gets
-    "points_of_one": both("Partly right: {points} / 1 points.", "部分正确：{points} / 1 分。"),
     "belief": both("The belief behind it:", "背后的想法："),
     "your_number_was": both("your number", "你的数字"),
     "used": both("used", "已用"),
@@ -143,22 +147,19 @@ def _shared() -> dict[str, Callable[[], str]]:
     for kind in KINDS:
         item: Any = SimpleNamespace(kind=kind, slider=None)
         made[f"task_{kind}"] = lambda item=item: task_words(item)
-    for state in STATES:
-        verdict = Verdict(state, 0.0)
-        if state != "partly":
-            made[f"state_{state}"] = lambda verdict=verdict: headline(verdict)
-    made["bet_locked"] = lambda: headline(Verdict("inconclusive"), bet=True)
+    made["bet_locked"] = lambda: say("bet_locked", "")
     for name, chosen, right in (("mine_right", True, True), ("mine_wrong", True, False), ("right", False, True)):
         made[name] = lambda chosen=chosen, right=right: state_words(chosen, right)
     made["mine_bet"] = lambda: state_words(True, None, bet=True)
     return made
 
 
-def words() -> dict[str, dict[str, str]]:
-    """{"en": {key: words}, "zh": {...}}."""
+def words() -> dict[str, dict[str, Any]]:
+    """{"en": {key: words, or a list of variants}, "zh": {...}}."""
     found = {code: {key: text[code] for key, text in _OWN.items()} for code in LANGUAGES}
     for code in LANGUAGES:
         with speaking(code):
-            found[code] |= {key: say() for key, say in _shared().items()}
+            found[code] |= {key: made() for key, made in _shared().items()}
+        found[code] |= {f"said_{key}": [inline(pick(one, code)) for one in texts] for key, texts in SAID.items()}
         found[code] |= {f"confidence_{level}": text[code] for level, text in CONFIDENCE.items()}
     return found

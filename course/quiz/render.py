@@ -61,10 +61,13 @@ def notice_html(*sentences: str) -> str:
 def verdict_html(tone: str, headline: str, *messages: str, below: str = "") -> str:
     """The verdict, in words and colour, with its reasons."""
     said = "".join(f"<p>{inline(message)}</p>" for message in messages)
-    return (
-        f'<div class="tbq-verdict {tone}"><h4><i aria-hidden="true">{MARKS[tone]}</i>'
-        f"{inline(headline)}</h4>{said}{below}</div>"
-    )
+    mark = "" if headline[:1] > "\u2600" and not headline[:1].isalpha() else f'<i aria-hidden="true">{MARKS[tone]}</i>'
+    return f'<div class="tbq-verdict {tone}"><h4>{mark}{inline(headline)}</h4>{said}{below}</div>'
+
+
+def reason_html(beside: str, noted: str = "") -> str:
+    """The learner's own reason beside the right one, and how it was marked; nothing where none was written."""
+    return "".join(f'<p class="tbq-own">{inline(words)}</p>' for words in (beside, noted) if words)
 
 
 def not_attempted_html(sentence: str) -> str:
@@ -94,7 +97,7 @@ def _line_html(line: Line) -> str:
         belief = f'<p class="belief">{label} <q>{inline(line.belief)}</q></p>'
     return (
         f'<li class="{tone}"><b>{line.label}</b><div><p class="what">{inline(line.text)}{state}</p>'
-        f"<p>{inline(line.why)}</p>{belief}</div></li>"
+        f"{f'<p>{inline(line.why)}</p>' if line.why else ''}{belief}</div></li>"
     )
 
 

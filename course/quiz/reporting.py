@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from course.i18n import Text, pick, t
+from course.quiz import voice
 from course.quiz.items import Item, Number
-from course.quiz.marking import CONFIDENCE, OptionFeedback, Response, feedback, misconceptions_of, within
+from course.quiz.marking import OptionFeedback, Response, feedback, misconceptions_of, within
 from course.verdict import Verdict
 
 TONES = {
@@ -57,6 +59,7 @@ class Report:
     """headline: the verdict in words; tone: good, part, bad or calm.
 
     next_step: the experiment that shows it, in words; experiment: its name. ruler: the numbers on a scale.
+    because: the learner's own reason beside the right one, in a sentence; choices: how it can be marked, (mark, words).
     """
 
     headline: str
@@ -66,6 +69,8 @@ class Report:
     next_step: str = ""
     experiment: str = ""
     ruler: Ruler | None = None
+    because: str = ""
+    choices: tuple[tuple[str, str], ...] = ()
 
 
 def state_words(chosen: bool, right: bool | None, bet: bool = False) -> str:
@@ -90,23 +95,6 @@ def not_yet() -> str:
     return t("Not answered yet.", "还没有作答。")
 
 
-def headline(verdict: Verdict, bet: bool = False) -> str:
-    """The verdict in a few words."""
-    if bet:
-        return {
-            "correct": t("You won the bet.", "你押中了。"),
-            "partly": t("Close: half the bet is yours.", "很接近：赢了一半。"),
-            "incorrect": t("You lost the bet.", "没押中。"),
-        }.get(verdict.state, t("Your bet is locked.", "赌注已锁定。"))
-    points = f"{verdict.points:g} / {verdict.max_points:g}"
-    return {
-        "correct": t("Correct.", "回答正确。"),
-        "partly": t(f"Partly right: {points} points.", f"部分正确：{points} 分。"),
-        "incorrect": t("Not right.", "不对。"),
-        "not attempted": not_yet(),
-    }.get(verdict.state, t("Not decided yet.", "尚无定论。"))
-
-
 def report(
     item: Item,
     response: Response,
@@ -114,33 +102,103 @@ def report(
     beliefs: Mapping[str, Text] | None = None,
     settled: str | float | None = None,
     late: bool = False,
+    past: voice.Past = voice.FIRST,
 ) -> Report:
     """The full feedback on a practice answer or a bet. beliefs: misconception id -> statement.
 
-    late: the bet was placed when its result was known.
+    late: the bet was placed when its result was known. past: what the log held at the time of the answer.
     """
-    bet = item.kind == "predict"
-    messages = [pick(message) for message in verdict.messages]
-    if response.confidence in CONFIDENCE and not bet:
-        messages.append(_calibration(verdict, response.confidence))
+    bet, state, sure = item.kind == "predict", verdict.state, response.confidence
+    if bet:
+        head = voice.say(voice.bet_key(state, sure, late), item.id)
+        messages = [pick(message) for message in verdict.messages if state != "correct" or item.slider]
+    elif state in ("correct", "partly", "incorrect"):
+        head = _said(voice.headline_key(item, state, sure, past), item, response, verdict, past)
+        messages = [*_seen(item, verdict),
+                    *(_said(key, item, response, verdict, past) for key in voice.remark_keys(item, state, sure, past))]
+    else:
+        head, messages = not_yet(), [pick(message) for message in verdict.messages]
     if late:
         messages.append(t("The result was known before you bet, so `bets()` does not count it.",
                           "下注时结果已经揭晓，所以 `bets()` 里不计分。"))
+    beside, choices = _reason(item, response, verdict, settled)
     if bet and settled is None:
-        return Report(headline(verdict, bet), "calm", tuple(messages))
+        return Report(head, "calm", tuple(messages), because=beside)
     beliefs = beliefs or {}
     held = set(misconceptions_of(item, response))
     lines = [_line(item, one, beliefs, held, bet) for one in _sorted(item, feedback(item, response, settled))]
+    if praised(item, verdict):  # its reason stands in the praise already
+        lines = [replace(line, why="") if line.right else line for line in lines]
     experiment = next_experiment(item, response, verdict)
     return Report(
-        headline(verdict, bet),
-        TONES[verdict.state],
+        head,
+        TONES[state],
         tuple(messages),
         tuple(lines),
         _next_words(experiment),
         experiment,
         _ruler(item, response, settled),
+        beside,
+        choices,
     )
+
+
+def praised(item: Item, verdict: Verdict) -> bool:
+    """Whether the praise is the reason itself: a right answer of which there is one."""
+    return verdict.state == "correct" and item.kind in ("single", "number")
+
+
+def right_why(item: Item, settled: str | float | None = None) -> str:
+    """Why what is right is right: of the right option, of the number, of what came out; "" where it takes several."""
+    if item.slider:
+        return pick(item.slider.why)
+    if item.number:
+        return pick(item.number.why)
+    right = (settled,) if item.kind == "predict" else item.correct
+    option = item.option(str(right[0])) if len(right) == 1 else None
+    return pick(option.why) if option else ""
+
+
+def _seen(item: Item, verdict: Verdict) -> list[str]:
+    """What is said of the answer itself: the reason after a hit, how far off after a miss."""
+    if praised(item, verdict):
+        return [right_why(item)]
+    return [] if item.kind == "single" else [pick(message) for message in verdict.messages]
+
+
+def _said(key: str, item: Item, response: Response, verdict: Verdict, past: voice.Past) -> str:
+    if key == "step_own":
+        return pick(item.step)
+    return voice.say(key, item.id, past.tries, right=t(", ", "、").join(item.correct), chosen=response.words,
+                     points=f"{verdict.points:g} / {verdict.max_points:g}", count=past.streak)
+
+
+def first_sentence(text: str) -> str:
+    """The first sentence of a text; a point inside a number or a name ends none."""
+    found = re.match(r".+?(?:[。！？!?](?![”’）])|[.](?=\s|$))", text, re.S)
+    return found[0] if found else text
+
+
+def reason_words(mark: str) -> str:
+    """What a mark of the learner's own reason says."""
+    return {"right": t("✓ My reason was right", "✓ 我的理由是对的"), "other": t("≈ Right answer, other reason", "≈ 答案对，理由不同"),
+            "changed": t("↻ I see it differently now", "↻ 我改变看法了"), "doubt": t("? I am not convinced yet", "? 我还没被说服")}[mark]
+
+
+def _reason(item: Item, response: Response, verdict: Verdict,
+            settled: str | float | None) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """The learner's own reason beside the right one, and the marks that fit the verdict."""
+    if not response.because:
+        return "", ()
+    own = re.sub(r"^(because|因为)[\s,，:：…]*", "", response.because, flags=re.I)
+    mine = t(f"💡 You wrote: “because {own}”.", f"💡 你写的是：“因为{own}”。")
+    if item.kind == "predict" and settled is None:
+        return mine, ()
+    why = first_sentence(right_why(item, settled))
+    beside = t(f" The reason: {why} Is it the same?", f"理由是：{why}是一回事吗？") if why else t(
+        " Is it one of the reasons above?", "它和上面的解释是一回事吗？")
+    marks = ("right", "other", "changed") if verdict.state == "correct" else ("changed", "doubt")
+    return mine + beside, tuple((mark, reason_words(mark)) for mark in marks)
 
 
 def _sorted(item: Item, lines: list[OptionFeedback]) -> list[OptionFeedback]:
@@ -189,21 +247,6 @@ def number_words(number: Number) -> str:
             f"（{number.low:,.6g} 到 {number.high:,.6g} 都算对）",
         )
     return text
-
-
-def _calibration(verdict: Verdict, confidence: int) -> str:
-    said = pick(CONFIDENCE[confidence])
-    if confidence == 3 and verdict.state == "incorrect":
-        return t(
-            f"You were {said}: that makes this the idea most worth a second look.",
-            f"你当时{said}，所以这个想法最值得再看一眼。",
-        )
-    if confidence == 1 and verdict.state == "correct":
-        return t(
-            "It was a guess: read why below, it will come again soon.",
-            "这次是猜的：看看下面的解释，它很快会再出现。",
-        )
-    return t(f"Your confidence: {said}.", f"你的把握：{said}。")
 
 
 def next_experiment(item: Item, response: Response, verdict: Verdict) -> str:

@@ -6,7 +6,7 @@ from course.i18n import pick, t
 from course.quiz.drawing import highest, plot_svg
 from course.quiz.items import Item, Option
 from course.quiz.marking import Response
-from course.quiz.render import in_language, notice_html
+from course.quiz.render import in_language, notice_html, reason_html
 from course.quiz.reporting import Report
 from course.quiz.rich import code_block, inline, paragraphs, plain
 from course.quiz.wording import call_text, task_words, title_words
@@ -69,8 +69,8 @@ def hide_saved_copy(item: Item) -> str:
 def _static_report(report: Report) -> str:
     lines = "".join(
         f"<li><strong>{line.label}</strong> {inline(line.text)}"
-        f"{f' <em>({line.state})</em>' if line.state else ''}<br>{inline(line.why)}</li>"
+        f"{f' <em>({line.state})</em>' if line.state else ''}{f'<br>{inline(line.why)}' if line.why else ''}</li>"
         for line in report.lines
     )
     listing = f'<ul style="list-style:none">{lines}</ul>' if lines else ""
-    return f"<p><strong>{inline(report.headline)}</strong></p>{notice_html(*report.messages)}{listing}"
+    return f"<p><strong>{inline(report.headline)}</strong></p>{notice_html(*report.messages)}{listing}{reason_html(report.because)}"

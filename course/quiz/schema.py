@@ -16,7 +16,7 @@ PRACTICE_ID = r"^\d\d(-[a-z0-9]+)+$"
 CHECKPOINT_ID = r"^\d\d-c(-[a-z0-9]+)+$"
 
 _LINE = {"type": "string", "minLength": 1}
-_TEXT: dict[str, Any] = {
+TEXT: dict[str, Any] = {
     "anyOf": [
         {"type": "string", "minLength": 1},
         {
@@ -33,7 +33,8 @@ _OPTION_ID = {"type": "string", "pattern": "^[a-z]$"}
 _NUMBER = {"type": "number"}
 
 
-def _object(required: list[str], **properties: Any) -> dict[str, Any]:
+def object_of(required: list[str], **properties: Any) -> dict[str, Any]:
+    """The schema of an object with exactly these properties."""
     return {"type": "object", "required": required, "additionalProperties": False, "properties": properties}
 
 
@@ -46,35 +47,35 @@ def _list(items: dict[str, Any], least: int = 1) -> dict[str, Any]:
     return {"type": "array", "items": items, "minItems": least}
 
 
-_TRAP = _object(
-    ["low", "high", "why", "misconception"], low=_NUMBER, high=_NUMBER, why=_TEXT, misconception=_SLUG
+_TRAP = object_of(
+    ["low", "high", "why", "misconception"], low=_NUMBER, high=_NUMBER, why=TEXT, misconception=_SLUG
 )
-NUMBER = _object(
+NUMBER = object_of(
     ["value", "unit", "why"],
     value=_NUMBER,
     low=_NUMBER,
     high=_NUMBER,
     factor={"type": "number", "minimum": 1},
-    unit=_TEXT,
-    why=_TEXT,
+    unit=TEXT,
+    why=TEXT,
     traps=_list(_TRAP, 0),
 )
-PLOT = _object(["y", "alt"], y=_list(_NUMBER, 2), alt=_TEXT)
-AXES = _object(["x", "y"], x=_TEXT, y=_TEXT, style={"type": "string", "enum": ["bars", "line", "dots"]})
-SLIDER = _object(
+PLOT = object_of(["y", "alt"], y=_list(_NUMBER, 2), alt=TEXT)
+AXES = object_of(["x", "y"], x=TEXT, y=TEXT, style={"type": "string", "enum": ["bars", "line", "dots"]})
+SLIDER = object_of(
     ["stops", "unit", "why"],
     stops=_list(_NUMBER, 3),
     factor={"type": "number", "minimum": 1.01},
-    unit=_TEXT,
-    why=_TEXT,
+    unit=TEXT,
+    why=TEXT,
 )
-_OPTION = _object(
+_OPTION = object_of(
     ["id", "text", "why"],
     id=_OPTION_ID,
     correct={"type": "boolean"},
-    text=_TEXT,
+    text=TEXT,
     plot=PLOT,
-    why=_TEXT,
+    why=TEXT,
     misconception=_SLUG,
     pairs_with=_OPTION_ID,
     experiment=_LINE,
@@ -86,14 +87,14 @@ _COMMON: dict[str, Any] = {
     "difficulty": {"type": "string", "enum": ["easy", "medium", "hard"]},
     "asks": {"type": "string", "enum": ["why", "what"]},
     "source": _LINE,
-    "stem": _TEXT,
-    "code": _TEXT,
+    "stem": TEXT,
+    "code": TEXT,
     "experiment": _LINE,
     "axes": AXES,
 }
 _NEEDED = ["id", "lesson", "concept", "kind", "difficulty", "asks", "stem"]
 
-PRACTICE = _object(
+PRACTICE = object_of(
     [*_NEEDED, "source"],
     id={"type": "string", "pattern": PRACTICE_ID},
     **_COMMON,
@@ -101,24 +102,25 @@ PRACTICE = _object(
     order=_list(_OPTION_ID, 2),
     number=NUMBER,
     slider=SLIDER,
+    step=TEXT,
     verify=_LINE,
     refutes=_list({"type": "string", "pattern": r"^\d-\d+$"}),
 )
 CHECKPOINT = _keyless(
-    _object(
+    object_of(
         [*_NEEDED, "points"],
         id={"type": "string", "pattern": CHECKPOINT_ID},
         **{**_COMMON, "kind": {"type": "string", "enum": ["single", "multiple", "number", "order"]}},
         points={"type": "number", "minimum": 0.5},
-        options=_list(_keyless(_object(["id", "text"], id=_OPTION_ID, text=_TEXT, plot=PLOT)), 2),
-        number=_keyless(_object(["unit"], unit=_TEXT)),
+        options=_list(_keyless(object_of(["id", "text"], id=_OPTION_ID, text=TEXT, plot=PLOT)), 2),
+        number=_keyless(object_of(["unit"], unit=TEXT)),
     )
 )
-KEY = _object(
+KEY = object_of(
     ["source"],
     correct=_list(_OPTION_ID),
     order=_list(_OPTION_ID, 2),
-    number=_object(["value"], **{k: v for k, v in NUMBER["properties"].items() if k not in ("unit", "why")}),
+    number=object_of(["value"], **{k: v for k, v in NUMBER["properties"].items() if k not in ("unit", "why")}),
     why={"type": ["object", "string"]},
     misconception={"type": "object"},
     pairs_with={"type": "object"},
@@ -182,7 +184,7 @@ def _object_violations(
 
 def _unknown(name: Any, schema: dict[str, Any]) -> str:
     if name in _KEY_FIELDS and schema.get("x-keyless"):
-        return "does not belong here: a checkpoint question carries no key, it stands in grader/keys"
+        return "does not belong here: a checkpoint question carries no key, it stands in keys.yaml of grader/lessons"
     return f"is not a known field: delete it or use one of {', '.join(schema['properties'])}"
 
 

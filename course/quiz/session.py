@@ -6,12 +6,15 @@ import math
 from collections.abc import Iterable, Sequence
 
 from course.i18n import t
-from course.quiz.entry import Entry
+from course.quiz.entry import LONGEST_REASON, Entry
 from course.quiz.items import Item
 from course.quiz.log import AnswerLog
 from course.quiz.marking import Response, mark, mark_bet
 from course.quiz.rich import clip
 from course.verdict import Verdict
+
+REASONS = ("right", "other", "changed", "doubt")
+"""What can become of a learner's reason: it was right; right answer, another reason; seen differently now; not convinced."""
 
 
 class AnswerError(ValueError):
@@ -62,7 +65,7 @@ def entries_of(item: Item, log: AnswerLog, events: Sequence[str]) -> list[Entry]
 
 def response_of(entry: Entry) -> Response:
     """The response that an entry holds."""
-    return Response(entry.options, entry.number, entry.confidence)
+    return Response(entry.options, entry.number, entry.confidence, entry.because or "")
 
 
 def earlier(item: Item, log: AnswerLog) -> Response | None:
@@ -95,8 +98,37 @@ def submit(item: Item, response: Response, log: AnswerLog) -> Verdict:
         verdict=verdict.state,
         points=verdict.points,
         lesson=item.lesson,
+        because=one_line(response.because),
     )
     return verdict
+
+
+def one_line(because: str) -> str:
+    """A reason as the log keeps it: on one line, not endless."""
+    return " ".join(because.split())[:LONGEST_REASON]
+
+
+def mark_reason(item: Item, mark: str, log: AnswerLog) -> None:
+    """Write down what became of the learner's own reason: one of REASONS. Raises AnswerError where there is none."""
+    given = earlier(item, log)
+    if mark not in REASONS:
+        raise AnswerError(t(f"reason is one of {', '.join(REASONS)}.", f"reason 只能是 {'、'.join(REASONS)} 之一。"))
+    if given is None or not given.because:
+        raise AnswerError(t("No reason of yours stands beside this answer.", "这次作答没有写下理由。"))
+    if reason_of(item, log.entries()) != mark:
+        log.append("reason", item.id, options=(mark,), lesson=item.lesson)
+
+
+def reason_of(item: Item, entries: Iterable[Entry]) -> str:
+    """How the learner marked the reason of the latest answer (or of the bet), "" while it is not marked."""
+    event, found = "bet" if item.kind == "predict" else "answer", ""
+    for entry in entries:
+        if entry.item == item.id:
+            if entry.event == event == "answer":
+                found = ""
+            elif entry.event == "reason" and entry.options[:1] and entry.options[0] in REASONS:
+                found = entry.options[0]
+    return found
 
 
 def place_bet(item: Item, response: Response, log: AnswerLog) -> Verdict:
@@ -116,6 +148,7 @@ def place_bet(item: Item, response: Response, log: AnswerLog) -> Verdict:
         number=response.number,
         confidence=response.confidence,
         lesson=item.lesson,
+        because=one_line(response.because),
     )
     return mark_bet(item, response, None)
 

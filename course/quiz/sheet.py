@@ -146,7 +146,7 @@ class Sheet:
         }
 
     def _write(self) -> None:
-        from course.quiz.files import replace_file
+        from course.files import replace_file
 
         content = json.dumps({**self.payload(), "history": self.history}, ensure_ascii=False, indent=1)
         replace_file(self.path, content.encode() + b"\n")

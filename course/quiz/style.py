@@ -137,6 +137,10 @@ background:var(--q-bg)!important;color:var(--q-fg)!important;padding:4px 12px;op
 .tbq .widget-text.tbq-letters{margin:0 0 4px}.tbq .tbq-letters .widget-label{color:var(--q-soft);font-size:13.5px}
 .tbq .widget-text.tbq-letters input{flex-basis:96px!important;width:96px;min-width:64px;height:34px!important;
 font-size:15px!important;border-radius:8px;padding:2px 10px}
+.tbq .widget-text.tbq-because{margin:2px 0 0;flex-flow:row nowrap}.tbq .tbq-because .widget-label{color:var(--q-soft);
+font-size:13.5px;flex:none}.tbq .widget-text.tbq-because input{flex:1 1 0!important;width:auto;min-width:80px;
+height:38px!important;font-size:14.5px!important;border-style:dashed!important;border-radius:10px}
+.tbq .widget-text.tbq-because input:focus{border-style:solid!important}
 .tbq .tbq-typed{display:flex!important;flex-flow:row wrap!important;gap:4px 10px;align-items:center}
 .tbq .tbq-typed .widget-text input{flex-basis:110px!important;width:110px;min-width:80px}
 .tbq .tbq-typed button.tbq-move{width:44px!important;height:44px!important;padding-left:14px;font-size:18px;
@@ -177,6 +181,9 @@ white-space:nowrap}
 .tbq-lines .good>b{background:var(--q-goodbg);color:var(--q-good)}.tbq-lines .good small{color:var(--q-good)}
 .tbq-lines .bad>b{background:var(--q-badbg);color:var(--q-bad)}.tbq-lines .bad small{color:var(--q-bad)}
 .tbq .tbq-lines p.belief{color:var(--q-soft);font-size:14.5px}
+.tbq .tbq-reason{border-top:1px solid var(--q-line);padding-top:12px;margin-top:8px}
+.tbq .tbq-reason .tbq-bar{border:0;margin:0;padding:0;display:flex!important;flex-flow:row wrap!important;gap:8px}
+.tbq .tbq-reason p.tbq-own{font-size:14.5px}.tbq .tbq-reason button.tbq-sub{font-size:13.5px;min-height:38px;padding:5px 10px}
 .tbq p.tbq-next{background:var(--q-pick);border-radius:10px;padding:10px 16px;margin:8px 0 0}
 .tbq-next code{background:var(--q-bg)}.tbq .tbq-try{margin-top:10px;align-items:flex-start}
 .tbq .tbq-ruler{padding:14px 18px 26px;margin-top:6px}.tbq-ruler>div{position:relative;height:18px;
@@ -206,9 +213,15 @@ EDGES = """
 @media (prefers-reduced-motion:no-preference){.tbq button{transition:background-color .12s,border-color .12s}}
 """
 
+
+def themed(selector: str) -> str:
+    """The colours of a part of the page, light and dark, as variables."""
+    dark = ",".join(_DARK_THEMES).replace(".tbq", selector)
+    return (f"{selector}{{{LIGHT}}}{dark}{{{DARK}}}"
+            f"@media (prefers-color-scheme:dark){{{_NO_THEME.replace('.tbq', selector)}{{{DARK}}}}}")
+
+
 CSS = (
-    f".tbq{{{LIGHT}}}{','.join(_DARK_THEMES)}{{{DARK}}}"
-    f"@media (prefers-color-scheme:dark){{{_NO_THEME}{{{DARK}}}}}"
-    f"{FRAME}{OPTIONS}{ORDER}{ANSWER}{FEEDBACK}{EDGES}"
+    f"{themed('.tbq')}{FRAME}{OPTIONS}{ORDER}{ANSWER}{FEEDBACK}{EDGES}"
 )
 SHEET = f"<style>{CSS}</style>"

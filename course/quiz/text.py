@@ -17,10 +17,11 @@ from course.quiz.items import Item
 from course.quiz.log import AnswerLog, answer_log
 from course.quiz.marking import CONFIDENCE, Response
 from course.quiz.numbers import parse_number
-from course.quiz.reporting import Report, not_yet, report
+from course.quiz.reporting import Report, not_yet, reason_words, report
 from course.quiz.rich import plain
-from course.quiz.session import AnswerError, NotAttempted, submit, validate
+from course.quiz.session import AnswerError, NotAttempted, mark_reason, one_line, submit, validate
 from course.quiz.sheet import Sheet, current_sheet
+from course.quiz.voice import past_of
 from course.quiz.wording import PAIR, call_text, option_words, pairs, task_words, title_words
 
 Answer = str | int | float | list | tuple
@@ -58,6 +59,8 @@ def card_text(item: Item, response: Response | None = None) -> str:
         "add confidence=1 (guess), 2 (fairly sure) or 3 (certain) if you like",
         "可加 confidence=1（猜的）、2（比较有把握）或 3（很确定）",
     )
+    if not item.checkpoint:
+        sure += t('; and because="...", your reason in one line', "；还可加 because=\"...\"，写一句你的理由")
     return "\n\n".join([*parts, f"{how} {call_text(item)}\n  ({sure})"])
 
 
@@ -74,17 +77,27 @@ def report_text(found: Report) -> str:
     lines = [found.headline, *map(plain, found.messages)]
     for one in found.lines:
         state = f"  <- {one.state}" if one.state else ""
-        lines += ["", f"  {one.label}) {plain(one.text)}{state}", f"     {plain(one.why)}"]
+        lines += ["", f"  {one.label}) {plain(one.text)}{state}", *([f"     {plain(one.why)}"] if one.why else [])]
         if one.belief:
             lines.append(
                 t(f"     The belief behind it: {plain(one.belief)}", f"     背后的想法：{plain(one.belief)}")
             )
     if found.next_step:
         lines += ["", plain(found.next_step)]
+    if found.because:
+        lines += ["", plain(found.because)]
     return "\n".join(lines)
 
 
-def parse_response(item: Item, answers: tuple[Answer, ...], confidence: int | str | None) -> Response:
+def marks_text(item: Item, found: Report) -> str:
+    """How the learner's own reason is marked by typing."""
+    calls = [f'  {call_text(item).split(",")[0]}, reason="{mark}")  {words}' for mark, words in found.choices]
+    return "\n".join([t("To mark your reason:", "给自己的理由打个标记："), *calls])
+
+
+def parse_response(
+    item: Item, answers: tuple[Answer, ...], confidence: int | str | None, because: str = ""
+) -> Response:
     """The Response of a typed answer: option ids ("b", or "b", "d", or "b, d", or "bd"), their places from 1, or
     a number.
     """
@@ -95,8 +108,8 @@ def parse_response(item: Item, answers: tuple[Answer, ...], confidence: int | st
                 t(f'Give one number: answer("{item.id}", 3)', f'请给出一个数字：answer("{item.id}", 3)')
             )
         typed = str(answers[0]).strip()
-        return Response(number=parse_number(typed) if typed else None, confidence=sure)
-    return Response(tuple(_letters(item, answers)), None, sure)
+        return Response((), parse_number(typed) if typed else None, sure, because)
+    return Response(tuple(_letters(item, answers)), None, sure, because)
 
 
 def _letters(item: Item, answers: Iterable[Answer]) -> list[str]:
@@ -131,6 +144,8 @@ def answer(
     item_id: str,
     *options: Answer,
     confidence: int | str | None = None,
+    because: str = "",
+    reason: str | None = None,
     log: AnswerLog | None = None,
     bank: Bank | None = None,
     sheet: Sheet | None = None,
@@ -139,21 +154,28 @@ def answer(
     """Answer a question in text: ``answer("05-revisit", "b")``, ``answer("03-vgg", 15.5e9)``.
 
     Writes the log entry (or, for a checkpoint question, the answer sheet) that a click on the card writes,
-    and prints the same feedback. Without options it prints the question. A mistake in the call is answered by
-    a sentence.
+    and prints the same feedback. because: your own reason, one line; reason: how you mark it afterwards, one of
+    ``session.REASONS``. Without options it prints the question. A mistake in the call is answered by a sentence.
     """
     log, bank = log or answer_log(), bank or default_bank()
     try:
         item = asked_again(bank[item_id], log.entries(), now())
+        if reason is not None:
+            mark_reason(bank[item_id], reason, log)
+            write(t(f"Noted: {reason_words(reason)}.", f"已记下：{reason_words(reason)}。"))
+            return
         if not options:
             write(card_text(item))
             return
-        response = parse_response(item, options, confidence)
+        response = parse_response(item, options, confidence, one_line(str(because)))
         if item.checkpoint:
             write(record(item, response, sheet or current_sheet(), log))
         else:
             verdict = submit(item, response, log)
-            write(report_text(report(item, response, verdict, bank.misconceptions())))
+            found = report(item, response, verdict, bank.misconceptions(), past=past_of(item, log.entries()))
+            write(report_text(found))
+            if found.choices:
+                write(marks_text(item, found))
     except (AnswerError, LookupError, ValueError) as error:
         write(f"{not_yet()} {error}" if isinstance(error, NotAttempted) else str(error))
     for notice in log.take_notices():

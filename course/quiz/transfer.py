@@ -10,9 +10,9 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from course.files import replace_file
 from course.i18n import t
 from course.quiz.entry import parse, to_line
-from course.quiz.files import replace_file
 from course.quiz.log import AnswerLog
 
 FILE_NAME = "torch-backends-progress.jsonl"

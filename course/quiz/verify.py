@@ -68,7 +68,7 @@ def run_verify(
 @contextmanager
 def _kept() -> Iterator[None]:
     """Put back environment, working folder, import path and random states."""
-    environment, folder, path, dice = dict(os.environ), os.getcwd(), list(sys.path), random.getstate()
+    environment, folder, path, rng = dict(os.environ), os.getcwd(), list(sys.path), random.getstate()
     numpy = sys.modules.get("numpy")
     numpy_dice = numpy.random.get_state() if numpy else None
     try:
@@ -76,7 +76,7 @@ def _kept() -> Iterator[None]:
     finally:
         os.chdir(folder)
         sys.path[:] = path
-        random.setstate(dice)
+        random.setstate(rng)
         if numpy and numpy_dice:
             numpy.random.set_state(numpy_dice)
         if dict(os.environ) != environment:

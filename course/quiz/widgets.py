@@ -22,6 +22,12 @@ def focus(widget: Any) -> None:
         widget.focus()
 
 
+def name_of(field: Any, words: str) -> None:
+    """Give a field its words as a tooltip, where that is possible; a screen reader reads them too."""
+    if field.has_trait("tooltip"):
+        field.tooltip = words
+
+
 def by_mouse_only(button: Any) -> Any:
     """The button, out of the tab order where that is possible."""
     if button.has_trait("tabbable"):

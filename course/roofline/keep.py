@@ -11,21 +11,23 @@ import math
 from pathlib import Path
 from typing import Any
 
+from course import home
+from course.files import replace_file
 from course.i18n import t
-from course.quiz.files import replace_file
-from course.quiz.log import default_path
 from course.roofline.roof import Peaks
 
-SCHEMA = 1
+SCHEMA = 2
+"""1 knew square matrix products alone; such files are measured afresh."""
 MACHINE = ("device_name", "capability", "cpu", "cpu_capability", "cores", "torch", "cuda", "os")
 """What of the passport a peak depends on."""
 ASKED = ("device", "dtype", "threads", "precision")
 NUMBERS = ("flops_per_s", "bytes_per_s", "ridge")
+FIELDS = (*NUMBERS, *ASKED, "created", "work_by", "traffic_by")
 
 
 def path() -> Path:
     """Where the peaks are kept."""
-    return default_path().parent / "peaks.json"
+    return home.folder() / "peaks.json"
 
 
 def find(asked: dict[str, Any], machine: dict[str, Any]) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
@@ -34,13 +36,13 @@ def find(asked: dict[str, Any], machine: dict[str, Any]) -> tuple[dict[str, Any]
     wanted = _key(asked, machine)
     for entry in entries:
         if _key(entry, entry["machine"]) == wanted:
-            return {name: entry[name] for name in (*NUMBERS, *ASKED, "created")}, notes
+            return {name: entry[name] for name in FIELDS}, notes
     return None, notes
 
 
 def add(peaks: Peaks) -> tuple[str, ...]:
     """Keep `peaks` in place of an older entry for the same; gives sentences if it could not be written."""
-    entry: dict[str, Any] = {name: getattr(peaks, name) for name in (*NUMBERS, *ASKED, "created")}
+    entry: dict[str, Any] = {name: getattr(peaks, name) for name in FIELDS}
     entry["machine"] = {name: peaks.machine.get(name) for name in MACHINE}
     entries, _ = _read()
     others = [e for e in entries if _key(e, e["machine"]) != _key(entry, entry["machine"])]
@@ -67,6 +69,8 @@ def _read() -> tuple[list[dict[str, Any]], tuple[str, ...]]:
         return [], ()
     try:
         data = json.loads(content)
+        if data["schema"] == 1:
+            return [], ()
         entries = data["peaks"]
         if data["schema"] != SCHEMA or not all(map(_whole, entries)):
             raise ValueError("not the entries expected")
@@ -86,5 +90,5 @@ def _whole(entry: dict[str, Any]) -> bool:
     """Whether an entry holds what an entry must hold."""
     numbers = all(isinstance(entry[name], (int, float)) and math.isfinite(entry[name]) and entry[name] > 0
                   for name in NUMBERS)
-    words = all(isinstance(entry[name], str) for name in ("device", "dtype", "precision", "created"))
+    words = all(isinstance(entry[name], str) for name in ("device", "dtype", "precision", "created", "work_by", "traffic_by"))
     return numbers and words and isinstance(entry["threads"], int) and isinstance(entry["machine"], dict)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from course.roofline.roof import Peaks
+from course.timing import stats
 
 TINY = 1e-12
 """Stands in for a time of 0, so that nothing is divided by it."""
+NEAR = 4
+"""A layer is limited by overhead if that exceeds what its roof asks for and is 1 / NEAR of its time at least."""
+BOUNDS = ("compute", "memory", "overhead")
 
 
 @dataclass(frozen=True)
@@ -17,7 +23,11 @@ class Layer:
 
     name: dotted path, "" for the model itself. kind: class name. flops: work of all its calls in one forward.
     moved: bytes of ideal traffic: inputs + weights + outputs, each once a call. time_ms: median time of
-    all its calls in one forward. calls: how often it ran. peaks: what the roof is made of.
+    all its calls in one forward. calls: how often it ran. peaks: what the roof is made of. samples_ms: the times
+    behind the median, one a round (none: a time without an interval). overhead_ms: what these calls take at
+    least however little they do: on a CPU the time of an operator on a single number, on an accelerator the time
+    of the Python thread that issues them. faults: minor page faults in one forward. fault_share: the part of the
+    time (0 to 1) they take. shape: input and output of its first call, as "1x64x56x56 -> 1x64x56x56".
     """
 
     name: str
@@ -27,6 +37,19 @@ class Layer:
     time_ms: float
     calls: int
     peaks: Peaks
+    samples_ms: tuple[float, ...] = ()
+    overhead_ms: float = 0.0
+    faults: float = 0.0
+    fault_share: float = 0.0
+    shape: str = ""
+
+    @cached_property
+    def interval_ms(self) -> tuple[float, float]:
+        """95 % interval of the median within this run; the whole range where there are under six samples."""
+        if not self.samples_ms:
+            return self.time_ms, self.time_ms
+        found = stats.median_interval(self.samples_ms)
+        return found.low, found.high
 
     @property
     def intensity(self) -> float:
@@ -36,8 +59,15 @@ class Layer:
         return self.flops / self.moved
 
     @property
+    def least_ms(self) -> float:
+        """The shortest time the roof allows, in ms."""
+        return self.peaks.least_s(self.flops, self.moved) * 1e3
+
+    @property
     def bound(self) -> str:
-        """Which roof is the lower one here: `compute` or `memory`."""
+        """What limits it: `compute`, `memory`, or neither of them: `overhead`."""
+        if self.overhead_ms > self.least_ms and NEAR * self.overhead_ms >= self.time_ms:
+            return "overhead"
         return "compute" if self.flops and self.intensity >= self.peaks.ridge else "memory"
 
     @property
@@ -63,8 +93,13 @@ class Layer:
     @property
     def share(self) -> float | None:
         """Shortest time the roof allows / time taken; None where there is neither work nor traffic."""
-        least = self.peaks.least_s(self.flops, self.moved)
-        return least / max(self.time_ms * 1e-3, TINY) if least else None
+        return self.least_ms / max(self.time_ms, TINY) if self.least_ms else None
+
+    @property
+    def share_interval(self) -> tuple[float, float] | None:
+        """The share at both ends of the interval of the time."""
+        low, high = self.interval_ms
+        return (self.least_ms / max(high, TINY), self.least_ms / max(low, TINY)) if self.least_ms else None
 
     @property
     def label(self) -> str:
@@ -73,9 +108,74 @@ class Layer:
 
     def row(self) -> dict[str, Any]:
         """The layer as plain data."""
+        (low, high), shares = self.interval_ms, self.share_interval or (None, None)
         return {
-            "layer": self.name, "kind": self.kind, "calls": self.calls, "flops": self.flops,
-            "bytes": self.moved, "flops_per_byte": self.intensity, "time_ms": self.time_ms,
-            "flops_per_s": self.flops_per_s, "bytes_per_s": self.bytes_per_s, "roof_flops_per_s": self.roof,
-            "share_of_roof": self.share, "bound": self.bound, "memory_only": self.memory_only,
+            "layer": self.name, "kind": self.kind, "shape": self.shape, "calls": self.calls, "flops": self.flops,
+            "bytes": self.moved, "flops_per_byte": self.intensity, "time_ms": self.time_ms, "low_ms": low,
+            "high_ms": high, "flops_per_s": self.flops_per_s, "bytes_per_s": self.bytes_per_s,
+            "roof_flops_per_s": self.roof, "share_of_roof": self.share, "share_low": shares[0],
+            "share_high": shares[1], "bound": self.bound, "memory_only": self.memory_only,
+            "overhead_ms": self.overhead_ms, "page_faults": self.faults, "fault_share": self.fault_share,
         }
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Layers of one class, shape and amount of work, taken together; `layers` in the order they ran."""
+
+    layers: tuple[Layer, ...]
+
+    @property
+    def first(self) -> Layer:
+        return self.layers[0]
+
+    @property
+    def time_ms(self) -> float:
+        """Time of all of them in one forward."""
+        return sum(layer.time_ms for layer in self.layers)
+
+    @cached_property
+    def rounds_ms(self) -> tuple[float, ...]:
+        """That of each round."""
+        return tuple(sum(times) for times in zip(*(layer.samples_ms for layer in self.layers), strict=False))
+
+    @property
+    def interval_ms(self) -> tuple[float, float]:
+        """95 % interval of its median."""
+        found = stats.median_interval(self.rounds_ms or [self.time_ms])
+        return found.low, found.high
+
+    def over(self, other: Alike) -> tuple[float, float]:
+        """95 % interval of its time / the other's, round by round: what slows a whole round down is not in it."""
+        ratios = [one / max(two, TINY) for one, two in zip(self.rounds_ms, other.rounds_ms, strict=False)]
+        found = stats.median_interval(ratios or [self.time_ms / max(other.time_ms, TINY)])
+        return found.low, found.high
+
+    @property
+    def share_interval(self) -> tuple[float, float]:
+        """Least time / time at both ends of the interval."""
+        least = sum(layer.least_ms for layer in self.layers)
+        low, high = self.interval_ms
+        return least / max(high, TINY), least / max(low, TINY)
+
+    @property
+    def fault_share(self) -> float:
+        """Part of the time that page faults take."""
+        return sum(layer.fault_share * layer.time_ms for layer in self.layers) / max(self.time_ms, TINY)
+
+
+def alike(layers: Iterable[Layer]) -> list[Alike]:
+    """The layers in groups of equal class, shape, work, traffic and calls, those that take longest first."""
+    groups: dict[tuple[Any, ...], list[Layer]] = {}
+    for layer in layers:
+        own = layer.name if not layer.shape else ""  # of unknown shape: alike with none
+        key = (layer.kind, layer.shape, layer.flops, layer.moved, layer.calls, layer.bound, own)
+        groups.setdefault(key, []).append(layer)
+    return sorted((Alike(tuple(group)) for group in groups.values()), key=lambda group: -group.time_ms)
+
+
+def by_bound(layers: Sequence[Layer]) -> dict[str, float]:
+    """The part of the layers' time that each limit has, largest first; limits without a layer are left out."""
+    total = max(sum(layer.time_ms for layer in layers), TINY)
+    parts = {bound: sum(one.time_ms for one in layers if one.bound == bound) / total for bound in BOUNDS}
+    return {bound: part for bound, part in sorted(parts.items(), key=lambda item: -item[1]) if part}

@@ -10,7 +10,7 @@ from course.roofline.words import too_little_memory
 from course.timing.clock import cpu_cache_bytes
 
 UNKNOWN_CACHE = 64 << 20
-LARGEST_BUFFER = 1 << 30
+LARGEST_BUFFER = 512 << 20
 """Buffers are 8 x the last-level cache, but no larger than this unless 2 x that cache already is."""
 
 

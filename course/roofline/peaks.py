@@ -1,44 +1,44 @@
 """`peaks`: the fastest arithmetic and the fastest memory traffic this machine shows when asked.
 
-Measured, never looked up. Both are the best of many probes spread over the budget, so that a neighbour who
-is busy for a moment does not lower them: the best square matrix product, and the best of read (sum), copy and
-triad (z = x + 3 y) on buffers far larger than the last-level cache.
+Measured, never looked up. Both are the best of many probes (course.roofline.probes), each tried again and again
+over the budget, so that a neighbour who is busy for a moment does not lower them.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import datetime, timezone
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
 from course import machine
 from course.i18n import t
-from course.roofline import keep
-from course.roofline.memory import buffer_bytes, cache_bytes, free_bytes
+from course.roofline import keep, probes
 from course.roofline.roof import Peaks, from_rates
-from course.roofline.words import RooflineError, enough_memory, is_out_of_memory, too_little_memory
+from course.roofline.stopwatch import watch_for
+from course.roofline.words import RooflineError, enough_memory
 from course.timing import clock_for, guard
-from course.timing.clock import Clock, calls_for, end_progress, progress
+from course.timing.clock import Clock, end_progress, progress
 
 DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
-SIZES = {"cpu": (256, 512, 1024, 2048, 4096), "gpu": (1024, 2048, 4096, 8192, 16384)}
-"""Edges of the square matrices tried, smallest first; the larger ones only where they are quick enough."""
 QUIET = 0.85
 """Least share of the processor time it could use that this process must get for its peaks to be believed."""
-BLOCK_S = 0.002
-"""Shortest block timed as one probe, in seconds."""
+HOPELESS = 0.85
+"""After the second round a probe below this part of the best one is not tried again."""
+LONGEST = 1 / 24
+"""Longest call of a probe, as a part of the budget."""
 
 
 def peaks(device: Any = None, dtype: torch.dtype = torch.float32, threads: int | None = None,
           max_time: float = 3.0, *, refresh: bool = False) -> Peaks:
     """The measured peaks of `device` (default: the accelerator in use, else the CPU).
 
-    dtype: of the matrix product; the memory peak is always that of float32 buffers. threads: CPU threads
+    dtype: of the arithmetic; the memory peak is always that of float32 buffers. threads: CPU threads
     (default: as set now; set back afterwards). max_time: seconds for measuring; at least one round of probes
     is always finished. refresh: measure again although a result for this machine, type and thread count
     was kept.
@@ -63,8 +63,10 @@ def peaks(device: Any = None, dtype: torch.dtype = torch.float32, threads: int |
         kept, notes = keep.find(asked, about)
         if kept is not None and not refresh:
             return Peaks(**kept, machine=about, notes=notes)
-        work, traffic, got = _measured(clock, dtype, max_time)
-    found = from_rates(work, traffic, machine=about, created=_now(), **asked)
+        work, traffic = _measured(clock, dtype, max_time)
+    found = from_rates(work.rate, traffic.rate, machine=about, created=_now(), work_by=work.name,
+                       traffic_by=traffic.name, **asked)
+    got = min(work.got, traffic.got)
     more = keep.add(found) if got >= QUIET else (t(
         f"This process got only {got:.0%} of the processor time it could use meanwhile: the machine was busy "
         "with other work, or the threads had to share a core. These peaks are too low and are not kept; "
@@ -75,34 +77,51 @@ def peaks(device: Any = None, dtype: torch.dtype = torch.float32, threads: int |
     return Peaks(**(vars(found) | {"notes": (*notes, *more)}))
 
 
-def _measured(clock: Clock, dtype: torch.dtype, max_time: float) -> tuple[float, float, float]:
-    """Best FLOP/s and best bytes/s: every probe in turn, round after round, until the time is out.
+class Best(NamedTuple):
+    """rate: FLOP/s or bytes/s. name: of the probe. got: share of the processor time it could use that this process got.
 
-    And the share of the processor time it could use that this process got while those two were found (the
-    smaller share of the two; 1 on an accelerator).
+    (1 on an accelerator.)
     """
+
+    rate: float
+    name: str
+    got: float
+
+
+def _measured(clock: Clock, dtype: torch.dtype, max_time: float) -> tuple[Best, Best]:
+    """The best arithmetic and the best traffic: every probe in turn, round after round, until the time is out."""
     began = clock.now()
     bar = progress(max_time, t("measuring the peaks", "测量峰值"))
     shown = 0.0
     try:
         with enough_memory(clock.device), torch.no_grad():
-            probes = [*_products(clock, dtype, max_time), *_streams(clock)]
-            best = {"work": (0.0, 0.0), "traffic": (0.0, 0.0)}
-            while True:
+            tried = [*probes.work(clock, dtype, max_time * LONGEST), *probes.streams(clock)]
+            best: dict[str, dict[str, Best]] = {"work": {}, "traffic": {}}
+            for at in itertools.count():
                 started = clock.now()
-                for kind, amount, f, calls in probes:
-                    before = time.process_time()
-                    seconds = max(clock.block(f, calls), 1e-9)
-                    got = _share(clock, time.process_time() - before, seconds)
-                    best[kind] = max(best[kind], (amount * calls / seconds, got))
+                for probe in tried:
+                    _try(clock, probe, best[probe.kind])
+                top = {kind: max(found.values()) for kind, found in best.items()}
+                if at == 1:
+                    tried = [one for one in tried if best[one.kind][one.name].rate >= HOPELESS * top[one.kind].rate]
                 spent = min(clock.now() - began, max_time)
                 bar.update(spent - shown)
                 shown = spent
                 if spent + (clock.now() - started) > max_time:  # another round would not fit
-                    (work, one), (traffic, other) = best["work"], best["traffic"]
-                    return work, traffic, min(one, other)
+                    return top["work"], top["traffic"]
     finally:
         end_progress(bar)
+
+
+def _try(clock: Clock, probe: probes.Probe, best: dict[str, Best]) -> None:
+    """One block of a probe; kept where it is the best of its own."""
+    watch, before = watch_for(clock.device), time.process_time()
+    began = watch()
+    wall = max(clock.block(probe.call, probe.calls), 1e-9)
+    seconds = max(min(wall, watch() - began), 1e-9)
+    got = _share(clock, time.process_time() - before, wall)
+    found = Best(probe.amount * probe.calls / seconds, probe.name, got)
+    best[probe.name] = max(best.get(probe.name, found), found)
 
 
 def _share(clock: Clock, processor_s: float, seconds: float) -> float:
@@ -110,56 +129,6 @@ def _share(clock: Clock, processor_s: float, seconds: float) -> float:
     if clock.device != "cpu":
         return 1.0
     return min(1.0, processor_s / seconds / min(torch.get_num_threads(), _cores()))
-
-
-Probe = tuple[str, float, Callable[[], Any], int]
-"""Kind (work | traffic), FLOPs or bytes of one call, the call, calls a block."""
-
-
-def _products(clock: Clock, dtype: torch.dtype, max_time: float) -> Iterator[Probe]:
-    """Square matrix products; sizes whose single call would take over a twelfth of the time are left out."""
-    per_flop = 0.0
-    for edge in SIZES["cpu" if clock.device == "cpu" else "gpu"]:
-        flops = 2.0 * edge**3
-        if per_flop * flops > max_time / 12:
-            return
-        try:
-            a = torch.full((edge, edge), 0.5, dtype=dtype, device=clock.device)
-            out = torch.empty_like(a)
-            torch.mm(a, a, out=out)
-        except (RuntimeError, TypeError) as error:
-            if is_out_of_memory(error):
-                if per_flop:
-                    return  # the smaller ones fit
-                raise too_little_memory(clock.device) from error
-            raise RooflineError(t(
-                f"{clock.device} has no matrix product for {_name(dtype)} here: "
-                f"{str(error).splitlines()[0]}. Try dtype=torch.float32.",
-                f"这里的 {clock.device} 不支持 {_name(dtype)} 的矩阵乘法：{str(error).splitlines()[0]}。"
-                "请试试 dtype=torch.float32。",
-            )) from error
-        f = _product(a, out)
-        calls = calls_for(clock, f, BLOCK_S)
-        per_flop = clock.block(f, calls) / calls / flops
-        yield "work", flops, f, calls
-
-
-def _product(a: torch.Tensor, out: torch.Tensor) -> Callable[[], Any]:
-    return lambda: torch.mm(a, a, out=out)
-
-
-def _streams(clock: Clock) -> list[Probe]:
-    """Read, copy and triad on float32 buffers; bytes are those the operation needs, each counted once."""
-    size = buffer_bytes(cache_bytes(clock.device), free_bytes(clock.device), clock.device)
-    x, y, z = (torch.ones(size // 4, device=clock.device) for _ in range(3))
-    total = torch.empty((), device=clock.device)
-    operations: list[tuple[int, Callable[[], Any]]] = [
-        (1, lambda: torch.sum(x, 0, out=total)),
-        (2, lambda: y.copy_(x)),
-        (3, lambda: torch.add(x, y, alpha=3.0, out=z)),
-    ]
-    return [("traffic", float(buffers * 4 * x.numel()), f, calls_for(clock, f, BLOCK_S))
-            for buffers, f in operations]
 
 
 def matmul_precision(device: str) -> str:

@@ -2,66 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import nn
-from torch.utils._pytree import tree_map
 
 from course.flops import CountError, FlopCount, count
-from course.flops.restore import modules_kept
 from course.i18n import t
 from course.roofline import asked
-from course.roofline.layer import Layer
-from course.roofline.peaks import peaks
+from course.roofline.copies import copied, copied_model, generators_kept
+from course.roofline.layer import TINY, Layer
+from course.roofline.peaks import QUIET, peaks
+from course.roofline.replay import Call, Capture, Unit, floor, shape, sweep, timed_round
 from course.roofline.result import Roofline
 from course.roofline.roof import Peaks
-from course.roofline.traffic import moved, tensors
-from course.roofline.words import RooflineError, is_out_of_memory, percent, too_little_memory
-from course.timing import clock_for, guard, interrupts_propagate, measure
+from course.roofline.stopwatch import watch_for
+from course.roofline.traffic import size, tensors
+from course.roofline.words import RooflineError, is_out_of_memory, percent, scaled, too_little_memory
+from course.timing import clock_for, guard, interrupts_propagate, stats
 from course.timing.clock import Clock, end_progress, progress
+from course.timing.faults import fault_share
 
 MAX_TIME = 5.0
-WHOLE_SHARE = 0.25
-"""Part of the budget that goes into timing the model in one piece."""
-LEAST_S = 0.004
-"""Shortest budget of one layer, in seconds."""
+ENOUGH = 6
+"""Rounds from which on a median has a 95 % interval: with fewer no layer is named, and none raises the roof."""
+WHOLE_EVERY = 3
+"""The model in one piece is timed in the first of so many rounds."""
+CACHES = ("cold", "hot")
 
 _peaks_now = peaks  # `place` has a parameter of that name
 
 
-@dataclass
-class _Seen:
-    """What the hooks saw of one layer: bytes and milliseconds of all its calls."""
-
-    name: str
-    module: nn.Module
-    moved: int = 0
-    time_ms: float = 0.0
-    calls: int = 0
-
-
 def place(model: nn.Module, *inputs: Any, peaks: Peaks | None = None, max_time: float = MAX_TIME,
-          cache: str = "hot", **kwargs: Any) -> Roofline:
+          cache: str = "cold", **kwargs: Any) -> Roofline:
     """Place `model(*inputs, **kwargs)` and each of its layers under the machine's roof.
 
     For each layer (a module without children, or one that does the work of its children itself, such as
-    nn.MultiheadAttention): FLOPs (course.flops), bytes moved at least, FLOPs a byte, measured time, achieved
-    rate and share of the roof. The forward runs without gradients, in the mode the model is in; nothing stays
-    behind: no hook, changed buffer, moved random generator or written input, also after an exception.
+    nn.MultiheadAttention): FLOPs (course.flops), bytes moved at least, FLOPs a byte, measured time with its
+    interval, achieved rate, share of the roof, and what limits it: compute, memory, or neither (overhead). The
+    forward runs without gradients, in the mode the model is in, and on a copy of model and inputs: nothing of
+    yours changes, also after an exception, and random generators are put back. (What a forward does outside of its
+    model, such as writing a file or a global variable, it does here too, once for each run.)
 
-    peaks: default, the ones of the model's device and type, measured once and kept. max_time: seconds for
-    timing; every layer is timed at least once. cache: hot (layers find their data in the cache where it
-    fits) or cold (before every call the cache is overwritten, as after other large work). An interrupt
-    returns the layers measured so far.
+    On a CPU with one thread the time is that of the thread, without what other programs took; else it is wall time.
+
+    peaks: default, the ones of the model's device and type, measured once and kept. A layer that is seen to beat
+    them raises them, with a note. max_time: seconds for timing; every layer is timed at least once. cache: cold
+    (a layer's data come from memory, which is what the memory roof is about) or hot (they stay in the cache where
+    they fit, so shares above 100 % are usual). An interrupt returns what was measured so far.
     Raises RooflineError, in words, for anything that cannot be placed.
     """
     given = (*inputs, *kwargs.values())
     model = asked.checked(model, given)
     guard.require_positive(max_time=max_time)
+    if cache not in CACHES:
+        raise RooflineError(t(f'cache must be "cold" or "hot", not {cache!r}.', f'cache 只能是 "cold" 或 "hot"，而不是 {cache!r}。'))
     device = asked.where(model, given)
     try:
         counted = count(model, *inputs, **kwargs)
@@ -69,19 +68,18 @@ def place(model: nn.Module, *inputs: Any, peaks: Peaks | None = None, max_time: 
         if is_out_of_memory(error):
             raise too_little_memory(device) from error
         raise RooflineError(str(error)) from error
-    clock, dtype = clock_for(device, cache=cache), asked.dtype(model, given)
+    dtype = asked.dtype(model, given)
     roof = _peaks_now(device, dtype) if peaks is None else peaks
-    notes = asked.mismatch(roof, device, dtype)
+    run = _Run(model, (inputs, kwargs), counted, device, max_time, cache)
     with asked.in_words(device):
-        run = _Run(model, inputs, kwargs, counted, device, max_time, clock)
         run.go()
-    return run.result(roof, notes)
+    return run.result(roof, asked.mismatch(roof, device, dtype))
 
 
-def _units(model: nn.Module, counted: FlopCount) -> list[_Seen]:
+def _units(model: nn.Module, counted: FlopCount) -> list[Unit]:
     """The layers: modules without children, and those whose children's work is done in their own forward."""
     tree = {node.name: node for _, node in counted.by_module.walk()}
-    found: list[_Seen] = []
+    found: dict[int, Unit] = {}
 
     def visit(name: str, module: nn.Module) -> None:
         children = [(f"{name}.{key}" if name else key, child) for key, child in module.named_children()]
@@ -89,101 +87,137 @@ def _units(model: nn.Module, counted: FlopCount) -> list[_Seen]:
         own_only = node is not None and node.own > 0 and all(
             below is node or not below.calls for _, below in node.walk())
         if not children or own_only:
-            if all(seen.module is not module for seen in found):
-                found.append(_Seen(name, module))
+            found.setdefault(id(module), Unit(name, module))
             return
         for key, child in children:
             visit(key, child)
 
     visit("", model)
-    return found
+    return list(found.values())
 
 
 class _Run:
     """One placing while it is under way."""
 
-    def __init__(self, model: nn.Module, inputs: tuple[Any, ...], kwargs: dict[str, Any], counted: FlopCount,
-                 device: str, max_time: float, clock: Clock) -> None:
-        self.model, self.asked, self.counted, self.device = model, (inputs, kwargs), counted, device
-        self.max_time, self.clock = max_time, clock
-        self.units = _units(model, counted)
-        calls = {node.name: node.calls for _, node in counted.by_module.walk()}
-        total = sum(calls.get(unit.name, 1) for unit in self.units)
-        self.each_s = max((1 - WHOLE_SHARE) * max_time / max(total, 1), LEAST_S)
-        self.order: list[_Seen] = []
-        self.whole_ms, self.complete = 0.0, True
+    def __init__(self, model: nn.Module, arguments: Any, counted: FlopCount, device: str, max_time: float,
+                 cache: str) -> None:
+        self.counted, self.device, self.max_time, self.cache = counted, device, max_time, cache
+        with asked.in_words(device):
+            self.model, self.arguments = copied_model(model, device), copied(arguments)
+        on_cpu = device == "cpu"
+        self.clock: Clock = clock_for(device, cache="hot" if on_cpu else cache)
+        self.empty: Callable[[], Any] = sweep(device) if on_cpu and cache == "cold" else lambda: None
+        self.units = _units(self.model, counted)
+        self.alone = [unit.name for unit in self.units] == [""]
+        self.calls: list[Call] = []
+        self.tiny = floor(device)
+        self.whole = Call(Unit("", self.model), self.model, self.arguments, written=True, watch=watch_for(device))
+        self.rounds, self.complete, self.notes = 0, True, list[str]()
+        self.got = 1.0  # share of the processor that this thread got while it timed
 
     def go(self) -> None:
-        """The model in one piece, then one forward in which every layer is timed as it is reached."""
-        bar = progress(self.max_time, t("placing the layers", "逐层测量"))
+        """Catch the calls, time them in rounds; where memory holds only some at a time, part by part."""
+        self.bar, self.began = progress(self.max_time, t("placing the layers", "逐层测量")), self.clock.now()
         try:
-            with _nothing_left(self.model, self.device), torch.no_grad(), interrupts_propagate():
-                args, kwargs = _copied(self.asked)
-                part = WHOLE_SHARE * self.max_time
-                self.whole_ms = self._time(lambda: self.model(*args, **kwargs), part)
-                bar.update(part)
-                args, kwargs = _copied(self.asked)
-                with self._hooks(bar):
-                    self.model(*args, **kwargs)
+            with (generators_kept(self.device), torch.no_grad(), interrupts_propagate(),
+                  guard.hidden_prints() as printed):
+                capture = Capture(self.units, self._forward, self.device)
+                before = time.thread_time(), time.perf_counter()
+                while calls := capture.next():
+                    self.calls += calls
+                    part = len(calls) / (len(calls) + capture.total - capture.given)
+                    self._rounds(calls, part * (self.max_time - self._spent()))
+                    for call in calls:
+                        call.forget()
+                self.got = (time.thread_time() - before[0]) / (time.perf_counter() - before[1])
+                self.notes += guard.print_note(printed)
         except KeyboardInterrupt:
-            if not (self.order and guard.swallow_interrupt(True)):
+            if not (any(call.samples_s for call in self.calls) and guard.swallow_interrupt(True)):
                 raise
             self.complete = False
         finally:
-            end_progress(bar)
+            end_progress(self.bar)
 
-    def _time(self, f: Callable[[], Any], budget_s: float) -> float:
-        """Median milliseconds of one call, on the clock of the device, fenced."""
-        return measure(f, max_time=budget_s, clock=self.clock, calibrate=None).median_ms
+    def _spent(self) -> float:
+        return self.clock.now() - self.began
 
-    @contextmanager
-    def _hooks(self, bar: Any) -> Iterator[None]:
-        """Hooks on every layer while the block runs; gone afterwards, whatever happens."""
-        with ExitStack() as stack:
-            for unit in self.units:
-                before, after = self._pair(unit, bar)
-                for handle in (unit.module.register_forward_pre_hook(before, with_kwargs=True),
-                               unit.module.register_forward_hook(after, with_kwargs=True)):
-                    stack.callback(handle.remove)
-            yield
+    def _forward(self) -> None:
+        """One forward of the copy; what enters and leaves the model is kept in mind."""
+        args, kwargs = copied(self.arguments)
+        inputs = tensors((args, kwargs))
+        outputs = tensors(self.model(*args, **kwargs))
+        self.whole.unit.shape = shape(inputs, outputs)
+        self.whole.unit.moved = sum(map(size, tensors((inputs, outputs))))
 
-    def _pair(self, unit: _Seen, bar: Any) -> tuple[Callable[..., None], Callable[..., None]]:
-        versions: list[list[int]] = []
-
-        def before(_module: nn.Module, args: Any, kwargs: Any) -> None:
-            versions.append([x._version for x in _versioned(args, kwargs)])
-
-        def after(module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
-            written = versions.pop() != [x._version for x in _versioned(args, kwargs)]
-            traffic = moved(module, tensors((args, kwargs)), output, written)
-            if written:  # timing repeats the call: the values of this forward must not be written again
-                args, kwargs = _copied((args, kwargs))
-            spent = self._time(lambda: module.forward(*args, **kwargs), self.each_s)
-            unit.moved, unit.time_ms, unit.calls = unit.moved + traffic, unit.time_ms + spent, unit.calls + 1
-            if unit.calls == 1:
-                self.order.append(unit)
-            bar.update(self.each_s)
-
-        return before, after
+    def _rounds(self, calls: Sequence[Call], budget_s: float) -> None:
+        """Rounds of these calls until the next would go over the budget, or over twice that where they are not enough."""
+        order, until, rounds = random.Random(), self._spent() + budget_s, 0
+        while True:
+            started = self._spent()
+            timed_round([*calls, *self.tiny], self.clock, self.empty, order)
+            if not self.alone and rounds % WHOLE_EVERY == 0:
+                timed_round([self.whole], self.clock, self.empty, order)
+            rounds += 1
+            self.bar.update(max(0.0, min(self._spent(), self.max_time) - self.bar.n))
+            if 2 * self._spent() - started > until + budget_s * (rounds < ENOUGH):
+                self.rounds = min(self.rounds or rounds, rounds)
+                return
 
     def result(self, roof: Peaks, notes: list[str]) -> Roofline:
-        """What was seen, as a Roofline."""
-        flops = {node.name: node.flops for _, node in self.counted.by_module.walk()}
-        kind = type(self.model).__name__
-        layers = tuple(Layer(u.name, type(u.module).__name__, flops.get(u.name, 0), u.moved, u.time_ms,
-                             u.calls, roof) for u in self.order)
-        whole = Layer("", kind, self.counted.flops, sum(u.moved for u in self.order), self.whole_ms, 1, roof)
-        notes = [*notes, *self._remarks(layers, whole)]
-        alone = len(layers) == 1 and layers[0].name == ""
-        return Roofline(whole, () if alone else layers, roof, self.clock.cache,
-                        self.complete, tuple(notes))
+        """What was measured, as a Roofline."""
+        layers = self._layers(roof)
+        roof, raised = _raised(roof, layers, memory=self.cache == "cold")
+        layers = tuple(replace(layer, peaks=roof) for layer in layers)
+        whole = layers[0] if self.alone else self._whole(layers, roof)
+        return Roofline(whole, () if self.alone else layers, roof, self.cache, self.rounds, self.complete,
+                        (*notes, *raised, *self._remarks(layers, whole), *self.notes))
 
-    def _remarks(self, layers: tuple[Layer, ...], whole: Layer) -> list[str]:
+    def _layers(self, roof: Peaks) -> tuple[Layer, ...]:
+        """One Layer a unit, in the order they ran; those an interrupt left without a sample are missing."""
+        flops = {node.name: node.flops for _, node in self.counted.by_module.walk()}
+        groups: dict[str, list[Call]] = {}
+        for call in self.calls:
+            groups.setdefault(call.unit.name, []).append(call)
+        return tuple(self._layer(calls, flops.get(name, 0), roof) for name, calls in groups.items()
+                     if all(call.samples_s for call in calls))
+
+    def _layer(self, calls: Sequence[Call], flops: int, roof: Peaks) -> Layer:
+        unit = calls[0].unit
+        samples = [sum(times) * 1e3 for times in zip(*(call.samples_s for call in calls), strict=False)]
+        faults = sum(stats.median(call.faults) for call in calls)
+        time_ms = stats.median(samples)
+        if self.device == "cpu":
+            tiny = [seconds for call in self.tiny for seconds in call.samples_s]
+            overhead_s = len(calls) * stats.median_interval(tiny).low
+        else:
+            overhead_s = sum(stats.median(call.issue_s) for call in calls)
+        return Layer(unit.name, type(unit.module).__name__, flops, unit.moved, time_ms, len(calls), roof, tuple(samples),
+                     overhead_s * 1e3, faults, fault_share(faults, time_ms * 1e-3), unit.shape)
+
+    def _whole(self, layers: Sequence[Layer], roof: Peaks) -> Layer:
+        """The model as if it were one layer: what enters and leaves it, and every weight, once."""
+        within = {id(x) for unit in self.units for x in (*unit.module.parameters(), *unit.module.buffers())}
+        outside = [x for x in (*self.model.parameters(), *self.model.buffers()) if id(x) not in within]
+        self.whole.unit.moved += sum(unit.weights for unit in self.units) + sum(map(size, outside))
+        if not self.whole.samples_s:  # an interrupt came first
+            self.whole.samples_s, self.whole.faults = [sum(layer.time_ms for layer in layers) * 1e-3], [0]
+        whole = self._layer([self.whole], self.counted.flops, roof)
+        return replace(whole, overhead_ms=max(whole.overhead_ms, sum(layer.overhead_ms for layer in layers)))
+
+    def _remarks(self, layers: Sequence[Layer], whole: Layer) -> list[str]:
         notes = []
         if not self.complete:
-            notes.append(t("Interrupted: the layers that follow were not measured, and the bytes of the "
-                           "whole model are those of the layers shown.",
-                           "已中断：后面的层没有测量，整个模型的字节数只含已列出的层。"))
+            notes.append(t("Interrupted: these are the samples taken so far; layers without any are missing.",
+                           "已中断：以下是目前得到的样本；还没有样本的层没有列出。"))
+        elif self.rounds < ENOUGH:
+            notes.append(t(f"{self.rounds} round{'s' * (self.rounds != 1)} of all layers fitted into {self.max_time:g} s, too "
+                           f"few for intervals of 95 %: give it more max_time.",
+                           f"{self.max_time:g} 秒内只测了 {self.rounds} 轮，不足以给出 95% 的区间：请调大 max_time。"))
+        if self.device == "cpu" and self.got < QUIET and torch.get_num_threads() > 1:
+            notes.append(t(f"The machine was busy with other work: this process got only {self.got:.0%} of the time on its "
+                           "processor, so times are too long and shares too low. Run it again when it is quieter.",
+                           f"机器正忙于其他工作：本进程只拿到了 {self.got:.0%} 的处理器时间，因此耗时偏长，份额偏低。"
+                           "请在机器空闲时再运行一次。"))
         outside = whole.flops - sum(layer.flops for layer in layers)
         if self.complete and whole.flops and outside > 0.001 * whole.flops:
             notes.append(t(
@@ -199,39 +233,23 @@ class _Run:
         return notes
 
 
-def _copied(arguments: Any) -> Any:
-    """The same arguments with every tensor cloned."""
-    return tree_map(lambda x: x.clone() if isinstance(x, torch.Tensor) else x, arguments)
+def _raised(roof: Peaks, layers: Sequence[Layer], memory: bool) -> tuple[Peaks, list[str]]:
+    """The roof lifted to the fastest layers, as far as even the slow end of their interval shows it; and sentences.
 
-
-def _versioned(args: Any, kwargs: Any) -> list[torch.Tensor]:
-    return [x for x in tensors((args, kwargs)) if not x.is_inference()]
-
-
-@contextmanager
-def _nothing_left(model: nn.Module, device: str) -> Iterator[None]:
-    """Put back every attribute, buffer and random generator that forwards may change."""
-    modules = list(model.modules())
-    saved = [(buffer, buffer.clone()) for buffer in model.buffers()]
-    with _generators_kept(device):
-        try:
-            with modules_kept(modules):
-                yield
-        finally:
-            with torch.no_grad():
-                for buffer, values in saved:
-                    buffer.copy_(values)
-
-
-@contextmanager
-def _generators_kept(device: str) -> Iterator[None]:
-    """Put back torch's random generators of the CPU and of `device`."""
-    kind = device.split(":")[0]
-    states = torch.mps.get_rng_state() if kind == "mps" else None
-    devices = [torch.device(device)] if kind in ("cuda", "xpu") else []
-    with torch.random.fork_rng(devices=devices, device_type=kind if devices else "cuda"):
-        try:
-            yield
-        finally:
-            if states is not None:
-                torch.mps.set_rng_state(states)
+    memory: whether the memory roof may be lifted too (it says nothing where data may lie in the cache).
+    """
+    sure = [layer for layer in layers if len(layer.samples_ms) >= ENOUGH]
+    higher, notes = roof, []
+    for layer in sure:
+        slow_s = max(layer.interval_ms[1] * 1e-3, TINY)
+        higher = higher.raised(flops_per_s=layer.flops / slow_s, by=layer.label)
+        if memory:
+            higher = higher.raised(bytes_per_s=layer.moved / slow_s, by=layer.label)
+    for before, now, by, unit in (
+            (roof.flops_per_s, higher.flops_per_s, higher.work_by, "FLOP/s"),
+            (roof.bytes_per_s, higher.bytes_per_s, higher.traffic_by, "B/s")):
+        if now > before:
+            rates = scaled(now, unit), scaled(before, unit)
+            notes.append(t(f"{by} reached {rates[0]}, more than the probes did ({rates[1]}): the roof is raised to it.",
+                           f"{by} 达到了 {rates[0]}，高于探测值（{rates[1]}）：屋顶已抬到这里。"))
+    return higher, notes

@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
-import html
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from course.i18n import both, pick, t
-from course.roofline.layer import TINY, Layer
+from course.i18n import t
+from course.roofline import render
+from course.roofline.layer import TINY, Alike, Layer, alike, by_bound
 from course.roofline.roof import Peaks
-from course.roofline.words import bound_word, percent, scaled
-from course.timing import format_ms
+from course.roofline.words import RooflineError, between, bound_word, percent
+from course.suggest import did_you_mean
+from course.timing.faults import LARGE_SHARE
 
-FOLDED = 12
-"""Of a model with more layers than this, a notebook shows the longest ones and folds the rest away."""
+CLEAR = 1.05
+"""A layer is named only where even the low end of its time / that of the next one, round by round, is above this."""
+SURE = 6
+"""Least number of samples behind a median that is named (fewer have no interval of 95 %)."""
 
 
 @dataclass(frozen=True)
 class Roofline:
     """A model placed under its machine's measured roof.
 
-    whole: the model; its bytes are the sum over the layers, its time is measured in one piece. layers: in the
-    order they ran (empty if the model is itself a single layer). cache: hot | cold, when timed.
-    complete: False after an interrupt. notes: sentences in the learner's language.
+    whole: the model as if it were one layer (its bytes: what enters and leaves it and every weight, once), measured in
+    one piece. layers: in the order they ran (empty if the model is itself a single layer); r["name"] is one of
+    them. peaks: the roof. cache: cold | hot, when timed. rounds: samples of each layer. complete: False after an
+    interrupt. notes: sentences in the learner's language.
     """
 
     whole: Layer
     layers: tuple[Layer, ...]
     peaks: Peaks
-    cache: str = "hot"
+    cache: str = "cold"
+    rounds: int = 0
     complete: bool = True
     notes: tuple[str, ...] = ()
 
@@ -38,120 +43,126 @@ class Roofline:
         """What is compared: the layers, or the model where it has none."""
         return self.layers or (self.whole,)
 
+    def __getitem__(self, name: str) -> Layer:
+        """The layer of that dotted path; "" is the whole model."""
+        for layer in (self.whole, *self.layers):
+            if layer.name == name:
+                return layer
+        known = [layer.name for layer in self.layers]
+        raise RooflineError(t(
+            f"No layer {name!r} was measured. There are {', '.join(known[:6]) or 'none'}"
+            f"{', ...' if len(known) > 6 else ''}{did_you_mean(str(name), known, cutoff=0.4) or '.'}",
+            f"没有测量名为 {name!r} 的层。已有：{'、'.join(known[:6]) or '无'}{'……' if len(known) > 6 else ''}"
+            f"{did_you_mean(str(name), known, cutoff=0.4) or '。'}",
+        ))
+
     def rows(self) -> list[dict[str, Any]]:
         """Tidy rows, the whole model first, then the layers in the order they ran."""
         return [layer.row() for layer in (self.whole, *self.layers)]
 
-    def finding(self) -> dict[str, str]:
-        """One sentence in both languages: the slowest layer, its share of the time and of its roof."""
-        slowest = max(self.points, key=lambda layer: layer.time_ms)
-        total = sum(layer.time_ms for layer in self.points)
-        part, share = percent(slowest.time_ms / max(total, TINY)), slowest.share
-        if share is None:
-            return both(f"{slowest.label} takes {part} of the layers' time and has neither FLOPs nor "
-                        "traffic.",
-                        f"{slowest.label} 占各层耗时的 {part}，既没有 FLOPs，也没有访存。")
-        word = {"compute": ("compute", "计算"), "memory": ("memory", "访存")}[slowest.bound]
-        if not self.layers:
-            return both(f"{slowest.label} reaches {percent(share)} of its {word[0]} roof.",
-                        f"{slowest.label} 达到其{word[1]}屋顶的 {percent(share)}。")
-        return both(
-            f"{slowest.label} takes {part} of the layers' time and reaches {percent(share)} of its "
-            f"{word[0]} roof.",
-            f"{slowest.label} 占各层耗时的 {part}，达到其{word[1]}屋顶的 {percent(share)}。",
-        )
+    @cached_property
+    def groups(self) -> list[Alike]:
+        """The layers, those alike together, the longest first."""
+        return alike(self.points)
 
-    def picture(self, ax: Any = None) -> Any:
+    @property
+    def named(self) -> Alike | None:
+        """The layers that take longest, where the intervals leave no doubt which they are; else None."""
+        first, second = [*self.groups, None][:2]
+        if second is None:
+            return first
+        sure = min(len(first.rounds_ms), len(second.rounds_ms)) >= SURE
+        return first if sure and first.over(second)[0] > CLEAR else None
+
+    def sentence(self) -> str:
+        """Where the time goes: to one layer (and those like it) if that is beyond doubt, else to which limit."""
+        if not self.layers:
+            return self._reach(self.whole.label, self.groups[0])
+        if self.named is None:
+            parts = [(bound_word(bound), percent(part)) for bound, part in by_bound(self.layers).items()]
+            return t(
+                "No layer stands out. Of the layers' time "
+                + ", ".join(f"{part} is limited by {word}" for word, part in parts) + ".",
+                "没有哪一层特别突出。各层耗时中，" + "，".join(f"{part} 受限于{word}" for word, part in parts) + "。")
+        group, more = self.named, len(self.named.layers) - 1
+        low, high = group.over(Alike(self.layers))
+        who = group.first.label + (t(f" and {more} like it", f" 及其余 {more} 个同样的层") if more else "")
+        takes = t(f"{who} take{'s' * (not more)} {between(low, high)} of the layers' time",
+                  f"{who}{'' if more else ' '}占各层耗时的 {between(low, high)}")
+        return self._reach(takes, group)
+
+    def _reach(self, who: str, group: Alike) -> str:
+        """`who`, and how near to its roof it is."""
+        one = len(group.layers) == 1
+        joined = (" and", "，") if self.layers else ("", " ")
+        faults = percent(group.fault_share)
+        last = t(f" Page faults, not work, fill {faults} of that.", f"其中 {faults} 被缺页占去，而不是运算。"
+                 ) if group.fault_share > LARGE_SHARE else ""
+        if group.first.bound == "overhead":
+            part = percent(sum(layer.overhead_ms for layer in group.layers) / max(group.time_ms, TINY))
+            return t(f"{who}{joined[0]} {'is' if one else 'are'} limited by overhead: issuing the calls is {part} of it.",
+                     f"{who}{joined[1]}受限于调用开销：发出调用就占了其中的 {part}。") + last
+        if group.first.share is None:
+            return t(f"{who}{joined[0]} {'has' if one else 'have'} neither FLOPs nor traffic.",
+                     f"{who}{joined[1]}既没有 FLOPs，也没有访存。")
+        word, share = bound_word(group.first.bound), between(*group.share_interval)
+        return t(f"{who}{joined[0]} reach{'es' * one} {share} of {'its' if one else 'their'} {word} roof.",
+                 f"{who}{joined[1]}达到{word}屋顶的 {share}。") + last
+
+    def plot(self, ax: Any = None, dark: bool | None = None) -> Any:
         """The log-log roofline with the layers as points, sized by time; returns the matplotlib Axes."""
         from course.roofline.picture import draw
 
-        return draw(self.points, self.peaks, pick(self.finding()), ax)
+        return draw(self.points, self.peaks, self.sentence(), ax, named=self.named, dark=dark)
 
     def remarks(self) -> tuple[str, ...]:
         """What to know when reading the shares: where the numbers come from, what is out of the ordinary."""
-        state = t("overwritten before every call", "每次调用前都被覆盖") if self.cache == "cold" else t(
-            "warm, so small layers find their data there", "热的，因此小的层会在其中命中数据")
+        cold = self.cache == "cold"
+        state = t("its data out of the cache", "数据都不在缓存里") if cold else t(
+            "its data in the cache where they fit", "放得下的数据都在缓存里")
         lines = [self.peaks.sentence(), *self.peaks.notes, t(
-            "Bytes are the least there can be: inputs, weights and outputs of each layer, once. Each layer "
-            f"is timed alone, repeated, the cache {state}.",
-            f"字节数是最少需要的量：每层的输入、权重和输出各算一次。每层单独重复计时，缓存是{state}。"
-            if self.cache == "hot" else
-            f"字节数是最少需要的量：每层的输入、权重和输出各算一次。每层单独重复计时，缓存在{state}。",
+            "Bytes are the least there can be: inputs, weights and outputs of each layer, once. Each layer is timed alone, "
+            f"{state}, in {self.rounds} rounds of all layers; intervals (95 %) hold within this run.",
+            f"字节数是最少需要的量：每层的输入、权重和输出各算一次。每层单独计时，{state}，所有层轮流测了 {self.rounds} 轮；"
+            "区间（95%）只对这一次运行有效。",
         )]
         if self.layers:
             part = sum(layer.time_ms for layer in self.layers) / max(self.whole.time_ms, TINY)
-            far = ("", "") if 0.5 <= part <= 1.5 else (
+            why = t(", where layers find data of the one before in the cache", "，因为在模型里后一层能在缓存里找到前一层的数据"
+                    ) if cold and part > 1 else ""
+            far = "" if 0.5 <= part <= 2.5 else t(
                 " So far from 100 % the machine was probably busy or threads shared a core: run it again.",
                 "与 100% 相差这么远，多半是因为测量期间机器正忙，或者线程挤在同一个核上：请再运行一次。")
-            lines.append(t(f"The layers one by one take {part:.0%} of the time of the whole model.{far[0]}",
-                           f"各层分别计时之和是整个模型耗时的 {part:.0%}。{far[1]}"))
-        if any((layer.share or 0) > 1 for layer in (self.whole, *self.layers)):
-            cold = (' (try cache="cold")', '（可试 cache="cold"）') if self.cache == "hot" else ("", "")
+            lines.append(t(f"The layers one by one take {part:.0%} of the time of the whole model{why}.{far}",
+                           f"各层分别计时之和是整个模型耗时的 {part:.0%}{why}。{far}"))
+        slow = [layer for layer in self.points if layer.fault_share > LARGE_SHARE]
+        if slow:
+            names = ", ".join(layer.label for layer in slow[:3]) + ("" if len(slow) < 4 else t(" and others", " 等"))
+            pages = sum(layer.faults for layer in slow)
             lines.append(t(
-                f"Over 100 %: the data came from a cache, which is faster than memory{cold[0]}; or the "
-                "layer's algorithm does less work than counted, or its library is better than the one "
-                "behind the matrix product; or the machine was busy when the peaks were measured (then call "
+                f"Page faults, not work, fill over {LARGE_SHARE:.0%} of the time of {names}: the system hands out the memory "
+                f"of their results anew in each forward ({pages:,.0f} pages).",
+                f"{names} 的耗时有 {LARGE_SHARE:.0%} 以上花在缺页上，而不是运算：系统每次 forward 都要重新分配它们的结果所用的内存"
+                f"（{pages:,.0f} 页）。"))
+        if any((layer.share_interval or (0, 0))[0] > 1 for layer in (self.whole, *self.layers)):
+            usual = "" if cold else t(' (usual with cache="hot")', '（cache="hot" 时很常见）')
+            lines.append(t(
+                f"Over 100 %: part of the data came from a cache, which is faster than memory{usual}; or the layer's "
+                "algorithm does less work than counted; or the machine was busy when the peaks were measured (then call "
                 "peaks(refresh=True)).",
-                f"超过 100%：数据来自缓存，而缓存比内存快{cold[1]}；或者该层的算法实际运算比计数少，"
-                "或者它用的库比矩阵乘法背后的库更好；或者测峰值时机器正忙（请调用 peaks(refresh=True)）。",
+                f"超过 100%：一部分数据来自缓存，而缓存比内存快{usual}；或者该层的算法实际运算比计数少；"
+                "或者测峰值时机器正忙（请调用 peaks(refresh=True)）。",
             ))
         return (*lines, *self.notes)
 
-    def _cells(self) -> list[list[str]]:
-        lines = []
-        for layer in (self.whole, *self.layers):
-            work = t("memory only", "仅访存") if layer.memory_only else scaled(layer.flops, "FLOP")
-            rate = (scaled(layer.bytes_per_s, "B/s") if layer.memory_only
-                    else scaled(layer.flops_per_s, "FLOP/s"))
-            lines.append([
-                t(f"whole model: {layer.kind}", f"整个模型：{layer.kind}") if layer is self.whole else layer.label,
-                work, scaled(layer.moved, "B"), "–" if layer.memory_only else f"{layer.intensity:.3g}",
-                format_ms(layer.time_ms), rate, bound_word(layer.bound),
-                "–" if layer.share is None else percent(layer.share),
-            ])
-        return lines
-
-    def _header(self) -> list[str]:
-        return [t("layer", "层"), t("work", "工作量"), t("traffic", "访存量"), t("FLOPs a byte", "FLOPs/字节"),
-                t("time", "耗时"), t("achieved", "达到"), t("limited by", "受限于"),
-                t("share of the roof", "占屋顶")]
-
     def __str__(self) -> str:
-        lines = [self._header(), *self._cells()]
-        widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
-        table = ["  ".join(cell.rjust(w) if at else cell.ljust(w)
-                           for at, (cell, w) in enumerate(zip(line, widths, strict=True))) for line in lines]
-        return "\n".join([pick(self.finding()), "", *table, "", *(f"  {line}" for line in self.remarks())])
+        return render.text(self.sentence(), self.whole, self.layers, self.remarks())
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return self.sentence()
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))
 
     def _repr_html_(self) -> str:
-        remarks = "".join(f"<div><small>{html.escape(line)}</small></div>" for line in self.remarks())
-        return (f"<div><p><strong>{html.escape(pick(self.finding()))}</strong></p>"
-                f'<div style="overflow-x:auto">{self._tables()}</div>{remarks}</div>')
-
-    def _tables(self) -> str:
-        """One table; of a long model the layers that take longest, and all of them folded away below."""
-        lines, header = self._cells(), self._header()
-        if len(self.layers) <= FOLDED:
-            return _table(header, lines)
-        longest = sorted(range(len(self.layers)), key=lambda place: -self.layers[place].time_ms)[:FOLDED]
-        every = t(f"Above, the {FOLDED} layers that take longest; here all {len(self.layers)}, in their order",
-                  f"上面是耗时最多的 {FOLDED} 层；这里按先后列出全部 {len(self.layers)} 层")
-        return (_table(header, [lines[0], *(lines[1 + place] for place in longest)])
-                + f"<details><summary>{every}</summary>{_table(header, lines)}</details>")
-
-
-def _table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    """An HTML table: words to the left, figures to the right, in the notebook's own colours."""
-    right = 'style="text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums"'
-    head = "".join(f'<th scope="col">{html.escape(cell)}</th>' for cell in header)
-    body = "".join(
-        f'<tr><th scope="row" style="text-align:left;font-weight:normal">{html.escape(line[0])}</th>'
-        + "".join(f"<td {right}>{html.escape(cell)}</td>" for cell in line[1:]) + "</tr>"
-        for line in lines
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return render.page(self.sentence(), self.whole, self.layers, self.remarks())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from course.i18n import t
@@ -13,10 +13,11 @@ from course.roofline.words import RooflineError, scaled
 class Peaks:
     """The measured peaks of one device.
 
-    flops_per_s: FLOP/s of the best square matrix product. bytes_per_s: bytes/s of the best of read, copy and
-    triad. ridge: FLOPs a byte above which arithmetic, not memory, is the limit. dtype: "float32" and the
-    like. threads: CPU threads in force. machine: the passport (course.machine). created: UTC, ISO 8601.
-    precision: the float32 matmul precision in force (a float32 peak depends on it). notes: sentences.
+    flops_per_s: FLOP/s of the best probe. bytes_per_s: bytes/s of the best memory stream. ridge: FLOPs a byte
+    above which arithmetic, not memory, is the limit. dtype: "float32" and the like. threads: CPU threads in
+    force. machine: the passport (course.machine). created: UTC, ISO 8601. precision: the float32 matmul
+    precision in force (a float32 peak depends on it). work_by, traffic_by: which probe, or layer, showed the
+    two peaks ("" where unknown). notes: sentences.
     """
 
     flops_per_s: float
@@ -28,6 +29,8 @@ class Peaks:
     machine: dict[str, Any]
     created: str
     precision: str = ""
+    work_by: str = ""
+    traffic_by: str = ""
     notes: tuple[str, ...] = ()
 
     def roof(self, intensity: float) -> float:
@@ -38,22 +41,32 @@ class Peaks:
         """The shortest time in seconds the roof allows for this much work and this many bytes."""
         return max(flops / self.flops_per_s, moved / self.bytes_per_s)
 
+    def raised(self, *, flops_per_s: float = 0.0, bytes_per_s: float = 0.0, by: str) -> Peaks:
+        """The same with one peak lifted to a rate that `by` was seen to reach; itself where it is high enough."""
+        if flops_per_s > self.flops_per_s:
+            return replace(self, flops_per_s=flops_per_s, ridge=flops_per_s / self.bytes_per_s, work_by=by)
+        if bytes_per_s > self.bytes_per_s:
+            return replace(self, bytes_per_s=bytes_per_s, ridge=self.flops_per_s / bytes_per_s, traffic_by=by)
+        return self
+
     def rows(self) -> list[dict[str, Any]]:
         """One tidy row of plain data."""
-        keys = ("flops_per_s", "bytes_per_s", "ridge", "dtype", "device", "threads", "precision", "created")
+        keys = ("flops_per_s", "bytes_per_s", "ridge", "dtype", "device", "threads", "precision", "created",
+                "work_by", "traffic_by")
         return [{key: getattr(self, key) for key in keys}]
 
     def sentence(self) -> str:
-        """Both peaks, the ridge and where and when they were measured."""
+        """Both peaks, what showed them, the ridge and where and when they were measured."""
         work, traffic = scaled(self.flops_per_s, "FLOP/s"), scaled(self.bytes_per_s, "B/s")
         day = self.created[:10]
         threads = t(f", {self.threads} CPU thread{'s' * (self.threads != 1)}", f"，{self.threads} 个 CPU 线程")
         where = self.device + (threads if self.device == "cpu" else "")
+        by_work, by_traffic = (t(f" ({by})", f"（{by}）") if by else "" for by in (self.work_by, self.traffic_by))
         return t(
-            f"Measured peak on {where}: {work} in {self.dtype}, {traffic}; the ridge is at {self.ridge:.1f} "
-            f"FLOPs a byte (measured {day}).",
-            f"实测峰值（{where}）：{self.dtype} 为 {work}，访存为 {traffic}；拐点在每字节 {self.ridge:.1f} FLOPs"
-            f"（测于 {day}）。",
+            f"Measured peak on {where}: {work} in {self.dtype}{by_work}, {traffic}{by_traffic}; the ridge is at "
+            f"{self.ridge:.1f} FLOPs a byte (measured {day}).",
+            f"实测峰值（{where}）：{self.dtype} 为 {work}{by_work}，访存为 {traffic}{by_traffic}；"
+            f"拐点在每字节 {self.ridge:.1f} FLOPs（测于 {day}）。",
         )
 
     def __str__(self) -> str:

@@ -34,8 +34,14 @@ def percent(share: float) -> str:
 
 
 def bound_word(bound: str) -> str:
-    """`compute` or `memory` in the learner's language."""
-    return {"compute": t("compute", "计算"), "memory": t("memory", "访存")}[bound]
+    """`compute`, `memory` or `overhead` in the learner's language."""
+    return {"compute": t("compute", "计算"), "memory": t("memory", "访存"), "overhead": t("overhead", "调用开销")}[bound]
+
+
+def between(low: float, high: float) -> str:
+    """An interval of shares: 52 % where both ends read the same, else 48% to 55%."""
+    ends = percent(low), percent(high)
+    return ends[0] if ends[0] == ends[1] else t(f"{ends[0]} to {ends[1]}", f"{ends[0]} 至 {ends[1]}")
 
 
 def too_little_memory(device: str, needed: int | None = None, free: int | None = None) -> RooflineError:

@@ -1,20 +1,24 @@
-"""Timing that holds up: `compare` for "which is faster?", `measure` for "how long?".
+"""Timing that holds up: `compare` for "which is faster?", `measure` for "how long?", `compare_over` for "from where on?".
 
 >>> from course.timing import compare, measure
 >>> compare({"plain": f, "tuned": g}, baseline="plain")     # doctest: +SKIP
 
-Both results print as sentences, give `.rows()` for a table and draw themselves with `.plot()`.
+Every result prints as a sentence (`.sentence()`), gives `.rows()` for a table (pandas.DataFrame takes them), draws itself
+with `.plot()`, and goes to a file with `.save(path)` and comes back with `load`; `against` sets it beside the one of last week.
+From a shell: `python -m course.timing "stmt" "stmt" --setup "..."`. In pytest: the fixture `timing`.
 """
 
 from __future__ import annotations
 
 from course.timing.clock import clock_for
 from course.timing.comparing import compare
-from course.timing.graph import as_cuda_graph
+from course.timing.faults import count_faults
+from course.timing.grid import Grid, compare_over
 from course.timing.guard import TimingError, interrupts_propagate
+from course.timing.history import Change, Saved, against, load
 from course.timing.measuring import measure
-from course.timing.render import format_ms
 from course.timing.results import Comparison, Measurement, Paired
+from course.units import format_ms
 
-__all__ = ["Comparison", "Measurement", "Paired", "TimingError", "as_cuda_graph", "clock_for", "compare",
-           "format_ms", "interrupts_propagate", "measure"]
+__all__ = ["Change", "Comparison", "Grid", "Measurement", "Paired", "Saved", "TimingError", "against", "clock_for",
+           "compare", "compare_over", "count_faults", "format_ms", "interrupts_propagate", "load", "measure"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 
 from course.i18n import t
@@ -9,13 +10,12 @@ from course.timing.clock import Clock
 
 
 def threads(clock: Clock) -> int:
-    """Threads torch uses inside one operator on the CPU, in the process where `clock` runs."""
+    """Threads torch uses inside one operator on the CPU, in the process where `clock` runs; 1 without torch."""
     known = getattr(clock, "threads", None)
     if known:
         return int(known)
-    import torch
-
-    return int(torch.get_num_threads())
+    torch = sys.modules.get("torch")  # a process that never loaded it has no threads of it
+    return int(torch.get_num_threads()) if torch else 1
 
 
 def overhead_ns(clock: Clock, calls: int) -> float:

@@ -13,6 +13,7 @@ from typing import Any
 
 from course.i18n import t
 from course.suggest import did_you_mean
+from course.timing.stats import FEWEST_PROCESSES
 
 
 class TimingError(ValueError):
@@ -63,8 +64,8 @@ def interrupted_note() -> str:
     return t("Interrupted: this is what was measured so far.", "已中断：以下是目前测到的结果。")
 
 
-def require_callable(name: str, f: Any) -> None:
-    """Raise TimingError unless `f` can be called without arguments."""
+def require_callable(name: str, f: Any, with_setup: bool = False) -> None:
+    """Raise TimingError unless `f` can be called without arguments, or `with_setup` with the one that setup gives."""
     if isinstance(f, str):
         raise TimingError(t(
             f'{name} is the text {f!r}. Functions named as "module:function" need fresh_process=True.',
@@ -78,14 +79,48 @@ def require_callable(name: str, f: Any) -> None:
             f"{name} 的类型是 {kind}，不是函数：计时还没开始，活已经干完了。请把调用包起来：`lambda: ...`。",
         ))
     try:
-        inspect.signature(f).bind()
+        signature = inspect.signature(f)
+    except ValueError:
+        return
+    try:
+        signature.bind()
     except TypeError:
+        if with_setup and _takes_one(signature):
+            return
         raise TimingError(t(
             f"{name} needs arguments, and the timer calls it without any. Wrap it: `lambda: f(x)`.",
             f"{name} 需要参数，而计时器调用时不带参数。请包一层：`lambda: f(x)`。",
         )) from None
-    except ValueError:
-        pass
+
+
+def _takes_one(signature: inspect.Signature) -> bool:
+    try:
+        signature.bind(None)
+    except TypeError:
+        return False
+    return True
+
+
+def require_setup(setup: Any) -> None:
+    """Raise TimingError unless `setup` is None or a function without arguments."""
+    if setup is not None:
+        require_callable("setup", setup)
+
+
+def require_same(same: Any) -> None:
+    """Raise TimingError unless `same` is True, False or a tolerance."""
+    if not isinstance(same, bool):
+        require_positive(same=same)
+
+
+def require_processes(count: Any) -> None:
+    """Raise TimingError unless `count` is 1 or at least FEWEST_PROCESSES."""
+    if isinstance(count, bool) or not isinstance(count, int) or (count != 1 and count < FEWEST_PROCESSES):
+        raise TimingError(t(
+            f"processes must be a whole number, 1 (this process) or at least {FEWEST_PROCESSES}, not {count!r}: two "
+            "processes do not tell how processes differ.",
+            f"processes 必须是整数：1（就在本进程）或不少于 {FEWEST_PROCESSES}，而不是 {count!r}：两个进程看不出进程之间的差异。",
+        ))
 
 
 def require_candidates(candidates: Any, baseline: str | None) -> str:
@@ -119,6 +154,14 @@ def require_candidates(candidates: Any, baseline: str | None) -> str:
     return baseline
 
 
+def require_name(name: Any, known: Mapping[Any, Any]) -> None:
+    """Raise TimingError, with the names there are, unless `name` is one of them."""
+    if name not in known:
+        listed = ", ".join(map(str, known))
+        hint = did_you_mean(str(name), list(map(str, known)), cutoff=0.4)
+        raise TimingError(t(f'There is no "{name}" here, only {listed}.{hint}', f"这里没有“{name}”，只有 {listed}。{hint}"))
+
+
 def require_positive(**values: float) -> None:
     """Raise TimingError naming the first value that is not a positive, finite number."""
     for name, value in values.items():
@@ -129,6 +172,15 @@ def require_positive(**values: float) -> None:
             ))
 
 
+def require_above_one(**values: float) -> None:
+    """Raise TimingError naming the first value that is not a finite number above 1."""
+    for name, value in values.items():
+        require_positive(**{name: value})
+        if value <= 1:
+            raise TimingError(t(f"{name} is how many times as long it may take, above 1, such as 1.05; not {value!r}.",
+                                f"{name} 是允许的耗时倍数，要大于 1，例如 1.05；而不是 {value!r}。"))
+
+
 def require_clock_name(clock: Any) -> str:
     """`clock` where it must be a name: a clock made in this process is of no use to another one."""
     if isinstance(clock, str):
@@ -137,16 +189,18 @@ def require_clock_name(clock: Any) -> str:
                         'fresh_process=True 时，clock 只能是 "auto"、"wall" 或 "events"。'))
 
 
-def checked(name: str, f: Callable[[], Any]) -> Callable[[], Any]:
+def checked(name: str, f: Callable[..., Any], kept: list[Any] | None = None) -> Callable[..., Any]:
     """`f` for its first call: raises TimingError when the call returns something that has not run yet.
 
-    A function that runs in another process is checked over there.
+    kept: a list that gets the result. A function that runs in another process is checked over there.
     """
     if getattr(f, "runs_elsewhere", False):
         return f
 
-    def first() -> Any:
-        result = f()
+    def first(*given: Any) -> Any:
+        result = f(*given)
+        if kept is not None:
+            kept.append(result)
         if inspect.isgenerator(result) or inspect.isasyncgen(result) or isinstance(result, (map, filter, zip)):
             kind = type(result).__name__
             raise TimingError(t(

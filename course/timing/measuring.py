@@ -9,9 +9,9 @@ from typing import Any
 from course.i18n import t
 from course.timing import guard, stats
 from course.timing.calibration import require_choice, yardstick
-from course.timing.clock import Clock, calls_for, end_progress, given_clock, progress
+from course.timing.clock import Clock, calls_for, end_progress, given_clock, progress, with_setup
 from course.timing.effort import PARALLEL, Effort, crowded_note, overhead_ns, threads
-from course.timing.graph import as_cuda_graph
+from course.timing.faults import fault_note, minor_faults
 from course.timing.results import Measurement
 
 WARMUP_SHARE = 0.3
@@ -23,44 +23,62 @@ TINY = 0.2
 EFFORT_S = 0.06
 """Seconds over which that is watched: an operating system books the time of other threads every few ms only."""
 MAX_SAMPLES = 20_000
+SHORTEST_S = 0.2
+"""Least time for the measuring in one of several processes, in seconds."""
 
 
 def measure(
-    f: Callable[[], Any],
+    f: Callable[..., Any],
     *,
-    max_time: float = 1.0,
+    max_time: float | None = None,
     device: Any = None,
     clock: str | Clock = "auto",
     cache: str = "hot",
-    cuda_graph: bool = False,
+    setup: Any = None,
+    processes: int = 1,
     calibrate: str | Callable[[], Any] | None = "auto",
     name: str | None = None,
     seed: int | None = None,
 ) -> Measurement:
-    """Time `f()` for at most `max_time` seconds after its first call: median, interval, samples.
+    """Time `f()` for at most `max_time` seconds (default 1) after its first call: median, interval, samples.
 
     Warms up until two successive block medians agree within 2 % (at most 30 % of the budget). Blocks of
     at least 0.3 ms of `f` and of a calibration op alternate at random; `relative` is the median ratio of
     the two, which repeats where the absolute time does not, as long as both lean on the same part of the
     machine. calibrate: `auto` (by the number of threads `f` uses: `calls` for one, `compute` for more and
     for accelerators), `calls` (a small operator), `compute` (a matrix product on all threads), `memory` (a
-    large copy), `python` (a bare loop), a function of your own, or None.
-    device, clock, cache: see `clock_for`. An interrupt returns what was measured so far (none: Interrupted).
-    Raises TimingError, in words, for odd input.
+    large copy), `python` (a bare loop), a function of your own, or None. setup: runs before every call, outside the
+    time; what it returns (unless None) is handed to `f`. device, clock, cache: see `clock_for`.
+
+    The interval is that of the median within this run. processes=5 measures in five new processes one after another
+    (max_time seconds in all, at least 0.2 each, default 2; starting them comes on top), and the interval is the one
+    in which a repetition lands in 95 of 100 cases, as long as the machine's moods differ from run to run no more than
+    processes do. `f` and setup are then
+    "module:function" strings or importable functions, calibrate a word or None.
+    An interrupt returns what was measured so far (none: Interrupted). Raises TimingError, in words, for odd input.
     """
+    guard.require_processes(processes)
     label = name or _name_of(f)
-    guard.require_callable(label, f)
+    max_time = (1.0 if processes == 1 else 2.0) if max_time is None else max_time
     guard.require_positive(max_time=max_time)
-    chosen = given_clock(device, clock, cache)
     require_choice(calibrate)
-    timed = as_cuda_graph(f) if cuda_graph else f
+    if processes > 1:
+        from course.timing.processes import measure_in_processes
+
+        each = {"max_time": max(SHORTEST_S, max_time / processes), "calibrate": calibrate, "seed": seed}
+        return measure_in_processes(f, label, processes, each, device, guard.require_clock_name(clock), cache, setup)
+    guard.require_setup(setup)
+    guard.require_callable(label, f, setup is not None)
+    chosen = given_clock(device, clock, cache)
     with guard.interrupts_in_words(), guard.hidden_prints() as sink:
-        run = _Run(label, timed, chosen, max_time, calibrate, random.Random(seed))
+        run = _Run(label, f, chosen, setup, max_time, calibrate, random.Random(seed))
         run.go()
     return run.result(guard.print_note(sink))
 
 
 def _name_of(f: Any) -> str:
+    if isinstance(f, str):
+        return f.partition(":")[2] or f
     name = getattr(f, "__name__", type(f).__name__)
     return t("the function", "该函数") if name == "<lambda>" else str(name)
 
@@ -68,14 +86,16 @@ def _name_of(f: Any) -> str:
 class _Run:
     """The state of one measurement while it is under way."""
 
-    def __init__(self, name: str, f: Callable[[], Any], clock: Clock, max_time: float,
-                 calibrate: str | Callable[[], Any] | None, order: random.Random) -> None:
+    def __init__(self, name: str, f: Callable[..., Any], clock: Clock, setup: Callable[[], Any] | None,
+                 max_time: float, calibrate: str | Callable[[], Any] | None, order: random.Random) -> None:
         self.name, self.f, self.clock, self.max_time, self.order = name, f, clock, max_time, order
+        self.timer = with_setup(clock, setup)
         self.calibrate = calibrate
         self.calibration: tuple[str, Callable[[], Any]] | None = None
         self.busy = 1.0
         self.samples: list[float] = []
         self.ratios: list[float] = []
+        self.faults: list[float] = []
         self.calls = 1
         self.warmup_calls, self.warm, self.complete = 0, False, True
         self.notes: list[str] = []
@@ -84,7 +104,7 @@ class _Run:
         """First call, warm-up, samples."""
         self.began = self.clock.now()
         with guard.named_errors(self.name, 1):
-            self.first = self.clock.block(guard.checked(self.name, self.f), 1)
+            self.first = self.timer.block(guard.checked(self.name, self.f), 1)
         self.started = self.clock.now()
         bar = progress(self.max_time, t("measuring", "测量中"))
         try:
@@ -116,12 +136,12 @@ class _Run:
 
     def _block(self) -> float:
         with guard.named_errors(self.name, 2):
-            return self.clock.block(self.f, self.calls) / self.calls
+            return self.timer.block(self.f, self.calls) / self.calls
 
     def _warm_up(self) -> None:
         limit = self._spent() + WARMUP_SHARE * self.max_time
         with guard.named_errors(self.name, 2):
-            self.calls = calls_for(self.clock, self.f)
+            self.calls = calls_for(self.timer, self.f)
         seen: list[float] = []
         effort, least = Effort(), self._spent() + min(EFFORT_S, WARMUP_SHARE / 2 * self.max_time)
         while self._spent() < limit and not (self.warm and self._spent() >= least):
@@ -129,7 +149,9 @@ class _Run:
             self.warmup_calls += self.calls
             self.warm = stats.steady(seen)
         self.busy = effort.busy()
+        making = self._spent()
         self.calibration = yardstick(self.calibrate, self.clock.device, self.busy > PARALLEL)
+        self.started += self._spent() - making  # perhaps torch had to be imported for it
         if self.calibration:
             self.calibration_calls = calls_for(self.clock, self.calibration[1])
 
@@ -146,15 +168,16 @@ class _Run:
 
     def _one_sample(self) -> None:
         """One block of the function, and beside it, before or after at random, one of the yardstick."""
-        if self.calibration is None:
-            self.samples.append(self._block())
-            return
-        yard_first = self.order.random() < 0.5
+        yard_first = self.calibration is not None and self.order.random() < 0.5
         yard = self._yard() if yard_first else 0.0
+        before = minor_faults()
         seconds = self._block()
+        after = minor_faults()
         self.samples.append(seconds)
-        yard = yard if yard_first else self._yard()
-        self.ratios.append(seconds / yard)
+        if before is not None and after is not None:
+            self.faults.append((after - before) / self.calls)
+        if self.calibration is not None:
+            self.ratios.append(seconds / (yard if yard_first else self._yard()))
 
     def _yard(self) -> float:
         assert self.calibration is not None
@@ -185,6 +208,8 @@ class _Run:
                 f"在这个计时器里，调用一个空函数就要 {overhead:.0f} ns，占了测得时间的一大部分。"
                 "要测这么小的工作量，请在函数内部多重复几次。",
             ))
+        faults = stats.median(self.faults) if self.faults else None
+        self.notes += filter(None, [fault_note(self.name, faults, stats.median(samples))])
         ratio = stats.median_interval(self.ratios) if self.ratios else None
         ms = [s * 1e3 for s in samples]
         return Measurement(
@@ -196,7 +221,7 @@ class _Run:
             calibration=self.calibration[0] if self.calibration and self.ratios else None,
             quality=quality, calls_per_sample=self.calls,
             warmup_calls=self.warmup_calls, warm=self.warm, overhead_ns=overhead,
-            device=self.clock.device, clock=self.clock.kind, cache=self.clock.cache,
+            faults_per_call=faults, device=self.clock.device, clock=self.clock.kind, cache=self.clock.cache,
             threads=threads(self.clock), busy_threads=self.busy,
             seconds=self.clock.now() - self.began, complete=self.complete, notes=(*self.notes, *notes),
         )

@@ -1,4 +1,4 @@
-"""How results read: times with units, words for verdicts, tables as text and as HTML."""
+"""How results read: words for verdicts and settings, tables as text and as HTML."""
 
 from __future__ import annotations
 
@@ -7,19 +7,6 @@ import unicodedata
 from collections.abc import Sequence
 
 from course.i18n import t
-
-
-def format_ms(ms: float) -> str:
-    """A time with three significant figures and a unit that suits: 812 ms, 3.10 ms, 41.2 us, 85.0 ns."""
-    for limit, scale, unit in ((1e-3, 1e6, "ns"), (1.0, 1e3, "µs"), (1e3, 1.0, "ms")):
-        if ms < limit * 0.9995:
-            return f"{_three(ms * scale)} {unit}"
-    return f"{_three(ms / 1e3)} s"
-
-
-def _three(value: float) -> str:
-    digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
-    return f"{value:.{digits}f}"
 
 
 def verdict_word(verdict: str) -> str:

@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from course.i18n import t
-from course.timing.render import (
-    card,
-    format_ms,
-    quality_word,
-    setting,
-    share,
-    table,
-    text_table,
-    verdict_word,
-)
-from course.timing.stats import FIRST_LOOK, median
+from course.timing.guard import require_name
+from course.timing.render import card, quality_word, setting, share, table, text_table, verdict_word
+from course.timing.stats import FEWEST_PROCESSES, FIRST_LOOK, median
+from course.timing.store import write
+from course.units import format_ms, format_ratio
 
-VERDICTS = ("faster", "slower", "same", "undecided")
-QUALITIES = ("stable", "bimodal", "noisy", "drifting", "few")
+ENOUGH = 0.9499
+"""Confidence from which an interval is evidence."""
 
 
 @dataclass(frozen=True)
 class Measurement:
     """One function timed. All times are for one call.
 
-    median_ms, p10_ms (10th percentile), low_ms..high_ms (95 % interval of the median within this run; a
-    later run may differ by far more), samples_ms (one per block of `calls_per_sample` calls), first_call_ms
-    (apart from the rest), relative (time / time of the interleaved calibration op `calibration`, or None),
-    quality (stable | bimodal | noisy | drifting | few), overhead_ns (the timer's own, a call; not subtracted),
-    device, clock (wall | events), cache (hot | cold), threads (torch may use), busy_threads (of this process at
+    median_ms, p10_ms (10th percentile), low_ms..high_ms (95 %, see below), samples_ms (one per block of
+    `calls_per_sample` calls), first_call_ms (apart from the rest), relative (time / time of the interleaved
+    calibration op `calibration`, or None), quality (stable | bimodal | noisy | drifting | few), overhead_ns (the
+    timer's own, a call; not subtracted), faults_per_call (minor page faults; None where the system does not tell), device,
+    clock (wall | events), cache (hot | cold), threads (torch may use), busy_threads (of this process at
     work while it ran; 1.0 for work in one thread), warmup_calls, warm (two block medians agreed
     within 2 %), complete (False after an interrupt), notes (sentences in the learner's language).
+
+    processes = 1: the interval is that of the median within this run; a later run may differ by far more.
+    processes > 1: figures are medians over the processes, process_medians_ms and process_relatives hold one value each,
+    and the intervals are those in which one more process lands.
     """
 
     name: str
@@ -58,15 +58,26 @@ class Measurement:
     threads: int
     busy_threads: float
     seconds: float
+    faults_per_call: float | None = None
+    processes: int = 1
+    process_medians_ms: tuple[float, ...] = ()
+    process_relatives: tuple[float, ...] = ()
     complete: bool = True
     notes: tuple[str, ...] = ()
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Measurement:
+        """The measurement that `dataclasses.asdict`, perhaps by way of JSON, made `plain`."""
+        return cls(**{key: tuple(v) if isinstance(v, list) else v for key, v in plain.items()})
 
     def rows(self) -> list[dict[str, Any]]:
         """One tidy row, raw samples under `samples_ms`."""
         keys = ("name", "median_ms", "p10_ms", "low_ms", "high_ms", "confidence", "first_call_ms",
                 "relative", "relative_low", "relative_high", "calibration", "quality", "calls_per_sample",
-                "overhead_ns", "device", "clock", "cache", "threads", "busy_threads", "complete")
-        return [{key: getattr(self, key) for key in keys} | {"samples_ms": list(self.samples_ms)}]
+                "overhead_ns", "faults_per_call", "device", "clock", "cache", "threads", "busy_threads", "processes",
+                "complete")
+        return [{key: getattr(self, key) for key in keys} | {
+            "samples_ms": list(self.samples_ms), "process_medians_ms": list(self.process_medians_ms)}]
 
     def _facts(self) -> list[tuple[str, str]]:
         count = len(self.samples_ms)
@@ -77,7 +88,7 @@ class Measurement:
         part = share(self.overhead_ns / 1e6, self.median_ms)
         facts = [
             (t("median", "中位数"), format_ms(self.median_ms)),
-            (t("interval", "区间"), t(f"{low} to {high} ({sure})", f"{low} 至 {high}（{sure}）")),
+            (self._reach(), t(f"{low} to {high} ({sure})", f"{low} 至 {high}（{sure}）")),
             (t("10th percentile", "第 10 百分位"), format_ms(self.p10_ms)),
             (t("first call", "第一次调用"), format_ms(self.first_call_ms)),
             (t("samples", "样本"), per_sample),
@@ -88,6 +99,8 @@ class Measurement:
             (t("CPU threads at work", "忙碌的 CPU 线程"), f"{self.busy_threads:.1f}"),
             (t("measured on", "测量条件"), setting(self.device, self.clock, self.cache, self.threads)),
         ]
+        if self.faults_per_call:
+            facts.insert(-1, (t("page faults a call", "每次调用的缺页"), f"{self.faults_per_call:,.4g}"))
         if self.relative is not None:
             facts.insert(3, (t(f"relative to {self.calibration}", f"相对于 {self.calibration}"),
                              f"{self.relative:.4g}"))
@@ -97,7 +110,17 @@ class Measurement:
         """Samples in order, their distribution, the first call apart; see `course.figures.samples_plot`."""
         from course.figures.timing import samples_plot
 
-        return samples_plot(self, ax, dark)
+        return samples_plot(self.rows(), self.sentence(), ax, dark)
+
+    def save(self, path: Any) -> Path:
+        """Write it to a JSON file, with this machine's passport; `load` reads it."""
+        return write(path, "Measurement", asdict(self))
+
+    def _reach(self) -> str:
+        """What the interval is one of."""
+        if self.processes == 1:
+            return t("interval within this run", "本次运行内的区间")
+        return t(f"a repetition lands in (from {self.processes} processes)", f"再测一次会落在（依据 {self.processes} 个进程）")
 
     def sentence(self) -> str:
         """First call and steady state in one sentence; of a time that climbs or falls, a second one."""
@@ -117,11 +140,16 @@ class Measurement:
                  "请调大 max_time。")
 
     def _steady(self) -> str:
+        low, high = format_ms(self.low_ms), format_ms(self.high_ms)
+        reach = t(f"within this run {low} to {high}", f"本次运行内 {low} 至 {high}")
+        if self.processes > 1:
+            reach = t(f"in {self.processes} processes; a repetition lands in {low} to {high}",
+                      f"{self.processes} 个进程；再测一次会落在 {low} 至 {high}")
         return t(
-            f"{self.name}: first call {format_ms(self.first_call_ms)}, then {format_ms(self.median_ms)} "
-            f"({format_ms(self.low_ms)} to {format_ms(self.high_ms)}), {quality_word(self.quality)}.",
-            f"{self.name}：第一次调用 {format_ms(self.first_call_ms)}，之后 {format_ms(self.median_ms)}"
-            f"（{format_ms(self.low_ms)} 至 {format_ms(self.high_ms)}），{quality_word(self.quality)}。",
+            f"{self.name}: first call {format_ms(self.first_call_ms)}, then {format_ms(self.median_ms)} ({reach}), "
+            f"{quality_word(self.quality)}.",
+            f"{self.name}：第一次调用 {format_ms(self.first_call_ms)}，之后 {format_ms(self.median_ms)}（{reach}），"
+            f"{quality_word(self.quality)}。",
         )
 
     def __str__(self) -> str:
@@ -145,7 +173,9 @@ class Paired:
 
     ratio = time(candidate) / time(baseline), below 1 is faster; low..high covers the truth in at least 95 % of
     runs (all looks and all candidates of the run together; `confidence` is that of this single interval).
-    verdict: faster | slower | same | undecided. ratios: one a round, in order.
+    verdict: faster | slower | same | undecided. ratios: one a round, in order; with processes > 0 one a pair of
+    processes, each the median of its rounds. difference: how the result differs from the baseline's, in words (empty:
+    it does not; None: not compared).
     """
 
     name: str
@@ -157,17 +187,12 @@ class Paired:
     verdict: str
     ratios: tuple[float, ...]
     gate: float
-
-    def figures(self) -> tuple[str, str, str]:
-        """Ratio, low and high with as many decimals as the interval deserves."""
-        digits = 4 if self.high - self.low < 0.004 else 3
-        if self.high < 0.1 or self.high >= 10:
-            return f"{self.ratio:.3g}", f"{self.low:.3g}", f"{self.high:.3g}"
-        return f"{self.ratio:.{digits}f}", f"{self.low:.{digits}f}", f"{self.high:.{digits}f}"
+    processes: int = 0
+    difference: str | None = None
 
     def sentence(self) -> str:
         """The result in one sentence."""
-        ratio, low, high = self.figures()
+        ratio, low, high = format_ratio(self.ratio, self.low, self.high)
         against = t(f"{ratio} x the time of {self.baseline} (interval {low} to {high})",
                     f"{self.baseline} 耗时的 {ratio} 倍（区间 {low} 至 {high}）")
         if self.verdict == "undecided":
@@ -175,25 +200,40 @@ class Paired:
             wide = f"{width:.0f}" if width >= 10 else f"{width:.2g}"
             ending = t(f"undecided, the interval is still {wide} % wide: give it more time",
                        f"未定，区间仍有 {wide}% 宽：请多给些时间")
-            if len(self.ratios) < FIRST_LOOK and not self.low <= 1 <= self.high:  # then width is not what is missing
-                ending = t(f"undecided, {len(self.ratios)} rounds are too few: give it more time",
-                           f"未定，只测了 {len(self.ratios)} 轮，太少：请多给些时间")
-            if len(self.ratios) < 2:
-                ending = t("undecided after one round: give it more time", "只测了一轮，未定：请多给些时间")
+            few = self._few()
+            if few:
+                ending = t(f"undecided, {few}: give it more time", f"未定，{few}：请多给些时间")
         elif self.verdict == "same":
             ending = t(f"the same within {self.gate:.1%}", f"在 {self.gate:.1%} 以内视为一样快")
         else:
             ending = verdict_word(self.verdict)
         return t(f"{self.name} takes {against}: {ending}.", f"{self.name} 耗时是 {against}：{ending}。")
 
+    def shown_above(self, bar: float) -> bool:
+        """Whether there is evidence that the ratio is above `bar`: enough data, and the whole interval lies there."""
+        return self.confidence >= ENOUGH and self.low > bar
+
+    def _few(self) -> str:
+        """That the width of the interval is not what is missing, in words; else empty."""
+        count = self.processes or len(self.ratios)
+        if self.processes:
+            return "" if count >= FEWEST_PROCESSES else t(
+                f"{count} process{'es are' if count > 1 else ' is'} too few", f"只用了 {count} 个进程，太少")
+        if count < 2:
+            return t("after one round", "只测了一轮")
+        if count < FIRST_LOOK and not self.low <= 1 <= self.high:
+            return t(f"{count} rounds are too few", f"只测了 {count} 轮，太少")
+        return ""
+
 
 @dataclass(frozen=True)
 class Comparison:
     """Functions compared in random order, round by round; two have `.ratio .low .high .verdict` of their own.
 
-    pairs: candidate name -> Paired. medians_ms, first_call_ms, calls: by name, times for one call.
-    rounds, seconds (spent), ci, gate, max_time as given; device, clock, cache, threads, fresh_process;
-    complete is False after an interrupt; notes are sentences in the learner's language.
+    pairs: candidate name -> Paired, also as c["name"]. medians_ms, first_call_ms, calls, faults_per_call (minor page
+    faults): by name, for one call. rounds, seconds (spent), ci, gate, max_time as given; device, clock, cache, threads;
+    processes: new ones of each candidate, 0 where all ran in this one; complete is False after an interrupt; notes
+    are sentences in the learner's language.
     """
 
     baseline: str
@@ -210,9 +250,21 @@ class Comparison:
     clock: str
     cache: str
     threads: int
-    fresh_process: bool = False
+    faults_per_call: dict[str, float | None] = field(default_factory=dict)
+    processes: int = 0
     complete: bool = True
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Comparison:
+        """The comparison that `dataclasses.asdict`, perhaps by way of JSON, made `plain`."""
+        pairs = {name: Paired(**{**pair, "ratios": tuple(pair["ratios"])}) for name, pair in plain["pairs"].items()}
+        return cls(**{**plain, "pairs": pairs, "notes": tuple(plain["notes"])})
+
+    def __getitem__(self, name: str) -> Paired:
+        """One candidate against the baseline. Raises TimingError for a name that is none of them."""
+        require_name(name, self.pairs)
+        return self.pairs[name]
 
     def _only(self) -> Paired:
         if len(self.pairs) != 1:
@@ -255,11 +307,12 @@ class Comparison:
              "candidate_median_ms": self.medians_ms[p.name],
              "baseline_median_ms": self.medians_ms[p.baseline],
              "device": self.device, "clock": self.clock, "cache": self.cache, "threads": self.threads,
-             "fresh_process": self.fresh_process, "complete": self.complete, "ratios": list(p.ratios)}
+             "faults_per_call": self.faults_per_call.get(p.name), "difference": p.difference,
+             "processes": self.processes, "complete": self.complete, "ratios": list(p.ratios)}
             for p in self.pairs.values()
         ]
 
-    def headline(self) -> str:
+    def sentence(self) -> str:
         """The result as one line: the whole sentence of a single candidate, else the verdict on each."""
         if len(self.pairs) == 1:
             return self._only().sentence()
@@ -270,19 +323,24 @@ class Comparison:
         """Every paired ratio, the intervals, the gate; see `course.figures.paired_plot`."""
         from course.figures.timing import paired_plot
 
-        return paired_plot(self, ax, dark)
+        return paired_plot(self.rows(), self.sentence(), ax, dark)
+
+    def save(self, path: Any) -> Path:
+        """Write it to a JSON file, with this machine's passport; `load` reads it."""
+        return write(path, "Comparison", asdict(self))
 
     def _setting(self) -> str:
         where = setting(self.device, self.clock, self.cache, self.threads)
-        fresh = t(", each in a process of its own", "，各自在独立进程中") if self.fresh_process else ""
-        return t(f"{self.rounds} round{'s' * (self.rounds != 1)} in {self.seconds:.2g} s on {where}{fresh}",
-                 f"{self.rounds} 轮，{self.seconds:.2g} 秒，{where}{fresh}")
+        unit = t(f"round{'s' * (self.rounds != 1)}", "轮")
+        if self.processes:
+            unit = t(f"new process{'es' * (self.processes != 1)} of each", "个各自的新进程")
+        return t(f"{self.rounds} {unit} in {self.seconds:.2g} s on {where}", f"{self.rounds} {unit}，{self.seconds:.2g} 秒，{where}")
 
     def __str__(self) -> str:
         if len(self.pairs) == 1:
-            lines = [self.headline()]
+            lines = [self.sentence()]
         else:
-            lines = [self.headline(), *(f"  {line}" for line in text_table(*self._table()))]
+            lines = [self.sentence(), *(f"  {line}" for line in text_table(*self._table()))]
             lines += [f"  {p.sentence()}" for p in self.pairs.values() if p.verdict == "undecided"]
         return "\n".join([*lines, f"  {self._setting()}", *(f"  ! {note}" for note in self.notes)])
 
@@ -296,10 +354,10 @@ class Comparison:
                   t("verdict", "结论"))
         lines = [(str(self.baseline), format_ms(self.medians_ms[self.baseline]), "1", "", t("baseline", "基准"))]
         for p in self.pairs.values():
-            ratio, low, high = p.figures()
+            ratio, low, high = format_ratio(p.ratio, p.low, p.high)
             median = format_ms(self.medians_ms[p.name])
             lines.append((str(p.name), median, ratio, f"{low} – {high}", verdict_word(p.verdict)))
         return header, lines
 
     def _repr_html_(self) -> str:
-        return card(self.headline(), table(*self._table()), (self._setting(), *self.notes))
+        return card(self.sentence(), table(*self._table()), (self._setting(), *self.notes))

@@ -19,6 +19,16 @@ FIRST_LOOK = 12
 """Rounds before the first look; every later look comes after twice as many rounds as the one before."""
 BIG_EFFECT_WIDTH = 0.05
 """A ratio clear of the gate still needs an interval of +/- 5 % of itself before the measuring stops."""
+PROCESS_EFFECT_WIDTH = 0.15
+"""The same over processes, where a narrow interval costs a second for each process."""
+
+
+REPETITION_ERROR = 0.01
+"""Chance that one more process of the same run would land outside the interval given for a repetition."""
+FIRST_PROCESS_LOOK = 4
+"""Processes of each candidate before the first look; every later look comes after twice as many."""
+FEWEST_PROCESSES = 3
+"""Fewer processes of each candidate than this allow no verdict: two may differ by chance alone."""
 
 
 @dataclass(frozen=True)
@@ -84,18 +94,95 @@ def median_interval(values: Sequence[float], error: float = TOTAL_ERROR) -> Inte
     return Interval(ordered[k - 1], ordered[-k], max(0.0, 1.0 - outside))
 
 
-def is_look(rounds: int) -> bool:
-    """Whether to look at the data after this many rounds: 12, 24, 48, 96, ..."""
-    quotient, rest = divmod(rounds, FIRST_LOOK)
+def t_quantile(p: float, freedom: int) -> float:
+    """The p-quantile (0.5 <= p < 1) of Student's t with `freedom` >= 1 degrees of freedom.
+
+    By bisection on the finite sums of Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 and 26.7.4.
+    """
+    low, high = 0.0, math.pi / 2  # of the angle atan(t / sqrt(freedom))
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _within(middle, freedom) < 2 * p - 1 else (low, middle)
+    return math.sqrt(freedom) * math.tan(low)
+
+
+def _within(angle: float, freedom: int) -> float:
+    """P(|t| <= sqrt(freedom) * tan(angle))."""
+    sine, cosine, odd = math.sin(angle), math.cos(angle), freedom % 2
+    term = total = cosine if odd else 1.0
+    for k in range(2 + odd, freedom, 2):
+        term *= cosine * cosine * (k - 1) / k
+        total += term
+    if not odd:
+        return sine * total
+    return 2 / math.pi * (angle + (sine * total if freedom > 1 else 0.0))
+
+
+def _log_moments(values: Sequence[float]) -> tuple[float, float]:
+    """Mean and standard deviation of the logarithms of at least two values."""
+    logs = [math.log(v) for v in values]
+    mean = math.fsum(logs) / len(logs)
+    return mean, math.sqrt(math.fsum((x - mean) ** 2 for x in logs) / (len(logs) - 1))
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    """exp of the mean logarithm. Raises ValueError when there is none."""
+    if not values:
+        raise ValueError("no values: a mean needs at least one")
+    return math.exp(math.fsum(math.log(v) for v in values) / len(values))
+
+
+def process_interval(ratios: Sequence[float], error: float = TOTAL_ERROR) -> Interval:
+    """Interval for the geometric mean of one ratio a pair of processes: Student's t on the logarithms.
+
+    Under equal code the candidates are exchangeable, so the logarithms are symmetric about 0, whatever processes
+    differ in; heavy tails make t cautious. Fewer than FEWEST_PROCESSES ratios: the range, with confidence 0.
+    """
+    if len(ratios) < FEWEST_PROCESSES:
+        return Interval(min(ratios), max(ratios), 0.0)
+    mean, deviation = _log_moments(ratios)
+    half = t_quantile(1 - error / 2, len(ratios) - 1) * deviation / math.sqrt(len(ratios))
+    return Interval(math.exp(mean - half), math.exp(mean + half), 1 - error)
+
+
+def repetition_interval(medians: Sequence[float]) -> Interval:
+    """Interval in which a repetition lands in 95 of 100 cases: the median of one more process, or of a whole run.
+
+    medians: one a process. The prediction interval of Student's t on logarithms, at REPETITION_ERROR: the processes of
+    one run share the machine's mood, which is another one in the next run. At this error 95 % are kept where moods
+    differ as much as processes do. Fewer than FEWEST_PROCESSES: the range, with confidence 0.
+    """
+    if len(medians) < FEWEST_PROCESSES:
+        return Interval(min(medians), max(medians), 0.0)
+    mean, deviation = _log_moments(medians)
+    half = t_quantile(1 - REPETITION_ERROR / 2, len(medians) - 1) * deviation * math.sqrt(1 + 1 / len(medians))
+    return Interval(math.exp(mean - half), math.exp(mean + half), 1 - TOTAL_ERROR)
+
+
+def change_interval(then: Sequence[float], now: Sequence[float], error: float = TOTAL_ERROR) -> Interval:
+    """Interval for geometric mean of `now` / that of `then`, values of separate processes: Welch's t on logarithms."""
+    if min(len(then), len(now)) < FEWEST_PROCESSES:
+        return Interval(min(now) / max(then), max(now) / min(then), 0.0)
+    (mean0, sd0), (mean1, sd1) = _log_moments(then), _log_moments(now)
+    parts = sd0 * sd0 / len(then), sd1 * sd1 / len(now)
+    spread_ = parts[0] ** 2 / (len(then) - 1) + parts[1] ** 2 / (len(now) - 1)
+    freedom = int(sum(parts) ** 2 / spread_) if spread_ else len(then) + len(now) - 2
+    half = t_quantile(1 - error / 2, max(1, freedom)) * math.sqrt(sum(parts))
+    return Interval(math.exp(mean1 - mean0 - half), math.exp(mean1 - mean0 + half), 1 - error)
+
+
+def is_look(count: int, first: int = FIRST_LOOK) -> bool:
+    """Whether to look at the data after this many rounds: 12, 24, 48, 96, ... (processes: 4, 8, 16, ...)."""
+    quotient, rest = divmod(count, first)
     return rest == 0 and quotient > 0 and quotient & (quotient - 1) == 0
 
 
-def error_at(rounds: int, final: bool, comparisons: int = 1) -> float:
+def error_at(count: int, final: bool, comparisons: int = 1, first: int = FIRST_LOOK) -> float:
     """The false-alarm chance this look may have, shared among `comparisons` candidates.
 
     A run that ends before the first look has only one look and may use all 5 % there.
     """
-    last = TOTAL_ERROR if rounds <= FIRST_LOOK else FINAL_ERROR
+    last = TOTAL_ERROR if count <= first else FINAL_ERROR
     return (last if final else INTERIM_ERROR) / comparisons
 
 
@@ -119,13 +206,14 @@ def decide(interval: Interval, ratio: float, ci: float, gate: float, error: floa
     return "undecided"
 
 
-def settled(interval: Interval, ratio: float, ci: float, gate: float, error: float) -> bool:
-    """Whether measuring more is pointless: narrow enough (+/- ci), or clear of the gate on one side."""
+def settled(interval: Interval, ratio: float, ci: float, gate: float, error: float,
+            wide: float = BIG_EFFECT_WIDTH) -> bool:
+    """Whether measuring more is pointless: within +/- ci, or clear of the gate on one side and within +/- wide."""
     if interval.confidence < 1 - error - 1e-12:
         return False
     half = (interval.high - interval.low) / 2
     clear = interval.high < 1 - gate or interval.low > 1 + gate
-    return half <= ci * ratio or (clear and half <= BIG_EFFECT_WIDTH * ratio)
+    return half <= ci * ratio or (clear and half <= wide * ratio)
 
 
 def spread(values: Sequence[float]) -> float:

@@ -1,10 +1,12 @@
-"""The other end of `course.timing.fresh`: times one function, block after block, as it is told.
+"""The other end of `course.timing.workers`: times one function, block after block, as it is told.
 
-Reads the number of calls from standard input, one a line; answers JSON lines. Ends with its input.
+Reads the number of calls from standard input, one a line; answers JSON lines. Ends with its input. With `measure` in
+the spec it measures the function by itself and answers once, with the whole Measurement.
 """
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import json
 import os
@@ -14,9 +16,11 @@ from typing import Any, TextIO
 
 from course.i18n import set_language, t
 from course.timing import guard
-from course.timing.clock import Clock, clock_for
+from course.timing.clock import Clock, clock_for, with_setup
 from course.timing.effort import threads
-from course.timing.graph import as_cuda_graph
+from course.timing.faults import count_faults
+from course.timing.sameness import digest
+from course.timing.statement import Statement
 
 
 def main(spec: dict[str, Any]) -> None:
@@ -24,17 +28,45 @@ def main(spec: dict[str, Any]) -> None:
     set_language(spec["language"])
     answers = _take_stdout()
     try:
-        f, clock = _prepare(spec)
-        _say(answers, device=clock.device, kind=clock.kind, cache=clock.cache,
-             threads=threads(clock))
-        run = guard.checked(spec["name"], f)
-        for count, line in enumerate(sys.stdin, start=1):
-            with guard.named_errors(spec["name"], count):
-                seconds = clock.block(run, int(line))
-            run = f
-            _say(answers, seconds=seconds)
+        f = _load(spec["name"], spec)
+        guard.require_callable(spec["name"], f, spec["setup"] is not None)
+        before = _load("setup", spec["setup"]) if spec["setup"] else None
+        if "measure" in spec:
+            _measure(f, before, spec, answers)
+        else:
+            _serve(f, before, spec, answers)
     except guard.TimingError as error:
         _say(answers, error=str(error))
+
+
+def _serve(f: Callable[..., Any], before: Callable[[], Any] | None, spec: dict[str, Any], answers: TextIO) -> None:
+    base = _clock(spec)
+    clock = with_setup(base, before)
+    _say(answers, device=base.device, kind=base.kind, cache=base.cache, alone=before is not None)
+    kept: list[Any] = []
+    run = guard.checked(spec["name"], f, kept)
+    for count, line in enumerate(sys.stdin, start=1):
+        with guard.named_errors(spec["name"], count), count_faults() as seen:
+            seconds = clock.block(run, int(line))
+        first = {"threads": threads(base), "result": digest(kept.pop())} if count == 1 else {}
+        run = f
+        _say(answers, seconds=seconds, faults=seen.minor, **first)
+
+
+def _measure(f: Callable[..., Any], before: Callable[[], Any] | None, spec: dict[str, Any], answers: TextIO) -> None:
+    from dataclasses import asdict
+
+    from course.timing.measuring import measure
+
+    found = measure(f, clock=_clock(spec), setup=before, name=spec["name"], **spec["measure"])
+    _say(answers, measurement=asdict(found))
+
+
+def _clock(spec: dict[str, Any]) -> Clock:
+    """The clock asked for. A function that brought no torch along needs none: a process without it starts a second sooner."""
+    if spec["device"] is None and "torch" not in sys.modules:
+        return clock_for("cpu", "wall" if spec["clock"] == "auto" else spec["clock"], spec["cache"])
+    return clock_for(spec["device"], spec["clock"], spec["cache"])
 
 
 def _take_stdout() -> TextIO:
@@ -49,23 +81,29 @@ def _say(answers: TextIO, **message: Any) -> None:
     answers.flush()
 
 
-def _prepare(spec: dict[str, Any]) -> tuple[Callable[[], Any], Clock]:
-    module, _, path = spec["target"].partition(":")
+def _load(name: str, source: dict[str, Any]) -> Callable[..., Any]:
+    """The function that `source` (of `workers.source_of`) names."""
+    if "code" in source:
+        return Statement(source["code"], source["before"]).function()
+    module, _, path = source["target"].partition(":")
     try:
         found: Any = importlib.import_module(module)
         for part in path.split("."):
             found = getattr(found, part)
     except Exception as error:
         raise guard.TimingError(t(
-            f"A new process could not load {spec['target']}: {type(error).__name__}: {error}. "
+            f"A new process could not load {source['target']}: {type(error).__name__}: {error}. "
             f"Is {module}.py beside the notebook, and does `import {module}` work in a fresh kernel?",
-            f"新进程无法加载 {spec['target']}：{type(error).__name__}：{error}。"
+            f"新进程无法加载 {source['target']}：{type(error).__name__}：{error}。"
             f"{module}.py 和笔记本在同一个文件夹里吗？在新内核里 `import {module}` 能成功吗？",
         )) from error
-    guard.require_callable(spec["name"], found)
-    clock = clock_for(spec["device"], spec["clock"], spec["cache"])
-    return as_cuda_graph(found) if spec["cuda_graph"] else found, clock
+    if not callable(found):
+        guard.require_callable(name, found)
+    result: Callable[..., Any] = found
+    return result
 
 
 if __name__ == "__main__":
     main(json.loads(sys.argv[1]))
+    atexit._run_exitfuncs()
+    os._exit(0)  # taking torch down in order takes up to a second beside neighbours, and nothing here needs it

@@ -2,12 +2,14 @@
 
 from course.verbs.bets import bets
 from course.verbs.experiments import observe
+from course.verbs.keeping import keep, what
 from course.verbs.lessons import finish, language, lesson
+from course.verbs.passport import passport
 from course.verbs.practice import check, hint, solution
 from course.verbs.progress import export_progress, import_progress, progress
 from course.verbs.questions import answer, checkpoint, explain, predict, question, review
 
 __all__ = [
     "answer", "bets", "check", "checkpoint", "explain", "export_progress", "finish", "hint", "import_progress",
-    "language", "lesson", "observe", "predict", "progress", "question", "review", "solution",
+    "keep", "language", "lesson", "observe", "passport", "predict", "progress", "question", "review", "solution", "what",
 ]

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterator, Sequence
 
 from course.experiment import base
 from course.figures import show
 from course.i18n import LANGUAGES, Text, both, pick, t
+from course.quiz import voice
+from course.quiz.entry import Entry
 from course.quiz.items import Item
 from course.quiz.marking import Response
 from course.quiz.rich import plain
-from course.quiz.session import bet_of, response_of, settle
+from course.quiz.session import bet_of, known_before, response_of, settle
 from course.records import Record
-from course.verbs import state
+from course.verbs import asking, state
+from course.verbs.questions import new_card
 from course.verbs.say import in_words, present, say, say_verdict
 from course.verdict import Verdict, inconclusive
 
@@ -29,15 +33,20 @@ class Observed(Record):
 
 
 @in_words
-def observe(experiment_name: str | Sequence[str], budget_s: float | None = None) -> Record | None:
+def observe(experiment_name: str | Sequence[str], budget_s: float | None = None, bet: bool = True) -> Record | None:
     """Run an experiment live if this machine can, else replay the nearest recording, else say that there is none.
 
     Several names in a list: one after the other, and those without a recording are named together at the end.
-    budget_s: seconds each may take (default: the experiment's own). Returns the record (of the last in a list,
-    if there is one), or None.
+    budget_s: seconds each may take (default: the experiment's own). While a bet on it is open it asks first, unless
+    ``bet=False``. Returns the record (of the last in a list, if there is one), or None.
     """
+    names = [experiment_name] if isinstance(experiment_name, str) else list(experiment_name)
+    if bet and asking.somebody_there() and (waiting := open_bets(names)):
+        asking.ask(waiting, f"observe({_quoted(experiment_name)}, bet=False)", new_card, asking.this_cell())
+        asking.wait()
+        return None
     if not isinstance(experiment_name, str):
-        return _observe_all(experiment_name, budget_s)
+        return _observe_all(names, budget_s)
     experiment = base.get(experiment_name)
     record = base.obtain(experiment_name, budget_s)
     if record is None:
@@ -58,12 +67,32 @@ def observe(experiment_name: str | Sequence[str], budget_s: float | None = None)
     return observed
 
 
+def _quoted(names: str | Sequence[str]) -> str:
+    """Experiment names as a learner types them."""
+    return f'"{names}"' if isinstance(names, str) else "[" + ", ".join(f'"{one}"' for one in names) + "]"
+
+
+def open_bets(names: Sequence[str]) -> list[Item]:
+    """The open bets that these experiments would give away; none where there is nothing to show."""
+    return [item for name in names if base.available(name)
+            for item in asking.open_bets(name, state.now.bank.items(base.get(name).lesson), state.now.log)]
+
+
+def run_here(experiment_name: str) -> None:
+    """Run the experiment that a card offers; a bet on it that is still open is asked for first."""
+    again = functools.partial(observe, experiment_name, bet=False)
+    if waiting := open_bets([experiment_name]):
+        asking.ask(waiting, f'observe("{experiment_name}", bet=False)', new_card, again)
+    else:
+        again()
+
+
 def _observe_all(names: Sequence[str], budget_s: float | None) -> Record | None:
     """Each experiment there is something to show of, by itself; then one list of the others."""
     missing, record = [], None
     for name in names:
         if base.available(name):
-            record = observe(name, budget_s)
+            record = observe(name, budget_s, bet=False)
         else:
             missing.append(base.get(name))
     if missing:
@@ -134,8 +163,15 @@ def _settle(item: Item, winner: str | float | None, evidence: str) -> None:
         verdict = inconclusive(both(f'This run does not settle it. To try again, run `observe("{item.experiment}")`.',
                                     f'这次运行分不出输赢。想再试一次，请运行 `observe("{item.experiment}")`。'))
     else:
-        verdict = dataclasses.replace(verdict, messages=tuple(_reasons(item, verdict, bet.options[:1], winner)))
+        verdict = dataclasses.replace(verdict, messages=(
+            _headline(item, verdict.state, bet), *_reasons(item, verdict, bet.options[:1], winner)))
     say_verdict(verdict, t("your bet", "你的赌注"))
+
+
+def _headline(item: Item, outcome: str, bet: Entry) -> Text:
+    """What is said of the bet itself."""
+    late = known_before(item, state.now.log.entries())
+    return voice.say(voice.bet_key(outcome, bet.confidence, late), item.id)
 
 
 def _reasons(item: Item, verdict: Verdict, bet: Sequence[str], winner: str | float) -> Iterator[Text]:

@@ -14,9 +14,10 @@ from course.version import OLDEST_TORCH
 
 
 @in_words
-def lesson(lesson_id: str, language: str = "en") -> None:
-    """Start a lesson: its language, one line about this machine, one line about your progress."""
-    i18n.set_language(language)
+def lesson(lesson_id: str, language: str | None = None) -> None:
+    """Start a lesson: its language (default: the one in use), one line about this machine, one line about your progress."""
+    if not speak(language):
+        return
     if lesson_id not in lessons.BY_ID:
         near = did_you_mean(lesson_id, lessons.BY_ID, cutoff=0.3)
         say(t(f"There is no lesson `{lesson_id}`.{near}", f"没有 `{lesson_id}` 这一课。{near}"))
@@ -80,7 +81,7 @@ def finish() -> None:
     say(*_claims(), _schedule(), _what_next())
 
 
-OPEN = ("Inconclusive", "尚无定论")
+OPEN = ("Inconclusive", "无法判定")
 """What a finding says of itself when it is none."""
 
 
@@ -100,7 +101,7 @@ def _claims() -> list[str]:
         (unsettled if undecided else own if record.live else replayed).append(f"• {shown.sentence}{source}")
     heads = ((t("🏁 **Claims you can now make, with your own numbers:**", "🏁 **现在你可以用自己的数据说：**"), own),
              (t("📼 **Measured on another machine, replayed here:**", "📼 **在别的机器上测得，在这里回放：**"), replayed),
-             (t("❔ **Not settled by this run, so no claim yet:**", "❔ **这次尚无定论，还不能拿来说：**"), unsettled))
+             (t("❔ **Not settled by this run, so no claim yet:**", "❔ **这次无法判定，还不能拿来说：**"), unsettled))
     return [line for head, lines in heads if lines for line in (head, *lines)]
 
 
@@ -126,13 +127,19 @@ def _what_next() -> str:
     return t(f"➡️ Next: **{following.id}**. {pick(following.question)}", f"➡️ 下一课：**{following.id}**。{pick(following.question)}")
 
 
+def speak(code: str | None) -> bool:
+    """Use that language (None: the one in use); False, after a sentence, where the course does not speak it."""
+    try:
+        i18n.set_language(code or i18n.language())
+    except ValueError as error:
+        say(str(error))
+        return False
+    return True
+
+
 @in_words
 def language(code: str) -> None:
     """Speak English ("en") or Chinese ("zh") from now on."""
-    try:
-        i18n.set_language(code)
-    except ValueError as error:
-        say(str(error))
-        return
-    say(t("The course speaks English from now on; run a cell again to see it in English.",
-          "从现在起用中文；重新运行一个单元格就能看到中文内容。"))
+    if speak(code):
+        say(t("The course speaks English from now on; run a cell again to see it in English.",
+              "从现在起用中文；重新运行一个单元格就能看到中文内容。"))

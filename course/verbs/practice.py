@@ -7,6 +7,7 @@ from typing import Any
 
 from course.exercise import MISSING, Exercise, all_exercises, judge
 from course.i18n import pick, t
+from course.quiz import voice
 from course.quiz.rich import code_block, inline, plain
 from course.suggest import did_you_mean
 from course.verbs import state
@@ -42,7 +43,13 @@ def check(exercise_id: str, obj: Any = MISSING) -> None:
     verdict = judge(exercise, state.learner_object(exercise.name, MISSING) if obj is MISSING else obj)
     state.now.write("check", exercise.id, verdict=verdict.state, points=verdict.points)
     say_verdict(verdict, pick(exercise.title))
-    if verdict.state in ("incorrect", "partly") and exercise.hints:
+    if verdict.state == "correct" and exercise.hints:
+        say(voice.say("solved" if attempts(exercise) == 1 else "solved_again", exercise.id, count=attempts(exercise)))
+    tried = [entry.verdict for entry in state.now.seen("check", exercise.id)][-3:]
+    if exercise.hints and len(tried) == 3 and set(tried) <= {"incorrect", "partly"} and not state.now.seen("hint", exercise.id):
+        say(voice.say("stubborn", exercise.id))
+        hint(exercise.id)
+    elif verdict.state in ("incorrect", "partly") and exercise.hints:
         say(t(f'Next step: change your code and check again, or ask for `hint("{exercise.id}")`.',
               f'下一步：修改代码后再检查，或者用 `hint("{exercise.id}")` 要一个提示。'))
 

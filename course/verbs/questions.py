@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from course import i18n, lessons
+from course import lessons
 from course.i18n import t
 from course.quiz.calibration import asked_again
 from course.quiz.cards import Card, card
 from course.quiz.carried import carried
 from course.quiz.entry import now
 from course.quiz.items import Item
-from course.quiz.session import bet_of
 from course.quiz.sheet import Sheet, saved_notebooks
 from course.quiz.text import answer as answer_in_text
 from course.verbs import on_loan, reviewing, state
+from course.verbs.lessons import speak
 from course.verbs.say import in_words, say
 
 
@@ -28,12 +28,20 @@ def _item(item_id: str, kind: str | None = None) -> Item | None:
 
 def _show(item: Item, sheet: Sheet | None = None) -> None:
     """Display the card."""
-    _card(item, sheet).show()
+    new_card(item, sheet).show()
 
 
-def _card(item: Item, sheet: Sheet | None = None) -> Card:
+def _asked_afresh(item: Item) -> None:
+    """Display the card as a question, also where it was answered before; a bet stays locked."""
+    shown = new_card(item)
+    if item.kind != "predict":
+        shown.reopen()
+    shown.show()
+
+
+def new_card(item: Item, sheet: Sheet | None = None) -> Card:
     """The card, remembered, so that an experiment can settle the bet on it."""
-    state.now.cards[item.id] = card(item, log=state.now.log, bank=state.now.bank, sheet=sheet, run=_run)
+    state.now.cards[item.id] = card(item, log=state.now.log, bank=state.now.bank, sheet=sheet, run=run)
     return state.now.cards[item.id]
 
 
@@ -42,19 +50,11 @@ def _as_due(item: Item) -> Item:
     return asked_again(item, state.now.log.entries(), now())
 
 
-def _run(experiment: str) -> None:
-    """Run the experiment that a card offers; a bet on it that is still open goes first."""
-    entries = state.now.log.entries()
-    waiting = [item for item in state.now.bank.items() if item.kind == "predict" and item.experiment == experiment
-               and bet_of(item, entries) is None]
-    if waiting:
-        call = f'predict("{waiting[0].id}")'
-        say(t(f"A bet on this experiment is still open: place it first, `{call}`.",
-              f"这个实验还有一注没下：请先下注，`{call}`。"))
-        return
-    from course.verbs.experiments import observe
+def run(experiment: str) -> None:
+    """Run the experiment that a card offers."""
+    from course.verbs.experiments import run_here  # only now: it loads the plots
 
-    observe(experiment)
+    run_here(experiment)
 
 
 @in_words
@@ -69,13 +69,13 @@ def review(*item_ids: str, due: int | None = None, undo: bool = False) -> None:
         for item_id in item_ids:
             item = _item(item_id)
             if item is not None:
-                _show(_as_due(item))
+                _asked_afresh(_as_due(item))
     elif due is None:
-        reviewing.daily(lambda item_id: _card(_as_due(state.now.bank[item_id])))
+        reviewing.daily(lambda item_id: new_card(_as_due(state.now.bank[item_id])))
     elif not isinstance(due, int) or due < 1:
         say(t("`due` is a number of cards, for example `review(due=3)`.", "`due` 是卡片张数，例如 `review(due=3)`。"))
     else:
-        reviewing.warm(due, lambda item_id: _card(_as_due(state.now.bank[item_id])))
+        reviewing.warm(due, lambda item_id: new_card(_as_due(state.now.bank[item_id])))
 
 
 @in_words
@@ -95,16 +95,21 @@ def explain(item_id: str) -> None:
 
 
 @in_words
-def answer(item_id: str, *options: str | int | float, confidence: int | str | None = None) -> None:
-    """Answer any card by typing: ``answer("05-revisit", "b")`` or ``answer("03-vgg16", 15.5e9)``."""
-    answer_in_text(item_id, *options, confidence=confidence, log=state.now.log, bank=state.now.bank,
+def answer(item_id: str, *options: str | int | float, confidence: int | str | None = None, because: str = "",
+           reason: str | None = None) -> None:
+    """Answer any card by typing: ``answer("05-revisit", "b", because="...")`` or ``answer("03-vgg16", 15.5e9)``.
+
+    because: your reason, one line. reason: how you see it afterwards: "right", "other", "changed" or "doubt".
+    """
+    answer_in_text(item_id, *options, confidence=confidence, because=because, reason=reason, log=state.now.log, bank=state.now.bank,
                    sheet=state.now.sheet)
 
 
 @in_words
-def checkpoint(lesson_id: str, language: str = "en") -> None:
+def checkpoint(lesson_id: str, language: str | None = None) -> None:
     """Start a checkpoint: shows the sheet that carries your answers and fills as you answer."""
-    i18n.set_language(language)
+    if not speak(language):
+        return
     items, tasks, notices = carried(saved_notebooks(lesson_id), lesson_id)
     if not items and (lesson_id not in lessons.BY_ID or not lessons.BY_ID[lesson_id].checkpoint):
         say(t(f"There is no checkpoint `{lesson_id}`.", f"没有名为 `{lesson_id}` 的测验。"))

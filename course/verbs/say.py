@@ -58,7 +58,7 @@ def say(*sentences: str) -> None:
 def state_words(state: str) -> str:
     """The state of a verdict in the learner's language."""
     return t(state, {"correct": "正确", "partly": "部分正确", "incorrect": "不正确", "not attempted": "尚未作答",
-                     "inconclusive": "尚无定论"}[state])
+                     "inconclusive": "无法判定"}[state])
 
 
 def say_verdict(verdict: Verdict, title: str = "") -> None:

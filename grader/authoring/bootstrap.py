@@ -10,15 +10,19 @@ SENTENCES = {
     "en": ("`{missing.name}` is not installed in this kernel.", "{how}, restart it, run this again."),
     "zh": ("当前内核里没有安装 `{missing.name}`。", "{how}，重启内核，再运行这个单元格。"),
 }
-FROM_REPOSITORY = {"en": "Run `%pip install git+{url}`", "zh": "请运行 `%pip install git+{url}`"}
+FROM_REPOSITORY = {
+    "en": "Run `%pip install torch-backends-course[course]@git+{url}`",
+    "zh": "请运行 `%pip install torch-backends-course[course]@git+{url}`",
+}
 FROM_FOLDER = {
-    "en": "Choose the kernel `.venv` or run `%pip install FOLDER` (the course's folder)",
-    "zh": "请选择内核 `.venv`，或运行 `%pip install 文件夹`（课程文件夹的路径）",
+    "en": "Choose the kernel `.venv` or run `%pip install FOLDER[course]` (the course's folder)",
+    "zh": "请选择内核 `.venv`，或运行 `%pip install 文件夹[course]`（课程文件夹的路径）",
 }
 
 
 def how_to_install(project: Project, language: str) -> str:
-    """What brings the course into a kernel: from the repository named in pyproject.toml, else from the checkout.
+    """What brings the course, with its extra for learners, into a kernel: from the repository named in pyproject.toml,
+    else from the checkout.
 
     Never by name alone: the course is on no package index, and whoever takes the name there would be run.
     """

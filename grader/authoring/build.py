@@ -14,6 +14,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from course.version import __version__
 from grader import project as project_files
 from grader.authoring.bootstrap import bootstrap
+from grader.authoring.prose import prose
 from grader.authoring.source import Cell, read
 from grader.authoring.worth import MARK, points_by_id, worth
 from grader.project import Project, ProjectError
@@ -107,7 +108,7 @@ def _built(
     all_points: Mapping[str, float],
 ) -> list:
     if cell.kind == "markdown":
-        return [new_markdown_cell(cell.body, id=_id("text", stable), metadata=_tags(cell))]
+        return [new_markdown_cell(prose(cell.body, language), id=_id("text", stable), metadata=_tags(cell))]
     if cell.kind == "bootstrap":
         return [
             new_code_cell(bootstrap(project, kind, lesson, language), id="bootstrap", metadata=_tags(cell))
@@ -120,7 +121,7 @@ def _built(
     if cell.kind == "question":
         return [new_code_cell(f'question("{cell.id}")', id=cell.id, metadata=_graded(cell.id, points))]
     if cell.kind == "essay":
-        asked = new_markdown_cell(cell.prose(language), id=_id("asked", cell.id))
+        asked = new_markdown_cell(prose(cell.prose(language), language), id=_id("asked", cell.id))
         return [asked, new_markdown_cell(TEXT_STUB[language], id=cell.id, metadata=_essay(cell.id, points))]
     answer = new_code_cell(cell.code(language), id=answer_id(cell.id), metadata=_answer(cell.id))
     return [answer, new_code_cell(f'check("{cell.id}")', id=cell.id, metadata=_graded(cell.id, points))]

@@ -55,7 +55,7 @@ class Listing:
 
 
 def listing(project: Project, keys: bool = False) -> Listing:
-    """Read the bank. Without ``keys`` nothing of grader/keys is opened."""
+    """Read the bank. Without ``keys`` no keys.yaml is opened."""
     bank = Bank(project.learner_rooms)
     beliefs, places = bank.misconceptions(), _places(project)
     practice, graded, faults = bank.items(), bank.items(checkpoint=True), list(bank.faults())

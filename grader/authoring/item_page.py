@@ -6,8 +6,8 @@ import html
 from collections.abc import Iterable
 from pathlib import Path
 
+from course.files import replace_file
 from course.i18n import Text, pick, set_language, t
-from course.quiz.files import replace_file
 from course.quiz.items import Item, Option
 from course.quiz.rich import code_block, inline, paragraphs
 from grader.authoring.item_list import Listing, Row, listing

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from course.quiz.files import replace_file
+from course.files import replace_file
 from grader.project import LOADER, ProjectError
 
 PLAIN = re.compile(r"[A-Za-z0-9_][\w./-]*")

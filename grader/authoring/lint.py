@@ -9,6 +9,7 @@ from pathlib import Path
 
 from grader import project as files
 from grader.authoring.ids import known_ids, used_ids
+from grader.authoring.prose import faults as prose_faults
 from grader.authoring.source import Cell, read
 from grader.authoring.worth import MARK, TYPED
 from grader.marking.answers import keyed_items
@@ -70,6 +71,7 @@ def _lint_file(project: Project, path: Path, lesson: str, kind: str, known: dict
             *_bootstrap(cells),
             *_code(cells),
             *_ids(cells, known),
+            *prose_faults(cells),
             *_count(cells, kind),
         ]
         if kind == "checkpoint":

@@ -1,6 +1,6 @@
 """A new question: from a draft with its key to the right files, checked before a byte is written.
 
-A draft is a practice item as in ``course/items``; with ``checkpoint: true`` its key is parted from it.
+A draft is a practice item as in a lesson's ``items.yaml``; with ``checkpoint: true`` its key is parted from it.
 ``new_misconceptions: {id: {en, zh}}`` in a draft are added to the shared list.
 """
 

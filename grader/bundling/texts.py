@@ -37,7 +37,7 @@ WHEEL = """
 {data}"""
 wheel = pathlib.Path(tempfile.mkdtemp()) / "{name}"
 wheel.write_bytes(lzma.decompress(base64.b64decode(WHEEL)))
-subprocess.run([sys.executable, "-m", "pip", "install", "-q", str(wheel)], check=True)'''
+subprocess.run([sys.executable, "-m", "pip", "install", "-q", f"{{wheel}}[course]"], check=True)'''
 DOWNLOAD = '''#@title {title} {{ display-mode: "form" }}
 import sys
 from course import export_progress

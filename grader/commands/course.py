@@ -6,10 +6,14 @@ import argparse
 import sys
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from grader.course import Course, command, init
 from grader.project import LANGUAGES
 from grader.releasing.decisions import COUNTS
+
+if TYPE_CHECKING:
+    from grader.pool import Tls
 
 
 def add(commands: argparse._SubParsersAction) -> None:
@@ -52,8 +56,21 @@ def marking_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", type=_count, default=0, metavar="N",
                         help="processes on this machine (default: as many as it has cores)")
     parser.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler instead, such as tcp://host:8786")
+    for name, text in (("ca", "the cluster's certificate authority"), ("cert", "our certificate"), ("key", "our private key")):
+        parser.add_argument(f"--tls-{name}", type=Path, metavar="PEM", help=f"for --cluster tls://...: {text}")
     parser.add_argument("--no-sandbox", action="store_true",
                         help="run student code with your own rights; only for submissions you trust")
+
+
+def tls(arguments: argparse.Namespace) -> Tls | None:
+    """The certificates named on the command line. Raises ProjectError where one of the three is missing."""
+    from grader.pool import Tls
+    from grader.project import ProjectError
+
+    given = (arguments.tls_ca, arguments.tls_cert, arguments.tls_key)
+    if any(given) and not (all(given) and arguments.cluster):
+        raise ProjectError("--tls-ca, --tls-cert and --tls-key go together, with --cluster tls://HOST:PORT")
+    return Tls(*given) if all(given) else None
 
 
 def _count(text: str) -> int:
@@ -116,7 +133,8 @@ def run_autograde(arguments: argparse.Namespace) -> int:
 
     course, lost = Course(arguments.dir), False
     require(course, *arguments.lesson)
-    how = How(arguments.jobs or pool.cores(), arguments.cluster, arguments.again, not arguments.no_sandbox)
+    how = How(arguments.jobs or pool.cores(), arguments.cluster, arguments.again, not arguments.no_sandbox,
+              tls(arguments))
     for lesson in arguments.lesson:
         found = autograde(course, lesson, arguments.student, how)
         print(f"\n{lesson}\n{summary(found)}")
@@ -141,7 +159,7 @@ def run_feedback(arguments: argparse.Namespace) -> int:
 
 def _too_early(course: Course, lesson: str) -> bool:
     """Whether somebody may still hand in, whom the right answers would help; says so, and asks where there is somebody to ask."""
-    from grader.lateness import open_until
+    from grader.late_recompute import open_until
 
     last = open_until(course, lesson)
     if last is None:

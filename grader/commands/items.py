@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from course.lessons import BY_ID
+from course.quiz.schema import KINDS
+from course.suggest import did_you_mean
 from grader.project import LANGUAGES, Project
-
-if TYPE_CHECKING:
-    from grader.authoring.asking import Asker
-    from grader.authoring.new_item import Entry
-
-DRAFT = Path("build/new-item.draft.json")
 
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the commands to the parser."""
-    parser = commands.add_parser("new-item", help="write a question: asks for everything, checks it, adds it")
-    parser.add_argument("--from", dest="draft", type=Path, metavar="FILE.yaml", help="take it from a file, ask nothing")
-    parser.add_argument("--dry-run", action="store_true", help="check and show, write nothing")
+    parser = commands.add_parser("new-item", help="write a question: a template first, then checked and added")
+    parser.add_argument("draft", type=Path, metavar="FILE.yaml", help="made as a commented template where it does not exist yet")
+    parser.add_argument("--lesson", metavar="LESSON", help="of the template, such as 05_cudnn_benchmark")
+    parser.add_argument("--kind", choices=KINDS, default="single", help="of the template")
+    parser.add_argument("--checkpoint", action="store_true", help="a template for a question that counts")
+    parser.add_argument("--dry-run", action="store_true", help="check and show, add nothing")
     parser.add_argument("--root", type=Path, help=argparse.SUPPRESS)
     parser.set_defaults(run=run_new)
     parser = commands.add_parser("items", help="a page with all questions, where they are used, and what to mend")
@@ -36,71 +34,45 @@ def _project(arguments: argparse.Namespace) -> Project:
 
 
 def run_new(arguments: argparse.Namespace) -> int:
-    """0 written (or fit to be written), 1 not fit or left unfinished."""
-    from grader.authoring.new_item import entry_of, read_draft
+    """0 a template made, or the question added (or fit to be added); 1 not yet."""
+    return _add(arguments) if arguments.draft.exists() else _begin(arguments)
+
+
+def _begin(arguments: argparse.Namespace) -> int:
+    from grader.authoring.item_template import template
+
+    lesson = arguments.lesson
+    if lesson not in BY_ID:
+        print(f"{arguments.draft} does not exist yet. To begin it, name its lesson: --lesson {'|'.join(BY_ID)}."
+              + (did_you_mean(lesson, BY_ID) if lesson else ""))
+        return 1
+    arguments.draft.parent.mkdir(parents=True, exist_ok=True)
+    arguments.draft.write_text(template(lesson, arguments.kind, arguments.checkpoint), encoding="utf-8")
+    print(f"{arguments.draft} is a template, explained line by line. Fill it in, then run:\npython -m grader new-item {arguments.draft}")
+    return 0
+
+
+def _add(arguments: argparse.Namespace) -> int:
+    from grader.authoring.item_template import placed
+    from grader.authoring.new_item import entry_of, hints, problems, read_draft, text_of, write
 
     project = _project(arguments)
-    if arguments.draft:
-        entry = entry_of(read_draft(arguments.draft))
-        return _finish(project, entry, arguments.dry_run)
-    from grader.authoring.asking import Asker
-
-    asker = Asker(project.root / DRAFT)
-    try:
-        return _interactive(project, asker, arguments.dry_run)
-    except (KeyboardInterrupt, EOFError):
-        kept = f" What you wrote is kept in {asker.draft}; run new-item again to go on." if asker.answers else ""
-        print(f"\nStopped; no question was written.{kept}")
-        return 1
-
-
-def _interactive(project: Project, asker: Asker, dry_run: bool) -> int:
-    """Ask until the draft is fit, then write it; the draft file goes when the question stands."""
-    from grader.authoring.interview import interview
-    from grader.authoring.new_item import entry_of, problems
-
-    if asker.answers and not asker.yes(f"Go on with the draft of {asker.answers.get('id', 'a question')}?"):
-        asker.forget()
-    while True:
-        entry = entry_of(interview(project, asker))
-        found = problems(project, entry)
-        if not found:
-            break
-        print("\nNot yet:")
-        for sentence in found:
-            print(f"  - {sentence}")
-        print("Answers so far:", ", ".join(asker.answers))
-        names = [one.strip() for one in asker.read("Which to ask again? (names, with commas; Enter: stop here) ").split(",")]
-        if not any(names):
-            raise EOFError
-        if strange := [one for one in names if one and one not in asker.answers]:
-            print(f"  There is no answer named {', '.join(strange)}.")
-        asker.forget(*filter(None, names))
-    status = _finish(project, entry, dry_run, asker.yes)
-    if status == 0 and not dry_run:
-        asker.forget()
-    return status
-
-
-def _finish(project: Project, entry: Entry, dry_run: bool, sure: Callable[[str], bool] | None = None) -> int:
-    from grader.authoring.new_item import hints, problems, text_of, write
-
+    entry = entry_of(read_draft(arguments.draft))
     if found := problems(project, entry):
-        print(f"{entry.id} is not fit to be written:")
+        text = arguments.draft.read_text(encoding="utf-8")
+        print(f"{arguments.draft} is not fit to be added yet:")
         for sentence in found:
-            print(f"  - {sentence}")
+            print(f"  - {placed(text, sentence)}")
         return 1
     print(f"\n{text_of(entry)}")
     for sentence in hints(project, entry):
         print(f"Worth another look: {sentence}")
-    if dry_run:
-        print(f"{entry.id} is fit to be written; nothing was written.")
+    if arguments.dry_run:
+        print(f"{entry.id} is fit to be added; nothing was written.")
         return 0
-    if sure is not None and not sure("Write it?"):
-        raise EOFError
     for path in write(project, entry):
         print(f"added {entry.id} to {path.relative_to(project.root)}")
-    print("Next: name it in the lesson's notebook, grader/lessons/.../lesson.py, then `python -m pytest tests/test_bank.py`.")
+    print(f"Next: name it in grader/lessons/l{entry.item['lesson']}/lesson.py, then `python -m pytest tests/test_bank.py`.")
     return 0
 
 

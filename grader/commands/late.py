@@ -17,7 +17,7 @@ def add(commands: argparse._SubParsersAction) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from grader.lateness import recompute
+    from grader.late_recompute import recompute
 
     course = Course(arguments.dir)
     for lesson in arguments.lesson:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from grader.commands.course import directory, marking_options
+from grader.commands.course import directory, marking_options, tls
 from grader.course import Course, command
 
 
@@ -28,7 +28,8 @@ def run(arguments: argparse.Namespace) -> int:
         from grader.autograding import How
         from grader.pool import cores
 
-        found = diff(course, lesson, How(arguments.jobs or cores(), arguments.cluster, True, not arguments.no_sandbox))
+        found = diff(course, lesson, How(arguments.jobs or cores(), arguments.cluster, True, not arguments.no_sandbox,
+                                           tls(arguments)))
         print(report(found))
     if arguments.write:
         print(f"written: {len(write(course, lesson))} submissions")

@@ -41,20 +41,14 @@ def run_class(arguments: argparse.Namespace) -> int:
 def run(arguments: argparse.Namespace) -> int:
     from course.i18n import pick
     from course.quiz.rich import plain
-    from grader.reporting.collect import gather
-    from grader.reporting.numbers import analyse
-    from grader.reporting.page import page
-    from grader.reporting.words import teach_again
+    from grader.reporting.write import write_report
 
     course = Course(arguments.dir)
-    language = arguments.language or course.language
-    found = analyse(gather(course, arguments.lesson))
-    to = arguments.to or course.root / f"report-{arguments.lesson}.html"
-    to.write_text(page(found, language, arguments.names), encoding="utf-8")
+    to, found, again = write_report(course, arguments.lesson, arguments.to, arguments.language, arguments.names)
     if arguments.json:
         shown = found if arguments.names else {**found, "without_grade": len(found["without_grade"]), "blank": len(found["blank"])}
         arguments.json.write_text(json.dumps(shown, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    for sentence in teach_again(found):
-        print(plain(pick(sentence, language)))
+    for sentence in again:
+        print(plain(pick(sentence, arguments.language or course.language)))
     print(f"wrote {to}" + (f" and {arguments.json}" if arguments.json else ""))
     return 0

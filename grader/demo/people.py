@@ -84,13 +84,13 @@ class Person:
 
     def attempt(self, task: str) -> Attempt | None | bool:
         """True: the task is solved. None: left as it was handed out. Else code that does part of it."""
-        dice = self._dice(task)
+        rng = self._dice(task)
         knows = _logistic(SLOPE * (self.ability - CODE_AT))
-        if dice.random() < knows:
+        if rng.random() < knows:
             return True
-        if task not in ATTEMPTS or dice.random() > 0.4 + knows:
+        if task not in ATTEMPTS or rng.random() > 0.4 + knows:
             return None
-        return dice.choice(ATTEMPTS[task])
+        return rng.choice(ATTEMPTS[task])
 
     def believes(self, belief: str | None) -> bool:
         """Whether this person holds a false belief."""
@@ -100,51 +100,51 @@ class Person:
         return random.Random(f"{self.seed} {what}")
 
     def _answer(self, item: Item) -> tuple[Response, float] | None:
-        dice = self._dice(item.id)
-        if dice.random() < SKIPS:
+        rng = self._dice(item.id)
+        if rng.random() < SKIPS:
             return None
-        sure = dice.choice((1, 2, 3))
+        sure = rng.choice((1, 2, 3))
         knows = _logistic(SLOPE * (self.ability - DIFFICULTY[item.difficulty]))
-        right = dice.random() < knows
+        right = rng.random() < knows
         if item.kind == "number":
             value = float(item.number.value)
-            return (Response(number=value, confidence=sure), 1.0) if right else (self._number(item, dice, sure), 0.0)
+            return (Response(number=value, confidence=sure), 1.0) if right else (self._number(item, rng, sure), 0.0)
         if item.kind == "order":
-            return self._order(item, dice, right, sure)
+            return self._order(item, rng, right, sure)
         if item.kind == "multiple":
-            return self._multiple(item, dice, right, sure)
+            return self._multiple(item, rng, right, sure)
         if right:
             return Response(item.correct, confidence=sure), 1.0
-        guess = self._tempted(item, [option.id for option in item.options], dice)
+        guess = self._tempted(item, [option.id for option in item.options], rng)
         return Response((guess,), confidence=sure), float(guess in item.correct)
 
-    def _number(self, item: Item, dice: random.Random, sure: int) -> Response:
+    def _number(self, item: Item, rng: random.Random, sure: int) -> Response:
         mine = [trap for trap in item.number.traps if self.believes(trap.misconception)]
         if mine:
             return Response(number=float(mine[0].low), confidence=sure)
-        return Response(number=float(item.number.high) * dice.choice((2, 3, 5)) + 1, confidence=sure)
+        return Response(number=float(item.number.high) * rng.choice((2, 3, 5)) + 1, confidence=sure)
 
-    def _order(self, item: Item, dice: random.Random, right: bool, sure: int) -> tuple[Response, float]:
+    def _order(self, item: Item, rng: random.Random, right: bool, sure: int) -> tuple[Response, float]:
         """Two neighbours changed over: all lines but one still stand in the right relative order."""
         lines = list(item.order)
         if not right:
-            at = dice.randrange(len(lines) - 1)
+            at = rng.randrange(len(lines) - 1)
             lines[at], lines[at + 1] = lines[at + 1], lines[at]
         return Response(tuple(lines), confidence=sure), 1.0 if right else (len(lines) - 1) / len(lines)
 
-    def _multiple(self, item: Item, dice: random.Random, right: bool, sure: int) -> tuple[Response, float]:
+    def _multiple(self, item: Item, rng: random.Random, right: bool, sure: int) -> tuple[Response, float]:
         """One missed, or one too many: either way the share of one right option is lost."""
         if right:
             return Response(item.correct, confidence=sure), 1.0
         share = (len(item.correct) - 1) / len(item.correct)
         others = [option.id for option in item.options if option.id not in item.correct]
-        if others and (len(item.correct) == 1 or dice.random() < 0.5):
-            return Response((*item.correct, self._tempted(item, others, dice)), confidence=sure), share
+        if others and (len(item.correct) == 1 or rng.random() < 0.5):
+            return Response((*item.correct, self._tempted(item, others, rng)), confidence=sure), share
         return Response(item.correct[1:], confidence=sure), share
 
-    def _tempted(self, item: Item, among: list[str], dice: random.Random) -> str:
+    def _tempted(self, item: Item, among: list[str], rng: random.Random) -> str:
         weights = [PULL if self.believes(item.option(one).misconception) else 1.0 for one in among]
-        return dice.choices(among, weights)[0]
+        return rng.choices(among, weights)[0]
 
 
 def _logistic(x: float) -> float:
@@ -153,5 +153,5 @@ def _logistic(x: float) -> float:
 
 def crowd(count: int, seed: int = 30) -> list[Person]:
     """So many people, from weak to strong as it happens."""
-    dice = random.Random(seed)
-    return [Person(seed * 1000 + number, dice.gauss(0, 1)) for number in range(count)]
+    rng = random.Random(seed)
+    return [Person(seed * 1000 + number, rng.gauss(0, 1)) for number in range(count)]

@@ -5,7 +5,6 @@ The nine who are named for what they do hand in through nbgrader's exchange, eve
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta, timezone
@@ -22,6 +21,7 @@ from grader.demo.students import CLASS, Student, deserved
 from grader.marking.answers import keyed_items
 from grader.pool import cores
 from grader.project import Project, ProjectError, tasks
+from grader.reporting.write import write_report
 
 MARK = "made-by-grader-demo"  # only a folder with this file is ever cleared
 Say = Callable[[str], None]
@@ -98,12 +98,9 @@ def _show(course: Course, lessons: list[str], students: tuple[Student, ...], say
         f"  autograded/{one}/{lessons[0]}/{lessons[0]}.ipynb   a graded notebook\n"
         f"  feedback/{one}/{lessons[0]}/{lessons[0]}.html   what the student gets to see\n"
         "  damaged/   the files that could not be read, as they were handed in")
-    if importlib.util.find_spec("grader.commands.report") is not None:
-        from grader.commands import main
-
-        for lesson in lessons:
-            main(["report", lesson, "--dir", str(course.root), "--to", str(course.root / f"report-{lesson}.html")])
-            say(f"  report-{lesson}.html   which questions told abilities apart, and what to teach again")
+    for lesson in lessons:
+        write_report(course, lesson)
+        say(f"  report-{lesson}.html   which questions told abilities apart, and what to teach again")
 
 
 def _fresh(root: Path, language: str, project: Project) -> Course:

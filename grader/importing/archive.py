@@ -9,7 +9,8 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from grader.ingest import MOST_BYTES, MOST_FILES
+from grader.files import MOST_BYTES
+from grader.ingest import MOST_FILES
 from grader.project import ProjectError
 
 MOST_PEOPLE = 5000

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 from nbformat import NotebookNode
 
 from course.i18n import Text, both, pick
@@ -48,7 +51,7 @@ def mark_cells(nb: NotebookNode, items: dict[str, Item], tasks: dict[str, Task],
         happened.add("answers")
         note(nb, _missing(len(items)))
     for cell in nb.cells:
-        cell.metadata = NotebookNode({name: cell.metadata[name] for name in KEPT if name in cell.metadata})
+        cell.metadata = NotebookNode({name: _plain(cell.metadata[name]) for name in KEPT if name in cell.metadata})
         if cell.metadata.get("nbgrader", {}).get("grade") and not cell.metadata.nbgrader.get("solution"):
             identity, top = grade_id(cell), float(cell.metadata.nbgrader.points)
             if identity in items:
@@ -65,7 +68,8 @@ def mark_cells(nb: NotebookNode, items: dict[str, Item], tasks: dict[str, Task],
             cell.execution_count = None
         elif cell.cell_type == "code":  # the sheet a fresh kernel draws knows nothing of the harvest
             cell.outputs = [output for output in cell.outputs if MIME not in output.get("data", {})]
-    nb.metadata = NotebookNode({name: nb.metadata[name] for name in (STATE, "kernelspec", "course") if name in nb.metadata})
+    nb.metadata = NotebookNode({name: _plain(nb.metadata[name]) for name in (STATE, "kernelspec", "course")
+                                if name in nb.metadata})
     if isinstance(nb.metadata.get("course"), dict):
         nb.metadata["course"].pop("questions", None)  # nobody looks for them in a graded notebook
     state(nb).update(marked=True, verdict=gravest(happened), verdicts=verdicts,
@@ -80,6 +84,15 @@ def _missing(n: int) -> Text:
     return both(f"Answers missing: {n} question{'' if n == 1 else 's'}. The notebook carries no answer sheet (its outputs were "
                 "cleared, or its first cell never ran), and there is no answers file beside it.",
                 f"缺少答案：{n} 道题。笔记本里没有答题卡（输出被清除，或第一个单元格从未运行），旁边也没有答案文件。")
+
+
+def _plain(value: Any) -> Any:
+    """JSON data as every reader knows it: NaN and infinity, which Python alone writes, become null."""
+    if isinstance(value, dict):
+        return NotebookNode({key: _plain(inner) for key, inner in value.items()})
+    if isinstance(value, list):
+        return [_plain(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _words(verdict: Verdict) -> set[str]:

@@ -14,11 +14,14 @@ from typing import Any
 import bleach
 from bleach.css_sanitizer import CSSSanitizer
 from jinja2 import pass_context
-from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from nbconvert.filters.markdown_mistune import InvalidNotebook, IPythonRenderer, MarkdownWithMath
 from nbformat import NotebookNode
 
+from course.i18n import both, pick
 from course.quiz.sheet import MIME
+from grader.marking.step import language_of
 
+NO_PICTURE = both("a picture that is missing from the notebook", "笔记本里缺少这张图片")
 TEXTS = ("text/plain", "text/html", "text/markdown", "text/latex")
 PICTURES = ("image/png", "image/jpeg", "image/svg+xml")  # a page shows all three as images, where no script runs
 TAGS = frozenset(
@@ -80,15 +83,31 @@ def clean(element: object) -> str:
                         css_sanitizer=STYLES)
 
 
+class Renderer(IPythonRenderer):
+    """Markdown of a text cell; a picture whose attachment is missing, as after copying cells between notebooks, becomes a
+    note in its place.
+    """
+
+    def __init__(self, language: str, **options: Any) -> None:
+        super().__init__(**options)
+        self._language = language
+
+    def image(self, text: str, url: str, title: str | None = None) -> str:
+        try:
+            return super().image(text, url, title)
+        except InvalidNotebook:
+            return f"<em>[{pick(NO_PICTURE, self._language)}]</em>"
+
+
 @pass_context
 def markdown(context: Any, source: str) -> str:
     """A text cell or comment as HTML: takes the place of nbconvert's ``markdown2html``, whose pages nbgrader's
     templates do not clean.
     """
-    attachments = dict(context.get("cell", {}).get("attachments", {}))
+    attachments, language = dict(context.get("cell", {}).get("attachments", {})), language_of(context.get("nb"), "en")
     if len(source) > MOST_MARKDOWN or source.count("\\begin") > DEEPEST:
         return _written(sayable(source))
-    renderer = IPythonRenderer(escape=False, attachments=attachments, embed_images=False, exclude_anchor_links=True)
+    renderer = Renderer(language, escape=False, attachments=attachments, embed_images=False, exclude_anchor_links=True)
     return clean(MarkdownWithMath(renderer=renderer).render(sayable(source)))
 
 

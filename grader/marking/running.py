@@ -35,6 +35,8 @@ ENDED = {
                   "这个单元格不停地输出，已被停止。已跳过它，重新运行了前面的单元格。"),
 }
 LATE = both("Its time was up, and it was interrupted.", "时间用完，已被中断。")
+FEWER = both("All processes it started took more memory together than there is, and were ended.",
+             "它启动的所有进程合计占用的内存超出上限，已被终止。")
 SKIPPED = both("This cell was not run: the time or the kernels for this notebook were used up.",
                "没有运行这个单元格：这个笔记本的时间或内核次数已用完。")
 STATE_OF = {"killed": "unreached", "timeout": "late", "memory": "memory", "output": "output"}  # word -> of a call
@@ -69,20 +71,26 @@ class Run:
         self._deaths = {"cells": 0, "probes": 0}
         self._unreached: dict[str, dict[int, dict[str, Any]]] = {name: {} for name in drawn}
         self._room = limits.notebook_chars
+        self._left = float(limits.total_s)  # seconds of the submission's own
+        self.disturbed = False  # it ran out of time while other work kept the machine from running it
         self.words: set[str] = set()  # of ``verdicts``: what happened while running
 
     def go(self, warm: Warm, files: dict[str, bytes]) -> None:
         """Use the kernels and the time there are. Raises Infrastructure if no kernel starts."""
-        self._until = monotonic() + self.limits.total_s
-        while self._waiting and monotonic() < self._until:
+        self._until = monotonic() + self.limits.longest_s
+        while self._waiting and self._in_time():
             with warm.kernel(self.limits, files) as kernel:
                 self._live(kernel)
             kind = "cells" if self._waiting and self._waiting[0].cell is not None else "probes"
             self._deaths[kind] += 1
             if self._deaths[kind] == MOST_KERNELS:
                 self._drop([job for job in self._waiting if (job.cell is not None) == (kind == "cells")], "killed")
+        self.disturbed |= bool(self._waiting) and self._left > 0
         self._drop(list(self._waiting), "timeout")
         state(self.nb)["happened"] = sorted({*state(self.nb).get("happened", ()), *self.words})
+
+    def _in_time(self) -> bool:
+        return self._left > 0 and monotonic() < self._until
 
     def _drop(self, jobs: list[Job], word: str) -> None:
         """Leave these unrun, and say so."""
@@ -113,14 +121,14 @@ class Run:
             if self._ran(kernel, job).ended:
                 return
             self._done.append(job)
-        while self._waiting and monotonic() < self._until:
+        while self._waiting and self._in_time():
             job = self._waiting.pop(0)
             if job.task is not None:
                 self._settle()
             ran = self._ran(kernel, job)
             if job.task is not None:
                 self._probed[job.task] += ran.outputs
-                word = OF_KERNEL.get(ran.ended) or ("timeout" if ran.late else "output" if ran.cut else "")
+                word = OF_KERNEL.get(ran.ended) or ("timeout" if ran.late else "output" if ran.cut else "memory" if ran.fewer else "")
                 if word:
                     self.words.add(word)
                     self._miss(job, word)
@@ -139,7 +147,10 @@ class Run:
         self._shown = []
 
     def _ran(self, kernel: Kernel, job: Job) -> Ran:
-        return kernel.run(job.source, max(1.0, self._until - monotonic()))
+        ran = kernel.run(job.source, max(1.0, self._left))
+        self._left -= ran.seconds
+        self.disturbed |= ran.disturbed
+        return ran
 
     def _show(self, job: Job, ran: Ran) -> None:
         """Put what a cell of the student did into the notebook."""
@@ -156,6 +167,9 @@ class Run:
         if ran.late and not ran.ended:
             said.append(_error("TimeIsUp", LATE, self.language))
             self._note(job, "timeout", LATE)
+        if ran.fewer:
+            said.append(_error("OutOfMemory", FEWER, self.language))
+            self._note(job, "memory", FEWER)
         if ran.ended:
             why = ENDED[ran.ended]
             said.append(_error("KernelEnded", why, self.language))

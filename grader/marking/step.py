@@ -48,9 +48,9 @@ class CourseStep(NbGraderPreprocessor):
         return files.tasks(self.project, self.lesson(resources))
 
 
-def language_of(notebook: NotebookNode, otherwise: str) -> str:
+def language_of(notebook: NotebookNode | None, otherwise: str) -> str:
     """The language a notebook says it is in."""
-    said = notebook.metadata.get("course")
+    said = notebook.metadata.get("course") if notebook is not None else None
     code = said.get("language") if isinstance(said, dict) else None
     return code if code in LANGUAGES else otherwise
 

@@ -81,7 +81,8 @@ class Submission:
 class Marked:
     """What became of it. scores: grade id -> points, None where only a person can tell; comments: grade id ->
     nbgrader's automatic comment or None; digest: the submission's; reason: why the notebook could not be read as it was;
-    seconds: of wall time, ``running`` of them in the kernel.
+    seconds: of wall time, ``running`` of them in the kernel; disturbed: it ran out of time while other work kept the
+    machine from running it.
     """
 
     student: str
@@ -92,6 +93,7 @@ class Marked:
     reason: Text | None
     seconds: float
     running: float
+    disturbed: bool = False
 
 
 def exam(course_root: Path, project: Project, lesson: str, language: str, released: Path, limits: Limits,
@@ -135,7 +137,8 @@ def mark(submission: Submission, exam: Exam) -> Marked:
     state(nb).update(submission=submission.digest, sandbox=exam.sandbox)
     scores, comments = _marks(nb)
     text = sayable(text_of(nb))
-    return Marked(submission.student, text, scores, comments, submission.digest, reason, monotonic() - started, running)
+    return Marked(submission.student, text, scores, comments, submission.digest, reason, monotonic() - started, running,
+                  run.disturbed)
 
 
 @functools.lru_cache(maxsize=8)

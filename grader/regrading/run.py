@@ -19,9 +19,10 @@ from pathlib import Path
 import nbformat
 from tqdm import tqdm
 
-from grader.autograding import UNSAFE, How, alone, keep, late_rules, limits, read_submission, workers
+from grader.autograding import UNSAFE, How, alone, check_late_rules, keep, limits, read_submission, workers
 from grader.course import Course, command
-from grader.gradebook import Book
+from grader.gradebook import GradebookWriter
+from grader.guard import guarded
 from grader.ingest import reason_of
 from grader.marking import whole
 from grader.marking.fingerprints import rests_on
@@ -33,7 +34,7 @@ from grader.regrading import points
 from grader.regrading.differences import Change, changes, lines, of_ours
 
 Say = Callable[[str], None]
-PLAN = "plan.json"
+PLAN = ".plan.json"  # no student's name begins so
 
 
 @dataclass
@@ -60,33 +61,35 @@ def diff(course: Course, lesson: str, how: How | None = None, say: Say = print) 
         place.mkdir(parents=True)
         old = cell_marks(course, lesson)
         exam = _exam(course, lesson, how)
-        todo = [student for student in course.submitted(lesson) if graded_notebook(course, student, lesson) is not None]
+        todo = [student for student in course.submitted(lesson) if course.autograded(student, lesson).exists()]
         found.unmarked = sorted(set(course.submitted(lesson)) - set(todo))
         ours: dict[str, None] = {}
         with tqdm(total=len(todo), desc=lesson, unit="submission", disable=not sys.stderr.isatty()) as bar:
-            for student, answer in run(_submissions(course, lesson, todo), exam):
+            for student, answer in run(_submissions(course, lesson, todo, found.failed), exam):
                 bar.update()
                 if isinstance(answer, str):
                     found.failed[student] = answer
                     continue
-                before, now = graded_notebook(course, student, lesson).metadata[STATE], _state(answer.notebook)
-                prints = before.get("fingerprints", {})
-                same = before.get("submission") in (None, now["submission"])  # stock nbgrader keeps no digest
-                same = same or reason_of(course.root, student, lesson) is not None  # what was damaged has been replaced
-                found.changes += changes(student, old.get(student, {}), answer.scores, prints, now["fingerprints"], same)
-                found.kept += [(student, cell, mark.manual) for cell, mark in old.get(student, {}).items()
-                               if mark.manual is not None]
-                found.marked += 1
-                ours |= dict.fromkeys(of_ours(prints, now["fingerprints"]))
-                (place / f"{student}.json").write_text(json.dumps(dataclasses.asdict(answer)), encoding="utf-8")
+                with guarded(student, found.failed.__setitem__):
+                    before, now = graded_notebook(course, student, lesson).metadata[STATE], _state(answer.notebook)
+                    prints = before.get("fingerprints", {})
+                    same = before.get("submission") in (None, now["submission"])  # stock nbgrader keeps no digest
+                    same = same or reason_of(course.root, student, lesson) is not None  # what was damaged has been replaced
+                    (place / f"{student}.json").write_text(json.dumps(dataclasses.asdict(answer)), encoding="utf-8")
+                    found.changes += changes(student, old.get(student, {}), answer.scores, prints, now["fingerprints"], same)
+                    found.kept += [(student, cell, mark.manual) for cell, mark in old.get(student, {}).items()
+                                   if mark.manual is not None]
+                    found.marked += 1
+                    ours |= dict.fromkeys(of_ours(prints, now["fingerprints"]))
         found.ours = list(ours)
         found.changes.sort(key=lambda change: (change.student, change.cell))
         _replace(place / PLAN, json.dumps({"rests on": rests_on(course.project, lesson), "sandbox": how.sandbox}))
     return found
 
 
-def write(course: Course, lesson: str) -> list[str]:
-    """Write what the last ``diff`` marked; returns the students written. Raises ProjectError where that is not possible.
+def write(course: Course, lesson: str, say: Say = print) -> list[str]:
+    """Write what the last ``diff`` marked; returns the students written, with a sentence for each that could not be.
+    Raises ProjectError where nothing is waiting, or something of ours changed since.
 
     Stopped in the middle it goes on when it is called again.
     """
@@ -94,24 +97,33 @@ def write(course: Course, lesson: str) -> list[str]:
     if not (place / PLAN).exists():
         raise ProjectError(f"nothing is waiting to be written; run {command(f'regrade {lesson} --diff', course.root)} first")
     again = f"run {command(f'regrade {lesson} --diff', course.root)} again"
-    late_rules(course, lambda sentence: None)
+    check_late_rules(course, lambda sentence: None)
     with alone(course):
         plan = json.loads((place / PLAN).read_text(encoding="utf-8"))
         if plan["rests on"] != rests_on(course.project, lesson):
             raise ProjectError(f"a key, the points, a test or the marking code changed since the differences were shown; {again}")
         waiting = sorted(path.stem for path in place.glob("*.json") if path.name != PLAN)
-        if stale := [student for student in waiting if _digest(course, lesson, student) != _digest_of(place, student)]:
+        failed: dict[str, str] = {}
+        stale = []
+        for student in waiting:
+            with guarded(student, failed.__setitem__):
+                stale += [student] if _digest(course, lesson, student) != _digest_of(place, student) else []
+        if stale:
             raise ProjectError(f"handed in anew since the differences were shown: {', '.join(stale)}; {again}")
         points.put(course, lesson)
-        with closing(Book(course, lesson)) as book:
-            for student in waiting:
-                path = place / f"{student}.json"
-                answer = whole.Marked(**json.loads(path.read_text(encoding="utf-8")))
-                when = read_submission(course, lesson, student).when
-                keep(course, lesson, book, student, answer, when)
-                path.unlink()
-        shutil.rmtree(place)
-    return waiting
+        with closing(GradebookWriter(course, lesson)) as book:
+            for student in sorted({*waiting} - {*failed}):
+                with guarded(student, failed.__setitem__):
+                    path = place / f"{student}.json"
+                    answer = whole.Marked(**json.loads(path.read_text(encoding="utf-8")))
+                    when = read_submission(course, lesson, student).when
+                    keep(course, lesson, book, student, answer, when)
+                    path.unlink()
+        for student, reason in failed.items():
+            say(f"{student}: not written, the marks stay: {reason}")
+        if not failed:
+            shutil.rmtree(place)
+    return [student for student in waiting if student not in failed]
 
 
 def report(found: Found) -> str:
@@ -136,9 +148,13 @@ def _exam(course: Course, lesson: str, how: How) -> whole.Exam:
     return dataclasses.replace(exam, released=points.patched(exam.released, points.wanted(course, lesson)))
 
 
-def _submissions(course: Course, lesson: str, students: list[str]) -> Iterator[whole.Submission]:
+def _submissions(course: Course, lesson: str, students: list[str], failed: dict[str, str]) -> Iterator[whole.Submission]:
     for student in students:
-        yield read_submission(course, lesson, student)
+        submission = None
+        with guarded(student, failed.__setitem__):
+            submission = read_submission(course, lesson, student)
+        if submission is not None:
+            yield submission
 
 
 def _state(notebook: str) -> dict:

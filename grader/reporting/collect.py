@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ from course.quiz.harvesting import decoded, history_of
 from course.quiz.items import Item
 from course.quiz.marking import misconceptions_of
 from grader.course import Course
-from grader.ingest import MOST_BYTES
+from grader.files import MOST_BYTES, read_regular, unlock
+from grader.guard import guarded
 from grader.marking.answers import keyed_items, stored
 from grader.marking.step import STATE
 from grader.marks import cell_marks, require
@@ -22,7 +24,7 @@ Data = dict[str, Any]
 MOST = 2  # experiments and questions named for one belief
 
 
-def gather(course: Course, lesson: str) -> Data:
+def gather(course: Course, lesson: str, say: Callable[[str], object] = print) -> Data:
     """{"lesson", "cells", "beliefs", "remedies", "students"} as ``grader.reporting.numbers.analyse`` takes them. Raises ProjectError."""
     require(course, lesson)
     items, hidden = keyed_items(course.project, lesson), tasks(course.project, lesson)
@@ -35,8 +37,17 @@ def gather(course: Course, lesson: str) -> Data:
         "cells": [_cell(items.get(name) or hidden[name], tops[name].top) for name in order if name in tops],
         "beliefs": dict(Bank(course.project.learner_rooms).misconceptions()),
         "remedies": remedies(course.project, lesson),
-        "students": [_student(course, lesson, name, items, marks.get(name, {})) for name in names],
+        "students": [_guarded(course, lesson, name, items, marks.get(name, {}), say) for name in names],
     }
+
+
+def _guarded(course: Course, lesson: str, name: str, items: dict[str, Item], marks: Data, say: Callable[[str], object]) -> Data:
+    """``_student``; one whose files cannot be read counts as without a grade, and is named to the instructor."""
+    found: Data = {"name": name, "graded": False, "points": {}, "manual": [], "states": {}, "parts": {}, "answers": {},
+                   "beliefs": {}, "history": []}
+    with guarded(name, lambda student, reason: say(f"{student} is left out: {reason}")):
+        found = _student(course, lesson, name, items, marks)
+    return found
 
 
 def remedies(project: Project, lesson: str) -> dict[str, dict[str, list[str]]]:
@@ -95,6 +106,7 @@ def _student(course: Course, lesson: str, name: str, items: dict[str, Item], mar
 def history(root: Path, student: str, lesson: str) -> list[tuple[str, Data]]:
     """(item, answer) pairs of the file beside a submission, oldest first; none where there is no sound file."""
     path = root / "submitted" / student / lesson / f"{lesson}.answers.json"
+    unlock(path)
     if path.is_symlink() or not path.is_file() or path.stat().st_size > MOST_BYTES:
         return []
-    return history_of(decoded(path.read_text(encoding="utf-8", errors="replace")))
+    return history_of(decoded(read_regular(path).decode("utf-8", "replace")))

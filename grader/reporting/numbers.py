@@ -151,13 +151,13 @@ def _confidence(cells: list[Data], students: list[Data]) -> list[Data]:
     return found
 
 
-def _moments(student: Data, item: str | None = None) -> list[datetime]:
+def _times(student: Data, item: str | None = None) -> list[datetime]:
     said = [answer["time"] for name, answer in student["history"] if item in (None, name) and answer["time"]]
     return sorted(datetime.fromisoformat(text.replace("Z", "+00:00")) for text in said)
 
 
-def _minutes(moments: list[datetime]) -> float:
-    return (moments[-1] - moments[0]).total_seconds() / 60
+def _minutes(times: list[datetime]) -> float:
+    return (times[-1] - times[0]).total_seconds() / 60
 
 
 def _changed(cell: Data, students: list[Data]) -> Data:
@@ -167,13 +167,13 @@ def _changed(cell: Data, students: list[Data]) -> Data:
         given = [(answer["options"], answer["number"]) for name, answer in student["history"] if name == cell["id"]]
         if any(one != given[0] for one in given):
             came_back += 1
-            minutes.append(_minutes(_moments(student, cell["id"]) or [datetime.min]))
+            minutes.append(_minutes(_times(student, cell["id"]) or [datetime.min]))
     middle = quartiles(minutes)
     return {"students": came_back, "with_history": sum(any(name == cell["id"] for name, _ in s["history"]) for s in students),
             "median_minutes": None if middle is None else round(middle[1], 2)}
 
 
 def _time(students: list[Data]) -> Data:
-    spans = [_minutes(moments) for student in students if len(moments := _moments(student)) > 1]
+    spans = [_minutes(times) for student in students if len(times := _times(student)) > 1]
     found = quartiles(spans)
     return {"with_history": len(spans), "quartiles_minutes": None if found is None else [round(one, 2) for one in found]}

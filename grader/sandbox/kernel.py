@@ -17,7 +17,9 @@ from grader.project import Infrastructure
 from grader.sandbox import groups
 from grader.sandbox.inside import wire
 from grader.sandbox.limits import Limits
+from grader.sandbox.meter import TICK_S, Meter
 
+SHORTEST_S = 0.01  # between two looks at a cell that is about to reach its limit
 LINGER_S = 1  # between a kernel's last word and its end
 GRACE_S = 3  # from the interrupt to the end
 FLOOD = 20  # times the kept output: then the cell is stopped
@@ -25,13 +27,15 @@ SEND_S = 10  # for the kernel to take in a cell
 FRAME = 100  # characters each output counts beside its own, so that many small ones are a flood too
 LARGEST = 16 << 20  # bytes of one frame from a kernel; what is longer can only come from somebody who forges frames
 CREDENTIALS = struct.Struct("3i")
-TICK_S = 0.1  # how exactly processor time is counted
 MOST_CELLS = 1_000_000  # a larger count of cells run is forged
 
 
 @dataclass
 class Ran:
-    """What one cell did. ended: "" or why the kernel is gone: died, stuck, flood, memory."""
+    """What one cell did. ended: "" or why the kernel is gone: died, stuck, flood, memory. seconds: of its own. disturbed: it
+    ran out of time while other work kept the machine from running it. fewer: other processes of it were ended, because all of
+    them together took too much memory.
+    """
 
     outputs: list[dict[str, Any]] = field(default_factory=list)
     error: str | None = None
@@ -39,14 +43,18 @@ class Ran:
     late: bool = False
     cut: bool = False
     ended: str = ""
+    seconds: float = 0.0
+    disturbed: bool = False
+    fewer: bool = False
 
 
 class Kernel:
     """One fork of the warm process. ``run`` cells until it has ``ended``."""
 
-    def __init__(self, connection: socket.socket, limits: Limits, group: groups.Group | None,
+    def __init__(self, connection: socket.socket, limits: Limits, grouped: bool,
                  fate: Callable[[int], dict[str, Any]] | None = None) -> None:
-        self._connection, self._limits, self._group, self._fate = connection, limits, group, fate
+        self._connection, self._limits, self._grouped, self._fate = connection, limits, grouped, fate
+        self._group: groups.Group | None = None
         self._frames = wire.Frames(LARGEST)
         self._handle: int | None = None
         self._waiting = selectors.DefaultSelector()
@@ -68,8 +76,10 @@ class Kernel:
             self._number = hello["hello"]
             pid = CREDENTIALS.unpack(ancillary[0][2])[0]
             self._handle = os.pidfd_open(pid)
+            self._group = groups.make(self._limits, pid) if self._grouped else None
             if self._group is not None:
                 self._group.take(pid)
+            self._meter = Meter(pid, self._limits, bounded=self._group is not None)
             self._connection.settimeout(None)
             if files:
                 packed = [{"path": path, "data": base64.b64encode(data).decode()} for path, data in files.items()]
@@ -87,7 +97,9 @@ class Kernel:
             ran.ended = self.ended
             return ran
         self._size, self._clear, self._flood = 0, False, False
-        until, interrupted = monotonic() + limit, False
+        allowed, interrupted = limit, False
+        self._meter.begin()
+        look = monotonic() + min(TICK_S, limit)
         try:
             self._connection.settimeout(SEND_S)
             wire.send(self._connection, {"run": source})
@@ -99,17 +111,27 @@ class Kernel:
             while self._frames.ready:
                 message = self._frames.ready.pop(0)
                 if "done" in message and isinstance(message["done"], dict):
+                    ran.seconds = self._meter.seconds
                     ran.error, ran.count = _text(message["done"].get("error")), _whole(message["done"].get("count"))
                     return ran
                 self._take(ran, message)
-            if self._flood and not interrupted:
-                until = monotonic()
-            if monotonic() >= until:
-                if interrupted:
+            if monotonic() >= look or (self._flood and not interrupted):
+                seconds = self._meter.look()
+                if self._meter.too_much_memory():
+                    if not self._meter.end_others():
+                        return self._over(ran, "memory")
+                    ran.fewer = True
+                if self._meter.too_many():
+                    return self._over(ran, "died")
+                over = seconds >= allowed or self._meter.out_of_patience(allowed)
+                if over and interrupted:
                     return self._over(ran, "flood" if self._flood else "stuck")
-                interrupted, ran.late, until = True, not self._flood, monotonic() + GRACE_S
-                self._signal(signal.SIGINT)
-            if not self._waiting.select(max(0.0, until - monotonic())):
+                if over or (self._flood and not interrupted):
+                    interrupted, ran.late, allowed = True, not self._flood, seconds + GRACE_S
+                    ran.disturbed = ran.late and self._meter.disturbed(limit)
+                    self._signal(signal.SIGINT)
+                look = monotonic() + min(self._meter.pause_s, max(SHORTEST_S, allowed - seconds))
+            if not self._waiting.select(max(0.0, look - monotonic())):
                 continue
             try:
                 self._frames.feed(self._connection.recv(1 << 20) or _closed())
@@ -123,6 +145,8 @@ class Kernel:
             self._gone(5)
             os.close(self._handle)
             self._handle = None
+        if self._group is not None:
+            self._group.remove()
         self._waiting.close()
 
     def _gone(self, seconds: float) -> bool:
@@ -140,6 +164,7 @@ class Kernel:
                 self._blame(self._fate(self._number))
         self._signal(signal.SIGKILL)
         self.ended = ran.ended = why
+        ran.seconds = self._meter.seconds
         return ran
 
     def _blame(self, fate: dict[str, Any]) -> None:

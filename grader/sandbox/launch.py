@@ -8,9 +8,11 @@ import platform
 import shutil
 import subprocess
 import sys
+import uuid
 from pathlib import Path
 
 from grader.project import HERE, Infrastructure
+from grader.sandbox import groups, usage
 
 INSIDE = Path(__file__).resolve().parent / "inside"
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts",
@@ -25,6 +27,15 @@ ENVIRONMENT = {
 NEXT = "run it on Linux with bubblewrap, or say --no-sandbox for submissions you trust"
 
 
+WATCHED = ("NOT ENFORCED HERE: no control group can be made, so the memory of all processes of a submission together is looked "
+           "at 10 to 30 times a second instead of being held by the system, and processors are not shared out evenly. One that "
+           "takes gigabytes at once can make this machine swap or end other programs; many busy ones make marking slower. Marks "
+           "stay fair: only a submission's own processor time counts, and one that was kept from running is marked again alone. "
+           "To have it enforced: log in so that `systemd-run --user --scope true` works, or use the container in docs/instructors.md.")
+NO_PROCESSES = ("NOT ALLOWED HERE: root without control groups. Submissions get no new processes: `!command` and DataLoader with "
+                "workers fail in them, which can cost points. Mark as an ordinary user.")
+NOT_TOLD = ("NOT COUNTED HERE: this kernel does not tell how long a program waits for a processor (no /proc/self/schedstat), so a busy "
+            "machine can run an honest submission out of time. Mark with fewer --jobs and nothing else running.")
 SEEN = "submissions can read all of {place}, and {folder} lies in there; move it elsewhere"
 
 
@@ -60,6 +71,18 @@ def out_of_sight(*folders: Path) -> None:
             raise Infrastructure(SEEN.format(place=place, folder=folder))
 
 
+def unenforced() -> list[str]:
+    """Sentences on what this machine does not let the sandbox hold back, and what that can do to marks; none if all is held."""
+    said = []
+    if not groups.possible():
+        said.append(WATCHED)
+        if os.geteuid() == 0:
+            said.append(NO_PROCESSES)
+    if not usage.told():
+        said.append(NOT_TOLD)
+    return said
+
+
 def _own_base() -> bool:
     """Whether Python's library lies outside both its prefix and the system's folders."""
     return sys.base_prefix != sys.prefix and not sys.base_prefix.startswith("/usr")
@@ -67,12 +90,12 @@ def _own_base() -> bool:
 
 TRY = """
 import os
-from inside import cage
-cage.remember()
-cage.divide()
+from inside import isolate
+isolate.remember()
+isolate.divide()
 child = os.fork()
 if child == 0:
-    cage.close(dict(disk_mb=1, memory_mb=512, open_files=64, total_s=5, threads=1, processes=1))
+    isolate.close(dict(disk_mb=1, memory_mb=512, open_files=64, total_s=5, threads=1, processes=1))
     os._exit(0)
 raise SystemExit(os.waitpid(child, 0)[1])
 """
@@ -87,7 +110,10 @@ def command(connection: int, sandbox: bool, listener: int = -1) -> tuple[list[st
     reason = obstacle()
     if reason:
         raise Infrastructure(reason)
-    return [*_bubblewrap(), *program], {"PATH": os.environ.get("PATH", os.defpath)}
+    kept = ("PATH", *(groups.BUS if groups.scope() else ()))
+    environment = {"PATH": os.defpath, **{name: os.environ[name] for name in kept if name in os.environ}}
+    scope = [*groups.scope(), f"--unit={groups.SCOPE}{uuid.uuid4().hex[:12]}.scope", "--"] if groups.scope() else []
+    return [*scope, *_bubblewrap(), *program], environment
 
 
 def _bubblewrap() -> list[str]:

@@ -143,8 +143,8 @@ class Warm:
         self.start()
         ours, theirs = socket.socketpair()
         folder = None if self.sandbox else tempfile.mkdtemp(prefix="course-kernel-")
-        group = groups.make(limits) if self.sandbox else None
-        if self.sandbox and group is None and os.geteuid() == 0:
+        grouped = self.sandbox and groups.possible()
+        if self.sandbox and not grouped and os.geteuid() == 0:
             limits = Limits(**{**limits.plain(), "processes": 0})  # nothing else would hold root's forks back
         kernel = None
         try:
@@ -157,15 +157,13 @@ class Warm:
                 self.close()
                 raise Infrastructure(f"the warm process is gone ({error})") from error
             theirs.close()
-            kernel = Kernel(ours, limits, group, self.fate if self.sandbox else None)
+            kernel = Kernel(ours, limits, grouped, self.fate if self.sandbox else None)
             kernel.begin(files or {})
             yield kernel
         finally:
             if kernel is not None:
                 kernel.close()
             ours.close()
-            if group is not None:
-                group.remove()
             if folder is not None:
                 shutil.rmtree(folder, ignore_errors=True)
 

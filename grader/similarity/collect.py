@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import nbformat
 
 from grader.authoring.build import answer_id, assignment_notebook
 from grader.course import Course, command
+from grader.guard import guarded
 from grader.marking.step import STATE, grade_id
 from grader.marks import require
 from grader.pipeline import graded_notebook
@@ -16,7 +19,7 @@ from grader.similarity.evidence import Work, words
 WRONG = ("incorrect", "partly")
 
 
-def gather(course: Course, lesson: str) -> tuple[dict[str, Work], dict[str, list[str]]]:
+def gather(course: Course, lesson: str, say: Callable[[str], object] = print) -> tuple[dict[str, Work], dict[str, list[str]]]:
     """(student -> work, task -> starter code and our solution). Raises ProjectError where nothing is marked."""
     require(course, lesson)
     hidden = {name: answer_id(name) for name in tasks(course.project, lesson)}
@@ -25,9 +28,10 @@ def gather(course: Course, lesson: str) -> tuple[dict[str, Work], dict[str, list
     known = {name: [_source(released, cell), _source(solved, cell)] for name, cell in hidden.items()}
     works = {}
     for student in course.submitted(lesson):
-        notebook = graded_notebook(course, student, lesson)
-        if notebook is not None:
-            works[student] = _work(course, lesson, student, notebook, hidden)
+        with guarded(student, lambda name, reason: say(f"{name} is left out: {reason}")):
+            notebook = graded_notebook(course, student, lesson)
+            if notebook is not None:
+                works[student] = _work(course, lesson, student, notebook, hidden)
     if not works:
         raise ProjectError(f"no submission of {lesson} is marked yet; run {command('autograde ' + lesson, course.root)} first")
     return works, known

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 from course.quiz import load_bank
+from course.quiz.knowledge import read
 from course.quiz.offline import build
 
 NOW = datetime(2026, 3, 20, 12, tzinfo=timezone.utc)
@@ -21,7 +22,7 @@ def bank():
 @pytest.fixture(scope="module")
 def file(bank, tmp_path_factory):
     path = tmp_path_factory.mktemp("deck") / "deck.html"
-    path.write_text(build(bank.items(), bank.misconceptions(), "en"), "utf-8")
+    path.write_text(build(bank.items(), bank.misconceptions(), "en", read()[0].values()), "utf-8")
     return path
 
 

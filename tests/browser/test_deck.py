@@ -44,7 +44,7 @@ def test_answered_with_the_mouse_every_option_explains_itself(bank, open_deck, l
     for one in item.options:
         assert plain(pick(one.why, language)) in said
     assert plain(pick(bank.misconceptions()[wrong.misconception], language)) in said
-    assert {"en": "Not right.", "zh": "不对。"}[language] in page.inner_text("#result")
+    assert "🕳" in page.inner_text("#result") and wrong.id in page.inner_text("#result")
     assert page.evaluate("document.activeElement.id") == "result"
     assert page.evaluate("document.documentElement.lang").startswith(language)
     entry = stored(page)[-1]
@@ -135,7 +135,7 @@ def test_saved_answers_merge_into_the_log_of_the_notebooks(bank, open_deck, tmp_
     go_to(page, wager.id)
     page.locator(".option").nth(1).click()
     page.locator(".levels button").nth(2).click()
-    assert page.inner_text("#result") == "Your bet is locked."
+    assert page.inner_text("#result") == "🎲 Your bet is locked."
     assert not any(plain(pick(one.why)) in page.inner_text("article") for one in wager.options)
     path = save(page, tmp_path)
     assert command(["merge", str(path)]) == 0 and "2 new" in capsys.readouterr().out
@@ -241,3 +241,34 @@ def test_axe_finds_no_serious_fault_and_nothing_is_wider_than_the_screen(bank, o
         look(f"{kind}-answered")
     page.evaluate("at = queue.length; show()")
     look("end")
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_knowledge_cards_turn_by_key_and_print_open(open_deck, language):
+    from course.quiz.knowledge import read
+
+    page = open_deck(language, width=400)
+    page.select_option("#show", "keep")
+    cards = page.locator("#card details")
+    assert cards.count() == len(read()[0])
+    page.locator("#card summary").first.focus()
+    page.keyboard.press("Enter")
+    assert page.locator("#card details[open]").count() == 1
+    page.click("[data-do=turn]")
+    assert page.locator("#card details[open]").count() == cards.count()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.emulate_media(media="print")
+    assert not page.locator("header").is_visible() and page.locator("#card dl").first.is_visible()
+
+
+@pytest.mark.parametrize("locale, language", [("zh-CN", "zh-CN"), ("en-GB", "en"), ("fr-FR", "en")])
+def test_the_page_follows_the_language_of_the_browser(chromium, bank, tmp_path, locale, language):
+    from course.quiz.offline import build
+
+    path = tmp_path / "deck.html"
+    path.write_text(build(bank.items("00_start"), {}), "utf-8")
+    context = chromium.new_context(locale=locale, offline=True)
+    page = context.new_page()
+    page.goto(path.as_uri())
+    assert page.evaluate("document.documentElement.lang") == language
+    context.close()

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import itertools
 import random
+from dataclasses import replace
 
 import pytest
 
-from course.i18n import LANGUAGES, pick
-from course.quiz import Response, mark, misconceptions_of
+from course.i18n import LANGUAGES, pick, speaking
+from course.quiz import Response, mark, misconceptions_of, report
+from course.quiz.entry import Entry
 from course.quiz.offline import showable
 from course.quiz.rich import inline
 from course.quiz.session import AnswerError
 from course.quiz.text import parse_number
+from course.quiz.voice import Past, past_of
 from tests.browser.deck_fixtures import NOW, bank, file, line, open_deck  # noqa: F401
 
 pytestmark = pytest.mark.browser
@@ -62,6 +65,41 @@ def test_the_page_marks_every_question_as_the_course_does(bank, open_deck):
             "beliefs": misconceptions_of(item, response),
         }
         assert page == expected, (item.id, response)
+
+
+def test_the_page_answers_in_the_words_of_the_course(bank, open_deck):
+    """Every item, wrong and right, at every confidence, with several pasts: the same headline and remarks."""
+    pasts = [Past(1, 0, 0), Past(2, 1, 0), Past(4, 3, 0), Past(1, 0, 3), Past(3, 0, 20)]
+    asked = []
+    for place, item in enumerate(one for one in showable(bank.items()) if one.kind != "predict"):
+        wrong = next((one.id for one in item.options if one.id not in (*item.correct, *item.order[:1])), "")
+        right = Response(item.order or item.correct, item.number.value if item.number else None)
+        miss = Response(number=item.number.value * 7e7 + 1) if item.number else Response((wrong,))
+        asked += [(item, given, 1 + place % 3, pasts[(place + number) % 5]) for number, given in enumerate((right, miss))]
+    found = open_deck().evaluate(
+        """asked => asked.map(([id, options, number, confidence, past]) => {
+            const item = byId.get(id), response = { options, number }, said = {};
+            for (view.language of deck.languages) {
+                const { head, messages } = told(item, response, mark(item, response), confidence, past);
+                said[view.language] = [head, ...messages];
+            }
+            return said; })""",
+        [(item.id, given.options, given.number, sure, vars(past)) for item, given, sure, past in asked])
+    for (item, given, sure, past), page in zip(asked, found, strict=True):
+        for code in LANGUAGES:
+            with speaking(code):
+                told = report(item, replace(given, confidence=sure), mark(item, given), past=past)
+            assert page[code] == [inline(one) for one in (told.headline, *told.messages)], (item.id, code)
+
+
+def test_the_past_is_counted_alike(bank, open_deck):
+    one, two = [item for item in bank.items() if item.kind == "single"][:2]
+    lines = [line(one, 9, "correct"), line(two, 8, "incorrect"), line(two, 7, "incorrect"), line(one, 6, "correct"),
+             line(two, 5, "correct"), line(one, 4, "correct")]
+    entries = [Entry(each["id"], each["time"], "answer", each["item"], verdict=each["verdict"]) for each in lines]
+    for item in (one, two):
+        page = open_deck().evaluate("([id, lines]) => pastOf(byId.get(id), lines)", [item.id, lines])
+        assert page == vars(past_of(item, entries))
 
 
 def test_numbers_are_read_as_the_course_reads_them(open_deck):

@@ -8,7 +8,8 @@ import pytest
 
 from course.exercise import all_exercises
 from course.i18n import pick
-from course.quiz import Bank
+from course.quiz import AnswerLog, Bank, Response
+from course.quiz.session import place_bet
 from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -66,12 +67,23 @@ def test_a_learner_works_through_the_lesson(notebook, language):
     words = WORDS[language]
     book = notebook(language, "lessons", LESSON)
     page = book.page
-    book.run_all()
+    book.run_all()  # as far as the first open bet: what comes next would give it away
     errors = page.locator('.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.error"]')
+    bet, *others = shown_items("predict")
+    asked = page.locator(".tbq-ask")
+    asked.wait_for()
+    assert asked.locator("button").count() == 2 and f'predict("{bet.id}")' in asked.inner_text()
+    book.shot(f"ask-{language}", asked)
+    log = AnswerLog(book.lab.folder / "home" / "answers.jsonl")
+    for item in others:
+        place_bet(item, Response((item.options[1].id,)) if item.options else Response(number=item.slider.stops[2]), log)
+    asked.locator("button").nth(1).focus()
+    page.keyboard.press("Enter")  # look without betting: the whole cell runs
+    card(page, shown_items("single")[0]).wait_for()
+    book.run_all()
     assert errors.count() == 0, errors.first.inner_text()
     book.shot(f"lesson-{language}-top")
 
-    bet = shown_items("predict")[0]
     option(page, bet, bet.options[1].id).click()
     submit_buttons(page, bet).nth(1).click()
     submit_buttons(page, bet).filter(has_text=words["locked"]).wait_for()

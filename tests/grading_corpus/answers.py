@@ -28,7 +28,7 @@ def torn(count: int) -> dict:
     return {"schema": 1, "checkpoint": "90_fixture", "answers": {f"x{n}": 7 for n in range(count)}}
 
 
-def nested(where: str, depth: int = 400) -> str:
+def nested(where: str, depth: int = 300) -> str:
     """A sheet whose time or checkpoint is a deep list."""
     deep = "[" * depth + "]" * depth
     time, checkpoint = (deep, '"90_fixture"') if where == "time" else ('"2026-01-01T10:00:00Z"', deep)
@@ -66,6 +66,7 @@ CASES = (
     Hostile("answers-with-a-byte-order-mark", points=13, files={ANSWERS: b"\xef\xbb\xbf" + dumped(sheet(*RIGHT))}),
     Hostile("answers-with-a-deep-time", points=6 + 2, says="no valid time", files={ANSWERS: nested("time")}),
     Hostile("answers-with-a-deep-checkpoint", says="another checkpoint", files={ANSWERS: nested("checkpoint")}),
+    Hostile("answers-nested-980", says="damaged", files={ANSWERS: nested("time", 980)}),
     Hostile("answers-given-twice", points=6 + 2, files={ANSWERS: b'{"answers": {"90-c-single": {"options": ["a"]}, '
                                                         b'"90-c-single": {"options": ["b"]}}}'}),
     Hostile("answers-under-lookalikes", files={ANSWERS: dumped(sheet(

@@ -194,6 +194,53 @@ def deep_metadata(notebook: NotebookNode) -> None:
     notebook.cells.append(new_markdown_cell("", id="deep", attachments={"a.png": {"application/json": deep}}))
 
 
+def broken_beside(make):
+    """A broken notebook, and beside it something under the name a careless grader gives its unfinished file."""
+    def place(folder: Path) -> None:
+        (folder / NOTEBOOK).write_bytes((folder / NOTEBOOK).read_bytes()[:-3])
+        make(folder / f"{NOTEBOOK}.new")
+
+    return place
+
+
+def full_folder(path: Path) -> None:
+    path.mkdir()
+    (path / "kept.txt").write_text("mine")
+
+
+def no_rights(folder: Path) -> None:
+    """As unpacking an archive of another system can leave it; root reads it all the same."""
+    for path in folder.iterdir():
+        path.chmod(0)
+
+
+def no_rights_at_all(folder: Path) -> None:
+    no_rights(folder)
+    folder.chmod(0)
+    folder.parent.chmod(0)
+
+
+def file_for_folder(folder: Path) -> None:
+    """The notebook itself lies where its folder should be."""
+    data = (folder / NOTEBOOK).read_bytes()
+    for path in folder.iterdir():
+        path.unlink()
+    folder.rmdir()
+    folder.write_bytes(data)
+
+
+def pipe_for_folder(folder: Path) -> None:
+    file_for_folder(folder)
+    folder.unlink()
+    os.mkfifo(folder)
+
+
+def not_numbers(data: dict) -> None:
+    """Numbers that Python writes and nobody else reads."""
+    for place in (data["metadata"]["course"], *(cell["metadata"] for cell in data["cells"])):
+        place.update(more={"x": float("inf"), "y": [float("nan")]})
+
+
 def third_version(text: str) -> str:
     cells = [{"cell_type": "code", "language": "python", "input": cell.source, "outputs": [], "metadata": cell.metadata}
              for cell in nbformat.reads(text, as_version=4).cells if cell.cell_type == "code"]
@@ -215,6 +262,18 @@ CASES = (
             text=lambda text: bytes(range(256)) * 50),
     Hostile("json-but-no-notebook", points=0, verdict="damaged", says="not a notebook", text=lambda text: '{"a": [1]}'),
     Hostile("json-too-deep", points=0, verdict="damaged", says="replaced", text=lambda text: nested(200_000)),
+    Hostile("json-nested-980", points=7, verdict="damaged", says="nests them far too deeply", files=ANSWERED,
+            text=lambda text: text.rstrip()[:-1] + ', "more": ' + "[" * 980 + "]" * 980 + "}"),
+    Hostile("metadata-nested-340", text=as_json(lambda data: data["metadata"].update(more=json.loads("[" * 340 + "]" * 340)))),
+    Hostile("nan-in-metadata", text=as_json(not_numbers)),
+    Hostile("folder-named-like-ours", points=0, verdict="damaged", says="ends in the middle", place=broken_beside(full_folder)),
+    Hostile("pipe-named-like-ours", points=0, verdict="damaged", says="ends in the middle", place=broken_beside(os.mkfifo)),
+    Hostile("files-without-rights", points=13, files=ANSWERED, place=no_rights),
+    Hostile("folders-without-rights", points=13, files=ANSWERED, place=no_rights_at_all),
+    Hostile("file-for-a-folder", verdict="damaged", says="another name", place=file_for_folder),
+    Hostile("pipe-for-a-folder", points=0, verdict="damaged", says="no notebook", place=pipe_for_folder),
+    Hostile("attachment-missing", change=lambda nb: nb.cells.append(
+        new_markdown_cell("![mine](attachment:lost.png) ![](attachment:)", id="lost"))),
     Hostile("huge-number-in-json", points=0, verdict="damaged", says="replaced",
             text=lambda text: text.replace('"nbformat": 4', '"nbformat": ' + "9" * 10_000)),
     Hostile("utf-16", verdict="damaged", says="not saved in plain UTF-8", text=lambda text: text.encode("utf-16")),

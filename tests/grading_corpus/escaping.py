@@ -150,7 +150,7 @@ CASES = (
     Hostile("sends-to-descriptors", harm="import os\nfor number in range(3, 64):\n    try: os.write(number, b'x' * 9)\n"
             "    except OSError: pass", verdict="killed"),
     Hostile("closes-all-descriptors", harm="import os\nos.closerange(0, 1000)", verdict="killed"),
-    Hostile("forges-done", harm=frames(DONE) + "\nwhile True: pass", verdict="ANY", points=0),
+    Hostile("forges-done", harm=frames(DONE) + "\nwhile True: pass", verdict="ANY", points=2),  # results come one cell late
     Hostile("forges-done-and-deaf", harm=frames(DONE) + "\nimport signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
             "while True: pass", verdict="ANY", points=0, report="report = {'median_ms': 1.25, 'repeats': 7}\n" + "#" * 2_000_000),
     Hostile("forges-results", task="def contrast(low, high): return 0.5\n", points=3, verdict="wrong",

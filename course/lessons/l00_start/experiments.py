@@ -8,6 +8,7 @@ import torch
 
 from course.experiment.base import Budget, experiment
 from course.i18n import Text, both, t
+from course.records import Record
 
 COUNT, ORDERS = 1000, 200
 EXACT = ("whole numbers", "float64")
@@ -17,12 +18,14 @@ def _totals(numbers: torch.Tensor, orders: list[torch.Tensor]) -> list[float]:
     return [numbers[order].sum().item() for order in orders]
 
 
-def _finding(record: Any) -> Text:
+def _finding(record: Record) -> Text:
     by_name = {row["numbers"]: row for row in record.rows}
     plain, whole, double = (by_name.get(name) for name in ("float32", *EXACT))
     if not (plain and whole and double):
-        return both("The time was up before all three lists were added: run it again.",
-                    "三组数还没加完时间就到了：请再运行一次。")
+        return both(
+            "The time was up before all three lists were added: run it again.",
+            "三组数还没加完时间就到了：请再运行一次。",
+        )
     n, orders = plain["count"], plain["orders"]
     return both(
         f"{n} float32 numbers, {orders} orders: {plain['distinct']} different totals, {plain['spread']:.2g} "
@@ -30,12 +33,16 @@ def _finding(record: Any) -> Text:
         f"{double['distinct']}.",
         f"{n} 个 float32 数，换 {orders} 种顺序相加，得到 {plain['distinct']} 个不同的和，最多相差 "
         f"{plain['spread']:.2g}；换成整数值：{whole['distinct']} 个；同样的数改用 float64 相加："
-        f"{double['distinct']} 个。")
+        f"{double['distinct']} 个。",
+    )
 
 
-def _draw(record: Any, ax: Any) -> None:
-    names = {"float32": "float32", "whole numbers": t("whole numbers, float32", "整数值，float32"),
-             "float64": t("added in float64", "用 float64 相加")}
+def _draw(record: Record, ax: Any) -> None:
+    names = {
+        "float32": "float32",
+        "whole numbers": t("whole numbers, float32", "整数值，float32"),
+        "float64": t("added in float64", "用 float64 相加"),
+    }
     rows = list(reversed(record.rows))
     bars = ax.barh([names[row["numbers"]] for row in rows], [row["distinct"] for row in rows])
     ax.bar_label(bars, padding=3)
@@ -44,26 +51,43 @@ def _draw(record: Any, ax: Any) -> None:
     ax.xaxis.get_major_locator().set_params(integer=True)
 
 
-def _settle(record: Any) -> dict[str, str | None]:
+def _settle(record: Record) -> dict[str, str | None]:
     counts = [row["distinct"] for row in record.rows if row["numbers"] == "float32"]
     if not counts:
         return {"00-bet-sums": None}
     return {"00-bet-sums": "a" if counts[0] == 1 else "b" if counts[0] == 2 else "c"}
 
 
-@experiment(name="00-same-numbers", lesson="00_start", version=1, needs="cpu", seconds=2,
-            title=both("The same numbers in another order: how many different totals?",
-                       "同样的数换个顺序相加：会得到多少个不同的和？"),
-            finding=_finding, draw=_draw, settles=_settle)
+@experiment(
+    name="00-same-numbers",
+    lesson="00_start",
+    version=1,
+    needs="cpu",
+    seconds=2,
+    title=both(
+        "The same numbers in another order: how many different totals?",
+        "同样的数换个顺序相加：会得到多少个不同的和？",
+    ),
+    finding=_finding,
+    draw=_draw,
+    settles=_settle,
+)
 def same_numbers(budget: Budget) -> list[dict]:
     """Add 1000 numbers in 200 random orders: as they are, rounded to whole numbers, and in float64."""
-    dice = torch.Generator().manual_seed(1)
-    numbers = torch.randn(COUNT, generator=dice)
-    orders = [torch.randperm(COUNT, generator=dice) for _ in range(ORDERS)]
+    rng = torch.Generator().manual_seed(1)
+    numbers = torch.randn(COUNT, generator=rng)
+    orders = [torch.randperm(COUNT, generator=rng) for _ in range(ORDERS)]
     lists = {"float32": numbers, "whole numbers": (numbers * 100).round(), "float64": numbers.double()}
     rows = []
     for name, values in budget.loop(lists.items(), desc=both("adding", "求和中")):
         totals = _totals(values, orders)
-        rows.append({"numbers": name, "count": COUNT, "orders": ORDERS, "distinct": len(set(totals)),
-                     "spread": max(totals) - min(totals)})
+        rows.append(
+            {
+                "numbers": name,
+                "count": COUNT,
+                "orders": ORDERS,
+                "distinct": len(set(totals)),
+                "spread": max(totals) - min(totals),
+            }
+        )
     return rows

@@ -5,9 +5,309 @@ Their checks stand in ``map_checks``.
 
 from __future__ import annotations
 
+import contextlib
+import warnings
+from collections.abc import Callable, Mapping
+from types import SimpleNamespace
+from typing import Any
+
 from course.exercise import Exercise
 from course.i18n import both
-from course.lessons.l01_map import checks
+from course.verdict import Verdict, correct, incorrect, not_attempted, partly
+
+KNOWN = ["cudnn.enabled", "cudnn.benchmark", "cudnn.deterministic", "mkldnn.enabled"]
+SCRIPT = ["torch.backends.cudnn.benchmark = True", "torch.backends.cudnn.determinstic = True",
+          "torch.backends.mkldnn.enable = False", "torch.backends.mkldnn.enabled = True"]
+
+
+def check_find_typos(find_typos: Callable[[list[str], list[str]], list[str]]) -> Verdict:
+    """Three scripts: the one shown, one without typos, one without spaces around the equals sign."""
+    cases = [(SCRIPT, ["cudnn.determinstic", "mkldnn.enable"]), (SCRIPT[:1], []),
+             (["torch.backends.cudnn.benchmarks=True", "torch.backends.cudnn.enabled=False"],
+              ["cudnn.benchmarks"])]
+    for lines, expected in cases:
+        got = find_typos(list(lines), list(KNOWN))
+        if isinstance(got, str):
+            return incorrect(both("A list of names was expected. It was a single text.", "应当返回名字的列表，得到的却是一个字符串。"))
+        got = got if got is None else list(got)
+        if got == expected:
+            continue
+        if got == [f"torch.backends.{name}" for name in expected] and expected:
+            return incorrect(both("The lines are the right ones. Hand back the names without "
+                                  "`torch.backends.`, as they stand in `known`.",
+                                  "行找对了。返回名字时去掉 `torch.backends.`，写法要与 `known` 里的一致。"))
+        if got == [name + " " for name in expected]:
+            return incorrect(both("A space stayed at the end of each name: `.strip()` takes it off.",
+                                  "每个名字末尾多了一个空格：用 `.strip()` 去掉。"))
+        return incorrect(both(f"For the script {lines!r} the wrong names are {expected!r}, not {got!r}.",
+                              f"对于脚本 {lines!r}，拼错的名字应是 {expected!r}，而不是 {got!r}。"))
+    return correct(both("Every typo found, and no false alarm.", "拼写错误全部找到，也没有误报。"))
+
+
+def check_what_leaked(what_leaked: Callable[[dict, dict], dict]) -> Verdict:
+    """Changed values, nothing changed, and values that only look alike to a careless test."""
+    before = {"cudnn.enabled": True, "cudnn.benchmark": False, "mkldnn.enabled": True,
+              "quantized.engine": "x86"}
+    cases = [(before, {**before, "cudnn.benchmark": True}, {"cudnn.benchmark": (False, True)}),
+             (before, dict(before), {}),
+             (before, {**before, "cudnn.enabled": False, "quantized.engine": "onednn"},
+              {"cudnn.enabled": (True, False), "quantized.engine": ("x86", "onednn")})]
+    for old, new, expected in cases:
+        kept = dict(old), dict(new)
+        got = what_leaked(old, new)
+        if (old, new) != kept:
+            return incorrect(both("Your function changed the dictionaries it was given. Build a new one "
+                                  "instead.",
+                                  "你的函数改动了传入的字典。请新建一个字典返回。"))
+        if not isinstance(got, Mapping):
+            return incorrect(both(f"A dict was expected: name -> (before, after). It was a "
+                                  f"{type(got).__name__}.",
+                                  f"应返回字典：名字 -> (之前, 之后)，得到的却是 {type(got).__name__}。"))
+        pairs = {name: tuple(pair) if isinstance(pair, (list, tuple)) else pair for name, pair in got.items()}
+        if pairs == {name: pair[::-1] for name, pair in expected.items()} != expected:
+            return incorrect(both("The right switches, but the pair is turned round: first before, then "
+                                  "after.",
+                                  "开关找对了，但一对值写反了：先写之前，再写之后。"))
+        if pairs != expected:
+            return incorrect(both(f"Before {old!r}, after {new!r}: expected {expected!r}, not {got!r}.",
+                                  f"之前是 {old!r}，之后是 {new!r}：应为 {expected!r}，而不是 {got!r}。"))
+    return correct(both("Your leak detector works.", "你的泄漏检测器可以用了。"))
+
+
+STATES = ((True, True, False), (False, False, True), (True, False, True))
+
+
+def _inside_block(block: Callable[[], Any], state: tuple[bool, bool, bool]) -> tuple[bool, bool, bool, bool]:
+    """(enabled, benchmark, allow_tf32, deterministic) inside the learner's block, entered in ``state``."""
+    import torch
+
+    from course.flags import using
+
+    cudnn = torch.backends.cudnn
+    names = ("cudnn.enabled", "cudnn.benchmark", "cudnn.allow_tf32", "cudnn.deterministic")
+    with using(dict(zip(names, (*state, False), strict=True))), block():
+        return cudnn.enabled, cudnn.benchmark, cudnn.allow_tf32, cudnn.deterministic
+
+
+def check_fill_the_blanks(deterministic_block: Callable[[], Any]) -> Verdict:
+    """Enter the block in three states; inside only ``deterministic`` may differ."""
+    for state in STATES:
+        try:
+            *rest, deterministic = _inside_block(deterministic_block, state)
+        except RuntimeError as error:
+            if "ellipsis" in str(error).lower():
+                return not_attempted(both("A blank still holds its three dots: fill both in and run the cell "
+                                          "again.",
+                                          "还有空没填（仍是三个点）：请都填好，再运行单元格。"))
+            raise
+        if not deterministic:
+            return incorrect(both("`deterministic` must be True inside.",
+                                  "在里面 `deterministic` 应为 True。"))
+        for name, was, now in zip(("enabled", "benchmark", "allow_tf32"), state, rest, strict=True):
+            if was != now:
+                return incorrect(both(
+                    f"Entered with `{name}={was}`, the block has `{name}={now}`. Do not write a fixed value: "
+                    f"hand over what the switch holds at that moment, `cudnn.{name}`.",
+                    f"进入前 `{name}={was}`，里面却是 `{name}={now}`。不要写死一个值：把开关当时的值 "
+                    f"`cudnn.{name}` 传进去。"))
+    return correct(both("Only what was named has changed, in every state we tried.",
+                        "试过的每种状态下，都只有点了名的开关发生变化。"))
+
+
+class _Strange(Exception):
+    """Raised inside the learner's block, to see whether it comes out and the switches go back."""
+
+
+def _panel() -> SimpleNamespace:
+    return SimpleNamespace(enabled=True, benchmark=True, deterministic=False)
+
+
+def _after_an_exception(only: Callable[..., Any]) -> tuple[SimpleNamespace, bool]:
+    """The panel after an exception inside the block, and whether the exception came out."""
+    panel = _panel()
+    try:
+        with only(panel, enabled=False):
+            raise _Strange
+    except _Strange:
+        return panel, True
+    return panel, False
+
+
+def _after_a_typo(only: Callable[..., Any]) -> tuple[SimpleNamespace, bool]:
+    """The panel after a block with a misspelt switch, and whether AttributeError was raised."""
+    panel = _panel()
+    try:
+        with only(panel, deterministic=True, benchmarks=False):
+            pass
+    except AttributeError:
+        return panel, True
+    return panel, False
+
+
+NO_BLOCK = both(
+    "`only(...)` must work after `with`: put `@contextmanager` above the function and `yield` where the "
+    "block "
+    "runs.",
+    "`only(...)` 要能放在 `with` 后面：在函数上方写 `@contextmanager`，在代码块运行的位置写 `yield`。")
+NOT_BACK = both(
+    "After the block a switch does not have its old value. Remember it with `getattr` before you change it.",
+    "离开之后，有开关没有回到旧值。改之前先用 `getattr` 记住它。")
+EXCEPTION_LEAKS = both(
+    "After an exception inside the block the switch must be back and the exception must come out: "
+    "`try` ... `finally`.",
+    "块里抛出异常后，开关要恢复，异常也要继续往外抛：用 `try` ... `finally`。")
+LEANS_ON_FLAGS = both(
+    "The module's own `flags` sets more than is named: that is the trap above (and the stand-in tried here has none). "
+    "Read the old values with `getattr`, write with `setattr`.",
+    "模块自带的 `flags` 设的比点名的多，这正是上面的陷阱（这里用来试的替身也没有它）。请用 `getattr` 读旧值，用 `setattr` 写。")
+TYPO_PASSES = both(
+    "A misspelt switch should raise AttributeError before anything has moved: read all old values first.",
+    "开关名拼错时应抛出 AttributeError，而且什么都还没动：先把所有旧值读出来。")
+
+
+def _inside_and_after(only: Callable[..., Any]) -> tuple[dict, dict]:
+    """Two panels in nested blocks, as one dict: what they hold inside, and afterwards."""
+    panel, other = _panel(), SimpleNamespace(immediate=False)
+    with only(panel, deterministic=True), only(other, immediate=True):
+        inside = {**vars(panel), **vars(other)}
+    return inside, {**vars(panel), **vars(other)}
+
+
+def check_only(only: Callable[..., Any]) -> Verdict:
+    """Four promises, tried on a stand-in panel of switches, one point each."""
+    try:
+        return _promises_kept(only)
+    except AttributeError as error:
+        if error.name not in ("flags", "set_flags"):
+            raise
+        return incorrect(LEANS_ON_FLAGS, max_points=4)
+
+
+def _promises_kept(only: Callable[..., Any]) -> Verdict:
+    if not hasattr(only(_panel(), deterministic=True), "__enter__"):
+        return incorrect(NO_BLOCK, max_points=4)
+    start = {**vars(_panel()), "immediate": False}
+    inside, after = _inside_and_after(only)
+    broken, came_out = _after_an_exception(only)
+    misspelt, noticed = _after_a_typo(only)
+    not_only = both(
+        f"Inside `only(panel, deterministic=True)` the switches read {inside!r}; before, they read "
+        f"{start!r}. "
+        "Only what is named should differ.",
+        f"在 `only(panel, deterministic=True)` 里，开关是 {inside!r}；之前是 {start!r}。应当只有点名的才不"
+        "同。")
+    promises = [(inside == {**start, "deterministic": True, "immediate": True}, not_only),
+                (after == start, NOT_BACK),
+                (came_out and vars(broken) == vars(_panel()), EXCEPTION_LEAKS),
+                (noticed and vars(misspelt) == vars(_panel()), TYPO_PASSES)]
+    missing = [text for kept, text in promises if not kept]
+    if not missing:
+        return correct(both("It changes what is named, puts it back after an exception too, a typo is loud.",
+                            "点名的才改，出异常也会恢复，拼错了会大声报错。"), points=4)
+    kept = len(promises) - len(missing)
+    return partly(kept, 4, *missing) if kept else incorrect(*missing, max_points=4)
+
+
+LEAST_ROUNDS = 10
+PRICES = 4  # a gap of fewer prices of the empty block may be that block alone
+
+
+def _price_of_asking_ms() -> float:
+    """Milliseconds that the polite request takes around nothing, here and now."""
+    import torch
+
+    from course.timing import measure
+
+    def nothing() -> None:
+        with torch.backends.mkldnn.flags(deterministic=True):
+            pass
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return measure(nothing, max_time=0.05, calibrate=None).median_ms
+
+
+def check_make_it_lose(evidence: Any) -> Verdict:
+    """A Comparison whose interval excludes 1, or (without oneDNN) the two states as a dict."""
+    if isinstance(evidence, Mapping):
+        return _check_states(evidence)
+    pairs = getattr(evidence, "pairs", None)
+    if not pairs:
+        return incorrect(both("Hand in what `compare(...)` gives back: `my_comparison = compare({...})`.",
+                              "请交上 `compare(...)` 的返回值：`my_comparison = compare({...})`。"))
+    if len(pairs) != 1:
+        return incorrect(both("Compare two functions: one plain, one inside `flags(deterministic=True)`.",
+                              "比较两个函数：一个原样，一个放进 `flags(deterministic=True)`。"))
+    pair = next(iter(pairs.values()))
+    interval = {"ratio": pair.ratio, "low": pair.low, "high": pair.high}
+    if len(pair.ratios) < LEAST_ROUNDS:
+        return incorrect(both(f"Only {len(pair.ratios)} rounds fitted into the time; at least {LEAST_ROUNDS} "
+                              "are needed. Make the work smaller or raise `max_time`.",
+                              f"时间内只测了 {len(pair.ratios)} 轮，至少需要 {LEAST_ROUNDS} 轮。请减小工作"
+                              "量，或调大 `max_time`。"),
+                         **interval)
+    if pair.low <= 1 <= pair.high:
+        return Verdict("inconclusive", messages=(both(
+            f"The interval [{pair.low:.3f}, {pair.high:.3f}] contains 1: this run shows no difference. "
+            "Choose an operation that oneDNN computes (a convolution, an LSTM), or measure longer.",
+            f"区间 [{pair.low:.3f}, {pair.high:.3f}] 包含 1：这次测不出差别。换一个由 oneDNN 计算的算子（卷"
+            "积、LSTM），或者测久一点。"),),
+            evidence=interval)
+    price_ms, gap_ms = _price_of_asking_ms(), abs(pair.ratio - 1) * evidence.medians_ms[evidence.baseline]
+    if gap_ms < PRICES * price_ms:
+        return incorrect(both(
+            f"The gap of {gap_ms * 1e3:.3g} µs is about what the `with` line itself takes ({price_ms * 1e3:.3g} µs, around "
+            "nothing at all): that is Python, no kernel. Give it more work, and work that oneDNN does.",
+            f"相差 {gap_ms * 1e3:.3g} µs，跟 `with` 这一行本身的开销（什么都不做也要 {price_ms * 1e3:.3g} µs）差不多：这是 Python "
+            "的耗时，不是 kernel 的。请加大工作量，并选 oneDNN 会算的算子。"), **interval)
+    return correct(both(f"Time ratio {pair.ratio:.2f}, interval [{pair.low:.2f}, {pair.high:.2f}]: without "
+                        "1. So `deterministic=True` was not the only thing that changed. The advice lost.",
+                        f"耗时比 {pair.ratio:.2f}，区间 [{pair.low:.2f}, {pair.high:.2f}] 不含 1。可见变的不"
+                        "只是 `deterministic=True`。这条建议输了。"), **interval)
+
+
+def _check_states(states: Mapping[str, Any]) -> Verdict:
+    """{"named": [...], "before": {...}, "inside": {...}}: a switch moved that was not named."""
+    with contextlib.suppress(KeyError, TypeError, AttributeError):
+        before, inside = states["before"], states["inside"]
+        moved = [name for name in before if before[name] != inside[name] and name not in states["named"]]
+        if moved:
+            return correct(both(f"Not named and yet moved: {', '.join(moved)}.",
+                                f"没点名却动了：{'、'.join(moved)}。"),
+                           moved=moved)
+        return incorrect(both("In these two states nothing moved that was not named.",
+                              "这两个状态之间，没点名的开关都没有动。"))
+    return incorrect(both('Use the keys "named" (a list), "before" and "inside" (switch -> value).',
+                          "请使用键“named”（列表）、“before”和“inside”（开关 -> 值）。"))
+
+
+def check_inside_flags(inside_flags: Callable[..., dict]) -> Verdict:
+    """The visible example alone: the hidden cases try more."""
+    got = inside_flags({"enabled": True, "deterministic": False}, {"enabled": False, "deterministic": False},
+                       {"deterministic": True})
+    if got == {"enabled": False, "deterministic": True}:
+        return correct(both("The example comes out right. Grading tries more cases.",
+                            "示例正确。评分时还会试更多情形。"))
+    return incorrect(both(f"For the example of the task, {{'enabled': False, 'deterministic': True}} is "
+                          f"right, not {got!r}.",
+                          f"题目中的示例应得到 {{'enabled': False, 'deterministic': True}}，而不是 "
+                          f"{got!r}。"))
+
+
+EXAMPLE_EVENTS = [["set", "main", True], ["spawn", "main", "worker"], ["read", "main"], ["read", "worker"]]
+
+
+def check_replay(replay: Callable[[list], list]) -> Verdict:
+    """The visible example alone: the hidden cases try more."""
+    got = replay([list(event) for event in EXAMPLE_EVENTS])
+    if isinstance(got, (list, tuple)) and list(got) == [True, False]:
+        return correct(both("The example comes out right. Grading tries more cases.",
+                            "示例正确。评分时还会试更多情形。"))
+    return incorrect(both(f"For the example of the task [True, False] is right, not {got!r}.",
+                          f"题目中的示例应得到 [True, False]，而不是 {got!r}。"))
+
+
+# --- the exercises ---
 
 LESSON = "01_map"
 
@@ -28,7 +328,7 @@ FIND_TYPOS = Exercise(
 ''',
     why=both("Python does not check the names, so you do: against a list of the switches that exist.",
              "Python 不检查名字，那就自己查：和真正存在的开关列表对照。"),
-    check=checks.check_find_typos,
+    check=check_find_typos,
 )
 
 WHAT_LEAKED = Exercise(
@@ -48,7 +348,7 @@ WHAT_LEAKED = Exercise(
     why=both("A global switch leaves no trace but its value: two snapshots and a comparison are all there "
              "is.",
              "全局开关除了自己的值，什么痕迹都不留：拍两张快照，再比较，别无他法。"),
-    check=checks.check_what_leaked,
+    check=check_what_leaked,
 )
 
 FILL_THE_BLANKS = Exercise(
@@ -68,7 +368,7 @@ FILL_THE_BLANKS = Exercise(
 ''',
     why=both("`flags` sets everything it knows, so everything you want to keep must be handed over.",
              "`flags` 会设置它管的所有开关，想保留的都得亲手传进去。"),
-    check=checks.check_fill_the_blanks,
+    check=check_fill_the_blanks,
 )
 
 ONLY = Exercise(
@@ -99,7 +399,7 @@ def only(module, **changes):
 ''',
     why=both("Reading before writing does two jobs: it remembers, and it notices a name that does not exist.",
              "先读后写一举两得：既记住了旧值，又能发现不存在的名字。"),
-    check=checks.check_only,
+    check=check_only,
 )
 
 MAKE_IT_LOSE = Exercise(
@@ -133,13 +433,13 @@ my_comparison = compare({"plain": plain, "asked": asked}, max_time=3)
     why=both("`deterministic` has no reader on a CPU, so the time can only differ because something else "
              "moved.",
              "在 CPU 上没人读 `deterministic`，耗时有差别，只可能是别的东西动了。"),
-    check=checks.check_make_it_lose,
+    check=check_make_it_lose,
 )
 
 TASK_INSIDE = Exercise(id="01-t-inside-flags", lesson=LESSON, name="inside_flags",
-                       check=checks.check_inside_flags,
+                       check=check_inside_flags,
                        title=both("Predict the state inside `flags(...)`", "推算 `flags(...)` 里面的状态"))
-TASK_REPLAY = Exercise(id="01-t-replay", lesson=LESSON, name="replay", check=checks.check_replay,
+TASK_REPLAY = Exercise(id="01-t-replay", lesson=LESSON, name="replay", check=check_replay,
                        title=both("Who reads what: threads, forks, spawns", "谁读到什么：线程、fork、spawn"))
 
 EXERCISES = [FIND_TYPOS, WHAT_LEAKED, FILL_THE_BLANKS, ONLY, MAKE_IT_LOSE, TASK_INSIDE, TASK_REPLAY]

@@ -1,7 +1,6 @@
 """Experiments of lesson 01: what a switch of torch.backends reaches, and what it does not.
 
-Whatever leaves traces (freezing, children, overwritten functions) runs in a new process. The sentences and
-pictures of the records stand in ``map_findings``.
+Whatever leaves traces (freezing, children, overwritten functions) runs in a new process.
 """
 
 from __future__ import annotations
@@ -14,8 +13,10 @@ import torch
 
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
-from course.i18n import both
-from course.lessons.l01_map import findings as say
+from course.experiment.plots import BLUE, table, tiles
+from course.figures.style import colors, guide
+from course.i18n import Text, both, t
+from course.records import Record
 
 LESSON = "01_map"
 PROBES = "course.lessons.l01_map.probes"
@@ -36,6 +37,64 @@ MISSPELT = (
 )
 
 
+def _row(record: Record, key: str, value: Any) -> dict | None:
+    return next((row for row in record.rows if row[key] == value), None)
+
+
+# --- 01-polite-request --------------------------------------------------------------------------------------
+
+SAME_LOW, SAME_HIGH = 0.95, 1.05  # a ratio whose interval stays within counts as "the same time"
+
+
+def say_polite_request(record: Record) -> Text:
+    asked, named = _row(record, "request", "deterministic"), _row(record, "request", "both named")
+    if asked is None or named is None:
+        return both("Nothing was measured: run it again.", "没有测到数据：请再运行一次。")
+    en = zh = ""
+    if settle_polite_request(record)["01-bet-polite"] is None:
+        en, zh = (
+            "Inconclusive, the machine was too busy; close other programs and run it again. ",
+            "无法判定：机器太忙，请关掉其他程序再试。",
+        )
+    return both(
+        f"{en}Inside flags(deterministic=True) the same convolution takes {asked['ratio']:.2f} times as long "
+        f"[{asked['low']:.2f}, {asked['high']:.2f}]; with enabled=True written as well, {named['ratio']:.2f} "
+        f"times [{named['low']:.2f}, {named['high']:.2f}].",
+        f"{zh}在 flags(deterministic=True) 里，同一个卷积的耗时是原来的 {asked['ratio']:.2f} 倍 "
+        f"[{asked['low']:.2f}, {asked['high']:.2f}]；再写上 enabled=True，则是 {named['ratio']:.2f} 倍 "
+        f"[{named['low']:.2f}, {named['high']:.2f}]。",
+    )
+
+
+def draw_polite_request(record: Record, ax: Any) -> None:
+    names = {
+        "plain": t("as it is", "原样"),
+        "deterministic": "flags(deterministic=True)",
+        "both named": "flags(enabled=True,\n  deterministic=True)",
+    }
+    rows = list(reversed(record.rows))
+    for height, row in enumerate(rows):
+        ax.plot([row["low"], row["high"]], [height, height], color=BLUE, linewidth=3)
+        ax.plot(row["ratio"], height, "o", color=BLUE)
+    ax.axvline(1.0, color="gray", linestyle=":")
+    ax.set_yticks(range(len(rows)), [names[row["request"]] for row in rows])
+    ax.set_ylim(-0.5, len(rows) - 0.5)
+    ax.set_xlim(left=0)
+    ax.set_xlabel(t("time / time as it is", "耗时 / 原样耗时"))
+
+
+def settle_polite_request(record: Record) -> dict[str, str | None]:
+    asked = _row(record, "request", "deterministic")
+    verdict = None
+    if asked and asked["low"] > SAME_HIGH:
+        verdict = "c"
+    elif asked and asked["high"] < SAME_LOW:
+        verdict = "a"
+    elif asked and SAME_LOW <= asked["low"] and asked["high"] <= SAME_HIGH:
+        verdict = "b"
+    return {"01-bet-polite": verdict}
+
+
 def _depthwise() -> Callable[[], None]:
     """48 calls of a convolution with one filter a channel: float32, batch 2, 32 channels, 14 x 14.
 
@@ -47,6 +106,7 @@ def _depthwise() -> Callable[[], None]:
     def convolve() -> None:
         for _ in range(48):
             torch.nn.functional.conv2d(x, weight, padding=1, groups=32)
+
     return convolve
 
 
@@ -54,13 +114,24 @@ def _inside(convolve: Callable[[], None], **asked: bool) -> Callable[[], None]:
     def call() -> None:
         with torch.backends.mkldnn.flags(**asked):
             convolve()
+
     return call
 
 
-@experiment(name="01-polite-request", lesson=LESSON, version=1, needs="mkldnn", seconds=5,
-            title=both("What does a polite `flags(deterministic=True)` cost?",
-                       "礼貌地写一句 `flags(deterministic=True)`，要付出什么代价？"),
-            finding=say.polite, draw=say.draw_polite, settles=say.settle_polite)
+@experiment(
+    name="01-polite-request",
+    lesson=LESSON,
+    version=1,
+    needs="mkldnn",
+    seconds=5,
+    title=both(
+        "What does a polite `flags(deterministic=True)` cost?",
+        "礼貌地写一句 `flags(deterministic=True)`，要付出什么代价？",
+    ),
+    finding=say_polite_request,
+    draw=draw_polite_request,
+    settles=settle_polite_request,
+)
 def polite_request(budget: Budget) -> list[dict]:
     """One convolution as it is, inside flags(deterministic=True), and with enabled=True said as well.
 
@@ -70,17 +141,54 @@ def polite_request(budget: Budget) -> list[dict]:
 
     torch.set_num_threads(1)
     convolve = _depthwise()
-    candidates = {"plain": convolve, "deterministic": _inside(convolve, deterministic=True),
-                  "both named": _inside(convolve, enabled=True, deterministic=True)}
+    candidates = {
+        "plain": convolve,
+        "deterministic": _inside(convolve, deterministic=True),
+        "both named": _inside(convolve, enabled=True, deterministic=True),
+    }
     with torch.inference_mode(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # flags() also touches a TF32 switch that only Intel GPUs have
         result = compare(candidates, baseline="plain", max_time=max(1.0, min(5.0, budget.left())))
     medians = result.medians_ms
     rows = [{"request": "plain", "median_ms": medians["plain"], "ratio": 1.0, "low": 1.0, "high": 1.0}]
     for name, pair in result.pairs.items():
-        rows.append({"request": name, "median_ms": medians[name], "ratio": pair.ratio, "low": pair.low,
-                     "high": pair.high, "samples_ratio": list(pair.ratios)})
+        rows.append(
+            {
+                "request": name,
+                "median_ms": medians[name],
+                "ratio": pair.ratio,
+                "low": pair.low,
+                "high": pair.high,
+                "samples_ratio": list(pair.ratios),
+            }
+        )
     return rows
+
+
+# --- 01-typos -----------------------------------------------------------------------------------------------
+
+
+def say_typos(record: Record) -> Text:
+    total, raised = len(record.rows), sum(row["raised"] for row in record.rows)
+    loud = ", ".join(row["wrote"] for row in record.rows if row["raised"]) or "-"
+    return both(
+        f"Of {total} misspelt assignments {total - raised} were accepted in silence; {raised} raised "
+        f"an error: {loud}.",
+        f"{total} 个拼错的赋值中，有 {total - raised} 个被悄悄接受，{raised} 个报错：{loud}。",
+    )
+
+
+def draw_typos(record: Record, ax: Any) -> None:
+    silent = t("accepted in silence", "悄悄接受")
+    tiles(ax, [(row["wrote"], row["error"] or silent, bool(row["raised"])) for row in record.rows])
+
+
+def settle_typos(record: Record) -> dict[str, str | None]:
+    total, raised = len(record.rows), sum(row["raised"] for row in record.rows)
+    if not total:
+        return {"01-bet-typos": None}
+    share = raised / total
+    return {"01-bet-typos": "a" if share == 1 else "b" if share > 0.25 else "c" if raised else "d"}
 
 
 def _owner(path: str) -> tuple[Any, str]:
@@ -103,9 +211,17 @@ def _try(path: str, value: Any) -> str:
     return ""
 
 
-@experiment(name="01-typos", lesson=LESSON, version=1, needs="cpu", seconds=1,
-            title=both("Twelve misspelt switches: who complains?", "十二个拼错的开关：谁会报错？"),
-            finding=say.typos, draw=say.draw_typos, settles=say.settle_typos)
+@experiment(
+    name="01-typos",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=1,
+    title=both("Twelve misspelt switches: who complains?", "十二个拼错的开关：谁会报错？"),
+    finding=say_typos,
+    draw=draw_typos,
+    settles=settle_typos,
+)
 def typos(budget: Budget) -> list[dict]:
     """Assign to twelve names that do not exist and note which assignment raises; all are taken back."""
     rows = []
@@ -117,35 +233,230 @@ def typos(budget: Budget) -> list[dict]:
     return rows
 
 
-@experiment(name="01-who-sees", lesson=LESSON, version=1, needs="cpu", seconds=8,
-            title=both("A switch is turned: who sees it?", "拨动一个开关：谁看得到？"),
-            finding=say.who_sees, draw=say.draw_who_sees, settles=say.settle_who_sees)
+# --- 01-who-sees --------------------------------------------------------------------------------------------
+
+PLACES = {
+    "main": ("the same thread", "同一线程"),
+    "thread": ("another thread", "另一个线程"),
+    "fork": ("a forked child", "fork 出的子进程"),
+    "spawn": ("a spawned child", "spawn 出的子进程"),
+}
+
+
+def _seen(record: Record, read_in: str) -> int | None:
+    row = next((r for r in record.rows if r["set_in"] == "main" and r["read_in"] == read_in), None)
+    return row["sees"] if row else None
+
+
+def say_who_sees(record: Record) -> Text:
+    from_main = [row for row in record.rows if row["set_in"] == "main"]
+
+    def places(sees: int, column: int) -> str:
+        names = [PLACES[row["read_in"]][column] for row in from_main if row["sees"] == sees]
+        return (", ", "、")[column].join(names) or ("nobody", "无")[column]
+
+    back = sum(row["sees"] for row in record.rows if row["set_in"] in ("fork", "spawn"))
+    en_back = "came back" if back else "did not come back"
+    return both(
+        f"Set in the main thread, the switch was seen by: {places(1, 0)}; not seen by: {places(0, 0)}. What "
+        f"a child process set {en_back} to its parent.",
+        f"在主线程里拨动开关，看得到的有：{places(1, 1)}；看不到的有：{places(0, 1)}。子进程里的改"
+        f"动{'传回了' if back else '没有传回'}父进程。",
+    )
+
+
+def draw_who_sees(record: Record, ax: Any) -> None:
+    """Three memories: your process with its two threads, a forked child and a spawned one; what each reads."""
+    from matplotlib.patches import FancyBboxPatch
+
+    def memory(left: float, top: float, head: str, words: str, sees: int) -> None:
+        colour = colors()[0 if sees else 1]
+        shape = "round,pad=0,rounding_size=0.12"
+        ax.add_patch(FancyBboxPatch((left, top), 3.1, 1.5, boxstyle=shape, facecolor="none", edgecolor=colour, linewidth=2))
+        ax.text(left + 0.15, top + 0.27, head, va="center", fontsize=11, fontweight="bold")
+        ax.text(left + 0.15, top + 0.72, f"benchmark = {bool(sees)}", va="center", fontsize=12, family="monospace", color=colour)
+        ax.text(left + 0.15, top + 1.17, words, va="center", fontsize=10)
+
+    shared = t("two threads, one value", "两个线程，同一个值") if _seen(record, "thread") else t("the main thread set it", "主线程设的")
+    memory(0, 1.0, t("your process", "你的进程"), shared, 1)
+    children = (("fork", t("fork: a copy", "fork：复制一份"), 0.0), ("spawn", t("spawn: a new Python", "spawn：全新的 Python"), 2.0))
+    words = (t("starts with the default", "从默认值开始"), t("starts with your value", "从你的值开始"))
+    for method, head, top in children:
+        sees = _seen(record, method)
+        if sees is not None:
+            memory(4.1, top, head, words[sees], sees)
+            ax.plot([3.1, 4.1], [1.75, top + 0.75], color=guide(), linewidth=1.5)
+            ax.plot(4.1, top + 0.75, ">", color=guide(), markersize=8)
+    ax.set(xlim=(-0.05, 7.25), ylim=(3.55, -0.05), xticks=[], yticks=[])
+    ax.spines[:].set_visible(False)
+    ax.set_xlabel(t("what each memory holds after the main thread set True", "主线程设为 True 之后，每块内存里的值"))
+
+
+def settle_who_sees(record: Record) -> dict[str, str | None]:
+    seen = tuple(_seen(record, place) for place in ("thread", "fork", "spawn"))
+    return {"01-bet-who-sees": {(0, 0, 0): "a", (1, 0, 0): "b", (1, 1, 0): "c", (1, 1, 1): "d"}.get(seen)}
+
+
+@experiment(
+    name="01-who-sees",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=8,
+    title=both("A switch is turned: who sees it?", "拨动一个开关：谁看得到？"),
+    finding=say_who_sees,
+    draw=draw_who_sees,
+    settles=settle_who_sees,
+)
 def who_sees(budget: Budget) -> list[dict]:
     """Turn cudnn.benchmark in one place and read it in a thread, a forked child and a spawned child."""
     return rows_of(PROBES, "who_sees")
 
 
-@experiment(name="01-flags-trap", lesson=LESSON, version=1, needs="cpu", seconds=4,
-            title=both("`with cudnn.flags(deterministic=True)`: what changes inside?",
-                       "`with cudnn.flags(deterministic=True)`：里面变了什么？"),
-            finding=say.flags_trap, draw=say.draw_flags_trap, settles=say.settle_flags_trap)
+# --- 01-flags-trap ------------------------------------------------------------------------------------------
+
+
+def _unnamed_changes(record: Record) -> list[str]:
+    return [row["switch"] for row in record.rows if not row["named"] and row["inside"] != row["before"]]
+
+
+def say_flags_trap(record: Record) -> Text:
+    others = _unnamed_changes(record)
+    restored = all(row["after"] == row["before"] for row in record.rows)
+    en, zh = ", ".join(others) or "-", "、".join(others) or "无"
+    return both(
+        f"One switch was named; inside, {len(others)} others changed too: {en}. "
+        f"Afterwards {'all of them were' if restored else 'not all of them were'} back as before.",
+        f"只点名了一个开关，里面却另有 {len(others)} 个跟着变了：{zh}。"
+        f"离开之后{'这几个全部恢复原样' if restored else '这几个没有全部恢复'}。",
+    )
+
+
+def draw_flags_trap(record: Record, ax: Any) -> None:
+    def cell(row: dict, column: str) -> tuple[str, int | None]:
+        named = t(" (named)", "（点了名）") if column == "inside" and row["named"] else ""
+        moved = row[column] != row["before"]
+        return f"{bool(row[column])}{named}", (0 if row["named"] else 1) if moved else None
+
+    moments = {"before": t("before", "之前"), "inside": t("inside", "里面"), "after": t("after", "之后")}
+    table(ax, list(moments.values()), [(row["switch"], [cell(row, moment) for moment in moments]) for row in record.rows])
+    ax.set_xlabel(t("◆ changed without being named", "◆ 没点名却变了"))
+
+
+def settle_flags_trap(record: Record) -> dict[str, str | None]:
+    found = {0: "a", 1: "b", 2: "c", 3: "d"}.get(len(_unnamed_changes(record)))
+    return {"01-bet-flags": found if record.rows else None}
+
+
+@experiment(
+    name="01-flags-trap",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=4,
+    title=both(
+        "`with cudnn.flags(deterministic=True)`: what changes inside?",
+        "`with cudnn.flags(deterministic=True)`：里面变了什么？",
+    ),
+    finding=say_flags_trap,
+    draw=draw_flags_trap,
+    settles=settle_flags_trap,
+)
 def flags_trap(budget: Budget) -> list[dict]:
     """Read four cuDNN switches before, inside and after the documented context manager."""
     return rows_of(PROBES, "flags_trap")
 
 
-@experiment(name="01-frozen", lesson=LESSON, version=1, needs="cpu", seconds=5,
-            title=both("The switches are frozen: which doors are still open?", "开关已冻结：哪些门还开着？"),
-            finding=say.frozen, draw=say.draw_frozen, settles=say.settle_frozen)
+# --- 01-frozen ----------------------------------------------------------------------------------------------
+
+
+def say_frozen(record: Record) -> Text:
+    opened = [row["door"] for row in record.rows if row["open"]]
+    total, shut = len(record.rows), len(record.rows) - len(opened)
+    return both(
+        f"After freezing, {shut} of {total} ways were refused; {len(opened)} still worked: "
+        f"{', '.join(opened) or '-'}.",
+        f"冻结之后，{total} 种改法中有 {shut} 种被拒绝，{len(opened)} 种仍然有效："
+        f"{'、'.join(opened) or '无'}。",
+    )
+
+
+def draw_frozen(record: Record, ax: Any) -> None:
+    words = (t("refused", "被拒绝"), t("still works", "仍然有效"))
+    tiles(ax, [(row["door"], words[bool(row["open"])], not row["open"]) for row in record.rows])
+
+
+def settle_frozen(record: Record) -> dict[str, str | None]:
+    opened = {row["kind"] for row in record.rows if row["open"]}
+    if not record.rows:
+        return {"01-bet-frozen": None}
+    return {"01-bet-frozen": "a" if not opened else "b" if opened == {"with"} else "c"}
+
+
+@experiment(
+    name="01-frozen",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=5,
+    title=both("The switches are frozen: which doors are still open?", "开关已冻结：哪些门还开着？"),
+    finding=say_frozen,
+    draw=draw_frozen,
+    settles=settle_frozen,
+)
 def frozen(budget: Budget) -> list[dict]:
     """Freeze the switches in a new process, then try ten ways to move one."""
-    return rows_of(PROBES, "frozen_doors")
+    return rows_of(PROBES, "frozen_entry_points")
 
 
-@experiment(name="01-not-a-switch", lesson=LESSON, version=1, needs="cpu", seconds=5,
-            title=both("Six things that look like switches: what do they switch?",
-                       "六个看起来像开关的东西：它们到底管什么？"),
-            finding=say.not_switches, draw=say.draw_not_switches, settles=say.settle_not_switches)
+# --- 01-not-a-switch ----------------------------------------------------------------------------------------
+
+
+def say_not_a_switch(record: Record) -> Text:
+    accepted, total = sum(row["accepted"] for row in record.rows), len(record.rows)
+    broken = [row for row in record.rows if row["changed"]]
+    moved = {row["asked"] for row in broken}
+    same = sorted({row["asked"] for row in record.rows} - moved)
+    en = "; ".join(f"{row['tried']} made {row['asked']} end in {row['after']}" for row in broken) or "nothing"
+    zh = "；".join(f"{row['tried']} 之后，{row['asked']} 变成了 {row['after']}" for row in broken) or "没有"
+    return both(
+        f"{accepted} of {total} were accepted without a word. What changed: {en}. Not moved by "
+        f"anything: {', '.join(same) or '-'}.",
+        f"{total} 个里有 {accepted} 个被一声不吭地接受。真正变了的：{zh}。始终没变的："
+        f"{'、'.join(same) or '无'}。",
+    )
+
+
+def draw_not_a_switch(record: Record, ax: Any) -> None:
+    def word(row: dict) -> str:
+        error = row["after"].split(":")[0]
+        return f"{row['asked']}: {error}" if row["changed"] else f"{row['asked']}: " + t("unchanged", "没变")
+
+    tiles(ax, [(row["tried"], word(row), not row["changed"]) for row in record.rows])
+
+
+def settle_not_a_switch(record: Record) -> dict[str, str | None]:
+    row = _row(record, "tried", "mps.is_available = False")
+    if row is None:
+        return {"01-bet-mps": None}
+    if not row["accepted"]:
+        return {"01-bet-mps": "b"}
+    return {"01-bet-mps": "c" if "Error" in row["after"] else "a"}
+
+
+@experiment(
+    name="01-not-a-switch",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=5,
+    title=both(
+        "Six things that look like switches: what do they switch?", "六个看起来像开关的东西：它们到底管什么？"
+    ),
+    finding=say_not_a_switch,
+    draw=draw_not_a_switch,
+    settles=settle_not_a_switch,
+)
 def not_a_switch(budget: Budget) -> list[dict]:
     """Turn them in a new process, and ask before and after what they were meant to change."""
     return rows_of(PROBES, "not_switches")

@@ -110,7 +110,7 @@ def _doors() -> list[tuple[str, str, Callable[[], Any]]]:
     ]
 
 
-def frozen_doors() -> list[dict]:
+def frozen_entry_points() -> list[dict]:
     """Freeze the switches, then try ten ways to move one: open is 1 where nothing was raised."""
     torch.backends.disable_global_flags()
     rows = []

@@ -2,17 +2,257 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
+from statistics import median
+from typing import Any
+
+from course.checking import PLACEHOLDER
 from course.exercise import Exercise
-from course.i18n import both
-from course.lessons.l02_timing.checks import (
-    check_lose,
-    check_median_interval,
-    check_paired_ratio,
-    check_stopwatch,
-    smoke_interval,
-    smoke_report,
-    smoke_verdict,
-)
+from course.i18n import Text, both
+from course.lessons.l02_timing.virtual_device import VirtualDevice
+from course.verdict import Verdict, correct, inconclusive, incorrect
+
+KERNEL_MS, EARLIER_MS = 20.0, 30.0
+
+
+def cut(count: int, confidence: float = 0.95) -> int | None:
+    """How many sorted readings may go at each end so that the rest covers the median with that chance.
+
+    None when even all readings together cover it too rarely (fewer than 6 for 0.95).
+    """
+    missed, kept = 0.0, None
+    for k in range(count // 2 + 1):
+        missed += 2 * math.comb(count, k) / 2**count
+        if 1 - missed < confidence or 2 * k >= count:
+            break
+        kept = k
+    return kept
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+
+
+def _untouched(answer: Any) -> bool:
+    """Whether a stub still gives back its placeholder."""
+    parts = answer if isinstance(answer, tuple) else (answer,)
+    return any(part is ... or part is None for part in parts)
+
+
+def _near(value: Any, expected: float, tolerance: float = 1e-6) -> bool:
+    return _is_number(value) and math.isclose(value, expected, rel_tol=tolerance, abs_tol=1e-12)
+
+
+# --- 02-stopwatch --------------------------------------------------------------------------------------
+
+def check_stopwatch(stopwatch_ms: Callable[..., Any]) -> Verdict:
+    """Let it time a 20 ms kernel in a world where time is a number: 30 ms of old work wait in the queue."""
+    device = VirtualDevice()
+    device.launch(EARLIER_MS)
+    try:
+        reading = stopwatch_ms(lambda: device.launch(KERNEL_MS), device.synchronize, device.clock)
+    except (AssertionError, RuntimeError) as error:
+        if not {"CUDA", "NVIDIA"} & {*str(error).split()}:
+            raise
+        return incorrect(both("The device here is a simulated one: wait with the `synchronize` you are given, not with torch's own.",
+                              "这里的设备是模拟的：请用传进来的 `synchronize` 等待，不要用 torch 自己的。"))
+    if not _is_number(reading):
+        return incorrect(both("It should give back one number, the milliseconds.", "它应当返回一个数：毫秒数。"))
+    evidence = {"reading_ms": reading, "truth_ms": KERNEL_MS, "log": device.log}
+    if device.log.count("launch") > 1 and abs(reading - KERNEL_MS) < 1:
+        if device.log.count("launch") > 2:
+            return incorrect(both("The time is right, but `run` was called more than once: time a single "
+                                  "call.",
+                                  "时间对了，但 `run` 被调用了不止一次：请只测一次调用。"), **evidence)
+        return correct(both(f"It reads {reading:.1f} ms for a kernel of 20 ms, with 30 ms of old work in "
+                            f"front.",
+                            f"前面排着 30 ms 旧任务，20 ms 的 kernel 读数是 {reading:.1f} ms。"), **evidence)
+    return incorrect(_stopwatch_reason(reading, device), **evidence)
+
+
+def _stopwatch_reason(reading: float, device: VirtualDevice) -> Text:
+    if device.log.count("launch") < 2:
+        return both("`run` was never called, so there was nothing to time.", "`run` 没有被调用，没有东西可测。")
+    if abs(reading * 1e3 - KERNEL_MS) < 1:
+        return both("This is in seconds: `clock()` counts seconds, the answer is wanted in milliseconds.",
+                    "这是秒：`clock()` 以秒计，答案要的是毫秒。")
+    if abs(reading - KERNEL_MS - EARLIER_MS) < 1:
+        return both("50 ms: the 30 ms of old work are in it. A fence belongs before the clock starts.",
+                    "50 ms：里面含有 30 ms 的旧任务。开始计时之前要先加一道栅栏。")
+    if 0 <= reading < 1:
+        return both("Next to nothing: the clock was read before the kernel was done. It needs a fence "
+                    "before it stops.",
+                    "几乎为零：kernel 还没做完就读了表。停表之前要加栅栏。")
+    return both(f"It reads {reading:.4g} ms where 20 ms are true. Take the difference of two readings of "
+                f"`clock()`.",
+                f"真实值是 20 ms，读数却是 {reading:.4g} ms。请用 `clock()` 两次读数之差。")
+
+
+# --- 02-median-interval --------------------------------------------------------------------------------
+
+NOISY = ([1.2, 1.0, 9.0, 1.1, 1.3, 1.0, 1.2, 1.1, 1.4, 1.1, 6.5, 1.2],
+         [3.0, 1.0, 2.0, 5.0, 4.0, 6.0], [float(v * v % 53) for v in range(1, 41)])
+
+
+UNSORTED = both("The ends are those of the readings as they came. Sort first: `ordered = sorted(samples)`.",
+                "两端取自原来的顺序。请先排序：`ordered = sorted(samples)`。")
+
+
+def check_median_interval(median_interval: Callable[..., Any]) -> Verdict:
+    """Compare (median, low, high) with the order statistics of three sets of readings."""
+    for samples in NOISY:
+        given = list(samples)
+        answer = median_interval(given)
+        if _untouched(answer):
+            return PLACEHOLDER
+        ordered, drop = sorted(samples), cut(len(samples))
+        expected = (median(samples), ordered[drop], ordered[-1 - drop])
+        if given != samples:
+            return incorrect(both("It changed the order of the readings it was given: sort a copy "
+                                  "(`sorted`).",
+                                  "它改动了传入读数的顺序：请排序一个副本（`sorted`）。"))
+        if not isinstance(answer, Sequence) or len(answer) != 3 or not all(map(_is_number, answer)):
+            return incorrect(both("It should give back three numbers: `(median, low, high)`.",
+                                  "它应当返回三个数：`(median, low, high)`。"))
+        if not all(map(_near, answer, expected)):
+            unsorted = _near(answer[1], samples[drop]) and not _near(answer[1], expected[1])
+            reason = UNSORTED if unsorted else _interval_reason(answer, expected, ordered, drop)
+            return incorrect(reason, n=len(samples))
+    return correct(both("Right for 6, 12 and 40 readings, outliers included.",
+                        "6、12、40 个读数都正确，包括有离群值的情形。"))
+
+
+def _interval_reason(answer: Any, expected: tuple[float, ...], ordered: list[float], drop: int) -> Text:
+    count = len(ordered)
+    if _near(answer[0], sum(ordered) / count) and not _near(answer[0], expected[0]):
+        return both("The first number is the mean. One interruption is enough to move it; take the median.",
+                    "第一个数是平均值，一次打断就能带偏它；请用中位数。")
+    if not _near(answer[0], expected[0]):
+        return both(f"The median of {count} readings is not right. With an even number, it is half-way "
+                    f"between the "
+                    f"two in the middle; the readings must be sorted.",
+                    f"{count} 个读数的中位数不对。个数为偶数时取中间两个的平均；别忘了先排序。")
+    if drop and _near(answer[1], ordered[0]) and _near(answer[2], ordered[-1]):
+        return both("This is the whole range. Cut `cut(n)` readings off at each end first.",
+                    "这是整个范围。请先从两端各去掉 `cut(n)` 个。")
+    return both(f"The ends are off for {count} readings: after cutting {drop} at each end, low is "
+                f"`ordered[{drop}]` and high is `ordered[{count - 1 - drop}]`.",
+                f"{count} 个读数的两端不对：两端各去掉 {drop} 个后，low 是 `ordered[{drop}]`，"
+                f"high 是 `ordered[{count - 1 - drop}]`。")
+
+
+# --- 02-paired-ratio -----------------------------------------------------------------------------------
+
+BASELINE_MS = [1.00, 1.02, 1.60, 2.00, 2.10, 1.05, 1.00]
+CANDIDATE_MS = [0.90, 0.918, 1.44, 1.80, 1.89, 1.90, 0.90]
+
+
+def check_paired_ratio(paired_ratio: Callable[..., Any]) -> Verdict:
+    """Seven pairs on a machine that slows down and recovers: the pairs say 0.9, the medians do not."""
+    answer = paired_ratio(list(BASELINE_MS), list(CANDIDATE_MS))
+    if _untouched(answer):
+        return PLACEHOLDER
+    if _near(answer, 0.9):
+        return correct(both("0.9: each pair saw the same machine, so its slow minutes cancel.",
+                            "0.9：每一对面对的是同一台机器，变慢的时刻相互抵消。"))
+    known = {
+        median(CANDIDATE_MS) / median(BASELINE_MS): both(
+            "This is the ratio of the medians: the pairs were torn apart. Divide pair by pair, then take "
+            "the median.",
+            "这是中位数之比：配对被拆散了。请先逐对相除，再取中位数。"),
+        sum(CANDIDATE_MS) / sum(BASELINE_MS): both(
+            "This is the ratio of the means: one disturbed reading is enough to move it.",
+            "这是平均值之比：一次受干扰的读数就能带偏它。"),
+        1 / 0.9: both("The other way round: candidate / baseline, so that below 1 means faster.",
+                      "方向反了：应为 候选 / 基准，小于 1 表示更快。"),
+        sum(map(lambda c, b: c / b, CANDIDATE_MS, BASELINE_MS)) / 7: both(
+            "Pair by pair is right, but the mean of the ratios listens to the one disturbed pair. Take "
+            "the median.",
+            "逐对相除是对的，但平均值会被那一对受干扰的读数带偏。请取中位数。"),
+    }
+    for value, reason in known.items():
+        if _near(answer, value):
+            return incorrect(reason, answer=answer)
+    return incorrect(both("It should be one number: the median of candidate / baseline, pair by pair.",
+                          "应当返回一个数：逐对计算 候选 / 基准，再取中位数。"), answer=repr(answer)[:60])
+
+
+# --- 02-lose -------------------------------------------------------------------------------------------
+
+def check_lose(evidence: Any) -> Verdict:
+    """Accept a naive ratio that names another winner than an interval which excludes 1; never judge speed."""
+    if not isinstance(evidence, dict) or not {"naive_ratio", "comparison"} <= evidence.keys():
+        return incorrect(both('Hand in a dict with "naive_ratio" and "comparison", as in the cell above.',
+                              '请交一个字典，包含 "naive_ratio" 和 "comparison"，如上面的单元格。'))
+    naive, fair = evidence["naive_ratio"], evidence["comparison"]
+    if naive is ... or fair is ...:
+        return PLACEHOLDER
+    values = {name: getattr(fair, name, None) for name in ("ratio", "low", "high")}
+    if not _is_number(naive) or not all(map(_is_number, values.values())):
+        return incorrect(both("`naive_ratio` should be a number and `comparison` what `compare` gave back "
+                              "for two functions.",
+                              "`naive_ratio` 应为一个数，`comparison` 应为 `compare` 比较两个函数的返回值。"))
+    found = {"naive_ratio": naive, **values}
+    if values["low"] <= 1 <= values["high"]:
+        return inconclusive(both(
+            f"The fair interval, {values['low']:.3f} to {values['high']:.3f}, still holds 1, so nobody "
+            f"knows the true winner. Make the two functions more different, give `compare` more `max_time`, "
+            f"or calm a busy machine with `torch.set_num_threads(1)`.",
+            f"公平比较的区间 {values['low']:.3f} 至 {values['high']:.3f} 仍包含 1，还不知道谁真的快。"
+            f"请让两个函数差别更大，加大 `compare` 的 `max_time`，或用 `torch.set_num_threads(1)` 让忙碌的机器安静些。"),
+            **found)
+    if (naive - 1) * (values["ratio"] - 1) < 0:
+        return correct(both(
+            f"Caught: the naive stopwatch says {naive:.2f}, the fair interval {values['low']:.3f} to "
+            f"{values['high']:.3f} lies on the other side of 1.",
+            f"抓到了：朴素秒表说 {naive:.2f}，而公平区间 {values['low']:.3f} 至 {values['high']:.3f} 在 1 的另一边。"),
+            **found)
+    return incorrect(both(
+        f"Both name the same winner this time (naive {naive:.2f}, fair {values['ratio']:.2f}). Give the "
+        f"truly faster function a dearer first call, with a shape that has not run yet; on a busy machine "
+        f"try again.",
+        f"这次双方选出了同一个赢家（朴素 {naive:.2f}，公平 {values['ratio']:.2f}）。"
+        f"让真正更快的那个函数第一次调用很昂贵：用一个还没跑过的形状；机器忙时可以多试一次。"), **found)
+
+
+# --- checkpoint: what can be seen before handing in ----------------------------------------------------
+
+def smoke_interval(interval_of_median: Callable[..., Any]) -> Verdict:
+    """One example; the marks come from other inputs."""
+    answer = interval_of_median([5.0, 1.0, 4.0, 2.0, 3.0, 6.0, 7.0])
+    if isinstance(answer, Sequence) and list(answer) == [1.0, 7.0]:
+        return correct(both("The visible example is right.", "可见的示例通过了。"))
+    return incorrect(both(f"For 7 readings from 1 to 7 the ends are [1.0, 7.0], not {answer!r:.60}.",
+                          f"1 到 7 共 7 个读数时，两端应为 [1.0, 7.0]，而不是 {answer!r:.60}。"))
+
+
+def smoke_verdict(honest_verdict: Callable[..., Any]) -> Verdict:
+    """One example; the marks come from other inputs."""
+    answer = honest_verdict(0.80, 0.90, 0.02)
+    if answer == "faster":
+        return correct(both("The visible example is right.", "可见的示例通过了。"))
+    return incorrect(both(f'0.80 to 0.90 is "faster", not {answer!r:.60}.',
+                          f'0.80 至 0.90 应为 "faster"，而不是 {answer!r:.60}。'))
+
+
+REPORT_FIELDS = ("device", "threads", "warmup_calls", "fence", "rounds", "ratio", "low", "high", "gate",
+                 "claim")
+
+
+def smoke_report(report: Any) -> Verdict:
+    """Whether every field is there and filled; what they say is judged later."""
+    if not isinstance(report, dict):
+        return incorrect(both("`report` should be a dictionary.", "`report` 应当是一个字典。"))
+    empty = [name for name in REPORT_FIELDS if report.get(name) in (None, ...)]
+    if empty:
+        return incorrect(both(f"Still empty: {', '.join(empty)}.", f"还没有填：{'、'.join(empty)}。"))
+    return correct(both("Every field is filled.", "每一项都填好了。"))
+
+
+# --- the exercises ---
 
 LESSON = "02_timing"
 

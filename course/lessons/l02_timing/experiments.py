@@ -1,31 +1,109 @@
 """Experiments of lesson 02: what a stopwatch reads, and what it should have read.
 
-Each run returns tidy rows (milliseconds unless a name says otherwise) and uses torch alone. The sentences
-and pictures of the records stand in ``stopwatch_findings`` and ``race_findings``.
+Each run returns tidy rows (milliseconds unless a name says otherwise) and uses torch alone.
 """
 
 from __future__ import annotations
 
 import logging
+import math
 import random
 import statistics
 import time
 from collections.abc import Callable
 from time import perf_counter
+from typing import Any
 
 import torch
 
 from course.experiment.base import Budget, experiment
-from course.i18n import both
-from course.lessons.l02_timing import findings as say
-from course.lessons.l02_timing import findings_races as races
+from course.experiment.plots import BLUE, ORANGE, interval_line
+from course.experiment.words import NOTHING, doubtful, groups, middle
+from course.i18n import Text, both, t
 from course.lessons.l02_timing.toy_device import ToyDevice
+from course.records import Record
 from course.timing.stats import median_interval
 
 LESSON = "02_timing"
+STOPWATCHES = {
+    "no fence": "没有栅栏",
+    "fence after only": "只在后面加栅栏",
+    "fence before and after": "前后都加栅栏",
+    "two events": "一对 event",
+    "fence before, then .cpu()": "前面加栅栏，再 .cpu()",
+    "fence before, then print": "前面加栅栏，再 print",
+}
+METHODS = {
+    "means, each alone": "分开测、比平均值",
+    "best of, each alone": "分开测、比最小值",
+    "paired": "配对比较",
+}
 KERNEL_MS, EARLIER_MS, COPY_MS = 20.0, 30.0, 6.0
 WINNER = 0.02  # a naive tester calls a winner when the ratio is further from 1 than this
 PLANTED = 1.05
+
+
+def _readings(rows: list[dict]) -> dict[str, tuple[float, float, float]]:
+    return {r["stopwatch"]: (r["median_ms"], r["low_ms"], r["high_ms"]) for r in rows}
+
+
+def _listed(rows: list[dict]) -> tuple[str, str]:
+    en = [f"{name} {m:.3g} ms [{lo:.3g}, {hi:.3g}]" for name, (m, lo, hi) in _readings(rows).items()]
+    zh = [
+        f"{STOPWATCHES[name]} {m:.3g} ms [{lo:.3g}, {hi:.3g}]"
+        for name, (m, lo, hi) in _readings(rows).items()
+    ]
+    return "; ".join(en), "；".join(zh)
+
+
+def draw_stopwatches(record: Record, ax: Any) -> None:
+    rows = list(reversed(record.rows))
+    labels = []
+    for height, row in enumerate(rows):
+        interval_line(ax, height, row["median_ms"], row["low_ms"], row["high_ms"])
+        size = f" ({row['size']})" if "size" in row else ""
+        labels.append(t(row["stopwatch"], STOPWATCHES[row["stopwatch"]]) + size)
+    if "kernel_ms" in record.rows[0]:
+        ax.axvline(record.rows[0]["kernel_ms"], color="gray", linestyle=":", label=t("the truth", "真实值"))
+        ax.legend()
+    ax.set_yticks(range(len(rows)), labels)
+    if "size" in record.rows[0]:
+        ax.set_xscale("log")
+    else:
+        ax.set_xlim(left=-1)
+    ax.set_xlabel(t("the stopwatch reads (ms)", "秒表读数 (ms)"))
+
+
+def draw_first_call(record: Record, ax: Any) -> None:
+    for shape, rows in groups(record.rows, "shape").items():
+        ordered = sorted(rows, key=lambda r: r["call"])
+        ax.plot(
+            [r["call"] for r in ordered],
+            [r["call_ms"] for r in ordered],
+            "o-",
+            alpha=0.6,
+            label=shape if isinstance(shape, str) else None,
+        )
+    if isinstance(record.rows[0]["shape"], str):
+        ax.legend()
+    ax.set_yscale("log")
+    ax.set_xlabel(t("call number (one line per shape)", "第几次调用（每条线一个形状）"))
+    ax.set_ylabel(t("time of the call (ms)", "该次调用耗时 (ms)"))
+
+
+def _said(record: Record, method: str, *words: str) -> int:
+    return sum(r["method"] == method and r["said"] in words for r in record.rows)
+
+
+def draw_ratios(record: Record, ax: Any) -> None:
+    for height, rows in enumerate(reversed(groups(record.rows, "method").values())):
+        spread = [height + 0.25 * ((i % 5) - 2) / 2 for i in range(len(rows))]
+        ax.plot([r["ratio"] for r in rows], spread, "o", color=BLUE, alpha=0.6)
+    methods = list(reversed(groups(record.rows, "method")))
+    ax.set_yticks(range(len(methods)), [t(method, METHODS[method]) for method in methods])
+    ax.axvline(record.rows[0]["planted"], color="gray", linestyle=":", label=t("the truth", "真实值"))
+    ax.set_xlabel(t("ratio found in each race (1 = same time)", "每场得到的比值（1 = 一样快）"))
+    ax.legend()
 
 
 def clock_ms(run: Callable[[], object]) -> float:
@@ -37,195 +115,21 @@ def clock_ms(run: Callable[[], object]) -> float:
 
 def _summary(samples: list[float]) -> dict[str, object]:
     interval = median_interval(samples)
-    return {"median_ms": statistics.median(samples), "low_ms": interval.low, "high_ms": interval.high,
-            "samples_ms": samples}
-
-
-def _call_and_read(call: Callable[[], object], read: Callable[[object], object]) -> tuple[float, float]:
-    """Milliseconds spent in the call itself, then milliseconds until its value can be read."""
-    start = perf_counter()
-    value = call()
-    returned = perf_counter()
-    read(value)
-    return (returned - start) * 1e3, (perf_counter() - returned) * 1e3
-
-
-@experiment(name="02-where-you-wait", lesson=LESSON, version=1, needs="cpu", seconds=3,
-            title=both("Who makes you wait: the call, or the first look at the result?",
-                       "让你等待的是调用本身，还是第一次读取结果？"),
-            finding=say.where_you_wait, draw=say.draw_where_you_wait, settles=say.settle_where_you_wait)
-def where_you_wait(budget: Budget) -> list[dict]:
-    """Split one piece of work into "the call returned" and "the value is there", on every device at hand."""
-    x = torch.randn(768, 768)
-    rows = []
-    with ToyDevice() as toy:
-        places = {"cpu": (lambda: x @ x, lambda y: y[0, 0].item()),
-                  "toy": (lambda: toy.launch(KERNEL_MS), lambda _: toy.synchronize())}
-        if torch.cuda.is_available():
-            g = torch.randn(4096, 4096, device="cuda")
-            places["cuda"] = (lambda: g @ g, lambda y: y[0, 0].item())
-        for place, (call, read) in places.items():
-            for _ in range(3):
-                _call_and_read(call, read)
-            for repeat in budget.loop(range(9), desc=both("splitting call and read", "拆分调用与读取")):
-                call_ms, read_ms = _call_and_read(call, read)
-                rows.append({"where": place, "repeat": repeat, "call_ms": call_ms, "read_ms": read_ms})
-    return rows
-
-
-def _toy_stopwatches(toy: ToyDevice) -> dict[str, Callable[[], float]]:
-    """Five ways to time one 20 ms kernel while 30 ms of earlier work still wait in the queue."""
-    def launch() -> object:
-        return toy.launch(KERNEL_MS)
-
-    def fenced() -> float:
-        toy.synchronize()
-        return clock_ms(lambda: (launch(), toy.synchronize()))
-
-    def read() -> float:
-        toy.synchronize()
-        return clock_ms(lambda: toy.launch(KERNEL_MS).cpu(COPY_MS))
-
-    def events() -> float:
-        start = toy.event()
-        launch()
-        return start.elapsed_ms(toy.event())
-
-    return {"no fence": lambda: clock_ms(launch),
-            "fence after only": lambda: clock_ms(lambda: (launch(), toy.synchronize())),
-            "fence before and after": fenced, "fence before, then .cpu()": read, "two events": events}
-
-
-@experiment(name="02-five-stopwatches", lesson=LESSON, version=1, needs="cpu", seconds=5,
-            title=both("Five stopwatches, one kernel of known length: which tell the truth?",
-                       "同一个时长已知的 kernel，五种秒表：哪些说了真话？"),
-            finding=say.five_stopwatches, draw=say.draw_stopwatches, settles=say.settle_five_stopwatches)
-def five_stopwatches(budget: Budget) -> list[dict]:
-    """Read five stopwatches on the toy device, where the truth is planted."""
-    readings: dict[str, list[float]] = {}
-    with ToyDevice() as toy:
-        for _ in budget.loop(range(9), desc=both("reading five stopwatches", "读五种秒表")):
-            for name, stopwatch in _toy_stopwatches(toy).items():
-                toy.synchronize()
-                toy.launch(EARLIER_MS)
-                readings.setdefault(name, []).append(stopwatch())
-        toy.synchronize()
-    return [{"stopwatch": name, "kernel_ms": KERNEL_MS, "earlier_ms": EARLIER_MS, **_summary(samples)}
-            for name, samples in readings.items()]
-
-
-def _cuda_stopwatches(x: torch.Tensor) -> dict[str, Callable[[], float]]:
-    """Five ways to time ten products of one square matrix on the GPU, in milliseconds."""
-    wait = torch.cuda.synchronize
-
-    def work() -> torch.Tensor:
-        for _ in range(10):
-            y = x @ x
-        return y
-
-    def events() -> float:
-        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        start.record()
-        work()
-        end.record()
-        wait()
-        return start.elapsed_time(end)
-
-    return {"no fence": lambda: clock_ms(work),
-            "fence before and after": lambda: clock_ms(lambda: (work(), wait())), "two events": events,
-            "fence before, then print": lambda: clock_ms(lambda: str(work())),
-            "fence before, then .cpu()": lambda: clock_ms(lambda: work().cpu())}
-
-
-@experiment(name="02-stopwatches-cuda", lesson=LESSON, version=1, needs="cuda", seconds=8,
-            title=both("What do the five stopwatches read on a real GPU?", "在真正的 GPU 上，这五种秒表读数如何？"),
-            finding=say.stopwatches_cuda, draw=say.draw_stopwatches)
-def stopwatches_cuda(budget: Budget) -> list[dict]:
-    """Read the stopwatches in turn at two sizes; the queue is empty before each reading."""
-    rows = []
-    for size in (512, 4096):
-        readings: dict[str, list[float]] = {}
-        stopwatches = _cuda_stopwatches(torch.randn(size, size, device="cuda"))
-        for repeat in budget.loop(range(14), desc=both(f"matrices of {size}", f"{size} 阶矩阵")):
-            for name, stopwatch in stopwatches.items():
-                torch.cuda.synchronize()
-                reading = stopwatch()
-                if repeat >= 3:
-                    readings.setdefault(name, []).append(reading)
-        rows += [{"size": size, "stopwatch": name, **_summary(samples)} for name, samples in readings.items()]
-    return rows
-
-
-def _fresh_conv(rng: random.Random) -> Callable[[], object]:
-    """A small convolution of a shape this process has very probably not run yet."""
-    x = torch.randn(2, 16, rng.randrange(8, 28), rng.randrange(8, 28))
-    weight = torch.randn(32, 16, 3, 3)
-    return lambda: torch.nn.functional.conv2d(x, weight, padding=1)
-
-
-@experiment(name="02-first-call", lesson=LESSON, version=1, needs="cpu", seconds=4,
-            title=both("How much longer is the first call of a new shape?", "一个新形状的第一次调用要多花多少时间？"),
-            finding=say.first_call, draw=say.draw_first_call, settles=say.settle_first_call)
-def first_call(budget: Budget) -> list[dict]:
-    """Eight convolutions of new random shapes, twelve calls each on one thread, every call timed alone."""
-    rng = random.Random()
-    torch.set_num_threads(1)
-    rows = []
-    with torch.inference_mode():
-        _fresh_conv(rng)()
-        for shape in budget.loop(range(8), desc=both("new shapes", "新形状")):
-            run = _fresh_conv(rng)
-            rows += [{"shape": shape, "call": call, "call_ms": clock_ms(run), "threads": 1}
-                     for call in range(1, 13)]
-    return rows
-
-
-@experiment(name="02-first-call-cuda", lesson=LESSON, version=1, needs="cuda", seconds=6,
-            title=both("What does the first call on a GPU pay for?", "GPU 上的第一次调用在为什么付费？"),
-            finding=say.first_call_cuda, draw=say.draw_first_call)
-def first_call_cuda(budget: Budget) -> list[dict]:
-    """Six synchronised calls each of a product, a convolution, and a second shape; best in a new process."""
-    context_was_up = int(torch.cuda.is_initialized())
-    x, image, larger = torch.randn(512, 512), torch.randn(8, 32, 56, 56), torch.randn(8, 32, 64, 64)
-    weight = torch.randn(32, 32, 3, 3)
-    conv = torch.nn.functional.conv2d
-    steps = {"first product": lambda: x.cuda() @ x.cuda(),
-             "first convolution": lambda: conv(image.cuda(), weight.cuda()),
-             "same convolution, new shape": lambda: conv(larger.cuda(), weight.cuda())}
-    rows = []
-    with torch.inference_mode():
-        for name, run in budget.loop(steps.items(), desc=both("first calls", "第一次调用")):
-            for call in range(1, 7):
-                call_ms = clock_ms(lambda run=run: (run(), torch.cuda.synchronize()))
-                rows.append({"shape": name, "call": call, "call_ms": call_ms,
-                             "context_was_up": context_was_up})
-    return rows
-
-
-@experiment(name="02-interruptions", lesson=LESSON, version=1, needs="cpu", seconds=4,
-            title=both("One call in twenty is interrupted: which summary notices?",
-                       "每二十次调用有一次被打断：哪种汇总会受影响？"),
-            finding=say.interruptions, draw=say.draw_interruptions)
-def interruptions(budget: Budget) -> list[dict]:
-    """Calls in turn, left alone and with a true pause of ten medians in every twentieth."""
-    torch.set_num_threads(1)
-    work = _small_products(torch.randn(48, 48), 20)
-    pause_s = 10 * statistics.median(clock_ms(work) for _ in range(40)) / 1e3
-    rows = []
-    for call in budget.loop(range(200), desc=both("calls", "调用")):
-        quiet_ms = clock_ms(work)
-        interrupted = call % 20 == 7
-        disturbed_ms = clock_ms(lambda: (work(), time.sleep(pause_s))) if interrupted else clock_ms(work)
-        rows.append({"call": call, "interrupted": int(interrupted), "quiet_ms": quiet_ms,
-                     "disturbed_ms": disturbed_ms})
-    return rows
+    return {
+        "median_ms": statistics.median(samples),
+        "low_ms": interval.low,
+        "high_ms": interval.high,
+        "samples_ms": samples,
+    }
 
 
 def _small_products(x: torch.Tensor, times: int) -> Callable[[], None]:
     """The same matrix for all: where a buffer lies in memory would be a difference of its own."""
+
     def work() -> None:
         for _ in range(times):
             x @ x
+
     return work
 
 
@@ -243,35 +147,493 @@ def _trials(budget: Budget, trials: int, candidate_times: int, planted: float) -
         for method, summary in summaries.items():
             ratio = summary(b) / summary(a)
             said = "same" if abs(ratio - 1) <= WINNER else ("slower" if ratio > 1 else "faster")
-            rows.append({"trial": trial, "method": method, "ratio": ratio, "said": said, "planted": planted,
-                         "threads": 1})
+            rows.append(
+                {
+                    "trial": trial,
+                    "method": method,
+                    "ratio": ratio,
+                    "said": said,
+                    "planted": planted,
+                    "threads": 1,
+                }
+            )
         paired = compare({"a": baseline, "b": candidate}, baseline="a", max_time=0.4, gate=WINNER)
-        rows.append({"trial": trial, "method": "paired", "ratio": paired.ratio, "said": paired.verdict,
-                     "planted": planted, "threads": 1})
+        rows.append(
+            {
+                "trial": trial,
+                "method": "paired",
+                "ratio": paired.ratio,
+                "said": paired.verdict,
+                "planted": planted,
+                "threads": 1,
+            }
+        )
     return rows
 
 
-@experiment(name="02-same-code-twice", lesson=LESSON, version=1, needs="cpu", seconds=20,
-            title=both("The same code against itself: who announces a winner?",
-                       "同一段代码和自己比赛：哪种方法会宣布“赢家”？"),
-            finding=races.same_code, draw=races.draw_ratios, settles=races.settle_same_code)
+# --- 02-where-you-wait --------------------------------------------------------------------------------------
+
+PLACES = {
+    "cpu": both("CPU tensor", "CPU 张量"),
+    "toy": both("toy device", "玩具设备"),
+    "cuda": both("CUDA tensor", "CUDA 张量"),
+}
+
+
+def _shares(record: Record, place: str) -> list[float]:
+    """The call's share (0 to 1) of the time until the value is there, one a repeat."""
+    return [r["call_ms"] / (r["call_ms"] + r["read_ms"]) for r in record.rows if r["where"] == place]
+
+
+def say_where_you_wait(record: Record) -> Text:
+    en, zh = [], []
+    for place, name in PLACES.items():
+        shares = _shares(record, place)
+        if shares:
+            percent = middle([100 * share for share in shares])
+            en.append(f"{name['en']} {percent} %")
+            zh.append(f"{name['zh']} {percent} %")
+    if not en:
+        return NOTHING
+    doubt = doubtful(settle_where_you_wait(record))
+    return both(
+        f"{doubt['en']}Share of the waiting that happened inside the call itself: {'; '.join(en)}.",
+        f"{doubt['zh']}等待时间中发生在调用内部的比例：{'；'.join(zh)}。",
+    )
+
+
+def draw_where_you_wait(record: Record, ax: Any) -> None:
+    places = groups(record.rows, "where")
+    names = [t(PLACES[place]["en"], PLACES[place]["zh"]) for place in places]
+    call = [statistics.median(r["call_ms"] for r in rows) for rows in places.values()]
+    read = [statistics.median(r["read_ms"] for r in rows) for rows in places.values()]
+    ax.barh(names, call, color=BLUE, label=t("inside the call", "在调用里"))
+    ax.barh(names, read, left=call, color=ORANGE, hatch="//", label=t("until it can be read", "直到能读取"))
+    ax.set_xlabel(t("median time (ms)", "时间中位数 (ms)"))
+    ax.set_ylim(-0.5, len(names) + 0.1)  # room for the legend above the bars
+    ax.legend(loc="upper right", ncols=2)
+
+
+def settle_where_you_wait(record: Record) -> dict[str, str | None]:
+    shares = _shares(record, "cpu")
+    if len(shares) < 6:
+        return {"02-bet-cpu": None}
+    interval = median_interval(shares)
+    verdict = "b" if interval.low > 0.8 else "a" if interval.high < 0.2 else None
+    if 0.2 <= interval.low and interval.high <= 0.8:
+        verdict = "c"
+    return {"02-bet-cpu": verdict}
+
+
+def _call_and_read(call: Callable[[], object], read: Callable[[object], object]) -> tuple[float, float]:
+    """Milliseconds spent in the call itself, then milliseconds until its value can be read."""
+    start = perf_counter()
+    value = call()
+    returned = perf_counter()
+    read(value)
+    return (returned - start) * 1e3, (perf_counter() - returned) * 1e3
+
+
+@experiment(
+    name="02-where-you-wait",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=3,
+    title=both(
+        "Who makes you wait: the call, or the first look at the result?",
+        "让你等待的是调用本身，还是第一次读取结果？",
+    ),
+    finding=say_where_you_wait,
+    draw=draw_where_you_wait,
+    settles=settle_where_you_wait,
+)
+def where_you_wait(budget: Budget) -> list[dict]:
+    """Split one piece of work into "the call returned" and "the value is there", on every device at hand."""
+    x = torch.randn(768, 768)
+    rows = []
+    with ToyDevice() as toy:
+        places = {
+            "cpu": (lambda: x @ x, lambda y: y[0, 0].item()),
+            "toy": (lambda: toy.launch(KERNEL_MS), lambda _: toy.synchronize()),
+        }
+        if torch.cuda.is_available():
+            g = torch.randn(4096, 4096, device="cuda")
+            places["cuda"] = (lambda: g @ g, lambda y: y[0, 0].item())
+        for place, (call, read) in places.items():
+            for _ in range(3):
+                _call_and_read(call, read)
+            for repeat in budget.loop(range(9), desc=both("splitting call and read", "拆分调用与读取")):
+                call_ms, read_ms = _call_and_read(call, read)
+                rows.append({"where": place, "repeat": repeat, "call_ms": call_ms, "read_ms": read_ms})
+    return rows
+
+
+# --- 02-five-stopwatches ------------------------------------------------------------------------------------
+
+
+def say_five_stopwatches(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+    truth, earlier = record.rows[0]["kernel_ms"], record.rows[0]["earlier_ms"]
+    en, zh = _listed(record.rows)
+    doubt = doubtful(settle_five_stopwatches(record))
+    return both(
+        f"{doubt['en']}The kernel takes {truth:g} ms, behind {earlier:g} ms of earlier work. Read: {en}.",
+        f"{doubt['zh']}kernel 的真实时长是 {truth:g} ms，前面排着 {earlier:g} ms 的旧任务。读数：{zh}。",
+    )
+
+
+def settle_five_stopwatches(record: Record) -> dict[str, str | None]:
+    rows = [r for r in record.rows if r["stopwatch"] == "fence after only"]
+    if not rows:
+        return {"02-bet-one-fence": None}
+    row = rows[0]
+    for option, expected in (("b", row["kernel_ms"]), ("c", row["kernel_ms"] + row["earlier_ms"])):
+        if abs(row["median_ms"] - expected) < 0.3 * row["kernel_ms"]:
+            return {"02-bet-one-fence": option}
+    return {"02-bet-one-fence": "a" if row["median_ms"] < 0.1 * row["kernel_ms"] else None}
+
+
+def _toy_stopwatches(toy: ToyDevice) -> dict[str, Callable[[], float]]:
+    """Five ways to time one 20 ms kernel while 30 ms of earlier work still wait in the queue."""
+
+    def launch() -> object:
+        return toy.launch(KERNEL_MS)
+
+    def fenced() -> float:
+        toy.synchronize()
+        return clock_ms(lambda: (launch(), toy.synchronize()))
+
+    def read() -> float:
+        toy.synchronize()
+        return clock_ms(lambda: toy.launch(KERNEL_MS).cpu(COPY_MS))
+
+    def events() -> float:
+        start = toy.event()
+        launch()
+        return start.elapsed_ms(toy.event())
+
+    return {
+        "no fence": lambda: clock_ms(launch),
+        "fence after only": lambda: clock_ms(lambda: (launch(), toy.synchronize())),
+        "fence before and after": fenced,
+        "fence before, then .cpu()": read,
+        "two events": events,
+    }
+
+
+@experiment(
+    name="02-five-stopwatches",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=5,
+    title=both(
+        "Five stopwatches, one kernel of known length: which tell the truth?",
+        "同一个时长已知的 kernel，五种秒表：哪些说了真话？",
+    ),
+    finding=say_five_stopwatches,
+    draw=draw_stopwatches,
+    settles=settle_five_stopwatches,
+)
+def five_stopwatches(budget: Budget) -> list[dict]:
+    """Read five stopwatches on the toy device, where the truth is planted."""
+    readings: dict[str, list[float]] = {}
+    with ToyDevice() as toy:
+        for _ in budget.loop(range(9), desc=both("reading five stopwatches", "读五种秒表")):
+            for name, stopwatch in _toy_stopwatches(toy).items():
+                toy.synchronize()
+                toy.launch(EARLIER_MS)
+                readings.setdefault(name, []).append(stopwatch())
+        toy.synchronize()
+    return [
+        {"stopwatch": name, "kernel_ms": KERNEL_MS, "earlier_ms": EARLIER_MS, **_summary(samples)}
+        for name, samples in readings.items()
+    ]
+
+
+# --- 02-first-call ------------------------------------------------------------------------------------------
+
+
+def _first_over_later(record: Record) -> list[float]:
+    """For each shape: first call / median of the calls from the fourth on."""
+    ratios = []
+    for rows in groups(record.rows, "shape").values():
+        times = [r["call_ms"] for r in sorted(rows, key=lambda r: r["call"])]
+        if len(times) >= 6:
+            ratios.append(times[0] / statistics.median(times[3:]))
+    return ratios
+
+
+def say_first_call(record: Record) -> Text:
+    ratios = _first_over_later(record)
+    if not ratios:
+        return NOTHING
+    doubt = doubtful(settle_first_call(record))
+    return both(
+        f"{doubt['en']}Over {len(ratios)} new shapes the first call took {middle(ratios)} times as long as "
+        f"the later ones.",
+        f"{doubt['zh']}在 {len(ratios)} 个新形状上，第一次调用的耗时是后续调用的 {middle(ratios)} 倍。",
+    )
+
+
+def settle_first_call(record: Record) -> dict[str, str | None]:
+    ratios = _first_over_later(record)
+    if len(ratios) < 6:
+        return {"02-bet-first-call": None}
+    interval = median_interval(ratios)
+    for option, low, high in (("a", 0.0, 1.25), ("b", 1.25, 3.0), ("c", 3.0, math.inf)):
+        if low <= interval.low and interval.high <= high:
+            return {"02-bet-first-call": option}
+    return {"02-bet-first-call": None}
+
+
+def _fresh_conv(rng: random.Random) -> Callable[[], object]:
+    """A small convolution of a shape this process has very probably not run yet."""
+    x = torch.randn(2, 16, rng.randrange(8, 28), rng.randrange(8, 28))
+    weight = torch.randn(32, 16, 3, 3)
+    return lambda: torch.nn.functional.conv2d(x, weight, padding=1)
+
+
+@experiment(
+    name="02-first-call",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=4,
+    title=both("How much longer is the first call of a new shape?", "一个新形状的第一次调用要多花多少时间？"),
+    finding=say_first_call,
+    draw=draw_first_call,
+    settles=settle_first_call,
+)
+def first_call(budget: Budget) -> list[dict]:
+    """Eight convolutions of new random shapes, twelve calls each on one thread, every call timed alone."""
+    rng = random.Random()
+    torch.set_num_threads(1)
+    rows = []
+    with torch.inference_mode():
+        _fresh_conv(rng)()
+        for shape in budget.loop(range(8), desc=both("new shapes", "新形状")):
+            run = _fresh_conv(rng)
+            rows += [
+                {"shape": shape, "call": call, "call_ms": clock_ms(run), "threads": 1}
+                for call in range(1, 13)
+            ]
+    return rows
+
+
+# --- 02-interruptions ---------------------------------------------------------------------------------------
+
+
+def say_interruptions(record: Record) -> Text:
+    quiet, disturbed = ([r[key] for r in record.rows] for key in ("quiet_ms", "disturbed_ms"))
+    if not quiet:
+        return NOTHING
+    undisturbed = statistics.median(quiet)
+    above = {
+        name: round(100 * (summary(disturbed) / undisturbed - 1), 1) + 0.0
+        for name, summary in (("mean", statistics.fmean), ("median", statistics.median))
+    }
+    low = median_interval(disturbed)
+    return both(
+        f"With the planted pauses the mean lies {above['mean']:+.1f} % from the undisturbed median, the "
+        f"median "
+        f"{above['median']:+.1f} % (it reads {statistics.median(disturbed):.3g} ms [{low.low:.3g}, "
+        f"{low.high:.3g}]).",
+        f"插入停顿后，平均值与未受干扰时的中位数相差 {above['mean']:+.1f}%，中位数相差 {above['median']:+.1f}%"
+        f"（读数 {statistics.median(disturbed):.3g} ms [{low.low:.3g}, {low.high:.3g}]）。",
+    )
+
+
+def draw_interruptions(record: Record, ax: Any) -> None:
+    calls, disturbed = [r["call"] for r in record.rows], [r["disturbed_ms"] for r in record.rows]
+    ax.plot(calls, disturbed, ".", color="gray")
+    ax.set_yscale("log")
+    ax.axhline(statistics.fmean(disturbed), color=ORANGE, linestyle="--", label=t("mean", "平均值"))
+    ax.axhline(statistics.median(disturbed), color=BLUE, label=t("median", "中位数"))
+    ax.set_xlabel(t("call number", "第几次调用"))
+    ax.set_ylabel(t("time of the call (ms)", "该次调用耗时 (ms)"))
+    ax.legend()
+
+
+@experiment(
+    name="02-interruptions",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=4,
+    title=both(
+        "One call in twenty is interrupted: which summary notices?",
+        "每二十次调用有一次被打断：哪种汇总会受影响？",
+    ),
+    finding=say_interruptions,
+    draw=draw_interruptions,
+)
+def interruptions(budget: Budget) -> list[dict]:
+    """Calls in turn, left alone and with a true pause of ten medians in every twentieth."""
+    torch.set_num_threads(1)
+    work = _small_products(torch.randn(48, 48), 20)
+    pause_s = 10 * statistics.median(clock_ms(work) for _ in range(40)) / 1e3
+    rows = []
+    for call in budget.loop(range(200), desc=both("calls", "调用")):
+        quiet_ms = clock_ms(work)
+        interrupted = call % 20 == 7
+        disturbed_ms = clock_ms(lambda: (work(), time.sleep(pause_s))) if interrupted else clock_ms(work)
+        rows.append(
+            {
+                "call": call,
+                "interrupted": int(interrupted),
+                "quiet_ms": quiet_ms,
+                "disturbed_ms": disturbed_ms,
+            }
+        )
+    return rows
+
+
+# --- 02-same-code-twice -------------------------------------------------------------------------------------
+
+TRIALS = 20
+
+
+def say_same_code_twice(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+    trials = len({r["trial"] for r in record.rows})
+    winners = {method: _said(record, method, "faster", "slower") for method in METHODS}
+    en = "; ".join(f"{method}: {count}" for method, count in winners.items())
+    zh = "；".join(f"{METHODS[method]}，{count} 次" for method, count in winners.items())
+    doubt = doubtful(settle_same_code_twice(record))
+    return both(
+        f"{doubt['en']}In {trials} races of one function against itself a winner was announced "
+        f"this often: {en}.",
+        f"{doubt['zh']}同一个函数和自己比了 {trials} 场，宣布出“赢家”的次数：{zh}。",
+    )
+
+
+def settle_same_code_twice(record: Record) -> dict[str, str | None]:
+    if len({r["trial"] for r in record.rows}) < TRIALS:
+        return {"02-bet-same-code": None}
+    winners = _said(record, "means, each alone", "faster", "slower")
+    return {"02-bet-same-code": "a" if winners <= 1 else "b" if winners <= 5 else "c"}
+
+
+@experiment(
+    name="02-same-code-twice",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=20,
+    title=both(
+        "The same code against itself: who announces a winner?",
+        "同一段代码和自己比赛：哪种方法会宣布“赢家”？",
+    ),
+    finding=say_same_code_twice,
+    draw=draw_ratios,
+    settles=settle_same_code_twice,
+)
 def same_code_twice(budget: Budget) -> list[dict]:
     """Twenty races of one function against its twin: every winner is a false alarm."""
     return _trials(budget, trials=20, candidate_times=20, planted=1.0)
 
 
-@experiment(name="02-planted-difference", lesson=LESSON, version=1, needs="cpu", seconds=12,
-            title=both("A true difference of one in twenty: who finds it?", "真实差异为二十分之一：谁能找到？"),
-            finding=races.planted, draw=races.draw_ratios)
+# --- 02-planted-difference ----------------------------------------------------------------------------------
+
+
+def say_planted_difference(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+    trials, truth = len({r["trial"] for r in record.rows}), record.rows[0]["planted"]
+    en, zh = [], []
+    for method, rows in groups(record.rows, "method").items():
+        found = _said(record, method, "slower")
+        open_ = _said(record, method, "undecided")
+        off = 100 * statistics.median(abs(r["ratio"] - truth) for r in rows)
+        en.append(
+            f"{method}: found {found} times"
+            + (f", undecided {open_} times" if open_ else "")
+            + f", typically off by {off:.2g} percentage points"
+        )
+        zh.append(
+            f"{METHODS[method]}：找到 {found} 次"
+            + (f"，未定 {open_} 次" if open_ else "")
+            + f"，典型偏差 {off:.2g} 个百分点"
+        )
+    return both(
+        f"Planted: {truth:.2f} times the work, {trials} races. {'; '.join(en)}.",
+        f"预设工作量为 {truth:.2f} 倍，共 {trials} 场。{'；'.join(zh)}。",
+    )
+
+
+@experiment(
+    name="02-planted-difference",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=12,
+    title=both("A true difference of one in twenty: who finds it?", "真实差异为二十分之一：谁能找到？"),
+    finding=say_planted_difference,
+    draw=draw_ratios,
+)
 def planted_difference(budget: Budget) -> list[dict]:
     """Twelve races of 20 small products against 21."""
     return _trials(budget, trials=12, candidate_times=21, planted=PLANTED)
 
 
-@experiment(name="02-threads", lesson=LESSON, version=1, needs="cpu", seconds=4,
-            title=both("Does Timer's default measure what your program does?",
-                       "Timer 的默认设置测的是你程序的真实情形吗？"),
-            finding=races.threads, draw=races.draw_threads, settles=races.settle_threads)
+# --- 02-threads ---------------------------------------------------------------------------------------------
+
+
+def say_timer_threads(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+    ratios, count = [r["ratio"] for r in record.rows], record.rows[0]["all_threads"]
+    doubt = doubtful(settle_timer_threads(record))
+    return both(
+        f"{doubt['en']}As it comes, Timer reads {middle(ratios)} times what it reads with all {count} "
+        f"threads of this process.",
+        f"{doubt['zh']}默认设置下，Timer 的读数是使用本进程全部 {count} 个线程时的 {middle(ratios)} 倍。",
+    )
+
+
+def draw_timer_threads(record: Record, ax: Any) -> None:
+    names = {
+        "default_ms": t("Timer, as it comes", "Timer，默认设置"),
+        "all_ms": t("Timer, all threads", "Timer，全部线程"),
+    }
+    for height, (key, _) in enumerate(names.items()):
+        values = [r[key] for r in record.rows]
+        interval = median_interval(values)
+        interval_line(ax, height, statistics.median(values), interval.low, interval.high)
+    ax.set_yticks(range(len(names)), list(names.values()))
+    ax.set_ylim(-0.5, len(names) - 0.5)
+    ax.set_xlim(left=0)
+    ax.set_xlabel(t("one product (ms)", "一次矩阵乘 (ms)"))
+
+
+def settle_timer_threads(record: Record) -> dict[str, str | None]:
+    ratios = [r["ratio"] for r in record.rows]
+    if len(ratios) < 6:
+        return {"02-bet-threads": None}
+    interval = median_interval(ratios)
+    for option, low, high in (("a", 1.05, math.inf), ("b", 0.95, 1.05), ("c", 0.0, 0.95)):
+        if low <= interval.low and interval.high <= high:
+            return {"02-bet-threads": option}
+    return {"02-bet-threads": None}
+
+
+@experiment(
+    name="02-threads",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=4,
+    title=both(
+        "Does Timer's default measure what your program does?", "Timer 的默认设置测的是你程序的真实情形吗？"
+    ),
+    finding=say_timer_threads,
+    draw=draw_timer_threads,
+    settles=settle_timer_threads,
+)
 def timer_threads(budget: Budget) -> list[dict]:
     """One product timed by torch.utils.benchmark.Timer as it comes, and with all threads of the process."""
     # Importing Timer looks for CUDA, and a CUDA build without a GPU would log a warning about it.
@@ -285,6 +647,13 @@ def timer_threads(budget: Budget) -> list[dict]:
     rows = []
     for pair in budget.loop(range(13), desc=both("pairs", "配对")):
         default_ms, all_ms = as_it_comes.timeit(3).mean * 1e3, with_all.timeit(3).mean * 1e3
-        rows.append({"pair": pair, "default_ms": default_ms, "all_ms": all_ms, "ratio": default_ms / all_ms,
-                     "all_threads": all_threads})
+        rows.append(
+            {
+                "pair": pair,
+                "default_ms": default_ms,
+                "all_ms": all_ms,
+                "ratio": default_ms / all_ms,
+                "all_threads": all_threads,
+            }
+        )
     return rows

@@ -1,22 +1,23 @@
 """Experiments of lesson 03: how counters differ, what they miss, and how little work says about time.
 
-Counts are MACs (one multiply feeding one accumulate) unless a name says FLOPs. The sentences and pictures of
-the records stand in ``work_findings``.
+Counts are MACs (one multiply feeding one accumulate) unless a name says FLOPs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import nn
 
 from course.experiment.base import Budget, experiment
+from course.experiment.plots import BLUE, ORANGE
+from course.experiment.words import NOTHING, doubtful
 from course.flags import using
 from course.flops import count, cross_check
-from course.i18n import both
-from course.lessons.l03_flops import findings as say
-from course.lessons.l03_flops import findings_roof as say_roof
+from course.i18n import Text, both, t
+from course.records import Record
 
 LESSON = "03_flops"
 LENGTHS = (128, 256, 512, 1024, 2048, 4096)
@@ -26,62 +27,35 @@ BATCHES = (1, 64)
 WIDTH = 4096  # of the linear layer: its weights, 64 MiB, are larger than most caches
 
 
-@experiment(name="03-vgg16-counters", lesson=LESSON, version=1, needs="cpu", seconds=25,
-            title=both("Several counters, one VGG16: what does each one print?",
-                       "几个统计工具，一个 VGG16：各自打印多少？"),
-            finding=say.counters, draw=say.draw_counters, settles=say.settle_counters)
-def vgg16_counters(budget: Budget) -> list[dict]:
-    """thop, ptflops and torch beside our count; a row for each tool, then one for each named difference."""
-    from course.models import vgg16
-
-    found = cross_check(vgg16(), torch.randn(1, 3, 224, 224))
-    rows = [{"part": "tool", **row} for row in found.rows() if row["reported"] is not None]
-    for tool in found.tools:
-        rows += [{"part": "reason", "tool": tool.tool, "macs": reason.amount, "reason_en": reason.text["en"],
-                  "reason_zh": reason.text["zh"]} for reason in tool.reasons]
-        if tool.note:
-            rows.append({"part": "missing", "tool": tool.tool, "reason_en": tool.note["en"],
-                         "reason_zh": tool.note["zh"]})
-    return rows
+def _share(row: dict) -> str:
+    return f"1/{round(1 / row['macs_ratio'])}"
 
 
-@experiment(name="03-lstm-zero", lesson=LESSON, version=1, needs="mkldnn", seconds=5,
-            title=both("One LSTM, one switch: what does PyTorch's own counter see?",
-                       "一个 LSTM，一个开关：PyTorch 自带的工具看到了什么？"),
-            finding=say.lstm, draw=say.draw_lstm, settles=say.settle_lstm)
-def lstm_zero(budget: Budget) -> list[dict]:
-    """FlopCounterMode on three recurrent layers, oneDNN on and off, beside the exact FLOPs."""
-    from torch.utils.flop_counter import FlopCounterMode
-
-    x = torch.randn(10, 1, 32)
-    layers = {"LSTM": nn.LSTM(32, 64), "GRU": nn.GRU(32, 64), "RNN": nn.RNN(32, 64)}
-    rows = []
-    for name, layer in layers.items():
-        for enabled in (True, False):
-            with using({"mkldnn.enabled": enabled}), torch.no_grad():
-                with FlopCounterMode(display=False) as counter:
-                    layer(x)
-                rows.append({"layer": name, "mkldnn": int(enabled), "torch_flops": counter.get_total_flops(),
-                             "exact_flops": count(layer, x).flops})
-    return rows
-
-
-@experiment(name="03-length", lesson=LESSON, version=1, needs="cpu", seconds=15,
-            title=both("A longer text: how much more work is one GPT-2 block?",
-                       "文本变长，一个 GPT-2 block 的工作量增加多少？"),
-            finding=say.length, draw=say.draw_length, settles=say.settle_length)
-def length(budget: Budget) -> list[dict]:
-    """MACs of a block of width 768 by length, the linear layers and the attention apart; nothing is timed."""
-    from course.models import gpt_block
-
-    block = gpt_block()
-    linear = sum(layer.weight.numel() for layer in block.modules() if isinstance(layer, nn.Linear))
-    rows = []
-    for tokens in budget.loop(LENGTHS, desc=both("lengths", "长度")):
-        macs = count(block, torch.empty(1, tokens, 768)).macs
-        rows.append({"tokens": tokens, "macs": macs, "linear_macs": linear * tokens,
-                     "attention_macs": macs - linear * tokens})
-    return rows
+def draw_shares(record: Record, ax: Any) -> None:
+    """Share of the time against share of the MACs, with intervals; the diagonal is "time = work"."""
+    one_size = len({row["size"] for row in record.rows}) == 1
+    for row in record.rows:
+        ax.plot([row["macs_ratio"]] * 2, [row["low"], row["high"]], color=BLUE, linewidth=3)
+        ax.plot(row["macs_ratio"], row["ratio"], "o", color=BLUE)
+        label = t(f"{row['groups']} groups", f"{row['groups']} 组") + (
+            "" if one_size else f"\n{row['size']}x{row['size']}"
+        )
+        ax.annotate(
+            label,
+            (row["macs_ratio"], row["high"]),
+            xytext=(0, 5),
+            textcoords="offset points",
+            ha="center",
+            fontsize=9,
+        )
+    ends = [min(row["macs_ratio"] for row in record.rows), 1.0]
+    ax.plot(ends, ends, "--", color="gray", label=t("if MACs were time", "假如 MACs 就是时间"))
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.margins(x=0.2, y=0.2)
+    ax.set_xlabel(t("share of the dense layer's MACs", "MACs 与普通卷积之比"))
+    ax.set_ylabel(t("share of its time", "耗时之比"))
+    ax.legend()
 
 
 def _convolution(channels: int, size: int, groups: int) -> tuple[Callable[[], object], int]:
@@ -100,16 +74,351 @@ def _against_dense(channels: int, size: int, groups: tuple[int, ...], seconds: f
         for _ in range(3):
             run()
     found = compare({name: run for name, (run, _) in made.items()}, baseline="1", max_time=seconds)
-    return [{"channels": channels, "size": size, "groups": int(name), "macs": made[name][1],
-             "macs_ratio": made[name][1] / made["1"][1], "ratio": pair.ratio, "low": pair.low,
-             "high": pair.high, "verdict": pair.verdict, "threads": 1}
-            for name, pair in found.pairs.items()]
+    return [
+        {
+            "channels": channels,
+            "size": size,
+            "groups": int(name),
+            "macs": made[name][1],
+            "macs_ratio": made[name][1] / made["1"][1],
+            "ratio": pair.ratio,
+            "low": pair.low,
+            "high": pair.high,
+            "verdict": pair.verdict,
+            "threads": 1,
+        }
+        for name, pair in found.pairs.items()
+    ]
 
 
-@experiment(name="03-depthwise", lesson=LESSON, version=1, needs="cpu", seconds=6,
-            title=both("Depthwise against dense: does the time shrink like the MACs?",
-                       "深度卷积对普通卷积：耗时会和 MACs 一样缩小吗？"),
-            finding=say.depthwise, draw=say.draw_shares, settles=say.settle_depthwise)
+# --- 03-vgg16-counters --------------------------------------------------------------------------------------
+
+
+def _tools(record: Record) -> list[dict]:
+    return [row for row in record.rows if row["part"] == "tool"]
+
+
+def say_vgg16_counters(record: Record) -> Text:
+    tools = _tools(record)
+    if not tools:
+        return NOTHING
+    by_unit: dict[str, list[int]] = {}
+    for row in tools:
+        by_unit.setdefault(row["unit"], []).append(row["reported"])
+
+    def printed(unit: str, to: str, counts: tuple[str, str]) -> str:
+        low, high = (f"{edge(by_unit[unit]) / 1e9:.3f}" for edge in (min, max))
+        return f"{low if low == high else f'{low} {to} {high}'} G {unit} ({counts[len(by_unit[unit]) > 1]})"
+
+    missing = [row for row in record.rows if row["part"] == "missing"]
+    en = [printed(unit, "to", ("one tool", f"{len(found)} tools")) for unit, found in by_unit.items()]
+    zh = [printed(unit, "至", ("1 个工具", f"{len(found)} 个工具")) for unit, found in by_unit.items()]
+    zh = [line.replace(" (", "（").replace(")", "）") for line in zh]
+    apart = max(row["reported"] for row in tools) / min(row["reported"] for row in tools)
+    en_missing = "".join(f" {row['tool']} gave no number: {row['reason_en']}." for row in missing)
+    zh_missing = "".join(f"{row['tool']} 没有给出结果：{row['reason_zh']}。" for row in missing)
+    return both(
+        f"For one VGG16 and one image the tools print {' and '.join(en)}: the largest number is {apart:.2f} times "
+        f"the smallest.{en_missing}",
+        f"同一个 VGG16、同一张图，各工具打印出 {'，以及 '.join(zh)}：最大的数是最小的 {apart:.2f} 倍。{zh_missing}",
+    )
+
+
+def draw_vgg16_counters(record: Record, ax: Any) -> None:
+    tools = list(reversed(_tools(record)))
+    bars = ax.barh(
+        [row["tool"] for row in tools],
+        [row["reported"] / 1e9 for row in tools],
+        color=[ORANGE if row["unit"] == "FLOPs" else BLUE for row in tools],
+    )
+    ax.bar_label(bars, [f"{row['reported'] / 1e9:.3f} G {row['unit']}" for row in tools], padding=3)
+    ax.margins(x=0.35)
+    ax.set_xlabel(t("number printed (1e9, in the tool's own unit)", "打印的数字（1e9，各工具自己的单位）"))
+
+
+def settle_vgg16_counters(record: Record) -> dict[str, str | None]:
+    numbers = [row["reported"] for row in _tools(record) if row["reported"]]
+    if len(numbers) < 2:
+        return {"03-bet-vgg": None}
+    apart = max(numbers) / min(numbers) - 1
+    return {"03-bet-vgg": "a" if apart < 0.05 else "b" if apart <= 0.5 else "c"}
+
+
+@experiment(
+    name="03-vgg16-counters",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=25,
+    title=both(
+        "Several counters, one VGG16: what does each one print?", "几个统计工具，一个 VGG16：各自打印多少？"
+    ),
+    finding=say_vgg16_counters,
+    draw=draw_vgg16_counters,
+    settles=settle_vgg16_counters,
+)
+def vgg16_counters(budget: Budget) -> list[dict]:
+    """thop, ptflops and torch beside our count; a row for each tool, then one for each named difference."""
+    from course.models import vgg16
+
+    found = cross_check(vgg16(), torch.randn(1, 3, 224, 224))
+    rows = [{"part": "tool", **row} for row in found.rows() if row["reported"] is not None]
+    for tool in found.tools:
+        rows += [
+            {
+                "part": "reason",
+                "tool": tool.tool,
+                "macs": reason.amount,
+                "reason_en": reason.text["en"],
+                "reason_zh": reason.text["zh"],
+            }
+            for reason in tool.reasons
+        ]
+        if tool.note:
+            rows.append(
+                {
+                    "part": "missing",
+                    "tool": tool.tool,
+                    "reason_en": tool.note["en"],
+                    "reason_zh": tool.note["zh"],
+                }
+            )
+    return rows
+
+
+# --- 03-lstm-zero -------------------------------------------------------------------------------------------
+
+
+def say_lstm_zero(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+
+    def named(row: dict, code: str) -> str:
+        on = {"en": ("off", "on"), "zh": ("关闭", "打开")}[code][bool(row["mkldnn"])]
+        return f"{row['layer']} with oneDNN {on}" if code == "en" else f"oneDNN {on}时的 {row['layer']}"
+
+    short = [row for row in record.rows if row["torch_flops"] != row["exact_flops"]]
+    right = len(record.rows) - len(short)
+    en = "; ".join(
+        f"{named(row, 'en')}: {row['torch_flops']:,} of {row['exact_flops']:,} FLOPs" for row in short
+    )
+    zh = "；".join(
+        f"{named(row, 'zh')}：{row['exact_flops']:,} 个 FLOPs 中只有 {row['torch_flops']:,} 个"
+        for row in short
+    )
+    if not short:
+        return both(
+            f"FlopCounterMode sees every FLOP in all {right} cases.",
+            f"{right} 种情况下 FlopCounterMode 都一个不漏。",
+        )
+    return both(
+        f"FlopCounterMode sees every FLOP in {right} of {len(record.rows)} cases. Not in: {en}.",
+        f"{len(record.rows)} 种情况里，FlopCounterMode 有 {right} 种一个不漏。漏掉的是：{zh}。",
+    )
+
+
+def draw_lstm_zero(record: Record, ax: Any) -> None:
+    rows = list(reversed(record.rows))
+    labels = [
+        f"{row['layer']}, oneDNN " + (t("on", "开") if row["mkldnn"] else t("off", "关")) for row in rows
+    ]
+    ax.barh(
+        labels,
+        [row["exact_flops"] for row in rows],
+        color="none",
+        edgecolor="gray",
+        label=t("there is", "实际"),
+    )
+    bars = ax.barh(
+        labels,
+        [row["torch_flops"] for row in rows],
+        color=BLUE,
+        height=0.5,
+        label=t("FlopCounterMode sees", "FlopCounterMode 看到"),
+    )
+    ax.bar_label(bars, [f"{row['torch_flops']:,}" for row in rows], padding=3)
+    ax.set_xlabel("FLOPs")
+    ax.legend()
+
+
+def settle_lstm_zero(record: Record) -> dict[str, str | None]:
+    seen = {row["mkldnn"]: row["torch_flops"] for row in record.rows if row["layer"] == "LSTM"}
+    if len(seen) < 2:
+        return {"03-bet-lstm": None}
+    if seen[0] == seen[1]:
+        return {"03-bet-lstm": "b" if seen[0] else None}
+    return {"03-bet-lstm": "a" if seen[1] == 0 else "c" if seen[0] == 0 else None}
+
+
+@experiment(
+    name="03-lstm-zero",
+    lesson=LESSON,
+    version=1,
+    needs="mkldnn",
+    seconds=5,
+    title=both(
+        "One LSTM, one switch: what does PyTorch's own counter see?",
+        "一个 LSTM，一个开关：PyTorch 自带的工具看到了什么？",
+    ),
+    finding=say_lstm_zero,
+    draw=draw_lstm_zero,
+    settles=settle_lstm_zero,
+)
+def lstm_zero(budget: Budget) -> list[dict]:
+    """FlopCounterMode on three recurrent layers, oneDNN on and off, beside the exact FLOPs."""
+    from torch.utils.flop_counter import FlopCounterMode
+
+    x = torch.randn(10, 1, 32)
+    layers = {"LSTM": nn.LSTM(32, 64), "GRU": nn.GRU(32, 64), "RNN": nn.RNN(32, 64)}
+    rows = []
+    for name, layer in layers.items():
+        for enabled in (True, False):
+            with using({"mkldnn.enabled": enabled}), torch.no_grad():
+                with FlopCounterMode(display=False) as counter:
+                    layer(x)
+                rows.append(
+                    {
+                        "layer": name,
+                        "mkldnn": int(enabled),
+                        "torch_flops": counter.get_total_flops(),
+                        "exact_flops": count(layer, x).flops,
+                    }
+                )
+    return rows
+
+
+# --- 03-length ----------------------------------------------------------------------------------------------
+
+
+def _by_tokens(record: Record) -> dict[int, dict]:
+    return {row["tokens"]: row for row in record.rows}
+
+
+def say_length(record: Record) -> Text:
+    found = _by_tokens(record)
+    if not {256, 1024} <= found.keys():
+        return NOTHING
+    grown = {key: found[1024][key] / found[256][key] for key in ("macs", "linear_macs", "attention_macs")}
+    last = found[max(found)]
+    share = last["attention_macs"] / last["macs"]
+    return both(
+        f"From 256 to 1024 tokens the block's work grows {grown['macs']:.2f} times: linear layers "
+        f"{grown['linear_macs']:.3g} times, attention {grown['attention_macs']:.3g} times; at "
+        f"{last['tokens']} tokens attention is {share:.0%} of it (counted exactly, nothing timed).",
+        f"从 256 到 1024 个 token，block 的工作量变为 {grown['macs']:.2f} 倍：线性层 {grown['linear_macs']:.3g} 倍，"
+        f"注意力 {grown['attention_macs']:.3g} 倍；到 {last['tokens']} 个 token 时注意力占 {share:.0%}"
+        f"（精确统计，没有计时）。",
+    )
+
+
+def draw_length(record: Record, ax: Any) -> None:
+    tokens = [row["tokens"] for row in record.rows]
+    for key, style, name in (
+        ("linear_macs", "o-", t("linear layers", "线性层")),
+        ("attention_macs", "s--", t("attention", "注意力")),
+    ):
+        ax.plot(
+            tokens,
+            [row[key] / 1e9 for row in record.rows],
+            style,
+            label=name,
+            color=BLUE if key == "linear_macs" else ORANGE,
+        )
+    ax.set_xscale("log", base=2)
+    ax.set_yscale("log")
+    ax.set_xlabel(t("length (tokens)", "长度（token）"))
+    ax.set_ylabel(t("work (billion MACs)", "工作量（十亿 MAC）"))
+    ax.legend()
+
+
+def settle_length(record: Record) -> dict[str, str | None]:
+    found = _by_tokens(record)
+    if not {256, 1024} <= found.keys():
+        return {"03-bet-length": None}
+    grown = found[1024]["macs"] / found[256]["macs"]
+    option = "a" if abs(grown - 4) < 0.01 else "c" if 4 < grown < 8 else "b" if 12 < grown < 20 else None
+    return {"03-bet-length": option}
+
+
+@experiment(
+    name="03-length",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=15,
+    title=both(
+        "A longer text: how much more work is one GPT-2 block?",
+        "文本变长，一个 GPT-2 block 的工作量增加多少？",
+    ),
+    finding=say_length,
+    draw=draw_length,
+    settles=settle_length,
+)
+def length(budget: Budget) -> list[dict]:
+    """MACs of a block of width 768 by length, the linear layers and the attention apart; nothing is timed."""
+    from course.models import gpt_block
+
+    block = gpt_block()
+    linear = sum(layer.weight.numel() for layer in block.modules() if isinstance(layer, nn.Linear))
+    rows = []
+    for tokens in budget.loop(LENGTHS, desc=both("lengths", "长度")):
+        macs = count(block, torch.empty(1, tokens, 768)).macs
+        rows.append(
+            {
+                "tokens": tokens,
+                "macs": macs,
+                "linear_macs": linear * tokens,
+                "attention_macs": macs - linear * tokens,
+            }
+        )
+    return rows
+
+
+# --- 03-depthwise -------------------------------------------------------------------------------------------
+
+TWICE, BET_CHANNELS = 2.0, 128  # "about 1/128" allows twice that share of the time
+
+
+def say_depthwise(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+    doubt = doubtful(settle_depthwise(record))
+    en, zh = [], []
+    for row in record.rows:
+        time = f"{row['ratio']:.3f} [{row['low']:.3f}, {row['high']:.3f}]"
+        en.append(f"{_share(row)} of the MACs take {time} of the time")
+        zh.append(f"MACs 为 {_share(row)}，耗时为 {time}")
+    return both(
+        f"{doubt['en']}Depthwise against dense, one thread: {'; '.join(en)}.",
+        f"{doubt['zh']}深度卷积与普通卷积之比，单线程：{'；'.join(zh)}。",
+    )
+
+
+def settle_depthwise(record: Record) -> dict[str, str | None]:
+    rows = [row for row in record.rows if row["channels"] == BET_CHANNELS]
+    if not rows:
+        return {"03-bet-depthwise": None}
+    low, high, promised = rows[0]["low"], rows[0]["high"], TWICE * rows[0]["macs_ratio"]
+    option = "a" if high <= promised else "c" if low >= 0.5 else None
+    if promised < low and high < 0.5:
+        option = "b"
+    return {"03-bet-depthwise": option}
+
+
+@experiment(
+    name="03-depthwise",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=6,
+    title=both(
+        "Depthwise against dense: does the time shrink like the MACs?",
+        "深度卷积对普通卷积：耗时会和 MACs 一样缩小吗？",
+    ),
+    finding=say_depthwise,
+    draw=draw_shares,
+    settles=settle_depthwise,
+)
 def depthwise(budget: Budget) -> list[dict]:
     """Three shapes; in each a depthwise 3x3 convolution takes turns with the dense one."""
     torch.set_num_threads(1)  # restored afterwards
@@ -119,14 +428,156 @@ def depthwise(budget: Budget) -> list[dict]:
     return rows
 
 
-@experiment(name="03-groups", lesson=LESSON, version=1, needs="cpu", seconds=6,
-            title=both("Cutting the work into groups: when does the time follow?",
-                       "用分组削减工作量：耗时什么时候会跟着降？"),
-            finding=say.group_sweep, draw=say.draw_shares)
+# --- 03-groups ----------------------------------------------------------------------------------------------
+
+
+def say_group_sweep(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+    times = [(row, f"{row['ratio']:.3f} [{row['low']:.3f}, {row['high']:.3f}]") for row in record.rows]
+    en = "; ".join(f"{_share(row)} of the MACs, {time}" for row, time in times)
+    zh = "；".join(f"MACs 为 {_share(row)}，{time}" for row, time in times)
+    lost = [str(row["groups"]) for row in record.rows if row["low"] > 1]
+    more = both(
+        f" Slower than dense in spite of fewer MACs: {', '.join(lost)} groups." if lost else "",
+        f"MACs 更少却比普通卷积慢：{'、'.join(lost)} 组。" if lost else "",
+    )
+    return both(
+        f"Time as a share of the dense convolution's, one thread: {en}.{more['en']}",
+        f"耗时与普通卷积之比，单线程：{zh}。{more['zh']}",
+    )
+
+
+@experiment(
+    name="03-groups",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=6,
+    title=both(
+        "Cutting the work into groups: when does the time follow?", "用分组削减工作量：耗时什么时候会跟着降？"
+    ),
+    finding=say_group_sweep,
+    draw=draw_shares,
+)
 def group_sweep(budget: Budget) -> list[dict]:
     """One dense convolution on 32 channels against five grouped ones, all in turn."""
     torch.set_num_threads(1)  # restored afterwards
     return _against_dense(32, 28, GROUPS, budget.share(1))
+
+
+# --- 03-roof ------------------------------------------------------------------------------------------------
+
+NAMES = {
+    "matrix product": "矩阵乘",
+    "dense conv": "普通卷积",
+    "depthwise conv": "深度卷积",
+    "linear, batch 64": "线性层（batch 64）",
+    "linear, batch 1": "线性层（batch 1）",
+    "ReLU": "ReLU",
+}
+
+
+def _parts(record: Record) -> tuple[dict | None, list[dict], dict | None]:
+    """The row of the peaks, those of the operations, and that of the two batches."""
+
+    def of(part: str) -> list[dict]:
+        return [row for row in record.rows if row["part"] == part]
+
+    return (of("peak") or [None])[0], of("operation"), (of("batch") or [None])[0]
+
+
+def _billions(value: float) -> str:
+    return f"{value / 1e9:.3g}"
+
+
+def say_roof(record: Record) -> Text:
+    peak, operations, batch = _parts(record)
+    if peak is None:
+        return NOTHING
+    doubt = doubtful(settle_roof(record))
+    busy = (
+        both("The machine was busy, so the peaks are too low. ", "测量时机器正忙，峰值偏低。")
+        if peak["busy"]
+        else both("", "")
+    )
+    last = both("", "")
+    if batch is not None:
+        time = f"{batch['ratio']:.2f} [{batch['low']:.2f}, {batch['high']:.2f}]"
+        last = both(
+            f" A linear layer with 64 rows does {batch['work_ratio']:.0f} times the work of one row in {time} times "
+            f"the time.",
+            f"同一个线性层，64 行的工作量是 1 行的 {batch['work_ratio']:.0f} 倍，耗时是 {time} 倍。",
+        )
+    reach = {row["operation"]: f"{row['share_of_roof']:.0%}" for row in operations}
+    best, worst = (
+        edge(operations, key=lambda row: row["share_of_roof"]) if operations else None for edge in (max, min)
+    )
+    if best is not None:
+        best, worst = best["operation"], worst["operation"]
+        last = both(
+            f"{last['en']} Nearest to its roof: {best}, {reach[best]}; farthest: {worst}, {reach[worst]}.",
+            f"{last['zh']}离屋顶最近的是{NAMES.get(best, best)}（{reach[best]}），"
+            f"最远的是{NAMES.get(worst, worst)}（{reach[worst]}）。",
+        )
+    return both(
+        f"{doubt['en']}{busy['en']}Measured here on one thread: {_billions(peak['flops_per_s'])} GFLOP/s, "
+        f"{_billions(peak['bytes_per_s'])} GB/s, so the bend is at {peak['ridge']:.3g} FLOPs a byte.{last['en']}",
+        f"{doubt['zh']}{busy['zh']}本机单线程实测：{_billions(peak['flops_per_s'])} GFLOP/s，"
+        f"{_billions(peak['bytes_per_s'])} GB/s，拐点在每字节 {peak['ridge']:.3g} FLOPs。{last['zh']}",
+    )
+
+
+def draw_roof(record: Record, ax: Any) -> None:
+    """The two measured roofs, and every operation that has FLOPs as a point."""
+    from course.roofline import Layer, Peaks
+    from course.roofline.picture import draw
+
+    peak, operations, _ = _parts(record)
+    if peak is None:
+        return
+    given = {
+        name: peak[name]
+        for name in (
+            "flops_per_s",
+            "bytes_per_s",
+            "ridge",
+            "dtype",
+            "device",
+            "threads",
+            "precision",
+            "created",
+        )
+    }
+    found = Peaks(**given, machine={})
+    draw(
+        [
+            Layer(
+                t(row["operation"], NAMES.get(row["operation"], row["operation"])),
+                "",
+                row["flops"],
+                row["bytes"],
+                row["time_ms"],
+                1,
+                found,
+            )
+            for row in operations
+        ],
+        found,
+        "",
+        ax,
+    )
+
+
+def settle_roof(record: Record) -> dict[str, str | None]:
+    _, _, batch = _parts(record)
+    if batch is None:
+        return {"03-bet-roof": None}
+    low, high = batch["low"], batch["high"]
+    option = "a" if low >= batch["work_ratio"] / 2 else "c" if high <= 2 else None
+    if low > 2 and high < batch["work_ratio"] / 2:
+        option = "b"
+    return {"03-bet-roof": option}
 
 
 def _placed(roof: object, seconds: float, budget: Budget) -> list[dict]:
@@ -138,7 +589,10 @@ def _placed(roof: object, seconds: float, budget: Budget) -> list[dict]:
         "linear, batch 1": (wide, torch.randn(BATCHES[0], WIDTH)),
         "linear, batch 64": (wide, torch.randn(BATCHES[1], WIDTH)),
         "matrix product": (nn.Linear(1024, 1024, bias=False), torch.randn(1024, 1024)),
-        "depthwise conv": (nn.Conv2d(128, 128, 3, padding=1, groups=128, bias=False), torch.randn(1, 128, 56, 56)),
+        "depthwise conv": (
+            nn.Conv2d(128, 128, 3, padding=1, groups=128, bias=False),
+            torch.randn(1, 128, 56, 56),
+        ),
         "dense conv": (nn.Conv2d(128, 128, 3, padding=1, bias=False), torch.randn(1, 128, 56, 56)),
         "ReLU": (nn.ReLU(), torch.randn(4, 128, 112, 112)),
     }
@@ -146,16 +600,35 @@ def _placed(roof: object, seconds: float, budget: Budget) -> list[dict]:
     for name in budget.loop(operations, desc=both("operations", "算子")):
         layer, x = operations[name]
         whole = place(layer, x, peaks=roof, max_time=seconds / len(operations), cache="cold").whole
-        rows.append({"part": "operation", "operation": name, "flops": whole.flops, "bytes": whole.moved,
-                     "time_ms": whole.time_ms, "flops_per_byte": whole.intensity, "bound": whole.bound,
-                     "share_of_roof": whole.share})
+        rows.append(
+            {
+                "part": "operation",
+                "operation": name,
+                "flops": whole.flops,
+                "bytes": whole.moved,
+                "time_ms": whole.time_ms,
+                "flops_per_byte": whole.intensity,
+                "bound": whole.bound,
+                "share_of_roof": whole.share,
+            }
+        )
     return rows
 
 
-@experiment(name="03-roof", lesson=LESSON, version=1, needs="cpu", seconds=18,
-            title=both("The roof of this very machine: who is kept waiting by the memory?",
-                       "这台机器自己的屋顶：谁在等内存？"),
-            finding=say_roof.roof, draw=say_roof.draw_roof, settles=say_roof.settle_roof)
+@experiment(
+    name="03-roof",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=18,
+    title=both(
+        "The roof of this very machine: who is kept waiting by the memory?",
+        "这台机器自己的屋顶：谁在等内存？",
+    ),
+    finding=say_roof,
+    draw=draw_roof,
+    settles=settle_roof,
+)
 def roof(budget: Budget) -> list[dict]:
     """Measured peaks, one linear layer with two batches taking turns, and six operations under the peaks."""
     from course.roofline import peaks
@@ -166,8 +639,20 @@ def roof(budget: Budget) -> list[dict]:
     rows = [{"part": "peak", **found.rows()[0], "busy": int(bool(found.notes))}]
     layer = nn.Linear(WIDTH, WIDTH, bias=False).requires_grad_(False)
     small, large = (torch.randn(batch, WIDTH) for batch in BATCHES)
-    race = compare({"1": lambda: layer(small), "64": lambda: layer(large)}, baseline="1",
-                   max_time=max(0.25 * budget.seconds, 0.2))
-    rows.append({"part": "batch", "work_ratio": BATCHES[1] / BATCHES[0], "ratio": race.ratio, "low": race.low,
-                 "high": race.high, "verdict": race.verdict, "threads": 1})
+    race = compare(
+        {"1": lambda: layer(small), "64": lambda: layer(large)},
+        baseline="1",
+        max_time=max(0.25 * budget.seconds, 0.2),
+    )
+    rows.append(
+        {
+            "part": "batch",
+            "work_ratio": BATCHES[1] / BATCHES[0],
+            "ratio": race.ratio,
+            "low": race.low,
+            "high": race.high,
+            "verdict": race.verdict,
+            "threads": 1,
+        }
+    )
     return rows + _placed(found, 0.4 * budget.seconds, budget)

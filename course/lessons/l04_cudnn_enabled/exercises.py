@@ -6,13 +6,169 @@ of the checkpoint: they look at form, not at the answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import math
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from course.checking import Planned, crash, field
 from course.exercise import Exercise
 from course.i18n import both
-from course.lessons.l04_cudnn_enabled import checks
-from course.verdict import Verdict, correct, incorrect
+from course.verdict import Verdict, correct, inconclusive, incorrect, partly
+
+LEAST_ROUNDS = 5
+READERS = ("conv2d", "lstm", "gru", "batch_norm", "ctc_loss", "grid_sample")
+OTHERS = {"linear": both("a matrix product, done by cuBLAS", "矩阵乘法，归 cuBLAS"),
+          "max_pool2d": both("PyTorch's own kernel", "用 PyTorch 自己的 kernel"),
+          "softmax": both("PyTorch's own kernel", "用 PyTorch 自己的 kernel"),
+          "layer_norm": both("PyTorch's own kernel, which ignores the argument it is handed",
+                             "用 PyTorch 自己的 kernel，传进来的参数它不理"),
+          "attention": both("guarded by `enable_cudnn_sdp` instead", "归另一个开关 `enable_cudnn_sdp` 管")}
+
+
+# --- reads_enabled ------------------------------------------------------------------------------------------
+
+def check_reads_enabled(reads_enabled: Callable[[str, str], bool]) -> Verdict:
+    """Readers and others on a GPU, then the same on a CPU."""
+    for op in (*READERS, *OTHERS):
+        expected, got = op in READERS, reads_enabled(op, "cuda")
+        if got is expected:
+            continue
+        if not isinstance(got, bool):
+            return incorrect(both(f"For {op!r} on \"cuda\" it gave back {got!r}; `True` or `False` is asked for.",
+                                  f"对 {op!r}、\"cuda\" 返回了 {got!r}；应返回 `True` 或 `False`。"))
+        if expected:
+            return incorrect(both(f"{op!r} on a GPU does read the switch, and it is missing.",
+                                  f"GPU 上的 {op!r} 会读这个开关，你漏了。"))
+        return incorrect(both(f"{op!r} on a GPU does not read it: {OTHERS[op]['en']}.",
+                              f"GPU 上的 {op!r} 不读它：{OTHERS[op]['zh']}。"))
+    if any(reads_enabled(op, "cpu") for op in READERS):
+        return partly(0.5, 1.0, both("Right for the GPU. On the CPU the switch decides nothing: ask the device first.",
+                                     "GPU 上都对。CPU 上这个开关什么都不决定：先看设备。"))
+    return correct(both("Six readers, on the GPU only.", "六个会读，而且只在 GPU 上。"))
+
+
+# --- without_cudnn ------------------------------------------------------------------------------------------
+
+NAMES = ("enabled", "benchmark", "deterministic", "allow_tf32")
+
+
+def _state() -> dict[str, Any]:
+    import torch
+
+    return {name: getattr(torch.backends.cudnn, name) for name in NAMES}
+
+
+@contextlib.contextmanager
+def _set(**wanted: bool) -> Iterator[None]:
+    """Some cuDNN switches for one block, put back whatever the learner's function left behind."""
+    from course import flags
+
+    with flags.preserved():
+        for name, value in wanted.items():
+            flags.assign(f"cudnn.{name}", value)
+        yield
+
+
+def check_without_cudnn(without_cudnn: Callable[[Callable[[], Any]], Any]) -> Verdict:
+    """Look at the switches inside, at the value handed back, and at what is left behind, also if it was off."""
+    start = {"enabled": True, "benchmark": True, "deterministic": True, "allow_tf32": False}
+    with _set(**start):
+        inside, after = without_cudnn(_state), _state()
+    with _set(**start):
+        with contextlib.suppress(Planned):
+            without_cudnn(crash)
+        after_crash = _state()
+    with _set(**{**start, "enabled": False}):
+        without_cudnn(_state)
+        after_off = _state()
+    if not isinstance(inside, Mapping):
+        return incorrect(both("Hand back what `run()` returned.", "请把 `run()` 的返回值返回出来。"))
+    if inside["enabled"]:
+        return incorrect(both("Inside, cuDNN is still on.", "在里面，cuDNN 还开着。"))
+    moved = [name for name in NAMES[1:] if inside[name] != start[name]]
+    if moved:
+        return partly(0.5, 1.0, both(
+            f"cuDNN is off inside. But {', '.join(f'`{name}`' for name in moved)} moved as well: `flags` sets what "
+            f"you do not name.",
+            f"在里面 cuDNN 关了，可 {'、'.join(f'`{name}`' for name in moved)} 也跟着动了：没点名的，`flags` 也会设。"))
+    for left, when in ((after, both("Afterwards", "结束后")), (after_crash, both("After an exception", "抛出异常后"))):
+        if left != start:
+            return partly(0.5, 1.0, both(f"Off inside, and nothing else. {when['en']} the switches are not what "
+                                         f"they were: `try` and `finally`.",
+                                         f"在里面关了，别的没动。但{when['zh']}开关没有恢复：用 `try` 和 `finally`。"))
+    if after_off["enabled"]:
+        return partly(0.5, 1.0, both("One case is left: whoever had cuDNN off before finds it on afterwards. Put "
+                                     "back what was there, not True.",
+                                     "还剩一种情况：原来就关着 cuDNN 的人，结束后发现它开了。要恢复原值，不是设成 True。"))
+    return correct(both("Off inside, nothing else moved, everything back in each case.",
+                        "在里面关掉，别的没动，无论如何都恢复原样。"))
+
+
+# --- two_errors ---------------------------------------------------------------------------------------------
+
+def check_two_errors(two_errors: Callable[..., Any]) -> Verdict:
+    """Values whose errors are known, among them one that a float32 comparison cannot see."""
+    import torch
+
+    exact = torch.tensor([1.0, -4.0, 2.0 + 2.0**-26], dtype=torch.float64)
+    on = torch.tensor([1.0, -4.0, 2.0], dtype=torch.float32)
+    off = torch.tensor([1.0, -3.0, 2.0], dtype=torch.float32)
+    expected = (2.0**-26 / 4, 0.25)
+    got = two_errors(on.clone(), off.clone(), exact.clone())
+    try:
+        pair = tuple(float(value) for value in got)
+    except (TypeError, ValueError):
+        return incorrect(both(f"Two numbers are asked for, not {got!r}.", f"要返回两个数，而不是 {got!r}。"))
+    if len(pair) != 2:
+        return incorrect(both(f"Two numbers are asked for, not {len(pair)}.", f"要返回两个数，而不是 {len(pair)} 个。"))
+    if all(math.isclose(a, b, rel_tol=1e-6) for a, b in zip(pair, expected, strict=True)):
+        return correct(both("Both against float64, in float64, as part of the largest exact value.",
+                            "两个都在 float64 里和 float64 比，除以最大的精确值。"))
+    if pair[0] == 0 and math.isclose(pair[1], 0.25):
+        return incorrect(both("The first error came out as 0: it was lost in float32. Turn `on` and `off` to float64 "
+                              "before you subtract, not `exact` to float32.",
+                              "第一个误差成了 0：在 float32 里丢了。相减之前把 `on` 和 `off` 转成 float64，别把 `exact` 转成 "
+                              "float32。"))
+    if math.isclose(pair[1], 1.0, rel_tol=1e-6):
+        return incorrect(both("The distances are right. Divide by the largest absolute value of `exact`.",
+                              "距离对了。还要除以 `exact` 的最大绝对值。"))
+    if min(pair) < 0:
+        return incorrect(both("An error came out negative: take `abs()` before the maximum.",
+                              "误差成了负数：先取 `abs()` 再取最大值。"))
+    if math.isclose(pair[0], pair[1]):
+        return incorrect(both("Both numbers are the same here, and should not be: each side is compared with `exact`.",
+                              "两个数一样，不应该：两边都要分别与 `exact` 比。"))
+    return incorrect(both(f"For a small example it should be {expected}, and was {pair}. Largest distance to `exact` "
+                          f"over the largest absolute value of `exact`.",
+                          f"一个小例子应得 {expected}，得到的是 {pair}。与 `exact` 的最大距离，除以 `exact` 的最大绝对值。"))
+
+
+# --- make it lose -------------------------------------------------------------------------------------------
+
+def check_lose(race: Any) -> Verdict:
+    """Accept on evidence: the interval of time(off) / time(on) stays below 1.05, from enough rounds."""
+    try:
+        low, high, rounds = (field(race, name) for name in ("low", "high", "rounds"))
+    except (AttributeError, KeyError, TypeError):
+        return incorrect(both("`race` should be what `switch_race` gave back.", "`race` 应是 `switch_race` 的返回值。"))
+    if not isinstance(race, Mapping) and (race.baseline != "on" or list(race.pairs) != ["off"]):
+        return incorrect(both("`race` should compare \"off\" with the baseline \"on\".",
+                              "`race` 应以 \"on\" 为基准，与 \"off\" 比较。"))
+    if rounds < LEAST_ROUNDS:
+        return inconclusive(both(f"Only {rounds} rounds: give it more time with `max_time=`.",
+                                 f"只有 {rounds} 轮：用 `max_time=` 多给些时间。"))
+    if high <= 1.05:
+        return correct(both(f"Accepted: [{low:.2f}, {high:.2f}]. Off is not slower, or by less than 5 %.",
+                            f"通过：[{low:.2f}, {high:.2f}]。关掉并没有变慢（或不到 5%）。"), low=low, high=high)
+    if low > 1.05:
+        return incorrect(both(f"This one misses oneDNN: [{low:.2f}, {high:.2f}]. Take a layer that never asks for it.",
+                              f"这个算子离不开 oneDNN：[{low:.2f}, {high:.2f}]。换一个从来不问它的层。"))
+    return inconclusive(both(f"[{low:.2f}, {high:.2f}] does not decide. More time, or a larger input, settles it.",
+                             f"[{low:.2f}, {high:.2f}] 还下不了结论。多给些时间，或把输入变大。"))
+
+
+# --- the exercises ---
 
 LESSON = "04_cudnn_enabled"
 
@@ -33,7 +189,7 @@ READS_ENABLED = Exercise(
     why=both("The device is asked first. What remains is a short list, and the heaviest operation of all, the "
              "matrix product, is not on it.",
              "先问设备。剩下的是一张短名单，而最重的算子（矩阵乘法）不在上面。"),
-    check=checks.check_reads_enabled,
+    check=check_reads_enabled,
 )
 
 TWO_ERRORS = Exercise(
@@ -53,7 +209,7 @@ TWO_ERRORS = Exercise(
 ''',
     why=both("A judge must see more digits than the parties. Turned to float32 he would see what they see.",
              "裁判要比当事人多看几位。把他也换成 float32，他就只能看到当事人看到的。"),
-    check=checks.check_two_errors,
+    check=check_two_errors,
 )
 
 WITHOUT_CUDNN = Exercise(
@@ -80,7 +236,7 @@ def without_cudnn(run):
 ''',
     why=both("`finally` also runs when `run()` fails, and the value from before may have been False.",
              "`run()` 出错时 `finally` 照样执行；而原来的值也可能就是 False。"),
-    check=checks.check_without_cudnn,
+    check=check_without_cudnn,
 )
 
 LOSE = Exercise(
@@ -101,7 +257,7 @@ race = switch_race(lambda: layer(x))
 ''',
     why=both("A switch can only slow down those who ask. Pooling on the CPU never asks for oneDNN.",
              "开关只能拖慢会问它的算子。CPU 上的池化从来不问 oneDNN。"),
-    check=checks.check_lose,
+    check=check_lose,
 )
 
 

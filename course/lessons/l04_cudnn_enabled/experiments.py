@@ -1,27 +1,123 @@
 """Experiments of lesson 04: what cudnn.enabled reaches, what stands in for cuDNN, and what it costs.
 
 The CPU ones read the dispatcher and use oneDNN's switch as a stand-in, with the same anatomy: a fast library,
-a plain path behind it. Sentences and pictures stand in ``enabled_findings`` and ``enabled_findings_cuda``.
+a plain path behind it.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
 
 import torch
 
 from course import flags
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
-from course.i18n import both
-from course.lessons.l04_cudnn_enabled import findings as say
-from course.lessons.l04_cudnn_enabled import findings_cuda as gpu
-from course.lessons.l04_cudnn_enabled import probes, words
+from course.experiment.plots import columns, tiles
+from course.experiment.words import NOTHING, joined, word
+from course.i18n import Text, both, t
+from course.lessons.l04_cudnn_enabled import probes
+from course.records import Record
 
 LESSON = "04_cudnn_enabled"
+OPERATIONS_WORDS = {
+    "Conv2d, depthwise": both("depthwise Conv2d", "depthwise Conv2d"),
+    "attention": both("attention", "注意力"),
+}
+CASES = {
+    "plain": both("plain 3×3", "普通 3×3"),
+    "large batch": both("batch of 32", "batch 为 32"),
+    "small": both("one small image", "一张小图"),
+    "depthwise": both("depthwise", "深度卷积"),
+    "dilated": both("dilated", "空洞"),
+    "transposed": both("transposed", "转置"),
+    "float64": both("float64", "float64"),
+}
+SLIGHT = 0.05  # a difference below 5 % is called none
+GROUPS = {
+    "slower": both("slower", "变慢"),
+    "faster": both("faster", "变快"),
+    "same": both("within 5 % of 1", "与 1 相差不到 5%"),
+    "undecided": both("undecided", "未定"),
+}
 CUDNN, ONEDNN = "cudnn.enabled", "mkldnn.enabled"
 OPERATIONS = both("operations", "算子")
 ON_CPU = ("Conv2d", "LSTM", "BatchNorm2d")
 WITHOUT_ONEDNN = ("Conv2d", "Conv2d, depthwise", "LSTM", "GRU", "Linear", "MaxPool2d")
-WITHOUT_CUDNN = tuple(probes.OPERATIONS)
+
+
+def called(name: str) -> Text:
+    """An operation in words; most are called by their own name."""
+    return OPERATIONS_WORDS.get(name, both(name, name))
+
+
+def listed(names: Sequence[str], code: str) -> str:
+    """Operations in words."""
+    return joined([called(name)[code] for name in names], code)
+
+
+def verdict(low: float, high: float) -> str:
+    """slower or faster beyond 5 %, same within 5 %, else undecided, for an interval of a ratio."""
+    if low > 1 + SLIGHT or high < 1 - SLIGHT:
+        return "slower" if low > 1 else "faster"
+    return "same" if 1 - SLIGHT <= low and high <= 1 + SLIGHT else "undecided"
+
+
+def named(record: Record, *verdicts: str) -> list[str]:
+    """The operations with one of these verdicts."""
+    return [row["operation"] for row in record.rows if row["verdict"] in verdicts]
+
+
+def races(record: Record, code: str, *verdicts: str) -> str:
+    """Operations with one of these verdicts, each with its ratio and interval: time without over with."""
+    return joined(
+        [
+            f"{called(r['operation'])[code]} {r['ratio']:.2f} [{r['low']:.2f}, {r['high']:.2f}]"
+            for r in record.rows
+            if r["verdict"] in verdicts
+        ],
+        code,
+    )
+
+
+def race_groups(record: Record, code: str) -> str:
+    """All races by verdict: figures for those that differ, names for those that do not."""
+    parts = [
+        f"{GROUPS[verdict][code]}{': ' if code == 'en' else '：'}"
+        + (listed(named(record, verdict), code) if verdict == "same" else races(record, code, verdict))
+        for verdict in GROUPS
+        if named(record, verdict)
+    ]
+    return ("; " if code == "en" else "；").join(parts)
+
+
+def draw_races(record: Record, ax: Any) -> None:
+    """Every ratio with its interval; ratios near 1 on an axis from 0.9 to 1.1, so that little looks little."""
+    from course.figures import intervals
+
+    rows = record.rows
+    near = all(0.9 < row["low"] and row["high"] < 1.1 for row in rows)
+    intervals(
+        ax,
+        [word(called(row["operation"])) for row in rows],
+        [row["ratio"] for row in rows],
+        [row["low"] for row in rows],
+        [row["high"] for row in rows],
+        "",
+        reference=1.0,
+        log=not near,
+        digits=4 if near else 3,
+        what=t(
+            "time switched off / on (right of 1: off is slower)", "关 / 开 的耗时比（1 的右边：关掉更慢）"
+        ),
+    )
+    if near:
+        ax.set_xlim(0.9, 1.1)
+
+
+def worst(record: Record, key: str) -> float:
+    return max(row[key] for row in record.rows)
 
 
 def _races(budget: Budget, names: tuple[str, ...], switch: str, device: str = "cpu") -> list[dict]:
@@ -30,28 +126,152 @@ def _races(budget: Budget, names: tuple[str, ...], switch: str, device: str = "c
     for place, name in enumerate(budget.loop(names, desc=OPERATIONS)):
         call = probes.OPERATIONS[name](device)
         on, off = probes.on_and_off(call, switch)
-        race = probes.switch_race(call, switch, max_time=max(0.5, budget.share(len(names) - place)),
-                                  device=device)
-        rows.append({"operation": name, "ratio": race.ratio, "low": race.low, "high": race.high,
-                     "verdict": words.verdict(race.low, race.high), "on_ms": race.medians_ms["on"],
-                     "off_ms": race.medians_ms["off"], "rounds": race.rounds,
-                     "same_bits": int(torch.equal(on, off))})
+        race = probes.switch_race(
+            call, switch, max_time=max(0.5, budget.share(len(names) - place)), device=device
+        )
+        rows.append(
+            {
+                "operation": name,
+                "ratio": race.ratio,
+                "low": race.low,
+                "high": race.high,
+                "verdict": verdict(race.low, race.high),
+                "on_ms": race.medians_ms["on"],
+                "off_ms": race.medians_ms["off"],
+                "rounds": race.rounds,
+                "same_bits": int(torch.equal(on, off)),
+            }
+        )
     return rows
 
 
-@experiment(name="04-cpu-enabled", lesson=LESSON, version=1, needs="cpu", seconds=6,
-            title=both("On the CPU: does anything change when cudnn.enabled goes off?",
-                       "在 CPU 上：关掉 cudnn.enabled，有什么变化吗？"),
-            finding=say.cpu_enabled, draw=words.draw_races, settles=say.settle_cpu_enabled)
+# --- 04-cpu-enabled -----------------------------------------------------------------------------------------
+
+
+def settle_cpu_enabled(record: Record) -> dict[str, str | None]:
+    """b when every interval lies within 5 % of 1; a or c when one is off to one side; else open."""
+    verdicts = {row["verdict"] for row in record.rows}
+    option = None
+    if verdicts == {"same"}:
+        option = "b"
+    elif "slower" in verdicts and "faster" not in verdicts:
+        option = "a"
+    elif "faster" in verdicts and "slower" not in verdicts:
+        option = "c"
+    return {"04-bet-cpu": option}
+
+
+def say_cpu_enabled(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+    alike = sum(row["same_bits"] for row in record.rows)
+    bits = both(
+        f"The bits of the results are equal in {alike} of {len(record.rows)} layers.",
+        f"{len(record.rows)} 个层中，有 {alike} 个的结果逐位相同。",
+    )
+    around = all(row["low"] <= 1 <= row["high"] for row in record.rows)
+    wide = both(
+        "Every interval holds 1, but not each is narrow enough to rule out 5 %: the machine is busy. ",
+        "每个区间都包含 1，但有的不够窄，还排除不了 5% 的差别：机器比较忙。",
+    )
+    ends = {
+        "b": both("No difference of more than 5 % is left to find. ", "没有超过 5% 的差别。"),
+        None: wide
+        if around
+        else both("The times leave it open, the machine was too busy. ", "机器太忙，时间上下不了结论。"),
+        "a": both(
+            "Off was slower somewhere by more than 5 %: surprising, run it again. ",
+            "有的层关掉后慢了 5% 以上：出人意料，请再运行一次。",
+        ),
+        "c": both(
+            "Off was faster somewhere by more than 5 %: surprising, run it again. ",
+            "有的层关掉后快了 5% 以上：出人意料，请再运行一次。",
+        ),
+    }
+    end, every = ends[settle_cpu_enabled(record)["04-bet-cpu"]], ("slower", "faster", "same", "undecided")
+    return both(
+        f"{end['en']}Time with cudnn.enabled off over on: {races(record, 'en', *every)}. {bits['en']}",
+        f"{end['zh']}cudnn.enabled 关 / 开 的耗时比：{races(record, 'zh', *every)}。{bits['zh']}",
+    )
+
+
+@experiment(
+    name="04-cpu-enabled",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=6,
+    title=both(
+        "On the CPU: does anything change when cudnn.enabled goes off?",
+        "在 CPU 上：关掉 cudnn.enabled，有什么变化吗？",
+    ),
+    finding=say_cpu_enabled,
+    draw=draw_races,
+    settles=settle_cpu_enabled,
+)
 def cpu_enabled(budget: Budget) -> list[dict]:
     """Three layers on the CPU, cudnn.enabled on and off: time and bits. One thread."""
     return _races(budget, ON_CPU, CUDNN)
 
 
-@experiment(name="04-dispatch", lesson=LESSON, version=1, needs="cpu", seconds=2,
-            title=both("Which switch changes PyTorch's choice for a CPU tensor?",
-                       "对 CPU 张量，哪个开关会改变 PyTorch 的选择？"),
-            finding=say.dispatch, draw=say.draw_dispatch, settles=say.settle_dispatch)
+# --- 04-dispatch --------------------------------------------------------------------------------------------
+
+
+def _changed(record: Record, column: str) -> list[dict]:
+    return [row for row in record.rows if row[column] != row["as_it_is"]]
+
+
+def say_dispatch(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+    cudnn, onednn, total = _changed(record, "cudnn_off"), _changed(record, "onednn_off"), len(record.rows)
+    en, zh = (joined([CASES[row["case"]][code] for row in onednn], code) for code in ("en", "zh"))
+    return both(
+        f"cudnn.enabled off changed {len(cudnn)} of {total} choices, mkldnn.enabled off "
+        f"{len(onednn)}" + (f": {en}." if onednn else "."),
+        f"{total} 个选择里，关掉 cudnn.enabled 改变了 {len(cudnn)} 个，关掉 mkldnn.enabled 改变了 "
+        f"{len(onednn)} 个" + (f"：{zh}。" if onednn else "。"),
+    )
+
+
+def draw_dispatch(record: Record, ax: Any) -> None:
+    columns(
+        ax,
+        [
+            t("as it is", "原样"),
+            t("cudnn.enabled off", "关 cudnn.enabled"),
+            t("mkldnn.enabled off", "关 mkldnn.enabled"),
+        ],
+        [
+            (word(CASES[row["case"]]), [row["as_it_is"], row["cudnn_off"], row["onednn_off"]])
+            for row in record.rows
+        ],
+    )
+
+
+def settle_dispatch(record: Record) -> dict[str, str | None]:
+    if not record.rows:
+        return {"04-bet-dispatch": None}
+    answers = {(True, True): "c", (True, False): "a", (False, True): "b", (False, False): "d"}
+    return {
+        "04-bet-dispatch": answers[bool(_changed(record, "cudnn_off")), bool(_changed(record, "onednn_off"))]
+    }
+
+
+@experiment(
+    name="04-dispatch",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=2,
+    title=both(
+        "Which switch changes PyTorch's choice for a CPU tensor?",
+        "对 CPU 张量，哪个开关会改变 PyTorch 的选择？",
+    ),
+    finding=say_dispatch,
+    draw=draw_dispatch,
+    settles=settle_dispatch,
+)
 def dispatch(budget: Budget) -> list[dict]:
     """Ask the dispatcher about seven convolutions: as things are, without cuDNN, without oneDNN."""
     rows = []
@@ -64,10 +284,69 @@ def dispatch(budget: Budget) -> list[dict]:
     return rows
 
 
-@experiment(name="04-pretend-gpu", lesson=LESSON, version=1, needs="cpu", seconds=8,
-            title=both("Tensors that pretend to be on a GPU: what is chosen without cuDNN?",
-                       "假装在 GPU 上的张量：没有 cuDNN 时选谁？"),
-            finding=say.pretend_gpu, draw=say.draw_pretend_gpu)
+# --- 04-pretend-gpu -----------------------------------------------------------------------------------------
+
+
+def _by_choice(record: Record, code: str) -> str:
+    found: dict[str, list[str]] = {}
+    for row in record.rows:
+        found.setdefault(row["off"], []).append(CASES[row["case"]][code])
+    return ("; " if code == "en" else "；").join(
+        f"{joined(cases, code)} → {choice}" for choice, cases in found.items()
+    )
+
+
+def say_pretend_gpu(record: Record) -> Text:
+    if not record.rows:
+        return both(
+            "This build of PyTorch answers only when a real GPU is there.",
+            "这个 PyTorch 构建只有在真有 GPU 时才肯回答。",
+        )
+    en, zh = _by_choice(record, "en"), _by_choice(record, "zh")
+    cudnn = sum("Cudnn" in row["on"] for row in record.rows)
+    if not record.rows[0]["cudnn_built"]:
+        start = both(
+            "This build has no cuDNN, so the switch changes nothing",
+            "这个构建没有 cuDNN，开关也就改变不了什么",
+        )
+    else:
+        start = both(
+            f"With the switch on, cuDNN takes {cudnn} of {len(record.rows)}; with it off",
+            f"开关打开时，{len(record.rows)} 个里有 {cudnn} 个走 cuDNN；关掉后",
+        )
+    told = both(f"{start['en']}: {en}.", f"{start['zh']}：{zh}。")
+    missed = any(row["case"] == "dilated" and "Cudnn" not in row["on"] for row in record.rows)
+    if missed and record.rows[0]["cudnn_built"] and record.machine.get("device") != "cuda":
+        more = both(
+            " Before cuDNN takes a dilated convolution, PyTorch looks for a real GPU, and here is none; with one, "
+            "cuDNN takes it too.",
+            "把空洞卷积派给 cuDNN 之前，PyTorch 要先看到真的 GPU，而这里没有；有的话，它也归 cuDNN。",
+        )
+        told = both(told["en"] + more["en"], told["zh"] + more["zh"])
+    return told
+
+
+def draw_pretend_gpu(record: Record, ax: Any) -> None:
+    columns(
+        ax,
+        [t("cudnn.enabled on", "cudnn.enabled 开"), t("cudnn.enabled off", "cudnn.enabled 关")],
+        [(word(CASES[row["case"]]), [row["on"], row["off"]]) for row in record.rows],
+    )
+
+
+@experiment(
+    name="04-pretend-gpu",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=8,
+    title=both(
+        "Tensors that pretend to be on a GPU: what is chosen without cuDNN?",
+        "假装在 GPU 上的张量：没有 cuDNN 时选谁？",
+    ),
+    finding=say_pretend_gpu,
+    draw=draw_pretend_gpu,
+)
 def pretend_gpu(budget: Budget) -> list[dict]:
     """Ask the dispatcher about the same convolutions, without memory, on a GPU that may not exist."""
     rows = []
@@ -79,136 +358,291 @@ def pretend_gpu(budget: Budget) -> list[dict]:
                 off = probes.pretended_backend(case)
         except (RuntimeError, AssertionError):  # a build that must see a real GPU to answer
             continue
-        rows.append({"case": case, "on": on, "off": off,
-                     "cudnn_built": int(torch.backends.cudnn.is_available())})
+        rows.append(
+            {"case": case, "on": on, "off": off, "cudnn_built": int(torch.backends.cudnn.is_available())}
+        )
     return rows
 
 
-@experiment(name="04-onednn-ops", lesson=LESSON, version=1, needs="mkldnn", seconds=11,
-            title=both("The stand-in: which operations get slower without oneDNN?",
-                       "替身实验：没有 oneDNN，哪些算子会变慢？"),
-            finding=say.onednn_ops, draw=words.draw_races, settles=say.settle_onednn_ops)
+# --- 04-onednn-ops ------------------------------------------------------------------------------------------
+
+
+def settle_onednn_ops(record: Record) -> dict[str, str | None]:
+    """a all slower, b some slower and some not, c none slower; open while what is undecided could matter."""
+    slower, settled = named(record, "slower"), named(record, "same", "faster")
+    if slower and settled:
+        option = "b"
+    elif len(slower) == len(record.rows) > 1:
+        option = "a"
+    else:
+        option = "c" if len(settled) == len(record.rows) > 1 else None
+    return {"04-bet-onednn": option}
+
+
+def say_onednn_ops(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+    return both(
+        f"Time without oneDNN over time with it, {race_groups(record, 'en')}.",
+        f"没有 oneDNN 与有 oneDNN 的耗时比，{race_groups(record, 'zh')}。",
+    )
+
+
+@experiment(
+    name="04-onednn-ops",
+    lesson=LESSON,
+    version=1,
+    needs="mkldnn",
+    seconds=11,
+    title=both(
+        "The stand-in: which operations get slower without oneDNN?", "替身实验：没有 oneDNN，哪些算子会变慢？"
+    ),
+    finding=say_onednn_ops,
+    draw=draw_races,
+    settles=settle_onednn_ops,
+)
 def onednn_ops(budget: Budget) -> list[dict]:
     """Six layers on the CPU, mkldnn.enabled on and off: time and bits. One thread."""
     return _races(budget, WITHOUT_ONEDNN, ONEDNN)
 
 
-@experiment(name="04-bits", lesson=LESSON, version=1, needs="mkldnn", seconds=6,
-            title=both("oneDNN on or off: whose results are nearer to float64?",
-                       "oneDNN 开或关：谁的结果更接近 float64？"),
-            finding=say.bits, draw=say.draw_bits, settles=say.settle_bits)
+# --- 04-bits ------------------------------------------------------------------------------------------------
+
+
+def _sums(record: Record) -> dict[str, int]:
+    return {
+        key: sum(row[key] for row in record.rows) for key in ("values", "differ", "on_nearer", "off_nearer")
+    }
+
+
+def nearer_share(record: Record) -> float | None:
+    """Of the values where one side is nearer to float64, the part where it is "on"; None without such values."""
+    sums = _sums(record)
+    decided = sums["on_nearer"] + sums["off_nearer"]
+    return sums["on_nearer"] / decided if decided else None
+
+
+def settle_bits(record: Record) -> dict[str, str | None]:
+    share = nearer_share(record)
+    if not record.rows:
+        return {"04-bet-bits": None}
+    if share is None:
+        return {"04-bet-bits": "d"}
+    return {"04-bet-bits": "a" if share > 0.95 else "b" if share < 0.05 else "c"}
+
+
+def say_bits(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+    sums, share = _sums(record), nearer_share(record)
+    on, off = worst(record, "on_error"), worst(record, "off_error")
+    if share is None:
+        return both(
+            f"All {sums['values']} values have the same bits on and off; the largest error against "
+            f"float64 is {on:.1e} of the largest value.",
+            f"{sums['values']} 个值开关前后逐位相同；与 float64 相比，最大误差是最大值的 {on:.1e}。",
+        )
+    differ = sums["differ"] / sums["values"]
+    return both(
+        f"{differ:.0%} of {sums['values']} values differ in their bits. Of those with a nearer side, oneDNN is "
+        f"nearer to float64 in {share:.0%}, the plain path in {1 - share:.0%}. Largest error, as part of the "
+        f"largest value: {on:.1e} on, {off:.1e} off.",
+        f"{sums['values']} 个值中，{differ:.0%} 的值比特不同。其中分得出远近的，{share:.0%} 是 oneDNN 更接近 float64，"
+        f"{1 - share:.0%} 是普通路径更接近。最大误差（相对最大值）：开 {on:.1e}，关 {off:.1e}。",
+    )
+
+
+def draw_bits(record: Record, ax: Any) -> None:
+    from course.figures import samples
+
+    samples(
+        ax,
+        {
+            t("on: distance to float64", "开：与 float64 的距离"): [r["on_error"] for r in record.rows],
+            t("off: distance to float64", "关：与 float64 的距离"): [r["off_error"] for r in record.rows],
+            t("on to off", "开与关之间"): [r["between"] for r in record.rows],
+        },
+        "",
+        what=t("largest distance / largest value", "最大距离 / 最大值"),
+    )
+    ax.ticklabel_format(axis="x", style="sci", scilimits=(0, 0))
+    ax.set_xlim(left=0)
+
+
+@experiment(
+    name="04-bits",
+    lesson=LESSON,
+    version=1,
+    needs="mkldnn",
+    seconds=6,
+    title=both(
+        "oneDNN on or off: whose results are nearer to float64?", "oneDNN 开或关：谁的结果更接近 float64？"
+    ),
+    finding=say_bits,
+    draw=draw_bits,
+    settles=settle_bits,
+)
 def bits(budget: Budget) -> list[dict]:
     """Twelve convolutions with new weights and inputs, on and off, each compared with float64."""
     rows = []
     for number in budget.loop(range(12), desc=both("inputs", "输入")):
         layer = torch.nn.Conv2d(32, 32, 3, padding=1).eval()
-        rows.append({"input": number,
-                     **probes.against_float64(layer, torch.randn(2, 32, 24, 24), ONEDNN)})
+        rows.append({"input": number, **probes.against_float64(layer, torch.randn(2, 32, 24, 24), ONEDNN)})
     return rows
 
 
-@experiment(name="04-census", lesson=LESSON, version=1, needs="cpu", seconds=6,
-            title=both("Ask every flags() for what is already so: what moves?",
-                       "向每个 flags() 提一个“保持原样”的请求：什么会动？"),
-            finding=say.census, draw=say.draw_census, settles=say.settle_census)
+# --- 04-census ----------------------------------------------------------------------------------------------
+
+
+def _movers(record: Record, bare: bool) -> dict[str, str]:
+    """Manager -> what moved, for flags() without arguments or for requests that named something."""
+    found: dict[str, str] = {}
+    for row in record.rows:
+        if row["moved"] and bool(row["named"]) != bare:
+            found.setdefault(row["manager"], row["which"])
+    return found
+
+
+def say_census(record: Record) -> Text:
+    managers = list(dict.fromkeys(row["manager"] for row in record.rows))
+    if not managers:
+        return NOTHING
+    polite, bare = _movers(record, False), _movers(record, True)
+    en = "; ".join(f"{name}.flags() moved {which}" for name, which in polite.items()) or "nothing moved"
+    zh = "；".join(f"{name}.flags() 动了 {which}" for name, which in polite.items()) or "什么都没动"
+    return both(
+        f"Asked for what was already so, {len(polite)} of {len(managers)} flags() moved something: {en}. "
+        f"Called without any argument, {len(bare)} did.",
+        f"只请求“保持原样”，{len(managers)} 个 flags() 里有 {len(polite)} 个动了别的开关：{zh}。"
+        f"不带参数调用时，有 {len(bare)} 个。",
+    )
+
+
+def draw_census(record: Record, ax: Any) -> None:
+    polite, bare = _movers(record, False), _movers(record, True)
+    lines = []
+    for name in dict.fromkeys(row["manager"] for row in record.rows):
+        which = polite.get(name) or bare.get(name)
+        if name in polite:
+            text = t(f"moves {which}", f"会动 {which}")
+        elif which:
+            text = t(f"moves {which}, if called without arguments", f"不带参数时会动 {which}")
+        else:
+            text = t("moves nothing else", "不动别的")
+        lines.append((f"{name}.flags", text, not which))
+    tiles(ax, lines)
+
+
+def settle_census(record: Record) -> dict[str, str | None]:
+    managers = {row["manager"] for row in record.rows}
+    moved = set(_movers(record, False))
+    if not managers:
+        return {"04-bet-census": None}
+    if not moved:
+        return {"04-bet-census": "a"}
+    return {"04-bet-census": "b" if moved == {"cudnn"} else "d" if moved == managers else "c"}
+
+
+@experiment(
+    name="04-census",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=6,
+    title=both(
+        "Ask every flags() for what is already so: what moves?",
+        "向每个 flags() 提一个“保持原样”的请求：什么会动？",
+    ),
+    finding=say_census,
+    draw=draw_census,
+    settles=settle_census,
+)
 def census(budget: Budget) -> list[dict]:
     """In a new process: each flags() without arguments and with one argument it has already."""
     return rows_of(probes.__name__, "flags_census")
 
 
-@experiment(name="04-gates", lesson=LESSON, version=1, needs="cpu", seconds=1,
-            title=both("Who passes which switch on the way to a GPU kernel?", "去往 GPU kernel 的路上，谁要过哪个开关？"),
-            finding=say.gates, draw=say.draw_gates)
+# --- 04-gates -----------------------------------------------------------------------------------------------
+
+GATES = {
+    "layers": (
+        both(
+            "convolution, RNN, LSTM, GRU\nBatchNorm, CTC, grid_sample",
+            "卷积、RNN、LSTM、GRU\nBatchNorm、CTC、grid_sample",
+        ),
+        both("cuDNN, if it can", "cuDNN（只要它能做）"),
+        both("PyTorch's plain path", "PyTorch 的普通路径"),
+    ),
+    "attention": (
+        both("attention", "注意力"),
+        both("cuDNN's attention, if it can", "cuDNN 注意力（只要能做）"),
+        both("flash, efficient, plain", "flash、efficient、普通"),
+    ),
+    "products": (both("Linear, matmul", "Linear、matmul"), both("cuBLAS", "cuBLAS"), both("", "")),
+    "rest": (
+        both(
+            "pooling, softmax, LayerNorm\nfloat32 depthwise (NCHW)",
+            "池化、softmax、LayerNorm\nfloat32 深度卷积（NCHW）",
+        ),
+        both("PyTorch's own kernels", "PyTorch 自己的 kernel"),
+        both("", ""),
+    ),
+}
+
+
+def say_gates(record: Record) -> Text:
+    state = {row["group"]: row["open"] for row in record.rows}
+    if "layers" not in state:
+        return NOTHING
+    words = {1: both("on", "开着"), 0: both("off", "关着")}
+    layers, attention = words[state["layers"]], words[state.get("attention", 0)]
+    return both(
+        f"Two doors lead to cuDNN. When we looked, cudnn.enabled was {layers['en']} and attention's own switch "
+        f"{attention['en']}. Matrix products and pooling pass neither.",
+        f"通往 cuDNN 有两扇门。查看的那一刻，cudnn.enabled {layers['zh']}，注意力自己的开关{attention['zh']}。"
+        f"矩阵乘法和池化哪扇都不经过。",
+    )
+
+
+def draw_gates(record: Record, ax: Any) -> None:
+    from course.figures.gates import gates as doors
+
+    doors(
+        ax,
+        [
+            (
+                word(GATES[row["group"]][0]),
+                row["switch"],
+                None if row["open"] < 0 else bool(row["open"]),
+                word(GATES[row["group"]][1]),
+                word(GATES[row["group"]][2]),
+            )
+            for row in record.rows
+        ],
+    )
+
+
+@experiment(
+    name="04-gates",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=1,
+    title=both(
+        "Who passes which switch on the way to a GPU kernel?", "去往 GPU kernel 的路上，谁要过哪个开关？"
+    ),
+    finding=say_gates,
+    draw=draw_gates,
+)
 def gates(budget: Budget) -> list[dict]:
     """The switches that stand before cuDNN, as they are now; 1 is open, -1 means that there is none."""
     now = flags.read()
-    return [{"group": group, "switch": switch, "open": int(now[switch] is True) if switch else -1}
-            for group, switch in (("layers", CUDNN), ("attention", "cuda.enable_cudnn_sdp"), ("products", ""),
-                                  ("rest", ""))]
-
-
-# --- with an NVIDIA GPU -------------------------------------------------------------------------------------
-
-@experiment(name="04-ops-cuda", lesson=LESSON, version=1, needs="cuda", seconds=45,
-            title=both("On a GPU: which operations change when cuDNN goes off?",
-                       "在 GPU 上：关掉 cuDNN，哪些算子会变？"),
-            finding=gpu.ops, draw=words.draw_races, settles=gpu.settle_ops)
-def ops_cuda(budget: Budget) -> list[dict]:
-    """Ten operations, cudnn.enabled on and off: time and bits."""
-    return _races(budget, WITHOUT_CUDNN, CUDNN, probes.gpu())
-
-
-@experiment(name="04-kernels-cuda", lesson=LESSON, version=1, needs="cuda", seconds=60,
-            title=both("On a GPU: which kernels run with cuDNN and without?",
-                       "在 GPU 上：有 cuDNN 和没有 cuDNN，跑的是哪些 kernel？"),
-            finding=gpu.kernels, draw=gpu.draw_kernels)
-def kernels_cuda(budget: Budget) -> list[dict]:
-    """The longest kernels of the same operations, cudnn.enabled on and off, by the profiler."""
-    rows = []
-    for name in budget.loop(WITHOUT_CUDNN, desc=OPERATIONS):
-        call = probes.OPERATIONS[name](probes.gpu())
-        for setting in (True, False):
-            with flags.using({CUDNN: setting}):
-                found = probes.longest_kernels(call)
-            rows += [{"operation": name, "cudnn": int(setting), "place": place, "kernel": kernel}
-                     for place, kernel in enumerate(found, start=1)]
-    return rows
-
-
-@experiment(name="04-bits-cuda", lesson=LESSON, version=1, needs="cuda", seconds=20,
-            title=both("On a GPU: how near to float64 are the results with cuDNN and without?",
-                       "在 GPU 上：有 cuDNN 和没有 cuDNN，结果离 float64 有多近？"),
-            finding=gpu.bits, draw=gpu.draw_bits)
-def bits_cuda(budget: Budget) -> list[dict]:
-    """A convolution and an LSTM, ten times each, with cuDNN's TF32 as it comes and switched off."""
-    makers = {"Conv2d": lambda: (torch.nn.Conv2d(32, 32, 3, padding=1), torch.randn(4, 32, 32, 32)),
-              "LSTM": lambda: (torch.nn.LSTM(64, 64), torch.randn(16, 8, 64))}
-    cases = [(name, tf32) for name in makers for tf32 in (True, False)]
-    rows = []
-    for name, tf32 in budget.loop(cases, desc=OPERATIONS):
-        with flags.using({"cudnn.allow_tf32": tf32}):
-            for number in range(10):
-                layer, x = makers[name]()
-                layer, x = layer.to(probes.gpu()).eval(), x.to(probes.gpu())
-                found = probes.against_float64(layer, x, CUDNN)
-                rows.append({"operation": name, "tf32_allowed": int(tf32), "input": number, **found})
-    return rows
-
-
-@experiment(name="04-memory-cuda", lesson=LESSON, version=1, needs="cuda", seconds=20,
-            title=both("On a GPU: what does one convolution need beside its input?",
-                       "在 GPU 上：一个卷积除了输入还要多少显存？"),
-            finding=gpu.memory, draw=gpu.draw_memory)
-def memory_cuda(budget: Budget) -> list[dict]:
-    """Peak of allocated memory of one forward pass above what was in use, three sizes, on and off."""
-    rows = []
-    for size in budget.loop((56, 112, 224), desc=both("sizes", "尺寸")):
-        layer = torch.nn.Conv2d(64, 64, 3, padding=1).to(probes.gpu())
-        x = torch.randn(8, 64, size, size, device=probes.gpu())
-        for setting in (True, False):
-            with flags.using({CUDNN: setting}):
-                rows.append({"size": size, "cudnn": int(setting), "result_mib": x.nbytes / probes.MIB,
-                             "peak_mib": probes.peak_mib(lambda layer=layer, x=x: layer(x))})
-    return rows
-
-
-@experiment(name="04-attention-cuda", lesson=LESSON, version=1, needs="cuda", seconds=15,
-            title=both("On a GPU: cudnn.enabled is off; does attention still get cuDNN?",
-                       "在 GPU 上：cudnn.enabled 已关，注意力还能用上 cuDNN 吗？"),
-            finding=gpu.attention, draw=gpu.draw_attention)
-def attention_cuda(budget: Budget) -> list[dict]:
-    """Half-precision attention told to use its cuDNN kernel, with cudnn.enabled on and off."""
-    from torch.nn.attention import SDPBackend, sdpa_kernel
-    from torch.nn.functional import scaled_dot_product_attention as attend
-
-    q, k, v = (torch.randn(2, 8, 256, 64, device=probes.gpu(), dtype=torch.float16) for _ in range(3))
-    rows = []
-    for setting in (True, False):
-        row = {"cudnn": int(setting), "ran": 0, "kernel": "", "error": ""}
-        try:
-            with flags.using({CUDNN: setting}), sdpa_kernel([SDPBackend.CUDNN_ATTENTION]):
-                row.update(ran=1, kernel=" + ".join(probes.longest_kernels(lambda: attend(q, k, v), 1)))
-        except RuntimeError as error:  # this GPU or build offers no such kernel
-            row["error"] = str(error).strip().split("\n")[0][:200]
-        rows.append(row)
-    return rows
+    return [
+        {"group": group, "switch": switch, "open": int(now[switch] is True) if switch else -1}
+        for group, switch in (
+            ("layers", CUDNN),
+            ("attention", "cuda.enable_cudnn_sdp"),
+            ("products", ""),
+            ("rest", ""),
+        )
+    ]

@@ -16,6 +16,7 @@ import torch
 from torch.nn import functional as F  # noqa: N812  (as everybody writes it)
 
 from course import flags
+from course.experiment.device import wait
 
 MIB = 1024**2
 UNNAMED = "unnamed"  # for a choice that torch has no Python name for, and prints as ???
@@ -233,11 +234,6 @@ def gpu() -> str:
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def _wait() -> None:
-    if torch.cuda.is_available():
-        torch.cuda.synchronize()
-
-
 def longest_kernels(call: Callable[[], Any], most: int = 3) -> list[str]:
     """Names of the kernels (on a CPU: operations) of a call after two warm-up calls, longest total first.
 
@@ -252,11 +248,11 @@ def longest_kernels(call: Callable[[], Any], most: int = 3) -> list[str]:
     with torch.no_grad():
         for _ in range(2):
             call()
-        _wait()
+        wait()
         with profile(activities=activities, acc_events=True) as recording:
             for _ in range(3):
                 call()
-            _wait()
+            wait()
     totals: dict[str, float] = {}
     for event in recording.events():
         if ("CUDA" in str(event.device_type)) == on_gpu:
@@ -270,10 +266,10 @@ def peak_mib(call: Callable[[], Any]) -> float:
         return 0.0
     with torch.no_grad():
         call()
-        _wait()
+        wait()
         torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats()
         before = torch.cuda.memory_allocated()
         call()
-        _wait()
+        wait()
         return (torch.cuda.max_memory_allocated() - before) / MIB

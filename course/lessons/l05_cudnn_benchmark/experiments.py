@@ -1,35 +1,99 @@
 """Experiments of lesson 05: what a new shape costs, what counts as new, and when a search pays.
 
 The CPU ones show oneDNN's cache of primitives (an analogy: it times nothing) and a toy search of our own.
-The CUDA ones run cuDNN in new processes, because a process keeps the plans it has made. Sentences and
-pictures stand in ``search_findings`` and ``search_findings_cuda``.
+The CUDA ones run cuDNN in new processes, because a process keeps the plans it has made.
 """
 
 from __future__ import annotations
 
+import math
 import random
+from collections import Counter
 from time import perf_counter
+from typing import Any
 
 import torch
 
 from course import toy_search
 from course.experiment.base import Budget, experiment
-from course.i18n import both
-from course.lessons.l05_cudnn_benchmark import findings as say
-from course.lessons.l05_cudnn_benchmark import findings_cuda as gpu
-from course.lessons.l05_cudnn_benchmark.probes import CHANGES, created, in_new_process
+from course.experiment.new_process import call_in_new_process
+from course.experiment.plots import BLUE, ORANGE, tiles
+from course.experiment.words import NOTHING, middle, word
+from course.i18n import Text, both, t
+from course.lessons.l05_cudnn_benchmark.probes import CHANGES, created
+from course.records import Record
+from course.timing.stats import median, median_interval
 
 LESSON = "05_cudnn_benchmark"
+PROBES = "course.lessons.l05_cudnn_benchmark.probes"
 SIZES = [64, 96, 64, 96]
 SCHEDULES = {"one size": [24] * 36, "three sizes": [24, 28, 32] * 12, "always new": list(range(12, 48))}
 REPEATS, SAMPLES = 3, 31
 FRESH = both("new processes", "新进程")
 
 
-@experiment(name="05-first-call", lesson=LESSON, version=1, needs="cpu", seconds=2,
-            title=both("Leave a shape and come back: is the first call expensive again?",
-                       "离开一个形状再回来：第一次调用又会很贵吗？"),
-            finding=say.first_call, draw=say.draw_first_call)
+# --- 05-first-call ------------------------------------------------------------------------------------------
+
+
+def _by_visit(record: Record) -> dict[tuple[int, int], list[float]]:
+    """(visit, call) -> time of each shape over the median of that shape's later calls."""
+    shapes: dict[tuple, list[dict]] = {}
+    for row in record.rows:
+        shapes.setdefault((row["pair"], row["shape"]), []).append(row)
+    found: dict[tuple[int, int], list[float]] = {}
+    for rows in shapes.values():
+        later = [row["call_ms"] for row in rows if row["call"] > 1]
+        for row in rows if later else []:
+            found.setdefault((row["visit"], row["call"]), []).append(row["call_ms"] / median(later))
+    return found
+
+
+def say_first_call(record: Record) -> Text:
+    groups = _by_visit(record)
+    if len(groups) < 6:
+        return NOTHING
+    new, back = (middle(groups[visit, 1]) for visit in (1, 2))
+    return both(
+        f"The first call of a new shape took {new} times as long as a later one; the first call after coming "
+        f"back took {back} times as long.",
+        f"新形状的第一次调用，耗时是之后的 {new} 倍；离开再回来后的第一次调用，是 {back} 倍。",
+    )
+
+
+def draw_first_call(record: Record, ax: Any) -> None:
+    from course.figures import samples
+
+    groups = _by_visit(record)
+    names = {
+        (1, 1): t("new: call 1", "新形状：第 1 次"),
+        (1, 2): t("new: call 2", "新形状：第 2 次"),
+        (1, 3): t("new: call 3", "新形状：第 3 次"),
+        (2, 1): t("back: call 1", "回来：第 1 次"),
+        (2, 2): t("back: call 2", "回来：第 2 次"),
+        (2, 3): t("back: call 3", "回来：第 3 次"),
+    }
+    samples(
+        ax,
+        {names[key]: groups[key] for key in names if key in groups},
+        "",
+        log=True,
+        what=t("time / time of a later call of the same shape", "耗时 / 同一形状之后的调用"),
+    )
+
+
+@experiment(
+    name="05-first-call",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=2,
+    title=both(
+        "Leave a shape and come back: is the first call expensive again?",
+        "离开一个形状再回来：第一次调用又会很贵吗？",
+    ),
+    finding=say_first_call,
+    draw=draw_first_call,
+)
 def first_call(budget: Budget) -> list[dict]:
     """Ten pairs of shapes new to this process, visited A A A B B B A A A B B B, every call timed alone."""
     rng = random.Random()
@@ -39,48 +103,219 @@ def first_call(budget: Budget) -> list[dict]:
     with toy_search.one_thread(), torch.inference_mode():
         layer(torch.randn(2, layer.in_channels, 9, 9))
         for pair in budget.loop(range(10), desc=both("new shapes", "新形状")):
-            images = [torch.randn(2, layer.in_channels, s, s + 1) for s in sizes[2 * pair:2 * pair + 2]]
+            images = [torch.randn(2, layer.in_channels, s, s + 1) for s in sizes[2 * pair : 2 * pair + 2]]
             for visit in (1, 2):
                 for name, x in zip("AB", images, strict=True):
                     for call in (1, 2, 3):
                         start = perf_counter()
                         layer(x)
-                        rows.append({"pair": pair, "shape": name, "visit": visit, "call": call,
-                                     "call_ms": (perf_counter() - start) * 1e3})
+                        rows.append(
+                            {
+                                "pair": pair,
+                                "shape": name,
+                                "visit": visit,
+                                "call": call,
+                                "call_ms": (perf_counter() - start) * 1e3,
+                            }
+                        )
     return rows
 
 
-@experiment(name="05-primitive-cache", lesson=LESSON, version=1, needs="mkldnn", seconds=12,
-            title=both("Sizes 64, 96, 64, 96: what does oneDNN's own log say?",
-                       "尺寸 64、96、64、96：oneDNN 自己的日志怎么说？"),
-            finding=say.primitive_cache, draw=say.draw_primitive_cache, settles=say.settle_primitive_cache)
+# --- 05-primitive-cache -------------------------------------------------------------------------------------
+
+
+def _events(record: Record, setting: str) -> list[str]:
+    return [row["event"] for row in record.rows if row["setting"] == setting]
+
+
+def say_primitive_cache(record: Record) -> Text:
+    normal, off = _events(record, "as it comes"), _events(record, "cache off")
+    sizes = [str(row["size"]) for row in record.rows if row["setting"] == "as it comes"]
+    if not normal:
+        return both(
+            "Inconclusive: oneDNN's log names no convolution here, so this machine computes it another way.",
+            "无法判定：oneDNN 的日志里没有卷积，说明这台机器用别的方式计算它。",
+        )
+    extra = both("", "")
+    if off:
+        extra = both(f" With the cache switched off: {', '.join(off)}.", f"把缓存关掉：{'、'.join(off)}。")
+    return both(
+        f"Sizes {', '.join(sizes)}: {', '.join(normal)}.{extra['en']}",
+        f"尺寸 {'、'.join(sizes)}：{'、'.join(normal)}。{extra['zh']}",
+    )
+
+
+def draw_primitive_cache(record: Record, ax: Any) -> None:
+    settings = {"as it comes": t("cache", "有缓存"), "cache off": t("no cache", "无缓存")}
+    tiles(
+        ax,
+        [
+            (f"{settings[row['setting']]}, {row['call']}: {row['size']}", row["event"], row["event"] == "hit")
+            for row in record.rows
+        ],
+    )
+
+
+def settle_primitive_cache(record: Record) -> dict[str, str | None]:
+    answers = {
+        ("miss", "miss", "miss", "miss"): "a",
+        ("miss", "hit", "hit", "hit"): "b",
+        ("miss", "miss", "hit", "hit"): "c",
+        ("miss", "miss", "miss", "hit"): "d",
+    }
+    return {"05-bet-revisit": answers.get(tuple(_events(record, "as it comes")))}
+
+
+@experiment(
+    name="05-primitive-cache",
+    lesson=LESSON,
+    version=1,
+    needs="mkldnn",
+    seconds=12,
+    title=both(
+        "Sizes 64, 96, 64, 96: what does oneDNN's own log say?",
+        "尺寸 64、96、64、96：oneDNN 自己的日志怎么说？",
+    ),
+    finding=say_primitive_cache,
+    draw=draw_primitive_cache,
+    settles=settle_primitive_cache,
+)
 def primitive_cache(budget: Budget) -> list[dict]:
     """Read hit or miss from the creation log of a new process, with the cache as it comes and without it."""
     settings = {"as it comes": {}, "cache off": {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "0"}}
     rows = []
     for setting, variables in budget.loop(settings.items(), desc=FRESH):
-        _, log = in_new_process("conv_sizes", SIZES, variables=variables)
-        rows += [{"setting": setting, "call": call, "size": size, "event": seen["event"]}
-                 for call, (size, seen) in enumerate(zip(SIZES, created(log), strict=False), start=1)]
+        _, log = call_in_new_process(PROBES, "conv_sizes", SIZES, variables=variables)
+        rows += [
+            {"setting": setting, "call": call, "size": size, "event": seen["event"]}
+            for call, (size, seen) in enumerate(zip(SIZES, created(log), strict=False), start=1)
+        ]
     return rows
 
 
-@experiment(name="05-what-is-new", lesson=LESSON, version=1, needs="mkldnn", seconds=8,
-            title=both("Change one thing: does it need a new entry?", "只改一样东西：需要新条目吗？"),
-            finding=say.what_is_new, draw=say.draw_what_is_new)
+# --- 05-what-is-new -----------------------------------------------------------------------------------------
+
+CHANGES_SAID = {
+    "first call": both("the very first call", "第一次调用"),
+    "nothing": both("nothing changed", "什么都没改"),
+    "new values": both("other pixel values", "像素值换了"),
+    "twin layer": both("another layer, same numbers", "另一个同参数的层"),
+    "last small batch": both("batch 32 → 20", "batch 32 → 20"),
+    "two pixels more": both("40×40 → 42×42", "40×40 → 42×42"),
+    "channels_last": both("channels_last", "channels_last"),
+    "stride 2": both("stride 1 → 2", "stride 1 → 2"),
+}
+
+
+def _changed(record: Record, event: str, code: str, sign: str) -> str:
+    return sign.join(CHANGES_SAID[row["change"]][code] for row in record.rows if row["event"] == event)
+
+
+def say_what_is_new(record: Record) -> Text:
+    if {row["event"] for row in record.rows} != {"hit", "miss"}:
+        return NOTHING
+    return both(
+        f"New entry for: {_changed(record, 'miss', 'en', ', ')}. "
+        f"Found in the cache: {_changed(record, 'hit', 'en', ', ')}.",
+        f"需要新条目：{_changed(record, 'miss', 'zh', '、')}。"
+        f"缓存里已有：{_changed(record, 'hit', 'zh', '、')}。",
+    )
+
+
+def draw_what_is_new(record: Record, ax: Any) -> None:
+    tiles(
+        ax, [(word(CHANGES_SAID[row["change"]]), row["event"], row["event"] == "hit") for row in record.rows]
+    )
+
+
+@experiment(
+    name="05-what-is-new",
+    lesson=LESSON,
+    version=1,
+    needs="mkldnn",
+    seconds=8,
+    title=both("Change one thing: does it need a new entry?", "只改一样东西：需要新条目吗？"),
+    finding=say_what_is_new,
+    draw=draw_what_is_new,
+)
 def what_is_new(budget: Budget) -> list[dict]:
     """Seven calls that each differ from the first in one thing; hit or miss from the creation log."""
-    _, log = in_new_process("conv_changes", list(CHANGES))
+    _, log = call_in_new_process(PROBES, "conv_changes", list(CHANGES))
     seen = created(log)
     if len(seen) != len(CHANGES):
         return [{"change": change, "event": "not seen"} for change in CHANGES]
-    return [{"change": change, "event": one["event"], "problem": one["problem"]}
-            for change, one in zip(CHANGES, seen, strict=True)]
+    return [
+        {"change": change, "event": one["event"], "problem": one["problem"]}
+        for change, one in zip(CHANGES, seen, strict=True)
+    ]
 
 
-@experiment(name="05-model-keys", lesson=LESSON, version=1, needs="cpu", seconds=8,
-            title=both("How many different convolutions does a model hold?", "一个模型里有多少种不同的卷积？"),
-            finding=say.model_keys, draw=say.draw_model_keys)
+# --- 05-model-keys ------------------------------------------------------------------------------------------
+
+
+def say_model_keys(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+    en = "; ".join(f"{r['model']}: {r['calls']} convolutions, {r['keys']} different" for r in record.rows)
+    zh = "；".join(f"{r['model']} 有 {r['calls']} 个卷积，{r['keys']} 种" for r in record.rows)
+    return both(f"In one forward pass at 224×224: {en}.", f"一次 224×224 的前向计算里：{zh}。")
+
+
+def draw_model_keys(record: Record, ax: Any) -> None:
+    names = [row["model"] for row in record.rows]
+    for shift, key, label, colour in (
+        (-0.2, "calls", t("convolution layers", "卷积层"), ORANGE),
+        (0.2, "keys", t("different keys", "不同的键"), BLUE),
+    ):
+        bars = ax.bar(
+            [i + shift for i in range(len(names))],
+            [row[key] for row in record.rows],
+            0.38,
+            label=label,
+            color=colour,
+        )
+        ax.bar_label(bars)
+    ax.set_xticks(range(len(names)), names)
+    ax.set_ylabel(t("count", "个数"))
+    ax.legend()
+
+
+def forward_keys(model: torch.nn.Module, *inputs: torch.Tensor) -> list[tuple]:
+    """One key for each convolution of a forward pass: what the cache looks at besides dtype and device."""
+    keys: list[tuple] = []
+
+    def note(layer: torch.nn.Module, given: tuple, result: torch.Tensor) -> None:
+        keys.append(
+            (
+                tuple(given[0].shape),
+                tuple(layer.weight.shape),
+                layer.stride,
+                layer.padding,
+                layer.dilation,
+                layer.groups,
+            )
+        )
+
+    kinds = (torch.nn.Conv1d, torch.nn.Conv2d, torch.nn.Conv3d)
+    handles = [layer.register_forward_hook(note) for layer in model.modules() if isinstance(layer, kinds)]
+    try:
+        model(*inputs)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return keys
+
+
+@experiment(
+    name="05-model-keys",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=8,
+    title=both("How many different convolutions does a model hold?", "一个模型里有多少种不同的卷积？"),
+    finding=say_model_keys,
+    draw=draw_model_keys,
+)
 def model_keys(budget: Budget) -> list[dict]:
     """Convolution calls and distinct keys of one forward pass at 224x224, counted by hooks."""
     from course import models
@@ -93,42 +328,187 @@ def model_keys(budget: Budget) -> list[dict]:
     return rows
 
 
-def forward_keys(model: torch.nn.Module, *inputs: torch.Tensor) -> list[tuple]:
-    """One key for each convolution of a forward pass: what the cache looks at besides dtype and device."""
-    keys: list[tuple] = []
+# --- 05-toy-race --------------------------------------------------------------------------------------------
 
-    def note(layer: torch.nn.Module, given: tuple, result: torch.Tensor) -> None:
-        keys.append((tuple(given[0].shape), tuple(layer.weight.shape), layer.stride, layer.padding,
-                     layer.dilation, layer.groups))
-
-    kinds = (torch.nn.Conv1d, torch.nn.Conv2d, torch.nn.Conv3d)
-    handles = [layer.register_forward_hook(note) for layer in model.modules() if isinstance(layer, kinds)]
-    try:
-        model(*inputs)
-    finally:
-        for handle in handles:
-            handle.remove()
-    return keys
+SCHEDULES_SAID = {
+    "one size": both("one size", "始终一种尺寸"),
+    "three sizes": both("three sizes in turn", "三种尺寸轮流"),
+    "always new": both("a new size every step", "每步都是新尺寸"),
+}
 
 
-@experiment(name="05-toy-race", lesson=LESSON, version=1, needs="cpu", seconds=9,
-            title=both("Toy search against rule of thumb: three schedules of 36 steps",
-                       "玩具搜索对经验法则：三种 36 步的尺寸安排"),
-            finding=say.toy_race, draw=say.draw_toy_race, settles=say.settle_toy_race)
+def say_toy_race(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+    verdicts = {
+        "faster": both("pays", "划算"),
+        "slower": both("costs", "亏"),
+        "same": both("no difference", "没差别"),
+        "undecided": both("undecided", "未定"),
+    }
+
+    def line(row: dict, code: str) -> str:
+        colon, comma = (": ", ", ") if code == "en" else ("：", "，")
+        return (
+            f"{SCHEDULES_SAID[row['schedule']][code]}{colon}{row['ratio']:.2f} [{row['low']:.2f}, "
+            f"{row['high']:.2f}]{comma}{verdicts[row['verdict']][code]}"
+        )
+
+    steps, doubt = record.rows[0]["steps"], both("", "")
+    if any(row["verdict"] == "undecided" for row in record.rows):
+        doubt = both(
+            " What is undecided needs a quieter machine or another run.", "未定的，请在机器空闲时再运行。"
+        )
+    return both(
+        f"Time with the search over time without, {steps} steps: "
+        + "; ".join(line(row, "en") for row in record.rows)
+        + "."
+        + doubt["en"],
+        f"{steps} 步，开搜索的耗时除以不开的耗时。"
+        + "；".join(line(row, "zh") for row in record.rows)
+        + "。"
+        + doubt["zh"],
+    )
+
+
+def draw_toy_race(record: Record, ax: Any) -> None:
+    from course.figures import intervals
+
+    rows = record.rows
+    labels = [
+        f"{word(SCHEDULES_SAID[row['schedule']])}\n"
+        + t(f"{row['searches']} search{'es' * (row['searches'] > 1)}", f"{row['searches']} 次搜索")
+        for row in rows
+    ]
+    intervals(
+        ax,
+        labels,
+        [row["ratio"] for row in rows],
+        [row["low"] for row in rows],
+        [row["high"] for row in rows],
+        "",
+        reference=1.0,
+        log=True,
+        what=t("time with search / without (left of 1: it pays)", "开搜索 / 不开 的耗时比（1 的左边：划算）"),
+    )
+
+
+def settle_toy_race(record: Record) -> dict[str, str | None]:
+    """The bet asks where the search makes the run shorter: "same" and "slower" are both no."""
+    seen = {row["schedule"]: row["verdict"] for row in record.rows}
+    shorter = {"faster": True, "slower": False, "same": False}
+    answers = {(True, True): "a", (True, False): "b", (False, False): "c", (False, True): "d"}
+    pair = (shorter.get(seen.get("one size")), shorter.get(seen.get("always new")))
+    return {"05-bet-race": answers.get(pair)}
+
+
+@experiment(
+    name="05-toy-race",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=9,
+    title=both(
+        "Toy search against rule of thumb: three schedules of 36 steps",
+        "玩具搜索对经验法则：三种 36 步的尺寸安排",
+    ),
+    finding=say_toy_race,
+    draw=draw_toy_race,
+    settles=settle_toy_race,
+)
 def toy_race(budget: Budget) -> list[dict]:
     """Total time of a schedule with the search on, over that with it off; the cache is empty at first."""
     from course.timing import compare
 
     rows = []
     for schedule, sizes in budget.loop(SCHEDULES.items(), desc=both("schedules", "尺寸安排")):
-        race = compare({"off": lambda sizes=sizes: toy_search.run_schedule(sizes, False),
-                        "on": lambda sizes=sizes: toy_search.run_schedule(sizes, True)},
-                       baseline="off", max_time=max(1.0, min(3.0, budget.left())))
-        rows.append({"schedule": schedule, "steps": len(sizes), "searches": len(set(sizes)),
-                     "ratio": race.ratio, "low": race.low, "high": race.high, "verdict": race.verdict,
-                     "off_ms": race.medians_ms["off"], "on_ms": race.medians_ms["on"],
-                     "rounds": race.rounds})
+        race = compare(
+            {
+                "off": lambda sizes=sizes: toy_search.run_schedule(sizes, False),
+                "on": lambda sizes=sizes: toy_search.run_schedule(sizes, True),
+            },
+            baseline="off",
+            max_time=max(1.0, min(3.0, budget.left())),
+        )
+        rows.append(
+            {
+                "schedule": schedule,
+                "steps": len(sizes),
+                "searches": len(set(sizes)),
+                "ratio": race.ratio,
+                "low": race.low,
+                "high": race.high,
+                "verdict": race.verdict,
+                "off_ms": race.medians_ms["off"],
+                "on_ms": race.medians_ms["on"],
+                "rounds": race.rounds,
+            }
+        )
     return rows
+
+
+# --- 05-toy-cost --------------------------------------------------------------------------------------------
+
+
+def bill(record: Record) -> dict[str, float] | None:
+    """search_ms (extra of the first step), slow_ms and fast_ms of a later step; None without rows."""
+    columns = {
+        (name, kind): [row[kind] for row in record.rows if row["search"] == name]
+        for name in ("off", "on")
+        for kind in ("first_ms", "later_ms")
+    }
+    if not all(columns.values()):
+        return None
+    slow, fast = median(columns["off", "later_ms"]), median(columns["on", "later_ms"])
+    return {"search_ms": median(columns["on", "first_ms"]) - fast, "slow_ms": slow, "fast_ms": fast}
+
+
+def say_toy_cost(record: Record) -> Text:
+    found = bill(record)
+    if found is None:
+        return NOTHING
+    search, slow, fast = found["search_ms"], found["slow_ms"], found["fast_ms"]
+    lines = both(
+        f"The search added {search:.3g} ms to one step; a later step takes {slow:.3g} ms without "
+        f"and {fast:.3g} ms with it (medians).",
+        f"搜索让某一步多花 {search:.3g} ms；之后每一步，不搜索要 {slow:.3g} ms，搜索过要 {fast:.3g} ms（中位数）。",
+    )
+    if fast >= slow:
+        return both(
+            lines["en"] + " Nothing is gained, so it is never paid back here.",
+            lines["zh"] + "没有任何收益，所以在这里永远回不了本。",
+        )
+    steps = max(0, math.ceil(search / (slow - fast)))
+    return both(
+        lines["en"] + f" That is paid back after {steps} steps.", lines["zh"] + f"{steps} 步之后回本。"
+    )
+
+
+def draw_toy_cost(record: Record, ax: Any) -> None:
+    from course.figures import lines
+
+    found = bill(record)
+    gain = found["slow_ms"] - found["fast_ms"]
+    last = 40 if gain <= 0 else max(10, min(2000, math.ceil(2 * found["search_ms"] / gain)))
+    steps = [round(last * i / 20) for i in range(21)]
+    lines(
+        ax,
+        steps,
+        {
+            t("rule of thumb", "经验法则"): [n * found["slow_ms"] for n in steps],
+            t("search once", "先搜索一次"): [found["search_ms"] + n * found["fast_ms"] for n in steps],
+        },
+        xlabel=t("steps", "步数"),
+        ylabel=t("total time (ms), from the medians", "总耗时（ms），由中位数算出"),
+    )
+
+
+def settle_toy_cost(record: Record) -> dict[str, float | None]:
+    """The price of the first step in later steps, as the median over the repeats; None where it is unsure."""
+    ratios = [row["first_ms"] / row["later_ms"] for row in record.rows if row["search"] == "on"]
+    interval = median_interval(ratios) if len(ratios) >= 10 else None
+    sure = interval is not None and interval.high <= 1.5 * interval.low
+    return {"05-bet-price": median(ratios) if sure else None}
 
 
 def _step_ms(conv: toy_search.ToyConv, size: int) -> float:
@@ -137,10 +517,20 @@ def _step_ms(conv: toy_search.ToyConv, size: int) -> float:
     return (perf_counter() - start) * 1e3
 
 
-@experiment(name="05-toy-cost", lesson=LESSON, version=1, needs="cpu", seconds=3,
-            title=both("The toy's bill: what the search costs, what each step gains",
-                       "玩具的账单：搜索花了多少，每步省了多少"),
-            finding=say.toy_cost, draw=say.draw_toy_cost, settles=say.settle_toy_cost)
+@experiment(
+    name="05-toy-cost",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=3,
+    title=both(
+        "The toy's bill: what the search costs, what each step gains",
+        "玩具的账单：搜索花了多少，每步省了多少",
+    ),
+    finding=say_toy_cost,
+    draw=draw_toy_cost,
+    settles=settle_toy_cost,
+)
 def toy_cost(budget: Budget) -> list[dict]:
     """First and second step of one size, with the search and without, the cache empty each time."""
     names, size = {False: "off", True: "on"}, 24
@@ -155,106 +545,55 @@ def toy_cost(budget: Budget) -> list[dict]:
     return rows
 
 
-@experiment(name="05-winners", lesson=LESSON, version=1, needs="cpu", seconds=3,
-            title=both("The same search, sixty times: does the same candidate win?",
-                       "同一次搜索做六十遍：赢家总是同一个吗？"),
-            finding=say.winners, draw=say.draw_winners, settles=say.settle_winners)
+# --- 05-winners ---------------------------------------------------------------------------------------------
+
+
+def say_winners(record: Record) -> Text:
+    counts = Counter(row["winner"] for row in record.rows)
+    if sum(counts.values()) < 10:
+        return NOTHING
+    en = ", ".join(f"{name} {count}" for name, count in counts.most_common())
+    zh = "、".join(f"{name} {count} 次" for name, count in counts.most_common())
+    total = sum(counts.values())
+    winners = f"{len(counts)} different winners" if len(counts) > 1 else "one winner"
+    return both(
+        f"{total} searches of the same shape had {winners}: {en}.",
+        f"对同一个形状搜索 {total} 次，出现了 {len(counts)} 种赢家：{zh}。",
+    )
+
+
+def draw_winners(record: Record, ax: Any) -> None:
+    counts = Counter(row["winner"] for row in record.rows).most_common()[::-1]
+    bars = ax.barh([name for name, _ in counts], [count for _, count in counts], color=BLUE)
+    ax.bar_label(bars, padding=3)
+    ax.set_xlabel(t("searches won", "赢下的搜索次数"))
+    ax.margins(x=0.12)
+
+
+def settle_winners(record: Record) -> dict[str, str | None]:
+    count = len({row["winner"] for row in record.rows})
+    if len(record.rows) < 10:
+        return {"05-bet-winners": None}
+    return {"05-bet-winners": "a" if count == 1 else "b" if count == 2 else "c"}
+
+
+@experiment(
+    name="05-winners",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=3,
+    title=both(
+        "The same search, sixty times: does the same candidate win?", "同一次搜索做六十遍：赢家总是同一个吗？"
+    ),
+    finding=say_winners,
+    draw=draw_winners,
+    settles=settle_winners,
+)
 def winners(budget: Budget) -> list[dict]:
     """Sixty searches of one size, each on an empty cache, as sixty new processes would make them."""
     rows = []
     for search in budget.loop(range(60), desc=both("searches", "搜索")):
         conv = toy_search.run_schedule([40], True)
         rows.append({"search": search, "winner": next(iter(conv.plans.values()))})
-    return rows
-
-
-# --- cuDNN, each story in a process of its own ------------------------------------------------------------
-
-def _stories(budget: Budget, stories: dict[str, list[list[int]]], repeats: int = REPEATS,
-             limits: dict[str, int] | None = None) -> list[dict]:
-    """Every story in a new process, round by round; rows carry story, process and call."""
-    rows = []
-    for process in budget.loop(range(repeats), desc=FRESH):
-        for story, visits in stories.items():
-            answer, _ = in_new_process("conv_visits", visits, (limits or {}).get(story, 10), timeout_s=180)
-            rows += [{"story": story, "process": process, "call": call, "benchmark": visit[0],
-                      "batch": visit[1], "size": visit[2], **seen}
-                     for call, (visit, seen) in enumerate(zip(visits, answer, strict=True), start=1)]
-    return rows
-
-
-@experiment(name="05-first-call-cuda", lesson=LESSON, version=1, needs="cuda", seconds=75,
-            title=both("cuDNN: the first call of a shape and the later ones, search off and on",
-                       "cuDNN：一个形状的第一次调用与之后的调用，关搜索与开搜索"),
-            finding=gpu.first_call, draw=gpu.draw_first_call)
-def first_call_cuda(budget: Budget) -> list[dict]:
-    """Twelve fenced calls of one convolution; six new processes, search off and on in turn."""
-    return _stories(budget, {"off": [[0, 8, 128]] * 12, "on": [[1, 8, 128]] * 12})
-
-
-@experiment(name="05-sizes-cuda", lesson=LESSON, version=1, needs="cuda", seconds=75,
-            title=both("cuDNN: sizes 128, 256, 512, and the same again", "cuDNN：尺寸 128、256、512，再来一遍"),
-            finding=gpu.sizes, draw=gpu.draw_sizes)
-def sizes_cuda(budget: Budget) -> list[dict]:
-    """The sizes three times over, search off and on, three new processes each."""
-    sizes = [128, 256, 512] * 3
-    return _stories(budget, {"off": [[0, 4, s] for s in sizes], "on": [[1, 4, s] for s in sizes]})
-
-
-@experiment(name="05-flip-cuda", lesson=LESSON, version=1, needs="cuda", seconds=110,
-            title=both("cuDNN: the switch is turned on after the shape was seen",
-                       "cuDNN：见过这个形状之后再打开开关"),
-            finding=gpu.flip, draw=gpu.draw_flip, settles=gpu.settle_flip)
-def flip_cuda(budget: Budget) -> list[dict]:
-    """Ten calls off, then ten on; off or on all the way; at the end of each a shape never seen."""
-    old, new = [8, 128], [8, 160]
-    return _stories(budget, {"off": [[0, *old]] * 20 + [[0, *new]] * 4,
-                             "flipped": [[0, *old]] * 10 + [[1, *old]] * 10 + [[1, *new]] * 4,
-                             "on": [[1, *old]] * 20 + [[1, *new]] * 4})
-
-
-@experiment(name="05-memory-cuda", lesson=LESSON, version=1, needs="cuda", seconds=75,
-            title=both("cuDNN: memory around the first call", "cuDNN：第一次调用前后的显存"),
-            finding=gpu.memory, draw=gpu.draw_memory)
-def memory_cuda(budget: Budget) -> list[dict]:
-    """Peak of reserved memory at each of five calls, search off and on, three new processes each."""
-    return _stories(budget, {"off": [[0, 16, 256]] * 5, "on": [[1, 16, 256]] * 5})
-
-
-@experiment(name="05-limit-cuda", lesson=LESSON, version=1, needs="cuda", seconds=110,
-            title=both("cuDNN: benchmark_limit 1, 3, 10 and 0 (no limit)",
-                       "cuDNN：benchmark_limit 取 1、3、10 和 0（不限）"),
-            finding=gpu.limit, draw=gpu.draw_limit)
-def limit_cuda(budget: Budget) -> list[dict]:
-    """First and later calls of one shape for four limits, two new processes each."""
-    limits = {"1": 1, "3": 3, "10": 10, "0": 0}
-    return _stories(budget, dict.fromkeys(limits, [[1, 8, 128]] * 10), repeats=2, limits=limits)
-
-
-@experiment(name="05-pays-cuda", lesson=LESSON, version=1, needs="cuda", seconds=110,
-            title=both("cuDNN: a ResNet18, 150 steps of one shape: when is the search paid back?",
-                       "cuDNN：ResNet18，同一形状 150 步：搜索什么时候回本？"),
-            finding=gpu.pays, draw=gpu.draw_pays)
-def pays_cuda(budget: Budget) -> list[dict]:
-    """Forward passes of 32 images of 224x224, search off and on, three new processes each."""
-    rows = []
-    for process in budget.loop(range(REPEATS), desc=FRESH):
-        for benchmark, story in enumerate(("off", "on")):
-            steps, _ = in_new_process("model_steps", benchmark, 150, 32, 224, timeout_s=180)
-            rows.append({"story": story, "process": process, "samples_ms": steps})
-    return rows
-
-
-@experiment(name="05-kernels-cuda", lesson=LESSON, version=1, needs="cuda", seconds=110,
-            title=both("cuDNN: which kernels run, by the profiler", "cuDNN：profiler 看到的是哪些 kernel"),
-            finding=gpu.kernels, draw=gpu.draw_kernels)
-def kernels_cuda(budget: Budget) -> list[dict]:
-    """The longest kernels of one convolution, for two sizes, search off and on, two processes each."""
-    cases = [(story, benchmark, size, process) for process in range(2)
-             for size in (32, 128) for benchmark, story in enumerate(("off", "on"))]
-    rows = []
-    for story, benchmark, size, process in budget.loop(cases, desc=FRESH):
-        found, _ = in_new_process("kernel_names", benchmark, 8, size, timeout_s=180)
-        rows += [{"story": story, "process": process, "size": size, "place": place, **one}
-                 for place, one in enumerate(found, start=1)]
     return rows

@@ -6,48 +6,17 @@ on the CPU, which tests their form and nothing else.
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
-import sys
-from collections.abc import Mapping
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import torch
 
-from course.experiment.new_process import MARK, ProbeError
+from course.experiment.device import device, wait
 
 MIB = 1024**2
 CHANNELS = 32
 CREATED = re.compile(r"create:cache_(hit|miss).*,convolution,.*?(mb\d+_\S*?ih\d+[^,]*)")
-
-
-def in_new_process(probe: str, *arguments: Any, variables: Mapping[str, str] | None = None,
-                   timeout_s: float = 120.0, module: str = __name__) -> tuple[Any, str]:
-    """What the function ``probe`` of ``module`` (this one) returns in a new process, and all that it printed.
-
-    variables: environment variables for it alone. Raises ProbeError, in a sentence, when no answer comes.
-    """
-    code = (f"import json, sys; from {module} import {probe} as probe; "
-            f"answer = probe(*json.loads(sys.argv[1])); print(); print({MARK!r} + json.dumps(answer), "
-            f"flush=True)")
-    root = str(Path(__file__).resolve().parents[2])
-    paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), **(variables or {})}
-    try:
-        done = subprocess.run([sys.executable, "-c", code, json.dumps(arguments)], env=environment,
-                              capture_output=True, text=True, errors="replace", timeout=timeout_s,
-                              check=False)
-    except subprocess.TimeoutExpired as late:
-        raise ProbeError(f"The new process gave no answer within {timeout_s:g} s.") from late
-    for line in reversed(done.stdout.splitlines()):
-        if line.startswith(MARK):
-            return json.loads(line.removeprefix(MARK)), done.stdout
-    last = (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
-    raise ProbeError(f"The new process stopped with: {last}")
 
 
 def created(log: str) -> list[dict[str, str]]:
@@ -91,15 +60,6 @@ def conv_changes(changes: list[str]) -> int:
     return len(changes)
 
 
-def _device() -> str:
-    return "cuda" if torch.cuda.is_available() else "cpu"
-
-
-def _wait() -> None:
-    if torch.cuda.is_available():
-        torch.cuda.synchronize()
-
-
 def _memory() -> dict[str, float]:
     """Peaks since the last call of this function, in MiB; zeros without a GPU."""
     if not torch.cuda.is_available():
@@ -118,7 +78,7 @@ def _wake_up(device: str) -> None:
     layer = torch.nn.Conv2d(4, 8, 3, padding=1).to(device)
     for _ in range(3):
         layer(torch.randn(2, 4, 16, 16, device=device))
-    _wait()
+    wait()
 
 
 def conv_visits(visits: list[list[int]], limit: int = 10) -> list[dict[str, float]]:
@@ -126,23 +86,23 @@ def conv_visits(visits: list[list[int]], limit: int = 10) -> list[dict[str, floa
 
     limit: cudnn.benchmark_limit. Rows in order: call_ms, peak and present memory in MiB.
     """
-    device = _device()
+    where = device()
     torch.manual_seed(0)
     rows = []
     with torch.no_grad():
         torch.backends.cudnn.benchmark = False
-        _wake_up(device)
-        if device == "cuda":
+        _wake_up(where)
+        if where == "cuda":
             torch.backends.cudnn.benchmark_limit = limit
-        layer = torch.nn.Conv2d(CHANNELS, CHANNELS, 3, padding=1, bias=False).to(device)
-        images = {(n, s): torch.randn(n, CHANNELS, s, s, device=device) for _, n, s in visits}
-        _wait()
+        layer = torch.nn.Conv2d(CHANNELS, CHANNELS, 3, padding=1, bias=False).to(where)
+        images = {(n, s): torch.randn(n, CHANNELS, s, s, device=where) for _, n, s in visits}
+        wait()
         _memory()
         for benchmark, batch, size in visits:
             torch.backends.cudnn.benchmark = bool(benchmark)
             start = perf_counter()
             layer(images[batch, size])
-            _wait()
+            wait()
             rows.append({"call_ms": (perf_counter() - start) * 1e3, **_memory()})
     return rows
 
@@ -151,20 +111,20 @@ def model_steps(benchmark: int, steps: int, batch: int, size: int) -> list[float
     """Milliseconds of each fenced forward pass of a ResNet18 (random weights, no gradients)."""
     from course.models import resnet18
 
-    device = _device()
+    where = device()
     torch.manual_seed(0)
     times = []
     with torch.no_grad():
         torch.backends.cudnn.benchmark = False
-        _wake_up(device)
+        _wake_up(where)
         torch.backends.cudnn.benchmark = bool(benchmark)
-        model = resnet18().to(device).eval()
-        x = torch.randn(batch, 3, size, size, device=device)
-        _wait()
+        model = resnet18().to(where).eval()
+        x = torch.randn(batch, 3, size, size, device=where)
+        wait()
         for _ in range(steps):
             start = perf_counter()
             model(x)
-            _wait()
+            wait()
             times.append((perf_counter() - start) * 1e3)
     return times
 
@@ -173,23 +133,23 @@ def kernel_names(benchmark: int, batch: int, size: int) -> list[dict[str, Any]]:
     """Kernels (on a CPU: operations) of one convolution after three warm-up calls, with their time in µs."""
     from torch.profiler import ProfilerActivity, profile
 
-    device = _device()
+    where = device()
     torch.manual_seed(0)
-    on_gpu = device == "cuda"
+    on_gpu = where == "cuda"
     with torch.no_grad():
         torch.backends.cudnn.benchmark = False
-        _wake_up(device)
+        _wake_up(where)
         torch.backends.cudnn.benchmark = bool(benchmark)
-        layer = torch.nn.Conv2d(CHANNELS, CHANNELS, 3, padding=1, bias=False).to(device)
-        x = torch.randn(batch, CHANNELS, size, size, device=device)
+        layer = torch.nn.Conv2d(CHANNELS, CHANNELS, 3, padding=1, bias=False).to(where)
+        x = torch.randn(batch, CHANNELS, size, size, device=where)
         for _ in range(3):
             layer(x)
-        _wait()
+        wait()
         activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if on_gpu else [])]
         with profile(activities=activities) as recording:
             for _ in range(5):
                 layer(x)
-            _wait()
+            wait()
     return _kernels(recording.events(), on_gpu)
 
 

@@ -6,13 +6,256 @@ of the checkpoint: they look at form, not at the answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import contextlib
+import random
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from course.checking import Planned, form_of_report
 from course.exercise import Exercise
 from course.i18n import both
-from course.lessons.l06_cudnn_deterministic import checks
-from course.verdict import Verdict, correct, incorrect
+from course.verdict import Verdict, correct, inconclusive, incorrect, partly
+
+SOURCES = ("random", "numpy", "torch")
+
+
+@contextlib.contextmanager
+def _world_kept() -> Iterator[None]:
+    """Random states and the deterministic mode as before, whatever the learner's code did."""
+    import numpy
+    import torch
+
+    states = random.getstate(), numpy.random.get_state(), torch.get_rng_state()
+    mode, threads = torch.get_deterministic_debug_mode(), torch.get_num_threads()
+    cudnn = torch.backends.cudnn
+    flags = cudnn.benchmark, cudnn.deterministic
+    try:
+        yield
+    finally:
+        random.setstate(states[0])
+        numpy.random.set_state(states[1])
+        torch.set_rng_state(states[2])
+        torch.set_deterministic_debug_mode(mode)
+        torch.set_num_threads(threads)
+        cudnn.benchmark, cudnn.deterministic = flags
+
+
+def _draw() -> dict[str, float]:
+    import numpy
+    import torch
+
+    return {"random": random.random(), "numpy": float(numpy.random.rand()), "torch": torch.rand(()).item()}
+
+
+def _different(one: Mapping[str, float], other: Mapping[str, float]) -> list[str]:
+    return [source for source in SOURCES if one[source] != other[source]]
+
+
+# --- seed_everything --------------------------------------------------------------------------------------
+
+def check_seed_everything(seed_everything: Callable[[int], Any]) -> Verdict:
+    """The three sources repeat for equal seeds, and move for different ones."""
+    import torch
+
+    with _world_kept():
+        draws = []
+        for seed in (11, 12, 11):
+            seed_everything(seed)
+            draws.append(_draw())
+        mode = torch.are_deterministic_algorithms_enabled()
+    loose, stuck = _different(draws[0], draws[2]), [s for s in SOURCES if draws[0][s] == draws[1][s]]
+    if len(loose) == 3:
+        hint = both("", "")
+        if mode:
+            hint = both(" The deterministic mode is on now, but it sets no seed.", "确定性模式是打开了，但它不设任何种子。")
+        return incorrect(both(f"Called twice with seed 11, none of the three sources repeats.{hint['en']}",
+                              f"用种子 11 调用两次，三个随机源一个也没有重复。{hint['zh']}"))
+    if loose:
+        return partly(0.5, 1.0, both(f"Not seeded yet: {', '.join(loose)}. Each library keeps a generator "
+                                     f"of its own.",
+                                     f"还没设种子的：{'、'.join(loose)}。每个库都有自己的随机数生成器。"))
+    if stuck:
+        return incorrect(both(f"Seeds 11 and 12 give the same numbers for {', '.join(stuck)}: use the "
+                              f"argument.",
+                              f"种子 11 和 12 给出同样的数（{'、'.join(stuck)}）：要用到传入的参数。"))
+    return correct(both("Three generators, one seed. Loader workers get theirs from torch's.",
+                        "三个生成器，一个种子。DataLoader 的 worker 从 torch 的种子派生。"))
+
+
+# --- steady_sum -------------------------------------------------------------------------------------------
+
+def _lists() -> list[Any]:
+    """Long and short lists; in the last, huge numbers cancel, so that float64 has to round visibly as well."""
+    import torch
+
+    rng = torch.Generator().manual_seed(3)
+    plain = [torch.randn(size, generator=rng) for size in (5, 100_000, 250_001)]
+    huge = torch.randn(100_000, generator=rng) * 1e12
+    mixed = torch.cat([huge, -huge, torch.randn(100_000, generator=rng)])
+    return [*plain, mixed[torch.randperm(len(mixed), generator=rng)]]
+
+
+def check_steady_sum(steady_sum: Callable[[Any], Any]) -> Verdict:
+    """The same bits with 1, 2, 3, 4 and 8 threads, and close to the exact sum."""
+    import torch
+
+    with _world_kept():
+        for values in _lists():
+            seen = {}
+            for count in (1, 2, 3, 4, 8):
+                torch.set_num_threads(count)
+                got = steady_sum(values.clone())
+                try:
+                    seen[count] = float(got)
+                except (TypeError, ValueError, RuntimeError):
+                    return incorrect(both(f"One number is asked for, the sum; it gave back {_kind(got)}.",
+                                          f"要返回一个数，也就是和；得到的却是 {_kind(got)}。"))
+            exact = values.double().sum().item()
+            scale = values.double().abs().sum().item()
+            if not all(abs(got - exact) <= 1e-5 * scale for got in seen.values()):
+                return incorrect(both(f"For a list of {len(values):,} numbers the sum is about "
+                                      f"{exact:.6g}, and it was "
+                                      f"{seen[1]:.6g}.",
+                                      f"{len(values):,} 个数的和约为 {exact:.6g}，得到的却是 {seen[1]:.6g}。"))
+            if len(set(seen.values())) > 1:
+                return _unsteady(values, seen)
+    return correct(both("The same bits with 1, 2, 3, 4 and 8 threads: the order of the additions is yours "
+                        "now.",
+                        "用 1、2、3、4、8 个线程都逐位相同：相加的顺序现在由你决定。"))
+
+
+def _kind(got: Any) -> str:
+    return "None" if got is None else f"{type(got).__name__} {list(getattr(got, 'shape', ''))}".removesuffix(" []")
+
+
+def _unsteady(values: Any, seen: dict[int, float]) -> Verdict:
+    count = next(n for n in seen if seen[n] != seen[1])
+    more = both("", "")
+    if values.abs().max().item() > 1e6:
+        more = both(" Here huge numbers cancel: float64 makes the difference rarer, not impossible.",
+                    "这里有巨大的数互相抵消：float64 只会让差别更少见，并不能消除。")
+    return incorrect(both(f"{len(values):,} numbers: {seen[1]!r} with 1 thread, {seen[count]!r} with "
+                          f"{count}. Some sum "
+                          f"is still long enough to be shared out.{more['en']}",
+                          f"{len(values):,} 个数：1 个线程得 {seen[1]!r}，{count} 个线程得 {seen[count]!r}。还有某个求和长到会被"
+                          f"分给多个线程。{more['zh']}"))
+
+
+# --- repeatable -------------------------------------------------------------------------------------------
+
+def check_repeatable(repeatable: Callable[..., Any]) -> Verdict:
+    """The mode and the seed inside; result handed back; the mode as before afterwards, in every case."""
+    import torch
+
+    def look() -> tuple[bool, bool, float]:
+        return (torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled(),
+                torch.rand(()).item())
+
+    def crash() -> None:
+        raise Planned
+
+    with _world_kept():
+        after = {}
+        for before in (1, 0):
+            torch.set_deterministic_debug_mode(before)
+            first = repeatable(look, 7)
+            after[before] = torch.get_deterministic_debug_mode()
+            torch.set_deterministic_debug_mode(before)
+        second, other = repeatable(look, 7), repeatable(look, 8)
+        torch.set_deterministic_debug_mode(0)
+        with contextlib.suppress(Planned):
+            repeatable(crash, 7)
+        after_crash = torch.get_deterministic_debug_mode()
+    if not (isinstance(first, tuple) and len(first) == 3):
+        return incorrect(both("Hand back what `run()` returned.", "请把 `run()` 的返回值返回出来。"))
+    return _judge_repeatable(first, second, other, after, after_crash)
+
+
+def _judge_repeatable(first: tuple, second: tuple, other: tuple, after: dict[int, int], after_crash: int) -> Verdict:
+    if not first[0]:
+        return incorrect(both("While `run()` works, the deterministic mode is off. `cudnn.deterministic` "
+                              "alone does not "
+                              "turn it on.",
+                              "`run()` 运行时确定性模式没有打开。单设 `cudnn.deterministic` 是打不开它的。"))
+    if first[1]:
+        return incorrect(both("Inside, warn_only is on: then the nondeterministic kernel runs, with a "
+                              "warning.",
+                              "块内开着 warn_only：那样非确定性的 kernel 照样运行，只是多一条警告。"))
+    if first[2] != second[2]:
+        return incorrect(both("The mode is on, but `run()` draws other numbers the second time: the mode "
+                              "sets no seed.",
+                              "模式打开了，但第二次 `run()` 抽到的随机数不同：这个模式不设种子。"))
+    if first[2] == other[2]:
+        return incorrect(both("Seeds 7 and 8 give the same numbers: use the argument.",
+                              "种子 7 和 8 给出同样的数：要用到传入的参数。"))
+    if any(after[before] != before for before in after):
+        return partly(0.5, 1.0, both("Inside all is well. Afterwards the mode is not what it was before "
+                                     "the call (it may "
+                                     "have been `warn_only`).",
+                                     "块内都对。但结束后模式没有恢复成调用前的样子（原来也可能是 `warn_only`）。"))
+    if after_crash != 0:
+        return partly(0.5, 1.0, both("All is well, except after an exception in `run()`: then the mode "
+                                     "stays on.",
+                                     "都对，只有一处：`run()` 抛异常之后，模式没有关掉。"))
+    return correct(both("Mode on, seed set, result handed back, and the old mode returned in every case.",
+                        "模式打开、种子设好、结果返回，而且无论如何都恢复原来的模式。"))
+
+
+# --- make it lose -----------------------------------------------------------------------------------------
+
+MAY_DIFFER = ("threads", "pieces")
+
+
+def check_make_it_lose(pair: Any) -> Verdict:
+    """Two settings of `small_training` with one seed: each repeats itself, and still their bits differ."""
+    settings = _two_settings(pair)
+    if isinstance(settings, Verdict):
+        return settings
+    from course.lessons.l06_cudnn_deterministic.training import small_training
+
+    results = []
+    for one in settings:
+        runs = [small_training(**one) for _ in range(3)]
+        if any(not run.equal(runs[0]) for run in runs):
+            return inconclusive(both(f"{one} does not even repeat itself here, so it is no clean evidence. "
+                                     f"Try another.",
+                                     f"{one} 在这里连自己都不能重复，算不上干净的证据。换一个试试。"))
+        results.append(runs[0])
+    gap = float((results[0] - results[1]).abs().max())
+    if gap == 0:
+        return incorrect(both("Same bits, three times each. Perhaps the work was too small to be shared "
+                              "out: how many "
+                              "numbers does it take?",
+                              "各跑三次，逐位相同。也许工作量太小，不值得分给多个线程：要多少个数才会分？"))
+    if gap > 1e-3:
+        return incorrect(both(f"The results are {gap:.2g} apart: that is another computation, not another "
+                              f"order.",
+                              f"结果相差 {gap:.2g}：这是另一个计算，不只是换了顺序。"))
+    return correct(both(f"Accepted: the same seed, the same data, each side repeats itself three times, "
+                        f"and yet the "
+                        f"results differ, by {gap:.2g} at most.",
+                        f"通过：种子相同、数据相同，两边各自重复三次都一致，彼此却不同，最多相差 {gap:.2g}。"), gap=gap)
+
+
+def _two_settings(pair: Any) -> tuple[dict, dict] | Verdict:
+    if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and all(isinstance(one, dict) for one in pair)):
+        return incorrect(both("`pair` holds two dictionaries of settings for `small_training`.",
+                              "`pair` 应是两个字典，即 `small_training` 的两组设置。"))
+    one, other = pair
+    strange = sorted((set(one) | set(other)) - {"seed", "threads", "samples", "pieces"})
+    if strange:
+        return incorrect(both(f"`small_training` has no setting {', '.join(strange)}.",
+                              f"`small_training` 没有这个设置：{'、'.join(strange)}。"))
+    for name, default in (("seed", 0), ("samples", 256)):
+        if one.get(name, default) != other.get(name, default):
+            return incorrect(both(f"`{name}` differs: other numbers, another experiment. Only `threads` "
+                                  f"and `pieces` may "
+                                  f"differ.",
+                                  f"`{name}` 不一样：数都变了，是另一个实验。只有 `threads` 和 `pieces` 可以不同。"))
+    return one, other
+
+
+# --- the exercises ---
 
 LESSON = "06_cudnn_deterministic"
 
@@ -41,7 +284,7 @@ def seed_everything(seed):
              "generator and leave "
              "the global one alone.",
              "每个库各有各的状态。`numpy.random.default_rng(seed)` 只会新建一个生成器，不影响全局的那个。"),
-    check=checks.check_seed_everything,
+    check=check_seed_everything,
 )
 
 STEADY_SUM = Exercise(
@@ -64,7 +307,7 @@ def steady_sum(values):
              "is not more "
              "right than before, but it is the same.",
              "相加的顺序由你的代码决定，而不是由线程数决定。结果并没有更准，但始终一样。"),
-    check=checks.check_steady_sum,
+    check=check_steady_sum,
 )
 
 REPEATABLE = Exercise(
@@ -93,7 +336,7 @@ def repeatable(run, seed):
              "alone would lose "
              "the difference.",
              "debug mode 能区分关、警告、报错三种状态；只看 `are_deterministic_algorithms_enabled()` 会丢掉这个区别。"),
-    check=checks.check_repeatable,
+    check=check_repeatable,
 )
 
 MAKE_IT_LOSE = Exercise(
@@ -111,7 +354,7 @@ MAKE_IT_LOSE = Exercise(
     solution='pair = ({"samples": 100_000, "threads": 1}, {"samples": 100_000, "threads": 4})\n',
     why=both("A seed fixes which numbers are drawn. It says nothing about the order in which they are added.",
              "种子只固定抽到哪些数，管不了它们按什么顺序相加。"),
-    check=checks.check_make_it_lose,
+    check=check_make_it_lose,
 )
 
 
@@ -136,22 +379,12 @@ def _form_of_obstacles(obstacles: Callable[..., Any]) -> Verdict:
 REPORT_FIELDS = ("device", "threads", "changed", "a", "b", "claim")
 
 
-def _form_of_report(report: Any) -> Verdict:
-    if not isinstance(report, Mapping):
-        return incorrect(both("`report` is a dictionary.", "`report` 应是字典。"))
-    missing = [name for name in REPORT_FIELDS if name not in report]
-    if missing:
-        return incorrect(both(f"Still missing in the report: {', '.join(missing)}.",
-                              f"报告里还缺：{'、'.join(missing)}。"))
-    return correct(both("All fields are there.", "字段齐全。"))
-
-
 EXERCISES = [
     SEED_EVERYTHING, STEADY_SUM, REPEATABLE, MAKE_IT_LOSE,
     Exercise(id="06-t-engine", lesson=LESSON, name="choose_engine", check=_form_of_engine,
              title=both("Filter, then choose", "先过滤，再选择")),
     Exercise(id="06-t-obstacles", lesson=LESSON, name="obstacles", check=_form_of_obstacles,
              title=both("What stands between two runs and equal bits?", "两次运行要逐位相同，还差什么？")),
-    Exercise(id="06-t-report", lesson=LESSON, name="report", check=_form_of_report,
+    Exercise(id="06-t-report", lesson=LESSON, name="report", check=form_of_report(REPORT_FIELDS),
              title=both("Report a repetition", "报告一次重复实验")),
 ]

@@ -1,7 +1,6 @@
 """Experiments of lesson 06: what repeats itself to the last bit, what does not, and which cure helps.
 
-Sentences and pictures stand in ``repro_findings``, ``_doors`` and ``_cuda``; ``toy_repro`` and
-``toy_filter`` hold the small computations. cuDNN is asked in new processes, because a process keeps its plans.
+``training`` and ``filters`` hold the small computations. cuDNN is asked in new processes, because a process keeps its plans.
 """
 
 from __future__ import annotations
@@ -12,211 +11,45 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from course import toy_search
 from course.experiment.base import Budget, experiment
+from course.experiment.plots import BLUE, ORANGE
+from course.experiment.words import NOTHING, word
 from course.flags import using
-from course.i18n import both
-from course.lessons.l05_cudnn_benchmark.probes import in_new_process
-from course.lessons.l06_cudnn_deterministic import findings as say
-from course.lessons.l06_cudnn_deterministic import findings_cuda as gpu
-from course.lessons.l06_cudnn_deterministic import findings_doors as doors
+from course.i18n import Text, both, t
 from course.lessons.l06_cudnn_deterministic import training as toy_repro
-from course.lessons.l06_cudnn_deterministic.filters import FilterConv
-from course.lessons.l06_cudnn_deterministic.probes import SETTINGS, cuda_operations, reactions
 from course.lessons.l06_cudnn_deterministic.training import fingerprint
+from course.records import Record
 
 LESSON = "06_cudnn_deterministic"
 PROBES = "course.lessons.l06_cudnn_deterministic.probes"
-CURES = {"seeds alone": {}, "two lines": {"cudnn.benchmark": False, "cudnn.deterministic": True},
-         "one thread": {"torch.num_threads": 1}, "algorithms": {"torch.deterministic_algorithms": True}}
+CURES = {
+    "seeds alone": {},
+    "two lines": {"cudnn.benchmark": False, "cudnn.deterministic": True},
+    "one thread": {"torch.num_threads": 1},
+    "algorithms": {"torch.deterministic_algorithms": True},
+}
 SUM_SIZES, SUM_THREADS = (1000, 32_768, 32_769, 200_000, 1_000_000), (1, 2, 3, 4, 8)
 BATCHES, ROWS = (1, 2, 3, 4, 8, 16, 32, 64), 64
 PAIRS = [(benchmark, deterministic) for benchmark in (0, 1) for deterministic in (0, 1)]
 FRESH = both("new processes", "新进程")
-GPU = "cuda"  # the device of the experiments with needs="cuda"
+
+
+def by_setting(record: Record) -> dict[tuple[int, int], list[dict]]:
+    """(benchmark, deterministic) -> rows, in the order of the table."""
+    found: dict[tuple[int, int], list[dict]] = {}
+    for row in record.rows:
+        found.setdefault((row["benchmark"], row["deterministic"]), []).append(row)
+    return dict(sorted(found.items()))
+
+
+def label(setting: tuple[int, int]) -> str:
+    """Such as benchmark=T, deterministic=F."""
+    return "benchmark={}, deterministic={}".format(*("FT"[flag] for flag in setting))
 
 
 def _threads() -> int:
     """At least four, so that additions can meet in any order also on a small machine."""
     return max(4, torch.get_num_threads())
-
-
-def _trained(settings: dict[str, Any], runs: int) -> list[str]:
-    with using({"torch.num_threads": _threads(), **settings}):
-        return [fingerprint(toy_repro.table_training()) for _ in range(runs)]
-
-
-@experiment(name="06-two-lines", lesson=LESSON, version=1, needs="cpu", seconds=4,
-            title=both("Every seed set, benchmark=False, deterministic=True: do ten trainings agree?",
-                       "种子全设、benchmark=False、deterministic=True：训练十次，结果一样吗？"),
-            finding=say.two_lines, draw=say.draw_two_lines)
-def two_lines(budget: Budget) -> list[dict]:
-    """Ten trainings of a table of ten numbers, from the same seed, under the famous two lines."""
-    rows = []
-    for run in budget.loop(range(10), desc=both("trainings", "训练")):
-        with using({"torch.num_threads": _threads(), **CURES["two lines"]}):
-            table = toy_repro.table_training()
-        rows.append({"run": run + 1, "threads": _threads(), "bits": fingerprint(table),
-                     "first_entry": table[0].item()})
-    return rows
-
-
-@experiment(name="06-cures", lesson=LESSON, version=1, needs="cpu", seconds=10,
-            title=both("Which cure makes the trainings agree?", "哪种药方能让训练结果一致？"),
-            finding=say.cures, draw=say.draw_cures, settles=say.settle_cures)
-def cures(budget: Budget) -> list[dict]:
-    """Twenty trainings from one seed under each of four settings; how many different results."""
-    rows = []
-    for name, settings in budget.loop(CURES.items(), desc=both("cures", "药方")):
-        bits = _trained(settings, 20)
-        rows.append({"cure": name, "runs": len(bits), "different": len(set(bits)),
-                     "threads": settings.get("torch.num_threads", _threads())})
-    return rows
-
-
-@experiment(name="06-threads-sum", lesson=LESSON, version=1, needs="cpu", seconds=4,
-            title=both("The same sum with 1 to 8 threads: the same bits?", "同一个和，用 1 到 8 个线程：逐位相同吗？"),
-            finding=say.threads_sum, draw=say.draw_threads_sum, settles=say.settle_threads_sum)
-def threads_sum(budget: Budget) -> list[dict]:
-    """Ten lists of each length, summed with five numbers of threads, three times each."""
-    dice = torch.Generator().manual_seed(0)
-    rows = []
-    for size in budget.loop(SUM_SIZES, desc=both("sums", "求和中")):
-        lists = [torch.randn(size, generator=dice) for _ in range(10)]
-        seen = {}
-        for count in SUM_THREADS:
-            with using({"torch.num_threads": count}):
-                seen[count] = [[values.sum().item().hex() for values in lists] for _ in range(3)]
-        changed = sum(len({seen[count][0][i] for count in SUM_THREADS}) > 1 for i in range(len(lists)))
-        rows.append({"numbers": size, "lists": len(lists), "lists_changed_by_threads": changed,
-                     "lists_changed_by_repeating": sum(
-                         len({again[i] for again in seen[count]}) > 1
-                         for count in SUM_THREADS for i in range(len(lists)))})
-    return rows
-
-
-@experiment(name="06-company", lesson=LESSON, version=1, needs="cpu", seconds=4,
-            title=both("Does a row get the same answer in other company?", "同一行数据换了同伴，结果还一样吗？"),
-            finding=say.company, draw=say.draw_company, settles=say.settle_company)
-def company(budget: Budget) -> list[dict]:
-    """The first row of a batch through a linear layer, in batches of 1 to 64; compared with the batch of 64."""
-    dice = torch.Generator().manual_seed(0)
-    weight, inputs = torch.randn(512, 512, generator=dice), torch.randn(ROWS, 512, generator=dice)
-    rows = []
-    with torch.inference_mode():
-        full = F.linear(inputs, weight)[0]
-        for batch in budget.loop(BATCHES, desc=both("batches", "batch")):
-            mine = F.linear(inputs[:batch], weight)[0]
-            again = F.linear(inputs[:batch], weight)[0]
-            rows.append({"batch": batch, "same_bits": int(torch.equal(mine, full)),
-                         "repeats": int(torch.equal(mine, again)), "numbers": len(mine),
-                         "numbers_changed": int((mine != full).sum()),
-                         "largest_change": float((mine - full).abs().max() / full.abs().max())})
-    return rows
-
-
-@experiment(name="06-pieces", lesson=LESSON, version=1, needs="cpu", seconds=3,
-            title=both("One product in 1 to 32 pieces: which result is right?", "同一个乘积分成 1 到 32 段：哪个结果是对的？"),
-            finding=say.pieces, draw=say.draw_pieces)
-def pieces(budget: Budget) -> list[dict]:
-    """A matrix product whose inner dimension is cut in pieces (split-K), against float64."""
-    dice = torch.Generator().manual_seed(0)
-    a, b = torch.randn(64, 4096, generator=dice), torch.randn(4096, 64, generator=dice)
-    truth = a.double() @ b.double()
-    rows = []
-    for count in budget.loop((1, 2, 4, 8, 16, 32), desc=both("pieces", "分段")):
-        total = sum(p @ q for p, q in zip(a.chunk(count, 1), b.chunk(count, 0), strict=True))
-        error = (total.double() - truth).abs()
-        rows.append({"pieces": count, "bits": fingerprint(total), "largest_error": error.max().item(),
-                     "mean_error": error.mean().item(), "largest_value": truth.abs().max().item()})
-    return rows
-
-
-@experiment(name="06-who-raises", lesson=LESSON, version=1, needs="cpu", seconds=3,
-            title=both("use_deterministic_algorithms(True) on a CPU: who raises?",
-                       "CPU 上的 use_deterministic_algorithms(True)：谁会报错？"),
-            finding=doors.who_raises, draw=doors.draw_who_raises)
-def who_raises(budget: Budget) -> list[dict]:
-    """Eight operations with the mode off, on, and on with warn_only."""
-    return reactions()
-
-
-@experiment(name="06-who-seeds", lesson=LESSON, version=1, needs="cpu", seconds=20,
-            title=both("Two new processes: which numbers agree under which seed?",
-                       "两个新进程：设了哪些种子，哪些随机数会一样？"),
-            finding=doors.who_seeds, draw=doors.draw_who_seeds, settles=doors.settle_who_seeds)
-def who_seeds(budget: Budget) -> list[dict]:
-    """Numbers from Python, numpy and torch, in the main process and in two loader workers, in two processes."""
-    both_runs = [in_new_process("draws", list(SETTINGS), module=PROBES)[0]
-                 for _ in budget.loop(range(2), desc=FRESH)]
-    if len(both_runs) < 2:
-        return []
-    return [{"setting": one["setting"], "source": one["source"], "here": int(one["here"] == two["here"]),
-             "workers": int(one["workers"] == two["workers"])} for one, two in zip(*both_runs, strict=True)]
-
-
-@experiment(name="06-one-ulp", lesson=LESSON, version=1, needs="cpu", seconds=6,
-            title=both("Move two numbers by the smallest step there is: how far does a training drift?",
-                       "把两个数挪动最小的一步：训练会偏离多远？"),
-            finding=doors.one_ulp, draw=doors.draw_one_ulp, settles=doors.settle_one_ulp)
-def one_ulp(budget: Budget) -> list[dict]:
-    """Losses of a tiny GAN and of a line fit, with and without a nudge of one ulp; the GAN's control too."""
-    steps, rows = 120, []
-    stories = {"gan": (toy_repro.duel_losses, True), "line": (toy_repro.fit_losses, True),
-               "control": (toy_repro.duel_losses, False)}
-    with using({"torch.num_threads": 1}):
-        for story, (losses, nudged) in budget.loop(stories.items(), desc=both("trainings", "训练")):
-            plain, moved = losses(False, steps), losses(nudged, steps)
-            rows += [{"story": story, "step": step, "loss": one, "difference": abs(one - other)}
-                     for step, (one, other) in enumerate(zip(plain, moved, strict=True), start=1)]
-    return rows
-
-
-@experiment(name="06-toy-table", lesson=LESSON, version=1, needs="cpu", seconds=12,
-            title=both("The toy under the four settings: what is timed, who wins, do the bits repeat?",
-                       "玩具的四种设置：谁被计时，谁胜出，结果逐位重复吗？"),
-            finding=doors.toy_table, draw=doors.draw_toy_table)
-def toy_table(budget: Budget) -> list[dict]:
-    """For each pair of switches eight toys with an empty cache; ten calls each after the choice."""
-    x, weight = toy_search.image(40), toy_search.kernel()
-    rows = []
-    with using({"torch.num_threads": _threads()}), torch.inference_mode():
-        for benchmark, deterministic in budget.loop(PAIRS, desc=both("settings", "设置")):
-            for toy in range(8):
-                conv = FilterConv(bool(benchmark), bool(deterministic))
-                bits = [fingerprint(conv(x, weight)) for _ in range(11)][1:]
-                rows.append({"benchmark": benchmark, "deterministic": deterministic, "toy": toy,
-                             "allowed": len(conv.allowed()), "timed": len(set(conv.timed)),
-                             "winner": next(iter(conv.plans.values())), "different_bits": len(set(bits)),
-                             "bits": bits[0]})
-    return rows
-
-
-@experiment(name="06-cost", lesson=LESSON, version=1, needs="cpu", seconds=8,
-            title=both("What does the deterministic way of adding cost on this CPU?",
-                       "在这台 CPU 上，确定性的累加要付出多少代价？"),
-            finding=say.cost, draw=say.draw_cost, settles=say.settle_cost)
-def cost(budget: Budget) -> list[dict]:
-    """Time with the mode on over time with it off: adding into 10 and into 100,000 places, and torch.empty."""
-    from course.timing import compare
-
-    dice = torch.Generator().manual_seed(0)
-    values, rows = torch.randn(200_000, generator=dice), []
-    calls = {f"{places} places": _adder(places, values, dice) for places in (10, 100_000)}
-    calls["torch.empty"] = lambda: torch.empty(30_000)
-    for place, (name, call) in enumerate(budget.loop(calls.items(), desc=both("operations", "算子"))):
-        race = compare({"default": lambda call=call: _in_mode("default", call),
-                        "deterministic": lambda call=call: _in_mode("error", call)},
-                       baseline="default", max_time=max(1.0, budget.share(len(calls) - place)))
-        rows.append({"operation": name, "ratio": race.ratio, "low": race.low, "high": race.high,
-                     "verdict": race.verdict, "threads": torch.get_num_threads(), "rounds": race.rounds,
-                     **{f"{side}_ms": ms for side, ms in race.medians_ms.items()}})
-    return rows
-
-
-def _adder(places: int, values: torch.Tensor, dice: torch.Generator) -> Callable[[], torch.Tensor]:
-    index, table = torch.randint(0, places, (len(values),), generator=dice), torch.zeros(places)
-    return lambda: table.zero_().index_put_((index,), values, accumulate=True)
 
 
 def _in_mode(mode: str, call: Callable[[], Any]) -> None:
@@ -228,69 +61,514 @@ def _in_mode(mode: str, call: Callable[[], Any]) -> None:
         torch.set_deterministic_debug_mode("default")
 
 
-# --- a GPU --------------------------------------------------------------------------------------------------
+# --- 06-two-lines -------------------------------------------------------------------------------------------
 
-@experiment(name="06-truth-table-cuda", lesson=LESSON, version=1, needs="cuda", seconds=150,
-            title=both("cuDNN under the four settings of benchmark and deterministic: is there a search, "
-                       "do the bits repeat?",
-                       "cuDNN：benchmark 与 deterministic 的四种组合下，会搜索吗？结果逐位重复吗？"),
-            finding=gpu.truth_table, draw=gpu.draw_truth_table, settles=gpu.settle_truth_table)
-def truth_table_cuda(budget: Budget) -> list[dict]:
-    """Forward and backward of one convolution, twenty times; three new processes for each setting."""
+
+def say_two_lines(record: Record) -> Text:
+    runs = len(record.rows)
+    if runs < 2:
+        return NOTHING
+    different = len({row["bits"] for row in record.rows})
+    if different == 1:
+        return both(
+            f"{runs} trainings from one seed, all equal to the last bit this time. Seen is not "
+            f"promised: "
+            f"run it again.",
+            f"同一个种子训练 {runs} 次，这回逐位相同。看到了不等于有保证：再跑一次试试。",
+        )
+    spread = max(r["first_entry"] for r in record.rows) - min(r["first_entry"] for r in record.rows)
+    return both(
+        f"{runs} trainings from one seed, with the famous two lines: {different} different "
+        f"results. The "
+        f"first of the learnt numbers varies by {spread:.2g}.",
+        f"同一个种子、加上著名的两行设置，训练 {runs} 次，得到 {different} 种不同的结果。学到的第一个数上下相差 "
+        f"{spread:.2g}。",
+    )
+
+
+def draw_two_lines(record: Record, ax: Any) -> None:
+    middle = sorted(row["first_entry"] for row in record.rows)[len(record.rows) // 2]
+    ax.axhline(0, color=ORANGE, linestyle="--", linewidth=1)
+    ax.plot(
+        [row["run"] for row in record.rows],
+        [row["first_entry"] - middle for row in record.rows],
+        "o",
+        color=BLUE,
+    )
+    ax.set_xticks([row["run"] for row in record.rows])
+    ax.set_xlabel(t("training (same seed each time)", "第几次训练（种子都一样）"))
+    ax.set_ylabel(t("first learnt number, minus its median", "学到的第一个数 − 中位数"))
+
+
+@experiment(
+    name="06-two-lines",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=4,
+    title=both(
+        "Every seed set, benchmark=False, deterministic=True: do ten trainings agree?",
+        "种子全设、benchmark=False、deterministic=True：训练十次，结果一样吗？",
+    ),
+    finding=say_two_lines,
+    draw=draw_two_lines,
+)
+def two_lines(budget: Budget) -> list[dict]:
+    """Ten trainings of a table of ten numbers, from the same seed, under the famous two lines."""
     rows = []
-    for process in budget.loop(range(3), desc=FRESH):
-        for benchmark, deterministic in PAIRS:
-            seen, _ = in_new_process("conv_setting", benchmark, deterministic, 20, timeout_s=180, module=PROBES)
-            rows.append({"benchmark": benchmark, "deterministic": deterministic, "process": process,
-                         "first_ms": seen["first_ms"], "later_ms": seen["later_ms"],
-                         "different_bits": len(set(seen["bits"])), "bits": seen["bits"][-1],
-                         "kernels": " | ".join(name[:80] for name in seen["kernels"])})
+    for run in budget.loop(range(10), desc=both("trainings", "训练")):
+        with using({"torch.num_threads": _threads(), **CURES["two lines"]}):
+            table = toy_repro.table_training()
+        rows.append(
+            {
+                "run": run + 1,
+                "threads": _threads(),
+                "bits": fingerprint(table),
+                "first_entry": table[0].item(),
+            }
+        )
     return rows
 
 
-GPU_SETTINGS = {"nothing": {}, "two lines": CURES["two lines"], "algorithms": CURES["algorithms"]}
+# --- 06-cures -----------------------------------------------------------------------------------------------
+
+CURES_SAID = {
+    "seeds alone": both("seeds alone", "只设种子"),
+    "two lines": both("benchmark=False, deterministic=True", "benchmark=False、deterministic=True"),
+    "one thread": both("one CPU thread", "单个 CPU 线程"),
+    "algorithms": both("use_deterministic_algorithms(True)", "use_deterministic_algorithms(True)"),
+}
 
 
-@experiment(name="06-bits-cuda", lesson=LESSON, version=1, needs="cuda", seconds=40,
-            title=both("On the GPU, thirty times the same call: how many different results?",
-                       "GPU 上同一个调用重复三十次：有多少种不同的结果？"),
-            finding=gpu.bits, draw=gpu.draw_bits)
-def bits_cuda(budget: Budget) -> list[dict]:
-    """Different bits over thirty calls for each operation and setting; 0 where the call raises."""
+def say_cures(record: Record) -> Text:
+    if len(record.rows) < 2:
+        return NOTHING
+    en = "; ".join(
+        f"{CURES_SAID[r['cure']]['en']}: {r['different']} different of {r['runs']}" for r in record.rows
+    )
+    zh = "；".join(
+        f"{CURES_SAID[r['cure']]['zh']}，{r['runs']} 次里有 {r['different']} 种" for r in record.rows
+    )
+    doubt = both("", "")
+    if settle_cures(record)["06-bet-cure"] is None:
+        doubt = both(
+            " Inconclusive: the additions met in one order throughout. Run it again.",
+            "无法判定：这次累加的顺序碰巧始终一样。请再运行一次。",
+        )
+    return both(
+        f"Every seed set, results by cure: {en}.{doubt['en']}",
+        f"种子全设，各种药方的结果：{zh}。{doubt['zh']}",
+    )
+
+
+def draw_cures(record: Record, ax: Any) -> None:
+    rows = record.rows[::-1]
+    bars = ax.barh(
+        [word(CURES_SAID[row["cure"]]) for row in rows],
+        [row["different"] for row in rows],
+        color=[BLUE if row["different"] == 1 else ORANGE for row in rows],
+    )
+    ax.bar_label(bars, padding=3)
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.set_xlabel(t("different results (1: all runs agree)", "不同结果的个数（1：全部一致）"))
+    ax.margins(x=0.12)
+
+
+def settle_cures(record: Record) -> dict[str, str | None]:
+    """None when even the untreated runs agree; else which of the two remedies made all runs agree."""
+    different = {row["cure"]: row["different"] for row in record.rows}
+    answer = None
+    if len(different) == len(CURES_SAID) and different["seeds alone"] > 1:
+        flags, mode = different["two lines"] == 1, different["algorithms"] == 1
+        answer = {(True, True): "c", (True, False): "a", (False, True): "b", (False, False): "d"}[flags, mode]
+    return {"06-bet-cure": answer}
+
+
+def _trained(settings: dict[str, Any], runs: int) -> list[str]:
+    with using({"torch.num_threads": _threads(), **settings}):
+        return [fingerprint(toy_repro.table_training()) for _ in range(runs)]
+
+
+@experiment(
+    name="06-cures",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=10,
+    title=both("Which cure makes the trainings agree?", "哪种药方能让训练结果一致？"),
+    finding=say_cures,
+    draw=draw_cures,
+    settles=settle_cures,
+)
+def cures(budget: Budget) -> list[dict]:
+    """Twenty trainings from one seed under each of four settings; how many different results."""
     rows = []
-    cases = [(operation, name) for operation in cuda_operations(GPU) for name in GPU_SETTINGS]
-    for operation, setting in budget.loop(cases, desc=both("operations", "算子")):
-        with using(GPU_SETTINGS[setting]):
-            rows.append({"operation": operation, "setting": setting, **_repeated(operation)})
+    for name, settings in budget.loop(CURES.items(), desc=both("cures", "药方")):
+        bits = _trained(settings, 20)
+        rows.append(
+            {
+                "cure": name,
+                "runs": len(bits),
+                "different": len(set(bits)),
+                "threads": settings.get("torch.num_threads", _threads()),
+            }
+        )
     return rows
 
 
-def _repeated(operation: str) -> dict[str, Any]:
-    call = cuda_operations(GPU)[operation]
-    try:
-        found = {fingerprint(call()) for _ in range(30)}
-    except RuntimeError as error:
-        return {"different": 0, "outcome": "raises", "said": str(error).split(". ")[0][:160]}
-    return {"different": len(found), "outcome": "runs", "said": ""}
+# --- 06-threads-sum -----------------------------------------------------------------------------------------
 
 
-@experiment(name="06-cost-cuda", lesson=LESSON, version=1, needs="cuda", seconds=60,
-            title=both("What does determinism cost on this GPU?", "在这块 GPU 上，确定性要付出多少代价？"),
-            finding=gpu.cost, draw=gpu.draw_cost)
-def cost_cuda(budget: Budget) -> list[dict]:
-    """Time with use_deterministic_algorithms over time without, for each operation that has both."""
+def say_threads_sum(record: Record) -> Text:
+    if len(record.rows) < 2:
+        return NOTHING
+    en = ", ".join(f"{r['lists_changed_by_threads']} at {r['numbers']:,}" for r in record.rows)
+    zh = "，".join(f"{r['numbers']:,} 个数时 {r['lists_changed_by_threads']} 个" for r in record.rows)
+    lists = record.rows[0]["lists"]
+    again = sum(row["lists_changed_by_repeating"] for row in record.rows)
+    tail = (
+        both("With the number of threads held fixed, every repeat agreed.", "线程数固定时，每次重复都一致。")
+        if again == 0
+        else both(
+            f"Even with the threads held fixed, {again} sums changed on repeating.",
+            f"即使线程数固定，重复时也有 {again} 个和变了。",
+        )
+    )
+    return both(
+        f"Of {lists} sums, so many changed their bits with the number of threads: {en} numbers. {tail['en']}",
+        f"{lists} 个和里，结果随线程数而变的：{zh}。{tail['zh']}",
+    )
+
+
+def draw_threads_sum(record: Record, ax: Any) -> None:
+    names = [f"{row['numbers']:,}" for row in record.rows]
+    for shift, key, label, colour in (
+        (-0.2, "lists_changed_by_threads", t("changed by the number of threads", "换线程数后变了"), ORANGE),
+        (0.2, "lists_changed_by_repeating", t("changed by repeating", "重复时变了"), BLUE),
+    ):
+        ax.bar_label(
+            ax.bar(
+                [i + shift for i in range(len(names))],
+                [row[key] for row in record.rows],
+                0.38,
+                label=label,
+                color=colour,
+            )
+        )
+    ax.set_xticks(range(len(names)), names)
+    ax.set_ylim(0, max(row["lists"] for row in record.rows) * 1.25)
+    ax.set_xlabel(t("numbers in the list", "每组数的个数"))
+    ax.set_ylabel(t("lists, of ten", "组数（共十组）"))
+    ax.legend(loc="upper left")
+
+
+def settle_threads_sum(record: Record) -> dict[str, str | None]:
+    changed = {row["numbers"]: row["lists_changed_by_threads"] > 0 for row in record.rows}
+    answers = {(False, False): "a", (False, True): "c", (True, True): "b"}
+    return {"06-bet-threads": answers.get((changed.get(1000), changed.get(1_000_000)))}
+
+
+@experiment(
+    name="06-threads-sum",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=4,
+    title=both(
+        "The same sum with 1 to 8 threads: the same bits?", "同一个和，用 1 到 8 个线程：逐位相同吗？"
+    ),
+    finding=say_threads_sum,
+    draw=draw_threads_sum,
+    settles=settle_threads_sum,
+)
+def threads_sum(budget: Budget) -> list[dict]:
+    """Ten lists of each length, summed with five numbers of threads, three times each."""
+    rng = torch.Generator().manual_seed(0)
+    rows = []
+    for size in budget.loop(SUM_SIZES, desc=both("sums", "求和中")):
+        lists = [torch.randn(size, generator=rng) for _ in range(10)]
+        seen = {}
+        for count in SUM_THREADS:
+            with using({"torch.num_threads": count}):
+                seen[count] = [[values.sum().item().hex() for values in lists] for _ in range(3)]
+        changed = sum(len({seen[count][0][i] for count in SUM_THREADS}) > 1 for i in range(len(lists)))
+        rows.append(
+            {
+                "numbers": size,
+                "lists": len(lists),
+                "lists_changed_by_threads": changed,
+                "lists_changed_by_repeating": sum(
+                    len({again[i] for again in seen[count]}) > 1
+                    for count in SUM_THREADS
+                    for i in range(len(lists))
+                ),
+            }
+        )
+    return rows
+
+
+# --- 06-company ---------------------------------------------------------------------------------------------
+
+
+def say_company(record: Record) -> Text:
+    alone = [row for row in record.rows if row["batch"] == 1]
+    if not alone or len(record.rows) < 3:
+        return NOTHING
+    other = [str(row["batch"]) for row in record.rows if not row["same_bits"]]
+    if not other:
+        return both(
+            "The row got the same bits in every batch size tried here. Another layer, library or "
+            "machine "
+            "may say otherwise.",
+            "在试过的每种 batch 大小里，这一行的结果逐位相同。换一个层、一个库或一台机器，可能就不一样了。",
+        )
+    worst = max(row["largest_change"] for row in record.rows)
+    return both(
+        f"The same row, the same weights: other bits than in the batch of 64 when the batch holds "
+        f"{', '.join(other)}. The change is at most {worst:.1g} of the largest output.",
+        f"同一行数据、同样的权重：batch 大小为 {'、'.join(other)} 时，结果与 batch 64 不是逐位相同。变化最多是最大输出的 "
+        f"{worst:.1g} 倍。",
+    )
+
+
+def draw_company(record: Record, ax: Any) -> None:
+    rows = record.rows
+    shares = [100 * row["numbers_changed"] / row["numbers"] for row in rows]
+    bars = ax.bar(range(len(rows)), shares, color=ORANGE)
+    ax.bar_label(bars, [f"{share:.0f} %" for share in shares])
+    ax.set_xticks(range(len(rows)), [str(row["batch"]) for row in rows])
+    ax.set_xlabel(t("rows in the batch", "batch 里的行数"))
+    ax.set_ylabel(t("outputs of row 0 with other bits (%)", "第 0 行中比特不同的输出（%）"))
+    ax.set_ylim(0, max(10, max(shares) * 1.15))
+
+
+def settle_company(record: Record) -> dict[str, str | None]:
+    alone = [row["same_bits"] for row in record.rows if row["batch"] == 1]
+    if not alone or len(record.rows) < 3:
+        return {"06-bet-company": None}
+    if all(row["same_bits"] for row in record.rows):
+        return {"06-bet-company": "a"}
+    worst = max(row["largest_change"] for row in record.rows)
+    return {"06-bet-company": "b" if worst < 1e-4 else "c"}
+
+
+@experiment(
+    name="06-company",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=4,
+    title=both("Does a row get the same answer in other company?", "同一行数据换了同伴，结果还一样吗？"),
+    finding=say_company,
+    draw=draw_company,
+    settles=settle_company,
+)
+def company(budget: Budget) -> list[dict]:
+    """The first row of a batch through a linear layer, in batches of 1 to 64; compared with the batch of 64."""
+    rng = torch.Generator().manual_seed(0)
+    weight, inputs = torch.randn(512, 512, generator=rng), torch.randn(ROWS, 512, generator=rng)
+    rows = []
+    with torch.inference_mode():
+        full = F.linear(inputs, weight)[0]
+        for batch in budget.loop(BATCHES, desc=both("batches", "batch")):
+            mine = F.linear(inputs[:batch], weight)[0]
+            again = F.linear(inputs[:batch], weight)[0]
+            rows.append(
+                {
+                    "batch": batch,
+                    "same_bits": int(torch.equal(mine, full)),
+                    "repeats": int(torch.equal(mine, again)),
+                    "numbers": len(mine),
+                    "numbers_changed": int((mine != full).sum()),
+                    "largest_change": float((mine - full).abs().max() / full.abs().max()),
+                }
+            )
+    return rows
+
+
+# --- 06-pieces ----------------------------------------------------------------------------------------------
+
+
+def say_pieces(record: Record) -> Text:
+    rows = record.rows
+    if len(rows) < 2:
+        return NOTHING
+    different, errors = len({row["bits"] for row in rows}), [row["largest_error"] for row in rows]
+    best = min(rows, key=lambda row: row["largest_error"])["pieces"]
+    return both(
+        f"{len(rows)} ways to cut the same product, {different} different results. Against float64 "
+        f"their "
+        f"largest errors lie between {min(errors):.2g} and {max(errors):.2g}; the smallest belongs "
+        f"to "
+        f"{best} piece{'s' * (best > 1)}.",
+        f"同一个乘积的 {len(rows)} 种切法，得到 {different} 种不同的结果。与 float64 相比，最大误差在 {min(errors):.2g} 到 "
+        f"{max(errors):.2g} 之间；误差最小的是切成 {best} 段。",
+    )
+
+
+def draw_pieces(record: Record, ax: Any) -> None:
+    from course.figures import lines
+
+    rows = record.rows
+    lines(
+        ax,
+        [row["pieces"] for row in rows],
+        {
+            t("largest error", "最大误差"): [row["largest_error"] for row in rows],
+            t("mean error", "平均误差"): [row["mean_error"] for row in rows],
+        },
+        xlabel=t("pieces of the inner dimension", "内维切成几段"),
+        ylabel=t("distance from float64", "与 float64 的差"),
+        log_x=True,
+        log_y=True,
+    )
+
+
+@experiment(
+    name="06-pieces",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=3,
+    title=both(
+        "One product in 1 to 32 pieces: which result is right?", "同一个乘积分成 1 到 32 段：哪个结果是对的？"
+    ),
+    finding=say_pieces,
+    draw=draw_pieces,
+)
+def pieces(budget: Budget) -> list[dict]:
+    """A matrix product whose inner dimension is cut in pieces (split-K), against float64."""
+    rng = torch.Generator().manual_seed(0)
+    a, b = torch.randn(64, 4096, generator=rng), torch.randn(4096, 64, generator=rng)
+    truth = a.double() @ b.double()
+    rows = []
+    for count in budget.loop((1, 2, 4, 8, 16, 32), desc=both("pieces", "分段")):
+        total = sum(p @ q for p, q in zip(a.chunk(count, 1), b.chunk(count, 0), strict=True))
+        error = (total.double() - truth).abs()
+        rows.append(
+            {
+                "pieces": count,
+                "bits": fingerprint(total),
+                "largest_error": error.max().item(),
+                "mean_error": error.mean().item(),
+                "largest_value": truth.abs().max().item(),
+            }
+        )
+    return rows
+
+
+# --- 06-cost ------------------------------------------------------------------------------------------------
+
+
+def say_cost(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+    verdicts = {
+        "faster": both("faster", "更快"),
+        "slower": both("slower", "更慢"),
+        "same": both("the same", "一样"),
+        "undecided": both("undecided", "未定"),
+    }
+    en = "; ".join(
+        f"{_places(r['operation'])['en']}: {r['ratio']:.2g} [{r['low']:.2g}, {r['high']:.2g}], "
+        f"{verdicts[r['verdict']]['en']}"
+        for r in record.rows
+    )
+    zh = "；".join(
+        f"{_places(r['operation'])['zh']}：{r['ratio']:.2g} [{r['low']:.2g}, {r['high']:.2g}]，"
+        f"{verdicts[r['verdict']]['zh']}"
+        for r in record.rows
+    )
+    count = record.rows[0]["threads"]
+    return both(
+        f"Time with the mode on over time with it off, {count} threads: {en}.",
+        f"打开确定性模式的耗时除以不打开，{count} 个线程。{zh}。",
+    )
+
+
+def draw_cost(record: Record, ax: Any) -> None:
+    from course.figures import intervals
+
+    rows = [row for row in record.rows if "ratio" in row]
+    intervals(
+        ax,
+        [word(_places(row["operation"])) for row in rows],
+        [row["ratio"] for row in rows],
+        [row["low"] for row in rows],
+        [row["high"] for row in rows],
+        "",
+        reference=1.0,
+        log=True,
+        what=t(
+            "time deterministic / default (right of 1: it costs)",
+            "确定性 / 默认 的耗时比（1 的右边：有代价）",
+        ),
+        digits=2,
+    )
+
+
+def _places(operation: str) -> Text:
+    count, _, unit = operation.partition(" ")
+    if unit == "places":
+        return both(f"adding into {int(count):,} places", f"累加到 {int(count):,} 个位置")
+    return both(operation, operation)
+
+
+def settle_cost(record: Record) -> dict[str, str | None]:
+    """None while a verdict is undecided; else whether it cost everywhere, somewhere or nowhere."""
+    verdicts = [row["verdict"] for row in record.rows]
+    if len(verdicts) < 3 or "undecided" in verdicts:
+        return {"06-bet-cost": None}
+    slower = verdicts.count("slower")
+    return {"06-bet-cost": "a" if slower == len(verdicts) else "b" if slower else "c"}
+
+
+def _adder(places: int, values: torch.Tensor, rng: torch.Generator) -> Callable[[], torch.Tensor]:
+    index, table = torch.randint(0, places, (len(values),), generator=rng), torch.zeros(places)
+    return lambda: table.zero_().index_put_((index,), values, accumulate=True)
+
+
+@experiment(
+    name="06-cost",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=8,
+    title=both(
+        "What does the deterministic way of adding cost on this CPU?",
+        "在这台 CPU 上，确定性的累加要付出多少代价？",
+    ),
+    finding=say_cost,
+    draw=draw_cost,
+    settles=settle_cost,
+)
+def cost(budget: Budget) -> list[dict]:
+    """Time with the mode on over time with it off: adding into 10 and into 100,000 places, and torch.empty."""
     from course.timing import compare
 
-    operations, rows = cuda_operations(GPU), []
-    for place, (name, call) in enumerate(budget.loop(operations.items(), desc=both("operations", "算子"))):
-        try:
-            _in_mode("error", call)
-        except RuntimeError as error:
-            rows.append({"operation": name, "verdict": "raises", "said": str(error).split(". ")[0][:160]})
-            continue
-        race = compare({"default": lambda call=call: _in_mode("default", call),
-                        "deterministic": lambda call=call: _in_mode("error", call)}, baseline="default",
-                       max_time=max(1.0, min(6.0, budget.share(len(operations) - place))), device=GPU)
-        rows.append({"operation": name, "verdict": race.verdict, "ratio": race.ratio, "low": race.low,
-                     "high": race.high, **{f"{side}_ms": ms for side, ms in race.medians_ms.items()}})
+    rng = torch.Generator().manual_seed(0)
+    values, rows = torch.randn(200_000, generator=rng), []
+    calls = {f"{places} places": _adder(places, values, rng) for places in (10, 100_000)}
+    calls["torch.empty"] = lambda: torch.empty(30_000)
+    for place, (name, call) in enumerate(budget.loop(calls.items(), desc=both("operations", "算子"))):
+        race = compare(
+            {
+                "default": lambda call=call: _in_mode("default", call),
+                "deterministic": lambda call=call: _in_mode("error", call),
+            },
+            baseline="default",
+            max_time=max(1.0, budget.share(len(calls) - place)),
+        )
+        rows.append(
+            {
+                "operation": name,
+                "ratio": race.ratio,
+                "low": race.low,
+                "high": race.high,
+                "verdict": race.verdict,
+                "threads": torch.get_num_threads(),
+                "rounds": race.rounds,
+                **{f"{side}_ms": ms for side, ms in race.medians_ms.items()},
+            }
+        )
     return rows

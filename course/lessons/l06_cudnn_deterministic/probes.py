@@ -18,6 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
+from course.experiment.device import device, wait
 from course.lessons.l06_cudnn_deterministic.training import fingerprint
 
 # --- what use_deterministic_algorithms says to an operation ---------------------------------------------------
@@ -104,40 +105,31 @@ def _drawn(setting: str) -> list[dict[str, Any]]:
 
 # --- cuDNN in a new process -------------------------------------------------------------------------------------
 
-def _device() -> str:
-    return "cuda" if torch.cuda.is_available() else "cpu"
-
-
-def _wait() -> None:
-    if torch.cuda.is_available():
-        torch.cuda.synchronize()
-
-
 def conv_setting(benchmark: int, deterministic: int, repeats: int) -> dict[str, Any]:
     """One convolution, forward and backward, `repeats` times: times of the first and the later calls, kernels, bits.
 
     bits: fingerprints of output, input gradient and weight gradient, one a repeat.
     """
-    device = _device()
+    where = device()
     cudnn = torch.backends.cudnn
     torch.manual_seed(0)
     layer = torch.nn.Conv2d(64, 64, 3, padding=1, bias=False)
     image = torch.randn(16, 64, 56, 56)
-    layer, image = layer.to(device), image.to(device).requires_grad_()
-    small = torch.nn.Conv2d(4, 4, 3).to(device)(torch.randn(2, 4, 9, 9, device=device))
+    layer, image = layer.to(where), image.to(where).requires_grad_()
+    small = torch.nn.Conv2d(4, 4, 3).to(where)(torch.randn(2, 4, 9, 9, device=where))
     small.sum().backward()
-    _wait()
+    wait()
     cudnn.benchmark, cudnn.deterministic = bool(benchmark), bool(deterministic)
     times, bits = [], []
     for _ in range(repeats):
         start = perf_counter()
         result = layer(image)
         gradients = torch.autograd.grad(result.square().sum(), (image, layer.weight))
-        _wait()
+        wait()
         times.append((perf_counter() - start) * 1e3)
         bits.append(fingerprint(result, *gradients))
     return {"first_ms": times[0], "later_ms": sorted(times[1:])[len(times[1:]) // 2], "bits": bits,
-            "kernels": _kernels(layer, image, device)}
+            "kernels": _kernels(layer, image, where)}
 
 
 def _kernels(layer: torch.nn.Module, image: Tensor, device: str) -> list[str]:
@@ -147,7 +139,7 @@ def _kernels(layer: torch.nn.Module, image: Tensor, device: str) -> list[str]:
     kinds = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if device == "cuda" else [])]
     with profile(activities=kinds) as recording:
         torch.autograd.grad(layer(image).square().sum(), (image, layer.weight))
-        _wait()
+        wait()
     totals: dict[str, float] = {}
     for event in recording.events():
         if ("CUDA" in str(event.device_type)) == (device == "cuda"):
@@ -157,13 +149,13 @@ def _kernels(layer: torch.nn.Module, image: Tensor, device: str) -> list[str]:
 
 def cuda_operations(device: str) -> dict[str, Callable[[], Tensor]]:
     """Operations whose bits may change from call to call on a GPU; inputs are fixed, drawn from one seed."""
-    dice = torch.Generator().manual_seed(0)
+    rng = torch.Generator().manual_seed(0)
     count = 200_000
-    index = torch.randint(0, 100, (count,), generator=dice).to(device)
-    values = torch.randn(count, generator=dice).to(device)
+    index = torch.randint(0, 100, (count,), generator=rng).to(device)
+    values = torch.randn(count, generator=rng).to(device)
     table = torch.zeros(100, device=device)
-    image = torch.randn(8, 32, 56, 56, generator=dice).to(device).requires_grad_()
-    weight = torch.randn(32, 32, 3, 3, generator=dice).to(device).requires_grad_()
+    image = torch.randn(8, 32, 56, 56, generator=rng).to(device).requires_grad_()
+    weight = torch.randn(32, 32, 3, 3, generator=rng).to(device).requires_grad_()
 
     def slope(result: Tensor, of: Tensor) -> Tensor:
         return torch.autograd.grad(result.square().sum(), of)[0]

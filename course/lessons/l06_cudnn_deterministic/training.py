@@ -71,10 +71,10 @@ def small_training(seed: int = 0, threads: int = 1, samples: int = 256, pieces: 
         torch.set_num_threads(before)
 
 
-def _regression(dice: torch.Generator, samples: int, pieces: int) -> Tensor:
-    inputs = torch.randn(8, samples, generator=dice)
-    targets = inputs.sum(0).tanh() + 0.1 * torch.randn(samples, generator=dice)
-    weights, losses = torch.randn(8, generator=dice), []
+def _regression(rng: torch.Generator, samples: int, pieces: int) -> Tensor:
+    inputs = torch.randn(8, samples, generator=rng)
+    targets = inputs.sum(0).tanh() + 0.1 * torch.randn(samples, generator=rng)
+    weights, losses = torch.randn(8, generator=rng), []
     for _ in range(5):
         total, slope = torch.zeros(()), torch.zeros(8)
         for x, y in zip(inputs.chunk(pieces, 1), targets.chunk(pieces), strict=True):

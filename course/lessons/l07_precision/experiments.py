@@ -1,12 +1,13 @@
 """Experiments of lesson 07: who allows TF32, what it costs in exactness, where that ruins a result.
 
 The CPU ones round the inputs of a product as TF32 would (``course.rounding``) or ask the real switches in new
-processes. The CUDA ones measure error, kernels and speed on the GPU. Sentences and pictures stand in
-``precision_findings``, ``precision_findings_documented``, ``precision_tree_findings`` and ``precision_findings_cuda``.
+processes. The tree of switches and what needs a GPU have files of their own.
 """
 
 from __future__ import annotations
 
+import math
+from statistics import NormalDist
 from typing import Any
 
 import torch
@@ -14,43 +15,100 @@ from torch import Tensor
 
 from course import flags
 from course.experiment.base import Budget, experiment
-from course.experiment.new_process import rows_of
-from course.i18n import both
-from course.lessons.l07_precision import findings as say
-from course.lessons.l07_precision import findings_cuda as gpu
-from course.lessons.l07_precision import findings_documented as page
-from course.lessons.l07_precision import findings_tree as told
+from course.experiment.words import NOTHING
+from course.i18n import Text, both, t
+from course.records import Record
 from course.rounding import cut_bits, keep_bits, product, relative_error, rounded
+from course.timing.stats import median, median_interval
 
 LESSON = "07_precision"
-PROBES = "course.lessons.l07_precision.probes"
-CUDA_PROBES = "course.lessons.l07_precision.probes_cuda"
-FRESH = both("new processes", "新进程")
+NAMES_SAID = {
+    "float32": both("float32", "float32"),
+    "tf32": both("TF32 inputs", "输入舍入到 TF32"),
+    "float16": both("float16", "float16"),
+    "bfloat16": both("bfloat16 inputs", "输入舍入到 bfloat16"),
+    "tf32, mean removed": both("TF32 inputs, mean removed first", "先减去均值，再舍入到 TF32"),
+}
 NAMES = ("float32", "tf32", "bfloat16")
 
 
-# --- what the rounding does, on any CPU -------------------------------------------------------------------
+def sci(value: float) -> str:
+    """A number in two digits: 0.00029 -> 2.9e-04, 12.3 -> 12, 2234 -> 2,200."""
+    if abs(value) >= 100:
+        return f"{float(f'{value:.2g}'):,.0f}"
+    return f"{value:.2g}" if abs(value) >= 0.01 else f"{value:.1e}"
 
-@experiment(name="07-neighbours", lesson=LESSON, version=1, needs="cpu", seconds=15,
-            title=both("Who is my nearest neighbour, when the map moves away from the origin?",
-                       "地图离原点越来越远，谁是我最近的邻居？"),
-            finding=say.neighbours, draw=say.draw_neighbours)
-def neighbours(budget: Budget) -> list[dict]:
-    """Share of right nearest neighbours among 300 points; distances by |x|² + |y|² - 2 x·y, offset growing."""
-    rows = []
-    for seed in budget.loop(range(5), desc=both("clouds of points", "点云")):
-        points = torch.randn(300, 16, generator=torch.Generator().manual_seed(seed))
-        for offset in (0, 1, 3, 10, 30, 100, 300):
-            moved = points + offset
-            truth = torch.cdist(moved.double(), moved.double(),
-                                compute_mode="donot_use_mm_for_euclid_dist").fill_diagonal_(torch.inf).argmin(1)
-            stories = {name: (moved, name) for name in NAMES}
-            stories["tf32, mean removed"] = (moved - moved.mean(0), "tf32")
-            for story, (x, name) in stories.items():
-                found = _squared_distances(x, name).fill_diagonal_(torch.inf).argmin(1)
-                rows.append({"seed": seed, "offset": offset, "story": story,
-                             "share": (found == truth).double().mean().item()})
-    return rows
+
+def spread(values: list[float]) -> str:
+    """Median and 95 % interval of it: 2.9e-04 [2.8e-04, 3.0e-04]."""
+    interval = median_interval(values)
+    return f"{sci(median(values))} [{sci(interval.low)}, {sci(interval.high)}]"
+
+
+def pick_rows(record: Record, value: str, **wanted: Any) -> list[float]:
+    """The column ``value`` of the rows that carry all wanted values."""
+    return [row[value] for row in record.rows if all(row.get(key) == one for key, one in wanted.items())]
+
+
+def curves(record: Record, value: str, x: str, series: str, names: dict[str, Text]) -> tuple[list, dict]:
+    """x values and one list of medians per series, named in the language of the figure."""
+    xs = sorted({row[x] for row in record.rows})
+    found = [name for name in names if any(row[series] == name for row in record.rows)]
+    return xs, {
+        t(names[name]["en"], names[name]["zh"]): [
+            median(pick_rows(record, value, **{x: one, series: name}) or [float("nan")]) for one in xs
+        ]
+        for name in found
+    }
+
+
+def decades(axis: Any) -> None:
+    """Powers of ten as ticks of a logarithmic axis."""
+    from matplotlib.ticker import LogFormatterSciNotation, LogLocator
+
+    axis.set_major_locator(LogLocator(numticks=9))
+    axis.set_major_formatter(LogFormatterSciNotation())
+
+
+# --- 07-neighbours ------------------------------------------------------------------------------------------
+
+
+def say_neighbours(record: Record) -> Text:
+    if len(record.rows) < 28:
+        return NOTHING
+    offset = 100
+
+    def share(story: str, at: int) -> str:
+        return f"{100 * median(pick_rows(record, 'share', story=story, offset=at)):.0f}"
+
+    near, near_tf32 = share("float32", 0), share("tf32", 0)
+    far, far_tf32, cured = (
+        share("float32", offset),
+        share("tf32", offset),
+        share("tf32, mean removed", offset),
+    )
+    return both(
+        f"Nearest neighbours found, points around 0: float32 {near} %, TF32 {near_tf32} %. Around {offset}: float32 "
+        f"{far} %, TF32 {far_tf32} %; with the mean removed first, TF32 {cured} % (medians of the clouds).",
+        f"找对最近邻的比例，点在 0 附近时：float32 {near}%，TF32 {near_tf32}%。挪到 {offset} 附近：float32 {far}%，"
+        f"TF32 {far_tf32}%；先减去均值，TF32 {cured}%（各点云的中位数）。",
+    )
+
+
+def draw_neighbours(record: Record, ax: Any) -> None:
+    from course.figures import lines
+
+    names = {name: NAMES_SAID[name] for name in ("float32", "tf32", "bfloat16", "tf32, mean removed")}
+    xs, series = curves(record, "share", "offset", "story", names)
+    lines(
+        ax,
+        list(range(len(xs))),
+        series,
+        xlabel=t("offset of all points (their spread is 1)", "所有点的偏移量（点云本身的尺度为 1）"),
+        ylabel=t("share of right neighbours", "找对邻居的比例"),
+    )
+    ax.set_xticks(range(len(xs)), [f"{x:g}" for x in xs])
+    ax.set_ylim(-0.04, 1.04)
 
 
 def _squared_distances(x: Tensor, name: str) -> Tensor:
@@ -59,10 +117,119 @@ def _squared_distances(x: Tensor, name: str) -> Tensor:
     return square[:, None] + square[None] - 2 * product(x, x.T, name)
 
 
-@experiment(name="07-error-vs-k", lesson=LESSON, version=1, needs="cpu", seconds=15,
-            title=both("The sums get a thousand times longer: what does the error do?",
-                       "求和长了一千倍：误差会怎样？"),
-            finding=say.error_vs_k, draw=say.draw_error_vs_k, settles=say.settle_error_vs_k)
+@experiment(
+    name="07-neighbours",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=15,
+    title=both(
+        "Who is my nearest neighbour, when the map moves away from the origin?",
+        "地图离原点越来越远，谁是我最近的邻居？",
+    ),
+    finding=say_neighbours,
+    draw=draw_neighbours,
+)
+def neighbours(budget: Budget) -> list[dict]:
+    """Share of right nearest neighbours among 300 points; distances by |x|² + |y|² - 2 x·y, offset growing."""
+    rows = []
+    for seed in budget.loop(range(5), desc=both("clouds of points", "点云")):
+        points = torch.randn(300, 16, generator=torch.Generator().manual_seed(seed))
+        for offset in (0, 1, 3, 10, 30, 100, 300):
+            moved = points + offset
+            truth = (
+                torch.cdist(moved.double(), moved.double(), compute_mode="donot_use_mm_for_euclid_dist")
+                .fill_diagonal_(torch.inf)
+                .argmin(1)
+            )
+            stories = {name: (moved, name) for name in NAMES}
+            stories["tf32, mean removed"] = (moved - moved.mean(0), "tf32")
+            for story, (x, name) in stories.items():
+                found = _squared_distances(x, name).fill_diagonal_(torch.inf).argmin(1)
+                rows.append(
+                    {
+                        "seed": seed,
+                        "offset": offset,
+                        "story": story,
+                        "share": (found == truth).double().mean().item(),
+                    }
+                )
+    return rows
+
+
+# --- 07-error-vs-k ------------------------------------------------------------------------------------------
+
+
+def _growth(record: Record, value: str, name: str) -> float | None:
+    """Median at the longest sum over that at the shortest; None without both."""
+    ks = sorted({row["k"] for row in record.rows})
+    if len(ks) < 2:
+        return None
+    first, last = (median(pick_rows(record, value, k=k, format=name)) for k in (ks[0], ks[-1]))
+    return last / first if first else None
+
+
+def say_error_vs_k(record: Record) -> Text:
+    if _growth(record, "relative", "tf32") is None:
+        return NOTHING
+    ks = sorted({row["k"] for row in record.rows})
+    typical, relative = _growth(record, "typical", "tf32"), _growth(record, "relative", "tf32")
+    start, end = (spread(pick_rows(record, "relative", k=k, format="tf32")) for k in (ks[0], ks[-1]))
+    plain = _growth(record, "relative", "float32")
+    return both(
+        f"From sums of {ks[0]} to sums of {ks[-1]}, the typical error of an entry with TF32 inputs grew {typical:.2g} "
+        f"times; relative to the result it went from {start} to {end}, a factor of {relative:.3g}. Plain float32: a "
+        f"factor of {plain:.2g} in the relative error.",
+        f"求和长度从 {ks[0]} 到 {ks[-1]}，TF32 输入时单个结果的典型误差变为 {typical:.2g} 倍；相对于结果，则从 {start} "
+        f"变到 {end}，即 {relative:.3g} 倍。普通 float32 的相对误差变为 {plain:.2g} 倍。",
+    )
+
+
+def draw_error_vs_k(record: Record, ax: Any) -> None:
+    from course.figures import lines
+
+    names = {name: NAMES_SAID[name] for name in ("bfloat16", "tf32", "float32")}
+    xs, series = curves(record, "relative", "k", "format", names)
+    _, typical = curves(
+        record,
+        "typical",
+        "k",
+        "format",
+        {"tf32": both("TF32 inputs: error of an entry, absolute", "TF32 输入：单个结果的绝对误差")},
+    )
+    lines(
+        ax,
+        xs,
+        {**series, **typical},
+        log_x=True,
+        log_y=True,
+        xlabel=t("terms in each sum (k)", "每个求和的项数 k"),
+        ylabel=t("error / result, and error", "误差 / 结果，以及误差"),
+    )
+    decades(ax.yaxis)
+    ax.legend(loc="center", bbox_to_anchor=(0.5, 0.4))
+
+
+def settle_error_vs_k(record: Record) -> dict[str, str | None]:
+    growth, answer = _growth(record, "relative", "tf32"), None
+    if growth is not None:
+        answer = "b" if 0.5 < growth < 2 else "c" if 10 < growth < 100 else "a" if growth > 300 else None
+    return {"07-bet-k": answer}
+
+
+@experiment(
+    name="07-error-vs-k",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=15,
+    title=both(
+        "The sums get a thousand times longer: what does the error do?", "求和长了一千倍：误差会怎样？"
+    ),
+    finding=say_error_vs_k,
+    draw=draw_error_vs_k,
+    settles=settle_error_vs_k,
+)
 def error_vs_k(budget: Budget) -> list[dict]:
     """Typical error of an entry of a @ b, and error relative to the result, by inner length k."""
     rows = []
@@ -73,15 +240,78 @@ def error_vs_k(budget: Budget) -> list[dict]:
             exact = a.double() @ b.double()
             for name in NAMES:
                 wrong = (product(a, b, name).double() - exact).square().mean().sqrt().item()
-                rows.append({"k": k, "seed": seed, "format": name, "typical": wrong,
-                             "relative": wrong / exact.square().mean().sqrt().item()})
+                rows.append(
+                    {
+                        "k": k,
+                        "seed": seed,
+                        "format": name,
+                        "typical": wrong,
+                        "relative": wrong / exact.square().mean().sqrt().item(),
+                    }
+                )
     return rows
 
 
-@experiment(name="07-counter", lesson=LESSON, version=1, needs="cpu", seconds=15,
-            title=both("Add 1, five thousand times: where does the counter stand?",
-                       "加 1，加五千次：计数器停在哪里？"),
-            finding=say.counter, draw=say.draw_counter, settles=say.settle_counter)
+# --- 07-counter ---------------------------------------------------------------------------------------------
+
+
+def _last(record: Record) -> dict[str, tuple[int, float]]:
+    """format -> (additions, what the counter shows) at the end."""
+    return {row["format"]: (row["added"], row["shown"]) for row in record.rows}
+
+
+def say_counter(record: Record) -> Text:
+    last = _last(record)
+    if not last:
+        return NOTHING
+    added = max(n for n, _ in last.values())
+    words = {"float32": "float32", "tf32": "10-bit mantissa", "float16": "float16", "bfloat16": "bfloat16"}
+    zh = {**words, "tf32": "10 位尾数"}
+    return both(
+        f"After {added} additions of 1 the counter shows: "
+        + ", ".join(f"{words[name]} {shown:g}" for name, (_, shown) in last.items())
+        + ".",
+        f"加了 {added} 次 1 之后，计数器显示："
+        + "，".join(f"{zh[name]} {shown:g}" for name, (_, shown) in last.items())
+        + "。",
+    )
+
+
+def draw_counter(record: Record, ax: Any) -> None:
+    from course.figures import lines
+
+    names = {
+        "float32": both("float32", "float32"),
+        "float16": both("float16", "float16"),
+        "tf32": both("10-bit mantissa (TF32's)", "10 位尾数（同 TF32）"),
+        "bfloat16": both("bfloat16", "bfloat16"),
+    }
+    xs, series = curves(record, "shown", "added", "format", names)
+    lines(ax, xs, series, xlabel=t("additions of 1", "加 1 的次数"), ylabel=t("the sum shown", "显示的和"))
+    for line in ax.lines:
+        line.set_markevery(7)
+
+
+def settle_counter(record: Record) -> dict[str, str | None]:
+    added, shown = _last(record).get("bfloat16", (0, 0.0))
+    if added < 1000:
+        return {"07-bet-counter": None}
+    return {"07-bet-counter": "a" if shown == added else "c" if shown < 0.5 * added else "b"}
+
+
+@experiment(
+    name="07-counter",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=15,
+    title=both(
+        "Add 1, five thousand times: where does the counter stand?", "加 1，加五千次：计数器停在哪里？"
+    ),
+    finding=say_counter,
+    draw=draw_counter,
+    settles=settle_counter,
+)
 def counter(budget: Budget) -> list[dict]:
     """A sum kept in each format: after every addition of 1 it is rounded back to the format."""
     rows, one = [], torch.ones(())
@@ -94,15 +324,80 @@ def counter(budget: Budget) -> list[dict]:
     return rows
 
 
-@experiment(name="07-solve", lesson=LESSON, version=1, needs="cpu", seconds=15,
-            title=both("Solving A x = b in steps: which half of the step needs float32?",
-                       "迭代求解 A x = b：一步之中，哪一半需要 float32？"),
-            finding=say.solve, draw=say.draw_solve, settles=say.settle_solve)
+# --- 07-solve -----------------------------------------------------------------------------------------------
+
+STORIES_SAID = {
+    "all float32": both("all float32", "全用 float32"),
+    "all TF32": both("all TF32", "全用 TF32"),
+    "step TF32, residual float32": both("step TF32, residual float32", "修正量 TF32，残差 float32"),
+}
+
+
+def _final(record: Record) -> dict[str, list[float]]:
+    turns = {row["turn"] for row in record.rows}
+    return (
+        {story: pick_rows(record, "relative", story=story, turn=max(turns)) for story in STORIES_SAID}
+        if turns
+        else {}
+    )
+
+
+def say_solve(record: Record) -> Text:
+    final = _final(record)
+    if not final or not all(final.values()):
+        return NOTHING
+    en = "; ".join(f"{STORIES_SAID[story]['en']} {spread(final[story])}" for story in STORIES_SAID)
+    zh = "；".join(f"{STORIES_SAID[story]['zh']} {spread(final[story])}" for story in STORIES_SAID)
+    return both(
+        f"Relative error of the solution after the last turn: {en}.", f"最后一轮之后，解的相对误差：{zh}。"
+    )
+
+
+def draw_solve(record: Record, ax: Any) -> None:
+    from course.figures import lines
+
+    xs, series = curves(record, "relative", "turn", "story", STORIES_SAID)
+    lines(
+        ax, xs, series, log_y=True, xlabel=t("turn", "轮次"), ylabel=t("relative error of x", "x 的相对误差")
+    )
+    decades(ax.yaxis)
+
+
+def settle_solve(record: Record) -> dict[str, str | None]:
+    final = {story: median(values) for story, values in _final(record).items() if values}
+    if len(final) < 3:
+        return {"07-bet-solve": None}
+    plain, low, mixed = final["all float32"], final["all TF32"], final["step TF32, residual float32"]
+    if low < 10 * plain:
+        return {"07-bet-solve": None}  # nothing lies between the two
+    answer = (
+        "b" if mixed < 5 * plain else "a" if 0.3 * low < mixed < 3 * low else "c" if mixed > 3 * low else None
+    )
+    return {"07-bet-solve": answer}
+
+
+@experiment(
+    name="07-solve",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=15,
+    title=both(
+        "Solving A x = b in steps: which half of the step needs float32?",
+        "迭代求解 A x = b：一步之中，哪一半需要 float32？",
+    ),
+    finding=say_solve,
+    draw=draw_solve,
+    settles=settle_solve,
+)
 def solve(budget: Budget) -> list[dict]:
     """x ← x + M (b - A x), M an inverse of A; residual and step each computed in a format of their own."""
     rows = []
-    stories = {"all float32": ("float32", "float32"), "all TF32": ("tf32", "tf32"),
-               "step TF32, residual float32": ("float32", "tf32")}
+    stories = {
+        "all float32": ("float32", "float32"),
+        "all TF32": ("tf32", "tf32"),
+        "step TF32, residual float32": ("float32", "tf32"),
+    }
     for seed in budget.loop(range(7), desc=both("systems", "方程组")):
         random = torch.Generator().manual_seed(seed)
         a = torch.eye(128) * 12 + torch.randn(128, 128, generator=random) / 2
@@ -112,14 +407,79 @@ def solve(budget: Budget) -> list[dict]:
             x = torch.zeros(128, 1)
             for turn in range(1, 9):
                 x = x + product(inverse, b - product(a, x, residual), step)
-                rows.append({"seed": seed, "story": story, "turn": turn, "relative": relative_error(x, exact)})
+                rows.append(
+                    {"seed": seed, "story": story, "turn": turn, "relative": relative_error(x, exact)}
+                )
     return rows
 
 
-@experiment(name="07-noise", lesson=LESSON, version=1, needs="cpu", seconds=15,
-            title=both("What moves a gradient more: the draw of the batch, or the rounding?",
-                       "谁让梯度偏得更多：抽到哪个 batch，还是舍入？"),
-            finding=say.noise, draw=say.draw_noise, settles=say.settle_noise)
+# --- 07-noise -----------------------------------------------------------------------------------------------
+
+SOURCES = {
+    "batch": both("which 64 samples were drawn", "抽到哪 64 个样本"),
+    "tf32": both("TF32 inputs", "输入舍入到 TF32"),
+    "bfloat16": both("bfloat16 inputs", "输入舍入到 bfloat16"),
+}
+
+
+def say_noise(record: Record) -> Text:
+    if len(record.rows) < 6:
+        return NOTHING
+    seen = {name: [row[name] for row in record.rows] for name in SOURCES}
+    ratios = [row["batch"] / row["tf32"] for row in record.rows if row["tf32"]]
+    return both(
+        f"Drawing another batch moved the gradient by {spread(seen['batch'])} of its length, TF32 inputs by "
+        f"{spread(seen['tf32'])}: the draw weighs {spread(ratios)} times as much.",
+        f"换一个 batch，梯度偏移了自身长度的 {spread(seen['batch'])}；TF32 输入只让它偏移 {spread(seen['tf32'])}："
+        f"前者是后者的 {spread(ratios)} 倍。",
+    )
+
+
+def draw_noise(record: Record, ax: Any) -> None:
+    from course.figures import samples
+
+    samples(
+        ax,
+        {t(text["en"], text["zh"]): [row[name] for row in record.rows] for name, text in SOURCES.items()},
+        "",
+        log=True,
+        what=t("distance moved / length of the gradient", "偏移量 / 梯度长度"),
+    )
+    decades(ax.xaxis)
+
+
+def settle_noise(record: Record) -> dict[str, str | None]:
+    if len(record.rows) < 6:
+        return {"07-bet-noise": None}
+    interval = median_interval([row["batch"] / row["tf32"] for row in record.rows])
+    low, high = interval.low, interval.high
+    return {
+        "07-bet-noise": "c" if low > 10 else "a" if high < 0.5 else "b" if low > 0.5 and high < 10 else None
+    }
+
+
+def _gradient(x: Tensor, y: Tensor, first: Tensor, second: Tensor, name: str) -> Tensor:
+    """Gradient of the mean squared error of tanh(x first) second, every product rounded; one flat vector."""
+    hidden = torch.tanh(product(x, first, name))
+    wrong = 2 * (product(hidden, second, name) - y) / len(x)
+    back = product(wrong, second.T, name) * (1 - hidden * hidden)
+    return torch.cat([product(x.T, back, name).flatten(), product(hidden.T, wrong, name).flatten()])
+
+
+@experiment(
+    name="07-noise",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=15,
+    title=both(
+        "What moves a gradient more: the draw of the batch, or the rounding?",
+        "谁让梯度偏得更多：抽到哪个 batch，还是舍入？",
+    ),
+    finding=say_noise,
+    draw=draw_noise,
+    settles=settle_noise,
+)
 def noise(budget: Budget) -> list[dict]:
     """A small network: distance of a batch's gradient from that of all data, and what rounding adds to it."""
     random = torch.Generator().manual_seed(0)
@@ -139,141 +499,232 @@ def noise(budget: Budget) -> list[dict]:
     return rows
 
 
-def _gradient(x: Tensor, y: Tensor, first: Tensor, second: Tensor, name: str) -> Tensor:
-    """Gradient of the mean squared error of tanh(x first) second, every product rounded; one flat vector."""
-    hidden = torch.tanh(product(x, first, name))
-    wrong = 2 * (product(hidden, second, name) - y) / len(x)
-    back = product(wrong, second.T, name) * (1 - hidden * hidden)
-    return torch.cat([product(x.T, back, name).flatten(), product(hidden.T, wrong, name).flatten()])
+# --- 07-onednn ----------------------------------------------------------------------------------------------
 
 
-@experiment(name="07-onednn", lesson=LESSON, version=1, needs="mkldnn", seconds=15,
-            title=both("You allow bf16 on the CPU: does oneDNN take it?", "你允许 CPU 用 bf16：oneDNN 用了吗？"),
-            finding=say.onednn, draw=say.draw_onednn, settles=say.settle_onednn)
+def _errors(record: Record, operation: str) -> dict[str, float]:
+    return {row["permission"]: row["relative"] for row in record.rows if row["operation"] == operation}
+
+
+def say_onednn(record: Record) -> Text:
+    matmul, model = _errors(record, "matmul"), _errors(record, "simulated")
+    if len(matmul) < 4 or "bf16" not in model:
+        return NOTHING
+    units = next((row["bf16_units"] for row in record.rows if "bf16_units" in row), "unknown")
+    moved = [f"{row['operation']} ({row['permission']})" for row in record.rows if row.get("same_bits") == 0]
+    words = {
+        "yes": both("This CPU reports bf16 instructions", "这块 CPU 报告有 bf16 指令"),
+        "no": both("This CPU reports no bf16 instructions", "这块 CPU 报告没有 bf16 指令"),
+        "unknown": both(
+            "Whether this CPU has bf16 instructions is unknown", "不清楚这块 CPU 有没有 bf16 指令"
+        ),
+    }[units]
+    changed = (
+        both("no result changed a bit", "没有任何结果变动一个比特")
+        if not moved
+        else both(
+            "other bits than without permission: " + ", ".join(moved),
+            "与没有许可时相比，比特有变动的：" + "、".join(moved),
+        )
+    )
+    return both(
+        f"{words['en']}. Matmul, relative error: ieee {sci(matmul['ieee'])}, bf16 allowed {sci(matmul['bf16'])}; "
+        f"inputs really rounded to bf16 would give {sci(model['bf16'])}. And {changed['en']}.",
+        f"{words['zh']}。matmul 的相对误差：ieee {sci(matmul['ieee'])}，允许 bf16 {sci(matmul['bf16'])}；"
+        f"如果真把输入舍入到 bf16，应是 {sci(model['bf16'])}。另外，{changed['zh']}。",
+    )
+
+
+def draw_onednn(record: Record, ax: Any) -> None:
+    from course.figures import grouped
+
+    operations = [name for name in ("matmul", "conv", "rnn") if _errors(record, name)]
+    series = {
+        f"{permission}": [(_errors(record, name)[permission],) * 3 for name in operations]
+        for permission in ("ieee", "tf32", "bf16")
+    }
+    grouped(
+        ax,
+        operations,
+        series,
+        "",
+        what=t("relative error against float64", "对 float64 的相对误差"),
+        log=True,
+    )
+    for permission, dash in (("tf32", ":"), ("bf16", "--")):
+        level = _errors(record, "simulated").get(permission)
+        if level:
+            ax.axvline(level, linestyle=dash, color="#8A8A8A")
+            ax.text(level, -0.5, f" {permission}", va="top", ha="left", fontsize=9)
+    ax.set_xlim(2e-8, 3e-2)
+    ax.legend(loc="lower right")
+    decades(ax.xaxis)
+
+
+def settle_onednn(record: Record) -> dict[str, str | None]:
+    matmul, model = _errors(record, "matmul"), _errors(record, "simulated")
+    if len(matmul) < 4 or "bf16" not in model:
+        return {"07-bet-onednn": None}
+    error, plain = matmul["bf16"], matmul["ieee"]
+    answer = "a" if error > 0.3 * model["bf16"] else "b" if error < 10 * plain else None
+    return {"07-bet-onednn": answer}
+
+
+def _bf16_units() -> str:
+    """Whether torch reports instructions for bf16 here: yes, no or unknown."""
+    tests = [
+        getattr(torch.cpu, name, None) for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
+    ]
+    known = [test() for test in tests if callable(test)]
+    return "unknown" if not known else "yes" if any(known) else "no"
+
+
+@experiment(
+    name="07-onednn",
+    lesson=LESSON,
+    version=1,
+    needs="mkldnn",
+    seconds=15,
+    title=both("You allow bf16 on the CPU: does oneDNN take it?", "你允许 CPU 用 bf16：oneDNN 用了吗？"),
+    finding=say_onednn,
+    draw=draw_onednn,
+    settles=settle_onednn,
+)
 def onednn(budget: Budget) -> list[dict]:
     """Error of matmul, convolution and LSTM under each permission, and what rounded inputs would give."""
     torch.manual_seed(0)
     a, b = torch.randn(64, 2048), torch.randn(2048, 64)
     x, w = torch.randn(4, 32, 32, 32), torch.randn(32, 32, 3, 3)
     lstm, steps = torch.nn.LSTM(64, 64), torch.randn(8, 4, 64)
-    calls = {"matmul": lambda a=a, b=b: a @ b, "conv": lambda: torch.nn.functional.conv2d(x, w),
-             "rnn": lambda: lstm(steps)[0]}
+    calls = {
+        "matmul": lambda a=a, b=b: a @ b,
+        "conv": lambda: torch.nn.functional.conv2d(x, w),
+        "rnn": lambda: lstm(steps)[0],
+    }
     rows = []
     with torch.no_grad():
-        exact = {"matmul": a.double() @ b.double(), "rnn": lstm.double()(steps.double())[0],
-                 "conv": torch.nn.functional.conv2d(x.double(), w.double())}
+        exact = {
+            "matmul": a.double() @ b.double(),
+            "rnn": lstm.double()(steps.double())[0],
+            "conv": torch.nn.functional.conv2d(x.double(), w.double()),
+        }
         lstm.float()
         for name, call in budget.loop(calls.items(), desc=both("operations", "运算")):
             plain = call()
             for permission in ("none", "ieee", "tf32", "bf16"):
                 with flags.using({f"mkldnn.{name}.fp32_precision": permission}):
                     result = call()
-                rows.append({"operation": name, "permission": permission,
-                             "relative": relative_error(result, exact[name]),
-                             "same_bits": int(torch.equal(result, plain)), "bf16_units": _bf16_units()})
+                rows.append(
+                    {
+                        "operation": name,
+                        "permission": permission,
+                        "relative": relative_error(result, exact[name]),
+                        "same_bits": int(torch.equal(result, plain)),
+                        "bf16_units": _bf16_units(),
+                    }
+                )
     for permission, bits in (("tf32", 10), ("bf16", 7)):
         error = relative_error(keep_bits(a, bits) @ keep_bits(b, bits), exact["matmul"])
         rows.append({"operation": "simulated", "permission": permission, "relative": error})
     return rows
 
 
-def _bf16_units() -> str:
-    """Whether torch reports instructions for bf16 here: yes, no or unknown."""
-    tests = [getattr(torch.cpu, name, None) for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported")]
-    known = [test() for test in tests if callable(test)]
-    return "unknown" if not known else "yes" if any(known) else "no"
+# --- 07-documented ------------------------------------------------------------------------------------------
+
+SIDE, LARGEST = 10240, 0.1747
+"""notes/cuda of PyTorch's documentation, "benchmark data (on A100)": randn(SIDE, SIDE) @ randn(SIDE, SIDE) with TF32
+allowed; the largest error of an entry against float64."""
+WAYS = {"rounded": both("rounded to the nearest", "舍入到最近"), "cut": both("cut off", "直接截断")}
+NEAR, FAR = 0.1, 0.4
+"""Within a tenth of the printed number a way explains it; off by more than four tenths it does not."""
 
 
-@experiment(name="07-documented", lesson=LESSON, version=1, needs="cpu", seconds=10,
-            title=both("PyTorch's documentation measured an A100: do its inputs look rounded, or cut off?",
-                       "PyTorch 文档在 A100 上测过一次：它的输入像是舍入的，还是截断的？"),
-            finding=page.documented, draw=page.draw_documented, settles=page.settle_documented)
+def largest_of(entries: int) -> float:
+    """The size, in standard deviations, that the largest of so many normal errors exceeds in one case of two."""
+    return NormalDist().inv_cdf(1 - math.log(2) / (2 * entries))
+
+
+def _foretold(record: Record) -> dict[str, list[float]]:
+    """way -> for each draw the largest error to expect among SIDE * SIDE entries."""
+    times = largest_of(SIDE * SIDE)
+    found: dict[str, list[float]] = {}
+    for row in record.rows:
+        found.setdefault(row["way"], []).append(times * row["typical"])
+    return found if set(found) == set(WAYS) else {}
+
+
+def say_documented(record: Record) -> Text:
+    found = {way: f"{median(values):.2f}" for way, values in _foretold(record).items()}
+    if not found:
+        return NOTHING
+    answer = {
+        "a": both("Only rounding explains the number.", "只有舍入解释得了这个数。"),
+        "b": both("Only cutting explains the number.", "只有截断解释得了这个数。"),
+        "c": both("Both explain the number.", "两种都解释得了这个数。"),
+    }.get(settle_documented(record)["07-bet-page"] or "", both("Neither explains it.", "两种都解释不了。"))
+    return both(
+        f"Largest error to expect in the documentation's product: {found['rounded']} if inputs are rounded to 10 "
+        f"bits, {found['cut']} if they are cut off there. The A100 showed {LARGEST:.2f}. {answer['en']}",
+        f"文档里的那个乘积，最大误差应为：输入舍入到 10 位时 {found['rounded']}，直接截断时 {found['cut']}。"
+        f"A100 上是 {LARGEST:.2f}。{answer['zh']}",
+    )
+
+
+def draw_documented(record: Record, ax: Any) -> None:
+    from course.figures import samples
+    from course.figures.style import guide
+
+    found = _foretold(record)
+    samples(
+        ax,
+        {t(name["en"], name["zh"]): found.get(way, []) for way, name in WAYS.items()},
+        "",
+        what=t("largest error to expect; a dot is one draw", "预计的最大误差，一个点是一次抽样"),
+    )
+    ax.axvline(LARGEST, color=guide(), linestyle="--", linewidth=1.3)
+    ax.annotate(
+        t(f"the documentation, on an A100: {LARGEST}", f"文档，A100 上：{LARGEST}"),
+        (LARGEST, 0.5),
+        xytext=(6, 0),
+        textcoords="offset points",
+        va="center",
+        fontsize=9,
+    )
+    ax.set_xlim(left=0)
+
+
+def settle_documented(record: Record) -> dict[str, str | None]:
+    off = {way: abs(median(values) / LARGEST - 1) for way, values in _foretold(record).items()}
+    if not off:
+        return {"07-bet-page": None}
+    fits = {way for way, error in off.items() if error < NEAR}
+    clear = all(error < NEAR or error > FAR for error in off.values())
+    answer = {frozenset({"rounded"}): "a", frozenset({"cut"}): "b", frozenset(WAYS): "c"}.get(frozenset(fits))
+    return {"07-bet-page": answer if clear else None}
+
+
+@experiment(
+    name="07-documented",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=10,
+    title=both(
+        "PyTorch's documentation measured an A100: do its inputs look rounded, or cut off?",
+        "PyTorch 文档在 A100 上测过一次：它的输入像是舍入的，还是截断的？",
+    ),
+    finding=say_documented,
+    draw=draw_documented,
+    settles=settle_documented,
+)
 def documented(budget: Budget) -> list[dict]:
     """Typical error of an entry of randn(., 10240) @ randn(10240, .), inputs rounded or cut to 10 bits of mantissa."""
     rows = []
     for seed in budget.loop(range(9), desc=both("draws", "抽样")):
         random = torch.Generator().manual_seed(seed)
-        a, b = torch.randn(96, page.SIDE, generator=random), torch.randn(page.SIDE, 96, generator=random)
+        a, b = torch.randn(96, SIDE, generator=random), torch.randn(SIDE, 96, generator=random)
         exact = a.double() @ b.double()
         for way, shorten in (("rounded", keep_bits), ("cut", cut_bits)):
             wrong = (shorten(a, 10) @ shorten(b, 10)).double() - exact
             rows.append({"seed": seed, "way": way, "typical": wrong.square().mean().sqrt().item()})
     return rows
-
-
-# --- the real switches, in new processes ------------------------------------------------------------------
-
-@experiment(name="07-tree", lesson=LESSON, version=1, needs="cpu", seconds=15,
-            title=both("Set one node of the precision tree: which others read differently?",
-                       "设置精度树的一个节点：还有谁跟着变？"),
-            finding=told.tree, draw=told.draw_tree, settles=told.settle_tree)
-def tree(budget: Budget) -> list[dict]:
-    """Every node before and after one node was set, in a new process."""
-    return rows_of(PROBES, "tree")
-
-
-@experiment(name="07-mixing", lesson=LESSON, version=1, needs="cpu", seconds=15,
-            title=both("Write with the new words, read with the old ones: what comes back?",
-                       "用新接口写，用旧接口读：读到什么？"),
-            finding=told.mixing, draw=told.draw_mixing, settles=told.settle_mixing)
-def mixing(budget: Budget) -> list[dict]:
-    """Values or errors of the three older readings after seven ways to write, in a new process."""
-    return rows_of(PROBES, "mixing")
-
-
-@experiment(name="07-no-op", lesson=LESSON, version=1, needs="cpu", seconds=15,
-            title=both("An assignment that changes nothing: does the root still reach the convolutions?",
-                       "一句什么都没改的赋值：根节点还管得到卷积吗？"),
-            finding=told.no_op, draw=told.draw_no_op, settles=told.settle_no_op)
-def no_op(budget: Budget) -> list[dict]:
-    """ieee asked at the root: untouched, after allow_tf32 was set to its own value, after an empty block."""
-    rows = []
-    for probe in budget.loop(("no_op", "no_op_block"), desc=FRESH):
-        rows += rows_of(PROBES, probe)
-    return rows
-
-
-# --- CUDA, in new processes -------------------------------------------------------------------------------
-
-@experiment(name="07-who-cuda", lesson=LESSON, version=1, needs="cuda", seconds=60,
-            title=both("On the GPU: who computes in TF32, by every way to set it?",
-                       "GPU 上：用各种方式设置，谁在用 TF32 计算？"),
-            finding=gpu.who, draw=gpu.draw_who)
-def who_cuda(budget: Budget) -> list[dict]:
-    """Relative error against float64 of matmul, convolution and LSTM under seven settings."""
-    return rows_of(CUDA_PROBES, "who")
-
-
-@experiment(name="07-depth-cuda", lesson=LESSON, version=1, needs="cuda", seconds=60,
-            title=both("On the GPU: how close is our simulated TF32 to the real one?",
-                       "GPU 上：我们模拟的 TF32 与真的差多少？"),
-            finding=gpu.depth, draw=gpu.draw_depth)
-def depth_cuda(budget: Budget) -> list[dict]:
-    """Error of a product by inner length: TF32 forbidden, allowed, simulated."""
-    return rows_of(CUDA_PROBES, "depth")
-
-
-@experiment(name="07-speed-cuda", lesson=LESSON, version=1, needs="cuda", seconds=90,
-            title=both("On the GPU: how much time does TF32 save?", "GPU 上：TF32 省多少时间？"),
-            finding=gpu.speed, draw=gpu.draw_speed, settles=gpu.settle_speed)
-def speed_cuda(budget: Budget) -> list[dict]:
-    """time(TF32 allowed) / time(forbidden) of matmul and convolution at three sizes, taking turns."""
-    return rows_of(CUDA_PROBES, "speed", timeout_s=180)
-
-
-@experiment(name="07-kernels-cuda", lesson=LESSON, version=1, needs="cuda", seconds=60,
-            title=both("On the GPU: which kernels run, TF32 forbidden and allowed?",
-                       "GPU 上：禁止与允许 TF32 时，各跑哪些 kernel？"),
-            finding=gpu.kernels, draw=gpu.draw_kernels)
-def kernels_cuda(budget: Budget) -> list[dict]:
-    """The longest kernels of one matmul and one convolution under both settings, by the profiler."""
-    return rows_of(CUDA_PROBES, "kernels")
-
-
-@experiment(name="07-reduction-cuda", lesson=LESSON, version=1, needs="cuda", seconds=60,
-            title=both("On the GPU: what do reduced-precision reductions cost bf16 and fp16 products?",
-                       "GPU 上：归约降精度，会让 bf16 和 fp16 矩阵乘损失多少精度？"),
-            finding=gpu.reduction, draw=gpu.draw_reduction)
-def reduction_cuda(budget: Budget) -> list[dict]:
-    """Error of half-precision products, short and long, with the switch on (the default) and off."""
-    return rows_of(CUDA_PROBES, "reduction")

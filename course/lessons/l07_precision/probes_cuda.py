@@ -10,19 +10,9 @@ from collections.abc import Callable
 
 import torch
 
+from course.experiment.device import device, wait
 from course.lessons.l07_precision.probes import B, clear, write
 from course.rounding import keep_bits, relative_error
-
-
-def device() -> str:
-    """cuda where there is one, else cpu."""
-    return "cuda" if torch.cuda.is_available() else "cpu"
-
-
-def wait() -> None:
-    """Until the GPU has finished; nothing on a CPU."""
-    if torch.cuda.is_available():
-        torch.cuda.synchronize()
 
 
 def operations(size: int = 512) -> dict[str, tuple[Callable[[], torch.Tensor], torch.Tensor]]:

@@ -1,58 +1,251 @@
 """Experiments of lesson 08: what torch.backends.mps answers, what it cannot switch, and the price of moving.
 
 The CPU ones are complete without a Mac: exact errors are data, and what is simulated says so in its title.
-The MPS ones run on an Apple GPU only. Sentences and pictures stand in ``apple_findings`` and
-``apple_findings_mps``.
+The MPS ones run on an Apple GPU only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from time import perf_counter
+import math
 from typing import Any
 
 import torch
 
 from course.experiment.base import Budget, experiment
-from course.i18n import both
-from course.lessons.l08_mps import findings as say
-from course.lessons.l08_mps import findings_mps as mac
+from course.experiment.new_process import rows_of
+from course.experiment.plots import grid, tiles
+from course.experiment.words import NOTHING, word
+from course.i18n import Text, both, t
 from course.lessons.l08_mps import probes
 from course.lessons.l08_mps.cases import CASES
 from course.lessons.l08_mps.machines import MACHINES, pretend
+from course.records import Record
 
 LESSON = "08_mps"
-PROBE = "from course.lessons.l08_mps import probes\nanswer(probes.{name}())"
+MOMENTS = {
+    "before import": both("before import", "导入前"),
+    "after import": both("after import", "导入后"),
+    "after first use": both("after first use", "首次使用后"),
+    "any": both("whenever", "任何时候"),
+}
+PROBES = "course.lessons.l08_mps.probes"
 
 
-@experiment(name="08-who-answers", lesson=LESSON, version=1, needs="cpu", seconds=6,
-            title=both("Twelve questions about MPS: who answers, who raises?",
-                       "关于 MPS 的十二次提问：谁回答，谁报错？"),
-            finding=say.who_answers, draw=say.draw_who_answers, settles=say.settle_who_answers)
+# --- 08-who-answers -----------------------------------------------------------------------------------------
+
+
+def _by_code(record: Record) -> dict[str, dict]:
+    return {row["code"]: row for row in record.rows}
+
+
+def say_who_answers(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+    raised = [row for row in record.rows if row["kind"] != "value"]
+    answered = len(record.rows) - len(raised)
+    if not raised:
+        return both(
+            f"All {answered} calls were answered: this machine has a working MPS device.",
+            f"{answered} 次调用都有回答：这台机器有可用的 MPS 设备。",
+        )
+    kinds = sorted({row["kind"] for row in raised})
+    queries = sum(row["group"] == "query" for row in raised)
+    return both(
+        f"{answered} calls were answered, {len(raised)} raised ({', '.join(kinds)}); {queries} of the "
+        f"calls that raised are queries of torch.backends.mps.",
+        f"{answered} 次调用有回答，{len(raised)} 次抛出异常（{'、'.join(kinds)}）；"
+        f"抛异常的里面有 {queries} 个是 torch.backends.mps 的查询函数。",
+    )
+
+
+def draw_who_answers(record: Record, ax: Any) -> None:
+    tiles(
+        ax,
+        [
+            (row["code"], row["said"][:34] if row["kind"] == "value" else row["kind"], row["kind"] == "value")
+            for row in record.rows
+        ],
+    )
+
+
+def settle_who_answers(record: Record) -> dict[str, str | None]:
+    row = _by_code(record).get("backends.mps.is_macos_or_newer(14, 0)")
+    if row is None:
+        return {"08-bet-ask": None}
+    answers = {"False": "a", "RuntimeError": "b", "True": "c"}
+    return {"08-bet-ask": answers.get(row["said"] if row["kind"] == "value" else row["kind"])}
+
+
+@experiment(
+    name="08-who-answers",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=6,
+    title=both(
+        "Twelve questions about MPS: who answers, who raises?", "关于 MPS 的十二次提问：谁回答，谁报错？"
+    ),
+    finding=say_who_answers,
+    draw=draw_who_answers,
+    settles=settle_who_answers,
+)
 def who_answers(budget: Budget) -> list[dict]:
     """Every public query and a few calls, each with its answer or the exact error; in a new process."""
-    return probes.python(PROBE.format(name="who_answers"))
+    return rows_of(PROBES, "who_answers")
 
 
-@experiment(name="08-assignments", lesson=LESSON, version=1, needs="cpu", seconds=6,
-            title=both("Assign to torch.backends.mps: what is accepted, and what changes?",
-                       "给 torch.backends.mps 赋值：接受了什么，改变了什么？"),
-            finding=say.assignments, draw=say.draw_assignments, settles=say.settle_assignments)
+# --- 08-assignments -----------------------------------------------------------------------------------------
+
+
+def say_assignments(record: Record) -> Text:
+    ours = [row for row in record.rows if row["code"].startswith("mps.")]
+    if not ours:
+        return NOTHING
+    accepted = sum(row["accepted"] == "yes" for row in ours)
+    query = sum(row["query"] != row["query_before"] for row in ours)
+    tensor = sum(row["tensor"] != row["tensor_before"] for row in ours)
+    refused = [row["code"] for row in record.rows if row["accepted"] != "yes"]
+    more = both("", "")
+    if refused:
+        more = both(f" Refused: {', '.join(refused)}.", f"被拒绝的：{'、'.join(refused)}。")
+    return both(
+        f"{accepted} of {len(ours)} assignments to torch.backends.mps were accepted; {query} changed the "
+        f"answer of is_available(), {tensor} changed what a tensor can do.{more['en']}",
+        f"对 torch.backends.mps 的 {len(ours)} 次赋值，接受了 {accepted} 次；其中 {query} 次改变了 "
+        f"is_available() 的回答，{tensor} 次改变了张量能做的事。{more['zh']}",
+    )
+
+
+def _effect(row: dict) -> tuple[str, bool]:
+    """The tile of a row, and whether it is bright: something else than silence happened."""
+    if row["accepted"] != "yes":
+        return t(f"refused: {row['accepted']}", f"被拒绝：{row['accepted']}"), True
+    if row["tensor"] != row["tensor_before"]:
+        return t("accepted, tensors changed", "已接受，张量有变化"), True
+    if row["query"] != row["query_before"]:
+        return t(
+            f"accepted; only the answer changed: {row['query']}", f"已接受；只有回答变了：{row['query']}"
+        ), False
+    if row["known_before"] == "yes":
+        return t("accepted: a switch that exists", "已接受：确有这个开关"), True
+    return t("accepted, nothing happened", "已接受，什么也没发生"), False
+
+
+def draw_assignments(record: Record, ax: Any) -> None:
+    tiles(ax, [(row["code"], *_effect(row)) for row in record.rows])
+
+
+def settle_assignments(record: Record) -> dict[str, str | None]:
+    row = next((row for row in record.rows if row["code"].startswith("mps.is_available =")), None)
+    if row is None:
+        return {"08-bet-liar": None}
+    if row["accepted"] != "yes":
+        return {"08-bet-liar": "c"}
+    if row["tensor"] != row["tensor_before"]:
+        return {"08-bet-liar": "a"}
+    return {"08-bet-liar": "b" if row["query"] != row["query_before"] else "d"}
+
+
+@experiment(
+    name="08-assignments",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=6,
+    title=both(
+        "Assign to torch.backends.mps: what is accepted, and what changes?",
+        "给 torch.backends.mps 赋值：接受了什么，改变了什么？",
+    ),
+    finding=say_assignments,
+    draw=draw_assignments,
+    settles=settle_assignments,
+)
 def assignments(budget: Budget) -> list[dict]:
     """Six inventions and one overwritten query, with two controls, in a process that may be broken."""
-    return probes.python(PROBE.format(name="assignments"))
+    return rows_of(PROBES, "assignments")
 
 
-@experiment(name="08-env-when", lesson=LESSON, version=1, needs="cpu", seconds=45,
-            title=both("Four environment variables, set at three moments: which still count?",
-                       "四个环境变量，在三个时刻设置：哪些还算数？"),
-            finding=say.env_when, draw=say.draw_env_when, settles=say.settle_env_when)
+# --- 08-env-when --------------------------------------------------------------------------------------------
+
+COUNTED = {
+    "yes": both("counts", "有效"),
+    "no": both("too late", "太晚"),
+    "unclear": both("cannot tell here", "这里看不出来"),
+    "nobody reads it": both("nobody reads it", "没人读它"),
+    "not run": both("no time left", "没来得及"),
+}
+
+
+def _late(record: Record, counted: str, moment: str = "after import") -> list[str]:
+    return [row["variable"] for row in record.rows if row["moment"] == moment and row["counted"] == counted]
+
+
+def say_env_when(record: Record) -> Text:
+    in_time, late = _late(record, "yes"), _late(record, "no")
+    if not in_time and not late:
+        return NOTHING
+    none = both("none", "无")
+    unread = any(row["counted"] == "nobody reads it" for row in record.rows)
+    more = (
+        both(
+            " The MPS variable is not even named in the libraries of this build.",
+            "这个构建的库里根本没有那个 MPS 变量的名字。",
+        )
+        if unread
+        else both("", "")
+    )
+    return both(
+        f"Set after import torch, too late: {', '.join(late) or none['en']}; still in time: "
+        f"{', '.join(in_time) or none['en']}.{more['en']}",
+        f"import torch 之后才设，已经太晚的：{'、'.join(late) or none['zh']}；还来得及的："
+        f"{'、'.join(in_time) or none['zh']}。{more['zh']}",
+    )
+
+
+def draw_env_when(record: Record, ax: Any) -> None:
+    moments = [name for name in MOMENTS if name != "any"]
+    shades = {"yes": 0, "no": 1, "unclear": 2, "nobody reads it": 2, "not run": 2}
+    lines = []
+    for variable in dict.fromkeys(row["variable"] for row in record.rows):
+        found = {row["moment"]: row["counted"] for row in record.rows if row["variable"] == variable}
+        marks = [found.get(moment, found.get("any", "not run")) for moment in moments]
+        lines.append((variable, [(word(COUNTED[mark]), shades[mark]) for mark in marks]))
+    grid(ax, [word(MOMENTS[moment]) for moment in moments], lines)
+
+
+def settle_env_when(record: Record) -> dict[str, str | None]:
+    in_time, late = len(_late(record, "yes")), len(_late(record, "no"))
+    if in_time + late < 2:
+        return {"08-bet-env": None}
+    return {"08-bet-env": "a" if not in_time else "c" if not late else "b"}
+
+
+@experiment(
+    name="08-env-when",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=45,
+    title=both(
+        "Four environment variables, set at three moments: which still count?",
+        "四个环境变量，在三个时刻设置：哪些还算数？",
+    ),
+    finding=say_env_when,
+    draw=draw_env_when,
+    settles=settle_env_when,
+)
 def env_when(budget: Budget) -> list[dict]:
     """Each variable set before import, after import and after the first use, in new processes."""
-    values = {"OMP_NUM_THREADS": "1", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE": "1",
-              "ATEN_CPU_CAPABILITY": "default", "PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
-    seen = {moment: probes.seen_at(moment, values)
-            for moment in budget.loop(probes.MOMENTS, desc=both("new processes", "新进程"))}
+    values = {
+        "OMP_NUM_THREADS": "1",
+        "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE": "1",
+        "ATEN_CPU_CAPABILITY": "default",
+        "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
+    }
+    seen = {
+        moment: probes.seen_at(moment, values)
+        for moment in budget.loop(probes.MOMENTS, desc=both("new processes", "新进程"))
+    }
     named = probes.named_in_libraries((*probes.VARIABLES, probes.FALLBACK))
     rows = []
     for variable in probes.VARIABLES:
@@ -61,25 +254,177 @@ def env_when(budget: Budget) -> list[dict]:
             if moment in seen:
                 value = seen[moment][variable]
                 counted = "unclear" if never == early else "yes" if value == early else "no"
-                rows.append({"variable": variable, "moment": moment, "counted": counted,
-                             "seen": str(value), "without": str(never)})
-    rows.append({"variable": probes.FALLBACK, "moment": "any",
-                 "counted": "unclear" if named[probes.FALLBACK] else "nobody reads it",
-                 "seen": "named in the libraries" if named[probes.FALLBACK] else "not in the libraries",
-                 "without": ""})
+                rows.append(
+                    {
+                        "variable": variable,
+                        "moment": moment,
+                        "counted": counted,
+                        "seen": str(value),
+                        "without": str(never),
+                    }
+                )
+    rows.append(
+        {
+            "variable": probes.FALLBACK,
+            "moment": "any",
+            "counted": "unclear" if named[probes.FALLBACK] else "nobody reads it",
+            "seen": "named in the libraries" if named[probes.FALLBACK] else "not in the libraries",
+            "without": "",
+        }
+    )
     return rows
 
 
-# --- float64, and choosing a device -------------------------------------------------------------------------
+# --- 08-float32-loses ---------------------------------------------------------------------------------------
 
-@experiment(name="08-float32-loses", lesson=LESSON, version=1, needs="cpu", seconds=2,
-            title=both("The same sums in float64 and float32 (on the CPU, a simulation of the Mac's limit)",
-                       "同样的计算，float64 与 float32（在 CPU 上，模拟 Mac 的限制）"),
-            finding=say.float32_loses, draw=say.draw_float32_loses, settles=say.settle_float32_loses)
+CASES_SAID = {
+    "count": both("a counter at 2²⁴, ten steps more", "计数器到 2²⁴ 后再走十步"),
+    "elapsed": both("30 s between two Unix times", "两个 Unix 时间相差 30 s"),
+    "spread": both("variance as mean(x²) − mean(x)²", "方差写成 mean(x²) − mean(x)²"),
+    "log_det": both("log2 det of ½·I, 200 × 200", "½·I（200 × 200）的 log2 det"),
+}
+
+
+def _number(text: str) -> str:
+    value = float(text)
+    return f"{value:.4g}" if math.isfinite(value) else "−∞" if value < 0 else "∞" if value > 0 else "nan"
+
+
+def _lost(row: dict, column: str = "float32") -> bool:
+    exact, found = float(row["float64"]), float(row[column])
+    return not abs(found - exact) <= 0.01 * abs(exact)
+
+
+def say_float32_loses(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+
+    def line(row: dict, code: str) -> str:
+        colon = ": " if code == "en" else "："
+        return f"{CASES_SAID[row['case']][code]}{colon}{_number(row['float64'])} → {_number(row['float32'])}"
+
+    lost = [row for row in record.rows if _lost(row)]
+    cured = sum(not _lost(row, "cured") for row in record.rows)
+    total = len(record.rows)
+    return both(
+        f"Simulated on the CPU, float64 → float32: {len(lost)} of {total} results are off by more than 1 %"
+        f" ({'; '.join(line(row, 'en') for row in lost)}). Rewritten without float64, {cured} of {total} "
+        f"are right.",
+        f"在 CPU 上模拟，float64 → float32：{total} 个结果里有 {len(lost)} 个误差超过 1%（"
+        f"{'；'.join(line(row, 'zh') for row in lost)}）。改写成不用 float64 的形式后，{cured} 个正确。",
+    )
+
+
+def draw_float32_loses(record: Record, ax: Any) -> None:
+    grid(
+        ax,
+        ["float64", "float32", t("rewritten", "改写后")],
+        [
+            (
+                word(CASES_SAID[row["case"]]),
+                [
+                    (_number(row[column]), int(_lost(row, column)))
+                    for column in ("float64", "float32", "cured")
+                ],
+            )
+            for row in record.rows
+        ],
+    )
+
+
+def settle_float32_loses(record: Record) -> dict[str, str | None]:
+    row = next((row for row in record.rows if row["case"] == "count"), None)
+    if row is None:
+        return {"08-bet-counter": None}
+    steps = float(row["float32"])
+    return {"08-bet-counter": "a" if steps == 10 else "b" if steps == 0 else "c"}
+
+
+@experiment(
+    name="08-float32-loses",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=2,
+    title=both(
+        "The same sums in float64 and float32 (on the CPU, a simulation of the Mac's limit)",
+        "同样的计算，float64 与 float32（在 CPU 上，模拟 Mac 的限制）",
+    ),
+    finding=say_float32_loses,
+    draw=draw_float32_loses,
+    settles=settle_float32_loses,
+)
 def float32_loses(budget: Budget) -> list[dict]:
     """Four everyday computations in float64, in float32, and in a form that does without float64."""
-    return [{"case": name, "float64": str(compute(torch.float64)), "float32": str(compute(torch.float32)),
-             "cured": str(cured())} for name, (compute, cured) in CASES.items()]
+    return [
+        {
+            "case": name,
+            "float64": str(compute(torch.float64)),
+            "float32": str(compute(torch.float32)),
+            "cured": str(cured()),
+        }
+        for name, (compute, cured) in CASES.items()
+    ]
+
+
+# --- 08-selectors -------------------------------------------------------------------------------------------
+
+
+def say_selectors(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+    names = list(dict.fromkeys(row["selector"] for row in record.rows))
+    machines = len({row["machine"] for row in record.rows})
+
+    def line(name: str, code: str) -> str:
+        outcomes = [row["outcome"] for row in record.rows if row["selector"] == name]
+        crash, idle = outcomes.count("crash"), outcomes.count("idle")
+        if code == "en":
+            return f"{name}: {crash} crash, {idle} leave a GPU idle"
+        return f"{name}：{crash} 台会崩，{idle} 台让 GPU 闲着"
+
+    return both(
+        f"On {machines} simulated machines. " + "; ".join(line(name, "en") for name in names) + ".",
+        f"在 {machines} 台模拟机器上。" + "；".join(line(name, "zh") for name in names) + "。",
+    )
+
+
+def draw_selectors(record: Record, ax: Any) -> None:
+    from course.lessons.l08_mps.machines import MACHINES
+
+    names = list(dict.fromkeys(row["selector"] for row in record.rows))
+    said = {
+        "best": (t("best", "最佳"), 0),
+        "crash": (t("crash", "崩溃"), 1),
+        "idle": (t("GPU idle", "GPU 闲着"), 2),
+    }
+    found = {(row["machine"], row["selector"]): row for row in record.rows}
+    lines, colon = [], t(": ", "：")
+    for machine in dict.fromkeys(row["machine"] for row in record.rows):
+        rows = [found[machine, name] for name in names]
+        lines.append(
+            (
+                word(MACHINES[machine].name),
+                [
+                    (f"{row['picked']}{colon}{said[row['outcome']][0]}", said[row["outcome"]][1])
+                    for row in rows
+                ],
+            )
+        )
+    grid(ax, [name.replace("=", "\n=") for name in names], lines)
+
+
+def settle_selectors(record: Record) -> dict[str, str | None]:
+    crashes = {
+        row["selector"] for row in record.rows if row["machine"] == "no driver" and row["outcome"] == "crash"
+    }
+    answers = {
+        frozenset(): "a",
+        frozenset({"is_built()"}): "b",
+        frozenset({"is_built()", "current_accelerator()"}): "c",
+        frozenset({"is_built()", "current_accelerator()", "check_available=True"}): "d",
+    }
+    return {"08-bet-selector": answers.get(frozenset(crashes)) if record.rows else None}
 
 
 def cuda_or_cpu() -> str:
@@ -98,14 +443,28 @@ def checked_accelerator() -> str:
     return (torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")).type
 
 
-SELECTORS = {"cuda or cpu": cuda_or_cpu, "is_built()": built_is_enough,
-             "current_accelerator()": accelerator_or_cpu, "check_available=True": checked_accelerator}
+SELECTORS = {
+    "cuda or cpu": cuda_or_cpu,
+    "is_built()": built_is_enough,
+    "current_accelerator()": accelerator_or_cpu,
+    "check_available=True": checked_accelerator,
+}
 
 
-@experiment(name="08-selectors", lesson=LESSON, version=1, needs="cpu", seconds=2,
-            title=both("Four device selectors on six machines (simulated answers, PyTorch's own code)",
-                       "四种选设备的写法，六台机器（回答是模拟的，代码是 PyTorch 自己的）"),
-            finding=say.selectors, draw=say.draw_selectors, settles=say.settle_selectors)
+@experiment(
+    name="08-selectors",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=2,
+    title=both(
+        "Four device selectors on six machines (simulated answers, PyTorch's own code)",
+        "四种选设备的写法，六台机器（回答是模拟的，代码是 PyTorch 自己的）",
+    ),
+    finding=say_selectors,
+    draw=draw_selectors,
+    settles=settle_selectors,
+)
 def selectors(budget: Budget) -> list[dict]:
     """What each selector picks where, and whether that device works and is the best one there."""
     rows = []
@@ -119,12 +478,77 @@ def selectors(budget: Budget) -> list[dict]:
     return rows
 
 
-# --- the price of moving ----------------------------------------------------------------------------------
+# --- 08-fallback-price --------------------------------------------------------------------------------------
 
-@experiment(name="08-fallback-price", lesson=LESSON, version=2, needs="cpu", seconds=9,
-            title=both("A simulated fallback on the CPU: copy there, compute, copy back",
-                       "在 CPU 上模拟回退：拷过去、计算、拷回来"),
-            finding=say.fallback_price, draw=say.draw_fallback_price, settles=say.settle_fallback_price)
+OPS = {
+    "relu": both("relu of 4,000,000 numbers", "400 万个数的 relu"),
+    "svd": both("singular values of 160 × 160", "160 × 160 矩阵的奇异值"),
+}
+
+
+def say_fallback_price(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+    doubt = both("", "")
+    if settle_fallback_price(record)["08-bet-fallback"] is None:
+        doubt = both(
+            " The intervals overlap, so this run settles nothing; try again when the machine is quiet.",
+            "区间有重叠，这次定不了胜负；等机器空闲时再试。",
+        )
+    en = "; ".join(
+        f"{OPS[r['op']]['en']}: {r['ratio']:.2f} [{r['low']:.2f}, {r['high']:.2f}]" for r in record.rows
+    )
+    zh = "；".join(
+        f"{OPS[r['op']]['zh']}：{r['ratio']:.2f} [{r['low']:.2f}, {r['high']:.2f}]" for r in record.rows
+    )
+    return both(
+        f"Simulated on one CPU thread: time between two copies over time alone. {en}.{doubt['en']}",
+        f"在单个 CPU 线程上模拟：夹在两次拷贝之间的耗时 ÷ 单独的耗时。{zh}。{doubt['zh']}",
+    )
+
+
+def draw_fallback_price(record: Record, ax: Any) -> None:
+    from course.figures import intervals
+
+    rows = record.rows
+    intervals(
+        ax,
+        [word(OPS[row["op"]]) for row in rows],
+        [row["ratio"] for row in rows],
+        [row["low"] for row in rows],
+        [row["high"] for row in rows],
+        "",
+        reference=1.0,
+        what=t("time between two copies / time alone", "夹在两次拷贝之间的耗时 / 单独的耗时"),
+    )
+
+
+def settle_fallback_price(record: Record) -> dict[str, str | None]:
+    found = {row["op"]: row for row in record.rows}
+    if set(found) != {"relu", "svd"}:
+        return {"08-bet-fallback": None}
+    relu, svd = found["relu"], found["svd"]
+    if relu["low"] > svd["high"]:
+        return {"08-bet-fallback": "a"}
+    if svd["low"] > relu["high"]:
+        return {"08-bet-fallback": "b"}
+    return {"08-bet-fallback": "c" if max(relu["high"], svd["high"]) < 1.1 else None}
+
+
+@experiment(
+    name="08-fallback-price",
+    lesson=LESSON,
+    version=2,
+    needs="cpu",
+    seconds=9,
+    title=both(
+        "A simulated fallback on the CPU: copy there, compute, copy back",
+        "在 CPU 上模拟回退：拷过去、计算、拷回来",
+    ),
+    finding=say_fallback_price,
+    draw=draw_fallback_price,
+    settles=settle_fallback_price,
+)
 def fallback_price(budget: Budget) -> list[dict]:
     """Time of an operation between two copies over the operation alone, on one thread: one quick, one slow."""
     from course.timing import compare
@@ -134,133 +558,22 @@ def fallback_price(budget: Budget) -> list[dict]:
     cases = {"relu": (big, torch.relu), "svd": (small, torch.linalg.svdvals)}
     rows = []
     for name, (x, op) in budget.loop(cases.items(), desc=both("operations", "算子")):
-        race = compare({"alone": lambda x=x, op=op: op(x),
-                        "between copies": lambda x=x, op=op: op(x.clone()).clone()},
-                       baseline="alone", max_time=max(0.8, min(3.5, budget.left() / 2)), device="cpu")
-        rows.append({"op": name, "numbers": x.numel(), "ratio": race.ratio, "low": race.low,
-                     "high": race.high, "verdict": race.verdict, "alone_ms": race.medians_ms["alone"],
-                     "rounds": race.rounds})
+        race = compare(
+            {"alone": lambda x=x, op=op: op(x), "between copies": lambda x=x, op=op: op(x.clone()).clone()},
+            baseline="alone",
+            max_time=max(0.8, min(3.5, budget.left() / 2)),
+            device="cpu",
+        )
+        rows.append(
+            {
+                "op": name,
+                "numbers": x.numel(),
+                "ratio": race.ratio,
+                "low": race.low,
+                "high": race.high,
+                "verdict": race.verdict,
+                "alone_ms": race.medians_ms["alone"],
+                "rounds": race.rounds,
+            }
+        )
     return rows
-
-
-# --- on a Mac ---------------------------------------------------------------------------------------------
-
-@experiment(name="08-speed-mps", lesson=LESSON, version=1, needs="mps", seconds=25,
-            title=both("Apple GPU against CPU: who is faster, and at which size?",
-                       "苹果 GPU 对 CPU：谁快，在什么规模上快？"),
-            finding=mac.speed, draw=mac.draw_speed)
-def speed_mps(budget: Budget) -> list[dict]:
-    """Time on the device over time on the CPU, data already there, fenced; matmul and relu."""
-    from course.timing import compare
-
-    cases = [(op, size) for size in (64, 512, 2048) for op in ("matmul", "relu")]
-    functions: dict[str, Callable[[torch.Tensor], Any]] = {"matmul": lambda x: x @ x, "relu": torch.relu}
-    for number, (op, size) in enumerate(budget.loop(cases, desc=both("operations", "算子"))):
-        here, there = torch.randn(size, size), torch.randn(size, size, device=probes.DEVICE)
-        f = functions[op]
-        race = compare({"cpu": lambda f=f, x=here: f(x), "mps": lambda f=f, x=there: f(x)}, baseline="cpu",
-                       device=probes.DEVICE, clock="wall", max_time=budget.share(len(cases) - number))
-        yield {"op": op, "size": size, "ratio": race.ratio, "low": race.low, "high": race.high,
-               "verdict": race.verdict, "cpu_ms": race.medians_ms["cpu"], "mps_ms": race.medians_ms["mps"]}
-
-
-@experiment(name="08-transfer-mps", lesson=LESSON, version=1, needs="mps", seconds=10,
-            title=both("To the Apple GPU and back: what does a copy cost?", "去苹果 GPU 再回来：拷贝一次要多久？"),
-            finding=mac.transfer, draw=mac.draw_transfer)
-def transfer_mps(budget: Budget) -> list[dict]:
-    """Fenced copies of 4 KiB to 64 MiB in both directions."""
-    rows = []
-    for size_kib in budget.loop((4, 64, 1024, 16384, 65536), desc=both("sizes", "规模")):
-        here = torch.zeros(size_kib * 256)
-        there = here.to(probes.DEVICE)
-        for way, x, target in (("to mps", here, probes.DEVICE), ("to cpu", there, "cpu")):
-            rows.append({"way": way, "kib": size_kib, "samples_ms": _fenced(lambda x=x, d=target: x.to(d))})
-    return rows
-
-
-def _fenced(f: Callable[[], Any], calls: int = 20) -> list[float]:
-    """Milliseconds of each call, with the device idle before and after; two calls first, not counted."""
-    f(), f()
-    times = []
-    for _ in range(calls):
-        probes.wait()
-        start = perf_counter()
-        f()
-        probes.wait()
-        times.append((perf_counter() - start) * 1e3)
-    return times
-
-
-@experiment(name="08-fence-mps", lesson=LESSON, version=1, needs="mps", seconds=5,
-            title=both("Apple GPU: what does a clock say without and with synchronize()?",
-                       "苹果 GPU：读表之前，等不等 synchronize()，读数差多少？"),
-            finding=mac.fence, draw=mac.draw_fence)
-def fence_mps(budget: Budget) -> list[dict]:
-    """Ten products of 2048 x 2048, read at once and read after waiting, twenty times."""
-    x = torch.randn(2048, 2048, device=probes.DEVICE)
-    x @ x
-    rows: dict[str, list[float]] = {"at once": [], "after synchronize": []}
-    for _ in budget.loop(range(20), desc=both("repeats", "重复")):
-        probes.wait()
-        start = perf_counter()
-        for _ in range(10):
-            x @ x
-        rows["at once"].append((perf_counter() - start) * 1e3)
-        probes.wait()
-        rows["after synchronize"].append((perf_counter() - start) * 1e3)
-    return [{"read": read, "samples_ms": times} for read, times in rows.items()]
-
-
-@experiment(name="08-fallback-mps", lesson=LESSON, version=1, needs="mps", seconds=25,
-            title=both("Apple GPU: which operations fall back, with the variable set never, before, after import?",
-                       "苹果 GPU：回退变量不设、导入前设、导入后设，哪些算子会回退？"),
-            finding=mac.fallback, draw=mac.draw_fallback)
-def fallback_mps(budget: Budget) -> list[dict]:
-    """Seven operations of torch.linalg: native, on the CPU, or an error; three new processes."""
-    return [{"moment": moment, **row}
-            for moment in budget.loop(("never", "before import", "after import"),
-                                      desc=both("new processes", "新进程"))
-            for row in probes.fallback_at(moment)]
-
-
-@experiment(name="08-float64-mps", lesson=LESSON, version=1, needs="mps", seconds=2,
-            title=both("Apple GPU: which of seven ways to bring numbers there fail?",
-                       "苹果 GPU：七种把数送过去的写法，哪些会失败？"),
-            finding=mac.float64, draw=mac.draw_float64)
-def float64_mps(budget: Budget) -> list[dict]:
-    """Each attempt with its result or the exact error."""
-    return [{"code": code, **probes.tried(action)} for code, action in probes.float64_attempts()]
-
-
-@experiment(name="08-repeat-mps", lesson=LESSON, version=1, needs="mps", seconds=4,
-            title=both("Apple GPU: the same bits again, and the same seed on two devices?",
-                       "苹果 GPU：再算一次逐位相同吗？同一种子在两种设备上呢？"),
-            finding=mac.repeat, draw=mac.draw_repeat)
-def repeat_mps(budget: Budget) -> list[dict]:
-    """Equal bits or not: product, index_add_, dropout after reseeding; randn of both devices; autocast."""
-    torch.manual_seed(8)
-    x, where = torch.randn(512, 512, device=probes.DEVICE), torch.randint(0, 16, (512,))
-    index = where.to(probes.DEVICE)
-
-    def dropped() -> torch.Tensor:
-        torch.manual_seed(8)
-        return torch.dropout(x, 0.5, True)
-
-    def drawn(device: str) -> torch.Tensor:
-        torch.manual_seed(8)
-        return torch.randn(64, device=device).cpu()
-
-    pairs = {"product": lambda: (x @ x, x @ x),
-             "index_add": lambda: tuple(torch.zeros(16, 512, device=probes.DEVICE).index_add_(
-                 0, index, x) for _ in range(2)),
-             "dropout": lambda: (dropped(), dropped()),
-             "randn": lambda: (drawn("cpu"), drawn(probes.DEVICE)),
-             "devices": lambda: ((x @ x).cpu(), x.cpu() @ x.cpu())}
-    rows = []
-    for name, make in pairs.items():
-        one, other = make()
-        rows.append({"pair": name, "outcome": "yes" if torch.equal(one, other) else "no",
-                     "largest_difference": float((one - other).abs().max())})
-    with torch.autocast(probes.DEVICE, dtype=torch.float16):
-        kind = str((x @ x).dtype)
-    return [*rows, {"pair": "autocast", "outcome": kind, "largest_difference": 0.0}]

@@ -5,11 +5,7 @@ Everything here works without a Mac; what then comes back is an error with its e
 
 from __future__ import annotations
 
-import json
 import mmap
-import os
-import subprocess
-import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -17,7 +13,7 @@ from typing import Any
 
 import torch
 
-from course.experiment.new_process import MARK, ProbeError
+from course.experiment.new_process import answer_of
 
 DEVICE = "mps"
 
@@ -43,31 +39,6 @@ def tried(action: Callable[[], Any]) -> dict[str, str]:
             return {"kind": type(error).__name__, "said": first_sentence(error)}
     said = f"a tensor on {result.device}" if isinstance(result, torch.Tensor) else repr(result)
     return {"kind": "value", "said": said[:110]}
-
-
-def python(code: str, variables: Mapping[str, str | None] | None = None, timeout_s: float = 120.0) -> Any:
-    """Run ``code`` in a new process and return what it gave to its function ``answer(value)`` (JSON data).
-
-    variables: environment variables for it alone; None removes one. Raises ProbeError, in a sentence.
-    """
-    prelude = f"import json\ndef answer(value): print('\\n' + {MARK!r} + json.dumps(value), flush=True)\n"
-    root = str(Path(__file__).resolve().parents[2])
-    environment = dict(os.environ)
-    environment["PYTHONPATH"] = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
-    for name, value in (variables or {}).items():
-        environment.pop(name, None)
-        if value is not None:
-            environment[name] = value
-    try:
-        done = subprocess.run([sys.executable, "-c", prelude + code], env=environment, capture_output=True,
-                              text=True, errors="replace", timeout=timeout_s, check=False)
-    except subprocess.TimeoutExpired as late:
-        raise ProbeError(f"The new process gave no answer within {timeout_s:g} s.") from late
-    for line in reversed(done.stdout.splitlines()):
-        if line.startswith(MARK):
-            return json.loads(line.removeprefix(MARK))
-    last = (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
-    raise ProbeError(f"The new process stopped with: {last}")
 
 
 # --- who answers ------------------------------------------------------------------------------------------
@@ -149,7 +120,7 @@ def seen_at(moment: str, values: Mapping[str, str]) -> dict[str, Any]:
     put = f"import os; os.environ.update({dict(values)!r})\n"
     code = {"never": "import torch\n", "before import": put + "import torch\n",
             "after import": "import torch\n" + put, "after first use": "import torch\n" + USE + put}[moment]
-    return python(code + LOOK, variables=dict.fromkeys(VARIABLES))
+    return answer_of(code + LOOK, variables=dict.fromkeys(VARIABLES))[0]
 
 
 def named_in_libraries(names: tuple[str, ...]) -> dict[str, bool]:
@@ -191,7 +162,7 @@ def fallback_at(moment: str) -> list[dict[str, str]]:
     put = f"import os; os.environ[{FALLBACK!r}] = '1'\n"
     code = {"never": "import torch\n", "before import": put + "import torch\n",
             "after import": "import torch\n" + put}[moment]
-    return python(code + FALLBACK_LOOK.replace("DEVICE", DEVICE), variables={FALLBACK: None})
+    return answer_of(code + FALLBACK_LOOK.replace("DEVICE", DEVICE), variables={FALLBACK: None})[0]
 
 
 def float64_attempts() -> Iterator[tuple[str, Callable[[], Any]]]:

@@ -6,13 +6,244 @@ the checkpoint: they look at form, not at the answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import contextlib
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from course.checking import Planned, crash, field, form_of_report
 from course.exercise import Exercise
 from course.i18n import both
-from course.lessons.l09_mkldnn import checks
-from course.verdict import Verdict, correct, incorrect
+from course.verdict import Verdict, correct, inconclusive, incorrect, not_attempted, partly
+
+LEAST_ROUNDS = 8
+HEADER = "onednn_verbose,v1,info,oneDNN v3.12.0"
+
+
+# --- reorder_share ----------------------------------------------------------------------------------------
+
+def report_line(primitive: str, time_ms: float, event: str = "exec") -> str:
+    """A line of the report, made up for a check."""
+    return (f"onednn_verbose,v1,primitive,{event},cpu,{primitive},jit:made_up,undef,src:f32::blocked:abcd::f0 "
+            f"dst:f32::blocked:aBcd16b::f0,attr-scratchpad:user,,8x16x64x64,{time_ms}")
+
+
+REPORTS: dict[str, tuple[list[str], float]] = {
+    "three lines": ([report_line("reorder", 1.0), report_line("convolution", 6.0), report_line("reorder", 1.0)], 0.25),
+    "no reorder": ([report_line("matmul", 3.0)], 0.0),
+    "creation": ([report_line("reorder", 9.0, "create:cache_miss"), report_line("reorder", 1.0),
+                  report_line("rnn", 1.0)], 0.5),
+    "header": ([HEADER, report_line("reorder", 2.0), report_line("convolution", 2.0)], 0.5),
+    "empty": ([], 0.0),
+}
+
+
+def check_reorder_share(reorder_share: Callable[[list[str]], float]) -> Verdict:
+    """Reorders among others, none at all, creation lines, a header, an empty report."""
+    for name, (report, expected) in REPORTS.items():
+        try:
+            got = reorder_share(list(report))
+        except (IndexError, ZeroDivisionError) as error:
+            return _broken_share(name, error)
+        if got is None or got is Ellipsis:
+            return not_attempted(both("`reorder_share` returns nothing yet: fill in the blanks.",
+                                      "`reorder_share` 还没有返回值：请把空白补上。"))
+        if isinstance(got, bool) or not isinstance(got, (int, float)) or not math.isclose(got, expected, abs_tol=1e-9):
+            return _wrong_share(name, got, expected)
+    return correct(both("Executed lines only, reorders over all of them, and 0 where there is nothing to share.",
+                        "只算执行过的行，重排占全部的比例；没有内容时就是 0。"))
+
+
+def _broken_share(name: str, error: Exception) -> Verdict:
+    if name == "empty":
+        return partly(0.5, 1.0, both("All reports with lines are right. An empty one has a total of 0: return 0.0.",
+                                     "有内容的报告都对了。空报告的总和是 0：请返回 0.0。"))
+    return incorrect(both(f"It stopped with {type(error).__name__}. A header line has fewer fields: look at the word "
+                          f"`exec` first.",
+                          f"出现了 {type(error).__name__}。标题行的字段更少：先看有没有 `exec` 这个词。"))
+
+
+def _wrong_share(name: str, got: Any, expected: float) -> Verdict:
+    if isinstance(got, (int, float)) and not isinstance(got, bool):
+        if name == "three lines" and math.isclose(got, 2 / 3):
+            return incorrect(both("2/3 counts lines. The question is about time: sum the last field.",
+                                  "2/3 是按行数算的。问的是时间：请把最后一个字段加起来。"))
+        if name == "three lines" and math.isclose(got, 2.0):
+            return incorrect(both("2.0 is milliseconds of reorders. Divide by the total.", "2.0 是重排的毫秒数，还要除以总和。"))
+        if name == "three lines" and math.isclose(got, 1 / 3):
+            return incorrect(both("1/3 is reorders over the rest. A share is taken of the whole, reorders included.",
+                                  "1/3 是重排比其余。比例的分母是全部，重排也算在内。"))
+        if name == "creation":
+            return incorrect(both(f"{got:g}: a `create:` line is the price of making a primitive, not of running it. Take "
+                                  f"`exec` lines only.",
+                                  f"{got:g}：`create:` 行是制作 primitive 的成本，不是执行。只取 `exec` 行。"))
+    return incorrect(both(f"For the case “{name}” the share is {expected:g}, not {got!r}.",
+                          f"对于“{name}”这一例，比例应是 {expected:g}，而不是 {got!r}。"))
+
+
+# --- goes_to_onednn ---------------------------------------------------------------------------------------
+
+SMALL = 20480  # pixels times channels of one image, up to which a plain small convolution stays with ATen
+
+
+def rule(batch: int, channels: int, height: int, width: int, kernel: int, groups: int = 1) -> bool:
+    """ConvParams::use_mkldnn for a float32 convolution with stride 1, no dilation and a kernel of at least 3."""
+    return groups > 1 or kernel > 3 or batch > 1 or batch * channels * height * width > SMALL
+
+
+CONVOLUTIONS = {
+    "one small image": (1, 3, 32, 32, 3), "one large image": (1, 3, 224, 224, 3), "two small images": (2, 3, 32, 32, 3),
+    "a 5x5 kernel": (1, 3, 32, 32, 5), "groups": (1, 16, 32, 32, 3, 16), "exactly at the limit": (1, 20, 32, 32, 3),
+    "one row above the limit": (1, 20, 33, 32, 3),
+}
+
+
+def check_goes_to_onednn(goes_to_onednn: Callable[..., bool]) -> Verdict:
+    """One case for each condition, one that meets none, and both sides of the limit."""
+    wrong = []
+    for name, case in CONVOLUTIONS.items():
+        got = goes_to_onednn(*case)
+        if got is None or got is Ellipsis:
+            return not_attempted(both("`goes_to_onednn` returns nothing yet.", "`goes_to_onednn` 还没有返回值。"))
+        if not isinstance(got, bool):
+            return incorrect(both(f"`True` or `False` is expected, not {got!r}.", f"应返回 `True` 或 `False`，而不是 {got!r}。"))
+        if got != rule(*case):
+            wrong.append(name)
+    if not wrong:
+        return correct(both("One of the four conditions is enough; the limit itself is still small.",
+                            "四个条件满足一个就够；正好等于上限仍算“小”。"))
+    if wrong == ["exactly at the limit"]:
+        return partly(0.5, 1.0, both("All right but the edge: at exactly 20480 numbers the image still counts as small.",
+                                     "只差边界：正好 20480 个数时仍算小图像。"))
+    first = wrong[0]
+    arguments = ", ".join(map(str, CONVOLUTIONS[first]))
+    answer = rule(*CONVOLUTIONS[first])
+    return incorrect(both(f"{first}: `goes_to_onednn({arguments})` should be {answer}. {_because(first)['en']}",
+                          f"`goes_to_onednn({arguments})` 应为 {answer}。{_because(first)['zh']}"))
+
+
+def _because(case: str) -> Mapping[str, str]:
+    if case == "one small image":
+        return both("Not one of the four conditions holds.", "四个条件一个也不满足。")
+    if case == "one row above the limit":
+        return both("Channels count too: channels * height * width.", "通道也要算：channels * height * width。")
+    return both("One condition alone is enough: join them with `or`.", "满足一个条件就够：用 `or` 连接。")
+
+
+# --- without_onednn ---------------------------------------------------------------------------------------
+
+NAMES = ("enabled", "deterministic")
+
+
+def _state() -> dict[str, Any]:
+    from torch.backends import mkldnn
+
+    return {name: getattr(mkldnn, name) for name in NAMES}
+
+
+@contextlib.contextmanager
+def _set(**wanted: bool) -> Iterator[None]:
+    """Two oneDNN switches for one block, put back whatever the learner's function left behind."""
+    from torch.backends import mkldnn
+
+    before = _state()
+    try:
+        for name, value in wanted.items():
+            setattr(mkldnn, name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(mkldnn, name, value)
+
+
+def check_without_onednn(without_onednn: Callable[[Callable[[], Any]], Any]) -> Verdict:
+    """Off inside, the result handed back, all else untouched, and everything back: also after an exception."""
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with _set(enabled=True, deterministic=True):
+            inside = without_onednn(_state)
+            after = _state()
+        with _set(enabled=True, deterministic=True):
+            with contextlib.suppress(Planned):
+                without_onednn(crash)
+            after_crash = _state()
+        with _set(enabled=False, deterministic=False):
+            without_onednn(_state)
+            after_off = _state()
+    if not isinstance(inside, Mapping):
+        return incorrect(both("Hand back what `run()` returned.", "请把 `run()` 的返回值返回出来。"))
+    if inside["enabled"]:
+        return incorrect(both("oneDNN is still on while `run()` runs.", "`run()` 执行时 oneDNN 还开着。"))
+    if not after["enabled"] or not after["deterministic"]:
+        return incorrect(both("Afterwards the switches are not what they were: oneDNN should be on again.",
+                              "结束后开关没有恢复原样：oneDNN 应该重新打开。"))
+    if not after_crash["enabled"]:
+        return partly(0.5, 1.0, both("Right as long as nothing goes wrong. When `run()` raises, oneDNN stays off: use "
+                                     "`try`/`finally` or `with`.",
+                                     "一切顺利时没问题。但 `run()` 一抛异常，oneDNN 就一直关着：请用 `try`/`finally` 或 `with`。"))
+    if after_off["enabled"]:
+        return partly(0.5, 1.0, both("It was off before, and you switched it on. Restore what was there, not the default.",
+                                     "原本就是关着的，你却把它打开了。要恢复原值，而不是默认值。"))
+    if not inside["deterministic"]:
+        return partly(0.5, 1.0, both("Off inside and restored. But `flags` also moved `deterministic`, which you did not "
+                                     "name: change one switch only.",
+                                     "里面关了，也恢复了。但 `flags` 顺带改了你没点名的 `deterministic`：请只动一个开关。"))
+    return correct(both("One switch, one block, and everything back, whatever happens.",
+                        "只动一个开关、一个代码块，无论发生什么都恢复原样。"))
+
+
+# --- make it lose -----------------------------------------------------------------------------------------
+
+def check_losing(losing: Any) -> Verdict:
+    """Accept on evidence: time(on) / time(off) above 1, enough rounds, and oneDNN really ran in the call."""
+    from torch.backends import mkldnn
+
+    if not mkldnn.is_available():
+        return inconclusive(both("This build of PyTorch has no oneDNN, so nothing can lose by it here. In `09-one-step`, "
+                                 "replayed above, a call loses; `solution(\"09-make-it-lose\")` shows how to prove it.",
+                                 "这个 PyTorch 不带 oneDNN，在这里没有什么会因它变慢。上面回放的 `09-one-step` 里就有输掉的调用；"
+                                 "`solution(\"09-make-it-lose\")` 展示怎么证明。"))
+    try:
+        call, race = losing["call"], losing["race"]
+        low, high, rounds = (float(field(race, name)) for name in ("low", "high", "rounds"))
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return incorrect(both('`losing` should be `{"call": call, "race": on_off(call)}`.',
+                              '`losing` 应是 `{"call": call, "race": on_off(call)}`。'))
+    if call is Ellipsis or not callable(call):
+        return not_attempted(both("`call` is still empty: a function without arguments belongs there.",
+                                  "`call` 还是空的：那里要放一个不带参数的函数。"))
+    if getattr(race, "baseline", "off") != "off":
+        return incorrect(both('The race should have "off" as its baseline: use `on_off(call)`.',
+                              '比赛应以 "off" 为基准：请用 `on_off(call)`。'))
+    if high < 1:
+        return incorrect(both(f"oneDNN won: [{low:.2f}, {high:.2f}] lies below 1. What does it do at each call, however "
+                              f"little there is to compute?",
+                              f"oneDNN 赢了：[{low:.2f}, {high:.2f}] 在 1 之下。想一想，无论计算多少，它每次调用都要做什么？"))
+    if rounds < LEAST_ROUNDS or low <= 1:
+        return inconclusive(both(f"[{low:.2f}, {high:.2f}] from {rounds:.0f} rounds is no evidence yet. Take a clearer case or "
+                                 f"give it more time.",
+                                 f"{rounds:.0f} 轮测得 [{low:.2f}, {high:.2f}]，还不足为凭。换一个更极端的例子，或多给些时间。"))
+    if not _used(call):
+        return incorrect(both("The interval is above 1, but oneDNN left no line in this call: both sides ran the same "
+                              "code. Look with `log_of(call)`.",
+                              "区间在 1 之上，但这次调用里 oneDNN 一行日志也没有：两边跑的是同一份代码。用 `log_of(call)` 看看。"))
+    return correct(both(f"Accepted: with oneDNN it takes {low:.2f} to {high:.2f} times as long, and the log proves it ran.",
+                        f"通过：开 oneDNN 的耗时是不开的 {low:.2f} 到 {high:.2f} 倍，日志也证明它确实跑了。"))
+
+
+def _used(call: Callable[[], Any]) -> Sequence[Any]:
+    import torch
+
+    from course import flags
+    from course.onednn_log import log_of
+
+    with flags.using({"mkldnn.enabled": True}), torch.inference_mode():
+        return log_of(call).lines
+
+
+# --- the exercises ---
 
 LESSON = "09_mkldnn"
 
@@ -40,7 +271,7 @@ REORDER_SHARE = Exercise(
 ''',
     why=both("A report is a table with commas. Lines are not time: one long line outweighs nine short ones.",
              "报告就是一张用逗号分隔的表。行数不等于时间：一行长的抵得过九行短的。"),
-    check=checks.check_reorder_share,
+    check=check_reorder_share,
 )
 
 GOES = Exercise(
@@ -58,7 +289,7 @@ GOES = Exercise(
     why=both("For one small image PyTorch's own code is taken. The source says in a comment: for some case, native is "
              "faster.",
              "只有一张小图时用 PyTorch 自己的代码。源码里有句注释：某些情况下原生实现更快。"),
-    check=checks.check_goes_to_onednn,
+    check=check_goes_to_onednn,
 )
 
 WITHOUT = Exercise(
@@ -83,7 +314,7 @@ def without_onednn(run):
 ''',
     why=both("The documented `flags(enabled=False)` would move `deterministic` and a precision switch along with it.",
              "文档里的 `flags(enabled=False)` 会顺带改动 `deterministic` 和一个精度开关。"),
-    check=checks.check_without_onednn,
+    check=check_without_onednn,
 )
 
 LOSE = Exercise(
@@ -106,14 +337,14 @@ losing = {"call": call, "race": on_off(call)}
 ''',
     why=both("Fixed costs (repacking, making a primitive) need work to hide behind. One step has none.",
              "固定成本（重新打包、制作 primitive）要靠计算量来摊薄。只有一步，就没得摊。"),
-    check=checks.check_losing,
+    check=check_losing,
 )
 
 
 # --- the checkpoint's visible smoke tests: the form of an answer, nothing about its value -----------------
 
 def _form_of_time(time_by_primitive: Callable[..., Any]) -> Verdict:
-    got = time_by_primitive([checks.report_line("convolution", 2.5)])
+    got = time_by_primitive([report_line("convolution", 2.5)])
     if isinstance(got, Mapping) and all(isinstance(v, (int, float)) for v in got.values()):
         return correct(both("The form is right: a dictionary from name to milliseconds.", "形式正确：名字到毫秒数的字典。"))
     return incorrect(both(f"A dictionary from name to milliseconds is expected, not {got!r}.",
@@ -123,19 +354,10 @@ def _form_of_time(time_by_primitive: Callable[..., Any]) -> Verdict:
 REPORT_FIELDS = ("layer", "threads", "lines", "on_ms", "off_ms", "low", "high", "claim")
 
 
-def _form_of_report(report: Any) -> Verdict:
-    if not isinstance(report, Mapping):
-        return incorrect(both("`report` is a dictionary.", "`report` 应是字典。"))
-    missing = [name for name in REPORT_FIELDS if name not in report]
-    if missing:
-        return incorrect(both(f"Still missing in the report: {', '.join(missing)}.", f"报告里还缺：{'、'.join(missing)}。"))
-    return correct(both("All fields are there.", "字段齐全。"))
-
-
 EXERCISES = [
     REORDER_SHARE, GOES, WITHOUT, LOSE,
     Exercise(id="09-t-time", lesson=LESSON, name="time_by_primitive", check=_form_of_time,
              title=both("Time by primitive", "按 primitive 汇总时间")),
-    Exercise(id="09-t-report", lesson=LESSON, name="report", check=_form_of_report,
+    Exercise(id="09-t-report", lesson=LESSON, name="report", check=form_of_report(REPORT_FIELDS),
              title=both("Report a race: on against off", "报告一次开与关的比赛")),
 ]

@@ -1,48 +1,150 @@
 """Experiments of lesson 09: what oneDNN runs on this CPU, how, and what it is worth. All live on a CPU.
 
-Layers, routes and what needs a new process stand in ``onednn_probes``; sentences and pictures in
-``onednn_findings``, ``onednn_route_findings`` and ``onednn_ladder_findings``.
+Layers, routes and what needs a new process stand in ``probes``.
 """
 
 from __future__ import annotations
 
-import platform
 import statistics
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 from torch import nn
-from torch.nn import functional as F
 
 from course.experiment.base import Budget, experiment
-from course.experiment.new_process import rows_of
-from course.i18n import both
-from course.lessons.l09_mkldnn import findings as say
-from course.lessons.l09_mkldnn import findings_ladder as ladder
-from course.lessons.l09_mkldnn import findings_routes as way
-from course.lessons.l09_mkldnn.probes import ROUTES, layers, logged, routes_of, typical_log
-from course.onednn_log import log_of, on_off, time_in
+from course.experiment.plots import tiles
+from course.experiment.words import NOTHING
+from course.i18n import Text, both, t
+from course.lessons.l09_mkldnn.probes import layers, logged, typical_log
+from course.onednn_log import log_of, on_off, parse, time_in
+from course.records import Record
 
 LESSON = "09_mkldnn"
-PROBES = "course.lessons.l09_mkldnn.probes"
+SAME = 0.02  # within 2 % of the time counts as the same
 STEPS = (1, 2, 4, 16, 64)
-RUNGS = ("SSE41", "AVX2", "AVX512_CORE", "DEFAULT")
-HALF_RUNGS = ("DEFAULT", "AVX512_CORE", "AVX2")
-X86 = ("x86_64", "AMD64", "amd64", "i386", "i686")
 LOGGED_CALLS, PROCESSES = 9, 2
 
 
+def interval(row: dict) -> str:
+    """0.61 [0.58, 0.64] of a row with ratio, low, high."""
+    return f"{row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+
+
+def listed(names: Sequence[str], code: str) -> str:
+    """The names in a row, with the comma of the language."""
+    return (", " if code == "en" else "、").join(names) or ("none" if code == "en" else "无")
+
+
+def kind_of(row: dict) -> str:
+    """faster | slower | same | undecided: where the interval of a ratio lies, 2 % to either side being the same."""
+    if row["high"] < 1 - SAME:
+        return "faster"
+    if row["low"] > 1 + SAME:
+        return "slower"
+    return "same" if 1 - SAME <= row["low"] and row["high"] <= 1 + SAME else "undecided"
+
+
+def two_kinds(ax: Any, colours: Sequence[str]) -> None:
+    """A legend above the axes: computing, and reorders (hatched)."""
+    from matplotlib.patches import Patch
+
+    blue, orange = colours[:2]
+    ax.legend(
+        handles=[
+            Patch(color=blue, label=t("computing", "计算")),
+            Patch(
+                facecolor=orange,
+                hatch="//",
+                edgecolor="white",
+                linewidth=0,
+                label=t("reorders", "重排（reorder）"),
+            ),
+        ],
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        ncols=2,
+    )
+
+
 def _verdict_row(race: Any) -> dict[str, Any]:
-    return {"ratio": race.ratio, "low": race.low, "high": race.high, "verdict": race.verdict,
-            "on_ms": race.medians_ms["on"], "off_ms": race.medians_ms["off"], "rounds": race.rounds}
+    return {
+        "ratio": race.ratio,
+        "low": race.low,
+        "high": race.high,
+        "verdict": race.verdict,
+        "on_ms": race.medians_ms["on"],
+        "off_ms": race.medians_ms["off"],
+        "rounds": race.rounds,
+    }
 
 
-@experiment(name="09-one-step", lesson=LESSON, version=1, needs="mkldnn", seconds=7,
-            title=both("An LSTM, one sequence, step by step or many steps at once: oneDNN on against off",
-                       "一条序列送进 LSTM，一次一步或一次多步：oneDNN 开与关的对比"),
-            finding=say.one_step, draw=say.draw_one_step)
+# --- 09-one-step --------------------------------------------------------------------------------------------
+
+
+def say_one_step(record: Record) -> Text:
+    rows = record.rows
+    if len(rows) < 2:
+        return NOTHING
+    first, last = rows[0], rows[-1]
+    en = zh = ""
+    turn = next(
+        (row for i, row in enumerate(rows) if all(kind_of(one) == "faster" for one in rows[i:])), None
+    )
+    if kind_of(first) == "slower" and turn:
+        en = f" From {turn['steps']} steps on, of those tried, oneDNN wins."
+        zh = f"在试过的步数里，从 {turn['steps']} 步起 oneDNN 胜出。"
+    return both(
+        f"One LSTM call, time with oneDNN over time without: {interval(first)} for {first['steps']} step, "
+        f"{interval(last)} for {last['steps']} steps.{en}",
+        f"调用一次 LSTM，开 oneDNN 与不开的耗时之比：{first['steps']} 步时 {interval(first)}，"
+        f"{last['steps']} 步时 {interval(last)}。{zh}",
+    )
+
+
+def draw_one_step(record: Record, ax: Any) -> None:
+    from course.figures import lines
+    from course.figures.style import guide
+
+    rows = record.rows
+    name = t("with oneDNN / without", "开 oneDNN / 不开")
+    lines(
+        ax,
+        [row["steps"] for row in rows],
+        {name: [row["ratio"] for row in rows]},
+        bands={name: ([row["low"] for row in rows], [row["high"] for row in rows])},
+        log_x=True,
+        log_y=True,
+        xlabel=t("steps in one call", "一次调用的步数"),
+        ylabel=t("time with oneDNN / without", "耗时比：开 oneDNN / 不开"),
+    )
+    ax.axhline(1.0, color=guide(), linestyle="--", linewidth=1.3)
+    for row in rows:
+        ax.annotate(
+            f"{row['ratio']:.2f}",
+            (row["steps"], row["ratio"]),
+            xytext=(0, 7),
+            textcoords="offset points",
+            ha="center",
+            fontsize=9,
+        )
+    ax.margins(y=0.15)
+
+
+@experiment(
+    name="09-one-step",
+    lesson=LESSON,
+    version=1,
+    needs="mkldnn",
+    seconds=7,
+    title=both(
+        "An LSTM, one sequence, step by step or many steps at once: oneDNN on against off",
+        "一条序列送进 LSTM，一次一步或一次多步：oneDNN 开与关的对比",
+    ),
+    finding=say_one_step,
+    draw=draw_one_step,
+)
 def one_step(budget: Budget) -> list[dict]:
     """Time with oneDNN over time without, for one call of 1 to 64 steps, and the share of reorders in the log."""
     torch.set_num_threads(1)
@@ -53,14 +155,92 @@ def one_step(budget: Budget) -> list[dict]:
         with torch.inference_mode():
             logs = [log_of(lambda x=x: layer(x)) for _ in range(LOGGED_CALLS)]
         share = [time_in(log, "reorder") / time_in(log) for log in logs if time_in(log)]
-        rows.append({"steps": steps, **_verdict_row(race),
-                     "reorder_share": statistics.median(share) if share else 0.0})
+        rows.append(
+            {
+                "steps": steps,
+                **_verdict_row(race),
+                "reorder_share": statistics.median(share) if share else 0.0,
+            }
+        )
     return rows
 
 
-@experiment(name="09-on-off", lesson=LESSON, version=1, needs="mkldnn", seconds=10,
-            title=both("oneDNN on against off: which layers notice?", "oneDNN 开与关：哪些层感觉得到？"),
-            finding=say.race, draw=say.draw_race, settles=say.settle_race)
+# --- 09-on-off ----------------------------------------------------------------------------------------------
+
+
+def say_race(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+    groups = {
+        name: [row for row in record.rows if kind_of(row) == name]
+        for name in ("faster", "slower", "same", "undecided")
+    }
+
+    def told(kind: str, code: str) -> str:
+        return listed([row["layer"] for row in groups[kind]], code)
+
+    fastest = min(record.rows, key=lambda row: row["ratio"])
+    en = f"With oneDNN on, faster: {told('faster', 'en')}; within {100 * SAME:g} % of the same time: {told('same', 'en')}"
+    zh = f"打开 oneDNN，变快的：{told('faster', 'zh')}；相差不到 {100 * SAME:g}% 的：{told('same', 'zh')}"
+    if groups["slower"]:
+        en, zh = en + f"; slower: {told('slower', 'en')}", zh + f"；变慢的：{told('slower', 'zh')}"
+    if groups["undecided"]:
+        en = en + f"; undecided (run again): {told('undecided', 'en')}"
+        zh = zh + f"；未定（请重跑）：{told('undecided', 'zh')}"
+    return both(
+        f"{en}. Smallest time on / off: {fastest['layer']}, {interval(fastest)}.",
+        f"{zh}。开 / 关 的耗时比最小的是 {fastest['layer']}：{interval(fastest)}。",
+    )
+
+
+def draw_race(record: Record, ax: Any) -> None:
+    from course.figures import intervals
+
+    rows = record.rows
+    ax.figure.set_figheight(4.8)
+    intervals(
+        ax,
+        [row["layer"] for row in rows],
+        [row["ratio"] for row in rows],
+        [row["low"] for row in rows],
+        [row["high"] for row in rows],
+        "",
+        reference=1.0,
+        log=True,
+        digits=2,
+        what=t(
+            "time with oneDNN on / off (left of 1: it helps)", "oneDNN 开 / 关 的耗时比（1 的左边：有帮助）"
+        ),
+    )
+
+
+def settle_race(record: Record) -> dict[str, str | None]:
+    seen = {row["layer"]: row for row in record.rows}
+    asked = ("Conv2d", "LSTM", "GRU", "Linear")
+    kinds = [kind_of(seen[name]) if name in seen else "undecided" for name in asked]
+    if "undecided" in kinds:
+        return {"09-bet-who": None}
+    gain = tuple(kind == "faster" for kind in kinds)
+    answers = {
+        (True, True, True, True): "a",
+        (True, True, False, True): "b",
+        (True, True, False, False): "c",
+        (True, False, False, False): "d",
+    }
+    return {"09-bet-who": answers.get(gain)}
+
+
+@experiment(
+    name="09-on-off",
+    lesson=LESSON,
+    version=1,
+    needs="mkldnn",
+    seconds=10,
+    title=both("oneDNN on against off: which layers notice?", "oneDNN 开与关：哪些层感觉得到？"),
+    finding=say_race,
+    draw=draw_race,
+    settles=settle_race,
+)
 def race(budget: Budget) -> list[dict]:
     """Time with oneDNN over time without, for nine layers, forward, on one thread."""
     rows, calls = [], layers()
@@ -70,9 +250,97 @@ def race(budget: Budget) -> list[dict]:
     return rows
 
 
-@experiment(name="09-where-time", lesson=LESSON, version=1, needs="mkldnn", seconds=3,
-            title=both("Where does the logged time go?", "日志里的时间花在了哪里？"),
-            finding=say.where_time, draw=say.draw_where_time)
+# --- 09-where-time ------------------------------------------------------------------------------------------
+
+
+def _by_layer(record: Record) -> dict[str, dict[str, Any]]:
+    """layer -> {"reorder_ms", "compute_ms", "implementation" of the primitive that takes longest}."""
+    found: dict[str, dict[str, Any]] = {}
+    for row in record.rows:
+        one = found.setdefault(
+            row["layer"], {"reorder_ms": 0.0, "compute_ms": 0.0, "implementation": "", "longest": 0.0}
+        )
+        kind = "reorder_ms" if row["primitive"] == "reorder" else "compute_ms"
+        one[kind] += row["logged_ms"]
+        if kind == "compute_ms" and row["logged_ms"] >= one["longest"] and row["lines"]:
+            one["longest"], one["implementation"] = (
+                row["logged_ms"],
+                f"{row['primitive']}, {row['implementation']}",
+            )
+    return found
+
+
+def say_where_time(record: Record) -> Text:
+    found = _by_layer(record)
+    if not found:
+        return NOTHING
+    totals = {name: one["reorder_ms"] + one["compute_ms"] for name, one in found.items()}
+    silent = [name for name, total in totals.items() if not total]
+    shares = {name: one["reorder_ms"] / totals[name] for name, one in found.items() if totals[name]}
+    if not shares:
+        return both(
+            "Not one layer left a line: on this machine oneDNN runs none of them.",
+            "没有一个层留下日志：在这台机器上，oneDNN 一个也没有执行。",
+        )
+    most = max(shares, key=shares.__getitem__)
+    return both(
+        f"oneDNN says nothing about: {listed(silent, 'en')}. Reorders take the largest share of the logged time in "
+        f"{most}: {shares[most]:.0%}.",
+        f"oneDNN 一声不吭的：{listed(silent, 'zh')}。重排（reorder）占日志时间比例最大的是 {most}：{shares[most]:.0%}。",
+    )
+
+
+def draw_where_time(record: Record, ax: Any) -> None:
+    from course.figures.style import colors
+
+    found, (blue, orange, *_) = _by_layer(record), colors()
+    ax.figure.set_figheight(4.8)
+    names = list(found)[::-1]
+    for height, name in enumerate(names):
+        one = found[name]
+        total = one["reorder_ms"] + one["compute_ms"]
+        if not total:
+            ax.text(
+                0.01,
+                height,
+                t("no line: somebody else does it", "没有日志：活儿是别人干的"),
+                va="center",
+                fontsize=9,
+            )
+            continue
+        share = one["compute_ms"] / total
+        ax.barh(height, share, color=blue, height=0.44)
+        ax.barh(
+            height,
+            1 - share,
+            left=share,
+            color=orange,
+            height=0.44,
+            hatch="//",
+            edgecolor="white",
+            linewidth=0,
+        )
+        ax.text(1.01, height, f"{total:.2g} ms", va="center", fontsize=8.5)
+        ax.text(0.005, height + 0.24, one["implementation"], va="bottom", fontsize=7.5)
+    two_kinds(ax, (blue, orange))
+    ax.set_yticks(range(len(names)), names)
+    ax.set_xlim(0, 1.12)
+    ax.set_ylim(-0.5, len(names) - 0.2)
+    ax.set_xticks([0, 0.25, 0.5, 0.75, 1.0], ["0 %", "25 %", "50 %", "75 %", "100 %"])
+    ax.grid(axis="y", visible=False)
+    ax.set_xlabel(t("share of the logged time of one call", "占一次调用日志时间的比例"))
+
+
+@experiment(
+    name="09-where-time",
+    lesson=LESSON,
+    version=1,
+    needs="mkldnn",
+    seconds=3,
+    title=both("Where does the logged time go?", "日志里的时间花在了哪里？"),
+    finding=say_where_time,
+    draw=draw_where_time,
+)
 def where_time(budget: Budget) -> list[dict]:
     """Primitives of one call of each layer: lines, implementation, median time; 0 lines where oneDNN is silent."""
     torch.set_num_threads(1)
@@ -82,17 +350,120 @@ def where_time(budget: Budget) -> list[dict]:
             found = typical_log(call, LOGGED_CALLS)
             rows += [{"layer": layer, **one} for one in found]
             if not found:
-                rows.append({"layer": layer, "primitive": "", "implementation": "", "lines": 0, "logged_ms": 0.0})
+                rows.append(
+                    {"layer": layer, "primitive": "", "implementation": "", "lines": 0, "logged_ms": 0.0}
+                )
     return rows
 
 
-@experiment(name="09-logs", lesson=LESSON, version=1, needs="mkldnn", seconds=2,
-            title=both("The raw log of a few calls", "几次调用的原始日志"),
-            finding=say.logs, draw=say.draw_logs)
+# --- 09-logs ------------------------------------------------------------------------------------------------
+
+
+def _of_conv_said(record: Record) -> list[Any]:
+    return parse("\n".join(row["line"] for row in record.rows if row["call"] == "conv"))
+
+
+def say_logs(record: Record) -> Text:
+    found = _of_conv_said(record)
+    if not found:
+        return NOTHING
+    reorders = sum(line.primitive == "reorder" for line in found)
+    return both(
+        f"One convolution left {len(found)} lines, {reorders} of them reorders.",
+        f"一次卷积留下 {len(found)} 行日志，其中 {reorders} 行是重排。",
+    )
+
+
+def draw_logs(record: Record, ax: Any) -> None:
+    tiles(
+        ax,
+        [
+            (line.primitive, f"{line.implementation}    {line.time_ms:.3g} ms", line.primitive != "reorder")
+            for line in _of_conv_said(record)
+        ],
+    )
+
+
+@experiment(
+    name="09-logs",
+    lesson=LESSON,
+    version=1,
+    needs="mkldnn",
+    seconds=2,
+    title=both("The raw log of a few calls", "几次调用的原始日志"),
+    finding=say_logs,
+    draw=draw_logs,
+)
 def logs(budget: Budget) -> list[dict]:
     """Lines as oneDNN prints them, for readers whose PyTorch has no oneDNN (course.onednn_log.recorded_log)."""
     with torch.inference_mode():
         return logged()
+
+
+# --- 09-layouts ---------------------------------------------------------------------------------------------
+
+
+def say_layouts(record: Record) -> Text:
+    if len(record.rows) < 3:
+        return NOTHING
+
+    def line(row: dict, code: str) -> str:
+        count = f"{row['reorders']} reorders" if code == "en" else f"{row['reorders']} 次重排"
+        if row["layout"] == "NCHW":
+            return f"NCHW {count}"
+        comma = ", " if code == "en" else "，"
+        times = (
+            f"{interval(row)} times the time of NCHW"
+            if code == "en"
+            else f"耗时是 NCHW 的 {interval(row)} 倍"
+        )
+        return f"{row['layout']} {count}{comma}{times}"
+
+    return both(
+        "Three convolutions: " + "; ".join(line(row, "en") for row in record.rows) + ".",
+        "三个卷积：" + "；".join(line(row, "zh") for row in record.rows) + "。",
+    )
+
+
+def draw_layouts(record: Record, ax: Any) -> None:
+    from course.figures.style import colors
+
+    blue, orange, *_ = colors()
+    names = [row["layout"] for row in record.rows][::-1]
+    for height, row in enumerate(reversed(record.rows)):
+        ax.barh(height, row["compute_ms"], color=blue, height=0.6)
+        ax.barh(
+            height,
+            row["reorder_ms"],
+            left=row["compute_ms"],
+            color=orange,
+            height=0.6,
+            hatch="//",
+            edgecolor="white",
+            linewidth=0,
+        )
+        ax.text(
+            row["compute_ms"] + row["reorder_ms"],
+            height,
+            t(
+                f"  {row['reorders']} reorders\n  whole call × {row['ratio']:.2f}",
+                f"  {row['reorders']} 次重排\n  整次调用 × {row['ratio']:.2f}",
+            ),
+            va="center",
+            fontsize=9,
+        )
+    two_kinds(ax, (blue, orange))
+    ax.set_yticks(range(len(names)), names)
+    ax.grid(axis="y", visible=False)
+    ax.set_xlabel(t("logged time (ms), medians", "日志时间（ms），中位数"))
+    ax.margins(x=0.3)
+
+
+def settle_layouts(record: Record) -> dict[str, str | None]:
+    if not record.rows:
+        return {"09-bet-reorders": None}
+    count = record.rows[0]["reorders_of_one_conv"]
+    return {"09-bet-reorders": "a" if count == 0 else "b" if count == 1 else "c"}
 
 
 def _chains() -> dict[str, Callable[[], Any]]:
@@ -105,13 +476,24 @@ def _chains() -> dict[str, Callable[[], Any]]:
     last = last.to(memory_format=torch.channels_last)
     image_last = image.to(memory_format=torch.channels_last)
     opaque = nn.Sequential(*[packed.to_mkldnn(layer) for layer in plain])
-    return {"NCHW": lambda: plain(image), "channels_last": lambda: last(image_last),
-            "to_mkldnn": lambda: opaque(image.to_mkldnn()).to_dense()}
+    return {
+        "NCHW": lambda: plain(image),
+        "channels_last": lambda: last(image_last),
+        "to_mkldnn": lambda: opaque(image.to_mkldnn()).to_dense(),
+    }
 
 
-@experiment(name="09-layouts", lesson=LESSON, version=1, needs="mkldnn", seconds=5,
-            title=both("Three convolutions in a row, three memory layouts", "三个卷积连成一串，三种内存布局"),
-            finding=say.layouts, draw=say.draw_layouts, settles=say.settle_layouts)
+@experiment(
+    name="09-layouts",
+    lesson=LESSON,
+    version=1,
+    needs="mkldnn",
+    seconds=5,
+    title=both("Three convolutions in a row, three memory layouts", "三个卷积连成一串，三种内存布局"),
+    finding=say_layouts,
+    draw=draw_layouts,
+    settles=settle_layouts,
+)
 def layouts(budget: Budget) -> list[dict]:
     """Reorder lines and their time for each layout, and its time against NCHW; one lone convolution for the bet."""
     from course.timing import compare
@@ -127,144 +509,16 @@ def layouts(budget: Budget) -> list[dict]:
         for name in budget.loop(chains, desc=both("layouts", "布局")):
             seen = {row["primitive"]: row for row in typical_log(chains[name], LOGGED_CALLS)}
             pair = found.pairs.get(name)
-            rows.append({"layout": name, "reorders": seen.get("reorder", {}).get("lines", 0),
-                         "reorder_ms": seen.get("reorder", {}).get("logged_ms", 0.0),
-                         "compute_ms": sum(row["logged_ms"] for key, row in seen.items() if key != "reorder"),
-                         "ratio": pair.ratio if pair else 1.0, "low": pair.low if pair else 1.0,
-                         "high": pair.high if pair else 1.0, "reorders_of_one_conv": alone})
-    return rows
-
-
-@experiment(name="09-routes", lesson=LESSON, version=1, needs="mkldnn", seconds=2,
-            title=both("Eight convolutions, the switch on: who gets the work?", "八个卷积，开关都开着：活儿给了谁？"),
-            finding=way.routes, draw=way.draw_routes, settles=way.settle_routes)
-def routes(budget: Budget) -> list[dict]:
-    """The backend the dispatcher names, with oneDNN on and off, and oneDNN's own lines as a witness."""
-    with torch.inference_mode():
-        return [routes_of(case) for case in budget.loop(ROUTES)]
-
-
-def _on_rungs(budget: Budget, probe: str, rungs: tuple[str, ...], repeats: int) -> list[dict]:
-    """Rows of `probe`, each from a new process, the rungs taking turns.
-
-    A CPU that is not x86 has another ladder and is left as it is.
-    """
-    if platform.machine() not in X86:
-        rungs = ("DEFAULT",)
-    plan = [(repeat, name) for repeat in range(repeats) for name in rungs]
-    rows = []
-    for repeat, name in budget.loop(plan, desc=both("new processes", "新进程")):
-        found = rows_of(PROBES, probe, variables={"ONEDNN_MAX_CPU_ISA": name} if name != "DEFAULT" else {})
-        rows += [{"rung": name, "process": repeat, **row} for row in found]
-    return rows
-
-
-@experiment(name="09-isa-ladder", lesson=LESSON, version=1, needs="mkldnn", seconds=24,
-            title=both("The same convolution on four rungs of instruction sets", "同一个卷积，站在指令集的四级台阶上"),
-            finding=ladder.isa, draw=ladder.draw_isa)
-def isa_ladder(budget: Budget) -> list[dict]:
-    """ONEDNN_MAX_CPU_ISA in new processes; each times a convolution against a product that is not oneDNN's.
-
-    Several processes a rung, for equal processes differ: where memory lies is drawn anew in each.
-    """
-    return _on_rungs(budget, "rung", RUNGS, PROCESSES)
-
-
-@experiment(name="09-bf16", lesson=LESSON, version=1, needs="mkldnn", seconds=15,
-            title=both("Linear in bfloat16 against float32, with and without bfloat16 instructions",
-                       "Linear 用 bfloat16 还是 float32：有和没有 bfloat16 指令时"),
-            finding=ladder.half, draw=ladder.draw_half, settles=ladder.settle_half)
-def bf16(budget: Budget) -> list[dict]:
-    """As the CPU is, with the newest instructions hidden from oneDNN, and with AVX-512 hidden as well."""
-    return _on_rungs(budget, "half", HALF_RUNGS, 1)
-
-
-@experiment(name="09-threads", lesson=LESSON, version=1, needs="mkldnn", seconds=14,
-            title=both("One thread or all of them: a small and a large convolution", "单线程还是全部线程：一个小卷积，一个大卷积"),
-            finding=ladder.threads, draw=ladder.draw_threads)
-def threads(budget: Budget) -> list[dict]:
-    """All threads against one, each in a process of its own, the processes taking turns."""
-    from course.timing import compare
-
-    rows, count = [], torch.get_num_threads()
-    for size in budget.loop(("small", "large"), desc=both("sizes", "规模")):
-        found = compare({"one": f"{PROBES}:{size}_one_thread", "all": f"{PROBES}:{size}_all_threads"},
-                        baseline="one", max_time=2.0, fresh_process=True)
-        rows.append({"size": size, "threads": count, "ratio": found.ratio, "low": found.low, "high": found.high,
-                     "verdict": found.verdict, "one_ms": found.medians_ms["one"],
-                     "all_ms": found.medians_ms["all"]})
-    return rows
-
-
-@experiment(name="09-deterministic", lesson=LESSON, version=1, needs="mkldnn", seconds=2,
-            title=both("Three ways to ask for determinism: what does oneDNN's log say?",
-                       "三种要求“确定性”的写法：oneDNN 的日志怎么说？"),
-            finding=way.deterministic, draw=way.draw_deterministic)
-def deterministic(budget: Budget) -> list[dict]:
-    """As it is; mkldnn.deterministic = True; and inside flags(deterministic=True): switch, lines, bits."""
-    mkldnn, layer, image = torch.backends.mkldnn, nn.Conv2d(16, 16, 3, padding=1), torch.randn(4, 16, 24, 24)
-
-    def row(asked: str) -> dict[str, Any]:
-        results: list[torch.Tensor] = []
-        log = log_of(lambda: results.append(layer(image)))
-        same = float((results[0] == first).float().mean())
-        return {"asked": asked, "enabled": int(mkldnn.enabled), "lines": len(log), "same_share": same,
-                "implementation": next((one.implementation for one in log if one.primitive == "convolution"), "")}
-
-    with torch.inference_mode(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # flags() also touches a TF32 switch that only Intel GPUs have
-        first = layer(image)
-        rows = [row("nothing")]
-        mkldnn.deterministic = True
-        rows.append(row("the switch"))
-        mkldnn.deterministic = False
-        with mkldnn.flags(deterministic=True):
-            rows.append(row("flags()"))
-    return rows
-
-
-def _whole(*shape: int) -> torch.Tensor:
-    """Whole numbers from -4 to 4, as float32: their products and small sums have no digits to round off."""
-    return torch.randint(-4, 5, shape).float()
-
-
-def _twins(whole: bool) -> dict[str, tuple[Callable[[], torch.Tensor], Callable[[], torch.Tensor]]]:
-    """name -> (the operation in float32, the same in float64), on random or whole numbers."""
-    make = _whole if whole else torch.randn
-    image, kernel = make(4, 32, 20, 20), make(32, 32, 3, 3)
-    rows, weight = make(64, 128), make(128, 128)
-    found = {"Conv2d": (lambda: F.conv2d(image, kernel, padding=1),
-                        lambda: F.conv2d(image.double(), kernel.double(), padding=1)),
-             "Linear": (lambda: F.linear(rows, weight), lambda: F.linear(rows.double(), weight.double()))}
-    if not whole:
-        single = nn.LSTM(32, 64)
-        double = nn.LSTM(32, 64).double()
-        double.load_state_dict(single.state_dict())
-        sequence = make(16, 4, 32)
-        found["LSTM"] = (lambda: single(sequence)[0], lambda: double(sequence.double())[0])
-        found["GELU"] = (lambda: F.gelu(image), lambda: F.gelu(image.double()))
-    return found
-
-
-@experiment(name="09-bits", lesson=LESSON, version=1, needs="mkldnn", seconds=2,
-            title=both("oneDNN on and off: how many results differ in a bit?",
-                       "oneDNN 开与关：有多少结果的比特不同？"),
-            finding=way.bits, draw=way.draw_bits, settles=way.settle_bits)
-def bits(budget: Budget) -> list[dict]:
-    """Share of results that differ between on and off, and each side's largest error against float64."""
-    torch.set_num_threads(1)
-    mkldnn, rows = torch.backends.mkldnn, []
-    with torch.inference_mode():
-        for numbers in ("random", "whole"):
-            for operation, (single, double) in _twins(numbers == "whole").items():
-                seen = {}
-                for name, state in (("on", True), ("off", False), ("again", True)):
-                    mkldnn.enabled = state
-                    seen[name] = single()
-                exact = double()
-                rows.append({"operation": operation, "numbers": numbers,
-                             "differ_share": float((seen["on"] != seen["off"]).float().mean()),
-                             "repeat_differs": float((seen["on"] != seen["again"]).float().mean()),
-                             "error_on": float((seen["on"].double() - exact).abs().max()),
-                             "error_off": float((seen["off"].double() - exact).abs().max())})
+            rows.append(
+                {
+                    "layout": name,
+                    "reorders": seen.get("reorder", {}).get("lines", 0),
+                    "reorder_ms": seen.get("reorder", {}).get("logged_ms", 0.0),
+                    "compute_ms": sum(row["logged_ms"] for key, row in seen.items() if key != "reorder"),
+                    "ratio": pair.ratio if pair else 1.0,
+                    "low": pair.low if pair else 1.0,
+                    "high": pair.high if pair else 1.0,
+                    "reorders_of_one_conv": alone,
+                }
+            )
     return rows

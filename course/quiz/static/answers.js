@@ -4,7 +4,7 @@
 
 const ANSWERS = "torch-backends-course.answers";
 const SCHEMA = 1;
-const EVENTS = ["answer", "bet", "settled", "check", "hint", "solution", "observe", "finish", "undo"];
+const EVENTS = ["answer", "bet", "settled", "check", "hint", "solution", "observe", "finish", "undo", "reason"];
 
 class Answers {
   constructor(version) {

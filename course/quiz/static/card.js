@@ -82,18 +82,17 @@ function orderHtml(item, response) {
 
 // --- after the answer ---
 
-function doneHtml(item, { response, entry }) {
+function doneHtml(item, { response, entry, past }) {
   if (item.kind === "predict") return betHtml(item, response);
   const found = mark(item, response);
   const tone = TONES[found.state];
-  const head = found.state === "partly" ? word("points_of_one", { points: found.points }) : word(`state_${found.state}`);
-  const messages = found.messages.map((one) => `<p>${one.html ? pick(one.html) : word(one.key, one.values)}</p>`);
+  const { head, messages, praised } = told(item, response, found, entry?.confidence, past || { tries: 1, misses: 0, streak: 0 });
   const lines = { number: numberLines, order: orderLines }[item.kind] || choiceLines;
   const next = item.experiment && found.state !== "correct"
     ? `<p class="next">${word("observe", { experiment: item.experiment })}</p>` : "";
   const due = timetable(answers.entries(), deck.items).find((one) => one.concept === item.concept);
-  return `<section class="result ${tone}"><h3 id="result" tabindex="-1">${MARKS[found.state]} ${head}</h3>${messages.join("")}</section>
-    <ul class="lines">${lines(item, response).join("")}</ul>${next}
+  return `<section class="result ${tone}"><h3 id="result" tabindex="-1">${/^\p{Emoji_Presentation}/u.test(head) || head.startsWith("🕳") ? "" : `${MARKS[found.state]} `}${head}</h3>${messages.map((one) => `<p>${one}</p>`).join("")}</section>
+    <ul class="lines">${lines(item, response, praised).join("")}</ul>${next}
     ${due && entry ? `<p class="calm">${word("comes_back", { date: dateWords(due.due) })}</p>` : ""}`;
 }
 
@@ -115,7 +114,7 @@ function whyHtml(why, belief) {
   return `<div class="why"><p>${pick(why)}</p>${behind}</div>`;
 }
 
-function choiceLines(item, response) {
+function choiceLines(item, response, praised) {
   const held = beliefsOf(item, response);
   return item.options.map((one) => {
     const mine = response.options.includes(one.id), right = item.right.includes(one.id);
@@ -123,7 +122,7 @@ function choiceLines(item, response) {
     const tone = right ? "good" : mine ? "bad" : "";
     const label = right ? "✓" : mine ? "✗" : "";
     const belief = mine && held.includes(one.belief) ? one.belief : null;
-    return lineHtml(tone, `${label} ${one.id}`, pick(one.text), state, whyHtml(one.why, belief));
+    return lineHtml(tone, `${label} ${one.id}`, pick(one.text), state, praised && right ? "" : whyHtml(one.why, belief));
   });
 }
 
@@ -144,7 +143,7 @@ function orderLines(item, response) {
   return [...steps, ...rest];
 }
 
-function numberLines(item, response) {
+function numberLines(item, response, praised) {
   const { number } = item, lines = [];
   const trap = trapOf(number, response.number);
   const hit = within(response.number, number.low, number.high);
@@ -152,8 +151,18 @@ function numberLines(item, response) {
     const why = trap ? whyHtml(trap.why, trap.belief) : "";
     lines.push(lineHtml("bad", "✗", escaped(draft(item).typed), word("your_number_was"), why));
   }
-  lines.push(lineHtml("good", "✓", pick(number.words), word(hit ? "mine_right" : "right"), whyHtml(number.why)));
+  lines.push(lineHtml("good", "✓", pick(number.words), word(hit ? "mine_right" : "right"), praised ? "" : whyHtml(number.why)));
   return lines;
+}
+
+// --- the knowledge cards, all of them or those of a lesson ---
+
+function keepHtml() {
+  const cards = deck.cards.filter((card) => !view.lesson || card.lesson === view.lesson);
+  const button = (what) => `<button type="button" data-do="${what}">${word(what === "turn" ? "turn_all" : what)}</button>`;
+  return `<h2 id="place" tabindex="-1">${word("keep_head", { count: cards.length })}</h2>
+    <div class="bar moves">${button("turn")}${button("print")}</div>
+    <div class="tbk" lang="${document.documentElement.lang}">${cards.map((card) => pick(card.html)).join("")}</div>`;
 }
 
 // --- the end of a sitting ---

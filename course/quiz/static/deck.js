@@ -7,7 +7,7 @@ const answers = new Answers(deck.version);
 const main = document.getElementById("card");
 const live = document.getElementById("live");
 const VIEW = "torch-backends-course.view";
-const view = { language: deck.language, lesson: "", show: "today", ...rememberedView() };
+const view = { language: deck.language || browsers(), lesson: "", show: "today", ...rememberedView() };
 let queue = [];           // ids of the cards of this sitting
 let at = 0;               // the place in it; queue.length is the end
 let plan = null;          // what today() found, in "today"
@@ -15,11 +15,16 @@ let drafts = new Map();   // id -> response being made
 let given = new Map();    // id -> {response, entry} of this sitting
 let trail = [];         // ids answered in this sitting, for undo
 
+function browsers() {  // the first of the browser's languages that the page speaks
+  const wanted = (navigator.languages || [navigator.language]).map((one) => one.slice(0, 2).toLowerCase());
+  return wanted.find((one) => deck.languages.includes(one)) || deck.languages[0];
+}
+
 function rememberedView() {
   try {
     const found = JSON.parse(localStorage.getItem(VIEW)) || {};
     const fits = deck.languages.includes(found.language) && (!found.lesson || deck.lessons.some((one) => one.id === found.lesson))
-      && ["today", "all", "bets"].includes(found.show);
+      && ["today", "all", "bets", "keep"].includes(found.show);
     return fits ? { language: found.language, lesson: found.lesson, show: found.show } : {};
   } catch { return {}; }
 }
@@ -57,7 +62,7 @@ function sit() {  // start a sitting with the filters as they are
     plan = today(answers.entries(), items, Date.now());
     queue = [...plan.due, ...plan.fresh].map((item) => item.id);
   } else {
-    queue = items.filter((item) => view.show === "all" || item.kind === "predict").map((item) => item.id);
+    queue = view.show === "keep" ? [] : items.filter((item) => view.show === "all" || item.kind === "predict").map((item) => item.id);
   }
   at = 0; drafts = new Map(); given = new Map(); trail = [];
   draw();
@@ -91,7 +96,7 @@ function submit(confidence) {
   } else {
     const { state, points } = mark(item, response);
     const entry = answers.append("answer", item, { ...fields, verdict: state, points });
-    given.set(item.id, { response, entry });
+    given.set(item.id, { response, entry, past: pastOf(item, answers.entries()) });
     trail.push(item.id);
   }
   say();
@@ -147,7 +152,7 @@ function draw() {
   }
   drawFilters();
   drawCount();
-  main.innerHTML = at < queue.length ? cardHtml(current(), answered(current())) : endHtml();
+  main.innerHTML = view.show === "keep" ? keepHtml() : at < queue.length ? cardHtml(current(), answered(current())) : endHtml();
   if (answers.notices.length) {
     const { key, values } = answers.notices.shift();
     say(key, values);
@@ -163,7 +168,7 @@ function drawFilters() {
     return option(lesson.id, `${lesson.id} (${count}) ${pick(lesson.title)}`, view.lesson === lesson.id);
   });
   document.getElementById("lesson").innerHTML = option("", word("all_lessons"), !view.lesson) + lessons.join("");
-  document.getElementById("show").innerHTML = ["today", "all", "bets"]
+  document.getElementById("show").innerHTML = ["today", "all", "bets", ...(deck.cards.length ? ["keep"] : [])]
     .map((one) => option(one, word(`show_${one}`), view.show === one)).join("");
 }
 
@@ -186,6 +191,8 @@ main.addEventListener("click", (event) => {
     submit: () => submit(Number(button.dataset.level)),
     toggle: () => toggle(id), up: () => move(id, -1), down: () => move(id, 1), remove: () => toggle(id),
     all: () => { view.show = "all"; rememberView(); sit(); show(); },
+    turn: () => { for (const one of main.querySelectorAll("details")) one.open = true; },
+    print: () => { for (const one of main.querySelectorAll("details")) one.open = true; window.print(); },
     round: () => { view.show = "today"; rememberView(); sit(); show(); },
   })[button.dataset.do]();
 });

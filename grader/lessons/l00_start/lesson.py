@@ -31,14 +31,12 @@ two + two
 # %% [markdown] en
 # ## A number without a machine is a rumour
 #
-# “It takes 3 ms.” On what? With which version? This course never shows a time without its **passport**. Here is yours: device, processor, versions, threads. `None` means that this machine has no such thing.
+# “It takes 3 ms.” On what? With which version? This course never shows a time without its **passport**. Here is yours: device, processor, versions, threads.
 # %% [markdown] zh
 # ## 没有机器信息的数字，只是传闻
 #
-# “只要 3 毫秒。”在什么机器上？什么版本？本课程给出的每个耗时都带着**护照**。你的护照在这里：设备、处理器、版本、线程数。`None` 表示这台机器没有这一项。
+# “只要 3 毫秒。”在什么机器上？什么版本？本课程给出的每个耗时都带着**护照**。你的护照在这里：设备、处理器、版本、线程数。
 # %%
-from course.machine import passport
-
 passport()
 # %% [markdown] en
 # ## Your first card

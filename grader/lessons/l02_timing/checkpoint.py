@@ -41,7 +41,7 @@ def interval_of_median(samples):
 # en: if the interval excludes 1 (an end at exactly 1 does not
 # en: exclude it), however small the gap. Otherwise "same"
 # en: if it lies within 1 - gate .. 1 + gate, else "undecided".
-# zh: low..high 是 候选 / 基准 的区间，gate 是门限（例如 0.02）。
+# zh: low..high 是 候选 / 基准 的区间，gate 是阈值（例如 0.02）。
 # zh: 区间不含 1（端点恰为 1 不算“不含”）时，
 # zh: 无论差距多小都返回 "faster" 或 "slower"；
 # zh: 否则，若整个区间在 1 - gate .. 1 + gate 之内，返回 "same"；
@@ -74,7 +74,7 @@ def honest_verdict(low, high, gate):
 # zh: 重复：至少 10 轮；low <= ratio <= high，且 low < high
 # zh: 报告：写明 threads；gate 大于 0、不超过 0.2；claim 有区间撑腰，规则同 honest_verdict。
 # zh: 区间能支持更多时，"undecided" 得一半（ratio 与 1 相差不超过 0.005
-# zh: 且区间越过门限时，得全分）。
+# zh: 且区间越过阈值时，得全分）。
 import torch
 from course.timing import compare
 

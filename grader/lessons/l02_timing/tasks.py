@@ -177,8 +177,8 @@ TASKS = [
         "winner": Part(1, both("An interval that excludes 1 names a winner, also a small one.",
                                "区间不含 1 就有赢家，差别再小也一样。")),
         "same": Part(1, both("An interval that holds 1 and lies inside the gate means the same.",
-                             "区间包含 1 且整个在门限之内，就是一样快。")),
+                             "区间包含 1 且整个在阈值之内，就是一样快。")),
         "undecided": Part(1, both("An interval that holds 1 and reaches out of the gate decides nothing.",
-                                  "区间包含 1 又越过门限，就是未定。"))}),
+                                  "区间包含 1 又越过阈值，就是未定。"))}),
     Task(id="02-t-report", name="report", judge=judge_report, points=4),
 ]

@@ -240,7 +240,7 @@ from course.roofline import place
 # zh: 单线程，和上面的屋顶一致；用完恢复
 with flags.using({"torch.num_threads": 1}):
     placed = place(mobilenet_v2().eval(), torch.randn(1, 3, 224, 224), max_time=4)
-placed.picture()
+placed.plot()
 placed
 # %% [markdown] en
 # ## Fill in: the least time a layer can take
@@ -274,7 +274,7 @@ observe("03-groups")
 # %% [markdown] zh
 # ## 让它输：MACs 更少，却不更快
 #
-# 8 分钟。下面这一对还在支持“数 MACs，挑小的”这条建议。请找一对推翻它：`fewer` 至少少 5% 的 MACs，而区间显示更慢，或在门限内一样快。矩阵乘、卷积都行。
+# 8 分钟。下面这一对还在支持“数 MACs，挑小的”这条建议。请找一对推翻它：`fewer` 至少少 5% 的 MACs，而区间显示更慢，或在阈值内一样快。矩阵乘、卷积都行。
 # %%
 from course.timing import compare
 

@@ -207,7 +207,7 @@ check("05-break-even")
 # %%
 predict("05-bet-price")
 # %%
-from course.lessons.l05_cudnn_benchmark.findings import bill
+from course.lessons.l05_cudnn_benchmark.experiments import bill
 
 your_bill = bill(observe("05-toy-cost"))
 print(your_bill)
@@ -286,7 +286,7 @@ explain("05-memory")
 # It is the obvious experiment. Many have made it, and then wrote that the switch does nothing. Bet on cuDNN; then the
 # toy makes the experiment here, and cuDNN where there is a GPU or a recording.
 # %% [markdown] zh
-# ## 笔记本陷阱：中途打开，再比一比
+# ## Notebook 里的坑：中途打开，再比一比
 #
 # 多么顺理成章的实验。很多人都做过，然后得出结论：这个开关没用。先为 cuDNN 下注；接着玩具在这里做一遍，有 GPU 或回放时 cuDNN 再做一遍。
 # %%

@@ -18,7 +18,7 @@ import signal
 import socket
 import sys
 
-from inside import cage, linux, shell, wire
+from inside import isolate, linux, shell, wire
 
 PRELOAD = ("numpy", "torch", "torch.nn.functional", "torch.optim", "torch._dynamo", "torch.utils.data",
            "torch.utils.flop_counter", "matplotlib.pyplot", "matplotlib_inline.backend_inline", "ipywidgets", "yaml",
@@ -51,7 +51,7 @@ def main() -> None:
     missing = preload()
     warm = shell.make()
     if sys.platform == "linux":
-        cage.remember()
+        isolate.remember()
     gc.collect()
     gc.freeze()  # a fork that collects garbage would copy every page of what is loaded here
     if sandboxed:
@@ -115,7 +115,7 @@ def twin(connection: socket.socket, ours: list, warm: shell.Shell) -> None:
         signal.set_wakeup_fd(-1)
         for other in ours:
             other.close()
-        cage.divide(linux.NEWUSER | linux.NEWPID)
+        isolate.divide(linux.NEWUSER | linux.NEWPID)
         if os.fork():
             os._exit(0)
         wire.send(connection, {"ready": {}})
@@ -138,17 +138,18 @@ def fork(request: dict, connection: socket.socket, ours: list, warm: shell.Shell
         for other in ours:
             other.close()
         if sandboxed:
-            cage.divide()
+            isolate.divide()
             if os.fork():
                 os._exit(0)
             os.setsid()  # a signal to the group would reach the warm process: groups go through namespaces
-            number = cage.number()
-            cage.close(request["limits"])
-            os.chdir(cage.HOME)
+            number = isolate.number()
+            isolate.offer()
+            isolate.close(request["limits"])
+            os.chdir(isolate.HOME)
         else:
             if sys.platform == "linux":
                 linux.prctl(linux.PDEATHSIG, signal.SIGKILL)
-                cage.restrict(request["limits"])
+                isolate.restrict(request["limits"])
             os.setpgid(0, 0)
             number = 0
             os.chdir(request["folder"])

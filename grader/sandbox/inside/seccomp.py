@@ -50,13 +50,14 @@ REFUSED = {
         "userfaultfd": 282, "vhangup": 58, "io_setup": 0, "inotify_init1": 26, **NEW,
     },
 }
-NUMBERS = {  # clone, clone3, ioctl, fcntl, socket, socketpair
-    "x86_64": (56, 435, 16, 72, 41, 53), "aarch64": (220, 435, 29, 25, 198, 199)}
+NUMBERS = {  # clone, clone3, ioctl, fcntl, prctl, socket, socketpair
+    "x86_64": (56, 435, 16, 72, 157, 41, 53), "aarch64": (220, 435, 29, 25, 167, 198, 199)}
 FAMILIES = (1, 2, 10)  # AF_UNIX, AF_INET, AF_INET6: in a network namespace with no device
 NEW_NAMESPACE = linux.NAMESPACES | linux.NEWCGROUP | 0x80  # 0x80: a new time namespace
 THREAD = 0x00010000
 TIOCSTI = 0x5412  # types into somebody's terminal
 SETLEASE, SETDELEG = 1024, 1040  # commands of fcntl
+SETDUMPABLE = 4  # of prctl: hides how much memory a process takes
 
 ALLOW, KILL = 0x7FFF0000, 0x80000000
 LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
@@ -72,15 +73,16 @@ def program(machine: str, processes: bool = True) -> bytes:
 
     Raises KeyError for a machine whose call numbers are not listed here.
     """
-    clone, clone3, ioctl, fcntl, *sockets = NUMBERS[machine]
+    clone, clone3, ioctl, fcntl, prctl, *sockets = NUMBERS[machine]
     code = [(LOAD, 0, 0, MACHINE), (EQUAL, 1, 0, ARCHITECTURES[machine]), (RETURN, 0, 0, KILL), (LOAD, 0, 0, CALL)]
     if machine == "x86_64":  # the x32 numbers would go round the list
         code += [(AT_LEAST, 0, 1, 0x40000000), (RETURN, 0, 0, refuse())]
     for number in sorted(REFUSED[machine].values()):
         code += [(EQUAL, 0, 1, number), (RETURN, 0, 0, refuse())]
     code += [(EQUAL, 0, 1, clone3), (RETURN, 0, 0, refuse(errno.ENOSYS))]
-    for number, commands in ((ioctl, (TIOCSTI,)), (fcntl, (SETLEASE, SETDELEG))):
-        code += [(EQUAL, 0, 3 + len(commands), number), (LOAD, 0, 0, SECOND),
+    for number, place_of, commands in ((ioctl, SECOND, (TIOCSTI,)), (fcntl, SECOND, (SETLEASE, SETDELEG)),
+                                       (prctl, FIRST, (SETDUMPABLE,))):
+        code += [(EQUAL, 0, 3 + len(commands), number), (LOAD, 0, 0, place_of),
                  *((EQUAL, len(commands) - place, 0, command) for place, command in enumerate(commands)),
                  (RETURN, 0, 0, ALLOW), (RETURN, 0, 0, refuse())]
     for number in sockets:

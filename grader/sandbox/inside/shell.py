@@ -186,15 +186,17 @@ def make() -> Shell:
 
 
 def serve(shell: Shell, connection: socket.socket, limits: dict[str, Any]) -> None:
-    """In the cage: run the cells that come, one after the other, until the other side closes."""
+    """In the isolated fork: run the cells that come, one after the other, until the other side closes."""
     OUTLET.connection, OUTLET.owner = connection, os.getpid()
     signal.signal(signal.SIGINT, _too_late)
     _reseed()
-    natives = [tempfile.TemporaryFile() for _ in range(2)]
-    for descriptor, file in zip((1, 2), natives, strict=True):
-        os.dup2(file.fileno(), descriptor)
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
+    connection.set_inheritable(False)
+    for descriptor in (1, 2):
+        with tempfile.TemporaryFile() as file:
+            os.dup2(file.fileno(), descriptor)
+    with open(os.devnull, "rb") as null:
+        os.dup2(null.fileno(), 0)
+    natives = [open(descriptor, "r+b", buffering=0, closefd=False) for descriptor in (1, 2)]
     sys.stdout, sys.stderr = Stream("stdout", 1), Stream("stderr", 2)
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(limits["threads"])
@@ -241,7 +243,7 @@ def _native(name: str, file: Any) -> None:
     """What was written below Python, by libraries and subprocesses, since the last cell."""
     try:
         file.seek(0)
-        text = file.read(MOST_NATIVE).decode("utf-8", "replace")
+        text = (file.read(MOST_NATIVE) or b"").decode("utf-8", "replace")
         file.seek(0)
         file.truncate()
     except (OSError, ValueError):

@@ -13,7 +13,7 @@ import torch
 from course import flags
 from course.exercise import all_exercises, judge
 from course.experiment import base
-from course.lessons.l01_map import findings as map_findings
+from course.lessons.l01_map import experiments
 from course.lessons.l01_map import probes as map_probes
 from course.quiz.bank import Bank
 from course.records import Record
@@ -269,6 +269,6 @@ def test_polite_bet_follows_the_interval(low, high, option):
     rows = [{"request": name, "ratio": 1.0, "low": low, "high": high} for name in ("deterministic", "both "
                                                                                                     "named")]
     record = Record("01-polite-request", 1, "01_map", {}, rows)
-    assert map_findings.settle_polite(record) == {"01-bet-polite": option}
-    inconclusive = "Inconclusive" in map_findings.polite(record)["en"]
+    assert experiments.settle_polite_request(record) == {"01-bet-polite": option}
+    inconclusive = "Inconclusive" in experiments.say_polite_request(record)["en"]
     assert inconclusive == (option is None)

@@ -13,7 +13,7 @@ import torch
 
 from course.exercise import MISSING, all_exercises, judge
 from course.experiment.base import load_all
-from course.lessons.l02_timing.checks import cut
+from course.lessons.l02_timing.exercises import cut
 from course.lessons.l02_timing.toy_device import ToyDevice
 from course.lessons.l02_timing.virtual_device import VirtualDevice
 from course.records import Record
@@ -325,7 +325,7 @@ def test_the_experiment_settles_its_bet_every_way(name, bet, outcomes):
         sentence = experiment.finding(found)
         assert sentence["en"] and sentence["zh"]
         if rows and expected is None and name in ("02-first-call", "02-same-code-twice", "02-threads"):
-            assert "Inconclusive" in sentence["en"] and "尚无定论" in sentence["zh"]
+            assert "Inconclusive" in sentence["en"] and "无法判定" in sentence["zh"]
 
 
 def test_every_bet_of_the_lesson_is_settled_here_and_its_options_can_all_win():

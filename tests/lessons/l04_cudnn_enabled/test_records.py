@@ -7,7 +7,7 @@ import torch
 
 from course import flags
 from course.experiment import base
-from course.lessons.l04_cudnn_enabled import words as enabled_words
+from course.lessons.l04_cudnn_enabled import experiments
 from course.lessons.l04_cudnn_enabled.experiments import LESSON
 from course.quiz.bank import Bank
 from course.records import Record
@@ -123,7 +123,7 @@ def test_a_record_is_told_and_drawn(name):
     (1.2, 1.6, "slower"), (0.4, 0.6, "faster"), (0.98, 0.99, "same"), (1.01, 1.04, "same"), (0.9, 1.2, "undecided"),
     (1.02, 1.5, "undecided")])
 def test_a_slight_difference_is_none(low, high, said):
-    assert enabled_words.verdict(low, high) == said
+    assert experiments.verdict(low, high) == said
 
 
 def test_sentences_say_what_the_rows_say():

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import pytest
 
 from course.experiment import base
-from course.experiment.new_process import ProbeError
-from course.lessons.l05_cudnn_benchmark import findings_cuda as search_findings_cuda
+from course.experiment.new_process import ProbeError, call_in_new_process
+from course.experiment.words import middle
+from course.lessons.l05_cudnn_benchmark import experiments_cuda
 from course.lessons.l05_cudnn_benchmark import probes as search_probes
-from course.lessons.l05_cudnn_benchmark.findings import middle
 from tests.lessons.l05_cudnn_benchmark.test_lesson import check_shown, record_of
 
 # The rows below are invented test data. Nothing was measured.
@@ -87,18 +87,18 @@ CUDA_ROWS = {
 
 def test_break_even_on_cuda_is_named_only_with_a_gain():
     rows = CUDA_ROWS["05-pays-cuda"]
-    assert "200 steps after the first" in search_findings_cuda.pays(record_of("05-pays-cuda", rows))["en"]
+    assert "200 steps after the first" in experiments_cuda.say_pays_cuda(record_of("05-pays-cuda", rows))["en"]
     equal = [rows[0], {**rows[1], "samples_ms": [220.0] + [3.0] * 149}]
-    assert "No gain is certain" in search_findings_cuda.pays(record_of("05-pays-cuda", equal))["en"]
+    assert "No gain is certain" in experiments_cuda.say_pays_cuda(record_of("05-pays-cuda", equal))["en"]
 
 
 # --- the probes, whose form can be tried without a GPU ----------------------------------------------------
 
 def test_a_probe_answers_from_a_new_process():
-    rows, _ = search_probes.in_new_process("conv_visits", [[0, 2, 16], [1, 2, 16], [1, 2, 20]], 3)
+    rows, _ = call_in_new_process(search_probes.__name__, "conv_visits", [[0, 2, 16], [1, 2, 16], [1, 2, 20]], 3)
     assert len(rows) == 3 and all(row["call_ms"] > 0 for row in rows)
     with pytest.raises(ProbeError, match="stopped with"):
-        search_probes.in_new_process("conv_visits", [[0, "two", 16]])
+        call_in_new_process(search_probes.__name__, "conv_visits", [[0, "two", 16]])
 
 
 def test_model_and_kernel_probes_keep_their_form():

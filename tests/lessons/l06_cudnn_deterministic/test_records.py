@@ -7,8 +7,7 @@ import torch
 
 from course import flags
 from course.experiment import base
-from course.lessons.l06_cudnn_deterministic import experiments as lesson_06
-from course.lessons.l06_cudnn_deterministic import findings_cuda as repro_findings_cuda
+from course.lessons.l06_cudnn_deterministic import experiments_cuda
 from course.lessons.l06_cudnn_deterministic import probes as repro_probes
 from course.lessons.l06_cudnn_deterministic.experiments import CURES, LESSON, PAIRS
 from course.quiz.bank import Bank
@@ -121,7 +120,7 @@ GPU_ROWS = [{"operation": "scatter_add_", "setting": "nothing", "different": 9, 
             {"operation": "scatter_add_", "setting": "two lines", "different": 9, "outcome": "runs", "said": ""},
             {"operation": "scatter_add_", "setting": "algorithms", "different": 1, "outcome": "runs", "said": ""},
             *[{"operation": "cumsum", "setting": s, "different": 0 if s == "algorithms" else 1, "said": "",
-               "outcome": "raises" if s == "algorithms" else "runs"} for s in repro_findings_cuda.SETTINGS]]
+               "outcome": "raises" if s == "algorithms" else "runs"} for s in experiments_cuda.SETTINGS_CUDA]]
 
 
 def test_gpu_bits_name_who_varies_and_who_is_refused():
@@ -201,8 +200,8 @@ def test_the_cuda_probes_keep_their_form_on_a_cpu():
 @pytest.mark.parametrize("name", ["06-bits-cuda", "06-cost-cuda"])
 def test_the_cuda_experiments_keep_their_form_on_a_cpu(name, monkeypatch):
     few = ("index_put_, accumulate", "matmul")
-    monkeypatch.setattr(lesson_06, "GPU", "cpu")
-    monkeypatch.setattr(lesson_06, "cuda_operations", lambda device: {
+    monkeypatch.setattr(experiments_cuda, "GPU", "cpu")
+    monkeypatch.setattr(experiments_cuda, "cuda_operations", lambda device: {
         name: call for name, call in repro_probes.cuda_operations(device).items() if name in few})
     before = flags.read()
     record = base.run(name, 60 if name == "06-bits-cuda" else 4)
@@ -217,8 +216,8 @@ def test_an_operation_that_refuses_is_told_and_not_fatal(monkeypatch):
             raise RuntimeError("made_up does not have a deterministic implementation. More words.")
         return torch.ones(1)
 
-    monkeypatch.setattr(lesson_06, "cuda_operations", lambda device: {"made_up": refuse})
-    monkeypatch.setattr(lesson_06, "GPU", "cpu")
+    monkeypatch.setattr(experiments_cuda, "cuda_operations", lambda device: {"made_up": refuse})
+    monkeypatch.setattr(experiments_cuda, "GPU", "cpu")
     rows = base.run("06-bits-cuda", 6).rows
     assert [(row["different"], row["outcome"]) for row in rows] == [(1, "runs"), (1, "runs"), (0, "raises")]
     assert base.run("06-cost-cuda", 6).rows == [

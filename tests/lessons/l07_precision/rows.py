@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from course.lessons.l07_precision.findings_documented import LARGEST, SIDE, largest_of
+from course.lessons.l07_precision.experiments import LARGEST, SIDE, largest_of
 from tests.lessons.l07_precision.test_records import CUDA_ROWS, growth, permissions, races, solved
 
 NODES = ("fp32_precision", "cudnn", "mkldnn", "mkldnn.matmul", "mkldnn.conv", "mkldnn.rnn")

@@ -11,7 +11,7 @@ import torch
 from course import flags
 from course.exercise import all_exercises, judge
 from course.figures.bits import show_bits
-from course.lessons.l07_precision.checks import TREE_CASES
+from course.lessons.l07_precision.exercises import TREE_CASES
 from course.quiz.bank import Bank
 from course.rounding import FORMATS, cut_bits, keep_bits, pattern, product, relative_error, rounded
 from grader.lessons.l07_precision import tasks as lesson_07

@@ -10,7 +10,7 @@ import torch
 from course import flags
 from course.experiment import base
 from course.experiment.new_process import rows_of
-from course.lessons.l07_precision import findings_documented as page
+from course.lessons.l07_precision import experiments
 from course.lessons.l07_precision.experiments import LESSON
 from course.records import Record
 
@@ -85,14 +85,14 @@ def test_counters_stop_where_neighbours_lie_two_apart():
 
 def test_the_number_of_the_documentation_is_foretold_by_rounding_alone():
     found = base.run("07-documented", 60).rows
-    scale = page.largest_of(page.SIDE**2)
+    scale = experiments.largest_of(experiments.SIDE**2)
     typical = {way: median(row["typical"] for row in found if row["way"] == way) for way in ("rounded", "cut")}
-    assert abs(scale * typical["rounded"] / page.LARGEST - 1) < 0.05 < 1 < scale * typical["cut"] / page.LARGEST - 1
+    assert abs(scale * typical["rounded"] / experiments.LARGEST - 1) < 0.05 < 1 < scale * typical["cut"] / experiments.LARGEST - 1
 
 
 def test_the_largest_of_many_normal_errors_is_where_chance_puts_it():
     torch.manual_seed(0)
-    beyond = (torch.randn(400, 4096).abs().amax(1) > page.largest_of(4096)).float().mean()
+    beyond = (torch.randn(400, 4096).abs().amax(1) > experiments.largest_of(4096)).float().mean()
     assert 0.4 < beyond < 0.6
 
 

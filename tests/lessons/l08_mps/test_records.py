@@ -7,7 +7,7 @@ import torch
 
 from course import flags
 from course.experiment import base
-from course.experiment.new_process import ProbeError
+from course.experiment.new_process import ProbeError, answer_of
 from course.lessons.l08_mps import probes as apple_probes
 from course.lessons.l08_mps.experiments import LESSON
 from course.records import Record
@@ -167,5 +167,5 @@ def test_fallback_outcomes_are_counted_by_moment():
 
 def test_a_probe_that_breaks_says_so_in_a_sentence():
     with pytest.raises(ProbeError, match="stopped with: ZeroDivisionError"):
-        apple_probes.python("1 / 0")
-    assert apple_probes.python("import os\nanswer(os.environ.get('COURSE_X'))", {"COURSE_X": "y"}) == "y"
+        answer_of("1 / 0")
+    assert answer_of("import os\nanswer(os.environ.get('COURSE_X'))", variables={"COURSE_X": "y"})[0] == "y"

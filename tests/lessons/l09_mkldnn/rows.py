@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from course.lessons.l09_mkldnn.checks import report_line
+from course.lessons.l09_mkldnn.exercises import report_line
 from tests.lessons.l09_mkldnn.test_records import race_rows, ratio, rungs, steps
 
 

@@ -15,8 +15,8 @@ from course import flags
 from course.exercise import MISSING, all_exercises, judge
 from course.experiment import base
 from course.i18n import set_language
-from course.lessons.l09_mkldnn.checks import CONVOLUTIONS, report_line, rule
-from course.lessons.l09_mkldnn.experiments import X86
+from course.lessons.l09_mkldnn.exercises import CONVOLUTIONS, report_line, rule
+from course.lessons.l09_mkldnn.experiments_isa import X86
 from course.lessons.l09_mkldnn.probes import ROUTES, route, routes_of
 from course.onednn_log import parse, recorded_log
 from course.quiz.bank import Bank

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from course.experiment import base
-from course.lessons.l09_mkldnn import findings as onednn_findings
-from course.lessons.l09_mkldnn import findings_ladder as onednn_ladder_findings
+from course.lessons.l09_mkldnn import experiments, experiments_isa
 from tests.lessons.l09_mkldnn.test_lesson import check_shown, record_of
 
 SPAN = {"faster": (0.4, 0.6), "same": (0.99, 1.01), "slower": (1.4, 1.6), "undecided": (0.8, 1.3)}
@@ -33,7 +32,7 @@ def test_the_layer_bet_follows_the_intervals(kinds, option):
 
 @pytest.mark.parametrize("kind", SPAN)
 def test_two_percent_to_either_side_is_the_same(kind):
-    assert onednn_findings.kind_of(ratio(kind)) == kind
+    assert experiments.kind_of(ratio(kind)) == kind
 
 
 @pytest.mark.parametrize(("count", "option"), [(0, "a"), (1, "b"), (2, "c"), (3, "c")])
@@ -81,7 +80,7 @@ def rungs(low, top):
 
 
 def test_the_ladder_claims_a_factor_only_when_the_processes_agree():
-    told = onednn_ladder_findings.isa
+    told = experiments_isa.say_isa_ladder
     assert "2.0 times as long" in told(record_of("09-isa-ladder", rungs((10.0, 10.2), (5.0, 5.1))))["en"]
     assert "cannot be told apart" in told(record_of("09-isa-ladder", rungs((10.0, 5.0), (5.1, 4.9))))["en"]
     assert "not x86" in told(record_of("09-isa-ladder", rungs((), (5.0,))))["en"]
@@ -92,9 +91,9 @@ def test_the_ladder_claims_a_factor_only_when_the_processes_agree():
 def test_an_absurd_factor_of_threads_is_called_waiting(value, word):
     rows = [{"size": size, "threads": 2, "ratio": value, "low": value, "high": value, "verdict": "slower", "one_ms": 1.0,
              "all_ms": value} for size in ("small", "large")]
-    assert word in onednn_ladder_findings.threads(record_of("09-threads", rows))["en"]
+    assert word in experiments_isa.say_threads(record_of("09-threads", rows))["en"]
     check_shown(base.get("09-threads"), record_of("09-threads", rows))
-    assert "one thread only" in onednn_ladder_findings.threads(record_of("09-threads", [{**rows[0], "threads": 1}]))["en"]
+    assert "one thread only" in experiments_isa.say_threads(record_of("09-threads", [{**rows[0], "threads": 1}]))["en"]
 
 
 def steps(*kinds):
@@ -103,7 +102,7 @@ def steps(*kinds):
 
 
 def test_the_turning_point_is_named_only_where_there_is_one():
-    told = onednn_findings.one_step
+    told = experiments.say_one_step
     assert "From 16 steps on" in told(record_of("09-one-step", steps("slower", "undecided", "faster")))["en"]
     assert "From" not in told(record_of("09-one-step", steps("faster", "faster")))["en"]
     assert "From" not in told(record_of("09-one-step", steps("slower", "slower")))["en"]
@@ -116,6 +115,6 @@ def test_layers_without_a_line_are_named():
             {"layer": "Conv2d", "primitive": "convolution", "implementation": "c", "lines": 1, "logged_ms": 3.0},
             {"layer": "GRU", "primitive": "", "implementation": "", "lines": 0, "logged_ms": 0.0}]
     record = record_of("09-where-time", rows)
-    assert "GRU" in onednn_findings.where_time(record)["en"] and "25%" in onednn_findings.where_time(record)["en"]
+    assert "GRU" in experiments.say_where_time(record)["en"] and "25%" in experiments.say_where_time(record)["en"]
     check_shown(base.get("09-where-time"), record)
-    assert "runs none" in onednn_findings.where_time(record_of("09-where-time", rows[2:]))["en"]
+    assert "runs none" in experiments.say_where_time(record_of("09-where-time", rows[2:]))["en"]

@@ -1,0 +1,47 @@
+"""Words that the findings of all lessons share: lists, medians with their interval, the sentence for too little data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from course.i18n import Text, both, t
+from course.timing.stats import median, median_interval
+
+FEW = 6  # fewer values carry no 95 % interval of their median
+NOTHING = both("Inconclusive: too few rows came back. Run it again.", "无法判定：返回的数据太少。请再运行一次。")
+
+
+def word(text: Text) -> str:
+    """A two-language text in the language of the figure."""
+    return t(text["en"], text["zh"])
+
+
+def joined(names: Sequence[str], code: str) -> str:
+    """A list in words, with the comma of the language."""
+    return (", " if code == "en" else "、").join(names)
+
+
+def middle(values: Sequence[float], digits: int = 3) -> str:
+    """Median and 95 % interval of it as text, 3.1 [2.9, 3.4]; of fewer than six values their range, 3.1 (2.9–3.4)."""
+    interval = median_interval(values)
+    low, high = f"{interval.low:.{digits}g}", f"{interval.high:.{digits}g}"
+    return f"{median(values):.{digits}g} " + (f"({low}–{high})" if len(values) < FEW else f"[{low}, {high}]")
+
+
+def groups(rows: Sequence[dict], key: str) -> dict[Any, list[dict]]:
+    """The rows by their value of ``key``, in order of appearance."""
+    found: dict[Any, list[dict]] = {}
+    for row in rows:
+        found.setdefault(row[key], []).append(row)
+    return found
+
+
+def doubtful(settled: dict[str, Any]) -> Text:
+    """What to say first where the record decides nothing; empty where it decides."""
+    if None not in settled.values():
+        return both("", "")
+    return both(
+        "Inconclusive, the machine was too busy or the time too short; run it again. ",
+        "无法判定：机器太忙或时间不够，请再运行一次。",
+    )

@@ -1,0 +1,364 @@
+"""Experiments of lesson 04 that need a GPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from course import flags
+from course.experiment.base import Budget, experiment
+from course.experiment.plots import columns, tiles
+from course.experiment.words import NOTHING, word
+from course.i18n import Text, both, t
+from course.lessons.l04_cudnn_enabled import probes
+from course.lessons.l04_cudnn_enabled.experiments import (
+    CUDNN,
+    LESSON,
+    OPERATIONS,
+    _races,
+    called,
+    draw_races,
+    listed,
+    race_groups,
+    worst,
+)
+from course.records import Record
+
+WITHOUT_CUDNN = tuple(probes.OPERATIONS)
+
+
+# --- 04-ops-cuda --------------------------------------------------------------------------------------------
+
+
+def say_ops_cuda(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+    alike = listed([row["operation"] for row in record.rows if row["same_bits"]], "en")
+    alike_zh = listed([row["operation"] for row in record.rows if row["same_bits"]], "zh")
+    return both(
+        f"Time without cuDNN over time with it, {race_groups(record, 'en')}. Same bits on and off: "
+        f"{alike or 'none'}.",
+        f"没有 cuDNN 与有 cuDNN 的耗时比，{race_groups(record, 'zh')}。开关前后逐位相同的有："
+        f"{alike_zh or '没有'}。",
+    )
+
+
+def settle_ops_cuda(record: Record) -> dict[str, str | None]:
+    """Whether Linear and MaxPool2d get slower; open while one of the two is undecided."""
+    seen = {row["operation"]: row["verdict"] for row in record.rows}
+    pair = (seen.get("Linear"), seen.get("MaxPool2d"))
+    if None in pair or "undecided" in pair:
+        return {"04-bet-gpu": None}
+    answers = {(True, True): "a", (False, True): "b", (True, False): "c", (False, False): "d"}
+    return {"04-bet-gpu": answers[pair[0] == "slower", pair[1] == "slower"]}
+
+
+@experiment(
+    name="04-ops-cuda",
+    lesson=LESSON,
+    version=1,
+    needs="cuda",
+    seconds=45,
+    title=both(
+        "On a GPU: which operations change when cuDNN goes off?", "在 GPU 上：关掉 cuDNN，哪些算子会变？"
+    ),
+    finding=say_ops_cuda,
+    draw=draw_races,
+    settles=settle_ops_cuda,
+)
+def ops_cuda(budget: Budget) -> list[dict]:
+    """Ten operations, cudnn.enabled on and off: time and bits."""
+    return _races(budget, WITHOUT_CUDNN, CUDNN, probes.gpu())
+
+
+# --- 04-kernels-cuda ----------------------------------------------------------------------------------------
+
+
+def _longest(record: Record) -> dict[str, dict[int, str]]:
+    """Operation -> {1: longest kernel with cuDNN, 0: without}."""
+    found: dict[str, dict[int, str]] = {}
+    for row in record.rows:
+        if row["place"] == 1:
+            found.setdefault(row["operation"], {})[row["cudnn"]] = row["kernel"]
+    return {name: pair for name, pair in found.items() if set(pair) == {0, 1}}
+
+
+def say_kernels_cuda(record: Record) -> Text:
+    found = _longest(record)
+    if not found:
+        return NOTHING
+    moved = [name for name, pair in found.items() if pair[0] != pair[1]]
+    kept = [name for name in found if name not in moved]
+    none = both("none", "没有")
+    return both(
+        f"Another longest kernel when cuDNN is off: {listed(moved, 'en') or none['en']}. The same kernel: "
+        f"{listed(kept, 'en') or none['en']}.",
+        f"关掉 cuDNN 后，最长的 kernel 变了的：{listed(moved, 'zh') or none['zh']}；没变的："
+        f"{listed(kept, 'zh') or none['zh']}。",
+    )
+
+
+def _short(kernel: str, most: int = 34) -> str:
+    """A kernel name without its template arguments, its end kept: that is where the names differ."""
+    plain = kernel.split("<")[0].removeprefix("void ")
+    return plain if len(plain) <= most else "…" + plain[1 - most :]
+
+
+def draw_kernels_cuda(record: Record, ax: Any) -> None:
+    lines = []
+    for name, pair in _longest(record).items():
+        on, off = _short(pair[1]), _short(pair[0])
+        if on == off and pair[0] != pair[1]:
+            off = t("the same with other arguments", "同名，模板参数不同")
+        lines.append((word(called(name)), [on, off]))
+    columns(ax, [t("cuDNN on", "cuDNN 开"), t("cuDNN off", "cuDNN 关")], lines)
+
+
+@experiment(
+    name="04-kernels-cuda",
+    lesson=LESSON,
+    version=1,
+    needs="cuda",
+    seconds=60,
+    title=both(
+        "On a GPU: which kernels run with cuDNN and without?",
+        "在 GPU 上：有 cuDNN 和没有 cuDNN，跑的是哪些 kernel？",
+    ),
+    finding=say_kernels_cuda,
+    draw=draw_kernels_cuda,
+)
+def kernels_cuda(budget: Budget) -> list[dict]:
+    """The longest kernels of the same operations, cudnn.enabled on and off, by the profiler."""
+    rows = []
+    for name in budget.loop(WITHOUT_CUDNN, desc=OPERATIONS):
+        call = probes.OPERATIONS[name](probes.gpu())
+        for setting in (True, False):
+            with flags.using({CUDNN: setting}):
+                found = probes.longest_kernels(call)
+            rows += [
+                {"operation": name, "cudnn": int(setting), "place": place, "kernel": kernel}
+                for place, kernel in enumerate(found, start=1)
+            ]
+    return rows
+
+
+# --- 04-bits-cuda -------------------------------------------------------------------------------------------
+
+
+def _by_case(record: Record) -> dict[tuple[str, int], list[dict]]:
+    found: dict[tuple[str, int], list[dict]] = {}
+    for row in record.rows:
+        found.setdefault((row["operation"], row["tf32_allowed"]), []).append(row)
+    return found
+
+
+def _tf32(allowed: int) -> Text:
+    return both("TF32 allowed", "允许 TF32") if allowed else both("TF32 off", "关闭 TF32")
+
+
+class _Rows:
+    """Some rows in the shape of a record."""
+
+    def __init__(self, rows: list[dict]) -> None:
+        self.rows = rows
+
+
+def say_bits_cuda(record: Record) -> Text:
+    cases = _by_case(record)
+    if not cases:
+        return NOTHING
+
+    def line(key: tuple[str, int], code: str) -> str:
+        rows = _Rows(cases[key])
+        on, off = worst(rows, "on_error"), worst(rows, "off_error")
+        name, tf32 = called(key[0])[code], _tf32(key[1])[code]
+        return (
+            f"{name}, {tf32}: {on:.1e} with cuDNN, {off:.1e} without"
+            if code == "en"
+            else f"{name}（{tf32}）：有 cuDNN {on:.1e}，没有 {off:.1e}"
+        )
+
+    return both(
+        "Largest error against float64, as part of the largest value: "
+        + "; ".join(line(key, "en") for key in cases)
+        + ".",
+        "与 float64 的最大误差（相对最大值）：" + "；".join(line(key, "zh") for key in cases) + "。",
+    )
+
+
+def draw_bits_cuda(record: Record, ax: Any) -> None:
+    from course.figures import samples
+
+    groups = {}
+    for (name, tf32), rows in _by_case(record).items():
+        for key, side in (("on_error", t("cuDNN", "cuDNN")), ("off_error", t("without", "没有"))):
+            groups[f"{word(called(name))}, {word(_tf32(tf32))}, {side}"] = [
+                max(row[key], 1e-12) for row in rows
+            ]
+    samples(ax, groups, "", log=True, what=t("largest error / largest value", "最大误差 / 最大值"))
+
+
+@experiment(
+    name="04-bits-cuda",
+    lesson=LESSON,
+    version=1,
+    needs="cuda",
+    seconds=20,
+    title=both(
+        "On a GPU: how near to float64 are the results with cuDNN and without?",
+        "在 GPU 上：有 cuDNN 和没有 cuDNN，结果离 float64 有多近？",
+    ),
+    finding=say_bits_cuda,
+    draw=draw_bits_cuda,
+)
+def bits_cuda(budget: Budget) -> list[dict]:
+    """A convolution and an LSTM, ten times each, with cuDNN's TF32 as it comes and switched off."""
+    makers = {
+        "Conv2d": lambda: (torch.nn.Conv2d(32, 32, 3, padding=1), torch.randn(4, 32, 32, 32)),
+        "LSTM": lambda: (torch.nn.LSTM(64, 64), torch.randn(16, 8, 64)),
+    }
+    cases = [(name, tf32) for name in makers for tf32 in (True, False)]
+    rows = []
+    for name, tf32 in budget.loop(cases, desc=OPERATIONS):
+        with flags.using({"cudnn.allow_tf32": tf32}):
+            for number in range(10):
+                layer, x = makers[name]()
+                layer, x = layer.to(probes.gpu()).eval(), x.to(probes.gpu())
+                found = probes.against_float64(layer, x, CUDNN)
+                rows.append({"operation": name, "tf32_allowed": int(tf32), "input": number, **found})
+    return rows
+
+
+# --- 04-memory-cuda -----------------------------------------------------------------------------------------
+
+
+def say_memory_cuda(record: Record) -> Text:
+    sizes = list(dict.fromkeys(row["size"] for row in record.rows))
+    peaks = {(row["size"], row["cudnn"]): row["peak_mib"] for row in record.rows}
+    sizes = [size for size in sizes if (size, 0) in peaks and (size, 1) in peaks]
+    if not sizes:
+        return NOTHING
+    en = "; ".join(f"{s}×{s}: {peaks[s, 1]:.0f} MiB with cuDNN, {peaks[s, 0]:.0f} MiB without" for s in sizes)
+    zh = "；".join(f"{s}×{s}：有 cuDNN {peaks[s, 1]:.0f} MiB，没有 {peaks[s, 0]:.0f} MiB" for s in sizes)
+    return both(
+        f"Peak of one forward pass above what was in use: {en}.",
+        f"一次前向计算在已占用之上的显存峰值：{zh}。",
+    )
+
+
+def draw_memory_cuda(record: Record, ax: Any) -> None:
+    sizes = list(dict.fromkeys(row["size"] for row in record.rows))
+    for shift, setting, label, colour in (
+        (-0.2, 1, t("cuDNN on", "cuDNN 开"), "C0"),
+        (0.2, 0, t("cuDNN off", "cuDNN 关"), "C1"),
+    ):
+        rows = [row for row in record.rows if row["cudnn"] == setting]
+        bars = ax.bar(
+            [sizes.index(row["size"]) + shift for row in rows],
+            [row["peak_mib"] for row in rows],
+            0.38,
+            label=label,
+            color=colour,
+        )
+        ax.bar_label(bars, fmt="%.0f")
+    ax.set_xticks(range(len(sizes)), [f"{size}×{size}" for size in sizes])
+    ax.set_ylabel(t("peak above start (MiB)", "相对起点的峰值（MiB）"))
+    ax.legend()
+
+
+@experiment(
+    name="04-memory-cuda",
+    lesson=LESSON,
+    version=1,
+    needs="cuda",
+    seconds=20,
+    title=both(
+        "On a GPU: what does one convolution need beside its input?",
+        "在 GPU 上：一个卷积除了输入还要多少显存？",
+    ),
+    finding=say_memory_cuda,
+    draw=draw_memory_cuda,
+)
+def memory_cuda(budget: Budget) -> list[dict]:
+    """Peak of allocated memory of one forward pass above what was in use, three sizes, on and off."""
+    rows = []
+    for size in budget.loop((56, 112, 224), desc=both("sizes", "尺寸")):
+        layer = torch.nn.Conv2d(64, 64, 3, padding=1).to(probes.gpu())
+        x = torch.randn(8, 64, size, size, device=probes.gpu())
+        for setting in (True, False):
+            with flags.using({CUDNN: setting}):
+                rows.append(
+                    {
+                        "size": size,
+                        "cudnn": int(setting),
+                        "result_mib": x.nbytes / probes.MIB,
+                        "peak_mib": probes.peak_mib(lambda layer=layer, x=x: layer(x)),
+                    }
+                )
+    return rows
+
+
+# --- 04-attention-cuda --------------------------------------------------------------------------------------
+
+
+def say_attention_cuda(record: Record) -> Text:
+    off = next((row for row in record.rows if not row["cudnn"]), None)
+    if off is None:
+        return NOTHING
+    if not off["ran"]:
+        return both(
+            f"This machine offers no cuDNN attention, so the question stays open: {off['error'] or '-'}",
+            f"这台机器不提供 cuDNN 注意力，问题仍然悬着：{off['error'] or '-'}",
+        )
+    return both(
+        f"With cudnn.enabled off, attention still ran: {off['kernel']}.",
+        f"cudnn.enabled 关着，注意力照样跑：{off['kernel']}。",
+    )
+
+
+def draw_attention_cuda(record: Record, ax: Any) -> None:
+    tiles(
+        ax,
+        [
+            (
+                t("cudnn.enabled on", "cudnn.enabled 开")
+                if row["cudnn"]
+                else t("cudnn.enabled off", "cudnn.enabled 关"),
+                row["kernel"][:60] or t("not offered here", "此处不提供"),
+                bool(row["ran"]),
+            )
+            for row in record.rows
+        ],
+    )
+
+
+@experiment(
+    name="04-attention-cuda",
+    lesson=LESSON,
+    version=1,
+    needs="cuda",
+    seconds=15,
+    title=both(
+        "On a GPU: cudnn.enabled is off; does attention still get cuDNN?",
+        "在 GPU 上：cudnn.enabled 已关，注意力还能用上 cuDNN 吗？",
+    ),
+    finding=say_attention_cuda,
+    draw=draw_attention_cuda,
+)
+def attention_cuda(budget: Budget) -> list[dict]:
+    """Half-precision attention told to use its cuDNN kernel, with cudnn.enabled on and off."""
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    from torch.nn.functional import scaled_dot_product_attention as attend
+
+    q, k, v = (torch.randn(2, 8, 256, 64, device=probes.gpu(), dtype=torch.float16) for _ in range(3))
+    rows = []
+    for setting in (True, False):
+        row = {"cudnn": int(setting), "ran": 0, "kernel": "", "error": ""}
+        try:
+            with flags.using({CUDNN: setting}), sdpa_kernel([SDPBackend.CUDNN_ATTENTION]):
+                row.update(ran=1, kernel=" + ".join(probes.longest_kernels(lambda: attend(q, k, v), 1)))
+        except RuntimeError as error:  # this GPU or build offers no such kernel
+            row["error"] = str(error).strip().split("\n")[0][:200]
+        rows.append(row)
+    return rows

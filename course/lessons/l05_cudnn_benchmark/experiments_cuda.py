@@ -1,0 +1,534 @@
+"""Experiments of lesson 05 that need a GPU."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from course.experiment.base import Budget, experiment
+from course.experiment.new_process import call_in_new_process
+from course.experiment.plots import BLUE, ORANGE
+from course.experiment.words import NOTHING, middle
+from course.i18n import Text, both, t
+from course.lessons.l05_cudnn_benchmark.experiments import FRESH, LESSON, PROBES, REPEATS
+from course.records import Record
+from course.timing.stats import median
+
+NAMES = {
+    "off": both("search off", "不搜索"),
+    "on": both("search on", "开搜索"),
+    "flipped": both("flipped after call 10", "第 10 次之后打开"),
+}
+
+
+def _by_story(record: Record) -> dict[str, dict[int, list[dict]]]:
+    """story -> process -> its rows in order of call."""
+    found: dict[str, dict[int, list[dict]]] = {}
+    for row in record.rows:
+        found.setdefault(row["story"], {}).setdefault(row["process"], []).append(row)
+    return found
+
+
+def _times(process: list[dict], first: int, last: int) -> list[float]:
+    """call_ms of the calls first..last (counted from 1, both included)."""
+    return [row["call_ms"] for row in process if first <= row["call"] <= last]
+
+
+def _has(stories: dict, *names: str) -> bool:
+    return all(stories.get(name) for name in names)
+
+
+def _draw_calls(record: Record, ax: Any, names: tuple[str, ...]) -> None:
+    """call_ms over the number of the call: one line a story (medians over processes), logarithmic."""
+    from course.figures import lines
+
+    stories = _by_story(record)
+    names = tuple(name for name in names if name in stories)
+    calls = sorted({row["call"] for row in record.rows})
+    series = {}
+    for name in names:
+        processes = stories[name].values()
+        series[t(NAMES[name]["en"], NAMES[name]["zh"])] = [
+            median([row["call_ms"] for p in processes for row in p if row["call"] == call] or [float("nan")])
+            for call in calls
+        ]
+    lines(ax, calls, series, xlabel=t("call", "第几次调用"), ylabel="ms", log_y=True)
+
+
+def _stories(
+    budget: Budget,
+    stories: dict[str, list[list[int]]],
+    repeats: int = REPEATS,
+    limits: dict[str, int] | None = None,
+) -> list[dict]:
+    """Every story in a new process, round by round; rows carry story, process and call."""
+    rows = []
+    for process in budget.loop(range(repeats), desc=FRESH):
+        for story, visits in stories.items():
+            answer, _ = call_in_new_process(
+                PROBES, "conv_visits", visits, (limits or {}).get(story, 10), timeout_s=180
+            )
+            rows += [
+                {
+                    "story": story,
+                    "process": process,
+                    "call": call,
+                    "benchmark": visit[0],
+                    "batch": visit[1],
+                    "size": visit[2],
+                    **seen,
+                }
+                for call, (visit, seen) in enumerate(zip(visits, answer, strict=True), start=1)
+            ]
+    return rows
+
+
+# --- 05-first-call-cuda -------------------------------------------------------------------------------------
+
+
+def say_first_call_cuda(record: Record) -> Text:
+    stories = _by_story(record)
+    if not _has(stories, "off", "on"):
+        return NOTHING
+    first = {name: middle([p[0]["call_ms"] for p in stories[name].values()]) for name in ("off", "on")}
+    later = {
+        name: middle([ms for p in stories[name].values() for ms in _times(p, 3, 999)])
+        for name in ("off", "on")
+    }
+    n = len(stories["on"])
+    return both(
+        f"First call of the shape: {first['off']} ms with the search off, {first['on']} ms with it on ({n} "
+        f"new processes each). Later calls: {later['off']} ms and {later['on']} ms.",
+        f"这个形状的第一次调用：关搜索 {first['off']} ms，开搜索 {first['on']} ms（各 {n} 个新进程）。"
+        f"之后的调用：{later['off']} ms 与 {later['on']} ms。",
+    )
+
+
+def draw_first_call_cuda(record: Record, ax: Any) -> None:
+    _draw_calls(record, ax, ("off", "on"))
+
+
+@experiment(
+    name="05-first-call-cuda",
+    lesson=LESSON,
+    version=1,
+    needs="cuda",
+    seconds=75,
+    title=both(
+        "cuDNN: the first call of a shape and the later ones, search off and on",
+        "cuDNN：一个形状的第一次调用与之后的调用，关搜索与开搜索",
+    ),
+    finding=say_first_call_cuda,
+    draw=draw_first_call_cuda,
+)
+def first_call_cuda(budget: Budget) -> list[dict]:
+    """Twelve fenced calls of one convolution; six new processes, search off and on in turn."""
+    return _stories(budget, {"off": [[0, 8, 128]] * 12, "on": [[1, 8, 128]] * 12})
+
+
+# --- 05-sizes-cuda ------------------------------------------------------------------------------------------
+
+
+def say_sizes_cuda(record: Record) -> Text:
+    stories = _by_story(record)
+    if not _has(stories, "off", "on"):
+        return NOTHING
+    parts = {"en": [], "zh": []}
+    for size in sorted({row["size"] for row in record.rows}):
+        first, again = [], []
+        for process in stories["on"].values():
+            mine = [row["call_ms"] for row in process if row["size"] == size]
+            first.append(mine[0])
+            again += mine[1:]
+        parts["en"].append(f"{size}: first {middle(first)} ms, again {middle(again)} ms")
+        parts["zh"].append(f"{size}：第一次 {middle(first)} ms，再来 {middle(again)} ms")
+    return both(f"With the search on, {'; '.join(parts['en'])}.", f"开搜索时，{'；'.join(parts['zh'])}。")
+
+
+def draw_sizes_cuda(record: Record, ax: Any) -> None:
+    _draw_calls(record, ax, ("off", "on"))
+    seen = {row["call"]: row["size"] for row in record.rows}
+    ax.set_xticks(sorted(seen), [str(seen[call]) for call in sorted(seen)])
+    ax.set_xlabel(t("size of the image, in order of the calls", "图像尺寸，按调用顺序"))
+
+
+@experiment(
+    name="05-sizes-cuda",
+    lesson=LESSON,
+    version=1,
+    needs="cuda",
+    seconds=75,
+    title=both("cuDNN: sizes 128, 256, 512, and the same again", "cuDNN：尺寸 128、256、512，再来一遍"),
+    finding=say_sizes_cuda,
+    draw=draw_sizes_cuda,
+)
+def sizes_cuda(budget: Budget) -> list[dict]:
+    """The sizes three times over, search off and on, three new processes each."""
+    sizes = [128, 256, 512] * 3
+    return _stories(budget, {"off": [[0, 4, s] for s in sizes], "on": [[1, 4, s] for s in sizes]})
+
+
+# --- 05-flip-cuda -------------------------------------------------------------------------------------------
+
+
+def _extra(process: list[dict], call: int, later: tuple[int, int]) -> float:
+    """Milliseconds a call took beyond the median of the calls ``later``."""
+    return _times(process, call, call)[0] - median(_times(process, *later))
+
+
+def _flip_numbers(record: Record) -> dict[str, list[float]] | None:
+    stories = _by_story(record)
+    if not _has(stories, "on", "flipped") or any(len(p) < 21 for p in stories["on"].values()):
+        return None
+    on, flipped = list(stories["on"].values()), list(stories["flipped"].values())
+    return {
+        "search": [_extra(p, 1, (3, 20)) for p in on],
+        "later": [median(_times(p, 3, 20)) for p in on],
+        "flip": [_extra(p, 11, (13, 20)) for p in flipped],
+        "new": [_extra(p, 21, (22, 24)) for p in flipped],
+        "ratio": [median(_times(p, 13, 20)) / median(_times(p, 3, 10)) for p in flipped],
+    }
+
+
+def say_flip_cuda(record: Record) -> Text:
+    numbers = _flip_numbers(record)
+    if numbers is None:
+        return NOTHING
+    search, at_flip, new, ratio = (middle(numbers[key]) for key in ("search", "flip", "new", "ratio"))
+    doubt = both("", "")
+    if settle_flip_cuda(record)["05-bet-flip"] is None:
+        doubt = both("Inconclusive, run it again on a quiet machine. ", "无法判定，请在机器空闲时再运行。")
+    return both(
+        f"{doubt['en']}A search from the start cost {search} ms more than a later call. The first call after the "
+        f"flip cost {at_flip} ms more, and the calls after it took {ratio} times as long as before. A shape never "
+        f"seen cost {new} ms more.",
+        f"{doubt['zh']}一开始就搜索，首次比之后多花 {search} ms。打开开关后的第一次调用多花 {at_flip} ms，"
+        f"之后的耗时是打开前的 {ratio} 倍。换一个没见过的形状，多花 {new} ms。",
+    )
+
+
+def draw_flip_cuda(record: Record, ax: Any) -> None:
+    _draw_calls(record, ax, ("off", "flipped", "on"))
+    ax.axvline(10.5, color="gray", linestyle=":")
+    ax.axvline(20.5, color="gray", linestyle=":")
+
+
+def settle_flip_cuda(record: Record) -> dict[str, str | None]:
+    """a: the flip starts a search. b: nothing happens. c: quicker at once, without a search.
+
+    None as long as the process that searched from the start shows no clear search (three later calls long).
+    """
+    numbers = _flip_numbers(record)
+    answer = None
+    if numbers is not None and min(numbers["search"]) > 3 * max(numbers["later"]):
+        share = [ms / median(numbers["search"]) for ms in numbers["flip"]]
+        if min(share) > 0.5:
+            answer = "a"
+        elif max(share) < 0.2 and min(numbers["ratio"]) > 0.95:
+            answer = "b"
+        elif max(share) < 0.2 and max(numbers["ratio"]) < 0.95:
+            answer = "c"
+    return {"05-bet-flip": answer}
+
+
+@experiment(
+    name="05-flip-cuda",
+    lesson=LESSON,
+    version=1,
+    needs="cuda",
+    seconds=110,
+    title=both(
+        "cuDNN: the switch is turned on after the shape was seen", "cuDNN：见过这个形状之后再打开开关"
+    ),
+    finding=say_flip_cuda,
+    draw=draw_flip_cuda,
+    settles=settle_flip_cuda,
+)
+def flip_cuda(budget: Budget) -> list[dict]:
+    """Ten calls off, then ten on; off or on all the way; at the end of each a shape never seen."""
+    old, new = [8, 128], [8, 160]
+    return _stories(
+        budget,
+        {
+            "off": [[0, *old]] * 20 + [[0, *new]] * 4,
+            "flipped": [[0, *old]] * 10 + [[1, *old]] * 10 + [[1, *new]] * 4,
+            "on": [[1, *old]] * 20 + [[1, *new]] * 4,
+        },
+    )
+
+
+# --- 05-memory-cuda -----------------------------------------------------------------------------------------
+
+
+def say_memory_cuda(record: Record) -> Text:
+    stories = _by_story(record)
+    if not _has(stories, "off", "on"):
+        return NOTHING
+    first = {
+        name: middle([p[0]["peak_reserved_mib"] for p in stories[name].values()], 4) for name in ("off", "on")
+    }
+    later = {
+        name: middle([row["peak_reserved_mib"] for p in stories[name].values() for row in p[2:]], 4)
+        for name in ("off", "on")
+    }
+    return both(
+        f"Peak of reserved memory during the first call: {first['off']} MiB with the search off, "
+        f"{first['on']} MiB with it on. During later calls: {later['off']} MiB and {later['on']} MiB.",
+        f"第一次调用期间的保留显存峰值：关搜索 {first['off']} MiB，开搜索 {first['on']} MiB。"
+        f"之后的调用：{later['off']} MiB 与 {later['on']} MiB。",
+    )
+
+
+def draw_memory_cuda(record: Record, ax: Any) -> None:
+    stories = _by_story(record)
+    for name, colour, shift in (("off", ORANGE, -0.15), ("on", BLUE, 0.15)):
+        for i, process in enumerate(stories.get(name, {}).values()):
+            ax.plot(
+                [row["call"] + shift for row in process],
+                [row["peak_reserved_mib"] for row in process],
+                "s" if name == "off" else "o",
+                color=colour,
+                label=t(NAMES[name]["en"], NAMES[name]["zh"]) if i == 0 else None,
+            )
+    ax.set_xlabel(t("call", "第几次调用"))
+    ax.set_ylabel(t("peak of reserved memory (MiB)", "保留显存峰值（MiB）"))
+    ax.set_ylim(bottom=0)
+    ax.legend()
+
+
+@experiment(
+    name="05-memory-cuda",
+    lesson=LESSON,
+    version=1,
+    needs="cuda",
+    seconds=75,
+    title=both("cuDNN: memory around the first call", "cuDNN：第一次调用前后的显存"),
+    finding=say_memory_cuda,
+    draw=draw_memory_cuda,
+)
+def memory_cuda(budget: Budget) -> list[dict]:
+    """Peak of reserved memory at each of five calls, search off and on, three new processes each."""
+    return _stories(budget, {"off": [[0, 16, 256]] * 5, "on": [[1, 16, 256]] * 5})
+
+
+# --- 05-limit-cuda ------------------------------------------------------------------------------------------
+
+
+def _limits(record: Record) -> list[tuple[str, list[float], list[float]]]:
+    """(limit, first calls, later calls) in the order measured, milliseconds."""
+    return [
+        (
+            name,
+            [p[0]["call_ms"] for p in processes.values()],
+            [ms for p in processes.values() for ms in _times(p, 3, 999)],
+        )
+        for name, processes in _by_story(record).items()
+    ]
+
+
+def say_limit_cuda(record: Record) -> Text:
+    found = _limits(record)
+    if len(found) < 2:
+        return NOTHING
+    en = "; ".join(
+        f"{name}: first call {middle(first)} ms, later {middle(later)} ms" for name, first, later in found
+    )
+    zh = "；".join(
+        f"取 {name}：第一次 {middle(first)} ms，之后 {middle(later)} ms" for name, first, later in found
+    )
+    return both(f"By benchmark_limit (0: no limit): {en}.", f"按 benchmark_limit（0 表示不限）。{zh}。")
+
+
+def draw_limit_cuda(record: Record, ax: Any) -> None:
+    from course.figures import grouped
+
+    found = _limits(record)
+    series = {
+        t("first call", "第一次调用"): [(median(first), min(first), max(first)) for _, first, _ in found],
+        t("later calls", "之后的调用"): [(median(later), min(later), max(later)) for _, _, later in found],
+    }
+    grouped(ax, [f"limit {name}" for name, _, _ in found], series, "ms", log=True, what=t("time", "耗时"))
+
+
+@experiment(
+    name="05-limit-cuda",
+    lesson=LESSON,
+    version=1,
+    needs="cuda",
+    seconds=110,
+    title=both(
+        "cuDNN: benchmark_limit 1, 3, 10 and 0 (no limit)", "cuDNN：benchmark_limit 取 1、3、10 和 0（不限）"
+    ),
+    finding=say_limit_cuda,
+    draw=draw_limit_cuda,
+)
+def limit_cuda(budget: Budget) -> list[dict]:
+    """First and later calls of one shape for four limits, two new processes each."""
+    limits = {"1": 1, "3": 3, "10": 10, "0": 0}
+    return _stories(budget, dict.fromkeys(limits, [[1, 8, 128]] * 10), repeats=2, limits=limits)
+
+
+# --- 05-pays-cuda -------------------------------------------------------------------------------------------
+
+
+def _pay_numbers(record: Record) -> dict[str, float] | None:
+    runs = {
+        name: [row["samples_ms"] for row in record.rows if row["story"] == name] for name in ("off", "on")
+    }
+    if not runs["off"] or not runs["on"] or min(len(r) for rows in runs.values() for r in rows) < 20:
+        return None
+    later = {name: median([median(run[10:]) for run in rows]) for name, rows in runs.items()}
+    return {
+        "slow_ms": later["off"],
+        "fast_ms": later["on"],
+        "first_off_ms": median([r[0] for r in runs["off"]]),
+        "first_on_ms": median([r[0] for r in runs["on"]]),
+        "low": min(median(r[10:]) for r in runs["on"]) / max(median(r[10:]) for r in runs["off"]),
+        "high": max(median(r[10:]) for r in runs["on"]) / min(median(r[10:]) for r in runs["off"]),
+    }
+
+
+def say_pays_cuda(record: Record) -> Text:
+    n = _pay_numbers(record)
+    if n is None:
+        return NOTHING
+    search = n["first_on_ms"] - n["first_off_ms"]
+    lines = both(
+        f"The first step took {n['first_off_ms']:.4g} ms with the search off and {n['first_on_ms']:.4g} ms "
+        f"with it on; "
+        f"a later step {n['slow_ms']:.4g} ms and {n['fast_ms']:.4g} ms (ratio of any two processes within "
+        f"[{n['low']:.3f}, {n['high']:.3f}]).",
+        f"第一步：关搜索 {n['first_off_ms']:.4g} ms，开搜索 {n['first_on_ms']:.4g} ms；之后每步 {n['slow_ms']:.4g} ms 与 "
+        f"{n['fast_ms']:.4g} ms（任意两个进程之比在 [{n['low']:.3f}, {n['high']:.3f}] 内）。",
+    )
+    if n["high"] >= 1:
+        return both(
+            lines["en"] + " No gain is certain, so no break-even can be named.",
+            lines["zh"] + "没有确定的收益，所以说不出回本点。",
+        )
+    steps = max(0, math.ceil(search / (n["slow_ms"] - n["fast_ms"])))
+    return both(
+        lines["en"] + f" By the medians, the search is paid back {steps} steps after the first.",
+        lines["zh"] + f"按中位数，搜索在第一步之后再走 {steps} 步回本。",
+    )
+
+
+def draw_pays_cuda(record: Record, ax: Any) -> None:
+    for name, colour, style in (("off", ORANGE, "--"), ("on", BLUE, "-")):
+        for i, row in enumerate(row for row in record.rows if row["story"] == name):
+            total, totals = 0.0, []
+            for ms in row["samples_ms"]:
+                total += ms
+                totals.append(total)
+            ax.plot(
+                range(1, len(totals) + 1),
+                totals,
+                style,
+                color=colour,
+                label=t(NAMES[name]["en"], NAMES[name]["zh"]) if i == 0 else None,
+            )
+    ax.set_xlabel(t("steps", "步数"))
+    ax.set_ylabel(t("total time so far (ms)", "累计耗时（ms）"))
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.legend()
+
+
+@experiment(
+    name="05-pays-cuda",
+    lesson=LESSON,
+    version=1,
+    needs="cuda",
+    seconds=110,
+    title=both(
+        "cuDNN: a ResNet18, 150 steps of one shape: when is the search paid back?",
+        "cuDNN：ResNet18，同一形状 150 步：搜索什么时候回本？",
+    ),
+    finding=say_pays_cuda,
+    draw=draw_pays_cuda,
+)
+def pays_cuda(budget: Budget) -> list[dict]:
+    """Forward passes of 32 images of 224x224, search off and on, three new processes each."""
+    rows = []
+    for process in budget.loop(range(REPEATS), desc=FRESH):
+        for benchmark, story in enumerate(("off", "on")):
+            steps, _ = call_in_new_process(PROBES, "model_steps", benchmark, 150, 32, 224, timeout_s=180)
+            rows.append({"story": story, "process": process, "samples_ms": steps})
+    return rows
+
+
+# --- 05-kernels-cuda ----------------------------------------------------------------------------------------
+
+
+def _longest(record: Record) -> dict[tuple[int, str], list[str]]:
+    """(size, story) -> the name of the longest kernel in each process."""
+    found: dict[tuple[int, str], list[str]] = {}
+    for row in record.rows:
+        if row["place"] == 1:
+            found.setdefault((row["size"], row["story"]), []).append(row["kernel"])
+    return found
+
+
+def say_kernels_cuda(record: Record) -> Text:
+    found = _longest(record)
+    if not found:
+        return NOTHING
+
+    def short(names: list[str], sign: str) -> str:
+        return sign.join(dict.fromkeys(name[:70] for name in names))
+
+    en = "; ".join(
+        f"{size}, {NAMES[story]['en']}: {short(names, ' or ')}" for (size, story), names in found.items()
+    )
+    zh = "；".join(
+        f"{size}，{NAMES[story]['zh']}：{short(names, ' 或 ')}" for (size, story), names in found.items()
+    )
+    return both(f"The longest kernel by size: {en}.", f"各尺寸下耗时最长的 kernel。{zh}。")
+
+
+def draw_kernels_cuda(record: Record, ax: Any) -> None:
+    from course.figures import intervals
+
+    rows = [row for row in record.rows if row["place"] == 1]
+    labels = [
+        f"{row['size']}, {t(NAMES[row['story']]['en'], NAMES[row['story']]['zh'])}\n{row['kernel'][:34]}"
+        for row in rows
+    ]
+    times = [row["mean_us"] for row in rows]
+    intervals(
+        ax,
+        labels,
+        times,
+        times,
+        times,
+        "µs",
+        what=t("mean time of the longest kernel", "最长 kernel 的平均耗时"),
+    )
+
+
+@experiment(
+    name="05-kernels-cuda",
+    lesson=LESSON,
+    version=1,
+    needs="cuda",
+    seconds=110,
+    title=both("cuDNN: which kernels run, by the profiler", "cuDNN：profiler 看到的是哪些 kernel"),
+    finding=say_kernels_cuda,
+    draw=draw_kernels_cuda,
+)
+def kernels_cuda(budget: Budget) -> list[dict]:
+    """The longest kernels of one convolution, for two sizes, search off and on, two processes each."""
+    cases = [
+        (story, benchmark, size, process)
+        for process in range(2)
+        for size in (32, 128)
+        for benchmark, story in enumerate(("off", "on"))
+    ]
+    rows = []
+    for story, benchmark, size, process in budget.loop(cases, desc=FRESH):
+        found, _ = call_in_new_process(PROBES, "kernel_names", benchmark, 8, size, timeout_s=180)
+        rows += [
+            {"story": story, "process": process, "size": size, "place": place, **one}
+            for place, one in enumerate(found, start=1)
+        ]
+    return rows

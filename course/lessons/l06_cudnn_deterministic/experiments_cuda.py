@@ -1,0 +1,294 @@
+"""Experiments of lesson 06 that need a GPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from course.experiment.base import Budget, experiment
+from course.experiment.new_process import call_in_new_process
+from course.experiment.plots import tiles
+from course.experiment.words import NOTHING, middle
+from course.flags import using
+from course.i18n import Text, both, t
+from course.lessons.l06_cudnn_deterministic.experiments import (
+    CURES,
+    FRESH,
+    LESSON,
+    PAIRS,
+    PROBES,
+    _in_mode,
+    by_setting,
+    label,
+)
+from course.lessons.l06_cudnn_deterministic.probes import cuda_operations
+from course.lessons.l06_cudnn_deterministic.training import fingerprint
+from course.records import Record
+
+GPU = "cuda"  # the device of the experiments with needs="cuda"
+GPU_SETTINGS = {"nothing": {}, "two lines": CURES["two lines"], "algorithms": CURES["algorithms"]}
+
+
+# --- 06-truth-table-cuda ------------------------------------------------------------------------------------
+
+
+def say_truth_table_cuda(record: Record) -> Text:
+    found = by_setting(record)
+    if len(found) < 4:
+        return NOTHING
+    en, zh = [], []
+    for setting, rows in found.items():
+        first, later = middle([row["first_ms"] for row in rows]), middle([row["later_ms"] for row in rows])
+        within = max(row["different_bits"] for row in rows)
+        across, kernels = (len({row[key] for row in rows}) for key in ("bits", "kernels"))
+        en.append(
+            f"{label(setting)}: first call {first} ms, later {later} ms; within a process up to "
+            f"{within} "
+            f"result(s), across {len(rows)} processes {across} result(s) and {kernels} list(s) of "
+            f"kernels"
+        )
+        zh.append(
+            f"{label(setting)}：首次 {first} ms，之后 {later} ms；同一进程内最多 {within} 种结果，{len(rows)} "
+            f"个进程之间 {across} 种结果、{kernels} 份 kernel 清单"
+        )
+    return both("; ".join(en) + ".", "；".join(zh) + "。")
+
+
+def draw_truth_table_cuda(record: Record, ax: Any) -> None:
+    lines = []
+    for setting, rows in by_setting(record).items():
+        within = max(row["different_bits"] for row in rows)
+        across, first = len({row["bits"] for row in rows}), min(row["first_ms"] for row in rows)
+        lines.append(
+            (
+                label(setting),
+                t(
+                    f"first call {first:.3g} ms · within {within} · across {across}",
+                    f"首次 {first:.3g} ms · 进程内 {within} 种 · 进程间 {across} 种",
+                ),
+                within == across == 1,
+            )
+        )
+    tiles(ax, lines)
+    ax.set_xlabel(
+        t(
+            "different results within a process and across processes; blue: one and the same",
+            "进程内、进程间不同结果的个数；蓝：始终只有一种",
+        )
+    )
+
+
+def settle_truth_table_cuda(record: Record) -> dict[str, str | None]:
+    """By the first calls, whether both True searches; by the bits within a process, what it lets in.
+
+    A search shows when every first call lies above three times those of deterministic alone, plus later calls;
+    None without a clear difference, or when benchmark alone shows no search either.
+    """
+    found = by_setting(record)
+    if len(found) < 4 or min(len(rows) for rows in found.values()) < 2:
+        return {"06-bet-both": None}
+    first = {setting: [row["first_ms"] for row in rows] for setting, rows in found.items()}
+    if min(first[1, 0]) <= 3 * max(first[0, 0]):
+        return {"06-bet-both": None}
+    if max(row["different_bits"] for row in found[1, 1]) > 1:
+        return {"06-bet-both": "b"}
+    if min(first[1, 1]) > 3 * max(first[0, 1]):
+        return {"06-bet-both": "c"}
+    return {"06-bet-both": "a" if max(first[1, 1]) < 1.5 * max(first[0, 1]) else None}
+
+
+@experiment(
+    name="06-truth-table-cuda",
+    lesson=LESSON,
+    version=1,
+    needs="cuda",
+    seconds=150,
+    title=both(
+        "cuDNN under the four settings of benchmark and deterministic: is there a search, "
+        "do the bits repeat?",
+        "cuDNN：benchmark 与 deterministic 的四种组合下，会搜索吗？结果逐位重复吗？",
+    ),
+    finding=say_truth_table_cuda,
+    draw=draw_truth_table_cuda,
+    settles=settle_truth_table_cuda,
+)
+def truth_table_cuda(budget: Budget) -> list[dict]:
+    """Forward and backward of one convolution, twenty times; three new processes for each setting."""
+    rows = []
+    for process in budget.loop(range(3), desc=FRESH):
+        for benchmark, deterministic in PAIRS:
+            seen, _ = call_in_new_process(PROBES, "conv_setting", benchmark, deterministic, 20, timeout_s=180)
+            rows.append(
+                {
+                    "benchmark": benchmark,
+                    "deterministic": deterministic,
+                    "process": process,
+                    "first_ms": seen["first_ms"],
+                    "later_ms": seen["later_ms"],
+                    "different_bits": len(set(seen["bits"])),
+                    "bits": seen["bits"][-1],
+                    "kernels": " | ".join(name[:80] for name in seen["kernels"]),
+                }
+            )
+    return rows
+
+
+# --- 06-bits-cuda -------------------------------------------------------------------------------------------
+
+SETTINGS_CUDA = {
+    "nothing": both("nothing set", "什么都不设"),
+    "two lines": both("the two cuDNN lines", "cuDNN 那两行"),
+    "algorithms": both("use_deterministic_algorithms", "use_deterministic_algorithms"),
+}
+
+
+def _by_operation(record: Record) -> dict[str, dict[str, dict]]:
+    found: dict[str, dict[str, dict]] = {}
+    for row in record.rows:
+        found.setdefault(row["operation"], {})[row["setting"]] = row
+    return found
+
+
+def say_bits_cuda(record: Record) -> Text:
+    found = {name: rows for name, rows in _by_operation(record).items() if len(rows) == len(SETTINGS_CUDA)}
+    if not found:
+        return NOTHING
+    unsteady = {s: [name for name, rows in found.items() if rows[s]["different"] > 1] for s in SETTINGS_CUDA}
+    raising = [name for name, rows in found.items() if rows["algorithms"]["outcome"] == "raises"]
+    en = "; ".join(f"{SETTINGS_CUDA[s]['en']}: {', '.join(names) or 'none'}" for s, names in unsteady.items())
+    zh = "；".join(f"{SETTINGS_CUDA[s]['zh']}：{'、'.join(names) or '无'}" for s, names in unsteady.items())
+    return both(
+        f"Operations that did not repeat their bits in thirty calls. {en}. Refused by "
+        f"use_deterministic_algorithms: {', '.join(raising) or 'none'}.",
+        f"三十次调用里不能逐位重复的算子。{zh}。被 use_deterministic_algorithms 拒绝的：{'、'.join(raising) or '无'}。",
+    )
+
+
+def draw_bits_cuda(record: Record, ax: Any) -> None:
+    found = _by_operation(record)
+    lines = []
+    for name, rows in found.items():
+        counts = [rows[s] for s in SETTINGS_CUDA if s in rows]
+        text = " · ".join(
+            t("raises", "报错") if row["outcome"] == "raises" else str(row["different"]) for row in counts
+        )
+        lines.append((name, text, all(row["different"] <= 1 for row in counts)))
+    tiles(ax, lines)
+    ax.set_xlabel(
+        t(
+            "different results: nothing set · two cuDNN lines · use_deterministic_algorithms",
+            "不同结果的个数：什么都不设 · cuDNN 那两行 · use_deterministic_algorithms",
+        )
+    )
+
+
+def _repeated(operation: str) -> dict[str, Any]:
+    call = cuda_operations(GPU)[operation]
+    try:
+        found = {fingerprint(call()) for _ in range(30)}
+    except RuntimeError as error:
+        return {"different": 0, "outcome": "raises", "said": str(error).split(". ")[0][:160]}
+    return {"different": len(found), "outcome": "runs", "said": ""}
+
+
+@experiment(
+    name="06-bits-cuda",
+    lesson=LESSON,
+    version=1,
+    needs="cuda",
+    seconds=40,
+    title=both(
+        "On the GPU, thirty times the same call: how many different results?",
+        "GPU 上同一个调用重复三十次：有多少种不同的结果？",
+    ),
+    finding=say_bits_cuda,
+    draw=draw_bits_cuda,
+)
+def bits_cuda(budget: Budget) -> list[dict]:
+    """Different bits over thirty calls for each operation and setting; 0 where the call raises."""
+    rows = []
+    cases = [(operation, name) for operation in cuda_operations(GPU) for name in GPU_SETTINGS]
+    for operation, setting in budget.loop(cases, desc=both("operations", "算子")):
+        with using(GPU_SETTINGS[setting]):
+            rows.append({"operation": operation, "setting": setting, **_repeated(operation)})
+    return rows
+
+
+# --- 06-cost-cuda -------------------------------------------------------------------------------------------
+
+
+def say_cost_cuda(record: Record) -> Text:
+    raced = [row for row in record.rows if "ratio" in row]
+    refused = [row["operation"] for row in record.rows if row["verdict"] == "raises"]
+    if not raced:
+        return NOTHING
+    words = {
+        "faster": both("faster", "更快"),
+        "slower": both("slower", "更慢"),
+        "same": both("the same", "一样"),
+        "undecided": both("undecided", "未定"),
+    }
+
+    def line(row: dict, code: str) -> str:
+        comma = ", " if code == "en" else "，"
+        return (
+            f"{row['operation']} {row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]{comma}"
+            f"{words[row['verdict']][code]}"
+        )
+
+    return both(
+        "Time with deterministic algorithms over time without: "
+        + "; ".join(line(row, "en") for row in raced)
+        + f". Refused: {', '.join(refused) or 'none'}.",
+        "用确定性算法的耗时除以不用："
+        + "；".join(line(row, "zh") for row in raced)
+        + f"。被拒绝：{'、'.join(refused) or '无'}。",
+    )
+
+
+def draw_cost_cuda(record: Record, ax: Any) -> None:
+    from course.lessons.l06_cudnn_deterministic.experiments import draw_cost as draw
+
+    draw(record, ax)
+
+
+@experiment(
+    name="06-cost-cuda",
+    lesson=LESSON,
+    version=1,
+    needs="cuda",
+    seconds=60,
+    title=both("What does determinism cost on this GPU?", "在这块 GPU 上，确定性要付出多少代价？"),
+    finding=say_cost_cuda,
+    draw=draw_cost_cuda,
+)
+def cost_cuda(budget: Budget) -> list[dict]:
+    """Time with use_deterministic_algorithms over time without, for each operation that has both."""
+    from course.timing import compare
+
+    operations, rows = cuda_operations(GPU), []
+    for place, (name, call) in enumerate(budget.loop(operations.items(), desc=both("operations", "算子"))):
+        try:
+            _in_mode("error", call)
+        except RuntimeError as error:
+            rows.append({"operation": name, "verdict": "raises", "said": str(error).split(". ")[0][:160]})
+            continue
+        race = compare(
+            {
+                "default": lambda call=call: _in_mode("default", call),
+                "deterministic": lambda call=call: _in_mode("error", call),
+            },
+            baseline="default",
+            max_time=max(1.0, min(6.0, budget.share(len(operations) - place))),
+            device=GPU,
+        )
+        rows.append(
+            {
+                "operation": name,
+                "verdict": race.verdict,
+                "ratio": race.ratio,
+                "low": race.low,
+                "high": race.high,
+                **{f"{side}_ms": ms for side, ms in race.medians_ms.items()},
+            }
+        )
+    return rows

@@ -1,0 +1,357 @@
+"""Experiments of lesson 06 about the mode that forbids, about seeds, and about differences that grow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from course import toy_search
+from course.experiment.base import Budget, experiment
+from course.experiment.new_process import call_in_new_process
+from course.experiment.plots import BLUE, ORANGE, tiles
+from course.experiment.words import NOTHING, word
+from course.figures.style import ink_on
+from course.flags import using
+from course.i18n import Text, both, t
+from course.lessons.l06_cudnn_deterministic import training as toy_repro
+from course.lessons.l06_cudnn_deterministic.experiments import (
+    FRESH,
+    LESSON,
+    PAIRS,
+    PROBES,
+    _threads,
+    by_setting,
+    label,
+)
+from course.lessons.l06_cudnn_deterministic.filters import FilterConv
+from course.lessons.l06_cudnn_deterministic.probes import SETTINGS, reactions
+from course.lessons.l06_cudnn_deterministic.training import fingerprint
+from course.records import Record
+
+# --- 06-who-raises ------------------------------------------------------------------------------------------
+
+
+def say_who_raises(record: Record) -> Text:
+    rows = record.rows
+    if not rows:
+        return NOTHING
+    raising = [row["operation"] for row in rows if row["error"] == "raises"]
+    filling = [row["operation"] for row in rows if row["error"] == "fills"]
+    said = next((row["said"] for row in rows if row["error"] == "raises"), "")
+    tail = both(f' The words: "{said}"', f"原话：“{said}”") if said else both("", "")
+    return both(
+        f"With the mode on, {len(raising)} of {len(rows)} raise: {', '.join(raising) or 'none'}; "
+        f"filled with "
+        f"NaN: {', '.join(filling) or 'none'}. With warn_only the raising ones run and "
+        f"warn.{tail['en']}",
+        f"打开之后，{len(rows)} 个算子里有 {len(raising)} 个报错：{'、'.join(raising) or '无'}；被填成 NaN 的："
+        f"{'、'.join(filling) or '无'}。用 warn_only 时，报错的那些照常运行，只给警告。{tail['zh']}",
+    )
+
+
+def draw_who_raises(record: Record, ax: Any) -> None:
+    words = {
+        "raises": t("raises", "报错"),
+        "warns": t("runs, warns", "运行并警告"),
+        "runs": t("runs", "运行"),
+        "fills": t("filled: NaN", "填成 NaN"),
+    }
+    colours = {"raises": ORANGE, "warns": "C4", "runs": BLUE, "fills": "C3"}
+    columns = ("default", "error", "warn")
+    for height, row in enumerate(record.rows[::-1]):
+        for place, mode in enumerate(columns):
+            ax.barh(height, 0.96, left=place, height=0.84, color=colours[row[mode]])
+            ax.text(
+                place + 0.48,
+                height,
+                words[row[mode]],
+                ha="center",
+                va="center",
+                color=ink_on(colours[row[mode]]),
+                fontsize=8.5,
+            )
+    ax.set_yticks(range(len(record.rows)), [row["operation"] for row in record.rows[::-1]], fontsize=9)
+    ax.set_xticks([0.48, 1.48, 2.48], [t("mode off", "未打开"), "True", "True, warn_only"])
+    ax.set_xlim(0, 2.96)
+    ax.grid(False)
+
+
+@experiment(
+    name="06-who-raises",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=3,
+    title=both(
+        "use_deterministic_algorithms(True) on a CPU: who raises?",
+        "CPU 上的 use_deterministic_algorithms(True)：谁会报错？",
+    ),
+    finding=say_who_raises,
+    draw=draw_who_raises,
+)
+def who_raises(budget: Budget) -> list[dict]:
+    """Eight operations with the mode off, on, and on with warn_only."""
+    return reactions()
+
+
+# --- 06-who-seeds -------------------------------------------------------------------------------------------
+
+SEED_SETTINGS = {
+    "nothing": both("nothing set", "什么都不设"),
+    "deterministic": both("use_deterministic_algorithms", "use_deterministic_algorithms"),
+    "torch seed": both("torch.manual_seed", "torch.manual_seed"),
+    "all seeds": both("all three seeds", "三个种子全设"),
+}
+
+
+def _same(record: Record, setting: str, place: str) -> list[str]:
+    return [row["source"] for row in record.rows if row["setting"] == setting and row[place]]
+
+
+def say_who_seeds(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+
+    def line(setting: str, code: str) -> str:
+        none, sign = ("none", ", ") if code == "en" else ("无", "、")
+        main, workers = (sign.join(_same(record, setting, place)) or none for place in ("here", "workers"))
+        if code == "en":
+            return f"{SEED_SETTINGS[setting]['en']}: main process {main}; workers {workers}"
+        return f"{SEED_SETTINGS[setting]['zh']}：主进程 {main}；worker {workers}"
+
+    return both(
+        "Sources that agree between two new processes. "
+        + ". ".join(line(s, "en") for s in SEED_SETTINGS)
+        + ".",
+        "两个新进程里一致的随机源。" + "。".join(line(s, "zh") for s in SEED_SETTINGS) + "。",
+    )
+
+
+def draw_who_seeds(record: Record, ax: Any) -> None:
+    sources, words = ("random", "numpy", "torch"), {1: t("same", "相同"), 0: t("differ", "不同")}
+    seen = {(row["setting"], row["source"]): row for row in record.rows}
+    columns = [(place, source) for place in ("here", "workers") for source in sources]
+    for height, setting in enumerate(list(SEED_SETTINGS)[::-1]):
+        for x, (place, source) in enumerate(columns):
+            equal = seen[setting, source][place]
+            ax.barh(height, 0.94, left=x, height=0.84, color=BLUE if equal else ORANGE)
+            ax.text(
+                x + 0.47,
+                height,
+                words[equal],
+                ha="center",
+                va="center",
+                color=ink_on(BLUE if equal else ORANGE),
+                fontsize=9,
+            )
+    names = {"here": t("main", "主进程"), "workers": t("workers", "worker")}
+    ax.set_xticks(
+        [i + 0.47 for i in range(6)], [f"{source}\n{names[place]}" for place, source in columns], fontsize=9
+    )
+    ax.set_yticks(
+        range(len(SEED_SETTINGS)), [word(SEED_SETTINGS[s]) for s in list(SEED_SETTINGS)[::-1]], fontsize=9
+    )
+    ax.set_xlim(0, 5.94)
+    ax.grid(False)
+
+
+def settle_who_seeds(record: Record) -> dict[str, str | None]:
+    numpy = [row for row in record.rows if row["setting"] == "torch seed" and row["source"] == "numpy"]
+    answers = {(0, 0): "a", (0, 1): "b", (1, 0): "c", (1, 1): "d"}
+    return {"06-bet-workers": answers[numpy[0]["here"], numpy[0]["workers"]] if numpy else None}
+
+
+@experiment(
+    name="06-who-seeds",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=20,
+    title=both(
+        "Two new processes: which numbers agree under which seed?",
+        "两个新进程：设了哪些种子，哪些随机数会一样？",
+    ),
+    finding=say_who_seeds,
+    draw=draw_who_seeds,
+    settles=settle_who_seeds,
+)
+def who_seeds(budget: Budget) -> list[dict]:
+    """Numbers from Python, numpy and torch, in the main process and in two loader workers, in two processes."""
+    both_runs = [
+        call_in_new_process(PROBES, "draws", list(SETTINGS))[0] for _ in budget.loop(range(2), desc=FRESH)
+    ]
+    if len(both_runs) < 2:
+        return []
+    return [
+        {
+            "setting": one["setting"],
+            "source": one["source"],
+            "here": int(one["here"] == two["here"]),
+            "workers": int(one["workers"] == two["workers"]),
+        }
+        for one, two in zip(*both_runs, strict=True)
+    ]
+
+
+# --- 06-one-ulp ---------------------------------------------------------------------------------------------
+
+
+def _drift(record: Record, story: str) -> list[dict]:
+    return [row for row in record.rows if row["story"] == story]
+
+
+def say_one_ulp(record: Record) -> Text:
+    gan, line, control = (_drift(record, story) for story in ("gan", "line", "control"))
+    if not (gan and line and control):
+        return NOTHING
+    far, near = max(row["difference"] for row in gan), max(row["difference"] for row in line)
+    still = max(row["difference"] for row in control)
+    typical = sorted(row["loss"] for row in gan)[len(gan) // 2]
+    return both(
+        f"After a nudge of one ulp the GAN's loss (typically {typical:.2g}) went off by up to "
+        f"{far:.2g}, the "
+        f"line fit's by up to {near:.2g}; the GAN run again without a nudge by {still:.2g}.",
+        f"只挪动一个 ulp，GAN 的损失（通常约 {typical:.2g}）最多偏离 {far:.2g}，直线拟合最多偏离 {near:.2g}；"
+        f"不挪动、原样再跑一遍 GAN，偏离 {still:.2g}。",
+    )
+
+
+def draw_one_ulp(record: Record, ax: Any) -> None:
+    names = {
+        "gan": t("tiny GAN, nudged", "小 GAN，挪动过"),
+        "line": t("line fit, nudged", "直线拟合，挪动过"),
+        "control": t("tiny GAN, run twice", "小 GAN，原样跑两遍"),
+    }
+    floor = 1e-9
+    for story, colour, style in (("gan", ORANGE, "-"), ("line", BLUE, "--"), ("control", "C2", ":")):
+        rows = _drift(record, story)
+        ax.plot(
+            [row["step"] for row in rows],
+            [max(row["difference"], floor) for row in rows],
+            style,
+            color=colour,
+            label=names[story],
+        )
+    ax.set_yscale("log")
+    ax.set_xlabel(t("training step", "训练步数"))
+    ax.set_ylabel(t("difference of the losses (bottom edge: 0)", "损失之差（底边表示 0）"))
+    ax.legend()
+
+
+def settle_one_ulp(record: Record) -> dict[str, str | None]:
+    """None when the control moved, or when the nudge was swallowed within the first steps."""
+    gan, control = _drift(record, "gan"), _drift(record, "control")
+    answer = None
+    if gan and control and max(row["difference"] for row in control) == 0:
+        far = max(row["difference"] for row in gan)
+        typical = sorted(row["loss"] for row in gan)[len(gan) // 2]
+        answer = "c" if far > 0.1 * typical else "b" if far > 1e-4 * typical else "a" if far > 0 else None
+    return {"06-bet-ulp": answer}
+
+
+@experiment(
+    name="06-one-ulp",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=6,
+    title=both(
+        "Move two numbers by the smallest step there is: how far does a training drift?",
+        "把两个数挪动最小的一步：训练会偏离多远？",
+    ),
+    finding=say_one_ulp,
+    draw=draw_one_ulp,
+    settles=settle_one_ulp,
+)
+def one_ulp(budget: Budget) -> list[dict]:
+    """Losses of a tiny GAN and of a line fit, with and without a nudge of one ulp; the GAN's control too."""
+    steps, rows = 120, []
+    stories = {
+        "gan": (toy_repro.duel_losses, True),
+        "line": (toy_repro.fit_losses, True),
+        "control": (toy_repro.duel_losses, False),
+    }
+    with using({"torch.num_threads": 1}):
+        for story, (losses, nudged) in budget.loop(stories.items(), desc=both("trainings", "训练")):
+            plain, moved = losses(False, steps), losses(nudged, steps)
+            rows += [
+                {"story": story, "step": step, "loss": one, "difference": abs(one - other)}
+                for step, (one, other) in enumerate(zip(plain, moved, strict=True), start=1)
+            ]
+    return rows
+
+
+# --- 06-toy-table -------------------------------------------------------------------------------------------
+
+
+def say_toy_table(record: Record) -> Text:
+    found = by_setting(record)
+    if len(found) < 4:
+        return NOTHING
+    en, zh = [], []
+    for setting, rows in found.items():
+        unsteady = sum(row["different_bits"] > 1 for row in rows)
+        en.append(f"{label(setting)}: {rows[0]['timed']} timed, {unsteady} of {len(rows)} toys unsteady")
+        zh.append(f"{label(setting)}：计时 {rows[0]['timed']} 个，{len(rows)} 个玩具里 {unsteady} 个不稳")
+    return both(
+        "; ".join(en) + ". Unsteady: ten calls, more than one result.",
+        "；".join(zh) + "。不稳：调用十次，结果不止一种。",
+    )
+
+
+def draw_toy_table(record: Record, ax: Any) -> None:
+    tiles(
+        ax,
+        [
+            (label(setting), _tile(rows), all(row["different_bits"] == 1 for row in rows))
+            for setting, rows in by_setting(record).items()
+        ],
+    )
+    ax.set_xlabel(
+        t("blue: every toy repeated its bits; orange: some did not", "蓝：每个玩具都逐位重复；橙：有的没有")
+    )
+
+
+def _tile(rows: list[dict]) -> str:
+    winners = ", ".join(sorted({row["winner"] for row in rows}))
+    timed, bits = rows[0]["timed"], max(row["different_bits"] for row in rows)
+    repeats = t("repeats", "逐位重复") if bits == 1 else t(f"up to {bits} results", f"最多 {bits} 种结果")
+    return t(f"{timed} timed · {winners} · ", f"计时 {timed} 个 · {winners} · ") + repeats
+
+
+@experiment(
+    name="06-toy-table",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=12,
+    title=both(
+        "The toy under the four settings: what is timed, who wins, do the bits repeat?",
+        "玩具的四种设置：谁被计时，谁胜出，结果逐位重复吗？",
+    ),
+    finding=say_toy_table,
+    draw=draw_toy_table,
+)
+def toy_table(budget: Budget) -> list[dict]:
+    """For each pair of switches eight toys with an empty cache; ten calls each after the choice."""
+    x, weight = toy_search.image(40), toy_search.kernel()
+    rows = []
+    with using({"torch.num_threads": _threads()}), torch.inference_mode():
+        for benchmark, deterministic in budget.loop(PAIRS, desc=both("settings", "设置")):
+            for toy in range(8):
+                conv = FilterConv(bool(benchmark), bool(deterministic))
+                bits = [fingerprint(conv(x, weight)) for _ in range(11)][1:]
+                rows.append(
+                    {
+                        "benchmark": benchmark,
+                        "deterministic": deterministic,
+                        "toy": toy,
+                        "allowed": len(conv.allowed()),
+                        "timed": len(set(conv.timed)),
+                        "winner": next(iter(conv.plans.values())),
+                        "different_bits": len(set(bits)),
+                        "bits": bits[0],
+                    }
+                )
+    return rows

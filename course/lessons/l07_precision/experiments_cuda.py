@@ -1,0 +1,327 @@
+"""Experiments of lesson 07 that need a GPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from course.experiment.base import Budget, experiment
+from course.experiment.new_process import rows_of
+from course.experiment.words import NOTHING
+from course.i18n import Text, both, t
+from course.lessons.l07_precision.experiments import LESSON, curves, decades, pick_rows, sci
+from course.records import Record
+from course.timing.stats import median
+
+CUDA_PROBES = "course.lessons.l07_precision.probes_cuda"
+
+
+# --- 07-who-cuda --------------------------------------------------------------------------------------------
+
+LOW = 1e-5
+"""A relative error above this, from inputs of spread 1, is more than float32 arithmetic makes here."""
+
+
+def _who(record: Record) -> dict[str, dict[str, float]]:
+    found: dict[str, dict[str, float]] = {}
+    for row in record.rows:
+        found.setdefault(row["setting"], {})[row["operation"]] = row["relative"]
+    return found
+
+
+def say_who_cuda(record: Record) -> Text:
+    seen = _who(record)
+    if "as it comes" not in seen:
+        return NOTHING
+    start = seen["as it comes"]
+    errors = [f"{name} {sci(error)}" for name, error in start.items()]
+    coarse = [name for name, error in start.items() if error > LOW]
+    under = [setting for setting, one in seen.items() if one.get("matmul", 0.0) > LOW]
+    return both(
+        f"As it comes, relative errors: {', '.join(errors)}; coarser than float32: {', '.join(coarse) or 'none'}. Matmul was "
+        f"coarser under: {'; '.join(under) or 'no setting'}.",
+        f"默认设置下的相对误差：{'、'.join(errors)}；比 float32 粗糙的：{'、'.join(coarse) or '没有'}。matmul 变粗糙的设置："
+        f"{'；'.join(under) or '没有'}。",
+    )
+
+
+def draw_who_cuda(record: Record, ax: Any) -> None:
+    from course.figures import grouped
+
+    seen = _who(record)
+    operations = list(next(iter(seen.values())))
+    labels = [
+        t("as it comes", "默认")
+        if setting == "as it comes"
+        else setting.replace(".fp32", ".\nfp32").replace("matmul_prec", "matmul_\nprec")
+        for setting in seen
+    ]
+    grouped(
+        ax,
+        labels,
+        {name: [(one[name],) * 3 for one in seen.values()] for name in operations},
+        "",
+        what=t("relative error against float64", "对 float64 的相对误差"),
+        log=True,
+    )
+    decades(ax.xaxis)
+
+
+@experiment(
+    name="07-who-cuda",
+    lesson=LESSON,
+    version=1,
+    needs="cuda",
+    seconds=60,
+    title=both(
+        "On the GPU: who computes in TF32, by every way to set it?",
+        "GPU 上：用各种方式设置，谁在用 TF32 计算？",
+    ),
+    finding=say_who_cuda,
+    draw=draw_who_cuda,
+)
+def who_cuda(budget: Budget) -> list[dict]:
+    """Relative error against float64 of matmul, convolution and LSTM under seven settings."""
+    return rows_of(CUDA_PROBES, "who")
+
+
+# --- 07-depth-cuda ------------------------------------------------------------------------------------------
+
+DEPTH = {
+    "tf32": both("TF32 allowed", "允许 TF32"),
+    "simulated": both("our simulation", "我们的模拟"),
+    "ieee": both("TF32 forbidden", "禁止 TF32"),
+}
+
+
+def say_depth_cuda(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+    last = max(row["k"] for row in record.rows)
+    seen = {name: median(pick_rows(record, "relative", k=last, setting=name)) for name in DEPTH}
+    return both(
+        f"At {last} terms the relative error is {sci(seen['tf32'])} with TF32 allowed, {sci(seen['ieee'])} with it "
+        f"forbidden; our simulation says {sci(seen['simulated'])}.",
+        f"求和 {last} 项时，允许 TF32 的相对误差是 {sci(seen['tf32'])}，禁止时是 {sci(seen['ieee'])}；我们的模拟给出 "
+        f"{sci(seen['simulated'])}。",
+    )
+
+
+def draw_depth_cuda(record: Record, ax: Any) -> None:
+    from course.figures import lines
+
+    xs, series = curves(record, "relative", "k", "setting", DEPTH)
+    lines(
+        ax,
+        xs,
+        series,
+        log_x=True,
+        log_y=True,
+        xlabel=t("terms in each sum (k)", "每个求和的项数 k"),
+        ylabel=t("error / result", "误差 / 结果"),
+    )
+    decades(ax.yaxis)
+
+
+@experiment(
+    name="07-depth-cuda",
+    lesson=LESSON,
+    version=1,
+    needs="cuda",
+    seconds=60,
+    title=both(
+        "On the GPU: how close is our simulated TF32 to the real one?",
+        "GPU 上：我们模拟的 TF32 与真的差多少？",
+    ),
+    finding=say_depth_cuda,
+    draw=draw_depth_cuda,
+)
+def depth_cuda(budget: Budget) -> list[dict]:
+    """Error of a product by inner length: TF32 forbidden, allowed, simulated."""
+    return rows_of(CUDA_PROBES, "depth")
+
+
+# --- 07-speed-cuda ------------------------------------------------------------------------------------------
+
+VERDICTS = {
+    "faster": both("faster", "更快"),
+    "slower": both("slower", "更慢"),
+    "same": both("no difference", "没差别"),
+    "undecided": both("undecided", "未定"),
+}
+
+
+def say_speed_cuda(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+
+    def line(row: dict, code: str) -> str:
+        colon, comma = (": ", ", ") if code == "en" else ("：", "，")
+        return (
+            f"{row['operation']} {row['size']}{colon}{row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]{comma}"
+            f"{VERDICTS[row['verdict']][code]}"
+        )
+
+    doubt = both("", "")
+    if any(row["verdict"] == "undecided" for row in record.rows):
+        doubt = both(
+            " What is undecided needs a quieter machine or another run.", "未定的，请在机器空闲时再运行。"
+        )
+    return both(
+        "Time with TF32 allowed over time without: "
+        + "; ".join(line(row, "en") for row in record.rows)
+        + "."
+        + doubt["en"],
+        "允许 TF32 的耗时除以禁止时的耗时。"
+        + "；".join(line(row, "zh") for row in record.rows)
+        + "。"
+        + doubt["zh"],
+    )
+
+
+def draw_speed_cuda(record: Record, ax: Any) -> None:
+    from course.figures import intervals
+
+    rows = record.rows
+    intervals(
+        ax,
+        [f"{row['operation']} {row['size']}" for row in rows],
+        [row["ratio"] for row in rows],
+        [row["low"] for row in rows],
+        [row["high"] for row in rows],
+        "",
+        reference=1.0,
+        log=True,
+        what=t("time with TF32 / without (left of 1: faster)", "允许 TF32 / 禁止 的耗时比（1 的左边：更快）"),
+    )
+
+
+def settle_speed_cuda(record: Record) -> dict[str, str | None]:
+    """Faster everywhere: a. Faster for some, with the same elsewhere: b. Nowhere: c."""
+    verdicts = [row["verdict"] for row in record.rows]
+    if not verdicts or "undecided" in verdicts:
+        return {"07-bet-speed": None}
+    return {"07-bet-speed": "a" if set(verdicts) == {"faster"} else "b" if "faster" in verdicts else "c"}
+
+
+@experiment(
+    name="07-speed-cuda",
+    lesson=LESSON,
+    version=1,
+    needs="cuda",
+    seconds=90,
+    title=both("On the GPU: how much time does TF32 save?", "GPU 上：TF32 省多少时间？"),
+    finding=say_speed_cuda,
+    draw=draw_speed_cuda,
+    settles=settle_speed_cuda,
+)
+def speed_cuda(budget: Budget) -> list[dict]:
+    """time(TF32 allowed) / time(forbidden) of matmul and convolution at three sizes, taking turns."""
+    return rows_of(CUDA_PROBES, "speed", timeout_s=180)
+
+
+# --- 07-kernels-cuda ----------------------------------------------------------------------------------------
+
+
+def _first(record: Record) -> dict[tuple[str, str], dict]:
+    return {(row["operation"], row["setting"]): row for row in record.rows if row["place"] == 1}
+
+
+def say_kernels_cuda(record: Record) -> Text:
+    found = _first(record)
+    if len(found) < 4:
+        return NOTHING
+    changed = [
+        name for name in ("matmul", "conv") if found[name, "ieee"]["kernel"] != found[name, "tf32"]["kernel"]
+    ]
+    return both(
+        "Another longest kernel once TF32 was allowed: " + (", ".join(changed) or "none") + ".",
+        "允许 TF32 之后，最耗时的 kernel 换了的：" + ("、".join(changed) or "没有") + "。",
+    )
+
+
+def draw_kernels_cuda(record: Record, ax: Any) -> None:
+    rows = list(_first(record).values())
+    bars = ax.barh(range(len(rows)), [row["mean_us"] for row in rows])
+    ax.bar_label(bars, [row["kernel"][:48] for row in rows], padding=3, fontsize=7)
+    ax.set_yticks(range(len(rows)), [f"{row['operation']}, {row['setting']}" for row in rows])
+    ax.set_ylim(len(rows) - 0.4, -0.6)
+    ax.margins(x=0.9)
+    ax.set_xlabel(t("time of the kernel (µs)", "kernel 耗时（µs）"))
+
+
+@experiment(
+    name="07-kernels-cuda",
+    lesson=LESSON,
+    version=1,
+    needs="cuda",
+    seconds=60,
+    title=both(
+        "On the GPU: which kernels run, TF32 forbidden and allowed?",
+        "GPU 上：禁止与允许 TF32 时，各跑哪些 kernel？",
+    ),
+    finding=say_kernels_cuda,
+    draw=draw_kernels_cuda,
+)
+def kernels_cuda(budget: Budget) -> list[dict]:
+    """The longest kernels of one matmul and one convolution under both settings, by the profiler."""
+    return rows_of(CUDA_PROBES, "kernels")
+
+
+# --- 07-reduction-cuda --------------------------------------------------------------------------------------
+
+
+def _pairs(record: Record) -> dict[tuple[str, int], dict[int, float]]:
+    found: dict[tuple[str, int], dict[int, float]] = {}
+    for row in record.rows:
+        found.setdefault((row["dtype"], row["k"]), {})[row["allowed"]] = row["relative"]
+    return {key: one for key, one in found.items() if len(one) == 2}
+
+
+def say_reduction_cuda(record: Record) -> Text:
+    pairs = _pairs(record)
+    if not pairs:
+        return NOTHING
+    en = "; ".join(
+        f"{dtype}, {k} terms: {sci(one[1])} allowed, {sci(one[0])} forbidden"
+        for (dtype, k), one in pairs.items()
+    )
+    zh = "；".join(
+        f"{dtype}，{k} 项：允许 {sci(one[1])}，禁止 {sci(one[0])}" for (dtype, k), one in pairs.items()
+    )
+    return both(f"Relative error with reduced-precision reductions {en}.", f"归约降精度时的相对误差：{zh}。")
+
+
+def draw_reduction_cuda(record: Record, ax: Any) -> None:
+    from course.figures import grouped
+
+    pairs = _pairs(record)
+    grouped(
+        ax,
+        [f"{dtype}, k = {k}" for dtype, k in pairs],
+        {
+            t("allowed", "允许"): [(one[1],) * 3 for one in pairs.values()],
+            t("forbidden", "禁止"): [(one[0],) * 3 for one in pairs.values()],
+        },
+        "",
+        log=True,
+        what=t("relative error against float64", "对 float64 的相对误差"),
+    )
+    decades(ax.xaxis)
+
+
+@experiment(
+    name="07-reduction-cuda",
+    lesson=LESSON,
+    version=1,
+    needs="cuda",
+    seconds=60,
+    title=both(
+        "On the GPU: what do reduced-precision reductions cost bf16 and fp16 products?",
+        "GPU 上：归约降精度，会让 bf16 和 fp16 矩阵乘损失多少精度？",
+    ),
+    finding=say_reduction_cuda,
+    draw=draw_reduction_cuda,
+)
+def reduction_cuda(budget: Budget) -> list[dict]:
+    """Error of half-precision products, short and long, with the switch on (the default) and off."""
+    return rows_of(CUDA_PROBES, "reduction")

@@ -1,0 +1,292 @@
+"""Experiments of lesson 07 about the tree of precision switches: who inherits, what mixing does, what changes nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from course.experiment.base import Budget, experiment
+from course.experiment.new_process import rows_of
+from course.experiment.words import NOTHING
+from course.i18n import Text, both, t
+from course.lessons.l07_precision.experiments import LESSON
+from course.records import Record
+
+PROBES = "course.lessons.l07_precision.probes"
+FRESH = both("new processes", "新进程")
+
+
+def table(ax: Any, lines: list[str], columns: list[str], cells: list[list[tuple[str, bool]]]) -> None:
+    """Words on tiles: one line each, bright tiles for what changed or stands out."""
+    from course.figures.style import colors, faint, ink_on
+
+    bright = colors()[0]
+    for y, row in enumerate(cells):
+        for x, (word, stands_out) in enumerate(row):
+            ax.add_patch(_tile(x, y, bright if stands_out else faint()))
+            ax.text(
+                x,
+                y,
+                word,
+                ha="center",
+                va="center",
+                fontsize=8,
+                color=ink_on(bright if stands_out else faint()),
+            )
+    ax.set_xlim(-0.5, len(columns) - 0.5)
+    ax.set_ylim(len(lines) - 0.5, -0.5)
+    ax.set_xticks(range(len(columns)), columns, fontsize=8)
+    ax.xaxis.tick_top()
+    ax.set_yticks(range(len(lines)), lines, fontsize=8)
+    ax.tick_params(length=0)
+    ax.grid(False)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+
+
+def _tile(x: int, y: int, colour: str) -> Any:
+    from matplotlib.patches import Rectangle
+
+    return Rectangle((x - 0.46, y - 0.42), 0.92, 0.84, color=colour, linewidth=0)
+
+
+# --- 07-tree ------------------------------------------------------------------------------------------------
+
+LEAVES = ("cudnn.conv", "cudnn.rnn", "cuda.matmul", "mkldnn.matmul", "mkldnn.conv", "mkldnn.rnn")
+
+
+def _after(record: Record, label: str) -> dict[str, str]:
+    return {row["node"]: row["after"] for row in record.rows if row["set"] == label}
+
+
+def _labels(record: Record) -> list[str]:
+    return list(dict.fromkeys(row["set"] for row in record.rows))
+
+
+def say_tree(record: Record) -> Text:
+    start = _after(record, "nothing")
+    if not start:
+        return NOTHING
+    on = [leaf for leaf in LEAVES if start[leaf] == "tf32"]
+    root = {
+        row["node"] for row in record.rows if row["set"] == "fp32_precision = ieee" and row["after"] == "ieee"
+    }
+    kept = _after(record, "cudnn.conv = ieee, fp32_precision = tf32").get("cudnn.conv")
+    missed = [leaf for leaf in LEAVES if root and leaf not in root]
+    typed = _after(record, "mkldnn = bf16").get("fp32_precision")
+    en, zh = [], []
+    en.append(f"In a new process {', '.join(on) or 'no leaf'} read tf32.")
+    zh.append(f"新进程里，读出 tf32 的叶子：{'、'.join(on) or '没有'}。")
+    if root:
+        en.append(
+            "The root set to ieee reached "
+            + (f"all leaves but {', '.join(missed)}." if missed else "every leaf.")
+        )
+        zh.append("根设为 ieee，" + (f"没传到 {'、'.join(missed)}。" if missed else "传到了每片叶子。"))
+    if kept:
+        en.append(f"A leaf set to ieee of its own read {kept} after the root asked for tf32.")
+        zh.append(f"自己设为 ieee 的叶子，在根要求 tf32 之后读出 {kept}。")
+    if typed and typed != "none":
+        en.append(f"mkldnn.fp32_precision = bf16 also turned the root to {typed}.")
+        zh.append(f"mkldnn.fp32_precision = bf16 把根也改成了 {typed}。")
+    return both(" ".join(en), "".join(zh))
+
+
+def draw_tree(record: Record, ax: Any) -> None:
+    start, labels = _after(record, "nothing"), _labels(record)
+    columns = ["fp32_precision", *LEAVES]
+    cells = [
+        [(_after(record, label)[name], _after(record, label)[name] != start[name]) for name in columns]
+        for label in labels
+    ]
+    words = [
+        t("nothing set", "什么都不设") if label == "nothing" else label.replace(", ", ",\n")
+        for label in labels
+    ]
+    words = [word.replace("set_float32_matmul_precision", "set_…matmul_precision") for word in words]
+    table(ax, words, [name.replace(".", ".\n").replace("fp32_", "fp32_\n") for name in columns], cells)
+    ax.set_xlabel(
+        t("what each node reads afterwards (coloured: changed)", "之后各节点读出的值（着色：有变化）")
+    )
+
+
+def settle_tree(record: Record) -> dict[str, str | None]:
+    start = _after(record, "nothing")
+    seen = tuple(start.get(leaf) == "tf32" for leaf in LEAVES[:3])
+    answers = {
+        (False, False, False): "a",
+        (True, True, False): "b",
+        (False, False, True): "c",
+        (True, True, True): "d",
+    }
+    return {"07-bet-default": answers.get(seen) if start else None}
+
+
+@experiment(
+    name="07-tree",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=15,
+    title=both(
+        "Set one node of the precision tree: which others read differently?",
+        "设置精度树的一个节点：还有谁跟着变？",
+    ),
+    finding=say_tree,
+    draw=draw_tree,
+    settles=settle_tree,
+)
+def tree(budget: Budget) -> list[dict]:
+    """Every node before and after one node was set, in a new process."""
+    return rows_of(PROBES, "tree")
+
+
+# --- 07-mixing ----------------------------------------------------------------------------------------------
+
+
+def say_mixing(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+
+    def count(*apis: str) -> tuple[int, int]:
+        rows = [row for row in record.rows if row["api"] in apis]
+        return sum(row["outcome"] == "raises" for row in rows), len(rows)
+
+    (old, of_old), (new, of_new) = count("old"), count("new", "both")
+    return both(
+        f"Written with the old words, {old} of {of_old} old readings raised. Written with the new ones, {new} of "
+        f"{of_new} did. No writing raised.",
+        f"用旧接口写，{of_old} 次旧式读取里有 {old} 次抛出异常；用新接口写，{of_new} 次里有 {new} 次。写入本身都没有报错。",
+    )
+
+
+def draw_mixing(record: Record, ax: Any) -> None:
+    lines = list(dict.fromkeys(row["wrote"] for row in record.rows))
+    columns = list(dict.fromkeys(row["read"] for row in record.rows))
+    seen = {(row["wrote"], row["read"]): row["outcome"] for row in record.rows}
+    cells = [
+        [
+            (
+                t("raises", "抛异常") if seen[line, column] == "raises" else seen[line, column],
+                seen[line, column] == "raises",
+            )
+            for column in columns
+        ]
+        for line in lines
+    ]
+    words = [
+        t("nothing", "什么都没写")
+        if line == "nothing"
+        else line.replace(
+            "allow_tf32 = True, then ",
+            t("cuda.matmul: allow_tf32 =\nTrue, then ", "cuda.matmul: allow_tf32 =\nTrue，再设 "),
+        ).replace("set_float32_matmul_precision(high)", "set_float32_matmul_\nprecision(high)")
+        for line in lines
+    ]
+    table(
+        ax,
+        words,
+        [column.replace(".allow", ".\nallow").replace("matmul_", "matmul_\n") for column in columns],
+        cells,
+    )
+    ax.set_xlabel(t("what the old reading gives", "旧接口读到什么"))
+
+
+def settle_mixing(record: Record) -> dict[str, str | None]:
+    seen = [
+        row["outcome"]
+        for row in record.rows
+        if row["wrote"] == "fp32_precision = tf32" and row["read"] == "cuda.matmul.allow_tf32"
+    ]
+    return {"07-bet-mixing": {"True": "a", "False": "b", "raises": "c"}.get(seen[0]) if seen else None}
+
+
+@experiment(
+    name="07-mixing",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=15,
+    title=both(
+        "Write with the new words, read with the old ones: what comes back?",
+        "用新接口写，用旧接口读：读到什么？",
+    ),
+    finding=say_mixing,
+    draw=draw_mixing,
+    settles=settle_mixing,
+)
+def mixing(budget: Budget) -> list[dict]:
+    """Values or errors of the three older readings after seven ways to write, in a new process."""
+    return rows_of(PROBES, "mixing")
+
+
+# --- 07-no-op -----------------------------------------------------------------------------------------------
+
+STORIES = {
+    "untouched": both("nothing before", "之前什么都没做"),
+    "assigned": both("allow_tf32 set to its own value", "先把 allow_tf32 赋成原值"),
+    "block": both("an empty cudnn.flags block", "先执行一个空的 cudnn.flags 块"),
+}
+
+
+def _conv(record: Record) -> dict[str, str]:
+    return {row["story"]: row["reads"] for row in record.rows if row["node"] == "cudnn.conv"}
+
+
+def say_no_op(record: Record) -> Text:
+    seen = _conv(record)
+    if not seen:
+        return NOTHING
+    en = "; ".join(f"{STORIES[story]['en']}: {value}" for story, value in seen.items())
+    zh = "；".join(f"{STORIES[story]['zh']}，得 {value}" for story, value in seen.items())
+    return both(
+        f"The root asks for ieee, and cudnn.conv reads: {en}.", f"根要求 ieee 之后读 cudnn.conv：{zh}。"
+    )
+
+
+def draw_no_op(record: Record, ax: Any) -> None:
+    seen = {(row["story"], row["node"]): row["reads"] for row in record.rows}
+    stories = [story for story in STORIES if (story, "cudnn.conv") in seen]
+    columns = ["cudnn.conv", "cudnn.rnn"]
+    table(
+        ax,
+        [t(STORIES[story]["en"], STORIES[story]["zh"]) for story in stories],
+        columns,
+        [
+            [(seen.get((story, column), "?"), seen.get((story, column)) != "ieee") for column in columns]
+            for story in stories
+        ],
+    )
+    ax.set_xlabel(
+        t(
+            "read after fp32_precision = ieee (coloured: not ieee)",
+            "设 fp32_precision = ieee 之后（着色：不是 ieee）",
+        )
+    )
+
+
+def settle_no_op(record: Record) -> dict[str, str | None]:
+    seen = _conv(record)
+    answers = {("ieee", "ieee"): "a", ("ieee", "tf32"): "b", ("tf32", "tf32"): "c"}
+    return {"07-bet-no-op": answers.get((seen.get("untouched"), seen.get("assigned")))}
+
+
+@experiment(
+    name="07-no-op",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=15,
+    title=both(
+        "An assignment that changes nothing: does the root still reach the convolutions?",
+        "一句什么都没改的赋值：根节点还管得到卷积吗？",
+    ),
+    finding=say_no_op,
+    draw=draw_no_op,
+    settles=settle_no_op,
+)
+def no_op(budget: Budget) -> list[dict]:
+    """ieee asked at the root: untouched, after allow_tf32 was set to its own value, after an empty block."""
+    rows = []
+    for probe in budget.loop(("no_op", "no_op_block"), desc=FRESH):
+        rows += rows_of(PROBES, probe)
+    return rows

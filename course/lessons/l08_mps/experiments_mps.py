@@ -1,0 +1,441 @@
+"""Experiments of lesson 08 that need a Mac."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+import torch
+
+from course.experiment.base import Budget, experiment
+from course.experiment.plots import grid, tiles
+from course.experiment.words import NOTHING, middle, word
+from course.i18n import Text, both, pick, t
+from course.lessons.l08_mps import probes
+from course.lessons.l08_mps.experiments import LESSON, MOMENTS
+from course.records import Record
+from course.timing.stats import median, median_interval
+
+# --- 08-speed-mps -------------------------------------------------------------------------------------------
+
+WORDS = {
+    "faster": both("GPU faster", "GPU 更快"),
+    "slower": both("CPU faster", "CPU 更快"),
+    "same": both("no difference", "没差别"),
+    "undecided": both("undecided", "未定"),
+}
+
+
+def say_speed_mps(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+
+    def line(row: dict, code: str) -> str:
+        colon, comma = (" ", " ") if code == "en" else ("：", "，")
+        return (
+            f"{row['op']} {row['size']}²{colon}{row['ratio']:.3g} [{row['low']:.3g}, {row['high']:.3g}]{comma}"
+            f"{WORDS[row['verdict']][code]}"
+        )
+
+    return both(
+        "Time on the GPU over time on the CPU, data already there: "
+        + "; ".join(line(row, "en") for row in record.rows)
+        + ".",
+        "GPU 耗时 ÷ CPU 耗时，数据都已就位。" + "；".join(line(row, "zh") for row in record.rows) + "。",
+    )
+
+
+def draw_speed_mps(record: Record, ax: Any) -> None:
+    from course.figures import intervals
+
+    rows = record.rows
+    intervals(
+        ax,
+        [f"{row['op']} {row['size']}²" for row in rows],
+        [row["ratio"] for row in rows],
+        [row["low"] for row in rows],
+        [row["high"] for row in rows],
+        "",
+        reference=1.0,
+        log=True,
+        what=t(
+            "time on the GPU / on the CPU (left of 1: the GPU wins)",
+            "GPU 耗时 / CPU 耗时（1 的左边：GPU 赢）",
+        ),
+    )
+
+
+@experiment(
+    name="08-speed-mps",
+    lesson=LESSON,
+    version=1,
+    needs="mps",
+    seconds=25,
+    title=both(
+        "Apple GPU against CPU: who is faster, and at which size?", "苹果 GPU 对 CPU：谁快，在什么规模上快？"
+    ),
+    finding=say_speed_mps,
+    draw=draw_speed_mps,
+)
+def speed_mps(budget: Budget) -> list[dict]:
+    """Time on the device over time on the CPU, data already there, fenced; matmul and relu."""
+    from course.timing import compare
+
+    cases = [(op, size) for size in (64, 512, 2048) for op in ("matmul", "relu")]
+    functions: dict[str, Callable[[torch.Tensor], Any]] = {"matmul": lambda x: x @ x, "relu": torch.relu}
+    for number, (op, size) in enumerate(budget.loop(cases, desc=both("operations", "算子"))):
+        here, there = torch.randn(size, size), torch.randn(size, size, device=probes.DEVICE)
+        f = functions[op]
+        race = compare(
+            {"cpu": lambda f=f, x=here: f(x), "mps": lambda f=f, x=there: f(x)},
+            baseline="cpu",
+            device=probes.DEVICE,
+            clock="wall",
+            max_time=budget.share(len(cases) - number),
+        )
+        yield {
+            "op": op,
+            "size": size,
+            "ratio": race.ratio,
+            "low": race.low,
+            "high": race.high,
+            "verdict": race.verdict,
+            "cpu_ms": race.medians_ms["cpu"],
+            "mps_ms": race.medians_ms["mps"],
+        }
+
+
+# --- 08-transfer-mps ----------------------------------------------------------------------------------------
+
+WAYS = {"to mps": both("to the GPU", "去 GPU"), "to cpu": both("back", "回来")}
+
+
+def say_transfer_mps(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+    sizes = [row["kib"] for row in record.rows]
+    ends = [row for row in record.rows if row["kib"] in (min(sizes), max(sizes))]
+    en = "; ".join(
+        f"{row['kib']:,} KiB {WAYS[row['way']]['en']} {middle(row['samples_ms'])} ms" for row in ends
+    )
+    zh = "；".join(
+        f"{row['kib']:,} KiB {WAYS[row['way']]['zh']} {middle(row['samples_ms'])} ms" for row in ends
+    )
+    return both(f"Time of one copy, fenced: {en}.", f"一次拷贝的耗时（等它做完）：{zh}。")
+
+
+def draw_transfer_mps(record: Record, ax: Any) -> None:
+    from course.figures import grouped
+
+    sizes = list(dict.fromkeys(row["kib"] for row in record.rows))
+    series = {}
+    for way, name in WAYS.items():
+        found = {row["kib"]: row["samples_ms"] for row in record.rows if row["way"] == way}
+        spans = [(found[size], median_interval(found[size])) for size in sizes if size in found]
+        series[word(name)] = [(median(times), span.low, span.high) for times, span in spans]
+    grouped(
+        ax,
+        [f"{size:,} KiB" for size in sizes],
+        series,
+        "ms",
+        log=True,
+        what=t("time of a copy", "一次拷贝的耗时"),
+    )
+
+
+def _fenced(f: Callable[[], Any], calls: int = 20) -> list[float]:
+    """Milliseconds of each call, with the device idle before and after; two calls first, not counted."""
+    f(), f()
+    times = []
+    for _ in range(calls):
+        probes.wait()
+        start = perf_counter()
+        f()
+        probes.wait()
+        times.append((perf_counter() - start) * 1e3)
+    return times
+
+
+@experiment(
+    name="08-transfer-mps",
+    lesson=LESSON,
+    version=1,
+    needs="mps",
+    seconds=10,
+    title=both("To the Apple GPU and back: what does a copy cost?", "去苹果 GPU 再回来：拷贝一次要多久？"),
+    finding=say_transfer_mps,
+    draw=draw_transfer_mps,
+)
+def transfer_mps(budget: Budget) -> list[dict]:
+    """Fenced copies of 4 KiB to 64 MiB in both directions."""
+    rows = []
+    for size_kib in budget.loop((4, 64, 1024, 16384, 65536), desc=both("sizes", "规模")):
+        here = torch.zeros(size_kib * 256)
+        there = here.to(probes.DEVICE)
+        for way, x, target in (("to mps", here, probes.DEVICE), ("to cpu", there, "cpu")):
+            rows.append({"way": way, "kib": size_kib, "samples_ms": _fenced(lambda x=x, d=target: x.to(d))})
+    return rows
+
+
+# --- 08-fence-mps -------------------------------------------------------------------------------------------
+
+
+def say_fence_mps(record: Record) -> Text:
+    found = {row["read"]: row["samples_ms"] for row in record.rows}
+    if set(found) != {"at once", "after synchronize"} or min(map(len, found.values())) < 6:
+        return NOTHING
+    early, late = middle(found["at once"]), middle(found["after synchronize"])
+    return both(
+        f"Read at once the clock says {early} ms, after torch.mps.synchronize() {late} ms, for the same work.",
+        f"同样的活，立刻读表是 {early} ms，torch.mps.synchronize() 之后读是 {late} ms。",
+    )
+
+
+def draw_fence_mps(record: Record, ax: Any) -> None:
+    from course.figures import samples
+
+    names = {
+        "at once": t("read at once", "立刻读表"),
+        "after synchronize": t("after synchronize()", "等完再读"),
+    }
+    samples(
+        ax,
+        {names[row["read"]]: row["samples_ms"] for row in record.rows},
+        "ms",
+        log=True,
+        what=t("time", "耗时"),
+    )
+
+
+@experiment(
+    name="08-fence-mps",
+    lesson=LESSON,
+    version=1,
+    needs="mps",
+    seconds=5,
+    title=both(
+        "Apple GPU: what does a clock say without and with synchronize()?",
+        "苹果 GPU：读表之前，等不等 synchronize()，读数差多少？",
+    ),
+    finding=say_fence_mps,
+    draw=draw_fence_mps,
+)
+def fence_mps(budget: Budget) -> list[dict]:
+    """Ten products of 2048 x 2048, read at once and read after waiting, twenty times."""
+    x = torch.randn(2048, 2048, device=probes.DEVICE)
+    x @ x
+    rows: dict[str, list[float]] = {"at once": [], "after synchronize": []}
+    for _ in budget.loop(range(20), desc=both("repeats", "重复")):
+        probes.wait()
+        start = perf_counter()
+        for _ in range(10):
+            x @ x
+        rows["at once"].append((perf_counter() - start) * 1e3)
+        probes.wait()
+        rows["after synchronize"].append((perf_counter() - start) * 1e3)
+    return [{"read": read, "samples_ms": times} for read, times in rows.items()]
+
+
+# --- 08-fallback-mps ----------------------------------------------------------------------------------------
+
+
+def say_fallback_mps(record: Record) -> Text:
+    outcomes: dict[str, list[str]] = {}
+    for row in record.rows:
+        outcomes.setdefault(row["moment"], []).append(row["outcome"])
+    if len(outcomes) < 3:
+        return NOTHING
+
+    def line(moment: str, code: str) -> str:
+        name = {"never": both("never set", "不设")}.get(moment) or MOMENTS[moment]
+        found = outcomes[moment]
+        native, cpu = found.count("native"), found.count("on CPU")
+        raised = len(found) - native - cpu
+        if code == "en":
+            return f"{name['en']}: {native} native, {cpu} on the CPU with a warning, {raised} raised"
+        return f"{name['zh']}：{native} 个原生，{cpu} 个带警告在 CPU 上算，{raised} 个报错"
+
+    return both(
+        "The fallback variable " + "; ".join(line(one, "en") for one in outcomes) + ".",
+        "回退变量" + "；".join(line(one, "zh") for one in outcomes) + "。",
+    )
+
+
+def draw_fallback_mps(record: Record, ax: Any) -> None:
+    moments = {
+        "never": t("never set", "不设"),
+        **{name: word(MOMENTS[name]) for name in ("before import", "after import")},
+    }
+    found = {(row["op"], row["moment"]): row["outcome"] for row in record.rows}
+    shades = {"native": 0, "on CPU": 2, "": 2}
+    grid(
+        ax,
+        list(moments.values()),
+        [
+            (
+                op,
+                [
+                    (found.get((op, moment), ""), shades.get(found.get((op, moment), ""), 1))
+                    for moment in moments
+                ],
+            )
+            for op in dict.fromkeys(row["op"] for row in record.rows)
+        ],
+    )
+
+
+@experiment(
+    name="08-fallback-mps",
+    lesson=LESSON,
+    version=1,
+    needs="mps",
+    seconds=25,
+    title=both(
+        "Apple GPU: which operations fall back, with the variable set never, before, after import?",
+        "苹果 GPU：回退变量不设、导入前设、导入后设，哪些算子会回退？",
+    ),
+    finding=say_fallback_mps,
+    draw=draw_fallback_mps,
+)
+def fallback_mps(budget: Budget) -> list[dict]:
+    """Seven operations of torch.linalg: native, on the CPU, or an error; three new processes."""
+    return [
+        {"moment": moment, **row}
+        for moment in budget.loop(
+            ("never", "before import", "after import"), desc=both("new processes", "新进程")
+        )
+        for row in probes.fallback_at(moment)
+    ]
+
+
+# --- 08-float64-mps -----------------------------------------------------------------------------------------
+
+
+def say_float64_mps(record: Record) -> Text:
+    raised = [row for row in record.rows if row["kind"] != "value"]
+    if not record.rows:
+        return NOTHING
+    if not raised:
+        return both(
+            "No attempt raised: this PyTorch takes float64 on the GPU.",
+            "没有一次报错：这个 PyTorch 在 GPU 上接受 float64。",
+        )
+    first = raised[0]
+    return both(
+        f"{len(raised)} of {len(record.rows)} attempts raised; the first said {first['kind']}: {first['said']}.",
+        f"{len(record.rows)} 次尝试中 {len(raised)} 次报错；第一条是 {first['kind']}：{first['said']}。",
+    )
+
+
+def draw_float64_mps(record: Record, ax: Any) -> None:
+    tiles(
+        ax,
+        [
+            (row["code"], row["said"][:30] if row["kind"] == "value" else row["kind"], row["kind"] == "value")
+            for row in record.rows
+        ],
+    )
+
+
+@experiment(
+    name="08-float64-mps",
+    lesson=LESSON,
+    version=1,
+    needs="mps",
+    seconds=2,
+    title=both(
+        "Apple GPU: which of seven ways to bring numbers there fail?",
+        "苹果 GPU：七种把数送过去的写法，哪些会失败？",
+    ),
+    finding=say_float64_mps,
+    draw=draw_float64_mps,
+)
+def float64_mps(budget: Budget) -> list[dict]:
+    """Each attempt with its result or the exact error."""
+    return [{"code": code, **probes.tried(action)} for code, action in probes.float64_attempts()]
+
+
+# --- 08-repeat-mps ------------------------------------------------------------------------------------------
+
+PAIRS = {
+    "product": both("x @ x, twice", "x @ x，两次"),
+    "index_add": both("index_add_, twice", "index_add_，两次"),
+    "dropout": both("dropout, reseeded", "dropout，重设种子"),
+    "randn": both("randn with one seed, CPU and GPU", "同一种子的 randn，CPU 与 GPU"),
+    "devices": both("x @ x, CPU and GPU", "x @ x，CPU 与 GPU"),
+    "autocast": both("type of x @ x under autocast float16", "autocast float16 下 x @ x 的类型"),
+}
+EQUAL = {"yes": both("equal", "相同"), "no": both("different", "不同")}
+
+
+def _outcome(row: dict) -> Text:
+    return EQUAL.get(row["outcome"], row["outcome"])
+
+
+def say_repeat_mps(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+    en = "; ".join(f"{pick(PAIRS[row['pair']], 'en')}: {pick(_outcome(row), 'en')}" for row in record.rows)
+    zh = "；".join(f"{pick(PAIRS[row['pair']], 'zh')}：{pick(_outcome(row), 'zh')}" for row in record.rows)
+    return both(
+        f"Bit by bit. {en}. “Equal” is one observation, not a promise.",
+        f"逐位比较。{zh}。“相同”只是这一次的观察，不是保证。",
+    )
+
+
+def draw_repeat_mps(record: Record, ax: Any) -> None:
+    tiles(
+        ax, [(word(PAIRS[row["pair"]]), pick(_outcome(row)), row["outcome"] != "no") for row in record.rows]
+    )
+
+
+@experiment(
+    name="08-repeat-mps",
+    lesson=LESSON,
+    version=1,
+    needs="mps",
+    seconds=4,
+    title=both(
+        "Apple GPU: the same bits again, and the same seed on two devices?",
+        "苹果 GPU：再算一次逐位相同吗？同一种子在两种设备上呢？",
+    ),
+    finding=say_repeat_mps,
+    draw=draw_repeat_mps,
+)
+def repeat_mps(budget: Budget) -> list[dict]:
+    """Equal bits or not: product, index_add_, dropout after reseeding; randn of both devices; autocast."""
+    torch.manual_seed(8)
+    x, where = torch.randn(512, 512, device=probes.DEVICE), torch.randint(0, 16, (512,))
+    index = where.to(probes.DEVICE)
+
+    def dropped() -> torch.Tensor:
+        torch.manual_seed(8)
+        return torch.dropout(x, 0.5, True)
+
+    def drawn(device: str) -> torch.Tensor:
+        torch.manual_seed(8)
+        return torch.randn(64, device=device).cpu()
+
+    pairs = {
+        "product": lambda: (x @ x, x @ x),
+        "index_add": lambda: tuple(
+            torch.zeros(16, 512, device=probes.DEVICE).index_add_(0, index, x) for _ in range(2)
+        ),
+        "dropout": lambda: (dropped(), dropped()),
+        "randn": lambda: (drawn("cpu"), drawn(probes.DEVICE)),
+        "devices": lambda: ((x @ x).cpu(), x.cpu() @ x.cpu()),
+    }
+    rows = []
+    for name, make in pairs.items():
+        one, other = make()
+        rows.append(
+            {
+                "pair": name,
+                "outcome": "yes" if torch.equal(one, other) else "no",
+                "largest_difference": float((one - other).abs().max()),
+            }
+        )
+    with torch.autocast(probes.DEVICE, dtype=torch.float16):
+        kind = str((x @ x).dtype)
+    return [*rows, {"pair": "autocast", "outcome": kind, "largest_difference": 0.0}]

@@ -1,0 +1,296 @@
+"""Experiments of lesson 09 about which operations go to oneDNN, and whether the bits differ."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from course.experiment.base import Budget, experiment
+from course.experiment.plots import tiles
+from course.experiment.words import NOTHING, word
+from course.i18n import Text, both, t
+from course.lessons.l09_mkldnn.experiments import LESSON
+from course.lessons.l09_mkldnn.probes import ROUTES, routes_of
+from course.onednn_log import log_of
+from course.records import Record
+
+# --- 09-routes ----------------------------------------------------------------------------------------------
+
+CASES = {
+    "batch": both("8 images, 3×3", "8 张图，3×3"),
+    "large batch": both("16 images, 3×3", "16 张图，3×3"),
+    "one large image": both("1 image 224×224, 3×3", "1 张 224×224，3×3"),
+    "one small image": both("1 image 32×32, 3×3", "1 张 32×32，3×3"),
+    "one small image, 5x5": both("1 image 32×32, 5×5", "1 张 32×32，5×5"),
+    "depthwise": both("1 image, depthwise", "1 张图，深度卷积"),
+    "dilation 2": both("8 images, dilation 2", "8 张图，空洞 2"),
+    "float64": both("8 images, float64", "8 张图，float64"),
+}
+
+
+def say_routes(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+    left = [row["case"] for row in record.rows if not row["convolution_lines"]]
+    taken = len(record.rows) - len(left)
+    en, zh = (
+        "; ".join(CASES[case]["en"] for case in left) or "none",
+        "；".join(CASES[case]["zh"] for case in left) or "无",
+    )
+    return both(
+        f"The switch was on for all {len(record.rows)}; oneDNN ran {taken}. Not run by oneDNN: {en}.",
+        f"{len(record.rows)} 个都开着开关，oneDNN 执行了 {taken} 个。没走 oneDNN 的：{zh}。",
+    )
+
+
+def draw_routes(record: Record, ax: Any) -> None:
+    def text(row: dict) -> str:
+        on = row["on"] or ("oneDNN" if row["convolution_lines"] else t("not oneDNN", "不是 oneDNN"))
+        off = t(f"    off: {row['off']}", f"    关：{row['off']}") if row["off"] else ""
+        return t(f"on: {on}", f"开：{on}") + off
+
+    tiles(ax, [(word(CASES[row["case"]]), text(row), bool(row["convolution_lines"])) for row in record.rows])
+
+
+def settle_routes(record: Record) -> dict[str, str | None]:
+    row = next((one for one in record.rows if one["case"] == "one small image"), None)
+    if row is None:
+        return {"09-bet-small": None}
+    if row["convolution_lines"]:
+        return {"09-bet-small": "a"}
+    return {"09-bet-small": "c" if row["on"] == "NnpackSpatial" else "b"}
+
+
+@experiment(
+    name="09-routes",
+    lesson=LESSON,
+    version=1,
+    needs="mkldnn",
+    seconds=2,
+    title=both("Eight convolutions, the switch on: who gets the work?", "八个卷积，开关都开着：活儿给了谁？"),
+    finding=say_routes,
+    draw=draw_routes,
+    settles=settle_routes,
+)
+def routes(budget: Budget) -> list[dict]:
+    """The backend the dispatcher names, with oneDNN on and off, and oneDNN's own lines as a witness."""
+    with torch.inference_mode():
+        return [routes_of(case) for case in budget.loop(ROUTES)]
+
+
+# --- 09-deterministic ---------------------------------------------------------------------------------------
+
+ASKED = {
+    "nothing": both("as it is", "原样"),
+    "the switch": both("mkldnn.deterministic\n= True", "mkldnn.deterministic\n= True"),
+    "flags()": both("inside flags(\ndeterministic=True)", "在 flags(\ndeterministic=True) 里"),
+}
+
+
+def say_deterministic(record: Record) -> Text:
+    if len(record.rows) < 3:
+        return NOTHING
+    plain, switch, inside = record.rows
+    same = (plain["lines"], plain["implementation"]) == (switch["lines"], switch["implementation"])
+    en = "the log is the same as without it" if same else "the log differs from the one without it"
+    zh = "日志与不设时一样" if same else "日志与不设时不同"
+    off = not inside["enabled"]
+    return both(
+        f"mkldnn.deterministic = True: {en}. Inside flags(deterministic=True): {inside['lines']} lines"
+        f"{', because oneDNN is off there' if off else ''}; {inside['same_share']:.0%} of the results have the "
+        f"same bits as before.",
+        f"mkldnn.deterministic = True：{zh}。在 flags(deterministic=True) 里：{inside['lines']} 行"
+        f"{'，因为里面 oneDNN 被关掉了' if off else ''}；与原来逐位相同的结果占 {inside['same_share']:.0%}。",
+    )
+
+
+def draw_deterministic(record: Record, ax: Any) -> None:
+    def text(row: dict) -> str:
+        lines = t(f"{row['lines']} lines", f"{row['lines']} 行")
+        state = t("oneDNN on", "oneDNN 开") if row["enabled"] else t("oneDNN off", "oneDNN 关")
+        same = t(f"same bits: {row['same_share']:.0%}", f"比特相同：{row['same_share']:.0%}")
+        return f"{state}    {lines}    {same}"
+
+    tiles(ax, [(word(ASKED[row["asked"]]), text(row), bool(row["enabled"])) for row in record.rows])
+
+
+@experiment(
+    name="09-deterministic",
+    lesson=LESSON,
+    version=1,
+    needs="mkldnn",
+    seconds=2,
+    title=both(
+        "Three ways to ask for determinism: what does oneDNN's log say?",
+        "三种要求“确定性”的写法：oneDNN 的日志怎么说？",
+    ),
+    finding=say_deterministic,
+    draw=draw_deterministic,
+)
+def deterministic(budget: Budget) -> list[dict]:
+    """As it is; mkldnn.deterministic = True; and inside flags(deterministic=True): switch, lines, bits."""
+    mkldnn, layer, image = torch.backends.mkldnn, nn.Conv2d(16, 16, 3, padding=1), torch.randn(4, 16, 24, 24)
+
+    def row(asked: str) -> dict[str, Any]:
+        results: list[torch.Tensor] = []
+        log = log_of(lambda: results.append(layer(image)))
+        same = float((results[0] == first).float().mean())
+        return {
+            "asked": asked,
+            "enabled": int(mkldnn.enabled),
+            "lines": len(log),
+            "same_share": same,
+            "implementation": next((one.implementation for one in log if one.primitive == "convolution"), ""),
+        }
+
+    with torch.inference_mode(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # flags() also touches a TF32 switch that only Intel GPUs have
+        first = layer(image)
+        rows = [row("nothing")]
+        mkldnn.deterministic = True
+        rows.append(row("the switch"))
+        mkldnn.deterministic = False
+        with mkldnn.flags(deterministic=True):
+            rows.append(row("flags()"))
+    return rows
+
+
+# --- 09-bits ------------------------------------------------------------------------------------------------
+
+NUMBERS = {"random": both("random", "随机数"), "whole": both("whole numbers", "整数")}
+
+
+def _short(error: float) -> str:
+    return f"{error:.0e}" if error else "0"
+
+
+def _of_conv(record: Record) -> dict[str, dict]:
+    return {row["numbers"]: row for row in record.rows if row["operation"] == "Conv2d"}
+
+
+def say_bits(record: Record) -> Text:
+    conv = _of_conv(record)
+    if len(conv) < 2:
+        return NOTHING
+    chance, whole = conv["random"], conv["whole"]
+    repeated = any(row["repeat_differs"] for row in record.rows)
+    en = "" if repeated else " Repeating it with the same setting changed no bit."
+    zh = "" if repeated else "设置不变，重算一遍，一个比特也没变。"
+    return both(
+        f"Conv2d on against off: {chance['differ_share']:.0%} of the results differ for random numbers (largest error "
+        f"{chance['error_on']:.1e} on, {chance['error_off']:.1e} off), {whole['differ_share']:.0%} for whole "
+        f"numbers.{en}",
+        f"Conv2d 开与关相比：随机数时有 {chance['differ_share']:.0%} 的结果不同（最大误差：开 "
+        f"{chance['error_on']:.1e}，关 {chance['error_off']:.1e}），整数时有 {whole['differ_share']:.0%}。{zh}",
+    )
+
+
+def draw_bits(record: Record, ax: Any) -> None:
+    from course.figures.style import colors
+
+    blue, orange, *_ = colors()
+    rows = record.rows[::-1]
+    for height, row in enumerate(rows):
+        ax.barh(height, row["differ_share"], height=0.6, color=orange if row["numbers"] == "random" else blue)
+        ax.text(
+            row["differ_share"],
+            height,
+            t(
+                f"  {row['differ_share']:.0%}, error: on {_short(row['error_on'])}, off {_short(row['error_off'])}",
+                f"  {row['differ_share']:.0%}，误差：开 {_short(row['error_on'])}，关 {_short(row['error_off'])}",
+            ),
+            va="center",
+            fontsize=8.5,
+        )
+    ax.set_yticks(
+        range(len(rows)),
+        [
+            t(
+                f"{row['operation']}, {NUMBERS[row['numbers']]['en']}",
+                f"{row['operation']}，{NUMBERS[row['numbers']]['zh']}",
+            )
+            for row in rows
+        ],
+    )
+    ax.set_xlim(0, 1.8)
+    ax.set_xticks([0, 0.25, 0.5, 0.75, 1.0], ["0 %", "25 %", "50 %", "75 %", "100 %"])
+    ax.grid(axis="y", visible=False)
+    ax.set_xlabel(t("share of results that differ between on and off", "开与关结果不同的比例"))
+
+
+def settle_bits(record: Record) -> dict[str, str | None]:
+    conv = _of_conv(record)
+    if len(conv) < 2 or not conv["random"]["differ_share"]:
+        return {"09-bet-bits": None}
+    share = conv["whole"]["differ_share"]
+    return {"09-bet-bits": "c" if not share else "a" if share > 0.5 * conv["random"]["differ_share"] else "b"}
+
+
+def _whole(*shape: int) -> torch.Tensor:
+    """Whole numbers from -4 to 4, as float32: their products and small sums have no digits to round off."""
+    return torch.randint(-4, 5, shape).float()
+
+
+def _twins(whole: bool) -> dict[str, tuple[Callable[[], torch.Tensor], Callable[[], torch.Tensor]]]:
+    """name -> (the operation in float32, the same in float64), on random or whole numbers."""
+    make = _whole if whole else torch.randn
+    image, kernel = make(4, 32, 20, 20), make(32, 32, 3, 3)
+    rows, weight = make(64, 128), make(128, 128)
+    found = {
+        "Conv2d": (
+            lambda: F.conv2d(image, kernel, padding=1),
+            lambda: F.conv2d(image.double(), kernel.double(), padding=1),
+        ),
+        "Linear": (lambda: F.linear(rows, weight), lambda: F.linear(rows.double(), weight.double())),
+    }
+    if not whole:
+        single = nn.LSTM(32, 64)
+        double = nn.LSTM(32, 64).double()
+        double.load_state_dict(single.state_dict())
+        sequence = make(16, 4, 32)
+        found["LSTM"] = (lambda: single(sequence)[0], lambda: double(sequence.double())[0])
+        found["GELU"] = (lambda: F.gelu(image), lambda: F.gelu(image.double()))
+    return found
+
+
+@experiment(
+    name="09-bits",
+    lesson=LESSON,
+    version=1,
+    needs="mkldnn",
+    seconds=2,
+    title=both(
+        "oneDNN on and off: how many results differ in a bit?", "oneDNN 开与关：有多少结果的比特不同？"
+    ),
+    finding=say_bits,
+    draw=draw_bits,
+    settles=settle_bits,
+)
+def bits(budget: Budget) -> list[dict]:
+    """Share of results that differ between on and off, and each side's largest error against float64."""
+    torch.set_num_threads(1)
+    mkldnn, rows = torch.backends.mkldnn, []
+    with torch.inference_mode():
+        for numbers in ("random", "whole"):
+            for operation, (single, double) in _twins(numbers == "whole").items():
+                seen = {}
+                for name, state in (("on", True), ("off", False), ("again", True)):
+                    mkldnn.enabled = state
+                    seen[name] = single()
+                exact = double()
+                rows.append(
+                    {
+                        "operation": operation,
+                        "numbers": numbers,
+                        "differ_share": float((seen["on"] != seen["off"]).float().mean()),
+                        "repeat_differs": float((seen["on"] != seen["again"]).float().mean()),
+                        "error_on": float((seen["on"].double() - exact).abs().max()),
+                        "error_off": float((seen["off"].double() - exact).abs().max()),
+                    }
+                )
+    return rows

@@ -1,0 +1,64 @@
+"""Working on copies: what is placed is a copy of the model on copies of its inputs, so nothing of the user's changes."""
+
+from __future__ import annotations
+
+import copy
+import random
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import nn
+from torch.utils._pytree import tree_map
+
+from course.i18n import t
+from course.roofline.words import RooflineError, is_out_of_memory, too_little_memory
+
+
+def copied_model(model: nn.Module, device: str) -> nn.Module:
+    """A copy with weights, buffers and attributes of its own. RooflineError, in words, where it cannot be made."""
+    made = {id(value): value.detach().clone() for module in model.modules() for value in vars(module).values()
+            if isinstance(value, torch.Tensor) and not value.is_leaf}  # results kept from an earlier forward
+    try:
+        return copy.deepcopy(model, made)
+    except Exception as error:
+        if is_out_of_memory(error):
+            raise too_little_memory(device) from error
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise RooflineError(t(
+            f"{type(model).__name__} cannot be copied ({reason}), and place works on a copy, so that nothing of yours "
+            "changes. Keep locks, open files, generators and results with gradients out of the model's attributes.",
+            f"{type(model).__name__} 无法复制（{reason}）；place 只在副本上运行，以免改动你的任何东西。"
+            "请不要把锁、打开的文件、生成器或带梯度的结果存成模型的属性。",
+        )) from error
+
+
+def copied(arguments: Any) -> Any:
+    """The same arguments with every tensor cloned; an expanded one stays as small as it is."""
+    return tree_map(lambda x: _own(x) if isinstance(x, torch.Tensor) else x, arguments)
+
+
+def _own(x: torch.Tensor) -> torch.Tensor:
+    if x.layout is not torch.strided or x.is_nested or x.numel() * x.element_size() <= x.untyped_storage().nbytes():
+        return x.clone()
+    return x.detach()
+
+
+@contextmanager
+def generators_kept(device: str) -> Iterator[None]:
+    """Put back the random generators of Python, NumPy and torch (the CPU's and those of `device`)."""
+    kind, numpy = device.split(":")[0], sys.modules.get("numpy")
+    python, arrays = random.getstate(), numpy.random.get_state() if numpy else None
+    states = torch.mps.get_rng_state() if kind == "mps" else None
+    devices = [torch.device(device)] if kind in ("cuda", "xpu") else []
+    with torch.random.fork_rng(devices=devices, device_type=kind if devices else "cuda"):
+        try:
+            yield
+        finally:
+            random.setstate(python)
+            if numpy:
+                numpy.random.set_state(arrays)
+            if states is not None:
+                torch.mps.set_rng_state(states)

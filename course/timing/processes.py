@@ -1,0 +1,186 @@
+"""The process as the unit: several new ones for each candidate, and an interval over processes.
+
+Equal code differs from process to process (hash seed, where code and memory lie: T. Mytkowicz et al., "Producing wrong
+data without doing anything obviously wrong!", ASPLOS 2009) by more than the interval within one pair of processes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import Any
+
+from course.i18n import t
+from course.timing import guard, sameness, stats
+from course.timing.clock import end_progress, progress
+from course.timing.faults import fault_note
+from course.timing.results import Comparison, Measurement, Paired
+from course.timing.rounds import Plan, Run
+from course.timing.workers import Setting, Worker, Workers, source_of
+
+SLICE_S = 0.2
+"""Time for the rounds of one set of processes, in seconds: processes differ by more than longer slices would tell."""
+
+Open = Callable[[Sequence[str]], AbstractContextManager[Any]]
+
+
+def compare_in_processes(candidates: Mapping[str, Any], plan: Plan, device: Any, clock: str, cache: str,
+                         setup: Any) -> Comparison:
+    """`compare` with fresh_process=True."""
+    common = Setting(device, clock, cache, setup).as_plain()
+    specs = {name: {**source_of(name, candidate), **common} for name, candidate in candidates.items()}
+    with guard.interrupts_in_words():
+        return Replicates(plan, list(specs), lambda names: Workers({n: specs[n] for n in names}), time.perf_counter).go()
+
+
+class Replicates:
+    """One comparison over processes. open_workers: starts one process each for the names given; now: seconds."""
+
+    def __init__(self, plan: Plan, names: Sequence[str], open_workers: Open, now: Callable[[], float]) -> None:
+        self.plan, self.names, self.open_workers, self.now = plan, list(names), open_workers, now
+        self.candidates = [name for name in names if name != plan.baseline]
+        self.found: list[Comparison] = []
+        self.complete, self.final = True, True
+
+    def go(self) -> Comparison:
+        """Sets of processes until the interval is narrow enough or the next one would exceed the budget."""
+        began = self.now()
+        bar = progress(self.plan.max_time, t("comparing in new processes", "正在新进程中比较"))
+        try:
+            while not self._enough(self.now() - began):
+                self._one_set()
+                bar.update(min(self.now() - began, self.plan.max_time) - bar.n)
+        except KeyboardInterrupt:
+            if not guard.swallow_interrupt(bool(self.found)):
+                raise
+            self.complete = False
+        finally:
+            end_progress(bar)
+        return self._result(self.now() - began)
+
+    def _one_set(self) -> None:
+        """A new process for each candidate, started in random order; one ratio each comes of it."""
+        names = list(self.names)
+        self.plan.order.shuffle(names)
+        slice_ = replace(self.plan, ci=self.plan.ci / 2, max_time=SLICE_S, gate=self.plan.ci,
+                         patience_s=self.plan.max_time)
+        with self.open_workers(names) as workers, guard.interrupts_propagate():
+            functions = {name: workers.functions[name] for name in self.names}
+            self.found.append(Run(slice_, functions, workers.clock).go())
+
+    def _enough(self, spent: float) -> bool:
+        count = len(self.found)
+        if count and spent + spent / count > self.plan.max_time:  # as long as the sets so far, on average
+            return True
+        if stats.is_look(count, stats.FIRST_PROCESS_LOOK) and all(map(self._settled, self.candidates)):
+            self.final = False
+            return True
+        return False
+
+    def _ratios(self, name: str) -> list[float]:
+        return [each.pairs[name].ratio for each in self.found]
+
+    def _error(self, final: bool) -> float:
+        return stats.error_at(len(self.found), final, len(self.candidates), stats.FIRST_PROCESS_LOOK)
+
+    def _settled(self, name: str) -> bool:
+        ratios, error = self._ratios(name), self._error(False)
+        interval = stats.process_interval(ratios, error)
+        return stats.settled(interval, stats.geometric_mean(ratios), self.plan.ci, self.plan.gate, error,
+                             stats.PROCESS_EFFECT_WIDTH)
+
+    def _paired(self, name: str) -> Paired:
+        ratios, error = self._ratios(name), self._error(self.final)
+        interval, ratio = stats.process_interval(ratios, error), stats.geometric_mean(ratios)
+        least = max(self.plan.ci, self.plan.gate)
+        return Paired(
+            name=name, baseline=self.plan.baseline, ratio=ratio, low=interval.low, high=interval.high,
+            confidence=interval.confidence, verdict=stats.decide(interval, ratio, least, self.plan.gate, error),
+            ratios=tuple(ratios), gate=self.plan.gate, processes=len(ratios),
+            difference=self.found[0].pairs[name].difference,
+        )
+
+    def _result(self, seconds: float) -> Comparison:
+        last, pairs = self.found[-1], {name: self._paired(name) for name in self.candidates}
+        medians, first, faults = ({name: _middle([getattr(each, what)[name] for each in self.found]) for name in self.names}
+                                  for what in ("medians_ms", "first_call_ms", "faults_per_call"))
+        notes = sameness.notes(pairs)
+        notes += filter(None, (fault_note(n, faults[n], medians[n] / 1e3) for n in self.names))
+        if not self.complete:
+            notes.append(guard.interrupted_note())
+        return replace(
+            last, pairs=pairs, medians_ms=medians, first_call_ms=first, faults_per_call=faults, rounds=len(self.found),
+            seconds=seconds, ci=self.plan.ci, gate=self.plan.gate, max_time=self.plan.max_time,
+            processes=len(self.found), complete=self.complete, notes=tuple(notes),
+        )
+
+
+def _middle(values: Sequence[float | None]) -> Any:
+    known = [v for v in values if v is not None]
+    return stats.median(known) if known else None
+
+
+def measure_in_processes(f: Any, name: str, processes: int, each: Mapping[str, Any], device: Any, clock: str, cache: str,
+                         setup: Any) -> Measurement:
+    """`measure` with processes > 1; each: max_time, calibrate and seed of the measuring in one process."""
+    if callable(each["calibrate"]):
+        raise guard.TimingError(t("With processes > 1 calibrate must be a word or None: a function cannot go along.",
+                                  "processes 大于 1 时，calibrate 只能是一个词或 None：函数带不过去。"))
+    spec = {**source_of(name, f), **Setting(device, clock, cache, setup).as_plain(), "measure": dict(each)}
+
+    def one() -> Measurement:
+        worker = Worker(name, spec)
+        try:
+            return Measurement.from_plain(worker.receive()["measurement"])
+        finally:
+            worker.hang_up()
+            worker.end()
+
+    with guard.interrupts_in_words():
+        return repeated(one, processes)
+
+
+def repeated(one: Callable[[], Measurement], processes: int) -> Measurement:
+    """`one`, which measures in a new process, `processes` times, as one Measurement."""
+    found: list[Measurement] = []
+    complete = True
+    bar = progress(3.0 * processes, t("measuring in new processes", "正在新进程中测量"))
+    try:
+        while len(found) < processes:
+            found.append(one())
+            bar.update(bar.total / processes)
+    except KeyboardInterrupt:
+        if not guard.swallow_interrupt(bool(found)):
+            raise
+        complete = False
+    finally:
+        end_progress(bar)
+    return _merged(found, complete)
+
+
+def _merged(found: Sequence[Measurement], complete: bool) -> Measurement:
+    """Medians over the processes, and intervals in which one more process lands."""
+    medians = [each.median_ms for each in found]
+    relatives = [each.relative for each in found if each.relative is not None]
+    reach = stats.repetition_interval(medians)
+    relative_reach = stats.repetition_interval(relatives) if relatives else None
+    notes = [note for each in found for note in each.notes]
+    if not complete:
+        notes.append(guard.interrupted_note())
+    return replace(
+        found[-1], median_ms=stats.median(medians), p10_ms=_middle([each.p10_ms for each in found]),
+        low_ms=reach.low, high_ms=reach.high, confidence=reach.confidence,
+        samples_ms=tuple(ms for each in found for ms in each.samples_ms),
+        first_call_ms=_middle([each.first_call_ms for each in found]),
+        relative=stats.median(relatives) if relatives else None,
+        relative_low=relative_reach.low if relative_reach else None,
+        relative_high=relative_reach.high if relative_reach else None,
+        quality=Counter(each.quality for each in found).most_common(1)[0][0],
+        warm=all(each.warm for each in found), faults_per_call=_middle([each.faults_per_call for each in found]),
+        busy_threads=_middle([each.busy_threads for each in found]), seconds=sum(each.seconds for each in found),
+        processes=len(found), process_medians_ms=tuple(medians), process_relatives=tuple(relatives), complete=complete,
+        notes=tuple(dict.fromkeys(notes)),
+    )

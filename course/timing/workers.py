@@ -1,0 +1,224 @@
+"""Functions in Python processes of their own: started, asked for one block after another, ended.
+
+The other end is `course.timing.worker`. One process a candidate, alive together and taking turns, block by block.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+from course.i18n import language, t
+from course.timing.guard import TimingError
+from course.timing.statement import Statement
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How each process times, as the arguments of `compare`. device None: the accelerator in use there."""
+
+    device: Any = None
+    clock: str = "auto"
+    cache: str = "hot"
+    setup: Any = None
+
+    def as_plain(self) -> dict[str, Any]:
+        """The same for JSON."""
+        device = self.device
+        if device is not None:
+            device = [str(d) for d in device] if isinstance(device, (list, tuple)) else str(device)
+        return {"device": device, "clock": self.clock, "cache": self.cache,
+                "setup": None if self.setup is None else source_of("setup", self.setup)}
+
+
+def source_of(name: str, candidate: Any) -> dict[str, str]:
+    """`candidate` as a new process gets it: {"target": "module:function"} or the code of a Statement."""
+    if isinstance(candidate, Statement):
+        return {"code": candidate.code, "before": candidate.setup}
+    return {"target": target_of(name, candidate)}
+
+
+def target_of(name: str, candidate: Any) -> str:
+    """`candidate` as "module:function". Raises TimingError when a new process could not import it."""
+    if isinstance(candidate, str):
+        module, _, path = candidate.partition(":")
+        if module and path:
+            return candidate
+        raise TimingError(t(
+            f'{name} is {candidate!r}; a new process needs "module:function", such as "mylab:run".',
+            f'{name} 是 {candidate!r}；新进程需要 "模块:函数" 的写法，例如 "mylab:run"。',
+        ))
+    module, path = getattr(candidate, "__module__", None), getattr(candidate, "__qualname__", "")
+    if module and module != "__main__" and _resolve(module, path) is candidate:
+        return f"{module}:{path}"
+    raise TimingError(t(
+        f"{name} is {_kind(candidate, 'en')}, so a new process cannot import it. Put it, with what it needs, into "
+        f'a file mylab.py (`%%writefile mylab.py` as the first line of a cell) and pass "mylab:function".',
+        f"{name} 是{_kind(candidate, 'zh')}，新进程无法导入它。请把它连同所需的内容写进文件 mylab.py"
+        f'（在单元格第一行写 `%%writefile mylab.py`），再传入 "mylab:函数名"。',
+    ))
+
+
+def _kind(candidate: Any, code: str) -> str:
+    """What stands in the way of importing it, in words."""
+    name = getattr(candidate, "__name__", "")
+    if name == "<lambda>":
+        words = "a lambda", "一个 lambda"
+    elif "<locals>" in getattr(candidate, "__qualname__", ""):
+        words = "defined inside another function", "在另一个函数内部定义的"
+    elif getattr(candidate, "__module__", None) == "__main__" and name:
+        words = "defined in this notebook or script", "在这个笔记本或脚本里定义的"
+    else:
+        words = "an object without an importable name", "一个没有可导入名字的对象"
+    return words[code == "zh"]
+
+
+def _resolve(module: str, path: str) -> Any:
+    try:
+        found: Any = importlib.import_module(module)
+        for part in path.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError):
+        return None
+    return found
+
+
+class Worker:
+    """Stands for a function in another process; a `WorkerClock` knows how to run it.
+
+    spec: plain data for the other end. first: what the first block told beside its time ({} before).
+    """
+
+    runs_elsewhere = True
+
+    def __init__(self, name: str, spec: Mapping[str, Any]) -> None:
+        self.name, self.first, self._faults = name, {}, 0
+        self._complaints = tempfile.TemporaryFile()
+        paths = [os.getcwd(), *filter(None, sys.path)]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))}
+        whole = json.dumps({"language": language(), "name": str(name), **spec})
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "course.timing.worker", whole], env=environment, stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=self._complaints, text=True, encoding="utf-8", start_new_session=True,
+        )
+
+    def __call__(self) -> None:
+        raise TypeError("this function runs in another process")
+
+    def receive(self) -> dict[str, Any]:
+        """The next answer. Raises TimingError for an error over there or a process that ended."""
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            raise TimingError(self._why_ended())
+        answer = json.loads(line)
+        if "error" in answer:
+            raise TimingError(answer["error"])
+        return answer
+
+    def _why_ended(self) -> str:
+        code = self._process.wait()
+        self._complaints.seek(0)
+        said = self._complaints.read().decode(errors="replace").strip().split("\n")[-1][:200]
+        if code == -9:
+            said = t("the system killed it, most often because the memory was full", "被系统终止，通常是内存不足")
+        return t(f"The process of {self.name} ended early (exit code {code}: {said or 'it said nothing'}). "
+                 "Call the function in a fresh kernel by itself, make that work, then compare.",
+                 f"{self.name} 的进程提前结束（退出码 {code}：{said or '没有输出'}）。"
+                 "请先在新内核里单独调用这个函数并修好，再来比较。")
+
+    def seconds(self, calls: int) -> float:
+        """Seconds that `calls` calls take over there."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(f"{calls}\n")
+            self._process.stdin.flush()
+        except OSError:  # a broken pipe; Windows has another word for it
+            pass  # receive() says why
+        answer = self.receive()
+        self._faults += answer["faults"] or 0
+        self.first = self.first or answer
+        return float(answer["seconds"])
+
+    def minor_faults(self) -> int:
+        """Minor page faults over there, inside the blocks so far."""
+        return self._faults
+
+    def hang_up(self) -> None:
+        """Close its input: the process ends after the block it is at."""
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe:
+                try:
+                    pipe.close()
+                except OSError:
+                    pass
+
+    def end(self) -> None:
+        """Wait until it ended, at most 2 s, then end it for good."""
+        try:
+            self._process.wait(2)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._complaints.close()
+
+
+class WorkerClock:
+    """A Clock whose blocks are timed in the processes themselves."""
+
+    def __init__(self, ready: Mapping[str, Any]) -> None:
+        self.device, self.kind, self.cache = ready["device"], ready["kind"], ready["cache"]
+        self.alone = ready["alone"]
+        self.threads = 0  # as the other end says after its first block
+
+    def now(self) -> float:
+        """Seconds of this process, for the budget."""
+        return time.perf_counter()
+
+    def block(self, f: Callable[[], Any], calls: int) -> float:
+        """Seconds that `calls` calls of the remote function take."""
+        assert isinstance(f, Worker)
+        seconds = f.seconds(calls)
+        self.threads = self.threads or f.first["threads"]
+        return seconds
+
+
+class Workers:
+    """One process a candidate, started and ended together; `functions` and `clock` feed a comparison.
+
+    specs: name -> plain data for the other end, in the order of starting.
+    """
+
+    def __init__(self, specs: Mapping[str, Mapping[str, Any]]) -> None:
+        self._specs = specs
+        self.functions: dict[str, Worker] = {}
+
+    def __enter__(self) -> Workers:
+        try:
+            for name, spec in self._specs.items():
+                self.functions[name] = Worker(name, spec)
+            ready = [worker.receive() for worker in self.functions.values()]
+        except BaseException:
+            self._close()
+            raise
+        self.clock = WorkerClock(ready[0])
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self._close()
+
+    def _close(self) -> None:
+        for worker in self.functions.values():
+            worker.hang_up()
+        for worker in self.functions.values():
+            worker.end()

@@ -1,0 +1,143 @@
+"""Before an experiment shows what an open bet is about: bet first, or look without betting?
+
+By button, by keyboard (the buttons are ordinary ones), and typed: ``observe(name, bet=False)``. The cell ends there, without an
+error, and runs again once the learner has chosen. Where nobody can answer (a notebook that is executed by a program, a script) nothing is
+asked.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from course.i18n import t
+from course.quiz.cards import Card
+from course.quiz.items import Item
+from course.quiz.log import AnswerLog
+from course.quiz.render import notice_html, say_html
+from course.quiz.session import bet_of
+from course.quiz.style import SHEET
+from course.quiz.text import text_mode
+from course.quiz.widgets import view_of
+from course.verbs import state
+from course.verbs.say import say
+
+_choosing = False  # while a cell is run again by a button, its other open bets are asked for too
+
+
+class Waiting(BaseException):
+    """Ends a cell that waits for the learner. Nothing went wrong, so nothing is shown."""
+
+
+def open_bets(experiment_name: str, items: Sequence[Item], log: AnswerLog) -> list[Item]:
+    """The bets on an experiment that are neither placed nor spoilt by a look at it."""
+    entries = log.entries()
+    if any(entry.event == "observe" and entry.item == experiment_name for entry in entries):
+        return []
+    return [item for item in items if item.kind == "predict" and item.experiment == experiment_name
+            and bet_of(item, entries) is None]
+
+
+def somebody_there() -> bool:
+    """Whether a person can be asked: a page that takes input, or a prompt."""
+    shell = state.running_shell()
+    if shell is None:
+        return hasattr(sys, "ps1")
+    kernel = getattr(shell, "kernel", None)
+    return _choosing or kernel is None or bool(getattr(kernel, "_allow_stdin", False))
+
+
+def ask(items: Sequence[Item], look: str, make: Callable[[Item], Card], again: Callable[[], Any]) -> None:
+    """Show the question. look: the call that looks without a bet; make: the card of a bet; again: runs what was asked for."""
+    calls = " · ".join(f'`predict("{item.id}")`' for item in items)
+    words = [t("🎲 **Your bet on this is still open.** The next thing you see would give it away. Bet first, or look without "
+               "betting? Both are fine; a bet makes it stick.",
+               "🎲 **这里还有一注没下。**再往下就是答案了。先下注，还是直接看结果？都可以；先猜一猜，记得更牢。"),
+             t(f"Typed: {calls}, or `{look}`.", f"用键盘输入：{calls}，或者 `{look}`。")]
+    if text_mode():
+        say(*words)
+        return
+    AskBox(items, words, make, again).show()
+
+
+def wait() -> None:
+    """End the cell that is running, quietly; at a plain Python prompt there is no cell to end."""
+    shell = state.running_shell()
+    if shell is None:
+        return
+    before = shell.custom_exceptions, shell.CustomTB
+
+    def quiet(shell: Any, *_: Any, **__: Any) -> None:
+        shell.custom_exceptions, shell.CustomTB = before
+
+    shell.set_custom_exc((Waiting,), quiet)
+    raise Waiting
+
+
+def this_cell() -> Callable[[], Any]:
+    """What runs the cell at work once more, and asks for its other open bets too."""
+    shell = state.running_shell()
+    source = (shell.user_ns.get("In") or [""])[-1] if shell else ""
+
+    def again() -> None:
+        global _choosing
+        _choosing = True
+        try:
+            shell.run_cell(source, store_history=False)
+        finally:
+            _choosing = False
+
+    return again
+
+
+class AskBox:
+    """Two buttons: the bet cards open here, or the experiment runs without them. Nothing is disabled, so the focus stays."""
+
+    def __init__(self, items: Sequence[Item], words: Sequence[str], make: Callable[[Item], Card],
+                 again: Callable[[], Any]) -> None:
+        import ipywidgets as w
+
+        self.items, self.make, self.again, self.words = list(items), make, again, words
+        self.head = w.HTML(SHEET + say_html(notice_html(*words)))
+        self.bet = self._button(w, t("🎲 Bet first", "🎲 先下注"), self.bet_first)
+        self.look = self._button(w, t("🔬 Look without betting", "🔬 直接看结果"), self.run)
+        self.bar = w.Box([self.bet, self.look])
+        self.bar.add_class("tbq-sure")
+        self.frame = w.VBox([self.head, self.bar])
+        self.frame.add_class("tbq")
+        self.frame.add_class("tbq-ask")
+        self.output = w.Output()
+        self.widget = w.VBox([self.frame, self.output])
+
+    def _button(self, w: Any, words: str, action: Callable[[], None]) -> Any:
+        button = w.Button(description=words, layout=w.Layout(width="auto", height="auto"))
+        button.add_class("tbq-go")
+        button.add_class("tbq-sub")
+        button.on_click(lambda _: action())
+        return button
+
+    def bet_first(self) -> None:
+        """Put the cards of the open bets here; a second press changes nothing."""
+        if len(self.widget.children) > 2:
+            return
+        self.bar.children = ()
+        self.head.value = SHEET + say_html(notice_html(t("🎲 Place your bet, then measure.", "🎲 先下注，再测量。")))
+        self.look.description = t("🔬 Measure now", "🔬 开始测量")
+        cards = [self.make(item).widget for item in self.items]
+        self.widget.children = (self.frame, *cards, self.look, self.output)
+
+    def run(self) -> None:
+        """Run what was asked for, below."""
+        self.head.value = SHEET + say_html(notice_html(t("🔬 Here is what comes out.", "🔬 结果在下面。")))
+        self.bar.children = ()
+        self.widget.children = tuple(one for one in self.widget.children if one is not self.look)
+        with self.output:
+            self.again()
+
+    def show(self) -> AskBox:
+        """Display the question; its words stay in a saved notebook."""
+        from IPython.display import display
+
+        display(view_of(self.widget, "\n".join(self.words)), raw=True)
+        return self

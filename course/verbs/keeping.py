@@ -1,0 +1,96 @@
+"""What is worth keeping: knowledge cards that turn, and the words of the course."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable
+
+from course.i18n import pick, t
+from course.quiz import glossary, knowledge
+from course.quiz.knowledge_view import card_text, cards_html
+from course.quiz.page import page
+from course.quiz.rich import inline, plain
+from course.suggest import did_you_mean
+from course.verbs import state
+from course.verbs.say import in_words, put, say
+
+
+@in_words
+def keep(*names: str) -> None:
+    """Knowledge cards that turn: ``keep("cudnn.benchmark")``; without a name all of them, turned, on one page."""
+    cards, _ = knowledge.read()
+    if not names:
+        _everything(cards.values())
+        return
+    known = [cards[one] for one in names if one in cards]
+    if known:
+        put(cards_html(known), "\n\n".join(map(card_text, known)))
+    for one in names:
+        if one not in cards:
+            near = did_you_mean(one, cards, 3, 0.4)
+            say(t(f"There is no knowledge card `{one}`.{near} `keep()` shows them all.",
+                  f"没有名为 `{one}` 的知识卡。{near}用 `keep()` 看全部。"))
+
+
+def _everything(cards: Iterable[knowledge.Knowledge]) -> None:
+    """All cards on one page, open, and how to print them."""
+    cards = list(cards)
+    head = t(f"🎴 All knowledge cards: {len(cards)}", f"🎴 全部知识卡：{len(cards)} 张")
+    note = t("To print them or to take them along: `python -m course.quiz page` writes one web page, `python -m course.quiz anki` a "
+             "file for Anki; both hold these cards too.",
+             "想打印或带走：`python -m course.quiz page` 写成一个网页，`python -m course.quiz anki` 写成 Anki 文件，里面都有这些卡片。")
+    put(f"<p><strong>{head}</strong><br>{inline(note)}</p>" + cards_html(cards, turned=True),
+        "\n\n".join([head, *map(card_text, cards), plain(note)]))
+
+
+@in_words
+def what(words: str | None = None) -> None:
+    """What a word of the course means: ``what("channels_last")``; without a word, those of this lesson."""
+    terms, _ = glossary.read()
+    if words is None:
+        _words_of(state.now.lesson, terms)
+        return
+    term = glossary.find(words, terms)
+    if term is not None:
+        put(_page(term), _text(term))
+        return
+    near = t(" Perhaps ", "也许是 ") + t(" or ", " 或 ").join(f'`what("{one}")`' for one in glossary.near(words, terms))
+    rest = near + t("?", "？") if glossary.near(words, terms) else ""
+    say(t(f"“{words}” is not in the glossary.{rest} `what()` lists its words.", f"词汇表里没有“{words}”。{rest}`what()` 列出全部词条。"))
+
+
+def _page(term: glossary.Term) -> str:
+    example = f"<p>{t('For example:', '例如：')} {inline(pick(term.example))}</p>"
+    return page(f"📖 {plain(pick(term.term))}", f"<p>{inline(pick(term.means))}</p>", example, _more(term, link=True))
+
+
+def _more(term: glossary.Term, link: bool) -> str:
+    """Other names, the lesson that teaches it, the page to read."""
+    parts = []
+    if term.also:
+        parts.append(t("also: ", "也叫：") + t(", ", "、").join(term.also))
+    if term.lesson:
+        parts.append(t(f"lesson {term.lesson}", f"第 {term.lesson} 课"))
+    if not link:
+        return " · ".join([*parts, *filter(None, [term.source])])
+    shown = [html.escape(one) for one in parts]
+    if term.source:
+        shown.append(f'<a href="{html.escape(term.source, quote=True)}" target="_blank" rel="noopener">{t("read on", "延伸阅读")}</a>')
+    return f"<p><small>{' · '.join(shown)}</small></p>" if shown else ""
+
+
+def _text(term: glossary.Term) -> str:
+    more = _more(term, link=False)
+    return "\n".join([f"📖 {plain(pick(term.term))}", f"  {plain(pick(term.means))}",
+                      f"  {t('For example: ', '例如：')}{plain(pick(term.example))}", *([f"  ({more})"] if more else [])])
+
+
+def _words_of(lesson: str | None, terms: dict[str, glossary.Term]) -> None:
+    """The words that this lesson teaches, told; all others, named."""
+    own = [term for term in terms.values() if term.lesson and term.lesson == lesson]
+    others = [term for term in terms.values() if term not in own]
+    head = t("📖 Words of this lesson", "📖 本课的词") if own else t("📖 Words of the course", "📖 课程里的词")
+    told = [f"**{plain(pick(term.term))}**{t(': ', '：')}{pick(term.means)}" for term in own]
+    rest = t(", ", "、").join(plain(pick(term.term)) for term in others)
+    say(f"**{head}**", *told, t(f"Others: {rest}.", f"其他：{rest}。") if own else rest,
+        t('`what("key")` tells one of them.', '`what("key")` 说其中一个。'))

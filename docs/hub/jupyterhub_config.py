@@ -1,0 +1,47 @@
+"""Two courses on one JupyterHub: each has its own instructors, students and formgrader; nobody gets into the other's.
+
+Tried with JupyterHub 6.1 and nbgrader 0.9.6. An account owns each course's folder and its gradebook; students and
+instructors have accounts of their own. Once, as root:
+
+    pip install jupyterhub; npm install -g configurable-http-proxy
+    install -d -m 2777 /srv/nbgrader/exchange
+    sudo -u grader-spring python -m grader init /home/grader-spring/spring --course-id spring --exchange /srv/nbgrader/exchange
+    (and the same for autumn)
+    jupyterhub -f docs/hub/jupyterhub_config.py
+
+For students' list of assignments, in /etc/jupyter/nbgrader_config.py:
+
+    c = get_config()
+    c.Exchange.root = "/srv/nbgrader/exchange"
+    c.Exchange.path_includes_course = True
+    c.Authenticator.plugin_class = "nbgrader.auth.JupyterHubAuthPlugin"  # asks the Hub for the groups below
+"""
+
+import sys
+from pathlib import Path
+
+c = get_config()  # noqa: F821
+
+COURSES = {  # course id -> (the account that owns it, port of its formgrader, instructors, students)
+    "spring": ("grader-spring", 9991, ["ines"], ["ada", "bob"]),
+    "autumn": ("grader-autumn", 9992, ["otto"], ["cem", "dee"]),
+}
+
+tools = Path(sys.executable).parent
+c.Spawner.cmd = [str(tools / "jupyterhub-singleuser")]
+c.Authenticator.allowed_users = {name for *_, teachers, students in COURSES.values() for name in (*teachers, *students)}
+c.JupyterHub.load_groups, c.JupyterHub.services = {}, []
+c.JupyterHub.load_roles = [{"name": "user", "scopes": ["self", "read:users:groups!user"]}]  # which courses am I in?
+for course, (account, port, instructors, students) in COURSES.items():
+    c.JupyterHub.load_groups |= {f"formgrade-{course}": {"users": instructors}, f"nbgrader-{course}": {"users": students}}
+    c.JupyterHub.services.append({
+        "name": course,
+        "url": f"http://127.0.0.1:{port}",
+        "command": [str(tools / "jupyterhub-singleuser")],
+        "user": account,
+        "cwd": f"/home/{account}/{course}",  # whose nbgrader_config.py holds
+        "oauth_no_confirm": True,
+        "oauth_client_allowed_scopes": ["inherit"],
+    })
+    c.JupyterHub.load_roles.append({"name": f"formgrade-{course}", "groups": [f"formgrade-{course}"],
+                                    "scopes": [f"access:services!service={course}"]})

@@ -1,0 +1,76 @@
+"""The marks in a text cell: a term ``[[plan]]`` or ``[[plan|plans]]``, the way of a fork ``[[#What counts as new?]]``.
+
+A term becomes its word with the meaning on hover: plain HTML that JupyterLab, VS Code and Colab all show. A fork becomes a
+link to the heading in JupyterLab's form; where a page cannot follow it, the bold words still say where to go on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from urllib.parse import quote
+
+from course.quiz import glossary
+from grader.authoring.source import Cell
+
+FORK = re.compile(r"\[\[#(?P<heading>[^\]]+)\]\]")
+_HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+NOT_SAID = {
+    "分派器": "分发器", "派发器": "分发器", "调度器": "分发器", "门限": "阈值", "门槛": "阈值", "尚无定论": "无法判定",
+    "缓存键": "缓存 key", "逐比特": "逐位", "按位一致": "逐位一致", "按位不一致": "逐位不一致", "反传": "反向传播",
+    "后向传播": "反向传播", "笔记本陷阱": "Notebook 里的坑", "确定模式": "确定性模式", "执行方案": "执行计划",
+}
+"""What a Chinese text of the course does not say, and what it says instead."""
+
+
+@lru_cache(maxsize=1)
+def _terms() -> dict[str, glossary.Term]:
+    return glossary.read()[0]
+
+
+def heading_text(heading: str) -> str:
+    """A heading as a page shows it: without marks."""
+    return re.sub(r"\[\[[^\]|]+\|([^\]]+)\]\]", r"\1", heading).replace("`", "").replace("**", "").replace("*", "").strip()
+
+
+def anchor(heading: str) -> str:
+    """The address of a heading inside its notebook, as JupyterLab makes it."""
+    return "#" + quote(heading_text(heading).replace(" ", "-"), safe="-_.~")
+
+
+def prose(text: str, language: str) -> str:
+    """A text cell as the notebook gets it. A mark that names nothing stays as it is; ``faults`` names it."""
+    terms = _terms()
+
+    def term(found: re.Match[str]) -> str:
+        known = terms.get(found["id"])
+        return glossary.hover(known, found["words"], language) if known else found[0]
+
+    def way(found: re.Match[str]) -> str:
+        return f"[**{found['heading']}**]({anchor(found['heading'])})"
+
+    return FORK.sub(way, glossary.replace_marks(text, term))
+
+
+def faults(cells: list[Cell]) -> Iterator[tuple[int, str]]:
+    """(line, sentence) for every mark that leads nowhere, twins that mark other terms, words that are not said."""
+    headings = {code: {heading_text(one) for cell in cells if cell.language == code for one in _HEADING.findall(cell.body)}
+                for code in ("en", "zh")}
+    before: set[str] = set()
+    for cell in cells:
+        if cell.kind != "markdown":
+            continue
+        marked = {found["id"] for found in glossary.marks(cell.body)}
+        for unknown in sorted(marked - set(_terms())):
+            yield cell.line, f"[[{unknown}]] is not in course/lessons/glossary.yaml: add it there, or mend the mark"
+        if cell.language == "zh" and marked != before:
+            yield cell.line, f"the twins mark other terms: {', '.join(sorted(marked ^ before))}"
+        before = marked
+        for found in FORK.finditer(cell.body):
+            if heading_text(found["heading"]) not in headings[cell.language]:
+                yield cell.line, f"[[#{found['heading']}]]: there is no such heading in this language"
+        if cell.language == "zh":
+            for word, better in NOT_SAID.items():
+                if word in cell.body:
+                    yield cell.line, f"“{word}” is not our word: say “{better}”"

@@ -1,0 +1,71 @@
+"""A graded notebook cut to what a page of feedback can hold: made in seconds and opened by any browser.
+
+Graded cells are ours, small and kept whole; what a student wrote or printed around them is shown as far as there is room.
+"""
+
+from __future__ import annotations
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell
+from nbgrader.preprocessors import NbGraderPreprocessor
+
+from course.i18n import both, pick
+from grader.marking.step import grade_id, language_of
+
+MOST_TEXT = 40_000  # characters of one source or text output
+MOST_PICTURE = 3_000_000  # characters of one picture or attachment
+MOST_PAGE = 6_000_000  # of all together
+MOST_CELLS = 500
+CUT = both("... the rest is not shown here; it was marked whole ...", "……其余不在此显示；评分时用的是完整内容……")
+LEFT_OUT = both("{n} cells of this notebook are not shown here, because the page would be too large. All of it was marked.",
+                "此页过大，未显示笔记本中的 {n} 个单元格。评分时用的是完整内容。")
+
+
+class Shorten(NbGraderPreprocessor):
+    """Runs before a page of feedback is made; the graded notebook itself stays as it is."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        shorten(nb)
+        return nb, resources
+
+
+def shorten(nb: NotebookNode) -> None:
+    """Cut long sources, outputs and attachments, then leave out cells of the student's own for which there is no room."""
+    language = language_of(nb, "en")
+    cut, kept, room = pick(CUT, language), [], MOST_PAGE
+    for cell in nb.cells:
+        cell.source = _cut(cell.source, MOST_TEXT, f"\n{cut}")
+        for output in cell.get("outputs", ()) if not _graded(cell) else ():
+            _output(output, cut)
+        if "attachments" in cell:
+            cell.attachments = NotebookNode({name: data for name, data in cell.attachments.items()
+                                             if len(str(data)) <= MOST_PICTURE})
+        room -= len(cell.source) + len(str(cell.get("outputs", ""))) + len(str(cell.get("attachments", "")))
+        if grade_id(cell) or (room >= 0 and len(kept) < MOST_CELLS):
+            kept.append(cell)
+    if left_out := len(nb.cells) - len(kept):
+        kept.insert(0, new_markdown_cell(f"**{pick(LEFT_OUT, language).format(n=left_out)}**", id="course-left-out"))
+    nb.cells = kept
+
+
+def _graded(cell: NotebookNode) -> bool:
+    return bool(cell.metadata.get("nbgrader", {}).get("grade"))
+
+
+def _output(output: NotebookNode, cut: str) -> None:
+    if output.output_type == "stream":
+        output.text = _cut(output.text, MOST_TEXT, f"\n{cut}")
+    elif output.output_type == "error":
+        output.traceback = [_cut("\n".join(output.traceback), MOST_TEXT, f"\n{cut}")]
+        output.evalue = _cut(output.evalue, MOST_TEXT, cut)
+    else:
+        for kind, data in list(output.data.items()):
+            if kind.startswith("image/") and len(str(data)) > MOST_PICTURE:
+                del output.data[kind]
+                output.data.setdefault("text/plain", cut)
+            elif isinstance(data, str) and not kind.startswith("image/") and len(data) > MOST_TEXT:
+                output.data[kind] = _cut(data, MOST_TEXT, f"\n{cut}")
+
+
+def _cut(text: str, most: int, said: str) -> str:
+    return text if len(text) <= most else text[:most] + said

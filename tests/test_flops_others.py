@@ -1,0 +1,33 @@
+"""Models of other people: transformers' own, a diffusion U-Net, a policy with state in dicts; and seven billion weights."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from benchmarks.zoo_others import OTHERS
+from benchmarks.zoo_parts import Entry
+from course.flops import count
+
+transformers = pytest.importorskip("transformers")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("entry", OTHERS, ids=[entry.name for entry in OTHERS])
+def test_models_of_other_people(entry: Entry) -> None:
+    torch.manual_seed(0)
+    model, inputs = entry.make()
+    counted = count(model, *inputs)
+    assert counted.macs == entry.macs and counted.exact and not counted.ran
+
+
+def test_seven_billion_weights_without_memory() -> None:
+    """32 layers of four projections, a gated perceptron and attention over 16 tokens; then the head."""
+    config = transformers.LlamaConfig(vocab_size=32000, hidden_size=4096, intermediate_size=11008, num_hidden_layers=32,
+                                      num_attention_heads=32)
+    with torch.device("meta"):
+        model = transformers.LlamaForCausalLM(config).eval()
+    counted = count(model, torch.zeros(1, 16, dtype=torch.long), allow_real=False)
+    layer = 16 * (4 * 4096**2 + 3 * 4096 * 11008) + 2 * 16 * 16 * 4096
+    assert counted.macs == 32 * layer + 16 * 4096 * 32000 and counted.exact
+    assert counted.params == 6_738_415_616 and counted["model.layers.31"].macs == layer

@@ -1,0 +1,289 @@
+"""Stand-ins pass for the tensors they stand for, and what cannot be seen is never called exact."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from multiprocessing.pool import ThreadPool
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from benchmarks.zoo import ZOO
+from benchmarks.zoo_parts import Early, Entry
+from benchmarks.zoo_steps import STEPS
+from course.flops import CountError, count
+from course.flops.counter import Call, _for_real
+from course.flops.mode import NotHere, Shapes
+from tests.flops_odd import Thing
+
+X = torch.eye(4)
+SMALL = [(entry, training) for zoo, training in ((ZOO, False), (STEPS, True)) for entry in zoo
+         if entry.macs < 300_000 and "padding" not in entry.name]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("entry", "training"), SMALL[::4], ids=[f"{e.name}{', step' * t}" for e, t in SMALL[::4]])
+def test_a_real_run_gives_the_same_number(entry: Entry, training: bool) -> None:
+    """The fused kernels of this machine count as their mathematics does."""
+    torch.manual_seed(0)
+    model, inputs = entry.make()
+    counted, _ = _for_real(Call(model, inputs, {}, training))
+    assert counted.macs == entry.macs and counted.ran
+
+
+# ---- questions
+
+
+def _without(take: Callable[[Tensor], Any]) -> Callable[[Tensor], Tensor]:
+    """A forward that does without its work when the data cannot be had, and says nothing."""
+    def forward(x: Tensor) -> Tensor:
+        try:
+            take(x)
+        except Exception:
+            return x
+        return x @ x
+    return forward
+
+
+ASKS: dict[str, Callable[[Tensor], Tensor]] = {
+    "device": lambda x: x @ x if x.device.type == "cpu" else x,
+    "device of a result": lambda x: x @ x if (x + 1).device == torch.device("cpu") else x,
+    "is_cpu": lambda x: x @ x if x.is_cpu else x,
+    "is_cuda": lambda x: x if x.is_cuda else x @ x,
+    "is_meta": lambda x: x if x.is_meta else x @ x,
+    "one of its own": lambda x: x @ x if torch.ones(2).device == x.device else x,
+    "autocast by its device": lambda x: torch.autocast(x.device.type)(lambda: x @ x)(),
+    **{f"{name}, swallowed": _without(lambda x, name=name: getattr(x, name)())
+       for name in ("tolist", "item", "numpy", "__array__", "data_ptr", "__repr__")},
+}
+
+
+@pytest.mark.parametrize("name", ASKS)
+def test_asking_a_stand_in_changes_nothing(name: str) -> None:
+    x = X[:1, :1] if "item" in name else X
+    assert count(ASKS[name], x).macs == len(x) ** 3
+
+
+def test_a_choice_by_device_needs_no_data() -> None:
+    counted = count(lambda x, ids: x @ x[ids.to(x.device).long()] if ids.all() else x, X, torch.ones(4, dtype=torch.int))
+    assert (counted.macs, counted.ground) == (64, "meta")
+    assert count(lambda x: x @ x if x.is_meta else x, X.to("meta")).macs == 64  # that one tells the truth
+
+
+def test_models_elsewhere_keep_their_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a machine with a GPU; devices of several types cannot be told apart, so data are needed."""
+    monkeypatch.setattr(Shapes, "device", lambda self: torch.device("cuda:1"))
+    counted = count(lambda x: x @ x if x.is_cuda and not x.is_cpu and x.device.index == 1 else x, X)
+    assert (counted.macs, counted.ground) == (64, "meta")
+    monkeypatch.undo()
+    world = Shapes()
+    world._devices = [torch.device("cpu"), torch.device("cuda:0")]
+    with pytest.raises(NotHere):
+        world.device()
+    assert world.broken
+
+
+def test_a_tensor_prints_its_values(capsys: pytest.CaptureFixture[str]) -> None:
+    assert count(lambda x: (print(x.sum()), x @ x)[1], torch.ones(2, 2)).macs == 8
+    assert capsys.readouterr().out == "tensor(4.)\n"
+
+
+def test_a_parameter_keeps_its_attributes_and_a_tensor_its_class() -> None:
+    class Half(nn.Parameter):
+        def half(self) -> Tensor:
+            return self / 2
+
+    class Image(Tensor):
+        pass
+
+    layer = nn.Linear(4, 4)
+    layer.weight.scale = 2.0
+    layer.bias = Half(torch.zeros(4))
+
+    def forward(x: Tensor) -> Tensor:
+        return F.linear(x, layer.weight * layer.weight.scale) + layer.bias.half()
+
+    assert count(forward, X).macs == 64
+    assert count(layer.forward, X).macs == 64 and type(layer.bias) is Half
+    assert count(lambda x: x @ x if isinstance(x, Image) else x, X.as_subclass(Image)).macs == 64
+
+
+def test_no_data_for_a_model_too_dear_to_run() -> None:
+    x = torch.ones(2, 8)
+    assert count(Early(), x).ran and not count(nn.Linear(8, 8), x, allow_real=False).ran
+    with pytest.raises(CountError, match="allow_real=False"):
+        count(Early(), x, allow_real=False)
+
+
+def test_names_of_count_that_are_names_of_the_forward() -> None:
+    def forward(x: Tensor, model: float = 1.0, training: bool = True, allow_real: int = 0) -> Tensor:
+        return x @ x if training and not allow_real else x
+
+    assert count(forward, X, model=2.0).macs == 64
+    for name in ("training", "allow_real"):
+        with pytest.raises(CountError, match=name):
+            count(forward, X, **{name: False})
+    assert list(inspect.signature(count).parameters)[0] == "model"
+
+
+# ---- what is out of sight
+
+
+THREADS: dict[str, Callable[[Callable[[], Any]], Any]] = {
+    "executor": lambda f: ThreadPoolExecutor(1).submit(f).result(),
+    "pool": lambda f: ThreadPool(1).map(lambda _: f(), [0])[0],
+    "thread": lambda f: (thread := threading.Thread(target=f), thread.start(), thread.join()),
+}
+
+
+class Threaded(nn.Module):
+    """Works in another thread."""
+
+    def __init__(self, hand_over: Callable[[Callable[[], Any]], Any]) -> None:
+        super().__init__()
+        self.layer, self.hand_over = nn.Linear(4, 4), hand_over
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.hand_over(lambda: self.layer(x))
+        return self.layer(x)
+
+
+@pytest.mark.parametrize("name", THREADS)
+def test_work_in_another_thread_is_counted_or_named(name: str) -> None:
+    before = threading.Thread.start, ThreadPoolExecutor.submit
+    counted = count(Threaded(THREADS[name]), X)
+    assert (counted.exact and counted.macs == 128) or counted.unknown["work in another thread"]
+    assert (threading.Thread.start, ThreadPoolExecutor.submit) == before
+
+
+def test_a_hook_on_a_gradient_is_named() -> None:
+    layer = nn.Linear(4, 4)
+    layer.weight.register_hook(lambda grad: grad @ grad)
+    assert count(layer, X).exact and not count(layer, X, training=True).exact
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested")
+def test_attention_of_jagged_rows_is_named() -> None:
+    rows = torch.nested.nested_tensor([torch.randn(2, 8), torch.randn(4, 8)], layout=torch.jagged)
+
+    def attend(rows: Tensor) -> Tensor:
+        heads = rows.unflatten(-1, [2, 4]).transpose(1, 2)
+        return F.scaled_dot_product_attention(heads, heads, heads)
+
+    assert count(attend, rows).unknown
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: torch.tensor(np.array(x.tolist()) @ np.array(x.tolist())), lambda x: torch.from_numpy(x.numpy() @ x.numpy()),
+])
+def test_data_that_leave_torch_are_named(function: Callable[[Tensor], Tensor]) -> None:
+    assert not count(function, X).exact
+
+
+PRODUCTS: dict[str, tuple[Callable[[Tensor, Tensor], Tensor], int]] = {
+    "sum": (lambda a, b: (a * b).sum(-1), 12), "vecdot": (torch.linalg.vecdot, 12),
+    "mean": (lambda a, b: (a * b).mean(), 12), "view": (lambda a, b: (a * b).view(12).sum(), 12),
+    "in place": (lambda a, b: a.clone().mul_(b).sum(), 12), "cast": (lambda a, b: (a * b).double().sum(), 12),
+    "scaled": (lambda a, b: (2 * (a * b)).sum(), 12), "cat": (lambda a, b: torch.cat((a * b, a)).sum(), 24),
+    "cumsum": (lambda a, b: (a * b).cumsum(1), 12), "of three": (lambda a, b: (a * b * a).sum(), 12),
+    "index_add": (lambda a, b: torch.zeros(3, 4).index_add(0, torch.tensor([0, 0, 1]), a * b), 12),
+    "scatter_add": (lambda a, b: torch.zeros(3, 4).scatter_add(0, torch.zeros(3, 4, dtype=torch.long), a * b), 12),
+    "index_put": (lambda a, b: torch.zeros(3, 4).index_put((torch.tensor([0, 0, 1]),), a * b, accumulate=True), 12),
+    "pooled": (lambda a, b: F.avg_pool2d((a * b)[None], 2), 12), "addcmul": (lambda a, b: torch.addcmul(a, a, b).sum(), 12),
+    "a number": (lambda a, b: a * 2.0 + b.sum(), 0), "no sum": (torch.mul, 0), "no product": (lambda a, b: (a + b).sum(), 0),
+    "another function": (lambda a, b: (a * b).relu().sum(), 0),
+}
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_a_sum_of_products_as_two_operators_is_shown_apart(name: str) -> None:
+    function, products = PRODUCTS[name]
+    counted = count(function, torch.zeros(3, 4), torch.zeros(3, 4))
+    assert (counted.macs, counted.summed_products) == (0, products)
+    assert ("(a * b).sum()" in str(counted)) == ("(a * b).sum()" in counted._repr_html_()) == bool(products)
+
+
+# ---- outputs, helpers, transforms
+
+
+@dataclass(slots=True)
+class Slots:
+    """An output without `__dict__`."""
+
+    y: Any
+
+
+OUTPUTS: dict[str, Callable[[Tensor, Tensor], Any]] = {
+    "slots": lambda a, b: Slots([a, b]), "lists in objects": lambda a, b: Thing(parts=[a, {"b": b}]),
+    "objects in objects": lambda a, b: Thing(inner=Thing(a=a), b=b), "in a dict of sets": lambda a, b: {"s": Slots((a, Thing(b=b)))},
+}
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_every_tensor_of_an_output_has_a_gradient(name: str) -> None:
+    first, second = nn.Linear(4, 4), nn.Linear(4, 4)
+    assert count(lambda x: OUTPUTS[name](first(x), second(x)), X, training=True).macs == 4 * 64
+
+
+class Trainer:
+    """A model inside an object, as libraries for training keep it."""
+
+    def __init__(self) -> None:
+        self.model, self.extra = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4)), [torch.randn(4, requires_grad=True)]
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return self.predict(x)
+
+    def predict(self, x: Tensor) -> Tensor:
+        self.last = x
+        return self.model(x) * self.extra[0]
+
+
+KEPT = Trainer()
+
+
+def _helper(x: Tensor) -> Tensor:
+    return KEPT.model(x) * KEPT.extra[0]
+
+
+def _through_a_helper(x: Tensor) -> list[Tensor]:
+    return [_helper(each) for each in (x,)]
+
+
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("call", [KEPT, KEPT.predict, _helper, _through_a_helper, lambda x: KEPT(x)])
+def test_a_model_behind_a_function(call: Callable[[Tensor], Any], training: bool) -> None:
+    counted = count(call, X, training=training)
+    assert counted.macs == (1 + training) * 64 and counted.params == 28 and not hasattr(KEPT, "last")
+
+
+class Pickling(nn.Module):
+    """Writes down what passes through, as a hook for debugging does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.layer(pickle.loads(pickle.dumps(x)))
+
+
+def test_a_forward_that_pickles_a_tensor_does_not_end_the_process() -> None:
+    counted = count(Pickling(), torch.randn(2, 8))
+    assert (counted.macs, counted.ground) == (2 * 8 * 8, "real")
+
+
+def test_forward_mode_derivatives_are_counted_exactly() -> None:
+    layer, x = nn.Linear(8, 8), torch.randn(2, 8)
+    counted = count(lambda x: torch.func.jvp(layer, (x,), (torch.ones_like(x),)), x)
+    assert counted.exact  # torch multiplies by the zero tangent of the weight too
+    assert counted.macs == 3 * 2 * 8 * 8

@@ -1,0 +1,92 @@
+"""Timing, counting and the roofline in a training environment: torch, numpy, tqdm and the standard library alone."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError, packages_distributions, requires
+
+import pytest
+
+from tests.test_project import ROOT, name_of, pyproject
+
+CODE = """
+import sys
+allowed = set({allowed!r}) | set(sys.stdlib_module_names)
+
+finders = sys.meta_path[:]
+
+class Only:
+    def find_spec(self, name, path=None, target=None):
+        top = name.partition(".")[0]
+        if top in allowed or top.startswith("_"):
+            return next(filter(None, (finder.find_spec(name, path, target) for finder in finders)), None)
+
+sys.meta_path[:] = [Only()]
+{code}
+"""
+
+
+def allowed() -> list[str]:
+    """Top-level modules of what the course asks for by itself, and of what that asks for in turn."""
+    wanted, left = {"torch-backends-course"}, [name_of(one) for one in pyproject()["project"]["dependencies"]]
+    while left:
+        name = left.pop()
+        if name not in wanted:
+            wanted.add(name)
+            try:
+                left += [name_of(one) for one in requires(name) or [] if "extra ==" not in one]
+            except PackageNotFoundError:  # for another system
+                pass
+    normal = {re.sub(r"[-_.]+", "-", name) for name in wanted}
+    return ["course", *(module for module, owners in packages_distributions().items()
+                        if {re.sub(r"[-_.]+", "-", owner.lower()) for owner in owners} & normal)]
+
+
+def alone(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", CODE.format(allowed=allowed(), code=code)], capture_output=True, text=True,
+                          cwd=ROOT)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+def test_the_course_asks_for_three_packages():
+    assert {name_of(one) for one in pyproject()["project"]["dependencies"]} == {"torch", "numpy", "tqdm"}
+    assert "torch" in pyproject()["project"]["dependencies"], "without a version: what is there is never moved"
+
+
+def test_the_blocker_blocks():
+    with pytest.raises(AssertionError, match="No module named 'matplotlib'"):
+        alone("import matplotlib")
+
+
+def test_timing_works_alone(tmp_path):
+    said = alone(f"""
+import torch
+from course.timing import compare, compare_over, load, measure
+x = torch.randn(64)
+found = compare({{"a": lambda: x + 1, "b": lambda: x.exp() + 1}}, max_time=0.1, device="cpu")
+print(found, found._repr_html_(), measure(lambda: x + 1, max_time=0.1, device="cpu"))
+print(compare_over({{"n": [8, 64]}}, {{"a": torch.exp, "b": torch.sin}}, inputs=lambda n: torch.ones(n), max_time=0.05,
+                   device="cpu"))
+found.save({str(tmp_path / "kept.json")!r})
+assert load({str(tmp_path / "kept.json")!r}).result == found
+try:
+    found.plot()
+except ModuleNotFoundError as error:
+    print(error)
+""")
+    assert "pip install matplotlib" in said
+
+
+def test_counting_works_alone():
+    assert "64" in alone("""
+import torch
+from course.flops import count
+print(count(torch.nn.Linear(8, 8), torch.ones(1, 8)).macs)
+""")
+
+
+def test_the_roofline_loads_alone():
+    alone("from course.roofline import place")

@@ -1,0 +1,197 @@
+"""Timing: the process as the unit, on pretended machines and with real processes."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+
+import pytest
+
+from course.i18n import set_language
+from course.timing import Measurement, TimingError, compare, measure, stats, workers
+from course.timing.processes import Replicates, repeated
+from course.timing.rounds import Plan
+from tests.timing_clocks import NoisyClock, Processes, costing
+
+EFFECTS = {
+    "bell": lambda noise: math.exp(noise.gauss(0, 0.03)),
+    "two kinds": lambda noise: noise.choice((1.0, 1.08)),
+    "rarely slow": lambda noise: 1.3 if noise.random() < 0.1 else math.exp(noise.gauss(0, 0.01)),
+    "all alike": lambda noise: 1.0,
+}
+
+
+def trial(seed: int, ratio: float, effect: str, max_time: float = 10.0, costs=None):
+    costs = costs or {"a": 2e-4, "b": 2e-4 * ratio}
+    machine = Processes(costs, EFFECTS[effect], seed)
+    plan = Plan("a", 0.005, max_time, 0.02, True, max_time, random.Random(seed))
+    return Replicates(plan, list(costs), machine.open, machine.now).go()
+
+
+@pytest.mark.parametrize("effect", EFFECTS)
+def test_equal_code_is_rarely_called_different_whatever_processes_differ_in(effect):
+    results = [trial(seed, 1.0, effect) for seed in range(60)]
+    assert sum(r.verdict in ("faster", "slower") for r in results) <= 3
+    assert sum(r.low <= 1 <= r.high for r in results) >= 54
+
+
+def test_one_pair_of_processes_would_have_called_equal_code_different():
+    """What makes the process the unit: within one pair the difference is real, and its interval excludes 1."""
+    machine = Processes({"a": 2e-4, "b": 2e-4}, EFFECTS["bell"], 3)
+    wrong = 0
+    for _ in range(20):
+        with machine.open(["a", "b"]) as pair:
+            wrong += compare(pair.functions, max_time=0.4, clock=pair.clock).verdict in ("faster", "slower")
+    assert wrong >= 10
+
+
+def test_twenty_percent_are_found_in_ten_seconds():
+    results = [trial(seed, 1.2, "bell") for seed in range(40)]
+    assert sum(r.verdict == "slower" for r in results) >= 38
+    assert all(r.seconds <= 10 for r in results)
+
+
+def test_too_little_time_leaves_it_undecided():
+    result = trial(1, 1.2, "bell", max_time=3.0)
+    assert (result.processes, result.verdict, result.pairs["b"].confidence) == (1, "undecided", 0)
+    assert "1 process is too few" in str(result)
+
+
+def test_a_huge_difference_stops_at_an_early_look():
+    result = trial(1, 3.0, "bell", max_time=60)
+    assert result.processes in (stats.FIRST_PROCESS_LOOK, 2 * stats.FIRST_PROCESS_LOOK) and result.verdict == "slower"
+
+
+def test_several_candidates_share_the_error_over_processes():
+    costs = {"a": 1e-4, "b": 1e-4, "c": 1e-4, "d": 1.5e-4}
+    results = [trial(seed, 1.0, "bell", 12.0, costs) for seed in range(40)]
+    assert sum(any(r[name].verdict in ("faster", "slower") for name in "bc") for r in results) <= 2
+    assert sum(r["d"].verdict == "slower" for r in results) >= 36
+
+
+def test_an_interrupt_returns_the_sets_of_processes_that_were_complete():
+    machine = Processes({"a": 2e-4, "b": 2e-4}, EFFECTS["bell"], 1)
+
+    def open_workers(names):
+        if machine.started == 2:
+            raise KeyboardInterrupt
+        return machine.open(names)
+
+    plan = Plan("a", 0.005, 60.0, 0.02, True, 60.0, random.Random(1))
+    result = Replicates(plan, ["a", "b"], open_workers, machine.now).go()
+    assert (result.complete, result.processes) == (False, 2) and "Interrupted" in result.notes[-1]
+
+
+def single(median_ms: float) -> Measurement:
+    found = measure(costing(1e-3), clock=NoisyClock(1), calibrate=None, max_time=0.05, name="f")
+    return replace(found, median_ms=median_ms, relative=median_ms / 2)
+
+
+@pytest.mark.parametrize("mood, processes", [(0.0, 0.05), (0.03, 0.03), (0.01, 0.05)])
+def test_the_interval_over_processes_covers_a_repetition(mood, processes):
+    """Both what one more process measures and what a whole second run gives, each run in a mood of its own."""
+    noise, covered, runs = random.Random(7), [0, 0], 300
+    found = single(1.0)
+
+    def run(count=5):
+        today = noise.gauss(0, mood)
+        values = iter([math.exp(today + noise.gauss(0, processes)) for _ in range(count)])
+        return repeated(lambda: replace(found, median_ms=next(values)), count)
+
+    for _ in range(runs):
+        one, again, process = run(), run(), run(1)
+        covered[0] += one.low_ms <= again.median_ms <= one.high_ms
+        covered[1] += one.low_ms <= process.median_ms <= one.high_ms
+    assert min(covered) >= 0.93 * runs
+
+
+def test_a_run_of_several_processes_says_so():
+    values = iter([1.0, 1.1, 1.05, 0.95, 1.02])
+    result = repeated(lambda: single(next(values)), 5)
+    assert (result.processes, result.median_ms) == (5, 1.02)
+    assert result.process_medians_ms == (1.0, 1.1, 1.05, 0.95, 1.02)
+    assert result.relative == pytest.approx(0.51) and result.relative_low < 0.475 < 0.55 < result.relative_high
+    assert "a repetition lands in" in result.sentence() and "within this run" in single(1.0).sentence()
+    assert result.rows()[0]["processes"] == 5
+
+
+def test_an_interrupt_returns_the_processes_that_measured():
+    values = iter([1.0, 1.1, 1.05])
+
+    def one():
+        value = next(values, None)
+        if value is None:
+            raise KeyboardInterrupt
+        return single(value)
+
+    result = repeated(one, 5)
+    assert (result.processes, result.complete) == (3, False)
+
+
+@pytest.mark.parametrize("count", [0, 2, -1, 2.0, True, "5"])
+def test_an_odd_number_of_processes_gets_a_sentence(count):
+    with pytest.raises(TimingError, match="processes must be"):
+        measure("mylab:one", processes=count)
+
+
+@pytest.fixture
+def mylab(tmp_path, monkeypatch):
+    """A file that new processes can import; torch stays out, so they start quickly."""
+    (tmp_path / "mylab.py").write_text(
+        "import os\nprint('loud import')\ndef one(): return sum(range(20000))\ndef two(): print('loud'); return sum(range(40000))\n"
+        "def bad(): 1 / 0\ndef make(): return list(range(2000))\ndef use(given): return sum(given)\n"
+        "def dies():\n    import sys\n    sys.stderr.write('no more fuel'); os._exit(3)\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+
+def test_new_processes_compare_functions_of_a_file(mylab):
+    result = compare({"one": "mylab:one", "two": "mylab:two"}, fresh_process=True, max_time=0.3, seed=0)
+    assert (result.processes, result.rounds) == (1, 1) and "new process of each" in str(result)
+    assert result.ratio > 1.2 and result.threads == 1 and result.device == "cpu"
+    assert "does not return what one returns" in result.notes[0]
+    assert result.rows()[0]["processes"] == 1 and result.faults_per_call["two"] is not None
+
+
+def test_new_processes_measure_and_prepare_every_call(mylab):
+    result = measure("mylab:use", processes=3, max_time=0.1, setup="mylab:make", calibrate=None)
+    assert (result.processes, len(result.process_medians_ms), result.name) == (3, 3, "use")
+
+
+@pytest.mark.parametrize("candidate, words", [
+    ("mylab:bad", "bad raised ZeroDivisionError"), (costing(1), "bad is a lambda|inside another function"),
+    ("nosuchlab:bad", "does `import nosuchlab` work"), ("mylab:dies", "exit code 3: no more fuel"),
+    ("mylab:use", "needs arguments"),
+])
+def test_what_goes_wrong_in_a_new_process_is_told(mylab, candidate, words):
+    with pytest.raises(TimingError, match=words):
+        compare({"one": "mylab:one", "bad": candidate}, fresh_process=True, max_time=0.3)
+
+
+def test_what_a_new_process_cannot_import_is_named():
+    def inner():
+        pass
+
+    for candidate, words in ((lambda: 1, "is a lambda"), (inner, "inside another function"),
+                             (costing, None), (3, "without an importable name"), ("mylab.run", "module:function")):
+        if words is None:
+            assert workers.target_of("f", candidate) == "tests.timing_clocks:costing"
+        else:
+            with pytest.raises(TimingError, match=words):
+                workers.target_of("f", candidate)
+
+
+def test_a_clock_of_this_process_cannot_go_along():
+    with pytest.raises(TimingError, match="With fresh_process=True clock"):
+        compare({"a": "os:getpid", "b": "os:getcwd"}, fresh_process=True, clock=NoisyClock(1))
+    with pytest.raises(TimingError, match="calibrate must be a word"):
+        measure("os:getpid", processes=5, calibrate=costing(1))
+
+
+def test_results_over_processes_read_in_chinese():
+    set_language("zh")
+    try:
+        assert "个进程，太少" in str(trial(1, 1.2, "bell", max_time=3.0))
+        assert "再测一次会落在" in repeated(lambda: single(1.0), 3).sentence()
+    finally:
+        set_language("en")
