@@ -7,7 +7,7 @@ export LESSONS MENUS
 ENV = $(PYTHON) tools/env.py
 RUN = .venv/bin/python
 
-.PHONY: help lab test test-fast test-long notebooks demo record bench clean
+.PHONY: help lab test test-fast test-long notebooks bundle demo record bench clean
 
 help:            ## this list
 	@awk -F ':.*## *' '/^[a-z-]+:.*##/ {printf "%-14s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,10 @@ notebooks:       ## build notebooks/en and notebooks/zh from grader/lessons, and
 	@$(ENV) ensure dev
 	@$(RUN) -m grader notebooks
 	@$(RUN) -m grader claims
+
+bundle:          ## one ZIP for a class, without keys (DIR=../my_class for its released checkpoints)
+	@$(ENV) ensure dev
+	@$(RUN) -m grader bundle $(if $(DIR),--dir $(DIR)) $(if $(LANGUAGE),--language $(LANGUAGE))
 
 demo:            ## a synthetic class of 30, handed in and graded through nbgrader
 	@$(ENV) ensure dev

@@ -22,7 +22,7 @@ from grader.course import Course
 from grader.files import MOST_BYTES, unlock
 from grader.gradebook import GradebookWriter
 from grader.guard import guarded
-from grader.ingest import reason_of, take_in, timestamp_of
+from grader.ingest import name_copies, reason_of, take_in, timestamp_of
 from grader.late_rules import read_rules
 from grader.marking import whole
 from grader.marking.step import STATE, printable
@@ -176,6 +176,8 @@ def read_submission(course: Course, lesson: str, student: str) -> whole.Submissi
     unlock(path)
     if folder.is_symlink() or path.is_symlink() or not path.is_file() or path.stat().st_size > MOST_BYTES:
         take_in(course.root, course.project, lesson, student)
+    elif len(list(folder.glob("*.ipynb"))) > 1:
+        name_copies(course.root, student, lesson)
     return whole.read(folder, lesson, student, reason_of(course.root, student, lesson))
 
 

@@ -104,7 +104,7 @@ class Course:
 
     @property
     def project(self) -> Project:
-        return Project(Path(self.config.CourseStep.project_root))
+        return Project(Path(self.config.CourseStep.project_root), own=self.root / "checkpoints")
 
     @property
     def language(self) -> str:

@@ -42,7 +42,8 @@ class CollectChecked(ExchangeCollect):
         return {"username": student, "filename": name, "timestamp": stamp}
 
     def copy_files(self) -> None:
-        project, lesson = Project(Path(self.project_root)), self.coursedir.assignment_id
+        own = Path(self.coursedir.root) / "checkpoints"
+        project, lesson = Project(Path(self.project_root), own=own), self.coursedir.assignment_id
         if not project.checkpoint_source(lesson).exists():
             return super().copy_files()
         records, root = self.src_records, Path(self.coursedir.root)

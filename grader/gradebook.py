@@ -76,7 +76,8 @@ class GradebookWriter:
             for name, score in marked.scores.items():
                 key = {"cell_id": self._grades[name], "notebook_id": notebook}
                 row = _upsert(db, Grade.__table__, key, {"auto_score": score}, {"needs_manual_grade": False})
-                by_hand = Grade.__table__.c.manual_score.is_not(None)
+                by_hand = Grade.__table__.c.manual_score
+                by_hand = by_hand.is_(None) if score is None else by_hand.is_not(None)  # to be marked, or to be looked at again
                 db.execute(update(Grade.__table__).where(Grade.__table__.c.id == row).values(needs_manual_grade=by_hand))
             for name, comment in marked.comments.items():
                 key = {"cell_id": self._solutions[name], "notebook_id": notebook}
@@ -107,10 +108,14 @@ class GradebookWriter:
         AssignLatePenalties(config=self._config).preprocess(_Empty(), resources)
 
     def known(self) -> set[str]:
-        """The students of whom there is a submission in the gradebook."""
+        """The students whose marks are in the gradebook: none is missing but those that are given by hand."""
+        ours = [cell for name, cell in self._grades.items() if name not in self._solutions]
+        unmarked = (select(SubmittedNotebook.assignment_id).join(Grade, Grade.notebook_id == SubmittedNotebook.id)
+                    .where(Grade.cell_id.in_(ours), Grade.auto_score.is_(None), Grade.manual_score.is_(None)))
+        own = SubmittedAssignment.assignment_id == self._assignment
         with self._gradebook.engine.connect() as db:
-            own = SubmittedAssignment.assignment_id == self._assignment
-            return set(db.execute(select(SubmittedAssignment.student_id).where(own)).scalars())
+            marked = own & SubmittedAssignment.id.not_in(unmarked)
+            return set(db.execute(select(SubmittedAssignment.student_id).where(marked)).scalars())
 
     def overdue(self) -> list[str]:
         """The students who handed in after the due date of the class, whatever extension they have."""

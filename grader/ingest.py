@@ -28,6 +28,7 @@ from course.i18n import Text, both
 from course.quiz.harvesting import crowded
 from grader.authoring.build import checkpoint_notebook
 from grader.authoring.publish import text_of
+from grader.choosing import choose, is_copy, sentence
 from grader.files import MOST_BYTES, read_regular, replace, unlock
 from grader.guard import guarded
 from grader.project import Project
@@ -53,10 +54,6 @@ CELLS_LOST = both(
 REPLACED = both(
     "It was replaced by the released notebook; answers in the answers file still count.",
     "已换成发布时的笔记本；答案文件里的回答仍然计分。",
-)
-RENAMED = both(
-    "The notebook had another name, {name}; it was read all the same.",
-    "笔记本改了名，叫 {name}；仍然照常读取。",
 )
 
 
@@ -86,18 +83,28 @@ def take_in(course: Path, project: Project, lesson: str, student: str) -> Text |
     if not path.is_file():
         if path.exists():  # a folder, a pipe
             _set_aside(course, student, lesson, path)
-        return _take_other(course, project, student, lesson, path, list(filter(_is_notebook, folder.glob("*.ipynb"))))
+        return _take_other(course, project, student, lesson, path, sorted(filter(_is_notebook, folder.glob("*.ipynb"))))
     if path.stat().st_size > MOST_BYTES:
         _set_aside(course, student, lesson, path)
         return _put_released(course, project, student, lesson, path, LARGE)
     notebook, reason = examine(read_regular(path))
     if reason is None:
-        return None
+        return name_copies(course, student, lesson)
     _set_aside(course, student, lesson, path)
     if notebook is None:
         return _put_released(course, project, student, lesson, path, reason)
     replace(course, path, text_of(notebook).encode())
     return _remember(course, student, lesson, reason, path)
+
+
+def name_copies(course: Path, student: str, lesson: str) -> Text | None:
+    """Remember that there are other copies of a sound notebook beside it; None where there are none, or something is said of it."""
+    path = course / "submitted" / student / lesson / f"{lesson}.ipynb"
+    others = [one for one in sorted(path.parent.glob("*.ipynb"))
+              if one != path and _is_notebook(one) and is_copy(read_regular(one), lesson)]
+    if not others or reason_of(course, student, lesson) is not None:
+        return None
+    return _remember(course, student, lesson, sentence(path.name, lesson, others), path)
 
 
 def examine(data: bytes) -> tuple[NotebookNode | None, Text | None]:
@@ -189,7 +196,7 @@ def before_autograde(project_root: str) -> Callable[..., None]:
 
     def hook(assignment: str, student: str, notebooks: list[str]) -> None:
         for folder in {Path(notebook).parent for notebook in notebooks}:
-            project, lesson = Project(Path(project_root)), folder.name
+            project, lesson = Project(Path(project_root), own=folder.parents[2] / "checkpoints"), folder.name
             if project.checkpoint_source(lesson).exists():
                 with guarded(folder.parent.name, lambda name, reason: print(f"{name}: {reason}", file=sys.stderr)):
                     take_in(folder.parents[2], project, lesson, folder.parent.name)
@@ -225,12 +232,12 @@ def _is_notebook(path: Path) -> bool:
 
 
 def _take_other(course: Path, project: Project, student: str, lesson: str, path: Path, sound: list[Path]) -> Text:
-    """Take the one sound notebook under another name, if there is exactly one; else the released one."""
-    if len(sound) != 1:
+    """Of the sound notebooks under other names take the one that is the assignment; else the released one."""
+    other, copies = choose({one: read_regular(one) for one in sound}, lesson)
+    if other is None:
         return _put_released(course, project, student, lesson, path, MISSING)
-    name = os.fsencode(sound[0].name).decode("utf-8", "replace")
-    replace(course, path, read_regular(sound[0]))
-    return _remember(course, student, lesson, both(RENAMED["en"].format(name=name), RENAMED["zh"].format(name=name)), path)
+    replace(course, path, read_regular(other))
+    return _remember(course, student, lesson, sentence(other.name, lesson, copies), path)
 
 
 def _put_released(

@@ -39,13 +39,13 @@ def recompute(course: Course, lesson: str, say: Say = print) -> tuple[list[LateC
 
 
 def open_until(course: Course, lesson: str) -> datetime | None:
-    """When the time of the last student is up (UTC, without a zone), extensions included; None if it is up already, or
-    there is no due date. Raises ProjectError for rules that cannot be read.
+    """When the time of the last student is up (UTC, without a zone), extensions included; ``datetime.max`` where there is
+    no due date, None if it is up already. Raises ProjectError for rules that cannot be read.
     """
     with course.gradebook as gradebook:
         due = gradebook.find_assignment(lesson).duedate
     if due is None:
-        return None
+        return datetime.max
     rules = read_rules(course.root)
     last = max([due, *(rules.due(lesson, one.student, due) for one in rules.extensions)])
     return last if last > datetime.now(timezone.utc).replace(tzinfo=None) else None

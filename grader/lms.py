@@ -28,6 +28,7 @@ MOODLE = ("Username", "First name", "Last name", "ID number", "Email address")
 SPELLINGS = {"username": "Username", "first name": "First name", "firstname": "First name", "last name": "Last name",
              "lastname": "Last name", "surname": "Last name", "id number": "ID number", "idnumber": "ID number",
              "email address": "Email address", "email": "Email address", "student_id": "student_id",
+             "identifier": "Identifier", "full name": "Full name",
              **{name.lower(): name for name in CANVAS}}
 KEYS = {"canvas": ("SIS Login ID", "SIS User ID", "ID"), "moodle": ("Username", "ID number", "Email address")}
 Row = dict[str, str]

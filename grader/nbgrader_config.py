@@ -30,6 +30,7 @@ AUTOGRADE = [
 ]
 FEEDBACK = [
     "nbgrader.preprocessors.GetGrades",
+    "grader.reporting.feedback.Overview",
     "grader.marking.shorten.Shorten",
     "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
 ]
@@ -64,7 +65,7 @@ def configure(
     exchange: the folder assignments are handed out through, by default ``exchange/`` beside the config.
     project_root: the checkout with sources, keys and tasks, by default the one this file is in.
     """
-    from grader.authoring.build import STUB
+    from grader.authoring.build import STUB, TEXT_STUB
     from grader.authoring.clear import preprocessors
     from grader.ingest import before_autograde
 
@@ -76,6 +77,7 @@ def configure(
     c.ExchangeFactory.collect = "grader.exchange.CollectChecked"
     c.CollectChecked.project_root = project_root
     c.ClearSolutions.code_stub = {"python": STUB[language]}
+    c.ClearSolutions.text_stub = TEXT_STUB[language]
     c.GenerateAssignment.preprocessors = preprocessors()
     c.CourseStep.project_root = project_root
     c.CourseStep.course_root = str(root)
@@ -86,6 +88,10 @@ def configure(
     c.Autograde.pre_convert_hook = before_autograde(project_root)
     c.AssignLatePenalties.plugin_class = "grader.late_plugin.LateRules"
     c.LateRules.course_root = str(root)
+    c.GenerateFeedback.exporter_class = "grader.reporting.feedback.FeedbackPage"
+    c.GenerateFeedback.preprocessors = FEEDBACK
+    c.FeedbackPage.template_name = "course_feedback"
+    c.FeedbackPage.extra_template_basedirs = [str(HERE / "grader" / "reporting" / "templates")]
     c.HTMLExporter.sanitize_html = True  # feedback and formgrader show what students wrote
     c.HTMLExporter.filters = {"clean_html": "grader.marking.outputs.clean",
                               "markdown2html": "grader.marking.outputs.markdown"}

@@ -9,7 +9,6 @@ import csv
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,6 @@ import nbformat
 from tqdm import tqdm
 
 from course.i18n import pick
-from grader.authoring.publish import write_assignment
 from grader.course import Course, command, done, why
 from grader.guard import guarded
 from grader.ingest import reason_of
@@ -25,7 +23,7 @@ from grader.marking.step import STATE, notes, printable
 from grader.marking.verdicts import WORDS
 from grader.marks import cell_marks
 from grader.names import LONGEST, fault, inert_row
-from grader.project import ProjectError
+from grader.releasing.run import release as release
 
 if TYPE_CHECKING:
     from nbgrader.api import SubmittedAssignment
@@ -46,36 +44,6 @@ class Outcome:
     top: float
     problems: list[str] = field(default_factory=list)
     verdict: str = ""
-
-
-def release(course: Course, lesson: str, due: datetime | None = None) -> None:
-    """Build the source assignment, make nbgrader's release version and hand it out, or out again, through the exchange.
-
-    due: the due date in UTC without a zone; None leaves the one in the gradebook as it is.
-    """
-    if lesson not in course.project.checkpoints():
-        raise ProjectError(
-            f"there is no checkpoint {lesson!r}; there are {', '.join(course.project.checkpoints())}"
-        )
-    for stray in (course.root / "source" / lesson).glob("*.answers.json"):
-        raise ProjectError(f"{stray} would overwrite the students' answers at autograde; remove it")
-    write_assignment(course.project, lesson, course.language, course.root / "source")
-    done(course.api.generate_assignment(lesson), f"generate_assignment {lesson}")
-    if due is not None:
-        with course.gradebook as gradebook:
-            gradebook.update_or_create_assignment(lesson, duedate=due)
-    done(_hand_out(course, lesson), f"release_assignment {lesson}")
-
-
-def _hand_out(course: Course, lesson: str) -> dict:
-    """nbgrader's release step; a checkpoint that is out already is replaced."""
-    from nbgrader.utils import capture_log, temp_attrs
-
-    api = course.api
-    with temp_attrs(api.coursedir, assignment_id=lesson):
-        step = api.exchange.ReleaseAssignment(coursedir=api.coursedir, authenticator=api.authenticator, parent=api)
-        step.force = True
-        return capture_log(step)
 
 
 def collect(course: Course, lesson: str, say: Say = print) -> int:
@@ -99,8 +67,10 @@ def outcomes(course: Course, lesson: str, failed: dict[str, str] | None = None) 
         entries = {entry["student"]: entry for entry in gradebook.submission_dicts(lesson)}
         known = {student.id for student in gradebook.students}
     scores = {student: entry["score"] for student, entry in entries.items()}
+    marks = cell_marks(course, lesson)
+    waiting = {student: [cell for cell, mark in cells.items() if mark.points is None] for student, cells in marks.items()}
     by_hand = {student: [cell for cell, mark in cells.items() if mark.manual is not None]
-               for student, cells in cell_marks(course, lesson).items() if entries.get(student, {}).get("needs_manual_grade")}
+               for student, cells in marks.items() if entries.get(student, {}).get("needs_manual_grade")}
     found, there = [], set(course.submitted(lesson))
     for student in sorted(known | there):
         notebook, handed_in = None, student in there
@@ -113,6 +83,8 @@ def outcomes(course: Course, lesson: str, failed: dict[str, str] | None = None) 
                                     "nothing lies under submitted/ any more; these are the marks of what was there")
         elif student in failed or not graded:
             outcome.problems.append(f"NO GRADE: {failed.get(student, 'not marked yet')}")
+        elif waiting.get(student):
+            outcome.problems.append(f"to be marked by hand in formgrader: {', '.join(waiting[student])}")
         elif by_hand.get(student):
             outcome.problems.append(f"marked by hand before, which counts: {', '.join(by_hand[student])}; "
                                     "look at it again in formgrader")
@@ -179,6 +151,8 @@ def summary(found: list[Outcome]) -> str:
     without = [outcome for outcome in found if outcome.points is None]
     if idle := [outcome.student for outcome in without if not outcome.verdict]:
         lines.append(f"handed in nothing: {', '.join(idle)}")
+    if asked := [outcome.student for outcome in found if "Answers missing: " in " ".join(outcome.problems)]:
+        lines.append(f"answers missing, {len(asked)} to ask for their answers file: {', '.join(asked)}")
     lines.append(f"without a grade: {', '.join(outcome.student for outcome in without if outcome.verdict) or 'nobody'}")
     return "\n".join(lines)
 
@@ -222,7 +196,7 @@ def _uninterrupted(result: dict) -> dict:
 
 def export(course: Course, path: Path, table: Path | None = None, lessons: Iterable[str] | None = None) -> None:
     """Write all assignments, or ``lessons``, in the columns of nbgrader's CSV; a submission without a grade has empty
-    cells, not 0. table: also what ``details`` writes.
+    cells, not 0, and so has nothing handed in. table: also what ``details`` writes.
     """
     chosen = set(lessons or ())
     with path.open("w", newline="", encoding="utf-8") as file, course.gradebook as gradebook:
@@ -241,9 +215,9 @@ def export(course: Course, path: Path, table: Path | None = None, lessons: Itera
 
 
 def _marks(submission: SubmittedAssignment | None) -> tuple:
-    """(time stamp, points, points taken for lateness, what is left); empty without a grade, 0 for nothing handed in."""
+    """(time stamp, points, points taken for lateness, what is left); empty without a grade."""
     if submission is None:
-        return "", 0.0, 0.0, 0.0
+        return "", "", "", ""
     grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
     if any(grade.auto_score is None and grade.manual_score is None for grade in grades):
         return submission.timestamp, "", "", ""

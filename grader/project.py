@@ -29,9 +29,12 @@ class Infrastructure(Exception):
 
 @dataclass(frozen=True)
 class Project:
-    """One checkout of the course. ``root`` holds course/, grader/ and notebooks/."""
+    """One checkout of the course. ``root`` holds course/, grader/ and notebooks/. own: where an instructor keeps checkpoints
+    of their own, a folder for each with all its files: ``checkpoints/`` of the course directory.
+    """
 
     root: Path = HERE
+    own: Path | None = None
 
     @property
     def notebooks(self) -> Path:
@@ -49,7 +52,19 @@ class Project:
 
     def checkpoints(self) -> list[str]:
         """The lessons that have a checkpoint source, in order."""
-        return self._lessons_with("checkpoint.py")
+        return sorted({*self._lessons_with("checkpoint.py"), *self.own_checkpoints()})
+
+    def own_checkpoints(self) -> list[str]:
+        """Those in the course directory, in order."""
+        return sorted(path.parent.name.removeprefix("l") for path in self.own.glob("l*/checkpoint.py")) if self.own else []
+
+    def own_room(self, lesson: str) -> Path | None:
+        """The folder of a checkpoint of the instructor's own, or None."""
+        room = self.own / f"l{lesson}" if self.own else None
+        return room if room is not None and (room / "checkpoint.py").exists() else None
+
+    def _room(self, lesson: str, otherwise: Path) -> Path:
+        return self.own_room(lesson) or otherwise / f"l{lesson}"
 
     def lessons(self) -> list[str]:
         """The lessons that have a notebook source, in order."""
@@ -59,16 +74,16 @@ class Project:
         return sorted(path.parent.name.removeprefix("l") for path in self.rooms.glob(f"l*/{name}"))
 
     def checkpoint_source(self, lesson: str) -> Path:
-        return self.rooms / f"l{lesson}" / "checkpoint.py"
+        return self._room(lesson, self.rooms) / "checkpoint.py"
 
     def lesson_source(self, lesson: str) -> Path:
         return self.rooms / f"l{lesson}" / "lesson.py"
 
     def keys(self, lesson: str) -> Path:
-        return self.rooms / f"l{lesson}" / "keys.yaml"
+        return self._room(lesson, self.rooms) / "keys.yaml"
 
     def task_module(self, lesson: str) -> Path:
-        return self.rooms / f"l{lesson}" / "tasks.py"
+        return self._room(lesson, self.rooms) / "tasks.py"
 
     def items(self, lesson: str) -> Path:
         """The practice questions of a lesson."""
@@ -76,7 +91,7 @@ class Project:
 
     def checkpoint_items(self, lesson: str) -> Path:
         """The questions of a checkpoint, without their keys."""
-        return self.learner_rooms / f"l{lesson}" / "checkpoint.yaml"
+        return self._room(lesson, self.learner_rooms) / "checkpoint.yaml"
 
 
 def read_yaml(path: Path) -> Any:

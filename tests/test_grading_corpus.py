@@ -217,7 +217,7 @@ def test_collecting_follows_no_link_and_what_cannot_be_read_is_named_while_marki
     found = {one.student: one for one in autograding.autograde(course, LESSON, say=said.append)}
     assert [line for line in said if line not in unenforced()] == ["ann: no grade: PermissionError: [Errno 13] Permission denied"]
     assert {student: (one.points, one.verdict) for student, one in found.items()} == {
-        "ann": (None, "infrastructure"), "eve": (0, "ok"), "fay": (0, "damaged"), "gus": (0, "ok"), "hal": (0, "ok"),
+        "ann": (None, "infrastructure"), "eve": (0, "answers"), "fay": (0, "damaged"), "gus": (0, "answers"), "hal": (0, "answers"),
         "?": (None, "infrastructure")}
     assert "without a grade: ann, ?" in summary(list(found.values()))
     assert "not marked, our fault" in summary(list(found.values()))

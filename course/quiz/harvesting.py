@@ -21,6 +21,10 @@ SCHEMA = 1
 MOST_SHEETS, MOST_ANSWERS, MOST_PROBLEMS = 100, 1000, 20  # of one submission, of one sheet, told of
 LONGEST_ID = 100  # characters of an item or an option
 MOST_PARTS = 500_000  # lists and objects in one file; each takes hundreds of bytes of memory, however short its text
+LONGEST_LIST = 200_000  # characters
+TITLES = ("Answer sheet", "答题卡")
+ROW = re.compile(r"<code>([^<>\s]{1,100})</code></th>\s*<td[^>]{0,100}>✓ [^:：<]{1,20}[:：] ?([^<]{1,100})</td>")
+LINE = re.compile(r"^  (\S{1,100}): (?:answered: |已作答：)(.{1,100}?)(?: \d{4}-\d\d-\d\d \d\d:\d\d:\d\d)?$", re.MULTILINE)
 DEEPEST = 350  # lists and objects within each other; readers and writers of JSON end at about a thousand
 STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")  # +1 and -1 as signed bytes
@@ -78,6 +82,51 @@ def _payloads(notebook: Any) -> Iterator[Any]:
             data = output.get("data") if isinstance(output, Mapping) else None
             if isinstance(data, Mapping) and MIME in data:
                 yield data[MIME]
+
+
+def carries_sheet(notebook: Any) -> bool:
+    """Whether a notebook holds an answer sheet of ours, with answers or without: one whose outputs were cleared has none."""
+    return next(_payloads(notebook), None) is not None or bool(_lists(notebook))
+
+
+def _lists(notebook: Any) -> list[str]:
+    """The readable lists of answer sheets whose own data some tool has dropped, as HTML or as text."""
+    found = []
+    cells = notebook.get("cells") if isinstance(notebook, Mapping) else None
+    for cell in cells if isinstance(cells, list) else ():
+        outputs = cell.get("outputs") if isinstance(cell, Mapping) else None
+        for output in outputs if isinstance(outputs, list) else ():
+            data = output.get("data") if isinstance(output, Mapping) else None
+            for kind in ("text/html", "text/plain") if isinstance(data, Mapping) and MIME not in data else ():
+                text = data.get(kind)
+                text = "".join(text) if isinstance(text, list) and all(isinstance(one, str) for one in text) else text
+                if isinstance(text, str) and len(text) <= LONGEST_LIST and any(title in text for title in TITLES):
+                    found.append(text)
+    return found[:MOST_SHEETS]
+
+
+def readable(notebook: Any, checkpoint: str | None) -> list[tuple[str, dict[str, Any]]]:
+    """(item, answer) pairs of the lists that a saved notebook shows to people. Their times are the clock's of an unknown
+    place, so they say nothing.
+    """
+    found = []
+    for text in _lists(notebook):
+        if checkpoint is None or checkpoint in text:
+            for item, given in [*ROW.findall(text), *LINE.findall(text)][:MOST_ANSWERS]:
+                words = [word.strip() for word in given.split(",")]
+                letters = all(re.fullmatch("[a-z]", word) for word in words)
+                number = None if letters else _number(given)
+                answer = clean_answer({"options": words if letters else [], "number": number})
+                if answer is not None and len(item) <= LONGEST_ID:
+                    found.append((item, answer))
+    return found
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 def decoded(payload: Any) -> Any:
@@ -205,6 +254,12 @@ def harvest(
         )
         past = history_of(decoded(sidecar)) if in_file else []
         problems += faults
+    if not in_notebook and not in_file and (in_notebook := readable(notebook, checkpoint)):
+        n = len(latest(in_notebook))
+        problems.append(both(
+            f"Unconfirmed: {n} answer{' was' if n == 1 else 's were'} read from the list that the notebook shows, because a program "
+            "that saved the notebook dropped the data behind it.",
+            f"未经确认：保存笔记本的程序丢掉了答案数据，{n} 个答案是从笔记本显示的列表里读出来的。"))
     first, second = latest(in_notebook), latest(in_file)
     if in_notebook and in_file:
         problems += _disagreements(first, second, past)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -42,24 +43,10 @@ class Sheet:
 
     def _restore(self) -> tuple[Answers, list[dict[str, Any]]]:
         answers, history = self._sidecar()
-        for path in self._notebooks():
-            try:
-                notebook = json.loads(path.read_text("utf-8"))
-            except (OSError, ValueError):
-                continue
+        for notebook in saved_notebooks(self.checkpoint, self.folder):
             found, _ = harvest(notebook, None, self.checkpoint)
             answers = latest([*answers.items(), *found.items()])
-        shown, _ = harvest(colab.notebook(), None, self.checkpoint)
-        return latest([*answers.items(), *shown.items()]), history
-
-    def _notebooks(self) -> list[Path]:
-        """Where this notebook may be saved: the name Jupyter gives the session, else the checkpoint's own."""
-        session = Path(os.environ.get("JPY_SESSION_NAME", "")).name
-        return [
-            self.folder / name
-            for name in dict.fromkeys((session, f"{self.checkpoint}.ipynb"))
-            if name.endswith(".ipynb") and (self.folder / name).is_file()
-        ]
+        return answers, history
 
     def _sidecar(self) -> tuple[Answers, list[dict[str, Any]]]:
         """(answers, history) of the file; a damaged file is renamed and reported."""
@@ -195,6 +182,16 @@ class Sheet:
         """Sentences for the learner, each handed over once."""
         taken, self.notices = list(dict.fromkeys(self.notices)), []
         return taken
+
+
+def saved_notebooks(checkpoint: str, folder: Path | str = ".") -> Iterator[Any]:
+    """This notebook as it is saved: under the name Jupyter gives the session, under the checkpoint's own, on Colab's page."""
+    session = Path(os.environ.get("JPY_SESSION_NAME", "")).name
+    for name in dict.fromkeys((session, f"{checkpoint}.ipynb")):
+        if name.endswith(".ipynb"):
+            with suppress(OSError, ValueError, RecursionError):
+                yield json.loads((Path(folder) / name).read_text("utf-8"))
+    yield colab.notebook()
 
 
 _open: dict[str, Sheet] = {}

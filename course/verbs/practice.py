@@ -34,6 +34,9 @@ def attempts(exercise: Exercise) -> int:
 @in_words
 def check(exercise_id: str, obj: Any = MISSING) -> None:
     """Check an exercise: by the name it asks for, or the object given."""
+    if exercise_id in state.now.tasks and exercise_id not in all_exercises():
+        _is_there(state.now.tasks[exercise_id])
+        return
     exercise = find_exercise(exercise_id)
     if exercise is None:
         return
@@ -49,6 +52,15 @@ def check(exercise_id: str, obj: Any = MISSING) -> None:
     elif verdict.state in ("incorrect", "partly") and exercise.hints:
         say(t(f'Next step: change your code and check again, or ask for `hint("{exercise.id}")`.',
               f'下一步：修改代码后再检查，或者用 `hint("{exercise.id}")` 要一个提示。'))
+
+
+def _is_there(name: str) -> None:
+    """All that can be said of a task that the course package does not know: whether what it asks for exists."""
+    if state.learner_object(name, MISSING) is MISSING:
+        say(t(f"There is no `{name}` yet: define it above, run that cell, then check again.",
+              f"还没有 `{name}`：请在上面定义它，运行那个单元格，再检查一次。"))
+    else:
+        say(t(f"`{name}` is there. It is marked after you hand in.", f"已有 `{name}`。交卷后评分。"))
 
 
 @in_words

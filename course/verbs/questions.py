@@ -6,9 +6,10 @@ from course import lessons
 from course.i18n import t
 from course.quiz.calibration import asked_again
 from course.quiz.cards import Card, card
+from course.quiz.carried import carried
 from course.quiz.entry import now
 from course.quiz.items import Item
-from course.quiz.sheet import Sheet
+from course.quiz.sheet import Sheet, saved_notebooks
 from course.quiz.text import answer as answer_in_text
 from course.verbs import on_loan, reviewing, state
 from course.verbs.lessons import speak
@@ -109,11 +110,15 @@ def checkpoint(lesson_id: str, language: str | None = None) -> None:
     """Start a checkpoint: shows the sheet that carries your answers and fills as you answer."""
     if not speak(language):
         return
-    if lesson_id not in lessons.BY_ID or not lessons.BY_ID[lesson_id].checkpoint:
+    items, tasks, notices = carried(saved_notebooks(lesson_id), lesson_id)
+    if not items and (lesson_id not in lessons.BY_ID or not lessons.BY_ID[lesson_id].checkpoint):
         say(t(f"There is no checkpoint `{lesson_id}`.", f"没有名为 `{lesson_id}` 的测验。"))
         return
     state.now.lesson = lesson_id
-    for notice in on_loan.before_answering():
+    if items:
+        state.now.bank.carry(lesson_id, items)
+    state.now.tasks = tasks
+    for notice in (*notices, *on_loan.before_answering()):
         say(notice)
     ids = [item.id for item in state.now.bank.items(lesson_id, checkpoint=True)]
     state.now.sheet = on_loan.open_answers(lesson_id, ids)

@@ -13,7 +13,8 @@ from course.quiz.log import AnswerLog, Entry, answer_log
 
 @dataclass
 class State:
-    """The state of one kernel. ``lesson``: id of the lesson at work; ``sheet``: the checkpoint's answers, if any."""
+    """The state of one kernel. ``lesson``: id of the lesson at work; ``sheet``: the checkpoint's answers, if any;
+    ``tasks``: the names its notebook says its tasks ask for."""
 
     lesson: str | None = None
     sheet: Any = None
@@ -21,6 +22,7 @@ class State:
     hints_opened_at: dict[str, float] = field(default_factory=dict)
     records: dict[str, Any] = field(default_factory=dict)
     cards: dict[str, Any] = field(default_factory=dict)
+    tasks: dict[str, str] = field(default_factory=dict)
 
     @cached_property
     def bank(self) -> Bank:

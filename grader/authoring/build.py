@@ -5,17 +5,22 @@ deterministic.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from course.version import __version__
 from grader import project as project_files
 from grader.authoring.bootstrap import bootstrap
 from grader.authoring.prose import prose
 from grader.authoring.source import Cell, read
+from grader.authoring.worth import MARK, points_by_id, worth
 from grader.project import Project, ProjectError
 
 KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
+TEXT_STUB = {"en": "YOUR ANSWER HERE", "zh": "在这里写你的回答"}
 STUB = {
     "en": "# YOUR CODE HERE\nraise NotImplementedError",
     "zh": "# 在这里写你的代码\nraise NotImplementedError",
@@ -35,32 +40,50 @@ def lesson_notebook(project: Project, lesson: str, language: str) -> NotebookNod
 
 def checkpoint_notebook(project: Project, lesson: str, language: str) -> NotebookNode:
     """The learner's checkpoint: exactly what ``nbgrader generate_assignment`` releases."""
-    return _release(assignment_notebook(project, lesson, language), language, graded=True)
+    made = assignment_notebook(project, lesson, language)
+    return _release(made, made.metadata.course.language, graded=True)
 
 
-def assignment_notebook(project: Project, lesson: str, language: str) -> NotebookNode:
-    """The instructor's version of a checkpoint, solutions inside: the source of the nbgrader assignment."""
+def assignment_notebook(project: Project, lesson: str, language: str, other_points: Mapping[str, float] | None = None
+                        ) -> NotebookNode:
+    """The instructor's version of a checkpoint, solutions inside: the source of the nbgrader assignment.
+
+    other_points: graded cell -> points, where they are others than the checkpoint's data say.
+    """
     cells = read(project.checkpoint_source(lesson))
-    return _notebook(project, cells, lesson, language, "checkpoint")
+    language = spoken(cells, language)
+    points = {**points_by_id(project, lesson), **(other_points or {})}
+    made = _notebook(project, _with_worth(cells, points), lesson, language, "checkpoint", points)
+    made.metadata["course"] |= {
+        "questions": list(project_files.checkpoint_items(project, lesson).values()),
+        "tasks": {name: task.name for name, task in project_files.tasks(project, lesson).items()},
+        "version": __version__}
+    return made
 
 
-def points_of(project: Project, lesson: str, cell: Cell, name: str) -> float:
+def spoken(cells: list[Cell], language: str) -> str:
+    """``language``, or the one language that all the prose is in."""
+    there = {cell.language for cell in cells if cell.language}
+    return there.pop() if len(there) == 1 else language
+
+
+def _with_worth(cells: list[Cell], points: Mapping[str, float]) -> list[Cell]:
+    return [replace(cell, body=cell.body.replace(MARK, worth(cells, points, cell.language)))
+            if cell.kind == "markdown" and MARK in cell.body else cell for cell in cells]
+
+
+def _points_of(project: Project, lesson: str, cell: Cell, name: str, points: Mapping[str, float]) -> float | int:
     """The points of a question or task cell. Raises ProjectError for an unknown id."""
-    if cell.kind == "question":
-        item = project_files.checkpoint_items(project, lesson).get(cell.id)
-        if item is None or "points" not in item:
-            raise ProjectError(
-                f"{name}:{cell.line}: no item {cell.id!r} with points "
-                f"in course/lessons/l{lesson}/checkpoint.yaml"
-            )
-        return item["points"]
-    task = project_files.tasks(project, lesson).get(cell.id)
-    if task is None:
-        raise ProjectError(f"{name}:{cell.line}: no task {cell.id!r} in {project.task_module(lesson)}")
-    return task.points
+    if cell.id not in points:
+        what, where = ("item", f"with points in {project.checkpoint_items(lesson)}") if cell.kind == "question" else (
+            "task", f"in {project.task_module(lesson)}")
+        raise ProjectError(f"{name}:{cell.line}: no {what} {cell.id!r} {where}")
+    found = points[cell.id]
+    return int(found) if found == int(found) else found
 
 
-def _notebook(project: Project, cells: list[Cell], lesson: str, language: str, kind: str) -> NotebookNode:
+def _notebook(project: Project, cells: list[Cell], lesson: str, language: str, kind: str,
+              points: Mapping[str, float] | None = None) -> NotebookNode:
     name = (project.checkpoint_source if kind == "checkpoint" else project.lesson_source)(lesson).name
     notebook = new_notebook(
         metadata={
@@ -74,14 +97,15 @@ def _notebook(project: Project, cells: list[Cell], lesson: str, language: str, k
         if cell.language == "en":
             english = cell.body
         if cell.language in (None, language):
-            stable = english if cell.language else cell.body
-            notebook.cells += _built(project, cell, lesson, language, kind, stable, name)
+            stable = (english or cell.body) if cell.language else cell.body
+            notebook.cells += _built(project, cell, lesson, language, kind, stable, name, points or {})
     _unique_ids(notebook)
     return notebook
 
 
 def _built(
-    project: Project, cell: Cell, lesson: str, language: str, kind: str, stable: str, name: str
+    project: Project, cell: Cell, lesson: str, language: str, kind: str, stable: str, name: str,
+    all_points: Mapping[str, float],
 ) -> list:
     if cell.kind == "markdown":
         return [new_markdown_cell(prose(cell.body, language), id=_id("text", stable), metadata=_tags(cell))]
@@ -93,9 +117,12 @@ def _built(
         return [new_code_cell(cell.code(language), id=_id("code", stable), metadata=_tags(cell))]
     if kind != "checkpoint":
         raise ProjectError(f"{name}:{cell.line}: {cell.kind} cells belong in a checkpoint")
-    points = points_of(project, lesson, cell, name)
+    points = _points_of(project, lesson, cell, name, all_points)
     if cell.kind == "question":
         return [new_code_cell(f'question("{cell.id}")', id=cell.id, metadata=_graded(cell.id, points))]
+    if cell.kind == "essay":
+        asked = new_markdown_cell(prose(cell.prose(language), language), id=_id("asked", cell.id))
+        return [asked, new_markdown_cell(TEXT_STUB[language], id=cell.id, metadata=_essay(cell.id, points))]
     answer = new_code_cell(cell.code(language), id=answer_id(cell.id), metadata=_answer(cell.id))
     return [answer, new_code_cell(f'check("{cell.id}")', id=cell.id, metadata=_graded(cell.id, points))]
 
@@ -131,6 +158,12 @@ def _answer(identity: str) -> dict:
     }
 
 
+def _essay(identity: str, points: float) -> dict:
+    made = _graded(identity, points)
+    made["nbgrader"] |= {"solution": True, "locked": False}
+    return made
+
+
 def _id(prefix: str, text: str) -> str:
     return f"{prefix}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
@@ -149,7 +182,7 @@ def _release(notebook: NotebookNode, language: str, graded: bool) -> NotebookNod
 
     from grader.authoring.clear import ClearTasks
 
-    clear = ClearTasks(code_stub={"python": STUB[language]}, enforce_metadata=graded)
+    clear = ClearTasks(code_stub={"python": STUB[language]}, text_stub=TEXT_STUB[language], enforce_metadata=graded)
     for step in (LockCells(), clear, ComputeChecksums()):
         notebook, _ = step.preprocess(notebook, {})
     return notebook

@@ -34,7 +34,8 @@ def known_ids(project: Project) -> dict[str, set[str]]:
     return {
         "item": set(files.practice_items(project)) | checkpoint,
         "checkpoint item": checkpoint,
-        "exercise": _declared(project, "exercises", "Exercise", "id"),
+        "exercise": _declared(project, "exercises", "Exercise", "id") | {
+            name for lesson in project.own_checkpoints() for name in files.tasks(project, lesson)},
         "experiment": _declared(project, "experiments", "experiment", "name"),
     }
 

@@ -19,16 +19,12 @@ SHORT = 20  # shorter texts stand in innocent places too
 
 def leaks(project: Project, made: dict[Path, str] | None = None) -> list[str]:
     """A sentence for each leak in the notebooks (those on disk, or ``made``) and in the course package."""
-    texts = dict(_learner_texts(project, made))
-    return sorted(
-        {
-            *_solutions(project, texts),
-            *_explanations(project, texts),
-            *_imports(texts),
-            *_item_fields(project),
-            *_task_code(project),
-        }
-    )
+    return sorted({*in_texts(project, dict(_learner_texts(project, made))), *_item_fields(project)})
+
+
+def in_texts(project: Project, texts: dict[Path, str]) -> set[str]:
+    """A sentence for each solution, explanation, hidden function or import of the grader in ``texts``, of notebooks and files."""
+    return {*_solutions(project, texts), *_explanations(project, texts), *_imports(texts), *_task_code(project, texts)}
 
 
 def _learner_texts(project: Project, made: dict[Path, str] | None) -> Iterator[tuple[Path, str]]:
@@ -42,10 +38,17 @@ def _learner_texts(project: Project, made: dict[Path, str] | None) -> Iterator[t
         }
     )
     for path, text in on_disk.items():
-        yield path, "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"])
+        yield path, notebook_text(text)
     for pattern in ("*.py", "*.yaml", "*.json"):
         for path in (project.root / "course").rglob(pattern):
             yield path, path.read_text(encoding="utf-8")
+
+
+def notebook_text(text: str) -> str:
+    """All that a notebook says: its cells, and what it carries unseen."""
+    content = json.loads(text)
+    return "\n".join(["".join(cell["source"]) for cell in content["cells"]]
+                     + list(_strings(content.get("metadata", {}))))
 
 
 def _squeezed(text: str) -> str:
@@ -93,8 +96,8 @@ def _explanations(project: Project, texts: dict[Path, str]) -> Iterator[str]:
 def _strings(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value.strip()
-    elif isinstance(value, dict):
-        for inner in value.values():
+    elif isinstance(value, (dict, list)):
+        for inner in value.values() if isinstance(value, dict) else value:
             yield from _strings(inner)
 
 
@@ -112,20 +115,22 @@ def _item_fields(project: Project) -> Iterator[str]:
                     yield f"{path}: item {identity!r} holds {field!r}; keys stand in grader/lessons"
 
 
-def _task_code(project: Project) -> Iterator[str]:
+def _task_code(project: Project, texts: dict[Path, str]) -> Iterator[str]:
     hidden = {}
-    for path in project.rooms.glob("*/tasks.py"):
-        hidden |= {code: (f"{path.parent.name}/{path.name}", name) for name, code in _functions(path)}
-    for path in (project.root / "course").rglob("*.py"):
-        for name, code in _functions(path):
+    for path in map(project.task_module, project.checkpoints()):
+        if path.exists():
+            found = _functions(path.read_text(encoding="utf-8"))
+            hidden |= {code: (f"{path.parent.name}/{path.name}", name) for name, code in found}
+    for path, text in texts.items():
+        for name, code in _functions(text) if path.suffix == ".py" else ():
             if code in hidden:
                 task_file, task_function = hidden[code]
                 yield f"{path}: {name} is the hidden function {task_function} of grader/lessons/{task_file}"
 
 
-def _functions(path: Path) -> Iterator[tuple[str, str]]:
+def _functions(text: str) -> Iterator[tuple[str, str]]:
     """Name and body of each function that says more than one short statement."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef):
             body = [
                 part

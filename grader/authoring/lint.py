@@ -11,6 +11,7 @@ from grader import project as files
 from grader.authoring.ids import known_ids, used_ids
 from grader.authoring.prose import faults as prose_faults
 from grader.authoring.source import Cell, read
+from grader.authoring.worth import MARK, TYPED
 from grader.marking.answers import keyed_items
 from grader.project import LANGUAGES, Infrastructure, Project, ProjectError
 
@@ -56,11 +57,13 @@ def lint(project: Project, only: str | None = None) -> list[str]:
 
 
 def _lint_file(project: Project, path: Path, lesson: str, kind: str, known: dict[str, set[str]]) -> list[str]:
-    name = str(path.relative_to(project.root))
+    own = kind == "checkpoint" and project.own_room(lesson) is not None
+    name = str(path.relative_to(project.own.parent if own else project.root))
     try:
         cells = read(path)
+        one_language = own and len({cell.language for cell in cells if cell.language}) == 1
         found = [
-            *_twins(cells),
+            *(() if one_language else _twins(cells)),
             *_sizes(cells),
             *_bold(cells),
             *_rhythm(cells),
@@ -193,7 +196,8 @@ def _ids(cells: list[Cell], known: dict[str, set[str]]) -> Iterator[tuple[int, s
 
 def _count(cells: list[Cell], kind: str) -> Iterator[tuple[int, str]]:
     low, high = CELLS[kind]
-    seen = sum(cell.language != "zh" for cell in cells) + sum(cell.kind == "task" for cell in cells)
+    first = "en" if any(cell.language == "en" for cell in cells) else "zh"
+    seen = sum(cell.language in (None, first) for cell in cells) + sum(cell.kind in ("task", "essay") for cell in cells)
     if not low <= seen <= high:
         yield 1, f"{seen} cells for the learner; a {kind} has {low} to {high}"
 
@@ -226,8 +230,11 @@ def _checkpoint(project: Project, lesson: str, cells: list[Cell]) -> Iterator[tu
     done = {cell.id for cell in cells if cell.kind == "task"}
     for missing in sorted(set(tasks) - done):
         yield 1, f"task {missing!r} is never set"
+    for cell in cells:
+        if cell.kind == "markdown" and (typed := TYPED[cell.language].search(cell.body)):
+            yield cell.line, f"{typed[0]!r} is typed: write {MARK}, which says what the questions and tasks are worth"
     total = sum(items[i].get("points", 0) for i in asked if i in items) + sum(
         tasks[i].points for i in done if i in tasks
-    )
+    ) + sum(cell.points for cell in cells if cell.kind == "essay")
     if not POINTS[0] <= total <= POINTS[1]:
         yield 1, f"the checkpoint is worth {total:g} points; it should be {POINTS[0]} to {POINTS[1]}"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import nbformat
 
-from grader.authoring.build import assignment_notebook, checkpoint_notebook, lesson_notebook
+from grader.authoring.build import checkpoint_notebook, lesson_notebook
 from grader.project import LANGUAGES, Project, ProjectError
 
 BUILDERS = {"lessons": lesson_notebook, "checkpoints": checkpoint_notebook}
@@ -67,14 +67,6 @@ def leftovers(project: Project, made: dict[Path, str]) -> list[Path]:
         for path in (project.notebooks / language / folder).glob("*.ipynb")
         if path not in made
     )
-
-
-def write_assignment(project: Project, lesson: str, language: str, source: Path) -> Path:
-    """Write the nbgrader source assignment of a checkpoint under the folder ``source`` of a course."""
-    path = source / lesson / f"{lesson}.ipynb"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text_of(assignment_notebook(project, lesson, language)), encoding="utf-8")
-    return path
 
 
 def _on_disk(path: Path, text: str) -> bool:

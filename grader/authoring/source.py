@@ -1,7 +1,7 @@
 """Read a notebook source: percent cells, prose in both languages, checkpoint cells.
 
 The markers are ``# %%``, ``# %% [markdown] en``, ``# %% [markdown] zh``, ``# %% bootstrap``,
-``# %% question ID`` and ``# %% task ID``, each optionally followed by ``tags=a,b``.
+``# %% question ID``, ``# %% task ID`` and ``# %% essay ID points=N``, each optionally followed by ``tags=a,b``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ TAGGED_COMMENT = re.compile(r"^(?P<indent>\s*)# (?P<language>en|zh): ?(?P<text>.
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell as written. kind: markdown, code, bootstrap, question or task; ``id`` of the latter two.
+    """One cell as written. kind: markdown, code, bootstrap, question, task or essay; ``id`` of the last three, ``points`` of
+    an essay, which a person marks.
 
     language: en or zh for markdown, else None. line: where its marker stands, counted from 1.
     """
@@ -29,6 +30,11 @@ class Cell:
     language: str | None = None
     id: str | None = None
     tags: tuple[str, ...] = ()
+    points: float | None = None
+
+    def prose(self, language: str) -> str:
+        """The text of an essay's comments in one language."""
+        return "\n".join(line.removeprefix("#").removeprefix(" ") for line in self.code(language).split("\n"))
 
     def code(self, language: str) -> str:
         """The code with the comments of one language, their tags taken off."""
@@ -77,12 +83,14 @@ def _head(rest: str, line: int, name: str) -> dict:
             head |= {"kind": "markdown", "language": language}
         case ["bootstrap"]:
             head["kind"] = "bootstrap"
+        case ["essay", identity, worth] if re.fullmatch(r"points=\d+(\.\d+)?", worth):
+            head |= {"kind": "essay", "id": identity, "points": float(worth.removeprefix("points="))}
         case ["question" | "task" as kind, identity]:
             head |= {"kind": kind, "id": identity}
         case _:
             raise ProjectError(
                 f"{name}:{line}: unknown marker `# %%{rest}`; use `# %%`, `# %% [markdown] en` or zh, "
-                "`# %% bootstrap`, `# %% question ID` or `# %% task ID`"
+                "`# %% bootstrap`, `# %% question ID`, `# %% task ID` or `# %% essay ID points=N`"
             )
     return head
 
@@ -93,7 +101,7 @@ def _cell(head: dict, body: list[str], name: str) -> Cell:
     text = "\n".join(line.rstrip() for line in body).strip("\n")
     if head["kind"] in ("bootstrap", "question") and text:
         raise ProjectError(f"{name}:{head['line']}: a {head['kind']} cell stays empty; the builder writes it")
-    if head["kind"] in ("markdown", "code", "task") and not text:
+    if head["kind"] in ("markdown", "code", "task", "essay") and not text:
         raise ProjectError(f"{name}:{head['line']}: this cell is empty; fill it or remove its marker")
     return Cell(body=text, **head)
 

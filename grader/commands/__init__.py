@@ -13,11 +13,25 @@ GO_ON = "What is marked is kept; run the same command again to go on."
 
 def main(arguments: list[str] | None = None) -> int:
     """Parse, run, return the exit status; a problem of the files, the disk or the gradebook is one sentence."""
-    from grader.commands import claims, course, demo, export, items, late, notebooks, regrade, report, similar
+    from grader.commands import (
+        bring,
+        bundle,
+        claims,
+        course,
+        demo,
+        export,
+        items,
+        late,
+        notebooks,
+        own,
+        regrade,
+        report,
+        similar,
+    )
 
     parser = argparse.ArgumentParser(prog="python -m grader", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for group in (notebooks, items, claims, course, regrade, report, similar, late, export, demo):
+    for group in (notebooks, items, claims, course, regrade, report, similar, late, export, bring, bundle, own, demo):
         group.add(commands)
     chosen = parser.parse_args(arguments)
     try:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.course import Course, init
+from grader.course import Course, command, init
 from grader.project import LANGUAGES
+from grader.releasing.decisions import COUNTS
 
 if TYPE_CHECKING:
     from grader.pool import Tls
@@ -36,6 +38,9 @@ def add(commands: argparse._SubParsersAction) -> None:
         directory(parser)
         if name == "release":
             parser.add_argument("--due", metavar="WHEN", help='such as "2026-12-01 23:59 Europe/Berlin"; late.yaml has the rules')
+            parser.add_argument("--added", choices=COUNTS, help="for whom questions count that came after the first submission")
+            parser.add_argument("--removed", choices=("drop",), help="questions may go although they are marked")
+            parser.add_argument("--back", action="store_true", help="hand out again what was out before the questions changed")
         if name == "feedback":
             parser.add_argument("--early", action="store_true", help="also while somebody may still hand in")
         if name == "autograde":
@@ -87,13 +92,21 @@ def run_init(arguments: argparse.Namespace) -> int:
 
 def run_release(arguments: argparse.Namespace) -> int:
     from grader.dates import utc
-    from grader.pipeline import release
+    from grader.releasing.run import back, release
+    from grader.student_config import for_students
 
     course, due = Course(arguments.dir), None if arguments.due is None else utc(arguments.due)
     for lesson in arguments.lesson:
-        release(course, lesson, due)
+        if arguments.back:
+            print("\n".join(back(course, lesson)))
+            continue
+        said = release(course, lesson, due, arguments.added, arguments.removed == "drop")
         past = ", WHICH IS PAST" if due and due < datetime.now(timezone.utc).replace(tzinfo=None) else ""
         print(f"released {lesson}" + (f", due {due:%Y-%m-%d %H:%M} UTC{past}" if due else ""))
+        for sentence in said:
+            print(sentence)
+    for sentence in for_students(course):
+        print(sentence)
     return 0
 
 
@@ -133,16 +146,30 @@ def run_autograde(arguments: argparse.Namespace) -> int:
 
 def run_feedback(arguments: argparse.Namespace) -> int:
     """1 if the feedback of a submission could not be made, or it is too early for it."""
-    from grader.late_recompute import open_until
     from grader.marks import require
     from grader.pipeline import feedback
 
     course, failed = Course(arguments.dir), False
     require(course, *arguments.lesson)
     for lesson in arguments.lesson:
-        last = None if arguments.early else open_until(course, lesson)
-        if last is not None:
-            print(f"{lesson}: feedback shows the right answers, and there is time to hand in until {last:%Y-%m-%d %H:%M} UTC "
-                  "(due date and extensions). Nothing was handed out; run it again then, or say --early.")
-        failed = last is not None or bool(feedback(course, lesson)) or failed
+        too_early = not arguments.early and _too_early(course, lesson)
+        failed = too_early or bool(feedback(course, lesson)) or failed
     return int(failed)
+
+
+def _too_early(course: Course, lesson: str) -> bool:
+    """Whether somebody may still hand in, whom the right answers would help; says so, and asks where there is somebody to ask."""
+    from grader.late_recompute import open_until
+
+    last = open_until(course, lesson)
+    if last is None:
+        return False
+    when = ("and no due date is set, so nobody knows whether all have handed in" if last == datetime.max else
+            f"and there is time to hand in until {last:%Y-%m-%d %H:%M} UTC (due date and extensions)")
+    print(f"{lesson}: feedback shows the right answers, {when}.")
+    if sys.stdin.isatty() and sys.stdout.isatty() and input("Hand it out now all the same? [y/N] ").strip().lower() in ("y", "yes"):
+        return False
+    due = command(f'release {lesson} --due "2026-12-01 23:59 Europe/Berlin"', course.root)
+    print("Nothing was handed out; " + (f"set the date with {due}, or" if last == datetime.max else "run it again then, or")
+          + " say --early.")
+    return True

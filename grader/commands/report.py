@@ -1,4 +1,4 @@
-"""``python -m grader report``: what a marked checkpoint says about the teaching, as a page and as JSON."""
+"""``python -m grader report`` and ``class``: what marked checkpoints say about the teaching, as pages and as JSON."""
 
 from __future__ import annotations
 
@@ -21,6 +21,21 @@ def add(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--names", action="store_true", help="name the students without a grade; then show it to nobody else")
     directory(parser)
     parser.set_defaults(run=run)
+    parser = commands.add_parser("class", help="the class on one page, for Monday: which ideas, which cards, which lesson")
+    parser.add_argument("--to", type=Path, help="the page (default: class.html in the course directory)")
+    parser.add_argument("--language", choices=LANGUAGES, help="default: the course's")
+    directory(parser)
+    parser.set_defaults(run=run_class)
+
+
+def run_class(arguments: argparse.Namespace) -> int:
+    from grader.reporting.classroom import page, picture
+
+    course = Course(arguments.dir)
+    to = arguments.to or course.root / "class.html"
+    to.write_text(page(picture(course), arguments.language or course.language), encoding="utf-8")
+    print(f"wrote {to}")
+    return 0
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from course.i18n import Text
-from course.quiz.sheet import harvest
+from course.i18n import LANGUAGES, Text
+from course.quiz.harvesting import carries_sheet, harvest
 from grader.ingest import reason_of
 from grader.marking.step import STATE, CourseStep, note, state
 
@@ -37,7 +37,10 @@ def take_answers(nb: NotebookNode, sidecar: str | None, lesson: str, reason: Tex
     nb.metadata.pop(STATE, None)  # only we write there
     answers, problems = harvest(nb, sidecar, lesson)
     if reason is not None:
-        state(nb)["happened"].append("damaged")
-    for problem in [reason, *problems] if reason else problems:
+        note(nb, {code: reason[code] for code in LANGUAGES})
+        if "harm" not in reason:
+            state(nb)["happened"].append("damaged")
+    for problem in problems:
         note(nb, problem)
+    state(nb)["sheet"] = sidecar is not None or carries_sheet(nb)
     state(nb)["answers"] = NotebookNode(answers)

@@ -7,7 +7,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from course.i18n import both, pick
+from course.i18n import Text, both, pick
 from course.quiz.items import Item
 from course.quiz.marking import mark
 from course.quiz.sheet import MIME
@@ -47,9 +47,12 @@ def mark_cells(nb: NotebookNode, items: dict[str, Item], tasks: dict[str, Task],
     """
     prints, verdicts = {}, {}
     happened = {*state(nb).get("happened", ())}
+    if items and not state(nb).get("sheet", True) and not state(nb)["answers"]:
+        happened.add("answers")
+        note(nb, _missing(len(items)))
     for cell in nb.cells:
         cell.metadata = NotebookNode({name: _plain(cell.metadata[name]) for name in KEPT if name in cell.metadata})
-        if cell.metadata.get("nbgrader", {}).get("grade"):
+        if cell.metadata.get("nbgrader", {}).get("grade") and not cell.metadata.nbgrader.get("solution"):
             identity, top = grade_id(cell), float(cell.metadata.nbgrader.points)
             if identity in items:
                 verdict, blocks = _question(nb, items[identity], language)
@@ -67,11 +70,20 @@ def mark_cells(nb: NotebookNode, items: dict[str, Item], tasks: dict[str, Task],
             cell.outputs = [output for output in cell.outputs if MIME not in output.get("data", {})]
     nb.metadata = NotebookNode({name: _plain(nb.metadata[name]) for name in (STATE, "kernelspec", "course")
                                 if name in nb.metadata})
+    if isinstance(nb.metadata.get("course"), dict):
+        nb.metadata["course"].pop("questions", None)  # nobody looks for them in a graded notebook
     state(nb).update(marked=True, verdict=gravest(happened), verdicts=verdicts,
                      fingerprints={**prints, "program": fingerprints.of_program()})
     said = notes(nb, language)
     if said:
         nb.cells.insert(0, render.notes_cell(said, language))
+
+
+def _missing(n: int) -> Text:
+    """A notebook without an answer sheet is none of somebody who answered nothing: that one has an empty sheet."""
+    return both(f"Answers missing: {n} question{'' if n == 1 else 's'}. The notebook carries no answer sheet (its outputs were "
+                "cleared, or its first cell never ran), and there is no answers file beside it.",
+                f"缺少答案：{n} 道题。笔记本里没有答题卡（输出被清除，或第一个单元格从未运行），旁边也没有答案文件。")
 
 
 def _plain(value: Any) -> Any:

@@ -24,6 +24,7 @@ WORDS = {
     "inconclusive": both("inconclusive", "无法判定"),
 }
 HEAD = both("**{points:g} of {top:g} points** ({words})", "**{points:g} / {top:g} 分**（{words}）")
+HEAD_OF_ONE = both("**{points:g} of 1 point** ({words})", "**{points:g} / 1 分**（{words}）")
 CHOSEN, RIGHT, WHY, OPTION = (
     both("chosen", "已选"),
     both("right", "正确"),
@@ -45,7 +46,7 @@ def result(points: float, top: float, state: str, blocks: Iterable[str], languag
     """
     points = min(max(round(float(points), 4), 0.0), float(top))
     words = pick(WORDS[state], language)
-    head = pick(HEAD, language).format(points=points, top=top, words=words)
+    head = pick(HEAD_OF_ONE if top == 1 else HEAD, language).format(points=points, top=top, words=words)
     blocks = [head, *blocks]
     data = NotebookNode({
         "text/plain": repr(points),
@@ -68,9 +69,10 @@ def option_table(item: Item, response: Response, language: str) -> list[str]:
     """Every option of a choice: whether it was chosen, whether it is right, and why."""
     rows = [[pick(word, language) for word in (OPTION, CHOSEN, RIGHT, WHY)]]
     for line in feedback(item, response):
+        sign = "✓ " if line.chosen and line.right else "✗ " if line.chosen else "→ " if line.right else ""
         rows.append(
             [
-                pick(item.option(line.option).text, language),
+                sign + pick(item.option(line.option).text, language),
                 pick(YES if line.chosen else NO, language),
                 pick(YES if line.right else NO, language),
                 pick(line.why, language),

@@ -57,6 +57,7 @@ def repair(notebook: NotebookNode, released: NotebookNode, language: str) -> Non
     """Change ``notebook`` so that it has each graded cell of ``released`` exactly once; note what was
     changed.
     """
+    _modern(notebook)
     wanted = {grade_id(cell): cell for cell in released.cells if grade_id(cell)}
     found = _found(notebook, wanted)
     changed: dict[str, list[str]] = {kind: [] for kind in SENTENCES}
@@ -84,6 +85,14 @@ def repair(notebook: NotebookNode, released: NotebookNode, language: str) -> Non
                     SENTENCES[kind]["zh"].format("、".join(names)),
                 ),
             )
+
+
+def _modern(notebook: NotebookNode) -> None:
+    """A notebook saved in a format before 4.5 has cells without ids, which the cells we add have: as 4.5 it is valid."""
+    if notebook.get("nbformat_minor", 0) < 5:
+        notebook.nbformat_minor = 5
+        for number, cell in enumerate(notebook.cells):
+            cell.setdefault("id", f"cell-{number}")
 
 
 def _found(notebook: NotebookNode, wanted: dict[str, NotebookNode]) -> dict[str, list[NotebookNode]]:

@@ -30,7 +30,7 @@ class CourseStep(NbGraderPreprocessor):
 
     @property
     def project(self) -> Project:
-        return Project(Path(self.project_root))
+        return Project(Path(self.project_root), own=Path(self.course_root).absolute() / "checkpoints")
 
     def lesson(self, resources: dict) -> str:
         """The lesson of the notebook being marked."""

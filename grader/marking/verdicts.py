@@ -8,6 +8,7 @@ from course.i18n import both
 
 WORDS = {
     "ok": both("ok", "正常"),
+    "answers": both("answers missing", "缺少答案"),
     "wrong": both("wrong", "结果不对"),
     "raised": both("raised an error", "抛出异常"),
     "output": both("too much output", "输出过多"),

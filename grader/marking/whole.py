@@ -39,7 +39,7 @@ from grader.sandbox.shared import shared
 class Exam:
     """What is the same for all submissions of a checkpoint. project_root: empty for the checkout this runs in, wherever
     that lies on a machine; released: the text of the released notebook; key: the secret hidden inputs are drawn with;
-    sandbox: False only where the instructor said so.
+    sandbox: False only where the instructor said so; own: the folder of a checkpoint of the instructor's own, or empty.
     """
 
     lesson: str
@@ -49,10 +49,11 @@ class Exam:
     key: bytes
     limits: Limits = Limits()
     sandbox: bool = True
+    own: str = ""
 
     @property
     def project(self) -> Project:
-        return Project(Path(self.project_root)) if self.project_root else Project()
+        return Project(Path(self.project_root) if self.project_root else HERE, own=Path(self.own) if self.own else None)
 
 
 @dataclass(frozen=True)
@@ -78,14 +79,15 @@ class Submission:
 
 @dataclass(frozen=True)
 class Marked:
-    """What became of it. scores: grade id -> points; comments: grade id -> nbgrader's automatic comment or None;
-    digest: the submission's; reason: why the notebook could not be read as it was; seconds: of wall time, ``running`` of
-    them in the kernel; disturbed: it ran out of time while other work kept the machine from running it.
+    """What became of it. scores: grade id -> points, None where only a person can tell; comments: grade id ->
+    nbgrader's automatic comment or None; digest: the submission's; reason: why the notebook could not be read as it was;
+    seconds: of wall time, ``running`` of them in the kernel; disturbed: it ran out of time while other work kept the
+    machine from running it.
     """
 
     student: str
     notebook: str
-    scores: dict[str, float]
+    scores: dict[str, float | None]
     comments: dict[str, str | None]
     digest: str
     reason: Text | None
@@ -101,7 +103,7 @@ def exam(course_root: Path, project: Project, lesson: str, language: str, releas
         raise Infrastructure(f"{released} is missing; run {command('release ' + lesson, course_root)} first")
     elsewhere = "" if project.root.resolve() == HERE else str(project.root)
     return Exam(lesson, language, elsewhere, released.read_text(encoding="utf-8"), secret(course_root),
-                limits, sandbox)
+                limits, sandbox, str(project.own) if project.own_room(lesson) else "")
 
 
 def read(folder: Path, lesson: str, student: str, reason: Text | None = None) -> Submission:
@@ -153,12 +155,16 @@ def _clear(nb: NotebookNode, released: NotebookNode) -> None:
             cell.outputs, cell.execution_count = [], None
 
 
-def _marks(nb: NotebookNode) -> tuple[dict[str, float], dict[str, str | None]]:
+def _marks(nb: NotebookNode) -> tuple[dict[str, float | None], dict[str, str | None]]:
     """What nbgrader reads from the marked cells, with nbgrader's own rules."""
     scores, comments = {}, {}
     for cell in nb.cells:
         if utils.is_grade(cell):
             points, top = utils.determine_grade(cell)
+            if utils.is_solution(cell):  # marked by hand; untouched, it is worth nothing
+                scores[cell.metadata.nbgrader.grade_id] = points
+                comments[cell.metadata.nbgrader.grade_id] = "No response." if points == 0 else None
+                continue
             if points is None or not (math.isfinite(points) and 0 <= points <= top):
                 raise Infrastructure(f"the mark of {cell.metadata.nbgrader.grade_id!r} is {points!r}")
             scores[cell.metadata.nbgrader.grade_id] = float(points)

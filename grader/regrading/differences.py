@@ -52,6 +52,8 @@ def changes(student: str, old: Mapping[str, CellMark], new: Mapping[str, float],
     """The cells of one student whose mark or maximum changes, in the order of ``new``."""
     found = []
     for cell, points in new.items():
+        if points is None or cell not in now:  # a person marks it
+            continue
         was, top = old.get(cell, CellMark(None)), now[cell]["points"]
         if was.auto is None or abs(was.auto - points) > 1e-9 or was.top != top:
             found.append(Change(student, cell, was.auto, points, was.top, top,

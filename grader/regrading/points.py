@@ -9,15 +9,15 @@ from nbgrader.api import GradeCell, SourceCell
 from nbgrader.utils import compute_checksum
 
 from grader.authoring.publish import text_of
+from grader.authoring.worth import points_by_id
 from grader.course import Course
 from grader.marking.step import grade_id
-from grader.project import Project, checkpoint_items, tasks
+from grader.releasing import decisions
 
 
-def wanted(project: Project, lesson: str) -> dict[str, float]:
-    """Graded cell -> its points as the course says now."""
-    found = {name: float(item["points"]) for name, item in checkpoint_items(project, lesson).items() if "points" in item}
-    return found | {name: float(task.points) for name, task in tasks(project, lesson).items()}
+def wanted(course: Course, lesson: str) -> dict[str, float]:
+    """Graded cell -> its points as the course says now; 0 for what the instructor decided to count for nobody."""
+    return points_by_id(course.project, lesson) | dict.fromkeys(decisions.read(course.root, lesson)["nobody"], 0.0)
 
 
 def patched(text: str, points: dict[str, float]) -> str:
@@ -35,7 +35,7 @@ def patched(text: str, points: dict[str, float]) -> str:
 
 def put(course: Course, lesson: str) -> None:
     """Bring the points of a released checkpoint up to date, so that stock commands mark with them too."""
-    points = wanted(course.project, lesson)
+    points = wanted(course, lesson)
     for folder in ("source", "release"):
         path = course.root / folder / lesson / f"{lesson}.ipynb"
         if path.exists():

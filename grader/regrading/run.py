@@ -145,7 +145,7 @@ def _exam(course: Course, lesson: str, how: How) -> whole.Exam:
     """As for autograding, but with the points as they are in the course now."""
     released = course.root / "release" / lesson / f"{lesson}.ipynb"
     exam = whole.exam(course.root, course.project, lesson, course.language, released, limits(course), how.sandbox)
-    return dataclasses.replace(exam, released=points.patched(exam.released, points.wanted(course.project, lesson)))
+    return dataclasses.replace(exam, released=points.patched(exam.released, points.wanted(course, lesson)))
 
 
 def _submissions(course: Course, lesson: str, students: list[str], failed: dict[str, str]) -> Iterator[whole.Submission]:

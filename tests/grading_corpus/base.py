@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell
+from nbformat.v4 import new_code_cell, new_output
 
+from course.quiz.harvesting import MIME
 from grader.authoring.publish import text_of
 from grader.marking.step import grade_id
 from tests.grading_fixtures import LESSON
@@ -76,6 +77,8 @@ def hand_in(case: Hostile, released: NotebookNode, folder: Path, words: dict[str
     notebook = released
     cell_of(notebook, "90-t-contrast-answer").source = case.task
     cell_of(notebook, "90-t-report-answer").source = case.report
+    first = next(cell for cell in notebook.cells if cell.get("id") == "bootstrap")  # it was run: there is a sheet, and no answer
+    first.outputs = [new_output("display_data", data={MIME: sheet()})]
     if case.harm:
         place = next(n for n, cell in enumerate(notebook.cells) if grade_id(cell) == "90-t-report-answer")
         notebook.cells.insert(place, new_code_cell(case.harm, id="harm"))

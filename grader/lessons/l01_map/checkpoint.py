@@ -1,11 +1,11 @@
 # %% [markdown] en
 # # Checkpoint 01: the map of torch.backends
 #
-# Six questions and two small functions, 18 points, about 25 minutes. Cards show no right or wrong here. You may run code in extra cells, look things up and change an answer until you hand in. The answer sheet below shows what is stored; **save the notebook** before you hand it in.
+# {{worth}} About 25 minutes. Cards show no right or wrong here. You may run code in extra cells, look things up and change an answer until you hand in. The answer sheet below shows what is stored; **save the notebook** before you hand it in.
 # %% [markdown] zh
 # # 测验 01：torch.backends 的地图
 #
-# 六道题和两个小函数，共 18 分，约 25 分钟。这里的卡片不显示对错。可以另开单元格运行代码、查资料，交卷前随时能改答案。下面的答题卡显示已保存的内容；交卷前请**保存笔记本**。
+# {{worth}}约 25 分钟。这里的卡片不显示对错。可以另开单元格运行代码、查资料，交卷前随时能改答案。下面的答题卡显示已保存的内容；交卷前请**保存笔记本**。
 # %% bootstrap
 # %% question 01-c-mps
 # %% question 01-c-typo

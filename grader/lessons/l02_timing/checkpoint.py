@@ -1,11 +1,11 @@
 # %% [markdown] en
 # # Checkpoint 02: can your stopwatch be trusted?
 #
-# 20 points, about 25 minutes. Five questions (2 points each), two functions (3 each), one report (4). Questions show no right or wrong here; your last choice counts. Speed earns nothing anywhere: honesty does. **Save the notebook** before you hand it in.
+# {{worth}} The last task is a report. About 25 minutes. Questions show no right or wrong here; your last choice counts. Speed earns nothing anywhere: honesty does. **Save the notebook** before you hand it in.
 # %% [markdown] zh
 # # 测验 02：你的秒表可信吗？
 #
-# 共 20 分，约 25 分钟。五道题（每题 2 分），两个函数（各 3 分），一份报告（4 分）。答题时不显示对错，以最后一次选择为准。跑得快不加分，诚实才加分。交卷前请**保存笔记本**。
+# {{worth}}最后一个任务是一份报告。约 25 分钟。答题时不显示对错，以最后一次选择为准。跑得快不加分，诚实才加分。交卷前请**保存笔记本**。
 # %% bootstrap
 # %% question 02-c-short-reading
 # %% question 02-c-which-line

@@ -1,11 +1,11 @@
 # %% [markdown] en
 # # Checkpoint 03: can your count be trusted?
 #
-# 18 points, about 25 minutes. Five questions (2 points each), two functions (4 each, with partial credit). Questions show no right or wrong here; your last choice counts. **Save the notebook** before you hand it in.
+# {{worth}} The functions give partial credit. About 25 minutes. Questions show no right or wrong here; your last choice counts. **Save the notebook** before you hand it in.
 # %% [markdown] zh
 # # 测验 03：你的统计可信吗？
 #
-# 共 18 分，约 25 分钟。五道题（每题 2 分），两个函数（各 4 分，可得部分分）。答题时不显示对错，以最后一次选择为准。交卷前请**保存笔记本**。
+# {{worth}}函数可得部分分。约 25 分钟。答题时不显示对错，以最后一次选择为准。交卷前请**保存笔记本**。
 # %% bootstrap
 # %% question 03-c-report
 # %% question 03-c-conv

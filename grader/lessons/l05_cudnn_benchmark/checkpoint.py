@@ -1,14 +1,14 @@
 # %% [markdown] en
 # # Checkpoint 05: would you let it search?
 #
-# 18 points, about 30 minutes. Six questions (1 point each), then three code tasks (4, 5 and 3). Cards say nothing about
+# {{worth}} About 30 minutes. Cards say nothing about
 # right or wrong here; answer as often as you like, the last answer counts. A task says what to hand in; its `check`
 # looks at the form only. Everything works without a GPU.
 # **Save the notebook** before you hand it in.
 # %% [markdown] zh
 # # 测验 05：你会让它搜索吗？
 #
-# 共 18 分，约 30 分钟。六道题（每题 1 分），三个编程任务（4、5、3 分）。这里的卡片不显示对错；想改几次都行，以最后一次为准。每个任务写明了要交什么，`check` 只看形式。全部内容都不需要 GPU。交卷前请**保存笔记本**。
+# {{worth}}约 30 分钟。这里的卡片不显示对错；想改几次都行，以最后一次为准。每个任务写明了要交什么，`check` 只看形式。全部内容都不需要 GPU。交卷前请**保存笔记本**。
 # %% bootstrap
 # %% question 05-c-epoch
 # %% question 05-c-two-shapes

@@ -1,13 +1,13 @@
 # %% [markdown] en
 # # Checkpoint 07: who decides, and what does it cost?
 #
-# Six questions, then three code tasks. Cards say nothing about right or wrong here; answer as often as you like, the
+# {{worth}} Cards say nothing about right or wrong here; answer as often as you like, the
 # last answer counts. A task says what to hand in; its `check` looks at the form only. Everything works without a GPU.
 # **Save the notebook** before you hand it in.
 # %% [markdown] zh
 # # 测验 07：谁说了算，代价多大？
 #
-# 六道题，三个编程任务。这里的卡片不显示对错；想改几次都行，以最后一次为准。每个任务写明了要交什么，`check` 只看形式。全部内容都不需要 GPU。交卷前请**保存笔记本**。
+# {{worth}}这里的卡片不显示对错；想改几次都行，以最后一次为准。每个任务写明了要交什么，`check` 只看形式。全部内容都不需要 GPU。交卷前请**保存笔记本**。
 # %% bootstrap
 # %% question 07-c-spacing
 # %% question 07-c-defaults

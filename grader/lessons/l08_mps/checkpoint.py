@@ -1,12 +1,12 @@
 # %% [markdown] en
 # # Checkpoint 08: is anybody there, and does it compute?
 #
-# Six questions, then two code tasks. Cards say nothing about right or wrong here; answer as often as you like, the
+# {{worth}} Cards say nothing about right or wrong here; answer as often as you like, the
 # last answer counts. Everything works without a Mac. **Save the notebook** before you hand it in.
 # %% [markdown] zh
 # # 测验 08：有人在吗？能算吗？
 #
-# 六道题，两个编程任务。这里的卡片不显示对错；想改几次都行，以最后一次为准。全部内容都不需要 Mac。交卷前请**保存笔记本**。
+# {{worth}}这里的卡片不显示对错；想改几次都行，以最后一次为准。全部内容都不需要 Mac。交卷前请**保存笔记本**。
 # %% bootstrap
 # %% question 08-c-lines
 # %% question 08-c-log

@@ -1,0 +1,33 @@
+"""``python -m grader new-checkpoint``: questions, tasks and keys of an instructor's own, in the course directory."""
+
+from __future__ import annotations
+
+import argparse
+
+from grader.commands.course import directory
+from grader.course import Course, command
+from grader.project import LANGUAGES
+
+
+def add(commands: argparse._SubParsersAction) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser("new-checkpoint", help="a checkpoint of your own in the course directory; run again, it checks it")
+    parser.add_argument("name", help="such as 50_our_cluster")
+    parser.add_argument("--language", choices=(*LANGUAGES, "both"), help="default: the course's")
+    directory(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """1 if there is something to mend."""
+    from grader.authoring.scaffold import new_checkpoint
+
+    course = Course(arguments.dir)
+    chosen = arguments.language or course.language
+    room, problems = new_checkpoint(course.project, arguments.name, LANGUAGES if chosen == "both" else (chosen,))
+    print(f"{room}: checkpoint.py (what students see), checkpoint.yaml (questions), keys.yaml, tasks.py (hidden tests)")
+    for sentence in problems:
+        print(sentence)
+    if not problems:
+        print(f"nothing to mend; hand it out with {command(f'release {arguments.name}', course.root)}")
+    return int(bool(problems))

@@ -1,0 +1,98 @@
+"""How each platform names what it hands over, and whose it is by that name. Pure functions.
+
+Moodle ("Download all submissions", mod/assign/locallib.php): ``Full name_4711_assignsubmission_file[_]/FILE`` or, without
+folders, ``Full name_4711_assignsubmission_file_FILE``; 4711 is the participant of this assignment, "Participant 4711" in
+the grading worksheet. Feedback files go back under the same head (mod/assign/feedback/file/importziplib.php).
+
+Canvas ("Download Submissions"): ``lastfirst_[LATE_]USER_ATTACHMENT_FILE``. A file goes back as a comment if it begins with
+the same head (``infer_comment_context_from_filename`` of instructure/canvas-lms).
+
+Plain: a folder for each student, or a file, named by id, mail or full name.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from grader.lms import KEYS, Row
+
+LMS = ("moodle", "canvas", "plain")
+MOODLE = re.compile(r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_(?P<kind>file|onlinetext)_?(?P<rest>.*)", re.DOTALL)
+CANVAS = re.compile(r"(?P<name>[^_]*(?:_[^_\d][^_]*)*?)_(?P<late>LATE_)?(?P<id>\d+)_(?P<attachment>\d+)_(?P<rest>.+)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Sender:
+    """Whose something is, as the platform says it. head: what its feedback's name begins with."""
+
+    name: str
+    number: str = ""
+    head: str = ""
+    late: bool = False
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody of the roster: the name of the folder here, and what else the platform may call them."""
+
+    student: str
+    numbers: frozenset[str] = frozenset()
+    names: frozenset[str] = field(default_factory=frozenset)
+
+
+def sender(path: PurePosixPath, lms: str, lesson: str) -> tuple[Sender, str] | None:
+    """(whose it is, the file's own path) of a file of the platform's ZIP; None for what is no submitted file."""
+    if lms == "moodle":
+        for place, part in enumerate(path.parts):
+            if found := MOODLE.fullmatch(part):
+                if found["kind"] != "file":
+                    return None
+                rest = "/".join([*([found["rest"]] if found["rest"] else []), *path.parts[place + 1:]])
+                return (Sender(found["name"], found["id"], f"{found['name']}_{found['id']}_assignsubmission_file_"), rest) if rest else None
+        return None
+    if lms == "canvas":
+        found = CANVAS.fullmatch(path.name)
+        if found is None:
+            return None
+        head = f"{found['name']}_{found['late'] or ''}{found['id']}_{found['attachment']}_"
+        return Sender(found["name"], found["id"], head, bool(found["late"])), found["rest"]
+    if len(path.parts) > 1:
+        return Sender(path.parts[0], head=path.parts[0]), "/".join(path.parts[1:])
+    stem = path.name.split(".answers.json")[0] if path.name.endswith(".answers.json") else path.stem
+    said = re.sub(rf"[\s_\-.()]*{re.escape(lesson)}[\s_\-.()]*", " ", stem).strip(" _-.()") if lesson else stem
+    own = f"{lesson}.answers.json" if path.name.endswith(".answers.json") else path.name
+    return (Sender(said, head=said), own) if said else None
+
+
+def people(rows: Iterable[Row]) -> list[Person]:
+    """Everybody of a roster, by every name and number it gives them."""
+    found = []
+    for row in rows:
+        ids = [row.get(column, "") for column in ("student_id", *KEYS["canvas"], *KEYS["moodle"])]
+        student = next((one for one in ids if one), "")
+        if student:
+            first, last = row.get("First name", ""), row.get("Last name", "")
+            names = [*ids, row.get("Student", ""), row.get("Full name", ""), f"{first} {last}", f"{last} {first}"]
+            if "," in (listed := row.get("Student", "")):  # Canvas: "Lovelace, Ada"
+                names.append(" ".join(reversed(listed.split(",", 1))))
+            numbers = {row.get("ID", ""), *re.findall(r"\d+", row.get("Identifier", ""))}
+            mails = [one.split("@")[0] for one in ids if "@" in one]
+            found.append(Person(student, frozenset(numbers - {""}), frozenset(filter(None, map(plain, [*names, *mails])))))
+    return found
+
+
+def whose(one: Sender, everybody: Iterable[Person], lms: str) -> list[Person]:
+    """Who it can be: by number where the platform gives one and the roster knows it, else by a name that is the same in full."""
+    everybody = list(everybody)
+    if lms != "plain" and (by_number := [person for person in everybody if one.number in person.numbers]):
+        return by_number
+    return [person for person in everybody if plain(one.name) in person.names]
+
+
+def plain(name: str) -> str:
+    """A name without case, accents' encoding, spaces and signs."""
+    return "".join(sign for sign in unicodedata.normalize("NFKC", name).casefold() if sign.isalnum())

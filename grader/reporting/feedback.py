@@ -1,0 +1,211 @@
+"""The page a student gets: marks at a glance, ideas to look at again, then the notebook with what was said to each answer."""
+
+from __future__ import annotations
+
+import html
+from pathlib import Path
+from typing import Any
+
+from nbconvert.exporters import HTMLExporter
+from nbformat import NotebookNode
+
+from course.i18n import both, pick
+from course.quiz.bank import Bank
+from course.quiz.items import Item
+from course.quiz.marking import misconceptions_of
+from course.quiz.rich import inline, plain
+from grader.marking.answers import keyed_items, stored
+from grader.marking.render import WORDS
+from grader.marking.step import STATE, CourseStep, grade_id
+from grader.project import Infrastructure
+from grader.reporting.collect import remedies
+from grader.reporting.feedback_style import CSS
+
+TEMPLATES = Path(__file__).parent / "templates"
+SIGNS = {"correct": "✓", "partly": "◐", "incorrect": "✗", "not attempted": "–", "inconclusive": "?"}
+LONGEST = 90  # characters of a question in the table
+SAY = {
+    "title": both("Checkpoint {lesson}", "测验 {lesson}"), "score": both("{points:.4g} of {top:g} points", "{points:.4g} / {top:g} 分"),
+    "one": both("{points:.4g} of 1 point", "{points:.4g} / 1 分"),
+    "counts": both("{right} right, {partly} partly right, {wrong} not right, {skipped} not attempted",
+                   "正确 {right}，部分正确 {partly}，不正确 {wrong}，未作答 {skipped}"),
+    "late": both("Handed in late: {points:g} taken off.", "迟交扣分：{points:g}。"),
+    "late one": both("Handed in late: 1 point taken off.", "迟交扣分：1。"),
+    "number": both("Question {n}", "第 {n} 题"),
+    "question": both("question or task", "题目"), "points": both("points", "得分"), "state": both("how it went", "结果"),
+    "ideas": both("Ideas to look at again", "值得再想一想的地方"),
+    "ideas note": both("What your answers suggest, and what measures it. You can run these in any lesson.",
+                       "这是你的答案所暗示的想法，以及能检验它的实验；在任何一课里都可以运行。"),
+    "measure": both("Measure it: {}.", "动手测一测：{}。"), "practise": both("Practise: {}.", "练一练：{}。"),
+    "again": both("It showed before, in {}.", "以前也出现过：{}。"),
+    "before": both("Your checkpoints so far", "你之前的测验"), "up": both("to the top", "回到页首"),
+    "yours": both("Your answer", "你的作答"),
+    "comment": both("Comment:", "评语："), "by hand": both("marked by hand", "人工评分"), "waits": both("not marked yet", "尚未评分"),
+    "text": both("written answer", "文字作答"), "not asked": both("came after you handed in: full points", "交卷后才加的题：记满分"),
+}
+Data = dict[str, Any]
+
+
+class FeedbackPage(HTMLExporter):
+    """Uses our own template for checkpoints of the course; what the page says comes from ``Overview``."""
+
+
+class Overview(CourseStep):
+    """Put everything the page says above the notebook into ``resources["course_page"]``, after the grades were read."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        """Also for a notebook that is none of the course: then there are no ideas, and names are the cells'."""
+        language, said = self.language(nb), resources["nbgrader"]
+        items = self._items(resources)
+        grades = self._grades(said)
+        state = nb.metadata.get(STATE, {})
+        cells = {grade_id(cell): cell for cell in nb.cells if cell.metadata.get("nbgrader", {}).get("grade")}
+        states = {name: _state(name, grade, state) for name, grade in grades.items()}
+        names = {name: _name(items.get(name), name, self._asks(resources).get(name), cells.get(name), language) for name in grades}
+        resources["course_page"] = {
+            "lang": {"en": "en", "zh": "zh-Hans"}[language], "css": CSS, "states": {n: s.replace(" ", "-") for n, s in states.items()},
+            "title": _say("title", language, lesson=said["notebook"]),
+            "score": _points(max(0.0, said["score"]), said["max_score"], language),
+            "counts": _say("counts", language, **_counts(states)),
+            "late": _late(said["late_penalty"], language),
+            "heads": [_say(name, language) for name in ("question", "points", "state")],
+            "rows": [{"id": name, "here": name in cells, "name": names[name], "state": states[name].replace(" ", "-"),
+                      "points": _points(grade["points"], grade["top"], language),
+                      "words": _words(states[name], grade, name in cells, language)} for name, grade in grades.items()],
+            "names": {name: names[name] if name not in items else _say("number", language, n=place)
+                      for place, name in enumerate(grades, start=1)},
+            **self._ideas(state, items, resources, language), **self._before(said, language),
+            **{name: _say(name, language) for name in ("up", "yours", "comment")}}
+        return nb, resources
+
+    def _items(self, resources: dict) -> dict[str, Item]:
+        try:
+            return keyed_items(self.project, self.lesson(resources)) if self.ours(resources) else {}
+        except Infrastructure:  # a key that is gone since: the marks stand, the names are the cells'
+            return {}
+
+    def _asks(self, resources: dict) -> dict[str, str]:
+        return {name: task.name for name, task in self.tasks(resources).items()} if self.ours(resources) else {}
+
+    def _grades(self, said: dict) -> dict[str, Data]:
+        """Graded cell -> points, most points, whether by hand; in the order of the gradebook's checkpoint."""
+        from nbgrader.api import Gradebook
+
+        with Gradebook(said["db_url"]) as gradebook:
+            submission = gradebook.find_submission_notebook(said["notebook"], said["assignment"], said["student"])
+            found = {grade.name: {"points": grade.score, "top": grade.max_score, "manual": grade.manual_score is not None,
+                                  "waits": grade.auto_score is None and grade.manual_score is None} for grade in submission.grades}
+        return {name: found[name] for name in self._order(said, found)}
+
+    def _order(self, said: dict, found: dict) -> list[str]:
+        import nbformat
+
+        path = Path(self.course_root) / "release" / said["assignment"] / f"{said['notebook']}.ipynb"
+        cells = nbformat.read(path, as_version=4).cells if path.exists() else []
+        known = [grade_id(cell) for cell in cells if grade_id(cell) in found]
+        return [*dict.fromkeys(known), *sorted(set(found) - set(known))]
+
+    def _ideas(self, state: dict, items: dict[str, Item], resources: dict, language: str) -> Data:
+        """The false beliefs that the answers stand for, each with what meets it."""
+        held = _beliefs(state, items)
+        texts = Bank(self.project.learner_rooms).misconceptions()
+        meet = remedies(self.project, self.lesson(resources)) if held else {}
+        earlier = self._earlier_beliefs(resources["nbgrader"]) if held else {}
+        ideas = []
+        for belief in held:
+            parts = [inline(pick(texts.get(belief, belief), language))]
+            known = meet.get(belief, {"experiments": [], "practice": []})
+            for name, call, found in (("measure", "observe", known["experiments"]), ("practise", "review", known["practice"])):
+                if found:
+                    parts.append(inline(_say(name, language).format(", ".join(f'`{call}("{one}")`' for one in found))))
+            if where := earlier.get(belief):
+                parts.append(inline(_say("again", language).format(", ".join(f"`{one}`" for one in where))))
+            ideas.append((" " if language == "en" else "").join(parts))
+        return {"ideas": ideas, "ideas_head": _say("ideas", language), "ideas_note": _say("ideas note", language)}
+
+    def _earlier_beliefs(self, said: dict) -> dict[str, list[str]]:
+        import nbformat
+
+        found: dict[str, list[str]] = {}
+        for lesson in self._given_back(said):
+            path = Path(self.course_root) / "autograded" / said["student"] / lesson / f"{lesson}.ipynb"
+            if path.exists() and self.project.checkpoint_source(lesson).exists():
+                state = nbformat.v4.reads(path.read_text(encoding="utf-8")).metadata.get(STATE, {})
+                for belief in _beliefs(state, keyed_items(self.project, lesson)):
+                    found.setdefault(belief, []).append(lesson)
+        return found
+
+    def _given_back(self, said: dict) -> list[str]:
+        """The other checkpoints of this student whose feedback is made already: of those their marks are no news."""
+        pages = (Path(self.course_root) / "feedback" / said["student"]).glob("*/*.html")
+        return sorted({path.stem for path in pages if path.stem == path.parent.name} - {said["assignment"]})
+
+    def _before(self, said: dict, language: str) -> Data:
+        from nbgrader.api import Gradebook, MissingEntry
+
+        rows = []
+        with Gradebook(said["db_url"]) as gradebook:
+            for lesson in self._given_back(said):
+                try:
+                    one = gradebook.find_submission(lesson, said["student"])
+                except MissingEntry:
+                    continue
+                left = max(0.0, one.score - (one.late_submission_penalty or 0.0))
+                rows.append({"name": lesson, "points": _points(left, one.max_score, language)})
+        return {"before": rows, "before_head": _say("before", language)}
+
+
+def _beliefs(state: dict, items: dict[str, Item]) -> list[str]:
+    answers = state.get("answers", {})
+    return list(dict.fromkeys(belief for name, item in items.items() if name in answers
+                              for belief in misconceptions_of(item, stored(answers[name]))))
+
+
+def _state(name: str, grade: Data, state: dict) -> str:
+    """Of the marking; where a person or nobody marked, by the points."""
+    if grade["waits"]:
+        return "inconclusive"
+    marked = state.get("verdicts", {}).get(name, {}).get("state")
+    if marked and not grade["manual"]:
+        return marked
+    share = grade["points"] / grade["top"] if grade["top"] else 1.0
+    return "correct" if share >= 1 else "partly" if share > 0 else "incorrect"
+
+
+def _words(state: str, grade: Data, here: bool, language: str) -> str:
+    if grade["waits"]:
+        return f"… {_say('waits', language)}"
+    said = f"{SIGNS[state]} {pick(WORDS[state], language)}"
+    if not grade["manual"]:
+        return said
+    return f"{said} ({_say('by hand' if here else 'not asked', language)})"
+
+
+def _name(item: Item | None, name: str, asks: str | None, cell: NotebookNode | None, language: str) -> str:
+    """What a cell is called, as HTML: the question, the name of the function, the heading of a text; else its id."""
+    if item is not None:
+        text = " ".join(plain(pick(item.stem, language)).split())
+        return html.escape(text if len(text) <= LONGEST else text[:LONGEST].rsplit(" ", 1)[0] + " …")
+    if asks:
+        return f"<code>{html.escape(asks)}</code>"
+    if cell is not None and cell.cell_type == "markdown":
+        return f"{_say('text', language)} <code>{html.escape(name)}</code>"
+    return html.escape(name)
+
+
+def _counts(states: dict[str, str]) -> dict[str, int]:
+    all_states = list(states.values())
+    return {"right": all_states.count("correct"), "partly": all_states.count("partly"), "wrong": all_states.count("incorrect"),
+            "skipped": all_states.count("not attempted")}
+
+
+def _points(points: float, top: float, language: str) -> str:
+    return _say("one" if top == 1 else "score", language, points=points, top=top)
+
+
+def _late(taken: float, language: str) -> str:
+    return _say("late one" if taken == 1 else "late", language, points=taken) if taken else ""
+
+
+def _say(name: str, language: str, **values: Any) -> str:
+    return pick(SAY[name], language).format(**values) if values else pick(SAY[name], language)

@@ -1,0 +1,78 @@
+"""The page a student gets and the page a class gets: in the language, nothing from elsewhere, marks where they can be seen."""
+
+from __future__ import annotations
+
+import re
+import shutil
+
+import nbformat
+import pytest
+
+from grader.commands import main
+from grader.course import Course
+from grader.pipeline import feedback
+from grader.reporting.classroom import page, picture
+from tests.graded_class import make_class
+from tests.grading_fixtures import LESSON, both
+
+pytestmark = pytest.mark.slow
+ELSEWHERE = re.compile(r"""(?:src|href)\s*=\s*["']?(?:https?:)?//|@import|url\(\s*["']?http|<script|<link""", re.IGNORECASE)
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """Student -> page; bob's in Chinese, with a comment and a mark by hand."""
+    course = make_class(tmp_path_factory.mktemp("pages"))[1]
+    path = course.autograded("bob", LESSON)
+    notebook = nbformat.read(path, as_version=4)
+    notebook.metadata.course.language = "zh"
+    path.chmod(0o644)
+    path.write_text(nbformat.writes(notebook), encoding="utf-8")
+    with course.gradebook as gradebook:
+        gradebook.find_grade("90-c-number", LESSON, LESSON, "bob").manual_score = 0.5
+        gradebook.find_comment("90-t-contrast-answer", LESSON, LESSON, "bob").manual_comment = "Well <b>done</b>"
+        gradebook.find_submission(LESSON, "ada").notebooks[0].late_submission_penalty = 1.0
+        gradebook.db.commit()
+    assert feedback(course, LESSON, lambda line: None) == []
+    place = course.root / "feedback"
+    return {one: (place / one / LESSON / f"{LESSON}.html").read_text(encoding="utf-8") for one in ("ada", "bob", "cyd", "dee")}, course
+
+
+def test_it_stands_alone_in_the_language_of_the_notebook(pages):
+    for student, text in pages[0].items():
+        assert not ELSEWHERE.search(text), student
+        assert (f'<html lang="{"zh-Hans" if student == "bob" else "en"}">') in text and "prefers-color-scheme:dark" in text
+    english = re.sub(r"<style>.*?</style>", "", pages[0]["bob"], flags=re.DOTALL)
+    assert not re.search(r"Score:|Test cell|Student's answer|Comments:|to the top|Question \d", english)
+
+
+def test_marks_are_seen_at_a_glance_with_names_and_points(pages):
+    ada, bob, dee = pages[0]["ada"], pages[0]["bob"], pages[0]["dee"]
+    assert "12 of 13 points" in ada and "1 point taken off" in ada and "0 of 13 points" in dee
+    assert ada.count('class="state correct"') == 6 and dee.count('class="state not-attempted"') == 6
+    assert "Which letter is second?" in ada and "<code>contrast</code>" in ada and "1 of 1 point<" in ada and "1 points" not in ada
+    assert 'class="state partly">◐ 部分正确 (人工评分)' in bob and "0.5 / 1 分" in bob and "Well <b>done</b>" in bob
+    for row in re.findall(r'<a href="#([^"]+)"', ada):
+        assert row == "top" or f'id="{row}"' in ada
+
+
+def test_what_the_answers_suggest_stands_on_top_and_not_where_all_is_right(pages):
+    assert 'class="ideas"' in pages[0]["cyd"] and 'class="ideas"' not in pages[0]["ada"]
+    assert pages[0]["cyd"].index('class="ideas"') < pages[0]["cyd"].index('class="graded')
+
+
+def test_the_class_on_one_page_names_nobody(pages, capsys):
+    course = pages[1]
+    found = picture(course)
+    assert [one["lesson"] for one in found["checkpoints"]] == [LESSON] and found["checkpoints"][0]["counted"] == 3
+    assert found["ideas"] == [], "one student alone is no plan for the class"
+    found["ideas"] = [{"text": both("The sea is dry.", "海是干的。"), "holds": 2, "n": 3, "cells": ["90-c-single"],
+                       "experiments": ["90-wet"], "practice": ["90-sea"]}]
+    found["cards"] = ["90-sea"]
+    assert "海是干的。" in page(found, "zh") and '<code>review("90-sea")</code>' in page(found, "en")
+    for language in ("en", "zh"):
+        text = page(found, language)
+        assert not ELSEWHERE.search(text) and not re.search(r"\b(ada|bob|cyd|dee)\b", text)
+    assert main(["class", "--dir", str(course.root), "--language", "zh"]) == 0 and (course.root / "class.html").exists()
+    shutil.rmtree(course.root / "autograded")
+    assert picture(Course(course.root))["ideas"] == []

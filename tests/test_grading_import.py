@@ -1,0 +1,183 @@
+"""Submissions out of a platform's file: whose each is, which notebook counts, where the answers are; and the feedback back."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import zipfile
+from pathlib import Path, PurePosixPath
+
+import nbformat
+import pytest
+from nbformat.v4 import new_output
+
+from course.quiz.harvesting import MIME, harvest
+from course.quiz.marking import Response
+from course.quiz.sheet import Sheet
+from grader.autograding import How, autograde
+from grader.choosing import choose
+from grader.commands import main
+from grader.course import Course
+from grader.importing.archive import files
+from grader.importing.names import people, sender, whose
+from grader.pipeline import feedback, summary
+from grader.project import ProjectError
+from tests.graded_class import make_class
+from tests.grading_corpus.base import ANSWERS, RIGHT, dumped, sheet
+from tests.grading_fixtures import LESSON
+
+MOODLE = [("Ada Lovelace_4711_assignsubmission_file_/L.ipynb", "4711", "L.ipynb"),
+          ("李 雷_12_assignsubmission_file/x/y.ipynb", "12", "x/y.ipynb"),
+          ("Ada Lovelace_4711_assignsubmission_file_my_notes_2.ipynb", "4711", "my_notes_2.ipynb"),
+          ("class/Jo_Ann Li_7_assignsubmission_file_/a.ipynb", "7", "a.ipynb"), ("Ada_1_assignsubmission_onlinetext_/o.html", None, ""),
+          ("readme.txt", None, "")]
+CANVAS = [("lovelaceada_101_5001_L.ipynb", "101", "L.ipynb"), ("lovelaceada_LATE_101_5001_my_L_2.ipynb", "101", "my_L_2.ipynb"),
+          ("de_la_cruzana_7_8_9.ipynb", "7", "9.ipynb"), ("notes.ipynb", None, "")]
+
+
+@pytest.mark.parametrize(("lms", "cases"), [("moodle", MOODLE), ("canvas", CANVAS)])
+def test_names_of_the_platforms(lms, cases):
+    for path, number, rest in cases:
+        found = sender(PurePosixPath(path), lms, LESSON)
+        assert (found and (found[0].number, found[1])) == (number and (number, rest)), path
+    assert sender(PurePosixPath(CANVAS[1][0]), "canvas", LESSON)[0].late
+
+
+@pytest.mark.parametrize(("path", "name", "rest"), [
+    ("ada/sub/x.ipynb", "ada", "sub/x.ipynb"), (f"ada_{LESSON}.ipynb", "ada", f"ada_{LESSON}.ipynb"),
+    (f"{LESSON} - Ada Lovelace.ipynb", "Ada Lovelace", f"{LESSON} - Ada Lovelace.ipynb"),
+    (f"ada-{LESSON}.answers.json", "ada", f"{LESSON}.answers.json"), (f"{LESSON}.ipynb", None, "")])
+def test_plain_files_are_named_by_what_is_left_beside_the_checkpoint(path, name, rest):
+    found = sender(PurePosixPath(path), "plain", LESSON)
+    assert (found and (found[0].name, found[1])) == (name and (name, rest))
+
+
+def test_nobody_is_guessed():
+    everybody = people([{"Student": "Lovelace, Ada", "ID": "101", "SIS Login ID": "ada"},
+                        {"First name": "Ada", "Last name": "Lovelace", "Username": "ada2", "Identifier": "Participant 4711"},
+                        {"First name": "雷", "Last name": "李", "Email address": "lilei@x.org"}])
+
+    def found(path, lms):
+        return [person.student for person in whose(sender(PurePosixPath(path), lms, LESSON)[0], everybody, lms)]
+
+    assert found(CANVAS[0][0], "canvas") == ["ada"] and found(MOODLE[0][0], "moodle") == ["ada2"]
+    assert found(MOODLE[1][0], "moodle") == ["lilei@x.org"] and found("LILEI@x.org/a.ipynb", "plain") == ["lilei@x.org"]
+    assert found("Ada Lovelace/a.ipynb", "plain") == ["ada", "ada2"] and found("Ada L/a.ipynb", "plain") == []
+
+
+def test_a_file_of_the_platform_can_only_lie_inside(tmp_path):
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("../../evil/a.ipynb", "{}")
+        archive.writestr("__MACOSX/._a", "x")
+        archive.writestr("/b", "y")
+    assert [str(inside) for inside, _ in files(path)] == ["evil/a.ipynb", "b"]
+    path.write_bytes(b"PK\x03\x04 nothing")
+    with pytest.raises(ProjectError, match="no ZIP that can be read"):
+        list(files(path))
+
+
+def notebook(lesson=LESSON, said=True, cells=()) -> bytes:
+    made = nbformat.v4.new_notebook(metadata={"course": {"lesson": lesson, "kind": "checkpoint"}} if said else {})
+    made.cells = [nbformat.v4.new_code_cell("x", id=one) for one in cells]
+    return json.dumps(made).encode()
+
+
+def test_of_two_notebooks_the_assignment_is_taken_by_what_it_says_then_by_its_cells():
+    assignment, scratch, other, old = Path("b.ipynb"), Path("a.ipynb"), Path("c.ipynb"), Path("d.ipynb")
+    found = {scratch: notebook(said=False), assignment: notebook(), other: notebook("02_timing")}
+    assert choose(found, LESSON) == (assignment, [])
+    assert choose({scratch: notebook(said=False), old: notebook(said=False, cells=["90-c-single"])}, LESSON) == (old, [])
+    assert choose({**found, old: notebook(cells=["90-c-single"])}, LESSON) == (old, [assignment])
+    assert choose({scratch: b"{}"}, LESSON) == (scratch, []) and choose({scratch: b"[]", other: b"1"}, LESSON) == (None, [])
+
+
+def test_answers_are_read_from_the_list_when_a_program_dropped_the_data(tmp_path):
+    made = Sheet(LESSON, ["90-c-single", "90-c-order", "90-c-number"], tmp_path)
+    made.record("90-c-single", Response(("b",)))
+    made.record("90-c-order", Response(("c", "b", "a")))
+    made.record("90-c-number", Response(number=3.5))
+    bundle = made.bundle()
+    for kind in ("text/html", "text/plain"):
+        content = {"cells": [{"outputs": [{"data": {kind: bundle[kind].splitlines(keepends=True)}}]}]}
+        found, problems = harvest(content, None, LESSON)
+        assert {item: (one["options"], one["number"]) for item, one in found.items()} == {
+            "90-c-single": (["b"], None), "90-c-order": (["c", "b", "a"], None), "90-c-number": ([], 3.5)}
+        assert len(problems) == 1 and problems[0]["en"].startswith("Unconfirmed: 3 answers")
+    assert harvest(content, dumped(sheet(*RIGHT)).decode(), LESSON)[1] == [], "the file beside it is better"
+    assert harvest({"cells": [{"outputs": [{"data": bundle}]}]}, None, LESSON)[1] == []
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    return make_class(tmp_path_factory.mktemp("import"))[1]
+
+
+def cleared(path: Path, change=lambda cell: None) -> bytes:
+    made = nbformat.read(path, as_version=4)
+    for cell in made.cells:
+        if cell.cell_type == "code":
+            cell.outputs = []
+            change(cell)
+    return nbformat.writes(made).encode()
+
+
+@pytest.mark.slow
+def test_a_class_from_moodle_is_marked_and_gets_its_feedback_back(whole, tmp_path, capsys):
+    root = whole.root
+    ada = root / "submitted" / "ada" / LESSON
+    sound = (ada / f"{LESSON}.ipynb").read_bytes()
+
+    def listed(cell):
+        if cell.get("id") == "bootstrap":
+            made = Sheet(LESSON, ["90-c-single"], tmp_path)
+            made.record("90-c-single", Response(("b",)))
+            cell.outputs = [new_output("display_data", data={k: v for k, v in made.bundle().items() if k != MIME})]
+
+    old = nbformat.read(ada / f"{LESSON}.ipynb", as_version=4)
+    for cell in old.cells:
+        cell.pop("id", None)
+    old.nbformat_minor = 0
+    own = {"Eve One_1_assignsubmission_file_/my copy.ipynb": sound, "Eve One_1_assignsubmission_file_/scratch.ipynb": notebook(said=False),
+           "Eve One_1_assignsubmission_file_/my copy (1).ipynb": cleared(ada / f"{LESSON}.ipynb"),
+           "Fay Two_2_assignsubmission_file_/L.ipynb": cleared(ada / f"{LESSON}.ipynb"),
+           "Gil Six_3_assignsubmission_file_/L.ipynb": cleared(ada / f"{LESSON}.ipynb"),
+           f"Gil Six_3_assignsubmission_file_/{ANSWERS}": dumped(sheet(*RIGHT)),
+           "Hal Ten_4_assignsubmission_file_/L.ipynb": cleared(ada / f"{LESSON}.ipynb", listed),
+           "Ida Old_5_assignsubmission_file_/L.ipynb": json.dumps(old).encode(),
+           "No Body_6_assignsubmission_file_/L.ipynb": sound}
+    file, roster = tmp_path / "all.zip", tmp_path / "roster.csv"
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, data in own.items():
+            archive.writestr(name, data)
+    roster.write_text("Identifier,Full name,Email address\n" + "".join(
+        f"Participant {n},{name},{name[:3].lower()}@x.org\n" for n, name in enumerate(
+            ("Eve One", "Fay Two", "Gil Six", "Hal Ten", "Ida Old"), 1)), encoding="utf-8")
+    words = ["import", str(file), "--lms", "moodle", "--roster", str(roster), "--dir", str(root)]
+    assert main(words) == 1
+    said = capsys.readouterr().out
+    assert "5 new" in said and "NOT TAKEN: No Body (6): nobody of this name is known" in said
+    assert main([*words, "--as", "No Body=nobo"]) == 0
+    assert "1 new, 0 replaced (what was there is in earlier/), 5 as before" in capsys.readouterr().out
+    found = autograde(Course(root), LESSON, how=How(jobs=1), say=lambda line: None)
+    by = {one.student: one for one in found}
+    assert {name: by[f"{name}@x.org"].points for name in ("eve", "fay", "gil", "hal", "ida")} == {
+        "eve": 13, "fay": 6, "gil": 13, "hal": 8, "ida": 13} and by["nobo"].points == 13
+    assert {name: by[f"{name}@x.org"].verdict for name in ("eve", "fay", "gil", "hal", "ida")} == {
+        "eve": "ok", "fay": "answers", "gil": "ok", "hal": "ok", "ida": "ok"}
+    problems = {name: " ".join(by[f"{name}@x.org"].problems) for name in ("eve", "fay", "hal")}
+    assert "my copy.ipynb; it was read" in problems["eve"] and "another copy of it, my copy (1).ipynb" in problems["eve"]
+    assert "Answers missing: 4 questions" in problems["fay"] and "Unconfirmed: 1 answer was" in problems["hal"]
+    assert "answers missing, 1 to ask for their answers file: fay@x.org" in summary(found)
+    graded = nbformat.read(root / "autograded" / "ida@x.org" / LESSON / f"{LESSON}.ipynb", as_version=nbformat.NO_CONVERT)
+    nbformat.validate(graded)
+    assert feedback(Course(root), LESSON, lambda line: None) == []
+    assert main(["give-back", LESSON, "--dir", str(root)]) == 0
+    with zipfile.ZipFile(root / f"feedback-{LESSON}-moodle.zip") as archive:
+        names = archive.namelist()
+        assert f"Eve One_1_assignsubmission_file_/{LESSON}.html" in names and len(names) == 6
+    with zipfile.ZipFile(file, "a") as archive:
+        archive.writestr("Fay Two_2_assignsubmission_file_/more.ipynb", sound)
+    assert main([*words, "--as", "No Body=nobo"]) == 0 and "1 replaced" in capsys.readouterr().out
+    assert (root / "earlier" / "fay@x.org" / LESSON / "1" / "L.ipynb").read_bytes() == own["Fay Two_2_assignsubmission_file_/L.ipynb"]
+    shutil.rmtree(root / "earlier")

@@ -1,0 +1,91 @@
+"""A checkpoint of an instructor's own lies in the course directory: one language or two, a text marked by hand in it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import nbformat
+import pytest
+
+from course.quiz.sheet import MIME
+from grader.authoring.lint import lint
+from grader.autograding import How, autograde
+from grader.commands import main
+from grader.course import Course, init
+from grader.marking.step import grade_id
+from grader.marks import totals
+from grader.pipeline import feedback
+from grader.project import Project
+from grader.regrading.run import diff, write
+from tests.grading_fixtures import make_project
+
+pytestmark = pytest.mark.slow
+NAME = "50_our_cluster"
+
+
+@pytest.fixture
+def course(tmp_path):
+    init(tmp_path / "class", "zh", "own", project=make_project(tmp_path / "project"))
+    return Course(tmp_path / "class")
+
+
+@pytest.mark.parametrize("language", ["en", "zh", "both"])
+def test_what_is_made_passes_the_linter_and_is_released(course, capsys, language):
+    words = ["new-checkpoint", NAME, "--dir", str(course.root), "--language", language]
+    assert main(words) == 0 and "nothing to mend" in capsys.readouterr().out
+    room = course.root / "checkpoints" / f"l{NAME}"
+    assert main(["release", NAME, "--dir", str(course.root)]) == 0
+    notebook = nbformat.read(course.root / "release" / NAME / f"{NAME}.ipynb", as_version=4)
+    text = "\n".join(cell.source for cell in notebook.cells)
+    assert ("共 12 分" in text) == (language != "en") and ("**12 points**" in text) == (language == "en")
+    assert "return sum(values)" not in text and len(notebook.metadata.course.questions) == 2
+    assert {"en": "YOUR ANSWER HERE", "zh": "在这里写你的回答", "both": "在这里写你的回答"}[language] in text or language == "en"
+    source = room / "checkpoint.py"
+    source.write_text(source.read_text(encoding="utf-8").replace("50-c-second", "50-c-secnd"), encoding="utf-8")
+    assert main(words) == 1 and "50-c-secnd" in capsys.readouterr().out
+    assert main(["release", NAME, "--dir", str(course.root)]) == 1 and "mend this first" in capsys.readouterr().out
+
+
+def test_names_that_are_taken_or_none_are_refused(course, capsys):
+    for name, said in (("90_mine", "has these digits already"), ("mine", "two digits"), ("50-x", "two digits")):
+        assert main(["new-checkpoint", name, "--dir", str(course.root)]) == 1 and said in capsys.readouterr().out
+    assert not (course.root / "checkpoints").exists()
+    assert [line for line in lint(Project()) if "checkpoints/l" in line] == []
+
+
+def test_a_text_is_marked_by_hand_and_the_mark_survives(course):
+    main(["new-checkpoint", NAME, "--dir", str(course.root), "--language", "both"])
+    main(["release", NAME, "--dir", str(course.root)])
+    for student in ("ada", "bob"):
+        folder = course.root / "submitted" / student / NAME
+        folder.mkdir(parents=True)
+        shutil.copy(course.root / "release" / NAME / f"{NAME}.ipynb", folder)
+        notebook = nbformat.read(folder / f"{NAME}.ipynb", as_version=4)
+        cells = {grade_id(cell): cell for cell in notebook.cells}
+        cells["50-t-sum-answer"].source = "def total_of(values):\n    return sum(values)"
+        if student == "ada":
+            cells["50-e-why"].source = "Because I measured it."
+        time = "2026-01-01T10:00:00.000Z"
+        answers = {f"50-c-{one}": {"options": ["a"], "number": None, "confidence": None, "time": time} for one in ("first", "second")}
+        (folder / f"{NAME}.answers.json").write_text(json.dumps({"schema": 1, "checkpoint": NAME, "answers": answers}))
+        (folder / f"{NAME}.ipynb").write_text(nbformat.writes(notebook), encoding="utf-8")
+    found = {one.student: one for one in autograde(course, NAME, how=How(jobs=1), say=lambda line: None)}
+    assert "to be marked by hand in formgrader: 50-e-why" in " ".join(found["ada"].problems)
+    assert totals(course, NAME).points == {"ada": None, "bob": 8.0}, "an untouched text is worth nothing, one nobody read has no grade"
+    with course.gradebook as gradebook:
+        grade = gradebook.find_grade("50-e-why", NAME, NAME, "ada")
+        assert grade.needs_manual_grade and not gradebook.find_grade("50-t-sum", NAME, NAME, "ada").needs_manual_grade
+        grade.manual_score, grade.needs_manual_grade = 3.0, False
+        gradebook.db.commit()
+    assert totals(course, NAME).points["ada"] == 11.0
+    again = diff(course, NAME, How(jobs=1), lambda line: None)
+    assert again.changes == [] and again.kept == [("ada", "50-e-why", 3.0)]
+    write(course, NAME)
+    autograde(course, NAME, how=How(jobs=1, again=True), say=lambda line: None)
+    assert totals(course, NAME).points == {"ada": 11.0, "bob": 8.0}
+    with course.gradebook as gradebook:
+        assert not gradebook.find_grade("50-e-why", NAME, NAME, "ada").needs_manual_grade
+    assert feedback(course, NAME, lambda line: None) == []
+    page = (course.root / "feedback" / "ada" / NAME / f"{NAME}.html").read_text(encoding="utf-8")
+    assert "Because I measured it." in page and "3 / 4 分" in page and MIME not in page
