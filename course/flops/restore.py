@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import torch
-from torch import nn
 
 from course import flags
 
@@ -62,25 +60,3 @@ def process_kept(devices: bool = False) -> Iterator[None]:
     """Put back generators, defaults and the switches of torch.backends."""
     with flags.preserved(), generators_kept(devices), defaults_kept():
         yield
-
-
-@contextmanager
-def modules_kept(modules: Iterable[nn.Module]) -> Iterator[None]:
-    """Put back the attributes of the modules, and what the containers among them hold, however deep."""
-    saved: list[tuple[Any, Any]] = []
-    waiting, seen = [vars(module) for module in modules], set()
-    while waiting:
-        value = waiting.pop()
-        if id(value) not in seen and type(value).__name__ in ("dict", "list", "set", "OrderedDict", "defaultdict", "deque"):
-            seen.add(id(value))
-            saved.append((value, value.copy()))
-            waiting += value.values() if isinstance(value, dict) else value
-    try:
-        yield
-    finally:
-        for container, before in saved:
-            if len(container) != len(before) or any(a is not b for a, b in zip(container, before, strict=True)) or (
-                    isinstance(container, dict)
-                    and any(a is not b for a, b in zip(container.values(), before.values(), strict=True))):
-                container.clear()
-                (container.extend if hasattr(container, "extend") else container.update)(before)
