@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Any
 
-from course.checking import PLACEHOLDER
+from course.checking import PLACEHOLDER, data, form_is_fine, form_of_report
 from course.exercise import Exercise
 from course.i18n import Text, both
 from course.lessons.l02_timing.virtual_device import VirtualDevice
@@ -222,34 +222,23 @@ def check_lose(evidence: Any) -> Verdict:
 
 def smoke_interval(interval_of_median: Callable[..., Any]) -> Verdict:
     """One example; the marks come from other inputs."""
-    answer = interval_of_median([5.0, 1.0, 4.0, 2.0, 3.0, 6.0, 7.0])
+    answer = data(interval_of_median([5.0, 1.0, 4.0, 2.0, 3.0, 6.0, 7.0]))
     if isinstance(answer, Sequence) and list(answer) == [1.0, 7.0]:
-        return correct(both("The visible example is right.", "可见的示例通过了。"))
+        return form_is_fine(both("The visible example is right.", "可见的示例通过了。"))
     return incorrect(both(f"For 7 readings from 1 to 7 the ends are [1.0, 7.0], not {answer!r:.60}.",
                           f"1 到 7 共 7 个读数时，两端应为 [1.0, 7.0]，而不是 {answer!r:.60}。"))
 
 
 def smoke_verdict(honest_verdict: Callable[..., Any]) -> Verdict:
     """One example; the marks come from other inputs."""
-    answer = honest_verdict(0.80, 0.90, 0.02)
+    answer = data(honest_verdict(0.80, 0.90, 0.02))
     if answer == "faster":
-        return correct(both("The visible example is right.", "可见的示例通过了。"))
+        return form_is_fine(both("The visible example is right.", "可见的示例通过了。"))
     return incorrect(both(f'0.80 to 0.90 is "faster", not {answer!r:.60}.',
                           f'0.80 至 0.90 应为 "faster"，而不是 {answer!r:.60}。'))
 
 
-REPORT_FIELDS = ("device", "threads", "warmup_calls", "fence", "rounds", "ratio", "low", "high", "gate",
-                 "claim")
-
-
-def smoke_report(report: Any) -> Verdict:
-    """Whether every field is there and filled; what they say is judged later."""
-    if not isinstance(report, dict):
-        return incorrect(both("`report` should be a dictionary.", "`report` 应当是一个字典。"))
-    empty = [name for name in REPORT_FIELDS if report.get(name) in (None, ...)]
-    if empty:
-        return incorrect(both(f"Still empty: {', '.join(empty)}.", f"还没有填：{'、'.join(empty)}。"))
-    return correct(both("Every field is filled.", "每一项都填好了。"))
+REPORT_FIELDS = ("device", "threads", "warmup_calls", "fence", "ratios", "low", "high", "gate", "claim")
 
 
 # --- the exercises ---
@@ -319,6 +308,6 @@ EXERCISES = [
              title=both("The interval of a median", "中位数的区间")),
     Exercise(id="02-t-verdict", lesson=LESSON, name="honest_verdict", check=smoke_verdict,
              title=both("An honest verdict", "诚实的结论")),
-    Exercise(id="02-t-report", lesson=LESSON, name="report", check=smoke_report,
+    Exercise(id="02-t-report", lesson=LESSON, name="report", check=form_of_report(REPORT_FIELDS),
              title=both("Report your measurement", "报告你的测量")),
 ]

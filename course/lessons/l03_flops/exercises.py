@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from course.checking import PLACEHOLDER
+from course.checking import PLACEHOLDER, data, form_is_fine
 from course.exercise import Exercise
 from course.i18n import Text, both
 from course.verdict import Verdict, correct, inconclusive, incorrect
@@ -154,8 +154,9 @@ def _judge_interval(low: float, high: float, verdict: Any, share: float, found: 
 # --- checkpoint: what can be seen before handing in ----------------------------------------------------
 
 def _example(answer: Any, expected: int, question: Text) -> Verdict:
+    answer = data(answer)
     if answer == expected and not isinstance(answer, bool):
-        return correct(both("The visible example is right.", "可见的示例通过了。"))
+        return form_is_fine(both("The visible example is right.", "可见的示例通过了。"))
     return incorrect(both(f"{question['en']} {expected:,}, not {answer!r:.60}.",
                           f"{question['zh']} {expected:,}，而不是 {answer!r:.60}。"))
 

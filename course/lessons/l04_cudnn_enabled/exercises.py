@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from course.checking import Planned, crash, field
+from course.checking import Planned, crash, data, field, form_is_fine
 from course.exercise import Exercise
 from course.i18n import both
 from course.verdict import Verdict, correct, inconclusive, incorrect, partly
@@ -264,9 +264,9 @@ race = switch_race(lambda: layer(x))
 # --- the checkpoint's visible smoke tests: the form of an answer, nothing about its value -----------------
 
 def _form_of_moved(moved_unasked: Callable[..., Any]) -> Verdict:
-    got = moved_unasked({"a": 1}, {"a": 2}, [])
+    got = data(moved_unasked({"a": 1}, {"a": 2}, []))
     if isinstance(got, list) and all(isinstance(name, str) for name in got):
-        return correct(both("The form is right: a list of names.", "形式正确：返回的是名字的列表。"))
+        return form_is_fine(both("The form is right: a list of names.", "形式正确：返回的是名字的列表。"))
     return incorrect(both(f"A list of names is expected, not {got!r}.", f"应返回名字的列表，而不是 {got!r}。"))
 
 
@@ -274,9 +274,9 @@ ANSWERS = ("rounding", "cudnn", "plain", "elsewhere")
 
 
 def _form_of_suspect(suspect: Callable[..., Any]) -> Verdict:
-    got = suspect(1e-7, 2e-7, 1e-6)
+    got = data(suspect(1e-7, 2e-7, 1e-6))
     if got in ANSWERS:
-        return correct(both("The form is right: one of the four words.", "形式正确：返回的是四个词之一。"))
+        return form_is_fine(both("The form is right: one of the four words.", "形式正确：返回的是四个词之一。"))
     return incorrect(both(f"One of {', '.join(ANSWERS)} is expected, not {got!r}.",
                           f"应返回 {'、'.join(ANSWERS)} 之一，而不是 {got!r}。"))
 

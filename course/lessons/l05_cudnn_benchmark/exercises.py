@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from course.checking import Planned, crash, field, form_of_report
+from course.checking import Planned, crash, data, field, form_is_fine, form_of_report
 from course.exercise import Exercise
 from course.i18n import both
 from course.verdict import Verdict, correct, inconclusive, incorrect, partly
@@ -287,16 +287,16 @@ race = compare({"off": lambda: run_schedule(sizes, benchmark=False),
 # --- the checkpoint's visible smoke tests: the form of an answer, nothing about its value -----------------
 
 def _form_of_run(searches_of_run: Callable[..., Any]) -> Verdict:
-    got = searches_of_run(100, 25, 3, 2, True)
+    got = data(searches_of_run(100, 25, 3, 2, True))
     if isinstance(got, int) and not isinstance(got, bool):
-        return correct(both("The form is right: it gives back a whole number.", "形式正确：返回的是整数。"))
+        return form_is_fine(both("The form is right: it gives back a whole number.", "形式正确：返回的是整数。"))
     return incorrect(both(f"A whole number is expected, not {got!r}.", f"应返回整数，而不是 {got!r}。"))
 
 
 def _form_of_choice(choose_benchmark: Callable[..., Any]) -> Verdict:
-    got = choose_benchmark([[8, 3, 64, 64]] * 5, 10.0, 4.0, 3.0)
+    got = data(choose_benchmark([[8, 3, 64, 64]] * 5, 10.0, 4.0, 3.0))
     if isinstance(got, bool):
-        return correct(both("The form is right: it gives back True or False.", "形式正确：返回 True 或 False。"))
+        return form_is_fine(both("The form is right: it gives back True or False.", "形式正确：返回 True 或 False。"))
     return incorrect(both(f"`True` or `False` is expected, not {got!r}.",
                           f"应返回 `True` 或 `False`，而不是 {got!r}。"))
 

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from course.checking import Planned, crash, form_of_report
+from course.checking import Planned, crash, data, form_is_fine, form_of_report
 from course.exercise import Exercise
 from course.i18n import both
 from course.verdict import Verdict, correct, inconclusive, incorrect, not_attempted, partly
@@ -300,16 +300,16 @@ cases = {"ruined": (torch.tensor([[1000.3, -1000.1]]), torch.ones(2, 1)),
 # --- the checkpoint's visible smoke tests: the form of an answer, nothing about its value -----------------
 
 def _form_of_spacing(spacing: Callable[..., Any]) -> Verdict:
-    got = spacing(3.0, 10)
+    got = data(spacing(3.0, 10))
     if isinstance(got, (int, float)) and not isinstance(got, bool):
-        return correct(both("The form is right: it gives back one number.", "形式正确：返回的是一个数。"))
+        return form_is_fine(both("The form is right: it gives back one number.", "形式正确：返回的是一个数。"))
     return incorrect(both(f"One number is expected, not {got!r}.", f"应返回一个数，而不是 {got!r}。"))
 
 
 def _form_of_leaves(tf32_leaves: Callable[..., Any]) -> Verdict:
-    got = tf32_leaves({"cuda.matmul": "tf32"})
+    got = data(tf32_leaves({"cuda.matmul": "tf32"}))
     if isinstance(got, list) and all(isinstance(one, str) for one in got):
-        return correct(both("The form is right: it gives back a list of names.", "形式正确：返回的是名字列表。"))
+        return form_is_fine(both("The form is right: it gives back a list of names.", "形式正确：返回的是名字列表。"))
     return incorrect(both(f"A list of names is expected, not {got!r}.", f"应返回名字列表，而不是 {got!r}。"))
 
 

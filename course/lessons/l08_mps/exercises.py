@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from course.checking import data, form_is_fine
 from course.exercise import Exercise
 from course.i18n import Text, both, pick
 from course.verdict import Verdict, correct, incorrect, not_attempted, partly
@@ -359,16 +360,16 @@ NUMBERS = Exercise(
 # --- the checkpoint's visible smoke tests: the form of an answer, nothing about its value -----------------
 
 def _form_of_choice(choose_device: Callable[..., Any]) -> Verdict:
-    got = choose_device("mps", True, None)
+    got = data(choose_device("mps", True, None))
     if isinstance(got, str):
-        return correct(both("The form is right: it gives back a text.", "形式正确：返回的是字符串。"))
+        return form_is_fine(both("The form is right: it gives back a text.", "形式正确：返回的是字符串。"))
     return incorrect(both(f"A text is expected, not {got!r}.", f"应返回字符串，而不是 {got!r}。"))
 
 
 def _form_of_step(step_ms: Callable[..., Any]) -> Verdict:
-    got = step_ms([[True, 1.0, 3.0, 0.5], [False, 0.0, 2.0, 0.5]], "1")
+    got = data(step_ms([[True, 1.0, 3.0, 0.5], [False, 0.0, 2.0, 0.5]], "1"))
     if got is None or (isinstance(got, (int, float)) and not isinstance(got, bool)):
-        return correct(both("The form is right: a number or None.", "形式正确：数或 None。"))
+        return form_is_fine(both("The form is right: a number or None.", "形式正确：数或 None。"))
     return incorrect(both(f"A number or `None` is expected, not {got!r}.", f"应返回数或 `None`，而不是 {got!r}。"))
 
 

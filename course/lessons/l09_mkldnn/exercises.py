@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from course.checking import Planned, crash, field, form_of_report
+from course.checking import Planned, crash, data, field, form_is_fine, form_of_report
 from course.exercise import Exercise
 from course.i18n import both
 from course.verdict import Verdict, correct, inconclusive, incorrect, not_attempted, partly
@@ -344,9 +344,9 @@ losing = {"call": call, "race": on_off(call)}
 # --- the checkpoint's visible smoke tests: the form of an answer, nothing about its value -----------------
 
 def _form_of_time(time_by_primitive: Callable[..., Any]) -> Verdict:
-    got = time_by_primitive([report_line("convolution", 2.5)])
+    got = data(time_by_primitive([report_line("convolution", 2.5)]))
     if isinstance(got, Mapping) and all(isinstance(v, (int, float)) for v in got.values()):
-        return correct(both("The form is right: a dictionary from name to milliseconds.", "形式正确：名字到毫秒数的字典。"))
+        return form_is_fine(both("The form is right: a dictionary from name to milliseconds.", "形式正确：名字到毫秒数的字典。"))
     return incorrect(both(f"A dictionary from name to milliseconds is expected, not {got!r}.",
                           f"应返回“名字到毫秒数”的字典，而不是 {got!r}。"))
 

@@ -17,8 +17,6 @@ from course.lessons.l01_map import experiments
 from course.lessons.l01_map import probes as map_probes
 from course.quiz.bank import Bank
 from course.records import Record
-from grader.lessons.l01_map import tasks as lesson_01
-from tests.lessons.losing import lost_parts
 
 BANK = Bank()
 FORKS = "fork" in multiprocessing.get_all_start_methods()
@@ -159,53 +157,6 @@ def test_every_exercise_is_complete():
         if exercise.lesson in ("00_start", "01_map"):
             hidden = "-t-" in exercise.id
             assert (len(exercise.hints), exercise.solution is None) == ((0, True) if hidden else (3, False))
-
-
-# --- checkpoint tasks ---------------------------------------------------------------------------------------
-
-def spawn_copies(events):
-    return lesson_01.replay([["fork", *rest] if kind == "spawn" else [kind, *rest] for kind, *rest in events])
-
-
-def fork_starts_fresh(events):
-    return lesson_01.replay([["spawn", *rest] if kind == "fork" else [kind, *rest] for kind, *rest in events])
-
-
-def one_value_for_all(events):
-    return lesson_01.replay([["thread", *rest] if kind in ("fork", "spawn") else [kind, *rest]
-                             for kind, *rest in events])
-
-
-def threads_copy(events):
-    return lesson_01.replay([["fork", *rest] if kind == "thread" else [kind, *rest]
-                             for kind, *rest in events])
-
-
-@pytest.mark.parametrize(("task_id", "function", "lost"), [
-    ("01-t-inside-flags", lesson_01.inside_flags, set()),
-    ("01-t-inside-flags", lambda before, defaults, asked: {**before, **asked}, {"default", "others"}),
-    ("01-t-inside-flags", lambda before, defaults, asked: {**defaults, **asked}, {"others"}),
-    ("01-t-inside-flags", lambda before, defaults, asked: {**before, **defaults}, {"asked", "default"}),
-    ("01-t-inside-flags", lambda before, defaults, asked: None, {"asked", "default", "others"}),
-    ("01-t-inside-flags", lambda before, defaults, asked: {"enabled": False, "deterministic": True},
-     {"asked", "default", "others"}),
-    ("01-t-replay", lesson_01.replay, set()),
-    ("01-t-replay", spawn_copies, {"spawn"}),
-    ("01-t-replay", fork_starts_fresh, {"fork"}),
-    ("01-t-replay", threads_copy, {"threads", "apart"}),
-    ("01-t-replay", one_value_for_all, {"fork", "spawn", "apart"}),
-    ("01-t-replay", lambda events: [True, False], {"threads", "fork", "spawn", "apart"}),
-])
-def test_checkpoint_tasks_lose_the_parts_they_should(task_id, function, lost):
-    task = next(one for one in lesson_01.TASKS if one.id == task_id)
-    assert lost_parts(task, function) == lost
-
-
-def test_smoke_tests_accept_the_references():
-    exercises = all_exercises()
-    assert judge(exercises["01-t-inside-flags"], lesson_01.inside_flags).state == "correct"
-    assert judge(exercises["01-t-replay"], lesson_01.replay).state == "correct"
-    assert judge(exercises["01-t-replay"], lambda events: []).state == "incorrect"
 
 
 # --- questions ----------------------------------------------------------------------------------------------
