@@ -27,7 +27,7 @@ def judged(report: Any, fields: Sequence[str], criteria: Mapping[str, Callable[[
     """A point for each criterion; what is missing is said for each alone. report: plain data."""
     top = float(len(criteria))
     if not isinstance(report, dict):
-        return incorrect(both("`report` should be a dictionary.", "`report` 应当是字典。"), max_points=top, reason="no dictionary")
+        return incorrect(both("`report` should be a dictionary.", "`report` 应当是字典。"), max_points=top, reason="no-dictionary")
     if all(empty(report.get(name)) for name in fields):
         return not_attempted(both("The report is still empty.", "报告还是空的。"), max_points=top)
     marks = {name: judge(report) for name, judge in criteria.items()}

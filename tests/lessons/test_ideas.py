@@ -12,10 +12,12 @@ from course.lessons import LESSONS
 from grader.ideas import Idea, parse, read
 from grader.project import Project, ProjectError, tasks
 from tests.lessons.losing import lost_parts, verdict_on
+from tests.lessons.races import raced
 
 PROJECT = Project()
 DRAWS = 8
 WRONG, RIGHT = 6, 4
+GIVEN = {"raced": raced}  # for exercises on a race: nothing is timed here
 TASKS = {task.id: task for lesson in PROJECT.checkpoints() for task in tasks(PROJECT, lesson).values()}
 PRACTICE = {name: exercise for name, exercise in all_exercises().items() if exercise.solution is not None}
 IDEAS = [idea for lesson in LESSONS for idea in read(PROJECT, lesson.id)]
@@ -41,7 +43,7 @@ def test_an_idea_about_a_task_loses_its_parts_in_every_draw(idea: Idea):
 def test_an_idea_about_an_exercise_gets_its_verdict_and_leaves_torch_alone(idea: Idea):
     exercise = PRACTICE[idea.of]
     before = flags.read()
-    verdict = judge(exercise, idea.defined(exercise.name))
+    verdict = judge(exercise, idea.defined(exercise.name, GIVEN))
     assert (verdict.state, verdict.reason if idea.reason else "") == (idea.gets, idea.reason), verdict.messages
     assert (verdict.state == "correct") == idea.right
     assert flags.read() == before

@@ -105,6 +105,11 @@ def check_steady_sum(steady_sum: Callable[[Any], Any]) -> Verdict:
             for count in (1, 2, 3, 4, 8):
                 torch.set_num_threads(count)
                 got = steady_sum(values.clone())
+                if torch.get_num_threads() != count:
+                    return incorrect(both(f"Afterwards torch has {torch.get_num_threads()} threads where it had {count}: everything else "
+                                          f"in the program is slower now. Fix the order of the additions, not the number of workers.",
+                                          f"之后 torch 的线程数从 {count} 变成了 {torch.get_num_threads()}：程序的其余部分都会变慢。"
+                                          f"要固定的是相加的顺序，不是线程数。"), reason="left-behind")
                 try:
                     seen[count] = float(got)
                 except (TypeError, ValueError, RuntimeError):

@@ -283,3 +283,338 @@ report = {"device": "mps", "threads": 8, "warmup_calls": 5, "fence": "synchroniz
 # A dictionary made by dict(), with more in it than was asked.
 report = dict(device="cpu", threads=1, warmup_calls=5, fence="none needed", ratios=[1.0] * 12, low=1.0, high=1.0, gate=0.02,
               claim="same", note="a coarse clock", rounds=12)
+
+# %% wrong 02-stopwatch
+# Launching is running.
+def stopwatch_ms(run, synchronize, clock):
+    start = clock()
+    run()
+    return (clock() - start) * 1e3
+
+# %% wrong 02-stopwatch
+# A fence before the start is enough.
+def stopwatch_ms(run, synchronize, clock):
+    synchronize()
+    start = clock()
+    run()
+    return (clock() - start) * 1e3
+
+# %% wrong 02-stopwatch
+# A fence after the run is enough.
+def stopwatch_ms(run, synchronize, clock):
+    start = clock()
+    run()
+    synchronize()
+    return (clock() - start) * 1e3
+
+# %% wrong 02-stopwatch
+# What waited before can be subtracted: it was 30 ms.
+def stopwatch_ms(run, synchronize, clock):
+    start = clock()
+    run()
+    synchronize()
+    return (clock() - start) * 1e3 - 30
+
+# %% wrong 02-stopwatch
+# The answer is known: it takes 20 ms.
+def stopwatch_ms(run, synchronize, clock):
+    run()
+    return 20.0
+
+# %% wrong 02-stopwatch
+# The clock counts milliseconds.
+def stopwatch_ms(run, synchronize, clock):
+    synchronize()
+    start = clock()
+    run()
+    synchronize()
+    return clock() - start
+
+# %% wrong 02-stopwatch
+# Warm up inside the stopwatch.
+def stopwatch_ms(run, synchronize, clock):
+    run()
+    synchronize()
+    start = clock()
+    run()
+    synchronize()
+    return (clock() - start) * 1e3
+
+# %% wrong 02-stopwatch
+# Nothing has to run to be timed.
+def stopwatch_ms(run, synchronize, clock):
+    synchronize()
+    start = clock()
+    synchronize()
+    return (clock() - start) * 1e3
+
+# %% right 02-stopwatch
+# Two readings in variables.
+def stopwatch_ms(run, synchronize, clock):
+    synchronize(); begin = clock()
+    run(); synchronize(); end = clock()
+    return 1000 * (end - begin)
+
+# %% right 02-stopwatch
+# More fences do no harm.
+def stopwatch_ms(run, synchronize, clock):
+    synchronize()
+    synchronize()
+    start = clock()
+    run()
+    synchronize()
+    synchronize()
+    return (clock() - start) * 1e3
+
+# %% right 02-stopwatch
+# A context manager.
+from contextlib import contextmanager
+
+def stopwatch_ms(run, synchronize, clock):
+    times = []
+
+    @contextmanager
+    def fenced():
+        synchronize()
+        times.append(clock())
+        yield
+        synchronize()
+        times.append(clock())
+
+    with fenced():
+        run()
+    return (times[1] - times[0]) * 1e3
+
+# %% right 02-stopwatch
+# Whole microseconds.
+def stopwatch_ms(run, synchronize, clock):
+    synchronize()
+    start = round(clock() * 1e6)
+    run()
+    synchronize()
+    return (round(clock() * 1e6) - start) / 1000
+
+# %% wrong 02-median-interval
+# The whole range is the interval.
+from statistics import median
+
+def median_interval(samples):
+    return median(samples), min(samples), max(samples)
+
+# %% wrong 02-median-interval
+# The mean stands in front.
+from statistics import fmean
+from course.lessons.l02_timing.exercises import cut
+
+def median_interval(samples):
+    ordered, k = sorted(samples), cut(len(samples))
+    return fmean(ordered), ordered[k], ordered[-1 - k]
+
+# %% wrong 02-median-interval
+# The readings come sorted.
+from statistics import median
+from course.lessons.l02_timing.exercises import cut
+
+def median_interval(samples):
+    k = cut(len(samples))
+    return median(samples), samples[k], samples[-1 - k]
+
+# %% wrong 02-median-interval
+# One more at each end must go.
+from statistics import median
+from course.lessons.l02_timing.exercises import cut
+
+def median_interval(samples):
+    ordered, k = sorted(samples), cut(len(samples)) + 1
+    return median(ordered), ordered[k], ordered[-1 - k]
+
+# %% wrong 02-median-interval
+# Sorting in place is for free.
+from statistics import median
+from course.lessons.l02_timing.exercises import cut
+
+def median_interval(samples):
+    samples.sort()
+    k = cut(len(samples))
+    return median(samples), samples[k], samples[-1 - k]
+
+# %% wrong 02-median-interval
+# The middle one of the sorted list is the median, whatever their number.
+from course.lessons.l02_timing.exercises import cut
+
+def median_interval(samples):
+    ordered, k = sorted(samples), cut(len(samples))
+    return ordered[len(ordered) // 2], ordered[k], ordered[-1 - k]
+
+# %% wrong 02-median-interval
+# The upper end is as far from the end as the lower one, counted from one.
+from statistics import median
+from course.lessons.l02_timing.exercises import cut
+
+def median_interval(samples):
+    ordered, k = sorted(samples), cut(len(samples))
+    return median(ordered), ordered[k], ordered[-k]
+
+# %% right 02-median-interval
+# The course's own.
+from course.timing.stats import median, median_interval as interval
+
+def median_interval(samples):
+    found = interval(samples)
+    return median(samples), found.low, found.high
+
+# %% right 02-median-interval
+# A slice, and a list for an answer.
+from statistics import median
+from course.lessons.l02_timing.exercises import cut
+
+def median_interval(samples):
+    k = cut(len(samples))
+    kept = sorted(samples)[k:len(samples) - k]
+    return [median(samples), kept[0], kept[-1]]
+
+# %% right 02-median-interval
+# heapq finds both ends.
+import heapq
+from statistics import median
+from course.lessons.l02_timing.exercises import cut
+
+def median_interval(samples):
+    k = cut(len(samples)) + 1
+    return median(samples), heapq.nsmallest(k, samples)[-1], heapq.nlargest(k, samples)[-1]
+
+# %% right 02-median-interval
+# numpy's sort, its numbers as floats.
+import numpy
+from course.lessons.l02_timing.exercises import cut
+
+def median_interval(samples):
+    ordered, k = numpy.sort(samples), cut(len(samples))
+    return float(numpy.median(ordered)), float(ordered[k]), float(ordered[-1 - k])
+
+# %% wrong 02-paired-ratio
+# The medians divide as well.
+from statistics import median
+paired_ratio = lambda baseline_ms, candidate_ms: median(candidate_ms) / median(baseline_ms)
+
+# %% wrong 02-paired-ratio
+# So do the means.
+paired_ratio = lambda baseline_ms, candidate_ms: sum(candidate_ms) / sum(baseline_ms)
+
+# %% wrong 02-paired-ratio
+# Baseline over candidate.
+from statistics import median
+paired_ratio = lambda baseline_ms, candidate_ms: median(b / c for b, c in zip(baseline_ms, candidate_ms))
+
+# %% wrong 02-paired-ratio
+# The mean of the ratios.
+from statistics import fmean
+paired_ratio = lambda baseline_ms, candidate_ms: fmean(c / b for b, c in zip(baseline_ms, candidate_ms))
+
+# %% wrong 02-paired-ratio reason=other-pairs
+# The best ratio is the undisturbed one.
+paired_ratio = lambda baseline_ms, candidate_ms: min(c / b for b, c in zip(baseline_ms, candidate_ms))
+
+# %% wrong 02-paired-ratio reason=other-pairs
+# The most frequent ratio.
+from statistics import mode
+paired_ratio = lambda baseline_ms, candidate_ms: mode(round(c / b, 6) for b, c in zip(baseline_ms, candidate_ms))
+
+# %% wrong 02-paired-ratio reason=other-pairs
+# The answer is known.
+paired_ratio = lambda baseline_ms, candidate_ms: 0.9
+
+# %% wrong 02-paired-ratio reason=other-pairs
+# The lower of two middle values.
+from statistics import median_low
+paired_ratio = lambda baseline_ms, candidate_ms: median_low(c / b for b, c in zip(baseline_ms, candidate_ms))
+
+# %% right 02-paired-ratio
+# A sorted list by hand.
+def paired_ratio(baseline_ms, candidate_ms):
+    ratios = sorted(c / b for b, c in zip(baseline_ms, candidate_ms))
+    half, odd = divmod(len(ratios), 2)
+    return ratios[half] if odd else (ratios[half - 1] + ratios[half]) / 2
+
+# %% right 02-paired-ratio
+# numpy divides whole lists.
+import numpy
+paired_ratio = lambda baseline_ms, candidate_ms: numpy.median(numpy.array(candidate_ms) / numpy.array(baseline_ms))
+
+# %% right 02-paired-ratio
+# The course's median.
+from course.timing.stats import median
+paired_ratio = lambda baseline_ms, candidate_ms: median([candidate_ms[i] / baseline_ms[i] for i in range(len(baseline_ms))])
+
+# %% right 02-paired-ratio
+# torch's quantile.
+import torch
+paired_ratio = lambda baseline_ms, candidate_ms: (torch.tensor(candidate_ms, dtype=torch.float64)
+                                                  / torch.tensor(baseline_ms, dtype=torch.float64)).quantile(0.5).item()
+
+# %% wrong 02-lose
+# Numbers alone are evidence.
+evidence = {"naive_ratio": 1.4, "comparison": 0.8}
+
+# %% wrong 02-lose
+# Both name the same winner.
+import torch
+x, w = torch.randn(1, 3, 16, 16), torch.randn(3, 3, 3, 3)
+conv = lambda: torch.conv2d(x, w)
+evidence = {"naive_ratio": 0.7, "comparison": raced({"slow": conv, "fast": conv}, 0.8)}
+
+# %% wrong 02-lose
+# A ratio below zero is far from one.
+import torch
+x, w = torch.randn(1, 3, 16, 16), torch.randn(3, 3, 3, 3)
+conv = lambda: torch.conv2d(x, w)
+evidence = {"naive_ratio": -3.0, "comparison": raced({"slow": conv, "fast": conv}, 1.5)}
+
+# %% wrong 02-lose reason=no-convolutions
+# Anything may be raced.
+evidence = {"naive_ratio": 1.4, "comparison": raced({"slow": lambda: sum(range(99)), "fast": lambda: None}, 0.8)}
+
+# %% wrong 02-lose reason=no-convolutions
+# An object with the right names is a comparison.
+from types import SimpleNamespace
+evidence = {"naive_ratio": 1.4, "comparison": SimpleNamespace(ratio=0.8, low=0.7, high=0.9)}
+
+# %% wrong 02-lose gets=inconclusive
+# A fair interval with 1 in it names a winner.
+import torch
+x, w = torch.randn(1, 3, 16, 16), torch.randn(3, 3, 3, 3)
+conv = lambda: torch.conv2d(x, w)
+evidence = {"naive_ratio": 1.4, "comparison": raced({"slow": conv, "fast": conv}, 1.0)}
+
+# %% wrong 02-lose
+# The naive ratio is optional.
+import torch
+x, w = torch.randn(1, 3, 16, 16), torch.randn(3, 3, 3, 3)
+conv = lambda: torch.conv2d(x, w)
+evidence = {"comparison": raced({"slow": conv, "fast": conv}, 0.8)}
+
+# %% right 02-lose
+# Naive says slower, the interval faster.
+import torch
+x, w = torch.randn(1, 3, 16, 16), torch.randn(3, 3, 3, 3)
+conv = lambda: torch.conv2d(x, w)
+evidence = {"naive_ratio": 1.4, "comparison": raced({"slow": lambda: torch.conv2d(x, w, padding=4), "fast": conv}, 0.8)}
+
+# %% right 02-lose
+# Naive says faster, the interval slower; a numpy number.
+import numpy, torch
+layer, x = torch.nn.Conv2d(3, 8, 3), torch.randn(1, 3, 16, 16)
+evidence = {"naive_ratio": numpy.float64(0.2), "comparison": raced({"a": lambda: layer(x), "b": lambda: layer(x)}, 1.3)}
+
+# %% right 02-lose
+# Transposed convolutions, and more in the dictionary.
+import torch
+layer, x = torch.nn.ConvTranspose2d(3, 8, 3), torch.randn(1, 3, 16, 16)
+evidence = dict(naive_ratio=9.5, comparison=raced({"old": lambda: layer(x), "new": lambda: layer(x)}, 0.5), note="first call")
+
+# %% right 02-lose
+# In one dimension, without gradients.
+import torch
+layer, x = torch.nn.Conv1d(3, 8, 3), torch.randn(1, 3, 16)
+run = torch.no_grad()(lambda: layer(x))
+evidence = {"naive_ratio": 1.01, "comparison": raced({"slow": run, "fast": run}, 0.97)}

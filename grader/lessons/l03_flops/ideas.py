@@ -162,3 +162,171 @@ def step_macs(macs, trained):
         total += work * (1 + weight.requires_grad + x.requires_grad)
         x = x * weight
     return total
+
+# %% wrong 03-conv-macs
+# Two operations each.
+conv_macs = lambda n, c_in, c_out, kernel, height, width, groups=1: 2 * n * height * width * c_out * (c_in // groups) * kernel**2
+
+# %% wrong 03-conv-macs
+# One image is enough.
+conv_macs = lambda n, c_in, c_out, kernel, height, width, groups=1: height * width * c_out * (c_in // groups) * kernel**2
+
+# %% wrong 03-conv-macs
+# Groups only sort the channels.
+conv_macs = lambda n, c_in, c_out, kernel, height, width, groups=1: n * height * width * c_out * c_in * kernel**2
+
+# %% wrong 03-conv-macs
+# Groups divide inputs and outputs.
+conv_macs = lambda n, c_in, c_out, kernel, height, width, groups=1: n * height * width * (c_out // groups) * (c_in // groups) * kernel**2
+
+# %% wrong 03-conv-macs
+# A kernel is a line.
+conv_macs = lambda n, c_in, c_out, kernel, height, width, groups=1: n * height * width * c_out * (c_in // groups) * kernel
+
+# %% wrong 03-conv-macs
+# The bias is a MAC as well.
+conv_macs = lambda n, c_in, c_out, kernel, height, width, groups=1: n * height * width * c_out * ((c_in // groups) * kernel**2 + 1)
+
+# %% wrong 03-conv-macs
+# Images are square.
+conv_macs = lambda n, c_in, c_out, kernel, height, width, groups=1: n * height**2 * c_out * (c_in // groups) * kernel**2
+
+# %% right 03-conv-macs
+# Weights times positions.
+def conv_macs(n, c_in, c_out, kernel, height, width, groups=1):
+    weights = groups * (c_in // groups) * (c_out // groups) * kernel * kernel
+    return weights * height * width * n
+
+# %% right 03-conv-macs
+# Floats.
+conv_macs = lambda n, c_in, c_out, kernel, height, width, groups=1: n * height * width * c_out * c_in / groups * kernel**2.0
+
+# %% right 03-conv-macs
+# math.prod of everything.
+from math import prod
+conv_macs = lambda *sizes: prod(sizes[:4]) * sizes[3] * sizes[4] * sizes[5] // sizes[6]
+
+# %% right 03-conv-macs
+# torch's own weight.
+import torch
+
+def conv_macs(n, c_in, c_out, kernel, height, width, groups=1):
+    return torch.nn.Conv2d(c_in, c_out, kernel, groups=groups, device="meta").weight.numel() * n * height * width
+
+# %% wrong 03-least-ms
+# A MAC is one operation.
+least_ms = lambda macs, moved, peak, bandwidth: max(macs / (peak * 1e6), moved / (bandwidth * 1e6))
+
+# %% wrong 03-least-ms
+# First carry, then multiply.
+least_ms = lambda macs, moved, peak, bandwidth: 2 * macs / (peak * 1e6) + moved / (bandwidth * 1e6)
+
+# %% wrong 03-least-ms
+# The quicker one sets the pace.
+least_ms = lambda macs, moved, peak, bandwidth: min(2 * macs / (peak * 1e6), moved / (bandwidth * 1e6))
+
+# %% wrong 03-least-ms
+# The answer comes in seconds.
+least_ms = lambda macs, moved, peak, bandwidth: max(2 * macs / (peak * 1e9), moved / (bandwidth * 1e9))
+
+# %% wrong 03-least-ms
+# Only arithmetic takes time.
+least_ms = lambda macs, moved, peak, bandwidth: 2 * macs / (peak * 1e6)
+
+# %% wrong 03-least-ms
+# Only memory takes time.
+least_ms = lambda macs, moved, peak, bandwidth: moved / (bandwidth * 1e6)
+
+# %% wrong 03-least-ms
+# Each number moved has four bytes still to count.
+least_ms = lambda macs, moved, peak, bandwidth: max(2 * macs / (peak * 1e6), 4 * moved / (bandwidth * 1e6))
+
+# %% right 03-least-ms
+# The roof: intensity decides the rate.
+def least_ms(macs, moved, peak, bandwidth):
+    flop = 2 * macs
+    rate = min(peak, flop / moved * bandwidth)
+    return flop / rate / 1e6
+
+# %% right 03-least-ms
+# If and else.
+def least_ms(macs, moved, peak, bandwidth):
+    compute, memory = 2 * macs / peak, moved / bandwidth
+    return compute / 1e6 if compute > memory else memory / 1e6
+
+# %% right 03-least-ms
+# numpy's maximum.
+import numpy
+least_ms = lambda macs, moved, peak, bandwidth: numpy.maximum(2 * macs / peak, moved / bandwidth) * 1e-6
+
+# %% right 03-least-ms
+# Named units.
+def least_ms(macs, bytes_moved, peak_gflop_per_s, bandwidth_gb_per_s):
+    giga, milli = 10**9, 1e-3
+    return sorted([2 * macs / (peak_gflop_per_s * giga), bytes_moved / (bandwidth_gb_per_s * giga)])[-1] / milli
+
+# %% wrong 03-lose reason=counts
+# Counts of other functions are counts.
+import torch
+a, b = torch.randn(64, 64), torch.randn(32, 32)
+evidence = {"more_macs": 10**9, "fewer_macs": 10**6, "comparison": raced({"more": lambda: a @ a, "fewer": lambda: b @ b}, 1.4)}
+
+# %% wrong 03-lose
+# Numbers alone are evidence.
+evidence = {"more_macs": 3, "fewer_macs": 1, "comparison": 0.8}
+
+# %% wrong 03-lose
+# One per cent is a saving.
+import torch
+a, b = torch.randn(100, 100), torch.randn(99, 100)
+evidence = {"more_macs": 10**6, "fewer_macs": 990_000, "comparison": raced({"more": lambda: a @ a, "fewer": lambda: b @ a}, 1.4)}
+
+# %% wrong 03-lose
+# No work at all is the best saving.
+import torch
+a = torch.randn(64, 64)
+evidence = {"more_macs": 64**3, "fewer_macs": 0, "comparison": raced({"more": lambda: a @ a, "fewer": lambda: None}, 1.4)}
+
+# %% wrong 03-lose reason=no-comparison
+# An object with the right names is a comparison.
+from types import SimpleNamespace
+evidence = {"more_macs": 64**3, "fewer_macs": 32**3, "comparison": SimpleNamespace(low=1.3, high=1.5, verdict="slower")}
+
+# %% wrong 03-lose
+# Faster with fewer is a loss, too.
+import torch
+a, b = torch.randn(64, 64), torch.randn(32, 32)
+evidence = {"more_macs": 64**3, "fewer_macs": 32**3, "comparison": raced({"more": lambda: a @ a, "fewer": lambda: b @ b}, 0.5)}
+
+# %% wrong 03-lose reason=counts
+# The two may change places.
+import torch
+a, b = torch.randn(64, 64), torch.randn(32, 32)
+evidence = {"more_macs": 64**3, "fewer_macs": 32**3, "comparison": raced({"fewer": lambda: b @ b, "more": lambda: a @ a}, 1.4)}
+
+# %% right 03-lose
+# A row times a matrix.
+import torch
+square, row, large = torch.randn(64, 64), torch.randn(1, 200), torch.randn(200, 200)
+evidence = {"more_macs": 64**3, "fewer_macs": 200 * 200, "comparison": raced({"more": lambda: square @ square, "fewer": lambda: row @ large}, 1.2)}
+
+# %% right 03-lose
+# Grouped convolutions, counted by the course.
+import torch
+from course.flops import count
+dense, grouped, x = torch.nn.Conv2d(8, 8, 3), torch.nn.Conv2d(8, 8, 3, groups=4), torch.randn(1, 8, 12, 12)
+evidence = dict(more_macs=count(dense, x).macs, fewer_macs=count(grouped, x).macs,
+                comparison=raced({"dense": lambda: dense(x), "grouped": lambda: grouped(x)}, 1.5))
+
+# %% right 03-lose
+# The same within the gate is no gain either.
+import torch
+a, b = torch.randn(64, 64), torch.randn(60, 64)
+evidence = {"more_macs": 64**3, "fewer_macs": 60 * 64 * 64, "comparison": raced({"more": lambda: a @ a, "fewer": lambda: b @ a}, 1.0, 0.01)}
+
+# %% right 03-lose
+# Numbers from numpy.
+import numpy, torch
+a, b = torch.randn(64, 64), torch.randn(2, 16, 16)
+evidence = {"more_macs": numpy.float64(64**3), "fewer_macs": float(2 * 16**3),
+            "comparison": raced({"one": lambda: torch.mm(a, a), "two": lambda: torch.bmm(b, b)}, 1.1)}

@@ -257,3 +257,299 @@ later = [1 + rng.random() / 10 for _ in range(20)]
 ratios = [a / b for a, b in zip(first, later)]
 medians = sorted(median(rng.choices(ratios, k=20)) for _ in range(1000))
 report = dict(device="mps", fence="synchronize", first_ms=first, later_ms=later, low=medians[25], high=medians[975], claim="more")
+
+# %% wrong 05-count-searches
+# Every call searches.
+count_searches = lambda shapes: len(shapes)
+
+# %% wrong 05-count-searches
+# Every change of shape searches.
+count_searches = lambda shapes: sum(a != b for a, b in zip(shapes, shapes[1:])) + bool(shapes)
+
+# %% wrong 05-count-searches
+# Only height and width make a shape.
+count_searches = lambda shapes: len({shape[2:] for shape in shapes})
+
+# %% wrong 05-count-searches
+# The width is no part of the key.
+count_searches = lambda shapes: len({shape[:3] for shape in shapes})
+
+# %% wrong 05-count-searches
+# The channels are no part of the key.
+count_searches = lambda shapes: len({(shape[0], *shape[2:]) for shape in shapes})
+
+# %% wrong 05-count-searches
+# As many numbers, the same key.
+from math import prod
+count_searches = lambda shapes: len({prod(shape) for shape in shapes})
+
+# %% wrong 05-count-searches
+# Turned round it is the same picture.
+count_searches = lambda shapes: len({tuple(sorted(shape)) for shape in shapes})
+
+# %% wrong 05-count-searches
+# At least one search there is.
+count_searches = lambda shapes: max(1, len(set(shapes)))
+
+# %% right 05-count-searches
+# Keys of a dictionary.
+count_searches = lambda shapes: len(dict.fromkeys(shapes))
+
+# %% right 05-count-searches
+# A cache in a list.
+def count_searches(shapes):
+    cache = []
+    for shape in shapes:
+        if shape not in cache:
+            cache.append(shape)
+    return len(cache)
+
+# %% right 05-count-searches
+# numpy's unique rows.
+import numpy
+count_searches = lambda shapes: len(numpy.unique(numpy.array(shapes).reshape(-1, 4), axis=0))
+
+# %% right 05-count-searches
+# A Counter of texts.
+from collections import Counter
+count_searches = lambda shapes: len(Counter(map(str, shapes)))
+
+# %% wrong 05-break-even
+# Round down.
+break_even_steps = lambda search, slow, fast: int(search / (slow - fast)) if slow > fast else None
+
+# %% wrong 05-break-even gets=partly
+# Half a step is a step.
+break_even_steps = lambda search, slow, fast: search / (slow - fast) if slow > fast else None
+
+# %% wrong 05-break-even
+# The slow step pays.
+import math
+break_even_steps = lambda search, slow, fast: math.ceil(search / slow) if slow > fast else None
+
+# %% wrong 05-break-even
+# There is always a gain.
+import math
+break_even_steps = lambda search, slow, fast: math.ceil(search / (slow - fast))
+
+# %% wrong 05-break-even gets=partly
+# No gain takes no steps.
+import math
+break_even_steps = lambda search, slow, fast: math.ceil(search / (slow - fast)) if slow > fast else 0
+
+# %% wrong 05-break-even gets=partly
+# No gain takes for ever.
+import math
+break_even_steps = lambda search, slow, fast: math.ceil(search / (slow - fast)) if slow > fast else math.inf
+
+# %% wrong 05-break-even
+# One step more is safe.
+break_even_steps = lambda search, slow, fast: search // (slow - fast) + 1 if slow > fast else None
+
+# %% right 05-break-even
+# Floor of the negative.
+break_even_steps = lambda search, slow, fast: int(-(-search // (slow - fast))) if slow > fast else None
+
+# %% right 05-break-even
+# Count the steps.
+def break_even_steps(search_ms, slow_ms, fast_ms):
+    if slow_ms <= fast_ms:
+        return None
+    steps = 0
+    while steps * (slow_ms - fast_ms) < search_ms:
+        steps += 1
+    return steps
+
+# %% right 05-break-even
+# Exact fractions.
+import math
+from fractions import Fraction
+
+def break_even_steps(search_ms, slow_ms, fast_ms):
+    gain = Fraction(slow_ms) - Fraction(fast_ms)
+    return math.ceil(Fraction(search_ms) / gain) if gain > 0 else None
+
+# %% right 05-break-even
+# numpy's ceil, a float without a fraction.
+import numpy
+break_even_steps = lambda search, slow, fast: float(numpy.ceil(search / (slow - fast))) if slow - fast > 0 else None
+
+# %% wrong 05-search-here
+# flags() keeps what is not named.
+import torch
+
+def search_here(run):
+    with torch.backends.cudnn.flags(benchmark=True):
+        return run()
+
+# %% wrong 05-search-here gets=partly
+# enabled is the only neighbour.
+import torch
+
+def search_here(run):
+    with torch.backends.cudnn.flags(enabled=True, benchmark=True):
+        return run()
+
+# %% wrong 05-search-here gets=partly reason=neighbours
+# The neighbours' values are known.
+import torch
+
+def search_here(run):
+    with torch.backends.cudnn.flags(enabled=True, benchmark=True, deterministic=True, allow_tf32=False):
+        return run()
+
+# %% wrong 05-search-here gets=partly reason=left-behind
+# It was off before.
+import torch
+
+def search_here(run):
+    torch.backends.cudnn.benchmark = True
+    try:
+        return run()
+    finally:
+        torch.backends.cudnn.benchmark = False
+
+# %% wrong 05-search-here gets=partly reason=left-behind
+# Searching may go on.
+import torch
+
+def search_here(run):
+    torch.backends.cudnn.benchmark = True
+    return run()
+
+# %% wrong 05-search-here
+# The result is not asked for.
+import torch
+
+def search_here(run):
+    cudnn = torch.backends.cudnn
+    with cudnn.flags(enabled=cudnn.enabled, benchmark=True, deterministic=cudnn.deterministic, allow_tf32=cudnn.allow_tf32):
+        run()
+
+# %% wrong 05-search-here gets=partly reason=left-behind
+# Without an exception all is well.
+import torch
+
+def search_here(run):
+    before = torch.backends.cudnn.benchmark
+    torch.backends.cudnn.benchmark = True
+    result = run()
+    torch.backends.cudnn.benchmark = before
+    return result
+
+# %% wrong 05-search-here
+# A library that is there is searched.
+import torch
+
+def search_here(run):
+    with torch.backends.cudnn.flags(enabled=True):
+        return run()
+
+# %% right 05-search-here
+# One switch, put back.
+import torch
+
+def search_here(run):
+    before = torch.backends.cudnn.benchmark
+    try:
+        torch.backends.cudnn.benchmark = True
+        return run()
+    finally:
+        torch.backends.cudnn.benchmark = before
+
+# %% right 05-search-here
+# The course's tool.
+from course.flags import using
+
+def search_here(run):
+    with using({"cudnn.benchmark": True}):
+        return run()
+
+# %% right 05-search-here
+# Every present value is handed over.
+import torch
+
+def search_here(run):
+    names = ("enabled", "benchmark_limit", "deterministic", "allow_tf32")
+    with torch.backends.cudnn.flags(benchmark=True, **{name: getattr(torch.backends.cudnn, name) for name in names}):
+        return run()
+
+# %% right 05-search-here
+# A decorator made of a context manager.
+import torch
+from contextlib import contextmanager
+
+@contextmanager
+def searching():
+    before, torch.backends.cudnn.benchmark = torch.backends.cudnn.benchmark, True
+    try:
+        yield
+    finally:
+        torch.backends.cudnn.benchmark = before
+
+def search_here(run):
+    return searching()(run)()
+
+# %% wrong 05-make-it-lose
+# An interval written down is evidence.
+race = {"low": 1.2, "high": 1.4, "rounds": 40}
+
+# %% wrong 05-make-it-lose reason=schedule
+# On may do more steps than off.
+from course.toy_search import run_schedule
+race = raced({"off": lambda: run_schedule([20], benchmark=False), "on": lambda: run_schedule([20, 21, 22], benchmark=True)}, 1.5)
+
+# %% wrong 05-make-it-lose reason=schedule
+# Neither searches.
+from course.toy_search import run_schedule
+race = raced({"off": lambda: run_schedule([20], benchmark=False), "on": lambda: run_schedule([20], benchmark=False)}, 1.5)
+
+# %% wrong 05-make-it-lose reason=schedule
+# A race of nothing.
+race = raced({"off": lambda: None, "on": lambda: sum(range(99))}, 1.5)
+
+# %% wrong 05-make-it-lose
+# Searching is the baseline.
+from course.toy_search import run_schedule
+race = raced({"on": lambda: run_schedule([20], benchmark=True), "off": lambda: run_schedule([20], benchmark=False)}, 1.5)
+
+# %% wrong 05-make-it-lose
+# Winning is losing.
+from course.toy_search import run_schedule
+race = raced({"off": lambda: run_schedule([20], benchmark=False), "on": lambda: run_schedule([20], benchmark=True)}, 0.8)
+
+# %% wrong 05-make-it-lose gets=inconclusive
+# An interval with 1 in it decides.
+from course.toy_search import run_schedule
+race = raced({"off": lambda: run_schedule([20], benchmark=False), "on": lambda: run_schedule([20], benchmark=True)}, 1.0)
+
+# %% wrong 05-make-it-lose gets=inconclusive
+# Two rounds are enough.
+from course.toy_search import run_schedule
+race = raced({"off": lambda: run_schedule([20], benchmark=False), "on": lambda: run_schedule([20], benchmark=True)}, 1.5, rounds=2)
+
+# %% right 05-make-it-lose
+# Every size is new.
+from course.toy_search import run_schedule
+sizes = list(range(20, 24))
+race = raced({"off": lambda: run_schedule(sizes, benchmark=False), "on": lambda: run_schedule(sizes, benchmark=True)}, 1.5)
+
+# %% right 05-make-it-lose
+# One step, another name, a tuple.
+from course.toy_search import run_schedule
+race = raced({"off": lambda: run_schedule((9,), False), "searching": lambda: run_schedule((9,), True)}, 3.0)
+
+# %% right 05-make-it-lose
+# Functions that give nothing back.
+from functools import partial
+from course.toy_search import run_schedule
+
+def run(benchmark):
+    run_schedule([16, 17, 16], benchmark=benchmark)
+
+race = raced({"off": partial(run, False), "on": partial(run, True)}, 1.2)
+
+# %% right 05-make-it-lose
+# A search with a limit loses as well.
+from course.toy_search import run_schedule
+race = raced({"off": lambda: run_schedule([20, 30], benchmark=False), "on": lambda: run_schedule([20, 30], benchmark=True, limit=3)}, 1.3)

@@ -300,3 +300,350 @@ import numpy
 
 report = {"device": "cuda:0", "threads": 8, "changed": "benchmark", "a": numpy.array(["ab12cd34", "ab12cd34", "ab12cd35"] * 2),
           "b": numpy.array(["ab12cd34"] * 5), "claim": "not repeatable"}
+
+# %% wrong 06-seed-everything gets=partly
+# torch seeds everybody.
+import torch
+seed_everything = lambda seed: torch.manual_seed(seed)
+
+# %% wrong 06-seed-everything gets=partly
+# A new generator is the old one.
+import random, numpy, torch
+
+def seed_everything(seed):
+    random.seed(seed)
+    numpy.random.default_rng(seed)
+    torch.manual_seed(seed)
+
+# %% wrong 06-seed-everything
+# Any seed will do.
+import random, numpy, torch
+
+def seed_everything(seed):
+    random.seed(0)
+    numpy.random.seed(0)
+    torch.manual_seed(0)
+
+# %% wrong 06-seed-everything
+# Determinism is a mode.
+import torch
+seed_everything = lambda seed: torch.use_deterministic_algorithms(True)
+
+# %% wrong 06-seed-everything
+# torch.seed() seeds.
+import torch
+seed_everything = lambda seed: torch.seed()
+
+# %% wrong 06-seed-everything gets=partly
+# Only the GPU draws.
+import random, numpy, torch
+
+def seed_everything(seed):
+    random.seed(seed)
+    numpy.random.seed(seed)
+    torch.cuda.manual_seed_all(seed)
+
+# %% wrong 06-seed-everything
+# The environment variable seeds Python.
+import os
+
+def seed_everything(seed):
+    os.environ["PYTHONHASHSEED"] = str(seed)
+
+# %% right 06-seed-everything
+# In another order, and the GPU by name.
+import random, numpy, torch
+
+def seed_everything(seed):
+    torch.cuda.manual_seed_all(seed)
+    torch.manual_seed(seed)
+    numpy.random.seed(seed)
+    random.seed(seed)
+    return seed
+
+# %% right 06-seed-everything
+# A loop over seeders.
+import random, numpy, torch
+
+def seed_everything(seed):
+    for seeder in (random.seed, numpy.random.seed, torch.manual_seed):
+        seeder(seed)
+
+# %% right 06-seed-everything
+# torch's default generator.
+import random, numpy, torch
+
+def seed_everything(seed):
+    random.seed(str(seed))
+    numpy.random.seed(seed + 1)
+    torch.default_generator.manual_seed(seed)
+
+# %% right 06-seed-everything
+# States are set, not seeds.
+import random, numpy, torch
+
+def seed_everything(seed):
+    random.setstate(random.Random(seed).getstate())
+    numpy.random.set_state(numpy.random.RandomState(seed).get_state())
+    torch.set_rng_state(torch.Generator().manual_seed(seed).get_state())
+
+# %% wrong 06-steady-sum
+# A sum is a sum.
+steady_sum = lambda values: values.sum()
+
+# %% wrong 06-steady-sum reason=left-behind
+# One thread for everybody.
+import torch
+
+def steady_sum(values):
+    torch.set_num_threads(1)
+    return values.sum()
+
+# %% wrong 06-steady-sum
+# float64 removes every difference.
+steady_sum = lambda values: values.double().sum().float()
+
+# %% wrong 06-steady-sum
+# Sorted numbers add up steadily.
+steady_sum = lambda values: values.sort().values.sum()
+
+# %% wrong 06-steady-sum
+# The first pieces are enough.
+steady_sum = lambda values: values[:32768].sum()
+
+# %% wrong 06-steady-sum
+# Pieces of any length are short.
+import torch
+steady_sum = lambda values: torch.stack([piece.sum() for piece in values.split(100_000)]).sum()
+
+# %% wrong 06-steady-sum
+# Rounding hides the difference.
+steady_sum = lambda values: round(values.sum().item(), 2)
+
+# %% wrong 06-steady-sum
+# A seed makes it steady.
+import torch
+
+def steady_sum(values):
+    torch.manual_seed(0)
+    torch.backends.cudnn.deterministic = True
+    return values.sum()
+
+# %% right 06-steady-sum
+# Small pieces.
+import torch
+steady_sum = lambda values: torch.stack([piece.sum() for piece in values.split(500)]).sum()
+
+# %% right 06-steady-sum
+# Exact, in Python.
+import math
+steady_sum = lambda values: math.fsum(values.tolist())
+
+# %% right 06-steady-sum
+# One thread for the sum alone.
+import torch
+
+def steady_sum(values):
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        return values.sum()
+    finally:
+        torch.set_num_threads(before)
+
+# %% right 06-steady-sum
+# numpy adds in one thread.
+import numpy
+steady_sum = lambda values: numpy.float32(values.numpy().sum(dtype="float64"))
+
+# %% wrong 06-repeatable
+# A seed is enough.
+import torch
+
+def repeatable(run, seed):
+    torch.manual_seed(seed)
+    return run()
+
+# %% wrong 06-repeatable
+# cudnn.deterministic is the mode.
+import torch
+
+def repeatable(run, seed):
+    torch.manual_seed(seed)
+    with torch.backends.cudnn.flags(enabled=True, deterministic=True):
+        return run()
+
+# %% wrong 06-repeatable
+# The mode seeds.
+import torch
+
+def repeatable(run, seed):
+    before = torch.get_deterministic_debug_mode()
+    torch.use_deterministic_algorithms(True)
+    try:
+        return run()
+    finally:
+        torch.set_deterministic_debug_mode(before)
+
+# %% wrong 06-repeatable
+# A warning is enough.
+import torch
+
+def repeatable(run, seed):
+    before = torch.get_deterministic_debug_mode()
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.manual_seed(seed)
+    try:
+        return run()
+    finally:
+        torch.set_deterministic_debug_mode(before)
+
+# %% wrong 06-repeatable
+# Any seed will do.
+import torch
+
+def repeatable(run, seed):
+    before = torch.get_deterministic_debug_mode()
+    torch.set_deterministic_debug_mode("error")
+    torch.manual_seed(0)
+    try:
+        return run()
+    finally:
+        torch.set_deterministic_debug_mode(before)
+
+# %% wrong 06-repeatable gets=partly
+# The mode was on or off: there is no third.
+import torch
+
+def repeatable(run, seed):
+    before = torch.are_deterministic_algorithms_enabled()
+    torch.use_deterministic_algorithms(True)
+    torch.manual_seed(seed)
+    try:
+        return run()
+    finally:
+        torch.use_deterministic_algorithms(before)
+
+# %% wrong 06-repeatable gets=partly
+# It was off before.
+import torch
+
+def repeatable(run, seed):
+    torch.use_deterministic_algorithms(True)
+    torch.manual_seed(seed)
+    try:
+        return run()
+    finally:
+        torch.use_deterministic_algorithms(False)
+
+# %% wrong 06-repeatable gets=partly
+# Without an exception all is well.
+import torch
+
+def repeatable(run, seed):
+    before = torch.get_deterministic_debug_mode()
+    torch.use_deterministic_algorithms(True)
+    torch.manual_seed(seed)
+    result = run()
+    torch.set_deterministic_debug_mode(before)
+    return result
+
+# %% right 06-repeatable
+# The two questions in place of the debug mode.
+import torch
+
+def repeatable(run, seed):
+    on, warn = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    torch.use_deterministic_algorithms(True)
+    torch.manual_seed(seed)
+    try:
+        return run()
+    finally:
+        torch.use_deterministic_algorithms(on, warn_only=warn)
+
+# %% right 06-repeatable
+# A context manager.
+import torch
+from contextlib import contextmanager
+
+@contextmanager
+def mode():
+    before = torch.get_deterministic_debug_mode()
+    torch.set_deterministic_debug_mode(2)
+    try:
+        yield
+    finally:
+        torch.set_deterministic_debug_mode(before)
+
+def repeatable(run, seed):
+    with mode():
+        torch.manual_seed(seed)
+        return run()
+
+# %% right 06-repeatable
+# The random state is put back as well.
+import torch
+
+def repeatable(run, seed):
+    before = torch.get_deterministic_debug_mode()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        torch.set_deterministic_debug_mode("error")
+        try:
+            return run()
+        finally:
+            torch.set_deterministic_debug_mode(before)
+
+# %% right 06-repeatable
+# The course's tool.
+import torch
+from course.flags import using
+
+def repeatable(run, seed):
+    with using({"torch.deterministic_algorithms": True}):
+        torch.manual_seed(seed)
+        return run()
+
+# %% wrong 06-make-it-lose
+# Two threads always reach the bits.
+pair = ({"threads": 1}, {"threads": 2})
+
+# %% wrong 06-make-it-lose
+# Another seed, another result.
+pair = ({"seed": 1}, {"seed": 2})
+
+# %% wrong 06-make-it-lose
+# Other data, another result.
+pair = ({"samples": 300}, {"samples": 400})
+
+# %% wrong 06-make-it-lose
+# One setting twice.
+pair = ({"pieces": 3}, {"pieces": 3})
+
+# %% wrong 06-make-it-lose
+# There is a setting for the GPU.
+pair = ({"device": "cuda"}, {})
+
+# %% wrong 06-make-it-lose
+# Results, not settings.
+pair = (0.1, 0.2)
+
+# %% wrong 06-make-it-lose
+# More threads than there may be.
+pair = ({"threads": 99}, {})
+
+# %% right 06-make-it-lose
+# In pieces.
+pair = ({"pieces": 1}, {"pieces": 3})
+
+# %% right 06-make-it-lose
+# A list of two, much work for one thread and two.
+pair = [{"samples": 100_000, "threads": 1}, {"samples": 100_000, "threads": 2}]
+
+# %% right 06-make-it-lose
+# The defaults against pieces, with a seed.
+pair = ({"seed": 5}, {"seed": 5, "pieces": 16})
+
+# %% right 06-make-it-lose
+# Both at once.
+pair = (dict(threads=1, pieces=2), dict(threads=2, pieces=5))
