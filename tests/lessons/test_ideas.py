@@ -49,6 +49,13 @@ def test_an_idea_about_an_exercise_gets_its_verdict_and_leaves_torch_alone(idea:
     assert flags.read() == before
 
 
+@pytest.mark.parametrize("idea", params(TASKS))
+def test_the_visible_check_never_calls_an_answer_right(idea: Idea):
+    """It sees the form or an example; a right variant passes it in a neutral state, whatever types it uses."""
+    verdict = judge(all_exercises()[idea.of], idea.defined(TASKS[idea.of].name))
+    assert verdict.state == "not marked" if idea.right else verdict.state in ("not marked", "incorrect")
+
+
 @pytest.mark.parametrize("identity", [*TASKS, *PRACTICE])
 def test_every_task_and_exercise_states_its_wrong_ideas_and_right_variants(identity):
     counts = Counter(idea.right for idea in IDEAS if idea.of == identity)

@@ -320,7 +320,7 @@ def check_make_it_lose(evidence: Any) -> Verdict:
             f"The gap of {gap_ms * 1e3:.3g} µs is about what the `with` line itself takes ({price_ms * 1e3:.3g} µs, around "
             "nothing at all): that is Python, no kernel. Give it more work, and work that oneDNN does.",
             f"相差 {gap_ms * 1e3:.3g} µs，跟 `with` 这一行本身的开销（什么都不做也要 {price_ms * 1e3:.3g} µs）差不多：这是 Python "
-            "的耗时，不是 kernel 的。请加大工作量，并选 oneDNN 会算的算子。"), **interval)
+            "的耗时，不是 kernel 的。请加大工作量，并选 oneDNN 会算的算子。"), reason="price", **interval)
     return correct(both(f"Time ratio {pair.ratio:.2f}, interval [{pair.low:.2f}, {pair.high:.2f}]: without "
                         "1. So `deterministic=True` was not the only thing that changed. The advice lost.",
                         f"耗时比 {pair.ratio:.2f}，区间 [{pair.low:.2f}, {pair.high:.2f}] 不含 1。可见变的不"

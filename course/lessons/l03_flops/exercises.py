@@ -29,7 +29,7 @@ CONVS = ((1, 16, 32, 3, 30, 28, 1), (4, 16, 32, 3, 30, 28, 1), (1, 16, 32, 3, 30
 def check_conv_macs(conv_macs: Callable[..., Any]) -> Verdict:
     """Five convolutions: plain, in a batch, grouped, depthwise, and with another kernel."""
     for n, c_in, c_out, kernel, height, width, groups in CONVS:
-        answer = conv_macs(n, c_in, c_out, kernel, height, width, groups)
+        answer = conv_macs(n, c_in, c_out, kernel, height, width, *([groups] if groups > 1 else []))
         if answer is None or answer is ...:
             return PLACEHOLDER
         if not _is_number(answer):

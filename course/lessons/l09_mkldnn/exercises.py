@@ -111,6 +111,7 @@ CONVOLUTIONS = {
     "a 5x5 kernel": (1, 3, 32, 32, 5), "groups": (1, 16, 32, 32, 3, 16), "exactly at the limit": (1, 20, 32, 32, 3),
     "one row above the limit": (1, 20, 33, 32, 3), "one column above the limit": (1, 20, 32, 33, 3), "a 4x4 kernel": (1, 3, 32, 32, 4),
     "two groups": (1, 16, 32, 32, 3, 2), "wide and low": (1, 3, 8, 900, 3), "many channels": (1, 64, 18, 18, 3),
+    "one number above the limit": (1, 1, 6827, 3, 3),
 }
 
 
@@ -148,7 +149,8 @@ def check_goes_to_onednn(goes_to_onednn: Callable[..., bool]) -> Verdict:
 def _because(case: str) -> Mapping[str, str]:
     if case == "one small image":
         return both("Not one of the four conditions holds.", "四个条件一个也不满足。")
-    if case in ("one row above the limit", "one column above the limit", "wide and low", "many channels"):
+    if case in ("one row above the limit", "one column above the limit", "wide and low", "many channels",
+                "one number above the limit"):
         return both("Channels count too: channels * height * width.", "通道也要算：channels * height * width。")
     return both("One condition alone is enough: join them with `or`.", "满足一个条件就够：用 `or` 连接。")
 

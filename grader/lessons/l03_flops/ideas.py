@@ -204,7 +204,7 @@ conv_macs = lambda n, c_in, c_out, kernel, height, width, groups=1: n * height *
 # %% right 03-conv-macs
 # math.prod of everything.
 from math import prod
-conv_macs = lambda *sizes: prod(sizes[:4]) * sizes[3] * sizes[4] * sizes[5] // sizes[6]
+conv_macs = lambda *sizes: prod(sizes[:4]) * sizes[3] * sizes[4] * sizes[5] // (*sizes, 1)[6]
 
 # %% right 03-conv-macs
 # torch's own weight.

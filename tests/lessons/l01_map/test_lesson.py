@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
-from types import SimpleNamespace
+from dataclasses import replace
 
 import pytest
 import torch
@@ -17,6 +17,7 @@ from course.lessons.l01_map import experiments
 from course.lessons.l01_map import probes as map_probes
 from course.quiz.bank import Bank
 from course.records import Record
+from tests.lessons.races import raced
 
 BANK = Bank()
 FORKS = "fork" in multiprocessing.get_all_start_methods()
@@ -114,8 +115,6 @@ WRONG = [
     ("01-make-it-lose", "my_comparison = {'before': {'enabled': True}}", "incorrect"),
     ("01-make-it-lose", "my_comparison = dict(named=['d'], before=dict(d=0, e=1), inside=dict(d=1, e=1))",
      "incorrect"),
-    ("01-make-it-lose", "my_comparison = dict(named=['d'], before=dict(d=0, e=1), inside=dict(d=1, e=0))",
-     "correct"),
 ]
 
 
@@ -126,21 +125,16 @@ def test_typical_attempts_get_the_verdict_they_deserve(exercise_id, source, stat
     assert flags.read() == before
 
 
-@pytest.mark.parametrize(("low", "high", "rounds", "state"), [
-    (1.2, 1.4, 40, "correct"), (0.7, 0.8, 40, "correct"), (0.99, 1.02, 40, "inconclusive"),
-    (1.2, 1.4, 3, "incorrect"),
-])
-def test_make_it_lose_rests_on_the_interval(low, high, rounds, state):
-    pair = SimpleNamespace(ratio=(low + high) / 2, low=low, high=high, ratios=(1.0,) * rounds)
-    found = SimpleNamespace(pairs={"asked": pair}, baseline="plain", medians_ms={"plain": 20.0})
-    assert judge(all_exercises()["01-make-it-lose"], found).state == state
-
-
 def test_the_price_of_the_with_line_alone_does_not_make_the_advice_lose():
-    pair = SimpleNamespace(ratio=6.3, low=6.2, high=6.6, ratios=(6.3,) * 40)  # x + x, which no switch reaches
-    found = SimpleNamespace(pairs={"asked": pair}, baseline="plain", medians_ms={"plain": 0.001})
+    x = torch.ones(4)
+
+    def asked():
+        with torch.backends.mkldnn.flags(deterministic=True):
+            return x + x
+
+    found = replace(raced({"plain": lambda: x + x, "asked": asked}, 6.3), medians_ms={"plain": 0.001, "asked": 0.0063})
     verdict = judge(all_exercises()["01-make-it-lose"], found)
-    assert verdict.state == "incorrect" and "`with` line" in verdict.messages[0]["en"]
+    assert (verdict.state, verdict.reason) == ("incorrect", "price")
 
 
 @pytest.mark.parametrize(("exercise_id", "source", "words"), [

@@ -69,8 +69,6 @@ BEST = PICK + "or torch.device('cpu')\n    "
     (BEST + "return torch.device(prefer) if prefer in ('cpu', best.type) else best", "partly", "ValueError"),
     (BEST + "return best.type", "partly", "torch.device"),
     ("def pick_device(): return torch.device('cpu')", "incorrect", "idle"),
-    (BEST + "if prefer in (None, best.type): return best\n    if prefer != 'cpu': raise RuntimeError(prefer)\n"
-            "    return torch.device('cpu')", "correct", "refused"),
 ])
 def test_a_selector_honours_a_wish_or_refuses_it(source, state, word):
     verdict = verdict_of("08-pick-device", source)

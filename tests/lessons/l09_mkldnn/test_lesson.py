@@ -97,24 +97,6 @@ def test_typical_answers_get_what_they_deserve(exercise_id, source, state):
     assert flags.read() == before
 
 
-def losing(low, high, rounds=40, call=lambda: None, baseline="off"):
-    race = SimpleNamespace(low=low, high=high, rounds=rounds, baseline=baseline)
-    return judge(all_exercises()["09-make-it-lose"], {"call": call, "race": race}).state
-
-
-@ONEDNN
-def test_losing_is_accepted_on_evidence_and_with_a_witness():
-    layer, x = torch.nn.Conv2d(16, 16, 3), torch.randn(4, 16, 24, 24)
-    assert losing(1.2, 1.6, call=lambda: layer(x)) == "correct"
-    assert losing(0.5, 0.7, call=lambda: layer(x)) == "incorrect"
-    assert losing(0.9, 1.2, call=lambda: layer(x)) == "inconclusive"
-    assert losing(1.2, 1.6, rounds=2, call=lambda: layer(x)) == "inconclusive"
-    assert losing(1.2, 1.6, call=lambda: layer(x), baseline="on") == "incorrect"
-    assert losing(1.2, 1.6, call=lambda: x.double() + 1) == "incorrect"  # oneDNN never ran
-    assert losing(1.2, 1.6, call=...) == "not attempted"
-    assert judge(all_exercises()["09-make-it-lose"], [1.2, 1.6]).state == "incorrect"
-
-
 def test_without_onednn_nothing_can_lose_and_that_is_said(monkeypatch):
     monkeypatch.setattr(torch._C, "_has_mkldnn", False)
     verdict = judge(all_exercises()["09-make-it-lose"], {"call": lambda: None, "race": SimpleNamespace(low=1, high=2, rounds=9)})
