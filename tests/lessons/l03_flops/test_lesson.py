@@ -51,7 +51,7 @@ def macs(n, c_in, c_out, kernel, height, width, groups=1):
 
 @pytest.mark.parametrize("wrong, word", [
     (lambda *a: 2 * macs(*a), "FLOPs"), (lambda n, *a: macs(1, *a), "batch"),
-    (lambda *a: macs(*a[:6]), "groups are missing"), (lambda *a: macs(*a) // a[6], "twice"),
+    (lambda *a: macs(*a[:6]), "groups are missing"), (lambda *a: macs(*a) // (*a, 1)[6], "twice"),
     (lambda *a: macs(*a) // a[3], "square"), (lambda *a: macs(*a) // a[3] ** 2, "taps"),
     (lambda *a: macs(*a) + a[0] * a[2] * a[4] * a[5], "bias"), (lambda *a: 7, "is right"),
     (lambda *a: "many", "one number"), (lambda *a: 1 / 0, "ZeroDivisionError"),
