@@ -5,13 +5,13 @@
 # searches of a training run, and to compute when they are paid back.
 #
 # Live on any machine: the CPU experiments and a toy search. cuDNN itself needs an NVIDIA GPU; without one you see a
-# recording, or the line that there is none yet. Nothing is guessed.
+# recording, or what others have published, marked as reported. Nothing is guessed.
 # %% [markdown] zh
 # # 搜索什么时候划算，什么时候亏本？
 #
 # **45 分钟。** 先修：第 01、02 课。学完之后，你能说出 `cudnn.benchmark` 何时搜索，能数出一次训练要搜索多少次，还能算出多久回本。
 #
-# 任何机器都能实测的：CPU 实验和一个玩具搜索。真正的 cuDNN 需要 NVIDIA GPU；没有的话，你会看到回放，或“尚无录制”的提示。绝不编造数字。
+# 任何机器都能实测的：CPU 实验和一个玩具搜索。真正的 cuDNN 需要 NVIDIA GPU；没有的话，你会看到回放，或者别人公布的结果（会注明“他人报告”）。绝不编造数字。
 # %% bootstrap
 # %% [markdown] en
 # ## Warm up with what is due
@@ -259,11 +259,11 @@ explain("05-limit")
 # |---|---|
 # | first and later calls; sizes that come back | miss, miss, hit, hit |
 # | a ResNet18 until break-even | your bill |
-# | `benchmark_limit` | a longer list, another winner |
+# | `benchmark_limit` | a longer list; here another winner, there it may be none |
 # | kernel names by size | two plans with the search off |
-# | memory around the first call | nothing yet: the source alone |
+# | memory around the first call | nothing: a report tells |
 #
-# With a GPU up to ten minutes: the new processes have to start. Without one: recordings, or one list of what is missing.
+# With a GPU up to ten minutes: the new processes have to start. Without one: recordings, or what others have published.
 # %% [markdown] zh
 # ## 来真的：cuDNN，每个故事一个新进程
 #
@@ -271,11 +271,11 @@ explain("05-limit")
 # |---|---|
 # | 首次与后续调用；去了又回的尺寸 | miss、miss、hit、hit |
 # | ResNet18 跑到回本 | 你的账单 |
-# | `benchmark_limit` | 名单长了，赢家换了 |
+# | `benchmark_limit` | 名单长了；这里赢家换了，那边未必 |
 # | 各尺寸的 kernel 名字 | 不搜索时的两个方案 |
-# | 首次调用前后的显存 | 还没有：只有源码 |
+# | 首次调用前后的显存 | 没有：只能看报告 |
 #
-# 有 GPU 时最多要十分钟：要一次次启动新进程。没有 GPU 就看回放，没有回放就列一张清单。
+# 有 GPU 时最多要十分钟：要一次次启动新进程。没有 GPU 就看回放，没有回放就看别人的报告。
 # %%
 observe(["05-first-call-cuda", "05-sizes-cuda", "05-pays-cuda",
          "05-memory-cuda", "05-limit-cuda", "05-kernels-cuda"])
@@ -288,7 +288,7 @@ explain("05-memory")
 # %% [markdown] zh
 # ## Notebook 里的坑：中途打开，再比一比
 #
-# 多么顺理成章的实验。很多人都做过，然后得出结论：这个开关没用。先为 cuDNN 下注；接着玩具在这里做一遍，有 GPU 或回放时 cuDNN 再做一遍。
+# 多么顺理成章的实验。很多人都做过，然后得出结论：这个开关没用。先为 cuDNN 下注；接着玩具在这里做一遍，有 GPU 或回放时 cuDNN 再做一遍，都没有就看报告和源码怎么说。
 # %%
 predict("05-bet-flip")
 # %%
