@@ -361,6 +361,18 @@ def rehearse(kind: str, names: list[str], budget_s: float, sizes: dict[str, dict
 
 
 def _one(name: str, budget_s: float, sizes: dict[str, Any]) -> dict[str, Any]:
+    import traceback
+
+    from course.experiment import base
+
+    try:
+        return _played(name, budget_s, sizes)
+    except Exception as error:  # noqa: BLE001  (whatever goes wrong on the stage is what the test is after)
+        cause = error.__cause__ if isinstance(error, base.ExperimentError) else error
+        return {"error": f"{cause!r}\n{''.join(traceback.format_exception(cause)[-3:])}"}
+
+
+def _played(name: str, budget_s: float, sizes: dict[str, Any]) -> dict[str, Any]:
     from matplotlib.figure import Figure
 
     from course.experiment import base
@@ -369,10 +381,7 @@ def _one(name: str, budget_s: float, sizes: dict[str, Any]) -> dict[str, Any]:
 
     exp = base.get(name)
     before = ENTRANCE.clock.waited
-    try:
-        record = base.run_experiment(exp, budget_s, **sizes)
-    except base.ExperimentError as error:
-        return {"error": f"{type(error.__cause__).__name__}: {error.__cause__}"}
+    record = base.run_experiment(exp, budget_s, **sizes)
     waited = ENTRANCE.clock.waited - before
     sentence = exp.finding(record)
     for code in ("en", "zh"):

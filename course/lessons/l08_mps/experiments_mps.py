@@ -303,7 +303,7 @@ def fallback_mps(budget: Budget) -> list[dict]:
     return [
         {"moment": moment, **row}
         for moment in budget.loop(
-            ("never", "before import", "after import"), desc=both("new processes", "新进程")
+            ("never", "before import", "after import"), desc=both("new processes", "新进程"), least=3
         )
         for row in probes.fallback_at(moment)
     ]
