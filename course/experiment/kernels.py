@@ -64,7 +64,7 @@ def apart(names: Iterable[str], most: int = 60) -> dict[str, str]:
     listed = list(dict.fromkeys(names))
     if len(listed) < 2:
         return {name: _clipped(name.removeprefix("void ").split("(")[0], most) for name in listed}
-    parts = [re.findall(r"\w+?(?=_|\b)|_+|\W+", name) for name in listed]
+    parts = [re.findall(r"[A-Za-z0-9]+|_+|[^A-Za-z0-9_]+", name) for name in listed]
     start = _common(parts)
     rest = [one[start:] for one in parts]
     end = _common([one[::-1] for one in rest])

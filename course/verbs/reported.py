@@ -10,6 +10,7 @@ from course.experiment import base, reports
 from course.experiment.reports import Answer, Report
 from course.figures.reported import picture
 from course.i18n import LANGUAGES, Text, both, pick, t
+from course.machine import on_rocm
 from course.quiz.items import Item
 from course.quiz.rich import inline, plain
 from course.quiz.session import bet_of, settle
@@ -74,8 +75,10 @@ def tell(experiments: Sequence[base.Experiment]) -> None:
     bet stays open for a run or a recording.
     """
     needs = t(" and ", "、").join(dict.fromkeys(pick(NEEDS.get(one.needs, one.needs)) for one in experiments))
-    say(t(f"This takes {needs}, which this machine has not, and no recording of it exists so far. What others have published:",
-          f"这里需要{needs}，本机没有，目前也没有录制。别人公布过的结果："))
+    amd = t(" This PyTorch is built for AMD GPUs: there `torch.backends.cudnn` drives MIOpen, another library.",
+            "这个 PyTorch 是为 AMD GPU 构建的：在那里 `torch.backends.cudnn` 控制的是另一个库 MIOpen。") if on_rocm() else ""
+    say(t(f"This takes {needs}, which this machine has not, and no recording of it exists so far.{amd} What others have published:",
+          f"这里需要{needs}，本机没有，目前也没有录制。{amd}别人公布过的结果："))
     for one in experiments:
         found = reports.about(one.name)
         state.now.write("observe", one.name)

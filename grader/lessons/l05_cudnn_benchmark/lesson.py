@@ -235,12 +235,13 @@ check("05-make-it-lose")
 # ## One sample is not a tournament
 #
 # A search times each candidate **once**. What if two are nearly equal? And it times the first `benchmark_limit` of
-# cuDNN's ranked list (10; 0 for all): who stands further down cannot win. Below, sixty searches; then the toy with a
-# shorter list.
+# cuDNN's ranked list (10; 0 for all): who stands further down cannot win. The limit saves timing, not building: all
+# plans are built before it cuts, and those whose workspace does not fit into the free memory fall out first. Below,
+# sixty searches; then the toy with a shorter list.
 # %% [markdown] zh
 # ## 只跑一次，算不上锦标赛
 #
-# 搜索给每个候选只计时**一次**。要是有两个几乎一样快呢？而且只给 cuDNN 排名表上的前 `benchmark_limit` 个计时（默认 10，0 表示全部）：排在后面的没机会赢。下面先搜索六十次，再让玩具用短一些的名单。
+# 搜索给每个候选只计时**一次**。要是有两个几乎一样快呢？而且只给 cuDNN 排名表上的前 `benchmark_limit` 个计时（默认 10，0 表示全部）：排在后面的没机会赢。这个上限省的是计时，不是构建：方案在截断之前已经全部建好，工作区放不进空闲显存的先被剔除。下面先搜索六十次，再让玩具用短一些的名单。
 # %%
 predict("05-bet-winners")
 # %%
@@ -261,9 +262,10 @@ explain("05-limit")
 # | a ResNet18 until break-even | your bill |
 # | `benchmark_limit` | a longer list; here another winner, there it may be none |
 # | kernel names by size | two plans with the search off |
+# | bfloat16, channels_last, a training step, `torch.compile` | what is new to oneDNN's cache |
 # | memory around the first call | nothing: a report tells |
 #
-# With a GPU up to ten minutes: the new processes have to start. Without one: recordings, or what others have published.
+# With a GPU up to twelve minutes: the new processes have to start. Without one: recordings, or what others have published.
 # %% [markdown] zh
 # ## 来真的：cuDNN，每个故事一个新进程
 #
@@ -273,13 +275,20 @@ explain("05-limit")
 # | ResNet18 跑到回本 | 你的账单 |
 # | `benchmark_limit` | 名单长了；这里赢家换了，那边未必 |
 # | 各尺寸的 kernel 名字 | 不搜索时的两个方案 |
+# | bfloat16、channels_last、训练一步、`torch.compile` | 对 oneDNN 的缓存来说，什么是新的 |
 # | 首次调用前后的显存 | 没有：只能看报告 |
 #
-# 有 GPU 时最多要十分钟：要一次次启动新进程。没有 GPU 就看回放，没有回放就看别人的报告。
+# 有 GPU 时最多要十二分钟：要一次次启动新进程。没有 GPU 就看回放，没有回放就看别人的报告。
 # %%
 observe(["05-first-call-cuda", "05-sizes-cuda", "05-pays-cuda",
-         "05-memory-cuda", "05-limit-cuda", "05-kernels-cuda"])
+         "05-memory-cuda", "05-limit-cuda", "05-kernels-cuda",
+         "05-new-keys-cuda"])
 explain("05-memory")
+# %% [markdown] en
+# One myth is true in one place. “It searches every time”: `DataParallel` makes new threads in every forward pass, and each
+# **thread** has a cache of plans of its own. `05-first-call-cuda` tries it.
+# %% [markdown] zh
+# 有一个说法在一个地方是真的。“每次都搜索”：`DataParallel` 每次前向都新建线程，而每个**线程**各有一份方案缓存。`05-first-call-cuda` 会试给你看。
 # %% [markdown] en
 # ## The notebook trap: flip it in the middle and compare
 #

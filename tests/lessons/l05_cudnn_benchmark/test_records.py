@@ -179,7 +179,8 @@ def test_a_set_of_kernels_is_one_text_without_what_is_not_the_library_s():
 def test_only_the_part_of_a_name_that_differs_is_shown():
     assert kernels.apart(["k_64x64_nchw", "k_128x64_nchw"]) == {"k_64x64_nchw": "…64x64…", "k_128x64_nchw": "…128x64…"}
     assert kernels.apart(["void f<float>(int)"]) == {"void f<float>(int)": "f<float>"}
-    assert len(set(kernels.apart([f"{'x' * 90}{n}{'y' * 90}" for n in range(3)]).values())) >= 1
+    long = kernels.apart([f"{letter * 90}_{letter * 90}" for letter in "xyz"], most=20)
+    assert len(set(long.values())) == 3 and all(len(part) <= 21 for part in long.values())
 
 
 @pytest.mark.parametrize(("first_ms", "found"), [([2.0] * 12, 20.0), ([2.0] * 9, None), ([2.0] * 6 + [9.0] * 6, None)])
