@@ -280,15 +280,14 @@ explain("05-limit")
 #
 # 有 GPU 时最多要十二分钟：要一次次启动新进程。没有 GPU 就看回放，没有回放就看别人的报告。
 # %%
+# en: One myth is true in one place, and the first experiment tries it: each thread has
+# en: a cache of plans of its own, and DataParallel makes new threads in every forward.
+# zh: 有一个说法在一个地方是真的，第一个实验会试：每个线程各有一份方案缓存，
+# zh: 而 DataParallel 每次前向都新建线程。
 observe(["05-first-call-cuda", "05-sizes-cuda", "05-pays-cuda",
          "05-memory-cuda", "05-limit-cuda", "05-kernels-cuda",
          "05-new-keys-cuda"])
 explain("05-memory")
-# %% [markdown] en
-# One myth is true in one place. “It searches every time”: `DataParallel` makes new threads in every forward pass, and each
-# **thread** has a cache of plans of its own. `05-first-call-cuda` tries it.
-# %% [markdown] zh
-# 有一个说法在一个地方是真的。“每次都搜索”：`DataParallel` 每次前向都新建线程，而每个**线程**各有一份方案缓存。`05-first-call-cuda` 会试给你看。
 # %% [markdown] en
 # ## The notebook trap: flip it in the middle and compare
 #
