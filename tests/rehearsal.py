@@ -183,7 +183,7 @@ def install(torch: Any, kind: str, clock: Clock) -> Queue:
             if func in convolutions:
                 given = [one for one in asked if is_tensor(one)]
                 key = (tuple((tuple(one.shape), one.dtype, one.stride()) for one in given),
-                       torch.backends.cudnn.deterministic, torch.backends.cudnn.allow_tf32)
+                       torch.backends.cudnn.deterministic, torch.backends.cudnn.conv.fp32_precision)
                 if key not in queue.plans:
                     queue.plans.add(key)
                     queue.add(SEARCH if torch.backends.cudnn.benchmark else FIRST)

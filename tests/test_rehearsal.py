@@ -19,6 +19,7 @@ pytestmark = pytest.mark.slow
 
 OP_S = 0.005
 OP_MS = OP_S * 1e3
+STEADY_S = 0.2  # an operation of the experiment whose verdict hangs on 5 %: long against the noise of a busy machine
 SIZES = {
     "02-stopwatches-cuda": {"sizes": [16, 32]}, "02-where-you-wait": {"gpu_size": 16},
     "04-ops-cuda": {"larger": 1}, "04-kernels-cuda": {"larger": 1}, "04-memory-cuda": {"sizes": [8, 12]},
@@ -32,8 +33,12 @@ SIZES = {
     "08-memory-mps": {"size_mib": 8}, "08-half-mps": {"sizes": [16]},
 }  # fmt: skip
 """What makes an experiment small; the rest is small by itself."""
-SECONDS = {"05-flip-cuda": 30, "06-truth-table-cuda": 30, "07-speed-cuda": 20, "07-who-cuda": 20, "07-depth-cuda": 20,
-           "05-new-keys-cuda": 20, "04-ops-cuda": 20, "04-kernels-cuda": 12, "03-peaks-cuda": 12}
+SECONDS = {
+    "03-peaks-cuda": 12, "04-kernels-cuda": 12, "04-ops-cuda": 20, "05-flip-cuda": 400, "05-new-keys-cuda": 20,
+    "05-pays-cuda": 100, "05-sizes-cuda": 25, "06-truth-table-cuda": 30, "07-who-cuda": 60, "07-depth-cuda": 30,
+    "07-speed-cuda": 20,
+}  # fmt: skip
+"""Budgets on the stage's clock, where a wait costs nothing; 6 s for the rest."""
 SETTLED = {"05-flip-cuda": {"05-bet-flip": "b"}, "06-truth-table-cuda": {"06-bet-both": "c"}}
 """The stand-in keeps plans as PyTorch's source does, so what the source says comes out."""
 FENCED = {
@@ -68,7 +73,8 @@ def unfenced(name, rows):
 
 @pytest.mark.parametrize(("kind", "name"), CASES)
 def test_an_experiment_runs_is_told_drawn_and_settled_on_a_stand_in(kind, name):
-    found = rehearse(kind, [name], SECONDS.get(name, 6), SIZES, op_s=OP_S)[name]
+    op_s = STEADY_S if name == "05-flip-cuda" else OP_S
+    found = rehearse(kind, [name], SECONDS.get(name, 6), SIZES, op_s=op_s)[name]
     assert "error" not in found, found["error"]
     assert found["rows"] and found["device"] == kind
     assert not re.search(r"\b(nan|None)\b|[{}]", found["en"] + found["zh"]) and not found["en"].startswith("Inconclusive: too few")
@@ -82,18 +88,21 @@ def test_an_experiment_runs_is_told_drawn_and_settled_on_a_stand_in(kind, name):
 
 # --- a slow device --------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("name", ["05-pays-cuda", "05-first-call-cuda", "06-truth-table-cuda", "07-speed-cuda", "04-ops-cuda"])
-def test_an_experiment_keeps_to_its_budget_on_a_slow_device(name):
-    """Each operation takes 0.2 s, so that 150 steps of a ResNet18 in six processes would take an hour.
+@pytest.mark.parametrize(("name", "op_s", "cut"), [
+    ("05-pays-cuda", 0.02, True), ("05-first-call-cuda", 0.3, True), ("06-truth-table-cuda", 0.1, True),
+    ("07-speed-cuda", 0.2, False), ("04-ops-cuda", 0.2, False)])
+def test_an_experiment_keeps_to_its_budget_on_a_slow_device(name, op_s, cut):
+    """On this device 150 steps of a ResNet18 in six processes would wait 1200 s, the others some 100 to 200 s.
 
-    What is unavoidable: the new processes' three calls each. It may go over its budget by that and no more.
+    One round of new processes is never cut, so it may go over its budget by that. cut: what counts its calls is cut
+    short and says so; what times against a clock just takes fewer samples.
     """
     budget_s = 40.0
     small = {**SIZES, "05-pays-cuda": {"steps": 150, "batch": 1, "size": 32}}
-    found = rehearse("cuda", [name], budget_s, small, op_s=0.2)[name]
+    found = rehearse("cuda", [name], budget_s, small, op_s=op_s)[name]
     assert "error" not in found, found["error"]
-    assert not found["complete"], "cut short, and says so"
-    assert found["waited_s"] < 3 * budget_s
+    assert found["waited_s"] < 2 * budget_s
+    assert not (cut and found["complete"])
 
 
 # --- three bugs, planted --------------------------------------------------------------------------------------

@@ -202,9 +202,9 @@ def _extra(process: list[dict], call: int, later: tuple[int, int]) -> float:
 def _flip_numbers(record: Record) -> dict[str, list[float]] | None:
     """By process; ratio: calls 13-20 over calls 3-10 after the flip, divided by what the same calls do without one."""
     stories = _by_story(record)
-    if not _has(stories, "off", "on", "flipped") or any(len(p) < 22 for one in stories.values() for p in one.values()):
+    off, on, flipped = ([p for p in stories.get(name, {}).values() if len(p) >= 22] for name in ("off", "on", "flipped"))
+    if not (off and on and flipped):  # a process that was cut short says nothing about call eleven
         return None
-    off, on, flipped = (list(stories[name].values()) for name in ("off", "on", "flipped"))
     control = [median(_times(p, 13, 20)) / median(_times(p, 3, 10)) for p in off]
     return {
         "search": [_extra(p, 1, (3, 20)) for p in on],
@@ -408,9 +408,10 @@ def limit_cuda(budget: Budget, batch: int = 8, size: int = 128) -> list[dict]:
 
 def _pay_numbers(record: Record) -> dict[str, float] | None:
     runs = {
-        name: [row["samples_ms"] for row in record.rows if row["story"] == name] for name in ("off", "on")
+        name: [row["samples_ms"] for row in record.rows if row["story"] == name and len(row["samples_ms"]) >= 20]
+        for name in ("off", "on")
     }
-    if not runs["off"] or not runs["on"] or min(len(r) for rows in runs.values() for r in rows) < 20:
+    if not runs["off"] or not runs["on"]:
         return None
     later = {name: median([median(run[10:]) for run in rows]) for name, rows in runs.items()}
     return {

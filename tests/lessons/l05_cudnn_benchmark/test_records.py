@@ -62,6 +62,14 @@ def test_the_flip_bet_follows_the_calls(at_flip, after, option):
     check_shown(base.get("05-flip-cuda"), record)
 
 
+def test_a_process_cut_short_does_not_spoil_the_whole_ones():
+    rows = flip_rows(1.0, 1.0)
+    cut = [*rows, *visits("off", [9.0, 1.0, 1.0], process=3)]
+    assert base.get("05-flip-cuda").settles(record_of("05-flip-cuda", cut)) == {"05-bet-flip": "b"}
+    pays = [*CUDA_ROWS["05-pays-cuda"], {"story": "on", "process": 1, "samples_ms": [220.0, 2.0, 2.0]}]
+    assert "200 steps after the first" in experiments_cuda.say_pays_cuda(record_of("05-pays-cuda", pays))["en"]
+
+
 def test_warming_up_in_every_story_is_no_effect_of_the_flip():
     """8 % less time in every story, with a flip and without: the control takes it out. An unsteady control decides nothing."""
     settle = base.get("05-flip-cuda").settles
