@@ -15,6 +15,7 @@ from course.i18n import LANGUAGES, pick, set_language
 from course.machine import passport
 from course.quiz import Bank
 from course.verbs import state
+from course.verbs.experiments import open_bets
 from course.verbs.reported import Reported
 from tests.conftest import ROOT
 
@@ -103,7 +104,7 @@ def nothing_recorded(monkeypatch):
 
 
 def test_what_cannot_run_here_is_answered_from_the_reports(nothing_recorded, capsys):
-    assert course.observe("05-flip-cuda") is None
+    assert course.observe("05-flip-cuda", bet=False) is None
     said = capsys.readouterr().out
     assert "reported, not measured here" in said and "59656" in said
     assert "stays open" in said and pick(BETS["05-bet-flip"].option("b").text) in said
@@ -111,10 +112,14 @@ def test_what_cannot_run_here_is_answered_from_the_reports(nothing_recorded, cap
     assert entry.options == () and entry.record.startswith("report 05-key-without-benchmark https://")
 
 
+def test_a_bet_that_a_report_would_give_away_is_asked_for_first(nothing_recorded):
+    assert [item.id for item in open_bets(["05-flip-cuda", "05-sizes-cuda"])] == ["05-bet-flip"]
+
+
 def test_the_explanation_of_the_option_bet_on_is_shown(nothing_recorded, capsys):
     course.answer("05-bet-flip", "a", confidence=3)
     capsys.readouterr()
-    course.observe("05-flip-cuda")
+    course.observe("05-flip-cuda", bet=False)
     said = capsys.readouterr().out
     assert "the cache is asked first" in said and "inconclusive · your bet" in said
 
@@ -126,7 +131,7 @@ def test_a_report_that_decides_settles_the_bet_and_the_log_says_by_what(nothing_
     invented = reports.Report(**{**vars(one), "id": "05-invented", "machine": "V100", "answers": {}, "settles": decides})
     monkeypatch.setattr(reports, "reports", lambda: (one, invented))
     course.answer("05-bet-flip", "b", confidence=3)
-    course.observe("05-flip-cuda")
+    course.observe("05-flip-cuda", bet=False)
     said = capsys.readouterr().out
     assert "Settled by a report (V100)" in said and "They timed it." in said and "correct · your bet" in said
     entry = state.now.seen("settled", "05-bet-flip")[-1]
@@ -134,7 +139,7 @@ def test_a_report_that_decides_settles_the_bet_and_the_log_says_by_what(nothing_
 
 
 def test_several_are_told_in_one_cell(nothing_recorded, capsys):
-    assert course.observe(["05-sizes-cuda", "05-pays-cuda"]) is None
+    assert course.observe(["05-sizes-cuda", "05-pays-cuda"], bet=False) is None
     said = capsys.readouterr().out
     assert said.count("What others have published") == 1
     assert all(pick(EXPERIMENTS[name].title) in said for name in ("05-sizes-cuda", "05-pays-cuda"))
