@@ -5,13 +5,13 @@
 # together, to find the door through which two runs drift apart, and to promise no more than can be kept.
 #
 # Live on any machine: nearly everything, for a CPU can be unpredictable too. cuDNN itself needs an NVIDIA GPU; without
-# one you see a recording, or the line that there is none yet.
+# one you see a recording, or what others have published, marked as reported.
 # %% [markdown] zh
 # # “可复现”到底需要什么？
 #
 # **50 分钟。** 先修：第 01、02、04、05 课。学完之后，你能说清 `deterministic` 和 `benchmark` 一起打开会怎样，能找出两次运行从哪儿开始分道扬镳，还能只承诺做得到的事。
 #
-# 任何机器上几乎都能实测：CPU 也会捉摸不定。真正的 cuDNN 需要 NVIDIA GPU；没有的话，你会看到回放，或“尚无录制”的提示。
+# 任何机器上几乎都能实测：CPU 也会捉摸不定。真正的 cuDNN 需要 NVIDIA GPU；没有的话，你会看到回放，或者别人公布的结果（会注明“他人报告”）。
 # %% bootstrap
 # %%
 # en: Warm up with what is due.

@@ -248,8 +248,8 @@ MORE = {
     "02-stopwatches-cuda": [{"size": 512, "stopwatch": name, "median_ms": 1.0, "low_ms": 0.9, "high_ms": 1.1,
                              "samples_ms": [1.0]}
                             for name in ("no fence", "two events", "fence before, then print")],
-    "02-first-call-cuda": [{"shape": "first product", "call": i, "call_ms": 1.0 / i, "context_was_up": 1}
-                           for i in range(1, 7)],
+    "02-first-call-cuda": [{"process": process, "shape": shape, "call": i, "call_ms": 1.0 / i} for process in range(2)
+                           for shape in ("CUDA context", "first product") for i in range(1, 2 + 5 * (shape != "CUDA context"))],
 }
 
 
