@@ -1,7 +1,7 @@
 # %% [markdown] en
 # # What is torch.backends, and what is it not?
 #
-# ⏱️ 40 minutes, and 35 more if you read the *deeper, optional* parts. Before this: `00_start`. Everything runs **live on any CPU**, no GPU needed.
+# ⏱️ 40 minutes; the *deeper, optional* parts take about as long again. Before this: `00_start`. Everything runs **live on any CPU**, no GPU needed.
 #
 # 🎯 Afterwards you can:
 # - say for a line of code whether it asks, switches, or does nothing at all;
@@ -10,7 +10,7 @@
 # %% [markdown] zh
 # # torch.backends 是什么，又不是什么？
 #
-# ⏱️ 40 分钟；想看**选读**部分，再加 35 分钟。先修：`00_start`。全部内容**在任何 CPU 上实时运行**，不需要 GPU。
+# ⏱️ 40 分钟；**选读**部分还要差不多同样久。先修：`00_start`。全部内容**在任何 CPU 上实时运行**，不需要 GPU。
 #
 # 🎯 学完之后，你能：
 # - 看一行代码，说出它是在查询、在拨开关，还是什么也没做；
