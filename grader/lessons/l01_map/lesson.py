@@ -139,17 +139,16 @@ review("01-query-or-switch", "01-available-means")
 predict("01-bet-typos")
 # %%
 observe("01-typos")
-explain("01-typo-why")
 # %% [markdown] en
 # ## 🕳️ Writing creates, reading complains
 #
-# In Python, **writing** to a name that does not exist makes a new attribute; only **reading** one raises an error. Run this. The last line is meant to fail. 😄 It is the only honest line of the three. The 🚩 below is ours: the course looks for stray names after each cell.
+# `torch.backends.cudnn` looks like a module and is an **object** with a few real switches. In Python, **writing** to a name that does not exist makes a new attribute on it; only **reading** one raises an error. Run this. The last line is meant to fail. 😄 It is the only honest line of the three. The 🚩 below is ours: the course looks for stray names after each cell.
 #
 # “Errors should never pass silently.” (Tim Peters, *The Zen of Python*.) These did.
 # %% [markdown] zh
 # ## 🕳️ 写的时候新建，读的时候才报错
 #
-# 在 Python 里，给不存在的名字**赋值**会新建一个属性，只有**读取**它才会报错。运行下面的代码，最后一行就是要报错的。😄 三行里只有它说了实话。下面的 🚩 是课程加的：每个单元格跑完，我们都会查一遍有没有野名字。
+# `torch.backends.cudnn` 看着像模块，其实是个**对象**，上面有几个真开关。在 Python 里，给不存在的名字**赋值**会在对象上新建一个属性，只有**读取**它才会报错。运行下面的代码，最后一行就是要报错的。😄 三行里只有它说了实话。下面的 🚩 是课程加的：每个单元格跑完，我们都会查一遍有没有野名字。
 #
 # “名不正，则言不顺；言不顺，则事不成。”（《论语·子路》）孔夫子要是写 Python，一定先查拼写。
 # %% tags=raises-exception
@@ -184,6 +183,7 @@ check("01-find-typos")
 # zh: 野名字删掉，开关留着
 vars(cudnn).pop("benchmarks", None)
 keep("map.spelling")
+explain("01-typo-why")
 review("01-typo-trace", "01-catch-typo")
 # %% [markdown] en
 # ## 🎲 Who sees it when you turn a switch?
@@ -267,7 +267,7 @@ flags.explain_flags_call("cudnn", deterministic=True)
 # %% [markdown] en
 # 📌 **So far.**
 # 1. One process has one set of switches: whoever turns one turns it for all.
-# 2. `flags(...)` sets what you did not name; the name `enabled` is the one that hurts.
+# 2. `flags(...)` also sets what you did not name, and a left-out `enabled` hurts most.
 # 3. Remember, set, put back in `finally`: only what you name moves.
 # %% [markdown] zh
 # 📌 **小结。**
@@ -300,19 +300,21 @@ keep("recipe.training", "recipe.inference", "recipe.debugging", "recipe.reproduc
 #
 # ### Deeper, optional: every switch of this PyTorch, on one map
 #
-# Here is the whole box, read now. **Find** the one that does not hold its default (◆): we turned it for the picture only. Then ask about any name.
+# Here is the whole box, read now. **Find** the one that does not hold its default (◆): we turned it for the picture only. Then ask about any name. The last lines show the trick behind it: `benchmark` is a *property* of the object's class, and writing it calls PyTorch's C++ code; a misspelt name is not.
 # %% [markdown] zh
 # ☕ 主线到这儿就讲完了，今天歇在这里也很好。还想看看箱子里别的东西？下面几格是**选读**：全部开关的地图、礼貌请求的代价、自己写上下文管理器、冻结开关。不想看就直接跳到[[#下课小测：五张卡片]]。
 #
 # ### 选读：这份 PyTorch 的全部开关，一张图
 #
-# 整个箱子都在这儿了，当场读取。**找一找**：哪个不是默认值（◆）？那是拍照时特意拨动的，拍完就恢复。然后随便打听一个名字。
+# 整个箱子都在这儿了，当场读取。**找一找**：哪个不是默认值（◆）？那是拍照时特意拨动的，拍完就恢复。然后随便打听一个名字。最后两行是背后的机关：`benchmark` 是这个对象的类里的属性描述符（property），给它赋值会调用 PyTorch 的 C++ 代码；拼错的名字就没这待遇。
 # %%
 from course.figures.map import backends_map
 
 with flags.using({"mkldnn.deterministic": True}):
     picture = backends_map()
 print(flags.describe("mkldnn.enabled"))
+print(type(cudnn).__mro__)
+print("benchmark" in vars(type(cudnn)), "benchmarks" in vars(type(cudnn)))
 picture
 # %% [markdown] en
 # ### Deeper, optional: what does a polite request cost?
@@ -325,8 +327,9 @@ picture
 # %%
 predict("01-bet-polite")
 observe("01-polite-request")
-explain("01-flags-why")
 # %%
+explain("01-flags-why")
+
 # en: 🛠️ Make it lose, 8 minutes: “asking for deterministic costs nothing on a CPU”. Find an operation of your own
 # en: whose interval does not contain 1, in either direction. (A warning about TF32 may pop up: you never named it!)
 # zh: 🛠️ 让它输，8 分钟：“在 CPU 上要求 deterministic 没有任何代价”。自己找一个算子，让区间不含 1，
