@@ -169,7 +169,7 @@ def test_lint_finds_each_fault_of_craft(bank):
     long = replace(b, text={"en": "the right one is by far the longest of all", "zh": "对"})
     assert "longest in en" in found(a, long, c)
     assert "covers the others" in found(a, b, replace(c, text={"en": "All of the above", "zh": "以上都对"}))
-    assert "names no misconception" in found(replace(a, misconception=None), b, c)
+    assert "misconception" not in found(replace(a, misconception=None), b, c)  # named only where the words say it
     assert "is not in misconceptions.yaml" in found(replace(a, misconception="unheard-of"), b, c)
     assert "has no why" in found(replace(a, why=""), b, c)
     assert "half-width" in found(a, b, c, stem={"en": "Why?", "zh": "为什么呢,你说"})

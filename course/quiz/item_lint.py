@@ -158,9 +158,6 @@ def _reasons(item: Item, misconceptions: Mapping[str, Text]) -> Iterator[str]:
         if not one.why:
             yield f"option {one.id} has no why."
         distractor = item.kind == "order" and one.id not in item.order
-        wrong = distractor or (item.kind in ("single", "multiple") and not one.correct)
-        if wrong and not one.misconception:
-            yield f"wrong option {one.id} names no misconception."
         if one.misconception and one.misconception not in misconceptions:
             yield f"option {one.id}: {one.misconception} is not in misconceptions.yaml; add it there."
         if distractor and one.pairs_with and one.pairs_with not in item.order:

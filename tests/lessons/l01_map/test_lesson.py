@@ -216,3 +216,18 @@ def test_polite_bet_follows_the_interval(low, high, option):
     assert experiments.settle_polite_request(record) == {"01-bet-polite": option}
     inconclusive = "Inconclusive" in experiments.say_polite_request(record)["en"]
     assert inconclusive == (option is None)
+
+
+def test_flags_raises_beside_the_newer_precision_api_and_the_bracketed_assignment_does_not():
+    cudnn = torch.backends.cudnn
+    with flags.preserved():
+        cudnn.conv.fp32_precision = "ieee"
+        with pytest.raises(RuntimeError), cudnn.flags(enabled=cudnn.enabled, deterministic=True):
+            pass
+        old = cudnn.deterministic
+        try:
+            cudnn.deterministic = True
+            assert cudnn.deterministic and cudnn.enabled
+        finally:
+            cudnn.deterministic = old
+    assert not cudnn.deterministic
