@@ -182,7 +182,7 @@ white-space:nowrap}
 .tbq-lines .bad>b{background:var(--q-badbg);color:var(--q-bad)}.tbq-lines .bad small{color:var(--q-bad)}
 .tbq .tbq-lines p.belief{color:var(--q-soft);font-size:14.5px}
 .tbq .tbq-reason{border-top:1px solid var(--q-line);padding-top:12px;margin-top:8px}
-.tbq .tbq-reason .tbq-bar{border:0;margin:0;padding:0;display:flex!important;flex-flow:row wrap!important;gap:8px}
+.tbq .tbq-reason .tbq-marks{display:flex!important;flex-flow:row wrap!important;gap:8px}
 .tbq .tbq-reason p.tbq-own{font-size:14.5px}.tbq .tbq-reason button.tbq-sub{font-size:13.5px;min-height:38px;padding:5px 10px}
 .tbq p.tbq-next{background:var(--q-pick);border-radius:10px;padding:10px 16px;margin:8px 0 0}
 .tbq-next code{background:var(--q-bg)}.tbq .tbq-try{margin-top:10px;align-items:flex-start}

@@ -13,7 +13,9 @@ from course.quiz.log import AnswerLog, Entry, answer_log
 
 @dataclass
 class State:
-    """The state of one kernel. ``lesson``: id of the lesson at work; ``sheet``: the checkpoint's answers, if any."""
+    """The state of one kernel. ``lesson``: id of the lesson at work; ``sheet``: the checkpoint's answers, if any;
+    ``looked``: experiments whose result is to be shown although a bet on it is open.
+    """
 
     lesson: str | None = None
     sheet: Any = None
@@ -21,6 +23,7 @@ class State:
     hints_opened_at: dict[str, float] = field(default_factory=dict)
     records: dict[str, Any] = field(default_factory=dict)
     cards: dict[str, Any] = field(default_factory=dict)
+    looked: set[str] = field(default_factory=set)
 
     @cached_property
     def bank(self) -> Bank:
