@@ -298,6 +298,7 @@ def test_the_buttons_open_the_bet_or_run_the_experiment(monkeypatch):
     from course.verbs.questions import new_card
 
     monkeypatch.setattr("course.quiz.cards.text_mode", lambda: False)
+    monkeypatch.setattr(state.now, "looked", set())
     ran = []
     box = asking.AskBox([state.now.bank[BET]], ["words"], new_card, lambda: ran.append(1))
     box.bet.click()
@@ -305,6 +306,7 @@ def test_the_buttons_open_the_bet_or_run_the_experiment(monkeypatch):
     assert state.now.cards[BET].widget in box.widget.children and len(box.widget.children) == 4 and not ran
     box.look.click()
     assert ran == [1] and box.look not in box.widget.children
+    assert asking.open_bets("05-primitive-cache", state.now.bank.items(), state.now.log) == []
 
 
 def test_a_waiting_cell_ends_without_an_error_and_the_next_error_is_shown_again():
