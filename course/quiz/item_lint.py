@@ -158,11 +158,8 @@ def _reasons(item: Item, misconceptions: Mapping[str, Text]) -> Iterator[str]:
         if not one.why:
             yield f"option {one.id} has no why."
         distractor = item.kind == "order" and one.id not in item.order
-<<<<<<< HEAD
-=======
         if item.kind in ("single", "multiple") and one.correct and one.misconception:
             yield f"right option {one.id} names a misconception; it states none."
->>>>>>> w-companion
         if one.misconception and one.misconception not in misconceptions:
             yield f"option {one.id}: {one.misconception} is not in misconceptions.yaml; add it there."
         if distractor and one.pairs_with and one.pairs_with not in item.order:
