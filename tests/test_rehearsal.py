@@ -88,6 +88,7 @@ def test_an_experiment_runs_is_told_drawn_and_settled_on_a_stand_in(kind, name):
 
 # --- a slow device --------------------------------------------------------------------------------------------
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "op_s", "cut"), [
     ("05-pays-cuda", 0.02, True), ("05-first-call-cuda", 0.3, True), ("06-truth-table-cuda", 0.1, True),
     ("07-speed-cuda", 0.2, False), ("04-ops-cuda", 0.2, False)])
