@@ -576,13 +576,13 @@ GATES = {
     "attention": (
         both("attention", "注意力"),
         both("cuDNN's attention, if it can", "cuDNN 注意力（只要能做）"),
-        both("flash, efficient, plain", "flash、efficient、普通"),
+        both("other attention kernels", "别的注意力 kernel"),
     ),
     "products": (both("Linear, matmul", "Linear、matmul"), both("cuBLAS", "cuBLAS"), both("", "")),
     "rest": (
         both(
-            "pooling, softmax, LayerNorm\nfloat32 depthwise (NCHW)",
-            "池化、softmax、LayerNorm\nfloat32 深度卷积（NCHW）",
+            "pooling, softmax, LayerNorm\nmost float32 depthwise",
+            "池化、softmax、LayerNorm\n多数 float32 深度卷积",
         ),
         both("PyTorch's own kernels", "PyTorch 自己的 kernel"),
         both("", ""),
