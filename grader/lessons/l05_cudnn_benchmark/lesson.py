@@ -43,12 +43,12 @@ explain("05-what-for")
 #
 # The switch is `False` by default. It is for cuDNN, so here is a toy that does the same on any CPU: it can compute one
 # convolution in four ways, four **candidates**. A candidate that is chosen and ready to run is called a [[plan]].
-# Run the cell: the toy meets a new size with its [[search]] on. Then write `benchmark=False` and run it again. What
-# is missing in the second picture?
+# Run the cell: the toy meets a new size with its [[search]] on (what the four names mean does not matter here). Then write
+# `benchmark=False` and run it again. What is missing in the second picture?
 # %% [markdown] zh
 # ## 看一看：开，关
 #
-# 这个开关默认是 `False`。它管的是 cuDNN，所以我们准备了一个玩具，在任何 CPU 上都能演示同样的事：同一个卷积它会四种算法，也就是四个**候选**。选定并且随时能跑的那个，叫作[[plan|执行计划 (plan)]]，简称“计划”。运行下面这格：玩具开着[[search|搜索]]，碰到了一个新尺寸。然后把 `benchmark` 改成 `False` 再跑一遍，第二张图里少了什么？
+# 这个开关默认是 `False`。它管的是 cuDNN，所以我们准备了一个玩具，在任何 CPU 上都能演示同样的事：同一个卷积它会四种算法，也就是四个**候选**。选定并且随时能跑的那个，叫作[[plan|执行计划 (plan)]]，简称“计划”。运行下面这格：玩具开着[[search|搜索]]，碰到了一个新尺寸（四个名字是什么意思，这里不必管）。然后把 `benchmark` 改成 `False` 再跑一遍，第二张图里少了什么？
 # %%
 import torch
 from course.figures.search import search_tree
@@ -85,7 +85,7 @@ explain("05-false-how")
 # machine was busy, or computes it another way.) oneDNN can write a log that says so. A **miss** means: not there, it has to
 # be built. A **hit** means: found. Bet before you look at the log.
 # %% [markdown] zh
-# ## 🔬 新尺寸慢，那回头客呢？
+# ## 🔬 新尺寸慢，那再回来的尺寸呢？
 #
 # “每个 batch 尺寸都变，所以每个 batch 都慢。”真的吗？先看一个这里就能测的：**CPU 上**一个普通的卷积，由 oneDNN 计算。新尺寸，调三次；换个尺寸，调三次；再回到第一个。
 #
@@ -150,7 +150,7 @@ explain("05-order-hit")
 # 📌 **小结。**
 #
 # 1. 关着：每个新 key 由启发式来选。开着：每个新 key 都给候选计时。
-# 2. 见过的尺寸，第二次不再花钱。
+# 2. 见过的尺寸，第二次就不用再等。
 # 3. 不管开还是关，选中的都会留着。
 # %%
 keep("cudnn.plan_cache")
@@ -175,7 +175,7 @@ explain("05-key-members")
 # %% [markdown] zh
 # ## 🔬 一样的层，共用一个计划
 #
-# “一启动，就给每一层都搜索一遍。”可启动的时候，谁都还不知道尺寸呢！再说，ResNet50 的 53 个卷积里，*不同*的配置有多少个？先估计，再用 [[hook]]（每经过一层就被调用的函数）数一数。
+# “一启动，就给每一层都搜索一遍。”可启动的时候，谁都还不知道尺寸呢！再说，ResNet50 的 53 个卷积里，*不同*的配置有多少个？先估计，再用 [[hook|hook]]（每经过一层就被调用的函数）数一数。
 # %%
 explain("05-when")
 explain("05-resnet-keys")
