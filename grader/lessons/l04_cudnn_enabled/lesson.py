@@ -82,13 +82,14 @@ explain("04-cpu-why")
 # We can ask for the choice without computing anything.
 #
 # Names you will meet: `Mkldnn` is [[onednn]], the library of the CPU. `NnpackSpatial` is [[nnpack]]. `Slow2d` is PyTorch's own way
-# (it is called slow; whether it is, one measures). `unnamed`: a choice without a Python name.
+# (it is called slow; whether it is, one measures). `unnamed`: a choice without a Python name. And the kinds of convolution:
+# [[depthwise]] has one filter a channel, dilated a filter with gaps, transposed makes images larger.
 # %% [markdown] zh
 # ## 💡 由谁来算？PyTorch 顺着名单问
 #
 # 每个卷积内部，PyTorch 都要做一次[[backend-selection|后端选择]]：名单上第一个既获准又能做的，就选它。我们可以只问选择，不做计算。
 #
-# 你会遇到的名字：`Mkldnn` 就是 [[onednn]]，CPU 的加速库；`NnpackSpatial` 是 [[nnpack]]；`Slow2d` 是 PyTorch 自己的办法（名叫 Slow，到底慢不慢要测）；`unnamed` 是没有 Python 名字的选择。
+# 你会遇到的名字：`Mkldnn` 就是 [[onednn]]，CPU 的加速库；`NnpackSpatial` 是 [[nnpack]]；`Slow2d` 是 PyTorch 自己的办法（名叫 Slow，到底慢不慢要测）；`unnamed` 是没有 Python 名字的选择。再说卷积的种类：[[depthwise|深度卷积]]每个通道一个滤波器，空洞卷积的滤波器带空隙，转置卷积把图像变大。
 # %%
 predict("04-bet-dispatch")
 # %%
@@ -135,13 +136,13 @@ explain("04-who-reads")
 # 📌 **So far.**
 #
 # 1. `enabled` is a permission, read in each call; it matters for tensors on a GPU alone.
-# 2. Who is not allowed or not able is passed over; nothing crashes, nothing moves to the CPU.
+# 2. Who is not allowed or not able is passed over, and the next one computes; nothing moves to the CPU.
 # 3. Attention has its own switch; products of matrices and pooling have none.
 # %% [markdown] zh
 # 📌 **小结。**
 #
 # 1. `enabled` 是许可，每次调用都读，但只对 GPU 上的张量有意义。
-# 2. 不获准或做不了的，跳过就是；不会崩溃，也不会搬去 CPU。
+# 2. 不获准或做不了的，跳过，由下一个来算；不会搬去 CPU。
 # 3. 注意力有自己的开关；矩阵乘法和池化没有。
 # %%
 keep("cudnn.enabled")
