@@ -58,37 +58,51 @@ def ranked(x: Tensor) -> list[str]:
     return ["direct", "channels_last", "im2col", "shifted"]
 
 
+@dataclass(frozen=True)
+class Choice:
+    """How a plan was chosen for a new key: the image's size, the ranked list, what was timed (ms), the plan kept."""
+
+    size: int
+    ranked: tuple[str, ...]
+    times_ms: dict[str, float]
+    plan: str
+
+
 @dataclass
 class ToyConv:
     """A 3x3 convolution that chooses its algorithm per key, as cuDNN's caller does.
 
     benchmark: time the candidates of a new key (else trust ``ranked``). limit: how many of the ranked list
     are timed. plans: key -> name of the chosen candidate. searches: how many searches were made so far.
+    last: how the last new key got its plan.
     """
 
     benchmark: bool = False
     limit: int = 10
     plans: dict[tuple, str] = field(default_factory=dict)
     searches: int = 0
+    last: Choice | None = None
 
     def __call__(self, x: Tensor, weight: Tensor) -> Tensor:
         key = (tuple(x.shape), x.dtype, tuple(weight.shape))
         plan = self.plans.get(key)
         if plan is None:
-            plan = self._search(x, weight) if self.benchmark else ranked(x)[0]
+            times_ms = self._search(x, weight) if self.benchmark else {}
+            plan = min(times_ms, key=times_ms.__getitem__) if times_ms else ranked(x)[0]
             self.plans[key] = plan
+            self.last = Choice(x.shape[-1], tuple(ranked(x)), times_ms, plan)
         return CANDIDATES[plan](x, weight)
 
-    def _search(self, x: Tensor, weight: Tensor) -> str:
-        """One warm-up and one timed call for at most ``limit`` candidates; the name of the quickest."""
+    def _search(self, x: Tensor, weight: Tensor) -> dict[str, float]:
+        """One warm-up and one timed call for at most ``limit`` candidates; milliseconds of each."""
         self.searches += 1
-        times = {}
+        times_ms = {}
         for name in ranked(x)[:self.limit]:
             CANDIDATES[name](x, weight)
             start = perf_counter()
             CANDIDATES[name](x, weight)
-            times[name] = perf_counter() - start
-        return min(times, key=times.__getitem__)
+            times_ms[name] = (perf_counter() - start) * 1e3
+        return times_ms
 
 
 @lru_cache(maxsize=256)

@@ -1,4 +1,4 @@
-"""A picture of doors: operations at the left, the switch they pass, who computes at the right."""
+"""A picture of switches on the way: operations at the left, the switch they ask, who computes at the right."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 from course.figures.style import colors, faint
 
-LEFT, DOOR, RIGHT, END = 0.0, 4.3, 6.9, 10.0
+LEFT, SWITCH, RIGHT, END = 0.0, 4.6, 6.7, 10.2
+WIDE = 3.7
 
 
 def gates(ax: Any, rows: Sequence[tuple[str, str, bool | None, str, str]]) -> None:
@@ -19,18 +20,18 @@ def gates(ax: Any, rows: Sequence[tuple[str, str, bool | None, str, str]]) -> No
     blue, orange = colors()[0], colors()[1]
     for place, (operations, switch, is_open, through, otherwise) in enumerate(rows):
         y = -1.3 * place
-        _box(ax, LEFT, 3.4, y, operations, faint())
+        _box(ax, LEFT, WIDE, y, operations, faint())
         if is_open is None:
-            _arrow(ax, LEFT + 3.4, y, RIGHT, y, blue)
+            _arrow(ax, LEFT + WIDE, y, RIGHT, y, blue)
             _box(ax, RIGHT, END - RIGHT, y, through, blue, strong=True)
             continue
-        _arrow(ax, LEFT + 3.4, y, DOOR - 0.55, y, colors()[5])
-        ax.plot([DOOR - 0.5, DOOR - 0.5 + (0.1 if is_open else 0.0)], [y - 0.34, y + 0.34], linewidth=4,
+        _arrow(ax, LEFT + WIDE, y, SWITCH - 0.55, y, colors()[5])
+        ax.plot([SWITCH - 0.5, SWITCH - 0.5 + (0.1 if is_open else 0.0)], [y - 0.34, y + 0.34], linewidth=4,
                 color=blue if is_open else orange, solid_capstyle="round")
-        ax.text(DOOR + 0.55, y - 0.58, switch, ha="center", va="center", fontsize=8, family="monospace")
+        ax.text(SWITCH + 0.55, y - 0.58, switch, ha="center", va="center", fontsize=8, family="monospace")
         for step, (name, taken, colour) in enumerate(((through, is_open, blue), (otherwise, not is_open, orange))):
             height = y + (0.3 if step == 0 else -0.3)
-            _arrow(ax, DOOR - 0.35, y, RIGHT, height, colour if taken else faint())
+            _arrow(ax, SWITCH - 0.35, y, RIGHT, height, colour if taken else faint())
             _box(ax, RIGHT, END - RIGHT, height, name, colour if taken else faint(), strong=taken, tall=0.5)
     ax.set_xlim(LEFT - 0.1, END + 0.1)
     ax.set_ylim(-1.3 * (len(rows) - 1) - 0.75, 0.7)

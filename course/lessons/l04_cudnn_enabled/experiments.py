@@ -1,6 +1,6 @@
 """Experiments of lesson 04: what cudnn.enabled reaches, what stands in for cuDNN, and what it costs.
 
-The CPU ones read the dispatcher and use oneDNN's switch as a stand-in, with the same anatomy: a fast library,
+The CPU ones read PyTorch's backend selection and use oneDNN's switch as a stand-in, with the same anatomy: a fast library,
 a plain path behind it.
 """
 
@@ -175,7 +175,7 @@ def say_cpu_enabled(record: Record) -> Text:
         "每个区间都包含 1，但有的不够窄，还排除不了 5% 的差别：机器比较忙。",
     )
     ends = {
-        "b": both("No difference of more than 5 % is left to find. ", "没有超过 5% 的差别。"),
+        "b": both("If there is a difference, it is smaller than 5 %. ", "就算有差别，也不到 5%。"),
         None: wide
         if around
         else both("The times leave it open, the machine was too busy. ", "机器太忙，时间上下不了结论。"),
@@ -273,7 +273,7 @@ def settle_dispatch(record: Record) -> dict[str, str | None]:
     settles=settle_dispatch,
 )
 def dispatch(budget: Budget) -> list[dict]:
-    """Ask the dispatcher about seven convolutions: as things are, without cuDNN, without oneDNN."""
+    """Ask the backend selection about seven convolutions: as things are, without cuDNN, without oneDNN."""
     rows = []
     for case in probes.CONVOLUTIONS:
         row: dict = {"case": case}
@@ -571,18 +571,18 @@ GATES = {
             "卷积、RNN、LSTM、GRU\nBatchNorm、CTC、grid_sample",
         ),
         both("cuDNN, if it can", "cuDNN（只要它能做）"),
-        both("PyTorch's plain path", "PyTorch 的普通路径"),
+        both("PyTorch's own kernels", "PyTorch 自己的 kernel"),
     ),
     "attention": (
         both("attention", "注意力"),
         both("cuDNN's attention, if it can", "cuDNN 注意力（只要能做）"),
-        both("flash, efficient, plain", "flash、efficient、普通"),
+        both("other attention kernels", "别的注意力 kernel"),
     ),
     "products": (both("Linear, matmul", "Linear、matmul"), both("cuBLAS", "cuBLAS"), both("", "")),
     "rest": (
         both(
-            "pooling, softmax, LayerNorm\nfloat32 depthwise (NCHW)",
-            "池化、softmax、LayerNorm\nfloat32 深度卷积（NCHW）",
+            "pooling, softmax, LayerNorm\nmost float32 depthwise",
+            "池化、softmax、LayerNorm\n多数 float32 深度卷积",
         ),
         both("PyTorch's own kernels", "PyTorch 自己的 kernel"),
         both("", ""),
@@ -597,17 +597,18 @@ def say_gates(record: Record) -> Text:
     words = {1: both("on", "开着"), 0: both("off", "关着")}
     layers, attention = words[state["layers"]], words[state.get("attention", 0)]
     return both(
-        f"Two doors lead to cuDNN. When we looked, cudnn.enabled was {layers['en']} and attention's own switch "
-        f"{attention['en']}. Matrix products and pooling pass neither.",
-        f"通往 cuDNN 有两扇门。查看的那一刻，cudnn.enabled {layers['zh']}，注意力自己的开关{attention['zh']}。"
-        f"矩阵乘法和池化哪扇都不经过。",
+        f"A table from PyTorch's source, not a measurement: two switches stand before cuDNN; products of matrices and "
+        f"pooling ask neither. Read here and now: cudnn.enabled was {layers['en']} and attention's own switch "
+        f"{attention['en']}.",
+        f"这是照 PyTorch 源码列的表，不是测量结果：cuDNN 前面有两个开关，矩阵乘法和池化哪个都不问。当场读到的只有开关："
+        f"cudnn.enabled {layers['zh']}，注意力自己的开关{attention['zh']}。",
     )
 
 
 def draw_gates(record: Record, ax: Any) -> None:
-    from course.figures.gates import gates as doors
+    from course.figures.gates import gates as ways
 
-    doors(
+    ways(
         ax,
         [
             (
@@ -629,7 +630,8 @@ def draw_gates(record: Record, ax: Any) -> None:
     needs="cpu",
     seconds=1,
     title=both(
-        "Who passes which switch on the way to a GPU kernel?", "去往 GPU kernel 的路上，谁要过哪个开关？"
+        "From the source: who asks which switch on the way to a GPU kernel?",
+        "源码怎么说：去往 GPU kernel 的路上，谁要问哪个开关？",
     ),
     finding=say_gates,
     draw=draw_gates,

@@ -71,7 +71,7 @@ def _wrong_count(name: str, shapes: list[tuple], got: Any, expected: int) -> Ver
             f"三种尺寸重复四遍：应是 {expected} 次搜索，不是 {got!r}。只有没见过的尺寸才要搜索。"))
     if name == "last batch" and got == 1:
         return incorrect(both("Same height and width, but another batch: the whole shape is in the key.",
-                              "高宽相同，但 batch 不同：整个形状都在键里。"))
+                              "高宽相同，但 batch 不同：整个形状都在 key 里。"))
     return incorrect(both(f"For {shapes!r} there are {expected} searches, not {got!r}.",
                           f"对 {shapes!r}，应有 {expected} 次搜索，不是 {got!r}。"))
 
@@ -229,7 +229,7 @@ COUNT_SEARCHES = Exercise(
     title=both("How many searches does one layer make?", "一个层会搜索多少次？"),
     hints=(
         both("A search happens when a key is new. What do you need to remember to know that?",
-             "键是新的才搜索。要知道它新不新，得记住什么？"),
+             "key 是新的才搜索。要知道它新不新，得记住什么？"),
         both("A Python `set` keeps each shape once. Tuples may go into it.",
              "Python 的 `set` 对每种形状只留一份。元组可以直接放进去。"),
         both("The number of searches is the `len` of that set.", "搜索次数就是这个集合的 `len`。"),
@@ -237,7 +237,7 @@ COUNT_SEARCHES = Exercise(
     solution="def count_searches(shapes):\n    return len(set(shapes))\n",
     why=both("The order does not matter, only how many different keys there are: batch, channels, height, "
              "width.",
-             "顺序无所谓，只看有多少个不同的键：batch、通道、高、宽都算。"),
+             "顺序无所谓，只看有多少个不同的 key：batch、通道、高、宽都算。"),
     check=check_count_searches,
 )
 
@@ -269,25 +269,30 @@ SEARCH_HERE = Exercise(
     id="05-search-here", lesson=LESSON, name="search_here", minutes=5,
     title=both("Mend the block that searches with cuDNN switched off", "修好那个“关着 cuDNN 搜索”的代码块"),
     hints=(
-        both("`flags` sets every switch it knows. Which one has an unkind default?",
-             "`flags` 会设置它管的所有开关。哪一个的默认值坑人？"),
+        both("`flags` sets every switch it knows. Print `cudnn.enabled` inside the block: what is it?",
+             "`flags` 会设置它管的所有开关。在块里打印一下 `cudnn.enabled`：是什么？"),
         both("Unless you pass them, `enabled` and `deterministic` are False and `allow_tf32` is True.",
              "不传的话，`enabled` 和 `deterministic` 是 False，`allow_tf32` 是 True。"),
-        both("Hand over the present values: `enabled=cudnn.enabled`; `deterministic` and `allow_tf32` likewise.",
-             "把当前值传进去：`enabled=cudnn.enabled`，`deterministic` 和 `allow_tf32` 同理。"),
+        both("Leave `flags` out: `before = cudnn.benchmark`, then `try: ... return run()` and "
+             "`finally: cudnn.benchmark = before`.",
+             "不用 `flags`：`before = cudnn.benchmark`，然后 `try: ... return run()`，"
+             "`finally: cudnn.benchmark = before`。"),
     ),
     solution='''import torch
 
 def search_here(run):
     cudnn = torch.backends.cudnn
-    with cudnn.flags(enabled=cudnn.enabled, benchmark=True, deterministic=cudnn.deterministic,
-                     allow_tf32=cudnn.allow_tf32):
+    before = cudnn.benchmark
+    try:
+        cudnn.benchmark = True
         return run()
+    finally:
+        cudnn.benchmark = before
 ''',
-    why=both("The documented context manager sets a whole row of switches. What you do not name gets a "
-             "default: `benchmark_limit` and `fp32_precision` too, so hand them over where you changed them.",
-             "文档里的这个上下文管理器一次设置一整排开关。没点名的都会变成默认值，`benchmark_limit` 和 "
-             "`fp32_precision` 也不例外：改过的话，同样要传进去。"),
+    why=both("One value is remembered, set and put back, and nothing else can move. `flags` sets a whole row of switches, "
+             "and it can raise an error where somebody has set `fp32_precision`.",
+             "只记一个值、设一个值、放回一个值，别的都动不了。`flags` 一次设置一整排开关；只要有人设过 `fp32_precision`，"
+             "它还可能报错。"),
     check=check_search_here,
 )
 

@@ -19,6 +19,7 @@ from course.experiment.base import Budget, experiment
 from course.experiment.new_process import call_in_new_process
 from course.experiment.plots import BLUE, ORANGE, tiles
 from course.experiment.words import NOTHING, middle, word
+from course.figures.style import colors, guide
 from course.i18n import Text, both, t
 from course.lessons.l05_cudnn_benchmark.probes import CHANGES, created
 from course.records import Record
@@ -146,14 +147,34 @@ def say_primitive_cache(record: Record) -> Text:
 
 
 def draw_primitive_cache(record: Record, ax: Any) -> None:
-    settings = {"as it comes": t("cache", "有缓存"), "cache off": t("no cache", "无缓存")}
-    tiles(
-        ax,
-        [
-            (f"{settings[row['setting']]}, {row['call']}: {row['size']}", row["event"], row["event"] == "hit")
-            for row in record.rows
-        ],
-    )
+    """The cache after each call, from left to right: an entry is added at a miss; below, the same without a cache."""
+    from matplotlib.patches import FancyBboxPatch
+
+    names = {"as it comes": t("with the cache", "有缓存"), "cache off": t("cache off", "关掉缓存")}
+    said = {"miss": t("miss: build it", "miss：现做"), "hit": t("hit: found", "hit：找到")}
+    settings = [name for name in names if _events(record, name)]
+    for line, setting in enumerate(settings):
+        top, kept = 2.5 * line, []
+        ax.text(0, top + 0.1, names[setting], va="center", fontsize=11, fontweight="bold")
+        for row in (one for one in record.rows if one["setting"] == setting):
+            left, hit = 2.0 * (row["call"] - 1), row["event"] == "hit"
+            colour = colors()[0 if hit else 1]
+            ax.text(left + 0.9, top + 0.5, t(f"size {row['size']}", f"尺寸 {row['size']}"), ha="center", va="center", fontsize=11)
+            ax.text(left + 0.9, top + 0.9, said[row["event"]], ha="center", va="center", fontsize=11, color=colour,
+                    fontweight="bold")
+            kept += [row["size"]] if setting == "as it comes" and not hit else []
+            ax.add_patch(FancyBboxPatch((left, top + 1.2), 1.8, 0.7, boxstyle="round,pad=0,rounding_size=0.1",
+                                        facecolor="none", edgecolor=guide(), linestyle="-" if kept else ":"))
+            for place, size in enumerate(kept):
+                used = size == row["size"]
+                ax.text(left + 1.8 * (place + 0.5) / max(2, len(kept)), top + 1.55, str(size), ha="center", va="center", fontsize=12,
+                        color=colour if used else guide(), fontweight="bold" if used else "normal")
+            if not kept:
+                ax.text(left + 0.9, top + 1.55, t("nothing kept", "什么也不留"), ha="center", va="center", fontsize=10)
+    ax.set(xlim=(-0.05, 7.9), ylim=(2.5 * len(settings) - 0.4, -0.15), xticks=[], yticks=[])
+    ax.grid(False)
+    ax.spines[:].set_visible(False)
+    ax.set_xlabel(t("boxes: what the cache holds after the call", "框里：这次调用之后缓存里有什么"))
 
 
 def settle_primitive_cache(record: Record) -> dict[str, str | None]:
@@ -265,7 +286,7 @@ def draw_model_keys(record: Record, ax: Any) -> None:
     names = [row["model"] for row in record.rows]
     for shift, key, label, colour in (
         (-0.2, "calls", t("convolution layers", "卷积层"), ORANGE),
-        (0.2, "keys", t("different keys", "不同的键"), BLUE),
+        (0.2, "keys", t("different keys", "不同的 key"), BLUE),
     ):
         bars = ax.bar(
             [i + shift for i in range(len(names))],
@@ -410,7 +431,7 @@ def settle_toy_race(record: Record) -> dict[str, str | None]:
     seconds=9,
     title=both(
         "Toy search against rule of thumb: three schedules of 36 steps",
-        "玩具搜索对经验法则：三种 36 步的尺寸安排",
+        "玩具搜索对经验规则：三种 36 步的尺寸安排",
     ),
     finding=say_toy_race,
     draw=draw_toy_race,
@@ -450,7 +471,7 @@ def toy_race(budget: Budget) -> list[dict]:
 # --- 05-toy-cost --------------------------------------------------------------------------------------------
 
 
-def bill(record: Record) -> dict[str, float] | None:
+def costs(record: Record) -> dict[str, float] | None:
     """search_ms (extra of the first step), slow_ms and fast_ms of a later step; None without rows."""
     columns = {
         (name, kind): [row[kind] for row in record.rows if row["search"] == name]
@@ -464,7 +485,7 @@ def bill(record: Record) -> dict[str, float] | None:
 
 
 def say_toy_cost(record: Record) -> Text:
-    found = bill(record)
+    found = costs(record)
     if found is None:
         return NOTHING
     search, slow, fast = found["search_ms"], found["slow_ms"], found["fast_ms"]
@@ -487,7 +508,7 @@ def say_toy_cost(record: Record) -> Text:
 def draw_toy_cost(record: Record, ax: Any) -> None:
     from course.figures import lines
 
-    found = bill(record)
+    found = costs(record)
     gain = found["slow_ms"] - found["fast_ms"]
     last = 40 if gain <= 0 else max(10, min(2000, math.ceil(2 * found["search_ms"] / gain)))
     steps = [round(last * i / 20) for i in range(21)]
@@ -495,7 +516,7 @@ def draw_toy_cost(record: Record, ax: Any) -> None:
         ax,
         steps,
         {
-            t("rule of thumb", "经验法则"): [n * found["slow_ms"] for n in steps],
+            t("rule of thumb", "经验规则"): [n * found["slow_ms"] for n in steps],
             t("search once", "先搜索一次"): [found["search_ms"] + n * found["fast_ms"] for n in steps],
         },
         xlabel=t("steps", "步数"),
@@ -524,8 +545,8 @@ def _step_ms(conv: toy_search.ToyConv, size: int) -> float:
     needs="cpu",
     seconds=3,
     title=both(
-        "The toy's bill: what the search costs, what each step gains",
-        "玩具的账单：搜索花了多少，每步省了多少",
+        "The toy's costs: what the search takes, what each step gains",
+        "玩具的收支：搜索花了多少，每步省了多少",
     ),
     finding=say_toy_cost,
     draw=draw_toy_cost,

@@ -1,12 +1,12 @@
 # %% [markdown] en
-# # Checkpoint 04: who was at the door?
+# # 🎯 Checkpoint 04: who computes when cuDNN is off?
 #
 # {{worth}} About 25 minutes. Cards say nothing about right or
 # wrong here; answer as often as you like, the last answer counts. A task says what to hand in; its `check` looks at the form
 # only. Everything works without a GPU.
 # **Save the notebook** before you hand it in.
 # %% [markdown] zh
-# # 测验 04：门口是谁？
+# # 🎯 测验 04：关掉 cuDNN，由谁来算？
 #
 # {{worth}}约 25 分钟。这里的卡片不显示对错；想改几次都行，以最后一次为准。每个任务写明了要交什么，`check` 只看形式。全部内容都不需要 GPU。交卷前请**保存笔记本**。
 # %% bootstrap

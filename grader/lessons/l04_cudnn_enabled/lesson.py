@@ -1,140 +1,173 @@
 # %% [markdown] en
-# # What happens when cuDNN is off?
+# # 🎯 What happens when cuDNN is off?
 #
-# **45 minutes.** Before it: lessons 01 to 03. You will be able to say who reads `cudnn.enabled`, what computes in cuDNN's
-# place, whose bits are right, and when switching it off is the right tool.
+# ⏱️ **45 minutes.** Before it: lessons 01 to 03.
 #
-# Live on any machine: the dispatcher tells what it **would** choose, and oneDNN on the CPU plays cuDNN's part. What needs
-# an NVIDIA GPU is replayed from a recording, or says that there is none yet.
+# [[cudnn]] is NVIDIA's library of fast routines for convolutions and a few other layers. `torch.backends.cudnn.enabled` says
+# whether PyTorch may use it. You will switch it off one day: to find out whether a strange result comes from the library, or
+# to compare. At the end you can say what then computes instead, what it costs, and which of two different results to believe.
+#
+# Live on any machine: PyTorch tells what it **would** choose, and oneDNN on the CPU stands in for cuDNN. What needs an NVIDIA
+# GPU is a recording, or what others have published, marked as such.
 # %% [markdown] zh
-# # 关掉 cuDNN 会怎样？
+# # 🎯 关掉 cuDNN 会怎样？
 #
-# **45 分钟。** 先修：第 01 至 03 课。学完之后，你能说出谁会读 `cudnn.enabled`，cuDNN 不在时谁来算，谁的结果才对，以及什么时候该关它。
+# ⏱️ **45 分钟。** 先修：第 01 至 03 课。
 #
-# 任何机器都能实测的：分发器会告诉你它**会选**谁；CPU 上的 oneDNN 替 cuDNN 出场。需要 NVIDIA GPU 的部分用录制回放，没有录制就直说。
+# [[cudnn]] 是 NVIDIA 的加速库，专攻卷积和少数几种层。`torch.backends.cudnn.enabled` 决定 PyTorch 能不能用它。总有一天你会想关掉它：结果很怪，想看看是不是库的问题；或者想做个对比。学完这一课，你能说出关掉之后由谁来算、代价多大，两个结果不一样时该信谁。
+#
+# 任何机器都能实测的：PyTorch 会告诉你它**打算**选谁；CPU 上的 oneDNN 替 cuDNN 出场。需要 NVIDIA GPU 的部分，看录制，或者别人公布的结果（会注明）。
 # %% bootstrap
-# %% [markdown] en
-# ## Warm up with what is due
-# %% [markdown] zh
-# ## 先复习到期的卡片
 # %%
+# en: Warm-up: cards from earlier lessons that are due today (none is fine).
+# zh: 热身：今天到期的旧卡片（没有也正常）。
 review(due=3)
 # %% [markdown] en
-# ## The switch is on. Is anybody home?
+# ## What is the switch for?
 #
-# Three lines that tutorials like to print as “proof that cuDNN is working”. Run them on your machine, with or without a
-# GPU, and ask of each what it really says.
+# Say your kitchen tap drips. On the fridge hangs a list: first the specialist, then the handyman, last the neighbour, who can
+# do everything, with patience. You call from the top; the first who is allowed and able gets the job.
+#
+# PyTorch has such a list for each convolution. cuDNN is the specialist for NVIDIA GPUs. `cudnn.enabled = False` crosses out
+# its number: nothing breaks, somebody further down does the work. A question to warm up.
 # %% [markdown] zh
-# ## 灯亮着，屋里有人吗？
+# ## 这个开关是干什么用的？
 #
-# 教程爱用这三行来“证明 cuDNN 在工作”。在你的机器上跑一遍（有没有 GPU 都行），逐行想想它到底说明了什么。
+# 厨房水龙头漏了。冰箱上贴着一张名单：先是专修师傅，再是物业，最后是隔壁大叔，什么都会，就是慢一点。你从上往下打电话，第一个“可以找、又会修”的人接活。
+#
+# PyTorch 对每个卷积也有这么一张名单。cuDNN 就是 NVIDIA GPU 的专修师傅。`cudnn.enabled = False` 等于把它的号码划掉：什么都不会坏，由名单后面的人来干。先来一道热身题。
+# %%
+explain("04-where")
+# %% [markdown] en
+# ## See it: what your machine says
+#
+# Three lines that tutorials like to print as “proof that cuDNN is working”. Run them, with or without a GPU, and ask of each
+# what it really says. The picture below shows the way that one convolution takes on this machine, right now. (A **profiler**,
+# in the card, is a tool that lists what really ran. A [[kernel]] is the small program that does one step of the computing.)
+# %% [markdown] zh
+# ## 看一看：你的机器怎么说
+#
+# 教程爱用这三行来“证明 cuDNN 在工作”。不管有没有 GPU，都跑一遍，逐行想想它到底说明了什么。下面的图是一次卷积此刻在这台机器上走的路。（题目里的 **profiler** 是一种工具，能列出实际运行了什么；[[kernel]] 是完成一步计算的小程序。）
 # %%
 import torch
+from course.figures.route import route
+from course.flags import using
 
 cudnn = torch.backends.cudnn
 print("is_available()", cudnn.is_available())
 print("version()     ", cudnn.version())
 print("enabled       ", cudnn.enabled)
+layer, x = torch.nn.Conv2d(32, 32, 3, padding=1), torch.randn(8, 32, 28, 28)
+route(layer, x)
+# %%
 explain("04-proof")
 # %% [markdown] en
-# ## Turn it off where it never was
+# ## 🎲 Off, on a CPU: does anything change?
 #
-# A laptop without cuDNN prints `False None True`: a valid ticket for a train that does not exist. So what happens to its
-# owner, who says: “We train on the CPU, so I switched cuDNN off, just in case”? Bet first.
+# A laptop without cuDNN prints `False None True`. The switch is on, and there is no library behind it. Now its owner says: “We
+# train on the CPU, so I switched cuDNN off, just in case.” Bet first.
 # %% [markdown] zh
-# ## 明明没有它，也要关掉它
+# ## 🎲 在 CPU 上关掉：有变化吗？
 #
-# 没有 cuDNN 的笔记本电脑会打印 `False None True`：车票有效，车不存在。电脑的主人说：“我们在 CPU 上训练，保险起见我把 cuDNN 关了。”这一关，改变了什么？先下注。
+# 没有 cuDNN 的笔记本电脑会打印 `False None True`：开关开着，后面却没有库。电脑的主人说：“我们在 CPU 上训练，保险起见，我把 cuDNN 关了。”先下注。
 # %%
 predict("04-bet-cpu")
 # %%
 observe("04-cpu-enabled")
 explain("04-cpu-why")
 # %% [markdown] en
-# ## Ask the clerk who hands out the work
+# ## 💡 Who computes? PyTorch goes down a list
 #
-# Every convolution passes a clerk, the **dispatcher**: it goes down a list of candidates and takes the first that is
-# allowed and able. A private function of PyTorch lets us ask whom it would take, without computing anything.
+# Inside every convolution PyTorch makes a choice, the [[backend-selection]]: it takes the first on its list that is allowed and able.
+# We can ask for the choice without computing anything.
 #
-# Names you will meet: `Mkldnn` is oneDNN. `Slow2d` unfolds the image into a matrix and multiplies; slow is its surname, not
-# always its pace. `NnpackSpatial` is NNPACK. A choice without a Python name reads `unnamed`. Where a row stays blue, ask
-# yourself who said no, when nobody had switched anything.
+# Names you will meet: `Mkldnn` is [[onednn]], the library of the CPU. `NnpackSpatial` is [[nnpack]]. `Slow2d` is PyTorch's own way
+# (it is called slow; whether it is, one measures). `unnamed`: a choice without a Python name. And the kinds of convolution:
+# [[depthwise]] has one filter a channel, dilated a filter with gaps, transposed makes images larger.
 # %% [markdown] zh
-# ## 问问派活的人
+# ## 💡 由谁来算？PyTorch 顺着名单问
 #
-# 每个卷积都要先过一位派活的，也就是**分发器**：它顺着候选名单往下问，取第一个既获准又能做的。PyTorch 有个私有函数，能问出它会选谁，什么都不用算。
+# 每个卷积内部，PyTorch 都要做一次[[backend-selection|后端选择]]：名单上第一个既获准又能做的，就选它。我们可以只问选择，不做计算。
 #
-# 你会遇到的名字：`Mkldnn` 就是 oneDNN；`Slow2d` 把图像摊成矩阵再相乘，“Slow”是姓，不一定是速度；`NnpackSpatial` 是 NNPACK；没有 Python 名字的写作 `unnamed`。哪一行始终是蓝色，就想一想：谁也没关开关，是谁没接？
+# 你会遇到的名字：`Mkldnn` 就是 [[onednn]]，CPU 的加速库；`NnpackSpatial` 是 [[nnpack]]；`Slow2d` 是 PyTorch 自己的办法（名叫 Slow，到底慢不慢要测）；`unnamed` 是没有 Python 名字的选择。再说卷积的种类：[[depthwise|深度卷积]]每个通道一个滤波器，空洞卷积的滤波器带空隙，转置卷积把图像变大。
 # %%
 predict("04-bet-dispatch")
 # %%
 observe("04-dispatch")
 explain("04-unsupported")
-# %%
-# en: So much for the CPU. And on a GPU? Bet before you see the doors;
-# en: a GPU, yours or a recorded one, settles it later.
-# zh: CPU 就到这里。GPU 上呢？先下注，再看那几扇门；胜负稍后由 GPU（你的或录制的）揭晓。
+# en: So much for the CPU. And on a GPU? Bet before you read on; the experiment
+# en: on a GPU (yours, recorded or reported) comes later.
+# zh: CPU 就到这里。GPU 上呢？先下注再往下读；GPU 上的实验（你的、录制的
+# zh: 或别人报告的）在后面。
 predict("04-bet-gpu")
-# %% [markdown] en
-# ## Two doors, and many who pass neither
-#
-# For tensors on an NVIDIA GPU, two switches stand before cuDNN. Convolutions, recurrent layers, BatchNorm, CTC loss and
-# `grid_sample` pass `cudnn.enabled`. Attention passes a door of its own. Matrix products go to cuBLAS; pooling, softmax and
-# LayerNorm run in PyTorch's own kernels.
-#
-# An open door is a **permission**: cuDNN still has to be able. A closed door is no loss of function: somebody slower, or
-# at least other, takes over. Both are read in **every call**.
-# %% [markdown] zh
-# ## 两扇门，还有许多不走门的
-#
-# 对 NVIDIA GPU 上的张量，cuDNN 前面有两个开关。卷积、循环层、BatchNorm、CTC loss、`grid_sample` 走 `cudnn.enabled` 这扇门。注意力另有一扇。矩阵乘法去 cuBLAS；池化、softmax、LayerNorm 用 PyTorch 自己的 kernel。
-#
-# 门开着只是**许可**：cuDNN 还得做得了才行。门关着也不会少功能：总有别人接手，也许慢些，总归是另一条路。两个开关**每次调用**都会读。
 # %%
-from course.flags import using
-
+# en: See the way change: where does it turn off, compared with the first picture?
+# en: Then write "cudnn.enabled" instead and run it again.
+# zh: 看它换条路：和第一张图比，它在哪儿拐了弯？
+# zh: 然后换成 "cudnn.enabled" 再跑一遍。
+with using({"mkldnn.enabled": False}):
+    picture = route(layer, x)
+picture
+# %% [markdown] en
+# ## 💡 On a GPU: two switches, and many that ask neither
+#
+# For tensors on an NVIDIA GPU, convolutions, recurrent layers, BatchNorm, CTC loss and `grid_sample` read `cudnn.enabled`.
+# Attention has a switch of its own. Products of matrices go to [[cublas]]; pooling, softmax and LayerNorm have kernels of
+# PyTorch's own.
+#
+# On means: **allowed**. cuDNN must also be able. Off means: somebody else computes. Both switches are read in **every call**.
+#
+# The picture is a table from PyTorch's source, not a measurement; only the two switches are read here and now. We set the
+# first to off, for this cell.
+# %% [markdown] zh
+# ## 💡 在 GPU 上：两个开关，还有许多谁也不问
+#
+# 对 NVIDIA GPU 上的张量，卷积、循环层、BatchNorm、CTC loss、`grid_sample` 会读 `cudnn.enabled`。注意力另有一个开关。矩阵乘法去 [[cublas]]；池化、softmax、LayerNorm 用 PyTorch 自己的 kernel。
+#
+# 开着的意思是**允许**：cuDNN 还得做得了才行。关着的意思是换别人来算。两个开关**每次调用**都会读。
+#
+# 下图是照 PyTorch 源码列的一张表，不是测出来的；只有两个开关的状态是当场读的。这一格里，我们把第一个关掉了。
+# %%
 with using({"cudnn.enabled": False}):
     observe("04-gates")
 explain("04-attention")
 explain("04-who-reads")
 # %% [markdown] en
-# ## Pretend to own a GPU
+# 📌 **So far.**
 #
-# Tensors can pretend: a shape, a type, a device, no memory. The dispatcher does not mind and tells who would compute. On a
-# build without cuDNN you see the whole **bench of substitutes**: who is left when the library is gone.
+# 1. `enabled` is a permission, read in each call; it matters for tensors on a GPU alone.
+# 2. Who is not allowed or not able is passed over, and the next one computes; nothing moves to the CPU.
+# 3. Attention has its own switch; products of matrices and pooling have none.
 # %% [markdown] zh
-# ## 假装有一块 GPU
+# 📌 **小结。**
 #
-# 张量可以假装：有形状、有类型、有设备，就是没有内存。分发器不介意，照样说出会由谁来算。在没有 cuDNN 的构建上，你看到的正是整条**替补席**：库不在时剩下的那些。
+# 1. `enabled` 是许可，每次调用都读，但只对 GPU 上的张量有意义。
+# 2. 不获准或做不了的，跳过，由下一个来算；不会搬去 CPU。
+# 3. 注意力有自己的开关；矩阵乘法和池化没有。
+# %%
+keep("cudnn.enabled")
+# %% [markdown] en
+# ## 🔬 Pretend to own a GPU
+#
+# Tensors can pretend: they have a shape, a type and a device, and no memory. The backend selection still tells who would
+# compute. On a PyTorch without cuDNN you see who is left when the specialist is gone. `Slow2d` means: copy every window of the image into
+# the row of a matrix ([[im2col]]), then one product of matrices.
+# %% [markdown] zh
+# ## 🔬 假装有一块 GPU
+#
+# 张量可以假装：有形状、有类型、有设备，就是没有内存。后端选择照样会说由谁来算。在不带 cuDNN 的 PyTorch 上，你看到的就是专修师傅不在时，名单上还剩谁。`Slow2d` 的意思是：把图像的每个窗口抄成矩阵的一行（[[im2col]]），再做一次矩阵乘法。
 # %%
 observe("04-pretend-gpu")
 explain("04-replacement")
-explain("04-order")
 # %% [markdown] en
-# ## So far
+# ## 🎲 What does it cost? Switch oneDNN off on your CPU
 #
-# - `enabled` is a permission, looked up in each call; it decides something for tensors on a GPU alone.
-# - Who is not allowed or not able is passed over; the plain path at the end takes what is left.
-# - Attention has its own door; matrix products and pooling have none.
-#
-# Next: what does it **cost** to close a door, and what does it do to the numbers?
+# oneDNN is to the CPU what cuDNN is to the GPU: a fast library, a switch (`mkldnn.enabled`), PyTorch's own way behind it.
+# “Without the library everything takes twice as long”, they say. Six layers, on and off.
 # %% [markdown] zh
-# ## 到目前为止
+# ## 🎲 代价多大？在你的 CPU 上关掉 oneDNN
 #
-# - `enabled` 是许可，每次调用都查，但只有 GPU 上的张量才由它定夺。
-# - 不获准或做不了的会被跳过；剩下的归队尾的普通路径。
-# - 注意力有自己的门；矩阵乘法和池化没有门。
-#
-# 接下来：关上一扇门，**代价**是多少？数值会怎么变？
-# %% [markdown] en
-# ## The stand-in: oneDNN off, on your CPU
-#
-# oneDNN is built like cuDNN: a fast library, a door (`mkldnn.enabled`), a plain path behind it. “Without the library
-# everything takes twice as long”, they say. Six layers, on and off.
-# %% [markdown] zh
-# ## 替身上场：在你的 CPU 上关掉 oneDNN
-#
-# oneDNN 的处境和 cuDNN 一样：一个加速库、一扇门（`mkldnn.enabled`）、后面一条普通路径。都说“没有加速库，什么都慢一倍”。六个层，开关各测一遍。
+# oneDNN 之于 CPU，就像 cuDNN 之于 GPU：一个加速库，一个开关（`mkldnn.enabled`），后面是 PyTorch 自己的办法。都说“没有加速库，什么都慢一倍”。六个层，开关各测一遍。
 # %%
 predict("04-bet-onednn")
 # %%
@@ -142,15 +175,15 @@ observe("04-onednn-ops")
 explain("04-twice")
 explain("04-mixture")
 # %% [markdown] en
-# ## The proof, with its control
+# ## 🔬 The proof, with its control
 #
-# The first card asked for proof that a library is at work. Here it is: one call, the switch on and off, and a profiler that
-# names what ran. With a GPU this asks about cuDNN, without one about oneDNN. Which line of each list tells, and why does
-# `MaxPool2d` have none? Then try `"Linear"` and `"LSTM"`.
+# The second card asked for proof that a library is at work. Here it is: one call, the switch on and off, and a profiler that
+# names what ran. With a GPU this asks about cuDNN, without one about oneDNN. In which line do the lists differ? Why not for
+# `MaxPool2d`? Then try `"Linear"` and `"LSTM"`.
 # %% [markdown] zh
-# ## 带对照的证据
+# ## 🔬 带对照的证据
 #
-# 第一张卡片问：怎么证明库真的在干活？证据在此：同一个调用，开关各跑一次，让 profiler 报出跑了什么。有 GPU 就问 cuDNN，没有就问 oneDNN。每份清单里哪一行说明了问题？`MaxPool2d` 为什么一行也没有？再换成 `"Linear"` 和 `"LSTM"` 试试。
+# 第二张卡片问：怎么证明库真的在干活？证据在此：同一个调用，开关各跑一次，让 profiler 报出跑了什么。有 GPU 就问 cuDNN，没有就问 oneDNN。开和关的清单差在哪一行？`MaxPool2d` 为什么没有差别？再换成 `"Linear"` 和 `"LSTM"` 试试。
 # %%
 from course.lessons.l04_cudnn_enabled.probes import OPERATIONS, gpu, longest_kernels
 
@@ -162,14 +195,15 @@ for name in ("Conv2d", "MaxPool2d"):
         with using({switch: on}):
             print(f"{name}, {switch} = {on}", *longest_kernels(call, 5), sep="\n    ")
 # %% [markdown] en
-# ## Worked example: the bits differ. Who is right?
+# ## 🎲 The bits differ. Who is right?
 #
-# Two honest results, not equal. Before anybody shouts “bug”, call a judge with better eyes. Bet, then run the small case;
-# the experiment after it asks the judge many times.
+# Two ways to compute one convolution, two results that are not equal. A bug? First look at the size of the difference, and ask
+# which of them is nearer to the exact result. float64 has more than twice the digits of [[float32]], so it is our reference. Bet,
+# then run the small case; the experiment after it does it many times.
 # %% [markdown] zh
-# ## 示范：比特不同，谁对？
+# ## 🎲 比特不同，谁对？
 #
-# 两个老老实实的结果，却不相等。别急着喊“有 bug”，先请一位眼力更好的裁判。先下注，再跑这个小例子；后面的实验会请裁判判很多次。
+# 同一个卷积，两条路算，结果不相等。是 bug 吗？先看看差多少，再问问谁离准确值更近。float64 的有效位数是 [[float32]] 的两倍多，就拿它当参照。先下注，再跑这个小例子；后面的实验会做很多次。
 # %%
 predict("04-bet-bits")
 # %%
@@ -181,18 +215,17 @@ exact = layer.double()(x.double()).detach()
 print("values with other bits:", (on != off).sum().item(), "of", on.numel())
 print("on  - exact:", (on[0, 0, 0, :3].double() - exact[0, 0, 0, :3]).tolist())
 print("off - exact:", (off[0, 0, 0, :3].double() - exact[0, 0, 0, :3]).tolist())
-# %%
 observe("04-bits")
 explain("04-neither-truth")
 # %% [markdown] en
-# ## The same with a blank (5 minutes, about 2 lines)
+# ## 🛠️ Your turn: two errors (5 minutes, about 2 lines)
 #
 # Give back two numbers: the largest distance of `on` and of `off` to `exact` (float64), each over the largest absolute value
-# of `exact`. One conversion decides whether your judge can see anything.
+# of `exact`. Careful with one thing: in which type do you subtract?
 # %% [markdown] zh
-# ## 换你来填空（5 分钟，约 2 行）
+# ## 🛠️ 轮到你：两个误差（5 分钟，约 2 行）
 #
-# 返回两个数：`on` 和 `off` 各自与 `exact`（float64）的最大距离，除以 `exact` 的最大绝对值。有一处类型转换，决定了你的裁判看不看得见东西。
+# 返回两个数：`on` 和 `off` 各自与 `exact`（float64）的最大距离，除以 `exact` 的最大绝对值。只有一处要小心：用哪种类型相减？
 # %%
 def two_errors(on, off, exact):
     scale = exact.abs().max()
@@ -203,28 +236,31 @@ def two_errors(on, off, exact):
 
 check("04-errors")
 # %% [markdown] en
-# ## Every flags() is a census taker
+# 📌 **So far.** “A man with a watch knows what time it is. A man with two watches is never sure.” (An old saying; with float64
+# we have a third.)
 #
-# You know that `cudnn.flags(deterministic=True)` closes the door. Is it the only one of its family? We ask every `flags()` of
-# `torch.backends` for something that is **already so**, and count who moves furniture meanwhile.
+# 1. Each layer has its own factor, and some factors are 1.
+# 2. Another way adds in another order, so the last bits differ. That alone is no bug.
+# 3. float64 tells how far each result is from the exact one.
 # %% [markdown] zh
-# ## 给所有 flags() 做一次普查
+# 📌 **小结。** 俗话说：“公说公有理，婆说婆有理。”所以要请第三方：float64。
 #
-# 你已经知道 `cudnn.flags(deterministic=True)` 会顺手把门关上。这一家子只有它这样吗？我们向 `torch.backends` 的每个 `flags()` 提一个**已经成立**的要求，数数谁趁机搬了家具。
+# 1. 每种层有自己的倍数，有的倍数就是 1。
+# 2. 换一条路，相加的顺序就换了，最后几位自然不同。光凭这一点不算 bug。
+# 3. 谁离准确值多远，float64 说了算。
 # %%
-predict("04-bet-census")
-# %%
-observe("04-census")
-explain("04-flags-four")
+keep("bits.reference")
 # %% [markdown] en
-# ## On your own: off for one call (6 minutes)
+# ## 🛠️ Your turn: off for one call (6 minutes)
 #
 # `without_cudnn(run)` calls `run()` with cuDNN off and hands back its result. Nothing else may move, and afterwards all is as
-# before, whatever `run()` does. Then `check`; three hints are waiting.
+# before, whatever `run()` does. `cudnn.flags(enabled=False)` is not enough (lesson 01): it also sets every switch that you do
+# not name, and it can raise an error where somebody has set `fp32_precision`. Safe is one value: remember, set, put back in
+# `finally`.
 # %% [markdown] zh
-# ## 自己动手：只为一次调用关掉（6 分钟）
+# ## 🛠️ 轮到你：只为一次调用关掉（6 分钟）
 #
-# `without_cudnn(run)` 在关着 cuDNN 的情况下调用 `run()`，并交回结果。别的都不许动；结束后恢复原样，不管 `run()` 干了什么。写好就 `check`，有三级提示。
+# `without_cudnn(run)` 在关着 cuDNN 的情况下调用 `run()`，并交回结果。别的都不许动；结束后恢复原样，不管 `run()` 干了什么。`cudnn.flags(enabled=False)` 不够好（第 01 课）：没点名的开关它也会设，而且只要有人设过 `fp32_precision`，它就可能报错。稳妥的办法是只管一个值：记住，设新值，在 `finally` 里放回去。
 # %%
 def without_cudnn(run):
     # en: off inside, everything else as it was
@@ -234,44 +270,85 @@ def without_cudnn(run):
 
 check("04-without")
 # %% [markdown] en
-# ## An argument that nobody reads
+# ## 🔬 The real thing: cuDNN off, on a GPU
 #
-# Which operations carry the switch in their signature? PyTorch can list them. Two of the names should surprise you after the
-# picture of the doors (`instance_norm` is no surprise: it computes as a batch norm).
+# On a GPU we ask the same of cuDNN: which layers get slower, which kernels run, which bits differ. And two more: memory, and
+# attention that asks for cuDNN by name. Without a GPU: recordings, or what others have published.
+#
+# One word first: with [[tf32|TF32]] an NVIDIA GPU (Ampere or newer) rounds the factors of a float32 product to 10 instead of
+# 23 bits. That is quick, less exact, and the subject of lesson 07. By default cuDNN may use it.
 # %% [markdown] zh
-# ## 没人读的参数
+# ## 🔬 来真的：在 GPU 上关掉 cuDNN
 #
-# 哪些算子的签名里带着这个开关？PyTorch 自己能列出来。看过那幅“两扇门”之后，有两个名字应该让你意外（`instance_norm` 不算：它按 BatchNorm 来算）。
+# 在 GPU 上，同样的问题拿去问 cuDNN：哪些层变慢，跑了哪些 kernel，哪些比特不同。再加两个：显存，以及点名要 cuDNN 的注意力。没有 GPU 就看录制，或者别人公布的结果。
+#
+# 先认识一个词：[[tf32|TF32]]。NVIDIA GPU（Ampere 及更新）做 float32 乘法时，可以把因数的尾数从 23 位舍入到 10 位。快，但没那么准，第 07 课细讲。默认情况下，cuDNN 可以用它。
+# %%
+observe(["04-ops-cuda", "04-kernels-cuda", "04-bits-cuda",
+         "04-memory-cuda", "04-attention-cuda"])
+explain("04-pooling")
+explain("04-tf32")
+# %%
+# en: When is off the right tool? To debug, to compare, or around a known bug in one
+# en: version of cuDNN, for as long as it lasts. A line that changes nothing is not "safe".
+# zh: 什么时候该关？调试、做对比，或者绕开某个版本 cuDNN 的已知 bug，用完就开回来。
+# zh: 什么都不改变的一行，算不上“保险”。
+explain("04-when-off")
+explain("04-not-guilty")
+# %% [markdown] en
+# ☕ That was the main thing; a good place to stop. Three *deeper, optional* parts follow; otherwise go on at
+# [[#🎴 Exit check: five cards]].
+#
+# ### Deeper, optional: which flags() change more than you asked?
+#
+# You know what `cudnn.flags()` does. Is it the only one of its family? We ask every `flags()` of `torch.backends` for
+# something that is **already so**, and look which other switches it changed on the way.
+# %% [markdown] zh
+# ☕ 主线到这儿就讲完了，今天歇在这里也很好。接下来有三段*选读*；不看的话，直接跳到[[#🎴 下课小测：五张卡片]]。
+#
+# ### 选读：还有哪些 flags() 会多管闲事？
+#
+# `cudnn.flags()` 的毛病你知道了。这一家子只有它这样吗？我们向 `torch.backends` 的每个 `flags()` 提一个**已经成立**的要求，看看它顺手还改了哪些开关。
+# %%
+predict("04-bet-census")
+# %%
+observe("04-census")
+explain("04-flags-four")
+# %% [markdown] en
+# ### Deeper, optional: an argument that nobody reads
+#
+# Which operators carry the switch among their arguments? PyTorch can list them. Two of the names should surprise you
+# after the table of GPU layers (`instance_norm` should not: it computes as a batch norm).
+# %% [markdown] zh
+# ### 选读：没人读的参数
+#
+# 哪些算子的参数里带着这个开关？PyTorch 自己能列出来。看过前面那张 GPU 层的表，有两个名字应该让你意外（`instance_norm` 不算：它按 BatchNorm 来算）。
 # %%
 carriers = {schema.name for schema in torch._C._jit_get_all_schemas()
             if any("cudnn_enable" in argument.name for argument in schema.arguments)}
 print(*sorted(name for name in carriers if name.startswith("aten::")), sep="\n")
-# %%
 explain("04-travels")
 # %% [markdown] en
-# ## The short list, in code (4 minutes, one line)
+# ### Deeper, optional: 🛠️ two tasks
 #
-# `op` is one of `conv2d`, `lstm`, `gru`, `batch_norm`, `ctc_loss`, `grid_sample`, `linear`, `max_pool2d`, `softmax`,
-# `layer_norm`, `attention`; `device` is `"cpu"` or `"cuda"`. True where `cudnn.enabled` can decide what runs.
+# **The short list in code** (4 minutes, one line). `op` is one of `conv2d`, `lstm`, `gru`, `batch_norm`, `ctc_loss`,
+# `grid_sample`, `linear`, `max_pool2d`, `softmax`, `layer_norm`, `attention`; `device` is `"cpu"` or `"cuda"`. True where
+# `cudnn.enabled` can decide what runs.
+#
+# **Make it lose** (5 minutes). “Off is always slower.” Find a layer that loses nothing when oneDNN is off: accepted when the
+# whole interval of off / on stays below 1.05. The layer in the cell needs its library, on purpose.
 # %% [markdown] zh
-# ## 把短名单写成代码（4 分钟，一行）
+# ### 选读：🛠️ 两个任务
 #
-# `op` 是 `conv2d`、`lstm`、`gru`、`batch_norm`、`ctc_loss`、`grid_sample`、`linear`、`max_pool2d`、`softmax`、`layer_norm`、`attention` 之一；`device` 是 `"cpu"` 或 `"cuda"`。`cudnn.enabled` 能决定跑什么的，返回 True。
+# **把短名单写成代码**（4 分钟，一行）。`op` 是 `conv2d`、`lstm`、`gru`、`batch_norm`、`ctc_loss`、`grid_sample`、`linear`、`max_pool2d`、`softmax`、`layer_norm`、`attention` 之一；`device` 是 `"cpu"` 或 `"cuda"`。`cudnn.enabled` 能决定跑什么的，返回 True。
+#
+# **让它输**（5 分钟）。“关掉总会变慢。”找一个层，关掉 oneDNN 也毫无损失：关 / 开 的整个区间都在 1.05 以下就通过。单元格里的层离不开库，是故意选的。
 # %%
 def reads_enabled(op: str, device: str) -> bool:
     raise NotImplementedError
 
 
 check("04-reads")
-# %% [markdown] en
-# ## Make it lose
-#
-# “Off is always slower.” Find a layer for which closing oneDNN's door costs nothing: accepted when the whole interval of
-# off / on stays below 1.05. The layer below misses its library, on purpose.
-# %% [markdown] zh
-# ## 让它输
-#
-# “关掉总会变慢。”找一个层，让关上 oneDNN 的门毫无代价：关 / 开 的整个区间都在 1.05 以下就通过。下面这个层离不开库，是故意选的。
 # %%
 from course.lessons.l04_cudnn_enabled.probes import switch_race
 
@@ -279,72 +356,17 @@ layer, x = torch.nn.Conv2d(32, 32, 3, padding=1, groups=32), torch.randn(8, 32, 
 race = switch_race(lambda: layer(x), max_time=2)
 print(race)
 check("04-lose")
-# %% [markdown] en
-# ## The real thing: close the door on a GPU
-#
-# Your CPU has shown the pattern: some layers miss their library, others never knew it; other names in the profile, other
-# last bits. On a GPU the same questions go to cuDNN, and two more: memory, and attention that asks for cuDNN by name. Without a
-# GPU: recordings, or one list of what is missing.
-#
-# One word you need: with **TF32** an NVIDIA GPU (Ampere or newer) rounds the factors of a float32 product to 10 instead of
-# 23 mantissa bits. Quick, and lesson 07's subject.
-# %% [markdown] zh
-# ## 来真的：在 GPU 上关门
-#
-# 规律你已经在 CPU 上看到了：有的层离不开库，有的从来不认识它；profile 里换了名字，末几位也变了。在 GPU 上，同样的问题拿去问 cuDNN，再加两个：显存，以及点名要 cuDNN 的注意力。没有 GPU 就看回放，没有回放就列一张清单。
-#
-# 先认识一个词：**TF32**。NVIDIA GPU（Ampere 及更新）做 float32 乘法时，可以把因数的尾数从 23 位舍入到 10 位。快，第 07 课细讲。
-# %%
-observe(["04-ops-cuda", "04-kernels-cuda", "04-bits-cuda",
-         "04-memory-cuda", "04-attention-cuda"])
-explain("04-pooling")
-explain("04-tf32")
-# %% [markdown] en
-# ## When is off the right tool?
-#
-# To debug, as a baseline, or around a known bug in one version of cuDNN, for as long as it lasts. A line that changes nothing
-# is not “safe”: the next reader will look for a reason.
-# %% [markdown] zh
-# ## 什么时候该关？
-#
-# 调试、做基线，或者绕开某个版本 cuDNN 的已知 bug，用完就开回来。什么都不改变的一行算不上“保险”：下一个读代码的人会苦苦寻找它的理由。
-# %%
-explain("04-when-off")
+explain("04-order")
 explain("04-same-settings")
-explain("04-not-guilty")
 # %% [markdown] en
-# ## Five myths, five answers
+# ## 🎴 Exit check: five cards
 #
-# | “…” | tempting, because | what speaks against it |
-# |---|---|---|
-# | the master switch of cuDNN | the name | attention's own door stays open |
-# | must be True on a GPU | it is the default | the bench of substitutes you saw |
-# | twice as slow without | one number is easy to quote | six intervals, some around 1 |
-# | off protects custom kernels | libraries seem greedy | only PyTorch's own operations ask |
-# | off proves cuDNN innocent | a clean cut | float64, repeats, a second switch |
-#
-# Where they hold: for a network of convolutions, off is indeed often slower.
+# And one for the road. A convolution calls the specialist: “The number you have dialled is switched off.” So it calls the
+# neighbour. The tap stops dripping. He only tightened the screws in another order.
 # %% [markdown] zh
-# ## 五个误区，五个回答
+# ## 🎴 下课小测：五张卡片
 #
-# | “……” | 为什么诱人 | 反证 |
-# |---|---|---|
-# | cuDNN 的总开关 | 名字像 | 注意力自己的门还开着 |
-# | GPU 上必须为 True | 默认就是 True | 你见过的替补席 |
-# | 没有它慢一倍 | 单个数字好引用 | 六个区间，有的就在 1 附近 |
-# | 关掉能保护自定义 kernel | 库看起来很贪心 | 只有 PyTorch 自己的算子会问它 |
-# | 关掉就证明 cuDNN 无罪 | 切得干净利落 | float64、重复、第二个开关 |
-#
-# 也有几分道理：全是卷积的网络，关掉往往确实变慢。
-# %% [markdown] en
-# ## Exit check: five cards
-#
-# And one for the road. A conv asks at the door: “Is cuDNN in?” “Out.” “Then I take the stairs.” It takes the stairs, and
-# arrives on the same floor. Give or take a bit.
-# %% [markdown] zh
-# ## 下课小测：五张卡片
-#
-# 路上再讲一个。卷积到门口问：“cuDNN 在吗？”“不在。”“那我走楼梯。”楼梯走完，还是那层楼。误差嘛，差一比特。
+# 路上再讲一个。卷积给专修师傅打电话：“您拨打的用户已关机。”只好喊隔壁大叔。水龙头照样修好了，就是螺丝拧的先后不一样，末位差了那么一丁点儿。
 # %%
 explain("04-custom")
 explain("04-rocm")
@@ -352,23 +374,33 @@ explain("04-batchnorm")
 explain("04-devices")
 explain("02-same")
 # %% [markdown] en
-# ## Claims you can now make
+# ## 📌 Claims you can now make
 #
 # - `cudnn.enabled` is a permission for convolutions, recurrent layers, BatchNorm, CTC and `grid_sample` on a GPU. On the CPU
-#   it decides nothing; on ROCm it guards MIOpen.
-# - Off, another kernel computes the same thing in another order. Neither is the truth; float64 judges.
-# - The price is one factor per operation, some of them 1. Measure yours.
-# - Off is for debugging, baselines and known bugs, and `flags()` closes doors you did not name.
+#   it decides nothing; on ROCm it is read for MIOpen.
+# - Off, another kernel computes the same in another order. float64 tells who is nearer.
+# - Off is for debugging, comparing and known bugs.
 #
-# The next cell writes them out with your own numbers.
+# | the three famous switches | default | lesson |
+# |---|---|---|
+# | `cudnn.enabled` | `True` | this one |
+# | `cudnn.benchmark` | `False` | 05 |
+# | `cudnn.deterministic` | `False` | 06 |
+#
+# The next cell writes your own numbers beside them.
 # %% [markdown] zh
-# ## 现在你可以这样说
+# ## 📌 现在你可以这样说
 #
-# - `cudnn.enabled` 是许可，管 GPU 上的卷积、循环层、BatchNorm、CTC 和 `grid_sample`。在 CPU 上它什么都不决定；在 ROCm 上它管的是 MIOpen。
-# - 关掉之后，另一个 kernel 按另一种顺序算同一件事。谁都不是真理，由 float64 来评判。
-# - 代价是每个算子一个倍数，有的就是 1。请测你自己的。
-# - 关掉是为了调试、基线和已知 bug；而 `flags()` 会关上你没点名的门。
+# - `cudnn.enabled` 是许可，管 GPU 上的卷积、循环层、BatchNorm、CTC 和 `grid_sample`。在 CPU 上它什么都不决定；在 ROCm 上，MIOpen 也读它。
+# - 关掉之后，另一个 kernel 按另一种顺序算同一件事。谁更近，float64 说了算。
+# - 关掉是为了调试、对比和已知 bug。
 #
-# 下一个单元格会用你自己的数据把它们写出来。
+# | 三个最有名的开关 | 默认 | 课 |
+# |---|---|---|
+# | `cudnn.enabled` | `True` | 本课 |
+# | `cudnn.benchmark` | `False` | 第 05 课 |
+# | `cudnn.deterministic` | `False` | 第 06 课 |
+#
+# 下一个单元格会配上你自己的数据。
 # %%
 finish()

@@ -1,12 +1,12 @@
 # %% [markdown] en
-# # Checkpoint 05: would you let it search?
+# # 🎯 Checkpoint 05: would you let it search?
 #
 # {{worth}} About 30 minutes. Cards say nothing about
 # right or wrong here; answer as often as you like, the last answer counts. A task says what to hand in; its `check`
 # looks at the form only. Everything works without a GPU.
 # **Save the notebook** before you hand it in.
 # %% [markdown] zh
-# # 测验 05：你会让它搜索吗？
+# # 🎯 测验 05：该不该让它搜索？
 #
 # {{worth}}约 30 分钟。这里的卡片不显示对错；想改几次都行，以最后一次为准。每个任务写明了要交什么，`check` 只看形式。全部内容都不需要 GPU。交卷前请**保存笔记本**。
 # %% bootstrap
@@ -48,19 +48,19 @@ def choose_benchmark(shapes: list[list[int]], search_ms: float, slow_ms: float,
     ### END SOLUTION
 # %% task 05-t-report
 # en: Measure on any device: is the first call of a NEW
-# en: shape dearer than a later call of the same shape?
+# en: shape slower than a later call of the same shape?
 # en: report = {"device": "cpu"|"cuda"|"mps", "fence": "none needed"|"synchronize",
 # en:           "first_ms": [...], "later_ms": [...], "low": ..., "high": ...,
 # en:           "claim": "more"|"less"|"undecided"}
 # en: One pair per shape, at least six; low, high: 95 % interval
 # en: for the median of first / later. A point each: pairs, fence,
 # en: a claim that the interval carries. Speed earns nothing.
-# zh: 在任意设备上测一测：一个新形状的第一次调用，比同一形状之后的调用贵吗？
+# zh: 在任意设备上测一测：一个新形状的第一次调用，比同一形状之后的调用慢吗？
 # zh: report = {"device": "cpu"|"cuda"|"mps", "fence": "none needed"|"synchronize",
 # zh:           "first_ms": [...], "later_ms": [...], "low": ..., "high": ...,
 # zh:           "claim": "more"|"less"|"undecided"}
-# zh: 每种形状一对数，至少六对；low、high：首次 / 后续 的中位数的 95% 区间。
-# zh: 对数、栅栏、有区间撑腰的结论各一分。快慢不计分。
+# zh: 每种形状一对耗时，至少六对；low、high：首次 / 后续 的中位数的 95% 区间。
+# zh: 成对的耗时、同步（synchronize）、有区间支持的结论，各一分。快慢不计分。
 import torch
 from time import perf_counter
 from course.timing.stats import median_interval

@@ -1,142 +1,192 @@
 # %% [markdown] en
-# # When does the search pay, and when does it cost?
+# # 🎯 When does the search pay, and when does it cost?
 #
-# **45 minutes.** Before it: lessons 01 and 02. You will be able to say when `cudnn.benchmark` searches, to count the
-# searches of a training run, and to compute when they are paid back.
+# ⏱️ **45 minutes.** Before it: lessons 01 and 02.
 #
-# Live on any machine: the CPU experiments and a toy search. cuDNN itself needs an NVIDIA GPU; without one you see a
-# recording, or what others have published, marked as reported. Nothing is guessed.
+# A [[convolution]] can be computed in several ways, and which one is fastest depends on your GPU and on the size of
+# your images. With `cudnn.benchmark = True`, PyTorch tries some of them, times each, and keeps the fastest. That takes time first
+# and saves time later. Is it worth it for *your* script? At the end you can say so, with numbers you measured.
+#
+# Live on any machine: the CPU experiments and a small toy. cuDNN itself needs an NVIDIA GPU; without one you see a
+# recording, or what others have published, marked as such.
 # %% [markdown] zh
-# # 搜索什么时候划算，什么时候亏本？
+# # 🎯 搜索什么时候划算，什么时候亏本？
 #
-# **45 分钟。** 先修：第 01、02 课。学完之后，你能说出 `cudnn.benchmark` 何时搜索，能数出一次训练要搜索多少次，还能算出多久回本。
+# ⏱️ **45 分钟。** 先修：第 01、02 课。
 #
-# 任何机器都能实测的：CPU 实验和一个玩具搜索。真正的 cuDNN 需要 NVIDIA GPU；没有的话，你会看到回放，或者别人公布的结果（会注明“他人报告”）。绝不编造数字。
+# 同一个[[convolution|卷积]]有好几种算法，哪种最快，要看你的 GPU 和图片尺寸。设了 `cudnn.benchmark = True`，PyTorch 就会挑几种试一试，掐表计时，留下最快的。先花一笔时间，以后每一步都省一点。放到*你的*脚本里，值不值？学完这一课，你就能用自己测的数字回答。
+#
+# 任何机器都能实测的：CPU 实验和一个小玩具。真正的 cuDNN 需要 NVIDIA GPU；没有的话，你会看到录制，或者别人公布的结果（会注明）。
 # %% bootstrap
-# %% [markdown] en
-# ## Warm up with what is due
-# %% [markdown] zh
-# ## 先复习到期的卡片
 # %%
+# en: Warm-up: cards from earlier lessons that are due today (none is fine).
+# zh: 热身：今天到期的旧卡片（没有也正常）。
 review(due=3)
 # %% [markdown] en
-# ## The same convolution has two prices
+# ## What is the switch for?
 #
-# “Put `cudnn.benchmark = True` at the top of the script, it is free speed.” You will find this sentence in many
-# scripts. Before we touch that switch, watch a plain convolution **on the CPU**: a new shape, three calls; another
-# shape, three calls; then back to the first.
+# Think of running shoes. You have four pairs and a new track. You could trust the label in the shop: “good for
+# grass”. Or you run one lap in each pair with a watch in your hand, and keep the fastest. The laps take time; if you
+# race on this track a hundred times, they pay.
+#
+# `cudnn.benchmark` chooses between these two: `False` trusts the label, `True` runs the laps. First a question to warm up.
 # %% [markdown] zh
-# ## 同一个卷积，有两种价格
+# ## 这个开关是干什么用的？
 #
-# “脚本开头写上 `cudnn.benchmark = True`，白捡的加速。”这句话在很多脚本里都能见到。先别碰这个开关，看看 **CPU 上**一个普通的卷积：新形状，调三次；换一个形状，调三次；再回到第一个。
+# 想想跑鞋。你有四双鞋，来到一条没跑过的跑道。可以相信鞋盒上的说明：“适合草地”；也可以每双都穿上跑一圈，掐着表，留下最快的那双。试跑要花时间，但要是以后在这条道上比一百场，那就值了！
+#
+# `cudnn.benchmark` 就是在这两种做法里选：`False` 看说明，`True` 跑一圈。先来一道热身题。
+# %%
+explain("05-what-for")
+# %% [markdown] en
+# ## See it: on, off
+#
+# The switch is `False` by default. It is for cuDNN, so here is a toy that does the same on any CPU: it can compute one
+# convolution in four ways, four **candidates**. A candidate that is chosen and ready to run is called a [[plan]].
+# Run the cell: the toy meets a new size with its [[search]] on (what the four names mean does not matter here). Then write
+# `benchmark=False` and run it again. What is missing in the second picture?
+# %% [markdown] zh
+# ## 看一看：开，关
+#
+# 这个开关默认是 `False`。它管的是 cuDNN，所以我们准备了一个玩具，在任何 CPU 上都能演示同样的事：同一个卷积它会四种算法，也就是四个**候选**。选定并且随时能跑的那个，叫作[[plan|执行计划 (plan)]]，简称“计划”。运行下面这格：玩具开着[[search|搜索]]，碰到了一个新尺寸（四个名字是什么意思，这里不必管）。然后把 `benchmark` 改成 `False` 再跑一遍，第二张图里少了什么？
+# %%
+import torch
+from course.figures.search import search_tree
+from course.toy_search import ToyConv, image, kernel
+
+print("cudnn.benchmark:", torch.backends.cudnn.benchmark)
+conv = ToyConv(benchmark=True)
+with torch.inference_mode():
+    conv(image(24), kernel())
+search_tree(conv)
+# %% [markdown] en
+# ## 💡 Off does not mean “one fixed way”
+#
+# With `False` there is no clock, but there is still a choice. cuDNN's [[heuristics]], its rules of thumb, look at *this*
+# size, type and GPU and give a ranked list; PyTorch takes the first that runs. Another size can get another one.
+#
+# (The toy's candidates and its rule of thumb are ours. They say nothing about cuDNN's own.)
+# %% [markdown] zh
+# ## 💡 关着，不等于“只有一种固定算法”
+#
+# 设为 `False`，不掐表了，但还是要选。cuDNN 的[[heuristics|启发式]]（经验规则）会看*这个*尺寸、数据类型和 GPU，给出一张排名表；PyTorch 取第一个能跑的。换个尺寸，选中的可能就换了。
+#
+# （玩具的候选和经验规则都是我们自己定的，与 cuDNN 内部无关。）
+# %%
+explain("05-false-how")
+# %% [markdown] en
+# ## 🔬 A new size is slow. And a size that comes back?
+#
+# “The size changes at every batch, so it is slow at every batch.” Is it? Start with something that you can measure
+# here: a plain convolution **on the CPU**, computed by oneDNN. A new size, three calls; another size, three calls; then
+# back to the first.
+#
+# If the first interval lies well above 1 and the second near 1, something was prepared once and kept. (If not: the
+# machine was busy, or computes it another way.) oneDNN can write a log that says so. A **miss** means: not there, it has to
+# be built. A **hit** means: found. Bet before you look at the log.
+# %% [markdown] zh
+# ## 🔬 新尺寸慢，那再回来的尺寸呢？
+#
+# “每个 batch 尺寸都变，所以每个 batch 都慢。”真的吗？先看一个这里就能测的：**CPU 上**一个普通的卷积，由 oneDNN 计算。新尺寸，调三次；换个尺寸，调三次；再回到第一个。
+#
+# 如果第一个区间远大于 1，第二个在 1 附近，就说明有样东西做过一次，然后留了下来。（不是这样的话：机器太忙，或者它用别的方式计算。）oneDNN 能把这件事写进日志。**miss**：没有，得现做；**hit**：找到了。先下注，再看日志。
 # %%
 observe("05-first-call")
-# %% [markdown] en
-# If the first interval lies well above 1 and the second near it, somebody paid an entrance fee, and only once. Who, and
-# for what? (If not, the machine was busy or computes it another way.) Bet before you look.
-# %% [markdown] zh
-# 如果第一个区间远大于 1，第二个在 1 附近，那就是有人付了一笔入场费，而且只付一次。是谁付的，为什么付？（如果不是这样，说明机器太忙，或者它用别的方式计算。）先下注，再看结果。
-# %%
 predict("05-bet-revisit")
 # %%
 observe("05-primitive-cache")
 explain("05-revisit")
 # %% [markdown] en
-# ## An analogy has an edge: find it
+# ## 💡 The names: cache and key
 #
-# What you saw is oneDNN, the CPU library. It **compiles** a kernel for a problem and keeps it. On an NVIDIA GPU cuDNN
-# computes convolutions, and PyTorch keeps its **plans**: one plan is one ready way to compute one problem. Their cache
-# is asked in the same way, with the problem as its **key**; but a miss there can mean something else.
+# The place that keeps what was made is a [[cache]]. What it looks things up by is the [[key]]: the whole
+# [[convolution-problem|problem]], sizes included. Same key, same entry; other sizes in between do no harm.
+#
+# PyTorch has such a cache for cuDNN's plans. In shoes: a shelf, one pair on it for each track. One difference: oneDNN
+# prepares one program by rule, without a race.
 # %% [markdown] zh
-# ## 类比都有边界：找出来
+# ## 💡 名字：缓存和 key
 #
-# 刚才看到的是 CPU 库 oneDNN：它为一个问题**编译**出 kernel 并留着。在 NVIDIA GPU 上，卷积由 cuDNN 计算，PyTorch 替它留存**方案**：一个方案就是解一个问题的一种现成办法。方案缓存的查询方式一样，以问题为**键**；但“没命中”（miss）的含义可能不同。
-# %%
-explain("05-analogy")
+# 存放现成东西的地方叫[[cache|缓存]]，查它的依据叫 [[key]]：整个[[convolution-problem|卷积配置]]，尺寸也在里面。key 相同，就是同一条；中间隔了多少别的尺寸都没关系。
+#
+# cuDNN 的计划，PyTorch 也用这样一个缓存存着。拿鞋来说，就是一个鞋架，每条跑道放一双。有一点不同：oneDNN 按规则直接准备一个程序，不比赛。
 # %% [markdown] en
-# ## Cache first, switch second
+# ## 💡 The cache is asked first, the switch second
 #
 # What PyTorch does for each cuDNN convolution (`run_single_conv`, shortened):
 # ```text
 # key known? --- yes ---> run the kept plan
 #   | no
-# benchmark? --- False -> ask the heuristics about THIS shape,
+# benchmark? --- False -> ask the heuristics,
 #   |                     take the first plan that runs, keep it
 #   | True
-# time at most 10 candidates, one sample each, keep the winner
+# build all plans, time at most 10, once each, keep the winner
 # ```
-# Off does not mean “one fixed algorithm”. It means: trust cuDNN's **heuristics**, its rules of thumb. Either way the
-# choice is **kept**.
+# Read it from the top. The switch is read only when the key is new, and either way the choice is **kept**.
 # %% [markdown] zh
-# ## 先问缓存，再看开关
+# ## 💡 先问缓存，再看开关
 #
 # PyTorch 对每个 cuDNN 卷积做的事（`run_single_conv`，有删节）：
 # ```text
-# 键见过吗？ --- 是 -----> 执行留存的方案
+# key 见过吗？ -- 是 -----> 执行留存的计划
 #   | 否
-# benchmark？ -- False --> 针对这个形状去问启发式，
-#   |                      取第一个能跑的方案，并留存
+# benchmark？ -- False --> 去问启发式，
+#   |                      取第一个能跑的计划，并留存
 #   | True
-# 给最多 10 个候选计时，各一次，留存赢家
+# 建好全部计划，最多给 10 个计时，各一次，留存赢家
 # ```
-# 关掉不等于“用一个固定算法”，而是相信 cuDNN 的**启发式**（经验法则），按当前形状选。无论哪条路，选中的方案都会**留下来**。
+# 从上往下读。只有碰到新 key 才会看开关；无论走哪条路，选中的都会**留下来**。
 # %%
-explain("05-false-how")
+explain("05-analogy")
+explain("05-sizes-loop")
 explain("05-order-hit")
 # %% [markdown] en
-# ## Worked example: a toy with the same skeleton
+# 📌 **So far.**
 #
-# Our toy computes one convolution in four ways, on the CPU. It keeps a plan per key, and it really times candidates.
-# Its candidates and its rule of thumb are ours; they say nothing about cuDNN's. Run it. Then set `benchmark=False` and
-# run it again: no search, and still not one fixed plan.
+# 1. Off: the heuristics choose for each new key. On: candidates are timed for each new key.
+# 2. A size seen before costs nothing the second time.
+# 3. The choice is kept, on or off.
 # %% [markdown] zh
-# ## 示范：骨架相同的玩具
+# 📌 **小结。**
 #
-# 我们的玩具在 CPU 上用四种办法计算同一个卷积。它按键保存方案，而且真的会给候选计时。候选和经验法则都是我们自己定的，与 cuDNN 内部无关。先运行。再改成 `benchmark=False` 跑一遍：一次也没搜，方案却照样不止一个。
+# 1. 关着：每个新 key 由启发式来选。开着：每个新 key 都给候选计时。
+# 2. 见过的尺寸，第二次就不用再等。
+# 3. 不管开还是关，选中的都会留着。
 # %%
-from course.toy_search import ToyConv, image, kernel
-
-conv = ToyConv(benchmark=True)
-for size in (24, 40, 24, 40, 24):
-    conv(image(size), kernel())
-    # en: searches so far, and the plans kept
-    # zh: 目前搜索了几次，留下了哪些方案
-    print(size, conv.searches, list(conv.plans.values()))
-# %%
-explain("05-sizes-loop")
+keep("cudnn.plan_cache")
 # %% [markdown] en
-# ## What counts as new?
+# ## 🔬 What counts as new?
 #
-# oneDNN's log once more: one call, then the same again, then six with one thing changed. Which need an entry of their
-# own? Say it aloud first: the twin layer is the interesting one. Then the same question about cuDNN.
+# oneDNN's log once more: one call, the same again, then six calls with one thing changed. Say your guess aloud first; the
+# twin layer is the interesting one. Two words on the list: [[channels_last]] stores the colours of a pixel side by side,
+# and [[autocast]] lets PyTorch compute some operations in 16 bits. After it, the same question about cuDNN.
 # %% [markdown] zh
-# ## 什么算“新”？
+# ## 🔬 什么算“新”？
 #
-# 再看 oneDNN 的日志：先调用一次，照旧再调用一次，然后六次，每次只改一样东西。哪些需要自己的条目？先说出你的答案：最有意思的是那个孪生层。接着，同样的问题换成 cuDNN。
+# 再看 oneDNN 的日志：先调用一次，照旧再来一次，然后六次，每次只改一样。先把你的答案说出来；最有意思的是那个孪生层。单子上有两个词：[[channels_last]] 是把一个像素的各个通道挨着存；[[autocast]] 是让 PyTorch 用 16 位来算一部分算子。看完之后，同样的问题换成 cuDNN。
 # %%
 observe("05-what-is-new")
 explain("05-key-members")
 # %% [markdown] en
-# ## The program start searches nothing
+# ## 🔬 Equal layers share one plan
 #
-# “At start it searches for every layer.” A kind thought, but at start nobody knows the shapes. And how many different
-# problems do the 53 convolutions of a ResNet50 pose? Estimate; then hooks (functions called at each layer) count them.
+# “At the start it searches for every layer.” At the start nobody knows the sizes yet. And how many *different* problems
+# are there in the 53 convolutions of a ResNet50? Estimate; then [[hook|hooks]], functions that are called at each layer, count them.
 # %% [markdown] zh
-# ## 程序启动时什么也没搜
+# ## 🔬 一样的层，共用一个计划
 #
-# “启动时会给每一层搜索一遍。”想得挺周到，可启动时谁也不知道形状。再说，ResNet50 的 53 个卷积，到底是多少个不同的问题？先估计，再用 hook（每经过一层就被调用的函数）数一数。
+# “一启动，就给每一层都搜索一遍。”可启动的时候，谁都还不知道尺寸呢！再说，ResNet50 的 53 个卷积里，*不同*的配置有多少个？先估计，再用 [[hook|hook]]（每经过一层就被调用的函数）数一数。
 # %%
 explain("05-when")
 explain("05-resnet-keys")
-# %%
 observe("05-model-keys")
 # %% [markdown] en
-# ## Exercise: count the searches (4 minutes, about 2 lines)
+# ## 🛠️ Your turn: count the searches (4 minutes, about 2 lines)
 #
 # `shapes` is the list of input shapes one layer meets, in order. Give back the number of searches with
 # `benchmark=True` and an empty cache. Stuck? `hint("05-count-searches")`, three steps deep.
 # %% [markdown] zh
-# ## 练习：数一数搜索次数（4 分钟，约 2 行）
+# ## 🛠️ 轮到你：数一数搜索次数（4 分钟，约 2 行）
 #
 # `shapes` 是某一层依次遇到的输入形状列表。返回 `benchmark=True`、缓存为空时的搜索次数。卡住了就运行 `hint("05-count-searches")`，共三级提示。
 # %%
@@ -148,14 +198,14 @@ def count_searches(shapes: list[tuple[int, ...]]) -> int:
 
 check("05-count-searches")
 # %% [markdown] en
-# ## The last batch of an epoch is a shape of its own
+# ## 🕳️ The last batch of an epoch is smaller, so it is new
 #
-# No layer was changed, no picture cropped. Still a new key walks in at the end of epoch one. Run it, then set
+# Nobody changed a layer, nobody cropped an image. Still a new key turns up at the end of epoch one. Run the cell, then set
 # `drop_last=True`.
 # %% [markdown] zh
-# ## 一个 epoch 的最后一批，是另一种形状
+# ## 🕳️ 一个 epoch 的最后一批更小，所以也是新的
 #
-# 没有改层，也没有裁剪图片，可第一个 epoch 结束时还是来了一个新键。先运行，再改成 `drop_last=True` 试试。
+# 没有改层，也没有裁剪图片，可第一个 epoch 结束时还是来了一个新 key。先运行，再改成 `drop_last=True` 试试。
 # %%
 from torch.utils.data import DataLoader
 
@@ -164,27 +214,29 @@ for epoch in (1, 2, 3):
     print(epoch, [len(batch) for batch in loader])
 explain("05-last-batch")
 # %% [markdown] en
-# ## A search is an investment: bet on three portfolios
+# ## 🎲 Does it pay? Three schedules of sizes
 #
-# The toy runs 36 steps on three schedules of sizes, search on against search off.
+# Back to the toy. It runs 36 steps with the search on and 36 with it off, on three schedules: one size all the time, three
+# sizes in turn, a new size at every step.
 # %% [markdown] zh
-# ## 搜索是一笔投资：给三种组合下注
+# ## 🎲 划算吗？三种尺寸安排
 #
-# 玩具按三种尺寸安排各跑 36 步，比一比开搜索和不开搜索。
+# 回到玩具。按三种安排，开着搜索跑 36 步，关着也跑 36 步：始终一种尺寸；三种尺寸轮流；每一步都是新尺寸。
 # %%
 predict("05-bet-race")
 # %%
 observe("05-toy-race")
+predict("05-bet-price")
 # %% [markdown] en
-# ## Exercise: when is it paid back? (6 minutes, about 4 lines)
+# ## 🛠️ Your turn: after how many steps is it paid back? (6 minutes)
 #
 # The search costs `search_ms` once. A step takes `slow_ms` without it and `fast_ms` after it. Give back the smallest
-# whole number of steps after which the search is no longer behind, or `None` if that never happens. Done when `check`
-# agrees; `hint` and `solution` wait for you.
+# whole number of steps after which the search is no longer behind, or `None` if that never happens. About four lines;
+# `hint` and `solution` wait for you.
 # %% [markdown] zh
-# ## 练习：多久回本？（6 分钟，约 4 行）
+# ## 🛠️ 轮到你：多少步回本？（6 分钟）
 #
-# 搜索一次花 `search_ms`。不搜索，每步 `slow_ms`；搜索之后，每步 `fast_ms`。返回搜索不再落后所需的最少步数（整数）；永远追不上就返回 `None`。`check` 通过即完成，`hint` 和 `solution` 随时待命。
+# 搜索一次花 `search_ms`。不搜索，每步 `slow_ms`；搜索之后，每步 `fast_ms`。返回搜索不再落后所需的最少步数（整数）；永远追不上就返回 `None`。大约四行，`hint` 和 `solution` 随时待命。
 # %%
 import math
 
@@ -196,52 +248,131 @@ def break_even_steps(search_ms: float, slow_ms: float, fast_ms: float) -> int | 
 
 
 check("05-break-even")
-# %% [markdown] en
-# ## Now with your own numbers
-#
-# The toy writes you a bill, measured here and now. Its sentence should agree with your function.
-# %% [markdown] zh
-# ## 换成你自己的数字
-#
-# 玩具给你开一张账单，当场在这台机器上测。那句话应该和你的函数一致。
 # %%
-predict("05-bet-price")
-# %%
-from course.lessons.l05_cudnn_benchmark.experiments import bill
+# en: Now with your own numbers: the toy measures all three costs here.
+# zh: 换成你自己的数字：让玩具当场把三个数测出来。
+from course.lessons.l05_cudnn_benchmark.experiments import costs
 
-your_bill = bill(observe("05-toy-cost"))
-print(your_bill)
-# en: when your function is ready: break_even_steps(**your_bill)
-# zh: 函数写好之后运行：break_even_steps(**your_bill)
+your_costs = costs(observe("05-toy-cost"))
+print(your_costs)
+# en: when your function is ready: break_even_steps(**your_costs)
+# zh: 函数写好之后运行：break_even_steps(**your_costs)
 # %% [markdown] en
-# ## Make it lose
+# 📌 **So far.** “Measure twice, cut once,” say the carpenters; a good rule, if you cut more than once.
 #
-# `benchmark=True` “never hurts”? Find `sizes` (8 to 64) for which the search makes the run **longer**. Accepted on
-# evidence: the whole interval lies above 1. The list below is a bad choice, on purpose.
+# 1. A search pays when `steps × gain` is larger than `new keys × cost`. All of it can be measured.
+# 2. What your sizes do decides:
+#
+# | your sizes | `benchmark` | why |
+# |---|---|---|
+# | fixed, many steps | try `True` | one search a key, used often |
+# | a few, coming back | try `True` | all searches in the first round |
+# | nearly always new | `False` | searches that nobody uses again |
+# | a short run | `False` | it ends before it is paid back |
+#
+# 3. `drop_last=True` avoids the small last batch.
 # %% [markdown] zh
-# ## 让它输
+# 📌 **小结。** 老话说“磨刀不误砍柴工”。没错，前提是得砍够多的柴。
 #
-# `benchmark=True`“有益无害”？找一组 `sizes`（8 到 64），让搜索使总时间**变长**。凭证据通过：整个区间都在 1 之上。下面的列表是故意选坏的。
+# 1. `步数 × 每步收益` 大于 `新 key 数 × 单次成本`，就划算。每一项都能测。
+# 2. 关键看你的尺寸：
+#
+# | 你的尺寸 | `benchmark` | 为什么 |
+# |---|---|---|
+# | 固定，步数多 | 试试 `True` | 每个 key 搜一次，反复用 |
+# | 就那么几种，会回来 | 试试 `True` | 搜索都在第一轮 |
+# | 几乎每次都是新的 | `False` | 搜完没人再用 |
+# | 跑得很短 | `False` | 还没回本就结束了 |
+#
+# 3. `drop_last=True` 能免掉最后那个小 batch。
 # %%
-from course.timing import compare
-from course.toy_search import run_schedule
-
-sizes = [24] * 40
-race = compare({"off": lambda: run_schedule(sizes, benchmark=False),
-                "on": lambda: run_schedule(sizes, benchmark=True)}, baseline="off", max_time=2)
-print(race)
-check("05-make-it-lose")
+keep("cudnn.benchmark")
 # %% [markdown] en
-# ## One sample is not a tournament
+# ## 🕳️ Flip it in the middle and compare: it shows nothing
 #
-# A search times each candidate **once**. What if two are nearly equal? And it times the first `benchmark_limit` of
-# cuDNN's ranked list (10; 0 for all): who stands further down cannot win. The limit saves timing, not building: all
-# plans are built before it cuts, and those whose workspace does not fit into the free memory fall out first. Below,
-# sixty searches; then the toy with a shorter list.
+# It is the obvious experiment: one cell with `False`, the next with `True`, same model. Many have made it and then wrote
+# that the switch does nothing. What would you expect, after the diagram above? Bet on cuDNN. Then the toy does it here. And for
+# cuDNN: your GPU, a recording, or what the source says.
 # %% [markdown] zh
-# ## 只跑一次，算不上锦标赛
+# ## 🕳️ 中途打开再比：什么也看不出来
 #
-# 搜索给每个候选只计时**一次**。要是有两个几乎一样快呢？而且只给 cuDNN 排名表上的前 `benchmark_limit` 个计时（默认 10，0 表示全部）：排在后面的没机会赢。这个上限省的是计时，不是构建：方案在截断之前已经全部建好，工作区放不进空闲显存的先被剔除。下面先搜索六十次，再让玩具用短一些的名单。
+# 多么顺理成章的实验：一格 `False`，下一格 `True`，同一个模型。很多人都做过，然后写道：这个开关没用。看过前面那张流程图，你觉得会怎样？先为 cuDNN 下注。接着玩具在这里做一遍。至于 cuDNN：看你的 GPU、录制，或者源码怎么说。
+# %%
+predict("05-bet-flip")
+# %%
+conv = ToyConv(benchmark=False)
+for call in range(1, 7):
+    conv.benchmark = call > 3
+    conv(image(24), kernel())
+    # en: call, switch, searches so far, the plan
+    # zh: 第几次调用、开关、目前搜索了几次、计划
+    print(call, conv.benchmark, conv.searches, *conv.plans.values())
+conv(image(28), kernel())
+print(28, conv.benchmark, conv.searches, *conv.plans.values())
+observe("05-flip-cuda")
+explain("05-why-flip")
+# %% [markdown] en
+# ## 💡 Each process, and each thread, has its own plans
+#
+# Nothing is written to disk: a new process starts with an empty shelf. Inside a process, PyTorch keeps one plan cache **per
+# thread**. Training feels it once: the [[backward]] pass runs on a thread of its own and fills its own cache.
+#
+# And here the myth is true: `nn.DataParallel` on several GPUs starts **new threads in every forward pass**. Their caches are empty, so with
+# `benchmark=True` it searches at every step, whatever the sizes do. `DistributedDataParallel`, one process for each GPU, does not.
+# %% [markdown] zh
+# ## 💡 每个进程、每个线程，各有各的计划
+#
+# 什么都不会写到硬盘上：新进程的鞋架是空的。同一个进程里，PyTorch 给**每个线程**各留一份计划缓存。训练时会碰到一次：[[backward|反向传播]]在自己的线程上跑，填的是自己那份缓存。
+#
+# 还有一处，传言竟是真的：多块 GPU 上的 `nn.DataParallel` **每次前向都新建线程**，缓存自然是空的；开着 `benchmark=True`，不管尺寸变不变，它每一步都要搜索。`DistributedDataParallel` 每块 GPU 一个进程，就没有这个问题。
+# %% [markdown] en
+# ## 🔬 The real thing: cuDNN, each story in a new process
+#
+# | cuDNN's story | what you have seen of it here |
+# |---|---|
+# | first and later calls; sizes that come back | miss, miss, hit, hit |
+# | a ResNet18 until it is paid back | your costs |
+# | `benchmark_limit`, how many are timed | one clock, several candidates |
+# | bfloat16, `channels_last`, a training step, `torch.compile` | what is new to oneDNN's cache |
+# | kernel names by size | off is not one fixed way |
+# | memory around the first call | not yet: some plans need [[workspace]], extra memory while they compute |
+#
+# With a GPU up to twelve minutes, because new processes have to start. Without one: recordings, or what others have published.
+# %% [markdown] zh
+# ## 🔬 来真的：cuDNN，每个故事一个新进程
+#
+# | cuDNN 的故事 | 你在这里已经见过的 |
+# |---|---|
+# | 首次与后续调用；去了又回的尺寸 | miss、miss、hit、hit |
+# | ResNet18 跑到回本 | 你测的三个数 |
+# | `benchmark_limit`：给几个计时 | 一只秒表，几个候选 |
+# | bfloat16、`channels_last`、训练一步、`torch.compile` | 对 oneDNN 的缓存来说，什么是新的 |
+# | 各尺寸的 kernel 名字 | 关着也不是固定一种 |
+# | 首次调用前后的显存 | 还没有：有的计划要[[workspace|工作区]]，也就是计算期间临时借用的显存 |
+#
+# 有 GPU 时最多要十二分钟，因为要一次次启动新进程。没有 GPU 就看录制，或者别人公布的结果。
+# %%
+observe(["05-first-call-cuda", "05-sizes-cuda", "05-pays-cuda",
+         "05-memory-cuda", "05-limit-cuda", "05-kernels-cuda",
+         "05-new-keys-cuda"])
+explain("05-memory")
+# %% [markdown] en
+# ☕ That was the main thing; a good place to stop. Three *deeper, optional* parts follow; otherwise go on at
+# [[#🎴 Exit check: five cards]].
+#
+# ### Deeper, optional: the winner of one lap
+#
+# A search times each candidate **once**. What if two are nearly equal? And who is on the list at all? On a GPU **all** plans
+# are built first; those whose workspace does not fit into the free memory fall out; only then does `benchmark_limit` cut (10 by
+# default, 0: all). It saves timing, not building. And with less free memory the list can be another one tomorrow.
+# Below, sixty searches; then the toy with shorter lists.
+# %% [markdown] zh
+# ☕ 主线到这儿就讲完了，今天歇在这里也很好。接下来有三段*选读*；不看的话，直接跳到[[#🎴 下课小测：五张卡片]]。
+#
+# ### 选读：只跑一圈的冠军
+#
+# 搜索给每个候选只计时**一次**。要是有两个几乎一样快呢？还有，谁能进名单？在 GPU 上，先把**全部**计划建好；工作区放不进空闲显存的先淘汰；最后才轮到 `benchmark_limit` 截断（默认 10，0 表示全部）。它省的是计时，不是构建。明天空闲显存少了，名单也可能不同。
+# 下面先搜索六十次，再让玩具用短一些的名单。
 # %%
 predict("05-bet-winners")
 # %%
@@ -254,77 +385,34 @@ for limit in (1, 2, 4):
     print(limit, *conv.plans.values())
 explain("05-limit")
 # %% [markdown] en
-# ## The real thing: cuDNN, each story in a new process
+# ### Deeper, optional: 🛠️ make it lose
 #
-# | cuDNN's story | what you have seen of it here |
-# |---|---|
-# | first and later calls; sizes that come back | miss, miss, hit, hit |
-# | a ResNet18 until break-even | your bill |
-# | `benchmark_limit` | a longer list; here another winner, there it may be none |
-# | kernel names by size | two plans with the search off |
-# | bfloat16, channels_last, a training step, `torch.compile` | what is new to oneDNN's cache |
-# | memory around the first call | nothing: a report tells |
-#
-# With a GPU up to twelve minutes: the new processes have to start. Without one: recordings, or what others have published.
+# Find `sizes` (8 to 64) for which the search makes the run **longer**. It counts when the whole interval lies above 1. The
+# list below is a bad choice, on purpose.
 # %% [markdown] zh
-# ## 来真的：cuDNN，每个故事一个新进程
+# ### 选读：🛠️ 让它输
 #
-# | cuDNN 的故事 | 你在这里已经见过的 |
-# |---|---|
-# | 首次与后续调用；去了又回的尺寸 | miss、miss、hit、hit |
-# | ResNet18 跑到回本 | 你的账单 |
-# | `benchmark_limit` | 名单长了；这里赢家换了，那边未必 |
-# | 各尺寸的 kernel 名字 | 不搜索时的两个方案 |
-# | bfloat16、channels_last、训练一步、`torch.compile` | 对 oneDNN 的缓存来说，什么是新的 |
-# | 首次调用前后的显存 | 没有：只能看报告 |
-#
-# 有 GPU 时最多要十二分钟：要一次次启动新进程。没有 GPU 就看回放，没有回放就看别人的报告。
+# 找一组 `sizes`（8 到 64），让搜索使总时间**变长**。整个区间都在 1 之上就算通过。下面的列表是故意选坏的。
 # %%
-# en: One myth is true in one place, and the first experiment tries it: each thread has
-# en: a cache of plans of its own, and DataParallel makes new threads in every forward.
-# zh: 有一个说法在一个地方是真的，第一个实验会试：每个线程各有一份方案缓存，
-# zh: 而 DataParallel 每次前向都新建线程。
-observe(["05-first-call-cuda", "05-sizes-cuda", "05-pays-cuda",
-         "05-memory-cuda", "05-limit-cuda", "05-kernels-cuda",
-         "05-new-keys-cuda"])
-explain("05-memory")
-# %% [markdown] en
-# ## The notebook trap: flip it in the middle and compare
-#
-# It is the obvious experiment. Many have made it, and then wrote that the switch does nothing. Bet on cuDNN; then the
-# toy makes the experiment here, and cuDNN where there is a GPU or a recording.
-# %% [markdown] zh
-# ## Notebook 里的坑：中途打开，再比一比
-#
-# 多么顺理成章的实验。很多人都做过，然后得出结论：这个开关没用。先为 cuDNN 下注；接着玩具在这里做一遍，有 GPU 或回放时 cuDNN 再做一遍，都没有就看报告和源码怎么说。
-# %%
-predict("05-bet-flip")
-# %%
-conv = ToyConv(benchmark=False)
-for call in range(1, 7):
-    conv.benchmark = call > 3
-    conv(image(24), kernel())
-    # en: call, switch, searches so far, the plan
-    # zh: 第几次调用、开关、目前搜索了几次、方案
-    print(call, conv.benchmark, conv.searches, *conv.plans.values())
-conv(image(28), kernel())
-print(28, conv.benchmark, conv.searches, *conv.plans.values())
-observe("05-flip-cuda")
-explain("05-why-flip")
-# %% [markdown] en
-# ## Mend the block (5 minutes, one line)
-#
-# This block should run `run()` with the search on and leave `enabled`, `deterministic` and `allow_tf32` as they are. It
-# has a famous hole, known from lesson 01: print `torch.backends.cudnn.enabled` inside and wonder. Fill in what is
-# missing between the brackets.
-# %% [markdown] zh
-# ## 修好这个代码块（5 分钟，改一行）
-#
-# 它本想在开着搜索的情况下执行 `run()`，而 `enabled`、`deterministic`、`allow_tf32` 保持原样。可惜有个第 01 课见过的漏洞：在块内打印 `torch.backends.cudnn.enabled`，你会吃一惊。把括号里缺的补上。
-# %%
-import torch
+from course.timing import compare
+from course.toy_search import run_schedule
 
-
+sizes = [24] * 40
+race = compare({"off": lambda: run_schedule(sizes, benchmark=False),
+                "on": lambda: run_schedule(sizes, benchmark=True)}, baseline="off", max_time=2)
+print(race)
+check("05-make-it-lose")
+# %% [markdown] en
+# ### Deeper, optional: 🛠️ on for one block only (5 minutes)
+#
+# `search_here(run)` should run `run()` with the search on and move nothing else. What stands there switches cuDNN off
+# (lesson 01: `flags()` sets every switch it knows). Naming them all is fragile too: `flags()` can raise an error where
+# somebody has set `fp32_precision`. What is always safe: remember `cudnn.benchmark`, set it, put it back in `finally`.
+# %% [markdown] zh
+# ### 选读：🛠️ 只在一段代码里打开（5 分钟）
+#
+# `search_here(run)` 应该开着搜索执行 `run()`，别的一概不动。可现在的写法会把 cuDNN 关掉（第 01 课：`flags()` 会设置它管的每个开关）。全部点名也不稳妥：只要有人设过 `fp32_precision`，`flags()` 就可能报错。永远安全的写法：记住 `cudnn.benchmark`，设新值，在 `finally` 里放回去。
+# %%
 def search_here(run):
     cudnn = torch.backends.cudnn
     with cudnn.flags(benchmark=True):
@@ -333,36 +421,14 @@ def search_here(run):
 
 check("05-search-here")
 # %% [markdown] en
-# ## Four myths, four experiments
-#
-# | “…” | tempting, because | what speaks against it |
-# |---|---|---|
-# | False = one fixed default algorithm | the old v7 path with `deterministic=True` was like that | the source; the toy's two plans |
-# | it searches every layer at program start | the switch stands in line 1 | hooks: equal layers share a key |
-# | changing sizes searches every time | the first round is slow | miss, miss, hit, hit |
-# | flip it in the middle and compare | one cell, one click | the toy flipped; the key does not hold the switch |
-#
-# Where they hold a grain of truth: the **first** round of sizes does search every time.
-# %% [markdown] zh
-# ## 四个误区，四个实验
-#
-# | “……” | 为什么诱人 | 反证 |
-# |---|---|---|
-# | False = 一个固定的默认算法 | 旧的 v7 路径在 `deterministic=True` 时确实如此 | 源码；玩具的两个方案 |
-# | 启动时给每一层搜索 | 开关写在第 1 行 | hook：相同的层共用一个键 |
-# | 尺寸一变就重新搜索 | 第一轮确实慢 | miss、miss、hit、hit |
-# | 中途打开，再比一比 | 一个单元格，点一下 | 中途打开的玩具；键里没有这个开关 |
-#
-# 也有几分道理：尺寸的**第一轮**，确实次次都搜。
-# %% [markdown] en
-# ## Exit check: five cards
+# ## 🎴 Exit check: five cards
 #
 # And a joke to take along. A search walks into a bar, tries ten drinks, one sip each, and declares: “This is the best
 # drink there is.” The next evening it orders another. Same bar, new process.
 # %% [markdown] zh
-# ## 下课小测：五张卡片
+# ## 🎴 下课小测：五张卡片
 #
-# 再送一个笑话。搜索走进酒吧，十种酒各抿一口，宣布：“这就是世上最好的酒。”第二天晚上，它点了另一种。还是那家酒吧，只是换了进程。
+# 再送一个笑话。搜索同学去奶茶店，十款各抿一口，拍板：“全世界就这杯最好喝！”第二天又来，从头再抿十口，点了另一杯。店员叹气：“您是新进程吧？”
 # %%
 explain("05-detector")
 explain("05-break-even-number")
@@ -370,29 +436,28 @@ explain("05-flags-trap")
 explain("05-fair-ab")
 explain("02-why-first")
 # %% [markdown] en
-# ## Claims you can now make
+# ## 📌 Claims you can now make
 #
-# - The search runs once per **key**, inside the call that needs it: batch, size, type and layout count; which layer
+# - A search runs once for each **key**, inside the call that needs it: batch, size, type and layout count; which layer
 #   asks does not.
-# - It pays when `steps × gain` exceeds `keys × price`. Both numbers can be measured.
-# - The winner is the fastest of at most ten in **one** sample: no promise of the best, nor of the same one tomorrow.
+# - It pays when `steps × gain` exceeds `keys × cost`.
+# - The winner is the fastest of at most ten, timed **once**: not surely the best, nor the same one tomorrow.
 # - To compare, start a new process.
 #
-# In real code: set it once, near the start, and log it.
+# In real code: set it once, before the first batch, and write it into the log.
 #
-# The neighbours: lesson 04 switches cuDNN off altogether, 06 asks what `deterministic` does to the search, 07 why
-# `allow_tf32` is in the key.
+# Next: 06 asks what `deterministic` does to the search, 07 why `allow_tf32` is in the key.
 # %% [markdown] zh
-# ## 现在你可以这样说
+# ## 📌 现在你可以这样说
 #
-# - 每个**键**搜索一次，就在需要它的那次调用里：batch、尺寸、类型、布局都算数，由哪个层来调用不算数。
-# - `步数 × 每步收益` 大于 `键数 × 单次成本` 就划算。两边都能测。
-# - 赢家只是最多十个候选、**各测一次**里最快的：不保证最好，也不保证明天还是它。
+# - 每个 **key** 搜索一次，就在需要它的那次调用里：batch、尺寸、类型、布局都算数，由哪一层来调用不算数。
+# - `步数 × 每步收益` 大于 `key 数 × 单次成本`，就划算。
+# - 赢家是最多十个候选里最快的，而且只**测了一次**：不保证最好，也不保证明天还是它。
 # - 要比较，就开新进程。
 #
-# 真实代码里：在开头附近设一次，并记进日志。
+# 真实代码里：第一个 batch 之前设一次，并写进日志。
 #
-# 相邻的课：第 04 课把 cuDNN 整个关掉，第 06 课问 `deterministic` 对搜索做了什么，第 07 课讲 `allow_tf32` 为什么在键里。
+# 下一步：第 06 课问 `deterministic` 对搜索做了什么，第 07 课讲 `allow_tf32` 为什么在 key 里。
 # %%
 review("05-transformer", "05-next-process", "05-room-left")
 finish()

@@ -139,8 +139,8 @@ def test_sentences_say_what_the_rows_say():
     assert "stays open" in check_shown("04-attention-cuda", record_of("04-attention-cuda", refused))
     kernel_words = check_shown("04-kernels-cuda", record_of("04-kernels-cuda", OTHERS["04-kernels-cuda"]))
     assert "Conv2d, GRU. The same kernel: MaxPool2d" in kernel_words
-    doors = check_shown("04-gates", record_of("04-gates", OTHERS["04-gates"]))
-    assert "cudnn.enabled was off and attention's own switch on" in doors
+    told = check_shown("04-gates", record_of("04-gates", OTHERS["04-gates"]))
+    assert "cudnn.enabled was off and attention's own switch on" in told
     assert "cuDNN takes 2 of 2" in check_shown("04-pretend-gpu", record_of("04-pretend-gpu",
                                                                            OTHERS["04-pretend-gpu"]))
     unseen = [OTHERS["04-pretend-gpu"][0], {"case": "dilated", "on": "SlowDilated2d", "off": "SlowDilated2d", "cudnn_built": 1}]

@@ -8,6 +8,7 @@ import torch
 from course import flags, toy_search
 from course.exercise import all_exercises, judge
 from course.experiment import base
+from course.figures.search import search_tree
 from course.lessons.l05_cudnn_benchmark.experiments import LESSON, SCHEDULES
 from course.quiz.bank import Bank
 from course.records import Record
@@ -160,3 +161,27 @@ def test_live_experiments_run_and_leave_no_trace(name, bets):
     assert set(experiment.settles(record)) == bets
     check_shown(experiment, record)
     assert (flags.read(), torch.get_num_threads()) == (before, threads)
+
+
+# --- the picture of a choice --------------------------------------------------------------------------------
+
+def test_the_tree_keeps_what_the_clock_says_and_times_nothing_with_the_search_off():
+    searched, trusted = toy_search.ToyConv(benchmark=True, limit=3), toy_search.ToyConv()
+    with pytest.raises(ValueError, match="has not met a new key"):
+        search_tree(searched)
+    for conv in (searched, trusted):
+        conv(toy_search.image(24), toy_search.kernel())
+    assert list(searched.last.times_ms) == list(searched.last.ranked[:3])
+    assert searched.last.times_ms[searched.last.plan] == min(searched.last.times_ms.values())
+    assert trusted.last.times_ms == {} and trusted.last.plan == trusted.last.ranked[0]
+    for conv in (searched, trusted):
+        tree = search_tree(conv)
+        assert all(conv.last.plan in tree.alt[language] for language in ("en", "zh"))
+        assert tree.png(dark=False) != tree.png(dark=True)
+
+
+def test_a_known_size_leaves_the_last_choice_alone():
+    conv = toy_search.ToyConv(benchmark=True)
+    for size in (24, 28, 24):
+        conv(toy_search.image(size), toy_search.kernel())
+    assert conv.last.size == 28 and conv.searches == 2
