@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+import contextlib
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from course.i18n import both
-from course.verdict import Verdict, correct, incorrect, not_attempted
+from course.i18n import Text, both
+from course.verdict import Verdict, incorrect, not_attempted, not_marked
+
+if TYPE_CHECKING:
+    from course.timing import Comparison
 
 PLACEHOLDER = not_attempted(
     both(
@@ -14,6 +20,16 @@ PLACEHOLDER = not_attempted(
         "返回值里还有 `...`，或者什么也没有：请把空白补上。",
     )
 )
+
+
+SWALLOWED = both("An exception in `run()` never came out: whoever calls takes it for a success. `finally` lets it through, `except` "
+                 "holds it.",
+                 "`run()` 里的异常没有传出来，调用的人会以为成功了。`finally` 会放它过去，`except` 会把它拦下。")
+
+
+def ran_often(times: int) -> Text:
+    """What to say where the learner's wrapper calls what it wraps never or again."""
+    return both(f"`run` was called {times} times: once is asked for.", f"`run` 被调用了 {times} 次：只要一次。")
 
 
 class Planned(Exception):
@@ -25,18 +41,113 @@ def crash() -> None:
     raise Planned
 
 
+@dataclass(frozen=True)
+class Step:
+    """One operation of torch in a watched call: its name, the switches while it ran, what came out."""
+
+    name: str
+    switches: dict[str, Any]
+    result: Any
+
+
+def watched(call: Callable[[], Any], *switches: str) -> list[Step]:
+    """Run ``call`` once and see its operations, each with the values of these switches (names as in course.flags).
+
+    Every switch is as before afterwards; warnings are kept back.
+    """
+    import torch
+    from torch.overrides import TorchFunctionMode
+
+    from course import flags
+    from course.flags.catalogue import SWITCHES
+
+    steps: list[Step] = []
+
+    class Watch(TorchFunctionMode):
+        def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            result, name = function(*args, **(kwargs or {})), getattr(function, "__name__", "")
+            made = result if isinstance(result, (tuple, list)) else (result,)
+            if name != "__get__" and any(isinstance(one, torch.Tensor) for one in made):  # what turns gradients off makes none
+                steps.append(Step(name, {one: SWITCHES[one].read() for one in switches}, result))
+            return result
+
+    with flags.preserved(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with Watch():
+            call()
+    return steps
+
+
+def same_work(one: list[Step], other: list[Step]) -> bool:
+    """Whether two watched calls computed the same: the same operations, and results that differ by rounding at most."""
+    import torch
+
+    def close(a: Any, b: Any) -> bool:
+        if isinstance(a, (tuple, list)):
+            return isinstance(b, (tuple, list)) and len(a) == len(b) and all(map(close, a, b))
+        if not isinstance(a, torch.Tensor):
+            return True
+        return (isinstance(b, torch.Tensor) and a.shape == b.shape
+                and torch.allclose(a.detach().double(), b.detach().double(), rtol=1e-2, atol=1e-3, equal_nan=True))
+
+    return [step.name for step in one] == [step.name for step in other] and all(
+        close(a.result, b.result) for a, b in zip(one, other, strict=True))
+
+
+def comparison(found: Any) -> Comparison | None:
+    """What `compare` gave back for two functions, which it still knows; None for anything else."""
+    from course.timing import Comparison
+
+    good = isinstance(found, Comparison) and len(found.pairs) == 1 and len(found.functions) == 2
+    return found if good else None
+
+
+@contextlib.contextmanager
+def switched(**wanted: Any) -> Iterator[None]:
+    """Some cuDNN switches for one block, everything put back whatever the learner's function left behind."""
+    from course import flags
+
+    with flags.preserved():
+        for name, value in wanted.items():
+            flags.assign(f"cudnn.{name}", value)
+        yield
+
+
+def cudnn_state() -> dict[str, Any]:
+    """The cuDNN switches that its `flags()` sets."""
+    import torch
+
+    names = ("enabled", "benchmark", "deterministic", "allow_tf32")
+    return {name: getattr(torch.backends.cudnn, name) for name in names}
+
+
 def field(race: Any, name: str) -> Any:
     """A figure of a comparison, given as an object or as a mapping."""
     return race[name] if isinstance(race, Mapping) else getattr(race, name)
 
 
+def data(value: Any) -> Any:
+    """What somebody gave back, as marking reads it: arrays and tensors as lists or numbers, tuples as lists, a device as its name."""
+    if type(value).__name__ == "device":
+        return str(value)
+    if hasattr(value, "tolist"):
+        return data(value.tolist())
+    return [data(one) for one in value] if isinstance(value, (list, tuple)) else value
+
+
+def form_is_fine(said: Text) -> Verdict:
+    """What the visible check of a checkpoint says at best: it sees a form or an example, the marks come from other inputs."""
+    return not_marked(said, both("Whether it is right is found out when the checkpoint is marked.",
+                                 "答得对不对，要等评分时才知道。"))
+
+
 def form_of_report(fields: Sequence[str]) -> Callable[[Any], Verdict]:
-    """The visible check of a report task: whether it is a dictionary that has the fields. Their values count later."""
+    """The visible check of a report task: whether it is a dictionary with the fields filled. Their values count later."""
 
     def check(report: Any) -> Verdict:
         if not isinstance(report, Mapping):
             return incorrect(both("`report` is a dictionary.", "`report` 应是字典。"))
-        missing = [name for name in fields if name not in report]
+        missing = [name for name in fields if report.get(name, ...) is None or report.get(name, ...) is ...]
         if missing:
             return incorrect(
                 both(
@@ -44,6 +155,6 @@ def form_of_report(fields: Sequence[str]) -> Callable[[Any], Verdict]:
                     f"报告里还缺：{'、'.join(missing)}。",
                 )
             )
-        return correct(both("All fields are there.", "字段齐全。"))
+        return form_is_fine(both("All fields are there.", "字段齐全。"))
 
     return check

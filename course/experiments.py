@@ -10,7 +10,7 @@ import sys
 import traceback
 from typing import Any
 
-from course.experiment import base
+from course.experiment import base, reports
 from course.i18n import pick
 from course.lessons import room
 from course.machine import can, one_line, passport
@@ -29,7 +29,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--missing", action="store_true",
                         help="only what is not recorded complete from this machine and torch: goes on after a stop")
     parser.add_argument("--budget", metavar="SECONDS", type=float, help="seconds for each, default its own")
-    parser.add_argument("--list", action="store_true", help="list the experiments and what they need")
+    parser.add_argument("--list", action="store_true", help="list the experiments, what they need and what there is to show of each")
     args = parser.parse_args(argv)
     try:
         import torch  # noqa: F401
@@ -66,11 +66,27 @@ def held(exp: base.Experiment, folder: str, about: dict[str, Any]) -> bool:
         found.machine.get(key) == about[key] for key in ("device", "device_name", "torch"))
 
 
+def evidence(exp: base.Experiment, about: dict[str, Any]) -> list[str]:
+    """What there is to show of an experiment here, best first: live, recorded, field report; none where nothing is."""
+    found = ["live"] if can(exp.needs) else []
+    recorded = nearest(exp.name, about, version=exp.version)
+    if recorded is not None:
+        found.append(f"recorded ({recorded.machine.get('device_name') or recorded.machine.get('device')})")
+    try:
+        published = len(reports.about(exp.name))
+    except ModuleNotFoundError:  # PyYAML: a machine that records can do without it
+        published = 0
+    if published:
+        found.append(f"field report{'s' * (published > 1)} ({published})")
+    return found or ["none"]
+
+
 def print_list(known: dict[str, base.Experiment]) -> None:
-    """One line an experiment: name, what it needs, seconds, whether it runs here."""
+    """One line an experiment: name, what it needs, seconds, what there is to show of it here."""
+    about = passport()
     for exp in known.values():
-        here = "runs here" if can(exp.needs) else "not on this machine"
-        print(f"{exp.name:36} needs {exp.needs:7} {exp.seconds:4g} s  {here:20} {pick(exp.title)}")
+        shown = ", ".join(evidence(exp, about))
+        print(f"{exp.name:26} needs {exp.needs:7} {exp.seconds:4g} s  {shown:56} {pick(exp.title)}")
     for module, why in base.FAILED_LESSONS.items():
         print(f"{module}: could not be loaded: {why}", file=sys.stderr)
 

@@ -53,7 +53,9 @@ def passport() -> dict[str, Any]:
 def can(needs: str) -> bool:
     """Whether this machine can run what `needs` names: 'cpu', 'mkldnn', 'cuda' or 'mps'.
 
-    'mkldnn' asks for oneDNN in this build; 'cuda' and 'mps' for a device that does a small sum.
+    'mkldnn' asks for oneDNN in this build; 'cuda' and 'mps' for a device that does a small sum. 'cuda' means NVIDIA's:
+    a ROCm build answers to the same name, but there torch.backends.cudnn drives MIOpen, and what is said of cuDNN
+    would be said of another library.
     Raises ValueError, in words, for any other name.
     """
     if needs not in NEEDS:
@@ -63,7 +65,12 @@ def can(needs: str) -> bool:
         return True
     if needs == "mkldnn":
         return bool(_safe(lambda: _torch()._C._has_mkldnn))
-    return bool(_safe(lambda: _works(needs)))
+    return not (needs == "cuda" and on_rocm()) and bool(_safe(lambda: _works(needs)))
+
+
+def on_rocm() -> bool:
+    """Whether this torch is built for AMD GPUs."""
+    return bool(_safe(lambda: _torch().version.hip))
 
 
 def one_line() -> Text:

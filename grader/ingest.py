@@ -34,6 +34,7 @@ from grader.guard import guarded
 from grader.project import Project
 
 MOST_FILES = 1000
+LITERALS = ("true", "false", "null")  # what a file can end in the middle of, beside strings
 LONGEST_STAMP = 100  # characters; the parser takes minutes over megabytes
 REASONS = "ingest.json"  # under damaged/: digest of a replacement -> why it was made
 MISSING = both("There was no notebook in the submission.", "提交里没有笔记本。")
@@ -178,7 +179,7 @@ def _cut(error: Exception) -> bool:
     return (
         isinstance(error, json.JSONDecodeError)
         and error.doc.lstrip().startswith("{")
-        and (error.msg.startswith("Unterminated") or not error.doc[error.pos :].strip())
+        and (error.msg.startswith("Unterminated") or any(word.startswith(error.doc[error.pos :].strip()) for word in LITERALS))
     )
 
 

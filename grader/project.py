@@ -6,8 +6,9 @@ Everything takes a ``Project``, so that the same code works on another checkout 
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import yaml
 
 LANGUAGES = ("en", "zh")
 HERE = Path(__file__).resolve().parent.parent
+MARKS = re.compile(r" *### (BEGIN|END) SOLUTION\n?")
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the quick one where it is built in
 
 
@@ -85,6 +87,10 @@ class Project:
     def task_module(self, lesson: str) -> Path:
         return self._room(lesson, self.rooms) / "tasks.py"
 
+    def ideas(self, lesson: str) -> Path:
+        """Wrong ideas and right variants for the tasks and exercises of a lesson."""
+        return self.rooms / f"l{lesson}" / "ideas.py"
+
     def items(self, lesson: str) -> Path:
         """The practice questions of a lesson."""
         return self.learner_rooms / f"l{lesson}" / "items.yaml"
@@ -133,12 +139,13 @@ def keys(project: Project, lesson: str) -> dict[str, dict]:
 
 def tasks(project: Project, lesson: str) -> dict[str, Any]:
     """The code tasks of a checkpoint by id. Empty where the lesson has no task module."""
-    path = project.task_module(lesson)
-    return {task.id: task for task in _tasks(path, path.stat().st_mtime_ns if path.exists() else 0)}
+    paths = project.task_module(lesson), project.checkpoint_source(lesson)
+    as_of = tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in paths)
+    return {task.id: task for task in _tasks(*paths, as_of)}
 
 
 @cache
-def _tasks(path: Path, _as_of: int) -> tuple:
+def _tasks(path: Path, source: Path, _as_of: tuple[int, ...]) -> tuple:
     if not path.exists():
         return ()
     name = f"_course_tasks_{abs(hash(path))}_{path.parent.name}"
@@ -146,4 +153,14 @@ def _tasks(path: Path, _as_of: int) -> tuple:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses look their module up
     spec.loader.exec_module(module)
-    return tuple(module.TASKS)
+    known = solutions(source)
+    return tuple(replace(task, solution=known.get(task.id, "")) for task in module.TASKS)
+
+
+def solutions(source: Path) -> dict[str, str]:
+    """The code of every task cell of a checkpoint source, without the marks of the solution; empty without a source."""
+    from grader.authoring.source import read  # which reads this module
+
+    if not source.exists():
+        return {}
+    return {cell.id: MARKS.sub("", cell.code("en")) for cell in read(source) if cell.kind == "task"}

@@ -1,8 +1,8 @@
 """What a hidden task is: inputs drawn at grading time, a reference, and partial credit with reasons.
 
 A task on a function has ``cases``, ``reference`` and ``parts``; the student's function is called on the same
-inputs as the reference and only plain JSON data is compared. A task on a value (a report) has ``judge`` and
-``points``.
+inputs as the reference and only plain JSON data is compared. The reference is the solution in the checkpoint's
+source: there is no other. A task on a value (a report) has ``judge`` and ``points``.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ class Part:
 class Task:
     """A checkpoint task. ``name`` is the global the learner defines: a function, or with ``judge`` a value.
 
-    cases(rng) -> list of Case, the same for the same rng. reference(*args) -> plain JSON value.
+    cases(rng) -> list of Case, the same for the same rng. solution: the code of the task's cell in the checkpoint,
+    filled in where the task is read (``project.tasks``). reference(*args) -> plain JSON value; by default the
+    solution's function.
     close(actual, expected) -> bool, by default ``same``. judge(value) -> Verdict, for a value of plain data.
     points: needed with ``judge`` only; else it is the sum of the parts.
     Raises ValueError where the fields do not fit together.
@@ -52,14 +54,19 @@ class Task:
     close: Callable[[Any, Any], bool] | None = None
     judge: Callable[[Any], Verdict] | None = None
     points: float | None = None
+    solution: str = ""
 
     def __post_init__(self) -> None:
         if self.judge is not None:
             if self.cases or self.reference or self.parts or self.points is None:
                 raise ValueError(f"task {self.id}: a judged value has judge and points, and nothing else")
             return
-        if not (self.cases and self.reference and self.parts):
-            raise ValueError(f"task {self.id}: a function needs cases, reference and parts")
+        if not (self.cases and self.parts):
+            raise ValueError(f"task {self.id}: a function needs cases and parts")
+        if self.solution and not self.reference:
+            space: dict[str, Any] = {}
+            exec(compile(self.solution, f"the solution of {self.id}", "exec"), space)
+            object.__setattr__(self, "reference", space[self.name])
         total = sum(part.points for part in self.parts.values())
         if self.points is None:
             object.__setattr__(self, "points", total)
@@ -67,13 +74,15 @@ class Task:
             raise ValueError(f"task {self.id}: points {self.points} but the parts sum to {total}")
 
     def draw(self, rng: random.Random) -> list[Case]:
-        """The cases for one submission, as JSON data. Raises ValueError where one is not usable or a part has
-        none.
+        """The cases for one submission, as JSON data, in an order that says nothing about their parts: answers replayed
+        by the number of the call must be worth no more than a guess. Raises ValueError where one is not usable or a
+        part has none.
         """
         drawn = [Case(case.part, tuple(plain(list(case.args)))) for case in self.cases(rng)]
         unknown = {case.part for case in drawn} ^ set(self.parts)
         if unknown:
             raise ValueError(f"task {self.id}: parts and cases do not match: {', '.join(sorted(unknown))}")
+        rng.shuffle(drawn)
         return drawn
 
 

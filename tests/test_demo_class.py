@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import random
 from statistics import mean
 
 import pytest
 
 from course.quiz.marking import mark
 from grader.commands.demo import LESSONS
-from grader.demo.people import ATTEMPTS, Person, crowd
+from grader.demo.people import Attempt, Person, attempts, crowd
 from grader.demo.students import CLASS, deserved, large_class
 from grader.marking.answers import keyed_items
-from grader.marking.tasks import judge_task
 from grader.project import Project, tasks
-from grader.task import plain
 
 PROJECT = Project()
 
@@ -38,10 +35,10 @@ def test_what_is_planned_is_what_the_marking_rules_give(lesson):
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_the_able_get_more_and_nobody_is_like_the_other(lesson):
-    items, hidden = keyed_items(PROJECT, lesson), tasks(PROJECT, lesson)
+    items, hidden, wrong = keyed_items(PROJECT, lesson), tasks(PROJECT, lesson), attempts(PROJECT, lesson)
 
     def points(person: Person) -> float:
-        return sum(deserved(next(s for s in large_class() if s.person == person), items, hidden).values())
+        return sum(deserved(next(s for s in large_class() if s.person == person), items, hidden, wrong).values())
 
     people = sorted({student.person for student in large_class() if student.person and not student.damage},
                     key=lambda person: person.ability)
@@ -50,15 +47,11 @@ def test_the_able_get_more_and_nobody_is_like_the_other(lesson):
     assert len({str(person.answers(items)) for person in people}) == len(people)
 
 
-@pytest.mark.parametrize("identity", ATTEMPTS)
-def test_code_that_works_in_part_deserves_the_points_that_were_counted(identity):
-    task = next(found[identity] for lesson in LESSONS if identity in (found := tasks(PROJECT, lesson)))
-    for attempt in ATTEMPTS[identity]:
-        scope: dict = {}
-        exec(attempt.code, scope)
-        for number in range(10):
-            drawn = None if task.judge else task.draw(random.Random(number))
-            calls = [scope[task.name]] if drawn is None else [
-                scope[task.name](*plain(list(case.args))) for case in drawn]
-            found = {place: {"call": place, "state": "value", "value": plain(value)} for place, value in enumerate(calls)}
-            assert judge_task(task, drawn, found).points == attempt.points, attempt.code
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_people_hand_in_the_wrong_ideas_of_the_lesson(lesson):
+    """That each idea gets these points is shown in tests/lessons/test_ideas.py."""
+    hidden, wrong = tasks(PROJECT, lesson), attempts(PROJECT, lesson)
+    assert set(wrong) == set(hidden)
+    for identity, task in hidden.items():
+        assert all(0 <= attempt.points < task.points for attempt in wrong[identity])
+        assert any(isinstance(person.attempt(identity, wrong), Attempt) for person in crowd(20))

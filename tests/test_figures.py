@@ -290,3 +290,27 @@ def test_the_route_says_what_backend_selection_says_and_leaves_the_switch_alone(
             assert shown.png() != shown.png(dark=True) and all(shown.computes in text for text in shown.alt.values())
     assert found[False] != "oneDNN"
     assert (found[True] == "oneDNN") == torch.backends.mkldnn.is_available()
+
+
+@pytest.mark.parametrize(("code", "long"), [
+    ("en", "torch.backends.cudnn.flags(deterministic=True, enabled=True), then words"), ("zh", "一个很长的单元格" * 8)])
+def test_a_table_breaks_what_is_too_wide_and_marks_by_shape_and_weight(code, long):
+    if code == "zh" and not style_module.cjk_font():
+        pytest.skip("no Chinese font here")
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    from course.experiment.plots import TABLE, table
+
+    set_language(code)
+    with figures.style():
+        figure = Figure(figsize=(7.0, 3.8), layout="constrained")
+        FigureCanvasAgg(figure)
+        ax = figure.add_subplot()
+        table(ax, ["one", "two"], [("label", [(long, 1), (long, 0)]), ("short", [("word", None), ("word", 2)])])
+        figure.canvas.draw()
+        right = max(text.get_window_extent().x1 for text in ax.texts)
+        rows = [line.get_window_extent().y0 for line in ax.collections]
+    assert ax.get_gid() == TABLE and right <= figure.bbox.width + 1 and rows == sorted(rows, reverse=True)
+    assert [text.get_fontweight() for text in ax.texts].count("bold") == 1
+    assert sorted(line.get_marker() for line in ax.lines) == ["D", "o", "s"]

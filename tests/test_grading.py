@@ -206,7 +206,8 @@ def test_a_missing_function_and_a_dead_kernel_are_told_apart(monkeypatch):
     drawn = TASK.draw(random.Random(3))
     assert judge_task(TASK, drawn, run_probe(monkeypatch, TASK, {}, drawn)).state == "not attempted"
     assert "kernel ended" in judge_task(TASK, drawn, {}).messages[0]["en"]
-    partial = {0: {"state": "value", "value": 2 * drawn[0].args[0]}}
+    number = next(n for n, case in enumerate(drawn) if case.part == "typical")
+    partial = {number: {"state": "value", "value": 2 * drawn[number].args[0]}}
     assert judge_task(TASK, drawn, partial).points == 2
 
 

@@ -79,6 +79,13 @@ def test_a_gpu_that_is_there_but_does_not_work_counts_as_none(monkeypatch):
     assert not machine.can("cuda") and machine.passport()["device"] == "cpu"
 
 
+def test_an_amd_gpu_answers_to_cuda_and_runs_no_experiment_about_cudnn(monkeypatch):
+    """There torch.backends.cudnn drives MIOpen: what an experiment says of cuDNN would be said of another library."""
+    monkeypatch.setattr(machine, "_works", lambda device: device == "cuda")
+    monkeypatch.setattr(torch.version, "hip", "6.4")
+    assert machine.on_rocm() and not machine.can("cuda") and machine.passport()["device"] == "cuda"
+
+
 def test_an_overwritten_query_does_not_confuse_the_machine(monkeypatch):
     monkeypatch.setattr(torch.backends.mps, "is_available", False)
     assert machine.can("mps") in (True, False) and machine.passport()["device"]

@@ -192,8 +192,8 @@ def test_the_page_lists_everything_and_holds_no_key_unless_asked(project, tmp_pa
     found = listing(project)
     assert all(not row.item.keyed for row in found.checkpoints) and not any(row.beliefs for row in found.checkpoints)
     [row] = [row for row in found.practice if row.item.id == "05-bet-race"]
-    assert row.used == (LESSON,) and row.beliefs == ("benchmark-always-faster", "search-is-free")
-    assert found.tempted_by()["nobody-yet"] == [] and "05-bet-race" in found.tempted_by()["search-is-free"]
+    assert row.used == (LESSON,) and row.beliefs == ("benchmark-always-faster",)
+    assert found.tempted_by()["nobody-yet"] == [] and "05-bet-race" in found.tempted_by()["benchmark-always-faster"]
     assert "leave" not in capsys.readouterr().err
 
 

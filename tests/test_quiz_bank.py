@@ -169,7 +169,8 @@ def test_lint_finds_each_fault_of_craft(bank):
     long = replace(b, text={"en": "the right one is by far the longest of all", "zh": "对"})
     assert "longest in en" in found(a, long, c)
     assert "covers the others" in found(a, b, replace(c, text={"en": "All of the above", "zh": "以上都对"}))
-    assert "names no misconception" in found(replace(a, misconception=None), b, c)
+    assert found(replace(a, misconception=None), b, c) == found(a, b, c), "a wrong option may state no belief"
+    assert "right option b names a misconception" in found(a, replace(b, misconception="first-belief"), c)
     assert "is not in misconceptions.yaml" in found(replace(a, misconception="unheard-of"), b, c)
     assert "has no why" in found(replace(a, why=""), b, c)
     assert "half-width" in found(a, b, c, stem={"en": "Why?", "zh": "为什么呢,你说"})

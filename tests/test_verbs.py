@@ -182,28 +182,17 @@ def test_a_card_runs_the_next_experiment_once_the_bet_on_it_is_placed(monkeypatc
     assert "A finding." in capsys.readouterr().out
 
 
-def test_a_missing_recording_is_said_and_nothing_is_invented(capsys):
-    from course import machine
-
-    if machine.can("cuda"):
-        pytest.skip("this machine has a GPU: the experiment runs live")
-    if base.obtain("05-flip-cuda") is not None:
-        pytest.skip("there is a recording")
-    assert course.observe("05-flip-cuda") is None
-    assert "Not recorded yet" in capsys.readouterr().out
-
-
 CUDA = ["04-ops-cuda", "04-bits-cuda", "05-pays-cuda"]
 
 
-def test_missing_recordings_of_a_list_are_told_once_and_the_rest_is_shown(monkeypatch, capsys):
+def test_experiments_without_a_recording_come_after_those_with_one(monkeypatch, capsys):
     monkeypatch.setattr(base, "available", lambda name: name not in CUDA)
     course.answer(BET, "a", confidence=2)
     synthetic(monkeypatch, "a")
     record = course.observe([CUDA[0], "05-primitive-cache", *CUDA[1:]])
     said = capsys.readouterr().out
     assert record.experiment == "05-primitive-cache" and "A finding." in said and "correct · your bet" in said
-    assert said.count("Not recorded yet") == 1 and "3 experiments" in said and said.count("A bet on it stays open") == 1
+    assert said.index("A finding.") < said.index("What others have published")
     assert all(said.count(pick(base.get(name).title)) == 1 for name in CUDA)
 
 
@@ -221,12 +210,6 @@ def test_an_experiment_that_fails_does_not_take_the_next_one_along(monkeypatch, 
     assert course.observe(["05-toy-cost", "05-primitive-cache"]).experiment == "05-primitive-cache"
     said = capsys.readouterr().out
     assert "It stopped." in said and "A finding." in said
-
-
-def test_only_a_bet_that_exists_is_said_to_stay_open(monkeypatch, capsys):
-    monkeypatch.setattr(base, "obtain", lambda name, budget_s=None: None)
-    assert course.observe("05-pays-cuda") is None and "stays open" not in capsys.readouterr().out
-    assert course.observe("05-flip-cuda") is None and "stays open" in capsys.readouterr().out
 
 
 def test_claims_keep_own_numbers_recordings_and_open_ends_apart(monkeypatch, capsys):
@@ -315,6 +298,7 @@ def test_the_buttons_open_the_bet_or_run_the_experiment(monkeypatch):
     from course.verbs.questions import new_card
 
     monkeypatch.setattr("course.quiz.cards.text_mode", lambda: False)
+    monkeypatch.setattr(state.now, "looked", set())
     ran = []
     box = asking.AskBox([state.now.bank[BET]], ["words"], new_card, lambda: ran.append(1))
     box.bet.click()
@@ -322,6 +306,7 @@ def test_the_buttons_open_the_bet_or_run_the_experiment(monkeypatch):
     assert state.now.cards[BET].widget in box.widget.children and len(box.widget.children) == 4 and not ran
     box.look.click()
     assert ran == [1] and box.look not in box.widget.children
+    assert asking.open_bets("05-primitive-cache", state.now.bank.items(), state.now.log) == []
 
 
 def test_a_waiting_cell_ends_without_an_error_and_the_next_error_is_shown_again():

@@ -49,18 +49,18 @@ class Budget:
         """Seconds for one of `parts` equal steps out of what is left, at least 10 ms."""
         return max(0.01, self.left() / max(parts, 1))
 
-    def loop(self, items: Iterable[T], desc: Text | None = None) -> Iterator[T]:
+    def loop(self, items: Iterable[T], desc: Text | None = None, least: int = 1) -> Iterator[T]:
         """The items, with a progress bar when the budget is over 2 s.
 
-        Stops before an item when the time is out, and marks the record incomplete; the first item
-        always comes.
+        Stops before an item when the time is out, and marks the record incomplete; the first ``least`` items
+        always come.
         """
         from tqdm.auto import tqdm
 
         listed, label = list(items), pick(desc) if desc else t("measuring", "测量中")
         with tqdm(total=len(listed), desc=label, leave=False, disable=self.seconds <= 2) as bar:
             for index, item in enumerate(listed):
-                if index and self.left() <= 0:
+                if index >= least and self.left() <= 0:
                     self.complete = False
                     bar.total = bar.n  # a bar cut short would stay in red
                     return
@@ -72,7 +72,7 @@ class Budget:
 class Experiment:
     """One question put to the machine.
 
-    function(budget) returns a list of rows or yields rows one by one (then an interrupt keeps those
+    function(budget, ...) returns a list of rows or yields rows one by one (then an interrupt keeps those
     yielded so far). finding(record) -> one sentence in both languages. draw(record, ax) paints one
     matplotlib Axes. settles(record) -> {predict item id: option id, or the number of a bet on a scale, or
     None when inconclusive}.
@@ -179,8 +179,8 @@ def run(name: str, budget_s: float | None = None) -> Record:
     return run_experiment(get(name), budget_s)
 
 
-def run_experiment(exp: Experiment, budget_s: float | None = None) -> Record:
-    """`run` for an Experiment at hand."""
+def run_experiment(exp: Experiment, budget_s: float | None = None, **sizes: Any) -> Record:
+    """`run` for an Experiment at hand. sizes: keyword arguments of its function, to try it out small."""
     from course.machine import passport
     from course.timing import interrupts_propagate
 
@@ -189,7 +189,7 @@ def run_experiment(exp: Experiment, budget_s: float | None = None) -> Record:
     budget = Budget(exp.seconds if budget_s is None else budget_s)
     with restored(), interrupts_propagate():
         try:
-            for row in exp.function(budget):
+            for row in exp.function(budget, **sizes):
                 rows.append(dict(row))
         except KeyboardInterrupt:
             interrupted = True

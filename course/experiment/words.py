@@ -24,6 +24,8 @@ def joined(names: Sequence[str], code: str) -> str:
 
 def middle(values: Sequence[float], digits: int = 3) -> str:
     """Median and 95 % interval of it as text, 3.1 [2.9, 3.4]; of fewer than six values their range, 3.1 (2.9–3.4)."""
+    if len(values) == 1:
+        return f"{values[0]:.{digits}g}"
     interval = median_interval(values)
     low, high = f"{interval.low:.{digits}g}", f"{interval.high:.{digits}g}"
     return f"{median(values):.{digits}g} " + (f"({low}–{high})" if len(values) < FEW else f"[{low}, {high}]")

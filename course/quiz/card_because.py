@@ -31,7 +31,7 @@ class Because:
         self.field.add_class("tbq-because")
         self.words = w.HTML()
         self.buttons = w.Box([])
-        self.buttons.add_class("tbq-bar")
+        self.buttons.add_class("tbq-marks")
         self.below = w.VBox([self.words, self.buttons], layout=w.Layout(display="none"))
         self.below.add_class("tbq-reason")
         self.offer(False)

@@ -52,7 +52,9 @@ class OptionRow:
 
 
 class Choices:
-    """Options of a single, multiple or predict item. on_change is called when the choice changes."""
+    """Options of a single, multiple or predict item. on_change is called when the choice changes. The field in which letters
+    are typed stands apart, so that a card can put it beside another one.
+    """
 
     def __init__(self, item: Item, on_change: Callable[[], None] = lambda: None) -> None:
         self.item, self.chosen, self.on_change = item, [], on_change
@@ -62,7 +64,7 @@ class Choices:
         shown = w.VBox([row.box for row in self.rows.values()])
         if item.axes:
             shown.add_class("tbq-pictures")
-        self.widget = w.VBox([shown, self.letters.field])
+        self.widget = shown
 
     def toggle(self, option_id: str) -> None:
         """Choose an option; where several may be chosen, a second press takes the choice back."""

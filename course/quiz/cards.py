@@ -94,8 +94,9 @@ class Card:
         self.following = NextExperiment(self.run)
         self.because = Because(self.item, self._mark_reason)
         question = w.HTML(SHEET + hide_saved_copy(self.item) + question_html(self.item))
-        own = [] if self.item.checkpoint else [self.because.field]
-        box = w.VBox([question, self.input.widget, *own, self.bar.widget, self.say, self.because.below, self.following.widget])
+        row = w.Box([*self._letters(), *([] if self.item.checkpoint else [self.because.field])])
+        row.add_class("tbq-lines-row")
+        box = w.VBox([question, self.input.widget, row, self.bar.widget, self.say, self.because.below, self.following.widget])
         box.add_class("tbq")
         box.add_class(f"tbq-live-{self.item.id}")
         self._pressed: int | None = None
@@ -104,6 +105,12 @@ class Card:
             self.input.restore(self.answered)
             self._show_answer(self.answered, self.answered.confidence or 2)
         return box
+
+    def _letters(self) -> list[Any]:
+        """The field for letters, where it does not stand inside the answering part."""
+        from course.quiz.card_choice import Choices
+
+        return [self.input.letters.field] if isinstance(self.input, Choices) else []
 
     def _changed(self) -> None:
         """Something was chosen, typed or moved; on a checkpoint card, perhaps away from what is recorded."""

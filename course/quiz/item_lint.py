@@ -158,9 +158,8 @@ def _reasons(item: Item, misconceptions: Mapping[str, Text]) -> Iterator[str]:
         if not one.why:
             yield f"option {one.id} has no why."
         distractor = item.kind == "order" and one.id not in item.order
-        wrong = distractor or (item.kind in ("single", "multiple") and not one.correct)
-        if wrong and not one.misconception:
-            yield f"wrong option {one.id} names no misconception."
+        if item.kind in ("single", "multiple") and one.correct and one.misconception:
+            yield f"right option {one.id} names a misconception; it states none."
         if one.misconception and one.misconception not in misconceptions:
             yield f"option {one.id}: {one.misconception} is not in misconceptions.yaml; add it there."
         if distractor and one.pairs_with and one.pairs_with not in item.order:
@@ -182,7 +181,7 @@ def _number(item: Item, misconceptions: Mapping[str, Text]) -> Iterator[str]:
             yield f"a trap has low {trap.low} above high {trap.high}."
         if trap.low <= number.high and trap.high >= number.low:
             yield f"the trap {trap.low}..{trap.high} overlaps the right answer."
-        if trap.misconception not in misconceptions:
+        if trap.misconception and trap.misconception not in misconceptions:
             yield f"misconception {trap.misconception} of a trap is not in misconceptions.yaml; add it there."
 
 

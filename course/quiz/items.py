@@ -75,12 +75,12 @@ class Option:
 
 @dataclass(frozen=True)
 class Trap:
-    """A tempting wrong number: low <= answer <= high, why it tempts, and the false belief behind it."""
+    """A tempting wrong number: low <= answer <= high, why it tempts, and the false belief it stands for, if it does."""
 
     low: float
     high: float
     why: Text
-    misconception: str
+    misconception: str | None = None
 
 
 @dataclass(frozen=True)

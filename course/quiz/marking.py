@@ -280,7 +280,7 @@ def misconceptions_of(item: Item, response: Response) -> list[str]:
         trap = None if response.number is None else trap_of(item.number, response.number)
         return (
             [trap.misconception]
-            if trap and not within(response.number, item.number.low, item.number.high)
+            if trap and trap.misconception and not within(response.number, item.number.low, item.number.high)
             else []
         )
     wrong = [

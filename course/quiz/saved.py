@@ -51,12 +51,13 @@ def _picture(item: Item, option: Option) -> str:
 
 # The saved copy is hidden while the live card is there; without a kernel, the dead card is hidden. JupyterLab shows
 # several notebooks on one page, so there the live card must stand in the same output; elsewhere a page is one notebook.
+# An output may hold an output area of its own (a cell run again by a button): only the inner one is hidden.
 _DEAD_WIDGET = (
     ".jp-OutputArea:has(.tbq-static-{id}):not(:has(.tbq-live-{id})) .jp-OutputArea-child:has("
     ".jp-OutputArea-output.jupyter-widgets){{display:none}}"
 )
 _LIVE_WIDGET = (
-    ".jp-OutputArea:has(.tbq-live-{id}) .jp-OutputArea-child:has(.tbq-static-{id}),"
+    ".jp-OutputArea:has(.tbq-live-{id}) .jp-OutputArea-child:not(:has(.jp-OutputArea)):has(.tbq-static-{id}),"
     "body:not([data-jp-theme-light]):has(.tbq-live-{id}) .tbq-static-{id}{{display:none!important}}"
 )
 

@@ -48,7 +48,7 @@ def _list(items: dict[str, Any], least: int = 1) -> dict[str, Any]:
 
 
 _TRAP = object_of(
-    ["low", "high", "why", "misconception"], low=_NUMBER, high=_NUMBER, why=TEXT, misconception=_SLUG
+    ["low", "high", "why"], low=_NUMBER, high=_NUMBER, why=TEXT, misconception=_SLUG
 )
 NUMBER = object_of(
     ["value", "unit", "why"],

@@ -137,6 +137,9 @@ background:var(--q-bg)!important;color:var(--q-fg)!important;padding:4px 12px;op
 .tbq .widget-text.tbq-letters{margin:0 0 4px}.tbq .tbq-letters .widget-label{color:var(--q-soft);font-size:13.5px}
 .tbq .widget-text.tbq-letters input{flex-basis:96px!important;width:96px;min-width:64px;height:34px!important;
 font-size:15px!important;border-radius:8px;padding:2px 10px}
+.tbq .tbq-lines-row{display:flex!important;flex-flow:row wrap!important;gap:4px 18px;align-items:center}
+.tbq .tbq-lines-row .tbq-because{flex:1 1 300px}.tbq .tbq-ask .tbq-sure,.tbq.tbq-ask .tbq-sure{margin-top:12px;
+grid-template-columns:repeat(2,1fr)}
 .tbq .widget-text.tbq-because{margin:2px 0 0;flex-flow:row nowrap}.tbq .tbq-because .widget-label{color:var(--q-soft);
 font-size:13.5px;flex:none}.tbq .widget-text.tbq-because input{flex:1 1 0!important;width:auto;min-width:80px;
 height:38px!important;font-size:14.5px!important;border-style:dashed!important;border-radius:10px}
@@ -182,7 +185,7 @@ white-space:nowrap}
 .tbq-lines .bad>b{background:var(--q-badbg);color:var(--q-bad)}.tbq-lines .bad small{color:var(--q-bad)}
 .tbq .tbq-lines p.belief{color:var(--q-soft);font-size:14.5px}
 .tbq .tbq-reason{border-top:1px solid var(--q-line);padding-top:12px;margin-top:8px}
-.tbq .tbq-reason .tbq-bar{border:0;margin:0;padding:0;display:flex!important;flex-flow:row wrap!important;gap:8px}
+.tbq .tbq-reason .tbq-marks{display:flex!important;flex-flow:row wrap!important;gap:8px}
 .tbq .tbq-reason p.tbq-own{font-size:14.5px}.tbq .tbq-reason button.tbq-sub{font-size:13.5px;min-height:38px;padding:5px 10px}
 .tbq p.tbq-next{background:var(--q-pick);border-radius:10px;padding:10px 16px;margin:8px 0 0}
 .tbq-next code{background:var(--q-bg)}.tbq .tbq-try{margin-top:10px;align-items:flex-start}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 from course.i18n import t
 from course.timing.guard import require_name
@@ -254,6 +255,8 @@ class Comparison:
     processes: int = 0
     complete: bool = True
     notes: tuple[str, ...] = ()
+    functions: ClassVar[Mapping[str, Callable[[], Any]]] = MappingProxyType({})
+    """What was compared, by name, for whoever judges a comparison; known where it was made, never kept in a file."""
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Comparison:

@@ -33,7 +33,7 @@ class Waiting(BaseException):
 def open_bets(experiment_name: str, items: Sequence[Item], log: AnswerLog) -> list[Item]:
     """The bets on an experiment that are neither placed nor spoilt by a look at it."""
     entries = log.entries()
-    if any(entry.event == "observe" and entry.item == experiment_name for entry in entries):
+    if experiment_name in state.now.looked or any(entry.event == "observe" and entry.item == experiment_name for entry in entries):
         return []
     return [item for item in items if item.kind == "predict" and item.experiment == experiment_name
             and bet_of(item, entries) is None]
@@ -132,6 +132,7 @@ class AskBox:
         self.head.value = SHEET + say_html(notice_html(t("🔬 Here is what comes out.", "🔬 结果在下面。")))
         self.bar.children = ()
         self.widget.children = tuple(one for one in self.widget.children if one is not self.look)
+        state.now.looked |= {item.experiment for item in self.items}
         with self.output:
             self.again()
 

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 from collections.abc import Iterator, Sequence
 
-from course.experiment import base
+from course.experiment import base, reports
 from course.figures import show
 from course.i18n import LANGUAGES, Text, both, pick, t
 from course.quiz import voice
@@ -18,6 +18,7 @@ from course.quiz.session import bet_of, known_before, response_of, settle
 from course.records import Record
 from course.verbs import asking, state
 from course.verbs.questions import new_card
+from course.verbs.reported import tell
 from course.verbs.say import in_words, present, say, say_verdict
 from course.verdict import Verdict, inconclusive
 
@@ -34,9 +35,9 @@ class Observed(Record):
 
 @in_words
 def observe(experiment_name: str | Sequence[str], budget_s: float | None = None, bet: bool = True) -> Record | None:
-    """Run an experiment live if this machine can, else replay the nearest recording, else say that there is none.
+    """Run an experiment live if this machine can, else replay the nearest recording, else say what others reported.
 
-    Several names in a list: one after the other, and those without a recording are named together at the end.
+    Several names in a list: one after the other, those with reports alone together at the end.
     budget_s: seconds each may take (default: the experiment's own). While a bet on it is open it asks first, unless
     ``bet=False``. Returns the record (of the last in a list, if there is one), or None.
     """
@@ -50,7 +51,7 @@ def observe(experiment_name: str | Sequence[str], budget_s: float | None = None,
     experiment = base.get(experiment_name)
     record = base.obtain(experiment_name, budget_s)
     if record is None:
-        say(*_not_recorded([experiment]))
+        tell([experiment])
         return None
     state.now.write("observe", experiment.name)
     outcomes = experiment.settles(record) if record.rows else {}
@@ -73,8 +74,8 @@ def _quoted(names: str | Sequence[str]) -> str:
 
 
 def open_bets(names: Sequence[str]) -> list[Item]:
-    """The open bets that these experiments would give away; none where there is nothing to show."""
-    return [item for name in names if base.available(name)
+    """The open bets that these experiments, or the reports on them, would give away; none where there is nothing to show."""
+    return [item for name in names if base.available(name) or reports.verdicts(name)
             for item in asking.open_bets(name, state.now.bank.items(base.get(name).lesson), state.now.log)]
 
 
@@ -88,7 +89,7 @@ def run_here(experiment_name: str) -> None:
 
 
 def _observe_all(names: Sequence[str], budget_s: float | None) -> Record | None:
-    """Each experiment there is something to show of, by itself; then one list of the others."""
+    """Each experiment there is something to show of, by itself; then what others reported about the rest."""
     missing, record = [], None
     for name in names:
         if base.available(name):
@@ -96,29 +97,8 @@ def _observe_all(names: Sequence[str], budget_s: float | None) -> Record | None:
         else:
             missing.append(base.get(name))
     if missing:
-        say(*_not_recorded(missing))
+        tell(missing)
     return record
-
-
-def _not_recorded(experiments: list[base.Experiment]) -> list[str]:
-    """What is missing, on what it would run, and what becomes of a bet on it."""
-    words = {"cuda": t("an NVIDIA GPU", "NVIDIA GPU"), "mps": t("an Apple GPU", "苹果 GPU"),
-             "mkldnn": t("a PyTorch build with oneDNN", "带 oneDNN 的 PyTorch")}
-    needs = t(" and ", "、").join(dict.fromkeys(words.get(one.needs, one.needs) for one in experiments))
-    titles = [pick(one.title) for one in experiments]
-    bet = any(item.kind == "predict" and item.experiment == one.name
-              for one in experiments for item in state.now.bank.items(one.lesson))
-    rest = t(" A bet on it stays open.", "下过的赌注会保留。") if bet else ""
-    if len(experiments) == 1:
-        return [t(f"**Not recorded yet:** {titles[0]}", f"**尚无录制：**{titles[0]}"),
-                t(f"It needs {needs}, this machine has none, and no recording of it exists so far. Go on with the next "
-                  f"cell.{rest}",
-                  f"所需条件：{needs}。本机没有，也还没有录制结果。请继续下一个单元格。{rest}")]
-    count = len(experiments)
-    return [t(f"**Not recorded yet: {count} experiments.** They need {needs}, this machine has none, and no recording of "
-              f"them exists so far. Where there is one, this cell answers:",
-              f"**尚无录制：{count} 个实验。**所需条件：{needs}。本机没有，也还没有录制结果。在满足条件的机器上，这个单元格会回答："),
-            *(f"• {title}" for title in titles), t(f"Go on with the next cell.{rest}", f"请继续下一个单元格。{rest}")]
 
 
 def _bet_line(item: Item, winner: str | float | None) -> str:

@@ -11,7 +11,7 @@ from course.quiz import voice
 from course.quiz.rich import code_block, inline, plain
 from course.suggest import did_you_mean
 from course.verbs import state
-from course.verbs.say import in_words, put, say, say_verdict
+from course.verbs.say import if_validated, in_words, put, say, say_verdict, state_words
 
 PATIENCE_S = 180  # a hint also opens after this long without one
 
@@ -43,6 +43,8 @@ def check(exercise_id: str, obj: Any = MISSING) -> None:
     verdict = judge(exercise, state.learner_object(exercise.name, MISSING) if obj is MISSING else obj)
     state.now.write("check", exercise.id, verdict=verdict.state, points=verdict.points)
     say_verdict(verdict, pick(exercise.title))
+    if exercise.solution is None and verdict.state != "not marked":
+        if_validated(f"{exercise.id}: {state_words(verdict.state)}. " + " ".join(plain(pick(one)) for one in verdict.messages))
     if verdict.state == "correct" and exercise.hints:
         say(voice.say("solved" if attempts(exercise) == 1 else "solved_again", exercise.id, count=attempts(exercise)))
     tried = [entry.verdict for entry in state.now.seen("check", exercise.id)][-3:]

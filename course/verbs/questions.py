@@ -13,7 +13,7 @@ from course.quiz.sheet import Sheet, saved_notebooks
 from course.quiz.text import answer as answer_in_text
 from course.verbs import on_loan, reviewing, state
 from course.verbs.lessons import speak
-from course.verbs.say import in_words, say
+from course.verbs.say import if_validated, in_words, say
 
 
 def _item(item_id: str, kind: str | None = None) -> Item | None:
@@ -142,3 +142,5 @@ def question(item_id: str) -> None:
               f'请先运行这个测验的第一个单元格：`checkpoint("{item.lesson}")`。'))
         return
     _show(item, state.now.sheet)
+    if state.now.sheet.response(item_id) is None:
+        if_validated(t(f"{item_id}: not answered yet.", f"{item_id}：尚未作答。"))

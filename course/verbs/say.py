@@ -15,9 +15,27 @@ from course.verbs.state import running_shell
 from course.verdict import Verdict
 
 F = TypeVar("F", bound=Callable[..., Any])
-MARKS = {"correct": "✓", "partly": "◐", "incorrect": "✗", "not attempted": "○", "inconclusive": "?"}
+MARKS = {"correct": "✓", "partly": "◐", "incorrect": "✗", "not attempted": "○", "inconclusive": "?", "not marked": "…"}
 COLOURS = {"correct": "#2e9e6b", "partly": "#c98a00", "incorrect": "#d1495b",
-           "not attempted": "#7a869a", "inconclusive": "#7a869a"}
+           "not attempted": "#7a869a", "inconclusive": "#7a869a", "not marked": "#7a869a"}
+
+
+class NotReady(Exception):
+    """Something in a checkpoint is still open while ``nbgrader validate`` looks; the message says what."""
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows in place of a traceback."""
+        return [str(self)]
+
+
+def if_validated(sentence: str) -> None:
+    """Raise NotReady with this sentence where nbgrader validates a notebook (its command, its button in JupyterLab).
+
+    Nothing else counts there as a failure, and an untouched checkpoint must not "pass all the tests". A learner's own
+    runs and the marking go on without it.
+    """
+    if os.environ.get("NBGRADER_EXECUTION") == "validate":
+        raise NotReady(sentence)
 
 
 class Spoken:
@@ -57,8 +75,9 @@ def say(*sentences: str) -> None:
 
 def state_words(state: str) -> str:
     """The state of a verdict in the learner's language."""
-    return t(state, {"correct": "正确", "partly": "部分正确", "incorrect": "不正确", "not attempted": "尚未作答",
-                     "inconclusive": "无法判定"}[state])
+    english = {"not marked": "form is fine, not marked yet"}.get(state, state)
+    return t(english, {"correct": "正确", "partly": "部分正确", "incorrect": "不正确", "not attempted": "尚未作答",
+                     "inconclusive": "无法判定", "not marked": "形式没问题，尚未评分"}[state])
 
 
 def say_verdict(verdict: Verdict, title: str = "") -> None:
@@ -105,6 +124,8 @@ def in_words(verb: F) -> F:
             return None
         try:
             return verb(*args, **kwargs)
+        except NotReady:
+            raise
         except KeyboardInterrupt:
             say(t("Stopped, as you asked. Nothing is lost; run the cell again when you like.",
                   "已按你的要求停止，没有丢失任何内容；随时可以重新运行这个单元格。"))

@@ -14,7 +14,9 @@ from course.quiz.log import AnswerLog, Entry, answer_log
 @dataclass
 class State:
     """The state of one kernel. ``lesson``: id of the lesson at work; ``sheet``: the checkpoint's answers, if any;
-    ``tasks``: the names its notebook says its tasks ask for."""
+    ``tasks``: the names its notebook says its tasks ask for; ``looked``: experiments whose result is to be shown
+    although a bet on it is open.
+    """
 
     lesson: str | None = None
     sheet: Any = None
@@ -23,6 +25,7 @@ class State:
     records: dict[str, Any] = field(default_factory=dict)
     cards: dict[str, Any] = field(default_factory=dict)
     tasks: dict[str, str] = field(default_factory=dict)
+    looked: set[str] = field(default_factory=set)
 
     @cached_property
     def bank(self) -> Bank:

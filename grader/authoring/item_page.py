@@ -168,7 +168,7 @@ def _row_html(row: Row) -> str:
         number = _two(item.number.unit)
         number += _two(item.number.why) if item.number.why else ""
         for trap in item.number.traps:
-            number += (f'<div class="option">✗ {_span(trap.low, trap.high)} <code>{trap.misconception}</code>'
+            number += (f'<div class="option">✗ {_span(trap.low, trap.high)} {_belief(trap.misconception)}'
                        f"{_two(trap.why)}</div>")
     return (f'<details id="{item.id}"><summary><b>{item.id}</b><small>{_facts(item)}</small>'
             f'<span class="{tone}">{words}</span><span class="first">{inline(first)}</span></summary>'
@@ -176,10 +176,14 @@ def _row_html(row: Row) -> str:
             f"{number}</details>")
 
 
+def _belief(identity: str | None) -> str:
+    return f"<code>{identity}</code>" if identity else ""
+
+
 def _option_html(item: Item, option: Option) -> str:
     right = option.correct or option.id in item.order
     mark = ("✓ " if right else "✗ ") if item.keyed else ""
-    belief = f" <code>{option.misconception}</code>" if option.misconception else ""
+    belief = " " + _belief(option.misconception) if option.misconception else ""
     why = f'<div class="soft">{_two(option.why)}</div>' if option.why else ""
     return f'<div class="option"><b>{mark}{option.id}</b>{belief}{_two(option.text)}{why}</div>'
 

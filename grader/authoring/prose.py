@@ -1,7 +1,8 @@
 """The marks in a text cell: a term ``[[plan]]`` or ``[[plan|plans]]``, the way of a fork ``[[#What counts as new?]]``.
 
-A term becomes its word with the meaning on hover: plain HTML that JupyterLab, VS Code and Colab all show. A fork becomes a
-link to the heading in JupyterLab's form; where a page cannot follow it, the bold words still say where to go on.
+A term becomes its word with the meaning on hover: plain HTML that JupyterLab, VS Code and Colab all show. A fork becomes the
+heading in bold, and a link to it in JupyterLab's form where JupyterLab (4.6) can follow one: it finds no heading by a name
+that is not ASCII, its own ¶ links neither. Elsewhere the bold words say where to go on.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from urllib.parse import quote
 
 from course.quiz import glossary
 from grader.authoring.source import Cell
@@ -36,7 +36,7 @@ def heading_text(heading: str) -> str:
 
 def anchor(heading: str) -> str:
     """The address of a heading inside its notebook, as JupyterLab makes it."""
-    return "#" + quote(heading_text(heading).replace(" ", "-"), safe="-_.~")
+    return "#" + heading_text(heading).replace(" ", "-")
 
 
 def prose(text: str, language: str) -> str:
@@ -48,7 +48,8 @@ def prose(text: str, language: str) -> str:
         return glossary.hover(known, found["words"], language) if known else found[0]
 
     def way(found: re.Match[str]) -> str:
-        return f"[**{found['heading']}**]({anchor(found['heading'])})"
+        bold = f"**{found['heading']}**"
+        return f"[{bold}](<{anchor(found['heading'])}>)" if heading_text(found["heading"]).isascii() else bold
 
     return FORK.sub(way, glossary.replace_marks(text, term))
 

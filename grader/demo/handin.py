@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import re
 from pathlib import Path
 
 import nbformat
@@ -12,9 +11,9 @@ from nbformat.v4 import new_code_cell, new_output
 
 from course.i18n import set_language
 from course.quiz.sheet import Sheet
-from grader.authoring.build import answer_id, assignment_notebook
+from grader.authoring.build import answer_id
 from grader.authoring.publish import text_of
-from grader.demo.people import Attempt
+from grader.demo.people import Attempt, attempts
 from grader.demo.students import Student, answers
 from grader.marking.answers import keyed_items
 from grader.marking.step import grade_id
@@ -23,7 +22,6 @@ from grader.project import Project, tasks
 NOISE = """import sys, warnings
 warnings.warn('a warning on stderr costs nothing')
 print('neither does this', file=sys.stderr)"""
-MARKERS = re.compile(r" *### (BEGIN|END) SOLUTION\n?")
 LAST = "import os\nos._exit(3)"
 
 
@@ -31,7 +29,7 @@ def work(project: Project, lesson: str, language: str, student: Student, folder:
     """Turn the fetched notebook in ``folder`` into this student's submission, the answers file beside it."""
     path = folder / f"{lesson}.ipynb"
     notebook = nbformat.read(path, as_version=4)
-    _write_code(project, lesson, language, student, notebook)
+    _write_code(project, lesson, student, notebook)
     _give_answers(project, lesson, language, student, notebook, folder)
     if student.damage == "deleted":
         _delete(notebook)
@@ -41,18 +39,16 @@ def work(project: Project, lesson: str, language: str, student: Student, folder:
     path.write_text({"half": text[: len(text) // 2], "empty": ""}.get(student.damage, text), encoding="utf-8")
 
 
-def _write_code(
-    project: Project, lesson: str, language: str, student: Student, notebook: NotebookNode
-) -> None:
-    solved = {grade_id(cell): MARKERS.sub("", cell.source) for cell in assignment_notebook(project, lesson, language).cells}
+def _write_code(project: Project, lesson: str, student: Student, notebook: NotebookNode) -> None:
+    wrong = attempts(project, lesson)
     for place, (identity, task) in enumerate(tasks(project, lesson).items()):
         cell = next(cell for cell in notebook.cells if grade_id(cell) == answer_id(identity))
         if student.person is not None:
-            attempt = student.person.attempt(identity)
+            attempt = student.person.attempt(identity, wrong)
             if attempt is not None:
-                cell.source = attempt.code if isinstance(attempt, Attempt) else solved[answer_id(identity)]
+                cell.source = attempt.code if isinstance(attempt, Attempt) else task.solution
         elif student.tasks == "right" or (student.tasks == "first" and place == 0):
-            cell.source = solved[answer_id(identity)]
+            cell.source = task.solution
         elif student.tasks == "wrong":
             function = f"def {task.name}(*arguments):\n    return 'something else'"
             cell.source = f"{task.name} = {{}}" if task.judge else function

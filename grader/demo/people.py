@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from course.quiz.items import Item
 from course.quiz.marking import Response
+from grader.ideas import read
+from grader.project import Project, tasks
 
 DIFFICULTY = {"easy": -1.0, "medium": 0.0, "hard": 1.0}
 SLOPE = 1.3  # how sharply an item tells abilities apart
@@ -30,44 +33,16 @@ class Attempt:
     points: float
 
 
-REPLAY = """def replay(events):
-    home, value, seen = {"main": "main"}, {"main": False}, []
-    for kind, who, *rest in events:
-        if kind == "set":
-            value[home[who]] = rest[0]
-        elif kind == "thread":
-            home[rest[0]] = home[who]
-        elif kind in ("fork", "spawn"):
-            home[rest[0]] = rest[0]
-            value[rest[0]] = """
-REST = """
-        else:
-            seen.append(value[home[who]])
-    return seen"""
-RUN = "def searches_of_run(samples, batch_size, epochs, layer_keys, drop_last):\n    "
-CHOICE = "def choose_benchmark(shapes, search_ms, slow_ms, fast_ms):\n    return "
-REPORT = ('report = {{"device": "cpu", "fence": "none", "first_ms": {first}, "later_ms": {later}, '
-          '"low": 1.5, "high": 2.5, "claim": "{claim}"}}')
-ATTEMPTS = {  # points by the parts of the tasks, counted by hand
-    "01-t-inside-flags": (
-        Attempt("def inside_flags(before, defaults, asked):\n    return {**before, **asked}", 1),
-        Attempt("def inside_flags(before, defaults, asked):\n    return {**defaults, **asked}", 3),
-        Attempt("def inside_flags(before, defaults, asked):\n    return {**before, **defaults}", 1)),
-    "01-t-replay": (
-        Attempt(f"{REPLAY}value[home[who]]{REST}", 3),
-        Attempt(f"{REPLAY}False{REST}", 3),
-        Attempt("def replay(events):\n    return [True, False]", 0)),
-    "05-t-run": (
-        Attempt(f"{RUN}return layer_keys", 1),
-        Attempt(f"{RUN}sizes = {{min(batch_size, samples - at) for at in range(0, samples, batch_size)}}\n"
-                "    return layer_keys * len(sizes & {batch_size} if drop_last else sizes)", 3)),
-    "05-t-choice": (
-        Attempt(f"{CHOICE}search_ms < len(shapes) * (slow_ms - fast_ms)", 3),
-        Attempt(f"{CHOICE}slow_ms > fast_ms", 0)),
-    "05-t-report": (
-        Attempt(REPORT.format(first=[2.0] * 3, later=[1.0] * 3, claim="more"), 1),
-        Attempt(REPORT.format(first=[2.0] * 6, later=[1.0] * 6, claim="less"), 2)),
-}
+def attempts(project: Project, lesson: str) -> dict[str, list[Attempt]]:
+    """Task -> what people hand in who believe one of its wrong ideas, and the points of the parts that it does not lose."""
+    found: dict[str, list[Attempt]] = {}
+    hidden = tasks(project, lesson)
+    for idea in read(project, lesson):
+        if idea.of in hidden and not idea.right:
+            task = hidden[idea.of]
+            lost = sum(task.parts[part].points if task.parts else 1.0 for part in idea.loses)
+            found.setdefault(idea.of, []).append(Attempt(idea.code, task.points - lost))
+    return found
 
 
 @dataclass(frozen=True)
@@ -82,15 +57,15 @@ class Person:
         planned = {identity: self._answer(item) for identity, item in items.items()}
         return {identity: plan for identity, plan in planned.items() if plan is not None}
 
-    def attempt(self, task: str) -> Attempt | None | bool:
-        """True: the task is solved. None: left as it was handed out. Else code that does part of it."""
+    def attempt(self, task: str, wrong: Mapping[str, Sequence[Attempt]]) -> Attempt | None | bool:
+        """True: the task is solved. None: left as it was handed out. Else one of the ``wrong`` attempts at it."""
         rng = self._dice(task)
         knows = _logistic(SLOPE * (self.ability - CODE_AT))
         if rng.random() < knows:
             return True
-        if task not in ATTEMPTS or rng.random() > 0.4 + knows:
+        if task not in wrong or rng.random() > 0.4 + knows:
             return None
-        return rng.choice(ATTEMPTS[task])
+        return rng.choice(wrong[task])
 
     def believes(self, belief: str | None) -> bool:
         """Whether this person holds a false belief."""

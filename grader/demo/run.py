@@ -17,6 +17,7 @@ from grader import pipeline
 from grader.autograding import How, autograde
 from grader.course import Course, init
 from grader.demo.handin import work
+from grader.demo.people import attempts
 from grader.demo.students import CLASS, Student, deserved
 from grader.marking.answers import keyed_items
 from grader.pool import cores
@@ -166,7 +167,7 @@ def _exchange(course: Course, step: str, lesson: str, student: Student, desk: Pa
 def compare(course: Course, lesson: str, students: tuple[Student, ...], say: Say) -> list[str]:
     """Print student by cell, deserved beside given; a sentence for each that differs."""
     given = pipeline.cell_points(course, lesson)
-    items, hidden = keyed_items(course.project, lesson), tasks(course.project, lesson)
+    items, hidden, wrong = keyed_items(course.project, lesson), tasks(course.project, lesson), attempts(course.project, lesson)
     cells = next(iter(given.values()), {})
     width = max(len(student.name) for student in students)
     say(f"{lesson}: points by cell")
@@ -176,7 +177,7 @@ def compare(course: Course, lesson: str, students: tuple[Student, ...], say: Say
     say(f"{'student':<{width}}{heads}   total  deserved")
     differences = []
     for student in students:
-        due, got = deserved(student, items, hidden), given.get(student.name, {})
+        due, got = deserved(student, items, hidden, wrong), given.get(student.name, {})
         row = "".join(f"{got.get(cell, (float('nan'),))[0]:>6.4g}" for cell in cells)
         total, right = sum(pair[0] for pair in got.values()), sum(due.values())
         say(f"{student.name:<{width}}{row}  {total:>6.4g}  {right:>8.4g}")

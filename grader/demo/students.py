@@ -5,6 +5,7 @@ What a student deserves is worked out here from the plan of the answers, not wit
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from course.quiz.items import Item
@@ -91,10 +92,12 @@ def wrong(item: Item) -> Response:
     return Response(others[:1] if item.kind == "single" else others)
 
 
-def deserved(student: Student, items: dict[str, Item], tasks: dict[str, Task]) -> dict[str, float]:
-    """The points each graded cell should get."""
+def deserved(
+    student: Student, items: dict[str, Item], tasks: dict[str, Task], wrong: Mapping[str, Sequence[Attempt]]
+) -> dict[str, float]:
+    """The points each graded cell should get; ``wrong`` are the attempts at each task (``people.attempts``)."""
     if student.person is not None:
-        return _of_person(student, student.person, items, tasks)
+        return _of_person(student, student.person, items, tasks, wrong)
     given = answers(student, items)
     points = {}
     for identity, item in items.items():
@@ -115,10 +118,12 @@ def deserved(student: Student, items: dict[str, Item], tasks: dict[str, Task]) -
     return points
 
 
-def _of_person(student: Student, person: Person, items: dict[str, Item], tasks: dict[str, Task]) -> dict[str, float]:
+def _of_person(
+    student: Student, person: Person, items: dict[str, Item], tasks: dict[str, Task], wrong: Mapping[str, Sequence[Attempt]]
+) -> dict[str, float]:
     planned = person.answers(items)
     points = {name: round(item.points * planned[name][1], 2) if name in planned else 0.0 for name, item in items.items()}
     for identity, task in tasks.items():
-        attempt = person.attempt(identity) if student.damage != "half" else None
+        attempt = person.attempt(identity, wrong) if student.damage != "half" else None
         points[identity] = attempt.points if isinstance(attempt, Attempt) else float(task.points if attempt else 0)
     return points

@@ -72,8 +72,8 @@ def _program() -> tuple[tuple[str, str], ...]:
 
 def of_task(task: Task) -> str:
     """Changes when the test does: its inputs, reference, parts, and every helper of the file that they use."""
-    path = Path((task.judge or task.reference).__globals__["__file__"])
-    return _of_task(path, task.id, path.stat().st_mtime_ns)
+    path = Path((task.judge or task.cases).__globals__["__file__"])
+    return _hash([_of_task(path, task.id, path.stat().st_mtime_ns), task.reference is not None and task.solution])
 
 
 @functools.lru_cache(maxsize=256)

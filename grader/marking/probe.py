@@ -9,6 +9,7 @@ import hashlib
 import hmac
 import json
 import random
+from collections.abc import Iterable
 from typing import Any
 
 from grader.task import Case, Task
@@ -24,6 +25,10 @@ def _course_probe(name, calls, mime, largest):
     def plain(value):
         if value is None or isinstance(value, (bool, int, float, str)):
             return value
+        if value is ...:
+            return None
+        if isinstance(value, type) or type(value).__name__ in ("dtype", "device") or type(value).__module__ == "numpy.dtypes":
+            return getattr(value, "__name__", None) or str(value)
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             value = dataclasses.asdict(value)
         if isinstance(value, dict):
@@ -73,13 +78,11 @@ def seed(secret: bytes, *parts: str) -> random.Random:
     return random.Random(hmac.new(secret, "\0".join(parts).encode(), hashlib.sha256).digest())
 
 
-def probe(task: Task, cases: list[Case] | None, part: str | None = None) -> str:
-    """The source of a probe cell: the calls of one part, numbered as in ``cases``; None: a value."""
-    calls = (
-        None
-        if cases is None
-        else [[number, list(case.args)] for number, case in enumerate(cases) if part in (None, case.part)]
-    )
+def probe(task: Task, cases: list[Case] | None, numbers: Iterable[int] | None = None) -> str:
+    """The source of a probe cell: the calls with these numbers in ``cases`` (None: all); without cases: a value."""
+    calls = None
+    if cases is not None:
+        calls = [[number, list(cases[number].args)] for number in (range(len(cases)) if numbers is None else numbers)]
     return CODE.replace("ARGUMENTS", repr(json.dumps([task.name, calls, MIME, LARGEST])))
 
 

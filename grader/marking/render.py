@@ -22,6 +22,7 @@ WORDS = {
     "incorrect": both("not right", "不正确"),
     "not attempted": both("not attempted", "未作答"),
     "inconclusive": both("inconclusive", "无法判定"),
+    "not marked": both("not marked", "未评分"),
 }
 HEAD = both("**{points:g} of {top:g} points** ({words})", "**{points:g} / {top:g} 分**（{words}）")
 HEAD_OF_ONE = both("**{points:g} of 1 point** ({words})", "**{points:g} / 1 分**（{words}）")

@@ -1,11 +1,13 @@
 """Run a submission and probe its tasks, so that a dead kernel or a cell without end costs that cell alone.
 
-The student's cells run first, in order; graded cells are not run at all. Then each part of a task is probed:
-what the probe prints, shows or updates never reaches the submission, so hidden inputs cannot leak.
+The student's cells run first, in order; graded cells are not run at all. Then each task is probed, the calls of its
+parts mixed; where a call ends the kernel or the time, the rest of its part is lost and the other parts go on. What a
+probe prints, shows or updates never reaches the submission, so hidden inputs cannot leak.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any
@@ -63,7 +65,7 @@ class Run:
     """One submission being run. ``go`` runs it; what the probes sent back comes from ``found``."""
 
     def __init__(self, nb: NotebookNode, tasks: dict[str, Task], drawn: Drawn, language: str, limits: Limits) -> None:
-        self.nb, self.drawn, self.language, self.limits = nb, drawn, language, limits
+        self.nb, self.tasks, self.drawn, self.language, self.limits = nb, tasks, drawn, language, limits
         self._probed: dict[str, list] = {name: [] for name in drawn}
         self._waiting = [*own_cells(nb), *probes(tasks, drawn)]
         self._done: list[Job] = []
@@ -104,6 +106,17 @@ class Run:
         if jobs and jobs[0].cell is not None:
             note(self.nb, SKIPPED_NOTE)
 
+    def _stopped(self, job: Job, back: dict[int, dict[str, Any]], word: str) -> None:
+        """A probe that did not get to its end: the part of the call that stopped it is lost, the others are tried again."""
+        self._miss(job, word)
+        cases = self.drawn[job.task]
+        open_calls = [number for number in job.calls if back.get(number, {}).get("state") in (None, "late")]
+        if cases is None or not open_calls:
+            return
+        rest = [number for number in open_calls if cases[number].part != cases[open_calls[0]].part]
+        if rest:
+            self._waiting.insert(0, probe_job(self.tasks[job.task], cases, rest))
+
     def _miss(self, job: Job, word: str) -> None:
         """Remember why calls of a probe have no result."""
         for number in job.calls:
@@ -131,7 +144,7 @@ class Run:
                 word = OF_KERNEL.get(ran.ended) or ("timeout" if ran.late else "output" if ran.cut else "memory" if ran.fewer else "")
                 if word:
                     self.words.add(word)
-                    self._miss(job, word)
+                    self._stopped(job, results(ran.outputs), word)
             else:
                 self._show(job, ran)
             if ran.ended:
@@ -200,14 +213,15 @@ def own_cells(nb: NotebookNode) -> list[Job]:
 
 
 def probes(tasks: dict[str, Task], drawn: Drawn) -> list[Job]:
-    """The hidden tests: a probe for each part of a task, so that a part that ends the kernel costs itself alone."""
-    return [Job(probe(tasks[name], cases, part), task=name, calls=_calls(cases, part))
-            for name, cases in drawn.items() for part in tasks[name].parts or (None,)]
+    """The hidden tests: a probe for each task, in which the calls of all parts are mixed."""
+    return [probe_job(tasks[name], cases, range(len(cases)) if cases is not None else (0,))
+            for name, cases in drawn.items()]
 
 
-def _calls(cases: list[Case] | None, part: str | None) -> tuple[int, ...]:
-    """The numbers of the calls a probe makes, as it numbers them."""
-    return (0,) if cases is None else tuple(n for n, case in enumerate(cases) if part in (None, case.part))
+def probe_job(task: Task, cases: list[Case] | None, calls: Iterable[int]) -> Job:
+    """The probe that makes these calls of a task, numbered as drawn; of a value that is call 0."""
+    calls = tuple(calls)
+    return Job(probe(task, cases, calls), task=task.id, calls=calls)
 
 
 def _line(text: str) -> NotebookNode:

@@ -56,7 +56,7 @@ class CardOnPage:
 
     def first_control(self):
         """The first thing on the card that takes an answer."""
-        return self.box.locator("input") if self.item.numeric else self.options.first
+        return self.box.locator("input:not(.tbq-because input)").first if self.item.numeric else self.options.first
 
     def wanted(self) -> list[int]:
         """Places of the options to choose: a wrong one, two of several, all lines of an order."""

@@ -115,7 +115,7 @@ def test_the_button_marks_in_the_sandbox_and_a_mark_by_hand_stays(page, course):
     line.locator("td.score", has_text="6.17 / 13").wait_for()
     press(frame, "generate-feedback")
     feedback = (course.work / "feedback" / STUDENT / LESSON / f"{LESSON}.html").read_text("utf-8")
-    assert "Say why the sum cannot be zero." in feedback and "(Score: 1.5 / 3.0)" in feedback
+    assert "Say why the sum cannot be zero." in feedback and "1.5 of 3 points" in feedback
     shot(page, "again")
     page.goto((course.work / "feedback" / STUDENT / LESSON / f"{LESSON}.html").as_uri())
     shot(page, "feedback")

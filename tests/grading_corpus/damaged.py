@@ -270,7 +270,7 @@ CASES = (
     Hostile("pipe-named-like-ours", points=0, verdict="damaged", says="ends in the middle", place=broken_beside(os.mkfifo)),
     Hostile("files-without-rights", points=13, files=ANSWERED, place=no_rights),
     Hostile("folders-without-rights", points=13, files=ANSWERED, place=no_rights_at_all),
-    Hostile("file-for-a-folder", verdict="damaged", says="another name", place=file_for_folder),
+    Hostile("file-for-a-folder", says="another name", place=file_for_folder),
     Hostile("pipe-for-a-folder", points=0, verdict="damaged", says="no notebook", place=pipe_for_folder),
     Hostile("attachment-missing", change=lambda nb: nb.cells.append(
         new_markdown_cell("![mine](attachment:lost.png) ![](attachment:)", id="lost"))),

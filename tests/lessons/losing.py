@@ -1,22 +1,37 @@
-"""What a graded function loses, without a kernel: for the tables of typical answers in the tests of the lessons."""
+"""What an answer to a graded task gets, as marking decides it: the real probe and the real judge, without a kernel."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
 
-from grader.task import Task, plain, same
+from nbformat.v4 import new_output
+
+from course.verdict import Verdict
+from grader.marking.probe import probe, results
+from grader.marking.tasks import judge_task
+from grader.task import Case, Task
 
 
-def lost_parts(task: Task, function: Callable) -> set[str]:
-    """The parts in which ``function`` differs from the reference, or raises."""
-    lost = set()
-    for seed in range(5):
-        for case in task.draw(random.Random(seed)):
-            try:
-                right = same(plain(function(*case.args)), plain(task.reference(*case.args)))
-            except Exception:
-                right = False
-            if not right:
-                lost.add(case.part)
-    return lost
+def verdict_on(task: Task, answer: Any, seed: int = 0) -> Verdict:
+    """The verdict on a function or a value, for one draw of the hidden cases."""
+    drawn = None if task.judge else task.draw(random.Random(seed))
+    return judge_task(task, drawn, probed(task, answer, drawn))
+
+
+def probed(task: Task, answer: Any, drawn: list[Case] | None) -> dict[int, dict[str, Any]]:
+    """What the probe sends out of a kernel in which ``answer`` has the task's name."""
+    outputs: list = []
+    shell = SimpleNamespace(user_ns={task.name: answer})
+    with mock.patch("IPython.display.display", lambda data, raw: outputs.append(new_output("display_data", data=data))):
+        exec(probe(task, drawn), {"get_ipython": lambda: shell})
+    return results(outputs)
+
+
+def lost_parts(task: Task, answer: Any, seed: int = 0) -> set[str]:
+    """The parts in which ``answer`` does not get all."""
+    verdict = verdict_on(task, answer, seed)
+    full = {name: float(part.points) for name, part in task.parts.items()}
+    return {name for name, points in verdict.evidence["parts"].items() if points < full.get(name, 1.0)}

@@ -20,6 +20,9 @@ def check_my_numbers(numbers: Any) -> Verdict:
     if len(numbers) != 3:
         return incorrect(both(f"Three numbers are needed, and there are {len(numbers)}.",
                               f"需要三个数，现在有 {len(numbers)} 个。"))
+    if {abs(float(value)) for value in numbers} & {1e8}:
+        return incorrect(both("A hundred million is taken: it stands in the cell above. Find numbers of your own.",
+                              "一亿已经有主了，就是上面单元格里的那个数。请找自己的数。"), reason="taken")
     a, b, c = torch.tensor([float(value) for value in numbers], dtype=torch.float32)
     left, right = ((a + b) + c).item(), (a + (b + c)).item()
     if not (math.isfinite(left) and math.isfinite(right)):

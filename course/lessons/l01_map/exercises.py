@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
+from course.checking import comparison, data, form_is_fine, same_work, watched
 from course.exercise import Exercise
 from course.i18n import both
 from course.verdict import Verdict, correct, incorrect, not_attempted, partly
@@ -89,8 +90,23 @@ def _inside_block(block: Callable[[], Any], state: tuple[bool, bool, bool]) -> t
         return cudnn.enabled, cudnn.benchmark, cudnn.allow_tf32, cudnn.deterministic
 
 
+def _after_block(block: Callable[[], Any], state: tuple[bool, bool, bool], crash: bool) -> tuple[bool, bool, bool, bool]:
+    """The same switches after the learner's block, entered in ``state``; ``crash``: left by an exception."""
+    import torch
+
+    from course.flags import using
+
+    cudnn = torch.backends.cudnn
+    names = ("cudnn.enabled", "cudnn.benchmark", "cudnn.allow_tf32", "cudnn.deterministic")
+    with using(dict(zip(names, (*state, False), strict=True))):
+        with contextlib.suppress(_Strange), block():
+            if crash:
+                raise _Strange
+        return cudnn.enabled, cudnn.benchmark, cudnn.allow_tf32, cudnn.deterministic
+
+
 def check_fill_the_blanks(deterministic_block: Callable[[], Any]) -> Verdict:
-    """Enter the block in three states; inside only ``deterministic`` may differ."""
+    """Enter the block in three states; inside only ``deterministic`` may differ, and afterwards nothing."""
     for state in STATES:
         try:
             *rest, deterministic = _inside_block(deterministic_block, state)
@@ -110,6 +126,11 @@ def check_fill_the_blanks(deterministic_block: Callable[[], Any]) -> Verdict:
                     f"hand over what the switch holds at that moment, `cudnn.{name}`.",
                     f"进入前 `{name}={was}`，里面却是 `{name}={now}`。不要写死一个值：把开关当时的值 "
                     f"`cudnn.{name}` 传进去。"))
+        for crash in (False, True):
+            if _after_block(deterministic_block, state, crash) != (*state, False):
+                return incorrect(both("Inside all is well, but afterwards the switches are not what they were. `cudnn.flags(...)` "
+                                      "puts them back.",
+                                      "里面都对，但之后开关没有恢复原样。`cudnn.flags(...)` 会负责恢复。"), reason="left-behind")
     return correct(both("Only what was named has changed, in every state we tried.",
                         "试过的每种状态下，都只有点了名的开关发生变化。"))
 
@@ -134,14 +155,38 @@ def _after_an_exception(only: Callable[..., Any]) -> tuple[SimpleNamespace, bool
 
 
 def _after_a_typo(only: Callable[..., Any]) -> tuple[SimpleNamespace, bool]:
-    """The panel after a block with a misspelt switch, and whether AttributeError was raised."""
+    """The panel after a block with a misspelt switch, and whether anything was raised (AttributeError comes by itself,
+    ValueError says it in words).
+    """
     panel = _panel()
     try:
         with only(panel, deterministic=True, benchmarks=False):
             pass
-    except AttributeError:
+    except Exception:
         return panel, True
     return panel, False
+
+
+def _on_the_real_panels(only: Callable[..., Any]) -> bool:
+    """The promises on torch's own cudnn and mkldnn, whose modules are not plain ones."""
+    from torch.backends import cudnn, mkldnn
+
+    from course import flags
+
+    with flags.preserved():
+        for module, name, prefix in ((cudnn, "deterministic", "cudnn."), (mkldnn, "deterministic", "mkldnn."),
+                                     (cudnn, "benchmark", "cudnn.")):
+            before = flags.snapshot()
+            wanted = not getattr(module, name)
+            try:
+                with only(module, **{name: wanted}):
+                    inside = flags.snapshot()
+                    raise _Strange
+            except _Strange:
+                pass
+            if inside != {**before, f"{prefix}{name}": wanted} or flags.snapshot() != before:
+                return False
+    return True
 
 
 NO_BLOCK = both(
@@ -161,8 +206,14 @@ LEANS_ON_FLAGS = both(
     "Read the old values with `getattr`, write with `setattr`.",
     "模块自带的 `flags` 设的比点名的多，这正是上面的陷阱（这里用来试的替身也没有它）。请用 `getattr` 读旧值，用 `setattr` 写。")
 TYPO_PASSES = both(
-    "A misspelt switch should raise AttributeError before anything has moved: read all old values first.",
-    "开关名拼错时应抛出 AttributeError，而且什么都还没动：先把所有旧值读出来。")
+    "A misspelt switch should raise an exception (AttributeError, ValueError) before anything has moved: read all old values "
+    "first.",
+    "开关名拼错时应抛出异常（AttributeError 或 ValueError），而且什么都还没动：先把所有旧值读出来。")
+NOT_ON_THE_REAL = both(
+    "On the stand-in it works, on the real `torch.backends.cudnn` it does not: there, reading or writing more than is named "
+    "fails or moves something. Touch the named switches alone, with `getattr` and `setattr`.",
+    "在替身上没问题，换成真正的 `torch.backends.cudnn` 就不行：在那里，多读多写会出错，或带动别的开关。只用 "
+    "`getattr`、`setattr` 碰点了名的开关。")
 
 
 def _inside_and_after(only: Callable[..., Any]) -> tuple[dict, dict]:
@@ -202,6 +253,12 @@ def _promises_kept(only: Callable[..., Any]) -> Verdict:
                 (noticed and vars(misspelt) == vars(_panel()), TYPO_PASSES)]
     missing = [text for kept, text in promises if not kept]
     if not missing:
+        try:
+            real = _on_the_real_panels(only)
+        except Exception:
+            real = False
+        if not real:
+            return partly(3, 4, NOT_ON_THE_REAL, reason="real-module")
         return correct(both("It changes what is named, puts it back after an exception too, a typo is loud.",
                             "点名的才改，出异常也会恢复，拼错了会大声报错。"), points=4)
     kept = len(promises) - len(missing)
@@ -229,7 +286,9 @@ def _price_of_asking_ms() -> float:
 
 def check_make_it_lose(evidence: Any) -> Verdict:
     """A Comparison whose interval excludes 1, or (without oneDNN) the two states as a dict."""
-    if isinstance(evidence, Mapping):
+    from torch.backends import mkldnn
+
+    if isinstance(evidence, Mapping) and not mkldnn.is_available():
         return _check_states(evidence)
     pairs = getattr(evidence, "pairs", None)
     if not pairs:
@@ -238,6 +297,8 @@ def check_make_it_lose(evidence: Any) -> Verdict:
     if len(pairs) != 1:
         return incorrect(both("Compare two functions: one plain, one inside `flags(deterministic=True)`.",
                               "比较两个函数：一个原样，一个放进 `flags(deterministic=True)`。"))
+    if fault := _not_the_request(evidence):
+        return fault
     pair = next(iter(pairs.values()))
     interval = {"ratio": pair.ratio, "low": pair.low, "high": pair.high}
     if len(pair.ratios) < LEAST_ROUNDS:
@@ -259,11 +320,34 @@ def check_make_it_lose(evidence: Any) -> Verdict:
             f"The gap of {gap_ms * 1e3:.3g} µs is about what the `with` line itself takes ({price_ms * 1e3:.3g} µs, around "
             "nothing at all): that is Python, no kernel. Give it more work, and work that oneDNN does.",
             f"相差 {gap_ms * 1e3:.3g} µs，跟 `with` 这一行本身的开销（什么都不做也要 {price_ms * 1e3:.3g} µs）差不多：这是 Python "
-            "的耗时，不是 kernel 的。请加大工作量，并选 oneDNN 会算的算子。"), **interval)
+            "的耗时，不是 kernel 的。请加大工作量，并选 oneDNN 会算的算子。"), reason="price", **interval)
     return correct(both(f"Time ratio {pair.ratio:.2f}, interval [{pair.low:.2f}, {pair.high:.2f}]: without "
                         "1. So `deterministic=True` was not the only thing that changed. The advice lost.",
                         f"耗时比 {pair.ratio:.2f}，区间 [{pair.low:.2f}, {pair.high:.2f}] 不含 1。可见变的不"
                         "只是 `deterministic=True`。这条建议输了。"), **interval)
+
+
+def _not_the_request(evidence: Any) -> Verdict | None:
+    """What is wrong with the two functions themselves: the same work, one of them inside the request; None if nothing."""
+    found = comparison(evidence)
+    if found is None:
+        return incorrect(both("Hand in what `compare(...)` gave back for two functions.", "请交上 `compare(...)` 比较两个函数的返回值。"),
+                         reason="no-comparison")
+    steps = [watched(call, "mkldnn.deterministic") for call in found.functions.values()]
+    asked = [sorted({step.switches["mkldnn.deterministic"] for step in one}) for one in steps]
+    if not all(steps):
+        return incorrect(both("One of the two functions computes nothing with torch.", "两个函数里有一个没有用 torch 算任何东西。"),
+                         reason="no-work")
+    if sorted(asked) != [[False], [True]]:
+        return incorrect(both("The request is not what differs: in one function every operation should run inside "
+                              "`torch.backends.mkldnn.flags(deterministic=True)`, in the other none.",
+                              "两者的差别不在那句请求上：应当一个函数的每个算子都在 "
+                              "`torch.backends.mkldnn.flags(deterministic=True)` 里运行，"
+                              "另一个都不在。"), reason="switch")
+    if not same_work(*steps):
+        return incorrect(both("The two functions do not compute the same, so their times say nothing about the request.",
+                              "两个函数算的不是同一件事，耗时就说明不了那句请求。"), reason="other-work")
+    return None
 
 
 def _check_states(states: Mapping[str, Any]) -> Verdict:
@@ -283,11 +367,11 @@ def _check_states(states: Mapping[str, Any]) -> Verdict:
 
 def check_inside_flags(inside_flags: Callable[..., dict]) -> Verdict:
     """The visible example alone: the hidden cases try more."""
-    got = inside_flags({"enabled": True, "deterministic": False}, {"enabled": False, "deterministic": False},
-                       {"deterministic": True})
+    got = data(inside_flags({"enabled": True, "deterministic": False}, {"enabled": False, "deterministic": False},
+                       {"deterministic": True}))
     if got == {"enabled": False, "deterministic": True}:
-        return correct(both("The example comes out right. Grading tries more cases.",
-                            "示例正确。评分时还会试更多情形。"))
+        return form_is_fine(both("The example comes out right.",
+                            "示例正确。"))
     return incorrect(both(f"For the example of the task, {{'enabled': False, 'deterministic': True}} is "
                           f"right, not {got!r}.",
                           f"题目中的示例应得到 {{'enabled': False, 'deterministic': True}}，而不是 "
@@ -299,10 +383,10 @@ EXAMPLE_EVENTS = [["set", "main", True], ["spawn", "main", "worker"], ["read", "
 
 def check_replay(replay: Callable[[list], list]) -> Verdict:
     """The visible example alone: the hidden cases try more."""
-    got = replay([list(event) for event in EXAMPLE_EVENTS])
+    got = data(replay([list(event) for event in EXAMPLE_EVENTS]))
     if isinstance(got, (list, tuple)) and list(got) == [True, False]:
-        return correct(both("The example comes out right. Grading tries more cases.",
-                            "示例正确。评分时还会试更多情形。"))
+        return form_is_fine(both("The example comes out right.",
+                            "示例正确。"))
     return incorrect(both(f"For the example of the task [True, False] is right, not {got!r}.",
                           f"题目中的示例应得到 [True, False]，而不是 {got!r}。"))
 

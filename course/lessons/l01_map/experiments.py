@@ -399,7 +399,7 @@ def settle_frozen(record: Record) -> dict[str, str | None]:
     version=1,
     needs="cpu",
     seconds=5,
-    title=both("The switches are frozen: which doors are still open?", "开关已冻结：哪些门还开着？"),
+    title=both("The switches are frozen: which ways to move one still work?", "开关已冻结：还有哪些改法有效？"),
     finding=say_frozen,
     draw=draw_frozen,
     settles=settle_frozen,

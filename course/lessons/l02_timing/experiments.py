@@ -21,6 +21,7 @@ from course.experiment.plots import BLUE, ORANGE, interval_line
 from course.experiment.words import NOTHING, doubtful, groups, middle
 from course.i18n import Text, both, t
 from course.lessons.l02_timing.toy_device import ToyDevice
+from course.machine import can
 from course.records import Record
 from course.timing.stats import median_interval
 
@@ -75,17 +76,14 @@ def draw_stopwatches(record: Record, ax: Any) -> None:
 
 
 def draw_first_call(record: Record, ax: Any) -> None:
-    for shape, rows in groups(record.rows, "shape").items():
+    for rows in groups(record.rows, "shape").values():
         ordered = sorted(rows, key=lambda r: r["call"])
         ax.plot(
             [r["call"] for r in ordered],
             [r["call_ms"] for r in ordered],
             "o-",
             alpha=0.6,
-            label=shape if isinstance(shape, str) else None,
         )
-    if isinstance(record.rows[0]["shape"], str):
-        ax.legend()
     ax.set_yscale("log")
     ax.set_xlabel(t("call number (one line per shape)", "第几次调用（每条线一个形状）"))
     ax.set_ylabel(t("time of the call (ms)", "该次调用耗时 (ms)"))
@@ -177,6 +175,7 @@ PLACES = {
     "cpu": both("CPU tensor", "CPU 张量"),
     "toy": both("toy device", "玩具设备"),
     "cuda": both("CUDA tensor", "CUDA 张量"),
+    "mps": both("MPS tensor", "MPS 张量"),
 }
 
 
@@ -248,7 +247,7 @@ def _call_and_read(call: Callable[[], object], read: Callable[[object], object])
     draw=draw_where_you_wait,
     settles=settle_where_you_wait,
 )
-def where_you_wait(budget: Budget) -> list[dict]:
+def where_you_wait(budget: Budget, gpu_size: int = 4096) -> list[dict]:
     """Split one piece of work into "the call returned" and "the value is there", on every device at hand."""
     x = torch.randn(768, 768)
     rows = []
@@ -257,9 +256,10 @@ def where_you_wait(budget: Budget) -> list[dict]:
             "cpu": (lambda: x @ x, lambda y: y[0, 0].item()),
             "toy": (lambda: toy.launch(KERNEL_MS), lambda _: toy.synchronize()),
         }
-        if torch.cuda.is_available():
-            g = torch.randn(4096, 4096, device="cuda")
-            places["cuda"] = (lambda: g @ g, lambda y: y[0, 0].item())
+        for kind in ("cuda", "mps"):
+            if can(kind):
+                g = torch.randn(gpu_size, gpu_size, device=kind)
+                places[kind] = (lambda g=g: g @ g, lambda y: y[0, 0].item())
         for place, (call, read) in places.items():
             for _ in range(3):
                 _call_and_read(call, read)

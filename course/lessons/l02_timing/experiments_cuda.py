@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Callable
+from typing import Any
 
 import torch
 
 from course.experiment.base import Budget, experiment
-from course.experiment.words import NOTHING, groups
-from course.i18n import Text, both
+from course.experiment.new_process import rows_of
+from course.experiment.words import NOTHING, groups, middle, word
+from course.i18n import Text, both, t
 from course.lessons.l02_timing.experiments import (
     LESSON,
     _listed,
     _summary,
     clock_ms,
-    draw_first_call,
     draw_stopwatches,
 )
 from course.records import Record
+
+PROBES = "course.lessons.l02_timing.probes"
+NEW_PROCESSES = both("new processes", "新进程")
 
 # --- 02-stopwatches-cuda ------------------------------------------------------------------------------------
 
@@ -70,13 +73,13 @@ def _cuda_stopwatches(x: torch.Tensor) -> dict[str, Callable[[], float]]:
     finding=say_stopwatches_cuda,
     draw=draw_stopwatches,
 )
-def stopwatches_cuda(budget: Budget) -> list[dict]:
+def stopwatches_cuda(budget: Budget, sizes: tuple[int, ...] = (512, 4096)) -> list[dict]:
     """Read the stopwatches in turn at two sizes; the queue is empty before each reading."""
     rows = []
-    for size in (512, 4096):
+    for size in sizes:
         readings: dict[str, list[float]] = {}
         stopwatches = _cuda_stopwatches(torch.randn(size, size, device="cuda"))
-        for repeat in budget.loop(range(14), desc=both(f"matrices of {size}", f"{size} 阶矩阵")):
+        for repeat in budget.loop(range(14), desc=both(f"matrices of {size}", f"{size} 阶矩阵"), least=4):
             for name, stopwatch in stopwatches.items():
                 torch.cuda.synchronize()
                 reading = stopwatch()
@@ -89,56 +92,63 @@ def stopwatches_cuda(budget: Budget) -> list[dict]:
 # --- 02-first-call-cuda -------------------------------------------------------------------------------------
 
 
+STEPS = {
+    "CUDA context": both("CUDA context", "CUDA 上下文"),
+    "first product": both("first product", "第一次矩阵乘"),
+    "first convolution": both("first convolution", "第一次卷积"),
+    "same convolution, new shape": both("same convolution, new shape", "同一卷积换新形状"),
+}
+
+
 def say_first_call_cuda(record: Record) -> Text:
+    """First call and later ones of each step: one value a process, then their middle and range."""
     if not record.rows:
         return NOTHING
-    en, zh = [], []
-    names = {
-        "first product": "第一次矩阵乘",
-        "first convolution": "第一次卷积",
-        "same convolution, new shape": "同一卷积换新形状",
-    }
-    for shape, rows in groups(record.rows, "shape").items():
-        times = [r["call_ms"] for r in sorted(rows, key=lambda r: r["call"])]
-        later = statistics.median(times[1:]) if len(times) > 1 else math.nan
-        en.append(f"{shape}: {times[0]:.3g} ms, later {later:.3g} ms")
-        zh.append(f"{names[shape]}：{times[0]:.3g} ms，之后 {later:.3g} ms")
-    note = both("", "")
-    if record.rows[0]["context_was_up"]:
-        note = both(
-            " The CUDA context was already up: restart the kernel to see its cost as well.",
-            "CUDA 上下文此前已经建立：重启内核再运行，才能看到建立它的开销。",
-        )
-    return both(f"{'; '.join(en)}.{note['en']}", f"{'；'.join(zh)}。{note['zh']}")
+    parts: dict[str, list[str]] = {"en": [], "zh": []}
+    for step, rows in groups(record.rows, "shape").items():
+        processes = groups(rows, "process").values()
+        first = middle([one[0]["call_ms"] for one in processes])
+        later = [statistics.median(r["call_ms"] for r in one[1:]) for one in processes if len(one) > 1]
+        parts["en"].append(f"{STEPS[step]['en']} {first} ms" + (f", later {middle(later)} ms" if later else ""))
+        parts["zh"].append(f"{STEPS[step]['zh']} {first} ms" + (f"，之后 {middle(later)} ms" if later else ""))
+    count = len(groups(record.rows, "process"))
+    return both(
+        f"First calls of {count} new process{'es' * (count > 1)}: {'; '.join(parts['en'])}.",
+        f"{count} 个新进程里的第一次：{'；'.join(parts['zh'])}。",
+    )
+
+
+def draw_first_call_cuda(record: Record, ax: Any) -> None:
+    for number, (step, rows) in enumerate(groups(record.rows, "shape").items()):
+        for place, process in enumerate(groups(rows, "process").values()):
+            ax.plot(
+                [r["call"] for r in process],
+                [r["call_ms"] for r in process],
+                "o-" if len(process) > 1 else "*",
+                color=f"C{number}",
+                alpha=0.7,
+                label=word(STEPS[step]) if place == 0 else None,
+            )
+    ax.legend()
+    ax.set_yscale("log")
+    ax.set_xlabel(t("call number (a line for each process)", "第几次调用（每个进程一条线）"))
+    ax.set_ylabel(t("time of the call (ms)", "该次调用耗时 (ms)"))
 
 
 @experiment(
     name="02-first-call-cuda",
     lesson=LESSON,
-    version=1,
+    version=2,
     needs="cuda",
-    seconds=6,
+    seconds=45,
     title=both("What does the first call on a GPU pay for?", "GPU 上的第一次调用在为什么付费？"),
     finding=say_first_call_cuda,
-    draw=draw_first_call,
+    draw=draw_first_call_cuda,
 )
-def first_call_cuda(budget: Budget) -> list[dict]:
-    """Six synchronised calls each of a product, a convolution, and a second shape; best in a new process."""
-    context_was_up = int(torch.cuda.is_initialized())
-    x, image, larger = torch.randn(512, 512), torch.randn(8, 32, 56, 56), torch.randn(8, 32, 64, 64)
-    weight = torch.randn(32, 32, 3, 3)
-    conv = torch.nn.functional.conv2d
-    steps = {
-        "first product": lambda: x.cuda() @ x.cuda(),
-        "first convolution": lambda: conv(image.cuda(), weight.cuda()),
-        "same convolution, new shape": lambda: conv(larger.cuda(), weight.cuda()),
-    }
+def first_call_cuda(budget: Budget, processes: int = 3, calls: int = 6) -> list[dict]:
+    """Fenced first calls in new processes: the context, then a product, a convolution and a second shape."""
     rows = []
-    with torch.inference_mode():
-        for name, run in budget.loop(steps.items(), desc=both("first calls", "第一次调用")):
-            for call in range(1, 7):
-                call_ms = clock_ms(lambda run=run: (run(), torch.cuda.synchronize()))
-                rows.append(
-                    {"shape": name, "call": call, "call_ms": call_ms, "context_was_up": context_was_up}
-                )
+    for process in budget.loop(range(processes), desc=NEW_PROCESSES):
+        found = rows_of(PROBES, "first_calls", calls, timeout_s=180)
+        rows += [{"process": process, **row} for row in found]
     return rows

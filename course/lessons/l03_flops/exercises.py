@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from course.checking import PLACEHOLDER
+from course.checking import PLACEHOLDER, comparison, data, form_is_fine
 from course.exercise import Exercise
 from course.i18n import Text, both
 from course.verdict import Verdict, correct, inconclusive, incorrect
@@ -29,7 +29,7 @@ CONVS = ((1, 16, 32, 3, 30, 28, 1), (4, 16, 32, 3, 30, 28, 1), (1, 16, 32, 3, 30
 def check_conv_macs(conv_macs: Callable[..., Any]) -> Verdict:
     """Five convolutions: plain, in a batch, grouped, depthwise, and with another kernel."""
     for n, c_in, c_out, kernel, height, width, groups in CONVS:
-        answer = conv_macs(n, c_in, c_out, kernel, height, width, groups)
+        answer = conv_macs(n, c_in, c_out, kernel, height, width, *([groups] if groups > 1 else []))
         if answer is None or answer is ...:
             return PLACEHOLDER
         if not _is_number(answer):
@@ -114,6 +114,8 @@ LEAST_SAVING = 0.95
 
 def check_lose(evidence: Any) -> Verdict:
     """Accept fewer MACs that an interval shows to be slower, or the same within the gate."""
+    from course.flops import count
+
     wanted = {"more_macs", "fewer_macs", "comparison"}
     if not isinstance(evidence, dict) or not wanted <= evidence.keys():
         return incorrect(both('Hand in a dict with "more_macs", "fewer_macs" and "comparison", as above.',
@@ -130,6 +132,19 @@ def check_lose(evidence: Any) -> Verdict:
         return incorrect(both(f"{fewer:,} MACs are not clearly fewer than {more:,}: the candidate should "
                               f"save at least 5 %, and do some work.",
                               f"{fewer:,} 并不明显少于 {more:,} 个 MAC：候选至少要省 5%，而且不能没有工作量。"), **found)
+    raced = comparison(fair)
+    if raced is None:
+        return incorrect(both("`comparison` should be what `compare` gave back for two functions.",
+                              "`comparison` 应是 `compare` 比较两个函数的返回值。"), reason="no-comparison", **found)
+    (candidate,) = raced.pairs
+    for name, told, said in ((raced.baseline, more, "more_macs"), (candidate, fewer, "fewer_macs")):
+        again = count(raced.functions[name]).macs
+        if not math.isclose(again, told, rel_tol=0.01):
+            return incorrect(both(f"`{said}` is {told:,}, but `{name}` of the comparison makes {again:,} MACs: count what was "
+                                  f"raced, the baseline being the one with more.",
+                                  f"`{said}` 是 {told:,}，而比赛里的 “{name}” 有 {again:,} 个 MAC：请统计参赛的函数，基准是 "
+                                  "MACs 多的一方。"),
+                             reason="counts", **found)
     return _judge_interval(low, high, getattr(fair, "verdict", None), fewer / more, found)
 
 
@@ -154,8 +169,9 @@ def _judge_interval(low: float, high: float, verdict: Any, share: float, found: 
 # --- checkpoint: what can be seen before handing in ----------------------------------------------------
 
 def _example(answer: Any, expected: int, question: Text) -> Verdict:
+    answer = data(answer)
     if answer == expected and not isinstance(answer, bool):
-        return correct(both("The visible example is right.", "可见的示例通过了。"))
+        return form_is_fine(both("The visible example is right.", "可见的示例通过了。"))
     return incorrect(both(f"{question['en']} {expected:,}, not {answer!r:.60}.",
                           f"{question['zh']} {expected:,}，而不是 {answer!r:.60}。"))
 

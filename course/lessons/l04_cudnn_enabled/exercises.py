@@ -6,12 +6,23 @@ of the checkpoint: they look at form, not at the answer.
 
 from __future__ import annotations
 
-import contextlib
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from course.checking import Planned, crash, field
+from course.checking import (
+    SWALLOWED,
+    Planned,
+    comparison,
+    crash,
+    cudnn_state,
+    data,
+    field,
+    form_is_fine,
+    ran_often,
+    switched,
+    watched,
+)
 from course.exercise import Exercise
 from course.i18n import both
 from course.verdict import Verdict, correct, inconclusive, incorrect, partly
@@ -50,50 +61,44 @@ def check_reads_enabled(reads_enabled: Callable[[str, str], bool]) -> Verdict:
 
 # --- without_cudnn ------------------------------------------------------------------------------------------
 
-NAMES = ("enabled", "benchmark", "deterministic", "allow_tf32")
-
-
-def _state() -> dict[str, Any]:
-    import torch
-
-    return {name: getattr(torch.backends.cudnn, name) for name in NAMES}
-
-
-@contextlib.contextmanager
-def _set(**wanted: bool) -> Iterator[None]:
-    """Some cuDNN switches for one block, put back whatever the learner's function left behind."""
-    from course import flags
-
-    with flags.preserved():
-        for name, value in wanted.items():
-            flags.assign(f"cudnn.{name}", value)
-        yield
-
-
 def check_without_cudnn(without_cudnn: Callable[[Callable[[], Any]], Any]) -> Verdict:
-    """Look at the switches inside, at the value handed back, and at what is left behind, also if it was off."""
+    """Look at the switches inside, at the value handed back, at how often `run` ran, and at what is left behind."""
     start = {"enabled": True, "benchmark": True, "deterministic": True, "allow_tf32": False}
-    with _set(**start):
-        inside, after = without_cudnn(_state), _state()
-    with _set(**start):
-        with contextlib.suppress(Planned):
+    other = {"enabled": True, "benchmark": False, "deterministic": False, "allow_tf32": True}
+    runs = []
+
+    def look() -> dict[str, Any]:
+        runs.append(1)
+        return cudnn_state()
+
+    with switched(**other):
+        elsewhere, after_elsewhere = without_cudnn(cudnn_state), cudnn_state()
+    with switched(**start):
+        inside, after = without_cudnn(look), cudnn_state()
+    swallowed = True
+    with switched(**start):
+        try:
             without_cudnn(crash)
-        after_crash = _state()
-    with _set(**{**start, "enabled": False}):
-        without_cudnn(_state)
-        after_off = _state()
-    if not isinstance(inside, Mapping):
+        except Planned:
+            swallowed = False
+        after_crash = cudnn_state()
+    with switched(**{**start, "enabled": False}):
+        without_cudnn(cudnn_state)
+        after_off = cudnn_state()
+    if not isinstance(inside, Mapping) or not isinstance(elsewhere, Mapping):
         return incorrect(both("Hand back what `run()` returned.", "请把 `run()` 的返回值返回出来。"))
     if inside["enabled"]:
         return incorrect(both("Inside, cuDNN is still on.", "在里面，cuDNN 还开着。"))
-    moved = [name for name in NAMES[1:] if inside[name] != start[name]]
+    moved = sorted({name for before, seen in ((start, inside), (other, elsewhere)) for name in before
+                    if name != "enabled" and seen[name] != before[name]})
     if moved:
         return partly(0.5, 1.0, both(
             f"cuDNN is off inside. But {', '.join(f'`{name}`' for name in moved)} moved as well: `flags` sets what "
             f"you do not name.",
             f"在里面 cuDNN 关了，可 {'、'.join(f'`{name}`' for name in moved)} 也跟着动了：没点名的，`flags` 也会设。"))
-    for left, when in ((after, both("Afterwards", "结束后")), (after_crash, both("After an exception", "抛出异常后"))):
-        if left != start:
+    for left, before, when in ((after, start, both("Afterwards", "结束后")), (after_elsewhere, other, both("Afterwards", "结束后")),
+                               (after_crash, start, both("After an exception", "抛出异常后"))):
+        if left != before:
             return partly(0.5, 1.0, both(f"Off inside, and nothing else. {when['en']} the switches are not what "
                                          f"they were: `try` and `finally`.",
                                          f"在里面关了，别的没动。但{when['zh']}开关没有恢复：用 `try` 和 `finally`。"))
@@ -101,6 +106,10 @@ def check_without_cudnn(without_cudnn: Callable[[Callable[[], Any]], Any]) -> Ve
         return partly(0.5, 1.0, both("One case is left: whoever had cuDNN off before finds it on afterwards. Put "
                                      "back what was there, not True.",
                                      "还剩一种情况：原来就关着 cuDNN 的人，结束后发现它开了。要恢复原值，不是设成 True。"))
+    if swallowed:
+        return partly(0.5, 1.0, SWALLOWED, reason="swallowed")
+    if len(runs) != 1:
+        return partly(0.5, 1.0, ran_often(len(runs)), reason="runs")
     return correct(both("Off inside, nothing else moved, everything back in each case.",
                         "在里面关掉，别的没动，无论如何都恢复原样。"))
 
@@ -123,6 +132,17 @@ def check_two_errors(two_errors: Callable[..., Any]) -> Verdict:
     if len(pair) != 2:
         return incorrect(both(f"Two numbers are asked for, not {len(pair)}.", f"要返回两个数，而不是 {len(pair)} 个。"))
     if all(math.isclose(a, b, rel_tol=1e-6) for a, b in zip(pair, expected, strict=True)):
+        rng = torch.Generator().manual_seed(4)
+        for size in ((7,), (3, 5), (1,)):  # the largest of on, off and exact stand apart
+            exact = torch.randn(size, generator=rng, dtype=torch.float64)
+            on, off = (exact * torch.empty(size, dtype=torch.float64).uniform_(0.5, 2, generator=rng)).float(), -exact.float()
+            wanted = [((side.double() - exact).abs().max() / exact.abs().max()).item() for side in (on, off)]
+            again = [float(value) for value in two_errors(on.clone(), off.clone(), exact.clone())]
+            if not all(math.isclose(a, b, rel_tol=1e-6) for a, b in zip(again, wanted, strict=True)):
+                return incorrect(both("Right for one example, but not where the largest values of `on`, `off` and `exact` differ: divide "
+                                      "by the largest absolute value of `exact`.",
+                                      "一个例子上对了，但 `on`、`off`、`exact` 的最大值不同时就不对：要除以 `exact` 的最大绝对值。"),
+                                 reason="other-scale")
         return correct(both("Both against float64, in float64, as part of the largest exact value.",
                             "两个都在 float64 里和 float64 比，除以最大的精确值。"))
     if pair[0] == 0 and math.isclose(pair[1], 0.25):
@@ -152,13 +172,24 @@ def check_lose(race: Any) -> Verdict:
         low, high, rounds = (field(race, name) for name in ("low", "high", "rounds"))
     except (AttributeError, KeyError, TypeError):
         return incorrect(both("`race` should be what `switch_race` gave back.", "`race` 应是 `switch_race` 的返回值。"))
-    if not isinstance(race, Mapping) and (race.baseline != "on" or list(race.pairs) != ["off"]):
-        return incorrect(both("`race` should compare \"off\" with the baseline \"on\".",
-                              "`race` 应以 \"on\" 为基准，与 \"off\" 比较。"))
+    raced = comparison(race)
+    if raced is None or raced.baseline != "on" or list(raced.pairs) != ["off"]:
+        return incorrect(both("`race` should be what `switch_race` gave back: \"off\" compared with the baseline \"on\".",
+                              "`race` 应是 `switch_race` 的返回值：以 \"on\" 为基准，与 \"off\" 比较。"), reason="no-race")
+    seen = {name: {step.switches["mkldnn.enabled"] for step in watched(call, "mkldnn.enabled")}
+            for name, call in raced.functions.items()}
+    if seen != {"on": {True}, "off": {False}}:
+        return incorrect(both("The race does not compare one layer with the switch on and off: either nothing is computed, or the switch "
+                              "does not differ.",
+                              "这场比赛比的不是同一个层开与关：要么什么都没算，要么开关没有变。"), reason="switch")
     if rounds < LEAST_ROUNDS:
         return inconclusive(both(f"Only {rounds} rounds: give it more time with `max_time=`.",
                                  f"只有 {rounds} 轮：用 `max_time=` 多给些时间。"))
     if high <= 1.05:
+        if _misses_onednn(raced):
+            return incorrect(both("Your interval stays below 1.05, but measured again it does not: this layer misses oneDNN. Take one "
+                                  "that never asks for it.",
+                                  "你的区间在 1.05 以下，但再测一次就不是了：这个层离不开 oneDNN。换一个从来不问它的层。"), reason="again")
         return correct(both(f"Accepted: [{low:.2f}, {high:.2f}]. Off is not slower, or by less than 5 %.",
                             f"通过：[{low:.2f}, {high:.2f}]。关掉并没有变慢（或不到 5%）。"), low=low, high=high)
     if low > 1.05:
@@ -166,6 +197,21 @@ def check_lose(race: Any) -> Verdict:
                               f"这个算子离不开 oneDNN：[{low:.2f}, {high:.2f}]。换一个从来不问它的层。"))
     return inconclusive(both(f"[{low:.2f}, {high:.2f}] does not decide. More time, or a larger input, settles it.",
                              f"[{low:.2f}, {high:.2f}] 还下不了结论。多给些时间，或把输入变大。"))
+
+
+def _misses_onednn(race: Any) -> bool:
+    """Whether a second race, ours, says that off is slower; a layer in which oneDNN never runs cannot miss it."""
+    from torch.backends import mkldnn
+
+    from course import flags
+    from course.lessons.l04_cudnn_enabled.probes import switch_race
+    from course.onednn_log import log_of
+
+    call = race.functions["on"]
+    with flags.preserved():
+        if not mkldnn.is_available() or not log_of(call).lines:
+            return False
+        return switch_race(lambda: race.functions["on" if mkldnn.enabled else "off"](), max_time=1.0).low > 1.05
 
 
 # --- the exercises ---
@@ -264,9 +310,9 @@ race = switch_race(lambda: layer(x))
 # --- the checkpoint's visible smoke tests: the form of an answer, nothing about its value -----------------
 
 def _form_of_moved(moved_unasked: Callable[..., Any]) -> Verdict:
-    got = moved_unasked({"a": 1}, {"a": 2}, [])
+    got = data(moved_unasked({"a": 1}, {"a": 2}, []))
     if isinstance(got, list) and all(isinstance(name, str) for name in got):
-        return correct(both("The form is right: a list of names.", "形式正确：返回的是名字的列表。"))
+        return form_is_fine(both("The form is right: a list of names.", "形式正确：返回的是名字的列表。"))
     return incorrect(both(f"A list of names is expected, not {got!r}.", f"应返回名字的列表，而不是 {got!r}。"))
 
 
@@ -274,9 +320,9 @@ ANSWERS = ("rounding", "cudnn", "plain", "elsewhere")
 
 
 def _form_of_suspect(suspect: Callable[..., Any]) -> Verdict:
-    got = suspect(1e-7, 2e-7, 1e-6)
+    got = data(suspect(1e-7, 2e-7, 1e-6))
     if got in ANSWERS:
-        return correct(both("The form is right: one of the four words.", "形式正确：返回的是四个词之一。"))
+        return form_is_fine(both("The form is right: one of the four words.", "形式正确：返回的是四个词之一。"))
     return incorrect(both(f"One of {', '.join(ANSWERS)} is expected, not {got!r}.",
                           f"应返回 {'、'.join(ANSWERS)} 之一，而不是 {got!r}。"))
 

@@ -127,7 +127,7 @@ def _races(budget: Budget, names: tuple[str, ...], switch: str, device: str = "c
         call = probes.OPERATIONS[name](device)
         on, off = probes.on_and_off(call, switch)
         race = probes.switch_race(
-            call, switch, max_time=max(0.5, budget.share(len(names) - place)), device=device
+            call, switch, max_time=max(0.2, budget.share(len(names) - place)), device=device
         )
         rows.append(
             {

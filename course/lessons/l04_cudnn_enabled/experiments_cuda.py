@@ -8,6 +8,7 @@ import torch
 
 from course import flags
 from course.experiment.base import Budget, experiment
+from course.experiment.kernels import apart
 from course.experiment.plots import columns, tiles
 from course.experiment.words import NOTHING, word
 from course.i18n import Text, both, t
@@ -18,7 +19,6 @@ from course.lessons.l04_cudnn_enabled.experiments import (
     OPERATIONS,
     _races,
     called,
-    draw_races,
     listed,
     race_groups,
     worst,
@@ -31,22 +31,64 @@ WITHOUT_CUDNN = tuple(probes.OPERATIONS)
 # --- 04-ops-cuda --------------------------------------------------------------------------------------------
 
 
+class _Rows:
+    """Some rows in the shape of a record."""
+
+    def __init__(self, rows: list[dict]) -> None:
+        self.rows = rows
+
+
+TF32 = "cudnn.allow_tf32"
+IN_TF32 = ("Conv2d", "LSTM", "GRU")
+"""Of these cuDNN computes float32 in TF32 unless told otherwise; without cuDNN they are products, which do not."""
+
+
+def _control(record: Record) -> Any:
+    """The races in which both sides compute in float32."""
+    return _Rows([row for row in record.rows if not row["tf32_allowed"]])
+
+
 def say_ops_cuda(record: Record) -> Text:
-    if not record.rows:
+    control = _control(record)
+    if not control.rows:
         return NOTHING
-    alike = listed([row["operation"] for row in record.rows if row["same_bits"]], "en")
-    alike_zh = listed([row["operation"] for row in record.rows if row["same_bits"]], "zh")
+    alike = listed([row["operation"] for row in control.rows if row["same_bits"]], "en")
+    alike_zh = listed([row["operation"] for row in control.rows if row["same_bits"]], "zh")
+    allowed = _Rows([row for row in record.rows if row["tf32_allowed"]])
+    more = both("", "")
+    if allowed.rows:
+        more = both(
+            f" With cuDNN's TF32 as it comes, which changes the precision too: {race_groups(allowed, 'en')}.",
+            f"让 cuDNN 照默认用 TF32（精度也跟着变）时：{race_groups(allowed, 'zh')}。",
+        )
     return both(
-        f"Time without cuDNN over time with it, {race_groups(record, 'en')}. Same bits on and off: "
-        f"{alike or 'none'}.",
-        f"没有 cuDNN 与有 cuDNN 的耗时比，{race_groups(record, 'zh')}。开关前后逐位相同的有："
-        f"{alike_zh or '没有'}。",
+        f"Time without cuDNN over time with it, both in float32, {race_groups(control, 'en')}. Same bits on and off: "
+        f"{alike or 'none'}.{more['en']}",
+        f"没有 cuDNN 与有 cuDNN 的耗时比（两边都用 float32），{race_groups(control, 'zh')}。开关前后逐位相同的有："
+        f"{alike_zh or '没有'}。{more['zh']}",
+    )
+
+
+def draw_ops_cuda(record: Record, ax: Any) -> None:
+    from course.figures import intervals
+
+    rows = record.rows
+    intervals(
+        ax,
+        [word(called(row["operation"])) + t(", TF32", "，TF32") * row["tf32_allowed"] for row in rows],
+        [row["ratio"] for row in rows],
+        [row["low"] for row in rows],
+        [row["high"] for row in rows],
+        "",
+        reference=1.0,
+        log=True,
+        what=t("time switched off / on (right of 1: off is slower)", "关 / 开 的耗时比（1 的右边：关掉更慢）"),
     )
 
 
 def settle_ops_cuda(record: Record) -> dict[str, str | None]:
     """Whether Linear and MaxPool2d get slower; open while one of the two is undecided."""
-    seen = {row["operation"]: row["verdict"] for row in record.rows}
+    seen = {row["operation"]: row["verdict"] for row in _control(record).rows}
     pair = (seen.get("Linear"), seen.get("MaxPool2d"))
     if None in pair or "undecided" in pair:
         return {"04-bet-gpu": None}
@@ -57,19 +99,26 @@ def settle_ops_cuda(record: Record) -> dict[str, str | None]:
 @experiment(
     name="04-ops-cuda",
     lesson=LESSON,
-    version=1,
+    version=2,
     needs="cuda",
-    seconds=45,
+    seconds=60,
     title=both(
         "On a GPU: which operations change when cuDNN goes off?", "在 GPU 上：关掉 cuDNN，哪些算子会变？"
     ),
     finding=say_ops_cuda,
-    draw=draw_races,
+    draw=draw_ops_cuda,
     settles=settle_ops_cuda,
 )
-def ops_cuda(budget: Budget) -> list[dict]:
-    """Ten operations, cudnn.enabled on and off: time and bits."""
-    return _races(budget, WITHOUT_CUDNN, CUDNN, probes.gpu())
+def ops_cuda(budget: Budget, larger: int = probes.LARGER["cuda"]) -> list[dict]:
+    """Ten operations, cudnn.enabled on and off, float32 on both sides; three of them with cuDNN's TF32 as well."""
+    half = Budget(budget.left() * len(WITHOUT_CUDNN) / (len(WITHOUT_CUDNN) + len(IN_TF32)))
+    rows = []
+    with probes.sized(larger):
+        for allowed, names, own in ((0, WITHOUT_CUDNN, half), (1, IN_TF32, budget)):
+            with flags.using({TF32: bool(allowed)}):
+                rows += [{"tf32_allowed": allowed, **row} for row in _races(own, names, CUDNN, probes.gpu())]
+    budget.complete = budget.complete and half.complete
+    return rows
 
 
 # --- 04-kernels-cuda ----------------------------------------------------------------------------------------
@@ -99,19 +148,11 @@ def say_kernels_cuda(record: Record) -> Text:
     )
 
 
-def _short(kernel: str, most: int = 34) -> str:
-    """A kernel name without its template arguments, its end kept: that is where the names differ."""
-    plain = kernel.split("<")[0].removeprefix("void ")
-    return plain if len(plain) <= most else "…" + plain[1 - most :]
-
-
 def draw_kernels_cuda(record: Record, ax: Any) -> None:
     lines = []
     for name, pair in _longest(record).items():
-        on, off = _short(pair[1]), _short(pair[0])
-        if on == off and pair[0] != pair[1]:
-            off = t("the same with other arguments", "同名，模板参数不同")
-        lines.append((word(called(name)), [on, off]))
+        short = apart((pair[1], pair[0]), 34)
+        lines.append((word(called(name)), [short[pair[1]], short[pair[0]]]))
     columns(ax, [t("cuDNN on", "cuDNN 开"), t("cuDNN off", "cuDNN 关")], lines)
 
 
@@ -128,11 +169,12 @@ def draw_kernels_cuda(record: Record, ax: Any) -> None:
     finding=say_kernels_cuda,
     draw=draw_kernels_cuda,
 )
-def kernels_cuda(budget: Budget) -> list[dict]:
+def kernels_cuda(budget: Budget, larger: int = probes.LARGER["cuda"]) -> list[dict]:
     """The longest kernels of the same operations, cudnn.enabled on and off, by the profiler."""
     rows = []
     for name in budget.loop(WITHOUT_CUDNN, desc=OPERATIONS):
-        call = probes.OPERATIONS[name](probes.gpu())
+        with probes.sized(larger):
+            call = probes.OPERATIONS[name](probes.gpu())
         for setting in (True, False):
             with flags.using({CUDNN: setting}):
                 found = probes.longest_kernels(call)
@@ -155,13 +197,6 @@ def _by_case(record: Record) -> dict[tuple[str, int], list[dict]]:
 
 def _tf32(allowed: int) -> Text:
     return both("TF32 allowed", "允许 TF32") if allowed else both("TF32 off", "关闭 TF32")
-
-
-class _Rows:
-    """Some rows in the shape of a record."""
-
-    def __init__(self, rows: list[dict]) -> None:
-        self.rows = rows
 
 
 def say_bits_cuda(record: Record) -> Text:
@@ -218,15 +253,14 @@ def bits_cuda(budget: Budget) -> list[dict]:
         "Conv2d": lambda: (torch.nn.Conv2d(32, 32, 3, padding=1), torch.randn(4, 32, 32, 32)),
         "LSTM": lambda: (torch.nn.LSTM(64, 64), torch.randn(16, 8, 64)),
     }
-    cases = [(name, tf32) for name in makers for tf32 in (True, False)]
+    cases = [(name, tf32, number) for number in range(10) for name in makers for tf32 in (True, False)]
     rows = []
-    for name, tf32 in budget.loop(cases, desc=OPERATIONS):
-        with flags.using({"cudnn.allow_tf32": tf32}):
-            for number in range(10):
-                layer, x = makers[name]()
-                layer, x = layer.to(probes.gpu()).eval(), x.to(probes.gpu())
-                found = probes.against_float64(layer, x, CUDNN)
-                rows.append({"operation": name, "tf32_allowed": int(tf32), "input": number, **found})
+    for name, tf32, number in budget.loop(cases, desc=OPERATIONS, least=len(makers) * 2):
+        with flags.using({TF32: tf32}):
+            layer, x = makers[name]()
+            layer, x = layer.to(probes.gpu()).eval(), x.to(probes.gpu())
+            found = probes.against_float64(layer, x, CUDNN)
+            rows.append({"operation": name, "tf32_allowed": int(tf32), "input": number, **found})
     return rows
 
 
@@ -280,10 +314,10 @@ def draw_memory_cuda(record: Record, ax: Any) -> None:
     finding=say_memory_cuda,
     draw=draw_memory_cuda,
 )
-def memory_cuda(budget: Budget) -> list[dict]:
+def memory_cuda(budget: Budget, sizes: tuple[int, ...] = (56, 112, 224)) -> list[dict]:
     """Peak of allocated memory of one forward pass above what was in use, three sizes, on and off."""
     rows = []
-    for size in budget.loop((56, 112, 224), desc=both("sizes", "尺寸")):
+    for size in budget.loop(sizes, desc=both("sizes", "尺寸")):
         layer = torch.nn.Conv2d(64, 64, 3, padding=1).to(probes.gpu())
         x = torch.randn(8, 64, size, size, device=probes.gpu())
         for setting in (True, False):

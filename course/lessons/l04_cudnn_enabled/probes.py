@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import os
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -17,6 +16,7 @@ from torch.nn import functional as F  # noqa: N812  (as everybody writes it)
 
 from course import flags
 from course.experiment.device import wait
+from course.experiment.kernels import seen
 
 MIB = 1024**2
 UNNAMED = "unnamed"  # for a choice that torch has no Python name for, and prints as ???
@@ -59,9 +59,22 @@ def pretended_backend(case: str) -> str:
 
 # --- operations: name -> a call without arguments -----------------------------------------------------------
 
+LARGER = {"cuda": 4}
+"""How much larger the operations are on a GPU, where small ones would time nothing but their launch."""
+
+
 def _times(device: str) -> int:
-    """How much larger the operations are on a GPU, where small ones would time nothing but their launch."""
-    return 1 if device == "cpu" else 4
+    return LARGER.get(device, 1)
+
+
+@contextlib.contextmanager
+def sized(larger: int) -> Iterator[None]:
+    """Operations made inside are so many times larger on a GPU than on a CPU."""
+    before, LARGER["cuda"] = LARGER["cuda"], larger
+    try:
+        yield
+    finally:
+        LARGER["cuda"] = before
 
 
 def _image(device: str) -> tuple[int, int, int, int]:
@@ -235,29 +248,9 @@ def gpu() -> str:
 
 
 def longest_kernels(call: Callable[[], Any], most: int = 3) -> list[str]:
-    """Names of the kernels (on a CPU: operations) of a call after two warm-up calls, longest total first.
-
-    Sets KINETO_LOG_LEVEL where nobody has: the profiler else writes two lines to stderr for every profile. acc_events
-    changes nothing in a profile of one cycle; without it torch 2.11 warns.
-    """
-    os.environ.setdefault("KINETO_LOG_LEVEL", "6")
-    from torch.profiler import ProfilerActivity, profile
-
-    on_gpu = torch.cuda.is_available()
-    activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if on_gpu else [])]
+    """Whole names of the kernels (on a CPU: operations) of a call, longest total first."""
     with torch.no_grad():
-        for _ in range(2):
-            call()
-        wait()
-        with profile(activities=activities, acc_events=True) as recording:
-            for _ in range(3):
-                call()
-            wait()
-    totals: dict[str, float] = {}
-    for event in recording.events():
-        if ("CUDA" in str(event.device_type)) == on_gpu:
-            totals[event.name] = totals.get(event.name, 0.0) + event.time_range.elapsed_us()
-    return sorted((name for name, us in totals.items() if us > 0), key=lambda name: -totals[name])[:most]
+        return [row["kernel"] for row in seen(call, 2, 3)[:most]]
 
 
 def peak_mib(call: Callable[[], Any]) -> float:

@@ -8,10 +8,21 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
+from unittest import mock
 
-from course.checking import Planned, crash, field, form_of_report
+from course.checking import (
+    Planned,
+    comparison,
+    crash,
+    cudnn_state,
+    data,
+    field,
+    form_is_fine,
+    form_of_report,
+    switched,
+)
 from course.exercise import Exercise
 from course.i18n import both
 from course.verdict import Verdict, correct, inconclusive, incorrect, partly
@@ -29,6 +40,11 @@ SHAPE_CASES = {
     "loop": _shapes(*[(16, size) for size in (128, 256, 512)] * 4),
     "fixed": _shapes(*[(32, 224)] * 5),
     "last batch": _shapes(*[(32, 224)] * 3, (8, 224), *[(32, 224)] * 3, (8, 224)),
+    "one batch more": [(batch, 3, 224, 224) for batch in (1, 2, 1, 2)],
+    "channels": [(8, channels, 64, 64) for channels in (3, 3, 4, 3)],
+    "heights": [(8, 3, height, 64) for height in (64, 65, 64)],
+    "widths": [(8, 3, 64, width) for width in (64, 65, 64)],
+    "turned": [(8, 3, 48, 96), (8, 3, 96, 48), (8, 6, 48, 48)],
     "empty": [],
 }
 
@@ -103,38 +119,29 @@ def _wrong_bill(bill: tuple[float, float, float], got: Any, expected: int) -> Ve
 
 # --- search_here ------------------------------------------------------------------------------------------
 
-def _state() -> dict[str, Any]:
-    import torch
-
-    cudnn = torch.backends.cudnn
-    return {name: getattr(cudnn, name) for name in ("enabled", "benchmark", "deterministic", "allow_tf32")}
-
-
-@contextlib.contextmanager
-def _set(**wanted: bool) -> Iterator[None]:
-    """Some cuDNN switches for one block, put back whatever the learner's function left behind."""
-    import torch
-
-    before = _state()
-    try:
-        for name, value in wanted.items():
-            setattr(torch.backends.cudnn, name, value)
-        yield
-    finally:
-        for name, value in before.items():
-            setattr(torch.backends.cudnn, name, value)
+SITUATIONS = ({"enabled": True, "benchmark": False, "deterministic": True, "allow_tf32": False},
+              {"enabled": True, "benchmark": True, "deterministic": False, "allow_tf32": True},
+              {"enabled": True, "benchmark": False, "deterministic": False, "allow_tf32": False})
 
 
 def check_search_here(search_here: Callable[[Callable[[], Any]], Any]) -> Verdict:
-    """Look at the switches inside the block, at the value handed back, and at what is left behind."""
-    with _set(enabled=True, benchmark=False, deterministic=True, allow_tf32=False):
-        before = _state()
-        inside = search_here(_state)
-        after_normal = _state()
-    with _set(enabled=True, benchmark=False, deterministic=True, allow_tf32=False):
-        with contextlib.suppress(Planned):
-            search_here(crash)
-        after_crash = _state()
+    """In three situations: the switches inside the block, the value handed back, and what is left behind."""
+    verdict = None
+    for before in SITUATIONS:
+        with switched(**before):
+            inside = search_here(cudnn_state)
+            after_normal = cudnn_state()
+        with switched(**before):
+            with contextlib.suppress(Planned):
+                search_here(crash)
+            after_crash = cudnn_state()
+        verdict = _searched(before, inside, after_normal, after_crash)
+        if verdict.state != "correct":
+            break
+    return verdict
+
+
+def _searched(before: dict[str, bool], inside: Any, after_normal: dict[str, bool], after_crash: dict[str, bool]) -> Verdict:
     if not isinstance(inside, Mapping):
         return incorrect(both("Hand back what `run()` returned.", "请把 `run()` 的返回值返回出来。"))
     if not inside["benchmark"]:
@@ -146,16 +153,16 @@ def check_search_here(search_here: Callable[[Callable[[], Any]], Any]) -> Verdic
                               "块内 cuDNN 被关掉了：`flags` 默认 `enabled=False`。库都关了，还搜索什么呢。"))
     if after_normal != before or after_crash != before:
         when = both("after an exception", "抛出异常之后") if after_normal == before else both("afterwards", "之后")
-        return partly(0.5, 1.0, both(f"Inside all is well, but {when['en']} the switches are not what they "
-                                     f"were.",
-                                     f"块内都对，但{when['zh']}开关没有恢复原样。"))
+        return partly(0.5, 1.0, both(f"Inside all is well, but {when['en']} the switches are not what they were (`benchmark` may "
+                                     f"have been True before).",
+                                     f"块内都对，但{when['zh']}开关没有恢复原样（`benchmark` 之前也可能是 True）。"), reason="left-behind")
     for name in ("deterministic", "allow_tf32"):
         if inside[name] != before[name]:
             return partly(0.5, 1.0, both(
                 f"cuDNN is on and searches. But `{name}` was {before[name]} outside and is {inside[name]} "
-                f"inside: hand it over too.",
-                f"cuDNN 开着，也在搜索。但外面 `{name}` 是 {before[name]}，块内变成了 {inside[name]}：把它也传"
-                f"进去。"))
+                f"inside: hand over what it holds at that moment.",
+                f"cuDNN 开着，也在搜索。但外面 `{name}` 是 {before[name]}，块内变成了 {inside[name]}：把它当时的值传进去。"),
+           reason="neighbours")
     return correct(both("cuDNN on, searching, the two others untouched, everything back afterwards.",
                         "cuDNN 开着，在搜索，另外两个不变，结束后全部恢复。"))
 
@@ -169,9 +176,18 @@ def check_make_it_lose(race: Any) -> Verdict:
     except (AttributeError, KeyError, TypeError):
         return incorrect(both("`race` should be what `compare` gave back for \"off\" and \"on\".",
                               "`race` 应是 `compare` 对 \"off\" 和 \"on\" 的返回结果。"))
-    if getattr(race, "baseline", "off") != "off":
+    raced = comparison(race)
+    if raced is None:
+        return incorrect(both("`race` should be what `compare` gave back for \"off\" and \"on\".",
+                              "`race` 应是 `compare` 对 \"off\" 和 \"on\" 的返回结果。"), reason="no-comparison")
+    if raced.baseline != "off":
         return incorrect(both("The baseline is \"off\", so that a ratio above 1 means: the search costs.",
                               "基准应是 \"off\"，这样比值大于 1 才表示搜索亏了。"))
+    off, on = (_schedule(raced.functions[name]) for name in ("off", *raced.pairs))
+    if {searches for searches, _ in off} != {False} or {searches for searches, _ in on} != {True} or (
+            [size for _, size in off] != [size for _, size in on]):
+        return incorrect(both("The two sides should run one schedule: the same sizes in the same order, off without a search, on with it.",
+                              "两边应跑同一个安排：尺寸和顺序相同，off 不搜索，on 搜索。"), reason="schedule")
     if rounds < LEAST_ROUNDS:
         return inconclusive(both(f"Only {rounds} rounds: give it more time with `max_time=`.",
                                  f"只有 {rounds} 轮：用 `max_time=` 多给些时间。"))
@@ -187,6 +203,21 @@ def check_make_it_lose(race: Any) -> Verdict:
     return inconclusive(both(f"[{low:.2f}, {high:.2f}] contains 1: undecided. A clearer schedule, or more "
                              f"time, settles it.",
                              f"[{low:.2f}, {high:.2f}] 包含 1：未定。换一个更极端的安排，或多给些时间。"))
+
+
+def _schedule(run: Callable[[], Any]) -> list[tuple[bool, int]]:
+    """(benchmark, size) of every step of the toy in one run, as the toy itself sees them."""
+    from course.toy_search import ToyConv
+
+    steps, real = [], ToyConv.__call__
+
+    def look(self: Any, x: Any, weight: Any) -> Any:
+        steps.append((self.benchmark, x.shape[-1]))
+        return real(self, x, weight)
+
+    with mock.patch.object(ToyConv, "__call__", look):
+        run()
+    return steps
 
 
 # --- the exercises ---
@@ -287,16 +318,16 @@ race = compare({"off": lambda: run_schedule(sizes, benchmark=False),
 # --- the checkpoint's visible smoke tests: the form of an answer, nothing about its value -----------------
 
 def _form_of_run(searches_of_run: Callable[..., Any]) -> Verdict:
-    got = searches_of_run(100, 25, 3, 2, True)
+    got = data(searches_of_run(100, 25, 3, 2, True))
     if isinstance(got, int) and not isinstance(got, bool):
-        return correct(both("The form is right: it gives back a whole number.", "形式正确：返回的是整数。"))
+        return form_is_fine(both("The form is right: it gives back a whole number.", "形式正确：返回的是整数。"))
     return incorrect(both(f"A whole number is expected, not {got!r}.", f"应返回整数，而不是 {got!r}。"))
 
 
 def _form_of_choice(choose_benchmark: Callable[..., Any]) -> Verdict:
-    got = choose_benchmark([[8, 3, 64, 64]] * 5, 10.0, 4.0, 3.0)
+    got = data(choose_benchmark([[8, 3, 64, 64]] * 5, 10.0, 4.0, 3.0))
     if isinstance(got, bool):
-        return correct(both("The form is right: it gives back True or False.", "形式正确：返回 True 或 False。"))
+        return form_is_fine(both("The form is right: it gives back True or False.", "形式正确：返回 True 或 False。"))
     return incorrect(both(f"`True` or `False` is expected, not {got!r}.",
                           f"应返回 `True` 或 `False`，而不是 {got!r}。"))
 

@@ -6,9 +6,10 @@ import math
 from typing import Any
 
 from course.experiment.base import Budget, experiment
+from course.experiment.kernels import apart, joined_set
 from course.experiment.new_process import call_in_new_process
 from course.experiment.plots import BLUE, ORANGE
-from course.experiment.words import NOTHING, middle
+from course.experiment.words import NOTHING, groups, middle
 from course.i18n import Text, both, t
 from course.lessons.l05_cudnn_benchmark.experiments import FRESH, LESSON, PROBES, REPEATS
 from course.records import Record
@@ -18,6 +19,7 @@ NAMES = {
     "off": both("search off", "不搜索"),
     "on": both("search on", "开搜索"),
     "flipped": both("flipped after call 10", "第 10 次之后打开"),
+    "threads": both("search on, a new thread a call", "开搜索，每次新线程"),
 }
 
 
@@ -55,19 +57,28 @@ def _draw_calls(record: Record, ax: Any, names: tuple[str, ...]) -> None:
     lines(ax, calls, series, xlabel=t("call", "第几次调用"), ylabel="ms", log_y=True)
 
 
+def _by_process(processes: dict[int, list[dict]], first: int, last: int = 999, key: str = "call_ms") -> list[float]:
+    """One value a process, so that a process counts once: the median of its calls first..last."""
+    found = ([row[key] for row in one if first <= row["call"] <= last] for one in processes.values())
+    return [median(values) for values in found if values]
+
+
 def _stories(
-    budget: Budget,
-    stories: dict[str, list[list[int]]],
-    repeats: int = REPEATS,
-    limits: dict[str, int] | None = None,
+    budget: Budget, stories: dict[str, list[list[int]]], repeats: int = REPEATS, threads: tuple[str, ...] = ()
 ) -> list[dict]:
-    """Every story in a new process, round by round; rows carry story, process and call."""
-    rows = []
+    """Every story in a new process, round by round; rows carry story, process and call.
+
+    Each process gets its share of the seconds left; one that had to stop early marks the record incomplete.
+    threads: the stories whose every call runs in a new thread.
+    """
+    rows, left = [], repeats * len(stories)
     for process in budget.loop(range(repeats), desc=FRESH):
         for story, visits in stories.items():
             answer, _ = call_in_new_process(
-                PROBES, "conv_visits", visits, (limits or {}).get(story, 10), timeout_s=180
+                PROBES, "conv_visits", visits, 10, budget.share(left), story in threads, timeout_s=180
             )
+            left -= 1
+            budget.complete = budget.complete and len(answer) == len(visits)
             rows += [
                 {
                     "story": story,
@@ -78,7 +89,7 @@ def _stories(
                     "size": visit[2],
                     **seen,
                 }
-                for call, (visit, seen) in enumerate(zip(visits, answer, strict=True), start=1)
+                for call, (visit, seen) in enumerate(zip(visits, answer, strict=False), start=1)
             ]
     return rows
 
@@ -90,30 +101,37 @@ def say_first_call_cuda(record: Record) -> Text:
     stories = _by_story(record)
     if not _has(stories, "off", "on"):
         return NOTHING
-    first = {name: middle([p[0]["call_ms"] for p in stories[name].values()]) for name in ("off", "on")}
-    later = {
-        name: middle([ms for p in stories[name].values() for ms in _times(p, 3, 999)])
-        for name in ("off", "on")
-    }
+    first = {name: middle(_by_process(stories[name], 1, 1)) for name in ("off", "on")}
+    later = {name: middle(_by_process(stories[name], 3)) for name in ("off", "on")}
     n = len(stories["on"])
+    more = both("", "")
+    if stories.get("threads"):
+        again, one = _by_process(stories["threads"], 3), _by_process(stories["on"], 3)
+        searched = median(again) > 3 * median(one)
+        more = both(
+            f" With every call in a new thread, as DataParallel makes them, later calls took {middle(again)} ms: "
+            + ("each searched again." if searched else "no sign of another search."),
+            f"每次调用都放进新线程（DataParallel 就是这样）时，之后的调用要 {middle(again)} ms："
+            + ("每次都重新搜索。" if searched else "看不出又搜索过。"),
+        )
     return both(
         f"First call of the shape: {first['off']} ms with the search off, {first['on']} ms with it on ({n} "
-        f"new processes each). Later calls: {later['off']} ms and {later['on']} ms.",
+        f"new process{'es' * (n > 1)} each). Later calls: {later['off']} ms and {later['on']} ms.{more['en']}",
         f"这个形状的第一次调用：关搜索 {first['off']} ms，开搜索 {first['on']} ms（各 {n} 个新进程）。"
-        f"之后的调用：{later['off']} ms 与 {later['on']} ms。",
+        f"之后的调用：{later['off']} ms 与 {later['on']} ms。{more['zh']}",
     )
 
 
 def draw_first_call_cuda(record: Record, ax: Any) -> None:
-    _draw_calls(record, ax, ("off", "on"))
+    _draw_calls(record, ax, ("off", "on", "threads"))
 
 
 @experiment(
     name="05-first-call-cuda",
     lesson=LESSON,
-    version=1,
+    version=2,
     needs="cuda",
-    seconds=75,
+    seconds=110,
     title=both(
         "cuDNN: the first call of a shape and the later ones, search off and on",
         "cuDNN：一个形状的第一次调用与之后的调用，关搜索与开搜索",
@@ -121,9 +139,11 @@ def draw_first_call_cuda(record: Record, ax: Any) -> None:
     finding=say_first_call_cuda,
     draw=draw_first_call_cuda,
 )
-def first_call_cuda(budget: Budget) -> list[dict]:
-    """Twelve fenced calls of one convolution; six new processes, search off and on in turn."""
-    return _stories(budget, {"off": [[0, 8, 128]] * 12, "on": [[1, 8, 128]] * 12})
+def first_call_cuda(budget: Budget, batch: int = 8, size: int = 128) -> list[dict]:
+    """Twelve fenced calls of one convolution in new processes: search off, on, on with every call in a new thread."""
+    visit = [batch, size]
+    stories = {"off": [[0, *visit]] * 12, "on": [[1, *visit]] * 12, "threads": [[1, *visit]] * 12}
+    return _stories(budget, stories, threads=("threads",))
 
 
 # --- 05-sizes-cuda ------------------------------------------------------------------------------------------
@@ -138,10 +158,14 @@ def say_sizes_cuda(record: Record) -> Text:
         first, again = [], []
         for process in stories["on"].values():
             mine = [row["call_ms"] for row in process if row["size"] == size]
-            first.append(mine[0])
-            again += mine[1:]
+            first += mine[:1]
+            again += [median(mine[1:])] if mine[1:] else []
+        if not again:
+            continue
         parts["en"].append(f"{size}: first {middle(first)} ms, again {middle(again)} ms")
         parts["zh"].append(f"{size}：第一次 {middle(first)} ms，再来 {middle(again)} ms")
+    if not parts["en"]:
+        return NOTHING
     return both(f"With the search on, {'; '.join(parts['en'])}.", f"开搜索时，{'；'.join(parts['zh'])}。")
 
 
@@ -162,10 +186,9 @@ def draw_sizes_cuda(record: Record, ax: Any) -> None:
     finding=say_sizes_cuda,
     draw=draw_sizes_cuda,
 )
-def sizes_cuda(budget: Budget) -> list[dict]:
+def sizes_cuda(budget: Budget, batch: int = 4, sizes: tuple[int, ...] = (128, 256, 512)) -> list[dict]:
     """The sizes three times over, search off and on, three new processes each."""
-    sizes = [128, 256, 512] * 3
-    return _stories(budget, {"off": [[0, 4, s] for s in sizes], "on": [[1, 4, s] for s in sizes]})
+    return _stories(budget, {story: [[on, batch, s] for s in [*sizes] * 3] for on, story in enumerate(("off", "on"))})
 
 
 # --- 05-flip-cuda -------------------------------------------------------------------------------------------
@@ -177,16 +200,19 @@ def _extra(process: list[dict], call: int, later: tuple[int, int]) -> float:
 
 
 def _flip_numbers(record: Record) -> dict[str, list[float]] | None:
+    """By process; ratio: calls 13-20 over calls 3-10 after the flip, divided by what the same calls do without one."""
     stories = _by_story(record)
-    if not _has(stories, "on", "flipped") or any(len(p) < 21 for p in stories["on"].values()):
+    off, on, flipped = ([p for p in stories.get(name, {}).values() if len(p) >= 22] for name in ("off", "on", "flipped"))
+    if not (off and on and flipped):  # a process that was cut short says nothing about call eleven
         return None
-    on, flipped = list(stories["on"].values()), list(stories["flipped"].values())
+    control = [median(_times(p, 13, 20)) / median(_times(p, 3, 10)) for p in off]
     return {
         "search": [_extra(p, 1, (3, 20)) for p in on],
         "later": [median(_times(p, 3, 20)) for p in on],
         "flip": [_extra(p, 11, (13, 20)) for p in flipped],
         "new": [_extra(p, 21, (22, 24)) for p in flipped],
-        "ratio": [median(_times(p, 13, 20)) / median(_times(p, 3, 10)) for p in flipped],
+        "control": control,
+        "ratio": [median(_times(p, 13, 20)) / median(_times(p, 3, 10)) / median(control) for p in flipped],
     }
 
 
@@ -194,16 +220,18 @@ def say_flip_cuda(record: Record) -> Text:
     numbers = _flip_numbers(record)
     if numbers is None:
         return NOTHING
-    search, at_flip, new, ratio = (middle(numbers[key]) for key in ("search", "flip", "new", "ratio"))
+    search, at_flip, new, ratio, control = (
+        middle(numbers[key]) for key in ("search", "flip", "new", "ratio", "control")
+    )
     doubt = both("", "")
     if settle_flip_cuda(record)["05-bet-flip"] is None:
         doubt = both("Inconclusive, run it again on a quiet machine. ", "无法判定，请在机器空闲时再运行。")
     return both(
         f"{doubt['en']}A search from the start cost {search} ms more than a later call. The first call after the "
-        f"flip cost {at_flip} ms more, and the calls after it took {ratio} times as long as before. A shape never "
-        f"seen cost {new} ms more.",
+        f"flip cost {at_flip} ms more, and the calls after it took {ratio} times as long as before (what the same "
+        f"calls do without a flip, {control}, is taken out). A shape never seen cost {new} ms more.",
         f"{doubt['zh']}一开始就搜索，首次比之后多花 {search} ms。打开开关后的第一次调用多花 {at_flip} ms，"
-        f"之后的耗时是打开前的 {ratio} 倍。换一个没见过的形状，多花 {new} ms。",
+        f"之后的耗时是打开前的 {ratio} 倍（已除去不打开时这些调用自己的变化 {control}）。换一个没见过的形状，多花 {new} ms。",
     )
 
 
@@ -216,7 +244,8 @@ def draw_flip_cuda(record: Record, ax: Any) -> None:
 def settle_flip_cuda(record: Record) -> dict[str, str | None]:
     """a: the flip starts a search. b: nothing happens. c: quicker at once, without a search.
 
-    None as long as the process that searched from the start shows no clear search (three later calls long).
+    None as long as the process that searched from the start shows no clear search (three later calls long), or
+    where the control, calls that never saw a flip, moves by itself by more than 5 % from process to process.
     """
     numbers = _flip_numbers(record)
     answer = None
@@ -224,6 +253,8 @@ def settle_flip_cuda(record: Record) -> dict[str, str | None]:
         share = [ms / median(numbers["search"]) for ms in numbers["flip"]]
         if min(share) > 0.5:
             answer = "a"
+        elif max(numbers["control"]) > 1.05 * min(numbers["control"]):
+            answer = None
         elif max(share) < 0.2 and min(numbers["ratio"]) > 0.95:
             answer = "b"
         elif max(share) < 0.2 and max(numbers["ratio"]) < 0.95:
@@ -244,9 +275,9 @@ def settle_flip_cuda(record: Record) -> dict[str, str | None]:
     draw=draw_flip_cuda,
     settles=settle_flip_cuda,
 )
-def flip_cuda(budget: Budget) -> list[dict]:
+def flip_cuda(budget: Budget, batch: int = 8, sizes: tuple[int, int] = (128, 160)) -> list[dict]:
     """Ten calls off, then ten on; off or on all the way; at the end of each a shape never seen."""
-    old, new = [8, 128], [8, 160]
+    old, new = ([batch, size] for size in sizes)
     return _stories(
         budget,
         {
@@ -264,13 +295,10 @@ def say_memory_cuda(record: Record) -> Text:
     stories = _by_story(record)
     if not _has(stories, "off", "on"):
         return NOTHING
-    first = {
-        name: middle([p[0]["peak_reserved_mib"] for p in stories[name].values()], 4) for name in ("off", "on")
-    }
-    later = {
-        name: middle([row["peak_reserved_mib"] for p in stories[name].values() for row in p[2:]], 4)
-        for name in ("off", "on")
-    }
+    first, later = (
+        {name: middle(_by_process(stories[name], *calls, key="peak_reserved_mib"), 4) for name in ("off", "on")}
+        for calls in ((1, 1), (3,))
+    )
     return both(
         f"Peak of reserved memory during the first call: {first['off']} MiB with the search off, "
         f"{first['on']} MiB with it on. During later calls: {later['off']} MiB and {later['on']} MiB.",
@@ -306,66 +334,73 @@ def draw_memory_cuda(record: Record, ax: Any) -> None:
     finding=say_memory_cuda,
     draw=draw_memory_cuda,
 )
-def memory_cuda(budget: Budget) -> list[dict]:
+def memory_cuda(budget: Budget, batch: int = 16, size: int = 256) -> list[dict]:
     """Peak of reserved memory at each of five calls, search off and on, three new processes each."""
-    return _stories(budget, {"off": [[0, 16, 256]] * 5, "on": [[1, 16, 256]] * 5})
+    return _stories(budget, {story: [[on, batch, size]] * 5 for on, story in enumerate(("off", "on"))})
 
 
 # --- 05-limit-cuda ------------------------------------------------------------------------------------------
 
 
-def _limits(record: Record) -> list[tuple[str, list[float], list[float]]]:
-    """(limit, first calls, later calls) in the order measured, milliseconds."""
-    return [
-        (
-            name,
-            [p[0]["call_ms"] for p in processes.values()],
-            [ms for p in processes.values() for ms in _times(p, 3, 999)],
-        )
-        for name, processes in _by_story(record).items()
-    ]
-
-
 def say_limit_cuda(record: Record) -> Text:
-    found = _limits(record)
+    found = groups(record.rows, "limit")
     if len(found) < 2:
         return NOTHING
-    en = "; ".join(
-        f"{name}: first call {middle(first)} ms, later {middle(later)} ms" for name, first, later in found
+    parts: dict[str, list[str]] = {"en": [], "zh": []}
+    for limit, rows in found.items():
+        first, later = (middle([row[key] for row in rows]) for key in ("first_ms", "later_ms"))
+        memory = middle([row["later_mib"] for row in rows])
+        parts["en"].append(f"{limit}: first call {first} ms, later {later} ms and {memory} MiB")
+        parts["zh"].append(f"取 {limit}：第一次 {first} ms，之后 {later} ms、{memory} MiB")
+    winners = apart(row["kernels"] for row in record.rows)
+    one = len(winners) == 1
+    en = "the same kernels won every time" if one else "the winners, where they differ: " + "; ".join(
+        f"{limit} {' or '.join(dict.fromkeys(winners[row['kernels']] for row in rows))}" for limit, rows in found.items())
+    zh = "每次胜出的 kernel 都一样" if one else "胜出的 kernel（只列不同之处）：" + "；".join(
+        f"取 {limit} 为 {' 或 '.join(dict.fromkeys(winners[row['kernels']] for row in rows))}" for limit, rows in found.items())
+    return both(
+        f"By benchmark_limit (0: no limit) {'; '.join(parts['en'])}; {en}.",
+        f"按 benchmark_limit（0 表示不限）：{'；'.join(parts['zh'])}；{zh}。",
     )
-    zh = "；".join(
-        f"取 {name}：第一次 {middle(first)} ms，之后 {middle(later)} ms" for name, first, later in found
-    )
-    return both(f"By benchmark_limit (0: no limit): {en}.", f"按 benchmark_limit（0 表示不限）。{zh}。")
 
 
 def draw_limit_cuda(record: Record, ax: Any) -> None:
     from course.figures import grouped
 
-    found = _limits(record)
-    series = {
-        t("first call", "第一次调用"): [(median(first), min(first), max(first)) for _, first, _ in found],
-        t("later calls", "之后的调用"): [(median(later), min(later), max(later)) for _, _, later in found],
-    }
-    grouped(ax, [f"limit {name}" for name, _, _ in found], series, "ms", log=True, what=t("time", "耗时"))
+    found = groups(record.rows, "limit")
+
+    def spans(key: str) -> list[tuple[float, float, float]]:
+        values = [[row[key] for row in rows] for rows in found.values()]
+        return [(median(one), min(one), max(one)) for one in values]
+
+    series = {t("first call", "第一次调用"): spans("first_ms"), t("later calls", "之后的调用"): spans("later_ms")}
+    grouped(ax, [f"limit {name}" for name in found], series, "ms", log=True, what=t("time", "耗时"))
 
 
 @experiment(
     name="05-limit-cuda",
     lesson=LESSON,
-    version=1,
+    version=2,
     needs="cuda",
     seconds=110,
     title=both(
-        "cuDNN: benchmark_limit 1, 3, 10 and 0 (no limit)", "cuDNN：benchmark_limit 取 1、3、10 和 0（不限）"
+        "cuDNN: benchmark_limit 1, 3, 10 and 0 (no limit): time, memory, winner",
+        "cuDNN：benchmark_limit 取 1、3、10 和 0（不限）：耗时、显存、赢家",
     ),
     finding=say_limit_cuda,
     draw=draw_limit_cuda,
 )
-def limit_cuda(budget: Budget) -> list[dict]:
-    """First and later calls of one shape for four limits, two new processes each."""
-    limits = {"1": 1, "3": 3, "10": 10, "0": 0}
-    return _stories(budget, dict.fromkeys(limits, [[1, 8, 128]] * 10), repeats=2, limits=limits)
+def limit_cuda(budget: Budget, batch: int = 8, size: int = 128) -> list[dict]:
+    """First and later calls of one shape for four limits, with memory and winner, two new processes each."""
+    rows, limits = [], (1, 3, 10, 0)
+    left = 2 * len(limits)
+    for process in budget.loop(range(2), desc=FRESH):
+        for limit in limits:
+            found, _ = call_in_new_process(PROBES, "limited", limit, batch, size, 10, budget.share(left), timeout_s=180)
+            left -= 1
+            budget.complete = budget.complete and found["calls"] == 10
+            rows.append({"limit": limit, "process": process, **found})
+    return rows
 
 
 # --- 05-pays-cuda -------------------------------------------------------------------------------------------
@@ -373,9 +408,10 @@ def limit_cuda(budget: Budget) -> list[dict]:
 
 def _pay_numbers(record: Record) -> dict[str, float] | None:
     runs = {
-        name: [row["samples_ms"] for row in record.rows if row["story"] == name] for name in ("off", "on")
+        name: [row["samples_ms"] for row in record.rows if row["story"] == name and len(row["samples_ms"]) >= 20]
+        for name in ("off", "on")
     }
-    if not runs["off"] or not runs["on"] or min(len(r) for rows in runs.values() for r in rows) < 20:
+    if not runs["off"] or not runs["on"]:
         return None
     later = {name: median([median(run[10:]) for run in rows]) for name, rows in runs.items()}
     return {
@@ -447,51 +483,74 @@ def draw_pays_cuda(record: Record, ax: Any) -> None:
     finding=say_pays_cuda,
     draw=draw_pays_cuda,
 )
-def pays_cuda(budget: Budget) -> list[dict]:
-    """Forward passes of 32 images of 224x224, search off and on, three new processes each."""
-    rows = []
+def pays_cuda(budget: Budget, steps: int = 150, batch: int = 32, size: int = 224) -> list[dict]:
+    """Forward passes of a ResNet18, 32 images of 224x224, search off and on, three new processes each."""
+    rows, left = [], 2 * REPEATS
     for process in budget.loop(range(REPEATS), desc=FRESH):
         for benchmark, story in enumerate(("off", "on")):
-            steps, _ = call_in_new_process(PROBES, "model_steps", benchmark, 150, 32, 224, timeout_s=180)
-            rows.append({"story": story, "process": process, "samples_ms": steps})
+            found, _ = call_in_new_process(
+                PROBES, "model_steps", benchmark, steps, batch, size, budget.share(left), timeout_s=180
+            )
+            left -= 1
+            budget.complete = budget.complete and len(found) == steps
+            rows.append({"story": story, "process": process, "samples_ms": found})
     return rows
 
 
 # --- 05-kernels-cuda ----------------------------------------------------------------------------------------
 
 
-def _longest(record: Record) -> dict[tuple[int, str], list[str]]:
-    """(size, story) -> the name of the longest kernel in each process."""
-    found: dict[tuple[int, str], list[str]] = {}
-    for row in record.rows:
-        if row["place"] == 1:
-            found.setdefault((row["size"], row["story"]), []).append(row["kernel"])
+Case = tuple[int, str]
+
+
+def _sets(record: Record) -> dict[Case, list[str]]:
+    """(size, story) -> the set of kernels in each process, as one text a set."""
+    found: dict[Case, list[str]] = {}
+    for case, rows in groups([{**row, "case": (row["size"], row["story"])} for row in record.rows], "case").items():
+        found[case] = [joined_set(process) for process in groups(rows, "process").values()]
     return found
 
 
+def _longest(record: Record) -> dict[Case, dict]:
+    """(size, story) -> the row of the longest kernel of its first process."""
+    return {(row["size"], row["story"]): row for row in reversed(record.rows) if row["place"] == 1}
+
+
 def say_kernels_cuda(record: Record) -> Text:
-    found = _longest(record)
-    if not found:
+    found, sets = dict(reversed(_longest(record).items())), _sets(record)
+    if len(found) < 2:
         return NOTHING
+    names = apart(row["kernel"] for row in found.values())
+    unsteady = [case for case, processes in sets.items() if len(set(processes)) > 1]
 
-    def short(names: list[str], sign: str) -> str:
-        return sign.join(dict.fromkeys(name[:70] for name in names))
+    def cases(chosen: Any, code: str) -> str:
+        sign = ("; ", ", ") if code == "en" else ("；", "，")
+        return sign[0].join(f"{size}{sign[1]}{NAMES[story][code]}" + (f" {names[found[size, story]['kernel']]}" if one else "")
+                            for (size, story), one in chosen)
 
-    en = "; ".join(
-        f"{size}, {NAMES[story]['en']}: {short(names, ' or ')}" for (size, story), names in found.items()
-    )
-    zh = "；".join(
-        f"{size}，{NAMES[story]['zh']}：{short(names, ' 或 ')}" for (size, story), names in found.items()
-    )
-    return both(f"The longest kernel by size: {en}.", f"各尺寸下耗时最长的 kernel。{zh}。")
+    listed = [(case, True) for case in found]
+    if len(names) == 1:
+        listed = []
+        same = both(f"The same longest kernel in every case: {next(iter(names.values()))}.",
+                    f"各种情况下耗时最长的都是同一个 kernel：{next(iter(names.values()))}。")
+    else:
+        same = both(f"The longest kernel, where the names differ: {cases(listed, 'en')}.",
+                    f"耗时最长的 kernel（只列名字的不同之处）：{cases(listed, 'zh')}。")
+    more = both("", "")
+    if unsteady:
+        chosen = [(case, False) for case in unsteady]
+        more = both(f" Two processes of one setting ran different sets of kernels at {cases(chosen, 'en')}.",
+                    f"同一设置的两个进程跑了不同的 kernel 集合：{cases(chosen, 'zh')}。")
+    return both(same["en"] + more["en"], same["zh"] + more["zh"])
 
 
 def draw_kernels_cuda(record: Record, ax: Any) -> None:
     from course.figures import intervals
 
     rows = [row for row in record.rows if row["place"] == 1]
+    names = apart((row["kernel"] for row in rows), 44)
     labels = [
-        f"{row['size']}, {t(NAMES[row['story']]['en'], NAMES[row['story']]['zh'])}\n{row['kernel'][:34]}"
+        f"{row['size']}, {t(NAMES[row['story']]['en'], NAMES[row['story']]['zh'])}\n{names[row['kernel']]}"
         for row in rows
     ]
     times = [row["mean_us"] for row in rows]
@@ -509,24 +568,24 @@ def draw_kernels_cuda(record: Record, ax: Any) -> None:
 @experiment(
     name="05-kernels-cuda",
     lesson=LESSON,
-    version=1,
+    version=2,
     needs="cuda",
     seconds=110,
     title=both("cuDNN: which kernels run, by the profiler", "cuDNN：profiler 看到的是哪些 kernel"),
     finding=say_kernels_cuda,
     draw=draw_kernels_cuda,
 )
-def kernels_cuda(budget: Budget) -> list[dict]:
-    """The longest kernels of one convolution, for two sizes, search off and on, two processes each."""
+def kernels_cuda(budget: Budget, batch: int = 8, sizes: tuple[int, ...] = (32, 128)) -> list[dict]:
+    """All kernels of one convolution by whole names, for two sizes, search off and on, two processes each."""
     cases = [
         (story, benchmark, size, process)
         for process in range(2)
-        for size in (32, 128)
+        for size in sizes
         for benchmark, story in enumerate(("off", "on"))
     ]
     rows = []
-    for story, benchmark, size, process in budget.loop(cases, desc=FRESH):
-        found, _ = call_in_new_process(PROBES, "kernel_names", benchmark, 8, size, timeout_s=180)
+    for story, benchmark, size, process in budget.loop(cases, desc=FRESH, least=2):
+        found, _ = call_in_new_process(PROBES, "kernel_names", benchmark, batch, size, timeout_s=180)
         rows += [
             {"story": story, "process": process, "size": size, "place": place, **one}
             for place, one in enumerate(found, start=1)

@@ -6,13 +6,18 @@ on the CPU, which tests their form and nothing else.
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Callable
+from statistics import median
+from threading import Thread
 from time import perf_counter
 from typing import Any
 
 import torch
 
-from course.experiment.device import device, wait
+from course.experiment.device import device, wait, within
+from course.experiment.kernels import joined_set, seen
 
 MIB = 1024**2
 CHANNELS = 32
@@ -81,10 +86,11 @@ def _wake_up(device: str) -> None:
     wait()
 
 
-def conv_visits(visits: list[list[int]], limit: int = 10) -> list[dict[str, float]]:
+def conv_visits(visits: list[list[int]], limit: int = 10, seconds: float = math.inf, threads: bool = False) -> list[dict]:
     """Time a convolution for each visit [benchmark 0 or 1, batch, size], each call fenced on both sides.
 
-    limit: cudnn.benchmark_limit. Rows in order: call_ms, peak and present memory in MiB.
+    limit: cudnn.benchmark_limit. seconds: stops after them, at the earliest after three visits. threads: every call in
+    a new thread. Rows in order: call_ms, peak and present memory in MiB.
     """
     where = device()
     torch.manual_seed(0)
@@ -98,17 +104,30 @@ def conv_visits(visits: list[list[int]], limit: int = 10) -> list[dict[str, floa
         images = {(n, s): torch.randn(n, CHANNELS, s, s, device=where) for _, n, s in visits}
         wait()
         _memory()
-        for benchmark, batch, size in visits:
+        for benchmark, batch, size in within(seconds, visits, least=3):
             torch.backends.cudnn.benchmark = bool(benchmark)
+
+            def call(image: torch.Tensor = images[batch, size]) -> None:
+                with torch.no_grad():  # a new thread starts with gradients on
+                    layer(image)
+                wait()
+
             start = perf_counter()
-            layer(images[batch, size])
-            wait()
+            if threads:
+                thread = Thread(target=call)
+                thread.start()
+                thread.join()
+            else:
+                call()
             rows.append({"call_ms": (perf_counter() - start) * 1e3, **_memory()})
     return rows
 
 
-def model_steps(benchmark: int, steps: int, batch: int, size: int) -> list[float]:
-    """Milliseconds of each fenced forward pass of a ResNet18 (random weights, no gradients)."""
+def model_steps(benchmark: int, steps: int, batch: int, size: int, seconds: float = math.inf) -> list[float]:
+    """Milliseconds of each fenced forward pass of a ResNet18 (random weights, no gradients).
+
+    seconds: stops after them, at the earliest after three steps.
+    """
     from course.models import resnet18
 
     where = device()
@@ -121,7 +140,7 @@ def model_steps(benchmark: int, steps: int, batch: int, size: int) -> list[float
         model = resnet18().to(where).eval()
         x = torch.randn(batch, 3, size, size, device=where)
         wait()
-        for _ in range(steps):
+        for _ in within(seconds, range(steps), least=3):
             start = perf_counter()
             model(x)
             wait()
@@ -130,38 +149,106 @@ def model_steps(benchmark: int, steps: int, batch: int, size: int) -> list[float
 
 
 def kernel_names(benchmark: int, batch: int, size: int) -> list[dict[str, Any]]:
-    """Kernels (on a CPU: operations) of one convolution after three warm-up calls, with their time in µs."""
-    from torch.profiler import ProfilerActivity, profile
-
+    """Kernels (on a CPU: operations) of one convolution after three warm-up calls: whole names, time in µs."""
     where = device()
     torch.manual_seed(0)
-    on_gpu = where == "cuda"
     with torch.no_grad():
         torch.backends.cudnn.benchmark = False
         _wake_up(where)
         torch.backends.cudnn.benchmark = bool(benchmark)
         layer = torch.nn.Conv2d(CHANNELS, CHANNELS, 3, padding=1, bias=False).to(where)
         x = torch.randn(batch, CHANNELS, size, size, device=where)
-        for _ in range(3):
-            layer(x)
+        return seen(lambda: layer(x))
+
+
+def limited(limit: int, batch: int, size: int, calls: int, seconds: float = math.inf) -> dict[str, Any]:
+    """One shape searched with this benchmark_limit: times, memory, and the kernels that won.
+
+    free_mib: free on the GPU before the search, which may leave large workspaces out. first_mib, later_mib: peak of
+    allocated memory during the first and the later calls above what was in use, the result included.
+    """
+    where = device()
+    torch.manual_seed(0)
+    with torch.no_grad():
+        torch.backends.cudnn.benchmark = False
+        _wake_up(where)
+        torch.backends.cudnn.benchmark = True
+        if where == "cuda":
+            torch.backends.cudnn.benchmark_limit = limit
+        layer = torch.nn.Conv2d(CHANNELS, CHANNELS, 3, padding=1, bias=False).to(where)
+        x = torch.randn(batch, CHANNELS, size, size, device=where)
         wait()
-        activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if on_gpu else [])]
-        with profile(activities=activities) as recording:
-            for _ in range(5):
-                layer(x)
+        free = torch.cuda.mem_get_info()[0] / MIB if where == "cuda" else 0.0
+        in_use = torch.cuda.memory_allocated() / MIB if where == "cuda" else 0.0
+        _memory()
+        times, peaks = [], []
+        for _ in within(seconds, range(calls), least=3):
+            start = perf_counter()
+            layer(x)
             wait()
-    return _kernels(recording.events(), on_gpu)
+            times.append((perf_counter() - start) * 1e3)
+            peaks.append(_memory()["peak_allocated_mib"] - in_use)
+        return {"first_ms": times[0], "later_ms": median(times[2:]), "calls": len(times), "free_mib": free,
+                "first_mib": peaks[0], "later_mib": max(peaks[2:]), "kernels": joined_set(seen(lambda: layer(x), 0, 3))}
 
 
-def _kernels(events: Any, on_gpu: bool) -> list[dict[str, Any]]:
-    """Sum the events of one kind of device by name; longest first."""
-    totals: dict[str, list[float]] = {}
-    for event in events:
-        if ("CUDA" in str(event.device_type)) != on_gpu:
-            continue
-        time_us = event.time_range.elapsed_us()
-        if time_us > 0:
-            totals.setdefault(event.name, []).append(time_us)
-    found = [{"kernel": name, "calls": len(times), "mean_us": sum(times) / len(times)}
-             for name, times in totals.items()]
-    return sorted(found, key=lambda row: -row["calls"] * row["mean_us"])[:5]
+# --- what counts as new ------------------------------------------------------------------------------------------
+
+CHANGES_CUDA = ("float32", "twin layer", "bfloat16", "channels_last", "bfloat16, channels_last", "training step",
+                "torch.compile")
+
+
+def new_keys(changes: list[str], batch: int, size: int, seconds: float = math.inf, backend: str = "inductor") -> list[dict]:
+    """First and later calls of a convolution changed in one way after the other, the search on; and its kernels.
+
+    A training step is forward and backward: two more operations on the same shapes, which are keys of their own.
+    torch.compile calls once on another shape first, so that starting the compiler is not in the first call.
+    seconds: no further change after them. A change that this machine refuses comes back with ``error``.
+    """
+    where = device()
+    torch.manual_seed(0)
+    torch.backends.cudnn.benchmark = False
+    with torch.no_grad():
+        _wake_up(where)
+    torch.backends.cudnn.benchmark = True
+    rows = []
+    for change in within(seconds, changes, least=2):
+        try:
+            call = _changed(change, batch, size, where, backend)
+            times = []
+            for _ in range(6):
+                start = perf_counter()
+                call()
+                wait()
+                times.append((perf_counter() - start) * 1e3)
+            rows.append({"change": change, "first_ms": times[0], "later_ms": median(times[2:]),
+                         "kernels": joined_set(seen(call, 0, 3)), "error": ""})
+        except Exception as error:  # noqa: BLE001  (a compiler that is missing, a type that is refused: that is the finding)
+            rows.append({"change": change, "first_ms": 0.0, "later_ms": 0.0, "kernels": "",
+                         "error": f"{type(error).__name__}: {str(error).strip()}".split("\n")[0][:200]})
+    return rows
+
+
+def _changed(change: str, batch: int, size: int, where: str, backend: str) -> Callable[[], Any]:
+    """The call of one line of CHANGES_CUDA, ready to be timed."""
+    layer = torch.nn.Conv2d(CHANNELS, CHANNELS, 3, padding=1, bias=False).to(where)
+    x = torch.randn(batch, CHANNELS, size, size, device=where)
+    if "bfloat16" in change:
+        layer, x = layer.to(torch.bfloat16), x.to(torch.bfloat16)
+    if "channels_last" in change:
+        layer, x = layer.to(memory_format=torch.channels_last), x.to(memory_format=torch.channels_last)
+    if change == "training step":
+        x.requires_grad_()
+        return lambda: torch.autograd.grad(layer(x).sum(), (x, layer.weight))
+    if change == "torch.compile":
+        compiled = torch.compile(layer, backend=backend)
+        with torch.no_grad():
+            compiled(x[:, :, : size // 2, : size // 2].contiguous())
+        wait()
+        layer = compiled
+
+    def forward() -> Any:
+        with torch.no_grad():
+            return layer(x)
+
+    return forward

@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from course.checking import Planned, form_of_report
+from course.checking import Planned, data, form_is_fine, form_of_report
 from course.exercise import Exercise
 from course.i18n import both
 from course.verdict import Verdict, correct, inconclusive, incorrect, partly
@@ -105,6 +105,11 @@ def check_steady_sum(steady_sum: Callable[[Any], Any]) -> Verdict:
             for count in (1, 2, 3, 4, 8):
                 torch.set_num_threads(count)
                 got = steady_sum(values.clone())
+                if torch.get_num_threads() != count:
+                    return incorrect(both(f"Afterwards torch has {torch.get_num_threads()} threads where it had {count}: everything else "
+                                          f"in the program is slower now. Fix the order of the additions, not the number of workers.",
+                                          f"之后 torch 的线程数从 {count} 变成了 {torch.get_num_threads()}：程序的其余部分都会变慢。"
+                                          f"要固定的是相加的顺序，不是线程数。"), reason="left-behind")
                 try:
                     seen[count] = float(got)
                 except (TypeError, ValueError, RuntimeError):
@@ -361,18 +366,18 @@ MAKE_IT_LOSE = Exercise(
 # --- the checkpoint's visible smoke tests: the form of an answer, nothing about its value -----------------
 
 def _form_of_engine(choose_engine: Callable[..., Any]) -> Verdict:
-    got = choose_engine([["only", True, 3.0]], False, False, 10)
+    got = data(choose_engine([["only", True, 3.0]], False, False, 10))
     if isinstance(got, str):
-        return correct(both("The form is right: it gives back a name.", "形式正确：返回的是一个名字。"))
+        return form_is_fine(both("The form is right: it gives back a name.", "形式正确：返回的是一个名字。"))
     return incorrect(both(f"The name of an engine is expected, not {got!r}.", f"应返回引擎的名字，而不是 {got!r}。"))
 
 
 def _form_of_obstacles(obstacles: Callable[..., Any]) -> Verdict:
     run = {"seed": 1, "device": "cpu", "torch": "2.13.0", "threads": 2, "batch_size": 8, "benchmark": False,
            "deterministic_algorithms": True}
-    got = obstacles(dict(run), dict(run))
+    got = data(obstacles(dict(run), dict(run)))
     if isinstance(got, list) and all(isinstance(one, str) for one in got):
-        return correct(both("The form is right: it gives back a list of names.", "形式正确：返回的是名字的列表。"))
+        return form_is_fine(both("The form is right: it gives back a list of names.", "形式正确：返回的是名字的列表。"))
     return incorrect(both(f"A list of names is expected, not {got!r}.", f"应返回名字的列表，而不是 {got!r}。"))
 
 

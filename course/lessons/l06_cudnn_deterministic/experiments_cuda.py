@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from course.experiment.base import Budget, experiment
+from course.experiment.kernels import SIGN, apart
 from course.experiment.new_process import call_in_new_process
 from course.experiment.plots import tiles
 from course.experiment.words import NOTHING, middle
@@ -43,14 +45,23 @@ def say_truth_table_cuda(record: Record) -> Text:
         en.append(
             f"{label(setting)}: first call {first} ms, later {later} ms; within a process up to "
             f"{within} "
-            f"result(s), across {len(rows)} processes {across} result(s) and {kernels} list(s) of "
-            f"kernels"
+            f"result(s), across {len(rows)} processes {across} result(s) and {kernels} set(s) of "
+            f"kernels{_differing(rows, 'en')}"
         )
         zh.append(
             f"{label(setting)}：首次 {first} ms，之后 {later} ms；同一进程内最多 {within} 种结果，{len(rows)} "
-            f"个进程之间 {across} 种结果、{kernels} 份 kernel 清单"
+            f"个进程之间 {across} 种结果、{kernels} 种 kernel 集合{_differing(rows, 'zh')}"
         )
     return both("; ".join(en) + ".", "；".join(zh) + "。")
+
+
+def _differing(rows: list[dict], code: str) -> str:
+    """In brackets the kernels that ran in some of these processes and not in all, by the part of the name that differs."""
+    sets = [set(row["kernels"].split(SIGN)) for row in rows]
+    names = apart(sorted(set.union(*sets) - set.intersection(*sets)))
+    if not names:
+        return ""
+    return f" ({', '.join(names.values())})" if code == "en" else f"（{'、'.join(names.values())}）"
 
 
 def draw_truth_table_cuda(record: Record, ax: Any) -> None:
@@ -99,7 +110,7 @@ def settle_truth_table_cuda(record: Record) -> dict[str, str | None]:
 @experiment(
     name="06-truth-table-cuda",
     lesson=LESSON,
-    version=1,
+    version=2,
     needs="cuda",
     seconds=150,
     title=both(
@@ -111,12 +122,16 @@ def settle_truth_table_cuda(record: Record) -> dict[str, str | None]:
     draw=draw_truth_table_cuda,
     settles=settle_truth_table_cuda,
 )
-def truth_table_cuda(budget: Budget) -> list[dict]:
+def truth_table_cuda(budget: Budget, channels: int = 64, size: int = 56) -> list[dict]:
     """Forward and backward of one convolution, twenty times; three new processes for each setting."""
-    rows = []
-    for process in budget.loop(range(3), desc=FRESH):
+    rows, left = [], 3 * len(PAIRS)
+    for process in budget.loop(range(3), desc=FRESH, least=2):
         for benchmark, deterministic in PAIRS:
-            seen, _ = call_in_new_process(PROBES, "conv_setting", benchmark, deterministic, 20, timeout_s=180)
+            seen, _ = call_in_new_process(
+                PROBES, "conv_setting", benchmark, deterministic, 20, channels, size, budget.share(left), timeout_s=180
+            )
+            left -= 1
+            budget.complete = budget.complete and len(seen["bits"]) == 20
             rows.append(
                 {
                     "benchmark": benchmark,
@@ -126,7 +141,7 @@ def truth_table_cuda(budget: Budget) -> list[dict]:
                     "later_ms": seen["later_ms"],
                     "different_bits": len(set(seen["bits"])),
                     "bits": seen["bits"][-1],
-                    "kernels": " | ".join(name[:80] for name in seen["kernels"]),
+                    "kernels": seen["kernels"],
                 }
             )
     return rows
@@ -181,8 +196,7 @@ def draw_bits_cuda(record: Record, ax: Any) -> None:
     )
 
 
-def _repeated(operation: str) -> dict[str, Any]:
-    call = cuda_operations(GPU)[operation]
+def _repeated(call: Callable[[], Any]) -> dict[str, Any]:
     try:
         found = {fingerprint(call()) for _ in range(30)}
     except RuntimeError as error:
@@ -203,13 +217,13 @@ def _repeated(operation: str) -> dict[str, Any]:
     finding=say_bits_cuda,
     draw=draw_bits_cuda,
 )
-def bits_cuda(budget: Budget) -> list[dict]:
+def bits_cuda(budget: Budget, count: int = 200_000) -> list[dict]:
     """Different bits over thirty calls for each operation and setting; 0 where the call raises."""
-    rows = []
-    cases = [(operation, name) for operation in cuda_operations(GPU) for name in GPU_SETTINGS]
+    rows, operations = [], cuda_operations(GPU, count)
+    cases = [(operation, name) for operation in operations for name in GPU_SETTINGS]
     for operation, setting in budget.loop(cases, desc=both("operations", "算子")):
         with using(GPU_SETTINGS[setting]):
-            rows.append({"operation": operation, "setting": setting, **_repeated(operation)})
+            rows.append({"operation": operation, "setting": setting, **_repeated(operations[operation])})
     return rows
 
 
@@ -261,11 +275,11 @@ def draw_cost_cuda(record: Record, ax: Any) -> None:
     finding=say_cost_cuda,
     draw=draw_cost_cuda,
 )
-def cost_cuda(budget: Budget) -> list[dict]:
+def cost_cuda(budget: Budget, count: int = 200_000) -> list[dict]:
     """Time with use_deterministic_algorithms over time without, for each operation that has both."""
     from course.timing import compare
 
-    operations, rows = cuda_operations(GPU), []
+    operations, rows = cuda_operations(GPU, count), []
     for place, (name, call) in enumerate(budget.loop(operations.items(), desc=both("operations", "算子"))):
         try:
             _in_mode("error", call)
@@ -278,7 +292,7 @@ def cost_cuda(budget: Budget) -> list[dict]:
                 "deterministic": lambda call=call: _in_mode("error", call),
             },
             baseline="default",
-            max_time=max(1.0, min(6.0, budget.share(len(operations) - place))),
+            max_time=max(0.1, min(6.0, budget.share(len(operations) - place))),
             device=GPU,
         )
         rows.append(

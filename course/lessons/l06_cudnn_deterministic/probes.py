@@ -6,6 +6,7 @@ the CPU, which tests their form and nothing else.
 
 from __future__ import annotations
 
+import math
 import random
 import warnings
 from collections.abc import Callable
@@ -18,7 +19,8 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
-from course.experiment.device import device, wait
+from course.experiment.device import device, wait, within
+from course.experiment.kernels import joined_set, seen
 from course.lessons.l06_cudnn_deterministic.training import fingerprint
 
 # --- what use_deterministic_algorithms says to an operation ---------------------------------------------------
@@ -105,52 +107,45 @@ def _drawn(setting: str) -> list[dict[str, Any]]:
 
 # --- cuDNN in a new process -------------------------------------------------------------------------------------
 
-def conv_setting(benchmark: int, deterministic: int, repeats: int) -> dict[str, Any]:
+def conv_setting(benchmark: int, deterministic: int, repeats: int, channels: int = 64, size: int = 56,
+                 seconds: float = math.inf) -> dict[str, Any]:
     """One convolution, forward and backward, `repeats` times: times of the first and the later calls, kernels, bits.
 
-    bits: fingerprints of output, input gradient and weight gradient, one a repeat.
+    bits: fingerprints of output, input gradient and weight gradient, one a repeat. kernels: the set that ran, whole
+    names, as one text. seconds: stops after them, at the earliest after three repeats.
     """
     where = device()
     cudnn = torch.backends.cudnn
     torch.manual_seed(0)
-    layer = torch.nn.Conv2d(64, 64, 3, padding=1, bias=False)
-    image = torch.randn(16, 64, 56, 56)
+    layer = torch.nn.Conv2d(channels, channels, 3, padding=1, bias=False)
+    image = torch.randn(16, channels, size, size)
     layer, image = layer.to(where), image.to(where).requires_grad_()
     small = torch.nn.Conv2d(4, 4, 3).to(where)(torch.randn(2, 4, 9, 9, device=where))
     small.sum().backward()
     wait()
     cudnn.benchmark, cudnn.deterministic = bool(benchmark), bool(deterministic)
     times, bits = [], []
-    for _ in range(repeats):
-        start = perf_counter()
+
+    def step() -> tuple[Tensor, ...]:
         result = layer(image)
-        gradients = torch.autograd.grad(result.square().sum(), (image, layer.weight))
+        return result, *torch.autograd.grad(result.square().sum(), (image, layer.weight))
+
+    for _ in within(seconds, range(repeats), least=3):
+        start = perf_counter()
+        found = step()
         wait()
         times.append((perf_counter() - start) * 1e3)
-        bits.append(fingerprint(result, *gradients))
+        bits.append(fingerprint(*found))
     return {"first_ms": times[0], "later_ms": sorted(times[1:])[len(times[1:]) // 2], "bits": bits,
-            "kernels": _kernels(layer, image, where)}
+            "kernels": joined_set(seen(step, 0, 2))}
 
 
-def _kernels(layer: torch.nn.Module, image: Tensor, device: str) -> list[str]:
-    """Names of what the profiler sees for one forward and backward pass, longest first, at most eight."""
-    from torch.profiler import ProfilerActivity, profile
+def cuda_operations(device: str, count: int = 200_000) -> dict[str, Callable[[], Tensor]]:
+    """Operations whose bits may change from call to call on a GPU; inputs are fixed, drawn from one seed.
 
-    kinds = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if device == "cuda" else [])]
-    with profile(activities=kinds) as recording:
-        torch.autograd.grad(layer(image).square().sum(), (image, layer.weight))
-        wait()
-    totals: dict[str, float] = {}
-    for event in recording.events():
-        if ("CUDA" in str(event.device_type)) == (device == "cuda"):
-            totals[event.name] = totals.get(event.name, 0.0) + event.time_range.elapsed_us()
-    return sorted(totals, key=lambda name: -totals[name])[:8]
-
-
-def cuda_operations(device: str) -> dict[str, Callable[[], Tensor]]:
-    """Operations whose bits may change from call to call on a GPU; inputs are fixed, drawn from one seed."""
+    count: numbers written to a hundred places, a multiple of 500.
+    """
     rng = torch.Generator().manual_seed(0)
-    count = 200_000
     index = torch.randint(0, 100, (count,), generator=rng).to(device)
     values = torch.randn(count, generator=rng).to(device)
     table = torch.zeros(100, device=device)
@@ -167,5 +162,5 @@ def cuda_operations(device: str) -> dict[str, Callable[[], Tensor]]:
         "cumsum": lambda: values.cumsum(0),
         "conv2d backward": lambda: slope(F.conv2d(image, weight, padding=1), weight),
         "interpolate backward": lambda: slope(F.interpolate(image, scale_factor=2.0, mode="bilinear"), image),
-        "matmul": lambda: values.view(400, 500) @ values.view(500, 400),
+        "matmul": lambda: values.view(-1, 500) @ values.view(500, -1),
     }

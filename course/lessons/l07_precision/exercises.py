@@ -9,9 +9,10 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Mapping
+from operator import attrgetter
 from typing import Any
 
-from course.checking import Planned, crash, form_of_report
+from course.checking import Planned, crash, data, form_is_fine, form_of_report
 from course.exercise import Exercise
 from course.i18n import both
 from course.verdict import Verdict, correct, inconclusive, incorrect, not_attempted, partly
@@ -102,29 +103,39 @@ def check_in_force(in_force: Callable[[dict[str, str], str], str]) -> Verdict:
 
 # --- with_tf32 --------------------------------------------------------------------------------------------
 
-READS = {"cuda.matmul": lambda B: B.cuda.matmul.fp32_precision, "root": lambda B: B.fp32_precision,
-         "mkldnn.matmul": lambda B: B.mkldnn.matmul.fp32_precision,
-         "cudnn.conv": lambda B: B.cudnn.conv.fp32_precision}
+READS = ("cuda.matmul", "cudnn.conv", "cudnn.rnn", "mkldnn.matmul", "mkldnn.conv", "mkldnn.rnn", "cudnn", "mkldnn", "root")
 
 
 def _seen() -> dict[str, str]:
+    """What every node of the tree reads."""
     import torch
 
-    return {name: read(torch.backends) for name, read in READS.items()}
+    nodes = {name: torch.backends if name == "root" else attrgetter(name)(torch.backends) for name in READS}
+    return {name: node.fp32_precision for name, node in nodes.items()}
 
 
 def check_with_tf32(with_tf32: Callable[[Callable[[], Any]], Any]) -> Verdict:
     """Look at the tree inside, at the value handed back, and at what is left, also after an exception."""
     from course import flags
 
-    with flags.preserved():
-        before = _seen()
-        inside = with_tf32(_seen)
-        after = _seen()
-    with flags.preserved():
-        with contextlib.suppress(Planned):
-            with_tf32(crash)
-        after_crash = _seen()
+    for start in ("none", "ieee"):
+        with flags.preserved():
+            flags.assign("cuda.matmul.fp32_precision", start)
+            before = _seen()
+            inside = with_tf32(_seen)
+            after = _seen()
+        with flags.preserved():
+            flags.assign("cuda.matmul.fp32_precision", start)
+            with contextlib.suppress(Planned):
+                with_tf32(crash)
+            after_crash = _seen()
+        verdict = _allowed(before, inside, after, after_crash)
+        if verdict.state != "correct":
+            break
+    return verdict
+
+
+def _allowed(before: dict[str, str], inside: Any, after: dict[str, str], after_crash: dict[str, str]) -> Verdict:
     if not isinstance(inside, Mapping):
         return incorrect(both("Hand back what `run()` returned.", "请把 `run()` 的返回值返回出来。"))
     if inside["cuda.matmul"] != "tf32":
@@ -139,7 +150,7 @@ def check_with_tf32(with_tf32: Callable[[Callable[[], Any]], Any]) -> Verdict:
                                      f"块内 CUDA 矩阵乘允许 TF32 了，但还连带改了：{'、'.join(others)}。只设那一片叶子。"))
     if after != before:
         return partly(0.5, 1.0, both("Inside all is well, but afterwards the leaf is not what it was.",
-                                     "块内都对，但之后叶子没有恢复原样。"))
+                                     "块内都对，但之后叶子没有恢复原样。"), reason="left-behind")
     if after_crash != before:
         return partly(0.5, 1.0, both("All is well until `run()` raises: then TF32 stays on for everybody. `finally` "
                                      "always runs.",
@@ -300,16 +311,16 @@ cases = {"ruined": (torch.tensor([[1000.3, -1000.1]]), torch.ones(2, 1)),
 # --- the checkpoint's visible smoke tests: the form of an answer, nothing about its value -----------------
 
 def _form_of_spacing(spacing: Callable[..., Any]) -> Verdict:
-    got = spacing(3.0, 10)
+    got = data(spacing(3.0, 10))
     if isinstance(got, (int, float)) and not isinstance(got, bool):
-        return correct(both("The form is right: it gives back one number.", "形式正确：返回的是一个数。"))
+        return form_is_fine(both("The form is right: it gives back one number.", "形式正确：返回的是一个数。"))
     return incorrect(both(f"One number is expected, not {got!r}.", f"应返回一个数，而不是 {got!r}。"))
 
 
 def _form_of_leaves(tf32_leaves: Callable[..., Any]) -> Verdict:
-    got = tf32_leaves({"cuda.matmul": "tf32"})
+    got = data(tf32_leaves({"cuda.matmul": "tf32"}))
     if isinstance(got, list) and all(isinstance(one, str) for one in got):
-        return correct(both("The form is right: it gives back a list of names.", "形式正确：返回的是名字列表。"))
+        return form_is_fine(both("The form is right: it gives back a list of names.", "形式正确：返回的是名字列表。"))
     return incorrect(both(f"A list of names is expected, not {got!r}.", f"应返回名字列表，而不是 {got!r}。"))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from course.experiment.base import Budget, experiment
+from course.experiment.kernels import apart
 from course.experiment.new_process import rows_of
 from course.experiment.words import NOTHING
 from course.i18n import Text, both, t
@@ -13,6 +14,12 @@ from course.records import Record
 from course.timing.stats import median
 
 CUDA_PROBES = "course.lessons.l07_precision.probes_cuda"
+
+
+def _in_time(budget: Budget, rows: list[dict], whole: int) -> list[dict]:
+    """The rows; the record is marked incomplete where the new process had to stop early."""
+    budget.complete = budget.complete and len(rows) == whole
+    return rows
 
 
 # --- 07-who-cuda --------------------------------------------------------------------------------------------
@@ -81,7 +88,7 @@ def draw_who_cuda(record: Record, ax: Any) -> None:
 )
 def who_cuda(budget: Budget) -> list[dict]:
     """Relative error against float64 of matmul, convolution and LSTM under seven settings."""
-    return rows_of(CUDA_PROBES, "who")
+    return _in_time(budget, rows_of(CUDA_PROBES, "who", budget.left(), timeout_s=180), 21)
 
 
 # --- 07-depth-cuda ------------------------------------------------------------------------------------------
@@ -137,7 +144,7 @@ def draw_depth_cuda(record: Record, ax: Any) -> None:
 )
 def depth_cuda(budget: Budget) -> list[dict]:
     """Error of a product by inner length: TF32 forbidden, allowed, simulated."""
-    return rows_of(CUDA_PROBES, "depth")
+    return _in_time(budget, rows_of(CUDA_PROBES, "depth", budget.left(), timeout_s=180), 45)
 
 
 # --- 07-speed-cuda ------------------------------------------------------------------------------------------
@@ -214,9 +221,9 @@ def settle_speed_cuda(record: Record) -> dict[str, str | None]:
     draw=draw_speed_cuda,
     settles=settle_speed_cuda,
 )
-def speed_cuda(budget: Budget) -> list[dict]:
+def speed_cuda(budget: Budget, sizes: tuple[int, ...] = (256, 1024, 4096)) -> list[dict]:
     """time(TF32 allowed) / time(forbidden) of matmul and convolution at three sizes, taking turns."""
-    return rows_of(CUDA_PROBES, "speed", timeout_s=180)
+    return _in_time(budget, rows_of(CUDA_PROBES, "speed", list(sizes), budget.left(), timeout_s=180), 2 * len(sizes))
 
 
 # --- 07-kernels-cuda ----------------------------------------------------------------------------------------
@@ -233,16 +240,23 @@ def say_kernels_cuda(record: Record) -> Text:
     changed = [
         name for name in ("matmul", "conv") if found[name, "ieee"]["kernel"] != found[name, "tf32"]["kernel"]
     ]
+
+    def pair(name: str, code: str) -> str:
+        names = [found[name, setting]["kernel"] for setting in ("ieee", "tf32")]
+        short = apart(names)
+        return f"{name} ({short[names[0]]} → {short[names[1]]})" if code == "en" else f"{name}（{short[names[0]]} → {short[names[1]]}）"
+
     return both(
-        "Another longest kernel once TF32 was allowed: " + (", ".join(changed) or "none") + ".",
-        "允许 TF32 之后，最耗时的 kernel 换了的：" + ("、".join(changed) or "没有") + "。",
+        "Another longest kernel once TF32 was allowed: " + (", ".join(pair(name, "en") for name in changed) or "none") + ".",
+        "允许 TF32 之后，最耗时的 kernel 换了的：" + ("、".join(pair(name, "zh") for name in changed) or "没有") + "。",
     )
 
 
 def draw_kernels_cuda(record: Record, ax: Any) -> None:
     rows = list(_first(record).values())
+    names = apart(row["kernel"] for row in rows)
     bars = ax.barh(range(len(rows)), [row["mean_us"] for row in rows])
-    ax.bar_label(bars, [row["kernel"][:48] for row in rows], padding=3, fontsize=7)
+    ax.bar_label(bars, [names[row["kernel"]] for row in rows], padding=3, fontsize=7)
     ax.set_yticks(range(len(rows)), [f"{row['operation']}, {row['setting']}" for row in rows])
     ax.set_ylim(len(rows) - 0.4, -0.6)
     ax.margins(x=0.9)
@@ -262,9 +276,9 @@ def draw_kernels_cuda(record: Record, ax: Any) -> None:
     finding=say_kernels_cuda,
     draw=draw_kernels_cuda,
 )
-def kernels_cuda(budget: Budget) -> list[dict]:
+def kernels_cuda(budget: Budget, size: int = 2048) -> list[dict]:
     """The longest kernels of one matmul and one convolution under both settings, by the profiler."""
-    return rows_of(CUDA_PROBES, "kernels")
+    return rows_of(CUDA_PROBES, "kernels", size, timeout_s=180)
 
 
 # --- 07-reduction-cuda --------------------------------------------------------------------------------------
@@ -324,4 +338,4 @@ def draw_reduction_cuda(record: Record, ax: Any) -> None:
 )
 def reduction_cuda(budget: Budget) -> list[dict]:
     """Error of half-precision products, short and long, with the switch on (the default) and off."""
-    return rows_of(CUDA_PROBES, "reduction")
+    return rows_of(CUDA_PROBES, "reduction", timeout_s=180)

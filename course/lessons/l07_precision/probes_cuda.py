@@ -5,12 +5,15 @@ torch alone is needed. Without a GPU they run on the CPU, which tests their form
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
+from time import perf_counter
 
 import torch
 
-from course.experiment.device import device, wait
+from course.experiment.device import device, within
+from course.experiment.kernels import seen
 from course.lessons.l07_precision.probes import B, clear, write
 from course.rounding import keep_bits, relative_error
 
@@ -49,12 +52,12 @@ SETTINGS: dict[str, Callable[[], None]] = {
 """The old cuDNN switch comes last: once written, its leaves no longer follow the root."""
 
 
-def who() -> list[dict]:
+def who(seconds: float = math.inf) -> list[dict]:
     """Relative error of matmul, convolution and LSTM under every way to set the switch."""
     rows, ready = [], operations()
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for setting, change in SETTINGS.items():
+        for setting, change in within(seconds, SETTINGS.items()):
             change()
             rows += [{"setting": setting, "operation": name, "relative": relative_error(call().cpu(), exact)}
                      for name, (call, exact) in ready.items()]
@@ -68,46 +71,31 @@ def allow(on: bool) -> None:
     _old(on, on)
 
 
-def kernels() -> list[dict]:
+def kernels(size: int = 2048) -> list[dict]:
     """The longest kernels of one matmul and one convolution, TF32 forbidden and allowed (CPU: operations)."""
-    from torch.profiler import ProfilerActivity, profile
-
-    from course.lessons.l05_cudnn_benchmark.probes import _kernels
-
-    rows, on_gpu = [], torch.cuda.is_available()
-    ready = operations(2048 if on_gpu else 128)
-    activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if on_gpu else [])]
+    rows, ready = [], operations(size)
     with torch.no_grad():
         for setting, on in (("ieee", False), ("tf32", True)):
             allow(on)
             for name in ("matmul", "conv"):
-                call = ready[name][0]
-                for _ in range(3):
-                    call()
-                wait()
-                with profile(activities=activities) as recording:
-                    for _ in range(5):
-                        call()
-                    wait()
                 rows += [{"setting": setting, "operation": name, "place": place, **one}
-                         for place, one in enumerate(_kernels(recording.events(), on_gpu)[:2], start=1)]
+                         for place, one in enumerate(seen(ready[name][0])[:2], start=1)]
     return rows
 
 
-def depth() -> list[dict]:
+def depth(seconds: float = math.inf) -> list[dict]:
     """Relative error of a product over its inner length: TF32 of the device, forbidden, and our simulation."""
     rows, where = [], device()
-    for inner in (64, 256, 1024, 4096, 16384):
-        for seed in range(3):
-            torch.manual_seed(seed)
-            a, b = torch.randn(128, inner), torch.randn(inner, 128)
-            exact = a.double() @ b.double()
-            ours = keep_bits(a, 10) @ keep_bits(b, 10)
-            found = {"simulated": relative_error(ours, exact)}
-            for setting, on in (("ieee", False), ("tf32", True)):
-                allow(on)
-                found[setting] = relative_error((a.to(where) @ b.to(where)).cpu(), exact)
-            rows += [{"k": inner, "seed": seed, "setting": name, "relative": error} for name, error in found.items()]
+    for seed, inner in within(seconds, [(seed, inner) for seed in range(3) for inner in (64, 256, 1024, 4096, 16384)]):
+        torch.manual_seed(seed)
+        a, b = torch.randn(128, inner), torch.randn(inner, 128)
+        exact = a.double() @ b.double()
+        ours = keep_bits(a, 10) @ keep_bits(b, 10)
+        found = {"simulated": relative_error(ours, exact)}
+        for setting, on in (("ieee", False), ("tf32", True)):
+            allow(on)
+            found[setting] = relative_error((a.to(where) @ b.to(where)).cpu(), exact)
+        rows += [{"k": inner, "seed": seed, "setting": name, "relative": error} for name, error in found.items()]
     return rows
 
 
@@ -130,22 +118,23 @@ def reduction() -> list[dict]:
     return rows
 
 
-def speed() -> list[dict]:
-    """time(TF32 allowed) / time(forbidden) and both errors, by size; the switch is turned inside each call."""
+def speed(sizes: list[int], seconds: float) -> list[dict]:
+    """time(TF32 allowed) / time(forbidden), by size; the switch is turned inside each call. seconds: for all together."""
     from course.timing import compare
 
-    rows = []
+    rows, where = [], device()
+    end, left = perf_counter() + seconds, 2 * len(sizes)
     with torch.no_grad():
-        for size in (256, 1024, 4096) if torch.cuda.is_available() else (64, 128):
-            where = device()
+        for size in within(seconds, sizes):
             torch.manual_seed(0)
             a, b = torch.randn(size, size, device=where), torch.randn(size, size, device=where)
             x, w = torch.randn(16, 64, size // 16, size // 16, device=where), torch.randn(64, 64, 3, 3, device=where)
             calls = {"matmul": lambda a=a, b=b: a @ b,
                      "conv": lambda x=x, w=w: torch.nn.functional.conv2d(x, w, padding=1)}
             for name, call in calls.items():
-                race = compare({"ieee": _under(call, False), "tf32": _under(call, True)}, baseline="ieee",
-                               max_time=4.0 if torch.cuda.is_available() else 0.3)
+                race = compare({"ieee": _under(call, False), "tf32": _under(call, True)}, baseline="ieee", device=where,
+                               max_time=max(0.1, min(6.0, (end - perf_counter()) / left)))
+                left -= 1
                 rows.append({"operation": name, "size": size, "ratio": race.ratio, "low": race.low,
                              "high": race.high, "verdict": race.verdict,
                              "ieee_ms": race.medians_ms["ieee"], "tf32_ms": race.medians_ms["tf32"]})

@@ -6,10 +6,12 @@ of the checkpoint: they look at form, not at the answer.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable
 from typing import Any
 
+from course.checking import data, form_is_fine
 from course.exercise import Exercise
 from course.i18n import Text, both, pick
 from course.verdict import Verdict, correct, incorrect, not_attempted, partly
@@ -100,8 +102,13 @@ def _wishes(pick_device: Callable[..., Any]) -> Text | None:
                 where = machine.name
                 try:
                     picked = _kind(pick_device(wish))
-                except (ValueError, RuntimeError):
+                except ValueError:
                     picked = "refused"
+                except Exception as error:
+                    kind = type(error).__name__
+                    return both(f"But on “{where['en']}” the wish for {wish} ends in {kind}: raise `ValueError`, so that callers can "
+                                f"tell a refusal from a fault.",
+                                f"不过在“{where['zh']}”上，想要 {wish} 时抛出了 {kind}：请抛 `ValueError`，好让调用者分清拒绝和出错。")
                 if works and picked != wish:
                     return both(f"But on “{where['en']}” the wish for {wish} can be met, and was not.",
                                 f"不过在“{where['zh']}”上，想要 {wish} 是可以满足的，却没有满足。")
@@ -120,6 +127,16 @@ from importlib.machinery import ModuleSpec
 from unittest.mock import MagicMock
 at_import = []
 
+def variable():  # as the library asks: the process's own environment, which os.putenv changes too
+    try:
+        import ctypes
+        getenv = ctypes.CDLL(None).getenv
+        getenv.restype = ctypes.c_char_p
+        value = getenv(b"PYTORCH_ENABLE_MPS_FALLBACK")
+        return None if value is None else value.decode()
+    except (ImportError, OSError, TypeError, AttributeError):
+        return os.environ.get("PYTORCH_ENABLE_MPS_FALLBACK")
+
 class Shell(types.ModuleType):
     __path__ = []
     def __getattr__(self, name):
@@ -130,7 +147,7 @@ class Shell(types.ModuleType):
 class Watcher:
     def find_spec(self, name, path=None, target=None):
         if name == "torch":
-            at_import.append(os.environ.get("PYTORCH_ENABLE_MPS_FALLBACK"))
+            at_import.append(variable())
         return ModuleSpec(name, self) if name.split(".")[0] == "torch" else None
 
     def create_module(self, spec):
@@ -142,8 +159,16 @@ class Watcher:
 sys.meta_path.insert(0, Watcher())
 exec(compile({script!r}, "script", "exec"), {{"__name__": "__main__"}})
 answer({{"imported": bool(at_import), "value": at_import[0] if at_import else None,
-         "later": os.environ.get("PYTORCH_ENABLE_MPS_FALLBACK")}})
+         "later": variable()}})
 '''
+
+
+def _blank(script: str) -> bool:
+    """Whether a `...` stands in the code, not only in a text that it prints."""
+    try:
+        return any(isinstance(node, ast.Constant) and node.value is ... for node in ast.walk(ast.parse(script)))
+    except SyntaxError:
+        return "..." in script
 
 
 def check_script(script: Any) -> Verdict:
@@ -153,7 +178,7 @@ def check_script(script: Any) -> Verdict:
 
     if not isinstance(script, str):
         return incorrect(both("`script` should be the text of a script.", "`script` 应是一段脚本文本。"))
-    if "..." in script:
+    if _blank(script):
         return not_attempted(STUB)
     try:
         seen, _ = answer_of(WATCH.format(script=script), variables={FALLBACK: None}, timeout_s=30)
@@ -228,7 +253,8 @@ def check_numbers(numbers: Any) -> Verdict:
     """Accept on evidence: max - min in float32 differs from float64 by more than 1 %."""
     import torch
 
-    if not isinstance(numbers, (list, tuple)) or len(numbers) < 2:
+    numbers = data(numbers)
+    if not isinstance(numbers, list) or len(numbers) < 2:
         return incorrect(both("`numbers` should be a list of at least two numbers.", "`numbers` 应是至少两个数的列表。"))
     double = torch.tensor([float(number) for number in numbers], dtype=torch.float64)
     single = double.float()
@@ -359,16 +385,16 @@ NUMBERS = Exercise(
 # --- the checkpoint's visible smoke tests: the form of an answer, nothing about its value -----------------
 
 def _form_of_choice(choose_device: Callable[..., Any]) -> Verdict:
-    got = choose_device("mps", True, None)
+    got = data(choose_device("mps", True, None))
     if isinstance(got, str):
-        return correct(both("The form is right: it gives back a text.", "形式正确：返回的是字符串。"))
+        return form_is_fine(both("The form is right: it gives back a text.", "形式正确：返回的是字符串。"))
     return incorrect(both(f"A text is expected, not {got!r}.", f"应返回字符串，而不是 {got!r}。"))
 
 
 def _form_of_step(step_ms: Callable[..., Any]) -> Verdict:
-    got = step_ms([[True, 1.0, 3.0, 0.5], [False, 0.0, 2.0, 0.5]], "1")
+    got = data(step_ms([[True, 1.0, 3.0, 0.5], [False, 0.0, 2.0, 0.5]], "1"))
     if got is None or (isinstance(got, (int, float)) and not isinstance(got, bool)):
-        return correct(both("The form is right: a number or None.", "形式正确：数或 None。"))
+        return form_is_fine(both("The form is right: a number or None.", "形式正确：数或 None。"))
     return incorrect(both(f"A number or `None` is expected, not {got!r}.", f"应返回数或 `None`，而不是 {got!r}。"))
 
 

@@ -78,11 +78,11 @@ def draw_speed_mps(record: Record, ax: Any) -> None:
     finding=say_speed_mps,
     draw=draw_speed_mps,
 )
-def speed_mps(budget: Budget) -> list[dict]:
+def speed_mps(budget: Budget, sizes: tuple[int, ...] = (64, 512, 2048)) -> list[dict]:
     """Time on the device over time on the CPU, data already there, fenced; matmul and relu."""
     from course.timing import compare
 
-    cases = [(op, size) for size in (64, 512, 2048) for op in ("matmul", "relu")]
+    cases = [(op, size) for size in sizes for op in ("matmul", "relu")]
     functions: dict[str, Callable[[torch.Tensor], Any]] = {"matmul": lambda x: x @ x, "relu": torch.relu}
     for number, (op, size) in enumerate(budget.loop(cases, desc=both("operations", "算子"))):
         here, there = torch.randn(size, size), torch.randn(size, size, device=probes.DEVICE)
@@ -167,10 +167,10 @@ def _fenced(f: Callable[[], Any], calls: int = 20) -> list[float]:
     finding=say_transfer_mps,
     draw=draw_transfer_mps,
 )
-def transfer_mps(budget: Budget) -> list[dict]:
+def transfer_mps(budget: Budget, sizes_kib: tuple[int, ...] = (4, 64, 1024, 16384, 65536)) -> list[dict]:
     """Fenced copies of 4 KiB to 64 MiB in both directions."""
     rows = []
-    for size_kib in budget.loop((4, 64, 1024, 16384, 65536), desc=both("sizes", "规模")):
+    for size_kib in budget.loop(sizes_kib, desc=both("sizes", "规模")):
         here = torch.zeros(size_kib * 256)
         there = here.to(probes.DEVICE)
         for way, x, target in (("to mps", here, probes.DEVICE), ("to cpu", there, "cpu")):
@@ -221,12 +221,12 @@ def draw_fence_mps(record: Record, ax: Any) -> None:
     finding=say_fence_mps,
     draw=draw_fence_mps,
 )
-def fence_mps(budget: Budget) -> list[dict]:
+def fence_mps(budget: Budget, size: int = 2048) -> list[dict]:
     """Ten products of 2048 x 2048, read at once and read after waiting, twenty times."""
-    x = torch.randn(2048, 2048, device=probes.DEVICE)
+    x = torch.randn(size, size, device=probes.DEVICE)
     x @ x
     rows: dict[str, list[float]] = {"at once": [], "after synchronize": []}
-    for _ in budget.loop(range(20), desc=both("repeats", "重复")):
+    for _ in budget.loop(range(20), desc=both("repeats", "重复"), least=6):
         probes.wait()
         start = perf_counter()
         for _ in range(10):
@@ -303,7 +303,7 @@ def fallback_mps(budget: Budget) -> list[dict]:
     return [
         {"moment": moment, **row}
         for moment in budget.loop(
-            ("never", "before import", "after import"), desc=both("new processes", "新进程")
+            ("never", "before import", "after import"), desc=both("new processes", "新进程"), least=3
         )
         for row in probes.fallback_at(moment)
     ]

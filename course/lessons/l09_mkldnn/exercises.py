@@ -8,16 +8,30 @@ from __future__ import annotations
 
 import contextlib
 import math
+import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from course.checking import Planned, crash, field, form_of_report
+from course.checking import (
+    SWALLOWED,
+    Planned,
+    comparison,
+    crash,
+    data,
+    field,
+    form_is_fine,
+    form_of_report,
+    ran_often,
+)
 from course.exercise import Exercise
 from course.i18n import both
 from course.verdict import Verdict, correct, inconclusive, incorrect, not_attempted, partly
 
 LEAST_ROUNDS = 8
 HEADER = "onednn_verbose,v1,info,oneDNN v3.12.0"
+HEADERS = ("onednn_verbose,v1,info,cpu,runtime:OpenMP,nthr:2", "onednn_verbose,v1,info,gpu,runtime:none",
+           "onednn_verbose,v1,primitive,info,template:operation,engine,primitive,implementation,prop_kind,memory_descriptors,"
+           "attributes,auxiliary,problem_desc,exec_time")
 
 
 # --- reorder_share ----------------------------------------------------------------------------------------
@@ -33,6 +47,7 @@ REPORTS: dict[str, tuple[list[str], float]] = {
     "no reorder": ([report_line("matmul", 3.0)], 0.0),
     "creation": ([report_line("reorder", 9.0, "create:cache_miss"), report_line("reorder", 1.0),
                   report_line("rnn", 1.0)], 0.5),
+    "real headers": ([*HEADERS, report_line("reorder", 1.5), report_line("pooling", 4.5)], 0.25),
     "header": ([HEADER, report_line("reorder", 2.0), report_line("convolution", 2.0)], 0.5),
     "empty": ([], 0.0),
 }
@@ -94,7 +109,9 @@ def rule(batch: int, channels: int, height: int, width: int, kernel: int, groups
 CONVOLUTIONS = {
     "one small image": (1, 3, 32, 32, 3), "one large image": (1, 3, 224, 224, 3), "two small images": (2, 3, 32, 32, 3),
     "a 5x5 kernel": (1, 3, 32, 32, 5), "groups": (1, 16, 32, 32, 3, 16), "exactly at the limit": (1, 20, 32, 32, 3),
-    "one row above the limit": (1, 20, 33, 32, 3),
+    "one row above the limit": (1, 20, 33, 32, 3), "one column above the limit": (1, 20, 32, 33, 3), "a 4x4 kernel": (1, 3, 32, 32, 4),
+    "two groups": (1, 16, 32, 32, 3, 2), "wide and low": (1, 3, 8, 900, 3), "many channels": (1, 64, 18, 18, 3),
+    "one number above the limit": (1, 1, 6827, 3, 3),
 }
 
 
@@ -110,6 +127,13 @@ def check_goes_to_onednn(goes_to_onednn: Callable[..., bool]) -> Verdict:
         if got != rule(*case):
             wrong.append(name)
     if not wrong:
+        draw = random.Random(9)
+        for _ in range(60):  # mostly one small image: what the size alone decides
+            case = (draw.choice([1, 1, 1, 2]), draw.choice([2, 4, 16, 40]), draw.randint(5, 60), draw.randint(5, 60),
+                    draw.choice([3, 3, 3, 4, 5]), draw.choice([1, 1, 1, 2]))
+            if goes_to_onednn(*case) is not rule(*case):
+                return incorrect(both(f"`goes_to_onednn{case}` should be {rule(*case)}.", f"`goes_to_onednn{case}` 应为 {rule(*case)}。"),
+                                 reason="drawn")
         return correct(both("One of the four conditions is enough; the limit itself is still small.",
                             "四个条件满足一个就够；正好等于上限仍算“小”。"))
     if wrong == ["exactly at the limit"]:
@@ -125,7 +149,8 @@ def check_goes_to_onednn(goes_to_onednn: Callable[..., bool]) -> Verdict:
 def _because(case: str) -> Mapping[str, str]:
     if case == "one small image":
         return both("Not one of the four conditions holds.", "四个条件一个也不满足。")
-    if case == "one row above the limit":
+    if case in ("one row above the limit", "one column above the limit", "wide and low", "many channels",
+                "one number above the limit"):
         return both("Channels count too: channels * height * width.", "通道也要算：channels * height * width。")
     return both("One condition alone is enough: join them with `or`.", "满足一个条件就够：用 `or` 连接。")
 
@@ -162,12 +187,20 @@ def check_without_onednn(without_onednn: Callable[[Callable[[], Any]], Any]) -> 
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        runs, swallowed = [], True
+
+        def look() -> dict[str, Any]:
+            runs.append(1)
+            return _state()
+
         with _set(enabled=True, deterministic=True):
-            inside = without_onednn(_state)
+            inside = without_onednn(look)
             after = _state()
         with _set(enabled=True, deterministic=True):
-            with contextlib.suppress(Planned):
+            try:
                 without_onednn(crash)
+            except Planned:
+                swallowed = False
             after_crash = _state()
         with _set(enabled=False, deterministic=False):
             without_onednn(_state)
@@ -190,6 +223,10 @@ def check_without_onednn(without_onednn: Callable[[Callable[[], Any]], Any]) -> 
         return partly(0.5, 1.0, both("Off inside and restored. But `flags` also moved `deterministic`, which you did not "
                                      "name: change one switch only.",
                                      "里面关了，也恢复了。但 `flags` 顺带改了你没点名的 `deterministic`：请只动一个开关。"))
+    if swallowed:
+        return partly(0.5, 1.0, SWALLOWED, reason="swallowed")
+    if len(runs) != 1:
+        return partly(0.5, 1.0, ran_often(len(runs)), reason="runs")
     return correct(both("One switch, one block, and everything back, whatever happens.",
                         "只动一个开关、一个代码块，无论发生什么都恢复原样。"))
 
@@ -214,7 +251,10 @@ def check_losing(losing: Any) -> Verdict:
     if call is Ellipsis or not callable(call):
         return not_attempted(both("`call` is still empty: a function without arguments belongs there.",
                                   "`call` 还是空的：那里要放一个不带参数的函数。"))
-    if getattr(race, "baseline", "off") != "off":
+    raced = comparison(race)
+    if raced is None:
+        return incorrect(both("`race` should be what `on_off(call)` gave back.", "`race` 应是 `on_off(call)` 的返回值。"), reason="no-race")
+    if raced.baseline != "off" or list(raced.pairs) != ["on"]:
         return incorrect(both('The race should have "off" as its baseline: use `on_off(call)`.',
                               '比赛应以 "off" 为基准：请用 `on_off(call)`。'))
     if high < 1:
@@ -225,7 +265,7 @@ def check_losing(losing: Any) -> Verdict:
         return inconclusive(both(f"[{low:.2f}, {high:.2f}] from {rounds:.0f} rounds is no evidence yet. Take a clearer case or "
                                  f"give it more time.",
                                  f"{rounds:.0f} 轮测得 [{low:.2f}, {high:.2f}]，还不足为凭。换一个更极端的例子，或多给些时间。"))
-    if not _used(call):
+    if not _used(raced.functions["on"]):
         return incorrect(both("The interval is above 1, but oneDNN left no line in this call: both sides ran the same "
                               "code. Look with `log_of(call)`.",
                               "区间在 1 之上，但这次调用里 oneDNN 一行日志也没有：两边跑的是同一份代码。用 `log_of(call)` 看看。"))
@@ -344,9 +384,9 @@ losing = {"call": call, "race": on_off(call)}
 # --- the checkpoint's visible smoke tests: the form of an answer, nothing about its value -----------------
 
 def _form_of_time(time_by_primitive: Callable[..., Any]) -> Verdict:
-    got = time_by_primitive([report_line("convolution", 2.5)])
+    got = data(time_by_primitive([report_line("convolution", 2.5)]))
     if isinstance(got, Mapping) and all(isinstance(v, (int, float)) for v in got.values()):
-        return correct(both("The form is right: a dictionary from name to milliseconds.", "形式正确：名字到毫秒数的字典。"))
+        return form_is_fine(both("The form is right: a dictionary from name to milliseconds.", "形式正确：名字到毫秒数的字典。"))
     return incorrect(both(f"A dictionary from name to milliseconds is expected, not {got!r}.",
                           f"应返回“名字到毫秒数”的字典，而不是 {got!r}。"))
 

@@ -91,7 +91,7 @@ function beliefsOf(item, response) {  // ids of the false beliefs behind the wro
   if (item.kind === "number") {
     const { number } = item, value = response.number;
     const trap = trapOf(number, value);
-    return trap && !within(value, number.low, number.high) ? [trap.belief] : [];
+    return trap && !within(value, number.low, number.high) && trap.belief ? [trap.belief] : [];
   }
   const wrong = item.options.filter((one) => response.options.includes(one.id) && !item.right.includes(one.id));
   return [...new Set(wrong.map((one) => one.belief).filter(Boolean))];

@@ -1,26 +1,26 @@
 # %% [markdown] en
 # # Does everything work here, and what is this machine?
 #
-# ⏱️ 15 minutes. No prerequisites but a little Python. Everything in this lesson runs live on any computer, with or without a GPU.
+# ⏱️ 15 minutes. You need a little Python, nothing else. Everything runs live on any computer, with or without a GPU.
 #
-# Afterwards you can tell **what** your machine is, place a **bet** before a measurement, and find your answers again next week.
+# 🎯 This course teaches the switches behind PyTorch by letting **you** measure what they do. This first lesson checks that all is well, and shows how it goes: bet, measure, understand. Afterwards you can tell what your machine is, place a **bet** before a measurement, and find your answers again next week.
 #
 # ▶️ Begin with the code cell right below: click it and press **Shift + Enter**. Every lesson begins like this; it brings the cards in.
 # %% [markdown] zh
 # # 这里一切正常吗？这是一台什么机器？
 #
-# ⏱️ 15 分钟。只需要一点点 Python 基础。本课所有内容在任何电脑上都能实时运行，有没有 GPU 都行。
+# ⏱️ 15 分钟。会一点点 Python 就行。本课所有内容在任何电脑上都能实时运行，有没有 GPU 都行。
 #
-# 学完之后，你能说清自己的机器**是什么**，会在测量前先下**赌注**，也知道下周去哪里找回自己的答案。
+# 🎯 这门课讲 PyTorch 背后的那些开关，办法是让**你**亲手测：它们到底干了什么。第一课先看看一切是否正常，再走一遍流程：下注、测量、想明白。学完之后，你能说清自己的机器是什么，会在测量前先下**赌注**，也知道下周去哪里找回自己的答案。
 #
 # ▶️ 先点一下下面的代码单元格，按 **Shift + Enter**。每一课都这样开始：卡片和实验由它加载。
 # %% bootstrap
 # %% [markdown] en
-# ## A first sign of life
+# ## 🔬 A first sign of life
 #
 # Now the next one, again with **Shift + Enter**. Two plus two should come out as four, three times. If it comes out as five, please write to the Nobel committee before you write to us.
 # %% [markdown] zh
-# ## 先看看它是不是活的
+# ## 🔬 先看看它是不是活的
 #
 # 接着是下一个单元格，还是按 **Shift + Enter**。二加二应该等于四，一共三次。如果得到五，请先联系诺贝尔奖委员会，再联系我们。
 # %%
@@ -39,13 +39,13 @@ two + two
 # %%
 passport()
 # %% [markdown] en
-# ## Your first card
+# ## 🎴 Your first card
 #
-# Cards are for practice: no marks, no hearts to lose. Choose an option, say how sure you are, read the explanation. Read the wrong options too: they are where the fun is.
+# Cards are for practice: no marks, no hearts to lose. Choose an option, say how sure you are, read the explanation. Read the wrong options too: they are where the fun is. Only guessing? Then say “a guess”: that is an honest answer.
 # %% [markdown] zh
-# ## 你的第一张卡片
+# ## 🎴 你的第一张卡片
 #
-# 卡片只供练习：不计分，也没有“生命值”可扣。选一个选项，标出把握有多大，再看解释。错误选项的解释也值得一读，有意思的都在那里。
+# 卡片只供练习：不计分，也没有“生命值”可扣。选一个选项，标出把握有多大，再看解释。错误选项的解释也值得一读，有意思的都在那里！全凭感觉？那就选“猜的”，老实最好。
 # %%
 review("00-passport")
 # %% [markdown] en
@@ -62,31 +62,31 @@ review("00-replay")
 # zh: 文字版写法如下，换成你选的字母：
 # answer("00-replay", "c")
 # %% [markdown] en
-# ## Bet first, look second
+# ## 🎲 Bet first, look second
 #
 # People who predict before they look tend to understand more of what they see, **whether they guessed right or wrong**. So you often bet before an experiment. The bet locks when you submit it. Losing costs nothing here: a week later the question comes back, and by then you know better.
 # %% [markdown] zh
-# ## 先下注，再揭晓
+# ## 🎲 先下注，再揭晓
 #
 # 先预测、再看结果的人往往看得更明白，**猜对猜错都一样**。所以很多实验之前都会请你下注，提交后就锁定。输了不花钱：一周后这个问题会再来一次，那时你已经心里有数了。
 # %%
 predict("00-bet-sums")
 # %% [markdown] en
-# ## Now let the machine answer
+# ## 🔬 Now let the machine answer
 #
 # `observe` runs the experiment here, draws the result, and lays your bet beside it. The sentence above the picture is written from the numbers, not by a hopeful author.
 # %% [markdown] zh
-# ## 让机器来回答
+# ## 🔬 让机器来回答
 #
 # `observe` 会在本机运行实验、画出结果，再把你的赌注放在旁边。图上方的那句话是根据数据生成的，不是哪位乐观的作者写的。
 # %%
 observe("00-same-numbers")
 # %% [markdown] en
-# ## Which cause fits all three bars?
+# ## 💡 Which cause fits all three bars?
 #
 # One bar would fit many stories. Three bars are harder to please: the second and third are **controls**, the same shuffles with one thing changed.
 # %% [markdown] zh
-# ## 哪个原因能同时解释三根柱子？
+# ## 💡 哪个原因能同时解释三根柱子？
 #
 # 一根柱子，怎么编都说得通；三根就没那么好糊弄了。第二、第三根是**对照**：打乱方式相同，只改了一个条件。
 # %%
@@ -104,11 +104,11 @@ a, b, c = torch.tensor([100_000_000.0, -100_000_000.0, 1.0])
 print("(a + b) + c =", ((a + b) + c).item())
 print("a + (b + c) =", (a + (b + c)).item())
 # %% [markdown] en
-# ## Your turn: find three numbers of your own
+# ## 🛠️ Your turn: find three numbers of your own
 #
 # ✍️ 3 minutes, one line. Done when both orders give **different, finite** sums in `float32`. Do not use the numbers above; they are taken.
 # %% [markdown] zh
-# ## 轮到你：找三个自己的数
+# ## 🛠️ 轮到你：找三个自己的数
 #
 # ✍️ 3 分钟，一行代码。两种顺序在 `float32` 里给出**不同且有限**的和，就算完成。上面那几个数已经有主了，请另找。
 # %%
@@ -128,15 +128,31 @@ hint("00-my-numbers")
 # %% [markdown] en
 # ## What does a sum have to do with backends?
 #
-# A backend may add in another order: in other blocks, with more threads, on another chip. Then the last bits may differ, and **neither result is a bug**. Keep this in mind; lesson 06 asks what “reproducible” can mean at all.
+# A [[backend]] is the library that computes for PyTorch, and it may add in another order: in other blocks, with more threads, on another chip. Then the last bits may differ, and **neither result is a bug**. Lesson 06 asks what “reproducible” can mean at all. (A word with a dotted line explains itself when you point at it; `what("backend")` does it too.)
 #
 # 😄 A backend engineer, a mathematician and a GPU add three numbers. The mathematician has one answer. The others want to know who goes first.
 # %% [markdown] zh
 # ## 求和跟后端有什么关系？
 #
-# 后端可能换一种顺序相加：分块不同、线程更多、换一块芯片。这时末几位可能不同，而**两个结果都不是 bug**。先记住这一点，第 06 课会问：“可复现”到底能做到什么程度。
+# [[backend|后端]]就是替 PyTorch 干活的库，它可能换一种顺序相加：分块不同、线程更多、换一块芯片。这时末几位可能不同，而**两个结果都不是 bug**。第 06 课会问：“可复现”到底能做到什么程度。（带虚线的词，鼠标一指就有解释；用 `what("backend")` 也能查。）
 #
 # 😄 数学家、后端工程师和 GPU 一起算三个数的和。数学家说答案只有一个，另外两位问：谁先加？
+# %% [markdown] en
+# 📌 **So far.**
+# 1. A number counts only together with its machine.
+# 2. Bet first, then measure: that is how every lesson goes.
+# 3. Another order of adding may change the last digits. No bug, just rounding.
+#
+# Below: two cards to keep. Click one to turn it; `keep()` shows all of the course.
+# %% [markdown] zh
+# 📌 **小结。**
+# 1. 数字要和机器放在一起才算数。
+# 2. 先下注，再测量：每一课都这么走。
+# 3. 换个顺序相加，最后几位可能会变。不是 bug，是舍入。
+#
+# 下面两张卡片请收好：点一下就翻面，`keep()` 能看到全课程的。
+# %%
+keep("number.passport", "float.order")
 # %% [markdown] en
 # ## Where your answers live
 #
@@ -183,10 +199,10 @@ bets()
 # %% [markdown] en
 # ## Close the lesson
 #
-# `finish()` writes down what you can now claim, from **your** numbers, plans the cards and names the next lesson. Then go and look at the map: [lesson 01](01_map.ipynb) has a drawer full of switches, and a trap that stands in the open.
+# `finish()` writes down what you can now claim, from **your** numbers, plans the cards and names the next lesson. Shall we go on? [Lesson 01](01_map.ipynb) opens the box with the switches, and turns the first one off and on.
 # %% [markdown] zh
 # ## 收尾
 #
-# `finish()` 会用**你自己的**数据写下现在能下的结论，安排好卡片，并告诉你下一课是什么。接着去看地图吧：[第 01 课](01_map.ipynb)里有满满一抽屉开关，还有一个明晃晃摆在那里的陷阱。
+# `finish()` 会用**你自己的**数据写下现在能下的结论，安排好卡片，并告诉你下一课是什么。接着走？[第 01 课](01_map.ipynb)会打开装满开关的箱子，把第一个关上再打开。
 # %%
 finish()

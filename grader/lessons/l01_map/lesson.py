@@ -1,164 +1,219 @@
 # %% [markdown] en
 # # What is torch.backends, and what is it not?
 #
-# ⏱️ 40 minutes. Before this: `00_start`. Everything runs **live on any CPU**, no GPU needed.
+# ⏱️ 40 minutes; the *deeper, optional* parts take about as long again. Before this: `00_start`. Everything runs **live on any CPU**, no GPU needed.
 #
-# Afterwards you can:
+# 🎯 Afterwards you can:
 # - say for a line of code whether it asks, switches, or does nothing at all;
 # - change one switch without touching its neighbours, and put it back;
 # - say which thread or process sees the change.
 # %% [markdown] zh
 # # torch.backends 是什么，又不是什么？
 #
-# ⏱️ 40 分钟。先修：`00_start`。全部内容**在任何 CPU 上实时运行**，不需要 GPU。
+# ⏱️ 40 分钟；**选读**部分还要差不多同样久。先修：`00_start`。全部内容**在任何 CPU 上实时运行**，不需要 GPU。
 #
-# 学完之后，你能：
+# 🎯 学完之后，你能：
 # - 看一行代码，说出它是在查询、在拨开关，还是什么也没做；
-# - 只改一个开关，不碰旁边的，用完恢复原样；
+# - 只改一个开关，不碰旁边的，用完放回原样；
 # - 说出哪个线程、哪个进程看得到这次改动。
 # %% bootstrap
+# %% [markdown] en
+# ## 🎯 What is torch.backends for?
+#
+# When you write `conv2d(x, weight)`, PyTorch seldom computes it alone. It hands the work to a library made for your device: [[onednn|oneDNN]] on a CPU, [[cudnn|cuDNN]] on an NVIDIA GPU, [[mps|MPS]] on an Apple GPU. Such a library is called a [[backend]].
+#
+# `torch.backends` is where you **ask** about these libraries and **switch** them. Think of the fuse box in your flat: it makes no light, it holds the switches. You open it to compare two ways of computing, to hunt a bug, or to see whether another way is faster.
+#
+# Ready for a warm-up? No measurement yet, just a hunch.
+# %% [markdown] zh
+# ## 🎯 torch.backends 是干什么用的？
+#
+# 你写下 `conv2d(x, weight)`，PyTorch 多半不会自己埋头算，而是交给专为你的设备写的库：CPU 上是 [[onednn|oneDNN]]，英伟达 GPU 上是 [[cudnn|cuDNN]]，苹果 GPU 上是 [[mps|MPS]]。这样的库就叫[[backend|后端]]。
+#
+# `torch.backends` 就是**查询**和**控制**这些库的地方。好比家里的配电箱：它自己不发光，开关却都在里面。想比较两种算法、抓 bug、看看换条路会不会更快，就来打开它。
+#
+# 先热个身！这题不用测，凭感觉选。
 # %%
-# en: Warm-up: cards from earlier lessons that are due today (none yet is fine).
-# zh: 热身：今天到期的旧卡片（暂时没有也正常）。
+# en: First the cards of earlier lessons that are due today (none yet is fine), then today's warm-up.
+# zh: 先是今天到期的旧卡片（暂时没有也正常），再是今天的热身题。
 review(due=3)
+review("01-job")
 # %% [markdown] en
-# ## A polite request to a convolution
+# ## Three questions decide who computes
 #
-# `mkldnn` is the old name of **oneDNN**, the library behind most CPU convolutions. It brings **kernels**: routines that compute the same thing in different ways. `deterministic` asks for those that repeat to the bit; on a CPU nobody even reads it.
+# Say you call a convolution: a small filter slides over a picture. PyTorch asks three questions, one after the other:
 #
-# Common advice: “do not set switches by hand, use the context manager, it cleans up after itself.” Good advice! So we ask politely, in the documented way. What could go wrong?
+# 1. **Which device** holds the tensor? (The part that asks is the [[dispatcher]].)
+# 2. Is that device's **switch** on?
+# 3. **Which library** takes the job? (This step is called [[backend-selection|backend selection]].)
+#
+# Run the cell: the thick line is the way that `layer(x)` takes on your machine, right now.
 # %% [markdown] zh
-# ## 对卷积提一个礼貌的请求
+# ## 由谁来算，要过三关
 #
-# `mkldnn` 是 **oneDNN** 的旧名，CPU 上的卷积大多由这个库计算。它提供许多 **kernel**：用不同办法算同一件事的例程。`deterministic` 要求只用结果逐位可重复的 kernel；在 CPU 上根本没人读它。
+# 假设你调用了一个卷积：一个小滤波器在图片上滑过去。PyTorch 会依次问三个问题：
 #
-# 常见建议：“别手动改开关，用上下文管理器，它会自己收拾。”说得好！那我们就按文档的写法，礼貌地提个请求。还能出什么岔子？
-# %%
-predict("01-bet-polite")
-# %%
-observe("01-polite-request")
-# %%
-# en: No explanation yet. Which cause fits all three lines, the control included?
-# zh: 先不解释。哪个原因能同时说明三行，包括对照？
-explain("01-flags-why")
-# %% [markdown] en
-# ## The map: every switch of this PyTorch, live
+# 1. 张量在**哪个设备**上？（问这句的是[[dispatcher|分发器]]。）
+# 2. 这个设备的**开关**开着吗？
+# 3. **哪个库**来接活？（这一步叫[[backend-selection|后端选择]]。）
 #
-# `torch.backends` is one cupboard with many drawers, one for each library that PyTorch can compute with: `cudnn` (NVIDIA GPUs), `mkldnn` (CPUs), `mps` (Apple GPUs), and more. In it lie two kinds of things: **switches** (how to compute) and **queries** (what is there). The next cell reads them all, here and now. **Find** the one that does not hold its default (◆): we turned it for the picture only.
-# %% [markdown] zh
-# ## 地图：这份 PyTorch 的全部开关，实时读取
-#
-# `torch.backends` 是一个多抽屉的柜子，PyTorch 能用的每个计算库各占一格：`cudnn`（NVIDIA GPU）、`mkldnn`（CPU）、`mps`（苹果 GPU）等等。里面放着两类东西：**开关**（怎么算）和**查询**（有什么）。下面的单元格会当场把它们全部读出来。**找一找**：哪个不是默认值（◆）？那是我们拍照时特意拨动的，拍完就恢复了。
-# %%
-from course import flags
-from course.figures.map import backends_map
-
-# en: turned for the picture only
-# zh: 只为拍照拨动一下
-with flags.using({"mkldnn.deterministic": True}):
-    picture = backends_map()
-picture
-# %%
-# en: Ask the map about any switch: change the name and run again.
-# zh: 向地图打听任何一个开关：换个名字再运行。
-flags.describe("mkldnn.enabled")
-# %%
-review("01-query-or-switch", "01-none-of-four", "01-available-means")
-# %% [markdown] en
-# ## `torch.backends.cudnn` is an object that poses as a module
-#
-# PyTorch replaces the module by an **object**. Its class knows the real switches as properties: writing one calls C++. Look: the type is no ordinary module, and `dir()` does not even list `benchmark`.
-# %% [markdown] zh
-# ## `torch.backends.cudnn` 是个伪装成模块的对象
-#
-# PyTorch 用一个**对象**顶替了模块。真正的开关是这个类里的属性描述符，写它就会调用 C++。看：它的类型不是普通模块，`dir()` 甚至没有列出 `benchmark`。
+# 运行一下：粗线就是此刻 `layer(x)` 在你机器上走的路。
 # %%
 import torch
+from course import flags
+from course.figures.route import route, who_computes
 
-cudnn = torch.backends.cudnn
-print(type(cudnn).__mro__)
-print("benchmark listed by dir():", "benchmark" in dir(cudnn))
-print("a property of the class:  ", "benchmark" in vars(type(cudnn)))
+x, layer = torch.randn(8, 3, 32, 32), torch.nn.Conv2d(3, 8, 3, stride=2)
+route(layer, x)
 # %% [markdown] en
-# ## What does a misspelt switch do?
+# ## 🔬 Switch one off, look, switch it on again
 #
-# `benchmark`, `benchmarks`, `bench_mark`: fingers are creative. Twelve of our favourite slips, twelve assignments. Your bet, please.
+# `mkldnn` is the old name of oneDNN, and `mkldnn.enabled` is its switch. Off, look, on. Watch two things: who computes, and how much the result changes.
+#
+# (Both lines name the same? Then this PyTorch has no oneDNN: `torch.backends.mkldnn.is_available()` says False. The bets below work all the same.)
 # %% [markdown] zh
-# ## 开关名拼错会怎样？
+# ## 🔬 关掉一个开关，看看，再打开
 #
-# `benchmark`、`benchmarks`、`bench_mark`：手指很有创意。我们收集了十二种常见的手滑，也就是十二次赋值。请下注。
+# `mkldnn` 是 oneDNN 的旧名，`mkldnn.enabled` 就是它的开关。关、看、开，一气呵成！盯住两件事：谁在算，结果变了多少。
+#
+# （两行显示的一样？那说明这份 PyTorch 没带 oneDNN：`torch.backends.mkldnn.is_available()` 会回答 False。不影响后面下注。）
+# %%
+torch.backends.mkldnn.enabled = False
+print("off:", who_computes(layer, x))
+off, picture = layer(x), route(layer, x)
+
+torch.backends.mkldnn.enabled = True
+print("on: ", who_computes(layer, x))
+print("largest difference:", (layer(x) - off).abs().max().item())
+picture
+# %% [markdown] en
+# 📌 **So far.**
+# 1. The device is chosen by you, with `.to(...)`; the library is chosen by PyTorch, and a switch can forbid it.
+# 2. A switch counts from the next call on.
+# 3. Another library may change the last digits. That is rounding, not a bug.
+# %% [markdown] zh
+# 📌 **小结。**
+# 1. 设备由你选，用 `.to(...)`；库由 PyTorch 选，开关可以不让它选某个库。
+# 2. 开关一拨，从下一次调用起就算数。
+# 3. 换个库，最后几位数字可能会变。这是舍入，不是 bug。
+# %%
+keep("map.backends")
+# %% [markdown] en
+# ## A query asks, a switch changes
+#
+# Two kinds of things live in `torch.backends`. A **query** tells you something: `mps.is_available()`, `cuda.is_built()`. A [[flag|switch]] changes how PyTorch computes. Most are attributes; a few are functions, such as `mha.set_fastpath_enabled(False)`, which turns off a short cut in attention layers.
+#
+# Three switches of `cudnn` are famous:
+#
+# | switch | default | what it says | lesson |
+# |---|---|---|---|
+# | `cudnn.enabled` | `True` | cuDNN may be used | 04 |
+# | `cudnn.benchmark` | `False` | try several algorithms, keep the fastest | 05 |
+# | `cudnn.deterministic` | `False` | take only algorithms that repeat their result to the bit | 06 |
+# %% [markdown] zh
+# ## 查询只问，开关才改
+#
+# `torch.backends` 里有两类东西。**查询**告诉你情况：`mps.is_available()`、`cuda.is_built()`。[[flag|开关]]改变 PyTorch 的算法。开关大多是属性，也有几个是函数，比如 `mha.set_fastpath_enabled(False)` 会关掉注意力层的一条捷径。
+#
+# `cudnn` 有三个最出名的开关：
+#
+# | 开关 | 默认值 | 意思 | 详见 |
+# |---|---|---|---|
+# | `cudnn.enabled` | `True` | 允许用 cuDNN | 第 04 课 |
+# | `cudnn.benchmark` | `False` | 多试几种算法，留最快的 | 第 05 课 |
+# | `cudnn.deterministic` | `False` | 只用结果逐位可重复的算法 | 第 06 课 |
+# %%
+cudnn = torch.backends.cudnn
+print("switches:", cudnn.enabled, cudnn.benchmark, cudnn.deterministic)
+print("queries: ", cudnn.is_available(), torch.backends.mps.is_available())
+review("01-query-or-switch", "01-available-means")
+# %% [markdown] en
+# ## 🎲 What does a misspelt switch do?
+#
+# `benchmark`, `benchmarks`, `bench_mark`: fingers are creative. We made twelve such slips and wrote twelve assignments. How many of them does Python complain about? Your bet, please.
+# %% [markdown] zh
+# ## 🎲 开关名拼错会怎样？
+#
+# `benchmark`、`benchmarks`、`bench_mark`：手指很有创意。咱们攒了十二种常见的手滑，写成十二行赋值。Python 会对其中几行提意见？请下注！
 # %%
 predict("01-bet-typos")
 # %%
 observe("01-typos")
-# %%
-explain("01-typo-why")
 # %% [markdown] en
-# ## Writing creates, reading complains
+# ## 🕳️ Writing creates, reading complains
 #
-# Python finds it perfectly fine to **write** a new attribute, and objects only to **reading** a missing one. Run this: the last line is meant to fail. 😄 It is the only honest line of the three. The 🚩 below it is ours: the course looks for stray names after each cell.
+# `torch.backends.cudnn` looks like a module and is an **object** with a few real switches. In Python, **writing** to a name that does not exist makes a new attribute on it; only **reading** one raises an error. Run this. The last line is meant to fail. 😄 It is the only honest line of the three. The 🚩 below is ours: the course looks for stray names after each cell.
+#
+# “Errors should never pass silently.” (Tim Peters, *The Zen of Python*.) These did.
 # %% [markdown] zh
-# ## 写的时候创建，读的时候才抱怨
+# ## 🕳️ 写的时候新建，读的时候才报错
 #
-# 在 Python 看来，**写**一个新属性完全没问题，**读**一个不存在的才会抗议。运行下面的代码：最后一行就是要报错的。😄 三行里只有它说了实话。下面的 🚩 是课程加的：每个单元格跑完，我们都会查一遍有没有野名字。
+# `torch.backends.cudnn` 看着像模块，其实是个**对象**，上面有几个真开关。在 Python 里，给不存在的名字**赋值**会在对象上新建一个属性，只有**读取**它才会报错。运行下面的代码，最后一行就是要报错的。😄 三行里只有它说了实话。下面的 🚩 是课程加的：每个单元格跑完，我们都会查一遍有没有野名字。
+#
+# “名不正，则言不顺；言不顺，则事不成。”（《论语·子路》）孔夫子要是写 Python，一定先查拼写。
 # %% tags=raises-exception
 cudnn.benchmarks = True
 print("benchmark:", cudnn.benchmark, "  benchmarks:", cudnn.benchmarks)
 cudnn.bench_mark
 # %% [markdown] en
-# ## Task: write the spell checker that Python does not have
+# ## 🛠️ Write the spell checker that Python does not have
 #
-# ✍️ 5 minutes, about 3 lines. `lines` are assignments such as `"torch.backends.cudnn.benchmark = True"`. `known` are names such as `"cudnn.benchmark"`. Return the list of names that are not known, in order, without `torch.backends.`.
+# ✍️ 5 minutes, about 3 lines. `lines` are assignments such as `"torch.backends.cudnn.benchmark = True"`. `known` are names such as `"cudnn.benchmark"`. Return the list of names that are not known, in order, without `torch.backends.`. Stuck? `hint("01-find-typos")`.
 # %% [markdown] zh
-# ## 任务：写一个 Python 没有的拼写检查器
+# ## 🛠️ 写一个 Python 没有的拼写检查器
 #
-# ✍️ 5 分钟，大约 3 行。`lines` 是若干赋值语句，例如 `"torch.backends.cudnn.benchmark = True"`；`known` 是开关名，例如 `"cudnn.benchmark"`。按顺序返回不在 `known` 里的名字，去掉 `torch.backends.`。
+# ✍️ 5 分钟，大约 3 行。`lines` 是若干赋值语句，例如 `"torch.backends.cudnn.benchmark = True"`；`known` 是开关名，例如 `"cudnn.benchmark"`。按顺序返回不在 `known` 里的名字，去掉 `torch.backends.`。卡住了？`hint("01-find-typos")`。
 # %%
 def find_typos(lines, known):
     raise NotImplementedError
 
 check("01-find-typos")
 # %% [markdown] en
-# ## Recap: three kinds of lines
-#
-# A **query** moves nothing. A **switch** moves something, at once. A **typo** moves nothing and says so to nobody. Stuck above? `hint("01-find-typos")`.
+# 📌 **So far.**
+# 1. A query moves nothing. A switch moves something at once.
+# 2. A typo moves nothing and tells nobody.
+# 3. So read the switch back, by its real name.
 # %% [markdown] zh
-# ## 小结：代码行分三种
-#
-# **查询**什么都不动；**开关**立刻就动；**拼错**什么都不动，还一声不吭。上面卡住了？`hint("01-find-typos")`。
+# 📌 **小结。**
+# 1. 查询什么都不动，开关立刻就动。
+# 2. 拼错什么都不动，还一声不吭。
+# 3. 所以设完之后，用真正的名字读一遍。
 # %%
 # en: the stray name goes, the switch stays
 # zh: 野名字删掉，开关留着
 vars(cudnn).pop("benchmarks", None)
-review("01-typo-trace", "01-catch-typo", "01-strict-bool")
+keep("map.spelling")
+explain("01-typo-why")
+review("01-typo-trace", "01-catch-typo")
 # %% [markdown] en
-# ## Who sees it when you turn a switch?
+# ## 🎲 Who sees it when you turn a switch?
 #
-# You turn `cudnn.benchmark`. In the same program runs a second thread; there is a **forked** child, as Linux has long started its data loaders, and a **spawned** child, as macOS and Windows do. Who reads your value?
+# You turn `cudnn.benchmark`. Who reads your value? A second thread runs in the same [[process]]. There are two child processes: one **forked** (a copy of yours, as Linux has long started its data loaders) and one **spawned** (a new Python, as on macOS and Windows).
 # %% [markdown] zh
-# ## 拨动开关，谁看得到？
+# ## 🎲 拨动开关，谁看得到？
 #
-# 你拨动了 `cudnn.benchmark`。同一程序里还有另一个线程；有一个 fork 出的子进程（Linux 长期以来就这样启动数据加载进程），还有一个 spawn 出的子进程（macOS 和 Windows 的做法）。谁会读到你设的值？
+# 你拨动了 `cudnn.benchmark`。谁会读到你设的值？同一个[[process|进程]]里还有另一个线程；另外有两个子进程：一个是 fork 出来的（把你的进程复制一份，Linux 长期这样启动数据加载进程），一个是 spawn 出来的（全新的 Python，macOS 和 Windows 的做法）。
 # %%
 predict("01-bet-who-sees")
 # %%
 observe("01-who-sees")
 # %% [markdown] en
-# ## One process, one set of switches
+# ## 💡 One process, one set of switches
 #
-# Behind almost every switch stands a single C++ object, `at::globalContext()`. Not one per model, per thread or per device. Threads share it. A **fork** starts with a copy. A **spawn** imports torch again and starts with the defaults, unless your script sets the switch at its top level, which the child runs too. Nothing is saved to disk.
+# Almost every switch is kept in one place in the memory of the process. Not one per model, per thread or per device: one fuse box for the whole flat. Threads live in the same flat and share it. A [[fork-spawn|fork]] copies the flat, fuse box included. A spawn moves into a new flat with everything at the defaults (what your script sets at its top level runs there again). Nothing is saved to disk.
 # %% [markdown] zh
-# ## 一个进程，一套开关
+# ## 💡 一个进程，一套开关
 #
-# 几乎每个开关背后都是同一个 C++ 对象 `at::globalContext()`，不是每个模型、线程或设备各有一份。线程共用它；**fork** 从副本开始；**spawn** 重新导入 torch，从默认值开始，除非你的脚本在顶层设置开关，因为子进程也会执行顶层代码。什么都不会存到磁盘。
+# 几乎每个开关都存在进程内存里的同一个地方，不是每个模型、线程或设备各有一份：整套房子只有一个配电箱。线程住在同一套房子里，共用它。[[fork-spawn|fork]] 把房子连同配电箱复制一份。spawn 搬进一套新房子，开关全是默认值（脚本顶层的设置会在那里重新执行一遍）。什么都不会存到磁盘。
 # %%
+keep("map.process")
 review("01-global-why", "01-spawn")
 # %% [markdown] en
-# ## Task: build a leak detector
+# ## 🛠️ Build a leak detector
 #
 # ✍️ 5 minutes, 1–3 lines. Somebody else's function turned a switch and went home. Compare two snapshots: return `{name: (before, after)}` for what changed, and an empty dict if nothing did. (This course watches your cells in the same way.)
 # %% [markdown] zh
-# ## 任务：做一个泄漏检测器
+# ## 🛠️ 做一个泄漏检测器
 #
 # ✍️ 5 分钟，1 到 3 行。别人的函数拨了开关，然后下班了。比较两张快照：变了的返回 `{名字: (之前, 之后)}`，都没变就返回空字典。（本课程就是这样盯着你的单元格的。）
 # %%
@@ -167,63 +222,118 @@ def what_leaked(before, after):
 
 check("01-what-leaked")
 # %% [markdown] en
-# ## The trap: `flags()` sets more than you say
+# ## 🕳️ `flags()` sets more than you say
 #
-# Back to the polite request. Here are four switches of `cudnn`, three of them not at the defaults of the signature. We name one.
+# `with something:` opens a block: it does one thing at the start and tidies up at the end, also after an error. That is a [[context-manager|context manager]]. `cudnn` has one, `flags(...)`: it sets switches for the block and puts them back.
+#
+# Sounds like the polite way! So we ask politely, for one switch. Before, the switches are `enabled` True, `benchmark` True, `deterministic` False, `allow_tf32` False (the last lets some GPUs round a little for speed; lesson 07).
 # %% [markdown] zh
-# ## 陷阱：`flags()` 设的比你说的多
+# ## 🕳️ `flags()` 设的，比你说的多
 #
-# 回到那个礼貌的请求。这次看 `cudnn` 的四个开关，其中三个的值与签名默认值不同。我们只点名一个。
+# `with 某某:` 会打开一个代码块：进去时做一件事，出来时收拾好，出错也照样收拾。这叫[[context-manager|上下文管理器]]。`cudnn` 就有一个，叫 `flags(...)`：进块时设开关，出块时放回去。
+#
+# 听起来很有礼貌！那咱们就礼貌地只改一个。改之前：`enabled` 为 True，`benchmark` 为 True，`deterministic` 为 False，`allow_tf32` 为 False（最后这个允许某些 GPU 为了快而少留几位，第 07 课讲）。
 # %%
 predict("01-bet-flags")
 # %%
 observe("01-flags-trap")
 # %% [markdown] en
-# ## The signature says it all, if anyone reads it
+# ## 💡 The safe form: remember, set, put back
 #
-# `enabled=False` is the **default argument**, not “leave it”. Three steps make it safe: **name** what you want, **hand over** what you want to keep, **read** inside. Then the same with blanks. (The row has more: `benchmark_limit` and others. Hand those over as well if you ever changed them.)
+# `flags()` is one function with a default for **every** argument, and `enabled=False` is such a default. What you leave out is set too. It can even refuse to run: once somebody has set the newer `cudnn.conv.fp32_precision = "ieee"` (lesson 07), every `flags(...)` of cuDNN raises, because it first reads the older `allow_tf32`.
+#
+# So change one switch between brackets of your own. `try ... finally` puts it back, also after an error.
+#
+# “Explicit is better than implicit.” (Tim Peters again.)
 # %% [markdown] zh
-# ## 签名里写得清清楚楚，只是没人看
+# ## 💡 稳妥的写法：记住、设置、放回
 #
-# `enabled=False` 是**默认参数**，不是“保持不动”。三步就安全了：**点名**要改的，**传入**要保留的，在里面**读**一遍。然后轮到你填空。（这一排还有 `benchmark_limit` 等开关：改过的话，也要传进去。）
+# `flags()` 是一个函数，**每个**参数都有默认值，`enabled=False` 就是其中之一。你没写的，它也会设。它甚至可能罢工：只要有人设过新接口 `cudnn.conv.fp32_precision = "ieee"`（第 07 课），cuDNN 的 `flags(...)` 怎么写都报错，因为它要先去读老接口 `allow_tf32`。
+#
+# 所以，自己动手把那一个开关“括”起来：`try ... finally` 保证放回去，出错也一样。
+#
+# 😄 借东西要还，借开关也要还。还的时候，还的是人家原来的样子，不是说明书上的样子。
 # %%
-with cudnn.flags(deterministic=True, enabled=cudnn.enabled):
-    print("enabled:", cudnn.enabled, "  deterministic:", cudnn.deterministic)
-# en: and what the shorter call would do, read from its signature:
-# zh: 再看看更短的写法会做什么（从签名读出）：
+old = cudnn.deterministic
+try:
+    cudnn.deterministic = True
+    print("inside:", cudnn.deterministic, "  enabled:", cudnn.enabled)
+finally:
+    cudnn.deterministic = old
+print("after: ", cudnn.deterministic)
+# en: and what the short flags() call would do, read from its signature, not run:
+# zh: 再看看 flags() 的短写法会做什么（只读签名，不执行）：
 flags.explain_flags_call("cudnn", deterministic=True)
-# %%
-def deterministic_block():
-    cudnn = torch.backends.cudnn
-    return cudnn.flags(deterministic=True, allow_tf32=cudnn.allow_tf32,
-                       enabled=..., benchmark=...)
-
-check("01-fill-the-blanks")
 # %% [markdown] en
-# ## Task: a context manager that changes only what is named
-#
-# ✍️ 10 minutes, about 8 lines. `with only(torch.backends.cudnn, deterministic=True):` changes that and nothing else, puts it back also after an exception, and is loud about a misspelt name **before** anything has moved. Each promise counts.
+# 📌 **So far.**
+# 1. One process has one set of switches: whoever turns one turns it for all.
+# 2. `flags(...)` also sets what you did not name, and a left-out `enabled` hurts most.
+# 3. Remember, set, put back in `finally`: only what you name moves.
 # %% [markdown] zh
-# ## 任务：写一个只改点名开关的上下文管理器
-#
-# ✍️ 10 分钟，约 8 行。`with only(torch.backends.cudnn, deterministic=True):` 只改这一个；出异常也恢复；名字拼错时，在任何开关被动到**之前**就报错。每条承诺都算分。
+# 📌 **小结。**
+# 1. 一个进程一套开关：谁拨了，全家都跟着变。
+# 2. `flags(...)` 连没点名的也设，最坑的是 `enabled`。
+# 3. 记住、设置、在 `finally` 里放回：只动点了名的那一个。
 # %%
-from contextlib import contextmanager
-
-@contextmanager
-def only(module, **changes):
-    raise NotImplementedError
-
-check("01-only")
+keep("map.flags")
 # %% [markdown] en
-# ## Make it lose: “asking for deterministic costs nothing on a CPU”
+# ## 🎲 Myth: “MPS has an on/off switch”, “deterministic sets the seed”
 #
-# ✍️ 8 minutes. Find an operation for which the polite request changes the time. Not our depthwise convolution, one of yours. Accepted is an interval **without 1**, in whichever direction; nobody rewards speed here. (A warning about TF32 may pop up: a switch you never named. Evidence!)
+# **Why it is tempting:** everything else in this fuse box looks like a switch. **What you will measure:** six attempts, in a process that may break. **Where it holds:** nowhere for MPS, it has queries only. Random numbers start from a [[seed]], and that belongs to `torch.manual_seed`; devices belong to `.to(...)`.
+#
+# 😄 Painting over the word “kitchen” on a fuse box does not turn off the light in the kitchen.
 # %% [markdown] zh
-# ## 让它输：“在 CPU 上要求 deterministic 没有任何代价”
+# ## 🎲 误区：“MPS 有启用/禁用开关”“deterministic 会设置种子”
 #
-# ✍️ 8 分钟。找一个算子，让那句礼貌的请求改变它的耗时。不要用我们的深度卷积（depthwise），找个你自己的。只要区间**不含 1** 就算数，哪个方向都行；这里不奖励快。（可能会冒出一条关于 TF32 的警告，而你根本没提过那个开关。这也是证据！）
+# **为什么容易信**：配电箱里别的东西看着都像开关。**你要测什么**：六次尝试，在一个弄坏也无妨的进程里。**什么时候成立**：对 MPS 从不成立，它只有查询。随机数从[[seed|种子]]开始，归 `torch.manual_seed` 管；设备归 `.to(...)` 管。
+#
+# 😄 把配电箱上“厨房”两个字涂掉，厨房的灯照样亮着。
 # %%
+predict("01-bet-mps")
+# %%
+observe("01-not-a-switch")
+# en: Four recipes to copy: training, inference, debugging, reproducibility. Click a card to turn it.
+# zh: 四张可以直接抄的配方：训练、推理、调试、可复现。点一下卡片就翻面。
+keep("recipe.training", "recipe.inference", "recipe.debugging", "recipe.reproducibility")
+# %% [markdown] en
+# ☕ That was the main thing; a good place to stop for today. Curious what else is in the box? The next cells are *deeper, optional*: the whole map, the price of a polite request, a context manager of your own, frozen switches. Otherwise go on at [[#Exit check: five cards]].
+#
+# ### Deeper, optional: every switch of this PyTorch, on one map
+#
+# Here is the whole box, read now. **Find** the one that does not hold its default (◆): we turned it for the picture only. Then ask about any name. The last lines show the trick behind it: `benchmark` is a *property* of the object's class, and writing it calls PyTorch's C++ code; a misspelt name is not.
+# %% [markdown] zh
+# ☕ 主线到这儿就讲完了，今天歇在这里也很好。还想看看箱子里别的东西？下面几格是**选读**：全部开关的地图、礼貌请求的代价、自己写上下文管理器、冻结开关。不想看就直接跳到[[#下课小测：五张卡片]]。
+#
+# ### 选读：这份 PyTorch 的全部开关，一张图
+#
+# 整个箱子都在这儿了，当场读取。**找一找**：哪个不是默认值（◆）？那是拍照时特意拨动的，拍完就恢复。然后随便打听一个名字。最后两行是背后的机关：`benchmark` 是这个对象的类里的属性描述符（property），给它赋值会调用 PyTorch 的 C++ 代码；拼错的名字就没这待遇。
+# %%
+from course.figures.map import backends_map
+
+with flags.using({"mkldnn.deterministic": True}):
+    picture = backends_map()
+print(flags.describe("mkldnn.enabled"))
+print(type(cudnn).__mro__)
+print("benchmark" in vars(type(cudnn)), "benchmarks" in vars(type(cudnn)))
+picture
+# %% [markdown] en
+# ### Deeper, optional: what does a polite request cost?
+#
+# Now with a clock. One convolution runs inside `mkldnn.flags(deterministic=True)`; on a CPU nobody reads that `deterministic`. Each line of the picture is a **ratio** of times with an **interval**: where the true ratio lies with 95 % confidence. An interval that contains 1 shows no difference. (Lesson 02 builds these.) The last line is the control: `enabled=True` is written as well.
+# %% [markdown] zh
+# ### 选读：一句礼貌的请求要花多少？
+#
+# 这次掐表。一个卷积放进 `mkldnn.flags(deterministic=True)` 里跑，而 CPU 上根本没人读这个 `deterministic`。图中每一行是耗时的**比值**，外加一个**区间**：真实的比值有 95% 的把握落在里面。区间包含 1，就说明测不出差别（第 02 课教你怎么算）。最后一行是对照：把 `enabled=True` 也写上。
+# %%
+predict("01-bet-polite")
+observe("01-polite-request")
+# %%
+explain("01-flags-why")
+
+# en: 🛠️ Make it lose, 8 minutes: “asking for deterministic costs nothing on a CPU”. Find an operation of your own
+# en: whose interval does not contain 1, in either direction. (A warning about TF32 may pop up: you never named it!)
+# zh: 🛠️ 让它输，8 分钟：“在 CPU 上要求 deterministic 没有任何代价”。自己找一个算子，让区间不含 1，
+# zh: 哪个方向都行。（可能会冒出一条关于 TF32 的警告，而你根本没提过它！）
 from course.timing import compare
 
 def plain():
@@ -236,50 +346,56 @@ def asked():
 # my_comparison = compare({"plain": plain, "asked": asked}, max_time=3)
 check("01-make-it-lose")
 # %% [markdown] en
-# ## Frozen, but how solid?
+# ### Deeper, optional: somebody else's `flags(...)`, and a better one
 #
-# `torch.backends.disable_global_flags()` refuses plain assignments. It was made for PyTorch's own tests, and there is **no public way back**; so we freeze a process of its own and then rattle at ten doors.
+# ✍️ 4 minutes. You keep a `flags(...)` that stands in old code: hand over what every other switch holds now.
+#
+# ✍️ 10 minutes, about 8 lines. Then write your own: `with only(torch.backends.cudnn, deterministic=True):` changes that one, puts it back also after an exception, and is loud about a misspelt name **before** anything has moved. `@contextmanager` turns a function with one `yield` into a context manager: what stands before `yield` runs at the start, what stands after it at the end.
 # %% [markdown] zh
-# ## 冻住了，可冻得有多结实？
+# ### 选读：别人留下的 `flags(...)`，和一个更好的
 #
-# `torch.backends.disable_global_flags()` 会拒绝直接赋值。它是为 PyTorch 自己的测试准备的，而且**没有公开的解冻办法**；所以我们冻结一个单独的进程，再去晃一晃十扇门。
+# ✍️ 4 分钟。老代码里的 `flags(...)` 得留着：把其余每个开关现在的值传进去。
+#
+# ✍️ 10 分钟，约 8 行。然后写一个自己的：`with only(torch.backends.cudnn, deterministic=True):` 只改这一个；出异常也恢复；名字拼错时，在任何开关被动到**之前**就报错。`@contextmanager` 能把带一个 `yield` 的函数变成上下文管理器：`yield` 之前的在进块时执行，之后的在出块时执行。
+# %%
+def deterministic_block():
+    cudnn = torch.backends.cudnn
+    return cudnn.flags(deterministic=True, allow_tf32=cudnn.allow_tf32,
+                       enabled=..., benchmark=...)
+
+check("01-fill-the-blanks")
+
+from contextlib import contextmanager
+
+@contextmanager
+def only(module, **changes):
+    raise NotImplementedError
+
+check("01-only")
+# %% [markdown] en
+# ### Deeper, optional: frozen switches, and ten ways to move one
+#
+# `torch.backends.disable_global_flags()` refuses plain assignments. It was made for PyTorch's own tests, and there is **no public way back**; so we freeze a process of its own and then try ten ways to move a switch.
+# %% [markdown] zh
+# ### 选读：冻结开关，再试十种改法
+#
+# `torch.backends.disable_global_flags()` 会拒绝直接赋值。它是为 PyTorch 自己的测试准备的，而且**没有公开的解冻办法**；所以我们冻结一个单独的进程，再试十种改开关的办法。
 # %%
 predict("01-bet-frozen")
-# %%
 observe("01-frozen")
 # %% [markdown] en
-# ## Myth card: “MPS has an on/off switch”, “deterministic sets the seed”
+# ## Exit check: five cards
 #
-# **Why it is tempting:** everything else in this cupboard looks like a switch. **What you will measure:** six attempts, in a process that may break. **Where it holds:** nowhere for MPS, it has queries only; seeds belong to `torch.manual_seed`, devices to `.to(...)`.
+# Four from today, one from before. If one goes wrong, it will come back on a day of its own choosing. Then `finish()` writes what you can now claim, from your own numbers.
 #
-# 😄 Painting over the fuel gauge does not empty the tank.
+# Left over for another day: `01-strict-bool`, `01-on-the-list`, `01-freeze-why`, `01-seed`, `01-cpu-benchmark`, `01-flags-count`. The checkpoint of this lesson is a notebook of its own; one of its questions is about frozen switches.
 # %% [markdown] zh
-# ## 误区卡：“MPS 有启用/禁用开关”，“deterministic 会设置种子”
+# ## 下课小测：五张卡片
 #
-# **为什么容易信**：这个柜子里别的东西都像开关。**你要测什么**：六次尝试，在一个弄坏也无妨的进程里。**什么时候成立**：对 MPS 从不成立，它只有查询；种子归 `torch.manual_seed` 管，设备归 `.to(...)` 管。
+# 四张今天的，一张之前的。答错的那张，会自己挑个日子再来找你。然后 `finish()` 用你自己的数据写出现在能下的结论。
 #
-# 😄 把油量表涂黑，油箱可不会因此变空。
+# 改天还可以做：`01-strict-bool`、`01-on-the-list`、`01-freeze-why`、`01-seed`、`01-cpu-benchmark`、`01-flags-count`。本课的测验是另一个笔记本，其中一题问的是冻结开关。
 # %%
-predict("01-bet-mps")
-# %%
-observe("01-not-a-switch")
-# %% [markdown] en
-# ## Exit check: five cards, then the door opens
-#
-# Four from today, one from before. If one goes wrong, it will come back on a day of its own choosing.
-# %% [markdown] zh
-# ## 下课小测：五张卡片，答完放行
-#
-# 四张今天的，一张之前的。答错的那张，会自己挑个日子再来找你。
-# %%
-review("01-job", "01-flags-inside", "01-safe-block", "01-mps-off", "00-why-sums")
-# %% [markdown] en
-# ## What you can now claim
-#
-# `finish()` writes the claims from your own numbers; tomorrow `review()` shows what comes back, and when. Left over for another day: `01-on-the-list`, `01-freeze-why`, `01-seed`, `01-cpu-benchmark`, `01-flags-count`. The checkpoint for this lesson is a notebook of its own.
-# %% [markdown] zh
-# ## 现在你可以这样说
-#
-# `finish()` 会用你自己的数据写出结论；明天用 `review()` 就能看到什么会回来、哪天回来。改天还可以做：`01-on-the-list`、`01-freeze-why`、`01-seed`、`01-cpu-benchmark`、`01-flags-count`。本课的测验是另一个笔记本。
+review("01-none-of-four", "01-flags-inside", "01-safe-block", "01-mps-off", "00-why-sums")
 # %%
 finish()

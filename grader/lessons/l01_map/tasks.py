@@ -10,14 +10,10 @@ from grader.task import Case, Part, Task
 SWITCHES = ("enabled", "benchmark", "deterministic", "allow_tf32", "immediate", "verbose")
 
 
-def inside_flags(before: dict, defaults: dict, asked: dict) -> dict:
-    """The state inside: what the call knows is asked or default, the rest stays."""
-    return {**before, **defaults, **asked}
-
+# --- 01-t-inside-flags ------------------------------------------------------------------------------------
 
 def _known(rng: random.Random) -> tuple[dict, dict]:
-    """A state and the defaults of a call that knows all its switches; every value differs from its "
-      "default."""
+    """A state and the defaults of a call that knows all its switches; every value differs from its default."""
     names = rng.sample(SWITCHES, rng.randint(2, 4))
     defaults = {name: rng.random() < 0.5 for name in names}
     return {name: not value for name, value in defaults.items()}, defaults
@@ -26,9 +22,13 @@ def _known(rng: random.Random) -> tuple[dict, dict]:
 def inside_cases(rng: random.Random) -> list[Case]:
     """Asked for everything; asked for some or for nothing; a state with switches the call does not know."""
     cases = []
-    for _ in range(4):
-        before, defaults = _known(rng)
-        cases.append(Case("asked", (before, defaults, {name: rng.random() < 0.5 for name in defaults})))
+    for default in (True, False):
+        for wanted in (True, False):
+            before, defaults = _known(rng)
+            asked = {name: rng.random() < 0.5 for name in defaults}
+            first = next(iter(defaults))
+            before[first], defaults[first], asked[first] = not default, default, wanted
+            cases.append(Case("asked", (before, defaults, asked)))
     for _ in range(4):
         before, defaults = _known(rng)
         first = next(iter(defaults))
@@ -42,44 +42,41 @@ def inside_cases(rng: random.Random) -> list[Case]:
     return cases
 
 
-def replay(events: list) -> list:
-    """Who reads what: threads share, forks copy, spawns start with False."""
-    home, value, seen = {"main": "main"}, {"main": False}, []
-    for kind, who, *rest in events:
-        if kind == "set":
-            value[home[who]] = rest[0]
-        elif kind == "thread":
-            home[rest[0]] = home[who]
-        elif kind in ("fork", "spawn"):
-            home[rest[0]] = rest[0]
-            value[rest[0]] = value[home[who]] if kind == "fork" else False
-        else:
-            seen.append(value[home[who]])
-    return seen
-
+# --- 01-t-replay ------------------------------------------------------------------------------------------
 
 def replay_cases(rng: random.Random) -> list[Case]:
-    """Names are drawn, so that none can be wired in; each part needs one idea more."""
-    words = rng.sample(("loader", "helper", "worker", "logger"), 3)
-    a, b, c = (f"{word}{rng.randint(1, 99)}" for word in words)
-    return [
-        Case("threads", ([["thread", "main", a], ["set", a, True], ["read", "main"], ["read", a]],)),
-        Case("threads", ([["set", "main", True], ["thread", "main", a], ["thread", a, b],
-                          ["set", "main", False], ["read", b], ["set", b, True], ["read", a]],)),
-        Case("fork", ([["set", "main", True], ["fork", "main", a], ["read", a]],)),
-        Case("fork", ([["fork", "main", a], ["set", a, True], ["fork", a, b], ["read", b],
-                       ["read", "main"]],)),
-        Case("spawn", ([["set", "main", True], ["spawn", "main", a], ["read", a], ["set", a, True],
-                        ["spawn", a, b], ["read", b], ["read", a]],)),
-        Case("apart", ([["fork", "main", a], ["set", "main", True], ["read", a], ["set", a, True],
-                        ["set", "main", False], ["read", a], ["read", "main"]],)),
-        Case("apart", ([["fork", "main", a], ["thread", a, b], ["set", b, True], ["read", "main"],
-                        ["read", a], ["spawn", "main", c], ["set", c, True], ["read", "main"]],)),
-    ]
+    """Names and values are drawn, reads repeated; each part needs one idea more."""
+    def case(part: str, *events: list) -> Case:
+        """The events after a start of drawn values, main False again; every read once to three times over."""
+        words = rng.sample(("loader", "helper", "worker", "logger"), 3)
+        name = {"main": "main", **{key: f"{word}{rng.randint(1, 99)}" for key, word in zip("abc", words, strict=True)}}
+        start = [["set", "main", rng.random() < 0.5] if rng.random() < 0.5 else ["read", "main"] for _ in range(rng.randint(0, 4))]
+        told = [[kind, *(name.get(one, one) for one in rest)] for kind, *rest in events]
+        repeated = [event for event in told for _ in range(rng.randint(1, 3) if event[0] == "read" else 1)]
+        return Case(part, ([*start, ["set", "main", False], *repeated],))
+
+    cases = []
+    for on in (True, False):
+        cases += [
+            case("threads", ["set", "main", not on], ["thread", "main", "a"], ["set", "a", on], ["read", "main"], ["read", "a"]),
+            case("threads", ["set", "main", not on], ["thread", "main", "a"], ["thread", "a", "b"], ["set", "main", on],
+                 ["read", "b"], ["set", "b", not on], ["read", "a"]),
+            case("fork", ["set", "main", True], ["fork", "main", "a"], ["read", "a"], ["set", "a", on], ["read", "a"]),
+            case("fork", ["fork", "main", "a"], ["set", "a", True], ["set", "main", on], ["fork", "a", "b"], ["read", "b"],
+                 ["read", "main"]),
+            case("spawn", ["set", "main", True], ["spawn", "main", "a"], ["read", "a"], ["set", "a", True],
+                 ["spawn", "a", "b"], ["read", "b"], ["read", "a"], ["set", "a", on], ["read", "a"]),
+            case("apart", ["fork", "main", "a"], ["set", "main", True], ["read", "a"], ["set", "a", True],
+                 ["set", "main", False], ["read", "a"], ["read", "main"], ["set", "main", on], ["read", "main"]),
+        ]
+    return [*cases,
+            case("spawn", ["set", "main", True], ["spawn", "main", "a"], ["read", "main"], ["read", "a"]),
+            case("apart", ["fork", "main", "a"], ["thread", "a", "b"], ["set", "b", True], ["read", "main"], ["read", "a"],
+                 ["spawn", "main", "c"], ["set", "c", True], ["read", "main"])]
 
 
 TASKS = [
-    Task(id="01-t-inside-flags", name="inside_flags", cases=inside_cases, reference=inside_flags, parts={
+    Task(id="01-t-inside-flags", name="inside_flags", cases=inside_cases, parts={
         "asked": Part(1, both("A switch that was asked for must hold what was asked.",
                               "点了名的开关，应当是要求的值。")),
         "default": Part(2, both("A switch the call knows but was not asked for holds the call's default, "
@@ -89,7 +86,7 @@ TASKS = [
                                "too.",
                                "调用不认识的开关保持原样，也要出现在返回的状态里。")),
     }),
-    Task(id="01-t-replay", name="replay", cases=replay_cases, reference=replay, parts={
+    Task(id="01-t-replay", name="replay", cases=replay_cases, parts={
         "threads": Part(1, both("Threads share the switch of their process, in both directions.",
                                 "同一进程的线程共用一个开关，双向可见。")),
         "fork": Part(1, both("A fork starts with the value its parent has at that moment.",

@@ -57,23 +57,23 @@ def honest_verdict(low, high, gate):
 # %% [markdown] en
 # ## Report one measurement of your own
 #
-# Compare any two versions of a computation with `compare`, for example `x @ x` in two sizes or two dtypes. Fill a dictionary `report` with plain values: `device` ("cpu", "cuda", ...), `threads`, `warmup_calls` (before the measurement, for each side), `fence` ("none needed", "synchronize" or "events"), `rounds`, `ratio`, `low`, `high`, `gate`, and `claim` ("faster", "slower", "same" or "undecided"). The protocol and an honest claim are marked, by the four points below. An honest "undecided" earns as much as "faster".
+# Compare any two versions of a computation with `compare`, for example `x @ x` in two sizes or two dtypes. Fill a dictionary `report` with plain values: `device` ("cpu", "cuda", ...), `threads`, `warmup_calls` (before the measurement, for each side), `fence` ("none needed", "synchronize" or "events"), `ratios` (one for each round; a comparison `found` of two functions has them in `found.pairs[name].ratios`), `low`, `high`, `gate`, and `claim` ("faster", "slower", "same" or "undecided"). The protocol and an honest claim are marked, by the four points below. An honest "undecided" earns as much as "faster".
 # %% [markdown] zh
 # ## 报告一次你自己的测量
 #
-# 用 `compare` 比较同一计算的任意两个版本，例如两种尺寸或两种 dtype 的 `x @ x`。用普通值填写字典 `report`：`device`（"cpu"、"cuda"……）、`threads`、`warmup_calls`（测量前双方各预热几次）、`fence`（"none needed"、"synchronize" 或 "events"）、`rounds`、`ratio`、`low`、`high`、`gate`、`claim`（"faster"、"slower"、"same" 或 "undecided"）。评分只看测量规程和结论是否诚实，标准见下面四条；诚实的 "undecided" 与 "faster" 同样得分。
+# 用 `compare` 比较同一计算的任意两个版本，例如两种尺寸或两种 dtype 的 `x @ x`。用普通值填写字典 `report`：`device`（"cpu"、"cuda"……）、`threads`、`warmup_calls`（测量前双方各预热几次）、`fence`（"none needed"、"synchronize" 或 "events"）、`ratios`（每轮一个；`compare` 的结果 `found` 里是 `found.pairs[名字].ratios`）、`low`、`high`、`gate`、`claim`（"faster"、"slower"、"same" 或 "undecided"）。评分只看测量规程和结论是否诚实，标准见下面四条；诚实的 "undecided" 与 "faster" 同样得分。
 # %% task 02-t-report
 # en: One point each. warm: warmup_calls is 3 or more
 # en: fence: the one that fits the device
-# en: repeat: 10 rounds or more; low <= ratio <= high, low < high
+# en: repeat: 10 ratios or more; low..high is an interval for their median
 # en: report: threads; a gate above 0, at most 0.2; a claim that the interval
 # en: carries, as in honest_verdict. Where it carries more, "undecided" earns
-# en: half (all, if ratio is within 0.005 of 1 and the interval leaves the gate).
+# en: half (all, if the median is within 0.005 of 1 and the interval leaves the gate).
 # zh: 每条一分。预热：warmup_calls 至少 3
 # zh: 栅栏：与 device 相配
-# zh: 重复：至少 10 轮；low <= ratio <= high，且 low < high
+# zh: 重复：至少 10 个比值；low..high 是其中位数的区间
 # zh: 报告：写明 threads；gate 大于 0、不超过 0.2；claim 有区间撑腰，规则同 honest_verdict。
-# zh: 区间能支持更多时，"undecided" 得一半（ratio 与 1 相差不超过 0.005
+# zh: 区间能支持更多时，"undecided" 得一半（中位数与 1 相差不超过 0.005
 # zh: 且区间越过阈值时，得全分）。
 import torch
 from course.timing import compare
@@ -85,6 +85,6 @@ for _ in range(warmup_calls):
     once(), twice()
 found = compare({"once": once, "twice": twice}, baseline="once", max_time=2)
 report = {"device": found.device, "threads": found.threads, "warmup_calls": warmup_calls, "fence": "none needed",
-          "rounds": found.rounds, "ratio": found.ratio, "low": found.low, "high": found.high, "gate": found.gate,
+          "ratios": found.pairs["twice"].ratios, "low": found.low, "high": found.high, "gate": found.gate,
           "claim": found.verdict}
 ### END SOLUTION

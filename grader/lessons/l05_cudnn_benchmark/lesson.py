@@ -5,13 +5,13 @@
 # searches of a training run, and to compute when they are paid back.
 #
 # Live on any machine: the CPU experiments and a toy search. cuDNN itself needs an NVIDIA GPU; without one you see a
-# recording, or the line that there is none yet. Nothing is guessed.
+# recording, or what others have published, marked as reported. Nothing is guessed.
 # %% [markdown] zh
 # # 搜索什么时候划算，什么时候亏本？
 #
 # **45 分钟。** 先修：第 01、02 课。学完之后，你能说出 `cudnn.benchmark` 何时搜索，能数出一次训练要搜索多少次，还能算出多久回本。
 #
-# 任何机器都能实测的：CPU 实验和一个玩具搜索。真正的 cuDNN 需要 NVIDIA GPU；没有的话，你会看到回放，或“尚无录制”的提示。绝不编造数字。
+# 任何机器都能实测的：CPU 实验和一个玩具搜索。真正的 cuDNN 需要 NVIDIA GPU；没有的话，你会看到回放，或者别人公布的结果（会注明“他人报告”）。绝不编造数字。
 # %% bootstrap
 # %% [markdown] en
 # ## Warm up with what is due
@@ -235,12 +235,13 @@ check("05-make-it-lose")
 # ## One sample is not a tournament
 #
 # A search times each candidate **once**. What if two are nearly equal? And it times the first `benchmark_limit` of
-# cuDNN's ranked list (10; 0 for all): who stands further down cannot win. Below, sixty searches; then the toy with a
-# shorter list.
+# cuDNN's ranked list (10; 0 for all): who stands further down cannot win. The limit saves timing, not building: all
+# plans are built before it cuts, and those whose workspace does not fit into the free memory fall out first. Below,
+# sixty searches; then the toy with a shorter list.
 # %% [markdown] zh
 # ## 只跑一次，算不上锦标赛
 #
-# 搜索给每个候选只计时**一次**。要是有两个几乎一样快呢？而且只给 cuDNN 排名表上的前 `benchmark_limit` 个计时（默认 10，0 表示全部）：排在后面的没机会赢。下面先搜索六十次，再让玩具用短一些的名单。
+# 搜索给每个候选只计时**一次**。要是有两个几乎一样快呢？而且只给 cuDNN 排名表上的前 `benchmark_limit` 个计时（默认 10，0 表示全部）：排在后面的没机会赢。这个上限省的是计时，不是构建：方案在截断之前已经全部建好，工作区放不进空闲显存的先被剔除。下面先搜索六十次，再让玩具用短一些的名单。
 # %%
 predict("05-bet-winners")
 # %%
@@ -259,11 +260,12 @@ explain("05-limit")
 # |---|---|
 # | first and later calls; sizes that come back | miss, miss, hit, hit |
 # | a ResNet18 until break-even | your bill |
-# | `benchmark_limit` | a longer list, another winner |
+# | `benchmark_limit` | a longer list; here another winner, there it may be none |
 # | kernel names by size | two plans with the search off |
-# | memory around the first call | nothing yet: the source alone |
+# | bfloat16, channels_last, a training step, `torch.compile` | what is new to oneDNN's cache |
+# | memory around the first call | nothing: a report tells |
 #
-# With a GPU up to ten minutes: the new processes have to start. Without one: recordings, or one list of what is missing.
+# With a GPU up to twelve minutes: the new processes have to start. Without one: recordings, or what others have published.
 # %% [markdown] zh
 # ## 来真的：cuDNN，每个故事一个新进程
 #
@@ -271,14 +273,20 @@ explain("05-limit")
 # |---|---|
 # | 首次与后续调用；去了又回的尺寸 | miss、miss、hit、hit |
 # | ResNet18 跑到回本 | 你的账单 |
-# | `benchmark_limit` | 名单长了，赢家换了 |
+# | `benchmark_limit` | 名单长了；这里赢家换了，那边未必 |
 # | 各尺寸的 kernel 名字 | 不搜索时的两个方案 |
-# | 首次调用前后的显存 | 还没有：只有源码 |
+# | bfloat16、channels_last、训练一步、`torch.compile` | 对 oneDNN 的缓存来说，什么是新的 |
+# | 首次调用前后的显存 | 没有：只能看报告 |
 #
-# 有 GPU 时最多要十分钟：要一次次启动新进程。没有 GPU 就看回放，没有回放就列一张清单。
+# 有 GPU 时最多要十二分钟：要一次次启动新进程。没有 GPU 就看回放，没有回放就看别人的报告。
 # %%
+# en: One myth is true in one place, and the first experiment tries it: each thread has
+# en: a cache of plans of its own, and DataParallel makes new threads in every forward.
+# zh: 有一个说法在一个地方是真的，第一个实验会试：每个线程各有一份方案缓存，
+# zh: 而 DataParallel 每次前向都新建线程。
 observe(["05-first-call-cuda", "05-sizes-cuda", "05-pays-cuda",
-         "05-memory-cuda", "05-limit-cuda", "05-kernels-cuda"])
+         "05-memory-cuda", "05-limit-cuda", "05-kernels-cuda",
+         "05-new-keys-cuda"])
 explain("05-memory")
 # %% [markdown] en
 # ## The notebook trap: flip it in the middle and compare
@@ -288,7 +296,7 @@ explain("05-memory")
 # %% [markdown] zh
 # ## Notebook 里的坑：中途打开，再比一比
 #
-# 多么顺理成章的实验。很多人都做过，然后得出结论：这个开关没用。先为 cuDNN 下注；接着玩具在这里做一遍，有 GPU 或回放时 cuDNN 再做一遍。
+# 多么顺理成章的实验。很多人都做过，然后得出结论：这个开关没用。先为 cuDNN 下注；接着玩具在这里做一遍，有 GPU 或回放时 cuDNN 再做一遍，都没有就看报告和源码怎么说。
 # %%
 predict("05-bet-flip")
 # %%

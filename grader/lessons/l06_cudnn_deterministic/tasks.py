@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import Any
 
 from course.i18n import both
-from course.verdict import Verdict, correct, incorrect, partly
+from grader import reports
+from grader.reports import Mark
 from grader.task import Case, Part, Task
 
 # --- 06-t-engine ------------------------------------------------------------------------------------------
@@ -14,8 +16,7 @@ from grader.task import Case, Part, Task
 def _engines(rng: random.Random, notes: list[bool]) -> list[list[Any]]:
     """Engines [name, deterministic, time_ms] in heuristic order, all times different."""
     times = rng.sample(range(10, 400), len(notes))
-    return [[f"engine{rng.randint(100, 999)}_{i}", note, ms / 10] for i, (note, ms) in
-            enumerate(zip(notes, times, strict=True))]
+    return [[f"engine{rng.randint(100, 999)}_{rng.randint(1, 9)}", note, ms / 10] for note, ms in zip(notes, times, strict=True)]
 
 
 def engine_cases(rng: random.Random) -> list[Case]:
@@ -24,36 +25,30 @@ def engine_cases(rng: random.Random) -> list[Case]:
     for _ in range(3):
         mixed = _engines(rng, [False, *rng.sample([True, True, False, True], 4)])
         mixed[0][2] = 0.5  # the first is quickest and not deterministic: only the filter keeps it out
+        next(engine for engine in mixed if engine[1])[2] = 70.0  # the first that is left is slowest
         cases += [Case("filter", (mixed, benchmark, True, 10)) for benchmark in (False, True)]
         plain = _engines(rng, [True] * 5)
         plain[0][2] = 50.0
         cases += [Case("chooser", (plain, benchmark, False, 10)) for benchmark in (False, True)]
         cases.append(Case("chooser", (mixed, True, False, 10)))
+        cases.append(Case("chooser", (_engines(rng, [True, False, True]), False, False, 1)))
     late = _engines(rng, [False, True, False, True, True])
-    late[4][2], late[1][2], late[3][2] = 0.1, 3.0, 2.0
-    cases += [Case("edges", (late, True, True, 2)), Case("edges", (late, True, True, 0)),
-              Case("edges", (late, True, False, 1)), Case("edges", (_engines(rng, [False] * 3), True, True, 10)),
-              Case("edges", (_engines(rng, [False] * 3), False, True, 10)), Case("edges", ([], True, False, 10))]
-    return cases
-
-
-def engine_reference(engines: list[list[Any]], benchmark: bool, deterministic: bool, limit: int) -> str | None:
-    """Filter first; then the first left, or the quickest of the first ``limit`` left (0: of all)."""
-    left = [engine for engine in engines if engine[1] or not deterministic]
-    if not left:
-        return None
-    if not benchmark:
-        return left[0][0]
-    return min(left[:limit or None], key=lambda engine: engine[2])[0]
+    late[0][2], late[1][2], late[2][2], late[3][2], late[4][2] = 90.0, 3.0, 80.0, 2.0, 0.1
+    none = [False] * 3
+    return [*cases, Case("edges", (late, True, True, 2)), Case("edges", (late, True, True, 0)),
+            Case("edges", (late, True, False, 0)), Case("edges", (late, True, False, 1)), Case("edges", (late, True, True, 3)),
+            Case("edges", (_engines(rng, none), True, True, 10)), Case("edges", (_engines(rng, none), False, True, 10)),
+            Case("edges", ([], True, False, 10)), Case("edges", ([], False, False, 0))]
 
 
 # --- 06-t-obstacles ---------------------------------------------------------------------------------------
 
 MUST_AGREE = ("seed", "device", "torch", "threads", "batch_size")
+OTHER = {"seed": (100, 199), "threads": (9, 16), "batch_size": (65, 99)}
 
 
 def _run(rng: random.Random, **changes: Any) -> dict[str, Any]:
-    return {"seed": rng.randint(0, 99), "device": rng.choice(["cpu", "T4", "A100"]), "torch": "2.13.0",
+    return {"seed": rng.randint(1, 99), "device": rng.choice(["cpu", "T4", "A100"]), "torch": "2.13.0",
             "threads": rng.randint(1, 8), "batch_size": rng.choice([16, 32, 64]), "benchmark": False,
             "deterministic_algorithms": True, "cudnn_deterministic": rng.choice([True, False]),
             "note": rng.choice(["night run", "again"]), **changes}
@@ -63,86 +58,97 @@ def obstacles_cases(rng: random.Random) -> list[Case]:
     """One or several things that differ; switches that are wrong in one run or both; nothing at all."""
     def pair(part: str, one: dict | None = None, other: dict | None = None, base: dict | None = None) -> Case:
         run = _run(rng, **(base or {}))
-        return Case(part, ({**run, **(one or {})}, {**run, **(other or {})}))
+        pair = [{**run, **(one or {})}, {**run, **(other or {})}]
+        rng.shuffle(pair)
+        return Case(part, tuple(pair))
 
-    agree = [pair("agree", {"threads": 2}, {"threads": 5}), pair("agree", {"device": "T4"}, {"device": "H100"}),
-             pair("agree", {"torch": "2.11.0", "batch_size": 8}), pair("agree", {"seed": 101}, {"seed": 102})]
+    def differ(names: list[str]) -> dict[str, Any]:
+        return {name: rng.randint(*OTHER[name]) if name in OTHER else rng.choice(["2.11.0", "2.12.1"] if name == "torch" else
+                                                                                ["H100", "mps"]) for name in names}
+
+    agree = [pair("agree", differ([name])) for name in MUST_AGREE]
+    agree += [pair("agree", differ(rng.sample(MUST_AGREE, count))) for count in (2, 3, 5)]
+    bad = rng.choice(["warn", False])
     switches = [pair("switches", {"benchmark": True}), pair("switches", base={"benchmark": True}),
                 pair("switches", base={"deterministic_algorithms": False}),
-                pair("switches", other={"deterministic_algorithms": "warn"}),
-                pair("switches", {"benchmark": True}, {"deterministic_algorithms": False})]
+                pair("switches", {"deterministic_algorithms": "warn"}), pair("switches", base={"deterministic_algorithms": "warn"}),
+                pair("switches", {"benchmark": True}, {"deterministic_algorithms": bad}),
+                pair("switches", {"benchmark": True}, base={"deterministic_algorithms": bad})]
     edges = [pair("edges"), pair("edges", {"note": "mine"}, {"note": "yours"}),
              pair("edges", {"cudnn_deterministic": True}, {"cudnn_deterministic": False}),
-             pair("edges", base={"seed": None}), pair("edges", {"seed": None}, base={"threads": 1})]
+             pair("edges", base={"seed": None}), pair("edges", {"seed": None}, base={"threads": 1}),
+             pair("edges", {"seed": None, "benchmark": True}),
+             pair("edges", {"seed": None}, {"seed": 0}), pair("edges", base={"seed": 0})]
     return agree + switches + edges
-
-
-def obstacles_reference(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
-    """Names in alphabetical order, as the checkpoint's comment lays down."""
-    found = {name for name in MUST_AGREE if a[name] != b[name]}
-    for run in (a, b):
-        found |= {"seed"} if run["seed"] is None else set()
-        found |= {"benchmark"} if run["benchmark"] else set()
-        found |= {"deterministic_algorithms"} if run["deterministic_algorithms"] is not True else set()
-    return sorted(found)
 
 
 # --- 06-t-report ------------------------------------------------------------------------------------------
 
 LEAST = 5
-CLAIMS = ("same bits", "different bits", "not repeatable")
+FIELDS = ("device", "threads", "changed", "a", "b", "claim")
+PRINT = re.compile(r"(0x)?[0-9a-f]{6,}", re.IGNORECASE)
 
 
-def _prints(value: Any) -> list[str]:
-    """The fingerprints of a list of non-empty strings; empty for anything else."""
-    return value if isinstance(value, list) and all(isinstance(v, str) and v for v in value) else []
-
-
-def judge_report(report: Any) -> Verdict:
+def judge_report(report: Any) -> reports.Verdict:
     """One point each: enough repeats on both sides, what was changed and where, a claim the bits carry."""
-    if not isinstance(report, dict):
-        return incorrect(both("The report is not a dictionary.", "报告不是字典。"), max_points=3)
+    return reports.judged(report, FIELDS, {"repeats": _repeats, "told": _told, "claim": _claim},
+                          both("Repeats on both sides, one named change, and a claim the bits carry.",
+                               "两边都有重复，改动写明了，结论也有指纹支撑。"))
+
+
+def _prints(value: Any) -> list:
+    """The fingerprints of a list: hexadecimal texts of six digits and more, or whole numbers; empty for anything else."""
+    good = isinstance(value, list) and all(
+        bool(PRINT.fullmatch(one)) if isinstance(one, str) else isinstance(one, int) and not isinstance(one, bool) for one in value)
+    return value if good else []
+
+
+def _repeats(report: dict) -> Mark:
+    for side in ("a", "b"):
+        value = report.get(side)
+        if reports.empty(value):
+            return 0.0, both(f"repeats: `{side}` is missing.", f"重复：缺少 `{side}`。")
+        if not _prints(value):
+            return 0.0, both(f"repeats: `{side}` should be a list of fingerprints, such as those that `fingerprint(...)` gives.",
+                             f"重复：`{side}` 应是指纹的列表，例如 `fingerprint(...)` 给出的。")
+        if len(value) < LEAST:
+            return 0.0, both(f"repeats: `{side}` has {len(value)}, at least {LEAST} are needed: one run cannot show that it repeats.",
+                             f"重复：`{side}` 有 {len(value)} 个，至少要 {LEAST} 个：只跑一次，看不出能否重复。")
+    return 1.0, None
+
+
+def _told(report: dict) -> Mark:
+    for name in ("device", "threads", "changed"):
+        value = report.get(name)
+        number = name == "threads" and reports.number(value, 1) is not None
+        several = name == "threads" and bool(reports.numbers(value, 1))
+        if not (number or several or reports.words(value).strip(".")):
+            return 0.0, both(f"told: `{name}` is missing.", f"交代：缺少 `{name}`。")
+    return 1.0, None
+
+
+def _claim(report: dict) -> Mark:
     a, b = _prints(report.get("a")), _prints(report.get("b"))
-    reasons = []
-    enough = min(len(a), len(b)) >= LEAST
-    if not enough:
-        reasons.append(both(f"Each side needs at least {LEAST} fingerprints: one run cannot show that it "
-                            f"repeats.",
-                            f"每边至少要 {LEAST} 个指纹：只跑一次，看不出能否重复。"))
-    threads = report.get("threads")
-    told = (all(isinstance(report.get(name), str) and report[name].strip() for name in ("device", "changed"))
-            and isinstance(threads, (int, str)) and not isinstance(threads, bool) and bool(threads))
-    if not told:
-        reasons.append(both("Say the device, the number of threads and the one thing that was changed.",
-                            "要写明设备、线程数，以及改动的那一样东西。"))
-    carried = bool(a and b) and report.get("claim") == _claim(a, b)
-    if not carried:
-        reasons.append(both("The claim does not fit the fingerprints. A side with several of them is not "
-                            "repeatable, and "
-                            "then the two sides cannot be compared.",
-                            "结论与指纹不符。某一边有多种指纹，就是不可重复，两边也就没法比较。"))
-    points = enough + told + carried
-    if points == 3:
-        return correct(both("Repeats on both sides, one named change, and a claim the bits carry.",
-                            "两边都有重复，改动写明了，结论也有指纹支撑。"), points=3)
-    return partly(points, 3, *reasons) if points else incorrect(*reasons, max_points=3)
-
-
-def _claim(a: list[str], b: list[str]) -> str:
+    if not (a and b):
+        return 0.0, both("claim: without fingerprints on both sides nothing can be compared.", "结论：两边没有指纹，就没法比较。")
+    carried = "same bits" if set(a) == set(b) else "different bits"
     if len(set(a)) > 1 or len(set(b)) > 1:
-        return "not repeatable"
-    return "same bits" if set(a) == set(b) else "different bits"
+        carried = "not repeatable"
+    if reports.words(report.get("claim")) == carried:
+        return 1.0, None
+    return 0.0, both("claim: it does not fit the fingerprints. A side with several of them is not repeatable, and then the "
+                     "two sides cannot be compared.", "结论：与指纹不符。某一边有多种指纹，就是不可重复，两边也就没法比较。")
 
 
 TASKS = [
-    Task(id="06-t-engine", name="choose_engine", cases=engine_cases, reference=engine_reference, parts={
+    Task(id="06-t-engine", name="choose_engine", cases=engine_cases, parts={
         "filter": Part(2, both("Wrong with deterministic=True: whom does the filter let through?",
                                "deterministic=True 时不对：过滤之后还剩谁？")),
         "chooser": Part(2, both("Wrong without the filter: first of the list, or quickest of those timed.",
                                 "不过滤时不对：是取第一个，还是取计时最快的？")),
         "edges": Part(1, both("Wrong where the limit bites, or where no engine is left.",
                               "limit 起作用，或一个引擎都不剩时不对。"))}),
-    Task(id="06-t-obstacles", name="obstacles", cases=obstacles_cases, reference=obstacles_reference, parts={
+    Task(id="06-t-obstacles", name="obstacles", cases=obstacles_cases, parts={
         "agree": Part(1, both("Wrong where the two runs differ in what has to agree.",
                               "两次运行在必须一致的地方不同时不对。")),
         "switches": Part(2, both("Wrong where a switch is set badly, in one run or in both.",

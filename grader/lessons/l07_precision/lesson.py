@@ -5,13 +5,13 @@
 # costs in digits, and to name the computations that it ruins and those that do not notice.
 #
 # Live on any machine: the rounding, simulated exactly, and the switches themselves. Speed and kernels need an NVIDIA
-# GPU; without one you see a recording, or the line that there is none yet.
+# GPU; without one you see a recording, or what others have published, marked as reported.
 # %% [markdown] zh
 # # 谁把我的 float32 变成了 TF32？
 #
 # **45 分钟。** 先修：第 01、02 课。学完之后，你能说出哪个开关允许哪种计算用 TF32、代价是几位精度，还能指出哪些计算会被它毁掉，哪些毫无感觉。
 #
-# 任何机器都能实测的：舍入（精确模拟）和开关本身。速度与 kernel 需要 NVIDIA GPU；没有的话，你会看到回放，或“尚无录制”的提示。
+# 任何机器都能实测的：舍入（精确模拟）和开关本身。速度与 kernel 需要 NVIDIA GPU；没有的话，你会看到回放，或者别人公布的结果（会注明“他人报告”）。
 # %% bootstrap
 # %% [markdown] en
 # ## Warm up with what is due

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import random
-import statistics
 from typing import Any
 
 from course.i18n import both
-from course.verdict import Verdict, correct, incorrect, partly
+from grader import reports
+from grader.reports import Mark
 from grader.task import Case, Part, Task
 
 # --- 07-t-spacing -----------------------------------------------------------------------------------------
@@ -22,103 +21,89 @@ def spacing_cases(rng: random.Random) -> list[Case]:
 
     return [*(Case("typical", (between(1, 18), one)) for one in bits),
             *(Case("powers", (2.0 ** rng.randint(2, 20), one)) for one in bits),
+            Case("powers", (2.0 ** -rng.randint(2, 20), rng.choice(bits))), Case("powers", (1.0, rng.choice(bits))),
             *(Case("small", (between(-20, -2), one)) for one in bits),
-            *(Case("negative", (-between(-9, 12), one)) for one in bits)]
-
-
-def spacing_reference(x: float, bits: int) -> float:
-    """From |x| in [2**e, 2**(e + 1)) the step is 2**(e - bits)."""
-    return 2.0 ** (math.frexp(abs(x))[1] - 1 - bits)
+            *(Case("negative", (-between(1, 12), one)) for one in bits)]
 
 
 # --- 07-t-leaves ------------------------------------------------------------------------------------------
 
 LEAVES = ("cuda.conv", "cuda.matmul", "cuda.rnn", "mkldnn.conv", "mkldnn.matmul", "mkldnn.rnn")
+NODES = ("root", "cuda", "mkldnn", *LEAVES)
+SAID = ("cuda.conv", "cuda.rnn")  # untouched, torch's own hold tf32: here they are always stored, so both readings agree
 
 
 def leaves_cases(rng: random.Random) -> list[Case]:
     """Leaves of their own; a branch beside leaves; the root beside both; nothing stored."""
-    def drawn(names: list[str], values: tuple[str, ...]) -> dict[str, str]:
-        return {name: rng.choice(values) for name in names}
+    def stored(part: str, **nodes: str) -> Case:
+        """These nodes, and of the others, which hold none, some."""
+        told = {node.replace("_", "."): value for node, value in nodes.items()}
+        rest = [node for node in NODES if node not in told and (node in SAID or rng.random() < 0.5)]
+        entries = [*told.items(), *((node, "none") for node in rest)]
+        return Case(part, (dict(rng.sample(entries, len(entries))),))
 
-    some = rng.sample(LEAVES, 3)
+    some = rng.sample([leaf.replace(".", "_") for leaf in LEAVES], 5)
     branch, other = rng.sample(["cuda", "mkldnn"], 2)
-    inside = rng.choice([leaf for leaf in LEAVES if leaf.startswith(branch)])
-    return [Case("leaf", ({some[0]: "tf32", some[1]: "ieee", some[2]: "none"},)),
-            Case("leaf", ({**drawn(list(LEAVES), ("none", "ieee")), some[0]: "tf32"},)), Case("leaf", ({},)),
-            Case("branch", ({branch: "tf32"},)), Case("branch", ({branch: "tf32", inside: "ieee"},)),
-            Case("branch", ({branch: "ieee", inside: "tf32", other: "none"},)),
-            Case("root", ({"root": "tf32"},)), Case("root", ({"root": "tf32", branch: "ieee", inside: "none"},)),
-            Case("root", ({"root": "tf32", branch: "ieee", inside: "tf32"},)),
-            Case("root", ({"root": "ieee", branch: "tf32", inside: "ieee"},))]
-
-
-def leaves_reference(stored: dict[str, str]) -> list[str]:
-    """Sorted leaves whose first stored value upwards, other than none, is tf32; a missing node holds none."""
-    found = []
-    for leaf in LEAVES:
-        chain = (stored.get(node, "none") for node in (leaf, leaf.split(".")[0], "root"))
-        if next((value for value in chain if value != "none"), "none") == "tf32":
-            found.append(leaf)
-    return sorted(found)
+    kinds = rng.sample(["conv", "matmul", "rnn"], 3)
+    mine, second, theirs = f"{branch}_{kinds[0]}", f"{branch}_{kinds[1]}", f"{other}_{kinds[2]}"
+    return [stored("leaf", **{some[0]: "tf32", some[1]: "ieee", some[2]: "bf16"}), stored("leaf", **{some[3]: "tf32", some[4]: "tf32"}),
+            stored("leaf", **dict.fromkeys(some, "ieee")), stored("leaf"),
+            stored("branch", **{branch: "tf32"}), stored("branch", **{branch: "tf32", mine: "ieee"}),
+            stored("branch", **{branch: "ieee", mine: "tf32", theirs: "tf32"}), stored("branch", **{other: "tf32", mine: "tf32"}),
+            stored("root", root="tf32"), stored("root", **{"root": "tf32", branch: "ieee"}),
+            stored("root", **{"root": "tf32", branch: "ieee", mine: "tf32"}),
+            stored("root", **{"root": "tf32", mine: "ieee", theirs: "bf16"}),
+            stored("root", **{"root": "ieee", branch: "tf32", second: "ieee"}), stored("root", **{"root": "bf16", theirs: "tf32"})]
 
 
 # --- 07-t-report ------------------------------------------------------------------------------------------
 
 CLAIMS = {"harmless": lambda low, high, limit: high < limit, "harmful": lambda low, high, limit: low > limit,
           "undecided": lambda low, high, limit: low <= limit <= high}
-LEAST = 6  # fewer errors carry no 95 % interval
+FIELDS = ("reference", "errors", "tolerance", "low", "high", "claim")
+ERRORS = both("your errors", "你的误差")
 
 
-def _numbers(value: Any) -> list[float]:
-    """The values of a list of finite numbers, none below 0 (exact products exist); empty for anything else."""
-    good = isinstance(value, list) and all(
-        isinstance(v, (int, float)) and not isinstance(v, bool) and math.isfinite(v) and v >= 0 for v in value)
-    return value if good else []
-
-
-def judge_report(report: Any) -> Verdict:
+def judge_report(report: Any) -> reports.Verdict:
     """One point each: enough inputs, a better reference, a claim the interval carries. Never how small."""
-    if not isinstance(report, dict):
-        return incorrect(both("The report is not a dictionary.", "报告不是字典。"), max_points=3)
-    errors = _numbers(report.get("errors"))
-    low, high, limit = (_numbers([report.get(name)]) for name in ("low", "high", "tolerance"))
-    reasons = []
-    enough = len(errors) >= LEAST
-    if not enough:
-        reasons.append(both(f"Errors of at least {LEAST} different inputs are needed: one could be luck.",
-                            f"至少需要 {LEAST} 组不同输入的误差：只有一组可能是碰巧。"))
-    better = report.get("reference") == "float64"
-    if not better:
-        reasons.append(both("The reference should be exacter than what is judged: float64. Against float32 you "
-                            "see two errors at once.",
-                            "参考应比被评判者更精确，即 float64。拿 float32 作参考，看到的是两份误差。"))
-    honest = bool(enough and low and high and limit and 0 < limit[0] and low[0] <= high[0]
-                  and _supported(report, errors))
-    if not honest:
-        reasons.append(both("Claim and interval do not fit: the interval must hold the median of the errors, and "
-                            "the claim compares all of it with the tolerance.",
-                            "结论与区间不符：区间应包含误差的中位数，而结论要拿整个区间与容忍度比较。"))
-    points = enough + better + honest
-    if points == 3:
-        return correct(both("Enough inputs, a better reference, and a claim the interval carries.",
-                            "输入够多，参考够好，结论也有区间支撑。"), points=3)
-    return partly(points, 3, *reasons) if points else incorrect(*reasons, max_points=3)
+    return reports.judged(report, FIELDS, {"errors": _errors, "reference": _reference, "claim": _claim},
+                          both("Enough inputs, a better reference, and a claim the interval carries.",
+                               "输入够多，参考够好，结论也有区间支撑。"))
 
 
-def _supported(report: dict, errors: list[float]) -> bool:
-    low, high, middle = report["low"], report["high"], statistics.median(errors)
-    fits = CLAIMS.get(str(report.get("claim")))
-    return fits is not None and fits(low, high, report["tolerance"]) and low * 0.999 <= middle <= high * 1.001
+def _errors(report: dict) -> Mark:
+    fault = reports.samples_fault(report, ("errors",), 0.0)  # exact products exist
+    return (1.0, None) if fault is None else (0.0, both(f"errors: {fault['en']}", f"误差：{fault['zh']}"))
+
+
+def _reference(report: dict) -> Mark:
+    if reports.dtype(report.get("reference")) == "float64":
+        return 1.0, None
+    return 0.0, both("reference: it should be exacter than what is judged, float64. Against float32 you see two errors at once.",
+                     "参考：应比被评判者更精确，即 float64。拿 float32 作参考，看到的是两份误差。")
+
+
+def _claim(report: dict) -> Mark:
+    limit = reports.number(report.get("tolerance"))
+    if limit is None or limit <= 0:
+        return 0.0, both("claim: `tolerance` should be a number above 0.", "结论：`tolerance` 应是大于 0 的数。")
+    if reports.samples_fault(report, ("errors",), 0.0):
+        return 0.0, both("claim: without the errors nothing can be held against it.", "结论：没有误差，就无从核对。")
+    if fault := reports.interval_fault(report, report["errors"], ERRORS):
+        return 0.0, both(f"claim: {fault['en']}", f"结论：{fault['zh']}")
+    fits = CLAIMS.get(reports.words(report.get("claim")))
+    if fits is not None and fits(report["low"], report["high"], limit):
+        return 1.0, None
+    return 0.0, both("claim: it compares all of the interval with the tolerance.", "结论：要拿整个区间与容忍度比较。")
 
 
 TASKS = [
-    Task(id="07-t-spacing", name="spacing", cases=spacing_cases, reference=spacing_reference, parts={
+    Task(id="07-t-spacing", name="spacing", cases=spacing_cases, parts={
         "typical": Part(1, both("Wrong for numbers between two powers of two.", "遇到介于两个 2 的幂之间的数时不对。")),
         "powers": Part(1, both("Wrong at an exact power of two, where the step widens.", "恰好是 2 的幂时不对：间隔在此变大。")),
         "small": Part(1, both("Wrong for numbers below 1.", "遇到小于 1 的数时不对。")),
         "negative": Part(1, both("Wrong for negative numbers: a gap has no sign.", "遇到负数时不对：间隔没有正负。"))}),
-    Task(id="07-t-leaves", name="tf32_leaves", cases=leaves_cases, reference=leaves_reference, parts={
+    Task(id="07-t-leaves", name="tf32_leaves", cases=leaves_cases, parts={
         "leaf": Part(1, both("Wrong where only leaves are set, or nothing is.", "只设了叶子、或什么都没设时不对。")),
         "branch": Part(1, both("Wrong where a branch is set.", "设了分支时不对。")),
         "root": Part(2, both("Wrong where the root is set, beside a branch or a leaf.", "设了根，又设了分支或叶子时不对。"))}),

@@ -4,14 +4,14 @@
 # **45 minutes.** Before it: lessons 01 and 02. You will be able to tell a question from a switch, choose a device that
 # works anywhere, set the fallback variable in time, and live without float64.
 #
-# No Mac needed: errors are shown as they are raised **here**, and what is simulated says so. Six experiments at the end
-# need an Apple GPU; without one they say that there is no recording yet.
+# No Mac needed: errors are shown as they are raised **here**, and what is simulated says so. Eight experiments at the end
+# need an Apple GPU; without one they show what others have published.
 # %% [markdown] zh
 # # 苹果的后端能切换什么，不能切换什么？
 #
 # **45 分钟。** 先修：第 01、02 课。学完之后，你能分清查询和开关，写出在哪台机器上都好用的设备选择函数，及时设好回退变量，还能不靠 float64 过日子。
 #
-# 不需要 Mac：错误都是在**这台机器上**当场抛出的，凡是模拟都会注明。最后六个实验需要苹果 GPU；没有的话，它们会说“尚无录制”。
+# 不需要 Mac：错误都是在**这台机器上**当场抛出的，凡是模拟都会注明。最后八个实验需要苹果 GPU；没有的话，它们会展示别人公布的结果。
 # %% bootstrap
 # %%
 # en: warm-up: cards from earlier lessons that are due today (none yet is fine)
@@ -343,18 +343,19 @@ for dtype in (torch.float16, torch.bfloat16, torch.float64):
     print(dtype, *(str(one.message).split("\n")[0] for one in caught))
 explain("08-same-seed")
 # %% [markdown] en
-# ## The real thing: six experiments for a Mac
+# ## The real thing: eight experiments for a Mac
 #
 # Speed against the CPU, copies, the fence, the fallback before and after the import, float64 with its exact error,
-# equal bits. Without an Apple GPU: a recording, or an honest gap. You miss the numbers, not the ideas: the price of
+# equal bits, memory under the recommended limit, float16 and bfloat16. Without an Apple GPU: a recording, or what others have published. The ideas you have met here: the price of
 # copies was `08-fallback-price`, the moment `08-env-when`, float64 `08-float32-loses`, the fence lesson 02.
 # %% [markdown] zh
-# ## 来真的：六个给 Mac 的实验
+# ## 来真的：八个给 Mac 的实验
 #
-# 与 CPU 比快慢、拷贝、栅栏、导入前后设回退、float64 的确切错误、逐位相同。没有苹果 GPU 就看回放，没有回放就如实留白。缺的是数字，不是道理：拷贝的代价见 `08-fallback-price`，时机见 `08-env-when`，float64 见 `08-float32-loses`，栅栏见第 02 课。
+# 与 CPU 比快慢、拷贝、栅栏、导入前后设回退、float64 的确切错误、逐位相同、建议上限内的内存、float16 与 bfloat16。没有苹果 GPU 就看回放，没有回放就看别人的报告。道理你已经见过：拷贝的代价见 `08-fallback-price`，时机见 `08-env-when`，float64 见 `08-float32-loses`，栅栏见第 02 课。
 # %%
 observe(["08-speed-mps", "08-transfer-mps", "08-fence-mps",
-         "08-fallback-mps", "08-float64-mps", "08-repeat-mps"])
+         "08-fallback-mps", "08-float64-mps", "08-repeat-mps",
+         "08-memory-mps", "08-half-mps"])
 # %% [markdown] en
 # ## Four myths, and what speaks against them
 #

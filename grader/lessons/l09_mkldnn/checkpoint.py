@@ -29,7 +29,7 @@ def time_by_primitive(report: list[str]) -> dict[str, float]:
     found = {}
     for line in report:
         fields = line.split(",")
-        if "exec" not in fields:
+        if fields[0] != "onednn_verbose" or "exec" not in fields[3:4]:
             continue
         found[fields[5]] = found.get(fields[5], 0.0) + float(fields[-1])
     return found

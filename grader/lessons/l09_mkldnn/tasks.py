@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import random
-import statistics
 from typing import Any
 
 from course.i18n import both
-from course.verdict import Verdict, correct, incorrect, partly
+from grader import reports
+from grader.reports import Mark
 from grader.task import Case, Part, Task
 
 # --- 09-t-time --------------------------------------------------------------------------------------------
@@ -16,98 +15,89 @@ from grader.task import Case, Part, Task
 PRIMITIVES = ("reorder", "convolution", "rnn", "matmul", "eltwise", "pooling")
 HEADERS = ("onednn_verbose,v1,info,oneDNN v3.12.0 (commit 80afa71)", "onednn_verbose,v1,info,cpu,runtime:OpenMP,nthr:2",
            "onednn_verbose,v1,primitive,info,template:operation,engine,primitive,implementation,prop_kind,"
-           "memory_descriptors,attributes,auxiliary,problem_desc,exec_time", "epoch 3, loss 0.25", "")
+           "memory_descriptors,attributes,auxiliary,problem_desc,exec_time")
+PRINTS = ("epoch 3, loss 0.25", "", "loss, 0.5, exec time", "exec", "trainer,step,3,exec,cpu,convolution,7.5", "took 12 ms,exec,3",
+          "the line onednn_verbose,v1,primitive,exec,cpu,matmul means work")
 
 
-def _line(rng: random.Random, event: str = "exec") -> str:
+def _line(rng: random.Random, event: str = "exec", primitive: str = "") -> str:
     ms = round(rng.uniform(0.001, 9.0), 6)
     size = "x".join(str(rng.randint(1, 64)) for _ in range(4))
-    return (f"onednn_verbose,v1,primitive,{event},cpu,{rng.choice(PRIMITIVES)},jit:uni,undef,src:f32::blocked:abcd::f0 "
+    return (f"onednn_verbose,v1,primitive,{event},cpu,{primitive or rng.choice(PRIMITIVES)},jit:uni,undef,src:f32::blocked:abcd::f0 "
             f"dst:f32::blocked:aBcd16b::f0,attr-scratchpad:user,,{size},{ms}")
 
 
 def time_cases(rng: random.Random) -> list[Case]:
     """Executed lines only; with creation lines among them; with headers, other prints, or nothing at all."""
     def lines(count: int, event: str = "exec") -> list[str]:
-        return [_line(rng, event) for _ in range(count)]
+        twice = rng.choice(PRIMITIVES)
+        return [*(_line(rng, event, twice) for _ in range(2)), *(_line(rng, event) for _ in range(count - 2))]
+
+    def shuffled(report: list[str]) -> list[str]:
+        return rng.sample(report, len(report))
 
     cases = [Case("executed", (lines(rng.randint(6, 14)),)) for _ in range(4)]
     for event in ("create:cache_miss", "create:cache_hit"):
-        mixed = lines(rng.randint(4, 9)) + lines(rng.randint(2, 5), event)
-        rng.shuffle(mixed)
-        cases.append(Case("creation", (mixed,)))
-    noisy = [*lines(rng.randint(3, 6)), *HEADERS]
-    rng.shuffle(noisy)
-    return [*cases, Case("noise", (noisy,)), Case("noise", (list(HEADERS),)), Case("noise", ([],))]
-
-
-def time_reference(report: list[str]) -> dict[str, float]:
-    """Primitive -> milliseconds of its executed lines."""
-    found: dict[str, float] = {}
-    for line in report:
-        fields = line.split(",")
-        if len(fields) > 5 and fields[0] == "onednn_verbose" and fields[3] == "exec":
-            found[fields[5]] = found.get(fields[5], 0.0) + float(fields[-1])
-    return found
+        cases.append(Case("creation", (shuffled(lines(rng.randint(4, 9)) + lines(rng.randint(2, 5), event)),)))
+    noisy = [shuffled([*lines(rng.randint(3, 6)), *others]) for others in (HEADERS, PRINTS, (*HEADERS, *PRINTS))]
+    return [*cases, *(Case("noise", (report,)) for report in noisy), Case("noise", (list(HEADERS),)), Case("noise", ([],))]
 
 
 # --- 09-t-report ------------------------------------------------------------------------------------------
 
 CLAIMS = {"faster": lambda low, high: high < 1, "slower": lambda low, high: low > 1,
           "undecided": lambda low, high: low <= 1 <= high}
-LEAST = 6  # fewer pairs carry no 95 % interval
+FIELDS = ("layer", "threads", "lines", "on_ms", "off_ms", "low", "high", "claim")
+PAIRS = ("on_ms", "off_ms")
+RATIOS = both("on over off", "“开除以关”")
 
 
-def _positive(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) and value > 0
-
-
-def _times(value: Any) -> list[float]:
-    return value if isinstance(value, list) and all(map(_positive, value)) else []
-
-
-def _count(value: Any, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
-
-
-def judge_report(report: Any) -> Verdict:
+def judge_report(report: Any) -> reports.Verdict:
     """One point each: enough pairs, a witness in the log, a claim fit for the interval. Never speed."""
-    if not isinstance(report, dict):
-        return incorrect(both("The report is not a dictionary.", "报告不是字典。"), max_points=3)
-    on, off = _times(report.get("on_ms")), _times(report.get("off_ms"))
-    reasons = []
-    paired = len(on) == len(off) >= LEAST and _count(report.get("threads"), 1)
-    if not paired:
-        reasons.append(both(f"At least {LEAST} times on, as many off, and the number of threads are needed.",
-                            f"需要至少 {LEAST} 次“开”、同样多次“关”的耗时，以及线程数。"))
-    claim = str(report.get("claim"))
-    witnessed = _count(report.get("lines"), 0) and (report["lines"] > 0 or claim == "undecided")
-    if not witnessed:
-        reasons.append(both("A difference is claimed, but no line of the log shows that oneDNN ran in the call.",
-                            "声称有差别，但日志里没有一行能证明这次调用里 oneDNN 跑过。"))
-    honest = bool(paired and _supported(report, on, off))
-    if not honest:
-        reasons.append(both("Claim and interval do not fit: it must hold the median of on over off, and `faster` needs "
-                            "all of it below 1.",
-                            "结论与区间不符：区间应包含“开除以关”的中位数；声称 `faster` 时，区间必须整个小于 1。"))
-    points = paired + witnessed + honest
-    if points == 3:
-        return correct(both("Enough pairs, a witness, and a claim the interval carries.", "对数足够，有日志作证，结论有区间支撑。"),
-                       points=3)
-    return partly(points, 3, *reasons) if points else incorrect(*reasons, max_points=3)
+    return reports.judged(report, FIELDS, {"pairs": _paired, "witness": _witness, "claim": _claim},
+                          both("Enough pairs, a witness, and a claim the interval carries.", "对数足够，有日志作证，结论有区间支撑。"))
 
 
-def _supported(report: dict, on: list[float], off: list[float]) -> bool:
-    low, high, fits = report.get("low"), report.get("high"), CLAIMS.get(str(report.get("claim")))
-    if not (_positive(low) and _positive(high) and low <= high) or fits is None:
-        return False
-    middle = statistics.median(a / b for a, b in zip(on, off, strict=True))
-    same_code = report.get("lines") == 0 and report["claim"] == "undecided"  # an interval off 1 is then only noise
-    return (same_code or fits(low, high)) and low * 0.999 <= middle <= high * 1.001
+def _lines(report: dict) -> float | None:
+    """The number of lines in the log; the lines themselves count too."""
+    lines = report.get("lines")
+    return float(len(lines)) if isinstance(lines, list) else reports.number(lines, 0)
+
+
+def _paired(report: dict) -> Mark:
+    fault = reports.samples_fault(report, PAIRS, 1e-12)
+    if fault is None and reports.number(report.get("threads"), 1) is None:
+        fault = both("`threads` is missing; it is part of every result.", "缺少 `threads`；它是每个结果的一部分。")
+    return (1.0, None) if fault is None else (0.0, both(f"pairs: {fault['en']}", f"成对读数：{fault['zh']}"))
+
+
+def _witness(report: dict) -> Mark:
+    lines = _lines(report)
+    if lines is None:
+        return 0.0, both("witness: `lines` should be the number of lines in oneDNN's log of the call.",
+                         "证人：`lines` 应是这次调用在 oneDNN 日志里的行数。")
+    if lines > 0 or reports.words(report.get("claim")) == "undecided":
+        return 1.0, None
+    return 0.0, both("witness: a difference is claimed, but no line of the log shows that oneDNN ran in the call.",
+                     "证人：声称有差别，但日志里没有一行能证明这次调用里 oneDNN 跑过。")
+
+
+def _claim(report: dict) -> Mark:
+    if reports.samples_fault(report, PAIRS, 1e-12):
+        return 0.0, both("claim: without the pairs nothing can be held against it.", "结论：没有成对读数，就无从核对。")
+    ratios = [on / off for on, off in zip(report["on_ms"], report["off_ms"], strict=True)]
+    if fault := reports.interval_fault(report, ratios, RATIOS):
+        return 0.0, both(f"claim: {fault['en']}", f"结论：{fault['zh']}")
+    claim = reports.words(report.get("claim"))
+    same_code = _lines(report) == 0 and claim == "undecided"  # an interval off 1 is then only noise
+    if claim in CLAIMS and (same_code or CLAIMS[claim](report["low"], report["high"])):
+        return 1.0, None
+    return 0.0, both("claim: `faster` needs the whole interval below 1, `slower` above, `undecided` holds 1.",
+                     "结论：`faster` 要求区间整个小于 1，`slower` 要求整个大于 1，`undecided` 则包含 1。")
 
 
 TASKS = [
-    Task(id="09-t-time", name="time_by_primitive", cases=time_cases, reference=time_reference, parts={
+    Task(id="09-t-time", name="time_by_primitive", cases=time_cases, parts={
         "executed": Part(2, both("Wrong for a report of executed lines.", "报告里只有执行行时不对。")),
         "creation": Part(1, both("Wrong where lines of creation stand among them.", "夹杂创建行时不对。")),
         "noise": Part(1, both("Wrong with headers or other prints, or for an empty report.",

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from course.experiment import base
+from course.experiment import base, kernels
 from course.experiment.new_process import ProbeError, call_in_new_process
 from course.experiment.words import middle
 from course.lessons.l05_cudnn_benchmark import experiments_cuda
@@ -45,10 +45,11 @@ def visits(story, times, size=128, process=0):
              "reserved_mib": 90.0} for call, ms in enumerate(times, start=1)]
 
 
-def flip_rows(at_flip, after):
+def flip_rows(at_flip, after, control=1.0):
+    """control: how long the calls after number 10 are that never saw a flip, against those before."""
     new = [500.0, 2.0, 2.0, 2.0]
     return [row for process in range(3) for row in
-            visits("off", [9.0] + [1.0] * 19 + [6.0, 2.0, 2.0, 2.0], process=process)
+            visits("off", [9.0] + [1.0] * 9 + [control] * 10 + [6.0, 2.0, 2.0, 2.0], process=process)
             + visits("flipped", [9.0] + [1.0] * 9 + [at_flip] + [after] * 9 + new, process=process)
             + visits("on", [400.0] + [0.7] * 19 + new, process=process)]
 
@@ -59,6 +60,52 @@ def test_the_flip_bet_follows_the_calls(at_flip, after, option):
     record = record_of("05-flip-cuda", flip_rows(at_flip, after))
     assert base.get("05-flip-cuda").settles(record) == {"05-bet-flip": option}
     check_shown(base.get("05-flip-cuda"), record)
+
+
+def test_a_process_cut_short_does_not_spoil_the_whole_ones():
+    rows = flip_rows(1.0, 1.0)
+    cut = [*rows, *visits("off", [9.0, 1.0, 1.0], process=3)]
+    assert base.get("05-flip-cuda").settles(record_of("05-flip-cuda", cut)) == {"05-bet-flip": "b"}
+    pays = [*CUDA_ROWS["05-pays-cuda"], {"story": "on", "process": 1, "samples_ms": [220.0, 2.0, 2.0]}]
+    assert "200 steps after the first" in experiments_cuda.say_pays_cuda(record_of("05-pays-cuda", pays))["en"]
+
+
+def test_warming_up_in_every_story_is_no_effect_of_the_flip():
+    """8 % less time in every story, with a flip and without: the control takes it out. An unsteady control decides nothing."""
+    settle = base.get("05-flip-cuda").settles
+    assert settle(record_of("05-flip-cuda", flip_rows(0.92, 0.92, control=0.92))) == {"05-bet-flip": "b"}
+    rows = flip_rows(1.0, 1.0)
+    unsteady = [{**row, "call_ms": row["call_ms"] * (1 + 0.1 * row["process"] * (10 < row["call"] < 21))}
+                if row["story"] == "off" else row for row in rows]
+    assert settle(record_of("05-flip-cuda", unsteady)) == {"05-bet-flip": None}
+
+
+def test_a_process_counts_once_however_many_calls_it_made():
+    """One slow process of three: the range holds it, and does not pass for an interval of 33 calls."""
+    rows = [row for process, ms in enumerate((0.06, 0.06, 0.109)) for story in ("off", "on")
+            for row in visits(story, [9.0] + [ms] * 11, process=process)]
+    sentence = base.get("05-first-call-cuda").finding(record_of("05-first-call-cuda", rows))["en"]
+    assert "0.06 (0.06–0.109) ms" in sentence and "[" not in sentence
+
+
+def test_four_tile_sizes_are_four_kernels():
+    name = "sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nchwkcrs_nchw_tilesize{}_stage4_warpsize2x2x1_g1_tensor16x8x8_kernel"
+    rows = [{"story": story, "process": 0, "size": size, "place": 1, "kernel": name.format(tile), "calls": 5, "mean_us": 9.0}
+            for (story, size), tile in zip(((s, n) for s in ("off", "on") for n in (32, 128)), ("64x64", "128x64", "64x128", "128x128"),
+                                           strict=True)]
+    record = record_of("05-kernels-cuda", rows)
+    sentence = base.get("05-kernels-cuda").finding(record)["en"]
+    assert all(f"tilesize{tile}" in sentence for tile in ("64x64", "128x64", "64x128", "128x128")) and "xmma" not in sentence
+    check_shown(base.get("05-kernels-cuda"), record)
+    other = [*rows, {**rows[0], "process": 1, "kernel": name.format("256x32")}]
+    assert "different sets of kernels at 32, search off" in base.get("05-kernels-cuda").finding(
+        record_of("05-kernels-cuda", other))["en"]
+
+
+@pytest.mark.parametrize(("names", "said"), [(("k_64x64", "k_64x64"), "the same kernels won"), (("k_64x64", "k_128x32"), "…128x32")])
+def test_the_limit_names_the_winners(names, said):
+    rows = [{**row, "kernels": one} for row, one in zip(CUDA_ROWS["05-limit-cuda"], names, strict=True)]
+    assert said in base.get("05-limit-cuda").finding(record_of("05-limit-cuda", rows))["en"]
 
 
 def test_the_range_of_a_few_processes_does_not_look_like_an_interval():
@@ -77,7 +124,11 @@ CUDA_ROWS = {
     "05-sizes-cuda": [{**row, "size": (128, 256, 512)[(row["call"] - 1) % 3]} for story in ("off", "on")
                       for row in visits(story, [50.0] * 3 + [1.0] * 6)],
     "05-memory-cuda": visits("off", [9.0] + [1.0] * 4) + visits("on", [400.0] + [0.7] * 4),
-    "05-limit-cuda": visits("1", [9.0] + [1.0] * 9) + visits("0", [400.0] + [0.7] * 9),
+    "05-limit-cuda": [{"limit": limit, "process": 0, "first_ms": first, "later_ms": 1.0, "calls": 10, "free_mib": 9000.0,
+                       "first_mib": 80.0, "later_mib": 20.0, "kernels": f"made_up_{limit}"} for limit, first in ((1, 9.0), (0, 400.0))],
+    "05-new-keys-cuda": [{"process": process, "change": change, "first_ms": 90.0, "later_ms": 1.0, "kernels": f"made_up_{change}",
+                          "error": ""} for process in range(2) for change in ("float32", "bfloat16")]
+                        + [{"process": 0, "change": "torch.compile", "first_ms": 0.0, "later_ms": 0.0, "kernels": "", "error": "E: no"}],
     "05-pays-cuda": [{"story": "off", "process": 0, "samples_ms": [20.0] + [3.0] * 149},
                      {"story": "on", "process": 0, "samples_ms": [220.0] + [2.0] * 149}],
     "05-kernels-cuda": [{"story": story, "process": 0, "size": 32, "place": 1, "kernel": f"made_up_{story}",
@@ -104,8 +155,8 @@ def test_a_probe_answers_from_a_new_process():
 def test_model_and_kernel_probes_keep_their_form():
     with base.restored():
         assert len(search_probes.model_steps(1, 2, 1, 32)) == 2
-        kernels = search_probes.kernel_names(0, 1, 16)
-    assert kernels and set(kernels[0]) == {"kernel", "calls", "mean_us"}
+        found = search_probes.kernel_names(0, 1, 16)
+    assert found and set(found[0]) == {"kernel", "calls", "mean_us"}
 
 
 def test_the_creation_log_is_read_line_by_line():
@@ -123,8 +174,21 @@ def test_kernels_are_told_from_operations_and_summed_by_name():
 
     events = [event("aten::conv2d", "CPU", 90.0), event("k1", "CUDA", 3.0), event("k1", "CUDA", 5.0),
               event("k2", "CUDA", 20.0), event("mark", "CUDA", 0)]
-    assert search_probes._kernels(events, on_gpu=True) == [
+    assert kernels.summed(events, on_gpu=True) == [
         {"kernel": "k2", "calls": 1, "mean_us": 20.0}, {"kernel": "k1", "calls": 2, "mean_us": 4.0}]
+
+
+def test_a_set_of_kernels_is_one_text_without_what_is_not_the_library_s():
+    rows = [{"kernel": name} for name in ("b_gemm", "a_winograd", "void at::native::fill<int>", "Memset (Device)", "b_gemm")]
+    assert kernels.joined_set(rows) == "a_winograd | b_gemm"
+    assert kernels.joined_set(rows[2:4]) == "Memset (Device) | void at::native::fill<int>"
+
+
+def test_only_the_part_of_a_name_that_differs_is_shown():
+    assert kernels.apart(["k_64x64_nchw", "k_128x64_nchw"]) == {"k_64x64_nchw": "…64x64…", "k_128x64_nchw": "…128x64…"}
+    assert kernels.apart(["void f<float>(int)"]) == {"void f<float>(int)": "f<float>"}
+    long = kernels.apart([f"{letter * 90}_{letter * 90}" for letter in "xyz"], most=20)
+    assert len(set(long.values())) == 3 and all(len(part) <= 21 for part in long.values())
 
 
 @pytest.mark.parametrize(("first_ms", "found"), [([2.0] * 12, 20.0), ([2.0] * 9, None), ([2.0] * 6 + [9.0] * 6, None)])

@@ -123,6 +123,18 @@ GPU_ROWS = [{"operation": "scatter_add_", "setting": "nothing", "different": 9, 
                "outcome": "raises" if s == "algorithms" else "runs"} for s in experiments_cuda.SETTINGS_CUDA]]
 
 
+def test_one_set_of_kernels_is_one_whatever_the_order_of_times_and_the_rest_is_named():
+    name = "sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nchwkcrs_nchw_tilesize{}_stage4_warpsize2x2x1_g1_tensor16x8x8_kernel"
+    rows = table(400.0, 300.0)
+    said = check_shown("06-truth-table-cuda", record_of("06-truth-table-cuda", rows))
+    assert said.count("1 set(s) of kernels") == 4
+    rows[0] = {**rows[0], "kernels": name.format("64x64")}
+    rows[1] = {**rows[1], "kernels": name.format("128x64")}
+    rows[2] = {**rows[2], "kernels": name.format("64x64")}
+    said = check_shown("06-truth-table-cuda", record_of("06-truth-table-cuda", rows))
+    assert "2 set(s) of kernels (" in said and "tilesize64x64" in said and "tilesize128x64" in said and "xmma" not in said
+
+
 def test_gpu_bits_name_who_varies_and_who_is_refused():
     sentence = check_shown("06-bits-cuda", record_of("06-bits-cuda", GPU_ROWS))
     assert "use_deterministic_algorithms: none" in sentence and "algorithms: cumsum" in sentence
@@ -187,28 +199,7 @@ def test_the_cost_is_a_whole_row_for_each_operation():
     check_shown("06-cost", record)
 
 
-# --- the CUDA probes, whose form can be tried without a GPU ---------------------------------------------------
-
-def test_the_cuda_probes_keep_their_form_on_a_cpu():
-    with base.restored():
-        seen = repro_probes.conv_setting(1, 1, 3)
-    assert len(seen["bits"]) == 3 and len(set(seen["bits"])) == 1 and seen["kernels"] and seen["later_ms"] > 0
-    for call in repro_probes.cuda_operations("cpu").values():
-        assert call().isfinite().all()
-
-
-@pytest.mark.parametrize("name", ["06-bits-cuda", "06-cost-cuda"])
-def test_the_cuda_experiments_keep_their_form_on_a_cpu(name, monkeypatch):
-    few = ("index_put_, accumulate", "matmul")
-    monkeypatch.setattr(experiments_cuda, "GPU", "cpu")
-    monkeypatch.setattr(experiments_cuda, "cuda_operations", lambda device: {
-        name: call for name, call in repro_probes.cuda_operations(device).items() if name in few})
-    before = flags.read()
-    record = base.run(name, 60 if name == "06-bits-cuda" else 4)
-    assert {row["operation"] for row in record.rows} == set(few)
-    check_shown(name, record)
-    assert flags.read() == before
-
+# --- what a GPU may refuse --------------------------------------------------------------------------------------
 
 def test_an_operation_that_refuses_is_told_and_not_fatal(monkeypatch):
     def refuse():
@@ -216,7 +207,7 @@ def test_an_operation_that_refuses_is_told_and_not_fatal(monkeypatch):
             raise RuntimeError("made_up does not have a deterministic implementation. More words.")
         return torch.ones(1)
 
-    monkeypatch.setattr(experiments_cuda, "cuda_operations", lambda device: {"made_up": refuse})
+    monkeypatch.setattr(experiments_cuda, "cuda_operations", lambda device, count: {"made_up": refuse})
     monkeypatch.setattr(experiments_cuda, "GPU", "cpu")
     rows = base.run("06-bits-cuda", 6).rows
     assert [(row["different"], row["outcome"]) for row in rows] == [(1, "runs"), (1, "runs"), (0, "raises")]

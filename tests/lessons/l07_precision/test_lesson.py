@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 
 import pytest
 import torch
@@ -14,8 +13,7 @@ from course.figures.bits import show_bits
 from course.lessons.l07_precision.exercises import TREE_CASES
 from course.quiz.bank import Bank
 from course.rounding import FORMATS, cut_bits, keep_bits, pattern, product, relative_error, rounded
-from grader.lessons.l07_precision import tasks as lesson_07
-from tests.lessons.losing import lost_parts
+from grader.project import Project, tasks
 
 LESSON = "07_precision"
 BANK = Bank()
@@ -180,88 +178,12 @@ def test_the_tree_of_the_exercise_is_the_tree_of_torch(stored, leaf, expected):
 
 # --- checkpoint tasks -------------------------------------------------------------------------------------
 
-def leaves_by(order):
-    """Leaves by a walk over own value (o), branch (b), root (r) in the given order."""
-    def function(stored):
-        found = []
-        for leaf in lesson_07.LEAVES:
-            nodes = {"o": leaf, "b": leaf.split(".")[0], "r": "root"}
-            values = [stored.get(nodes[one], "none") for one in order]
-            found += [leaf] if next((v for v in values if v != "none"), "none") == "tf32" else []
-        return sorted(found)
-    return function
-
-
-def spacing_with(exponent):
-    return lambda x, bits: 2.0 ** (exponent(x) - bits)
-
-
-def floor_log2(x):
-    return math.frexp(x)[1] - 1
-
-
-@pytest.mark.parametrize(("task_id", "function", "lost"), [
-    ("07-t-spacing", lesson_07.spacing_reference, set()),
-    ("07-t-spacing", lambda x, bits: 2.0**-bits, {"typical", "powers", "small", "negative"}),
-    ("07-t-spacing", spacing_with(lambda x: floor_log2(abs(x)) + 1), {"typical", "powers", "small", "negative"}),
-    ("07-t-spacing", lambda x, bits: x * 2.0**-bits, {"typical", "small", "negative"}),
-    ("07-t-spacing", spacing_with(lambda x: max(0, floor_log2(abs(x)))), {"small", "negative"}),
-    ("07-t-spacing", lambda x, bits: lesson_07.spacing_reference(x, bits) * (1 if x > 0 else -1), {"negative"}),
-    ("07-t-spacing", spacing_with(lambda x: floor_log2(abs(x) * (1 - 1e-12))), {"powers"}),
-    ("07-t-leaves", lesson_07.leaves_reference, set()),
-    ("07-t-leaves", leaves_by("o"), {"branch", "root"}),
-    ("07-t-leaves", leaves_by("ob"), {"root"}),
-    ("07-t-leaves", leaves_by("or"), {"branch", "root"}),
-    ("07-t-leaves", leaves_by("rbo"), {"branch", "root"}),
-    ("07-t-leaves", lambda stored: [leaf for leaf, value in stored.items() if value == "tf32"],
-     {"branch", "root"}),
-    ("07-t-leaves", lambda stored: sorted(stored), {"leaf", "branch", "root"}),
-])
-def test_checkpoint_tasks_lose_the_parts_they_should(task_id, function, lost):
-    task = next(one for one in lesson_07.TASKS if one.id == task_id)
-    assert lost_parts(task, function) == lost
-
-
 def test_the_gap_is_the_one_torch_knows():
+    spacing = tasks(Project(), LESSON)["07-t-spacing"].reference
     for exponent, number in itertools.product((-3, 0, 9), (1.0, 1.3, 1.99)):
         x = torch.tensor(number * 2.0**exponent)
         gap = torch.nextafter(x, torch.tensor(float("inf"))) - x
-        assert gap.item() == lesson_07.spacing_reference(x.item(), 23)
-
-
-GOOD = {"reference": "float64", "errors": [3e-4, 2.9e-4, 3.1e-4, 3e-4, 2.8e-4, 3.2e-4], "tolerance": 1e-3,
-        "low": 2.8e-4, "high": 3.2e-4, "claim": "harmless"}
-
-
-@pytest.mark.parametrize(("change", "points"), [
-    ({}, 3), ({"claim": "harmful"}, 2), ({"tolerance": 1e-4}, 2), ({"tolerance": 1e-4, "claim": "harmful"}, 3),
-    ({"tolerance": 3e-4, "claim": "undecided"}, 3), ({"claim": "undecided"}, 2), ({"reference": "float32"}, 2),
-    ({"errors": [3e-4]}, 1), ({"errors": [3e-4], "reference": "float32"}, 0), ({"low": 5e-4, "high": 6e-4}, 2),
-    ({"high": "3.2e-4"}, 2), ({"errors": [float("nan")] * 8}, 1), ({"low": 3.2e-4, "high": 2.8e-4}, 2),
-    ({"errors": [0.0] * 6, "low": 0.0, "high": 0.0}, 3), ({"tolerance": 0.0, "claim": "harmful"}, 2),
-    ({"errors": [-3e-4] * 6}, 1),
-])
-def test_the_report_is_judged_on_protocol(change, points):
-    assert lesson_07.judge_report({**GOOD, **change}).points == points
-    assert lesson_07.judge_report("small!").points == 0
-
-
-def test_a_large_error_earns_as_much_as_a_small_one():
-    large = {**GOOD, "errors": [100 * one for one in GOOD["errors"]], "low": 2.8e-2, "high": 3.2e-2,
-             "claim": "harmful"}
-    assert lesson_07.judge_report(large).points == 3
-
-
-def test_smoke_tests_accept_the_references_and_say_nothing_about_values():
-    exercises = all_exercises()
-    assert judge(exercises["07-t-spacing"], lesson_07.spacing_reference).state == "correct"
-    assert judge(exercises["07-t-spacing"], lambda *args: 0).state == "correct"
-    assert judge(exercises["07-t-spacing"], lambda *args: "wide").state == "incorrect"
-    assert judge(exercises["07-t-leaves"], lesson_07.leaves_reference).state == "correct"
-    assert judge(exercises["07-t-leaves"], lambda stored: {"cuda.conv"}).state == "incorrect"
-    assert judge(exercises["07-t-report"], GOOD).state == "correct"
-    assert judge(exercises["07-t-report"], {"claim": "harmless"}).state == "incorrect"
-    assert all(exercises[task.id].solution is None for task in lesson_07.TASKS)
+        assert gap.item() == spacing(x.item(), 23)
 
 
 # --- questions --------------------------------------------------------------------------------------------

@@ -238,19 +238,6 @@ def test_the_coarse_operations_are_named_and_so_are_the_settings_that_reach_matm
     assert "no setting" in base.get("07-who-cuda").finding(record_of("07-who-cuda", rows))["en"]
 
 
-@pytest.mark.parametrize(("probe", "keys", "rows"), [
-    ("who", {"setting", "operation", "relative"}, 21), ("depth", {"k", "seed", "setting", "relative"}, 45),
-    ("reduction", {"dtype", "k", "allowed", "relative"}, 8),
-    ("kernels", {"setting", "operation", "place", "kernel", "calls", "mean_us"}, 8),
-    ("speed", {"operation", "size", "ratio", "low", "high", "verdict", "ieee_ms", "tf32_ms"}, None)])
-def test_the_cuda_probes_keep_their_form(probe, keys, rows):
-    found = rows_of(f"{PROBES}_cuda", probe, timeout_s=300)
-    assert all(set(row) == keys for row in found)
-    assert found and (rows is None or len(found) == rows)
-    name = f"07-{probe}-cuda"
-    check_shown(base.get(name), record_of(name, found))
-
-
 def test_nothing_but_torch_numpy_and_tqdm_is_needed_to_record():
     import subprocess
     import sys

@@ -44,6 +44,10 @@ ROWS = {
     "08-bet-fallback": {"a": copies(2.0, 1.1), "b": copies(1.1, 2.0), "c": copies(1.01, 1.02)},
 }
 SHOWN = {
+    "08-memory-mps": [{"moment": moment, "allocated_mib": 0.0 + 256 * (moment == "made"), "driver_mib": 300.0, "recommended_mib": 8192.0}
+                      for moment in ("before", "made", "deleted", "emptied")],
+    "08-half-mps": [{"format": name, "size": 512, "ratio": 0.6, "low": 0.5, "high": 0.7, "verdict": verdict, "relative": 1e-3}
+                    for name, verdict in (("float16", "faster"), ("bfloat16", "undecided"))],
     "08-speed-mps": [{"op": "matmul", "size": size, "ratio": ratio, "low": ratio * 0.9, "high": ratio * 1.1,
                       "verdict": verdict, "cpu_ms": 1.0, "mps_ms": ratio}
                      for size, ratio, verdict in ((64, 3.0, "slower"), (2048, 0.1, "faster"))],

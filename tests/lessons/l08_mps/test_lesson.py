@@ -10,8 +10,6 @@ from course.experiment import base
 from course.lessons.l08_mps.experiments import LESSON
 from course.lessons.l08_mps.machines import KINDS, MACHINES, pretend
 from course.quiz.bank import Bank
-from grader.lessons.l08_mps import tasks as lesson_08
-from tests.lessons.losing import lost_parts
 
 BANK = Bank()
 PRACTICE = BANK.items(LESSON)
@@ -71,8 +69,6 @@ BEST = PICK + "or torch.device('cpu')\n    "
     (BEST + "return torch.device(prefer) if prefer in ('cpu', best.type) else best", "partly", "ValueError"),
     (BEST + "return best.type", "partly", "torch.device"),
     ("def pick_device(): return torch.device('cpu')", "incorrect", "idle"),
-    (BEST + "if prefer in (None, best.type): return best\n    if prefer != 'cpu': raise RuntimeError(prefer)\n"
-            "    return torch.device('cpu')", "correct", "refused"),
 ])
 def test_a_selector_honours_a_wish_or_refuses_it(source, state, word):
     verdict = verdict_of("08-pick-device", source)
@@ -116,60 +112,6 @@ def test_times_survive_only_in_the_right_order(body, state, word):
 ])
 def test_losing_counts_on_evidence(numbers, state):
     assert judge(all_exercises()["08-make-it-lose"], numbers).state == state
-
-
-# --- checkpoint tasks -------------------------------------------------------------------------------------
-
-TASK = {task.id: task for task in lesson_08.TASKS}
-
-
-def always_fall_back(ops, fallback):
-    return float(sum(ms if native else cpu + copies for native, ms, cpu, copies in ops))
-
-
-def without_copies(ops, fallback):
-    missing = any(not op[0] for op in ops)
-    if missing and fallback in (None, "0"):
-        return None
-    return float(sum(ms if native else cpu for native, ms, cpu, copies in ops))
-
-
-def copies_for_all(ops, fallback):
-    total = lesson_08.step_reference(ops, fallback)
-    return None if total is None else total + sum(op[3] for op in ops if op[0])
-
-
-def set_is_on(ops, fallback):
-    return lesson_08.step_reference(ops, "1" if fallback is not None else None)
-
-
-@pytest.mark.parametrize(("task_id", "function", "lost"), [
-    ("08-t-device", lesson_08.device_reference, set()),
-    ("08-t-device", lambda built, usable, prefer: prefer or built or "cpu", {"automatic", "refuse"}),
-    ("08-t-device", lambda built, usable, prefer: built if usable else "cpu", {"wish", "refuse"}),
-    ("08-t-device", lambda built, usable, prefer: prefer or (built if usable else "cpu"), {"refuse"}),
-    ("08-t-device", lambda built, usable, prefer:
-     (built if usable else "cpu") if prefer is None else prefer if usable and prefer == built else "error",
-     {"wish"}),
-    ("08-t-device", lambda built, usable, prefer: "cuda", {"automatic", "wish", "refuse"}),
-    ("08-t-step", lesson_08.step_reference, set()),
-    ("08-t-step", always_fall_back, {"error", "edges"}),
-    ("08-t-step", without_copies, {"fallback"}),
-    ("08-t-step", copies_for_all, {"native", "fallback", "edges"}),
-    ("08-t-step", set_is_on, {"edges"}),
-    ("08-t-step", lambda ops, fallback: sum(op[1] for op in ops), {"fallback", "error", "edges"}),
-    ("08-t-step", lambda ops, fallback: lesson_08.step_reference(ops, fallback) or None, {"edges"}),
-])
-def test_checkpoint_tasks_lose_the_parts_they_should(task_id, function, lost):
-    assert lost_parts(TASK[task_id], function) == lost
-
-
-def test_smoke_tests_say_nothing_about_values():
-    exercises = all_exercises()
-    assert judge(exercises["08-t-device"], lambda *args: "abacus").state == "correct"
-    assert judge(exercises["08-t-device"], lambda *args: 7).state == "incorrect"
-    assert judge(exercises["08-t-step"], lambda *args: -1.0).state == "correct"
-    assert judge(exercises["08-t-step"], lambda *args: "fast").state == "incorrect"
 
 
 # --- questions --------------------------------------------------------------------------------------------

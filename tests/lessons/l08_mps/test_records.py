@@ -137,19 +137,7 @@ def test_the_bet_on_the_price_follows_the_intervals(relu, svd, option):
     assert base.get("08-fallback-price").settles(record) == {"08-bet-fallback": option}
 
 
-# --- the Mac's experiments: their form, with the CPU in the Mac's place ------------------------------------
-
-@pytest.fixture
-def on_cpu(monkeypatch):
-    monkeypatch.setattr(apple_probes, "DEVICE", "cpu")
-
-
-@pytest.mark.parametrize("name", [name for name in NAMES if base.get(name).needs == "mps"])
-def test_a_mac_experiment_runs_is_told_and_drawn(name, on_cpu):
-    with base.restored():
-        rows = [dict(row) for row in base.get(name).function(base.Budget(4))]
-    assert rows and check_shown(name, rows)
-
+# --- the Mac's experiments, on invented rows -----------------------------------------------------------------
 
 def test_float64_errors_are_quoted():
     rows = [{"code": "x.double()", "kind": "TypeError", "said": "Cannot convert"},

@@ -21,9 +21,7 @@ from course.lessons.l09_mkldnn.probes import ROUTES, route, routes_of
 from course.onednn_log import parse, recorded_log
 from course.quiz.bank import Bank
 from course.records import Record, nearest
-from grader.lessons.l09_mkldnn import tasks as lesson_09
-from grader.project import Project
-from tests.lessons.losing import lost_parts
+from grader.project import Project, tasks
 
 LESSON = "09_mkldnn"
 BANK = Bank()
@@ -99,24 +97,6 @@ def test_typical_answers_get_what_they_deserve(exercise_id, source, state):
     assert flags.read() == before
 
 
-def losing(low, high, rounds=40, call=lambda: None, baseline="off"):
-    race = SimpleNamespace(low=low, high=high, rounds=rounds, baseline=baseline)
-    return judge(all_exercises()["09-make-it-lose"], {"call": call, "race": race}).state
-
-
-@ONEDNN
-def test_losing_is_accepted_on_evidence_and_with_a_witness():
-    layer, x = torch.nn.Conv2d(16, 16, 3), torch.randn(4, 16, 24, 24)
-    assert losing(1.2, 1.6, call=lambda: layer(x)) == "correct"
-    assert losing(0.5, 0.7, call=lambda: layer(x)) == "incorrect"
-    assert losing(0.9, 1.2, call=lambda: layer(x)) == "inconclusive"
-    assert losing(1.2, 1.6, rounds=2, call=lambda: layer(x)) == "inconclusive"
-    assert losing(1.2, 1.6, call=lambda: layer(x), baseline="on") == "incorrect"
-    assert losing(1.2, 1.6, call=lambda: x.double() + 1) == "incorrect"  # oneDNN never ran
-    assert losing(1.2, 1.6, call=...) == "not attempted"
-    assert judge(all_exercises()["09-make-it-lose"], [1.2, 1.6]).state == "incorrect"
-
-
 def test_without_onednn_nothing_can_lose_and_that_is_said(monkeypatch):
     monkeypatch.setattr(torch._C, "_has_mkldnn", False)
     verdict = judge(all_exercises()["09-make-it-lose"], {"call": lambda: None, "race": SimpleNamespace(low=1, high=2, rounds=9)})
@@ -159,64 +139,6 @@ def test_the_taught_rule_is_the_dispatchers(case):
     assert (named == "Mkldnn") == rule(*case)
 
 
-# --- checkpoint tasks -------------------------------------------------------------------------------------
-
-TIME = lesson_09.TASKS[0]
-
-
-def by_hand(report, keep=lambda fields: "exec" in fields, place=5, value=lambda fields: float(fields[-1])):
-    found = {}
-    for fields in (line.split(",") for line in report):
-        if keep(fields):
-            found[fields[place]] = found.get(fields[place], 0.0) + value(fields)
-    return found
-
-
-ALL = {"executed", "creation", "noise"}
-
-
-@pytest.mark.parametrize(("function", "lost"), [
-    (lesson_09.time_reference, set()), (by_hand, set()),
-    (lambda report: by_hand(report, keep=lambda fields: True), {"creation", "noise"}),
-    (lambda report: by_hand(report, keep=lambda fields: len(fields) > 11), {"creation", "noise"}),
-    (lambda report: by_hand(report, keep=lambda fields: fields[3] == "exec"), {"noise"}),
-    (lambda report: by_hand(report, place=6), ALL), (lambda report: by_hand(report, value=lambda fields: 1.0), ALL),
-    (lambda report: sum(by_hand(report).values()), ALL), (lambda report: {}, {"executed", "creation", "noise"}),
-])
-def test_the_time_task_loses_the_parts_it_should(function, lost):
-    assert lost_parts(TIME, function) == lost
-
-
-GOOD = {"layer": "Conv2d", "threads": 1, "lines": 3, "on_ms": [1.0] * 6, "off_ms": [2.0, 2.1, 1.9, 2.0, 2.0, 2.1],
-        "low": 0.48, "high": 0.52, "claim": "faster"}
-
-
-@pytest.mark.parametrize(("change", "points"), [
-    ({}, 3), ({"claim": "slower"}, 2), ({"claim": "undecided"}, 2), ({"lines": 0}, 2), ({"lines": True}, 2),
-    ({"on_ms": [1.0], "off_ms": [2.0]}, 1), ({"threads": 0}, 1), ({"low": 1.2, "high": 1.4, "claim": "slower"}, 2),
-    ({"low": "0.48"}, 2), ({"low": 0.52, "high": 0.48}, 2), ({"on_ms": None, "lines": "many"}, 0),
-    ({"lines": 0, "claim": "undecided", "low": 0.4, "high": 1.1}, 3), ({"lines": 0, "claim": "undecided"}, 3),
-    ({"lines": 0, "claim": "undecided", "low": 0.6, "high": 0.7}, 2), ({"on_ms": [float("nan")] * 6}, 1),
-])
-def test_the_report_is_judged_on_protocol(change, points):
-    assert lesson_09.judge_report({**GOOD, **change}).points == points
-    assert lesson_09.judge_report("fast!").points == 0
-
-
-def test_a_slow_report_earns_as_much_as_a_quick_one():
-    slow = {**GOOD, "on_ms": GOOD["off_ms"], "off_ms": GOOD["on_ms"], "low": 1.9, "high": 2.1, "claim": "slower"}
-    assert lesson_09.judge_report(slow).points == 3
-
-
-def test_smoke_tests_look_at_form_alone():
-    exercises = all_exercises()
-    assert judge(exercises["09-t-time"], lesson_09.time_reference).state == "correct"
-    assert judge(exercises["09-t-time"], lambda report: {}).state == "correct"
-    assert judge(exercises["09-t-time"], lambda report: 2.5).state == "incorrect"
-    assert judge(exercises["09-t-report"], GOOD).state == "correct"
-    assert judge(exercises["09-t-report"], {"claim": "faster"}).state == "incorrect"
-
-
 # --- questions --------------------------------------------------------------------------------------------
 
 PRACTICE = BANK.items(LESSON)
@@ -224,7 +146,7 @@ PRACTICE = BANK.items(LESSON)
 
 def test_the_checkpoint_is_worth_thirteen_points():
     items = BANK.items(LESSON, checkpoint=True)
-    assert sum(item.points for item in items) + sum(task.points for task in lesson_09.TASKS) == 13
+    assert sum(item.points for item in items) + sum(task.points for task in tasks(Project(), LESSON).values()) == 13
 
 
 # --- experiments ------------------------------------------------------------------------------------------

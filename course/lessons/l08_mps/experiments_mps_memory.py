@@ -1,0 +1,144 @@
+"""Experiments of lesson 08 that need a Mac: memory, and the half-precision formats."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from course.experiment.base import Budget, experiment
+from course.experiment.words import NOTHING, word
+from course.i18n import Text, both, t
+from course.lessons.l08_mps import probes
+from course.lessons.l08_mps.experiments import LESSON
+from course.lessons.l08_mps.experiments_mps import WORDS
+from course.records import Record
+from course.rounding import relative_error
+
+MIB = 1024**2
+
+# --- 08-memory-mps ------------------------------------------------------------------------------------------
+
+MOMENTS = {
+    "before": both("before", "之前"),
+    "made": both("a tensor made", "建了一个张量"),
+    "deleted": both("the tensor deleted", "删掉张量"),
+    "emptied": both("after empty_cache()", "empty_cache() 之后"),
+}
+
+
+def say_memory_mps(record: Record) -> Text:
+    found = {row["moment"]: row for row in record.rows}
+    if set(found) != set(MOMENTS):
+        return NOTHING
+
+    def line(code: str) -> str:
+        sign = "; " if code == "en" else "；"
+        return sign.join(f"{MOMENTS[name][code]} {row['allocated_mib']:.0f} / {row['driver_mib']:.0f} MiB" for name, row in found.items())
+
+    limit = found["before"]["recommended_mib"] / 1024
+    return both(
+        f"This Mac recommends at most {limit:.1f} GiB for the GPU. Held by tensors / by the driver: {line('en')}.",
+        f"这台 Mac 建议 GPU 最多用 {limit:.1f} GiB。张量占用 / 驱动占用：{line('zh')}。",
+    )
+
+
+def draw_memory_mps(record: Record, ax: Any) -> None:
+    places = range(len(record.rows))
+    ax.barh([p - 0.2 for p in places], [row["allocated_mib"] for row in record.rows], 0.38, label=t("by tensors", "张量占用"))
+    ax.barh([p + 0.2 for p in places], [row["driver_mib"] for row in record.rows], 0.38, label=t("by the driver", "驱动占用"))
+    ax.set_yticks(list(places), [word(MOMENTS[row["moment"]]) for row in record.rows])
+    ax.invert_yaxis()
+    ax.set_xlabel(t("memory held (MiB)", "占用的内存（MiB）"))
+    ax.legend()
+
+
+@experiment(
+    name="08-memory-mps",
+    lesson=LESSON,
+    version=1,
+    needs="mps",
+    seconds=4,
+    title=both("Apple GPU: what holds memory, what gives it back, and how much is recommended?",
+               "苹果 GPU：内存被谁占着，什么时候还，建议最多用多少？"),
+    finding=say_memory_mps,
+    draw=draw_memory_mps,
+)
+def memory_mps(budget: Budget, size_mib: int = 256) -> list[dict]:
+    """Memory held by tensors and by the driver before and after a tensor, and the recommended maximum."""
+    mps = torch.mps
+
+    def row(moment: str) -> dict:
+        probes.wait()
+        return {"moment": moment, "allocated_mib": mps.current_allocated_memory() / MIB,
+                "driver_mib": mps.driver_allocated_memory() / MIB, "recommended_mib": mps.recommended_max_memory() / MIB}
+
+    mps.empty_cache()
+    rows = [row("before")]
+    tensor = torch.ones(size_mib * MIB // 4, device=probes.DEVICE)
+    rows.append(row("made"))
+    del tensor
+    rows.append(row("deleted"))
+    mps.empty_cache()
+    return [*rows, row("emptied")]
+
+
+# --- 08-half-mps --------------------------------------------------------------------------------------------
+
+VERDICTS = {**WORDS, "faster": both("faster", "更快"), "slower": both("slower", "更慢")}
+
+
+def say_half_mps(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+
+    def line(row: dict, code: str) -> str:
+        ratio, verdict = f"{row['ratio']:.3g} [{row['low']:.3g}, {row['high']:.3g}]", VERDICTS[row["verdict"]][code]
+        if code == "en":
+            return f"{row['format']} {row['size']}² {ratio} {verdict}, error {row['relative']:.1e}"
+        return f"{row['format']} {row['size']}²：{ratio}，{verdict}，误差 {row['relative']:.1e}"
+
+    return both(
+        "A product's time over that of float32, and its relative error: " + "; ".join(line(row, "en") for row in record.rows) + ".",
+        "矩阵乘的耗时与 float32 之比，以及相对误差。" + "；".join(line(row, "zh") for row in record.rows) + "。",
+    )
+
+
+def draw_half_mps(record: Record, ax: Any) -> None:
+    from course.figures import intervals
+
+    rows = record.rows
+    intervals(ax, [f"{row['format']} {row['size']}²" for row in rows], [row["ratio"] for row in rows], [row["low"] for row in rows],
+              [row["high"] for row in rows], "", reference=1.0, log=True,
+              what=t("time / that of float32 (left of 1: faster)", "耗时 / float32 的耗时（1 的左边：更快）"))
+
+
+@experiment(
+    name="08-half-mps",
+    lesson=LESSON,
+    version=1,
+    needs="mps",
+    seconds=20,
+    title=both("Apple GPU: what do float16 and bfloat16 gain, and what do they cost?",
+               "苹果 GPU：float16 和 bfloat16 快多少，又损失多少精度？"),
+    finding=say_half_mps,
+    draw=draw_half_mps,
+)
+def half_mps(budget: Budget, sizes: tuple[int, ...] = (512, 2048)) -> list[dict]:
+    """Products in float16 and bfloat16 against float32, taking turns, fenced; and their error against float64."""
+    from course.timing import compare
+
+    cases = [(size, name) for size in sizes for name in ("float16", "bfloat16")]
+    rows = []
+    for number, (size, name) in enumerate(budget.loop(cases, desc=both("number formats", "数值格式"))):
+        a, b = torch.randn(size, size), torch.randn(size, size)
+        exact = a.double() @ b.double()
+        whole = [one.to(probes.DEVICE) for one in (a, b)]
+        half = [one.to(getattr(torch, name)) for one in whole]
+        race = compare(
+            {"float32": lambda x=whole: x[0] @ x[1], name: lambda x=half: x[0] @ x[1]},
+            baseline="float32", device=probes.DEVICE, clock="wall", max_time=max(0.1, budget.share(len(cases) - number)),
+        )  # fmt: skip
+        rows.append({"format": name, "size": size, "ratio": race.ratio, "low": race.low, "high": race.high,
+                     "verdict": race.verdict, "relative": relative_error((half[0] @ half[1]).cpu(), exact)})
+    return rows

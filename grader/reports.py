@@ -1,0 +1,112 @@
+"""What the judges of reports share: reading values that sensible people write, an interval held against its samples,
+and the verdict over several criteria. Speed and the size of an effect never earn anything.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from statistics import median
+from typing import Any
+
+from course.i18n import Text, both
+from course.timing.stats import median_interval
+from course.verdict import Verdict, correct, incorrect, not_attempted, partly
+
+LEAST_SAMPLES = 6
+"""Fewer samples carry no 95 % interval for a median."""
+NARROWEST = 0.25
+"""An interval of less than this share of the one recomputed from the samples claims more than they show."""
+SLACK = 1e-3
+"""Relative room for rounding where a reported end is held against the samples."""
+
+Mark = tuple[float, Text | None]  # the share of one point, and what is missing (None: nothing)
+
+
+def judged(report: Any, fields: Sequence[str], criteria: Mapping[str, Callable[[dict[str, Any]], Mark]], praise: Text) -> Verdict:
+    """A point for each criterion; what is missing is said for each alone. report: plain data."""
+    top = float(len(criteria))
+    if not isinstance(report, dict):
+        return incorrect(both("`report` should be a dictionary.", "`report` 应当是字典。"), max_points=top, reason="no-dictionary")
+    if all(empty(report.get(name)) for name in fields):
+        return not_attempted(both("The report is still empty.", "报告还是空的。"), max_points=top)
+    marks = {name: judge(report) for name, judge in criteria.items()}
+    parts = {name: share for name, (share, _) in marks.items()}
+    reasons = [reason for _, reason in marks.values() if reason]
+    points = sum(parts.values())
+    if points == top:
+        return correct(praise, points=top, parts=parts)
+    lost = {"parts": parts, "reason": " ".join(name for name, share in parts.items() if share < 1)}
+    return partly(points, top, *reasons, **lost) if points else incorrect(*reasons, max_points=top, **lost)
+
+
+def empty(value: Any) -> bool:
+    """Whether a field was left as it was handed out."""
+    return value is None or value == "..."
+
+
+def number(value: Any, least: float = -math.inf) -> float | None:
+    """A finite number of at least ``least``; None for anything else, also for True."""
+    good = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) and value >= least
+    return value if good else None
+
+
+def numbers(value: Any, least: float = -math.inf) -> list[float]:
+    """The values of a list of such numbers; empty for anything else."""
+    good = isinstance(value, list) and all(number(one, least) is not None for one in value)
+    return value if good else []
+
+
+def words(value: Any) -> str:
+    """A text in small letters; empty for anything else."""
+    return value.strip().lower() if isinstance(value, str) else ""
+
+
+def dtype(value: Any) -> str:
+    """The name of a dtype, however it was written: "float64", torch.float64, numpy.float64, "double"."""
+    name = words(value).split(".")[-1]
+    return {"double": "float64", "fp64": "float64", "float": "float32", "single": "float32", "fp32": "float32"}.get(name, name)
+
+
+def samples_fault(report: Mapping[str, Any], names: Sequence[str], least: float) -> Text | None:
+    """What is wrong with the lists of samples under ``names``, which belong together pair by pair; None if nothing."""
+    for name in names:
+        if empty(report.get(name)):
+            return both(f"`{name}` is missing.", f"缺少 `{name}`。")
+        if not numbers(report[name], least):
+            return both(f"`{name}` should be a list of numbers above 0.", f"`{name}` 应是由大于 0 的数组成的列表。")
+    lengths = [len(report[name]) for name in names]
+    if len(set(lengths)) > 1:
+        told = both(" and ".join(f"{length} in `{name}`" for name, length in zip(names, lengths, strict=True)),
+                    "，".join(f"`{name}` 有 {length} 个" for name, length in zip(names, lengths, strict=True)))
+        return both(f"The lists belong together pair by pair, but there are {told['en']}.", f"两个列表应一一配对，但{told['zh']}。")
+    if lengths[0] < LEAST_SAMPLES:
+        return both(f"At least {LEAST_SAMPLES} are needed, there are {lengths[0]}: fewer carry no 95 % interval.",
+                    f"至少需要 {LEAST_SAMPLES} 个，现在只有 {lengths[0]} 个：再少就给不出 95% 区间。")
+    return None
+
+
+def interval_fault(report: Mapping[str, Any], samples: Sequence[float], what: Text) -> Text | None:
+    """What is wrong with [low, high] as an interval for the median of ``samples``; None if nothing.
+
+    Any honest method passes (order statistics, bootstrap): both ends within the samples, the median between them,
+    and no narrower than a quarter of the order-statistic interval (``course.timing.stats.median_interval``).
+    """
+    low, high = number(report.get("low")), number(report.get("high"))
+    for name, end in (("low", low), ("high", high)):
+        if end is None:
+            return both(f"`{name}` should be a number.", f"`{name}` 应是一个数。")
+    if low > high:
+        return both("`low` is above `high`.", "`low` 大于 `high`。")
+    middle, again = median(samples), median_interval(samples)
+    room = SLACK * abs(middle)
+    if not low - room <= middle <= high + room:
+        return both(f"The interval does not hold the median of {what['en']}, {middle:.4g}.",
+                    f"区间没有包含{what['zh']}的中位数 {middle:.4g}。")
+    if low < min(samples) - room or high > max(samples) + room:
+        return both(f"The interval reaches beyond every value of {what['en']}: it was not computed from them.",
+                    f"区间超出了{what['zh']}的所有值：它不是由这些数算出来的。")
+    if high - low < NARROWEST * (again.high - again.low) - room:
+        return both(f"The interval is far narrower than {what['en']} allow: they give about {again.low:.4g} to {again.high:.4g}.",
+                    f"区间比{what['zh']}所能支持的窄得多：由它们算出约为 {again.low:.4g} 到 {again.high:.4g}。")
+    return None

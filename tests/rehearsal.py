@@ -1,0 +1,406 @@
+"""A stand-in for a GPU: the CUDA and MPS experiments run on it from end to end, in tests alone, and record nothing.
+
+`python -m tests.rehearsal cuda name...` runs the named experiments on it and prints what came of each as JSON.
+`STAGE` holds a ``sitecustomize`` that puts the stand-in into every Python process started with it on PYTHONPATH, so
+also into those that experiments start.
+
+What it has in common with a GPU:
+
+* tensors made for or moved to ``cuda`` (``mps``) say so, may not be mixed with others, and have to come back before
+  numpy; on ``mps`` there is no float64;
+* a call returns at once and its work joins a queue; only waiting, or reading a value, moves the clock to the end of
+  the queue. So a time without a fence is short here too. The clock is `time.perf_counter` with the waiting added:
+  nothing sleeps, and a slow device costs no time;
+* a convolution asks a cache of plans, keyed as PyTorch's is; a miss costs more with the search on;
+* memory figures, events, streams, properties, and kernels in the profiler's list.
+
+The results are the CPU's, and no number means anything.
+"""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import json
+import mmap
+import os
+import struct
+import sys
+import tempfile
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+STAGE = Path(__file__).parent / "rehearsal_stage"
+DEVICE, CLOCK, PLANT, OP = "REHEARSAL", "REHEARSAL_CLOCK", "REHEARSAL_PLANT", "REHEARSAL_OP_S"
+FIRST, SEARCH = 4, 40  # a first call of a shape takes that many operations longer, search off and on
+
+
+# --- the clock, shared by all processes -----------------------------------------------------------------------
+
+class Clock:
+    """perf_counter plus the seconds that anybody has waited for the device; the sum lies in a file they all map."""
+
+    def __init__(self, path: str) -> None:
+        with open(path, "r+b") as file:
+            self._waited = mmap.mmap(file.fileno(), 8)
+        self._real = time.perf_counter
+        time.perf_counter = self.now
+        time.perf_counter_ns = lambda: int(self.now() * 1e9)
+
+    @property
+    def waited(self) -> float:
+        return struct.unpack("d", self._waited[:8])[0]
+
+    def now(self) -> float:
+        return self._real() + self.waited
+
+    def wait_until(self, moment: float) -> None:
+        if (more := moment - self.now()) > 0:
+            self._waited[:8] = struct.pack("d", self.waited + more)
+
+
+class Queue:
+    """The device's queue: work joins its end; `wait` moves the clock there."""
+
+    def __init__(self, clock: Clock, op_s: float) -> None:
+        self.clock, self.op_s, self.end = clock, op_s, 0.0
+        self.plans: set[Any] = set()
+        self.made_bytes = 0
+
+    def add(self, operations: float = 1.0) -> None:
+        self.end = max(self.end, self.clock.now()) + operations * self.op_s
+
+    def wait(self, *_: Any, **__: Any) -> None:
+        self.clock.wait_until(self.end)
+
+
+# --- the device ----------------------------------------------------------------------------------------------
+
+def install(torch: Any, kind: str, clock: Clock) -> Queue:
+    """Put the stand-in in place of torch's (absent) ``cuda`` or ``mps``."""
+    from torch.overrides import TorchFunctionMode
+    from torch.utils._pytree import tree_leaves
+
+    queue = Queue(clock, float(os.environ[OP]))
+    mark = "_stand_in"
+    tensor = torch.Tensor
+    getters = {tensor.device.__get__: lambda: torch.device(kind, 0), tensor.is_cuda.__get__: lambda: kind == "cuda",
+               tensor.is_mps.__get__: lambda: kind == "mps"}
+    reads = {tensor.item, tensor.tolist, tensor.__float__, tensor.__int__, tensor.__bool__, tensor.__repr__, tensor.__format__,
+             tensor.cpu, tensor.nonzero, torch.nonzero, torch.equal, tensor.equal, torch.allclose}
+    refused = {tensor.numpy, tensor.__array__}
+    functional = torch.nn.functional
+    mixes = {torch._has_compatible_shallow_copy_type, tensor.copy_, tensor.data.__set__, tensor.__getitem__,
+             tensor.__setitem__, functional.ctc_loss}  # these take tensors of two devices on a real one too
+    convolutions = {torch.conv1d, torch.conv2d, torch.conv3d, functional.conv2d, torch.conv_transpose2d}
+    def is_tensor(one: Any) -> bool:
+        return isinstance(one, tensor)
+
+    def marked(one: Any) -> bool:
+        return is_tensor(one) and getattr(one, mark, False)
+
+    def names(one: Any) -> str | None:
+        """The kind of device that an argument names, if it names one."""
+        if isinstance(one, torch.device):
+            return one.type
+        return one.split(":")[0] if isinstance(one, str) and one.split(":")[0] in ("cpu", "cuda", "mps") else None
+
+    class StandIn(TorchFunctionMode):
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            kwargs = dict(kwargs or {})
+            if func in getters and marked(args[0]):
+                return getters[func]()
+            given = [one for one in tree_leaves((args, kwargs)) if is_tensor(one)]
+            here = any(marked(one) for one in given)
+            target, args, kwargs = self.asked_for(func, args, kwargs)
+            if target not in (None, "cpu", kind):
+                raise RuntimeError(f"no {target} device on this stage")
+            if here and target is None:
+                if func in refused:
+                    raise TypeError(f"can't convert {kind}:0 device type tensor to numpy. Use Tensor.cpu() first.")
+                if func not in mixes and any(one.dim() and not marked(one) for one in given):
+                    raise RuntimeError(f"Expected all tensors to be on the same device, but found at least two devices, "
+                                       f"{kind}:0 and cpu! ({getattr(func, '__name__', func)})")
+            if here and (func in reads or target == "cpu"):
+                queue.wait()
+            result = self.computed(func, args, kwargs)
+            stays = target == kind or (here and target is None and func not in reads)
+            if func == tensor.data.__set__:
+                setattr(args[0], mark, marked(args[1]))
+            elif stays:
+                if given and result is given[0] and not marked(result):
+                    result = result.clone()  # what was moved leaves the original where it is
+                self.placed(func, result, args)
+            elif is_tensor(result) and marked(result):
+                result = result.clone()
+            return result
+
+        @staticmethod
+        def asked_for(func: Any, args: Any, kwargs: Any) -> tuple[str | None, Any, Any]:
+            """(the device named, args and kwargs with the CPU in its place)."""
+            if func is getattr(tensor, kind, None):
+                return kind, (args[0],), {}
+            target = names(kwargs.get("device"))
+            if target:
+                kwargs["device"] = "cpu"
+            if func is tensor.to:
+                rest = []
+                for one in args[1:]:
+                    found = names(one) or (is_tensor(one) and (kind if marked(one) else "cpu")) or None
+                    target = found or target
+                    rest.append(one if found is None else one.dtype if is_tensor(one) else "cpu")
+                args = (args[0], *rest)
+            return target, args, kwargs
+
+        @staticmethod
+        def computed(func: Any, args: Any, kwargs: Any) -> Any:
+            if func is functional.scaled_dot_product_attention:
+                from torch.nn.attention import SDPBackend, sdpa_kernel
+
+                with sdpa_kernel([SDPBackend.MATH]):
+                    return func(*args, **kwargs)
+            return func(*args, **kwargs)
+
+        @staticmethod
+        def placed(func: Any, result: Any, asked: Any) -> None:
+            """Mark what came out, refuse what Apple refuses, put the work into the queue."""
+            out = [one for one in tree_leaves(result) if is_tensor(one)]
+            if kind == "mps" and any(one.dtype in (torch.float64, torch.complex128) for one in out):
+                raise TypeError("Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't support float64. "
+                                "Please use float32 instead.")
+            if kind == "mps" and getattr(func, "__name__", "") == "linalg_svd" and not fallback:
+                raise NotImplementedError("The operator 'aten::linalg_svd' is not currently implemented for the MPS device.")
+            new = [one for one in out if not marked(one)]
+            for one in out:
+                setattr(one, mark, True)
+            if not new or getattr(func, "__name__", "") in ("__get__", "view", "detach", "requires_grad_", "T", "transpose"):
+                return
+            queue.made_bytes += sum(one.numel() * one.element_size() for one in new)
+            queue.add()
+            if func in convolutions:
+                given = [one for one in asked if is_tensor(one)]
+                key = (tuple((tuple(one.shape), one.dtype, one.stride()) for one in given),
+                       torch.backends.cudnn.deterministic, torch.backends.cudnn.conv.fp32_precision)
+                if key not in queue.plans:
+                    queue.plans.add(key)
+                    queue.add(SEARCH if torch.backends.cudnn.benchmark else FIRST)
+
+    class Event:
+        def __init__(self, enable_timing: bool = False, **_: Any) -> None:
+            self.timing, self.moment = enable_timing, None
+
+        def record(self, *_: Any) -> None:
+            self.moment = max(queue.end, clock.now())
+
+        def synchronize(self) -> None:
+            clock.wait_until(self.moment)
+
+        def elapsed_time(self, other: Any) -> float:
+            if not self.timing or self.moment is None or other.moment is None:
+                raise RuntimeError("Both events must be recorded, with enable_timing=True, before calculating elapsed time.")
+            return (other.moment - self.moment) * 1e3
+
+    fallback = os.environ.get("PYTORCH_ENABLE_MPS_FALLBACK") == "1"
+    state = torch.get_rng_state
+    properties = SimpleNamespace(name="Stand-in", major=9, minor=0, total_memory=8 << 30, L2_cache_size=4 << 20,
+                                 multi_processor_count=2, gcnArchName="none")
+    resting = 64 << 20
+
+    def reset(*_: Any) -> None:
+        queue.made_bytes = 0
+
+    common = {"is_available": lambda: True, "device_count": lambda: 1, "synchronize": queue.wait, "empty_cache": lambda: None,
+              "get_rng_state": lambda *_: state(), "set_rng_state": lambda *_: None, "manual_seed": lambda *_: None,
+              "manual_seed_all": lambda *_: None}
+    for name, value in common.items():
+        setattr(getattr(torch, kind), name, value)
+    if kind == "cuda":
+        stream = SimpleNamespace(synchronize=queue.wait, wait_stream=lambda *_: None)
+        for name, value in {
+            "is_initialized": lambda: True, "init": lambda: None, "_lazy_init": lambda: None, "current_device": lambda: 0,
+            "get_device_properties": lambda *_: properties, "get_device_name": lambda *_: "Stand-in",
+            "get_device_capability": lambda *_: (9, 0), "is_bf16_supported": lambda *_: True, "Event": Event,
+            "current_stream": lambda *_: stream, "mem_get_info": lambda *_: (6 << 30, 8 << 30),
+            "memory_allocated": lambda *_: resting, "memory_reserved": lambda *_: 2 * resting,
+            "max_memory_allocated": lambda *_: resting + queue.made_bytes,
+            "max_memory_reserved": lambda *_: 2 * resting + queue.made_bytes, "reset_peak_memory_stats": reset,
+            "get_rng_state_all": lambda: [state()], "set_rng_state_all": lambda *_: None,
+        }.items():
+            setattr(torch.cuda, name, value)
+        torch.version.cuda = "0.0"
+    else:
+        torch._C._mps_is_available = lambda: True
+        torch._C._mps_get_name = lambda: "Stand-in"
+        torch.backends.mps.is_available = lambda: True
+        torch.mps.current_allocated_memory = lambda: resting + queue.made_bytes
+        torch.mps.driver_allocated_memory = lambda: 2 * resting + queue.made_bytes
+        torch.mps.recommended_max_memory = lambda: 4 << 30
+        torch.mps.event.Event = Event
+
+    def profiled(real: Any) -> Any:
+        class Profile:
+            """The CPU's profile, with a kernel for each of its leaves where CUDA was asked for."""
+
+            def __init__(self, *, activities: Any = None, **more: Any) -> None:
+                from torch.profiler import ProfilerActivity
+
+                self.on_gpu = kind == "cuda" and (activities is None or ProfilerActivity.CUDA in activities)
+                self.inside = real(activities=[ProfilerActivity.CPU], **more)
+
+            def __enter__(self) -> Any:
+                self.inside.__enter__()
+                return self
+
+            def __exit__(self, *error: Any) -> Any:
+                return self.inside.__exit__(*error)
+
+            def events(self) -> list[Any]:
+                found = list(self.inside.events())
+                leaves = [one for one in found if not one.cpu_children and one.name.startswith("aten::")]
+                kernels = [SimpleNamespace(name=f"void stand_in::{one.name[6:]}_kernel<float, 4>(int)",
+                                           device_type=torch.autograd.DeviceType.CUDA, time_range=one.time_range)
+                           for one in leaves]
+                return found + (kernels if self.on_gpu else [])
+
+        return Profile
+
+    import torch.profiler
+
+    torch.profiler.profile = profiled(torch.profiler.profile)
+    old = torch.nn.Parameter.__new__
+
+    def parameter(cls: Any, data: Any = None, requires_grad: bool = True) -> Any:
+        made = old(cls, data, requires_grad)
+        if marked(data):
+            setattr(made, mark, True)
+        return made
+
+    torch.nn.Parameter.__new__ = staticmethod(parameter)
+    mode = StandIn()
+    mode.__enter__()
+    queue.mode = mode  # kept alive; it ends with the process
+    return queue
+
+
+# --- into every process --------------------------------------------------------------------------------------
+
+class Entrance(importlib.abc.MetaPathFinder):
+    """Installs the stand-in when torch is imported, and plants a bug in a module when it is."""
+
+    def __init__(self, kind: str, plants: dict[str, list[str]], clock: Clock) -> None:
+        self.kind, self.plants, self.clock, self.queue = kind, plants, clock, None
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        if name != "torch" and name not in self.plants:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path)
+        if name == "torch":
+            spec.loader.exec_module = self.after(spec.loader.exec_module)
+        else:
+            spec.loader = Planted(name, spec.origin, *self.plants[name])
+        return spec
+
+    def after(self, execute: Any) -> Any:
+        def run(module: Any) -> None:
+            execute(module)
+            self.queue = install(module, self.kind, self.clock)
+
+        return run
+
+
+class Planted(importlib.machinery.SourceFileLoader):
+    """A module with one piece of its source replaced."""
+
+    def __init__(self, name: str, path: str, old: str, new: str) -> None:
+        super().__init__(name, path)
+        self.old, self.new = old, new
+
+    def get_code(self, name: str) -> Any:
+        source = Path(self.path).read_text(encoding="utf-8")
+        if self.old not in source:
+            raise ValueError(f"{name} has no {self.old!r}: plant another bug")
+        return compile(source.replace(self.old, self.new), self.path, "exec")
+
+
+ENTRANCE: Entrance | None = None
+
+
+def enter() -> None:
+    """Called by ``sitecustomize`` in every process of a rehearsal."""
+    global ENTRANCE
+    clock = Clock(os.environ[CLOCK])
+    ENTRANCE = Entrance(os.environ[DEVICE], json.loads(os.environ.get(PLANT, "{}")), clock)
+    sys.meta_path.insert(0, ENTRANCE)
+
+
+# --- the rehearsal ------------------------------------------------------------------------------------------
+
+def rehearse(kind: str, names: list[str], budget_s: float, sizes: dict[str, dict[str, Any]] | None = None,
+             plant: dict[str, list[str]] | None = None, op_s: float = 0.005) -> dict[str, dict[str, Any]]:
+    """What came of each experiment in a process of its own with the stand-in: rows, sentence, picture, bets.
+
+    budget_s: for each. sizes: experiment -> keyword arguments of its function. plant: module -> [old, new] source.
+    """
+    import subprocess
+
+    with tempfile.NamedTemporaryFile(suffix=".clock") as clock:
+        clock.write(struct.pack("d", 0.0))
+        clock.flush()
+        done = subprocess.run(
+            [sys.executable, "-m", "tests.rehearsal", json.dumps([names, budget_s, sizes or {}])],
+            env={**os.environ, DEVICE: kind, CLOCK: clock.name, OP: str(op_s), PLANT: json.dumps(plant or {}),
+                 "PYTHONPATH": os.pathsep.join((str(STAGE), str(ROOT))), "OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg",
+                 "KINETO_LOG_LEVEL": "6"},
+            cwd=ROOT, capture_output=True, text=True, check=False)  # fmt: skip
+    if done.returncode:
+        raise RuntimeError(done.stderr[-2000:])
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def _one(name: str, budget_s: float, sizes: dict[str, Any]) -> dict[str, Any]:
+    import traceback
+
+    from course.experiment import base
+
+    try:
+        return _played(name, budget_s, sizes)
+    except Exception as error:  # noqa: BLE001  (whatever goes wrong on the stage is what the test is after)
+        cause = error.__cause__ if isinstance(error, base.ExperimentError) else error
+        return {"error": f"{cause!r}\n{''.join(traceback.format_exception(cause)[-3:])}"}
+
+
+def _played(name: str, budget_s: float, sizes: dict[str, Any]) -> dict[str, Any]:
+    from matplotlib.figure import Figure
+
+    from course.experiment import base
+    from course.figures import style
+    from course.i18n import set_language
+
+    exp = base.get(name)
+    before = ENTRANCE.clock.waited
+    record = base.run_experiment(exp, budget_s, **sizes)
+    waited = ENTRANCE.clock.waited - before
+    sentence = exp.finding(record)
+    for code in ("en", "zh"):
+        set_language(code)
+        with style():
+            exp.draw(record, Figure().add_subplot())
+    return {"rows": record.rows, "complete": record.complete, "en": sentence["en"], "zh": sentence["zh"],
+            "settles": exp.settles(record), "waited_s": waited, "device": record.machine["device"]}
+
+
+def main(names: list[str], budget_s: float, sizes: dict[str, dict[str, Any]]) -> None:
+    """Run the experiments one after the other and print one line of JSON."""
+    import torch
+
+    torch.set_num_threads(1)
+    print("\n" + json.dumps({name: _one(name, budget_s, sizes.get(name, {})) for name in names}))
+
+
+if __name__ == "__main__":
+    import tests.rehearsal as module  # the one that sitecustomize has entered
+
+    module.main(*json.loads(sys.argv[1]))

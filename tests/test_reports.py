@@ -1,0 +1,188 @@
+"""Field reports: every GPU experiment has one, each fits, is told as reported, and settles only what it decides."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import course
+from course import experiments
+from course.experiment import base, reports
+from course.figures import reported
+from course.figures.style import style
+from course.i18n import LANGUAGES, pick, set_language
+from course.machine import passport
+from course.quiz import Bank
+from course.verbs import state
+from course.verbs.experiments import open_bets
+from course.verbs.reported import Reported
+from tests.conftest import ROOT
+
+EXPERIMENTS = base.load_all()
+REPORTS = {one.id: one for one in reports.reports()}
+GPU = [name for name, one in EXPERIMENTS.items() if one.needs in ("cuda", "mps")]
+BETS = {item.id: item for item in Bank().items() if item.kind == "predict"}
+CHINESE = re.compile("[一-鿿]")
+
+
+@pytest.mark.parametrize("name", GPU)
+def test_every_gpu_experiment_has_a_report_with_a_source(name):
+    assert reports.about(name), f"{name}: add a report to reports.yaml of its lesson"
+
+
+def test_no_experiment_of_the_course_is_empty():
+    about = passport()
+    assert not [name for name, one in EXPERIMENTS.items() if experiments.evidence(one, about) == ["none"]]
+
+
+def test_the_list_says_what_there_is_to_show(capsys):
+    experiments.print_list(EXPERIMENTS)
+    said = capsys.readouterr().out.splitlines()
+    assert len(said) == len(EXPERIMENTS)
+    assert all(re.search(r"live|recorded \(|field reports? \(\d", line) for line in said)
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_a_report_names_its_own_lesson_and_speaks_both_languages(name):
+    report = REPORTS[name]
+    assert all(EXPERIMENTS[one].lesson.startswith(name[:2]) for one in report.experiments)
+    for text in (report.what, report.shows, report.does_not_show):
+        assert CHINESE.search(text["zh"]) and not CHINESE.search(text["en"])
+    assert not CHINESE.search(pick(report.machine, "en") + pick(report.versions, "en"))
+
+
+@pytest.mark.parametrize("bet", [bet for bet, item in BETS.items() if item.experiment in GPU])
+def test_every_bet_on_a_gpu_gets_an_answer_that_is_one_of_its_options(bet):
+    report, answer, _ = reports.verdicts(BETS[bet].experiment)[bet]
+    assert BETS[bet].option(answer.option) and set(answer.why) == set(LANGUAGES)
+    assert not set(report.answers) & set(report.settles)
+
+
+def test_a_bet_is_answered_by_reports_on_its_own_experiment_alone():
+    for report in REPORTS.values():
+        for bet in {**report.answers, **report.settles}:
+            assert BETS[bet].experiment in report.experiments
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_reports_are_told_as_reported(code):
+    set_language(code)
+    label = "他人报告" if code == "zh" else "reported, not measured here"
+    for report in REPORTS.values():
+        said = str(Reported("?", [report]))
+        assert report.link in said and label in said
+        assert pick(report.shows).split("`")[0] in said and pick(report.does_not_show).split("`")[0] in said
+
+
+@pytest.mark.parametrize("folded", [False, True])
+def test_a_notebook_gets_the_link_and_the_picture_in_both_themes(folded):
+    few, many = (next(one for one in REPORTS.values() if bool(reported.drawn(one)) is drawn) for drawn in (False, True))
+    html = Reported("?", [few, many], folded)._repr_html_()
+    assert html.count("<img") == 2 and html.count("<a href") == 2 and html.count("reported, not measured here") == 2
+    assert ("<details>" in html) is folded
+
+
+def test_every_picture_of_a_report_says_on_itself_that_it_is_one():
+    from matplotlib.figure import Figure
+
+    enough = [one for one in REPORTS.values() if reported.drawn(one)]
+    assert len(enough) > 15
+    for report in enough:
+        with style():
+            ax = Figure().add_subplot()
+            reported.draw(report, ax)
+        assert "reported" in ax.get_xlabel() and len(ax.patches) == len(reported.drawn(report))
+
+
+# --- observe without a GPU and without a recording ------------------------------------------------------------
+
+@pytest.fixture
+def nothing_recorded(monkeypatch):
+    monkeypatch.setattr(base, "obtain", lambda name, budget_s=None: None)
+    monkeypatch.setattr(base, "available", lambda name: False)
+
+
+def test_what_cannot_run_here_is_answered_from_the_reports(nothing_recorded, capsys):
+    assert course.observe("05-flip-cuda", bet=False) is None
+    said = capsys.readouterr().out
+    assert "reported, not measured here" in said and "59656" in said
+    assert "stays open" in said and pick(BETS["05-bet-flip"].option("b").text) in said
+    (entry,) = state.now.seen("settled", "05-bet-flip")
+    assert entry.options == () and entry.record.startswith("report 05-key-without-benchmark https://")
+
+
+def test_a_bet_that_a_report_would_give_away_is_asked_for_first(nothing_recorded):
+    assert [item.id for item in open_bets(["05-flip-cuda", "05-sizes-cuda"])] == ["05-bet-flip"]
+
+
+def test_the_explanation_of_the_option_bet_on_is_shown(nothing_recorded, capsys):
+    course.answer("05-bet-flip", "a", confidence=3)
+    capsys.readouterr()
+    course.observe("05-flip-cuda", bet=False)
+    said = capsys.readouterr().out
+    assert "the cache is asked first" in said and "inconclusive · your bet" in said
+
+
+def test_a_report_that_decides_settles_the_bet_and_the_log_says_by_what(nothing_recorded, monkeypatch, capsys):
+    """An invented report: none of those in the course decides a bet."""
+    decides = {"05-bet-flip": reports.Answer("b", {"en": "They timed it.", "zh": "他们测过。"})}
+    one = REPORTS["05-key-without-benchmark"]
+    invented = reports.Report(**{**vars(one), "id": "05-invented", "machine": "V100", "answers": {}, "settles": decides})
+    monkeypatch.setattr(reports, "reports", lambda: (one, invented))
+    course.answer("05-bet-flip", "b", confidence=3)
+    course.observe("05-flip-cuda", bet=False)
+    said = capsys.readouterr().out
+    assert "Settled by a report (V100)" in said and "They timed it." in said and "correct · your bet" in said
+    entry = state.now.seen("settled", "05-bet-flip")[-1]
+    assert entry.options == ("b",) and entry.verdict == "correct" and entry.record.startswith("report 05-invented ")
+
+
+def test_several_are_told_in_one_cell(nothing_recorded, capsys):
+    assert course.observe(["05-sizes-cuda", "05-pays-cuda"], bet=False) is None
+    said = capsys.readouterr().out
+    assert said.count("What others have published") == 1
+    assert all(pick(EXPERIMENTS[name].title) in said for name in ("05-sizes-cuda", "05-pays-cuda"))
+
+
+# --- files that do not fit ------------------------------------------------------------------------------------
+
+GOOD = """
+- id: "99-a"
+  experiments: ["99-x"]
+  strength: anecdote
+  machine: "V100"
+  versions: "torch 1.0"
+  date: "2020-01"
+  link: https://example.org/a
+  what: {en: "w", zh: "w"}
+  figures: [{name: "n", value: 1, unit: "s"}]
+  shows: {en: "s", zh: "s"}
+  does_not_show: {en: "d", zh: "d"}
+"""
+
+
+@pytest.mark.parametrize(("old", "new", "said"), [
+    ("strength: anecdote", "strength: certain", "must be one of"),
+    ("  link: https://example.org/a\n", "", "lacks link"),
+    ("https://example.org/a", "http://example.org/a", "https address"),
+    ('"2020-01"', '"January"', "in quotes"),
+    ('zh: "w"', 'fr: "w"', "field what"),
+    ("value: 1", 'value: "1"', "is no number"),
+    (', unit: "s"', "", "name, value and unit"),
+    ("  strength", "  extra: 1\n  strength", "unknown fields extra"),
+    ('experiments: ["99-x"]', "experiments: 99-x", "list of names"),
+    ("- id", "id", "YAML"),
+])
+def test_a_file_that_does_not_fit_is_named_with_the_field(tmp_path, old, new, said):
+    path = tmp_path / "reports.yaml"
+    path.write_text(GOOD, encoding="utf-8")
+    assert reports.read(path)[0].figures[0].value == 1
+    path.write_text(GOOD.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(reports.ReportError, match=said):
+        reports.read(path)
+
+
+def test_reports_come_with_the_course():
+    assert [path.parent.name for path in ROOT.glob("course/lessons/*/reports.yaml")]
+    assert "lessons/*/*.yaml" in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
