@@ -1,135 +1,36 @@
 # %% [markdown] en
-# # What does “reproducible” really need?
+# # 🎯 What does “reproducible” really need?
 #
-# **50 minutes.** Before it: lessons 01, 02, 04 and 05. You will be able to say what `deterministic` and `benchmark` do
-# together, to find the door through which two runs drift apart, and to promise no more than can be kept.
+# ⏱️ **45 minutes** for the main line. Before it: lessons 01, 02, 04 and 05.
 #
-# Live on any machine: nearly everything, for a CPU can be unpredictable too. cuDNN itself needs an NVIDIA GPU; without
-# one you see a recording, or what others have published, marked as reported.
+# You train twice with the same script, and the two losses differ in the last digits. Is that a bug? Can it be switched off? At the end you can say where two runs part, which setting helps against which cause, and what you may honestly promise.
+#
+# Nearly everything is live on any machine: a CPU can be unpredictable too. cuDNN itself needs an NVIDIA GPU; without one you see a recording, or what others have published, marked as such.
 # %% [markdown] zh
-# # “可复现”到底需要什么？
+# # 🎯 “可复现”到底需要什么？
 #
-# **50 分钟。** 先修：第 01、02、04、05 课。学完之后，你能说清 `deterministic` 和 `benchmark` 一起打开会怎样，能找出两次运行从哪儿开始分道扬镳，还能只承诺做得到的事。
+# ⏱️ 主线 **45 分钟**。先修：第 01、02、04、05 课。
 #
-# 任何机器上几乎都能实测：CPU 也会捉摸不定。真正的 cuDNN 需要 NVIDIA GPU；没有的话，你会看到回放，或者别人公布的结果（会注明“他人报告”）。
+# 同一个脚本训练两次，损失在末几位对不上。是 bug 吗？有没有开关能关掉它？学完这一课，你能说清两次运行是从哪儿开始不一样的，哪个设置治哪种原因，以及到底可以承诺什么。
+#
+# 几乎全部内容在任何机器上都能实测：CPU 也有捉摸不定的时候！真正的 cuDNN 需要 NVIDIA GPU；没有的话，你会看到录制，或者别人公布的结果（会注明）。
 # %% bootstrap
 # %%
-# en: Warm up with what is due.
-# zh: 先复习到期的卡片。
+# en: Warm-up: cards from earlier lessons that are due today (none is fine).
+# zh: 热身：今天到期的旧卡片（没有也正常）。
 review(due=3)
 # %% [markdown] en
-# ## Two famous lines, ten trainings
+# ## What is it for?
 #
-# “For full reproducibility set `cudnn.benchmark = False` and `cudnn.deterministic = True`.” Many scripts carry these
-# two lines like a lucky charm. Here is a tiny training on the **CPU**, every seed set, the two lines in place, ten
-# times over. Each dot is the first number it learns. If the dots do not lie on one line, somebody was not listening to the
-# charm. Then bet on a cure.
+# Somebody reports: “the new loss is 0.2 % better”. If two runs of the *same* code also differ by 0.2 %, the report says nothing. Repeating a run lets you find a bug, compare a change, and let others check you.
+#
+# The best-known tool is the [[seed]]: the number at which a generator of random numbers starts. Run the cell. In the second round one number more is drawn before the four that are printed.
 # %% [markdown] zh
-# ## 著名的两行，训练十次
+# ## 可复现有什么用？
 #
-# “想完全可复现，就设 `cudnn.benchmark = False` 和 `cudnn.deterministic = True`。”很多脚本把这两行当护身符。下面是 **CPU** 上的一次小训练，种子全设，两行也写上，重复十次。每个点是它学到的第一个数。如果这些点不在一条线上，说明有人根本没听护身符的话。看完就为药方下注。
-# %%
-observe("06-two-lines")
-# %%
-predict("06-bet-cure")
-# %%
-observe("06-cures")
-explain("06-why-differs")
-# %% [markdown] en
-# ## Differences come in through four doors
+# 有人报告：“新方法的损失好了 0.2%”。可要是*同一份*代码跑两次也差 0.2%，这句话就等于没说。能重复，才能查 bug，才能比较改动，别人也才能核对你。
 #
-# | door | what slips in | key |
-# |---|---|---|
-# | 1 the numbers | seeds, workers, one draw more | seeds |
-# | 2 the choice | another algorithm is picked | `benchmark=False` |
-# | 3 the order | threads, atomics, batch size | the mode, and the same set-up |
-# | 4 blank memory | `torch.empty`, read too early | the mode fills it |
-# | *the wall* | another GPU model, another release | none |
-#
-# Behind the doors waits **chaos**: it makes small things large.
-#
-# **The mode** is `torch.use_deterministic_algorithms(True)`. No single key locks all the doors: that is why two lines were
-# not enough.
-# %% [markdown] zh
-# ## 差别从四扇门溜进来
-#
-# | 门 | 溜进来的是什么 | 钥匙 |
-# |---|---|---|
-# | 1 随机数 | 种子、worker、多抽了一次 | 种子 |
-# | 2 算法的选择 | 选中了另一个算法 | `benchmark=False` |
-# | 3 相加的次序 | 线程、原子加、batch 大小 | 模式，加同样的环境 |
-# | 4 空白内存 | 过早读取 `torch.empty` | 模式会把它填满 |
-# | *墙* | 另一种 GPU、另一个版本 | 没有 |
-#
-# 门后还有**混沌**：它会把小差别变成大差别。
-#
-# **模式**指 `torch.use_deterministic_algorithms(True)`。没有哪一把钥匙能锁住所有的门：所以光有两行不够。
-# %% [markdown] en
-# ## Door 3: who adds first?
-#
-# Floating-point addition rounds, so its order shows in the last bits (lesson 00). With several threads, who chooses the
-# order? Two cases: **atomics** (each thread adds to the shared number the moment it gets there, so arrival decides, anew
-# each time) and **fixed sharing**, where the number of threads decides. You have seen the first. Bet on the second.
-# %% [markdown] zh
-# ## 第 3 扇门：谁先加？
-#
-# 浮点加法要舍入，次序会体现在末几位（第 00 课）。有多个线程时，次序由谁定？两种情况：**原子加**，线程一到就往共享的数上加，次序每次都看谁先到；**固定分工**，次序由线程数决定。第一种你已经见过，给第二种下注吧。
-# %%
-predict("06-bet-threads")
-# %%
-observe("06-threads-sum")
-# %% [markdown] en
-# ## Exercise: a sum that ignores the threads (6 minutes, about 2 lines)
-#
-# Write `steady_sum(values)` for a 1-D tensor: the same bits with any number of threads. The figure above has told you
-# up to which length a sum is left to a single thread. Stuck? `hint("06-steady-sum")`.
-# %% [markdown] zh
-# ## 练习：不受线程数影响的求和（6 分钟，约 2 行）
-#
-# 为一维张量写 `steady_sum(values)`：无论几个线程，结果都逐位相同。上图已经告诉你，多长以内的求和只交给一个线程。卡住了就运行 `hint("06-steady-sum")`。
-# %%
-import torch
-
-
-def steady_sum(values: torch.Tensor) -> torch.Tensor:
-    raise NotImplementedError
-
-
-check("06-steady-sum")
-# %% [markdown] en
-# ## Does the company change the answer?
-#
-# Your test set is evaluated in batches of 64, your service answers one request at a time. Same weights, same row.
-# %% [markdown] zh
-# ## 换了同伴，答案会变吗？
-#
-# 测试集按 64 行一批评估，线上服务一次只答一个请求。权重一样，数据一样。
-# %%
-predict("06-bet-company")
-# %%
-observe("06-company")
-explain("06-cannot")
-# %% [markdown] en
-# ## Repeating is not being right
-#
-# GPU kernels may cut long inner products into pieces (**split-K**) and add the pieces up. Let us do it by hand and compare
-# each result with `float64`. Which number of pieces would you call the correct one?
-# %% [markdown] zh
-# ## 能重复，不等于算得对
-#
-# GPU 的 kernel 可能把很长的内积切成几段（**split-K**）再加起来。我们手工照做，把每个结果与 `float64` 比一比。你说切成几段才算正确？
-# %%
-observe("06-pieces")
-explain("06-correct")
-# %% [markdown] en
-# ## Door 1: a seed fixes a stream, not a line
-#
-# Run it. The second time one extra number is drawn first. Then move the extra draw to a generator of its own:
-# `torch.rand(1, generator=torch.Generator())`.
-# %% [markdown] zh
-# ## 第 1 扇门：种子固定的是一条流，不是某一行
-#
-# 先运行。第二遍开头多抽了一个数。然后把多抽的那次交给单独的生成器：`torch.rand(1, generator=torch.Generator())`。
+# 最有名的工具是[[seed|随机种子]]：随机数生成器从哪个数出发。运行下面这格：第二轮在打印四个数之前，多抽了一个。
 # %%
 import torch
 
@@ -138,16 +39,105 @@ for extra in (0, 1):
     torch.rand(extra)
     print(extra, torch.rand(4))
 explain("06-one-more-draw")
-explain("06-sets-seed")
 # %% [markdown] en
-# ## Fill in: three generators (4 minutes, two lines)
+# ## 🔬 Two famous lines, ten trainings
 #
-# One of the three is seeded already. Complete the function; `check` draws from all three. Then bet: data augmentation
-# often draws from numpy in the loader's **workers**. Must you seed it there by hand?
+# “For full reproducibility set `cudnn.benchmark = False` and `cudnn.deterministic = True`.” You find these two lines in many scripts. Do they keep the promise? Here is a tiny training on the **CPU**: every seed set, the two lines in place, ten times. Each dot is the first number that it learns. Are they all on one line?
+#
+# There is a second remedy, **the mode**: `torch.use_deterministic_algorithms(True)`. It asks all of PyTorch, not cuDNN alone. Place your bet.
 # %% [markdown] zh
-# ## 填空：三个生成器（4 分钟，两行）
+# ## 🔬 著名的两行，训练十次
 #
-# 三个里已经设好一个。把函数补完，`check` 会从三个里各抽一个数。然后下注：数据增强常在 DataLoader 的 **worker** 里用 numpy 抽数，那里需要你手动设种子吗？
+# “想完全可复现，就设 `cudnn.benchmark = False` 和 `cudnn.deterministic = True`。”很多脚本里都有这两行。它们兑现了吗？下面是 **CPU** 上的一次小训练：种子全设，两行也写上，重复十次。每个点是它学到的第一个数。这些点都在一条线上吗？
+#
+# 还有第二种药方，叫**确定性模式**：`torch.use_deterministic_algorithms(True)`。它管的是整个 PyTorch，而不只是 cuDNN。来，下注！
+# %%
+observe("06-two-lines")
+predict("06-bet-cure")
+# %%
+observe("06-cures")
+explain("06-why-differs")
+# %% [markdown] en
+# ## 💡 Two runs can part for four reasons
+#
+# | | what differs | what helps |
+# |---|---|---|
+# | 1 | the **random numbers**: another seed, one draw more | seeds |
+# | 2 | the **choice** of an algorithm | `cudnn.benchmark = False` |
+# | 3 | the **order** of additions: threads, batch size | the mode, the same set-up |
+# | 4 | **memory read before it is written**: `torch.empty` | the mode fills it |
+#
+# And one that nothing helps against: another GPU model, another release of a library.
+#
+# The two lines speak about row 2 and about cuDNN. The training above differs in row 3, on a CPU.
+# %% [markdown] zh
+# ## 💡 两次运行分道扬镳，有四种原因
+#
+# | | 哪里不同 | 什么管用 |
+# |---|---|---|
+# | 1 | **随机数**：种子不同，或者多抽了一次 | 设种子 |
+# | 2 | **选的算法**不同 | `cudnn.benchmark = False` |
+# | 3 | **相加的次序**：线程数、batch 大小 | 确定性模式，加上同样的环境 |
+# | 4 | **没写就读的内存**：`torch.empty` | 确定性模式会先把它填满 |
+#
+# 还有一种，谁也没办法：换了 GPU 型号，或者换了库的版本。
+#
+# 那两行管的是第 2 行，而且只管 cuDNN。上面那个训练，差在第 3 行，还是在 CPU 上。
+# %% [markdown] en
+# 📌 **So far.**
+#
+# 1. A seed fixes which random numbers come, and in which order. Nothing else.
+# 2. Two runs can part in four ways, and each needs its own remedy.
+# 3. The two famous lines are about cuDNN's choice of an algorithm, not about your whole program.
+# %% [markdown] zh
+# 📌 **小结。**
+#
+# 1. 种子只管抽到哪些随机数、按什么顺序来，别的一概不管。
+# 2. 两次运行有四种分开的方式，每种都得对症下药。
+# 3. 著名的那两行，管的是 cuDNN 怎么选算法，不是你的整个程序。
+# %% [markdown] en
+# ## Reason 3: the order of additions
+#
+# Computers round after every addition, so `(a + b) + c` and `a + (b + c)` can differ in the last bit (you saw it in lesson 00). With several [[threads]], who decides the order?
+#
+# - **Atomic additions**: each thread adds to one shared number the moment it is ready. Who comes first is chance, anew each time.
+# - **Fixed sharing**: each thread gets its own part. The order is fixed, but it depends on the *number* of threads.
+#
+# You have just seen the first. Bet on the second.
+# %% [markdown] zh
+# ## 原因 3：相加的次序
+#
+# 计算机每加一次都要舍入，所以 `(a + b) + c` 和 `a + (b + c)` 的最后一位可能不同（第 00 课见过）。有好几个[[threads|线程]]的时候，次序谁说了算？
+#
+# - **原子加**：哪个线程先算完，就先往那个共享的数上加。谁先到全凭运气，每次都不一样。
+# - **固定分工**：每个线程领自己那一份。次序是定的，但取决于线程*有几个*。
+#
+# 刚才看到的是第一种。给第二种下注吧！
+# %%
+predict("06-bet-threads")
+# %%
+observe("06-threads-sum")
+# %% [markdown] en
+# ## Does the same row get the same bits in another batch?
+#
+# You evaluate your test set in batches of 64; your service answers one request at a time. Same weights, same row of data, another batch size. (The term for “yes, the same bits” is [[batch-invariance|batch invariance]].)
+# %% [markdown] zh
+# ## 同一行数据换个 batch，结果逐位相同吗？
+#
+# 测试集按 64 行一批评估，线上服务一次只答一个请求。权重一样，这一行数据也一样，只是 batch 大小变了。（如果逐位相同，就叫 [[batch-invariance|batch 不变性]]。）
+# %%
+predict("06-bet-company")
+# %%
+observe("06-company")
+explain("06-cannot")
+# %% [markdown] en
+# ## Reason 1: a seed for every generator
+#
+# Python, NumPy and torch have a generator each, and each wants its own seed. 🛠️ **Your turn** (4 minutes, two lines): one of the three is set already. Complete the function; `check` draws from all three.
+# %% [markdown] zh
+# ## 原因 1：每个生成器都要种子
+#
+# Python、NumPy、torch 各有一个随机数生成器，种子也得各设各的。🛠️ **轮到你了**（4 分钟，两行）：三个里已经设好一个，把函数补完，`check` 会从三个里各抽一个数。
 # %%
 import random
 
@@ -164,62 +154,86 @@ def seed_everything(seed: int) -> None:
 
 check("06-seed-everything")
 # %%
+# en: Data augmentation often draws from NumPy in the workers of a DataLoader: helper processes that load data.
+# en: Must you seed NumPy there by hand?
+# zh: 数据增强常在 DataLoader 的 worker（专门读数据的辅助进程）里用 NumPy 抽数。那里的 NumPy 要手动设种子吗？
 predict("06-bet-workers")
 # %%
 observe("06-who-seeds")
-# %%
-# en: Door 2 is next. Bet before you see who is allowed through it.
-# zh: 接下来是第 2 扇门。先下注，再看它放谁进来。
-predict("06-bet-both")
+explain("06-sets-seed")
+keep("seeds")
 # %% [markdown] en
-# ## Door 2: a filter and a chooser
+# ## Reason 2: the switch, off and on
 #
-# | benchmark | deterministic | what a cuDNN convolution runs |
-# |---|---|---|
-# | False | False | heuristic choice, from all engines |
-# | False | True | heuristic choice, from deterministic engines |
-# | True | False | timed choice, from all engines |
-# | True | True | timed choice, from deterministic engines |
+# `cudnn.deterministic` is `False` by default. cuDNN's ways to compute a [[convolution]] are called **engines**, and some carry the note NONDETERMINISTIC. Set to `True`, the switch crosses those out before one is chosen.
 #
-# An **engine** is one of cuDNN's ways to compute; some carry the note NONDETERMINISTIC, and `deterministic` crosses those
-# out. The columns do not quarrel: one says **from whom**, the other **how**. The old v7 path did use one fixed algorithm for
-# (False, True); the myth may come from there. First a toy with this skeleton (its candidates are ours), then cuDNN itself.
+# Here is a toy that works in the same way on any CPU (its four candidates are ours). Run the cell, then write `deterministic=False` and run it again: which candidate comes back?
 # %% [markdown] zh
-# ## 第 2 扇门：一个过滤器，一个选择器
+# ## 原因 2：这个开关，关和开
 #
-# | benchmark | deterministic | cuDNN 卷积怎么选 |
-# |---|---|---|
-# | False | False | 启发式，从全部引擎里选 |
-# | False | True | 启发式，从确定性引擎里选 |
-# | True | False | 计时，从全部引擎里选 |
-# | True | True | 计时，从确定性引擎里选 |
+# `cudnn.deterministic` 默认是 `False`。cuDNN 计算[[convolution|卷积]]的每种实现叫一个**引擎**，有的带着 NONDETERMINISTIC 标记。设成 `True`，就是在挑选之前先把带标记的划掉。
 #
-# **引擎**是 cuDNN 的一种算法实现；有的带 NONDETERMINISTIC 标记，`deterministic` 划掉的就是它们。两列并不冲突：一个管**从谁里选**，一个管**怎么选**。旧的 v7 路径在 (False, True) 时确实固定用一个算法，误传可能源于此。先看同样骨架的玩具（候选是我们自己写的），再看 cuDNN 本尊。
+# 下面这个玩具在任何 CPU 上都照这个办法工作（四个候选是我们自己写的）。先运行，再把它改成 `deterministic=False` 重跑一遍：哪个候选又回来了？
 # %%
 from course.lessons.l06_cudnn_deterministic.filters import FilterConv
 from course.toy_search import image, kernel
 
-# en: try all four pairs of switches
-# zh: 四种组合都试试
 conv = FilterConv(benchmark=True, deterministic=True)
 conv(image(40), kernel())
 print("allowed", conv.allowed())
 print("timed  ", conv.timed)
-observe("06-toy-table")
-explain("06-truth-both")
+# en: Now both switches are True. Many pages say that one of them cancels the other. What do you say?
+# zh: 现在两个开关都是 True。很多网页说，其中一个会让另一个失效。你怎么看？
+predict("06-bet-both")
 # %%
+observe("06-toy-table")
 observe("06-truth-table-cuda")
-explain("06-two-processes")
-explain("06-order-filter")
+explain("06-truth-both")
 # %% [markdown] en
+# ## 💡 One says from whom, the other says how
+#
+# | benchmark | deterministic | what a cuDNN convolution runs |
+# |---|---|---|
+# | False | False | chosen by rule of thumb, from all engines |
+# | False | True | chosen by rule of thumb, from deterministic engines |
+# | True | False | chosen by the clock, from all engines |
+# | True | True | chosen by the clock, from deterministic engines |
+#
+# So there is no quarrel. (An older version of PyTorch's code did use one fixed algorithm for the second row; the myth may come from there.)
+# %% [markdown] zh
+# ## 💡 一个管“从谁里选”，一个管“怎么选”
+#
+# | benchmark | deterministic | cuDNN 卷积怎么选 |
+# |---|---|---|
+# | False | False | 按经验规则，从全部引擎里选 |
+# | False | True | 按经验规则，从确定性引擎里选 |
+# | True | False | 掐表，从全部引擎里选 |
+# | True | True | 掐表，从确定性引擎里选 |
+#
+# 所以它俩根本不打架！（PyTorch 的老代码在第二行那种组合下确实固定用一个算法，误传可能就是这么来的。）
+# %%
+explain("06-two-processes")
+keep("cudnn.deterministic")
+# %% [markdown] en
+# 📌 **So far.**
+#
+# 1. The order of additions shows in the last bits; it depends on threads and on the batch size.
+# 2. Three generators, three seeds.
+# 3. `cudnn.deterministic` crosses engines out, `cudnn.benchmark` times what is left; both can be on.
+#
 # ## The mode refuses rather than guesses
 #
-# `use_deterministic_algorithms(True)` takes the ordered version of an operation where there is one, and **raises** where
-# there is none. The next cell fails on purpose: read the whole message, it tells you what to do.
+# The [[deterministic-mode|mode]] takes the ordered version of an operation where there is one, and **raises an error** where there is none. Better no answer than one that changes. The next cell fails on purpose. Read the whole message: it tells you what to do.
 # %% [markdown] zh
-# ## 模式宁可拒绝，也不瞎猜
+# 📌 **小结。**
 #
-# 有按顺序的版本，`use_deterministic_algorithms(True)` 就用它；没有，就**报错**。下一个单元格会故意失败：请把错误信息读完，里面写着该怎么办。
+# 1. 相加的次序会体现在末几位，取决于线程数和 batch 大小。
+# 2. 三个生成器，三个种子。
+# 3. `cudnn.deterministic` 负责划掉引擎，`cudnn.benchmark` 给剩下的计时；两个可以一起开。
+#
+# ## 确定性模式宁可拒绝，也不瞎猜
+#
+# 有按固定次序的版本，[[deterministic-mode|确定性模式]]就用它；没有，就**报错**。给不出稳定的答案，不如不给。下一格会故意失败：请把错误信息从头读到尾，里面写着该怎么办。
 # %% tags=raises-exception
 import torch
 from course.flags import using
@@ -229,17 +243,16 @@ with using({"torch.deterministic_algorithms": True}):
     torch.zeros(4).put_(places, values)
 # %%
 observe("06-who-raises")
-for card in ("06-put", "06-warn-only", "06-empty"):
+for card in ("06-put", "06-warn-only"):
     explain(card)
 # %% [markdown] en
-# ## Exercise: repeatable, and no trace left (8 minutes, about 6 lines)
+# ## 🛠️ Your turn: repeatable, and no trace left (8 minutes, about 6 lines)
 #
-# `repeatable(run, seed)` gives back `run()`, carried out with the mode on (errors, not warnings) and torch seeded.
-# Afterwards the mode is what it was, warn-only included, also if `run` fails.
+# `repeatable(run, seed)` gives back `run()`, carried out with the mode on (errors, not warnings) and torch seeded. Afterwards the mode is what it was before, “warn only” included, even if `run` fails. (`try: ... finally: ...` runs its last part in every case.)
 # %% [markdown] zh
-# ## 练习：可重复，而且不留痕迹（8 分钟，约 6 行）
+# ## 🛠️ 轮到你了：可重复，而且不留痕迹（8 分钟，约 6 行）
 #
-# `repeatable(run, seed)` 返回 `run()` 的结果，运行时打开模式（报错，而不是警告），并给 torch 设种子。之后模式恢复原样，原来是 warn-only 也要恢复，`run` 出错时也一样。
+# `repeatable(run, seed)` 返回 `run()` 的结果：运行时打开确定性模式（报错，而不是警告），并给 torch 设种子。之后模式恢复原样，原来是 warn-only 也要恢复，`run` 出错时也一样。（`try: ... finally: ...` 的最后一段无论如何都会执行。）
 # %%
 import torch
 
@@ -249,29 +262,70 @@ def repeatable(run, seed: int):
 
 
 check("06-repeatable")
-# %% [markdown] en
-# ## Determinism has a price tag: read it
-#
-# “Deterministic operations are often slower”, says the documentation. Often is not always: measure.
-# %% [markdown] zh
-# ## 确定性是有标价的：先看价签
-#
-# 官方文档说，确定性算子往往更慢。往往不等于总是：测一测。
 # %%
+# en: What does it cost? The documentation says that deterministic operations are *often* slower. Often is not always.
+# zh: 要付多少时间？官方文档说，确定性算子*往往*更慢。往往不等于总是！
 predict("06-bet-cost")
 # %%
 observe("06-cost")
 observe(["06-bits-cuda", "06-cost-cuda"])
+keep("deterministic_algorithms")
 # %% [markdown] en
-# ## Behind the doors: chaos
+# 📌 **So far.**
 #
-# Who cares about the last bit? Watch the two columns. `x` and `y` start one ulp apart, the smallest step a float can take,
-# and the rule is one line long. Then try 2.9 instead of 3.9, and 0.4 instead of 0.3: chaos needs a rule that stretches,
-# and a nudge that survives rounding.
+# 1. `torch.use_deterministic_algorithms(True)` refuses what it cannot repeat; `warn_only=True` runs it and warns.
+# 2. It sets no seed.
+# 3. Its price differs from operation to operation, so measure yours.
+#
+# ☕ That was the main line; a good place to stop for today. If you like, five optional parts follow. Otherwise go on at [[#🕳️ Four myths, and what you measured]].
 # %% [markdown] zh
-# ## 门后面：混沌
+# 📌 **小结。**
 #
-# 末位差一点，谁在乎？看这两列。`x` 和 `y` 起点只差一个 ulp，也就是浮点数的最小一步，规则只有一行。再把 3.9 换成 2.9，把 0.3 换成 0.4 试试：混沌既要有会放大的规则，也要有没被舍入吞掉的扰动。
+# 1. 保证不了重复的算子，`torch.use_deterministic_algorithms(True)` 会拒绝；设了 `warn_only=True` 就照常运行，只给警告。
+# 2. 它不设种子。
+# 3. 代价因算子而异，所以要测你自己用的那些。
+#
+# ☕ 主线到这儿就讲完了，今天歇在这里也很好。还有五段选读，感兴趣就往下看；不看就直接跳到 [[#🕳️ 四个误区，和你测到的]]。
+# %% [markdown] en
+# ### Deeper, optional: a sum that ignores the threads (6 minutes, about 2 lines)
+#
+# Write `steady_sum(values)` for a 1-D tensor: the same bits with any number of threads. The figure of the sums told you up to which length one thread does all the work. Stuck? `hint("06-steady-sum")`.
+# %% [markdown] zh
+# ### 选读：不受线程数影响的求和（6 分钟，约 2 行）
+#
+# 为一维张量写 `steady_sum(values)`：无论几个线程，结果都逐位相同。前面那张求和的图已经告诉你，多长以内的求和只交给一个线程。卡住了就运行 `hint("06-steady-sum")`。
+# %%
+import torch
+
+
+def steady_sum(values: torch.Tensor) -> torch.Tensor:
+    raise NotImplementedError
+
+
+check("06-steady-sum")
+# %% [markdown] en
+# ### Deeper, optional: repeating is not being right
+#
+# GPU kernels may cut a long sum of products into pieces and add the pieces up (**split-K**). Let us do it by hand and compare each result with `float64`. Which number of pieces would you call the correct one?
+#
+# Three words, three meanings. **Repeatable**: the same machine and script, the same bits; the mode is for this. **Reproducible**: others reach the same conclusion elsewhere; this needs tolerances and several seeds. **Correct**: the result is what it should be; no switch is for this.
+# %% [markdown] zh
+# ### 选读：能重复，不等于算得对
+#
+# GPU 的 kernel 可能把很长的内积切成几段，再把各段加起来（**split-K**）。我们手工照做，把每个结果与 `float64` 比一比。你说切成几段才算正确？
+#
+# 三个词，三个意思。**可重复**：同一台机器、同一个脚本，逐位相同，确定性模式管的是这个。**可复现**：别人在别处得出同样的结论，靠的是容差和多个种子。**正确**：结果就是该有的结果，没有哪个开关管这个。
+# %%
+observe("06-pieces")
+explain("06-correct")
+# %% [markdown] en
+# ### Deeper, optional: how one bit becomes large
+#
+# Who cares about the last bit? `x` and `y` start one [[ulp]] apart, the smallest step a float can take, and follow one short rule. Look at the last column. Then try 2.9 instead of 3.9: with this rule differences shrink instead of growing. And 0.4 instead of 0.3: there the first rounding swallows the difference.
+# %% [markdown] zh
+# ### 选读：一个比特怎么变成大差别
+#
+# 末位差一点，谁在乎？`x` 和 `y` 的起点只差一个 [[ulp]]，也就是浮点数的最小一步，规则只有一行。看最后一列。再把 3.9 换成 2.9：这条规则下，差别只会缩小，不会放大。把 0.3 换成 0.4：第一次舍入就把差别吞掉了。
 # %%
 import math
 
@@ -284,15 +338,13 @@ predict("06-bet-ulp")
 # %%
 observe("06-one-ulp")
 # %% [markdown] en
-# ## Make it lose
+# ### Deeper, optional: make it lose
 #
-# “Every seed is set, so it repeats.” Find two settings of `small_training` with the same `seed` and `samples` whose
-# results differ, although each repeats itself. Settings: `threads` (1 to 8), `pieces` (1 to 16), `samples` (64 to
-# 400,000). The pair below is a bad choice, on purpose. `fingerprint` sums up all bits of a result in eight characters.
+# “Every seed is set, so it repeats.” Find two settings of `small_training` with the same `seed` and `samples` whose results differ, although each repeats itself. You may change `threads` (1 to 8), `pieces` (1 to 16) and `samples` (64 to 400,000). The pair below does not do it yet. `fingerprint` sums up all bits of a result in eight characters.
 # %% [markdown] zh
-# ## 让它输
+# ### 选读：让这句话输掉
 #
-# “种子全设了，所以能重复。”给 `small_training` 找两组设置，`seed` 和 `samples` 相同，各自能重复，彼此却不同。可调的有 `threads`（1 到 8）、`pieces`（1 到 16）、`samples`（64 到 400,000）。下面这对是故意选坏的。`fingerprint` 把结果的所有比特浓缩成八个字符。
+# “种子全设了，所以能重复。”给 `small_training` 找两组设置，`seed` 和 `samples` 相同，各自能重复，彼此却不同。可调的有 `threads`（1 到 8）、`pieces`（1 到 16）、`samples`（64 到 400,000）。下面这对还做不到。`fingerprint` 把结果的所有比特浓缩成八个字符。
 # %%
 from course.lessons.l06_cudnn_deterministic.training import fingerprint, small_training
 
@@ -303,58 +355,41 @@ for settings in pair:
     print(settings, [fingerprint(run) for run in runs])
 check("06-make-it-lose")
 # %% [markdown] en
-# ## Three words that are not one
+# ### Deeper, optional: seven cases for your desk
 #
-# - **Repeatable**: the same machine, the same script, again: the same bits. The mode is for this.
-# - **Reproducible**: others, elsewhere, reach the same conclusion. This needs tolerances and several seeds, not bits.
-# - **Correct**: the result is what it should be. No switch is for this.
-#
-# Old recipes carry two relics: a removed function, and a variable that was once obligatory.
+# A removed function, a variable that was once obligatory, and five cases of the kind that tutorials like to ask. The usual answers sound sensible; some are insufficient, some are wrong.
 # %% [markdown] zh
-# ## 三个词，不是一回事
+# ### 选读：七个案子，请你来断
 #
-# - **可重复**：同一台机器、同一个脚本，再跑一遍，逐位相同。模式管的是这个。
-# - **可复现**：别人在别处得出同样的结论。这要靠容差和多个种子，而不是二进制位。
-# - **正确**：结果就是该有的结果。没有哪个开关管这个。
-#
-# 老配方里还有两件古董：一个已移除的函数，一个曾经必设的变量。
-# %% [markdown] en
-# ## Five cases for your desk
-#
-# First the two relics, then five cases of the kind that tutorials like to ask. The usual answers are insufficient or
-# wrong, and every one of them sounds sensible.
-# %% [markdown] zh
-# ## 五个案子，请你来断
-#
-# 先是两件古董，然后是教程里爱出的五个案子。常见的答案要么不够，要么不对，可听起来个个有理。
+# 一个已移除的函数，一个曾经必设的变量，再加教程里爱出的五个案子。常见的答案听起来个个有理，可有的不够，有的不对。
 # %%
-for relic in ("06-removed", "06-workspace"):
-    explain(relic)
-for case in ("06-scene-speed", "06-scene-loss",
-             "06-scene-transformer", "06-scene-gan", "06-scene-video"):
+for card in ("06-empty", "06-order-filter", "06-removed", "06-workspace"):
+    explain(card)
+for case in ("06-scene-speed", "06-scene-loss", "06-scene-transformer",
+             "06-scene-gan", "06-scene-video"):
     explain(case)
 # %% [markdown] en
-# ## Four myths, four experiments
+# ## 🕳️ Four myths, and what you measured
 #
 # | “…” | tempting, because | what speaks against it |
 # |---|---|---|
-# | two lines make it reproducible | both names sound like it | ten trainings, the cures |
-# | deterministic cancels benchmark | v7 had a default algorithm | filter, then timing |
+# | two lines make it reproducible | both names sound like it | ten trainings, the remedies |
+# | deterministic cancels benchmark | an old version came close | first crossed out, then timed |
 # | the mode sets the seed | “deterministic” | two new processes |
-# | only GPUs vary | CPUs look calm | atomics on your own CPU |
+# | only GPUs vary | CPUs look calm | additions on your own CPU |
 #
 # They hold where convolutions are all there is, one process is all you look at, or one thread does the work.
 # %% [markdown] zh
-# ## 四个误区，四个实验
+# ## 🕳️ 四个误区，和你测到的
 #
 # | “……” | 为什么诱人 | 反证 |
 # |---|---|---|
 # | 两行就能完全可复现 | 名字听着就像 | 十次训练、几种药方 |
-# | deterministic 会取消 benchmark | v7 有过默认算法 | 先过滤，再计时 |
-# | 模式会设种子 | 名叫“确定性” | 两个新进程 |
-# | 只有 GPU 才会变 | CPU 看着很稳 | 你自己 CPU 上的原子加 |
+# | deterministic 会取消 benchmark | 老版本差不多是这样 | 先划掉，再计时 |
+# | 确定性模式会设种子 | 名叫“确定性” | 两个新进程 |
+# | 只有 GPU 才会变 | CPU 看着很稳 | 你自己 CPU 上的加法 |
 #
-# 也有成立的时候：只有卷积、只看一个进程，或只有一个线程干活。
+# 也有成立的时候：只有卷积、只看一个进程，或者只有一个线程干活。
 # %% [markdown] en
 # ## The checklist to sign
 #
@@ -364,8 +399,11 @@ for case in ("06-scene-speed", "06-scene-loss",
 # torch.backends.cudnn.benchmark = False        # a steady choice
 # DataLoader(..., generator=torch.Generator().manual_seed(s))
 # ```
-# And write down: versions, device, threads, workers, batch size. `cudnn.deterministic = True` is then redundant and does
-# no harm. Promise: *the same bits on this set-up*. Not more.
+# On CUDA before PyTorch 2.10 also set `CUBLAS_WORKSPACE_CONFIG=:4096:8` in the environment before Python starts: without it the mode raises in `Linear`. Since 2.10 only the documentation of `nn.LSTM` still asks for it.
+#
+# Write down versions, device, threads, workers, batch size. Promise *the same bits on this set-up*. Not more.
+#
+# “What you get from paper stays shallow; to know a thing, do it yourself.” (Lu You, 1199. He would have run it twice.)
 # %% [markdown] zh
 # ## 可以签字的清单
 #
@@ -375,16 +413,19 @@ for case in ("06-scene-speed", "06-scene-loss",
 # torch.backends.cudnn.benchmark = False        # 稳住选择
 # DataLoader(..., generator=torch.Generator().manual_seed(s))
 # ```
-# 再记下：版本、设备、线程数、worker 数、batch 大小。此时 `cudnn.deterministic = True` 多余但无害。承诺只有一句：*在这套环境上逐位相同*。不多承诺。
+# PyTorch 2.10 之前在 CUDA 上，还要在启动 Python 之前设好环境变量 `CUBLAS_WORKSPACE_CONFIG=:4096:8`，不然确定性模式下连 `Linear` 都会报错。2.10 起，只有 `nn.LSTM` 的文档还要求它。
+#
+# 再记下版本、设备、线程数、worker 数、batch 大小。承诺只有一句：*在这套环境上逐位相同*。不多承诺。
+#
+# “纸上得来终觉浅，绝知此事要躬行。”（陆游，1199 年。放到今天，他老人家大概会再跑一遍，对对结果！）
 # %% [markdown] en
 # ## Exit check: five cards
 #
-# With a joke: a seed, a switch and a mode share a flat. “I have locked the door!” says each, and all are right. It has
-# four.
+# With a joke: a seed, a switch and a mode share a flat. “I have locked the door!” says each of them, and each is right. The flat has four doors.
 # %% [markdown] zh
 # ## 下课小测：五张卡片
 #
-# 附送一个笑话：种子、开关和模式合租。“门我锁好了！”每个都这么说，也都没说错。只是这套房有四扇门。
+# 附送一个笑话：种子、开关和模式合租。“门我锁好了！”三个都这么说，也都没说错。只是这套房有四扇门。
 # %%
 for card in ("06-truth-count", "06-who-reads", "06-flags-trap",
              "06-order-hunt", "05-why-flip"):
