@@ -508,19 +508,33 @@ def say_fallback_price(record: Record) -> Text:
 
 
 def draw_fallback_price(record: Record, ax: Any) -> None:
-    from course.figures import intervals
+    """Each operation as a trip: down to the CPU, computing there, up again; time in units of the operation alone."""
+    from course.figures.style import colors, guide
 
-    rows = record.rows
-    intervals(
-        ax,
-        [word(OPS[row["op"]]) for row in rows],
-        [row["ratio"] for row in rows],
-        [row["low"] for row in rows],
-        [row["high"] for row in rows],
-        "",
-        reference=1.0,
-        what=t("time between two copies / time alone", "夹在两次拷贝之间的耗时 / 单独的耗时"),
-    )
+    blue, orange, *_ = colors()
+    gpu, cpu = t("GPU (imagined)", "GPU（假想）"), "CPU"
+    ax.figure.set_figheight(4.4)
+    heights = []
+    for number, row in enumerate(record.rows):
+        top = -2.6 * number
+        bottom, copy = top - 1, max(0.0, row["ratio"] - 1) / 2  # both copies are drawn equally long
+        there, back = copy, copy + 1
+        heights += [top, bottom]
+        ax.hlines([top, bottom], 0, back + copy, color=guide(), linewidth=0.8, linestyle=":")
+        ax.plot([0, there], [top, bottom], color=orange, linewidth=3, label="" if number else t("copy", "拷贝"))
+        ax.plot([back, back + copy], [bottom, top], color=orange, linewidth=3)
+        ax.plot([there, back], [bottom, bottom], color=blue, linewidth=9, solid_capstyle="butt",
+                label="" if number else t("compute", "计算"))
+        ax.vlines(1, bottom - 0.3, top + 0.15, color=guide(), linestyle="--", linewidth=1.2)
+        ax.plot([row["low"], row["high"]], [top, top], color=guide(), linewidth=2)
+        ax.plot(row["ratio"], top, "o", color=orange, label="" if number else t("back, with its interval", "回来的时刻和区间"))
+        ax.text(0, top + 0.3, f"{word(OPS[row['op']])}{t(': ', '：')}× {row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]")
+    ax.set_yticks(heights, [gpu, cpu] * len(record.rows))
+    ax.set_ylim(min(heights, default=0) - 0.5, 0.9)
+    ax.set_xlim(0, 1.05 * max((row["high"] for row in record.rows), default=1))
+    ax.grid(axis="y", visible=False)
+    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3)
+    ax.set_xlabel(t("time, 1 = the operation without the trip", "时间；1 = 不跑这一趟时，单算这个算子要的时间"))
 
 
 def settle_fallback_price(record: Record) -> dict[str, str | None]:

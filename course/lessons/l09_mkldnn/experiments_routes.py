@@ -78,7 +78,7 @@ def settle_routes(record: Record) -> dict[str, str | None]:
     settles=settle_routes,
 )
 def routes(budget: Budget) -> list[dict]:
-    """The backend the dispatcher names, with oneDNN on and off, and oneDNN's own lines as a witness."""
+    """What backend selection chooses, with oneDNN on and off, and oneDNN's own lines as a witness."""
     with torch.inference_mode():
         return [routes_of(case) for case in budget.loop(ROUTES)]
 

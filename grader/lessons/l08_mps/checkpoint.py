@@ -1,10 +1,10 @@
 # %% [markdown] en
-# # Checkpoint 08: is anybody there, and does it compute?
+# # Checkpoint 08: what you may ask MPS, and what its fallback costs
 #
 # {{worth}} Cards say nothing about right or wrong here; answer as often as you like, the
 # last answer counts. Everything works without a Mac. **Save the notebook** before you hand it in.
 # %% [markdown] zh
-# # 测验 08：有人在吗？能算吗？
+# # 测验 08：向 MPS 问什么，回退要付多少
 #
 # {{worth}}这里的卡片不显示对错；想改几次都行，以最后一次为准。全部内容都不需要 Mac。交卷前请**保存笔记本**。
 # %% bootstrap

@@ -1,64 +1,69 @@
 # %% [markdown] en
 # # What does Apple's backend switch, and what not?
 #
-# **45 minutes.** Before it: lessons 01 and 02. You will be able to tell a question from a switch, choose a device that
-# works anywhere, set the fallback variable in time, and live without float64.
+# ⏱️ 40 minutes; the *deeper, optional* parts take another half hour. Before it: lessons 01 and 02. **No Mac needed**: errors are shown as they are raised here, and what is simulated says so. What needs an Apple GPU shows you what others have published.
 #
-# No Mac needed: errors are shown as they are raised **here**, and what is simulated says so. Eight experiments at the end
-# need an Apple GPU; without one they show what others have published.
+# 🎯 Afterwards you can
+# - tell a question about MPS from a line that changes something;
+# - set the fallback variable in time, and say what each trip to the CPU costs;
+# - do without float64, and lose nothing that matters.
 # %% [markdown] zh
 # # 苹果的后端能切换什么，不能切换什么？
 #
-# **45 分钟。** 先修：第 01、02 课。学完之后，你能分清查询和开关，写出在哪台机器上都好用的设备选择函数，及时设好回退变量，还能不靠 float64 过日子。
+# ⏱️ 40 分钟；**选读**部分再加半小时。先修：第 01、02 课。**不需要 Mac**：错误都是在这台机器上当场抛出的，凡是模拟都会注明；需要苹果 GPU 的实验，会给你看别人公布的结果。
 #
-# 不需要 Mac：错误都是在**这台机器上**当场抛出的，凡是模拟都会注明。最后八个实验需要苹果 GPU；没有的话，它们会展示别人公布的结果。
+# 🎯 学完之后，你能：
+# - 分清哪一行是在问 MPS 的情况，哪一行真的改变了什么；
+# - 及时设好回退变量，并说出每去一趟 CPU 要付多少；
+# - 没有 float64 也照样干活，要紧的一点不丢。
 # %% bootstrap
+# %% [markdown] en
+# ## 🎯 What is torch.backends.mps for?
+#
+# A Mac with an Apple chip has a GPU. PyTorch calls it `mps`, after Apple's library, Metal Performance Shaders ([[mps|MPS]]). You write `x.to("mps")`, and what you then compute with `x` runs on that GPU.
+#
+# `torch.backends.mps` is the **information desk** beside it: may this PyTorch use the GPU, what is it called, how many cores has it? You get answers. There is nothing to switch: no `enabled`, no `benchmark`. What you do control is where your tensors are, and one [[mps-fallback|environment variable]] that must be set early.
+#
+# A warm-up first: no measurement, just a hunch.
+# %% [markdown] zh
+# ## 🎯 torch.backends.mps 是干什么用的？
+#
+# 装着苹果芯片的 Mac 有一块 GPU。PyTorch 管它叫 `mps`，取自苹果的库 Metal Performance Shaders（[[mps|MPS]]）。写下 `x.to("mps")`，之后拿 `x` 做的计算就在这块 GPU 上跑。
+#
+# `torch.backends.mps` 是旁边的**问询台**：这份 PyTorch 能用 GPU 吗？它叫什么名字？有几个核？问什么答什么，但没有开关可拨：没有 `enabled`，也没有 `benchmark`。真正由你控制的，是张量放在哪里，以及一个要趁早设好的[[mps-fallback|环境变量]]。
+#
+# 先热个身！不用测，凭感觉选。
 # %%
-# en: warm-up: cards from earlier lessons that are due today (none yet is fine)
-# zh: 热身：今天到期的旧卡片（暂时没有也正常）
+# en: First the cards of earlier lessons that are due today (none yet is fine), then today's warm-up.
+# zh: 先是今天到期的旧卡片（暂时没有也正常），再是今天的热身题。
 review(due=3)
+explain("08-who-moves")
 # %% [markdown] en
-# ## A polite question gets an impolite answer
+# ## Three questions: built, usable, used
 #
-# “Just ask PyTorch what is there, asking costs nothing.” So we ask: is this at least macOS 14? A yes-or-no question,
-# by its name. Bet first.
+# | question | how you ask | what a “no” means |
+# |---|---|---|
+# | Is it **built** in? | `mps.is_built()` | install a PyTorch made for the Mac |
+# | Is it **usable** now? | `mps.is_available()` | macOS too old, a virtual machine, no such GPU |
+# | Is it **used**? | `x.device` | you have not moved `x` yet |
+#
+# A “yes” to one of them says nothing about the next. And `torch.device("mps")` answers none of them: it is a label, and any computer can write a label.
 # %% [markdown] zh
-# ## 礼貌的提问，不礼貌的回答
+# ## 三个问题：带了吗，能用吗，用了吗
 #
-# “有什么设备，问问 PyTorch 就知道，问又不要钱。”那就问：系统至少是 macOS 14 吗？看名字，这是个是非题。先下注。
-# %%
-predict("08-bet-ask")
-# %%
-observe("08-who-answers")
-explain("08-why-raises")
-# %% [markdown] en
-# ## Three questions, one staircase
+# | 问题 | 怎么问 | 回答“否”说明什么 |
+# |---|---|---|
+# | 编译时**带了**吗？ | `mps.is_built()` | 换一份给 Mac 的 PyTorch |
+# | 现在**能用**吗？ | `mps.is_available()` | macOS 太旧、是虚拟机、没有这样的 GPU |
+# | **用了**吗？ | `x.device` | 还没把 `x` 搬过去 |
 #
-# ```text
-# built?   mps.is_built()       compiled into this PyTorch
-#   |  no: another build is needed
-# usable?  mps.is_available()   ... and a Metal device it accepts, now
-#   |  no: macOS too old, virtual machine, no such GPU
-# used?    x.device             ... and you moved x there
-# ```
-# A step says nothing about the next one. `torch.device("mps")` stands on no step at all: it is a label. All three are
-# **asked**; only the last one is **done**, by `.to("mps")`.
-# %% [markdown] zh
-# ## 三个问题，一道楼梯
-#
-# ```text
-# mps.is_built()       编译了吗？这个 PyTorch 带没带 MPS
-#   |  否：要换一个构建
-# mps.is_available()   能用吗？此刻有没有它认可的 Metal 设备
-#   |  否：macOS 太旧、虚拟机、没有这样的 GPU
-# x.device             用了吗？你有没有把 x 搬过去
-# ```
-# 上了一级，不等于上了下一级。`torch.device("mps")` 哪一级都不是：它只是标签。三个都是**查询**，只有最后一个要靠你**动手**：`.to("mps")`。
+# 一个“是”，保证不了下一个也是“是”。至于 `torch.device("mps")`，三个问题它一个也没回答：它只是张标签，哪台电脑都写得出来。
 # %%
 import torch
 
 mps = torch.backends.mps
-answers = {"built": mps.is_built(), "available": mps.is_available()}
+x = torch.ones(3)
+answers = {"built": mps.is_built(), "usable": mps.is_available(), "x is on": x.device}
 if mps.is_available():
     # en: only now may the rest be asked
     # zh: 到这一步，其余的才能问
@@ -66,167 +71,108 @@ if mps.is_available():
                 "macOS 15+": mps.is_macos_or_newer(15, 0)}
 print(answers)
 explain("08-built-not-available")
-explain("08-who-moves")
+# en: 🎲 Now a bet on another question: is this system at least macOS 14? A Mac says True or False. And your machine?
+# zh: 🎲 再问一句，先下注：系统至少是 macOS 14 吗？Mac 会回答 True 或 False。你这台机器呢？
+predict("08-bet-ask")
+# %%
+observe("08-who-answers")
+explain("08-why-raises")
 # %% [markdown] en
-# ## Seven hopeful assignments
+# 📌 **So far.**
+# 1. `is_built()` and `is_available()` may be asked anywhere. Ask the rest only where `is_available()` said True.
+# 2. The answers are about the machine, not about your tensors.
+# 3. Work reaches the GPU by `.to("mps")` or `device="mps"`, and by nothing else.
 #
-# `enabled`, `benchmark`, `deterministic`: in `cudnn` they are switches. Let us write them into `mps`, add inventions of
-# our own, and finally replace the **question** by a liar. Two controls from other drawers run along.
+# (Ask a stone for the time and it says nothing. Ask Linux for its macOS version and it raises. The stone has better manners.)
 # %% [markdown] zh
-# ## 七次满怀希望的赋值
+# 📌 **小结。**
+# 1. `is_built()` 和 `is_available()` 在哪儿都能问；其余的，等 `is_available()` 说 True 再问。
+# 2. 回答说的是机器，不是你的张量。
+# 3. 想让活儿上 GPU，只有一条路：`.to("mps")` 或 `device="mps"`。
 #
-# `enabled`、`benchmark`、`deterministic`，在 `cudnn` 里都是开关。我们把它们写进 `mps`，再加上几个自己发明的，最后用一个“说谎者”顶替**查询函数**。另有两个别处的对照一起跑。
+# （“知之为知之，不知为不知，是知也。”《论语》早就说过。问 Linux 它的 macOS 版本，它不装懂，直接抛异常！）
+# %%
+keep("mps.queries")
+# %% [markdown] en
+# ## 🎲 Seven assignments: does any of them change a result?
+#
+# In `cudnn`, the names `enabled`, `benchmark` and `deterministic` are switches. Let us write the same names into `mps`, invent a few more, and at last replace the **question** `is_available` by a function that lies. Two assignments elsewhere in `torch.backends` run along as a control.
+# %% [markdown] zh
+# ## 🎲 七次赋值：有哪次真的改变了结果？
+#
+# `enabled`、`benchmark`、`deterministic`，在 `cudnn` 里都是开关。咱们把它们原样写进 `mps`，再自己编几个名字，最后干脆拿一个“说谎的函数”顶替**查询函数** `is_available`。另外两次赋值写在 `torch.backends` 别的地方，当对照。
 # %%
 predict("08-bet-liar")
 # %%
 observe("08-assignments")
 explain("08-typo-why")
-# %% [markdown] en
-# ## Recap: a window is no handle
-#
-# What is accepted is not what is read. Here is the trail such a line leaves, and nothing else: a name in a module.
-# %% [markdown] zh
-# ## 小结：窗户不是把手
-#
-# 被接受，不等于被读取。这样的一行只留下一个痕迹：模块里多了一个名字。
-# %%
+# en: This is all that such a line leaves behind: a name in a Python module. Nobody in PyTorch reads it.
+# zh: 这样的一行只留下这点痕迹：模块里多了一个名字，PyTorch 里没有谁会读它。
 before = set(vars(mps))
 mps.turbo = True
 print(set(vars(mps)) - before)
-# en: clean up after yourself
-# zh: 用完收拾好
 del mps.turbo
+# %% [markdown] en
+# 📌 **So far.**
+# 1. `torch.backends.mps` takes every name you write, and reads none of them: there is no switch.
+# 2. Asking changes nothing. Answering a question is not the same as turning a knob.
+# 3. To do without the GPU, leave your tensors on the CPU.
+# %% [markdown] zh
+# 📌 **小结。**
+# 1. 往 `torch.backends.mps` 里写什么名字它都收，可一个也不读：这里没有开关。
+# 2. 查询只回答问题，什么也不改。
+# 3. 不想用 GPU？张量留在 CPU 上就行。
+# %%
 review("08-how-many", "08-harmless")
+keep("mps.switches")
 # %% [markdown] en
-# ## `cuda` with another name? Look before you replace
+# ## 🎲 What does a trip to the CPU and back cost?
 #
-# | task | CUDA | MPS |
-# |---|---|---|
-# | usable? | `torch.cuda.is_available()` | `torch.backends.mps.is_available()` |
-# | wait | `torch.cuda.synchronize()` | `torch.mps.synchronize()` |
-# | memory now | `memory_allocated()` | `current_allocated_memory()` |
-# | limit | fraction 0 to 1 | fraction 0 to 2 |
-# | search of algorithms | `cudnn.benchmark` | none |
-# | `set_device`; streams | yes | no; in torch 2.15, not yet in 2.13 |
-# | float64 | yes | no |
+# MPS has no [[kernel]] for some [[operator|operators]]. Then PyTorch stops with an error that names the operator. With `PYTORCH_ENABLE_MPS_FALLBACK=1` it goes on instead: it warns once, copies the inputs to the CPU, computes there, and copies the result back. That is the [[mps-fallback|fallback]]: one trip for **every call** of such an operator.
 #
-# `torch.accelerator` is the common name, where one exists.
+# We imitate the trip on the CPU: copy, compute, copy.
 # %% [markdown] zh
-# ## 换个名字的 `cuda`？先看再换
+# ## 🎲 去 CPU 跑一趟再回来，要付多少？
 #
-# | 要做的事 | CUDA | MPS |
-# |---|---|---|
-# | 能用吗 | `torch.cuda.is_available()` | `torch.backends.mps.is_available()` |
-# | 等它算完 | `torch.cuda.synchronize()` | `torch.mps.synchronize()` |
-# | 已用内存 | `memory_allocated()` | `current_allocated_memory()` |
-# | 上限 | 比例 0 到 1 | 比例 0 到 2 |
-# | 搜索算法 | `cudnn.benchmark` | 没有 |
-# | `set_device`；stream | 有 | 没有；2.15 有，2.13 还没有 |
-# | float64 | 有 | 没有 |
+# 有些[[operator|算子]]在 MPS 上没有 [[kernel]]，PyTorch 就会报错停下，并点出算子的名字。设了 `PYTORCH_ENABLE_MPS_FALLBACK=1` 就不一样了：先警告一次，再把输入拷到 CPU，在那里算完，把结果拷回来。这就是[[mps-fallback|回退]]：这样的算子**每调用一次**，就要跑一趟。
 #
-# 有通用名字的地方，用 `torch.accelerator`。
+# 咱们在 CPU 上模仿这一趟：拷贝、计算、再拷贝。
 # %%
-for name in ("synchronize", "Event", "memory_allocated", "current_allocated_memory", "Stream"):
-    print(f"{name:25} cuda {hasattr(torch.cuda, name)!s:6} mps {hasattr(torch.mps, name)}")
-explain("08-namesakes")
+predict("08-bet-fallback")
+# %%
+observe("08-fallback-price")
+explain("08-one-warning")
 # %% [markdown] en
-# ## Worked example: the selector that everybody copies
+# ## 🎲 When does PyTorch read an environment variable?
 #
-# One line, and it works on the machine of its author. We run it on machines that are not here: a **simulation**, in
-# which PyTorch's questions are answered from a table. No tensor can be made there, only questions asked.
+# The fallback works only if its variable was set **in time**. When is that? This machine may not read that variable at all, so we watch four others that PyTorch knows. Each is set at three moments: before `import torch`, right after it, and after the first use.
 # %% [markdown] zh
-# ## 示范：人人都抄的那一行
+# ## 🎲 环境变量，PyTorch 什么时候读？
 #
-# 一行代码，在作者的机器上好用。我们让它到不在场的机器上跑一跑。这是**模拟**：PyTorch 的查询按一张表来回答。那里造不了张量，只能提问。
-# %%
-from course.lessons.l08_mps.machines import MACHINES, pretend
-
-for name in MACHINES:
-    with pretend(name) as machine:
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-        # en: the machine, what the line picks, what would be best
-        # zh: 机器，这一行选了什么，选什么最好
-        print(f"{name:12} {device:5} {machine.best}")
-# %%
-predict("08-bet-selector")
-# %%
-observe("08-selectors")
-explain("08-check-available")
-# %% [markdown] en
-# ## Fill three blanks (4 minutes)
-#
-# Each pair is a name and a question; the question is called in the loop. `check` walks through all six machines.
-# %% [markdown] zh
-# ## 填三个空（4 分钟）
-#
-# 每一对是一个名字和一个查询函数，循环里才调用它。`check` 会把六台机器都走一遍。
-# %%
-def pick_by_hand() -> str:
-    for name, usable in (("cuda", torch.cuda.is_available), ("mps", ...), ("xpu", ...)):
-        if usable():
-            return name
-    return ...
-
-
-check("08-pick-by-hand")
-# %% [markdown] en
-# ## On your own: honour a wish, or refuse it aloud (8 minutes, about 6 lines)
-#
-# `pick_device()` gives back the best usable `torch.device`. With `prefer` (`"cpu"`, `"cuda"`, `"mps"`, `"xpu"`) it gives
-# that, and raises `ValueError` where it does not work. `torch.accelerator` saves you the list. `hint("08-pick-device")`
-# has three steps; ask questions only, make no tensors.
-# %% [markdown] zh
-# ## 自己来：满足愿望，或明说不行（8 分钟，约 6 行）
-#
-# `pick_device()` 返回最好的、能用的 `torch.device`。给了 `prefer`（`"cpu"`、`"cuda"`、`"mps"`、`"xpu"`）就返回它，用不了就抛出 `ValueError`。`torch.accelerator` 能省掉那张清单。`hint("08-pick-device")` 有三级；只提问，不造张量。
-# %%
-def pick_device(prefer: str | None = None) -> torch.device:
-    raise NotImplementedError
-
-
-check("08-pick-device")
-# %% [markdown] en
-# ## A letter that arrives after the door is shut
-#
-# Some operations have no MPS kernel. `PYTORCH_ENABLE_MPS_FALLBACK=1` sends them to the CPU, if it is set **in time**.
-# When is in time? This machine may not read that variable at all, so we watch four others as well.
-# %% [markdown] zh
-# ## 门关上之后才送到的信
-#
-# 有些算子没有 MPS kernel。`PYTORCH_ENABLE_MPS_FALLBACK=1` 会把它们转到 CPU，前提是设得**及时**。什么叫及时？这台机器可能根本不读这个变量，所以我们再观察另外四个。
+# 变量设得**及时**，回退才会生效。什么叫及时？这台机器可能根本不读这个变量，所以咱们盯住 PyTorch 认识的另外四个，每个在三个时刻各设一次：`import torch` 之前、刚导入之后、第一次用过之后。
 # %%
 predict("08-bet-env")
 # %%
 observe("08-env-when")
 explain("08-too-late")
 # %% [markdown] en
-# ## From the source: the fallback is chosen during the import
+# ## 🛠️ Mend the script: the fallback is chosen during the import (4 minutes)
 #
 # ```text
-# TORCH_LIBRARY_IMPL(_, MPS, m)          runs while the library loads
-#   static ... getenv("PYTORCH_ENABLE_MPS_FALLBACK")
-#     unset or 0 -> operations without a kernel raise
-#     else       -> they warn once and run on the CPU
+# while the library of torch loads:
+#     PYTORCH_ENABLE_MPS_FALLBACK unset or 0 -> operators without a kernel raise
+#     any other number                       -> they warn once, then use the CPU
 # ```
-# (`aten/src/ATen/mps/MPSFallback.mm`, shortened.) In a notebook: restart the kernel, set it in the first cell.
+# So says `aten/src/ATen/mps/MPSFallback.mm`. In a notebook: restart, and set it in the first cell. The script below sets it too late. `check` runs yours in a new process and looks at the variable at the moment of the import.
 # %% [markdown] zh
-# ## 源码作证：导入过程中就选好了
+# ## 🛠️ 修好脚本：回退是在导入时定下的（4 分钟）
 #
 # ```text
-# TORCH_LIBRARY_IMPL(_, MPS, m)          加载库时执行
-#   static ... getenv("PYTORCH_ENABLE_MPS_FALLBACK")
-#     没设或为 0 -> 没有 kernel 的算子报错
-#     其他       -> 警告一次，转到 CPU 执行
+# 加载 torch 的库时：
+#     PYTORCH_ENABLE_MPS_FALLBACK 没设或为 0 -> 没有 kernel 的算子报错
+#     其他数字                               -> 警告一次，转到 CPU 上算
 # ```
-# （`aten/src/ATen/mps/MPSFallback.mm`，有删节。）在笔记本里：重启内核，写在第一个单元格。
-# %% [markdown] en
-# ## Mend the script (4 minutes)
-#
-# `check` runs it in a new process and looks at the variable in the moment of the import.
-# %% [markdown] zh
-# ## 修好这个脚本（4 分钟）
-#
-# `check` 会在新进程里运行它，看导入那一刻变量是什么。
+# 出处：`aten/src/ATen/mps/MPSFallback.mm`。在 Notebook 里：重启内核，写在第一个单元格。下面的脚本设得太晚了。`check` 会在新进程里运行你的版本，看导入那一刻变量是什么。
 # %%
 script = """
 import os
@@ -236,59 +182,66 @@ os.environ["PYTORCH_ENABLE_MPS_FALLBACK"] = "1"
 check("08-script")
 explain("08-fallback-order")
 # %% [markdown] en
-# ## The other letters, same address
+# 📌 **So far.**
+# 1. Set the fallback variable before the first `import torch` of the process, or in the shell.
+# 2. One warning may stand for many operators; each call of each of them makes its trip.
+# 3. Much data and little arithmetic: the trip weighs most.
+# %% [markdown] zh
+# 📌 **小结。**
+# 1. 回退变量要在进程里第一次 `import torch` 之前设好，或者写在 shell 里。
+# 2. 警告只有一条，背后可能有好多算子；每个算子每调用一次，都要跑一趟。
+# 3. 数据多、计算少的算子，最吃亏。
+# %%
+keep("mps.fallback")
+# %% [markdown] en
+# ☕ A good place for a break. The table below is *deeper, optional*; the main line goes on at [[#🎲 A counter that stops counting]].
+#
+# ### Deeper, optional: five more variables, set before the import too
 #
 # | variable | what it asks for |
 # |---|---|
-# | `PYTORCH_MPS_HIGH_WATERMARK_RATIO` | hard limit of memory, default 1.7 × the recommended; 0 means none and may bring the system down |
-# | `PYTORCH_MPS_LOW_WATERMARK_RATIO` | from where it starts to tidy up, default 1.4 (1.0 with a separate GPU) |
+# | `PYTORCH_MPS_HIGH_WATERMARK_RATIO` | hard limit of memory; 1.7 × the recommended size; 0: no limit, the system may go down |
+# | `PYTORCH_MPS_LOW_WATERMARK_RATIO` | where tidying up begins; 1.4 (1.0 with a separate GPU) |
 # | `PYTORCH_MPS_FAST_MATH` | fast math in its kernels |
-# | `PYTORCH_MPS_PREFER_METAL` | own Metal kernels for matmul |
+# | `PYTORCH_MPS_PREFER_METAL` | own Metal kernels for matrix products |
 # | `PYTORCH_DEBUG_MPS_ALLOCATOR` | a talkative allocator |
 #
-# Set them before the import too, and you need not know when each is read.
+# On a Mac, `torch.mps.recommended_max_memory()` tells the recommended size, in bytes.
 # %% [markdown] zh
-# ## 其余几封信，同一个地址
+# ☕ 歇一歇正好。下面的表是**选读**；主线从 [[#🎲 数着数着就不动的计数器]] 接着走。
+#
+# ### 选读：另外五个变量，也在导入之前设
 #
 # | 变量 | 要求什么 |
 # |---|---|
 # | `PYTORCH_MPS_HIGH_WATERMARK_RATIO` | 内存硬上限，默认是推荐值的 1.7 倍；0 表示不限，可能拖垮系统 |
 # | `PYTORCH_MPS_LOW_WATERMARK_RATIO` | 从哪里开始清理，默认 1.4（独立 GPU 为 1.0） |
 # | `PYTORCH_MPS_FAST_MATH` | kernel 里用快速数学 |
-# | `PYTORCH_MPS_PREFER_METAL` | matmul 用自己的 Metal kernel |
+# | `PYTORCH_MPS_PREFER_METAL` | 矩阵乘法用自己的 Metal kernel |
 # | `PYTORCH_DEBUG_MPS_ALLOCATOR` | 让分配器多说话 |
 #
-# 都在导入之前设好，就不必记住各自何时读取。
-# %%
-# en: and what does an operation pay that was saved by the fallback? Bet.
-# zh: 那么，被回退“救”下的算子要付多少代价？下注。
-predict("08-bet-fallback")
-# %%
-observe("08-fallback-price")
-explain("08-one-warning")
+# 在 Mac 上，`torch.mps.recommended_max_memory()` 会告诉你推荐值（单位：字节）。
 # %% [markdown] en
-# ## The number that stands still
+# ## 🎲 A counter that stops counting
 #
-# The Mac's GPU holds no float64. “float32 is enough, it is only deep learning.” Simulated here on the CPU: the same
-# four computations, in both types.
+# The Mac's GPU holds no float64. A float64 has 53 significant bits, a [[float32]] has 24. For weights and images 24 are plenty. Where are they not? Four small computations in both types, here on the CPU. The first is a step counter.
 # %% [markdown] zh
-# ## 一个停住不走的数
+# ## 🎲 数着数着就不动的计数器
 #
-# Mac 的 GPU 存不了 float64。“float32 够用了，深度学习而已。”在 CPU 上模拟：同样四个计算，两种类型各算一遍。
+# Mac 的 GPU 存不了 float64。float64 有 53 位有效数字（二进制），[[float32]] 有 24 位。对权重和图片，24 位绰绰有余。那什么时候不够？咱们在 CPU 上用两种类型各算四个小例子，头一个就是步数计数器。
 # %%
 predict("08-bet-counter")
 # %%
 observe("08-float32-loses")
 explain("08-gap")
 # %% [markdown] en
-# ## Exercise: times for a GPU without float64 (5 minutes, one line)
+# ## 🛠️ Bring Unix times to a GPU without float64 (5 minutes, one line)
 #
-# `stamps` are Unix times in float64, on the CPU. Give back float32 seconds since the first one, right to a
-# millisecond.
+# `stamps` are Unix times (seconds since 1970) in float64, on the CPU. Give back float32 seconds since the **first** of them, right to a millisecond.
 # %% [markdown] zh
-# ## 练习：给没有 float64 的 GPU 准备时间（5 分钟，一行）
+# ## 🛠️ 把 Unix 时间送上没有 float64 的 GPU（5 分钟，一行）
 #
-# `stamps` 是 CPU 上 float64 的 Unix 时间。返回从第一个时刻算起的秒数，类型 float32，误差不超过一毫秒。
+# `stamps` 是 CPU 上 float64 的 Unix 时间（从 1970 年算起的秒数）。返回从**第一个**时刻算起的秒数，类型 float32，误差不超过一毫秒。
 # %%
 def seconds_since_start(stamps: torch.Tensor) -> torch.Tensor:
     raise NotImplementedError
@@ -296,38 +249,79 @@ def seconds_since_start(stamps: torch.Tensor) -> torch.Tensor:
 
 check("08-seconds")
 # %% [markdown] en
-# ## Make it lose
-#
-# Find `numbers` for which `max - min` in float32 is off by more than 1 %. The list below is a bad choice, on purpose.
+# 📌 **So far.**
+# 1. float32 keeps 24 significant bits: above 2²⁴ not every whole number exists.
+# 2. Make numbers small first (subtract, take a logarithm), then cast. Count in whole numbers.
+# 3. NumPy and Python lists in a `DataLoader` bring float64 in without being asked.
 # %% [markdown] zh
-# ## 让它输
+# 📌 **小结。**
+# 1. float32 只有 24 位有效数字：过了 2²⁴，就不是每个整数都存得下。
+# 2. 先把数变小（相减、取对数），再转类型；计数用整数。
+# 3. NumPy 数组、`DataLoader` 里的 Python 小数，会悄悄把 float64 带进来。
+# %%
+explain("08-arrives-double")
+keep("mps.float64")
+# %% [markdown] en
+# ### Deeper, optional: make float32 lose (4 minutes)
 #
-# 找一组 `numbers`，让 float32 算出的 `max - min` 误差超过 1%。下面的列表是故意选坏的。
+# Find `numbers` for which `max - min` in float32 is off by more than 1 %. The list below does not do it, on purpose.
+# %% [markdown] zh
+# ### 选读：让 float32 输一回（4 分钟）
+#
+# 找一组 `numbers`，让 float32 算出的 `max - min` 误差超过 1%。下面的列表故意选得不行，换掉它！
 # %%
 numbers = [1.0, 2.5, 4.0]
 check("08-make-it-lose")
-explain("08-arrives-double")
 # %% [markdown] en
-# ## Shared memory, separate tensors, a queue between
+# ## 💡 One memory, two tensors, and a queue
 #
-# On Apple silicon CPU and GPU use one memory: no plug-in card, one common capacity. Still `.to("mps")` makes a second
-# tensor and copies into it, and the GPU works through a queue. Move once, fence before you read the clock.
+# CPU and GPU of an Apple chip share one memory ([[unified-memory|unified memory]]). Still, `.to("mps")` makes a **second tensor** and copies the numbers into it. And a call on `mps` returns before the work is done, as on CUDA. Three habits follow:
+#
+# - move data once, not in every step;
+# - wait with `torch.mps.synchronize()` before you read a clock;
+# - the limit is the memory that both share.
 # %% [markdown] zh
-# ## 内存共用，张量分开，中间还有队列
+# ## 💡 内存一块，张量两份，还要排队
 #
-# Apple 芯片上，CPU 和 GPU 用同一块内存：没有独立显卡，容量也共享。但 `.to("mps")` 仍会新建一个张量并拷贝过去，GPU 也照样按队列干活。所以：只搬一次；读表之前先等。
+# 苹果芯片上，CPU 和 GPU 共用一块内存（[[unified-memory|统一内存]]）。可 `.to("mps")` 还是会新建**第二份张量**，把数拷过去。而且和 CUDA 一样，`mps` 上的调用没算完就返回了。所以养成三个习惯：
+#
+# - 数据只搬一次，别每一步都搬；
+# - 看表之前，先 `torch.mps.synchronize()` 同步一下；
+# - 内存上限由 CPU 和 GPU 共享，一起算。
 # %%
 explain("08-unified")
 explain("08-clock")
+keep("mps.memory")
 # %% [markdown] en
-# ## Half precision and equal bits
+# ## `torch.cuda` and `torch.mps` are not namesakes
 #
-# `torch.autocast("mps")` takes float16 or bfloat16. Ask for anything else and read what it says. For reproducibility
-# there is no switch in `mps`: seeds, and `torch.use_deterministic_algorithms`, as everywhere.
+# | task | CUDA | MPS |
+# |---|---|---|
+# | wait | `torch.cuda.synchronize()` | `torch.mps.synchronize()` |
+# | memory now | `memory_allocated()` | `current_allocated_memory()` |
+# | memory limit | fraction 0 to 1 | fraction 0 to 2 |
+# | search of algorithms | `cudnn.benchmark` | none |
+# | streams | yes | in torch 2.15, not in 2.13 |
+# | float64 | yes | no |
+# | [[autocast]] | float16, bfloat16 | float16, bfloat16 |
+# | same bits again | `cudnn.deterministic` and more | no switch of its own |
+#
+# `torch.accelerator` has common names for some. Ask autocast for three types:
 # %% [markdown] zh
-# ## 半精度与逐位相同
+# ## 别把 `torch.cuda` 改个名就当 `torch.mps` 用
 #
-# `torch.autocast("mps")` 支持 float16 和 bfloat16。要别的试试，看它怎么说。至于可复现，`mps` 里没有开关：靠种子和 `torch.use_deterministic_algorithms`，和别处一样。
+# | 要做的事 | CUDA | MPS |
+# |---|---|---|
+# | 等它算完 | `torch.cuda.synchronize()` | `torch.mps.synchronize()` |
+# | 已用内存 | `memory_allocated()` | `current_allocated_memory()` |
+# | 内存上限 | 比例 0 到 1 | 比例 0 到 2 |
+# | 搜索算法 | `cudnn.benchmark` | 没有 |
+# | stream | 有 | 2.15 有，2.13 还没有 |
+# | float64 | 有 | 没有 |
+# | [[autocast|自动混合精度]] | float16、bfloat16 | float16、bfloat16 |
+# | 逐位可重复 | `cudnn.deterministic` 等 | 自己没有开关 |
+#
+# 有些事 `torch.accelerator` 有通用的名字。向 autocast 要三种类型试试：
 # %%
 import warnings
 
@@ -341,7 +335,59 @@ for dtype in (torch.float16, torch.bfloat16, torch.float64):
             # zh: torch 2.9 遇到 bfloat16 会去问 macOS，不管在哪儿
             warnings.warn(str(error))
     print(dtype, *(str(one.message).split("\n")[0] for one in caught))
+explain("08-namesakes")
 explain("08-same-seed")
+keep("recipe.device")
+# %% [markdown] en
+# ☕ That was the main line; a fine place to stop for today. Do you write code for many machines? The next cells are *deeper, optional*. Otherwise go on at [[#🕳️ Four myths, then the exit check]].
+#
+# ### Deeper, optional: one line to choose a device, on six machines
+#
+# `"cuda" if torch.cuda.is_available() else "cpu"` works on the machine of its author. We run it on machines that are not here: a **simulation**, in which PyTorch's questions are answered from a table. No tensor can be made there.
+# %% [markdown] zh
+# ☕ 主线到这儿就讲完了，今天歇在这里也很好。常写要在各种机器上跑的代码？下面几格是**选读**；不看就直接跳到 [[#🕳️ 四个误区，然后下课小测]]。
+#
+# ### 选读：选设备的一行代码，放到六台机器上
+#
+# `"cuda" if torch.cuda.is_available() else "cpu"` 在作者的机器上好用。咱们让它到不在场的机器上跑跑。这是**模拟**：PyTorch 的查询按一张表来回答，那里造不了张量。
+# %%
+from course.lessons.l08_mps.machines import MACHINES, pretend
+
+for name in MACHINES:
+    with pretend(name) as machine:
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        # en: the machine, what the line picks, what would be best
+        # zh: 机器，这一行选了什么，选什么最好
+        print(f"{name:12} {device:5} {machine.best}")
+predict("08-bet-selector")
+# %%
+observe("08-selectors")
+explain("08-check-available")
+# %%
+# en: 🛠️ Fill three blanks (4 minutes): a pair is a name and a question. check() walks through all six machines.
+# zh: 🛠️ 填三个空（4 分钟）：每一对是名字和查询函数。check() 会把六台机器都走一遍。
+def pick_by_hand() -> str:
+    for name, usable in (("cuda", torch.cuda.is_available), ("mps", ...), ("xpu", ...)):
+        if usable():
+            return name
+    return ...
+
+
+check("08-pick-by-hand")
+# %% [markdown] en
+# ### Deeper, optional: honour a wish, or refuse it aloud (8 minutes, about 6 lines)
+#
+# `pick_device()` gives back the best usable `torch.device`. With `prefer` (`"cpu"`, `"cuda"`, `"mps"`, `"xpu"`) it gives that, and raises `ValueError` where it does not work. `torch.accelerator` saves you the list. `hint("08-pick-device")` has three steps; ask questions only, make no tensors.
+# %% [markdown] zh
+# ### 选读：满足愿望，或明说不行（8 分钟，约 6 行）
+#
+# `pick_device()` 返回最好的、能用的 `torch.device`。给了 `prefer`（`"cpu"`、`"cuda"`、`"mps"`、`"xpu"`）就返回它，用不了就抛出 `ValueError`。`torch.accelerator` 能省掉那张清单。`hint("08-pick-device")` 有三级；只提问，不造张量。
+# %%
+def pick_device(prefer: str | None = None) -> torch.device:
+    raise NotImplementedError
+
+
+check("08-pick-device")
 # %% [markdown] en
 # ## The real thing: eight experiments for a Mac
 #
@@ -357,34 +403,25 @@ observe(["08-speed-mps", "08-transfer-mps", "08-fence-mps",
          "08-fallback-mps", "08-float64-mps", "08-repeat-mps",
          "08-memory-mps", "08-half-mps"])
 # %% [markdown] en
-# ## Four myths, and what speaks against them
+# ## 🕳️ Four myths, then the exit check
 #
 # | “…” | tempting, because | what speaks against it |
 # |---|---|---|
 # | MPS is switched on in `torch.backends.mps` | its neighbours have switches | seven assignments |
 # | `is_available = False` is harmless without a Mac | nothing happens at once | the next caller's `TypeError` |
-# | MPS means M1 | many tutorials say so | the check asks Metal, not the chip's name |
+# | MPS means M1 | many tutorials say so | Metal is asked, not the chip's name |
 # | fallback repairs float64 | both are errors of MPS | one is a missing kernel, one a missing type |
 #
-# A grain of truth: **asking** `is_available()` before moving anything is right, always.
+# A float32 walks up a staircase and counts the steps. At 16,777,216 it takes one more. And one more. “Lovely view,” it says, “and not at all tiring.”
 # %% [markdown] zh
-# ## 四个误区，以及反证
+# ## 🕳️ 四个误区，然后下课小测
 #
 # | “……” | 为什么诱人 | 反证 |
 # |---|---|---|
-# | MPS 在 `torch.backends.mps` 里打开 | 旁边几格都有开关 | 七次赋值 |
+# | MPS 在 `torch.backends.mps` 里打开 | 旁边几个模块都有开关 | 七次赋值 |
 # | 没有 Mac，`is_available = False` 无害 | 当场什么也没发生 | 下一个调用者的 `TypeError` |
-# | MPS 就是 M1 | 不少教程这么写 | 检查的是 Metal，不是芯片名 |
+# | MPS 就是 M1 | 不少教程这么写 | 问的是 Metal，不是芯片名 |
 # | 回退能修好 float64 | 都是 MPS 的报错 | 一个缺 kernel，一个缺类型 |
-#
-# 也有几分道理：搬东西之前先**问** `is_available()`，永远没错。
-# %% [markdown] en
-# ## Exit check: five cards, one from lesson 01
-#
-# A float32 walks up a staircase and counts the steps. At 16,777,216 it takes one more. And one more. “Lovely view,” it
-# says, “and not at all tiring.”
-# %% [markdown] zh
-# ## 下课小测：五张卡片，其中一张来自第 01 课
 #
 # 一个 float32 爬楼梯，边爬边数。数到 16,777,216，再上一级，再上一级。“风景真好，”它说，“而且一点都不累。”
 # %%
@@ -392,18 +429,18 @@ review("08-fallback-float64", "08-cure", "08-autocast-yes", "08-which-macs", "01
 # %% [markdown] en
 # ## Claims you can now make
 #
-# - `torch.backends.mps` asks and switches nothing; the device is chosen by where the tensors are.
-# - Built, usable, used are three questions. A selector asks the second one.
-# - The fallback variable counts at the first import of torch. Each operation it saves pays for copies there and back.
+# - `torch.backends.mps` answers questions and switches nothing; work runs where the tensors are.
+# - Built, usable, used are three questions. Code that chooses a device asks the second one.
+# - The fallback variable counts at the first import of torch. Each call it saves pays for copies there and back.
 # - Without float64: subtract first, sum squares of differences, use logarithms, count in whole numbers.
 #
 # `finish()` adds what was measured here.
 # %% [markdown] zh
 # ## 现在你可以这样说
 #
-# - `torch.backends.mps` 只查询，不切换；张量在哪里，就在哪里算。
-# - 编译了、能用、用了，是三个问题。选设备要问第二个。
-# - 回退变量在第一次导入 torch 时才算数；它救下的每个算子，代价是来回拷贝。
+# - `torch.backends.mps` 只回答，不切换；张量在哪里，就在哪里算。
+# - 带了、能用、用了，是三个问题。选设备要问第二个。
+# - 回退变量在第一次导入 torch 时才算数；它救下的每次调用，都要付来回拷贝的代价。
 # - 没有 float64：先减再转，用差的平方求和，用对数，计数用整数。
 #
 # `finish()` 会补上在这里测到的结果。

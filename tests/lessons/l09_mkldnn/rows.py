@@ -35,6 +35,9 @@ ROWS = {
     "09-bet-bits": {"a": shares(0.7), "b": shares(0.1), "c": shares(0.0)},
 }
 SHOWN = {
+    "09-cache": [{"batch": batch, "call": call, "size": size, "event": event, "create_ms": ms} for batch in (8, 9)
+                 for call, (size, event, ms) in enumerate(((33, "cache_miss", 0.4), (47, "cache_miss", 0.5),
+                                                           (33, "cache_hit", 0.01)), start=1)],
     "09-isa-ladder": rungs((10.0, 10.2), (5.0, 5.1)),
     "09-logs": [{"call": "conv", "line": report_line("reorder", 0.1)}, {"call": "conv", "line": report_line("convolution", 1.5)}],
     "09-one-step": steps("slower", "undecided", "faster"),
