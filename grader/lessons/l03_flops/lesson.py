@@ -338,10 +338,20 @@ placed.plot()
 print(placed.sentence())
 keep("roofline")
 # %% [markdown] en
+# 📌 **So far.**
+# 1. Fewer MACs are not always less time: bytes and calls cost too.
+# 2. Below the bend memory sets the pace, above it arithmetic.
+# 3. Page faults are not work: look for them before you believe a time.
+#
 # ## 🛠️ The least time a layer can take
 #
 # Five minutes, three lines. Two workers, who multiply and carry at the same time. A `gflop` is 1e9 FLOPs, a `gb` 1e9 bytes, and MACs come in. Done when both sides of the bend are right.
 # %% [markdown] zh
+# 📌 **小结。**
+# 1. MACs 少，时间不一定少：搬字节、派活都要花时间。
+# 2. 拐点以下，快慢由访存决定；以上，由计算决定。
+# 3. 缺页不是活儿：信一个耗时之前，先看看有没有缺页。
+#
 # ## 🛠️ 一层最短要多久
 #
 # 5 分钟，三行代码。两个工人，一个算一个搬，同时开工。`gflop` 是 1e9 FLOPs，`gb` 是 1e9 字节，输入的是 MACs。拐点两侧都对，就算完成。
