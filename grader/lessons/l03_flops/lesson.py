@@ -313,7 +313,6 @@ predict("03-bet-roof")
 # %%
 observe("03-roof")
 explain("03-roof-why")
-# %%
 # en: A GPU has a roof for every number format and one memory for all of them.
 # zh: GPU 的每种数值格式各有一个屋顶，显存却只有一份。
 observe("03-peaks-cuda")
