@@ -40,6 +40,7 @@ METHODS = {
     "paired": "配对比较",
 }
 KERNEL_MS, EARLIER_MS, COPY_MS = 20.0, 30.0, 6.0
+RUNS = 5
 WINNER = 0.02  # a naive tester calls a winner when the ratio is further from 1 than this
 PLANTED = 1.05
 
@@ -269,6 +270,142 @@ def where_you_wait(budget: Budget, gpu_size: int = 4096) -> list[dict]:
     return rows
 
 
+# --- 02-queue, 02-queue-busy --------------------------------------------------------------------------------
+
+STORIES = {  # name: Chinese name, milliseconds of earlier work, a fence before the start, a fence before the stop
+    "no fence": ("没有栅栏", 0.0, False, False),
+    "a fence before the stop": ("停表前加栅栏", 0.0, False, True),
+    "old work, one fence": ("有旧任务，一道栅栏", EARLIER_MS, False, True),
+    "old work, two fences": ("有旧任务，两道栅栏", EARLIER_MS, True, True),
+}
+
+
+def _timeline(story: str) -> list[dict]:
+    """What the CPU and the toy device did in one story, and when the clock was read; ms since its beginning."""
+    _, earlier_ms, before, after = STORIES[story]
+    rows: list[dict] = []
+
+    def note(lane: str, what: str, start: float, end: float) -> None:
+        start_ms, end_ms = (start - began) * 1e3, (end - began) * 1e3
+        rows.append({"story": story, "lane": lane, "what": what, "start_ms": start_ms, "end_ms": end_ms})
+
+    def do(what: str, run: Callable[[], Any]) -> Any:
+        start = perf_counter()
+        value = run()
+        note("cpu", what, start, perf_counter())
+        return value
+
+    with ToyDevice() as toy:
+        began, kernels = perf_counter(), {}
+        if earlier_ms:
+            kernels["earlier"] = do("launch", lambda: toy.launch(earlier_ms))
+        if before:
+            do("fence", toy.synchronize)
+        start = perf_counter()
+        kernels["kernel"] = do("launch", lambda: toy.launch(KERNEL_MS))
+        if after:
+            do("fence", toy.synchronize)
+        note("clock", "reading", start, perf_counter())
+        for what, kernel in kernels.items():
+            note("device", what, *kernel.span())
+    return rows
+
+
+def _least_disturbed(stories: list[str]) -> list[dict]:
+    """Of each story the run that was over first: a pause of the machine can only lengthen it."""
+
+    def over_ms(rows: list[dict]) -> float:
+        return max(row["end_ms"] for row in rows)
+
+    return [row for story in stories for row in min((_timeline(story) for _ in range(RUNS)), key=over_ms)]
+
+
+def say_queue(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+    en, zh = [], []
+    for story, rows in groups(record.rows, "story").items():
+        span = {r["what"]: (r["start_ms"], r["end_ms"]) for r in rows}
+        (start, stop), (_, done) = span["reading"], span["kernel"]
+        early = done - stop
+        late = (f", {early:.1f} ms before the kernel was done", f"，而 kernel 还要 {early:.1f} ms 才做完")
+        en.append(f"{story[0].upper()}{story[1:]}: the clock reads {stop - start:.1f} ms{late[0] if early > 1 else ''}")
+        zh.append(f"{STORIES[story][0]}：读数 {stop - start:.1f} ms{late[1] if early > 1 else ''}")
+    return both(
+        f"{'. '.join(en)}. (The kernel takes {KERNEL_MS:g} ms; of {RUNS} runs each, the least disturbed is drawn as it was.)",
+        f"{'。'.join(zh)}。（kernel 的真实时长是 {KERNEL_MS:g} ms；每种情形跑 {RUNS} 次，如实画出受打扰最少的那次。）",
+    )
+
+
+def draw_queue(record: Record, ax: Any) -> None:
+    """Two lanes a story: what the CPU does, what the device does; between the two marks the clock runs."""
+    from matplotlib.patches import Patch
+
+    names = {
+        "launch": (t("order", "下单"), BLUE, ""),
+        "fence": (t("waiting at a fence", "在栅栏处等待"), "none", "////"),
+        "earlier": (t("old work", "旧任务"), "0.6", ""),
+        "kernel": (t("the kernel we time", "要测的 kernel"), ORANGE, ""),
+    }
+    stories, ticks = groups(record.rows, "story"), []
+    last = max(r["end_ms"] for r in record.rows)
+    for place, (story, rows) in enumerate(reversed(stories.items())):
+        lanes = {"cpu": 3.0 * place + 1, "device": 3.0 * place}
+        ticks += [(lanes["cpu"], "CPU"), (lanes["device"], t("device", "设备"))]
+        for row in rows:
+            start, length = row["start_ms"], row["end_ms"] - row["start_ms"]
+            if row["lane"] == "clock":
+                ax.axvspan(start, start + length, *(y / (3 * len(stories)) for y in (lanes["device"] + 0.1, lanes["cpu"] + 1)),
+                           alpha=0.12, color="C2", linewidth=0)
+                for x in (start, start + length):
+                    ax.plot([x, x], [lanes["device"] - 0.45, lanes["cpu"] + 0.55], color="C2", linewidth=1.6)
+                title = t(f"{story}: reads {length:.1f} ms", f"{STORIES[story][0]}：读数 {length:.1f} ms")
+                ax.text(0, lanes["cpu"] + 0.72, title, fontweight="bold", fontsize=10)
+            else:
+                _, colour, hatch = names[row["what"]]
+                ax.barh(lanes[row["lane"]], max(length, last / 150), left=start, height=0.62, color=colour, hatch=hatch,
+                        edgecolor="0.5" if hatch else colour, linewidth=0.8)
+    used = [look for what, look in names.items() if any(row["what"] == what for row in record.rows)]
+    handles = [
+        Patch(facecolor=colour, hatch=hatch, edgecolor="0.5" if hatch else colour, label=name) for name, colour, hatch in used
+    ]
+    handles += ax.plot([], [], color="C2", linewidth=1.6, label=t("the clock is read", "读表"))
+    ax.set_yticks(*zip(*ticks, strict=True))
+    ax.set(xlim=(-0.02 * last, 1.04 * last), ylim=(-0.6, 3 * len(stories) - 0.6), xlabel=t("time (ms)", "时间 (ms)"))
+    ax.grid(False)
+    ax.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=3, fontsize=9, frameon=False)
+
+
+@experiment(
+    name="02-queue",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=1,
+    title=both("What happens between start and stop?", "从开始计时到停表，中间发生了什么？"),
+    finding=say_queue,
+    draw=draw_queue,
+)
+def queue(budget: Budget) -> list[dict]:
+    """One launch on an empty toy device, without and with a fence before the clock stops."""
+    return _least_disturbed(list(STORIES)[:2])
+
+
+@experiment(
+    name="02-queue-busy",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=1,
+    title=both("And when old work still waits in the queue?", "队列里还排着旧任务时呢？"),
+    finding=say_queue,
+    draw=draw_queue,
+)
+def queue_busy(budget: Budget) -> list[dict]:
+    """The same launch behind earlier work, with one fence and with two."""
+    return _least_disturbed(list(STORIES)[2:])
+
+
 # --- 02-five-stopwatches ------------------------------------------------------------------------------------
 
 
@@ -426,23 +563,40 @@ def first_call(budget: Budget) -> list[dict]:
 # --- 02-interruptions ---------------------------------------------------------------------------------------
 
 
+SUMMARIES = {
+    "mean": ("平均值", statistics.fmean),
+    "median": ("中位数", statistics.median),
+    "minimum": ("最小值", min),
+}
+BLOCK = 20  # calls with one planted pause among them
+
+
+def _moved(record: Record, summary: Callable[[list[float]], float]) -> list[float]:
+    """By how many per cent the pauses move a summary, block by block, against the calls left alone in the same block."""
+    blocks = [record.rows[at : at + BLOCK] for at in range(0, len(record.rows) - BLOCK + 1, BLOCK)]
+    return [
+        100 * (summary([r["disturbed_ms"] for r in block]) / summary([r["quiet_ms"] for r in block]) - 1)
+        for block in blocks
+    ]
+
+
 def say_interruptions(record: Record) -> Text:
-    quiet, disturbed = ([r[key] for r in record.rows] for key in ("quiet_ms", "disturbed_ms"))
-    if not quiet:
+    if len(record.rows) < BLOCK:
         return NOTHING
-    undisturbed = statistics.median(quiet)
-    above = {
-        name: round(100 * (summary(disturbed) / undisturbed - 1), 1) + 0.0
-        for name, summary in (("mean", statistics.fmean), ("median", statistics.median))
-    }
-    low = median_interval(disturbed)
+    moved = {}
+    for name, (_, summary) in SUMMARIES.items():
+        percents = _moved(record, summary)
+        interval = median_interval(percents)
+        moved[name] = f"{statistics.median(percents):+.1f} % [{interval.low:+.1f}, {interval.high:+.1f}]"
+    quiet = [r["quiet_ms"] for r in record.rows]
+    own = 100 * (statistics.fmean(quiet) / statistics.median(quiet) - 1)
+    en = ", ".join(f"the {name} by {percent}" for name, percent in moved.items())
+    zh = "，".join(f"{SUMMARIES[name][0]}移动 {percent}" for name, percent in moved.items())
     return both(
-        f"With the planted pauses the mean lies {above['mean']:+.1f} % from the undisturbed median, the "
-        f"median "
-        f"{above['median']:+.1f} % (it reads {statistics.median(disturbed):.3g} ms [{low.low:.3g}, "
-        f"{low.high:.3g}]).",
-        f"插入停顿后，平均值与未受干扰时的中位数相差 {above['mean']:+.1f}%，中位数相差 {above['median']:+.1f}%"
-        f"（读数 {statistics.median(disturbed):.3g} ms [{low.low:.3g}, {low.high:.3g}]）。",
+        f"Against the calls left alone, which took turns with them, the planted pauses move {en}. Left alone, the mean "
+        f"lies {own:+.1f} % from the median: those interruptions are the machine's own.",
+        f"与轮流运行、不受打扰的调用相比，插入的停顿使{zh}。不插停顿时，平均值与中位数本来就差 {own:+.1f}%："
+        f"那是这台机器自己的打断。",
     )
 
 
@@ -452,6 +606,7 @@ def draw_interruptions(record: Record, ax: Any) -> None:
     ax.set_yscale("log")
     ax.axhline(statistics.fmean(disturbed), color=ORANGE, linestyle="--", label=t("mean", "平均值"))
     ax.axhline(statistics.median(disturbed), color=BLUE, label=t("median", "中位数"))
+    ax.axhline(min(disturbed), color="C2", linestyle=":", label=t("minimum", "最小值"))
     ax.set_xlabel(t("call number", "第几次调用"))
     ax.set_ylabel(t("time of the call (ms)", "该次调用耗时 (ms)"))
     ax.legend()
@@ -540,28 +695,32 @@ def same_code_twice(budget: Budget) -> list[dict]:
 # --- 02-planted-difference ----------------------------------------------------------------------------------
 
 
+CLOSE = 0.02  # a ratio this near to the truth has found the difference, not just its sign
+
+
 def say_planted_difference(record: Record) -> Text:
     if not record.rows:
         return NOTHING
     trials, truth = len({r["trial"] for r in record.rows}), record.rows[0]["planted"]
     en, zh = [], []
     for method, rows in groups(record.rows, "method").items():
-        found = _said(record, method, "slower")
+        said, close = _said(record, method, "slower"), sum(abs(r["ratio"] - truth) <= CLOSE for r in rows)
         open_ = _said(record, method, "undecided")
         off = 100 * statistics.median(abs(r["ratio"] - truth) for r in rows)
+        points = f"{off:.1f}" if off < 10 else f"{off:.0f}"
         en.append(
-            f"{method}: found {found} times"
-            + (f", undecided {open_} times" if open_ else "")
-            + f", typically off by {off:.2g} percentage points"
+            f"{method}: {said} times “slower”"
+            + (f", {open_} times undecided" if open_ else "")
+            + f"; {close} times within {100 * CLOSE:g} percentage points of the truth, typically {points} off"
         )
         zh.append(
-            f"{METHODS[method]}：找到 {found} 次"
-            + (f"，未定 {open_} 次" if open_ else "")
-            + f"，典型偏差 {off:.2g} 个百分点"
+            f"{METHODS[method]}：{said} 次说“更慢”"
+            + (f"，{open_} 次无法判定" if open_ else "")
+            + f"；{close} 次与真实值相差不超过 {100 * CLOSE:g} 个百分点，典型偏差 {points} 个百分点"
         )
     return both(
-        f"Planted: {truth:.2f} times the work, {trials} races. {'; '.join(en)}.",
-        f"预设工作量为 {truth:.2f} 倍，共 {trials} 场。{'；'.join(zh)}。",
+        f"Planted: {truth:.2f} times the work, {trials} races. {'. '.join(en)}.",
+        f"预设工作量为 {truth:.2f} 倍，共 {trials} 场。{'。'.join(zh)}。",
     )
 
 

@@ -9,17 +9,25 @@ from __future__ import annotations
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 
+Span = tuple[float, float]
+"""When a piece of work began and ended, in seconds of `perf_counter`."""
 
-def _sleep_ms(milliseconds: float) -> float:
+
+def _sleep_ms(milliseconds: float) -> Span:
+    began = time.perf_counter()
     time.sleep(milliseconds / 1e3)
-    return time.perf_counter()
+    return began, time.perf_counter()
 
 
 class Result:
     """What a launch hands back at once: a value that may not exist yet."""
 
-    def __init__(self, future: Future[float]) -> None:
+    def __init__(self, future: Future[Span]) -> None:
         self._future = future
+
+    def span(self) -> Span:
+        """When the kernel really began and ended, in seconds of `perf_counter`; waits for it. No GPU tells that."""
+        return self._future.result()
 
     def done(self) -> bool:
         """Whether the kernel has finished. Does not wait."""
@@ -38,12 +46,12 @@ class Result:
 class Event:
     """A mark put into the queue; the device writes the time beside it when it gets there."""
 
-    def __init__(self, future: Future[float]) -> None:
+    def __init__(self, future: Future[Span]) -> None:
         self._future = future
 
     def elapsed_ms(self, later: Event) -> float:
         """Milliseconds between two marks on the device's side of the queue; waits for both."""
-        return (later._future.result() - self._future.result()) * 1e3
+        return (later._future.result()[1] - self._future.result()[1]) * 1e3
 
 
 class ToyDevice:
@@ -51,7 +59,7 @@ class ToyDevice:
 
     def __init__(self) -> None:
         self._queue = ThreadPoolExecutor(max_workers=1, thread_name_prefix="toy-device")
-        self._launched: list[Future[float]] = []
+        self._launched: list[Future[Span]] = []
         self._queue.submit(_sleep_ms, 0.0).result()  # no launch pays for starting the thread
 
     def launch(self, milliseconds: float) -> Result:
@@ -74,7 +82,7 @@ class ToyDevice:
         """How many kernels and marks are not finished yet."""
         return sum(not future.done() for future in self._launched)
 
-    def _put(self, milliseconds: float) -> Future[float]:
+    def _put(self, milliseconds: float) -> Future[Span]:
         future = self._queue.submit(_sleep_ms, milliseconds)
         self._launched.append(future)
         return future

@@ -5,6 +5,7 @@ Counts are MACs (one multiply feeding one accumulate) unless a name says FLOPs.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -12,11 +13,13 @@ import torch
 from torch import nn
 
 from course.experiment.base import Budget, experiment
+from course.experiment.new_process import rows_of
 from course.experiment.plots import BLUE, ORANGE
 from course.experiment.words import NOTHING, doubtful
 from course.flags import using
 from course.flops import count, cross_check
 from course.i18n import Text, both, t
+from course.lessons.l03_flops.heap import AS_IT_COMES, keep_memory
 from course.records import Record
 
 LESSON = "03_flops"
@@ -58,6 +61,23 @@ def draw_shares(record: Record, ax: Any) -> None:
     ax.legend()
 
 
+class ThreadClock:
+    """A clock for `compare`: processor time of this thread, so other programs are not in it. For work on one thread."""
+
+    device, kind, cache = "cpu", "wall", "hot"
+
+    def now(self) -> float:
+        """Seconds, for budgets."""
+        return time.perf_counter()
+
+    def block(self, f: Callable[[], object], calls: int) -> float:
+        """Seconds of this thread for so many calls."""
+        start = time.thread_time_ns()
+        for _ in range(calls):
+            f()
+        return (time.thread_time_ns() - start) * 1e-9
+
+
 def _convolution(channels: int, size: int, groups: int) -> tuple[Callable[[], object], int]:
     """A 3x3 convolution without bias on one image, and its MACs."""
     layer = nn.Conv2d(channels, channels, 3, padding=1, groups=groups, bias=False).requires_grad_(False)
@@ -66,14 +86,19 @@ def _convolution(channels: int, size: int, groups: int) -> tuple[Callable[[], ob
 
 
 def _against_dense(channels: int, size: int, groups: tuple[int, ...], seconds: float) -> list[dict]:
-    """Time and MACs of grouped convolutions as shares of the dense one, on one thread."""
-    from course.timing import compare
+    """Time and MACs of grouped convolutions as shares of the dense one, on one thread, without page faults."""
+    from course.timing import compare, count_faults
 
+    keep_memory()
     made = {str(g): _convolution(channels, size, g) for g in (1, *groups)}
     for run, _ in made.values():
         for _ in range(3):
             run()
-    found = compare({name: run for name, (run, _) in made.items()}, baseline="1", max_time=seconds)
+    with count_faults() as seen:
+        for run, _ in made.values():
+            run()
+    runs = {name: run for name, (run, _) in made.items()}
+    found = compare(runs, baseline="1", max_time=seconds, clock=ThreadClock())
     return [
         {
             "channels": channels,
@@ -85,6 +110,7 @@ def _against_dense(channels: int, size: int, groups: tuple[int, ...], seconds: f
             "low": pair.low,
             "high": pair.high,
             "verdict": pair.verdict,
+            "page_faults": seen.minor,  # of one call of each; None where the system does not tell
             "threads": 1,
         }
         for name, pair in found.pairs.items()
@@ -377,6 +403,7 @@ def length(budget: Budget) -> list[dict]:
 # --- 03-depthwise -------------------------------------------------------------------------------------------
 
 TWICE, BET_CHANNELS = 2.0, 128  # "about 1/128" allows twice that share of the time
+FEW_FAULTS = 20  # page faults of other threads and of the runtime, beside hundreds of a result written anew
 
 
 def say_depthwise(record: Record) -> Text:
@@ -388,9 +415,15 @@ def say_depthwise(record: Record) -> Text:
         time = f"{row['ratio']:.3f} [{row['low']:.3f}, {row['high']:.3f}]"
         en.append(f"{_share(row)} of the MACs take {time} of the time")
         zh.append(f"MACs 为 {_share(row)}，耗时为 {time}")
+    faults = max(row.get("page_faults") or 0 for row in record.rows)
+    told = (
+        both(f"Up to {faults:,} page faults a call are in these times.", f"这些耗时里含有每次调用最多 {faults:,} 次缺页。")
+        if faults > FEW_FAULTS
+        else both("No page faults are in these times.", "这些耗时里没有缺页。")
+    )
     return both(
-        f"{doubt['en']}Depthwise against dense, one thread: {'; '.join(en)}.",
-        f"{doubt['zh']}深度卷积与普通卷积之比，单线程：{'；'.join(zh)}。",
+        f"{doubt['en']}Depthwise against dense, one thread: {'; '.join(en)}. {told['en']}",
+        f"{doubt['zh']}逐通道卷积与普通卷积之比，单线程：{'；'.join(zh)}。{told['zh']}",
     )
 
 
@@ -408,24 +441,93 @@ def settle_depthwise(record: Record) -> dict[str, str | None]:
 @experiment(
     name="03-depthwise",
     lesson=LESSON,
-    version=1,
+    version=2,
     needs="cpu",
     seconds=6,
     title=both(
         "Depthwise against dense: does the time shrink like the MACs?",
-        "深度卷积对普通卷积：耗时会和 MACs 一样缩小吗？",
+        "逐通道卷积对普通卷积：耗时会和 MACs 一样缩小吗？",
     ),
     finding=say_depthwise,
     draw=draw_shares,
     settles=settle_depthwise,
 )
 def depthwise(budget: Budget) -> list[dict]:
-    """Three shapes; in each a depthwise 3x3 convolution takes turns with the dense one."""
+    """Three shapes; in each a depthwise 3x3 convolution takes turns with the dense one, in memory that is kept."""
     torch.set_num_threads(1)  # restored afterwards
     rows = []
     for place, (channels, size) in enumerate(budget.loop(SHAPES, desc=both("shapes", "形状"))):
         rows += _against_dense(channels, size, (channels,), budget.share(len(SHAPES) - place))
     return rows
+
+
+# --- 03-page-faults -----------------------------------------------------------------------------------------
+
+MEMORY = {"fresh": both("memory as it comes", "内存听其自然"), "kept": both("memory kept", "内存留着不还")}
+LAYERS = {"dense": both("dense", "普通卷积"), "depthwise": both("depthwise", "逐通道卷积")}
+
+
+def _found(record: Record) -> dict[tuple[str, str], dict]:
+    return {(row["layer"], row["memory"]): row for row in record.rows}
+
+
+def say_page_faults(record: Record) -> Text:
+    found = _found(record)
+    if len(found) < 4:
+        return NOTHING
+    en, zh = [], []
+    for layer, name in LAYERS.items():
+        parts = {}
+        for memory in MEMORY:
+            row = found[layer, memory]
+            time = f"{row['call_ms']:.3g} ms [{row['low_ms']:.3g}, {row['high_ms']:.3g}]"
+            known = row["page_faults"] is not None
+            count_ = f"{row['page_faults']:,.0f}" if known else "?"
+            parts[memory] = both(f"{time} with {count_} page faults a call", f"{time}，每次调用 {count_} 次缺页")
+        en.append(f"{name['en']}: {parts['fresh']['en']}; memory kept: {parts['kept']['en']}")
+        zh.append(f"{name['zh']}：{parts['fresh']['zh']}；内存留着不还：{parts['kept']['zh']}")
+    shares = [found["depthwise", memory]["call_ms"] / found["dense", memory]["call_ms"] for memory in MEMORY]
+    ratio = f"{shares[0]:.2f}", f"{shares[1]:.2f}"
+    return both(
+        f"{en[0][0].upper()}{en[0][1:]}. {en[1][0].upper()}{en[1][1:]}. So depthwise takes {ratio[0]} of dense by a careless "
+        f"clock, {ratio[1]} without the faults.",
+        f"{'。'.join(zh)}。所以不小心的话，测出逐通道卷积是普通卷积的 {ratio[0]}，去掉缺页则是 {ratio[1]}。",
+    )
+
+
+def draw_page_faults(record: Record, ax: Any) -> None:
+    """A bar a layer: the time with the memory kept, and on top what the fresh memory adds."""
+    found, names = _found(record), [t(name["en"], name["zh"]) for name in LAYERS.values()]
+    kept = [found[layer, "kept"]["call_ms"] if (layer, "kept") in found else 0.0 for layer in LAYERS]
+    fresh = [found[layer, "fresh"]["call_ms"] if (layer, "fresh") in found else 0.0 for layer in LAYERS]
+    added = [max(0.0, whole - work) for whole, work in zip(fresh, kept, strict=True)]
+    ax.barh(names, kept, color=BLUE, height=0.5, label=t("the layer's work", "这一层的活儿"))
+    bars = ax.barh(names, added, left=kept, color=ORANGE, hatch="//", height=0.5,
+                   label=t("added by fresh memory", "新内存带来的额外耗时"))
+    counts = [found.get((layer, "fresh"), {}).get("page_faults") for layer in LAYERS]
+    ax.bar_label(bars, [t(f"{n:,.0f} page faults", f"{n:,.0f} 次缺页") if n is not None else "" for n in counts], padding=4)
+    ax.margins(x=0.3)
+    ax.set_ylim(-0.5, len(names) + 0.1)
+    ax.set_xlabel(t("time of a call (ms), one thread", "单次调用耗时 (ms)，单线程"))
+    ax.legend(loc="upper right", ncols=2)
+
+
+@experiment(
+    name="03-page-faults",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=15,
+    title=both(
+        "One layer, twice: memory as it comes, and memory that is kept",
+        "同一层跑两遍：一遍内存听其自然，一遍留着不还",
+    ),
+    finding=say_page_faults,
+    draw=draw_page_faults,
+)
+def page_faults(budget: Budget) -> list[dict]:
+    """A dense and a depthwise layer of 32 channels at 112x112 in a new process, first as memory comes, then with it kept."""
+    return rows_of("course.lessons.l03_flops.heap", "timed", variables=AS_IT_COMES)
 
 
 # --- 03-groups ----------------------------------------------------------------------------------------------
@@ -451,7 +553,7 @@ def say_group_sweep(record: Record) -> Text:
 @experiment(
     name="03-groups",
     lesson=LESSON,
-    version=1,
+    version=2,
     needs="cpu",
     seconds=6,
     title=both(
@@ -471,7 +573,7 @@ def group_sweep(budget: Budget) -> list[dict]:
 NAMES = {
     "matrix product": "矩阵乘",
     "dense conv": "普通卷积",
-    "depthwise conv": "深度卷积",
+    "depthwise conv": "逐通道卷积",
     "linear, batch 64": "线性层（batch 64）",
     "linear, batch 1": "线性层（batch 1）",
     "ReLU": "ReLU",
@@ -509,23 +611,36 @@ def say_roof(record: Record) -> Text:
             f"the time.",
             f"同一个线性层，64 行的工作量是 1 行的 {batch['work_ratio']:.0f} 倍，耗时是 {time} 倍。",
         )
-    reach = {row["operation"]: f"{row['share_of_roof']:.0%}" for row in operations}
-    best, worst = (
-        edge(operations, key=lambda row: row["share_of_roof"]) if operations else None for edge in (max, min)
-    )
-    if best is not None:
-        best, worst = best["operation"], worst["operation"]
-        last = both(
-            f"{last['en']} Nearest to its roof: {best}, {reach[best]}; farthest: {worst}, {reach[worst]}.",
-            f"{last['zh']}离屋顶最近的是{NAMES.get(best, best)}（{reach[best]}），"
-            f"最远的是{NAMES.get(worst, worst)}（{reach[worst]}）。",
-        )
+    for edge, words in (
+        (max, both("Nearest to its roof", "离屋顶最近的是")), (min, both("Farthest from it", "最远的是")),
+    ):  # fmt: skip
+        clear = _clear(operations, edge)
+        if clear is not None:
+            name, share = clear["operation"], f"{clear['share_of_roof']:.0%}"
+            last = both(
+                f"{last['en']} {words['en']}: {name}, {share}.",
+                f"{last['zh']}{words['zh']}{NAMES.get(name, name)}（{share}）。",
+            )
+    who = record.machine.get("cpu") or record.machine.get("device_name") or record.machine.get("device") or "?"
     return both(
-        f"{doubt['en']}{busy['en']}Measured here on one thread: {_billions(peak['flops_per_s'])} GFLOP/s, "
+        f"{doubt['en']}{busy['en']}Measured on one thread of {who}: {_billions(peak['flops_per_s'])} GFLOP/s, "
         f"{_billions(peak['bytes_per_s'])} GB/s, so the bend is at {peak['ridge']:.3g} FLOPs a byte.{last['en']}",
-        f"{doubt['zh']}{busy['zh']}本机单线程实测：{_billions(peak['flops_per_s'])} GFLOP/s，"
+        f"{doubt['zh']}{busy['zh']}{who} 单线程实测：{_billions(peak['flops_per_s'])} GFLOP/s，"
         f"{_billions(peak['bytes_per_s'])} GB/s，拐点在每字节 {peak['ridge']:.3g} FLOPs。{last['zh']}",
     )
+
+
+def _clear(operations: list[dict], edge: Callable[..., Any]) -> dict | None:
+    """The operation nearest to (max) or farthest from (min) its roof, where no other one's interval reaches into its own."""
+    if len(operations) < 2:
+        return None
+    first = edge(operations, key=lambda row: row["share_of_roof"])
+    others = [row for row in operations if row is not first]
+    if edge is max:
+        clear = first["share_low"] > max(row["share_high"] for row in others)
+    else:
+        clear = first["share_high"] < min(row["share_low"] for row in others)
+    return first if clear else None
 
 
 def draw_roof(record: Record, ax: Any) -> None:
@@ -558,8 +673,11 @@ def draw_roof(record: Record, ax: Any) -> None:
                 row["flops"],
                 row["bytes"],
                 row["time_ms"],
-                1,
+                row["calls"],
                 found,
+                overhead_ms=row["overhead_ms"],
+                faults=row["page_faults"],
+                fault_share=row["fault_share"],
             )
             for row in operations
         ],
@@ -600,25 +718,14 @@ def _placed(roof: object, seconds: float, budget: Budget) -> list[dict]:
     for name in budget.loop(operations, desc=both("operations", "算子")):
         layer, x = operations[name]
         whole = place(layer, x, peaks=roof, max_time=seconds / len(operations), cache="cold").whole
-        rows.append(
-            {
-                "part": "operation",
-                "operation": name,
-                "flops": whole.flops,
-                "bytes": whole.moved,
-                "time_ms": whole.time_ms,
-                "flops_per_byte": whole.intensity,
-                "bound": whole.bound,
-                "share_of_roof": whole.share,
-            }
-        )
+        rows.append({"part": "operation", "operation": name, **whole.row()})
     return rows
 
 
 @experiment(
     name="03-roof",
     lesson=LESSON,
-    version=1,
+    version=2,
     needs="cpu",
     seconds=18,
     title=both(
@@ -643,6 +750,7 @@ def roof(budget: Budget) -> list[dict]:
         {"1": lambda: layer(small), "64": lambda: layer(large)},
         baseline="1",
         max_time=max(0.25 * budget.seconds, 0.2),
+        clock=ThreadClock(),
     )
     rows.append(
         {

@@ -1,104 +1,139 @@
 # %% [markdown] en
 # # Why is my stopwatch lying?
 #
-# ⏱️ 45 minutes · needs lesson 01 · everything runs live on a CPU; two experiments want an NVIDIA GPU and say so
+# 🎯 **What is it for?** You switch something on and want to know: is my model faster now, or was I lucky? That takes a clock you can trust. A GPU fools the usual stopwatch completely, and a busy computer fools it a little. In this lesson you build a stopwatch that is right on both, and learn to say how sure it is.
 #
-# You will be able to
-# - read a clock around GPU work without being fooled,
-# - say how sure a timing is,
-# - tell a faster version from a lucky one.
+# ⏱️ 45 minutes for the main line · needs lesson 01 · everything runs live on a CPU; two short experiments want an NVIDIA GPU and say so
 # %% [markdown] zh
 # # 我的秒表为什么在撒谎？
 #
-# ⏱️ 45 分钟 · 先修：第 01 课 · 全部内容都能在 CPU 上实测；有两个实验需要 NVIDIA GPU，会明确说明
+# 🎯 **学它有什么用？** 打开一个开关，你想知道：模型真的变快了，还是这次运气好？那就得有一只信得过的表。普通的掐表方法，在 GPU 上错得离谱，在忙碌的电脑上也会差一点。这一课咱们自己动手造一只两边都准的秒表，还要学会说清楚：这个数有多大把握。工欲善其事，必先利其器嘛！（《论语·卫灵公》）
 #
-# 学完之后你能够：
-# - 给 GPU 任务计时而不被骗；
-# - 说清一个计时结果有多可靠；
-# - 分辨“真的更快”和“运气好”。
+# ⏱️ 主线 45 分钟 · 先修：第 01 课 · 全部内容都能在 CPU 上实测；有两个小实验需要 NVIDIA GPU，会明确说明
 # %% bootstrap
 # %%
-# en: Warm-up: cards from earlier lessons that are due today (none yet is fine).
-# zh: 热身：今天到期的旧卡片（暂时没有也正常）。
+# en: Warm-up: cards that are due today (none yet is fine), and a question without any GPU.
+# zh: 热身：今天到期的旧卡片（暂时没有也正常），再来一道和 GPU 无关的小题。
 review(due=3)
+explain("02-kitchen")
 # %% [markdown] en
-# ## This stopwatch claims that 20 ms of work take no time
+# ## 🔬 A stopwatch is three lines, and one reading is not enough
 #
-# `ToyDevice` is an **analogy**: one worker thread plays the GPU, and its **kernels** (routines that do a piece of work there) just sleep. It has one thing no real GPU offers: you know the truth. `launch(20)` starts a kernel of 20 ms. Run it. Do not explain it yet. (It reads many milliseconds? Something interrupted: run it again.)
+# Read the clock, run the work, read the clock again. Do it nine times and sort the readings.
+#
+# The one in the middle is the [[median]]. Behind it, in brackets, stands its [[interval]]: the true middle lies in there, as far as nine readings can tell (95 times of 100). You will meet this form everywhere: `3.1 [2.9, 3.4]`. Short brackets: we know it well. Long brackets: we do not.
 # %% [markdown] zh
-# ## 这只秒表说：20 ms 的任务不花时间
+# ## 🔬 秒表只要三行，但读一次不够
 #
-# `ToyDevice` 只是一个**类比**：用一个工作线程扮演 GPU，它的 **kernel**（在设备上干活的例程）只会睡觉。但它有一样真 GPU 没有的东西：真实答案。`launch(20)` 启动一个 20 ms 的 kernel。先运行，别急着解释。（读出好多毫秒？碰巧被打断了，再运行一次。）
+# 看表，干活，再看表。重复九次，把读数排好序。
+#
+# 正中间那个叫[[median|中位数]]。后面方括号里是它的[[interval|区间]]：凭这九个读数，真正的“中间”就在这里面（100 次里有 95 次说得对）。以后到处都是这种写法：`3.1 [2.9, 3.4]`。括号窄，说明知道得准；括号宽，就别太当真。
 # %%
+import torch
 from time import perf_counter
+from course.timing.stats import median_interval
+
+x, readings_ms = torch.randn(768, 768), []
+for _ in range(9):
+    start = perf_counter()
+    x @ x
+    readings_ms.append((perf_counter() - start) * 1e3)
+found = median_interval(readings_ms)
+print([round(ms, 1) for ms in sorted(readings_ms)])
+print(f"{sorted(readings_ms)[4]:.1f} [{found.low:.1f}, {found.high:.1f}] ms")
+# %% [markdown] en
+# ## 🔬 On a device with a queue, the same three lines read nothing
+#
+# A GPU is a second worker with a queue. Your call puts work into the queue and comes back **at once**; the GPU does the work later. A piece of such work is called a [[kernel]].
+#
+# No GPU at hand? `ToyDevice` plays one: a queue and a worker who only sleeps. It has one thing no GPU offers: you know the true time, because `launch(20)` sleeps 20 ms. `synchronize()` waits until the queue is empty.
+#
+# Below: the stopwatch without waiting, then with waiting. (Did you get more than 22 ms? Something interrupted: run it again.)
+# %% [markdown] zh
+# ## 🔬 换成带队列的设备，同样三行什么也没测到
+#
+# GPU 就像另一个带着任务队列的工人：你的调用把任务放进队列，**立刻**返回；活儿由 GPU 稍后再干。这样的一份活儿叫一个 [[kernel]]。
+#
+# 手边没有 GPU？`ToyDevice` 来扮演：一条队列，加一个只会睡觉的工人。它有一样真 GPU 没有的好处：真实时间是已知的，`launch(20)` 就是睡 20 ms。`synchronize()` 会一直等到队列清空。
+#
+# 下面先测“不等”，再测“等”。（读出 22 ms 以上？碰巧被打断了，再跑一次就好。）
+# %%
 from course.lessons.l02_timing.toy_device import ToyDevice
 
 toy = ToyDevice()
-start = perf_counter()
-result = toy.launch(20)
-print(f"{(perf_counter() - start) * 1e3:.3f} ms, done: {result.done()}")
+for wait in (False, True):
+    start = perf_counter()
+    result = toy.launch(20)
+    if wait:
+        toy.synchronize()
+    print(f"{(perf_counter() - start) * 1e3:6.3f} ms, kernel done: {result.done()}")
+    toy.synchronize()
 # %% [markdown] en
-# ## Bet: does the CPU do that too?
+# ## 💡 A launch is an order, a fence waits for the meal
 #
-# People say “everything in PyTorch is **asynchronous**”: a call comes back before its work is done. Place your bet, then look.
+# A call that comes back before its work is done is [[asynchronous]]. So without waiting you time the *launch*, not the work. Waiting until the queue is empty is to [[synchronize]]; on NVIDIA the line is `torch.cuda.synchronize()`. In this course we call such a line a **fence**: nobody passes before the work is done.
+#
+# Think of a restaurant: you hand over an order and sit down. The kitchen cooks. Whoever stops the watch when the waiter leaves has timed the waiter.
+#
+# The picture draws your two stopwatches: one row for the CPU, one for the device, a green line wherever the clock is read.
 # %% [markdown] zh
-# ## 下注：CPU 也会这样吗？
+# ## 💡 启动是下单，栅栏是等菜上齐
 #
-# 常听人说“PyTorch 里一切都是**异步**的”：活还没干完，调用就返回了。先下注，再看结果。
+# 活儿还没干完、调用就先返回，这叫[[asynchronous|异步]]。所以不等的话，测到的只是*启动*，不是干活。等到队列清空，叫做[[synchronize|同步（synchronize）]]；在英伟达 GPU 上就是 `torch.cuda.synchronize()`。这样的一行，咱们以后叫它**栅栏**：活儿没干完，谁也过不去。
+#
+# 好比下馆子：你把单子递出去就坐下，后厨开始炒菜。服务员一转身你就停表，测的是服务员的腿脚，不是菜。
+#
+# 下图画的就是刚才那两次计时：一行是 CPU，一行是设备，绿线是读表的时刻。
+# %%
+observe("02-queue")
+review("02-unfenced", "02-trace-toy")
+# %% [markdown] en
+# ## 🎲 Does the CPU do that too?
+#
+# “Everything in PyTorch is asynchronous”: you find this sentence in many tutorials. Place your bet, then look.
+# %% [markdown] zh
+# ## 🎲 CPU 也会这样吗？
+#
+# “PyTorch 里一切都是异步的”，这句话很多教程都写着。先下注，再看结果。
 # %%
 predict("02-bet-cpu")
 # %%
 observe("02-where-you-wait")
 explain("02-cpu-sync")
 # %% [markdown] en
-# ## A launch is an order slip, a fence is waiting for the meal
-#
-# ```
-# you (CPU):    order ─ order ─ order ─ clock? ........ fence ── clock!
-# kitchen (GPU):   └─ cook ─────── cook ─────── cook ──────┘
-# ```
-#
-# On a GPU a call **launches**: it puts an order slip on the counter and comes back. The kitchen works on. PyTorch's documentation says that the operations are *enqueued*, not necessarily executed until later.
-#
-# A **fence** (`torch.cuda.synchronize()`) waits until the kitchen is empty. Reading a value (`.item()`, `.cpu()`, `print`, `if`) waits as well.
-#
-# On a CPU you cook yourself: when the call is back, the meal is ready.
+# 📌 **So far.**
+# 1. On a GPU a call puts work into a queue and comes back at once.
+# 2. Without a fence the stopwatch reads the launch. With one it reads the work.
+# 3. On a CPU the call itself does the work: no fence needed.
 # %% [markdown] zh
-# ## 启动 kernel 是下单，栅栏是等菜上齐
-#
-# ```
-# 你 (CPU)：   下单 ─ 下单 ─ 下单 ─ 读表？........ 栅栏 ── 读表！
-# 厨房 (GPU)：   └─ 做菜 ─────── 做菜 ─────── 做菜 ──────┘
-# ```
-#
-# 在 GPU 上，调用只是**启动**（launch）kernel：把单子放上台面就回来，厨房接着干。PyTorch 文档的说法是：操作被*放入队列*，不一定马上执行。
-#
-# **栅栏**（fence，`torch.cuda.synchronize()`）会一直等到厨房清空。读取数值（`.item()`、`.cpu()`、`print`、`if`）同样会等。
-#
-# 在 CPU 上是你自己下厨：调用返回，菜就好了。
+# 📌 **小结。**
+# 1. 在 GPU 上，调用只把任务放进队列，马上就返回。
+# 2. 不加栅栏，测到的是启动；加了栅栏，测到的才是干活。
+# 3. 在 CPU 上，调用自己就把活儿干完了，不需要栅栏。
 # %%
-review("02-unfenced", "02-trace-toy")
+keep("timing.fence")
 # %% [markdown] en
-# ## Bet: is one fence enough?
+# ## 🎲 Is one fence enough?
 #
-# The kitchen still has an old order of 30 ms. You time a dish of 20 ms, with a fence **after** it.
+# Now 30 ms of old work still wait in the queue. You time a kernel of 20 ms, with a fence **after** it.
 # %% [markdown] zh
-# ## 下注：一道栅栏够吗？
+# ## 🎲 一道栅栏够吗？
 #
-# 厨房里还有一张 30 ms 的旧单子。你给一道 20 ms 的菜计时，只在**后面**加了一道栅栏。
+# 这回队列里还排着 30 ms 的旧任务。你给一个 20 ms 的 kernel 计时，只在**后面**加一道栅栏。
 # %%
 predict("02-bet-one-fence")
 # %%
 observe("02-five-stopwatches")
+observe("02-queue-busy")
 explain("02-two-fences")
 # %% [markdown] en
-# ## Your turn: repair the stopwatch
+# ## 🛠️ Repair the stopwatch
 #
-# 5 minutes, two lines. `run` starts the work, `synchronize` is the fence, `clock` gives seconds. Done when it reads 20 ms although old work waits in the queue. The check runs it in a world where time is a number, so luck plays no part.
+# Five minutes, two lines. `run` starts the work, `synchronize` is the fence, `clock` gives seconds. You are done when it reads 20 ms although old work waits in the queue. The check uses a simulated clock, so a busy computer cannot spoil it.
 # %% [markdown] zh
-# ## 轮到你：修好这只秒表
+# ## 🛠️ 修好这只秒表
 #
-# 5 分钟，两行代码。`run` 启动任务，`synchronize` 是栅栏，`clock` 返回秒数。队列里有旧任务时仍读出 20 ms，就算完成。检查时的“时间”只是一个数字，与运气无关。
+# 5 分钟，两行代码。`run` 启动任务，`synchronize` 是栅栏，`clock` 返回秒数。队列里有旧任务时仍读出 20 ms，就算完成。检查时用的是模拟时钟，电脑再忙也不影响。
 # %%
 def stopwatch_ms(run, synchronize, clock):
     start = clock()
@@ -108,40 +143,43 @@ def stopwatch_ms(run, synchronize, clock):
 # en: stuck? hint("02-stopwatch"), and after an attempt solution("02-stopwatch")
 # zh: 卡住了？hint("02-stopwatch")；尝试之后可以看 solution("02-stopwatch")
 check("02-stopwatch")
+# %% [markdown] en
+# ## 🕳️ `print(y)` waits too, and then does more
+#
+# Your stopwatch on the toy device: does it read 20 ms? Then a shortcut you will meet in many blogs: “just print the result, then the time is right”. Whoever reads a value has to wait for it: `print`, `.item()`, `.cpu()`, `if`. That much is true.
+#
+# Then five stopwatches on a real GPU, in two sizes of matrix. An [[event]] is a time stamp that the GPU itself writes into its queue (NVIDIA calls the queue a [[stream]]). Without an NVIDIA GPU you see a recording, or what others have published.
+# %% [markdown] zh
+# ## 🕳️ `print(y)` 也会等，但等完还要干别的
+#
+# 先看看你的秒表在玩具设备上是不是读出 20 ms。然后是博客里常见的捷径：“把结果 print 出来，时间就对了。”要读数值，当然就得等它算完：`print`、`.item()`、`.cpu()`、`if` 都会等。这一半没说错。
+#
+# 接着看真 GPU 上的五种秒表，矩阵有两种大小。[[event]] 是 GPU 自己写进队列的时间戳（英伟达管这条队列叫 [[stream]]）。没有英伟达 GPU 时，会回放录制结果，或者给你看别人公布的数据。
 # %%
 toy.launch(30)
 print(f"{stopwatch_ms(lambda: toy.launch(20), toy.synchronize, perf_counter):.1f} ms")
 explain("02-print-fence")
-# %% [markdown] en
-# ## Five stopwatches on a real GPU
-#
-# Two sizes of matrix; `print` takes the place of the single fence. With the small one, look at how much of a reading is not the kernel at all. Without an NVIDIA GPU this shows a recording, or says that there is none yet.
-# %% [markdown] zh
-# ## 真 GPU 上的五种秒表
-#
-# 两种大小的矩阵；“只在后面加栅栏”换成了 `print`。看小矩阵时，注意读数里有多少根本不是 kernel 的时间。没有 NVIDIA GPU 时会回放录制结果；还没有录制的话，会直接告诉你。
-# %%
 observe("02-stopwatches-cuda")
-review("02-events", "02-hidden-syncs")
+review("02-hidden-syncs")
 # %% [markdown] en
-# ## Bet: what does the first call cost?
+# ## 🎲 What does the first call cost?
 #
-# No GPU in sight, no queue, no fence needed. Only a small convolution in a shape nobody has asked for before.
+# No GPU, no queue, no fence needed. Only a small convolution in a shape that this notebook has never run.
 # %% [markdown] zh
-# ## 下注：第一次调用要付多少？
+# ## 🎲 第一次调用要付多少？
 #
-# 没有 GPU，没有队列，也不需要栅栏。只有一个小卷积，形状是之前没人用过的。
+# 没有 GPU，没有队列，也不需要栅栏。只有一个小卷积，形状是这个 notebook 从没跑过的。
 # %%
 predict("02-bet-first-call")
 # %%
-observe("02-first-call")
-# %%
+observe(["02-first-call", "02-first-call-cuda"])
 explain("02-why-first")
-observe("02-first-call-cuda")
 # %% [markdown] en
-# ## Five steps make a measurement fair
+# ## 💡 Five steps make a measurement fair
 #
-# 1. **warm**: run it until the time settles, keep nothing
+# The first calls do not count: that is the [[warm-up]]. Together with the fence it makes five steps:
+#
+# 1. **warm**: run until the time settles, throw these readings away
 # 2. **fence**: empty the queue before the clock starts, and again before it stops
 # 3. **repeat**: many readings, taking turns when you compare
 # 4. **summarise**: a median and its interval
@@ -149,87 +187,117 @@ observe("02-first-call-cuda")
 #
 # These five words come back in every lesson that measures.
 # %% [markdown] zh
-# ## 公平测量的五个步骤
+# ## 💡 公平测量的五个步骤
 #
-# 1. **预热**（warm）：一直跑到耗时稳定，读数全部丢掉
-# 2. **栅栏**（fence）：开始计时前清空队列，停表前再等一次
-# 3. **重复**（repeat）：读很多次；做比较时轮流跑
-# 4. **汇总**（summarise）：中位数和它的区间
-# 5. **报告**（report）：结论、设备、线程数、版本
+# 最开始几次不算数，这叫[[warm-up|预热]]。加上栅栏，一共五步：
 #
-# 凡是要测量的课，都会用到这五个词。
+# 1. **预热**：一直跑到耗时稳定，读数全部丢掉
+# 2. **栅栏**：开始计时前清空队列，停表前再等一次
+# 3. **重复**：读很多次；做比较时轮流跑
+# 4. **汇总**：中位数和它的区间
+# 5. **报告**：结论、设备、线程数、版本
+#
+# 以后凡是要测量的课，都会用到这五个词。
 # %%
 explain("02-order")
+keep("timing.protocol")
 # %% [markdown] en
-# ## A few interruptions move the mean, hardly the median
+# ## 🔬 A few interruptions move the mean, hardly the median
 #
-# Hardly anything makes a call finish early. Many things make it late. So the noise has nearly one side only. Below, every twentieth call is interrupted on purpose.
+# Almost nothing makes a call finish early; many things make it late. So the noise goes nearly always one way: up. Below, every twentieth call is interrupted on purpose, and calls left alone take turns with them: they are the control.
 # %% [markdown] zh
-# ## 几次打断就带偏平均值，却几乎动不了中位数
+# ## 🔬 几次打断就带偏平均值，却几乎动不了中位数
 #
-# 几乎没有什么能让一次调用提前结束，却有很多事能让它变慢。所以噪声基本只偏向一边。下面每二十次调用故意打断一次。
+# 几乎没有什么能让一次调用提前结束，却有很多事会让它变慢。所以噪声基本只往一个方向跑：往大了跑。下面每二十次调用故意打断一次，不受打扰的调用与它们轮流跑，作为对照。
 # %%
 observe("02-interruptions")
 review("02-mean-outlier")
 # %% [markdown] en
-# ## Worked example: how far may the true median be?
+# ## 💡 When the minimum is right, and what it cannot tell
 #
-# Each reading lies above or below the true median, like a coin toss. All of them on one side is as rare as all heads. So we may **cut** readings off at both ends, as long as the chance to lose the median stays below 5 %.
+# “Take the smallest reading”: Python's `timeit` advises it. *“The min() of the result is probably the only number you should be interested in. After that, you should look at the entire vector and apply common sense rather than statistics.”*
+#
+# It is **right** where noise only adds: a short function on one CPU thread, the same work each time. In two experiments below it does very well, look.
+#
+# It **cannot** tell how sure it is (no interval), how long a call usually takes, or what happens where the work itself varies: GPU clocks, caches, several threads. And 1000 readings find a smaller minimum than 10: give both sides equally many.
 # %% [markdown] zh
-# ## 示范：真实中位数可能在哪里？
+# ## 💡 什么时候该用最小值，它又说不出什么
 #
-# 每个读数落在真实中位数的哪一侧，就像抛硬币。全在同一侧，和全是正面一样罕见。所以可以从两端各**切掉**一些读数，只要把中位数切丢的概率不超过 5%。
+# “取最小的读数就好”：Python 自带的 `timeit` 就是这么建议的。它的文档说：看最小值就够了；然后把整组读数过一遍，靠常识，别靠统计。
+#
+# 噪声只会让时间变长时，这话**没错**：短函数、单个 CPU 线程、每次干的活一模一样。后面两个实验里它表现相当好，留意看。
+#
+# 但它**说不出**：自己有多大把握（没有区间）、平时一般要多久；活儿本身会变时（GPU 频率、缓存、多线程）它也不灵。还有，读 1000 次总能碰到比读 10 次更小的值：双方次数得一样多。
+# %% [markdown] en
+# 📌 **So far.**
+# 1. A fence before the start keeps old work out, a fence before the stop waits for yours.
+# 2. The first call of a new shape prepares something. Warm up first.
+# 3. Median and interval for "how long, and how sure"; the minimum for "how fast at best".
+#
+# ☕ A good place to stop for today. If you want to see where the brackets come from: the next three cells are *deeper, optional*. Otherwise go on at [[#🎲 Can a function beat itself?]].
+# %% [markdown] zh
+# 📌 **小结。**
+# 1. 开始前的栅栏挡住旧任务，停表前的栅栏等你自己的任务。
+# 2. 新形状的第一次调用要做准备，所以先预热。
+# 3. “要多久、多大把握”看中位数和区间；“最快能多快”看最小值。
+#
+# ☕ 今天歇在这里也很好。想知道方括号是怎么算出来的？后面三格是*选读*；不想看就直接跳到 [[#🎲 一个函数能赢过自己吗？]]。
+# %% [markdown] en
+# ### Deeper, optional: where the brackets come from
+#
+# Each reading lies above or below the true median, like a coin toss. All of them on one side is as rare as all heads. So sort the readings and cut some off at both ends, as long as the chance to lose the median stays below 5 %. `cut(n)` says how many of `n` readings may go at each end.
+#
+# Your turn (6 minutes, three lines): give back `(median, low, high)`; `low` and `high` are the first and the last that remain.
+# %% [markdown] zh
+# ### 选读：方括号是怎么来的
+#
+# 每个读数落在真实中位数的哪一侧，就像抛硬币。全在同一侧，和次次都是正面一样罕见。所以可以把读数排好序，从两端各切掉几个，只要把中位数切丢的概率不超过 5%。`cut(n)` 告诉你：`n` 个读数，每端能切几个。
+#
+# 轮到你（6 分钟，三行）：返回 `(median, low, high)`，`low` 和 `high` 就是剩下的第一个和最后一个。
 # %%
 from math import comb
 from statistics import median
 
 def cut(n):
-    missed, k = 2 / 2**n, 0
-    while missed + 2 * comb(n, k + 1) / 2**n <= 0.05:
-        k += 1
-        missed += 2 * comb(n, k) / 2**n
-    return k
-
+    missed = [2 * sum(comb(n, i) for i in range(k + 1)) / 2**n for k in range(n)]
+    return sum(chance <= 0.05 for chance in missed) - 1
 print({n: cut(n) for n in (6, 12, 20, 100)})
-# %% [markdown] en
-# ## Fill in: a median that says how sure it is
-#
-# 6 minutes, three lines. Give back `(median, low, high)`. `low` and `high` are the first and the last reading that remain after cutting `cut(n)` at each end. Done when interruptions leave it cold.
-# %% [markdown] zh
-# ## 补全：会说明把握有多大的中位数
-#
-# 6 分钟，三行代码。返回 `(median, low, high)`：两端各切掉 `cut(n)` 个之后，剩下的第一个和最后一个就是 `low` 与 `high`。偶发打断影响不了它，就算完成。
-# %%
+
 def median_interval(samples):
     ordered = ...
     k = cut(len(samples))
     return ..., ..., ...
 
-check("02-median-interval")   # hint("02-median-interval")   solution("02-median-interval")
-# %%
+check("02-median-interval")
 review("02-interval-means", "02-cut")
 # %% [markdown] en
-# ## Bet: can a function beat itself?
+# ## 🎲 Can a function beat itself?
 #
-# Twenty races of a function against its own twin. Every winner is a false alarm.
+# Now two sides. Twenty races of a function against its own twin: every winner is a false alarm.
 # %% [markdown] zh
-# ## 下注：一个函数能赢过自己吗？
+# ## 🎲 一个函数能赢过自己吗？
 #
-# 让一个函数和自己的双胞胎比二十场。每个“赢家”都是误报。
+# 现在来比较两段代码。让一个函数和自己的双胞胎比二十场：每个“赢家”都是误报。
 # %%
 predict("02-bet-same-code")
 # %%
 observe("02-same-code-twice")
 explain("02-why-pairs")
 # %% [markdown] en
-# ## Fill in: divide first, summarise later
+# ## 🛠️ Divide first, summarise later
 #
-# The machine drifts. Two readings taken one after the other drift together, so their **ratio** stays put. Here it slows down for a while, then hits one reading alone. 4 minutes, two blanks; ratio = candidate / baseline, below 1 is faster.
+# A machine changes its mood: heat, neighbours, power. Two readings taken one after the other share the mood, so their **ratio** hardly moves. That is a [[paired-comparison]].
+#
+# In these numbers the machine first slows down for a while, then hits one reading alone. Four minutes, two blanks; ratio = candidate / baseline, below 1 is faster.
 # %% [markdown] zh
-# ## 补全：先相除，再汇总
+# ## 🛠️ 先相除，再汇总
 #
-# 机器会漂移。前后紧挨着的两个读数一起漂，**比值**却纹丝不动。下面的数据里，机器先整体变慢，又单独打断了其中一个读数。4 分钟，两处空白；比值 = 候选 / 基准，小于 1 表示更快。
+# 机器也有“心情”：温度、邻居、供电都会变。前后紧挨着的两个读数心情相同，所以**比值**几乎不动。这就是[[paired-comparison|配对比较]]。
+#
+# 下面这组数据里，机器先整体慢了一阵，后来又单独打断了其中一个读数。4 分钟，两处空白；比值 = 候选 / 基准，小于 1 表示更快。
 # %%
+from statistics import median
+
 baseline_ms = [1.00, 1.02, 1.60, 2.00, 2.10, 1.05, 1.00]
 candidate_ms = [0.90, 0.918, 1.44, 1.80, 1.89, 1.90, 0.90]
 print("medians say", median(candidate_ms) / median(baseline_ms))
@@ -240,19 +308,18 @@ def paired_ratio(baseline_ms, candidate_ms):
 
 check("02-paired-ratio")      # hint("02-paired-ratio")   solution("02-paired-ratio")
 # %% [markdown] en
-# ## `compare` takes turns, and may say “undecided”
+# ## 🔬 `compare` does all five steps, and may say “undecided”
 #
-# It runs both sides in random order, in short blocks, and builds an interval from the ratios. Interval without 1: **faster** or **slower**. Otherwise, all of it inside the **gate** (the gap you care about, said beforehand): **same**. Anything else: **undecided**, an honest result. (A gap below the precision asked for, `ci`, never makes a winner.)
+# It lets both sides take turns in random order and builds an interval from the ratios. The interval leaves out 1: **faster** or **slower**. All of it lies inside the gate: **same**. The **gate** is the difference you care about, said beforehand, here 2 %. Anything else: **undecided**, an honest result. (`ci` is the precision asked for; a smaller difference never makes a winner.)
 #
-# `result.plot()` shows each pair as a dot, the interval above, the gate as a band.
+# In the picture each dot is one pair, the line above is the interval, the band is the gate.
 # %% [markdown] zh
-# ## `compare` 轮流跑，也敢说“未定”
+# ## 🔬 `compare` 五步全包，还敢说“无法判定”
 #
-# 它按随机顺序、以很短的小段轮流运行双方，再用比值构造区间。区间不含 1：**更快**或**更慢**。否则，只要整个区间都在**阈值**（事先声明“值得在意”的差距）之内：**一样快**。其余一律**未定**，这也是诚实的结论。（差距小于所要求的精度 `ci` 时，不会判出赢家。）
+# 它按随机顺序让双方轮流跑，再用比值算出区间。区间不含 1：**更快**或**更慢**。整个区间都在阈值之内：**一样快**。**阈值**就是你事先声明“值得在意”的差距，这里是 2%。其余一律**无法判定**，这也是诚实的结论。（`ci` 是要求的精度，差距比它还小就不判赢家。）
 #
-# `result.plot()` 把每一对画成一个点，上方是区间，灰带是阈值。
+# 图里一个点是一对读数，上方的线段是区间，灰带是阈值。
 # %%
-import torch
 from course.timing import compare
 
 # en: so small that one thread does it all
@@ -261,37 +328,56 @@ x = torch.randn(16, 16)
 def products(times):
     return lambda: [x @ x for _ in range(times)]
 
-baseline, candidate = products(20), products(21)
-for _ in range(5):                       # warm
-    baseline(), candidate()
-result = compare({"baseline": baseline, "candidate": candidate},    # fence, repeat
-                 baseline="baseline", gate=0.02, max_time=2)        # summarise
-print(result)                            # report
+result = compare({"20 products": products(20), "21 products": products(21)},
+                 baseline="20 products", gate=0.02, max_time=2)
+print(result)
 picture = result.plot()
-# %%
 observe("02-planted-difference")
 review("02-undecided", "02-same")
 # %% [markdown] en
-# ## Bet: whose clock is right?
-#
-# `torch.utils.benchmark.Timer` warms, fences and repeats for you. A fine tool, with one default worth knowing.
+# 📌 **So far.**
+# 1. Two sides measured one after the other: the machine's mood decides who wins.
+# 2. Taking turns and dividing pair by pair takes the mood out.
+# 3. Faster, slower, same, undecided: all four are results.
 # %% [markdown] zh
-# ## 下注：谁的表准？
-#
-# `torch.utils.benchmark.Timer` 会替你预热、加栅栏、重复。工具很好，但有一个默认值必须知道。
+# 📌 **小结。**
+# 1. 先测完一边再测另一边，谁赢往往看机器心情。
+# 2. 轮流跑、逐对相除，就把心情抵消掉了。
+# 3. 更快、更慢、一样快、无法判定：四种都算结果。
 # %%
-predict("02-bet-threads")
+keep("timing.compare")
+# %% [markdown] en
+# ☕ That was the main line. Below, three things are *deeper, optional*: threads, new processes, and a stopwatch to outwit. Otherwise go on at [[#🕳️ Three myths, and what you measured against them]].
+#
+# ### Deeper, optional: `Timer` counts with one thread, and a new process may disagree
+#
+# `torch.utils.benchmark.Timer` warms, fences and repeats for you: a fine tool, with one default worth knowing. The cell below asks for your bet first.
+#
+# And the interval of `measure` holds *within this run*: start Python again, and memory lies elsewhere, so the time may differ by more. `measure(f, processes=5)` starts five new processes and gives the interval in which a repetition lands.
+# %% [markdown] zh
+# ☕ 主线到这儿就讲完了。下面三样是*选读*：线程、新进程，还有一只等你来骗的秒表。不想看就直接跳到 [[#🕳️ 三个误区，以及你的测量结果]]。
+#
+# ### 选读：`Timer` 默认只用一个线程；换个进程，结果可能不同
+#
+# `torch.utils.benchmark.Timer` 会替你预热、加栅栏、重复：很好用，但有一个默认值得知道。运行下面的单元格，它会先请你下注。
+#
+# 另外，`measure` 的区间只对*这一次运行*有效：重启 Python，数据在内存里的位置变了，耗时的差别可能比区间还大。`measure(f, processes=5)` 会启动五个新进程，给出“再测一次会落在哪里”的区间。
 # %%
 observe("02-threads")
 explain("02-why-timer-longer")
+review("02-timer-threads")
 # %% [markdown] en
-# ## Make it lose: the naive stopwatch names the wrong winner
+# ### Deeper, optional: make the naive stopwatch name the wrong winner
 #
-# 8 minutes. “Run it three times and divide” is what most people do. Find two convolutions for which it picks the **slower** one. The advice “just loop” then loses on evidence: a fair interval that excludes 1 on the other side. Being fast earns nothing here.
+# Eight minutes. “Run it three times and divide” is what most people do. Find two convolutions for which it picks the **slower** one. What counts is evidence: a fair interval that leaves out 1, on the other side. Speed earns nothing here.
+#
+# As the cells stand, the naive clock is right. You decide who may run before it starts, and on which sizes (a size is new only once).
 # %% [markdown] zh
-# ## 让它输：使朴素秒表选错赢家
+# ### 选读：让朴素秒表选错赢家
 #
-# 8 分钟。“跑三次再除以三”是最常见的做法。请找两个卷积，让它选中**更慢**的那个。证据要求：公平比较的区间不含 1，而且在另一边。这里跑得快不加分。
+# 8 分钟。“跑三次再除以三”是最常见的做法。请找两个卷积，让它选中**更慢**的那个。要的是证据：公平比较的区间不含 1，而且在另一边。这里跑得快不加分。
+#
+# 现在这样，朴素秒表还是对的。谁可以在它启动之前先跑、用哪些尺寸，由你决定（一个尺寸只有第一次是“新”的）。
 # %%
 conv = torch.nn.Conv2d(16, 32, 3, padding=1).requires_grad_(False)
 
@@ -307,49 +393,39 @@ def naive_ms(run, calls=3):
 # %%
 slow, fast = conv_on(24), conv_on(12)
 slow(), fast()          # warm
-# en: so far the naive clock is right. Decide who may run before it
-# en: starts, and on which sizes (a size is new only once)
-# zh: 到这里朴素秒表还是对的。请决定谁可以在它启动之前先跑、用哪些尺寸
-# zh: （一个尺寸只有第一次是“新”的）
 naive = naive_ms(fast) / naive_ms(slow)
 fair = compare({"slow": slow, "fast": fast}, baseline="slow", max_time=2)
 evidence = {"naive_ratio": naive, "comparison": fair}
 check("02-lose")              # hint("02-lose")   solution("02-lose")
 # %% [markdown] en
-# ## Three myths, and what you measured against them
+# ## 🕳️ Three myths, and what you measured against them
 #
-# - **“Everything in PyTorch is async.”** Tempting: the GPU is. Your CPU bar spent its time inside the call. Holds for work queued on an accelerator.
-# - **“Without a fence the time is short because the program exits.”** Tempting: the reading is short and the script is over. But the toy kernel finished after the clock was read. You had timed the launch.
-# - **“`print` or `.cpu()` is as good as `synchronize()`.”** Tempting: it waits. Then it copies, and formats, on your clock. Fine for a look, not for a figure.
+# - **“Everything in PyTorch is async.”** Tempting, because GPUs are. On the CPU you saw the time pass inside the call. True for work queued on an accelerator.
+# - **“Without a fence the time is short because the program exits.”** Tempting, because the script is over. But the toy kernel finished *after* the clock was read. You had timed the launch.
+# - **“`print` or `.cpu()` is as good as `synchronize()`.”** Tempting, because it waits. Then it copies and formats, on your clock. Fine for a look, not for a figure.
 # %% [markdown] zh
-# ## 三个误区，以及你的测量结果
+# ## 🕳️ 三个误区，以及你的测量结果
 #
-# - **“PyTorch 里一切都是异步的。”** 诱人之处：GPU 确实如此。但 CPU 那一条的时间全花在调用里。它只对加速器队列里的任务成立。
-# - **“不加栅栏时间短，是因为程序退出了。”** 诱人之处：读数短，脚本也结束了。但玩具 kernel 在读表之后照样做完，你测到的只是启动。
-# - **“`print`、`.cpu()` 与 `synchronize()` 一样。”** 诱人之处：它会等。可随后的拷贝和排版也算在表上。看一眼可以，当数据不行。
+# - **“PyTorch 里一切都是异步的。”** 容易信，因为 GPU 确实如此。可在 CPU 上，你看到时间就花在调用里。这话只对加速器队列里的任务成立。
+# - **“不加栅栏时间短，是因为程序退出了。”** 容易信，因为脚本确实结束了。可玩具 kernel 在读表*之后*照样做完了，你测到的只是启动。
+# - **“`print`、`.cpu()` 和 `synchronize()` 一样。”** 容易信，因为它也会等。可随后的拷贝和排版全算在你的表上。看一眼可以，当数据不行。
 # %% [markdown] en
-# ## Exit check: five cards, one from lesson 01
+# ## 🎯 Exit check: five cards, one from lesson 01
+#
+# You can time GPU work without being fooled, say how sure a number is, and tell a faster version from a lucky one. Well done: many published figures miss one of the three. Two limits: a toy device is no GPU (no overlap, no changing clock speed), and a fair figure for one layer says little about a whole model. Next lesson: how much work is in a model at all?
 #
 # A GPU kernel walks into a bar. The stopwatch swears that it left at once. “It never came in,” says the barkeeper. “It is number 412 in the queue.” 🍸
 # %% [markdown] zh
-# ## 下课小测：五张卡片，其中一张来自第 01 课
+# ## 🎯 下课小测：五张卡片，其中一张来自第 01 课
 #
-# 一个 GPU kernel 走进餐馆。秒表发誓说它一进门就吃完走人了。老板说：“它还没进来呢，正在门口排 412 号。”🍜
+# 给 GPU 计时不再上当，能说清一个数有多大把握，还分得出“真的更快”和“运气好”。很了不起：不少公开发表的数据，三样里都缺一样！也有局限：玩具设备不是 GPU（没有重叠执行，也没有升降频）；一层测得再公平，也说明不了整个模型。下一课：一个模型到底有多少计算量？
+#
+# 一个 GPU kernel 走进餐馆。秒表发誓说它一进门就吃完走人了。老板说：“它还没进来呢，正在门口排 412 号！”🍜
 # %%
-review("02-exit-myth", "02-timer-threads", "02-transfer", "02-why-median", "01-typo-trace")
-# %% [markdown] en
-# ## Limits, and the door to the next room
-#
-# A toy device is not a GPU: no overlap, no clocks, no memory. And a fair figure for one layer says little about a whole model.
-#
-# Were you as sure as you were right? `bets()` sets your confidence beside what came out, with an interval, as it should be. Next: how much work is in a model at all?
-# %% [markdown] zh
-# ## 局限，以及通往下一课的门
-#
-# 玩具设备不是 GPU：没有重叠执行，没有升降频，也没有显存。而且，一层测得再公平，也说明不了整个模型。
-#
-# 你的把握和命中率相称吗？`bets()` 把两者放在一起，当然也带着区间。下一步：一个模型到底有多少计算量？
+review("02-exit-myth", "02-when-minimum", "02-transfer", "02-why-median", "01-typo-trace")
 # %%
+# en: were you as sure as you were right? bets() sets your confidence beside what came out
+# zh: 你的把握和命中率相称吗？bets() 把两者放在一起给你看
 toy.close()
 bets()
 finish()

@@ -150,7 +150,8 @@ def roofs(low: float, high: float, busy: int = 0) -> list[dict]:
             "device": "cpu", "threads": 1, "precision": "none", "created": "2026-05-01T09:30:00Z"}
     operations = [{"part": "operation", "operation": name, "flops": flops, "bytes": 10**6, "time_ms": 1.0,
                    "flops_per_byte": flops / 1e6, "bound": "compute" if flops > 10**7 else "memory",
-                   "share_of_roof": 0.1} for name, flops in (("matrix product", 10**8), ("ReLU", 0))]
+                   "share_of_roof": 0.1, "share_low": 0.09, "share_high": 0.11, "calls": 1, "overhead_ms": 0.0,
+                   "page_faults": 0, "fault_share": 0.0} for name, flops in (("matrix product", 10**8), ("ReLU", 0))]
     return [peak, *operations, {"part": "batch", "work_ratio": 64.0, "ratio": (low + high) / 2, "low": low,
                                 "high": high, "verdict": "slower", "threads": 1}]
 

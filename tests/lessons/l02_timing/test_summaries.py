@@ -1,0 +1,75 @@
+"""Lesson 02: the picture of the queue, and what the summaries claim beside their controls."""
+
+from __future__ import annotations
+
+import pytest
+
+from course.experiment.base import load_all, run
+from course.experiment.words import groups
+from course.lessons.l02_timing.experiments import STORIES
+from course.lessons.l02_timing.toy_device import ToyDevice
+from course.records import Record
+
+
+def record(name: str, rows: list[dict]) -> Record:
+    return Record(name, 1, "02_timing", {"device": "cpu"}, rows)
+
+
+def told(story: str, reading_ms: float) -> list[dict]:
+    """Invented rows of one story: a kernel that is over after 50 ms."""
+    lanes = (("cpu", "launch", 0.0, 0.1), ("cpu", "fence", 0.1, reading_ms), ("clock", "reading", 0.0, reading_ms),
+             ("device", "earlier", 0.0, 30.0), ("device", "kernel", 30.0, 50.0))
+    return [{"story": story, "lane": lane, "what": what, "start_ms": start, "end_ms": end} for lane, what, start, end in lanes]
+
+
+@pytest.mark.parametrize("name", ["02-queue", "02-queue-busy"])
+def test_the_queue_is_drawn_as_it_ran(name):
+    """Whatever the machine does, the device works in order, and a clock stopped behind a fence has seen the kernel end."""
+    found = groups(run(name).rows, "story")
+    assert len(found) == 2
+    for story, rows in found.items():
+        span = {row["what"]: (row["start_ms"], row["end_ms"]) for row in rows}
+        _, earlier, before, after = STORIES[story]
+        assert (span["reading"][1] >= span["kernel"][1]) == after
+        assert span["kernel"][1] - span["kernel"][0] >= 19.9
+        if earlier:
+            assert span["kernel"][0] >= span["earlier"][1]
+            assert (span["reading"][0] >= span["earlier"][1]) == before
+
+
+def test_a_clock_stopped_too_early_is_said():
+    sentence = load_all()["02-queue"].finding(record("02-queue", told("no fence", 0.1)))
+    assert "0.1 ms, 49.9 ms before" in sentence["en"] and "49.9 ms" in sentence["zh"]
+
+
+def test_a_toy_kernel_tells_when_it_ran():
+    with ToyDevice() as toy:
+        first, second = toy.launch(5), toy.launch(5)
+        assert first.span()[1] - first.span()[0] >= 0.005 and second.span()[0] >= first.span()[1]
+
+
+def interrupted(quiet_ms: list[float]) -> list[dict]:
+    """Calls that take what the quiet ones do, and ten of them more in one of twenty."""
+    return [{"call": i, "interrupted": int(i % 20 == 7), "quiet_ms": quiet,
+             "disturbed_ms": quiet + 10.0 * (i % 20 == 7)} for i, quiet in enumerate(quiet_ms)]
+
+
+def test_the_pauses_are_judged_against_the_calls_left_alone():
+    """A machine with interruptions of its own: they are in both sides, so they are not put down to the pauses."""
+    own = [5.0 if i % 20 == 3 else 1.0 for i in range(200)]
+    sentence = load_all()["02-interruptions"].finding(record("02-interruptions", interrupted(own)))["en"]
+    assert "the mean by +41.7 %" in sentence and "the median by +0.0 %" in sentence and "the minimum by +0.0 %" in sentence
+    assert "Left alone, the mean lies +20.0 %" in sentence
+
+
+def races(method: str, *ratios: float) -> list[dict]:
+    return [{"trial": i, "method": method, "ratio": ratio, "said": "slower", "planted": 1.05, "threads": 1}
+            for i, ratio in enumerate(ratios)]
+
+
+def test_the_right_sign_alone_is_not_a_find():
+    rows = races("means, each alone", 3.0, 3.2, 2.9) + races("paired", 1.051, 1.049, 1.05)
+    sentence = load_all()["02-planted-difference"].finding(record("02-planted-difference", rows))["en"]
+    means, paired = sentence.split("paired:")
+    assert "3 times “slower”; 0 times within 2 percentage points" in means and "195 off" in means
+    assert "3 times within 2 percentage points" in paired and "0.1 off" in paired

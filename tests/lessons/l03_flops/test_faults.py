@@ -1,0 +1,81 @@
+"""Lesson 03: page faults are told apart from work, and the roof names only what is beyond doubt."""
+
+from __future__ import annotations
+
+import platform
+
+import pytest
+
+from course.experiment.base import load_all, run
+from course.records import Record
+
+
+def record(name: str, rows: list[dict], **machine: str) -> Record:
+    return Record(name, 1, "03_flops", {"device": "cpu", **machine}, rows)
+
+
+def memories(faults: float | None) -> list[dict]:
+    """Invented rows: fresh memory adds 1.5 ms to either layer."""
+    return [{"layer": layer, "memory": memory, "call_ms": work + 1.5 * (memory == "fresh"), "low_ms": work, "high_ms": work + 2,
+             "threads": 1, "page_faults": faults if memory == "fresh" else faults and 0.0}
+            for memory in ("fresh", "kept") for layer, work in (("dense", 2.0), ("depthwise", 0.5))]
+
+
+@pytest.mark.parametrize("faults, word", [(1100.0, "1,100 page faults"), (None, "? page faults")])
+def test_both_ratios_are_told(faults, word):
+    sentence = load_all()["03-page-faults"].finding(record("03-page-faults", memories(faults)))
+    assert word in sentence["en"] and "0.57 of dense" in sentence["en"] and "0.25 without" in sentence["en"]
+    assert "0.57" in sentence["zh"] and "0.25" in sentence["zh"]
+
+
+def glibc() -> bool:
+    return platform.libc_ver()[0] == "glibc"
+
+
+@pytest.mark.skipif(not glibc(), reason="the rules of glibc")
+def test_memory_that_is_kept_costs_no_page_faults():
+    rows = run("03-page-faults").rows
+    faults = {(row["layer"], row["memory"]): row["page_faults"] for row in rows}
+    assert len(rows) == len(faults) == 4
+    assert faults["depthwise", "fresh"] > 100  # its result alone has 392 pages
+    assert faults["dense", "kept"] < 20 and faults["depthwise", "kept"] < 20
+
+
+@pytest.mark.skipif(not glibc(), reason="the rules of glibc")
+def test_depthwise_is_measured_without_page_faults():
+    found = run("03-depthwise", 0.5)
+    assert found.rows and all(row["page_faults"] <= 20 for row in found.rows)
+    assert "No page faults are in these times" in load_all()["03-depthwise"].finding(found)["en"]
+
+
+def shares(low: float, high: float, faults: int | None) -> list[dict]:
+    return [{"channels": 128, "size": 28, "groups": 128, "macs": 10, "macs_ratio": 1 / 128, "low": low, "ratio": low,
+             "high": high, "verdict": "faster", "page_faults": faults, "threads": 1}]
+
+
+def test_page_faults_that_remain_are_said():
+    sentence = load_all()["03-depthwise"].finding(record("03-depthwise", shares(0.05, 0.06, 1144)))
+    assert "1,144 page faults a call are in these times" in sentence["en"] and "1,144" in sentence["zh"]
+
+
+def roof(*shares_: tuple[str, float, float]) -> list[dict]:
+    peak = {"part": "peak", "flops_per_s": 1e11, "bytes_per_s": 1e10, "ridge": 10.0, "dtype": "float32", "busy": 0}
+    return [peak, *({"part": "operation", "operation": name, "share_of_roof": (low + high) / 2, "share_low": low,
+                     "share_high": high} for name, low, high in shares_)]
+
+
+@pytest.mark.parametrize("operations, nearest, farthest", [
+    ([("matrix product", 0.8, 0.9), ("ReLU", 0.3, 0.4), ("dense conv", 0.5, 0.6)], True, True),
+    ([("matrix product", 0.55, 0.9), ("ReLU", 0.3, 0.4), ("dense conv", 0.5, 0.6)], False, True),
+    ([("matrix product", 0.8, 0.9), ("ReLU", 0.3, 0.55), ("dense conv", 0.5, 0.6)], True, False),
+    ([("matrix product", 0.8, 0.9)], False, False),
+])
+def test_the_roof_names_only_what_stands_apart(operations, nearest, farthest):
+    sentence = load_all()["03-roof"].finding(record("03-roof", roof(*operations)))["en"]
+    assert ("Nearest to its roof: matrix product" in sentence) == nearest
+    assert ("Farthest from it: ReLU" in sentence) == farthest
+
+
+def test_the_roof_names_the_machine_it_was_measured_on():
+    sentence = load_all()["03-roof"].finding(record("03-roof", roof(), cpu="Some Processor"))
+    assert "one thread of Some Processor" in sentence["en"] and "Some Processor 单线程" in sentence["zh"]
