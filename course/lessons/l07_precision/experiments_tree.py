@@ -23,15 +23,7 @@ def table(ax: Any, lines: list[str], columns: list[str], cells: list[list[tuple[
     for y, row in enumerate(cells):
         for x, (word, stands_out) in enumerate(row):
             ax.add_patch(_tile(x, y, bright if stands_out else faint()))
-            ax.text(
-                x,
-                y,
-                word,
-                ha="center",
-                va="center",
-                fontsize=8,
-                color=ink_on(bright if stands_out else faint()),
-            )
+            ax.text(x, y, word, ha="center", va="center", fontsize=8, color=ink_on(bright if stands_out else faint()))
     ax.set_xlim(-0.5, len(columns) - 0.5)
     ax.set_ylim(len(lines) - 0.5, -0.5)
     ax.set_xticks(range(len(columns)), columns, fontsize=8)
@@ -67,9 +59,7 @@ def say_tree(record: Record) -> Text:
     if not start:
         return NOTHING
     on = [leaf for leaf in LEAVES if start[leaf] == "tf32"]
-    root = {
-        row["node"] for row in record.rows if row["set"] == "fp32_precision = ieee" and row["after"] == "ieee"
-    }
+    root = {row["node"] for row in record.rows if row["set"] == "fp32_precision = ieee" and row["after"] == "ieee"}
     kept = _after(record, "cudnn.conv = ieee, fp32_precision = tf32").get("cudnn.conv")
     missed = [leaf for leaf in LEAVES if root and leaf not in root]
     typed = _after(record, "mkldnn = bf16").get("fp32_precision")
@@ -78,8 +68,7 @@ def say_tree(record: Record) -> Text:
     zh.append(f"新进程里，读出 tf32 的叶子：{'、'.join(on) or '没有'}。")
     if root:
         en.append(
-            "The root set to ieee reached "
-            + (f"all leaves but {', '.join(missed)}." if missed else "every leaf.")
+            "The root set to ieee reached " + (f"all leaves but {', '.join(missed)}." if missed else "every leaf.")
         )
         zh.append("根设为 ieee，" + (f"没传到 {'、'.join(missed)}。" if missed else "传到了每片叶子。"))
     if kept:
@@ -98,26 +87,16 @@ def draw_tree(record: Record, ax: Any) -> None:
         [(_after(record, label)[name], _after(record, label)[name] != start[name]) for name in columns]
         for label in labels
     ]
-    words = [
-        t("nothing set", "什么都不设") if label == "nothing" else label.replace(", ", ",\n")
-        for label in labels
-    ]
+    words = [t("nothing set", "什么都不设") if label == "nothing" else label.replace(", ", ",\n") for label in labels]
     words = [word.replace("set_float32_matmul_precision", "set_…matmul_precision") for word in words]
     table(ax, words, [name.replace(".", ".\n").replace("fp32_", "fp32_\n") for name in columns], cells)
-    ax.set_xlabel(
-        t("what each node reads afterwards (coloured: changed)", "之后各节点读出的值（着色：有变化）")
-    )
+    ax.set_xlabel(t("what each node reads afterwards (coloured: changed)", "之后各节点读出的值（着色：有变化）"))
 
 
 def settle_tree(record: Record) -> dict[str, str | None]:
     start = _after(record, "nothing")
     seen = tuple(start.get(leaf) == "tf32" for leaf in LEAVES[:3])
-    answers = {
-        (False, False, False): "a",
-        (True, True, False): "b",
-        (False, False, True): "c",
-        (True, True, True): "d",
-    }
+    answers = {(False, False, False): "a", (True, True, False): "b", (False, False, True): "c", (True, True, True): "d"}
     return {"07-bet-default": answers.get(seen) if start else None}
 
 
@@ -128,8 +107,7 @@ def settle_tree(record: Record) -> dict[str, str | None]:
     needs="cpu",
     seconds=15,
     title=both(
-        "Set one node of the precision tree: which others read differently?",
-        "设置精度树的一个节点：还有谁跟着变？",
+        "Set one node of the precision tree: which others read differently?", "设置精度树的一个节点：还有谁跟着变？"
     ),
     finding=say_tree,
     draw=draw_tree,
@@ -183,10 +161,7 @@ def draw_mixing(record: Record, ax: Any) -> None:
         for line in lines
     ]
     table(
-        ax,
-        words,
-        [column.replace(".allow", ".\nallow").replace("matmul_", "matmul_\n") for column in columns],
-        cells,
+        ax, words, [column.replace(".allow", ".\nallow").replace("matmul_", "matmul_\n") for column in columns], cells
     )
     ax.set_xlabel(t("what the old reading gives", "旧接口读到什么"))
 
@@ -207,8 +182,7 @@ def settle_mixing(record: Record) -> dict[str, str | None]:
     needs="cpu",
     seconds=15,
     title=both(
-        "Write with the new words, read with the old ones: what comes back?",
-        "用新接口写，用旧接口读：读到什么？",
+        "Write with the new words, read with the old ones: what comes back?", "用新接口写，用旧接口读：读到什么？"
     ),
     finding=say_mixing,
     draw=draw_mixing,
@@ -238,9 +212,7 @@ def say_no_op(record: Record) -> Text:
         return NOTHING
     en = "; ".join(f"{STORIES[story]['en']}: {value}" for story, value in seen.items())
     zh = "；".join(f"{STORIES[story]['zh']}，得 {value}" for story, value in seen.items())
-    return both(
-        f"The root asks for ieee, and cudnn.conv reads: {en}.", f"根要求 ieee 之后读 cudnn.conv：{zh}。"
-    )
+    return both(f"The root asks for ieee, and cudnn.conv reads: {en}.", f"根要求 ieee 之后读 cudnn.conv：{zh}。")
 
 
 def draw_no_op(record: Record, ax: Any) -> None:
@@ -257,10 +229,7 @@ def draw_no_op(record: Record, ax: Any) -> None:
         ],
     )
     ax.set_xlabel(
-        t(
-            "read after fp32_precision = ieee (coloured: not ieee)",
-            "设 fp32_precision = ieee 之后（着色：不是 ieee）",
-        )
+        t("read after fp32_precision = ieee (coloured: not ieee)", "设 fp32_precision = ieee 之后（着色：不是 ieee）")
     )
 
 
