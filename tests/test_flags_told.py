@@ -121,11 +121,18 @@ def test_a_wrong_question_about_the_trap_is_one_sentence(module, named, said):
 # --- the notice after a cell ------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def shell():
+@pytest.fixture(scope="module")
+def one_shell():
+    """IPython lives once in a process; gone again afterwards, or later tests would think that somebody sits at a prompt."""
     testing = pytest.importorskip("IPython.testing.globalipapp")
-    shell = testing.start_ipython() or testing.get_ipython()
+    shell = testing.start_ipython()
     yield shell
+    type(shell).clear_instance()
+
+
+@pytest.fixture
+def shell(one_shell):
+    yield one_shell
     flags.unwatch()
 
 
