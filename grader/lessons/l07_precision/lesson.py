@@ -38,7 +38,7 @@ explain("07-hamster")
 #
 # 0.1 kg too much: is that a lot? For you, no. For the hamster, yes. So we divide:
 #
-# **relative error** = (how far the result is off) / (how large the right result is)
+# [[relative-error|relative error]] = (how far the result is off) / (how large the right result is)
 #
 # 0.2 off from 1000 is 0.0002, written `2e-04`: about three digits are right. 1 would mean: nothing is right.
 #
@@ -48,7 +48,7 @@ explain("07-hamster")
 #
 # 多了 0.1 kg，算多吗？对你不算，对仓鼠可就太多了！所以要除一下：
 #
-# **相对误差** =（结果偏了多少）/（正确结果有多大）
+# [[relative-error|相对误差]] =（结果偏了多少）/（正确结果有多大）
 #
 # 1000 偏了 0.2，就是 0.0002，写作 `2e-04`：大约前三位是对的。要是等于 1，就一位都不对了。
 #
@@ -60,7 +60,7 @@ show_bits(1000.7)
 # %% [markdown] en
 # ## TF32 keeps three digits of each factor
 #
-# Each number has two parts. The **exponent** says how large it is, the **mantissa** holds its digits. [[tf32|TF32]] has the exponent of float32 (8 bits) and a short mantissa (10 bits instead of 23).
+# Each number has two parts. The exponent says how large it is, the [[mantissa]] holds its digits. [[tf32|TF32]] has the exponent of float32 (8 bits) and a short mantissa (10 bits instead of 23).
 #
 # NVIDIA GPUs since Ampere (2020) have units for it. They shorten only the inputs:
 # ```text
@@ -73,7 +73,7 @@ show_bits(1000.7)
 # %% [markdown] zh
 # ## TF32：每个因数只留三位数字
 #
-# 一个数分两部分：**指数**说它有多大，**尾数**存它的各位数字。[[tf32|TF32]] 的指数和 float32 一样（8 位），尾数却很短（10 位，而不是 23 位）。
+# 一个数分两部分：指数说它有多大，[[mantissa|尾数]]存它的各位数字。[[tf32|TF32]] 的指数和 float32 一样（8 位），尾数却很短（10 位，而不是 23 位）。
 #
 # 从 Ampere（2020 年）起，NVIDIA GPU 有专门的单元。它缩短的只是输入：
 # ```text
@@ -239,13 +239,13 @@ explain("07-why-neighbours")
 # %% [markdown] en
 # ## 🎲 Where nobody notices: training
 #
-# A training step uses a **gradient** that is estimated from a few samples. Other samples give another gradient: noise that is always there. How does the rounding compare with it?
+# A training step uses a gradient, a direction to move the weights in, that is estimated from a few samples. Other samples give another gradient: noise that is always there. How does the rounding compare with it?
 #
 # “The purpose of computing is insight, not numbers.” (Richard Hamming, 1962. He did check his numbers.)
 # %% [markdown] zh
 # ## 🎲 没人察觉的地方：训练
 #
-# 训练每一步用的**梯度**，是拿一小把样本估出来的。换一把样本，梯度就变：这种噪声一直都在。和它比，舍入算多大的事？
+# 训练每一步都按梯度调整权重，而梯度是拿一小把样本估出来的。换一把样本，梯度就变：这种噪声一直都在。和它比，舍入算多大的事？
 #
 # “差若毫厘，缪以千里。”（《礼记·经解》）仓鼠那种情形正是如此。训练也这样吗？来，下注！
 # %%
