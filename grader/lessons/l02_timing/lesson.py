@@ -31,14 +31,14 @@ explain("02-kitchen")
 # %%
 import torch
 from time import perf_counter
-from course.timing.stats import median_interval
+from course.timing.stats import median_interval as interval_of
 
 x, readings_ms = torch.randn(768, 768), []
 for _ in range(9):
     start = perf_counter()
     x @ x
     readings_ms.append((perf_counter() - start) * 1e3)
-found = median_interval(readings_ms)
+found = interval_of(readings_ms)
 print([round(ms, 1) for ms in sorted(readings_ms)])
 print(f"{sorted(readings_ms)[4]:.1f} [{found.low:.1f}, {found.high:.1f}] ms")
 # %% [markdown] en

@@ -70,6 +70,8 @@ predict("03-bet-vgg")
 from ptflops import get_model_complexity_info
 from thop import profile
 
+# en: thop calls its number "flops", and leaves two buffers of its own in your model: total_ops, total_params
+# zh: thop 管这个数叫 “flops”；它还会在你的模型里留下自己的两个 buffer：total_ops、total_params
 flops, params = profile(vgg, inputs=(image,), verbose=False)
 print(f"thop:    {flops / 1e9:.3f} G, {params / 1e6:.3f} M parameters")
 print("ptflops:", *get_model_complexity_info(vgg, (3, 224, 224), print_per_layer_stat=False))

@@ -65,7 +65,7 @@ print("on: ", who_computes(conv, image))
 #
 # [[mkl|MKL]] 做矩阵乘法、LAPACK 和 FFT。**MKL-DNN** 做网络层，后来改名 DNNL，再改名 oneDNN，PyTorch 的模块却沿用了旧名。所以 `torch.backends.mkl` 和 `torch.backends.mkldnn` 说的是两个库。
 #
-# “名不正，则言不顺。”（《论语·子路》）改了三回名，难怪总有人认错！
+# “名不正，则言不顺。”（《论语·子路》）名字改了两回，难怪总有人认错！
 #
 # 来下第一注：九个层，单线程，oneDNN 开着测一遍，关了再测一遍。哪些层感觉得到？
 # %%
