@@ -18,6 +18,7 @@ lab:             ## open the course in JupyterLab (LESSONS=zh for Chinese, MENUS
 test:            ## all tests: lessons executed, browser driven, class graded
 	@$(ENV) ensure dev
 	@$(RUN) -m ruff check .
+	@$(RUN) -m ruff format --check --quiet .
 	@$(RUN) -m pytest -n 2 --dist worksteal -m "not long"
 
 test-long:       ## what takes too long for every day: repeated kills, huge logs, classes of hundreds, mutants of all solutions

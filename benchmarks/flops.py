@@ -46,8 +46,11 @@ LIMIT_S = 300
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
     logging.disable(logging.CRITICAL)
-    with (warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()),
-          contextlib.redirect_stderr(io.StringIO())):
+    with (
+        warnings.catch_warnings(),
+        contextlib.redirect_stdout(io.StringIO()),
+        contextlib.redirect_stderr(io.StringIO()),
+    ):
         warnings.simplefilter("ignore")
         yield
 
@@ -138,8 +141,7 @@ def _passport() -> list[str]:
             versions.append(f"{name} {version(name)}")
     return [
         f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC",
-        f"{about['cpu']}, {about['cores']} cores, {about['threads']} threads, {about['os']}, "
-        f"Python {about['python']}",
+        f"{about['cpu']}, {about['cores']} cores, {about['threads']} threads, {about['os']}, Python {about['python']}",
         f"torch {about['torch']}, oneDNN {about['onednn']}, course {about['course']}",
         ", ".join(versions),
     ]
@@ -152,14 +154,25 @@ def _markdown(header: tuple[str, ...], lines: list[list[str]]) -> list[str]:
 
 def as_markdown(results: list[dict[str, Any]], failures: list[str]) -> str:
     """Machine, versions, date, and the three tables."""
-    lines = ["# Counters of work beside their peers", "", *(f"- {line}" for line in _passport()), "",
-             f"## A forward: {len(ZOO)} modules with hand-derived MACs", "",
-             *_markdown(HEADER, [_forward_cells(result) for result in results]), "",
-             f"## A training step: {len(STEP_ZOO)} modules with hand-derived MACs", "",
-             *_markdown(STEP_HEADER, [_step_cells(result) for result in results]), "",
-             "## Left behind in the model or in torch after one count", "",
-             *_markdown(("tool", "left"), [[result["tool"], _left(result)] for result in results]), "",
-             *(f"- {line}" for line in (*NOTES, *failures))]
+    lines = [
+        "# Counters of work beside their peers",
+        "",
+        *(f"- {line}" for line in _passport()),
+        "",
+        f"## A forward: {len(ZOO)} modules with hand-derived MACs",
+        "",
+        *_markdown(HEADER, [_forward_cells(result) for result in results]),
+        "",
+        f"## A training step: {len(STEP_ZOO)} modules with hand-derived MACs",
+        "",
+        *_markdown(STEP_HEADER, [_step_cells(result) for result in results]),
+        "",
+        "## Left behind in the model or in torch after one count",
+        "",
+        *_markdown(("tool", "left"), [[result["tool"], _left(result)] for result in results]),
+        "",
+        *(f"- {line}" for line in (*NOTES, *failures)),
+    ]
     return "\n".join(lines) + "\n"
 
 

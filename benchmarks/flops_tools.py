@@ -55,8 +55,14 @@ def _ptflops(backend: str) -> Tool:
 
         whole = inputs[0] if len(inputs) == 1 else dict(zip("abcd", inputs, strict=False))
         model = model if len(inputs) == 1 else Named(model)
-        macs, _ = get_model_complexity_info(model, (1,), as_strings=False, print_per_layer_stat=False,
-                                            backend=backend, input_constructor=lambda _: whole)
+        macs, _ = get_model_complexity_info(
+            model,
+            (1,),
+            as_strings=False,
+            print_per_layer_stat=False,
+            backend=backend,
+            input_constructor=lambda _: whole,
+        )
         if macs is None:
             raise RuntimeError("no result")
         return int(macs), False
@@ -74,11 +80,13 @@ def _fvcore(model: nn.Module, inputs: tuple[Any, ...]) -> Answer:
 
 def _calflops(step: bool) -> Tool:
     """With `step` it multiplies its forward by three, whatever is frozen and whichever layer comes first."""
+
     def run(model: nn.Module, inputs: tuple[Any, ...]) -> Answer:
         from calflops import calculate_flops
 
-        _, macs, _ = calculate_flops(model, args=list(inputs), print_results=False, output_as_string=False,
-                                     include_backPropagation=step)
+        _, macs, _ = calculate_flops(
+            model, args=list(inputs), print_results=False, output_as_string=False, include_backPropagation=step
+        )
         return int(macs), False
 
     return run
@@ -112,8 +120,10 @@ def _on_meta(run: Tool) -> Tool:
         return value.to("meta") if hasattr(value, "to") else value
 
     def counted(model: nn.Module, inputs: tuple[Any, ...]) -> Answer:
-        moved = tuple(tree_map(there, value) if isinstance(value, (list, tuple)) and not hasattr(value, "to")
-                      else there(value) for value in inputs)
+        moved = tuple(
+            tree_map(there, value) if isinstance(value, (list, tuple)) and not hasattr(value, "to") else there(value)
+            for value in inputs
+        )
         return run(copy.deepcopy(model).to("meta"), moved)
 
     return counted

@@ -42,8 +42,11 @@ def traces(run: Callable[[nn.Module, tuple[Any, ...]], Any], stop: bool) -> list
     with contextlib.suppress(Exception):
         run(model, (x,))
     after = model.state_dict()
-    patched = sum(callable(value) and vars(space).get(name) is not value
-                  for space, names in zip(SPACES, functions, strict=True) for name, value in names.items())
+    patched = sum(
+        callable(value) and vars(space).get(name) is not value
+        for space, names in zip(SPACES, functions, strict=True)
+        for name, value in names.items()
+    )
     patched += len(set(vars(torch.Tensor)) - set(functions[-1]))
     found = {
         "entries in state_dict": set(after) != set(state),

@@ -102,8 +102,11 @@ def measure(folder: Path, rounds: int, amounts: tuple[float, ...] = WORK_S) -> t
     """Everything in turns; the first round warms up and does not count. Returns the seconds, and those of own cells."""
     order, found = random.Random(0), {}
     own: dict[float, list[float]] = {work_s: [] for work_s in amounts}
-    turns = [(name, work_s, way) for work_s in amounts
-             for name, way in ways(folder / f"work-{work_s:g}", work_s, own[work_s]).items()]
+    turns = [
+        (name, work_s, way)
+        for work_s in amounts
+        for name, way in ways(folder / f"work-{work_s:g}", work_s, own[work_s]).items()
+    ]
     with tqdm(total=(rounds + 1) * len(turns), leave=False) as bar:
         for number in range(rounds + 1):
             order.shuffle(turns)
@@ -120,16 +123,30 @@ def tables(found: Found, own: dict[float, float]) -> Iterator[str]:
     """One table for each amount of own work."""
     for work_s, own_s in own.items():
         stock, floor = (median(found[name, work_s]) for name in (STOCK, FLOOR))
-        yield from ("", f"### {'Next to no' if not work_s else f'{work_s:g} s of'} work of the student's own "
-                        f"(all own cells: {own_s:.3f} s)", "")
+        yield from (
+            "",
+            f"### {'Next to no' if not work_s else f'{work_s:g} s of'} work of the student's own "
+            f"(all own cells: {own_s:.3f} s)",
+            "",
+        )
         lines = []
         for name in dict.fromkeys(name for name, _ in found):
             all_s = found[name, work_s]
             seconds = median(all_s)
-            lines.append([name, f"{seconds:.3f}", f"{min(all_s):.3f} to {max(all_s):.3f}", f"{seconds - own_s:.3f}",
-                          f"{stock / seconds:.1f}", f"{seconds / floor:.2f}"])
-        yield from markdown(["marked by", "s a submission", "range", "beside own cells, s", "times stock's speed",
-                             "times the floor"], lines)
+            lines.append(
+                [
+                    name,
+                    f"{seconds:.3f}",
+                    f"{min(all_s):.3f} to {max(all_s):.3f}",
+                    f"{seconds - own_s:.3f}",
+                    f"{stock / seconds:.1f}",
+                    f"{seconds / floor:.2f}",
+                ]
+            )
+        yield from markdown(
+            ["marked by", "s a submission", "range", "beside own cells, s", "times stock's speed", "times the floor"],
+            lines,
+        )
         one, two = (median(found[f"ours, {name}", work_s]) for name in ("1 process", "2 processes"))
         yield from ("", f"Two processes: {one / two:.2f} times the speed of one.")
 
@@ -139,12 +156,27 @@ def starting(folder: Path) -> Iterator[str]:
     yield from ("", "### Starting, once a run: a command with one submission, seconds in all", "")
     course = folder / "work-0"
     environment = {**os.environ, "PYTHONPATH": str(HERE)}
-    ours = [sys.executable, "-m", "grader", "autograde", courses.LESSON, "--dir", str(course / "ours"), "--student",
-            "s0000", "--again", "--jobs"]
+    ours = [
+        sys.executable,
+        "-m",
+        "grader",
+        "autograde",
+        courses.LESSON,
+        "--dir",
+        str(course / "ours"),
+        "--student",
+        "s0000",
+        "--again",
+        "--jobs",
+    ]
     stock = [sys.executable, "-m", "nbgrader", "autograde", courses.LESSON, "--student", "s0000", "--force"]
     lines = []
-    for name, command, place in ((STOCK, stock, course / "plain"), ("stock nbgrader, our settings", stock, course / "ours"),
-                                 ("ours, 1 process", [*ours, "1"], HERE), ("ours, 2 processes", [*ours, "2"], HERE)):
+    for name, command, place in (
+        (STOCK, stock, course / "plain"),
+        ("stock nbgrader, our settings", stock, course / "ours"),
+        ("ours, 1 process", [*ours, "1"], HERE),
+        ("ours, 2 processes", [*ours, "2"], HERE),
+    ):
         seconds = []
         for _ in range(3):
             begun = time.perf_counter()
@@ -160,8 +192,10 @@ def heading(what: str) -> Iterator[str]:
 
     facts = machine.passport()
     yield from ("# Grading side by side", "")
-    yield (f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC · {facts['cpu']}, {facts['cores']} cores, {facts['os']} · "
-           f"Python {facts['python']}, torch {facts['torch']}, nbgrader {nbgrader.__version__}, course {facts['course']}")
+    yield (
+        f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC · {facts['cpu']}, {facts['cores']} cores, {facts['os']} · "
+        f"Python {facts['python']}, torch {facts['torch']}, nbgrader {nbgrader.__version__}, course {facts['course']}"
+    )
     load = f"; load at the start {os.getloadavg()[0]:.2f}" if hasattr(os, "getloadavg") else ""
     yield f"{what}{load}"
 
@@ -181,7 +215,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--class", type=int, dest="count", metavar="N", help="mark one class of N instead")
     parser.add_argument("--jobs", type=int, default=2, help="marking processes of --class (default 2)")
     parser.add_argument("--out", type=Path, default=OUT, help=f"the Markdown file (default {OUT})")
-    parser.add_argument("--look", action="store_true", help="one round without extra work, no starting times: about a minute")
+    parser.add_argument(
+        "--look", action="store_true", help="one round without extra work, no starting times: about a minute"
+    )
     options = parser.parse_args(arguments)
     if options.rounds < 1 or options.count is not None and options.count < 1:
         parser.error("--rounds and --class must be at least 1")
@@ -189,8 +225,10 @@ def main(arguments: list[str] | None = None) -> None:
     with tempfile.TemporaryDirectory(prefix="course-grading-") as name:
         folder = Path(name)
         if options.count is not None:
-            lines = [*heading(f"one class of {options.count}, {options.jobs} processes"),
-                     *large_class(courses.ours(folder / "class", options.count, 0.0), options.jobs)]
+            lines = [
+                *heading(f"one class of {options.count}, {options.jobs} processes"),
+                *large_class(courses.ours(folder / "class", options.count, 0.0), options.jobs),
+            ]
         elif options.look:
             lines = [*heading("a look: one round"), *tables(*measure(folder, 1, WORK_S[:1])), *FOOT]
         else:

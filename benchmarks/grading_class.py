@@ -32,8 +32,12 @@ def large_class(course: Course, jobs: int) -> Iterator[str]:
     whole = time.perf_counter() - begun
     without = sum(outcome.points is None for outcome in found)
     first = next((at for count, at, *_ in seen if count), begun)
-    yield from ("", f"### {len(found)} submissions in {whole:.0f} s ({whole / len(found):.3f} s each, starting and summary "
-                    f"included), {without} without a grade; first one after {first - begun:.1f} s", "")
+    yield from (
+        "",
+        f"### {len(found)} submissions in {whole:.0f} s ({whole / len(found):.3f} s each, starting and summary "
+        f"included), {without} without a grade; first one after {first - begun:.1f} s",
+        "",
+    )
     lines, since = [], first
     for upto in range(STEP, len(found) + 1, STEP):
         then = next(at for count, at, *_ in seen if count >= upto)
@@ -41,8 +45,11 @@ def large_class(course: Course, jobs: int) -> Iterator[str]:
         lines.append([str(upto), f"{then - since:.1f}", *(f"{max(column):.0f}" for column in zip(*span, strict=True))])
         since = then
     yield from markdown(["submissions", "s for the last 100", "driver, MB", "all others, MB"], lines)
-    yield from ("", "MB: the highest resident memory seen meanwhile, of the driver alone and of all processes below it",
-                "together (proportional shares: pages that several of them share count once).")
+    yield from (
+        "",
+        "MB: the highest resident memory seen meanwhile, of the driver alone and of all processes below it",
+        "together (proportional shares: pages that several of them share count once).",
+    )
 
 
 def _watch(course: Course, seen: list[tuple[int, float, float, float]], over: threading.Event) -> None:

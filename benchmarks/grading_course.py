@@ -89,16 +89,20 @@ def plain(root: Path, count: int, seconds: float) -> NbGraderAPI:
     Each question is a test cell on a dictionary of answers, each task one on the function, with its expected values.
     """
     (root / "source" / LESSON).mkdir(parents=True)
-    api = NbGraderAPI(CourseDirectory(config=Config({"CourseDirectory": {"root": str(root)}})),
-                      config=Config({"CourseDirectory": {"root": str(root)}}))
+    api = NbGraderAPI(
+        CourseDirectory(config=Config({"CourseDirectory": {"root": str(root)}})),
+        config=Config({"CourseDirectory": {"root": str(root)}}),
+    )
     nbformat.write(_plain_source(seconds), root / "source" / LESSON / f"{LESSON}.ipynb")
     done(api.generate_assignment(LESSON), "generate_assignment")
     project = Project()
     solved = {grade_id(cell): cell.source for cell in assignment_notebook(project, LESSON, "en").cells}
     for student in students(count):
         notebook = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
-        given = {identity: list(response.options) if response.number is None else response.number
-                 for identity, response in answers(student, keyed_items(project, LESSON)).items()}
+        given = {
+            identity: list(response.options) if response.number is None else response.number
+            for identity, response in answers(student, keyed_items(project, LESSON)).items()
+        }
         for cell in notebook.cells:
             if grade_id(cell) == "answers":
                 cell.source = f"answers = {given!r}"
@@ -136,12 +140,27 @@ def _plain_source(seconds: float) -> NotebookNode:
 
 
 def _solution(identity: str) -> dict:
-    return {"nbgrader": {"grade": False, "grade_id": identity, "locked": False, "schema_version": 3,
-                         "solution": True, "task": False}}
+    return {
+        "nbgrader": {
+            "grade": False,
+            "grade_id": identity,
+            "locked": False,
+            "schema_version": 3,
+            "solution": True,
+            "task": False,
+        }
+    }
 
 
 def _test(identity: str, test: str, points: float) -> NotebookNode:
-    data = {"grade": True, "grade_id": identity, "locked": True, "points": points, "schema_version": 3,
-            "solution": False, "task": False}
+    data = {
+        "grade": True,
+        "grade_id": identity,
+        "locked": True,
+        "points": points,
+        "schema_version": 3,
+        "solution": False,
+        "task": False,
+    }
     source = f"### BEGIN HIDDEN TESTS\n{test}\n### END HIDDEN TESTS"
     return new_code_cell(source, metadata={"nbgrader": data})

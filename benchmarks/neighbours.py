@@ -1,6 +1,6 @@
 """Noisy neighbours for a benchmark: processes that compute and copy in bursts, and always end with it.
 
-    python -m benchmarks.neighbours SEED    one neighbour; it ends when its input closes
+python -m benchmarks.neighbours SEED    one neighbour; it ends when its input closes
 """
 
 from __future__ import annotations

@@ -36,14 +36,17 @@ ENOUGH = 4
 
 def comparison(jobs: str, other: str) -> Comparison:
     """One comparison over processes."""
-    return compare({"one": f"{jobs}:one", "other": f"{jobs}:{other}"}, max_time=BUDGET_S, gate=GATE, same=False,
-                   fresh_process=True)
+    return compare(
+        {"one": f"{jobs}:one", "other": f"{jobs}:{other}"}, max_time=BUDGET_S, gate=GATE, same=False, fresh_process=True
+    )
 
 
 def alone(jobs: str) -> Measurement:
     """One run of measure as a script makes it: in a process that does nothing else."""
-    code = (f"import json; from dataclasses import asdict; from {jobs} import one; from course.timing import measure; "
-            "print(json.dumps(asdict(measure(one, max_time=1.0, device='cpu'))))")
+    code = (
+        f"import json; from dataclasses import asdict; from {jobs} import one; from course.timing import measure; "
+        "print(json.dumps(asdict(measure(one, max_time=1.0, device='cpu'))))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True)
     return Measurement.from_plain(json.loads(done.stdout))
 
@@ -60,7 +63,9 @@ def comparison_lines(equal: Sequence[Comparison], planted: Sequence[Comparison])
         reach = f"{ratios[0]:.3f} – {ratios[-1]:.3f}" if ratios else "-"
         processes = f"{min(c.processes for c in found)} – {max(c.processes for c in found)}" if found else "-"
         longest = f"{max(c.seconds for c in found):.1f}" if found else "-"
-        lines.append([name, str(len(found)), *verdicts, f"{pair}", reach, f"{width:.3f}", processes, f"{enough}", longest])
+        lines.append(
+            [name, str(len(found)), *verdicts, f"{pair}", reach, f"{width:.3f}", processes, f"{enough}", longest]
+        )
     return lines
 
 
@@ -111,11 +116,29 @@ def main() -> None:
         study(options.jobs, repeats, runs, results)
     except KeyboardInterrupt:
         interrupted = True
-    head = ["", "tries", "faster", "slower", "same", "undecided", "one pair beyond the gate", "ratios", "median width",
-            "processes each", f"with {ENOUGH} or more", "longest (s)"]
-    lines += ["", *markdown(head, comparison_lines(results["equal"], results["planted"])), "",
-              *markdown(["", "runs", "median in the interval of another run", "medians spread over"],
-                        coverage_lines(results["several"], results["alone"]))]
+    head = [
+        "",
+        "tries",
+        "faster",
+        "slower",
+        "same",
+        "undecided",
+        "one pair beyond the gate",
+        "ratios",
+        "median width",
+        "processes each",
+        f"with {ENOUGH} or more",
+        "longest (s)",
+    ]
+    lines += [
+        "",
+        *markdown(head, comparison_lines(results["equal"], results["planted"])),
+        "",
+        *markdown(
+            ["", "runs", "median in the interval of another run", "medians spread over"],
+            coverage_lines(results["several"], results["alone"]),
+        ),
+    ]
     print("\n".join(lines))
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -76,8 +76,10 @@ def timeit_best(a: Function, b: Function) -> dict[str, Answer]:
 def do_bench(a: Function, b: Function) -> dict[str, Answer]:
     """Half of the time for each side, a fifth of that for its warm-up."""
     left, right = do_bench_samples(a, BUDGET_S / 2), do_bench_samples(b, BUDGET_S / 2)
-    return {"do_bench mean": by_ratio(mean(right) / mean(left)),
-            "do_bench median": by_ratio(median(right) / median(left))}
+    return {
+        "do_bench mean": by_ratio(mean(right) / mean(left)),
+        "do_bench median": by_ratio(median(right) / median(left)),
+    }
 
 
 COMPARISONS = (ours, torch_blocked, torch_adaptive, timeit_best, do_bench)
@@ -144,5 +146,7 @@ def overheads(block: int) -> dict[str, float]:
         pass
 
     clock = clock_for("cpu")
-    return {"ours": min(overhead_ns(clock, block) for _ in range(3)),
-            "timeit": min(timeit.repeat(nothing, number=block, repeat=20)) / block * 1e9}
+    return {
+        "ours": min(overhead_ns(clock, block) for _ in range(3)),
+        "timeit": min(timeit.repeat(nothing, number=block, repeat=20)) / block * 1e9,
+    }

@@ -159,7 +159,14 @@ def comparison_tables(results: Results) -> Iterator[str]:
             lines.append([name, *columns, error, spent])
         title = f"{planted} % slower, planted" if planted else "Equal code"
         yield from ("", f"### {title} (quiet / beside neighbours)", "")
-        head = ["method", *(["found"] if planted else []), "false alarms", "truth in interval", "RMSE (points)", "seconds"]
+        head = [
+            "method",
+            *(["found"] if planted else []),
+            "false alarms",
+            "truth in interval",
+            "RMSE (points)",
+            "seconds",
+        ]
         if lines:
             yield from markdown(head, lines)
 
@@ -178,11 +185,18 @@ def repeat_table(results: Results) -> Iterator[str]:
     for name in dict.fromkeys(name for name, _ in results.figures):
         groups = [results.figures.get((name, condition), []) for condition in CONDITIONS]
         together = [value for group in groups for value in group]
-        lines.append([name, " / ".join(f"{_worst(g):.1%}" for g in groups if g),
-                      " / ".join(f"{_spread(g):.2%}" for g in groups if len(g) > 1), f"{_worst(together):.1%}"])
+        lines.append(
+            [
+                name,
+                " / ".join(f"{_worst(g):.1%}" for g in groups if g),
+                " / ".join(f"{_spread(g):.2%}" for g in groups if len(g) > 1),
+                f"{_worst(together):.1%}",
+            ]
+        )
     if lines:
-        yield from markdown(["figure", "worst run off the median by", "middle half spreads over", "both together"],
-                            lines)
+        yield from markdown(
+            ["figure", "worst run off the median by", "middle half spreads over", "both together"], lines
+        )
 
 
 def _worst(values: Sequence[float]) -> float:
@@ -207,8 +221,10 @@ def heading(repeats: int, each: str = f"{BUDGET_S:g} s each") -> Iterator[str]:
     """When, where, with what; each: how a comparison is made."""
     facts = machine.passport()
     yield from ("# Timers side by side", "")
-    yield (f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC · {facts['cpu']}, {_cores()} cores, {facts['os']} · "
-           f"Python {facts['python']}, torch {facts['torch']}, {facts['threads']} threads, course {facts['course']}")
+    yield (
+        f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC · {facts['cpu']}, {_cores()} cores, {facts['os']} · "
+        f"Python {facts['python']}, torch {facts['torch']}, {facts['threads']} threads, course {facts['course']}"
+    )
     load = f"; load at the start {os.getloadavg()[0]:.2f}" if hasattr(os, "getloadavg") else ""
     yield f"{repeats} comparisons a cell, {each}{load}"
 
@@ -216,7 +232,7 @@ def heading(repeats: int, each: str = f"{BUDGET_S:g} s each") -> Iterator[str]:
 FOOT = (
     "",
     "found: called slower. false alarms: called faster, or on equal code called different at all. A method",
-    f"without an interval is read as saying \"different\" beyond {BELIEVED:.1%}. RMSE: of the ratio, in percentage",
+    f'without an interval is read as saying "different" beyond {BELIEVED:.1%}. RMSE: of the ratio, in percentage',
     "points. For torch IQRs the interval is the range of ratios that the interquartile ranges allow. seconds: of",
     "one comparison. Budgets count from the first calls; timeit and do_bench estimate first, then fill theirs.",
 )

@@ -31,9 +31,7 @@ from benchmarks.zoo_parts import (
 CONVOLUTIONS = [
     # out positions x out channels x in channels/groups x kernel
     Entry("conv1d", layer(lambda: nn.Conv1d(4, 6, 5), randn(2, 4, 20)), 2 * 16 * 6 * 4 * 5),
-    Entry(
-        "conv2d", layer(lambda: nn.Conv2d(16, 32, 3, padding=1), randn(1, 16, 32, 32)), 32 * 32 * 32 * 16 * 9
-    ),
+    Entry("conv2d", layer(lambda: nn.Conv2d(16, 32, 3, padding=1), randn(1, 16, 32, 32)), 32 * 32 * 32 * 16 * 9),
     Entry(
         "conv2d stride",
         layer(lambda: nn.Conv2d(3, 8, 3, stride=2, padding=1), randn(2, 3, 32, 32)),
@@ -56,9 +54,7 @@ CONVOLUTIONS = [
     ),
     Entry("conv2d unbatched", layer(lambda: nn.Conv2d(3, 8, 3), randn(3, 10, 10)), 8 * 8 * 8 * 3 * 9),
     Entry(
-        "conv2d same padding",
-        layer(lambda: nn.Conv2d(3, 8, 4, padding="same"), randn(1, 3, 10, 10)),
-        100 * 8 * 3 * 16,
+        "conv2d same padding", layer(lambda: nn.Conv2d(3, 8, 4, padding="same"), randn(1, 3, 10, 10)), 100 * 8 * 3 * 16
     ),
     Entry(
         "conv2d reflect",
@@ -75,18 +71,14 @@ CONVOLUTIONS = [
         64 * 8 * 8 * 9,
     ),
     # transposed: in positions x in channels x out channels/groups x kernel
-    Entry(
-        "transposed 1d", layer(lambda: nn.ConvTranspose1d(4, 6, 3, stride=2), randn(1, 4, 10)), 10 * 4 * 6 * 3
-    ),
+    Entry("transposed 1d", layer(lambda: nn.ConvTranspose1d(4, 6, 3, stride=2), randn(1, 4, 10)), 10 * 4 * 6 * 3),
     Entry(
         "transposed 2d",
         layer(lambda: nn.ConvTranspose2d(16, 32, 2, stride=2), randn(1, 16, 32, 32)),
         1024 * 16 * 32 * 4,
     ),
     Entry(
-        "transposed groups",
-        layer(lambda: nn.ConvTranspose2d(16, 32, 3, groups=4), randn(1, 16, 8, 8)),
-        64 * 16 * 8 * 9,
+        "transposed groups", layer(lambda: nn.ConvTranspose2d(16, 32, 3, groups=4), randn(1, 16, 8, 8)), 64 * 16 * 8 * 9
     ),
     Entry(
         "conv functional",
@@ -99,9 +91,7 @@ CONVOLUTIONS = [
         9 * 2 * 6 * 3 * 4,
     ),
     Entry(
-        "unfold and matmul",
-        function(lambda x, w: w @ F.unfold(x, 3), randn(1, 3, 8, 8), w=randn(4, 27)),
-        36 * 4 * 27,
+        "unfold and matmul", function(lambda x, w: w @ F.unfold(x, 3), randn(1, 3, 8, 8), w=randn(4, 27)), 36 * 4 * 27
     ),
 ]
 
@@ -124,9 +114,7 @@ PRODUCTS = [
     Entry("int8 matmul", int8, 4 * 16 * 24),
     Entry(
         "complex matmul",
-        function(
-            torch.matmul, torch.randn(3, 4, dtype=torch.complex64), torch.randn(4, 5, dtype=torch.complex64)
-        ),
+        function(torch.matmul, torch.randn(3, 4, dtype=torch.complex64), torch.randn(4, 5, dtype=torch.complex64)),
         4 * 3 * 4 * 5,
     ),  # 4 real MACs each
     Entry(
@@ -140,16 +128,12 @@ PRODUCTS = [
         3 * 4 * 6,
     ),
     Entry("tied weights", layer(Tied, randn(4, 32)), 4 * 3 * 16 * 32),
-    Entry(
-        "spectral norm", layer(spectral, randn(2, 6)), 2 * 6 * 4 + 4 * 6 + 4
-    ),  # layer, W v, and the dot with u
+    Entry("spectral norm", layer(spectral, randn(2, 6)), 2 * 6 * 4 + 4 * 6 + 4),  # layer, W v, and the dot with u
 ]
 
 RECURRENT = [
     # steps x gates x (inputs + hidden) x hidden, each direction
-    Entry(
-        "lstm", layer(lambda: nn.LSTM(32, 64, batch_first=True), randn(1, 10, 32)), 10 * 4 * 64 * (32 + 64)
-    ),
+    Entry("lstm", layer(lambda: nn.LSTM(32, 64, batch_first=True), randn(1, 10, 32)), 10 * 4 * 64 * (32 + 64)),
     Entry(
         "lstm 2 layers both ways",
         layer(lambda: nn.LSTM(8, 16, 2, bidirectional=True), randn(7, 3, 8)),
@@ -161,11 +145,7 @@ RECURRENT = [
         7 * 3 * (4 * 16 * (8 + 4) + 4 * 16),
     ),
     Entry("gru", layer(lambda: nn.GRU(32, 64), randn(10, 2, 32)), 10 * 2 * 3 * 64 * (32 + 64)),
-    Entry(
-        "gru packed",
-        lambda: (Packed().eval(), (randn(3, 6, 8), torch.tensor([6, 4, 1]))),
-        11 * 3 * 16 * (8 + 16),
-    ),
+    Entry("gru packed", lambda: (Packed().eval(), (randn(3, 6, 8), torch.tensor([6, 4, 1]))), 11 * 3 * 16 * (8 + 16)),
     Entry("rnn", layer(lambda: nn.RNN(32, 64), randn(10, 2, 32)), 10 * 2 * 64 * (32 + 64)),
     Entry("lstm cell", layer(lambda: nn.LSTMCell(8, 16), randn(3, 8)), 3 * 4 * 16 * (8 + 16)),
     Entry("gru cell", layer(lambda: nn.GRUCell(8, 16), randn(3, 8)), 3 * 3 * 16 * (8 + 16)),
@@ -174,9 +154,7 @@ RECURRENT = [
 ATTENTION = [
     # four projections T E E each, scores and values T T E each
     Entry(
-        "attention",
-        layer(lambda: SelfAttention(64, 4, False), randn(1, 16, 64)),
-        4 * 16 * 64 * 64 + 2 * 16 * 16 * 64,
+        "attention", layer(lambda: SelfAttention(64, 4, False), randn(1, 16, 64)), 4 * 16 * 64 * 64 + 2 * 16 * 16 * 64
     ),
     Entry(
         "attention with weights",
@@ -187,17 +165,12 @@ ATTENTION = [
     Entry(
         "cross attention",
         layer(
-            lambda: nn.MultiheadAttention(32, 2, batch_first=True),
-            randn(2, 5, 32),
-            randn(2, 9, 32),
-            randn(2, 9, 32),
+            lambda: nn.MultiheadAttention(32, 2, batch_first=True), randn(2, 5, 32), randn(2, 9, 32), randn(2, 9, 32)
         ),
         2 * (2 * 5 + 2 * 9) * 32 * 32 + 2 * 2 * 5 * 9 * 32,
     ),
     Entry(
-        "sdpa",
-        function(attend, randn(1, 4, 16, 16), randn(1, 4, 16, 16), randn(1, 4, 16, 16)),
-        2 * 4 * 16 * 16 * 16,
+        "sdpa", function(attend, randn(1, 4, 16, 16), randn(1, 4, 16, 16), randn(1, 4, 16, 16)), 2 * 4 * 16 * 16 * 16
     ),
     Entry(
         "sdpa causal",
@@ -207,10 +180,7 @@ ATTENTION = [
     Entry(
         "sdpa grouped",
         function(
-            lambda q, k, v: attend(q, k, v, enable_gqa=True),
-            randn(1, 4, 6, 8),
-            randn(1, 2, 6, 8),
-            randn(1, 2, 6, 8),
+            lambda q, k, v: attend(q, k, v, enable_gqa=True), randn(1, 4, 6, 8), randn(1, 2, 6, 8), randn(1, 2, 6, 8)
         ),
         2 * 4 * 6 * 6 * 8,
     ),
@@ -228,9 +198,7 @@ ATTENTION = [
     # decoder layer: two attentions (memory of 9), and two linear layers
     Entry(
         "decoder layer",
-        layer(
-            lambda: nn.TransformerDecoderLayer(16, 2, 32, batch_first=True), randn(1, 7, 16), randn(1, 9, 16)
-        ),
+        layer(lambda: nn.TransformerDecoderLayer(16, 2, 32, batch_first=True), randn(1, 7, 16), randn(1, 9, 16)),
         (4 * 7 * 256 + 2 * 7 * 7 * 16) + ((2 * 7 + 2 * 9) * 256 + 2 * 7 * 9 * 16) + 2 * 7 * 16 * 32,
     ),
 ]
@@ -241,12 +209,7 @@ OTHERS = [
         "norms, pools, activations",
         layer(
             lambda: nn.Sequential(
-                nn.GroupNorm(2, 4),
-                nn.GELU(),
-                nn.MaxPool2d(2),
-                nn.InstanceNorm2d(4),
-                nn.AvgPool2d(2),
-                nn.Softmax(1),
+                nn.GroupNorm(2, 4), nn.GELU(), nn.MaxPool2d(2), nn.InstanceNorm2d(4), nn.AvgPool2d(2), nn.Softmax(1)
             ),
             randn(1, 4, 8, 8),
         ),

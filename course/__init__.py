@@ -11,8 +11,26 @@ from typing import Any
 from course.version import __version__ as __version__
 
 VERBS = (
-    "answer", "bets", "check", "checkpoint", "explain", "export_progress", "finish", "hint", "import_progress",
-    "keep", "language", "lesson", "observe", "passport", "predict", "progress", "question", "review", "solution", "what",
+    "answer",
+    "bets",
+    "check",
+    "checkpoint",
+    "explain",
+    "export_progress",
+    "finish",
+    "hint",
+    "import_progress",
+    "keep",
+    "language",
+    "lesson",
+    "observe",
+    "passport",
+    "predict",
+    "progress",
+    "question",
+    "review",
+    "solution",
+    "what",
 )
 __all__ = list(VERBS)
 

@@ -22,9 +22,11 @@ PLACEHOLDER = not_attempted(
 )
 
 
-SWALLOWED = both("An exception in `run()` never came out: whoever calls takes it for a success. `finally` lets it through, `except` "
-                 "holds it.",
-                 "`run()` 里的异常没有传出来，调用的人会以为成功了。`finally` 会放它过去，`except` 会把它拦下。")
+SWALLOWED = both(
+    "An exception in `run()` never came out: whoever calls takes it for a success. `finally` lets it through, `except` "
+    "holds it.",
+    "`run()` 里的异常没有传出来，调用的人会以为成功了。`finally` 会放它过去，`except` 会把它拦下。",
+)
 
 
 def ran_often(times: int) -> Text:
@@ -67,7 +69,9 @@ def watched(call: Callable[[], Any], *switches: str) -> list[Step]:
         def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             result, name = function(*args, **(kwargs or {})), getattr(function, "__name__", "")
             made = result if isinstance(result, (tuple, list)) else (result,)
-            if name != "__get__" and any(isinstance(one, torch.Tensor) for one in made):  # what turns gradients off makes none
+            if name != "__get__" and any(
+                isinstance(one, torch.Tensor) for one in made
+            ):  # what turns gradients off makes none
                 steps.append(Step(name, {one: SWITCHES[one].read() for one in switches}, result))
             return result
 
@@ -87,11 +91,15 @@ def same_work(one: list[Step], other: list[Step]) -> bool:
             return isinstance(b, (tuple, list)) and len(a) == len(b) and all(map(close, a, b))
         if not isinstance(a, torch.Tensor):
             return True
-        return (isinstance(b, torch.Tensor) and a.shape == b.shape
-                and torch.allclose(a.detach().double(), b.detach().double(), rtol=1e-2, atol=1e-3, equal_nan=True))
+        return (
+            isinstance(b, torch.Tensor)
+            and a.shape == b.shape
+            and torch.allclose(a.detach().double(), b.detach().double(), rtol=1e-2, atol=1e-3, equal_nan=True)
+        )
 
     return [step.name for step in one] == [step.name for step in other] and all(
-        close(a.result, b.result) for a, b in zip(one, other, strict=True))
+        close(a.result, b.result) for a, b in zip(one, other, strict=True)
+    )
 
 
 def comparison(found: Any) -> Comparison | None:
@@ -137,8 +145,9 @@ def data(value: Any) -> Any:
 
 def form_is_fine(said: Text) -> Verdict:
     """What the visible check of a checkpoint says at best: it sees a form or an example, the marks come from other inputs."""
-    return not_marked(said, both("Whether it is right is found out when the checkpoint is marked.",
-                                 "答得对不对，要等评分时才知道。"))
+    return not_marked(
+        said, both("Whether it is right is found out when the checkpoint is marked.", "答得对不对，要等评分时才知道。")
+    )
 
 
 def form_of_report(fields: Sequence[str]) -> Callable[[Any], Verdict]:
@@ -150,10 +159,7 @@ def form_of_report(fields: Sequence[str]) -> Callable[[Any], Verdict]:
         missing = [name for name in fields if report.get(name, ...) is None or report.get(name, ...) is ...]
         if missing:
             return incorrect(
-                both(
-                    f"Still missing in the report: {', '.join(missing)}.",
-                    f"报告里还缺：{'、'.join(missing)}。",
-                )
+                both(f"Still missing in the report: {', '.join(missing)}.", f"报告里还缺：{'、'.join(missing)}。")
             )
         return form_is_fine(both("All fields are there.", "字段齐全。"))
 

@@ -41,35 +41,46 @@ MISSING = object()
 def judge(exercise: Exercise, obj: Any = MISSING) -> Verdict:
     """Check the learner's object; never raises, whatever the learner's code does (but lets Ctrl-C through)."""
     if obj is MISSING:
-        return not_attempted(both(
-            f"There is no `{exercise.name}` in this notebook yet: write it in the cell above, run it, check again.",
-            f"这个笔记本里还没有 `{exercise.name}`：请在上面的单元格里写好并运行，再检查一次。",
-        ))
+        return not_attempted(
+            both(
+                f"There is no `{exercise.name}` in this notebook yet: write it in the cell above, run it, check again.",
+                f"这个笔记本里还没有 `{exercise.name}`：请在上面的单元格里写好并运行，再检查一次。",
+            )
+        )
     if obj is None or obj is Ellipsis:
-        return not_attempted(both(
-            f"`{exercise.name}` still holds its placeholder: replace it, run the cell, check again.",
-            f"`{exercise.name}` 还是占位符：请替换它并运行单元格，再检查一次。",
-        ))
+        return not_attempted(
+            both(
+                f"`{exercise.name}` still holds its placeholder: replace it, run the cell, check again.",
+                f"`{exercise.name}` 还是占位符：请替换它并运行单元格，再检查一次。",
+            )
+        )
     try:
         return exercise.check(obj)
     except NotImplementedError:
-        return not_attempted(both(
-            f"`{exercise.name}` still raises NotImplementedError: fill in its body, run the cell, check again.",
-            f"`{exercise.name}` 还在抛出 NotImplementedError：请写完函数体并运行单元格，再检查一次。",
-        ))
+        return not_attempted(
+            both(
+                f"`{exercise.name}` still raises NotImplementedError: fill in its body, run the cell, check again.",
+                f"`{exercise.name}` 还在抛出 NotImplementedError：请写完函数体并运行单元格，再检查一次。",
+            )
+        )
     except Exception as error:
         line = f"{type(error).__name__}: {error}"
-        return incorrect(both(
-            f"While it was being tried, `{exercise.name}` stopped with `{line}`.",
-            f"试运行 `{exercise.name}` 时出错：`{line}`。",
-        ), error=line)
+        return incorrect(
+            both(
+                f"While it was being tried, `{exercise.name}` stopped with `{line}`.",
+                f"试运行 `{exercise.name}` 时出错：`{line}`。",
+            ),
+            error=line,
+        )
 
 
 @cache
 def all_exercises() -> dict[str, Exercise]:
     """Every exercise of every lesson by id. Raises ValueError where two share an id."""
     found: dict[str, Exercise] = {}
-    for exercise in (one for lesson in LESSONS for module in modules(lesson.id, "exercises") for one in module.EXERCISES):
+    for exercise in (
+        one for lesson in LESSONS for module in modules(lesson.id, "exercises") for one in module.EXERCISES
+    ):
         if exercise.id in found:
             raise ValueError(f"two exercises share the id {exercise.id!r}")
         found[exercise.id] = exercise

@@ -22,14 +22,24 @@ HOME = "home"  # --record without a folder: each recording goes to its lesson
 def main(argv: list[str] | None = None) -> int:
     """Exit code: 0 all well, 1 something failed, 2 wrong arguments, 130 interrupted."""
     parser = argparse.ArgumentParser(prog="python3 -m course.experiments", description=__doc__.split("\n")[0])
-    parser.add_argument("--record", metavar="DIR", nargs="?", const=HOME,
-                        help="run the experiments and write recordings into DIR, without DIR to their lessons")
+    parser.add_argument(
+        "--record",
+        metavar="DIR",
+        nargs="?",
+        const=HOME,
+        help="run the experiments and write recordings into DIR, without DIR to their lessons",
+    )
     parser.add_argument("--only", metavar="NAME", action="append", help="only this experiment (repeatable)")
     parser.add_argument("--needs", choices=base.NEEDS, help="only the experiments that need this")
-    parser.add_argument("--missing", action="store_true",
-                        help="only what is not recorded complete from this machine and torch: goes on after a stop")
+    parser.add_argument(
+        "--missing",
+        action="store_true",
+        help="only what is not recorded complete from this machine and torch: goes on after a stop",
+    )
     parser.add_argument("--budget", metavar="SECONDS", type=float, help="seconds for each, default its own")
-    parser.add_argument("--list", action="store_true", help="list the experiments, what they need and what there is to show of each")
+    parser.add_argument(
+        "--list", action="store_true", help="list the experiments, what they need and what there is to show of each"
+    )
     args = parser.parse_args(argv)
     try:
         import torch  # noqa: F401
@@ -62,8 +72,11 @@ def place_of(exp: base.Experiment, folder: str) -> str:
 def held(exp: base.Experiment, folder: str, about: dict[str, Any]) -> bool:
     """Whether there is a complete recording of this version of the experiment from the machine `about`."""
     found = nearest(exp.name, about, [place_of(exp, folder)], exp.version)
-    return found is not None and found.complete and all(
-        found.machine.get(key) == about[key] for key in ("device", "device_name", "torch"))
+    return (
+        found is not None
+        and found.complete
+        and all(found.machine.get(key) == about[key] for key in ("device", "device_name", "torch"))
+    )
 
 
 def evidence(exp: base.Experiment, about: dict[str, Any]) -> list[str]:

@@ -27,9 +27,7 @@ def set_language(code: str) -> str:
     """
     global _current
     if code not in LANGUAGES:
-        raise ValueError(
-            f'The course speaks "en" and "zh", not {code!r}. / 课程支持 "en" 和 "zh"，没有 {code!r}。'
-        )
+        raise ValueError(f'The course speaks "en" and "zh", not {code!r}. / 课程支持 "en" 和 "zh"，没有 {code!r}。')
     _current = code
     return code
 

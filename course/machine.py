@@ -36,16 +36,22 @@ def passport() -> dict[str, Any]:
     elif device == "mps":
         about["device_name"] = _safe(_mps_name) or cpu
     return {
-        "device": device, **about,
-        "torch": _safe(lambda: _torch().__version__), "cuda": _safe(lambda: _torch().version.cuda),
-        "hip": _safe(lambda: _torch().version.hip), "cudnn": _safe(lambda: _torch().backends.cudnn.version()),
+        "device": device,
+        **about,
+        "torch": _safe(lambda: _torch().__version__),
+        "cuda": _safe(lambda: _torch().version.cuda),
+        "hip": _safe(lambda: _torch().version.hip),
+        "cudnn": _safe(lambda: _torch().backends.cudnn.version()),
         "onednn": _safe(lambda: _built_with(r"MKL-DNN v([\w.]+)")),
         "mkl": _safe(lambda: _built_with(r"Math Kernel Library Version ([\w.]+)")),
         "threads": _safe(lambda: _torch().get_num_threads()),
         "interop_threads": _safe(lambda: _torch().get_num_interop_threads()),
-        "cores": _safe(_cores), "cpu": cpu,
+        "cores": _safe(_cores),
+        "cpu": cpu,
         "cpu_capability": _safe(lambda: _torch().backends.cpu.get_cpu_capability()),
-        "os": _safe(_system), "arch": _safe(platform.machine), "python": platform.python_version(),
+        "os": _safe(_system),
+        "arch": _safe(platform.machine),
+        "python": platform.python_version(),
         "course": __version__,
     }
 
@@ -59,8 +65,12 @@ def can(needs: str) -> bool:
     Raises ValueError, in words, for any other name.
     """
     if needs not in NEEDS:
-        raise ValueError(t(f"An experiment needs one of {', '.join(NEEDS)}, not {needs!r}.",
-                           f"实验的需求只能是 {'、'.join(NEEDS)} 之一，而不是 {needs!r}。"))
+        raise ValueError(
+            t(
+                f"An experiment needs one of {', '.join(NEEDS)}, not {needs!r}.",
+                f"实验的需求只能是 {'、'.join(NEEDS)} 之一，而不是 {needs!r}。",
+            )
+        )
     if needs == "cpu":
         return True
     if needs == "mkldnn":
@@ -87,7 +97,8 @@ def one_line() -> Text:
     threads = about["threads"] or 1
     return both(
         f"{about['device'].upper()}: {name} · torch {torch}{extra} · {threads} thread{'s' * (threads != 1)}",
-        f"{about['device'].upper()}：{name} · torch {torch}{extra} · {threads} 个线程")
+        f"{about['device'].upper()}：{name} · torch {torch}{extra} · {threads} 个线程",
+    )
 
 
 def _safe(question: Callable[[], Found]) -> Found | None:
@@ -122,8 +133,12 @@ def _cuda_facts() -> dict[str, Any]:
     torch = _torch()
     found = torch.cuda.get_device_properties(torch.cuda.current_device())
     name = found.gcnArchName if torch.version.hip else f"sm_{found.major}{found.minor}"
-    return {"device_name": found.name, "capability": name, "memory_gib": round(found.total_memory / 2**30, 1),
-            "driver": _safe(_driver)}
+    return {
+        "device_name": found.name,
+        "capability": name,
+        "memory_gib": round(found.total_memory / 2**30, 1),
+        "driver": _safe(_driver),
+    }
 
 
 def _driver() -> str | None:
@@ -162,8 +177,12 @@ def _cpu_name() -> str | None:
     if system == "Darwin":
         import subprocess
 
-        return subprocess.run(["sysctl", "-n", "machdep.cpu.brand_string"], capture_output=True, text=True,
-                              timeout=5, check=True).stdout.strip() or None
+        return (
+            subprocess.run(
+                ["sysctl", "-n", "machdep.cpu.brand_string"], capture_output=True, text=True, timeout=5, check=True
+            ).stdout.strip()
+            or None
+        )
     if system == "Windows":
         return platform.processor() or None
     with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:

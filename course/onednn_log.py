@@ -55,7 +55,7 @@ def parse_line(text: str) -> Line | None:
     start = next((i for i, word in enumerate(fields) if word == "exec" or word.startswith("create:")), None)
     if start is None or len(fields) < start + 1 + FIELDS:
         return None
-    _, primitive, implementation, kind, memory, attributes = fields[start + 1:start + 7]
+    _, primitive, implementation, kind, memory, attributes = fields[start + 1 : start + 7]
     try:
         time_ms = float(fields[-1])
     except ValueError:
@@ -94,11 +94,28 @@ class Log:
         return self.lines[place]
 
     def _table(self) -> list[list[str]]:
-        head = [t("event", "事件"), t("primitive", "primitive"), t("implementation", "实现"),
-                t("memory formats", "内存格式"), t("problem", "问题规模"), "ms"]
-        return [head, *([one.event.removeprefix("create:"), one.primitive, one.implementation,
-                         ", ".join(f"{name} {kind}" for name, kind in one.formats.items()), one.problem,
-                         f"{one.time_ms:.4g}"] for one in self.lines)]
+        head = [
+            t("event", "事件"),
+            t("primitive", "primitive"),
+            t("implementation", "实现"),
+            t("memory formats", "内存格式"),
+            t("problem", "问题规模"),
+            "ms",
+        ]
+        return [
+            head,
+            *(
+                [
+                    one.event.removeprefix("create:"),
+                    one.primitive,
+                    one.implementation,
+                    ", ".join(f"{name} {kind}" for name, kind in one.formats.items()),
+                    one.problem,
+                    f"{one.time_ms:.4g}",
+                ]
+                for one in self.lines
+            ),
+        ]
 
     def __str__(self) -> str:
         if not self.lines:
@@ -115,12 +132,12 @@ class Log:
         styles = [long if place in (3, 4) else "text-align:left;white-space:nowrap" for place in range(6)]
 
         def line(tag: str, row: list[str]) -> str:
-            return "".join(f'<{tag} style="{style}">{html.escape(one)}</{tag[:2]}>'
-                           for style, one in zip(styles, row, strict=True))
+            return "".join(
+                f'<{tag} style="{style}">{html.escape(one)}</{tag[:2]}>' for style, one in zip(styles, row, strict=True)
+            )
 
         top, body = line('th scope="col"', head), "".join(f"<tr>{line('td', row)}</tr>" for row in rows)
-        return (f'<div style="overflow-x:auto"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody>'
-                f"</table></div>")
+        return f'<div style="overflow-x:auto"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
 _told: set[str] = set()
@@ -143,8 +160,10 @@ def recorded_log(call: str) -> Log:
         return Log("")
     if record.created not in _told:
         _told.add(record.created)
-        print(t("This build of PyTorch has no oneDNN, so the logs are a ", "这个 PyTorch 不带 oneDNN，所以日志是")
-              + pick(record.label()))
+        print(
+            t("This build of PyTorch has no oneDNN, so the logs are a ", "这个 PyTorch 不带 oneDNN，所以日志是")
+            + pick(record.label())
+        )
     return Log("\n".join(row["line"] for row in record.rows if row["call"] == call))
 
 
@@ -215,6 +234,7 @@ def on_off(function: Callable[[], Any], max_time: float = 1.0, threads: int = 1)
         def call() -> None:
             mkldnn.enabled = value
             function()
+
         return call
 
     with _on(threads), flags.using({"mkldnn.enabled": True}), torch.inference_mode():

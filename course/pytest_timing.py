@@ -30,7 +30,9 @@ def _names(*functions: Any) -> tuple[str, str]:
 class Timing:
     """What the fixture gives."""
 
-    def __call__(self, f: Callable[..., Any], *, than: Callable[..., Any], at_most: float = 1.05, **settings: Any) -> Any:
+    def __call__(
+        self, f: Callable[..., Any], *, than: Callable[..., Any], at_most: float = 1.05, **settings: Any
+    ) -> Any:
         """Fail when time(f) / time(than) is shown to lie above `at_most` (> 1); gives the Comparison.
 
         settings: of `course.timing.compare`, such as max_time, setup, same, fresh_process.

@@ -17,8 +17,7 @@ from typing import Any
 from course.i18n import Text, both, t
 
 SCHEMA = 1
-FIELDS = ("schema", "experiment", "experiment_version", "lesson", "created", "complete", "budget_s",
-          "machine", "rows")
+FIELDS = ("schema", "experiment", "experiment_version", "lesson", "created", "complete", "budget_s", "machine", "rows")
 LESSONS = Path(__file__).parent / "lessons"
 """The recordings that come with the course lie in ``recordings`` of each lesson."""
 
@@ -65,6 +64,7 @@ class Record:
 
     def to_json(self) -> str:
         """Canonical JSON: fixed field order, one row a line, a newline at the end."""
+
         def dump(value: Any) -> str:
             return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
@@ -80,23 +80,29 @@ class Record:
         try:
             data = json.loads(text)
         except ValueError as error:
-            raise RecordError(t(
-                f"{source} is damaged: it is not complete JSON ({error}). Record it again or fetch it anew.",
-                f"{source} 已损坏：不是完整的 JSON（{error}）。请重新录制，或重新获取该文件。",
-            )) from None
+            raise RecordError(
+                t(
+                    f"{source} is damaged: it is not complete JSON ({error}). Record it again or fetch it anew.",
+                    f"{source} 已损坏：不是完整的 JSON（{error}）。请重新录制，或重新获取该文件。",
+                )
+            ) from None
         if isinstance(data, dict) and isinstance(data.get("schema"), int) and data["schema"] > SCHEMA:
             newer = data["schema"]
-            raise RecordError(t(
-                f"{source} was written by a newer version of the course (schema {newer}, this one reads "
-                f"up to {SCHEMA}). Update the course.",
-                f"{source} 由更新版本的课程写成（schema {newer}，当前只能读 {SCHEMA}）。请更新课程。",
-            ))
+            raise RecordError(
+                t(
+                    f"{source} was written by a newer version of the course (schema {newer}, this one reads "
+                    f"up to {SCHEMA}). Update the course.",
+                    f"{source} 由更新版本的课程写成（schema {newer}，当前只能读 {SCHEMA}）。请更新课程。",
+                )
+            )
         problem = _problem(data)
         if problem:
-            raise RecordError(t(
-                f"{source} is not a record: {problem}. Record it again or fetch it anew.",
-                f"{source} 不是有效的记录（{problem}）。请重新录制，或重新获取该文件。",
-            ))
+            raise RecordError(
+                t(
+                    f"{source} is not a record: {problem}. Record it again or fetch it anew.",
+                    f"{source} 不是有效的记录（{problem}）。请重新录制，或重新获取该文件。",
+                )
+            )
         return cls(**data)
 
     def label(self) -> Text:
@@ -104,14 +110,16 @@ class Record:
         name = self.machine.get("device_name") or self.machine.get("device") or "?"
         version, date = self.machine.get("torch", "?"), self.created[:10]
         if self.live:
-            text = both(f"live: measured here on {name} with torch {version}",
-                        f"实测：在本机 {name} 上测得，torch {version}")
+            text = both(
+                f"live: measured here on {name} with torch {version}", f"实测：在本机 {name} 上测得，torch {version}"
+            )
         else:
-            text = both(f"replay: recorded on {name} with torch {version} on {date}, not on this machine",
-                        f"回放：{date} 在 {name} 上录制，torch {version}，不是本机的结果")
+            text = both(
+                f"replay: recorded on {name} with torch {version} on {date}, not on this machine",
+                f"回放：{date} 在 {name} 上录制，torch {version}，不是本机的结果",
+            )
         if not self.complete:
-            text = both(text["en"] + "; incomplete: the run was cut short",
-                        text["zh"] + "；不完整：运行提前结束")
+            text = both(text["en"] + "; incomplete: the run was cut short", text["zh"] + "；不完整：运行提前结束")
         return text
 
     def file_name(self) -> str:
@@ -135,8 +143,17 @@ def _problem(data: Any) -> str:
     unknown = [key for key in data if key not in FIELDS]
     if unknown:
         return t(f"it has unknown fields: {', '.join(unknown)}", f"有未知字段：{'、'.join(unknown)}")
-    kinds = {"schema": int, "experiment": str, "experiment_version": int, "lesson": str, "created": str,
-             "complete": bool, "budget_s": (int, float), "machine": dict, "rows": list}
+    kinds = {
+        "schema": int,
+        "experiment": str,
+        "experiment_version": int,
+        "lesson": str,
+        "created": str,
+        "complete": bool,
+        "budget_s": (int, float),
+        "machine": dict,
+        "rows": list,
+    }
     wrong = [key for key, kind in kinds.items() if not isinstance(data[key], kind)]
     if not wrong and not all(isinstance(row, dict) for row in data["rows"]):
         wrong = ["rows"]
@@ -155,21 +172,24 @@ def _plain(value: Any, where: str) -> Any:
         return value
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise RecordError(t(
-                f"{where} is {value}, and a record holds finite numbers only. Leave it out or use None.",
-                f"{where} 的值是 {value}，记录里只能放有限的数。请去掉它，或用 None。",
-            ))
+            raise RecordError(
+                t(
+                    f"{where} is {value}, and a record holds finite numbers only. Leave it out or use None.",
+                    f"{where} 的值是 {value}，记录里只能放有限的数。请去掉它，或用 None。",
+                )
+            )
         return float(value)
     if isinstance(value, Mapping):
         return {str(k): _plain(v, f"{where}, {k}") for k, v in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(v, f"{where}[{i}]") for i, v in enumerate(value)]
-    raise RecordError(t(
-        f"{where} is a {type(value).__name__}; a record holds numbers, texts and lists. Convert it first, "
-        f"for example with .item() or .tolist().",
-        f"{where} 是 {type(value).__name__}；记录里只能放数字、文本和列表。"
-        f"请先转换，例如 .item() 或 .tolist()。",
-    ))
+    raise RecordError(
+        t(
+            f"{where} is a {type(value).__name__}; a record holds numbers, texts and lists. Convert it first, "
+            f"for example with .item() or .tolist().",
+            f"{where} 是 {type(value).__name__}；记录里只能放数字、文本和列表。请先转换，例如 .item() 或 .tolist()。",
+        )
+    )
 
 
 def save(record: Record, folder: str | os.PathLike[str]) -> Path:
@@ -196,14 +216,18 @@ def load(path: str | os.PathLike[str]) -> Record:
     except FileNotFoundError:
         raise RecordError(t(f"There is no record at {file}.", f"{file} 处没有记录。")) from None
     except UnicodeDecodeError:
-        raise RecordError(t(f"{file.name} is damaged: it is not text. Fetch it anew.",
-                            f"{file.name} 已损坏：不是文本。请重新获取。")) from None
+        raise RecordError(
+            t(f"{file.name} is damaged: it is not text. Fetch it anew.", f"{file.name} 已损坏：不是文本。请重新获取。")
+        ) from None
     return Record.from_json(text, file.name)
 
 
-def nearest(experiment: str, machine: Mapping[str, Any],
-            folders: Iterable[str | os.PathLike[str]] | None = None,
-            version: int | None = None) -> Record | None:
+def nearest(
+    experiment: str,
+    machine: Mapping[str, Any],
+    folders: Iterable[str | os.PathLike[str]] | None = None,
+    version: int | None = None,
+) -> Record | None:
     """The recording of `experiment` closest to `machine`; None when there is none.
 
     Same device name first, then same kind of device, then any; among equals complete ones, then the

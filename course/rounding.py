@@ -22,8 +22,12 @@ class Format:
     memory: int
 
 
-FORMATS = {"float32": Format(8, 23, 32), "tf32": Format(8, 10, 32), "float16": Format(5, 10, 16),
-           "bfloat16": Format(8, 7, 16)}
+FORMATS = {
+    "float32": Format(8, 23, 32),
+    "tf32": Format(8, 10, 32),
+    "float16": Format(5, 10, 16),
+    "bfloat16": Format(8, 7, 16),
+}
 _TYPES = {"float16": torch.float16, "bfloat16": torch.bfloat16}
 
 
@@ -78,7 +82,7 @@ def pattern(number: float, name: str) -> tuple[str, str, str]:
         raw = rounded(torch.tensor(float(number)), name).view(torch.int32).item() & 0xFFFFFFFF
         text = f"{raw:032b}"
     end = 1 + shape.exponent
-    return text[0], text[1:end], text[end:end + shape.mantissa]
+    return text[0], text[1:end], text[end : end + shape.mantissa]
 
 
 def _float32(x: Tensor, bits: int) -> Tensor:

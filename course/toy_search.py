@@ -32,8 +32,11 @@ def shifted(x: Tensor, weight: Tensor) -> Tensor:
     """Nine 1x1 convolutions of the shifted image, added up."""
     h, w = x.shape[2:]
     padded = F.pad(x, (1, 1, 1, 1))
-    parts = [torch.einsum("oc,nchw->nohw", weight[:, :, i, j], padded[:, :, i:i + h, j:j + w])
-             for i in range(3) for j in range(3)]
+    parts = [
+        torch.einsum("oc,nchw->nohw", weight[:, :, i, j], padded[:, :, i : i + h, j : j + w])
+        for i in range(3)
+        for j in range(3)
+    ]
     return torch.stack(parts).sum(0)
 
 
@@ -48,7 +51,11 @@ def channels_last(x: Tensor, weight: Tensor) -> Tensor:
 
 
 CANDIDATES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
-    "im2col": im2col, "shifted": shifted, "direct": direct, "channels_last": channels_last}
+    "im2col": im2col,
+    "shifted": shifted,
+    "direct": direct,
+    "channels_last": channels_last,
+}
 
 
 def ranked(x: Tensor) -> list[str]:
@@ -97,7 +104,7 @@ class ToyConv:
         """One warm-up and one timed call for at most ``limit`` candidates; milliseconds of each."""
         self.searches += 1
         times_ms = {}
-        for name in ranked(x)[:self.limit]:
+        for name in ranked(x)[: self.limit]:
             CANDIDATES[name](x, weight)
             start = perf_counter()
             CANDIDATES[name](x, weight)
@@ -137,7 +144,6 @@ def run_schedule(sizes: Iterable[int], benchmark: bool, limit: int = 10) -> ToyC
     with one_thread(), torch.inference_mode():
         for size in sizes:
             if not isinstance(size, int) or not SMALLEST <= size <= LARGEST:
-                raise ValueError(f"a size of a schedule is a whole number from {SMALLEST} to {LARGEST}, not "
-                                 f"{size!r}")
+                raise ValueError(f"a size of a schedule is a whole number from {SMALLEST} to {LARGEST}, not {size!r}")
             conv(image(size), kernel())
     return conv

@@ -32,8 +32,10 @@ from grader.sandbox.launch import out_of_sight, unenforced
 from grader.sandbox.limits import Limits
 
 Say = Callable[[str], None]
-UNSAFE = ("WARNING: no sandbox. Student code runs with your rights: it can read your files, keys and the gradebook, "
-          "and use the network. This is written into every graded notebook.")
+UNSAFE = (
+    "WARNING: no sandbox. Student code runs with your rights: it can read your files, keys and the gradebook, "
+    "and use the network. This is written into every graded notebook."
+)
 
 
 @dataclass(frozen=True)
@@ -49,8 +51,9 @@ class How:
     tls: pool.Tls | None = None
 
 
-def autograde(course: Course, lesson: str, students: Iterable[str] | None = None, how: How | None = None,
-              say: Say = print) -> list[Outcome]:
+def autograde(
+    course: Course, lesson: str, students: Iterable[str] | None = None, how: How | None = None, say: Say = print
+) -> list[Outcome]:
     """Mark every submission that is not marked yet, or was handed in anew; a sentence for each problem.
 
     Raises ProjectError for a student without a submission and while another run is under way, Infrastructure where
@@ -92,8 +95,10 @@ def autograde(course: Course, lesson: str, students: Iterable[str] | None = None
                 if problem:
                     lose(student, problem)
                 elif when.strip() and timestamp_of(when) is None:
-                    say(f"{student}: timestamp.txt cannot be read ({printable(when[:60])}), so nothing is taken for lateness; "
-                        "write it like 2026-12-01 22:59:00 UTC")
+                    say(
+                        f"{student}: timestamp.txt cannot be read ({printable(when[:60])}), so nothing is taken for lateness; "
+                        "write it like 2026-12-01 22:59:00 UTC"
+                    )
                 bar.update()
     return outcomes(course, lesson, failed)
 
@@ -101,9 +106,12 @@ def autograde(course: Course, lesson: str, students: Iterable[str] | None = None
 def limits(course: Course) -> Limits:
     """What a submission may use, from the settings in nbgrader_config.py (``c.CourseExecute...``)."""
     said, usual = course.config.CourseExecute, Limits()
-    return Limits(cell_s=said.get("timeout", usual.cell_s), total_s=said.get("total_timeout", usual.total_s),
-                  output_chars=said.get("max_output", usual.output_chars),
-                  memory_mb=said.get("memory_mb", usual.memory_mb))
+    return Limits(
+        cell_s=said.get("timeout", usual.cell_s),
+        total_s=said.get("total_timeout", usual.total_s),
+        output_chars=said.get("max_output", usual.output_chars),
+        memory_mb=said.get("memory_mb", usual.memory_mb),
+    )
 
 
 def check_late_rules(course: Course, say: Say) -> None:
@@ -112,9 +120,13 @@ def check_late_rules(course: Course, say: Say) -> None:
         released = [assignment.name for assignment in gradebook.assignments]
         rules = read_rules(course.root, {*course.project.checkpoints(), *released})
         if rules.extensions:
-            known = {student.id for student in gradebook.students} | {path.name for path in course.root.glob("submitted/*")}
+            known = {student.id for student in gradebook.students} | {
+                path.name for path in course.root.glob("submitted/*")
+            }
             if strangers := sorted({one.student for one in rules.extensions} - known):
-                say(f"late.yaml gives more time to {', '.join(strangers)}, who handed in nothing so far: are the names right?")
+                say(
+                    f"late.yaml gives more time to {', '.join(strangers)}, who handed in nothing so far: are the names right?"
+                )
 
 
 @contextmanager
@@ -150,8 +162,14 @@ def workers(how: How) -> Iterator[Callable]:
         yield pool.undisturbed(pool.here if how.jobs == 1 else pool.Local(how.jobs, how.sandbox).run)
 
 
-def _todo(course: Course, lesson: str, students: list[str], known: set[str], whens: dict[str, str],
-          unread: Callable[[str, str], None]) -> Iterator[whole.Submission]:
+def _todo(
+    course: Course,
+    lesson: str,
+    students: list[str],
+    known: set[str],
+    whens: dict[str, str],
+    unread: Callable[[str, str], None],
+) -> Iterator[whole.Submission]:
     """The submissions to be marked, read one at a time; ``unread`` is told of those that cannot be read, and why.
 
     known: whose marks the gradebook holds; where it was lost or put back from a copy, the rest is marked again.
@@ -186,7 +204,9 @@ def _is_marked(course: Course, student: str, lesson: str, digest: str) -> bool:
     return notebook is not None and notebook.metadata.get(STATE, {}).get("submission") == digest
 
 
-def keep(course: Course, lesson: str, book: GradebookWriter, student: str, answer: whole.Marked | str, when: str) -> str | None:
+def keep(
+    course: Course, lesson: str, book: GradebookWriter, student: str, answer: whole.Marked | str, when: str
+) -> str | None:
     """Marks first, then the graded notebook; returns why there is no grade, or None."""
     place = course.autograded(student, lesson).parent
     if isinstance(answer, str):

@@ -12,7 +12,9 @@ from course.i18n import Text, both
 from course.quiz.harvesting import harvest
 
 HARMLESS = {"harm": "none"}  # beside a sentence about a file: it was read all the same
-RENAMED = both("The notebook had another name, {name}; it was read all the same.", "笔记本改了名，叫 {name}；仍然照常读取。")
+RENAMED = both(
+    "The notebook had another name, {name}; it was read all the same.", "笔记本改了名，叫 {name}；仍然照常读取。"
+)
 COPIES = both("There is another copy of it, {others}; {name} was marked.", "另有一份副本 {others}；评分用的是 {name}。")
 LONGEST = 80  # characters of a file's name in a sentence
 
@@ -21,7 +23,9 @@ def choose(found: Mapping[Path, bytes], lesson: str) -> tuple[Path | None, list[
     """(the assignment among sound notebooks, other copies of it). A notebook that is alone is taken for it, whatever it is;
     of several that are none, none.
     """
-    ranked = sorted(found, key=lambda path: (*_like(found[path], lesson), path.name == f"{lesson}.ipynb", path.name), reverse=True)
+    ranked = sorted(
+        found, key=lambda path: (*_like(found[path], lesson), path.name == f"{lesson}.ipynb", path.name), reverse=True
+    )
     copies = [path for path in ranked if is_copy(found[path], lesson)]
     if not copies:
         return (ranked[0], []) if len(ranked) == 1 else (None, [])
@@ -36,9 +40,16 @@ def is_copy(data: bytes, lesson: str) -> bool:
 
 def sentence(name: str, lesson: str, others: Iterable[Path]) -> Text:
     """What is said about a notebook under another name, and about copies; harmless."""
-    said = both(RENAMED["en"].format(name=shown(name)), RENAMED["zh"].format(name=shown(name))) if name != f"{lesson}.ipynb" else None
+    said = (
+        both(RENAMED["en"].format(name=shown(name)), RENAMED["zh"].format(name=shown(name)))
+        if name != f"{lesson}.ipynb"
+        else None
+    )
     if others := [shown(path.name) for path in others]:
-        more = {code: COPIES[code].format(others=(", " if code == "en" else "、").join(others), name=shown(name)) for code in COPIES}
+        more = {
+            code: COPIES[code].format(others=(", " if code == "en" else "、").join(others), name=shown(name))
+            for code in COPIES
+        }
         said = more if said is None else both(f"{said['en']} {more['en']}", f"{said['zh']}{more['zh']}")
     return {**(said or both("", "")), **HARMLESS}
 
@@ -58,9 +69,15 @@ def _like(data: bytes, lesson: str) -> tuple[int, int, int]:
     says = said.get("lesson") == lesson and said.get("kind") == "checkpoint"
     cells = content.get("cells") if isinstance(content, dict) else None
     own = re.compile(rf"{re.escape(lesson[:2])}-[cte]-")
-    ids = {_part(_part(cell, "metadata"), "nbgrader").get("grade_id") or _part(cell).get("id")
-           for cell in (cells if isinstance(cells, list) else ())}
-    return int(says), sum(isinstance(one, str) and own.match(one) is not None for one in ids), len(harvest(content, None, lesson)[0])
+    ids = {
+        _part(_part(cell, "metadata"), "nbgrader").get("grade_id") or _part(cell).get("id")
+        for cell in (cells if isinstance(cells, list) else ())
+    }
+    return (
+        int(says),
+        sum(isinstance(one, str) and own.match(one) is not None for one in ids),
+        len(harvest(content, None, lesson)[0]),
+    )
 
 
 def _part(value: Any, name: str | None = None) -> dict:

@@ -79,9 +79,7 @@ class Course:
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
         if not (self.root / "nbgrader_config.py").exists():
-            raise ProjectError(
-                f"{self.root} is no course directory; make one with `python -m grader init {root}`"
-            )
+            raise ProjectError(f"{self.root} is no course directory; make one with `python -m grader init {root}`")
         tools = str(Path(sys.executable).parent)  # nbgrader calls alembic and jupyter by name
         if tools not in os.environ.get("PATH", "").split(os.pathsep):
             os.environ["PATH"] = os.pathsep.join([tools, os.environ.get("PATH", "")])
@@ -93,7 +91,9 @@ class Course:
         try:
             return PyFileConfigLoader("nbgrader_config.py", path=str(self.root)).load_config()
         except Exception as error:  # it is Python, written by hand
-            raise ProjectError(f"{self.root / 'nbgrader_config.py'} cannot be read: {type(error).__name__}: {error}") from error
+            raise ProjectError(
+                f"{self.root / 'nbgrader_config.py'} cannot be read: {type(error).__name__}: {error}"
+            ) from error
 
     @cached_property
     def api(self) -> NbGraderAPI:

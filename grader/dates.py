@@ -34,7 +34,7 @@ def _parts(said: object) -> tuple[date, time, str | None]:
         day = date.fromisoformat(words[0])
         has_clock = len(words) > 1 and words[1][:1].isdigit()
         clock = time.fromisoformat(words[1]) if has_clock else time(23, 59, 59)
-        rest = words[1 + has_clock:]
+        rest = words[1 + has_clock :]
         if clock.tzinfo is not None or len(rest) > 1:
             raise ValueError
     except (ValueError, IndexError):

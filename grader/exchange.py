@@ -47,7 +47,9 @@ class CollectChecked(ExchangeCollect):
         if not project.checkpoint_source(lesson).exists():
             return super().copy_files()
         records, root = self.src_records, Path(self.coursedir.root)
-        there = {folder.parent.name for folder in (root / "submitted").glob(f"*/{lesson}") if not fault(folder.parent.name)}
+        there = {
+            folder.parent.name for folder in (root / "submitted").glob(f"*/{lesson}") if not fault(folder.parent.name)
+        }
         for record in records:  # one at a time: nothing that one sent may end the step for the others
             with guarded(record["username"], self._failed):
                 if record["username"] in there:
@@ -96,7 +98,9 @@ def copy_regular(src: str, dest: Path) -> None:
     for folder, below, names, descriptor in os.fwalk(src, follow_symlinks=False):
         below.sort()
         place = dest / os.path.relpath(folder, src)
-        for name in sorted(names, key=lambda name: (not name.endswith((".ipynb", ".answers.json", "timestamp.txt")), name)):
+        for name in sorted(
+            names, key=lambda name: (not name.endswith((".ipynb", ".answers.json", "timestamp.txt")), name)
+        ):
             try:
                 source = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=descriptor)
             except OSError:  # a link, or closed to us

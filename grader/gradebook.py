@@ -44,7 +44,9 @@ class GradebookWriter:
         with self._gradebook.engine.connect() as db:
             assignment = db.execute(select(Assignment.id, Assignment.duedate).where(Assignment.name == lesson)).first()
             if assignment is None:
-                raise Infrastructure(f"{lesson} is not in the gradebook; run {command('release ' + lesson, course.root)}")
+                raise Infrastructure(
+                    f"{lesson} is not in the gradebook; run {command('release ' + lesson, course.root)}"
+                )
             self._assignment, self._due = assignment
             of_this = (Notebook.assignment_id == self._assignment) & (Notebook.name == lesson)
             self._notebook = db.execute(select(Notebook.id).where(of_this)).scalar_one()
@@ -77,8 +79,12 @@ class GradebookWriter:
                 key = {"cell_id": self._grades[name], "notebook_id": notebook}
                 row = _upsert(db, Grade.__table__, key, {"auto_score": score}, {"needs_manual_grade": False})
                 by_hand = Grade.__table__.c.manual_score
-                by_hand = by_hand.is_(None) if score is None else by_hand.is_not(None)  # to be marked, or to be looked at again
-                db.execute(update(Grade.__table__).where(Grade.__table__.c.id == row).values(needs_manual_grade=by_hand))
+                by_hand = (
+                    by_hand.is_(None) if score is None else by_hand.is_not(None)
+                )  # to be marked, or to be looked at again
+                db.execute(
+                    update(Grade.__table__).where(Grade.__table__.c.id == row).values(needs_manual_grade=by_hand)
+                )
             for name, comment in marked.comments.items():
                 key = {"cell_id": self._solutions[name], "notebook_id": notebook}
                 _upsert(db, Comment.__table__, key, {"auto_comment": comment})
@@ -89,12 +95,17 @@ class GradebookWriter:
         """Take back the automatic marks of a submission that could not be marked: nothing may pass for a grade."""
         with self._transaction() as db:
             submission = select(SubmittedAssignment.id).where(
-                SubmittedAssignment.assignment_id == self._assignment, SubmittedAssignment.student_id == student)
+                SubmittedAssignment.assignment_id == self._assignment, SubmittedAssignment.student_id == student
+            )
             notebook = select(SubmittedNotebook.id).where(
-                SubmittedNotebook.notebook_id == self._notebook, SubmittedNotebook.assignment_id.in_(submission))
+                SubmittedNotebook.notebook_id == self._notebook, SubmittedNotebook.assignment_id.in_(submission)
+            )
             table = Grade.__table__
-            db.execute(update(table).where(table.c.cell_id.in_(self._grades.values()), table.c.notebook_id.in_(notebook))
-                       .values(auto_score=None, needs_manual_grade=True))
+            db.execute(
+                update(table)
+                .where(table.c.cell_id.in_(self._grades.values()), table.c.notebook_id.in_(notebook))
+                .values(auto_score=None, needs_manual_grade=True)
+            )
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
@@ -103,15 +114,24 @@ class GradebookWriter:
 
     def late(self, student: str) -> None:
         """nbgrader's own step for late work, with the plugin the course has configured."""
-        resources = {"nbgrader": {"notebook": self.lesson, "assignment": self.lesson, "student": student,
-                                  "db_url": str(self._config.CourseDirectory.get("db_url", "")) or self.url}}
+        resources = {
+            "nbgrader": {
+                "notebook": self.lesson,
+                "assignment": self.lesson,
+                "student": student,
+                "db_url": str(self._config.CourseDirectory.get("db_url", "")) or self.url,
+            }
+        }
         AssignLatePenalties(config=self._config).preprocess(_Empty(), resources)
 
     def known(self) -> set[str]:
         """The students whose marks are in the gradebook: none is missing but those that are given by hand."""
         ours = [cell for name, cell in self._grades.items() if name not in self._solutions]
-        unmarked = (select(SubmittedNotebook.assignment_id).join(Grade, Grade.notebook_id == SubmittedNotebook.id)
-                    .where(Grade.cell_id.in_(ours), Grade.auto_score.is_(None), Grade.manual_score.is_(None)))
+        unmarked = (
+            select(SubmittedNotebook.assignment_id)
+            .join(Grade, Grade.notebook_id == SubmittedNotebook.id)
+            .where(Grade.cell_id.in_(ours), Grade.auto_score.is_(None), Grade.manual_score.is_(None))
+        )
         own = SubmittedAssignment.assignment_id == self._assignment
         with self._gradebook.engine.connect() as db:
             marked = own & SubmittedAssignment.id.not_in(unmarked)
@@ -127,9 +147,12 @@ class GradebookWriter:
 
     def penalties(self) -> dict[str, float]:
         """Student -> the points taken for lateness, for every submission in the gradebook."""
-        query = (select(SubmittedAssignment.student_id, SubmittedNotebook.__table__.c.late_submission_penalty)
-                 .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
-                 .where(SubmittedAssignment.assignment_id == self._assignment).order_by(SubmittedAssignment.student_id))
+        query = (
+            select(SubmittedAssignment.student_id, SubmittedNotebook.__table__.c.late_submission_penalty)
+            .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
+            .where(SubmittedAssignment.assignment_id == self._assignment)
+            .order_by(SubmittedAssignment.student_id)
+        )
         with self._gradebook.engine.connect() as db:
             return {student: points or 0.0 for student, points in db.execute(query)}
 
@@ -150,8 +173,9 @@ class _Empty(dict):
     cells: list = []
 
 
-def _upsert(db: Connection, table: Table, key: dict[str, Any], values: dict[str, Any],
-            fresh: dict[str, Any] | None = None) -> str:
+def _upsert(
+    db: Connection, table: Table, key: dict[str, Any], values: dict[str, Any], fresh: dict[str, Any] | None = None
+) -> str:
     """Set ``values`` in the row with this unique key, made if need be (then with ``fresh`` too); its id."""
     found = db.execute(select(table.c.id).where(*(table.c[name] == value for name, value in key.items()))).scalar()
     if found is None:

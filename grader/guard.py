@@ -49,8 +49,11 @@ def everybodys(error: BaseException) -> bool:
     if isinstance(error, OSError) and error.errno in OUR_DISK:
         return True
     database = sys.modules.get("sqlalchemy.exc")
-    return database is not None and isinstance(error, (database.OperationalError, database.DatabaseError)) and not isinstance(
-        error, (database.DataError, database.IntegrityError, database.ProgrammingError))
+    return (
+        database is not None
+        and isinstance(error, (database.OperationalError, database.DatabaseError))
+        and not isinstance(error, (database.DataError, database.IntegrityError, database.ProgrammingError))
+    )
 
 
 def reason(error: BaseException) -> str:

@@ -59,7 +59,9 @@ def parse(text: str, path: Path) -> list[Idea]:
             found.append(_idea(head, body, f"{path}:{start}"))
         head, body, start = MARKER.match(line), [], number
         if head is None and line != "# %%":
-            raise ProjectError(f"{path}:{number}: unknown marker {line!r}; use `# %% wrong ID loses=a,b` or `# %% right ID`")
+            raise ProjectError(
+                f"{path}:{number}: unknown marker {line!r}; use `# %% wrong ID loses=a,b` or `# %% right ID`"
+            )
     return found
 
 
@@ -71,5 +73,12 @@ def _idea(head: re.Match, body: list[str], where: str) -> Idea:
     if not says:
         raise ProjectError(f"{where}: the first comment says the idea in words")
     right = head["kind"] == "right"
-    return Idea(head["of"], right, says, "\n".join(body).strip("\n") + "\n", frozenset(filter(None, told.get("loses", "").split(","))),
-                told.get("gets", "correct" if right else "incorrect").replace("_", " "), told.get("reason", ""))
+    return Idea(
+        head["of"],
+        right,
+        says,
+        "\n".join(body).strip("\n") + "\n",
+        frozenset(filter(None, told.get("loses", "").split(","))),
+        told.get("gets", "correct" if right else "incorrect").replace("_", " "),
+        told.get("reason", ""),
+    )

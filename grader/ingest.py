@@ -42,12 +42,14 @@ LINK = both("The notebook was a link to another file; links are not followed.", 
 LARGE = both("The notebook file is larger than 20 MB and was not read.", "笔记本文件超过 20 MB，未读取。")
 EMPTY = both("The notebook file was empty.", "笔记本文件是空的。")
 HALF = both("The notebook file ends in the middle.", "笔记本文件只有一半。")
-NOT_JSON = both(
-    "The file is not a notebook: it cannot be read as JSON.", "这个文件不是笔记本：无法按 JSON 读取。"
+NOT_JSON = both("The file is not a notebook: it cannot be read as JSON.", "这个文件不是笔记本：无法按 JSON 读取。")
+CROWDED = both(
+    "The notebook file is made of far too many parts, or nests them far too deeply, and was not read.",
+    "笔记本文件的组成部分过多或嵌套过深，未读取。",
 )
-CROWDED = both("The notebook file is made of far too many parts, or nests them far too deeply, and was not read.",
-               "笔记本文件的组成部分过多或嵌套过深，未读取。")
-OTHER_CODE = both("The file is not saved in plain UTF-8; it was read all the same.", "文件不是以纯 UTF-8 保存的；仍然照常读取。")
+OTHER_CODE = both(
+    "The file is not saved in plain UTF-8; it was read all the same.", "文件不是以纯 UTF-8 保存的；仍然照常读取。"
+)
 NOT_NOTEBOOK = both("The file is valid JSON but not a notebook.", "文件是合法的 JSON，但不是笔记本。")
 CELLS_LOST = both(
     "Some cells of the notebook could not be read and were left out.", "笔记本中有些单元格无法读取，已略去。"
@@ -101,8 +103,11 @@ def take_in(course: Path, project: Project, lesson: str, student: str) -> Text |
 def name_copies(course: Path, student: str, lesson: str) -> Text | None:
     """Remember that there are other copies of a sound notebook beside it; None where there are none, or something is said of it."""
     path = course / "submitted" / student / lesson / f"{lesson}.ipynb"
-    others = [one for one in sorted(path.parent.glob("*.ipynb"))
-              if one != path and _is_notebook(one) and is_copy(read_regular(one), lesson)]
+    others = [
+        one
+        for one in sorted(path.parent.glob("*.ipynb"))
+        if one != path and _is_notebook(one) and is_copy(read_regular(one), lesson)
+    ]
     if not others or reason_of(course, student, lesson) is not None:
         return None
     return _remember(course, student, lesson, sentence(path.name, lesson, others), path)
@@ -121,7 +126,9 @@ def examine(data: bytes) -> tuple[NotebookNode | None, Text | None]:
         text = data.decode(code)
         if code != "utf-8" and crowded(text):
             return None, CROWDED
-        content = json.loads(text, parse_constant=lambda name: None)  # NaN and Infinity are no JSON: no page could read them
+        content = json.loads(
+            text, parse_constant=lambda name: None
+        )  # NaN and Infinity are no JSON: no page could read them
     except (ValueError, RecursionError) as error:
         return None, HALF if _cut(error) else NOT_JSON
     if not isinstance(content, dict) or not ("cells" in content or "worksheets" in content):
@@ -179,7 +186,10 @@ def _cut(error: Exception) -> bool:
     return (
         isinstance(error, json.JSONDecodeError)
         and error.doc.lstrip().startswith("{")
-        and (error.msg.startswith("Unterminated") or any(word.startswith(error.doc[error.pos :].strip()) for word in LITERALS))
+        and (
+            error.msg.startswith("Unterminated")
+            or any(word.startswith(error.doc[error.pos :].strip()) for word in LITERALS)
+        )
     )
 
 
@@ -241,15 +251,9 @@ def _take_other(course: Path, project: Project, student: str, lesson: str, path:
     return _remember(course, student, lesson, sentence(other.name, lesson, copies), path)
 
 
-def _put_released(
-    course: Path, project: Project, student: str, lesson: str, path: Path, reason: Text
-) -> Text:
+def _put_released(course: Path, project: Project, student: str, lesson: str, path: Path, reason: Text) -> Text:
     released = course / "release" / lesson / f"{lesson}.ipynb"
-    text = (
-        released.read_bytes()
-        if released.exists()
-        else text_of(checkpoint_notebook(project, lesson, "en")).encode()
-    )
+    text = released.read_bytes() if released.exists() else text_of(checkpoint_notebook(project, lesson, "en")).encode()
     replace(course, path, text)
     return _remember(course, student, lesson, joined(reason, REPLACED), path)
 
@@ -264,9 +268,7 @@ def _set_aside(course: Path, student: str, lesson: str, path: Path) -> Path:
     folder = course / "damaged" / student / lesson
     folder.mkdir(parents=True, exist_ok=True)
     target, number = folder / path.name, 1
-    while target.exists() and not (
-        path.is_file() and target.is_file() and filecmp.cmp(target, path, shallow=False)
-    ):
+    while target.exists() and not (path.is_file() and target.is_file() and filecmp.cmp(target, path, shallow=False)):
         number += 1
         target = folder / f"{path.stem}.{number}{path.suffix}"
     if not path.is_file() or path.stat().st_size > MOST_BYTES:

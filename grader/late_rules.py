@@ -1,16 +1,16 @@
 """Late rules: ``late.yaml`` in the course directory, and what they take. Pure functions, no gradebook.
 
-    timezone: Europe/Berlin          # for dates below that name none
-    grace_minutes: 15                # up to here nothing is taken
-    per_day_percent: 10              # for each day begun after the due date
-    of: earned                       # percent of the points earned, or `maximum`: of the most points
-    cap_percent: 50                  # never more than this,
-    zero_after_days: 7               # but no points at all when later than this
-    checkpoints:
-      05_cudnn_benchmark: {per_day_percent: 20}      # what differs for one checkpoint
-    extensions:
-      - {student: ada, days: 3, checkpoint: 05_cudnn_benchmark}   # without `checkpoint`: for all
-      - {student: bob, until: 2026-12-08 12:00 Europe/Berlin, checkpoint: 05_cudnn_benchmark}
+timezone: Europe/Berlin          # for dates below that name none
+grace_minutes: 15                # up to here nothing is taken
+per_day_percent: 10              # for each day begun after the due date
+of: earned                       # percent of the points earned, or `maximum`: of the most points
+cap_percent: 50                  # never more than this,
+zero_after_days: 7               # but no points at all when later than this
+checkpoints:
+  05_cudnn_benchmark: {per_day_percent: 20}      # what differs for one checkpoint
+extensions:
+  - {student: ada, days: 3, checkpoint: 05_cudnn_benchmark}   # without `checkpoint`: for all
+  - {student: bob, until: 2026-12-08 12:00 Europe/Berlin, checkpoint: 05_cudnn_benchmark}
 """
 
 from __future__ import annotations
@@ -98,9 +98,15 @@ def read_rules(root: Path, checkpoints: Collection[str] | None = None) -> Rules:
     usual = Table(**{name: value for name, value in data.items() if name not in TOP})
     tables = {name: replace(usual, **(said or {})) for name, said in (data.get("checkpoints") or {}).items()}
     zone = data.get("timezone")
-    extensions = [Extension(str(one["student"]), one.get("checkpoint"), one.get("days", 0),
-                            dates.utc(one["until"], zone) if "until" in one else None)
-                  for one in data.get("extensions") or ()]
+    extensions = [
+        Extension(
+            str(one["student"]),
+            one.get("checkpoint"),
+            one.get("days", 0),
+            dates.utc(one["until"], zone) if "until" in one else None,
+        )
+        for one in data.get("extensions") or ()
+    ]
     return Rules(usual, tables, tuple(extensions))
 
 
@@ -132,8 +138,11 @@ def _faults(data: Any) -> Iterator[str]:
 def _unknown(data: dict, checkpoints: Collection[str]) -> Iterator[str]:
     """The checkpoints that a sound table names and nobody knows: what is said for them would hold for nothing."""
     named = [(name, "checkpoints") for name in data.get("checkpoints") or {}]
-    named += [(one["checkpoint"], f"extensions, number {number} ({one['student']})")
-              for number, one in enumerate(data.get("extensions") or (), start=1) if one.get("checkpoint") is not None]
+    named += [
+        (one["checkpoint"], f"extensions, number {number} ({one['student']})")
+        for number, one in enumerate(data.get("extensions") or (), start=1)
+        if one.get("checkpoint") is not None
+    ]
     for name, where in named:
         if name not in checkpoints:
             yield f"{where}: there is no checkpoint {name!r}; there are {', '.join(sorted(checkpoints))}"

@@ -25,11 +25,22 @@ from grader.project import ProjectError
 
 CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 MOODLE = ("Username", "First name", "Last name", "ID number", "Email address")
-SPELLINGS = {"username": "Username", "first name": "First name", "firstname": "First name", "last name": "Last name",
-             "lastname": "Last name", "surname": "Last name", "id number": "ID number", "idnumber": "ID number",
-             "email address": "Email address", "email": "Email address", "student_id": "student_id",
-             "identifier": "Identifier", "full name": "Full name",
-             **{name.lower(): name for name in CANVAS}}
+SPELLINGS = {
+    "username": "Username",
+    "first name": "First name",
+    "firstname": "First name",
+    "last name": "Last name",
+    "lastname": "Last name",
+    "surname": "Last name",
+    "id number": "ID number",
+    "idnumber": "ID number",
+    "email address": "Email address",
+    "email": "Email address",
+    "student_id": "student_id",
+    "identifier": "Identifier",
+    "full name": "Full name",
+    **{name.lower(): name for name in CANVAS},
+}
 KEYS = {"canvas": ("SIS Login ID", "SIS User ID", "ID"), "moodle": ("Username", "ID number", "Email address")}
 Row = dict[str, str]
 
@@ -57,9 +68,11 @@ def read_roster(path: Path) -> list[Row]:
     reader = csv.DictReader(io.StringIO(text), delimiter=separator)
     names = {name: SPELLINGS.get(name.strip().lower()) for name in reader.fieldnames or ()}
     if not set(names.values()) & {"student_id", *KEYS["canvas"], *KEYS["moodle"]}:
-        raise ProjectError(f"the roster {path} has no column that names students: expected student_id, "
-                           f"{', '.join(KEYS['canvas'])} (Canvas) or {', '.join(KEYS['moodle'])} (Moodle), separated by commas or "
-                           "semicolons; change the heading, or add a column student_id")
+        raise ProjectError(
+            f"the roster {path} has no column that names students: expected student_id, "
+            f"{', '.join(KEYS['canvas'])} (Canvas) or {', '.join(KEYS['moodle'])} (Moodle), separated by commas or "
+            "semicolons; change the heading, or add a column student_id"
+        )
     rows = [{new: (row.get(old) or "").strip() for old, new in names.items() if new} for row in reader]
     return [row for row in rows if any(row.values()) and "Points Possible" not in row.get("Student", "")]
 
@@ -82,16 +95,18 @@ def match(students: Iterable[str], roster: list[Row] | None, lms: str) -> Matche
                     raise ProjectError(f"the roster has {student!r} twice in its column {column}; keep one of the rows")
                 found[student] = named[student][0]
     taken = [id(row) for row in found.values()]
-    return Matched(found, [student for student in students if student not in found],
-                   [row for row in roster if id(row) not in taken])
+    return Matched(
+        found,
+        [student for student in students if student not in found],
+        [row for row in roster if id(row) not in taken],
+    )
 
 
 def canvas(matched: Matched, all_totals: list[Totals], names: Mapping[str, str]) -> list[list[str]]:
     """The rows of Canvas's file. names: lesson -> the assignment's name there, where it differs."""
     head = [*CANVAS, *(names.get(totals.lesson, totals.lesson) for totals in all_totals)]
     most = ["    Points Possible", "", "", "", "", *(_points(totals.top) for totals in all_totals)]
-    return [head, most, *(_row(CANVAS, student, row, all_totals, "")
-                          for student, row in _everyone(matched))]
+    return [head, most, *(_row(CANVAS, student, row, all_totals, "") for student, row in _everyone(matched))]
 
 
 def moodle(matched: Matched, all_totals: list[Totals], names: Mapping[str, str]) -> list[list[str]]:

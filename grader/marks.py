@@ -32,14 +32,23 @@ def cell_marks(course: Course, lesson: str) -> dict[str, dict[str, CellMark]]:
     from nbgrader.api import Assignment, Grade, GradeCell, SubmittedAssignment, SubmittedNotebook
     from sqlalchemy import select
 
-    query = (select(SubmittedAssignment.student_id, GradeCell.name, Grade.auto_score, Grade.manual_score,
-                    GradeCell.max_score, Grade.extra_credit)
-             .select_from(Grade)
-             .join(GradeCell, GradeCell.id == Grade.cell_id)
-             .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
-             .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
-             .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
-             .where(Assignment.name == lesson).order_by(SubmittedAssignment.student_id))
+    query = (
+        select(
+            SubmittedAssignment.student_id,
+            GradeCell.name,
+            Grade.auto_score,
+            Grade.manual_score,
+            GradeCell.max_score,
+            Grade.extra_credit,
+        )
+        .select_from(Grade)
+        .join(GradeCell, GradeCell.id == Grade.cell_id)
+        .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
+        .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
+        .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
+        .where(Assignment.name == lesson)
+        .order_by(SubmittedAssignment.student_id)
+    )
     table: dict[str, dict[str, CellMark]] = {}
     with course.gradebook as gradebook:
         for student, cell, auto, manual, top, extra in gradebook.db.execute(query):

@@ -93,5 +93,7 @@ def configure(
     c.FeedbackPage.template_name = "course_feedback"
     c.FeedbackPage.extra_template_basedirs = [str(HERE / "grader" / "reporting" / "templates")]
     c.HTMLExporter.sanitize_html = True  # feedback and formgrader show what students wrote
-    c.HTMLExporter.filters = {"clean_html": "grader.marking.outputs.clean",
-                              "markdown2html": "grader.marking.outputs.markdown"}
+    c.HTMLExporter.filters = {
+        "clean_html": "grader.marking.outputs.clean",
+        "markdown2html": "grader.marking.outputs.markdown",
+    }

@@ -29,8 +29,19 @@ if TYPE_CHECKING:
     from nbgrader.api import SubmittedAssignment
 
 Say = Callable[[str], None]
-COLUMNS = ("assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email", "raw_score",
-           "late_submission_penalty", "score", "max_score")
+COLUMNS = (
+    "assignment",
+    "duedate",
+    "timestamp",
+    "student_id",
+    "last_name",
+    "first_name",
+    "email",
+    "raw_score",
+    "late_submission_penalty",
+    "score",
+    "max_score",
+)
 
 
 @dataclass
@@ -68,9 +79,14 @@ def outcomes(course: Course, lesson: str, failed: dict[str, str] | None = None) 
         known = {student.id for student in gradebook.students}
     scores = {student: entry["score"] for student, entry in entries.items()}
     marks = cell_marks(course, lesson)
-    waiting = {student: [cell for cell, mark in cells.items() if mark.points is None] for student, cells in marks.items()}
-    by_hand = {student: [cell for cell, mark in cells.items() if mark.manual is not None]
-               for student, cells in marks.items() if entries.get(student, {}).get("needs_manual_grade")}
+    waiting = {
+        student: [cell for cell, mark in cells.items() if mark.points is None] for student, cells in marks.items()
+    }
+    by_hand = {
+        student: [cell for cell, mark in cells.items() if mark.manual is not None]
+        for student, cells in marks.items()
+        if entries.get(student, {}).get("needs_manual_grade")
+    }
     found, there = [], set(course.submitted(lesson))
     for student in sorted(known | there):
         notebook, handed_in = None, student in there
@@ -79,15 +95,19 @@ def outcomes(course: Course, lesson: str, failed: dict[str, str] | None = None) 
         graded = _came_to_its_end(notebook) and student in scores
         outcome = Outcome(student, scores.get(student) if graded else None, top)
         if not handed_in:
-            outcome.problems.append("nothing was handed in" if outcome.points is None else
-                                    "nothing lies under submitted/ any more; these are the marks of what was there")
+            outcome.problems.append(
+                "nothing was handed in"
+                if outcome.points is None
+                else "nothing lies under submitted/ any more; these are the marks of what was there"
+            )
         elif student in failed or not graded:
             outcome.problems.append(f"NO GRADE: {failed.get(student, 'not marked yet')}")
         elif waiting.get(student):
             outcome.problems.append(f"to be marked by hand in formgrader: {', '.join(waiting[student])}")
         elif by_hand.get(student):
-            outcome.problems.append(f"marked by hand before, which counts: {', '.join(by_hand[student])}; "
-                                    "look at it again in formgrader")
+            outcome.problems.append(
+                f"marked by hand before, which counts: {', '.join(by_hand[student])}; look at it again in formgrader"
+            )
         outcome.verdict = _verdict(outcome, notebook) if handed_in else ""
         with guarded(student, lambda _, why, outcome=outcome: outcome.problems.append(why)):
             outcome.problems += _problems(course, lesson, student, notebook)
@@ -106,8 +126,10 @@ def strays(course: Course) -> list[str]:
     for path in sorted([*place.glob("*"), *place.glob("*/*")]):
         inside = path.parent != place
         if not path.name.startswith(".") and (path.name not in known if inside else not path.is_dir()):
-            found.append(f"NOT MARKED: submitted/{printable(str(path.relative_to(place)))}; "
-                         "a notebook is looked for in submitted/STUDENT/LESSON/")
+            found.append(
+                f"NOT MARKED: submitted/{printable(str(path.relative_to(place)))}; "
+                "a notebook is looked for in submitted/STUDENT/LESSON/"
+            )
     return found
 
 
@@ -180,8 +202,10 @@ def feedback(course: Course, lesson: str, say: Say = print) -> list[str]:
                 fail(student, why(result))
     say(f"{lesson}: feedback of {len(by_exchange)} students is in the exchange")
     if others:
-        say(f"{len(others)} did not hand in through the exchange; hand out feedback/STUDENT/{lesson}/{lesson}.html yourself: "
-            f"{', '.join(others)}")
+        say(
+            f"{len(others)} did not hand in through the exchange; hand out feedback/STUDENT/{lesson}/{lesson}.html yourself: "
+            f"{', '.join(others)}"
+        )
     if not students:
         say(f"no submission of {lesson} is marked yet; run {command('autograde ' + lesson, course.root)} first")
     return failed
@@ -209,7 +233,9 @@ def export(course: Course, path: Path, table: Path | None = None, lessons: Itera
                 for student in people:
                     who = (student.id, student.last_name, student.first_name, student.email)
                     when, *marks = _marks(handed_in.get(student.id))
-                    writer.writerow(inert_row([assignment.name, assignment.duedate, when, *who, *marks, assignment.max_score]))
+                    writer.writerow(
+                        inert_row([assignment.name, assignment.duedate, when, *who, *marks, assignment.max_score])
+                    )
     if table is not None:
         details(course, table)
 

@@ -135,8 +135,14 @@ class Local:
                     yield lost.pop().student, LOST.format(tries)
             again += lost
 
-    def _drain(self, pool: ProcessPoolExecutor, running: dict[Future, Submission], again: list[Submission],
-               source: Iterator[Submission], exam: Exam) -> Iterator[Answer]:
+    def _drain(
+        self,
+        pool: ProcessPoolExecutor,
+        running: dict[Future, Submission],
+        again: list[Submission],
+        source: Iterator[Submission],
+        exam: Exam,
+    ) -> Iterator[Answer]:
         """Answers until all is done. After a death the lost ones go alone, so that the next death has one cause."""
         while True:
             while len(running) < (1 if again else AHEAD * self.jobs):
@@ -157,14 +163,16 @@ def at_worker(packed: bytes) -> bytes:
 
     submission, exam, here = pickle.loads(packed)
     reason = _unfit(exam, here)
-    return pickle.dumps(Unfit(f"the Dask worker {get_worker().address} cannot mark: {reason}") if reason
-                        else attempt(submission, exam))
+    return pickle.dumps(
+        Unfit(f"the Dask worker {get_worker().address} cannot mark: {reason}") if reason else attempt(submission, exam)
+    )
 
 
 def undisturbed(run: Run) -> Run:
     """``run``, where a submission that the machine kept from running is marked once more at the end, alone, before it loses
     a point; one that was disturbed then too stays without a grade.
     """
+
     def gone_through(submissions: Iterable[Submission], exam: Exam) -> Iterator[Answer]:
         from grader.marking.execute import DISTURBED
         from grader.marking.whole import Marked
@@ -206,8 +214,10 @@ def _unfit(exam: Exam, here: str) -> str | None:
     except Exception as error:  # keys or tests that cannot be read
         there = str(error)
     if there != here:
-        return (f"its checkout, {HERE}, has other keys, tests or marking code than this one; "
-                "bring both to the same commit and start the worker again")
+        return (
+            f"its checkout, {HERE}, has other keys, tests or marking code than this one; "
+            "bring both to the same commit and start the worker again"
+        )
     return obstacle() if exam.sandbox else None
 
 
@@ -221,6 +231,7 @@ def _travelling() -> Callable[[bytes], bytes]:
     """What is sent to the workers. A function made inside a function travels as code, so that neither the scheduler
     nor a worker without the checkout stumbles over it.
     """
+
     def mark_there(packed: bytes) -> bytes:
         import os
         import pickle
@@ -231,8 +242,10 @@ def _travelling() -> Callable[[bytes], bytes]:
         try:
             from grader.pool import at_worker
         except ModuleNotFoundError as error:
-            said = (f"the Dask worker in {os.getcwd()} of {os.uname().nodename} finds no {error.name}; "
-                    "start it in the folder of this checkout, with the same Python packages")
+            said = (
+                f"the Dask worker in {os.getcwd()} of {os.uname().nodename} finds no {error.name}; "
+                "start it in the folder of this checkout, with the same Python packages"
+            )
             return pickle.dumps(said.encode())
         return at_worker(packed)
 
@@ -252,9 +265,15 @@ class Tls:
         from distributed.security import Security
 
         if missing := [str(path) for path in (self.ca, self.cert, self.key) if not path.is_file()]:
-            raise Infrastructure(f"no such file: {', '.join(missing)}; --tls-ca, --tls-cert and --tls-key name PEM files")
-        return Security(require_encryption=True, tls_ca_file=str(self.ca), tls_client_cert=str(self.cert),
-                        tls_client_key=str(self.key))
+            raise Infrastructure(
+                f"no such file: {', '.join(missing)}; --tls-ca, --tls-cert and --tls-key name PEM files"
+            )
+        return Security(
+            require_encryption=True,
+            tls_ca_file=str(self.ca),
+            tls_client_cert=str(self.cert),
+            tls_client_key=str(self.key),
+        )
 
 
 class Cluster:
@@ -271,17 +290,23 @@ class Cluster:
         try:
             self._client: Any = Client(address, timeout=PATIENCE_S, security=None if tls is None else tls.security())
         except (TypeError, RuntimeError) as error:  # what distributed says of certificates
-            raise Infrastructure(f"{address} cannot be reached safely ({error}); give an address tls://... together with --tls-ca, "
-                                 "--tls-cert and --tls-key") from error
+            raise Infrastructure(
+                f"{address} cannot be reached safely ({error}); give an address tls://... together with --tls-ca, "
+                "--tls-cert and --tls-key"
+            ) from error
         except (OSError, ValueError, TimeoutError, asyncio.TimeoutError) as error:
-            raise Infrastructure(f"no Dask scheduler answers at {address} ({error or type(error).__name__}); "
-                                 "start one with `dask scheduler`, or leave --cluster out") from error
+            raise Infrastructure(
+                f"no Dask scheduler answers at {address} ({error or type(error).__name__}); "
+                "start one with `dask scheduler`, or leave --cluster out"
+            ) from error
         try:
             self._client.wait_for_workers(1, timeout=PATIENCE_S)
         except (TimeoutError, asyncio.TimeoutError):
             self._client.close()
-            raise Infrastructure(f"the Dask scheduler at {address} has no worker; in a checkout of the course "
-                                 f"start one with `dask worker {address}`") from None
+            raise Infrastructure(
+                f"the Dask scheduler at {address} has no worker; in a checkout of the course "
+                f"start one with `dask worker {address}`"
+            ) from None
 
     def run(self, submissions: Iterable[Submission], exam: Exam) -> Iterator[Answer]:
         from distributed import as_completed
@@ -306,7 +331,9 @@ class Cluster:
             try:
                 error = future.exception()
             except (CancelledError, asyncio.CancelledError, OSError) as gone:
-                raise Infrastructure("the Dask scheduler is gone; what is marked is kept, run again for the rest") from gone
+                raise Infrastructure(
+                    "the Dask scheduler is gone; what is marked is kept, run again for the rest"
+                ) from gone
             answer = f"{type(error).__name__}: {error}" if error is not None else pickle.loads(future.result())
             if isinstance(answer, (Unfit, bytes)):  # with this worker the rest would fail, too
                 raise Infrastructure(answer.sentence if isinstance(answer, Unfit) else answer.decode())

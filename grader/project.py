@@ -58,7 +58,9 @@ class Project:
 
     def own_checkpoints(self) -> list[str]:
         """Those in the course directory, in order."""
-        return sorted(path.parent.name.removeprefix("l") for path in self.own.glob("l*/checkpoint.py")) if self.own else []
+        return (
+            sorted(path.parent.name.removeprefix("l") for path in self.own.glob("l*/checkpoint.py")) if self.own else []
+        )
 
     def own_room(self, lesson: str) -> Path | None:
         """The folder of a checkpoint of the instructor's own, or None."""

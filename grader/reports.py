@@ -23,11 +23,15 @@ SLACK = 1e-3
 Mark = tuple[float, Text | None]  # the share of one point, and what is missing (None: nothing)
 
 
-def judged(report: Any, fields: Sequence[str], criteria: Mapping[str, Callable[[dict[str, Any]], Mark]], praise: Text) -> Verdict:
+def judged(
+    report: Any, fields: Sequence[str], criteria: Mapping[str, Callable[[dict[str, Any]], Mark]], praise: Text
+) -> Verdict:
     """A point for each criterion; what is missing is said for each alone. report: plain data."""
     top = float(len(criteria))
     if not isinstance(report, dict):
-        return incorrect(both("`report` should be a dictionary.", "`report` 应当是字典。"), max_points=top, reason="no-dictionary")
+        return incorrect(
+            both("`report` should be a dictionary.", "`report` 应当是字典。"), max_points=top, reason="no-dictionary"
+        )
     if all(empty(report.get(name)) for name in fields):
         return not_attempted(both("The report is still empty.", "报告还是空的。"), max_points=top)
     marks = {name: judge(report) for name, judge in criteria.items()}
@@ -65,7 +69,9 @@ def words(value: Any) -> str:
 def dtype(value: Any) -> str:
     """The name of a dtype, however it was written: "float64", torch.float64, numpy.float64, "double"."""
     name = words(value).split(".")[-1]
-    return {"double": "float64", "fp64": "float64", "float": "float32", "single": "float32", "fp32": "float32"}.get(name, name)
+    return {"double": "float64", "fp64": "float64", "float": "float32", "single": "float32", "fp32": "float32"}.get(
+        name, name
+    )
 
 
 def samples_fault(report: Mapping[str, Any], names: Sequence[str], least: float) -> Text | None:
@@ -77,12 +83,19 @@ def samples_fault(report: Mapping[str, Any], names: Sequence[str], least: float)
             return both(f"`{name}` should be a list of numbers above 0.", f"`{name}` 应是由大于 0 的数组成的列表。")
     lengths = [len(report[name]) for name in names]
     if len(set(lengths)) > 1:
-        told = both(" and ".join(f"{length} in `{name}`" for name, length in zip(names, lengths, strict=True)),
-                    "，".join(f"`{name}` 有 {length} 个" for name, length in zip(names, lengths, strict=True)))
-        return both(f"The lists belong together pair by pair, but there are {told['en']}.", f"两个列表应一一配对，但{told['zh']}。")
+        told = both(
+            " and ".join(f"{length} in `{name}`" for name, length in zip(names, lengths, strict=True)),
+            "，".join(f"`{name}` 有 {length} 个" for name, length in zip(names, lengths, strict=True)),
+        )
+        return both(
+            f"The lists belong together pair by pair, but there are {told['en']}.",
+            f"两个列表应一一配对，但{told['zh']}。",
+        )
     if lengths[0] < LEAST_SAMPLES:
-        return both(f"At least {LEAST_SAMPLES} are needed, there are {lengths[0]}: fewer carry no 95 % interval.",
-                    f"至少需要 {LEAST_SAMPLES} 个，现在只有 {lengths[0]} 个：再少就给不出 95% 区间。")
+        return both(
+            f"At least {LEAST_SAMPLES} are needed, there are {lengths[0]}: fewer carry no 95 % interval.",
+            f"至少需要 {LEAST_SAMPLES} 个，现在只有 {lengths[0]} 个：再少就给不出 95% 区间。",
+        )
     return None
 
 
@@ -101,12 +114,18 @@ def interval_fault(report: Mapping[str, Any], samples: Sequence[float], what: Te
     middle, again = median(samples), median_interval(samples)
     room = SLACK * abs(middle)
     if not low - room <= middle <= high + room:
-        return both(f"The interval does not hold the median of {what['en']}, {middle:.4g}.",
-                    f"区间没有包含{what['zh']}的中位数 {middle:.4g}。")
+        return both(
+            f"The interval does not hold the median of {what['en']}, {middle:.4g}.",
+            f"区间没有包含{what['zh']}的中位数 {middle:.4g}。",
+        )
     if low < min(samples) - room or high > max(samples) + room:
-        return both(f"The interval reaches beyond every value of {what['en']}: it was not computed from them.",
-                    f"区间超出了{what['zh']}的所有值：它不是由这些数算出来的。")
+        return both(
+            f"The interval reaches beyond every value of {what['en']}: it was not computed from them.",
+            f"区间超出了{what['zh']}的所有值：它不是由这些数算出来的。",
+        )
     if high - low < NARROWEST * (again.high - again.low) - room:
-        return both(f"The interval is far narrower than {what['en']} allow: they give about {again.low:.4g} to {again.high:.4g}.",
-                    f"区间比{what['zh']}所能支持的窄得多：由它们算出约为 {again.low:.4g} 到 {again.high:.4g}。")
+        return both(
+            f"The interval is far narrower than {what['en']} allow: they give about {again.low:.4g} to {again.high:.4g}.",
+            f"区间比{what['zh']}所能支持的窄得多：由它们算出约为 {again.low:.4g} 到 {again.high:.4g}。",
+        )
     return None

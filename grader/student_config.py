@@ -11,11 +11,15 @@ FILE = "~/.jupyter/nbgrader_config.py"
 
 def student_config(course: Course) -> str:
     """The lines of a student's ``nbgrader_config.py``; without them nbgrader looks in another course and another folder."""
-    return (f"c = get_config()\nc.CourseDirectory.course_id = {course.config.CourseDirectory.course_id!r}\n"
-            f"c.Exchange.root = {str(Path(course.config.Exchange.root))!r}\n")
+    return (
+        f"c = get_config()\nc.CourseDirectory.course_id = {course.config.CourseDirectory.course_id!r}\n"
+        f"c.Exchange.root = {str(Path(course.config.Exchange.root))!r}\n"
+    )
 
 
 def for_students(course: Course) -> list[str]:
     """The same as the instructor is told when a checkpoint is handed out."""
-    return [f"who fetches it through the exchange has nbgrader and, in {FILE}:",
-            *(f"    {line}" for line in student_config(course).splitlines())]
+    return [
+        f"who fetches it through the exchange has nbgrader and, in {FILE}:",
+        *(f"    {line}" for line in student_config(course).splitlines()),
+    ]

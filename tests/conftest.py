@@ -15,6 +15,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.g
 
 def pytest_collection_modifyitems(items):
     """What takes longest starts first, so that no worker is left alone with it at the end."""
+
     def weight(item):
         return 0 if item.get_closest_marker("browser") else 1 if item.get_closest_marker("slow") else 2
 

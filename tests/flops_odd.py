@@ -28,8 +28,11 @@ CONTEXT: contextvars.ContextVar[Any] = contextvars.ContextVar("context", default
 WEAK: Any = weakref.WeakKeyDictionary()
 USER = {"mine": torch.ones(8)}
 HELPER = types.ModuleType("odd_helper")
-exec("import torch\nmask = None\ndef get():\n    global mask\n"
-     "    mask = torch.ones(8) if mask is None else mask\n    return mask\n", vars(HELPER))
+exec(
+    "import torch\nmask = None\ndef get():\n    global mask\n"
+    "    mask = torch.ones(8) if mask is None else mask\n    return mask\n",
+    vars(HELPER),
+)
 sys.modules["odd_helper"] = HELPER
 
 

@@ -83,19 +83,12 @@ ITEMS = [
 
 
 def _whys(*ids: str) -> dict[str, dict[str, str]]:
-    return {
-        i: both(f"The secret reason for option {i} stands here.", f"选项 {i} 的秘密理由写在这里。")
-        for i in ids
-    }
+    return {i: both(f"The secret reason for option {i} stands here.", f"选项 {i} 的秘密理由写在这里。") for i in ids}
 
 
 KEYS = {
     "90-c-single": {"correct": ["b"], "why": _whys("a", "b", "c"), "misconception": {"a": "x", "c": "x"}},
-    "90-c-multiple": {
-        "correct": ["a", "e"],
-        "why": _whys("a", "b", "e", "z"),
-        "misconception": {"b": "x", "z": "x"},
-    },
+    "90-c-multiple": {"correct": ["a", "e"], "why": _whys("a", "b", "e", "z"), "misconception": {"b": "x", "z": "x"}},
     "90-c-number": {
         "number": {"value": 3, "low": 3, "high": 3},
         "why": both("A triangle has three sides by its secret definition.", "按秘密定义，三角形有三条边。"),

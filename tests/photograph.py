@@ -111,15 +111,29 @@ def of_process() -> dict[str, Any]:
     """Settings of Python and torch that a forward may change."""
     return {
         "generators": (torch.get_rng_state().numpy().tobytes(), random.getstate(), str(np.random.get_state())),
-        "environment": dict(os.environ), "directory": os.getcwd(), "path": list(sys.path),
+        "environment": dict(os.environ),
+        "directory": os.getcwd(),
+        "path": list(sys.path),
         "flags": flags.read(),
-        "defaults": (torch.get_default_dtype(), str(torch.get_default_device()), torch.is_grad_enabled(),
-                     torch.is_inference_mode_enabled(), torch.is_autocast_enabled("cpu"), torch.is_anomaly_enabled(),
-                     torch.is_anomaly_check_nan_enabled(), torch.get_num_threads()),
-        "functions": {space.__name__: {name: id(value) for name, value in vars(space).items() if callable(value)}
-                      for space in (torch, F, torch.Tensor, nn.Module, nn.Linear, threading.Thread)},
-        "global hooks": [len(value) for name, value in sorted(vars(global_hooks).items())
-                         if name.startswith("_global_") and hasattr(value, "__len__")],
+        "defaults": (
+            torch.get_default_dtype(),
+            str(torch.get_default_device()),
+            torch.is_grad_enabled(),
+            torch.is_inference_mode_enabled(),
+            torch.is_autocast_enabled("cpu"),
+            torch.is_anomaly_enabled(),
+            torch.is_anomaly_check_nan_enabled(),
+            torch.get_num_threads(),
+        ),
+        "functions": {
+            space.__name__: {name: id(value) for name, value in vars(space).items() if callable(value)}
+            for space in (torch, F, torch.Tensor, nn.Module, nn.Linear, threading.Thread)
+        },
+        "global hooks": [
+            len(value)
+            for name, value in sorted(vars(global_hooks).items())
+            if name.startswith("_global_") and hasattr(value, "__len__")
+        ],
         "modes": torch._C._len_torch_dispatch_stack() + torch._C._len_torch_function_stack(),
         "threads": threading.active_count(),
     }
@@ -128,6 +142,9 @@ def of_process() -> dict[str, Any]:
 def differences(before: tuple[dict[int, Any], list[Any]], after: tuple[dict[int, Any], list[Any]]) -> list[str]:
     """What is not as it was, in words."""
     objects = {id(value): value for value in before[1]}
-    changed = [f"{facts[0]} changed: {str(objects[key])[:90]}" for key, facts in before[0].items()
-               if after[0].get(key) != facts]
+    changed = [
+        f"{facts[0]} changed: {str(objects[key])[:90]}"
+        for key, facts in before[0].items()
+        if after[0].get(key) != facts
+    ]
     return sorted(changed) + [f"{facts[0]} added" for key, facts in after[0].items() if key not in before[0]]

@@ -13,15 +13,8 @@ def both(text: str) -> dict[str, str]:
     return {"en": text, "zh": f"中文：{text}"}
 
 
-def option(
-    letter: str, correct: bool | None = None, belief: str | None = None, **more: Any
-) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "id": letter,
-        "text": both(f"text of {letter}"),
-        "why": both(f"why of {letter}"),
-        **more,
-    }
+def option(letter: str, correct: bool | None = None, belief: str | None = None, **more: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {"id": letter, "text": both(f"text of {letter}"), "why": both(f"why of {letter}"), **more}
     if correct:
         found["correct"] = True
     if belief:

@@ -40,6 +40,7 @@ FIRST, SEARCH = 4, 40  # a first call of a shape takes that many operations long
 
 # --- the clock, shared by all processes -----------------------------------------------------------------------
 
+
 class Clock:
     """perf_counter plus the seconds that anybody has waited for the device; the sum lies in a file they all map."""
 
@@ -79,6 +80,7 @@ class Queue:
 
 # --- the device ----------------------------------------------------------------------------------------------
 
+
 def install(torch: Any, kind: str, clock: Clock) -> Queue:
     """Put the stand-in in place of torch's (absent) ``cuda`` or ``mps``."""
     from torch.overrides import TorchFunctionMode
@@ -87,15 +89,38 @@ def install(torch: Any, kind: str, clock: Clock) -> Queue:
     queue = Queue(clock, float(os.environ[OP]))
     mark = "_stand_in"
     tensor = torch.Tensor
-    getters = {tensor.device.__get__: lambda: torch.device(kind, 0), tensor.is_cuda.__get__: lambda: kind == "cuda",
-               tensor.is_mps.__get__: lambda: kind == "mps"}
-    reads = {tensor.item, tensor.tolist, tensor.__float__, tensor.__int__, tensor.__bool__, tensor.__repr__, tensor.__format__,
-             tensor.cpu, tensor.nonzero, torch.nonzero, torch.equal, tensor.equal, torch.allclose}
+    getters = {
+        tensor.device.__get__: lambda: torch.device(kind, 0),
+        tensor.is_cuda.__get__: lambda: kind == "cuda",
+        tensor.is_mps.__get__: lambda: kind == "mps",
+    }
+    reads = {
+        tensor.item,
+        tensor.tolist,
+        tensor.__float__,
+        tensor.__int__,
+        tensor.__bool__,
+        tensor.__repr__,
+        tensor.__format__,
+        tensor.cpu,
+        tensor.nonzero,
+        torch.nonzero,
+        torch.equal,
+        tensor.equal,
+        torch.allclose,
+    }
     refused = {tensor.numpy, tensor.__array__}
     functional = torch.nn.functional
-    mixes = {torch._has_compatible_shallow_copy_type, tensor.copy_, tensor.data.__set__, tensor.__getitem__,
-             tensor.__setitem__, functional.ctc_loss}  # these take tensors of two devices on a real one too
+    mixes = {
+        torch._has_compatible_shallow_copy_type,
+        tensor.copy_,
+        tensor.data.__set__,
+        tensor.__getitem__,
+        tensor.__setitem__,
+        functional.ctc_loss,
+    }  # these take tensors of two devices on a real one too
     convolutions = {torch.conv1d, torch.conv2d, torch.conv3d, functional.conv2d, torch.conv_transpose2d}
+
     def is_tensor(one: Any) -> bool:
         return isinstance(one, tensor)
 
@@ -122,8 +147,10 @@ def install(torch: Any, kind: str, clock: Clock) -> Queue:
                 if func in refused:
                     raise TypeError(f"can't convert {kind}:0 device type tensor to numpy. Use Tensor.cpu() first.")
                 if func not in mixes and any(one.dim() and not marked(one) for one in given):
-                    raise RuntimeError(f"Expected all tensors to be on the same device, but found at least two devices, "
-                                       f"{kind}:0 and cpu! ({getattr(func, '__name__', func)})")
+                    raise RuntimeError(
+                        f"Expected all tensors to be on the same device, but found at least two devices, "
+                        f"{kind}:0 and cpu! ({getattr(func, '__name__', func)})"
+                    )
             if here and (func in reads or target == "cpu"):
                 queue.wait()
             result = self.computed(func, args, kwargs)
@@ -169,21 +196,35 @@ def install(torch: Any, kind: str, clock: Clock) -> Queue:
             """Mark what came out, refuse what Apple refuses, put the work into the queue."""
             out = [one for one in tree_leaves(result) if is_tensor(one)]
             if kind == "mps" and any(one.dtype in (torch.float64, torch.complex128) for one in out):
-                raise TypeError("Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't support float64. "
-                                "Please use float32 instead.")
+                raise TypeError(
+                    "Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't support float64. "
+                    "Please use float32 instead."
+                )
             if kind == "mps" and getattr(func, "__name__", "") == "linalg_svd" and not fallback:
-                raise NotImplementedError("The operator 'aten::linalg_svd' is not currently implemented for the MPS device.")
+                raise NotImplementedError(
+                    "The operator 'aten::linalg_svd' is not currently implemented for the MPS device."
+                )
             new = [one for one in out if not marked(one)]
             for one in out:
                 setattr(one, mark, True)
-            if not new or getattr(func, "__name__", "") in ("__get__", "view", "detach", "requires_grad_", "T", "transpose"):
+            if not new or getattr(func, "__name__", "") in (
+                "__get__",
+                "view",
+                "detach",
+                "requires_grad_",
+                "T",
+                "transpose",
+            ):
                 return
             queue.made_bytes += sum(one.numel() * one.element_size() for one in new)
             queue.add()
             if func in convolutions:
                 given = [one for one in asked if is_tensor(one)]
-                key = (tuple((tuple(one.shape), one.dtype, one.stride()) for one in given),
-                       torch.backends.cudnn.deterministic, torch.backends.cudnn.conv.fp32_precision)
+                key = (
+                    tuple((tuple(one.shape), one.dtype, one.stride()) for one in given),
+                    torch.backends.cudnn.deterministic,
+                    torch.backends.cudnn.conv.fp32_precision,
+                )
                 if key not in queue.plans:
                     queue.plans.add(key)
                     queue.add(SEARCH if torch.backends.cudnn.benchmark else FIRST)
@@ -200,34 +241,60 @@ def install(torch: Any, kind: str, clock: Clock) -> Queue:
 
         def elapsed_time(self, other: Any) -> float:
             if not self.timing or self.moment is None or other.moment is None:
-                raise RuntimeError("Both events must be recorded, with enable_timing=True, before calculating elapsed time.")
+                raise RuntimeError(
+                    "Both events must be recorded, with enable_timing=True, before calculating elapsed time."
+                )
             return (other.moment - self.moment) * 1e3
 
     fallback = os.environ.get("PYTORCH_ENABLE_MPS_FALLBACK") == "1"
     state = torch.get_rng_state
-    properties = SimpleNamespace(name="Stand-in", major=9, minor=0, total_memory=8 << 30, L2_cache_size=4 << 20,
-                                 multi_processor_count=2, gcnArchName="none")
+    properties = SimpleNamespace(
+        name="Stand-in",
+        major=9,
+        minor=0,
+        total_memory=8 << 30,
+        L2_cache_size=4 << 20,
+        multi_processor_count=2,
+        gcnArchName="none",
+    )
     resting = 64 << 20
 
     def reset(*_: Any) -> None:
         queue.made_bytes = 0
 
-    common = {"is_available": lambda: True, "device_count": lambda: 1, "synchronize": queue.wait, "empty_cache": lambda: None,
-              "get_rng_state": lambda *_: state(), "set_rng_state": lambda *_: None, "manual_seed": lambda *_: None,
-              "manual_seed_all": lambda *_: None}
+    common = {
+        "is_available": lambda: True,
+        "device_count": lambda: 1,
+        "synchronize": queue.wait,
+        "empty_cache": lambda: None,
+        "get_rng_state": lambda *_: state(),
+        "set_rng_state": lambda *_: None,
+        "manual_seed": lambda *_: None,
+        "manual_seed_all": lambda *_: None,
+    }
     for name, value in common.items():
         setattr(getattr(torch, kind), name, value)
     if kind == "cuda":
         stream = SimpleNamespace(synchronize=queue.wait, wait_stream=lambda *_: None)
         for name, value in {
-            "is_initialized": lambda: True, "init": lambda: None, "_lazy_init": lambda: None, "current_device": lambda: 0,
-            "get_device_properties": lambda *_: properties, "get_device_name": lambda *_: "Stand-in",
-            "get_device_capability": lambda *_: (9, 0), "is_bf16_supported": lambda *_: True, "Event": Event,
-            "current_stream": lambda *_: stream, "mem_get_info": lambda *_: (6 << 30, 8 << 30),
-            "memory_allocated": lambda *_: resting, "memory_reserved": lambda *_: 2 * resting,
+            "is_initialized": lambda: True,
+            "init": lambda: None,
+            "_lazy_init": lambda: None,
+            "current_device": lambda: 0,
+            "get_device_properties": lambda *_: properties,
+            "get_device_name": lambda *_: "Stand-in",
+            "get_device_capability": lambda *_: (9, 0),
+            "is_bf16_supported": lambda *_: True,
+            "Event": Event,
+            "current_stream": lambda *_: stream,
+            "mem_get_info": lambda *_: (6 << 30, 8 << 30),
+            "memory_allocated": lambda *_: resting,
+            "memory_reserved": lambda *_: 2 * resting,
             "max_memory_allocated": lambda *_: resting + queue.made_bytes,
-            "max_memory_reserved": lambda *_: 2 * resting + queue.made_bytes, "reset_peak_memory_stats": reset,
-            "get_rng_state_all": lambda: [state()], "set_rng_state_all": lambda *_: None,
+            "max_memory_reserved": lambda *_: 2 * resting + queue.made_bytes,
+            "reset_peak_memory_stats": reset,
+            "get_rng_state_all": lambda: [state()],
+            "set_rng_state_all": lambda *_: None,
         }.items():
             setattr(torch.cuda, name, value)
         torch.version.cuda = "0.0"
@@ -260,9 +327,14 @@ def install(torch: Any, kind: str, clock: Clock) -> Queue:
             def events(self) -> list[Any]:
                 found = list(self.inside.events())
                 leaves = [one for one in found if not one.cpu_children and one.name.startswith("aten::")]
-                kernels = [SimpleNamespace(name=f"void stand_in::{one.name[6:]}_kernel<float, 4>(int)",
-                                           device_type=torch.autograd.DeviceType.CUDA, time_range=one.time_range)
-                           for one in leaves]
+                kernels = [
+                    SimpleNamespace(
+                        name=f"void stand_in::{one.name[6:]}_kernel<float, 4>(int)",
+                        device_type=torch.autograd.DeviceType.CUDA,
+                        time_range=one.time_range,
+                    )
+                    for one in leaves
+                ]
                 return found + (kernels if self.on_gpu else [])
 
         return Profile
@@ -286,6 +358,7 @@ def install(torch: Any, kind: str, clock: Clock) -> Queue:
 
 
 # --- into every process --------------------------------------------------------------------------------------
+
 
 class Entrance(importlib.abc.MetaPathFinder):
     """Installs the stand-in when torch is imported, and plants a bug in a module when it is."""
@@ -338,8 +411,15 @@ def enter() -> None:
 
 # --- the rehearsal ------------------------------------------------------------------------------------------
 
-def rehearse(kind: str, names: list[str], budget_s: float, sizes: dict[str, dict[str, Any]] | None = None,
-             plant: dict[str, list[str]] | None = None, op_s: float = 0.005) -> dict[str, dict[str, Any]]:
+
+def rehearse(
+    kind: str,
+    names: list[str],
+    budget_s: float,
+    sizes: dict[str, dict[str, Any]] | None = None,
+    plant: dict[str, list[str]] | None = None,
+    op_s: float = 0.005,
+) -> dict[str, dict[str, Any]]:
     """What came of each experiment in a process of its own with the stand-in: rows, sentence, picture, bets.
 
     budget_s: for each. sizes: experiment -> keyword arguments of its function. plant: module -> [old, new] source.
@@ -388,8 +468,15 @@ def _played(name: str, budget_s: float, sizes: dict[str, Any]) -> dict[str, Any]
         set_language(code)
         with style():
             exp.draw(record, Figure().add_subplot())
-    return {"rows": record.rows, "complete": record.complete, "en": sentence["en"], "zh": sentence["zh"],
-            "settles": exp.settles(record), "waited_s": waited, "device": record.machine["device"]}
+    return {
+        "rows": record.rows,
+        "complete": record.complete,
+        "en": sentence["en"],
+        "zh": sentence["zh"],
+        "settles": exp.settles(record),
+        "waited_s": waited,
+        "device": record.machine["device"],
+    }
 
 
 def main(names: list[str], budget_s: float, sizes: dict[str, dict[str, Any]]) -> None:

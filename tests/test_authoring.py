@@ -64,9 +64,7 @@ def test_each_language_gets_its_prose_and_its_comments(project):
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_bootstrap_says_how_to_install_and_is_short(project, language):
-    code = next(
-        cell.source for cell in lesson_notebook(project, LESSON, language).cells if cell.id == "bootstrap"
-    )
+    code = next(cell.source for cell in lesson_notebook(project, LESSON, language).cells if cell.id == "bootstrap")
     assert len(code.split("\n")) <= 6 and max(map(len, code.split("\n"))) <= 130  # seen without scrolling
     shown = []
     said = {"print": lambda *words: shown.append(" ".join(words))}
@@ -82,7 +80,9 @@ def test_the_bootstrap_installs_from_the_repository_or_a_folder_never_by_name(pr
     pyproject.write_text('[project]\nname = "torch-backends-course"\n')
     assert "torch-backends-course" not in bootstrap(project, "lesson", LESSON, "en")
     pyproject.write_text('[project.urls]\nRepository = "https://example.org/c.git"\n')
-    assert "`%pip install torch-backends-course[course]@git+https://example.org/c.git`" in bootstrap(project, "lesson", LESSON, "en")
+    assert "`%pip install torch-backends-course[course]@git+https://example.org/c.git`" in bootstrap(
+        project, "lesson", LESSON, "en"
+    )
 
 
 def test_the_notebooks_are_valid_and_the_same_each_time(project):
@@ -98,9 +98,7 @@ def test_the_notebooks_are_valid_and_the_same_each_time(project):
 def test_the_checkpoint_carries_points_and_ids_and_no_solution(project):
     notebook = checkpoint_notebook(project, LESSON, "en")
     graded = {cell.metadata.nbgrader.grade_id: cell for cell in notebook.cells if "nbgrader" in cell.metadata}
-    points = {
-        name: cell.metadata.nbgrader.points for name, cell in graded.items() if cell.metadata.nbgrader.grade
-    }
+    points = {name: cell.metadata.nbgrader.points for name, cell in graded.items() if cell.metadata.nbgrader.grade}
     assert points == {
         "90-c-single": 2,
         "90-c-multiple": 2,
@@ -139,17 +137,9 @@ def test_the_fixture_passes_lint_and_leak_scan(project):
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        (
-            "# %% [markdown] zh\n# ## 第 1 步看得见\n# 几个字，带 `code` 和**重点**。\n",
-            "",
-            "has no Chinese twin",
-        ),
+        ("# %% [markdown] zh\n# ## 第 1 步看得见\n# 几个字，带 `code` 和**重点**。\n", "", "has no Chinese twin"),
         ("# ## 第 1 步看得见", "# ### 第 1 步看得见", "other heading levels"),
-        (
-            "value_3 = 3",
-            "\n".join(f"value_{n} = 3" for n in range(16)),
-            "17 lines in one code cell; at most 15",
-        ),
+        ("value_3 = 3", "\n".join(f"value_{n} = 3" for n in range(16)), "17 lines in one code cell; at most 15"),
         ("A few words", "word " * 130, "words in one text cell; at most 120"),
         ("几个字", "几" * 230, "characters in one text cell; at most 220"),
         ("和**重点**。", "和**重点：**这里。", "would show its asterisks"),
@@ -173,9 +163,9 @@ def test_lint_names_file_and_line(project, old, new, sentence):
     if sentence is None:
         assert found == []
     else:
-        assert any(
-            sentence in line and line.startswith(f"grader/lessons/l{LESSON}/lesson.py:") for line in found
-        ), found
+        assert any(sentence in line and line.startswith(f"grader/lessons/l{LESSON}/lesson.py:") for line in found), (
+            found
+        )
 
 
 def test_lint_wants_something_to_do_and_enough_cells(project):
@@ -190,11 +180,7 @@ def test_lint_wants_something_to_do_and_enough_cells(project):
     ("old", "new", "sentence"),
     [
         ("# %% question 90-c-order\n", "", "item '90-c-order' of the checkpoint is never asked"),
-        (
-            "# %% question 90-c-order\n",
-            "# %% question 90-c-lost\n",
-            "there is no checkpoint item '90-c-lost'",
-        ),
+        ("# %% question 90-c-order\n", "# %% question 90-c-lost\n", "there is no checkpoint item '90-c-lost'"),
         ("### BEGIN SOLUTION", "# nothing", "has no ### BEGIN SOLUTION"),
         ("# %% question 90-c-order\n", "# %% question 90-c-order\n# %% question 90-c-order\n", "twice"),
         (
@@ -214,15 +200,10 @@ def test_lint_reads_a_checkpoint_with_its_items_keys_and_tasks(project, old, new
     [
         (
             "course/hints.py",
-            "def f(high, low):\n    difference_of_both = high - low\n"
-            "    return difference_of_both / (high + low)\n",
+            "def f(high, low):\n    difference_of_both = high - low\n    return difference_of_both / (high + low)\n",
             "holds the solution of task '90-t-contrast'",
         ),
-        (
-            "course/a.yaml",
-            "x: The secret reason for option b stands here.",
-            "explanation of the checkpoint item",
-        ),
+        ("course/a.yaml", "x: The secret reason for option b stands here.", "explanation of the checkpoint item"),
         ("course/b.py", "from grader.project import Project\n", "imports the grader"),
         (
             "course/c.py",

@@ -14,8 +14,11 @@ from tests.conftest import ROOT
 
 BANK = Bank()
 PRACTICE = BANK.items()
-KEYS = {lesson.id: yaml.safe_load((ROOT / f"grader/lessons/l{lesson.id}/keys.yaml").read_text("utf-8"))
-        for lesson in LESSONS if lesson.checkpoint}
+KEYS = {
+    lesson.id: yaml.safe_load((ROOT / f"grader/lessons/l{lesson.id}/keys.yaml").read_text("utf-8"))
+    for lesson in LESSONS
+    if lesson.checkpoint
+}
 GRADED = [with_key(item, KEYS[item.lesson][item.id]) for item in BANK.items(checkpoint=True)]
 
 

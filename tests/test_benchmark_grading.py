@@ -13,9 +13,15 @@ from grader.course import done
 
 
 def test_tables_give_medians_ratios_and_what_is_beside_the_cells():
-    seconds = {grading.STOCK: [6.0, 7.0, 8.0], grading.OURS: [0.3, 0.2, 0.25], "ours, 2 processes": [0.125] * 3,
-               grading.FLOOR: [0.2, 0.2, 0.2]}
-    found = {(name, work_s): [one + work_s for one in all_s] for name, all_s in seconds.items() for work_s in (0.0, 0.5)}
+    seconds = {
+        grading.STOCK: [6.0, 7.0, 8.0],
+        grading.OURS: [0.3, 0.2, 0.25],
+        "ours, 2 processes": [0.125] * 3,
+        grading.FLOOR: [0.2, 0.2, 0.2],
+    }
+    found = {
+        (name, work_s): [one + work_s for one in all_s] for name, all_s in seconds.items() for work_s in (0.0, 0.5)
+    }
     text = "\n".join(grading.tables(found, {0.0: 0.05, 0.5: 0.55}))
     row = next(line for line in text.splitlines() if line.startswith(f"| {grading.OURS}"))
     assert [cell.strip() for cell in row.split("|")[2:-1]] == ["0.250", "0.200 to 0.300", "0.200", "28.0", "1.25"]

@@ -16,8 +16,9 @@ from tests.timing_clocks import NoisyClock, Processes, costing
 
 
 def test_counts_of_a_planted_difference():
-    cell = timing.Cell(3, [Answer(1.03, 1, (1.02, 1.04)), Answer(1.05, 1, (1.04, 1.06)), Answer(0.99, -1),
-                           Answer(1.0, 0, (0.9, 1.1))])
+    cell = timing.Cell(
+        3, [Answer(1.03, 1, (1.02, 1.04)), Answer(1.05, 1, (1.04, 1.06)), Answer(0.99, -1), Answer(1.0, 0, (0.9, 1.1))]
+    )
     assert (cell.truth, cell.found, cell.alarms, cell.covered) == (1.03, 2, 1, 2)
     assert cell.rmse == pytest.approx(100 * ((0.02**2 + 0.04**2 + 0.03**2) / 4) ** 0.5)
 
@@ -38,8 +39,15 @@ def test_every_method_answers_and_the_tables_hold_them(monkeypatch):
     for _ in timing.work("quiet", 2, timing.random.Random(0), results):
         pass
     names = {name for _, name, _ in results.cells}
-    assert names == {"ours", "torch blocked", "torch IQRs", "torch adaptive", "timeit best", "do_bench mean",
-                     "do_bench median"}
+    assert names == {
+        "ours",
+        "torch blocked",
+        "torch IQRs",
+        "torch adaptive",
+        "timeit best",
+        "do_bench mean",
+        "do_bench median",
+    }
     assert all(len(cell.answers) == 2 and cell.seconds for cell in results.cells.values())
     text = "\n".join([*timing.comparison_tables(results), *timing.repeat_table(results), *timing.heading(2)])
     assert text.count("| ours  ") == 3 and "of 2" in text and "ours .relative" in text and "torch 2" in text
@@ -61,8 +69,9 @@ def test_do_bench_samples_every_call_on_its_own():
 def test_the_study_over_processes_counts_verdicts_and_repetitions():
     def found(ratio, seed):
         machine = Processes({"a": 1e-3, "b": ratio * 1e-3}, lambda noise: 1 + noise.gauss(0, 0.03), seed)
-        return Replicates(Plan("a", 0.005, 10.0, 0.02, True, 10.0, random.Random(seed)), ["a", "b"], machine.open,
-                          machine.now).go()
+        return Replicates(
+            Plan("a", 0.005, 10.0, 0.02, True, 10.0, random.Random(seed)), ["a", "b"], machine.open, machine.now
+        ).go()
 
     equal, planted = [found(1.0, seed) for seed in range(3)], [found(1.3, seed) for seed in range(3)]
     lines = processes.comparison_lines(equal, planted)

@@ -18,8 +18,10 @@ from tests.lessons.l01_map.rows import flags
 from tests.lessons.l05_cudnn_benchmark.rows import race
 
 BETS = {item.id: item for item in Bank().items() if item.kind == "predict"}
-MODULES = {path.parent.name[1:3]: import_module(f"tests.lessons.{path.parent.name}.rows")
-           for path in sorted(ROOT.glob("tests/lessons/*/rows.py"))}
+MODULES = {
+    path.parent.name[1:3]: import_module(f"tests.lessons.{path.parent.name}.rows")
+    for path in sorted(ROOT.glob("tests/lessons/*/rows.py"))
+}
 ROWS = {bet: rows for module in MODULES.values() for bet, rows in module.ROWS.items()}
 UNREACHABLE = {bet: why for module in MODULES.values() for bet, why in getattr(module, "UNREACHABLE", {}).items()}
 
@@ -43,7 +45,8 @@ def test_every_option_can_come_out(bet):
     options = set(item.slider.stops) if item.slider else {one.id for one in item.options}
     assert set(rows) | set(never) == options and not set(rows) & set(never), (
         f"{bet}: add rows that settle it on {sorted(options - set(rows) - set(never))} to "
-        f"tests/lessons/l{BETS[bet].lesson}/rows.py, or say there why nothing can")
+        f"tests/lessons/l{BETS[bet].lesson}/rows.py, or say there why nothing can"
+    )
     outcomes = {option: settled(bet, found) for option, found in rows.items()}
     assert not [(option, out) for option, out in outcomes.items() if option not in winners(item, out)]
 

@@ -29,7 +29,12 @@ def course(tmp_path_factory):
     """A class with a released checkpoint; its project has the real course package beside the fixture's checkpoint."""
     folder = tmp_path_factory.mktemp("bundle")
     project = make_project(folder / "project")
-    shutil.copytree(Project().root / "course", project.root / "course", dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        Project().root / "course",
+        project.root / "course",
+        dirs_exist_ok=True,
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
     init(folder / "class", "en", "bundle", project=project)
     made = Course(folder / "class")
     release(made, LESSON)
@@ -48,23 +53,43 @@ def test_it_holds_what_a_class_needs_and_was_looked_through(made, course):
         modes = {name: archive.getinfo(f"{NAME}/{name}").external_attr >> 16 & 0o777 for name in names}
         readme = archive.read(f"{NAME}/README.md").decode()
         config = archive.read(f"{NAME}/nbgrader_config.py").decode()
-    assert {"lab.sh", "lab.command", "lab.bat", "lab.py",
-            f"notebooks/en/lessons/{LESSON}.ipynb", f"notebooks/en/checkpoints/{LESSON}.ipynb",
-            f"colab/zh/{LESSON}.ipynb", f"colab/en/checkpoint-{LESSON}.ipynb"} <= names
+    assert {
+        "lab.sh",
+        "lab.command",
+        "lab.bat",
+        "lab.py",
+        f"notebooks/en/lessons/{LESSON}.ipynb",
+        f"notebooks/en/checkpoints/{LESSON}.ipynb",
+        f"colab/zh/{LESSON}.ipynb",
+        f"colab/en/checkpoint-{LESSON}.ipynb",
+    } <= names
     assert modes["lab.command"] == modes["lab.sh"] == 0o755 and modes["lab.py"] == 0o644
     assert [len(part.strip().splitlines()) for part in readme.split("\n\n")] == [2, 2] and looked > 100
     assert "c.CourseDirectory.course_id = 'bundle'" in config and str(course.root / "exchange") in config
 
 
-@pytest.mark.parametrize(("name", "text", "words"), [
-    ("notebooks/en/lessons/x.ipynb", json.dumps({"cells": [{"source": KEYS["90-c-single"]["why"]["b"]["zh"]}]}), "explanation"),
-    ("notes.txt", "difference_of_both = high - low\n return difference_of_both / (high + low)", "solution of task"),
-    ("extra.py", "def f(low, high):\n    return (high - low) / (high + low)\ndef judge(report):\n"
-     + "    if not isinstance(report, dict) or 'median_ms' not in report:\n"
-     + "        return incorrect(both('The report has no median.', '报告里没有中位数。'), max_points=3)\n"
-     + "    if report.get('repeats', 0) < 5:\n        return partly(1, 3, both('Fewer than five repeats.', '重复次数少于五次。'))\n"
-     + "    return correct(both('The protocol is sound.', '流程正确。'), points=3)\n", "hidden function judge"),
-    ("a/keys.yaml", "x: 1", "called keys.yaml"), ("sub/start.py", "from grader.task import Task\n", "imports the grader")])
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        (
+            "notebooks/en/lessons/x.ipynb",
+            json.dumps({"cells": [{"source": KEYS["90-c-single"]["why"]["b"]["zh"]}]}),
+            "explanation",
+        ),
+        ("notes.txt", "difference_of_both = high - low\n return difference_of_both / (high + low)", "solution of task"),
+        (
+            "extra.py",
+            "def f(low, high):\n    return (high - low) / (high + low)\ndef judge(report):\n"
+            + "    if not isinstance(report, dict) or 'median_ms' not in report:\n"
+            + "        return incorrect(both('The report has no median.', '报告里没有中位数。'), max_points=3)\n"
+            + "    if report.get('repeats', 0) < 5:\n        return partly(1, 3, both('Fewer than five repeats.', '重复次数少于五次。'))\n"
+            + "    return correct(both('The protocol is sound.', '流程正确。'), points=3)\n",
+            "hidden function judge",
+        ),
+        ("a/keys.yaml", "x: 1", "called keys.yaml"),
+        ("sub/start.py", "from grader.task import Task\n", "imports the grader"),
+    ],
+)
 def test_a_planted_key_is_refused_wherever_it_lies(course, tmp_path, monkeypatch, name, text, words):
     assert any(words in sentence for sentence in scan(course.project, {name: text.encode()})[1])
     with zipfile.ZipFile(tmp_path / "x.whl", "w") as archive:
@@ -87,7 +112,9 @@ def empty(made, tmp_path_factory):
     site = next((folder / ".venv").glob("lib/python*/site-packages"))
     for old in site.glob("setuptools*"):
         shutil.rmtree(old)
-    (site / "installed.pth").write_text("\n".join(path for path in sys.path if path.endswith("site-packages")), encoding="utf-8")
+    (site / "installed.pth").write_text(
+        "\n".join(path for path in sys.path if path.endswith("site-packages")), encoding="utf-8"
+    )
     return folder
 
 
@@ -95,8 +122,14 @@ def run(folder: Path, *words: str) -> str:
     env = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
     env |= {"HOME": str(folder / "home"), "PIP_NO_INDEX": "1", "OMP_NUM_THREADS": "1", "COURSE_TEXT": "1"}
     env.pop("COURSE_HOME", None)
-    done = subprocess.run([str(folder / ".venv" / "bin" / "python"), *words], cwd=folder, env=env, capture_output=True, text=True,
-                          encoding="utf-8")
+    done = subprocess.run(
+        [str(folder / ".venv" / "bin" / "python"), *words],
+        cwd=folder,
+        env=env,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -105,9 +138,15 @@ def test_the_starter_installs_the_wheel_where_the_checkout_is_unknown(empty):
     run(empty, "lab.py", "ensure", "lab")
     said = run(empty, "-c", "import course; print(course.__file__); course.lesson('00_start')")
     assert str(empty / ".venv") in said.splitlines()[0] and "00_start: 0 of" in said
-    said = run(empty, "-c", f"import os; os.chdir('notebooks/en/checkpoints'); import course; course.checkpoint('{LESSON}'); "
-               "course.question('90-c-single'); course.answer('90-c-single', 'b')")
-    assert "Which letter is second?" in said and (empty / "notebooks/en/checkpoints" / f"{LESSON}.answers.json").exists()
+    said = run(
+        empty,
+        "-c",
+        f"import os; os.chdir('notebooks/en/checkpoints'); import course; course.checkpoint('{LESSON}'); "
+        "course.question('90-c-single'); course.answer('90-c-single', 'b')",
+    )
+    assert (
+        "Which letter is second?" in said and (empty / "notebooks/en/checkpoints" / f"{LESSON}.answers.json").exists()
+    )
 
 
 def test_a_single_file_brings_the_course_along(empty):
@@ -116,7 +155,10 @@ def test_a_single_file_brings_the_course_along(empty):
     assert unpack(code[0]) and len(code[0]) < 1_000_000
     run(empty, "-m", "pip", "uninstall", "-q", "-y", "torch-backends-course")
     script = empty / "colab.py"
-    script.write_text(f"{code[0]}\nimport importlib; importlib.invalidate_caches()\nimport course\nprint(course.__file__)\n"
-                      f"course.lesson('01_map')\n{code[-1]}\n", encoding="utf-8")
+    script.write_text(
+        f"{code[0]}\nimport importlib; importlib.invalidate_caches()\nimport course\nprint(course.__file__)\n"
+        f"course.lesson('01_map')\n{code[-1]}\n",
+        encoding="utf-8",
+    )
     said = run(empty, str(script))
     assert str(empty / ".venv") in said and "01_map: 0 of" in said

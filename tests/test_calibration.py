@@ -50,8 +50,17 @@ def replace_options(item, **beliefs):
 
 
 def said(event, item, day, *options, verdict=None, confidence=None, record=None):
-    return Entry(str(uuid.uuid4()), stamp(START + timedelta(days=day)), event, item, options, None, confidence, verdict,
-                 record=record)
+    return Entry(
+        str(uuid.uuid4()),
+        stamp(START + timedelta(days=day)),
+        event,
+        item,
+        options,
+        None,
+        confidence,
+        verdict,
+        record=record,
+    )
 
 
 def bet(choice="b", day=0, confidence=3):
@@ -62,16 +71,19 @@ def came(option, day=1, record="live 2026-03-02T09:00:00Z Xeon"):
     return said("settled", WAGER, day, *([option] if option else []), record=record)
 
 
-@pytest.mark.parametrize("entries, expected", [
-    ([bet()], "open"),
-    ([bet(), came(None)], "inconclusive"),
-    ([bet(), came("b")], "won"),
-    ([bet(), came("a")], "lost"),
-    ([bet(), came("a"), came(None, 2)], "lost"),
-    ([bet(), came("a"), came("b", 2)], "won"),
-    ([came("b", -1), bet()], "late"),
-    ([came(None, -1), bet(), came("b")], "won"),
-])
+@pytest.mark.parametrize(
+    "entries, expected",
+    [
+        ([bet()], "open"),
+        ([bet(), came(None)], "inconclusive"),
+        ([bet(), came("b")], "won"),
+        ([bet(), came("a")], "lost"),
+        ([bet(), came("a"), came(None, 2)], "lost"),
+        ([bet(), came("a"), came("b", 2)], "won"),
+        ([came("b", -1), bet()], "late"),
+        ([came(None, -1), bet(), came("b")], "won"),
+    ],
+)
 def test_the_state_of_a_bet(bank, entries, expected):
     [found] = ledger(sorted(entries, key=lambda one: one.time), bank)
     assert found.state == expected and found.choice == "b"
@@ -104,8 +116,10 @@ def test_wilson_agrees_with_its_published_formula():
         wilson(0, 0)
 
 
-@pytest.mark.parametrize("right, total, stated, finding", [
-    (0, 4, 0.95, "few"), (3, 10, 0.95, "over"), (9, 10, 0.95, "fits"), (20, 20, 0.75, "under"), (5, 7, 0.75, "fits")])
+@pytest.mark.parametrize(
+    "right, total, stated, finding",
+    [(0, 4, 0.95, "few"), (3, 10, 0.95, "over"), (9, 10, 0.95, "fits"), (20, 20, 0.75, "under"), (5, 7, 0.75, "fits")],
+)
 def test_what_is_said_about_a_confidence_waits_for_evidence(right, total, stated, finding):
     level = Level(3, stated, right, total)
     assert level.finding == finding
@@ -115,9 +129,11 @@ def test_what_is_said_about_a_confidence_waits_for_evidence(right, total, stated
 
 def test_levels_put_bets_and_first_answers_together(bank):
     assert levels([(1, 0.25, True), (3, 0.95, False), (1, 0.5, False)]) == [Level(1, 0.375, 1, 2), Level(3, 0.95, 0, 1)]
-    entries = [said("answer", "05-one", 0, "a", verdict="incorrect", confidence=3),
-               said("answer", "05-one", 1, "b", verdict="correct", confidence=3),
-               said("answer", "05-many", 1, "a", "c", verdict="correct", confidence=3)]
+    entries = [
+        said("answer", "05-one", 0, "a", verdict="incorrect", confidence=3),
+        said("answer", "05-one", 1, "b", verdict="correct", confidence=3),
+        said("answer", "05-many", 1, "a", "c", verdict="correct", confidence=3),
+    ]
     assert answer_levels(entries, bank) == [Level(3, 0.95, 0, 1)]
     assert bet_levels(ledger([bet(confidence=1), came("b")], bank)) == [Level(1, pytest.approx(1 / 3), 1, 1)]
 
@@ -125,12 +141,13 @@ def test_levels_put_bets_and_first_answers_together(bank):
 def test_the_score_is_briers_and_is_compared_only_with_enough_bets(bank):
     [won], [lost] = ledger([bet(), came("b")], bank), ledger([bet(), came("a")], bank)
     one = score([won, lost])
-    assert one.brier == pytest.approx((0.05 ** 2 + 0.95 ** 2) / 2)
+    assert one.brier == pytest.approx((0.05**2 + 0.95**2) / 2)
     assert one.chance == pytest.approx(((2 / 3) ** 2 + (1 / 3) ** 2) / 2) and one.compared == "few"
     assert "mostly luck" in score_words(one)
     assert score([won] * 11 + [lost]).compared == "better"
     assert score([lost] * 11 + [won]).compared == "worse" and "Guessing would have done better" in score_words(
-        score([lost] * 11 + [won]))
+        score([lost] * 11 + [won])
+    )
     assert score([won] * 4 + [lost] * 6).compared == "unclear"
     assert score([]) is None and "no score" in score_words(None)
 
@@ -160,7 +177,9 @@ def test_the_bet_asked_again_is_a_question_about_what_was_measured(bank, tmp_pat
     soon, later = log.entries()[-1].when + timedelta(days=1), log.entries()[-1].when + timedelta(days=8)
     assert asked_again(item, log.entries(), soon) is item
     again = asked_again(item, log.entries(), later)
-    assert again.kind == "single" and again.correct == ("a",) and "the measurement came out otherwise" in pick(again.stem)
+    assert (
+        again.kind == "single" and again.correct == ("a",) and "the measurement came out otherwise" in pick(again.stem)
+    )
     card = practice(again, log=log, bank=bank, text=False)
     card.input.restore(Response(("a",)))
     card.submit_as(2)
@@ -182,8 +201,13 @@ def test_a_belief_lives_in_a_lost_bet_until_a_later_right_answer(bank):
 
 
 def test_progress_tells_done_due_ready_and_overcome(bank):
-    entries = [bet("b"), came("a"), said("answer", "05-one", 3, "b", verdict="correct", confidence=3),
-               said("answer", "05-many", 3, "a", "c", verdict="correct", confidence=3), said("check", "05-run", 3, verdict="correct")]
+    entries = [
+        bet("b"),
+        came("a"),
+        said("answer", "05-one", 3, "b", verdict="correct", confidence=3),
+        said("answer", "05-many", 3, "a", "c", verdict="correct", confidence=3),
+        said("check", "05-run", 3, verdict="correct"),
+    ]
     found = summary(entries, bank, START + timedelta(days=8.5))
     fourth, fifth = found.lessons
     assert fifth.ready and fifth.started and not fifth.done and fifth.solved == 1 and fifth.due == 1
@@ -199,8 +223,10 @@ def test_progress_tells_done_due_ready_and_overcome(bank):
 def test_page_and_text_of_the_ledger_say_the_same_in_both_languages(bank):
     entries = [bet(), came("a")]
     found, back = ledger(entries, bank), returns(entries, bank)
-    for code, words in (("en", ("✗ lost", "certain", "mostly luck", "from 2026-03-09")),
-                        ("zh", ("✗ 没押中", "很确定", "主要看运气", "2026-03-09 起"))):
+    for code, words in (
+        ("en", ("✗ lost", "certain", "mostly luck", "from 2026-03-09")),
+        ("zh", ("✗ 没押中", "很确定", "主要看运气", "2026-03-09 起")),
+    ):
         set_language(code)
         text, page = ledger_text(found, back), ledger_html(found, back)
         assert all(one in text and one in page for one in words)
@@ -212,8 +238,10 @@ def test_page_and_text_of_the_ledger_say_the_same_in_both_languages(bank):
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_calibration_picture_draws(code, dark):
     set_language(code)
-    picture = calibration({"bets": [Point(0.33, 1, 3, *wilson(1, 3)), Point(0.95, 5, 7, *wilson(5, 7))],
-                           "questions": []}, 'the "alt" text')
+    picture = calibration(
+        {"bets": [Point(0.33, 1, 3, *wilson(1, 3)), Point(0.95, 5, 7, *wilson(5, 7))], "questions": []},
+        'the "alt" text',
+    )
     assert picture.png(dark).startswith(b"\x89PNG") and "&quot;alt&quot;" in picture._repr_html_()
     with pytest.raises(ValueError, match="nothing to draw"):
         calibration({"bets": []}, "")
@@ -233,8 +261,13 @@ def kernel(monkeypatch):
 def test_the_ledger_verb_after_a_real_settlement_and_review_a_week_later(kernel, monkeypatch, capsys):
     course.answer("05-bet-race", "a", confidence=3)
     experiment = base.get("05-toy-race")
-    record = Record(experiment.name, experiment.version, experiment.lesson, {"device_name": "Xeon"},
-                    [{"schedule": "one size", "verdict": "same"}, {"schedule": "always new", "verdict": "slower"}])
+    record = Record(
+        experiment.name,
+        experiment.version,
+        experiment.lesson,
+        {"device_name": "Xeon"},
+        [{"schedule": "one size", "verdict": "same"}, {"schedule": "always new", "verdict": "slower"}],
+    )
     monkeypatch.setattr(base, "obtain", lambda name, budget_s=None: record)
     course.observe("05-toy-race")
     course.bets()

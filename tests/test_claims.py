@@ -69,8 +69,12 @@ def test_a_false_claim_that_nobody_meets_is_named(copy):
     assert [one for one in claims.problems(copy) if "0-5" in one and "no item refutes it" in one]
     rewrite(copy, lambda rows: next(row for row in rows if row["id"] == "0-5").update(lesson="99_later"))
     assert claims.problems(copy) == []
-    rewrite(copy, lambda rows: next(row for row in rows if row["id"] == "0-5").update(
-        lesson="05_cudnn_benchmark", verdict="misleading"))
+    rewrite(
+        copy,
+        lambda rows: next(row for row in rows if row["id"] == "0-5").update(
+            lesson="05_cudnn_benchmark", verdict="misleading"
+        ),
+    )
     assert claims.problems(copy) == []
 
 
@@ -80,16 +84,19 @@ def test_an_item_that_refutes_an_unknown_claim_is_named(copy):
     assert claims.problems(copy) == ["05-false-how: refutes 9-9, which claims.yaml does not have"]
 
 
-@pytest.mark.parametrize("change, words", [
-    (lambda rows: rows[0].pop("truth"), "has to have the fields"),
-    (lambda rows: rows[0].update(verdict=False), "verdict has to be text"),
-    (lambda rows: rows[0].update(verdict="wrong"), "has to be false or misleading"),
-    (lambda rows: rows[0].update(says={"en": "Only English."}), "says has to be there in en, zh"),
-    (lambda rows: rows[0].update(id="one"), "has to look like 2-18"),
-    (lambda rows: rows[0].update(lesson="five"), "has to look like 05_cudnn_benchmark"),
-    (lambda rows: rows.append(dict(rows[0])), "occurs twice"),
-    (lambda rows: rows.append("text"), "has to have the fields"),
-])
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        (lambda rows: rows[0].pop("truth"), "has to have the fields"),
+        (lambda rows: rows[0].update(verdict=False), "verdict has to be text"),
+        (lambda rows: rows[0].update(verdict="wrong"), "has to be false or misleading"),
+        (lambda rows: rows[0].update(says={"en": "Only English."}), "says has to be there in en, zh"),
+        (lambda rows: rows[0].update(id="one"), "has to look like 2-18"),
+        (lambda rows: rows[0].update(lesson="five"), "has to look like 05_cudnn_benchmark"),
+        (lambda rows: rows.append(dict(rows[0])), "occurs twice"),
+        (lambda rows: rows.append("text"), "has to have the fields"),
+    ],
+)
 def test_a_faulty_entry_is_named(copy, change, words):
     rewrite(copy, change)
     assert [one for one in claims.problems(copy) if words in one]
@@ -119,6 +126,8 @@ def test_sentences_end_and_no_language_is_mixed_in():
 
 
 def test_a_learner_loads_nothing_of_this():
-    code = ("import course.quiz as q, sys; q.Bank().items(); q.Bank().faults(); "
-            "assert 'grader' not in sys.modules and 'claims' not in ' '.join(q.Bank().lessons())")
+    code = (
+        "import course.quiz as q, sys; q.Bank().items(); q.Bank().faults(); "
+        "assert 'grader' not in sys.modules and 'claims' not in ' '.join(q.Bank().lessons())"
+    )
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)

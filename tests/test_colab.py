@@ -19,12 +19,43 @@ from tests.conftest import ROOT, missing
 from tests.test_project import pyproject
 
 LESSON = "05_cudnn_benchmark"
-PINS = dict(line.split(" ")[0].split("==") for line in (ROOT / "constraints-colab.txt").read_text("utf-8").splitlines()
-            if not line.startswith("#"))
-KERNEL = ["ipywidgets", "ipykernel", "ipython", "traitlets", "ipython-genutils", "decorator", "pickleshare", "backcall",
-          "parso", "pexpect", "ptyprocess", "prompt_toolkit", "wcwidth", "Pygments", "matplotlib-inline",
-          "jupyter_client", "jupyter_core", "platformdirs", "entrypoints", "pyzmq", "tornado", "python-dateutil", "six",
-          "nest-asyncio", "psutil", "packaging", "PyYAML", "tqdm", "typing_extensions", "setuptools"]
+PINS = dict(
+    line.split(" ")[0].split("==")
+    for line in (ROOT / "constraints-colab.txt").read_text("utf-8").splitlines()
+    if not line.startswith("#")
+)
+KERNEL = [
+    "ipywidgets",
+    "ipykernel",
+    "ipython",
+    "traitlets",
+    "ipython-genutils",
+    "decorator",
+    "pickleshare",
+    "backcall",
+    "parso",
+    "pexpect",
+    "ptyprocess",
+    "prompt_toolkit",
+    "wcwidth",
+    "Pygments",
+    "matplotlib-inline",
+    "jupyter_client",
+    "jupyter_core",
+    "platformdirs",
+    "entrypoints",
+    "pyzmq",
+    "tornado",
+    "python-dateutil",
+    "six",
+    "nest-asyncio",
+    "psutil",
+    "packaging",
+    "PyYAML",
+    "tqdm",
+    "typing_extensions",
+    "setuptools",
+]
 
 
 @pytest.fixture
@@ -48,7 +79,9 @@ def runtime(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("language, warning", [("en", "When this Colab runtime ends"), ("zh", "运行时一结束")])
-def test_answers_that_would_go_with_the_runtime_are_warned_of_and_then_taken_to_drive(runtime, capsys, language, warning):
+def test_answers_that_would_go_with_the_runtime_are_warned_of_and_then_taken_to_drive(
+    runtime, capsys, language, warning
+):
     course.lesson(LESSON, language=language)
     said = capsys.readouterr().out
     assert warning in said and colab.MOUNT in said and "Traceback" not in said
@@ -128,8 +161,12 @@ def need(done: subprocess.CompletedProcess) -> None:
 @pytest.mark.slow
 def test_installing_the_course_moves_nothing_that_colab_brings(tmp_path):
     target = python(tmp_path / "env")
-    place = subprocess.run([target, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
-                           capture_output=True, text=True, check=True).stdout.strip()
+    place = subprocess.run(
+        [target, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.strip()
     for name, version in PINS.items():  # as pip sees Colab; without files, for torch and its like weigh gigabytes
         info = colab.Path(place) / f"{name.replace('-', '_')}-{version}.dist-info"
         info.mkdir()
@@ -138,7 +175,9 @@ def test_installing_the_course_moves_nothing_that_colab_brings(tmp_path):
     project = pyproject()["project"]
     asked = [*project["dependencies"], *project["optional-dependencies"]["course"]]
     need(pip(target, "--dry-run", "--report", str(tmp_path / "report.json"), *asked))
-    moved = {one["metadata"]["name"].lower() for one in json.loads((tmp_path / "report.json").read_text("utf-8"))["install"]}
+    moved = {
+        one["metadata"]["name"].lower() for one in json.loads((tmp_path / "report.json").read_text("utf-8"))["install"]
+    }
     assert moved == {"fsrs", "thop", "ptflops"}  # what Colab lacks, and nothing else
     assert {"torch", "numpy", "ipywidgets", "ipython", "ipykernel", "setuptools", "matplotlib"} <= {*PINS}
 
@@ -149,7 +188,11 @@ def test_the_cards_work_with_the_widgets_that_colab_brings(tmp_path):
     need(pip(target, "--no-deps", "--only-binary", ":all:", *(f"{name}=={PINS[name]}" for name in KERNEL)))
     need(pip(target, "-c", str(ROOT / "constraints-colab.txt"), "fsrs", "pytest"))
     cards = [f"tests/test_quiz_{name}.py" for name in ("cards", "kinds", "review")]
-    done = subprocess.run([target, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *cards],
-                          cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run(
+        [target, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *cards],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
     assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 100 and "tabbable" not in done.stdout

@@ -32,7 +32,9 @@ def copied() -> list[str]:
 
 
 def test_what_the_image_takes_is_there_and_nothing_else_is_sent_to_be_built():
-    sent = [line[1:] for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines() if line.startswith("!")]
+    sent = [
+        line[1:] for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines() if line.startswith("!")
+    ]
     assert {*copied()} == {*sent} and all((ROOT / source).exists() for source in copied())
     assert not any(fnmatch.fnmatch(".git", pattern) for pattern in sent)
 
@@ -54,7 +56,12 @@ def test_compose_lets_the_sandbox_be_made_and_bounds_the_whole():
     build = service["build"]
     assert (FOLDER / build["context"]).resolve() == ROOT and (ROOT / build["dockerfile"]).is_file()
     assert {"seccomp=unconfined", "systempaths=unconfined", "no-new-privileges=true"} <= {*service["security_opt"]}
-    assert service["cap_drop"] == ["ALL"] and "privileged" not in service and service["mem_limit"] and service["pids_limit"]
+    assert (
+        service["cap_drop"] == ["ALL"]
+        and "privileged" not in service
+        and service["mem_limit"]
+        and service["pids_limit"]
+    )
     assert all(port.startswith("127.0.0.1:") for port in service["ports"])
 
 
@@ -69,17 +76,33 @@ def test_the_start_command_makes_the_course_folder_and_opens_formgrader_as_an_or
         port = probe.getsockname()[1]
     (tmp_path / "class").mkdir()
     ordinary_user.give(tmp_path)
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(tmp_path), "USER": "grader",
-                   "COURSE": str(tmp_path / "class"), "PORT": str(port), "ADDRESS": "127.0.0.1", "JUPYTER_TOKEN": "word"}
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "HOME": str(tmp_path),
+        "USER": "grader",
+        "COURSE": str(tmp_path / "class"),
+        "PORT": str(port),
+        "ADDRESS": "127.0.0.1",
+        "JUPYTER_TOKEN": "word",
+    }
     log = (tmp_path / "log").open("w")
-    run = subprocess.Popen([*ordinary_user.prefix(), "sh", str(FOLDER / "start")], env=environment, cwd=tmp_path / "class", stdout=log,
-                           stderr=subprocess.STDOUT, start_new_session=True)
+    run = subprocess.Popen(
+        [*ordinary_user.prefix(), "sh", str(FOLDER / "start")],
+        env=environment,
+        cwd=tmp_path / "class",
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
     try:
         until, page = time.monotonic() + 180, ""
         while "formgrader" not in page.lower() and time.monotonic() < until and run.poll() is None:
             time.sleep(0.5)
             try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{port}/formgrader/manage_assignments?token=word", timeout=30) as answer:
+                with urllib.request.urlopen(
+                    f"http://127.0.0.1:{port}/formgrader/manage_assignments?token=word", timeout=30
+                ) as answer:
                     page = answer.read().decode()
             except (urllib.error.URLError, OSError):
                 continue

@@ -75,12 +75,7 @@ def test_every_difference_is_explained(model: nn.Module, x: Tensor) -> None:
     assert model.training and list(state) == list(model.state_dict())
     assert all(torch.equal(value, model.state_dict()[name]) for name, value in state.items())
     assert torch.equal(generator, torch.get_rng_state())
-    assert before == (
-        torch.nn.functional.relu,
-        torch.matmul,
-        torch.Tensor.matmul,
-        "matmul" in torch.Tensor.__dict__,
-    )
+    assert before == (torch.nn.functional.relu, torch.matmul, torch.Tensor.matmul, "matmul" in torch.Tensor.__dict__)
 
 
 def test_two_inputs() -> None:
@@ -164,13 +159,16 @@ def test_a_tool_that_ends_the_program_is_named() -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize(("arguments", "english", "chinese"), [
-    ((nn.Linear, torch.zeros(1)), "make one first", "请先实例化"),
-    ((torch.relu, torch.zeros(1)), "needs an nn.Module", "需要 nn.Module"),
-    ((nn.Linear(3, 3), {"input": torch.zeros(1, 3)}), "give a tuple", "请传入元组"),
-    ((nn.Linear(3, 3), torch.zeros(1, 4)), "The forward stopped", "中断"),
-    ((nn.Linear(3, 3), torch.zeros(1, 3), 0), "above 0", "大于 0"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "english", "chinese"),
+    [
+        ((nn.Linear, torch.zeros(1)), "make one first", "请先实例化"),
+        ((torch.relu, torch.zeros(1)), "needs an nn.Module", "需要 nn.Module"),
+        ((nn.Linear(3, 3), {"input": torch.zeros(1, 3)}), "give a tuple", "请传入元组"),
+        ((nn.Linear(3, 3), torch.zeros(1, 4)), "The forward stopped", "中断"),
+        ((nn.Linear(3, 3), torch.zeros(1, 3), 0), "above 0", "大于 0"),
+    ],
+)
 def test_odd_requests(arguments: tuple[Any, ...], english: str, chinese: str, language: str) -> None:
     set_language(language)
     with pytest.raises(CountError, match=chinese if language == "zh" else english):

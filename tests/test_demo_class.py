@@ -40,8 +40,10 @@ def test_the_able_get_more_and_nobody_is_like_the_other(lesson):
     def points(person: Person) -> float:
         return sum(deserved(next(s for s in large_class() if s.person == person), items, hidden, wrong).values())
 
-    people = sorted({student.person for student in large_class() if student.person and not student.damage},
-                    key=lambda person: person.ability)
+    people = sorted(
+        {student.person for student in large_class() if student.person and not student.damage},
+        key=lambda person: person.ability,
+    )
     earned = [points(person) for person in people]
     assert mean(earned[-6:]) > mean(earned[:6]) + 3 and len(set(earned)) > 10
     assert len({str(person.answers(items)) for person in people}) == len(people)

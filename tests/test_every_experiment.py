@@ -58,7 +58,9 @@ def test_every_outcome_has_a_sentence_and_a_picture(name):
         with style():
             axes = Figure().add_subplot()
             EXPERIMENTS[name].draw(found, axes)
-            named = axes.get_gid() == TABLE or len(axes.texts) >= len(axes.patches) > 0  # a table, or a word on each bar
+            named = (
+                axes.get_gid() == TABLE or len(axes.texts) >= len(axes.patches) > 0
+            )  # a table, or a word on each bar
             assert axes.get_xlabel() or named, "name what the axis shows, or make it a table"
             assert axes.has_data()
             axes.figure.canvas.draw()

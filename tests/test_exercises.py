@@ -11,7 +11,9 @@ from course.i18n import LANGUAGES, pick
 from course.lessons import BY_ID
 from course.verdict import Verdict, correct
 
-double = Exercise("x-double", "00_start", "double", "double", lambda f: correct() if f(2) == 4 else Verdict("incorrect"))
+double = Exercise(
+    "x-double", "00_start", "double", "double", lambda f: correct() if f(2) == 4 else Verdict("incorrect")
+)
 
 
 def crash(_):
@@ -22,15 +24,18 @@ def stub(_):
     raise NotImplementedError
 
 
-@pytest.mark.parametrize("obj, state, words", [
-    (MISSING, "not attempted", "no `double` in this notebook"),
-    (None, "not attempted", "placeholder"),
-    (..., "not attempted", "placeholder"),
-    (stub, "not attempted", "NotImplementedError"),
-    (crash, "incorrect", "ZeroDivisionError: division by zero"),
-    (lambda x: 2 * x, "correct", ""),
-    (lambda x: x, "incorrect", ""),
-])
+@pytest.mark.parametrize(
+    "obj, state, words",
+    [
+        (MISSING, "not attempted", "no `double` in this notebook"),
+        (None, "not attempted", "placeholder"),
+        (..., "not attempted", "placeholder"),
+        (stub, "not attempted", "NotImplementedError"),
+        (crash, "incorrect", "ZeroDivisionError: division by zero"),
+        (lambda x: 2 * x, "correct", ""),
+        (lambda x: x, "incorrect", ""),
+    ],
+)
 def test_judge(obj, state, words):
     verdict = judge(double, obj)
     assert verdict.state == state

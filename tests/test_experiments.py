@@ -27,8 +27,9 @@ def registry(monkeypatch):
 
 
 def add(function, name="99-a", **more):
-    return experiment(**({"name": name, "lesson": "99_test", "title": TEXT, "finding": lambda r: TEXT,
-                          "seconds": 1} | more))(function)
+    return experiment(
+        **({"name": name, "lesson": "99_test", "title": TEXT, "finding": lambda r: TEXT, "seconds": 1} | more)
+    )(function)
 
 
 def test_a_list_or_yielded_rows_become_a_live_record(registry):
@@ -167,8 +168,7 @@ def command(*arguments: str, module: str = "") -> subprocess.CompletedProcess:
         "from course.experiments import main\n"
         f"raise SystemExit(main({list(arguments)!r}))\n"
     )
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120,
-                          check=False)
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
 
 
 ONLY_TEST_EXPERIMENTS = """
@@ -209,7 +209,8 @@ def test_recording_goes_on_where_it_stopped(tmp_path):
 def test_recording_what_needs_one_thing_and_hearing_what_was_found(tmp_path):
     module = ONLY_TEST_EXPERIMENTS + (
         'def mute(record): return record.rows[0]["nothing"]\n'
-        'base.experiment(name="99-m", lesson="99_test", title="?", finding=mute, needs="mkldnn")(lambda budget: [{"m": 1}])\n')
+        'base.experiment(name="99-m", lesson="99_test", title="?", finding=mute, needs="mkldnn")(lambda budget: [{"m": 1}])\n'
+    )
     done = command("--record", str(tmp_path), "--needs", "mkldnn", module=module)
     assert done.returncode == 1 and "1 recorded, 0 skipped, 1 failed" in done.stdout
     assert "99-m: recorded, but not understood: KeyError" in done.stderr
@@ -218,8 +219,7 @@ def test_recording_what_needs_one_thing_and_hearing_what_was_found(tmp_path):
 
 
 def test_recording_one_by_name(tmp_path):
-    done = command("--record", str(tmp_path), "--only", "99-c", "--budget", "0.1",
-                   module=ONLY_TEST_EXPERIMENTS)
+    done = command("--record", str(tmp_path), "--only", "99-c", "--budget", "0.1", module=ONLY_TEST_EXPERIMENTS)
     assert done.returncode == 0, done.stderr
     assert [load(p).experiment for p in tmp_path.glob("*.json")] == ["99-c"]
     wrong = command("--record", str(tmp_path), "--only", "99-d", module=ONLY_TEST_EXPERIMENTS)

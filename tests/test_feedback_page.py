@@ -16,7 +16,9 @@ from tests.graded_class import make_class
 from tests.grading_fixtures import LESSON, both
 
 pytestmark = pytest.mark.slow
-ELSEWHERE = re.compile(r"""(?:src|href)\s*=\s*["']?(?:https?:)?//|@import|url\(\s*["']?http|<script|<link""", re.IGNORECASE)
+ELSEWHERE = re.compile(
+    r"""(?:src|href)\s*=\s*["']?(?:https?:)?//|@import|url\(\s*["']?http|<script|<link""", re.IGNORECASE
+)
 
 
 @pytest.fixture(scope="module")
@@ -35,13 +37,18 @@ def pages(tmp_path_factory):
         gradebook.db.commit()
     assert feedback(course, LESSON, lambda line: None) == []
     place = course.root / "feedback"
-    return {one: (place / one / LESSON / f"{LESSON}.html").read_text(encoding="utf-8") for one in ("ada", "bob", "cyd", "dee")}, course
+    return {
+        one: (place / one / LESSON / f"{LESSON}.html").read_text(encoding="utf-8")
+        for one in ("ada", "bob", "cyd", "dee")
+    }, course
 
 
 def test_it_stands_alone_in_the_language_of_the_notebook(pages):
     for student, text in pages[0].items():
         assert not ELSEWHERE.search(text), student
-        assert (f'<html lang="{"zh-Hans" if student == "bob" else "en"}">') in text and "prefers-color-scheme:dark" in text
+        assert (
+            f'<html lang="{"zh-Hans" if student == "bob" else "en"}">'
+        ) in text and "prefers-color-scheme:dark" in text
     english = re.sub(r"<style>.*?</style>", "", pages[0]["bob"], flags=re.DOTALL)
     assert not re.search(r"Score:|Test cell|Student's answer|Comments:|to the top|Question \d", english)
 
@@ -50,7 +57,12 @@ def test_marks_are_seen_at_a_glance_with_names_and_points(pages):
     ada, bob, dee = pages[0]["ada"], pages[0]["bob"], pages[0]["dee"]
     assert "12 of 13 points" in ada and "1 point taken off" in ada and "0 of 13 points" in dee
     assert ada.count('class="state correct"') == 6 and dee.count('class="state not-attempted"') == 6
-    assert "Which letter is second?" in ada and "<code>contrast</code>" in ada and "1 of 1 point<" in ada and "1 points" not in ada
+    assert (
+        "Which letter is second?" in ada
+        and "<code>contrast</code>" in ada
+        and "1 of 1 point<" in ada
+        and "1 points" not in ada
+    )
     assert 'class="state partly">◐ 部分正确 (人工评分)' in bob and "0.5 / 1 分" in bob and "Well <b>done</b>" in bob
     for row in re.findall(r'<a href="#([^"]+)"', ada):
         assert row == "top" or f'id="{row}"' in ada
@@ -66,8 +78,16 @@ def test_the_class_on_one_page_names_nobody(pages, capsys):
     found = picture(course)
     assert [one["lesson"] for one in found["checkpoints"]] == [LESSON] and found["checkpoints"][0]["counted"] == 3
     assert found["ideas"] == [], "one student alone is no plan for the class"
-    found["ideas"] = [{"text": both("The sea is dry.", "海是干的。"), "holds": 2, "n": 3, "cells": ["90-c-single"],
-                       "experiments": ["90-wet"], "practice": ["90-sea"]}]
+    found["ideas"] = [
+        {
+            "text": both("The sea is dry.", "海是干的。"),
+            "holds": 2,
+            "n": 3,
+            "cells": ["90-c-single"],
+            "experiments": ["90-wet"],
+            "practice": ["90-sea"],
+        }
+    ]
     found["cards"] = ["90-sea"]
     assert "海是干的。" in page(found, "zh") and '<code>review("90-sea")</code>' in page(found, "en")
     for language in ("en", "zh"):

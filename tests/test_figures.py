@@ -26,22 +26,36 @@ pytestmark = pytest.mark.filterwarnings("error")
 style_module = sys.modules["course.figures.style"]
 
 MACHINE = {"device": "cpu", "device_name": "AMD EPYC", "torch": "2.13.0"}
-ROWS = [{"layer": "conv", "ratio": 0.62, "low": 0.60, "high": 0.65},
-        {"layer": "Linear <b>", "ratio": 1.01, "low": 0.99, "high": 1.02}]
+ROWS = [
+    {"layer": "conv", "ratio": 0.62, "low": 0.60, "high": 0.65},
+    {"layer": "Linear <b>", "ratio": 1.01, "low": 0.99, "high": 1.02},
+]
 SENTENCE = both('oneDNN makes "conv" take 0.62 x the time.', "oneDNN 让 conv 的用时降到 0.62 倍。")
 BET = both("Your bet: twice as fast → 0.62 x.", "你的下注：快一倍 → 0.62 倍。")
 
 
 def record(rows=ROWS, **more) -> Record:
-    fields = {"experiment": "09-x", "experiment_version": 1, "lesson": "09_mkldnn", "machine": MACHINE,
-              "rows": rows, "created": "2026-05-01T09:30:00Z"}
+    fields = {
+        "experiment": "09-x",
+        "experiment_version": 1,
+        "lesson": "09_mkldnn",
+        "machine": MACHINE,
+        "rows": rows,
+        "created": "2026-05-01T09:30:00Z",
+    }
     return Record(**(fields | more))
 
 
 def draw(rec, ax):
     columns = [[row[key] for row in rec.rows] for key in ("ratio", "low", "high")]
-    plots.intervals(ax, [row["layer"] for row in rec.rows], *columns, "", reference=1,
-                    what=t("time with / without", "开启 / 关闭的用时"))
+    plots.intervals(
+        ax,
+        [row["layer"] for row in rec.rows],
+        *columns,
+        "",
+        reference=1,
+        what=t("time with / without", "开启 / 关闭的用时"),
+    )
 
 
 EXPERIMENT = SimpleNamespace(finding=lambda rec: SENTENCE, draw=draw)
@@ -84,8 +98,9 @@ def test_without_a_chinese_font_labels_are_english(monkeypatch):
     monkeypatch.setattr(style_module, "cjk_font", lambda: None)
     set_language("zh")
     seen = []
-    exp = SimpleNamespace(finding=lambda rec: SENTENCE,
-                          draw=lambda rec, ax: (draw(rec, ax), seen.append(ax.get_xlabel())))
+    exp = SimpleNamespace(
+        finding=lambda rec: SENTENCE, draw=lambda rec, ax: (draw(rec, ax), seen.append(ax.get_xlabel()))
+    )
     shown = figures.show(record(), exp, [BET])
     assert shown.png() and seen == ["time with / without"]
     assert language() == "zh" and "用时降到" in shown._repr_html_()
@@ -111,11 +126,16 @@ def test_records_without_rows_or_with_too_few_still_speak():
     assert broken.png()[:4] == b"\x89PNG"
 
 
-@pytest.mark.parametrize("rows", [
-    ROWS, [{"name": "a", "median_ms": 1.0, "low_ms": 0.9, "high_ms": 1.1}],
-    [{"name": "a", "samples_ms": [1.0, 2.0]}, {"name": "b", "samples_ms": [2.0]}], [{"x": 1}, {"x": 2}],
-    [{"only": "text"}],
-])
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ROWS,
+        [{"name": "a", "median_ms": 1.0, "low_ms": 0.9, "high_ms": 1.1}],
+        [{"name": "a", "samples_ms": [1.0, 2.0]}, {"name": "b", "samples_ms": [2.0]}],
+        [{"x": 1}, {"x": 2}],
+        [{"only": "text"}],
+    ],
+)
 def test_a_record_alone_gets_a_plain_drawing(rows):
     assert figures.show(record(rows)).png()[:4] == b"\x89PNG"
 
@@ -149,11 +169,21 @@ def test_every_plot_draws_and_carries_its_units():
     with style(False):
         figure = Figure()
         axes = figure.subplots(2, 2).ravel()
-        figures.lines(axes[0], [1, 2, 4], {"a": [1, None, 3], "b": [3, 2, 1]}, xlabel="threads", ylabel="ms",
-                      log_x=True, log_y=True, bands={"b": ([2, 1, 0.5], [4, 3, 2])})
+        figures.lines(
+            axes[0],
+            [1, 2, 4],
+            {"a": [1, None, 3], "b": [3, 2, 1]},
+            xlabel="threads",
+            ylabel="ms",
+            log_x=True,
+            log_y=True,
+            bands={"b": ([2, 1, 0.5], [4, 3, 2])},
+        )
         figures.samples(axes[1], {"a": [1.0, 2.0], "b": []}, "ms", what="time")
         figures.grouped(axes[2], ["x", "y"], {"on": [(1, 0.9, 1.1), (2, 1, 3)]}, "ms", what="time", log=True)
-        figures.paired_plot(compare({"a": costing(1e-4), "b": costing(2e-4)}, clock=NoisyClock(1)).rows(), "b slower", axes[3])
+        figures.paired_plot(
+            compare({"a": costing(1e-4), "b": costing(2e-4)}, clock=NoisyClock(1)).rows(), "b slower", axes[3]
+        )
         text = figure_text(figure)
     assert "time (ms)" in text and "time / time of a" in text and "threads" in text
     with pytest.raises(ValueError, match="differ in length"):
@@ -193,8 +223,10 @@ def test_one_sample_and_one_round_can_be_drawn_too():
     import matplotlib.pyplot as plt
 
     clock = NoisyClock(0, 0, 0, 0)
-    for result in (measure(costing(3.0), clock=clock, calibrate=None),
-                   compare({"a": costing(3.0), "b": costing(4.0)}, max_time=1, clock=clock)):
+    for result in (
+        measure(costing(3.0), clock=clock, calibrate=None),
+        compare({"a": costing(3.0), "b": costing(4.0)}, max_time=1, clock=clock),
+    ):
         plt.close(result.plot().figure)
 
 
@@ -210,7 +242,9 @@ def test_wrapping_counts_chinese_characters_twice_and_breaks_evenly():
     assert abs(len(first) - len(second)) < 12
     assert all("0.6012" in line or "." not in line for line in wrap("用时 0.6012 倍" * 20, 32).split("\n"))
     assert not any(line.startswith("，") for line in wrap("很长的一句话，" * 20, 30).split("\n"))
-    assert "（" not in {line[-1] for width in range(20, 60) for line in wrap("用时是两倍（区间一至三）：更慢。" * 4, width).split("\n")}
+    assert "（" not in {
+        line[-1] for width in range(20, 60) for line in wrap("用时是两倍（区间一至三）：更慢。" * 4, width).split("\n")
+    }
 
 
 def test_matplotlib_is_loaded_only_to_draw():
@@ -265,8 +299,11 @@ def test_words_on_tiles_can_be_read(dark):
 
 
 def test_reasons_of_counters_name_each_tool_once_and_survive_a_missing_record():
-    rows = [{"part": "tool", "tool": "thop"}, {"part": "reason", "tool": "thop", "macs": 5, "reason_en": "a <b>", "reason_zh": "甲"},
-            {"part": "reason", "tool": "thop", "macs": -1200, "reason_en": "c", "reason_zh": "乙"}]
+    rows = [
+        {"part": "tool", "tool": "thop"},
+        {"part": "reason", "tool": "thop", "macs": 5, "reason_en": "a <b>", "reason_zh": "甲"},
+        {"part": "reason", "tool": "thop", "macs": -1200, "reason_en": "c", "reason_zh": "乙"},
+    ]
     shown = figures.differences(SimpleNamespace(rows=rows))
     assert str(shown).count("thop") == 1 and "-1,200  c" in str(shown) and "a &lt;b&gt;" in shown._repr_html_()
     set_language("zh")
@@ -292,8 +329,13 @@ def test_the_route_says_what_backend_selection_says_and_leaves_the_switch_alone(
     assert (found[True] == "oneDNN") == torch.backends.mkldnn.is_available()
 
 
-@pytest.mark.parametrize(("code", "long"), [
-    ("en", "torch.backends.cudnn.flags(deterministic=True, enabled=True), then words"), ("zh", "一个很长的单元格" * 8)])
+@pytest.mark.parametrize(
+    ("code", "long"),
+    [
+        ("en", "torch.backends.cudnn.flags(deterministic=True, enabled=True), then words"),
+        ("zh", "一个很长的单元格" * 8),
+    ],
+)
 def test_a_table_breaks_what_is_too_wide_and_marks_by_shape_and_weight(code, long):
     if code == "zh" and not style_module.cjk_font():
         pytest.skip("no Chinese font here")

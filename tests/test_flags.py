@@ -16,6 +16,7 @@ from tests.flag_fixtures import frozen, newborn, untouched
 
 # --- the data ---------------------------------------------------------------------------------------------
 
+
 def test_every_switch_is_complete_in_both_languages():
     for name, switch in flags.SWITCHES.items():
         assert switch.kind in ("switch", "setter", "query", "tool"), name
@@ -30,8 +31,11 @@ def test_every_switch_is_complete_in_both_languages():
 def test_the_catalogue_knows_every_flag_of_the_switchable_modules():
     backends = torch.backends
     for group in ("cudnn", "mkldnn", "miopen", "opt_einsum"):
-        found = {f"{group}.{name}" for name, value in vars(type(getattr(backends, group))).items()
-                 if hasattr(value, "__set__") and not name.startswith("_")}
+        found = {
+            f"{group}.{name}"
+            for name, value in vars(type(getattr(backends, group))).items()
+            if hasattr(value, "__set__") and not name.startswith("_")
+        }
         assert found <= set(flags.SWITCHES), found - set(flags.SWITCHES)
     functions = {name for name in backends.mps.__all__}
     assert {f"mps.{name}" for name in functions} <= set(flags.SWITCHES)
@@ -47,6 +51,7 @@ def test_frozen_switches_are_those_that_torch_refuses_after_the_freeze(frozen):
 
 
 # --- reading ----------------------------------------------------------------------------------------------
+
 
 def test_reading_changes_nothing_and_never_warns():
     with warnings.catch_warnings():
@@ -82,11 +87,17 @@ def test_importing_the_module_loads_no_torch_and_no_ipython(newborn):
     assert newborn["imported"] == []
 
 
-@pytest.mark.parametrize(("typed", "meant"), [
-    ("cudnn.benchmarks", "cudnn.benchmark"), ("mkldnn.enable", "mkldnn.enabled"),
-    ("nnpack.enabled", "nnpack.set_flags"), ("cudnn.conv.precision", "cudnn.conv.fp32_precision"),
-    ("cuda.allow_tf32", "cuda.matmul.allow_tf32"), ("cudnn.allowtf32", "cudnn.allow_tf32"),
-])
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("cudnn.benchmarks", "cudnn.benchmark"),
+        ("mkldnn.enable", "mkldnn.enabled"),
+        ("nnpack.enabled", "nnpack.set_flags"),
+        ("cudnn.conv.precision", "cudnn.conv.fp32_precision"),
+        ("cuda.allow_tf32", "cuda.matmul.allow_tf32"),
+        ("cudnn.allowtf32", "cudnn.allow_tf32"),
+    ],
+)
 def test_a_mistyped_name_is_answered_with_the_right_one(typed, meant):
     for call in (flags.describe, lambda name: flags.using({name: True})):
         for code in LANGUAGES:
@@ -106,15 +117,27 @@ def test_describe_takes_the_name_as_a_program_writes_it():
 
 # The cuDNN leaves of the precision tree are written in processes of their own: torch cannot take that back.
 EVERY = {
-    "cudnn.enabled": False, "cudnn.benchmark": True, "cudnn.deterministic": True,
-    "cudnn.fp32_precision": "ieee", "cuda.matmul.fp32_precision": "tf32",
-    "cuda.matmul.allow_bf16_reduced_precision_reduction": False, "cuda.matmul.allow_fp16_accumulation": True,
-    "cuda.enable_flash_sdp": False, "cuda.enable_math_sdp": False,
+    "cudnn.enabled": False,
+    "cudnn.benchmark": True,
+    "cudnn.deterministic": True,
+    "cudnn.fp32_precision": "ieee",
+    "cuda.matmul.fp32_precision": "tf32",
+    "cuda.matmul.allow_bf16_reduced_precision_reduction": False,
+    "cuda.matmul.allow_fp16_accumulation": True,
+    "cuda.enable_flash_sdp": False,
+    "cuda.enable_math_sdp": False,
     "cuda.allow_fp16_bf16_reduction_math_sdp": True,
-    "mkldnn.enabled": False, "mkldnn.deterministic": True, "mkldnn.fp32_precision": "bf16",
-    "mkldnn.matmul.fp32_precision": "bf16", "miopen.immediate": True, "nnpack.set_flags": False,
-    "mha.set_fastpath_enabled": False, "torch.num_threads": 1, "torch.fill_uninitialized_memory": False,
-    "torch.float32_matmul_precision": "high", "fp32_precision": "ieee",
+    "mkldnn.enabled": False,
+    "mkldnn.deterministic": True,
+    "mkldnn.fp32_precision": "bf16",
+    "mkldnn.matmul.fp32_precision": "bf16",
+    "miopen.immediate": True,
+    "nnpack.set_flags": False,
+    "mha.set_fastpath_enabled": False,
+    "torch.num_threads": 1,
+    "torch.fill_uninitialized_memory": False,
+    "torch.float32_matmul_precision": "high",
+    "fp32_precision": "ieee",
 }
 
 
@@ -163,19 +186,24 @@ def test_nested_blocks_and_the_decorator():
     assert not torch.backends.cudnn.benchmark
 
 
-@pytest.mark.parametrize(("settings", "said"), [
-    ({"cudnn.enabled": 1}, "takes True or False, not 1"),
-    ({"cudnn.benchmark": "yes"}, "takes True or False"),
-    ({"torch.num_threads": True}, "takes a whole number"),
-    ({"torch.num_threads": 0}, "torch refused"),
-    ({"fp32_precision": "fp16"}, "torch refused fp32_precision = 'fp16'"),
-    ({"cudnn.fp32_precision": "bf16"}, "torch refused cudnn.fp32_precision = 'bf16'"),
-    ({"torch.float32_matmul_precision": "fast"}, "'highest', 'high' or 'medium'"),
-    ({"mps.is_available": False}, "cannot be set"),
-    ({"cuda.matmul.allow_bf16_reduced_precision_reduction_split_k": False},
-     "torch refused|does not exist in this build"),  # torch 2.9 has none
-    ({3: True}, "named by a string"),
-])
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"cudnn.enabled": 1}, "takes True or False, not 1"),
+        ({"cudnn.benchmark": "yes"}, "takes True or False"),
+        ({"torch.num_threads": True}, "takes a whole number"),
+        ({"torch.num_threads": 0}, "torch refused"),
+        ({"fp32_precision": "fp16"}, "torch refused fp32_precision = 'fp16'"),
+        ({"cudnn.fp32_precision": "bf16"}, "torch refused cudnn.fp32_precision = 'bf16'"),
+        ({"torch.float32_matmul_precision": "fast"}, "'highest', 'high' or 'medium'"),
+        ({"mps.is_available": False}, "cannot be set"),
+        (
+            {"cuda.matmul.allow_bf16_reduced_precision_reduction_split_k": False},
+            "torch refused|does not exist in this build",
+        ),  # torch 2.9 has none
+        ({3: True}, "named by a string"),
+    ],
+)
 def test_a_wrong_setting_is_one_sentence_and_changes_nothing(settings, said):
     before = flags.snapshot()
     with pytest.raises(flags.FlagError, match=said):
@@ -221,6 +249,7 @@ def test_using_still_works_after_the_freeze(frozen):
 
 
 # --- the precision tree -----------------------------------------------------------------------------------
+
 
 def test_the_tree_is_restored_with_what_it_inherits(newborn):
     """Random states, each saved, disturbed and restored: stored values, not only what they read."""

@@ -13,6 +13,7 @@ from tests.flag_fixtures import newborn, untouched
 
 # --- leaks ------------------------------------------------------------------------------------------------
 
+
 def test_leaks_are_told_in_both_languages_and_taken_back():
     assert flags.leaks() == []
     torch.backends.cudnn.benchmark = True
@@ -34,16 +35,23 @@ def test_without_a_remembered_start_the_defaults_count(newborn):
 
 # --- typos ------------------------------------------------------------------------------------------------
 
+
 def test_a_clean_torch_has_no_typos(newborn):
     assert newborn["typos"] == []
 
 
-@pytest.mark.parametrize(("module", "name", "meant"), [
-    ("cudnn", "benchmarks", "cudnn.benchmark"), ("mps", "enabled", None),
-    ("nnpack", "enabled", "nnpack.set_flags"),
-    ("", "allow_tf32", "cudnn.allow_tf32"), ("mkldnn", "enable", "mkldnn.enabled"), ("", "xx", None),
-    ("cuda", "benchmark", "cudnn.benchmark"),
-])
+@pytest.mark.parametrize(
+    ("module", "name", "meant"),
+    [
+        ("cudnn", "benchmarks", "cudnn.benchmark"),
+        ("mps", "enabled", None),
+        ("nnpack", "enabled", "nnpack.set_flags"),
+        ("", "allow_tf32", "cudnn.allow_tf32"),
+        ("mkldnn", "enable", "mkldnn.enabled"),
+        ("", "xx", None),
+        ("cuda", "benchmark", "cudnn.benchmark"),
+    ],
+)
 def test_a_silent_typo_is_found_with_what_was_meant(module, name, meant):
     owner = getattr(torch.backends, module) if module else torch.backends
     setattr(owner, name, True)
@@ -77,6 +85,7 @@ def test_an_overwritten_function_of_a_stand_in_comes_back_with_del():
 
 # --- the flags() trap -------------------------------------------------------------------------------------
 
+
 def test_the_trap_is_told_as_it_is_and_nothing_is_set(newborn):
     assert newborn["trap wrong"] == [] and not newborn["trap changed something"]
     call = flags.explain_flags_call("cudnn", deterministic=True)
@@ -96,16 +105,21 @@ def test_the_trap_says_when_the_call_would_raise(newborn):
     assert newborn["trap raised"] == ("would raise" in newborn["trap blocked"]) is True
 
 
-@pytest.mark.parametrize(("module", "named", "said"), [
-    ("cudn", {}, 'Did you mean "cudnn"'), ("mps", {}, r"has no flags\(\)"),
-    ("cudnn", {"determinstic": True}, 'Did you mean "deterministic"'),
-])
+@pytest.mark.parametrize(
+    ("module", "named", "said"),
+    [
+        ("cudn", {}, 'Did you mean "cudnn"'),
+        ("mps", {}, r"has no flags\(\)"),
+        ("cudnn", {"determinstic": True}, 'Did you mean "deterministic"'),
+    ],
+)
 def test_a_wrong_question_about_the_trap_is_one_sentence(module, named, said):
     with pytest.raises(flags.FlagError, match=said):
         flags.explain_flags_call(module, **named)
 
 
 # --- the notice after a cell ------------------------------------------------------------------------------
+
 
 @pytest.fixture
 def shell():
@@ -148,6 +162,7 @@ def test_outside_a_notebook_there_is_nothing_to_watch(newborn):
 
 
 # --- the map ----------------------------------------------------------------------------------------------
+
 
 def test_the_map_has_every_switch_and_marks_what_changed():
     with flags.using({"cudnn.benchmark": True}):

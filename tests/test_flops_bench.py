@@ -16,8 +16,15 @@ from benchmarks.zoo_parts import Entry, layer
 
 
 def result(tool: str, step: bool) -> dict[str, Any]:
-    return {"tool": tool, "forward": {"a": "exact", "b": "zero"}, "step": {"a": "exact"} if step else None,
-            "vgg16": 0.0123, "vit": 1.5, "left": [], "left_after_exception": ["hooks"]}
+    return {
+        "tool": tool,
+        "forward": {"a": "exact", "b": "zero"},
+        "step": {"a": "exact"} if step else None,
+        "vgg16": 0.0123,
+        "vit": 1.5,
+        "left": [],
+        "left_after_exception": ["hooks"],
+    }
 
 
 def test_the_tables_carry_machine_versions_and_date() -> None:
@@ -54,4 +61,6 @@ def test_ours_leaves_nothing_and_a_careless_one_is_found_out(stop: bool, monkeyp
         monkeypatch.setattr(torch, "relu", lambda x: x)
         torch.rand(1)
 
-    assert {"entries in state_dict", "eval mode", "moved RNG", "1 patched torch functions"} <= set(traces(careless, stop))
+    assert {"entries in state_dict", "eval mode", "moved RNG", "1 patched torch functions"} <= set(
+        traces(careless, stop)
+    )

@@ -161,8 +161,14 @@ def test_a_cache_given_as_an_input_stays_as_it_was(by_name: bool) -> None:
 
 def test_a_static_cache_of_transformers() -> None:
     transformers = pytest.importorskip("transformers")
-    config = transformers.LlamaConfig(vocab_size=50, hidden_size=16, intermediate_size=32, num_hidden_layers=1,
-                                      num_attention_heads=2, num_key_value_heads=2)
+    config = transformers.LlamaConfig(
+        vocab_size=50,
+        hidden_size=16,
+        intermediate_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        num_key_value_heads=2,
+    )
     model, ids = transformers.LlamaForCausalLM(config).eval(), torch.tensor([[1, 2, 3]])
     cache = transformers.StaticCache(config=config, max_cache_len=8)
     with torch.no_grad():

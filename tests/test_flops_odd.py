@@ -50,8 +50,11 @@ ODD: dict[str, tuple[Callable[[], Any], str, str]] = {
     "a class": (lambda: count(nn.Linear, X), "make one first", "请先实例化"),
     "no inputs": (lambda: count(LAYER), "needs inputs", "需要输入"),
     "a shape": (lambda: count(LAYER, (1, 3)), r"torch.zeros\(1, 3\)", r"torch.zeros\(1, 3\)"),
-    "a wrong shape": (lambda: count(nn.Sequential(LAYER), torch.zeros(1, 4)), r"in `0` \(Linear\).*float32 \(1, 4\)",
-                      r"`0` \(Linear\) 处中断"),
+    "a wrong shape": (
+        lambda: count(nn.Sequential(LAYER), torch.zeros(1, 4)),
+        r"in `0` \(Linear\).*float32 \(1, 4\)",
+        r"`0` \(Linear\) 处中断",
+    ),
     "a generator": (lambda: count(LAYER, (x for x in [X])), "only once", "只能用一次"),
     "a loader": (lambda: count(LAYER, torch.utils.data.DataLoader([X])), "next\\(iter", "next\\(iter"),
     "an array": (lambda: count(LAYER, np.zeros((1, 3))), "from_numpy", "from_numpy"),
@@ -62,8 +65,11 @@ ODD: dict[str, tuple[Callable[[], Any], str, str]] = {
     "gives a coroutine": (lambda: count(_later, torch.eye(3)), "nothing has run yet", "还什么都没有运行"),
     "raises": (lambda: count(_raises, X), "KeyError: 'no such layer'.*Call the model once", "请先不计数直接调用一次"),
     "too large": (lambda: count(_too_large, X), "memory ran out.*smaller batch", "内存不够.*更小的 batch"),
-    "needs values on meta": (lambda: count(lambda x: x if x.sum().item() else -x, torch.zeros(2, device="meta")),
-                             "no values", "没有数值"),
+    "needs values on meta": (
+        lambda: count(lambda x: x if x.sum().item() else -x, torch.zeros(2, device="meta")),
+        "no values",
+        "没有数值",
+    ),
     "nothing to train": (lambda: count(nn.Linear(3, 3).requires_grad_(False), X, training=True), "frozen", "被冻结"),
 }
 
@@ -119,8 +125,10 @@ def test_counting_allocates_nothing() -> None:
 # ---- operators: counted, shown apart, or named in `unknown`
 
 UNKNOWN: dict[str, tuple[Callable[..., Any], list[Tensor]]] = {
-    "convolution by FFT": (lambda x, w: torch.fft.irfft(torch.fft.rfft(x, 32) * torch.fft.rfft(w, 32)),
-                           [torch.zeros(2, 16), torch.zeros(16)]),
+    "convolution by FFT": (
+        lambda x, w: torch.fft.irfft(torch.fft.rfft(x, 32) * torch.fft.rfft(w, 32)),
+        [torch.zeros(2, 16), torch.zeros(16)],
+    ),
     "stft": (lambda x: torch.stft(x, 8, return_complex=True), [torch.zeros(64)]),
     "solve": (torch.linalg.solve, [torch.eye(4), torch.zeros(4, 2)]),
     "inverse": (torch.linalg.inv, [torch.eye(4)]),
@@ -172,6 +180,8 @@ def test_choices_of_torch_are_counted_as_they_were_made() -> None:
 
 def test_distances_cost_the_same_by_either_kernel() -> None:
     for mode in ("use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist"):
-        counted = count(lambda a, b, mode=mode: torch.cdist(a, b, compute_mode=mode), torch.zeros(5, 4), torch.zeros(6, 4))
+        counted = count(
+            lambda a, b, mode=mode: torch.cdist(a, b, compute_mode=mode), torch.zeros(5, 4), torch.zeros(6, 4)
+        )
         assert counted.macs == 5 * 6 * 4 and counted.exact
     assert count(F.pdist, torch.randn(5, 4, requires_grad=True), training=True).macs == 3 * 10 * 4

@@ -23,8 +23,9 @@ def test_models_of_other_people(entry: Entry) -> None:
 
 def test_seven_billion_weights_without_memory() -> None:
     """32 layers of four projections, a gated perceptron and attention over 16 tokens; then the head."""
-    config = transformers.LlamaConfig(vocab_size=32000, hidden_size=4096, intermediate_size=11008, num_hidden_layers=32,
-                                      num_attention_heads=32)
+    config = transformers.LlamaConfig(
+        vocab_size=32000, hidden_size=4096, intermediate_size=11008, num_hidden_layers=32, num_attention_heads=32
+    )
     with torch.device("meta"):
         model = transformers.LlamaForCausalLM(config).eval()
     counted = count(model, torch.zeros(1, 16, dtype=torch.long), allow_real=False)

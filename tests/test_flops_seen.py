@@ -26,8 +26,12 @@ from course.flops.mode import NotHere, Shapes
 from tests.flops_odd import Thing
 
 X = torch.eye(4)
-SMALL = [(entry, training) for zoo, training in ((ZOO, False), (STEPS, True)) for entry in zoo
-         if entry.macs < 300_000 and "padding" not in entry.name]
+SMALL = [
+    (entry, training)
+    for zoo, training in ((ZOO, False), (STEPS, True))
+    for entry in zoo
+    if entry.macs < 300_000 and "padding" not in entry.name
+]
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -45,12 +49,14 @@ def test_a_real_run_gives_the_same_number(entry: Entry, training: bool) -> None:
 
 def _without(take: Callable[[Tensor], Any]) -> Callable[[Tensor], Tensor]:
     """A forward that does without its work when the data cannot be had, and says nothing."""
+
     def forward(x: Tensor) -> Tensor:
         try:
             take(x)
         except Exception:
             return x
         return x @ x
+
     return forward
 
 
@@ -62,8 +68,10 @@ ASKS: dict[str, Callable[[Tensor], Tensor]] = {
     "is_meta": lambda x: x if x.is_meta else x @ x,
     "one of its own": lambda x: x @ x if torch.ones(2).device == x.device else x,
     "autocast by its device": lambda x: torch.autocast(x.device.type)(lambda: x @ x)(),
-    **{f"{name}, swallowed": _without(lambda x, name=name: getattr(x, name)())
-       for name in ("tolist", "item", "numpy", "__array__", "data_ptr", "__repr__")},
+    **{
+        f"{name}, swallowed": _without(lambda x, name=name: getattr(x, name)())
+        for name in ("tolist", "item", "numpy", "__array__", "data_ptr", "__repr__")
+    },
 }
 
 
@@ -74,7 +82,9 @@ def test_asking_a_stand_in_changes_nothing(name: str) -> None:
 
 
 def test_a_choice_by_device_needs_no_data() -> None:
-    counted = count(lambda x, ids: x @ x[ids.to(x.device).long()] if ids.all() else x, X, torch.ones(4, dtype=torch.int))
+    counted = count(
+        lambda x, ids: x @ x[ids.to(x.device).long()] if ids.all() else x, X, torch.ones(4, dtype=torch.int)
+    )
     assert (counted.macs, counted.ground) == (64, "meta")
     assert count(lambda x: x @ x if x.is_meta else x, X.to("meta")).macs == 64  # that one tells the truth
 
@@ -182,24 +192,36 @@ def test_attention_of_jagged_rows_is_named() -> None:
     assert count(attend, rows).unknown
 
 
-@pytest.mark.parametrize("function", [
-    lambda x: torch.tensor(np.array(x.tolist()) @ np.array(x.tolist())), lambda x: torch.from_numpy(x.numpy() @ x.numpy()),
-])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: torch.tensor(np.array(x.tolist()) @ np.array(x.tolist())),
+        lambda x: torch.from_numpy(x.numpy() @ x.numpy()),
+    ],
+)
 def test_data_that_leave_torch_are_named(function: Callable[[Tensor], Tensor]) -> None:
     assert not count(function, X).exact
 
 
 PRODUCTS: dict[str, tuple[Callable[[Tensor, Tensor], Tensor], int]] = {
-    "sum": (lambda a, b: (a * b).sum(-1), 12), "vecdot": (torch.linalg.vecdot, 12),
-    "mean": (lambda a, b: (a * b).mean(), 12), "view": (lambda a, b: (a * b).view(12).sum(), 12),
-    "in place": (lambda a, b: a.clone().mul_(b).sum(), 12), "cast": (lambda a, b: (a * b).double().sum(), 12),
-    "scaled": (lambda a, b: (2 * (a * b)).sum(), 12), "cat": (lambda a, b: torch.cat((a * b, a)).sum(), 24),
-    "cumsum": (lambda a, b: (a * b).cumsum(1), 12), "of three": (lambda a, b: (a * b * a).sum(), 12),
+    "sum": (lambda a, b: (a * b).sum(-1), 12),
+    "vecdot": (torch.linalg.vecdot, 12),
+    "mean": (lambda a, b: (a * b).mean(), 12),
+    "view": (lambda a, b: (a * b).view(12).sum(), 12),
+    "in place": (lambda a, b: a.clone().mul_(b).sum(), 12),
+    "cast": (lambda a, b: (a * b).double().sum(), 12),
+    "scaled": (lambda a, b: (2 * (a * b)).sum(), 12),
+    "cat": (lambda a, b: torch.cat((a * b, a)).sum(), 24),
+    "cumsum": (lambda a, b: (a * b).cumsum(1), 12),
+    "of three": (lambda a, b: (a * b * a).sum(), 12),
     "index_add": (lambda a, b: torch.zeros(3, 4).index_add(0, torch.tensor([0, 0, 1]), a * b), 12),
     "scatter_add": (lambda a, b: torch.zeros(3, 4).scatter_add(0, torch.zeros(3, 4, dtype=torch.long), a * b), 12),
     "index_put": (lambda a, b: torch.zeros(3, 4).index_put((torch.tensor([0, 0, 1]),), a * b, accumulate=True), 12),
-    "pooled": (lambda a, b: F.avg_pool2d((a * b)[None], 2), 12), "addcmul": (lambda a, b: torch.addcmul(a, a, b).sum(), 12),
-    "a number": (lambda a, b: a * 2.0 + b.sum(), 0), "no sum": (torch.mul, 0), "no product": (lambda a, b: (a + b).sum(), 0),
+    "pooled": (lambda a, b: F.avg_pool2d((a * b)[None], 2), 12),
+    "addcmul": (lambda a, b: torch.addcmul(a, a, b).sum(), 12),
+    "a number": (lambda a, b: a * 2.0 + b.sum(), 0),
+    "no sum": (torch.mul, 0),
+    "no product": (lambda a, b: (a + b).sum(), 0),
     "another function": (lambda a, b: (a * b).relu().sum(), 0),
 }
 
@@ -223,8 +245,10 @@ class Slots:
 
 
 OUTPUTS: dict[str, Callable[[Tensor, Tensor], Any]] = {
-    "slots": lambda a, b: Slots([a, b]), "lists in objects": lambda a, b: Thing(parts=[a, {"b": b}]),
-    "objects in objects": lambda a, b: Thing(inner=Thing(a=a), b=b), "in a dict of sets": lambda a, b: {"s": Slots((a, Thing(b=b)))},
+    "slots": lambda a, b: Slots([a, b]),
+    "lists in objects": lambda a, b: Thing(parts=[a, {"b": b}]),
+    "objects in objects": lambda a, b: Thing(inner=Thing(a=a), b=b),
+    "in a dict of sets": lambda a, b: {"s": Slots((a, Thing(b=b)))},
 }
 
 

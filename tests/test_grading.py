@@ -113,9 +113,7 @@ def test_a_right_function_gets_all_and_an_edge_case_costs_its_part(monkeypatch):
     assert judged(monkeypatch, lambda x: 2 * x).points == 3
     verdict = judged(monkeypatch, lambda x: 2 * x or 1)
     assert (verdict.state, verdict.points) == ("partly", 2)
-    assert (
-        "Wrong at zero. (1 of 1 calls: another result than expected; 1 points)" in verdict.messages[0]["en"]
-    )
+    assert "Wrong at zero. (1 of 1 calls: another result than expected; 1 points)" in verdict.messages[0]["en"]
 
 
 @pytest.mark.parametrize("guess", [0, None])
@@ -129,11 +127,21 @@ def test_one_and_the_same_value_for_every_input_earns_nothing(monkeypatch, guess
 
 def test_inputs_change_with_anything_that_was_handed_in_and_stay_for_the_same():
     def drawn(source="x = 1", when="noon", **files):
-        handed_in = content(new_notebook(cells=[new_code_cell(source)]), {name: data.encode() for name, data in files.items()}, "05")
+        handed_in = content(
+            new_notebook(cells=[new_code_cell(source)]), {name: data.encode() for name, data in files.items()}, "05"
+        )
         return draw({"t": TASK}, b"secret", "05", "ann", when, handed_in)["t"]
 
     assert drawn() == drawn() == drawn(**{"05.ipynb": "x", "timestamp.txt": "y"})
-    assert len({str(one) for one in (drawn(), drawn("x = 2"), drawn(when="night"), drawn(a="1"), drawn(a="2"), drawn(b="1"))}) == 6
+    assert (
+        len(
+            {
+                str(one)
+                for one in (drawn(), drawn("x = 2"), drawn(when="night"), drawn(a="1"), drawn(a="2"), drawn(b="1"))
+            }
+        )
+        == 6
+    )
 
 
 def stub(x):
@@ -274,9 +282,7 @@ def project(tmp_path_factory):
 )
 def test_a_question_explains_every_option(project, item, response, words):
     keyed = keyed_items(project, LESSON)[item]
-    block = {"number": render.number_blocks, "order": render.order_blocks}.get(
-        keyed.kind, render.option_table
-    )
+    block = {"number": render.number_blocks, "order": render.order_blocks}.get(keyed.kind, render.option_table)
     output = render.result(1, 2, "partly", block(keyed, response, "en"), "en")
     assert output.data["text/plain"] == "1.0"
     for word in ("1 of 2 points", *words):
@@ -286,10 +292,7 @@ def test_a_question_explains_every_option(project, item, response, words):
 def test_the_number_nbgrader_reads_is_always_within_range_and_html_is_escaped():
     output = render.result(3.0000001, 3, "correct", ["a <script> & `x < y` **b**", "| a | b\\|c |"], "zh")
     assert float(output.data["text/plain"]) == 3.0
-    assert (
-        "<script>" not in output.data["text/html"]
-        and "<code>x &lt; y</code> <b>b</b>" in output.data["text/html"]
-    )
+    assert "<script>" not in output.data["text/html"] and "<code>x &lt; y</code> <b>b</b>" in output.data["text/html"]
     assert ">b|c</th>" in output.data["text/html"] and "3 / 3 分" in output.data["text/markdown"]
     assert render.result(-1, 3, "incorrect", [], "en").data["text/plain"] == "0.0"
 

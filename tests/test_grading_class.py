@@ -97,14 +97,7 @@ def test_tricks_and_accidents_cost_only_themselves(graded, project):
         submit(course, student, code, b"{damaged" if student == "patched" else None)
     found = {o.student: o for o in autograde(course, LESSON, TRICKS, How(jobs=2), lambda line: None)}
     points = {student: found[student].points for student in TRICKS}
-    assert points == {
-        "patched": 0,
-        "recorder": 0,
-        "ends-inside": 2,
-        "endless": 0,
-        "loud": 3,
-        "kills-grader": 3,
-    }
+    assert points == {"patched": 0, "recorder": 0, "ends-inside": 2, "endless": 0, "loud": 3, "kills-grader": 3}
     assert "damaged" in " ".join(found["patched"].problems)
     assert "did not stop" in " ".join(found["endless"].problems)
     assert found["perfect"].points == 13
@@ -124,10 +117,7 @@ def test_the_stock_command_gives_the_same_marks_and_our_own_faults_give_none(gra
 
     course = Course(graded.root)
     before = pipeline.cell_points(course, LESSON)
-    environment = {
-        **os.environ,
-        "PATH": os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]]),
-    }
+    environment = {**os.environ, "PATH": os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])}
     command = [sys.executable, "-m", "nbgrader", "autograde", LESSON, "--force", "--student", "partly"]
     stock = subprocess.run(command, cwd=course.root, env=environment, capture_output=True, text=True)
     assert stock.returncode == 0, stock.stderr
@@ -145,10 +135,6 @@ def test_the_stock_command_gives_the_same_marks_and_our_own_faults_give_none(gra
     finally:
         key.write_text(text)
     assert outcome.points is None and "has no key" in " ".join(outcome.problems)
-    (outcome,) = [
-        o
-        for o in autograde(course, LESSON, ["perfect"], say=lambda line: None)
-        if o.student == "perfect"
-    ]
+    (outcome,) = [o for o in autograde(course, LESSON, ["perfect"], say=lambda line: None) if o.student == "perfect"]
     assert outcome.points == 13 and len(tasks(project, LESSON)) == 2
     assert STATE in nbformat.read(course.autograded("perfect", LESSON), as_version=4).metadata

@@ -63,8 +63,14 @@ def test_a_cluster_gives_the_marks_of_this_machine_and_of_the_stock_command(here
     environment = {**os.environ, "PATH": os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])}
     for folder in (stock / "submitted").glob("*-1"):  # one of each kind will do: this takes seconds for each
         shutil.rmtree(folder)
-    run = subprocess.run([sys.executable, "-m", "nbgrader", "autograde", LESSON], cwd=stock, env=environment,
-                         capture_output=True, text=True, timeout=400)
+    run = subprocess.run(
+        [sys.executable, "-m", "nbgrader", "autograde", LESSON],
+        cwd=stock,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=400,
+    )
     assert run.returncode == 0, run.stderr[-3000:]
     assert rows(stock) == [row for row in rows(here) if row[0].endswith("-0")] and len(rows(stock)) == 9 * 6
 
@@ -92,29 +98,73 @@ def certificate(folder: Path, name: str, ca: str | None = None) -> None:
     """A self-made certificate and its key as PEM files: an authority, or one signed by the authority ``ca``."""
     key, made = str(folder / f"{name}.key"), str(folder / f"{name}.pem")
     signed = [] if ca is None else ["-CA", str(folder / f"{ca}.pem"), "-CAkey", str(folder / f"{ca}.key")]
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={name}", "-addext",
-                    "subjectAltName=IP:127.0.0.1", *signed, "-keyout", key, "-out", made], check=True, capture_output=True)
+    subprocess.run(
+        [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-days",
+            "2",
+            "-subj",
+            f"/CN={name}",
+            "-addext",
+            "subjectAltName=IP:127.0.0.1",
+            *signed,
+            "-keyout",
+            key,
+            "-out",
+            made,
+        ],
+        check=True,
+        capture_output=True,
+    )
 
 
-def test_over_tls_the_marks_are_the_same_and_nobody_without_a_certificate_gets_in(here, handed_in, tmp_path, monkeypatch, capsys):
+def test_over_tls_the_marks_are_the_same_and_nobody_without_a_certificate_gets_in(
+    here, handed_in, tmp_path, monkeypatch, capsys
+):
     from distributed import LocalCluster
     from distributed.security import Security
 
     for name, ca in (("ca", None), ("node", "ca"), ("stranger", None)):
         certificate(tmp_path, name, ca)
-    files = {f"tls_{role}_{part}": str(tmp_path / f"node.{end}") for role in ("scheduler", "worker", "client")
-             for part, end in (("cert", "pem"), ("key", "key"))}
+    files = {
+        f"tls_{role}_{part}": str(tmp_path / f"node.{end}")
+        for role in ("scheduler", "worker", "client")
+        for part, end in (("cert", "pem"), ("key", "key"))
+    }
     security = Security(require_encryption=True, tls_ca_file=str(tmp_path / "ca.pem"), **files)
     root = copy_of(handed_in, tmp_path / "class")
     monkeypatch.setattr(pool, "PATIENCE_S", 5)
 
     def command(name: str, *more: str) -> tuple[int, str]:
         words = ["autograde", LESSON, "--dir", str(root), "--cluster", made.scheduler_address]
-        status = main([*words, *(["--tls-ca", str(tmp_path / "ca.pem"), "--tls-cert", str(tmp_path / f"{name}.pem"), "--tls-key",
-                                  str(tmp_path / f"{name}.key")] if name else []), *more])
+        status = main(
+            [
+                *words,
+                *(
+                    [
+                        "--tls-ca",
+                        str(tmp_path / "ca.pem"),
+                        "--tls-cert",
+                        str(tmp_path / f"{name}.pem"),
+                        "--tls-key",
+                        str(tmp_path / f"{name}.key"),
+                    ]
+                    if name
+                    else []
+                ),
+                *more,
+            ]
+        )
         return status, capsys.readouterr().out
 
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, protocol="tls", security=security) as made:
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, protocol="tls", security=security
+    ) as made:
         assert made.scheduler_address.startswith("tls://")
         for name in ("stranger", "nobody", ""):
             status, said = command(name)
@@ -137,8 +187,13 @@ def test_a_worker_with_another_checkout_stops_the_run_and_takes_nothing_back(her
         address = made.scheduler_address
 
         def reason(folder: Path) -> str:
-            worker = subprocess.Popen([sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-dashboard"],
-                                      cwd=folder, env=bare, stdout=log.open("w"), stderr=subprocess.STDOUT)
+            worker = subprocess.Popen(
+                [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-dashboard"],
+                cwd=folder,
+                env=bare,
+                stdout=log.open("w"),
+                stderr=subprocess.STDOUT,
+            )
             try:
                 with pytest.raises(Infrastructure) as error:
                     autograde(Course(root), LESSON, how=How(cluster=address, again=True), say=lambda line: None)
@@ -167,7 +222,10 @@ def test_a_scheduler_without_a_worker_is_said_and_not_waited_for(monkeypatch):
     from distributed import LocalCluster
 
     monkeypatch.setattr(pool, "PATIENCE_S", 1)
-    with LocalCluster(n_workers=0, dashboard_address=":0") as made, pytest.raises(Infrastructure, match="has no worker"):
+    with (
+        LocalCluster(n_workers=0, dashboard_address=":0") as made,
+        pytest.raises(Infrastructure, match="has no worker"),
+    ):
         pool.Cluster(made.scheduler_address)
 
 

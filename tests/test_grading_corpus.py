@@ -101,7 +101,9 @@ def test_the_corpus_is_large_and_every_name_is_used_once():
 
 
 @pytest.mark.slow
-def test_every_submission_gets_the_verdict_it_deserves_and_harms_nothing_outside(tmp_path_factory, monkeypatch, tmp_path):
+def test_every_submission_gets_the_verdict_it_deserves_and_harms_nothing_outside(
+    tmp_path_factory, monkeypatch, tmp_path
+):
     from grader.autograding import How, autograde
     from grader.pool import prepare
 
@@ -109,8 +111,12 @@ def test_every_submission_gets_the_verdict_it_deserves_and_harms_nothing_outside
     canary = f"{CANARY}_{uuid.uuid4().hex[:8]}"
     listener = Listener(canary)
     released = nbformat.read(course.root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
-    words = {CANARY: canary, "LISTENER_PORT": str(listener.port), "COURSE_ROOT": str(course.root),
-             "CHECKOUT_ROOT": str(HERE)}
+    words = {
+        CANARY: canary,
+        "LISTENER_PORT": str(listener.port),
+        "COURSE_ROOT": str(course.root),
+        "CHECKOUT_ROOT": str(HERE),
+    }
     for case in CLASS:
         hand_in(case, copy.deepcopy(released), course.root / "submitted" / case.name / LESSON, words)
     prepare(2, sandbox=True)  # what our own processes keep in a temporary folder until they end is not looked at below
@@ -122,8 +128,12 @@ def test_every_submission_gets_the_verdict_it_deserves_and_harms_nothing_outside
     before = psutil.Process().memory_info().rss
     said: list[str] = []
     found = {outcome.student: outcome for outcome in autograde(course, LESSON, how=How(jobs=2), say=said.append)}
-    if busy := [name for name, one in found.items() if DISTURBED in " ".join(one.problems)]:  # others used this machine, too
-        found = {outcome.student: outcome for outcome in autograde(course, LESSON, busy, How(jobs=1), lambda line: None)}
+    if busy := [
+        name for name, one in found.items() if DISTURBED in " ".join(one.problems)
+    ]:  # others used this machine, too
+        found = {
+            outcome.student: outcome for outcome in autograde(course, LESSON, busy, How(jobs=1), lambda line: None)
+        }
         said = [line for line in said if DISTURBED not in line]
     grown = psutil.Process().memory_info().rss - before
     wrong = []
@@ -159,8 +169,11 @@ def not_json(text: str) -> list[str]:
 
 def left_behind(canary: str) -> list[str]:
     """Files and processes of the submissions that are still there."""
-    found = [str(path) for folder in ("/tmp", "/dev/shm", "/dev", "/var/tmp", str(Path.home()), str(HERE), os.getcwd())
-             for path in Path(folder).glob(f"*{canary}*")]
+    found = [
+        str(path)
+        for folder in ("/tmp", "/dev/shm", "/dev", "/var/tmp", str(Path.home()), str(HERE), os.getcwd())
+        for path in Path(folder).glob(f"*{canary}*")
+    ]
     for process in psutil.process_iter():
         try:
             if canary in " ".join(process.cmdline()):
@@ -171,14 +184,28 @@ def left_behind(canary: str) -> list[str]:
 
 
 @pytest.mark.slow
-def test_collecting_follows_no_link_and_what_cannot_be_read_is_named_while_marking_goes_on(tmp_path_factory, monkeypatch):
+def test_collecting_follows_no_link_and_what_cannot_be_read_is_named_while_marking_goes_on(
+    tmp_path_factory, monkeypatch
+):
     from grader import autograding
     from grader.pipeline import collect
 
     course = make_course(tmp_path_factory)
     released = course.root / "release" / LESSON / f"{LESSON}.ipynb"
     inbound = course.root / "exchange" / "corpus" / "inbound"
-    strange = ("=1+1", "x;=1+1", "\uff1d1+1", "*", "?nn", "[a-h]*", "\x1b[2J", "<img src=x>", "..", "x" * 120, os.fsdecode(b"\xff"))
+    strange = (
+        "=1+1",
+        "x;=1+1",
+        "\uff1d1+1",
+        "*",
+        "?nn",
+        "[a-h]*",
+        "\x1b[2J",
+        "<img src=x>",
+        "..",
+        "x" * 120,
+        os.fsdecode(b"\xff"),
+    )
     for student in ("ann", "eve", "fay", "gus", "hal", *strange, "ivy+when"):
         when = "at dawn" if student == "ivy+when" else "2026-01-01 10:00:00 UTC"
         folder = inbound / f"{student}+{LESSON}+{when}+secret"
@@ -215,9 +242,16 @@ def test_collecting_follows_no_link_and_what_cannot_be_read_is_named_while_marki
     monkeypatch.setattr(autograding, "read_submission", unreadable)
     said.clear()
     found = {one.student: one for one in autograding.autograde(course, LESSON, say=said.append)}
-    assert [line for line in said if line not in unenforced()] == ["ann: no grade: PermissionError: [Errno 13] Permission denied"]
+    assert [line for line in said if line not in unenforced()] == [
+        "ann: no grade: PermissionError: [Errno 13] Permission denied"
+    ]
     assert {student: (one.points, one.verdict) for student, one in found.items()} == {
-        "ann": (None, "infrastructure"), "eve": (0, "answers"), "fay": (0, "damaged"), "gus": (0, "answers"), "hal": (0, "answers"),
-        "?": (None, "infrastructure")}
+        "ann": (None, "infrastructure"),
+        "eve": (0, "answers"),
+        "fay": (0, "damaged"),
+        "gus": (0, "answers"),
+        "hal": (0, "answers"),
+        "?": (None, "infrastructure"),
+    }
     assert "without a grade: ann, ?" in summary(list(found.values()))
     assert "not marked, our fault" in summary(list(found.values()))

@@ -15,8 +15,10 @@ from tests.graded_class import make_class
 from tests.grading_fixtures import LESSON
 
 TOTALS = [Totals("01_map", 10.0, {"ada": 7.25, "bob": None}), Totals("02_timing", 12.5, {"ada": 12.5, "cyd": 0.0})]
-EXPORTED = ('Student,ID,SIS User ID,SIS Login ID,Section,Old (7)\n    Points Possible,,,,,5\n'
-            '"Lovelace, Ada",101,S1,ada,A\n"Moore, Bob",102,S2,bob,A\n"Idle, Ida",103,S3,ida,B\n"Student, Test",9,,x,A\n')
+EXPORTED = (
+    "Student,ID,SIS User ID,SIS Login ID,Section,Old (7)\n    Points Possible,,,,,5\n"
+    '"Lovelace, Ada",101,S1,ada,A\n"Moore, Bob",102,S2,bob,A\n"Idle, Ida",103,S3,ida,B\n"Student, Test",9,,x,A\n'
+)
 
 
 def roster(tmp_path, text, encoding="utf-8"):
@@ -51,16 +53,18 @@ def test_canvas_with_its_own_export_as_roster(tmp_path):
 def test_no_name_is_computed_by_a_spreadsheet(tmp_path):
     text = 'First name,Surname,ID number,Email address\n"=HYPERLINK(""http://x.y"")",@SUM(1),-ada,+ada@x.org\n'
     rows = parsed(lms.moodle(lms.match(["-ada"], lms.read_roster(roster(tmp_path, text)), "moodle"), TOTALS, {}))
-    assert rows[1] == ["", "'=HYPERLINK(\"http://x.y\")", "'@SUM(1)", "'-ada", "'+ada@x.org", "-", "-"]
+    assert rows[1] == ["", '\'=HYPERLINK("http://x.y")', "'@SUM(1)", "'-ada", "'+ada@x.org", "-", "-"]
 
 
 def test_moodle_leaves_out_whom_it_would_stop_at_and_writes_a_dash_for_no_grade(tmp_path):
-    text = 'First name,Surname,ID number,Email address\nAda,Lovelace,ada,ada@x.org\nBob,Moore,77,bob\n'
+    text = "First name,Surname,ID number,Email address\nAda,Lovelace,ada,ada@x.org\nBob,Moore,77,bob\n"
     matched = lms.match(["ada", "bob", "cyd"], lms.read_roster(roster(tmp_path, text)), "moodle")
     rows = parsed(lms.moodle(matched, TOTALS, {}))
-    assert rows == [["Username", "First name", "Last name", "ID number", "Email address", "01_map", "02_timing"],
-                    ["", "Ada", "Lovelace", "ada", "ada@x.org", "7.25", "12.50"],
-                    ["", "Bob", "Moore", "77", "bob", "-", "-"]]
+    assert rows == [
+        ["Username", "First name", "Last name", "ID number", "Email address", "01_map", "02_timing"],
+        ["", "Ada", "Lovelace", "ada", "ada@x.org", "7.25", "12.50"],
+        ["", "Bob", "Moore", "77", "bob", "-", "-"],
+    ]
     assert matched.strangers == ["cyd"]
 
 
@@ -75,9 +79,14 @@ def test_without_a_roster_our_names_are_login_names():
     assert rows[2] == ["ada", "", "", "ada", "", "7.25", "12.50"]
 
 
-@pytest.mark.parametrize(("text", "words"), [
-    ("name,age\nada,3\n", "no column that names students"), ("", "no column that names students"),
-    ("student_id\nada\nada\n", "has 'ada' twice in its column student_id")])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("name,age\nada,3\n", "no column that names students"),
+        ("", "no column that names students"),
+        ("student_id\nada\nada\n", "has 'ada' twice in its column student_id"),
+    ],
+)
 def test_faults_of_a_roster_are_said(tmp_path, text, words):
     with pytest.raises(ProjectError, match=words):
         lms.match(["ada"], lms.read_roster(roster(tmp_path, text)), "canvas")
@@ -105,7 +114,9 @@ def test_the_command_writes_what_the_gradebook_says(tmp_path, capsys):
         gradebook.db.commit()
     assert main([*command, "--column", f"{LESSON}=One"]) == 0
     said, rows = capsys.readouterr().out, list(csv.reader(to.open()))
-    assert canvas_reads(rows) == {"ada": ["10.00"], "bob": [""], "cyd": ["0.67"], "dee": ["0.00"]} and rows[0][-1] == "One"
+    assert (
+        canvas_reads(rows) == {"ada": ["10.00"], "bob": [""], "cyd": ["0.67"], "dee": ["0.00"]} and rows[0][-1] == "One"
+    )
     assert "no grade for bob" in said
     for name in ("report", "similar", "late", "regrade", "export"):
         words = [name, "--lesson", "77_none"] if name == "export" else [name, "77_none"]

@@ -41,16 +41,35 @@ def thrower(error: BaseException):
     return act
 
 
-@pytest.mark.parametrize("error", [ValueError("x\n\ny"), RecursionError(), MemoryError(), SystemExit(3), NotADirectoryError(20, "no"),
-                                   PermissionError(13, "denied"), OSError(errno.ENAMETOOLONG, "long"), ValueError("\ud800"),
-                                   DataError("insert", {}, Exception("too long"))])
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError("x\n\ny"),
+        RecursionError(),
+        MemoryError(),
+        SystemExit(3),
+        NotADirectoryError(20, "no"),
+        PermissionError(13, "denied"),
+        OSError(errno.ENAMETOOLONG, "long"),
+        ValueError("\ud800"),
+        DataError("insert", {}, Exception("too long")),
+    ],
+)
 def test_what_one_student_caused_is_a_sentence_about_that_student(error):
     (said,) = outcome(thrower(error)).values()
     assert said.startswith(type(error).__name__) and "\n" not in said and said.encode("utf-8")
 
 
-@pytest.mark.parametrize("error", [ProjectError("x"), Infrastructure("x"), KeyboardInterrupt(), OSError(errno.ENOSPC, "full"),
-                                   OperationalError("insert", {}, sqlite3.OperationalError("database is locked"))])
+@pytest.mark.parametrize(
+    "error",
+    [
+        ProjectError("x"),
+        Infrastructure("x"),
+        KeyboardInterrupt(),
+        OSError(errno.ENOSPC, "full"),
+        OperationalError("insert", {}, sqlite3.OperationalError("database is locked")),
+    ],
+)
 def test_what_would_meet_everybody_ends_the_run(error):
     with pytest.raises(type(error)):
         outcome(thrower(error))
@@ -73,10 +92,18 @@ def test_a_step_without_end_is_stopped_also_where_it_waits_or_swallows_that(tmp_
 
 def test_a_page_is_cut_to_what_a_browser_opens_and_graded_cells_stay():
     data = {"grade": True, "grade_id": "q", "points": 1, "locked": True, "schema_version": 3, "solution": False}
-    mark = new_code_cell("check('q')", metadata={"nbgrader": data}, outputs=[
-        new_output("execute_result", data={"text/plain": "1.0", "text/html": "x" * (MOST_TEXT + 5)})])
-    long = new_code_cell("y" * 18_000_000, outputs=[new_output("stream", text="z" * 900_000),
-                                                     new_output("display_data", data={"image/png": "A" * 9_000_000})])
+    mark = new_code_cell(
+        "check('q')",
+        metadata={"nbgrader": data},
+        outputs=[new_output("execute_result", data={"text/plain": "1.0", "text/html": "x" * (MOST_TEXT + 5)})],
+    )
+    long = new_code_cell(
+        "y" * 18_000_000,
+        outputs=[
+            new_output("stream", text="z" * 900_000),
+            new_output("display_data", data={"image/png": "A" * 9_000_000}),
+        ],
+    )
     notebook = new_notebook(cells=[long, *(new_markdown_cell("#" * 30_000) for _ in range(MOST_CELLS + 100)), mark])
     shorten(notebook)
     assert "not shown" in notebook.cells[0].source and notebook.cells[-1] == mark
@@ -125,14 +152,20 @@ def test_report_similar_export_and_regrade_name_whom_they_cannot_read_and_go_on(
     answers = course.root / "submitted" / "bob" / LESSON / f"{LESSON}.answers.json"
     answers.unlink()
     os.mkfifo(answers)
-    for command in (["report", LESSON, "--to", str(tmp_path / "r.html")], ["similar", LESSON], ["export"],
-                    ["export", "--format", "moodle", "--details", str(tmp_path / "d.csv")]):
+    for command in (
+        ["report", LESSON, "--to", str(tmp_path / "r.html")],
+        ["similar", LESSON],
+        ["export"],
+        ["export", "--format", "moodle", "--details", str(tmp_path / "d.csv")],
+    ):
         assert main([*command, "--dir", str(course.root)]) == 0, command
         assert ("ada is left out: " in capsys.readouterr().out) == (command[0] in ("report", "similar"))
     found = diff(course, LESSON, How())
     assert list(found.failed) == ["ada"] and found.marked == 3
     assert write(course, LESSON) == ["bob", "cyd", "dee"]
-    outcomes = {one.student: one for one in autograde(course, LESSON, say=lambda line: None)}  # marks the broken one anew
+    outcomes = {
+        one.student: one for one in autograde(course, LESSON, say=lambda line: None)
+    }  # marks the broken one anew
     assert outcomes["ada"].points == 13
 
 
@@ -195,4 +228,6 @@ def test_a_disturbed_submission_is_marked_again_alone_and_never_loses_a_point_to
     handed_in = [Submission(name, b"", {}, "") for name in ("ada", "unlucky", "lost", "twice", "zoe")]
     found = dict(pool.undisturbed(run)(iter(handed_in), None))
     assert told == [["ada", "unlucky", "lost", "twice", "zoe"], ["unlucky"], ["twice"]]
-    assert found["twice"] == DISTURBED and found["lost"] == "gone" and not found["unlucky"].disturbed and len(found) == 5
+    assert (
+        found["twice"] == DISTURBED and found["lost"] == "gone" and not found["unlucky"].disturbed and len(found) == 5
+    )

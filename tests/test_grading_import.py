@@ -26,13 +26,20 @@ from tests.graded_class import make_class
 from tests.grading_corpus.base import ANSWERS, RIGHT, dumped, sheet
 from tests.grading_fixtures import LESSON
 
-MOODLE = [("Ada Lovelace_4711_assignsubmission_file_/L.ipynb", "4711", "L.ipynb"),
-          ("李 雷_12_assignsubmission_file/x/y.ipynb", "12", "x/y.ipynb"),
-          ("Ada Lovelace_4711_assignsubmission_file_my_notes_2.ipynb", "4711", "my_notes_2.ipynb"),
-          ("class/Jo_Ann Li_7_assignsubmission_file_/a.ipynb", "7", "a.ipynb"), ("Ada_1_assignsubmission_onlinetext_/o.html", None, ""),
-          ("readme.txt", None, "")]
-CANVAS = [("lovelaceada_101_5001_L.ipynb", "101", "L.ipynb"), ("lovelaceada_LATE_101_5001_my_L_2.ipynb", "101", "my_L_2.ipynb"),
-          ("de_la_cruzana_7_8_9.ipynb", "7", "9.ipynb"), ("notes.ipynb", None, "")]
+MOODLE = [
+    ("Ada Lovelace_4711_assignsubmission_file_/L.ipynb", "4711", "L.ipynb"),
+    ("李 雷_12_assignsubmission_file/x/y.ipynb", "12", "x/y.ipynb"),
+    ("Ada Lovelace_4711_assignsubmission_file_my_notes_2.ipynb", "4711", "my_notes_2.ipynb"),
+    ("class/Jo_Ann Li_7_assignsubmission_file_/a.ipynb", "7", "a.ipynb"),
+    ("Ada_1_assignsubmission_onlinetext_/o.html", None, ""),
+    ("readme.txt", None, ""),
+]
+CANVAS = [
+    ("lovelaceada_101_5001_L.ipynb", "101", "L.ipynb"),
+    ("lovelaceada_LATE_101_5001_my_L_2.ipynb", "101", "my_L_2.ipynb"),
+    ("de_la_cruzana_7_8_9.ipynb", "7", "9.ipynb"),
+    ("notes.ipynb", None, ""),
+]
 
 
 @pytest.mark.parametrize(("lms", "cases"), [("moodle", MOODLE), ("canvas", CANVAS)])
@@ -43,19 +50,29 @@ def test_names_of_the_platforms(lms, cases):
     assert sender(PurePosixPath(CANVAS[1][0]), "canvas", LESSON)[0].late
 
 
-@pytest.mark.parametrize(("path", "name", "rest"), [
-    ("ada/sub/x.ipynb", "ada", "sub/x.ipynb"), (f"ada_{LESSON}.ipynb", "ada", f"ada_{LESSON}.ipynb"),
-    (f"{LESSON} - Ada Lovelace.ipynb", "Ada Lovelace", f"{LESSON} - Ada Lovelace.ipynb"),
-    (f"ada-{LESSON}.answers.json", "ada", f"{LESSON}.answers.json"), (f"{LESSON}.ipynb", None, "")])
+@pytest.mark.parametrize(
+    ("path", "name", "rest"),
+    [
+        ("ada/sub/x.ipynb", "ada", "sub/x.ipynb"),
+        (f"ada_{LESSON}.ipynb", "ada", f"ada_{LESSON}.ipynb"),
+        (f"{LESSON} - Ada Lovelace.ipynb", "Ada Lovelace", f"{LESSON} - Ada Lovelace.ipynb"),
+        (f"ada-{LESSON}.answers.json", "ada", f"{LESSON}.answers.json"),
+        (f"{LESSON}.ipynb", None, ""),
+    ],
+)
 def test_plain_files_are_named_by_what_is_left_beside_the_checkpoint(path, name, rest):
     found = sender(PurePosixPath(path), "plain", LESSON)
     assert (found and (found[0].name, found[1])) == (name and (name, rest))
 
 
 def test_nobody_is_guessed():
-    everybody = people([{"Student": "Lovelace, Ada", "ID": "101", "SIS Login ID": "ada"},
-                        {"First name": "Ada", "Last name": "Lovelace", "Username": "ada2", "Identifier": "Participant 4711"},
-                        {"First name": "雷", "Last name": "李", "Email address": "lilei@x.org"}])
+    everybody = people(
+        [
+            {"Student": "Lovelace, Ada", "ID": "101", "SIS Login ID": "ada"},
+            {"First name": "Ada", "Last name": "Lovelace", "Username": "ada2", "Identifier": "Participant 4711"},
+            {"First name": "雷", "Last name": "李", "Email address": "lilei@x.org"},
+        ]
+    )
 
     def found(path, lms):
         return [person.student for person in whose(sender(PurePosixPath(path), lms, LESSON)[0], everybody, lms)]
@@ -87,9 +104,15 @@ def test_of_two_notebooks_the_assignment_is_taken_by_what_it_says_then_by_its_ce
     assignment, scratch, other, old = Path("b.ipynb"), Path("a.ipynb"), Path("c.ipynb"), Path("d.ipynb")
     found = {scratch: notebook(said=False), assignment: notebook(), other: notebook("02_timing")}
     assert choose(found, LESSON) == (assignment, [])
-    assert choose({scratch: notebook(said=False), old: notebook(said=False, cells=["90-c-single"])}, LESSON) == (old, [])
+    assert choose({scratch: notebook(said=False), old: notebook(said=False, cells=["90-c-single"])}, LESSON) == (
+        old,
+        [],
+    )
     assert choose({**found, old: notebook(cells=["90-c-single"])}, LESSON) == (old, [assignment])
-    assert choose({scratch: b"{}"}, LESSON) == (scratch, []) and choose({scratch: b"[]", other: b"1"}, LESSON) == (None, [])
+    assert choose({scratch: b"{}"}, LESSON) == (scratch, []) and choose({scratch: b"[]", other: b"1"}, LESSON) == (
+        None,
+        [],
+    )
 
 
 def test_answers_are_read_from_the_list_when_a_program_dropped_the_data(tmp_path):
@@ -102,7 +125,10 @@ def test_answers_are_read_from_the_list_when_a_program_dropped_the_data(tmp_path
         content = {"cells": [{"outputs": [{"data": {kind: bundle[kind].splitlines(keepends=True)}}]}]}
         found, problems = harvest(content, None, LESSON)
         assert {item: (one["options"], one["number"]) for item, one in found.items()} == {
-            "90-c-single": (["b"], None), "90-c-order": (["c", "b", "a"], None), "90-c-number": ([], 3.5)}
+            "90-c-single": (["b"], None),
+            "90-c-order": (["c", "b", "a"], None),
+            "90-c-number": ([], 3.5),
+        }
         assert len(problems) == 1 and problems[0]["en"].startswith("Unconfirmed: 3 answers")
     assert harvest(content, dumped(sheet(*RIGHT)).decode(), LESSON)[1] == [], "the file beside it is better"
     assert harvest({"cells": [{"outputs": [{"data": bundle}]}]}, None, LESSON)[1] == []
@@ -138,21 +164,29 @@ def test_a_class_from_moodle_is_marked_and_gets_its_feedback_back(whole, tmp_pat
     for cell in old.cells:
         cell.pop("id", None)
     old.nbformat_minor = 0
-    own = {"Eve One_1_assignsubmission_file_/my copy.ipynb": sound, "Eve One_1_assignsubmission_file_/scratch.ipynb": notebook(said=False),
-           "Eve One_1_assignsubmission_file_/my copy (1).ipynb": cleared(ada / f"{LESSON}.ipynb"),
-           "Fay Two_2_assignsubmission_file_/L.ipynb": cleared(ada / f"{LESSON}.ipynb"),
-           "Gil Six_3_assignsubmission_file_/L.ipynb": cleared(ada / f"{LESSON}.ipynb"),
-           f"Gil Six_3_assignsubmission_file_/{ANSWERS}": dumped(sheet(*RIGHT)),
-           "Hal Ten_4_assignsubmission_file_/L.ipynb": cleared(ada / f"{LESSON}.ipynb", listed),
-           "Ida Old_5_assignsubmission_file_/L.ipynb": json.dumps(old).encode(),
-           "No Body_6_assignsubmission_file_/L.ipynb": sound}
+    own = {
+        "Eve One_1_assignsubmission_file_/my copy.ipynb": sound,
+        "Eve One_1_assignsubmission_file_/scratch.ipynb": notebook(said=False),
+        "Eve One_1_assignsubmission_file_/my copy (1).ipynb": cleared(ada / f"{LESSON}.ipynb"),
+        "Fay Two_2_assignsubmission_file_/L.ipynb": cleared(ada / f"{LESSON}.ipynb"),
+        "Gil Six_3_assignsubmission_file_/L.ipynb": cleared(ada / f"{LESSON}.ipynb"),
+        f"Gil Six_3_assignsubmission_file_/{ANSWERS}": dumped(sheet(*RIGHT)),
+        "Hal Ten_4_assignsubmission_file_/L.ipynb": cleared(ada / f"{LESSON}.ipynb", listed),
+        "Ida Old_5_assignsubmission_file_/L.ipynb": json.dumps(old).encode(),
+        "No Body_6_assignsubmission_file_/L.ipynb": sound,
+    }
     file, roster = tmp_path / "all.zip", tmp_path / "roster.csv"
     with zipfile.ZipFile(file, "w") as archive:
         for name, data in own.items():
             archive.writestr(name, data)
-    roster.write_text("Identifier,Full name,Email address\n" + "".join(
-        f"Participant {n},{name},{name[:3].lower()}@x.org\n" for n, name in enumerate(
-            ("Eve One", "Fay Two", "Gil Six", "Hal Ten", "Ida Old"), 1)), encoding="utf-8")
+    roster.write_text(
+        "Identifier,Full name,Email address\n"
+        + "".join(
+            f"Participant {n},{name},{name[:3].lower()}@x.org\n"
+            for n, name in enumerate(("Eve One", "Fay Two", "Gil Six", "Hal Ten", "Ida Old"), 1)
+        ),
+        encoding="utf-8",
+    )
     words = ["import", str(file), "--lms", "moodle", "--roster", str(roster), "--dir", str(root)]
     assert main(words) == 1
     said = capsys.readouterr().out
@@ -162,14 +196,28 @@ def test_a_class_from_moodle_is_marked_and_gets_its_feedback_back(whole, tmp_pat
     found = autograde(Course(root), LESSON, how=How(jobs=1), say=lambda line: None)
     by = {one.student: one for one in found}
     assert {name: by[f"{name}@x.org"].points for name in ("eve", "fay", "gil", "hal", "ida")} == {
-        "eve": 13, "fay": 6, "gil": 13, "hal": 8, "ida": 13} and by["nobo"].points == 13
+        "eve": 13,
+        "fay": 6,
+        "gil": 13,
+        "hal": 8,
+        "ida": 13,
+    } and by["nobo"].points == 13
     assert {name: by[f"{name}@x.org"].verdict for name in ("eve", "fay", "gil", "hal", "ida")} == {
-        "eve": "ok", "fay": "answers", "gil": "ok", "hal": "ok", "ida": "ok"}
+        "eve": "ok",
+        "fay": "answers",
+        "gil": "ok",
+        "hal": "ok",
+        "ida": "ok",
+    }
     problems = {name: " ".join(by[f"{name}@x.org"].problems) for name in ("eve", "fay", "hal")}
-    assert "my copy.ipynb; it was read" in problems["eve"] and "another copy of it, my copy (1).ipynb" in problems["eve"]
+    assert (
+        "my copy.ipynb; it was read" in problems["eve"] and "another copy of it, my copy (1).ipynb" in problems["eve"]
+    )
     assert "Answers missing: 4 questions" in problems["fay"] and "Unconfirmed: 1 answer was" in problems["hal"]
     assert "answers missing, 1 to ask for their answers file: fay@x.org" in summary(found)
-    graded = nbformat.read(root / "autograded" / "ida@x.org" / LESSON / f"{LESSON}.ipynb", as_version=nbformat.NO_CONVERT)
+    graded = nbformat.read(
+        root / "autograded" / "ida@x.org" / LESSON / f"{LESSON}.ipynb", as_version=nbformat.NO_CONVERT
+    )
     nbformat.validate(graded)
     assert feedback(Course(root), LESSON, lambda line: None) == []
     assert main(["give-back", LESSON, "--dir", str(root)]) == 0
@@ -179,5 +227,7 @@ def test_a_class_from_moodle_is_marked_and_gets_its_feedback_back(whole, tmp_pat
     with zipfile.ZipFile(file, "a") as archive:
         archive.writestr("Fay Two_2_assignsubmission_file_/more.ipynb", sound)
     assert main([*words, "--as", "No Body=nobo"]) == 0 and "1 replaced" in capsys.readouterr().out
-    assert (root / "earlier" / "fay@x.org" / LESSON / "1" / "L.ipynb").read_bytes() == own["Fay Two_2_assignsubmission_file_/L.ipynb"]
+    assert (root / "earlier" / "fay@x.org" / LESSON / "1" / "L.ipynb").read_bytes() == own[
+        "Fay Two_2_assignsubmission_file_/L.ipynb"
+    ]
     shutil.rmtree(root / "earlier")

@@ -33,8 +33,13 @@ def handed_in(tmp_path_factory) -> Path:
 
 
 def start(root: Path, user: tuple[str, ...] = ()) -> subprocess.Popen:
-    return subprocess.Popen([*user, sys.executable, "-m", "grader", "autograde", LESSON, "--dir", str(root), "--jobs", "2"],
-                            cwd=HERE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return subprocess.Popen(
+        [*user, sys.executable, "-m", "grader", "autograde", LESSON, "--dir", str(root), "--jobs", "2"],
+        cwd=HERE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
 
 
 def victim_of(kind: str, run: subprocess.Popen, below: list[psutil.Process], rng: random.Random) -> psutil.Process:
@@ -44,9 +49,11 @@ def victim_of(kind: str, run: subprocess.Popen, below: list[psutil.Process], rng
     if kind == "driver" or not below:
         return psutil.Process(run.pid)
     said = {process: " ".join(process.cmdline()) for process in below if process.is_running()}
-    among = {"marking": [process for process, line in said.items() if "multiprocessing" in line],
-             "warm": [process for process, line in said.items() if " inside " in line],
-             "kernel": sorted(said, key=psutil.Process.create_time)[-1:]}.get(kind, below)
+    among = {
+        "marking": [process for process, line in said.items() if "multiprocessing" in line],
+        "warm": [process for process, line in said.items() if " inside " in line],
+        "kernel": sorted(said, key=psutil.Process.create_time)[-1:],
+    }.get(kind, below)
     return rng.choice(among or below)
 
 
@@ -89,8 +96,11 @@ def test_after_any_kill_the_next_run_brings_the_gradebook_of_an_undisturbed_one(
 def test_a_kernel_ended_from_outside_is_nobodys_fault():
     """The student's code runs again in a fresh kernel; ending itself is told apart."""
     with Warm() as warm:
-        for ending, blamed in (("import os; os._exit(3)", True), ("import os; os.kill(os.getpid(), 9)", False),
-                               ("import os; os.closerange(3, 500)", True)):
+        for ending, blamed in (
+            ("import os; os._exit(3)", True),
+            ("import os; os.kill(os.getpid(), 9)", False),
+            ("import os; os.closerange(3, 500)", True),
+        ):
             with warm.kernel(Limits()) as kernel:
                 ran = kernel.run(ending)
                 assert (ran.ended == "died") is blamed, (ending, ran)

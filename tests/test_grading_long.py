@@ -30,7 +30,10 @@ from tests.test_grading_killed import start
 
 pytestmark = pytest.mark.long
 HONEST, HOSTILE = 260, 40
-BUSIEST = [*exhausting.CASES, *(case for case in damaged.CASES if "ours" in case.name or "rights" in case.name or "for-a" in case.name)]
+BUSIEST = [
+    *exhausting.CASES,
+    *(case for case in damaged.CASES if "ours" in case.name or "rights" in case.name or "for-a" in case.name),
+]
 SETTINGS = "\nc.CourseExecute.timeout = 5\nc.CourseExecute.total_timeout = 60\nc.CourseExecute.memory_mb = 1000\n"
 
 
@@ -60,9 +63,25 @@ def mark(root: Path) -> str:
     """Mark the class as an ordinary user; again what a busy machine has left without a grade, which is said."""
     ordinary_user.give(root)
     for _ in range(3):
-        done = subprocess.run([*ordinary_user.prefix(), sys.executable, "-m", "grader", "autograde", LESSON, "--dir", str(root),
-                               "--jobs", "2"], cwd=HERE, capture_output=True, text=True, timeout=3600,
-                              env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+        done = subprocess.run(
+            [
+                *ordinary_user.prefix(),
+                sys.executable,
+                "-m",
+                "grader",
+                "autograde",
+                LESSON,
+                "--dir",
+                str(root),
+                "--jobs",
+                "2",
+            ],
+            cwd=HERE,
+            capture_output=True,
+            text=True,
+            timeout=3600,
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        )
         if DISTURBED not in done.stdout:
             break
     return done.stdout + done.stderr
@@ -94,7 +113,9 @@ def test_a_run_killed_whole_as_an_ordinary_user_goes_on_where_it_was(tmp_path_fa
         while run.poll() is None and marked(rough) <= before:
             time.sleep(0.01)
         time.sleep(rng.random())
-        below = [psutil.Process(run.pid), *psutil.Process(run.pid).children(recursive=True)] if run.poll() is None else []
+        below = (
+            [psutil.Process(run.pid), *psutil.Process(run.pid).children(recursive=True)] if run.poll() is None else []
+        )
         for process in below:  # all of them, as when the machine goes down
             try:
                 process.kill()

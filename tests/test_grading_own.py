@@ -40,7 +40,9 @@ def test_what_is_made_passes_the_linter_and_is_released(course, capsys, language
     text = "\n".join(cell.source for cell in notebook.cells)
     assert ("共 12 分" in text) == (language != "en") and ("**12 points**" in text) == (language == "en")
     assert "return sum(values)" not in text and len(notebook.metadata.course.questions) == 2
-    assert {"en": "YOUR ANSWER HERE", "zh": "在这里写你的回答", "both": "在这里写你的回答"}[language] in text or language == "en"
+    assert {"en": "YOUR ANSWER HERE", "zh": "在这里写你的回答", "both": "在这里写你的回答"}[
+        language
+    ] in text or language == "en"
     source = room / "checkpoint.py"
     source.write_text(source.read_text(encoding="utf-8").replace("50-c-second", "50-c-secnd"), encoding="utf-8")
     assert main(words) == 1 and "50-c-secnd" in capsys.readouterr().out
@@ -67,12 +69,17 @@ def test_a_text_is_marked_by_hand_and_the_mark_survives(course):
         if student == "ada":
             cells["50-e-why"].source = "Because I measured it."
         time = "2026-01-01T10:00:00.000Z"
-        answers = {f"50-c-{one}": {"options": ["a"], "number": None, "confidence": None, "time": time} for one in ("first", "second")}
+        answers = {
+            f"50-c-{one}": {"options": ["a"], "number": None, "confidence": None, "time": time}
+            for one in ("first", "second")
+        }
         (folder / f"{NAME}.answers.json").write_text(json.dumps({"schema": 1, "checkpoint": NAME, "answers": answers}))
         (folder / f"{NAME}.ipynb").write_text(nbformat.writes(notebook), encoding="utf-8")
     found = {one.student: one for one in autograde(course, NAME, how=How(jobs=1), say=lambda line: None)}
     assert "to be marked by hand in formgrader: 50-e-why" in " ".join(found["ada"].problems)
-    assert totals(course, NAME).points == {"ada": None, "bob": 8.0}, "an untouched text is worth nothing, one nobody read has no grade"
+    assert totals(course, NAME).points == {"ada": None, "bob": 8.0}, (
+        "an untouched text is worth nothing, one nobody read has no grade"
+    )
     with course.gradebook as gradebook:
         grade = gradebook.find_grade("50-e-why", NAME, NAME, "ada")
         assert grade.needs_manual_grade and not gradebook.find_grade("50-t-sum", NAME, NAME, "ada").needs_manual_grade

@@ -29,8 +29,14 @@ PRINT = {"points": 2.0, "key": "k", "words": "w"}
 def test_the_cause_of_a_change_is_named():
     before = {"q": PRINT, "program": PROGRAM}
     assert why("q", before, {"q": PRINT | {"key": "x"}, "program": PROGRAM}) == "its key"
-    assert why("t", {"t": PRINT | {"words": ""}, "program": PROGRAM},
-               {"t": PRINT | {"key": "x", "words": ""}, "program": PROGRAM}) == "its hidden test"
+    assert (
+        why(
+            "t",
+            {"t": PRINT | {"words": ""}, "program": PROGRAM},
+            {"t": PRINT | {"key": "x", "words": ""}, "program": PROGRAM},
+        )
+        == "its hidden test"
+    )
     assert why("q", before, {"q": PRINT | {"points": 3.0}, "program": PROGRAM}) == "its points: 2 -> 3"
     assert why("q", before, {"q": PRINT, "program": PROGRAM | {"code": "d"}}) == "the code that marks"
     assert "Python 3 -> Python 4" in why("q", before, {"q": PRINT, "program": PROGRAM | {"versions": "Python 4"}})
@@ -40,7 +46,10 @@ def test_the_cause_of_a_change_is_named():
 
 
 def test_only_what_differs_is_a_change_and_words_alone_change_nobody():
-    before, now = {"q": PRINT, "r": PRINT, "program": PROGRAM}, {"q": PRINT, "r": PRINT | {"words": "x"}, "program": PROGRAM}
+    before, now = (
+        {"q": PRINT, "r": PRINT, "program": PROGRAM},
+        {"q": PRINT, "r": PRINT | {"words": "x"}, "program": PROGRAM},
+    )
     old = {"q": CellMark(1.0, manual=2.0, top=2.0), "r": CellMark(2.0, top=2.0)}
     (found,) = changes("ada", old, {"q": 0.5, "r": 2.0}, before, now)
     assert (found.cell, found.old, found.new, found.manual, found.why) == ("q", 1.0, 0.5, 2.0, NOTHING)
@@ -52,10 +61,12 @@ def test_the_fingerprint_of_a_task_follows_its_helpers_and_nothing_else(tmp_path
 
     path = Project(tmp_path).task_module(LESSON)
     path.parent.mkdir(parents=True)
-    text = ("from grader.task import Case, Part, Task\n\nLEAST = 2\n\n\ndef helper(n):\n    return n + LEAST\n\n\n"
-            "def other(n):\n    return n\n\n\ndef cases(rng):\n    return [Case('all', (1,))]\n\n\n"
-            "TASKS = [Task(id='90-t-a', name='a', cases=cases, reference=helper, parts={'all': Part(1, 'why')}),\n"
-            "         Task(id='90-t-b', name='b', cases=cases, reference=other, parts={'all': Part(1, 'why')})]\n")
+    text = (
+        "from grader.task import Case, Part, Task\n\nLEAST = 2\n\n\ndef helper(n):\n    return n + LEAST\n\n\n"
+        "def other(n):\n    return n\n\n\ndef cases(rng):\n    return [Case('all', (1,))]\n\n\n"
+        "TASKS = [Task(id='90-t-a', name='a', cases=cases, reference=helper, parts={'all': Part(1, 'why')}),\n"
+        "         Task(id='90-t-b', name='b', cases=cases, reference=other, parts={'all': Part(1, 'why')})]\n"
+    )
 
     def prints(text, seconds):
         import os
@@ -75,14 +86,21 @@ def test_the_fingerprint_of_a_task_follows_its_helpers_and_nothing_else(tmp_path
 def test_a_moment_needs_a_zone_and_becomes_utc():
     assert dates.utc("2026-12-01 23:59 Europe/Berlin") == datetime(2026, 12, 1, 22, 59)
     assert dates.utc("2026-07-01", "Europe/Berlin") == datetime(2026, 7, 1, 21, 59, 59)
-    for said, words in (("2026-12-01 23:59", "no time zone"), ("tomorrow", "no date"), ("2026-12-01 23:59 Mars/Base", "Mars/Base"),
-                        ("2026-12-01 25:00 UTC", "no date"), ("", "no date")):
+    for said, words in (
+        ("2026-12-01 23:59", "no time zone"),
+        ("tomorrow", "no date"),
+        ("2026-12-01 23:59 Mars/Base", "Mars/Base"),
+        ("2026-12-01 25:00 UTC", "no date"),
+        ("", "no date"),
+    ):
         with pytest.raises(ProjectError, match=words):
             dates.utc(said)
 
 
-@pytest.mark.parametrize(("hours", "points"), [
-    (0.2, 0), (0.25, 0), (0.26, 0.8), (24, 0.8), (24.1, 1.6), (49, 2.0), (24 * 7, 2.0), (24 * 7 + 1, 8)])
+@pytest.mark.parametrize(
+    ("hours", "points"),
+    [(0.2, 0), (0.25, 0), (0.26, 0.8), (24, 0.8), (24.1, 1.6), (49, 2.0), (24 * 7, 2.0), (24 * 7 + 1, 8)],
+)
 def test_the_table_of_late_rules(hours, points):
     table = Table(grace_minutes=15, per_day_percent=10, cap_percent=25, zero_after_days=7)
     assert penalty(table, hours * 3600, 8.0, 10.0) == points
@@ -90,20 +108,23 @@ def test_the_table_of_late_rules(hours, points):
     assert penalty(Table(per_day_percent=50, of="maximum"), 3600, 3.0, 10.0) == 3.0  # never below zero
 
 
-@pytest.mark.parametrize(("text", "words"), [
-    ("- 1", "expected a table of rules"),
-    ("per_day: 10", "per_day: there is no such rule; there are grace_minutes"),
-    ("per_day_percent: 110", "110 is more than 100 percent"),
-    ("grace_minutes: soon", "'soon' should be a number"),
-    ("of: all", "should be `earned`"),
-    ("timezone: Atlantis", "'Atlantis' is not known"),
-    ("checkpoints: {01_map: {cap: 3}}", "checkpoints, 01_map, cap: there is no such rule"),
-    ("extensions: [{student: ada}]", "number 1 (ada): give either"),
-    ("extensions: [{student: ada, days: -1}]", "days: -1 should be a number"),
-    ("extensions: [{student: ada, until: 2026-12-08}]", "names no time zone"),
-    ("extensions: [{student: ada, days: 1, lesson: x}]", "there is no 'lesson' here"),
-    ("a: [", "not valid YAML"),
-])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("- 1", "expected a table of rules"),
+        ("per_day: 10", "per_day: there is no such rule; there are grace_minutes"),
+        ("per_day_percent: 110", "110 is more than 100 percent"),
+        ("grace_minutes: soon", "'soon' should be a number"),
+        ("of: all", "should be `earned`"),
+        ("timezone: Atlantis", "'Atlantis' is not known"),
+        ("checkpoints: {01_map: {cap: 3}}", "checkpoints, 01_map, cap: there is no such rule"),
+        ("extensions: [{student: ada}]", "number 1 (ada): give either"),
+        ("extensions: [{student: ada, days: -1}]", "days: -1 should be a number"),
+        ("extensions: [{student: ada, until: 2026-12-08}]", "names no time zone"),
+        ("extensions: [{student: ada, days: 1, lesson: x}]", "there is no 'lesson' here"),
+        ("a: [", "not valid YAML"),
+    ],
+)
 def test_faults_in_the_late_rules_are_said(tmp_path, text, words):
     (tmp_path / "late.yaml").write_text(text)
     with pytest.raises(ProjectError) as error:
@@ -115,7 +136,8 @@ def test_extensions_give_the_latest_date_and_other_checkpoints_their_own_table(t
     assert read_rules(tmp_path) == Rules()
     (tmp_path / "late.yaml").write_text(
         "timezone: Europe/Berlin\nper_day_percent: 10\ngrace_minutes: 5\ncheckpoints: {01_map: {per_day_percent: 50}}\n"
-        "extensions:\n- {student: ada, days: 2}\n- {student: ada, until: 2026-01-02, checkpoint: 01_map}\n")
+        "extensions:\n- {student: ada, days: 2}\n- {student: ada, until: 2026-01-02, checkpoint: 01_map}\n"
+    )
     rules, due = read_rules(tmp_path), datetime(2026, 1, 1)
     assert rules.due("01_map", "ada", due) == datetime(2026, 1, 3) and rules.due("01_map", "bob", due) == due
     assert rules.table("01_map") == Table(5, 50) and rules.table("02_timing") == Table(5, 10)
@@ -137,8 +159,13 @@ def stock(course, *arguments):
     import subprocess
     import sys
 
-    done = subprocess.run([sys.executable, "-m", "nbgrader", "autograde", LESSON, "--force", *arguments], cwd=course.root,
-                          capture_output=True, text=True, env=os.environ)
+    done = subprocess.run(
+        [sys.executable, "-m", "nbgrader", "autograde", LESSON, "--force", *arguments],
+        cwd=course.root,
+        capture_output=True,
+        text=True,
+        env=os.environ,
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -155,7 +182,9 @@ def test_regrade_shows_then_writes_exactly_that(marked, capsys):
     with pytest.raises(ProjectError, match="nothing is waiting"):
         write(course, LESSON)
     quiet = diff(course, LESSON)
-    assert quiet.changes == [] and quiet.ours == [] and quiet.kept == [("bob", "90-c-single", 1.5)] and quiet.marked == 4
+    assert (
+        quiet.changes == [] and quiet.ours == [] and quiet.kept == [("bob", "90-c-single", 1.5)] and quiet.marked == 4
+    )
     edit(project.keys(LESSON), lambda keys: keys["90-c-single"].update(correct=["a"]))
     edit(project.checkpoint_items(LESSON), lambda items: items[1].update(points=4))
     module = project.task_module(LESSON)

@@ -49,21 +49,32 @@ def change(project, drop: str | None = None) -> None:
     items = [one for one in [*ITEMS, item] if one["id"] != drop]
     keys = {**KEYS, NEW: {**KEYS["90-c-single"], "correct": ["c"], "misconception": {"a": "x", "b": "x"}}}
     project.checkpoint_items(LESSON).write_text(yaml.safe_dump(items, allow_unicode=True), encoding="utf-8")
-    project.keys(LESSON).write_text(yaml.safe_dump({k: v for k, v in keys.items() if k != drop}, allow_unicode=True), encoding="utf-8")
+    project.keys(LESSON).write_text(
+        yaml.safe_dump({k: v for k, v in keys.items() if k != drop}, allow_unicode=True), encoding="utf-8"
+    )
     source = project.checkpoint_source(LESSON)
-    text = source.read_text(encoding="utf-8").replace("# %% question 90-c-order", f"# %% question 90-c-order\n# %% question {NEW}")
+    text = source.read_text(encoding="utf-8").replace(
+        "# %% question 90-c-order", f"# %% question 90-c-order\n# %% question {NEW}"
+    )
     source.write_text(text.replace(f"# %% question {drop}\n", ""), encoding="utf-8")
 
 
 def released(course) -> dict[str, float]:
     notebook = nbformat.read(course.root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
-    return {cell.metadata.nbgrader.grade_id: cell.metadata.nbgrader.points for cell in notebook.cells
-            if cell.metadata.get("nbgrader", {}).get("grade")}
+    return {
+        cell.metadata.nbgrader.grade_id: cell.metadata.nbgrader.points
+        for cell in notebook.cells
+        if cell.metadata.get("nbgrader", {}).get("grade")
+    }
 
 
 def files(course) -> dict:
-    return {path: path.read_bytes() for name in ("source", "release", "exchange", "releases")
-            for path in sorted((course.root / name).rglob("*")) if path.is_file()}
+    return {
+        path: path.read_bytes()
+        for name in ("source", "release", "exchange", "releases")
+        for path in sorted((course.root / name).rglob("*"))
+        if path.is_file()
+    }
 
 
 def release(course, capsys, *words) -> tuple[int, str]:
@@ -137,16 +148,24 @@ def test_for_all_there_is_no_grade_until_it_is_marked_again(made, capsys):
     assert {one.top for one in outcomes(course, LESSON)} == {16}
 
 
-@pytest.mark.parametrize(("language", "said"), [
-    ("en", "**13 points**: four questions (2, 2, 1 and 2 points), two code tasks (3 points each)."),
-    ("zh", "**共 13 分**：四道题（2、2、1、2 分），两个编程任务（各 3 分）。")])
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "**13 points**: four questions (2, 2, 1 and 2 points), two code tasks (3 points each)."),
+        ("zh", "**共 13 分**：四道题（2、2、1、2 分），两个编程任务（各 3 分）。"),
+    ],
+)
 def test_the_points_in_the_text_come_from_the_data(made, language, said):
     project, _ = made
     source = project.checkpoint_source(LESSON)
     text = source.read_text(encoding="utf-8")
-    source.write_text(text.replace("## Count and sort", "## {{worth}}").replace("## 数一数，排一排", "## {{worth}}"), encoding="utf-8")
+    source.write_text(
+        text.replace("## Count and sort", "## {{worth}}").replace("## 数一数，排一排", "## {{worth}}"), encoding="utf-8"
+    )
     assert said in checkpoint_notebook(project, LESSON, language).cells[4].source
-    source.write_text(text.replace("Count and sort", "13 points").replace("数一数，排一排", "共 13 分"), encoding="utf-8")
+    source.write_text(
+        text.replace("Count and sort", "13 points").replace("数一数，排一排", "共 13 分"), encoding="utf-8"
+    )
     assert [line.split(": ")[1] for line in lint(project)] == ["'13 points' is typed", "'共 13 分' is typed"]
 
 

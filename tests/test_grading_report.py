@@ -20,16 +20,46 @@ from tests.graded_class import make_class
 from tests.grading_fixtures import LESSON
 
 CELLS = [
-    {"id": "q", "kind": "single", "top": 2.0, "stem": both("Which `one`?", "哪个？"), "right": ["b"], "offered": ["X", "Y"],
-     "options": [{"id": "a", "text": both("first", "一"), "right": False, "belief": "X"},
-                 {"id": "b", "text": both("second", "二"), "right": True, "belief": None},
-                 {"id": "c", "text": both("third", "三"), "right": False, "belief": "Y"}]},
-    {"id": "n", "kind": "number", "top": 1.0, "stem": "How many?", "right": [], "options": [], "offered": ["X"],
-     "number": {"value": 3.0, "low": 3.0, "high": 3.0, "unit": both("sides", "条边"),
-                "traps": [{"low": 4.0, "high": 4.0, "belief": "X"}]}},
-    {"id": "t", "kind": "task", "top": 3.0, "stem": "`contrast`", "offered": [],
-     "parts": [{"id": "typical", "top": 2.0, "reason": both("wrong usually", "一般情况不对")},
-               {"id": "edge", "top": 1.0, "reason": both("wrong at the edge", "边界不对")}]},
+    {
+        "id": "q",
+        "kind": "single",
+        "top": 2.0,
+        "stem": both("Which `one`?", "哪个？"),
+        "right": ["b"],
+        "offered": ["X", "Y"],
+        "options": [
+            {"id": "a", "text": both("first", "一"), "right": False, "belief": "X"},
+            {"id": "b", "text": both("second", "二"), "right": True, "belief": None},
+            {"id": "c", "text": both("third", "三"), "right": False, "belief": "Y"},
+        ],
+    },
+    {
+        "id": "n",
+        "kind": "number",
+        "top": 1.0,
+        "stem": "How many?",
+        "right": [],
+        "options": [],
+        "offered": ["X"],
+        "number": {
+            "value": 3.0,
+            "low": 3.0,
+            "high": 3.0,
+            "unit": both("sides", "条边"),
+            "traps": [{"low": 4.0, "high": 4.0, "belief": "X"}],
+        },
+    },
+    {
+        "id": "t",
+        "kind": "task",
+        "top": 3.0,
+        "stem": "`contrast`",
+        "offered": [],
+        "parts": [
+            {"id": "typical", "top": 2.0, "reason": both("wrong usually", "一般情况不对")},
+            {"id": "edge", "top": 1.0, "reason": both("wrong at the edge", "边界不对")},
+        ],
+    },
 ]
 
 
@@ -38,22 +68,46 @@ def answer(*options, number=None, sure=None, time="2026-03-01T10:00:00.000000Z")
 
 
 def student(name, points, states, parts=None, answers=None, beliefs=None, history=(), graded=True):
-    return {"name": name, "graded": graded, "points": dict(zip("qnt", points, strict=False)) if graded else {}, "manual": [],
-            "states": dict(zip("qnt", states, strict=False)), "parts": {"t": parts} if parts else {}, "answers": answers or {},
-            "beliefs": beliefs or {}, "history": [list(pair) for pair in history]}
+    return {
+        "name": name,
+        "graded": graded,
+        "points": dict(zip("qnt", points, strict=False)) if graded else {},
+        "manual": [],
+        "states": dict(zip("qnt", states, strict=False)),
+        "parts": {"t": parts} if parts else {},
+        "answers": answers or {},
+        "beliefs": beliefs or {},
+        "history": [list(pair) for pair in history],
+    }
 
 
 AT = "2026-03-01T10:{:02}:00.000000Z".format
 CLASS = {
-    "lesson": "90_fixture", "cells": CELLS, "beliefs": {"X": both("All is X.", "都是 X。"), "Y": both("All is Y.", "都是 Y。")},
+    "lesson": "90_fixture",
+    "cells": CELLS,
+    "beliefs": {"X": both("All is X.", "都是 X。"), "Y": both("All is Y.", "都是 Y。")},
     "students": [
-        student("ada", (2, 1, 3), ("correct",) * 3, {"typical": 2.0, "edge": 1.0},
-                {"q": answer("b", sure=3), "n": answer(number=3.0, sure=2)}, {"q": [], "n": []},
-                [("q", answer("a", time=AT(0))), ("n", answer(number=3.0, time=AT(4))), ("q", answer("b", time=AT(10)))]),
-        student("bob", (0, 0, 2), ("incorrect", "incorrect", "partly"), {"typical": 2.0, "edge": 0.0},
-                {"q": answer("a", sure=3), "n": answer(number=4.0)}, {"q": ["X"], "n": ["X"]},
-                [("q", answer("a", time=AT(0))), ("n", answer(number=4.0, time=AT(30)))]),
-        student("cyd", (0, 0, 0), ("incorrect", "not attempted", "not attempted"), None, {"q": answer("a")}, {"q": ["X"]}),
+        student(
+            "ada",
+            (2, 1, 3),
+            ("correct",) * 3,
+            {"typical": 2.0, "edge": 1.0},
+            {"q": answer("b", sure=3), "n": answer(number=3.0, sure=2)},
+            {"q": [], "n": []},
+            [("q", answer("a", time=AT(0))), ("n", answer(number=3.0, time=AT(4))), ("q", answer("b", time=AT(10)))],
+        ),
+        student(
+            "bob",
+            (0, 0, 2),
+            ("incorrect", "incorrect", "partly"),
+            {"typical": 2.0, "edge": 0.0},
+            {"q": answer("a", sure=3), "n": answer(number=4.0)},
+            {"q": ["X"], "n": ["X"]},
+            [("q", answer("a", time=AT(0))), ("n", answer(number=4.0, time=AT(30)))],
+        ),
+        student(
+            "cyd", (0, 0, 0), ("incorrect", "not attempted", "not attempted"), None, {"q": answer("a")}, {"q": ["X"]}
+        ),
         student("dee", (0, 0, 0), ("not attempted",) * 3),
         student("eva", (), (), graded=False),
     ],
@@ -65,16 +119,35 @@ def test_the_figures_of_a_class_worked_out_by_hand():
     assert (found["handed_in"], found["counted"], found["blank"], found["without_grade"]) == (5, 3, ["dee"], ["eva"])
     assert found["totals"] == [1.0, pytest.approx(1 / 3, abs=1e-4), 0.0]
     q, n, t = found["cells"]
-    assert q["facility"] == {"share": pytest.approx(1 / 3, abs=1e-4), "low": 0.0615, "high": 0.7923, "n": 3}  # Wilson, 1 of 3
+    assert q["facility"] == {
+        "share": pytest.approx(1 / 3, abs=1e-4),
+        "low": 0.0615,
+        "high": 0.7923,
+        "n": 3,
+    }  # Wilson, 1 of 3
     assert t["facility"]["share"] == pytest.approx(5 / 9, abs=1e-4)
     assert (q["not_attempted"], n["not_attempted"], t["not_attempted"]) == (0, 1, 1)
-    assert [(row["id"], row["count"], row["rest_points"]) for row in q["options"]] == [("a", 2, 1.0), ("b", 1, 4.0), ("c", 0, None)]
+    assert [(row["id"], row["count"], row["rest_points"]) for row in q["options"]] == [
+        ("a", 2, 1.0),
+        ("b", 1, 4.0),
+        ("c", 0, None),
+    ]
     assert [(row["value"], row["count"], row["right"], row["belief"]) for row in n["numbers"]] == [
-        (3.0, 1, True, None), (4.0, 1, False, "X")]
+        (3.0, 1, True, None),
+        (4.0, 1, False, "X"),
+    ]
     assert [(part["id"], part["share"], part["n"]) for part in t["parts"]] == [
-        ("typical", pytest.approx(2 / 3, abs=1e-4), 3), ("edge", pytest.approx(1 / 3, abs=1e-4), 3)]
+        ("typical", pytest.approx(2 / 3, abs=1e-4), 3),
+        ("edge", pytest.approx(1 / 3, abs=1e-4), 3),
+    ]
     (belief,) = found["beliefs"]
-    assert (belief["id"], belief["holds"], belief["n"], belief["in_several"], belief["cells"]) == ("X", 2, 3, 1, ["q", "n"])
+    assert (belief["id"], belief["holds"], belief["n"], belief["in_several"], belief["cells"]) == (
+        "X",
+        2,
+        3,
+        1,
+        ["q", "n"],
+    )
     assert [(row["level"], row["right"], row["n"]) for row in found["confidence"]] == [(2, 1, 1), (3, 1, 2)]
     assert q["changed"] == {"students": 1, "with_history": 2, "median_minutes": 10.0}
     assert found["time"] == {"with_history": 2, "quartiles_minutes": [15.0, 20.0, 25.0]}
@@ -120,7 +193,11 @@ def test_three_sentences_say_what_to_teach_again():
     good = copy.deepcopy(CLASS)
     good["students"] = [copy.deepcopy(CLASS["students"][0]) for _ in range(6)]
     first, second, third = (sentence["en"] for sentence in teach_again(analyse(good)))
-    assert "No question or task calls for another lesson" in first and "No false belief" in second and "Nothing else" in third
+    assert (
+        "No question or task calls for another lesson" in first
+        and "No false belief" in second
+        and "Nothing else" in third
+    )
     nobody = {**CLASS, "students": CLASS["students"][3:]}
     assert "No marked submission" in teach_again(analyse(nobody))[0]["en"]
     assert "eva" in page(analyse(nobody), "zh", names=True)
@@ -131,11 +208,17 @@ def test_the_report_says_what_to_do_on_monday():
     found = analyse({**CLASS, "remedies": remedies})
     first, second, _ = teach_again(found)
     assert "The wrong answer given most, by 2 of 3: “first”." in first["en"] and "“一”" in first["zh"]
-    assert second["en"].endswith('Let the class bet, then run `observe("90-see")`. To practise: `review("90-one", "90-two")`.')
+    assert second["en"].endswith(
+        'Let the class bet, then run `observe("90-see")`. To practise: `review("90-one", "90-two")`.'
+    )
     assert '先让全班下注，再运行 `observe("90-see")`。练习：`review("90-one", "90-two")`。' in second["zh"]
     made = page(found, "en")
-    box = made[made.index('class="teach"'):made.index("</section>")]
-    assert '<a href="#q"><code>q</code></a>' in box and 'id="q"' in made and "observe(" in made[made.index("False beliefs"):]
+    box = made[made.index('class="teach"') : made.index("</section>")]
+    assert (
+        '<a href="#q"><code>q</code></a>' in box
+        and 'id="q"' in made
+        and "observe(" in made[made.index("False beliefs") :]
+    )
 
 
 def test_what_meets_a_belief_exists_in_the_course():
@@ -161,7 +244,9 @@ class Reader(HTMLParser):
         assert self.open == []
 
     def handle_starttag(self, tag, attributes):
-        self.loads += [value for name, value in attributes if name in ("src", "data")] + ([tag] if tag in ("script", "link") else [])
+        self.loads += [value for name, value in attributes if name in ("src", "data")] + (
+            [tag] if tag in ("script", "link") else []
+        )
         if tag not in ("meta", "br"):
             self.open.append(tag)
 

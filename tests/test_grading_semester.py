@@ -53,7 +53,11 @@ def test_other_notebooks_beside_the_one_cost_nobody_the_feedback(root):
     assert feedback(Course(root), LESSON, said.append) == []
     for student in ("ada", "mia"):
         assert (root / "feedback" / student / LESSON / f"{LESSON}.html").exists()
-    assert len(said) == 2 and said[1].startswith("5 did not hand in through the exchange") and "ada, bob, cyd, dee, mia" in said[1]
+    assert (
+        len(said) == 2
+        and said[1].startswith("5 did not hand in through the exchange")
+        and "ada, bob, cyd, dee, mia" in said[1]
+    )
 
 
 @pytest.mark.slow
@@ -95,7 +99,10 @@ def test_the_plain_csv_has_no_number_where_there_is_no_grade(root, tmp_path, cap
     table = {row["student_id"]: row for row in csv.DictReader((root / "grades.csv").open())}
     assert table["bob"]["score"] == table["bob"]["raw_score"] == "" and table["ada"]["score"] == "13.0"
     assert table["ada"]["last_name"] == "King, Countess of Lovelace"
-    for words, said in ((["--format", "canvas", "--column", LESSON], "write LESSON=NAME"), (["--roster", "x.csv"], "canvas and moodle")):
+    for words, said in (
+        (["--format", "canvas", "--column", LESSON], "write LESSON=NAME"),
+        (["--roster", "x.csv"], "canvas and moodle"),
+    ):
         assert main(["export", "--dir", str(root), *words]) == 1
         assert said in capsys.readouterr().out
 
@@ -103,11 +110,14 @@ def test_the_plain_csv_has_no_number_where_there_is_no_grade(root, tmp_path, cap
 @pytest.mark.slow
 def test_names_nobody_knows_in_the_late_rules_are_said(root, capsys):
     rules = root / "late.yaml"
-    rules.write_text("checkpoints: {90_fixtur: {per_day_percent: 5}}\n"
-                     "extensions: [{student: ada, days: 1, checkpoint: 90_fix}]\n")
+    rules.write_text(
+        "checkpoints: {90_fixtur: {per_day_percent: 5}}\nextensions: [{student: ada, days: 1, checkpoint: 90_fix}]\n"
+    )
     assert main(["late", LESSON, "--dir", str(root)]) == 1
     said = capsys.readouterr().out
-    assert "checkpoints: there is no checkpoint '90_fixtur'" in said and "number 1 (ada): there is no checkpoint" in said
+    assert (
+        "checkpoints: there is no checkpoint '90_fixtur'" in said and "number 1 (ada): there is no checkpoint" in said
+    )
     assert read_rules(root).extensions and LESSON in said
     rules.write_text("extensions: [{student: adda, days: 1}, {student: ada, days: 1}]\n")
     assert main(["late", LESSON, "--dir", str(root)]) == 0
@@ -121,7 +131,9 @@ def test_what_lies_in_the_wrong_place_is_named(root):
     (root / "submitted" / "mia" / f"{LESSON}.ipynb").write_text("{}")
     (root / "submitted" / "bob" / ".ipynb_checkpoints").mkdir()
     assert [line.split(";")[0] for line in strays(Course(root))] == [
-        "NOT MARKED: submitted/loose.ipynb", f"NOT MARKED: submitted/mia/{LESSON}.ipynb"]
+        "NOT MARKED: submitted/loose.ipynb",
+        f"NOT MARKED: submitted/mia/{LESSON}.ipynb",
+    ]
 
 
 @pytest.mark.slow
@@ -151,7 +163,10 @@ def test_faults_of_the_disk_the_gradebook_and_the_settings_are_sentences(root, c
 
 
 def test_who_handed_in_nothing_is_told_apart_from_whose_grade_is_missing():
-    idle, lost = Outcome("ada", None, 13, ["nothing was handed in"]), Outcome("bob", None, 13, ["NO GRADE: x"], "infrastructure")
+    idle, lost = (
+        Outcome("ada", None, 13, ["nothing was handed in"]),
+        Outcome("bob", None, 13, ["NO GRADE: x"], "infrastructure"),
+    )
     assert summary([idle, lost]).splitlines()[-2:] == ["handed in nothing: ada", "without a grade: bob"]
     assert summary([idle]).splitlines()[-1] == "without a grade: nobody"
 
@@ -178,9 +193,17 @@ def test_the_right_answers_are_not_handed_out_while_somebody_may_still_hand_in(r
     assert told()[0] == 0
 
 
-@pytest.mark.parametrize(("error", "words", "status"), [
-    (KeyboardInterrupt(), "Stopped. What is marked is kept", 130),
-    (OSError(28, "No space left on device", "/x/grades.csv"), "/x/grades.csv: No space left on device. What is marked is kept", 1)])
+@pytest.mark.parametrize(
+    ("error", "words", "status"),
+    [
+        (KeyboardInterrupt(), "Stopped. What is marked is kept", 130),
+        (
+            OSError(28, "No space left on device", "/x/grades.csv"),
+            "/x/grades.csv: No space left on device. What is marked is kept",
+            1,
+        ),
+    ],
+)
 def test_ctrl_c_and_a_full_disk_are_sentences(error, words, status, tmp_path, monkeypatch, capsys):
     def run(arguments):
         raise error

@@ -17,38 +17,68 @@ STARTER = "def plan(steps, gain):\n    # YOUR CODE HERE\n    raise NotImplemente
 TINY = "def contrast(low, high):\n    return (high - low) / (high + low)\n"
 PIECES = (  # each student writes each step in a way of their own
     ("seen = {}\n", "known = set()\n", "counts = dict()\n", "order = []\n", "table = collections.Counter()\n"),
-    ("for step in steps:\n    key = tuple(step)\n", "for place in range(len(steps)):\n    key = str(steps[place])\n",
-     "for index, one in enumerate(steps):\n    key = tuple(one[:2])\n", "while steps:\n    key = repr(steps.pop(0))\n"),
-    ("    if key not in seen:\n        seen[key] = 0\n    seen[key] += 1\n", "    known.add(key) if key else None\n    total += 1\n",
-     "    counts[key] = counts.get(key, 0) + 1\n",
-     "    try:\n        order.index(key)\n    except ValueError:\n        order.append(key)\n"),
-    ("cost = gain * len(seen)\nreturn cost < 3 * sum(seen.values())\n", "return not (len(known) * gain >= total * 3)\n",
-     "left = max(counts.values(), default=0)\nreturn left * 3 > gain\n",
-     "better = 0\nfor one in order:\n    better -= gain\nreturn better + 3 * len(steps) > 0\n",
-     "return bool(min(gain, 1e3) / (1 + len(order)) < 3.5)\n"),
+    (
+        "for step in steps:\n    key = tuple(step)\n",
+        "for place in range(len(steps)):\n    key = str(steps[place])\n",
+        "for index, one in enumerate(steps):\n    key = tuple(one[:2])\n",
+        "while steps:\n    key = repr(steps.pop(0))\n",
+    ),
+    (
+        "    if key not in seen:\n        seen[key] = 0\n    seen[key] += 1\n",
+        "    known.add(key) if key else None\n    total += 1\n",
+        "    counts[key] = counts.get(key, 0) + 1\n",
+        "    try:\n        order.index(key)\n    except ValueError:\n        order.append(key)\n",
+    ),
+    (
+        "cost = gain * len(seen)\nreturn cost < 3 * sum(seen.values())\n",
+        "return not (len(known) * gain >= total * 3)\n",
+        "left = max(counts.values(), default=0)\nreturn left * 3 > gain\n",
+        "better = 0\nfor one in order:\n    better -= gain\nreturn better + 3 * len(steps) > 0\n",
+        "return bool(min(gain, 1e3) / (1 + len(order)) < 3.5)\n",
+    ),
 )
 
 
 def detail(rng):
     """A line of the kind that nobody else writes quite like that."""
-    left, right = (rng.choice(("gain", "len(steps)", "abs(gain)", "steps[0]", "max(gain, 1)", "2.5", "total", "sum(steps)"))
-                   for _ in range(2))
+    left, right = (
+        rng.choice(("gain", "len(steps)", "abs(gain)", "steps[0]", "max(gain, 1)", "2.5", "total", "sum(steps)"))
+        for _ in range(2)
+    )
     op, test = rng.choice("+-*/%"), rng.choice(("<", ">=", "==", "is not"))
-    return rng.choice((f"extra = {left} {op} {right}\n", f"if {left} {test} {right}:\n    gain {op}= {rng.randrange(2, 9)}\n",
-                        f"extra = [{left} for one in steps if one {test} {right}]\n", f"assert {left} {test} {right}, 'no'\n"))
+    return rng.choice(
+        (
+            f"extra = {left} {op} {right}\n",
+            f"if {left} {test} {right}:\n    gain {op}= {rng.randrange(2, 9)}\n",
+            f"extra = [{left} for one in steps if one {test} {right}]\n",
+            f"assert {left} {test} {right}, 'no'\n",
+        )
+    )
 
 
 def own_code(rng):
     """Usual steps that many write alike, with details between them."""
-    body = detail(rng) + "".join(rng.choice(piece) + (detail(rng) if place != 1 else "") for place, piece in enumerate(PIECES[:-1]))
+    body = detail(rng) + "".join(
+        rng.choice(piece) + (detail(rng) if place != 1 else "") for place, piece in enumerate(PIECES[:-1])
+    )
     body += detail(rng) + rng.choice(PIECES[-1])
     return "def plan(steps, gain):\n" + "".join(f"    {line}\n" for line in body.splitlines())
 
 
 def renamed(source):
     """The same code with other names, comments and layout."""
-    for old, new in (("steps", "shapes"), ("key", "what"), ("seen", "cache"), ("known", "visited"), ("counts", "tally"),
-                     ("order", "listing"), ("gain", "win"), ("total", "amount"), ("one", "item"), ("better", "score")):
+    for old, new in (
+        ("steps", "shapes"),
+        ("key", "what"),
+        ("seen", "cache"),
+        ("known", "visited"),
+        ("counts", "tally"),
+        ("order", "listing"),
+        ("gain", "win"),
+        ("total", "amount"),
+        ("one", "item"),
+        ("better", "score"),
+    ):
         source = source.replace(old, new)
     return "# my own solution\n" + source.replace("\n", "   # a remark\n").replace(" = ", "  =  ")
 
@@ -73,8 +103,12 @@ def test_planted_copies_come_first_and_others_stay_below(seed):
     people = the_class(seed)
     honest = looks(people, KNOWN)
     people["code-copy"] = Work({"plan": renamed(people["s03"].code["plan"]), "contrast": TINY})
-    people["answer-copy"] = Work({"plan": STARTER, "contrast": TINY}, {**people["s05"].wrong, "number": "17.25", "q8": "b d"})
-    people["s05"] = Work(people["s05"].code, {**people["s05"].wrong, "number": "17.25", "q8": "b d"}, people["s05"].times)
+    people["answer-copy"] = Work(
+        {"plan": STARTER, "contrast": TINY}, {**people["s05"].wrong, "number": "17.25", "q8": "b d"}
+    )
+    people["s05"] = Work(
+        people["s05"].code, {**people["s05"].wrong, "number": "17.25", "q8": "b d"}, people["s05"].times
+    )
     people["file-copy"] = Work({"plan": STARTER, "contrast": TINY}, {}, people["s07"].times)
     found = looks(people, KNOWN)
     planted = {("code-copy", "s03"), ("answer-copy", "s05"), ("file-copy", "s07")}
@@ -93,7 +127,8 @@ def test_the_same_right_solution_of_a_tiny_task_is_no_signal():
 def test_our_own_solution_and_the_starter_never_count():
     solution = own_code(random.Random(1))
     people = {name: Work({"plan": renamed(solution)}) for name in ("ada", "bob")} | {
-        f"s{k}": Work({"plan": STARTER}) for k in range(20)}
+        f"s{k}": Work({"plan": STARTER}) for k in range(20)
+    }
     assert looks(people, {"plan": [STARTER, solution]}) == []
     assert [look.pair for look in looks(people, {"plan": [STARTER]})] == [("ada", "bob")]
 
@@ -110,7 +145,7 @@ def test_rare_things_weigh_more_than_usual_ones():
 
 def test_tokens_forget_names_comments_and_layout_and_survive_broken_code():
     first = "total = len(values)  # count\nprint(total.real, 'x')\n"
-    second = "n=len( others )\n\n# something\nprint(n.real, \"another\")\n"
+    second = 'n=len( others )\n\n# something\nprint(n.real, "another")\n'
     assert [t for t, _ in tokens(first)] == [t for t, _ in tokens(second)]
     assert [t for t, _ in tokens(first)] != [t for t, _ in tokens(first.replace("len", "sum"))]
     assert tokens("def f(:\n  'never closed\n") != [] and tokens("") == [] and winnowed("x") == {}

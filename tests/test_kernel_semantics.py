@@ -14,27 +14,63 @@ from grader.sandbox.warm import Warm
 from tests.conftest import missing
 
 CELLS = [
-    "a = 3\na", "_ + 1", "__, Out[1], In[1]", "print('x')\n5", "5;", "None", "print('a', end='')\nprint('b')", "[1,\n 'two']",
-    "import sys\nprint('to stderr', file=sys.stderr)\nprint('to stdout')", "sys.stdout.write('written')",
-    "display(1, 'two')", "from IPython.display import HTML, Markdown, display, update_display, clear_output\nHTML('<b>x</b>')",
-    "handle = display('first', display_id='mine')", "handle.update('second')", "update_display('third', display_id='mine')",
+    "a = 3\na",
+    "_ + 1",
+    "__, Out[1], In[1]",
+    "print('x')\n5",
+    "5;",
+    "None",
+    "print('a', end='')\nprint('b')",
+    "[1,\n 'two']",
+    "import sys\nprint('to stderr', file=sys.stderr)\nprint('to stdout')",
+    "sys.stdout.write('written')",
+    "display(1, 'two')",
+    "from IPython.display import HTML, Markdown, display, update_display, clear_output\nHTML('<b>x</b>')",
+    "handle = display('first', display_id='mine')",
+    "handle.update('second')",
+    "update_display('third', display_id='mine')",
     "display('again', display_id='mine')\nupdate_display('all', display_id='mine')",
-    "print(1)\nclear_output()\nprint(2)", "print(1)\nclear_output(wait=True)\nprint(2)", "print(1)\nclear_output(wait=True)",
+    "print(1)\nclear_output()\nprint(2)",
+    "print(1)\nclear_output(wait=True)\nprint(2)",
+    "print(1)\nclear_output(wait=True)",
     "class Rich:\n    def _repr_html_(self): return '<i>rich</i>'\n    def __repr__(self): return 'plain'\nRich()",
-    "class Broken:\n    def __repr__(self): return 1 / 0\nBroken()", "1 / 0", "undefined_name", "def f(:\n    pass",
+    "class Broken:\n    def __repr__(self): return 1 / 0\nBroken()",
+    "1 / 0",
+    "undefined_name",
+    "def f(:\n    pass",
     "def outer():\n    raise ValueError('inside')\nouter()",
     "try:\n    1 / 0\nexcept Exception as error:\n    raise KeyError('then') from error",
-    "raise SystemExit(2)", "import warnings\nwarnings.warn('careful')", "assert 1 == 2, 'not equal'",
-    "import asyncio\nawait asyncio.sleep(0)\nasync def coming(): return 7\nawait coming()", "async for x in None: pass",
-    "%%capture caught\nprint('hidden')", "caught.stdout", "!echo from the shell", "files = !echo listed\nfiles", "%%bash\necho in bash",
-    "%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 2]);", "figure, axes = plt.subplots()", "plt.close('all')",
-    "input('?')", "import getpass\ngetpass.getpass()", "%no_such_magic", "%precision 3", "22 / 7", "get_ipython().execution_count",
-    "__name__, __builtin__.__name__", "x = y = 1\n(x, y)", "if True:\n    'not shown'\n    7", "import threading\n"
-    "one = threading.Thread(target=print, args=('from a thread',))\none.start()\none.join()", "lambda: 0", "%%writefile note.txt\nhello",
-    "open('note.txt').read()", "from tqdm.auto import tqdm\nlen(list(tqdm(range(3), disable=True)))",
+    "raise SystemExit(2)",
+    "import warnings\nwarnings.warn('careful')",
+    "assert 1 == 2, 'not equal'",
+    "import asyncio\nawait asyncio.sleep(0)\nasync def coming(): return 7\nawait coming()",
+    "async for x in None: pass",
+    "%%capture caught\nprint('hidden')",
+    "caught.stdout",
+    "!echo from the shell",
+    "files = !echo listed\nfiles",
+    "%%bash\necho in bash",
+    "%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 2]);",
+    "figure, axes = plt.subplots()",
+    "plt.close('all')",
+    "input('?')",
+    "import getpass\ngetpass.getpass()",
+    "%no_such_magic",
+    "%precision 3",
+    "22 / 7",
+    "get_ipython().execution_count",
+    "__name__, __builtin__.__name__",
+    "x = y = 1\n(x, y)",
+    "if True:\n    'not shown'\n    7",
+    "import threading\none = threading.Thread(target=print, args=('from a thread',))\none.start()\none.join()",
+    "lambda: 0",
+    "%%writefile note.txt\nhello",
+    "open('note.txt').read()",
+    "from tqdm.auto import tqdm\nlen(list(tqdm(range(3), disable=True)))",
 ]
 ODD = {  # evalue alone differs: who cannot answer says it in other words
-    "StdinNotImplementedError"}
+    "StdinNotImplementedError"
+}
 
 
 def plain(output) -> dict:
@@ -49,7 +85,9 @@ def plain(output) -> dict:
         if name in output.get("data", {}):
             output["data"] = {**output["data"], name: len(output["data"][name]) > 1000}
     text = re.sub(r"0x[0-9a-f]+", "0x", repr(output))
-    text = re.sub(r"/tmp/ipykernel_\d+/\d+\.py|<ipython-input-\d+-\w+>|<ipython-input-\S+?>|/\S*?\.py|\b\d+\.py", "FILE", text)
+    text = re.sub(
+        r"/tmp/ipykernel_\d+/\d+\.py|<ipython-input-\d+-\w+>|<ipython-input-\S+?>|/\S*?\.py|\b\d+\.py", "FILE", text
+    )
     return {"kind": output["output_type"], "text": re.sub(r"FILE:\d+", "FILE", text)}
 
 
@@ -65,7 +103,9 @@ def real(folder) -> list[list[dict]]:
     from nbclient import NotebookClient
 
     notebook = new_notebook(cells=[new_code_cell(source) for source in CELLS])
-    client = NotebookClient(notebook, timeout=120, kernel_name="python3", allow_errors=True, resources={"metadata": {"path": folder}})
+    client = NotebookClient(
+        notebook, timeout=120, kernel_name="python3", allow_errors=True, resources={"metadata": {"path": folder}}
+    )
     client.execute()
     return [cell.outputs for cell in notebook.cells]
 

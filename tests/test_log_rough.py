@@ -41,8 +41,14 @@ def log(tmp_path):
 
 
 def python(code, *arguments, **options):
-    return subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], cwd=ROOT, text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        cwd=ROOT,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        **options,
+    )
 
 
 @posix
@@ -67,7 +73,7 @@ def test_a_log_cut_at_any_byte_keeps_what_came_before_and_what_comes_after(tmp_p
     kept = [log.append("answer", "05-one", options=["a"]) for _ in range(2)]
     before = log.path.read_bytes()
     log.append("answer", "05-many", options=["b"], at=START)
-    line = log.path.read_bytes()[len(before):]
+    line = log.path.read_bytes()[len(before) :]
     for cut in range(1, len(line)):
         broken = AnswerLog(tmp_path / f"cut{cut}.jsonl")
         broken.path.write_bytes(before + line[:cut])
@@ -175,9 +181,11 @@ def test_a_log_of_a_newer_version_is_kept_to_the_byte(tmp_path, log):
     """Unknown fields are ignored, unknown kinds and formats are not used, and all of them travel on."""
     known = log.append("answer", "05-one", options=["a"])
     line = json.loads(log.path.read_text("utf-8"))
-    newer = [{**line, "id": "field", "mood": {"of": "the day"}},
-             {**line, "id": "kind", "event": "dream"},
-             {"id": "format", "schema": 2, "what": "ever"}]
+    newer = [
+        {**line, "id": "field", "mood": {"of": "the day"}},
+        {**line, "id": "kind", "event": "dream"},
+        {"id": "format", "schema": 2, "what": "ever"},
+    ]
     with open(log.path, "a", encoding="utf-8") as file:
         file.writelines(json.dumps(one) + "\n" for one in newer)
     fresh = AnswerLog(log.path)
@@ -211,10 +219,12 @@ def test_binary_rubbish_is_set_aside_and_every_answer_is_found(log):
         with open(log.path, "ab") as file:
             file.write(rng.randbytes(rng.randrange(1, 400)))
             file.write(rng.choice([b"\n", b"", b"\r\n", b"[" * 100_000 + b"\n", b"\x00" * 30 + b"\n"]))
-    damaged = [b'{"id": "t", "time": "2026-99-99T99:99:99.999999Z", "event": "answer", "item": "x"}',
-               b'{"id": "y", "time": "9999-12-31T00:00:00.000000Z", "event": "answer", "item": "x"}',
-               b'{"id": "w", "time": "2026-03-01T09:00:00.0+0000Z", "event": "answer", "item": "x"}',
-               b'{"id": "o", "time": "0001-01-01T00:00:00+14:00", "event": "answer", "item": "x"}']
+    damaged = [
+        b'{"id": "t", "time": "2026-99-99T99:99:99.999999Z", "event": "answer", "item": "x"}',
+        b'{"id": "y", "time": "9999-12-31T00:00:00.000000Z", "event": "answer", "item": "x"}',
+        b'{"id": "w", "time": "2026-03-01T09:00:00.0+0000Z", "event": "answer", "item": "x"}',
+        b'{"id": "o", "time": "0001-01-01T00:00:00+14:00", "event": "answer", "item": "x"}',
+    ]
     with open(log.path, "ab") as file:
         file.write(b"\n" + b"\n".join(damaged) + b"\n")
     fresh = AnswerLog(log.path)
@@ -268,14 +278,21 @@ print(log.path, len(log.entries()), len(log.pending))
 
 
 @posix
-@pytest.mark.skipif(os.name != "nt" and os.geteuid() != 0, reason="only root can become a user the system does not know")
+@pytest.mark.skipif(
+    os.name != "nt" and os.geteuid() != 0, reason="only root can become a user the system does not know"
+)
 def test_without_home_and_without_a_user_name_the_answers_go_where_python_started():
     place = Path(os.path.realpath("/tmp")) / f"nobody-{uuid.uuid4()}"
     place.mkdir()
     place.chmod(0o777)
     environment = {key: value for key, value in os.environ.items() if key not in ("HOME", "COURSE_HOME")}
-    done = subprocess.run([sys.executable, "-c", NOBODY], cwd=place, env=environment | {"PYTHONPATH": str(ROOT)},
-                          capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", NOBODY],
+        cwd=place,
+        env=environment | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
     try:
         assert done.stdout.split() == [str(place / ".torch-backends-course" / "answers.jsonl"), "1", "0"], done.stderr
     finally:
@@ -319,7 +336,9 @@ def test_ten_thousand_entries_progress_bets_and_the_next_card(log):
         event = rng.choice(("bet", "settled")) if item.kind == "predict" else "answer"
         chosen = rng.choice(item.options).id
         verdict = "correct" if (chosen,) == item.correct else "incorrect"
-        lines.append(to_line(Entry(f"{number:036}", stamp(moment), event, item.id, (chosen,), None, rng.randint(1, 3), verdict)))
+        lines.append(
+            to_line(Entry(f"{number:036}", stamp(moment), event, item.id, (chosen,), None, rng.randint(1, 3), verdict))
+        )
     log.path.parent.mkdir(parents=True)
     log.path.write_bytes(b"".join(lines))
 
@@ -371,9 +390,15 @@ def test_a_damaged_line_and_one_at_odds_are_set_aside(tmp_path, log):
     assert log.entries()[0].options == ("a",)
 
 
-@pytest.mark.parametrize("content, words", [
-    (None, "There is no file"), (b"", "holds no answers"), (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20, "holds no answers"),
-    (b'{"cells": []}', "holds no answers")])
+@pytest.mark.parametrize(
+    "content, words",
+    [
+        (None, "There is no file"),
+        (b"", "holds no answers"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20, "holds no answers"),
+        (b'{"cells": []}', "holds no answers"),
+    ],
+)
 def test_a_bad_file_gets_a_sentence_and_changes_nothing(tmp_path, log, content, words, capsys):
     log.append("answer", "05-one", options=["a"])
     before = log.path.read_bytes()

@@ -40,6 +40,7 @@ def test_the_passport_names_no_person_no_host_and_no_path():
 
 def test_the_passport_survives_a_machine_that_answers_nothing(monkeypatch):
     """No /proc, no sysconf, no nvidia-smi, a driver that crashes, torch without versions or queries."""
+
     def broken(*_args, **_kwargs):
         raise OSError("no answer")
 
@@ -105,7 +106,9 @@ def test_one_line_in_both_languages():
 
 
 def test_without_torch_the_passport_still_answers():
-    code = ("import sys; sys.modules['torch'] = None\n"
-            "from course import machine\nprint(machine.passport()['device'], machine.can('mkldnn'))")
+    code = (
+        "import sys; sys.modules['torch'] = None\n"
+        "from course import machine\nprint(machine.passport()['device'], machine.can('mkldnn'))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0 and done.stdout.strip() == "cpu False", done.stderr

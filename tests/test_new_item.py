@@ -41,8 +41,10 @@ def snapshot(project):
 # --- from a template ---
 
 
-@pytest.mark.parametrize(("kind", "more"), [(kind, more) for kind in KINDS for more in ([], ["--checkpoint"])
-                                            if kind != "predict" or not more])  # a bet does not count
+@pytest.mark.parametrize(
+    ("kind", "more"),
+    [(kind, more) for kind in KINDS for more in ([], ["--checkpoint"]) if kind != "predict" or not more],
+)  # a bet does not count
 def test_a_template_is_a_draft_that_only_waits_for_its_id(project, tmp_path, kind, more, capsys):
     """What the comments say is what the checks take: with an id, a concept and an experiment it is a question."""
     path, before = tmp_path / "draft.yml", snapshot(project)
@@ -68,23 +70,43 @@ def test_a_fault_names_its_line(project, tmp_path, capsys):
     path = tmp_path / "draft.yaml"
     arguments = ["new-item", "--root", str(project.root), str(path)]
     main([*arguments, "--lesson", LESSON])
-    text = path.read_text("utf-8").replace("change-me", "of-a-template").replace("    correct: true\n", "    corect: true\n")
+    text = (
+        path.read_text("utf-8")
+        .replace("change-me", "of-a-template")
+        .replace("    correct: true\n", "    corect: true\n")
+    )
     path.write_text(text.replace("difficulty: medium", "difficulty: tough"), "utf-8")
     capsys.readouterr()
     assert main(arguments) == 1
     said, lines = capsys.readouterr().out, path.read_text("utf-8").split("\n")
     named = [int(number) for number in re.findall(r"line (\d+):", said)]
-    assert any("tough" in lines[number - 1] for number in named) and any("corect" in lines[number - 1] for number in named), said
+    assert any("tough" in lines[number - 1] for number in named) and any(
+        "corect" in lines[number - 1] for number in named
+    ), said
 
 
 # --- from a file ---
 
 BOTH = {"en": "A text of some length", "zh": "一段有点长的文字"}
 DRAFT = {
-    "id": "05-from-file", "lesson": LESSON, "concept": "benchmark-cache-key", "kind": "single", "difficulty": "easy",
-    "asks": "why", "source": "a page", "stem": {"en": "Why?", "zh": "为什么？"},
-    "options": [{"id": one, "text": {"en": f"text {one}", "zh": f"文字 {one}"}, "why": BOTH,
-                 **({"correct": True} if one == "b" else {"misconception": "async-timer"})} for one in "abc"]}
+    "id": "05-from-file",
+    "lesson": LESSON,
+    "concept": "benchmark-cache-key",
+    "kind": "single",
+    "difficulty": "easy",
+    "asks": "why",
+    "source": "a page",
+    "stem": {"en": "Why?", "zh": "为什么？"},
+    "options": [
+        {
+            "id": one,
+            "text": {"en": f"text {one}", "zh": f"文字 {one}"},
+            "why": BOTH,
+            **({"correct": True} if one == "b" else {"misconception": "async-timer"}),
+        }
+        for one in "abc"
+    ],
+}
 
 
 def test_from_a_file_and_dry_run(project, tmp_path, capsys):
@@ -99,15 +121,23 @@ def test_from_a_file_and_dry_run(project, tmp_path, capsys):
     assert main(arguments) == 1 and "05-from-file is taken" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("change, words", [
-    ({"kind": "guess"}, "must be one of single"), ({"lesson": "06_nothing"}, "number of its lesson"),
-    ({"id": "06-x", "lesson": "06_nothing"}, "there is no lesson 06_nothing"), ({"options": None}, "must be of type array"),
-    ({"experiment": "05-toy-rase"}, 'Did you mean "05-toy-race"'), ({"verify": "while True: pass"}, "was cut"),
-    ({"stem": {"en": "Why?", "zh": "Why on earth is that so?"}}, "is not Chinese"), ({"source": ""}, "is empty"),
-    ({"checkpoint": True}, "points: is missing"), ({"checkpoint": True, "points": 1, "lesson": "00_start", "id": "00-c-x"},
-                                                  "has no checkpoint"),
-    ({"new_misconceptions": {"fresh": {"en": "x"}}}, "both languages"),
-    ({"new_misconceptions": {"async-timer": BOTH}}, "in the list already")])
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ({"kind": "guess"}, "must be one of single"),
+        ({"lesson": "06_nothing"}, "number of its lesson"),
+        ({"id": "06-x", "lesson": "06_nothing"}, "there is no lesson 06_nothing"),
+        ({"options": None}, "must be of type array"),
+        ({"experiment": "05-toy-rase"}, 'Did you mean "05-toy-race"'),
+        ({"verify": "while True: pass"}, "was cut"),
+        ({"stem": {"en": "Why?", "zh": "Why on earth is that so?"}}, "is not Chinese"),
+        ({"source": ""}, "is empty"),
+        ({"checkpoint": True}, "points: is missing"),
+        ({"checkpoint": True, "points": 1, "lesson": "00_start", "id": "00-c-x"}, "has no checkpoint"),
+        ({"new_misconceptions": {"fresh": {"en": "x"}}}, "both languages"),
+        ({"new_misconceptions": {"async-timer": BOTH}}, "in the list already"),
+    ],
+)
 def test_a_bad_draft_gets_sentences_and_writes_nothing(project, tmp_path, change, words, monkeypatch):
     monkeypatch.setattr("course.quiz.verify.run_verify.__defaults__", (*_defaults()[:-1], 0.3))
     before = snapshot(project)
@@ -142,10 +172,44 @@ def test_every_question_there_is_survives_being_written_by_us():
             assert yaml.safe_load(key_block(identity, key)) == {identity: key}
 
 
-@pytest.mark.parametrize("text", ["yes", "12", "1e3", "- x", "a: b", "#", "'", '"\\', " x ", "x\ny", "x\n", "\n x\n", "x \ny\n",
-                                  "a\tb\n", "\u2028", "\x85", "null", "x\n\n", "中：文", "{a}", "&a", "~", "1_000", "0x1f"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "yes",
+        "12",
+        "1e3",
+        "- x",
+        "a: b",
+        "#",
+        "'",
+        '"\\',
+        " x ",
+        "x\ny",
+        "x\n",
+        "\n x\n",
+        "x \ny\n",
+        "a\tb\n",
+        "\u2028",
+        "\x85",
+        "null",
+        "x\n\n",
+        "中：文",
+        "{a}",
+        "&a",
+        "~",
+        "1_000",
+        "0x1f",
+    ],
+)
 def test_awkward_texts_survive(text):
-    raw = {"id": "05-x", "source": text, "verify": text, "kind": text, "stem": {"en": text, "zh": text * 40}, "order": [text]}
+    raw = {
+        "id": "05-x",
+        "source": text,
+        "verify": text,
+        "kind": text,
+        "stem": {"en": text, "zh": text * 40},
+        "order": [text],
+    }
     assert yaml.safe_load(item_block(raw)) == [raw]
 
 
@@ -199,12 +263,20 @@ def test_the_page_lists_everything_and_holds_no_key_unless_asked(project, tmp_pa
 
 def test_the_page_shows_what_is_to_be_mended(project, tmp_path):
     path = project.items(LESSON)
-    draft = {**DRAFT, "options": [{**one, "misconception": "unheard-of"} if one["id"] == "a" else one for one in DRAFT["options"]]}
+    draft = {
+        **DRAFT,
+        "options": [{**one, "misconception": "unheard-of"} if one["id"] == "a" else one for one in DRAFT["options"]],
+    }
     path.write_bytes(path.read_bytes() + b"\n" + item_block(draft).encode())
     project.keys("02_timing").write_text("{}", "utf-8")
-    assert main(["items", "--root", str(project.root), "--to", str(tmp_path / "a.md"), "--keys", "--language", "zh"]) == 0
+    assert (
+        main(["items", "--root", str(project.root), "--to", str(tmp_path / "a.md"), "--keys", "--language", "zh"]) == 0
+    )
     page = (tmp_path / "a.md").read_text("utf-8")
-    assert "unheard-of is not in misconceptions.yaml" in page and "has no key in grader/lessons/l02_timing/keys.yaml" in page
+    assert (
+        "unheard-of is not in misconceptions.yaml" in page
+        and "has no key in grader/lessons/l02_timing/keys.yaml" in page
+    )
     assert "# 全部题目" in page and "没有笔记本用到" in page
 
 

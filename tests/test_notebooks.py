@@ -12,7 +12,9 @@ from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow
 NOTEBOOKS = [f"{language}/lessons/{lesson.id}" for lesson in LESSONS for language in LANGUAGES]
-NOTEBOOKS += [f"{language}/checkpoints/{lesson.id}" for lesson in LESSONS if lesson.checkpoint for language in LANGUAGES]
+NOTEBOOKS += [
+    f"{language}/checkpoints/{lesson.id}" for lesson in LESSONS if lesson.checkpoint for language in LANGUAGES
+]
 
 
 def outputs(notebook):
@@ -26,8 +28,9 @@ def test_runs_from_top_to_bottom(name, tmp_path, monkeypatch):
     if name.startswith("zh/"):  # measured in the English one; here the recordings are told
         monkeypatch.setenv("COURSE_REPLAY", "1")
     notebook = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
-    client = NotebookClient(notebook, timeout=300, kernel_name="python3", allow_errors=True,
-                            resources={"metadata": {"path": str(tmp_path)}})
+    client = NotebookClient(
+        notebook, timeout=300, kernel_name="python3", allow_errors=True, resources={"metadata": {"path": str(tmp_path)}}
+    )
     try:
         client.execute()
     except AssertionError:
@@ -35,10 +38,14 @@ def test_runs_from_top_to_bottom(name, tmp_path, monkeypatch):
             pytest.exit(f"{name}: the tests were told to stop (Ctrl-C or SIGTERM)", returncode=130)
         raise
     intended = {id(cell) for cell in notebook.cells if "raises-exception" in cell.metadata.get("tags", [])}
-    failed = [f"{output.ename}: {output.evalue}\nin\n{cell.source}" for cell, output in outputs(notebook)
-              if output.output_type == "error" and id(cell) not in intended]
+    failed = [
+        f"{output.ename}: {output.evalue}\nin\n{cell.source}"
+        for cell, output in outputs(notebook)
+        if output.output_type == "error" and id(cell) not in intended
+    ]
     assert failed == []
     assert intended <= {id(cell) for cell, output in outputs(notebook) if output.output_type == "error"}
-    noise = [output.text for _, output in outputs(notebook)
-             if output.output_type == "stream" and output.name == "stderr"]
+    noise = [
+        output.text for _, output in outputs(notebook) if output.output_type == "stream" and output.name == "stderr"
+    ]
     assert noise == []

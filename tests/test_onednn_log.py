@@ -12,9 +12,11 @@ from course.i18n import set_language
 from course.onednn_log import Log, log_of, on_off, parse_line, time_in
 
 ONEDNN = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="this build of PyTorch has no oneDNN")
-LINE = ("onednn_verbose,v1,primitive,exec,cpu,convolution,jit:avx2,forward_training,src:f32:a:blocked:aBcd8b::f0 "
-        "wei:f32:a:blocked:ABcd8b8a::f0 bia:undef::undef::: dst:f32:a:blocked:aBcd8b::f0,attr-scratchpad:user,"
-        "alg:convolution_direct,mb8_ic16oc32_ih64oh64kh3sh1dh0ph1_iw64ow64kw3sw1dw0pw1,1.84")
+LINE = (
+    "onednn_verbose,v1,primitive,exec,cpu,convolution,jit:avx2,forward_training,src:f32:a:blocked:aBcd8b::f0 "
+    "wei:f32:a:blocked:ABcd8b8a::f0 bia:undef::undef::: dst:f32:a:blocked:aBcd8b::f0,attr-scratchpad:user,"
+    "alg:convolution_direct,mb8_ic16oc32_ih64oh64kh3sh1dh0ph1_iw64ow64kw3sw1dw0pw1,1.84"
+)
 
 
 def test_a_line_is_read_field_by_field():
@@ -24,16 +26,26 @@ def test_a_line_is_read_field_by_field():
     assert line.problem.startswith("mb8_ic16oc32") and line.kind == "forward_training"
 
 
-@pytest.mark.parametrize("text", [
-    "", "epoch 3", "onednn_verbose,v1,info,cpu,runtime:OpenMP,nthr:2", LINE.replace("1.84", "soon"),
-    "onednn_verbose,v1,primitive,info,template:operation,engine,primitive,implementation,prop_kind,memory_descriptors,"
-    "attributes,auxiliary,problem_desc,exec_time", "onednn_verbose,v1,primitive,exec,cpu"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "epoch 3",
+        "onednn_verbose,v1,info,cpu,runtime:OpenMP,nthr:2",
+        LINE.replace("1.84", "soon"),
+        "onednn_verbose,v1,primitive,info,template:operation,engine,primitive,implementation,prop_kind,memory_descriptors,"
+        "attributes,auxiliary,problem_desc,exec_time",
+        "onednn_verbose,v1,primitive,exec,cpu",
+    ],
+)
 def test_what_is_no_primitive_is_passed_over(text):
     assert parse_line(text) is None
 
 
 def test_creation_is_told_from_execution():
-    log = Log("\n".join([LINE, LINE.replace("exec", "create:cache_miss"), "hello", LINE.replace("exec", "create:cache_hit")]))
+    log = Log(
+        "\n".join([LINE, LINE.replace("exec", "create:cache_miss"), "hello", LINE.replace("exec", "create:cache_hit")])
+    )
     assert [line.event for line in log] == ["exec", "create:cache_miss", "create:cache_hit"]
     assert time_in(log) == time_in(log, "convolution") == 1.84 and time_in(log, "reorder") == 0
     assert len(log.raw) == 3 and "cache_miss" in log._repr_html_()
@@ -72,8 +84,14 @@ def test_an_exception_inside_gives_the_output_back(capfd):
 @ONEDNN
 def test_the_cache_of_primitives_is_seen():
     layer, size = torch.nn.Conv2d(16, 16, 3), random.randrange(60, 90)
-    events = [[line.event for line in log_of(lambda: layer(torch.zeros(3, 16, size, size)), creation=True)
-               if line.primitive == "convolution"][0] for _ in range(2)]
+    events = [
+        [
+            line.event
+            for line in log_of(lambda: layer(torch.zeros(3, 16, size, size)), creation=True)
+            if line.primitive == "convolution"
+        ][0]
+        for _ in range(2)
+    ]
     assert events == ["create:cache_miss", "create:cache_hit"]
 
 

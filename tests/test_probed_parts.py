@@ -14,8 +14,10 @@ from grader.sandbox.limits import Limits
 from grader.sandbox.shared import shared
 
 TASK = tasks(Project(), "08_mps")["08-t-step"]
-OURS = "\n_ours = step_ms\ndef step_ms(ops, fallback):\n    import os\n    if fallback == '1' and any(not op[0] for op in ops): {}\n" \
-       "    return _ours(ops, fallback)"
+OURS = (
+    "\n_ours = step_ms\ndef step_ms(ops, fallback):\n    import os\n    if fallback == '1' and any(not op[0] for op in ops): {}\n"
+    "    return _ours(ops, fallback)"
+)
 
 
 @pytest.mark.slow

@@ -59,7 +59,8 @@ def test_wheel_holds_the_course_alone_with_its_data(tmp_path):
     shutil.copytree(ROOT, copy, ignore=ignored)
     subprocess.run(
         [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(tmp_path), str(copy)],
-        check=True, capture_output=True,
+        check=True,
+        capture_output=True,
     )
     names = zipfile.ZipFile(next(tmp_path.glob("*.whl"))).namelist()
     tops = {name.split("/")[0] for name in names if ".dist-info" not in name}
@@ -83,7 +84,8 @@ def run_env_script(code: str) -> subprocess.CompletedProcess:
 
 def test_a_python_that_is_too_old_gets_a_sentence():
     done = run_env_script(
-        "import env, sys; sys.version_info = (3, 8, 1); env.shutil.which = lambda name: None; env.find_python()")
+        "import env, sys; sys.version_info = (3, 8, 1); env.shutil.which = lambda name: None; env.find_python()"
+    )
     assert done.returncode != 0
     assert "needs Python 3.10 to 3.13, and this is Python 3.8" in done.stderr
     assert "Next step" in done.stderr and "Traceback" not in done.stderr
@@ -106,7 +108,8 @@ def test_an_environment_without_pip_is_made_again_and_filled(tmp_path):
         "open(os.path.join(env.VENV, 'installed-lab'), 'w').write(env.wanted('lab'));"
         "env.subprocess.call = lambda command, **k: print(command) or int('import pip' in command);"
         "env.run_with_clock = lambda words, command: print('filled');"
-        "env.ensure('lab')")
+        "env.ensure('lab')"
+    )
     assert "'-m', 'venv'" in done.stdout and "filled" in done.stdout, done
 
 
@@ -114,7 +117,8 @@ def test_the_address_that_jupyterlab_prints_is_that_of_the_lesson(tmp_path):
     done = run_env_script(
         f"import env; env.VENV = {str(tmp_path)!r}; env.ensure = lambda extra: None;"
         "env.subprocess.call = lambda command, **k: print(command) or 0;"
-        "env.lab('zh', 9999)")
+        "env.lab('zh', 9999)"
+    )
     assert "--LabApp.default_url=/lab/tree/zh/lessons/00_start.ipynb" in done.stdout
     assert (ROOT / "notebooks/zh/lessons/00_start.ipynb").exists()
 
@@ -135,8 +139,14 @@ def test_readme_shows_the_two_commands_and_every_lesson():
         assert f"`{lesson.id}` | {lesson.question['zh']} |" in chinese
 
 
-@pytest.mark.parametrize("fault", ["env.OLDEST = env.NEWEST = (3, 99); env.find_python()", "env.lab('fr', 9999)",
-                                   "env.VENV = '.'; env.run_with_clock('x', ['false'])"])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "env.OLDEST = env.NEWEST = (3, 99); env.find_python()",
+        "env.lab('fr', 9999)",
+        "env.VENV = '.'; env.run_with_clock('x', ['false'])",
+    ],
+)
 def test_the_start_script_speaks_chinese_also_of_its_faults(tmp_path, fault):
     done = run_env_script(f"import env, os; os.chdir({str(tmp_path)!r}); env.LANGUAGE = 'zh'; {fault}")
     assert "下一步：" in done.stderr and "Next step" not in done.stderr
@@ -147,7 +157,8 @@ def test_the_menus_are_chinese_only_when_asked_for(tmp_path):
     for menus, extra in (("en", "lab"), ("zh", "lab,menus")):
         done = run_env_script(
             f"import env; env.VENV = {str(tmp_path)!r}; env.ensure = print; env.tell_font = lambda: None;"
-            f"env.subprocess.call = lambda command, **k: 0; env.lab('zh', 9999, {menus!r})")
+            f"env.subprocess.call = lambda command, **k: 0; env.lab('zh', 9999, {menus!r})"
+        )
         assert done.stdout.splitlines()[0] == extra
         settings = (tmp_path / "share/jupyter/lab/settings/overrides.json").read_text("utf-8")
         assert ("zh_CN" in settings) is (menus == "zh")

@@ -108,7 +108,7 @@ def test_angle_brackets_quotes_tabs_and_semicolons_survive(collection, tmp_path)
     bring_in(collection, export(bank.items("05_x"), "en"), tmp_path)
     assert collection.note_count() == 4
     field = notes(collection)["torch-backends-en-05-one"].fields[0]
-    assert '# 1 &lt; 2 &amp; &quot;quoted&quot; <code>&lt;pre&gt;</code> <strong>bold</strong>' in field
+    assert "# 1 &lt; 2 &amp; &quot;quoted&quot; <code>&lt;pre&gt;</code> <strong>bold</strong>" in field
     assert source.expandtabs(4) in text_of(field)
 
 
@@ -118,11 +118,15 @@ def test_indented_lines_of_an_order_keep_their_indent(items):
         assert re.search(r'<code style="white-space:pre-wrap[^"]*">    \w', field)
 
 
-@pytest.mark.parametrize("kind, words", [
-    ("05-one", ["✗ a", "✓ b", "why of c"]), ("05-many", ["Right: a, c"]),
-    ("05-count", ["9,400,000 bytes", "accepted: 8.54545e+06", "half of it", "4,600,000 to 4,800,000"]),
-    ("05-lines", ["c → a → d", "1. c", "These lines do not belong:", "✗ b"]),
-])
+@pytest.mark.parametrize(
+    "kind, words",
+    [
+        ("05-one", ["✗ a", "✓ b", "why of c"]),
+        ("05-many", ["Right: a, c"]),
+        ("05-count", ["9,400,000 bytes", "accepted: 8.54545e+06", "half of it", "4,600,000 to 4,800,000"]),
+        ("05-lines", ["c → a → d", "1. c", "These lines do not belong:", "✗ b"]),
+    ],
+)
 def test_the_back_says_what_is_right_and_why(tmp_path, kind, words):
     said = text_of(back(Bank(q.write_bank(tmp_path))[kind])).replace("\u2002", " ")
     assert all(one in said for one in words), said
@@ -148,8 +152,13 @@ def test_merge_brings_answers_in_once(tmp_path, own_home):
 
     other = AnswerLog(tmp_path / "phone.jsonl")
     other.append("answer", "05-one", options=["a"], verdict="incorrect")
-    done = subprocess.run([sys.executable, "-m", "course.quiz", "merge", str(other.path)], cwd=ROOT,
-                          capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "course.quiz", "merge", str(other.path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert "1 new" in done.stdout
     assert main(["merge", str(other.path)]) == 0 and len(answer_log().entries()) == 1
     assert main(["merge", str(tmp_path / "none.jsonl")]) == 1

@@ -284,8 +284,12 @@ def test_advice_names_what_gives_a_key_away(bank):
     assert "not valid Python (line 2" in advice(replace(item, code="import torch\nfor x in:\n"))[0]
     assert advice(replace(item, code="onednn_verbose,create:cache_miss")) == []
     right = replace(b, text={"en": "the plan is kept under its own key", "zh": "乙"})
-    other = replace(item, id="05-other", stem={"en": "Why is it that the plan is kept under its own key?", "zh": "为什么"})
-    assert advice(replace(item, options=(a, right, c)), [item, other]) == ["the stem of 05-other gives its right option away."]
+    other = replace(
+        item, id="05-other", stem={"en": "Why is it that the plan is kept under its own key?", "zh": "为什么"}
+    )
+    assert advice(replace(item, options=(a, right, c)), [item, other]) == [
+        "the stem of 05-other gives its right option away."
+    ]
     assert "are at b; spread them" in positions([item] * 20) and positions([item] * 4) == ""
 
 

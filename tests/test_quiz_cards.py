@@ -300,7 +300,8 @@ def test_texts_of_questions_cannot_bring_markup_in(tmp_path, log):
     assert "<code>a &lt; b</code>" in html and "<strong>bold</strong>" in html
     assert inline("`x**2` **b**") == "<code>x**2</code> <strong>b</strong>"
     assert inline("**only `x`** and **`y`**") == (
-        "<strong>only <code>x</code></strong> and <strong><code>y</code></strong>")
+        "<strong>only <code>x</code></strong> and <strong><code>y</code></strong>"
+    )
     assert plain("**only `x`**: `2 ** 3` or `3 ** 2`") == "only x: 2 ** 3 or 3 ** 2"
     assert paragraphs("a\n\nb") == "<p>a</p><p>b</p>" and plain("`a` **b**") == "a b"
 
@@ -326,9 +327,7 @@ def test_show_sends_the_widget_and_keeps_the_saved_copy_up_to_date(bank, log, mo
         def update(self, bundle, raw):
             updates.append(bundle)
 
-    monkeypatch.setattr(
-        IPython.display, "display", lambda bundle, **more: sent.append((bundle, more)) or Handle()
-    )
+    monkeypatch.setattr(IPython.display, "display", lambda bundle, **more: sent.append((bundle, more)) or Handle())
     card = build(practice, "05-one", bank, log).show()
     assert "application/vnd.jupyter.widget-view+json" in sent[0][0] and sent[1][1]["display_id"] is True
     press(card, "b")
@@ -352,14 +351,7 @@ def said(capsys, bank, log, *args, **more):
 
 def test_a_typed_answer_is_the_twin_of_a_click(bank, log, capsys):
     out = said(capsys, bank, log, "05-one", "a", confidence=3)
-    for words in (
-        "🕳️",
-        "why of a",
-        "why of b",
-        "why of c",
-        "the first belief",
-        "your choice, not right",
-    ):
+    for words in ("🕳️", "why of a", "why of b", "why of c", "the first belief", "your choice, not right"):
         assert words in out
     clicked = AnswerLog(log.path.with_name("clicked.jsonl"))
     card = build(practice, "05-one", bank, clicked)
@@ -416,6 +408,4 @@ def test_typed_numbers_bets_and_checkpoint_answers(bank, log, sheet, capsys):
     out = said(capsys, bank, log, "05-c-one", "b", confidence=2)
     assert "Recorded at" in out and sheet.answers["05-c-one"]["confidence"] == 2
     assert "stem of one" in said(capsys, bank, log, "05-one")
-    assert "Your answer: 9400000" in card_text(
-        bank["05-count"], practice("05-count", bank=bank, log=log).answered
-    )
+    assert "Your answer: 9400000" in card_text(bank["05-count"], practice("05-count", bank=bank, log=log).answered)

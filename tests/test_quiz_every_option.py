@@ -30,8 +30,9 @@ def reasons(item: Item, given: str | float) -> list[str]:
     if item.slider:
         return [pick(item.slider.why)]
     if item.number:
-        fallen = [trap.why for trap in item.number.traps if given != item.number.value
-                  and trap.low <= given <= trap.high]
+        fallen = [
+            trap.why for trap in item.number.traps if given != item.number.value and trap.low <= given <= trap.high
+        ]
         return [pick(why) for why in (*fallen, item.number.why)]
     return [pick(one.why) for one in item.options]
 

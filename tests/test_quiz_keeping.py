@@ -47,8 +47,14 @@ def test_the_code_of_a_card_runs(card, code):
     model = nn.Sequential(nn.Conv2d(3, 4, 3), nn.Flatten(), nn.LazyLinear(2))
     x = torch.randn(2, 3, 8, 8)
     model(x)
-    names = {"torch": torch, "nn": nn, "model": model, "x": x, "DataLoader": DataLoader,
-             "data": TensorDataset(torch.randn(130, 3, 8, 8))}
+    names = {
+        "torch": torch,
+        "nn": nn,
+        "model": model,
+        "x": x,
+        "DataLoader": DataLoader,
+        "data": TensorDataset(torch.randn(130, 3, 8, 8)),
+    }
     with flags.preserved(), mock.patch.dict(os.environ):
         exec(compile(pick(card.code, code), card.id, "exec"), names)
 
@@ -59,14 +65,17 @@ def write(folder, text, lesson="05_cudnn_benchmark"):
     return knowledge.read(folder)
 
 
-@pytest.mark.parametrize("change, complaint", [
-    ({"pays": {"en": "only English"}}, "field pays"),
-    ({"costs": "one language only here"}, "one language only"),
-    ({"code": "x = 1\n" * 7}, "at most 6"),
-    ({"code": "x = = 1"}, "not valid Python"),
-    ({"lesson": "06_cudnn_deterministic"}, "must be 05_cudnn_benchmark"),
-    ({"nothng": "x"}, "not a known field"),
-])
+@pytest.mark.parametrize(
+    "change, complaint",
+    [
+        ({"pays": {"en": "only English"}}, "field pays"),
+        ({"costs": "one language only here"}, "one language only"),
+        ({"code": "x = 1\n" * 7}, "at most 6"),
+        ({"code": "x = = 1"}, "not valid Python"),
+        ({"lesson": "06_cudnn_deterministic"}, "must be 05_cudnn_benchmark"),
+        ({"nothng": "x"}, "not a known field"),
+    ],
+)
 def test_a_faulty_card_is_named_with_its_field(tmp_path, change, complaint):
     good = yaml.safe_load((FOLDER / "l05_cudnn_benchmark/knowledge.yaml").read_text("utf-8"))[0]
     assert write(tmp_path, yaml.safe_dump([good], allow_unicode=True))[1] == []
@@ -97,8 +106,16 @@ def test_keep_shows_one_or_all_and_helps_with_a_slip(capsys):
     assert all(re.sub(r"[`*]", "", pick(card.what)) in said for card in CARDS.values())
 
 
-@pytest.mark.parametrize("typed, identity", [("channels_last", "channels_last"), ("NHWC", "channels_last"),
-                                             ("同步", "synchronize"), ("Fence", "synchronize"), ("执行计划", "plan")])
+@pytest.mark.parametrize(
+    "typed, identity",
+    [
+        ("channels_last", "channels_last"),
+        ("NHWC", "channels_last"),
+        ("同步", "synchronize"),
+        ("Fence", "synchronize"),
+        ("执行计划", "plan"),
+    ],
+)
 def test_what_knows_a_word_by_all_its_names(typed, identity, capsys):
     assert glossary.find(typed, TERMS).id == identity
     course.what(typed)
@@ -135,7 +152,8 @@ def test_a_fork_becomes_a_link_to_its_heading():
     assert anchor("What `counts` as new?") == "#What-counts-as-new?"
     assert prose("[[#什么算新]]", "zh") == "**什么算新**", "JupyterLab follows no such link"
     assert prose("Go on at [[#What counts as new?]].", "en") == (
-        "Go on at [**What counts as new?**](<#What-counts-as-new?>).")
+        "Go on at [**What counts as new?**](<#What-counts-as-new?>)."
+    )
 
 
 SOURCE = """# %% [markdown] en
@@ -149,13 +167,20 @@ SOURCE = """# %% [markdown] en
 
 def test_marks_that_lead_nowhere_and_words_not_said_are_named():
     told = " | ".join(sentence for _, sentence in faults(parse(SOURCE)))
-    for words in ("[[nonsense]] is not in", "[[#No such heading]]", "the twins mark other terms: key, nonsense, plan", "分发器"):
+    for words in (
+        "[[nonsense]] is not in",
+        "[[#No such heading]]",
+        "the twins mark other terms: key, nonsense, plan",
+        "分发器",
+    ):
         assert words in told
     assert "[[#标题？]]" not in told
 
 
 def test_the_chinese_of_questions_and_cards_says_the_settled_words():
     texts = [(path.name, path.read_text("utf-8")) for path in sorted(FOLDER.glob("**/*.yaml"))]
-    found = [f"{path}: “{word}”, say “{better}”" for path, text in texts for word, better in NOT_SAID.items() if word in text]
+    found = [
+        f"{path}: “{word}”, say “{better}”" for path, text in texts for word, better in NOT_SAID.items() if word in text
+    ]
     assert found == []
     assert Bank().lessons()

@@ -53,15 +53,18 @@ def build(kind, item_id, bank, log, **more):
     return kind(item_id, bank=bank, log=log, text=False, **more)
 
 
-@pytest.mark.parametrize(("base", "change", "words"), [
-    (q.PICTURES, {"axes": None}, "go together"),
-    (q.PICTURES, {"options": [q.PICTURES["options"][0], q.option("b")]}, "draw all or none"),
-    (q.SCALE, {"options": [q.option("a"), q.option("b")]}, "without options"),
-    (q.SCALE, {"slider": {**q.SCALE["slider"], "stops": [0, 1, 2]}}, "above 0"),
-    (q.SCALE, {"slider": {**q.SCALE["slider"], "stops": [1, 3, 2]}}, "rise"),
-    (q.SCALE, {"slider": {**q.SCALE["slider"], "stops": [1, 3]}}, "at least 3"),
-    (q.NUMBER, {"slider": q.SCALE["slider"]}, "kind predict"),
-])
+@pytest.mark.parametrize(
+    ("base", "change", "words"),
+    [
+        (q.PICTURES, {"axes": None}, "go together"),
+        (q.PICTURES, {"options": [q.PICTURES["options"][0], q.option("b")]}, "draw all or none"),
+        (q.SCALE, {"options": [q.option("a"), q.option("b")]}, "without options"),
+        (q.SCALE, {"slider": {**q.SCALE["slider"], "stops": [0, 1, 2]}}, "above 0"),
+        (q.SCALE, {"slider": {**q.SCALE["slider"], "stops": [1, 3, 2]}}, "rise"),
+        (q.SCALE, {"slider": {**q.SCALE["slider"], "stops": [1, 3]}}, "at least 3"),
+        (q.NUMBER, {"slider": q.SCALE["slider"]}, "kind predict"),
+    ],
+)
 def test_each_contradiction_of_the_new_fields_has_its_sentence(base, change, words):
     raw = {key: value for key, value in {**base, **change}.items() if value is not None}
     with pytest.raises(BankError, match=words):
@@ -104,7 +107,7 @@ def test_a_scale_is_pressed_stepped_and_typed(bank, log):
     card = build(bet, "05-scale", bank, log)
     field, (less, more) = card.input.field, card.input.steps
     more.click()
-    assert field.value == "5" and 'left:50.00%' in card.input.knob.value
+    assert field.value == "5" and "left:50.00%" in card.input.knob.value
     more.click()
     less.click()
     less.click()
@@ -129,9 +132,16 @@ def test_a_scale_is_pressed_stepped_and_typed(bank, log):
     assert again.input.field.value == "9000" and "Your bet is locked." in again.say.value
 
 
-@pytest.mark.parametrize(("measured", "state", "words"), [
-    (5.0, "correct", "🎯"), (7.4, "correct", "factor of 1.5"), (11.0, "partly", "Close"),
-    (12.0, "incorrect", "🕳️"), (None, "inconclusive", "locked")])
+@pytest.mark.parametrize(
+    ("measured", "state", "words"),
+    [
+        (5.0, "correct", "🎯"),
+        (7.4, "correct", "factor of 1.5"),
+        (11.0, "partly", "Close"),
+        (12.0, "incorrect", "🕳️"),
+        (None, "inconclusive", "locked"),
+    ],
+)
 def test_a_bet_on_a_scale_is_settled_by_a_measured_number(bank, log, measured, state, words):
     card = build(bet, "05-scale", bank, log)
     card.input.choose(5)
@@ -250,9 +260,17 @@ def test_the_report_of_a_settled_scale_holds_the_numbers(bank):
     assert "You bet on 5 times; measured: 8." in found.messages[0]
 
 
-@pytest.mark.parametrize(("item_id", "typed", "chosen"), [
-    ("05-one", "b", ("b",)), ("05-one", "2", ("b",)), ("05-one", "a, then C", ("c",)), ("05-one", "z9", ()),
-    ("05-lines", "cad", ("c", "a", "d")), ("05-lines", "3 1 1 ４", ("c", "a"))])
+@pytest.mark.parametrize(
+    ("item_id", "typed", "chosen"),
+    [
+        ("05-one", "b", ("b",)),
+        ("05-one", "2", ("b",)),
+        ("05-one", "a, then C", ("c",)),
+        ("05-one", "z9", ()),
+        ("05-lines", "cad", ("c", "a", "d")),
+        ("05-lines", "3 1 1 ４", ("c", "a")),
+    ],
+)
 def test_letters_typed_choose_at_once(bank, log, item_id, typed, chosen):
     card = build(practice, item_id, bank, log)
     card.input.letters.field.value = typed

@@ -49,9 +49,7 @@ def log(tmp_path):
 
 
 def test_an_entry_comes_back_as_it_was_written(log):
-    written = log.append(
-        "answer", "05-one", options=["b"], confidence=2, verdict="correct", points=1.0, lesson="05_x"
-    )
+    written = log.append("answer", "05-one", options=["b"], confidence=2, verdict="correct", points=1.0, lesson="05_x")
     assert AnswerLog(log.path).entries() == [written] == log.entries()
     line = json.loads(log.path.read_text("utf-8"))
     assert line["schema"] == 1 and line["time"].endswith("Z") and line["version"]
@@ -86,13 +84,7 @@ def test_half_a_line_at_the_end_does_not_swallow_the_next_entry(log):
 
 def test_lines_of_a_newer_format_stay_and_are_not_used(log):
     log.append("answer", "05-one", options=["a"])
-    newer = {
-        "id": "n",
-        "time": "2030-01-01T00:00:00.000000Z",
-        "event": "answer",
-        "item": "05-one",
-        "schema": 99,
-    }
+    newer = {"id": "n", "time": "2030-01-01T00:00:00.000000Z", "event": "answer", "item": "05-one", "schema": 99}
     with open(log.path, "a", encoding="utf-8") as file:
         file.write(json.dumps(newer) + "\n")
     fresh = AnswerLog(log.path)
@@ -108,9 +100,7 @@ def test_merge_is_the_union_by_id(tmp_path, log):
     other.append("answer", "05-many", options=["a"], at=START - timedelta(days=1))
     assert import_from(log, other.path).new == 1 and import_from(log, other.path) == Merged(0, 1, 0, 0)
     assert import_from(other, log.path).new == 1
-    assert (
-        [entry.item for entry in log.entries()] == ["05-many", "05-one"] == [e.item for e in other.entries()]
-    )
+    assert [entry.item for entry in log.entries()] == ["05-many", "05-one"] == [e.item for e in other.entries()]
 
 
 def test_an_answer_that_cannot_be_saved_stays_in_memory_and_is_saved_later(log, monkeypatch):
@@ -146,7 +136,9 @@ def test_a_clock_set_back_leaves_the_last_answer_the_last(bank, log, monkeypatch
     submit(bank["05-one"], Response(("b",)), log)
     settle(bank["05-wager"], "b", log)
     again = AnswerLog(log.path)
-    assert earlier(bank["05-one"], again).options == ("b",) and summary(again.entries(), bank, START).lessons[1].right == 1
+    assert (
+        earlier(bank["05-one"], again).options == ("b",) and summary(again.entries(), bank, START).lessons[1].right == 1
+    )
     assert summary(again.entries(), bank, START).bets == (1, 0, 0), "a bet is not placed after its own result"
     log.append("answer", "05-many", options=["a"])
     assert log.entries()[0].item == "05-many", "other questions keep the time of the clock"
@@ -164,18 +156,14 @@ def test_two_kernels_write_at_once_and_nothing_is_lost(log):
         "import sys; from course.quiz import AnswerLog; log = AnswerLog(sys.argv[1])\n"
         "for n in range(100): log.append('answer', f'05-{sys.argv[2]}{n}', options=['a'])"
     )
-    children = [
-        subprocess.Popen([sys.executable, "-c", code, str(log.path), name], cwd=ROOT) for name in "xy"
-    ]
+    children = [subprocess.Popen([sys.executable, "-c", code, str(log.path), name], cwd=ROOT) for name in "xy"]
     assert [child.wait(timeout=60) for child in children] == [0, 0]
     assert len({entry.item for entry in log.entries()}) == 200 and log.take_notices() == []
 
 
 def test_ten_thousand_entries_load_quickly(log):
     log.path.parent.mkdir(parents=True)
-    entry = Entry(
-        "x", "2026-03-01T09:00:00.000000Z", "answer", "05-one", ("a",), None, 2, "correct", 1.0, "05_x"
-    )
+    entry = Entry("x", "2026-03-01T09:00:00.000000Z", "answer", "05-one", ("a",), None, 2, "correct", 1.0, "05_x")
     line = to_line(entry)
     log.path.write_bytes(b"".join(line.replace(b'"x"', b'"%d"' % n) for n in range(10_000)))
     times = []
@@ -259,13 +247,7 @@ def test_progress_counts_and_names_the_beliefs_still_alive(bank):
     found = summary(entries, bank, START + timedelta(days=3))
     fourth, fifth = found.lessons
     assert (fourth.total, fourth.answered, fourth.right, fourth.due, fourth.done) == (1, 1, 0, 1, True)
-    assert (fifth.total, fifth.answered, fifth.right, fifth.done, fifth.checkpoint_total) == (
-        4,
-        2,
-        1,
-        False,
-        4,
-    )
+    assert (fifth.total, fifth.answered, fifth.right, fifth.done, fifth.checkpoint_total) == (4, 2, 1, False, 4)
     assert [(one.id, len(one.concepts)) for one in found.beliefs] == [("first-belief", 2)]
     assert "04_w" in progress_text(found) and 'scope="row"' in progress_html(found)
     right = [*entries, entry("05-one", "correct", 1, options=("b",)), entry("04-old", "correct", 1)]

@@ -49,9 +49,7 @@ def test_single(bank, chosen, state, points):
         ("", "not attempted", 0),
     ],
 )
-def test_multiple_takes_a_point_back_for_a_wrong_choice_and_never_goes_below_zero(
-    bank, chosen, state, points
-):
+def test_multiple_takes_a_point_back_for_a_wrong_choice_and_never_goes_below_zero(bank, chosen, state, points):
     found = verdict(bank, "05-many", *chosen)
     assert (found.state, found.points) == (state, points)
     assert found.messages
@@ -171,7 +169,5 @@ def test_the_report_names_the_belief_of_the_chosen_option_only(bank):
     assert [line.belief for line in found.lines] == ["the first belief", "", ""]
     assert found.lines[0].state == "your choice, not right" and found.lines[1].state == "right"
     assert 'observe("05-run")' in found.next_step and "certain" in found.messages[-1]
-    bet = report(
-        bank["05-wager"], Response(("a",)), mark_bet(bank["05-wager"], Response(("a",)), None), q.BELIEFS
-    )
+    bet = report(bank["05-wager"], Response(("a",)), mark_bet(bank["05-wager"], Response(("a",)), None), q.BELIEFS)
     assert bet.lines == ()

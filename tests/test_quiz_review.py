@@ -37,8 +37,10 @@ def big_bank(folder, lessons=5, each=40):
     import yaml
 
     for number in range(1, lessons + 1):
-        items = [{**q.SINGLE, "id": f"0{number}-n{place}", "lesson": f"0{number}_x", "concept": f"about-{number}-{place}"}
-                 for place in range(each)]
+        items = [
+            {**q.SINGLE, "id": f"0{number}-n{place}", "lesson": f"0{number}_x", "concept": f"about-{number}-{place}"}
+            for place in range(each)
+        ]
         path = folder / f"l0{number}_x" / "items.yaml"
         path.parent.mkdir(parents=True)
         path.write_text(yaml.safe_dump(items, allow_unicode=True), "utf-8")
@@ -110,8 +112,11 @@ def test_two_hundred_due_become_one_sitting_of_mixed_lessons(tmp_path):
 def test_lost_bets_stand_in_the_sitting_the_count_and_the_calendar(bank):
     moment = (NOW - timedelta(days=9)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     later = (NOW - timedelta(days=4)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-    entries = [Entry("b", moment, "bet", "05-wager", ("a",), None, 2), Entry("s", moment, "settled", "05-wager", ("b",)),
-               answered("05-one", "incorrect", 3)]
+    entries = [
+        Entry("b", moment, "bet", "05-wager", ("a",), None, 2),
+        Entry("s", moment, "settled", "05-wager", ("b",)),
+        answered("05-one", "incorrect", 3),
+    ]
     found = plan(entries, bank, NOW)
     assert found.items == ("05-wager", "05-one") and found.due == 2 == summary(entries, bank, NOW).due
     assert calendar_words(found, NOW).startswith("In the next 14 days 2 ideas come back. Today: 2")
@@ -134,24 +139,39 @@ def test_interleaving_keeps_everything(tmp_path):
     assert [one.lesson for one in interleave(table)] == ["01_x", "02_x", "03_x"] * 2 + ["01_x", "02_x"] * 2
 
 
-@pytest.mark.parametrize("entries, words", [
-    ([], ["Nothing to review yet."]),
-    ([answered("05-one", "correct", 0)], ["Nothing is due today.", "The next idea comes back", "Coming later is fine too."]),
-    ([answered("05-one", "incorrect", 2)], ["1 idea to review today."]),
-    ([answered("05-one", "incorrect", 2), answered("04-old", "incorrect", 2)], ["2 ideas to review today from 2 lessons, mixed."]),
-    ([answered("05-one", "incorrect", 40)], ["Welcome back after 40 days.", "1 idea to review today."]),
-])
+@pytest.mark.parametrize(
+    "entries, words",
+    [
+        ([], ["Nothing to review yet."]),
+        (
+            [answered("05-one", "correct", 0)],
+            ["Nothing is due today.", "The next idea comes back", "Coming later is fine too."],
+        ),
+        ([answered("05-one", "incorrect", 2)], ["1 idea to review today."]),
+        (
+            [answered("05-one", "incorrect", 2), answered("04-old", "incorrect", 2)],
+            ["2 ideas to review today from 2 lessons, mixed."],
+        ),
+        ([answered("05-one", "incorrect", 40)], ["Welcome back after 40 days.", "1 idea to review today."]),
+    ],
+)
 def test_the_greeting_fits_the_day_and_is_kind(bank, entries, words):
     said = " ".join(greeting(plan(entries, bank, NOW), NOW))
     assert all(one in said for one in words)
     for code in ("en", "zh"):
         with speaking(code):
             said = " ".join([*greeting(plan(entries, bank, NOW), NOW), closing(3, 1, plan(entries, bank, NOW), NOW)])
-        assert not any(word in said.lower() for word in ("streak", "hurry", "late!", "behind", "missed", "连续", "断", "落后"))
+        assert not any(
+            word in said.lower() for word in ("streak", "hurry", "late!", "behind", "missed", "连续", "断", "落后")
+        )
 
 
 def test_the_calendar_counts_each_idea_once_and_says_so_in_words(bank):
-    entries = [answered("05-one", "incorrect", 5), answered("05-many", "incorrect", 0), answered("04-old", "correct", 0)]
+    entries = [
+        answered("05-one", "incorrect", 5),
+        answered("05-many", "incorrect", 0),
+        answered("04-old", "correct", 0),
+    ]
     found = plan(entries, bank, NOW)
     days = calendar(found.table, NOW)
     assert list(days) == [date(2026, 3, 18) + timedelta(days=number) for number in range(14)]
@@ -177,7 +197,11 @@ def test_days_are_the_days_of_the_learner(bank):
 
 def test_days_in_words():
     today = date(2026, 12, 30)
-    assert [day_words(today + timedelta(days=n), today) for n in (0, 1, 2)] == ["today", "tomorrow", "Friday 1 January 2027"]
+    assert [day_words(today + timedelta(days=n), today) for n in (0, 1, 2)] == [
+        "today",
+        "tomorrow",
+        "Friday 1 January 2027",
+    ]
     set_language("zh")
     assert day_words(date(2026, 12, 28), today) == "12月28日（星期一）"
 
@@ -237,8 +261,9 @@ def test_undo_takes_back_the_last_answer_of_this_sitting_only(deck, log):
     assert len(log.entries()) == 1, "answers of other days stay"
     answer_with(deck.cards[0], "b")
     deck.next()
-    assert "1 answered" in deck.say.value and [e["event"] for e in map(json.loads, log.path.open(encoding="utf-8"))] == [
-        "answer", "answer", "answer", "undo", "undo", "answer"]
+    assert "1 answered" in deck.say.value and [
+        e["event"] for e in map(json.loads, log.path.open(encoding="utf-8"))
+    ] == ["answer", "answer", "answer", "undo", "undo", "answer"]
 
 
 def test_a_card_can_be_opened_again_in_text(bank, log):
@@ -265,7 +290,9 @@ def test_the_verb_reviews_warms_up_and_undoes(kernel, capsys):
     log = state.now.log
     for item in state.now.bank.items("02_timing")[:9]:
         if item.kind == "single":
-            log.append("answer", item.id, options=["a"], verdict="incorrect", at=datetime.now(timezone.utc) - timedelta(days=3))
+            log.append(
+                "answer", item.id, options=["a"], verdict="incorrect", at=datetime.now(timezone.utc) - timedelta(days=3)
+            )
     course.review()
     said = capsys.readouterr().out
     assert "to review today." in said and "In the next 14 days" in said and "review(undo=True)" in said
@@ -287,7 +314,9 @@ def test_what_progress_calls_due_is_what_review_asks_in_any_lesson(kernel, capsy
     log = state.now.log
     for lesson in ("02_timing", "09_mkldnn"):
         item = next(one for one in state.now.bank.items(lesson) if one.kind == "single")
-        log.append("answer", item.id, options=["a"], verdict="incorrect", at=datetime.now(timezone.utc) - timedelta(days=9))
+        log.append(
+            "answer", item.id, options=["a"], verdict="incorrect", at=datetime.now(timezone.utc) - timedelta(days=9)
+        )
     state.now.lesson = "02_timing"
     course.progress()
     assert "Due for review now: 2. Run review()." in capsys.readouterr().out

@@ -22,8 +22,7 @@ def sheet(tmp_path):
 
 def notebook(*payloads):
     outputs = [
-        {"output_type": "display_data", "data": {MIME: one, "text/plain": ""}, "metadata": {}}
-        for one in payloads
+        {"output_type": "display_data", "data": {MIME: one, "text/plain": ""}, "metadata": {}} for one in payloads
     ]
     return {
         "cells": [{"cell_type": "markdown", "source": ""}, {"cell_type": "code", "outputs": outputs}],
@@ -40,11 +39,7 @@ def test_either_copy_alone_is_a_whole_submission(sheet):
     sheet.record("05-c-count", Response((), 3.0, None), START)
     alone = {"05-c-one": ["b"], "05-c-count": 3.0}
     book, text = notebook(sheet.bundle()[MIME]), sheet.path.read_text("utf-8")
-    for one in (
-        harvest(book),
-        harvest({"cells": []}, text),
-        harvest(json.loads(json.dumps(book)), text, "05_x"),
-    ):
+    for one in (harvest(book), harvest({"cells": []}, text), harvest(json.loads(json.dumps(book)), text, "05_x")):
         assert answers(one) == alone and one[1] == []
     assert harvest(book)[0]["05-c-one"] == {
         "options": ["b"],
@@ -141,14 +136,10 @@ def test_every_answer_renews_one_display(sheet, monkeypatch):
 
     calls = []
     monkeypatch.setattr(IPython.display, "display", lambda bundle, **more: calls.append((bundle, more)))
-    monkeypatch.setattr(
-        IPython.display, "update_display", lambda bundle, **more: calls.append((bundle, more))
-    )
+    monkeypatch.setattr(IPython.display, "update_display", lambda bundle, **more: calls.append((bundle, more)))
     sheet.show()
     sheet.record("05-c-one", Response(("b",)), START)
-    assert {more["display_id"] for _, more in calls} == {sheet.display_id} and all(
-        more["raw"] for _, more in calls
-    )
+    assert {more["display_id"] for _, more in calls} == {sheet.display_id} and all(more["raw"] for _, more in calls)
     assert calls[-1][0][MIME]["answers"]["05-c-one"]["options"] == ["b"]
 
 

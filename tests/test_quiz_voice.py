@@ -160,8 +160,14 @@ def test_what_a_learner_writes_is_shown_as_text(bank, log):
     assert "<img" not in card.because.words.value + card.saved_copy()["text/html"]
 
 
-@pytest.mark.parametrize("text, first", [("It costs 1.5 ms. And more.", "It costs 1.5 ms."), ("见过，免费。再说。", "见过，免费。"),
-                                         ("`torch.relu` is fast", "`torch.relu` is fast")])
+@pytest.mark.parametrize(
+    "text, first",
+    [
+        ("It costs 1.5 ms. And more.", "It costs 1.5 ms."),
+        ("见过，免费。再说。", "见过，免费。"),
+        ("`torch.relu` is fast", "`torch.relu` is fast"),
+    ],
+)
 def test_the_first_sentence_ends_where_a_sentence_ends(text, first):
     assert first_sentence(text) == first
 

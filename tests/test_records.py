@@ -16,16 +16,20 @@ CPU = {"device": "cpu", "device_name": "AMD EPYC", "torch": "2.13.0", "threads":
 
 
 def make(machine=CPU, **more) -> Record:
-    fields = {"experiment": "05-x", "experiment_version": 1, "lesson": "05_cudnn_benchmark",
-              "machine": machine,
-              "rows": [{"shape": "1×3", "median_ms": 0.1 + 0.2, "ok": True, "none": None,
-                        "samples_ms": [1e-9, 1.5, 3]}],
-              "created": "2026-05-01T09:30:00Z", "budget_s": 3.0}
+    fields = {
+        "experiment": "05-x",
+        "experiment_version": 1,
+        "lesson": "05_cudnn_benchmark",
+        "machine": machine,
+        "rows": [{"shape": "1×3", "median_ms": 0.1 + 0.2, "ok": True, "none": None, "samples_ms": [1e-9, 1.5, 3]}],
+        "created": "2026-05-01T09:30:00Z",
+        "budget_s": 3.0,
+    }
     return Record(**(fields | more))
 
 
 def test_round_trip_is_byte_for_byte(tmp_path):
-    record = make(rows=[{"b": 1, "a": "中文 \n \"quote\""}, {}, {"x": -0.0, "y": 1e300}])
+    record = make(rows=[{"b": 1, "a": '中文 \n "quote"'}, {}, {"x": -0.0, "y": 1e300}])
     text = record.to_json()
     assert Record.from_json(text) == record
     assert Record.from_json(text).to_json() == text
@@ -49,13 +53,18 @@ def test_what_json_cannot_hold_is_refused_by_name(value):
         make(rows=[{"speed": value}])
 
 
-@pytest.mark.parametrize("change, words", [
-    (lambda s: s[:-30], "damaged"), (lambda s: "", "damaged"), (lambda s: "[1]", "holds no fields"),
-    (lambda s: s.replace('"schema": 1', '"schema": 2'), "newer version"),
-    (lambda s: s.replace('"lesson"', '"lessen"'), "lacks lesson"),
-    (lambda s: s.replace('"complete": true', '"complete": "yes"'), "wrong kind of value in complete"),
-    (lambda s: s.replace('"schema": 1,', '"schema": 1, "more": 2,'), "unknown fields: more"),
-])
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        (lambda s: s[:-30], "damaged"),
+        (lambda s: "", "damaged"),
+        (lambda s: "[1]", "holds no fields"),
+        (lambda s: s.replace('"schema": 1', '"schema": 2'), "newer version"),
+        (lambda s: s.replace('"lesson"', '"lessen"'), "lacks lesson"),
+        (lambda s: s.replace('"complete": true', '"complete": "yes"'), "wrong kind of value in complete"),
+        (lambda s: s.replace('"schema": 1,', '"schema": 1, "more": 2,'), "unknown fields: more"),
+    ],
+)
 @pytest.mark.parametrize("code", ["en", "zh"])
 def test_bad_files_get_a_sentence(tmp_path, change, words, code):
     set_language(code)

@@ -60,8 +60,11 @@ FENCED = {
 NAMES = {kind: [name for name, one in base.load_all().items() if one.needs == kind] for kind in ("cuda", "mps")}
 NAMES["cuda"].append("02-where-you-wait")
 NAMES["mps"].append("02-where-you-wait")
-CASES = [pytest.param(kind, name, id=name if name[3:8] != "where" else f"{name} on {kind}")
-         for kind, names in NAMES.items() for name in names]
+CASES = [
+    pytest.param(kind, name, id=name if name[3:8] != "where" else f"{name} on {kind}")
+    for kind, names in NAMES.items()
+    for name in names
+]
 
 
 def unfenced(name, rows):
@@ -77,7 +80,9 @@ def test_an_experiment_runs_is_told_drawn_and_settled_on_a_stand_in(kind, name):
     found = rehearse(kind, [name], SECONDS.get(name, 6), SIZES, op_s=op_s)[name]
     assert "error" not in found, found["error"]
     assert found["rows"] and found["device"] == kind
-    assert not re.search(r"\b(nan|None)\b|[{}]", found["en"] + found["zh"]) and not found["en"].startswith("Inconclusive: too few")
+    assert not re.search(r"\b(nan|None)\b|[{}]", found["en"] + found["zh"]) and not found["en"].startswith(
+        "Inconclusive: too few"
+    )
     assert re.search(r"[一-鿿]", found["zh"]) and not re.search(r"[一-鿿]", found["en"])
     assert set(found["settles"]) == {bet for bet, item in BETS.items() if item.experiment == name}
     assert SETTLED.get(name, found["settles"]) == found["settles"]
@@ -88,10 +93,18 @@ def test_an_experiment_runs_is_told_drawn_and_settled_on_a_stand_in(kind, name):
 
 # --- a slow device --------------------------------------------------------------------------------------------
 
+
 @pytest.mark.long
-@pytest.mark.parametrize(("name", "op_s", "cut"), [
-    ("05-pays-cuda", 0.02, True), ("05-first-call-cuda", 0.3, True), ("06-truth-table-cuda", 0.1, True),
-    ("07-speed-cuda", 0.2, False), ("04-ops-cuda", 0.2, False)])
+@pytest.mark.parametrize(
+    ("name", "op_s", "cut"),
+    [
+        ("05-pays-cuda", 0.02, True),
+        ("05-first-call-cuda", 0.3, True),
+        ("06-truth-table-cuda", 0.1, True),
+        ("07-speed-cuda", 0.2, False),
+        ("04-ops-cuda", 0.2, False),
+    ],
+)
 def test_an_experiment_keeps_to_its_budget_on_a_slow_device(name, op_s, cut):
     """On this device 150 steps of a ResNet18 in six processes would wait 1200 s, the others some 100 to 200 s.
 
@@ -108,22 +121,36 @@ def test_an_experiment_keeps_to_its_budget_on_a_slow_device(name, op_s, cut):
 
 # --- three bugs, planted --------------------------------------------------------------------------------------
 
+
 def test_a_wrong_name_is_caught():
-    plant = {"course.lessons.l05_cudnn_benchmark.probes": ["torch.cuda.max_memory_reserved()", "torch.cuda.max_memory_reservd()"]}
+    plant = {
+        "course.lessons.l05_cudnn_benchmark.probes": [
+            "torch.cuda.max_memory_reserved()",
+            "torch.cuda.max_memory_reservd()",
+        ]
+    }
     found = rehearse("cuda", ["05-memory-cuda"], 6, SIZES, plant, op_s=OP_S)["05-memory-cuda"]
     assert "max_memory_reservd" in found["error"]
 
 
 def test_a_missing_fence_is_caught():
-    plant = {"course.lessons.l05_cudnn_benchmark.probes": [
-        "            layer(x)\n            wait()\n", "            layer(x)\n"]}
+    plant = {
+        "course.lessons.l05_cudnn_benchmark.probes": [
+            "            layer(x)\n            wait()\n",
+            "            layer(x)\n",
+        ]
+    }
     found = rehearse("cuda", ["05-limit-cuda"], 6, SIZES, plant, op_s=OP_S)["05-limit-cuda"]
     assert "error" not in found and unfenced("05-limit-cuda", found["rows"])
 
 
 def test_a_wrong_argument_to_a_new_process_is_caught():
-    plant = {"course.lessons.l05_cudnn_benchmark.experiments_cuda": [
-        '"kernel_names", benchmark, batch, size, timeout_s=180', '"kernel_names", batch, size, timeout_s=180']}
+    plant = {
+        "course.lessons.l05_cudnn_benchmark.experiments_cuda": [
+            '"kernel_names", benchmark, batch, size, timeout_s=180',
+            '"kernel_names", batch, size, timeout_s=180',
+        ]
+    }
     found = rehearse("cuda", ["05-kernels-cuda"], 6, SIZES, plant, op_s=OP_S)["05-kernels-cuda"]
     assert "kernel_names() missing 1 required positional argument" in found["error"]
 

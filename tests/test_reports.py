@@ -97,6 +97,7 @@ def test_every_picture_of_a_report_says_on_itself_that_it_is_one():
 
 # --- observe without a GPU and without a recording ------------------------------------------------------------
 
+
 @pytest.fixture
 def nothing_recorded(monkeypatch):
     monkeypatch.setattr(base, "obtain", lambda name, budget_s=None: None)
@@ -128,7 +129,9 @@ def test_a_report_that_decides_settles_the_bet_and_the_log_says_by_what(nothing_
     """An invented report: none of those in the course decides a bet."""
     decides = {"05-bet-flip": reports.Answer("b", {"en": "They timed it.", "zh": "他们测过。"})}
     one = REPORTS["05-key-without-benchmark"]
-    invented = reports.Report(**{**vars(one), "id": "05-invented", "machine": "V100", "answers": {}, "settles": decides})
+    invented = reports.Report(
+        **{**vars(one), "id": "05-invented", "machine": "V100", "answers": {}, "settles": decides}
+    )
     monkeypatch.setattr(reports, "reports", lambda: (one, invented))
     course.answer("05-bet-flip", "b", confidence=3)
     course.observe("05-flip-cuda", bet=False)
@@ -162,18 +165,21 @@ GOOD = """
 """
 
 
-@pytest.mark.parametrize(("old", "new", "said"), [
-    ("strength: anecdote", "strength: certain", "must be one of"),
-    ("  link: https://example.org/a\n", "", "lacks link"),
-    ("https://example.org/a", "http://example.org/a", "https address"),
-    ('"2020-01"', '"January"', "in quotes"),
-    ('zh: "w"', 'fr: "w"', "field what"),
-    ("value: 1", 'value: "1"', "is no number"),
-    (', unit: "s"', "", "name, value and unit"),
-    ("  strength", "  extra: 1\n  strength", "unknown fields extra"),
-    ('experiments: ["99-x"]', "experiments: 99-x", "list of names"),
-    ("- id", "id", "YAML"),
-])
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("strength: anecdote", "strength: certain", "must be one of"),
+        ("  link: https://example.org/a\n", "", "lacks link"),
+        ("https://example.org/a", "http://example.org/a", "https address"),
+        ('"2020-01"', '"January"', "in quotes"),
+        ('zh: "w"', 'fr: "w"', "field what"),
+        ("value: 1", 'value: "1"', "is no number"),
+        (', unit: "s"', "", "name, value and unit"),
+        ("  strength", "  extra: 1\n  strength", "unknown fields extra"),
+        ('experiments: ["99-x"]', "experiments: 99-x", "list of names"),
+        ("- id", "id", "YAML"),
+    ],
+)
 def test_a_file_that_does_not_fit_is_named_with_the_field(tmp_path, old, new, said):
     path = tmp_path / "reports.yaml"
     path.write_text(GOOD, encoding="utf-8")

@@ -22,8 +22,14 @@ from course.timing.clock import WallClock
 
 mpl = pytest.importorskip("matplotlib")
 peaks_module = sys.modules["course.roofline.peaks"]
-ABOUT = {"device": "cpu", "dtype": "float32", "threads": torch.get_num_threads(), "precision": "none",
-         "machine": {"cpu": "a processor", "device_name": "a processor"}, "created": "2026-05-01T09:30:00Z"}
+ABOUT = {
+    "device": "cpu",
+    "dtype": "float32",
+    "threads": torch.get_num_threads(),
+    "precision": "none",
+    "machine": {"cpu": "a processor", "device_name": "a processor"},
+    "created": "2026-05-01T09:30:00Z",
+}
 GIVEN = from_rates(100e9, 20e9, **ABOUT)  # ridge: 5 FLOPs a byte
 BEYOND = from_rates(1e18, 1e18, **ABOUT)  # a roof no layer here can beat
 STEADY = (0.97, 0.98, 0.99, 1.0, 1.0, 1.01, 1.02, 1.03)
@@ -39,9 +45,11 @@ def of(*layers: Layer, **more) -> Roofline:
 
 
 def roofline(**more) -> Roofline:
-    layers = (layer(1_000_000_000, 20_000_000, 20.0, "conv", "Conv2d"),
-              layer(0, 20_000_000, 2.0, "act", "ReLU"),
-              layer(2_000_000, 4_000_000, 1.0))
+    layers = (
+        layer(1_000_000_000, 20_000_000, 20.0, "conv", "Conv2d"),
+        layer(0, 20_000_000, 2.0, "act", "ReLU"),
+        layer(2_000_000, 4_000_000, 1.0),
+    )
     return Roofline(layer(1_002_000_000, 44_000_000, 25.0, "", "Net"), layers, GIVEN, **more)
 
 
@@ -100,7 +108,12 @@ def test_rows_have_the_whole_model_first():
 
 def test_units():
     assert [scaled(v, "B") for v in (0, 999, 1000, 9.996e5, 2.5e10)] == [
-        "0 B", "999 B", "1.00 kB", "1.00 MB", "25.0 GB"]
+        "0 B",
+        "999 B",
+        "1.00 kB",
+        "1.00 MB",
+        "25.0 GB",
+    ]
 
 
 def test_traffic_counts_each_tensor_once():
@@ -135,8 +148,11 @@ def test_buffers_are_far_larger_than_the_cache_or_refused():
 
 def test_text_and_html_in_both_languages():
     found = roofline(notes=("a <note>",))
-    assert found.sentence() == ("conv (Conv2d) takes 87% of the layers' time and reaches 49% to 52% of its compute "
-                                "roof.") == repr(found)
+    assert (
+        found.sentence()
+        == ("conv (Conv2d) takes 87% of the layers' time and reaches 49% to 52% of its compute roof.")
+        == repr(found)
+    )
     text, html = str(found), found._repr_html_()
     assert "whole model: Net" in text and "memory only" in text and "2026-05-01" in text
     assert "measured peak" in text.lower() and "a &lt;note&gt;" in html and html.count("<tr>") == 5
@@ -147,15 +163,26 @@ def test_text_and_html_in_both_languages():
 def test_a_layer_is_named_only_where_the_intervals_leave_no_doubt():
     clear, close = layer(10**9, 2 * 10**7, 20.0, "a"), layer(10**9, 3 * 10**7, 19.5, "b")
     assert of(clear, layer(10**9, 3 * 10**7, 15.0, "b")).named.first is clear
-    for doubt in (close, layer(10**9, 3 * 10**7, 15.0, "b", spread=(0.5, 0.6, 1, 1, 1, 1, 1.5, 1.6)),
-                  layer(10**9, 3 * 10**7, 15.0, "b", spread=STEADY[:3])):  # near, noisy, few
+    for doubt in (
+        close,
+        layer(10**9, 3 * 10**7, 15.0, "b", spread=(0.5, 0.6, 1, 1, 1, 1, 1.5, 1.6)),
+        layer(10**9, 3 * 10**7, 15.0, "b", spread=STEADY[:3]),
+    ):  # near, noisy, few
         assert of(clear, doubt).named is None
     waves = (1.0, 3.0, 1.0, 9.0, 1.0, 2.0, 5.0, 1.0)  # a busy machine slows both in the same rounds
-    assert of(*(replace(one, samples_ms=tuple(one.time_ms * wave for wave in waves))
-                for one in (clear, layer(10**9, 3 * 10**7, 15.0, "b")))).named.first.name == "a"
+    assert (
+        of(
+            *(
+                replace(one, samples_ms=tuple(one.time_ms * wave for wave in waves))
+                for one in (clear, layer(10**9, 3 * 10**7, 15.0, "b"))
+            )
+        ).named.first.name
+        == "a"
+    )
     act = layer(0, 10**7, 1.0, "act", "ReLU")
-    assert of(clear, close, act).sentence() == ("No layer stands out. Of the layers' time 98% is limited by compute, "
-                                                "2.5% is limited by memory.")
+    assert of(clear, close, act).sentence() == (
+        "No layer stands out. Of the layers' time 98% is limited by compute, 2.5% is limited by memory."
+    )
 
 
 def test_layers_alike_are_taken_together_round_by_round():
@@ -243,7 +270,12 @@ def test_peaks_are_measured_kept_and_measured_again_on_request(small_probes, own
     first = peaks("cpu", max_time=0.1)
     assert first.flops_per_s > 0 and first.bytes_per_s > 0
     assert first.ridge == first.flops_per_s / first.bytes_per_s
-    assert first.work_by.split()[0] in ("mm", "bmm", "conv") and first.traffic_by in ("read", "copy", "triad", "in place")
+    assert first.work_by.split()[0] in ("mm", "bmm", "conv") and first.traffic_by in (
+        "read",
+        "copy",
+        "triad",
+        "in place",
+    )
     assert (first.device, first.dtype, first.threads) == ("cpu", "float32", torch.get_num_threads())
     assert first.machine["torch"] == torch.__version__ and first.notes == ()
     assert (own_home / "peaks.json").exists()
@@ -306,8 +338,17 @@ def test_what_is_kept_belongs_to_machine_type_threads_and_precision():
 
 
 @pytest.mark.parametrize("code", ["en", "zh"])
-@pytest.mark.parametrize("arguments", [{"dtype": torch.int8}, {"threads": 0}, {"threads": True},
-                                       {"max_time": 0}, {"device": "toaster"}, {"device": ["cpu", "cpu"]}])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"dtype": torch.int8},
+        {"threads": 0},
+        {"threads": True},
+        {"max_time": 0},
+        {"device": "toaster"},
+        {"device": ["cpu", "cpu"]},
+    ],
+)
 def test_odd_requests_get_a_sentence(arguments, code):
     set_language(code)
     with pytest.raises(ValueError) as caught:
@@ -360,6 +401,7 @@ def small_sweep(monkeypatch):
 @pytest.fixture
 def counted_time(small_sweep, monkeypatch):
     """Budgets are counted in looks at the clock, 10 ms each, so the number of rounds is the same on any machine."""
+
     class Counted(WallClock):
         looks = 0
 
@@ -371,8 +413,13 @@ def counted_time(small_sweep, monkeypatch):
 
 
 def traces(model):
-    return ([len(m._forward_hooks) + len(m._forward_pre_hooks) for m in model.modules()],
-            list(model.state_dict()), [b.clone() for b in model.buffers()], model.ran, model.training)
+    return (
+        [len(m._forward_hooks) + len(m._forward_pre_hooks) for m in model.modules()],
+        list(model.state_dict()),
+        [b.clone() for b in model.buffers()],
+        model.ran,
+        model.training,
+    )
 
 
 @pytest.mark.parametrize("stop", [False, True])
@@ -564,11 +611,20 @@ def test_peaks_of_something_else_are_said():
 
 
 @pytest.mark.parametrize("code", ["en", "zh"])
-@pytest.mark.parametrize("arguments", [
-    (nn.Linear,), (torch.relu, torch.zeros(2)), (nn.Linear(2, 2),), (nn.Linear(2, 2), (1, 2)),
-    (nn.Linear(2, 2), torch.zeros(2, 5)), (nn.Linear(2, 2), torch.zeros(2, 2, device="meta")),
-    (nn.Linear(2, 2, device="meta"), torch.zeros(2, 2, device="meta")), (nn.LazyLinear(2), torch.zeros(2, 2)),
-    (nn.Sequential(torch.jit.ScriptModule()), torch.zeros(2))])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (nn.Linear,),
+        (torch.relu, torch.zeros(2)),
+        (nn.Linear(2, 2),),
+        (nn.Linear(2, 2), (1, 2)),
+        (nn.Linear(2, 2), torch.zeros(2, 5)),
+        (nn.Linear(2, 2), torch.zeros(2, 2, device="meta")),
+        (nn.Linear(2, 2, device="meta"), torch.zeros(2, 2, device="meta")),
+        (nn.LazyLinear(2), torch.zeros(2, 2)),
+        (nn.Sequential(torch.jit.ScriptModule()), torch.zeros(2)),
+    ],
+)
 def test_odd_models_get_a_sentence(arguments, code):
     set_language(code)
     with pytest.raises(RooflineError) as caught:
@@ -591,8 +647,12 @@ def test_imports_inside_the_roofline_point_one_way():
     arrows = {}
     for file in folder.glob("*.py"):
         found = [node for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.ImportFrom)]
-        names = [f"{node.module}.{one.name}" for node in found for one in node.names
-                 if (node.module or "").startswith("course.roofline")]
+        names = [
+            f"{node.module}.{one.name}"
+            for node in found
+            for one in node.names
+            if (node.module or "").startswith("course.roofline")
+        ]
         arrows[file.stem] = {name.split(".")[2] for name in names}
     assert len(arrows) > 8 and "roof" in arrows["keep"]
     list(TopologicalSorter(arrows).static_order())  # raises CycleError, which names the circle
@@ -646,8 +706,10 @@ def test_inputs_by_name_are_placed_like_others():
 def test_the_roofline_needs_neither_quiz_nor_pictures_nor_their_libraries():
     import subprocess
 
-    code = ("import sys, course.roofline, course.roofline.keep; course.roofline.keep.path(); "
-            "print(sorted({name for name in sys.modules if name.startswith(('course.quiz', 'course.figures'))}"
-            " | {'matplotlib', 'yaml', 'ipywidgets', 'fsrs', 'thop', 'ptflops'} & set(sys.modules)))")
+    code = (
+        "import sys, course.roofline, course.roofline.keep; course.roofline.keep.path(); "
+        "print(sorted({name for name in sys.modules if name.startswith(('course.quiz', 'course.figures'))}"
+        " | {'matplotlib', 'yaml', 'ipywidgets', 'fsrs', 'thop', 'ptflops'} & set(sys.modules)))"
+    )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8")
     assert ran.stdout.strip() == "[]", ran.stdout + ran.stderr

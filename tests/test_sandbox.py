@@ -29,10 +29,38 @@ from tests.bpf import run
 from tests.conftest import missing
 
 MACHINES = ("x86_64", "aarch64")
-ORDINARY = {"x86_64": {"read": 0, "write": 1, "mmap": 9, "execve": 59, "exit": 60, "kill": 62, "futex": 202, "openat": 257,
-                       "getrandom": 318, "connect": 42, "rt_sigreturn": 15, "prctl": 157, "seccomp": 317},
-            "aarch64": {"read": 63, "write": 64, "mmap": 222, "execve": 221, "exit": 93, "kill": 129, "futex": 98,
-                        "openat": 56, "getrandom": 278, "connect": 203, "rt_sigreturn": 139, "prctl": 167, "seccomp": 277}}
+ORDINARY = {
+    "x86_64": {
+        "read": 0,
+        "write": 1,
+        "mmap": 9,
+        "execve": 59,
+        "exit": 60,
+        "kill": 62,
+        "futex": 202,
+        "openat": 257,
+        "getrandom": 318,
+        "connect": 42,
+        "rt_sigreturn": 15,
+        "prctl": 157,
+        "seccomp": 317,
+    },
+    "aarch64": {
+        "read": 63,
+        "write": 64,
+        "mmap": 222,
+        "execve": 221,
+        "exit": 93,
+        "kill": 129,
+        "futex": 98,
+        "openat": 56,
+        "getrandom": 278,
+        "connect": 203,
+        "rt_sigreturn": 139,
+        "prctl": 167,
+        "seccomp": 277,
+    },
+}
 REFUSED, NOT_HERE = seccomp.refuse(errno.EPERM), seccomp.refuse(errno.ENOSYS)
 SMALL = Limits(cell_s=20, memory_mb=300, disk_mb=8, open_files=64, processes=12, output_chars=10_000)
 
@@ -51,7 +79,9 @@ def decide(machine: str, number: int, *arguments: int, processes: bool = True) -
 
 def test_ordinary_calls_pass_and_every_listed_one_is_refused(machine):
     for processes in (True, False):
-        assert {decide(machine, number, processes=processes) for number in ORDINARY[machine].values()} == {seccomp.ALLOW}
+        assert {decide(machine, number, processes=processes) for number in ORDINARY[machine].values()} == {
+            seccomp.ALLOW
+        }
         assert {decide(machine, n, processes=processes) for n in seccomp.REFUSED[machine].values()} == {REFUSED}
     assert len(set(seccomp.REFUSED[machine].values())) == len(seccomp.REFUSED[machine])
     assert not set(seccomp.REFUSED[machine].values()) & set(ORDINARY[machine].values())
@@ -121,10 +151,19 @@ def test_frames_are_cut_right_however_the_bytes_come():
         assert frames.ready == messages
 
 
-@pytest.mark.parametrize("data", [
-    b"\xff\xff\xff\xff", wire.HEAD.pack(wire.LARGEST + 1), wire.HEAD.pack(4) + b"oops", wire.HEAD.pack(2) + b"[]",
-    wire.HEAD.pack(3_900_010) + b'{"a": [' + b"{}," * 1_300_000 + b"0]}",
-    wire.HEAD.pack(2) + b"\xff\xfe", wire.HEAD.pack(4) + b"null", wire.HEAD.pack(100_000) + b"[" * 100_000])
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\xff\xff\xff\xff",
+        wire.HEAD.pack(wire.LARGEST + 1),
+        wire.HEAD.pack(4) + b"oops",
+        wire.HEAD.pack(2) + b"[]",
+        wire.HEAD.pack(3_900_010) + b'{"a": [' + b"{}," * 1_300_000 + b"0]}",
+        wire.HEAD.pack(2) + b"\xff\xfe",
+        wire.HEAD.pack(4) + b"null",
+        wire.HEAD.pack(100_000) + b"[" * 100_000,
+    ],
+)
 def test_what_is_no_frame_closes_the_connection(data):
     with pytest.raises(wire.Closed):
         wire.Frames().feed(data)
@@ -163,17 +202,22 @@ CALL = "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n"
 @pytest.mark.slow
 def test_each_refused_call_fails_from_inside(kernel):
     numbers = seccomp.REFUSED[platform.machine()]
-    source = CALL + (f"found = {{}}\nfor name, number in {numbers}.items():\n    ctypes.set_errno(0)\n"
-                     "    found[name] = libc.syscall(number, 0, 0, 0, 0, 0, 0), ctypes.get_errno()\nprint(found)")
+    source = CALL + (
+        f"found = {{}}\nfor name, number in {numbers}.items():\n    ctypes.set_errno(0)\n"
+        "    found[name] = libc.syscall(number, 0, 0, 0, 0, 0, 0), ctypes.get_errno()\nprint(found)"
+    )
     assert said(kernel, source) == dict.fromkeys(numbers, (-1, errno.EPERM))
 
 
 @pytest.mark.slow
 def test_no_privilege_is_left_and_none_can_come_back(kernel):
-    found = said(kernel, CALL + "header, data = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()\n"
-                 "libc.capget(header, data)\n"
-                 "print(list(data), [n for n in range(64) if libc.prctl(23, n, 0, 0, 0) == 1], libc.prctl(39, 0, 0, 0, 0),"
-                 " libc.prctl(21, 0, 0, 0, 0), sep=', ')")
+    found = said(
+        kernel,
+        CALL + "header, data = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()\n"
+        "libc.capget(header, data)\n"
+        "print(list(data), [n for n in range(64) if libc.prctl(23, n, 0, 0, 0) == 1], libc.prctl(39, 0, 0, 0, 0),"
+        " libc.prctl(21, 0, 0, 0, 0), sep=', ')",
+    )
     assert found == ([0] * 6, [], 1, 2)  # capabilities, bounding set, no_new_privs, seccomp in filter mode
     status = dict(re.findall(r"^(\w+):\s+(\S+)", status_of(kernel), re.M))
     assert {status[name] for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")} == {"0" * 16}
@@ -181,7 +225,9 @@ def test_no_privilege_is_left_and_none_can_come_back(kernel):
 
 
 def pid_of(kernel) -> int:
-    return int(re.search(r"^Pid:\s+(\d+)", Path(f"/proc/self/fdinfo/{kernel._handle}").read_text(encoding="utf-8"), re.M)[1])
+    return int(
+        re.search(r"^Pid:\s+(\d+)", Path(f"/proc/self/fdinfo/{kernel._handle}").read_text(encoding="utf-8"), re.M)[1]
+    )
 
 
 def status_of(kernel) -> str:
@@ -209,13 +255,17 @@ def test_the_terminals_of_one_submission_are_out_of_the_others_sight(warm):
         assert said(second, "import os\nprint(os.listdir('/dev/pts'))") == ["ptmx"]
         more = "made = []\ntry:\n    while len(made) < 30: made.append(os.openpty())\nexcept OSError: pass\nprint([len(made)])"
         assert said(second, more)[0] <= 16  # of the some thousand that the machine has
-        assert said(second, "import subprocess\nmade.clear()\nprint([len(get_ipython().getoutput('echo hello'))])") == [1]
+        assert said(second, "import subprocess\nmade.clear()\nprint([len(get_ipython().getoutput('echo hello'))])") == [
+            1
+        ]
 
 
 @pytest.mark.slow
 def test_many_busy_processes_leave_the_others_their_share_of_the_processors(warm):
-    busy = ("import os, time\nfor _ in range(40):\n    if os.fork() == 0:\n        os.setsid()\n        while True: pass\n"
-            "time.sleep(60)")
+    busy = (
+        "import os, time\nfor _ in range(40):\n    if os.fork() == 0:\n        os.setsid()\n        while True: pass\n"
+        "time.sleep(60)"
+    )
     work = "import time\nbegan = time.process_time()\nwhile time.process_time() - began < 0.5: pass"
     limits = Limits(**{**SMALL.plain(), "processes": 60, "cell_s": 60})
     with Warm() as other, other.kernel(limits) as hog, warm.kernel(limits) as kernel:
@@ -238,13 +288,19 @@ def ungrouped(monkeypatch):
 @pytest.mark.slow
 def test_busy_neighbours_cost_no_honest_cell_its_time_and_a_busy_family_pays_for_all_its_members(warm, ungrouped):
     work = "import time\nbegan = time.process_time()\nwhile time.process_time() - began < 0.4: pass"
-    busy = ("import os, time\nfor _ in range(8):\n    if os.fork() == 0:\n        os.setsid()\n        while True: pass\n"
-            "time.sleep(60)")
-    hogs = [subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"], start_new_session=True) for _ in range(24)]
+    busy = (
+        "import os, time\nfor _ in range(8):\n    if os.fork() == 0:\n        os.setsid()\n        while True: pass\n"
+        "time.sleep(60)"
+    )
+    hogs = [
+        subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"], start_new_session=True) for _ in range(24)
+    ]
     try:
         with warm.kernel(SMALL) as kernel:
             ran = kernel.run(work, 0.8)  # one of 25: many seconds of wall time
-            assert ran.seconds < 0.8 and (not ran.late or ran.disturbed)  # on a machine far too busy it is marked again alone
+            assert ran.seconds < 0.8 and (
+                not ran.late or ran.disturbed
+            )  # on a machine far too busy it is marked again alone
     finally:
         for hog in hogs:
             hog.kill()
@@ -257,10 +313,14 @@ def test_busy_neighbours_cost_no_honest_cell_its_time_and_a_busy_family_pays_for
 @pytest.mark.slow
 def test_memory_is_summed_over_all_processes_and_shared_pages_count_once(warm, ungrouped):
     limits = Limits(**{**SMALL.plain(), "memory_mb": 300, "disk_mb": 8})
-    shared = ("import os, time\nhog = bytearray(os.urandom(1 << 20)) * 200\nmade = []\nfor _ in range(4):\n    pid = os.fork()\n"
-              "    if pid == 0:\n        time.sleep(1)\n        os._exit(0)\n    made.append(pid)\nfor pid in made: os.waitpid(pid, 0)")
-    own = ("import os, time\nfor _ in range(6):\n    if os.fork() == 0:\n        os.setsid()\n"
-           "        hog = bytearray(os.urandom(1 << 20)) * 150\n        time.sleep(60)\nfor _ in range(6): os.wait()")
+    shared = (
+        "import os, time\nhog = bytearray(os.urandom(1 << 20)) * 200\nmade = []\nfor _ in range(4):\n    pid = os.fork()\n"
+        "    if pid == 0:\n        time.sleep(1)\n        os._exit(0)\n    made.append(pid)\nfor pid in made: os.waitpid(pid, 0)"
+    )
+    own = (
+        "import os, time\nfor _ in range(6):\n    if os.fork() == 0:\n        os.setsid()\n"
+        "        hog = bytearray(os.urandom(1 << 20)) * 150\n        time.sleep(60)\nfor _ in range(6): os.wait()"
+    )
     with warm.kernel(limits) as kernel:
         ran = kernel.run(shared)  # five processes of 450 MB, 200 of them one and the same
         assert not ran.ended and ran.error is None, ran
@@ -272,11 +332,22 @@ def test_memory_is_summed_over_all_processes_and_shared_pages_count_once(warm, u
 
 @pytest.mark.slow
 def test_no_process_hides_what_it_takes_and_none_inherits_the_connection(kernel):
-    assert said(kernel, CALL + "print([libc.prctl(4, 0, 0, 0, 0), libc.prctl(3, 0, 0, 0, 0)])") == [-1, 1]  # set, get dumpable
-    source = ("import os, subprocess, sys\ncode = 'import os\\nfor n in range(3, 64):\\n  try: os.fstat(n); print(n)"
-              "\\n  except OSError: pass'\n")
-    assert said(kernel, source + "print(subprocess.run([sys.executable, '-S', '-c', code], close_fds=False, capture_output=True, "
-                "text=True).stdout.split())") == []
+    assert said(kernel, CALL + "print([libc.prctl(4, 0, 0, 0, 0), libc.prctl(3, 0, 0, 0, 0)])") == [
+        -1,
+        1,
+    ]  # set, get dumpable
+    source = (
+        "import os, subprocess, sys\ncode = 'import os\\nfor n in range(3, 64):\\n  try: os.fstat(n); print(n)"
+        "\\n  except OSError: pass'\n"
+    )
+    assert (
+        said(
+            kernel,
+            source + "print(subprocess.run([sys.executable, '-S', '-c', code], close_fds=False, capture_output=True, "
+            "text=True).stdout.split())",
+        )
+        == []
+    )
 
 
 def test_a_delegated_scope_is_opened_up_and_each_submission_gets_a_group_of_it(tmp_path, monkeypatch):
@@ -325,8 +396,10 @@ def test_a_folder_that_submissions_could_read_is_refused(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_folders_are_private_bounded_and_gone_with_the_kernel(warm):
-    write = ("import os\nfor folder in ('/tmp', '/dev/shm', '/home/student'):\n    open(folder + '/trace', 'w').close()\n"
-             "try:\n    open('/tmp/big', 'wb').write(b'x' * (9 << 20))\n    print([])\nexcept OSError as error:\n    print([error.errno])")
+    write = (
+        "import os\nfor folder in ('/tmp', '/dev/shm', '/home/student'):\n    open(folder + '/trace', 'w').close()\n"
+        "try:\n    open('/tmp/big', 'wb').write(b'x' * (9 << 20))\n    print([])\nexcept OSError as error:\n    print([error.errno])"
+    )
     look = "import os\nprint([os.listdir(folder) for folder in ('/tmp', '/dev/shm', '/home/student')])"
     with warm.kernel(SMALL) as first, warm.kernel(SMALL, {"a/b.txt": b"mine"}) as second:
         assert said(first, write)[0] in (errno.EFBIG, errno.ENOSPC)
@@ -334,8 +407,10 @@ def test_folders_are_private_bounded_and_gone_with_the_kernel(warm):
         assert said(second, "print([open('a/b.txt').read()])") == ["mine"]
     with warm.kernel(SMALL) as third:
         assert said(third, look) == [[], [], []]
-        wide = ("import os\nfound = []\nfor folder in ('/', '/dev', '/etc', '/opt', '/opt/course', '/opt/python', '/usr', '/proc'):\n"
-                "    try: open(folder + '/trace', 'w').close(); found.append(folder)\n    except OSError: pass\nprint(found)")
+        wide = (
+            "import os\nfound = []\nfor folder in ('/', '/dev', '/etc', '/opt', '/opt/course', '/opt/python', '/usr', '/proc'):\n"
+            "    try: open(folder + '/trace', 'w').close(); found.append(folder)\n    except OSError: pass\nprint(found)"
+        )
         assert said(third, wide) == []
         assert sorted(said(third, "import os\nprint(os.listdir('/proc'))")) == ["cpuinfo", "meminfo"]
         assert sorted(said(third, "import os\nprint(os.listdir('/opt/course'))")) == ["course", "inside"]
@@ -343,11 +418,20 @@ def test_folders_are_private_bounded_and_gone_with_the_kernel(warm):
 
 @pytest.mark.slow
 def test_no_descriptor_of_ours_is_open_but_the_connection(kernel):
-    found = said(kernel, "import os, stat\nkinds = {}\nfor number in range(64):\n    try: mode = os.fstat(number).st_mode\n"
-                 "    except OSError: continue\n    kinds.setdefault(stat.S_IFMT(mode), []).append(number)\nprint(kinds)")
-    assert len(found.pop(0o140000)) == 1 and found == {0o020000: [0], 0o100000: [1, 2]}  # one socket; /dev/null, its own files
+    found = said(
+        kernel,
+        "import os, stat\nkinds = {}\nfor number in range(64):\n    try: mode = os.fstat(number).st_mode\n"
+        "    except OSError: continue\n    kinds.setdefault(stat.S_IFMT(mode), []).append(number)\nprint(kinds)",
+    )
+    assert len(found.pop(0o140000)) == 1 and found == {
+        0o020000: [0],
+        0o100000: [1, 2],
+    }  # one socket; /dev/null, its own files
     listing = "import os, subprocess\nprint(subprocess.run(['ls', '-1', '/dev/fd/'], capture_output=True, text=True).stdout.split())"
-    assert said(kernel, listing) in (["0", "1", "2", "3"], [])  # 3: the folder itself; nothing where /proc is out of sight
+    assert said(kernel, listing) in (
+        ["0", "1", "2", "3"],
+        [],
+    )  # 3: the folder itself; nothing where /proc is out of sight
 
 
 @pytest.mark.slow
@@ -365,11 +449,15 @@ def test_limits_hold_and_are_said(warm):
         assert ran.ended == kernel.run("1").ended == "stuck"
     with warm.kernel(Limits(**{**SMALL.plain(), "processes": 0})) as kernel:
         assert kernel.run("import os\nos.fork()").error == "BlockingIOError"
-        assert kernel.run("import threading\none = threading.Thread(target=print)\none.start()\none.join()").error is None
+        assert (
+            kernel.run("import threading\none = threading.Thread(target=print)\none.start()\none.join()").error is None
+        )
     if groups.possible():
         with warm.kernel(SMALL) as kernel:
-            source = "import os, time\nmade = []\ntry:\n    while len(made) < 500:\n        pid = os.fork()\n        if pid == 0:\n" \
-                     "            time.sleep(60)\n        made.append(pid)\nexcept OSError: pass\nprint([len(made)])"
+            source = (
+                "import os, time\nmade = []\ntry:\n    while len(made) < 500:\n        pid = os.fork()\n        if pid == 0:\n"
+                "            time.sleep(60)\n        made.append(pid)\nexcept OSError: pass\nprint([len(made)])"
+            )
             assert said(kernel, source)[0] < 200
 
 
@@ -380,9 +468,13 @@ def test_an_interrupt_that_comes_too_late_stops_neither_the_kernel_nor_the_next_
         for _ in range(20):
             kernel._signal(signal.SIGINT)
             assert said(kernel, "time.sleep(0.005)\nprint([x])") == [1]
-        ran = kernel.run("from IPython.display import display, update_display\n"
-                         "for _ in range(500): display('', display_id='same')\nupdate_display('x' * 9_000, display_id='same')")
-        assert ran.cut and not ran.late and not ran.ended  # a flood is known when the cell has ended; it is not out of time
+        ran = kernel.run(
+            "from IPython.display import display, update_display\n"
+            "for _ in range(500): display('', display_id='same')\nupdate_display('x' * 9_000, display_id='same')"
+        )
+        assert (
+            ran.cut and not ran.late and not ran.ended
+        )  # a flood is known when the cell has ended; it is not out of time
         assert said(kernel, "print([x])") == [1]
 
 
@@ -450,6 +542,7 @@ with Warm() as warm:
             ran = kernel.run(source)
             print(ran.error, [output.get('text') for output in ran.outputs])
 """
+
 
 @pytest.mark.slow
 def test_it_needs_no_root(tmp_path):

@@ -74,9 +74,7 @@ def test_of_copies_the_original_is_graded(released):
         notebook.cells.insert(0, extra)
 
     notebook, said = repaired(released, paste)
-    assert (
-        notebook.cells[0].source == "print('mine')" and "only the original is graded: `90-c-number`" in said
-    )
+    assert notebook.cells[0].source == "print('mine')" and "only the original is graded: `90-c-number`" in said
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,9 @@ from tests.timing_clocks import NoisyClock, costing
 
 
 def trial(seed: int, ratio: float, max_time: float = 0.4, **more) -> Comparison:
-    return compare({"a": costing(2e-4), "b": costing(2e-4 * ratio)}, max_time=max_time, seed=seed,
-                   clock=NoisyClock(seed), **more)
+    return compare(
+        {"a": costing(2e-4), "b": costing(2e-4 * ratio)}, max_time=max_time, seed=seed, clock=NoisyClock(seed), **more
+    )
 
 
 def test_equal_code_is_rarely_called_different():
@@ -31,8 +32,10 @@ def test_equal_code_is_rarely_called_different():
 @pytest.mark.parametrize("noise", [{"jitter": 0.05}, {"hiccup": 0.2}, {"jitter": 0.003, "hiccup": 0.02}])
 def test_the_stopping_rule_keeps_its_promises_under_any_noise(noise):
     """Equal code with the usual settings: looking early must cost neither alarms nor coverage."""
-    results = [compare({"a": costing(2e-4), "b": costing(2e-4)}, max_time=0.4, seed=seed,
-                       clock=NoisyClock(seed, **noise)) for seed in range(200)]
+    results = [
+        compare({"a": costing(2e-4), "b": costing(2e-4)}, max_time=0.4, seed=seed, clock=NoisyClock(seed, **noise))
+        for seed in range(200)
+    ]
     assert sum(c.verdict in ("faster", "slower") for c in results) <= 0.05 * 200
     assert sum(c.low <= 1 <= c.high for c in results) >= 0.93 * 200
     assert all(c.verdict == "undecided" or c.pairs["b"].confidence >= 0.95 for c in results)
@@ -60,8 +63,14 @@ def test_a_large_difference_stops_long_before_the_budget():
 
 def test_several_candidates_share_the_error():
     def alarms(seed):
-        result = compare({str(i): costing(2e-4) for i in range(5)}, max_time=0.4, seed=seed, ci=1e-9,
-                         gate=1e-9, clock=NoisyClock(seed))
+        result = compare(
+            {str(i): costing(2e-4) for i in range(5)},
+            max_time=0.4,
+            seed=seed,
+            ci=1e-9,
+            gate=1e-9,
+            clock=NoisyClock(seed),
+        )
         return any(p.verdict in ("faster", "slower") for p in result.pairs.values())
 
     assert sum(alarms(seed) for seed in range(150)) / 150 <= 0.05
@@ -97,8 +106,9 @@ def test_very_long_first_calls_are_not_repeated():
 
 def test_a_slow_first_call_does_not_eat_the_budget():
     start = {"a": iter([3.0]), "b": iter([5.0])}
-    result = compare({n: lambda first=first: next(first, 1e-3) for n, first in start.items()}, max_time=1,
-                     clock=NoisyClock(1))
+    result = compare(
+        {n: lambda first=first: next(first, 1e-3) for n, first in start.items()}, max_time=1, clock=NoisyClock(1)
+    )
     assert result.verdict == "same" and result.first_call_ms["b"] > 5000
 
 
@@ -179,10 +189,17 @@ def test_results_read_in_both_languages(code):
     assert "f&lt;b&gt;" in result._repr_html_()
 
 
-@pytest.mark.parametrize("ms, text", [
-    (812.4, "812 ms"), (3.1, "3.10 ms"), (0.0412, "41.2 µs"), (8.5e-5, "85.0 ns"), (2500, "2.50 s"),
-    (0.9999, "1.00 ms"),
-])
+@pytest.mark.parametrize(
+    "ms, text",
+    [
+        (812.4, "812 ms"),
+        (3.1, "3.10 ms"),
+        (0.0412, "41.2 µs"),
+        (8.5e-5, "85.0 ns"),
+        (2500, "2.50 s"),
+        (0.9999, "1.00 ms"),
+    ],
+)
 def test_times_carry_three_figures_and_a_unit(ms, text):
     assert format_ms(ms) == text
 
@@ -194,12 +211,14 @@ def test_rows_are_plain_data():
 
 
 def test_several_candidates_read_as_a_table():
-    result = compare({"plain": costing(1e-4), "tuned": costing(1.3e-4), "odd": costing(1.0e-4)}, max_time=0.4,
-                     clock=NoisyClock(4))
+    result = compare(
+        {"plain": costing(1e-4), "tuned": costing(1.3e-4), "odd": costing(1.0e-4)}, max_time=0.4, clock=NoisyClock(4)
+    )
     lines = str(result).split("\n")
     assert lines[0].startswith("Against plain: tuned slower, odd ")
-    columns = {line.index(word) for line, word in zip(lines[1:5], ("verdict", "baseline", "slower", "same"),
-                                                      strict=True)}
+    columns = {
+        line.index(word) for line, word in zip(lines[1:5], ("verdict", "baseline", "slower", "same"), strict=True)
+    }
     assert len(columns) == 1, "the verdicts stand below each other"
     assert result.sentence() in result._repr_html_()
 

@@ -40,13 +40,20 @@ def allowed() -> list[str]:
             except PackageNotFoundError:  # for another system
                 pass
     normal = {re.sub(r"[-_.]+", "-", name) for name in wanted}
-    return ["course", *(module for module, owners in packages_distributions().items()
-                        if {re.sub(r"[-_.]+", "-", owner.lower()) for owner in owners} & normal)]
+    return [
+        "course",
+        *(
+            module
+            for module, owners in packages_distributions().items()
+            if {re.sub(r"[-_.]+", "-", owner.lower()) for owner in owners} & normal
+        ),
+    ]
 
 
 def alone(code: str) -> str:
-    done = subprocess.run([sys.executable, "-c", CODE.format(allowed=allowed(), code=code)], capture_output=True, text=True,
-                          cwd=ROOT)
+    done = subprocess.run(
+        [sys.executable, "-c", CODE.format(allowed=allowed(), code=code)], capture_output=True, text=True, cwd=ROOT
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
 

@@ -97,8 +97,9 @@ def test_marks_go_to_the_stream_of_the_device_named(monkeypatch):
         def elapsed_time(self, other):
             return 2.0
 
-    fake = types.SimpleNamespace(synchronize=lambda device=None: None, Event=Event,
-                                 current_stream=lambda device: f"stream of {device}")
+    fake = types.SimpleNamespace(
+        synchronize=lambda device=None: None, Event=Event, current_stream=lambda device: f"stream of {device}"
+    )
     monkeypatch.setattr(clock_module, "available", lambda kind: True)
     monkeypatch.setattr("torch.cuda", fake)
     assert clock_for("cuda:1").block(lambda: None, 1) == pytest.approx(2e-3)

@@ -21,7 +21,9 @@ pytest_plugins = ["pytester"]
 
 def over_processes(ratio: float, seed: int):
     machine = Processes({"a": 2e-4, "b": 2e-4 * ratio}, lambda noise: 1 + noise.gauss(0, 0.01), seed)
-    return Replicates(Plan("a", 0.005, 12.0, 0.02, True, 12.0, random.Random(seed)), ["a", "b"], machine.open, machine.now).go()
+    return Replicates(
+        Plan("a", 0.005, 12.0, 0.02, True, 12.0, random.Random(seed)), ["a", "b"], machine.open, machine.now
+    ).go()
 
 
 def measured(ms: float, count: int = 5, name: str = "f", relative: bool = True):
@@ -38,8 +40,9 @@ def measured(ms: float, count: int = 5, name: str = "f", relative: bool = True):
 
 
 def grid():
-    return compare_over({"n": [1, 2]}, {"a": lambda n: Cost(1e-3), "b": lambda n: Cost(2e-3)}, max_time=0.1,
-                        clock=NoisyClock(1))
+    return compare_over(
+        {"n": [1, 2]}, {"a": lambda n: Cost(1e-3), "b": lambda n: Cost(2e-3)}, max_time=0.1, clock=NoisyClock(1)
+    )
 
 
 @pytest.mark.parametrize("make", [lambda: measured(1.0), lambda: over_processes(1.2, 1), grid])
@@ -51,12 +54,21 @@ def test_a_result_comes_back_as_it_was(tmp_path, make):
     assert [p.name for p in tmp_path.iterdir()] == ["kept.json"]
 
 
-@pytest.mark.parametrize("content, words", [
-    (None, "cannot be read"), ("", "holds no result"), ('{"format": "course.timing", "ver', "holds no result"), ("[]", "holds no"),
-    ('{"format": "course.timing", "version": 99}', "another version"),
-    ('{"format": "course.timing", "version": 1, "kind": "Measurement", "result": {}, "machine": {}, "created": ""}', "damaged"),
-    ('{"format": "course.timing", "version": 1, "kind": "Cake"}', "damaged"),
-])
+@pytest.mark.parametrize(
+    "content, words",
+    [
+        (None, "cannot be read"),
+        ("", "holds no result"),
+        ('{"format": "course.timing", "ver', "holds no result"),
+        ("[]", "holds no"),
+        ('{"format": "course.timing", "version": 99}', "another version"),
+        (
+            '{"format": "course.timing", "version": 1, "kind": "Measurement", "result": {}, "machine": {}, "created": ""}',
+            "damaged",
+        ),
+        ('{"format": "course.timing", "version": 1, "kind": "Cake"}', "damaged"),
+    ],
+)
 def test_a_file_that_is_none_gets_a_sentence(tmp_path, content, words):
     path = tmp_path / "odd.json"
     if content is not None:
@@ -135,7 +147,9 @@ def test_statements_are_compared_and_evidence_sets_the_exit_code(capsys):
 
 
 def test_rows_come_as_json_alone(capsys, tmp_path):
-    assert main(["sum(range(2000))", "sum(list(range(2000)))", "--json", "--name", "plain", "--name", "list", *QUICK]) == 0
+    assert (
+        main(["sum(range(2000))", "sum(list(range(2000)))", "--json", "--name", "plain", "--name", "list", *QUICK]) == 0
+    )
     found = json.loads(capsys.readouterr().out)
     assert found["rows"][0]["candidate"] == "list" and found["rows"][0]["baseline"] == "plain" and found["notes"] == []
     assert main(["sum(range(2000))", "--json", str(tmp_path / "rows.json"), *QUICK]) == 0
@@ -152,15 +166,24 @@ def test_setup_is_shared_and_statements_may_be_several_lines(capsys):
 def test_today_against_a_file(capsys, tmp_path):
     path = str(tmp_path / "then.json")
     assert main(["sum(range(2000))", "--save", path, *QUICK]) == 0
-    assert main(["sum(range(2000))", "--against", path, "--fail-above", "1.01", *QUICK]) == 0, "one process is no evidence"
+    assert main(["sum(range(2000))", "--against", path, "--fail-above", "1.01", *QUICK]) == 0, (
+        "one process is no evidence"
+    )
     assert "One process says nothing" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("arguments, words", [
-    (["sum(range("], "SyntaxError"), (["x"], "NameError"), (["1", "--setup", "import nosuchlab"], "ModuleNotFoundError"),
-    (["1", "--fail-above", "1.2"], "--fail-above needs"), (["1", "2", "--baseline", "3"], "1 to 2"),
-    (["1", "--processes", "2"], "processes must be"), (["1", "--device", "gpu"], "Unknown device"),
-])
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["sum(range("], "SyntaxError"),
+        (["x"], "NameError"),
+        (["1", "--setup", "import nosuchlab"], "ModuleNotFoundError"),
+        (["1", "--fail-above", "1.2"], "--fail-above needs"),
+        (["1", "2", "--baseline", "3"], "1 to 2"),
+        (["1", "--processes", "2"], "processes must be"),
+        (["1", "--device", "gpu"], "Unknown device"),
+    ],
+)
 def test_what_cannot_be_measured_is_told_on_stderr(arguments, words, capsys):
     assert main([*arguments, "--max-time", "0.05"]) == 2
     told = capsys.readouterr()

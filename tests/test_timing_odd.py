@@ -25,12 +25,20 @@ async def coroutine():
     await asyncio.sleep(0)
 
 
-@pytest.mark.parametrize("f, words", [
-    (3.0, "float, not a function"), ("mod:f", "fresh_process"), (lambda x: x, "needs arguments"),
-    (fails, "fails raised ZeroDivisionError"), (lambda: (i for i in "ab"), "generator"),
-    (coroutine, "coroutine"), (lambda: map(print, "ab"), "only created a map"), (lambda: zip("ab"), "only created a zip"),
-    (lambda: POOL.submit(int), r"f().result()"),
-])
+@pytest.mark.parametrize(
+    "f, words",
+    [
+        (3.0, "float, not a function"),
+        ("mod:f", "fresh_process"),
+        (lambda x: x, "needs arguments"),
+        (fails, "fails raised ZeroDivisionError"),
+        (lambda: (i for i in "ab"), "generator"),
+        (coroutine, "coroutine"),
+        (lambda: map(print, "ab"), "only created a map"),
+        (lambda: zip("ab"), "only created a zip"),
+        (lambda: POOL.submit(int), r"f().result()"),
+    ],
+)
 @pytest.mark.parametrize("code", ["en", "zh"])
 def test_odd_functions_get_a_sentence(f, words, code):
     set_language(code)
@@ -44,14 +52,20 @@ def test_odd_functions_get_a_sentence(f, words, code):
         assert caught.value._render_traceback_() == [text]
 
 
-@pytest.mark.parametrize("arguments, words", [
-    (([fails, fails],), "dict"), (({"a": fails},), "at least two"),
-    (({"plain": fails, "tuned": fails}, "plane"), 'Did you mean "plain"'),
-    (({"a": fails, "": fails},), "name on one line"), (({"a": fails, "b\nc": fails},), "name on one line"),
-    (({"a": fails, "b": fails}, "a", 0), "ci"), (({"a": fails, "b": fails}, "a", 0.1, -1), "max_time"),
-    (({"a": fails, "b": fails}, "a", 0.1, float("inf")), "finite"),
-    (({"a": fails, "b": fails}, "a", 0.1, "x"), "max_time"),
-])
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (([fails, fails],), "dict"),
+        (({"a": fails},), "at least two"),
+        (({"plain": fails, "tuned": fails}, "plane"), 'Did you mean "plain"'),
+        (({"a": fails, "": fails},), "name on one line"),
+        (({"a": fails, "b\nc": fails},), "name on one line"),
+        (({"a": fails, "b": fails}, "a", 0), "ci"),
+        (({"a": fails, "b": fails}, "a", 0.1, -1), "max_time"),
+        (({"a": fails, "b": fails}, "a", 0.1, float("inf")), "finite"),
+        (({"a": fails, "b": fails}, "a", 0.1, "x"), "max_time"),
+    ],
+)
 def test_odd_comparisons_get_a_sentence(arguments, words):
     with pytest.raises(TimingError, match=words):
         compare(*arguments)
@@ -99,11 +113,17 @@ def test_a_failure_at_the_hundredth_call_stops_with_its_name():
         compare({"a": costing(1e-3), "late": late}, device="cpu", max_time=5)
 
 
-@pytest.mark.parametrize("more, words", [
-    ({"clock": 5}, "clock must be"), ({"device": []}, "list of devices is empty"),
-    ({"device": "gpu"}, "Unknown device"), ({"calibrate": "gpu"}, "calibrate must be one of"),
-    ({"calibrate": 3}, "calibrate is of type int"), ({"max_time": float("nan")}, "max_time"),
-])
+@pytest.mark.parametrize(
+    "more, words",
+    [
+        ({"clock": 5}, "clock must be"),
+        ({"device": []}, "list of devices is empty"),
+        ({"device": "gpu"}, "Unknown device"),
+        ({"calibrate": "gpu"}, "calibrate must be one of"),
+        ({"calibrate": 3}, "calibrate is of type int"),
+        ({"max_time": float("nan")}, "max_time"),
+    ],
+)
 def test_odd_settings_of_measure_get_a_sentence(more, words):
     with pytest.raises(TimingError, match=words):
         measure(costing(1), **more)

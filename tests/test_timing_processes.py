@@ -141,7 +141,9 @@ def mylab(tmp_path, monkeypatch):
     (tmp_path / "mylab.py").write_text(
         "import os\nprint('loud import')\ndef one(): return sum(range(20000))\ndef two(): print('loud'); return sum(range(40000))\n"
         "def bad(): 1 / 0\ndef make(): return list(range(2000))\ndef use(given): return sum(given)\n"
-        "def dies():\n    import sys\n    sys.stderr.write('no more fuel'); os._exit(3)\n", encoding="utf-8")
+        "def dies():\n    import sys\n    sys.stderr.write('no more fuel'); os._exit(3)\n",
+        encoding="utf-8",
+    )
     monkeypatch.syspath_prepend(str(tmp_path))
 
 
@@ -158,11 +160,16 @@ def test_new_processes_measure_and_prepare_every_call(mylab):
     assert (result.processes, len(result.process_medians_ms), result.name) == (3, 3, "use")
 
 
-@pytest.mark.parametrize("candidate, words", [
-    ("mylab:bad", "bad raised ZeroDivisionError"), (costing(1), "bad is a lambda|inside another function"),
-    ("nosuchlab:bad", "does `import nosuchlab` work"), ("mylab:dies", "exit code 3: no more fuel"),
-    ("mylab:use", "needs arguments"),
-])
+@pytest.mark.parametrize(
+    "candidate, words",
+    [
+        ("mylab:bad", "bad raised ZeroDivisionError"),
+        (costing(1), "bad is a lambda|inside another function"),
+        ("nosuchlab:bad", "does `import nosuchlab` work"),
+        ("mylab:dies", "exit code 3: no more fuel"),
+        ("mylab:use", "needs arguments"),
+    ],
+)
 def test_what_goes_wrong_in_a_new_process_is_told(mylab, candidate, words):
     with pytest.raises(TimingError, match=words):
         compare({"one": "mylab:one", "bad": candidate}, fresh_process=True, max_time=0.3)
@@ -172,8 +179,13 @@ def test_what_a_new_process_cannot_import_is_named():
     def inner():
         pass
 
-    for candidate, words in ((lambda: 1, "is a lambda"), (inner, "inside another function"),
-                             (costing, None), (3, "without an importable name"), ("mylab.run", "module:function")):
+    for candidate, words in (
+        (lambda: 1, "is a lambda"),
+        (inner, "inside another function"),
+        (costing, None),
+        (3, "without an importable name"),
+        ("mylab.run", "module:function"),
+    ):
         if words is None:
             assert workers.target_of("f", candidate) == "tests.timing_clocks:costing"
         else:

@@ -21,12 +21,29 @@ def told(one, two, tolerance=None):
     return difference(digest(one), digest(two), tolerance)
 
 
-@pytest.mark.parametrize("one, two", [
-    (X.relu(), X.relu() + 1), (X, X[:-1]), (X, X.double()), (X, X.bfloat16()), (torch.tensor([1, 2]), torch.tensor([1, 3])),
-    (torch.tensor([True]), torch.tensor([False])), ({"a": X}, {"b": X}), ([X, X], [X, X + 1]), (Named(1.0, X), Named(2.0, X)),
-    (1, 2), ("a", "b"), (None, X), (X, X.numpy() + 1), (torch.tensor([1.0, float("nan")]), torch.tensor([1.0, 2.0])),
-    (torch.tensor([1 + 1j]), torch.tensor([1 - 1j])), (np.float32(1), np.float32(2)), ({1}, [1]), ((X, 3), (X, 3, 4)),
-])
+@pytest.mark.parametrize(
+    "one, two",
+    [
+        (X.relu(), X.relu() + 1),
+        (X, X[:-1]),
+        (X, X.double()),
+        (X, X.bfloat16()),
+        (torch.tensor([1, 2]), torch.tensor([1, 3])),
+        (torch.tensor([True]), torch.tensor([False])),
+        ({"a": X}, {"b": X}),
+        ([X, X], [X, X + 1]),
+        (Named(1.0, X), Named(2.0, X)),
+        (1, 2),
+        ("a", "b"),
+        (None, X),
+        (X, X.numpy() + 1),
+        (torch.tensor([1.0, float("nan")]), torch.tensor([1.0, 2.0])),
+        (torch.tensor([1 + 1j]), torch.tensor([1 - 1j])),
+        (np.float32(1), np.float32(2)),
+        ({1}, [1]),
+        ((X, 3), (X, 3, 4)),
+    ],
+)
 @pytest.mark.parametrize("code", ["en", "zh"])
 def test_a_difference_is_seen_and_said(one, two, code):
     set_language(code)
@@ -37,13 +54,26 @@ def test_a_difference_is_seen_and_said(one, two, code):
     assert words and told(two, one)
 
 
-@pytest.mark.parametrize("one, two", [
-    (X, X * (1 + 1e-5)), (X, X.clone()), (X.bfloat16(), X.bfloat16() * 1.01), (X, X.numpy()), (None, None), ("a", "a"),
-    (torch.tensor([float("nan"), float("inf")]), torch.tensor([float("nan"), float("inf")])), (1.0, 1.0 + 1e-12),
-    ({"a": [X, 1]}, {"a": [X, 1]}), (object(), object()), (torch.empty(0), torch.empty(0)), (X.to_sparse(), X.to_sparse()),
-    (torch.empty(3, device="meta"), torch.empty(3, device="meta")), (torch.tensor([1 + 1j]), torch.tensor([1 + 1j])),
-    (torch.zeros(5), torch.zeros(5)),
-])
+@pytest.mark.parametrize(
+    "one, two",
+    [
+        (X, X * (1 + 1e-5)),
+        (X, X.clone()),
+        (X.bfloat16(), X.bfloat16() * 1.01),
+        (X, X.numpy()),
+        (None, None),
+        ("a", "a"),
+        (torch.tensor([float("nan"), float("inf")]), torch.tensor([float("nan"), float("inf")])),
+        (1.0, 1.0 + 1e-12),
+        ({"a": [X, 1]}, {"a": [X, 1]}),
+        (object(), object()),
+        (torch.empty(0), torch.empty(0)),
+        (X.to_sparse(), X.to_sparse()),
+        (torch.empty(3, device="meta"), torch.empty(3, device="meta")),
+        (torch.tensor([1 + 1j]), torch.tensor([1 + 1j])),
+        (torch.zeros(5), torch.zeros(5)),
+    ],
+)
 def test_what_agrees_up_to_half_its_digits_or_cannot_be_read_is_no_difference(one, two):
     assert told(one, two) is None
 

@@ -30,7 +30,9 @@ def test_setup_runs_before_every_call_and_its_result_is_handed_over():
 def test_setup_is_outside_the_time():
     import time
 
-    result = compare({"a": lambda: None, "b": lambda: None}, setup=lambda: time.sleep(0.002), max_time=0.3, device="cpu")
+    result = compare(
+        {"a": lambda: None, "b": lambda: None}, setup=lambda: time.sleep(0.002), max_time=0.3, device="cpu"
+    )
     assert max(result.medians_ms.values()) < 1
 
 
@@ -45,9 +47,14 @@ def test_a_list_sorted_in_place_is_unsorted_in_every_call():
     assert kinds == {(3, 1, 2)}
 
 
-@pytest.mark.parametrize("setup, f, words", [
-    (3, int, "setup is of type int"), (lambda x: x, int, "setup needs arguments"), (int, lambda a, b: 0, "needs arguments"),
-])
+@pytest.mark.parametrize(
+    "setup, f, words",
+    [
+        (3, int, "setup is of type int"),
+        (lambda x: x, int, "setup needs arguments"),
+        (int, lambda a, b: 0, "needs arguments"),
+    ],
+)
 def test_an_odd_setup_gets_a_sentence(setup, f, words):
     for attempt in (lambda: measure(f, setup=setup), lambda: compare({"a": f, "b": f}, setup=setup)):
         with pytest.raises(TimingError, match=words):
@@ -58,8 +65,13 @@ def test_an_odd_setup_gets_a_sentence(setup, f, words):
 
 
 def over(axes=None, **more):
-    candidates = {"plain": lambda n, k: Cost(1e-4 * n * k), "tuned": lambda n, k: Cost(1e-4 * (1.5 * k if n == 1 else 0.5 * k))}
-    return compare_over(axes or {"n": [1, 4], "k": [1, 2]}, candidates, max_time=0.2, clock=NoisyClock(1), seed=1, **more)
+    candidates = {
+        "plain": lambda n, k: Cost(1e-4 * n * k),
+        "tuned": lambda n, k: Cost(1e-4 * (1.5 * k if n == 1 else 0.5 * k)),
+    }
+    return compare_over(
+        axes or {"n": [1, 4], "k": [1, 2]}, candidates, max_time=0.2, clock=NoisyClock(1), seed=1, **more
+    )
 
 
 def test_a_grid_compares_at_every_point():
@@ -92,12 +104,22 @@ def test_inputs_are_made_once_a_point_and_handed_over():
         made.append(n)
         return {"x": n}
 
-    grid = compare_over({"n": [1, 2]}, {"a": lambda x: Cost(x * 1e-3), "b": lambda x: Cost(x * 2e-3)}, inputs=inputs,
-                        max_time=0.1, clock=NoisyClock(1))
+    grid = compare_over(
+        {"n": [1, 2]},
+        {"a": lambda x: Cost(x * 1e-3), "b": lambda x: Cost(x * 2e-3)},
+        inputs=inputs,
+        max_time=0.1,
+        clock=NoisyClock(1),
+    )
     assert made == [1, 2] and all(pair.verdict == "slower" for pair in grid["b"])
     for give in (lambda n: (n,), lambda n: n):
-        assert compare_over({"n": [1]}, {"a": lambda x: Cost(x * 1e-3), "b": lambda x: Cost(x * 1e-3)}, inputs=give,
-                            max_time=0.1, clock=NoisyClock(1)).cells
+        assert compare_over(
+            {"n": [1]},
+            {"a": lambda x: Cost(x * 1e-3), "b": lambda x: Cost(x * 1e-3)},
+            inputs=give,
+            max_time=0.1,
+            clock=NoisyClock(1),
+        ).cells
 
 
 def test_a_point_that_fails_is_named_and_the_others_stand():

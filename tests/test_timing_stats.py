@@ -57,10 +57,17 @@ def test_looks_double():
     assert [n for n in range(1, 400) if stats.is_look(n)] == [12, 24, 48, 96, 192, 384]
 
 
-@pytest.mark.parametrize("low, high, ratio, verdict", [
-    (0.90, 0.95, 0.93, "faster"), (1.02, 1.05, 1.03, "slower"), (0.99, 1.01, 1.0, "same"),
-    (0.95, 1.01, 0.98, "undecided"), (0.994, 0.999, 0.997, "same"), (0.975, 0.999, 0.99, "faster"),
-])
+@pytest.mark.parametrize(
+    "low, high, ratio, verdict",
+    [
+        (0.90, 0.95, 0.93, "faster"),
+        (1.02, 1.05, 1.03, "slower"),
+        (0.99, 1.01, 1.0, "same"),
+        (0.95, 1.01, 0.98, "undecided"),
+        (0.994, 0.999, 0.997, "same"),
+        (0.975, 0.999, 0.99, "faster"),
+    ],
+)
 def test_verdict_follows_from_the_interval(low, high, ratio, verdict):
     assert stats.decide(stats.Interval(low, high, 0.99), ratio, 0.005, 0.02, 0.05) == verdict
 
@@ -85,11 +92,18 @@ def test_quality_tells_one_group_from_two():
     assert kind([1.0] * 50) == "stable"
 
 
-@pytest.mark.parametrize("values, found", [
-    ([1 + 0.01 * i for i in range(100)], 1.60), ([2 - 0.01 * i for i in range(100)], 0.60),
-    ([1.0] * 100, None), ([1.0, 3.0] * 50, None), ([1 + 0.001 * i for i in range(100)], None),
-    ([1.0] * 50 + [2.0] * 20 + [1.0] * 30, None), ([1.0, 2.0, 3.0, 4.0], None),
-])
+@pytest.mark.parametrize(
+    "values, found",
+    [
+        ([1 + 0.01 * i for i in range(100)], 1.60),
+        ([2 - 0.01 * i for i in range(100)], 0.60),
+        ([1.0] * 100, None),
+        ([1.0, 3.0] * 50, None),
+        ([1 + 0.001 * i for i in range(100)], None),
+        ([1.0] * 50 + [2.0] * 20 + [1.0] * 30, None),
+        ([1.0, 2.0, 3.0, 4.0], None),
+    ],
+)
 def test_only_what_climbs_or_falls_throughout_drifts(values, found):
     drift = stats.drift(values)
     assert drift is None if found is None else drift == pytest.approx(found, abs=0.1)
@@ -100,17 +114,29 @@ def test_noise_alone_hardly_ever_drifts():
     assert sum(bool(stats.drift([noise.lognormvariate(0, 0.5) for _ in range(40)])) for _ in range(2000)) <= 2
 
 
-@pytest.mark.parametrize("p, freedom, textbook", [
-    (0.975, 1, 12.706), (0.975, 2, 4.303), (0.975, 3, 3.182), (0.975, 4, 2.776), (0.95, 7, 1.895), (0.995, 10, 3.169),
-    (0.999, 3, 10.215), (0.975, 120, 1.980),
-])
+@pytest.mark.parametrize(
+    "p, freedom, textbook",
+    [
+        (0.975, 1, 12.706),
+        (0.975, 2, 4.303),
+        (0.975, 3, 3.182),
+        (0.975, 4, 2.776),
+        (0.95, 7, 1.895),
+        (0.995, 10, 3.169),
+        (0.999, 3, 10.215),
+        (0.975, 120, 1.980),
+    ],
+)
 def test_quantiles_of_students_t_are_the_textbook_ones(p, freedom, textbook):
     assert stats.t_quantile(p, freedom) == pytest.approx(textbook, abs=2e-3)
 
 
 def test_too_few_processes_give_the_range_without_confidence():
-    for interval in (stats.process_interval([1.1, 1.2]), stats.repetition_interval([1.1, 1.2]),
-                     stats.change_interval([1.0], [1.1, 1.2])):
+    for interval in (
+        stats.process_interval([1.1, 1.2]),
+        stats.repetition_interval([1.1, 1.2]),
+        stats.change_interval([1.0], [1.1, 1.2]),
+    ):
         assert (interval.low, interval.high, interval.confidence) == (pytest.approx(1.1), pytest.approx(1.2), 0)
 
 

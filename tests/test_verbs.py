@@ -31,23 +31,29 @@ def fresh_kernel(monkeypatch):
     monkeypatch.delenv("COURSE_DEBUG", raising=False)
 
 
-@pytest.mark.parametrize("call, words", [
-    (lambda: course.lesson("05_cudnn"), 'Did you mean "05_cudnn_benchmark"?'),
-    (lambda: course.observe("05-primitive-cash"), 'Did you mean "05-primitive-cache"?'),
-    (lambda: course.check("05-count-serches"), 'Did you mean "05-count-searches"?'),
-    (lambda: course.hint("nothing-like-it"), "There is no exercise nothing-like-it."),
-    (lambda: course.review("05-revisitt"), "05-revisit"),
-    (lambda: course.predict("05-revisit"), "is not a bet"),
-    (lambda: course.question("05-c-epoch"), "Run the first cell of this checkpoint first"),
-    (lambda: course.question("05-revisit"), "is a practice card"),
-    (lambda: course.explain(), "Its form is explain(item_id)."),
-    (lambda: course.answer("05-revisit", option="a"), "Its form is answer(item_id, *options, confidence=None, because='', reason=None)."),
-    (lambda: course.checkpoint("00_start"), "There is no checkpoint 00_start."),
-    (lambda: course.answer("05-revisit", "z"), "There is no option z"),
-    (lambda: course.language("fr"), 'The course speaks "en" and "zh"'),
-    (lambda: course.solution(EXERCISE.id), "opens after an attempt of your own"),
-    (lambda: course.hint("05-t-run"), "no hints: it counts"),
-])
+@pytest.mark.parametrize(
+    "call, words",
+    [
+        (lambda: course.lesson("05_cudnn"), 'Did you mean "05_cudnn_benchmark"?'),
+        (lambda: course.observe("05-primitive-cash"), 'Did you mean "05-primitive-cache"?'),
+        (lambda: course.check("05-count-serches"), 'Did you mean "05-count-searches"?'),
+        (lambda: course.hint("nothing-like-it"), "There is no exercise nothing-like-it."),
+        (lambda: course.review("05-revisitt"), "05-revisit"),
+        (lambda: course.predict("05-revisit"), "is not a bet"),
+        (lambda: course.question("05-c-epoch"), "Run the first cell of this checkpoint first"),
+        (lambda: course.question("05-revisit"), "is a practice card"),
+        (lambda: course.explain(), "Its form is explain(item_id)."),
+        (
+            lambda: course.answer("05-revisit", option="a"),
+            "Its form is answer(item_id, *options, confidence=None, because='', reason=None).",
+        ),
+        (lambda: course.checkpoint("00_start"), "There is no checkpoint 00_start."),
+        (lambda: course.answer("05-revisit", "z"), "There is no option z"),
+        (lambda: course.language("fr"), 'The course speaks "en" and "zh"'),
+        (lambda: course.solution(EXERCISE.id), "opens after an attempt of your own"),
+        (lambda: course.hint("05-t-run"), "no hints: it counts"),
+    ],
+)
 def test_a_slip_gets_a_sentence(call, words, capsys):
     call()
     said = capsys.readouterr().out
@@ -66,8 +72,10 @@ def test_a_missing_package_is_named_with_its_cure_and_is_no_fault_of_the_course(
 
 
 def test_without_torch_the_lesson_and_an_experiment_ask_for_torch():
-    code = ("import sys; sys.modules['torch'] = None; from course import *; lesson('02_timing'); "
-            "observe('02-where-you-wait')")
+    code = (
+        "import sys; sys.modules['torch'] = None; from course import *; lesson('02_timing'); "
+        "observe('02-where-you-wait')"
+    )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.count("%pip install torch") == 2 and "fault" not in done.stdout
 
@@ -134,15 +142,19 @@ def synthetic(monkeypatch, winner, bet=BET, live=True):
     """Let the experiment of the bet return a record that names ``winner``."""
     experiment = base.get(state.now.bank[bet].experiment)
     record = Record(experiment.name, experiment.version, experiment.lesson, {"device": "cpu"}, [{"x": 1}], live=live)
-    changed = {**vars(experiment), "settles": lambda record: {bet: winner}, "draw": None,
-               "finding": lambda record: {"en": "A finding.", "zh": "一个发现。"}}
+    changed = {
+        **vars(experiment),
+        "settles": lambda record: {bet: winner},
+        "draw": None,
+        "finding": lambda record: {"en": "A finding.", "zh": "一个发现。"},
+    }
     monkeypatch.setitem(base.REGISTRY, experiment.name, base.Experiment(**changed))
     monkeypatch.setattr(base, "obtain", lambda name, budget_s=None: record)
 
 
-@pytest.mark.parametrize("choice, winner, state_word", [
-    ("a", "a", "correct"), ("b", "a", "incorrect"), ("a", None, "inconclusive"),
-])
+@pytest.mark.parametrize(
+    "choice, winner, state_word", [("a", "a", "correct"), ("b", "a", "incorrect"), ("a", None, "inconclusive")]
+)
 def test_a_bet_locks_and_is_settled_by_its_experiment(choice, winner, state_word, monkeypatch, capsys):
     course.answer(BET, choice, confidence=2)
     course.answer(BET, "c")
@@ -160,8 +172,10 @@ def test_a_bet_locks_and_is_settled_by_its_experiment(choice, winner, state_word
 SCALE = "05-bet-price"
 
 
-@pytest.mark.parametrize("measured, words", [(8.0, "correct · your bet"), (12.5, "partly"), (90.0, "incorrect · your bet"),
-                                             (None, "not settled by this run")])
+@pytest.mark.parametrize(
+    "measured, words",
+    [(8.0, "correct · your bet"), (12.5, "partly"), (90.0, "incorrect · your bet"), (None, "not settled by this run")],
+)
 def test_a_bet_on_a_scale_is_settled_by_the_number_measured(measured, words, monkeypatch, capsys):
     course.answer(SCALE, 7, confidence=2)
     synthetic(monkeypatch, measured, SCALE)
@@ -215,10 +229,15 @@ def test_an_experiment_that_fails_does_not_take_the_next_one_along(monkeypatch, 
 def test_claims_keep_own_numbers_recordings_and_open_ends_apart(monkeypatch, capsys):
     def shown(name, live, sentence):
         experiment = base.get(name)
-        changed = {**vars(experiment), "finding": lambda record: {"en": sentence, "zh": sentence},
-                   "settles": lambda record: {}}
+        changed = {
+            **vars(experiment),
+            "finding": lambda record: {"en": sentence, "zh": sentence},
+            "settles": lambda record: {},
+        }
         monkeypatch.setitem(base.REGISTRY, name, base.Experiment(**changed))
-        state.now.records[name] = Record(name, 1, experiment.lesson, {"device_name": "elsewhere"}, [{"x": 1}], live=live)
+        state.now.records[name] = Record(
+            name, 1, experiment.lesson, {"device_name": "elsewhere"}, [{"x": 1}], live=live
+        )
 
     shown("05-toy-race", True, "Measured here.")
     shown("05-flip-cuda", False, "Measured there.")
@@ -231,9 +250,14 @@ def test_claims_keep_own_numbers_recordings_and_open_ends_apart(monkeypatch, cap
     assert "Measured there. (" in replayed and "Inconclusive" in unsettled
 
 
-@pytest.mark.parametrize("winner, live, head", [
-    ("a", True, "with your own numbers"), ("a", False, "Measured on another machine"), (None, True, "Not settled by this run"),
-])
+@pytest.mark.parametrize(
+    "winner, live, head",
+    [
+        ("a", True, "with your own numbers"),
+        ("a", False, "Measured on another machine"),
+        (None, True, "Not settled by this run"),
+    ],
+)
 def test_finish_tells_own_numbers_from_replays_and_from_what_is_open(winner, live, head, monkeypatch, capsys):
     synthetic(monkeypatch, winner, live=live)
     monkeypatch.setattr(state.now, "records", {})
@@ -278,7 +302,9 @@ def test_an_open_bet_is_asked_for_before_its_experiment_gives_it_away(monkeypatc
     monkeypatch.setattr(base, "available", lambda name: True)
     assert course.observe("05-primitive-cache") is None
     said = capsys.readouterr().out
-    assert f'predict("{BET}")' in said and 'observe("05-primitive-cache", bet=False)' in said and "A finding." not in said
+    assert (
+        f'predict("{BET}")' in said and 'observe("05-primitive-cache", bet=False)' in said and "A finding." not in said
+    )
     assert not state.now.seen("observe", "05-primitive-cache")
     course.answer(BET, "a")
     course.observe("05-primitive-cache")

@@ -63,6 +63,7 @@ class Processes:
         factors = {name: self.effect(self.noise) for name in names}
         try:
             yield types.SimpleNamespace(
-                functions={name: costing(self.costs[name] * factors[name]) for name in names}, clock=clock)
+                functions={name: costing(self.costs[name] * factors[name]) for name in names}, clock=clock
+            )
         finally:
             self.time += clock.time

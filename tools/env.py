@@ -14,7 +14,9 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-WHEELS = sorted(name for name in os.listdir(HERE) if name.endswith(".whl"))  # in what a class gets; there this file is lab.py
+WHEELS = sorted(
+    name for name in os.listdir(HERE) if name.endswith(".whl")
+)  # in what a class gets; there this file is lab.py
 ROOT = HERE if WHEELS else os.path.dirname(HERE)
 VENV = os.path.join(ROOT, ".venv")
 OLDEST, NEWEST = (3, 10), (3, 13)
@@ -55,7 +57,7 @@ def find_python():
         "for example: make lab PYTHON=python3.12" % sys.version_info[:2],
         "本课程需要 Python 3.10 到 3.13，而这里是 Python %d.%d。\n"
         "下一步：安装 Python 3.12，然后在同一条命令后面加上 PYTHON=python3.12，"
-        "例如：make lab LESSONS=zh PYTHON=python3.12" % sys.version_info[:2]
+        "例如：make lab LESSONS=zh PYTHON=python3.12" % sys.version_info[:2],
     )
 
 
@@ -67,8 +69,11 @@ def venv_python():
 
 def works():
     """Whether there is an environment that can be filled: not one whose making failed or was stopped half way."""
-    return os.path.exists(venv_python()) and subprocess.call(
-        [venv_python(), "-c", "import pip"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) == 0
+    return (
+        os.path.exists(venv_python())
+        and subprocess.call([venv_python(), "-c", "import pip"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        == 0
+    )
 
 
 def run_with_clock(words, command):
@@ -87,14 +92,16 @@ def run_with_clock(words, command):
     if process.returncode != 0:
         with open(log_path, encoding="utf-8", errors="replace") as log:
             print("".join(log.readlines()[-30:]))
-        stop("That step failed; the lines above say why, all of them are in %s.\n"
-             "Next step: mend the cause and run the same command again; what is installed stays.\n"
-             "If the network is slow or blocked: put the address of your network's PyPI mirror into PIP_INDEX_URL, and that of "
-             "its mirror of the torch builds into PIP_EXTRA_INDEX_URL." % log_path,
-             "这一步没有成功：原因见上面几行，完整输出在 %s。\n"
-             "下一步：排除原因，再运行同一条命令；已经装好的会保留。\n"
-             "如果是网络慢或连不上：把你所在网络的 PyPI 镜像地址填进环境变量 PIP_INDEX_URL，torch 安装包的镜像地址填进 "
-             "PIP_EXTRA_INDEX_URL。" % log_path)
+        stop(
+            "That step failed; the lines above say why, all of them are in %s.\n"
+            "Next step: mend the cause and run the same command again; what is installed stays.\n"
+            "If the network is slow or blocked: put the address of your network's PyPI mirror into PIP_INDEX_URL, and that of "
+            "its mirror of the torch builds into PIP_EXTRA_INDEX_URL." % log_path,
+            "这一步没有成功：原因见上面几行，完整输出在 %s。\n"
+            "下一步：排除原因，再运行同一条命令；已经装好的会保留。\n"
+            "如果是网络慢或连不上：把你所在网络的 PyPI 镜像地址填进环境变量 PIP_INDEX_URL，torch 安装包的镜像地址填进 "
+            "PIP_EXTRA_INDEX_URL。" % log_path,
+        )
 
 
 def wanted(extra):
@@ -121,16 +128,20 @@ def ensure(extra):
         python = find_python()
         say("Making the virtual environment .venv with %s" % python, "正在用 %s 创建虚拟环境 .venv" % python)
         if subprocess.call([python, "-m", "venv", VENV]) != 0:
-            stop("The virtual environment could not be made. Next step: install what is missing (on Debian and Ubuntu: "
-                 "apt install python3-venv), then run the same command again.",
-                 "虚拟环境没有建成。下一步：装上缺少的东西（Debian、Ubuntu 上是 apt install python3-venv），再运行同一条命令。")
+            stop(
+                "The virtual environment could not be made. Next step: install what is missing (on Debian and Ubuntu: "
+                "apt install python3-venv), then run the same command again.",
+                "虚拟环境没有建成。下一步：装上缺少的东西（Debian、Ubuntu 上是 apt install python3-venv），再运行同一条命令。",
+            )
     elif os.path.exists(stamp):
         with open(stamp, encoding="utf-8") as file:
             if file.read() == wanted(extra):
                 return
     run_with_clock(
-        t("Installing torch, JupyterLab and the rest (some minutes the first time)",
-          "正在安装 torch、JupyterLab 等（第一次要几分钟）"),
+        t(
+            "Installing torch, JupyterLab and the rest (some minutes the first time)",
+            "正在安装 torch、JupyterLab 等（第一次要几分钟）",
+        ),
         [venv_python(), "-m", "pip", "install", "-q", "-c", "constraints.txt"] + wheel_or_checkout(extra),
     )
     with open(stamp, "w", encoding="utf-8") as file:
@@ -148,11 +159,15 @@ def free_port(port):
             except OSError:
                 continue
         if candidate != port:
-            say("Port %d is taken by another program; JupyterLab opens on port %d instead." % (port, candidate),
-                "端口 %d 被别的程序占用，JupyterLab 改用端口 %d。" % (port, candidate))
+            say(
+                "Port %d is taken by another program; JupyterLab opens on port %d instead." % (port, candidate),
+                "端口 %d 被别的程序占用，JupyterLab 改用端口 %d。" % (port, candidate),
+            )
         return candidate
-    return stop("Ports %d to %d are all taken. Next step: make lab PORT=9999" % (port, port + 49),
-                "端口 %d 到 %d 都被占用了。下一步：make lab LESSONS=zh PORT=9999" % (port, port + 49))
+    return stop(
+        "Ports %d to %d are all taken. Next step: make lab PORT=9999" % (port, port + 49),
+        "端口 %d 到 %d 都被占用了。下一步：make lab LESSONS=zh PORT=9999" % (port, port + 49),
+    )
 
 
 def set_defaults(menus):
@@ -166,30 +181,47 @@ def set_defaults(menus):
 def tell_font():
     """One line where a Chinese font is missing: plots then fall back to English labels."""
     if sys.platform.startswith("linux") and shutil.which("fc-list"):
-        listed = subprocess.Popen(["fc-list", ":lang=zh"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).communicate()[0]
+        listed = subprocess.Popen(
+            ["fc-list", ":lang=zh"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        ).communicate()[0]
         if not listed.strip():
-            say("", "提示：这台机器没有中文字体，图里的文字会显示为英文。Debian、Ubuntu 上装一个即可：apt install fonts-noto-cjk")
+            say(
+                "",
+                "提示：这台机器没有中文字体，图里的文字会显示为英文。Debian、Ubuntu 上装一个即可：apt install fonts-noto-cjk",
+            )
 
 
 def lab(language, port, menus="en"):
     """Open JupyterLab on the first lesson; ends when the learner stops it."""
     notebook, notebooks = FIRST_NOTEBOOK.format(language=language), os.path.join(ROOT, "notebooks")
     if not os.path.exists(os.path.join(notebooks, notebook)):
-        stop('There are no notebooks in the language "%s". Next step: make lab LESSONS=en, or LESSONS=zh' % language,
-             '没有语言为“%s”的 notebook。下一步：make lab LESSONS=zh，或 LESSONS=en' % language)
+        stop(
+            'There are no notebooks in the language "%s". Next step: make lab LESSONS=en, or LESSONS=zh' % language,
+            "没有语言为“%s”的 notebook。下一步：make lab LESSONS=zh，或 LESSONS=en" % language,
+        )
     if language == "zh":
         tell_font()
     ensure("lab,menus" if menus == "zh" else "lab")
     set_defaults(menus)
     # As the address to open, not as a file: so the address that is printed leads to the lesson too.
-    command = [venv_python(), "-m", "jupyter", "lab", "--port=%d" % free_port(port), "--ServerApp.root_dir=" + notebooks,
-               "--LabApp.default_url=/lab/tree/" + notebook, "--Application.log_level=WARN"]
+    command = [
+        venv_python(),
+        "-m",
+        "jupyter",
+        "lab",
+        "--port=%d" % free_port(port),
+        "--ServerApp.root_dir=" + notebooks,
+        "--LabApp.default_url=/lab/tree/" + notebook,
+        "--Application.log_level=WARN",
+    ]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.append("--allow-root")
     if os.environ.get("NO_BROWSER"):
         command.append("--no-browser")
-    say("Opening JupyterLab on notebooks/%s. Stop it with Ctrl-C; your answers are saved." % notebook,
-        "正在用 JupyterLab 打开 notebooks/%s。按 Ctrl-C 结束；作答都会保存。" % notebook)
+    say(
+        "Opening JupyterLab on notebooks/%s. Stop it with Ctrl-C; your answers are saved." % notebook,
+        "正在用 JupyterLab 打开 notebooks/%s。按 Ctrl-C 结束；作答都会保存。" % notebook,
+    )
     try:
         sys.exit(subprocess.call(command, cwd=ROOT))
     except KeyboardInterrupt:
@@ -205,7 +237,9 @@ def main():
     verbs = parser.add_subparsers(dest="verb", required=True)
     opening = verbs.add_parser("lab", help="open JupyterLab on the first lesson")
     opening.add_argument("--language", default=LANGUAGE, help="en or zh")
-    opening.add_argument("--menus", default=os.environ.get("MENUS", "en"), help="zh: JupyterLab's own menus in Chinese too")
+    opening.add_argument(
+        "--menus", default=os.environ.get("MENUS", "en"), help="zh: JupyterLab's own menus in Chinese too"
+    )
     opening.add_argument("--port", type=int, default=8888)
     filling = verbs.add_parser("ensure", help="make and fill the environment")
     filling.add_argument("extra", choices=["lab", "grading", "dev"])

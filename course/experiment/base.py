@@ -101,8 +101,15 @@ def _settles_nothing(record: Record) -> dict[str, str | None]:
 
 
 def experiment(
-    *, name: str, lesson: str, title: Text, finding: Callable[[Record], Text], version: int = 1,
-    needs: str = "cpu", seconds: float = 10, draw: Callable[[Record, Any], None] | None = None,
+    *,
+    name: str,
+    lesson: str,
+    title: Text,
+    finding: Callable[[Record], Text],
+    version: int = 1,
+    needs: str = "cpu",
+    seconds: float = 10,
+    draw: Callable[[Record, Any], None] | None = None,
     settles: Callable[[Record], dict[str, str | float | None]] | None = None,
 ) -> Callable[[Callable[[Budget], Iterable[dict[str, Any]]]], Callable[[Budget], Iterable[dict[str, Any]]]]:
     """Register the decorated function as an experiment and return it unchanged.
@@ -114,12 +121,11 @@ def experiment(
 
     def register(function: Callable[[Budget], Iterable[dict[str, Any]]]) -> Any:
         old = REGISTRY.get(name)
-        if old and (old.function.__module__, old.function.__qualname__) != (
-                function.__module__, function.__qualname__):
-            raise ValueError(f"two experiments are called {name}: {old.function.__module__} and "
-                             f"{function.__module__}")
-        REGISTRY[name] = Experiment(name, lesson, version, needs, seconds, title, finding, draw,
-                                    settles or _settles_nothing, function)
+        if old and (old.function.__module__, old.function.__qualname__) != (function.__module__, function.__qualname__):
+            raise ValueError(f"two experiments are called {name}: {old.function.__module__} and {function.__module__}")
+        REGISTRY[name] = Experiment(
+            name, lesson, version, needs, seconds, title, finding, draw, settles or _settles_nothing, function
+        )
         return function
 
     return register
@@ -151,10 +157,12 @@ def get(name: str) -> Experiment:
     if FAILED_LESSONS:
         import torch  # noqa: F401  (without it no lesson loads: then that is what there is to say)
     hint = did_you_mean(name, known)
-    broken = "".join(t(f" ({m} could not be loaded: {why})", f"（{m} 加载失败：{why}）")
-                     for m, why in FAILED_LESSONS.items())
-    raise ExperimentError(t(f'There is no experiment "{name}".{hint}{broken}',
-                            f"没有名为“{name}”的实验。{hint}{broken}"))
+    broken = "".join(
+        t(f" ({m} could not be loaded: {why})", f"（{m} 加载失败：{why}）") for m, why in FAILED_LESSONS.items()
+    )
+    raise ExperimentError(
+        t(f'There is no experiment "{name}".{hint}{broken}', f"没有名为“{name}”的实验。{hint}{broken}")
+    )
 
 
 @contextlib.contextmanager
@@ -195,16 +203,26 @@ def run_experiment(exp: Experiment, budget_s: float | None = None, **sizes: Any)
             interrupted = True
         except Exception as error:
             text = str(error).strip().split("\n")[0][:300]
-            raise ExperimentError(t(
-                f"The experiment {exp.name} stopped with {type(error).__name__}: {text} "
-                f"Nothing else is harmed: every switch is back. Run the cell again; if it fails again, go on "
-                f"with the next cell.",
-                f"实验 {exp.name} 因 {type(error).__name__} 停止：{text} 其他一切完好，所有开关都已恢复。"
-                f"请重新运行这个单元格；如果仍然失败，就继续下一个。",
-            )) from error
-    return Record(exp.name, exp.version, exp.lesson, passport(), rows,
-                  complete=budget.complete and not interrupted, budget_s=budget.seconds, live=True,
-                  interrupted=interrupted)
+            raise ExperimentError(
+                t(
+                    f"The experiment {exp.name} stopped with {type(error).__name__}: {text} "
+                    f"Nothing else is harmed: every switch is back. Run the cell again; if it fails again, go on "
+                    f"with the next cell.",
+                    f"实验 {exp.name} 因 {type(error).__name__} 停止：{text} 其他一切完好，所有开关都已恢复。"
+                    f"请重新运行这个单元格；如果仍然失败，就继续下一个。",
+                )
+            ) from error
+    return Record(
+        exp.name,
+        exp.version,
+        exp.lesson,
+        passport(),
+        rows,
+        complete=budget.complete and not interrupted,
+        budget_s=budget.seconds,
+        live=True,
+        interrupted=interrupted,
+    )
 
 
 def available(name: str) -> bool:

@@ -42,7 +42,9 @@ def summed(events: Iterable[Any], on_gpu: bool) -> list[dict[str, Any]]:
     for event in events:
         if ("CUDA" in str(event.device_type)) == on_gpu and (time_us := event.time_range.elapsed_us()) > 0:
             totals.setdefault(event.name, []).append(time_us)
-    found = [{"kernel": name, "calls": len(times), "mean_us": sum(times) / len(times)} for name, times in totals.items()]
+    found = [
+        {"kernel": name, "calls": len(times), "mean_us": sum(times) / len(times)} for name, times in totals.items()
+    ]
     return sorted(found, key=lambda row: -row["calls"] * row["mean_us"])
 
 
@@ -68,8 +70,10 @@ def apart(names: Iterable[str], most: int = 60) -> dict[str, str]:
     start = _common(parts)
     rest = [one[start:] for one in parts]
     end = _common([one[::-1] for one in rest])
-    return {name: ("…" if start else "") + _clipped("".join(one[: len(one) - end]) or "–", most) + ("…" if end else "")
-            for name, one in zip(listed, rest, strict=True)}
+    return {
+        name: ("…" if start else "") + _clipped("".join(one[: len(one) - end]) or "–", most) + ("…" if end else "")
+        for name, one in zip(listed, rest, strict=True)
+    }
 
 
 def _common(parts: Sequence[Sequence[str]]) -> int:
@@ -83,4 +87,4 @@ def _common(parts: Sequence[Sequence[str]]) -> int:
 
 
 def _clipped(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most // 2] + "…" + text[-(most // 2):]
+    return text if len(text) <= most else text[: most // 2] + "…" + text[-(most // 2) :]

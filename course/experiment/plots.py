@@ -41,8 +41,16 @@ def table(ax: Any, heads: Sequence[str], lines: Sequence[tuple[str, Sequence[Cel
             mark = cells[at - 1][1] if at else None
             if mark is not None:
                 ax.plot(left[at] + 4, y + height / 2, marks[mark][0], color=marks[mark][1], markersize=6)
-            ax.text(left[at] + marked[at], y + height / 2, text, va="center", fontsize=_SIZE, linespacing=1.2,
-                    fontweight="bold" if bold[number][at] else "normal", **({"color": guide()} if head else {}))
+            ax.text(
+                left[at] + marked[at],
+                y + height / 2,
+                text,
+                va="center",
+                fontsize=_SIZE,
+                linespacing=1.2,
+                fontweight="bold" if bold[number][at] else "normal",
+                **({"color": guide()} if head else {}),
+            )
         y += height
         end = left[-1] + marked[-1] + widths[-1]
         ax.hlines(y, 0, end, color=guide() if head else faint(), linewidth=1.2 if head else 0.7)

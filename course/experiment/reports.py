@@ -25,8 +25,19 @@ STRENGTHS = {
     "anecdote": both("one user's observation, without a control", "单个用户的观察，没有对照"),
 }
 """How much a report can carry, strongest first."""
-FIELDS = {"id", "experiments", "what", "figures", "machine", "versions", "date", "link", "strength", "shows",
-          "does_not_show"}
+FIELDS = {
+    "id",
+    "experiments",
+    "what",
+    "figures",
+    "machine",
+    "versions",
+    "date",
+    "link",
+    "strength",
+    "shows",
+    "does_not_show",
+}
 MAY = {"answers", "settles"}
 
 
@@ -94,8 +105,9 @@ def reports() -> tuple[Report, ...]:
 def about(experiment: str) -> tuple[Report, ...]:
     """The reports on one experiment, the strongest first, otherwise as written."""
     order = list(STRENGTHS)
-    return tuple(sorted((one for one in reports() if experiment in one.experiments),
-                        key=lambda one: order.index(one.strength)))
+    return tuple(
+        sorted((one for one in reports() if experiment in one.experiments), key=lambda one: order.index(one.strength))
+    )
 
 
 def verdicts(experiment: str) -> dict[str, tuple[Report, Answer, bool]]:
@@ -147,19 +159,32 @@ def _parsed(raw: Any, name: str) -> Report:
     named = raw["experiments"]
     if not named or not isinstance(named, list) or not all(isinstance(one, str) for one in named):
         raise ReportError(f"{where}, field experiments: must be a list of names.")
-    texts = {key: _text(raw[key], f"{where}, field {key}")
-             for key in ("what", "machine", "versions", "shows", "does_not_show")}
-    return Report(id=str(raw["id"]), experiments=tuple(named), date=str(raw["date"]), link=raw["link"],
-                  strength=raw["strength"], figures=tuple(_figures(raw["figures"], where)),
-                  answers=_answers(raw.get("answers"), f"{where}, field answers"),
-                  settles=_answers(raw.get("settles"), f"{where}, field settles"), **texts)
+    texts = {
+        key: _text(raw[key], f"{where}, field {key}")
+        for key in ("what", "machine", "versions", "shows", "does_not_show")
+    }
+    return Report(
+        id=str(raw["id"]),
+        experiments=tuple(named),
+        date=str(raw["date"]),
+        link=raw["link"],
+        strength=raw["strength"],
+        figures=tuple(_figures(raw["figures"], where)),
+        answers=_answers(raw.get("answers"), f"{where}, field answers"),
+        settles=_answers(raw.get("settles"), f"{where}, field settles"),
+        **texts,
+    )
 
 
 def _text(raw: Any, where: str) -> Text:
     """A text in both languages; a plain string is the same in both."""
     if isinstance(raw, str) and raw.strip():
         return raw
-    if isinstance(raw, dict) and set(raw) == set(LANGUAGES) and all(isinstance(raw[c], str) and raw[c].strip() for c in LANGUAGES):
+    if (
+        isinstance(raw, dict)
+        and set(raw) == set(LANGUAGES)
+        and all(isinstance(raw[c], str) and raw[c].strip() for c in LANGUAGES)
+    ):
         return raw
     raise ReportError(f"{where}: must be a text, or {{en: ..., zh: ...}} with a text for each.")
 
@@ -170,7 +195,11 @@ def _figures(raw: Any, where: str) -> Iterator[Figure]:
     for one in raw:
         if not isinstance(one, dict) or set(one) != {"name", "value", "unit"} or not isinstance(one["unit"], str):
             raise ReportError(f"{where}, field figures: each has name, value and unit, and {one} has not.")
-        if isinstance(one["value"], bool) or not isinstance(one["value"], (int, float)) or not math.isfinite(one["value"]):
+        if (
+            isinstance(one["value"], bool)
+            or not isinstance(one["value"], (int, float))
+            or not math.isfinite(one["value"])
+        ):
             raise ReportError(f"{where}, field figures: {one['value']!r} is no number.")
         yield Figure(_text(one["name"], f"{where}, field figures"), float(one["value"]), one["unit"])
 

@@ -8,5 +8,17 @@ from course.figures.show import Shown, show
 from course.figures.style import colors, style
 from course.figures.timing import grid_plot, paired_plot, samples_plot
 
-__all__ = ["Shown", "colors", "differences", "grid_plot", "grouped", "intervals", "lines", "paired_plot", "samples", "samples_plot", "show",
-           "style"]
+__all__ = [
+    "Shown",
+    "colors",
+    "differences",
+    "grid_plot",
+    "grouped",
+    "intervals",
+    "lines",
+    "paired_plot",
+    "samples",
+    "samples_plot",
+    "show",
+    "style",
+]

@@ -31,26 +31,43 @@ class Bits:
         rows = "".join(self._row(name) for name in FORMATS)
         legend = "".join(
             f'<span style="background:{colour};color:#fff;padding:1px 6px;margin-right:8px">{word}</span>'
-            for colour, word in ((SIGN, t("sign", "符号")), (EXPONENT, t("exponent: how large", "指数：多大")),
-                                 (MANTISSA, t("mantissa: how exact", "尾数：多精确"))))
-        head = "".join(f'<th scope="col" style="text-align:left">{word}</th>' for word in (
-            t("format", "格式"), t("bits", "各位"), t("it keeps", "实际存下"), t("off by", "相对偏差")))
-        return (f'<div style="overflow-x:auto"><p style="font-size:0.9em">{legend}</p><table><thead><tr>{head}'
-                f"</tr></thead><tbody>{rows}</tbody></table></div>")
+            for colour, word in (
+                (SIGN, t("sign", "符号")),
+                (EXPONENT, t("exponent: how large", "指数：多大")),
+                (MANTISSA, t("mantissa: how exact", "尾数：多精确")),
+            )
+        )
+        head = "".join(
+            f'<th scope="col" style="text-align:left">{word}</th>'
+            for word in (t("format", "格式"), t("bits", "各位"), t("it keeps", "实际存下"), t("off by", "相对偏差"))
+        )
+        return (
+            f'<div style="overflow-x:auto"><p style="font-size:0.9em">{legend}</p><table><thead><tr>{head}'
+            f"</tr></thead><tbody>{rows}</tbody></table></div>"
+        )
 
     def _row(self, name: str) -> str:
         boxes = "".join(
             f'<span style="background:{colour};color:#fff;display:inline-block;width:0.75em;margin:0 0.5px;'
             f'text-align:center">{bit}</span>'
             for colour, part in zip((SIGN, EXPONENT, MANTISSA), self.patterns[name], strict=True)
-            for bit in part)
-        cells = (NAMES[name], f'<code style="white-space:nowrap;background:none">{boxes}</code>',
-                 html.escape(f"{self.values[name]:.9g}"), f"{self.error(name):+.1e}")
-        return "<tr>" + "".join(f'<td style="text-align:left;white-space:nowrap">{cell}</td>' for cell in cells) + "</tr>"
+            for bit in part
+        )
+        cells = (
+            NAMES[name],
+            f'<code style="white-space:nowrap;background:none">{boxes}</code>',
+            html.escape(f"{self.values[name]:.9g}"),
+            f"{self.error(name):+.1e}",
+        )
+        return (
+            "<tr>" + "".join(f'<td style="text-align:left;white-space:nowrap">{cell}</td>' for cell in cells) + "</tr>"
+        )
 
     def __str__(self) -> str:
-        return "\n".join(f"{NAMES[name]:9s} {' '.join(self.patterns[name]):36s} {self.values[name]:<14.9g} "
-                         f"{self.error(name):+.1e}" for name in FORMATS)
+        return "\n".join(
+            f"{NAMES[name]:9s} {' '.join(self.patterns[name]):36s} {self.values[name]:<14.9g} {self.error(name):+.1e}"
+            for name in FORMATS
+        )
 
     __repr__ = __str__
 

@@ -63,8 +63,15 @@ def calibration(series: Mapping[str, Sequence[Point]], alt: str) -> CalibrationP
 
 def _draw(ax: Any, series: Mapping[str, Sequence[Point]]) -> None:
     ax.plot([0, 1], [0, 1], color=guide(), linestyle="--", linewidth=1.2, zorder=0.5)
-    ax.annotate(t("as sure as right", "把握与结果一致"), (0.44, 0.44), xytext=(6, -2), textcoords="offset points",
-                fontsize=8.5, color=guide(), va="top")
+    ax.annotate(
+        t("as sure as right", "把握与结果一致"),
+        (0.44, 0.44),
+        xytext=(6, -2),
+        textcoords="offset points",
+        fontsize=8.5,
+        color=guide(),
+        va="top",
+    )
     drawn = {name: points for name, points in series.items() if points}
     for place, (name, points) in enumerate(drawn.items()):
         shift = (place - (len(drawn) - 1) / 2) * 2 * SHIFT
@@ -72,18 +79,35 @@ def _draw(ax: Any, series: Mapping[str, Sequence[Point]]) -> None:
         xs = [point.stated + shift for point in points]
         for x, point in zip(xs, points, strict=True):
             ax.plot([x, x], [point.low, point.high], color=shade, linewidth=2.4, solid_capstyle="butt")
-            ax.annotate(t(f"{point.right} of {point.total}", f"{point.right}/{point.total}"),
-                        (x, point.right / point.total), xytext=(8 if shift >= 0 else -8, 0),
-                        textcoords="offset points", fontsize=8.5, va="center", color=shade,
-                        ha="left" if shift >= 0 else "right")
-        ax.plot(xs, [point.right / point.total for point in points], linestyle="", marker=MARKERS[place],
-                markersize=7, color=shade, label=name)
+            ax.annotate(
+                t(f"{point.right} of {point.total}", f"{point.right}/{point.total}"),
+                (x, point.right / point.total),
+                xytext=(8 if shift >= 0 else -8, 0),
+                textcoords="offset points",
+                fontsize=8.5,
+                va="center",
+                color=shade,
+                ha="left" if shift >= 0 else "right",
+            )
+        ax.plot(
+            xs,
+            [point.right / point.total for point in points],
+            linestyle="",
+            marker=MARKERS[place],
+            markersize=7,
+            color=shade,
+            label=name,
+        )
     ax.set(xlim=(0, 1.08), ylim=(-0.04, 1.04))
     ticks = [0, 0.25, 0.5, 0.75, 1]
     ax.set_xticks(ticks, [f"{100 * tick:g} %" for tick in ticks])
     ax.set_yticks(ticks, [f"{100 * tick:g} %" for tick in ticks])
-    ax.set_xlabel(t("how sure (a guess: chance; fairly sure: 75 %; certain: 95 %)",
-                    "把握（猜的：碰运气的概率；比较有把握：75%；很确定：95%）"))
+    ax.set_xlabel(
+        t(
+            "how sure (a guess: chance; fairly sure: 75 %; certain: 95 %)",
+            "把握（猜的：碰运气的概率；比较有把握：75%；很确定：95%）",
+        )
+    )
     ax.set_ylabel(t("came true", "实际对的比例"))
     ax.set_title(t("Below the line: surer than right. Bars: 95 % intervals.", "线以下：过于自信。竖线：95% 区间。"))
     if len(drawn) > 1:

@@ -26,8 +26,13 @@ def gates(ax: Any, rows: Sequence[tuple[str, str, bool | None, str, str]]) -> No
             _box(ax, RIGHT, END - RIGHT, y, through, blue, strong=True)
             continue
         _arrow(ax, LEFT + WIDE, y, SWITCH - 0.55, y, colors()[5])
-        ax.plot([SWITCH - 0.5, SWITCH - 0.5 + (0.1 if is_open else 0.0)], [y - 0.34, y + 0.34], linewidth=4,
-                color=blue if is_open else orange, solid_capstyle="round")
+        ax.plot(
+            [SWITCH - 0.5, SWITCH - 0.5 + (0.1 if is_open else 0.0)],
+            [y - 0.34, y + 0.34],
+            linewidth=4,
+            color=blue if is_open else orange,
+            solid_capstyle="round",
+        )
         ax.text(SWITCH + 0.55, y - 0.58, switch, ha="center", va="center", fontsize=8, family="monospace")
         for step, (name, taken, colour) in enumerate(((through, is_open, blue), (otherwise, not is_open, orange))):
             height = y + (0.3 if step == 0 else -0.3)
@@ -38,16 +43,31 @@ def gates(ax: Any, rows: Sequence[tuple[str, str, bool | None, str, str]]) -> No
     ax.axis("off")
 
 
-def _box(ax: Any, left: float, width: float, y: float, text: str, edge: str, strong: bool = False,
-         tall: float = 0.78) -> None:
+def _box(
+    ax: Any, left: float, width: float, y: float, text: str, edge: str, strong: bool = False, tall: float = 0.78
+) -> None:
     from matplotlib.patches import FancyBboxPatch
 
-    ax.add_patch(FancyBboxPatch((left, y - tall / 2), width, tall, boxstyle="round,pad=0,rounding_size=0.1",
-                                facecolor="none", edgecolor=edge, linewidth=2.0 if strong else 1.0))
-    ax.text(left + width / 2, y, text, ha="center", va="center", fontsize=8.5,
-            fontweight="bold" if strong else "normal")
+    ax.add_patch(
+        FancyBboxPatch(
+            (left, y - tall / 2),
+            width,
+            tall,
+            boxstyle="round,pad=0,rounding_size=0.1",
+            facecolor="none",
+            edgecolor=edge,
+            linewidth=2.0 if strong else 1.0,
+        )
+    )
+    ax.text(
+        left + width / 2, y, text, ha="center", va="center", fontsize=8.5, fontweight="bold" if strong else "normal"
+    )
 
 
 def _arrow(ax: Any, x: float, y: float, to_x: float, to_y: float, colour: str) -> None:
-    ax.annotate("", (to_x, to_y), (x, y), arrowprops={"arrowstyle": "-|>", "color": colour, "linewidth": 1.4,
-                                                      "shrinkA": 0, "shrinkB": 0})
+    ax.annotate(
+        "",
+        (to_x, to_y),
+        (x, y),
+        arrowprops={"arrowstyle": "-|>", "color": colour, "linewidth": 1.4, "shrinkA": 0, "shrinkB": 0},
+    )

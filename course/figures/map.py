@@ -79,17 +79,23 @@ def alt_text(rows: Sequence[dict[str, Any]]) -> Text:
     with_switches = len({row["group"] for row in inside} - {"root"})
     absent = sum(row["absent"] for row in rows)
     changed = [row for row in switches if row["changed"]]
-    english = (f"Map of torch.backends: {len(inside)} switches in {with_switches} submodules and at the top, "
-               f"{len(switches) - len(inside)} process-wide settings of torch beside them, {queries} "
-               f"queries; "
-               f"{absent} entries do not exist in this build. ")
-    chinese = (f"torch.backends 全图：{with_switches} 个子模块及顶层共有 {len(inside)} 个开关，"
-               f"旁边是 torch 的 {len(switches) - len(inside)} 个进程级设置，另有 {queries} 个查询；"
-               f"其中 {absent} 项在当前构建中不存在。")
+    english = (
+        f"Map of torch.backends: {len(inside)} switches in {with_switches} submodules and at the top, "
+        f"{len(switches) - len(inside)} process-wide settings of torch beside them, {queries} "
+        f"queries; "
+        f"{absent} entries do not exist in this build. "
+    )
+    chinese = (
+        f"torch.backends 全图：{with_switches} 个子模块及顶层共有 {len(inside)} 个开关，"
+        f"旁边是 torch 的 {len(switches) - len(inside)} 个进程级设置，另有 {queries} 个查询；"
+        f"其中 {absent} 项在当前构建中不存在。"
+    )
     if changed:
         listed = {code: [_setting(row, code) for row in changed] for code in ("en", "zh")}
-        return both(f"{english}Different from the default: {', '.join(listed['en'])}.",
-                    f"{chinese}与默认值不同的有：{'、'.join(listed['zh'])}。")
+        return both(
+            f"{english}Different from the default: {', '.join(listed['en'])}.",
+            f"{chinese}与默认值不同的有：{'、'.join(listed['zh'])}。",
+        )
     return both(f"{english}Every switch has its default.", f"{chinese}所有开关都是默认值。")
 
 
@@ -105,8 +111,7 @@ def _columns(rows: Sequence[dict[str, Any]]) -> list[list[tuple[str, list[dict[s
     for row in sorted(rows, key=lambda row: row["kind"] == "query"):
         by_group.setdefault("single" if row["group"] in SINGLE else row["group"], []).append(row)
     rest = [*ASKED_ONLY, *(group for group in by_group if group not in (*LEFT, *RIGHT, *ASKED_ONLY))]
-    return [[(group, by_group[group]) for group in names if group in by_group]
-            for names in (LEFT, [*RIGHT, *rest])]
+    return [[(group, by_group[group]) for group in names if group in by_group] for names in (LEFT, [*RIGHT, *rest])]
 
 
 def _card_height(rows: Sequence[dict[str, Any]]) -> float:
@@ -124,8 +129,11 @@ def _height(rows: Sequence[dict[str, Any]]) -> float:
 
 def _draw(ax: Any, rows: Sequence[dict[str, Any]]) -> None:
     changed = sum(row["changed"] for row in rows)
-    state = (t(f"{changed} changed from the default", f"有 {changed} 个与默认值不同") if changed
-             else t("every switch has its default", "所有开关都是默认值"))
+    state = (
+        t(f"{changed} changed from the default", f"有 {changed} 个与默认值不同")
+        if changed
+        else t("every switch has its default", "所有开关都是默认值")
+    )
     ax.text(0.08, 0.2, "torch.backends", fontsize=15, fontweight="bold", va="center", family=MONO)
     ax.text(WIDTH - 0.08, 0.2, state, fontsize=10, va="center", ha="right")
     for index, column in enumerate(_columns(rows)):
@@ -157,8 +165,17 @@ def _card(ax: Any, left: float, top: float, group: str, rows: Sequence[dict[str,
     asked_only = all(row["kind"] == "query" for row in rows)
     accent = colors()[5] if group == "torch" else colors()[2] if asked_only else colors()[0]
     height = _card_height(rows)
-    ax.add_patch(FancyBboxPatch((left, top), COLUMN, height, boxstyle="round,pad=0,rounding_size=0.05",
-                                facecolor="none", edgecolor=faint(), linewidth=0.8))
+    ax.add_patch(
+        FancyBboxPatch(
+            (left, top),
+            COLUMN,
+            height,
+            boxstyle="round,pad=0,rounding_size=0.05",
+            facecolor="none",
+            edgecolor=faint(),
+            linewidth=0.8,
+        )
+    )
     ax.plot([left + 0.03] * 2, [top + 0.06, top + height - 0.06], color=accent, linewidth=2.5)
     ax.text(left + 0.1, top + 0.145, _title(group), fontsize=9, fontweight="bold", va="center", color=accent)
     for index, row in enumerate(rows):
@@ -183,17 +200,36 @@ def _row(ax: Any, left: float, y: float, row: dict[str, Any]) -> None:
     weight = "bold" if changed else "normal"
     accent = colors()[1]
     if changed:
-        ax.add_patch(Rectangle((left + 0.06, y - LINE / 2), COLUMN - 0.1, LINE, color=accent, alpha=0.16,
-                               linewidth=0))
-    ax.text(left + 0.16, y, "◆" if changed else "?" if query else "●", fontsize=6.5, ha="center", va="center",
-            color=accent if changed else None, alpha=1.0 if changed else 0.55, family="DejaVu Sans")
+        ax.add_patch(Rectangle((left + 0.06, y - LINE / 2), COLUMN - 0.1, LINE, color=accent, alpha=0.16, linewidth=0))
+    ax.text(
+        left + 0.16,
+        y,
+        "◆" if changed else "?" if query else "●",
+        fontsize=6.5,
+        ha="center",
+        va="center",
+        color=accent if changed else None,
+        alpha=1.0 if changed else 0.55,
+        family="DejaVu Sans",
+    )
     ax.text(left + 0.25, y, _label(row), fontsize=SMALL, va="center", family=MONO, alpha=alpha, weight=weight)
     value, default = _value(row["value"]), "" if query else _default(row)
-    ax.text(left + COLUMN - 0.72, y, value, fontsize=SMALL, va="center", ha="right", weight=weight,
-            color=accent if changed else None, alpha=alpha, **_family(value))
+    ax.text(
+        left + COLUMN - 0.72,
+        y,
+        value,
+        fontsize=SMALL,
+        va="center",
+        ha="right",
+        weight=weight,
+        color=accent if changed else None,
+        alpha=alpha,
+        **_family(value),
+    )
     if default:
-        ax.text(left + COLUMN - 0.08, y, default, fontsize=SMALL, va="center", ha="right", alpha=0.75,
-                **_family(default))
+        ax.text(
+            left + COLUMN - 0.08, y, default, fontsize=SMALL, va="center", ha="right", alpha=0.75, **_family(default)
+        )
 
 
 def _family(text: str) -> dict[str, str]:
@@ -202,10 +238,11 @@ def _family(text: str) -> dict[str, str]:
 
 
 def _legend(ax: Any, y: float) -> None:
-    parts = t("●  switch: you can set it      ?  query: it only tells      ◆  differs from the default      "
-              "grey: not in this build, or torch does not tell",
-              "●  开关：可以设置      ?  查询：只能读取      ◆  与默认值不同      "
-              "灰色：当前构建没有，或 torch 不给出")
+    parts = t(
+        "●  switch: you can set it      ?  query: it only tells      ◆  differs from the default      "
+        "grey: not in this build, or torch does not tell",
+        "●  开关：可以设置      ?  查询：只能读取      ◆  与默认值不同      灰色：当前构建没有，或 torch 不给出",
+    )
     ax.text(WIDTH / 2, y, parts, fontsize=8, ha="center", va="center")
 
 

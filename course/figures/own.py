@@ -27,10 +27,13 @@ def own_figure(fill: Callable[[Any], Any], size: tuple[float, float], dark: bool
     try:
         import matplotlib
     except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(t("A picture needs matplotlib: pip install matplotlib. The rows of the result are there "
-                                    "without it.",
-                                    "画图需要 matplotlib：pip install matplotlib。不装也可以用结果的 rows()。"),
-                                  name="matplotlib") from error
+        raise ModuleNotFoundError(
+            t(
+                "A picture needs matplotlib: pip install matplotlib. The rows of the result are there without it.",
+                "画图需要 matplotlib：pip install matplotlib。不装也可以用结果的 rows()。",
+            ),
+            name="matplotlib",
+        ) from error
     import matplotlib.pyplot as plt
     from matplotlib.text import Text
 
@@ -65,7 +68,8 @@ def _two_grounds() -> type:
             images = "".join(
                 f'<img class="{name}" style="display:{shown};max-width:100%;width:{self.get_figwidth() * 104:.0f}px" '
                 f'alt="{alt}" src="data:image/png;base64,{pictures[night]}">'
-                for night, name, shown in ((False, "tb-light", "block"), (True, "tb-dark", "none")))
+                for night, name, shown in ((False, "tb-light", "block"), (True, "tb-dark", "none"))
+            )
             return f'<div class="tb-shown">{THEME_RULES}{images}</div>'
 
     return TwoGrounds
@@ -73,7 +77,9 @@ def _two_grounds() -> type:
 
 def _png(figure: Any) -> str:
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=130, bbox_inches="tight", pad_inches=0.12, facecolor=figure.get_facecolor())
+    figure.savefig(
+        buffer, format="png", dpi=130, bbox_inches="tight", pad_inches=0.12, facecolor=figure.get_facecolor()
+    )
     return base64.b64encode(buffer.getvalue()).decode()
 
 

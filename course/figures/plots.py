@@ -11,24 +11,34 @@ from course.figures.style import DASHES, MARKERS, colors, guide
 from course.i18n import t
 
 
-def intervals(ax: Any, labels: Sequence[str], mids: Sequence[float], lows: Sequence[float],
-              highs: Sequence[float], unit: str, *, reference: float | None = None, what: str = "",
-              log: bool = False, digits: int = 3) -> None:
+def intervals(
+    ax: Any,
+    labels: Sequence[str],
+    mids: Sequence[float],
+    lows: Sequence[float],
+    highs: Sequence[float],
+    unit: str,
+    *,
+    reference: float | None = None,
+    what: str = "",
+    log: bool = False,
+    digits: int = 3,
+) -> None:
     """A point and its interval for each label, one a line, top to bottom, the figure written beside it.
 
     unit stands on the axis ("ms"; "" for a ratio). reference: a dashed guide line, such as 1 for ratios.
     what: axis text before the unit. log: logarithmic axis. Raises ValueError for lists of unequal length.
     """
     if not len(labels) == len(mids) == len(lows) == len(highs):
-        raise ValueError(f"labels, mids, lows and highs differ in length: {len(labels)}, {len(mids)}, "
-                         f"{len(lows)}, {len(highs)}")
+        raise ValueError(
+            f"labels, mids, lows and highs differ in length: {len(labels)}, {len(mids)}, {len(lows)}, {len(highs)}"
+        )
     colour = colors()
     for i, (mid, low, high) in enumerate(zip(mids, lows, highs, strict=True)):
         shade = colour[i % len(colour)]
         ax.plot([low, high], [i, i], color=shade, linewidth=2.5, solid_capstyle="butt")
         ax.plot([mid], [i], marker=MARKERS[i % len(MARKERS)], markersize=7, color=shade)
-        ax.annotate(f"{mid:.{digits}g}", (mid, i), xytext=(0, 8), textcoords="offset points", ha="center",
-                    fontsize=9)
+        ax.annotate(f"{mid:.{digits}g}", (mid, i), xytext=(0, 8), textcoords="offset points", ha="center", fontsize=9)
     if log:
         _log(ax, "x")
     if reference is not None:
@@ -57,9 +67,17 @@ def _log(ax: Any, which: str) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def lines(ax: Any, x: Sequence[float], series: Mapping[str, Sequence[float | None]], *, xlabel: str = "",
-          ylabel: str = "", bands: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
-          log_x: bool = False, log_y: bool = False) -> None:
+def lines(
+    ax: Any,
+    x: Sequence[float],
+    series: Mapping[str, Sequence[float | None]],
+    *,
+    xlabel: str = "",
+    ylabel: str = "",
+    bands: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
+    log_x: bool = False,
+    log_y: bool = False,
+) -> None:
     """One line a series over common x, told apart by colour, dash and marker; None leaves a gap.
 
     bands: series name -> (lows, highs), drawn as a shade. Axis texts carry their units.
@@ -68,8 +86,15 @@ def lines(ax: Any, x: Sequence[float], series: Mapping[str, Sequence[float | Non
     for i, (name, values) in enumerate(series.items()):
         drawn = [float("nan") if v is None else v for v in values]
         shade = colour[i % len(colour)]
-        ax.plot(x, drawn, color=shade, linestyle=DASHES[i % len(DASHES)], marker=MARKERS[i % len(MARKERS)],
-                markersize=4.5, label=name)
+        ax.plot(
+            x,
+            drawn,
+            color=shade,
+            linestyle=DASHES[i % len(DASHES)],
+            marker=MARKERS[i % len(MARKERS)],
+            markersize=4.5,
+            label=name,
+        )
         if bands and name in bands:
             ax.fill_between(x, *bands[name], color=shade, alpha=0.2, linewidth=0)
     if log_x:
@@ -84,8 +109,9 @@ def lines(ax: Any, x: Sequence[float], series: Mapping[str, Sequence[float | Non
         ax.legend()
 
 
-def samples(ax: Any, groups: Mapping[str, Sequence[float]], unit: str, *, what: str = "", log: bool = False,
-            most: int = 600) -> None:
+def samples(
+    ax: Any, groups: Mapping[str, Sequence[float]], unit: str, *, what: str = "", log: bool = False, most: int = 600
+) -> None:
     """Every raw sample as a dot, one strip a group, the median as a bar across.
 
     At most `most` samples of a group are drawn (evenly picked). unit stands on the axis.
@@ -94,8 +120,16 @@ def samples(ax: Any, groups: Mapping[str, Sequence[float]], unit: str, *, what: 
     for i, (_, values) in enumerate(groups.items()):
         shown = list(values)[:: max(1, -(-len(values) // most))]
         heights = [i + shake.uniform(-0.25, 0.25) for _ in shown]
-        ax.plot(shown, heights, linestyle="", marker=MARKERS[i % len(MARKERS)], markersize=3,
-                color=colour[i % len(colour)], alpha=0.45, markeredgewidth=0)
+        ax.plot(
+            shown,
+            heights,
+            linestyle="",
+            marker=MARKERS[i % len(MARKERS)],
+            markersize=3,
+            color=colour[i % len(colour)],
+            alpha=0.45,
+            markeredgewidth=0,
+        )
         if values:
             middle = median(values)
             ax.plot([middle, middle], [i - 0.36, i + 0.36], color=colour[i % len(colour)], linewidth=2.5)
@@ -107,8 +141,16 @@ def samples(ax: Any, groups: Mapping[str, Sequence[float]], unit: str, *, what: 
     ax.set_xlabel(_axis(what, unit))
 
 
-def grouped(ax: Any, labels: Sequence[str], series: Mapping[str, Sequence[tuple[float, float, float]]],
-            unit: str, *, what: str = "", reference: float | None = None, log: bool = False) -> None:
+def grouped(
+    ax: Any,
+    labels: Sequence[str],
+    series: Mapping[str, Sequence[tuple[float, float, float]]],
+    unit: str,
+    *,
+    what: str = "",
+    reference: float | None = None,
+    log: bool = False,
+) -> None:
     """Several (mid, low, high) per label, one colour and marker a series, with a legend."""
     colour = colors()
     step = 0.7 / max(len(series), 1)
@@ -117,8 +159,15 @@ def grouped(ax: Any, labels: Sequence[str], series: Mapping[str, Sequence[tuple[
         shade = colour[j % len(colour)]
         for height, (_, low, high) in zip(heights, triples, strict=True):
             ax.plot([low, high], [height, height], color=shade, linewidth=2.2, solid_capstyle="butt")
-        ax.plot([mid for mid, _, _ in triples], heights, linestyle="", marker=MARKERS[j % len(MARKERS)],
-                markersize=6.5, color=shade, label=name)
+        ax.plot(
+            [mid for mid, _, _ in triples],
+            heights,
+            linestyle="",
+            marker=MARKERS[j % len(MARKERS)],
+            markersize=6.5,
+            color=shade,
+            label=name,
+        )
     if log:
         _log(ax, "x")
     if reference is not None:

@@ -29,10 +29,15 @@ class Differences:
         left, right = "text-align:left;vertical-align:top", "text-align:right;vertical-align:top;white-space:nowrap"
         names = (t("tool", "工具"), t("MACs more than ours", "比我们多的 MACs"), t("why", "原因"))
         styles = (f"{left};white-space:nowrap", right, left)
-        head = "".join(f'<th scope="col" style="{style}">{name}</th>' for name, style in zip(names, styles, strict=True))
+        head = "".join(
+            f'<th scope="col" style="{style}">{name}</th>' for name, style in zip(names, styles, strict=True)
+        )
         body = "".join(
-            "<tr>" + "".join(f'<td style="{style}">{html.escape(cell)}</td>' for cell, style in zip(line, styles, strict=True))
-            + "</tr>" for line in self._lines())
+            "<tr>"
+            + "".join(f'<td style="{style}">{html.escape(cell)}</td>' for cell, style in zip(line, styles, strict=True))
+            + "</tr>"
+            for line in self._lines()
+        )
         return f'<div style="overflow-x:auto"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
     def __str__(self) -> str:

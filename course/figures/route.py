@@ -12,12 +12,21 @@ from course.i18n import Text, both, pick, t
 if TYPE_CHECKING:
     import torch
 
-LIBRARIES = {"Mkldnn": "oneDNN", "Cudnn": "cuDNN", "Miopen": "MIOpen", "Mps": "MPS", "Nnpack": "NNPACK", "Xnnpack": "XNNPACK"}
+LIBRARIES = {
+    "Mkldnn": "oneDNN",
+    "Cudnn": "cuDNN",
+    "Miopen": "MIOpen",
+    "Mps": "MPS",
+    "Nnpack": "NNPACK",
+    "Xnnpack": "XNNPACK",
+}
 OWN = both("PyTorch itself", "PyTorch 自己")
 # device type -> (name, switch or None, library that is asked first)
-DEVICES = {"cpu": (both("CPU", "CPU"), "mkldnn.enabled", "oneDNN"),
-           "cuda": (both("NVIDIA GPU", "英伟达 GPU"), "cudnn.enabled", "cuDNN"),
-           "mps": (both("Apple GPU", "苹果 GPU"), None, "MPS")}
+DEVICES = {
+    "cpu": (both("CPU", "CPU"), "mkldnn.enabled", "oneDNN"),
+    "cuda": (both("NVIDIA GPU", "英伟达 GPU"), "cudnn.enabled", "cuDNN"),
+    "mps": (both("Apple GPU", "苹果 GPU"), None, "MPS"),
+}
 _CENTRES = dict(zip(DEVICES, (2.05, 3.9, 5.75), strict=True))
 _CALL, _DEVICE, _SWITCH, _LIBRARY, _OTHER = 0.3, 1.15, 2.0, 2.95, 3.75  # heights
 _WIDE, _HIGH = 1.62, 0.42
@@ -30,8 +39,9 @@ def who_computes(layer: torch.nn.Conv2d, x: torch.Tensor) -> str:
     """
     import torch
 
-    chosen = torch._C._select_conv_backend(x, layer.weight, layer.bias, layer.stride, layer.padding, layer.dilation,
-                                           False, [0, 0], layer.groups)
+    chosen = torch._C._select_conv_backend(
+        x, layer.weight, layer.bias, layer.stride, layer.padding, layer.dilation, False, [0, 0], layer.groups
+    )
     name = str(chosen).rpartition(".")[2]
     return next((library for start, library in LIBRARIES.items() if name.startswith(start)), pick(OWN))
 
@@ -51,8 +61,10 @@ class Route:
         asks = both(f"the switch {switch} is {self.enabled}", f"开关 {switch} 为 {self.enabled}")
         if switch is None:
             asks = both("there is no switch", "没有开关可查")
-        return both(f"The way of a convolution: the tensor lies on the {name['en']}, {asks['en']}, {self.computes} computes.",
-                    f"一次卷积走的路：张量在 {name['zh']} 上，{asks['zh']}，由 {self.computes} 计算。")
+        return both(
+            f"The way of a convolution: the tensor lies on the {name['en']}, {asks['en']}, {self.computes} computes.",
+            f"一次卷积走的路：张量在 {name['zh']} 上，{asks['zh']}，由 {self.computes} 计算。",
+        )
 
     def png(self, dark: bool = False, dpi: int = 130) -> bytes:
         """The picture as PNG bytes, 7 inches wide."""
@@ -79,8 +91,11 @@ class Route:
     __repr__ = __str__
 
     def _draw(self, ax: Any) -> None:
-        for y, words in ((_DEVICE, t("1. Which\ndevice?", "1. 哪个\n设备？")), (_SWITCH, t("2. Is the\nswitch on?", "2. 开关\n开着吗？")),
-                         (_LIBRARY, t("3. Who\ncomputes?", "3. 由谁\n计算？"))):
+        for y, words in (
+            (_DEVICE, t("1. Which\ndevice?", "1. 哪个\n设备？")),
+            (_SWITCH, t("2. Is the\nswitch on?", "2. 开关\n开着吗？")),
+            (_LIBRARY, t("3. Who\ncomputes?", "3. 由谁\n计算？")),
+        ):
             ax.text(0.08, y, words, va="center", fontsize=11)
         for device in sorted(DEVICES, key=lambda one: one == self.device):  # the way taken is drawn last, on top
             self._way(ax, device)
@@ -114,8 +129,14 @@ def route(layer: torch.nn.Conv2d, x: torch.Tensor) -> Route:
 
 
 def _line(ax: Any, points: list[tuple[float, float]], bright: bool) -> None:
-    ax.plot(*zip(*points, strict=True), color=colors()[0] if bright else guide(), linewidth=3 if bright else 1,
-            linestyle="-" if bright else ":", zorder=2 if bright else 1, solid_joinstyle="round")
+    ax.plot(
+        *zip(*points, strict=True),
+        color=colors()[0] if bright else guide(),
+        linewidth=3 if bright else 1,
+        linestyle="-" if bright else ":",
+        zorder=2 if bright else 1,
+        solid_joinstyle="round",
+    )
 
 
 def _box(ax: Any, x: float, y: float, words: str, bright: bool, wide: float = _WIDE) -> None:
@@ -123,7 +144,25 @@ def _box(ax: Any, x: float, y: float, words: str, bright: bool, wide: float = _W
 
     high = _HIGH + 0.2 * words.count("\n")
     colour = colors()[0] if bright else ax.get_facecolor()
-    ax.add_patch(FancyBboxPatch((x - wide / 2, y - high / 2), wide, high, boxstyle="round,pad=0,rounding_size=0.08",
-                                facecolor=colour, edgecolor=colour if bright else faint(), linewidth=1.2, zorder=3))
-    ax.text(x, y, words, ha="center", va="center", fontsize=11, zorder=4,
-            **({"color": ink_on(colour), "fontweight": "bold"} if bright else {}))
+    ax.add_patch(
+        FancyBboxPatch(
+            (x - wide / 2, y - high / 2),
+            wide,
+            high,
+            boxstyle="round,pad=0,rounding_size=0.08",
+            facecolor=colour,
+            edgecolor=colour if bright else faint(),
+            linewidth=1.2,
+            zorder=3,
+        )
+    )
+    ax.text(
+        x,
+        y,
+        words,
+        ha="center",
+        va="center",
+        fontsize=11,
+        zorder=4,
+        **({"color": ink_on(colour), "fontweight": "bold"} if bright else {}),
+    )

@@ -25,11 +25,15 @@ class SearchTree:
     def _said(self) -> Text:
         choice, times_ms = self.choice, self.choice.times_ms
         if not times_ms:
-            return both(f"A new key, size {choice.size}: {choice.plan} is first in the ranked list and is kept; nothing was timed.",
-                        f"新 key，尺寸 {choice.size}：{choice.plan} 排在名单第一，直接留下；什么都没计时。")
+            return both(
+                f"A new key, size {choice.size}: {choice.plan} is first in the ranked list and is kept; nothing was timed.",
+                f"新 key，尺寸 {choice.size}：{choice.plan} 排在名单第一，直接留下；什么都没计时。",
+            )
         listed = ", ".join(f"{name} {times_ms[name]:.3g} ms" for name in times_ms)
-        return both(f"A new key, size {choice.size}. Timed once each: {listed}. Kept: {choice.plan}.",
-                    f"新 key，尺寸 {choice.size}。各计时一次：{listed.replace(', ', '、')}。留下：{choice.plan}。")
+        return both(
+            f"A new key, size {choice.size}. Timed once each: {listed}. Kept: {choice.plan}.",
+            f"新 key，尺寸 {choice.size}。各计时一次：{listed.replace(', ', '、')}。留下：{choice.plan}。",
+        )
 
     def png(self, dark: bool = False, dpi: int = 130) -> bytes:
         """The picture as PNG bytes, 7 inches wide."""
@@ -60,23 +64,47 @@ class SearchTree:
         choice, times_ms = self.choice, self.choice.times_ms
         middle, blue = (0.45 + high) / 2, colors()[0]
         ax.text(_NAMES + 0.8, 0.22, t("candidates", "候选"), ha="center", va="center", fontsize=11, color=guide())
-        ax.text(_BARS, 0.22, t("the clock says", "秒表的读数") if times_ms else t("no clock", "没有计时"), va="center",
-                fontsize=11, color=guide())
+        ax.text(
+            _BARS,
+            0.22,
+            t("the clock says", "秒表的读数") if times_ms else t("no clock", "没有计时"),
+            va="center",
+            fontsize=11,
+            color=guide(),
+        )
         for place, name in enumerate(choice.ranked):
             y, kept = 0.75 + 0.62 * place, name == choice.plan
-            ax.plot([1.55, 1.9, 1.9, _NAMES], [middle, middle, y, y], color=blue if kept else guide(),
-                    linewidth=3 if kept else 1, linestyle="-" if kept or name in times_ms else ":", zorder=2 if kept else 1)
+            ax.plot(
+                [1.55, 1.9, 1.9, _NAMES],
+                [middle, middle, y, y],
+                color=blue if kept else guide(),
+                linewidth=3 if kept else 1,
+                linestyle="-" if kept or name in times_ms else ":",
+                zorder=2 if kept else 1,
+            )
             _box(ax, _NAMES, y, 1.6, name, kept)
             words = t("not tried", "没有试")
             if name in times_ms:
                 longest = max(times_ms.values())
-                ax.barh(y, (_END - _BARS - 0.9) * times_ms[name] / longest, 0.24, left=_BARS, color=blue if kept else faint())
+                ax.barh(
+                    y,
+                    (_END - _BARS - 0.9) * times_ms[name] / longest,
+                    0.24,
+                    left=_BARS,
+                    color=blue if kept else faint(),
+                )
                 words = f"{times_ms[name]:.3g} ms"
             elif kept:
                 words = t("first in the list", "名单第一")
             at = _BARS + (_END - _BARS - 0.9) * times_ms.get(name, 0.0) / max(times_ms.values(), default=1.0) + 0.08
-            ax.text(at, y, words + (t(": kept", "：留下") if kept else ""), va="center", fontsize=11,
-                    fontweight="bold" if kept else "normal")
+            ax.text(
+                at,
+                y,
+                words + (t(": kept", "：留下") if kept else ""),
+                va="center",
+                fontsize=11,
+                fontweight="bold" if kept else "normal",
+            )
         _box(ax, 0.1, middle, 1.45, t(f"new key\nsize {choice.size}", f"新 key\n尺寸 {choice.size}"), True)
 
 
@@ -92,7 +120,25 @@ def _box(ax: Any, left: float, y: float, wide: float, words: str, bright: bool) 
 
     high = 0.42 + 0.2 * words.count("\n")
     colour = colors()[0] if bright else ax.get_facecolor()
-    ax.add_patch(FancyBboxPatch((left, y - high / 2), wide, high, boxstyle="round,pad=0,rounding_size=0.08",
-                                facecolor=colour, edgecolor=colour if bright else faint(), linewidth=1.2, zorder=3))
-    ax.text(left + wide / 2, y, words, ha="center", va="center", fontsize=11, zorder=4,
-            **({"color": ink_on(colour), "fontweight": "bold"} if bright else {}))
+    ax.add_patch(
+        FancyBboxPatch(
+            (left, y - high / 2),
+            wide,
+            high,
+            boxstyle="round,pad=0,rounding_size=0.08",
+            facecolor=colour,
+            edgecolor=colour if bright else faint(),
+            linewidth=1.2,
+            zorder=3,
+        )
+    )
+    ax.text(
+        left + wide / 2,
+        y,
+        words,
+        ha="center",
+        va="center",
+        fontsize=11,
+        zorder=4,
+        **({"color": ink_on(colour), "fontweight": "bold"} if bright else {}),
+    )

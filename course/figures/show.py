@@ -61,8 +61,7 @@ class Shown:
             if words:
                 figure.suptitle(wrap(pick(self._finding)), x=0.01, ha="left", fontsize=11)
             if words and self.bets and _drawable(self.bets):
-                figure.text(0.01, -0.02, wrap("\n".join(self.bets)), ha="left", va="top", fontsize=10,
-                            style="italic")
+                figure.text(0.01, -0.02, wrap("\n".join(self.bets)), ha="left", va="top", fontsize=10, style="italic")
             buffer = io.BytesIO()
             figure.savefig(buffer, format="png", dpi=130, bbox_inches="tight", pad_inches=0.12)
         return buffer.getvalue()
@@ -98,8 +97,10 @@ def both_themes(png: Callable[[bool], bytes], alt: str, width: int) -> str:
     def image(dark: bool) -> str:
         data = base64.b64encode(png(dark)).decode()
         name, shown = ("tb-dark", "none") if dark else ("tb-light", "block")
-        return (f'<img class="{name}" style="display:{shown};max-width:100%;width:{width}px" '
-                f'alt="{html.escape(alt, quote=True)}" src="data:image/png;base64,{data}">')
+        return (
+            f'<img class="{name}" style="display:{shown};max-width:100%;width:{width}px" '
+            f'alt="{html.escape(alt, quote=True)}" src="data:image/png;base64,{data}">'
+        )
 
     return THEME_RULES + image(False) + image(True)
 
@@ -151,16 +152,19 @@ def _drawable(texts: Sequence[str]) -> bool:
 
 def _finding(record: Record, experiment: Any) -> Text:
     if not record.rows:
-        return t("Nothing was measured before the run ended; run it again.",
-                 "运行结束前没有测到任何数据；请再运行一次。")
+        return t(
+            "Nothing was measured before the run ended; run it again.", "运行结束前没有测到任何数据；请再运行一次。"
+        )
     if experiment is None:
         return t(f"{record.experiment}: the rows as measured.", f"{record.experiment}：原始测量数据。")
     try:
         return experiment.finding(record)
     except Exception as error:  # noqa: BLE001  (a cut-short record may lack the rows a sentence needs)
         kind = type(error).__name__
-        return t(f"Inconclusive: these rows are too few for a finding ({kind}). Run it again with more time.",
-                 f"无法判定：数据不足以得出结论（{kind}）。请多给些时间再运行一次。")
+        return t(
+            f"Inconclusive: these rows are too few for a finding ({kind}). Run it again with more time.",
+            f"无法判定：数据不足以得出结论（{kind}）。请多给些时间再运行一次。",
+        )
 
 
 def _draw(record: Record, experiment: Any, ax: Any) -> None:
@@ -180,8 +184,11 @@ def default_draw(record: Record, ax: Any) -> None:
     rows = record.rows
     first = rows[0]
     labels = [" ".join(v for v in row.values() if isinstance(v, str)) or str(i) for i, row in enumerate(rows)]
-    for mid, low, high, unit in (("ratio", "low", "high", ""), ("ratio", "ratio_low", "ratio_high", ""),
-                                 ("median_ms", "low_ms", "high_ms", "ms")):
+    for mid, low, high, unit in (
+        ("ratio", "low", "high", ""),
+        ("ratio", "ratio_low", "ratio_high", ""),
+        ("median_ms", "low_ms", "high_ms", "ms"),
+    ):
         if {mid, low, high} <= first.keys():
             columns = [[row[key] for row in rows] for key in (mid, low, high)]
             intervals(ax, labels, *columns, unit, reference=1 if mid == "ratio" else None, what=mid)
@@ -207,8 +214,10 @@ def _table(record: Record) -> str:
     more = len(rows) - LONGEST_TABLE
     rest = f"<p>{t(f'and {more} more rows', f'另有 {more} 行')}</p>" if more > 0 else ""
     title = t(f"The numbers ({len(rows)} rows)", f"数据（{len(rows)} 行）")
-    return (f"<details><summary>{title}</summary><div style=\"overflow-x:auto\"><table><thead><tr>{head}</tr>"
-            f"</thead><tbody>{body}</tbody></table></div>{rest}</details>")
+    return (
+        f'<details><summary>{title}</summary><div style="overflow-x:auto"><table><thead><tr>{head}</tr>'
+        f"</thead><tbody>{body}</tbody></table></div>{rest}</details>"
+    )
 
 
 def _cell(value: Any) -> str:

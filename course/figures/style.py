@@ -19,10 +19,24 @@ INK = {False: "#222222", True: "#E6E6E6"}
 FAINT = {False: "#C9C9C9", True: "#4A4A4A"}
 GUIDE = {False: "#6B6B6B", True: "#A9A9A9"}
 CJK_FONTS = (
-    "Noto Sans CJK SC", "Noto Sans SC", "Source Han Sans SC", "Source Han Sans CN", "Microsoft YaHei",
-    "PingFang SC", "Hiragino Sans GB", "Heiti SC", "STHeiti", "SimHei", "WenQuanYi Micro Hei",
-    "WenQuanYi Zen Hei", "Noto Sans CJK JP", "Noto Sans CJK TC", "Noto Serif CJK SC", "Noto Serif CJK JP",
-    "Droid Sans Fallback", "Arial Unicode MS",
+    "Noto Sans CJK SC",
+    "Noto Sans SC",
+    "Source Han Sans SC",
+    "Source Han Sans CN",
+    "Microsoft YaHei",
+    "PingFang SC",
+    "Hiragino Sans GB",
+    "Heiti SC",
+    "STHeiti",
+    "SimHei",
+    "WenQuanYi Micro Hei",
+    "WenQuanYi Zen Hei",
+    "Noto Sans CJK JP",
+    "Noto Sans CJK TC",
+    "Noto Serif CJK SC",
+    "Noto Serif CJK JP",
+    "Droid Sans Fallback",
+    "Arial Unicode MS",
 )
 
 
@@ -51,13 +65,31 @@ def style(dark: bool | None = None) -> Iterator[bool]:
     font = cjk_font()
     fonts = [font, "DejaVu Sans"] if font and before == "zh" else ["DejaVu Sans", *([font] if font else [])]
     settings: dict[str, Any] = {
-        "figure.facecolor": paper, "axes.facecolor": paper, "savefig.facecolor": paper,
-        "text.color": ink, "axes.labelcolor": ink, "axes.titlecolor": ink, "xtick.color": ink,
-        "ytick.color": ink, "axes.edgecolor": FAINT[night], "grid.color": FAINT[night], "grid.linewidth": 0.6,
-        "axes.grid": True, "axes.axisbelow": True, "axes.spines.top": False, "axes.spines.right": False,
-        "axes.prop_cycle": cycler(color=colours), "legend.frameon": False, "legend.labelcolor": ink,
-        "font.size": 10, "axes.titlesize": 11, "axes.titlelocation": "left", "figure.figsize": (7.0, 3.6),
-        "figure.dpi": 100, "axes.unicode_minus": False, "font.family": "sans-serif",
+        "figure.facecolor": paper,
+        "axes.facecolor": paper,
+        "savefig.facecolor": paper,
+        "text.color": ink,
+        "axes.labelcolor": ink,
+        "axes.titlecolor": ink,
+        "xtick.color": ink,
+        "ytick.color": ink,
+        "axes.edgecolor": FAINT[night],
+        "grid.color": FAINT[night],
+        "grid.linewidth": 0.6,
+        "axes.grid": True,
+        "axes.axisbelow": True,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.prop_cycle": cycler(color=colours),
+        "legend.frameon": False,
+        "legend.labelcolor": ink,
+        "font.size": 10,
+        "axes.titlesize": 11,
+        "axes.titlelocation": "left",
+        "figure.figsize": (7.0, 3.6),
+        "figure.dpi": 100,
+        "axes.unicode_minus": False,
+        "font.family": "sans-serif",
         "font.sans-serif": fonts,
     }
     with matplotlib.rc_context(settings):

@@ -39,8 +39,10 @@ def paired_plot(rows: Sequence[Row], title: str, ax: Any = None, dark: bool | No
     ax.set_xlim(low, high)
     ax.grid(axis="y", visible=False)
     base = _literal(rows[0]["baseline"])
-    axis = t(f"time / time of {base}   (below 1: faster; band: within the gate)",
-             f"耗时 / {base} 的耗时（小于 1 更快；灰带：阈值之内）")
+    axis = t(
+        f"time / time of {base}   (below 1: faster; band: within the gate)",
+        f"耗时 / {base} 的耗时（小于 1 更快；灰带：阈值之内）",
+    )
     outside = sum(not low <= ratio <= high for row in rows for ratio in row["ratios"])
     total = sum(len(row["ratios"]) for row in rows)
     ax.set_xlabel("\n".join([axis, *_left_out(outside, total)]))
@@ -64,16 +66,23 @@ def samples_plot(rows: Sequence[Row], title: str, ax: Any = None, dark: bool | N
     low, high = low - room, high + room
     colour = colors()[0]
     numbers, shown = range(1, len(values) + 1), slice(None, None, max(1, -(-len(values) // MOST_DOTS)))
-    ax.plot(numbers[shown], values[shown], linestyle="", marker="o", markersize=3, markeredgewidth=0,
-            color=colour, alpha=0.5)
+    ax.plot(
+        numbers[shown],
+        values[shown],
+        linestyle="",
+        marker="o",
+        markersize=3,
+        markeredgewidth=0,
+        color=colour,
+        alpha=0.5,
+    )
     ax.axhspan(row["low_ms"] * scale, row["high_ms"] * scale, color=colour, alpha=0.25, linewidth=0)
     ax.axhline(row["median_ms"] * scale, color=colour, linewidth=1.6)
     _first_call(ax, row["first_call_ms"], scale, -max(1.0, 0.05 * len(values)), low, high, room)
     ax.set_ylabel(t(f"time of one call ({unit})", f"单次耗时（{unit}）"))
     ax.xaxis.get_major_locator().set_params(integer=True)
     calls = row["calls_per_sample"]
-    axis = t("sample (one call each)" if calls == 1 else f"sample ({calls} calls each)",
-             f"样本（每个 {calls} 次调用）")
+    axis = t("sample (one call each)" if calls == 1 else f"sample ({calls} calls each)", f"样本（每个 {calls} 次调用）")
     ax.set_xlabel("\n".join([axis, *_left_out(sum(not low <= v <= high for v in values), len(values))]))
     _beside(ax, [v for v in values if low <= v <= high], colour)
     _title(ax, title)
@@ -93,15 +102,25 @@ def grid_plot(rows: Sequence[Row], axes: Sequence[str], title: str, ax: Any = No
     place = {v: v if numbers else at for at, v in enumerate(values)}
     series: dict[str, list[Row]] = {}
     for row in rows:
-        series.setdefault(", ".join([str(row["candidate"]), *(f"{axis}={row[axis]}" for axis in others)]), []).append(row)
+        series.setdefault(", ".join([str(row["candidate"]), *(f"{axis}={row[axis]}" for axis in others)]), []).append(
+            row
+        )
     gate = rows[0]["gate"]
     ax.axhspan(1 - gate, 1 + gate, color=faint(), alpha=0.35, linewidth=0, zorder=0)
     ax.axhline(1, color=guide(), linestyle="--", linewidth=1.3, zorder=0.5)
     for at, (label, found) in enumerate(series.items()):
         ratios = [row["ratio"] for row in found]
         reach = [[row["ratio"] - row["low"] for row in found], [row["high"] - row["ratio"] for row in found]]
-        ax.errorbar([place[row[over]] for row in found], ratios, yerr=reach, label=_literal(label), capsize=3, linewidth=1.5,
-                    marker=MARKERS[at % len(MARKERS)], color=colors()[at % len(colors())])
+        ax.errorbar(
+            [place[row[over]] for row in found],
+            ratios,
+            yerr=reach,
+            label=_literal(label),
+            capsize=3,
+            linewidth=1.5,
+            marker=MARKERS[at % len(MARKERS)],
+            color=colors()[at % len(colors())],
+        )
     if numbers and max(values) >= 8 * min(values):
         ax.set_xscale("log", base=2)
     if numbers or len(values) <= 12:
@@ -117,15 +136,21 @@ def grid_plot(rows: Sequence[Row], axes: Sequence[str], title: str, ax: Any = No
     return ax
 
 
-def _first_call(ax: Any, ms: float, scale: float, x: float, low: float, high: float,
-                room: float) -> None:
+def _first_call(ax: Any, ms: float, scale: float, x: float, low: float, high: float, room: float) -> None:
     """The first call left of the samples: at its height, or as an arrow at the upper edge when far above."""
     first, colour, words = ms * scale, colors()[1], format_ms(ms)
     inside = low <= first <= high
     at = first if inside else high + room / 2
     ax.plot([x], [at], marker="s" if inside else "^", color=colour, markersize=7, clip_on=False)
-    ax.annotate(t(f"first call {words}", f"第一次调用 {words}"), (x, at), color=colour, fontsize=9, zorder=5,
-                xytext=(-3, 9) if inside else (9, -4), textcoords="offset points")
+    ax.annotate(
+        t(f"first call {words}", f"第一次调用 {words}"),
+        (x, at),
+        color=colour,
+        fontsize=9,
+        zorder=5,
+        xytext=(-3, 9) if inside else (9, -4),
+        textcoords="offset points",
+    )
     ax.set_ylim(low, high + (1.5 * room if not inside or first > high - room else 0))
 
 
@@ -138,13 +163,27 @@ def _strip(ax: Any, row: Row, at: int) -> None:
     """One candidate: its ratios as dots, above them median, interval and figures."""
     shake, shade = random.Random(at), colors()[at % len(colors())]
     dots = row["ratios"][:: max(1, -(-len(row["ratios"]) // MOST_DOTS))]
-    ax.plot(dots, [at + shake.uniform(-0.12, 0.36) for _ in dots], linestyle="", marker="o", markersize=3.2,
-            color=shade, alpha=0.4, markeredgewidth=0)
+    ax.plot(
+        dots,
+        [at + shake.uniform(-0.12, 0.36) for _ in dots],
+        linestyle="",
+        marker="o",
+        markersize=3.2,
+        color=shade,
+        alpha=0.4,
+        markeredgewidth=0,
+    )
     ax.plot([row["low"], row["high"]], [at - 0.25] * 2, color=shade, linewidth=3.5, solid_capstyle="butt")
     ax.plot([row["ratio"]], [at - 0.25], marker=MARKERS[at % len(MARKERS)], markersize=7.5, color=shade)
     ratio, low, high = format_ratio(row["ratio"], row["low"], row["high"])
-    ax.annotate(t(f"{ratio} ({low} to {high})", f"{ratio}（{low} 至 {high}）"), (row["ratio"], at - 0.25),
-                xytext=(0, 7), textcoords="offset points", ha="center", fontsize=9)
+    ax.annotate(
+        t(f"{ratio} ({low} to {high})", f"{ratio}（{low} 至 {high}）"),
+        (row["ratio"], at - 0.25),
+        xytext=(0, 7),
+        textcoords="offset points",
+        ha="center",
+        fontsize=9,
+    )
 
 
 def _beside(ax: Any, values: Sequence[float], colour: str) -> None:

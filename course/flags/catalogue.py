@@ -79,20 +79,33 @@ def closest(name: str) -> str | None:
 def find(name: str) -> Switch:
     """The switch or query called `name`. Raises FlagError with what was probably meant."""
     if not isinstance(name, str):
-        raise FlagError(t(
-            f'A switch is named by a string such as "cudnn.benchmark", not by {type(name).__name__}.',
-            f'开关要用字符串指定，例如 "cudnn.benchmark"，而不是 {type(name).__name__}。'))
+        raise FlagError(
+            t(
+                f'A switch is named by a string such as "cudnn.benchmark", not by {type(name).__name__}.',
+                f'开关要用字符串指定，例如 "cudnn.benchmark"，而不是 {type(name).__name__}。',
+            )
+        )
     known = SWITCHES.get(plain_name(name))
     if known is not None:
         return known
     meant = closest(name)
     if meant:
-        raise FlagError(t(f'There is no "{name}" in torch.backends. Did you mean "{meant}"?',
-                          f'torch.backends 里没有 "{name}"。是不是想写 "{meant}"？'))
+        raise FlagError(
+            t(
+                f'There is no "{name}" in torch.backends. Did you mean "{meant}"?',
+                f'torch.backends 里没有 "{name}"。是不是想写 "{meant}"？',
+            )
+        )
     if plain_name(name).startswith("mps."):
-        raise FlagError(t(
-            f'There is no "{name}": torch.backends.mps has queries only, nothing to switch.',
-            f'没有 "{name}"：torch.backends.mps 只有查询，没有可以设置的开关。'))
-    raise FlagError(t(
-        f'There is no "{name}" in torch.backends. `course.flags.SWITCHES` lists every name.',
-        f'torch.backends 里没有 "{name}"。所有名字都列在 `course.flags.SWITCHES` 里。'))
+        raise FlagError(
+            t(
+                f'There is no "{name}": torch.backends.mps has queries only, nothing to switch.',
+                f'没有 "{name}"：torch.backends.mps 只有查询，没有可以设置的开关。',
+            )
+        )
+    raise FlagError(
+        t(
+            f'There is no "{name}" in torch.backends. `course.flags.SWITCHES` lists every name.',
+            f'torch.backends 里没有 "{name}"。所有名字都列在 `course.flags.SWITCHES` 里。',
+        )
+    )

@@ -25,10 +25,14 @@ class Change:
         path = find(self.name).path
         if isinstance(self.after, Unreadable):
             en, zh = (pick(self.after.why, code) for code in ("en", "zh"))
-            return both(f"`{path}` was {self.before!r}; torch no longer tells its value: {en}.",
-                        f"`{path}` 原来是 {self.before!r}，现在 torch 不再给出它的值：{zh}。")
-        return both(f"`{path}` is now {self.after!r}; it was {self.before!r}.",
-                    f"`{path}` 现在是 {self.after!r}，原来是 {self.before!r}。")
+            return both(
+                f"`{path}` was {self.before!r}; torch no longer tells its value: {en}.",
+                f"`{path}` 原来是 {self.before!r}，现在 torch 不再给出它的值：{zh}。",
+            )
+        return both(
+            f"`{path}` is now {self.after!r}; it was {self.before!r}.",
+            f"`{path}` 现在是 {self.after!r}，原来是 {self.before!r}。",
+        )
 
     def __str__(self) -> str:
         return pick(self.text)
@@ -42,8 +46,11 @@ _saved: state.Saved | None = None
 
 def changes(before: dict[str, Any], after: dict[str, Any]) -> list[Change]:
     """The switches whose values differ between two readings (`read()` or `snapshot()`)."""
-    return [Change(name, before[name], after[name]) for name in SWITCHES
-            if name in before and name in after and _differs(name, before[name], after[name])]
+    return [
+        Change(name, before[name], after[name])
+        for name in SWITCHES
+        if name in before and name in after and _differs(name, before[name], after[name])
+    ]
 
 
 def _differs(name: str, before: Any, after: Any) -> bool:
@@ -67,8 +74,9 @@ def baseline() -> dict[str, Any]:
     if _baseline is not None:
         return dict(_baseline)
     now = state.snapshot()
-    known = {name for name, value in now.items()
-             if SWITCHES[name].default is not DEPENDS and not isinstance(value, Absent)}
+    known = {
+        name for name, value in now.items() if SWITCHES[name].default is not DEPENDS and not isinstance(value, Absent)
+    }
     return {name: SWITCHES[name].default if name in known else value for name, value in now.items()}
 
 

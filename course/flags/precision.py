@@ -21,19 +21,32 @@ from course.flags.switch import quietly
 
 ROOT = ("generic", "all")
 BRANCHES = (("cuda", "all"), ("mkldnn", "all"))
-LEAVES = (("cuda", "conv"), ("cuda", "rnn"), ("cuda", "matmul"),
-          ("mkldnn", "matmul"), ("mkldnn", "conv"), ("mkldnn", "rnn"))
-NAMES = {
-    ("cuda", "conv"): "cudnn.conv.fp32_precision",
-    ("cuda", "rnn"): "cudnn.rnn.fp32_precision",
-}
+LEAVES = (
+    ("cuda", "conv"),
+    ("cuda", "rnn"),
+    ("cuda", "matmul"),
+    ("mkldnn", "matmul"),
+    ("mkldnn", "conv"),
+    ("mkldnn", "rnn"),
+)
+NAMES = {("cuda", "conv"): "cudnn.conv.fp32_precision", ("cuda", "rnn"): "cudnn.rnn.fp32_precision"}
 # Changing one of these can change the stored value of others: they are saved and restored together.
-LINKED = frozenset({
-    "fp32_precision", "cudnn.fp32_precision", "cudnn.conv.fp32_precision", "cudnn.rnn.fp32_precision",
-    "cudnn.allow_tf32", "cuda.matmul.allow_tf32", "cuda.matmul.fp32_precision", "mkldnn.fp32_precision",
-    "mkldnn.matmul.fp32_precision", "mkldnn.conv.fp32_precision", "mkldnn.rnn.fp32_precision",
-    "torch.float32_matmul_precision",
-})
+LINKED = frozenset(
+    {
+        "fp32_precision",
+        "cudnn.fp32_precision",
+        "cudnn.conv.fp32_precision",
+        "cudnn.rnn.fp32_precision",
+        "cudnn.allow_tf32",
+        "cuda.matmul.allow_tf32",
+        "cuda.matmul.fp32_precision",
+        "mkldnn.fp32_precision",
+        "mkldnn.matmul.fp32_precision",
+        "mkldnn.conv.fp32_precision",
+        "mkldnn.rnn.fp32_precision",
+        "torch.float32_matmul_precision",
+    }
+)
 INHERIT = "none"
 FACTORY = "factory"  # the starting value of cudnn.conv and cudnn.rnn that no call can write
 

@@ -10,8 +10,27 @@ from course.flags.switch import DEPENDS, Absent, Switch, Unreadable
 from course.i18n import Text, pick
 
 # The submodules in the order of the map.
-GROUPS = ("root", "cudnn", "cuda", "miopen", "mkldnn", "mkl", "openmp", "nnpack", "mha", "opt_einsum",
-          "quantized", "cpu", "kleidiai", "xnnpack", "xeon", "mps", "cusparselt", "python_native", "torch")
+GROUPS = (
+    "root",
+    "cudnn",
+    "cuda",
+    "miopen",
+    "mkldnn",
+    "mkl",
+    "openmp",
+    "nnpack",
+    "mha",
+    "opt_einsum",
+    "quantized",
+    "cpu",
+    "kleidiai",
+    "xnnpack",
+    "xeon",
+    "mps",
+    "cusparselt",
+    "python_native",
+    "torch",
+)
 
 
 def is_changed(switch: Switch, value: Any, start: dict[str, Any]) -> bool:
@@ -34,13 +53,24 @@ def map_rows() -> list[dict[str, Any]]:
     rows = []
     for switch in sorted(SWITCHES.values(), key=lambda one: GROUPS.index(one.group)):
         value = switch.read()
-        rows.append({
-            "name": switch.name, "group": switch.group, "path": switch.path, "kind": switch.kind,
-            "value": value, "default": switch.default, "changed": is_changed(switch, value, start),
-            "absent": isinstance(value, Absent), "unreadable": isinstance(value, Unreadable),
-            "text": pick(switch.text), "readers": pick(switch.readers), "note": pick(switch.note or ""),
-            "since": switch.since, "frozen": switch.frozen,
-        })
+        rows.append(
+            {
+                "name": switch.name,
+                "group": switch.group,
+                "path": switch.path,
+                "kind": switch.kind,
+                "value": value,
+                "default": switch.default,
+                "changed": is_changed(switch, value, start),
+                "absent": isinstance(value, Absent),
+                "unreadable": isinstance(value, Unreadable),
+                "text": pick(switch.text),
+                "readers": pick(switch.readers),
+                "note": pick(switch.note or ""),
+                "since": switch.since,
+                "frozen": switch.frozen,
+            }
+        )
     return rows
 
 

@@ -43,8 +43,9 @@ class Unreadable:
     def why(self) -> Text:
         """Why, in a few words; torch's own where there are no better ones."""
         if "legacy and new API" in self.message:
-            return both("the older and the newer precision settings contradict each other",
-                        "新旧两套精度接口的设置互相矛盾")
+            return both(
+                "the older and the newer precision settings contradict each other", "新旧两套精度接口的设置互相矛盾"
+            )
         if self.message == CUDA_ASLEEP:
             return both("CUDA is not in use", "CUDA 没有启用")
         own = self.message.split(". ")[0][:160].rstrip(".")

@@ -38,21 +38,34 @@ class FlagsCall:
         blocked = next((row for row in self.rows if isinstance(row["now"], Unreadable)), None)
         if blocked:
             name, (en, zh) = blocked["name"], (pick(blocked["now"].why, code) for code in ("en", "zh"))
-            return both(f"As things stand `{self.call}` would raise, for it reads {name}: {en}.",
-                        f"就目前的状态，`{self.call}` 会抛出异常，因为它要读取 {name}：{zh}。")
+            return both(
+                f"As things stand `{self.call}` would raise, for it reads {name}: {en}.",
+                f"就目前的状态，`{self.call}` 会抛出异常，因为它要读取 {name}：{zh}。",
+            )
         if not self.surprises:
-            return both(f"`{self.call}` changes nothing that it does not name, as things stand now.",
-                        f"就目前的状态，`{self.call}` 不会改动没写出来的开关。")
+            return both(
+                f"`{self.call}` changes nothing that it does not name, as things stand now.",
+                f"就目前的状态，`{self.call}` 不会改动没写出来的开关。",
+            )
         listed = ", ".join(f"{row['name']} {row['now']!r} → {row['inside']!r}" for row in self.surprises)
-        return both(f"`{self.call}` also sets what it does not name: {listed}.",
-                    f"`{self.call}` 还会设置没写出来的开关：{listed.replace(', ', '、')}。")
+        return both(
+            f"`{self.call}` also sets what it does not name: {listed}.",
+            f"`{self.call}` 还会设置没写出来的开关：{listed.replace(', ', '、')}。",
+        )
 
     def _cells(self) -> list[list[str]]:
-        head = [t("switch", "开关"), t("you wrote", "你写的"), t("now", "现在"),
-                t("inside the block", "块内"), ""]
+        head = [t("switch", "开关"), t("you wrote", "你写的"), t("now", "现在"), t("inside the block", "块内"), ""]
         flag = t("not named, yet it changes", "没写，却会变")
-        body = [[row["name"], "" if row["written"] is None else repr(row["written"]["value"]),
-                 repr(row["now"]), repr(row["inside"]), flag if row["surprise"] else ""] for row in self.rows]
+        body = [
+            [
+                row["name"],
+                "" if row["written"] is None else repr(row["written"]["value"]),
+                repr(row["now"]),
+                repr(row["inside"]),
+                flag if row["surprise"] else "",
+            ]
+            for row in self.rows
+        ]
         return [head, *body]
 
     def __str__(self) -> str:
@@ -66,9 +79,14 @@ class FlagsCall:
     def _repr_html_(self) -> str:
         head, *body = self._cells()
         rows = "".join(
-            "<tr>" + "".join(f"<td style='text-align:left'>{'<b>' if bold else ''}{html.escape(cell)}"
-                             f"{'</b>' if bold else ''}</td>" for cell in line) + "</tr>"
-            for line, bold in ((line, bool(line[-1])) for line in body))
+            "<tr>"
+            + "".join(
+                f"<td style='text-align:left'>{'<b>' if bold else ''}{html.escape(cell)}{'</b>' if bold else ''}</td>"
+                for cell in line
+            )
+            + "</tr>"
+            for line, bold in ((line, bool(line[-1])) for line in body)
+        )
         heads = "".join(f"<th style='text-align:left' scope='col'>{html.escape(cell)}</th>" for cell in head)
         table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
         said = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(pick(self.text)))
@@ -86,9 +104,12 @@ def explain_flags_call(module: Any, **named: Any) -> FlagsCall:
     for name in named:
         if name not in parameters:
             hint = did_you_mean(name, parameters)
-            raise FlagError(t(
-                f"{_path(label)}.flags() takes no {name!r}; it takes {', '.join(parameters)}.{hint}",
-                f"{_path(label)}.flags() 没有参数 {name!r}；它的参数是 {'、'.join(parameters)}。{hint}"))
+            raise FlagError(
+                t(
+                    f"{_path(label)}.flags() takes no {name!r}; it takes {', '.join(parameters)}.{hint}",
+                    f"{_path(label)}.flags() 没有参数 {name!r}；它的参数是 {'、'.join(parameters)}。{hint}",
+                )
+            )
     rows = tuple(_row(label, name, parameter.default, named) for name, parameter in parameters.items())
     call = f"{_path(label)}.flags({', '.join(f'{name}={value!r}' for name, value in named.items())})"
     return FlagsCall(call, rows)
@@ -101,8 +122,13 @@ def _row(label: str, name: str, default: Any, named: dict[str, Any]) -> dict[str
     given = named.get(name, default)
     # None means "leave alone" to torch, and a switch this build lacks cannot change.
     inside = now if given is None or isinstance(now, Absent) else given
-    return {"name": switch_name, "written": {"value": named[name]} if name in named else None, "now": now,
-            "inside": inside, "surprise": name not in named and inside != now}
+    return {
+        "name": switch_name,
+        "written": {"value": named[name]} if name in named else None,
+        "now": now,
+        "inside": inside,
+        "surprise": name not in named and inside != now,
+    }
 
 
 def _path(label: str) -> str:
@@ -118,11 +144,18 @@ def _module_name(module: Any) -> str:
 def _flags_of(label: str) -> Any:
     import torch
 
-    having = [name for name in ("cudnn", "mkldnn", "nnpack", "miopen", "opt_einsum")
-              if callable(getattr(getattr(torch.backends, name, None), "flags", None))]
+    having = [
+        name
+        for name in ("cudnn", "mkldnn", "nnpack", "miopen", "opt_einsum")
+        if callable(getattr(getattr(torch.backends, name, None), "flags", None))
+    ]
     owner = getattr(torch.backends, label, None) if label else torch.backends
     if label and label not in having:
         hint = did_you_mean(label, having)
-        raise FlagError(t(f"{_path(label)} has no flags(); these have: {', '.join(having)}.{hint}",
-                          f"{_path(label)} 没有 flags()；有的是：{'、'.join(having)}。{hint}"))
+        raise FlagError(
+            t(
+                f"{_path(label)} has no flags(); these have: {', '.join(having)}.{hint}",
+                f"{_path(label)} 没有 flags()；有的是：{'、'.join(having)}。{hint}",
+            )
+        )
     return owner.flags

@@ -44,24 +44,28 @@ class Typo:
                 cure = both(f"`del {path}` brings it back.", f"用 `del {path}` 可以找回它。")
             return both(
                 f"`{path} = {shown}` has overwritten a function of torch; it switches nothing. {cure['en']}",
-                f"`{path} = {shown}` 覆盖了 torch 的一个函数，没有切换任何东西。{cure['zh']}")
+                f"`{path} = {shown}` 覆盖了 torch 的一个函数，没有切换任何东西。{cure['zh']}",
+            )
         if self.name in SWITCHES:
             return both(
-                f"`{path} = {shown}` has no effect: this build of torch has no such switch. "
-                f"`del {path}` removes it.",
-                f"`{path} = {shown}` 不起作用：当前的 torch 构建没有这个开关。用 `del {path}` 可以删掉它。")
+                f"`{path} = {shown}` has no effect: this build of torch has no such switch. `del {path}` removes it.",
+                f"`{path} = {shown}` 不起作用：当前的 torch 构建没有这个开关。用 `del {path}` 可以删掉它。",
+            )
         meant = both("", "")
         if self.suggestion:
-            meant = both(f" Did you mean `{SWITCHES[self.suggestion].path}`?",
-                         f"是不是想写 `{SWITCHES[self.suggestion].path}`？")
+            meant = both(
+                f" Did you mean `{SWITCHES[self.suggestion].path}`?", f"是不是想写 `{SWITCHES[self.suggestion].path}`？"
+            )
         elif self.name.startswith("mps."):
-            meant = both(" torch.backends.mps has queries only, nothing to switch.",
-                         "torch.backends.mps 只有查询，没有可以设置的开关。")
+            meant = both(
+                " torch.backends.mps has queries only, nothing to switch.",
+                "torch.backends.mps 只有查询，没有可以设置的开关。",
+            )
         return both(
             f"`{path} = {shown}` only made a new attribute that torch never reads.{meant['en']} "
             f"`del {path}` removes it.",
-            f"`{path} = {shown}` 只是新建了一个 torch 从不读取的属性。{meant['zh']}"
-            f"用 `del {path}` 可以删掉它。")
+            f"`{path} = {shown}` 只是新建了一个 torch 从不读取的属性。{meant['zh']}用 `del {path}` 可以删掉它。",
+        )
 
     def __str__(self) -> str:
         return pick(self.text)
@@ -111,8 +115,11 @@ def _suggest(full: str) -> str | None:
     if full.startswith("mps."):
         return None
     last = full.rpartition(".")[2]
-    ends = {name.rpartition(".")[2]: name for name, switch in SWITCHES.items()
-            if switch.changeable and name.startswith("cudnn.")}
+    ends = {
+        name.rpartition(".")[2]: name
+        for name, switch in SWITCHES.items()
+        if switch.changeable and name.startswith("cudnn.")
+    }
     near = nearest(last, ends, cutoff=0.8)
     return ends[near[0]] if near else None
 

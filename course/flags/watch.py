@@ -47,8 +47,12 @@ def _changed(found: list[Change]) -> list[str]:
     more = len(found) - SHOWN
     if more > 0:
         listed.append(t(f"{more} more", f"另有 {more} 个"))
-    return [t(f"🚩 This cell left a switch of the whole process changed: {', '.join(listed)}.",
-              f"🚩 这个单元格改动了整个进程的开关：{'、'.join(listed)}。")]
+    return [
+        t(
+            f"🚩 This cell left a switch of the whole process changed: {', '.join(listed)}.",
+            f"🚩 这个单元格改动了整个进程的开关：{'、'.join(listed)}。",
+        )
+    ]
 
 
 def _short(value: Any) -> str:

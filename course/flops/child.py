@@ -45,7 +45,9 @@ def in_child(task: Callable[[], Any], max_time: float | None = None) -> Any:
         os.kill(pid, signal.SIGKILL)
         status = os.waitpid(pid, 0)[1]
     if not data:
-        raise ChildDied("time is over" if late else f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else "no answer")
+        raise ChildDied(
+            "time is over" if late else f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else "no answer"
+        )
     good, value, cause = pickle.loads(data)
     if good:
         return value

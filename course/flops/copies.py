@@ -61,7 +61,9 @@ class Copier:
         return copy
 
     def _dict(self, value: Any) -> Any:
-        copy = self._new(value, defaultdict(self(value.default_factory)) if type(value) is defaultdict else type(value)())
+        copy = self._new(
+            value, defaultdict(self(value.default_factory)) if type(value) is defaultdict else type(value)()
+        )
         for name, item in value.items():
             copy[self(name)] = self(item)
         return copy
@@ -159,10 +161,21 @@ class Copier:
 
 
 _COPIES: dict[type, Callable[[Copier, Any], Any]] = {
-    list: Copier._list, deque: Copier._list, set: Copier._set, dict: Copier._dict, OrderedDict: Copier._dict,
-    defaultdict: Copier._dict, tuple: Copier._tuple, frozenset: Copier._tuple, torch.Tensor: Copier._tensor,
-    torch.nn.Parameter: Copier._tensor, types.FunctionType: Copier._function, types.MethodType: Copier._method,
-    functools.partial: Copier._partial, weakref.ReferenceType: Copier._reference, torch.Size: lambda _, value: value,
+    list: Copier._list,
+    deque: Copier._list,
+    set: Copier._set,
+    dict: Copier._dict,
+    OrderedDict: Copier._dict,
+    defaultdict: Copier._dict,
+    tuple: Copier._tuple,
+    frozenset: Copier._tuple,
+    torch.Tensor: Copier._tensor,
+    torch.nn.Parameter: Copier._tensor,
+    types.FunctionType: Copier._function,
+    types.MethodType: Copier._method,
+    functools.partial: Copier._partial,
+    weakref.ReferenceType: Copier._reference,
+    torch.Size: lambda _, value: value,
 }
 _EMPTY = frozenset((list, set, dict, OrderedDict))
 _SHARED = frozenset(ATOMS)

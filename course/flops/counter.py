@@ -18,16 +18,7 @@ from torch.nn.modules import module as global_hooks
 from torch.utils._device import DeviceContext
 from torch.utils._pytree import tree_leaves, tree_map
 
-from course.flops.asked import (
-    CountError,
-    callable_of,
-    clash,
-    no_child,
-    no_gradient,
-    not_from_shapes,
-    ran,
-    stopped,
-)
+from course.flops.asked import CountError, callable_of, clash, no_child, no_gradient, not_from_shapes, ran, stopped
 from course.flops.child import ChildDied, can_fork, in_child, watch_threads
 from course.flops.copies import Copier, Uncopyable
 from course.flops.mode import AskingMode, CountingMode, NotHere, Real, Shapes
@@ -40,8 +31,9 @@ from course.flops.tally import Tally, all_parameters, module_tree
 _UNSAID: Any = object()
 
 
-def count(model: Any = None, /, *inputs: Any, training: bool = _UNSAID, allow_real: bool = _UNSAID,
-          **kwargs: Any) -> FlopCount:
+def count(
+    model: Any = None, /, *inputs: Any, training: bool = _UNSAID, allow_real: bool = _UNSAID, **kwargs: Any
+) -> FlopCount:
     """Count the work of `model(*inputs, **kwargs)`, or with `training=True` of its forward and backward.
 
     model: an nn.Module or any callable that works on tensors. inputs, kwargs: what it is called with, batch
@@ -128,7 +120,9 @@ class Call:
     def without_data(self) -> bool:
         """Whether the model or the inputs lie on the meta device: then only shapes can be counted."""
         tensors = [p for m in self.modules() for p in (*m._parameters.values(), *m._buffers.values())]
-        return any(isinstance(x, torch.Tensor) and x.is_meta for x in (*tensors, *tree_leaves((self.inputs, self.kwargs))))
+        return any(
+            isinstance(x, torch.Tensor) and x.is_meta for x in (*tensors, *tree_leaves((self.inputs, self.kwargs)))
+        )
 
     def hooks(self) -> int:
         """Hooks on gradients: stand-ins do not run them, so work they do is not seen."""
@@ -140,9 +134,15 @@ class Call:
 def _disturbed() -> bool:
     """Whether code that is not the model's would run on the copies too."""
     modes = [torch._C._get_function_stack_at(at) for at in range(torch._C._len_torch_function_stack())]
-    return (any(not isinstance(mode, DeviceContext) for mode in modes) or torch._C._len_torch_dispatch_stack() > 0
-            or any(found for name, found in vars(global_hooks).items()
-                   if name.startswith("_global_") and name.endswith("_hooks")))
+    return (
+        any(not isinstance(mode, DeviceContext) for mode in modes)
+        or torch._C._len_torch_dispatch_stack() > 0
+        or any(
+            found
+            for name, found in vars(global_hooks).items()
+            if name.startswith("_global_") and name.endswith("_hooks")
+        )
+    )
 
 
 def _from_shapes(call: Call) -> tuple[FlopCount, str]:
@@ -232,10 +232,16 @@ def attempt(call: Call, world: Real, original: Call) -> tuple[FlopCount, str]:
     if world.broken is not None and isinstance(world, Shapes):
         raise CountError(world.broken)
     return FlopCount(
-        macs=root.macs, params=all_parameters(modules), by_module=root,
+        macs=root.macs,
+        params=all_parameters(modules),
+        by_module=root,
         by_operator={name: macs for name, macs in tally.by_operator.most_common() if macs},
-        calls=dict(tally.calls), unknown=dict(tally.unknown), element_operations=tally.element_operations,
-        summed_products=tally.summed_products, training=call.training, ground=world.name,
+        calls=dict(tally.calls),
+        unknown=dict(tally.unknown),
+        element_operations=tally.element_operations,
+        summed_products=tally.summed_products,
+        training=call.training,
+        ground=world.name,
     ), said.getvalue()
 
 
@@ -257,7 +263,9 @@ def _tensors_of(output: Any) -> list[torch.Tensor]:
         elif not isinstance(value, (nn.Module, type, str)) and all(value is not other for other in seen):
             seen.append(value)
             fields = [getattr(value, field.name, None) for field in getattr(value, "__dataclass_fields__", {}).values()]
-            inner = [*value.values()] if isinstance(value, dict) else [*fields, *getattr(value, "__dict__", {}).values()]
+            inner = (
+                [*value.values()] if isinstance(value, dict) else [*fields, *getattr(value, "__dict__", {}).values()]
+            )
             waiting += tree_leaves(inner)
     return found
 

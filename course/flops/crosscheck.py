@@ -118,17 +118,25 @@ def _checked(model: Any, inputs: Any, max_time: Any) -> None:
     """The questions a beginner's mistake would raise."""
     ask_model(model)
     if not isinstance(model, nn.Module):
-        raise CountError(t(
-            f"cross_check needs an nn.Module, because the other tools do, and got {describe(model)}.",
-            f"cross_check 需要 nn.Module（其他工具只接受它），得到的却是 {describe(model)}。",
-        ))
+        raise CountError(
+            t(
+                f"cross_check needs an nn.Module, because the other tools do, and got {describe(model)}.",
+                f"cross_check 需要 nn.Module（其他工具只接受它），得到的却是 {describe(model)}。",
+            )
+        )
     if isinstance(inputs, Mapping):
-        raise CountError(t(
-            "cross_check takes the inputs in the order of the forward, not by name, because the other tools do: "
-            "give a tuple, as in cross_check(model, (a, b)).",
-            "cross_check 按 forward 的顺序接收输入，不按名字（其他工具只能这样）：请传入元组，例如 "
-            "cross_check(model, (a, b))。",
-        ))
+        raise CountError(
+            t(
+                "cross_check takes the inputs in the order of the forward, not by name, because the other tools do: "
+                "give a tuple, as in cross_check(model, (a, b)).",
+                "cross_check 按 forward 的顺序接收输入，不按名字（其他工具只能这样）：请传入元组，例如 "
+                "cross_check(model, (a, b))。",
+            )
+        )
     if isinstance(max_time, bool) or not isinstance(max_time, (int, float)) or not max_time > 0:
-        raise CountError(t(f"max_time is a number of seconds above 0, not {max_time!r}.",
-                           f"max_time 应为大于 0 的秒数，而不是 {max_time!r}。"))
+        raise CountError(
+            t(
+                f"max_time is a number of seconds above 0, not {max_time!r}.",
+                f"max_time 应为大于 0 的秒数，而不是 {max_time!r}。",
+            )
+        )

@@ -83,8 +83,13 @@ def _named(space: str, names: str) -> frozenset[str]:
 
 
 STILL = _named("aten::", _STILL)
-FREE: frozenset[str] = STILL | _named("aten::", _ARITHMETIC) | _named("aten::_foreach_", _FOREACH) | _named(
-    "quantized::", _QUANTIZED) | {"prim::device", "prim::layout"}
+FREE: frozenset[str] = (
+    STILL
+    | _named("aten::", _ARITHMETIC)
+    | _named("aten::_foreach_", _FOREACH)
+    | _named("quantized::", _QUANTIZED)
+    | {"prim::device", "prim::layout"}
+)
 
 
 def moves_only(name: str) -> bool:

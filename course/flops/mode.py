@@ -50,8 +50,9 @@ class Real:
         with torch.no_grad():
             return _leaf(tensor.detach().clone(), tensor)
 
-    def run(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], tensors: list[torch.Tensor],
-            contracts: bool) -> Any:
+    def run(
+        self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], tensors: list[torch.Tensor], contracts: bool
+    ) -> Any:
         """The output of the operator; tensors: those among its arguments; contracts: whether it is counted."""
         return func(*args, **kwargs)
 
@@ -107,8 +108,9 @@ class Shapes(Real):
             raise self.refuse("tensors on devices of several types")
         return self._devices[0] if self._devices else torch.get_default_device()
 
-    def run(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], tensors: list[torch.Tensor],
-            contracts: bool) -> Any:
+    def run(
+        self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], tensors: list[torch.Tensor], contracts: bool
+    ) -> Any:
         """On shapes if an argument is a stand-in, else with values while they are small."""
         metas = sum(map(_is_meta, tensors))
         if not tensors and not _takes_device(func):
@@ -129,15 +131,18 @@ class Shapes(Real):
     def _on_meta(self, func: Any, args: Any, kwargs: Any, factory: bool) -> Any:
         args, kwargs = mapped(_to_meta, (args, kwargs))
         if factory:
-            kwargs = {**{name: value for name, value in kwargs.items() if name not in ("generator", "pin_memory")},
-                      "device": _META}
+            kwargs = {
+                **{name: value for name, value in kwargs.items() if name not in ("generator", "pin_memory")},
+                "device": _META,
+            }
             return func(*args, **kwargs)
         return remembered(func, args, kwargs)
 
     @staticmethod
     def _too_large(shape: Any, factory: bool) -> bool:
-        return any(x.nbytes > KEEP_BYTES or factory and (x.is_floating_point() or x.is_complex())
-                   for x in tensors_in((shape,)))
+        return any(
+            x.nbytes > KEEP_BYTES or factory and (x.is_floating_point() or x.is_complex()) for x in tensors_in((shape,))
+        )
 
 
 _specs: dict[Any, Any] = {}
@@ -197,8 +202,11 @@ def _repeatable(func: Any) -> bool:
 def _written(func: Any) -> tuple[tuple[int, str], ...]:
     """(position, name) of the arguments an operator writes to; old batch norms do not declare theirs."""
     silent = ("running_mean", "running_var") if "batch_norm" in func._schema.name else ()
-    return tuple((at, one.name) for at, one in enumerate(func._schema.arguments)
-                 if one.name in silent or (one.alias_info is not None and one.alias_info.is_write))
+    return tuple(
+        (at, one.name)
+        for at, one in enumerate(func._schema.arguments)
+        if one.name in silent or (one.alias_info is not None and one.alias_info.is_write)
+    )
 
 
 @cache
@@ -356,8 +364,10 @@ def _packets(names: str) -> frozenset[Any]:
 _PRODUCTS = _packets("mul addcmul")
 _SCALES = _packets("mul div neg positive where masked_fill")
 _PUTS = _packets("index_put _index_put_impl put")
-_SUMS = _packets("sum mean nansum cumsum trace index_add scatter_add scatter_reduce index_reduce segment_reduce avg_pool2d "
-                 "avg_pool3d _adaptive_avg_pool2d _adaptive_avg_pool3d")
+_SUMS = _packets(
+    "sum mean nansum cumsum trace index_add scatter_add scatter_reduce index_reduce segment_reduce avg_pool2d "
+    "avg_pool3d _adaptive_avg_pool2d _adaptive_avg_pool3d"
+)
 
 
 def _storage(tensor: torch.Tensor) -> int:
@@ -384,7 +394,8 @@ def _short(func: Any) -> str:
 
 
 _TOLD: dict[Any, Callable[[torch.device], Any]] = {
-    vars(torch._C.TensorBase)[name].__get__: answer for name, answer in {
+    vars(torch._C.TensorBase)[name].__get__: answer
+    for name, answer in {
         "device": lambda device: device,
         "is_meta": lambda device: device.type == "meta",
         "is_cpu": lambda device: device.type == "cpu",
@@ -394,9 +405,14 @@ _TOLD: dict[Any, Callable[[torch.device], Any]] = {
     }.items()
 }
 """What follows from the device of a tensor."""
-_EXITS = {torch.Tensor.numpy: "NumPy", torch.Tensor.__array__: "NumPy", torch.Tensor.__dlpack__: "DLPack",
-          torch.Tensor.data_ptr: "a kernel that torch does not run", torch.Tensor.tolist: "Python",
-          torch.Tensor.untyped_storage: "its memory"}
+_EXITS = {
+    torch.Tensor.numpy: "NumPy",
+    torch.Tensor.__array__: "NumPy",
+    torch.Tensor.__dlpack__: "DLPack",
+    torch.Tensor.data_ptr: "a kernel that torch does not run",
+    torch.Tensor.tolist: "Python",
+    torch.Tensor.untyped_storage: "its memory",
+}
 """Calls through which data leaves torch, where nobody can count what is done with it."""
 _TAKING = {*_EXITS, torch.Tensor.__repr__, torch.Tensor.__reduce_ex__}
 

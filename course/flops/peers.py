@@ -59,8 +59,12 @@ def torch_as_it_was() -> Iterator[None]:
     level = logging.root.manager.disable
     before = [(space, dict(vars(space))) for space in (torch, torch.nn.functional, torch.Tensor)]
     try:
-        with (warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()),
-              contextlib.redirect_stderr(io.StringIO()), torch.no_grad()):
+        with (
+            warnings.catch_warnings(),
+            contextlib.redirect_stdout(io.StringIO()),
+            contextlib.redirect_stderr(io.StringIO()),
+            torch.no_grad(),
+        ):
             warnings.simplefilter("ignore")
             logging.disable(logging.WARNING)
             yield
@@ -74,10 +78,15 @@ def torch_as_it_was() -> Iterator[None]:
             delattr(torch.Tensor, name)
 
 
-def apart(task: Callable[[nn.Module, tuple[Any, ...]], Any], model: nn.Module, inputs: tuple[Any, ...],
-          max_time: float | None = None) -> Any:
+def apart(
+    task: Callable[[nn.Module, tuple[Any, ...]], Any],
+    model: nn.Module,
+    inputs: tuple[Any, ...],
+    max_time: float | None = None,
+) -> Any:
     """`task(model, inputs)` in evaluation mode, in a forked child; where there is none, or for a model on a GPU,
     on a copy and without a limit of time."""
+
     def run(model: nn.Module, inputs: tuple[Any, ...]) -> Any:
         with torch_as_it_was():
             return task(model.eval(), inputs)
@@ -85,7 +94,9 @@ def apart(task: Callable[[nn.Module, tuple[Any, ...]], Any], model: nn.Module, i
     if can_fork() and all(p.device.type in ("cpu", "meta") for p in model.parameters()):
         return in_child(lambda: run(model, inputs), max_time)
     with process_kept(devices=True):
-        return run(_copy_of(model), tree_map(lambda x: x.detach().clone() if isinstance(x, torch.Tensor) else x, inputs))
+        return run(
+            _copy_of(model), tree_map(lambda x: x.detach().clone() if isinstance(x, torch.Tensor) else x, inputs)
+        )
 
 
 Reader = Callable[[nn.Module, tuple[Any, ...]], PeerCount]
@@ -111,15 +122,20 @@ def _asked(tool: str, read: Reader, model: nn.Module, inputs: tuple[Any, ...], m
         )
     except (Exception, SystemExit) as error:  # a foreign tool may stop in any way: a result, not our failure
         first = (str(error).strip() or type(error).__name__).split("\n")[0]
-        note = both(f"{tool} stopped with {type(error).__name__}: {first}",
-                    f"{tool} 中断，{type(error).__name__}：{first}")
+        note = both(
+            f"{tool} stopped with {type(error).__name__}: {first}", f"{tool} 中断，{type(error).__name__}：{first}"
+        )
     return PeerCount(tool, note=note)
 
 
 def _copy_of(model: nn.Module) -> nn.Module:
     """A deep copy; weights that are computed (pruned, normed) are copied as they are now."""
-    computed = [value for module in model.modules() for value in vars(module).values()
-                if isinstance(value, torch.Tensor) and not value.is_leaf]
+    computed = [
+        value
+        for module in model.modules()
+        for value in vars(module).values()
+        if isinstance(value, torch.Tensor) and not value.is_leaf
+    ]
     return copy.deepcopy(model, {id(value): value.detach().clone() for value in computed})
 
 
@@ -181,9 +197,7 @@ def _ptflops(model: nn.Module, inputs: tuple[Any, ...]) -> PeerCount:
             inside.update(id(below) for below in module.modules())
     batch = len(inputs[0]) if len(inputs) == 1 and isinstance(inputs[0], torch.Tensor) else 1
     functions = int(whole) - sum(found.values()) // batch
-    return PeerCount(
-        "ptflops pytorch", reported=int(whole), by_module=found, functions=functions, per_sample=batch
-    )
+    return PeerCount("ptflops pytorch", reported=int(whole), by_module=found, functions=functions, per_sample=batch)
 
 
 def _ptflops_aten(model: nn.Module, inputs: tuple[Any, ...]) -> PeerCount:
@@ -203,9 +217,7 @@ def _torch_counter(model: nn.Module, inputs: tuple[Any, ...]) -> PeerCount:
     with FlopCounterMode(display=False) as counter:
         model(*inputs)
     found = _by_short_name(counter.get_flop_counts().get("Global", {}), 2)
-    return PeerCount(
-        "torch FlopCounterMode", "FLOPs", reported=int(counter.get_total_flops()), by_operator=found
-    )
+    return PeerCount("torch FlopCounterMode", "FLOPs", reported=int(counter.get_total_flops()), by_operator=found)
 
 
 def _by_short_name(counts: dict[Any, int], unit: int) -> dict[str, int]:
@@ -219,8 +231,12 @@ READERS: dict[str, Reader] = {
     "torch FlopCounterMode": _torch_counter,
 }
 """The tools asked, and how to read what they say."""
-_MODULES = {"thop": "thop.profile", "ptflops pytorch": "ptflops", "ptflops aten": "ptflops",
-            "torch FlopCounterMode": "torch.utils.flop_counter"}
+_MODULES = {
+    "thop": "thop.profile",
+    "ptflops pytorch": "ptflops",
+    "ptflops aten": "ptflops",
+    "torch FlopCounterMode": "torch.utils.flop_counter",
+}
 
 
 def ask_all(model: nn.Module, inputs: tuple[Any, ...], max_time: float) -> list[PeerCount]:

@@ -17,8 +17,12 @@ def parts(count: FlopCount, top: int = 20) -> list[ModuleCount]:
     shown = [count.by_module]
     while True:
         for module in sorted(shown, key=lambda one: -one.macs):
-            inside = [[child for child in one.children if child.macs]
-                      if (one.kind, one.macs) == (module.kind, module.macs) and not one.own else [] for one in shown]
+            inside = [
+                [child for child in one.children if child.macs]
+                if (one.kind, one.macs) == (module.kind, module.macs) and not one.own
+                else []
+                for one in shown
+            ]
             finer = [part for one, within in zip(shown, inside, strict=True) for part in within or [one]]
             if any(inside) and len(finer) <= max(top, 1):
                 shown = finer
@@ -60,5 +64,7 @@ def _title(shares: list[float]) -> str:
         return t("no multiply-accumulates at all", "没有任何乘加运算")
     if len(shares) == 1:
         return t("all the work is done in one place", "全部工作都在一处完成")
-    return t(f"{few} of {len(shares)} parts hold {held:.0%} of the work",
-             f"{len(shares)} 个部分中，{few} 个占了工作量的 {held:.0%}")
+    return t(
+        f"{few} of {len(shares)} parts hold {held:.0%} of the work",
+        f"{len(shares)} 个部分中，{few} 个占了工作量的 {held:.0%}",
+    )

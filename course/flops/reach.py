@@ -31,8 +31,12 @@ def _inside(value: Any, home: set[str]) -> list[Any]:
             return []
         cells = [cell.cell_contents for cell in value.__closure__ or () if cell != types.CellType()]
         names = sorted(facts_of(value.__code__).names)
-        return [*cells, *(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values(),
-                *(value.__globals__[name] for name in names if name in value.__globals__)]
+        return [
+            *cells,
+            *(value.__defaults__ or ()),
+            *(value.__kwdefaults__ or {}).values(),
+            *(value.__globals__[name] for name in names if name in value.__globals__),
+        ]
     plain = not isinstance(value, (type, types.ModuleType, nn.Module, torch.Tensor)) and hasattr(value, "__dict__")
     return list(vars(value).values()) if plain and not trusted(type(value).__module__) else []
 

@@ -42,6 +42,7 @@ def _int8(gates: int) -> Callable[..., int]:
     x is (time, batch, inputs) in any order of the first two, or packed (rows, inputs) with its batch sizes next;
     then the state (layers x directions, batch, H), packed weights, and the settings.
     """
+
     def macs(out: Any, x: Any, *rest: Any, **__: Any) -> int:
         packed = hasattr(rest[0], "dtype") and not rest[0].is_floating_point()
         state, settings = rest[packed], rest[packed + 1 :]
@@ -49,22 +50,31 @@ def _int8(gates: int) -> Callable[..., int]:
         layers, directions = settings[2], 1 + bool(settings[5])
         inputs = x.shape[-1] + hidden + (layers - 1) * (directions * hidden + hidden)
         return x.numel() // x.shape[-1] * directions * gates * hidden * inputs
+
     return macs
 
 
 def _int8_cell(gates: int) -> Callable[..., int]:
     """One step of an int8 cell: x (batch, inputs), state (batch, H)."""
+
     def macs(out: Any, x: Any, state: Any, *_: Any, **__: Any) -> int:
         hidden = (state if hasattr(state, "shape") else state[0]).shape[-1]
         return x.shape[0] * gates * hidden * (x.shape[-1] + hidden)
+
     return macs
 
 
 RECURRENT: dict[str, Callable[..., int]] = {
-    "aten::mkldnn_rnn_layer": onednn_rnn, "aten::mkldnn_rnn_layer_backward": onednn_rnn_backward,
-    "aten::_cudnn_rnn": cudnn_rnn, "aten::_cudnn_rnn_backward": cudnn_rnn_backward, "aten::miopen_rnn": cudnn_rnn,
-    "aten::quantized_lstm": _int8(4), "aten::quantized_gru": _int8(3),
-    **{f"quantized::quantized_{kind}_cell_dynamic": _int8_cell(gates)
-       for kind, gates in (("lstm", 4), ("gru", 3), ("rnn_tanh", 1), ("rnn_relu", 1))},
+    "aten::mkldnn_rnn_layer": onednn_rnn,
+    "aten::mkldnn_rnn_layer_backward": onednn_rnn_backward,
+    "aten::_cudnn_rnn": cudnn_rnn,
+    "aten::_cudnn_rnn_backward": cudnn_rnn_backward,
+    "aten::miopen_rnn": cudnn_rnn,
+    "aten::quantized_lstm": _int8(4),
+    "aten::quantized_gru": _int8(3),
+    **{
+        f"quantized::quantized_{kind}_cell_dynamic": _int8_cell(gates)
+        for kind, gates in (("lstm", 4), ("gru", 3), ("rnn_tanh", 1), ("rnn_relu", 1))
+    },
 }
 """Operator -> MACs."""

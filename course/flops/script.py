@@ -9,14 +9,16 @@ from typing import Any
 import torch
 from torch import nn
 
-_STRUCTURE = frozenset("""
+_STRUCTURE = frozenset(
+    """
 Constant GetAttr SetAttr ListConstruct ListUnpack TupleConstruct TupleUnpack TupleIndex TupleSlice DictConstruct
 If Loop CallMethod CallFunction RaiseException Print Uninitialized unchecked_cast unchecked_unwrap_optional
 isinstance NumToTensor TensorToNum ImplicitTensorToNum dtype device layout shape requires_grad is_cuda is_cpu
 is_mkldnn is_quantized is_nested is_meta is_sparse data min max abs type index CreateObject Enter Exit rangelist
 profile Param Return ConstantChunk ModuleContainerIndex tolist grad ConstantMKLDNNTensor EnumName EnumValue
 unpackedtuple
-""".split())
+""".split()
+)
 
 
 def _nodes(block: Any) -> Iterator[Any]:
@@ -33,6 +35,11 @@ def hidden_nodes(modules: Iterable[nn.Module]) -> Counter[str]:
     only those known to hold structure pass.
     """
     scripts = [module._c for module in modules if isinstance(module, torch.jit.ScriptModule)]
-    kinds = [node.kind() for one in scripts for name in one._method_names() for node in _nodes(one._get_method(name).graph)]
-    return Counter(f"TorchScript {kind}" for kind in kinds
-                   if kind.startswith("prim::") and kind.removeprefix("prim::") not in _STRUCTURE)
+    kinds = [
+        node.kind() for one in scripts for name in one._method_names() for node in _nodes(one._get_method(name).graph)
+    ]
+    return Counter(
+        f"TorchScript {kind}"
+        for kind in kinds
+        if kind.startswith("prim::") and kind.removeprefix("prim::") not in _STRUCTURE
+    )

@@ -19,15 +19,43 @@ from weakref import WeakKeyDictionary
 
 import torch
 
-TRUSTED = frozenset(("torch math cmath functools itertools operator typing typing_extensions collections dataclasses "
-                     "enum abc numbers random time re string types contextlib copy numpy einops builtins").split())
+TRUSTED = frozenset(
+    (
+        "torch math cmath functools itertools operator typing typing_extensions collections dataclasses "
+        "enum abc numbers random time re string types contextlib copy numpy einops builtins"
+    ).split()
+)
 """Packages that keep nothing of the user's (their random generators are put back)."""
-ATOMS = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), type(NotImplemented), range, slice,
-         torch.dtype, torch.device, torch.layout, torch.memory_format, torch.Size, re.Pattern, torch.finfo, torch.iinfo)
+ATOMS = (
+    type(None),
+    bool,
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    type(Ellipsis),
+    type(NotImplemented),
+    range,
+    slice,
+    torch.dtype,
+    torch.device,
+    torch.layout,
+    torch.memory_format,
+    torch.Size,
+    re.Pattern,
+    torch.finfo,
+    torch.iinfo,
+)
 """Values that cannot change."""
 _REACHING = frozenset("globals vars locals eval exec compile setattr delattr __import__ open input breakpoint".split())
-_ATTRIBUTES = (types.MemberDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType,
-               types.MethodDescriptorType, types.ClassMethodDescriptorType)
+_ATTRIBUTES = (
+    types.MemberDescriptorType,
+    types.GetSetDescriptorType,
+    types.WrapperDescriptorType,
+    types.MethodDescriptorType,
+    types.ClassMethodDescriptorType,
+)
 
 
 @dataclass
@@ -76,7 +104,10 @@ def facts_of(code: types.CodeType) -> Facts:
             for what in ("names", "bare", "attributes", "imports"):
                 getattr(found, what).update(getattr(below, what))
             found.leaves, found.rebinds, found.writes = (
-                found.leaves | below.leaves, found.rebinds | below.rebinds, found.writes | below.writes)
+                found.leaves | below.leaves,
+                found.rebinds | below.rebinds,
+                found.writes | below.writes,
+            )
     _facts[code] = found
     return found
 

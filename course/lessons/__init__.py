@@ -18,7 +18,8 @@ FOLDER = Path(__file__).parent
 
 LESSONS: tuple[Lesson, ...] = tuple(
     importlib.import_module(f"{__name__}.{name}").LESSON
-    for name in sorted(module.name for module in pkgutil.iter_modules(__path__) if module.ispkg))
+    for name in sorted(module.name for module in pkgutil.iter_modules(__path__) if module.ispkg)
+)
 BY_ID = {lesson.id: lesson for lesson in LESSONS}
 
 
@@ -35,4 +36,7 @@ def after(lesson_id: str) -> Lesson | None:
 
 def modules(lesson_id: str, kind: str) -> Iterator[ModuleType]:
     """The modules of a lesson whose names start with ``experiments`` or ``exercises``, imported one by one."""
-    return (importlib.import_module(f"{__name__}.l{lesson_id}.{path.stem}") for path in sorted(room(lesson_id).glob(f"{kind}*.py")))
+    return (
+        importlib.import_module(f"{__name__}.l{lesson_id}.{path.stem}")
+        for path in sorted(room(lesson_id).glob(f"{kind}*.py"))
+    )

@@ -52,15 +52,10 @@ class Bottleneck(nn.Module):
 class ResNet(nn.Module):
     """Images (N, 3, 224, 224) to scores (N, classes)."""
 
-    def __init__(
-        self, block: type[Basic] | type[Bottleneck], depths: tuple[int, ...], classes: int = 1000
-    ) -> None:
+    def __init__(self, block: type[Basic] | type[Bottleneck], depths: tuple[int, ...], classes: int = 1000) -> None:
         super().__init__()
         self.stem = nn.Sequential(
-            nn.Conv2d(3, 64, 7, 2, 3, bias=False),
-            nn.BatchNorm2d(64),
-            nn.ReLU(inplace=True),
-            nn.MaxPool2d(3, 2, 1),
+            nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(inplace=True), nn.MaxPool2d(3, 2, 1)
         )
         stages: list[nn.Module] = []
         inside = 64
@@ -76,9 +71,7 @@ class ResNet(nn.Module):
         return self.fc(torch.flatten(self.avgpool(self.layers(self.stem(x))), 1))
 
 
-def _stage(
-    block: type[Basic] | type[Bottleneck], inside: int, width: int, depth: int, stride: int
-) -> nn.Module:
+def _stage(block: type[Basic] | type[Bottleneck], inside: int, width: int, depth: int, stride: int) -> nn.Module:
     outside = width * block.expansion
     downsample = None
     if stride != 1 or inside != outside:

@@ -16,9 +16,7 @@ class GPTBlock(nn.Module):
         self.qkv = nn.Linear(width, 3 * width)
         self.projection = nn.Linear(width, width)
         self.norm2 = nn.LayerNorm(width)
-        self.mlp = nn.Sequential(
-            nn.Linear(width, 4 * width), nn.GELU(approximate="tanh"), nn.Linear(4 * width, width)
-        )
+        self.mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(approximate="tanh"), nn.Linear(4 * width, width))
 
     def forward(self, x: Tensor) -> Tensor:
         n, length, width = x.shape

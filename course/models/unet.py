@@ -21,9 +21,7 @@ class UNet(nn.Module):
     def __init__(self, channels: int = 3, classes: int = 2, width: int = 16) -> None:
         super().__init__()
         widths = [width, 2 * width, 4 * width, 8 * width]
-        self.down = nn.ModuleList(
-            _twice(a, b) for a, b in zip([channels, *widths[:2]], widths[:3], strict=True)
-        )
+        self.down = nn.ModuleList(_twice(a, b) for a, b in zip([channels, *widths[:2]], widths[:3], strict=True))
         self.pool = nn.MaxPool2d(2)
         self.middle = _twice(widths[2], widths[3])
         self.lift = nn.ModuleList(nn.ConvTranspose2d(2 * w, w, 2, 2) for w in reversed(widths[:3]))

@@ -5,26 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-CHANNELS = (
-    64,
-    64,
-    "pool",
-    128,
-    128,
-    "pool",
-    256,
-    256,
-    256,
-    "pool",
-    512,
-    512,
-    512,
-    "pool",
-    512,
-    512,
-    512,
-    "pool",
-)
+CHANNELS = (64, 64, "pool", 128, 128, "pool", 256, 256, 256, "pool", 512, 512, 512, "pool", 512, 512, 512, "pool")
 
 
 class VGG(nn.Module):

@@ -26,13 +26,7 @@ class VisionTransformer(nn.Module):
     """Images (N, 3, image, image) to scores (N, classes)."""
 
     def __init__(
-        self,
-        image: int = 224,
-        patch: int = 16,
-        depth: int = 12,
-        width: int = 768,
-        heads: int = 12,
-        classes: int = 1000,
+        self, image: int = 224, patch: int = 16, depth: int = 12, width: int = 768, heads: int = 12, classes: int = 1000
     ) -> None:
         super().__init__()
         self.patches = nn.Conv2d(3, width, patch, patch)

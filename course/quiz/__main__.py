@@ -25,8 +25,13 @@ def main(argv: list[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 1
     except OSError as error:
-        print(t(f"{error.filename}: {error.strerror}. Check the path and try again.",
-                f"{error.filename}：{error.strerror}。请检查路径后再试。"), file=sys.stderr)
+        print(
+            t(
+                f"{error.filename}: {error.strerror}. Check the path and try again.",
+                f"{error.filename}：{error.strerror}。请检查路径后再试。",
+            ),
+            file=sys.stderr,
+        )
         return 1
     return 0
 
@@ -62,8 +67,12 @@ def _items(args: argparse.Namespace) -> list:
     wanted = args.lesson or bank.lessons()
     if strange := [one for one in wanted if one not in bank.lessons()]:
         known = ", ".join(bank.lessons())
-        raise BankError(t(f"There is no lesson {', '.join(strange)}; the lessons are {known}.",
-                          f"没有 {'、'.join(strange)} 这一课；可选的是 {known}。"))
+        raise BankError(
+            t(
+                f"There is no lesson {', '.join(strange)}; the lessons are {known}.",
+                f"没有 {'、'.join(strange)} 这一课；可选的是 {known}。",
+            )
+        )
     return [item for lesson in wanted for item in bank.items(lesson)]
 
 
@@ -77,10 +86,12 @@ def _anki(args: argparse.Namespace) -> str:
     items, cards = _items(args), _cards(args)
     _write(args.to, export(items, args.language or "en", cards))
     count = len(exportable(items)) + len(cards)
-    return t(f"{count} notes in {args.to}. In Anki: File, Import; a newer file updates the notes, never doubles them. "
-             f"Left out: {len(items) - len(exportable(items))} bets, which an experiment settles.",
-             f"{args.to} 里有 {count} 条笔记。在 Anki 里选“文件、导入”；以后导入新文件只会更新，不会重复。"
-             f"未包含 {len(items) - len(exportable(items))} 道下注题，它们要由实验揭晓。")
+    return t(
+        f"{count} notes in {args.to}. In Anki: File, Import; a newer file updates the notes, never doubles them. "
+        f"Left out: {len(items) - len(exportable(items))} bets, which an experiment settles.",
+        f"{args.to} 里有 {count} 条笔记。在 Anki 里选“文件、导入”；以后导入新文件只会更新，不会重复。"
+        f"未包含 {len(items) - len(exportable(items))} 道下注题，它们要由实验揭晓。",
+    )
 
 
 def _page(args: argparse.Namespace) -> str:
@@ -88,10 +99,11 @@ def _page(args: argparse.Namespace) -> str:
 
     items, cards = _items(args), _cards(args)
     _write(args.to, build(items, load_bank().misconceptions(), args.language or "", cards))
-    return t(f"{len(showable(items))} questions and {len(cards)} knowledge cards in {args.to}. Open it in a browser, or send "
-             f"it to your phone; it needs no network.",
-             f"{args.to} 里有 {len(showable(items))} 道题和 {len(cards)} 张知识卡。"
-             f"用浏览器打开，或发到手机上；不需要网络。")
+    return t(
+        f"{len(showable(items))} questions and {len(cards)} knowledge cards in {args.to}. Open it in a browser, or send "
+        f"it to your phone; it needs no network.",
+        f"{args.to} 里有 {len(showable(items))} 道题和 {len(cards)} 张知识卡。用浏览器打开，或发到手机上；不需要网络。",
+    )
 
 
 def _merge(args: argparse.Namespace) -> str:

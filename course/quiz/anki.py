@@ -137,8 +137,13 @@ def knowledge_note(card: Knowledge, code: str) -> tuple[str, ...]:
     """The columns of a knowledge card's note, in the language in use."""
     rows = [f"<b>{name}</b><br>{inline(text)}" for name, text in card.rows()]
     turned = [_listing(rows), _code(pick(card.code)), f"<p><small>{inline(card.source)}</small></p>"]
-    return (f"torch-backends-{code}-keep-{card.id}", deck_name(card.lesson, code), f"lesson::{card.lesson} kind::knowledge",
-            _field([f"🎴 <b>{inline(pick(card.title))}</b>", f"<p>{inline(pick(card.asks))}</p>"]), _field(turned))
+    return (
+        f"torch-backends-{code}-keep-{card.id}",
+        deck_name(card.lesson, code),
+        f"lesson::{card.lesson} kind::knowledge",
+        _field([f"🎴 <b>{inline(pick(card.title))}</b>", f"<p>{inline(pick(card.asks))}</p>"]),
+        _field(turned),
+    )
 
 
 def export(items: Iterable[Item], code: str, cards: Iterable[Knowledge] = ()) -> str:

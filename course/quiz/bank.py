@@ -57,9 +57,7 @@ def _read_items(path: Path, stamp: int, checkpoint: bool) -> tuple[tuple[Item, .
         if item.lesson != _lesson(path):
             faults.append(f"{name}, item {item.id}, field lesson: must be {_lesson(path)}, and is {item.lesson}.")
         if item.id in seen:
-            faults.append(
-                f"{name}, item {item.id}, field id: occurs twice; give one of them another id."
-            )
+            faults.append(f"{name}, item {item.id}, field id: occurs twice; give one of them another id.")
         seen.add(item.id)
         items.append(item)
     return tuple(items), tuple(faults)

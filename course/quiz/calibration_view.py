@@ -54,12 +54,15 @@ def level_words(level: Level) -> str:
         f"“{said}” (read as {stated} %): right {level.right} of {level.total}, interval {low} to {high} %; ",
         f"“{said}”（按 {stated}% 计）：{level.total} 次对了 {level.right} 次，区间 {low}%～{high}%；",
     )
-    return head + {
-        "few": t("too few to say more.", "次数太少，还看不出什么。"),
-        "fits": t("as far as these few tell, the confidence fits.", "就这些次数来看，把握与结果相符。"),
-        "over": t("right less often than said.", "实际对的比说的少，过于自信。"),
-        "under": t("right more often than said.", "实际对的比说的多，可以更自信些。"),
-    }[level.finding]
+    return (
+        head
+        + {
+            "few": t("too few to say more.", "次数太少，还看不出什么。"),
+            "fits": t("as far as these few tell, the confidence fits.", "就这些次数来看，把握与结果相符。"),
+            "over": t("right less often than said.", "实际对的比说的少，过于自信。"),
+            "under": t("right more often than said.", "实际对的比说的多，可以更自信些。"),
+        }[level.finding]
+    )
 
 
 def score_words(found: Score | None, bets: Sequence[Bet] = ()) -> str:
@@ -71,10 +74,7 @@ def score_words(found: Score | None, bets: Sequence[Bet] = ()) -> str:
             "已揭晓的赌注都没有说把握有多大，所以没有得分。下次点三个按钮之一，或者在输入时加上 `confidence=2`。",
         )
     if found is None:
-        return t(
-            "No bet was settled yet, so there is no score.",
-            "还没有已揭晓的赌注，所以没有得分。",
-        )
+        return t("No bet was settled yet, so there is no score.", "还没有已揭晓的赌注，所以没有得分。")
     head = t(
         f"Score over {found.total} settled {'bet' if found.total == 1 else 'bets'}: {found.brier:.2f}. It is the "
         f"mean squared distance between confidence and outcome: 0 is perfect, calling every bet a guess "
@@ -83,21 +83,22 @@ def score_words(found: Score | None, bets: Sequence[Bet] = ()) -> str:
         f"如果每次都说“猜的”，会是 {found.chance:.2f}。",
     )
     gap = t(" ", "")
-    return head + gap + {
-        "few": t(
-            f"Below {ENOUGH} bets this is mostly luck; read nothing into it.",
-            f"不到 {ENOUGH} 次时主要看运气，别太当真。",
-        ),
-        "better": t("Your confidence carried information.", "你的把握确实带有信息。"),
-        "worse": t(
-            "Guessing would have done better: the certain bets that lost cost most.",
-            "还不如都说“猜的”：代价最大的是很确定却没押中的那几次。",
-        ),
-        "unclear": t(
-            "That is not clearly different from guessing yet.",
-            "目前和猜的相比还分不出高下。",
-        ),
-    }[found.compared]
+    return (
+        head
+        + gap
+        + {
+            "few": t(
+                f"Below {ENOUGH} bets this is mostly luck; read nothing into it.",
+                f"不到 {ENOUGH} 次时主要看运气，别太当真。",
+            ),
+            "better": t("Your confidence carried information.", "你的把握确实带有信息。"),
+            "worse": t(
+                "Guessing would have done better: the certain bets that lost cost most.",
+                "还不如都说“猜的”：代价最大的是很确定却没押中的那几次。",
+            ),
+            "unclear": t("That is not clearly different from guessing yet.", "目前和猜的相比还分不出高下。"),
+        }[found.compared]
+    )
 
 
 def settled_words(bet: Bet) -> str:

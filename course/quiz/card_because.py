@@ -25,8 +25,12 @@ class Because:
         hint = t("one line for yourself, if you like", "给自己写一句理由，可不填")
         if not self.always:
             hint = t("worth a line when you are certain", "很确定的时候，值得写一句")
-        self.field = w.Text(description=t("💡 Because …", "💡 因为……"), placeholder=hint, style={"description_width": "initial"},
-                            layout=w.Layout(width="auto"))
+        self.field = w.Text(
+            description=t("💡 Because …", "💡 因为……"),
+            placeholder=hint,
+            style={"description_width": "initial"},
+            layout=w.Layout(width="auto"),
+        )
         name_of(self.field, hint)
         self.field.add_class("tbq-because")
         self.words = w.HTML()

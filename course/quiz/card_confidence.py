@@ -50,9 +50,7 @@ class SureBar:
         if self.item.kind == "predict":
             verb = t("bet", "下注")
         note = t(" It does not change the mark.", "这不影响得分。") if self.item.checkpoint else ""
-        self._ask(
-            t(f"How sure are you? Press to {verb}.{note}", f"你有多大把握？点击即{verb}。{note}")
-        )
+        self._ask(t(f"How sure are you? Press to {verb}.{note}", f"你有多大把握？点击即{verb}。{note}"))
         for level, button in self.buttons.items():
             button.description = f"{verb.capitalize()}{t(': ', '：')}{pick(CONFIDENCE[level])}"
             button.layout.visibility = button.layout.order = None

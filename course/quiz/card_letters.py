@@ -27,8 +27,11 @@ class LetterField:
         self.many = item.kind in ("multiple", "order")
         self.on_typed, self._quiet = on_typed, False
         first, last = self.ids[0], self.ids[-1]
-        letters = t(f"letters {first} to {last}", f"字母 {first}–{last}") if self.many else t(
-            f"a letter, {first} to {last}", f"一个字母 {first}–{last}")
+        letters = (
+            t(f"letters {first} to {last}", f"字母 {first}–{last}")
+            if self.many
+            else t(f"a letter, {first} to {last}", f"一个字母 {first}–{last}")
+        )
         words = t(f"Or type {letters}", f"也可以输入{letters}")
         LetterField.told_on = LetterField.told_on or item.id
         self.field = w.Text(

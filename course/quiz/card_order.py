@@ -128,9 +128,7 @@ class OrderList:
         for option_id, row in self.rows.items():
             used = option_id in self.chosen
             place = self.chosen.index(option_id) + 1 if used else 0
-            row.set(
-                t(f"place {place}", f"第 {place} 行") if used else t("add", "添加"), "chosen" if used else ""
-            )
+            row.set(t(f"place {place}", f"第 {place} 行") if used else t("add", "添加"), "chosen" if used else "")
         for number, place in enumerate(self.places):
             used = number < len(self.chosen)
             text = pick(self.item.option(self.chosen[number]).text) if used else None

@@ -16,14 +16,7 @@ from course.quiz.bank import Bank, default_bank
 from course.quiz.items import Item
 from course.quiz.log import AnswerLog, answer_log
 from course.quiz.marking import Response, feedback, mark, mark_bet
-from course.quiz.render import (
-    lines_html,
-    not_attempted_html,
-    notice_html,
-    question_html,
-    report_html,
-    say_html,
-)
+from course.quiz.render import lines_html, not_attempted_html, notice_html, question_html, report_html, say_html
 from course.quiz.reporting import report
 from course.quiz.saved import hide_saved_copy, static_html
 from course.quiz.session import (
@@ -96,7 +89,9 @@ class Card:
         question = w.HTML(SHEET + hide_saved_copy(self.item) + question_html(self.item))
         row = w.Box([*self._letters(), *([] if self.item.checkpoint else [self.because.field])])
         row.add_class("tbq-lines-row")
-        box = w.VBox([question, self.input.widget, row, self.bar.widget, self.say, self.because.below, self.following.widget])
+        box = w.VBox(
+            [question, self.input.widget, row, self.bar.widget, self.say, self.because.below, self.following.widget]
+        )
         box.add_class("tbq")
         box.add_class(f"tbq-live-{self.item.id}")
         self._pressed: int | None = None
@@ -166,10 +161,7 @@ class Card:
         self.following.offer("")
         self._say(
             notice_html(
-                t(
-                    "A fresh try. Your earlier answer stays in your log.",
-                    "重新作答。之前的答案仍保留在记录里。",
-                )
+                t("A fresh try. Your earlier answer stays in your log.", "重新作答。之前的答案仍保留在记录里。")
             )
         )
 

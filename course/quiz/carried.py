@@ -23,8 +23,12 @@ def carried(notebooks: Iterable[Any], checkpoint: str) -> tuple[list[Item], dict
                 items = [parse_item(one, f"{checkpoint}.ipynb", checkpoint=True) for one in raw]
             except BankError:
                 items = []
-                notices = notices or [t("The questions of this notebook cannot be read, so those of your course package are shown.",
-                                        "无法读取这份笔记本自带的题目，改用课程包里的题目。")]
+                notices = notices or [
+                    t(
+                        "The questions of this notebook cannot be read, so those of your course package are shown.",
+                        "无法读取这份笔记本自带的题目，改用课程包里的题目。",
+                    )
+                ]
             tasks = {str(one): str(name) for one, name in _part(said, "tasks").items()}
             return items, tasks, notices
     return [], {}, []
@@ -39,9 +43,13 @@ def _older(released: Any) -> list[str]:
     """One sentence for a package that is older than the one this checkpoint was handed out with."""
     if not isinstance(released, str) or _numbers(released) <= _numbers(__version__):
         return []
-    return [t(f"This checkpoint was handed out with version {released} of the course, and yours is {__version__}: its questions "
-              "came with it; if anything else is missing, install the newer package.",
-              f"这份测验用课程 {released} 版发布，你安装的是 {__version__} 版：题目随笔记本带来；若还缺别的，请安装新版课程包。")]
+    return [
+        t(
+            f"This checkpoint was handed out with version {released} of the course, and yours is {__version__}: its questions "
+            "came with it; if anything else is missing, install the newer package.",
+            f"这份测验用课程 {released} 版发布，你安装的是 {__version__} 版：题目随笔记本带来；若还缺别的，请安装新版课程包。",
+        )
+    ]
 
 
 def _numbers(version: str) -> tuple[int, ...]:

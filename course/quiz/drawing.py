@@ -73,6 +73,7 @@ def place_on(stops: Sequence[float], value: float) -> float:
 
 def ruler_html(ruler: Ruler) -> str:
     """A scale with what counts as right, the answer and the truth; its words stand in the messages."""
+
     def left(value: float) -> str:
         return f"{100 * place_on(ruler.stops, value):.2f}%"
 

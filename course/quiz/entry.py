@@ -83,8 +83,7 @@ def standing(entries: Sequence[Entry]) -> list[Entry]:
     return [
         entry
         for entry in entries
-        if entry.event != "undo"
-        and not (entry.event == "answer" and (entry.item, (entry.id,)) in undone)
+        if entry.event != "undo" and not (entry.event == "answer" and (entry.item, (entry.id,)) in undone)
     ]
 
 

@@ -24,7 +24,9 @@ MOST_PARTS = 500_000  # lists and objects in one file; each takes hundreds of by
 LONGEST_LIST = 200_000  # characters
 TITLES = ("Answer sheet", "答题卡")
 ROW = re.compile(r"<code>([^<>\s]{1,100})</code></th>\s*<td[^>]{0,100}>✓ [^:：<]{1,20}[:：] ?([^<]{1,100})</td>")
-LINE = re.compile(r"^  (\S{1,100}): (?:answered: |已作答：)(.{1,100}?)(?: \d{4}-\d\d-\d\d \d\d:\d\d:\d\d)?$", re.MULTILINE)
+LINE = re.compile(
+    r"^  (\S{1,100}): (?:answered: |已作答：)(.{1,100}?)(?: \d{4}-\d\d-\d\d \d\d:\d\d:\d\d)?$", re.MULTILINE
+)
 DEEPEST = 350  # lists and objects within each other; readers and writers of JSON end at about a thousand
 STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")  # +1 and -1 as signed bytes
@@ -163,9 +165,7 @@ def read_sheet(
     payload = decoded(payload)
     answers = payload.get("answers") if isinstance(payload, Mapping) else None
     if not isinstance(answers, Mapping):
-        return [], [
-            both(f"The answers in {en} are damaged and could not be read.", f"{zh}中的答案已损坏，无法读取。")
-        ]
+        return [], [both(f"The answers in {en} are damaged and could not be read.", f"{zh}中的答案已损坏，无法读取。")]
     if checkpoint and payload.get("checkpoint") not in (None, checkpoint):
         other = str(payload.get("checkpoint"))[:60]
         return [], [
@@ -178,8 +178,7 @@ def read_sheet(
     if isinstance(payload.get("schema"), int) and payload["schema"] > SCHEMA:
         problems.append(
             both(
-                f"The answers in {en} were written by a newer course version; they were read as far as "
-                "possible.",
+                f"The answers in {en} were written by a newer course version; they were read as far as possible.",
                 f"{zh}中的答案由更新版本的课程写入，已尽量读取。",
             )
         )
@@ -194,10 +193,7 @@ def read_sheet(
         answer = clean_answer(raw) if len(item) <= LONGEST_ID else None
         if answer is None:
             problems.append(
-                both(
-                    f"The answer to {str(item)[:60]} in {en} is damaged.",
-                    f"{zh}中 {str(item)[:60]} 的答案已损坏。",
-                )
+                both(f"The answer to {str(item)[:60]} in {en} is damaged.", f"{zh}中 {str(item)[:60]} 的答案已损坏。")
             )
             continue
         if not answer["time"]:
@@ -231,9 +227,7 @@ def latest(pairs: Iterable[tuple[str, dict[str, Any]]]) -> Answers:
     return newest
 
 
-def harvest(
-    notebook: Any, sidecar: str | None = None, checkpoint: str | None = None
-) -> tuple[Answers, list[Text]]:
+def harvest(notebook: Any, sidecar: str | None = None, checkpoint: str | None = None) -> tuple[Answers, list[Text]]:
     """(latest answer of each item, problems) from a notebook (nbformat dict) and the text of the file beside
     it.
 
@@ -249,17 +243,18 @@ def harvest(
     in_file: list[tuple[str, dict[str, Any]]] = []
     past: list[tuple[str, dict[str, Any]]] = []
     if sidecar is not None:
-        in_file, faults = read_sheet(
-            sidecar, both("the file beside the notebook", "笔记本旁边的文件"), checkpoint
-        )
+        in_file, faults = read_sheet(sidecar, both("the file beside the notebook", "笔记本旁边的文件"), checkpoint)
         past = history_of(decoded(sidecar)) if in_file else []
         problems += faults
     if not in_notebook and not in_file and (in_notebook := readable(notebook, checkpoint)):
         n = len(latest(in_notebook))
-        problems.append(both(
-            f"Unconfirmed: {n} answer{' was' if n == 1 else 's were'} read from the list that the notebook shows, because a program "
-            "that saved the notebook dropped the data behind it.",
-            f"未经确认：保存笔记本的程序丢掉了答案数据，{n} 个答案是从笔记本显示的列表里读出来的。"))
+        problems.append(
+            both(
+                f"Unconfirmed: {n} answer{' was' if n == 1 else 's were'} read from the list that the notebook shows, because a program "
+                "that saved the notebook dropped the data behind it.",
+                f"未经确认：保存笔记本的程序丢掉了答案数据，{n} 个答案是从笔记本显示的列表里读出来的。",
+            )
+        )
     first, second = latest(in_notebook), latest(in_file)
     if in_notebook and in_file:
         problems += _disagreements(first, second, past)

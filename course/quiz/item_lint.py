@@ -25,12 +25,7 @@ _HAN = re.compile(r"[\u4e00-\u9fff]")
 _HALF_WIDTH = re.compile(r"[\u4e00-\u9fff][,;:?!]|[,;?!][\u4e00-\u9fff]")
 _CODE = re.compile(r"`[^`]*`")
 LEAST_PRACTICE, LEAST_CHECKPOINT = 10, 5
-FREE_COUNT = (
-    "00_start",
-    "10_tuning_master",
-    "11_bug_hunt",
-    "15_review",
-)  # set-up, games, review: as they need
+FREE_COUNT = ("00_start", "10_tuning_master", "11_bug_hunt", "15_review")  # set-up, games, review: as they need
 
 
 def lint(bank: Bank) -> list[str]:
@@ -79,10 +74,7 @@ def _texts(item: Item) -> Iterator[tuple[str, Text]]:
         yield from (("unit", item.slider.unit), ("why", item.slider.why))
     if item.number:
         yield "unit", item.number.unit
-        for name, text in [
-            ("why", item.number.why),
-            *(("why of a trap", trap.why) for trap in item.number.traps),
-        ]:
+        for name, text in [("why", item.number.why), *(("why of a trap", trap.why) for trap in item.number.traps)]:
             if text:
                 yield name, text
 
@@ -197,15 +189,12 @@ def lint_lesson(lesson: str, items: list[Item], checkpoint: bool = False) -> lis
     if why * 3 < len(asking):
         found.append(f"{lesson}: {why} of {len(asking)} {what} items ask why; at least a third should.")
     places = Counter(
-        item.options.index(item.option(item.correct[0]))
-        for item in items
-        if item.kind == "single" and item.correct
+        item.options.index(item.option(item.correct[0])) for item in items if item.kind == "single" and item.correct
     )
     total = sum(places.values())
     if total >= 4 and max(places.values()) * 2 > total:
         place = "abcdefgh"[places.most_common(1)[0][0]]
         found.append(
-            f"{lesson}: in {max(places.values())} of {total} {what} items the right option is at {place}; "
-            "spread it."
+            f"{lesson}: in {max(places.values())} of {total} {what} items the right option is at {place}; spread it."
         )
     return found

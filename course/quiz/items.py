@@ -170,8 +170,7 @@ def parse_item(raw: Mapping[str, Any], where: str, checkpoint: bool = False) -> 
     name = raw.get("id", "?") if isinstance(raw, Mapping) else "?"
     rules = schema.CHECKPOINT if checkpoint else schema.PRACTICE
     faults = [
-        f"{where}, item {name}, field {field or '(all)'}: {what}."
-        for field, what in schema.violations(raw, rules)
+        f"{where}, item {name}, field {field or '(all)'}: {what}." for field, what in schema.violations(raw, rules)
     ]
     faults = faults or [f"{where}, item {name}, {what}" for what in _contradictions(raw, checkpoint)]
     if faults:
@@ -249,12 +248,7 @@ def with_key(item: Item, key: Mapping[str, Any]) -> Item:
     where = f"key of {item.id}"
     faults = [f"{where}, field {field}: {what}." for field, what in schema.violations(dict(key), schema.KEY)]
     ids = [one.id for one in item.options]
-    named = [
-        *key.get("correct", ()),
-        *key.get("order", ()),
-        *key.get("misconception", ()),
-        *key.get("pairs_with", ()),
-    ]
+    named = [*key.get("correct", ()), *key.get("order", ()), *key.get("misconception", ()), *key.get("pairs_with", ())]
     faults += [
         f"{where}: {one} is not an option of the item; use {', '.join(ids)}."
         for one in dict.fromkeys(named)

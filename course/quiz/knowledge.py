@@ -94,7 +94,11 @@ def _faults(raw: Any, lesson: str, known: dict[str, Knowledge]) -> Iterator[str]
     if raw["id"] in known:
         yield "field id: occurs twice; give one of them another id."
     for field in fields(Knowledge):
-        if field.name != "code" and isinstance(raw.get(field.name), (dict, str)) and field.name not in ("id", "lesson", "source"):
+        if (
+            field.name != "code"
+            and isinstance(raw.get(field.name), (dict, str))
+            and field.name not in ("id", "lesson", "source")
+        ):
             yield from (f"field {sentence}" for sentence in language_faults(field.name, raw[field.name]))
     for code in LANGUAGES:
         source = pick(raw["code"], code).strip("\n")

@@ -15,7 +15,9 @@ from course.quiz.render import in_language
 from course.quiz.rich import code_block, inline, plain
 from course.quiz.style import themed
 
-CSS = themed(".tbk") + """
+CSS = (
+    themed(".tbk")
+    + """
 .tbk{color:var(--q-fg);font:400 15px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","PingFang SC","Microsoft YaHei",
 "Noto Sans CJK SC",sans-serif;max-width:820px;margin:8px 2px 14px;overflow-wrap:anywhere;container-type:inline-size}
 .tbk *{box-sizing:border-box}
@@ -42,6 +44,7 @@ color:inherit;border-radius:5px;padding:.1em .35em;white-space:break-spaces}
 .tbk summary{padding:12px 16px}.tbk pre{margin:8px 16px 12px}.tbk p{margin:0 16px 12px}}
 @media print{.tbk em{display:none!important}.tbk summary span{font-style:italic}}
 """
+)
 
 
 def front_html(card: Knowledge) -> str:
@@ -53,15 +56,19 @@ def back_html(card: Knowledge) -> str:
     """The back: what it is, default, how, when, when not, the code, where it is taught."""
     rows = "".join(f"<dt>{html.escape(name)}</dt><dd>{inline(text)}</dd>" for name, text in card.rows())
     where = t(f"Lesson {card.lesson} · source: ", f"第 {card.lesson} 课 · 依据：")
-    return (f"<dl>{rows}</dl>{code_block(pick(card.code), t('Code of the card', '卡片代码'))}"
-            f"<p>{where}{html.escape(card.source)}</p>")
+    return (
+        f"<dl>{rows}</dl>{code_block(pick(card.code), t('Code of the card', '卡片代码'))}"
+        f"<p>{where}{html.escape(card.source)}</p>"
+    )
 
 
 def card_html(card: Knowledge, turned: bool = False) -> str:
     """One card, without its style sheet."""
     turn, back = t("↻ Turn the card", "↻ 翻面"), t("↺ Turn it back", "↺ 翻回去")
-    return (f"<details{' open' if turned else ''}><summary>{front_html(card)}"
-            f'<em class="turn">{turn}</em><em class="back">{back}</em></summary><div>{back_html(card)}</div></details>')
+    return (
+        f"<details{' open' if turned else ''}><summary>{front_html(card)}"
+        f'<em class="turn">{turn}</em><em class="back">{back}</em></summary><div>{back_html(card)}</div></details>'
+    )
 
 
 def cards_html(cards: Iterable[Knowledge], turned: bool = False) -> str:
@@ -73,5 +80,12 @@ def card_text(card: Knowledge) -> str:
     """The text twin: front, then back."""
     rows = [f"  {name}{t(': ', '：')}{plain(text)}" for name, text in card.rows()]
     code = ["    " + line for line in pick(card.code).strip("\n").splitlines()]
-    return "\n".join([f"🎴 {plain(pick(card.title))}", f"  {plain(pick(card.asks))}", *rows, *code,
-                      t(f"  (lesson {card.lesson})", f"  （第 {card.lesson} 课）")])
+    return "\n".join(
+        [
+            f"🎴 {plain(pick(card.title))}",
+            f"  {plain(pick(card.asks))}",
+            *rows,
+            *code,
+            t(f"  (lesson {card.lesson})", f"  （第 {card.lesson} 课）"),
+        ]
+    )

@@ -94,7 +94,7 @@ class AnswerLog:
                     'the next answer saves both. `export_progress("FILE")` writes all you have elsewhere.',
                     f"这次作答没能保存到 {self.path}（{why}），在内核停止之前会留在内存里。请腾出空间，"
                     "或把 COURSE_HOME 设为可写的文件夹；下次作答时会一并保存。"
-                    "也可以用 `export_progress(\"文件\")` 把全部记录写到别处。",
+                    '也可以用 `export_progress("文件")` 把全部记录写到别处。',
                 )
             )
         return entry

@@ -61,9 +61,7 @@ def mark(item: Item, response: Response) -> Verdict:
         raise ValueError(f"{item.id} carries no key: merge one in with with_key(item, key)")
     if response.empty or (item.kind == "number") != (response.number is not None):
         return _verdict(item, 0.0, both("Not answered yet.", "还没有作答。"), state="not attempted")
-    return {"single": _single, "multiple": _multiple, "number": _number, "order": _order}[item.kind](
-        item, response
-    )
+    return {"single": _single, "multiple": _multiple, "number": _number, "order": _order}[item.kind](item, response)
 
 
 def mark_bet(item: Item, response: Response, settled: str | float | None) -> Verdict:
@@ -79,8 +77,7 @@ def mark_bet(item: Item, response: Response, settled: str | float | None) -> Ver
             item,
             0.0,
             both(
-                f'Run `observe("{item.experiment}")` to settle it.',
-                f'运行 `observe("{item.experiment}")` 揭晓结果。',
+                f'Run `observe("{item.experiment}")` to settle it.', f'运行 `observe("{item.experiment}")` 揭晓结果。'
             ),
             state="inconclusive",
             bet=response.options or response.number,
@@ -111,16 +108,13 @@ def _slider(item: Item, response: Response, measured: float) -> Verdict:
     share = 1.0 if off <= factor else 0.5 if off <= factor * factor else 0.0
     en, zh = (f"{response.number:.3g} {pick(unit, code)}" for code in ("en", "zh"))
     message = both(
-        f"You bet on {en}; measured: {measured:.3g}. That is off by a factor of {off:.2g}, "
-        f"and up to {factor:g} wins.",
+        f"You bet on {en}; measured: {measured:.3g}. That is off by a factor of {off:.2g}, and up to {factor:g} wins.",
         f"你押的是 {zh}；实测 {measured:.3g}。相差 {off:.2g} 倍，{factor:g} 倍以内算押中。",
     )
     return _verdict(item, share, message, bet=response.number, settled=measured)
 
 
-def _verdict(
-    item: Item, share: float, *messages: Text, state: str | None = None, **evidence: object
-) -> Verdict:
+def _verdict(item: Item, share: float, *messages: Text, state: str | None = None, **evidence: object) -> Verdict:
     """Verdict for a share of the points, rounded to a hundredth of a point."""
     points = item.points if share == 1 else math.floor(share * item.points * 100 + 0.5) / 100
     state = state or ("correct" if share == 1 else "partly" if points > 0 else "incorrect")
@@ -133,9 +127,7 @@ def _single(item: Item, response: Response) -> Verdict:
         return _verdict(
             item,
             0.0,
-            both(
-                "More than one option was chosen, and one is asked for.", "选了不止一项，而本题只能选一项。"
-            ),
+            both("More than one option was chosen, and one is asked for.", "选了不止一项，而本题只能选一项。"),
             chosen=chosen,
         )
     right = chosen == item.correct
@@ -180,9 +172,7 @@ def trap_of(number: Number, value: float) -> Trap | None:
 def _number(item: Item, response: Response) -> Verdict:
     number, value = item.number, response.number
     if math.isnan(value):
-        return _verdict(
-            item, 0.0, both("The answer is not a number.", "答案不是数字。"), state="not attempted"
-        )
+        return _verdict(item, 0.0, both("The answer is not a number.", "答案不是数字。"), state="not attempted")
     if within(value, number.low, number.high):
         return _verdict(item, 1.0, both("That number is right.", "这个数字正确。"), number=value)
     trap = trap_of(number, value)
@@ -220,9 +210,7 @@ def _order(item: Item, response: Response) -> Verdict:
     kept = tuple(one for one in chosen if one in item.order)
     placed, total = common_run(kept, item.order), len(item.order)
     if chosen == item.order:
-        return _verdict(
-            item, 1.0, both("Every line is in its place.", "每一行都在正确的位置。"), chosen=chosen
-        )
+        return _verdict(item, 1.0, both("Every line is in its place.", "每一行都在正确的位置。"), chosen=chosen)
     messages = [
         both(
             f"{placed} of {total} lines stand in the right order relative to each other.",
@@ -283,7 +271,5 @@ def misconceptions_of(item: Item, response: Response) -> list[str]:
             if trap and trap.misconception and not within(response.number, item.number.low, item.number.high)
             else []
         )
-    wrong = [
-        item.option(line.option) for line in feedback(item, response) if line.chosen and line.right is False
-    ]
+    wrong = [item.option(line.option) for line in feedback(item, response) if line.chosen and line.right is False]
     return list(dict.fromkeys(one.misconception for one in wrong if one and one.misconception))

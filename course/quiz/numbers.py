@@ -17,9 +17,7 @@ def parse_number(text: str) -> float:
 
     Raises AnswerError otherwise, also for nan, inf, and a comma before decimals (0,125).
     """
-    clean = (
-        unicodedata.normalize("NFKC", str(text)).strip().replace("_", "").replace(" ", "").replace("−", "-")
-    )
+    clean = unicodedata.normalize("NFKC", str(text)).strip().replace("_", "").replace(" ", "").replace("−", "-")
     if _THOUSANDS.fullmatch(clean):
         clean = clean.replace(",", "")
     try:

@@ -34,8 +34,7 @@ def showable(items: Iterable[Item]) -> list[Item]:
     return [
         item
         for item in items
-        if not item.checkpoint
-        and (item.kind in KINDS and item.keyed or item.kind == "predict" and bool(item.options))
+        if not item.checkpoint and (item.kind in KINDS and item.keyed or item.kind == "predict" and bool(item.options))
     ]
 
 
@@ -46,8 +45,12 @@ def _html(text: Text) -> dict[str, str]:
 def item_data(item: Item) -> dict[str, Any]:
     """One question as plain data; texts are HTML in both languages."""
     data: dict[str, Any] = {
-        "id": item.id, "lesson": item.lesson, "concept": item.concept, "kind": item.kind,
-        "difficulty": item.difficulty, "experiment": item.experiment,
+        "id": item.id,
+        "lesson": item.lesson,
+        "concept": item.concept,
+        "kind": item.kind,
+        "difficulty": item.difficulty,
+        "experiment": item.experiment,
         "stem": {code: paragraphs(pick(item.stem, code)) for code in LANGUAGES},
         "right": list(item.order if item.kind == "order" else item.correct),
         "options": [_option_data(item, place) for place in range(len(item.options))],
@@ -77,10 +80,16 @@ def _number_data(item: Item) -> dict[str, Any]:
         with speaking(code):
             said[code] = inline(number_words(number))
     return {
-        "value": number.value, "low": number.low, "high": number.high,
-        "unit": _html(number.unit), "words": said, "why": _html(number.why),
-        "traps": [{"low": trap.low, "high": trap.high, "why": _html(trap.why), "belief": trap.misconception}
-                  for trap in number.traps],
+        "value": number.value,
+        "low": number.low,
+        "high": number.high,
+        "unit": _html(number.unit),
+        "words": said,
+        "why": _html(number.why),
+        "traps": [
+            {"low": trap.low, "high": trap.high, "why": _html(trap.why), "belief": trap.misconception}
+            for trap in number.traps
+        ],
     }
 
 
@@ -102,17 +111,26 @@ def _cards(cards: Iterable[Knowledge]) -> list[dict[str, Any]]:
     return found
 
 
-def page_data(items: Iterable[Item], beliefs: Mapping[str, Text], language: str, cards: Iterable[Knowledge] = ()) -> dict[str, Any]:
+def page_data(
+    items: Iterable[Item], beliefs: Mapping[str, Text], language: str, cards: Iterable[Knowledge] = ()
+) -> dict[str, Any]:
     """Everything the page knows, as plain data. beliefs: misconception id -> statement."""
     shown = showable(items)
     return {
-        "version": __version__, "language": language, "languages": list(LANGUAGES), "words": words(),
-        "lessons": _lessons(shown), "items": [item_data(item) for item in shown],
-        "beliefs": {one: _html(text) for one, text in beliefs.items()}, "cards": _cards(cards),
+        "version": __version__,
+        "language": language,
+        "languages": list(LANGUAGES),
+        "words": words(),
+        "lessons": _lessons(shown),
+        "items": [item_data(item) for item in shown],
+        "beliefs": {one: _html(text) for one, text in beliefs.items()},
+        "cards": _cards(cards),
     }
 
 
-def build(items: Iterable[Item], beliefs: Mapping[str, Text], language: str = "", cards: Iterable[Knowledge] = ()) -> str:
+def build(
+    items: Iterable[Item], beliefs: Mapping[str, Text], language: str = "", cards: Iterable[Knowledge] = ()
+) -> str:
     """The whole page, opening in ``language`` (empty: the browser's); deterministic."""
     data = json.dumps(page_data(items, beliefs, language, cards), ensure_ascii=False, separators=(",", ":"))
     scripts = "\n".join(f"<script>\n{_read(name)}</script>" for name in SCRIPTS)

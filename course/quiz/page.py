@@ -46,7 +46,7 @@ padding:1px 0!important}.tbp td::before{content:attr(data-label);color:var(--p-s
 
 def page(title: str, *blocks: str) -> str:
     """The whole page."""
-    return f"<style>{CSS}</style><div class=\"tbp\"><h3>{html.escape(title)}</h3>{''.join(blocks)}</div>"
+    return f'<style>{CSS}</style><div class="tbp"><h3>{html.escape(title)}</h3>{"".join(blocks)}</div>'
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], label: str) -> str:

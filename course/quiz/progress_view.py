@@ -76,7 +76,9 @@ def progress_text(found: Progress) -> str:
         if one.checkpoint_total:
             parts.append(
                 t(f"checkpoint {one.recorded} of {one.checkpoint_total}", f"测验 {one.recorded}/{one.checkpoint_total}")
-                + t(" (", "（") + ready_words(one) + t(")", "）")
+                + t(" (", "（")
+                + ready_words(one)
+                + t(")", "）")
             )
         lines.append(f"{one.lesson}{t(': ', '：')}{t('; ', '；').join(parts)}")
     lines += [plain(due_words(found)), plain(bets_words(found))]
@@ -112,10 +114,16 @@ def progress_html(found: Progress, kept_in: str = "") -> str:
         t("Your progress", "学习进度"),
         f"<p>{inline(due_words(found))}<br>{inline(bets_words(found))}</p>",
         table(heads, [_row(one) for one in found.lessons], t("Your progress", "学习进度")),
-        listing(_alive_title(), alive, t("Your latest answers or lost bets still show them.",
-                                         "最近的作答或没押中的赌注里还看得到。")),
-        listing(_overcome_title(), [f"✓ {inline(pick(one.statement))}" for one in found.overcome],
-                t("False, and your later answers say so too.", "这些说法不对，你后来的作答也说明了这一点。")),
+        listing(
+            _alive_title(),
+            alive,
+            t("Your latest answers or lost bets still show them.", "最近的作答或没押中的赌注里还看得到。"),
+        ),
+        listing(
+            _overcome_title(),
+            [f"✓ {inline(pick(one.statement))}" for one in found.overcome],
+            t("False, and your later answers say so too.", "这些说法不对，你后来的作答也说明了这一点。"),
+        ),
         f"<p><small>{rule}{'<br>' + place if kept_in else ''}</small></p>",
     )
 
@@ -128,8 +136,14 @@ def _row(one: LessonProgress) -> list[str]:
     checkpoint = "–"
     if one.checkpoint_total:
         shade = "good" if one.ready or one.recorded == one.checkpoint_total else ""
-        given = (t(f"{one.recorded} of {one.checkpoint_total} answered", f"已答 {one.recorded}/{one.checkpoint_total}")
-                 + "<br>") if one.recorded else ""
+        given = (
+            (
+                t(f"{one.recorded} of {one.checkpoint_total} answered", f"已答 {one.recorded}/{one.checkpoint_total}")
+                + "<br>"
+            )
+            if one.recorded
+            else ""
+        )
         checkpoint = f'{given}<small class="{shade}">{ready_words(one)}</small>'
     return [
         f"<code>{html.escape(one.lesson)}</code>{question}",

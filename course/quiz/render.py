@@ -21,12 +21,13 @@ def in_language(html: str, classes: str = "", more: str = "") -> str:
 def question_html(item: Item) -> str:
     """Head, stem and code of a card, and a sentence that shows once its kernel is gone."""
     head = (
-        f'<div class="tbq-head"><h3>{title_words(item)}</h3><span>{task_words(item)}</span>'
-        f"<code>{item.id}</code></div>"
+        f'<div class="tbq-head"><h3>{title_words(item)}</h3><span>{task_words(item)}</span><code>{item.id}</code></div>'
     )
     code = code_block(pick(item.code), t("Code of the question", "题目代码")) if item.code else ""
-    dead = t("The kernel was restarted, so this card takes no answers. Run its cell again; what you answered is kept.",
-             "内核重启过，这张卡片已不能作答。请重新运行这个单元格；之前的作答都在。")
+    dead = t(
+        "The kernel was restarted, so this card takes no answers. Run its cell again; what you answered is kept.",
+        "内核重启过，这张卡片已不能作答。请重新运行这个单元格；之前的作答都在。",
+    )
     head += f'<p class="tbq-dead">{dead}</p>'
     return in_language(f'{head}<div class="tbq-stem">{paragraphs(pick(item.stem))}</div>{code}')
 
@@ -105,5 +106,8 @@ def _legend(measured: bool) -> str:
     truth = t("measured", "实测") if measured else t("the right one", "正确的数")
     band = t("wins", "算押中的范围") if measured else t("counts as right", "算对的范围")
     words = [("given", t("your number", "你的数")), ("truth", truth), ("band", band)]
-    return '<p class="tbq-legend" aria-hidden="true">' + "".join(
-        f'<span><b class="{name}"></b>{text}</span>' for name, text in words) + "</p>"
+    return (
+        '<p class="tbq-legend" aria-hidden="true">'
+        + "".join(f'<span><b class="{name}"></b>{text}</span>' for name, text in words)
+        + "</p>"
+    )

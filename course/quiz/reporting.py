@@ -13,13 +13,7 @@ from course.quiz.items import Item, Number
 from course.quiz.marking import OptionFeedback, Response, feedback, misconceptions_of, within
 from course.verdict import Verdict
 
-TONES = {
-    "correct": "good",
-    "partly": "part",
-    "incorrect": "bad",
-    "not attempted": "calm",
-    "inconclusive": "calm",
-}
+TONES = {"correct": "good", "partly": "part", "incorrect": "bad", "not attempted": "calm", "inconclusive": "calm"}
 
 
 @dataclass(frozen=True)
@@ -114,13 +108,19 @@ def report(
         messages = [pick(message) for message in verdict.messages if state != "correct" or item.slider]
     elif state in ("correct", "partly", "incorrect"):
         head = _said(voice.headline_key(item, state, sure, past), item, response, verdict, past)
-        messages = [*_seen(item, verdict),
-                    *(_said(key, item, response, verdict, past) for key in voice.remark_keys(item, state, sure, past))]
+        messages = [
+            *_seen(item, verdict),
+            *(_said(key, item, response, verdict, past) for key in voice.remark_keys(item, state, sure, past)),
+        ]
     else:
         head, messages = not_yet(), [pick(message) for message in verdict.messages]
     if late:
-        messages.append(t("The result was known before you bet, so `bets()` does not count it.",
-                          "下注时结果已经揭晓，所以 `bets()` 里不计分。"))
+        messages.append(
+            t(
+                "The result was known before you bet, so `bets()` does not count it.",
+                "下注时结果已经揭晓，所以 `bets()` 里不计分。",
+            )
+        )
     beside, choices = _reason(item, response, verdict, settled)
     if bet and settled is None:
         return Report(head, "calm", tuple(messages), because=beside)
@@ -169,8 +169,15 @@ def _seen(item: Item, verdict: Verdict) -> list[str]:
 def _said(key: str, item: Item, response: Response, verdict: Verdict, past: voice.Past) -> str:
     if key == "step_own":
         return pick(item.step)
-    return voice.say(key, item.id, past.tries, right=t(", ", "、").join(item.correct), chosen=response.words,
-                     points=f"{verdict.points:g} / {verdict.max_points:g}", count=past.streak)
+    return voice.say(
+        key,
+        item.id,
+        past.tries,
+        right=t(", ", "、").join(item.correct),
+        chosen=response.words,
+        points=f"{verdict.points:g} / {verdict.max_points:g}",
+        count=past.streak,
+    )
 
 
 def first_sentence(text: str) -> str:
@@ -181,12 +188,17 @@ def first_sentence(text: str) -> str:
 
 def reason_words(mark: str) -> str:
     """What a mark of the learner's own reason says."""
-    return {"right": t("✓ My reason was right", "✓ 我的理由是对的"), "other": t("≈ Right answer, other reason", "≈ 答案对，理由不同"),
-            "changed": t("↻ I see it differently now", "↻ 我改变看法了"), "doubt": t("? I am not convinced yet", "? 我还没被说服")}[mark]
+    return {
+        "right": t("✓ My reason was right", "✓ 我的理由是对的"),
+        "other": t("≈ Right answer, other reason", "≈ 答案对，理由不同"),
+        "changed": t("↻ I see it differently now", "↻ 我改变看法了"),
+        "doubt": t("? I am not convinced yet", "? 我还没被说服"),
+    }[mark]
 
 
-def _reason(item: Item, response: Response, verdict: Verdict,
-            settled: str | float | None) -> tuple[str, tuple[tuple[str, str], ...]]:
+def _reason(
+    item: Item, response: Response, verdict: Verdict, settled: str | float | None
+) -> tuple[str, tuple[tuple[str, str], ...]]:
     """The learner's own reason beside the right one, and the marks that fit the verdict."""
     if not response.because:
         return "", ()
@@ -195,8 +207,11 @@ def _reason(item: Item, response: Response, verdict: Verdict,
     if item.kind == "predict" and settled is None:
         return mine, ()
     why = first_sentence(right_why(item, settled))
-    beside = t(f" The reason: {why} Is it the same?", f"理由是：{why}是一回事吗？") if why else t(
-        " Is it one of the reasons above?", "它和上面的解释是一回事吗？")
+    beside = (
+        t(f" The reason: {why} Is it the same?", f"理由是：{why}是一回事吗？")
+        if why
+        else t(" Is it one of the reasons above?", "它和上面的解释是一回事吗？")
+    )
     marks = ("right", "other", "changed") if verdict.state == "correct" else ("changed", "doubt")
     return mine + beside, tuple((mark, reason_words(mark)) for mark in marks)
 
@@ -230,18 +245,14 @@ def _number_line(item: Item, line: OptionFeedback, beliefs: Mapping[str, Text], 
     number = item.number
     if line.option == "trap":
         belief = next((pick(beliefs[one]) for one in held if one in beliefs), "")
-        return Line(
-            "✗", t("your number", "你的数字"), t("not right", "不对"), False, True, pick(line.why), belief
-        )
+        return Line("✗", t("your number", "你的数字"), t("not right", "不对"), False, True, pick(line.why), belief)
     return Line("✓", number_words(number), t("right", "正确"), True, line.chosen, pick(line.why))
 
 
 def number_words(number: Number) -> str:
     """The right number with its unit, and what else is accepted."""
     text = f"{number.value:,.10g} {pick(number.unit)}"
-    if not within(number.low, number.value, number.value) or not within(
-        number.high, number.value, number.value
-    ):
+    if not within(number.low, number.value, number.value) or not within(number.high, number.value, number.value):
         text += t(
             f" (accepted: {number.low:,.6g} to {number.high:,.6g})",
             f"（{number.low:,.6g} 到 {number.high:,.6g} 都算对）",
@@ -255,9 +266,7 @@ def next_experiment(item: Item, response: Response, verdict: Verdict) -> str:
     """
     if verdict.state == "correct" or item.kind == "predict":
         return ""
-    wrong = [
-        item.option(line.option) for line in feedback(item, response) if line.chosen and line.right is False
-    ]
+    wrong = [item.option(line.option) for line in feedback(item, response) if line.chosen and line.right is False]
     named = [one.experiment for one in wrong if one and one.experiment]
     return (named or [item.experiment or ""])[0]
 
@@ -265,10 +274,7 @@ def next_experiment(item: Item, response: Response, verdict: Verdict) -> str:
 def _next_words(experiment: str) -> str:
     if not experiment:
         return ""
-    return t(
-        f'To see it happen, run `observe("{experiment}")`.',
-        f'想亲眼看到，就运行 `observe("{experiment}")`。',
-    )
+    return t(f'To see it happen, run `observe("{experiment}")`.', f'想亲眼看到，就运行 `observe("{experiment}")`。')
 
 
 def _ruler(item: Item, response: Response, settled: str | float | None) -> Ruler | None:

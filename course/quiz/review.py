@@ -79,22 +79,38 @@ def ideas(count: int) -> str:
 def greeting(found: Plan, now: datetime) -> list[str]:
     """What is said before the cards, as sentences."""
     if not found.table:
-        return [t("Nothing to review yet. Answer a few cards, and they come back when it helps most.",
-                  "还没有可复习的。先答几张卡片，它们会在最合适的时候回来。")]
+        return [
+            t(
+                "Nothing to review yet. Answer a few cards, and they come back when it helps most.",
+                "还没有可复习的。先答几张卡片，它们会在最合适的时候回来。",
+            )
+        ]
     if not found.due:
         return [t("Nothing is due today.", "今天没有要复习的。"), next_words(found, now)]
     said = []
     if found.away_days:
-        said.append(t(f"Welcome back after {found.away_days} days. What was forgotten comes back faster than it was learnt.",
-                      f"欢迎回来，隔了 {found.away_days} 天。忘掉的东西，重新捡起来比当初学快得多。"))
-    from_lessons = t(f" from {found.lessons} lessons, mixed", f"，来自 {found.lessons} 课，交错着来") if found.lessons > 1 else ""
+        said.append(
+            t(
+                f"Welcome back after {found.away_days} days. What was forgotten comes back faster than it was learnt.",
+                f"欢迎回来，隔了 {found.away_days} 天。忘掉的东西，重新捡起来比当初学快得多。",
+            )
+        )
+    from_lessons = (
+        t(f" from {found.lessons} lessons, mixed", f"，来自 {found.lessons} 课，交错着来") if found.lessons > 1 else ""
+    )
     if found.waiting:
-        said.append(t(f"{ideas(found.due)} are due. Here are {len(found.items)}{from_lessons}: enough for one sitting. "
-                      "The others wait, and nothing is lost; `review()` brings the next ones.",
-                      f"有 {ideas(found.due)}到期。这里先来 {len(found.items)} 个{from_lessons}，一次足够了。"
-                      "其余的不急，什么都不会丢；再运行 `review()` 就是下一批。"))
+        said.append(
+            t(
+                f"{ideas(found.due)} are due. Here are {len(found.items)}{from_lessons}: enough for one sitting. "
+                "The others wait, and nothing is lost; `review()` brings the next ones.",
+                f"有 {ideas(found.due)}到期。这里先来 {len(found.items)} 个{from_lessons}，一次足够了。"
+                "其余的不急，什么都不会丢；再运行 `review()` 就是下一批。",
+            )
+        )
     else:
-        said.append(t(f"{ideas(found.due)} to review today{from_lessons}.", f"今天复习 {ideas(found.due)}{from_lessons}。"))
+        said.append(
+            t(f"{ideas(found.due)} to review today{from_lessons}.", f"今天复习 {ideas(found.due)}{from_lessons}。")
+        )
     return said
 
 
@@ -109,10 +125,14 @@ def next_words(found: Plan, now: datetime) -> str:
 
 def closing(answered: int, right: int, found: Plan, now: datetime) -> str:
     """What is said after the cards; found: the plan as it stands now."""
-    said = t(f"Done for now: {answered} answered, {right} right. ", f"这一轮完成了：答了 {answered} 张，对了 {right} 张。")
+    said = t(
+        f"Done for now: {answered} answered, {right} right. ", f"这一轮完成了：答了 {answered} 张，对了 {right} 张。"
+    )
     if found.due:
-        return said + t(f"{ideas(found.due)} can wait; `review()` goes on whenever you like.",
-                        f"还有 {ideas(found.due)}，不急；想继续就再运行 `review()`。")
+        return said + t(
+            f"{ideas(found.due)} can wait; `review()` goes on whenever you like.",
+            f"还有 {ideas(found.due)}，不急；想继续就再运行 `review()`。",
+        )
     return said + (next_words(found, now) if found.table else "")
 
 
@@ -123,5 +143,7 @@ def calendar_words(found: Plan, now: datetime, days: int = 14) -> str:
         return t(f"Nothing comes back in the next {days} days.", f"接下来 {days} 天没有要复习的。")
     listed = t("; ", "；").join(f"{day_words(day, now.date())}{t(': ', '：')}{count}" for day, count in busy)
     total = sum(count for _, count in busy)
-    return t(f"In the next {days} days {ideas(total)} come back. {listed[0].upper()}{listed[1:]}.",
-             f"接下来 {days} 天有 {ideas(total)}回来。{listed}。")
+    return t(
+        f"In the next {days} days {ideas(total)} come back. {listed[0].upper()}{listed[1:]}.",
+        f"接下来 {days} 天有 {ideas(total)}回来。{listed}。",
+    )

@@ -43,8 +43,11 @@ class ReviewDeck:
         import ipywidgets as w
 
         self.say = w.HTML()
-        moves = ((t("← Back", "← 上一张"), self.back), (t("Next →", "下一张 →"), self.next),
-                 (t("↶ Undo the last answer", "↶ 撤销上次作答"), self.undo))
+        moves = (
+            (t("← Back", "← 上一张"), self.back),
+            (t("Next →", "下一张 →"), self.next),
+            (t("↶ Undo the last answer", "↶ 撤销上次作答"), self.undo),
+        )
         self.buttons = [self._button(w, words, action) for words, action in moves]
         bar = w.Box(self.buttons)
         bar.add_class("tbq-bar")
@@ -97,8 +100,10 @@ class ReviewDeck:
         given = self.answers()
         if self.at < len(self.cards):
             card = self.cards[self.at]
-            words = t(f"Card {self.at + 1} of {len(self.cards)} · {card.item.lesson} · {len(given)} answered",
-                      f"第 {self.at + 1} 张，共 {len(self.cards)} 张 · {card.item.lesson} · 已答 {len(given)} 张")
+            words = t(
+                f"Card {self.at + 1} of {len(self.cards)} · {card.item.lesson} · {len(given)} answered",
+                f"第 {self.at + 1} 张，共 {len(self.cards)} 张 · {card.item.lesson} · 已答 {len(given)} 张",
+            )
         else:
             words = self.closing(len(given), sum(entry.verdict == "correct" for entry in given.values()))
         self.say.value = say_html(notice_html(*filter(None, (notice, words)), *self.log.take_notices()))

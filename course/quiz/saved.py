@@ -23,9 +23,7 @@ def static_html(item: Item, response: Response | None = None, report: Report | N
     )
     explained = report is not None and report.lines and item.kind != "order"
     options = f'<ul style="list-style:none">{rows}</ul>' if rows and not explained else ""
-    given = (
-        f"<p><strong>{t('Your answer:', '你的答案：')}</strong> {inline(response.words)}</p>" if response else ""
-    )
+    given = f"<p><strong>{t('Your answer:', '你的答案：')}</strong> {inline(response.words)}</p>" if response else ""
     how = t(
         "This is the saved copy. Run the cell for the card, or answer in a cell of your own:",
         "这是保存下来的副本。运行本单元格可显示卡片，也可以在任意单元格里作答：",
@@ -43,7 +41,8 @@ def _picture(item: Item, option: Option) -> str:
     if option.plot is None:
         return ""
     drawn = plot_svg(option.plot, item.axes, highest(item)).replace(
-        "<svg ", '<svg width="240" fill="#3465a4" stroke="none" style="display:block;font-size:11px" ', 1)
+        "<svg ", '<svg width="240" fill="#3465a4" stroke="none" style="display:block;font-size:11px" ', 1
+    )
     for mark in ("polyline", 'path class="axis"'):
         drawn = drawn.replace(f"<{mark} ", f'<{mark} fill="none" stroke="#767676" ')
     return f"{drawn}<small>{inline(plain(pick(option.plot.alt)))}</small>"

@@ -47,9 +47,7 @@ def _list(items: dict[str, Any], least: int = 1) -> dict[str, Any]:
     return {"type": "array", "items": items, "minItems": least}
 
 
-_TRAP = object_of(
-    ["low", "high", "why"], low=_NUMBER, high=_NUMBER, why=TEXT, misconception=_SLUG
-)
+_TRAP = object_of(["low", "high", "why"], low=_NUMBER, high=_NUMBER, why=TEXT, misconception=_SLUG)
 NUMBER = object_of(
     ["value", "unit", "why"],
     value=_NUMBER,
@@ -63,11 +61,7 @@ NUMBER = object_of(
 PLOT = object_of(["y", "alt"], y=_list(_NUMBER, 2), alt=TEXT)
 AXES = object_of(["x", "y"], x=TEXT, y=TEXT, style={"type": "string", "enum": ["bars", "line", "dots"]})
 SLIDER = object_of(
-    ["stops", "unit", "why"],
-    stops=_list(_NUMBER, 3),
-    factor={"type": "number", "minimum": 1.01},
-    unit=TEXT,
-    why=TEXT,
+    ["stops", "unit", "why"], stops=_list(_NUMBER, 3), factor={"type": "number", "minimum": 1.01}, unit=TEXT, why=TEXT
 )
 _OPTION = object_of(
     ["id", "text", "why"],
@@ -129,18 +123,7 @@ KEY = object_of(
 )
 
 _TYPES = {"string": str, "object": dict, "array": list, "boolean": bool, "number": (int, float)}
-_KEY_FIELDS = (
-    "correct",
-    "why",
-    "misconception",
-    "order",
-    "verify",
-    "value",
-    "low",
-    "high",
-    "factor",
-    "traps",
-)
+_KEY_FIELDS = ("correct", "why", "misconception", "order", "verify", "value", "low", "high", "factor", "traps")
 
 
 def _is(value: Any, name: str) -> bool:
@@ -168,9 +151,7 @@ def violations(value: Any, schema: dict[str, Any], where: str = "") -> Iterator[
         yield from _scalar_violations(value, schema, where)
 
 
-def _object_violations(
-    value: dict[str, Any], schema: dict[str, Any], where: str
-) -> Iterator[tuple[str, str]]:
+def _object_violations(value: dict[str, Any], schema: dict[str, Any], where: str) -> Iterator[tuple[str, str]]:
     properties = schema.get("properties", {})
     for name in schema.get("required", ()):
         if name not in value:

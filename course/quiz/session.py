@@ -35,9 +35,7 @@ def validate(item: Item, response: Response) -> Response:
         return response
     if item.kind == "number":
         if response.number is None:
-            raise NotAttempted(
-                t("Type a number first, for example 3 or 2.5e6.", "请先输入一个数字，例如 3 或 2.5e6。")
-            )
+            raise NotAttempted(t("Type a number first, for example 3 or 2.5e6.", "请先输入一个数字，例如 3 或 2.5e6。"))
         return response
     known = [one.id for one in item.options]
     if strange := [one for one in response.options if one not in known]:
@@ -52,9 +50,7 @@ def validate(item: Item, response: Response) -> Response:
     if item.kind in ("single", "predict") and len(response.options) > 1:
         raise AnswerError(t("Choose exactly one option.", "本题只能选一项。"))
     if len(set(response.options)) != len(response.options):
-        raise AnswerError(
-            t("An option is named twice; name each one once.", "有选项重复了，每个选项只写一次。")
-        )
+        raise AnswerError(t("An option is named twice; name each one once.", "有选项重复了，每个选项只写一次。"))
     return response
 
 
@@ -184,9 +180,7 @@ def known_before(item: Item, entries: Iterable[Entry]) -> bool:
     return placed is not None and any(one.time < placed.time for one in decided)
 
 
-def settle(
-    item: Item, winner: str | float | None, log: AnswerLog, record: str | None = None
-) -> Verdict:
+def settle(item: Item, winner: str | float | None, log: AnswerLog, record: str | None = None) -> Verdict:
     """Settle the bet on a predict item with what an experiment found (None: inconclusive).
 
     winner: the option it named, or for a bet on a scale the number it measured. record: what measured it, kept
@@ -222,7 +216,5 @@ def _outcome(item: Item, winner: str | float | None) -> tuple[tuple[str, ...], f
             raise ValueError(f"{item.id} is a bet on a scale; the experiment must find a number above 0 or None")
         return (), float(winner)
     if not isinstance(winner, str) or item.option(winner) is None:
-        raise ValueError(
-            f"{item.id} has no option {winner!r}; the experiment must name one of its options or None"
-        )
+        raise ValueError(f"{item.id} has no option {winner!r}; the experiment must name one of its options or None")
     return (winner,), None

@@ -48,17 +48,14 @@ def local_time(time: str) -> str:
 
 def _summary(sheet: SheetView) -> str:
     done = sum(item in sheet.answers for item in sheet.items)
-    return t(
-        f"{done} of {len(sheet.items)} questions answered.", f"{len(sheet.items)} 题中已作答 {done} 题。"
-    )
+    return t(f"{done} of {len(sheet.items)} questions answered.", f"{len(sheet.items)} 题中已作答 {done} 题。")
 
 
 def _where(sheet: SheetView) -> str:
     return t(
         f"Your answers are kept in this output and in {sheet.file}. Save the notebook before "
         "you hand it in. After reloading the page, run this cell again.",
-        f"答案保存在这个输出和 {sheet.file} 中。交卷前请保存笔记本；"
-        "重新打开页面后，请再运行一次本单元格。",
+        f"答案保存在这个输出和 {sheet.file} 中。交卷前请保存笔记本；重新打开页面后，请再运行一次本单元格。",
     )
 
 

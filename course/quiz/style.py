@@ -220,11 +220,11 @@ EDGES = """
 def themed(selector: str) -> str:
     """The colours of a part of the page, light and dark, as variables."""
     dark = ",".join(_DARK_THEMES).replace(".tbq", selector)
-    return (f"{selector}{{{LIGHT}}}{dark}{{{DARK}}}"
-            f"@media (prefers-color-scheme:dark){{{_NO_THEME.replace('.tbq', selector)}{{{DARK}}}}}")
+    return (
+        f"{selector}{{{LIGHT}}}{dark}{{{DARK}}}"
+        f"@media (prefers-color-scheme:dark){{{_NO_THEME.replace('.tbq', selector)}{{{DARK}}}}}"
+    )
 
 
-CSS = (
-    f"{themed('.tbq')}{FRAME}{OPTIONS}{ORDER}{ANSWER}{FEEDBACK}{EDGES}"
-)
+CSS = f"{themed('.tbq')}{FRAME}{OPTIONS}{ORDER}{ANSWER}{FEEDBACK}{EDGES}"
 SHEET = f"<style>{CSS}</style>"

@@ -50,8 +50,9 @@ def card_text(item: Item, response: Response | None = None) -> str:
         parts.append(t(f"Unit: {plain(pick(item.number.unit))}", f"单位：{plain(pick(item.number.unit))}"))
     if item.slider:
         marks, unit = ", ".join(f"{one:g}" for one in item.slider.stops), plain(pick(item.slider.unit))
-        parts.append(t(f"Scale ({unit}): {marks}; any number between counts too.",
-                       f"刻度（{unit}）：{marks}；中间的数也可以。"))
+        parts.append(
+            t(f"Scale ({unit}): {marks}; any number between counts too.", f"刻度（{unit}）：{marks}；中间的数也可以。")
+        )
     if response:
         parts.append(t("Your answer: ", "你的答案：") + response.words)
     how = t("Answer with:", "作答方式：")
@@ -60,7 +61,7 @@ def card_text(item: Item, response: Response | None = None) -> str:
         "可加 confidence=1（猜的）、2（比较有把握）或 3（很确定）",
     )
     if not item.checkpoint:
-        sure += t('; and because="...", your reason in one line', "；还可加 because=\"...\"，写一句你的理由")
+        sure += t('; and because="...", your reason in one line', '；还可加 because="..."，写一句你的理由')
     return "\n\n".join([*parts, f"{how} {call_text(item)}\n  ({sure})"])
 
 
@@ -79,9 +80,7 @@ def report_text(found: Report) -> str:
         state = f"  <- {one.state}" if one.state else ""
         lines += ["", f"  {one.label}) {plain(one.text)}{state}", *([f"     {plain(one.why)}"] if one.why else [])]
         if one.belief:
-            lines.append(
-                t(f"     The belief behind it: {plain(one.belief)}", f"     背后的想法：{plain(one.belief)}")
-            )
+            lines.append(t(f"     The belief behind it: {plain(one.belief)}", f"     背后的想法：{plain(one.belief)}"))
     if found.next_step:
         lines += ["", plain(found.next_step)]
     if found.because:
@@ -104,9 +103,7 @@ def parse_response(
     sure = _confidence(confidence)
     if item.numeric:
         if len(answers) != 1:
-            raise AnswerError(
-                t(f'Give one number: answer("{item.id}", 3)', f'请给出一个数字：answer("{item.id}", 3)')
-            )
+            raise AnswerError(t(f'Give one number: answer("{item.id}", 3)', f'请给出一个数字：answer("{item.id}", 3)'))
         typed = str(answers[0]).strip()
         return Response((), parse_number(typed) if typed else None, sure, because)
     return Response(tuple(_letters(item, answers)), None, sure, because)

@@ -36,10 +36,7 @@ class Merged:
     newer: int
 
     def __str__(self) -> str:
-        parts = [
-            t(f"{self.new} new", f"新增 {self.new} 条"),
-            t(f"{self.known} already there", f"已有 {self.known} 条"),
-        ]
+        parts = [t(f"{self.new} new", f"新增 {self.new} 条"), t(f"{self.known} already there", f"已有 {self.known} 条")]
         if self.aside:
             parts.append(t(f"{self.aside} damaged and set aside", f"损坏 {self.aside} 条，已另存"))
         sentence = t(", ", "，").join(parts) + t(".", "。")

@@ -32,9 +32,7 @@ class _TooLong(BaseException):
 
 
 def run_verify(
-    item: Item,
-    around: Callable[[], AbstractContextManager[Any]] = nullcontext,
-    limit_s: float = LIMIT_S,
+    item: Item, around: Callable[[], AbstractContextManager[Any]] = nullcontext, limit_s: float = LIMIT_S
 ) -> Verification:
     """Execute ``item.verify`` in a namespace of its own (this process) and compare its ``result`` with the
     key.

@@ -19,20 +19,26 @@ from course.roofline.words import RooflineError, is_out_of_memory, too_little_me
 
 def copied_model(model: nn.Module, device: str) -> nn.Module:
     """A copy with weights, buffers and attributes of its own. RooflineError, in words, where it cannot be made."""
-    made = {id(value): value.detach().clone() for module in model.modules() for value in vars(module).values()
-            if isinstance(value, torch.Tensor) and not value.is_leaf}  # results kept from an earlier forward
+    made = {
+        id(value): value.detach().clone()
+        for module in model.modules()
+        for value in vars(module).values()
+        if isinstance(value, torch.Tensor) and not value.is_leaf
+    }  # results kept from an earlier forward
     try:
         return copy.deepcopy(model, made)
     except Exception as error:
         if is_out_of_memory(error):
             raise too_little_memory(device) from error
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise RooflineError(t(
-            f"{type(model).__name__} cannot be copied ({reason}), and place works on a copy, so that nothing of yours "
-            "changes. Keep locks, open files, generators and results with gradients out of the model's attributes.",
-            f"{type(model).__name__} 无法复制（{reason}）；place 只在副本上运行，以免改动你的任何东西。"
-            "请不要把锁、打开的文件、生成器或带梯度的结果存成模型的属性。",
-        )) from error
+        raise RooflineError(
+            t(
+                f"{type(model).__name__} cannot be copied ({reason}), and place works on a copy, so that nothing of yours "
+                "changes. Keep locks, open files, generators and results with gradients out of the model's attributes.",
+                f"{type(model).__name__} 无法复制（{reason}）；place 只在副本上运行，以免改动你的任何东西。"
+                "请不要把锁、打开的文件、生成器或带梯度的结果存成模型的属性。",
+            )
+        ) from error
 
 
 def copied(arguments: Any) -> Any:

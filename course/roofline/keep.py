@@ -51,9 +51,12 @@ def add(peaks: Peaks) -> tuple[str, ...]:
         path().parent.mkdir(parents=True, exist_ok=True)
         replace_file(path(), content.encode() + b"\n")
     except OSError as error:
-        return (t(f"The peaks could not be kept in {path().name} ({error.strerror}); next time they are "
-                  "measured again.",
-                  f"峰值没能存进 {path().name}（{error.strerror}）；下次会重新测量。"),)
+        return (
+            t(
+                f"The peaks could not be kept in {path().name} ({error.strerror}); next time they are measured again.",
+                f"峰值没能存进 {path().name}（{error.strerror}）；下次会重新测量。",
+            ),
+        )
     return ()
 
 
@@ -81,14 +84,21 @@ def _read() -> tuple[list[dict[str, Any]], tuple[str, ...]]:
             path().replace(aside)
         except OSError:
             pass
-        return [], (t(f"The kept peaks in {path().name} were damaged and set aside in {aside.name}; "
-                      "they are measured afresh, nothing else to do.",
-                      f"{path().name} 里保存的峰值已损坏，已另存为 {aside.name}；峰值会重新测量，无需处理。"),)
+        return [], (
+            t(
+                f"The kept peaks in {path().name} were damaged and set aside in {aside.name}; "
+                "they are measured afresh, nothing else to do.",
+                f"{path().name} 里保存的峰值已损坏，已另存为 {aside.name}；峰值会重新测量，无需处理。",
+            ),
+        )
 
 
 def _whole(entry: dict[str, Any]) -> bool:
     """Whether an entry holds what an entry must hold."""
-    numbers = all(isinstance(entry[name], (int, float)) and math.isfinite(entry[name]) and entry[name] > 0
-                  for name in NUMBERS)
-    words = all(isinstance(entry[name], str) for name in ("device", "dtype", "precision", "created", "work_by", "traffic_by"))
+    numbers = all(
+        isinstance(entry[name], (int, float)) and math.isfinite(entry[name]) and entry[name] > 0 for name in NUMBERS
+    )
+    words = all(
+        isinstance(entry[name], str) for name in ("device", "dtype", "precision", "created", "work_by", "traffic_by")
+    )
     return numbers and words and isinstance(entry["threads"], int) and isinstance(entry["machine"], dict)

@@ -110,12 +110,27 @@ class Layer:
         """The layer as plain data."""
         (low, high), shares = self.interval_ms, self.share_interval or (None, None)
         return {
-            "layer": self.name, "kind": self.kind, "shape": self.shape, "calls": self.calls, "flops": self.flops,
-            "bytes": self.moved, "flops_per_byte": self.intensity, "time_ms": self.time_ms, "low_ms": low,
-            "high_ms": high, "flops_per_s": self.flops_per_s, "bytes_per_s": self.bytes_per_s,
-            "roof_flops_per_s": self.roof, "share_of_roof": self.share, "share_low": shares[0],
-            "share_high": shares[1], "bound": self.bound, "memory_only": self.memory_only,
-            "overhead_ms": self.overhead_ms, "page_faults": self.faults, "fault_share": self.fault_share,
+            "layer": self.name,
+            "kind": self.kind,
+            "shape": self.shape,
+            "calls": self.calls,
+            "flops": self.flops,
+            "bytes": self.moved,
+            "flops_per_byte": self.intensity,
+            "time_ms": self.time_ms,
+            "low_ms": low,
+            "high_ms": high,
+            "flops_per_s": self.flops_per_s,
+            "bytes_per_s": self.bytes_per_s,
+            "roof_flops_per_s": self.roof,
+            "share_of_roof": self.share,
+            "share_low": shares[0],
+            "share_high": shares[1],
+            "bound": self.bound,
+            "memory_only": self.memory_only,
+            "overhead_ms": self.overhead_ms,
+            "page_faults": self.faults,
+            "fault_share": self.fault_share,
         }
 
 

@@ -34,8 +34,14 @@ LONGEST = 1 / 24
 """Longest call of a probe, as a part of the budget."""
 
 
-def peaks(device: Any = None, dtype: torch.dtype = torch.float32, threads: int | None = None,
-          max_time: float = 3.0, *, refresh: bool = False) -> Peaks:
+def peaks(
+    device: Any = None,
+    dtype: torch.dtype = torch.float32,
+    threads: int | None = None,
+    max_time: float = 3.0,
+    *,
+    refresh: bool = False,
+) -> Peaks:
     """The measured peaks of `device` (default: the accelerator in use, else the CPU).
 
     dtype: of the arithmetic; the memory peak is always that of float32 buffers. threads: CPU threads
@@ -46,34 +52,54 @@ def peaks(device: Any = None, dtype: torch.dtype = torch.float32, threads: int |
     """
     if dtype not in DTYPES:
         names = ", ".join(_name(known) for known in DTYPES)
-        raise RooflineError(t(f"dtype must be one of {names}, not {dtype}.",
-                              f"dtype 只能是 {names} 之一，而不是 {dtype}。"))
+        raise RooflineError(
+            t(f"dtype must be one of {names}, not {dtype}.", f"dtype 只能是 {names} 之一，而不是 {dtype}。")
+        )
     if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
-        raise RooflineError(t(f"threads must be a whole number from 1 on, not {threads!r}.",
-                              f"threads 必须是不小于 1 的整数，而不是 {threads!r}。"))
+        raise RooflineError(
+            t(
+                f"threads must be a whole number from 1 on, not {threads!r}.",
+                f"threads 必须是不小于 1 的整数，而不是 {threads!r}。",
+            )
+        )
     guard.require_positive(max_time=max_time)
     clock = clock_for(device)
     if "+" in clock.device:
-        raise RooflineError(t("Peaks belong to one device: name a single one, such as \"cpu\" or \"cuda\".",
-                              "峰值属于单个设备：请只写一个，例如 \"cpu\" 或 \"cuda\"。"))
+        raise RooflineError(
+            t(
+                'Peaks belong to one device: name a single one, such as "cpu" or "cuda".',
+                '峰值属于单个设备：请只写一个，例如 "cpu" 或 "cuda"。',
+            )
+        )
     with _threads(threads):
-        asked = {"device": clock.device, "dtype": _name(dtype), "threads": torch.get_num_threads(),
-                 "precision": matmul_precision(clock.device)}
+        asked = {
+            "device": clock.device,
+            "dtype": _name(dtype),
+            "threads": torch.get_num_threads(),
+            "precision": matmul_precision(clock.device),
+        }
         about = _passport(clock.device)
         kept, notes = keep.find(asked, about)
         if kept is not None and not refresh:
             return Peaks(**kept, machine=about, notes=notes)
         work, traffic = _measured(clock, dtype, max_time)
-    found = from_rates(work.rate, traffic.rate, machine=about, created=_now(), work_by=work.name,
-                       traffic_by=traffic.name, **asked)
+    found = from_rates(
+        work.rate, traffic.rate, machine=about, created=_now(), work_by=work.name, traffic_by=traffic.name, **asked
+    )
     got = min(work.got, traffic.got)
-    more = keep.add(found) if got >= QUIET else (t(
-        f"This process got only {got:.0%} of the processor time it could use meanwhile: the machine was busy "
-        "with other work, or the threads had to share a core. These peaks are too low and are not kept; "
-        "measure again when it is quieter, or with threads=1.",
-        f"测量期间本进程只拿到了可用处理器时间的 {got:.0%}：机器正忙于其他工作，或者多个线程挤在同一个核上。"
-        "这些峰值偏低，不会保存；请在机器空闲时重新测量，或者用 threads=1。",
-    ),)
+    more = (
+        keep.add(found)
+        if got >= QUIET
+        else (
+            t(
+                f"This process got only {got:.0%} of the processor time it could use meanwhile: the machine was busy "
+                "with other work, or the threads had to share a core. These peaks are too low and are not kept; "
+                "measure again when it is quieter, or with threads=1.",
+                f"测量期间本进程只拿到了可用处理器时间的 {got:.0%}：机器正忙于其他工作，或者多个线程挤在同一个核上。"
+                "这些峰值偏低，不会保存；请在机器空闲时重新测量，或者用 threads=1。",
+            ),
+        )
+    )
     return Peaks(**(vars(found) | {"notes": (*notes, *more)}))
 
 

@@ -19,8 +19,15 @@ STRIP = 0.13
 """Width of the strip for layers without FLOPs, as a part of the axis."""
 
 
-def draw(points: Sequence[Layer], roof: Peaks, title: str, ax: Any = None, *, named: Alike | None = None,
-         dark: bool | None = None) -> Any:
+def draw(
+    points: Sequence[Layer],
+    roof: Peaks,
+    title: str,
+    ax: Any = None,
+    *,
+    named: Alike | None = None,
+    dark: bool | None = None,
+) -> Any:
     """Log-log: FLOPs a byte against FLOP/s, the two roofs, the layers as points with areas by time.
 
     Layers that only move data stand in a strip of their own at 0 FLOPs a byte, as far below the roof as they are
@@ -56,8 +63,10 @@ def _listed(hidden: Sequence[Layer]) -> str:
     kinds = sorted({layer.kind for layer in hidden})
     names = ", ".join(kinds[:4]) + (", ..." if len(kinds) > 4 else "")
     few = len(hidden) == 1
-    return t(f"not drawn, for {'it moves' if few else 'they move'} nothing: {len(hidden)} layer{'s' * (not few)} ({names})",
-             f"未画出（不搬数据）：{len(hidden)} 层（{names}）")
+    return t(
+        f"not drawn, for {'it moves' if few else 'they move'} nothing: {len(hidden)} layer{'s' * (not few)} ({names})",
+        f"未画出（不搬数据）：{len(hidden)} 层（{names}）",
+    )
 
 
 class _Frame:
@@ -89,14 +98,28 @@ class _Frame:
         rates = f"{scaled(roof.flops_per_s, 'FLOP/s')} ({roof.dtype}), {scaled(roof.bytes_per_s, 'B/s')}"
         ax.set_xscale("log")
         ax.set_yscale("log")
-        ax.plot([self.left, roof.ridge, self.right], [roof.roof(self.left), roof.flops_per_s, roof.flops_per_s],
-                color=guide(), linewidth=2, label=t(f"measured peak: {rates}", f"实测峰值：{rates}"))
+        ax.plot(
+            [self.left, roof.ridge, self.right],
+            [roof.roof(self.left), roof.flops_per_s, roof.flops_per_s],
+            color=guide(),
+            linewidth=2,
+            label=t(f"measured peak: {rates}", f"实测峰值：{rates}"),
+        )
         ax.set_xlim(self.left, self.right)
         ticks = _ticks(self.first, self.right)
         if self.strip:
             ax.axvline(self.first, color=faint(), linewidth=1, linestyle="--")
-            ax.annotate(t("moves\nonly", "只搬\n数据"), (self.zero, 1), (0, -4), xycoords=("data", "axes fraction"),
-                        textcoords="offset points", ha="center", va="top", fontsize=8, color=guide())
+            ax.annotate(
+                t("moves\nonly", "只搬\n数据"),
+                (self.zero, 1),
+                (0, -4),
+                xycoords=("data", "axes fraction"),
+                textcoords="offset points",
+                ha="center",
+                va="top",
+                fontsize=8,
+                color=guide(),
+            )
             ticks = [self.zero, *ticks]
         ax.xaxis.set_major_locator(FixedLocator(ticks))
         ax.xaxis.set_minor_locator(NullLocator())
@@ -128,7 +151,9 @@ def _points(ax: Any, shown: Sequence[Layer], frame: _Frame, total: float) -> Non
             looks = {"color": colors()[at], "marker": MARKERS[at], "linewidths": 0, "zorder": 3}
             xs, ys = zip(*map(frame.spot, group), strict=True)
             ax.scatter(xs, ys, s=[20 + LARGEST * layer.time_ms / total for layer in group], alpha=0.6, **looks)
-            ax.scatter([], [], s=40, **looks, label=t(f"limited by {word}: {part} of the time", f"受限于{word}：占耗时 {part}"))
+            ax.scatter(
+                [], [], s=40, **looks, label=t(f"limited by {word}: {part} of the time", f"受限于{word}：占耗时 {part}")
+            )
 
 
 def _names(ax: Any, shown: Sequence[Layer], frame: _Frame, named: Alike | None) -> None:
@@ -139,8 +164,9 @@ def _names(ax: Any, shown: Sequence[Layer], frame: _Frame, named: Alike | None) 
 
     ax.figure.draw_without_rendering()  # settles the layout: only now is it known where a name would stand
     along = [frame.left * (frame.right / frame.left) ** (at / 80) for at in range(81)]
-    spots = ax.transData.transform([frame.spot(layer) for layer in shown]
-                                   + [(intensity, frame.roof.roof(intensity)) for intensity in along])
+    spots = ax.transData.transform(
+        [frame.spot(layer) for layer in shown] + [(intensity, frame.roof.roof(intensity)) for intensity in along]
+    )
     points = [Bbox.from_extents(x - 4, y - 4, x + 4, y + 4) for x, y in spots]
     written: list[Any] = []
     groups = alike(shown)[:NAMED]
@@ -163,14 +189,30 @@ def _write(ax: Any, name: str, spot: tuple[float, float], taken: Sequence[Any], 
         box = text.get_window_extent().expanded(1.05, 1.15)
         inside = ax.bbox.x0 <= box.x0 and box.x1 <= ax.bbox.x1 and ax.bbox.y0 <= box.y0 and box.y1 <= ax.bbox.y1
         if inside and not any(box.overlaps(other) for other in taken):
-            ax.annotate("", spot, (x, y), textcoords="offset points",
-                        arrowprops={"arrowstyle": "-", "linewidth": 0.6, "color": colour, "shrinkA": 0})
+            ax.annotate(
+                "",
+                spot,
+                (x, y),
+                textcoords="offset points",
+                arrowprops={"arrowstyle": "-", "linewidth": 0.6, "color": colour, "shrinkA": 0},
+            )
             return box
         text.remove()
     return None
 
 
-_PLACES = tuple((x * far, y * far, across, upright) for far in (1, 2, 3, 4, 5, 6, 8, 10) for x, y, across, upright in (
-    (0, 11, "center", "bottom"), (0, -11, "center", "top"), (10, 0, "left", "center"), (-10, 0, "right", "center"),
-    (9, 9, "left", "bottom"), (-9, 9, "right", "bottom"), (9, -9, "left", "top"), (-9, -9, "right", "top")))
+_PLACES = tuple(
+    (x * far, y * far, across, upright)
+    for far in (1, 2, 3, 4, 5, 6, 8, 10)
+    for x, y, across, upright in (
+        (0, 11, "center", "bottom"),
+        (0, -11, "center", "top"),
+        (10, 0, "left", "center"),
+        (-10, 0, "right", "center"),
+        (9, 9, "left", "bottom"),
+        (-9, 9, "right", "bottom"),
+        (9, -9, "left", "top"),
+        (-9, -9, "right", "top"),
+    )
+)
 """Where a name may stand: points across and up from the layer's point, and how the text is aligned there."""

@@ -37,8 +37,14 @@ CACHES = ("cold", "hot")
 _peaks_now = peaks  # `place` has a parameter of that name
 
 
-def place(model: nn.Module, *inputs: Any, peaks: Peaks | None = None, max_time: float = MAX_TIME,
-          cache: str = "cold", **kwargs: Any) -> Roofline:
+def place(
+    model: nn.Module,
+    *inputs: Any,
+    peaks: Peaks | None = None,
+    max_time: float = MAX_TIME,
+    cache: str = "cold",
+    **kwargs: Any,
+) -> Roofline:
     """Place `model(*inputs, **kwargs)` and each of its layers under the machine's roof.
 
     For each layer (a module without children, or one that does the work of its children itself, such as
@@ -60,7 +66,9 @@ def place(model: nn.Module, *inputs: Any, peaks: Peaks | None = None, max_time: 
     model = asked.checked(model, given)
     guard.require_positive(max_time=max_time)
     if cache not in CACHES:
-        raise RooflineError(t(f'cache must be "cold" or "hot", not {cache!r}.', f'cache 只能是 "cold" 或 "hot"，而不是 {cache!r}。'))
+        raise RooflineError(
+            t(f'cache must be "cold" or "hot", not {cache!r}.', f'cache 只能是 "cold" 或 "hot"，而不是 {cache!r}。')
+        )
     device = asked.where(model, given)
     try:
         counted = count(model, *inputs, **kwargs)
@@ -84,8 +92,9 @@ def _units(model: nn.Module, counted: FlopCount) -> list[Unit]:
     def visit(name: str, module: nn.Module) -> None:
         children = [(f"{name}.{key}" if name else key, child) for key, child in module.named_children()]
         node = tree.get(name)
-        own_only = node is not None and node.own > 0 and all(
-            below is node or not below.calls for _, below in node.walk())
+        own_only = (
+            node is not None and node.own > 0 and all(below is node or not below.calls for _, below in node.walk())
+        )
         if not children or own_only:
             found.setdefault(id(module), Unit(name, module))
             return
@@ -99,8 +108,9 @@ def _units(model: nn.Module, counted: FlopCount) -> list[Unit]:
 class _Run:
     """One placing while it is under way."""
 
-    def __init__(self, model: nn.Module, arguments: Any, counted: FlopCount, device: str, max_time: float,
-                 cache: str) -> None:
+    def __init__(
+        self, model: nn.Module, arguments: Any, counted: FlopCount, device: str, max_time: float, cache: str
+    ) -> None:
         self.counted, self.device, self.max_time, self.cache = counted, device, max_time, cache
         with asked.in_words(device):
             self.model, self.arguments = copied_model(model, device), copied(arguments)
@@ -119,8 +129,12 @@ class _Run:
         """Catch the calls, time them in rounds; where memory holds only some at a time, part by part."""
         self.bar, self.began = progress(self.max_time, t("placing the layers", "逐层测量")), self.clock.now()
         try:
-            with (generators_kept(self.device), torch.no_grad(), interrupts_propagate(),
-                  guard.hidden_prints() as printed):
+            with (
+                generators_kept(self.device),
+                torch.no_grad(),
+                interrupts_propagate(),
+                guard.hidden_prints() as printed,
+            ):
                 capture = Capture(self.units, self._forward, self.device)
                 before = time.thread_time(), time.perf_counter()
                 while calls := capture.next():
@@ -169,8 +183,15 @@ class _Run:
         roof, raised = _raised(roof, layers, memory=self.cache == "cold")
         layers = tuple(replace(layer, peaks=roof) for layer in layers)
         whole = layers[0] if self.alone else self._whole(layers, roof)
-        return Roofline(whole, () if self.alone else layers, roof, self.cache, self.rounds, self.complete,
-                        (*notes, *raised, *self._remarks(layers, whole), *self.notes))
+        return Roofline(
+            whole,
+            () if self.alone else layers,
+            roof,
+            self.cache,
+            self.rounds,
+            self.complete,
+            (*notes, *raised, *self._remarks(layers, whole), *self.notes),
+        )
 
     def _layers(self, roof: Peaks) -> tuple[Layer, ...]:
         """One Layer a unit, in the order they ran; those an interrupt left without a sample are missing."""
@@ -178,8 +199,11 @@ class _Run:
         groups: dict[str, list[Call]] = {}
         for call in self.calls:
             groups.setdefault(call.unit.name, []).append(call)
-        return tuple(self._layer(calls, flops.get(name, 0), roof) for name, calls in groups.items()
-                     if all(call.samples_s for call in calls))
+        return tuple(
+            self._layer(calls, flops.get(name, 0), roof)
+            for name, calls in groups.items()
+            if all(call.samples_s for call in calls)
+        )
 
     def _layer(self, calls: Sequence[Call], flops: int, roof: Peaks) -> Layer:
         unit = calls[0].unit
@@ -191,8 +215,20 @@ class _Run:
             overhead_s = len(calls) * stats.median_interval(tiny).low
         else:
             overhead_s = sum(stats.median(call.issue_s) for call in calls)
-        return Layer(unit.name, type(unit.module).__name__, flops, unit.moved, time_ms, len(calls), roof, tuple(samples),
-                     overhead_s * 1e3, faults, fault_share(faults, time_ms * 1e-3), unit.shape)
+        return Layer(
+            unit.name,
+            type(unit.module).__name__,
+            flops,
+            unit.moved,
+            time_ms,
+            len(calls),
+            roof,
+            tuple(samples),
+            overhead_s * 1e3,
+            faults,
+            fault_share(faults, time_ms * 1e-3),
+            unit.shape,
+        )
 
     def _whole(self, layers: Sequence[Layer], roof: Peaks) -> Layer:
         """The model as if it were one layer: what enters and leaves it, and every weight, once."""
@@ -207,29 +243,44 @@ class _Run:
     def _remarks(self, layers: Sequence[Layer], whole: Layer) -> list[str]:
         notes = []
         if not self.complete:
-            notes.append(t("Interrupted: these are the samples taken so far; layers without any are missing.",
-                           "已中断：以下是目前得到的样本；还没有样本的层没有列出。"))
+            notes.append(
+                t(
+                    "Interrupted: these are the samples taken so far; layers without any are missing.",
+                    "已中断：以下是目前得到的样本；还没有样本的层没有列出。",
+                )
+            )
         elif self.rounds < ENOUGH:
-            notes.append(t(f"{self.rounds} round{'s' * (self.rounds != 1)} of all layers fitted into {self.max_time:g} s, too "
-                           f"few for intervals of 95 %: give it more max_time.",
-                           f"{self.max_time:g} 秒内只测了 {self.rounds} 轮，不足以给出 95% 的区间：请调大 max_time。"))
+            notes.append(
+                t(
+                    f"{self.rounds} round{'s' * (self.rounds != 1)} of all layers fitted into {self.max_time:g} s, too "
+                    f"few for intervals of 95 %: give it more max_time.",
+                    f"{self.max_time:g} 秒内只测了 {self.rounds} 轮，不足以给出 95% 的区间：请调大 max_time。",
+                )
+            )
         if self.device == "cpu" and self.got < QUIET and torch.get_num_threads() > 1:
-            notes.append(t(f"The machine was busy with other work: this process got only {self.got:.0%} of the time on its "
-                           "processor, so times are too long and shares too low. Run it again when it is quieter.",
-                           f"机器正忙于其他工作：本进程只拿到了 {self.got:.0%} 的处理器时间，因此耗时偏长，份额偏低。"
-                           "请在机器空闲时再运行一次。"))
+            notes.append(
+                t(
+                    f"The machine was busy with other work: this process got only {self.got:.0%} of the time on its "
+                    "processor, so times are too long and shares too low. Run it again when it is quieter.",
+                    f"机器正忙于其他工作：本进程只拿到了 {self.got:.0%} 的处理器时间，因此耗时偏长，份额偏低。"
+                    "请在机器空闲时再运行一次。",
+                )
+            )
         outside = whole.flops - sum(layer.flops for layer in layers)
         if self.complete and whole.flops and outside > 0.001 * whole.flops:
-            notes.append(t(
-                f"{percent(outside / whole.flops)} of the work is done outside the layers (functions called "
-                "in a forward, such as attention): it is in the whole model's FLOPs, its traffic in no row.",
-                f"{percent(outside / whole.flops)} 的工作量在各层之外完成（forward 里直接调用的函数，例如注意力）："
-                "它计入整个模型的 FLOPs，但其访存不在任何一行里。",
-            ))
+            notes.append(
+                t(
+                    f"{percent(outside / whole.flops)} of the work is done outside the layers (functions called "
+                    "in a forward, such as attention): it is in the whole model's FLOPs, its traffic in no row.",
+                    f"{percent(outside / whole.flops)} 的工作量在各层之外完成（forward 里直接调用的函数，例如注意力）："
+                    "它计入整个模型的 FLOPs，但其访存不在任何一行里。",
+                )
+            )
         if not self.counted.exact:
             names = ", ".join(self.counted.unknown)
-            notes.append(t(f"FLOPs are a lower bound: no formula for {names}.",
-                           f"FLOPs 只是下界：没有以下算子的公式：{names}。"))
+            notes.append(
+                t(f"FLOPs are a lower bound: no formula for {names}.", f"FLOPs 只是下界：没有以下算子的公式：{names}。")
+            )
         return notes
 
 
@@ -246,10 +297,15 @@ def _raised(roof: Peaks, layers: Sequence[Layer], memory: bool) -> tuple[Peaks, 
         if memory:
             higher = higher.raised(bytes_per_s=layer.moved / slow_s, by=layer.label)
     for before, now, by, unit in (
-            (roof.flops_per_s, higher.flops_per_s, higher.work_by, "FLOP/s"),
-            (roof.bytes_per_s, higher.bytes_per_s, higher.traffic_by, "B/s")):
+        (roof.flops_per_s, higher.flops_per_s, higher.work_by, "FLOP/s"),
+        (roof.bytes_per_s, higher.bytes_per_s, higher.traffic_by, "B/s"),
+    ):
         if now > before:
             rates = scaled(now, unit), scaled(before, unit)
-            notes.append(t(f"{by} reached {rates[0]}, more than the probes did ({rates[1]}): the roof is raised to it.",
-                           f"{by} 达到了 {rates[0]}，高于探测值（{rates[1]}）：屋顶已抬到这里。"))
+            notes.append(
+                t(
+                    f"{by} reached {rates[0]}, more than the probes did ({rates[1]}): the roof is raised to it.",
+                    f"{by} 达到了 {rates[0]}，高于探测值（{rates[1]}）：屋顶已抬到这里。",
+                )
+            )
     return higher, notes

@@ -60,10 +60,12 @@ def work(clock: Clock, dtype: torch.dtype, longest_s: float) -> Iterator[Probe]:
             if is_out_of_memory(error):
                 raise too_little_memory(clock.device) from error
             kind, why = str(dtype).removeprefix("torch."), str(error).splitlines()[0]
-            raise RooflineError(t(
-                f"{clock.device} has no matrix product for {kind} here: {why}. Try dtype=torch.float32.",
-                f"这里的 {clock.device} 不支持 {kind} 的矩阵乘法：{why}。请试试 dtype=torch.float32。",
-            )) from error
+            raise RooflineError(
+                t(
+                    f"{clock.device} has no matrix product for {kind} here: {why}. Try dtype=torch.float32.",
+                    f"这里的 {clock.device} 不支持 {kind} 的矩阵乘法：{why}。请试试 dtype=torch.float32。",
+                )
+            ) from error
         calls, first = calls_for(clock, call, BLOCK_S), False
         per_flop = clock.block(call, calls) / calls / flops
         yield Probe("work", name, flops, call, calls)
@@ -71,6 +73,7 @@ def work(clock: Clock, dtype: torch.dtype, longest_s: float) -> Iterator[Probe]:
 
 def _tried(size: str, dtype: torch.dtype, device: str) -> Iterator[tuple[str, float, Callable[[], Callable[[], Any]]]]:
     """Name, FLOPs, and how to make the call."""
+
     def full(*shape: int) -> torch.Tensor:
         return torch.full(shape, 0.5, dtype=dtype, device=device)
 
@@ -97,8 +100,11 @@ def _tried(size: str, dtype: torch.dtype, device: str) -> Iterator[tuple[str, fl
         yield f"bmm {batch} x {edge}x{edge}", 2.0 * batch * edge**3, lambda b=batch, e=edge: batched(b, e)
     for shape in CONVOLUTIONS[size]:
         kernel, come, go, edge, batch = shape
-        yield (f"conv {kernel}x{kernel}, {come} to {go} channels, {edge}x{edge}, batch {batch}",
-               2.0 * batch * come * go * (edge * kernel) ** 2, lambda shape=shape: convolution(*shape))
+        yield (
+            f"conv {kernel}x{kernel}, {come} to {go} channels, {edge}x{edge}, batch {batch}",
+            2.0 * batch * come * go * (edge * kernel) ** 2,
+            lambda shape=shape: convolution(*shape),
+        )
 
 
 def streams(clock: Clock) -> list[Probe]:
@@ -115,5 +121,7 @@ def streams(clock: Clock) -> list[Probe]:
         "triad": (3, lambda: torch.add(x, y, alpha=3.0, out=z)),
         "in place": (2, lambda: x.relu_()),
     }
-    return [Probe("traffic", name, float(buffers * 4 * x.numel()), call, calls_for(clock, call, BLOCK_S))
-            for name, (buffers, call) in operations.items()]
+    return [
+        Probe("traffic", name, float(buffers * 4 * x.numel()), call, calls_for(clock, call, BLOCK_S))
+        for name, (buffers, call) in operations.items()
+    ]

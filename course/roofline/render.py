@@ -28,36 +28,54 @@ def _cells(whole: Layer, layers: Sequence[Layer]) -> list[list[str]]:
     for layer in (whole, *layers):
         work = t("memory only", "仅访存") if layer.memory_only else scaled(layer.flops, "FLOP")
         rate = scaled(layer.bytes_per_s, "B/s") if layer.memory_only else scaled(layer.flops_per_s, "FLOP/s")
-        lines.append([
-            t(f"whole model: {layer.kind}", f"整个模型：{layer.kind}") if layer is whole else layer.label,
-            work, scaled(layer.moved, "B"), "–" if layer.memory_only else f"{layer.intensity:.3g}",
-            format_ms(layer.time_ms), rate, _limit(layer),
-            "–" if layer.share is None else percent(layer.share),
-            between(*layer.share_interval) if layer.samples_ms and layer.share_interval else "–",
-        ])
+        lines.append(
+            [
+                t(f"whole model: {layer.kind}", f"整个模型：{layer.kind}") if layer is whole else layer.label,
+                work,
+                scaled(layer.moved, "B"),
+                "–" if layer.memory_only else f"{layer.intensity:.3g}",
+                format_ms(layer.time_ms),
+                rate,
+                _limit(layer),
+                "–" if layer.share is None else percent(layer.share),
+                between(*layer.share_interval) if layer.samples_ms and layer.share_interval else "–",
+            ]
+        )
     return lines
 
 
 def _header() -> list[str]:
-    return [t("layer", "层"), t("work", "工作量"), t("traffic", "访存量"), t("FLOPs a byte", "FLOPs/字节"),
-            t("time", "耗时"), t("achieved", "达到"), t("limited by", "受限于"), t("share of the roof", "占屋顶"),
-            t("interval", "区间")]
+    return [
+        t("layer", "层"),
+        t("work", "工作量"),
+        t("traffic", "访存量"),
+        t("FLOPs a byte", "FLOPs/字节"),
+        t("time", "耗时"),
+        t("achieved", "达到"),
+        t("limited by", "受限于"),
+        t("share of the roof", "占屋顶"),
+        t("interval", "区间"),
+    ]
 
 
 def text(sentence: str, whole: Layer, layers: Sequence[Layer], remarks: Sequence[str]) -> str:
     """The sentence, the table, the remarks."""
     lines = [_header(), *_cells(whole, layers)]
     widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
-    table = ["  ".join(cell.rjust(w) if at else cell.ljust(w)
-                       for at, (cell, w) in enumerate(zip(line, widths, strict=True))) for line in lines]
+    table = [
+        "  ".join(cell.rjust(w) if at else cell.ljust(w) for at, (cell, w) in enumerate(zip(line, widths, strict=True)))
+        for line in lines
+    ]
     return "\n".join([sentence, "", *table, "", *(f"  {line}" for line in remarks)])
 
 
 def page(sentence: str, whole: Layer, layers: Sequence[Layer], remarks: Sequence[str]) -> str:
     """The same as HTML; of a long model the layers that take longest, and all of them folded away below."""
     notes = "".join(f"<div><small>{html.escape(line)}</small></div>" for line in remarks)
-    return (f"<div><p><strong>{html.escape(sentence)}</strong></p>"
-            f'<div style="overflow-x:auto">{_tables(whole, layers)}</div>{notes}</div>')
+    return (
+        f"<div><p><strong>{html.escape(sentence)}</strong></p>"
+        f'<div style="overflow-x:auto">{_tables(whole, layers)}</div>{notes}</div>'
+    )
 
 
 def _tables(whole: Layer, layers: Sequence[Layer]) -> str:
@@ -65,10 +83,14 @@ def _tables(whole: Layer, layers: Sequence[Layer]) -> str:
     if len(layers) <= FOLDED:
         return _table(header, lines)
     longest = sorted(range(len(layers)), key=lambda place: -layers[place].time_ms)[:FOLDED]
-    every = t(f"Above, the {FOLDED} layers that take longest; here all {len(layers)}, in their order",
-              f"上面是耗时最多的 {FOLDED} 层；这里按先后列出全部 {len(layers)} 层")
-    return (_table(header, [lines[0], *(lines[1 + place] for place in longest)])
-            + f"<details><summary>{every}</summary>{_table(header, lines)}</details>")
+    every = t(
+        f"Above, the {FOLDED} layers that take longest; here all {len(layers)}, in their order",
+        f"上面是耗时最多的 {FOLDED} 层；这里按先后列出全部 {len(layers)} 层",
+    )
+    return (
+        _table(header, [lines[0], *(lines[1 + place] for place in longest)])
+        + f"<details><summary>{every}</summary>{_table(header, lines)}</details>"
+    )
 
 
 def _table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
@@ -77,7 +99,8 @@ def _table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     head = "".join(f'<th scope="col">{html.escape(cell)}</th>' for cell in header)
     body = "".join(
         f'<tr><th scope="row" style="text-align:left;font-weight:normal">{html.escape(line[0])}</th>'
-        + "".join(f"<td {right}>{html.escape(cell)}</td>" for cell in line[1:]) + "</tr>"
+        + "".join(f"<td {right}>{html.escape(cell)}</td>" for cell in line[1:])
+        + "</tr>"
         for line in lines
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -119,8 +119,10 @@ class Capture:
         with ExitStack() as stack:
             for unit in self.units:
                 before, after = self._pair(unit, survey)
-                for handle in (unit.module.register_forward_pre_hook(before, with_kwargs=True),
-                               unit.module.register_forward_hook(after, with_kwargs=True, prepend=True)):
+                for handle in (
+                    unit.module.register_forward_pre_hook(before, with_kwargs=True),
+                    unit.module.register_forward_hook(after, with_kwargs=True, prepend=True),
+                ):
                     stack.callback(handle.remove)
             yield
 
@@ -143,7 +145,9 @@ class Capture:
             if survey:
                 unit.see(inputs, output, written)
             if own is not None:
-                self.found.append(Call(unit, module.forward, own, written, _autocast(self.device), watch_for(self.device)))
+                self.found.append(
+                    Call(unit, module.forward, own, written, _autocast(self.device), watch_for(self.device))
+                )
 
         return before, after
 
@@ -164,8 +168,12 @@ def _autocast(device: str) -> Callable[[], Any]:
 
 def floor(device: str, times: int = 3) -> list[Call]:
     """Calls that do next to nothing: an operator on one number."""
-    return [Call(Unit("", nn.Identity()), nn.ReLU().forward, ((torch.zeros(1, device=device),), {}), watch=watch_for(device))
-            for _ in range(times)]
+    return [
+        Call(
+            Unit("", nn.Identity()), nn.ReLU().forward, ((torch.zeros(1, device=device),), {}), watch=watch_for(device)
+        )
+        for _ in range(times)
+    ]
 
 
 def sweep(device: str) -> Callable[[], Any]:

@@ -49,12 +49,14 @@ class Roofline:
             if layer.name == name:
                 return layer
         known = [layer.name for layer in self.layers]
-        raise RooflineError(t(
-            f"No layer {name!r} was measured. There are {', '.join(known[:6]) or 'none'}"
-            f"{', ...' if len(known) > 6 else ''}{did_you_mean(str(name), known, cutoff=0.4) or '.'}",
-            f"没有测量名为 {name!r} 的层。已有：{'、'.join(known[:6]) or '无'}{'……' if len(known) > 6 else ''}"
-            f"{did_you_mean(str(name), known, cutoff=0.4) or '。'}",
-        ))
+        raise RooflineError(
+            t(
+                f"No layer {name!r} was measured. There are {', '.join(known[:6]) or 'none'}"
+                f"{', ...' if len(known) > 6 else ''}{did_you_mean(str(name), known, cutoff=0.4) or '.'}",
+                f"没有测量名为 {name!r} 的层。已有：{'、'.join(known[:6]) or '无'}{'……' if len(known) > 6 else ''}"
+                f"{did_you_mean(str(name), known, cutoff=0.4) or '。'}",
+            )
+        )
 
     def rows(self) -> list[dict[str, Any]]:
         """Tidy rows, the whole model first, then the layers in the order they ran."""
@@ -82,13 +84,17 @@ class Roofline:
             parts = [(bound_word(bound), percent(part)) for bound, part in by_bound(self.layers).items()]
             return t(
                 "No layer stands out. Of the layers' time "
-                + ", ".join(f"{part} is limited by {word}" for word, part in parts) + ".",
-                "没有哪一层特别突出。各层耗时中，" + "，".join(f"{part} 受限于{word}" for word, part in parts) + "。")
+                + ", ".join(f"{part} is limited by {word}" for word, part in parts)
+                + ".",
+                "没有哪一层特别突出。各层耗时中，" + "，".join(f"{part} 受限于{word}" for word, part in parts) + "。",
+            )
         group, more = self.named, len(self.named.layers) - 1
         low, high = group.over(Alike(self.layers))
         who = group.first.label + (t(f" and {more} like it", f" 及其余 {more} 个同样的层") if more else "")
-        takes = t(f"{who} take{'s' * (not more)} {between(low, high)} of the layers' time",
-                  f"{who}{'' if more else ' '}占各层耗时的 {between(low, high)}")
+        takes = t(
+            f"{who} take{'s' * (not more)} {between(low, high)} of the layers' time",
+            f"{who}{'' if more else ' '}占各层耗时的 {between(low, high)}",
+        )
         return self._reach(takes, group)
 
     def _reach(self, who: str, group: Alike) -> str:
@@ -96,18 +102,33 @@ class Roofline:
         one = len(group.layers) == 1
         joined = (" and", "，") if self.layers else ("", " ")
         faults = percent(group.fault_share)
-        last = t(f" Page faults, not work, fill {faults} of that.", f"其中 {faults} 被缺页占去，而不是运算。"
-                 ) if group.fault_share > LARGE_SHARE else ""
+        last = (
+            t(f" Page faults, not work, fill {faults} of that.", f"其中 {faults} 被缺页占去，而不是运算。")
+            if group.fault_share > LARGE_SHARE
+            else ""
+        )
         if group.first.bound == "overhead":
             part = percent(sum(layer.overhead_ms for layer in group.layers) / max(group.time_ms, TINY))
-            return t(f"{who}{joined[0]} {'is' if one else 'are'} limited by overhead: issuing the calls is {part} of it.",
-                     f"{who}{joined[1]}受限于调用开销：发出调用就占了其中的 {part}。") + last
+            return (
+                t(
+                    f"{who}{joined[0]} {'is' if one else 'are'} limited by overhead: issuing the calls is {part} of it.",
+                    f"{who}{joined[1]}受限于调用开销：发出调用就占了其中的 {part}。",
+                )
+                + last
+            )
         if group.first.share is None:
-            return t(f"{who}{joined[0]} {'has' if one else 'have'} neither FLOPs nor traffic.",
-                     f"{who}{joined[1]}既没有 FLOPs，也没有访存。")
+            return t(
+                f"{who}{joined[0]} {'has' if one else 'have'} neither FLOPs nor traffic.",
+                f"{who}{joined[1]}既没有 FLOPs，也没有访存。",
+            )
         word, share = bound_word(group.first.bound), between(*group.share_interval)
-        return t(f"{who}{joined[0]} reach{'es' * one} {share} of {'its' if one else 'their'} {word} roof.",
-                 f"{who}{joined[1]}达到{word}屋顶的 {share}。") + last
+        return (
+            t(
+                f"{who}{joined[0]} reach{'es' * one} {share} of {'its' if one else 'their'} {word} roof.",
+                f"{who}{joined[1]}达到{word}屋顶的 {share}。",
+            )
+            + last
+        )
 
     def plot(self, ax: Any = None, dark: bool | None = None) -> Any:
         """The log-log roofline with the layers as points, sized by time; returns the matplotlib Axes."""
@@ -118,41 +139,68 @@ class Roofline:
     def remarks(self) -> tuple[str, ...]:
         """What to know when reading the shares: where the numbers come from, what is out of the ordinary."""
         cold = self.cache == "cold"
-        state = t("its data out of the cache", "数据都不在缓存里") if cold else t(
-            "its data in the cache where they fit", "放得下的数据都在缓存里")
-        lines = [self.peaks.sentence(), *self.peaks.notes, t(
-            "Bytes are the least there can be: inputs, weights and outputs of each layer, once. Each layer is timed alone, "
-            f"{state}, in {self.rounds} rounds of all layers; intervals (95 %) hold within this run.",
-            f"字节数是最少需要的量：每层的输入、权重和输出各算一次。每层单独计时，{state}，所有层轮流测了 {self.rounds} 轮；"
-            "区间（95%）只对这一次运行有效。",
-        )]
+        state = (
+            t("its data out of the cache", "数据都不在缓存里")
+            if cold
+            else t("its data in the cache where they fit", "放得下的数据都在缓存里")
+        )
+        lines = [
+            self.peaks.sentence(),
+            *self.peaks.notes,
+            t(
+                "Bytes are the least there can be: inputs, weights and outputs of each layer, once. Each layer is timed alone, "
+                f"{state}, in {self.rounds} rounds of all layers; intervals (95 %) hold within this run.",
+                f"字节数是最少需要的量：每层的输入、权重和输出各算一次。每层单独计时，{state}，所有层轮流测了 {self.rounds} 轮；"
+                "区间（95%）只对这一次运行有效。",
+            ),
+        ]
         if self.layers:
             part = sum(layer.time_ms for layer in self.layers) / max(self.whole.time_ms, TINY)
-            why = t(", where layers find data of the one before in the cache", "，因为在模型里后一层能在缓存里找到前一层的数据"
-                    ) if cold and part > 1 else ""
-            far = "" if 0.5 <= part <= 2.5 else t(
-                " So far from 100 % the machine was probably busy or threads shared a core: run it again.",
-                "与 100% 相差这么远，多半是因为测量期间机器正忙，或者线程挤在同一个核上：请再运行一次。")
-            lines.append(t(f"The layers one by one take {part:.0%} of the time of the whole model{why}.{far}",
-                           f"各层分别计时之和是整个模型耗时的 {part:.0%}{why}。{far}"))
+            why = (
+                t(
+                    ", where layers find data of the one before in the cache",
+                    "，因为在模型里后一层能在缓存里找到前一层的数据",
+                )
+                if cold and part > 1
+                else ""
+            )
+            far = (
+                ""
+                if 0.5 <= part <= 2.5
+                else t(
+                    " So far from 100 % the machine was probably busy or threads shared a core: run it again.",
+                    "与 100% 相差这么远，多半是因为测量期间机器正忙，或者线程挤在同一个核上：请再运行一次。",
+                )
+            )
+            lines.append(
+                t(
+                    f"The layers one by one take {part:.0%} of the time of the whole model{why}.{far}",
+                    f"各层分别计时之和是整个模型耗时的 {part:.0%}{why}。{far}",
+                )
+            )
         slow = [layer for layer in self.points if layer.fault_share > LARGE_SHARE]
         if slow:
             names = ", ".join(layer.label for layer in slow[:3]) + ("" if len(slow) < 4 else t(" and others", " 等"))
             pages = sum(layer.faults for layer in slow)
-            lines.append(t(
-                f"Page faults, not work, fill over {LARGE_SHARE:.0%} of the time of {names}: the system hands out the memory "
-                f"of their results anew in each forward ({pages:,.0f} pages).",
-                f"{names} 的耗时有 {LARGE_SHARE:.0%} 以上花在缺页上，而不是运算：系统每次 forward 都要重新分配它们的结果所用的内存"
-                f"（{pages:,.0f} 页）。"))
+            lines.append(
+                t(
+                    f"Page faults, not work, fill over {LARGE_SHARE:.0%} of the time of {names}: the system hands out the memory "
+                    f"of their results anew in each forward ({pages:,.0f} pages).",
+                    f"{names} 的耗时有 {LARGE_SHARE:.0%} 以上花在缺页上，而不是运算：系统每次 forward 都要重新分配它们的结果所用的内存"
+                    f"（{pages:,.0f} 页）。",
+                )
+            )
         if any((layer.share_interval or (0, 0))[0] > 1 for layer in (self.whole, *self.layers)):
             usual = "" if cold else t(' (usual with cache="hot")', '（cache="hot" 时很常见）')
-            lines.append(t(
-                f"Over 100 %: part of the data came from a cache, which is faster than memory{usual}; or the layer's "
-                "algorithm does less work than counted; or the machine was busy when the peaks were measured (then call "
-                "peaks(refresh=True)).",
-                f"超过 100%：一部分数据来自缓存，而缓存比内存快{usual}；或者该层的算法实际运算比计数少；"
-                "或者测峰值时机器正忙（请调用 peaks(refresh=True)）。",
-            ))
+            lines.append(
+                t(
+                    f"Over 100 %: part of the data came from a cache, which is faster than memory{usual}; or the layer's "
+                    "algorithm does less work than counted; or the machine was busy when the peaks were measured (then call "
+                    "peaks(refresh=True)).",
+                    f"超过 100%：一部分数据来自缓存，而缓存比内存快{usual}；或者该层的算法实际运算比计数少；"
+                    "或者测峰值时机器正忙（请调用 peaks(refresh=True)）。",
+                )
+            )
         return (*lines, *self.notes)
 
     def __str__(self) -> str:

@@ -51,8 +51,18 @@ class Peaks:
 
     def rows(self) -> list[dict[str, Any]]:
         """One tidy row of plain data."""
-        keys = ("flops_per_s", "bytes_per_s", "ridge", "dtype", "device", "threads", "precision", "created",
-                "work_by", "traffic_by")
+        keys = (
+            "flops_per_s",
+            "bytes_per_s",
+            "ridge",
+            "dtype",
+            "device",
+            "threads",
+            "precision",
+            "created",
+            "work_by",
+            "traffic_by",
+        )
         return [{key: getattr(self, key) for key in keys}]
 
     def sentence(self) -> str:

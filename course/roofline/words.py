@@ -35,7 +35,9 @@ def percent(share: float) -> str:
 
 def bound_word(bound: str) -> str:
     """`compute`, `memory` or `overhead` in the learner's language."""
-    return {"compute": t("compute", "计算"), "memory": t("memory", "访存"), "overhead": t("overhead", "调用开销")}[bound]
+    return {"compute": t("compute", "计算"), "memory": t("memory", "访存"), "overhead": t("overhead", "调用开销")}[
+        bound
+    ]
 
 
 def between(low: float, high: float) -> str:
@@ -50,11 +52,13 @@ def too_little_memory(device: str, needed: int | None = None, free: int | None =
     if needed is not None and free is not None:
         need, has = scaled(needed, "B"), scaled(free, "B")
         sizes = f" (needs {need}, free are {has})", f"（需要 {need}，空闲 {has}）"
-    return RooflineError(t(
-        f"Too little free memory on {device}{sizes[0]}. Close what you do not need, restart other kernels, "
-        "or use a smaller batch, then run this again.",
-        f"{device} 上的空闲内存不足{sizes[1]}。请关掉不用的程序，重启其他内核，或减小 batch 大小，然后再运行一次。",
-    ))
+    return RooflineError(
+        t(
+            f"Too little free memory on {device}{sizes[0]}. Close what you do not need, restart other kernels, "
+            "or use a smaller batch, then run this again.",
+            f"{device} 上的空闲内存不足{sizes[1]}。请关掉不用的程序，重启其他内核，或减小 batch 大小，然后再运行一次。",
+        )
+    )
 
 
 @contextlib.contextmanager

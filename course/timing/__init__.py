@@ -20,5 +20,21 @@ from course.timing.measuring import measure
 from course.timing.results import Comparison, Measurement, Paired
 from course.units import format_ms
 
-__all__ = ["Change", "Comparison", "Grid", "Measurement", "Paired", "Saved", "TimingError", "against", "clock_for",
-           "compare", "compare_over", "count_faults", "format_ms", "interrupts_propagate", "load", "measure"]
+__all__ = [
+    "Change",
+    "Comparison",
+    "Grid",
+    "Measurement",
+    "Paired",
+    "Saved",
+    "TimingError",
+    "against",
+    "clock_for",
+    "compare",
+    "compare_over",
+    "count_faults",
+    "format_ms",
+    "interrupts_propagate",
+    "load",
+    "measure",
+]

@@ -49,8 +49,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m course.timing", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="python -m course.timing", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     add = parser.add_argument
     add("statements", nargs="+", help="Python code; an expression's values are compared too")
     add("--setup", default="", help="code that runs once before (in every process)")
@@ -61,31 +62,63 @@ def _parser() -> argparse.ArgumentParser:
     add("--max-time", type=float, default=None, help="seconds (default 1 and 2 to measure, 5 and 20 to compare)")
     add("--device", default=None, help="cpu, cuda, cuda:1, mps, xpu (default: the accelerator in use)")
     add("--different", action="store_true", help="the statements may return different things")
-    add("--fail-above", type=float, default=None, metavar="RATIO",
-        help="exit code 1 where a ratio to the baseline (or to --against) is shown to lie above this")
+    add(
+        "--fail-above",
+        type=float,
+        default=None,
+        metavar="RATIO",
+        help="exit code 1 where a ratio to the baseline (or to --against) is shown to lie above this",
+    )
     add("--against", metavar="FILE", help="set the result against one saved before")
     add("--save", metavar="FILE", help="write the result to a file")
-    add("--json", nargs="?", const="-", metavar="FILE", help="the rows as JSON, to a file or (alone) instead of the text")
+    add(
+        "--json",
+        nargs="?",
+        const="-",
+        metavar="FILE",
+        help="the rows as JSON, to a file or (alone) instead of the text",
+    )
     add("--language", choices=LANGUAGES, default="en")
     return parser
 
 
 def _measured(options: argparse.Namespace) -> Measurement | Comparison:
-    found = {name: Statement(code, options.setup) for name, code in zip(_names(options), options.statements, strict=True)}
+    found = {
+        name: Statement(code, options.setup) for name, code in zip(_names(options), options.statements, strict=True)
+    }
     names = list(found)
     if options.fail_above is not None and len(names) == 1 and not options.against:
-        raise TimingError(t("--fail-above needs something to compare with: a second statement, or --against FILE.",
-                            "--fail-above 需要比较对象：再给一条语句，或用 --against FILE。"))
+        raise TimingError(
+            t(
+                "--fail-above needs something to compare with: a second statement, or --against FILE.",
+                "--fail-above 需要比较对象：再给一条语句，或用 --against FILE。",
+            )
+        )
     if len(names) == 1:
         only = found[names[0]]
-        return measure(only.function() if options.processes == 1 else only, max_time=options.max_time,
-                       processes=options.processes, device=options.device, name=names[0])
+        return measure(
+            only.function() if options.processes == 1 else only,
+            max_time=options.max_time,
+            processes=options.processes,
+            device=options.device,
+            name=names[0],
+        )
     if not 1 <= options.baseline <= len(names):
-        raise TimingError(t(f"--baseline is the number of a statement, 1 to {len(names)}.",
-                            f"--baseline 是语句的编号，1 到 {len(names)}。"))
+        raise TimingError(
+            t(
+                f"--baseline is the number of a statement, 1 to {len(names)}.",
+                f"--baseline 是语句的编号，1 到 {len(names)}。",
+            )
+        )
     candidates: dict[str, Any] = found if options.fresh_process else functions(found)
-    return compare(candidates, names[options.baseline - 1], max_time=options.max_time, device=options.device,
-                   same=not options.different, fresh_process=options.fresh_process)
+    return compare(
+        candidates,
+        names[options.baseline - 1],
+        max_time=options.max_time,
+        device=options.device,
+        same=not options.different,
+        fresh_process=options.fresh_process,
+    )
 
 
 def _names(options: argparse.Namespace) -> list[str]:
@@ -94,7 +127,7 @@ def _names(options: argparse.Namespace) -> list[str]:
     for at, code in enumerate(options.statements):
         line = " ".join(code.split())
         name = options.name[at] if at < len(options.name) else line
-        name = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME - 1]}…"
+        name = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
         names.append(name if name.strip() and name not in names else f"{name} [{at + 1}]".strip())
     return names
 
@@ -118,7 +151,9 @@ def _show(result: Measurement | Comparison, change: Change | None, where: str | 
         with open(where, "w", encoding="utf-8") as file:
             file.write(text + "\n")
     except OSError as error:
-        raise TimingError(t(f"{where} cannot be written ({error.strerror}).", f"无法写入 {where}（{error.strerror}）。")) from error
+        raise TimingError(
+            t(f"{where} cannot be written ({error.strerror}).", f"无法写入 {where}（{error.strerror}）。")
+        ) from error
 
 
 def _too_slow(result: Measurement | Comparison, change: Change | None, above: float | None) -> bool:

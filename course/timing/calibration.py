@@ -19,14 +19,17 @@ def require_choice(choice: str | Callable[[], Any] | None) -> None:
     if not isinstance(choice, str):
         require_callable("calibrate", choice)
         return
-    raise TimingError(t(
-        f"calibrate must be one of {', '.join(CLASSES)}, a function or None, not {choice!r}.",
-        f"calibrate 只能是 {'、'.join(CLASSES)}、一个函数或 None，而不是 {choice!r}。",
-    ))
+    raise TimingError(
+        t(
+            f"calibrate must be one of {', '.join(CLASSES)}, a function or None, not {choice!r}.",
+            f"calibrate 只能是 {'、'.join(CLASSES)}、一个函数或 None，而不是 {choice!r}。",
+        )
+    )
 
 
-def yardstick(choice: str | Callable[[], Any] | None, device: str,
-              parallel: bool) -> tuple[str, Callable[[], Any]] | None:
+def yardstick(
+    choice: str | Callable[[], Any] | None, device: str, parallel: bool
+) -> tuple[str, Callable[[], Any]] | None:
     """Name and function of the calibration op; None when none is wanted.
 
     calls: product of two 16 x 16 float32 matrices, so little work that one thread does it. compute: 192 x

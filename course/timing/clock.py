@@ -44,8 +44,9 @@ class WallClock:
 
     kind = "wall"
 
-    def __init__(self, device: str, fence: Callable[[], None] | None = None,
-                 flush: Callable[[], Any] | None = None) -> None:
+    def __init__(
+        self, device: str, fence: Callable[[], None] | None = None, flush: Callable[[], Any] | None = None
+    ) -> None:
         self.device, self._fence, self._flush = device, fence, flush
         self.cache = "cold" if flush else "hot"
 
@@ -83,8 +84,12 @@ def _plain_ns(f: Callable[[], Any], repeats: Iterable[None], now: Callable[[], i
     return now() - start
 
 
-def _fenced_ns(f: Callable[[], Any], repeats: Iterable[None], fence: Callable[[], None],
-               now: Callable[[], int] = time.perf_counter_ns) -> int:
+def _fenced_ns(
+    f: Callable[[], Any],
+    repeats: Iterable[None],
+    fence: Callable[[], None],
+    now: Callable[[], int] = time.perf_counter_ns,
+) -> int:
     """The same with the wait for the devices inside the time."""
     start = now()
     for _ in repeats:
@@ -102,8 +107,14 @@ class EventClock(WallClock):
 
     kind = "events"
 
-    def __init__(self, device: str, fence: Callable[[], None], make_event: Callable[[], Any],
-                 flush: Callable[[], Any] | None = None, stream: Callable[[], Any] | None = None) -> None:
+    def __init__(
+        self,
+        device: str,
+        fence: Callable[[], None],
+        make_event: Callable[[], Any],
+        flush: Callable[[], Any] | None = None,
+        stream: Callable[[], Any] | None = None,
+    ) -> None:
         super().__init__(device, fence, flush)
         self._event, self._stream = make_event, stream
 
@@ -162,20 +173,28 @@ def _devices(device: Any) -> list[str]:
     listed = list(device) if isinstance(device, Sequence) and not isinstance(device, str) else [device]
     names = [str(d) for d in listed]
     if not names:
-        raise TimingError(t("The list of devices is empty. Leave device out, or name one.",
-                            "设备列表是空的。请去掉 device 参数，或者写明一个设备。"))
+        raise TimingError(
+            t(
+                "The list of devices is empty. Leave device out, or name one.",
+                "设备列表是空的。请去掉 device 参数，或者写明一个设备。",
+            )
+        )
     for name in names:
         kind = name.split(":")[0]
         if kind not in KINDS:
-            raise TimingError(t(
-                f'Unknown device "{name}"; the timer knows {", ".join(KINDS)}.',
-                f"不认识设备“{name}”；计时器支持 {'、'.join(KINDS)}。",
-            ))
+            raise TimingError(
+                t(
+                    f'Unknown device "{name}"; the timer knows {", ".join(KINDS)}.',
+                    f"不认识设备“{name}”；计时器支持 {'、'.join(KINDS)}。",
+                )
+            )
         if not available(kind):
-            raise TimingError(t(
-                f'This machine has no "{kind}" device. Leave device out, or use device="cpu".',
-                f"这台机器没有“{kind}”设备。请去掉 device 参数，或者写 device=\"cpu\"。",
-            ))
+            raise TimingError(
+                t(
+                    f'This machine has no "{kind}" device. Leave device out, or use device="cpu".',
+                    f'这台机器没有“{kind}”设备。请去掉 device 参数，或者写 device="cpu"。',
+                )
+            )
     return names
 
 
@@ -187,11 +206,12 @@ def clock_for(device: Any = None, kind: str = "auto", cache: str = "hot") -> Clo
     Raises TimingError for a device this machine lacks or an unknown kind.
     """
     if kind not in ("auto", "wall", "events") or cache not in ("hot", "cold"):
-        raise TimingError(t(
-            f'clock must be "auto", "wall" or "events" and cache "hot" or "cold", not {kind!r}, {cache!r}.',
-            f'clock 只能是 "auto"、"wall" 或 "events"，cache 只能是 "hot" 或 "cold"，'
-            f"而不是 {kind!r}、{cache!r}。",
-        ))
+        raise TimingError(
+            t(
+                f'clock must be "auto", "wall" or "events" and cache "hot" or "cold", not {kind!r}, {cache!r}.',
+                f'clock 只能是 "auto"、"wall" 或 "events"，cache 只能是 "hot" 或 "cold"，而不是 {kind!r}、{cache!r}。',
+            )
+        )
     names = _devices(device)
     accelerators = [n for n in names if n != "cpu"]
     flush = _flusher(accelerators[0] if accelerators else "cpu") if cache == "cold" else None
@@ -201,10 +221,12 @@ def clock_for(device: Any = None, kind: str = "auto", cache: str = "hot") -> Clo
         assert fence is not None
         return EventClock(label, fence, event, flush, _stream_of(accelerators[0]))
     if kind == "events":
-        raise TimingError(t(
-            "Events live in the queue of one accelerator; here use clock=\"wall\".",
-            "事件只存在于单个加速器的队列里；这里请用 clock=\"wall\"。",
-        ))
+        raise TimingError(
+            t(
+                'Events live in the queue of one accelerator; here use clock="wall".',
+                '事件只存在于单个加速器的队列里；这里请用 clock="wall"。',
+            )
+        )
     fences = [f for f in map(_fence_of, accelerators) if f]
     return WallClock(label, _all_of(fences) if fences else None, flush)
 
@@ -321,9 +343,15 @@ def progress(budget_s: float, title: str) -> Any:
     """A progress bar over `budget_s` seconds; silent for budgets up to 2 s, or where nobody watches."""
     from tqdm.auto import tqdm
 
-    return tqdm(total=round(budget_s, 1), desc=title, unit="s", leave=False,
-                disable=budget_s <= 2 or not somebody_watches(),
-                delay=1, bar_format="{desc}: {bar} {n:.1f}/{total:.1f} s")
+    return tqdm(
+        total=round(budget_s, 1),
+        desc=title,
+        unit="s",
+        leave=False,
+        disable=budget_s <= 2 or not somebody_watches(),
+        delay=1,
+        bar_format="{desc}: {bar} {n:.1f}/{total:.1f} s",
+    )
 
 
 def end_progress(bar: Any) -> None:

@@ -62,6 +62,7 @@ def fault_seconds(pages: int = 2048) -> float:
 
 def _one_price(pages: int) -> float:
     with mmap.mmap(-1, pages * mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as fresh:
+
         def touch() -> float:
             start = time.perf_counter()
             for at in range(0, len(fresh), mmap.PAGESIZE):

@@ -38,17 +38,24 @@ class Grid:
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Grid:
         """The grid that `dataclasses.asdict`, perhaps by way of JSON, made `plain`."""
-        return cls({name: tuple(values) for name, values in plain["axes"].items()},
-                   tuple((point, Comparison.from_plain(cell)) for point, cell in plain["cells"]),
-                   tuple((point, words) for point, words in plain["failed"]), plain["complete"])
+        return cls(
+            {name: tuple(values) for name, values in plain["axes"].items()},
+            tuple((point, Comparison.from_plain(cell)) for point, cell in plain["cells"]),
+            tuple((point, words) for point, words in plain["failed"]),
+            plain["complete"],
+        )
 
     def at(self, **point: Any) -> Comparison:
         """The comparison at one point: grid.at(n=64). Raises TimingError where there is none."""
         found = next((cell for where, cell in self.cells if where == point), None)
         if found is None:
-            raise guard.TimingError(t(f"There is no comparison at {_said(point)}, only at "
-                                      f"{'; '.join(_said(where) for where, _ in self.cells)}.",
-                                      f"在 {_said(point)} 没有比较，只有：{'；'.join(_said(where) for where, _ in self.cells)}。"))
+            raise guard.TimingError(
+                t(
+                    f"There is no comparison at {_said(point)}, only at "
+                    f"{'; '.join(_said(where) for where, _ in self.cells)}.",
+                    f"在 {_said(point)} 没有比较，只有：{'；'.join(_said(where) for where, _ in self.cells)}。",
+                )
+            )
         return found
 
     def __getitem__(self, name: str) -> tuple[Paired, ...]:
@@ -66,8 +73,12 @@ class Grid:
             where: dict[str, list[str]] = {}
             for point, cell in self.cells:
                 where.setdefault(cell[name].verdict, []).append(_said(point))
-            said.append(f"{name} " + t("; ", "；").join(f"{verdict_word(verdict)}{_listed(points, len(self.cells))}"
-                                                       for verdict, points in where.items()))
+            said.append(
+                f"{name} "
+                + t("; ", "；").join(
+                    f"{verdict_word(verdict)}{_listed(points, len(self.cells))}" for verdict, points in where.items()
+                )
+            )
         base = self.cells[0][1].baseline
         return t(f"Against {base}: {'. '.join(said)}.", f"与 {base} 相比：{'。'.join(said)}。")
 
@@ -87,7 +98,9 @@ class Grid:
         lines = []
         for point, cell in self.cells:
             figures = [" ".join((_ratio(cell[name]), verdict_word(cell[name].verdict))) for name in names]
-            lines.append([*(str(point[axis]) for axis in self.axes), format_ms(cell.medians_ms[cell.baseline]), *figures])
+            lines.append(
+                [*(str(point[axis]) for axis in self.axes), format_ms(cell.medians_ms[cell.baseline]), *figures]
+            )
         return [str(cell) for cell in header], lines
 
     def _notes(self) -> list[str]:
@@ -97,8 +110,13 @@ class Grid:
         return notes if self.complete else [*notes, guard.interrupted_note()]
 
     def __str__(self) -> str:
-        return "\n".join([self.sentence(), *(f"  {line}" for line in text_table(*self._table())),
-                          *(f"  ! {note}" for note in self._notes())])
+        return "\n".join(
+            [
+                self.sentence(),
+                *(f"  {line}" for line in text_table(*self._table())),
+                *(f"  ! {note}" for note in self._notes()),
+            ]
+        )
 
     __repr__ = __str__
 
@@ -159,8 +177,23 @@ def compare_over(
             try:
                 with guard.interrupts_propagate():
                     bound = _bound(candidates, inputs, point)
-                    cells.append((point, compare(bound, baseline, ci, max_time, gate, device=device, clock=clock,
-                                                 cache=cache, same=same, seed=seed)))
+                    cells.append(
+                        (
+                            point,
+                            compare(
+                                bound,
+                                baseline,
+                                ci,
+                                max_time,
+                                gate,
+                                device=device,
+                                clock=clock,
+                                cache=cache,
+                                same=same,
+                                seed=seed,
+                            ),
+                        )
+                    )
             except guard.TimingError as error:
                 failed.append((point, str(error)))
             bar.update(max_time)
@@ -178,17 +211,27 @@ def compare_over(
 
 def _points(axes: Any) -> list[Point]:
     """Every combination of the axes. Raises TimingError unless it is a dict of names and non-empty lists."""
-    good = isinstance(axes, Mapping) and axes and all(
-        isinstance(name, str) and isinstance(values, Sequence) and not isinstance(values, str) and values
-        for name, values in axes.items())
+    good = (
+        isinstance(axes, Mapping)
+        and axes
+        and all(
+            isinstance(name, str) and isinstance(values, Sequence) and not isinstance(values, str) and values
+            for name, values in axes.items()
+        )
+    )
     if not good:
-        raise guard.TimingError(t('The grid is a dict of names and lists with something in them, such as {"n": [64, 256]}.',
-                                  '网格要写成“名字 → 非空列表”的字典，例如 {"n": [64, 256]}。'))
+        raise guard.TimingError(
+            t(
+                'The grid is a dict of names and lists with something in them, such as {"n": [64, 256]}.',
+                '网格要写成“名字 → 非空列表”的字典，例如 {"n": [64, 256]}。',
+            )
+        )
     return [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
 
 
-def _bound(candidates: Mapping[str, Callable[..., Any]], inputs: Callable[..., Any] | None,
-           point: Point) -> dict[str, Callable[[], Any]]:
+def _bound(
+    candidates: Mapping[str, Callable[..., Any]], inputs: Callable[..., Any] | None, point: Point
+) -> dict[str, Callable[[], Any]]:
     """The candidates with their inputs at this point."""
     for name, f in candidates.items():
         if not callable(f):

@@ -67,17 +67,21 @@ def interrupted_note() -> str:
 def require_callable(name: str, f: Any, with_setup: bool = False) -> None:
     """Raise TimingError unless `f` can be called without arguments, or `with_setup` with the one that setup gives."""
     if isinstance(f, str):
-        raise TimingError(t(
-            f'{name} is the text {f!r}. Functions named as "module:function" need fresh_process=True.',
-            f'{name} 是文本 {f!r}。用 "模块:函数" 指名函数时需要 fresh_process=True。',
-        ))
+        raise TimingError(
+            t(
+                f'{name} is the text {f!r}. Functions named as "module:function" need fresh_process=True.',
+                f'{name} 是文本 {f!r}。用 "模块:函数" 指名函数时需要 fresh_process=True。',
+            )
+        )
     if not callable(f):
         kind = type(f).__name__
-        raise TimingError(t(
-            f"{name} is of type {kind}, not a function: the work was already done before the timer started. "
-            f"Wrap the call: `lambda: ...`.",
-            f"{name} 的类型是 {kind}，不是函数：计时还没开始，活已经干完了。请把调用包起来：`lambda: ...`。",
-        ))
+        raise TimingError(
+            t(
+                f"{name} is of type {kind}, not a function: the work was already done before the timer started. "
+                f"Wrap the call: `lambda: ...`.",
+                f"{name} 的类型是 {kind}，不是函数：计时还没开始，活已经干完了。请把调用包起来：`lambda: ...`。",
+            )
+        )
     try:
         signature = inspect.signature(f)
     except ValueError:
@@ -87,10 +91,12 @@ def require_callable(name: str, f: Any, with_setup: bool = False) -> None:
     except TypeError:
         if with_setup and _takes_one(signature):
             return
-        raise TimingError(t(
-            f"{name} needs arguments, and the timer calls it without any. Wrap it: `lambda: f(x)`.",
-            f"{name} 需要参数，而计时器调用时不带参数。请包一层：`lambda: f(x)`。",
-        )) from None
+        raise TimingError(
+            t(
+                f"{name} needs arguments, and the timer calls it without any. Wrap it: `lambda: f(x)`.",
+                f"{name} 需要参数，而计时器调用时不带参数。请包一层：`lambda: f(x)`。",
+            )
+        ) from None
 
 
 def _takes_one(signature: inspect.Signature) -> bool:
@@ -116,41 +122,51 @@ def require_same(same: Any) -> None:
 def require_processes(count: Any) -> None:
     """Raise TimingError unless `count` is 1 or at least FEWEST_PROCESSES."""
     if isinstance(count, bool) or not isinstance(count, int) or (count != 1 and count < FEWEST_PROCESSES):
-        raise TimingError(t(
-            f"processes must be a whole number, 1 (this process) or at least {FEWEST_PROCESSES}, not {count!r}: two "
-            "processes do not tell how processes differ.",
-            f"processes 必须是整数：1（就在本进程）或不少于 {FEWEST_PROCESSES}，而不是 {count!r}：两个进程看不出进程之间的差异。",
-        ))
+        raise TimingError(
+            t(
+                f"processes must be a whole number, 1 (this process) or at least {FEWEST_PROCESSES}, not {count!r}: two "
+                "processes do not tell how processes differ.",
+                f"processes 必须是整数：1（就在本进程）或不少于 {FEWEST_PROCESSES}，而不是 {count!r}：两个进程看不出进程之间的差异。",
+            )
+        )
 
 
 def require_candidates(candidates: Any, baseline: str | None) -> str:
     """Check the mapping given to `compare` and return the name of the baseline."""
     if not isinstance(candidates, Mapping):
-        raise TimingError(t(
-            'compare takes a dict of names and functions, such as compare({"a": f, "b": g}).',
-            'compare 需要一个“名字 → 函数”的字典，例如 compare({"a": f, "b": g})。',
-        ))
+        raise TimingError(
+            t(
+                'compare takes a dict of names and functions, such as compare({"a": f, "b": g}).',
+                'compare 需要一个“名字 → 函数”的字典，例如 compare({"a": f, "b": g})。',
+            )
+        )
     if len(candidates) < 2:
-        raise TimingError(t(
-            "compare needs at least two functions; to time a single one use measure(f).",
-            "compare 至少需要两个函数；只测一个请用 measure(f)。",
-        ))
+        raise TimingError(
+            t(
+                "compare needs at least two functions; to time a single one use measure(f).",
+                "compare 至少需要两个函数；只测一个请用 measure(f)。",
+            )
+        )
     names = list(candidates)
     for name in names:
         if not str(name).strip() or len(str(name).splitlines()) > 1:
-            raise TimingError(t(
-                f"The name {name!r} cannot be printed in a table; give every function a name on one line.",
-                f"名字 {name!r} 无法写进表格；请给每个函数起一个单行的名字。",
-            ))
+            raise TimingError(
+                t(
+                    f"The name {name!r} cannot be printed in a table; give every function a name on one line.",
+                    f"名字 {name!r} 无法写进表格；请给每个函数起一个单行的名字。",
+                )
+            )
     if baseline is None:
         return names[0]
     if baseline not in candidates:
         hint = did_you_mean(baseline, names, cutoff=0.4)
         listed = ", ".join(map(str, names))
-        raise TimingError(t(
-            f'The baseline "{baseline}" is none of the candidates ({listed}).{hint}',
-            f"基准“{baseline}”不在候选之中（{listed}）。{hint}",
-        ))
+        raise TimingError(
+            t(
+                f'The baseline "{baseline}" is none of the candidates ({listed}).{hint}',
+                f"基准“{baseline}”不在候选之中（{listed}）。{hint}",
+            )
+        )
     return baseline
 
 
@@ -159,17 +175,21 @@ def require_name(name: Any, known: Mapping[Any, Any]) -> None:
     if name not in known:
         listed = ", ".join(map(str, known))
         hint = did_you_mean(str(name), list(map(str, known)), cutoff=0.4)
-        raise TimingError(t(f'There is no "{name}" here, only {listed}.{hint}', f"这里没有“{name}”，只有 {listed}。{hint}"))
+        raise TimingError(
+            t(f'There is no "{name}" here, only {listed}.{hint}', f"这里没有“{name}”，只有 {listed}。{hint}")
+        )
 
 
 def require_positive(**values: float) -> None:
     """Raise TimingError naming the first value that is not a positive, finite number."""
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
-            raise TimingError(t(
-                f"{name} must be a finite number greater than 0, not {value!r}.",
-                f"{name} 必须是大于 0 的有限数，而不是 {value!r}。",
-            ))
+            raise TimingError(
+                t(
+                    f"{name} must be a finite number greater than 0, not {value!r}.",
+                    f"{name} 必须是大于 0 的有限数，而不是 {value!r}。",
+                )
+            )
 
 
 def require_above_one(**values: float) -> None:
@@ -177,16 +197,24 @@ def require_above_one(**values: float) -> None:
     for name, value in values.items():
         require_positive(**{name: value})
         if value <= 1:
-            raise TimingError(t(f"{name} is how many times as long it may take, above 1, such as 1.05; not {value!r}.",
-                                f"{name} 是允许的耗时倍数，要大于 1，例如 1.05；而不是 {value!r}。"))
+            raise TimingError(
+                t(
+                    f"{name} is how many times as long it may take, above 1, such as 1.05; not {value!r}.",
+                    f"{name} 是允许的耗时倍数，要大于 1，例如 1.05；而不是 {value!r}。",
+                )
+            )
 
 
 def require_clock_name(clock: Any) -> str:
     """`clock` where it must be a name: a clock made in this process is of no use to another one."""
     if isinstance(clock, str):
         return clock
-    raise TimingError(t('With fresh_process=True clock must be "auto", "wall" or "events".',
-                        'fresh_process=True 时，clock 只能是 "auto"、"wall" 或 "events"。'))
+    raise TimingError(
+        t(
+            'With fresh_process=True clock must be "auto", "wall" or "events".',
+            'fresh_process=True 时，clock 只能是 "auto"、"wall" 或 "events"。',
+        )
+    )
 
 
 def checked(name: str, f: Callable[..., Any], kept: list[Any] | None = None) -> Callable[..., Any]:
@@ -203,27 +231,33 @@ def checked(name: str, f: Callable[..., Any], kept: list[Any] | None = None) -> 
             kept.append(result)
         if inspect.isgenerator(result) or inspect.isasyncgen(result) or isinstance(result, (map, filter, zip)):
             kind = type(result).__name__
-            raise TimingError(t(
-                f"Calling {name} only created a {kind}; its body never ran. "
-                f"Time a function that uses it up: `lambda: list(f())`.",
-                f"调用 {name} 只是创建了一个{'生成器' if 'gen' in kind else f' {kind} 对象'}，函数体根本没有执行。"
-                f"请计时消费它的函数：`lambda: list(f())`。",
-            ))
+            raise TimingError(
+                t(
+                    f"Calling {name} only created a {kind}; its body never ran. "
+                    f"Time a function that uses it up: `lambda: list(f())`.",
+                    f"调用 {name} 只是创建了一个{'生成器' if 'gen' in kind else f' {kind} 对象'}，函数体根本没有执行。"
+                    f"请计时消费它的函数：`lambda: list(f())`。",
+                )
+            )
         if hasattr(result, "add_done_callback"):
-            raise TimingError(t(
-                f"Calling {name} only handed the work on and gave back a {type(result).__name__}; the work may not "
-                f"have run. Time a function that waits for it: `lambda: f().result()`.",
-                f"调用 {name} 只是把活交了出去，返回一个 {type(result).__name__}，活未必已经干完。"
-                f"请计时等到结果的函数：`lambda: f().result()`。",
-            ))
+            raise TimingError(
+                t(
+                    f"Calling {name} only handed the work on and gave back a {type(result).__name__}; the work may not "
+                    f"have run. Time a function that waits for it: `lambda: f().result()`.",
+                    f"调用 {name} 只是把活交了出去，返回一个 {type(result).__name__}，活未必已经干完。"
+                    f"请计时等到结果的函数：`lambda: f().result()`。",
+                )
+            )
         if inspect.iscoroutine(result):
             result.close()
-            raise TimingError(t(
-                f"Calling {name} only created a coroutine; its body never ran. "
-                f"Time a plain function, for example `lambda: asyncio.run(f())`.",
-                f"调用 {name} 只是创建了一个协程，函数体根本没有执行。"
-                f"请计时普通函数，例如 `lambda: asyncio.run(f())`。",
-            ))
+            raise TimingError(
+                t(
+                    f"Calling {name} only created a coroutine; its body never ran. "
+                    f"Time a plain function, for example `lambda: asyncio.run(f())`.",
+                    f"调用 {name} 只是创建了一个协程，函数体根本没有执行。"
+                    f"请计时普通函数，例如 `lambda: asyncio.run(f())`。",
+                )
+            )
         return result
 
     return first
@@ -240,20 +274,25 @@ def named_errors(name: str, call: int) -> Iterator[None]:
         kind, text = type(error).__name__, str(error).strip().split("\n")[0][:300].rstrip(".")
         said_en, said_zh = (f": {text}", f"：{text}") if text else ("", "")
         when = t("on the first call", "第一次调用时") if call <= 1 else t("after some calls", "调用若干次后")
-        raise TimingError(t(f"{name} raised {kind} {when}{said_en}. ", f"{name} {when}抛出了 {kind}{said_zh}。")
-                          + _next_step(error, text, call)) from error
+        raise TimingError(
+            t(f"{name} raised {kind} {when}{said_en}. ", f"{name} {when}抛出了 {kind}{said_zh}。")
+            + _next_step(error, text, call)
+        ) from error
 
 
 def _next_step(error: BaseException, text: str, call: int) -> str:
     """What to do about an exception of the timed function."""
     if isinstance(error, MemoryError) or "out of memory" in text or "allocate memory" in text:
-        return t("The memory is full: use a smaller input or batch, `del` what is no longer needed, "
-                 "or restart the kernel.",
-                 "内存（或显存）不够：请减小输入或 batch，用 `del` 释放不再需要的对象，或重启内核。")
+        return t(
+            "The memory is full: use a smaller input or batch, `del` what is no longer needed, or restart the kernel.",
+            "内存（或显存）不够：请减小输入或 batch，用 `del` 释放不再需要的对象，或重启内核。",
+        )
     if call <= 1:
         return t("Call it once by itself, make that work, then time it.", "请先单独调用一次并修好，再来计时。")
-    return t("Each call must find things as the first one did: create inside the function what it uses up.",
-             "每次调用都要面对同样的起点：会被用掉的东西请放在函数里面创建。")
+    return t(
+        "Each call must find things as the first one did: create inside the function what it uses up.",
+        "每次调用都要面对同样的起点：会被用掉的东西请放在函数里面创建。",
+    )
 
 
 class _Sink(io.TextIOBase):
@@ -288,7 +327,9 @@ def print_note(sink: _Sink) -> list[str]:
     if not sink.count:
         return []
     line = sink.head.strip().split("\n")[0][:40]
-    return [t(
-        f'It prints ("{line}"). The output was hidden, but printing is part of the time: take it out.',
-        f"它会打印（“{line}”）。输出已隐藏，但打印也算进了时间：请去掉它。",
-    )]
+    return [
+        t(
+            f'It prints ("{line}"). The output was hidden, but printing is part of the time: take it out.',
+            f"它会打印（“{line}”）。输出已隐藏，但打印也算进了时间：请去掉它。",
+        )
+    ]

@@ -40,8 +40,12 @@ def load(path: str | os.PathLike[str]) -> Saved:
     try:
         return Saved(KINDS[content["kind"]].from_plain(content["result"]), content["machine"], content["created"])
     except (KeyError, TypeError, AttributeError) as error:
-        raise TimingError(t(f"{path} is damaged ({type(error).__name__}: {error}). Measure again and save anew.",
-                            f"{path} 已损坏（{type(error).__name__}：{error}）。请重新测量并保存。")) from error
+        raise TimingError(
+            t(
+                f"{path} is damaged ({type(error).__name__}: {error}). Measure again and save anew.",
+                f"{path} 已损坏（{type(error).__name__}：{error}）。请重新测量并保存。",
+            )
+        ) from error
 
 
 @dataclass(frozen=True)
@@ -64,9 +68,21 @@ class Change:
 
     def rows(self) -> list[dict[str, Any]]:
         """One tidy row each."""
-        return [{"candidate": p.name, "baseline": p.baseline, "ratio": p.ratio, "low": p.low, "high": p.high,
-                 "confidence": p.confidence, "verdict": p.verdict, "gate": p.gate, "processes": p.processes,
-                 "ratios": list(p.ratios)} for p in self.pairs.values()]
+        return [
+            {
+                "candidate": p.name,
+                "baseline": p.baseline,
+                "ratio": p.ratio,
+                "low": p.low,
+                "high": p.high,
+                "confidence": p.confidence,
+                "verdict": p.verdict,
+                "gate": p.gate,
+                "processes": p.processes,
+                "ratios": list(p.ratios),
+            }
+            for p in self.pairs.values()
+        ]
 
     def sentence(self) -> str:
         """The change in one line."""
@@ -98,8 +114,9 @@ class Change:
         return card(self.sentence(), table(header, lines), self.notes)
 
 
-def against(then: str | os.PathLike[str] | Saved, now: str | os.PathLike[str] | Saved | Result,
-            gate: float = 0.02) -> Change:
+def against(
+    then: str | os.PathLike[str] | Saved, now: str | os.PathLike[str] | Saved | Result, gate: float = 0.02
+) -> Change:
     """What changed since `then` (a file or what `load` gave) in `now` (the same, or a new result of this machine).
 
     Measurements: times, or where both have one the times relative to the calibration op. Comparisons and grids: the
@@ -114,14 +131,25 @@ def against(then: str | os.PathLike[str] | Saved, now: str | os.PathLike[str] | 
     new = now if isinstance(now, Saved) else Saved(now, passport(), "")
     if type(old.result) is not type(new.result):
         kinds = type(old.result).__name__, type(new.result).__name__
-        raise TimingError(t(f"A {kinds[0]} cannot be set against a {kinds[1]}: measure the same way again.",
-                            f"{kinds[0]} 和 {kinds[1]} 无法对比：请用同样的方式再测一次。"))
+        raise TimingError(
+            t(
+                f"A {kinds[0]} cannot be set against a {kinds[1]}: measure the same way again.",
+                f"{kinds[0]} 和 {kinds[1]} 无法对比：请用同样的方式再测一次。",
+            )
+        )
     values, names = _values(old.result, new.result)
     if not names:
-        raise TimingError(t("The two results have no name in common: give the functions the names they had.",
-                            "两个结果没有共同的名字：请沿用当时的函数名。"))
-    machine = {key: (old.machine.get(key), new.machine.get(key)) for key in (*MACHINE, *INSTALLED)
-               if old.machine.get(key) != new.machine.get(key)}
+        raise TimingError(
+            t(
+                "The two results have no name in common: give the functions the names they had.",
+                "两个结果没有共同的名字：请沿用当时的函数名。",
+            )
+        )
+    machine = {
+        key: (old.machine.get(key), new.machine.get(key))
+        for key in (*MACHINE, *INSTALLED)
+        if old.machine.get(key) != new.machine.get(key)
+    }
     stranger = bool(set(machine) & set(MACHINE)) or _setting(old.result) != _setting(new.result)
     pairs = {name: _pair(name, old.created, *values(name), gate, stranger) for name in names}
     return Change(pairs, old.created, machine, tuple(_notes(machine, stranger, old.result, new.result, pairs)))
@@ -146,8 +174,11 @@ def _values(old: Result, new: Result) -> tuple[Any, list[str]]:
 def _ratios(result: Any) -> dict[str, Sequence[float]]:
     """Label -> the ratio of each pair of processes; of a single process, its one."""
     if isinstance(result, Grid):
-        return {f"{label} ({', '.join(f'{k}={v}' for k, v in point.items())})": values
-                for point, cell in result.cells for label, values in _ratios(cell).items()}
+        return {
+            f"{label} ({', '.join(f'{k}={v}' for k, v in point.items())})": values
+            for point, cell in result.cells
+            for label, values in _ratios(cell).items()
+        }
     return {f"{p.name} / {p.baseline}": p.ratios if p.processes else (p.ratio,) for p in result.pairs.values()}
 
 
@@ -156,25 +187,42 @@ def _pair(name: str, created: str, then: Sequence[float], now: Sequence[float], 
     middle = geometric_mean(then)
     ratio = geometric_mean(now) / middle
     verdict = "undecided" if stranger else decide(interval, ratio, gate, gate, TOTAL_ERROR)
-    return Paired(name, created, ratio, interval.low, interval.high, interval.confidence, verdict,
-                  tuple(value / middle for value in now), gate, processes=min(len(then), len(now)))
+    return Paired(
+        name,
+        created,
+        ratio,
+        interval.low,
+        interval.high,
+        interval.confidence,
+        verdict,
+        tuple(value / middle for value in now),
+        gate,
+        processes=min(len(then), len(now)),
+    )
 
 
-def _notes(machine: Mapping[str, tuple[Any, Any]], stranger: bool, old: Result, new: Result,
-           pairs: Mapping[str, Paired]) -> list[str]:
+def _notes(
+    machine: Mapping[str, tuple[Any, Any]], stranger: bool, old: Result, new: Result, pairs: Mapping[str, Paired]
+) -> list[str]:
     notes = []
     said = ", ".join(f"{key} {was} → {is_}" for key, (was, is_) in machine.items())
     if stranger:
         what = said or f"{_setting(old)} → {_setting(new)}"
-        notes.append(t(f"No verdict: measured on another machine or in another way ({what}).",
-                       f"不下结论：不是同一台机器，或测法不同（{what}）。"))
+        notes.append(
+            t(
+                f"No verdict: measured on another machine or in another way ({what}).",
+                f"不下结论：不是同一台机器，或测法不同（{what}）。",
+            )
+        )
     elif said:
         notes.append(t(f"Changed in between: {said}.", f"其间的变化：{said}。"))
     if any(p.confidence == 0 for p in pairs.values()):
-        notes.append(t("One process says nothing about the next: save results of measure(..., processes=5) or "
-                       "compare(..., fresh_process=True), then this comparison can decide.",
-                       "一个进程说明不了下一个进程：请保存 measure(..., processes=5) 或 compare(..., fresh_process=True) "
-                       "的结果，这样对比才能得出结论。"))
+        notes.append(
+            t(
+                "One process says nothing about the next: save results of measure(..., processes=5) or "
+                "compare(..., fresh_process=True), then this comparison can decide.",
+                "一个进程说明不了下一个进程：请保存 measure(..., processes=5) 或 compare(..., fresh_process=True) "
+                "的结果，这样对比才能得出结论。",
+            )
+        )
     return notes
-
-

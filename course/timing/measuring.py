@@ -86,8 +86,16 @@ def _name_of(f: Any) -> str:
 class _Run:
     """The state of one measurement while it is under way."""
 
-    def __init__(self, name: str, f: Callable[..., Any], clock: Clock, setup: Callable[[], Any] | None,
-                 max_time: float, calibrate: str | Callable[[], Any] | None, order: random.Random) -> None:
+    def __init__(
+        self,
+        name: str,
+        f: Callable[..., Any],
+        clock: Clock,
+        setup: Callable[[], Any] | None,
+        max_time: float,
+        calibrate: str | Callable[[], Any] | None,
+        order: random.Random,
+    ) -> None:
         self.name, self.f, self.clock, self.max_time, self.order = name, f, clock, max_time, order
         self.timer = with_setup(clock, setup)
         self.calibrate = calibrate
@@ -188,12 +196,14 @@ class _Run:
         samples = self.samples or [self.first]
         if self.complete and len(samples) == 1:
             need = f"{12 * samples[0]:.3g}"
-            self.notes.append(t(
-                f"One call took about the whole budget of {self.max_time:g} s: this is a single sample. "
-                f"For an interval give max_time={need} or make the work smaller.",
-                f"一次调用就差不多用完了 {self.max_time:g} 秒的预算：这里只有一个样本。"
-                f"想得到区间，请设 max_time={need}，或减小工作量。",
-            ))
+            self.notes.append(
+                t(
+                    f"One call took about the whole budget of {self.max_time:g} s: this is a single sample. "
+                    f"For an interval give max_time={need} or make the work smaller.",
+                    f"一次调用就差不多用完了 {self.max_time:g} 秒的预算：这里只有一个样本。"
+                    f"想得到区间，请设 max_time={need}，或减小工作量。",
+                )
+            )
         interval = stats.median_interval(samples)
         quality = stats.quality(samples, interval)
         if stats.drift(samples) and stats.drift(self.ratios or samples):  # beside a yardstick a slow minute is no drift
@@ -202,26 +212,43 @@ class _Run:
             self.notes.append(crowded_note(self.busy))
         overhead = overhead_ns(self.clock, self.calls)
         if overhead * 1e-9 > TINY * stats.median(samples):
-            self.notes.append(t(
-                f"Calling a function that does nothing takes {overhead:.0f} ns in this timer, much of what was "
-                "measured. To time so little work, repeat it inside the function.",
-                f"在这个计时器里，调用一个空函数就要 {overhead:.0f} ns，占了测得时间的一大部分。"
-                "要测这么小的工作量，请在函数内部多重复几次。",
-            ))
+            self.notes.append(
+                t(
+                    f"Calling a function that does nothing takes {overhead:.0f} ns in this timer, much of what was "
+                    "measured. To time so little work, repeat it inside the function.",
+                    f"在这个计时器里，调用一个空函数就要 {overhead:.0f} ns，占了测得时间的一大部分。"
+                    "要测这么小的工作量，请在函数内部多重复几次。",
+                )
+            )
         faults = stats.median(self.faults) if self.faults else None
         self.notes += filter(None, [fault_note(self.name, faults, stats.median(samples))])
         ratio = stats.median_interval(self.ratios) if self.ratios else None
         ms = [s * 1e3 for s in samples]
         return Measurement(
-            name=self.name, median_ms=stats.median(ms), p10_ms=stats.quantile(ms, 0.1),
-            low_ms=interval.low * 1e3, high_ms=interval.high * 1e3, confidence=interval.confidence,
-            samples_ms=tuple(ms), first_call_ms=self.first * 1e3,
+            name=self.name,
+            median_ms=stats.median(ms),
+            p10_ms=stats.quantile(ms, 0.1),
+            low_ms=interval.low * 1e3,
+            high_ms=interval.high * 1e3,
+            confidence=interval.confidence,
+            samples_ms=tuple(ms),
+            first_call_ms=self.first * 1e3,
             relative=stats.median(self.ratios) if self.ratios else None,
-            relative_low=ratio.low if ratio else None, relative_high=ratio.high if ratio else None,
+            relative_low=ratio.low if ratio else None,
+            relative_high=ratio.high if ratio else None,
             calibration=self.calibration[0] if self.calibration and self.ratios else None,
-            quality=quality, calls_per_sample=self.calls,
-            warmup_calls=self.warmup_calls, warm=self.warm, overhead_ns=overhead,
-            faults_per_call=faults, device=self.clock.device, clock=self.clock.kind, cache=self.clock.cache,
-            threads=threads(self.clock), busy_threads=self.busy,
-            seconds=self.clock.now() - self.began, complete=self.complete, notes=(*self.notes, *notes),
+            quality=quality,
+            calls_per_sample=self.calls,
+            warmup_calls=self.warmup_calls,
+            warm=self.warm,
+            overhead_ns=overhead,
+            faults_per_call=faults,
+            device=self.clock.device,
+            clock=self.clock.kind,
+            cache=self.clock.cache,
+            threads=threads(self.clock),
+            busy_threads=self.busy,
+            seconds=self.clock.now() - self.began,
+            complete=self.complete,
+            notes=(*self.notes, *notes),
         )

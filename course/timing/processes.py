@@ -27,13 +27,16 @@ SLICE_S = 0.2
 Open = Callable[[Sequence[str]], AbstractContextManager[Any]]
 
 
-def compare_in_processes(candidates: Mapping[str, Any], plan: Plan, device: Any, clock: str, cache: str,
-                         setup: Any) -> Comparison:
+def compare_in_processes(
+    candidates: Mapping[str, Any], plan: Plan, device: Any, clock: str, cache: str, setup: Any
+) -> Comparison:
     """`compare` with fresh_process=True."""
     common = Setting(device, clock, cache, setup).as_plain()
     specs = {name: {**source_of(name, candidate), **common} for name, candidate in candidates.items()}
     with guard.interrupts_in_words():
-        return Replicates(plan, list(specs), lambda names: Workers({n: specs[n] for n in names}), time.perf_counter).go()
+        return Replicates(
+            plan, list(specs), lambda names: Workers({n: specs[n] for n in names}), time.perf_counter
+        ).go()
 
 
 class Replicates:
@@ -65,8 +68,9 @@ class Replicates:
         """A new process for each candidate, started in random order; one ratio each comes of it."""
         names = list(self.names)
         self.plan.order.shuffle(names)
-        slice_ = replace(self.plan, ci=self.plan.ci / 2, max_time=SLICE_S, gate=self.plan.ci,
-                         patience_s=self.plan.max_time)
+        slice_ = replace(
+            self.plan, ci=self.plan.ci / 2, max_time=SLICE_S, gate=self.plan.ci, patience_s=self.plan.max_time
+        )
         with self.open_workers(names) as workers, guard.interrupts_propagate():
             functions = {name: workers.functions[name] for name in self.names}
             self.found.append(Run(slice_, functions, workers.clock).go())
@@ -89,32 +93,52 @@ class Replicates:
     def _settled(self, name: str) -> bool:
         ratios, error = self._ratios(name), self._error(False)
         interval = stats.process_interval(ratios, error)
-        return stats.settled(interval, stats.geometric_mean(ratios), self.plan.ci, self.plan.gate, error,
-                             stats.PROCESS_EFFECT_WIDTH)
+        return stats.settled(
+            interval, stats.geometric_mean(ratios), self.plan.ci, self.plan.gate, error, stats.PROCESS_EFFECT_WIDTH
+        )
 
     def _paired(self, name: str) -> Paired:
         ratios, error = self._ratios(name), self._error(self.final)
         interval, ratio = stats.process_interval(ratios, error), stats.geometric_mean(ratios)
         least = max(self.plan.ci, self.plan.gate)
         return Paired(
-            name=name, baseline=self.plan.baseline, ratio=ratio, low=interval.low, high=interval.high,
-            confidence=interval.confidence, verdict=stats.decide(interval, ratio, least, self.plan.gate, error),
-            ratios=tuple(ratios), gate=self.plan.gate, processes=len(ratios),
+            name=name,
+            baseline=self.plan.baseline,
+            ratio=ratio,
+            low=interval.low,
+            high=interval.high,
+            confidence=interval.confidence,
+            verdict=stats.decide(interval, ratio, least, self.plan.gate, error),
+            ratios=tuple(ratios),
+            gate=self.plan.gate,
+            processes=len(ratios),
             difference=self.found[0].pairs[name].difference,
         )
 
     def _result(self, seconds: float) -> Comparison:
         last, pairs = self.found[-1], {name: self._paired(name) for name in self.candidates}
-        medians, first, faults = ({name: _middle([getattr(each, what)[name] for each in self.found]) for name in self.names}
-                                  for what in ("medians_ms", "first_call_ms", "faults_per_call"))
+        medians, first, faults = (
+            {name: _middle([getattr(each, what)[name] for each in self.found]) for name in self.names}
+            for what in ("medians_ms", "first_call_ms", "faults_per_call")
+        )
         notes = sameness.notes(pairs)
         notes += filter(None, (fault_note(n, faults[n], medians[n] / 1e3) for n in self.names))
         if not self.complete:
             notes.append(guard.interrupted_note())
         return replace(
-            last, pairs=pairs, medians_ms=medians, first_call_ms=first, faults_per_call=faults, rounds=len(self.found),
-            seconds=seconds, ci=self.plan.ci, gate=self.plan.gate, max_time=self.plan.max_time,
-            processes=len(self.found), complete=self.complete, notes=tuple(notes),
+            last,
+            pairs=pairs,
+            medians_ms=medians,
+            first_call_ms=first,
+            faults_per_call=faults,
+            rounds=len(self.found),
+            seconds=seconds,
+            ci=self.plan.ci,
+            gate=self.plan.gate,
+            max_time=self.plan.max_time,
+            processes=len(self.found),
+            complete=self.complete,
+            notes=tuple(notes),
         )
 
 
@@ -123,12 +147,17 @@ def _middle(values: Sequence[float | None]) -> Any:
     return stats.median(known) if known else None
 
 
-def measure_in_processes(f: Any, name: str, processes: int, each: Mapping[str, Any], device: Any, clock: str, cache: str,
-                         setup: Any) -> Measurement:
+def measure_in_processes(
+    f: Any, name: str, processes: int, each: Mapping[str, Any], device: Any, clock: str, cache: str, setup: Any
+) -> Measurement:
     """`measure` with processes > 1; each: max_time, calibrate and seed of the measuring in one process."""
     if callable(each["calibrate"]):
-        raise guard.TimingError(t("With processes > 1 calibrate must be a word or None: a function cannot go along.",
-                                  "processes 大于 1 时，calibrate 只能是一个词或 None：函数带不过去。"))
+        raise guard.TimingError(
+            t(
+                "With processes > 1 calibrate must be a word or None: a function cannot go along.",
+                "processes 大于 1 时，calibrate 只能是一个词或 None：函数带不过去。",
+            )
+        )
     spec = {**source_of(name, f), **Setting(device, clock, cache, setup).as_plain(), "measure": dict(each)}
 
     def one() -> Measurement:
@@ -171,16 +200,25 @@ def _merged(found: Sequence[Measurement], complete: bool) -> Measurement:
     if not complete:
         notes.append(guard.interrupted_note())
     return replace(
-        found[-1], median_ms=stats.median(medians), p10_ms=_middle([each.p10_ms for each in found]),
-        low_ms=reach.low, high_ms=reach.high, confidence=reach.confidence,
+        found[-1],
+        median_ms=stats.median(medians),
+        p10_ms=_middle([each.p10_ms for each in found]),
+        low_ms=reach.low,
+        high_ms=reach.high,
+        confidence=reach.confidence,
         samples_ms=tuple(ms for each in found for ms in each.samples_ms),
         first_call_ms=_middle([each.first_call_ms for each in found]),
         relative=stats.median(relatives) if relatives else None,
         relative_low=relative_reach.low if relative_reach else None,
         relative_high=relative_reach.high if relative_reach else None,
         quality=Counter(each.quality for each in found).most_common(1)[0][0],
-        warm=all(each.warm for each in found), faults_per_call=_middle([each.faults_per_call for each in found]),
-        busy_threads=_middle([each.busy_threads for each in found]), seconds=sum(each.seconds for each in found),
-        processes=len(found), process_medians_ms=tuple(medians), process_relatives=tuple(relatives), complete=complete,
+        warm=all(each.warm for each in found),
+        faults_per_call=_middle([each.faults_per_call for each in found]),
+        busy_threads=_middle([each.busy_threads for each in found]),
+        seconds=sum(each.seconds for each in found),
+        processes=len(found),
+        process_medians_ms=tuple(medians),
+        process_relatives=tuple(relatives),
+        complete=complete,
         notes=tuple(dict.fromkeys(notes)),
     )

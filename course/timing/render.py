@@ -11,23 +11,30 @@ from course.i18n import t
 
 def verdict_word(verdict: str) -> str:
     """A verdict in the learner's language."""
-    return {"faster": t("faster", "更快"), "slower": t("slower", "更慢"),
-            "same": t("same", "一样快"), "undecided": t("undecided", "未定")}[verdict]
+    return {
+        "faster": t("faster", "更快"),
+        "slower": t("slower", "更慢"),
+        "same": t("same", "一样快"),
+        "undecided": t("undecided", "未定"),
+    }[verdict]
 
 
 def quality_word(quality: str) -> str:
     """A quality in the learner's language."""
-    return {"stable": t("stable", "稳定"), "bimodal": t("bimodal: two speeds", "双峰：有两种速度"),
-            "noisy": t("noisy", "噪声大"), "few": t("too few samples", "样本太少"),
-            "drifting": t("drifting", "一路漂移")}[quality]
+    return {
+        "stable": t("stable", "稳定"),
+        "bimodal": t("bimodal: two speeds", "双峰：有两种速度"),
+        "noisy": t("noisy", "噪声大"),
+        "few": t("too few samples", "样本太少"),
+        "drifting": t("drifting", "一路漂移"),
+    }[quality]
 
 
 def table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     """An HTML table; every cell escaped."""
     head = "".join(f'<th scope="col" style="text-align:left">{html.escape(c)}</th>' for c in header)
     body = "".join(
-        "<tr>" + "".join(f'<td style="text-align:left">{html.escape(c)}</td>' for c in line) + "</tr>"
-        for line in lines
+        "<tr>" + "".join(f'<td style="text-align:left">{html.escape(c)}</td>' for c in line) + "</tr>" for line in lines
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
@@ -36,8 +43,10 @@ def text_table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> list[st
     """The same as lines of text, columns aligned; a Chinese character is two columns wide."""
     cells = [list(header), *map(list, lines)]
     widths = [max(_columns(line[at]) for line in cells) for at in range(len(header))]
-    return ["  ".join(cell + " " * (width - _columns(cell)) for cell, width in zip(line, widths, strict=True)).rstrip()
-            for line in cells]
+    return [
+        "  ".join(cell + " " * (width - _columns(cell)) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in cells
+    ]
 
 
 def _columns(text: str) -> int:
@@ -57,8 +66,10 @@ def setting(device: str, clock: str, cache: str, threads: int) -> str:
     """Where something was measured, in the learner's language."""
     clock_word = t("event clock", "事件计时") if clock == "events" else t("wall clock", "墙钟计时")
     cache_word = t("cold cache", "冷缓存") if cache == "cold" else t("warm cache", "热缓存")
-    return t(f"{device}, {clock_word}, {cache_word}, {threads} CPU thread{'s' * (threads != 1)}",
-             f"{device}，{clock_word}，{cache_word}，{threads} 个 CPU 线程")
+    return t(
+        f"{device}, {clock_word}, {cache_word}, {threads} CPU thread{'s' * (threads != 1)}",
+        f"{device}，{clock_word}，{cache_word}，{threads} 个 CPU 线程",
+    )
 
 
 def card(sentence: str, body: str, notes: Sequence[str]) -> str:

@@ -73,18 +73,42 @@ class Measurement:
 
     def rows(self) -> list[dict[str, Any]]:
         """One tidy row, raw samples under `samples_ms`."""
-        keys = ("name", "median_ms", "p10_ms", "low_ms", "high_ms", "confidence", "first_call_ms",
-                "relative", "relative_low", "relative_high", "calibration", "quality", "calls_per_sample",
-                "overhead_ns", "faults_per_call", "device", "clock", "cache", "threads", "busy_threads", "processes",
-                "complete")
-        return [{key: getattr(self, key) for key in keys} | {
-            "samples_ms": list(self.samples_ms), "process_medians_ms": list(self.process_medians_ms)}]
+        keys = (
+            "name",
+            "median_ms",
+            "p10_ms",
+            "low_ms",
+            "high_ms",
+            "confidence",
+            "first_call_ms",
+            "relative",
+            "relative_low",
+            "relative_high",
+            "calibration",
+            "quality",
+            "calls_per_sample",
+            "overhead_ns",
+            "faults_per_call",
+            "device",
+            "clock",
+            "cache",
+            "threads",
+            "busy_threads",
+            "processes",
+            "complete",
+        )
+        return [
+            {key: getattr(self, key) for key in keys}
+            | {"samples_ms": list(self.samples_ms), "process_medians_ms": list(self.process_medians_ms)}
+        ]
 
     def _facts(self) -> list[tuple[str, str]]:
         count = len(self.samples_ms)
         calls = self.calls_per_sample
-        per_sample = t(f"{count} sample{'s' * (count > 1)} of {calls} call{'s' * (calls > 1)}",
-                       f"{count} 个样本，每个 {calls} 次调用")
+        per_sample = t(
+            f"{count} sample{'s' * (count > 1)} of {calls} call{'s' * (calls > 1)}",
+            f"{count} 个样本，每个 {calls} 次调用",
+        )
         low, high, sure = format_ms(self.low_ms), format_ms(self.high_ms), f"{self.confidence:.0%}"
         part = share(self.overhead_ns / 1e6, self.median_ms)
         facts = [
@@ -94,17 +118,22 @@ class Measurement:
             (t("first call", "第一次调用"), format_ms(self.first_call_ms)),
             (t("samples", "样本"), per_sample),
             (t("quality", "质量"), quality_word(self.quality)),
-            (t("timer's own overhead", "计时器自身开销"),
-             t(f"{self.overhead_ns:.0f} ns a call ({part}), not subtracted",
-               f"每次 {self.overhead_ns:.0f} ns（{part}），未扣除")),
+            (
+                t("timer's own overhead", "计时器自身开销"),
+                t(
+                    f"{self.overhead_ns:.0f} ns a call ({part}), not subtracted",
+                    f"每次 {self.overhead_ns:.0f} ns（{part}），未扣除",
+                ),
+            ),
             (t("CPU threads at work", "忙碌的 CPU 线程"), f"{self.busy_threads:.1f}"),
             (t("measured on", "测量条件"), setting(self.device, self.clock, self.cache, self.threads)),
         ]
         if self.faults_per_call:
             facts.insert(-1, (t("page faults a call", "每次调用的缺页"), f"{self.faults_per_call:,.4g}"))
         if self.relative is not None:
-            facts.insert(3, (t(f"relative to {self.calibration}", f"相对于 {self.calibration}"),
-                             f"{self.relative:.4g}"))
+            facts.insert(
+                3, (t(f"relative to {self.calibration}", f"相对于 {self.calibration}"), f"{self.relative:.4g}")
+            )
         return facts
 
     def plot(self, ax: Any = None, dark: bool | None = None) -> Any:
@@ -121,7 +150,10 @@ class Measurement:
         """What the interval is one of."""
         if self.processes == 1:
             return t("interval within this run", "本次运行内的区间")
-        return t(f"a repetition lands in (from {self.processes} processes)", f"再测一次会落在（依据 {self.processes} 个进程）")
+        return t(
+            f"a repetition lands in (from {self.processes} processes)",
+            f"再测一次会落在（依据 {self.processes} 个进程）",
+        )
 
     def sentence(self) -> str:
         """First call and steady state in one sentence; of a time that climbs or falls, a second one."""
@@ -131,21 +163,27 @@ class Measurement:
         quarter = max(1, len(self.samples_ms) // 4)
         first, last = (median(part) for part in (self.samples_ms[:quarter], self.samples_ms[-quarter:]))
         if last > first:
-            return t(f" It climbed from {format_ms(first)} to {format_ms(last)} while it was measured, so the median means "
-                     "little: does each call leave something behind, such as a longer list?",
-                     f"测量期间它从 {format_ms(first)} 一路涨到 {format_ms(last)}，中位数没有多大意义：是不是每次调用都留下了什么，"
-                     "比如越来越长的列表？")
-        return t(f" It fell from {format_ms(first)} to {format_ms(last)} while it was measured, so the median means little: "
-                 "it was not warm yet, or finds more done each time. Give it more max_time.",
-                 f"测量期间它从 {format_ms(first)} 一路降到 {format_ms(last)}，中位数没有多大意义：可能还没预热好，或者一次比一次省事。"
-                 "请调大 max_time。")
+            return t(
+                f" It climbed from {format_ms(first)} to {format_ms(last)} while it was measured, so the median means "
+                "little: does each call leave something behind, such as a longer list?",
+                f"测量期间它从 {format_ms(first)} 一路涨到 {format_ms(last)}，中位数没有多大意义：是不是每次调用都留下了什么，"
+                "比如越来越长的列表？",
+            )
+        return t(
+            f" It fell from {format_ms(first)} to {format_ms(last)} while it was measured, so the median means little: "
+            "it was not warm yet, or finds more done each time. Give it more max_time.",
+            f"测量期间它从 {format_ms(first)} 一路降到 {format_ms(last)}，中位数没有多大意义：可能还没预热好，或者一次比一次省事。"
+            "请调大 max_time。",
+        )
 
     def _steady(self) -> str:
         low, high = format_ms(self.low_ms), format_ms(self.high_ms)
         reach = t(f"within this run {low} to {high}", f"本次运行内 {low} 至 {high}")
         if self.processes > 1:
-            reach = t(f"in {self.processes} processes; a repetition lands in {low} to {high}",
-                      f"{self.processes} 个进程；再测一次会落在 {low} 至 {high}")
+            reach = t(
+                f"in {self.processes} processes; a repetition lands in {low} to {high}",
+                f"{self.processes} 个进程；再测一次会落在 {low} 至 {high}",
+            )
         return t(
             f"{self.name}: first call {format_ms(self.first_call_ms)}, then {format_ms(self.median_ms)} ({reach}), "
             f"{quality_word(self.quality)}.",
@@ -194,13 +232,17 @@ class Paired:
     def sentence(self) -> str:
         """The result in one sentence."""
         ratio, low, high = format_ratio(self.ratio, self.low, self.high)
-        against = t(f"{ratio} x the time of {self.baseline} (interval {low} to {high})",
-                    f"{self.baseline} 耗时的 {ratio} 倍（区间 {low} 至 {high}）")
+        against = t(
+            f"{ratio} x the time of {self.baseline} (interval {low} to {high})",
+            f"{self.baseline} 耗时的 {ratio} 倍（区间 {low} 至 {high}）",
+        )
         if self.verdict == "undecided":
             width = (self.high - self.low) * 100
             wide = f"{width:.0f}" if width >= 10 else f"{width:.2g}"
-            ending = t(f"undecided, the interval is still {wide} % wide: give it more time",
-                       f"未定，区间仍有 {wide}% 宽：请多给些时间")
+            ending = t(
+                f"undecided, the interval is still {wide} % wide: give it more time",
+                f"未定，区间仍有 {wide}% 宽：请多给些时间",
+            )
             few = self._few()
             if few:
                 ending = t(f"undecided, {few}: give it more time", f"未定，{few}：请多给些时间")
@@ -218,8 +260,11 @@ class Paired:
         """That the width of the interval is not what is missing, in words; else empty."""
         count = self.processes or len(self.ratios)
         if self.processes:
-            return "" if count >= FEWEST_PROCESSES else t(
-                f"{count} process{'es are' if count > 1 else ' is'} too few", f"只用了 {count} 个进程，太少")
+            return (
+                ""
+                if count >= FEWEST_PROCESSES
+                else t(f"{count} process{'es are' if count > 1 else ' is'} too few", f"只用了 {count} 个进程，太少")
+            )
         if count < 2:
             return t("after one round", "只测了一轮")
         if count < FIRST_LOOK and not self.low <= 1 <= self.high:
@@ -271,10 +316,12 @@ class Comparison:
 
     def _only(self) -> Paired:
         if len(self.pairs) != 1:
-            raise AttributeError(t(
-                f'With several candidates ask for one of them: .pairs["{next(iter(self.pairs))}"].ratio',
-                f'有多个候选时请指明其中一个：.pairs["{next(iter(self.pairs))}"].ratio',
-            ))
+            raise AttributeError(
+                t(
+                    f'With several candidates ask for one of them: .pairs["{next(iter(self.pairs))}"].ratio',
+                    f'有多个候选时请指明其中一个：.pairs["{next(iter(self.pairs))}"].ratio',
+                )
+            )
         return next(iter(self.pairs.values()))
 
     @property
@@ -305,13 +352,28 @@ class Comparison:
     def rows(self) -> list[dict[str, Any]]:
         """One tidy row per candidate, the raw ratios under `ratios`."""
         return [
-            {"candidate": p.name, "baseline": p.baseline, "ratio": p.ratio, "low": p.low, "high": p.high,
-             "confidence": p.confidence, "verdict": p.verdict, "gate": p.gate, "rounds": self.rounds,
-             "candidate_median_ms": self.medians_ms[p.name],
-             "baseline_median_ms": self.medians_ms[p.baseline],
-             "device": self.device, "clock": self.clock, "cache": self.cache, "threads": self.threads,
-             "faults_per_call": self.faults_per_call.get(p.name), "difference": p.difference,
-             "processes": self.processes, "complete": self.complete, "ratios": list(p.ratios)}
+            {
+                "candidate": p.name,
+                "baseline": p.baseline,
+                "ratio": p.ratio,
+                "low": p.low,
+                "high": p.high,
+                "confidence": p.confidence,
+                "verdict": p.verdict,
+                "gate": p.gate,
+                "rounds": self.rounds,
+                "candidate_median_ms": self.medians_ms[p.name],
+                "baseline_median_ms": self.medians_ms[p.baseline],
+                "device": self.device,
+                "clock": self.clock,
+                "cache": self.cache,
+                "threads": self.threads,
+                "faults_per_call": self.faults_per_call.get(p.name),
+                "difference": p.difference,
+                "processes": self.processes,
+                "complete": self.complete,
+                "ratios": list(p.ratios),
+            }
             for p in self.pairs.values()
         ]
 
@@ -337,7 +399,10 @@ class Comparison:
         unit = t(f"round{'s' * (self.rounds != 1)}", "轮")
         if self.processes:
             unit = t(f"new process{'es' * (self.processes != 1)} of each", "个各自的新进程")
-        return t(f"{self.rounds} {unit} in {self.seconds:.2g} s on {where}", f"{self.rounds} {unit}，{self.seconds:.2g} 秒，{where}")
+        return t(
+            f"{self.rounds} {unit} in {self.seconds:.2g} s on {where}",
+            f"{self.rounds} {unit}，{self.seconds:.2g} 秒，{where}",
+        )
 
     def __str__(self) -> str:
         if len(self.pairs) == 1:
@@ -353,8 +418,13 @@ class Comparison:
         printer.text(str(self))
 
     def _table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        header = (t("candidate", "候选"), t("median", "中位数"), t("ratio", "比值"), t("interval", "区间"),
-                  t("verdict", "结论"))
+        header = (
+            t("candidate", "候选"),
+            t("median", "中位数"),
+            t("ratio", "比值"),
+            t("interval", "区间"),
+            t("verdict", "结论"),
+        )
         lines = [(str(self.baseline), format_ms(self.medians_ms[self.baseline]), "1", "", t("baseline", "基准"))]
         for p in self.pairs.values():
             ratio, low, high = format_ratio(p.ratio, p.low, p.high)

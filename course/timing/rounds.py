@@ -104,11 +104,13 @@ class Run:
             return True
         self.times = {name: [seconds] for name, seconds in only.items()}
         need = f"{12 * sum(only.values()):.0f}"
-        self.notes.append(t(
-            f"One round takes longer than the budget of {self.max_time:g} s. For a verdict give "
-            f"max_time={need} or make the work smaller.",
-            f"一轮就超过了 {self.max_time:g} 秒的预算。想得到结论，请设 max_time={need}，或减小工作量。",
-        ))
+        self.notes.append(
+            t(
+                f"One round takes longer than the budget of {self.max_time:g} s. For a verdict give "
+                f"max_time={need} or make the work smaller.",
+                f"一轮就超过了 {self.max_time:g} 秒的预算。想得到结论，请设 max_time={need}，或减小工作量。",
+            )
+        )
         return False
 
     def _warm_up(self) -> None:
@@ -185,20 +187,39 @@ class Run:
         self.notes += sameness.notes(pairs)
         self.notes += filter(None, (fault_note(n, usual_faults[n], medians[n]) for n in self.functions))
         return Comparison(
-            baseline=self.baseline, pairs=pairs, medians_ms={n: s * 1e3 for n, s in medians.items()},
-            first_call_ms={n: s * 1e3 for n, s in self.first.items()}, calls=dict(self.calls),
-            rounds=self._whole_rounds(), seconds=self.clock.now() - self.began, ci=self.plan.ci, gate=self.plan.gate,
-            max_time=self.max_time, device=self.clock.device, clock=self.clock.kind, cache=self.clock.cache,
-            threads=threads(self.clock), faults_per_call=usual_faults, complete=self.complete, notes=tuple(self.notes),
+            baseline=self.baseline,
+            pairs=pairs,
+            medians_ms={n: s * 1e3 for n, s in medians.items()},
+            first_call_ms={n: s * 1e3 for n, s in self.first.items()},
+            calls=dict(self.calls),
+            rounds=self._whole_rounds(),
+            seconds=self.clock.now() - self.began,
+            ci=self.plan.ci,
+            gate=self.plan.gate,
+            max_time=self.max_time,
+            device=self.clock.device,
+            clock=self.clock.kind,
+            cache=self.clock.cache,
+            threads=threads(self.clock),
+            faults_per_call=usual_faults,
+            complete=self.complete,
+            notes=tuple(self.notes),
         )
 
     def _paired(self, name: str) -> Paired:
         ratios, error = self._ratios(name), self._error()
         interval, ratio = stats.median_interval(ratios, error), stats.median(ratios)
         return Paired(
-            name=name, baseline=self.baseline, ratio=ratio, low=interval.low, high=interval.high,
-            confidence=interval.confidence, ratios=tuple(ratios), gate=self.plan.gate,
-            verdict=stats.decide(interval, ratio, self.plan.ci, self.plan.gate, error), difference=self._difference(name),
+            name=name,
+            baseline=self.baseline,
+            ratio=ratio,
+            low=interval.low,
+            high=interval.high,
+            confidence=interval.confidence,
+            ratios=tuple(ratios),
+            gate=self.plan.gate,
+            verdict=stats.decide(interval, ratio, self.plan.ci, self.plan.gate, error),
+            difference=self._difference(name),
         )
 
     def _difference(self, name: str) -> str | None:

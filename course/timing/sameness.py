@@ -19,8 +19,15 @@ SAMPLE = 16_384
 MOST_PARTS = 200
 """Entries of containers looked at, in all."""
 PLAIN = (bool, int, float, str, type(None))
-EPSILON = {"float64": 2.2e-16, "complex128": 2.2e-16, "float32": 1.2e-7, "complex64": 1.2e-7, "float16": 9.8e-4,
-           "bfloat16": 7.8e-3, "float": 2.2e-16}
+EPSILON = {
+    "float64": 2.2e-16,
+    "complex128": 2.2e-16,
+    "float32": 1.2e-7,
+    "complex64": 1.2e-7,
+    "float16": 9.8e-4,
+    "bfloat16": 7.8e-3,
+    "float": 2.2e-16,
+}
 
 
 def digest(result: Any) -> dict[str, Any]:
@@ -46,9 +53,9 @@ def _digest(result: Any, left: list[int]) -> dict[str, Any]:
     except Exception:  # noqa: BLE001  (sparse, fake, nested: kinds of arrays without values to read)
         return {"kind": "other", "type": type(result).__name__}
     if left[0] > 0 and isinstance(result, Mapping):
-        return {"kind": "parts", "parts": {repr(k): _digest(v, left) for k, v in list(result.items())[:left[0]]}}
+        return {"kind": "parts", "parts": {repr(k): _digest(v, left) for k, v in list(result.items())[: left[0]]}}
     if left[0] > 0 and isinstance(result, (list, tuple)):
-        return {"kind": "parts", "parts": {str(k): _digest(v, left) for k, v in enumerate(result[:left[0]])}}
+        return {"kind": "parts", "parts": {str(k): _digest(v, left) for k, v in enumerate(result[: left[0]])}}
     return {"kind": "other", "type": type(result).__name__}
 
 
@@ -92,8 +99,10 @@ def _difference(one: Mapping[str, Any], two: Mapping[str, Any], tolerance: float
     if one["kind"] == "parts":
         if list(one["parts"]) != list(two["parts"]):
             counts = len(one["parts"]), len(two["parts"])
-            return where + t(f"other parts ({counts[1]} instead of {counts[0]}, or under other names)",
-                             f"组成部分不同（{counts[1]} 个，不是 {counts[0]} 个；或名字不同）")
+            return where + t(
+                f"other parts ({counts[1]} instead of {counts[0]}, or under other names)",
+                f"组成部分不同（{counts[1]} 个，不是 {counts[0]} 个；或名字不同）",
+            )
         found = (_difference(part, two["parts"][key], tolerance, f"{at}[{key}]") for key, part in one["parts"].items())
         return next(filter(None, found), None)
     if one["kind"] == "array":
@@ -105,7 +114,9 @@ def _difference(one: Mapping[str, Any], two: Mapping[str, Any], tolerance: float
 
 def _arrays(one: Mapping[str, Any], two: Mapping[str, Any], tolerance: float | None, where: str) -> str | None:
     if one["shape"] != two["shape"]:
-        return where + t(f"shape {two['shape']} instead of {one['shape']}", f"形状是 {two['shape']}，不是 {one['shape']}")
+        return where + t(
+            f"shape {two['shape']} instead of {one['shape']}", f"形状是 {two['shape']}，不是 {one['shape']}"
+        )
     if one["type"] != two["type"] and (tolerance is None or not {one["type"], two["type"]} <= set(EPSILON)):
         return where + t(f"{two['type']} instead of {one['type']}", f"类型是 {two['type']}，不是 {one['type']}")
     return _values(one["values"], two["values"], _allowed(one, two, tolerance), where)
@@ -122,8 +133,11 @@ def _values(one: Sequence[Any], two: Sequence[Any], allowed: float, where: str) 
     """The first way in which the values differ by more than `allowed` of the largest."""
     if not all(isinstance(v, (bool, int, float)) for v in (*one, *two)):
         pair = next(((a, b) for a, b in zip(one, two, strict=True) if a != b), None)
-        return None if pair is None else where + t(f"{pair[1]!r:.40} instead of {pair[0]!r:.40}",
-                                                   f"是 {pair[1]!r:.40}，不是 {pair[0]!r:.40}")
+        return (
+            None
+            if pair is None
+            else where + t(f"{pair[1]!r:.40} instead of {pair[0]!r:.40}", f"是 {pair[1]!r:.40}，不是 {pair[0]!r:.40}")
+        )
     gaps, reach = [0.0], 0.0
     for a, b in zip(one, two, strict=True):
         if a == b or (a != a and b != b):
@@ -135,21 +149,31 @@ def _values(one: Sequence[Any], two: Sequence[Any], allowed: float, where: str) 
             return where + t(f"{b} where the other has {a}", f"一个是 {b}，另一个是 {a}")
     if max(gaps) <= allowed * reach:
         return None
-    return where + t(f"largest difference {max(gaps):.3g}, where values reach {reach:.3g}",
-                     f"最大相差 {max(gaps):.3g}，而数值最大为 {reach:.3g}")
+    return where + t(
+        f"largest difference {max(gaps):.3g}, where values reach {reach:.3g}",
+        f"最大相差 {max(gaps):.3g}，而数值最大为 {reach:.3g}",
+    )
 
 
 def notes(pairs: Mapping[str, Paired]) -> list[str]:
     """The remarks on the candidates whose results differ."""
     said = []
     for p in (p for p in pairs.values() if p.difference):
-        drawn = t(" Inputs drawn at random differ from process to process: seed them.",
-                  "随机生成的输入在各进程中不同：请设定随机种子。") if p.processes else ""
-        said.append(t(
-            f"{p.name} does not return what {p.baseline} returns ({p.difference}): a faster way to another answer is no "
-            "speed-up. If that is meant (lower precision, random numbers), say so with same=False or a tolerance such "
-            f"as same=1e-2.{drawn}",
-            f"{p.name} 返回的结果和 {p.baseline} 不同（{p.difference}）：更快地算出另一个答案不叫加速。如果这是有意的"
-            f"（较低精度、随机数），请写 same=False，或给一个容差，例如 same=1e-2。{drawn}",
-        ))
+        drawn = (
+            t(
+                " Inputs drawn at random differ from process to process: seed them.",
+                "随机生成的输入在各进程中不同：请设定随机种子。",
+            )
+            if p.processes
+            else ""
+        )
+        said.append(
+            t(
+                f"{p.name} does not return what {p.baseline} returns ({p.difference}): a faster way to another answer is no "
+                "speed-up. If that is meant (lower precision, random numbers), say so with same=False or a tolerance such "
+                f"as same=1e-2.{drawn}",
+                f"{p.name} 返回的结果和 {p.baseline} 不同（{p.difference}）：更快地算出另一个答案不叫加速。如果这是有意的"
+                f"（较低精度、随机数），请写 same=False，或给一个容差，例如 same=1e-2。{drawn}",
+            )
+        )
     return said

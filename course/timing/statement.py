@@ -50,7 +50,10 @@ def _run(source: str, shown: str, space: dict[str, Any]) -> None:
     try:
         exec(compile(source, "<statement>", "exec"), space)
     except Exception as error:
-        raise TimingError(t(f"{shown.strip()!r:.120} does not run: {type(error).__name__}: {error}. "
-                            "Try it in `python` by itself first.",
-                            f"{shown.strip()!r:.120} 无法运行：{type(error).__name__}：{error}。请先在 `python` 里单独试一试。"
-                            )) from error
+        raise TimingError(
+            t(
+                f"{shown.strip()!r:.120} does not run: {type(error).__name__}: {error}. "
+                "Try it in `python` by itself first.",
+                f"{shown.strip()!r:.120} 无法运行：{type(error).__name__}：{error}。请先在 `python` 里单独试一试。",
+            )
+        ) from error

@@ -206,8 +206,9 @@ def decide(interval: Interval, ratio: float, ci: float, gate: float, error: floa
     return "undecided"
 
 
-def settled(interval: Interval, ratio: float, ci: float, gate: float, error: float,
-            wide: float = BIG_EFFECT_WIDTH) -> bool:
+def settled(
+    interval: Interval, ratio: float, ci: float, gate: float, error: float, wide: float = BIG_EFFECT_WIDTH
+) -> bool:
     """Whether measuring more is pointless: within +/- ci, or clear of the gate on one side and within +/- wide."""
     if interval.confidence < 1 - error - 1e-12:
         return False
@@ -254,8 +255,7 @@ def drift(values: Sequence[float], least: float = 0.2) -> float | None:
     return middles[3] / middles[0]
 
 
-def _two_groups(values: Sequence[float], share: float = 0.15, gap: float = 0.03,
-                clarity: float = 5.0) -> bool:
+def _two_groups(values: Sequence[float], share: float = 0.15, gap: float = 0.03, clarity: float = 5.0) -> bool:
     """Whether the best split into two groups leaves them far apart, measured in their own widths.
 
     An even spread split in half reaches 3.5, a bell curve 2.6; the bar is `clarity` = 5.

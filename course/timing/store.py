@@ -21,16 +21,26 @@ def write(path: str | os.PathLike[str], kind: str, result: Mapping[str, Any]) ->
 
     Raises TimingError when it cannot be written there.
     """
-    content = {"format": FORMAT, "version": VERSION, "kind": kind, "machine": passport(),
-               "created": datetime.now(timezone.utc).isoformat(timespec="seconds"), "result": result}
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "kind": kind,
+        "machine": passport(),
+        "created": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "result": result,
+    }
     target = Path(path)
     part = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         part.write_text(json.dumps(content, ensure_ascii=False, default=str) + "\n", encoding="utf-8")
         part.replace(target)
     except OSError as error:
-        raise TimingError(t(f"{target} cannot be written ({error.strerror}). Name a folder that exists and is yours.",
-                            f"无法写入 {target}（{error.strerror}）。请换一个存在且可写的文件夹。")) from error
+        raise TimingError(
+            t(
+                f"{target} cannot be written ({error.strerror}). Name a folder that exists and is yours.",
+                f"无法写入 {target}（{error.strerror}）。请换一个存在且可写的文件夹。",
+            )
+        ) from error
     return target
 
 
@@ -39,15 +49,27 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
-        raise TimingError(t(f"{path} cannot be read ({error.strerror}). Write one with result.save(path) first.",
-                            f"无法读取 {path}（{error.strerror}）。请先用 result.save(path) 写一个。")) from error
+        raise TimingError(
+            t(
+                f"{path} cannot be read ({error.strerror}). Write one with result.save(path) first.",
+                f"无法读取 {path}（{error.strerror}）。请先用 result.save(path) 写一个。",
+            )
+        ) from error
     except ValueError:
         content = None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise TimingError(t(f"{path} holds no result of course.timing, or only part of one. Measure again and save anew.",
-                            f"{path} 里没有 course.timing 的结果，或者不完整。请重新测量并保存。"))
+        raise TimingError(
+            t(
+                f"{path} holds no result of course.timing, or only part of one. Measure again and save anew.",
+                f"{path} 里没有 course.timing 的结果，或者不完整。请重新测量并保存。",
+            )
+        )
     if content.get("version") != VERSION:
-        raise TimingError(t(f"{path} comes from another version of the course (format {content.get('version')}; this one "
-                            f"reads {VERSION}). Measure again and save anew.",
-                            f"{path} 来自另一个版本的课程（格式 {content.get('version')}，这里读的是 {VERSION}）。请重新测量并保存。"))
+        raise TimingError(
+            t(
+                f"{path} comes from another version of the course (format {content.get('version')}; this one "
+                f"reads {VERSION}). Measure again and save anew.",
+                f"{path} 来自另一个版本的课程（格式 {content.get('version')}，这里读的是 {VERSION}）。请重新测量并保存。",
+            )
+        )
     return content

@@ -91,12 +91,14 @@ def _load(name: str, source: dict[str, Any]) -> Callable[..., Any]:
         for part in path.split("."):
             found = getattr(found, part)
     except Exception as error:
-        raise guard.TimingError(t(
-            f"A new process could not load {source['target']}: {type(error).__name__}: {error}. "
-            f"Is {module}.py beside the notebook, and does `import {module}` work in a fresh kernel?",
-            f"新进程无法加载 {source['target']}：{type(error).__name__}：{error}。"
-            f"{module}.py 和笔记本在同一个文件夹里吗？在新内核里 `import {module}` 能成功吗？",
-        )) from error
+        raise guard.TimingError(
+            t(
+                f"A new process could not load {source['target']}: {type(error).__name__}: {error}. "
+                f"Is {module}.py beside the notebook, and does `import {module}` work in a fresh kernel?",
+                f"新进程无法加载 {source['target']}：{type(error).__name__}：{error}。"
+                f"{module}.py 和笔记本在同一个文件夹里吗？在新内核里 `import {module}` 能成功吗？",
+            )
+        ) from error
     if not callable(found):
         guard.require_callable(name, found)
     result: Callable[..., Any] = found

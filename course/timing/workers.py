@@ -36,8 +36,12 @@ class Setting:
         device = self.device
         if device is not None:
             device = [str(d) for d in device] if isinstance(device, (list, tuple)) else str(device)
-        return {"device": device, "clock": self.clock, "cache": self.cache,
-                "setup": None if self.setup is None else source_of("setup", self.setup)}
+        return {
+            "device": device,
+            "clock": self.clock,
+            "cache": self.cache,
+            "setup": None if self.setup is None else source_of("setup", self.setup),
+        }
 
 
 def source_of(name: str, candidate: Any) -> dict[str, str]:
@@ -53,19 +57,23 @@ def target_of(name: str, candidate: Any) -> str:
         module, _, path = candidate.partition(":")
         if module and path:
             return candidate
-        raise TimingError(t(
-            f'{name} is {candidate!r}; a new process needs "module:function", such as "mylab:run".',
-            f'{name} 是 {candidate!r}；新进程需要 "模块:函数" 的写法，例如 "mylab:run"。',
-        ))
+        raise TimingError(
+            t(
+                f'{name} is {candidate!r}; a new process needs "module:function", such as "mylab:run".',
+                f'{name} 是 {candidate!r}；新进程需要 "模块:函数" 的写法，例如 "mylab:run"。',
+            )
+        )
     module, path = getattr(candidate, "__module__", None), getattr(candidate, "__qualname__", "")
     if module and module != "__main__" and _resolve(module, path) is candidate:
         return f"{module}:{path}"
-    raise TimingError(t(
-        f"{name} is {_kind(candidate, 'en')}, so a new process cannot import it. Put it, with what it needs, into "
-        f'a file mylab.py (`%%writefile mylab.py` as the first line of a cell) and pass "mylab:function".',
-        f"{name} 是{_kind(candidate, 'zh')}，新进程无法导入它。请把它连同所需的内容写进文件 mylab.py"
-        f'（在单元格第一行写 `%%writefile mylab.py`），再传入 "mylab:函数名"。',
-    ))
+    raise TimingError(
+        t(
+            f"{name} is {_kind(candidate, 'en')}, so a new process cannot import it. Put it, with what it needs, into "
+            f'a file mylab.py (`%%writefile mylab.py` as the first line of a cell) and pass "mylab:function".',
+            f"{name} 是{_kind(candidate, 'zh')}，新进程无法导入它。请把它连同所需的内容写进文件 mylab.py"
+            f'（在单元格第一行写 `%%writefile mylab.py`），再传入 "mylab:函数名"。',
+        )
+    )
 
 
 def _kind(candidate: Any, code: str) -> str:
@@ -107,8 +115,14 @@ class Worker:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))}
         whole = json.dumps({"language": language(), "name": str(name), **spec})
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "course.timing.worker", whole], env=environment, stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=self._complaints, text=True, encoding="utf-8", start_new_session=True,
+            [sys.executable, "-m", "course.timing.worker", whole],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._complaints,
+            text=True,
+            encoding="utf-8",
+            start_new_session=True,
         )
 
     def __call__(self) -> None:
@@ -131,10 +145,12 @@ class Worker:
         said = self._complaints.read().decode(errors="replace").strip().split("\n")[-1][:200]
         if code == -9:
             said = t("the system killed it, most often because the memory was full", "被系统终止，通常是内存不足")
-        return t(f"The process of {self.name} ended early (exit code {code}: {said or 'it said nothing'}). "
-                 "Call the function in a fresh kernel by itself, make that work, then compare.",
-                 f"{self.name} 的进程提前结束（退出码 {code}：{said or '没有输出'}）。"
-                 "请先在新内核里单独调用这个函数并修好，再来比较。")
+        return t(
+            f"The process of {self.name} ended early (exit code {code}: {said or 'it said nothing'}). "
+            "Call the function in a fresh kernel by itself, make that work, then compare.",
+            f"{self.name} 的进程提前结束（退出码 {code}：{said or '没有输出'}）。"
+            "请先在新内核里单独调用这个函数并修好，再来比较。",
+        )
 
     def seconds(self, calls: int) -> float:
         """Seconds that `calls` calls take over there."""
@@ -213,8 +229,9 @@ class Workers:
         self.clock = WorkerClock(ready[0])
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._close()
 
     def _close(self) -> None:

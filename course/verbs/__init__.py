@@ -10,6 +10,24 @@ from course.verbs.progress import export_progress, import_progress, progress
 from course.verbs.questions import answer, checkpoint, explain, predict, question, review
 
 __all__ = [
-    "answer", "bets", "check", "checkpoint", "explain", "export_progress", "finish", "hint", "import_progress",
-    "keep", "language", "lesson", "observe", "passport", "predict", "progress", "question", "review", "solution", "what",
+    "answer",
+    "bets",
+    "check",
+    "checkpoint",
+    "explain",
+    "export_progress",
+    "finish",
+    "hint",
+    "import_progress",
+    "keep",
+    "language",
+    "lesson",
+    "observe",
+    "passport",
+    "predict",
+    "progress",
+    "question",
+    "review",
+    "solution",
+    "what",
 ]

@@ -33,10 +33,15 @@ class Waiting(BaseException):
 def open_bets(experiment_name: str, items: Sequence[Item], log: AnswerLog) -> list[Item]:
     """The bets on an experiment that are neither placed nor spoilt by a look at it."""
     entries = log.entries()
-    if experiment_name in state.now.looked or any(entry.event == "observe" and entry.item == experiment_name for entry in entries):
+    if experiment_name in state.now.looked or any(
+        entry.event == "observe" and entry.item == experiment_name for entry in entries
+    ):
         return []
-    return [item for item in items if item.kind == "predict" and item.experiment == experiment_name
-            and bet_of(item, entries) is None]
+    return [
+        item
+        for item in items
+        if item.kind == "predict" and item.experiment == experiment_name and bet_of(item, entries) is None
+    ]
 
 
 def somebody_there() -> bool:
@@ -51,10 +56,14 @@ def somebody_there() -> bool:
 def ask(items: Sequence[Item], look: str, make: Callable[[Item], Card], again: Callable[[], Any]) -> None:
     """Show the question. look: the call that looks without a bet; make: the card of a bet; again: runs what was asked for."""
     calls = " · ".join(f'`predict("{item.id}")`' for item in items)
-    words = [t("🎲 **Your bet on this is still open.** The next thing you see would give it away. Bet first, or look without "
-               "betting? Both are fine; a bet makes it stick.",
-               "🎲 **这里还有一注没下。**再往下就是答案了。先下注，还是直接看结果？都可以；先猜一猜，记得更牢。"),
-             t(f"Typed: {calls}, or `{look}`.", f"用键盘输入：{calls}，或者 `{look}`。")]
+    words = [
+        t(
+            "🎲 **Your bet on this is still open.** The next thing you see would give it away. Bet first, or look without "
+            "betting? Both are fine; a bet makes it stick.",
+            "🎲 **这里还有一注没下。**再往下就是答案了。先下注，还是直接看结果？都可以；先猜一猜，记得更牢。",
+        ),
+        t(f"Typed: {calls}, or `{look}`.", f"用键盘输入：{calls}，或者 `{look}`。"),
+    ]
     if text_mode():
         say(*words)
         return
@@ -94,8 +103,9 @@ def this_cell() -> Callable[[], Any]:
 class AskBox:
     """Two buttons: the bet cards open here, or the experiment runs without them. Nothing is disabled, so the focus stays."""
 
-    def __init__(self, items: Sequence[Item], words: Sequence[str], make: Callable[[Item], Card],
-                 again: Callable[[], Any]) -> None:
+    def __init__(
+        self, items: Sequence[Item], words: Sequence[str], make: Callable[[Item], Card], again: Callable[[], Any]
+    ) -> None:
         import ipywidgets as w
 
         self.items, self.make, self.again, self.words = list(items), make, again, words

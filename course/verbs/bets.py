@@ -36,6 +36,8 @@ def _picture(found: Sequence[Bet], entries: Sequence[Entry]) -> str:
     def points(levels: Sequence[Level]) -> list[Point]:
         return [Point(one.stated, one.right, one.total, *one.interval) for one in levels]
 
-    series = {t("bets", "下注"): points(mine),
-              t("questions, first answer", "练习题（首次作答）"): points(answer_levels(entries, state.now.bank))}
+    series = {
+        t("bets", "下注"): points(mine),
+        t("questions, first answer", "练习题（首次作答）"): points(answer_levels(entries, state.now.bank)),
+    }
     return calibration(series, " ".join(map(level_words, mine)))._repr_html_()

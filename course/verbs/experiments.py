@@ -55,8 +55,11 @@ def observe(experiment_name: str | Sequence[str], budget_s: float | None = None,
         return None
     state.now.write("observe", experiment.name)
     outcomes = experiment.settles(record) if record.rows else {}
-    bets = [item for item in state.now.bank.items(experiment.lesson)
-            if item.kind == "predict" and item.experiment == experiment.name]
+    bets = [
+        item
+        for item in state.now.bank.items(experiment.lesson)
+        if item.kind == "predict" and item.experiment == experiment.name
+    ]
     lines = [_bet_line(item, outcomes.get(item.id)) for item in bets]
     observed = Observed(**{field.name: getattr(record, field.name) for field in dataclasses.fields(record)})
     state.now.records[experiment.name] = observed
@@ -75,8 +78,12 @@ def _quoted(names: str | Sequence[str]) -> str:
 
 def open_bets(names: Sequence[str]) -> list[Item]:
     """The open bets that these experiments, or the reports on them, would give away; none where there is nothing to show."""
-    return [item for name in names if base.available(name) or reports.verdicts(name)
-            for item in asking.open_bets(name, state.now.bank.items(base.get(name).lesson), state.now.log)]
+    return [
+        item
+        for name in names
+        if base.available(name) or reports.verdicts(name)
+        for item in asking.open_bets(name, state.now.bank.items(base.get(name).lesson), state.now.log)
+    ]
 
 
 def run_here(experiment_name: str) -> None:
@@ -136,15 +143,24 @@ def _settle(item: Item, winner: str | float | None, evidence: str) -> None:
     bet = bet_of(item, state.now.log.entries())
     if bet is None:
         if winner is not None:
-            say(t(f"No bet of yours was placed on `{item.id}`, so there is nothing to settle.",
-                  f"你没有为 `{item.id}` 下注，所以没有输赢。"))
+            say(
+                t(
+                    f"No bet of yours was placed on `{item.id}`, so there is nothing to settle.",
+                    f"你没有为 `{item.id}` 下注，所以没有输赢。",
+                )
+            )
         return
     if winner is None:
-        verdict = inconclusive(both(f'This run does not settle it. To try again, run `observe("{item.experiment}")`.',
-                                    f'这次运行分不出输赢。想再试一次，请运行 `observe("{item.experiment}")`。'))
+        verdict = inconclusive(
+            both(
+                f'This run does not settle it. To try again, run `observe("{item.experiment}")`.',
+                f'这次运行分不出输赢。想再试一次，请运行 `observe("{item.experiment}")`。',
+            )
+        )
     else:
-        verdict = dataclasses.replace(verdict, messages=(
-            _headline(item, verdict.state, bet), *_reasons(item, verdict, bet.options[:1], winner)))
+        verdict = dataclasses.replace(
+            verdict, messages=(_headline(item, verdict.state, bet), *_reasons(item, verdict, bet.options[:1], winner))
+        )
     say_verdict(verdict, t("your bet", "你的赌注"))
 
 

@@ -28,19 +28,27 @@ def keep(*names: str) -> None:
     for one in names:
         if one not in cards:
             near = did_you_mean(one, cards, 3, 0.4)
-            say(t(f"There is no knowledge card `{one}`.{near} `keep()` shows them all.",
-                  f"没有名为 `{one}` 的知识卡。{near}用 `keep()` 看全部。"))
+            say(
+                t(
+                    f"There is no knowledge card `{one}`.{near} `keep()` shows them all.",
+                    f"没有名为 `{one}` 的知识卡。{near}用 `keep()` 看全部。",
+                )
+            )
 
 
 def _everything(cards: Iterable[knowledge.Knowledge]) -> None:
     """All cards on one page, open, and how to print them."""
     cards = list(cards)
     head = t(f"🎴 All knowledge cards: {len(cards)}", f"🎴 全部知识卡：{len(cards)} 张")
-    note = t("To print them or to take them along: `python -m course.quiz page` writes one web page, `python -m course.quiz anki` a "
-             "file for Anki; both hold these cards too.",
-             "想打印或带走：`python -m course.quiz page` 写成一个网页，`python -m course.quiz anki` 写成 Anki 文件，里面都有这些卡片。")
-    put(f"<p><strong>{head}</strong><br>{inline(note)}</p>" + cards_html(cards, turned=True),
-        "\n\n".join([head, *map(card_text, cards), plain(note)]))
+    note = t(
+        "To print them or to take them along: `python -m course.quiz page` writes one web page, `python -m course.quiz anki` a "
+        "file for Anki; both hold these cards too.",
+        "想打印或带走：`python -m course.quiz page` 写成一个网页，`python -m course.quiz anki` 写成 Anki 文件，里面都有这些卡片。",
+    )
+    put(
+        f"<p><strong>{head}</strong><br>{inline(note)}</p>" + cards_html(cards, turned=True),
+        "\n\n".join([head, *map(card_text, cards), plain(note)]),
+    )
 
 
 @in_words
@@ -56,7 +64,12 @@ def what(words: str | None = None) -> None:
         return
     near = t(" Perhaps ", "也许是 ") + t(" or ", " 或 ").join(f'`what("{one}")`' for one in glossary.near(words, terms))
     rest = near + t("?", "？") if glossary.near(words, terms) else ""
-    say(t(f"“{words}” is not in the glossary.{rest} `what()` lists its words.", f"词汇表里没有“{words}”。{rest}`what()` 列出全部词条。"))
+    say(
+        t(
+            f"“{words}” is not in the glossary.{rest} `what()` lists its words.",
+            f"词汇表里没有“{words}”。{rest}`what()` 列出全部词条。",
+        )
+    )
 
 
 def _page(term: glossary.Term) -> str:
@@ -75,14 +88,22 @@ def _more(term: glossary.Term, link: bool) -> str:
         return " · ".join([*parts, *filter(None, [term.source])])
     shown = [html.escape(one) for one in parts]
     if term.source:
-        shown.append(f'<a href="{html.escape(term.source, quote=True)}" target="_blank" rel="noopener">{t("read on", "延伸阅读")}</a>')
+        shown.append(
+            f'<a href="{html.escape(term.source, quote=True)}" target="_blank" rel="noopener">{t("read on", "延伸阅读")}</a>'
+        )
     return f"<p><small>{' · '.join(shown)}</small></p>" if shown else ""
 
 
 def _text(term: glossary.Term) -> str:
     more = _more(term, link=False)
-    return "\n".join([f"📖 {plain(pick(term.term))}", f"  {plain(pick(term.means))}",
-                      f"  {t('For example: ', '例如：')}{plain(pick(term.example))}", *([f"  ({more})"] if more else [])])
+    return "\n".join(
+        [
+            f"📖 {plain(pick(term.term))}",
+            f"  {plain(pick(term.means))}",
+            f"  {t('For example: ', '例如：')}{plain(pick(term.example))}",
+            *([f"  ({more})"] if more else []),
+        ]
+    )
 
 
 def _words_of(lesson: str | None, terms: dict[str, glossary.Term]) -> None:
@@ -92,5 +113,9 @@ def _words_of(lesson: str | None, terms: dict[str, glossary.Term]) -> None:
     head = t("📖 Words of this lesson", "📖 本课的词") if own else t("📖 Words of the course", "📖 课程里的词")
     told = [f"**{plain(pick(term.term))}**{t(': ', '：')}{pick(term.means)}" for term in own]
     rest = t(", ", "、").join(plain(pick(term.term)) for term in others)
-    say(f"**{head}**", *told, t(f"Others: {rest}.", f"其他：{rest}。") if own else rest,
-        t('`what("key")` tells one of them.', '`what("key")` 说其中一个。'))
+    say(
+        f"**{head}**",
+        *told,
+        t(f"Others: {rest}.", f"其他：{rest}。") if own else rest,
+        t('`what("key")` tells one of them.', '`what("key")` 说其中一个。'),
+    )

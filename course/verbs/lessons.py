@@ -28,8 +28,13 @@ def lesson(lesson_id: str, language: str | None = None) -> None:
     flags.remember()
     flags.watch()
     on_colab = on_loan.before_answering()  # may bring answers along, which the line about progress then counts
-    say(f"🔧 {pick(machine.one_line())} · {_live()}", _too_old(), _where_you_are(lesson_id), *on_colab,
-        *state.now.log.take_notices())
+    say(
+        f"🔧 {pick(machine.one_line())} · {_live()}",
+        _too_old(),
+        _where_you_are(lesson_id),
+        *on_colab,
+        *state.now.log.take_notices(),
+    )
 
 
 def _live() -> str:
@@ -39,10 +44,15 @@ def _live() -> str:
     if machine.can("cuda"):
         return t("GPU experiments run live", "GPU 实验在本机实测")
     if machine.can("mps"):
-        return t("experiments for the CPU and the Apple GPU run live, those for an NVIDIA GPU are replayed where "
-                 "there is a recording", "CPU 和苹果 GPU 的实验在本机实测，NVIDIA GPU 的实验有录制就回放")
-    return t("CPU experiments run live, GPU experiments are replayed where there is a recording",
-             "CPU 实验在本机实测，GPU 实验有录制就回放")
+        return t(
+            "experiments for the CPU and the Apple GPU run live, those for an NVIDIA GPU are replayed where "
+            "there is a recording",
+            "CPU 和苹果 GPU 的实验在本机实测，NVIDIA GPU 的实验有录制就回放",
+        )
+    return t(
+        "CPU experiments run live, GPU experiments are replayed where there is a recording",
+        "CPU 实验在本机实测，GPU 实验有录制就回放",
+    )
 
 
 def _too_old() -> str:
@@ -53,25 +63,33 @@ def _too_old() -> str:
     if found >= OLDEST_TORCH:
         return ""
     wanted = ".".join(map(str, OLDEST_TORCH))
-    return t(f"⚠️ The course is written for torch {wanted} or newer: here some cells will show errors. To update, run "
-             f"`%pip install -U torch` and restart the kernel.",
-             f"⚠️ 本课程面向 torch {wanted} 及以上版本，在这里有些单元格会报错。要升级，请运行 `%pip install -U torch` 并重启内核。")
+    return t(
+        f"⚠️ The course is written for torch {wanted} or newer: here some cells will show errors. To update, run "
+        f"`%pip install -U torch` and restart the kernel.",
+        f"⚠️ 本课程面向 torch {wanted} 及以上版本，在这里有些单元格会报错。要升级，请运行 `%pip install -U torch` 并重启内核。",
+    )
 
 
 def _where_you_are(lesson_id: str) -> str:
     """One line: what of this lesson is answered already, in the learner's log."""
     ids = {item.id for item in state.now.bank.items(lesson_id)}
     answered = {e.item for e in state.now.log.entries() if e.event in ("answer", "bet")} & ids
-    return t(f"📗 {lesson_id}: {len(answered)} of {len(ids)} cards answered so far.",
-             f"📗 {lesson_id}：{len(ids)} 张卡片中已答 {len(answered)} 张。")
+    return t(
+        f"📗 {lesson_id}: {len(answered)} of {len(ids)} cards answered so far.",
+        f"📗 {lesson_id}：{len(ids)} 张卡片中已答 {len(answered)} 张。",
+    )
 
 
 @in_words
 def finish() -> None:
     """End the lesson: put the flags back in view, schedule the cards, name the next lesson."""
     if state.now.lesson is None:
-        say(t('No lesson was started: run the first cell of the notebook, then `finish()`.',
-              '还没有开始任何一课：请先运行笔记本的第一个单元格，再 `finish()`。'))
+        say(
+            t(
+                "No lesson was started: run the first cell of the notebook, then `finish()`.",
+                "还没有开始任何一课：请先运行笔记本的第一个单元格，再 `finish()`。",
+            )
+        )
         return
     from course import flags
 
@@ -99,9 +117,11 @@ def _claims() -> list[str]:
         source = "" if record.live else t(f" ({shown.label})", f"（{shown.label}）")
         undecided = None in experiment.settles(record).values() or any(word in shown.sentence for word in OPEN)
         (unsettled if undecided else own if record.live else replayed).append(f"• {shown.sentence}{source}")
-    heads = ((t("🏁 **Claims you can now make, with your own numbers:**", "🏁 **现在你可以用自己的数据说：**"), own),
-             (t("📼 **Measured on another machine, replayed here:**", "📼 **在别的机器上测得，在这里回放：**"), replayed),
-             (t("❔ **Not settled by this run, so no claim yet:**", "❔ **这次无法判定，还不能拿来说：**"), unsettled))
+    heads = (
+        (t("🏁 **Claims you can now make, with your own numbers:**", "🏁 **现在你可以用自己的数据说：**"), own),
+        (t("📼 **Measured on another machine, replayed here:**", "📼 **在别的机器上测得，在这里回放：**"), replayed),
+        (t("❔ **Not settled by this run, so no claim yet:**", "❔ **这次无法判定，还不能拿来说：**"), unsettled),
+    )
     return [line for head, lines in heads if lines for line in (head, *lines)]
 
 
@@ -111,20 +131,29 @@ def _schedule() -> str:
     now = datetime.now().astimezone()
     found = plan(state.now.log.entries(), state.now.bank, now)
     if not found.table:
-        return t("Answer a few cards and they will come back for review when it helps most.",
-                 "答几张卡片，它们会在最合适的时候回来复习。")
+        return t(
+            "Answer a few cards and they will come back for review when it helps most.",
+            "答几张卡片，它们会在最合适的时候回来复习。",
+        )
     planned = t(f"🗓️ Scheduled for review: {ideas(len(found.table))}. ", f"🗓️ 已安排复习 {ideas(len(found.table))}。")
     if not found.due:
         return planned + next_words(found, now)
-    return planned + t(f"Due now: {found.due}, with `review()`.", f"其中 {found.due} 个已到期，运行 `review()` 即可复习。")
+    return planned + t(
+        f"Due now: {found.due}, with `review()`.", f"其中 {found.due} 个已到期，运行 `review()` 即可复习。"
+    )
 
 
 def _what_next() -> str:
     following = lessons.after(state.now.lesson or "")
     if following is None:
-        return t("That was the last lesson so far. `progress()` shows the whole map.",
-                 "目前这是最后一课。用 `progress()` 看全貌。")
-    return t(f"➡️ Next: **{following.id}**. {pick(following.question)}", f"➡️ 下一课：**{following.id}**。{pick(following.question)}")
+        return t(
+            "That was the last lesson so far. `progress()` shows the whole map.",
+            "目前这是最后一课。用 `progress()` 看全貌。",
+        )
+    return t(
+        f"➡️ Next: **{following.id}**. {pick(following.question)}",
+        f"➡️ 下一课：**{following.id}**。{pick(following.question)}",
+    )
 
 
 def speak(code: str | None) -> bool:
@@ -141,5 +170,9 @@ def speak(code: str | None) -> bool:
 def language(code: str) -> None:
     """Speak English ("en") or Chinese ("zh") from now on."""
     if speak(code):
-        say(t("The course speaks English from now on; run a cell again to see it in English.",
-              "从现在起用中文；重新运行一个单元格就能看到中文内容。"))
+        say(
+            t(
+                "The course speaks English from now on; run a cell again to see it in English.",
+                "从现在起用中文；重新运行一个单元格就能看到中文内容。",
+            )
+        )

@@ -27,13 +27,15 @@ def before_answering() -> list[str]:
         return []
     if keeps(log.path):
         return _taken_along()
-    return [t(
-        f"⚠️ When this Colab runtime ends, its files are deleted, your answers too. To keep them, run `{colab.MOUNT}` in a "
-        "cell of its own now, then this cell again; what you answered before comes along. Without Drive, run "
-        "`export_progress()` before you leave and download the file.",
-        f"⚠️ 这个 Colab 运行时一结束，里面的文件就会被删除，包括你的作答。要保留，请现在就在单独的单元格里运行 `{colab.MOUNT}`，"
-        "再重新运行本单元格；之前的作答会一并带过去。不用 Drive 的话，离开前请运行 `export_progress()` 并下载文件。",
-    )]
+    return [
+        t(
+            f"⚠️ When this Colab runtime ends, its files are deleted, your answers too. To keep them, run `{colab.MOUNT}` in a "
+            "cell of its own now, then this cell again; what you answered before comes along. Without Drive, run "
+            "`export_progress()` before you leave and download the file.",
+            f"⚠️ 这个 Colab 运行时一结束，里面的文件就会被删除，包括你的作答。要保留，请现在就在单独的单元格里运行 `{colab.MOUNT}`，"
+            "再重新运行本单元格；之前的作答会一并带过去。不用 Drive 的话，离开前请运行 `export_progress()` 并下载文件。",
+        )
+    ]
 
 
 def _taken_along() -> list[str]:
@@ -47,7 +49,12 @@ def _taken_along() -> list[str]:
         return [str(error)]
     if not merged.new:
         return []
-    return [t(f"Your earlier answers of this runtime are on Drive now: {merged}", f"本次运行时之前的作答已存到 Drive：{merged}")]
+    return [
+        t(
+            f"Your earlier answers of this runtime are on Drive now: {merged}",
+            f"本次运行时之前的作答已存到 Drive：{merged}",
+        )
+    ]
 
 
 def open_answers(lesson: str, items: Sequence[str]) -> Sheet:
@@ -66,9 +73,11 @@ def to_hand_in(sheet: Sheet) -> list[str]:
     """How a checkpoint leaves Colab."""
     if not colab.here():
         return []
-    return [t(
-        f"To hand in from Colab: run this cell once more, then choose File → Download → Download .ipynb. Hand in "
-        f"`{sheet.path.name}` with it: `{colab.download(sheet.path)}`.",
-        f"从 Colab 交卷：请再运行一次本单元格，然后选“文件 → 下载 → 下载 .ipynb”。请连同 `{sheet.path.name}` 一起交："
-        f"`{colab.download(sheet.path)}`。",
-    )]
+    return [
+        t(
+            f"To hand in from Colab: run this cell once more, then choose File → Download → Download .ipynb. Hand in "
+            f"`{sheet.path.name}` with it: `{colab.download(sheet.path)}`.",
+            f"从 Colab 交卷：请再运行一次本单元格，然后选“文件 → 下载 → 下载 .ipynb”。请连同 `{sheet.path.name}` 一起交："
+            f"`{colab.download(sheet.path)}`。",
+        )
+    ]

@@ -44,23 +44,38 @@ def check(exercise_id: str, obj: Any = MISSING) -> None:
     state.now.write("check", exercise.id, verdict=verdict.state, points=verdict.points)
     say_verdict(verdict, pick(exercise.title))
     if exercise.solution is None and verdict.state != "not marked":
-        if_validated(f"{exercise.id}: {state_words(verdict.state)}. " + " ".join(plain(pick(one)) for one in verdict.messages))
+        if_validated(
+            f"{exercise.id}: {state_words(verdict.state)}. " + " ".join(plain(pick(one)) for one in verdict.messages)
+        )
     if verdict.state == "correct" and exercise.hints:
         say(voice.say("solved" if attempts(exercise) == 1 else "solved_again", exercise.id, count=attempts(exercise)))
     tried = [entry.verdict for entry in state.now.seen("check", exercise.id)][-3:]
-    if exercise.hints and len(tried) == 3 and set(tried) <= {"incorrect", "partly"} and not state.now.seen("hint", exercise.id):
+    if (
+        exercise.hints
+        and len(tried) == 3
+        and set(tried) <= {"incorrect", "partly"}
+        and not state.now.seen("hint", exercise.id)
+    ):
         say(voice.say("stubborn", exercise.id))
         hint(exercise.id)
     elif verdict.state in ("incorrect", "partly") and exercise.hints:
-        say(t(f'Next step: change your code and check again, or ask for `hint("{exercise.id}")`.',
-              f'下一步：修改代码后再检查，或者用 `hint("{exercise.id}")` 要一个提示。'))
+        say(
+            t(
+                f'Next step: change your code and check again, or ask for `hint("{exercise.id}")`.',
+                f'下一步：修改代码后再检查，或者用 `hint("{exercise.id}")` 要一个提示。',
+            )
+        )
 
 
 def _is_there(name: str) -> None:
     """All that can be said of a task that the course package does not know: whether what it asks for exists."""
     if state.learner_object(name, MISSING) is MISSING:
-        say(t(f"There is no `{name}` yet: define it above, run that cell, then check again.",
-              f"还没有 `{name}`：请在上面定义它，运行那个单元格，再检查一次。"))
+        say(
+            t(
+                f"There is no `{name}` yet: define it above, run that cell, then check again.",
+                f"还没有 `{name}`：请在上面定义它，运行那个单元格，再检查一次。",
+            )
+        )
     else:
         say(t(f"`{name}` is there. It is marked after you hand in.", f"已有 `{name}`。交卷后评分。"))
 
@@ -86,8 +101,12 @@ def hint(exercise_id: str) -> None:
         label = t(f"Hint {number} of {total}", f"提示 {number}/{total}")
         say(f"💡 **{label}** {pick(text)}")
     if opened < total and not free:
-        say(t(f'The next hint opens after an attempt: write something, then `check("{exercise.id}")`.',
-              f'先试一次，下一条提示才会打开：写点什么，然后 `check("{exercise.id}")`。'))
+        say(
+            t(
+                f'The next hint opens after an attempt: write something, then `check("{exercise.id}")`.',
+                f'先试一次，下一条提示才会打开：写点什么，然后 `check("{exercise.id}")`。',
+            )
+        )
 
 
 @in_words
@@ -100,10 +119,16 @@ def solution(exercise_id: str) -> None:
         say(t("This task has no solution here: it counts.", "这道题不提供答案：它计入成绩。"))
         return
     if not attempts(exercise):
-        say(t(f'The solution opens after an attempt of your own: `check("{exercise.id}")` first.',
-              f'先自己试一次，答案才会打开：请先 `check("{exercise.id}")`。'))
+        say(
+            t(
+                f'The solution opens after an attempt of your own: `check("{exercise.id}")` first.',
+                f'先自己试一次，答案才会打开：请先 `check("{exercise.id}")`。',
+            )
+        )
         return
     state.now.write("solution", exercise.id)
     head, why = t("One solution", "一种解法"), pick(exercise.why)
-    put(f"<strong>{head}</strong>{code_block(exercise.solution)}<p>{inline(why)}</p>",
-        f"{head}\n{exercise.solution}\n{plain(why)}")
+    put(
+        f"<strong>{head}</strong>{code_block(exercise.solution)}<p>{inline(why)}</p>",
+        f"{head}\n{exercise.solution}\n{plain(why)}",
+    )

@@ -31,14 +31,22 @@ def export_progress(path: str | Path | None = None) -> None:
     except TransferError as error:
         say(str(error))
         return
-    say(t(f'Wrote {lines} answers and results to `{target}`. On the other machine: `import_progress("{target.name}")`. '
-          f"Nothing was sent anywhere.",
-          f'已把 {lines} 条记录写入 `{target}`。在另一台机器上运行 `import_progress("{target.name}")` 即可；'
-          f"没有发送到任何地方。"))
+    say(
+        t(
+            f'Wrote {lines} answers and results to `{target}`. On the other machine: `import_progress("{target.name}")`. '
+            f"Nothing was sent anywhere.",
+            f'已把 {lines} 条记录写入 `{target}`。在另一台机器上运行 `import_progress("{target.name}")` 即可；'
+            f"没有发送到任何地方。",
+        )
+    )
     if not on_loan.keeps(target):
         line = colab.download(target)
-        say(t(f"⚠️ This file goes when the Colab runtime ends. Download it now: `{line}`.",
-              f"⚠️ Colab 运行时一结束，这个文件就会消失。请现在下载：`{line}`。"))
+        say(
+            t(
+                f"⚠️ This file goes when the Colab runtime ends. Download it now: `{line}`.",
+                f"⚠️ Colab 运行时一结束，这个文件就会消失。请现在下载：`{line}`。",
+            )
+        )
 
 
 @in_words

@@ -20,8 +20,12 @@ def _item(item_id: str, kind: str | None = None) -> Item | None:
     """The item; or None after a sentence, where the verb does not fit its kind."""
     item = state.now.bank[item_id]
     if kind == "predict" and item.kind != "predict":
-        say(t(f'`{item_id}` is not a bet; show it with `review("{item_id}")`.',
-              f'`{item_id}` 不是赌注；请用 `review("{item_id}")` 显示它。'))
+        say(
+            t(
+                f'`{item_id}` is not a bet; show it with `review("{item_id}")`.',
+                f'`{item_id}` 不是赌注；请用 `review("{item_id}")` 显示它。',
+            )
+        )
         return None
     return item
 
@@ -95,14 +99,27 @@ def explain(item_id: str) -> None:
 
 
 @in_words
-def answer(item_id: str, *options: str | int | float, confidence: int | str | None = None, because: str = "",
-           reason: str | None = None) -> None:
+def answer(
+    item_id: str,
+    *options: str | int | float,
+    confidence: int | str | None = None,
+    because: str = "",
+    reason: str | None = None,
+) -> None:
     """Answer any card by typing: ``answer("05-revisit", "b", because="...")`` or ``answer("03-vgg16", 15.5e9)``.
 
     because: your reason, one line. reason: how you see it afterwards: "right", "other", "changed" or "doubt".
     """
-    answer_in_text(item_id, *options, confidence=confidence, because=because, reason=reason, log=state.now.log, bank=state.now.bank,
-                   sheet=state.now.sheet)
+    answer_in_text(
+        item_id,
+        *options,
+        confidence=confidence,
+        because=because,
+        reason=reason,
+        log=state.now.log,
+        bank=state.now.bank,
+        sheet=state.now.sheet,
+    )
 
 
 @in_words
@@ -123,7 +140,11 @@ def checkpoint(lesson_id: str, language: str | None = None) -> None:
     ids = [item.id for item in state.now.bank.items(lesson_id, checkpoint=True)]
     state.now.sheet = on_loan.open_answers(lesson_id, ids)
     state.now.sheet.show()
-    for notice in (*on_loan.to_hand_in(state.now.sheet), *state.now.sheet.take_notices(), *state.now.log.take_notices()):
+    for notice in (
+        *on_loan.to_hand_in(state.now.sheet),
+        *state.now.sheet.take_notices(),
+        *state.now.log.take_notices(),
+    ):
         say(notice)
 
 
@@ -134,12 +155,20 @@ def question(item_id: str) -> None:
     if item is None:
         return
     if not item.checkpoint:
-        say(t(f'`{item_id}` is a practice card; show it with `review("{item_id}")`.',
-              f'`{item_id}` 是练习卡片；请用 `review("{item_id}")` 显示它。'))
+        say(
+            t(
+                f'`{item_id}` is a practice card; show it with `review("{item_id}")`.',
+                f'`{item_id}` 是练习卡片；请用 `review("{item_id}")` 显示它。',
+            )
+        )
         return
     if state.now.sheet is None:
-        say(t(f'Run the first cell of this checkpoint first: `checkpoint("{item.lesson}")`.',
-              f'请先运行这个测验的第一个单元格：`checkpoint("{item.lesson}")`。'))
+        say(
+            t(
+                f'Run the first cell of this checkpoint first: `checkpoint("{item.lesson}")`.',
+                f'请先运行这个测验的第一个单元格：`checkpoint("{item.lesson}")`。',
+            )
+        )
         return
     _show(item, state.now.sheet)
     if state.now.sheet.response(item_id) is None:

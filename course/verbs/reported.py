@@ -18,8 +18,11 @@ from course.verbs import state
 from course.verbs.say import present, say, say_verdict
 from course.verdict import inconclusive
 
-NEEDS = {"cuda": both("an NVIDIA GPU", "NVIDIA GPU"), "mps": both("an Apple GPU", "苹果 GPU"),
-         "mkldnn": both("a PyTorch build with oneDNN", "带 oneDNN 的 PyTorch")}
+NEEDS = {
+    "cuda": both("an NVIDIA GPU", "NVIDIA GPU"),
+    "mps": both("an Apple GPU", "苹果 GPU"),
+    "mkldnn": both("a PyTorch build with oneDNN", "带 oneDNN 的 PyTorch"),
+}
 
 
 class Reported:
@@ -36,18 +39,25 @@ class Reported:
         return f'<div class="tb-reported" style="max-width:760px"><strong>{inline(self.title)}</strong>{parts}</div>'
 
     def _part(self, report: Report) -> str:
-        link = f'<a href="{html.escape(report.link, quote=True)}">{html.escape(report.link.removeprefix("https://"))}</a>'
+        link = (
+            f'<a href="{html.escape(report.link, quote=True)}">{html.escape(report.link.removeprefix("https://"))}</a>'
+        )
         body = picture(report) + "".join(f"<p>{inline(line)}</p>" for line in carries(report))
         if self.folded:
             body = f"<details><summary>{t('How far does it carry?', '它能说明多少？')}</summary>{body}</details>"
-        return (f'<div style="border-left:4px dashed #7a869a;padding:.2em .8em;margin:.5em 0"><small>{inline(label(report))} · '
-                f"{link}</small><p>{inline(pick(report.what))}</p>{body}</div>")
+        return (
+            f'<div style="border-left:4px dashed #7a869a;padding:.2em .8em;margin:.5em 0"><small>{inline(label(report))} · '
+            f"{link}</small><p>{inline(pick(report.what))}</p>{body}</div>"
+        )
 
     def __str__(self) -> str:
         lines = [plain(self.title)]
         for report in self.reports:
-            lines += [f"  {plain(label(report))} · {report.link}", f"  {plain(pick(report.what))}",
-                      *(f"    - {plain(line)}" for line in carries(report))]
+            lines += [
+                f"  {plain(label(report))} · {report.link}",
+                f"  {plain(pick(report.what))}",
+                *(f"    - {plain(line)}" for line in carries(report)),
+            ]
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -58,14 +68,23 @@ class Reported:
 
 def label(report: Report) -> str:
     """Where a report comes from, in one line."""
-    return " · ".join([f"**{t('reported, not measured here', '他人报告，并非本机实测')}**", pick(reports.STRENGTHS[report.strength]),
-                       pick(report.machine), pick(report.versions), report.date])
+    return " · ".join(
+        [
+            f"**{t('reported, not measured here', '他人报告，并非本机实测')}**",
+            pick(reports.STRENGTHS[report.strength]),
+            pick(report.machine),
+            pick(report.versions),
+            report.date,
+        ]
+    )
 
 
 def carries(report: Report) -> list[str]:
     """What it shows and what it does not."""
-    return [t("**It shows:** ", "**能说明：**") + pick(report.shows),
-            t("**It does not show:** ", "**不能说明：**") + pick(report.does_not_show)]
+    return [
+        t("**It shows:** ", "**能说明：**") + pick(report.shows),
+        t("**It does not show:** ", "**不能说明：**") + pick(report.does_not_show),
+    ]
 
 
 def tell(experiments: Sequence[base.Experiment]) -> None:
@@ -75,10 +94,20 @@ def tell(experiments: Sequence[base.Experiment]) -> None:
     bet stays open for a run or a recording.
     """
     needs = t(" and ", "、").join(dict.fromkeys(pick(NEEDS.get(one.needs, one.needs)) for one in experiments))
-    amd = t(" This PyTorch is built for AMD GPUs: there `torch.backends.cudnn` drives MIOpen, another library.",
-            "这个 PyTorch 是为 AMD GPU 构建的：在那里 `torch.backends.cudnn` 控制的是另一个库 MIOpen。") if on_rocm() else ""
-    say(t(f"This takes {needs}, which this machine has not, and no recording of it exists so far.{amd} What others have published:",
-          f"这里需要{needs}，本机没有，目前也没有录制。{amd}别人公布过的结果："))
+    amd = (
+        t(
+            " This PyTorch is built for AMD GPUs: there `torch.backends.cudnn` drives MIOpen, another library.",
+            "这个 PyTorch 是为 AMD GPU 构建的：在那里 `torch.backends.cudnn` 控制的是另一个库 MIOpen。",
+        )
+        if on_rocm()
+        else ""
+    )
+    say(
+        t(
+            f"This takes {needs}, which this machine has not, and no recording of it exists so far.{amd} What others have published:",
+            f"这里需要{needs}，本机没有，目前也没有录制。{amd}别人公布过的结果：",
+        )
+    )
     for one in experiments:
         found = reports.about(one.name)
         state.now.write("observe", one.name)
@@ -98,15 +127,28 @@ def _answer(item: Item, report: Report, answer: Answer, settles: bool) -> None:
     told = []
     for option in dict.fromkeys([answer.option, *(placed.options[:1] if placed else ())]):
         one, said = item.option(option), answer.why if option == answer.option else both("", "")
-        told.append({code: f"**{pick(one.text, code)}** {pick(said, code)} {pick(one.why, code)}".replace("  ", " ")
-                     for code in LANGUAGES})
+        told.append(
+            {
+                code: f"**{pick(one.text, code)}** {pick(said, code)} {pick(one.why, code)}".replace("  ", " ")
+                for code in LANGUAGES
+            }
+        )
     if settles:
-        told.insert(0, both(f"Settled by a report ({pick(report.machine, 'en')}), not by a run here.",
-                            f"由一份报告（{pick(report.machine, 'zh')}）定胜负，不是本机实测。"))
+        told.insert(
+            0,
+            both(
+                f"Settled by a report ({pick(report.machine, 'en')}), not by a run here.",
+                f"由一份报告（{pick(report.machine, 'zh')}）定胜负，不是本机实测。",
+            ),
+        )
         verdict = dataclasses.replace(verdict, messages=tuple(told))
     else:
-        told.insert(0, both("Report and source name this answer; nobody measured it in this form, so the bet stays open:",
-                            "报告和源码指向下面这个答案；但没有人按这个形式测过，所以赌注保留："))
+        told.insert(
+            0,
+            both(
+                "Report and source name this answer; nobody measured it in this form, so the bet stays open:",
+                "报告和源码指向下面这个答案；但没有人按这个形式测过，所以赌注保留：",
+            ),
+        )
         verdict = inconclusive(*told)
     say_verdict(verdict, t("your bet", "你的赌注") if placed else t("the bet on it", "关于它的赌注"))
-

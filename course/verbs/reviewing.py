@@ -40,8 +40,12 @@ def warm(at_most: int, make: Callable[[str], Card]) -> None:
     known = (state.now.log.entries(), state.now.bank, _now(), state.now.lesson)
     items = list(dict.fromkeys([*returning(*known), *warm_up(*known, at_most)]))[:at_most]
     if not items:
-        say(t("Nothing from earlier lessons is due. Go on; the cards you answer will come back here.",
-              "没有到期的复习卡。继续往下学吧，你答过的卡片会按时回到这里。"))
+        say(
+            t(
+                "Nothing from earlier lessons is due. Go on; the cards you answer will come back here.",
+                "没有到期的复习卡。继续往下学吧，你答过的卡片会按时回到这里。",
+            )
+        )
     _sit(items, make)
 
 
@@ -67,6 +71,10 @@ def undo_last() -> None:
         return
     state.now.log.undo(entry)
     call = f'review("{entry.item}")'
-    say(t(f"Taken back: your answer to `{entry.item}` of {entry.when.astimezone():%Y-%m-%d %H:%M}. "
-          f"It no longer counts; `{call}` asks it again.",
-          f"已撤销：{entry.when.astimezone():%Y-%m-%d %H:%M} 对 `{entry.item}` 的作答。它不再计入；`{call}` 可以重新作答。"))
+    say(
+        t(
+            f"Taken back: your answer to `{entry.item}` of {entry.when.astimezone():%Y-%m-%d %H:%M}. "
+            f"It no longer counts; `{call}` asks it again.",
+            f"已撤销：{entry.when.astimezone():%Y-%m-%d %H:%M} 对 `{entry.item}` 的作答。它不再计入；`{call}` 可以重新作答。",
+        )
+    )

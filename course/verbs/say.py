@@ -16,8 +16,14 @@ from course.verdict import Verdict
 
 F = TypeVar("F", bound=Callable[..., Any])
 MARKS = {"correct": "✓", "partly": "◐", "incorrect": "✗", "not attempted": "○", "inconclusive": "?", "not marked": "…"}
-COLOURS = {"correct": "#2e9e6b", "partly": "#c98a00", "incorrect": "#d1495b",
-           "not attempted": "#7a869a", "inconclusive": "#7a869a", "not marked": "#7a869a"}
+COLOURS = {
+    "correct": "#2e9e6b",
+    "partly": "#c98a00",
+    "incorrect": "#d1495b",
+    "not attempted": "#7a869a",
+    "inconclusive": "#7a869a",
+    "not marked": "#7a869a",
+}
 
 
 class NotReady(Exception):
@@ -76,15 +82,26 @@ def say(*sentences: str) -> None:
 def state_words(state: str) -> str:
     """The state of a verdict in the learner's language."""
     english = {"not marked": "form is fine, not marked yet"}.get(state, state)
-    return t(english, {"correct": "正确", "partly": "部分正确", "incorrect": "不正确", "not attempted": "尚未作答",
-                     "inconclusive": "无法判定", "not marked": "形式没问题，尚未评分"}[state])
+    return t(
+        english,
+        {
+            "correct": "正确",
+            "partly": "部分正确",
+            "incorrect": "不正确",
+            "not attempted": "尚未作答",
+            "inconclusive": "无法判定",
+            "not marked": "形式没问题，尚未评分",
+        }[state],
+    )
 
 
 def say_verdict(verdict: Verdict, title: str = "") -> None:
     """A verdict: its state in words and colour, the points where they are parts of a whole, the reasons."""
     words = state_words(verdict.state)
     if verdict.state == "partly":
-        words += t(f" ({verdict.points:g} of {verdict.max_points:g})", f"（{verdict.points:g} / {verdict.max_points:g}）")
+        words += t(
+            f" ({verdict.points:g} of {verdict.max_points:g})", f"（{verdict.points:g} / {verdict.max_points:g}）"
+        )
     head = f"{MARKS[verdict.state]} {words}" + (f" · {title}" if title else "")
     reasons = [pick(message) for message in verdict.messages if pick(message)]
     items = "".join(f"<li>{inline(reason)}</li>" for reason in reasons)
@@ -98,10 +115,12 @@ def say_verdict(verdict: Verdict, title: str = "") -> None:
 
 def _not_installed(module: str) -> str:
     package = {"yaml": "PyYAML"}.get(module, module.split(".")[0])
-    return t(f"`{module}` is not installed in this kernel. Run `%pip install {package}` or choose the kernel in which the "
-             f"course is installed, restart the kernel, run the first cell again. Your answers are safe.",
-             f"当前内核里没有安装 `{module}`。请运行 `%pip install {package}`，或者换成装有本课程的内核，"
-             f"然后重启内核，再从第一个单元格运行。你的答案都还在。")
+    return t(
+        f"`{module}` is not installed in this kernel. Run `%pip install {package}` or choose the kernel in which the "
+        f"course is installed, restart the kernel, run the first cell again. Your answers are safe.",
+        f"当前内核里没有安装 `{module}`。请运行 `%pip install {package}`，或者换成装有本课程的内核，"
+        f"然后重启内核，再从第一个单元格运行。你的答案都还在。",
+    )
 
 
 def in_words(verb: F) -> F:
@@ -119,16 +138,24 @@ def in_words(verb: F) -> F:
             form.bind(*args, **kwargs)
         except TypeError as error:
             call = f"{verb.__name__}({', '.join(str(one.replace(annotation=one.empty)) for one in form.parameters.values())})"
-            say(t(f"`{verb.__name__}` cannot be called like this: {error}. Its form is `{call}`.",
-                  f"`{verb.__name__}` 不能这样调用（{error}）。它的写法是 `{call}`。"))
+            say(
+                t(
+                    f"`{verb.__name__}` cannot be called like this: {error}. Its form is `{call}`.",
+                    f"`{verb.__name__}` 不能这样调用（{error}）。它的写法是 `{call}`。",
+                )
+            )
             return None
         try:
             return verb(*args, **kwargs)
         except NotReady:
             raise
         except KeyboardInterrupt:
-            say(t("Stopped, as you asked. Nothing is lost; run the cell again when you like.",
-                  "已按你的要求停止，没有丢失任何内容；随时可以重新运行这个单元格。"))
+            say(
+                t(
+                    "Stopped, as you asked. Nothing is lost; run the cell again when you like.",
+                    "已按你的要求停止，没有丢失任何内容；随时可以重新运行这个单元格。",
+                )
+            )
         except Exception as error:
             if os.environ.get("COURSE_DEBUG"):
                 raise
@@ -137,10 +164,14 @@ def in_words(verb: F) -> F:
             elif isinstance(error, ModuleNotFoundError) and not str(error.name).startswith("course"):
                 say(_not_installed(str(error.name)))
             else:
-                say(t(f"`{verb.__name__}` could not finish because of a fault in the course itself "
-                      f"({type(error).__name__}: {error}). Your answers are safe; go on with the next cell.",
-                      f"`{verb.__name__}` 没能完成，这是课程自身的问题（{type(error).__name__}：{error}）。"
-                      f"你的答案都还在，请继续下一个单元格。"))
+                say(
+                    t(
+                        f"`{verb.__name__}` could not finish because of a fault in the course itself "
+                        f"({type(error).__name__}: {error}). Your answers are safe; go on with the next cell.",
+                        f"`{verb.__name__}` 没能完成，这是课程自身的问题（{type(error).__name__}：{error}）。"
+                        f"你的答案都还在，请继续下一个单元格。",
+                    )
+                )
         return None
 
     return spoken  # type: ignore[return-value]

@@ -59,5 +59,3 @@ def running_shell() -> Any:
 
     ipython = sys.modules.get("IPython")
     return ipython.get_ipython() if ipython else None
-
-

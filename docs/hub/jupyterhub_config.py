@@ -33,15 +33,25 @@ c.Authenticator.allowed_users = {name for *_, teachers, students in COURSES.valu
 c.JupyterHub.load_groups, c.JupyterHub.services = {}, []
 c.JupyterHub.load_roles = [{"name": "user", "scopes": ["self", "read:users:groups!user"]}]  # which courses am I in?
 for course, (account, port, instructors, students) in COURSES.items():
-    c.JupyterHub.load_groups |= {f"formgrade-{course}": {"users": instructors}, f"nbgrader-{course}": {"users": students}}
-    c.JupyterHub.services.append({
-        "name": course,
-        "url": f"http://127.0.0.1:{port}",
-        "command": [str(tools / "jupyterhub-singleuser")],
-        "user": account,
-        "cwd": f"/home/{account}/{course}",  # whose nbgrader_config.py holds
-        "oauth_no_confirm": True,
-        "oauth_client_allowed_scopes": ["inherit"],
-    })
-    c.JupyterHub.load_roles.append({"name": f"formgrade-{course}", "groups": [f"formgrade-{course}"],
-                                    "scopes": [f"access:services!service={course}"]})
+    c.JupyterHub.load_groups |= {
+        f"formgrade-{course}": {"users": instructors},
+        f"nbgrader-{course}": {"users": students},
+    }
+    c.JupyterHub.services.append(
+        {
+            "name": course,
+            "url": f"http://127.0.0.1:{port}",
+            "command": [str(tools / "jupyterhub-singleuser")],
+            "user": account,
+            "cwd": f"/home/{account}/{course}",  # whose nbgrader_config.py holds
+            "oauth_no_confirm": True,
+            "oauth_client_allowed_scopes": ["inherit"],
+        }
+    )
+    c.JupyterHub.load_roles.append(
+        {
+            "name": f"formgrade-{course}",
+            "groups": [f"formgrade-{course}"],
+            "scopes": [f"access:services!service={course}"],
+        }
+    )

@@ -21,10 +21,7 @@ from grader.project import Project, ProjectError
 
 KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
 TEXT_STUB = {"en": "YOUR ANSWER HERE", "zh": "在这里写你的回答"}
-STUB = {
-    "en": "# YOUR CODE HERE\nraise NotImplementedError",
-    "zh": "# 在这里写你的代码\nraise NotImplementedError",
-}
+STUB = {"en": "# YOUR CODE HERE\nraise NotImplementedError", "zh": "# 在这里写你的代码\nraise NotImplementedError"}
 
 
 def answer_id(task_id: str) -> str:
@@ -44,8 +41,9 @@ def checkpoint_notebook(project: Project, lesson: str, language: str) -> Noteboo
     return _release(made, made.metadata.course.language, graded=True)
 
 
-def assignment_notebook(project: Project, lesson: str, language: str, other_points: Mapping[str, float] | None = None
-                        ) -> NotebookNode:
+def assignment_notebook(
+    project: Project, lesson: str, language: str, other_points: Mapping[str, float] | None = None
+) -> NotebookNode:
     """The instructor's version of a checkpoint, solutions inside: the source of the nbgrader assignment.
 
     other_points: graded cell -> points, where they are others than the checkpoint's data say.
@@ -57,7 +55,8 @@ def assignment_notebook(project: Project, lesson: str, language: str, other_poin
     made.metadata["course"] |= {
         "questions": list(project_files.checkpoint_items(project, lesson).values()),
         "tasks": {name: task.name for name, task in project_files.tasks(project, lesson).items()},
-        "version": __version__}
+        "version": __version__,
+    }
     return made
 
 
@@ -68,22 +67,35 @@ def spoken(cells: list[Cell], language: str) -> str:
 
 
 def _with_worth(cells: list[Cell], points: Mapping[str, float]) -> list[Cell]:
-    return [replace(cell, body=cell.body.replace(MARK, worth(cells, points, cell.language)))
-            if cell.kind == "markdown" and MARK in cell.body else cell for cell in cells]
+    return [
+        replace(cell, body=cell.body.replace(MARK, worth(cells, points, cell.language)))
+        if cell.kind == "markdown" and MARK in cell.body
+        else cell
+        for cell in cells
+    ]
 
 
 def _points_of(project: Project, lesson: str, cell: Cell, name: str, points: Mapping[str, float]) -> float | int:
     """The points of a question or task cell. Raises ProjectError for an unknown id."""
     if cell.id not in points:
-        what, where = ("item", f"with points in {project.checkpoint_items(lesson)}") if cell.kind == "question" else (
-            "task", f"in {project.task_module(lesson)}")
+        what, where = (
+            ("item", f"with points in {project.checkpoint_items(lesson)}")
+            if cell.kind == "question"
+            else ("task", f"in {project.task_module(lesson)}")
+        )
         raise ProjectError(f"{name}:{cell.line}: no {what} {cell.id!r} {where}")
     found = points[cell.id]
     return int(found) if found == int(found) else found
 
 
-def _notebook(project: Project, cells: list[Cell], lesson: str, language: str, kind: str,
-              points: Mapping[str, float] | None = None) -> NotebookNode:
+def _notebook(
+    project: Project,
+    cells: list[Cell],
+    lesson: str,
+    language: str,
+    kind: str,
+    points: Mapping[str, float] | None = None,
+) -> NotebookNode:
     name = (project.checkpoint_source if kind == "checkpoint" else project.lesson_source)(lesson).name
     notebook = new_notebook(
         metadata={
@@ -104,15 +116,19 @@ def _notebook(project: Project, cells: list[Cell], lesson: str, language: str, k
 
 
 def _built(
-    project: Project, cell: Cell, lesson: str, language: str, kind: str, stable: str, name: str,
+    project: Project,
+    cell: Cell,
+    lesson: str,
+    language: str,
+    kind: str,
+    stable: str,
+    name: str,
     all_points: Mapping[str, float],
 ) -> list:
     if cell.kind == "markdown":
         return [new_markdown_cell(prose(cell.body, language), id=_id("text", stable), metadata=_tags(cell))]
     if cell.kind == "bootstrap":
-        return [
-            new_code_cell(bootstrap(project, kind, lesson, language), id="bootstrap", metadata=_tags(cell))
-        ]
+        return [new_code_cell(bootstrap(project, kind, lesson, language), id="bootstrap", metadata=_tags(cell))]
     if cell.kind == "code":
         return [new_code_cell(cell.code(language), id=_id("code", stable), metadata=_tags(cell))]
     if kind != "checkpoint":

@@ -25,8 +25,11 @@ INTRO = both(
     "Sentences that are often written about `torch.backends`, timing and counting work. “Met in” names the questions "
     "and experiments of the course that let you find out for yourself. Written by `python -m grader claims`.",
     "关于 `torch.backends`、计时和计算量，常能读到这些说法。“在哪里验证”一栏列出课程里的题目和实验，"
-    "你可以自己查明。本页由 `python -m grader claims` 生成。")
-COLUMNS = both("no. | claim | verdict | what is true | met in | source", "编号 | 说法 | 判断 | 真相 | 在哪里验证 | 依据")
+    "你可以自己查明。本页由 `python -m grader claims` 生成。",
+)
+COLUMNS = both(
+    "no. | claim | verdict | what is true | met in | source", "编号 | 说法 | 判断 | 真相 | 在哪里验证 | 依据"
+)
 LATER, NOWHERE = both("later lesson", "后续课程"), both("not asked yet", "暂无题目")
 
 
@@ -79,12 +82,18 @@ def read(project: Project) -> tuple[list[Claim], list[str]]:
 def _faults_of(row: object) -> list[str]:
     if not isinstance(row, dict) or set(row) != set(FIELDS):
         return [f"has to have the fields {', '.join(FIELDS)}, and no others"]
-    found = [f"{name} has to be {'text' if kind is str else 'a text in each language'}"
-             for name, kind in FIELDS.items() if not isinstance(row[name], kind)]
+    found = [
+        f"{name} has to be {'text' if kind is str else 'a text in each language'}"
+        for name, kind in FIELDS.items()
+        if not isinstance(row[name], kind)
+    ]
     if found:
         return found
-    found = [f"{name} has to be there in {', '.join(LANGUAGES)}" for name in ("says", "truth")
-             if not all(str(row[name].get(code, "")).strip() for code in LANGUAGES)]
+    found = [
+        f"{name} has to be there in {', '.join(LANGUAGES)}"
+        for name in ("says", "truth")
+        if not all(str(row[name].get(code, "")).strip() for code in LANGUAGES)
+    ]
     if not re.fullmatch(r"\d-\d+", row["id"]):
         found.append(f"the id {row['id']!r} has to look like 2-18")
     if row["verdict"] not in VERDICTS:
@@ -110,8 +119,11 @@ def problems(project: Project) -> list[str]:
     for claim in sorted(set(answered) - known):
         items = ", ".join(item.id for item in answered[claim])
         found.append(f"{items}: refutes {claim}, which claims.yaml does not have")
-    found += [f"claim {claim.id} is false, belongs to {claim.lesson}, and no item refutes it: {claim.says['en']}"
-              for claim in claims if claim.verdict == "false" and not claim.later and claim.id not in answered]
+    found += [
+        f"claim {claim.id} is false, belongs to {claim.lesson}, and no item refutes it: {claim.says['en']}"
+        for claim in claims
+        if claim.verdict == "false" and not claim.later and claim.id not in answered
+    ]
     return found
 
 
@@ -142,6 +154,7 @@ def _row(claim: Claim, items: list[Item], code: str) -> str:
 
 def _linked(source: str) -> str:
     """Addresses as links with a short name, so that they leave the table room."""
+
     def link(found: re.Match) -> str:
         name = found[0].split("#")[0].rstrip("/").rsplit("/", 1)[-1].removesuffix(".html")
         return f"[{name}]({found[0]})"

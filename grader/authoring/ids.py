@@ -26,16 +26,12 @@ VERBS = {
 
 def known_ids(project: Project) -> dict[str, set[str]]:
     """The ids there are, by kind."""
-    checkpoint = {
-        identity
-        for lesson in project.checkpoints()
-        for identity in files.checkpoint_items(project, lesson)
-    }
+    checkpoint = {identity for lesson in project.checkpoints() for identity in files.checkpoint_items(project, lesson)}
     return {
         "item": set(files.practice_items(project)) | checkpoint,
         "checkpoint item": checkpoint,
-        "exercise": _declared(project, "exercises", "Exercise", "id") | {
-            name for lesson in project.own_checkpoints() for name in files.tasks(project, lesson)},
+        "exercise": _declared(project, "exercises", "Exercise", "id")
+        | {name for lesson in project.own_checkpoints() for name in files.tasks(project, lesson)},
         "experiment": _declared(project, "experiments", "experiment", "name"),
     }
 
@@ -68,10 +64,7 @@ def _declared(project: Project, start: str, call: str, keyword: str) -> set[str]
     found = set()
     for path in project.learner_rooms.glob(f"*/{start}*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if (
-                isinstance(node, ast.Call)
-                and getattr(node.func, "id", getattr(node.func, "attr", "")) == call
-            ):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) == call:
                 values = [entry.value for entry in node.keywords if entry.arg == keyword] or node.args[:1]
                 found |= {value.value for value in values if isinstance(value, ast.Constant)}
     return found

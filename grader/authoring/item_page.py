@@ -60,9 +60,11 @@ def write_page(project: Project, to: Path, keys: bool = False, language: str = "
     except OSError as error:
         raise ProjectError(f"{to}: cannot be written ({error.strerror}); choose another place with --to") from None
     rows = (*found.practice, *found.checkpoints)
-    return (f"wrote {to}: {len(found.practice)} practice and {len(found.checkpoints)} checkpoint questions, "
-            f"{sum(bool(row.faults) for row in rows)} to mend, {sum(bool(row.hints) for row in rows)} worth another look"
-            + ("; it holds the checkpoint keys, keep it from learners" if keys else ""))
+    return (
+        f"wrote {to}: {len(found.practice)} practice and {len(found.checkpoints)} checkpoint questions, "
+        f"{sum(bool(row.faults) for row in rows)} to mend, {sum(bool(row.hints) for row in rows)} worth another look"
+        + ("; it holds the checkpoint keys, keep it from learners" if keys else "")
+    )
 
 
 # --- words shared by both forms ---
@@ -99,8 +101,13 @@ def _facts(item: Item) -> str:
 def _details(row: Row) -> list[tuple[str, str]]:
     """(name, value) of what stands beside the texts; values may hold code spans."""
     item = row.item
-    lines = [(t("Concept", "知识点"), f"`{item.concept}`"),
-             (t("Used in", "用在"), ", ".join(f"`{one}`" for one in row.used) or t("no notebook names it", "没有笔记本用到"))]
+    lines = [
+        (t("Concept", "知识点"), f"`{item.concept}`"),
+        (
+            t("Used in", "用在"),
+            ", ".join(f"`{one}`" for one in row.used) or t("no notebook names it", "没有笔记本用到"),
+        ),
+    ]
     if item.source:
         lines.append((t("Source", "依据"), item.source))
     if item.experiment:
@@ -109,8 +116,12 @@ def _details(row: Row) -> list[tuple[str, str]]:
         lines.append((t("Misconceptions", "误解"), ", ".join(f"`{one}`" for one in row.beliefs)))
     if item.keyed or item.kind == "predict":
         verified = t("computed by a snippet", "由代码片段计算") if item.verify else t("not computed", "没有代码片段")
-        lines.append((t("Key", "答案"), f"{_key(item)} ({verified})" if item.kind != "predict"
-                      else t("the experiment decides", "由实验决定")))
+        lines.append(
+            (
+                t("Key", "答案"),
+                f"{_key(item)} ({verified})" if item.kind != "predict" else t("the experiment decides", "由实验决定"),
+            )
+        )
     return lines
 
 
@@ -149,11 +160,15 @@ def page(found: Listing) -> str:
             body.append(f"<h3><code>{lesson}</code></h3>")
             body += [_row_html(row) for row in rows if row.item.lesson == lesson]
     body.append(f"<h2>{t('Misconceptions', '误解')} ({len(found.beliefs)})</h2><ul>")
-    body += [f"<li><code>{one}</code> {inline(text)} <small>{inline(where)}</small></li>"
-             for one, text, where in _belief_lines(found)]
-    return (f'<!doctype html><html lang="{t("en", "zh")}"><head><meta charset="utf-8"><meta name="viewport" '
-            f'content="width=device-width,initial-scale=1"><title>{_title()}</title><style>{CSS}</style></head><body>'
-            f"{''.join(body)}</ul><script>{SCRIPT}</script></body></html>\n")
+    body += [
+        f"<li><code>{one}</code> {inline(text)} <small>{inline(where)}</small></li>"
+        for one, text, where in _belief_lines(found)
+    ]
+    return (
+        f'<!doctype html><html lang="{t("en", "zh")}"><head><meta charset="utf-8"><meta name="viewport" '
+        f'content="width=device-width,initial-scale=1"><title>{_title()}</title><style>{CSS}</style></head><body>'
+        f"{''.join(body)}</ul><script>{SCRIPT}</script></body></html>\n"
+    )
 
 
 def _row_html(row: Row) -> str:
@@ -168,12 +183,16 @@ def _row_html(row: Row) -> str:
         number = _two(item.number.unit)
         number += _two(item.number.why) if item.number.why else ""
         for trap in item.number.traps:
-            number += (f'<div class="option">✗ {_span(trap.low, trap.high)} {_belief(trap.misconception)}'
-                       f"{_two(trap.why)}</div>")
-    return (f'<details id="{item.id}"><summary><b>{item.id}</b><small>{_facts(item)}</small>'
-            f'<span class="{tone}">{words}</span><span class="first">{inline(first)}</span></summary>'
-            f"<ul>{mend}{lines}</ul>{_two(item.stem)}{code}{''.join(_option_html(item, one) for one in item.options)}"
-            f"{number}</details>")
+            number += (
+                f'<div class="option">✗ {_span(trap.low, trap.high)} {_belief(trap.misconception)}'
+                f"{_two(trap.why)}</div>"
+            )
+    return (
+        f'<details id="{item.id}"><summary><b>{item.id}</b><small>{_facts(item)}</small>'
+        f'<span class="{tone}">{words}</span><span class="first">{inline(first)}</span></summary>'
+        f"<ul>{mend}{lines}</ul>{_two(item.stem)}{code}{''.join(_option_html(item, one) for one in item.options)}"
+        f"{number}</details>"
+    )
 
 
 def _belief(identity: str | None) -> str:
@@ -227,8 +246,10 @@ def _row_markdown(row: Row) -> list[str]:
         lines += ["", "```python", pick(item.code).strip("\n"), "```"]
     for one in item.options:
         mark = ("✓ " if one.correct or one.id in item.order else "✗ ") if item.keyed else ""
-        lines.append(f"- {mark}**{one.id}** {pick(one.text, 'en')} / {pick(one.text, 'zh')}"
-                     + (f" (`{one.misconception}`)" if one.misconception else ""))
+        lines.append(
+            f"- {mark}**{one.id}** {pick(one.text, 'en')} / {pick(one.text, 'zh')}"
+            + (f" (`{one.misconception}`)" if one.misconception else "")
+        )
     return lines
 
 

@@ -6,7 +6,7 @@ import re
 
 import yaml
 
-HEAD = '''# A new question. Fill it in, then run the same command again: it checks every line and puts the question
+HEAD = """# A new question. Fill it in, then run the same command again: it checks every line and puts the question
 # into its lesson's folder. Texts are given in both languages; `code in backticks` and **bold** work.
 
 id: "{number}-change-me"       # the lesson's number, then small letters, digits and hyphens; it never changes again
@@ -21,8 +21,8 @@ source: "FACTS, a page of the documentation, a file of PyTorch, or experiment {n
   zh: "题干，读一遍就懂。"
 # code: |                      # shown under the question, optional
 #   torch.backends.cudnn.benchmark = True
-'''
-OPTIONS = '''options:                       # the right one is not the longest; no "all of the above"
+"""
+OPTIONS = """options:                       # the right one is not the longest; no "all of the above"
   - id: a
     text: {en: "A tempting answer", zh: "一个诱人的答案"}
     why:                       # why it is tempting, and what tells it from the truth
@@ -37,8 +37,8 @@ OPTIONS = '''options:                       # the right one is not the longest; 
     text: {en: "Another tempting answer", zh: "另一个诱人的答案"}
     why: {en: "Tempting, because ... But ...", zh: "很容易这么想，因为……可是……"}
     misconception: async-timer
-'''
-NUMBER = '''number:
+"""
+NUMBER = """number:
   value: 3                     # the right number; accepted from low to high, or within `factor: 2`
   low: 2.99
   high: 3.01
@@ -46,8 +46,8 @@ NUMBER = '''number:
   why: {en: "How it is computed.", zh: "怎么算出来的。"}
   # traps:                     # typical wrong numbers, each with its reason
   #   - {low: 41, high: 41, why: {en: "...", zh: "……"}, misconception: async-timer}
-'''
-ORDER = '''order: [b, a]                  # the ids of the lines in the right order; those left out do not belong
+"""
+ORDER = """order: [b, a]                  # the ids of the lines in the right order; those left out do not belong
 options:
   - id: a
     text: {en: "`second line`", zh: "`第二行`"}
@@ -59,17 +59,26 @@ options:
     text: {en: "`a line too many`", zh: "`多余的一行`"}
     why: {en: "Why it does not belong.", zh: "为什么是多余的。"}
     misconception: async-timer
-'''
-VERIFY = '''# verify: |                    # where a CPU can compute the key: leave it in `result`; the tests run it
+"""
+VERIFY = """# verify: |                    # where a CPU can compute the key: leave it in `result`; the tests run it
 #   result = ["b"]
-'''
-BODIES = {"single": OPTIONS, "multiple": OPTIONS, "predict": OPTIONS.replace("    correct: true\n", ""), "number": NUMBER,
-          "order": ORDER}
+"""
+BODIES = {
+    "single": OPTIONS,
+    "multiple": OPTIONS,
+    "predict": OPTIONS.replace("    correct: true\n", ""),
+    "number": NUMBER,
+    "order": ORDER,
+}
 
 
 def template(lesson: str, kind: str, checkpoint: bool) -> str:
     """The commented template of a question of this kind; one for a checkpoint carries its key until it is added."""
-    extra = "checkpoint: true               # it counts; its key is kept apart from what students get\npoints: 1\n" if checkpoint else ""
+    extra = (
+        "checkpoint: true               # it counts; its key is kept apart from what students get\npoints: 1\n"
+        if checkpoint
+        else ""
+    )
     if kind == "predict":
         extra += f'experiment: "{lesson[:2]}-..."        # the experiment that decides the bet\n'
     number = f"{lesson[:2]}-c" if checkpoint else lesson[:2]
@@ -90,8 +99,14 @@ def _line(node: yaml.Node | None, way: list[str]) -> int | None:
         if isinstance(node, yaml.MappingNode):
             below = next((value for key, value in node.value if key.value == step), None)
         elif isinstance(node, yaml.SequenceNode):
-            below = next((entry for entry in node.value if any(
-                key.value == "id" and value.value == step for key, value in getattr(entry, "value", ()))), None)
+            below = next(
+                (
+                    entry
+                    for entry in node.value
+                    if any(key.value == "id" and value.value == step for key, value in getattr(entry, "value", ()))
+                ),
+                None,
+            )
         if below is None:
             break
         node = below

@@ -42,7 +42,7 @@ def _field(name: str, value: Any, indent: int) -> str:
             return f"{pad}{name}: {{{inside}}}\n"
         return f"{pad}{name}:\n{_mapping(value, indent + 2)}"
     if isinstance(value, list) and value and isinstance(value[0], Mapping):
-        entries = "".join(f"{pad}  - {_mapping(one, indent + 4)[indent + 4:]}" for one in value)
+        entries = "".join(f"{pad}  - {_mapping(one, indent + 4)[indent + 4 :]}" for one in value)
         return f"{pad}{name}:\n{entries}"
     if isinstance(value, list):
         return f"{pad}{name}: [{', '.join(_scalar(one, False) for one in value)}]\n"
@@ -71,8 +71,14 @@ def _scalar(value: Any, quoted: bool) -> str:
 
 def _quoted(value: str) -> str:
     """A double-quoted YAML scalar; JSON's form is one."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\x7f").replace("\x85", "\\x85").replace(
-        "\u2028", "\\u2028").replace("\u2029", "\\u2029").replace("\ufeff", "\\ufeff")
+    return (
+        json.dumps(value, ensure_ascii=False)
+        .replace("\x7f", "\\x7f")
+        .replace("\x85", "\\x85")
+        .replace("\u2028", "\\u2028")
+        .replace("\u2029", "\\u2029")
+        .replace("\ufeff", "\\ufeff")
+    )
 
 
 def appended(path: Path, block: str, entry: Any) -> bytes:
@@ -109,4 +115,6 @@ def write_all(contents: Mapping[Path, bytes]) -> None:
         for path in done:
             old = before[path]
             path.unlink() if old is None else replace_file(path, old)
-        raise ProjectError(f"{error.filename or path}: cannot be written ({error.strerror}); nothing was changed") from None
+        raise ProjectError(
+            f"{error.filename or path}: cannot be written ({error.strerror}); nothing was changed"
+        ) from None

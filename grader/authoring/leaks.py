@@ -47,8 +47,9 @@ def _learner_texts(project: Project, made: dict[Path, str] | None) -> Iterator[t
 def notebook_text(text: str) -> str:
     """All that a notebook says: its cells, and what it carries unseen."""
     content = json.loads(text)
-    return "\n".join(["".join(cell["source"]) for cell in content["cells"]]
-                     + list(_strings(content.get("metadata", {}))))
+    return "\n".join(
+        ["".join(cell["source"]) for cell in content["cells"]] + list(_strings(content.get("metadata", {})))
+    )
 
 
 def _squeezed(text: str) -> str:
@@ -61,9 +62,7 @@ def solutions(project: Project, lesson: str) -> Iterator[tuple[str, str, str]]:
     """
     for cell in read(project.checkpoint_source(lesson)):
         if cell.kind == "task":
-            inside = "\n".join(
-                re.findall(r"### BEGIN SOLUTION\n(.*?)\n[^\n]*### END SOLUTION", cell.body, re.DOTALL)
-            )
+            inside = "\n".join(re.findall(r"### BEGIN SOLUTION\n(.*?)\n[^\n]*### END SOLUTION", cell.body, re.DOTALL))
             yield cell.id, inside, cell.body.replace(inside, "")
 
 
@@ -133,9 +132,7 @@ def _functions(text: str) -> Iterator[tuple[str, str]]:
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef):
             body = [
-                part
-                for part in node.body
-                if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))
+                part for part in node.body if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))
             ]
             code = "\n".join(map(ast.unparse, body))
             if len(code) >= 2 * SHORT:

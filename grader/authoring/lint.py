@@ -88,10 +88,7 @@ def _twins(cells: list[Cell]) -> Iterator[tuple[int, str]]:
             if following is None or following.language != "zh":
                 yield cell.line, "this English text has no Chinese twin right after it"
             elif _outline(cell) != _outline(following):
-                yield (
-                    following.line,
-                    "the Chinese twin has other heading levels or code blocks than the English text",
-                )
+                yield (following.line, "the Chinese twin has other heading levels or code blocks than the English text")
         if cell.language == "zh" and (before is None or before.language != "en"):
             yield cell.line, "this Chinese text has no English twin right before it"
 
@@ -152,10 +149,7 @@ def _rhythm(cells: list[Cell]) -> Iterator[tuple[int, str]]:
 
 def _headings(cells: list[Cell], kind: str) -> Iterator[tuple[int, str]]:
     if not cells or cells[0].kind != "markdown" or not cells[0].body.startswith("# "):
-        yield (
-            (cells[0].line if cells else 1),
-            "the first cell must be the title: a text cell starting with `# `",
-        )
+        yield ((cells[0].line if cells else 1), "the first cell must be the title: a text cell starting with `# `")
     elif kind == "lesson":
         for cell in cells[:2]:
             if cell.kind == "markdown" and not re.search(r"[?？]", cell.body.split("\n")[0]):
@@ -219,9 +213,7 @@ def _checkpoint(project: Project, lesson: str, cells: list[Cell]) -> Iterator[tu
             yield cell.line, f"question {cell.id!r} has no key in grader/lessons/l{lesson}/keys.yaml"
         if cell.kind == "task" and cell.id not in tasks:
             yield cell.line, f"task {cell.id!r} is not in grader/lessons/l{lesson}/tasks.py"
-        if cell.kind == "task" and not re.search(
-            r"### BEGIN SOLUTION.*### END SOLUTION", cell.body, re.DOTALL
-        ):
+        if cell.kind == "task" and not re.search(r"### BEGIN SOLUTION.*### END SOLUTION", cell.body, re.DOTALL):
             yield cell.line, f"task {cell.id!r} has no ### BEGIN SOLUTION ... ### END SOLUTION"
         if cell.id is not None and sum(other.id == cell.id for other in cells) > 1:
             yield cell.line, f"{cell.id!r} stands in this checkpoint twice"
@@ -233,8 +225,10 @@ def _checkpoint(project: Project, lesson: str, cells: list[Cell]) -> Iterator[tu
     for cell in cells:
         if cell.kind == "markdown" and (typed := TYPED[cell.language].search(cell.body)):
             yield cell.line, f"{typed[0]!r} is typed: write {MARK}, which says what the questions and tasks are worth"
-    total = sum(items[i].get("points", 0) for i in asked if i in items) + sum(
-        tasks[i].points for i in done if i in tasks
-    ) + sum(cell.points for cell in cells if cell.kind == "essay")
+    total = (
+        sum(items[i].get("points", 0) for i in asked if i in items)
+        + sum(tasks[i].points for i in done if i in tasks)
+        + sum(cell.points for cell in cells if cell.kind == "essay")
+    )
     if not POINTS[0] <= total <= POINTS[1]:
         yield 1, f"the checkpoint is worth {total:g} points; it should be {POINTS[0]} to {POINTS[1]}"

@@ -23,8 +23,23 @@ from grader.authoring.ids import known_ids
 from grader.authoring.item_text import appended, item_block, key_block, write_all
 from grader.project import Project, ProjectError
 
-ORDER = ("id", "lesson", "concept", "kind", "difficulty", "asks", "points", "source", "experiment", "stem", "code",
-         "options", "order", "number", "verify")
+ORDER = (
+    "id",
+    "lesson",
+    "concept",
+    "kind",
+    "difficulty",
+    "asks",
+    "points",
+    "source",
+    "experiment",
+    "stem",
+    "code",
+    "options",
+    "order",
+    "number",
+    "verify",
+)
 OPTION_ORDER = ("id", "correct", "text", "why", "misconception", "pairs_with")
 OF_THE_KEY = ("correct", "why", "misconception", "pairs_with")
 

@@ -17,9 +17,21 @@ from grader.authoring.source import Cell
 FORK = re.compile(r"\[\[#(?P<heading>[^\]]+)\]\]")
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 NOT_SAID = {
-    "分派器": "分发器", "派发器": "分发器", "调度器": "分发器", "门限": "阈值", "门槛": "阈值", "尚无定论": "无法判定",
-    "缓存键": "缓存 key", "逐比特": "逐位", "按位一致": "逐位一致", "按位不一致": "逐位不一致", "反传": "反向传播",
-    "后向传播": "反向传播", "笔记本陷阱": "Notebook 里的坑", "确定模式": "确定性模式", "执行方案": "执行计划",
+    "分派器": "分发器",
+    "派发器": "分发器",
+    "调度器": "分发器",
+    "门限": "阈值",
+    "门槛": "阈值",
+    "尚无定论": "无法判定",
+    "缓存键": "缓存 key",
+    "逐比特": "逐位",
+    "按位一致": "逐位一致",
+    "按位不一致": "逐位不一致",
+    "反传": "反向传播",
+    "后向传播": "反向传播",
+    "笔记本陷阱": "Notebook 里的坑",
+    "确定模式": "确定性模式",
+    "执行方案": "执行计划",
 }
 """What a Chinese text of the course does not say, and what it says instead."""
 
@@ -31,7 +43,9 @@ def _terms() -> dict[str, glossary.Term]:
 
 def heading_text(heading: str) -> str:
     """A heading as a page shows it: without marks."""
-    return re.sub(r"\[\[[^\]|]+\|([^\]]+)\]\]", r"\1", heading).replace("`", "").replace("**", "").replace("*", "").strip()
+    return (
+        re.sub(r"\[\[[^\]|]+\|([^\]]+)\]\]", r"\1", heading).replace("`", "").replace("**", "").replace("*", "").strip()
+    )
 
 
 def anchor(heading: str) -> str:
@@ -56,8 +70,10 @@ def prose(text: str, language: str) -> str:
 
 def faults(cells: list[Cell]) -> Iterator[tuple[int, str]]:
     """(line, sentence) for every mark that leads nowhere, twins that mark other terms, words that are not said."""
-    headings = {code: {heading_text(one) for cell in cells if cell.language == code for one in _HEADING.findall(cell.body)}
-                for code in ("en", "zh")}
+    headings = {
+        code: {heading_text(one) for cell in cells if cell.language == code for one in _HEADING.findall(cell.body)}
+        for code in ("en", "zh")
+    }
     before: set[str] = set()
     for cell in cells:
         if cell.kind != "markdown":

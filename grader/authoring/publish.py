@@ -53,9 +53,7 @@ def out_of_step(project: Project, made: dict[Path, str], only: str | None = None
         for path, text in made.items()
         if not _on_disk(path, text)
     ]
-    return found + [
-        f"{path}: has no source any more; delete it" for path in leftovers(project, made) if only is None
-    ]
+    return found + [f"{path}: has no source any more; delete it" for path in leftovers(project, made) if only is None]
 
 
 def leftovers(project: Project, made: dict[Path, str]) -> list[Path]:

@@ -11,15 +11,19 @@ from grader.project import Project, ProjectError
 NAME = re.compile(r"\d\d_[a-z0-9_]+")
 SOURCE = {
     "en": "# Checkpoint {number}: say what is asked here\n#\n# {{{{worth}}}} **Save the notebook** before you hand it in.",
-    "zh": "# 测验 {number}：在这里写它问什么\n#\n# {{{{worth}}}}交卷前请**保存笔记本**。"}
-TWO = {"en": "## Write, and say why\n#\n# One function, then a few sentences.",
-       "zh": "## 写一写，说明理由\n#\n# 先写一个函数，再写几句话。"}
+    "zh": "# 测验 {number}：在这里写它问什么\n#\n# {{{{worth}}}}交卷前请**保存笔记本**。",
+}
+TWO = {
+    "en": "## Write, and say why\n#\n# One function, then a few sentences.",
+    "zh": "## 写一写，说明理由\n#\n# 先写一个函数，再写几句话。",
+}
 TASK = {"en": "en: Give back the sum of the values, 0 for none.", "zh": "zh: 返回这些值的和；没有值时返回 0。"}
 ESSAY = {
     "en": "en: **In your own words.** Would you switch `benchmark` on for your own work? Give a reason and what you would measure.\n"
-          "# en:\n# en: Criteria: a reason of your own (1), a measurement that could prove it wrong (2), clear words (1).",
+    "# en:\n# en: Criteria: a reason of your own (1), a measurement that could prove it wrong (2), clear words (1).",
     "zh": "zh: **用你自己的话。** 在你自己的工作里，会打开 `benchmark` 吗？说明理由，以及你会测量什么。\n"
-          "# zh:\n# zh: 评分标准：自己的理由（1 分），能证伪它的测量（2 分），表述清楚（1 分）。"}
+    "# zh:\n# zh: 评分标准：自己的理由（1 分），能证伪它的测量（2 分），表述清楚（1 分）。",
+}
 TASKS = '''"""The hidden tasks of checkpoint {number}: inputs are drawn at grading time and compared with the reference."""
 
 from course.i18n import both
@@ -65,8 +69,10 @@ KEY = """{number}-c-{which}:
 def new_checkpoint(project: Project, name: str, languages: tuple[str, ...]) -> tuple[Path, list[str]]:
     """Make ``checkpoints/lNAME`` unless it is there; (the folder, what the linter says of it). Raises ProjectError."""
     if not NAME.fullmatch(name):
-        raise ProjectError(f"{name!r}: two digits, a line, small letters, such as 50_our_cluster; the digits begin the ids of its "
-                           "questions")
+        raise ProjectError(
+            f"{name!r}: two digits, a line, small letters, such as 50_our_cluster; the digits begin the ids of its "
+            "questions"
+        )
     if project.own_room(name) is None:
         taken = [one for one in {*project.checkpoints(), *project.lessons()} if one[:2] == name[:2]]
         if taken:
@@ -85,16 +91,39 @@ def _write(room: Path, name: str, languages: tuple[str, ...]) -> None:
         return f'{{en: "{en}", zh: "{zh}"}}' if both else f'"{en if languages[0] == "en" else zh}"'
 
     questions = [f"# %% question {number}-c-{which}\n" for which in ("first", "second")]
-    source = (prose(SOURCE) + "# %% bootstrap\n" + "".join(questions) + prose(TWO)
-              + f"# %% task {number}-t-sum\n" + "".join(f"# {TASK[one]}\n" for one in languages)
-              + "def total_of(values):\n    ### BEGIN SOLUTION\n    return sum(values)\n    ### END SOLUTION\n"
-              + f"# %% essay {number}-e-why points=4\n" + "".join(f"# {ESSAY[one]}\n" for one in languages))
-    which = {"first": text("The first question of your own?", "你自己的第一道题？"),
-             "second": text("The second question of your own?", "你自己的第二道题？")}
-    items = "".join(QUESTION.format(number=number, name=name, which=one, stem=stem, yes=text("This is right.", "这个对。"),
-                                    no=text("This is not.", "这个不对。")) for one, stem in which.items())
+    source = (
+        prose(SOURCE)
+        + "# %% bootstrap\n"
+        + "".join(questions)
+        + prose(TWO)
+        + f"# %% task {number}-t-sum\n"
+        + "".join(f"# {TASK[one]}\n" for one in languages)
+        + "def total_of(values):\n    ### BEGIN SOLUTION\n    return sum(values)\n    ### END SOLUTION\n"
+        + f"# %% essay {number}-e-why points=4\n"
+        + "".join(f"# {ESSAY[one]}\n" for one in languages)
+    )
+    which = {
+        "first": text("The first question of your own?", "你自己的第一道题？"),
+        "second": text("The second question of your own?", "你自己的第二道题？"),
+    }
+    items = "".join(
+        QUESTION.format(
+            number=number,
+            name=name,
+            which=one,
+            stem=stem,
+            yes=text("This is right.", "这个对。"),
+            no=text("This is not.", "这个不对。"),
+        )
+        for one, stem in which.items()
+    )
     keys = "".join(KEY.format(number=number, which=one, why=text("Say here why.", "在这里说明原因。")) for one in which)
     room.mkdir(parents=True, mode=0o700)
     tasks = TASKS.format(number=number)
-    for file, content in (("checkpoint.py", source), ("checkpoint.yaml", items), ("keys.yaml", keys), ("tasks.py", tasks)):
+    for file, content in (
+        ("checkpoint.py", source),
+        ("checkpoint.yaml", items),
+        ("keys.yaml", keys),
+        ("tasks.py", tasks),
+    ):
         (room / file).write_text(content, encoding="utf-8")

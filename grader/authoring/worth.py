@@ -12,12 +12,18 @@ MARK = "{{worth}}"
 TYPED = {"en": re.compile(r"\d+ points?\b"), "zh": re.compile(r"共 ?\d+ ?分(?!钟)|每题 ?\d+ ?分|各 ?\d+ ?分")}
 ENGLISH = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 CHINESE = ("零", "一", "两", "三", "四", "五", "六", "七", "八", "九", "十")
-KINDS = {"question": ("question", "道题", "每题"), "task": ("code task", "个编程任务", "各"), "essay": ("text", "段短文", "各")}
+KINDS = {
+    "question": ("question", "道题", "每题"),
+    "task": ("code task", "个编程任务", "各"),
+    "essay": ("text", "段短文", "各"),
+}
 
 
 def points_by_id(project: Project, lesson: str) -> dict[str, float]:
     """Graded cell -> its points as the questions and tasks of the checkpoint say."""
-    found = {name: float(item["points"]) for name, item in checkpoint_items(project, lesson).items() if "points" in item}
+    found = {
+        name: float(item["points"]) for name, item in checkpoint_items(project, lesson).items() if "points" in item
+    }
     found |= {name: float(task.points) for name, task in tasks(project, lesson).items()}
     source = project.checkpoint_source(lesson)
     return found | {cell.id: cell.points for cell in (read(source) if source.exists() else ()) if cell.kind == "essay"}
@@ -45,7 +51,11 @@ def _english(kind: str, each: list[float]) -> str:
 
 def _chinese(kind: str, each: list[float]) -> str:
     _, noun, every = KINDS[kind]
-    worth = "、".join(f"{one:g}" for one in each) if len({*each}) > 1 else f"{every if len(each) > 1 else ''} {each[0]:g}".strip()
+    worth = (
+        "、".join(f"{one:g}" for one in each)
+        if len({*each}) > 1
+        else f"{every if len(each) > 1 else ''} {each[0]:g}".strip()
+    )
     return f"{_count(len(each), CHINESE)}{noun}（{worth} 分）"
 
 

@@ -59,11 +59,14 @@ def contents(project: Project, languages: list[str], course: Course | None) -> d
     """Every file of the bundle by its path."""
     name, wheel = wheel_of(project)
     packed = pack(wheel)
-    texts = {"README.md": "\n".join(pick(README, language) for language in languages),
-             "lab.sh": LAB_SH.format(language=languages[0]), "lab.command": LAB_SH.format(language=languages[0]),
-             "lab.bat": LAB_BAT.format(language=languages[0]).replace("\n", "\r\n"),
-             "lab.py": (HERE / "tools" / "env.py").read_text(encoding="utf-8"),
-             "constraints.txt": (HERE / "constraints.txt").read_text(encoding="utf-8")}
+    texts = {
+        "README.md": "\n".join(pick(README, language) for language in languages),
+        "lab.sh": LAB_SH.format(language=languages[0]),
+        "lab.command": LAB_SH.format(language=languages[0]),
+        "lab.bat": LAB_BAT.format(language=languages[0]).replace("\n", "\r\n"),
+        "lab.py": (HERE / "tools" / "env.py").read_text(encoding="utf-8"),
+        "constraints.txt": (HERE / "constraints.txt").read_text(encoding="utf-8"),
+    }
     for language in languages:
         for lesson in project.lessons():
             notebook = lesson_notebook(project, lesson, language)
@@ -86,12 +89,19 @@ def wheel_of(project: Project) -> tuple[str, bytes]:
         shutil.copytree(project.root / "course", copy / "course", ignore=shutil.ignore_patterns("__pycache__"))
         for name in ("pyproject.toml", "README.md", "LICENSE"):
             shutil.copy(HERE / name, copy)
-        done = subprocess.run([sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", *_isolation(), "-w", str(made), str(copy)],
-                              capture_output=True, text=True, encoding="utf-8", errors="replace")
+        done = subprocess.run(
+            [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", *_isolation(), "-w", str(made), str(copy)],
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+        )
         wheels = list(made.glob("*.whl"))
         if done.returncode or not wheels:
-            raise ProjectError("the wheel of the course could not be built: "
-                               + ((done.stderr or done.stdout).strip().splitlines() or ["no reason was given"])[-1])
+            raise ProjectError(
+                "the wheel of the course could not be built: "
+                + ((done.stderr or done.stdout).strip().splitlines() or ["no reason was given"])[-1]
+            )
         return wheels[0].name, wheels[0].read_bytes()
 
 

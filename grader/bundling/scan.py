@@ -13,16 +13,30 @@ from grader.authoring.leaks import in_texts, notebook_text
 from grader.bundling.single import unpack
 from grader.project import Project
 
-NEVER = {"grader", "source", "submitted", "autograded", "keys.yaml", "tasks.py", "gradebook.db", "marking_secret", "imported",
-         "releases", "earlier"}
+NEVER = {
+    "grader",
+    "source",
+    "submitted",
+    "autograded",
+    "keys.yaml",
+    "tasks.py",
+    "gradebook.db",
+    "marking_secret",
+    "imported",
+    "releases",
+    "earlier",
+}
 
 
 def scan(project: Project, files: Mapping[str, bytes]) -> tuple[int, list[str]]:
     """(files looked through, a sentence for each thing that must not be there)."""
     opened = dict(_opened("", files, set()))
     texts = {Path(name): _text(name, data) for name, data in opened.items()}
-    named = [f"{name}: nothing called {found} goes to a class" for name in opened
-             for found in sorted(NEVER & set(PurePosixPath(name).parts))]
+    named = [
+        f"{name}: nothing called {found} goes to a class"
+        for name in opened
+        for found in sorted(NEVER & set(PurePosixPath(name).parts))
+    ]
     return len(opened), sorted({*named, *in_texts(project, texts)})
 
 

@@ -15,7 +15,9 @@ from course.i18n import pick
 from grader.bundling.texts import CARRIES, DOWNLOAD, FORM, INSTALL, TAKE_HOME
 
 HIDDEN = {"cellView": "form", "jupyter": {"source_hidden": True}}
-LINE = 4000  # characters of data in a line: an editor draws neither one line of a million nor ten thousand lines with ease
+LINE = (
+    4000  # characters of data in a line: an editor draws neither one line of a million nor ten thousand lines with ease
+)
 
 
 def single(notebook: NotebookNode, name: str, packed: str, language: str) -> NotebookNode:
@@ -23,9 +25,13 @@ def single(notebook: NotebookNode, name: str, packed: str, language: str) -> Not
     made = NotebookNode({**notebook, "cells": list(notebook.cells)})
     place = next((n for n, cell in enumerate(made.cells) if cell.cell_type == "code"), 0)
     install = INSTALL.format(title=pick(FORM, language), name=name, data="\n".join(textwrap.wrap(packed, LINE)))
-    made.cells[place:place] = [new_markdown_cell(pick(CARRIES, language), id="carries"),
-                               new_code_cell(install, id="install", metadata=HIDDEN)]
-    made.cells.append(new_code_cell(DOWNLOAD.format(title=pick(TAKE_HOME, language)), id="take-home", metadata={"cellView": "form"}))
+    made.cells[place:place] = [
+        new_markdown_cell(pick(CARRIES, language), id="carries"),
+        new_code_cell(install, id="install", metadata=HIDDEN),
+    ]
+    made.cells.append(
+        new_code_cell(DOWNLOAD.format(title=pick(TAKE_HOME, language)), id="take-home", metadata={"cellView": "form"})
+    )
     return made
 
 

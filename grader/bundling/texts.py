@@ -12,7 +12,8 @@ README = both(
     "开始：Windows 双击 `lab.bat`，macOS 双击 `lab.command`，Linux 运行 `sh lab.sh`（Python 3.10 到 3.13）。"
     "首次启动会安装所需的一切，然后打开第一课。\n"
     "Google Colab：把 `colab/` 里的任意一个文件上传上去，先运行第一个单元格。提交测验：保存笔记本，"
-    "连同旁边的 `.answers.json` 文件一起交。\n")
+    "连同旁边的 `.answers.json` 文件一起交。\n",
+)
 EXCHANGE = """# For handing in through nbgrader (pip install nbgrader): put this file into ~/.jupyter/
 # 通过 nbgrader 交作业（先 pip install nbgrader）：把这个文件放进 ~/.jupyter/
 """
@@ -28,7 +29,8 @@ CARRIES = both(
     "**Run the next cell first.** It installs the course, which this file carries inside, and takes some seconds. After a new runtime, "
     "run it again. Your answers stay on Google Drive if you mount it; else the last cell downloads them.",
     "**请先运行下一个单元格。** 它安装本文件自带的课程，几秒钟即可；换了新的运行时要再运行一次。挂载了 Google Drive，作答就存在那里；"
-    "没有挂载的话，最后一个单元格会把作答下载下来。")
+    "没有挂载的话，最后一个单元格会把作答下载下来。",
+)
 FORM = both("Run me first", "先运行我")
 TAKE_HOME = both("Take your answers with you: this downloads them.", "带走你的作答：运行后即可下载。")
 INSTALL = '''#@title {title} {{ display-mode: "form" }}
@@ -38,10 +40,10 @@ WHEEL = """
 wheel = pathlib.Path(tempfile.mkdtemp()) / "{name}"
 wheel.write_bytes(lzma.decompress(base64.b64decode(WHEEL)))
 subprocess.run([sys.executable, "-m", "pip", "install", "-q", f"{{wheel}}[course]"], check=True)'''
-DOWNLOAD = '''#@title {title} {{ display-mode: "form" }}
+DOWNLOAD = """#@title {title} {{ display-mode: "form" }}
 import sys
 from course import export_progress
 export_progress("my-answers.jsonl")
 if "google.colab" in sys.modules:
     from google.colab import files
-    files.download("my-answers.jsonl")'''
+    files.download("my-answers.jsonl")"""

@@ -59,7 +59,14 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _of_gradebook(error: Exception) -> str | None:
     """What the database said, as a sentence with the next step; None for an error of another kind."""
-    if isinstance(error, ModuleNotFoundError) and error.name in ("psycopg", "psycopg2", "MySQLdb", "pymysql", "oracledb", "pyodbc"):
+    if isinstance(error, ModuleNotFoundError) and error.name in (
+        "psycopg",
+        "psycopg2",
+        "MySQLdb",
+        "pymysql",
+        "oracledb",
+        "pyodbc",
+    ):
         return f"The gradebook's address (c.CourseDirectory.db_url) needs a driver: pip install {error.name}"
     database = sys.modules.get("sqlalchemy.exc")
     if database is None or not isinstance(error, (database.DBAPIError, database.ArgumentError)):
@@ -69,4 +76,6 @@ def _of_gradebook(error: Exception) -> str | None:
         return f"The gradebook is locked by another program (formgrader, a backup). {GO_ON}"
     if "disk is full" in what or "disk I/O" in what:
         return f"The gradebook cannot be written: {what}. Make room on the disk. {GO_ON}"
-    return f"The gradebook cannot be used: {what}. Look at c.CourseDirectory.db_url, or put gradebook.db back from a copy."
+    return (
+        f"The gradebook cannot be used: {what}. Look at c.CourseDirectory.db_url, or put gradebook.db back from a copy."
+    )

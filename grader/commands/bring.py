@@ -15,15 +15,29 @@ def add(commands: argparse._SubParsersAction) -> None:
     """Add the commands to the parser."""
     parser = commands.add_parser("import", help="bring in the submissions that Moodle, Canvas or a folder holds")
     parser.add_argument("file", type=Path, help="the platform's ZIP, or a folder")
-    parser.add_argument("--lms", choices=LMS, required=True, help="plain: a folder or file for each student, by id, mail or name")
+    parser.add_argument(
+        "--lms", choices=LMS, required=True, help="plain: a folder or file for each student, by id, mail or name"
+    )
     parser.add_argument("--lesson", help="such as 05_cudnn_benchmark (default: found out from the notebooks)")
-    parser.add_argument("--roster", type=Path, help="who is who: the platform's participants, grading worksheet or gradebook "
-                                                    "(default: roster.csv in the course directory, where there is one)")
-    parser.add_argument("--as", action="append", default=[], dest="said", metavar="NAME=STUDENT",
-                        help="whose a submission is that the roster does not tell; may be given several times")
+    parser.add_argument(
+        "--roster",
+        type=Path,
+        help="who is who: the platform's participants, grading worksheet or gradebook "
+        "(default: roster.csv in the course directory, where there is one)",
+    )
+    parser.add_argument(
+        "--as",
+        action="append",
+        default=[],
+        dest="said",
+        metavar="NAME=STUDENT",
+        help="whose a submission is that the roster does not tell; may be given several times",
+    )
     directory(parser)
     parser.set_defaults(run=run_import)
-    parser = commands.add_parser("give-back", help="one ZIP of the feedback, for the platform the submissions came from")
+    parser = commands.add_parser(
+        "give-back", help="one ZIP of the feedback, for the platform the submissions came from"
+    )
     parser.add_argument("lesson", help="such as 05_cudnn_benchmark")
     parser.add_argument("--to", type=Path, help="default: feedback-LESSON-PLATFORM.zip in the course directory")
     directory(parser)

@@ -10,10 +10,19 @@ from grader.project import HERE, LANGUAGES
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser("bundle", help="one ZIP for a class: lessons, released checkpoints, the course, a way to start; no keys")
-    parser.add_argument("--dir", type=Path, help="the course directory whose released checkpoints go in (default: none, lessons only)")
+    parser = commands.add_parser(
+        "bundle", help="one ZIP for a class: lessons, released checkpoints, the course, a way to start; no keys"
+    )
+    parser.add_argument(
+        "--dir", type=Path, help="the course directory whose released checkpoints go in (default: none, lessons only)"
+    )
     parser.add_argument("--language", choices=(*LANGUAGES, "both"), default="both")
-    parser.add_argument("--to", type=Path, default=HERE / "build" / "bundle", help="the folder it is written into (default: build/bundle)")
+    parser.add_argument(
+        "--to",
+        type=Path,
+        default=HERE / "build" / "bundle",
+        help="the folder it is written into (default: build/bundle)",
+    )
     parser.set_defaults(run=run)
 
 

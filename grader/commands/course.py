@@ -22,9 +22,7 @@ def add(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("directory", type=Path)
     parser.add_argument("--language", choices=LANGUAGES, default="en")
     parser.add_argument("--course-id", default="torch-backends")
-    parser.add_argument(
-        "--exchange", type=Path, help="where assignments are handed out (default: DIR/exchange)"
-    )
+    parser.add_argument("--exchange", type=Path, help="where assignments are handed out (default: DIR/exchange)")
     parser.set_defaults(run=run_init)
     for name, run, text in (
         ("release", run_release, "build a checkpoint and hand it out"),
@@ -37,29 +35,45 @@ def add(commands: argparse._SubParsersAction) -> None:
         parser.set_defaults(run=run)
         directory(parser)
         if name == "release":
-            parser.add_argument("--due", metavar="WHEN", help='such as "2026-12-01 23:59 Europe/Berlin"; late.yaml has the rules')
-            parser.add_argument("--added", choices=COUNTS, help="for whom questions count that came after the first submission")
+            parser.add_argument(
+                "--due", metavar="WHEN", help='such as "2026-12-01 23:59 Europe/Berlin"; late.yaml has the rules'
+            )
+            parser.add_argument(
+                "--added", choices=COUNTS, help="for whom questions count that came after the first submission"
+            )
             parser.add_argument("--removed", choices=("drop",), help="questions may go although they are marked")
-            parser.add_argument("--back", action="store_true", help="hand out again what was out before the questions changed")
+            parser.add_argument(
+                "--back", action="store_true", help="hand out again what was out before the questions changed"
+            )
         if name == "feedback":
             parser.add_argument("--early", action="store_true", help="also while somebody may still hand in")
         if name == "autograde":
-            parser.add_argument(
-                "--student", action="append", help="this student only; may be given several times"
-            )
+            parser.add_argument("--student", action="append", help="this student only; may be given several times")
             parser.add_argument("--again", action="store_true", help="also mark what is up to date")
             marking_options(parser)
 
 
 def marking_options(parser: argparse.ArgumentParser) -> None:
     """Where submissions are marked."""
-    parser.add_argument("--jobs", type=_count, default=0, metavar="N",
-                        help="processes on this machine (default: as many as it has cores)")
+    parser.add_argument(
+        "--jobs",
+        type=_count,
+        default=0,
+        metavar="N",
+        help="processes on this machine (default: as many as it has cores)",
+    )
     parser.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler instead, such as tcp://host:8786")
-    for name, text in (("ca", "the cluster's certificate authority"), ("cert", "our certificate"), ("key", "our private key")):
+    for name, text in (
+        ("ca", "the cluster's certificate authority"),
+        ("cert", "our certificate"),
+        ("key", "our private key"),
+    ):
         parser.add_argument(f"--tls-{name}", type=Path, metavar="PEM", help=f"for --cluster tls://...: {text}")
-    parser.add_argument("--no-sandbox", action="store_true",
-                        help="run student code with your own rights; only for submissions you trust")
+    parser.add_argument(
+        "--no-sandbox",
+        action="store_true",
+        help="run student code with your own rights; only for submissions you trust",
+    )
 
 
 def tls(arguments: argparse.Namespace) -> Tls | None:
@@ -133,8 +147,9 @@ def run_autograde(arguments: argparse.Namespace) -> int:
 
     course, lost = Course(arguments.dir), False
     require(course, *arguments.lesson)
-    how = How(arguments.jobs or pool.cores(), arguments.cluster, arguments.again, not arguments.no_sandbox,
-              tls(arguments))
+    how = How(
+        arguments.jobs or pool.cores(), arguments.cluster, arguments.again, not arguments.no_sandbox, tls(arguments)
+    )
     for lesson in arguments.lesson:
         found = autograde(course, lesson, arguments.student, how)
         print(f"\n{lesson}\n{summary(found)}")
@@ -164,12 +179,22 @@ def _too_early(course: Course, lesson: str) -> bool:
     last = open_until(course, lesson)
     if last is None:
         return False
-    when = ("and no due date is set, so nobody knows whether all have handed in" if last == datetime.max else
-            f"and there is time to hand in until {last:%Y-%m-%d %H:%M} UTC (due date and extensions)")
+    when = (
+        "and no due date is set, so nobody knows whether all have handed in"
+        if last == datetime.max
+        else f"and there is time to hand in until {last:%Y-%m-%d %H:%M} UTC (due date and extensions)"
+    )
     print(f"{lesson}: feedback shows the right answers, {when}.")
-    if sys.stdin.isatty() and sys.stdout.isatty() and input("Hand it out now all the same? [y/N] ").strip().lower() in ("y", "yes"):
+    if (
+        sys.stdin.isatty()
+        and sys.stdout.isatty()
+        and input("Hand it out now all the same? [y/N] ").strip().lower() in ("y", "yes")
+    ):
         return False
     due = command(f'release {lesson} --due "2026-12-01 23:59 Europe/Berlin"', course.root)
-    print("Nothing was handed out; " + (f"set the date with {due}, or" if last == datetime.max else "run it again then, or")
-          + " say --early.")
+    print(
+        "Nothing was handed out; "
+        + (f"set the date with {due}, or" if last == datetime.max else "run it again then, or")
+        + " say --early."
+    )
     return True

@@ -17,8 +17,11 @@ def add(commands: argparse._SubParsersAction) -> None:
     )
     parser.add_argument("--dir", type=Path, default=Path("build/demo"), help="made anew each time")
     parser.add_argument("--language", choices=LANGUAGES, default="en")
-    parser.add_argument("--lesson", action="append", help="this checkpoint; may be given several times "
-                        f"(default: {' and '.join(LESSONS)})")
+    parser.add_argument(
+        "--lesson",
+        action="append",
+        help=f"this checkpoint; may be given several times (default: {' and '.join(LESSONS)})",
+    )
     parser.set_defaults(run=run)
 
 

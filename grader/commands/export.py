@@ -19,11 +19,19 @@ def add(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--format", choices=("csv", "canvas", "moodle"), default="csv")
     parser.add_argument("--to", type=Path, help="default: grades.csv in the course directory")
     parser.add_argument("--details", type=Path, help="also one row for each student and graded cell")
-    parser.add_argument("--roster", type=Path, help="who is who: a gradebook exported by Canvas, participants of Moodle, "
-                                                    "or either with a column student_id")
+    parser.add_argument(
+        "--roster",
+        type=Path,
+        help="who is who: a gradebook exported by Canvas, participants of Moodle, or either with a column student_id",
+    )
     parser.add_argument("--lesson", action="append", help="this checkpoint only; may be given several times")
-    parser.add_argument("--column", action="append", default=[], metavar="LESSON=NAME",
-                        help='the name of its column there, such as "05_cudnn_benchmark=Checkpoint 5 (4711)"')
+    parser.add_argument(
+        "--column",
+        action="append",
+        default=[],
+        metavar="LESSON=NAME",
+        help='the name of its column there, such as "05_cudnn_benchmark=Checkpoint 5 (4711)"',
+    )
     directory(parser)
     parser.set_defaults(run=run)
 
@@ -38,9 +46,11 @@ def run(arguments: argparse.Namespace) -> int:
     arguments.to = arguments.to or course.root / "grades.csv"
     require(course, *(arguments.lesson or ()))
     if wrong := [word for word in arguments.column if "=" not in word]:
-        raise ProjectError(f"--column {wrong[0]}: write LESSON=NAME, such as \"05_cudnn_benchmark=Checkpoint 5 (4711)\"")
+        raise ProjectError(f'--column {wrong[0]}: write LESSON=NAME, such as "05_cudnn_benchmark=Checkpoint 5 (4711)"')
     if arguments.format == "csv" and (arguments.roster or arguments.column):
-        raise ProjectError("--roster and --column are for --format canvas and moodle; the plain CSV names students as we do")
+        raise ProjectError(
+            "--roster and --column are for --format canvas and moodle; the plain CSV names students as we do"
+        )
     if arguments.details:
         details(course, arguments.details)
     if arguments.format == "csv":

@@ -14,7 +14,9 @@ from grader.project import LANGUAGES, Project
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the commands to the parser."""
     parser = commands.add_parser("new-item", help="write a question: a template first, then checked and added")
-    parser.add_argument("draft", type=Path, metavar="FILE.yaml", help="made as a commented template where it does not exist yet")
+    parser.add_argument(
+        "draft", type=Path, metavar="FILE.yaml", help="made as a commented template where it does not exist yet"
+    )
     parser.add_argument("--lesson", metavar="LESSON", help="of the template, such as 05_cudnn_benchmark")
     parser.add_argument("--kind", choices=KINDS, default="single", help="of the template")
     parser.add_argument("--checkpoint", action="store_true", help="a template for a question that counts")
@@ -43,12 +45,16 @@ def _begin(arguments: argparse.Namespace) -> int:
 
     lesson = arguments.lesson
     if lesson not in BY_ID:
-        print(f"{arguments.draft} does not exist yet. To begin it, name its lesson: --lesson {'|'.join(BY_ID)}."
-              + (did_you_mean(lesson, BY_ID) if lesson else ""))
+        print(
+            f"{arguments.draft} does not exist yet. To begin it, name its lesson: --lesson {'|'.join(BY_ID)}."
+            + (did_you_mean(lesson, BY_ID) if lesson else "")
+        )
         return 1
     arguments.draft.parent.mkdir(parents=True, exist_ok=True)
     arguments.draft.write_text(template(lesson, arguments.kind, arguments.checkpoint), encoding="utf-8")
-    print(f"{arguments.draft} is a template, explained line by line. Fill it in, then run:\npython -m grader new-item {arguments.draft}")
+    print(
+        f"{arguments.draft} is a template, explained line by line. Fill it in, then run:\npython -m grader new-item {arguments.draft}"
+    )
     return 0
 
 
@@ -72,7 +78,9 @@ def _add(arguments: argparse.Namespace) -> int:
         return 0
     for path in write(project, entry):
         print(f"added {entry.id} to {path.relative_to(project.root)}")
-    print(f"Next: name it in grader/lessons/l{entry.item['lesson']}/lesson.py, then `python -m pytest tests/test_bank.py`.")
+    print(
+        f"Next: name it in grader/lessons/l{entry.item['lesson']}/lesson.py, then `python -m pytest tests/test_bank.py`."
+    )
     return 0
 
 

@@ -12,12 +12,8 @@ from grader.project import Project
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        "notebooks", help="build notebooks/en and notebooks/zh from grader/lessons"
-    )
-    parser.add_argument(
-        "--check", action="store_true", help="write nothing; fail unless everything is in step"
-    )
+    parser = commands.add_parser("notebooks", help="build notebooks/en and notebooks/zh from grader/lessons")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail unless everything is in step")
     parser.add_argument("--only", metavar="LESSON", help="one lesson, such as 05_cudnn_benchmark")
     parser.set_defaults(run=run)
 
@@ -26,9 +22,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print a sentence for every problem; 1 if there is one."""
     project = Project()
     made, problems = build_all(project, arguments.only)
-    problems += [
-        sentence for sentence in lint(project, arguments.only) if sentence not in "\n".join(problems)
-    ]
+    problems += [sentence for sentence in lint(project, arguments.only) if sentence not in "\n".join(problems)]
     problems += leaks(project, made)
     if arguments.check:
         problems += out_of_step(project, made, arguments.only)

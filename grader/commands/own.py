@@ -11,7 +11,9 @@ from grader.project import LANGUAGES
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser("new-checkpoint", help="a checkpoint of your own in the course directory; run again, it checks it")
+    parser = commands.add_parser(
+        "new-checkpoint", help="a checkpoint of your own in the course directory; run again, it checks it"
+    )
     parser.add_argument("name", help="such as 50_our_cluster")
     parser.add_argument("--language", choices=(*LANGUAGES, "both"), help="default: the course's")
     directory(parser)

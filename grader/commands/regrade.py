@@ -28,8 +28,11 @@ def run(arguments: argparse.Namespace) -> int:
         from grader.autograding import How
         from grader.pool import cores
 
-        found = diff(course, lesson, How(arguments.jobs or cores(), arguments.cluster, True, not arguments.no_sandbox,
-                                           tls(arguments)))
+        found = diff(
+            course,
+            lesson,
+            How(arguments.jobs or cores(), arguments.cluster, True, not arguments.no_sandbox, tls(arguments)),
+        )
         print(report(found))
     if arguments.write:
         print(f"written: {len(write(course, lesson))} submissions")

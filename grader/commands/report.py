@@ -18,10 +18,14 @@ def add(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--to", type=Path, help="the page (default: report-LESSON.html in the course directory)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="the numbers, too")
     parser.add_argument("--language", choices=LANGUAGES, help="default: the course's")
-    parser.add_argument("--names", action="store_true", help="name the students without a grade; then show it to nobody else")
+    parser.add_argument(
+        "--names", action="store_true", help="name the students without a grade; then show it to nobody else"
+    )
     directory(parser)
     parser.set_defaults(run=run)
-    parser = commands.add_parser("class", help="the class on one page, for Monday: which ideas, which cards, which lesson")
+    parser = commands.add_parser(
+        "class", help="the class on one page, for Monday: which ideas, which cards, which lesson"
+    )
     parser.add_argument("--to", type=Path, help="the page (default: class.html in the course directory)")
     parser.add_argument("--language", choices=LANGUAGES, help="default: the course's")
     directory(parser)
@@ -46,7 +50,11 @@ def run(arguments: argparse.Namespace) -> int:
     course = Course(arguments.dir)
     to, found, again = write_report(course, arguments.lesson, arguments.to, arguments.language, arguments.names)
     if arguments.json:
-        shown = found if arguments.names else {**found, "without_grade": len(found["without_grade"]), "blank": len(found["blank"])}
+        shown = (
+            found
+            if arguments.names
+            else {**found, "without_grade": len(found["without_grade"]), "blank": len(found["blank"])}
+        )
         arguments.json.write_text(json.dumps(shown, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     for sentence in again:
         print(plain(pick(sentence, arguments.language or course.language)))

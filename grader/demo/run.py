@@ -43,7 +43,9 @@ def demo(
     project, started = project or Project(), monotonic()
     chosen = list(lessons or project.checkpoints())
     if not chosen or set(chosen) - set(project.checkpoints()):
-        raise ProjectError(f"no such checkpoint to demonstrate with; there are {', '.join(project.checkpoints()) or 'none'}")
+        raise ProjectError(
+            f"no such checkpoint to demonstrate with; there are {', '.join(project.checkpoints()) or 'none'}"
+        )
     course = _fresh(root, language, project)
     differences: list[str] = []
     for lesson in chosen:
@@ -95,10 +97,12 @@ def _set_due(course: Course, lesson: str) -> datetime:
 def _show(course: Course, lessons: list[str], students: tuple[Student, ...], say: Say) -> None:
     """What there is to look at now."""
     one = next((student.name for student in students if student.name == "partly"), students[0].name)
-    say(f"to look at, in {course.root}:\n  grades.csv, grades-by-cell.csv   the marks\n"
+    say(
+        f"to look at, in {course.root}:\n  grades.csv, grades-by-cell.csv   the marks\n"
         f"  autograded/{one}/{lessons[0]}/{lessons[0]}.ipynb   a graded notebook\n"
         f"  feedback/{one}/{lessons[0]}/{lessons[0]}.html   what the student gets to see\n"
-        "  damaged/   the files that could not be read, as they were handed in")
+        "  damaged/   the files that could not be read, as they were handed in"
+    )
     for lesson in lessons:
         write_report(course, lesson)
         say(f"  report-{lesson}.html   which questions told abilities apart, and what to teach again")
@@ -108,9 +112,7 @@ def _fresh(root: Path, language: str, project: Project) -> Course:
     root = root.resolve()
     if root.exists() and any(root.iterdir()):
         if not (root / MARK).exists():
-            raise ProjectError(
-                f"{root} holds something the demonstration did not make; choose another folder"
-            )
+            raise ProjectError(f"{root} holds something the demonstration did not make; choose another folder")
         shutil.rmtree(root)
     root.mkdir(parents=True, exist_ok=True)
     (root / MARK).write_text("This folder may be deleted at any time.\n", encoding="utf-8")
@@ -156,9 +158,7 @@ def _desk(course: Course, student: Student) -> Path:
 def _exchange(course: Course, step: str, lesson: str, student: Student, desk: Path) -> None:
     api = course.api
     with temp_attrs(api.coursedir, assignment_id=lesson, student_id=student.name):
-        action = getattr(api.exchange, step)(
-            coursedir=api.coursedir, authenticator=api.authenticator, parent=api
-        )
+        action = getattr(api.exchange, step)(coursedir=api.coursedir, authenticator=api.authenticator, parent=api)
         action.assignment_dir = str(desk)
         action.cache = str(desk / "cache")
         action.start()
@@ -167,7 +167,11 @@ def _exchange(course: Course, step: str, lesson: str, student: Student, desk: Pa
 def compare(course: Course, lesson: str, students: tuple[Student, ...], say: Say) -> list[str]:
     """Print student by cell, deserved beside given; a sentence for each that differs."""
     given = pipeline.cell_points(course, lesson)
-    items, hidden, wrong = keyed_items(course.project, lesson), tasks(course.project, lesson), attempts(course.project, lesson)
+    items, hidden, wrong = (
+        keyed_items(course.project, lesson),
+        tasks(course.project, lesson),
+        attempts(course.project, lesson),
+    )
     cells = next(iter(given.values()), {})
     width = max(len(student.name) for student in students)
     say(f"{lesson}: points by cell")

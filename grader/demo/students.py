@@ -50,8 +50,13 @@ CLASS = (
 def large_class() -> tuple[Student, ...]:
     """The nine, and 21 people: three of them late, two with an accident, one with somebody else's files."""
     people = [Student(f"person-{number:02d}", person=person) for number, person in enumerate(crowd(20), start=1)]
-    for number, change in {3: {"late": True}, 8: {"late": True}, 14: {"late": True, "carried": "sidecar"},
-                           11: {"damage": "deleted"}, 17: {"damage": "half"}}.items():
+    for number, change in {
+        3: {"late": True},
+        8: {"late": True},
+        14: {"late": True, "carried": "sidecar"},
+        11: {"damage": "deleted"},
+        17: {"damage": "half"},
+    }.items():
         people[number] = replace(people[number], **change)
     original = people[5]
     return (*CLASS, *people, replace(original, name="person-21", copy_of=original.name))
@@ -65,9 +70,7 @@ def answers(student: Student, items: dict[str, Item]) -> dict[str, Response]:
         return {}
     half = (len(items) + 1) // 2
     return {
-        identity: right(item)
-        if student.quiz == "right" or (student.quiz == "half" and place < half)
-        else wrong(item)
+        identity: right(item) if student.quiz == "right" or (student.quiz == "half" and place < half) else wrong(item)
         for place, (identity, item) in enumerate(items.items())
     }
 
@@ -112,17 +115,21 @@ def deserved(
     solved = {"right": list(tasks), "first": list(tasks)[:1]}.get(student.tasks, [])
     if student.damage in ("half", "empty"):
         solved = []
-    points |= {
-        identity: float(task.points) if identity in solved else 0.0 for identity, task in tasks.items()
-    }
+    points |= {identity: float(task.points) if identity in solved else 0.0 for identity, task in tasks.items()}
     return points
 
 
 def _of_person(
-    student: Student, person: Person, items: dict[str, Item], tasks: dict[str, Task], wrong: Mapping[str, Sequence[Attempt]]
+    student: Student,
+    person: Person,
+    items: dict[str, Item],
+    tasks: dict[str, Task],
+    wrong: Mapping[str, Sequence[Attempt]],
 ) -> dict[str, float]:
     planned = person.answers(items)
-    points = {name: round(item.points * planned[name][1], 2) if name in planned else 0.0 for name, item in items.items()}
+    points = {
+        name: round(item.points * planned[name][1], 2) if name in planned else 0.0 for name, item in items.items()
+    }
     for identity, task in tasks.items():
         attempt = person.attempt(identity, wrong) if student.damage != "half" else None
         points[identity] = attempt.points if isinstance(attempt, Attempt) else float(task.points if attempt else 0)

@@ -21,7 +21,11 @@ def files(path: Path) -> Iterator[tuple[PurePosixPath, bytes]]:
     """(path inside, bytes) of everything a ZIP or folder holds, in order; what is too large comes back empty. Raises ProjectError."""
     if path.is_dir():
         for one in sorted(path.rglob("*"))[: MOST_PEOPLE * 10]:
-            if one.is_file() and not one.is_symlink() and not _junk(inside := PurePosixPath(one.relative_to(path).as_posix())):
+            if (
+                one.is_file()
+                and not one.is_symlink()
+                and not _junk(inside := PurePosixPath(one.relative_to(path).as_posix()))
+            ):
                 yield inside, one.read_bytes() if one.stat().st_size <= MOST_BYTES else b""
         return
     try:

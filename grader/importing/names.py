@@ -22,7 +22,9 @@ from grader.lms import KEYS, Row
 
 LMS = ("moodle", "canvas", "plain")
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_(?P<kind>file|onlinetext)_?(?P<rest>.*)", re.DOTALL)
-CANVAS = re.compile(r"(?P<name>[^_]*(?:_[^_\d][^_]*)*?)_(?P<late>LATE_)?(?P<id>\d+)_(?P<attachment>\d+)_(?P<rest>.+)", re.DOTALL)
+CANVAS = re.compile(
+    r"(?P<name>[^_]*(?:_[^_\d][^_]*)*?)_(?P<late>LATE_)?(?P<id>\d+)_(?P<attachment>\d+)_(?P<rest>.+)", re.DOTALL
+)
 
 
 @dataclass(frozen=True)
@@ -51,8 +53,12 @@ def sender(path: PurePosixPath, lms: str, lesson: str) -> tuple[Sender, str] | N
             if found := MOODLE.fullmatch(part):
                 if found["kind"] != "file":
                     return None
-                rest = "/".join([*([found["rest"]] if found["rest"] else []), *path.parts[place + 1:]])
-                return (Sender(found["name"], found["id"], f"{found['name']}_{found['id']}_assignsubmission_file_"), rest) if rest else None
+                rest = "/".join([*([found["rest"]] if found["rest"] else []), *path.parts[place + 1 :]])
+                return (
+                    (Sender(found["name"], found["id"], f"{found['name']}_{found['id']}_assignsubmission_file_"), rest)
+                    if rest
+                    else None
+                )
         return None
     if lms == "canvas":
         found = CANVAS.fullmatch(path.name)
@@ -81,7 +87,9 @@ def people(rows: Iterable[Row]) -> list[Person]:
                 names.append(" ".join(reversed(listed.split(",", 1))))
             numbers = {row.get("ID", ""), *re.findall(r"\d+", row.get("Identifier", ""))}
             mails = [one.split("@")[0] for one in ids if "@" in one]
-            found.append(Person(student, frozenset(numbers - {""}), frozenset(filter(None, map(plain, [*names, *mails])))))
+            found.append(
+                Person(student, frozenset(numbers - {""}), frozenset(filter(None, map(plain, [*names, *mails]))))
+            )
     return found
 
 

@@ -21,7 +21,9 @@ from grader.marks import released, require
 from grader.names import fault
 from grader.project import ProjectError
 
-Known = dict[str, dict[str, str]]  # student -> {"head": what the name of the feedback begins with, "digest": of what came}
+Known = dict[
+    str, dict[str, str]
+]  # student -> {"head": what the name of the feedback begins with, "digest": of what came}
 
 
 @dataclass
@@ -38,8 +40,14 @@ class Brought:
     other: list[str] = field(default_factory=list)
 
 
-def bring(course: Course, path: Path, lms: str, lesson: str | None = None, roster: Path | None = None,
-          said: Mapping[str, str] | None = None) -> Brought:
+def bring(
+    course: Course,
+    path: Path,
+    lms: str,
+    lesson: str | None = None,
+    roster: Path | None = None,
+    said: Mapping[str, str] | None = None,
+) -> Brought:
     """Put each submission of ``path`` where marking looks for it. Raises ProjectError.
 
     lesson: found out from the notebooks where it is not said. said: the platform's name -> student, where the roster does not
@@ -80,17 +88,24 @@ def bring(course: Course, path: Path, lms: str, lesson: str | None = None, roste
 
 def report(course: Course, brought: Brought, path: Path, lms: str) -> str:
     """What happened, for the instructor, with the next step."""
-    said = [f"{brought.lesson}: {len(brought.new)} new, {len(brought.replaced)} replaced (what was there is in earlier/), "
-            f"{len(brought.same)} as before"]
-    for words, names in (("late, says the platform", brought.late), ("without a notebook of this checkpoint", brought.other),
-                         ("files of nobody, left out", brought.strange)):
+    said = [
+        f"{brought.lesson}: {len(brought.new)} new, {len(brought.replaced)} replaced (what was there is in earlier/), "
+        f"{len(brought.same)} as before"
+    ]
+    for words, names in (
+        ("late, says the platform", brought.late),
+        ("without a notebook of this checkpoint", brought.other),
+        ("files of nobody, left out", brought.strange),
+    ):
         if names:
             said.append(f"{words}: {', '.join(names[:20])}{', ...' if len(names) > 20 else ''}")
     for name, why in brought.unclear.items():
         said.append(f"NOT TAKEN: {name}: {why}")
     if brought.unclear:
-        said.append(f'say whose they are with --as "NAME=STUDENT", or add them to the roster, and run it again: '
-                    f"{command(f'import {path} --lms {lms} --as ...', course.root)}")
+        said.append(
+            f'say whose they are with --as "NAME=STUDENT", or add them to the roster, and run it again: '
+            f"{command(f'import {path} --lms {lms} --as ...', course.root)}"
+        )
     return "\n".join(said)
 
 
@@ -141,11 +156,19 @@ def _flat(name: str, own: dict[str, bytes]) -> str:
 
 def _lesson(course: Course, found: Mapping[Sender, dict[str, bytes]], path: Path) -> str:
     """The checkpoint that most notebooks are of."""
-    votes = Counter(lesson for own in found.values() for name, data in own.items() if name.endswith(".ipynb")
-                    for lesson in released(course) if is_copy(data, lesson))
+    votes = Counter(
+        lesson
+        for own in found.values()
+        for name, data in own.items()
+        if name.endswith(".ipynb")
+        for lesson in released(course)
+        if is_copy(data, lesson)
+    )
     if not votes:
-        raise ProjectError(f"{path}: no notebook in it is one of {', '.join(released(course)) or 'a released checkpoint'}; "
-                           "say which one with --lesson, and look whether --lms fits")
+        raise ProjectError(
+            f"{path}: no notebook in it is one of {', '.join(released(course)) or 'a released checkpoint'}; "
+            "say which one with --lesson, and look whether --lms fits"
+        )
     return votes.most_common(1)[0][0]
 
 
@@ -154,8 +177,15 @@ def _everybody(course: Course, roster: Path | None) -> list[Person]:
     roster = roster or next(filter(Path.exists, [course.root / "roster.csv"]), None)
     known = people(read_roster(roster)) if roster else []
     with course.gradebook as gradebook:
-        rows = [{"student_id": one.id, "First name": one.first_name or "", "Last name": one.last_name or "",
-                 "Email address": one.email or ""} for one in gradebook.students]
+        rows = [
+            {
+                "student_id": one.id,
+                "First name": one.first_name or "",
+                "Last name": one.last_name or "",
+                "Email address": one.email or "",
+            }
+            for one in gradebook.students
+        ]
     there = {person.student for person in known}
     return known + [person for person in people(rows) if person.student not in there]
 

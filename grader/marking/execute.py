@@ -19,8 +19,10 @@ from grader.sandbox.limits import Limits
 from grader.sandbox.shared import shared
 from grader.task import Task
 
-DISTURBED = ("this machine was too busy with other work to run it, so it would have lost points it does not deserve to lose; "
-             "mark it again when the machine is quiet")
+DISTURBED = (
+    "this machine was too busy with other work to run it, so it would have lost points it does not deserve to lose; "
+    "mark it again when the machine is quiet"
+)
 PROBES = "course_probes"  # key in the resources: task id -> (cases, results)
 
 
@@ -55,8 +57,12 @@ class CourseExecute(CourseStep, Execute):
 
     @property
     def limits(self) -> Limits:
-        return Limits(cell_s=self.timeout or self.total_timeout, total_s=self.total_timeout,
-                      output_chars=self.max_output, memory_mb=self.memory_mb)
+        return Limits(
+            cell_s=self.timeout or self.total_timeout,
+            total_s=self.total_timeout,
+            output_chars=self.max_output,
+            memory_mb=self.memory_mb,
+        )
 
 
 def secret(course: Path) -> bytes:
@@ -79,6 +85,7 @@ def content(nb: NotebookNode, files: dict[str, bytes], lesson: str) -> str:
 
 def draw(tasks: dict[str, Task], key: bytes, lesson: str, student: str, when: str, content: str) -> Drawn:
     """The calls of each task, the same whenever this submission is marked again; None for a value."""
-    return {name: None if task.judge is not None else task.draw(seed(key, lesson, student, when, content, name))
-            for name, task in tasks.items()}
-
+    return {
+        name: None if task.judge is not None else task.draw(seed(key, lesson, student, when, content, name))
+        for name, task in tasks.items()
+    }

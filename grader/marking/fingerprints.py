@@ -22,9 +22,17 @@ from grader.marking.answers import keyed_items
 from grader.project import HERE, Project, tasks
 from grader.task import Task
 
-PROGRAM = ("course/quiz/marking.py", "course/quiz/harvesting.py", "grader/marking/harvest.py", "grader/marking/mark.py",
-           "grader/marking/probe.py", "grader/marking/repair.py", "grader/marking/running.py", "grader/marking/tasks.py",
-           "grader/task.py")
+PROGRAM = (
+    "course/quiz/marking.py",
+    "course/quiz/harvesting.py",
+    "grader/marking/harvest.py",
+    "grader/marking/mark.py",
+    "grader/marking/probe.py",
+    "grader/marking/repair.py",
+    "grader/marking/running.py",
+    "grader/marking/tasks.py",
+    "grader/task.py",
+)
 LENGTH = 16  # hex digits
 
 
@@ -43,8 +51,12 @@ _items: dict[int, tuple[Item, str, str]] = {}
 
 def _of_item(item: Item) -> tuple[str, str]:
     number = item.number
-    key = {"kind": item.kind, "correct": sorted(item.correct), "order": item.order,
-           "number": None if number is None else [number.value, number.low, number.high]}
+    key = {
+        "kind": item.kind,
+        "correct": sorted(item.correct),
+        "order": item.order,
+        "number": None if number is None else [number.value, number.low, number.high],
+    }
     return _hash(key), _hash({**asdict(item), "points": None})
 
 
@@ -79,9 +91,18 @@ def of_task(task: Task) -> str:
 @functools.lru_cache(maxsize=256)
 def _of_task(path: Path, identity: str, _as_of: int) -> str:
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    made = next((node for node in ast.walk(tree) if isinstance(node, ast.Call) and any(
-        word.arg == "id" and isinstance(word.value, ast.Constant) and word.value.value == identity
-        for word in node.keywords)), None)
+    made = next(
+        (
+            node
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call)
+            and any(
+                word.arg == "id" and isinstance(word.value, ast.Constant) and word.value.value == identity
+                for word in node.keywords
+            )
+        ),
+        None,
+    )
     if made is None:  # made in some other way: the whole file counts
         return _hash(ast.unparse(tree))
     defined = {name: node for node in tree.body for name in _names_defined(node)}
@@ -101,8 +122,9 @@ def _names_defined(node: ast.stmt) -> Iterator[str]:
     elif isinstance(node, (ast.Import, ast.ImportFrom)):
         yield from ((alias.asname or alias.name).split(".")[0] for alias in node.names)
     else:
-        yield from (inner.id for inner in ast.walk(node)
-                    if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store))
+        yield from (
+            inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)
+        )
 
 
 def _text(node: ast.stmt, path: Path) -> str:

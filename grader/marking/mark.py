@@ -68,12 +68,17 @@ def mark_cells(nb: NotebookNode, items: dict[str, Item], tasks: dict[str, Task],
             cell.execution_count = None
         elif cell.cell_type == "code":  # the sheet a fresh kernel draws knows nothing of the harvest
             cell.outputs = [output for output in cell.outputs if MIME not in output.get("data", {})]
-    nb.metadata = NotebookNode({name: _plain(nb.metadata[name]) for name in (STATE, "kernelspec", "course")
-                                if name in nb.metadata})
+    nb.metadata = NotebookNode(
+        {name: _plain(nb.metadata[name]) for name in (STATE, "kernelspec", "course") if name in nb.metadata}
+    )
     if isinstance(nb.metadata.get("course"), dict):
         nb.metadata["course"].pop("questions", None)  # nobody looks for them in a graded notebook
-    state(nb).update(marked=True, verdict=gravest(happened), verdicts=verdicts,
-                     fingerprints={**prints, "program": fingerprints.of_program()})
+    state(nb).update(
+        marked=True,
+        verdict=gravest(happened),
+        verdicts=verdicts,
+        fingerprints={**prints, "program": fingerprints.of_program()},
+    )
     said = notes(nb, language)
     if said:
         nb.cells.insert(0, render.notes_cell(said, language))
@@ -81,9 +86,11 @@ def mark_cells(nb: NotebookNode, items: dict[str, Item], tasks: dict[str, Task],
 
 def _missing(n: int) -> Text:
     """A notebook without an answer sheet is none of somebody who answered nothing: that one has an empty sheet."""
-    return both(f"Answers missing: {n} question{'' if n == 1 else 's'}. The notebook carries no answer sheet (its outputs were "
-                "cleared, or its first cell never ran), and there is no answers file beside it.",
-                f"缺少答案：{n} 道题。笔记本里没有答题卡（输出被清除，或第一个单元格从未运行），旁边也没有答案文件。")
+    return both(
+        f"Answers missing: {n} question{'' if n == 1 else 's'}. The notebook carries no answer sheet (its outputs were "
+        "cleared, or its first cell never ran), and there is no answers file beside it.",
+        f"缺少答案：{n} 道题。笔记本里没有答题卡（输出被清除，或第一个单元格从未运行），旁边也没有答案文件。",
+    )
 
 
 def _plain(value: Any) -> Any:

@@ -26,15 +26,46 @@ TEXTS = ("text/plain", "text/html", "text/markdown", "text/latex")
 PICTURES = ("image/png", "image/jpeg", "image/svg+xml")  # a page shows all three as images, where no script runs
 TAGS = frozenset(
     "a abbr b blockquote br caption code col colgroup dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i img li ol p pre "
-    "s small span strong sub summary sup table tbody td tfoot th thead tr u ul".split())
+    "s small span strong sub summary sup table tbody td tfoot th thead tr u ul".split()
+)
 ATTRIBUTES = ("style", "title", "colspan", "rowspan", "width", "height", "alt", "start", "open", "lang")
-STYLES = CSSSanitizer(allowed_css_properties=[
-    "background-color", "border", "border-bottom", "border-collapse", "border-left", "border-radius", "border-top",
-    "color", "display", "font-family", "font-size", "font-style", "font-weight", "line-height", "margin", "margin-bottom",
-    "margin-left", "margin-top", "max-width", "min-width", "padding", "padding-left", "text-align", "text-decoration",
-    "vertical-align", "white-space", "width"])
-CLASS = re.compile(r"course-mark|dataframe|highlight|hl-\w+|ansi-[\w-]+|[a-z]{1,2}\d?")  # others mean something to a page
-ALONE = frozenset("br hr img col p li dd dt td th tr tbody thead tfoot".split())  # these need no end, or nest in others alone
+STYLES = CSSSanitizer(
+    allowed_css_properties=[
+        "background-color",
+        "border",
+        "border-bottom",
+        "border-collapse",
+        "border-left",
+        "border-radius",
+        "border-top",
+        "color",
+        "display",
+        "font-family",
+        "font-size",
+        "font-style",
+        "font-weight",
+        "line-height",
+        "margin",
+        "margin-bottom",
+        "margin-left",
+        "margin-top",
+        "max-width",
+        "min-width",
+        "padding",
+        "padding-left",
+        "text-align",
+        "text-decoration",
+        "vertical-align",
+        "white-space",
+        "width",
+    ]
+)
+CLASS = re.compile(
+    r"course-mark|dataframe|highlight|hl-\w+|ansi-[\w-]+|[a-z]{1,2}\d?"
+)  # others mean something to a page
+ALONE = frozenset(
+    "br hr img col p li dd dt td th tr tbody thead tfoot".split()
+)  # these need no end, or nest in others alone
 TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*)")
 MOST_HTML, MOST_MARKDOWN, MOST_SIGNS, DEEPEST, MOST_ATTRIBUTES = 200_000, 50_000, 20_000, 100, 100
 LINK = re.compile(r"https?://|mailto:|#|[\w./-]+\Z", re.IGNORECASE)
@@ -48,8 +79,12 @@ def sound(output: dict[str, Any]) -> NotebookNode | None:
         return NotebookNode(output_type=kind, name=output["name"], text=sayable(output["text"]))
     if kind == "error" and isinstance(output.get("traceback"), list):
         lines = [sayable(line) for line in output["traceback"] if isinstance(line, str)]
-        return NotebookNode(output_type=kind, ename=sayable(str(output.get("ename"))),
-                            evalue=sayable(str(output.get("evalue"))), traceback=lines)
+        return NotebookNode(
+            output_type=kind,
+            ename=sayable(str(output.get("ename"))),
+            evalue=sayable(str(output.get("evalue"))),
+            traceback=lines,
+        )
     if kind in ("display_data", "execute_result") and isinstance(output.get("data"), dict):
         made = NotebookNode(output_type=kind, data=_data(output["data"]), metadata=NotebookNode())
         if kind == "execute_result":
@@ -60,8 +95,9 @@ def sound(output: dict[str, Any]) -> NotebookNode | None:
 
 
 def _data(found: dict[str, Any]) -> NotebookNode:
-    data = NotebookNode({kind: sayable(found[kind]) for kind in (*TEXTS, *PICTURES)
-                         if isinstance(found.get(kind), str)})
+    data = NotebookNode(
+        {kind: sayable(found[kind]) for kind in (*TEXTS, *PICTURES) if isinstance(found.get(kind), str)}
+    )
     if MIME in found:
         data[MIME] = NotebookNode()  # a mark that this is a sheet of answers; they were taken out before the run
     return data
@@ -79,8 +115,14 @@ def clean(element: object) -> str:
     text = element.decode("utf-8", "replace") if isinstance(element, bytes) else str(element)
     if not _modest(text):
         return _written(text)
-    return bleach.clean(text, tags=TAGS, attributes=_allowed, protocols={"http", "https", "mailto", "data"}, strip=True,
-                        css_sanitizer=STYLES)
+    return bleach.clean(
+        text,
+        tags=TAGS,
+        attributes=_allowed,
+        protocols={"http", "https", "mailto", "data"},
+        strip=True,
+        css_sanitizer=STYLES,
+    )
 
 
 class Renderer(IPythonRenderer):
@@ -121,7 +163,7 @@ def _modest(text: str) -> bool:
             open_now[tag] = max(0, open_now[tag] + (-1 if end else 1))
             if open_now[tag] > DEEPEST:
                 return False
-    return all(len(part[part.rfind("<"):].split()) <= MOST_ATTRIBUTES for part in text.split(">") if "<" in part)
+    return all(len(part[part.rfind("<") :].split()) <= MOST_ATTRIBUTES for part in text.split(">") if "<" in part)
 
 
 def _written(text: str) -> str:

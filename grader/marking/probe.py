@@ -97,10 +97,6 @@ def results(outputs: list) -> dict[int, dict[str, Any]]:
             data = json.loads(text) if isinstance(text, str) else None
         except (ValueError, RecursionError):
             continue
-        if (
-            isinstance(data, dict)
-            and isinstance(data.get("call"), int)
-            and isinstance(data.get("state"), str)
-        ):
+        if isinstance(data, dict) and isinstance(data.get("call"), int) and isinstance(data.get("state"), str):
             found.setdefault(data["call"], data)
     return found

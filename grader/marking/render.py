@@ -49,20 +49,20 @@ def result(points: float, top: float, state: str, blocks: Iterable[str], languag
     words = pick(WORDS[state], language)
     head = pick(HEAD_OF_ONE if top == 1 else HEAD, language).format(points=points, top=top, words=words)
     blocks = [head, *blocks]
-    data = NotebookNode({
-        "text/plain": repr(points),
-        "text/html": f'<div class="course-mark">{"".join(map(_html, blocks))}</div>',
-        "text/markdown": "\n\n".join(blocks),
-    })  # made without nbformat's new_output, whose validation takes as long as everything else here
+    data = NotebookNode(
+        {
+            "text/plain": repr(points),
+            "text/html": f'<div class="course-mark">{"".join(map(_html, blocks))}</div>',
+            "text/markdown": "\n\n".join(blocks),
+        }
+    )  # made without nbformat's new_output, whose validation takes as long as everything else here
     return NotebookNode(output_type="execute_result", data=data, metadata=NotebookNode(), execution_count=None)
 
 
 def verdict_blocks(verdict: Verdict, language: str) -> list[str]:
     """The reasons of a verdict as one list."""
     return (
-        ["\n".join(f"- {_line(pick(message, language))}" for message in verdict.messages)]
-        if verdict.messages
-        else []
+        ["\n".join(f"- {_line(pick(message, language))}" for message in verdict.messages)] if verdict.messages else []
     )
 
 
@@ -91,9 +91,7 @@ def order_blocks(item: Item, response: Response, language: str) -> list[str]:
         return " → ".join(f"({text.get(i, i)})" for i in ids) or pick(NONE, language)
 
     whys = [
-        f"- {text[line.option]}: {_line(pick(line.why, language))}"
-        for line in feedback(item, response)
-        if line.why
+        f"- {text[line.option]}: {_line(pick(line.why, language))}" for line in feedback(item, response) if line.why
     ]
     return [
         pick(YOURS, language).format(steps(response.options)),

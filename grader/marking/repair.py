@@ -14,8 +14,7 @@ from grader.marking.step import CourseStep, grade_id, note
 
 FIXED = ("grade", "grade_id", "locked", "points", "solution", "task", "schema_version")
 DELETED = both(
-    "# This cell was not in the submission; there is nothing to run.",
-    "# 提交里没有这个单元格；没有可运行的内容。",
+    "# This cell was not in the submission; there is nothing to run.", "# 提交里没有这个单元格；没有可运行的内容。"
 )
 
 SENTENCES = {
@@ -26,12 +25,8 @@ SENTENCES = {
     "missing": both(
         "Missing from the notebook, and put back as released: {}.", "笔记本里缺少，已按发布时的样子补回：{}。"
     ),
-    "metadata": both(
-        "The grading data had been changed and was restored: {}.", "评分信息被改动过，已恢复：{}。"
-    ),
-    "locked": both(
-        "The locked text had been changed and was restored: {}.", "锁定的内容被改动过，已恢复：{}。"
-    ),
+    "metadata": both("The grading data had been changed and was restored: {}.", "评分信息被改动过，已恢复：{}。"),
+    "locked": both("The locked text had been changed and was restored: {}.", "锁定的内容被改动过，已恢复：{}。"),
 }
 
 
@@ -80,10 +75,7 @@ def repair(notebook: NotebookNode, released: NotebookNode, language: str) -> Non
             names = [f"`{identity}`" for identity in dict.fromkeys(identities)]
             note(
                 notebook,
-                both(
-                    SENTENCES[kind]["en"].format(", ".join(names)),
-                    SENTENCES[kind]["zh"].format("、".join(names)),
-                ),
+                both(SENTENCES[kind]["en"].format(", ".join(names)), SENTENCES[kind]["zh"].format("、".join(names))),
             )
 
 

@@ -27,23 +27,38 @@ from grader.task import Case, Task
 MOST_KERNELS = 4  # the cells of one submission may use up, and its probes as many again
 
 ENDED = {
-    "died": both("This cell ended the kernel. The cells before it were run again without it.",
-                 "这个单元格使内核终止。已跳过它，重新运行了前面的单元格。"),
-    "memory": both("This cell took more memory than there is and the kernel was ended. The cells before it were run "
-                   "again without it.", "这个单元格用的内存超出上限，内核被终止。已跳过它，重新运行了前面的单元格。"),
-    "stuck": both("This cell did not stop when its time was up. The cells before it were run again without it.",
-                  "这个单元格超时后仍未停止。已跳过它，重新运行了前面的单元格。"),
-    "flood": both("This cell printed without end and was stopped. The cells before it were run again without it.",
-                  "这个单元格不停地输出，已被停止。已跳过它，重新运行了前面的单元格。"),
+    "died": both(
+        "This cell ended the kernel. The cells before it were run again without it.",
+        "这个单元格使内核终止。已跳过它，重新运行了前面的单元格。",
+    ),
+    "memory": both(
+        "This cell took more memory than there is and the kernel was ended. The cells before it were run "
+        "again without it.",
+        "这个单元格用的内存超出上限，内核被终止。已跳过它，重新运行了前面的单元格。",
+    ),
+    "stuck": both(
+        "This cell did not stop when its time was up. The cells before it were run again without it.",
+        "这个单元格超时后仍未停止。已跳过它，重新运行了前面的单元格。",
+    ),
+    "flood": both(
+        "This cell printed without end and was stopped. The cells before it were run again without it.",
+        "这个单元格不停地输出，已被停止。已跳过它，重新运行了前面的单元格。",
+    ),
 }
 LATE = both("Its time was up, and it was interrupted.", "时间用完，已被中断。")
-FEWER = both("All processes it started took more memory together than there is, and were ended.",
-             "它启动的所有进程合计占用的内存超出上限，已被终止。")
-SKIPPED = both("This cell was not run: the time or the kernels for this notebook were used up.",
-               "没有运行这个单元格：这个笔记本的时间或内核次数已用完。")
+FEWER = both(
+    "All processes it started took more memory together than there is, and were ended.",
+    "它启动的所有进程合计占用的内存超出上限，已被终止。",
+)
+SKIPPED = both(
+    "This cell was not run: the time or the kernels for this notebook were used up.",
+    "没有运行这个单元格：这个笔记本的时间或内核次数已用完。",
+)
 STATE_OF = {"killed": "unreached", "timeout": "late", "memory": "memory", "output": "output"}  # word -> of a call
-SKIPPED_NOTE = both("Some cells were not run: the time or the kernels for this notebook were used up.",
-                    "有些单元格没有运行：这个笔记本的时间或内核次数已用完。")
+SKIPPED_NOTE = both(
+    "Some cells were not run: the time or the kernels for this notebook were used up.",
+    "有些单元格没有运行：这个笔记本的时间或内核次数已用完。",
+)
 CUT = both("... the rest of this output was cut ...", "……其余输出已截断……")
 
 Drawn = dict[str, list[Case] | None]  # task id -> the calls, None for a value
@@ -124,8 +139,10 @@ class Run:
 
     def found(self) -> Found:
         """What the probes of each task sent back."""
-        return {name: (cases, {**self._unreached[name], **results(self._probed[name])})
-                for name, cases in self.drawn.items()}
+        return {
+            name: (cases, {**self._unreached[name], **results(self._probed[name])})
+            for name, cases in self.drawn.items()
+        }
 
     def _live(self, kernel: Kernel) -> None:
         """One kernel: bring it to where the last one was, then go on until the jobs or the kernel end."""
@@ -141,7 +158,9 @@ class Run:
             ran = self._ran(kernel, job)
             if job.task is not None:
                 self._probed[job.task] += ran.outputs
-                word = OF_KERNEL.get(ran.ended) or ("timeout" if ran.late else "output" if ran.cut else "memory" if ran.fewer else "")
+                word = OF_KERNEL.get(ran.ended) or (
+                    "timeout" if ran.late else "output" if ran.cut else "memory" if ran.fewer else ""
+                )
                 if word:
                     self.words.add(word)
                     self._stopped(job, results(ran.outputs), word)
@@ -194,7 +213,10 @@ class Run:
         """A sentence for the student and the summary: which cell, what it was in a word, and more."""
         self.words.add(word)
         number, said = job.index + 1, WORDS[word]
-        note(self.nb, both(f"Cell {number}, {said['en']}: {why['en']}", f"第 {number} 个单元格，{said['zh']}：{why['zh']}"))
+        note(
+            self.nb,
+            both(f"Cell {number}, {said['en']}: {why['en']}", f"第 {number} 个单元格，{said['zh']}：{why['zh']}"),
+        )
 
 
 def _sounds(ran: Ran) -> list[NotebookNode]:
@@ -203,19 +225,25 @@ def _sounds(ran: Ran) -> list[NotebookNode]:
 
 def _no_memory(ran: Ran) -> bool:
     """Whether a cell failed for want of memory: Python says MemoryError, torch a RuntimeError of its own."""
-    return ran.error == "MemoryError" or any("can't allocate memory" in str(output.get("evalue")) for output in ran.outputs)
+    return ran.error == "MemoryError" or any(
+        "can't allocate memory" in str(output.get("evalue")) for output in ran.outputs
+    )
 
 
 def own_cells(nb: NotebookNode) -> list[Job]:
     """The student's code cells; graded cells are not run, they are marked from outside."""
-    return [Job(cell.source, cell, index) for index, cell in enumerate(nb.cells)
-            if cell.cell_type == "code" and not cell.metadata.get("nbgrader", {}).get("grade")]
+    return [
+        Job(cell.source, cell, index)
+        for index, cell in enumerate(nb.cells)
+        if cell.cell_type == "code" and not cell.metadata.get("nbgrader", {}).get("grade")
+    ]
 
 
 def probes(tasks: dict[str, Task], drawn: Drawn) -> list[Job]:
     """The hidden tests: a probe for each task, in which the calls of all parts are mixed."""
-    return [probe_job(tasks[name], cases, range(len(cases)) if cases is not None else (0,))
-            for name, cases in drawn.items()]
+    return [
+        probe_job(tasks[name], cases, range(len(cases)) if cases is not None else (0,)) for name, cases in drawn.items()
+    ]
 
 
 def probe_job(task: Task, cases: list[Case] | None, calls: Iterable[int]) -> Job:

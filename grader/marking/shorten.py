@@ -17,8 +17,10 @@ MOST_PICTURE = 3_000_000  # characters of one picture or attachment
 MOST_PAGE = 6_000_000  # of all together
 MOST_CELLS = 500
 CUT = both("... the rest is not shown here; it was marked whole ...", "……其余不在此显示；评分时用的是完整内容……")
-LEFT_OUT = both("{n} cells of this notebook are not shown here, because the page would be too large. All of it was marked.",
-                "此页过大，未显示笔记本中的 {n} 个单元格。评分时用的是完整内容。")
+LEFT_OUT = both(
+    "{n} cells of this notebook are not shown here, because the page would be too large. All of it was marked.",
+    "此页过大，未显示笔记本中的 {n} 个单元格。评分时用的是完整内容。",
+)
 
 
 class Shorten(NbGraderPreprocessor):
@@ -38,8 +40,9 @@ def shorten(nb: NotebookNode) -> None:
         for output in cell.get("outputs", ()) if not _graded(cell) else ():
             _output(output, cut)
         if "attachments" in cell:
-            cell.attachments = NotebookNode({name: data for name, data in cell.attachments.items()
-                                             if len(str(data)) <= MOST_PICTURE})
+            cell.attachments = NotebookNode(
+                {name: data for name, data in cell.attachments.items() if len(str(data)) <= MOST_PICTURE}
+            )
         room -= len(cell.source) + len(str(cell.get("outputs", ""))) + len(str(cell.get("attachments", "")))
         if grade_id(cell) or (room >= 0 and len(kept) < MOST_CELLS):
             kept.append(cell)

@@ -22,9 +22,7 @@ STATE = "course_marking"  # notebook metadata of a graded submission: answers, n
 class CourseStep(NbGraderPreprocessor):
     """A preprocessor that knows the course. Configure once as ``c.CourseStep....``; all steps inherit it."""
 
-    project_root = Unicode(str(HERE), help="The checkout with the lessons' sources, keys and tasks").tag(
-        config=True
-    )
+    project_root = Unicode(str(HERE), help="The checkout with the lessons' sources, keys and tasks").tag(config=True)
     course_root = Unicode(".", help="The nbgrader course directory").tag(config=True)
     course_language = Unicode("en", help="en or zh: where a notebook does not say its own").tag(config=True)
 

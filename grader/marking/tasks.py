@@ -20,13 +20,10 @@ def judge_task(task: Task, cases: list[Case] | None, found: dict[int, dict[str, 
     state = found.get(-1, {}).get("state")
     if state == "absent":
         return not_attempted(
-            both(f"There is no `{task.name}` in the notebook.", f"笔记本里没有 `{task.name}`。"),
-            max_points=top,
+            both(f"There is no `{task.name}` in the notebook.", f"笔记本里没有 `{task.name}`。"), max_points=top
         )
     if state == "not callable":
-        return not_attempted(
-            both(f"`{task.name}` is not a function.", f"`{task.name}` 不是函数。"), max_points=top
-        )
+        return not_attempted(both(f"`{task.name}` is not a function.", f"`{task.name}` 不是函数。"), max_points=top)
     if not found:
         return incorrect(
             both(
@@ -39,10 +36,7 @@ def judge_task(task: Task, cases: list[Case] | None, found: dict[int, dict[str, 
         return _judged(task, found.get(0, {}), top)
     if {result["state"] for result in found.values()} == {"stub"}:
         return not_attempted(
-            both(
-                f"`{task.name}` still raises NotImplementedError.",
-                f"`{task.name}` 仍然抛出 NotImplementedError。",
-            ),
+            both(f"`{task.name}` still raises NotImplementedError.", f"`{task.name}` 仍然抛出 NotImplementedError。"),
             max_points=top,
         )
     return _compared(task, cases, found, top)
@@ -52,8 +46,10 @@ def _judged(task: Task, result: dict[str, Any], top: float) -> Verdict:
     if result.get("state") != "value":
         if result.get("state") in LOST:
             lost = STATES[result["state"]]
-            return incorrect(both(f"`{task.name}` could not be read: {lost['en']}.",
-                                  f"无法读取 `{task.name}`：{lost['zh']}。"), max_points=top)
+            return incorrect(
+                both(f"`{task.name}` could not be read: {lost['en']}.", f"无法读取 `{task.name}`：{lost['zh']}。"),
+                max_points=top,
+            )
         return incorrect(
             both(
                 f"`{task.name}` is not plain data (numbers, strings, lists, dictionaries).",
@@ -80,7 +76,9 @@ def _judged(task: Task, result: dict[str, Any], top: float) -> Verdict:
 
 def _compared(task: Task, cases: list[Case], found: dict[int, dict[str, Any]], top: float) -> Verdict:
     wrong: dict[str, list[str]] = {}
-    if _always_the_same(found, len(cases)) and any(_state(task, case, found[n]) != "right" for n, case in enumerate(cases)):
+    if _always_the_same(found, len(cases)) and any(
+        _state(task, case, found[n]) != "right" for n, case in enumerate(cases)
+    ):
         return incorrect(ALWAYS_THE_SAME, max_points=top, happened=["wrong"], parts=dict.fromkeys(task.parts, 0.0))
     for number, case in enumerate(cases):
         state = _state(task, case, found.get(number, {"state": "unreached"}))
@@ -91,19 +89,24 @@ def _compared(task: Task, cases: list[Case], found: dict[int, dict[str, Any]], t
     messages: list[Text] = []
     for name, part in task.parts.items():
         if name in wrong:
-            messages.append(
-                _reason(part.reason, part.points, wrong[name], sum(c.part == name for c in cases))
-            )
+            messages.append(_reason(part.reason, part.points, wrong[name], sum(c.part == name for c in cases)))
     if not wrong:
         return correct(both("Right for every input that was tried.", "试过的所有输入都正确。"), points=top, parts=parts)
     happened = sorted({state for states in wrong.values() for state in states})
-    return (partly(points, top, *messages, happened=happened, parts=parts) if points
-            else incorrect(*messages, max_points=top, happened=happened, parts=parts))
+    return (
+        partly(points, top, *messages, happened=happened, parts=parts)
+        if points
+        else incorrect(*messages, max_points=top, happened=happened, parts=parts)
+    )
 
 
 def _always_the_same(found: dict[int, dict[str, Any]], calls: int) -> bool:
     """Whether every call gave one and the same value: that is a guess, or a `return` that was forgotten."""
-    values = [json.dumps(found[n].get("value"), sort_keys=True) for n in range(calls) if found.get(n, {}).get("state") == "value"]
+    values = [
+        json.dumps(found[n].get("value"), sort_keys=True)
+        for n in range(calls)
+        if found.get(n, {}).get("state") == "value"
+    ]
     return len(values) == calls > 1 and len(set(values)) == 1
 
 
@@ -113,9 +116,7 @@ def _state(task: Task, case: Case, result: dict[str, Any]) -> str:
     try:
         expected = plain(task.reference(*plain(list(case.args))))
     except Exception as error:
-        raise Infrastructure(
-            f"the reference of task {task.id} failed: {type(error).__name__}: {error}"
-        ) from error
+        raise Infrastructure(f"the reference of task {task.id} failed: {type(error).__name__}: {error}") from error
     try:
         return "right" if (task.close or same)(result["value"], expected) else "wrong"
     except Exception:  # a custom `close` met a value of another kind than it expects
@@ -142,8 +143,10 @@ STATES = {
     "raised": both("an exception of its own", "自定义异常"),
 }
 
-ALWAYS_THE_SAME = both("It gave the same result for every input that was tried; a guess that fits some of them earns nothing.",
-                       "对试过的所有输入都返回同一个结果；碰巧对上几个不得分。")
+ALWAYS_THE_SAME = both(
+    "It gave the same result for every input that was tried; a guess that fits some of them earns nothing.",
+    "对试过的所有输入都返回同一个结果；碰巧对上几个不得分。",
+)
 LOST = ("late", "memory", "output", "unreached")  # no result came back
 
 
@@ -152,9 +155,7 @@ def _reason(reason: Text, points: float, states: list[str], calls: int) -> Text:
     reason = both(reason, reason) if isinstance(reason, str) else reason
     kinds = {code: [] for code in ("en", "zh")}
     for state in dict.fromkeys(states):
-        known = STATES.get(state) or both(
-            f"`{state.removeprefix('raised:')}`", f"`{state.removeprefix('raised:')}`"
-        )
+        known = STATES.get(state) or both(f"`{state.removeprefix('raised:')}`", f"`{state.removeprefix('raised:')}`")
         for code in kinds:
             kinds[code].append(known[code])
     return both(

@@ -96,14 +96,23 @@ class Marked:
     disturbed: bool = False
 
 
-def exam(course_root: Path, project: Project, lesson: str, language: str, released: Path, limits: Limits,
-         sandbox: bool) -> Exam:
+def exam(
+    course_root: Path, project: Project, lesson: str, language: str, released: Path, limits: Limits, sandbox: bool
+) -> Exam:
     """Read once what all submissions share. Raises Infrastructure."""
     if not released.exists():
         raise Infrastructure(f"{released} is missing; run {command('release ' + lesson, course_root)} first")
     elsewhere = "" if project.root.resolve() == HERE else str(project.root)
-    return Exam(lesson, language, elsewhere, released.read_text(encoding="utf-8"), secret(course_root),
-                limits, sandbox, str(project.own) if project.own_room(lesson) else "")
+    return Exam(
+        lesson,
+        language,
+        elsewhere,
+        released.read_text(encoding="utf-8"),
+        secret(course_root),
+        limits,
+        sandbox,
+        str(project.own) if project.own_room(lesson) else "",
+    )
 
 
 def read(folder: Path, lesson: str, student: str, reason: Text | None = None) -> Submission:
@@ -137,8 +146,17 @@ def mark(submission: Submission, exam: Exam) -> Marked:
     state(nb).update(submission=submission.digest, sandbox=exam.sandbox)
     scores, comments = _marks(nb)
     text = sayable(text_of(nb))
-    return Marked(submission.student, text, scores, comments, submission.digest, reason, monotonic() - started, running,
-                  run.disturbed)
+    return Marked(
+        submission.student,
+        text,
+        scores,
+        comments,
+        submission.digest,
+        reason,
+        monotonic() - started,
+        running,
+        run.disturbed,
+    )
 
 
 @functools.lru_cache(maxsize=8)

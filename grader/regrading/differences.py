@@ -47,8 +47,14 @@ def why(cell: str, before: Prints, now: Prints, same_submission: bool = True) ->
     return "; ".join(found) or NOTHING
 
 
-def changes(student: str, old: Mapping[str, CellMark], new: Mapping[str, float], before: Prints, now: Prints,
-            same_submission: bool = True) -> list[Change]:
+def changes(
+    student: str,
+    old: Mapping[str, CellMark],
+    new: Mapping[str, float],
+    before: Prints,
+    now: Prints,
+    same_submission: bool = True,
+) -> list[Change]:
     """The cells of one student whose mark or maximum changes, in the order of ``new``."""
     found = []
     for cell, points in new.items():
@@ -56,18 +62,31 @@ def changes(student: str, old: Mapping[str, CellMark], new: Mapping[str, float],
             continue
         was, top = old.get(cell, CellMark(None)), now[cell]["points"]
         if was.auto is None or abs(was.auto - points) > 1e-9 or was.top != top:
-            found.append(Change(student, cell, was.auto, points, was.top, top,
-                                why(cell, before, now, same_submission), was.manual))
+            found.append(
+                Change(
+                    student, cell, was.auto, points, was.top, top, why(cell, before, now, same_submission), was.manual
+                )
+            )
     return found
 
 
 def of_ours(before: Prints, now: Prints) -> list[str]:
     """What changed of ours for one submission, whether or not its marks did: ``05-c-crop: its key``."""
-    found = [f"{cell}: {why(cell, {**before, 'program': now.get('program')}, now)}" for cell in now
-             if cell != "program" and cell in before
-             and any(before[cell].get(part) != now[cell][part] for part in ("points", "key"))]
-    found += [f"{cell}: only its words or explanations" for cell in now if cell != "program" and cell in before
-              and before[cell].get("key") == now[cell]["key"] and before[cell].get("words") != now[cell]["words"]]
+    found = [
+        f"{cell}: {why(cell, {**before, 'program': now.get('program')}, now)}"
+        for cell in now
+        if cell != "program"
+        and cell in before
+        and any(before[cell].get(part) != now[cell][part] for part in ("points", "key"))
+    ]
+    found += [
+        f"{cell}: only its words or explanations"
+        for cell in now
+        if cell != "program"
+        and cell in before
+        and before[cell].get("key") == now[cell]["key"]
+        and before[cell].get("words") != now[cell]["words"]
+    ]
     return found
 
 
@@ -75,9 +94,15 @@ def lines(found: list[Change]) -> list[str]:
     """The table of changes: one line a cell."""
     if not found:
         return []
-    rows = [(c.student, c.cell, f"{_points(c.old, c.old_top)} -> {_points(c.new, c.new_top)}",
-             c.why + (f" (the manual mark {c.manual:g} stays and counts)" if c.manual is not None else ""))
-            for c in found]
+    rows = [
+        (
+            c.student,
+            c.cell,
+            f"{_points(c.old, c.old_top)} -> {_points(c.new, c.new_top)}",
+            c.why + (f" (the manual mark {c.manual:g} stays and counts)" if c.manual is not None else ""),
+        )
+        for c in found
+    ]
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     return ["  ".join([*(text.ljust(width) for text, width in zip(row, widths, strict=False)), row[3]]) for row in rows]
 

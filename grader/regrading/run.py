@@ -74,11 +74,18 @@ def diff(course: Course, lesson: str, how: How | None = None, say: Say = print) 
                     before, now = graded_notebook(course, student, lesson).metadata[STATE], _state(answer.notebook)
                     prints = before.get("fingerprints", {})
                     same = before.get("submission") in (None, now["submission"])  # stock nbgrader keeps no digest
-                    same = same or reason_of(course.root, student, lesson) is not None  # what was damaged has been replaced
+                    same = (
+                        same or reason_of(course.root, student, lesson) is not None
+                    )  # what was damaged has been replaced
                     (place / f"{student}.json").write_text(json.dumps(dataclasses.asdict(answer)), encoding="utf-8")
-                    found.changes += changes(student, old.get(student, {}), answer.scores, prints, now["fingerprints"], same)
-                    found.kept += [(student, cell, mark.manual) for cell, mark in old.get(student, {}).items()
-                                   if mark.manual is not None]
+                    found.changes += changes(
+                        student, old.get(student, {}), answer.scores, prints, now["fingerprints"], same
+                    )
+                    found.kept += [
+                        (student, cell, mark.manual)
+                        for cell, mark in old.get(student, {}).items()
+                        if mark.manual is not None
+                    ]
                     found.marked += 1
                     ours |= dict.fromkeys(of_ours(prints, now["fingerprints"]))
         found.ours = list(ours)
@@ -95,13 +102,17 @@ def write(course: Course, lesson: str, say: Say = print) -> list[str]:
     """
     place = course.root / "regrade" / lesson
     if not (place / PLAN).exists():
-        raise ProjectError(f"nothing is waiting to be written; run {command(f'regrade {lesson} --diff', course.root)} first")
+        raise ProjectError(
+            f"nothing is waiting to be written; run {command(f'regrade {lesson} --diff', course.root)} first"
+        )
     again = f"run {command(f'regrade {lesson} --diff', course.root)} again"
     check_late_rules(course, lambda sentence: None)
     with alone(course):
         plan = json.loads((place / PLAN).read_text(encoding="utf-8"))
         if plan["rests on"] != rests_on(course.project, lesson):
-            raise ProjectError(f"a key, the points, a test or the marking code changed since the differences were shown; {again}")
+            raise ProjectError(
+                f"a key, the points, a test or the marking code changed since the differences were shown; {again}"
+            )
         waiting = sorted(path.stem for path in place.glob("*.json") if path.name != PLAN)
         failed: dict[str, str] = {}
         stale = []
@@ -135,7 +146,9 @@ def report(found: Found) -> str:
     if found.kept:
         names = ", ".join(f"{student} {cell} ({mark:g})" for student, cell, mark in found.kept)
         said.append(f"manual marks, which stay and count: {names}")
-    said += [f"{student}: could not be marked again, its marks stay: {reason}" for student, reason in found.failed.items()]
+    said += [
+        f"{student}: could not be marked again, its marks stay: {reason}" for student, reason in found.failed.items()
+    ]
     if found.unmarked:
         said.append(f"not marked before, so not here (autograde marks them): {', '.join(found.unmarked)}")
     return "\n".join(said)
@@ -148,7 +161,9 @@ def _exam(course: Course, lesson: str, how: How) -> whole.Exam:
     return dataclasses.replace(exam, released=points.patched(exam.released, points.wanted(course, lesson)))
 
 
-def _submissions(course: Course, lesson: str, students: list[str], failed: dict[str, str]) -> Iterator[whole.Submission]:
+def _submissions(
+    course: Course, lesson: str, students: list[str], failed: dict[str, str]
+) -> Iterator[whole.Submission]:
     for student in students:
         submission = None
         with guarded(student, failed.__setitem__):

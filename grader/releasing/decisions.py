@@ -31,7 +31,9 @@ def _all(root: Path) -> dict[str, Any]:
     try:
         return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     except ValueError:
-        raise ProjectError(f"{path} is not readable as JSON; put it back from a copy, or delete it and decide again") from None
+        raise ProjectError(
+            f"{path} is not readable as JSON; put it back from a copy, or delete it and decide again"
+        ) from None
 
 
 def _path(root: Path) -> Path:

@@ -31,8 +31,9 @@ CHOICES = """  --added nobody     it is asked, and worth nothing
   --added all        it counts for everybody: who handed in without it loses its points until handing in again"""
 
 
-def release(course: Course, lesson: str, due: datetime | None = None, added: str | None = None,
-            removed: bool = False) -> list[str]:
+def release(
+    course: Course, lesson: str, due: datetime | None = None, added: str | None = None, removed: bool = False
+) -> list[str]:
     """Build the source assignment, make nbgrader's release version and hand it out, or out again, through the exchange;
     returns sentences about what that means for marks that exist. Raises ProjectError before anything is written.
 
@@ -74,13 +75,17 @@ def back(course: Course, lesson: str) -> list[str]:
     """Hand out again what was out before the questions changed, its marks with it. Raises ProjectError."""
     places = _places(course, lesson)
     if not places:
-        raise ProjectError(f"{lesson}: its questions did not change after somebody handed in, so there is nothing to go back to")
+        raise ProjectError(
+            f"{lesson}: its questions did not change after somebody handed in, so there is nothing to go back to"
+        )
     place = places[-1]
     was = json.loads((place / "was.json").read_text(encoding="utf-8"))
     old = nbformat.read(place / "source" / f"{lesson}.ipynb", as_version=4)
     if unknown := sorted(set(_graded(old)) - set(_graded_now(course, lesson))):
-        raise ProjectError(f"{lesson}: {', '.join(unknown)} cannot be marked any more; put them back into the questions, keys and "
-                           "tasks of the course, then go back")
+        raise ProjectError(
+            f"{lesson}: {', '.join(unknown)} cannot be marked any more; put them back into the questions, keys and "
+            "tasks of the course, then go back"
+        )
     with course.gradebook as gradebook:
         fit(gradebook, lesson, old, "all", ())
         put_back(gradebook, lesson, was["marks"])
@@ -118,11 +123,14 @@ def _said(course: Course, lesson: str, change: Change, added: str | None, n: int
     undo = command(f"release {lesson} --back", course.root)
     said = []
     if change.added:
-        said.append({
-            "nobody": f"{_names(change.added)}: worth nothing, for anybody",
-            "from-now": f"{_names(change.added)}: the {n} who have handed in get the full points, which count as marks by hand",
-            "all": f"{_names(change.added)}: the {n} who have handed in have no grade until autograde marks them again; "
-                   f"{again} shows first what that does"}[added or "all"])
+        said.append(
+            {
+                "nobody": f"{_names(change.added)}: worth nothing, for anybody",
+                "from-now": f"{_names(change.added)}: the {n} who have handed in get the full points, which count as marks by hand",
+                "all": f"{_names(change.added)}: the {n} who have handed in have no grade until autograde marks them again; "
+                f"{again} shows first what that does",
+            }[added or "all"]
+        )
     if change.removed:
         said.append(f"{_names(change.removed)}: counts no more; the marks lie in releases/{lesson}/")
     return [*said, f"to undo this: {undo}"]
@@ -132,7 +140,9 @@ def _worth(course: Course, lesson: str, change: Change, students: list[str]) -> 
     if not (change.worth and students):
         return []
     names = ", ".join(f"{name} ({old:g} -> {new:g})" for name, (old, new) in change.worth.items())
-    return [f"worth another number of points now: {names}; marks that exist follow with {command(f'regrade {lesson} --diff', course.root)}"]
+    return [
+        f"worth another number of points now: {names}; marks that exist follow with {command(f'regrade {lesson} --diff', course.root)}"
+    ]
 
 
 def _excuse_again(course: Course, lesson: str, decided: dict) -> list[str]:
@@ -140,8 +150,10 @@ def _excuse_again(course: Course, lesson: str, decided: dict) -> list[str]:
     excused = {cell: students for cell, students in decided["excused"].items() if students}
     with course.gradebook as gradebook:
         tops = {cell.name: cell.max_score for cell in gradebook.find_notebook(lesson, lesson).grade_cells}
-        missing = sorted({student for students in excused.values() for student in students}
-                         - {one.student.id for one in gradebook.assignment_submissions(lesson)})
+        missing = sorted(
+            {student for students in excused.values() for student in students}
+            - {one.student.id for one in gradebook.assignment_submissions(lesson)}
+        )
         for student in missing:
             enrol(gradebook, lesson, student)
             for cell in [cell for cell, students in excused.items() if student in students and cell in tops]:
@@ -209,7 +221,11 @@ def _built(course: Course, lesson: str, for_nobody: list[str]) -> NotebookNode:
 
 def _handed_in(course: Course, lesson: str) -> list[str]:
     with course.gradebook as gradebook:
-        known = {entry.student.id for entry in gradebook.assignment_submissions(lesson)} if _is_known(gradebook, lesson) else set()
+        known = (
+            {entry.student.id for entry in gradebook.assignment_submissions(lesson)}
+            if _is_known(gradebook, lesson)
+            else set()
+        )
     return sorted({*known, *course.submitted(lesson)})
 
 
@@ -218,7 +234,9 @@ def _is_known(gradebook, lesson: str) -> bool:
 
 
 def _graded(notebook: NotebookNode) -> list[str]:
-    return [cell.metadata.nbgrader.grade_id for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade")]
+    return [
+        cell.metadata.nbgrader.grade_id for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade")
+    ]
 
 
 def _graded_now(course: Course, lesson: str) -> list[str]:
@@ -229,7 +247,9 @@ def _graded_now(course: Course, lesson: str) -> list[str]:
 
 
 def _places(course: Course, lesson: str) -> list[Path]:
-    return sorted((path for path in (course.root / "releases" / lesson).glob("[0-9]*")), key=lambda path: int(path.name))
+    return sorted(
+        (path for path in (course.root / "releases" / lesson).glob("[0-9]*")), key=lambda path: int(path.name)
+    )
 
 
 def _next_place(course: Course, lesson: str) -> Path:

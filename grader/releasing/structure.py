@@ -44,11 +44,16 @@ def compare(gradebook: Gradebook, lesson: str, notebook: NotebookNode) -> Change
         return None
     old = {cell.name: cell.max_score for cell in known.grade_cells}
     new = _graded(notebook)
-    rest = {"solution": {cell.name for cell in known.solution_cells}, "source": {cell.name for cell in known.source_cells}}
-    return Change({name: points for name, points in new.items() if name not in old},
-                  {name: points for name, points in old.items() if name not in new},
-                  {name: (old[name], new[name]) for name in new if name in old and old[name] != new[name]},
-                  rest != _others(notebook))
+    rest = {
+        "solution": {cell.name for cell in known.solution_cells},
+        "source": {cell.name for cell in known.source_cells},
+    }
+    return Change(
+        {name: points for name, points in new.items() if name not in old},
+        {name: points for name, points in old.items() if name not in new},
+        {name: (old[name], new[name]) for name in new if name in old and old[name] != new[name]},
+        rest != _others(notebook),
+    )
 
 
 def fit(gradebook: Gradebook, lesson: str, notebook: NotebookNode, count: str, students: Iterable[str]) -> Saved:
@@ -64,10 +69,18 @@ def fit(gradebook: Gradebook, lesson: str, notebook: NotebookNode, count: str, s
         for student in students:
             enrol(gradebook, lesson, student)
     try:
-        saved = {"grades": [_saved(cell, ("auto_score", "manual_score", "extra_credit", "needs_manual_grade"), cell.grades)
-                            for cell in known.grade_cells if cell.name not in wanted],
-                 "comments": [_saved(cell, ("auto_comment", "manual_comment"), cell.comments)
-                              for cell in known.solution_cells if cell.name not in others["solution"]]}
+        saved = {
+            "grades": [
+                _saved(cell, ("auto_score", "manual_score", "extra_credit", "needs_manual_grade"), cell.grades)
+                for cell in known.grade_cells
+                if cell.name not in wanted
+            ],
+            "comments": [
+                _saved(cell, ("auto_comment", "manual_comment"), cell.comments)
+                for cell in known.solution_cells
+                if cell.name not in others["solution"]
+            ],
+        }
         for cells, names in ((known.grade_cells, wanted), (known.solution_cells, others["solution"])):
             for cell in [cell for cell in cells if cell.name not in names]:
                 for row in [*cell.grades, *cell.comments]:
@@ -108,7 +121,9 @@ def put_back(gradebook: Gradebook, lesson: str, saved: Saved) -> None:
             for student, values in one["rows"].items() if cell is not None else ():
                 if student in submissions:
                     mine = submissions[student]
-                    row = db.query(row_of).filter(row_of.cell_id == cell.id, row_of.notebook_id == mine.id).one_or_none()
+                    row = (
+                        db.query(row_of).filter(row_of.cell_id == cell.id, row_of.notebook_id == mine.id).one_or_none()
+                    )
                     if row is None:
                         row = row_of(cell_id=cell.id, notebook=mine)
                         db.add(row)
@@ -127,14 +142,18 @@ def enrol(gradebook: Gradebook, lesson: str, student: str) -> None:
 
 def _first_mark(count: str, points: float) -> dict[str, Any]:
     """What a submission gets for a question it was never asked, until it is marked again."""
-    return {"nobody": {"auto_score": 0.0, "needs_manual_grade": False},
-            "from-now": {"manual_score": points, "needs_manual_grade": False},
-            "all": {"needs_manual_grade": True}}[count]
+    return {
+        "nobody": {"auto_score": 0.0, "needs_manual_grade": False},
+        "from-now": {"manual_score": points, "needs_manual_grade": False},
+        "all": {"needs_manual_grade": True},
+    }[count]
 
 
 def _saved(cell: Any, names: tuple[str, ...], rows: Iterable[Any]) -> Saved:
-    return {"name": cell.name,
-            "rows": {row.notebook.student.id: {name: getattr(row, name) for name in names} for row in rows}}
+    return {
+        "name": cell.name,
+        "rows": {row.notebook.student.id: {name: getattr(row, name) for name in names} for row in rows},
+    }
 
 
 def _ours(cell: NotebookNode) -> bool:
@@ -142,10 +161,15 @@ def _ours(cell: NotebookNode) -> bool:
 
 
 def _graded(notebook: NotebookNode) -> dict[str, float]:
-    return {cell.metadata.nbgrader.grade_id: float(cell.metadata.nbgrader.points)
-            for cell in notebook.cells if utils.is_grade(cell)}
+    return {
+        cell.metadata.nbgrader.grade_id: float(cell.metadata.nbgrader.points)
+        for cell in notebook.cells
+        if utils.is_grade(cell)
+    }
 
 
 def _others(notebook: NotebookNode) -> dict[str, set[str]]:
-    return {"solution": {cell.metadata.nbgrader.grade_id for cell in notebook.cells if utils.is_solution(cell)},
-            "source": {cell.metadata.nbgrader.grade_id for cell in notebook.cells if _ours(cell)}}
+    return {
+        "solution": {cell.metadata.nbgrader.grade_id for cell in notebook.cells if utils.is_solution(cell)},
+        "source": {cell.metadata.nbgrader.grade_id for cell in notebook.cells if _ours(cell)},
+    }

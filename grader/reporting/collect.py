@@ -41,10 +41,21 @@ def gather(course: Course, lesson: str, say: Callable[[str], object] = print) ->
     }
 
 
-def _guarded(course: Course, lesson: str, name: str, items: dict[str, Item], marks: Data, say: Callable[[str], object]) -> Data:
+def _guarded(
+    course: Course, lesson: str, name: str, items: dict[str, Item], marks: Data, say: Callable[[str], object]
+) -> Data:
     """``_student``; one whose files cannot be read counts as without a grade, and is named to the instructor."""
-    found: Data = {"name": name, "graded": False, "points": {}, "manual": [], "states": {}, "parts": {}, "answers": {},
-                   "beliefs": {}, "history": []}
+    found: Data = {
+        "name": name,
+        "graded": False,
+        "points": {},
+        "manual": [],
+        "states": {},
+        "parts": {},
+        "answers": {},
+        "beliefs": {},
+        "history": [],
+    }
     with guarded(name, lambda student, reason: say(f"{student} is left out: {reason}")):
         found = _student(course, lesson, name, items, marks)
     return found
@@ -60,7 +71,10 @@ def remedies(project: Project, lesson: str) -> dict[str, dict[str, list[str]]]:
             if belief := option.get("misconception"):
                 known = found.setdefault(belief, {"experiments": [], "practice": []})
                 shown, asked = option.get("experiment") or item.get("experiment"), item["id"]
-                for kind, name in (("experiments", shown), ("practice", None if item.get("kind") == "predict" else asked)):
+                for kind, name in (
+                    ("experiments", shown),
+                    ("practice", None if item.get("kind") == "predict" else asked),
+                ):
                     here = not known[kind] or item.get("lesson") == lesson
                     if name and here and name not in known[kind] and len(known[kind]) < MOST:
                         known[kind].append(name)
@@ -70,16 +84,36 @@ def remedies(project: Project, lesson: str) -> dict[str, dict[str, list[str]]]:
 def _cell(subject: Item | Task, top: float) -> Data:
     if isinstance(subject, Task):
         parts = [{"id": name, "top": float(part.points), "reason": part.reason} for name, part in subject.parts.items()]
-        return {"id": subject.id, "kind": "task", "top": top, "stem": f"`{subject.name}`", "parts": parts, "offered": []}
+        return {
+            "id": subject.id,
+            "kind": "task",
+            "top": top,
+            "stem": f"`{subject.name}`",
+            "parts": parts,
+            "offered": [],
+        }
     right = subject.order if subject.kind == "order" else subject.correct
-    cell: Data = {"id": subject.id, "kind": subject.kind, "top": top, "stem": subject.stem, "right": list(right),
-                  "options": [{"id": one.id, "text": one.text, "right": one.id in right, "belief": one.misconception}
-                              for one in subject.options]}
+    cell: Data = {
+        "id": subject.id,
+        "kind": subject.kind,
+        "top": top,
+        "stem": subject.stem,
+        "right": list(right),
+        "options": [
+            {"id": one.id, "text": one.text, "right": one.id in right, "belief": one.misconception}
+            for one in subject.options
+        ],
+    }
     offered = [one.misconception for one in subject.options]
     if subject.number is not None:
         number = subject.number
-        cell["number"] = {"value": number.value, "low": number.low, "high": number.high, "unit": number.unit,
-                          "traps": [{"low": one.low, "high": one.high, "belief": one.misconception} for one in number.traps]}
+        cell["number"] = {
+            "value": number.value,
+            "low": number.low,
+            "high": number.high,
+            "unit": number.unit,
+            "traps": [{"low": one.low, "high": one.high, "belief": one.misconception} for one in number.traps],
+        }
         offered = [one.misconception for one in number.traps]
     cell["offered"] = sorted({belief for belief in offered if belief})
     return cell
@@ -93,7 +127,9 @@ def _student(course: Course, lesson: str, name: str, items: dict[str, Item], mar
     answers = {item: dict(answer) for item, answer in state.get("answers", {}).items() if item in items}
     verdicts = state.get("verdicts", {})
     return {
-        "name": name, "graded": graded, "points": points if graded else {},
+        "name": name,
+        "graded": graded,
+        "points": points if graded else {},
         "manual": [cell for cell, mark in marks.items() if mark.manual is not None],
         "states": {cell: verdict["state"] for cell, verdict in verdicts.items()},
         "parts": {cell: dict(verdict["parts"]) for cell, verdict in verdicts.items() if verdict.get("parts")},

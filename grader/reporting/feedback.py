@@ -25,23 +25,35 @@ TEMPLATES = Path(__file__).parent / "templates"
 SIGNS = {"correct": "✓", "partly": "◐", "incorrect": "✗", "not attempted": "–", "inconclusive": "?"}
 LONGEST = 90  # characters of a question in the table
 SAY = {
-    "title": both("Checkpoint {lesson}", "测验 {lesson}"), "score": both("{points:.4g} of {top:g} points", "{points:.4g} / {top:g} 分"),
+    "title": both("Checkpoint {lesson}", "测验 {lesson}"),
+    "score": both("{points:.4g} of {top:g} points", "{points:.4g} / {top:g} 分"),
     "one": both("{points:.4g} of 1 point", "{points:.4g} / 1 分"),
-    "counts": both("{right} right, {partly} partly right, {wrong} not right, {skipped} not attempted",
-                   "正确 {right}，部分正确 {partly}，不正确 {wrong}，未作答 {skipped}"),
+    "counts": both(
+        "{right} right, {partly} partly right, {wrong} not right, {skipped} not attempted",
+        "正确 {right}，部分正确 {partly}，不正确 {wrong}，未作答 {skipped}",
+    ),
     "late": both("Handed in late: {points:g} taken off.", "迟交扣分：{points:g}。"),
     "late one": both("Handed in late: 1 point taken off.", "迟交扣分：1。"),
     "number": both("Question {n}", "第 {n} 题"),
-    "question": both("question or task", "题目"), "points": both("points", "得分"), "state": both("how it went", "结果"),
+    "question": both("question or task", "题目"),
+    "points": both("points", "得分"),
+    "state": both("how it went", "结果"),
     "ideas": both("Ideas to look at again", "值得再想一想的地方"),
-    "ideas note": both("What your answers suggest, and what measures it. You can run these in any lesson.",
-                       "这是你的答案所暗示的想法，以及能检验它的实验；在任何一课里都可以运行。"),
-    "measure": both("Measure it: {}.", "动手测一测：{}。"), "practise": both("Practise: {}.", "练一练：{}。"),
+    "ideas note": both(
+        "What your answers suggest, and what measures it. You can run these in any lesson.",
+        "这是你的答案所暗示的想法，以及能检验它的实验；在任何一课里都可以运行。",
+    ),
+    "measure": both("Measure it: {}.", "动手测一测：{}。"),
+    "practise": both("Practise: {}.", "练一练：{}。"),
     "again": both("It showed before, in {}.", "以前也出现过：{}。"),
-    "before": both("Your checkpoints so far", "你之前的测验"), "up": both("to the top", "回到页首"),
+    "before": both("Your checkpoints so far", "你之前的测验"),
+    "up": both("to the top", "回到页首"),
     "yours": both("Your answer", "你的作答"),
-    "comment": both("Comment:", "评语："), "by hand": both("marked by hand", "人工评分"), "waits": both("not marked yet", "尚未评分"),
-    "text": both("written answer", "文字作答"), "not asked": both("came after you handed in: full points", "交卷后才加的题：记满分"),
+    "comment": both("Comment:", "评语："),
+    "by hand": both("marked by hand", "人工评分"),
+    "waits": both("not marked yet", "尚未评分"),
+    "text": both("written answer", "文字作答"),
+    "not asked": both("came after you handed in: full points", "交卷后才加的题：记满分"),
 }
 Data = dict[str, Any]
 
@@ -61,21 +73,38 @@ class Overview(CourseStep):
         state = nb.metadata.get(STATE, {})
         cells = {grade_id(cell): cell for cell in nb.cells if cell.metadata.get("nbgrader", {}).get("grade")}
         states = {name: _state(name, grade, state) for name, grade in grades.items()}
-        names = {name: _name(items.get(name), name, self._asks(resources).get(name), cells.get(name), language) for name in grades}
+        names = {
+            name: _name(items.get(name), name, self._asks(resources).get(name), cells.get(name), language)
+            for name in grades
+        }
         resources["course_page"] = {
-            "lang": {"en": "en", "zh": "zh-Hans"}[language], "css": CSS, "states": {n: s.replace(" ", "-") for n, s in states.items()},
+            "lang": {"en": "en", "zh": "zh-Hans"}[language],
+            "css": CSS,
+            "states": {n: s.replace(" ", "-") for n, s in states.items()},
             "title": _say("title", language, lesson=said["notebook"]),
             "score": _points(max(0.0, said["score"]), said["max_score"], language),
             "counts": _say("counts", language, **_counts(states)),
             "late": _late(said["late_penalty"], language),
             "heads": [_say(name, language) for name in ("question", "points", "state")],
-            "rows": [{"id": name, "here": name in cells, "name": names[name], "state": states[name].replace(" ", "-"),
-                      "points": _points(grade["points"], grade["top"], language),
-                      "words": _words(states[name], grade, name in cells, language)} for name, grade in grades.items()],
-            "names": {name: names[name] if name not in items else _say("number", language, n=place)
-                      for place, name in enumerate(grades, start=1)},
-            **self._ideas(state, items, resources, language), **self._before(said, language),
-            **{name: _say(name, language) for name in ("up", "yours", "comment")}}
+            "rows": [
+                {
+                    "id": name,
+                    "here": name in cells,
+                    "name": names[name],
+                    "state": states[name].replace(" ", "-"),
+                    "points": _points(grade["points"], grade["top"], language),
+                    "words": _words(states[name], grade, name in cells, language),
+                }
+                for name, grade in grades.items()
+            ],
+            "names": {
+                name: names[name] if name not in items else _say("number", language, n=place)
+                for place, name in enumerate(grades, start=1)
+            },
+            **self._ideas(state, items, resources, language),
+            **self._before(said, language),
+            **{name: _say(name, language) for name in ("up", "yours", "comment")},
+        }
         return nb, resources
 
     def _items(self, resources: dict) -> dict[str, Item]:
@@ -93,8 +122,15 @@ class Overview(CourseStep):
 
         with Gradebook(said["db_url"]) as gradebook:
             submission = gradebook.find_submission_notebook(said["notebook"], said["assignment"], said["student"])
-            found = {grade.name: {"points": grade.score, "top": grade.max_score, "manual": grade.manual_score is not None,
-                                  "waits": grade.auto_score is None and grade.manual_score is None} for grade in submission.grades}
+            found = {
+                grade.name: {
+                    "points": grade.score,
+                    "top": grade.max_score,
+                    "manual": grade.manual_score is not None,
+                    "waits": grade.auto_score is None and grade.manual_score is None,
+                }
+                for grade in submission.grades
+            }
         return {name: found[name] for name in self._order(said, found)}
 
     def _order(self, said: dict, found: dict) -> list[str]:
@@ -115,7 +151,10 @@ class Overview(CourseStep):
         for belief in held:
             parts = [inline(pick(texts.get(belief, belief), language))]
             known = meet.get(belief, {"experiments": [], "practice": []})
-            for name, call, found in (("measure", "observe", known["experiments"]), ("practise", "review", known["practice"])):
+            for name, call, found in (
+                ("measure", "observe", known["experiments"]),
+                ("practise", "review", known["practice"]),
+            ):
                 if found:
                     parts.append(inline(_say(name, language).format(", ".join(f'`{call}("{one}")`' for one in found))))
             if where := earlier.get(belief):
@@ -157,8 +196,14 @@ class Overview(CourseStep):
 
 def _beliefs(state: dict, items: dict[str, Item]) -> list[str]:
     answers = state.get("answers", {})
-    return list(dict.fromkeys(belief for name, item in items.items() if name in answers
-                              for belief in misconceptions_of(item, stored(answers[name]))))
+    return list(
+        dict.fromkeys(
+            belief
+            for name, item in items.items()
+            if name in answers
+            for belief in misconceptions_of(item, stored(answers[name]))
+        )
+    )
 
 
 def _state(name: str, grade: Data, state: dict) -> str:
@@ -195,8 +240,12 @@ def _name(item: Item | None, name: str, asks: str | None, cell: NotebookNode | N
 
 def _counts(states: dict[str, str]) -> dict[str, int]:
     all_states = list(states.values())
-    return {"right": all_states.count("correct"), "partly": all_states.count("partly"), "wrong": all_states.count("incorrect"),
-            "skipped": all_states.count("not attempted")}
+    return {
+        "right": all_states.count("correct"),
+        "partly": all_states.count("partly"),
+        "wrong": all_states.count("incorrect"),
+        "skipped": all_states.count("not attempted"),
+    }
 
 
 def _points(points: float, top: float, language: str) -> str:

@@ -23,14 +23,19 @@ def analyse(data: Mapping[str, Any]) -> Data:
     counted = [student for student in graded if not _blank(student)]
     top = sum(cell["top"] for cell in data["cells"])
     return {
-        "lesson": data["lesson"], "top": top, "handed_in": len(data["students"]), "counted": len(counted),
+        "lesson": data["lesson"],
+        "top": top,
+        "handed_in": len(data["students"]),
+        "counted": len(counted),
         "blank": [student["name"] for student in graded if _blank(student)],
         "without_grade": [student["name"] for student in data["students"] if not student["graded"]],
         "manual_marks": sum(len(student["manual"]) for student in counted),
         "totals": [round(_total(student) / top, 4) if top else 0.0 for student in counted],
         "cells": [_cell(cell, counted, top) for cell in data["cells"]],
         "beliefs": _beliefs(data, counted),
-        "belief_texts": {one: data["beliefs"].get(one, one) for cell in data["cells"] for one in cell.get("offered", ())},
+        "belief_texts": {
+            one: data["beliefs"].get(one, one) for cell in data["cells"] for one in cell.get("offered", ())
+        },
         "confidence": _confidence(data["cells"], counted),
         "time": _time(counted),
     }
@@ -53,27 +58,43 @@ def _interval(share: float, n: int) -> Data:
 
 
 def _shares(cell: Data, students: list[Data]) -> list[float]:
-    return [min(1.0, student["points"].get(cell["id"], 0.0) / cell["top"]) if cell["top"] else 0.0 for student in students]
+    return [
+        min(1.0, student["points"].get(cell["id"], 0.0) / cell["top"]) if cell["top"] else 0.0 for student in students
+    ]
 
 
 def _cell(cell: Data, students: list[Data], top: float) -> Data:
     name, n = cell["id"], len(students)
     shares = _shares(cell, students)
-    made = {"id": name, "kind": cell["kind"], "stem": cell["stem"], "top": cell["top"],
-            "facility": _interval(sum(shares) / n if n else 0.0, n),
-            "full": sum(share >= 1 for share in shares),
-            "not_attempted": sum(_skipped(cell, student) for student in students),
-            "discrimination": _discrimination(cell, students, shares, top)}
+    made = {
+        "id": name,
+        "kind": cell["kind"],
+        "stem": cell["stem"],
+        "top": cell["top"],
+        "facility": _interval(sum(shares) / n if n else 0.0, n),
+        "full": sum(share >= 1 for share in shares),
+        "not_attempted": sum(_skipped(cell, student) for student in students),
+        "discrimination": _discrimination(cell, students, shares, top),
+    }
     if cell["kind"] == "task":
         return made | {"parts": [_part(cell, part, students) for part in cell["parts"]]}
     answers = {student["name"]: student["answers"][name] for student in students if name in student["answers"]}
     made |= {"answered": len(answers), "changed": _changed(cell, students)}
     if cell["kind"] == "number":
-        return made | {"numbers": _numbers(cell, answers), "unit": cell["number"]["unit"], "value": cell["number"]["value"]}
+        return made | {
+            "numbers": _numbers(cell, answers),
+            "unit": cell["number"]["unit"],
+            "value": cell["number"]["value"],
+        }
     if cell["kind"] == "order":
         orders = Counter(tuple(answer["options"]) for answer in answers.values())
-        made |= {"right": cell["right"], "orders": [{"order": list(order), "count": count, "right": list(order) == cell["right"]}
-                                                    for order, count in orders.most_common(MOST_ORDERS)]}
+        made |= {
+            "right": cell["right"],
+            "orders": [
+                {"order": list(order), "count": count, "right": list(order) == cell["right"]}
+                for order, count in orders.most_common(MOST_ORDERS)
+            ],
+        }
     return made | {"options": [_option(cell, option, students, answers) for option in cell["options"]]}
 
 
@@ -88,7 +109,9 @@ def _discrimination(cell: Data, students: list[Data], shares: list[float], top: 
     n = len(students)
     if n < LEAST:
         return {"words": "few", "r": None}
-    rest = [(_total(student) - student["points"].get(cell["id"], 0.0)) / (top - cell["top"] or 1.0) for student in students]
+    rest = [
+        (_total(student) - student["points"].get(cell["id"], 0.0)) / (top - cell["top"] or 1.0) for student in students
+    ]
     r = correlation(shares, rest)
     if r is None:
         return {"words": "constant", "r": None}
@@ -100,26 +123,49 @@ def _discrimination(cell: Data, students: list[Data], shares: list[float], top: 
 def _part(cell: Data, part: Data, students: list[Data]) -> Data:
     known = [student for student in students if cell["id"] in student["parts"] or cell["id"] in student["states"]]
     right = sum(student["parts"].get(cell["id"], {}).get(part["id"], 0.0) > 0 for student in known)
-    return {"id": part["id"], "top": part["top"], "reason": part["reason"],
-            **_interval(right / len(known) if known else 0.0, len(known))}
+    return {
+        "id": part["id"],
+        "top": part["top"],
+        "reason": part["reason"],
+        **_interval(right / len(known) if known else 0.0, len(known)),
+    }
 
 
 def _option(cell: Data, option: Data, students: list[Data], answers: Data) -> Data:
     chose = [student for student in students if option["id"] in answers.get(student["name"], {}).get("options", ())]
     rest = [_total(student) - student["points"].get(cell["id"], 0.0) for student in chose]
-    return {"id": option["id"], "text": option["text"], "right": option["right"], "belief": option["belief"],
-            "count": len(chose), "rest_points": round(sum(rest) / len(rest), 3) if rest else None}
+    return {
+        "id": option["id"],
+        "text": option["text"],
+        "right": option["right"],
+        "belief": option["belief"],
+        "count": len(chose),
+        "rest_points": round(sum(rest) / len(rest), 3) if rest else None,
+    }
 
 
 def _numbers(cell: Data, answers: Data) -> list[Data]:
-    number, counts = cell["number"], Counter(answer["number"] for answer in answers.values() if answer["number"] is not None)
+    number, counts = (
+        cell["number"],
+        Counter(answer["number"] for answer in answers.values() if answer["number"] is not None),
+    )
     rows = []
     for value, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])):
         right = within(value, number["low"], number["high"])
         trap = next((one["belief"] for one in number["traps"] if within(value, one["low"], one["high"])), None)
         rows.append({"value": value, "count": count, "right": right, "belief": None if right else trap})
-    return rows[:MOST_ROWS] + ([{"others": len(rows) - MOST_ROWS, "count": sum(row["count"] for row in rows[MOST_ROWS:]),
-                                 "right": False, "belief": None}] if len(rows) > MOST_ROWS else [])
+    return rows[:MOST_ROWS] + (
+        [
+            {
+                "others": len(rows) - MOST_ROWS,
+                "count": sum(row["count"] for row in rows[MOST_ROWS:]),
+                "right": False,
+                "belief": None,
+            }
+        ]
+        if len(rows) > MOST_ROWS
+        else []
+    )
 
 
 def _beliefs(data: Mapping[str, Any], students: list[Data]) -> list[Data]:
@@ -132,10 +178,17 @@ def _beliefs(data: Mapping[str, Any], students: list[Data]) -> list[Data]:
         holds = [student for student in chance if any(belief in student["beliefs"].get(place, ()) for place in places)]
         more = sum(sum(belief in student["beliefs"].get(place, ()) for place in places) > 1 for student in holds)
         if holds:
-            found.append({"id": belief, "text": data["beliefs"].get(belief, belief), "holds": len(holds), "in_several": more,
-                          **data.get("remedies", {}).get(belief, {"experiments": [], "practice": []}),
-                          "cells": [place for place in places if any(belief in s["beliefs"].get(place, ()) for s in holds)],
-                          **_interval(len(holds) / len(chance), len(chance))})
+            found.append(
+                {
+                    "id": belief,
+                    "text": data["beliefs"].get(belief, belief),
+                    "holds": len(holds),
+                    "in_several": more,
+                    **data.get("remedies", {}).get(belief, {"experiments": [], "practice": []}),
+                    "cells": [place for place in places if any(belief in s["beliefs"].get(place, ()) for s in holds)],
+                    **_interval(len(holds) / len(chance), len(chance)),
+                }
+            )
     return sorted(found, key=lambda one: (-one["holds"], -one["share"], one["id"]))
 
 
@@ -144,8 +197,12 @@ def _confidence(cells: list[Data], students: list[Data]) -> list[Data]:
     tops = {cell["id"]: cell["top"] for cell in cells}
     found = []
     for level in (1, 2, 3):
-        right = [student["points"].get(item, 0.0) >= tops[item] for student in students
-                 for item, answer in student["answers"].items() if item in tops and answer.get("confidence") == level]
+        right = [
+            student["points"].get(item, 0.0) >= tops[item]
+            for student in students
+            for item, answer in student["answers"].items()
+            if item in tops and answer.get("confidence") == level
+        ]
         if right:
             found.append({"level": level, "right": sum(right), **_interval(sum(right) / len(right), len(right))})
     return found
@@ -169,11 +226,17 @@ def _changed(cell: Data, students: list[Data]) -> Data:
             came_back += 1
             minutes.append(_minutes(_times(student, cell["id"]) or [datetime.min]))
     middle = quartiles(minutes)
-    return {"students": came_back, "with_history": sum(any(name == cell["id"] for name, _ in s["history"]) for s in students),
-            "median_minutes": None if middle is None else round(middle[1], 2)}
+    return {
+        "students": came_back,
+        "with_history": sum(any(name == cell["id"] for name, _ in s["history"]) for s in students),
+        "median_minutes": None if middle is None else round(middle[1], 2),
+    }
 
 
 def _time(students: list[Data]) -> Data:
     spans = [_minutes(times) for student in students if len(times := _times(student)) > 1]
     found = quartiles(spans)
-    return {"with_history": len(spans), "quartiles_minutes": None if found is None else [round(one, 2) for one in found]}
+    return {
+        "with_history": len(spans),
+        "quartiles_minutes": None if found is None else [round(one, 2) for one in found],
+    }

@@ -10,16 +10,7 @@ from course.quiz.rich import inline
 from grader.reporting import pictures
 from grader.reporting.statistics import quartiles
 from grader.reporting.style import CSS
-from grader.reporting.words import (
-    CONFIDENCE,
-    DISCRIMINATION,
-    NOTES,
-    PAGE,
-    TIME_NOTE,
-    percent,
-    remedy,
-    teach_again,
-)
+from grader.reporting.words import CONFIDENCE, DISCRIMINATION, NOTES, PAGE, TIME_NOTE, percent, remedy, teach_again
 
 Data = dict[str, Any]
 
@@ -28,14 +19,25 @@ def page(found: Data, language: str = "en", names: bool = False) -> str:
     """The whole page. found: what ``numbers.analyse`` gave; names: also say which students have no grade."""
     made = _Page(language, found["belief_texts"])
     title = html.escape(made.say("title", lesson=found["lesson"]))
-    body = [f"<h1>{title}</h1>", made.summary(found), made.teach(found), made.overview(found), made.beliefs(found),
-            f"<h2>{made.say('each')}</h2>", *(made.cell(cell, found["counted"]) for cell in found["cells"]),
-            made.sure(found), made.time(found), made.who(found, names),
-            f"<h2>{made.say('how')}</h2><ul>{''.join(f'<li>{inline(pick(note, language))}</li>' for note in NOTES)}</ul>"]
+    body = [
+        f"<h1>{title}</h1>",
+        made.summary(found),
+        made.teach(found),
+        made.overview(found),
+        made.beliefs(found),
+        f"<h2>{made.say('each')}</h2>",
+        *(made.cell(cell, found["counted"]) for cell in found["cells"]),
+        made.sure(found),
+        made.time(found),
+        made.who(found, names),
+        f"<h2>{made.say('how')}</h2><ul>{''.join(f'<li>{inline(pick(note, language))}</li>' for note in NOTES)}</ul>",
+    ]
     lang = {"en": "en", "zh": "zh-Hans"}[language]
-    return (f'<!doctype html><html lang="{lang}"><head><meta charset="utf-8"><meta name="viewport" '
-            f'content="width=device-width, initial-scale=1"><title>{title}</title><style>{CSS}</style></head>'
-            f"<body><main>{''.join(body)}</main></body></html>\n")
+    return (
+        f'<!doctype html><html lang="{lang}"><head><meta charset="utf-8"><meta name="viewport" '
+        f'content="width=device-width, initial-scale=1"><title>{title}</title><style>{CSS}</style></head>'
+        f"<body><main>{''.join(body)}</main></body></html>\n"
+    )
 
 
 class _Page:
@@ -55,10 +57,14 @@ class _Page:
 
     def table(self, heads: list[str], rows: list[list[str]], numeric: tuple[int, ...] = ()) -> str:
         def cells(tag: str, row: list[str]) -> str:
-            return "".join(f'<{tag}{" class=num" if place in numeric else ""}>{cell}</{tag}>' for place, cell in enumerate(row))
+            return "".join(
+                f"<{tag}{' class=num' if place in numeric else ''}>{cell}</{tag}>" for place, cell in enumerate(row)
+            )
 
         body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
-        return f'<div class="wide"><table><thead><tr>{cells("th", heads)}</tr></thead><tbody>{body}</tbody></table></div>'
+        return (
+            f'<div class="wide"><table><thead><tr>{cells("th", heads)}</tr></thead><tbody>{body}</tbody></table></div>'
+        )
 
     def summary(self, found: Data) -> str:
         said = [self.say("counted", **found), self.say("no_grade", n=len(found["without_grade"]))]
@@ -79,14 +85,26 @@ class _Page:
     def overview(self, found: Data) -> str:
         if not found["counted"]:
             return ""
-        shares = [(cell["id"], *(cell["facility"][name] for name in ("share", "low", "high"))) for cell in found["cells"]]
-        rows = [[f'<a href="#{cell["id"]}"><code>{cell["id"]}</code></a>', percent(cell["facility"]["share"]),
-                 f"{100 * cell['facility']['low']:.0f} – {percent(cell['facility']['high'])}", str(cell["full"]),
-                 str(cell["not_attempted"] or ""), self.rest(cell)] for cell in found["cells"]]
+        shares = [
+            (cell["id"], *(cell["facility"][name] for name in ("share", "low", "high"))) for cell in found["cells"]
+        ]
+        rows = [
+            [
+                f'<a href="#{cell["id"]}"><code>{cell["id"]}</code></a>',
+                percent(cell["facility"]["share"]),
+                f"{100 * cell['facility']['low']:.0f} – {percent(cell['facility']['high'])}",
+                str(cell["full"]),
+                str(cell["not_attempted"] or ""),
+                self.rest(cell),
+            ]
+            for cell in found["cells"]
+        ]
         heads = [self.say(name) for name in ("cell", "facility", "interval", "full", "skipped", "rest")]
-        return (f"<h2>{self.say('overview')}</h2>{pictures.intervals(shares, self.say('overview'))}"
-                f"{self.table(heads, rows, (1, 2, 3, 4))}<h3>{self.say('totals')}</h3>"
-                f"{pictures.histogram(found['totals'], self.say('totals'))}")
+        return (
+            f"<h2>{self.say('overview')}</h2>{pictures.intervals(shares, self.say('overview'))}"
+            f"{self.table(heads, rows, (1, 2, 3, 4))}<h3>{self.say('totals')}</h3>"
+            f"{pictures.histogram(found['totals'], self.say('totals'))}"
+        )
 
     def rest(self, cell: Data) -> str:
         found = cell["discrimination"]
@@ -101,7 +119,9 @@ class _Page:
             return f"<h2>{self.say('beliefs')}</h2><p>{self.say('no_beliefs')}</p>"
         rows = []
         for one in found["beliefs"]:
-            several = f'<br><span class="soft">{self.say("several", n=one["in_several"])}</span>' if one["in_several"] else ""
+            several = (
+                f'<br><span class="soft">{self.say("several", n=one["in_several"])}</span>' if one["in_several"] else ""
+            )
             places = ", ".join(f'<a href="#{cell}"><code>{cell}</code></a>' for cell in one["cells"])
             meet = self.text(remedy(one))
             belief = self.text(one["text"]) + (f'<br><span class="soft">{meet}</span>' if meet else "")
@@ -111,14 +131,22 @@ class _Page:
 
     def cell(self, cell: Data, counted: int) -> str:
         top = self.points(cell["top"])
-        head = (f'<h3 id="{cell["id"]}"><code>{cell["id"]}</code> <span class="soft">{top} · {self.say("facility")} '
-                f'{percent(cell["facility"]["share"])}</span></h3><p>{self.text(cell["stem"])}</p>')
+        head = (
+            f'<h3 id="{cell["id"]}"><code>{cell["id"]}</code> <span class="soft">{top} · {self.say("facility")} '
+            f"{percent(cell['facility']['share'])}</span></h3><p>{self.text(cell['stem'])}</p>"
+        )
         body = self.parts(cell) if cell["kind"] == "task" else self.answers(cell, counted) + self.changed(cell)
         return f'<section class="cell">{head}{body}</section>'
 
     def parts(self, cell: Data) -> str:
-        rows = [[f'<code>{part["id"]}</code>: {self.text(part["reason"])}', self.points(part["top"]),
-                 _bar(round(part["share"] * part["n"]), part["n"])] for part in cell["parts"]]
+        rows = [
+            [
+                f"<code>{part['id']}</code>: {self.text(part['reason'])}",
+                self.points(part["top"]),
+                _bar(round(part["share"] * part["n"]), part["n"]),
+            ]
+            for part in cell["parts"]
+        ]
         heads = [self.say("part"), "", self.say("part_right")]
         return self.table(heads, rows) if rows else ""
 
@@ -129,14 +157,27 @@ class _Page:
             heads = [self.say("answer"), self.say("chosen"), self.say("stands")]
         else:
             if cell["kind"] == "order":
-                rows = [[f'<code>{" → ".join(map(html.escape, row["order"]))}</code>', _bar(row["count"], counted),
-                         self.stands({**row, "belief": None})] for row in cell["orders"]]
+                rows = [
+                    [
+                        f"<code>{' → '.join(map(html.escape, row['order']))}</code>",
+                        _bar(row["count"], counted),
+                        self.stands({**row, "belief": None}),
+                    ]
+                    for row in cell["orders"]
+                ]
                 said = self.table([self.say("order"), self.say("chosen"), self.say("stands")], rows)
-            rows = [[f'<b>{row["id"]}</b> {self.text(row["text"])}', _bar(row["count"], counted), self.stands(row),
-                     "" if row["rest_points"] is None else f"{row['rest_points']:.1f}"] for row in cell["options"]]
+            rows = [
+                [
+                    f"<b>{row['id']}</b> {self.text(row['text'])}",
+                    _bar(row["count"], counted),
+                    self.stands(row),
+                    "" if row["rest_points"] is None else f"{row['rest_points']:.1f}",
+                ]
+                for row in cell["options"]
+            ]
             heads = [self.say("option"), self.say("chosen"), self.say("stands"), self.say("elsewhere")]
         if cell["not_attempted"]:
-            rows.append([f'<i>{self.say("none")}</i>', _bar(cell["not_attempted"], counted), *[""] * (len(heads) - 2)])
+            rows.append([f"<i>{self.say('none')}</i>", _bar(cell["not_attempted"], counted), *[""] * (len(heads) - 2)])
         return said + self.table(heads, rows, (3,))
 
     def number(self, row: Data, cell: Data) -> str:
@@ -156,19 +197,27 @@ class _Page:
         if not found["students"]:
             said = self.say("unchanged", known=found["with_history"])
         else:
-            said = self.say("changed", n=found["students"], known=found["with_history"],
-                            minutes=f"{found['median_minutes']:.1f}")
+            said = self.say(
+                "changed", n=found["students"], known=found["with_history"], minutes=f"{found['median_minutes']:.1f}"
+            )
         return f'<p class="soft">{said}</p>'
 
     def sure(self, found: Data) -> str:
         rows = found["confidence"]
         if not rows:
             return f"<h2>{self.say('sure')}</h2><p>{self.say('no_sure')}</p>"
-        plotted = [(pick(CONFIDENCE[row["level"]], self.language), row["share"], row["low"], row["high"]) for row in rows]
-        table = self.table([self.say("said"), self.say("answers"), self.say("were_right")],
-                           [[self.text(CONFIDENCE[row["level"]]), str(row["n"]), _bar(row["right"], row["n"])] for row in rows], (1,))
-        return (f"<h2>{self.say('sure')}</h2>{pictures.intervals(plotted, self.say('sure'))}{table}"
-                f'<p class="soft">{self.say("sure_note")}</p>')
+        plotted = [
+            (pick(CONFIDENCE[row["level"]], self.language), row["share"], row["low"], row["high"]) for row in rows
+        ]
+        table = self.table(
+            [self.say("said"), self.say("answers"), self.say("were_right")],
+            [[self.text(CONFIDENCE[row["level"]]), str(row["n"]), _bar(row["right"], row["n"])] for row in rows],
+            (1,),
+        )
+        return (
+            f"<h2>{self.say('sure')}</h2>{pictures.intervals(plotted, self.say('sure'))}{table}"
+            f'<p class="soft">{self.say("sure_note")}</p>'
+        )
 
     def time(self, found: Data) -> str:
         spent = found["time"]

@@ -64,8 +64,10 @@ def make(limits: Limits, pid: int) -> Group | None:
         settings = {"memory.max": memory, "memory.swap.max": "0", "pids.max": processes}
         made = (_made([(parent / name, settings, ("memory.max", "pids.max"))]) for parent in _parents(pid))
         return next(filter(None, made), None)
-    needed = [(ROOT / "memory" / name, {"memory.limit_in_bytes": memory}, ("memory.limit_in_bytes",)),
-              (ROOT / "pids" / name, {"pids.max": processes}, ("pids.max",))]
+    needed = [
+        (ROOT / "memory" / name, {"memory.limit_in_bytes": memory}, ("memory.limit_in_bytes",)),
+        (ROOT / "pids" / name, {"pids.max": processes}, ("pids.max",)),
+    ]
     return _made([*needed, (ROOT / "cpu" / name, {}, ())]) or _made(needed)  # groups in ``cpu`` share alike
 
 

@@ -51,8 +51,13 @@ class Ran:
 class Kernel:
     """One fork of the warm process. ``run`` cells until it has ``ended``."""
 
-    def __init__(self, connection: socket.socket, limits: Limits, grouped: bool,
-                 fate: Callable[[int], dict[str, Any]] | None = None) -> None:
+    def __init__(
+        self,
+        connection: socket.socket,
+        limits: Limits,
+        grouped: bool,
+        fate: Callable[[int], dict[str, Any]] | None = None,
+    ) -> None:
         self._connection, self._limits, self._grouped, self._fate = connection, limits, grouped, fate
         self._group: groups.Group | None = None
         self._frames = wire.Frames(LARGEST)

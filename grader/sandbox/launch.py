@@ -15,27 +15,55 @@ from grader.project import HERE, Infrastructure
 from grader.sandbox import groups, usage
 
 INSIDE = Path(__file__).resolve().parent / "inside"
-SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts",
-          "/etc/localtime", "/etc/ssl/certs", "/sys/devices/system/cpu")
+SYSTEM = (
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/etc/ld.so.cache",
+    "/etc/alternatives",
+    "/etc/fonts",
+    "/etc/localtime",
+    "/etc/ssl/certs",
+    "/sys/devices/system/cpu",
+)
 PLACE, PYTHON = "/opt/course", "/opt/python"
 ENVIRONMENT = {
-    "PATH": "/usr/bin:/bin", "HOME": "/home/student", "USER": "student", "LANG": "C.UTF-8", "TMPDIR": "/tmp",
-    "COURSE_HOME": "/home/student/.course", "MPLBACKEND": "module://matplotlib_inline.backend_inline",
-    "MPLCONFIGDIR": "/tmp/matplotlib", "NBGRADER_EXECUTION": "autograde", "PYTHONDONTWRITEBYTECODE": "1",
-    "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "JUPYTER_PLATFORM_DIRS": "1",
+    "PATH": "/usr/bin:/bin",
+    "HOME": "/home/student",
+    "USER": "student",
+    "LANG": "C.UTF-8",
+    "TMPDIR": "/tmp",
+    "COURSE_HOME": "/home/student/.course",
+    "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+    "MPLCONFIGDIR": "/tmp/matplotlib",
+    "NBGRADER_EXECUTION": "autograde",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "JUPYTER_PLATFORM_DIRS": "1",
 }
 NEXT = "run it on Linux with bubblewrap, or say --no-sandbox for submissions you trust"
 
 
-WATCHED = ("NOT ENFORCED HERE: no control group can be made, so the memory of all processes of a submission together is looked "
-           "at 10 to 30 times a second instead of being held by the system, and processors are not shared out evenly. One that "
-           "takes gigabytes at once can make this machine swap or end other programs; many busy ones make marking slower. Marks "
-           "stay fair: only a submission's own processor time counts, and one that was kept from running is marked again alone. "
-           "To have it enforced: log in so that `systemd-run --user --scope true` works, or use the container in docs/instructors.md.")
-NO_PROCESSES = ("NOT ALLOWED HERE: root without control groups. Submissions get no new processes: `!command` and DataLoader with "
-                "workers fail in them, which can cost points. Mark as an ordinary user.")
-NOT_TOLD = ("NOT COUNTED HERE: this kernel does not tell how long a program waits for a processor (no /proc/self/schedstat), so a busy "
-            "machine can run an honest submission out of time. Mark with fewer --jobs and nothing else running.")
+WATCHED = (
+    "NOT ENFORCED HERE: no control group can be made, so the memory of all processes of a submission together is looked "
+    "at 10 to 30 times a second instead of being held by the system, and processors are not shared out evenly. One that "
+    "takes gigabytes at once can make this machine swap or end other programs; many busy ones make marking slower. Marks "
+    "stay fair: only a submission's own processor time counts, and one that was kept from running is marked again alone. "
+    "To have it enforced: log in so that `systemd-run --user --scope true` works, or use the container in docs/instructors.md."
+)
+NO_PROCESSES = (
+    "NOT ALLOWED HERE: root without control groups. Submissions get no new processes: `!command` and DataLoader with "
+    "workers fail in them, which can cost points. Mark as an ordinary user."
+)
+NOT_TOLD = (
+    "NOT COUNTED HERE: this kernel does not tell how long a program waits for a processor (no /proc/self/schedstat), so a busy "
+    "machine can run an honest submission out of time. Mark with fewer --jobs and nothing else running."
+)
 SEEN = "submissions can read all of {place}, and {folder} lies in there; move it elsewhere"
 
 
@@ -54,8 +82,10 @@ def obstacle() -> str | None:
     if tried.returncode == 0:
         return None
     said = (tried.stderr.strip().splitlines() or ["no reason was given"])[-1]
-    return (f"no sandbox could be made ({said}); the machine may forbid user namespaces "
-            f"(kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns, a container); {NEXT}")
+    return (
+        f"no sandbox could be made ({said}); the machine may forbid user namespaces "
+        f"(kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns, a container); {NEXT}"
+    )
 
 
 def visible(folder: Path) -> str | None:
@@ -105,8 +135,14 @@ def command(connection: int, sandbox: bool, listener: int = -1) -> tuple[list[st
     """The command line and environment of the warm process. Raises Infrastructure where no sandbox can be made."""
     program = ["-s", "-m", "inside", str(connection), str(int(sandbox)), str(listener)]
     if not sandbox:
-        return [sys.executable, *program], {**os.environ, **{name: ENVIRONMENT[name] for name in ENVIRONMENT
-                                          if name not in ("PATH", "HOME", "USER", "LANG", "TMPDIR")}}
+        return [sys.executable, *program], {
+            **os.environ,
+            **{
+                name: ENVIRONMENT[name]
+                for name in ENVIRONMENT
+                if name not in ("PATH", "HOME", "USER", "LANG", "TMPDIR")
+            },
+        }
     reason = obstacle()
     if reason:
         raise Infrastructure(reason)
@@ -131,4 +167,13 @@ def _bubblewrap() -> list[str]:
         options += ["--ro-bind", sys.base_prefix, sys.base_prefix]
     for path, place in ((sys.prefix, PYTHON), (HERE / "course", f"{PLACE}/course"), (INSIDE, f"{PLACE}/inside")):
         options += ["--ro-bind", str(path), place]
-    return [*options, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/home/student", f"{PYTHON}/bin/{Path(sys.executable).name}"]
+    return [
+        *options,
+        "--remount-ro",
+        "/dev",
+        "--remount-ro",
+        "/",
+        "--chdir",
+        "/home/student",
+        f"{PYTHON}/bin/{Path(sys.executable).name}",
+    ]

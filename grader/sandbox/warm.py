@@ -91,8 +91,16 @@ class Warm:
                 (room / name).symlink_to(place, target_is_directory=True)
             environment["PYTHONPATH"] = str(room)
         self._said = tempfile.TemporaryFile()
-        self._process = subprocess.Popen(line, env=environment, pass_fds=passed, cwd="/", stdin=subprocess.DEVNULL,
-                                         stdout=self._said, stderr=self._said, start_new_session=True)
+        self._process = subprocess.Popen(
+            line,
+            env=environment,
+            pass_fds=passed,
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            stdout=self._said,
+            stderr=self._said,
+            start_new_session=True,
+        )
         theirs.close()
         if listener is not None:
             listener.close()
@@ -152,7 +160,8 @@ class Warm:
             request = json.dumps({"limits": limits.plain(), "folder": folder}).encode()
             try:
                 self._control.sendmsg(
-                    [request], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [theirs.fileno()]))])
+                    [request], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [theirs.fileno()]))]
+                )
             except OSError as error:
                 self.close()
                 raise Infrastructure(f"the warm process is gone ({error})") from error

@@ -19,7 +19,9 @@ from grader.similarity.evidence import Work, words
 WRONG = ("incorrect", "partly")
 
 
-def gather(course: Course, lesson: str, say: Callable[[str], object] = print) -> tuple[dict[str, Work], dict[str, list[str]]]:
+def gather(
+    course: Course, lesson: str, say: Callable[[str], object] = print
+) -> tuple[dict[str, Work], dict[str, list[str]]]:
     """(student -> work, task -> starter code and our solution). Raises ProjectError where nothing is marked."""
     require(course, lesson)
     hidden = {name: answer_id(name) for name in tasks(course.project, lesson)}
@@ -33,7 +35,9 @@ def gather(course: Course, lesson: str, say: Callable[[str], object] = print) ->
             if notebook is not None:
                 works[student] = _work(course, lesson, student, notebook, hidden)
     if not works:
-        raise ProjectError(f"no submission of {lesson} is marked yet; run {command('autograde ' + lesson, course.root)} first")
+        raise ProjectError(
+            f"no submission of {lesson} is marked yet; run {command('autograde ' + lesson, course.root)} first"
+        )
     return works, known
 
 

@@ -17,7 +17,9 @@ from grader.similarity.shingles import shingles, winnowed
 
 MOST_HAVING = 40  # code that more students have in common is no signal, however large the class
 LEAST_SHARED, LEAST_CODE_BITS = 5, 2.0  # fingerprints, about 20 tokens beyond starter and solution
-OVERLAP = 4  # neighbouring fingerprints overlap: a quarter of their bits is counted, times the part of the code they are
+OVERLAP = (
+    4  # neighbouring fingerprints overlap: a quarter of their bits is counted, times the part of the code they are
+)
 TIMES_BITS, MORE_TIMES_BITS = 30.0, 1.0  # for one time stamp in common, to the microsecond, and for each more
 MOST_BITS = 40.0  # of one kind of evidence
 MARGIN_BITS = 3.0  # above what the most similar of all honest pairs has by chance

@@ -13,8 +13,15 @@ import keyword
 import tokenize
 
 LENGTH, WINDOW = 9, 4  # tokens in a shingle, shingles in a window
-SKIPPED = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER,
-           tokenize.ENCODING}
+SKIPPED = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+    tokenize.ENCODING,
+}
 Token = tuple[str, int]  # normalised text, line number from 1
 Shingle = tuple[int, int, int]  # hash, first line, last line
 
@@ -45,8 +52,10 @@ def _normal(token: tokenize.TokenInfo, before: list[Token]) -> str:
 def shingles(source: str) -> list[Shingle]:
     """The hash of every run of ``LENGTH`` tokens, with the lines it covers."""
     found = tokens(source)
-    return [(_hash([text for text, _ in found[place:place + LENGTH]]), found[place][1], found[place + LENGTH - 1][1])
-            for place in range(len(found) - LENGTH + 1)]
+    return [
+        (_hash([text for text, _ in found[place : place + LENGTH]]), found[place][1], found[place + LENGTH - 1][1])
+        for place in range(len(found) - LENGTH + 1)
+    ]
 
 
 def winnowed(source: str, without: frozenset[int] = frozenset()) -> dict[int, tuple[int, int]]:
@@ -54,7 +63,7 @@ def winnowed(source: str, without: frozenset[int] = frozenset()) -> dict[int, tu
     all_of_them = shingles(source)
     kept: dict[int, tuple[int, int]] = {}
     for place in range(max(1, len(all_of_them) - WINDOW + 1) if all_of_them else 0):
-        value, first, last = min(all_of_them[place:place + WINDOW])
+        value, first, last = min(all_of_them[place : place + WINDOW])
         if value not in without:
             kept.setdefault(value, (first, last))
     return kept

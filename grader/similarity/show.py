@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from grader.reporting.style import CSS
 from grader.similarity.evidence import Look, SharedCode, Work
 
-READ_FIRST = ("Look at these. What two submissions share has many innocent reasons: learning together where that was "
-              "allowed, the same page read, the same habit. Nothing here says that anybody did anything. The more bits, the "
-              "rarer in this class is what the two share.")
+READ_FIRST = (
+    "Look at these. What two submissions share has many innocent reasons: learning together where that was "
+    "allowed, the same page read, the same habit. Nothing here says that anybody did anything. The more bits, the "
+    "rarer in this class is what the two share."
+)
 NOTHING = "No pair has enough in common to be worth a look."
 MORE = """
 .pair{border-top:2px solid var(--line);margin-top:26px}.two{display:grid;grid-template-columns:1fr 1fr;gap:12px}
@@ -27,7 +29,10 @@ def text(found: list[Look], most: int) -> str:
         return NOTHING
     said = [READ_FIRST, ""]
     for place, look in enumerate(found[:most], start=1):
-        said += [f"{place}. {' and '.join(look.pair)} ({look.bits:.0f} bits)", *(f"   {line}" for line in evidence(look))]
+        said += [
+            f"{place}. {' and '.join(look.pair)} ({look.bits:.0f} bits)",
+            *(f"   {line}" for line in evidence(look)),
+        ]
     if len(found) > most:
         said.append(f"{len(found) - most} more pairs; --top shows more")
     return "\n".join(said)
@@ -36,10 +41,15 @@ def text(found: list[Look], most: int) -> str:
 def evidence(look: Look) -> list[str]:
     """What a pair shares, a sentence for each thing."""
     first, second = look.pair
-    said = [f"{one.task}: {one.shared} fingerprints of code in common ({one.of[0]} of {first}, {one.of[1]} of {second}), rare "
-            f"in this class; starter code and our solution not counted ({one.bits:.0f} bits)" for one in look.code]
-    said += [f"{item}: both answered {answer!r}, which is not right; {having} students did ({weight:.0f} bits)"
-             for item, answer, having, weight in look.wrong]
+    said = [
+        f"{one.task}: {one.shared} fingerprints of code in common ({one.of[0]} of {first}, {one.of[1]} of {second}), rare "
+        f"in this class; starter code and our solution not counted ({one.bits:.0f} bits)"
+        for one in look.code
+    ]
+    said += [
+        f"{item}: both answered {answer!r}, which is not right; {having} students did ({weight:.0f} bits)"
+        for item, answer, having, weight in look.wrong
+    ]
     if look.times:
         said.append(f"answers recorded at the same microsecond: {', '.join(dict.fromkeys(look.times))}")
     return said
@@ -50,9 +60,11 @@ def page(lesson: str, found: list[Look], works: Mapping[str, Work], most: int) -
     pairs = "".join(_pair(look, works) for look in found[:most])
     title = f"{html.escape(lesson)}: pairs to look at"
     rest = f"<p>{len(found) - most} more pairs; --top shows more.</p>" if len(found) > most else ""
-    return (f'<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, '
-            f'initial-scale=1"><title>{title}</title><style>{CSS}{MORE}</style></head><body><main><h1>{title}</h1>'
-            f"<p>{READ_FIRST if found else NOTHING}</p>{pairs}{rest}</main></body></html>\n")
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, '
+        f'initial-scale=1"><title>{title}</title><style>{CSS}{MORE}</style></head><body><main><h1>{title}</h1>'
+        f"<p>{READ_FIRST if found else NOTHING}</p>{pairs}{rest}</main></body></html>\n"
+    )
 
 
 def _pair(look: Look, works: Mapping[str, Work]) -> str:
@@ -62,8 +74,10 @@ def _pair(look: Look, works: Mapping[str, Work]) -> str:
 
 
 def _side_by_side(one: SharedCode, look: Look, works: Mapping[str, Work]) -> str:
-    sides = "".join(f"<div><b>{html.escape(name)}</b>{_marked(works[name].code[one.task], lines)}</div>"
-                    for name, lines in zip(look.pair, one.lines, strict=True))
+    sides = "".join(
+        f"<div><b>{html.escape(name)}</b>{_marked(works[name].code[one.task], lines)}</div>"
+        for name, lines in zip(look.pair, one.lines, strict=True)
+    )
     return f'<h3><code>{html.escape(one.task)}</code></h3><div class="two">{sides}</div>'
 
 

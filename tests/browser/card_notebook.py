@@ -9,9 +9,16 @@ from course.quiz import Bank
 from course.quiz.items import Item
 from tests.browser.conftest import Notebook
 
-IDS = {"single": "05-why-flip", "code": "05-flags-trap", "multiple": "05-key-members",
-       "number": "05-resnet-keys", "order": "05-fair-ab", "pictures": "02-bet-first-call",
-       "scale": "05-bet-price", "checkpoint": "05-c-new-key"}
+IDS = {
+    "single": "05-why-flip",
+    "code": "05-flags-trap",
+    "multiple": "05-key-members",
+    "number": "05-resnet-keys",
+    "order": "05-fair-ab",
+    "pictures": "02-bet-first-call",
+    "scale": "05-bet-price",
+    "checkpoint": "05-c-new-key",
+}
 BANK = Bank()
 LESSON = "05_cudnn_benchmark"
 
@@ -23,15 +30,25 @@ def items() -> list[Item]:
 
 def write(lab, language: str) -> str:
     """Put the notebook into the served folder and return its name. Its kernel imports no torch."""
-    start = (f"from course.i18n import set_language\nfrom course.quiz import answer_sheet, checkpoint, practice\n"
-             f"set_language({language!r})\nsheet = answer_sheet({LESSON!r})")
+    start = (
+        f"from course.i18n import set_language\nfrom course.quiz import answer_sheet, checkpoint, practice\n"
+        f"set_language({language!r})\nsheet = answer_sheet({LESSON!r})"
+    )
     calls = [f"{'checkpoint' if '-c-' in one else 'practice'}({one!r}, run=print)" for one in IDS.values()]
-    cells = [{"cell_type": "code", "id": f"cell-{number}", "source": source, "metadata": {}, "outputs": [],
-              "execution_count": None} for number, source in enumerate([start, *calls])]
+    cells = [
+        {
+            "cell_type": "code",
+            "id": f"cell-{number}",
+            "source": source,
+            "metadata": {},
+            "outputs": [],
+            "execution_count": None,
+        }
+        for number, source in enumerate([start, *calls])
+    ]
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     name = f"cards.{language}.ipynb"
-    (lab.work / name).write_text(json.dumps(
-        {"nbformat": 4, "nbformat_minor": 5, "metadata": kernel, "cells": cells}))
+    (lab.work / name).write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": kernel, "cells": cells}))
     return name
 
 
@@ -93,7 +110,9 @@ class CardOnPage:
         if self.item.slider:
             keys.press("Tab")
             keys.press("Enter")  # "less": from 7 to the mark 5
-            self.page.wait_for_function("() => document.activeElement.closest('.tbq').querySelector('input').value == '5'")
+            self.page.wait_for_function(
+                "() => document.activeElement.closest('.tbq').querySelector('input').value == '5'"
+            )
         if self.item.kind == "order":
             self._move_by_keys()
 
@@ -105,7 +124,8 @@ class CardOnPage:
         self.to(".tbq-line button.tbq-move")
         self.page.keyboard.press("Enter")
         self.page.wait_for_function(
-            "() => document.activeElement.matches('.tbq-move') && /2/.test(document.activeElement.title)")
+            "() => document.activeElement.matches('.tbq-move') && /2/.test(document.activeElement.title)"
+        )
 
     def to(self, selector: str) -> None:
         """Tab on until the focus is on such an element."""

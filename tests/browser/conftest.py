@@ -17,8 +17,13 @@ import pytest
 from tests.conftest import ROOT, missing
 
 CHROMIUM_ARGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run",
-    "--disable-component-update", "--disable-sync", "--disable-quic",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--no-first-run",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-quic",
 ]
 SHOTS = Path(os.environ.get("COURSE_SHOTS", ROOT / "build" / "screenshots"))
 
@@ -44,7 +49,8 @@ class Lab:
         quiet = folder / "settings" / "@jupyterlab" / "apputils-extension"
         quiet.mkdir(parents=True)
         (quiet / "notification.jupyterlab-settings").write_text(
-            json.dumps({"fetchNews": "false", "checkForUpdates": False}))
+            json.dumps({"fetchNews": "false", "checkForUpdates": False})
+        )
         self.work = work or folder / "work"
         self.work.mkdir(exist_ok=True)
         env = os.environ | {
@@ -56,10 +62,23 @@ class Lab:
             "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
         }
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root", f"--port={self.port}",
-             "--ServerApp.port_retries=0", "--IdentityProvider.token=", "--expose-app-in-browser",
-             f"--ServerApp.root_dir={self.work}"],
-            cwd=work, env=env, stdout=open(folder / "server.log", "wb"), stderr=subprocess.STDOUT,
+            [
+                sys.executable,
+                "-m",
+                "jupyter",
+                "lab",
+                "--no-browser",
+                "--allow-root",
+                f"--port={self.port}",
+                "--ServerApp.port_retries=0",
+                "--IdentityProvider.token=",
+                "--expose-app-in-browser",
+                f"--ServerApp.root_dir={self.work}",
+            ],
+            cwd=work,
+            env=env,
+            stdout=open(folder / "server.log", "wb"),
+            stderr=subprocess.STDOUT,
         )
         self._wait()
 
@@ -144,15 +163,16 @@ class Notebook:
     def run_all(self, timeout_s: float = 240) -> None:
         """Run all cells and wait until none is running or waiting."""
         self.page.wait_for_function(
-            "window.jupyterapp.shell.currentWidget.sessionContext?.session?.kernel?.status === 'idle'",
-            timeout=90_000)
+            "window.jupyterapp.shell.currentWidget.sessionContext?.session?.kernel?.status === 'idle'", timeout=90_000
+        )
         self.page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells') }")
         self.page.wait_for_timeout(1000)
         self.page.wait_for_function(
             """() => ![...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')]
                       .some(p => p.textContent.includes('*'))
                   && window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.status === 'idle'""",
-            timeout=timeout_s * 1000)
+            timeout=timeout_s * 1000,
+        )
 
     def restart_and_run_all(self) -> None:
         """A new kernel, as after closing the notebook; then all cells."""

@@ -32,8 +32,12 @@ def open_deck(chromium, file):
     contexts = []
 
     def opened(language="en", dark=False, width=390, script=None):
-        context = chromium.new_context(viewport={"width": width, "height": 850}, offline=True,
-                                       color_scheme="dark" if dark else "light", timezone_id="Europe/Berlin")
+        context = chromium.new_context(
+            viewport={"width": width, "height": 850},
+            offline=True,
+            color_scheme="dark" if dark else "light",
+            timezone_id="Europe/Berlin",
+        )
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(10_000)
@@ -85,5 +89,13 @@ def save(page, folder):
 
 def line(item, days_ago, verdict, confidence=2, **more):
     moment = (NOW - timedelta(days=days_ago)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-    return {"id": f"{item.id} {days_ago}", "time": moment, "event": "answer", "item": item.id, "verdict": verdict,
-            "confidence": confidence, "options": ["a"], **more}
+    return {
+        "id": f"{item.id} {days_ago}",
+        "time": moment,
+        "event": "answer",
+        "item": item.id,
+        "verdict": verdict,
+        "confidence": confidence,
+        "options": ["a"],
+        **more,
+    }

@@ -30,7 +30,7 @@ def luminance(colour: str) -> float:
     """Relative luminance of #rgb or #rrggbb, WCAG 2."""
     digits = colour.lstrip("#")
     digits = "".join(c * 2 for c in digits) if len(digits) == 3 else digits
-    parts = [int(digits[i:i + 2], 16) / 255 for i in (0, 2, 4)]
+    parts = [int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)]
     red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
@@ -43,10 +43,16 @@ def contrast(one: str, other: str) -> float:
 @pytest.mark.parametrize("look", [LIGHT, DARK], ids=["light", "dark"])
 def test_every_pair_of_colours_can_be_read(look):
     found = colours(look)
-    texts = [("--q-fg", "--q-bg --q-fill --q-pick --q-goodbg --q-badbg --q-partbg"),
-             ("--q-soft", "--q-bg --q-fill"), ("--q-main", "--q-bg --q-fill --q-pick"),
-             ("--q-onmain", "--q-main --q-hover"), ("--q-good", "--q-bg --q-goodbg"),
-             ("--q-bad", "--q-bg --q-badbg"), ("--q-part", "--q-partbg"), ("--q-bg", "--q-good --q-bad")]
+    texts = [
+        ("--q-fg", "--q-bg --q-fill --q-pick --q-goodbg --q-badbg --q-partbg"),
+        ("--q-soft", "--q-bg --q-fill"),
+        ("--q-main", "--q-bg --q-fill --q-pick"),
+        ("--q-onmain", "--q-main --q-hover"),
+        ("--q-good", "--q-bg --q-goodbg"),
+        ("--q-bad", "--q-bg --q-badbg"),
+        ("--q-part", "--q-partbg"),
+        ("--q-bg", "--q-good --q-bad"),
+    ]
     for text, surfaces in texts:
         for surface in surfaces.split():
             assert contrast(found[text], found[surface]) >= 4.5, (text, surface)
@@ -60,9 +66,11 @@ def test_the_look_follows_the_place(page):
         shown = page.evaluate("""() => { const style = getComputedStyle(document.querySelector('.tbq'));
                                          return [style.backgroundColor, style.color, style.borderRadius]; }""")
         look = colours(DARK if dark else LIGHT)
-        expected = page.evaluate("""([bg, fg]) => [bg, fg].map(colour => { const probe = document.createElement('i');
+        expected = page.evaluate(
+            """([bg, fg]) => [bg, fg].map(colour => { const probe = document.createElement('i');
             probe.style.color = colour; document.body.append(probe); return getComputedStyle(probe).color; })""",
-                                 [look["--q-bg"], look["--q-fg"]])
+            [look["--q-bg"], look["--q-fg"]],
+        )
         assert shown == [*expected, "14px"], (html, body, system)
 
 
@@ -75,14 +83,21 @@ def test_words_beside_the_cards_can_be_read_where_page_and_system_disagree(page,
     """A white page that names no theme and colours tables itself, under a system that prefers dark."""
     from course.quiz import review_deck, review_view
 
-    inner = {"deck": "<div class='tbq tbq-deck'><p>words</p></div>",
-             "calendar": "<div class='tbq tbq-cal'><table><caption>words</caption></table></div>"}[part]
+    inner = {
+        "deck": "<div class='tbq tbq-deck'><p>words</p></div>",
+        "calendar": "<div class='tbq tbq-cal'><table><caption>words</caption></table></div>",
+    }[part]
     style = {"deck": review_deck, "calendar": review_view}[part]._CSS
     page.emulate_media(color_scheme="dark")
-    page.set_content(f"<!doctype html><html><style>table{{color:black}}</style>{SHEET}{style}<body style='background:#fff'>"
-                     f"{inner}</body></html>")
+    page.set_content(
+        f"<!doctype html><html><style>table{{color:black}}</style>{SHEET}{style}<body style='background:#fff'>"
+        f"{inner}</body></html>"
+    )
     text, ground = page.evaluate("""() => [getComputedStyle(document.querySelector('p, caption')).color,
                                            getComputedStyle(document.querySelector('.tbq')).backgroundColor]""")
-    text, ground = (["#" + "".join(f"{int(n):02x}" for n in one[4:-1].split(",")) for one in (text, ground)]
-                    if "rgba" not in text + ground else pytest.fail(f"{text} on {ground}"))
+    text, ground = (
+        ["#" + "".join(f"{int(n):02x}" for n in one[4:-1].split(",")) for one in (text, ground)]
+        if "rgba" not in text + ground
+        else pytest.fail(f"{text} on {ground}")
+    )
     assert contrast(text, ground) >= 4.5

@@ -15,10 +15,22 @@ from tests.browser.conftest import Notebook
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 WORDS = {
-    "en": {"recorded": "Recorded at", "kept": "Recorded earlier", "locked": "Your bet is locked",
-           "fresh": "A fresh try", "empty": "Not answered yet", "again": "Try again"},
-    "zh": {"recorded": "已记录（", "kept": "之前已记录", "locked": "赌注已锁定",
-           "fresh": "重新作答", "empty": "还没有作答", "again": "再答一次"},
+    "en": {
+        "recorded": "Recorded at",
+        "kept": "Recorded earlier",
+        "locked": "Your bet is locked",
+        "fresh": "A fresh try",
+        "empty": "Not answered yet",
+        "again": "Try again",
+    },
+    "zh": {
+        "recorded": "已记录（",
+        "kept": "之前已记录",
+        "locked": "赌注已锁定",
+        "fresh": "重新作答",
+        "empty": "还没有作答",
+        "again": "再答一次",
+    },
 }
 CLOCK = """() => {
   window.answered_after_ms = [];
@@ -34,8 +46,11 @@ CLOCK = """() => {
 def no_serious_violation(page, moment: str) -> None:
     """axe-core finds nothing serious or critical in any card."""
     found = Axe().run(page, context=".tbq", options={"resultTypes": ["violations"]}).response["violations"]
-    bad = [f"{one['id']} ({one['impact']}): {one['help']}: {[node['html'][:160] for node in one['nodes'][:3]]}"
-           for one in found if one["impact"] in ("serious", "critical")]
+    bad = [
+        f"{one['id']} ({one['impact']}): {one['help']}: {[node['html'][:160] for node in one['nodes'][:3]]}"
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    ]
     assert not bad, f"{moment}: " + "\n".join(bad)
 
 
@@ -98,8 +113,10 @@ def test_every_kind_of_card(page, lab, language):
     page.evaluate(CLOCK)
     answer_all(book, language, "choose_by_mouse")
     reply = page.evaluate("window.answered_after_ms")
-    print(f"\n{language}: feedback on the page {statistics.median(reply):.0f} ms after the click (median of "
-          f"{len(reply)}; longest {max(reply):.0f} ms)")
+    print(
+        f"\n{language}: feedback on the page {statistics.median(reply):.0f} ms after the click (median of "
+        f"{len(reply)}; longest {max(reply):.0f} ms)"
+    )
     shots(book, f"{language}-dark")
     no_serious_violation(page, "after answering, dark")
     book.theme(False)

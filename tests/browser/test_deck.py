@@ -11,17 +11,7 @@ from course.quiz import AnswerLog, Response, answer_log, bet_of, mark
 from course.quiz.__main__ import main as command
 from course.quiz.rich import plain
 from tests.browser.conftest import SHOTS
-from tests.browser.deck_fixtures import (  # noqa: F401
-    bank,
-    file,
-    first,
-    go_to,
-    line,
-    open_deck,
-    reload,
-    save,
-    stored,
-)
+from tests.browser.deck_fixtures import bank, file, first, go_to, line, open_deck, reload, save, stored  # noqa: F401
 from tests.conftest import missing
 
 pytestmark = pytest.mark.browser
@@ -49,7 +39,12 @@ def test_answered_with_the_mouse_every_option_explains_itself(bank, open_deck, l
     assert page.evaluate("document.documentElement.lang").startswith(language)
     entry = stored(page)[-1]
     assert (entry["event"], entry["item"], entry["options"], entry["confidence"], entry["verdict"]) == (
-        "answer", item.id, [wrong.id], 3, "incorrect")
+        "answer",
+        item.id,
+        [wrong.id],
+        3,
+        "incorrect",
+    )
 
 
 def test_answered_by_keyboard_alone_from_the_top_of_the_page(open_deck):
@@ -113,8 +108,9 @@ def test_progress_survives_a_reload_and_undo_takes_an_answer_back(open_deck):
         page.locator(".option").first.click()
         page.locator(".levels button").nth(1).click()
         page.locator("button.go[data-do=next]").click()
-    assert "80 张卡片已答 2 张" in page.inner_text("#count").replace(str(page.evaluate(
-        "deck.items.filter(one => one.kind !== 'predict').length")), "80")
+    assert "80 张卡片已答 2 张" in page.inner_text("#count").replace(
+        str(page.evaluate("deck.items.filter(one => one.kind !== 'predict').length")), "80"
+    )
     page.locator("[data-do=undo]").click()
     assert page.inner_text("#live") == "已撤销，可以重新作答。" and page.inner_text("#place").startswith("第 2 张")
     assert page.locator(".result").count() == 0
@@ -156,7 +152,9 @@ def test_answers_of_the_notebooks_can_be_loaded(bank, open_deck, tmp_path):
         log.append("answer", item.id, options=item.correct, verdict="correct", confidence=2, lesson=item.lesson)
     log.undo(log.entries()[0])
     with open(log.path, "a", encoding="utf-8") as handle:
-        handle.write('half a line\n{"id":"n","time":"2030-01-01T00:00:00.000000Z","event":"new","item":"x","schema":9}\n')
+        handle.write(
+            'half a line\n{"id":"n","time":"2030-01-01T00:00:00.000000Z","event":"new","item":"x","schema":9}\n'
+        )
     page = open_deck()
     page.set_input_files("#file", log.path)
     page.get_by_text("New entries read from answers.jsonl: 4. Lines that are no answers: 1, left out.").wait_for()
@@ -178,8 +176,10 @@ def test_a_browser_that_keeps_nothing_says_so_and_still_works(open_deck, tmp_pat
 def test_damaged_storage_is_set_aside_with_a_sentence(bank, open_deck):
     whole = json.dumps(line(bank.items()[0], 1, "correct"))
     lines = "{broken\n" + whole + "\n[1]\n"
-    page = open_deck(script=f"""localStorage.setItem("torch-backends-course.answers", {json.dumps(lines)});
-        localStorage.setItem("torch-backends-course.view", "nonsense");""")
+    page = open_deck(
+        script=f"""localStorage.setItem("torch-backends-course.answers", {json.dumps(lines)});
+        localStorage.setItem("torch-backends-course.view", "nonsense");"""
+    )
     assert page.inner_text("#live").startswith("Damaged lines among the stored answers: 2, set aside.")
     assert len(stored(page)) == 1 and page.evaluate("localStorage.getItem(ANSWERS + '.damaged')") == "{broken\n[1]"
     assert page.evaluate("new Answers('').notices") == [], "said once"
@@ -220,8 +220,11 @@ def test_axe_finds_no_serious_fault_and_nothing_is_wider_than_the_screen(bank, o
 
     def look(name):
         found = Axe().run(page).response["violations"]
-        serious = [(one["id"], [node["html"] for node in one["nodes"]]) for one in found
-                   if one["impact"] in ("serious", "critical")]
+        serious = [
+            (one["id"], [node["html"] for node in one["nodes"]])
+            for one in found
+            if one["impact"] in ("serious", "critical")
+        ]
         assert serious == [], name
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, name
         page.screenshot(path=str(SHOTS / f"deck-{name}-{language}-{'dark' if dark else 'light'}.png"), full_page=True)

@@ -28,7 +28,7 @@ def responses(item, draw):
         return [Response(chosen) for size in range(len(ids) + 1) for chosen in itertools.combinations(ids, size)]
     if item.kind == "order":
         orders = [item.order, tuple(reversed(item.order)), tuple(ids), *((one,) for one in ids)]
-        orders += [item.order[:place] + item.order[place + 1:] for place in range(len(item.order))]
+        orders += [item.order[:place] + item.order[place + 1 :] for place in range(len(item.order))]
         orders += [tuple(draw.sample(ids, draw.randint(1, len(ids)))) for _ in range(80)]
         return [Response(one) for one in orders]
     number = item.number
@@ -42,8 +42,12 @@ def responses(item, draw):
 def test_the_page_marks_every_question_as_the_course_does(bank, open_deck):
     """Every item x every choice (numbers, orders): same verdict, points, sentences in both languages, beliefs."""
     draw = random.Random(5)
-    asked = [(item, response) for item in showable(bank.items()) if item.kind != "predict"
-             for response in responses(item, draw)]
+    asked = [
+        (item, response)
+        for item in showable(bank.items())
+        if item.kind != "predict"
+        for response in responses(item, draw)
+    ]
     assert {item.id for item, _ in asked} == {item.id for item in bank.items() if item.kind != "predict"}
     found = open_deck().evaluate(
         """asked => asked.map(([id, options, number]) => {
@@ -55,12 +59,14 @@ def test_the_page_marks_every_question_as_the_course_does(bank, open_deck):
             }
             return { state, points, said, beliefs: beliefsOf(item, response) };
         })""",
-        [(item.id, response.options, response.number) for item, response in asked])
+        [(item.id, response.options, response.number) for item, response in asked],
+    )
     assert len(found) == len(asked) > 1500
     for (item, response), page in zip(asked, found, strict=True):
         verdict = mark(item, response)
         expected = {
-            "state": verdict.state, "points": verdict.points,
+            "state": verdict.state,
+            "points": verdict.points,
             "said": {code: [inline(pick(one, code)) for one in verdict.messages] for code in LANGUAGES},
             "beliefs": misconceptions_of(item, response),
         }
@@ -75,7 +81,9 @@ def test_the_page_answers_in_the_words_of_the_course(bank, open_deck):
         wrong = next((one.id for one in item.options if one.id not in (*item.correct, *item.order[:1])), "")
         right = Response(item.order or item.correct, item.number.value if item.number else None)
         miss = Response(number=item.number.value * 7e7 + 1) if item.number else Response((wrong,))
-        asked += [(item, given, 1 + place % 3, pasts[(place + number) % 5]) for number, given in enumerate((right, miss))]
+        asked += [
+            (item, given, 1 + place % 3, pasts[(place + number) % 5]) for number, given in enumerate((right, miss))
+        ]
     found = open_deck().evaluate(
         """asked => asked.map(([id, options, number, confidence, past]) => {
             const item = byId.get(id), response = { options, number }, said = {};
@@ -84,7 +92,8 @@ def test_the_page_answers_in_the_words_of_the_course(bank, open_deck):
                 said[view.language] = [head, ...messages];
             }
             return said; })""",
-        [(item.id, given.options, given.number, sure, vars(past)) for item, given, sure, past in asked])
+        [(item.id, given.options, given.number, sure, vars(past)) for item, given, sure, past in asked],
+    )
     for (item, given, sure, past), page in zip(asked, found, strict=True):
         for code in LANGUAGES:
             with speaking(code):
@@ -94,8 +103,14 @@ def test_the_page_answers_in_the_words_of_the_course(bank, open_deck):
 
 def test_the_past_is_counted_alike(bank, open_deck):
     one, two = [item for item in bank.items() if item.kind == "single"][:2]
-    lines = [line(one, 9, "correct"), line(two, 8, "incorrect"), line(two, 7, "incorrect"), line(one, 6, "correct"),
-             line(two, 5, "correct"), line(one, 4, "correct")]
+    lines = [
+        line(one, 9, "correct"),
+        line(two, 8, "incorrect"),
+        line(two, 7, "incorrect"),
+        line(one, 6, "correct"),
+        line(two, 5, "correct"),
+        line(one, 4, "correct"),
+    ]
     entries = [Entry(each["id"], each["time"], "answer", each["item"], verdict=each["verdict"]) for each in lines]
     for item in (one, two):
         page = open_deck().evaluate("([id, lines]) => pastOf(byId.get(id), lines)", [item.id, lines])
@@ -103,9 +118,37 @@ def test_the_past_is_counted_alike(bank, open_deck):
 
 
 def test_numbers_are_read_as_the_course_reads_them(open_deck):
-    typed = ["3", " 2.5e6 ", "1,234,567", "1,234.5", "９．４", "−2", "1_000", ".5", "1.", "+4", "1e-3", "1,5", "nine", "",
-             "0x10", "inf", "nan", "1e999", "--1", "1 000", "12,34,567", "1,234,56", "3 %",
-             "0,125", "1234,567", "-1,234.", "+12,345", ",123", "1,234e3"]
+    typed = [
+        "3",
+        " 2.5e6 ",
+        "1,234,567",
+        "1,234.5",
+        "９．４",
+        "−2",
+        "1_000",
+        ".5",
+        "1.",
+        "+4",
+        "1e-3",
+        "1,5",
+        "nine",
+        "",
+        "0x10",
+        "inf",
+        "nan",
+        "1e999",
+        "--1",
+        "1 000",
+        "12,34,567",
+        "1,234,56",
+        "3 %",
+        "0,125",
+        "1234,567",
+        "-1,234.",
+        "+12,345",
+        ",123",
+        "1,234e3",
+    ]
 
     def course(text):
         try:
@@ -121,14 +164,18 @@ def plan(page, lines):
     return page.evaluate(
         """([lines, now]) => { const found = today(lines, deck.items, now);
             return [found.due.map((one) => one.id), found.fresh.length, found.waiting]; }""",
-        [lines, NOW.timestamp() * 1000])
+        [lines, NOW.timestamp() * 1000],
+    )
 
 
 def test_wrong_comes_back_tomorrow_right_later_and_lessons_take_turns(bank, open_deck):
     page = open_deck()
     concepts = {item.concept: item for item in bank.items() if item.kind == "single"}
-    alone = [item for item in concepts.values()
-             if sum(other.concept == item.concept for other in bank.items() if other.kind != "predict") == 1]
+    alone = [
+        item
+        for item in concepts.values()
+        if sum(other.concept == item.concept for other in bank.items() if other.kind != "predict") == 1
+    ]
     one, two = alone[:2]
     assert plan(page, []) == [[], 8, 0]
     assert plan(page, [line(one, 1, "incorrect"), line(two, 1, "correct")])[0] == [one.id]

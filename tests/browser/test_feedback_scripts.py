@@ -14,9 +14,11 @@ from tests.grading_fixtures import LESSON, make_project
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 MARK = "window.canary = (window.canary || 0) + 1"
-PAGE = (f"<script>{MARK}</script><img src=x onerror='{MARK}'><svg onload='{MARK}'></svg><iframe srcdoc='<script>parent.{MARK}"
-        f"</script>'></iframe><a id=trap href='javascript:{MARK}'>click</a><details open ontoggle='{MARK}'>kept words</details>"
-        "<img src='http://canary.invalid/pixel.png'><style>@import url(http://canary.invalid/a.css)</style>")
+PAGE = (
+    f"<script>{MARK}</script><img src=x onerror='{MARK}'><svg onload='{MARK}'></svg><iframe srcdoc='<script>parent.{MARK}"
+    f"</script>'></iframe><a id=trap href='javascript:{MARK}'>click</a><details open ontoggle='{MARK}'>kept words</details>"
+    "<img src='http://canary.invalid/pixel.png'><style>@import url(http://canary.invalid/a.css)</style>"
+)
 SHOW = f"""
 from IPython.display import HTML, SVG, Javascript, Markdown, display
 page = {PAGE!r}
@@ -36,12 +38,27 @@ raise type(page[:60], (Exception,), {{}})(page)
 
 def tamper(notebook: nbformat.NotebookNode) -> None:
     """Markup wherever a notebook can hold some."""
-    notebook.cells.insert(1, new_markdown_cell(PAGE + f"\n\n# {PAGE}\n\n[link](javascript:{MARK})\n\n![x](attachment:a.png)", id="text",
-                                               attachments={"a.png": {"image/png": f"' onerror='{MARK}"}}))
+    notebook.cells.insert(
+        1,
+        new_markdown_cell(
+            PAGE + f"\n\n# {PAGE}\n\n[link](javascript:{MARK})\n\n![x](attachment:a.png)",
+            id="text",
+            attachments={"a.png": {"image/png": f"' onerror='{MARK}"}},
+        ),
+    )
     notebook.cells.insert(2, nbformat.v4.new_raw_cell(PAGE, id="raw", metadata={"raw_mimetype": "text/html"}))
     notebook.cells.append(new_code_cell(f"# {PAGE}", id="code", metadata={"tags": [f"x'><script>{MARK}</script>"]}))
-    notebook.metadata.update(title=PAGE, authors=[{"name": PAGE}], language_info={"name": "python", "pygments_lexer": PAGE}, widgets={
-        "application/vnd.jupyter.widget-state+json": {"state": {"x": f"</script><script>{MARK}</script>"}, "version_major": 2}})
+    notebook.metadata.update(
+        title=PAGE,
+        authors=[{"name": PAGE}],
+        language_info={"name": "python", "pygments_lexer": PAGE},
+        widgets={
+            "application/vnd.jupyter.widget-state+json": {
+                "state": {"x": f"</script><script>{MARK}</script>"},
+                "version_major": 2,
+            }
+        },
+    )
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +72,9 @@ def pages(tmp_path_factory):
     course = Course(root)
     release(course, LESSON)
     released = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
-    case = Hostile("eve", harm=SHOW, change=tamper, files={ANSWERS: dumped(sheet(answers={f"<script>{MARK}</script>": 7}))})
+    case = Hostile(
+        "eve", harm=SHOW, change=tamper, files={ANSWERS: dumped(sheet(answers={f"<script>{MARK}</script>": 7}))}
+    )
     hand_in(case, released, root / "submitted" / "eve" / LESSON, {})
     (outcome,) = autograde(course, LESSON, how=How(jobs=1), say=lambda line: None)
     assert outcome.points == 6

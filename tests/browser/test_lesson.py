@@ -16,10 +16,24 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 LESSON = "05_cudnn_benchmark"
 BANK = Bank()
 WORDS = {
-    "en": {"locked": "Bet locked", "again": "Try again", "selected": "● selected", "wrong": "incorrect", "right": "correct",
-           "hint": "Hint 1 of 3", "not yet": "not attempted"},
-    "zh": {"locked": "已锁定", "again": "再答一次", "selected": "● 已选", "wrong": "不正确", "right": "正确",
-           "hint": "提示 1/3", "not yet": "尚未作答"},
+    "en": {
+        "locked": "Bet locked",
+        "again": "Try again",
+        "selected": "● selected",
+        "wrong": "incorrect",
+        "right": "correct",
+        "hint": "Hint 1 of 3",
+        "not yet": "not attempted",
+    },
+    "zh": {
+        "locked": "已锁定",
+        "again": "再答一次",
+        "selected": "● 已选",
+        "wrong": "不正确",
+        "right": "正确",
+        "hint": "提示 1/3",
+        "not yet": "尚未作答",
+    },
 }
 
 
@@ -127,15 +141,20 @@ def answer_by_keyboard(book, words, item):
 def exercise_fails_and_passes(book, words):
     """A wrong function is told why, a hint opens after it, and the solution of the course passes."""
     page = book.page
-    exercise = next(e for e in all_exercises().values() if e.lesson == LESSON and e.solution
-                    and f"def {e.name}(" in e.solution and any(f"def {e.name}(" in c for c in cells("en")))
+    exercise = next(
+        e
+        for e in all_exercises().values()
+        if e.lesson == LESSON
+        and e.solution
+        and f"def {e.name}(" in e.solution
+        and any(f"def {e.name}(" in c for c in cells("en"))
+    )
     call, stub = f'check("{exercise.id}")', f"def {exercise.name}("
     output = book.cell(call).locator(".jp-OutputArea")
     assert words["not yet"] in output.inner_text()
     run_code(book, stub, f"def {exercise.name}(*args, **kwargs):\n    return -12345\n\n{call}")
     output.get_by_text(words["wrong"]).first.wait_for()
-    run_code(book, stub, f"def {exercise.name}(*args, **kwargs):\n    return -12345\n\n{call}\n"
-                         f'hint("{exercise.id}")')
+    run_code(book, stub, f'def {exercise.name}(*args, **kwargs):\n    return -12345\n\n{call}\nhint("{exercise.id}")')
     page.get_by_text(words["hint"]).first.wait_for()
     run_code(book, stub, f"{exercise.solution}\n\n{call}")
     output.get_by_text(f"✓ {words['right']}").first.wait_for()

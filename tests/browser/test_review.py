@@ -24,8 +24,15 @@ def learner(lab):
     for lesson in ("01_map", "02_timing", "03_flops"):
         item = next(one for one in items if one.lesson == lesson and one.concept not in typed)
         wrong = next(one.id for one in item.options if not one.correct)
-        log.append("answer", item.id, options=[wrong], verdict="incorrect", confidence=2, lesson=lesson,
-                   at=datetime.now(timezone.utc) - timedelta(days=7))
+        log.append(
+            "answer",
+            item.id,
+            options=[wrong],
+            verdict="incorrect",
+            confidence=2,
+            lesson=lesson,
+            at=datetime.now(timezone.utc) - timedelta(days=7),
+        )
     return log
 
 

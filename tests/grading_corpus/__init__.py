@@ -6,6 +6,7 @@ from tests.grading_corpus import answers, cheating, damaged, escaping, exhaustin
 from tests.grading_corpus.base import Hostile, hand_in
 
 CLASS: tuple[Hostile, ...] = tuple(
-    case for module in (damaged, answers, exhausting, escaping, cheating, outputs, honest) for case in module.CASES)
+    case for module in (damaged, answers, exhausting, escaping, cheating, outputs, honest) for case in module.CASES
+)
 
 __all__ = ["CLASS", "Hostile", "hand_in"]

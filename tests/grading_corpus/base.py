@@ -67,8 +67,12 @@ def sheet(*given: dict, checkpoint: str = LESSON, schema: int = 1, **more: Any) 
     return {"schema": schema, "checkpoint": checkpoint, "answers": {one["item"]: one for one in given}, **more}
 
 
-RIGHT = (answer("90-c-single", "b"), answer("90-c-multiple", "a", "e"), answer("90-c-number", number=3.0),
-         answer("90-c-order", "c", "b", "a"))
+RIGHT = (
+    answer("90-c-single", "b"),
+    answer("90-c-multiple", "a", "e"),
+    answer("90-c-number", number=3.0),
+    answer("90-c-order", "c", "b", "a"),
+)
 
 
 def hand_in(case: Hostile, released: NotebookNode, folder: Path, words: dict[str, str]) -> None:
@@ -77,7 +81,9 @@ def hand_in(case: Hostile, released: NotebookNode, folder: Path, words: dict[str
     notebook = released
     cell_of(notebook, "90-t-contrast-answer").source = case.task
     cell_of(notebook, "90-t-report-answer").source = case.report
-    first = next(cell for cell in notebook.cells if cell.get("id") == "bootstrap")  # it was run: there is a sheet, and no answer
+    first = next(
+        cell for cell in notebook.cells if cell.get("id") == "bootstrap"
+    )  # it was run: there is a sheet, and no answer
     first.outputs = [new_output("display_data", data={MIME: sheet()})]
     if case.harm:
         place = next(n for n, cell in enumerate(notebook.cells) if grade_id(cell) == "90-t-report-answer")

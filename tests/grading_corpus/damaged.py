@@ -21,6 +21,7 @@ NOTEBOOK = f"{LESSON}.ipynb"
 
 def as_json(change):
     """A change of the notebook's raw JSON, which nbformat would not allow."""
+
     def made(text: str) -> str:
         data = json.loads(text)
         change(data)
@@ -62,8 +63,22 @@ def swapped(notebook: NotebookNode) -> None:
     """The grade ids of two cells exchanged, and a third one invented."""
     one, other = cell_of(notebook, "90-c-single"), cell_of(notebook, "90-t-report")
     one.metadata.nbgrader.grade_id, other.metadata.nbgrader.grade_id = "90-t-report", "90-c-single"
-    notebook.cells.append(new_code_cell("13.0", id="mine", metadata={"nbgrader": {
-        "grade": True, "grade_id": "90-c-bonus", "points": 50, "locked": False, "solution": False, "schema_version": 3}}))
+    notebook.cells.append(
+        new_code_cell(
+            "13.0",
+            id="mine",
+            metadata={
+                "nbgrader": {
+                    "grade": True,
+                    "grade_id": "90-c-bonus",
+                    "points": 50,
+                    "locked": False,
+                    "solution": False,
+                    "schema_version": 3,
+                }
+            },
+        )
+    )
 
 
 def locked_edited(notebook: NotebookNode) -> None:
@@ -105,8 +120,14 @@ def linked_answers(folder: Path) -> None:
 def linked_everything(folder: Path) -> None:
     """Links to what a collector could read and a loop; none of it may reach the sandbox."""
     root = folder.parents[2]
-    for name, target in {"gradebook.db": root / "gradebook.db", "passwd": "/etc/passwd", "key": root / "marking_secret",
-                         "loop": folder, "up": root, "hosts.txt": "/etc/hosts"}.items():
+    for name, target in {
+        "gradebook.db": root / "gradebook.db",
+        "passwd": "/etc/passwd",
+        "key": root / "marking_secret",
+        "loop": folder,
+        "up": root,
+        "hosts.txt": "/etc/hosts",
+    }.items():
         (folder / name).symlink_to(target)
 
 
@@ -168,6 +189,7 @@ def two_names(folder: Path) -> None:
 
 def stamp(text: str | bytes):
     """A time stamp that is none."""
+
     def place(folder: Path) -> None:
         (folder / "timestamp.txt").write_bytes(text if isinstance(text, bytes) else text.encode())
 
@@ -196,6 +218,7 @@ def deep_metadata(notebook: NotebookNode) -> None:
 
 def broken_beside(make):
     """A broken notebook, and beside it something under the name a careless grader gives its unfinished file."""
+
     def place(folder: Path) -> None:
         (folder / NOTEBOOK).write_bytes((folder / NOTEBOOK).read_bytes()[:-3])
         make(folder / f"{NOTEBOOK}.new")
@@ -242,10 +265,19 @@ def not_numbers(data: dict) -> None:
 
 
 def third_version(text: str) -> str:
-    cells = [{"cell_type": "code", "language": "python", "input": cell.source, "outputs": [], "metadata": cell.metadata}
-             for cell in nbformat.reads(text, as_version=4).cells if cell.cell_type == "code"]
-    return json.dumps({"nbformat": 3, "nbformat_minor": 0, "metadata": {"name": "<script>"}, "worksheets": [
-        {"cells": cells, "metadata": {}}]})
+    cells = [
+        {"cell_type": "code", "language": "python", "input": cell.source, "outputs": [], "metadata": cell.metadata}
+        for cell in nbformat.reads(text, as_version=4).cells
+        if cell.cell_type == "code"
+    ]
+    return json.dumps(
+        {
+            "nbformat": 3,
+            "nbformat_minor": 0,
+            "metadata": {"name": "<script>"},
+            "worksheets": [{"cells": cells, "metadata": {}}],
+        }
+    )
 
 
 def nested(depth: int) -> str:
@@ -255,59 +287,148 @@ def nested(depth: int) -> str:
 CASES = (
     Hostile("top-student", points=13, files=ANSWERED),
     Hostile("empty-file", points=7, verdict="damaged", says="was empty", files=ANSWERED, text=lambda text: ""),
-    Hostile("half-written", points=7, verdict="damaged", says="ends in the middle", files=ANSWERED,
-            text=lambda text: text[: len(text) // 2]),
+    Hostile(
+        "half-written",
+        points=7,
+        verdict="damaged",
+        says="ends in the middle",
+        files=ANSWERED,
+        text=lambda text: text[: len(text) // 2],
+    ),
     Hostile("last-byte-lost", points=0, verdict="damaged", says="ends in the middle", text=lambda text: text[:-3]),
-    Hostile("binary-rubbish", points=0, verdict="damaged", says="cannot be read as JSON",
-            text=lambda text: bytes(range(256)) * 50),
+    Hostile(
+        "binary-rubbish",
+        points=0,
+        verdict="damaged",
+        says="cannot be read as JSON",
+        text=lambda text: bytes(range(256)) * 50,
+    ),
     Hostile("json-but-no-notebook", points=0, verdict="damaged", says="not a notebook", text=lambda text: '{"a": [1]}'),
     Hostile("json-too-deep", points=0, verdict="damaged", says="replaced", text=lambda text: nested(200_000)),
-    Hostile("json-nested-980", points=7, verdict="damaged", says="nests them far too deeply", files=ANSWERED,
-            text=lambda text: text.rstrip()[:-1] + ', "more": ' + "[" * 980 + "]" * 980 + "}"),
-    Hostile("metadata-nested-340", text=as_json(lambda data: data["metadata"].update(more=json.loads("[" * 340 + "]" * 340)))),
+    Hostile(
+        "json-nested-980",
+        points=7,
+        verdict="damaged",
+        says="nests them far too deeply",
+        files=ANSWERED,
+        text=lambda text: text.rstrip()[:-1] + ', "more": ' + "[" * 980 + "]" * 980 + "}",
+    ),
+    Hostile(
+        "metadata-nested-340",
+        text=as_json(lambda data: data["metadata"].update(more=json.loads("[" * 340 + "]" * 340))),
+    ),
     Hostile("nan-in-metadata", text=as_json(not_numbers)),
-    Hostile("folder-named-like-ours", points=0, verdict="damaged", says="ends in the middle", place=broken_beside(full_folder)),
-    Hostile("pipe-named-like-ours", points=0, verdict="damaged", says="ends in the middle", place=broken_beside(os.mkfifo)),
+    Hostile(
+        "folder-named-like-ours",
+        points=0,
+        verdict="damaged",
+        says="ends in the middle",
+        place=broken_beside(full_folder),
+    ),
+    Hostile(
+        "pipe-named-like-ours", points=0, verdict="damaged", says="ends in the middle", place=broken_beside(os.mkfifo)
+    ),
     Hostile("files-without-rights", points=13, files=ANSWERED, place=no_rights),
     Hostile("folders-without-rights", points=13, files=ANSWERED, place=no_rights_at_all),
     Hostile("file-for-a-folder", says="another name", place=file_for_folder),
     Hostile("pipe-for-a-folder", points=0, verdict="damaged", says="no notebook", place=pipe_for_folder),
-    Hostile("attachment-missing", change=lambda nb: nb.cells.append(
-        new_markdown_cell("![mine](attachment:lost.png) ![](attachment:)", id="lost"))),
-    Hostile("huge-number-in-json", points=0, verdict="damaged", says="replaced",
-            text=lambda text: text.replace('"nbformat": 4', '"nbformat": ' + "9" * 10_000)),
+    Hostile(
+        "attachment-missing",
+        change=lambda nb: nb.cells.append(
+            new_markdown_cell("![mine](attachment:lost.png) ![](attachment:)", id="lost")
+        ),
+    ),
+    Hostile(
+        "huge-number-in-json",
+        points=0,
+        verdict="damaged",
+        says="replaced",
+        text=lambda text: text.replace('"nbformat": 4', '"nbformat": ' + "9" * 10_000),
+    ),
     Hostile("utf-16", verdict="damaged", says="not saved in plain UTF-8", text=lambda text: text.encode("utf-16")),
-    Hostile("byte-order-mark", points=13, verdict="damaged", says="not saved in plain UTF-8", files=ANSWERED,
-            text=lambda text: "\ufeff" + text),
-    Hostile("packed", points=0, verdict="damaged", says="cannot be read as JSON", text=lambda text: gzip.compress(text.encode())),
-    Hostile("parts-by-the-million", points=7, verdict="damaged", says="far too many parts", files=ANSWERED,
-            text=lambda text: text.rstrip()[:-1] + ', "more": [' + "{}," * 600_000 + "0]}"),
+    Hostile(
+        "byte-order-mark",
+        points=13,
+        verdict="damaged",
+        says="not saved in plain UTF-8",
+        files=ANSWERED,
+        text=lambda text: "\ufeff" + text,
+    ),
+    Hostile(
+        "packed",
+        points=0,
+        verdict="damaged",
+        says="cannot be read as JSON",
+        text=lambda text: gzip.compress(text.encode()),
+    ),
+    Hostile(
+        "parts-by-the-million",
+        points=7,
+        verdict="damaged",
+        says="far too many parts",
+        files=ANSWERED,
+        text=lambda text: text.rstrip()[:-1] + ', "more": [' + "{}," * 600_000 + "0]}",
+    ),
     Hostile("keys-twice", text=lambda text: '{"cells": [], "metadata": 7, ' + text.lstrip()[1:]),
     Hostile("deep-metadata", change=deep_metadata),
     Hostile("nbformat-3", verdict="answers", text=third_version),
     Hostile("nbformat-5", verdict="damaged", says="left out", text=as_json(lambda data: data.update(nbformat=5))),
-    Hostile("cell-ids-of-markup", verdict="damaged", says="left out", harm="1",
-            text=as_json(lambda data: data["cells"][-1].update(id="'><script>"))),
-    Hostile("cells-by-the-thousand", change=lambda nb: nb.cells.extend(
-        new_code_cell("", id=f"more-{number}") for number in range(500))),
-    *(Hostile(f"stamp-{name}", told="timestamp.txt cannot be read", place=stamp(text)) for name, text in {
-        "too-large": "9" * 40, "of-year-one": "0001-01-01 00:00:00 14", "in-a-strange-zone": "2026-01-01 00:00:00 " + "9" * 30,
-        "not-utf-8": b"\xff\x00", "endless": "1 " * 10**6, "open": "(" * 10**5}.items()),
+    Hostile(
+        "cell-ids-of-markup",
+        verdict="damaged",
+        says="left out",
+        harm="1",
+        text=as_json(lambda data: data["cells"][-1].update(id="'><script>")),
+    ),
+    Hostile(
+        "cells-by-the-thousand",
+        change=lambda nb: nb.cells.extend(new_code_cell("", id=f"more-{number}") for number in range(500)),
+    ),
+    *(
+        Hostile(f"stamp-{name}", told="timestamp.txt cannot be read", place=stamp(text))
+        for name, text in {
+            "too-large": "9" * 40,
+            "of-year-one": "0001-01-01 00:00:00 14",
+            "in-a-strange-zone": "2026-01-01 00:00:00 " + "9" * 30,
+            "not-utf-8": b"\xff\x00",
+            "endless": "1 " * 10**6,
+            "open": "(" * 10**5,
+        }.items()
+    ),
     Hostile("stamp-is-a-folder", place=folder_stamp),
-    Hostile("checksum-faked", change=lambda nb: cell_of(nb, "90-t-contrast-answer").metadata.nbgrader.update(checksum="0" * 32)),
+    Hostile(
+        "checksum-faked",
+        change=lambda nb: cell_of(nb, "90-t-contrast-answer").metadata.nbgrader.update(checksum="0" * 32),
+    ),
     Hostile("long-file-names", place=long_names),
-    Hostile("nbformat-99", verdict="damaged", says="left out",
-            text=as_json(lambda data: data.update(nbformat=99))),
-    Hostile("broken-cells", verdict="damaged", says="left out",
-            text=as_json(lambda data: data["cells"].extend([None, 7, {"cell_type": "cat"}, {"cell_type": "code"}]))),
-    Hostile("half-surrogate", harm="text = 'SURROGATE'\nprint(text, chr(0xd800))",
-            text=lambda text: text.replace("SURROGATE", "\\ud83d")),
+    Hostile("nbformat-99", verdict="damaged", says="left out", text=as_json(lambda data: data.update(nbformat=99))),
+    Hostile(
+        "broken-cells",
+        verdict="damaged",
+        says="left out",
+        text=as_json(lambda data: data["cells"].extend([None, 7, {"cell_type": "cat"}, {"cell_type": "code"}])),
+    ),
+    Hostile(
+        "half-surrogate",
+        harm="text = 'SURROGATE'\nprint(text, chr(0xd800))",
+        text=lambda text: text.replace("SURROGATE", "\\ud83d"),
+    ),
     Hostile("null-bytes", verdict="raised", harm="x = 'NUL'", text=lambda text: text.replace("NUL", "\\u0000")),
-    Hostile("wrong-kernel", change=lambda nb: nb.metadata.update(
-        kernelspec={"name": "ir", "display_name": "R", "language": "R"}, language_info={"name": "R"})),
-    Hostile("metadata-rubbish", change=lambda nb: nb.metadata.update(
-        kernelspec={"name": "../../evil", "display_name": "x"}, widgets={"x": "</script>"}, course=["zh"],
-        course_marking={"marked": True, "answers": {"90-c-single": {"options": ["b"]}}, "notes": "x"})),
+    Hostile(
+        "wrong-kernel",
+        change=lambda nb: nb.metadata.update(
+            kernelspec={"name": "ir", "display_name": "R", "language": "R"}, language_info={"name": "R"}
+        ),
+    ),
+    Hostile(
+        "metadata-rubbish",
+        change=lambda nb: nb.metadata.update(
+            kernelspec={"name": "../../evil", "display_name": "x"},
+            widgets={"x": "</script>"},
+            course=["zh"],
+            course_marking={"marked": True, "answers": {"90-c-single": {"options": ["b"]}}, "notes": "x"},
+        ),
+    ),
     Hostile("nothing-left", points=0, verdict="answers", says="put back", change=lambda nb: nb.cells.clear()),
     Hostile("only-code-left", verdict="answers", says="put back", change=only_code),
     Hostile("all-twice", says="more than once", change=twice),
@@ -328,9 +449,12 @@ CASES = (
     Hostile("link-under-another-name", points=0, verdict="damaged", says="no notebook", place=linked_other),
     Hostile("folder-is-a-link", points=0, verdict="damaged", says="was a link", place=linked_folder),
     Hostile("answers-are-a-link", place=linked_answers),
-    Hostile("links-to-secrets", place=linked_everything,
-            harm="import os\nfor name in ('gradebook.db', 'passwd', 'key', 'loop', 'up', 'hosts.txt'):\n"
-                 "    assert not os.path.lexists(name), name"),
+    Hostile(
+        "links-to-secrets",
+        place=linked_everything,
+        harm="import os\nfor name in ('gradebook.db', 'passwd', 'key', 'loop', 'up', 'hosts.txt'):\n"
+        "    assert not os.path.lexists(name), name",
+    ),
     Hostile("strange-file-names", place=strange_names, harm="import os\nassert os.path.exists('two\\nlines.txt')"),
     Hostile("pipe-in-the-folder", place=fifo),
     Hostile("gigabyte-in-the-folder", place=huge_file),

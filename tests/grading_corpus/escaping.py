@@ -122,9 +122,11 @@ for number in range(3, 20):
         except OSError: pass
 """
 DONE = "frame(json.dumps({'done': {'error': None, 'count': 1}}).encode())"
-PROBE = ("frame(json.dumps({'output': {'output_type': 'display_data', 'metadata': {}, 'data': {"
-         "'application/vnd.torch-backends-course.probe+json': json.dumps({'call': n, 'state': 'value', 'value': 0.5})}}}"
-         ").encode())")
+PROBE = (
+    "frame(json.dumps({'output': {'output_type': 'display_data', 'metadata': {}, 'data': {"
+    "'application/vnd.torch-backends-course.probe+json': json.dumps({'call': n, 'state': 'value', 'value': 0.5})}}}"
+    ").encode())"
+)
 LEFT = """
 import os, subprocess, sys, time
 code = "import time; time.sleep(600)  # CORPUS_CANARY"
@@ -137,60 +139,134 @@ def frames(data: str) -> str:
 
 CASES = (
     Hostile("reads-what-is-there", harm=READ),
-    Hostile("reads-its-environment", harm="import os\nfor name, value in os.environ.items():\n"
-            f"    if 'CORPUS_CANARY' in value or 'SECRET' in name: print('{OUT}', name)"),
+    Hostile(
+        "reads-its-environment",
+        harm="import os\nfor name, value in os.environ.items():\n"
+        f"    if 'CORPUS_CANARY' in value or 'SECRET' in name: print('{OUT}', name)",
+    ),
     Hostile("writes-everywhere", harm=WRITE),
     Hostile("looks-for-traces", harm=SECOND),
     Hostile("looks-for-traces-too", harm=SECOND),
     Hostile("uses-the-network", harm=NETWORK),
     Hostile("calls-the-kernel", harm=CALLS),
     Hostile("becomes-root", harm="!sudo -n true; su -c true; mount -t tmpfs x /tmp; unshare -r true"),
-    Hostile("imports-the-grader", harm=f"try:\n    import grader\n    print('{OUT}')\nexcept ImportError:\n    pass\n"
-            "import gc, sys\nassert not [name for name in sys.modules if name.startswith(('grader', 'nbgrader'))]"),
-    Hostile("sends-to-descriptors", harm="import os\nfor number in range(3, 64):\n    try: os.write(number, b'x' * 9)\n"
-            "    except OSError: pass", verdict="killed"),
+    Hostile(
+        "imports-the-grader",
+        harm=f"try:\n    import grader\n    print('{OUT}')\nexcept ImportError:\n    pass\n"
+        "import gc, sys\nassert not [name for name in sys.modules if name.startswith(('grader', 'nbgrader'))]",
+    ),
+    Hostile(
+        "sends-to-descriptors",
+        harm="import os\nfor number in range(3, 64):\n    try: os.write(number, b'x' * 9)\n    except OSError: pass",
+        verdict="killed",
+    ),
     Hostile("closes-all-descriptors", harm="import os\nos.closerange(0, 1000)", verdict="killed"),
-    Hostile("forges-done", harm=frames(DONE) + "\nwhile True: pass", verdict="ANY", points=2),  # results come one cell late
-    Hostile("forges-done-and-deaf", harm=frames(DONE) + "\nimport signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
-            "while True: pass", verdict="ANY", points=0, report="report = {'median_ms': 1.25, 'repeats': 7}\n" + "#" * 2_000_000),
-    Hostile("forges-results", task="def contrast(low, high): return 0.5\n", points=3, verdict="wrong",
-            harm=frames(f"*[{PROBE} for n in range(9)], b''")),
+    Hostile(
+        "forges-done", harm=frames(DONE) + "\nwhile True: pass", verdict="ANY", points=2
+    ),  # results come one cell late
+    Hostile(
+        "forges-done-and-deaf",
+        harm=frames(DONE) + "\nimport signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass",
+        verdict="ANY",
+        points=0,
+        report="report = {'median_ms': 1.25, 'repeats': 7}\n" + "#" * 2_000_000,
+    ),
+    Hostile(
+        "forges-results",
+        task="def contrast(low, high): return 0.5\n",
+        points=3,
+        verdict="wrong",
+        harm=frames(f"*[{PROBE} for n in range(9)], b''"),
+    ),
     Hostile("forges-hello", harm=frames("frame(json.dumps({'hello': 1}).encode()), frame(b'{\"failed\": \"x\"}')")),
     Hostile("forges-length", harm=frames("b'\\xff\\xff\\xff\\xff' + b'x' * 100,"), verdict="killed"),
     Hostile("forges-rubbish", harm=frames("frame(b'not JSON'),"), verdict="killed"),
     Hostile("forges-nesting", harm=frames("frame(b'[' * 10**6),"), verdict="killed"),
-    Hostile("forges-outputs", harm=frames(
-        "*[frame(json.dumps({'output': o}).encode()) for o in (7, None, [], {}, {'output_type': 'stream'}, "
-        "{'output_type': 'stream', 'name': 'stdout', 'text': 5}, {'output_type': 'stream', 'name': ['x']}, "
-        "{'output_type': [1]}, {'output_type': 'error', 'ename': 1, 'traceback': [2, 'x']}, {'output_type': 'display_data', "
-        "'data': {'text/plain': 5, 'text/html': ['x'], 'image/png': {}}, 'metadata': 'no', 'display_id': {'a': 1}}, "
-        "{'output_type': 'execute_result', 'data': {'text/plain': 'x'}, 'execution_count': 'x', 'metadata': {'filenames': 3}})],"
-        "*[frame(json.dumps(m).encode()) for m in ({}, {'update': 3}, {'clear': {}}, {'done': 5}, {'clear': True})]")),
-    Hostile("forges-a-strange-count", harm=frames("frame(b'{\"done\": {\"count\": -7}}'), frame(b'{\"done\": {\"count\": 1e999}}'),"
-            "frame(b'{\"done\": {\"count\": ' + b'9' * 4000 + b'}}'),"), verdict="ANY", points=0),
-    Hostile("forges-shallow-nesting", harm=frames("*[frame(b'{\"output\": ' + b'[' * n + b']' * n + b'}') for n in (100, 400, 900)],"),
-            verdict="ok|killed"),
-    Hostile("forges-a-million-parts", harm=frames("frame(b'{\"output\": [' + b'{},' * 4_000_000 + b'0]}'),"), verdict="killed|output"),
+    Hostile(
+        "forges-outputs",
+        harm=frames(
+            "*[frame(json.dumps({'output': o}).encode()) for o in (7, None, [], {}, {'output_type': 'stream'}, "
+            "{'output_type': 'stream', 'name': 'stdout', 'text': 5}, {'output_type': 'stream', 'name': ['x']}, "
+            "{'output_type': [1]}, {'output_type': 'error', 'ename': 1, 'traceback': [2, 'x']}, {'output_type': 'display_data', "
+            "'data': {'text/plain': 5, 'text/html': ['x'], 'image/png': {}}, 'metadata': 'no', 'display_id': {'a': 1}}, "
+            "{'output_type': 'execute_result', 'data': {'text/plain': 'x'}, 'execution_count': 'x', 'metadata': {'filenames': 3}})],"
+            "*[frame(json.dumps(m).encode()) for m in ({}, {'update': 3}, {'clear': {}}, {'done': 5}, {'clear': True})]"
+        ),
+    ),
+    Hostile(
+        "forges-a-strange-count",
+        harm=frames(
+            'frame(b\'{"done": {"count": -7}}\'), frame(b\'{"done": {"count": 1e999}}\'),'
+            "frame(b'{\"done\": {\"count\": ' + b'9' * 4000 + b'}}'),"
+        ),
+        verdict="ANY",
+        points=0,
+    ),
+    Hostile(
+        "forges-shallow-nesting",
+        harm=frames("*[frame(b'{\"output\": ' + b'[' * n + b']' * n + b'}') for n in (100, 400, 900)],"),
+        verdict="ok|killed",
+    ),
+    Hostile(
+        "forges-a-million-parts",
+        harm=frames("frame(b'{\"output\": [' + b'{},' * 4_000_000 + b'0]}'),"),
+        verdict="killed|output",
+    ),
     Hostile("sends-descriptors-along", harm=FDS),
     Hostile("makes-others-wait-for-files", harm=LEASES),
     Hostile("opens-terminals", harm=TERMINALS),
     Hostile("opens-terminals-too", harm=TERMINALS),
-    Hostile("ends-by-a-lowered-limit", harm="import resource\nresource.setrlimit(resource.RLIMIT_CPU, (1, 1))\nwhile True: pass",
-            verdict="killed|timeout"),
-    Hostile("ends-in-another-program", verdict="killed", harm="import os, resource\n"
-            "resource.setrlimit(resource.RLIMIT_AS, (1 << 20, 1 << 20))\nos.execv('/bin/true', ['true'])"),
-    Hostile("ends-by-a-filter-of-its-own", verdict="killed", harm="import ctypes, struct\nlibc = ctypes.CDLL(None)\n"
-            "code = ctypes.create_string_buffer(struct.pack('=HBBI', 6, 0, 0, 0x80000000))\n"
-            "class Program(ctypes.Structure): _fields_ = [('length', ctypes.c_ushort), ('lines', ctypes.c_void_p)]\n"
-            "libc.prctl(22, 2, ctypes.byref(Program(1, ctypes.addressof(code))))"),
+    Hostile(
+        "ends-by-a-lowered-limit",
+        harm="import resource\nresource.setrlimit(resource.RLIMIT_CPU, (1, 1))\nwhile True: pass",
+        verdict="killed|timeout",
+    ),
+    Hostile(
+        "ends-in-another-program",
+        verdict="killed",
+        harm="import os, resource\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (1 << 20, 1 << 20))\nos.execv('/bin/true', ['true'])",
+    ),
+    Hostile(
+        "ends-by-a-filter-of-its-own",
+        verdict="killed",
+        harm="import ctypes, struct\nlibc = ctypes.CDLL(None)\n"
+        "code = ctypes.create_string_buffer(struct.pack('=HBBI', 6, 0, 0, 0x80000000))\n"
+        "class Program(ctypes.Structure): _fields_ = [('length', ctypes.c_ushort), ('lines', ctypes.c_void_p)]\n"
+        "libc.prctl(22, 2, ctypes.byref(Program(1, ctypes.addressof(code))))",
+    ),
     Hostile("forges-a-flood", harm=frames("*([frame(b'{}') * 1000] * 200),"), verdict="ANY"),
-    Hostile("leaves-processes", harm=LEFT + "for _ in range(3):\n"
-            "    subprocess.Popen([sys.executable, '-S', '-c', code], start_new_session=True)\n"
-            "if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        time.sleep(600)\n    os._exit(0)"),
-    Hostile("leaves-nohup", harm=LEFT + "open('stay.py', 'w').write(code)\nos.system('nohup python3 -S stay.py >/dev/null 2>&1 &')"),
+    Hostile(
+        "leaves-processes",
+        harm=LEFT + "for _ in range(3):\n"
+        "    subprocess.Popen([sys.executable, '-S', '-c', code], start_new_session=True)\n"
+        "if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        time.sleep(600)\n    os._exit(0)",
+    ),
+    Hostile(
+        "leaves-nohup",
+        harm=LEFT + "open('stay.py', 'w').write(code)\nos.system('nohup python3 -S stay.py >/dev/null 2>&1 &')",
+    ),
     Hostile("leaves-atexit", harm="import atexit\natexit.register(print, 'x')\natexit.register(lambda: 1 / 0)"),
-    Hostile("shadows-modules", files={f"{name}.py": "raise SystemExit('shadowed')\n" for name in (
-        "tabulate", "json", "torch", "numpy", "course", "sitecustomize", "usercustomize", "inside", "grader", "colorsys",
-        "sched", "__main__")} | {".ipython/profile_default/startup/00.py": "1 / 0\n", "torch/__init__.py": "1 / 0\n"},
-        harm="import colorsys, sched, torch, json, course\nassert 'student' not in colorsys.__file__"),
+    Hostile(
+        "shadows-modules",
+        files={
+            f"{name}.py": "raise SystemExit('shadowed')\n"
+            for name in (
+                "tabulate",
+                "json",
+                "torch",
+                "numpy",
+                "course",
+                "sitecustomize",
+                "usercustomize",
+                "inside",
+                "grader",
+                "colorsys",
+                "sched",
+                "__main__",
+            )
+        }
+        | {".ipython/profile_default/startup/00.py": "1 / 0\n", "torch/__init__.py": "1 / 0\n"},
+        harm="import colorsys, sched, torch, json, course\nassert 'student' not in colorsys.__file__",
+    ),
 )

@@ -9,6 +9,8 @@ STUB = "def contrast(low, high):\n    raise NotImplementedError\n"
 CASES = (
     *(Hostile(f"honest-{number}", points=13, files={ANSWERS: dumped(sheet(*RIGHT))}) for number in range(3)),
     Hostile("honest-half", points=3 + 2, task=STUB, files={ANSWERS: dumped(sheet(RIGHT[0]))}),
-    Hostile("honest-wrong", points=0, verdict="wrong", task="def contrast(low, high): return low\n", report="report = {}\n"),
+    Hostile(
+        "honest-wrong", points=0, verdict="wrong", task="def contrast(low, high): return low\n", report="report = {}\n"
+    ),
     Hostile("honest-late-stub", points=3, report="report = None\n"),
 )

@@ -9,19 +9,26 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "01-t-replay": {"5: 0 -> -1": LAST, "7: 0 -> -1": LAST, "9: 0 -> -1": LAST, "10: 0 -> -1": LAST},
     "02-t-interval": {
         "10: 0 -> 1": "one case in 2**n more changes k for no n up to 60",
-        "13: missed > 0.05 * 2 ** n -> missed >= 0.05 * 2 ** n": "a twentieth of a power of two is never a whole number"},
+        "13: missed > 0.05 * 2 ** n -> missed >= 0.05 * 2 ** n": "a twentieth of a power of two is never a whole number",
+    },
     "06-t-obstacles": {
-        "10: a['seed'] is None or b['seed'] is None -> a['seed'] is None and b['seed'] is None":
-            "where only one seed is None the two differ, which is found above",
+        "10: a['seed'] is None or b['seed'] is None -> a['seed'] is None and b['seed'] is None": "where only one seed is None the two differ, which is found above",  # noqa: E501  (a line of a solution, whole)
         "10: a['seed'] is None or b['seed'] is None -> False or b['seed'] is None": "where only one seed is None the two differ",
-        "10: a['seed'] is None or b['seed'] is None -> a['seed'] is None or False": "where only one seed is None the two differ"},
+        "10: a['seed'] is None or b['seed'] is None -> a['seed'] is None or False": "where only one seed is None the two differ",
+    },
     "07-t-leaves": {"9: 'none' -> 'none_'": "what is given back where nothing is said is only compared with tf32"},
     "08-t-device": {"7: built and usable -> True and usable": "nothing built is never usable"},
-    "09-t-time": {"9: 3 -> 2": "field 2 of a line of oneDNN is the word primitive, never exec",
-                  "9: 4 -> 5": "field 4 of a line of oneDNN is the engine, never exec"},
-    "03-least-ms": {f"{line}: 1000000000.0 -> {value}": FLOAT for line in (2, 3) for value in ("1000000001.0", "999999999.0")},
+    "09-t-time": {
+        "9: 3 -> 2": "field 2 of a line of oneDNN is the word primitive, never exec",
+        "9: 4 -> 5": "field 4 of a line of oneDNN is the engine, never exec",
+    },
+    "03-least-ms": {
+        f"{line}: 1000000000.0 -> {value}": FLOAT for line in (2, 3) for value in ("1000000001.0", "999999999.0")
+    },
     "06-steady-sum": {"4: 32768 -> 32767": "pieces that are shorter still are added by one thread as well"},
-    "08-pick-device": {"8: ' here, only cpu and ' -> ' here, only cpu and _'": "the words of the refusal are free",
-                       "8: 'no usable ' -> 'no usable _'": "the words of the refusal are free"},
+    "08-pick-device": {
+        "8: ' here, only cpu and ' -> ' here, only cpu and _'": "the words of the refusal are free",
+        "8: 'no usable ' -> 'no usable _'": "the words of the refusal are free",
+    },
     "09-goes-to-onednn": {"1: 1 -> 0": "no groups and one group are both not more than one"},
 }

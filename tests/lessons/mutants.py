@@ -6,18 +6,41 @@ import ast
 import copy
 from collections.abc import Iterator
 
-COMPARED = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
-            ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is}
+COMPARED = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+}
 REVERSED = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
-COMPUTED = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.FloorDiv, ast.FloorDiv: ast.Mult, ast.Div: ast.Mult, ast.Mod: ast.FloorDiv,
-            ast.Pow: ast.Mult, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd}
+COMPUTED = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.FloorDiv,
+    ast.FloorDiv: ast.Mult,
+    ast.Div: ast.Mult,
+    ast.Mod: ast.FloorDiv,
+    ast.Pow: ast.Mult,
+    ast.BitAnd: ast.BitOr,
+    ast.BitOr: ast.BitAnd,
+}
 
 
 def mutants(code: str) -> Iterator[tuple[str, str]]:
     """(what was changed, the changed code) for each change; what was changed reads "line: before -> after"."""
     tree = ast.parse(code)
-    told = {id(inner) for node in ast.walk(tree) for field in ("annotation", "returns")
-            for inner in ast.walk(getattr(node, field, None) or ast.Pass())}  # types say nothing about what is computed
+    told = {
+        id(inner)
+        for node in ast.walk(tree)
+        for field in ("annotation", "returns")
+        for inner in ast.walk(getattr(node, field, None) or ast.Pass())
+    }  # types say nothing about what is computed
     for number, node in enumerate(ast.walk(tree)):
         for change in _changes(node) if id(node) not in told else ():
             other = copy.deepcopy(tree)

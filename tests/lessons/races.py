@@ -8,16 +8,43 @@ from typing import Any
 from course.timing import Comparison, Paired
 
 
-def raced(functions: Mapping[str, Callable[[], Any]], ratio: float, width: float = 0.02, rounds: int = 40,
-          baseline_ms: float = 20.0) -> Comparison:
+def raced(
+    functions: Mapping[str, Callable[[], Any]],
+    ratio: float,
+    width: float = 0.02,
+    rounds: int = 40,
+    baseline_ms: float = 20.0,
+) -> Comparison:
     """The first function is the baseline; time(other) / time(baseline) is ``ratio``, give or take ``width``."""
     baseline, candidate = functions
     low, high = ratio - width, ratio + width
     verdict = "faster" if high < 1 else "slower" if low > 1 else "same" if width <= 0.02 else "undecided"
-    pair = Paired(name=candidate, baseline=baseline, ratio=ratio, low=low, high=high, confidence=0.95, verdict=verdict,
-                  ratios=(ratio,) * rounds, gate=0.02)
-    found = Comparison(baseline=baseline, pairs={candidate: pair}, medians_ms={baseline: baseline_ms, candidate: baseline_ms * ratio},
-                      first_call_ms={baseline: 20.0, candidate: 20.0}, calls=dict.fromkeys(functions, 1), rounds=rounds, seconds=1.0,
-                      ci=0.05, gate=0.02, max_time=1.0, device="cpu", clock="perf_counter", cache="warm", threads=1)
+    pair = Paired(
+        name=candidate,
+        baseline=baseline,
+        ratio=ratio,
+        low=low,
+        high=high,
+        confidence=0.95,
+        verdict=verdict,
+        ratios=(ratio,) * rounds,
+        gate=0.02,
+    )
+    found = Comparison(
+        baseline=baseline,
+        pairs={candidate: pair},
+        medians_ms={baseline: baseline_ms, candidate: baseline_ms * ratio},
+        first_call_ms={baseline: 20.0, candidate: 20.0},
+        calls=dict.fromkeys(functions, 1),
+        rounds=rounds,
+        seconds=1.0,
+        ci=0.05,
+        gate=0.02,
+        max_time=1.0,
+        device="cpu",
+        clock="perf_counter",
+        cache="warm",
+        threads=1,
+    )
     object.__setattr__(found, "functions", dict(functions))
     return found

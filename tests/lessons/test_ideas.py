@@ -63,7 +63,9 @@ def test_every_task_and_exercise_states_its_wrong_ideas_and_right_variants(ident
     assert not {idea.of for idea in IDEAS} - {*TASKS, *PRACTICE}
 
 
-@pytest.mark.parametrize("text", ["# %% worng x\n# Why.\nf = 1\n", "# %% wrong x loses=\nf = 1\n", "# %% wrong x lose=a\n# Why.\nf = 1\n"])
+@pytest.mark.parametrize(
+    "text", ["# %% worng x\n# Why.\nf = 1\n", "# %% wrong x loses=\nf = 1\n", "# %% wrong x lose=a\n# Why.\nf = 1\n"]
+)
 def test_a_marker_that_cannot_be_read_is_named_with_its_line(tmp_path, text):
     with pytest.raises(ProjectError, match=r"ideas\.py:1"):
         parse(text, tmp_path / "ideas.py")

@@ -16,12 +16,20 @@ from tests.lessons.losing import verdict_on
 from tests.lessons.mutants import mutants
 
 PROJECT = Project()
-GIVEN = "import torch\nfrom contextlib import contextmanager\nfrom statistics import median\n" \
-        "from course.lessons.l02_timing.exercises import cut\n"
+GIVEN = (
+    "import torch\nfrom contextlib import contextmanager\nfrom statistics import median\n"
+    "from course.lessons.l02_timing.exercises import cut\n"
+)
 DRAWS, SECONDS = 4, 20
-TASKS = [task for lesson in LESSONS if lesson.checkpoint for task in tasks(PROJECT, lesson.id).values() if task.judge is None]
-FUNCTIONS = [one for one in all_exercises().values() if one.solution and any(
-    line.startswith(("def ", "class ")) and one.name in line for line in one.solution.split("\n"))]
+TASKS = [
+    task for lesson in LESSONS if lesson.checkpoint for task in tasks(PROJECT, lesson.id).values() if task.judge is None
+]
+FUNCTIONS = [
+    one
+    for one in all_exercises().values()
+    if one.solution
+    and any(line.startswith(("def ", "class ")) and one.name in line for line in one.solution.split("\n"))
+]
 
 
 class TooLong(BaseException):
@@ -36,7 +44,11 @@ def limited():
     def stop(*_):
         raise TooLong
 
-    before, threads, mode = signal.signal(signal.SIGALRM, stop), torch.get_num_threads(), torch.get_deterministic_debug_mode()
+    before, threads, mode = (
+        signal.signal(signal.SIGALRM, stop),
+        torch.get_num_threads(),
+        torch.get_deterministic_debug_mode(),
+    )
     signal.alarm(SECONDS)
     try:
         with flags.preserved():
@@ -69,8 +81,12 @@ def check(identity: str, code: str, name: str, right) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
 def test_no_change_of_a_checkpoints_solution_keeps_full_marks(task):
-    check(task.id, task.solution, task.name,
-          lambda answer: all(verdict_on(task, answer, seed).points == task.points for seed in range(DRAWS)))
+    check(
+        task.id,
+        task.solution,
+        task.name,
+        lambda answer: all(verdict_on(task, answer, seed).points == task.points for seed in range(DRAWS)),
+    )
 
 
 @pytest.mark.long
@@ -87,5 +103,13 @@ def test_every_known_survivor_has_a_reason_and_a_solution():
 def test_each_kind_of_change_is_made():
     code = "def f(a, b):\n    if a < b and not b:\n        return a + 1\n    return 'x' if a in b else None"
     told = {what for what, _ in mutants(code)}
-    assert {"2: a < b -> a <= b", "2: a < b -> a > b", "3: a + 1 -> a - 1", "3: 1 -> 2", "2: not b -> +b", "4: 'x' -> 'x_'",
-            "3: return a + 1 -> return None", "4: a in b -> a not in b"} <= told
+    assert {
+        "2: a < b -> a <= b",
+        "2: a < b -> a > b",
+        "3: a + 1 -> a - 1",
+        "3: 1 -> 2",
+        "2: not b -> +b",
+        "4: 'x' -> 'x_'",
+        "3: return a + 1 -> return None",
+        "4: a in b -> a not in b",
+    } <= told

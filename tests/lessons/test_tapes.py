@@ -24,8 +24,11 @@ def answers(task: Task, seed: int) -> tuple[list, list[str]]:
 
 def share(task: Task, tape: list, expected: list, parts: list[str]) -> float:
     """The share of the points that a tape earns; where it ends, it starts again."""
-    wrong = {part for number, part in enumerate(parts)
-             if not (task.close or same)(tape[number % len(tape)], expected[number])}
+    wrong = {
+        part
+        for number, part in enumerate(parts)
+        if not (task.close or same)(tape[number % len(tape)], expected[number])
+    }
     return sum(part.points for name, part in task.parts.items() if name not in wrong) / task.points
 
 
@@ -34,8 +37,11 @@ def test_the_answers_of_thirty_draws_are_worth_nothing_in_thirty_others(task):
     tapes = [answers(task, seed)[0] for seed in RECORDED]
     asked = [answers(task, seed) for seed in PLAYED]
     earned = [share(task, tape, *one) for tape in tapes for one in asked]
-    shuffled = [share(task, random.Random(number).sample(tape, len(tape)), *one)
-                for number, tape in enumerate(tapes) for one in asked]
+    shuffled = [
+        share(task, random.Random(number).sample(tape, len(tape)), *one)
+        for number, tape in enumerate(tapes)
+        for one in asked
+    ]
     assert fmean(earned) <= GUESS and fmean(earned) <= fmean(shuffled) + 0.02, (fmean(earned), fmean(shuffled))
 
 

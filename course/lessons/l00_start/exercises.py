@@ -15,41 +15,71 @@ def check_my_numbers(numbers: Any) -> Verdict:
     import torch
 
     if any(value is Ellipsis for value in numbers):
-        return not_attempted(both("The three dots are still there: put three numbers in their places.",
-                                  "三个省略号还在：请换成三个数。"))
+        return not_attempted(
+            both("The three dots are still there: put three numbers in their places.", "三个省略号还在：请换成三个数。")
+        )
     if len(numbers) != 3:
-        return incorrect(both(f"Three numbers are needed, and there are {len(numbers)}.",
-                              f"需要三个数，现在有 {len(numbers)} 个。"))
+        return incorrect(
+            both(f"Three numbers are needed, and there are {len(numbers)}.", f"需要三个数，现在有 {len(numbers)} 个。")
+        )
     if {abs(float(value)) for value in numbers} & {1e8}:
-        return incorrect(both("A hundred million is taken: it stands in the cell above. Find numbers of your own.",
-                              "一亿已经有主了，就是上面单元格里的那个数。请找自己的数。"), reason="taken")
+        return incorrect(
+            both(
+                "A hundred million is taken: it stands in the cell above. Find numbers of your own.",
+                "一亿已经有主了，就是上面单元格里的那个数。请找自己的数。",
+            ),
+            reason="taken",
+        )
     a, b, c = torch.tensor([float(value) for value in numbers], dtype=torch.float32)
     left, right = ((a + b) + c).item(), (a + (b + c)).item()
     if not (math.isfinite(left) and math.isfinite(right)):
-        return incorrect(both("Infinity is too easy: choose numbers whose sums stay finite.",
-                              "无穷大太容易了：请选一组和仍然有限的数。"))
+        return incorrect(
+            both(
+                "Infinity is too easy: choose numbers whose sums stay finite.",
+                "无穷大太容易了：请选一组和仍然有限的数。",
+            )
+        )
     if left == right:
-        return incorrect(both(f"Both orders give {left:g}. Take a number so large that a small one gets lost "
-                              "in it.",
-                              f"两种顺序都得到 {left:g}。取一个很大的数，大到能把小的数“吞掉”。"))
-    return correct(both(f"(a + b) + c is {left:g}, a + (b + c) is {right:g}. Same numbers, two answers.",
-                        f"(a + b) + c 得 {left:g}，a + (b + c) 得 {right:g}。同样的数，两个答案。"))
+        return incorrect(
+            both(
+                f"Both orders give {left:g}. Take a number so large that a small one gets lost in it.",
+                f"两种顺序都得到 {left:g}。取一个很大的数，大到能把小的数“吞掉”。",
+            )
+        )
+    return correct(
+        both(
+            f"(a + b) + c is {left:g}, a + (b + c) is {right:g}. Same numbers, two answers.",
+            f"(a + b) + c 得 {left:g}，a + (b + c) 得 {right:g}。同样的数，两个答案。",
+        )
+    )
 
 
-EXERCISES = [Exercise(
-    id="00-my-numbers", lesson="00_start", name="my_numbers", minutes=3,
-    title=both("Three numbers whose float32 sum depends on the order", "三个数，float32 的和取决于相加顺序"),
-    hints=(
-        both("A large number swallows a small one: it has no digits left for it.",
-             "大的数会吞掉小的数：它已经没有多余的位留给后者了。"),
-        both("Let the large number cancel: a large one, its negative, and a small one.",
-             "让大的数互相抵消：一个很大的数、它的相反数，再加一个小的数。"),
-        both("`float32` keeps about 7 digits. Is your large number at least a hundred million times the "
-             "small one?",
-             "`float32` 大约保留 7 位十进制数字。大的那个数有小的一亿倍以上吗？"),
-    ),
-    solution="my_numbers = (1e9, -1e9, 5.0)\n",
-    why=both("(1e9 - 1e9) + 5 keeps the 5; in 1e9 + (-1e9 + 5) the 5 was lost at the first addition.",
-             "(1e9 - 1e9) + 5 保住了 5；而在 1e9 + (-1e9 + 5) 里，5 在第一次相加时就丢了。"),
-    check=check_my_numbers,
-)]
+EXERCISES = [
+    Exercise(
+        id="00-my-numbers",
+        lesson="00_start",
+        name="my_numbers",
+        minutes=3,
+        title=both("Three numbers whose float32 sum depends on the order", "三个数，float32 的和取决于相加顺序"),
+        hints=(
+            both(
+                "A large number swallows a small one: it has no digits left for it.",
+                "大的数会吞掉小的数：它已经没有多余的位留给后者了。",
+            ),
+            both(
+                "Let the large number cancel: a large one, its negative, and a small one.",
+                "让大的数互相抵消：一个很大的数、它的相反数，再加一个小的数。",
+            ),
+            both(
+                "`float32` keeps about 7 digits. Is your large number at least a hundred million times the small one?",
+                "`float32` 大约保留 7 位十进制数字。大的那个数有小的一亿倍以上吗？",
+            ),
+        ),
+        solution="my_numbers = (1e9, -1e9, 5.0)\n",
+        why=both(
+            "(1e9 - 1e9) + 5 keeps the 5; in 1e9 + (-1e9 + 5) the 5 was lost at the first addition.",
+            "(1e9 - 1e9) + 5 保住了 5；而在 1e9 + (-1e9 + 5) 里，5 在第一次相加时就丢了。",
+        ),
+        check=check_my_numbers,
+    )
+]

@@ -65,8 +65,7 @@ def _settle(record: Record) -> dict[str, str | None]:
     needs="cpu",
     seconds=2,
     title=both(
-        "The same numbers in another order: how many different totals?",
-        "同样的数换个顺序相加：会得到多少个不同的和？",
+        "The same numbers in another order: how many different totals?", "同样的数换个顺序相加：会得到多少个不同的和？"
     ),
     finding=_finding,
     draw=_draw,

@@ -172,8 +172,7 @@ def say_typos(record: Record) -> Text:
     total, raised = len(record.rows), sum(row["raised"] for row in record.rows)
     loud = ", ".join(row["wrote"] for row in record.rows if row["raised"]) or "-"
     return both(
-        f"Of {total} misspelt assignments {total - raised} were accepted in silence; {raised} raised "
-        f"an error: {loud}.",
+        f"Of {total} misspelt assignments {total - raised} were accepted in silence; {raised} raised an error: {loud}.",
         f"{total} 个拼错的赋值中，有 {total - raised} 个被悄悄接受，{raised} 个报错：{loud}。",
     )
 
@@ -272,14 +271,31 @@ def draw_who_sees(record: Record, ax: Any) -> None:
     def memory(left: float, top: float, head: str, words: str, sees: int) -> None:
         colour = colors()[0 if sees else 1]
         shape = "round,pad=0,rounding_size=0.12"
-        ax.add_patch(FancyBboxPatch((left, top), 3.1, 1.5, boxstyle=shape, facecolor="none", edgecolor=colour, linewidth=2))
+        ax.add_patch(
+            FancyBboxPatch((left, top), 3.1, 1.5, boxstyle=shape, facecolor="none", edgecolor=colour, linewidth=2)
+        )
         ax.text(left + 0.15, top + 0.27, head, va="center", fontsize=11, fontweight="bold")
-        ax.text(left + 0.15, top + 0.72, f"benchmark = {bool(sees)}", va="center", fontsize=12, family="monospace", color=colour)
+        ax.text(
+            left + 0.15,
+            top + 0.72,
+            f"benchmark = {bool(sees)}",
+            va="center",
+            fontsize=12,
+            family="monospace",
+            color=colour,
+        )
         ax.text(left + 0.15, top + 1.17, words, va="center", fontsize=10)
 
-    shared = t("two threads, one value", "两个线程，同一个值") if _seen(record, "thread") else t("the main thread set it", "主线程设的")
+    shared = (
+        t("two threads, one value", "两个线程，同一个值")
+        if _seen(record, "thread")
+        else t("the main thread set it", "主线程设的")
+    )
     memory(0, 1.0, t("your process", "你的进程"), shared, 1)
-    children = (("fork", t("fork: a copy", "fork：复制一份"), 0.0), ("spawn", t("spawn: a new Python", "spawn：全新的 Python"), 2.0))
+    children = (
+        ("fork", t("fork: a copy", "fork：复制一份"), 0.0),
+        ("spawn", t("spawn: a new Python", "spawn：全新的 Python"), 2.0),
+    )
     words = (t("starts with the default", "从默认值开始"), t("starts with your value", "从你的值开始"))
     for method, head, top in children:
         sees = _seen(record, method)
@@ -339,7 +355,9 @@ def draw_flags_trap(record: Record, ax: Any) -> None:
         return f"{bool(row[column])}{named}", (0 if row["named"] else 1) if moved else None
 
     moments = {"before": t("before", "之前"), "inside": t("inside", "里面"), "after": t("after", "之后")}
-    table(ax, list(moments.values()), [(row["switch"], [cell(row, moment) for moment in moments]) for row in record.rows])
+    table(
+        ax, list(moments.values()), [(row["switch"], [cell(row, moment) for moment in moments]) for row in record.rows]
+    )
     ax.set_xlabel(t("◆ changed without being named", "◆ 没点名却变了"))
 
 
@@ -374,10 +392,8 @@ def say_frozen(record: Record) -> Text:
     opened = [row["door"] for row in record.rows if row["open"]]
     total, shut = len(record.rows), len(record.rows) - len(opened)
     return both(
-        f"After freezing, {shut} of {total} ways were refused; {len(opened)} still worked: "
-        f"{', '.join(opened) or '-'}.",
-        f"冻结之后，{total} 种改法中有 {shut} 种被拒绝，{len(opened)} 种仍然有效："
-        f"{'、'.join(opened) or '无'}。",
+        f"After freezing, {shut} of {total} ways were refused; {len(opened)} still worked: {', '.join(opened) or '-'}.",
+        f"冻结之后，{total} 种改法中有 {shut} 种被拒绝，{len(opened)} 种仍然有效：{'、'.join(opened) or '无'}。",
     )
 
 
@@ -422,8 +438,7 @@ def say_not_a_switch(record: Record) -> Text:
     return both(
         f"{accepted} of {total} were accepted without a word. What changed: {en}. Not moved by "
         f"anything: {', '.join(same) or '-'}.",
-        f"{total} 个里有 {accepted} 个被一声不吭地接受。真正变了的：{zh}。始终没变的："
-        f"{'、'.join(same) or '无'}。",
+        f"{total} 个里有 {accepted} 个被一声不吭地接受。真正变了的：{zh}。始终没变的：{'、'.join(same) or '无'}。",
     )
 
 
@@ -450,9 +465,7 @@ def settle_not_a_switch(record: Record) -> dict[str, str | None]:
     version=1,
     needs="cpu",
     seconds=5,
-    title=both(
-        "Six things that look like switches: what do they switch?", "六个看起来像开关的东西：它们到底管什么？"
-    ),
+    title=both("Six things that look like switches: what do they switch?", "六个看起来像开关的东西：它们到底管什么？"),
     finding=say_not_a_switch,
     draw=draw_not_a_switch,
     settles=settle_not_a_switch,

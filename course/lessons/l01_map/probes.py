@@ -55,8 +55,10 @@ def who_sees() -> list[dict]:
     """Set cudnn.benchmark in one place, read it in another: 1 where the new value is seen."""
     methods = [m for m in ("fork", "spawn") if m in multiprocessing.get_all_start_methods()]
     _set()
-    rows = [{"set_in": "main", "read_in": "main", "sees": _read()},
-            {"set_in": "main", "read_in": "thread", "sees": _in_thread(_read)}]
+    rows = [
+        {"set_in": "main", "read_in": "main", "sees": _read()},
+        {"set_in": "main", "read_in": "thread", "sees": _in_thread(_read)},
+    ]
     rows += [{"set_in": "main", "read_in": m, "sees": _in_child(m, _child_reads)} for m in methods]
     torch.backends.cudnn.benchmark = False
     _in_thread(_set)
@@ -79,8 +81,16 @@ def flags_trap() -> list[dict]:
     with torch.backends.cudnn.flags(deterministic=True):
         inside = _state()
     after = _state()
-    return [{"switch": name, "named": int(name == "deterministic"), "before": int(before[name]),
-             "inside": int(inside[name]), "after": int(after[name])} for name in SWITCHES]
+    return [
+        {
+            "switch": name,
+            "named": int(name == "deterministic"),
+            "before": int(before[name]),
+            "inside": int(inside[name]),
+            "after": int(after[name]),
+        }
+        for name in SWITCHES
+    ]
 
 
 def _assign(owner: Any, name: str, value: Any) -> Callable[[], None]:
@@ -103,8 +113,7 @@ def _doors() -> list[tuple[str, str, Callable[[], Any]]]:
         ("with cudnn.flags(...)", "with", _inside_flags),
         ("mha.set_fastpath_enabled(False)", "function", lambda: b.mha.set_fastpath_enabled(False)),
         ("cuda.enable_flash_sdp(False)", "function", lambda: b.cuda.enable_flash_sdp(False)),
-        ("torch.use_deterministic_algorithms(True)", "function",
-         lambda: torch.use_deterministic_algorithms(True)),
+        ("torch.use_deterministic_algorithms(True)", "function", lambda: torch.use_deterministic_algorithms(True)),
         ("opt_einsum.enabled = False", "assignment", _assign(b.opt_einsum, "enabled", False)),
         ("cuda.matmul.allow_tf32 = True", "assignment", _assign(b.cuda.matmul, "allow_tf32", True)),
     ]
@@ -145,8 +154,12 @@ def not_switches() -> list[dict]:
         ("mps.enabled = False", _assign(mps, "enabled", False), "mps.is_available()", available),
         ("mps.is_available = False", _assign(mps, "is_available", False), "mps.is_available()", available),
         ("cudnn.deterministic = True", _assign(b.cudnn, "deterministic", True), "torch.initial_seed()", seed),
-        ("torch.use_deterministic_algorithms(True)", lambda: torch.use_deterministic_algorithms(True),
-         "torch.initial_seed()", seed),
+        (
+            "torch.use_deterministic_algorithms(True)",
+            lambda: torch.use_deterministic_algorithms(True),
+            "torch.initial_seed()",
+            seed,
+        ),
         ("cudnn.enabled = True", _assign(b.cudnn, "enabled", True), "torch.ones(1).device", place),
         ("mkldnn.enabled = False", _assign(b.mkldnn, "enabled", False), "torch.ones(1).device", place),
     ]
@@ -154,6 +167,14 @@ def not_switches() -> list[dict]:
     for tried, go, question, ask in plan:
         before, said, after = _answer(ask), _answer(go), _answer(ask)
         mps.is_available = query  # else the next lines would fail: parts of torch ask it too, as they are imported
-        rows.append({"tried": tried, "accepted": int(said == "None"), "asked": question, "before": before,
-                     "after": after, "changed": int(before != after)})
+        rows.append(
+            {
+                "tried": tried,
+                "accepted": int(said == "None"),
+                "asked": question,
+                "before": before,
+                "after": after,
+                "changed": int(before != after),
+            }
+        )
     return rows

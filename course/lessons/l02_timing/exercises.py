@@ -48,6 +48,7 @@ def _near(value: Any, expected: float, tolerance: float = 1e-6) -> bool:
 
 # --- 02-stopwatch --------------------------------------------------------------------------------------
 
+
 def check_stopwatch(stopwatch_ms: Callable[..., Any]) -> Verdict:
     """Let it time kernels in a world where time is a number: of 20 ms with 30 ms of old work in the queue, then of drawn times."""
     draw = random.Random(2)
@@ -56,8 +57,12 @@ def check_stopwatch(stopwatch_ms: Callable[..., Any]) -> Verdict:
         fault = _one_reading(stopwatch_ms, kernel_ms, earlier_ms)
         if fault is not None:
             return fault
-    return correct(both("It reads 20 ms for a kernel of 20 ms with 30 ms of old work in front, and is right about others too.",
-                        "前面排着 30 ms 旧任务时，20 ms 的 kernel 读数是 20 ms；换成别的也对。"))
+    return correct(
+        both(
+            "It reads 20 ms for a kernel of 20 ms with 30 ms of old work in front, and is right about others too.",
+            "前面排着 30 ms 旧任务时，20 ms 的 kernel 读数是 20 ms；换成别的也对。",
+        )
+    )
 
 
 def _one_reading(stopwatch_ms: Callable[..., Any], kernel_ms: float, earlier_ms: float) -> Verdict | None:
@@ -71,8 +76,12 @@ def _one_reading(stopwatch_ms: Callable[..., Any], kernel_ms: float, earlier_ms:
     except (AssertionError, RuntimeError) as error:
         if not {"CUDA", "NVIDIA"} & {*str(error).split()}:
             raise
-        return incorrect(both("The device here is a simulated one: wait with the `synchronize` you are given, not with torch's own.",
-                              "这里的设备是模拟的：请用传进来的 `synchronize` 等待，不要用 torch 自己的。"))
+        return incorrect(
+            both(
+                "The device here is a simulated one: wait with the `synchronize` you are given, not with torch's own.",
+                "这里的设备是模拟的：请用传进来的 `synchronize` 等待，不要用 torch 自己的。",
+            )
+        )
     if not _is_number(reading):
         return incorrect(both("It should give back one number, the milliseconds.", "它应当返回一个数：毫秒数。"))
     evidence = {"reading_ms": reading, "truth_ms": kernel_ms, "log": device.log}
@@ -80,8 +89,13 @@ def _one_reading(stopwatch_ms: Callable[..., Any], kernel_ms: float, earlier_ms:
     if launches == 1 and abs(reading - kernel_ms) < CLOSE_MS:
         return None
     if launches > 1 and abs(reading - kernel_ms) < 1:
-        return incorrect(both("The time is right, but `run` was called more than once: time a single call.",
-                              "时间对了，但 `run` 被调用了不止一次：请只测一次调用。"), **evidence)
+        return incorrect(
+            both(
+                "The time is right, but `run` was called more than once: time a single call.",
+                "时间对了，但 `run` 被调用了不止一次：请只测一次调用。",
+            ),
+            **evidence,
+        )
     return incorrect(_stopwatch_reason(reading, launches, kernel_ms, earlier_ms), **evidence)
 
 
@@ -89,26 +103,39 @@ def _stopwatch_reason(reading: float, launches: int, kernel_ms: float, earlier_m
     if not launches:
         return both("`run` was never called, so there was nothing to time.", "`run` 没有被调用，没有东西可测。")
     if abs(reading * 1e3 - kernel_ms) < 1:
-        return both("This is in seconds: `clock()` counts seconds, the answer is wanted in milliseconds.",
-                    "这是秒：`clock()` 以秒计，答案要的是毫秒。")
+        return both(
+            "This is in seconds: `clock()` counts seconds, the answer is wanted in milliseconds.",
+            "这是秒：`clock()` 以秒计，答案要的是毫秒。",
+        )
     if earlier_ms and abs(reading - kernel_ms - earlier_ms) < 1:
-        return both(f"{reading:.0f} ms: the {earlier_ms:.0f} ms of old work are in it. A fence belongs before the clock starts.",
-                    f"{reading:.0f} ms：里面含有 {earlier_ms:.0f} ms 的旧任务。开始计时之前要先加一道栅栏。")
+        return both(
+            f"{reading:.0f} ms: the {earlier_ms:.0f} ms of old work are in it. A fence belongs before the clock starts.",
+            f"{reading:.0f} ms：里面含有 {earlier_ms:.0f} ms 的旧任务。开始计时之前要先加一道栅栏。",
+        )
     if 0 <= reading < 1:
-        return both("Next to nothing: the clock was read before the kernel was done. It needs a fence before it stops.",
-                    "几乎为零：kernel 还没做完就读了表。停表之前要加栅栏。")
-    return both(f"It reads {reading:.4g} ms where {kernel_ms:.4g} ms are true. Take the difference of two readings of `clock()`.",
-                f"真实值是 {kernel_ms:.4g} ms，读数却是 {reading:.4g} ms。请用 `clock()` 两次读数之差。")
+        return both(
+            "Next to nothing: the clock was read before the kernel was done. It needs a fence before it stops.",
+            "几乎为零：kernel 还没做完就读了表。停表之前要加栅栏。",
+        )
+    return both(
+        f"It reads {reading:.4g} ms where {kernel_ms:.4g} ms are true. Take the difference of two readings of `clock()`.",
+        f"真实值是 {kernel_ms:.4g} ms，读数却是 {reading:.4g} ms。请用 `clock()` 两次读数之差。",
+    )
 
 
 # --- 02-median-interval --------------------------------------------------------------------------------
 
-NOISY = ([1.2, 1.0, 9.0, 1.1, 1.3, 1.0, 1.2, 1.1, 1.4, 1.1, 6.5, 1.2],
-         [3.0, 1.0, 2.0, 5.0, 4.0, 6.0], [float(v * v % 53) for v in range(1, 41)])
+NOISY = (
+    [1.2, 1.0, 9.0, 1.1, 1.3, 1.0, 1.2, 1.1, 1.4, 1.1, 6.5, 1.2],
+    [3.0, 1.0, 2.0, 5.0, 4.0, 6.0],
+    [float(v * v % 53) for v in range(1, 41)],
+)
 
 
-UNSORTED = both("The ends are those of the readings as they came. Sort first: `ordered = sorted(samples)`.",
-                "两端取自原来的顺序。请先排序：`ordered = sorted(samples)`。")
+UNSORTED = both(
+    "The ends are those of the readings as they came. Sort first: `ordered = sorted(samples)`.",
+    "两端取自原来的顺序。请先排序：`ordered = sorted(samples)`。",
+)
 
 
 def check_median_interval(median_interval: Callable[..., Any]) -> Verdict:
@@ -121,37 +148,53 @@ def check_median_interval(median_interval: Callable[..., Any]) -> Verdict:
         ordered, drop = sorted(samples), cut(len(samples))
         expected = (median(samples), ordered[drop], ordered[-1 - drop])
         if given != samples:
-            return incorrect(both("It changed the order of the readings it was given: sort a copy "
-                                  "(`sorted`).",
-                                  "它改动了传入读数的顺序：请排序一个副本（`sorted`）。"))
+            return incorrect(
+                both(
+                    "It changed the order of the readings it was given: sort a copy (`sorted`).",
+                    "它改动了传入读数的顺序：请排序一个副本（`sorted`）。",
+                )
+            )
         if not isinstance(answer, Sequence) or len(answer) != 3 or not all(map(_is_number, answer)):
-            return incorrect(both("It should give back three numbers: `(median, low, high)`.",
-                                  "它应当返回三个数：`(median, low, high)`。"))
+            return incorrect(
+                both(
+                    "It should give back three numbers: `(median, low, high)`.",
+                    "它应当返回三个数：`(median, low, high)`。",
+                )
+            )
         if not all(map(_near, answer, expected)):
             unsorted = _near(answer[1], samples[drop]) and not _near(answer[1], expected[1])
             reason = UNSORTED if unsorted else _interval_reason(answer, expected, ordered, drop)
             return incorrect(reason, n=len(samples))
-    return correct(both("Right for 6, 12 and 40 readings, outliers included.",
-                        "6、12、40 个读数都正确，包括有离群值的情形。"))
+    return correct(
+        both("Right for 6, 12 and 40 readings, outliers included.", "6、12、40 个读数都正确，包括有离群值的情形。")
+    )
 
 
 def _interval_reason(answer: Any, expected: tuple[float, ...], ordered: list[float], drop: int) -> Text:
     count = len(ordered)
     if _near(answer[0], sum(ordered) / count) and not _near(answer[0], expected[0]):
-        return both("The first number is the mean. One interruption is enough to move it; take the median.",
-                    "第一个数是平均值，一次打断就能带偏它；请用中位数。")
+        return both(
+            "The first number is the mean. One interruption is enough to move it; take the median.",
+            "第一个数是平均值，一次打断就能带偏它；请用中位数。",
+        )
     if not _near(answer[0], expected[0]):
-        return both(f"The median of {count} readings is not right. With an even number, it is half-way "
-                    f"between the "
-                    f"two in the middle; the readings must be sorted.",
-                    f"{count} 个读数的中位数不对。个数为偶数时取中间两个的平均；别忘了先排序。")
+        return both(
+            f"The median of {count} readings is not right. With an even number, it is half-way "
+            f"between the "
+            f"two in the middle; the readings must be sorted.",
+            f"{count} 个读数的中位数不对。个数为偶数时取中间两个的平均；别忘了先排序。",
+        )
     if drop and _near(answer[1], ordered[0]) and _near(answer[2], ordered[-1]):
-        return both("This is the whole range. Cut `cut(n)` readings off at each end first.",
-                    "这是整个范围。请先从两端各去掉 `cut(n)` 个。")
-    return both(f"The ends are off for {count} readings: after cutting {drop} at each end, low is "
-                f"`ordered[{drop}]` and high is `ordered[{count - 1 - drop}]`.",
-                f"{count} 个读数的两端不对：两端各去掉 {drop} 个后，low 是 `ordered[{drop}]`，"
-                f"high 是 `ordered[{count - 1 - drop}]`。")
+        return both(
+            "This is the whole range. Cut `cut(n)` readings off at each end first.",
+            "这是整个范围。请先从两端各去掉 `cut(n)` 个。",
+        )
+    return both(
+        f"The ends are off for {count} readings: after cutting {drop} at each end, low is "
+        f"`ordered[{drop}]` and high is `ordered[{count - 1 - drop}]`.",
+        f"{count} 个读数的两端不对：两端各去掉 {drop} 个后，low 是 `ordered[{drop}]`，"
+        f"high 是 `ordered[{count - 1 - drop}]`。",
+    )
 
 
 # --- 02-paired-ratio -----------------------------------------------------------------------------------
@@ -172,88 +215,137 @@ def check_paired_ratio(paired_ratio: Callable[..., Any]) -> Verdict:
             candidate = [one * draw.choice([0.7, 0.9, 1.1, 1.6]) for one in base]
             again = paired_ratio(list(base), list(candidate))
             if not _near(again, median(c / b for b, c in zip(base, candidate, strict=True))):
-                return incorrect(both(f"0.9 is right for the pairs above, but not what it gives for {count} others. Take the median of "
-                                      f"candidate / baseline, pair by pair.",
-                                      f"上面那几对得 0.9 没错，但换成另外 {count} 对就不对了。请逐对计算 候选 / 基准，再取中位数。"),
-                                 reason="other-pairs")
-        return correct(both("0.9: each pair saw the same machine, so its slow minutes cancel.",
-                            "0.9：每一对面对的是同一台机器，变慢的时刻相互抵消。"))
+                return incorrect(
+                    both(
+                        f"0.9 is right for the pairs above, but not what it gives for {count} others. Take the median of "
+                        f"candidate / baseline, pair by pair.",
+                        f"上面那几对得 0.9 没错，但换成另外 {count} 对就不对了。请逐对计算 候选 / 基准，再取中位数。",
+                    ),
+                    reason="other-pairs",
+                )
+        return correct(
+            both(
+                "0.9: each pair saw the same machine, so its slow minutes cancel.",
+                "0.9：每一对面对的是同一台机器，变慢的时刻相互抵消。",
+            )
+        )
     known = {
         median(CANDIDATE_MS) / median(BASELINE_MS): both(
-            "This is the ratio of the medians: the pairs were torn apart. Divide pair by pair, then take "
-            "the median.",
-            "这是中位数之比：配对被拆散了。请先逐对相除，再取中位数。"),
+            "This is the ratio of the medians: the pairs were torn apart. Divide pair by pair, then take the median.",
+            "这是中位数之比：配对被拆散了。请先逐对相除，再取中位数。",
+        ),
         sum(CANDIDATE_MS) / sum(BASELINE_MS): both(
             "This is the ratio of the means: one disturbed reading is enough to move it.",
-            "这是平均值之比：一次受干扰的读数就能带偏它。"),
-        1 / 0.9: both("The other way round: candidate / baseline, so that below 1 means faster.",
-                      "方向反了：应为 候选 / 基准，小于 1 表示更快。"),
+            "这是平均值之比：一次受干扰的读数就能带偏它。",
+        ),
+        1 / 0.9: both(
+            "The other way round: candidate / baseline, so that below 1 means faster.",
+            "方向反了：应为 候选 / 基准，小于 1 表示更快。",
+        ),
         sum(map(lambda c, b: c / b, CANDIDATE_MS, BASELINE_MS)) / 7: both(
-            "Pair by pair is right, but the mean of the ratios listens to the one disturbed pair. Take "
-            "the median.",
-            "逐对相除是对的，但平均值会被那一对受干扰的读数带偏。请取中位数。"),
+            "Pair by pair is right, but the mean of the ratios listens to the one disturbed pair. Take the median.",
+            "逐对相除是对的，但平均值会被那一对受干扰的读数带偏。请取中位数。",
+        ),
     }
     for value, reason in known.items():
         if _near(answer, value):
             return incorrect(reason, answer=answer)
-    return incorrect(both("It should be one number: the median of candidate / baseline, pair by pair.",
-                          "应当返回一个数：逐对计算 候选 / 基准，再取中位数。"), answer=repr(answer)[:60])
+    return incorrect(
+        both(
+            "It should be one number: the median of candidate / baseline, pair by pair.",
+            "应当返回一个数：逐对计算 候选 / 基准，再取中位数。",
+        ),
+        answer=repr(answer)[:60],
+    )
 
 
 # --- 02-lose -------------------------------------------------------------------------------------------
 
+
 def check_lose(evidence: Any) -> Verdict:
     """Accept a naive ratio that names another winner than an interval which excludes 1; never judge speed."""
     if not isinstance(evidence, dict) or not {"naive_ratio", "comparison"} <= evidence.keys():
-        return incorrect(both('Hand in a dict with "naive_ratio" and "comparison", as in the cell above.',
-                              '请交一个字典，包含 "naive_ratio" 和 "comparison"，如上面的单元格。'))
+        return incorrect(
+            both(
+                'Hand in a dict with "naive_ratio" and "comparison", as in the cell above.',
+                '请交一个字典，包含 "naive_ratio" 和 "comparison"，如上面的单元格。',
+            )
+        )
     naive, fair = evidence["naive_ratio"], evidence["comparison"]
     if naive is ... or fair is ...:
         return PLACEHOLDER
     values = {name: getattr(fair, name, None) for name in ("ratio", "low", "high")}
     if not _is_number(naive) or not all(map(_is_number, values.values())):
-        return incorrect(both("`naive_ratio` should be a number and `comparison` what `compare` gave back "
-                              "for two functions.",
-                              "`naive_ratio` 应为一个数，`comparison` 应为 `compare` 比较两个函数的返回值。"))
+        return incorrect(
+            both(
+                "`naive_ratio` should be a number and `comparison` what `compare` gave back for two functions.",
+                "`naive_ratio` 应为一个数，`comparison` 应为 `compare` 比较两个函数的返回值。",
+            )
+        )
     found = {"naive_ratio": naive, **values}
     if not (math.isfinite(naive) and naive > 0):
-        return incorrect(both("`naive_ratio` should be a ratio of two times, above 0.",
-                              "`naive_ratio` 应是两个耗时之比，大于 0。"), **found)
+        return incorrect(
+            both("`naive_ratio` should be a ratio of two times, above 0.", "`naive_ratio` 应是两个耗时之比，大于 0。"),
+            **found,
+        )
     raced = comparison(fair)
-    if raced is None or not all(any("conv" in step.name for step in watched(call)) for call in raced.functions.values()):
-        return incorrect(both("`comparison` should be what `compare` gave back for two convolutions.",
-                              "`comparison` 应是 `compare` 比较两个卷积的返回值。"), reason="no-convolutions", **found)
+    if raced is None or not all(
+        any("conv" in step.name for step in watched(call)) for call in raced.functions.values()
+    ):
+        return incorrect(
+            both(
+                "`comparison` should be what `compare` gave back for two convolutions.",
+                "`comparison` 应是 `compare` 比较两个卷积的返回值。",
+            ),
+            reason="no-convolutions",
+            **found,
+        )
     if values["low"] <= 1 <= values["high"]:
-        return inconclusive(both(
-            f"The fair interval, {values['low']:.3f} to {values['high']:.3f}, still holds 1, so nobody "
-            f"knows the true winner. Make the two functions more different, give `compare` more `max_time`, "
-            f"or calm a busy machine with `torch.set_num_threads(1)`.",
-            f"公平比较的区间 {values['low']:.3f} 至 {values['high']:.3f} 仍包含 1，还不知道谁真的快。"
-            f"请让两个函数差别更大，加大 `compare` 的 `max_time`，或用 `torch.set_num_threads(1)` 让忙碌的机器安静些。"),
-            **found)
+        return inconclusive(
+            both(
+                f"The fair interval, {values['low']:.3f} to {values['high']:.3f}, still holds 1, so nobody "
+                f"knows the true winner. Make the two functions more different, give `compare` more `max_time`, "
+                f"or calm a busy machine with `torch.set_num_threads(1)`.",
+                f"公平比较的区间 {values['low']:.3f} 至 {values['high']:.3f} 仍包含 1，还不知道谁真的快。"
+                f"请让两个函数差别更大，加大 `compare` 的 `max_time`，或用 `torch.set_num_threads(1)` 让忙碌的机器安静些。",
+            ),
+            **found,
+        )
     if (naive - 1) * (values["ratio"] - 1) < 0:
-        return correct(both(
-            f"Caught: the naive stopwatch says {naive:.2f}, the fair interval {values['low']:.3f} to "
-            f"{values['high']:.3f} lies on the other side of 1.",
-            f"抓到了：朴素秒表说 {naive:.2f}，而公平区间 {values['low']:.3f} 至 {values['high']:.3f} 在 1 的另一边。"),
-            **found)
-    return incorrect(both(
-        f"Both name the same winner this time (naive {naive:.2f}, fair {values['ratio']:.2f}). Give the "
-        f"truly faster function a dearer first call, with a shape that has not run yet; on a busy machine "
-        f"try again.",
-        f"这次双方选出了同一个赢家（朴素 {naive:.2f}，公平 {values['ratio']:.2f}）。"
-        f"让真正更快的那个函数第一次调用很昂贵：用一个还没跑过的形状；机器忙时可以多试一次。"), **found)
+        return correct(
+            both(
+                f"Caught: the naive stopwatch says {naive:.2f}, the fair interval {values['low']:.3f} to "
+                f"{values['high']:.3f} lies on the other side of 1.",
+                f"抓到了：朴素秒表说 {naive:.2f}，而公平区间 {values['low']:.3f} 至 {values['high']:.3f} 在 1 的另一边。",
+            ),
+            **found,
+        )
+    return incorrect(
+        both(
+            f"Both name the same winner this time (naive {naive:.2f}, fair {values['ratio']:.2f}). Give the "
+            f"truly faster function a dearer first call, with a shape that has not run yet; on a busy machine "
+            f"try again.",
+            f"这次双方选出了同一个赢家（朴素 {naive:.2f}，公平 {values['ratio']:.2f}）。"
+            f"让真正更快的那个函数第一次调用很昂贵：用一个还没跑过的形状；机器忙时可以多试一次。",
+        ),
+        **found,
+    )
 
 
 # --- checkpoint: what can be seen before handing in ----------------------------------------------------
+
 
 def smoke_interval(interval_of_median: Callable[..., Any]) -> Verdict:
     """One example; the marks come from other inputs."""
     answer = data(interval_of_median([5.0, 1.0, 4.0, 2.0, 3.0, 6.0, 7.0]))
     if isinstance(answer, Sequence) and list(answer) == [1.0, 7.0]:
         return form_is_fine(both("The visible example is right.", "可见的示例通过了。"))
-    return incorrect(both(f"For 7 readings from 1 to 7 the ends are [1.0, 7.0], not {answer!r:.60}.",
-                          f"1 到 7 共 7 个读数时，两端应为 [1.0, 7.0]，而不是 {answer!r:.60}。"))
+    return incorrect(
+        both(
+            f"For 7 readings from 1 to 7 the ends are [1.0, 7.0], not {answer!r:.60}.",
+            f"1 到 7 共 7 个读数时，两端应为 [1.0, 7.0]，而不是 {answer!r:.60}。",
+        )
+    )
 
 
 def smoke_verdict(honest_verdict: Callable[..., Any]) -> Verdict:
@@ -261,8 +353,9 @@ def smoke_verdict(honest_verdict: Callable[..., Any]) -> Verdict:
     answer = data(honest_verdict(0.80, 0.90, 0.02))
     if answer == "faster":
         return form_is_fine(both("The visible example is right.", "可见的示例通过了。"))
-    return incorrect(both(f'0.80 to 0.90 is "faster", not {answer!r:.60}.',
-                          f'0.80 至 0.90 应为 "faster"，而不是 {answer!r:.60}。'))
+    return incorrect(
+        both(f'0.80 to 0.90 is "faster", not {answer!r:.60}.', f'0.80 至 0.90 应为 "faster"，而不是 {answer!r:.60}。')
+    )
 
 
 REPORT_FIELDS = ("device", "threads", "warmup_calls", "fence", "ratios", "low", "high", "gate", "claim")
@@ -274,67 +367,140 @@ LESSON = "02_timing"
 
 EXERCISES = [
     Exercise(
-        id="02-stopwatch", lesson=LESSON, name="stopwatch_ms", minutes=5, check=check_stopwatch,
+        id="02-stopwatch",
+        lesson=LESSON,
+        name="stopwatch_ms",
+        minutes=5,
+        check=check_stopwatch,
         title=both("Repair the stopwatch", "修好这只秒表"),
-        hints=(both("Two fences are missing. One keeps the past out, one waits for the present.",
-                    "少了两道栅栏：一道挡住过去，一道等待现在。"),
-               both("The order is: fence, clock, run, fence, clock.", "顺序是：栅栏、读表、运行、栅栏、读表。"),
-               both("Call `synchronize()` before `start = clock()` and again after `run()`.",
-                    "在 `start = clock()` 之前调用 `synchronize()`，在 `run()` 之后再调用一次。")),
-        solution=("def stopwatch_ms(run, synchronize, clock):\n    synchronize()\n    start = clock()\n  "
-                  "  run()\n"
-                  "    synchronize()\n    return (clock() - start) * 1e3"),
-        why=both("The first fence empties the queue, the second waits for the work. On a CPU pass a "
-                 "function that does "
-                 "nothing.", "第一道栅栏清空队列，第二道等任务完成。在 CPU 上传入一个什么都不做的函数即可。")),
+        hints=(
+            both(
+                "Two fences are missing. One keeps the past out, one waits for the present.",
+                "少了两道栅栏：一道挡住过去，一道等待现在。",
+            ),
+            both("The order is: fence, clock, run, fence, clock.", "顺序是：栅栏、读表、运行、栅栏、读表。"),
+            both(
+                "Call `synchronize()` before `start = clock()` and again after `run()`.",
+                "在 `start = clock()` 之前调用 `synchronize()`，在 `run()` 之后再调用一次。",
+            ),
+        ),
+        solution=(
+            "def stopwatch_ms(run, synchronize, clock):\n    synchronize()\n    start = clock()\n  "
+            "  run()\n"
+            "    synchronize()\n    return (clock() - start) * 1e3"
+        ),
+        why=both(
+            "The first fence empties the queue, the second waits for the work. On a CPU pass a "
+            "function that does "
+            "nothing.",
+            "第一道栅栏清空队列，第二道等任务完成。在 CPU 上传入一个什么都不做的函数即可。",
+        ),
+    ),
     Exercise(
-        id="02-median-interval", lesson=LESSON, name="median_interval", minutes=6,
+        id="02-median-interval",
+        lesson=LESSON,
+        name="median_interval",
+        minutes=6,
         check=check_median_interval,
         title=both("A median that says how sure it is", "会说明把握有多大的中位数"),
-        hints=(both("Sort first. Both ends come straight out of the sorted list.", "先排序。两端的值直接从排好的列表里取。"),
-               both("`k = cut(len(samples))` readings go at each end.", "两端各去掉 `k = cut(len(samples))` 个。"),
-               both("low is `ordered[k]`, high is `ordered[-1 - k]`, the middle is `median(ordered)`.",
-                    "low 是 `ordered[k]`，high 是 `ordered[-1 - k]`，中间是 `median(ordered)`。")),
-        solution=("def median_interval(samples):\n    ordered = sorted(samples)\n    k = cut(len(ordered))\n"
-                  "    return median(ordered), ordered[k], ordered[-1 - k]"),
-        why=both("No bell curve is assumed: each reading is above or below the true median with equal "
-                 "chance.",
-                 "不需要正态假设：每个读数落在真实中位数两侧的机会相等。")),
+        hints=(
+            both(
+                "Sort first. Both ends come straight out of the sorted list.", "先排序。两端的值直接从排好的列表里取。"
+            ),
+            both("`k = cut(len(samples))` readings go at each end.", "两端各去掉 `k = cut(len(samples))` 个。"),
+            both(
+                "low is `ordered[k]`, high is `ordered[-1 - k]`, the middle is `median(ordered)`.",
+                "low 是 `ordered[k]`，high 是 `ordered[-1 - k]`，中间是 `median(ordered)`。",
+            ),
+        ),
+        solution=(
+            "def median_interval(samples):\n    ordered = sorted(samples)\n    k = cut(len(ordered))\n"
+            "    return median(ordered), ordered[k], ordered[-1 - k]"
+        ),
+        why=both(
+            "No bell curve is assumed: each reading is above or below the true median with equal chance.",
+            "不需要正态假设：每个读数落在真实中位数两侧的机会相等。",
+        ),
+    ),
     Exercise(
-        id="02-paired-ratio", lesson=LESSON, name="paired_ratio", minutes=4, check=check_paired_ratio,
+        id="02-paired-ratio",
+        lesson=LESSON,
+        name="paired_ratio",
+        minutes=4,
+        check=check_paired_ratio,
         title=both("Divide before you summarise", "先相除，再汇总"),
-        hints=(both("What did the two readings of one pair share?", "同一对里的两个读数有什么共同点？"),
-               both("Divide pair by pair first; `zip` walks through both lists together.",
-                    "先逐对相除；`zip` 可以同时遍历两个列表。"),
-               both("The median of `[c / b for b, c in zip(...)]`.",
-                    "对 `[c / b for b, c in zip(...)]` 取中位数。")),
-        solution=("def paired_ratio(baseline_ms, candidate_ms):\n"
-                  "    return median([c / b for b, c in zip(baseline_ms, candidate_ms)])"),
-        why=both("What slows both readings of a pair cancels in their ratio. What hits one of them is an "
-                 "outlier, and "
-                 "the median ignores it.", "同时拖慢一对读数的因素在比值里抵消；只打到其中一个的是离群值，中位数不理会。")),
+        hints=(
+            both("What did the two readings of one pair share?", "同一对里的两个读数有什么共同点？"),
+            both(
+                "Divide pair by pair first; `zip` walks through both lists together.",
+                "先逐对相除；`zip` 可以同时遍历两个列表。",
+            ),
+            both("The median of `[c / b for b, c in zip(...)]`.", "对 `[c / b for b, c in zip(...)]` 取中位数。"),
+        ),
+        solution=(
+            "def paired_ratio(baseline_ms, candidate_ms):\n"
+            "    return median([c / b for b, c in zip(baseline_ms, candidate_ms)])"
+        ),
+        why=both(
+            "What slows both readings of a pair cancels in their ratio. What hits one of them is an "
+            "outlier, and "
+            "the median ignores it.",
+            "同时拖慢一对读数的因素在比值里抵消；只打到其中一个的是离群值，中位数不理会。",
+        ),
+    ),
     Exercise(
-        id="02-lose", lesson=LESSON, name="evidence", minutes=8, check=check_lose,
+        id="02-lose",
+        lesson=LESSON,
+        name="evidence",
+        minutes=8,
+        check=check_lose,
         title=both("Make the naive stopwatch name the wrong winner", "让朴素秒表选错赢家"),
-        hints=(both("The naive stopwatch counts first calls. Whose first call is dear?",
-                    "朴素秒表把第一次调用也算进去。谁的第一次调用昂贵？"),
-               both("Let the baseline be warm already, and give the candidate less work but a new shape.",
-                    "让基准先热好；让候选工作量更小，但形状是新的。"),
-               both("Run `slow` a few times before the naive clock starts; let `fast` be a somewhat "
-                    "smaller size that has "
-                    "not run yet. Any other dear preparation will do as well.",
-                    "在朴素秒表启动之前先把 `slow` 跑几次；`fast` 用一个稍小、还没跑过的尺寸。其他昂贵的准备工作也行。")),
-        solution=("slow, fast = conv_on(21), conv_on(17)\nfor _ in range(5):\n    slow()\n"
-                  "naive = naive_ms(fast) / naive_ms(slow)\n"
-                  'fair = compare({"slow": slow, "fast": fast}, baseline="slow", max_time=2)\n'
-                  'evidence = {"naive_ratio": naive, "comparison": fair}'),
-        why=both("The faster function pays for its preparation inside the naive reading; the slower one "
-                 "paid before.",
-                 "真正更快的函数在朴素读数里支付了准备费用，较慢的那个早已付过。")),
-    Exercise(id="02-t-interval", lesson=LESSON, name="interval_of_median", check=smoke_interval,
-             title=both("The interval of a median", "中位数的区间")),
-    Exercise(id="02-t-verdict", lesson=LESSON, name="honest_verdict", check=smoke_verdict,
-             title=both("An honest verdict", "诚实的结论")),
-    Exercise(id="02-t-report", lesson=LESSON, name="report", check=form_of_report(REPORT_FIELDS),
-             title=both("Report your measurement", "报告你的测量")),
+        hints=(
+            both(
+                "The naive stopwatch counts first calls. Whose first call is dear?",
+                "朴素秒表把第一次调用也算进去。谁的第一次调用昂贵？",
+            ),
+            both(
+                "Let the baseline be warm already, and give the candidate less work but a new shape.",
+                "让基准先热好；让候选工作量更小，但形状是新的。",
+            ),
+            both(
+                "Run `slow` a few times before the naive clock starts; let `fast` be a somewhat "
+                "smaller size that has "
+                "not run yet. Any other dear preparation will do as well.",
+                "在朴素秒表启动之前先把 `slow` 跑几次；`fast` 用一个稍小、还没跑过的尺寸。其他昂贵的准备工作也行。",
+            ),
+        ),
+        solution=(
+            "slow, fast = conv_on(21), conv_on(17)\nfor _ in range(5):\n    slow()\n"
+            "naive = naive_ms(fast) / naive_ms(slow)\n"
+            'fair = compare({"slow": slow, "fast": fast}, baseline="slow", max_time=2)\n'
+            'evidence = {"naive_ratio": naive, "comparison": fair}'
+        ),
+        why=both(
+            "The faster function pays for its preparation inside the naive reading; the slower one paid before.",
+            "真正更快的函数在朴素读数里支付了准备费用，较慢的那个早已付过。",
+        ),
+    ),
+    Exercise(
+        id="02-t-interval",
+        lesson=LESSON,
+        name="interval_of_median",
+        check=smoke_interval,
+        title=both("The interval of a median", "中位数的区间"),
+    ),
+    Exercise(
+        id="02-t-verdict",
+        lesson=LESSON,
+        name="honest_verdict",
+        check=smoke_verdict,
+        title=both("An honest verdict", "诚实的结论"),
+    ),
+    Exercise(
+        id="02-t-report",
+        lesson=LESSON,
+        name="report",
+        check=form_of_report(REPORT_FIELDS),
+        title=both("Report your measurement", "报告你的测量"),
+    ),
 ]

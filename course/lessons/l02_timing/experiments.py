@@ -34,11 +34,7 @@ STOPWATCHES = {
     "fence before, then .cpu()": "前面加栅栏，再 .cpu()",
     "fence before, then print": "前面加栅栏，再 print",
 }
-METHODS = {
-    "means, each alone": "分开测、比平均值",
-    "best of, each alone": "分开测、比最小值",
-    "paired": "配对比较",
-}
+METHODS = {"means, each alone": "分开测、比平均值", "best of, each alone": "分开测、比最小值", "paired": "配对比较"}
 KERNEL_MS, EARLIER_MS, COPY_MS = 20.0, 30.0, 6.0
 RUNS = 5
 WINNER = 0.02  # a naive tester calls a winner when the ratio is further from 1 than this
@@ -51,10 +47,7 @@ def _readings(rows: list[dict]) -> dict[str, tuple[float, float, float]]:
 
 def _listed(rows: list[dict]) -> tuple[str, str]:
     en = [f"{name} {m:.3g} ms [{lo:.3g}, {hi:.3g}]" for name, (m, lo, hi) in _readings(rows).items()]
-    zh = [
-        f"{STOPWATCHES[name]} {m:.3g} ms [{lo:.3g}, {hi:.3g}]"
-        for name, (m, lo, hi) in _readings(rows).items()
-    ]
+    zh = [f"{STOPWATCHES[name]} {m:.3g} ms [{lo:.3g}, {hi:.3g}]" for name, (m, lo, hi) in _readings(rows).items()]
     return "; ".join(en), "；".join(zh)
 
 
@@ -79,12 +72,7 @@ def draw_stopwatches(record: Record, ax: Any) -> None:
 def draw_first_call(record: Record, ax: Any) -> None:
     for rows in groups(record.rows, "shape").values():
         ordered = sorted(rows, key=lambda r: r["call"])
-        ax.plot(
-            [r["call"] for r in ordered],
-            [r["call_ms"] for r in ordered],
-            "o-",
-            alpha=0.6,
-        )
+        ax.plot([r["call"] for r in ordered], [r["call_ms"] for r in ordered], "o-", alpha=0.6)
     ax.set_yscale("log")
     ax.set_xlabel(t("call number (one line per shape)", "第几次调用（每条线一个形状）"))
     ax.set_ylabel(t("time of the call (ms)", "该次调用耗时 (ms)"))
@@ -147,14 +135,7 @@ def _trials(budget: Budget, trials: int, candidate_times: int, planted: float) -
             ratio = summary(b) / summary(a)
             said = "same" if abs(ratio - 1) <= WINNER else ("slower" if ratio > 1 else "faster")
             rows.append(
-                {
-                    "trial": trial,
-                    "method": method,
-                    "ratio": ratio,
-                    "said": said,
-                    "planted": planted,
-                    "threads": 1,
-                }
+                {"trial": trial, "method": method, "ratio": ratio, "said": said, "planted": planted, "threads": 1}
             )
         paired = compare({"a": baseline, "b": candidate}, baseline="a", max_time=0.4, gate=WINNER)
         rows.append(
@@ -241,8 +222,7 @@ def _call_and_read(call: Callable[[], object], read: Callable[[object], object])
     needs="cpu",
     seconds=3,
     title=both(
-        "Who makes you wait: the call, or the first look at the result?",
-        "让你等待的是调用本身，还是第一次读取结果？",
+        "Who makes you wait: the call, or the first look at the result?", "让你等待的是调用本身，还是第一次读取结果？"
     ),
     finding=say_where_you_wait,
     draw=draw_where_you_wait,
@@ -355,19 +335,34 @@ def draw_queue(record: Record, ax: Any) -> None:
         for row in rows:
             start, length = row["start_ms"], row["end_ms"] - row["start_ms"]
             if row["lane"] == "clock":
-                ax.axvspan(start, start + length, *(y / (3 * len(stories)) for y in (lanes["device"] + 0.1, lanes["cpu"] + 1)),
-                           alpha=0.12, color="C2", linewidth=0)
+                ax.axvspan(
+                    start,
+                    start + length,
+                    *(y / (3 * len(stories)) for y in (lanes["device"] + 0.1, lanes["cpu"] + 1)),
+                    alpha=0.12,
+                    color="C2",
+                    linewidth=0,
+                )
                 for x in (start, start + length):
                     ax.plot([x, x], [lanes["device"] - 0.45, lanes["cpu"] + 0.55], color="C2", linewidth=1.6)
                 title = t(f"{story}: reads {length:.1f} ms", f"{STORIES[story][0]}：读数 {length:.1f} ms")
                 ax.text(0, lanes["cpu"] + 0.72, title, fontweight="bold", fontsize=10)
             else:
                 _, colour, hatch = names[row["what"]]
-                ax.barh(lanes[row["lane"]], max(length, last / 150), left=start, height=0.62, color=colour, hatch=hatch,
-                        edgecolor="0.5" if hatch else colour, linewidth=0.8)
+                ax.barh(
+                    lanes[row["lane"]],
+                    max(length, last / 150),
+                    left=start,
+                    height=0.62,
+                    color=colour,
+                    hatch=hatch,
+                    edgecolor="0.5" if hatch else colour,
+                    linewidth=0.8,
+                )
     used = [look for what, look in names.items() if any(row["what"] == what for row in record.rows)]
     handles = [
-        Patch(facecolor=colour, hatch=hatch, edgecolor="0.5" if hatch else colour, label=name) for name, colour, hatch in used
+        Patch(facecolor=colour, hatch=hatch, edgecolor="0.5" if hatch else colour, label=name)
+        for name, colour, hatch in used
     ]
     handles += ax.plot([], [], color="C2", linewidth=1.6, label=t("the clock is read", "读表"))
     ax.set_yticks(*zip(*ticks, strict=True))
@@ -553,21 +548,14 @@ def first_call(budget: Budget) -> list[dict]:
         _fresh_conv(rng)()
         for shape in budget.loop(range(8), desc=both("new shapes", "新形状")):
             run = _fresh_conv(rng)
-            rows += [
-                {"shape": shape, "call": call, "call_ms": clock_ms(run), "threads": 1}
-                for call in range(1, 13)
-            ]
+            rows += [{"shape": shape, "call": call, "call_ms": clock_ms(run), "threads": 1} for call in range(1, 13)]
     return rows
 
 
 # --- 02-interruptions ---------------------------------------------------------------------------------------
 
 
-SUMMARIES = {
-    "mean": ("平均值", statistics.fmean),
-    "median": ("中位数", statistics.median),
-    "minimum": ("最小值", min),
-}
+SUMMARIES = {"mean": ("平均值", statistics.fmean), "median": ("中位数", statistics.median), "minimum": ("最小值", min)}
 BLOCK = 20  # calls with one planted pause among them
 
 
@@ -619,8 +607,7 @@ def draw_interruptions(record: Record, ax: Any) -> None:
     needs="cpu",
     seconds=4,
     title=both(
-        "One call in twenty is interrupted: which summary notices?",
-        "每二十次调用有一次被打断：哪种汇总会受影响？",
+        "One call in twenty is interrupted: which summary notices?", "每二十次调用有一次被打断：哪种汇总会受影响？"
     ),
     finding=say_interruptions,
     draw=draw_interruptions,
@@ -635,14 +622,7 @@ def interruptions(budget: Budget) -> list[dict]:
         quiet_ms = clock_ms(work)
         interrupted = call % 20 == 7
         disturbed_ms = clock_ms(lambda: (work(), time.sleep(pause_s))) if interrupted else clock_ms(work)
-        rows.append(
-            {
-                "call": call,
-                "interrupted": int(interrupted),
-                "quiet_ms": quiet_ms,
-                "disturbed_ms": disturbed_ms,
-            }
-        )
+        rows.append({"call": call, "interrupted": int(interrupted), "quiet_ms": quiet_ms, "disturbed_ms": disturbed_ms})
     return rows
 
 
@@ -660,8 +640,7 @@ def say_same_code_twice(record: Record) -> Text:
     zh = "；".join(f"{METHODS[method]}，{count} 次" for method, count in winners.items())
     doubt = doubtful(settle_same_code_twice(record))
     return both(
-        f"{doubt['en']}In {trials} races of one function against itself a winner was announced "
-        f"this often: {en}.",
+        f"{doubt['en']}In {trials} races of one function against itself a winner was announced this often: {en}.",
         f"{doubt['zh']}同一个函数和自己比了 {trials} 场，宣布出“赢家”的次数：{zh}。",
     )
 
@@ -679,10 +658,7 @@ def settle_same_code_twice(record: Record) -> dict[str, str | None]:
     version=1,
     needs="cpu",
     seconds=20,
-    title=both(
-        "The same code against itself: who announces a winner?",
-        "同一段代码和自己比赛：哪种方法会宣布“赢家”？",
-    ),
+    title=both("The same code against itself: who announces a winner?", "同一段代码和自己比赛：哪种方法会宣布“赢家”？"),
     finding=say_same_code_twice,
     draw=draw_ratios,
     settles=settle_same_code_twice,
@@ -786,9 +762,7 @@ def settle_timer_threads(record: Record) -> dict[str, str | None]:
     version=1,
     needs="cpu",
     seconds=4,
-    title=both(
-        "Does Timer's default measure what your program does?", "Timer 的默认设置测的是你程序的真实情形吗？"
-    ),
+    title=both("Does Timer's default measure what your program does?", "Timer 的默认设置测的是你程序的真实情形吗？"),
     finding=say_timer_threads,
     draw=draw_timer_threads,
     settles=settle_timer_threads,

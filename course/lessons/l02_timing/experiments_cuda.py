@@ -12,13 +12,7 @@ from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.words import NOTHING, groups, middle, word
 from course.i18n import Text, both, t
-from course.lessons.l02_timing.experiments import (
-    LESSON,
-    _listed,
-    _summary,
-    clock_ms,
-    draw_stopwatches,
-)
+from course.lessons.l02_timing.experiments import LESSON, _listed, _summary, clock_ms, draw_stopwatches
 from course.records import Record
 
 PROBES = "course.lessons.l02_timing.probes"

@@ -22,8 +22,13 @@ def _near(value: float, expected: float) -> bool:
 
 # --- 03-conv-macs --------------------------------------------------------------------------------------
 
-CONVS = ((1, 16, 32, 3, 30, 28, 1), (4, 16, 32, 3, 30, 28, 1), (1, 16, 32, 3, 30, 28, 4),
-         (2, 24, 24, 5, 7, 9, 24), (1, 3, 64, 7, 112, 112, 1))
+CONVS = (
+    (1, 16, 32, 3, 30, 28, 1),
+    (4, 16, 32, 3, 30, 28, 1),
+    (1, 16, 32, 3, 30, 28, 4),
+    (2, 24, 24, 5, 7, 9, 24),
+    (1, 3, 64, 7, 112, 112, 1),
+)
 
 
 def check_conv_macs(conv_macs: Callable[..., Any]) -> Verdict:
@@ -36,35 +41,68 @@ def check_conv_macs(conv_macs: Callable[..., Any]) -> Verdict:
             return incorrect(both("It should give back one number, the MACs.", "它应当返回一个数：MACs。"))
         truth = n * height * width * c_out * (c_in // groups) * kernel * kernel
         if not _near(answer, truth):
-            return incorrect(_conv_reason(answer, truth, n, kernel, groups, n * height * width * c_out),
-                             answer=answer, truth=truth)
-    return correct(both("Right for all five, batch, groups and depthwise included.",
-                        "五个卷积都正确，包括 batch、分组和深度卷积。"))
+            return incorrect(
+                _conv_reason(answer, truth, n, kernel, groups, n * height * width * c_out), answer=answer, truth=truth
+            )
+    return correct(
+        both(
+            "Right for all five, batch, groups and depthwise included.", "五个卷积都正确，包括 batch、分组和深度卷积。"
+        )
+    )
 
 
 def _conv_reason(answer: float, truth: int, n: int, kernel: int, groups: int, outputs: int) -> Text:
     factors = [
-        (2, both("Twice as many: those are FLOPs; a MAC is one multiply with its add.",
-                 "多了一倍：这是 FLOPs；一次乘法加一次加法合为 1 个 MAC。")),
-        (1 / n, both("The batch is missing: every image needs the work again.", "漏了 batch 大小：每张图都要重算一遍。")),
-        (groups, both("The groups are missing: each output sees only its own group of input channels.",
-                      "漏了分组：每个输出只看自己组内的输入通道。")),
-        (1 / groups, both("The groups were divided out twice: the output channels are all still there.",
-                          "分组除了两次：输出通道一个也没少。")),
-        (1 / kernel, both("The kernel is square: it has kernel x kernel taps.",
-                          "卷积核是方的：共 kernel x kernel 个点。")),
-        (1 / kernel**2, both("The taps are missing: each output sums over kernel x kernel points.",
-                             "漏了卷积点：每个输出要对 kernel x kernel 个点求和。")),
+        (
+            2,
+            both(
+                "Twice as many: those are FLOPs; a MAC is one multiply with its add.",
+                "多了一倍：这是 FLOPs；一次乘法加一次加法合为 1 个 MAC。",
+            ),
+        ),
+        (
+            1 / n,
+            both("The batch is missing: every image needs the work again.", "漏了 batch 大小：每张图都要重算一遍。"),
+        ),
+        (
+            groups,
+            both(
+                "The groups are missing: each output sees only its own group of input channels.",
+                "漏了分组：每个输出只看自己组内的输入通道。",
+            ),
+        ),
+        (
+            1 / groups,
+            both(
+                "The groups were divided out twice: the output channels are all still there.",
+                "分组除了两次：输出通道一个也没少。",
+            ),
+        ),
+        (
+            1 / kernel,
+            both("The kernel is square: it has kernel x kernel taps.", "卷积核是方的：共 kernel x kernel 个点。"),
+        ),
+        (
+            1 / kernel**2,
+            both(
+                "The taps are missing: each output sums over kernel x kernel points.",
+                "漏了卷积点：每个输出要对 kernel x kernel 个点求和。",
+            ),
+        ),
     ]
     for factor, reason in factors:
         if factor != 1 and _near(answer, truth * factor):
             return reason
     if _near(answer, truth + outputs):
-        return both("The bias is in it: an addition without a multiplication is no MAC.",
-                    "把偏置也算进去了：没有乘法的加法不是 MAC。")
-    return both(f"For one of the convolutions it gives {answer:,} where {truth:,} is right: outputs times "
-                f"the products summed in each.",
-                f"其中一个卷积得到 {answer:,}，正确的是 {truth:,}：输出个数乘以每个输出累加的乘积数。")
+        return both(
+            "The bias is in it: an addition without a multiplication is no MAC.",
+            "把偏置也算进去了：没有乘法的加法不是 MAC。",
+        )
+    return both(
+        f"For one of the convolutions it gives {answer:,} where {truth:,} is right: outputs times "
+        f"the products summed in each.",
+        f"其中一个卷积得到 {answer:,}，正确的是 {truth:,}：输出个数乘以每个输出累加的乘积数。",
+    )
 
 
 # --- 03-least-ms ---------------------------------------------------------------------------------------
@@ -88,23 +126,47 @@ def check_least_ms(least_ms: Callable[..., Any]) -> Verdict:
 
 def _least_reason(answer: float, compute: float, memory: float) -> Text:
     known = [
-        (max(compute / 2, memory), both("The arithmetic is half of what it should be: a MAC is two FLOPs.",
-                                        "计算时间少了一半：1 个 MAC 等于 2 个 FLOP。")),
-        (compute + memory, both("The two overlap: while numbers travel, others are multiplied. Take the "
-                                "longer one.", "两者可以重叠：一边搬数据，一边做乘法。取较长的那个。")),
+        (
+            max(compute / 2, memory),
+            both(
+                "The arithmetic is half of what it should be: a MAC is two FLOPs.",
+                "计算时间少了一半：1 个 MAC 等于 2 个 FLOP。",
+            ),
+        ),
+        (
+            compute + memory,
+            both(
+                "The two overlap: while numbers travel, others are multiplied. Take the longer one.",
+                "两者可以重叠：一边搬数据，一边做乘法。取较长的那个。",
+            ),
+        ),
         (max(compute, memory) / 1e3, both("These are seconds; milliseconds are wanted.", "这是秒；要的是毫秒。")),
-        (compute, both("This is the time of the arithmetic, but here the memory takes longer: the layer "
-                       "waits for the longer one.", "这是计算的时间，而这里内存更慢：这一层要等较长的那个。")),
-        (memory, both("This is the time of the memory, but here the arithmetic takes longer: the layer waits "
-                      "for the longer one.", "这是内存的时间，而这里计算更慢：这一层要等较长的那个。")),
+        (
+            compute,
+            both(
+                "This is the time of the arithmetic, but here the memory takes longer: the layer "
+                "waits for the longer one.",
+                "这是计算的时间，而这里内存更慢：这一层要等较长的那个。",
+            ),
+        ),
+        (
+            memory,
+            both(
+                "This is the time of the memory, but here the arithmetic takes longer: the layer waits "
+                "for the longer one.",
+                "这是内存的时间，而这里计算更慢：这一层要等较长的那个。",
+            ),
+        ),
     ]
     for value, reason in known:
         if _near(answer, value):
             return reason
-    return both(f"It gives {answer:.4g} ms; arithmetic alone takes {compute:.4g} ms, memory alone "
-                f"{memory:.4g} ms. Mind that 1 GFLOP/s is 1e9 operations in 1000 ms.",
-                f"得到 {answer:.4g} ms；单算计算要 {compute:.4g} ms，单算内存要 {memory:.4g} ms。"
-                f"注意 1 GFLOP/s 是 1000 ms 里 1e9 次运算。")
+    return both(
+        f"It gives {answer:.4g} ms; arithmetic alone takes {compute:.4g} ms, memory alone "
+        f"{memory:.4g} ms. Mind that 1 GFLOP/s is 1e9 operations in 1000 ms.",
+        f"得到 {answer:.4g} ms；单算计算要 {compute:.4g} ms，单算内存要 {memory:.4g} ms。"
+        f"注意 1 GFLOP/s 是 1000 ms 里 1e9 次运算。",
+    )
 
 
 # --- 03-lose -------------------------------------------------------------------------------------------
@@ -118,75 +180,128 @@ def check_lose(evidence: Any) -> Verdict:
 
     wanted = {"more_macs", "fewer_macs", "comparison"}
     if not isinstance(evidence, dict) or not wanted <= evidence.keys():
-        return incorrect(both('Hand in a dict with "more_macs", "fewer_macs" and "comparison", as above.',
-                              '请交一个字典，包含 "more_macs"、"fewer_macs" 和 "comparison"，如上面的单元格。'))
+        return incorrect(
+            both(
+                'Hand in a dict with "more_macs", "fewer_macs" and "comparison", as above.',
+                '请交一个字典，包含 "more_macs"、"fewer_macs" 和 "comparison"，如上面的单元格。',
+            )
+        )
     more, fewer, fair = (evidence[name] for name in ("more_macs", "fewer_macs", "comparison"))
     if any(part is ... or part is None for part in (more, fewer, fair)):
         return PLACEHOLDER
     low, high = getattr(fair, "low", None), getattr(fair, "high", None)
     if not all(map(_is_number, (more, fewer, low, high))):
-        return incorrect(both("The two counts should be numbers and `comparison` what `compare` gave back "
-                              "for two functions.", "两个统计应为数，`comparison` 应为 `compare` 比较两个函数的返回值。"))
+        return incorrect(
+            both(
+                "The two counts should be numbers and `comparison` what `compare` gave back for two functions.",
+                "两个统计应为数，`comparison` 应为 `compare` 比较两个函数的返回值。",
+            )
+        )
     found = {"more_macs": more, "fewer_macs": fewer, "low": low, "high": high}
     if not 0 < fewer < LEAST_SAVING * more:
-        return incorrect(both(f"{fewer:,} MACs are not clearly fewer than {more:,}: the candidate should "
-                              f"save at least 5 %, and do some work.",
-                              f"{fewer:,} 并不明显少于 {more:,} 个 MAC：候选至少要省 5%，而且不能没有工作量。"), **found)
+        return incorrect(
+            both(
+                f"{fewer:,} MACs are not clearly fewer than {more:,}: the candidate should "
+                f"save at least 5 %, and do some work.",
+                f"{fewer:,} 并不明显少于 {more:,} 个 MAC：候选至少要省 5%，而且不能没有工作量。",
+            ),
+            **found,
+        )
     raced = comparison(fair)
     if raced is None:
-        return incorrect(both("`comparison` should be what `compare` gave back for two functions.",
-                              "`comparison` 应是 `compare` 比较两个函数的返回值。"), reason="no-comparison", **found)
+        return incorrect(
+            both(
+                "`comparison` should be what `compare` gave back for two functions.",
+                "`comparison` 应是 `compare` 比较两个函数的返回值。",
+            ),
+            reason="no-comparison",
+            **found,
+        )
     (candidate,) = raced.pairs
     for name, told, said in ((raced.baseline, more, "more_macs"), (candidate, fewer, "fewer_macs")):
         again = count(raced.functions[name]).macs
         if not math.isclose(again, told, rel_tol=0.01):
-            return incorrect(both(f"`{said}` is {told:,}, but `{name}` of the comparison makes {again:,} MACs: count what was "
-                                  f"raced, the baseline being the one with more.",
-                                  f"`{said}` 是 {told:,}，而比赛里的 “{name}” 有 {again:,} 个 MAC：请统计参赛的函数，基准是 "
-                                  "MACs 多的一方。"),
-                             reason="counts", **found)
+            return incorrect(
+                both(
+                    f"`{said}` is {told:,}, but `{name}` of the comparison makes {again:,} MACs: count what was "
+                    f"raced, the baseline being the one with more.",
+                    f"`{said}` 是 {told:,}，而比赛里的 “{name}” 有 {again:,} 个 MAC：请统计参赛的函数，基准是 "
+                    "MACs 多的一方。",
+                ),
+                reason="counts",
+                **found,
+            )
     return _judge_interval(low, high, getattr(fair, "verdict", None), fewer / more, found)
 
 
 def _judge_interval(low: float, high: float, verdict: Any, share: float, found: dict[str, Any]) -> Verdict:
     if low > 1:
-        return correct(both(f"It lost: {share:.0%} of the MACs, {low:.3f} to {high:.3f} times the time.",
-                            f"它输了：MACs 只有 {share:.0%}，耗时却是 {low:.3f} 至 {high:.3f} 倍。"), **found)
+        return correct(
+            both(
+                f"It lost: {share:.0%} of the MACs, {low:.3f} to {high:.3f} times the time.",
+                f"它输了：MACs 只有 {share:.0%}，耗时却是 {low:.3f} 至 {high:.3f} 倍。",
+            ),
+            **found,
+        )
     if high >= 1 and verdict == "same":
-        return correct(both(f"No gain: {share:.0%} of the MACs, and the same time within the gate.",
-                            f"没有收益：MACs 只有 {share:.0%}，耗时在阈值内一样。"), **found)
+        return correct(
+            both(
+                f"No gain: {share:.0%} of the MACs, and the same time within the gate.",
+                f"没有收益：MACs 只有 {share:.0%}，耗时在阈值内一样。",
+            ),
+            **found,
+        )
     if high >= 1:
-        return inconclusive(both(
-            f"The interval, {low:.3f} to {high:.3f}, holds 1 and is wide: nobody knows. Give `compare` more "
-            f"`max_time`, or make the candidate worse.",
-            f"区间 {low:.3f} 至 {high:.3f} 包含 1 而且很宽：还不知道结果。请加大 `max_time`，或者让候选更糟。"), **found)
-    return incorrect(both(
-        f"This time fewer MACs were faster, {low:.3f} to {high:.3f}. Look for work that moves many bytes for "
-        f"each product.",
-        f"这次 MACs 少的确实更快：{low:.3f} 至 {high:.3f}。请找每次乘法都要搬很多字节的任务。"), **found)
+        return inconclusive(
+            both(
+                f"The interval, {low:.3f} to {high:.3f}, holds 1 and is wide: nobody knows. Give `compare` more "
+                f"`max_time`, or make the candidate worse.",
+                f"区间 {low:.3f} 至 {high:.3f} 包含 1 而且很宽：还不知道结果。请加大 `max_time`，或者让候选更糟。",
+            ),
+            **found,
+        )
+    return incorrect(
+        both(
+            f"This time fewer MACs were faster, {low:.3f} to {high:.3f}. Look for work that moves many bytes for "
+            f"each product.",
+            f"这次 MACs 少的确实更快：{low:.3f} 至 {high:.3f}。请找每次乘法都要搬很多字节的任务。",
+        ),
+        **found,
+    )
 
 
 # --- checkpoint: what can be seen before handing in ----------------------------------------------------
+
 
 def _example(answer: Any, expected: int, question: Text) -> Verdict:
     answer = data(answer)
     if answer == expected and not isinstance(answer, bool):
         return form_is_fine(both("The visible example is right.", "可见的示例通过了。"))
-    return incorrect(both(f"{question['en']} {expected:,}, not {answer!r:.60}.",
-                          f"{question['zh']} {expected:,}，而不是 {answer!r:.60}。"))
+    return incorrect(
+        both(
+            f"{question['en']} {expected:,}, not {answer!r:.60}.",
+            f"{question['zh']} {expected:,}，而不是 {answer!r:.60}。",
+        )
+    )
 
 
 def smoke_layer(layer_macs: Callable[..., Any]) -> Verdict:
     """One example; the marks come from other inputs."""
-    return _example(layer_macs("conv", 1, 3, 8, 3, 10, 1, 1, 1), 21_600,
-                    both("The 3x3 convolution from 3 to 8 channels on 10x10 with padding 1 needs",
-                         "10x10 的图、padding 为 1、3 到 8 通道的 3x3 卷积需要"))
+    return _example(
+        layer_macs("conv", 1, 3, 8, 3, 10, 1, 1, 1),
+        21_600,
+        both(
+            "The 3x3 convolution from 3 to 8 channels on 10x10 with padding 1 needs",
+            "10x10 的图、padding 为 1、3 到 8 通道的 3x3 卷积需要",
+        ),
+    )
 
 
 def smoke_step(step_macs: Callable[..., Any]) -> Verdict:
     """One example; the marks come from other inputs."""
-    return _example(step_macs([10], [True]), 20, both("One trained layer of 10 MACs needs",
-                                                      "一个 10 MAC、需要训练的层需要"))
+    return _example(
+        step_macs([10], [True]), 20, both("One trained layer of 10 MACs needs", "一个 10 MAC、需要训练的层需要")
+    )
 
 
 # --- the exercises ---
@@ -195,57 +310,118 @@ LESSON = "03_flops"
 
 EXERCISES = [
     Exercise(
-        id="03-conv-macs", lesson=LESSON, name="conv_macs", minutes=4, check=check_conv_macs,
+        id="03-conv-macs",
+        lesson=LESSON,
+        name="conv_macs",
+        minutes=4,
+        check=check_conv_macs,
         title=both("Count a convolution by hand", "手算一个卷积"),
-        hints=(both("How many numbers come out? How many products are summed into each?",
-                    "一共输出多少个数？每个数由多少个乘积累加而成？"),
-               both("Out come `n * height * width * c_out` numbers, batch included.",
-                    "输出 `n * height * width * c_out` 个数，batch 也算在内。"),
-               both("Each sums over `c_in // groups` channels and `kernel * kernel` taps.",
-                    "每个数对 `c_in // groups` 个通道、`kernel * kernel` 个点求和。")),
-        solution=("def conv_macs(n, c_in, c_out, kernel, height, width, groups=1):\n"
-                  "    outputs = n * height * width * c_out\n"
-                  "    products = c_in // groups * kernel * kernel\n"
-                  "    return outputs * products"),
-        why=both("Padding and dilation appear nowhere: they only move the taps and act through the "
-                 "output size.",
-                 "公式里没有 padding 和 dilation：它们只移动卷积点的位置，只通过输出大小起作用。")),
+        hints=(
+            both(
+                "How many numbers come out? How many products are summed into each?",
+                "一共输出多少个数？每个数由多少个乘积累加而成？",
+            ),
+            both(
+                "Out come `n * height * width * c_out` numbers, batch included.",
+                "输出 `n * height * width * c_out` 个数，batch 也算在内。",
+            ),
+            both(
+                "Each sums over `c_in // groups` channels and `kernel * kernel` taps.",
+                "每个数对 `c_in // groups` 个通道、`kernel * kernel` 个点求和。",
+            ),
+        ),
+        solution=(
+            "def conv_macs(n, c_in, c_out, kernel, height, width, groups=1):\n"
+            "    outputs = n * height * width * c_out\n"
+            "    products = c_in // groups * kernel * kernel\n"
+            "    return outputs * products"
+        ),
+        why=both(
+            "Padding and dilation appear nowhere: they only move the taps and act through the output size.",
+            "公式里没有 padding 和 dilation：它们只移动卷积点的位置，只通过输出大小起作用。",
+        ),
+    ),
     Exercise(
-        id="03-least-ms", lesson=LESSON, name="least_ms", minutes=5, check=check_least_ms,
+        id="03-least-ms",
+        lesson=LESSON,
+        name="least_ms",
+        minutes=5,
+        check=check_least_ms,
         title=both("The least time a layer can take", "一层最短要多久"),
-        hints=(both("Two workers start together: one multiplies, one carries. When are both done?",
-                    "两个工人同时开工：一个做乘法，一个搬数据。什么时候两人都完工？"),
-               both("Arithmetic: 2 x MACs over operations per second. Memory: bytes over bytes per second.",
-                    "计算：2 x MACs 除以每秒运算次数。内存：字节数除以每秒字节数。"),
-               both("`max` of the two, times 1e3 for milliseconds; a G is 1e9.",
-                    "取两者的 `max`，乘 1e3 换成毫秒；G 是 1e9。")),
-        solution=("def least_ms(macs, bytes_moved, peak_gflop_per_s, bandwidth_gb_per_s):\n"
-                  "    compute_s = 2 * macs / (peak_gflop_per_s * 1e9)\n"
-                  "    memory_s = bytes_moved / (bandwidth_gb_per_s * 1e9)\n"
-                  "    return max(compute_s, memory_s) * 1e3"),
-        why=both("This is the roofline, read as a time: whichever takes longer sets the pace. Real "
-                 "layers take longer still.", "这就是换成时间来读的 roofline：谁更久谁说了算。真实的层只会更慢。")),
+        hints=(
+            both(
+                "Two workers start together: one multiplies, one carries. When are both done?",
+                "两个工人同时开工：一个做乘法，一个搬数据。什么时候两人都完工？",
+            ),
+            both(
+                "Arithmetic: 2 x MACs over operations per second. Memory: bytes over bytes per second.",
+                "计算：2 x MACs 除以每秒运算次数。内存：字节数除以每秒字节数。",
+            ),
+            both(
+                "`max` of the two, times 1e3 for milliseconds; a G is 1e9.",
+                "取两者的 `max`，乘 1e3 换成毫秒；G 是 1e9。",
+            ),
+        ),
+        solution=(
+            "def least_ms(macs, bytes_moved, peak_gflop_per_s, bandwidth_gb_per_s):\n"
+            "    compute_s = 2 * macs / (peak_gflop_per_s * 1e9)\n"
+            "    memory_s = bytes_moved / (bandwidth_gb_per_s * 1e9)\n"
+            "    return max(compute_s, memory_s) * 1e3"
+        ),
+        why=both(
+            "This is the roofline, read as a time: whichever takes longer sets the pace. Real "
+            "layers take longer still.",
+            "这就是换成时间来读的 roofline：谁更久谁说了算。真实的层只会更慢。",
+        ),
+    ),
     Exercise(
-        id="03-lose", lesson=LESSON, name="evidence", minutes=8, check=check_lose,
+        id="03-lose",
+        lesson=LESSON,
+        name="evidence",
+        minutes=8,
+        check=check_lose,
         title=both("Make fewer MACs lose", "让 MACs 更少的一方输掉"),
-        hints=(both("Products are cheap when each number is used often. When is it used only once?",
-                    "每个数被反复使用时，乘法很便宜。什么时候每个数只用一次？"),
-               both("One row times a large matrix uses each of its numbers once. Or try grouped "
-                    "convolutions.",
-                    "一行乘以一个大矩阵，矩阵里的每个数只用一次。也可以试试分组卷积。"),
-               both("`(1, 4096) @ (4096, 4096)` has fewer MACs than a square product of 280.",
-                    "`(1, 4096) @ (4096, 4096)` 的 MACs 比 280 阶方阵相乘还少。")),
-        solution=("square, row = torch.randn(280, 280), torch.randn(1, 4096)\n"
-                  "large = torch.randn(4096, 4096)\n"
-                  "more, fewer = (lambda: square @ square), (lambda: row @ large)\n"
-                  'fair = compare({"more": more, "fewer": fewer}, baseline="more", max_time=2)\n'
-                  'evidence = {"more_macs": count(lambda a: a @ a, square).macs,\n'
-                  '            "fewer_macs": count(lambda a, b: a @ b, row, large).macs,\n'
-                  '            "comparison": fair}'),
-        why=both("The large matrix is carried for one row alone: two FLOPs for four bytes. Each number of "
-                 "the square is used 280 times.", "大矩阵只为一行服务：搬四个字节才做两次运算。方阵里的每个数则要用 280 次。")),
-    Exercise(id="03-t-layer", lesson=LESSON, name="layer_macs", check=smoke_layer,
-             title=both("MACs of a layer from its settings", "由参数算出一层的 MACs")),
-    Exercise(id="03-t-step", lesson=LESSON, name="step_macs", check=smoke_step,
-             title=both("MACs of a training step", "一个训练步的 MACs")),
+        hints=(
+            both(
+                "Products are cheap when each number is used often. When is it used only once?",
+                "每个数被反复使用时，乘法很便宜。什么时候每个数只用一次？",
+            ),
+            both(
+                "One row times a large matrix uses each of its numbers once. Or try grouped convolutions.",
+                "一行乘以一个大矩阵，矩阵里的每个数只用一次。也可以试试分组卷积。",
+            ),
+            both(
+                "`(1, 4096) @ (4096, 4096)` has fewer MACs than a square product of 280.",
+                "`(1, 4096) @ (4096, 4096)` 的 MACs 比 280 阶方阵相乘还少。",
+            ),
+        ),
+        solution=(
+            "square, row = torch.randn(280, 280), torch.randn(1, 4096)\n"
+            "large = torch.randn(4096, 4096)\n"
+            "more, fewer = (lambda: square @ square), (lambda: row @ large)\n"
+            'fair = compare({"more": more, "fewer": fewer}, baseline="more", max_time=2)\n'
+            'evidence = {"more_macs": count(lambda a: a @ a, square).macs,\n'
+            '            "fewer_macs": count(lambda a, b: a @ b, row, large).macs,\n'
+            '            "comparison": fair}'
+        ),
+        why=both(
+            "The large matrix is carried for one row alone: two FLOPs for four bytes. Each number of "
+            "the square is used 280 times.",
+            "大矩阵只为一行服务：搬四个字节才做两次运算。方阵里的每个数则要用 280 次。",
+        ),
+    ),
+    Exercise(
+        id="03-t-layer",
+        lesson=LESSON,
+        name="layer_macs",
+        check=smoke_layer,
+        title=both("MACs of a layer from its settings", "由参数算出一层的 MACs"),
+    ),
+    Exercise(
+        id="03-t-step",
+        lesson=LESSON,
+        name="step_macs",
+        check=smoke_step,
+        title=both("MACs of a training step", "一个训练步的 MACs"),
+    ),
 ]

@@ -45,12 +45,7 @@ def draw_shares(record: Record, ax: Any) -> None:
             "" if one_size else f"\n{row['size']}x{row['size']}"
         )
         ax.annotate(
-            label,
-            (row["macs_ratio"], row["high"]),
-            xytext=(0, 5),
-            textcoords="offset points",
-            ha="center",
-            fontsize=9,
+            label, (row["macs_ratio"], row["high"]), xytext=(0, 5), textcoords="offset points", ha="center", fontsize=9
         )
     ends = [min(row["macs_ratio"] for row in record.rows), 1.0]
     ax.plot(ends, ends, "--", color="gray", label=t("if MACs were time", "假如 MACs 就是时间"))
@@ -186,9 +181,7 @@ def settle_vgg16_counters(record: Record) -> dict[str, str | None]:
     version=1,
     needs="cpu",
     seconds=25,
-    title=both(
-        "Several counters, one VGG16: what does each one print?", "几个统计工具，一个 VGG16：各自打印多少？"
-    ),
+    title=both("Several counters, one VGG16: what does each one print?", "几个统计工具，一个 VGG16：各自打印多少？"),
     finding=say_vgg16_counters,
     draw=draw_vgg16_counters,
     settles=settle_vgg16_counters,
@@ -212,12 +205,7 @@ def vgg16_counters(budget: Budget) -> list[dict]:
         ]
         if tool.note:
             rows.append(
-                {
-                    "part": "missing",
-                    "tool": tool.tool,
-                    "reason_en": tool.note["en"],
-                    "reason_zh": tool.note["zh"],
-                }
+                {"part": "missing", "tool": tool.tool, "reason_en": tool.note["en"], "reason_zh": tool.note["zh"]}
             )
     return rows
 
@@ -235,17 +223,13 @@ def say_lstm_zero(record: Record) -> Text:
 
     short = [row for row in record.rows if row["torch_flops"] != row["exact_flops"]]
     right = len(record.rows) - len(short)
-    en = "; ".join(
-        f"{named(row, 'en')}: {row['torch_flops']:,} of {row['exact_flops']:,} FLOPs" for row in short
-    )
+    en = "; ".join(f"{named(row, 'en')}: {row['torch_flops']:,} of {row['exact_flops']:,} FLOPs" for row in short)
     zh = "；".join(
-        f"{named(row, 'zh')}：{row['exact_flops']:,} 个 FLOPs 中只有 {row['torch_flops']:,} 个"
-        for row in short
+        f"{named(row, 'zh')}：{row['exact_flops']:,} 个 FLOPs 中只有 {row['torch_flops']:,} 个" for row in short
     )
     if not short:
         return both(
-            f"FlopCounterMode sees every FLOP in all {right} cases.",
-            f"{right} 种情况下 FlopCounterMode 都一个不漏。",
+            f"FlopCounterMode sees every FLOP in all {right} cases.", f"{right} 种情况下 FlopCounterMode 都一个不漏。"
         )
     return both(
         f"FlopCounterMode sees every FLOP in {right} of {len(record.rows)} cases. Not in: {en}.",
@@ -255,16 +239,8 @@ def say_lstm_zero(record: Record) -> Text:
 
 def draw_lstm_zero(record: Record, ax: Any) -> None:
     rows = list(reversed(record.rows))
-    labels = [
-        f"{row['layer']}, oneDNN " + (t("on", "开") if row["mkldnn"] else t("off", "关")) for row in rows
-    ]
-    ax.barh(
-        labels,
-        [row["exact_flops"] for row in rows],
-        color="none",
-        edgecolor="gray",
-        label=t("there is", "实际"),
-    )
+    labels = [f"{row['layer']}, oneDNN " + (t("on", "开") if row["mkldnn"] else t("off", "关")) for row in rows]
+    ax.barh(labels, [row["exact_flops"] for row in rows], color="none", edgecolor="gray", label=t("there is", "实际"))
     bars = ax.barh(
         labels,
         [row["torch_flops"] for row in rows],
@@ -383,8 +359,7 @@ def settle_length(record: Record) -> dict[str, str | None]:
     needs="cpu",
     seconds=15,
     title=both(
-        "A longer text: how much more work is one GPT-2 block?",
-        "文本变长，一个 GPT-2 block 的工作量增加多少？",
+        "A longer text: how much more work is one GPT-2 block?", "文本变长，一个 GPT-2 block 的工作量增加多少？"
     ),
     finding=say_length,
     draw=draw_length,
@@ -400,12 +375,7 @@ def length(budget: Budget) -> list[dict]:
     for tokens in budget.loop(LENGTHS, desc=both("lengths", "长度")):
         macs = count(block, torch.empty(1, tokens, 768)).macs
         rows.append(
-            {
-                "tokens": tokens,
-                "macs": macs,
-                "linear_macs": linear * tokens,
-                "attention_macs": macs - linear * tokens,
-            }
+            {"tokens": tokens, "macs": macs, "linear_macs": linear * tokens, "attention_macs": macs - linear * tokens}
         )
     return rows
 
@@ -427,7 +397,10 @@ def say_depthwise(record: Record) -> Text:
         zh.append(f"MACs 为 {_share(row)}，耗时为 {time}")
     faults = max(row.get("page_faults", 0) for row in record.rows)
     told = (
-        both(f"Up to {faults:,.0f} page faults a call are in these times.", f"这些耗时里含有每次调用最多 {faults:,.0f} 次缺页。")
+        both(
+            f"Up to {faults:,.0f} page faults a call are in these times.",
+            f"这些耗时里含有每次调用最多 {faults:,.0f} 次缺页。",
+        )
         if faults > FEW_FAULTS
         else both("No page faults are in these times.", "这些耗时里没有缺页。")
     )
@@ -512,10 +485,19 @@ def draw_page_faults(record: Record, ax: Any) -> None:
     fresh = [found[layer, "fresh"]["call_ms"] if (layer, "fresh") in found else 0.0 for layer in LAYERS]
     added = [max(0.0, whole - work) for whole, work in zip(fresh, kept, strict=True)]
     ax.barh(names, kept, color=BLUE, height=0.5, label=t("the layer's work", "这一层的活儿"))
-    bars = ax.barh(names, added, left=kept, color=ORANGE, hatch="//", height=0.5,
-                   label=t("added by fresh memory", "新内存带来的额外耗时"))
+    bars = ax.barh(
+        names,
+        added,
+        left=kept,
+        color=ORANGE,
+        hatch="//",
+        height=0.5,
+        label=t("added by fresh memory", "新内存带来的额外耗时"),
+    )
     counts = [found.get((layer, "fresh"), {}).get("page_faults") for layer in LAYERS]
-    ax.bar_label(bars, [t(f"{n:,.0f} page faults", f"{n:,.0f} 次缺页") if n is not None else "" for n in counts], padding=4)
+    ax.bar_label(
+        bars, [t(f"{n:,.0f} page faults", f"{n:,.0f} 次缺页") if n is not None else "" for n in counts], padding=4
+    )
     ax.margins(x=0.3)
     ax.set_ylim(-0.5, len(names) + 0.1)
     ax.set_xlabel(t("time of a call (ms), one thread", "单次调用耗时 (ms)，单线程"))
@@ -529,8 +511,7 @@ def draw_page_faults(record: Record, ax: Any) -> None:
     needs="cpu",
     seconds=15,
     title=both(
-        "One layer, twice: memory as it comes, and memory that is kept",
-        "同一层跑两遍：一遍内存听其自然，一遍留着不还",
+        "One layer, twice: memory as it comes, and memory that is kept", "同一层跑两遍：一遍内存听其自然，一遍留着不还"
     ),
     finding=say_page_faults,
     draw=draw_page_faults,
@@ -566,9 +547,7 @@ def say_group_sweep(record: Record) -> Text:
     version=2,
     needs="cpu",
     seconds=6,
-    title=both(
-        "Cutting the work into groups: when does the time follow?", "用分组削减工作量：耗时什么时候会跟着降？"
-    ),
+    title=both("Cutting the work into groups: when does the time follow?", "用分组削减工作量：耗时什么时候会跟着降？"),
     finding=say_group_sweep,
     draw=draw_shares,
 )
@@ -663,16 +642,7 @@ def draw_roof(record: Record, ax: Any) -> None:
         return
     given = {
         name: peak[name]
-        for name in (
-            "flops_per_s",
-            "bytes_per_s",
-            "ridge",
-            "dtype",
-            "device",
-            "threads",
-            "precision",
-            "created",
-        )
+        for name in ("flops_per_s", "bytes_per_s", "ridge", "dtype", "device", "threads", "precision", "created")
     }
     found = Peaks(**given, machine={})
     draw(
@@ -717,10 +687,7 @@ def _placed(roof: object, seconds: float, budget: Budget) -> list[dict]:
         "linear, batch 1": (wide, torch.randn(BATCHES[0], WIDTH)),
         "linear, batch 64": (wide, torch.randn(BATCHES[1], WIDTH)),
         "matrix product": (nn.Linear(1024, 1024, bias=False), torch.randn(1024, 1024)),
-        "depthwise conv": (
-            nn.Conv2d(128, 128, 3, padding=1, groups=128, bias=False),
-            torch.randn(1, 128, 56, 56),
-        ),
+        "depthwise conv": (nn.Conv2d(128, 128, 3, padding=1, groups=128, bias=False), torch.randn(1, 128, 56, 56)),
         "dense conv": (nn.Conv2d(128, 128, 3, padding=1, bias=False), torch.randn(1, 128, 56, 56)),
         "ReLU": (nn.ReLU(), torch.randn(4, 128, 112, 112)),
     }
@@ -738,10 +705,7 @@ def _placed(roof: object, seconds: float, budget: Budget) -> list[dict]:
     version=2,
     needs="cpu",
     seconds=18,
-    title=both(
-        "The roof of this very machine: who is kept waiting by the memory?",
-        "这台机器自己的屋顶：谁在等内存？",
-    ),
+    title=both("The roof of this very machine: who is kept waiting by the memory?", "这台机器自己的屋顶：谁在等内存？"),
     finding=say_roof,
     draw=draw_roof,
     settles=settle_roof,

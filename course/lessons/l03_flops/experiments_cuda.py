@@ -26,19 +26,30 @@ def say_peaks_cuda(record: Record) -> Text:
         return NOTHING
     rows = record.rows
     memory = max(row["bytes_per_s"] for row in rows) / 1e9
-    en = "; ".join(f"{FORMATS[row['format']]['en']} {row['flops_per_s'] / 1e12:.3g} TFLOP/s, bend at "
-                   f"{row['ridge']:.3g} FLOPs a byte" for row in rows)
-    zh = "；".join(f"{FORMATS[row['format']]['zh']} {row['flops_per_s'] / 1e12:.3g} TFLOP/s，拐点在每字节 "
-                   f"{row['ridge']:.3g} FLOPs" for row in rows)
-    return both(f"One memory, {memory:.3g} GB/s, and by number format another roof: {en}.",
-                f"同一份显存带宽 {memory:.3g} GB/s，换一种数值格式就换一个屋顶：{zh}。")
+    en = "; ".join(
+        f"{FORMATS[row['format']]['en']} {row['flops_per_s'] / 1e12:.3g} TFLOP/s, bend at "
+        f"{row['ridge']:.3g} FLOPs a byte"
+        for row in rows
+    )
+    zh = "；".join(
+        f"{FORMATS[row['format']]['zh']} {row['flops_per_s'] / 1e12:.3g} TFLOP/s，拐点在每字节 {row['ridge']:.3g} FLOPs"
+        for row in rows
+    )
+    return both(
+        f"One memory, {memory:.3g} GB/s, and by number format another roof: {en}.",
+        f"同一份显存带宽 {memory:.3g} GB/s，换一种数值格式就换一个屋顶：{zh}。",
+    )
 
 
 def draw_peaks_cuda(record: Record, ax: Any) -> None:
     rows = record.rows
     bars = ax.barh(range(len(rows)), [row["flops_per_s"] / 1e12 for row in rows])
-    ax.bar_label(bars, [t(f"bend at {row['ridge']:.3g} FLOPs a byte", f"拐点：每字节 {row['ridge']:.3g} FLOPs") for row in rows],
-                 padding=3, fontsize=9)
+    ax.bar_label(
+        bars,
+        [t(f"bend at {row['ridge']:.3g} FLOPs a byte", f"拐点：每字节 {row['ridge']:.3g} FLOPs") for row in rows],
+        padding=3,
+        fontsize=9,
+    )
     ax.set_yticks(range(len(rows)), [t(FORMATS[row["format"]]["en"], FORMATS[row["format"]]["zh"]) for row in rows])
     ax.set_ylim(len(rows) - 0.4, -0.6)
     ax.margins(x=0.5)
@@ -51,8 +62,10 @@ def draw_peaks_cuda(record: Record, ax: Any) -> None:
     version=1,
     needs="cuda",
     seconds=30,
-    title=both("On a GPU: how high is the roof of each number format, and where is the bend?",
-               "在 GPU 上：每种数值格式的屋顶有多高，拐点在哪儿？"),
+    title=both(
+        "On a GPU: how high is the roof of each number format, and where is the bend?",
+        "在 GPU 上：每种数值格式的屋顶有多高，拐点在哪儿？",
+    ),
     finding=say_peaks_cuda,
     draw=draw_peaks_cuda,
 )
@@ -64,7 +77,10 @@ def peaks_cuda(budget: Budget) -> list[dict]:
     for place, name in enumerate(budget.loop(FORMATS, desc=both("number formats", "数值格式"))):
         dtype = getattr(torch, "float32" if name == "TF32" else name)
         with flags.using({"cuda.matmul.allow_tf32": name == "TF32"}):
-            found = peaks("cuda", dtype=dtype, max_time=max(0.2, min(6.0, budget.share(len(FORMATS) - place))), refresh=True)
-        rows.append({"format": name, "flops_per_s": found.flops_per_s, "bytes_per_s": found.bytes_per_s,
-                     "ridge": found.ridge})
+            found = peaks(
+                "cuda", dtype=dtype, max_time=max(0.2, min(6.0, budget.share(len(FORMATS) - place))), refresh=True
+            )
+        rows.append(
+            {"format": name, "flops_per_s": found.flops_per_s, "bytes_per_s": found.bytes_per_s, "ridge": found.ridge}
+        )
     return rows

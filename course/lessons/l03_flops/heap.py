@@ -16,8 +16,10 @@ from torch import nn
 
 MIB = 30
 WARM, COUNTED, TIMED = 5, 20, 60
-AS_IT_COMES = {name: None for name in ("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_", "MALLOC_TOP_PAD_",
-                                       "GLIBC_TUNABLES", "LD_PRELOAD")}
+AS_IT_COMES = {
+    name: None
+    for name in ("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_", "MALLOC_TOP_PAD_", "GLIBC_TUNABLES", "LD_PRELOAD")
+}
 """Variables that a new process must not have if its memory is to come as usual."""
 
 
@@ -33,10 +35,14 @@ def timed() -> list[dict]:
     For a new process: what `keep_memory` does cannot be taken back.
     """
     torch.set_num_threads(1)
-    layers = {name: nn.Conv2d(32, 32, 3, padding=1, groups=groups, bias=False).requires_grad_(False)
-              for name, groups in (("dense", 1), ("depthwise", 32))}
+    layers = {
+        name: nn.Conv2d(32, 32, 3, padding=1, groups=groups, bias=False).requires_grad_(False)
+        for name, groups in (("dense", 1), ("depthwise", 32))
+    }
     image = torch.randn(1, 32, 112, 112)
-    rows = [{"layer": name, "memory": "fresh", **_timed(lambda layer=layer: layer(image))} for name, layer in layers.items()]
+    rows = [
+        {"layer": name, "memory": "fresh", **_timed(lambda layer=layer: layer(image))} for name, layer in layers.items()
+    ]
     keep_memory()
     return rows + [
         {"layer": name, "memory": "kept", **_timed(lambda layer=layer: layer(image))} for name, layer in layers.items()
@@ -59,5 +65,10 @@ def _timed(call: Callable[[], object]) -> dict:
         samples_ms.append((time.thread_time() - start) * 1e3)
     interval = median_interval(samples_ms)
     faults = None if seen.minor is None else seen.minor / COUNTED
-    return {"call_ms": statistics.median(samples_ms), "low_ms": interval.low, "high_ms": interval.high,
-            "threads": 1, "page_faults": faults}
+    return {
+        "call_ms": statistics.median(samples_ms),
+        "low_ms": interval.low,
+        "high_ms": interval.high,
+        "threads": 1,
+        "page_faults": faults,
+    }

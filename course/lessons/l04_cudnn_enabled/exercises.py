@@ -29,15 +29,19 @@ from course.verdict import Verdict, correct, inconclusive, incorrect, partly
 
 LEAST_ROUNDS = 5
 READERS = ("conv2d", "lstm", "gru", "batch_norm", "ctc_loss", "grid_sample")
-OTHERS = {"linear": both("a matrix product, done by cuBLAS", "矩阵乘法，归 cuBLAS"),
-          "max_pool2d": both("PyTorch's own kernel", "用 PyTorch 自己的 kernel"),
-          "softmax": both("PyTorch's own kernel", "用 PyTorch 自己的 kernel"),
-          "layer_norm": both("PyTorch's own kernel, which ignores the argument it is handed",
-                             "用 PyTorch 自己的 kernel，传进来的参数它不理"),
-          "attention": both("guarded by `enable_cudnn_sdp` instead", "归另一个开关 `enable_cudnn_sdp` 管")}
+OTHERS = {
+    "linear": both("a matrix product, done by cuBLAS", "矩阵乘法，归 cuBLAS"),
+    "max_pool2d": both("PyTorch's own kernel", "用 PyTorch 自己的 kernel"),
+    "softmax": both("PyTorch's own kernel", "用 PyTorch 自己的 kernel"),
+    "layer_norm": both(
+        "PyTorch's own kernel, which ignores the argument it is handed", "用 PyTorch 自己的 kernel，传进来的参数它不理"
+    ),
+    "attention": both("guarded by `enable_cudnn_sdp` instead", "归另一个开关 `enable_cudnn_sdp` 管"),
+}
 
 
 # --- reads_enabled ------------------------------------------------------------------------------------------
+
 
 def check_reads_enabled(reads_enabled: Callable[[str, str], bool]) -> Verdict:
     """Readers and others on a GPU, then the same on a CPU."""
@@ -46,20 +50,39 @@ def check_reads_enabled(reads_enabled: Callable[[str, str], bool]) -> Verdict:
         if got is expected:
             continue
         if not isinstance(got, bool):
-            return incorrect(both(f"For {op!r} on \"cuda\" it gave back {got!r}; `True` or `False` is asked for.",
-                                  f"对 {op!r}、\"cuda\" 返回了 {got!r}；应返回 `True` 或 `False`。"))
+            return incorrect(
+                both(
+                    f'For {op!r} on "cuda" it gave back {got!r}; `True` or `False` is asked for.',
+                    f'对 {op!r}、"cuda" 返回了 {got!r}；应返回 `True` 或 `False`。',
+                )
+            )
         if expected:
-            return incorrect(both(f"{op!r} on a GPU does read the switch, and it is missing.",
-                                  f"GPU 上的 {op!r} 会读这个开关，你漏了。"))
-        return incorrect(both(f"{op!r} on a GPU does not read it: {OTHERS[op]['en']}.",
-                              f"GPU 上的 {op!r} 不读它：{OTHERS[op]['zh']}。"))
+            return incorrect(
+                both(
+                    f"{op!r} on a GPU does read the switch, and it is missing.",
+                    f"GPU 上的 {op!r} 会读这个开关，你漏了。",
+                )
+            )
+        return incorrect(
+            both(
+                f"{op!r} on a GPU does not read it: {OTHERS[op]['en']}.",
+                f"GPU 上的 {op!r} 不读它：{OTHERS[op]['zh']}。",
+            )
+        )
     if any(reads_enabled(op, "cpu") for op in READERS):
-        return partly(0.5, 1.0, both("Right for the GPU. On the CPU the switch decides nothing: ask the device first.",
-                                     "GPU 上都对。CPU 上这个开关什么都不决定：先看设备。"))
+        return partly(
+            0.5,
+            1.0,
+            both(
+                "Right for the GPU. On the CPU the switch decides nothing: ask the device first.",
+                "GPU 上都对。CPU 上这个开关什么都不决定：先看设备。",
+            ),
+        )
     return correct(both("Six readers, on the GPU only.", "六个会读，而且只在 GPU 上。"))
 
 
 # --- without_cudnn ------------------------------------------------------------------------------------------
+
 
 def check_without_cudnn(without_cudnn: Callable[[Callable[[], Any]], Any]) -> Verdict:
     """Look at the switches inside, at the value handed back, at how often `run` ran, and at what is left behind."""
@@ -89,32 +112,63 @@ def check_without_cudnn(without_cudnn: Callable[[Callable[[], Any]], Any]) -> Ve
         return incorrect(both("Hand back what `run()` returned.", "请把 `run()` 的返回值返回出来。"))
     if inside["enabled"]:
         return incorrect(both("Inside, cuDNN is still on.", "在里面，cuDNN 还开着。"))
-    moved = sorted({name for before, seen in ((start, inside), (other, elsewhere)) for name in before
-                    if name != "enabled" and seen[name] != before[name]})
+    moved = sorted(
+        {
+            name
+            for before, seen in ((start, inside), (other, elsewhere))
+            for name in before
+            if name != "enabled" and seen[name] != before[name]
+        }
+    )
     if moved:
-        return partly(0.5, 1.0, both(
-            f"cuDNN is off inside. But {', '.join(f'`{name}`' for name in moved)} moved as well: `flags` sets what "
-            f"you do not name.",
-            f"在里面 cuDNN 关了，可 {'、'.join(f'`{name}`' for name in moved)} 也跟着动了：没点名的，`flags` 也会设。"))
-    for left, before, when in ((after, start, both("Afterwards", "结束后")), (after_elsewhere, other, both("Afterwards", "结束后")),
-                               (after_crash, start, both("After an exception", "抛出异常后"))):
+        return partly(
+            0.5,
+            1.0,
+            both(
+                f"cuDNN is off inside. But {', '.join(f'`{name}`' for name in moved)} moved as well: `flags` sets what "
+                f"you do not name.",
+                f"在里面 cuDNN 关了，可 {'、'.join(f'`{name}`' for name in moved)} 也跟着动了：没点名的，`flags` 也会设。",
+            ),
+        )
+    for left, before, when in (
+        (after, start, both("Afterwards", "结束后")),
+        (after_elsewhere, other, both("Afterwards", "结束后")),
+        (after_crash, start, both("After an exception", "抛出异常后")),
+    ):
         if left != before:
-            return partly(0.5, 1.0, both(f"Off inside, and nothing else. {when['en']} the switches are not what "
-                                         f"they were: `try` and `finally`.",
-                                         f"在里面关了，别的没动。但{when['zh']}开关没有恢复：用 `try` 和 `finally`。"))
+            return partly(
+                0.5,
+                1.0,
+                both(
+                    f"Off inside, and nothing else. {when['en']} the switches are not what "
+                    f"they were: `try` and `finally`.",
+                    f"在里面关了，别的没动。但{when['zh']}开关没有恢复：用 `try` 和 `finally`。",
+                ),
+            )
     if after_off["enabled"]:
-        return partly(0.5, 1.0, both("One case is left: whoever had cuDNN off before finds it on afterwards. Put "
-                                     "back what was there, not True.",
-                                     "还剩一种情况：原来就关着 cuDNN 的人，结束后发现它开了。要恢复原值，不是设成 True。"))
+        return partly(
+            0.5,
+            1.0,
+            both(
+                "One case is left: whoever had cuDNN off before finds it on afterwards. Put "
+                "back what was there, not True.",
+                "还剩一种情况：原来就关着 cuDNN 的人，结束后发现它开了。要恢复原值，不是设成 True。",
+            ),
+        )
     if swallowed:
         return partly(0.5, 1.0, SWALLOWED, reason="swallowed")
     if len(runs) != 1:
         return partly(0.5, 1.0, ran_often(len(runs)), reason="runs")
-    return correct(both("Off inside, nothing else moved, everything back in each case.",
-                        "在里面关掉，别的没动，无论如何都恢复原样。"))
+    return correct(
+        both(
+            "Off inside, nothing else moved, everything back in each case.",
+            "在里面关掉，别的没动，无论如何都恢复原样。",
+        )
+    )
 
 
 # --- two_errors ---------------------------------------------------------------------------------------------
+
 
 def check_two_errors(two_errors: Callable[..., Any]) -> Verdict:
     """Values whose errors are known, among them one that a float32 comparison cannot see."""
@@ -135,36 +189,68 @@ def check_two_errors(two_errors: Callable[..., Any]) -> Verdict:
         rng = torch.Generator().manual_seed(4)
         for size in ((7,), (3, 5), (1,)):  # the largest of on, off and exact stand apart
             exact = torch.randn(size, generator=rng, dtype=torch.float64)
-            on, off = (exact * torch.empty(size, dtype=torch.float64).uniform_(0.5, 2, generator=rng)).float(), -exact.float()
+            on, off = (
+                (exact * torch.empty(size, dtype=torch.float64).uniform_(0.5, 2, generator=rng)).float(),
+                -exact.float(),
+            )
             wanted = [((side.double() - exact).abs().max() / exact.abs().max()).item() for side in (on, off)]
             again = [float(value) for value in two_errors(on.clone(), off.clone(), exact.clone())]
             if not all(math.isclose(a, b, rel_tol=1e-6) for a, b in zip(again, wanted, strict=True)):
-                return incorrect(both("Right for one example, but not where the largest values of `on`, `off` and `exact` differ: divide "
-                                      "by the largest absolute value of `exact`.",
-                                      "一个例子上对了，但 `on`、`off`、`exact` 的最大值不同时就不对：要除以 `exact` 的最大绝对值。"),
-                                 reason="other-scale")
-        return correct(both("Both against float64, in float64, as part of the largest exact value.",
-                            "两个都在 float64 里和 float64 比，除以最大的精确值。"))
+                return incorrect(
+                    both(
+                        "Right for one example, but not where the largest values of `on`, `off` and `exact` differ: divide "
+                        "by the largest absolute value of `exact`.",
+                        "一个例子上对了，但 `on`、`off`、`exact` 的最大值不同时就不对：要除以 `exact` 的最大绝对值。",
+                    ),
+                    reason="other-scale",
+                )
+        return correct(
+            both(
+                "Both against float64, in float64, as part of the largest exact value.",
+                "两个都在 float64 里和 float64 比，除以最大的精确值。",
+            )
+        )
     if pair[0] == 0 and math.isclose(pair[1], 0.25):
-        return incorrect(both("The first error came out as 0: it was lost in float32. Turn `on` and `off` to float64 "
-                              "before you subtract, not `exact` to float32.",
-                              "第一个误差成了 0：在 float32 里丢了。相减之前把 `on` 和 `off` 转成 float64，别把 `exact` 转成 "
-                              "float32。"))
+        return incorrect(
+            both(
+                "The first error came out as 0: it was lost in float32. Turn `on` and `off` to float64 "
+                "before you subtract, not `exact` to float32.",
+                "第一个误差成了 0：在 float32 里丢了。相减之前把 `on` 和 `off` 转成 float64，别把 `exact` 转成 "
+                "float32。",
+            )
+        )
     if math.isclose(pair[1], 1.0, rel_tol=1e-6):
-        return incorrect(both("The distances are right. Divide by the largest absolute value of `exact`.",
-                              "距离对了。还要除以 `exact` 的最大绝对值。"))
+        return incorrect(
+            both(
+                "The distances are right. Divide by the largest absolute value of `exact`.",
+                "距离对了。还要除以 `exact` 的最大绝对值。",
+            )
+        )
     if min(pair) < 0:
-        return incorrect(both("An error came out negative: take `abs()` before the maximum.",
-                              "误差成了负数：先取 `abs()` 再取最大值。"))
+        return incorrect(
+            both(
+                "An error came out negative: take `abs()` before the maximum.",
+                "误差成了负数：先取 `abs()` 再取最大值。",
+            )
+        )
     if math.isclose(pair[0], pair[1]):
-        return incorrect(both("Both numbers are the same here, and should not be: each side is compared with `exact`.",
-                              "两个数一样，不应该：两边都要分别与 `exact` 比。"))
-    return incorrect(both(f"For a small example it should be {expected}, and was {pair}. Largest distance to `exact` "
-                          f"over the largest absolute value of `exact`.",
-                          f"一个小例子应得 {expected}，得到的是 {pair}。与 `exact` 的最大距离，除以 `exact` 的最大绝对值。"))
+        return incorrect(
+            both(
+                "Both numbers are the same here, and should not be: each side is compared with `exact`.",
+                "两个数一样，不应该：两边都要分别与 `exact` 比。",
+            )
+        )
+    return incorrect(
+        both(
+            f"For a small example it should be {expected}, and was {pair}. Largest distance to `exact` "
+            f"over the largest absolute value of `exact`.",
+            f"一个小例子应得 {expected}，得到的是 {pair}。与 `exact` 的最大距离，除以 `exact` 的最大绝对值。",
+        )
+    )
 
 
 # --- make it lose -------------------------------------------------------------------------------------------
+
 
 def check_lose(race: Any) -> Verdict:
     """Accept on evidence: the interval of time(off) / time(on) stays below 1.05, from enough rounds."""
@@ -174,29 +260,64 @@ def check_lose(race: Any) -> Verdict:
         return incorrect(both("`race` should be what `switch_race` gave back.", "`race` 应是 `switch_race` 的返回值。"))
     raced = comparison(race)
     if raced is None or raced.baseline != "on" or list(raced.pairs) != ["off"]:
-        return incorrect(both("`race` should be what `switch_race` gave back: \"off\" compared with the baseline \"on\".",
-                              "`race` 应是 `switch_race` 的返回值：以 \"on\" 为基准，与 \"off\" 比较。"), reason="no-race")
-    seen = {name: {step.switches["mkldnn.enabled"] for step in watched(call, "mkldnn.enabled")}
-            for name, call in raced.functions.items()}
+        return incorrect(
+            both(
+                '`race` should be what `switch_race` gave back: "off" compared with the baseline "on".',
+                '`race` 应是 `switch_race` 的返回值：以 "on" 为基准，与 "off" 比较。',
+            ),
+            reason="no-race",
+        )
+    seen = {
+        name: {step.switches["mkldnn.enabled"] for step in watched(call, "mkldnn.enabled")}
+        for name, call in raced.functions.items()
+    }
     if seen != {"on": {True}, "off": {False}}:
-        return incorrect(both("The race does not compare one layer with the switch on and off: either nothing is computed, or the switch "
-                              "does not differ.",
-                              "这场比赛比的不是同一个层开与关：要么什么都没算，要么开关没有变。"), reason="switch")
+        return incorrect(
+            both(
+                "The race does not compare one layer with the switch on and off: either nothing is computed, or the switch "
+                "does not differ.",
+                "这场比赛比的不是同一个层开与关：要么什么都没算，要么开关没有变。",
+            ),
+            reason="switch",
+        )
     if rounds < LEAST_ROUNDS:
-        return inconclusive(both(f"Only {rounds} rounds: give it more time with `max_time=`.",
-                                 f"只有 {rounds} 轮：用 `max_time=` 多给些时间。"))
+        return inconclusive(
+            both(
+                f"Only {rounds} rounds: give it more time with `max_time=`.",
+                f"只有 {rounds} 轮：用 `max_time=` 多给些时间。",
+            )
+        )
     if high <= 1.05:
         if _misses_onednn(raced):
-            return incorrect(both("Your interval stays below 1.05, but measured again it does not: this layer misses oneDNN. Take one "
-                                  "that never asks for it.",
-                                  "你的区间在 1.05 以下，但再测一次就不是了：这个层离不开 oneDNN。换一个从来不问它的层。"), reason="again")
-        return correct(both(f"Accepted: [{low:.2f}, {high:.2f}]. Off is not slower, or by less than 5 %.",
-                            f"通过：[{low:.2f}, {high:.2f}]。关掉并没有变慢（或不到 5%）。"), low=low, high=high)
+            return incorrect(
+                both(
+                    "Your interval stays below 1.05, but measured again it does not: this layer misses oneDNN. Take one "
+                    "that never asks for it.",
+                    "你的区间在 1.05 以下，但再测一次就不是了：这个层离不开 oneDNN。换一个从来不问它的层。",
+                ),
+                reason="again",
+            )
+        return correct(
+            both(
+                f"Accepted: [{low:.2f}, {high:.2f}]. Off is not slower, or by less than 5 %.",
+                f"通过：[{low:.2f}, {high:.2f}]。关掉并没有变慢（或不到 5%）。",
+            ),
+            low=low,
+            high=high,
+        )
     if low > 1.05:
-        return incorrect(both(f"This one misses oneDNN: [{low:.2f}, {high:.2f}]. Take a layer that never asks for it.",
-                              f"这个算子离不开 oneDNN：[{low:.2f}, {high:.2f}]。换一个从来不问它的层。"))
-    return inconclusive(both(f"[{low:.2f}, {high:.2f}] does not decide. More time, or a larger input, settles it.",
-                             f"[{low:.2f}, {high:.2f}] 还下不了结论。多给些时间，或把输入变大。"))
+        return incorrect(
+            both(
+                f"This one misses oneDNN: [{low:.2f}, {high:.2f}]. Take a layer that never asks for it.",
+                f"这个算子离不开 oneDNN：[{low:.2f}, {high:.2f}]。换一个从来不问它的层。",
+            )
+        )
+    return inconclusive(
+        both(
+            f"[{low:.2f}, {high:.2f}] does not decide. More time, or a larger input, settles it.",
+            f"[{low:.2f}, {high:.2f}] 还下不了结论。多给些时间，或把输入变大。",
+        )
+    )
 
 
 def _misses_onednn(race: Any) -> bool:
@@ -219,57 +340,88 @@ def _misses_onednn(race: Any) -> bool:
 LESSON = "04_cudnn_enabled"
 
 READS_ENABLED = Exercise(
-    id="04-reads", lesson=LESSON, name="reads_enabled", minutes=4,
+    id="04-reads",
+    lesson=LESSON,
+    name="reads_enabled",
+    minutes=4,
     title=both("Who reads `cudnn.enabled`?", "谁会读 `cudnn.enabled`？"),
     hints=(
-        both("Two questions: is the tensor on a GPU, and is the operation one of those that ask cuDNN?",
-             "两个问题：张量在 GPU 上吗？这个算子会不会问 cuDNN？"),
-        both("Six of the eleven ask: convolution, two recurrent layers, a normalisation, a loss, a sampler.",
-             "十一个里有六个会问：卷积、两种循环层、一种归一化、一个损失、一个采样。"),
-        both("`return device == \"cuda\" and op in {\"conv2d\", ...}`; `layer_norm` and `attention` are not in it.",
-             "`return device == \"cuda\" and op in {\"conv2d\", ...}`；`layer_norm` 和 `attention` 不在里面。"),
+        both(
+            "Two questions: is the tensor on a GPU, and is the operation one of those that ask cuDNN?",
+            "两个问题：张量在 GPU 上吗？这个算子会不会问 cuDNN？",
+        ),
+        both(
+            "Six of the eleven ask: convolution, two recurrent layers, a normalisation, a loss, a sampler.",
+            "十一个里有六个会问：卷积、两种循环层、一种归一化、一个损失、一个采样。",
+        ),
+        both(
+            '`return device == "cuda" and op in {"conv2d", ...}`; `layer_norm` and `attention` are not in it.',
+            '`return device == "cuda" and op in {"conv2d", ...}`；`layer_norm` 和 `attention` 不在里面。',
+        ),
     ),
-    solution='''def reads_enabled(op, device):
+    solution="""def reads_enabled(op, device):
     return device == "cuda" and op in {"conv2d", "lstm", "gru", "batch_norm", "ctc_loss", "grid_sample"}
-''',
-    why=both("The device is asked first. What remains is a short list, and the heaviest operation of all, the "
-             "matrix product, is not on it.",
-             "先问设备。剩下的是一张短名单，而最重的算子（矩阵乘法）不在上面。"),
+""",
+    why=both(
+        "The device is asked first. What remains is a short list, and the heaviest operation of all, the "
+        "matrix product, is not on it.",
+        "先问设备。剩下的是一张短名单，而最重的算子（矩阵乘法）不在上面。",
+    ),
     check=check_reads_enabled,
 )
 
 TWO_ERRORS = Exercise(
-    id="04-errors", lesson=LESSON, name="two_errors", minutes=5,
+    id="04-errors",
+    lesson=LESSON,
+    name="two_errors",
+    minutes=5,
     title=both("Two results before one judge", "两个结果，一位裁判"),
     hints=(
-        both("Each side gets its own distance to `exact`. The largest distance counts.",
-             "两边各算各的与 `exact` 的距离，取最大的。"),
-        both("`(on.double() - exact).abs().max()`: float64 first, then subtract.",
-             "`(on.double() - exact).abs().max()`：先转 float64，再相减。"),
-        both("Divide by `exact.abs().max()`, and turn both into Python numbers with `.item()`.",
-             "除以 `exact.abs().max()`，再用 `.item()` 变成 Python 的数。"),
+        both(
+            "Each side gets its own distance to `exact`. The largest distance counts.",
+            "两边各算各的与 `exact` 的距离，取最大的。",
+        ),
+        both(
+            "`(on.double() - exact).abs().max()`: float64 first, then subtract.",
+            "`(on.double() - exact).abs().max()`：先转 float64，再相减。",
+        ),
+        both(
+            "Divide by `exact.abs().max()`, and turn both into Python numbers with `.item()`.",
+            "除以 `exact.abs().max()`，再用 `.item()` 变成 Python 的数。",
+        ),
     ),
-    solution='''def two_errors(on, off, exact):
+    solution="""def two_errors(on, off, exact):
     scale = exact.abs().max()
     return tuple(((side.double() - exact).abs().max() / scale).item() for side in (on, off))
-''',
-    why=both("A judge must see more digits than the parties. Turned to float32 he would see what they see.",
-             "裁判要比当事人多看几位。把他也换成 float32，他就只能看到当事人看到的。"),
+""",
+    why=both(
+        "A judge must see more digits than the parties. Turned to float32 he would see what they see.",
+        "裁判要比当事人多看几位。把他也换成 float32，他就只能看到当事人看到的。",
+    ),
     check=check_two_errors,
 )
 
 WITHOUT_CUDNN = Exercise(
-    id="04-without", lesson=LESSON, name="without_cudnn", minutes=6,
+    id="04-without",
+    lesson=LESSON,
+    name="without_cudnn",
+    minutes=6,
     title=both("cuDNN off for one call, and nothing else", "只为一次调用关掉 cuDNN，别的都不动"),
     hints=(
-        both("Four things: off inside, nothing else moved, the value handed back, all as before afterwards.",
-             "四件事：里面要关掉，别的不能动，返回值要交回，结束后恢复原样。"),
-        both("`flags(enabled=False)` moves three others. Remember one value, set one value, put one value back.",
-             "`flags(enabled=False)` 会动另外三个。只记一个值、只设一个值、只恢复一个值。"),
-        both("`before = cudnn.enabled`, then `try: ... return run()` and `finally: cudnn.enabled = before`.",
-             "`before = cudnn.enabled`，然后 `try: ... return run()`，`finally: cudnn.enabled = before`。"),
+        both(
+            "Four things: off inside, nothing else moved, the value handed back, all as before afterwards.",
+            "四件事：里面要关掉，别的不能动，返回值要交回，结束后恢复原样。",
+        ),
+        both(
+            "`flags(enabled=False)` moves three others. Remember one value, set one value, put one value back.",
+            "`flags(enabled=False)` 会动另外三个。只记一个值、只设一个值、只恢复一个值。",
+        ),
+        both(
+            "`before = cudnn.enabled`, then `try: ... return run()` and `finally: cudnn.enabled = before`.",
+            "`before = cudnn.enabled`，然后 `try: ... return run()`，`finally: cudnn.enabled = before`。",
+        ),
     ),
-    solution='''import torch
+    solution="""import torch
 
 def without_cudnn(run):
     cudnn = torch.backends.cudnn
@@ -279,35 +431,47 @@ def without_cudnn(run):
         return run()
     finally:
         cudnn.enabled = before
-''',
-    why=both("`finally` also runs when `run()` fails, and the value from before may have been False.",
-             "`run()` 出错时 `finally` 照样执行；而原来的值也可能就是 False。"),
+""",
+    why=both(
+        "`finally` also runs when `run()` fails, and the value from before may have been False.",
+        "`run()` 出错时 `finally` 照样执行；而原来的值也可能就是 False。",
+    ),
     check=check_without_cudnn,
 )
 
 LOSE = Exercise(
-    id="04-lose", lesson=LESSON, name="race", minutes=5,
+    id="04-lose",
+    lesson=LESSON,
+    name="race",
+    minutes=5,
     title=both("Find a layer that does not miss its library", "找一个离了加速库也不慢的层"),
     hints=(
         both("Which of the six intervals of the stand-in held 1?", "替身实验的六个区间里，哪些包含 1？"),
-        both("On most machines matrix products in float32 go to another library; pooling is PyTorch's own everywhere.",
-             "在多数机器上，float32 的矩阵乘法归别的库；池化在哪儿都归 PyTorch 自己。"),
-        both("`layer, x = torch.nn.MaxPool2d(2), torch.randn(8, 32, 28, 28)`, then run the race again.",
-             "`layer, x = torch.nn.MaxPool2d(2), torch.randn(8, 32, 28, 28)`，再跑一次。"),
+        both(
+            "On most machines matrix products in float32 go to another library; pooling is PyTorch's own everywhere.",
+            "在多数机器上，float32 的矩阵乘法归别的库；池化在哪儿都归 PyTorch 自己。",
+        ),
+        both(
+            "`layer, x = torch.nn.MaxPool2d(2), torch.randn(8, 32, 28, 28)`, then run the race again.",
+            "`layer, x = torch.nn.MaxPool2d(2), torch.randn(8, 32, 28, 28)`，再跑一次。",
+        ),
     ),
-    solution='''import torch
+    solution="""import torch
 from course.lessons.l04_cudnn_enabled.probes import switch_race
 
 layer, x = torch.nn.MaxPool2d(2), torch.randn(8, 32, 28, 28)
 race = switch_race(lambda: layer(x))
-''',
-    why=both("A switch can only slow down those who ask. Pooling on the CPU never asks for oneDNN.",
-             "开关只能拖慢会问它的算子。CPU 上的池化从来不问 oneDNN。"),
+""",
+    why=both(
+        "A switch can only slow down those who ask. Pooling on the CPU never asks for oneDNN.",
+        "开关只能拖慢会问它的算子。CPU 上的池化从来不问 oneDNN。",
+    ),
     check=check_lose,
 )
 
 
 # --- the checkpoint's visible smoke tests: the form of an answer, nothing about its value -----------------
+
 
 def _form_of_moved(moved_unasked: Callable[..., Any]) -> Verdict:
     got = data(moved_unasked({"a": 1}, {"a": 2}, []))
@@ -323,14 +487,31 @@ def _form_of_suspect(suspect: Callable[..., Any]) -> Verdict:
     got = data(suspect(1e-7, 2e-7, 1e-6))
     if got in ANSWERS:
         return form_is_fine(both("The form is right: one of the four words.", "形式正确：返回的是四个词之一。"))
-    return incorrect(both(f"One of {', '.join(ANSWERS)} is expected, not {got!r}.",
-                          f"应返回 {'、'.join(ANSWERS)} 之一，而不是 {got!r}。"))
+    return incorrect(
+        both(
+            f"One of {', '.join(ANSWERS)} is expected, not {got!r}.",
+            f"应返回 {'、'.join(ANSWERS)} 之一，而不是 {got!r}。",
+        )
+    )
 
 
 EXERCISES = [
-    READS_ENABLED, TWO_ERRORS, WITHOUT_CUDNN, LOSE,
-    Exercise(id="04-t-moved", lesson=LESSON, name="moved_unasked", check=_form_of_moved,
-             title=both("Which switches moved without being asked?", "哪些开关没叫它动却动了？")),
-    Exercise(id="04-t-suspect", lesson=LESSON, name="suspect", check=_form_of_suspect,
-             title=both("Whose fault is it?", "是谁的问题？")),
+    READS_ENABLED,
+    TWO_ERRORS,
+    WITHOUT_CUDNN,
+    LOSE,
+    Exercise(
+        id="04-t-moved",
+        lesson=LESSON,
+        name="moved_unasked",
+        check=_form_of_moved,
+        title=both("Which switches moved without being asked?", "哪些开关没叫它动却动了？"),
+    ),
+    Exercise(
+        id="04-t-suspect",
+        lesson=LESSON,
+        name="suspect",
+        check=_form_of_suspect,
+        title=both("Whose fault is it?", "是谁的问题？"),
+    ),
 ]

@@ -108,9 +108,7 @@ def draw_races(record: Record, ax: Any) -> None:
         reference=1.0,
         log=not near,
         digits=4 if near else 3,
-        what=t(
-            "time switched off / on (right of 1: off is slower)", "关 / 开 的耗时比（1 的右边：关掉更慢）"
-        ),
+        what=t("time switched off / on (right of 1: off is slower)", "关 / 开 的耗时比（1 的右边：关掉更慢）"),
     )
     if near:
         ax.set_xlim(0.9, 1.1)
@@ -126,9 +124,7 @@ def _races(budget: Budget, names: tuple[str, ...], switch: str, device: str = "c
     for place, name in enumerate(budget.loop(names, desc=OPERATIONS)):
         call = probes.OPERATIONS[name](device)
         on, off = probes.on_and_off(call, switch)
-        race = probes.switch_race(
-            call, switch, max_time=max(0.2, budget.share(len(names) - place)), device=device
-        )
+        race = probes.switch_race(call, switch, max_time=max(0.2, budget.share(len(names) - place)), device=device)
         rows.append(
             {
                 "operation": name,
@@ -202,8 +198,7 @@ def say_cpu_enabled(record: Record) -> Text:
     needs="cpu",
     seconds=6,
     title=both(
-        "On the CPU: does anything change when cudnn.enabled goes off?",
-        "在 CPU 上：关掉 cudnn.enabled，有什么变化吗？",
+        "On the CPU: does anything change when cudnn.enabled goes off?", "在 CPU 上：关掉 cudnn.enabled，有什么变化吗？"
     ),
     finding=say_cpu_enabled,
     draw=draw_races,
@@ -242,10 +237,7 @@ def draw_dispatch(record: Record, ax: Any) -> None:
             t("cudnn.enabled off", "关 cudnn.enabled"),
             t("mkldnn.enabled off", "关 mkldnn.enabled"),
         ],
-        [
-            (word(CASES[row["case"]]), [row["as_it_is"], row["cudnn_off"], row["onednn_off"]])
-            for row in record.rows
-        ],
+        [(word(CASES[row["case"]]), [row["as_it_is"], row["cudnn_off"], row["onednn_off"]]) for row in record.rows],
     )
 
 
@@ -253,9 +245,7 @@ def settle_dispatch(record: Record) -> dict[str, str | None]:
     if not record.rows:
         return {"04-bet-dispatch": None}
     answers = {(True, True): "c", (True, False): "a", (False, True): "b", (False, False): "d"}
-    return {
-        "04-bet-dispatch": answers[bool(_changed(record, "cudnn_off")), bool(_changed(record, "onednn_off"))]
-    }
+    return {"04-bet-dispatch": answers[bool(_changed(record, "cudnn_off")), bool(_changed(record, "onednn_off"))]}
 
 
 @experiment(
@@ -265,8 +255,7 @@ def settle_dispatch(record: Record) -> dict[str, str | None]:
     needs="cpu",
     seconds=2,
     title=both(
-        "Which switch changes PyTorch's choice for a CPU tensor?",
-        "对 CPU 张量，哪个开关会改变 PyTorch 的选择？",
+        "Which switch changes PyTorch's choice for a CPU tensor?", "对 CPU 张量，哪个开关会改变 PyTorch 的选择？"
     ),
     finding=say_dispatch,
     draw=draw_dispatch,
@@ -291,9 +280,7 @@ def _by_choice(record: Record, code: str) -> str:
     found: dict[str, list[str]] = {}
     for row in record.rows:
         found.setdefault(row["off"], []).append(CASES[row["case"]][code])
-    return ("; " if code == "en" else "；").join(
-        f"{joined(cases, code)} → {choice}" for choice, cases in found.items()
-    )
+    return ("; " if code == "en" else "；").join(f"{joined(cases, code)} → {choice}" for choice, cases in found.items())
 
 
 def say_pretend_gpu(record: Record) -> Text:
@@ -306,8 +293,7 @@ def say_pretend_gpu(record: Record) -> Text:
     cudnn = sum("Cudnn" in row["on"] for row in record.rows)
     if not record.rows[0]["cudnn_built"]:
         start = both(
-            "This build has no cuDNN, so the switch changes nothing",
-            "这个构建没有 cuDNN，开关也就改变不了什么",
+            "This build has no cuDNN, so the switch changes nothing", "这个构建没有 cuDNN，开关也就改变不了什么"
         )
     else:
         start = both(
@@ -341,8 +327,7 @@ def draw_pretend_gpu(record: Record, ax: Any) -> None:
     needs="cpu",
     seconds=8,
     title=both(
-        "Tensors that pretend to be on a GPU: what is chosen without cuDNN?",
-        "假装在 GPU 上的张量：没有 cuDNN 时选谁？",
+        "Tensors that pretend to be on a GPU: what is chosen without cuDNN?", "假装在 GPU 上的张量：没有 cuDNN 时选谁？"
     ),
     finding=say_pretend_gpu,
     draw=draw_pretend_gpu,
@@ -358,9 +343,7 @@ def pretend_gpu(budget: Budget) -> list[dict]:
                 off = probes.pretended_backend(case)
         except (RuntimeError, AssertionError):  # a build that must see a real GPU to answer
             continue
-        rows.append(
-            {"case": case, "on": on, "off": off, "cudnn_built": int(torch.backends.cudnn.is_available())}
-        )
+        rows.append({"case": case, "on": on, "off": off, "cudnn_built": int(torch.backends.cudnn.is_available())})
     return rows
 
 
@@ -394,9 +377,7 @@ def say_onednn_ops(record: Record) -> Text:
     version=1,
     needs="mkldnn",
     seconds=11,
-    title=both(
-        "The stand-in: which operations get slower without oneDNN?", "替身实验：没有 oneDNN，哪些算子会变慢？"
-    ),
+    title=both("The stand-in: which operations get slower without oneDNN?", "替身实验：没有 oneDNN，哪些算子会变慢？"),
     finding=say_onednn_ops,
     draw=draw_races,
     settles=settle_onednn_ops,
@@ -410,9 +391,7 @@ def onednn_ops(budget: Budget) -> list[dict]:
 
 
 def _sums(record: Record) -> dict[str, int]:
-    return {
-        key: sum(row[key] for row in record.rows) for key in ("values", "differ", "on_nearer", "off_nearer")
-    }
+    return {key: sum(row[key] for row in record.rows) for key in ("values", "differ", "on_nearer", "off_nearer")}
 
 
 def nearer_share(record: Record) -> float | None:
@@ -475,9 +454,7 @@ def draw_bits(record: Record, ax: Any) -> None:
     version=1,
     needs="mkldnn",
     seconds=6,
-    title=both(
-        "oneDNN on or off: whose results are nearer to float64?", "oneDNN 开或关：谁的结果更接近 float64？"
-    ),
+    title=both("oneDNN on or off: whose results are nearer to float64?", "oneDNN 开或关：谁的结果更接近 float64？"),
     finding=say_bits,
     draw=draw_bits,
     settles=settle_bits,
@@ -550,8 +527,7 @@ def settle_census(record: Record) -> dict[str, str | None]:
     needs="cpu",
     seconds=6,
     title=both(
-        "Ask every flags() for what is already so: what moves?",
-        "向每个 flags() 提一个“保持原样”的请求：什么会动？",
+        "Ask every flags() for what is already so: what moves?", "向每个 flags() 提一个“保持原样”的请求：什么会动？"
     ),
     finding=say_census,
     draw=draw_census,
@@ -580,10 +556,7 @@ GATES = {
     ),
     "products": (both("Linear, matmul", "Linear、matmul"), both("cuBLAS", "cuBLAS"), both("", "")),
     "rest": (
-        both(
-            "pooling, softmax, LayerNorm\nmost float32 depthwise",
-            "池化、softmax、LayerNorm\n多数 float32 深度卷积",
-        ),
+        both("pooling, softmax, LayerNorm\nmost float32 depthwise", "池化、softmax、LayerNorm\n多数 float32 深度卷积"),
         both("PyTorch's own kernels", "PyTorch 自己的 kernel"),
         both("", ""),
     ),
@@ -641,10 +614,5 @@ def gates(budget: Budget) -> list[dict]:
     now = flags.read()
     return [
         {"group": group, "switch": switch, "open": int(now[switch] is True) if switch else -1}
-        for group, switch in (
-            ("layers", CUDNN),
-            ("attention", "cuda.enable_cudnn_sdp"),
-            ("products", ""),
-            ("rest", ""),
-        )
+        for group, switch in (("layers", CUDNN), ("attention", "cuda.enable_cudnn_sdp"), ("products", ""), ("rest", ""))
     ]

@@ -102,9 +102,7 @@ def settle_ops_cuda(record: Record) -> dict[str, str | None]:
     version=2,
     needs="cuda",
     seconds=60,
-    title=both(
-        "On a GPU: which operations change when cuDNN goes off?", "在 GPU 上：关掉 cuDNN，哪些算子会变？"
-    ),
+    title=both("On a GPU: which operations change when cuDNN goes off?", "在 GPU 上：关掉 cuDNN，哪些算子会变？"),
     finding=say_ops_cuda,
     draw=draw_ops_cuda,
     settles=settle_ops_cuda,
@@ -163,8 +161,7 @@ def draw_kernels_cuda(record: Record, ax: Any) -> None:
     needs="cuda",
     seconds=60,
     title=both(
-        "On a GPU: which kernels run with cuDNN and without?",
-        "在 GPU 上：有 cuDNN 和没有 cuDNN，跑的是哪些 kernel？",
+        "On a GPU: which kernels run with cuDNN and without?", "在 GPU 上：有 cuDNN 和没有 cuDNN，跑的是哪些 kernel？"
     ),
     finding=say_kernels_cuda,
     draw=draw_kernels_cuda,
@@ -228,9 +225,7 @@ def draw_bits_cuda(record: Record, ax: Any) -> None:
     groups = {}
     for (name, tf32), rows in _by_case(record).items():
         for key, side in (("on_error", t("cuDNN", "cuDNN")), ("off_error", t("without", "没有"))):
-            groups[f"{word(called(name))}, {word(_tf32(tf32))}, {side}"] = [
-                max(row[key], 1e-12) for row in rows
-            ]
+            groups[f"{word(called(name))}, {word(_tf32(tf32))}, {side}"] = [max(row[key], 1e-12) for row in rows]
     samples(ax, groups, "", log=True, what=t("largest error / largest value", "最大误差 / 最大值"))
 
 
@@ -275,10 +270,7 @@ def say_memory_cuda(record: Record) -> Text:
         return NOTHING
     en = "; ".join(f"{s}×{s}: {peaks[s, 1]:.0f} MiB with cuDNN, {peaks[s, 0]:.0f} MiB without" for s in sizes)
     zh = "；".join(f"{s}×{s}：有 cuDNN {peaks[s, 1]:.0f} MiB，没有 {peaks[s, 0]:.0f} MiB" for s in sizes)
-    return both(
-        f"Peak of one forward pass above what was in use: {en}.",
-        f"一次前向计算在已占用之上的显存峰值：{zh}。",
-    )
+    return both(f"Peak of one forward pass above what was in use: {en}.", f"一次前向计算在已占用之上的显存峰值：{zh}。")
 
 
 def draw_memory_cuda(record: Record, ax: Any) -> None:
@@ -308,8 +300,7 @@ def draw_memory_cuda(record: Record, ax: Any) -> None:
     needs="cuda",
     seconds=20,
     title=both(
-        "On a GPU: what does one convolution need beside its input?",
-        "在 GPU 上：一个卷积除了输入还要多少显存？",
+        "On a GPU: what does one convolution need beside its input?", "在 GPU 上：一个卷积除了输入还要多少显存？"
     ),
     finding=say_memory_cuda,
     draw=draw_memory_cuda,

@@ -43,8 +43,16 @@ def chosen_backend(case: str, device: str = "cpu") -> str:
     x, weight = (torch.empty(size, dtype=dtype, device=device) for size in (shape, kernel))
     width = more.get("dilation", 1)
     choice = torch._C._select_conv_backend(
-        x, weight, None, [1, 1], [width, width], [width, width], more.get("transposed", False), [0, 0],
-        more.get("groups", 1))
+        x,
+        weight,
+        None,
+        [1, 1],
+        [width, width],
+        [width, width],
+        more.get("transposed", False),
+        [0, 0],
+        more.get("groups", 1),
+    )
     name = str(choice).rpartition(".")[2]
     return UNNAMED if "?" in name else name
 
@@ -141,8 +149,13 @@ OPERATIONS: dict[str, Callable[[str], Callable[[], Any]]] = {
 }
 
 
-def switch_race(call: Callable[[], Any], switch: str = "mkldnn.enabled", max_time: float = 2.0,
-                gate: float = 0.05, device: str = "cpu") -> Any:
+def switch_race(
+    call: Callable[[], Any],
+    switch: str = "mkldnn.enabled",
+    max_time: float = 2.0,
+    gate: float = 0.05,
+    device: str = "cpu",
+) -> Any:
     """`compare` of one call with a switch on and off, the switch set anew before every call.
 
     call: a function without arguments. device: where it computes. Returns a Comparison: ratio = time(off) /
@@ -156,12 +169,14 @@ def switch_race(call: Callable[[], Any], switch: str = "mkldnn.enabled", max_tim
         def run() -> None:
             flags.assign(switch, value)
             call()
+
         return run
 
     alone = one_thread() if device == "cpu" else contextlib.nullcontext()
     with flags.using({switch: True}), alone, torch.no_grad():
-        return compare({"on": turned(True), "off": turned(False)}, baseline="on", max_time=max_time,
-                       gate=gate, device=device)
+        return compare(
+            {"on": turned(True), "off": turned(False)}, baseline="on", max_time=max_time, gate=gate, device=device
+        )
 
 
 def on_and_off(call: Callable[[], Any], switch: str) -> tuple[torch.Tensor, torch.Tensor]:
@@ -182,6 +197,7 @@ def _first_tensor(result: Any) -> torch.Tensor:
 
 # --- numerics ---------------------------------------------------------------------------------------------
 
+
 def against_float64(module: torch.nn.Module, x: torch.Tensor, switch: str) -> dict[str, Any]:
     """One layer with a switch on and off, both compared with the same layer in float64.
 
@@ -196,11 +212,15 @@ def against_float64(module: torch.nn.Module, x: torch.Tensor, switch: str) -> di
     scale = exact.abs().max()
     error_on, error_off = (on.double() - exact).abs(), (off.double() - exact).abs()
     differ = on != off
-    return {"values": on.numel(), "differ": int(differ.sum()),
-            "on_nearer": int((differ & (error_on < error_off)).sum()),
-            "off_nearer": int((differ & (error_off < error_on)).sum()),
-            "on_error": float(error_on.max() / scale), "off_error": float(error_off.max() / scale),
-            "between": float((on.double() - off.double()).abs().max() / scale)}
+    return {
+        "values": on.numel(),
+        "differ": int(differ.sum()),
+        "on_nearer": int((differ & (error_on < error_off)).sum()),
+        "off_nearer": int((differ & (error_off < error_on)).sum()),
+        "on_error": float(error_on.max() / scale),
+        "off_error": float(error_off.max() / scale),
+        "between": float((on.double() - off.double()).abs().max() / scale),
+    }
 
 
 # --- the census of flags() --------------------------------------------------------------------------------
@@ -234,13 +254,13 @@ def flags_census() -> list[dict]:
             before = flags.snapshot()
             with manager(**request):
                 inside = flags.snapshot()
-            moved = [name.removesuffix(".set_flags") for name in before
-                     if repr(before[name]) != repr(inside[name])]
+            moved = [name.removesuffix(".set_flags") for name in before if repr(before[name]) != repr(inside[name])]
             rows.append({"manager": label, "named": named, "moved": len(moved), "which": ", ".join(moved)})
     return rows
 
 
 # --- on a GPU: kernel names and memory ----------------------------------------------------------------------
+
 
 def gpu() -> str:
     """The device "cuda"; without a GPU "cpu", where the form of an experiment can be tried."""

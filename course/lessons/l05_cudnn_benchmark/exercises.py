@@ -12,17 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from unittest import mock
 
-from course.checking import (
-    Planned,
-    comparison,
-    crash,
-    cudnn_state,
-    data,
-    field,
-    form_is_fine,
-    form_of_report,
-    switched,
-)
+from course.checking import Planned, comparison, crash, cudnn_state, data, field, form_is_fine, form_of_report, switched
 from course.exercise import Exercise
 from course.i18n import both
 from course.verdict import Verdict, correct, inconclusive, incorrect, partly
@@ -31,6 +21,7 @@ LEAST_ROUNDS = 5
 
 
 # --- count_searches ---------------------------------------------------------------------------------------
+
 
 def _shapes(*pairs: tuple[int, int]) -> list[tuple[int, int, int, int]]:
     return [(batch, 3, size, size) for batch, size in pairs]
@@ -56,24 +47,43 @@ def check_count_searches(count_searches: Callable[[list[tuple]], int]) -> Verdic
         if got == expected and not isinstance(got, bool):
             continue
         return _wrong_count(name, shapes, got, expected)
-    return correct(both("One search for each different shape, however often it comes back.",
-                        "每种不同的形状搜索一次，回来多少次都一样。"))
+    return correct(
+        both(
+            "One search for each different shape, however often it comes back.",
+            "每种不同的形状搜索一次，回来多少次都一样。",
+        )
+    )
 
 
 def _wrong_count(name: str, shapes: list[tuple], got: Any, expected: int) -> Verdict:
     if shapes and got == len(shapes):
-        return incorrect(both(f"{got} is one search a call. A shape that comes back is found in the cache.",
-                              f"{got} 表示每次调用都搜索。回头再来的形状在缓存里就能找到。"))
+        return incorrect(
+            both(
+                f"{got} is one search a call. A shape that comes back is found in the cache.",
+                f"{got} 表示每次调用都搜索。回头再来的形状在缓存里就能找到。",
+            )
+        )
     if name == "loop":
-        return incorrect(both(
-            f"Three sizes, four times over: {expected} searches, not {got!r}. A change of size is a search "
-            f"only when the size is new.",
-            f"三种尺寸重复四遍：应是 {expected} 次搜索，不是 {got!r}。只有没见过的尺寸才要搜索。"))
+        return incorrect(
+            both(
+                f"Three sizes, four times over: {expected} searches, not {got!r}. A change of size is a search "
+                f"only when the size is new.",
+                f"三种尺寸重复四遍：应是 {expected} 次搜索，不是 {got!r}。只有没见过的尺寸才要搜索。",
+            )
+        )
     if name == "last batch" and got == 1:
-        return incorrect(both("Same height and width, but another batch: the whole shape is in the key.",
-                              "高宽相同，但 batch 不同：整个形状都在 key 里。"))
-    return incorrect(both(f"For {shapes!r} there are {expected} searches, not {got!r}.",
-                          f"对 {shapes!r}，应有 {expected} 次搜索，不是 {got!r}。"))
+        return incorrect(
+            both(
+                "Same height and width, but another batch: the whole shape is in the key.",
+                "高宽相同，但 batch 不同：整个形状都在 key 里。",
+            )
+        )
+    return incorrect(
+        both(
+            f"For {shapes!r} there are {expected} searches, not {got!r}.",
+            f"对 {shapes!r}，应有 {expected} 次搜索，不是 {got!r}。",
+        )
+    )
 
 
 # --- break_even_steps -------------------------------------------------------------------------------------
@@ -90,38 +100,63 @@ def check_break_even(break_even_steps: Callable[[float, float, float], int | Non
     for slow_ms, fast_ms in ((5.0, 5.0), (5.0, 6.0)):
         got = break_even_steps(100.0, slow_ms, fast_ms)
         if got is not None:
-            return partly(0.5, 1.0, both(
-                f"The arithmetic is right. One case is left: {slow_ms:g} ms without and {fast_ms:g} ms with "
-                f"the search gain nothing, so the answer is `None`, not {got!r}.",
-                f"算法对了，还剩一种情况：不搜索 {slow_ms:g} ms、搜索后 {fast_ms:g} ms，没有任何收益，"
-                f"应返回 `None`，而不是 {got!r}。"))
-    return correct(both("Search cost over gain per step, rounded up; `None` where nothing is gained.",
-                        "搜索成本除以每步收益，向上取整；没有收益就是 `None`。"))
+            return partly(
+                0.5,
+                1.0,
+                both(
+                    f"The arithmetic is right. One case is left: {slow_ms:g} ms without and {fast_ms:g} ms with "
+                    f"the search gain nothing, so the answer is `None`, not {got!r}.",
+                    f"算法对了，还剩一种情况：不搜索 {slow_ms:g} ms、搜索后 {fast_ms:g} ms，没有任何收益，"
+                    f"应返回 `None`，而不是 {got!r}。",
+                ),
+            )
+    return correct(
+        both(
+            "Search cost over gain per step, rounded up; `None` where nothing is gained.",
+            "搜索成本除以每步收益，向上取整；没有收益就是 `None`。",
+        )
+    )
 
 
 def _wrong_bill(bill: tuple[float, float, float], got: Any, expected: int) -> Verdict:
     search_ms, slow_ms, fast_ms = bill
-    case = both(f"search {search_ms:g} ms, {slow_ms:g} → {fast_ms:g} ms a step",
-                f"搜索 {search_ms:g} ms，每步 {slow_ms:g} → {fast_ms:g} ms")
+    case = both(
+        f"search {search_ms:g} ms, {slow_ms:g} → {fast_ms:g} ms a step",
+        f"搜索 {search_ms:g} ms，每步 {slow_ms:g} → {fast_ms:g} ms",
+    )
     gain = slow_ms - fast_ms
     if isinstance(got, (int, float)) and not isinstance(got, bool):
         if got == expected - 1 and search_ms / gain % 1:
-            return incorrect(both(f"{case['en']}: after {got} steps the search is still behind. Round up.",
-                                  f"{case['zh']}：走了 {got} 步还没追平。要向上取整。"))
+            return incorrect(
+                both(
+                    f"{case['en']}: after {got} steps the search is still behind. Round up.",
+                    f"{case['zh']}：走了 {got} 步还没追平。要向上取整。",
+                )
+            )
         if math.isclose(got, search_ms / gain):
-            return partly(0.5, 1.0, both(f"{case['en']}: {got:g} is the right quotient. Steps are whole: "
-                                         f"round up.",
-                                         f"{case['zh']}：商 {got:g} 是对的。步数是整数：向上取整。"))
-    return incorrect(both(f"{case['en']}: expected {expected}, and it was {got!r}. Each step gains {gain:g} "
-                          f"ms.",
-                          f"{case['zh']}：应为 {expected}，得到 {got!r}。每步省下 {gain:g} ms。"))
+            return partly(
+                0.5,
+                1.0,
+                both(
+                    f"{case['en']}: {got:g} is the right quotient. Steps are whole: round up.",
+                    f"{case['zh']}：商 {got:g} 是对的。步数是整数：向上取整。",
+                ),
+            )
+    return incorrect(
+        both(
+            f"{case['en']}: expected {expected}, and it was {got!r}. Each step gains {gain:g} ms.",
+            f"{case['zh']}：应为 {expected}，得到 {got!r}。每步省下 {gain:g} ms。",
+        )
+    )
 
 
 # --- search_here ------------------------------------------------------------------------------------------
 
-SITUATIONS = ({"enabled": True, "benchmark": False, "deterministic": True, "allow_tf32": False},
-              {"enabled": True, "benchmark": True, "deterministic": False, "allow_tf32": True},
-              {"enabled": True, "benchmark": False, "deterministic": False, "allow_tf32": False})
+SITUATIONS = (
+    {"enabled": True, "benchmark": False, "deterministic": True, "allow_tf32": False},
+    {"enabled": True, "benchmark": True, "deterministic": False, "allow_tf32": True},
+    {"enabled": True, "benchmark": False, "deterministic": False, "allow_tf32": False},
+)
 
 
 def check_search_here(search_here: Callable[[Callable[[], Any]], Any]) -> Verdict:
@@ -141,68 +176,131 @@ def check_search_here(search_here: Callable[[Callable[[], Any]], Any]) -> Verdic
     return verdict
 
 
-def _searched(before: dict[str, bool], inside: Any, after_normal: dict[str, bool], after_crash: dict[str, bool]) -> Verdict:
+def _searched(
+    before: dict[str, bool], inside: Any, after_normal: dict[str, bool], after_crash: dict[str, bool]
+) -> Verdict:
     if not isinstance(inside, Mapping):
         return incorrect(both("Hand back what `run()` returned.", "请把 `run()` 的返回值返回出来。"))
     if not inside["benchmark"]:
-        return incorrect(both("Inside the block `benchmark` is still False, so nothing would be searched.",
-                              "块内 `benchmark` 仍是 False，什么也不会搜索。"))
+        return incorrect(
+            both(
+                "Inside the block `benchmark` is still False, so nothing would be searched.",
+                "块内 `benchmark` 仍是 False，什么也不会搜索。",
+            )
+        )
     if not inside["enabled"]:
-        return incorrect(both("Inside the block cuDNN is off: `flags` sets `enabled=False` unless you say "
-                              "otherwise. A search in a library that is switched off finds little.",
-                              "块内 cuDNN 被关掉了：`flags` 默认 `enabled=False`。库都关了，还搜索什么呢。"))
+        return incorrect(
+            both(
+                "Inside the block cuDNN is off: `flags` sets `enabled=False` unless you say "
+                "otherwise. A search in a library that is switched off finds little.",
+                "块内 cuDNN 被关掉了：`flags` 默认 `enabled=False`。库都关了，还搜索什么呢。",
+            )
+        )
     if after_normal != before or after_crash != before:
         when = both("after an exception", "抛出异常之后") if after_normal == before else both("afterwards", "之后")
-        return partly(0.5, 1.0, both(f"Inside all is well, but {when['en']} the switches are not what they were (`benchmark` may "
-                                     f"have been True before).",
-                                     f"块内都对，但{when['zh']}开关没有恢复原样（`benchmark` 之前也可能是 True）。"), reason="left-behind")
+        return partly(
+            0.5,
+            1.0,
+            both(
+                f"Inside all is well, but {when['en']} the switches are not what they were (`benchmark` may "
+                f"have been True before).",
+                f"块内都对，但{when['zh']}开关没有恢复原样（`benchmark` 之前也可能是 True）。",
+            ),
+            reason="left-behind",
+        )
     for name in ("deterministic", "allow_tf32"):
         if inside[name] != before[name]:
-            return partly(0.5, 1.0, both(
-                f"cuDNN is on and searches. But `{name}` was {before[name]} outside and is {inside[name]} "
-                f"inside: hand over what it holds at that moment.",
-                f"cuDNN 开着，也在搜索。但外面 `{name}` 是 {before[name]}，块内变成了 {inside[name]}：把它当时的值传进去。"),
-           reason="neighbours")
-    return correct(both("cuDNN on, searching, the two others untouched, everything back afterwards.",
-                        "cuDNN 开着，在搜索，另外两个不变，结束后全部恢复。"))
+            return partly(
+                0.5,
+                1.0,
+                both(
+                    f"cuDNN is on and searches. But `{name}` was {before[name]} outside and is {inside[name]} "
+                    f"inside: hand over what it holds at that moment.",
+                    f"cuDNN 开着，也在搜索。但外面 `{name}` 是 {before[name]}，块内变成了 {inside[name]}：把它当时的值传进去。",
+                ),
+                reason="neighbours",
+            )
+    return correct(
+        both(
+            "cuDNN on, searching, the two others untouched, everything back afterwards.",
+            "cuDNN 开着，在搜索，另外两个不变，结束后全部恢复。",
+        )
+    )
 
 
 # --- make it lose -----------------------------------------------------------------------------------------
+
 
 def check_make_it_lose(race: Any) -> Verdict:
     """Accept on evidence: the interval of time(on) / time(off) lies above 1, from enough rounds."""
     try:
         low, high, rounds = (field(race, name) for name in ("low", "high", "rounds"))
     except (AttributeError, KeyError, TypeError):
-        return incorrect(both("`race` should be what `compare` gave back for \"off\" and \"on\".",
-                              "`race` 应是 `compare` 对 \"off\" 和 \"on\" 的返回结果。"))
+        return incorrect(
+            both(
+                '`race` should be what `compare` gave back for "off" and "on".',
+                '`race` 应是 `compare` 对 "off" 和 "on" 的返回结果。',
+            )
+        )
     raced = comparison(race)
     if raced is None:
-        return incorrect(both("`race` should be what `compare` gave back for \"off\" and \"on\".",
-                              "`race` 应是 `compare` 对 \"off\" 和 \"on\" 的返回结果。"), reason="no-comparison")
+        return incorrect(
+            both(
+                '`race` should be what `compare` gave back for "off" and "on".',
+                '`race` 应是 `compare` 对 "off" 和 "on" 的返回结果。',
+            ),
+            reason="no-comparison",
+        )
     if raced.baseline != "off":
-        return incorrect(both("The baseline is \"off\", so that a ratio above 1 means: the search costs.",
-                              "基准应是 \"off\"，这样比值大于 1 才表示搜索亏了。"))
+        return incorrect(
+            both(
+                'The baseline is "off", so that a ratio above 1 means: the search costs.',
+                '基准应是 "off"，这样比值大于 1 才表示搜索亏了。',
+            )
+        )
     off, on = (_schedule(raced.functions[name]) for name in ("off", *raced.pairs))
-    if {searches for searches, _ in off} != {False} or {searches for searches, _ in on} != {True} or (
-            [size for _, size in off] != [size for _, size in on]):
-        return incorrect(both("The two sides should run one schedule: the same sizes in the same order, off without a search, on with it.",
-                              "两边应跑同一个安排：尺寸和顺序相同，off 不搜索，on 搜索。"), reason="schedule")
+    if (
+        {searches for searches, _ in off} != {False}
+        or {searches for searches, _ in on} != {True}
+        or ([size for _, size in off] != [size for _, size in on])
+    ):
+        return incorrect(
+            both(
+                "The two sides should run one schedule: the same sizes in the same order, off without a search, on with it.",
+                "两边应跑同一个安排：尺寸和顺序相同，off 不搜索，on 搜索。",
+            ),
+            reason="schedule",
+        )
     if rounds < LEAST_ROUNDS:
-        return inconclusive(both(f"Only {rounds} rounds: give it more time with `max_time=`.",
-                                 f"只有 {rounds} 轮：用 `max_time=` 多给些时间。"))
+        return inconclusive(
+            both(
+                f"Only {rounds} rounds: give it more time with `max_time=`.",
+                f"只有 {rounds} 轮：用 `max_time=` 多给些时间。",
+            )
+        )
     if low > 1:
-        return correct(both(f"Accepted: the interval [{low:.2f}, {high:.2f}] lies above 1. The search lost, "
-                            f"on evidence.",
-                            f"通过：区间 [{low:.2f}, {high:.2f}] 整个在 1 之上。搜索确实输了，有据可查。"),
-                       low=low, high=high)
+        return correct(
+            both(
+                f"Accepted: the interval [{low:.2f}, {high:.2f}] lies above 1. The search lost, on evidence.",
+                f"通过：区间 [{low:.2f}, {high:.2f}] 整个在 1 之上。搜索确实输了，有据可查。",
+            ),
+            low=low,
+            high=high,
+        )
     if high < 1:
-        return incorrect(both(f"Here the search won: [{low:.2f}, {high:.2f}] lies below 1. Give it less to "
-                              f"gain: fewer steps, or more new sizes.",
-                              f"这次搜索赢了：[{low:.2f}, {high:.2f}] 在 1 之下。让它少赚一点：减少步数，或增加新尺寸。"))
-    return inconclusive(both(f"[{low:.2f}, {high:.2f}] contains 1: undecided. A clearer schedule, or more "
-                             f"time, settles it.",
-                             f"[{low:.2f}, {high:.2f}] 包含 1：未定。换一个更极端的安排，或多给些时间。"))
+        return incorrect(
+            both(
+                f"Here the search won: [{low:.2f}, {high:.2f}] lies below 1. Give it less to "
+                f"gain: fewer steps, or more new sizes.",
+                f"这次搜索赢了：[{low:.2f}, {high:.2f}] 在 1 之下。让它少赚一点：减少步数，或增加新尺寸。",
+            )
+        )
+    return inconclusive(
+        both(
+            f"[{low:.2f}, {high:.2f}] contains 1: undecided. A clearer schedule, or more time, settles it.",
+            f"[{low:.2f}, {high:.2f}] 包含 1：未定。换一个更极端的安排，或多给些时间。",
+        )
+    )
 
 
 def _schedule(run: Callable[[], Any]) -> list[tuple[bool, int]]:
@@ -225,60 +323,85 @@ def _schedule(run: Callable[[], Any]) -> list[tuple[bool, int]]:
 LESSON = "05_cudnn_benchmark"
 
 COUNT_SEARCHES = Exercise(
-    id="05-count-searches", lesson=LESSON, name="count_searches", minutes=4,
+    id="05-count-searches",
+    lesson=LESSON,
+    name="count_searches",
+    minutes=4,
     title=both("How many searches does one layer make?", "一个层会搜索多少次？"),
     hints=(
-        both("A search happens when a key is new. What do you need to remember to know that?",
-             "key 是新的才搜索。要知道它新不新，得记住什么？"),
-        both("A Python `set` keeps each shape once. Tuples may go into it.",
-             "Python 的 `set` 对每种形状只留一份。元组可以直接放进去。"),
+        both(
+            "A search happens when a key is new. What do you need to remember to know that?",
+            "key 是新的才搜索。要知道它新不新，得记住什么？",
+        ),
+        both(
+            "A Python `set` keeps each shape once. Tuples may go into it.",
+            "Python 的 `set` 对每种形状只留一份。元组可以直接放进去。",
+        ),
         both("The number of searches is the `len` of that set.", "搜索次数就是这个集合的 `len`。"),
     ),
     solution="def count_searches(shapes):\n    return len(set(shapes))\n",
-    why=both("The order does not matter, only how many different keys there are: batch, channels, height, "
-             "width.",
-             "顺序无所谓，只看有多少个不同的 key：batch、通道、高、宽都算。"),
+    why=both(
+        "The order does not matter, only how many different keys there are: batch, channels, height, width.",
+        "顺序无所谓，只看有多少个不同的 key：batch、通道、高、宽都算。",
+    ),
     check=check_count_searches,
 )
 
 BREAK_EVEN = Exercise(
-    id="05-break-even", lesson=LESSON, name="break_even_steps", minutes=6,
+    id="05-break-even",
+    lesson=LESSON,
+    name="break_even_steps",
+    minutes=6,
     title=both("After how many steps is the search paid back?", "多少步之后搜索回本？"),
     hints=(
         both("What does one step gain? What has to be gained in all?", "一步省多少？一共要省回多少？"),
-        both("`search_ms / (slow_ms - fast_ms)`, and steps are whole numbers.",
-             "`search_ms / (slow_ms - fast_ms)`，而步数是整数。"),
-        both("`math.ceil` rounds up. Before you divide: is there a gain at all? If not, return `None`.",
-             "`math.ceil` 向上取整。做除法之前先问：真有收益吗？没有就返回 `None`。"),
+        both(
+            "`search_ms / (slow_ms - fast_ms)`, and steps are whole numbers.",
+            "`search_ms / (slow_ms - fast_ms)`，而步数是整数。",
+        ),
+        both(
+            "`math.ceil` rounds up. Before you divide: is there a gain at all? If not, return `None`.",
+            "`math.ceil` 向上取整。做除法之前先问：真有收益吗？没有就返回 `None`。",
+        ),
     ),
-    solution='''import math
+    solution="""import math
 
 def break_even_steps(search_ms, slow_ms, fast_ms):
     gain_ms = slow_ms - fast_ms
     if gain_ms <= 0:
         return None
     return math.ceil(search_ms / gain_ms)
-''',
-    why=both("A fixed price against a gain per step. With no gain there is no number of steps, not a large "
-             "one.",
-             "一笔固定成本，对上每步的收益。没有收益，就不存在“足够多的步数”。"),
+""",
+    why=both(
+        "A fixed price against a gain per step. With no gain there is no number of steps, not a large one.",
+        "一笔固定成本，对上每步的收益。没有收益，就不存在“足够多的步数”。",
+    ),
     check=check_break_even,
 )
 
 SEARCH_HERE = Exercise(
-    id="05-search-here", lesson=LESSON, name="search_here", minutes=5,
+    id="05-search-here",
+    lesson=LESSON,
+    name="search_here",
+    minutes=5,
     title=both("Mend the block that searches with cuDNN switched off", "修好那个“关着 cuDNN 搜索”的代码块"),
     hints=(
-        both("`flags` sets every switch it knows. Print `cudnn.enabled` inside the block: what is it?",
-             "`flags` 会设置它管的所有开关。在块里打印一下 `cudnn.enabled`：是什么？"),
-        both("Unless you pass them, `enabled` and `deterministic` are False and `allow_tf32` is True.",
-             "不传的话，`enabled` 和 `deterministic` 是 False，`allow_tf32` 是 True。"),
-        both("Leave `flags` out: `before = cudnn.benchmark`, then `try: ... return run()` and "
-             "`finally: cudnn.benchmark = before`.",
-             "不用 `flags`：`before = cudnn.benchmark`，然后 `try: ... return run()`，"
-             "`finally: cudnn.benchmark = before`。"),
+        both(
+            "`flags` sets every switch it knows. Print `cudnn.enabled` inside the block: what is it?",
+            "`flags` 会设置它管的所有开关。在块里打印一下 `cudnn.enabled`：是什么？",
+        ),
+        both(
+            "Unless you pass them, `enabled` and `deterministic` are False and `allow_tf32` is True.",
+            "不传的话，`enabled` 和 `deterministic` 是 False，`allow_tf32` 是 True。",
+        ),
+        both(
+            "Leave `flags` out: `before = cudnn.benchmark`, then `try: ... return run()` and "
+            "`finally: cudnn.benchmark = before`.",
+            "不用 `flags`：`before = cudnn.benchmark`，然后 `try: ... return run()`，"
+            "`finally: cudnn.benchmark = before`。",
+        ),
     ),
-    solution='''import torch
+    solution="""import torch
 
 def search_here(run):
     cudnn = torch.backends.cudnn
@@ -288,39 +411,52 @@ def search_here(run):
         return run()
     finally:
         cudnn.benchmark = before
-''',
-    why=both("One value is remembered, set and put back, and nothing else can move. `flags` sets a whole row of switches, "
-             "and it can raise an error where somebody has set `fp32_precision`.",
-             "只记一个值、设一个值、放回一个值，别的都动不了。`flags` 一次设置一整排开关；只要有人设过 `fp32_precision`，"
-             "它还可能报错。"),
+""",
+    why=both(
+        "One value is remembered, set and put back, and nothing else can move. `flags` sets a whole row of switches, "
+        "and it can raise an error where somebody has set `fp32_precision`.",
+        "只记一个值、设一个值、放回一个值，别的都动不了。`flags` 一次设置一整排开关；只要有人设过 `fp32_precision`，"
+        "它还可能报错。",
+    ),
     check=check_search_here,
 )
 
 MAKE_IT_LOSE = Exercise(
-    id="05-make-it-lose", lesson=LESSON, name="race", minutes=6,
+    id="05-make-it-lose",
+    lesson=LESSON,
+    name="race",
+    minutes=6,
     title=both("Find a schedule in which the search loses", "找一个让搜索吃亏的尺寸安排"),
     hints=(
-        both("A search is paid for by the steps that come after it. Leave it none.",
-             "搜索的成本要靠后面的步数赚回来。那就别给它后面的步数。"),
-        both("Sizes from 8 to 64. Repeat no size, or repeat each only a few times.",
-             "尺寸取 8 到 64。不要重复，或每种只重复几次。"),
-        both("`sizes = list(range(20, 40))`, then run the race again.", "`sizes = list(range(20, 40))`，"
-                                                                        "然后重新比赛。"),
+        both(
+            "A search is paid for by the steps that come after it. Leave it none.",
+            "搜索的成本要靠后面的步数赚回来。那就别给它后面的步数。",
+        ),
+        both(
+            "Sizes from 8 to 64. Repeat no size, or repeat each only a few times.",
+            "尺寸取 8 到 64。不要重复，或每种只重复几次。",
+        ),
+        both(
+            "`sizes = list(range(20, 40))`, then run the race again.", "`sizes = list(range(20, 40))`，然后重新比赛。"
+        ),
     ),
-    solution='''from course.timing import compare
+    solution="""from course.timing import compare
 from course.toy_search import run_schedule
 
 sizes = list(range(20, 40))
 race = compare({"off": lambda: run_schedule(sizes, benchmark=False),
                 "on": lambda: run_schedule(sizes, benchmark=True)}, baseline="off", max_time=2)
-''',
-    why=both("Every size is new, so every step pays for a search and none is left to earn it back.",
-             "每个尺寸都是新的，每一步都要付搜索费，没有哪一步能把钱赚回来。"),
+""",
+    why=both(
+        "Every size is new, so every step pays for a search and none is left to earn it back.",
+        "每个尺寸都是新的，每一步都要付搜索费，没有哪一步能把钱赚回来。",
+    ),
     check=check_make_it_lose,
 )
 
 
 # --- the checkpoint's visible smoke tests: the form of an answer, nothing about its value -----------------
+
 
 def _form_of_run(searches_of_run: Callable[..., Any]) -> Verdict:
     got = data(searches_of_run(100, 25, 3, 2, True))
@@ -333,19 +469,38 @@ def _form_of_choice(choose_benchmark: Callable[..., Any]) -> Verdict:
     got = data(choose_benchmark([[8, 3, 64, 64]] * 5, 10.0, 4.0, 3.0))
     if isinstance(got, bool):
         return form_is_fine(both("The form is right: it gives back True or False.", "形式正确：返回 True 或 False。"))
-    return incorrect(both(f"`True` or `False` is expected, not {got!r}.",
-                          f"应返回 `True` 或 `False`，而不是 {got!r}。"))
+    return incorrect(
+        both(f"`True` or `False` is expected, not {got!r}.", f"应返回 `True` 或 `False`，而不是 {got!r}。")
+    )
 
 
 REPORT_FIELDS = ("device", "fence", "first_ms", "later_ms", "low", "high", "claim")
 
 
 EXERCISES = [
-    COUNT_SEARCHES, BREAK_EVEN, SEARCH_HERE, MAKE_IT_LOSE,
-    Exercise(id="05-t-run", lesson=LESSON, name="searches_of_run", check=_form_of_run,
-             title=both("Searches of a whole training run", "整个训练过程的搜索次数")),
-    Exercise(id="05-t-choice", lesson=LESSON, name="choose_benchmark", check=_form_of_choice,
-             title=both("Should this job search?", "这个任务该不该搜索？")),
-    Exercise(id="05-t-report", lesson=LESSON, name="report", check=form_of_report(REPORT_FIELDS),
-             title=both("Report a first call", "报告一次测量：第一次调用")),
+    COUNT_SEARCHES,
+    BREAK_EVEN,
+    SEARCH_HERE,
+    MAKE_IT_LOSE,
+    Exercise(
+        id="05-t-run",
+        lesson=LESSON,
+        name="searches_of_run",
+        check=_form_of_run,
+        title=both("Searches of a whole training run", "整个训练过程的搜索次数"),
+    ),
+    Exercise(
+        id="05-t-choice",
+        lesson=LESSON,
+        name="choose_benchmark",
+        check=_form_of_choice,
+        title=both("Should this job search?", "这个任务该不该搜索？"),
+    ),
+    Exercise(
+        id="05-t-report",
+        lesson=LESSON,
+        name="report",
+        check=form_of_report(REPORT_FIELDS),
+        title=both("Report a first call", "报告一次测量：第一次调用"),
+    ),
 ]

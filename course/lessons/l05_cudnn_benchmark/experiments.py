@@ -89,8 +89,7 @@ def draw_first_call(record: Record, ax: Any) -> None:
     needs="cpu",
     seconds=2,
     title=both(
-        "Leave a shape and come back: is the first call expensive again?",
-        "离开一个形状再回来：第一次调用又会很贵吗？",
+        "Leave a shape and come back: is the first call expensive again?", "离开一个形状再回来：第一次调用又会很贵吗？"
     ),
     finding=say_first_call,
     draw=draw_first_call,
@@ -159,16 +158,48 @@ def draw_primitive_cache(record: Record, ax: Any) -> None:
         for row in (one for one in record.rows if one["setting"] == setting):
             left, hit = 2.0 * (row["call"] - 1), row["event"] == "hit"
             colour = colors()[0 if hit else 1]
-            ax.text(left + 0.9, top + 0.5, t(f"size {row['size']}", f"尺寸 {row['size']}"), ha="center", va="center", fontsize=11)
-            ax.text(left + 0.9, top + 0.9, said[row["event"]], ha="center", va="center", fontsize=11, color=colour,
-                    fontweight="bold")
+            ax.text(
+                left + 0.9,
+                top + 0.5,
+                t(f"size {row['size']}", f"尺寸 {row['size']}"),
+                ha="center",
+                va="center",
+                fontsize=11,
+            )
+            ax.text(
+                left + 0.9,
+                top + 0.9,
+                said[row["event"]],
+                ha="center",
+                va="center",
+                fontsize=11,
+                color=colour,
+                fontweight="bold",
+            )
             kept += [row["size"]] if setting == "as it comes" and not hit else []
-            ax.add_patch(FancyBboxPatch((left, top + 1.2), 1.8, 0.7, boxstyle="round,pad=0,rounding_size=0.1",
-                                        facecolor="none", edgecolor=guide(), linestyle="-" if kept else ":"))
+            ax.add_patch(
+                FancyBboxPatch(
+                    (left, top + 1.2),
+                    1.8,
+                    0.7,
+                    boxstyle="round,pad=0,rounding_size=0.1",
+                    facecolor="none",
+                    edgecolor=guide(),
+                    linestyle="-" if kept else ":",
+                )
+            )
             for place, size in enumerate(kept):
                 used = size == row["size"]
-                ax.text(left + 1.8 * (place + 0.5) / max(2, len(kept)), top + 1.55, str(size), ha="center", va="center", fontsize=12,
-                        color=colour if used else guide(), fontweight="bold" if used else "normal")
+                ax.text(
+                    left + 1.8 * (place + 0.5) / max(2, len(kept)),
+                    top + 1.55,
+                    str(size),
+                    ha="center",
+                    va="center",
+                    fontsize=12,
+                    color=colour if used else guide(),
+                    fontweight="bold" if used else "normal",
+                )
             if not kept:
                 ax.text(left + 0.9, top + 1.55, t("nothing kept", "什么也不留"), ha="center", va="center", fontsize=10)
     ax.set(xlim=(-0.05, 7.9), ylim=(2.5 * len(settings) - 0.4, -0.15), xticks=[], yticks=[])
@@ -194,8 +225,7 @@ def settle_primitive_cache(record: Record) -> dict[str, str | None]:
     needs="mkldnn",
     seconds=12,
     title=both(
-        "Sizes 64, 96, 64, 96: what does oneDNN's own log say?",
-        "尺寸 64、96、64、96：oneDNN 自己的日志怎么说？",
+        "Sizes 64, 96, 64, 96: what does oneDNN's own log say?", "尺寸 64、96、64、96：oneDNN 自己的日志怎么说？"
     ),
     finding=say_primitive_cache,
     draw=draw_primitive_cache,
@@ -238,15 +268,12 @@ def say_what_is_new(record: Record) -> Text:
     return both(
         f"New entry for: {_changed(record, 'miss', 'en', ', ')}. "
         f"Found in the cache: {_changed(record, 'hit', 'en', ', ')}.",
-        f"需要新条目：{_changed(record, 'miss', 'zh', '、')}。"
-        f"缓存里已有：{_changed(record, 'hit', 'zh', '、')}。",
+        f"需要新条目：{_changed(record, 'miss', 'zh', '、')}。缓存里已有：{_changed(record, 'hit', 'zh', '、')}。",
     )
 
 
 def draw_what_is_new(record: Record, ax: Any) -> None:
-    tiles(
-        ax, [(word(CHANGES_SAID[row["change"]]), row["event"], row["event"] == "hit") for row in record.rows]
-    )
+    tiles(ax, [(word(CHANGES_SAID[row["change"]]), row["event"], row["event"] == "hit") for row in record.rows])
 
 
 @experiment(
@@ -289,11 +316,7 @@ def draw_model_keys(record: Record, ax: Any) -> None:
         (0.2, "keys", t("different keys", "不同的 key"), BLUE),
     ):
         bars = ax.bar(
-            [i + shift for i in range(len(names))],
-            [row[key] for row in record.rows],
-            0.38,
-            label=label,
-            color=colour,
+            [i + shift for i in range(len(names))], [row[key] for row in record.rows], 0.38, label=label, color=colour
         )
         ax.bar_label(bars)
     ax.set_xticks(range(len(names)), names)
@@ -377,9 +400,7 @@ def say_toy_race(record: Record) -> Text:
 
     steps, doubt = record.rows[0]["steps"], both("", "")
     if any(row["verdict"] == "undecided" for row in record.rows):
-        doubt = both(
-            " What is undecided needs a quieter machine or another run.", "未定的，请在机器空闲时再运行。"
-        )
+        doubt = both(" What is undecided needs a quieter machine or another run.", "未定的，请在机器空闲时再运行。")
     return both(
         f"Time with the search over time without, {steps} steps: "
         + "; ".join(line(row, "en") for row in record.rows)
@@ -430,8 +451,7 @@ def settle_toy_race(record: Record) -> dict[str, str | None]:
     needs="cpu",
     seconds=9,
     title=both(
-        "Toy search against rule of thumb: three schedules of 36 steps",
-        "玩具搜索对经验规则：三种 36 步的尺寸安排",
+        "Toy search against rule of thumb: three schedules of 36 steps", "玩具搜索对经验规则：三种 36 步的尺寸安排"
     ),
     finding=say_toy_race,
     draw=draw_toy_race,
@@ -500,9 +520,7 @@ def say_toy_cost(record: Record) -> Text:
             lines["zh"] + "没有任何收益，所以在这里永远回不了本。",
         )
     steps = max(0, math.ceil(search / (slow - fast)))
-    return both(
-        lines["en"] + f" That is paid back after {steps} steps.", lines["zh"] + f"{steps} 步之后回本。"
-    )
+    return both(lines["en"] + f" That is paid back after {steps} steps.", lines["zh"] + f"{steps} 步之后回本。")
 
 
 def draw_toy_cost(record: Record, ax: Any) -> None:
@@ -545,8 +563,7 @@ def _step_ms(conv: toy_search.ToyConv, size: int) -> float:
     needs="cpu",
     seconds=3,
     title=both(
-        "The toy's costs: what the search takes, what each step gains",
-        "玩具的收支：搜索花了多少，每步省了多少",
+        "The toy's costs: what the search takes, what each step gains", "玩具的收支：搜索花了多少，每步省了多少"
     ),
     finding=say_toy_cost,
     draw=draw_toy_cost,
@@ -604,9 +621,7 @@ def settle_winners(record: Record) -> dict[str, str | None]:
     version=1,
     needs="cpu",
     seconds=3,
-    title=both(
-        "The same search, sixty times: does the same candidate win?", "同一次搜索做六十遍：赢家总是同一个吗？"
-    ),
+    title=both("The same search, sixty times: does the same candidate win?", "同一次搜索做六十遍：赢家总是同一个吗？"),
     finding=say_winners,
     draw=draw_winners,
     settles=settle_winners,

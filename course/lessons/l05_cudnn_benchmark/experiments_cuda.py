@@ -202,7 +202,9 @@ def _extra(process: list[dict], call: int, later: tuple[int, int]) -> float:
 def _flip_numbers(record: Record) -> dict[str, list[float]] | None:
     """By process; ratio: calls 13-20 over calls 3-10 after the flip, divided by what the same calls do without one."""
     stories = _by_story(record)
-    off, on, flipped = ([p for p in stories.get(name, {}).values() if len(p) >= 22] for name in ("off", "on", "flipped"))
+    off, on, flipped = (
+        [p for p in stories.get(name, {}).values() if len(p) >= 22] for name in ("off", "on", "flipped")
+    )
     if not (off and on and flipped):  # a process that was cut short says nothing about call eleven
         return None
     control = [median(_times(p, 13, 20)) / median(_times(p, 3, 10)) for p in off]
@@ -268,9 +270,7 @@ def settle_flip_cuda(record: Record) -> dict[str, str | None]:
     version=1,
     needs="cuda",
     seconds=110,
-    title=both(
-        "cuDNN: the switch is turned on after the shape was seen", "cuDNN：见过这个形状之后再打开开关"
-    ),
+    title=both("cuDNN: the switch is turned on after the shape was seen", "cuDNN：见过这个形状之后再打开开关"),
     finding=say_flip_cuda,
     draw=draw_flip_cuda,
     settles=settle_flip_cuda,
@@ -354,10 +354,24 @@ def say_limit_cuda(record: Record) -> Text:
         parts["zh"].append(f"取 {limit}：第一次 {first} ms，之后 {later} ms、{memory} MiB")
     winners = apart(row["kernels"] for row in record.rows)
     one = len(winners) == 1
-    en = "the same kernels won every time" if one else "the winners, where they differ: " + "; ".join(
-        f"{limit} {' or '.join(dict.fromkeys(winners[row['kernels']] for row in rows))}" for limit, rows in found.items())
-    zh = "每次胜出的 kernel 都一样" if one else "胜出的 kernel（只列不同之处）：" + "；".join(
-        f"取 {limit} 为 {' 或 '.join(dict.fromkeys(winners[row['kernels']] for row in rows))}" for limit, rows in found.items())
+    en = (
+        "the same kernels won every time"
+        if one
+        else "the winners, where they differ: "
+        + "; ".join(
+            f"{limit} {' or '.join(dict.fromkeys(winners[row['kernels']] for row in rows))}"
+            for limit, rows in found.items()
+        )
+    )
+    zh = (
+        "每次胜出的 kernel 都一样"
+        if one
+        else "胜出的 kernel（只列不同之处）："
+        + "；".join(
+            f"取 {limit} 为 {' 或 '.join(dict.fromkeys(winners[row['kernels']] for row in rows))}"
+            for limit, rows in found.items()
+        )
+    )
     return both(
         f"By benchmark_limit (0: no limit) {'; '.join(parts['en'])}; {en}.",
         f"按 benchmark_limit（0 表示不限）：{'；'.join(parts['zh'])}；{zh}。",
@@ -525,22 +539,30 @@ def say_kernels_cuda(record: Record) -> Text:
 
     def cases(chosen: Any, code: str) -> str:
         sign = ("; ", ", ") if code == "en" else ("；", "，")
-        return sign[0].join(f"{size}{sign[1]}{NAMES[story][code]}" + (f" {names[found[size, story]['kernel']]}" if one else "")
-                            for (size, story), one in chosen)
+        return sign[0].join(
+            f"{size}{sign[1]}{NAMES[story][code]}" + (f" {names[found[size, story]['kernel']]}" if one else "")
+            for (size, story), one in chosen
+        )
 
     listed = [(case, True) for case in found]
     if len(names) == 1:
         listed = []
-        same = both(f"The same longest kernel in every case: {next(iter(names.values()))}.",
-                    f"各种情况下耗时最长的都是同一个 kernel：{next(iter(names.values()))}。")
+        same = both(
+            f"The same longest kernel in every case: {next(iter(names.values()))}.",
+            f"各种情况下耗时最长的都是同一个 kernel：{next(iter(names.values()))}。",
+        )
     else:
-        same = both(f"The longest kernel, where the names differ: {cases(listed, 'en')}.",
-                    f"耗时最长的 kernel（只列名字的不同之处）：{cases(listed, 'zh')}。")
+        same = both(
+            f"The longest kernel, where the names differ: {cases(listed, 'en')}.",
+            f"耗时最长的 kernel（只列名字的不同之处）：{cases(listed, 'zh')}。",
+        )
     more = both("", "")
     if unsteady:
         chosen = [(case, False) for case in unsteady]
-        more = both(f" Two processes of one setting ran different sets of kernels at {cases(chosen, 'en')}.",
-                    f"同一设置的两个进程跑了不同的 kernel 集合：{cases(chosen, 'zh')}。")
+        more = both(
+            f" Two processes of one setting ran different sets of kernels at {cases(chosen, 'en')}.",
+            f"同一设置的两个进程跑了不同的 kernel 集合：{cases(chosen, 'zh')}。",
+        )
     return both(same["en"] + more["en"], same["zh"] + more["zh"])
 
 
@@ -555,13 +577,7 @@ def draw_kernels_cuda(record: Record, ax: Any) -> None:
     ]
     times = [row["mean_us"] for row in rows]
     intervals(
-        ax,
-        labels,
-        times,
-        times,
-        times,
-        "µs",
-        what=t("mean time of the longest kernel", "最长 kernel 的平均耗时"),
+        ax, labels, times, times, times, "µs", what=t("mean time of the longest kernel", "最长 kernel 的平均耗时")
     )
 
 

@@ -41,8 +41,16 @@ def conv_sizes(sizes: list[int], batch: int = 8) -> int:
     return len(sizes)
 
 
-CHANGES = ("first call", "nothing", "new values", "twin layer", "last small batch", "two pixels more",
-           "channels_last", "stride 2")
+CHANGES = (
+    "first call",
+    "nothing",
+    "new values",
+    "twin layer",
+    "last small batch",
+    "two pixels more",
+    "channels_last",
+    "stride 2",
+)
 
 
 def conv_changes(changes: list[str]) -> int:
@@ -53,10 +61,16 @@ def conv_changes(changes: list[str]) -> int:
         return torch.nn.Conv2d(16, 16, 3, stride=stride, padding=1).eval()
 
     first, x = layer(), torch.randn(32, 16, 40, 40)
-    calls = {"first call": (first, x), "nothing": (first, x), "new values": (first, torch.randn_like(x)),
-             "twin layer": (layer(), x), "last small batch": (first, x[:20].clone()),
-             "two pixels more": (first, torch.randn(32, 16, 42, 42)),
-             "channels_last": (first, x.to(memory_format=torch.channels_last)), "stride 2": (layer(2), x)}
+    calls = {
+        "first call": (first, x),
+        "nothing": (first, x),
+        "new values": (first, torch.randn_like(x)),
+        "twin layer": (layer(), x),
+        "last small batch": (first, x[:20].clone()),
+        "two pixels more": (first, torch.randn(32, 16, 42, 42)),
+        "channels_last": (first, x.to(memory_format=torch.channels_last)),
+        "stride 2": (layer(2), x),
+    }
     with torch.inference_mode():
         for change in changes:
             module, image = calls[change]
@@ -69,9 +83,11 @@ def _memory() -> dict[str, float]:
     """Peaks since the last call of this function, in MiB; zeros without a GPU."""
     if not torch.cuda.is_available():
         return {"peak_reserved_mib": 0.0, "peak_allocated_mib": 0.0, "reserved_mib": 0.0}
-    found = {"peak_reserved_mib": torch.cuda.max_memory_reserved() / MIB,
-             "peak_allocated_mib": torch.cuda.max_memory_allocated() / MIB,
-             "reserved_mib": torch.cuda.memory_reserved() / MIB}
+    found = {
+        "peak_reserved_mib": torch.cuda.max_memory_reserved() / MIB,
+        "peak_allocated_mib": torch.cuda.max_memory_allocated() / MIB,
+        "reserved_mib": torch.cuda.memory_reserved() / MIB,
+    }
     torch.cuda.reset_peak_memory_stats()
     return found
 
@@ -86,7 +102,9 @@ def _wake_up(device: str) -> None:
     wait()
 
 
-def conv_visits(visits: list[list[int]], limit: int = 10, seconds: float = math.inf, threads: bool = False) -> list[dict]:
+def conv_visits(
+    visits: list[list[int]], limit: int = 10, seconds: float = math.inf, threads: bool = False
+) -> list[dict]:
     """Time a convolution for each visit [benchmark 0 or 1, batch, size], each call fenced on both sides.
 
     limit: cudnn.benchmark_limit. seconds: stops after them, at the earliest after three visits. threads: every call in
@@ -188,17 +206,33 @@ def limited(limit: int, batch: int, size: int, calls: int, seconds: float = math
             wait()
             times.append((perf_counter() - start) * 1e3)
             peaks.append(_memory()["peak_allocated_mib"] - in_use)
-        return {"first_ms": times[0], "later_ms": median(times[2:]), "calls": len(times), "free_mib": free,
-                "first_mib": peaks[0], "later_mib": max(peaks[2:]), "kernels": joined_set(seen(lambda: layer(x), 0, 3))}
+        return {
+            "first_ms": times[0],
+            "later_ms": median(times[2:]),
+            "calls": len(times),
+            "free_mib": free,
+            "first_mib": peaks[0],
+            "later_mib": max(peaks[2:]),
+            "kernels": joined_set(seen(lambda: layer(x), 0, 3)),
+        }
 
 
 # --- what counts as new ------------------------------------------------------------------------------------------
 
-CHANGES_CUDA = ("float32", "twin layer", "bfloat16", "channels_last", "bfloat16, channels_last", "training step",
-                "torch.compile")
+CHANGES_CUDA = (
+    "float32",
+    "twin layer",
+    "bfloat16",
+    "channels_last",
+    "bfloat16, channels_last",
+    "training step",
+    "torch.compile",
+)
 
 
-def new_keys(changes: list[str], batch: int, size: int, seconds: float = math.inf, backend: str = "inductor") -> list[dict]:
+def new_keys(
+    changes: list[str], batch: int, size: int, seconds: float = math.inf, backend: str = "inductor"
+) -> list[dict]:
     """First and later calls of a convolution changed in one way after the other, the search on; and its kernels.
 
     A training step is forward and backward: two more operations on the same shapes, which are keys of their own.
@@ -221,11 +255,25 @@ def new_keys(changes: list[str], batch: int, size: int, seconds: float = math.in
                 call()
                 wait()
                 times.append((perf_counter() - start) * 1e3)
-            rows.append({"change": change, "first_ms": times[0], "later_ms": median(times[2:]),
-                         "kernels": joined_set(seen(call, 0, 3)), "error": ""})
+            rows.append(
+                {
+                    "change": change,
+                    "first_ms": times[0],
+                    "later_ms": median(times[2:]),
+                    "kernels": joined_set(seen(call, 0, 3)),
+                    "error": "",
+                }
+            )
         except Exception as error:  # noqa: BLE001  (a compiler that is missing, a type that is refused: that is the finding)
-            rows.append({"change": change, "first_ms": 0.0, "later_ms": 0.0, "kernels": "",
-                         "error": f"{type(error).__name__}: {str(error).strip()}".split("\n")[0][:200]})
+            rows.append(
+                {
+                    "change": change,
+                    "first_ms": 0.0,
+                    "later_ms": 0.0,
+                    "kernels": "",
+                    "error": f"{type(error).__name__}: {str(error).strip()}".split("\n")[0][:200],
+                }
+            )
     return rows
 
 

@@ -53,6 +53,7 @@ def _different(one: Mapping[str, float], other: Mapping[str, float]) -> list[str
 
 # --- seed_everything --------------------------------------------------------------------------------------
 
+
 def check_seed_everything(seed_everything: Callable[[int], Any]) -> Verdict:
     """The three sources repeat for equal seeds, and move for different ones."""
     import torch
@@ -67,22 +68,41 @@ def check_seed_everything(seed_everything: Callable[[int], Any]) -> Verdict:
     if len(loose) == 3:
         hint = both("", "")
         if mode:
-            hint = both(" The deterministic mode is on now, but it sets no seed.", "确定性模式是打开了，但它不设任何种子。")
-        return incorrect(both(f"Called twice with seed 11, none of the three sources repeats.{hint['en']}",
-                              f"用种子 11 调用两次，三个随机源一个也没有重复。{hint['zh']}"))
+            hint = both(
+                " The deterministic mode is on now, but it sets no seed.", "确定性模式是打开了，但它不设任何种子。"
+            )
+        return incorrect(
+            both(
+                f"Called twice with seed 11, none of the three sources repeats.{hint['en']}",
+                f"用种子 11 调用两次，三个随机源一个也没有重复。{hint['zh']}",
+            )
+        )
     if loose:
-        return partly(0.5, 1.0, both(f"Not seeded yet: {', '.join(loose)}. Each library keeps a generator "
-                                     f"of its own.",
-                                     f"还没设种子的：{'、'.join(loose)}。每个库都有自己的随机数生成器。"))
+        return partly(
+            0.5,
+            1.0,
+            both(
+                f"Not seeded yet: {', '.join(loose)}. Each library keeps a generator of its own.",
+                f"还没设种子的：{'、'.join(loose)}。每个库都有自己的随机数生成器。",
+            ),
+        )
     if stuck:
-        return incorrect(both(f"Seeds 11 and 12 give the same numbers for {', '.join(stuck)}: use the "
-                              f"argument.",
-                              f"种子 11 和 12 给出同样的数（{'、'.join(stuck)}）：要用到传入的参数。"))
-    return correct(both("Three generators, one seed. Loader workers get theirs from torch's.",
-                        "三个生成器，一个种子。DataLoader 的 worker 从 torch 的种子派生。"))
+        return incorrect(
+            both(
+                f"Seeds 11 and 12 give the same numbers for {', '.join(stuck)}: use the argument.",
+                f"种子 11 和 12 给出同样的数（{'、'.join(stuck)}）：要用到传入的参数。",
+            )
+        )
+    return correct(
+        both(
+            "Three generators, one seed. Loader workers get theirs from torch's.",
+            "三个生成器，一个种子。DataLoader 的 worker 从 torch 的种子派生。",
+        )
+    )
 
 
 # --- steady_sum -------------------------------------------------------------------------------------------
+
 
 def _lists() -> list[Any]:
     """Long and short lists; in the last, huge numbers cancel, so that float64 has to round visibly as well."""
@@ -106,27 +126,43 @@ def check_steady_sum(steady_sum: Callable[[Any], Any]) -> Verdict:
                 torch.set_num_threads(count)
                 got = steady_sum(values.clone())
                 if torch.get_num_threads() != count:
-                    return incorrect(both(f"Afterwards torch has {torch.get_num_threads()} threads where it had {count}: everything else "
-                                          f"in the program is slower now. Fix the order of the additions, not the number of workers.",
-                                          f"之后 torch 的线程数从 {count} 变成了 {torch.get_num_threads()}：程序的其余部分都会变慢。"
-                                          f"要固定的是相加的顺序，不是线程数。"), reason="left-behind")
+                    return incorrect(
+                        both(
+                            f"Afterwards torch has {torch.get_num_threads()} threads where it had {count}: everything else "
+                            f"in the program is slower now. Fix the order of the additions, not the number of workers.",
+                            f"之后 torch 的线程数从 {count} 变成了 {torch.get_num_threads()}：程序的其余部分都会变慢。"
+                            f"要固定的是相加的顺序，不是线程数。",
+                        ),
+                        reason="left-behind",
+                    )
                 try:
                     seen[count] = float(got)
                 except (TypeError, ValueError, RuntimeError):
-                    return incorrect(both(f"One number is asked for, the sum; it gave back {_kind(got)}.",
-                                          f"要返回一个数，也就是和；得到的却是 {_kind(got)}。"))
+                    return incorrect(
+                        both(
+                            f"One number is asked for, the sum; it gave back {_kind(got)}.",
+                            f"要返回一个数，也就是和；得到的却是 {_kind(got)}。",
+                        )
+                    )
             exact = values.double().sum().item()
             scale = values.double().abs().sum().item()
             if not all(abs(got - exact) <= 1e-5 * scale for got in seen.values()):
-                return incorrect(both(f"For a list of {len(values):,} numbers the sum is about "
-                                      f"{exact:.6g}, and it was "
-                                      f"{seen[1]:.6g}.",
-                                      f"{len(values):,} 个数的和约为 {exact:.6g}，得到的却是 {seen[1]:.6g}。"))
+                return incorrect(
+                    both(
+                        f"For a list of {len(values):,} numbers the sum is about "
+                        f"{exact:.6g}, and it was "
+                        f"{seen[1]:.6g}.",
+                        f"{len(values):,} 个数的和约为 {exact:.6g}，得到的却是 {seen[1]:.6g}。",
+                    )
+                )
             if len(set(seen.values())) > 1:
                 return _unsteady(values, seen)
-    return correct(both("The same bits with 1, 2, 3, 4 and 8 threads: the order of the additions is yours "
-                        "now.",
-                        "用 1、2、3、4、8 个线程都逐位相同：相加的顺序现在由你决定。"))
+    return correct(
+        both(
+            "The same bits with 1, 2, 3, 4 and 8 threads: the order of the additions is yours now.",
+            "用 1、2、3、4、8 个线程都逐位相同：相加的顺序现在由你决定。",
+        )
+    )
 
 
 def _kind(got: Any) -> str:
@@ -137,24 +173,34 @@ def _unsteady(values: Any, seen: dict[int, float]) -> Verdict:
     count = next(n for n in seen if seen[n] != seen[1])
     more = both("", "")
     if values.abs().max().item() > 1e6:
-        more = both(" Here huge numbers cancel: float64 makes the difference rarer, not impossible.",
-                    "这里有巨大的数互相抵消：float64 只会让差别更少见，并不能消除。")
-    return incorrect(both(f"{len(values):,} numbers: {seen[1]!r} with 1 thread, {seen[count]!r} with "
-                          f"{count}. Some sum "
-                          f"is still long enough to be shared out.{more['en']}",
-                          f"{len(values):,} 个数：1 个线程得 {seen[1]!r}，{count} 个线程得 {seen[count]!r}。还有某个求和长到会被"
-                          f"分给多个线程。{more['zh']}"))
+        more = both(
+            " Here huge numbers cancel: float64 makes the difference rarer, not impossible.",
+            "这里有巨大的数互相抵消：float64 只会让差别更少见，并不能消除。",
+        )
+    return incorrect(
+        both(
+            f"{len(values):,} numbers: {seen[1]!r} with 1 thread, {seen[count]!r} with "
+            f"{count}. Some sum "
+            f"is still long enough to be shared out.{more['en']}",
+            f"{len(values):,} 个数：1 个线程得 {seen[1]!r}，{count} 个线程得 {seen[count]!r}。还有某个求和长到会被"
+            f"分给多个线程。{more['zh']}",
+        )
+    )
 
 
 # --- repeatable -------------------------------------------------------------------------------------------
+
 
 def check_repeatable(repeatable: Callable[..., Any]) -> Verdict:
     """The mode and the seed inside; result handed back; the mode as before afterwards, in every case."""
     import torch
 
     def look() -> tuple[bool, bool, float]:
-        return (torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled(),
-                torch.rand(()).item())
+        return (
+            torch.are_deterministic_algorithms_enabled(),
+            torch.is_deterministic_algorithms_warn_only_enabled(),
+            torch.rand(()).item(),
+        )
 
     def crash() -> None:
         raise Planned
@@ -178,32 +224,58 @@ def check_repeatable(repeatable: Callable[..., Any]) -> Verdict:
 
 def _judge_repeatable(first: tuple, second: tuple, other: tuple, after: dict[int, int], after_crash: int) -> Verdict:
     if not first[0]:
-        return incorrect(both("While `run()` works, the deterministic mode is off. `cudnn.deterministic` "
-                              "alone does not "
-                              "turn it on.",
-                              "`run()` 运行时确定性模式没有打开。单设 `cudnn.deterministic` 是打不开它的。"))
+        return incorrect(
+            both(
+                "While `run()` works, the deterministic mode is off. `cudnn.deterministic` alone does not turn it on.",
+                "`run()` 运行时确定性模式没有打开。单设 `cudnn.deterministic` 是打不开它的。",
+            )
+        )
     if first[1]:
-        return incorrect(both("Inside, warn_only is on: then the nondeterministic kernel runs, with a "
-                              "warning.",
-                              "块内开着 warn_only：那样非确定性的 kernel 照样运行，只是多一条警告。"))
+        return incorrect(
+            both(
+                "Inside, warn_only is on: then the nondeterministic kernel runs, with a warning.",
+                "块内开着 warn_only：那样非确定性的 kernel 照样运行，只是多一条警告。",
+            )
+        )
     if first[2] != second[2]:
-        return incorrect(both("The mode is on, but `run()` draws other numbers the second time: the mode "
-                              "sets no seed.",
-                              "模式打开了，但第二次 `run()` 抽到的随机数不同：这个模式不设种子。"))
+        return incorrect(
+            both(
+                "The mode is on, but `run()` draws other numbers the second time: the mode sets no seed.",
+                "模式打开了，但第二次 `run()` 抽到的随机数不同：这个模式不设种子。",
+            )
+        )
     if first[2] == other[2]:
-        return incorrect(both("Seeds 7 and 8 give the same numbers: use the argument.",
-                              "种子 7 和 8 给出同样的数：要用到传入的参数。"))
+        return incorrect(
+            both(
+                "Seeds 7 and 8 give the same numbers: use the argument.", "种子 7 和 8 给出同样的数：要用到传入的参数。"
+            )
+        )
     if any(after[before] != before for before in after):
-        return partly(0.5, 1.0, both("Inside all is well. Afterwards the mode is not what it was before "
-                                     "the call (it may "
-                                     "have been `warn_only`).",
-                                     "块内都对。但结束后模式没有恢复成调用前的样子（原来也可能是 `warn_only`）。"))
+        return partly(
+            0.5,
+            1.0,
+            both(
+                "Inside all is well. Afterwards the mode is not what it was before "
+                "the call (it may "
+                "have been `warn_only`).",
+                "块内都对。但结束后模式没有恢复成调用前的样子（原来也可能是 `warn_only`）。",
+            ),
+        )
     if after_crash != 0:
-        return partly(0.5, 1.0, both("All is well, except after an exception in `run()`: then the mode "
-                                     "stays on.",
-                                     "都对，只有一处：`run()` 抛异常之后，模式没有关掉。"))
-    return correct(both("Mode on, seed set, result handed back, and the old mode returned in every case.",
-                        "模式打开、种子设好、结果返回，而且无论如何都恢复原来的模式。"))
+        return partly(
+            0.5,
+            1.0,
+            both(
+                "All is well, except after an exception in `run()`: then the mode stays on.",
+                "都对，只有一处：`run()` 抛异常之后，模式没有关掉。",
+            ),
+        )
+    return correct(
+        both(
+            "Mode on, seed set, result handed back, and the old mode returned in every case.",
+            "模式打开、种子设好、结果返回，而且无论如何都恢复原来的模式。",
+        )
+    )
 
 
 # --- make it lose -----------------------------------------------------------------------------------------
@@ -222,41 +294,66 @@ def check_make_it_lose(pair: Any) -> Verdict:
     for one in settings:
         runs = [small_training(**one) for _ in range(3)]
         if any(not run.equal(runs[0]) for run in runs):
-            return inconclusive(both(f"{one} does not even repeat itself here, so it is no clean evidence. "
-                                     f"Try another.",
-                                     f"{one} 在这里连自己都不能重复，算不上干净的证据。换一个试试。"))
+            return inconclusive(
+                both(
+                    f"{one} does not even repeat itself here, so it is no clean evidence. Try another.",
+                    f"{one} 在这里连自己都不能重复，算不上干净的证据。换一个试试。",
+                )
+            )
         results.append(runs[0])
     gap = float((results[0] - results[1]).abs().max())
     if gap == 0:
-        return incorrect(both("Same bits, three times each. Perhaps the work was too small to be shared "
-                              "out: how many "
-                              "numbers does it take?",
-                              "各跑三次，逐位相同。也许工作量太小，不值得分给多个线程：要多少个数才会分？"))
+        return incorrect(
+            both(
+                "Same bits, three times each. Perhaps the work was too small to be shared "
+                "out: how many "
+                "numbers does it take?",
+                "各跑三次，逐位相同。也许工作量太小，不值得分给多个线程：要多少个数才会分？",
+            )
+        )
     if gap > 1e-3:
-        return incorrect(both(f"The results are {gap:.2g} apart: that is another computation, not another "
-                              f"order.",
-                              f"结果相差 {gap:.2g}：这是另一个计算，不只是换了顺序。"))
-    return correct(both(f"Accepted: the same seed, the same data, each side repeats itself three times, "
-                        f"and yet the "
-                        f"results differ, by {gap:.2g} at most.",
-                        f"通过：种子相同、数据相同，两边各自重复三次都一致，彼此却不同，最多相差 {gap:.2g}。"), gap=gap)
+        return incorrect(
+            both(
+                f"The results are {gap:.2g} apart: that is another computation, not another order.",
+                f"结果相差 {gap:.2g}：这是另一个计算，不只是换了顺序。",
+            )
+        )
+    return correct(
+        both(
+            f"Accepted: the same seed, the same data, each side repeats itself three times, "
+            f"and yet the "
+            f"results differ, by {gap:.2g} at most.",
+            f"通过：种子相同、数据相同，两边各自重复三次都一致，彼此却不同，最多相差 {gap:.2g}。",
+        ),
+        gap=gap,
+    )
 
 
 def _two_settings(pair: Any) -> tuple[dict, dict] | Verdict:
     if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and all(isinstance(one, dict) for one in pair)):
-        return incorrect(both("`pair` holds two dictionaries of settings for `small_training`.",
-                              "`pair` 应是两个字典，即 `small_training` 的两组设置。"))
+        return incorrect(
+            both(
+                "`pair` holds two dictionaries of settings for `small_training`.",
+                "`pair` 应是两个字典，即 `small_training` 的两组设置。",
+            )
+        )
     one, other = pair
     strange = sorted((set(one) | set(other)) - {"seed", "threads", "samples", "pieces"})
     if strange:
-        return incorrect(both(f"`small_training` has no setting {', '.join(strange)}.",
-                              f"`small_training` 没有这个设置：{'、'.join(strange)}。"))
+        return incorrect(
+            both(
+                f"`small_training` has no setting {', '.join(strange)}.",
+                f"`small_training` 没有这个设置：{'、'.join(strange)}。",
+            )
+        )
     for name, default in (("seed", 0), ("samples", 256)):
         if one.get(name, default) != other.get(name, default):
-            return incorrect(both(f"`{name}` differs: other numbers, another experiment. Only `threads` "
-                                  f"and `pieces` may "
-                                  f"differ.",
-                                  f"`{name}` 不一样：数都变了，是另一个实验。只有 `threads` 和 `pieces` 可以不同。"))
+            return incorrect(
+                both(
+                    f"`{name}` differs: other numbers, another experiment. Only `threads` and `pieces` may differ.",
+                    f"`{name}` 不一样：数都变了，是另一个实验。只有 `threads` 和 `pieces` 可以不同。",
+                )
+            )
     return one, other
 
 
@@ -265,18 +362,26 @@ def _two_settings(pair: Any) -> tuple[dict, dict] | Verdict:
 LESSON = "06_cudnn_deterministic"
 
 SEED_EVERYTHING = Exercise(
-    id="06-seed-everything", lesson=LESSON, name="seed_everything", minutes=4,
+    id="06-seed-everything",
+    lesson=LESSON,
+    name="seed_everything",
+    minutes=4,
     title=both("Seed the three generators", "给三个生成器设种子"),
     hints=(
-        both("Three libraries, three generators. Which of them does the code draw from?",
-             "三个库，三个生成器。代码会从哪几个里抽数？"),
-        both("Python: `random.seed`. numpy: `numpy.random.seed`. torch has a function with `manual` in its "
-             "name.",
-             "Python：`random.seed`。numpy：`numpy.random.seed`。torch 的那个函数名里带 `manual`。"),
-        both("`torch.manual_seed(seed)` seeds the CPU and every GPU at once.",
-             "`torch.manual_seed(seed)` 一次设好 CPU 和所有 GPU。"),
+        both(
+            "Three libraries, three generators. Which of them does the code draw from?",
+            "三个库，三个生成器。代码会从哪几个里抽数？",
+        ),
+        both(
+            "Python: `random.seed`. numpy: `numpy.random.seed`. torch has a function with `manual` in its name.",
+            "Python：`random.seed`。numpy：`numpy.random.seed`。torch 的那个函数名里带 `manual`。",
+        ),
+        both(
+            "`torch.manual_seed(seed)` seeds the CPU and every GPU at once.",
+            "`torch.manual_seed(seed)` 一次设好 CPU 和所有 GPU。",
+        ),
     ),
-    solution='''import random
+    solution="""import random
 import numpy
 import torch
 
@@ -284,49 +389,68 @@ def seed_everything(seed):
     random.seed(seed)
     numpy.random.seed(seed)
     torch.manual_seed(seed)
-''',
-    why=both("Each library keeps its own state. `numpy.random.default_rng(seed)` would make a new "
-             "generator and leave "
-             "the global one alone.",
-             "每个库各有各的状态。`numpy.random.default_rng(seed)` 只会新建一个生成器，不影响全局的那个。"),
+""",
+    why=both(
+        "Each library keeps its own state. `numpy.random.default_rng(seed)` would make a new "
+        "generator and leave "
+        "the global one alone.",
+        "每个库各有各的状态。`numpy.random.default_rng(seed)` 只会新建一个生成器，不影响全局的那个。",
+    ),
     check=check_seed_everything,
 )
 
 STEADY_SUM = Exercise(
-    id="06-steady-sum", lesson=LESSON, name="steady_sum", minutes=6,
+    id="06-steady-sum",
+    lesson=LESSON,
+    name="steady_sum",
+    minutes=6,
     title=both("A sum that does not ask how many threads there are", "一个不受线程数影响的求和"),
     hints=(
-        both("Up to which length did the figure show no difference? Shorter sums are not shared out.",
-             "图里到多长为止没有差别？短的求和不会分给多个线程。"),
-        both("`values.split(32_768)` gives pieces that one thread adds up alone.",
-             "`values.split(32_768)` 切出的每一段都只由一个线程相加。"),
-        both("Sum each piece, `torch.stack` the sums, and sum those: they are few.",
-             "每段求和，用 `torch.stack` 收集起来再求和：它们不多。"),
+        both(
+            "Up to which length did the figure show no difference? Shorter sums are not shared out.",
+            "图里到多长为止没有差别？短的求和不会分给多个线程。",
+        ),
+        both(
+            "`values.split(32_768)` gives pieces that one thread adds up alone.",
+            "`values.split(32_768)` 切出的每一段都只由一个线程相加。",
+        ),
+        both(
+            "Sum each piece, `torch.stack` the sums, and sum those: they are few.",
+            "每段求和，用 `torch.stack` 收集起来再求和：它们不多。",
+        ),
     ),
-    solution='''import torch
+    solution="""import torch
 
 def steady_sum(values):
     return torch.stack([piece.sum() for piece in values.split(32_768)]).sum()
-''',
-    why=both("The order of the additions is fixed by your code, not by the number of workers. The result "
-             "is not more "
-             "right than before, but it is the same.",
-             "相加的顺序由你的代码决定，而不是由线程数决定。结果并没有更准，但始终一样。"),
+""",
+    why=both(
+        "The order of the additions is fixed by your code, not by the number of workers. The result "
+        "is not more "
+        "right than before, but it is the same.",
+        "相加的顺序由你的代码决定，而不是由线程数决定。结果并没有更准，但始终一样。",
+    ),
     check=check_steady_sum,
 )
 
 REPEATABLE = Exercise(
-    id="06-repeatable", lesson=LESSON, name="repeatable", minutes=8,
+    id="06-repeatable",
+    lesson=LESSON,
+    name="repeatable",
+    minutes=8,
     title=both("Run something repeatably, and leave no trace", "可重复地运行一段代码，并且不留痕迹"),
     hints=(
-        both("Four duties: remember the old mode, switch it on, seed, and put the old mode back.",
-             "四件事：记住旧模式、打开模式、设种子、恢复旧模式。"),
-        both("`torch.get_deterministic_debug_mode()` tells 0 (off), 1 (warn only) or 2 (error); there is a "
-             "setter too.",
-             "`torch.get_deterministic_debug_mode()` 返回 0（关）、1（只警告）或 2（报错）；也有对应的设置函数。"),
+        both(
+            "Four duties: remember the old mode, switch it on, seed, and put the old mode back.",
+            "四件事：记住旧模式、打开模式、设种子、恢复旧模式。",
+        ),
+        both(
+            "`torch.get_deterministic_debug_mode()` tells 0 (off), 1 (warn only) or 2 (error); there is a setter too.",
+            "`torch.get_deterministic_debug_mode()` 返回 0（关）、1（只警告）或 2（报错）；也有对应的设置函数。",
+        ),
         both("`try: return run()` with the restoring in `finally`.", "`try: return run()`，把恢复写在 `finally` 里。"),
     ),
-    solution='''import torch
+    solution="""import torch
 
 def repeatable(run, seed):
     before = torch.get_deterministic_debug_mode()
@@ -336,34 +460,47 @@ def repeatable(run, seed):
         return run()
     finally:
         torch.set_deterministic_debug_mode(before)
-''',
-    why=both("The debug mode tells off, warn and error apart; `are_deterministic_algorithms_enabled()` "
-             "alone would lose "
-             "the difference.",
-             "debug mode 能区分关、警告、报错三种状态；只看 `are_deterministic_algorithms_enabled()` 会丢掉这个区别。"),
+""",
+    why=both(
+        "The debug mode tells off, warn and error apart; `are_deterministic_algorithms_enabled()` "
+        "alone would lose "
+        "the difference.",
+        "debug mode 能区分关、警告、报错三种状态；只看 `are_deterministic_algorithms_enabled()` 会丢掉这个区别。",
+    ),
     check=check_repeatable,
 )
 
 MAKE_IT_LOSE = Exercise(
-    id="06-make-it-lose", lesson=LESSON, name="pair", minutes=5,
+    id="06-make-it-lose",
+    lesson=LESSON,
+    name="pair",
+    minutes=5,
     title=both("One seed, one data set, two results", "同一个种子、同一份数据、两种结果"),
     hints=(
-        both("What did the sums show: when does the number of threads reach the bits?",
-             "求和实验说明了什么：线程数在什么时候才会影响结果的比特？"),
-        both("`samples` must be the same on both sides, but it may be large. Or leave it, and work in "
-             "`pieces`.",
-             "两边的 `samples` 必须相同，但可以很大。或者不动它，改用 `pieces` 分段。"),
-        both("`({\"samples\": 100_000, \"threads\": 1}, {\"samples\": 100_000, \"threads\": 2})`",
-             "`({\"samples\": 100_000, \"threads\": 1}, {\"samples\": 100_000, \"threads\": 2})`"),
+        both(
+            "What did the sums show: when does the number of threads reach the bits?",
+            "求和实验说明了什么：线程数在什么时候才会影响结果的比特？",
+        ),
+        both(
+            "`samples` must be the same on both sides, but it may be large. Or leave it, and work in `pieces`.",
+            "两边的 `samples` 必须相同，但可以很大。或者不动它，改用 `pieces` 分段。",
+        ),
+        both(
+            '`({"samples": 100_000, "threads": 1}, {"samples": 100_000, "threads": 2})`',
+            '`({"samples": 100_000, "threads": 1}, {"samples": 100_000, "threads": 2})`',
+        ),
     ),
     solution='pair = ({"samples": 100_000, "threads": 1}, {"samples": 100_000, "threads": 4})\n',
-    why=both("A seed fixes which numbers are drawn. It says nothing about the order in which they are added.",
-             "种子只固定抽到哪些数，管不了它们按什么顺序相加。"),
+    why=both(
+        "A seed fixes which numbers are drawn. It says nothing about the order in which they are added.",
+        "种子只固定抽到哪些数，管不了它们按什么顺序相加。",
+    ),
     check=check_make_it_lose,
 )
 
 
 # --- the checkpoint's visible smoke tests: the form of an answer, nothing about its value -----------------
+
 
 def _form_of_engine(choose_engine: Callable[..., Any]) -> Verdict:
     got = data(choose_engine([["only", True, 3.0]], False, False, 10))
@@ -373,8 +510,15 @@ def _form_of_engine(choose_engine: Callable[..., Any]) -> Verdict:
 
 
 def _form_of_obstacles(obstacles: Callable[..., Any]) -> Verdict:
-    run = {"seed": 1, "device": "cpu", "torch": "2.13.0", "threads": 2, "batch_size": 8, "benchmark": False,
-           "deterministic_algorithms": True}
+    run = {
+        "seed": 1,
+        "device": "cpu",
+        "torch": "2.13.0",
+        "threads": 2,
+        "batch_size": 8,
+        "benchmark": False,
+        "deterministic_algorithms": True,
+    }
     got = data(obstacles(dict(run), dict(run)))
     if isinstance(got, list) and all(isinstance(one, str) for one in got):
         return form_is_fine(both("The form is right: it gives back a list of names.", "形式正确：返回的是名字的列表。"))
@@ -385,11 +529,29 @@ REPORT_FIELDS = ("device", "threads", "changed", "a", "b", "claim")
 
 
 EXERCISES = [
-    SEED_EVERYTHING, STEADY_SUM, REPEATABLE, MAKE_IT_LOSE,
-    Exercise(id="06-t-engine", lesson=LESSON, name="choose_engine", check=_form_of_engine,
-             title=both("Filter, then choose", "先过滤，再选择")),
-    Exercise(id="06-t-obstacles", lesson=LESSON, name="obstacles", check=_form_of_obstacles,
-             title=both("What stands between two runs and equal bits?", "两次运行要逐位相同，还差什么？")),
-    Exercise(id="06-t-report", lesson=LESSON, name="report", check=form_of_report(REPORT_FIELDS),
-             title=both("Report a repetition", "报告一次重复实验")),
+    SEED_EVERYTHING,
+    STEADY_SUM,
+    REPEATABLE,
+    MAKE_IT_LOSE,
+    Exercise(
+        id="06-t-engine",
+        lesson=LESSON,
+        name="choose_engine",
+        check=_form_of_engine,
+        title=both("Filter, then choose", "先过滤，再选择"),
+    ),
+    Exercise(
+        id="06-t-obstacles",
+        lesson=LESSON,
+        name="obstacles",
+        check=_form_of_obstacles,
+        title=both("What stands between two runs and equal bits?", "两次运行要逐位相同，还差什么？"),
+    ),
+    Exercise(
+        id="06-t-report",
+        lesson=LESSON,
+        name="report",
+        check=form_of_report(REPORT_FIELDS),
+        title=both("Report a repetition", "报告一次重复实验"),
+    ),
 ]

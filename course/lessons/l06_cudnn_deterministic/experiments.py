@@ -71,9 +71,7 @@ def say_two_lines(record: Record) -> Text:
     different = len({row["bits"] for row in record.rows})
     if different == 1:
         return both(
-            f"{runs} trainings from one seed, all equal to the last bit this time. Seen is not "
-            f"promised: "
-            f"run it again.",
+            f"{runs} trainings from one seed, all equal to the last bit this time. Seen is not promised: run it again.",
             f"同一个种子训练 {runs} 次，这回逐位相同。看到了不等于有保证：再跑一次试试。",
         )
     spread = max(r["first_entry"] for r in record.rows) - min(r["first_entry"] for r in record.rows)
@@ -89,12 +87,7 @@ def say_two_lines(record: Record) -> Text:
 def draw_two_lines(record: Record, ax: Any) -> None:
     middle = sorted(row["first_entry"] for row in record.rows)[len(record.rows) // 2]
     ax.axhline(0, color=ORANGE, linestyle="--", linewidth=1)
-    ax.plot(
-        [row["run"] for row in record.rows],
-        [row["first_entry"] - middle for row in record.rows],
-        "o",
-        color=BLUE,
-    )
+    ax.plot([row["run"] for row in record.rows], [row["first_entry"] - middle for row in record.rows], "o", color=BLUE)
     ax.set_xticks([row["run"] for row in record.rows])
     ax.set_xlabel(t("training (same seed each time)", "第几次训练（种子都一样）"))
     ax.set_ylabel(t("first learnt number, minus its median", "学到的第一个数 − 中位数"))
@@ -119,14 +112,7 @@ def two_lines(budget: Budget) -> list[dict]:
     for run in budget.loop(range(10), desc=both("trainings", "训练")):
         with using({"torch.num_threads": _threads(), **CURES["two lines"]}):
             table = toy_repro.table_training()
-        rows.append(
-            {
-                "run": run + 1,
-                "threads": _threads(),
-                "bits": fingerprint(table),
-                "first_entry": table[0].item(),
-            }
-        )
+        rows.append({"run": run + 1, "threads": _threads(), "bits": fingerprint(table), "first_entry": table[0].item()})
     return rows
 
 
@@ -143,12 +129,8 @@ CURES_SAID = {
 def say_cures(record: Record) -> Text:
     if len(record.rows) < 2:
         return NOTHING
-    en = "; ".join(
-        f"{CURES_SAID[r['cure']]['en']}: {r['different']} different of {r['runs']}" for r in record.rows
-    )
-    zh = "；".join(
-        f"{CURES_SAID[r['cure']]['zh']}，{r['runs']} 次里有 {r['different']} 种" for r in record.rows
-    )
+    en = "; ".join(f"{CURES_SAID[r['cure']]['en']}: {r['different']} different of {r['runs']}" for r in record.rows)
+    zh = "；".join(f"{CURES_SAID[r['cure']]['zh']}，{r['runs']} 次里有 {r['different']} 种" for r in record.rows)
     doubt = both("", "")
     if settle_cures(record)["06-bet-cure"] is None:
         doubt = both(
@@ -156,8 +138,7 @@ def say_cures(record: Record) -> Text:
             "无法判定：这次累加的顺序碰巧始终一样。请再运行一次。",
         )
     return both(
-        f"Every seed set, results by cure: {en}.{doubt['en']}",
-        f"种子全设，各种药方的结果：{zh}。{doubt['zh']}",
+        f"Every seed set, results by cure: {en}.{doubt['en']}", f"种子全设，各种药方的结果：{zh}。{doubt['zh']}"
     )
 
 
@@ -274,9 +255,7 @@ def settle_threads_sum(record: Record) -> dict[str, str | None]:
     version=1,
     needs="cpu",
     seconds=4,
-    title=both(
-        "The same sum with 1 to 8 threads: the same bits?", "同一个和，用 1 到 8 个线程：逐位相同吗？"
-    ),
+    title=both("The same sum with 1 to 8 threads: the same bits?", "同一个和，用 1 到 8 个线程：逐位相同吗？"),
     finding=say_threads_sum,
     draw=draw_threads_sum,
     settles=settle_threads_sum,
@@ -298,9 +277,7 @@ def threads_sum(budget: Budget) -> list[dict]:
                 "lists": len(lists),
                 "lists_changed_by_threads": changed,
                 "lists_changed_by_repeating": sum(
-                    len({again[i] for again in seen[count]}) > 1
-                    for count in SUM_THREADS
-                    for i in range(len(lists))
+                    len({again[i] for again in seen[count]}) > 1 for count in SUM_THREADS for i in range(len(lists))
                 ),
             }
         )
@@ -430,9 +407,7 @@ def draw_pieces(record: Record, ax: Any) -> None:
     version=1,
     needs="cpu",
     seconds=3,
-    title=both(
-        "One product in 1 to 32 pieces: which result is right?", "同一个乘积分成 1 到 32 段：哪个结果是对的？"
-    ),
+    title=both("One product in 1 to 32 pieces: which result is right?", "同一个乘积分成 1 到 32 段：哪个结果是对的？"),
     finding=say_pieces,
     draw=draw_pieces,
 )
@@ -499,10 +474,7 @@ def draw_cost(record: Record, ax: Any) -> None:
         "",
         reference=1.0,
         log=True,
-        what=t(
-            "time deterministic / default (right of 1: it costs)",
-            "确定性 / 默认 的耗时比（1 的右边：有代价）",
-        ),
+        what=t("time deterministic / default (right of 1: it costs)", "确定性 / 默认 的耗时比（1 的右边：有代价）"),
         digits=2,
     )
 
@@ -535,8 +507,7 @@ def _adder(places: int, values: torch.Tensor, rng: torch.Generator) -> Callable[
     needs="cpu",
     seconds=8,
     title=both(
-        "What does the deterministic way of adding cost on this CPU?",
-        "在这台 CPU 上，确定性的累加要付出多少代价？",
+        "What does the deterministic way of adding cost on this CPU?", "在这台 CPU 上，确定性的累加要付出多少代价？"
     ),
     finding=say_cost,
     draw=draw_cost,

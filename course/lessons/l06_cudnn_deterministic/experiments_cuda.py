@@ -114,8 +114,7 @@ def settle_truth_table_cuda(record: Record) -> dict[str, str | None]:
     needs="cuda",
     seconds=150,
     title=both(
-        "cuDNN under the four settings of benchmark and deterministic: is there a search, "
-        "do the bits repeat?",
+        "cuDNN under the four settings of benchmark and deterministic: is there a search, do the bits repeat?",
         "cuDNN：benchmark 与 deterministic 的四种组合下，会搜索吗？结果逐位重复吗？",
     ),
     finding=say_truth_table_cuda,

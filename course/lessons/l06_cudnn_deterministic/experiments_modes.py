@@ -15,15 +15,7 @@ from course.figures.style import ink_on
 from course.flags import using
 from course.i18n import Text, both, t
 from course.lessons.l06_cudnn_deterministic import training as toy_repro
-from course.lessons.l06_cudnn_deterministic.experiments import (
-    FRESH,
-    LESSON,
-    PAIRS,
-    PROBES,
-    _threads,
-    by_setting,
-    label,
-)
+from course.lessons.l06_cudnn_deterministic.experiments import FRESH, LESSON, PAIRS, PROBES, _threads, by_setting, label
 from course.lessons.l06_cudnn_deterministic.filters import FilterConv
 from course.lessons.l06_cudnn_deterministic.probes import SETTINGS, reactions
 from course.lessons.l06_cudnn_deterministic.training import fingerprint
@@ -121,9 +113,7 @@ def say_who_seeds(record: Record) -> Text:
         return f"{SEED_SETTINGS[setting]['zh']}：主进程 {main}；worker {workers}"
 
     return both(
-        "Sources that agree between two new processes. "
-        + ". ".join(line(s, "en") for s in SEED_SETTINGS)
-        + ".",
+        "Sources that agree between two new processes. " + ". ".join(line(s, "en") for s in SEED_SETTINGS) + ".",
         "两个新进程里一致的随机源。" + "。".join(line(s, "zh") for s in SEED_SETTINGS) + "。",
     )
 
@@ -146,12 +136,8 @@ def draw_who_seeds(record: Record, ax: Any) -> None:
                 fontsize=9,
             )
     names = {"here": t("main", "主进程"), "workers": t("workers", "worker")}
-    ax.set_xticks(
-        [i + 0.47 for i in range(6)], [f"{source}\n{names[place]}" for place, source in columns], fontsize=9
-    )
-    ax.set_yticks(
-        range(len(SEED_SETTINGS)), [word(SEED_SETTINGS[s]) for s in list(SEED_SETTINGS)[::-1]], fontsize=9
-    )
+    ax.set_xticks([i + 0.47 for i in range(6)], [f"{source}\n{names[place]}" for place, source in columns], fontsize=9)
+    ax.set_yticks(range(len(SEED_SETTINGS)), [word(SEED_SETTINGS[s]) for s in list(SEED_SETTINGS)[::-1]], fontsize=9)
     ax.set_xlim(0, 5.94)
     ax.grid(False)
 
@@ -169,8 +155,7 @@ def settle_who_seeds(record: Record) -> dict[str, str | None]:
     needs="cpu",
     seconds=20,
     title=both(
-        "Two new processes: which numbers agree under which seed?",
-        "两个新进程：设了哪些种子，哪些随机数会一样？",
+        "Two new processes: which numbers agree under which seed?", "两个新进程：设了哪些种子，哪些随机数会一样？"
     ),
     finding=say_who_seeds,
     draw=draw_who_seeds,
@@ -178,9 +163,7 @@ def settle_who_seeds(record: Record) -> dict[str, str | None]:
 )
 def who_seeds(budget: Budget) -> list[dict]:
     """Numbers from Python, numpy and torch, in the main process and in two loader workers, in two processes."""
-    both_runs = [
-        call_in_new_process(PROBES, "draws", list(SETTINGS))[0] for _ in budget.loop(range(2), desc=FRESH)
-    ]
+    both_runs = [call_in_new_process(PROBES, "draws", list(SETTINGS))[0] for _ in budget.loop(range(2), desc=FRESH)]
     if len(both_runs) < 2:
         return []
     return [
@@ -308,9 +291,7 @@ def draw_toy_table(record: Record, ax: Any) -> None:
             for setting, rows in by_setting(record).items()
         ],
     )
-    ax.set_xlabel(
-        t("blue: every toy repeated its bits; orange: some did not", "蓝：每个玩具都逐位重复；橙：有的没有")
-    )
+    ax.set_xlabel(t("blue: every toy repeated its bits; orange: some did not", "蓝：每个玩具都逐位重复；橙：有的没有"))
 
 
 def _tile(rows: list[dict]) -> str:

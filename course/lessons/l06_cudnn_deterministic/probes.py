@@ -71,6 +71,7 @@ def _reaction(call: Callable[[], Any]) -> tuple[str, str]:
 
 # --- which seeds reach what -------------------------------------------------------------------------------------
 
+
 class Draws(Dataset):
     """Four samples; each draws one number from Python, numpy and torch, as random augmentation does."""
 
@@ -98,17 +99,25 @@ def _drawn(setting: str) -> list[dict[str, Any]]:
         numpy.random.seed(0)
     here = [random.random(), float(numpy.random.rand()), torch.rand(()).item()]
     numbers = zip(*DataLoader(Draws(), batch_size=None, num_workers=2), strict=True)
-    rows = [{"setting": setting, "source": source, "here": f"{own:.12f}",
-             "workers": " ".join(f"{float(one):.12f}" for one in drawn)}
-            for source, own, drawn in zip(("random", "numpy", "torch"), here, numbers, strict=True)]
+    rows = [
+        {
+            "setting": setting,
+            "source": source,
+            "here": f"{own:.12f}",
+            "workers": " ".join(f"{float(one):.12f}" for one in drawn),
+        }
+        for source, own, drawn in zip(("random", "numpy", "torch"), here, numbers, strict=True)
+    ]
     torch.use_deterministic_algorithms(False)
     return rows
 
 
 # --- cuDNN in a new process -------------------------------------------------------------------------------------
 
-def conv_setting(benchmark: int, deterministic: int, repeats: int, channels: int = 64, size: int = 56,
-                 seconds: float = math.inf) -> dict[str, Any]:
+
+def conv_setting(
+    benchmark: int, deterministic: int, repeats: int, channels: int = 64, size: int = 56, seconds: float = math.inf
+) -> dict[str, Any]:
     """One convolution, forward and backward, `repeats` times: times of the first and the later calls, kernels, bits.
 
     bits: fingerprints of output, input gradient and weight gradient, one a repeat. kernels: the set that ran, whole
@@ -136,8 +145,12 @@ def conv_setting(benchmark: int, deterministic: int, repeats: int, channels: int
         wait()
         times.append((perf_counter() - start) * 1e3)
         bits.append(fingerprint(*found))
-    return {"first_ms": times[0], "later_ms": sorted(times[1:])[len(times[1:]) // 2], "bits": bits,
-            "kernels": joined_set(seen(step, 0, 2))}
+    return {
+        "first_ms": times[0],
+        "later_ms": sorted(times[1:])[len(times[1:]) // 2],
+        "bits": bits,
+        "kernels": joined_set(seen(step, 0, 2)),
+    }
 
 
 def cuda_operations(device: str, count: int = 200_000) -> dict[str, Callable[[], Tensor]]:

@@ -59,8 +59,11 @@ def small_training(seed: int = 0, threads: int = 1, samples: int = 256, pieces: 
     threads: CPU threads, 1 to 8. samples: 64 to 400,000. pieces: the batch is worked through in that many
     pieces, 1 to 16, whose gradients are added up; the mathematics is the same. Raises ValueError out of range.
     """
-    for name, value, low, high in (("threads", threads, 1, MOST_THREADS), ("pieces", pieces, 1, MOST_PIECES),
-                                   ("samples", samples, 64, MOST_SAMPLES)):
+    for name, value, low, high in (
+        ("threads", threads, 1, MOST_THREADS),
+        ("pieces", pieces, 1, MOST_PIECES),
+        ("samples", samples, 64, MOST_SAMPLES),
+    ):
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
             raise ValueError(f"{name} is a whole number from {low} to {high}, not {value!r}")
     before = torch.get_num_threads()
@@ -87,6 +90,7 @@ def _regression(rng: torch.Generator, samples: int, pieces: int) -> Tensor:
 
 
 # --- one unit in the last place -----------------------------------------------------------------------------
+
 
 def nudge(values: Tensor) -> None:
     """Replace every value by the next larger float: the smallest change there is."""

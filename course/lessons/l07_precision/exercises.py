@@ -22,8 +22,17 @@ RUINED, FINE = 0.1, 1e-3
 
 # --- round_to ---------------------------------------------------------------------------------------------
 
-ROUND_CASES = [(3.14159, 10), (0.1, 10), (1000.2, 10), (0.1, 7), (-2.71828, 7), (1.0, 3), (6.02e23, 10),
-               (1.6e-19, 7), (257.0, 7)]
+ROUND_CASES = [
+    (3.14159, 10),
+    (0.1, 10),
+    (1000.2, 10),
+    (0.1, 7),
+    (-2.71828, 7),
+    (1.0, 3),
+    (6.02e23, 10),
+    (1.6e-19, 7),
+    (257.0, 7),
+]
 
 
 def _round(x: float, bits: int) -> float:
@@ -47,9 +56,12 @@ def check_round_to(round_to: Callable[[float, int], float]) -> Verdict:
         return _wrong_rounding(x, bits, got, expected)
     if round_to(0.0, 10) != 0:
         return partly(0.5, 1.0, both("All numbers but one are right: 0 stays 0.", "只差一个：0 应当还是 0。"))
-    return correct(both("Rounded to the nearest number with so few bits, whatever its size. That is all TF32 does to "
-                        "an input.",
-                        "不管数有多大，都舍入到位数允许的最近值。TF32 对输入做的就是这件事。"))
+    return correct(
+        both(
+            "Rounded to the nearest number with so few bits, whatever its size. That is all TF32 does to an input.",
+            "不管数有多大，都舍入到位数允许的最近值。TF32 对输入做的就是这件事。",
+        )
+    )
 
 
 def _wrong_rounding(x: float, bits: int, got: Any, expected: float) -> Verdict:
@@ -57,16 +69,25 @@ def _wrong_rounding(x: float, bits: int, got: Any, expected: float) -> Verdict:
     if not isinstance(got, (int, float)) or isinstance(got, bool):
         return incorrect(both(f"{here} should be one number, not {got!r}.", f"{here} 应是一个数，而不是 {got!r}。"))
     if got == _round(x, bits - 1):
-        return incorrect(both(f"{here} came out as {got:.9g}: one bit too coarse. Besides the stored bits there is "
-                              f"one in front that is not stored.",
-                              f"{here} 得到 {got:.9g}：粗了一位。除了存下的位，前面还有一位不存的。"))
+        return incorrect(
+            both(
+                f"{here} came out as {got:.9g}: one bit too coarse. Besides the stored bits there is "
+                f"one in front that is not stored.",
+                f"{here} 得到 {got:.9g}：粗了一位。除了存下的位，前面还有一位不存的。",
+            )
+        )
     if got == _round(x, bits + 1):
         return incorrect(both(f"{here} came out as {got:.9g}: one bit too fine.", f"{here} 得到 {got:.9g}：细了一位。"))
-    if abs(got) < abs(expected) and abs(got - x) < 2 * abs(x) / 2 ** bits:
-        return incorrect(both(f"{here} came out as {got:.9g}: cut off. To the nearest it is {expected:.9g}.",
-                              f"{here} 得到 {got:.9g}：这是截断。舍入到最近应是 {expected:.9g}。"))
-    return incorrect(both(f"{here} should be {expected:.9g}, and it was {got:.9g}.",
-                          f"{here} 应为 {expected:.9g}，得到 {got:.9g}。"))
+    if abs(got) < abs(expected) and abs(got - x) < 2 * abs(x) / 2**bits:
+        return incorrect(
+            both(
+                f"{here} came out as {got:.9g}: cut off. To the nearest it is {expected:.9g}.",
+                f"{here} 得到 {got:.9g}：这是截断。舍入到最近应是 {expected:.9g}。",
+            )
+        )
+    return incorrect(
+        both(f"{here} should be {expected:.9g}, and it was {got:.9g}.", f"{here} 应为 {expected:.9g}，得到 {got:.9g}。")
+    )
 
 
 # --- in_force ---------------------------------------------------------------------------------------------
@@ -94,16 +115,36 @@ def check_in_force(in_force: Callable[[dict[str, str], str], str]) -> Verdict:
         if got == "none":
             why = both(" `none` means: ask the next node upwards.", "`none` 的意思是：再往上问。")
         elif got == stored["root"]:
-            why = both(" The root speaks last, for those who have nothing to say.", "根最后才发言，只替没有主见的节点。")
-        return incorrect(both(f"With {told}, {leaf} is computed with {expected!r}, not {got!r}.{why['en']}",
-                              f"设置为 {told} 时，{leaf} 用 {expected!r} 计算，而不是 {got!r}。{why['zh']}"))
-    return correct(both("Leaf, branch, root: the first that is not `none` decides. torch does the same.",
-                        "叶子、分支、根：第一个不是 `none` 的说了算。torch 也是这么做的。"))
+            why = both(
+                " The root speaks last, for those who have nothing to say.", "根最后才发言，只替没有主见的节点。"
+            )
+        return incorrect(
+            both(
+                f"With {told}, {leaf} is computed with {expected!r}, not {got!r}.{why['en']}",
+                f"设置为 {told} 时，{leaf} 用 {expected!r} 计算，而不是 {got!r}。{why['zh']}",
+            )
+        )
+    return correct(
+        both(
+            "Leaf, branch, root: the first that is not `none` decides. torch does the same.",
+            "叶子、分支、根：第一个不是 `none` 的说了算。torch 也是这么做的。",
+        )
+    )
 
 
 # --- with_tf32 --------------------------------------------------------------------------------------------
 
-READS = ("cuda.matmul", "cudnn.conv", "cudnn.rnn", "mkldnn.matmul", "mkldnn.conv", "mkldnn.rnn", "cudnn", "mkldnn", "root")
+READS = (
+    "cuda.matmul",
+    "cudnn.conv",
+    "cudnn.rnn",
+    "mkldnn.matmul",
+    "mkldnn.conv",
+    "mkldnn.rnn",
+    "cudnn",
+    "mkldnn",
+    "root",
+)
 
 
 def _seen() -> dict[str, str]:
@@ -139,27 +180,51 @@ def _allowed(before: dict[str, str], inside: Any, after: dict[str, str], after_c
     if not isinstance(inside, Mapping):
         return incorrect(both("Hand back what `run()` returned.", "请把 `run()` 的返回值返回出来。"))
     if inside["cuda.matmul"] != "tf32":
-        return incorrect(both(f"While `run()` runs, `cuda.matmul.fp32_precision` reads {inside['cuda.matmul']!r}, not "
-                              f"'tf32'.",
-                              f"`run()` 执行期间，`cuda.matmul.fp32_precision` 读出 {inside['cuda.matmul']!r}，"
-                              f"而不是 'tf32'。"))
+        return incorrect(
+            both(
+                f"While `run()` runs, `cuda.matmul.fp32_precision` reads {inside['cuda.matmul']!r}, not 'tf32'.",
+                f"`run()` 执行期间，`cuda.matmul.fp32_precision` 读出 {inside['cuda.matmul']!r}，而不是 'tf32'。",
+            )
+        )
     others = [name for name in READS if name != "cuda.matmul" and inside[name] != before[name]]
     if others:
-        return partly(0.5, 1.0, both(f"Products on CUDA may use TF32 inside, but so much more changed: "
-                                     f"{', '.join(others)}. Set the leaf alone.",
-                                     f"块内 CUDA 矩阵乘允许 TF32 了，但还连带改了：{'、'.join(others)}。只设那一片叶子。"))
+        return partly(
+            0.5,
+            1.0,
+            both(
+                f"Products on CUDA may use TF32 inside, but so much more changed: "
+                f"{', '.join(others)}. Set the leaf alone.",
+                f"块内 CUDA 矩阵乘允许 TF32 了，但还连带改了：{'、'.join(others)}。只设那一片叶子。",
+            ),
+        )
     if after != before:
-        return partly(0.5, 1.0, both("Inside all is well, but afterwards the leaf is not what it was.",
-                                     "块内都对，但之后叶子没有恢复原样。"), reason="left-behind")
+        return partly(
+            0.5,
+            1.0,
+            both(
+                "Inside all is well, but afterwards the leaf is not what it was.", "块内都对，但之后叶子没有恢复原样。"
+            ),
+            reason="left-behind",
+        )
     if after_crash != before:
-        return partly(0.5, 1.0, both("All is well until `run()` raises: then TF32 stays on for everybody. `finally` "
-                                     "always runs.",
-                                     "平时都对，可 `run()` 一旦抛异常，TF32 就一直开着了。`finally` 总会执行。"))
-    return correct(both("Allowed for one call, for one kind of work, and gone afterwards, whatever happens.",
-                        "只在一次调用里、只对一种计算允许；无论发生什么，事后都恢复。"))
+        return partly(
+            0.5,
+            1.0,
+            both(
+                "All is well until `run()` raises: then TF32 stays on for everybody. `finally` always runs.",
+                "平时都对，可 `run()` 一旦抛异常，TF32 就一直开着了。`finally` 总会执行。",
+            ),
+        )
+    return correct(
+        both(
+            "Allowed for one call, for one kind of work, and gone afterwards, whatever happens.",
+            "只在一次调用里、只对一种计算允许；无论发生什么，事后都恢复。",
+        )
+    )
 
 
 # --- make it lose -----------------------------------------------------------------------------------------
+
 
 def check_cases(cases: Any) -> Verdict:
     """Accept on evidence: TF32 inputs ruin one product that float32 gets right, and leave the other alone."""
@@ -168,45 +233,78 @@ def check_cases(cases: Any) -> Verdict:
     from course.rounding import product, relative_error
 
     if not isinstance(cases, Mapping) or not {"ruined", "harmless"} <= set(cases):
-        return incorrect(both('`cases` is a dictionary with "ruined" and "harmless", each a pair (a, b).',
-                              '`cases` 应是字典，含 "ruined" 和 "harmless"，各是一对 (a, b)。'))
+        return incorrect(
+            both(
+                '`cases` is a dictionary with "ruined" and "harmless", each a pair (a, b).',
+                '`cases` 应是字典，含 "ruined" 和 "harmless"，各是一对 (a, b)。',
+            )
+        )
     errors: dict[str, dict[str, float]] = {}
     for name in ("ruined", "harmless"):
         if cases[name] is None or cases[name] is ...:
-            return not_attempted(both(f'"{name}" is still empty: a pair (a, b) belongs there.',
-                                      f'"{name}" 还是空的：那里要放一对 (a, b)。'))
+            return not_attempted(
+                both(
+                    f'"{name}" is still empty: a pair (a, b) belongs there.',
+                    f'"{name}" 还是空的：那里要放一对 (a, b)。',
+                )
+            )
         try:
             a, b = (torch.as_tensor(one, dtype=torch.float32).detach() for one in cases[name])
             exact = a.double() @ b.double()
             errors[name] = {kind: relative_error(product(a, b, kind), exact) for kind in ("float32", "tf32")}
         except (RuntimeError, TypeError, ValueError) as error:
-            return incorrect(both(f'"{name}" is not a pair of matrices that can be multiplied: {error}',
-                                  f'"{name}" 不是一对可以相乘的矩阵：{error}'))
+            return incorrect(
+                both(
+                    f'"{name}" is not a pair of matrices that can be multiplied: {error}',
+                    f'"{name}" 不是一对可以相乘的矩阵：{error}',
+                )
+            )
         if not all(math.isfinite(value) for value in errors[name].values()):
-            return incorrect(both(f'"{name}": the exact result is 0 or not finite, so there is no relative error.',
-                                  f'"{name}"：精确结果是 0 或不是有限数，谈不上相对误差。'))
+            return incorrect(
+                both(
+                    f'"{name}": the exact result is 0 or not finite, so there is no relative error.',
+                    f'"{name}"：精确结果是 0 或不是有限数，谈不上相对误差。',
+                )
+            )
     return _judged(errors["ruined"], errors["harmless"])
 
 
 def _judged(ruined: dict[str, float], harmless: dict[str, float]) -> Verdict:
     low, plain = ruined["tf32"], ruined["float32"]
     if plain > 0.01:
-        return inconclusive(both(f'"ruined": float32 itself is off by {plain:.1e}. Find one that float32 gets right: '
-                                 f"less cancellation.",
-                                 f'"ruined"：float32 自己就偏了 {plain:.1e}。找一个 float32 能算对的：抵消得少一点。'))
+        return inconclusive(
+            both(
+                f'"ruined": float32 itself is off by {plain:.1e}. Find one that float32 gets right: less cancellation.',
+                f'"ruined"：float32 自己就偏了 {plain:.1e}。找一个 float32 能算对的：抵消得少一点。',
+            )
+        )
     if low < RUINED:
-        return incorrect(both(f'"ruined": with TF32 inputs the error is {low:.1e}; ruined means {RUINED:g} or more. Let '
-                              f"large terms almost cancel.",
-                              f'"ruined"：TF32 输入时误差是 {low:.1e}；达到 {RUINED:g} 才算毁了。让大数几乎抵消试试。'))
+        return incorrect(
+            both(
+                f'"ruined": with TF32 inputs the error is {low:.1e}; ruined means {RUINED:g} or more. Let '
+                f"large terms almost cancel.",
+                f'"ruined"：TF32 输入时误差是 {low:.1e}；达到 {RUINED:g} 才算毁了。让大数几乎抵消试试。',
+            )
+        )
     if harmless["tf32"] >= FINE:
-        return partly(0.5, 1.0, both(f'"ruined" is (error {low:.1e}). But "harmless" has {harmless["tf32"]:.1e}; it '
-                                     f"should stay below {FINE:g}.",
-                                     f'"ruined" 成立（误差 {low:.1e}）。但 "harmless" 的误差是 '
-                                     f'{harmless["tf32"]:.1e}，应低于 {FINE:g}。'))
-    return correct(both(f"Accepted: error {low:.1e} in one case, {harmless['tf32']:.1e} in the other, by the same "
-                        f"rounding. What differs is what the numbers do to each other.",
-                        f"通过：同样的舍入，一个误差 {low:.1e}，另一个 {harmless['tf32']:.1e}。差别在于数与数之间发生了什么。"),
-                   ruined=low, harmless=harmless["tf32"])
+        return partly(
+            0.5,
+            1.0,
+            both(
+                f'"ruined" is (error {low:.1e}). But "harmless" has {harmless["tf32"]:.1e}; it '
+                f"should stay below {FINE:g}.",
+                f'"ruined" 成立（误差 {low:.1e}）。但 "harmless" 的误差是 {harmless["tf32"]:.1e}，应低于 {FINE:g}。',
+            ),
+        )
+    return correct(
+        both(
+            f"Accepted: error {low:.1e} in one case, {harmless['tf32']:.1e} in the other, by the same "
+            f"rounding. What differs is what the numbers do to each other.",
+            f"通过：同样的舍入，一个误差 {low:.1e}，另一个 {harmless['tf32']:.1e}。差别在于数与数之间发生了什么。",
+        ),
+        ruined=low,
+        harmless=harmless["tf32"],
+    )
 
 
 # --- the exercises ---
@@ -214,61 +312,90 @@ def _judged(ruined: dict[str, float], harmless: dict[str, float]) -> Verdict:
 LESSON = "07_precision"
 
 ROUND_TO = Exercise(
-    id="07-round-to", lesson=LESSON, name="round_to", minutes=5,
+    id="07-round-to",
+    lesson=LESSON,
+    name="round_to",
+    minutes=5,
     title=both("Round a number to a few mantissa bits", "把一个数舍入到几位尾数"),
     hints=(
-        both("`math.frexp(x)` gives a fraction from 0.5 to 1 and an exponent. Which of the two must be rounded?",
-             "`math.frexp(x)` 给出 0.5 到 1 之间的尾数和一个指数。该舍入哪一个？"),
-        both("Scale the fraction up until the bits to keep stand before the point, `round`, scale back.",
-             "把尾数放大，让要保留的位都在小数点前，`round` 一下，再缩回去。"),
-        both("The factor is `2 ** (bits + 1)`: one bit stands in front of the stored ones. `math.ldexp` scales back.",
-             "放大倍数是 `2 ** (bits + 1)`：存下的位前面还有一位。`math.ldexp` 负责缩回去。"),
+        both(
+            "`math.frexp(x)` gives a fraction from 0.5 to 1 and an exponent. Which of the two must be rounded?",
+            "`math.frexp(x)` 给出 0.5 到 1 之间的尾数和一个指数。该舍入哪一个？",
+        ),
+        both(
+            "Scale the fraction up until the bits to keep stand before the point, `round`, scale back.",
+            "把尾数放大，让要保留的位都在小数点前，`round` 一下，再缩回去。",
+        ),
+        both(
+            "The factor is `2 ** (bits + 1)`: one bit stands in front of the stored ones. `math.ldexp` scales back.",
+            "放大倍数是 `2 ** (bits + 1)`：存下的位前面还有一位。`math.ldexp` 负责缩回去。",
+        ),
     ),
-    solution='''import math
+    solution="""import math
 
 def round_to(x, bits):
     fraction, exponent = math.frexp(x)
     whole = round(fraction * 2 ** (bits + 1))
     return math.ldexp(whole, exponent - bits - 1)
-''',
-    why=both("The exponent is kept, so the error is relative to the number: half a step at most, `2**-(bits + 1)`.",
-             "指数不变，所以误差是相对的：最多半步，即 `2**-(bits + 1)`。"),
+""",
+    why=both(
+        "The exponent is kept, so the error is relative to the number: half a step at most, `2**-(bits + 1)`.",
+        "指数不变，所以误差是相对的：最多半步，即 `2**-(bits + 1)`。",
+    ),
     check=check_round_to,
 )
 
 IN_FORCE = Exercise(
-    id="07-in-force", lesson=LESSON, name="in_force", minutes=5,
+    id="07-in-force",
+    lesson=LESSON,
+    name="in_force",
+    minutes=5,
     title=both("Which value is in force at a leaf?", "叶子上生效的是哪个值？"),
     hints=(
         both("Walk upwards: the leaf, its branch, the root.", "往上走：叶子、分支、根。"),
-        both('The branch of "cuda.matmul" is what stands before the point: `leaf.split(".")[0]`.',
-             '"cuda.matmul" 的分支就是点号前面的部分：`leaf.split(".")[0]`。'),
-        both("Return the first of the three stored values that is not \"none\"; if there is none, \"none\".",
-             "三个存储值里，返回第一个不是 \"none\" 的；都是的话返回 \"none\"。"),
+        both(
+            'The branch of "cuda.matmul" is what stands before the point: `leaf.split(".")[0]`.',
+            '"cuda.matmul" 的分支就是点号前面的部分：`leaf.split(".")[0]`。',
+        ),
+        both(
+            'Return the first of the three stored values that is not "none"; if there is none, "none".',
+            '三个存储值里，返回第一个不是 "none" 的；都是的话返回 "none"。',
+        ),
     ),
-    solution='''def in_force(stored, leaf):
+    solution="""def in_force(stored, leaf):
     for node in (leaf, leaf.split(".")[0], "root"):
         if stored[node] != "none":
             return stored[node]
     return "none"
-''',
-    why=both("Nothing is copied down the tree when you set the root. Each reading walks up.",
-             "设置根的时候，并没有往下复制。每次读取都是往上找。"),
+""",
+    why=both(
+        "Nothing is copied down the tree when you set the root. Each reading walks up.",
+        "设置根的时候，并没有往下复制。每次读取都是往上找。",
+    ),
     check=check_in_force,
 )
 
 WITH_TF32 = Exercise(
-    id="07-with-tf32", lesson=LESSON, name="with_tf32", minutes=6,
+    id="07-with-tf32",
+    lesson=LESSON,
+    name="with_tf32",
+    minutes=6,
     title=both("Allow TF32 for one call and nothing else", "只在一次调用里允许 TF32"),
     hints=(
-        both("One leaf decides for matrix products on CUDA. Remember what it holds before you change it.",
-             "CUDA 矩阵乘由一片叶子决定。改之前先记住它原来的值。"),
-        both("`try: return run()` and `finally:` put the old value back.",
-             "`try: return run()`，再在 `finally:` 里把旧值放回去。"),
-        both("The leaf is `torch.backends.cuda.matmul.fp32_precision`.",
-             "那片叶子是 `torch.backends.cuda.matmul.fp32_precision`。"),
+        both(
+            "One leaf decides for matrix products on CUDA. Remember what it holds before you change it.",
+            "CUDA 矩阵乘由一片叶子决定。改之前先记住它原来的值。",
+        ),
+        both(
+            "`try: return run()` and `finally:` put the old value back.",
+            "`try: return run()`，再在 `finally:` 里把旧值放回去。",
+        ),
+        both(
+            "The leaf is `torch.backends.cuda.matmul.fp32_precision`.",
+            "那片叶子是 `torch.backends.cuda.matmul.fp32_precision`。",
+        ),
     ),
-    solution='''import torch
+    solution="""import torch
 
 def with_tf32(run):
     leaf = torch.backends.cuda.matmul
@@ -278,37 +405,51 @@ def with_tf32(run):
         return run()
     finally:
         leaf.fp32_precision = before
-''',
-    why=both("A leaf gives the narrowest permission there is. (What is read may be inherited; putting it back then "
-             "stores it in the leaf. `course.flags.using` knows the difference.)",
-             "叶子是最窄的许可。（读出来的可能是继承值，放回去就成了叶子自己的值。`course.flags.using` 分得清。）"),
+""",
+    why=both(
+        "A leaf gives the narrowest permission there is. (What is read may be inherited; putting it back then "
+        "stores it in the leaf. `course.flags.using` knows the difference.)",
+        "叶子是最窄的许可。（读出来的可能是继承值，放回去就成了叶子自己的值。`course.flags.using` 分得清。）",
+    ),
     check=check_with_tf32,
 )
 
 MAKE_IT_LOSE = Exercise(
-    id="07-make-it-lose", lesson=LESSON, name="cases", minutes=8,
+    id="07-make-it-lose",
+    lesson=LESSON,
+    name="cases",
+    minutes=8,
     title=both("One product that TF32 ruins, one that it leaves alone", "一个被 TF32 毁掉的乘积，一个毫发无伤的"),
     hints=(
-        both("What did the neighbours far from the origin have that those near it had not?",
-             "离原点远的邻居，有什么是近处没有的？"),
-        both("A row like [1000.3, -1000.1] times a column of ones: the answer is small, the terms are large.",
-             "一行 [1000.3, -1000.1] 乘一列 1：答案很小，各项很大。"),
-        both("Harmless: random numbers around 0, or numbers that 10 bits hold exactly, such as 3 and 0.5.",
-             "无害的：0 附近的随机数，或 10 位就能精确表示的数，如 3 和 0.5。"),
+        both(
+            "What did the neighbours far from the origin have that those near it had not?",
+            "离原点远的邻居，有什么是近处没有的？",
+        ),
+        both(
+            "A row like [1000.3, -1000.1] times a column of ones: the answer is small, the terms are large.",
+            "一行 [1000.3, -1000.1] 乘一列 1：答案很小，各项很大。",
+        ),
+        both(
+            "Harmless: random numbers around 0, or numbers that 10 bits hold exactly, such as 3 and 0.5.",
+            "无害的：0 附近的随机数，或 10 位就能精确表示的数，如 3 和 0.5。",
+        ),
     ),
-    solution='''import torch
+    solution="""import torch
 
 cases = {"ruined": (torch.tensor([[1000.3, -1000.1]]), torch.ones(2, 1)),
          "harmless": (torch.randn(64, 64), torch.randn(64, 64))}
-''',
-    why=both("Rounding is relative to each term. If the answer is much smaller than its terms, it is relative to the "
-             "wrong thing.",
-             "舍入误差相对于每一项。答案若远小于各项，这个“相对”就找错了对象。"),
+""",
+    why=both(
+        "Rounding is relative to each term. If the answer is much smaller than its terms, it is relative to the "
+        "wrong thing.",
+        "舍入误差相对于每一项。答案若远小于各项，这个“相对”就找错了对象。",
+    ),
     check=check_cases,
 )
 
 
 # --- the checkpoint's visible smoke tests: the form of an answer, nothing about its value -----------------
+
 
 def _form_of_spacing(spacing: Callable[..., Any]) -> Verdict:
     got = data(spacing(3.0, 10))
@@ -328,11 +469,29 @@ REPORT_FIELDS = ("reference", "errors", "tolerance", "low", "high", "claim")
 
 
 EXERCISES = [
-    ROUND_TO, IN_FORCE, WITH_TF32, MAKE_IT_LOSE,
-    Exercise(id="07-t-spacing", lesson=LESSON, name="spacing", check=_form_of_spacing,
-             title=both("The gap between neighbouring numbers", "相邻两数的间隔")),
-    Exercise(id="07-t-leaves", lesson=LESSON, name="tf32_leaves", check=_form_of_leaves,
-             title=both("Which leaves may use TF32?", "哪些叶子可以用 TF32？")),
-    Exercise(id="07-t-report", lesson=LESSON, name="report", check=form_of_report(REPORT_FIELDS),
-             title=both("Report an error", "报告一次误差测量")),
+    ROUND_TO,
+    IN_FORCE,
+    WITH_TF32,
+    MAKE_IT_LOSE,
+    Exercise(
+        id="07-t-spacing",
+        lesson=LESSON,
+        name="spacing",
+        check=_form_of_spacing,
+        title=both("The gap between neighbouring numbers", "相邻两数的间隔"),
+    ),
+    Exercise(
+        id="07-t-leaves",
+        lesson=LESSON,
+        name="tf32_leaves",
+        check=_form_of_leaves,
+        title=both("Which leaves may use TF32?", "哪些叶子可以用 TF32？"),
+    ),
+    Exercise(
+        id="07-t-report",
+        lesson=LESSON,
+        name="report",
+        check=form_of_report(REPORT_FIELDS),
+        title=both("Report an error", "报告一次误差测量"),
+    ),
 ]

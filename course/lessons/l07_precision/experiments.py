@@ -82,11 +82,7 @@ def say_neighbours(record: Record) -> Text:
         return f"{100 * median(pick_rows(record, 'share', story=story, offset=at)):.0f}"
 
     near, near_tf32 = share("float32", 0), share("tf32", 0)
-    far, far_tf32, cured = (
-        share("float32", offset),
-        share("tf32", offset),
-        share("tf32, mean removed", offset),
-    )
+    far, far_tf32, cured = (share("float32", offset), share("tf32", offset), share("tf32, mean removed", offset))
     return both(
         f"Nearest neighbours found, points around 0: float32 {near} %, TF32 {near_tf32} %. Around {offset}: float32 "
         f"{far} %, TF32 {far_tf32} %; with the mean removed first, TF32 {cured} % (medians of the clouds).",
@@ -147,12 +143,7 @@ def neighbours(budget: Budget) -> list[dict]:
             for story, (x, name) in stories.items():
                 found = _squared_distances(x, name).fill_diagonal_(torch.inf).argmin(1)
                 rows.append(
-                    {
-                        "seed": seed,
-                        "offset": offset,
-                        "story": story,
-                        "share": (found == truth).double().mean().item(),
-                    }
+                    {"seed": seed, "offset": offset, "story": story, "share": (found == truth).double().mean().item()}
                 )
     return rows
 
@@ -223,9 +214,7 @@ def settle_error_vs_k(record: Record) -> dict[str, str | None]:
     version=1,
     needs="cpu",
     seconds=15,
-    title=both(
-        "The sums get a thousand times longer: what does the error do?", "求和长了一千倍：误差会怎样？"
-    ),
+    title=both("The sums get a thousand times longer: what does the error do?", "求和长了一千倍：误差会怎样？"),
     finding=say_error_vs_k,
     draw=draw_error_vs_k,
     settles=settle_error_vs_k,
@@ -305,9 +294,7 @@ def settle_counter(record: Record) -> dict[str, str | None]:
     version=1,
     needs="cpu",
     seconds=15,
-    title=both(
-        "Add 1, five thousand times: where does the counter stand?", "加 1，加五千次：计数器停在哪里？"
-    ),
+    title=both("Add 1, five thousand times: where does the counter stand?", "加 1，加五千次：计数器停在哪里？"),
     finding=say_counter,
     draw=draw_counter,
     settles=settle_counter,
@@ -336,9 +323,7 @@ STORIES_SAID = {
 def _final(record: Record) -> dict[str, list[float]]:
     turns = {row["turn"] for row in record.rows}
     return (
-        {story: pick_rows(record, "relative", story=story, turn=max(turns)) for story in STORIES_SAID}
-        if turns
-        else {}
+        {story: pick_rows(record, "relative", story=story, turn=max(turns)) for story in STORIES_SAID} if turns else {}
     )
 
 
@@ -348,18 +333,14 @@ def say_solve(record: Record) -> Text:
         return NOTHING
     en = "; ".join(f"{STORIES_SAID[story]['en']} {spread(final[story])}" for story in STORIES_SAID)
     zh = "；".join(f"{STORIES_SAID[story]['zh']} {spread(final[story])}" for story in STORIES_SAID)
-    return both(
-        f"Relative error of the solution after the last turn: {en}.", f"最后一轮之后，解的相对误差：{zh}。"
-    )
+    return both(f"Relative error of the solution after the last turn: {en}.", f"最后一轮之后，解的相对误差：{zh}。")
 
 
 def draw_solve(record: Record, ax: Any) -> None:
     from course.figures import lines
 
     xs, series = curves(record, "relative", "turn", "story", STORIES_SAID)
-    lines(
-        ax, xs, series, log_y=True, xlabel=t("turn", "轮次"), ylabel=t("relative error of x", "x 的相对误差")
-    )
+    lines(ax, xs, series, log_y=True, xlabel=t("turn", "轮次"), ylabel=t("relative error of x", "x 的相对误差"))
     decades(ax.yaxis)
 
 
@@ -370,9 +351,7 @@ def settle_solve(record: Record) -> dict[str, str | None]:
     plain, low, mixed = final["all float32"], final["all TF32"], final["step TF32, residual float32"]
     if low < 10 * plain:
         return {"07-bet-solve": None}  # nothing lies between the two
-    answer = (
-        "b" if mixed < 5 * plain else "a" if 0.3 * low < mixed < 3 * low else "c" if mixed > 3 * low else None
-    )
+    answer = "b" if mixed < 5 * plain else "a" if 0.3 * low < mixed < 3 * low else "c" if mixed > 3 * low else None
     return {"07-bet-solve": answer}
 
 
@@ -407,9 +386,7 @@ def solve(budget: Budget) -> list[dict]:
             x = torch.zeros(128, 1)
             for turn in range(1, 9):
                 x = x + product(inverse, b - product(a, x, residual), step)
-                rows.append(
-                    {"seed": seed, "story": story, "turn": turn, "relative": relative_error(x, exact)}
-                )
+                rows.append({"seed": seed, "story": story, "turn": turn, "relative": relative_error(x, exact)})
     return rows
 
 
@@ -453,9 +430,7 @@ def settle_noise(record: Record) -> dict[str, str | None]:
         return {"07-bet-noise": None}
     interval = median_interval([row["batch"] / row["tf32"] for row in record.rows])
     low, high = interval.low, interval.high
-    return {
-        "07-bet-noise": "c" if low > 10 else "a" if high < 0.5 else "b" if low > 0.5 and high < 10 else None
-    }
+    return {"07-bet-noise": "c" if low > 10 else "a" if high < 0.5 else "b" if low > 0.5 and high < 10 else None}
 
 
 def _gradient(x: Tensor, y: Tensor, first: Tensor, second: Tensor, name: str) -> Tensor:
@@ -515,9 +490,7 @@ def say_onednn(record: Record) -> Text:
     words = {
         "yes": both("This CPU reports bf16 instructions", "这块 CPU 报告有 bf16 指令"),
         "no": both("This CPU reports no bf16 instructions", "这块 CPU 报告没有 bf16 指令"),
-        "unknown": both(
-            "Whether this CPU has bf16 instructions is unknown", "不清楚这块 CPU 有没有 bf16 指令"
-        ),
+        "unknown": both("Whether this CPU has bf16 instructions is unknown", "不清楚这块 CPU 有没有 bf16 指令"),
     }[units]
     changed = (
         both("no result changed a bit", "没有任何结果变动一个比特")
@@ -543,14 +516,7 @@ def draw_onednn(record: Record, ax: Any) -> None:
         f"{permission}": [(_errors(record, name)[permission],) * 3 for name in operations]
         for permission in ("ieee", "tf32", "bf16")
     }
-    grouped(
-        ax,
-        operations,
-        series,
-        "",
-        what=t("relative error against float64", "对 float64 的相对误差"),
-        log=True,
-    )
+    grouped(ax, operations, series, "", what=t("relative error against float64", "对 float64 的相对误差"), log=True)
     for permission, dash in (("tf32", ":"), ("bf16", "--")):
         level = _errors(record, "simulated").get(permission)
         if level:
@@ -572,9 +538,7 @@ def settle_onednn(record: Record) -> dict[str, str | None]:
 
 def _bf16_units() -> str:
     """Whether torch reports instructions for bf16 here: yes, no or unknown."""
-    tests = [
-        getattr(torch.cpu, name, None) for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
-    ]
+    tests = [getattr(torch.cpu, name, None) for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported")]
     known = [test() for test in tests if callable(test)]
     return "unknown" if not known else "yes" if any(known) else "no"
 

@@ -80,8 +80,7 @@ def draw_who_cuda(record: Record, ax: Any) -> None:
     needs="cuda",
     seconds=60,
     title=both(
-        "On the GPU: who computes in TF32, by every way to set it?",
-        "GPU 上：用各种方式设置，谁在用 TF32 计算？",
+        "On the GPU: who computes in TF32, by every way to set it?", "GPU 上：用各种方式设置，谁在用 TF32 计算？"
     ),
     finding=say_who_cuda,
     draw=draw_who_cuda,
@@ -136,8 +135,7 @@ def draw_depth_cuda(record: Record, ax: Any) -> None:
     needs="cuda",
     seconds=60,
     title=both(
-        "On the GPU: how close is our simulated TF32 to the real one?",
-        "GPU 上：我们模拟的 TF32 与真的差多少？",
+        "On the GPU: how close is our simulated TF32 to the real one?", "GPU 上：我们模拟的 TF32 与真的差多少？"
     ),
     finding=say_depth_cuda,
     draw=draw_depth_cuda,
@@ -170,18 +168,13 @@ def say_speed_cuda(record: Record) -> Text:
 
     doubt = both("", "")
     if any(row["verdict"] == "undecided" for row in record.rows):
-        doubt = both(
-            " What is undecided needs a quieter machine or another run.", "未定的，请在机器空闲时再运行。"
-        )
+        doubt = both(" What is undecided needs a quieter machine or another run.", "未定的，请在机器空闲时再运行。")
     return both(
         "Time with TF32 allowed over time without: "
         + "; ".join(line(row, "en") for row in record.rows)
         + "."
         + doubt["en"],
-        "允许 TF32 的耗时除以禁止时的耗时。"
-        + "；".join(line(row, "zh") for row in record.rows)
-        + "。"
-        + doubt["zh"],
+        "允许 TF32 的耗时除以禁止时的耗时。" + "；".join(line(row, "zh") for row in record.rows) + "。" + doubt["zh"],
     )
 
 
@@ -237,17 +230,21 @@ def say_kernels_cuda(record: Record) -> Text:
     found = _first(record)
     if len(found) < 4:
         return NOTHING
-    changed = [
-        name for name in ("matmul", "conv") if found[name, "ieee"]["kernel"] != found[name, "tf32"]["kernel"]
-    ]
+    changed = [name for name in ("matmul", "conv") if found[name, "ieee"]["kernel"] != found[name, "tf32"]["kernel"]]
 
     def pair(name: str, code: str) -> str:
         names = [found[name, setting]["kernel"] for setting in ("ieee", "tf32")]
         short = apart(names)
-        return f"{name} ({short[names[0]]} → {short[names[1]]})" if code == "en" else f"{name}（{short[names[0]]} → {short[names[1]]}）"
+        return (
+            f"{name} ({short[names[0]]} → {short[names[1]]})"
+            if code == "en"
+            else f"{name}（{short[names[0]]} → {short[names[1]]}）"
+        )
 
     return both(
-        "Another longest kernel once TF32 was allowed: " + (", ".join(pair(name, "en") for name in changed) or "none") + ".",
+        "Another longest kernel once TF32 was allowed: "
+        + (", ".join(pair(name, "en") for name in changed) or "none")
+        + ".",
         "允许 TF32 之后，最耗时的 kernel 换了的：" + ("、".join(pair(name, "zh") for name in changed) or "没有") + "。",
     )
 
@@ -270,8 +267,7 @@ def draw_kernels_cuda(record: Record, ax: Any) -> None:
     needs="cuda",
     seconds=60,
     title=both(
-        "On the GPU: which kernels run, TF32 forbidden and allowed?",
-        "GPU 上：禁止与允许 TF32 时，各跑哪些 kernel？",
+        "On the GPU: which kernels run, TF32 forbidden and allowed?", "GPU 上：禁止与允许 TF32 时，各跑哪些 kernel？"
     ),
     finding=say_kernels_cuda,
     draw=draw_kernels_cuda,
@@ -296,12 +292,9 @@ def say_reduction_cuda(record: Record) -> Text:
     if not pairs:
         return NOTHING
     en = "; ".join(
-        f"{dtype}, {k} terms: {sci(one[1])} allowed, {sci(one[0])} forbidden"
-        for (dtype, k), one in pairs.items()
+        f"{dtype}, {k} terms: {sci(one[1])} allowed, {sci(one[0])} forbidden" for (dtype, k), one in pairs.items()
     )
-    zh = "；".join(
-        f"{dtype}，{k} 项：允许 {sci(one[1])}，禁止 {sci(one[0])}" for (dtype, k), one in pairs.items()
-    )
+    zh = "；".join(f"{dtype}，{k} 项：允许 {sci(one[1])}，禁止 {sci(one[0])}" for (dtype, k), one in pairs.items())
     return both(f"Relative error with reduced-precision reductions {en}.", f"归约降精度时的相对误差：{zh}。")
 
 

@@ -34,9 +34,7 @@ def say_tree(record: Record) -> Text:
     if not start:
         return NOTHING
     on = [leaf for leaf in LEAVES if start[leaf] == "tf32"]
-    root = {
-        row["node"] for row in record.rows if row["set"] == "fp32_precision = ieee" and row["after"] == "ieee"
-    }
+    root = {row["node"] for row in record.rows if row["set"] == "fp32_precision = ieee" and row["after"] == "ieee"}
     kept = _after(record, "cudnn.conv = ieee, fp32_precision = tf32").get("cudnn.conv")
     missed = [leaf for leaf in LEAVES if root and leaf not in root]
     typed = _after(record, "mkldnn = bf16").get("fp32_precision")
@@ -45,8 +43,7 @@ def say_tree(record: Record) -> Text:
     zh.append(f"新进程里，读出 tf32 的叶子：{'、'.join(on) or '没有'}。")
     if root:
         en.append(
-            "The root set to ieee reached "
-            + (f"all leaves but {', '.join(missed)}." if missed else "every leaf.")
+            "The root set to ieee reached " + (f"all leaves but {', '.join(missed)}." if missed else "every leaf.")
         )
         zh.append("根设为 ieee，" + (f"没传到 {'、'.join(missed)}。" if missed else "传到了每片叶子。"))
     if kept:
@@ -78,12 +75,7 @@ def draw_tree(record: Record, ax: Any) -> None:
 def settle_tree(record: Record) -> dict[str, str | None]:
     start = _after(record, "nothing")
     seen = tuple(start.get(leaf) == "tf32" for leaf in LEAVES[:3])
-    answers = {
-        (False, False, False): "a",
-        (True, True, False): "b",
-        (False, False, True): "c",
-        (True, True, True): "d",
-    }
+    answers = {(False, False, False): "a", (True, True, False): "b", (False, False, True): "c", (True, True, True): "d"}
     return {"07-bet-default": answers.get(seen) if start else None}
 
 
@@ -94,8 +86,7 @@ def settle_tree(record: Record) -> dict[str, str | None]:
     needs="cpu",
     seconds=15,
     title=both(
-        "Set one node of the precision tree: which others read differently?",
-        "设置精度树的一个节点：还有谁跟着变？",
+        "Set one node of the precision tree: which others read differently?", "设置精度树的一个节点：还有谁跟着变？"
     ),
     finding=say_tree,
     draw=draw_tree,
@@ -164,8 +155,7 @@ def settle_mixing(record: Record) -> dict[str, str | None]:
     needs="cpu",
     seconds=15,
     title=both(
-        "Write with the new words, read with the old ones: what comes back?",
-        "用新接口写，用旧接口读：读到什么？",
+        "Write with the new words, read with the old ones: what comes back?", "用新接口写，用旧接口读：读到什么？"
     ),
     finding=say_mixing,
     draw=draw_mixing,
@@ -195,9 +185,7 @@ def say_no_op(record: Record) -> Text:
         return NOTHING
     en = "; ".join(f"{STORIES[story]['en']}: {value}" for story, value in seen.items())
     zh = "；".join(f"{STORIES[story]['zh']}，得 {value}" for story, value in seen.items())
-    return both(
-        f"The root asks for ieee, and cudnn.conv reads: {en}.", f"根要求 ieee 之后读 cudnn.conv：{zh}。"
-    )
+    return both(f"The root asks for ieee, and cudnn.conv reads: {en}.", f"根要求 ieee 之后读 cudnn.conv：{zh}。")
 
 
 def draw_no_op(record: Record, ax: Any) -> None:

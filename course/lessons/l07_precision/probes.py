@@ -23,9 +23,17 @@ READ: dict[str, Callable[[], str]] = {
     "mkldnn.conv": lambda: B.mkldnn.conv.fp32_precision,
     "mkldnn.rnn": lambda: B.mkldnn.rnn.fp32_precision,
 }
-NODES = {"cudnn": B.cudnn, "cudnn.conv": B.cudnn.conv, "cudnn.rnn": B.cudnn.rnn,
-         "cuda.matmul": B.cuda.matmul, "mkldnn": B.mkldnn, "mkldnn.matmul": B.mkldnn.matmul,
-         "mkldnn.conv": B.mkldnn.conv, "mkldnn.rnn": B.mkldnn.rnn, "fp32_precision": B}
+NODES = {
+    "cudnn": B.cudnn,
+    "cudnn.conv": B.cudnn.conv,
+    "cudnn.rnn": B.cudnn.rnn,
+    "cuda.matmul": B.cuda.matmul,
+    "mkldnn": B.mkldnn,
+    "mkldnn.matmul": B.mkldnn.matmul,
+    "mkldnn.conv": B.mkldnn.conv,
+    "mkldnn.rnn": B.mkldnn.rnn,
+    "fp32_precision": B,
+}
 OLD: dict[str, Callable[[], Any]] = {
     "cuda.matmul.allow_tf32": lambda: B.cuda.matmul.allow_tf32,
     "get_float32_matmul_precision()": torch.get_float32_matmul_precision,
@@ -50,8 +58,14 @@ def clear() -> None:
         write(node, "none")
 
 
-STEPS = (("fp32_precision", "ieee"), ("fp32_precision", "tf32"), ("cudnn", "ieee"), ("cuda.matmul", "tf32"),
-         ("mkldnn.matmul", "bf16"), ("mkldnn", "bf16"))
+STEPS = (
+    ("fp32_precision", "ieee"),
+    ("fp32_precision", "tf32"),
+    ("cudnn", "ieee"),
+    ("cuda.matmul", "tf32"),
+    ("mkldnn.matmul", "bf16"),
+    ("mkldnn", "bf16"),
+)
 
 
 def tree() -> list[dict]:
@@ -60,8 +74,9 @@ def tree() -> list[dict]:
     rows = [{"set": "nothing", "node": node, "before": value, "after": value} for node, value in before.items()]
 
     def note(label: str) -> None:
-        rows.extend({"set": label, "node": node, "before": before[node], "after": value}
-                    for node, value in state().items())
+        rows.extend(
+            {"set": label, "node": node, "before": before[node], "after": value} for node, value in state().items()
+        )
 
     for node, value in STEPS:
         write(node, value)

@@ -26,13 +26,18 @@ def operations(size: int = 512) -> dict[str, tuple[Callable[[], torch.Tensor], t
     x, w = torch.randn(4, 64, 32, 32), torch.randn(64, 64, 3, 3)
     lstm, steps = torch.nn.LSTM(128, 128), torch.randn(12, 8, 128)
     with torch.no_grad():
-        exact = {"matmul": a.double() @ b.double(),
-                 "conv": torch.nn.functional.conv2d(x.double(), w.double(), padding=1),
-                 "lstm": lstm.double()(steps.double())[0]}
+        exact = {
+            "matmul": a.double() @ b.double(),
+            "conv": torch.nn.functional.conv2d(x.double(), w.double(), padding=1),
+            "lstm": lstm.double()(steps.double())[0],
+        }
     lstm = lstm.float().to(where)
     a, b, x, w, steps = (one.to(where) for one in (a, b, x, w, steps))
-    calls = {"matmul": lambda: a @ b, "conv": lambda: torch.nn.functional.conv2d(x, w, padding=1),
-             "lstm": lambda: lstm(steps)[0]}
+    calls = {
+        "matmul": lambda: a @ b,
+        "conv": lambda: torch.nn.functional.conv2d(x, w, padding=1),
+        "lstm": lambda: lstm(steps)[0],
+    }
     return {name: (calls[name], exact[name]) for name in calls}
 
 
@@ -59,8 +64,10 @@ def who(seconds: float = math.inf) -> list[dict]:
         warnings.simplefilter("ignore")
         for setting, change in within(seconds, SETTINGS.items()):
             change()
-            rows += [{"setting": setting, "operation": name, "relative": relative_error(call().cpu(), exact)}
-                     for name, (call, exact) in ready.items()]
+            rows += [
+                {"setting": setting, "operation": name, "relative": relative_error(call().cpu(), exact)}
+                for name, (call, exact) in ready.items()
+            ]
             if not setting.startswith("allow_tf32"):
                 clear()
     return rows
@@ -78,8 +85,10 @@ def kernels(size: int = 2048) -> list[dict]:
         for setting, on in (("ieee", False), ("tf32", True)):
             allow(on)
             for name in ("matmul", "conv"):
-                rows += [{"setting": setting, "operation": name, "place": place, **one}
-                         for place, one in enumerate(seen(ready[name][0])[:2], start=1)]
+                rows += [
+                    {"setting": setting, "operation": name, "place": place, **one}
+                    for place, one in enumerate(seen(ready[name][0])[:2], start=1)
+                ]
     return rows
 
 
@@ -103,8 +112,11 @@ def reduction() -> list[dict]:
     """bf16 and fp16 products, reduced-precision reductions allowed and not: error against float64."""
     rows, where, matmul = [], device(), B.cuda.matmul
     for dtype in (torch.bfloat16, torch.float16):
-        flag = "allow_bf16_reduced_precision_reduction" if dtype == torch.bfloat16 else \
-            "allow_fp16_reduced_precision_reduction"
+        flag = (
+            "allow_bf16_reduced_precision_reduction"
+            if dtype == torch.bfloat16
+            else "allow_fp16_reduced_precision_reduction"
+        )
         for inner in (1024, 16384):
             torch.manual_seed(0)
             a, b = torch.randn(64, inner).to(dtype), torch.randn(inner, 64).to(dtype)
@@ -112,8 +124,9 @@ def reduction() -> list[dict]:
             for allowed in (True, False):
                 setattr(matmul, flag, allowed)
                 error = relative_error((a.to(where) @ b.to(where)).cpu(), exact)
-                rows.append({"dtype": str(dtype).removeprefix("torch."), "k": inner, "allowed": int(allowed),
-                             "relative": error})
+                rows.append(
+                    {"dtype": str(dtype).removeprefix("torch."), "k": inner, "allowed": int(allowed), "relative": error}
+                )
             setattr(matmul, flag, True)
     return rows
 
@@ -129,15 +142,30 @@ def speed(sizes: list[int], seconds: float) -> list[dict]:
             torch.manual_seed(0)
             a, b = torch.randn(size, size, device=where), torch.randn(size, size, device=where)
             x, w = torch.randn(16, 64, size // 16, size // 16, device=where), torch.randn(64, 64, 3, 3, device=where)
-            calls = {"matmul": lambda a=a, b=b: a @ b,
-                     "conv": lambda x=x, w=w: torch.nn.functional.conv2d(x, w, padding=1)}
+            calls = {
+                "matmul": lambda a=a, b=b: a @ b,
+                "conv": lambda x=x, w=w: torch.nn.functional.conv2d(x, w, padding=1),
+            }
             for name, call in calls.items():
-                race = compare({"ieee": _under(call, False), "tf32": _under(call, True)}, baseline="ieee", device=where,
-                               max_time=max(0.1, min(6.0, (end - perf_counter()) / left)))
+                race = compare(
+                    {"ieee": _under(call, False), "tf32": _under(call, True)},
+                    baseline="ieee",
+                    device=where,
+                    max_time=max(0.1, min(6.0, (end - perf_counter()) / left)),
+                )
                 left -= 1
-                rows.append({"operation": name, "size": size, "ratio": race.ratio, "low": race.low,
-                             "high": race.high, "verdict": race.verdict,
-                             "ieee_ms": race.medians_ms["ieee"], "tf32_ms": race.medians_ms["tf32"]})
+                rows.append(
+                    {
+                        "operation": name,
+                        "size": size,
+                        "ratio": race.ratio,
+                        "low": race.low,
+                        "high": race.high,
+                        "verdict": race.verdict,
+                        "ieee_ms": race.medians_ms["ieee"],
+                        "tf32_ms": race.medians_ms["tf32"],
+                    }
+                )
     return rows
 
 

@@ -51,6 +51,9 @@ def _log_det_cured() -> float:
 
 
 CASES: dict[str, tuple[Callable[[torch.dtype], float], Callable[[], float]]] = {
-    "count": (_count, lambda: _count(torch.int64)), "elapsed": (_elapsed, _elapsed_cured),
-    "spread": (_spread, _spread_cured), "log_det": (_log_det, _log_det_cured)}
+    "count": (_count, lambda: _count(torch.int64)),
+    "elapsed": (_elapsed, _elapsed_cured),
+    "spread": (_spread, _spread_cured),
+    "log_det": (_log_det, _log_det_cured),
+}
 """Name -> (the computation in a given dtype, the cure in float32 or int64)."""

@@ -46,25 +46,37 @@ def check_pick_by_hand(pick_by_hand: Callable[[], Any]) -> Verdict:
             return not_attempted(STUB)
         if _kind(picked) != machine.best:
             return incorrect(_wrong_pick(machine, picked))
-    return correct(both("Right on all six machines: ask whether it is usable, in order, and end with the CPU.",
-                        "六台机器上都对：依次问能不能用，最后落到 CPU。"))
+    return correct(
+        both(
+            "Right on all six machines: ask whether it is usable, in order, and end with the CPU.",
+            "六台机器上都对：依次问能不能用，最后落到 CPU。",
+        )
+    )
 
 
 def _wrong_pick(machine: Any, picked: Any) -> Text:
     kind = _kind(picked)
     where, best = machine.name, machine.best
     if kind is None:
-        return both(f"On “{where['en']}” it gave back {picked!r}; a device or its name is expected.",
-                    f"在“{where['zh']}”上返回了 {picked!r}；应返回设备或设备名。")
+        return both(
+            f"On “{where['en']}” it gave back {picked!r}; a device or its name is expected.",
+            f"在“{where['zh']}”上返回了 {picked!r}；应返回设备或设备名。",
+        )
     if kind == machine.built and not machine.usable:
-        return both(f"On “{where['en']}” it picks {kind}. That is compiled in, but no such device works there: "
-                    f"ask whether it is available, not whether it was built.",
-                    f"在“{where['zh']}”上选了 {kind}。编译时带了它，可那里没有能用的设备：要问能不能用，而不是编译时带没带。")
+        return both(
+            f"On “{where['en']}” it picks {kind}. That is compiled in, but no such device works there: "
+            f"ask whether it is available, not whether it was built.",
+            f"在“{where['zh']}”上选了 {kind}。编译时带了它，可那里没有能用的设备：要问能不能用，而不是编译时带没带。",
+        )
     if kind == "cpu":
-        return both(f"On “{where['en']}” it picks the CPU and leaves a working {best} idle.",
-                    f"在“{where['zh']}”上选了 CPU，可用的 {best} 却闲着。")
-    return both(f"On “{where['en']}” the best device is {best}, and it picks {kind}.",
-                f"在“{where['zh']}”上最好的设备是 {best}，却选了 {kind}。")
+        return both(
+            f"On “{where['en']}” it picks the CPU and leaves a working {best} idle.",
+            f"在“{where['zh']}”上选了 CPU，可用的 {best} 却闲着。",
+        )
+    return both(
+        f"On “{where['en']}” the best device is {best}, and it picks {kind}.",
+        f"在“{where['zh']}”上最好的设备是 {best}，却选了 {kind}。",
+    )
 
 
 def check_pick_device(pick_device: Callable[..., Any]) -> Verdict:
@@ -81,14 +93,30 @@ def check_pick_device(pick_device: Callable[..., Any]) -> Verdict:
         if _kind(picked) != machine.best:
             return incorrect(_wrong_pick(machine, picked))
         if not isinstance(picked, torch.device):
-            return partly(0.5, 1.0, both(f"The choice is right. Give back a `torch.device`, not {picked!r}.",
-                                         f"选得对。请返回 `torch.device`，而不是 {picked!r}。"))
+            return partly(
+                0.5,
+                1.0,
+                both(
+                    f"The choice is right. Give back a `torch.device`, not {picked!r}.",
+                    f"选得对。请返回 `torch.device`，而不是 {picked!r}。",
+                ),
+            )
     fault = _wishes(pick_device)
     if fault:
-        return partly(0.5, 1.0, both(f"The automatic choice is right everywhere. {pick(fault, 'en')}",
-                                     f"自动选择处处正确。{pick(fault, 'zh')}"))
-    return correct(both("Usable, best first, a wish is honoured, and an impossible wish is refused aloud.",
-                        "只选能用的，最好的优先，愿望能满足就满足，满足不了就明说。"))
+        return partly(
+            0.5,
+            1.0,
+            both(
+                f"The automatic choice is right everywhere. {pick(fault, 'en')}",
+                f"自动选择处处正确。{pick(fault, 'zh')}",
+            ),
+        )
+    return correct(
+        both(
+            "Usable, best first, a wish is honoured, and an impossible wish is refused aloud.",
+            "只选能用的，最好的优先，愿望能满足就满足，满足不了就明说。",
+        )
+    )
 
 
 def _wishes(pick_device: Callable[..., Any]) -> Text | None:
@@ -106,22 +134,28 @@ def _wishes(pick_device: Callable[..., Any]) -> Text | None:
                     picked = "refused"
                 except Exception as error:
                     kind = type(error).__name__
-                    return both(f"But on “{where['en']}” the wish for {wish} ends in {kind}: raise `ValueError`, so that callers can "
-                                f"tell a refusal from a fault.",
-                                f"不过在“{where['zh']}”上，想要 {wish} 时抛出了 {kind}：请抛 `ValueError`，好让调用者分清拒绝和出错。")
+                    return both(
+                        f"But on “{where['en']}” the wish for {wish} ends in {kind}: raise `ValueError`, so that callers can "
+                        f"tell a refusal from a fault.",
+                        f"不过在“{where['zh']}”上，想要 {wish} 时抛出了 {kind}：请抛 `ValueError`，好让调用者分清拒绝和出错。",
+                    )
                 if works and picked != wish:
-                    return both(f"But on “{where['en']}” the wish for {wish} can be met, and was not.",
-                                f"不过在“{where['zh']}”上，想要 {wish} 是可以满足的，却没有满足。")
+                    return both(
+                        f"But on “{where['en']}” the wish for {wish} can be met, and was not.",
+                        f"不过在“{where['zh']}”上，想要 {wish} 是可以满足的，却没有满足。",
+                    )
                 if not works and picked != "refused":
-                    return both(f"But on “{where['en']}” somebody asks for {wish}, which does not work there: raise "
-                                f"`ValueError` instead of handing out {picked}.",
-                                f"不过在“{where['zh']}”上有人要 {wish}，那里用不了：应抛出 `ValueError`，而不是给 {picked}。")
+                    return both(
+                        f"But on “{where['en']}” somebody asks for {wish}, which does not work there: raise "
+                        f"`ValueError` instead of handing out {picked}.",
+                        f"不过在“{where['zh']}”上有人要 {wish}，那里用不了：应抛出 `ValueError`，而不是给 {picked}。",
+                    )
     return None
 
 
 # --- the variable before the import -----------------------------------------------------------------------
 
-WATCH = '''
+WATCH = """
 import os, sys, types
 from importlib.machinery import ModuleSpec
 from unittest.mock import MagicMock
@@ -160,7 +194,7 @@ sys.meta_path.insert(0, Watcher())
 exec(compile({script!r}, "script", "exec"), {{"__name__": "__main__"}})
 answer({{"imported": bool(at_import), "value": at_import[0] if at_import else None,
          "later": variable()}})
-'''
+"""
 
 
 def _blank(script: str) -> bool:
@@ -188,56 +222,101 @@ def check_script(script: Any) -> Verdict:
         return incorrect(both("The script never imports torch.", "脚本里没有导入 torch。"))
     if seen["value"] is None:
         if seen["later"]:
-            return incorrect(both("The variable is set, but after the import: the library has already looked.",
-                                  "变量设了，但在导入之后：库早就看过了。"))
-        return incorrect(both(f"When torch is imported, `{FALLBACK}` is not set. Mind the spelling.",
-                              f"导入 torch 时 `{FALLBACK}` 没有设置。留意拼写。"))
+            return incorrect(
+                both(
+                    "The variable is set, but after the import: the library has already looked.",
+                    "变量设了，但在导入之后：库早就看过了。",
+                )
+            )
+        return incorrect(
+            both(
+                f"When torch is imported, `{FALLBACK}` is not set. Mind the spelling.",
+                f"导入 torch 时 `{FALLBACK}` 没有设置。留意拼写。",
+            )
+        )
     if not re.fullmatch(r"\s*[+-]?\d+\s*", seen["value"]) or int(seen["value"]) == 0:
-        return incorrect(both(f"At import it holds {seen['value']!r}. PyTorch reads it as a whole number, and 0 is off: "
-                              f"write \"1\".",
-                              f"导入时它的值是 {seen['value']!r}。PyTorch 把它当整数读，0 表示关：请写 \"1\"。"))
-    return correct(both("At the moment of the import the variable holds a number that is not 0. That is all it takes.",
-                        "导入的那一刻，变量里是一个非 0 的整数。这就够了。"))
+        return incorrect(
+            both(
+                f'At import it holds {seen["value"]!r}. PyTorch reads it as a whole number, and 0 is off: write "1".',
+                f'导入时它的值是 {seen["value"]!r}。PyTorch 把它当整数读，0 表示关：请写 "1"。',
+            )
+        )
+    return correct(
+        both(
+            "At the moment of the import the variable holds a number that is not 0. That is all it takes.",
+            "导入的那一刻，变量里是一个非 0 的整数。这就够了。",
+        )
+    )
 
 
 # --- seconds since the start ------------------------------------------------------------------------------
+
 
 def check_seconds(seconds_since_start: Callable[[Any], Any]) -> Verdict:
     """Three lists of Unix times; float32 is wanted, right to a millisecond."""
     import torch
 
-    for origin, gaps in ((1_700_000_000.25, [0.0, 0.125, 30.0, 3600.5]), (0.0, [0.0, 2.5]),
-                         (1_893_456_000.0, [0.0, 86_400.0, -7.0])):
+    for origin, gaps in (
+        (1_700_000_000.25, [0.0, 0.125, 30.0, 3600.5]),
+        (0.0, [0.0, 2.5]),
+        (1_893_456_000.0, [0.0, 86_400.0, -7.0]),
+    ):
         stamps = torch.tensor([origin + gap for gap in gaps], dtype=torch.float64)
         kept = stamps.clone()
         got = seconds_since_start(stamps)
         if got is None or got is ...:
             return not_attempted(STUB)
         if not isinstance(got, torch.Tensor) or got.shape != stamps.shape:
-            return incorrect(both("Give back one tensor, with one entry for each time.",
-                                  "请返回一个张量，每个时间对应一项。"))
+            return incorrect(
+                both("Give back one tensor, with one entry for each time.", "请返回一个张量，每个时间对应一项。")
+            )
         if not torch.equal(stamps, kept):
-            return incorrect(both("The tensor that came in was changed. Subtract without the trailing underscore.",
-                                  "传进来的张量被改掉了。请不要用带下划线的原地减法。"))
+            return incorrect(
+                both(
+                    "The tensor that came in was changed. Subtract without the trailing underscore.",
+                    "传进来的张量被改掉了。请不要用带下划线的原地减法。",
+                )
+            )
         if got.dtype not in (torch.float32, torch.float64):
-            return incorrect(both(f"float32 is wanted, not {got.dtype}: it has too few digits, or none behind the point.",
-                                  f"要的是 float32，不是 {got.dtype}：它的有效数字太少，或者根本存不了小数。"))
+            return incorrect(
+                both(
+                    f"float32 is wanted, not {got.dtype}: it has too few digits, or none behind the point.",
+                    f"要的是 float32，不是 {got.dtype}：它的有效数字太少，或者根本存不了小数。",
+                )
+            )
         errors = got.double() - torch.tensor(gaps, dtype=torch.float64)
         off = float(errors.abs().max())
         if off > 1e-3 and float((errors - errors[0]).abs().max()) < 1e-3:
-            return incorrect(both("The distances are right, but zero is at another moment. Count from the first entry.",
-                                  "间隔都对，但零点不对。请从第一项开始计。"))
+            return incorrect(
+                both(
+                    "The distances are right, but zero is at another moment. Count from the first entry.",
+                    "间隔都对，但零点不对。请从第一项开始计。",
+                )
+            )
         if off > 1e-3:
-            return incorrect(both(
-                f"For times from {origin:.2f} on, the result is off by {off:.4g} s. Near there float32 knows one number "
-                f"in about {float(_spacing(origin)):g} s: what is cast before the subtraction is gone.",
-                f"从 {origin:.2f} 开始的时间，结果差了 {off:.4g} s。那附近 float32 每隔约 {float(_spacing(origin)):g} s "
-                f"才有一个数：减之前就转换，信息已经丢了。"))
+            return incorrect(
+                both(
+                    f"For times from {origin:.2f} on, the result is off by {off:.4g} s. Near there float32 knows one number "
+                    f"in about {float(_spacing(origin)):g} s: what is cast before the subtraction is gone.",
+                    f"从 {origin:.2f} 开始的时间，结果差了 {off:.4g} s。那附近 float32 每隔约 {float(_spacing(origin)):g} s "
+                    f"才有一个数：减之前就转换，信息已经丢了。",
+                )
+            )
         if got.dtype != torch.float32:
-            return partly(0.5, 1.0, both(f"The seconds are right. But {got.dtype} cannot go to the Mac's GPU: cast.",
-                                         f"秒数对了。但 {got.dtype} 上不了 Mac 的 GPU：请转换类型。"))
-    return correct(both("Subtract in float64 on the CPU, cast the small difference: nothing is lost that mattered.",
-                        "在 CPU 上用 float64 做减法，再转换小小的差值：重要的一点没丢。"))
+            return partly(
+                0.5,
+                1.0,
+                both(
+                    f"The seconds are right. But {got.dtype} cannot go to the Mac's GPU: cast.",
+                    f"秒数对了。但 {got.dtype} 上不了 Mac 的 GPU：请转换类型。",
+                ),
+            )
+    return correct(
+        both(
+            "Subtract in float64 on the CPU, cast the small difference: nothing is lost that mattered.",
+            "在 CPU 上用 float64 做减法，再转换小小的差值：重要的一点没丢。",
+        )
+    )
 
 
 def _spacing(value: float) -> float:
@@ -249,28 +328,47 @@ def _spacing(value: float) -> float:
 
 # --- make it lose -----------------------------------------------------------------------------------------
 
+
 def check_numbers(numbers: Any) -> Verdict:
     """Accept on evidence: max - min in float32 differs from float64 by more than 1 %."""
     import torch
 
     numbers = data(numbers)
     if not isinstance(numbers, list) or len(numbers) < 2:
-        return incorrect(both("`numbers` should be a list of at least two numbers.", "`numbers` 应是至少两个数的列表。"))
+        return incorrect(
+            both("`numbers` should be a list of at least two numbers.", "`numbers` 应是至少两个数的列表。")
+        )
     double = torch.tensor([float(number) for number in numbers], dtype=torch.float64)
     single = double.float()
     if not torch.isfinite(single).all():
-        return incorrect(both("Ordinary numbers, please: no infinities, nothing beyond the range of float32.",
-                              "请用普通的数：不要无穷大，也不要超出 float32 的范围。"))
+        return incorrect(
+            both(
+                "Ordinary numbers, please: no infinities, nothing beyond the range of float32.",
+                "请用普通的数：不要无穷大，也不要超出 float32 的范围。",
+            )
+        )
     exact, found = float(double.max() - double.min()), float(single.max() - single.min())
     if exact == 0:
-        return incorrect(both("Their spread is 0, so there is nothing to lose. Take numbers that differ.",
-                              "它们的极差是 0，没什么可丢的。请用不相同的数。"))
+        return incorrect(
+            both(
+                "Their spread is 0, so there is nothing to lose. Take numbers that differ.",
+                "它们的极差是 0，没什么可丢的。请用不相同的数。",
+            )
+        )
     error = abs(found - exact) / exact
     if error > 0.01:
-        return correct(both(f"Accepted: the spread is {exact:.6g}, and float32 says {found:.6g}, off by {error:.0%}.",
-                            f"通过：极差是 {exact:.6g}，float32 说是 {found:.6g}，差了 {error:.0%}。"))
-    return incorrect(both(f"float32 holds here: {found:.6g} for {exact:.6g}. Make the numbers larger, or closer together.",
-                          f"这里 float32 顶住了：{exact:.6g} 得到 {found:.6g}。让数更大，或彼此更接近。"))
+        return correct(
+            both(
+                f"Accepted: the spread is {exact:.6g}, and float32 says {found:.6g}, off by {error:.0%}.",
+                f"通过：极差是 {exact:.6g}，float32 说是 {found:.6g}，差了 {error:.0%}。",
+            )
+        )
+    return incorrect(
+        both(
+            f"float32 holds here: {found:.6g} for {exact:.6g}. Make the numbers larger, or closer together.",
+            f"这里 float32 顶住了：{exact:.6g} 得到 {found:.6g}。让数更大，或彼此更接近。",
+        )
+    )
 
 
 # --- the exercises ---
@@ -278,17 +376,26 @@ def check_numbers(numbers: Any) -> Verdict:
 LESSON = "08_mps"
 
 PICK_BY_HAND = Exercise(
-    id="08-pick-by-hand", lesson=LESSON, name="pick_by_hand", minutes=4,
+    id="08-pick-by-hand",
+    lesson=LESSON,
+    name="pick_by_hand",
+    minutes=4,
     title=both("Fill the three blanks of a device selector", "填上设备选择函数里的三个空"),
     hints=(
-        both("Each pair is a name and a question. Which question says that a device can be used now?",
-             "每一对是一个名字和一个问题。哪个问题回答“现在能不能用”？"),
-        both("The questions are handed over without brackets: `torch.cuda.is_available`.",
-             "问题函数不带括号传进去：`torch.cuda.is_available`。"),
-        both("`torch.backends.mps.is_available`, `torch.xpu.is_available`, and at the end `\"cpu\"`.",
-             "`torch.backends.mps.is_available`、`torch.xpu.is_available`，最后是 `\"cpu\"`。"),
+        both(
+            "Each pair is a name and a question. Which question says that a device can be used now?",
+            "每一对是一个名字和一个问题。哪个问题回答“现在能不能用”？",
+        ),
+        both(
+            "The questions are handed over without brackets: `torch.cuda.is_available`.",
+            "问题函数不带括号传进去：`torch.cuda.is_available`。",
+        ),
+        both(
+            '`torch.backends.mps.is_available`, `torch.xpu.is_available`, and at the end `"cpu"`.',
+            '`torch.backends.mps.is_available`、`torch.xpu.is_available`，最后是 `"cpu"`。',
+        ),
     ),
-    solution='''import torch
+    solution="""import torch
 
 def pick_by_hand():
     for name, usable in (("cuda", torch.cuda.is_available),
@@ -297,24 +404,35 @@ def pick_by_hand():
         if usable():
             return name
     return "cpu"
-''',
-    why=both("Ask for each kind whether it is usable here and now; the CPU needs no question.",
-             "逐个问此时此地能不能用；CPU 不用问。"),
+""",
+    why=both(
+        "Ask for each kind whether it is usable here and now; the CPU needs no question.",
+        "逐个问此时此地能不能用；CPU 不用问。",
+    ),
     check=check_pick_by_hand,
 )
 
 PICK_DEVICE = Exercise(
-    id="08-pick-device", lesson=LESSON, name="pick_device", minutes=8,
+    id="08-pick-device",
+    lesson=LESSON,
+    name="pick_device",
+    minutes=8,
     title=both("A device selector that honours a wish or refuses it aloud", "能满足愿望、满足不了就明说的设备选择函数"),
     hints=(
-        both("Find the best usable device first, wish or no wish. `torch.accelerator` knows it in one line.",
-             "先不管愿望，找出能用的最好的设备。`torch.accelerator` 一行就能问到。"),
-        both("`torch.accelerator.current_accelerator(check_available=True)` is a device, or None without one.",
-             "`torch.accelerator.current_accelerator(check_available=True)` 给出设备，没有就是 None。"),
-        both("A wish can be met if it is `\"cpu\"` or the type of that device. Else `raise ValueError(...)`.",
-             "愿望是 `\"cpu\"` 或该设备的类型，就能满足；否则 `raise ValueError(...)`。"),
+        both(
+            "Find the best usable device first, wish or no wish. `torch.accelerator` knows it in one line.",
+            "先不管愿望，找出能用的最好的设备。`torch.accelerator` 一行就能问到。",
+        ),
+        both(
+            "`torch.accelerator.current_accelerator(check_available=True)` is a device, or None without one.",
+            "`torch.accelerator.current_accelerator(check_available=True)` 给出设备，没有就是 None。",
+        ),
+        both(
+            'A wish can be met if it is `"cpu"` or the type of that device. Else `raise ValueError(...)`.',
+            '愿望是 `"cpu"` 或该设备的类型，就能满足；否则 `raise ValueError(...)`。',
+        ),
     ),
-    solution='''import torch
+    solution="""import torch
 
 def pick_device(prefer=None):
     best = torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")
@@ -323,22 +441,33 @@ def pick_device(prefer=None):
     if prefer not in ("cpu", best.type):
         raise ValueError(f"no usable {prefer} here, only cpu and {best.type}")
     return torch.device(prefer)
-''',
-    why=both("One place that decides, and no silent second choice: who asked for a GPU should hear that there is none.",
-             "只在一个地方做决定，也不悄悄换成别的：想要 GPU 的人，应该听到“这里没有”。"),
+""",
+    why=both(
+        "One place that decides, and no silent second choice: who asked for a GPU should hear that there is none.",
+        "只在一个地方做决定，也不悄悄换成别的：想要 GPU 的人，应该听到“这里没有”。",
+    ),
     check=check_pick_device,
 )
 
 SCRIPT = Exercise(
-    id="08-script", lesson=LESSON, name="script", minutes=4,
+    id="08-script",
+    lesson=LESSON,
+    name="script",
+    minutes=4,
     title=both("Mend the script whose fallback never starts", "修好这个回退总不生效的脚本"),
     hints=(
-        both("When does PyTorch look at this variable? Which line of the script is that?",
-             "PyTorch 什么时候看这个变量？是脚本里的哪一行？"),
-        both("Everything that imports torch, also through another package, comes after the assignment.",
-             "凡是会导入 torch 的语句（包括通过别的包间接导入），都放在赋值之后。"),
-        both("First `import os`, then `os.environ[...] = \"1\"`, then `import torch`.",
-             "先 `import os`，再 `os.environ[...] = \"1\"`，最后 `import torch`。"),
+        both(
+            "When does PyTorch look at this variable? Which line of the script is that?",
+            "PyTorch 什么时候看这个变量？是脚本里的哪一行？",
+        ),
+        both(
+            "Everything that imports torch, also through another package, comes after the assignment.",
+            "凡是会导入 torch 的语句（包括通过别的包间接导入），都放在赋值之后。",
+        ),
+        both(
+            'First `import os`, then `os.environ[...] = "1"`, then `import torch`.',
+            '先 `import os`，再 `os.environ[...] = "1"`，最后 `import torch`。',
+        ),
     ),
     solution='''script = """
 import os
@@ -346,43 +475,60 @@ os.environ["PYTORCH_ENABLE_MPS_FALLBACK"] = "1"
 import torch
 """
 ''',
-    why=both("The library decides while it is loaded which handler unsupported operations get. Nobody asks again.",
-             "库在加载时就决定好，不支持的算子交给谁处理。之后没有人再问。"),
+    why=both(
+        "The library decides while it is loaded which handler unsupported operations get. Nobody asks again.",
+        "库在加载时就决定好，不支持的算子交给谁处理。之后没有人再问。",
+    ),
     check=check_script,
 )
 
 SECONDS = Exercise(
-    id="08-seconds", lesson=LESSON, name="seconds_since_start", minutes=5,
+    id="08-seconds",
+    lesson=LESSON,
+    name="seconds_since_start",
+    minutes=5,
     title=both("Unix times for a GPU without float64", "给没有 float64 的 GPU 准备 Unix 时间"),
     hints=(
-        both("The times are huge, their differences are small. Which of the two survives float32?",
-             "时间本身很大，差值很小。哪一个经得起 float32？"),
+        both(
+            "The times are huge, their differences are small. Which of the two survives float32?",
+            "时间本身很大，差值很小。哪一个经得起 float32？",
+        ),
         both("Subtract `stamps[0]` while everything is still float64.", "趁还是 float64，先减去 `stamps[0]`。"),
         both("`(stamps - stamps[0]).float()`", "`(stamps - stamps[0]).float()`"),
     ),
     solution="def seconds_since_start(stamps):\n    return (stamps - stamps[0]).float()\n",
-    why=both("Rounding hits what is stored. Store the small number, not the large one.",
-             "舍入伤的是存下来的数。存小的，别存大的。"),
+    why=both(
+        "Rounding hits what is stored. Store the small number, not the large one.",
+        "舍入伤的是存下来的数。存小的，别存大的。",
+    ),
     check=check_seconds,
 )
 
 NUMBERS = Exercise(
-    id="08-make-it-lose", lesson=LESSON, name="numbers", minutes=4,
+    id="08-make-it-lose",
+    lesson=LESSON,
+    name="numbers",
+    minutes=4,
     title=both("Find numbers for which float32 is not enough", "找一组 float32 不够用的数"),
     hints=(
-        both("float32 keeps about seven digits of each number. Where must a difference hide?",
-             "float32 每个数只保留约七位有效数字。差别要藏在哪儿？"),
+        both(
+            "float32 keeps about seven digits of each number. Where must a difference hide?",
+            "float32 每个数只保留约七位有效数字。差别要藏在哪儿？",
+        ),
         both("Large numbers that differ late: beyond the seventh digit.", "很大的数，第七位之后才不同。"),
         both("`numbers = [100_000_000.0, 100_000_001.0]`", "`numbers = [100_000_000.0, 100_000_001.0]`"),
     ),
     solution="numbers = [100_000_000.0, 100_000_001.0]\n",
-    why=both("Neighbours in float32 lie 8 apart at a hundred million. A spread of 1 falls between them.",
-             "在一亿附近，float32 相邻两数相差 8。极差 1 正好掉进缝里。"),
+    why=both(
+        "Neighbours in float32 lie 8 apart at a hundred million. A spread of 1 falls between them.",
+        "在一亿附近，float32 相邻两数相差 8。极差 1 正好掉进缝里。",
+    ),
     check=check_numbers,
 )
 
 
 # --- the checkpoint's visible smoke tests: the form of an answer, nothing about its value -----------------
+
 
 def _form_of_choice(choose_device: Callable[..., Any]) -> Verdict:
     got = data(choose_device("mps", True, None))
@@ -399,9 +545,23 @@ def _form_of_step(step_ms: Callable[..., Any]) -> Verdict:
 
 
 EXERCISES = [
-    PICK_BY_HAND, PICK_DEVICE, SCRIPT, SECONDS, NUMBERS,
-    Exercise(id="08-t-device", lesson=LESSON, name="choose_device", check=_form_of_choice,
-             title=both("Which device does this machine get?", "这台机器该用哪个设备？")),
-    Exercise(id="08-t-step", lesson=LESSON, name="step_ms", check=_form_of_step,
-             title=both("What a step with fallbacks costs", "带回退的一步要花多少时间")),
+    PICK_BY_HAND,
+    PICK_DEVICE,
+    SCRIPT,
+    SECONDS,
+    NUMBERS,
+    Exercise(
+        id="08-t-device",
+        lesson=LESSON,
+        name="choose_device",
+        check=_form_of_choice,
+        title=both("Which device does this machine get?", "这台机器该用哪个设备？"),
+    ),
+    Exercise(
+        id="08-t-step",
+        lesson=LESSON,
+        name="step_ms",
+        check=_form_of_step,
+        title=both("What a step with fallbacks costs", "带回退的一步要花多少时间"),
+    ),
 ]

@@ -82,9 +82,7 @@ def settle_who_answers(record: Record) -> dict[str, str | None]:
     version=1,
     needs="cpu",
     seconds=6,
-    title=both(
-        "Twelve questions about MPS: who answers, who raises?", "关于 MPS 的十二次提问：谁回答，谁报错？"
-    ),
+    title=both("Twelve questions about MPS: who answers, who raises?", "关于 MPS 的十二次提问：谁回答，谁报错？"),
     finding=say_who_answers,
     draw=draw_who_answers,
     settles=settle_who_answers,
@@ -123,9 +121,7 @@ def _effect(row: dict) -> tuple[str, bool]:
     if row["tensor"] != row["tensor_before"]:
         return t("accepted, tensors changed", "已接受，张量有变化"), True
     if row["query"] != row["query_before"]:
-        return t(
-            f"accepted; only the answer changed: {row['query']}", f"已接受；只有回答变了：{row['query']}"
-        ), False
+        return t(f"accepted; only the answer changed: {row['query']}", f"已接受；只有回答变了：{row['query']}"), False
     if row["known_before"] == "yes":
         return t("accepted: a switch that exists", "已接受：确有这个开关"), True
     return t("accepted, nothing happened", "已接受，什么也没发生"), False
@@ -322,10 +318,7 @@ def draw_float32_loses(record: Record, ax: Any) -> None:
         [
             (
                 word(CASES_SAID[row["case"]]),
-                [
-                    (_number(row[column]), int(_lost(row, column)))
-                    for column in ("float64", "float32", "cured")
-                ],
+                [(_number(row[column]), int(_lost(row, column))) for column in ("float64", "float32", "cured")],
             )
             for row in record.rows
         ],
@@ -393,11 +386,7 @@ def draw_selectors(record: Record, ax: Any) -> None:
     from course.lessons.l08_mps.machines import MACHINES
 
     names = list(dict.fromkeys(row["selector"] for row in record.rows))
-    said = {
-        "best": (t("best", "最佳"), 0),
-        "crash": (t("crash", "崩溃"), 1),
-        "idle": (t("GPU idle", "GPU 闲着"), 2),
-    }
+    said = {"best": (t("best", "最佳"), 0), "crash": (t("crash", "崩溃"), 1), "idle": (t("GPU idle", "GPU 闲着"), 2)}
     found = {(row["machine"], row["selector"]): row for row in record.rows}
     lines, colon = [], t(": ", "：")
     for machine in dict.fromkeys(row["machine"] for row in record.rows):
@@ -405,19 +394,14 @@ def draw_selectors(record: Record, ax: Any) -> None:
         lines.append(
             (
                 word(MACHINES[machine].name),
-                [
-                    (f"{row['picked']}{colon}{said[row['outcome']][0]}", said[row["outcome"]][1])
-                    for row in rows
-                ],
+                [(f"{row['picked']}{colon}{said[row['outcome']][0]}", said[row["outcome"]][1]) for row in rows],
             )
         )
     grid(ax, [name.replace("=", "\n=") for name in names], lines)
 
 
 def settle_selectors(record: Record) -> dict[str, str | None]:
-    crashes = {
-        row["selector"] for row in record.rows if row["machine"] == "no driver" and row["outcome"] == "crash"
-    }
+    crashes = {row["selector"] for row in record.rows if row["machine"] == "no driver" and row["outcome"] == "crash"}
     answers = {
         frozenset(): "a",
         frozenset({"is_built()"}): "b",
@@ -495,12 +479,8 @@ def say_fallback_price(record: Record) -> Text:
             " The intervals overlap, so this run settles nothing; try again when the machine is quiet.",
             "区间有重叠，这次定不了胜负；等机器空闲时再试。",
         )
-    en = "; ".join(
-        f"{OPS[r['op']]['en']}: {r['ratio']:.2f} [{r['low']:.2f}, {r['high']:.2f}]" for r in record.rows
-    )
-    zh = "；".join(
-        f"{OPS[r['op']]['zh']}：{r['ratio']:.2f} [{r['low']:.2f}, {r['high']:.2f}]" for r in record.rows
-    )
+    en = "; ".join(f"{OPS[r['op']]['en']}: {r['ratio']:.2f} [{r['low']:.2f}, {r['high']:.2f}]" for r in record.rows)
+    zh = "；".join(f"{OPS[r['op']]['zh']}：{r['ratio']:.2f} [{r['low']:.2f}, {r['high']:.2f}]" for r in record.rows)
     return both(
         f"Simulated on one CPU thread: time between two copies over time alone. {en}.{doubt['en']}",
         f"在单个 CPU 线程上模拟：夹在两次拷贝之间的耗时 ÷ 单独的耗时。{zh}。{doubt['zh']}",
@@ -523,12 +503,28 @@ def draw_fallback_price(record: Record, ax: Any) -> None:
         ax.hlines([top, bottom], 0, back + copy, color=guide(), linewidth=0.8, linestyle=":")
         ax.plot([0, there], [top, bottom], color=orange, linewidth=3, label="" if number else t("copy", "拷贝"))
         ax.plot([back, back + copy], [bottom, top], color=orange, linewidth=3)
-        ax.plot([there, back], [bottom, bottom], color=blue, linewidth=9, solid_capstyle="butt",
-                label="" if number else t("compute", "计算"))
+        ax.plot(
+            [there, back],
+            [bottom, bottom],
+            color=blue,
+            linewidth=9,
+            solid_capstyle="butt",
+            label="" if number else t("compute", "计算"),
+        )
         ax.vlines(1, bottom - 0.3, top + 0.15, color=guide(), linestyle="--", linewidth=1.2)
         ax.plot([row["low"], row["high"]], [top, top], color=guide(), linewidth=2)
-        ax.plot(row["ratio"], top, "o", color=orange, label="" if number else t("back, with its interval", "回来的时刻和区间"))
-        ax.text(0, top + 0.3, f"{word(OPS[row['op']])}{t(': ', '：')}× {row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]")
+        ax.plot(
+            row["ratio"],
+            top,
+            "o",
+            color=orange,
+            label="" if number else t("back, with its interval", "回来的时刻和区间"),
+        )
+        ax.text(
+            0,
+            top + 0.3,
+            f"{word(OPS[row['op']])}{t(': ', '：')}× {row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]",
+        )
     ax.set_yticks(heights, [gpu, cpu] * len(record.rows))
     ax.set_ylim(min(heights, default=0) - 0.5, 0.9)
     ax.set_xlim(0, 1.05 * max((row["high"] for row in record.rows), default=1))
@@ -556,8 +552,7 @@ def settle_fallback_price(record: Record) -> dict[str, str | None]:
     needs="cpu",
     seconds=9,
     title=both(
-        "A simulated fallback on the CPU: copy there, compute, copy back",
-        "在 CPU 上模拟回退：拷过去、计算、拷回来",
+        "A simulated fallback on the CPU: copy there, compute, copy back", "在 CPU 上模拟回退：拷过去、计算、拷回来"
     ),
     finding=say_fallback_price,
     draw=draw_fallback_price,

@@ -59,10 +59,7 @@ def draw_speed_mps(record: Record, ax: Any) -> None:
         "",
         reference=1.0,
         log=True,
-        what=t(
-            "time on the GPU / on the CPU (left of 1: the GPU wins)",
-            "GPU 耗时 / CPU 耗时（1 的左边：GPU 赢）",
-        ),
+        what=t("time on the GPU / on the CPU (left of 1: the GPU wins)", "GPU 耗时 / CPU 耗时（1 的左边：GPU 赢）"),
     )
 
 
@@ -72,9 +69,7 @@ def draw_speed_mps(record: Record, ax: Any) -> None:
     version=1,
     needs="mps",
     seconds=25,
-    title=both(
-        "Apple GPU against CPU: who is faster, and at which size?", "苹果 GPU 对 CPU：谁快，在什么规模上快？"
-    ),
+    title=both("Apple GPU against CPU: who is faster, and at which size?", "苹果 GPU 对 CPU：谁快，在什么规模上快？"),
     finding=say_speed_mps,
     draw=draw_speed_mps,
 )
@@ -116,12 +111,8 @@ def say_transfer_mps(record: Record) -> Text:
         return NOTHING
     sizes = [row["kib"] for row in record.rows]
     ends = [row for row in record.rows if row["kib"] in (min(sizes), max(sizes))]
-    en = "; ".join(
-        f"{row['kib']:,} KiB {WAYS[row['way']]['en']} {middle(row['samples_ms'])} ms" for row in ends
-    )
-    zh = "；".join(
-        f"{row['kib']:,} KiB {WAYS[row['way']]['zh']} {middle(row['samples_ms'])} ms" for row in ends
-    )
+    en = "; ".join(f"{row['kib']:,} KiB {WAYS[row['way']]['en']} {middle(row['samples_ms'])} ms" for row in ends)
+    zh = "；".join(f"{row['kib']:,} KiB {WAYS[row['way']]['zh']} {middle(row['samples_ms'])} ms" for row in ends)
     return both(f"Time of one copy, fenced: {en}.", f"一次拷贝的耗时（等它做完）：{zh}。")
 
 
@@ -134,14 +125,7 @@ def draw_transfer_mps(record: Record, ax: Any) -> None:
         found = {row["kib"]: row["samples_ms"] for row in record.rows if row["way"] == way}
         spans = [(found[size], median_interval(found[size])) for size in sizes if size in found]
         series[word(name)] = [(median(times), span.low, span.high) for times, span in spans]
-    grouped(
-        ax,
-        [f"{size:,} KiB" for size in sizes],
-        series,
-        "ms",
-        log=True,
-        what=t("time of a copy", "一次拷贝的耗时"),
-    )
+    grouped(ax, [f"{size:,} KiB" for size in sizes], series, "ms", log=True, what=t("time of a copy", "一次拷贝的耗时"))
 
 
 def _fenced(f: Callable[[], Any], calls: int = 20) -> list[float]:
@@ -195,17 +179,8 @@ def say_fence_mps(record: Record) -> Text:
 def draw_fence_mps(record: Record, ax: Any) -> None:
     from course.figures import samples
 
-    names = {
-        "at once": t("read at once", "立刻读表"),
-        "after synchronize": t("after synchronize()", "等完再读"),
-    }
-    samples(
-        ax,
-        {names[row["read"]]: row["samples_ms"] for row in record.rows},
-        "ms",
-        log=True,
-        what=t("time", "耗时"),
-    )
+    names = {"at once": t("read at once", "立刻读表"), "after synchronize": t("after synchronize()", "等完再读")}
+    samples(ax, {names[row["read"]]: row["samples_ms"] for row in record.rows}, "ms", log=True, what=t("time", "耗时"))
 
 
 @experiment(
@@ -273,13 +248,7 @@ def draw_fallback_mps(record: Record, ax: Any) -> None:
         ax,
         list(moments.values()),
         [
-            (
-                op,
-                [
-                    (found.get((op, moment), ""), shades.get(found.get((op, moment), ""), 1))
-                    for moment in moments
-                ],
-            )
+            (op, [(found.get((op, moment), ""), shades.get(found.get((op, moment), ""), 1)) for moment in moments])
             for op in dict.fromkeys(row["op"] for row in record.rows)
         ],
     )
@@ -345,8 +314,7 @@ def draw_float64_mps(record: Record, ax: Any) -> None:
     needs="mps",
     seconds=2,
     title=both(
-        "Apple GPU: which of seven ways to bring numbers there fail?",
-        "苹果 GPU：七种把数送过去的写法，哪些会失败？",
+        "Apple GPU: which of seven ways to bring numbers there fail?", "苹果 GPU：七种把数送过去的写法，哪些会失败？"
     ),
     finding=say_float64_mps,
     draw=draw_float64_mps,
@@ -385,9 +353,7 @@ def say_repeat_mps(record: Record) -> Text:
 
 
 def draw_repeat_mps(record: Record, ax: Any) -> None:
-    tiles(
-        ax, [(word(PAIRS[row["pair"]]), pick(_outcome(row)), row["outcome"] != "no") for row in record.rows]
-    )
+    tiles(ax, [(word(PAIRS[row["pair"]]), pick(_outcome(row)), row["outcome"] != "no") for row in record.rows])
 
 
 @experiment(

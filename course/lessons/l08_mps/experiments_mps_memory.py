@@ -34,7 +34,10 @@ def say_memory_mps(record: Record) -> Text:
 
     def line(code: str) -> str:
         sign = "; " if code == "en" else "；"
-        return sign.join(f"{MOMENTS[name][code]} {row['allocated_mib']:.0f} / {row['driver_mib']:.0f} MiB" for name, row in found.items())
+        return sign.join(
+            f"{MOMENTS[name][code]} {row['allocated_mib']:.0f} / {row['driver_mib']:.0f} MiB"
+            for name, row in found.items()
+        )
 
     limit = found["before"]["recommended_mib"] / 1024
     return both(
@@ -45,8 +48,18 @@ def say_memory_mps(record: Record) -> Text:
 
 def draw_memory_mps(record: Record, ax: Any) -> None:
     places = range(len(record.rows))
-    ax.barh([p - 0.2 for p in places], [row["allocated_mib"] for row in record.rows], 0.38, label=t("by tensors", "张量占用"))
-    ax.barh([p + 0.2 for p in places], [row["driver_mib"] for row in record.rows], 0.38, label=t("by the driver", "驱动占用"))
+    ax.barh(
+        [p - 0.2 for p in places],
+        [row["allocated_mib"] for row in record.rows],
+        0.38,
+        label=t("by tensors", "张量占用"),
+    )
+    ax.barh(
+        [p + 0.2 for p in places],
+        [row["driver_mib"] for row in record.rows],
+        0.38,
+        label=t("by the driver", "驱动占用"),
+    )
     ax.set_yticks(list(places), [word(MOMENTS[row["moment"]]) for row in record.rows])
     ax.invert_yaxis()
     ax.set_xlabel(t("memory held (MiB)", "占用的内存（MiB）"))
@@ -59,8 +72,10 @@ def draw_memory_mps(record: Record, ax: Any) -> None:
     version=1,
     needs="mps",
     seconds=4,
-    title=both("Apple GPU: what holds memory, what gives it back, and how much is recommended?",
-               "苹果 GPU：内存被谁占着，什么时候还，建议最多用多少？"),
+    title=both(
+        "Apple GPU: what holds memory, what gives it back, and how much is recommended?",
+        "苹果 GPU：内存被谁占着，什么时候还，建议最多用多少？",
+    ),
     finding=say_memory_mps,
     draw=draw_memory_mps,
 )
@@ -70,8 +85,12 @@ def memory_mps(budget: Budget, size_mib: int = 256) -> list[dict]:
 
     def row(moment: str) -> dict:
         probes.wait()
-        return {"moment": moment, "allocated_mib": mps.current_allocated_memory() / MIB,
-                "driver_mib": mps.driver_allocated_memory() / MIB, "recommended_mib": mps.recommended_max_memory() / MIB}
+        return {
+            "moment": moment,
+            "allocated_mib": mps.current_allocated_memory() / MIB,
+            "driver_mib": mps.driver_allocated_memory() / MIB,
+            "recommended_mib": mps.recommended_max_memory() / MIB,
+        }
 
     mps.empty_cache()
     rows = [row("before")]
@@ -99,7 +118,9 @@ def say_half_mps(record: Record) -> Text:
         return f"{row['format']} {row['size']}²：{ratio}，{verdict}，误差 {row['relative']:.1e}"
 
     return both(
-        "A product's time over that of float32, and its relative error: " + "; ".join(line(row, "en") for row in record.rows) + ".",
+        "A product's time over that of float32, and its relative error: "
+        + "; ".join(line(row, "en") for row in record.rows)
+        + ".",
         "矩阵乘的耗时与 float32 之比，以及相对误差。" + "；".join(line(row, "zh") for row in record.rows) + "。",
     )
 
@@ -108,9 +129,17 @@ def draw_half_mps(record: Record, ax: Any) -> None:
     from course.figures import intervals
 
     rows = record.rows
-    intervals(ax, [f"{row['format']} {row['size']}²" for row in rows], [row["ratio"] for row in rows], [row["low"] for row in rows],
-              [row["high"] for row in rows], "", reference=1.0, log=True,
-              what=t("time / that of float32 (left of 1: faster)", "耗时 / float32 的耗时（1 的左边：更快）"))
+    intervals(
+        ax,
+        [f"{row['format']} {row['size']}²" for row in rows],
+        [row["ratio"] for row in rows],
+        [row["low"] for row in rows],
+        [row["high"] for row in rows],
+        "",
+        reference=1.0,
+        log=True,
+        what=t("time / that of float32 (left of 1: faster)", "耗时 / float32 的耗时（1 的左边：更快）"),
+    )
 
 
 @experiment(
@@ -119,8 +148,10 @@ def draw_half_mps(record: Record, ax: Any) -> None:
     version=1,
     needs="mps",
     seconds=20,
-    title=both("Apple GPU: what do float16 and bfloat16 gain, and what do they cost?",
-               "苹果 GPU：float16 和 bfloat16 快多少，又损失多少精度？"),
+    title=both(
+        "Apple GPU: what do float16 and bfloat16 gain, and what do they cost?",
+        "苹果 GPU：float16 和 bfloat16 快多少，又损失多少精度？",
+    ),
     finding=say_half_mps,
     draw=draw_half_mps,
 )
@@ -139,6 +170,15 @@ def half_mps(budget: Budget, sizes: tuple[int, ...] = (512, 2048)) -> list[dict]
             {"float32": lambda x=whole: x[0] @ x[1], name: lambda x=half: x[0] @ x[1]},
             baseline="float32", device=probes.DEVICE, clock="wall", max_time=max(0.1, budget.share(len(cases) - number)),
         )  # fmt: skip
-        rows.append({"format": name, "size": size, "ratio": race.ratio, "low": race.low, "high": race.high,
-                     "verdict": race.verdict, "relative": relative_error((half[0] @ half[1]).cpu(), exact)})
+        rows.append(
+            {
+                "format": name,
+                "size": size,
+                "ratio": race.ratio,
+                "low": race.low,
+                "high": race.high,
+                "verdict": race.verdict,
+                "relative": relative_error((half[0] @ half[1]).cpu(), exact),
+            }
+        )
     return rows

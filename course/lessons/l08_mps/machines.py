@@ -52,6 +52,7 @@ def pretend(name: str) -> Iterator[Machine]:
     machine = MACHINES[name]
     accelerator = torch.device(machine.built) if machine.built else None
     with contextlib.ExitStack() as stack:
+
         def answer(owner: object, question: str, value: object) -> None:
             stack.enter_context(mock.patch.object(owner, question, lambda *args, **kwargs: value))
 

@@ -26,7 +26,7 @@ def wait() -> None:
 def first_sentence(error: BaseException, most: int = 110) -> str:
     """The beginning of an error's text, without what follows the first full stop or line."""
     text = str(error).split("\n")[0].split(". ")[0].strip().rstrip(".")
-    return text if len(text) <= most else text[:most - 1] + "…"
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def tried(action: Callable[[], Any]) -> dict[str, str]:
@@ -43,6 +43,7 @@ def tried(action: Callable[[], Any]) -> dict[str, str]:
 
 # --- who answers ------------------------------------------------------------------------------------------
 
+
 def questions() -> Iterator[tuple[str, str, Callable[[], Any]]]:
     """(group, code, action) for what a learner would ask, and try, first."""
     mps = torch.backends.mps
@@ -51,13 +52,13 @@ def questions() -> Iterator[tuple[str, str, Callable[[], Any]]]:
     yield "query", "backends.mps.is_macos_or_newer(14, 0)", lambda: mps.is_macos_or_newer(14, 0)
     yield "query", "backends.mps.get_name()", mps.get_name
     yield "query", "backends.mps.get_core_count()", mps.get_core_count
-    yield "act", "torch.device(\"mps\")", lambda: torch.device("mps")
-    yield "act", "torch.amp.is_autocast_available(\"mps\")", lambda: torch.amp.is_autocast_available("mps")
+    yield "act", 'torch.device("mps")', lambda: torch.device("mps")
+    yield "act", 'torch.amp.is_autocast_available("mps")', lambda: torch.amp.is_autocast_available("mps")
     yield "act", "torch.mps.device_count()", torch.mps.device_count
     yield "act", "torch.mps.manual_seed(0)", lambda: torch.mps.manual_seed(0)
     yield "act", "torch.mps.synchronize()", torch.mps.synchronize
-    yield "act", "torch.zeros(1, device=\"mps\")", lambda: torch.zeros(1, device="mps")
-    yield "act", "torch.zeros(1).to(\"mps\")", lambda: torch.zeros(1).to("mps")
+    yield "act", 'torch.zeros(1, device="mps")', lambda: torch.zeros(1, device="mps")
+    yield "act", 'torch.zeros(1).to("mps")', lambda: torch.zeros(1).to("mps")
 
 
 def who_answers() -> list[dict[str, str]]:
@@ -67,6 +68,7 @@ def who_answers() -> list[dict[str, str]]:
 
 # --- assignments ------------------------------------------------------------------------------------------
 
+
 def assignments() -> list[dict[str, str]]:
     """Assign to torch.backends.mps and, as controls, elsewhere; what was accepted, and what it changed.
 
@@ -74,21 +76,31 @@ def assignments() -> list[dict[str, str]]:
     """
     backends, mps = torch.backends, torch.backends.mps
     honest, query = bool(torch._C._mps_is_available()), mps.is_available
-    tries = [(mps, "mps", name, True, "True") for name in
-             ("enabled", "benchmark", "deterministic", "allow_tf32", "fallback", "is_availible")]
-    tries += [(mps, "mps", "is_available", lambda: not honest, f"lambda: {not honest}"),
-              (backends.cudnn, "cudnn", "benchmark", True, "True"),
-              (backends.cuda.matmul, "cuda.matmul", "benchmark", True, "True")]
+    tries = [
+        (mps, "mps", name, True, "True")
+        for name in ("enabled", "benchmark", "deterministic", "allow_tf32", "fallback", "is_availible")
+    ]
+    tries += [
+        (mps, "mps", "is_available", lambda: not honest, f"lambda: {not honest}"),
+        (backends.cudnn, "cudnn", "benchmark", True, "True"),
+        (backends.cuda.matmul, "cuda.matmul", "benchmark", True, "True"),
+    ]
     rows = []
     for owner, where, name, value, written in tries:
         before = _witnesses(owner, name)
         outcome = tried(lambda owner=owner, name=name, value=value: setattr(owner, name, value))
         after = _witnesses(owner, name)
-        rows.append({"code": f"{where}.{name} = {written}",
-                     "accepted": "yes" if outcome["kind"] == "value" else outcome["kind"],
-                     "query_before": before["query"], "query": after["query"],
-                     "tensor_before": before["tensor"], "tensor": after["tensor"],
-                     "known_before": before["known"]})
+        rows.append(
+            {
+                "code": f"{where}.{name} = {written}",
+                "accepted": "yes" if outcome["kind"] == "value" else outcome["kind"],
+                "query_before": before["query"],
+                "query": after["query"],
+                "tensor_before": before["tensor"],
+                "tensor": after["tensor"],
+                "known_before": before["known"],
+            }
+        )
         mps.is_available = query
     return rows
 
@@ -96,14 +108,21 @@ def assignments() -> list[dict[str, str]]:
 def _witnesses(owner: Any, name: str) -> dict[str, str]:
     query = tried(torch.backends.mps.is_available)
     tensor = tried(lambda: torch.zeros(1, device="mps"))
-    return {"query": query["said"] if query["kind"] == "value" else query["kind"], "tensor": tensor["kind"],
-            "known": "yes" if hasattr(owner, name) else "no"}
+    return {
+        "query": query["said"] if query["kind"] == "value" else query["kind"],
+        "tensor": tensor["kind"],
+        "known": "yes" if hasattr(owner, name) else "no",
+    }
 
 
 # --- when an environment variable is read -----------------------------------------------------------------
 
-VARIABLES = ("OMP_NUM_THREADS", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE", "ATEN_CPU_CAPABILITY",
-             "PYTORCH_NVML_BASED_CUDA_CHECK")
+VARIABLES = (
+    "OMP_NUM_THREADS",
+    "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE",
+    "ATEN_CPU_CAPABILITY",
+    "PYTORCH_NVML_BASED_CUDA_CHECK",
+)
 MOMENTS = ("never", "before import", "after import", "after first use")
 LOOK = """
 nvml = getattr(torch.cuda, "_nvml_based_avail", lambda: None)
@@ -118,8 +137,12 @@ USE = "torch.get_num_threads(); torch.ones(64).exp(); torch.backends.cuda.matmul
 def seen_at(moment: str, values: Mapping[str, str]) -> dict[str, Any]:
     """What a new process sees of the variables when ``values`` are put into os.environ at that moment."""
     put = f"import os; os.environ.update({dict(values)!r})\n"
-    code = {"never": "import torch\n", "before import": put + "import torch\n",
-            "after import": "import torch\n" + put, "after first use": "import torch\n" + USE + put}[moment]
+    code = {
+        "never": "import torch\n",
+        "before import": put + "import torch\n",
+        "after import": "import torch\n" + put,
+        "after first use": "import torch\n" + USE + put,
+    }[moment]
     return answer_of(code + LOOK, variables=dict.fromkeys(VARIABLES))[0]
 
 
@@ -160,16 +183,16 @@ answer(rows)
 def fallback_at(moment: str) -> list[dict[str, str]]:
     """Some operations of linear algebra on the device, with the variable set never, before or after import."""
     put = f"import os; os.environ[{FALLBACK!r}] = '1'\n"
-    code = {"never": "import torch\n", "before import": put + "import torch\n",
-            "after import": "import torch\n" + put}[moment]
+    code = {"never": "import torch\n", "before import": put + "import torch\n", "after import": "import torch\n" + put}[
+        moment
+    ]
     return answer_of(code + FALLBACK_LOOK.replace("DEVICE", DEVICE), variables={FALLBACK: None})[0]
 
 
 def float64_attempts() -> Iterator[tuple[str, Callable[[], Any]]]:
     """(code, action): ways in which float64 reaches a device, and ways around it."""
     double, ints = torch.ones(2, dtype=torch.float64), torch.ones(2, dtype=torch.int64)
-    yield "torch.zeros(2, dtype=torch.float64, device=...)", lambda: torch.zeros(
-        2, dtype=torch.float64, device=DEVICE)
+    yield "torch.zeros(2, dtype=torch.float64, device=...)", lambda: torch.zeros(2, dtype=torch.float64, device=DEVICE)
     yield "torch.ones(2, dtype=torch.float64).to(...)", lambda: double.to(DEVICE)
     yield "torch.ones(2, device=...).double()", lambda: torch.ones(2, device=DEVICE).double()
     yield "torch.tensor(3.14, device=...)", lambda: torch.tensor(3.14, device=DEVICE)

@@ -54,13 +54,7 @@ def two_kinds(ax: Any, colours: Sequence[str]) -> None:
     ax.legend(
         handles=[
             Patch(color=blue, label=t("computing", "计算")),
-            Patch(
-                facecolor=orange,
-                hatch="//",
-                edgecolor="white",
-                linewidth=0,
-                label=t("reorders", "重排（reorder）"),
-            ),
+            Patch(facecolor=orange, hatch="//", edgecolor="white", linewidth=0, label=t("reorders", "重排（reorder）")),
         ],
         loc="lower left",
         bbox_to_anchor=(0.0, 1.0),
@@ -89,9 +83,7 @@ def say_one_step(record: Record) -> Text:
         return NOTHING
     first, last = rows[0], rows[-1]
     en = zh = ""
-    turn = next(
-        (row for i, row in enumerate(rows) if all(kind_of(one) == "faster" for one in rows[i:])), None
-    )
+    turn = next((row for i, row in enumerate(rows) if all(kind_of(one) == "faster" for one in rows[i:])), None)
     if kind_of(first) == "slower" and turn:
         en = f" From {turn['steps']} steps on, of those tried, oneDNN wins."
         zh = f"在试过的步数里，从 {turn['steps']} 步起 oneDNN 胜出。"
@@ -155,13 +147,7 @@ def one_step(budget: Budget) -> list[dict]:
         with torch.inference_mode():
             logs = [log_of(lambda x=x: layer(x)) for _ in range(LOGGED_CALLS)]
         share = [time_in(log, "reorder") / time_in(log) for log in logs if time_in(log)]
-        rows.append(
-            {
-                "steps": steps,
-                **_verdict_row(race),
-                "reorder_share": statistics.median(share) if share else 0.0,
-            }
-        )
+        rows.append({"steps": steps, **_verdict_row(race), "reorder_share": statistics.median(share) if share else 0.0})
     return rows
 
 
@@ -172,8 +158,7 @@ def say_race(record: Record) -> Text:
     if not record.rows:
         return NOTHING
     groups = {
-        name: [row for row in record.rows if kind_of(row) == name]
-        for name in ("faster", "slower", "same", "undecided")
+        name: [row for row in record.rows if kind_of(row) == name] for name in ("faster", "slower", "same", "undecided")
     }
 
     def told(kind: str, code: str) -> str:
@@ -208,9 +193,7 @@ def draw_race(record: Record, ax: Any) -> None:
         reference=1.0,
         log=True,
         digits=2,
-        what=t(
-            "time with oneDNN on / off (left of 1: it helps)", "oneDNN 开 / 关 的耗时比（1 的左边：有帮助）"
-        ),
+        what=t("time with oneDNN on / off (left of 1: it helps)", "oneDNN 开 / 关 的耗时比（1 的左边：有帮助）"),
     )
 
 
@@ -263,10 +246,7 @@ def _by_layer(record: Record) -> dict[str, dict[str, Any]]:
         kind = "reorder_ms" if row["primitive"] == "reorder" else "compute_ms"
         one[kind] += row["logged_ms"]
         if kind == "compute_ms" and row["logged_ms"] >= one["longest"] and row["lines"]:
-            one["longest"], one["implementation"] = (
-                row["logged_ms"],
-                f"{row['primitive']}, {row['implementation']}",
-            )
+            one["longest"], one["implementation"] = (row["logged_ms"], f"{row['primitive']}, {row['implementation']}")
     return found
 
 
@@ -301,25 +281,12 @@ def draw_where_time(record: Record, ax: Any) -> None:
         total = one["reorder_ms"] + one["compute_ms"]
         if not total:
             ax.text(
-                0.01,
-                height,
-                t("no line: somebody else does it", "没有日志：活儿是别人干的"),
-                va="center",
-                fontsize=9,
+                0.01, height, t("no line: somebody else does it", "没有日志：活儿是别人干的"), va="center", fontsize=9
             )
             continue
         share = one["compute_ms"] / total
         ax.barh(height, share, color=blue, height=0.44)
-        ax.barh(
-            height,
-            1 - share,
-            left=share,
-            color=orange,
-            height=0.44,
-            hatch="//",
-            edgecolor="white",
-            linewidth=0,
-        )
+        ax.barh(height, 1 - share, left=share, color=orange, height=0.44, hatch="//", edgecolor="white", linewidth=0)
         ax.text(1.01, height, f"{total:.2g} ms", va="center", fontsize=8.5)
         ax.text(0.005, height + 0.24, one["implementation"], va="bottom", fontsize=7.5)
     two_kinds(ax, (blue, orange))
@@ -350,9 +317,7 @@ def where_time(budget: Budget) -> list[dict]:
             found = typical_log(call, LOGGED_CALLS)
             rows += [{"layer": layer, **one} for one in found]
             if not found:
-                rows.append(
-                    {"layer": layer, "primitive": "", "implementation": "", "lines": 0, "logged_ms": 0.0}
-                )
+                rows.append({"layer": layer, "primitive": "", "implementation": "", "lines": 0, "logged_ms": 0.0})
     return rows
 
 
@@ -412,11 +377,7 @@ def say_layouts(record: Record) -> Text:
         if row["layout"] == "NCHW":
             return f"NCHW {count}"
         comma = ", " if code == "en" else "，"
-        times = (
-            f"{interval(row)} times the time of NCHW"
-            if code == "en"
-            else f"耗时是 NCHW 的 {interval(row)} 倍"
-        )
+        times = f"{interval(row)} times the time of NCHW" if code == "en" else f"耗时是 NCHW 的 {interval(row)} 倍"
         return f"{row['layout']} {count}{comma}{times}"
 
     return both(

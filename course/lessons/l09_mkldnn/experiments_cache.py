@@ -31,11 +31,21 @@ def visits() -> list[dict[str, Any]]:
         for batch in BATCHES:
             for call, size in enumerate(VISITS, start=1):
                 image = torch.zeros(batch, 16, size, size)
-                made = [line for line in log_of(lambda image=image: layer(image), creation=True)
-                        if line.event.startswith("create:")]
+                made = [
+                    line
+                    for line in log_of(lambda image=image: layer(image), creation=True)
+                    if line.event.startswith("create:")
+                ]
                 events = [line.event.removeprefix("create:") for line in made if line.primitive == "convolution"]
-                rows.append({"batch": batch, "call": call, "size": size, "event": events[0] if events else "",
-                             "create_ms": sum(one.time_ms for one in made)})
+                rows.append(
+                    {
+                        "batch": batch,
+                        "call": call,
+                        "size": size,
+                        "event": events[0] if events else "",
+                        "create_ms": sum(one.time_ms for one in made),
+                    }
+                )
     return rows
 
 
@@ -77,20 +87,54 @@ def draw_cache(record: Record, ax: Any) -> None:
         for floor, size in enumerate(held):
             used = size == row["size"]
             colour = (orange if new else blue) if used else faint()
-            ax.add_patch(Rectangle((call - 0.4, floor + 0.06), 0.8, 0.88, facecolor=colour, linewidth=0,
-                                   hatch="//" if used and new else None, edgecolor=ink_on(colour)))
-            ax.text(call, floor + 0.5, f"{size}×{size}", ha="center", va="center", color=ink_on(colour), fontsize=10,
-                    fontweight="bold" if used else "normal",
-                    bbox={"facecolor": colour, "edgecolor": "none", "pad": 1.5})
+            ax.add_patch(
+                Rectangle(
+                    (call - 0.4, floor + 0.06),
+                    0.8,
+                    0.88,
+                    facecolor=colour,
+                    linewidth=0,
+                    hatch="//" if used and new else None,
+                    edgecolor=ink_on(colour),
+                )
+            )
+            ax.text(
+                call,
+                floor + 0.5,
+                f"{size}×{size}",
+                ha="center",
+                va="center",
+                color=ink_on(colour),
+                fontsize=10,
+                fontweight="bold" if used else "normal",
+                bbox={"facecolor": colour, "edgecolor": "none", "pad": 1.5},
+            )
         ax.text(call, len(held) + 0.12, f"{row['create_ms']:.2g} ms", ha="center", va="bottom", fontsize=10)
-    ax.legend(handles=[Patch(facecolor=orange, hatch="//", edgecolor=ink_on(orange), linewidth=0,
-                             label=t("miss: made now", "miss：现做")),
-                       Patch(color=blue, label=t("hit: found ready", "hit：现成的")),
-                       Patch(color=faint(), label=t("waiting in the cache", "留在缓存里"))],
-              loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=3, handlelength=1.4, columnspacing=1.0)
-    ax.set_xticks(range(len(calls)),
-                  [t(f"call {n}\n{row['size']}×{row['size']}", f"第 {n} 次\n{row['size']}×{row['size']}")
-                   for n, row in enumerate(calls, start=1)])
+    ax.legend(
+        handles=[
+            Patch(
+                facecolor=orange,
+                hatch="//",
+                edgecolor=ink_on(orange),
+                linewidth=0,
+                label=t("miss: made now", "miss：现做"),
+            ),
+            Patch(color=blue, label=t("hit: found ready", "hit：现成的")),
+            Patch(color=faint(), label=t("waiting in the cache", "留在缓存里")),
+        ],
+        loc="lower left",
+        bbox_to_anchor=(-0.02, 1.0),
+        ncols=3,
+        handlelength=1.4,
+        columnspacing=1.0,
+    )
+    ax.set_xticks(
+        range(len(calls)),
+        [
+            t(f"call {n}\n{row['size']}×{row['size']}", f"第 {n} 次\n{row['size']}×{row['size']}")
+            for n, row in enumerate(calls, start=1)
+        ],
+    )
     ax.set(xlim=(-0.6, max(len(calls), 1) - 0.4), ylim=(0, len(held) + 0.8), yticks=[])
     ax.set_ylabel(t("the primitive cache", "primitive 缓存"), color=guide())
     ax.grid(False)

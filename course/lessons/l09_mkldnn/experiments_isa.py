@@ -112,9 +112,7 @@ def draw_isa_ladder(record: Record, ax: Any) -> None:
     version=1,
     needs="mkldnn",
     seconds=24,
-    title=both(
-        "The same convolution on four rungs of instruction sets", "同一个卷积，站在指令集的四级台阶上"
-    ),
+    title=both("The same convolution on four rungs of instruction sets", "同一个卷积，站在指令集的四级台阶上"),
     finding=say_isa_ladder,
     draw=draw_isa_ladder,
 )
@@ -141,8 +139,7 @@ def say_bf16(record: Record) -> Text:
     en = "; ".join(f"{HIDDEN[row['rung']]['en']} {interval(row)}" for row in record.rows)
     zh = "；".join(f"{HIDDEN[row['rung']]['zh']} {interval(row)}" for row in record.rows)
     return both(
-        f"Linear, time in bfloat16 over time in float32: {en}.",
-        f"Linear，bfloat16 与 float32 的耗时比：{zh}。",
+        f"Linear, time in bfloat16 over time in float32: {en}.", f"Linear，bfloat16 与 float32 的耗时比：{zh}。"
     )
 
 
@@ -213,8 +210,7 @@ def say_threads(record: Record) -> Text:
     count = rows[0]["threads"]
     if count < 2:
         return both(
-            "This process has one thread only, so there is nothing to compare.",
-            "这个进程只有一个线程，没有可比的。",
+            "This process has one thread only, so there is nothing to compare.", "这个进程只有一个线程，没有可比的。"
         )
     en = "; ".join(f"{SIZES[row['size']]['en']} {interval(row)}" for row in rows)
     zh = "；".join(f"{SIZES[row['size']]['zh']}{interval(row)}" for row in rows)
@@ -259,8 +255,7 @@ def draw_threads(record: Record, ax: Any) -> None:
     needs="mkldnn",
     seconds=24,
     title=both(
-        "One thread or all of them: a small and a large convolution",
-        "单线程还是全部线程：一个小卷积，一个大卷积",
+        "One thread or all of them: a small and a large convolution", "单线程还是全部线程：一个小卷积，一个大卷积"
     ),
     finding=say_threads,
     draw=draw_threads,

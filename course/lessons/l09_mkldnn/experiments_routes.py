@@ -264,9 +264,7 @@ def _twins(whole: bool) -> dict[str, tuple[Callable[[], torch.Tensor], Callable[
     version=1,
     needs="mkldnn",
     seconds=2,
-    title=both(
-        "oneDNN on and off: how many results differ in a bit?", "oneDNN 开与关：有多少结果的比特不同？"
-    ),
+    title=both("oneDNN on and off: how many results differ in a bit?", "oneDNN 开与关：有多少结果的比特不同？"),
     finding=say_bits,
     draw=draw_bits,
     settles=settle_bits,

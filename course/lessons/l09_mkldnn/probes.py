@@ -31,10 +31,17 @@ def layers() -> dict[str, Call]:
     linear, linear_half = nn.Linear(256, 256), nn.Linear(256, 256).bfloat16()
     conv_last.to(**last)
     image_last, rows_half = image.to(**last), rows.bfloat16()
-    return {"Conv2d": lambda: conv(image), "Conv2d (channels_last)": lambda: conv_last(image_last),
-            "Conv2d (depthwise)": lambda: depthwise(image), "LSTM": lambda: lstm(sequence),
-            "GRU": lambda: gru(sequence), "RNN": lambda: rnn(sequence), "Linear": lambda: linear(rows),
-            "Linear (bfloat16)": lambda: linear_half(rows_half), "GELU": lambda: F.gelu(wide)}
+    return {
+        "Conv2d": lambda: conv(image),
+        "Conv2d (channels_last)": lambda: conv_last(image_last),
+        "Conv2d (depthwise)": lambda: depthwise(image),
+        "LSTM": lambda: lstm(sequence),
+        "GRU": lambda: gru(sequence),
+        "RNN": lambda: rnn(sequence),
+        "Linear": lambda: linear(rows),
+        "Linear (bfloat16)": lambda: linear_half(rows_half),
+        "GELU": lambda: F.gelu(wide),
+    }
 
 
 def typical_log(call: Call, calls: int = 9) -> list[dict[str, Any]]:
@@ -46,11 +53,15 @@ def typical_log(call: Call, calls: int = 9) -> list[dict[str, Any]]:
     call()
     logs = [log_of(call) for _ in range(calls)]
     first = logs[0]
-    return [{"primitive": name,
-             "implementation": next(one.implementation for one in first if one.primitive == name),
-             "lines": sum(one.primitive == name for one in first),
-             "logged_ms": statistics.median(time_in(log, name) for log in logs)}
-            for name in dict.fromkeys(one.primitive for one in first)]
+    return [
+        {
+            "primitive": name,
+            "implementation": next(one.implementation for one in first if one.primitive == name),
+            "lines": sum(one.primitive == name for one in first),
+            "logged_ms": statistics.median(time_in(log, name) for log in logs),
+        }
+        for name in dict.fromkeys(one.primitive for one in first)
+    ]
 
 
 def logged() -> list[dict[str, str]]:
@@ -58,6 +69,7 @@ def logged() -> list[dict[str, str]]:
 
     Of the convolution and the LSTM the quickest of nine logged calls, which other programs disturbed least.
     """
+
     def quickest(call: Call) -> Log:
         call()
         return min((log_of(call) for _ in range(9)), key=time_in)
@@ -89,8 +101,9 @@ ROUTES: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, int], torch.
 def route(x: torch.Tensor, weight: torch.Tensor, padding: int = 0, dilation: int = 1, groups: int = 1) -> str:
     """The backend PyTorch's dispatcher names for this convolution; "" where this torch does not tell."""
     try:
-        chosen = torch._C._select_conv_backend(x, weight, None, [1, 1], [padding] * 2, [dilation] * 2, False,
-                                               [0, 0], groups)
+        chosen = torch._C._select_conv_backend(
+            x, weight, None, [1, 1], [padding] * 2, [dilation] * 2, False, [0, 0], groups
+        )
     except (AttributeError, TypeError, RuntimeError):
         return ""
     return str(chosen).rpartition(".")[2]
@@ -110,13 +123,20 @@ def routes_of(case: str) -> dict[str, Any]:
 
 # --- probes for a new process -----------------------------------------------------------------------------
 
+
 def _race(baseline: Call, candidate: Call) -> dict[str, Any]:
     """candidate / baseline as a row, on one thread."""
     from course.timing import compare
 
     race = compare({"baseline": baseline, "candidate": candidate}, baseline="baseline", max_time=0.7)
-    return {"ratio": race.ratio, "low": race.low, "high": race.high, "verdict": race.verdict,
-            "median_ms": race.medians_ms["candidate"], "baseline_ms": race.medians_ms["baseline"]}
+    return {
+        "ratio": race.ratio,
+        "low": race.low,
+        "high": race.high,
+        "verdict": race.verdict,
+        "median_ms": race.medians_ms["candidate"],
+        "baseline_ms": race.medians_ms["baseline"],
+    }
 
 
 def _implementation(log: Log, *primitives: str) -> str:
@@ -132,8 +152,14 @@ def rung() -> list[dict[str, Any]]:
         log = log_of(lambda: layer(image))
         isa = next((one.rpartition("isa:")[2] for one in log.header if "isa:" in one), "")
         row = _race(lambda: square @ square, lambda: layer(image))
-    return [{**row, "implementation": _implementation(log, "convolution"), "isa": isa,
-             "product_lines": len(log_of(lambda: square @ square))}]
+    return [
+        {
+            **row,
+            "implementation": _implementation(log, "convolution"),
+            "isa": isa,
+            "product_lines": len(log_of(lambda: square @ square)),
+        }
+    ]
 
 
 def half() -> list[dict[str, Any]]:

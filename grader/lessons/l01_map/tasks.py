@@ -12,6 +12,7 @@ SWITCHES = ("enabled", "benchmark", "deterministic", "allow_tf32", "immediate", 
 
 # --- 01-t-inside-flags ------------------------------------------------------------------------------------
 
+
 def _known(rng: random.Random) -> tuple[dict, dict]:
     """A state and the defaults of a call that knows all its switches; every value differs from its default."""
     names = rng.sample(SWITCHES, rng.randint(2, 4))
@@ -44,13 +45,18 @@ def inside_cases(rng: random.Random) -> list[Case]:
 
 # --- 01-t-replay ------------------------------------------------------------------------------------------
 
+
 def replay_cases(rng: random.Random) -> list[Case]:
     """Names and values are drawn, reads repeated; each part needs one idea more."""
+
     def case(part: str, *events: list) -> Case:
         """The events after a start of drawn values, main False again; every read once to three times over."""
         words = rng.sample(("loader", "helper", "worker", "logger"), 3)
         name = {"main": "main", **{key: f"{word}{rng.randint(1, 99)}" for key, word in zip("abc", words, strict=True)}}
-        start = [["set", "main", rng.random() < 0.5] if rng.random() < 0.5 else ["read", "main"] for _ in range(rng.randint(0, 4))]
+        start = [
+            ["set", "main", rng.random() < 0.5] if rng.random() < 0.5 else ["read", "main"]
+            for _ in range(rng.randint(0, 4))
+        ]
         told = [[kind, *(name.get(one, one) for one in rest)] for kind, *rest in events]
         repeated = [event for event in told for _ in range(rng.randint(1, 3) if event[0] == "read" else 1)]
         return Case(part, ([*start, ["set", "main", False], *repeated],))
@@ -58,43 +64,135 @@ def replay_cases(rng: random.Random) -> list[Case]:
     cases = []
     for on in (True, False):
         cases += [
-            case("threads", ["set", "main", not on], ["thread", "main", "a"], ["set", "a", on], ["read", "main"], ["read", "a"]),
-            case("threads", ["set", "main", not on], ["thread", "main", "a"], ["thread", "a", "b"], ["set", "main", on],
-                 ["read", "b"], ["set", "b", not on], ["read", "a"]),
+            case(
+                "threads",
+                ["set", "main", not on],
+                ["thread", "main", "a"],
+                ["set", "a", on],
+                ["read", "main"],
+                ["read", "a"],
+            ),
+            case(
+                "threads",
+                ["set", "main", not on],
+                ["thread", "main", "a"],
+                ["thread", "a", "b"],
+                ["set", "main", on],
+                ["read", "b"],
+                ["set", "b", not on],
+                ["read", "a"],
+            ),
             case("fork", ["set", "main", True], ["fork", "main", "a"], ["read", "a"], ["set", "a", on], ["read", "a"]),
-            case("fork", ["fork", "main", "a"], ["set", "a", True], ["set", "main", on], ["fork", "a", "b"], ["read", "b"],
-                 ["read", "main"]),
-            case("spawn", ["set", "main", True], ["spawn", "main", "a"], ["read", "a"], ["set", "a", True],
-                 ["spawn", "a", "b"], ["read", "b"], ["read", "a"], ["set", "a", on], ["read", "a"]),
-            case("apart", ["fork", "main", "a"], ["set", "main", True], ["read", "a"], ["set", "a", True],
-                 ["set", "main", False], ["read", "a"], ["read", "main"], ["set", "main", on], ["read", "main"]),
+            case(
+                "fork",
+                ["fork", "main", "a"],
+                ["set", "a", True],
+                ["set", "main", on],
+                ["fork", "a", "b"],
+                ["read", "b"],
+                ["read", "main"],
+            ),
+            case(
+                "spawn",
+                ["set", "main", True],
+                ["spawn", "main", "a"],
+                ["read", "a"],
+                ["set", "a", True],
+                ["spawn", "a", "b"],
+                ["read", "b"],
+                ["read", "a"],
+                ["set", "a", on],
+                ["read", "a"],
+            ),
+            case(
+                "apart",
+                ["fork", "main", "a"],
+                ["set", "main", True],
+                ["read", "a"],
+                ["set", "a", True],
+                ["set", "main", False],
+                ["read", "a"],
+                ["read", "main"],
+                ["set", "main", on],
+                ["read", "main"],
+            ),
         ]
-    return [*cases,
-            case("spawn", ["set", "main", True], ["spawn", "main", "a"], ["read", "main"], ["read", "a"]),
-            case("apart", ["fork", "main", "a"], ["thread", "a", "b"], ["set", "b", True], ["read", "main"], ["read", "a"],
-                 ["spawn", "main", "c"], ["set", "c", True], ["read", "main"])]
+    return [
+        *cases,
+        case("spawn", ["set", "main", True], ["spawn", "main", "a"], ["read", "main"], ["read", "a"]),
+        case(
+            "apart",
+            ["fork", "main", "a"],
+            ["thread", "a", "b"],
+            ["set", "b", True],
+            ["read", "main"],
+            ["read", "a"],
+            ["spawn", "main", "c"],
+            ["set", "c", True],
+            ["read", "main"],
+        ),
+    ]
 
 
 TASKS = [
-    Task(id="01-t-inside-flags", name="inside_flags", cases=inside_cases, parts={
-        "asked": Part(1, both("A switch that was asked for must hold what was asked.",
-                              "点了名的开关，应当是要求的值。")),
-        "default": Part(2, both("A switch the call knows but was not asked for holds the call's default, "
-                                "not its value from before.",
-                                "调用认识、但没点名的开关，应当是签名的默认值，而不是之前的值。")),
-        "others": Part(1, both("A switch the call does not know stays as it was, and is part of the state "
-                               "too.",
-                               "调用不认识的开关保持原样，也要出现在返回的状态里。")),
-    }),
-    Task(id="01-t-replay", name="replay", cases=replay_cases, parts={
-        "threads": Part(1, both("Threads share the switch of their process, in both directions.",
-                                "同一进程的线程共用一个开关，双向可见。")),
-        "fork": Part(1, both("A fork starts with the value its parent has at that moment.",
-                             "fork 出的子进程，起始值是父进程那一刻的值。")),
-        "spawn": Part(1, both("A spawned process starts with the default, whoever starts it.",
-                              "spawn 出的进程从默认值开始，不管是谁启动的。")),
-        "apart": Part(1, both("After the start, processes go their own ways: a change crosses neither up nor "
-                              "down.",
-                              "启动之后，进程各走各的：改动既不会往上传，也不会往下传。")),
-    }),
+    Task(
+        id="01-t-inside-flags",
+        name="inside_flags",
+        cases=inside_cases,
+        parts={
+            "asked": Part(
+                1, both("A switch that was asked for must hold what was asked.", "点了名的开关，应当是要求的值。")
+            ),
+            "default": Part(
+                2,
+                both(
+                    "A switch the call knows but was not asked for holds the call's default, "
+                    "not its value from before.",
+                    "调用认识、但没点名的开关，应当是签名的默认值，而不是之前的值。",
+                ),
+            ),
+            "others": Part(
+                1,
+                both(
+                    "A switch the call does not know stays as it was, and is part of the state too.",
+                    "调用不认识的开关保持原样，也要出现在返回的状态里。",
+                ),
+            ),
+        },
+    ),
+    Task(
+        id="01-t-replay",
+        name="replay",
+        cases=replay_cases,
+        parts={
+            "threads": Part(
+                1,
+                both(
+                    "Threads share the switch of their process, in both directions.",
+                    "同一进程的线程共用一个开关，双向可见。",
+                ),
+            ),
+            "fork": Part(
+                1,
+                both(
+                    "A fork starts with the value its parent has at that moment.",
+                    "fork 出的子进程，起始值是父进程那一刻的值。",
+                ),
+            ),
+            "spawn": Part(
+                1,
+                both(
+                    "A spawned process starts with the default, whoever starts it.",
+                    "spawn 出的进程从默认值开始，不管是谁启动的。",
+                ),
+            ),
+            "apart": Part(
+                1,
+                both(
+                    "After the start, processes go their own ways: a change crosses neither up nor down.",
+                    "启动之后，进程各走各的：改动既不会往上传，也不会往下传。",
+                ),
+            ),
+        },
+    ),
 ]

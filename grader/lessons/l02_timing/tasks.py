@@ -13,8 +13,10 @@ from grader.task import Case, Part, Task
 
 # --- 02-t-interval ----------------------------------------------------------------------------------------
 
+
 def interval_cases(rng: random.Random) -> list[Case]:
     """Unsorted readings with a few interruptions, and sets too small for an interval."""
+
     def readings(count: int) -> list[float]:
         return [round(rng.uniform(1, 2) + (rng.random() < 0.1) * rng.uniform(5, 50), 4) for _ in range(count)]
 
@@ -25,6 +27,7 @@ def interval_cases(rng: random.Random) -> list[Case]:
 
 # --- 02-t-verdict -----------------------------------------------------------------------------------------
 
+
 def verdict_cases(rng: random.Random) -> list[Case]:
     """Winners (also tiny ones inside the gate), narrow intervals around 1 up to the gate itself, and wide ones.
 
@@ -33,12 +36,38 @@ def verdict_cases(rng: random.Random) -> list[Case]:
     gate = rng.choice([1 / 64, 1 / 32, 1 / 16])
     part = gate / rng.choice([4, 8])
     clear = rng.choice([(0.75, 0.875), (1.25, 1.5)])
-    winners = [(0.75, 0.875), (1.125, 1.5), (0.5, 1 - part), (1 + part, 3.0), (1 - 2 * part, 1 - part), (1 + part, 1 + 2 * part)]
-    same = [(1 - part, 1 + part), (1.0, 1 + part), (1 - part, 1.0), (1 - gate, 1 + gate), (1 - gate, 1 + part), (1 - part, 1 + gate), clear]
-    undecided = [(0.875, 1.125), (1 - part, 1.25), (0.75, 1 + part), (1.0, 1 + 3 * gate), (1 - 3 * gate, 1.0),
-                 (1.0, 1 + 1.5 * gate), (1 - 1.5 * gate, 1.0), clear]
-    return [Case(name, (low, high, gate)) for name, pairs in
-            (("winner", winners), ("same", same), ("undecided", undecided)) for low, high in pairs]
+    winners = [
+        (0.75, 0.875),
+        (1.125, 1.5),
+        (0.5, 1 - part),
+        (1 + part, 3.0),
+        (1 - 2 * part, 1 - part),
+        (1 + part, 1 + 2 * part),
+    ]
+    same = [
+        (1 - part, 1 + part),
+        (1.0, 1 + part),
+        (1 - part, 1.0),
+        (1 - gate, 1 + gate),
+        (1 - gate, 1 + part),
+        (1 - part, 1 + gate),
+        clear,
+    ]
+    undecided = [
+        (0.875, 1.125),
+        (1 - part, 1.25),
+        (0.75, 1 + part),
+        (1.0, 1 + 3 * gate),
+        (1 - 3 * gate, 1.0),
+        (1.0, 1 + 1.5 * gate),
+        (1 - 1.5 * gate, 1.0),
+        clear,
+    ]
+    return [
+        Case(name, (low, high, gate))
+        for name, pairs in (("winner", winners), ("same", same), ("undecided", undecided))
+        for low, high in pairs
+    ]
 
 
 # --- 02-t-report ------------------------------------------------------------------------------------------
@@ -53,77 +82,141 @@ RATIOS = both("your ratios", "你的比值")
 
 def judge_report(report: Any) -> reports.Verdict:
     """A point each for warm-up, fence, repeats with an interval, and an honest claim. None for speed."""
-    return reports.judged(report, FIELDS, {"warm": _warm, "fence": _fence, "repeat": _repeat, "claim": _claim},
-                          both("Warm-up, fence, repeats and claim hold together.", "预热、栅栏、重复和结论都站得住。"))
+    return reports.judged(
+        report,
+        FIELDS,
+        {"warm": _warm, "fence": _fence, "repeat": _repeat, "claim": _claim},
+        both("Warm-up, fence, repeats and claim hold together.", "预热、栅栏、重复和结论都站得住。"),
+    )
 
 
 def _warm(report: dict) -> Mark:
     if reports.number(report.get("warmup_calls"), LEAST_WARMUP) is not None:
         return 1.0, None
-    return 0.0, both(f"warm: `warmup_calls` should be a number, {LEAST_WARMUP} or more; first calls pay for preparation.",
-                     f"预热：`warmup_calls` 应为不小于 {LEAST_WARMUP} 的数；第一次调用要为准备工作付费。")
+    return 0.0, both(
+        f"warm: `warmup_calls` should be a number, {LEAST_WARMUP} or more; first calls pay for preparation.",
+        f"预热：`warmup_calls` 应为不小于 {LEAST_WARMUP} 的数；第一次调用要为准备工作付费。",
+    )
 
 
 def _fence(report: dict) -> Mark:
     device, fence = reports.words(report.get("device")), reports.words(report.get("fence"))
     if not device or device == "none":
-        return 0.0, both("fence: without `device` nobody can tell which fence is right.", "栅栏：没有写 `device`，无从判断该用哪种栅栏。")
+        return 0.0, both(
+            "fence: without `device` nobody can tell which fence is right.",
+            "栅栏：没有写 `device`，无从判断该用哪种栅栏。",
+        )
     if device.startswith("cpu"):
         if fence in ("none needed", "none", "synchronize"):
             return 1.0, None
-        return 0.0, both('fence: on a CPU write "none needed" (or "synchronize", which does no harm).',
-                         '栅栏：在 CPU 上请写 "none needed"（写 "synchronize" 也无妨）。')
+        return 0.0, both(
+            'fence: on a CPU write "none needed" (or "synchronize", which does no harm).',
+            '栅栏：在 CPU 上请写 "none needed"（写 "synchronize" 也无妨）。',
+        )
     if fence in ("synchronize", "events"):
         return 1.0, None
-    return 0.0, both('fence: this device works through a queue; it needs "synchronize" or "events".',
-                     '栅栏：这个设备按队列工作，需要 "synchronize" 或 "events"。')
+    return 0.0, both(
+        'fence: this device works through a queue; it needs "synchronize" or "events".',
+        '栅栏：这个设备按队列工作，需要 "synchronize" 或 "events"。',
+    )
 
 
 def _repeat(report: dict) -> Mark:
     fault = reports.samples_fault(report, ("ratios",), 1e-9)
     if fault is None and len(report["ratios"]) < LEAST_ROUNDS:
-        fault = both(f"`ratios` should be {LEAST_ROUNDS} or more, one for each round.", f"`ratios` 应不少于 {LEAST_ROUNDS} 个，每轮一个。")
+        fault = both(
+            f"`ratios` should be {LEAST_ROUNDS} or more, one for each round.",
+            f"`ratios` 应不少于 {LEAST_ROUNDS} 个，每轮一个。",
+        )
     fault = fault or reports.interval_fault(report, report["ratios"], RATIOS)
-    return (1.0, None) if fault is None else (0.0, both(f"repeat and summarise: {fault['en']}", f"重复与汇总：{fault['zh']}"))
+    return (
+        (1.0, None)
+        if fault is None
+        else (0.0, both(f"repeat and summarise: {fault['en']}", f"重复与汇总：{fault['zh']}"))
+    )
 
 
 def _claim(report: dict) -> Mark:
     claim, gate = reports.words(report.get("claim")), reports.number(report.get("gate"), 1e-9)
     if claim not in CLAIMS:
-        return 0.0, both(f"report: `claim` should be one of {', '.join(CLAIMS)}.", f"报告：`claim` 应为 {'、'.join(CLAIMS)} 之一。")
+        return 0.0, both(
+            f"report: `claim` should be one of {', '.join(CLAIMS)}.", f"报告：`claim` 应为 {'、'.join(CLAIMS)} 之一。"
+        )
     if reports.number(report.get("threads"), 1) is None:
-        return 0.0, both("report: `threads` is missing; it is part of every result.", "报告：缺少 `threads`；它是每个结果的一部分。")
+        return 0.0, both(
+            "report: `threads` is missing; it is part of every result.", "报告：缺少 `threads`；它是每个结果的一部分。"
+        )
     if gate is None or gate > WIDEST_GATE or _repeat(report)[1]:
-        return 0.0, both("report: a claim rests on an interval of your ratios and on a `gate` between 0 and 0.2.",
-                         "报告：结论要建立在由比值算出的区间和 0 到 0.2 之间的 `gate` 上。")
+        return 0.0, both(
+            "report: a claim rests on an interval of your ratios and on a `gate` between 0 and 0.2.",
+            "报告：结论要建立在由比值算出的区间和 0 到 0.2 之间的 `gate` 上。",
+        )
     low, high = report["low"], report["high"]
     carried = {"faster": high < 1, "slower": low > 1, "same": 1 - gate <= low and high <= 1 + gate}
     if claim == "undecided":
         tiny = abs(median(report["ratios"]) - 1) <= TOO_SMALL and not carried["same"]
         if tiny or not any(carried.values()):
             return 1.0, None
-        return 0.5, both("report: the interval carries more than `undecided`; say what it shows.",
-                         "报告：区间能支持的结论比 `undecided` 更多，请把它说出来。")
+        return 0.5, both(
+            "report: the interval carries more than `undecided`; say what it shows.",
+            "报告：区间能支持的结论比 `undecided` 更多，请把它说出来。",
+        )
     if carried[claim] and (claim != "same" or low <= 1 <= high):
         return 1.0, None
-    return 0.0, both(f"report: the interval does not carry the claim `{claim}`.", f"报告：区间支持不了 `{claim}` 这个结论。")
+    return 0.0, both(
+        f"report: the interval does not carry the claim `{claim}`.", f"报告：区间支持不了 `{claim}` 这个结论。"
+    )
 
 
 TASKS = [
-    Task(id="02-t-interval", name="interval_of_median", cases=interval_cases,
-         parts={
-             "typical": Part(2, both(
-                 "Six readings or more: the two ends are those left after cutting at both sides of the "
-                 "sorted list.",
-                 "六个读数以上：应返回排序后两端各去掉若干个之后剩下的首尾两个值。")),
-             "few": Part(1, both("Fewer than six readings carry no 95 % interval: None.",
-                                 "少于六个读数给不出 95% 区间：应返回 None。"))}),
-    Task(id="02-t-verdict", name="honest_verdict", cases=verdict_cases, parts={
-        "winner": Part(1, both("An interval that excludes 1 names a winner, also a small one.",
-                               "区间不含 1 就有赢家，差别再小也一样。")),
-        "same": Part(1, both("An interval that holds 1 and lies inside the gate means the same.",
-                             "区间包含 1 且整个在阈值之内，就是一样快。")),
-        "undecided": Part(1, both("An interval that holds 1 and reaches out of the gate decides nothing.",
-                                  "区间包含 1 又越过阈值，就是未定。"))}),
+    Task(
+        id="02-t-interval",
+        name="interval_of_median",
+        cases=interval_cases,
+        parts={
+            "typical": Part(
+                2,
+                both(
+                    "Six readings or more: the two ends are those left after cutting at both sides of the sorted list.",
+                    "六个读数以上：应返回排序后两端各去掉若干个之后剩下的首尾两个值。",
+                ),
+            ),
+            "few": Part(
+                1,
+                both(
+                    "Fewer than six readings carry no 95 % interval: None.",
+                    "少于六个读数给不出 95% 区间：应返回 None。",
+                ),
+            ),
+        },
+    ),
+    Task(
+        id="02-t-verdict",
+        name="honest_verdict",
+        cases=verdict_cases,
+        parts={
+            "winner": Part(
+                1,
+                both(
+                    "An interval that excludes 1 names a winner, also a small one.",
+                    "区间不含 1 就有赢家，差别再小也一样。",
+                ),
+            ),
+            "same": Part(
+                1,
+                both(
+                    "An interval that holds 1 and lies inside the gate means the same.",
+                    "区间包含 1 且整个在阈值之内，就是一样快。",
+                ),
+            ),
+            "undecided": Part(
+                1,
+                both(
+                    "An interval that holds 1 and reaches out of the gate decides nothing.",
+                    "区间包含 1 又越过阈值，就是未定。",
+                ),
+            ),
+        },
+    ),
     Task(id="02-t-report", name="report", judge=judge_report, points=4),
 ]

@@ -8,11 +8,19 @@ from typing import Any
 from course.i18n import both
 from grader.task import Case, Part, Task
 
-SWITCHES = ("enabled", "benchmark", "deterministic", "allow_tf32", "benchmark_limit", "fp32_precision",
-            "depthwise_kernel")
+SWITCHES = (
+    "enabled",
+    "benchmark",
+    "deterministic",
+    "allow_tf32",
+    "benchmark_limit",
+    "fp32_precision",
+    "depthwise_kernel",
+)
 
 
 # --- 04-t-moved -------------------------------------------------------------------------------------------
+
 
 def _value(rng: random.Random, name: str, other_than: Any = None) -> Any:
     choices: list[Any] = [True, False]
@@ -25,6 +33,7 @@ def _value(rng: random.Random, name: str, other_than: Any = None) -> Any:
 
 def moved_cases(rng: random.Random) -> list[Case]:
     """Nothing named; some named, moved or not; nothing moved; a switch that only one side knows."""
+
     def state() -> dict[str, Any]:
         return {name: _value(rng, name) for name in rng.sample(SWITCHES, len(SWITCHES))}
 
@@ -41,15 +50,23 @@ def moved_cases(rng: random.Random) -> list[Case]:
         cases.append(Case("named", (before, turned(before, names), [names[0], names[1], still[0]])))
     before, (lone, other) = state(), rng.sample(SWITCHES, 2)
     gone = {name: value for name, value in before.items() if name != lone}
-    return [*cases, Case("edges", (before, dict(before), [])), Case("edges", ({}, {}, [other])),
-            Case("edges", (before, gone, [])), Case("edges", (gone, before, [other])), Case("named", (gone, before, [lone])),
-            Case("edges", ({**gone, lone: None}, gone, []))]
+    return [
+        *cases,
+        Case("edges", (before, dict(before), [])),
+        Case("edges", ({}, {}, [other])),
+        Case("edges", (before, gone, [])),
+        Case("edges", (gone, before, [other])),
+        Case("named", (gone, before, [lone])),
+        Case("edges", ({**gone, lone: None}, gone, [])),
+    ]
 
 
 # --- 04-t-suspect -----------------------------------------------------------------------------------------
 
+
 def suspect_cases(rng: random.Random) -> list[Case]:
     """Both small, one large, both large; errors exactly at the limit; results without a number."""
+
     def small(allowed: float) -> float:
         return allowed * rng.uniform(0.05, 0.9)
 
@@ -59,26 +76,68 @@ def suspect_cases(rng: random.Random) -> list[Case]:
     cases = []
     for allowed in (1e-6, 1e-5, 2e-3):
         near = allowed * 1.5
-        cases += [Case("two_errors", pair) for pair in (
-            (small(allowed), small(allowed), allowed), (small(allowed), large(allowed), allowed),
-            (large(allowed), small(allowed), allowed), (near, near * 1.1, allowed), (large(allowed), large(allowed), allowed))]
-        cases += [Case("limit", pair) for pair in (
-            (allowed, small(allowed), allowed), (large(allowed), allowed, allowed), (allowed, large(allowed), allowed),
-            (allowed, allowed, allowed))]
-        cases += [Case("no_number", pair) for pair in (
-            (None, small(allowed), allowed), (small(allowed), None, allowed), (None, None, allowed),
-            (None, large(allowed), allowed))]
+        cases += [
+            Case("two_errors", pair)
+            for pair in (
+                (small(allowed), small(allowed), allowed),
+                (small(allowed), large(allowed), allowed),
+                (large(allowed), small(allowed), allowed),
+                (near, near * 1.1, allowed),
+                (large(allowed), large(allowed), allowed),
+            )
+        ]
+        cases += [
+            Case("limit", pair)
+            for pair in (
+                (allowed, small(allowed), allowed),
+                (large(allowed), allowed, allowed),
+                (allowed, large(allowed), allowed),
+                (allowed, allowed, allowed),
+            )
+        ]
+        cases += [
+            Case("no_number", pair)
+            for pair in (
+                (None, small(allowed), allowed),
+                (small(allowed), None, allowed),
+                (None, None, allowed),
+                (None, large(allowed), allowed),
+            )
+        ]
     return cases
 
 
 TASKS = [
-    Task(id="04-t-moved", name="moved_unasked", cases=moved_cases, parts={
-        "moved": Part(2, both("Wrong where several switches moved and none was named.", "多个开关动了、又都没点过名时不对。")),
-        "named": Part(1, both("Wrong where some of those that moved had been named.", "动了的开关里有一部分点过名时不对。")),
-        "edges": Part(1, both("Wrong where nothing moved, or where only one side knows a switch.",
-                              "什么都没动，或某个开关只有一边有时不对。"))}),
-    Task(id="04-t-suspect", name="suspect", cases=suspect_cases, parts={
-        "two_errors": Part(2, both("Wrong where both errors are clearly small or large.", "两个误差明显小或明显大时不对。")),
-        "limit": Part(1, both("Wrong where an error is exactly what is allowed.", "误差恰好等于允许值时不对。")),
-        "no_number": Part(1, both("Wrong where a run gave no number.", "有一次运行没给出数字时不对。"))}),
+    Task(
+        id="04-t-moved",
+        name="moved_unasked",
+        cases=moved_cases,
+        parts={
+            "moved": Part(
+                2, both("Wrong where several switches moved and none was named.", "多个开关动了、又都没点过名时不对。")
+            ),
+            "named": Part(
+                1, both("Wrong where some of those that moved had been named.", "动了的开关里有一部分点过名时不对。")
+            ),
+            "edges": Part(
+                1,
+                both(
+                    "Wrong where nothing moved, or where only one side knows a switch.",
+                    "什么都没动，或某个开关只有一边有时不对。",
+                ),
+            ),
+        },
+    ),
+    Task(
+        id="04-t-suspect",
+        name="suspect",
+        cases=suspect_cases,
+        parts={
+            "two_errors": Part(
+                2, both("Wrong where both errors are clearly small or large.", "两个误差明显小或明显大时不对。")
+            ),
+            "limit": Part(1, both("Wrong where an error is exactly what is allowed.", "误差恰好等于允许值时不对。")),
+            "no_number": Part(1, both("Wrong where a run gave no number.", "有一次运行没给出数字时不对。")),
+        },
+    ),
 ]

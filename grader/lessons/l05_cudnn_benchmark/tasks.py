@@ -12,8 +12,10 @@ from grader.task import Case, Part, Task
 
 # --- 05-t-run ---------------------------------------------------------------------------------------------
 
+
 def run_cases(rng: random.Random) -> list[Case]:
     """A remainder (also of one sample, also in one epoch), none, a dropped one, one full batch; less than that; no epoch."""
+
     def draw(part: str, samples: int, batch: int, drop_last: bool, epochs: int | None = None) -> Case:
         passes = rng.randint(2, 90) if epochs is None else epochs
         return Case(part, (samples, batch, passes, rng.randint(2, 60), drop_last))
@@ -26,23 +28,34 @@ def run_cases(rng: random.Random) -> list[Case]:
         size = batch()
         remainder.append(draw("remainder", size * rng.randint(2, 40) + rng.randint(2, size - 1), size, False, epochs))
     size, many = batch(), rng.randint(2, 40)
-    return [*remainder, draw("remainder", size * many + 1, size, False), draw("remainder", size + 1, size, False),
-            draw("whole", size * many, size, False), draw("whole", size * many, size, True, 1),
-            draw("whole", size * many + rng.randint(1, size - 1), size, True),
-            draw("whole", size, size, False), draw("whole", size, size, True), draw("whole", many, 1, False),
-            draw("edges", rng.randint(1, size - 1), size, False), draw("edges", rng.randint(1, size - 1), size, True),
-            draw("edges", rng.randint(2, size - 1), size, False, 1), draw("edges", size * many + 1, size, False, 0)]
+    return [
+        *remainder,
+        draw("remainder", size * many + 1, size, False),
+        draw("remainder", size + 1, size, False),
+        draw("whole", size * many, size, False),
+        draw("whole", size * many, size, True, 1),
+        draw("whole", size * many + rng.randint(1, size - 1), size, True),
+        draw("whole", size, size, False),
+        draw("whole", size, size, True),
+        draw("whole", many, 1, False),
+        draw("edges", rng.randint(1, size - 1), size, False),
+        draw("edges", rng.randint(1, size - 1), size, True),
+        draw("edges", rng.randint(2, size - 1), size, False, 1),
+        draw("edges", size * many + 1, size, False, 0),
+    ]
 
 
 # --- 05-t-choice ------------------------------------------------------------------------------------------
 
+
 def choice_cases(rng: random.Random) -> list[Case]:
     """Long and short runs of one shape; shapes that differ in one number and come back; no gain, a tie, nothing to do."""
+
     def shape() -> list[int]:
         return [rng.randint(2, 64), rng.randint(2, 9), rng.randint(16, 250), rng.randint(251, 512)]
 
     def otherwise(one: list[int], place: int) -> list[int]:
-        return [*one[:place], one[place] + rng.randint(1, 9), *one[place + 1:]]
+        return [*one[:place], one[place] + rng.randint(1, 9), *one[place + 1 :]]
 
     def bill() -> tuple[float, float, float, int]:
         """The price of a search, of a step without and with it, and the steps at which one search is paid for exactly."""
@@ -56,36 +69,58 @@ def choice_cases(rng: random.Random) -> list[Case]:
         return Case(part, ([shapes[step % len(shapes)] for step in range(steps)], *costs))
 
     one = shape()
-    cases = [case("one_shape", share, [shape()]) for share in (1.5, 2.5, rng.uniform(1.1, 9), 0.6, 0.2, rng.uniform(0.1, 0.8))]
+    cases = [
+        case("one_shape", share, [shape()])
+        for share in (1.5, 2.5, rng.uniform(1.1, 9), 0.6, 0.2, rng.uniform(0.1, 0.8))
+    ]
     for place in range(4):  # two shapes that differ in one number: between one search and two, and beyond both
         cases += [case("return", share, [one, otherwise(one, place)]) for share in (1.5, 2.6)]
-    cases += [case("return", share, [one, [*one[:2], one[3], one[2]]]) for share in (1.5, 2.6)]  # equal products and sums
+    cases += [
+        case("return", share, [one, [*one[:2], one[3], one[2]]]) for share in (1.5, 2.6)
+    ]  # equal products and sums
     *costs, enough = bill()
     often = [one] * (3 * enough)
     often.insert(rng.randrange(len(often)), otherwise(one, 0))  # one shape comes once, the other pays for both
     cases += [Case("return", (often, *costs)), case("return", 1.0, [shape() for _ in range(30)])]
     search, slow, fast, enough = bill()
-    return [*cases, Case("edges", ([one] * enough, search, slow, fast)), Case("edges", ([one] * (enough + 1), search, slow, fast)),
-            Case("edges", ([one] * 50, search, slow, slow)), Case("edges", ([one] * 50, 8.0, slow, slow + 1)),
-            Case("edges", ([one], slow - fast + 1.0, slow, fast)), Case("edges", ([one], (slow - fast) / 2, slow, fast)),
-            Case("edges", ([], search, slow, fast)), Case("edges", ([one, shape()], 0.0, slow, fast))]
+    return [
+        *cases,
+        Case("edges", ([one] * enough, search, slow, fast)),
+        Case("edges", ([one] * (enough + 1), search, slow, fast)),
+        Case("edges", ([one] * 50, search, slow, slow)),
+        Case("edges", ([one] * 50, 8.0, slow, slow + 1)),
+        Case("edges", ([one], slow - fast + 1.0, slow, fast)),
+        Case("edges", ([one], (slow - fast) / 2, slow, fast)),
+        Case("edges", ([], search, slow, fast)),
+        Case("edges", ([one, shape()], 0.0, slow, fast)),
+    ]
 
 
 # --- 05-t-report ------------------------------------------------------------------------------------------
 
-CLAIMS = {"more": lambda low, high: low > 1, "less": lambda low, high: high < 1,
-          "undecided": lambda low, high: low <= 1 <= high}
+CLAIMS = {
+    "more": lambda low, high: low > 1,
+    "less": lambda low, high: high < 1,
+    "undecided": lambda low, high: low <= 1 <= high,
+}
 FIELDS = ("device", "fence", "first_ms", "later_ms", "low", "high", "claim")
 PAIRS = ("first_ms", "later_ms")
-FENCED = {"cpu": ("none needed", "none", "synchronize", "events"), "cuda": ("synchronize", "events"),
-          "mps": ("synchronize", "events")}
+FENCED = {
+    "cpu": ("none needed", "none", "synchronize", "events"),
+    "cuda": ("synchronize", "events"),
+    "mps": ("synchronize", "events"),
+}
 RATIOS = both("first over later", "“首次除以后续”")
 
 
 def judge_report(report: Any) -> reports.Verdict:
     """One point each: enough pairs, a fence fit for the device, a claim fit for the interval. Never speed."""
-    return reports.judged(report, FIELDS, {"pairs": _pairs, "fence": _fence, "claim": _claim},
-                          both("Enough pairs, a fence, and a claim the interval carries.", "对数足够，有栅栏，结论也有区间支撑。"))
+    return reports.judged(
+        report,
+        FIELDS,
+        {"pairs": _pairs, "fence": _fence, "claim": _claim},
+        both("Enough pairs, a fence, and a claim the interval carries.", "对数足够，有栅栏，结论也有区间支撑。"),
+    )
 
 
 def _pairs(report: dict) -> Mark:
@@ -96,12 +131,16 @@ def _pairs(report: dict) -> Mark:
 def _fence(report: dict) -> Mark:
     device = reports.words(report.get("device")).split(":")[0]
     if device not in FENCED:
-        return 0.0, both("fence: without a `device` (cpu, cuda or mps) nobody can tell which fence is right.",
-                         "栅栏：没有写明 `device`（cpu、cuda 或 mps），无从判断该用哪种栅栏。")
+        return 0.0, both(
+            "fence: without a `device` (cpu, cuda or mps) nobody can tell which fence is right.",
+            "栅栏：没有写明 `device`（cpu、cuda 或 mps），无从判断该用哪种栅栏。",
+        )
     if reports.words(report.get("fence")) in FENCED[device]:
         return 1.0, None
-    return 0.0, both("The fence does not fit the device: on a GPU the clock must wait before it is read.",
-                     "栅栏与设备不符：在 GPU 上，读表之前必须等待。")
+    return 0.0, both(
+        "The fence does not fit the device: on a GPU the clock must wait before it is read.",
+        "栅栏与设备不符：在 GPU 上，读表之前必须等待。",
+    )
 
 
 def _claim(report: dict) -> Mark:
@@ -113,21 +152,48 @@ def _claim(report: dict) -> Mark:
     fits = CLAIMS.get(reports.words(report.get("claim")))
     if fits is not None and fits(report["low"], report["high"]):
         return 1.0, None
-    return 0.0, both("claim: `more` needs the whole interval above 1, `less` below, `undecided` holds 1.",
-                     "结论：`more` 要求区间整个大于 1，`less` 要求整个小于 1，`undecided` 则包含 1。")
+    return 0.0, both(
+        "claim: `more` needs the whole interval above 1, `less` below, `undecided` holds 1.",
+        "结论：`more` 要求区间整个大于 1，`less` 要求整个小于 1，`undecided` 则包含 1。",
+    )
 
 
 TASKS = [
-    Task(id="05-t-run", name="searches_of_run", cases=run_cases, parts={
-        "remainder": Part(2, both("Wrong where the last batch is smaller.", "最后一个 batch 较小时不对。")),
-        "whole": Part(1, both("Wrong where no smaller batch reaches the model.", "没有较小的 batch 进入模型时不对。")),
-        "edges": Part(1, both("Wrong where there are fewer samples than one batch, or no epoch.",
-                              "样本不足一个 batch，或一个 epoch 都没有时不对。"))}),
-    Task(id="05-t-choice", name="choose_benchmark", cases=choice_cases, parts={
-        "one_shape": Part(2, both("Wrong for a run with one shape.", "只有一种形状时不对。")),
-        "return": Part(2, both("Wrong where several shapes occur, some of them again and again.",
-                               "出现多种形状、有的反复出现时不对。")),
-        "edges": Part(1, both("Wrong without a gain, at a tie, or for an empty run.",
-                              "没有收益、打平或一步都没有时不对。"))}),
+    Task(
+        id="05-t-run",
+        name="searches_of_run",
+        cases=run_cases,
+        parts={
+            "remainder": Part(2, both("Wrong where the last batch is smaller.", "最后一个 batch 较小时不对。")),
+            "whole": Part(
+                1, both("Wrong where no smaller batch reaches the model.", "没有较小的 batch 进入模型时不对。")
+            ),
+            "edges": Part(
+                1,
+                both(
+                    "Wrong where there are fewer samples than one batch, or no epoch.",
+                    "样本不足一个 batch，或一个 epoch 都没有时不对。",
+                ),
+            ),
+        },
+    ),
+    Task(
+        id="05-t-choice",
+        name="choose_benchmark",
+        cases=choice_cases,
+        parts={
+            "one_shape": Part(2, both("Wrong for a run with one shape.", "只有一种形状时不对。")),
+            "return": Part(
+                2,
+                both(
+                    "Wrong where several shapes occur, some of them again and again.",
+                    "出现多种形状、有的反复出现时不对。",
+                ),
+            ),
+            "edges": Part(
+                1, both("Wrong without a gain, at a tie, or for an empty run.", "没有收益、打平或一步都没有时不对。")
+            ),
+        },
+    ),
     Task(id="05-t-report", name="report", judge=judge_report, points=3),
 ]

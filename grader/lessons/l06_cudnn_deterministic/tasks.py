@@ -13,10 +13,14 @@ from grader.task import Case, Part, Task
 
 # --- 06-t-engine ------------------------------------------------------------------------------------------
 
+
 def _engines(rng: random.Random, notes: list[bool]) -> list[list[Any]]:
     """Engines [name, deterministic, time_ms] in heuristic order, all times different."""
     times = rng.sample(range(10, 400), len(notes))
-    return [[f"engine{rng.randint(100, 999)}_{rng.randint(1, 9)}", note, ms / 10] for note, ms in zip(notes, times, strict=True)]
+    return [
+        [f"engine{rng.randint(100, 999)}_{rng.randint(1, 9)}", note, ms / 10]
+        for note, ms in zip(notes, times, strict=True)
+    ]
 
 
 def engine_cases(rng: random.Random) -> list[Case]:
@@ -35,10 +39,18 @@ def engine_cases(rng: random.Random) -> list[Case]:
     late = _engines(rng, [False, True, False, True, True])
     late[0][2], late[1][2], late[2][2], late[3][2], late[4][2] = 90.0, 3.0, 80.0, 2.0, 0.1
     none = [False] * 3
-    return [*cases, Case("edges", (late, True, True, 2)), Case("edges", (late, True, True, 0)),
-            Case("edges", (late, True, False, 0)), Case("edges", (late, True, False, 1)), Case("edges", (late, True, True, 3)),
-            Case("edges", (_engines(rng, none), True, True, 10)), Case("edges", (_engines(rng, none), False, True, 10)),
-            Case("edges", ([], True, False, 10)), Case("edges", ([], False, False, 0))]
+    return [
+        *cases,
+        Case("edges", (late, True, True, 2)),
+        Case("edges", (late, True, True, 0)),
+        Case("edges", (late, True, False, 0)),
+        Case("edges", (late, True, False, 1)),
+        Case("edges", (late, True, True, 3)),
+        Case("edges", (_engines(rng, none), True, True, 10)),
+        Case("edges", (_engines(rng, none), False, True, 10)),
+        Case("edges", ([], True, False, 10)),
+        Case("edges", ([], False, False, 0)),
+    ]
 
 
 # --- 06-t-obstacles ---------------------------------------------------------------------------------------
@@ -48,14 +60,23 @@ OTHER = {"seed": (100, 199), "threads": (9, 16), "batch_size": (65, 99)}
 
 
 def _run(rng: random.Random, **changes: Any) -> dict[str, Any]:
-    return {"seed": rng.randint(1, 99), "device": rng.choice(["cpu", "T4", "A100"]), "torch": "2.13.0",
-            "threads": rng.randint(1, 8), "batch_size": rng.choice([16, 32, 64]), "benchmark": False,
-            "deterministic_algorithms": True, "cudnn_deterministic": rng.choice([True, False]),
-            "note": rng.choice(["night run", "again"]), **changes}
+    return {
+        "seed": rng.randint(1, 99),
+        "device": rng.choice(["cpu", "T4", "A100"]),
+        "torch": "2.13.0",
+        "threads": rng.randint(1, 8),
+        "batch_size": rng.choice([16, 32, 64]),
+        "benchmark": False,
+        "deterministic_algorithms": True,
+        "cudnn_deterministic": rng.choice([True, False]),
+        "note": rng.choice(["night run", "again"]),
+        **changes,
+    }
 
 
 def obstacles_cases(rng: random.Random) -> list[Case]:
     """One or several things that differ; switches that are wrong in one run or both; nothing at all."""
+
     def pair(part: str, one: dict | None = None, other: dict | None = None, base: dict | None = None) -> Case:
         run = _run(rng, **(base or {}))
         pair = [{**run, **(one or {})}, {**run, **(other or {})}]
@@ -63,22 +84,35 @@ def obstacles_cases(rng: random.Random) -> list[Case]:
         return Case(part, tuple(pair))
 
     def differ(names: list[str]) -> dict[str, Any]:
-        return {name: rng.randint(*OTHER[name]) if name in OTHER else rng.choice(["2.11.0", "2.12.1"] if name == "torch" else
-                                                                                ["H100", "mps"]) for name in names}
+        return {
+            name: rng.randint(*OTHER[name])
+            if name in OTHER
+            else rng.choice(["2.11.0", "2.12.1"] if name == "torch" else ["H100", "mps"])
+            for name in names
+        }
 
     agree = [pair("agree", differ([name])) for name in MUST_AGREE]
     agree += [pair("agree", differ(rng.sample(MUST_AGREE, count))) for count in (2, 3, 5)]
     bad = rng.choice(["warn", False])
-    switches = [pair("switches", {"benchmark": True}), pair("switches", base={"benchmark": True}),
-                pair("switches", base={"deterministic_algorithms": False}),
-                pair("switches", {"deterministic_algorithms": "warn"}), pair("switches", base={"deterministic_algorithms": "warn"}),
-                pair("switches", {"benchmark": True}, {"deterministic_algorithms": bad}),
-                pair("switches", {"benchmark": True}, base={"deterministic_algorithms": bad})]
-    edges = [pair("edges"), pair("edges", {"note": "mine"}, {"note": "yours"}),
-             pair("edges", {"cudnn_deterministic": True}, {"cudnn_deterministic": False}),
-             pair("edges", base={"seed": None}), pair("edges", {"seed": None}, base={"threads": 1}),
-             pair("edges", {"seed": None, "benchmark": True}),
-             pair("edges", {"seed": None}, {"seed": 0}), pair("edges", base={"seed": 0})]
+    switches = [
+        pair("switches", {"benchmark": True}),
+        pair("switches", base={"benchmark": True}),
+        pair("switches", base={"deterministic_algorithms": False}),
+        pair("switches", {"deterministic_algorithms": "warn"}),
+        pair("switches", base={"deterministic_algorithms": "warn"}),
+        pair("switches", {"benchmark": True}, {"deterministic_algorithms": bad}),
+        pair("switches", {"benchmark": True}, base={"deterministic_algorithms": bad}),
+    ]
+    edges = [
+        pair("edges"),
+        pair("edges", {"note": "mine"}, {"note": "yours"}),
+        pair("edges", {"cudnn_deterministic": True}, {"cudnn_deterministic": False}),
+        pair("edges", base={"seed": None}),
+        pair("edges", {"seed": None}, base={"threads": 1}),
+        pair("edges", {"seed": None, "benchmark": True}),
+        pair("edges", {"seed": None}, {"seed": 0}),
+        pair("edges", base={"seed": 0}),
+    ]
     return agree + switches + edges
 
 
@@ -91,15 +125,23 @@ PRINT = re.compile(r"(0x)?[0-9a-f]{6,}", re.IGNORECASE)
 
 def judge_report(report: Any) -> reports.Verdict:
     """One point each: enough repeats on both sides, what was changed and where, a claim the bits carry."""
-    return reports.judged(report, FIELDS, {"repeats": _repeats, "told": _told, "claim": _claim},
-                          both("Repeats on both sides, one named change, and a claim the bits carry.",
-                               "两边都有重复，改动写明了，结论也有指纹支撑。"))
+    return reports.judged(
+        report,
+        FIELDS,
+        {"repeats": _repeats, "told": _told, "claim": _claim},
+        both(
+            "Repeats on both sides, one named change, and a claim the bits carry.",
+            "两边都有重复，改动写明了，结论也有指纹支撑。",
+        ),
+    )
 
 
 def _prints(value: Any) -> list:
     """The fingerprints of a list: hexadecimal texts of six digits and more, or whole numbers; empty for anything else."""
     good = isinstance(value, list) and all(
-        bool(PRINT.fullmatch(one)) if isinstance(one, str) else isinstance(one, int) and not isinstance(one, bool) for one in value)
+        bool(PRINT.fullmatch(one)) if isinstance(one, str) else isinstance(one, int) and not isinstance(one, bool)
+        for one in value
+    )
     return value if good else []
 
 
@@ -109,11 +151,15 @@ def _repeats(report: dict) -> Mark:
         if reports.empty(value):
             return 0.0, both(f"repeats: `{side}` is missing.", f"重复：缺少 `{side}`。")
         if not _prints(value):
-            return 0.0, both(f"repeats: `{side}` should be a list of fingerprints, such as those that `fingerprint(...)` gives.",
-                             f"重复：`{side}` 应是指纹的列表，例如 `fingerprint(...)` 给出的。")
+            return 0.0, both(
+                f"repeats: `{side}` should be a list of fingerprints, such as those that `fingerprint(...)` gives.",
+                f"重复：`{side}` 应是指纹的列表，例如 `fingerprint(...)` 给出的。",
+            )
         if len(value) < LEAST:
-            return 0.0, both(f"repeats: `{side}` has {len(value)}, at least {LEAST} are needed: one run cannot show that it repeats.",
-                             f"重复：`{side}` 有 {len(value)} 个，至少要 {LEAST} 个：只跑一次，看不出能否重复。")
+            return 0.0, both(
+                f"repeats: `{side}` has {len(value)}, at least {LEAST} are needed: one run cannot show that it repeats.",
+                f"重复：`{side}` 有 {len(value)} 个，至少要 {LEAST} 个：只跑一次，看不出能否重复。",
+            )
     return 1.0, None
 
 
@@ -130,30 +176,72 @@ def _told(report: dict) -> Mark:
 def _claim(report: dict) -> Mark:
     a, b = _prints(report.get("a")), _prints(report.get("b"))
     if not (a and b):
-        return 0.0, both("claim: without fingerprints on both sides nothing can be compared.", "结论：两边没有指纹，就没法比较。")
+        return 0.0, both(
+            "claim: without fingerprints on both sides nothing can be compared.", "结论：两边没有指纹，就没法比较。"
+        )
     carried = "same bits" if set(a) == set(b) else "different bits"
     if len(set(a)) > 1 or len(set(b)) > 1:
         carried = "not repeatable"
     if reports.words(report.get("claim")) == carried:
         return 1.0, None
-    return 0.0, both("claim: it does not fit the fingerprints. A side with several of them is not repeatable, and then the "
-                     "two sides cannot be compared.", "结论：与指纹不符。某一边有多种指纹，就是不可重复，两边也就没法比较。")
+    return 0.0, both(
+        "claim: it does not fit the fingerprints. A side with several of them is not repeatable, and then the "
+        "two sides cannot be compared.",
+        "结论：与指纹不符。某一边有多种指纹，就是不可重复，两边也就没法比较。",
+    )
 
 
 TASKS = [
-    Task(id="06-t-engine", name="choose_engine", cases=engine_cases, parts={
-        "filter": Part(2, both("Wrong with deterministic=True: whom does the filter let through?",
-                               "deterministic=True 时不对：过滤之后还剩谁？")),
-        "chooser": Part(2, both("Wrong without the filter: first of the list, or quickest of those timed.",
-                                "不过滤时不对：是取第一个，还是取计时最快的？")),
-        "edges": Part(1, both("Wrong where the limit bites, or where no engine is left.",
-                              "limit 起作用，或一个引擎都不剩时不对。"))}),
-    Task(id="06-t-obstacles", name="obstacles", cases=obstacles_cases, parts={
-        "agree": Part(1, both("Wrong where the two runs differ in what has to agree.",
-                              "两次运行在必须一致的地方不同时不对。")),
-        "switches": Part(2, both("Wrong where a switch is set badly, in one run or in both.",
-                                 "某个开关设得不对（一边或两边）时不对。")),
-        "edges": Part(1, both("Wrong without a seed, with differences that do not matter, or with none.",
-                              "没有种子、只有无关紧要的差别，或毫无差别时不对。"))}),
+    Task(
+        id="06-t-engine",
+        name="choose_engine",
+        cases=engine_cases,
+        parts={
+            "filter": Part(
+                2,
+                both(
+                    "Wrong with deterministic=True: whom does the filter let through?",
+                    "deterministic=True 时不对：过滤之后还剩谁？",
+                ),
+            ),
+            "chooser": Part(
+                2,
+                both(
+                    "Wrong without the filter: first of the list, or quickest of those timed.",
+                    "不过滤时不对：是取第一个，还是取计时最快的？",
+                ),
+            ),
+            "edges": Part(
+                1,
+                both(
+                    "Wrong where the limit bites, or where no engine is left.", "limit 起作用，或一个引擎都不剩时不对。"
+                ),
+            ),
+        },
+    ),
+    Task(
+        id="06-t-obstacles",
+        name="obstacles",
+        cases=obstacles_cases,
+        parts={
+            "agree": Part(
+                1, both("Wrong where the two runs differ in what has to agree.", "两次运行在必须一致的地方不同时不对。")
+            ),
+            "switches": Part(
+                2,
+                both(
+                    "Wrong where a switch is set badly, in one run or in both.",
+                    "某个开关设得不对（一边或两边）时不对。",
+                ),
+            ),
+            "edges": Part(
+                1,
+                both(
+                    "Wrong without a seed, with differences that do not matter, or with none.",
+                    "没有种子、只有无关紧要的差别，或毫无差别时不对。",
+                ),
+            ),
+        },
+    ),
     Task(id="06-t-report", name="report", judge=judge_report, points=3),
 ]

@@ -12,6 +12,7 @@ from grader.task import Case, Part, Task
 
 # --- 07-t-spacing -----------------------------------------------------------------------------------------
 
+
 def spacing_cases(rng: random.Random) -> list[Case]:
     """Numbers above 1, exact powers of two, numbers below 1, negative ones."""
     bits = [7, 10, 23]
@@ -19,22 +20,29 @@ def spacing_cases(rng: random.Random) -> list[Case]:
     def between(low: int, high: int) -> float:
         return rng.uniform(1.1, 1.9) * 2.0 ** rng.randint(low, high)
 
-    return [*(Case("typical", (between(1, 18), one)) for one in bits),
-            *(Case("powers", (2.0 ** rng.randint(2, 20), one)) for one in bits),
-            Case("powers", (2.0 ** -rng.randint(2, 20), rng.choice(bits))), Case("powers", (1.0, rng.choice(bits))),
-            *(Case("small", (between(-20, -2), one)) for one in bits),
-            *(Case("negative", (-between(1, 12), one)) for one in bits)]
+    return [
+        *(Case("typical", (between(1, 18), one)) for one in bits),
+        *(Case("powers", (2.0 ** rng.randint(2, 20), one)) for one in bits),
+        Case("powers", (2.0 ** -rng.randint(2, 20), rng.choice(bits))),
+        Case("powers", (1.0, rng.choice(bits))),
+        *(Case("small", (between(-20, -2), one)) for one in bits),
+        *(Case("negative", (-between(1, 12), one)) for one in bits),
+    ]
 
 
 # --- 07-t-leaves ------------------------------------------------------------------------------------------
 
 LEAVES = ("cuda.conv", "cuda.matmul", "cuda.rnn", "mkldnn.conv", "mkldnn.matmul", "mkldnn.rnn")
 NODES = ("root", "cuda", "mkldnn", *LEAVES)
-SAID = ("cuda.conv", "cuda.rnn")  # untouched, torch's own hold tf32: here they are always stored, so both readings agree
+SAID = (
+    "cuda.conv",
+    "cuda.rnn",
+)  # untouched, torch's own hold tf32: here they are always stored, so both readings agree
 
 
 def leaves_cases(rng: random.Random) -> list[Case]:
     """Leaves of their own; a branch beside leaves; the root beside both; nothing stored."""
+
     def stored(part: str, **nodes: str) -> Case:
         """These nodes, and of the others, which hold none, some."""
         told = {node.replace("_", "."): value for node, value in nodes.items()}
@@ -46,29 +54,46 @@ def leaves_cases(rng: random.Random) -> list[Case]:
     branch, other = rng.sample(["cuda", "mkldnn"], 2)
     kinds = rng.sample(["conv", "matmul", "rnn"], 3)
     mine, second, theirs = f"{branch}_{kinds[0]}", f"{branch}_{kinds[1]}", f"{other}_{kinds[2]}"
-    return [stored("leaf", **{some[0]: "tf32", some[1]: "ieee", some[2]: "bf16"}), stored("leaf", **{some[3]: "tf32", some[4]: "tf32"}),
-            stored("leaf", **dict.fromkeys(some, "ieee")), stored("leaf"),
-            stored("branch", **{branch: "tf32"}), stored("branch", **{branch: "tf32", mine: "ieee"}),
-            stored("branch", **{branch: "ieee", mine: "tf32", theirs: "tf32"}), stored("branch", **{other: "tf32", mine: "tf32"}),
-            stored("root", root="tf32"), stored("root", **{"root": "tf32", branch: "ieee"}),
-            stored("root", **{"root": "tf32", branch: "ieee", mine: "tf32"}),
-            stored("root", **{"root": "tf32", mine: "ieee", theirs: "bf16"}),
-            stored("root", **{"root": "ieee", branch: "tf32", second: "ieee"}), stored("root", **{"root": "bf16", theirs: "tf32"})]
+    return [
+        stored("leaf", **{some[0]: "tf32", some[1]: "ieee", some[2]: "bf16"}),
+        stored("leaf", **{some[3]: "tf32", some[4]: "tf32"}),
+        stored("leaf", **dict.fromkeys(some, "ieee")),
+        stored("leaf"),
+        stored("branch", **{branch: "tf32"}),
+        stored("branch", **{branch: "tf32", mine: "ieee"}),
+        stored("branch", **{branch: "ieee", mine: "tf32", theirs: "tf32"}),
+        stored("branch", **{other: "tf32", mine: "tf32"}),
+        stored("root", root="tf32"),
+        stored("root", **{"root": "tf32", branch: "ieee"}),
+        stored("root", **{"root": "tf32", branch: "ieee", mine: "tf32"}),
+        stored("root", **{"root": "tf32", mine: "ieee", theirs: "bf16"}),
+        stored("root", **{"root": "ieee", branch: "tf32", second: "ieee"}),
+        stored("root", **{"root": "bf16", theirs: "tf32"}),
+    ]
 
 
 # --- 07-t-report ------------------------------------------------------------------------------------------
 
-CLAIMS = {"harmless": lambda low, high, limit: high < limit, "harmful": lambda low, high, limit: low > limit,
-          "undecided": lambda low, high, limit: low <= limit <= high}
+CLAIMS = {
+    "harmless": lambda low, high, limit: high < limit,
+    "harmful": lambda low, high, limit: low > limit,
+    "undecided": lambda low, high, limit: low <= limit <= high,
+}
 FIELDS = ("reference", "errors", "tolerance", "low", "high", "claim")
 ERRORS = both("your errors", "你的误差")
 
 
 def judge_report(report: Any) -> reports.Verdict:
     """One point each: enough inputs, a better reference, a claim the interval carries. Never how small."""
-    return reports.judged(report, FIELDS, {"errors": _errors, "reference": _reference, "claim": _claim},
-                          both("Enough inputs, a better reference, and a claim the interval carries.",
-                               "输入够多，参考够好，结论也有区间支撑。"))
+    return reports.judged(
+        report,
+        FIELDS,
+        {"errors": _errors, "reference": _reference, "claim": _claim},
+        both(
+            "Enough inputs, a better reference, and a claim the interval carries.",
+            "输入够多，参考够好，结论也有区间支撑。",
+        ),
+    )
 
 
 def _errors(report: dict) -> Mark:
@@ -79,8 +104,10 @@ def _errors(report: dict) -> Mark:
 def _reference(report: dict) -> Mark:
     if reports.dtype(report.get("reference")) == "float64":
         return 1.0, None
-    return 0.0, both("reference: it should be exacter than what is judged, float64. Against float32 you see two errors at once.",
-                     "参考：应比被评判者更精确，即 float64。拿 float32 作参考，看到的是两份误差。")
+    return 0.0, both(
+        "reference: it should be exacter than what is judged, float64. Against float32 you see two errors at once.",
+        "参考：应比被评判者更精确，即 float64。拿 float32 作参考，看到的是两份误差。",
+    )
 
 
 def _claim(report: dict) -> Mark:
@@ -98,14 +125,36 @@ def _claim(report: dict) -> Mark:
 
 
 TASKS = [
-    Task(id="07-t-spacing", name="spacing", cases=spacing_cases, parts={
-        "typical": Part(1, both("Wrong for numbers between two powers of two.", "遇到介于两个 2 的幂之间的数时不对。")),
-        "powers": Part(1, both("Wrong at an exact power of two, where the step widens.", "恰好是 2 的幂时不对：间隔在此变大。")),
-        "small": Part(1, both("Wrong for numbers below 1.", "遇到小于 1 的数时不对。")),
-        "negative": Part(1, both("Wrong for negative numbers: a gap has no sign.", "遇到负数时不对：间隔没有正负。"))}),
-    Task(id="07-t-leaves", name="tf32_leaves", cases=leaves_cases, parts={
-        "leaf": Part(1, both("Wrong where only leaves are set, or nothing is.", "只设了叶子、或什么都没设时不对。")),
-        "branch": Part(1, both("Wrong where a branch is set.", "设了分支时不对。")),
-        "root": Part(2, both("Wrong where the root is set, beside a branch or a leaf.", "设了根，又设了分支或叶子时不对。"))}),
+    Task(
+        id="07-t-spacing",
+        name="spacing",
+        cases=spacing_cases,
+        parts={
+            "typical": Part(
+                1, both("Wrong for numbers between two powers of two.", "遇到介于两个 2 的幂之间的数时不对。")
+            ),
+            "powers": Part(
+                1, both("Wrong at an exact power of two, where the step widens.", "恰好是 2 的幂时不对：间隔在此变大。")
+            ),
+            "small": Part(1, both("Wrong for numbers below 1.", "遇到小于 1 的数时不对。")),
+            "negative": Part(
+                1, both("Wrong for negative numbers: a gap has no sign.", "遇到负数时不对：间隔没有正负。")
+            ),
+        },
+    ),
+    Task(
+        id="07-t-leaves",
+        name="tf32_leaves",
+        cases=leaves_cases,
+        parts={
+            "leaf": Part(
+                1, both("Wrong where only leaves are set, or nothing is.", "只设了叶子、或什么都没设时不对。")
+            ),
+            "branch": Part(1, both("Wrong where a branch is set.", "设了分支时不对。")),
+            "root": Part(
+                2, both("Wrong where the root is set, beside a branch or a leaf.", "设了根，又设了分支或叶子时不对。")
+            ),
+        },
+    ),
     Task(id="07-t-report", name="report", judge=judge_report, points=3),
 ]

@@ -12,6 +12,7 @@ KINDS = ("cuda", "mps", "xpu")
 
 # --- 08-t-device ------------------------------------------------------------------------------------------
 
+
 def device_cases(rng: random.Random) -> list[Case]:
     """No wish on usable and unusable machines; wishes that can be met; wishes that cannot."""
     cases = [Case("automatic", (kind, usable, None)) for kind in KINDS for usable in (True, False)]
@@ -28,8 +29,10 @@ def device_cases(rng: random.Random) -> list[Case]:
 
 # --- 08-t-step --------------------------------------------------------------------------------------------
 
+
 def step_cases(rng: random.Random) -> list[Case]:
     """Everything native; some operations fall back; some would but may not; 0 is off, nothing to do."""
+
     def times() -> list:
         return [rng.randint(1, 40) / 4, rng.randint(1, 90) / 4, rng.randint(1, 20) / 4]
 
@@ -43,27 +46,69 @@ def step_cases(rng: random.Random) -> list[Case]:
         ops = [*some(rng.randint(2, 4)), *(missing() for _ in range(rng.randint(2, 3)))]
         return rng.sample(ops, len(ops))
 
-    return [Case("native", (some(rng.randint(2, 6)), None)), Case("native", (some(rng.randint(2, 6)), "1")),
-            Case("fallback", (mixed(), "1")), Case("fallback", ([missing(), *some(2)], "1")),
-            Case("fallback", ([missing()], str(rng.randint(2, 20)))),
-            Case("error", (mixed(), None)), Case("error", ([*some(4), missing()], None)), Case("error", ([missing(), *some(2)], None)),
-            Case("error", (some(rng.randint(3, 6)), None)),
-            Case("edges", (mixed(), "0")), Case("edges", (some(2), "0")), Case("edges", ([], None)), Case("edges", ([], "1"))]
+    return [
+        Case("native", (some(rng.randint(2, 6)), None)),
+        Case("native", (some(rng.randint(2, 6)), "1")),
+        Case("fallback", (mixed(), "1")),
+        Case("fallback", ([missing(), *some(2)], "1")),
+        Case("fallback", ([missing()], str(rng.randint(2, 20)))),
+        Case("error", (mixed(), None)),
+        Case("error", ([*some(4), missing()], None)),
+        Case("error", ([missing(), *some(2)], None)),
+        Case("error", (some(rng.randint(3, 6)), None)),
+        Case("edges", (mixed(), "0")),
+        Case("edges", (some(2), "0")),
+        Case("edges", ([], None)),
+        Case("edges", ([], "1")),
+    ]
 
 
 TASKS = [
-    Task(id="08-t-device", name="choose_device", cases=device_cases, parts={
-        "automatic": Part(2, both("Wrong without a wish: the accelerator counts only where it is usable.",
-                                  "没有指定偏好时不对：加速器能用才算数。")),
-        "wish": Part(2, both("Wrong where the wish can be met.", "偏好可以满足时不对。")),
-        "refuse": Part(1, both("Wrong where the wish cannot be met: the answer is \"error\".",
-                               "偏好无法满足时不对：应返回 \"error\"。"))}),
-    Task(id="08-t-step", name="step_ms", cases=step_cases, parts={
-        "native": Part(1, both("Wrong where every operation has a kernel on the device.",
-                               "所有算子在设备上都有 kernel 时不对。")),
-        "fallback": Part(2, both("Wrong where operations fall back: CPU time and copies count for those alone.",
-                                 "有算子回退时不对：只有它们才计 CPU 时间和拷贝。")),
-        "error": Part(1, both("Wrong where an operation is missing and the fallback is off: `None`.",
-                              "缺算子且没开回退时不对：应返回 `None`。")),
-        "edges": Part(1, both("Wrong for the value \"0\" or an empty step.", "值为 \"0\" 或空列表时不对。"))}),
+    Task(
+        id="08-t-device",
+        name="choose_device",
+        cases=device_cases,
+        parts={
+            "automatic": Part(
+                2,
+                both(
+                    "Wrong without a wish: the accelerator counts only where it is usable.",
+                    "没有指定偏好时不对：加速器能用才算数。",
+                ),
+            ),
+            "wish": Part(2, both("Wrong where the wish can be met.", "偏好可以满足时不对。")),
+            "refuse": Part(
+                1,
+                both(
+                    'Wrong where the wish cannot be met: the answer is "error".', '偏好无法满足时不对：应返回 "error"。'
+                ),
+            ),
+        },
+    ),
+    Task(
+        id="08-t-step",
+        name="step_ms",
+        cases=step_cases,
+        parts={
+            "native": Part(
+                1,
+                both("Wrong where every operation has a kernel on the device.", "所有算子在设备上都有 kernel 时不对。"),
+            ),
+            "fallback": Part(
+                2,
+                both(
+                    "Wrong where operations fall back: CPU time and copies count for those alone.",
+                    "有算子回退时不对：只有它们才计 CPU 时间和拷贝。",
+                ),
+            ),
+            "error": Part(
+                1,
+                both(
+                    "Wrong where an operation is missing and the fallback is off: `None`.",
+                    "缺算子且没开回退时不对：应返回 `None`。",
+                ),
+            ),
+            "edges": Part(1, both('Wrong for the value "0" or an empty step.', '值为 "0" 或空列表时不对。')),
+        },
+    ),
 ]

@@ -13,22 +13,35 @@ from grader.task import Case, Part, Task
 # --- 09-t-time --------------------------------------------------------------------------------------------
 
 PRIMITIVES = ("reorder", "convolution", "rnn", "matmul", "eltwise", "pooling")
-HEADERS = ("onednn_verbose,v1,info,oneDNN v3.12.0 (commit 80afa71)", "onednn_verbose,v1,info,cpu,runtime:OpenMP,nthr:2",
-           "onednn_verbose,v1,primitive,info,template:operation,engine,primitive,implementation,prop_kind,"
-           "memory_descriptors,attributes,auxiliary,problem_desc,exec_time")
-PRINTS = ("epoch 3, loss 0.25", "", "loss, 0.5, exec time", "exec", "trainer,step,3,exec,cpu,convolution,7.5", "took 12 ms,exec,3",
-          "the line onednn_verbose,v1,primitive,exec,cpu,matmul means work")
+HEADERS = (
+    "onednn_verbose,v1,info,oneDNN v3.12.0 (commit 80afa71)",
+    "onednn_verbose,v1,info,cpu,runtime:OpenMP,nthr:2",
+    "onednn_verbose,v1,primitive,info,template:operation,engine,primitive,implementation,prop_kind,"
+    "memory_descriptors,attributes,auxiliary,problem_desc,exec_time",
+)
+PRINTS = (
+    "epoch 3, loss 0.25",
+    "",
+    "loss, 0.5, exec time",
+    "exec",
+    "trainer,step,3,exec,cpu,convolution,7.5",
+    "took 12 ms,exec,3",
+    "the line onednn_verbose,v1,primitive,exec,cpu,matmul means work",
+)
 
 
 def _line(rng: random.Random, event: str = "exec", primitive: str = "") -> str:
     ms = round(rng.uniform(0.001, 9.0), 6)
     size = "x".join(str(rng.randint(1, 64)) for _ in range(4))
-    return (f"onednn_verbose,v1,primitive,{event},cpu,{primitive or rng.choice(PRIMITIVES)},jit:uni,undef,src:f32::blocked:abcd::f0 "
-            f"dst:f32::blocked:aBcd16b::f0,attr-scratchpad:user,,{size},{ms}")
+    return (
+        f"onednn_verbose,v1,primitive,{event},cpu,{primitive or rng.choice(PRIMITIVES)},jit:uni,undef,src:f32::blocked:abcd::f0 "
+        f"dst:f32::blocked:aBcd16b::f0,attr-scratchpad:user,,{size},{ms}"
+    )
 
 
 def time_cases(rng: random.Random) -> list[Case]:
     """Executed lines only; with creation lines among them; with headers, other prints, or nothing at all."""
+
     def lines(count: int, event: str = "exec") -> list[str]:
         twice = rng.choice(PRIMITIVES)
         return [*(_line(rng, event, twice) for _ in range(2)), *(_line(rng, event) for _ in range(count - 2))]
@@ -40,13 +53,21 @@ def time_cases(rng: random.Random) -> list[Case]:
     for event in ("create:cache_miss", "create:cache_hit"):
         cases.append(Case("creation", (shuffled(lines(rng.randint(4, 9)) + lines(rng.randint(2, 5), event)),)))
     noisy = [shuffled([*lines(rng.randint(3, 6)), *others]) for others in (HEADERS, PRINTS, (*HEADERS, *PRINTS))]
-    return [*cases, *(Case("noise", (report,)) for report in noisy), Case("noise", (list(HEADERS),)), Case("noise", ([],))]
+    return [
+        *cases,
+        *(Case("noise", (report,)) for report in noisy),
+        Case("noise", (list(HEADERS),)),
+        Case("noise", ([],)),
+    ]
 
 
 # --- 09-t-report ------------------------------------------------------------------------------------------
 
-CLAIMS = {"faster": lambda low, high: high < 1, "slower": lambda low, high: low > 1,
-          "undecided": lambda low, high: low <= 1 <= high}
+CLAIMS = {
+    "faster": lambda low, high: high < 1,
+    "slower": lambda low, high: low > 1,
+    "undecided": lambda low, high: low <= 1 <= high,
+}
 FIELDS = ("layer", "threads", "lines", "on_ms", "off_ms", "low", "high", "claim")
 PAIRS = ("on_ms", "off_ms")
 RATIOS = both("on over off", "“开除以关”")
@@ -54,8 +75,12 @@ RATIOS = both("on over off", "“开除以关”")
 
 def judge_report(report: Any) -> reports.Verdict:
     """One point each: enough pairs, a witness in the log, a claim fit for the interval. Never speed."""
-    return reports.judged(report, FIELDS, {"pairs": _paired, "witness": _witness, "claim": _claim},
-                          both("Enough pairs, a witness, and a claim the interval carries.", "对数足够，有日志作证，结论有区间支撑。"))
+    return reports.judged(
+        report,
+        FIELDS,
+        {"pairs": _paired, "witness": _witness, "claim": _claim},
+        both("Enough pairs, a witness, and a claim the interval carries.", "对数足够，有日志作证，结论有区间支撑。"),
+    )
 
 
 def _lines(report: dict) -> float | None:
@@ -74,12 +99,16 @@ def _paired(report: dict) -> Mark:
 def _witness(report: dict) -> Mark:
     lines = _lines(report)
     if lines is None:
-        return 0.0, both("witness: `lines` should be the number of lines in oneDNN's log of the call.",
-                         "证人：`lines` 应是这次调用在 oneDNN 日志里的行数。")
+        return 0.0, both(
+            "witness: `lines` should be the number of lines in oneDNN's log of the call.",
+            "证人：`lines` 应是这次调用在 oneDNN 日志里的行数。",
+        )
     if lines > 0 or reports.words(report.get("claim")) == "undecided":
         return 1.0, None
-    return 0.0, both("witness: a difference is claimed, but no line of the log shows that oneDNN ran in the call.",
-                     "证人：声称有差别，但日志里没有一行能证明这次调用里 oneDNN 跑过。")
+    return 0.0, both(
+        "witness: a difference is claimed, but no line of the log shows that oneDNN ran in the call.",
+        "证人：声称有差别，但日志里没有一行能证明这次调用里 oneDNN 跑过。",
+    )
 
 
 def _claim(report: dict) -> Mark:
@@ -92,15 +121,28 @@ def _claim(report: dict) -> Mark:
     same_code = _lines(report) == 0 and claim == "undecided"  # an interval off 1 is then only noise
     if claim in CLAIMS and (same_code or CLAIMS[claim](report["low"], report["high"])):
         return 1.0, None
-    return 0.0, both("claim: `faster` needs the whole interval below 1, `slower` above, `undecided` holds 1.",
-                     "结论：`faster` 要求区间整个小于 1，`slower` 要求整个大于 1，`undecided` 则包含 1。")
+    return 0.0, both(
+        "claim: `faster` needs the whole interval below 1, `slower` above, `undecided` holds 1.",
+        "结论：`faster` 要求区间整个小于 1，`slower` 要求整个大于 1，`undecided` 则包含 1。",
+    )
 
 
 TASKS = [
-    Task(id="09-t-time", name="time_by_primitive", cases=time_cases, parts={
-        "executed": Part(2, both("Wrong for a report of executed lines.", "报告里只有执行行时不对。")),
-        "creation": Part(1, both("Wrong where lines of creation stand among them.", "夹杂创建行时不对。")),
-        "noise": Part(1, both("Wrong with headers or other prints, or for an empty report.",
-                              "有标题行、其他输出或报告为空时不对。"))}),
+    Task(
+        id="09-t-time",
+        name="time_by_primitive",
+        cases=time_cases,
+        parts={
+            "executed": Part(2, both("Wrong for a report of executed lines.", "报告里只有执行行时不对。")),
+            "creation": Part(1, both("Wrong where lines of creation stand among them.", "夹杂创建行时不对。")),
+            "noise": Part(
+                1,
+                both(
+                    "Wrong with headers or other prints, or for an empty report.",
+                    "有标题行、其他输出或报告为空时不对。",
+                ),
+            ),
+        },
+    ),
     Task(id="09-t-report", name="report", judge=judge_report, points=3),
 ]

@@ -20,11 +20,35 @@ import sys
 
 from inside import isolate, linux, shell, wire
 
-PRELOAD = ("numpy", "torch", "torch.nn.functional", "torch.optim", "torch._dynamo", "torch.utils.data",
-           "torch.utils.flop_counter", "matplotlib.pyplot", "matplotlib_inline.backend_inline", "ipywidgets", "yaml",
-           "tqdm.auto", "asyncio", "multiprocessing", "concurrent.futures", "dataclasses", "statistics",
-           "course", "course.quiz", "course.verbs", "course.timing", "course.flops", "course.flags", "course.records",
-           "course.exercise", "course.figures", "course.machine")
+PRELOAD = (
+    "numpy",
+    "torch",
+    "torch.nn.functional",
+    "torch.optim",
+    "torch._dynamo",
+    "torch.utils.data",
+    "torch.utils.flop_counter",
+    "matplotlib.pyplot",
+    "matplotlib_inline.backend_inline",
+    "ipywidgets",
+    "yaml",
+    "tqdm.auto",
+    "asyncio",
+    "multiprocessing",
+    "concurrent.futures",
+    "dataclasses",
+    "statistics",
+    "course",
+    "course.quiz",
+    "course.verbs",
+    "course.timing",
+    "course.flops",
+    "course.flags",
+    "course.records",
+    "course.exercise",
+    "course.figures",
+    "course.machine",
+)
 
 
 def preload() -> list[str]:
@@ -179,8 +203,11 @@ def reap(fates: dict[int, dict], awaited: int = 0) -> None:
             return
         limit = resource.prlimit(ended.si_pid, resource.RLIMIT_CPU)[1]
         child, status, used = os.wait4(ended.si_pid, 0)
-        fates[child] = {"signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0,
-                        "cpu_s": used.ru_utime + used.ru_stime, "cpu_limit_s": limit}
+        fates[child] = {
+            "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0,
+            "cpu_s": used.ru_utime + used.ru_stime,
+            "cpu_limit_s": limit,
+        }
 
 
 if __name__ == "__main__":

@@ -40,10 +40,16 @@ def _folders(size: int) -> None:
     linux.mount("none", "/", None, linux.MS_REC | linux.MS_PRIVATE)
     kept = {name: os.open(f"/proc/{name}", os.O_RDONLY) for name in PROC}
     for folder, share in (("/tmp", size), (HOME, size), ("/dev/shm", size)):
-        linux.mount("tmpfs", folder, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV,
-                    f"size={share},nr_inodes=20000,mode=700")
-    linux.mount("devpts", "/dev/pts", "devpts", linux.MS_NOSUID | linux.MS_NOEXEC,
-                f"newinstance,ptmxmode=0666,mode=620,max={TERMINALS}")
+        linux.mount(
+            "tmpfs", folder, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, f"size={share},nr_inodes=20000,mode=700"
+        )
+    linux.mount(
+        "devpts",
+        "/dev/pts",
+        "devpts",
+        linux.MS_NOSUID | linux.MS_NOEXEC,
+        f"newinstance,ptmxmode=0666,mode=620,max={TERMINALS}",
+    )
     texts = {}
     for name, descriptor in kept.items():
         with open(descriptor, encoding="utf-8") as file:

@@ -120,8 +120,15 @@ class Hook(DisplayHook):
         data, metadata = self._data
         flush()
         if data:
-            OUTLET.put("output", {"output_type": "execute_result", "data": data, "metadata": metadata,
-                                  "execution_count": self.prompt_count})
+            OUTLET.put(
+                "output",
+                {
+                    "output_type": "execute_result",
+                    "data": data,
+                    "metadata": metadata,
+                    "execution_count": self.prompt_count,
+                },
+            )
 
 
 class Shell(InteractiveShell):
@@ -140,8 +147,15 @@ class Shell(InteractiveShell):
 
     def _showtraceback(self, etype, evalue, stb) -> None:
         flush()
-        OUTLET.put("output", {"output_type": "error", "ename": getattr(etype, "__name__", "Exception"),
-                              "evalue": _said(evalue), "traceback": [str(line) for line in stb]})
+        OUTLET.put(
+            "output",
+            {
+                "output_type": "error",
+                "ename": getattr(etype, "__name__", "Exception"),
+                "evalue": _said(evalue),
+                "traceback": [str(line) for line in stb],
+            },
+        )
 
     def ask_exit(self) -> None:
         os._exit(0)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 ROWS = {
-    "00-bet-sums": {"a": [{"numbers": "float32", "distinct": 1}], "b": [{"numbers": "float32", "distinct": 2}],
-                    "c": [{"numbers": "float32", "distinct": 40}]},
+    "00-bet-sums": {
+        "a": [{"numbers": "float32", "distinct": 1}],
+        "b": [{"numbers": "float32", "distinct": 2}],
+        "c": [{"numbers": "float32", "distinct": 40}],
+    }
 }

@@ -8,25 +8,44 @@ def flags(changed):
 
 
 def seen(thread, fork, spawn):
-    return [{"set_in": "main", "read_in": place, "sees": sees}
-            for place, sees in (("thread", thread), ("fork", fork), ("spawn", spawn))]
+    return [
+        {"set_in": "main", "read_in": place, "sees": sees}
+        for place, sees in (("thread", thread), ("fork", fork), ("spawn", spawn))
+    ]
 
 
 def doors(block, setter):
-    return [{"door": kind, "kind": kind, "open": is_open, "error": ""}
-            for kind, is_open in (("with", block), ("setter", setter), ("assignment", 0))]
+    return [
+        {"door": kind, "kind": kind, "open": is_open, "error": ""}
+        for kind, is_open in (("with", block), ("setter", setter), ("assignment", 0))
+    ]
 
 
 ROWS = {
-    "01-bet-polite": {option: [{"request": "deterministic", "ratio": (low + high) / 2, "low": low, "high": high}]
-                      for option, low, high in (("a", 0.7, 0.8), ("b", 0.98, 1.02), ("c", 1.4, 1.6))},
-    "01-bet-typos": {option: [{"wrote": f"cudnn.x{n}", "meant": "cudnn.y", "raised": int(n < raised), "error": ""}
-                              for n in range(12)]
-                     for option, raised in (("a", 12), ("b", 6), ("c", 1), ("d", 0))},
+    "01-bet-polite": {
+        option: [{"request": "deterministic", "ratio": (low + high) / 2, "low": low, "high": high}]
+        for option, low, high in (("a", 0.7, 0.8), ("b", 0.98, 1.02), ("c", 1.4, 1.6))
+    },
+    "01-bet-typos": {
+        option: [
+            {"wrote": f"cudnn.x{n}", "meant": "cudnn.y", "raised": int(n < raised), "error": ""} for n in range(12)
+        ]
+        for option, raised in (("a", 12), ("b", 6), ("c", 1), ("d", 0))
+    },
     "01-bet-who-sees": {"a": seen(0, 0, 0), "b": seen(1, 0, 0), "c": seen(1, 1, 0), "d": seen(1, 1, 1)},
     "01-bet-flags": {"a": flags(0), "b": flags(1), "c": flags(2), "d": flags(3)},
     "01-bet-frozen": {"a": doors(0, 0), "b": doors(1, 0), "c": doors(1, 1)},
-    "01-bet-mps": {option: [{"tried": "mps.is_available = False", "accepted": accepted, "before": "False",
-                    "asked": "mps.is_available()", "after": after, "changed": 1}]
-                   for option, accepted, after in (("a", 1, "False"), ("b", 0, "True"), ("c", 1, "TypeError: no"))},
+    "01-bet-mps": {
+        option: [
+            {
+                "tried": "mps.is_available = False",
+                "accepted": accepted,
+                "before": "False",
+                "asked": "mps.is_available()",
+                "after": after,
+                "changed": 1,
+            }
+        ]
+        for option, accepted, after in (("a", 1, "False"), ("b", 0, "True"), ("c", 1, "TypeError: no"))
+    },
 }

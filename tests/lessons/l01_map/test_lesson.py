@@ -38,8 +38,10 @@ def verdict_of(exercise_id: str, source: str) -> str:
 
 # --- exercises ----------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("exercise_id", ["00-my-numbers", "01-find-typos", "01-what-leaked",
-                                         "01-fill-the-blanks", "01-only"])
+
+@pytest.mark.parametrize(
+    "exercise_id", ["00-my-numbers", "01-find-typos", "01-what-leaked", "01-fill-the-blanks", "01-only"]
+)
 def test_solution_is_correct(exercise_id):
     assert verdict_of(exercise_id, all_exercises()[exercise_id].solution) == "correct"
 
@@ -50,12 +52,13 @@ def test_timed_solution_runs():
     assert judge(exercise, run_source(source, exercise.name)).state != "not attempted"
 
 
-FIND = ("def find_typos(lines, known):\n"
-        "    names = [line.split('=')[0]{strip}{prefix} for line in lines]\n    {end}\n")
+FIND = "def find_typos(lines, known):\n    names = [line.split('=')[0]{strip}{prefix} for line in lines]\n    {end}\n"
 PREFIX = ".removeprefix('torch.backends.')"
 LEAK = "def what_leaked(before, after):\n    {body}\n"
-BLOCK = ("def deterministic_block():\n    cudnn = torch.backends.cudnn\n"
-         "    return cudnn.flags(deterministic=True, allow_tf32=cudnn.allow_tf32, {rest})\n")
+BLOCK = (
+    "def deterministic_block():\n    cudnn = torch.backends.cudnn\n"
+    "    return cudnn.flags(deterministic=True, allow_tf32=cudnn.allow_tf32, {rest})\n"
+)
 ONLY = """@contextmanager
 def only(module, **changes):
     {old}
@@ -74,25 +77,36 @@ WRONG = [
     ("00-my-numbers", "my_numbers = ('a', 'b', 'c')", "incorrect"),
     ("01-find-typos", "def find_typos(lines, known):\n    raise NotImplementedError", "not attempted"),
     ("01-find-typos", "def find_typos(lines, known):\n    pass", "incorrect"),
-    ("01-find-typos", FIND.format(strip=".strip()", prefix="", end="return [n for n in names if n[15:] not "
-                                                                   "in known]"),
-     "incorrect"),
-    ("01-find-typos", FIND.format(strip="", prefix=PREFIX,
-                                  end="return [n for n in names if n.strip() not in known]"), "incorrect"),
-    ("01-find-typos", FIND.format(strip=".strip()", prefix=PREFIX, end="return [n for n in names if n in "
-                                                                       "known]"),
-     "incorrect"),
+    (
+        "01-find-typos",
+        FIND.format(strip=".strip()", prefix="", end="return [n for n in names if n[15:] not in known]"),
+        "incorrect",
+    ),
+    (
+        "01-find-typos",
+        FIND.format(strip="", prefix=PREFIX, end="return [n for n in names if n.strip() not in known]"),
+        "incorrect",
+    ),
+    (
+        "01-find-typos",
+        FIND.format(strip=".strip()", prefix=PREFIX, end="return [n for n in names if n in known]"),
+        "incorrect",
+    ),
     ("01-find-typos", FIND.format(strip=".strip()", prefix=PREFIX, end="return names"), "incorrect"),
     ("01-find-typos", "def find_typos(lines, known):\n    return lines[0].nothing", "incorrect"),
     ("01-what-leaked", "def what_leaked(before, after):\n    raise NotImplementedError", "not attempted"),
     ("01-what-leaked", LEAK.format(body="return [n for n in before if before[n] != after[n]]"), "incorrect"),
-    ("01-what-leaked", LEAK.format(body="return {n: (after[n], before[n]) for n in before if before[n] != "
-                                        "after[n]}"),
-     "incorrect"),
+    (
+        "01-what-leaked",
+        LEAK.format(body="return {n: (after[n], before[n]) for n in before if before[n] != after[n]}"),
+        "incorrect",
+    ),
     ("01-what-leaked", LEAK.format(body="return {n: (before[n], after[n]) for n in before}"), "incorrect"),
-    ("01-what-leaked", LEAK.format(body="return {n: (before[n], after[n]) for n in before if after[n] and "
-                                        "not "
-                                        "before[n]}"), "incorrect"),
+    (
+        "01-what-leaked",
+        LEAK.format(body="return {n: (before[n], after[n]) for n in before if after[n] and not before[n]}"),
+        "incorrect",
+    ),
     ("01-what-leaked", LEAK.format(body="before.clear(); return {}"), "incorrect"),
     ("01-fill-the-blanks", BLOCK.format(rest="enabled=..., benchmark=..."), "not attempted"),
     ("01-fill-the-blanks", BLOCK.format(rest="enabled=True, benchmark=True"), "incorrect"),
@@ -104,16 +118,23 @@ WRONG = [
     ("01-only", "def only(module, **changes):\n    setattr(module, 'deterministic', True)", "incorrect"),
     ("01-only", ONLY.format(old=OLD, body=f"yield\n    {BACK}"), "partly"),
     ("01-only", ONLY.format(old="pass", body="yield"), "partly"),
-    ("01-only", ONLY.format(old="old = dict(enabled=True, benchmark=False, deterministic=False)",
-                            body=f"try:\n        yield\n    finally:\n        {BACK}"), "partly"),
-    ("01-only", ONLY.format(old=OLD, body=f"try:\n        yield\n    except Exception:\n        pass\n    "
-                                          f"{BACK}"),
-     "partly"),
+    (
+        "01-only",
+        ONLY.format(
+            old="old = dict(enabled=True, benchmark=False, deterministic=False)",
+            body=f"try:\n        yield\n    finally:\n        {BACK}",
+        ),
+        "partly",
+    ),
+    (
+        "01-only",
+        ONLY.format(old=OLD, body=f"try:\n        yield\n    except Exception:\n        pass\n    {BACK}"),
+        "partly",
+    ),
     ("01-make-it-lose", "my_comparison = ...", "not attempted"),
     ("01-make-it-lose", "my_comparison = 2.5", "incorrect"),
     ("01-make-it-lose", "my_comparison = {'before': {'enabled': True}}", "incorrect"),
-    ("01-make-it-lose", "my_comparison = dict(named=['d'], before=dict(d=0, e=1), inside=dict(d=1, e=1))",
-     "incorrect"),
+    ("01-make-it-lose", "my_comparison = dict(named=['d'], before=dict(d=0, e=1), inside=dict(d=1, e=1))", "incorrect"),
 ]
 
 
@@ -136,10 +157,17 @@ def test_the_price_of_the_with_line_alone_does_not_make_the_advice_lose():
     assert (verdict.state, verdict.reason) == ("incorrect", "price")
 
 
-@pytest.mark.parametrize(("exercise_id", "source", "words"), [
-    ("01-only", ONLY.format(old="inside = module.flags(**changes)", body="with inside:\n        yield"), "trap above"),
-    ("01-find-typos", "def find_typos(lines, known):\n    return lines[0]", "list of names"),
-])
+@pytest.mark.parametrize(
+    ("exercise_id", "source", "words"),
+    [
+        (
+            "01-only",
+            ONLY.format(old="inside = module.flags(**changes)", body="with inside:\n        yield"),
+            "trap above",
+        ),
+        ("01-find-typos", "def find_typos(lines, known):\n    return lines[0]", "list of names"),
+    ],
+)
 def test_a_typical_detour_is_named(exercise_id, source, words):
     exercise = all_exercises()[exercise_id]
     assert words in judge(exercise, run_source(source, exercise.name)).messages[0]["en"]
@@ -159,10 +187,14 @@ PRACTICE = [item for lesson in ("00_start", "01_map") for item in BANK.items(les
 
 # --- experiments --------------------------------------------------------------------------------------------
 
-EXPECTED = {"00-same-numbers": {"00-bet-sums": "c"}, "01-typos": {"01-bet-typos": "c"},
-            "01-who-sees": {"01-bet-who-sees": "c" if FORKS else None},
-            "01-flags-trap": {"01-bet-flags": "d"}, "01-frozen": {"01-bet-frozen": "c"},
-            "01-not-a-switch": {"01-bet-mps": "c"}}
+EXPECTED = {
+    "00-same-numbers": {"00-bet-sums": "c"},
+    "01-typos": {"01-bet-typos": "c"},
+    "01-who-sees": {"01-bet-who-sees": "c" if FORKS else None},
+    "01-flags-trap": {"01-bet-flags": "d"},
+    "01-frozen": {"01-bet-frozen": "c"},
+    "01-not-a-switch": {"01-bet-mps": "c"},
+}
 
 
 def check_shown(experiment, record):
@@ -206,12 +238,11 @@ def test_polite_request_runs_and_leaves_no_trace():
     assert flags.read() == before
 
 
-@pytest.mark.parametrize(("low", "high", "option"), [
-    (1.4, 1.6, "c"), (0.6, 0.8, "a"), (0.98, 1.03, "b"), (0.9, 1.3, None),
-])
+@pytest.mark.parametrize(
+    ("low", "high", "option"), [(1.4, 1.6, "c"), (0.6, 0.8, "a"), (0.98, 1.03, "b"), (0.9, 1.3, None)]
+)
 def test_polite_bet_follows_the_interval(low, high, option):
-    rows = [{"request": name, "ratio": 1.0, "low": low, "high": high} for name in ("deterministic", "both "
-                                                                                                    "named")]
+    rows = [{"request": name, "ratio": 1.0, "low": low, "high": high} for name in ("deterministic", "both named")]
     record = Record("01-polite-request", 1, "01_map", {}, rows)
     assert experiments.settle_polite_request(record) == {"01-bet-polite": option}
     inconclusive = "Inconclusive" in experiments.say_polite_request(record)["en"]

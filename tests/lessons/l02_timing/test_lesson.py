@@ -37,6 +37,7 @@ def solution_of(exercise_id: str) -> object:
 
 # --- exercises -----------------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("exercise_id", ["02-stopwatch", "02-median-interval", "02-paired-ratio"])
 def test_the_solution_is_correct_and_nothing_is_not_attempted(exercise_id):
     assert state(exercise_id, solution_of(exercise_id)) == "correct"
@@ -79,12 +80,20 @@ def fence_of_torch(run, synchronize, clock):
     return no_fence(run, synchronize, clock)
 
 
-@pytest.mark.parametrize("wrong, word", [
-    (fence_of_torch, "before it stops" if torch.cuda.is_available() else "you are given"),
-    (no_fence, "before it stops"), (fence_before_only, "before it stops"), (fence_after_only, "old work"),
-    (in_seconds, "seconds"), (runs_twice, "more than once"), (lambda run, fence, clock: 20.0, "never called"),
-    (lambda run, fence, clock: "20 ms", "one number"), (lambda run, fence, clock: 1 / 0, "ZeroDivisionError"),
-])
+@pytest.mark.parametrize(
+    "wrong, word",
+    [
+        (fence_of_torch, "before it stops" if torch.cuda.is_available() else "you are given"),
+        (no_fence, "before it stops"),
+        (fence_before_only, "before it stops"),
+        (fence_after_only, "old work"),
+        (in_seconds, "seconds"),
+        (runs_twice, "more than once"),
+        (lambda run, fence, clock: 20.0, "never called"),
+        (lambda run, fence, clock: "20 ms", "one number"),
+        (lambda run, fence, clock: 1 / 0, "ZeroDivisionError"),
+    ],
+)
 def test_a_wrong_stopwatch_is_told_why(wrong, word):
     verdict = judge(all_exercises()["02-stopwatch"], wrong)
     assert verdict.state == "incorrect" and word in verdict.messages[0]["en"]
@@ -114,8 +123,9 @@ def sorts_in_place(samples):
     return solution_of("02-median-interval")(samples)
 
 
-@pytest.mark.parametrize("wrong", [whole_range, mean_in_front, unsorted_ends, one_too_far, sorts_in_place,
-                                   lambda samples: median(samples)])
+@pytest.mark.parametrize(
+    "wrong", [whole_range, mean_in_front, unsorted_ends, one_too_far, sorts_in_place, lambda samples: median(samples)]
+)
 def test_a_wrong_interval_is_incorrect(wrong):
     assert state("02-median-interval", wrong) == "incorrect"
 
@@ -126,12 +136,16 @@ def test_the_placeholders_of_the_notebook_are_not_attempted():
     assert state("02-lose", {"naive_ratio": ..., "comparison": ...}) == "not attempted"
 
 
-@pytest.mark.parametrize("wrong, word", [
-    (lambda b, c: median(c) / median(b), "torn apart"), (lambda b, c: fmean(c) / fmean(b), "means"),
-    (lambda b, c: median([x / y for x, y in zip(b, c, strict=True)]), "other way round"),
-    (lambda b, c: fmean([y / x for x, y in zip(b, c, strict=True)]), "the one disturbed pair"),
-    (lambda b, c: [y / x for x, y in zip(b, c, strict=True)], "one number"),
-])
+@pytest.mark.parametrize(
+    "wrong, word",
+    [
+        (lambda b, c: median(c) / median(b), "torn apart"),
+        (lambda b, c: fmean(c) / fmean(b), "means"),
+        (lambda b, c: median([x / y for x, y in zip(b, c, strict=True)]), "other way round"),
+        (lambda b, c: fmean([y / x for x, y in zip(b, c, strict=True)]), "the one disturbed pair"),
+        (lambda b, c: [y / x for x, y in zip(b, c, strict=True)], "one number"),
+    ],
+)
 def test_a_wrong_ratio_is_told_why(wrong, word):
     verdict = judge(all_exercises()["02-paired-ratio"], wrong)
     assert verdict.state == "incorrect" and word in verdict.messages[0]["en"]
@@ -173,51 +187,96 @@ def test_cut_of_few_readings_is_none():
 
 # --- bets and sentences --------------------------------------------------------------------------------
 
+
 def record(name: str, rows: list[dict]) -> Record:
     return Record(name, 1, LESSON, {"device": "cpu"}, rows)
 
 
 def waits(call_ms: float, read_ms: float) -> list[dict]:
-    return [{"where": place, "repeat": i, "call_ms": call_ms * (1 + i / 1e3), "read_ms": read_ms}
-            for place in ("cpu", "toy") for i in range(9)]
+    return [
+        {"where": place, "repeat": i, "call_ms": call_ms * (1 + i / 1e3), "read_ms": read_ms}
+        for place in ("cpu", "toy")
+        for i in range(9)
+    ]
 
 
 def readings(median_ms: float) -> list[dict]:
-    return [{"stopwatch": "fence after only", "kernel_ms": 20.0, "earlier_ms": 30.0, "median_ms": median_ms,
-             "low_ms": median_ms - 0.1, "high_ms": median_ms + 0.1, "samples_ms": [median_ms] * 9}]
+    return [
+        {
+            "stopwatch": "fence after only",
+            "kernel_ms": 20.0,
+            "earlier_ms": 30.0,
+            "median_ms": median_ms,
+            "low_ms": median_ms - 0.1,
+            "high_ms": median_ms + 0.1,
+            "samples_ms": [median_ms] * 9,
+        }
+    ]
 
 
 def calls(*ratios: float) -> list[dict]:
-    return [{"shape": shape, "call": call, "call_ms": ratio if call == 1 else 1.0}
-            for shape, ratio in enumerate(ratios) for call in range(1, 13)]
+    return [
+        {"shape": shape, "call": call, "call_ms": ratio if call == 1 else 1.0}
+        for shape, ratio in enumerate(ratios)
+        for call in range(1, 13)
+    ]
 
 
 def races(winners: int, trials: int = 20) -> list[dict]:
-    return [{"trial": i, "method": method, "ratio": 1.0 + i / 1e3, "planted": 1.0,
-             "said": "slower" if method == "means, each alone" and i < winners else "same"}
-            for i in range(trials) for method in ("means, each alone", "best of, each alone", "paired")]
+    return [
+        {
+            "trial": i,
+            "method": method,
+            "ratio": 1.0 + i / 1e3,
+            "planted": 1.0,
+            "said": "slower" if method == "means, each alone" and i < winners else "same",
+        }
+        for i in range(trials)
+        for method in ("means, each alone", "best of, each alone", "paired")
+    ]
 
 
 def pairs(*ratios: float) -> list[dict]:
-    return [{"pair": i, "default_ms": ratio, "all_ms": 1.0, "ratio": ratio, "all_threads": 2}
-            for i, ratio in enumerate(ratios)]
+    return [
+        {"pair": i, "default_ms": ratio, "all_ms": 1.0, "ratio": ratio, "all_threads": 2}
+        for i, ratio in enumerate(ratios)
+    ]
 
 
 BETS = [
-    ("02-where-you-wait", "02-bet-cpu",
-     [(waits(9, 0.1), "b"), (waits(0.1, 9), "a"), (waits(5, 5), "c"), ([], None)]),
-    ("02-five-stopwatches", "02-bet-one-fence",
-     [(readings(50.4), "c"), (readings(20.3), "b"), (readings(0.01), "a"),
-      (readings(300.0), None), ([], None)]),
-    ("02-first-call", "02-bet-first-call",
-     [(calls(*[8.0] * 8), "c"), (calls(*[2.0] * 8), "b"), (calls(*[1.05] * 8), "a"),
-      (calls(1, 1, 2, 2, 5, 5, 9, 9), None), ([], None)]),
-    ("02-same-code-twice", "02-bet-same-code",
-     [(races(0), "a"), (races(1), "a"), (races(2), "b"), (races(6), "c"),
-      (races(6, trials=9), None), ([], None)]),
-    ("02-threads", "02-bet-threads",
-     [(pairs(*[1.9] * 13), "a"), (pairs(*[1.0] * 13), "b"), (pairs(*[0.7] * 13), "c"),
-      (pairs(*[0.8, 1.3] * 6), None), ([], None)]),
+    ("02-where-you-wait", "02-bet-cpu", [(waits(9, 0.1), "b"), (waits(0.1, 9), "a"), (waits(5, 5), "c"), ([], None)]),
+    (
+        "02-five-stopwatches",
+        "02-bet-one-fence",
+        [(readings(50.4), "c"), (readings(20.3), "b"), (readings(0.01), "a"), (readings(300.0), None), ([], None)],
+    ),
+    (
+        "02-first-call",
+        "02-bet-first-call",
+        [
+            (calls(*[8.0] * 8), "c"),
+            (calls(*[2.0] * 8), "b"),
+            (calls(*[1.05] * 8), "a"),
+            (calls(1, 1, 2, 2, 5, 5, 9, 9), None),
+            ([], None),
+        ],
+    ),
+    (
+        "02-same-code-twice",
+        "02-bet-same-code",
+        [(races(0), "a"), (races(1), "a"), (races(2), "b"), (races(6), "c"), (races(6, trials=9), None), ([], None)],
+    ),
+    (
+        "02-threads",
+        "02-bet-threads",
+        [
+            (pairs(*[1.9] * 13), "a"),
+            (pairs(*[1.0] * 13), "b"),
+            (pairs(*[0.7] * 13), "c"),
+            (pairs(*[0.8, 1.3] * 6), None),
+            ([], None),
+        ],
+    ),
 ]
 
 
@@ -242,14 +301,21 @@ def test_every_bet_of_the_lesson_is_settled_here_and_its_options_can_all_win():
 
 
 MORE = {
-    "02-interruptions": [{"call": i, "interrupted": int(i % 20 == 7), "quiet_ms": 1.0,
-                          "disturbed_ms": 11.0 if i % 20 == 7 else 1.0} for i in range(100)],
+    "02-interruptions": [
+        {"call": i, "interrupted": int(i % 20 == 7), "quiet_ms": 1.0, "disturbed_ms": 11.0 if i % 20 == 7 else 1.0}
+        for i in range(100)
+    ],
     "02-planted-difference": [{**row, "planted": 1.05} for row in races(3, trials=12)],
-    "02-stopwatches-cuda": [{"size": 512, "stopwatch": name, "median_ms": 1.0, "low_ms": 0.9, "high_ms": 1.1,
-                             "samples_ms": [1.0]}
-                            for name in ("no fence", "two events", "fence before, then print")],
-    "02-first-call-cuda": [{"process": process, "shape": shape, "call": i, "call_ms": 1.0 / i} for process in range(2)
-                           for shape in ("CUDA context", "first product") for i in range(1, 2 + 5 * (shape != "CUDA context"))],
+    "02-stopwatches-cuda": [
+        {"size": 512, "stopwatch": name, "median_ms": 1.0, "low_ms": 0.9, "high_ms": 1.1, "samples_ms": [1.0]}
+        for name in ("no fence", "two events", "fence before, then print")
+    ],
+    "02-first-call-cuda": [
+        {"process": process, "shape": shape, "call": i, "call_ms": 1.0 / i}
+        for process in range(2)
+        for shape in ("CUDA context", "first product")
+        for i in range(1, 2 + 5 * (shape != "CUDA context"))
+    ],
 }
 
 
@@ -259,6 +325,7 @@ def test_the_interruptions_move_the_mean_only():
 
 
 # --- devices -------------------------------------------------------------------------------------------
+
 
 def test_the_toy_device_launches_at_once_and_fences():
     with ToyDevice() as toy:

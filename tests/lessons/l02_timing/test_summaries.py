@@ -17,9 +17,17 @@ def record(name: str, rows: list[dict]) -> Record:
 
 def told(story: str, reading_ms: float) -> list[dict]:
     """Invented rows of one story: a kernel that is over after 50 ms."""
-    lanes = (("cpu", "launch", 0.0, 0.1), ("cpu", "fence", 0.1, reading_ms), ("clock", "reading", 0.0, reading_ms),
-             ("device", "earlier", 0.0, 30.0), ("device", "kernel", 30.0, 50.0))
-    return [{"story": story, "lane": lane, "what": what, "start_ms": start, "end_ms": end} for lane, what, start, end in lanes]
+    lanes = (
+        ("cpu", "launch", 0.0, 0.1),
+        ("cpu", "fence", 0.1, reading_ms),
+        ("clock", "reading", 0.0, reading_ms),
+        ("device", "earlier", 0.0, 30.0),
+        ("device", "kernel", 30.0, 50.0),
+    )
+    return [
+        {"story": story, "lane": lane, "what": what, "start_ms": start, "end_ms": end}
+        for lane, what, start, end in lanes
+    ]
 
 
 @pytest.mark.parametrize("name", ["02-queue", "02-queue-busy"])
@@ -50,21 +58,27 @@ def test_a_toy_kernel_tells_when_it_ran():
 
 def interrupted(quiet_ms: list[float]) -> list[dict]:
     """Calls that take what the quiet ones do, and ten of them more in one of twenty."""
-    return [{"call": i, "interrupted": int(i % 20 == 7), "quiet_ms": quiet,
-             "disturbed_ms": quiet + 10.0 * (i % 20 == 7)} for i, quiet in enumerate(quiet_ms)]
+    return [
+        {"call": i, "interrupted": int(i % 20 == 7), "quiet_ms": quiet, "disturbed_ms": quiet + 10.0 * (i % 20 == 7)}
+        for i, quiet in enumerate(quiet_ms)
+    ]
 
 
 def test_the_pauses_are_judged_against_the_calls_left_alone():
     """A machine with interruptions of its own: they are in both sides, so they are not put down to the pauses."""
     own = [5.0 if i % 20 == 3 else 1.0 for i in range(200)]
     sentence = load_all()["02-interruptions"].finding(record("02-interruptions", interrupted(own)))["en"]
-    assert "the mean by +41.7 %" in sentence and "the median by +0.0 %" in sentence and "the minimum by +0.0 %" in sentence
+    assert (
+        "the mean by +41.7 %" in sentence and "the median by +0.0 %" in sentence and "the minimum by +0.0 %" in sentence
+    )
     assert "Left alone, the mean lies +20.0 %" in sentence
 
 
 def races(method: str, *ratios: float) -> list[dict]:
-    return [{"trial": i, "method": method, "ratio": ratio, "said": "slower", "planted": 1.05, "threads": 1}
-            for i, ratio in enumerate(ratios)]
+    return [
+        {"trial": i, "method": method, "ratio": ratio, "said": "slower", "planted": 1.05, "threads": 1}
+        for i, ratio in enumerate(ratios)
+    ]
 
 
 def test_the_right_sign_alone_is_not_a_find():

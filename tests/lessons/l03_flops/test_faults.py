@@ -16,9 +16,19 @@ def record(name: str, rows: list[dict], **machine: str) -> Record:
 
 def memories(faults: float | None) -> list[dict]:
     """Invented rows: fresh memory adds 1.5 ms to either layer."""
-    return [{"layer": layer, "memory": memory, "call_ms": work + 1.5 * (memory == "fresh"), "low_ms": work, "high_ms": work + 2,
-             "threads": 1, "page_faults": faults if memory == "fresh" else faults and 0.0}
-            for memory in ("fresh", "kept") for layer, work in (("dense", 2.0), ("depthwise", 0.5))]
+    return [
+        {
+            "layer": layer,
+            "memory": memory,
+            "call_ms": work + 1.5 * (memory == "fresh"),
+            "low_ms": work,
+            "high_ms": work + 2,
+            "threads": 1,
+            "page_faults": faults if memory == "fresh" else faults and 0.0,
+        }
+        for memory in ("fresh", "kept")
+        for layer, work in (("dense", 2.0), ("depthwise", 0.5))
+    ]
 
 
 @pytest.mark.parametrize("faults, word", [(1100.0, "1,100 page faults"), (None, "? page faults")])
@@ -49,8 +59,21 @@ def test_depthwise_is_measured_without_page_faults():
 
 
 def shares(low: float, high: float, faults: int | None) -> list[dict]:
-    return [{"channels": 128, "size": 28, "groups": 128, "macs": 10, "macs_ratio": 1 / 128, "low": low, "ratio": low,
-             "high": high, "verdict": "faster", "page_faults": faults, "threads": 1}]
+    return [
+        {
+            "channels": 128,
+            "size": 28,
+            "groups": 128,
+            "macs": 10,
+            "macs_ratio": 1 / 128,
+            "low": low,
+            "ratio": low,
+            "high": high,
+            "verdict": "faster",
+            "page_faults": faults,
+            "threads": 1,
+        }
+    ]
 
 
 def test_page_faults_that_remain_are_said():
@@ -60,16 +83,30 @@ def test_page_faults_that_remain_are_said():
 
 def roof(*shares_: tuple[str, float, float]) -> list[dict]:
     peak = {"part": "peak", "flops_per_s": 1e11, "bytes_per_s": 1e10, "ridge": 10.0, "dtype": "float32", "busy": 0}
-    return [peak, *({"part": "operation", "operation": name, "share_of_roof": (low + high) / 2, "share_low": low,
-                     "share_high": high} for name, low, high in shares_)]
+    return [
+        peak,
+        *(
+            {
+                "part": "operation",
+                "operation": name,
+                "share_of_roof": (low + high) / 2,
+                "share_low": low,
+                "share_high": high,
+            }
+            for name, low, high in shares_
+        ),
+    ]
 
 
-@pytest.mark.parametrize("operations, nearest, farthest", [
-    ([("matrix product", 0.8, 0.9), ("ReLU", 0.3, 0.4), ("dense conv", 0.5, 0.6)], True, True),
-    ([("matrix product", 0.55, 0.9), ("ReLU", 0.3, 0.4), ("dense conv", 0.5, 0.6)], False, True),
-    ([("matrix product", 0.8, 0.9), ("ReLU", 0.3, 0.55), ("dense conv", 0.5, 0.6)], True, False),
-    ([("matrix product", 0.8, 0.9)], False, False),
-])
+@pytest.mark.parametrize(
+    "operations, nearest, farthest",
+    [
+        ([("matrix product", 0.8, 0.9), ("ReLU", 0.3, 0.4), ("dense conv", 0.5, 0.6)], True, True),
+        ([("matrix product", 0.55, 0.9), ("ReLU", 0.3, 0.4), ("dense conv", 0.5, 0.6)], False, True),
+        ([("matrix product", 0.8, 0.9), ("ReLU", 0.3, 0.55), ("dense conv", 0.5, 0.6)], True, False),
+        ([("matrix product", 0.8, 0.9)], False, False),
+    ],
+)
 def test_the_roof_names_only_what_stands_apart(operations, nearest, farthest):
     sentence = load_all()["03-roof"].finding(record("03-roof", roof(*operations)))["en"]
     assert ("Nearest to its roof: matrix product" in sentence) == nearest

@@ -37,6 +37,7 @@ def solution_of(exercise_id: str) -> object:
 
 # --- exercises -----------------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("exercise_id", ["03-conv-macs", "03-least-ms"])
 def test_the_solution_is_correct_and_nothing_is_not_attempted(exercise_id):
     assert state(exercise_id, solution_of(exercise_id)) == "correct"
@@ -49,13 +50,21 @@ def macs(n, c_in, c_out, kernel, height, width, groups=1):
     return n * height * width * c_out * (c_in // groups) * kernel * kernel
 
 
-@pytest.mark.parametrize("wrong, word", [
-    (lambda *a: 2 * macs(*a), "FLOPs"), (lambda n, *a: macs(1, *a), "batch"),
-    (lambda *a: macs(*a[:6]), "groups are missing"), (lambda *a: macs(*a) // (*a, 1)[6], "twice"),
-    (lambda *a: macs(*a) // a[3], "square"), (lambda *a: macs(*a) // a[3] ** 2, "taps"),
-    (lambda *a: macs(*a) + a[0] * a[2] * a[4] * a[5], "bias"), (lambda *a: 7, "is right"),
-    (lambda *a: "many", "one number"), (lambda *a: 1 / 0, "ZeroDivisionError"),
-])
+@pytest.mark.parametrize(
+    "wrong, word",
+    [
+        (lambda *a: 2 * macs(*a), "FLOPs"),
+        (lambda n, *a: macs(1, *a), "batch"),
+        (lambda *a: macs(*a[:6]), "groups are missing"),
+        (lambda *a: macs(*a) // (*a, 1)[6], "twice"),
+        (lambda *a: macs(*a) // a[3], "square"),
+        (lambda *a: macs(*a) // a[3] ** 2, "taps"),
+        (lambda *a: macs(*a) + a[0] * a[2] * a[4] * a[5], "bias"),
+        (lambda *a: 7, "is right"),
+        (lambda *a: "many", "one number"),
+        (lambda *a: 1 / 0, "ZeroDivisionError"),
+    ],
+)
 def test_a_wrong_convolution_is_told_why(wrong, word):
     verdict = verdict_of("03-conv-macs", wrong)
     assert verdict.state == "incorrect" and word in verdict.messages[0]["en"]
@@ -69,21 +78,25 @@ def memory(macs, moved, peak, bandwidth):
     return moved / (bandwidth * 1e6)
 
 
-@pytest.mark.parametrize("wrong, word", [
-    (lambda *a: max(compute(*a) / 2, memory(*a)), "two FLOPs"),
-    (lambda *a: compute(*a) + memory(*a), "longer"),
-    (lambda *a: min(compute(*a), memory(*a)), "the arithmetic takes longer"),
-    (lambda *a: max(compute(*a), memory(*a)) / 1e3, "seconds"),
-    (compute, "the memory takes longer"), (memory, "the arithmetic takes longer"),
-    (lambda *a: -1.0, "alone"), (lambda *a: float("nan"), "one number"),
-])
+@pytest.mark.parametrize(
+    "wrong, word",
+    [
+        (lambda *a: max(compute(*a) / 2, memory(*a)), "two FLOPs"),
+        (lambda *a: compute(*a) + memory(*a), "longer"),
+        (lambda *a: min(compute(*a), memory(*a)), "the arithmetic takes longer"),
+        (lambda *a: max(compute(*a), memory(*a)) / 1e3, "seconds"),
+        (compute, "the memory takes longer"),
+        (memory, "the arithmetic takes longer"),
+        (lambda *a: -1.0, "alone"),
+        (lambda *a: float("nan"), "one number"),
+    ],
+)
 def test_a_wrong_least_time_is_told_why(wrong, word):
     verdict = verdict_of("03-least-ms", wrong)
     assert verdict.state == "incorrect" and word in verdict.messages[0]["en"]
 
 
-@pytest.mark.parametrize("wrong", [1.4, {"more_macs": 3},
-                                   {"more_macs": 3, "fewer_macs": 1, "comparison": 0.8}])
+@pytest.mark.parametrize("wrong", [1.4, {"more_macs": 3}, {"more_macs": 3, "fewer_macs": 1, "comparison": 0.8}])
 def test_losing_without_evidence_is_incorrect(wrong):
     assert state("03-lose", wrong) == "incorrect"
 
@@ -95,6 +108,7 @@ def test_the_solution_of_losing_saves_work_and_its_check_never_crashes():
 
 
 # --- checkpoint tasks ----------------------------------------------------------------------------------
+
 
 def test_the_solutions_agree_with_the_counter():
     import torch
@@ -119,58 +133,149 @@ def test_the_solutions_agree_with_the_counter():
 
 # --- bets and sentences --------------------------------------------------------------------------------
 
+
 def record(name: str, rows: list[dict]) -> Record:
     return Record(name, 1, LESSON, {"device": "cpu"}, rows)
 
 
 def tools(*reported: int) -> list[dict]:
-    rows = [{"part": "tool", "tool": f"tool {i}", "unit": "FLOPs" if i else "MACs", "reported": number,
-             "macs": number, "difference": 1} for i, number in enumerate(reported)]
-    return [*rows, {"part": "reason", "tool": "tool 0", "macs": 5, "reason_en": "bias", "reason_zh": "偏置"},
-            {"part": "missing", "tool": "thop", "reason_en": "not installed", "reason_zh": "没有安装"}]
+    rows = [
+        {
+            "part": "tool",
+            "tool": f"tool {i}",
+            "unit": "FLOPs" if i else "MACs",
+            "reported": number,
+            "macs": number,
+            "difference": 1,
+        }
+        for i, number in enumerate(reported)
+    ]
+    return [
+        *rows,
+        {"part": "reason", "tool": "tool 0", "macs": 5, "reason_en": "bias", "reason_zh": "偏置"},
+        {"part": "missing", "tool": "thop", "reason_en": "not installed", "reason_zh": "没有安装"},
+    ]
 
 
 def lstm(on: int, off: int) -> list[dict]:
-    return [{"layer": "LSTM", "mkldnn": enabled, "torch_flops": seen, "exact_flops": 100}
-            for enabled, seen in ((1, on), (0, off))]
+    return [
+        {"layer": "LSTM", "mkldnn": enabled, "torch_flops": seen, "exact_flops": 100}
+        for enabled, seen in ((1, on), (0, off))
+    ]
 
 
 def lengths(at_1024: int) -> list[dict]:
-    return [{"tokens": tokens, "macs": macs, "linear_macs": macs - 1, "attention_macs": 1}
-            for tokens, macs in ((256, 100), (1024, at_1024))]
+    return [
+        {"tokens": tokens, "macs": macs, "linear_macs": macs - 1, "attention_macs": 1}
+        for tokens, macs in ((256, 100), (1024, at_1024))
+    ]
 
 
 def shares(low: float, high: float) -> list[dict]:
-    return [{"channels": 128, "size": 28, "groups": 128, "macs": 10, "macs_ratio": 1 / 128, "low": low,
-             "ratio": (low + high) / 2, "high": high, "verdict": "faster", "threads": 1}]
+    return [
+        {
+            "channels": 128,
+            "size": 28,
+            "groups": 128,
+            "macs": 10,
+            "macs_ratio": 1 / 128,
+            "low": low,
+            "ratio": (low + high) / 2,
+            "high": high,
+            "verdict": "faster",
+            "threads": 1,
+        }
+    ]
 
 
 def roofs(low: float, high: float, busy: int = 0) -> list[dict]:
-    peak = {"part": "peak", "flops_per_s": 1e11, "bytes_per_s": 1e10, "ridge": 10.0, "dtype": "float32", "busy": busy,
-            "device": "cpu", "threads": 1, "precision": "none", "created": "2026-05-01T09:30:00Z"}
-    operations = [{"part": "operation", "operation": name, "flops": flops, "bytes": 10**6, "time_ms": 1.0,
-                   "flops_per_byte": flops / 1e6, "bound": "compute" if flops > 10**7 else "memory",
-                   "share_of_roof": 0.1, "share_low": 0.09, "share_high": 0.11, "calls": 1, "overhead_ms": 0.0,
-                   "page_faults": 0, "fault_share": 0.0} for name, flops in (("matrix product", 10**8), ("ReLU", 0))]
-    return [peak, *operations, {"part": "batch", "work_ratio": 64.0, "ratio": (low + high) / 2, "low": low,
-                                "high": high, "verdict": "slower", "threads": 1}]
+    peak = {
+        "part": "peak",
+        "flops_per_s": 1e11,
+        "bytes_per_s": 1e10,
+        "ridge": 10.0,
+        "dtype": "float32",
+        "busy": busy,
+        "device": "cpu",
+        "threads": 1,
+        "precision": "none",
+        "created": "2026-05-01T09:30:00Z",
+    }
+    operations = [
+        {
+            "part": "operation",
+            "operation": name,
+            "flops": flops,
+            "bytes": 10**6,
+            "time_ms": 1.0,
+            "flops_per_byte": flops / 1e6,
+            "bound": "compute" if flops > 10**7 else "memory",
+            "share_of_roof": 0.1,
+            "share_low": 0.09,
+            "share_high": 0.11,
+            "calls": 1,
+            "overhead_ms": 0.0,
+            "page_faults": 0,
+            "fault_share": 0.0,
+        }
+        for name, flops in (("matrix product", 10**8), ("ReLU", 0))
+    ]
+    return [
+        peak,
+        *operations,
+        {
+            "part": "batch",
+            "work_ratio": 64.0,
+            "ratio": (low + high) / 2,
+            "low": low,
+            "high": high,
+            "verdict": "slower",
+            "threads": 1,
+        },
+    ]
 
 
 BETS = [
-    ("03-roof", "03-bet-roof",
-     [(roofs(3.9, 4.1), "b"), (roofs(60, 66), "a"), (roofs(1.1, 1.4), "c"), (roofs(1.5, 2.5), None),
-      (roofs(30, 40), None), (roofs(3, 4)[:1], None), ([], None)]),
-    ("03-vgg16-counters", "03-bet-vgg",
-     [(tools(100, 200), "c"), (tools(100, 130), "b"), (tools(100, 101), "a"),
-      (tools(100), None), ([], None)]),
-    ("03-lstm-zero", "03-bet-lstm",
-     [(lstm(0, 100), "a"), (lstm(100, 0), "c"), (lstm(100, 100), "b"), (lstm(0, 0), None), ([], None)]),
-    ("03-length", "03-bet-length",
-     [(lengths(463), "c"), (lengths(400), "a"), (lengths(1600), "b"), (lengths(1000), None), ([], None)]),
-    ("03-depthwise", "03-bet-depthwise",
-     [(shares(0.05, 0.06), "b"), (shares(0.007, 0.01), "a"), (shares(0.6, 0.9), "c"),
-      (shares(0.01, 0.02), None),
-      (shares(0.4, 0.6), None), ([], None)]),
+    (
+        "03-roof",
+        "03-bet-roof",
+        [
+            (roofs(3.9, 4.1), "b"),
+            (roofs(60, 66), "a"),
+            (roofs(1.1, 1.4), "c"),
+            (roofs(1.5, 2.5), None),
+            (roofs(30, 40), None),
+            (roofs(3, 4)[:1], None),
+            ([], None),
+        ],
+    ),
+    (
+        "03-vgg16-counters",
+        "03-bet-vgg",
+        [(tools(100, 200), "c"), (tools(100, 130), "b"), (tools(100, 101), "a"), (tools(100), None), ([], None)],
+    ),
+    (
+        "03-lstm-zero",
+        "03-bet-lstm",
+        [(lstm(0, 100), "a"), (lstm(100, 0), "c"), (lstm(100, 100), "b"), (lstm(0, 0), None), ([], None)],
+    ),
+    (
+        "03-length",
+        "03-bet-length",
+        [(lengths(463), "c"), (lengths(400), "a"), (lengths(1600), "b"), (lengths(1000), None), ([], None)],
+    ),
+    (
+        "03-depthwise",
+        "03-bet-depthwise",
+        [
+            (shares(0.05, 0.06), "b"),
+            (shares(0.007, 0.01), "a"),
+            (shares(0.6, 0.9), "c"),
+            (shares(0.01, 0.02), None),
+            (shares(0.4, 0.6), None),
+            ([], None),
+        ],
+    ),
 ]
 
 
@@ -202,6 +307,7 @@ def test_the_groups_that_lost_are_named():
 
 # --- live, small ---------------------------------------------------------------------------------------
 
+
 def test_the_counts_settle_their_bets_live():
     experiments = load_all()
     found = run("03-length")
@@ -225,12 +331,14 @@ def test_the_roof_is_measured_live(monkeypatch, tmp_path):
     peak, batch, *operations = found.rows
     assert peak["flops_per_s"] > 0 and peak["ridge"] == pytest.approx(peak["flops_per_s"] / peak["bytes_per_s"])
     work = {row["operation"]: row for row in operations}
-    expected = {"linear, batch 1": (2 * 4096**2, 4 * (4096**2 + 2 * 4096)),
-                "linear, batch 64": (2 * 64 * 4096**2, 4 * (4096**2 + 2 * 64 * 4096)),
-                "matrix product": (2 * 1024**3, 3 * 4 * 1024**2),
-                "depthwise conv": (2 * 56**2 * 128 * 9, 4 * (2 * 128 * 56**2 + 128 * 9)),
-                "dense conv": (2 * 56**2 * 128**2 * 9, 4 * (2 * 128 * 56**2 + 128**2 * 9)),
-                "ReLU": (0, 2 * 4 * 4 * 128 * 112**2)}
+    expected = {
+        "linear, batch 1": (2 * 4096**2, 4 * (4096**2 + 2 * 4096)),
+        "linear, batch 64": (2 * 64 * 4096**2, 4 * (4096**2 + 2 * 64 * 4096)),
+        "matrix product": (2 * 1024**3, 3 * 4 * 1024**2),
+        "depthwise conv": (2 * 56**2 * 128 * 9, 4 * (2 * 128 * 56**2 + 128 * 9)),
+        "dense conv": (2 * 56**2 * 128**2 * 9, 4 * (2 * 128 * 56**2 + 128**2 * 9)),
+        "ReLU": (0, 2 * 4 * 4 * 128 * 112**2),
+    }
     assert work and list(work) == list(expected)[: len(work)]  # a busy machine runs out of time earlier
     assert len(work) == 6 or not found.complete
     for name, row in work.items():

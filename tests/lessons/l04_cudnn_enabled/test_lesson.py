@@ -46,34 +46,56 @@ def test_solution_is_correct(exercise_id):
     assert flags.read() == before
 
 
-@pytest.mark.parametrize(("exercise_id", "source", "state", "said"), [
-    ("04-reads", READS + "device == 'cuda'", "incorrect", "cuBLAS"),
-    ("04-reads", READS + "op == 'conv2d' and device == 'cuda'", "incorrect", "'lstm'"),
-    ("04-reads", READS + f"op in {SIX}", "partly", "device first"),
-    ("04-reads", READS + f"device == 'cuda' and op in {SIX} | {{'attention'}}", "incorrect", "enable_cudnn_sdp"),
-    ("04-reads", READS + f"device == 'cuda' and op in {SIX} | {{'layer_norm'}}", "incorrect", "ignores"),
-    ("04-reads", READS + f"device == 'cuda' and op in {SIX} | {{'max_pool2d'}}", "incorrect", "own kernel"),
-    ("04-reads", READS + "'yes'", "incorrect", "True"),
-    ("04-reads", "def reads_enabled(op, device): raise NotImplementedError", "not attempted", "NotImplemented"),
-    ("04-errors", ERRORS + "[((a - exact.float()).abs().max() / s).item() for a in (on, off)]", "incorrect",
-     "lost in float32"),
-    ("04-errors", ERRORS + "[(a.double() - exact).abs().max().item() for a in (on, off)]", "incorrect", "Divide"),
-    ("04-errors", ERRORS + "[((on.double() - off.double()).abs().max() / s).item()] * 2", "incorrect", "same"),
-    ("04-errors", ERRORS + "[((a.double() - exact).min() / s).item() for a in (on, off)]", "incorrect", "negative"),
-    ("04-errors", ERRORS + "((on.double() - exact).abs().max() / s).item()", "incorrect", "Two numbers"),
-    ("04-errors", ERRORS + "[((a - exact).abs().mean() / s).item() for a in (on, off)]", "incorrect", "example"),
-    ("04-errors", ERRORS + "[(a - exact).abs().max() / s for a in (on, off)]", "correct", "float64"),
-    ("04-without", WITHOUT + "return run()", "incorrect", "still on"),
-    ("04-without", WITHOUT + "with cudnn.flags(enabled=False):\n        return run()", "partly", "`benchmark`"),
-    ("04-without", WITHOUT + "with cudnn.flags(enabled=False):\n        run()", "incorrect", "Hand back"),
-    ("04-without", WITHOUT + "cudnn.enabled = False\n    return run()", "partly", "Afterwards"),
-    ("04-without", WITHOUT + "cudnn.enabled = False\n    seen = run()\n    cudnn.enabled = True\n    return seen",
-     "partly", "After an exception"),
-    ("04-without", WITHOUT + "cudnn.enabled = False\n    try:\n        return run()\n    finally:\n        "
-                             "cudnn.enabled = True", "partly", "not True"),
-    ("04-without", "from course.flags import using\n" + WITHOUT
-     + "with using({'cudnn.enabled': False}):\n        return run()", "correct", "nothing else"),
-])
+@pytest.mark.parametrize(
+    ("exercise_id", "source", "state", "said"),
+    [
+        ("04-reads", READS + "device == 'cuda'", "incorrect", "cuBLAS"),
+        ("04-reads", READS + "op == 'conv2d' and device == 'cuda'", "incorrect", "'lstm'"),
+        ("04-reads", READS + f"op in {SIX}", "partly", "device first"),
+        ("04-reads", READS + f"device == 'cuda' and op in {SIX} | {{'attention'}}", "incorrect", "enable_cudnn_sdp"),
+        ("04-reads", READS + f"device == 'cuda' and op in {SIX} | {{'layer_norm'}}", "incorrect", "ignores"),
+        ("04-reads", READS + f"device == 'cuda' and op in {SIX} | {{'max_pool2d'}}", "incorrect", "own kernel"),
+        ("04-reads", READS + "'yes'", "incorrect", "True"),
+        ("04-reads", "def reads_enabled(op, device): raise NotImplementedError", "not attempted", "NotImplemented"),
+        (
+            "04-errors",
+            ERRORS + "[((a - exact.float()).abs().max() / s).item() for a in (on, off)]",
+            "incorrect",
+            "lost in float32",
+        ),
+        ("04-errors", ERRORS + "[(a.double() - exact).abs().max().item() for a in (on, off)]", "incorrect", "Divide"),
+        ("04-errors", ERRORS + "[((on.double() - off.double()).abs().max() / s).item()] * 2", "incorrect", "same"),
+        ("04-errors", ERRORS + "[((a.double() - exact).min() / s).item() for a in (on, off)]", "incorrect", "negative"),
+        ("04-errors", ERRORS + "((on.double() - exact).abs().max() / s).item()", "incorrect", "Two numbers"),
+        ("04-errors", ERRORS + "[((a - exact).abs().mean() / s).item() for a in (on, off)]", "incorrect", "example"),
+        ("04-errors", ERRORS + "[(a - exact).abs().max() / s for a in (on, off)]", "correct", "float64"),
+        ("04-without", WITHOUT + "return run()", "incorrect", "still on"),
+        ("04-without", WITHOUT + "with cudnn.flags(enabled=False):\n        return run()", "partly", "`benchmark`"),
+        ("04-without", WITHOUT + "with cudnn.flags(enabled=False):\n        run()", "incorrect", "Hand back"),
+        ("04-without", WITHOUT + "cudnn.enabled = False\n    return run()", "partly", "Afterwards"),
+        (
+            "04-without",
+            WITHOUT + "cudnn.enabled = False\n    seen = run()\n    cudnn.enabled = True\n    return seen",
+            "partly",
+            "After an exception",
+        ),
+        (
+            "04-without",
+            WITHOUT + "cudnn.enabled = False\n    try:\n        return run()\n    finally:\n        "
+            "cudnn.enabled = True",
+            "partly",
+            "not True",
+        ),
+        (
+            "04-without",
+            "from course.flags import using\n"
+            + WITHOUT
+            + "with using({'cudnn.enabled': False}):\n        return run()",
+            "correct",
+            "nothing else",
+        ),
+    ],
+)
 def test_typical_answers_are_told_why(exercise_id, source, state, said):
     before = flags.read()
     verdict = verdict_of(exercise_id, source)
@@ -85,21 +107,48 @@ def test_typical_answers_are_told_why(exercise_id, source, state, said):
 def test_the_losing_solution_runs_and_is_judged():
     exercise = all_exercises()["04-lose"]
     assert verdict_of(exercise.id, exercise.solution.replace("layer(x))", "layer(x), max_time=0.5)")).state in (
-        "correct", "inconclusive", "incorrect")  # the time is the machine's
+        "correct",
+        "inconclusive",
+        "incorrect",
+    )  # the time is the machine's
 
 
 # --- questions --------------------------------------------------------------------------------------------
 
+
 def test_the_claims_about_cudnn_off_each_meet_a_question():
     met = {claim for item in PRACTICE for claim in item.refutes}
-    assert met >= {"2-26", "2-29", "2-32", "2-33", "2-34", "2-35", "2-36", "2-61", "2-66", "2-68", "2-71", "2-72",
-                   "2-73", "2-80", "3-7"}
+    assert met >= {
+        "2-26",
+        "2-29",
+        "2-32",
+        "2-33",
+        "2-34",
+        "2-35",
+        "2-36",
+        "2-61",
+        "2-66",
+        "2-68",
+        "2-71",
+        "2-72",
+        "2-73",
+        "2-80",
+        "3-7",
+    }
 
 
 def test_refuted_claims_are_named_by_their_numbers():
-    raw = {"id": "04-x", "lesson": LESSON, "concept": "x", "kind": "number", "difficulty": "easy", "asks": "what",
-           "source": "arithmetic", "stem": {"en": "How many?", "zh": "几个？"},
-           "number": {"value": 1, "unit": {"en": "", "zh": ""}, "why": {"en": "One.", "zh": "一个。"}}}
+    raw = {
+        "id": "04-x",
+        "lesson": LESSON,
+        "concept": "x",
+        "kind": "number",
+        "difficulty": "easy",
+        "asks": "what",
+        "source": "arithmetic",
+        "stem": {"en": "How many?", "zh": "几个？"},
+        "number": {"value": 1, "unit": {"en": "", "zh": ""}, "why": {"en": "One.", "zh": "一个。"}},
+    }
     raw["number"]["unit"] = {"en": "pieces", "zh": "个"}
     assert parse_item(raw, "here").refutes == ()
     assert parse_item({**raw, "refutes": ["2-14"]}, "here").refutes == ("2-14",)
@@ -109,6 +158,7 @@ def test_refuted_claims_are_named_by_their_numbers():
 
 
 # --- probes -----------------------------------------------------------------------------------------------
+
 
 def test_the_dispatcher_is_asked_about_every_case_and_cudnn_says_nothing_on_a_cpu():
     for case in enabled_probes.CONVOLUTIONS:
@@ -121,9 +171,15 @@ def test_the_dispatcher_is_asked_about_every_case_and_cudnn_says_nothing_on_a_cp
         assert enabled_probes.chosen_backend("transposed") == "SlowTranspose2d"
 
 
-@pytest.mark.parametrize(("case", "chosen"), [("plain", "Slow2d"), ("dilated", "SlowDilated2d"),
-                                              ("transposed", "SlowTranspose2d"),
-                                              ("depthwise", "CudaDepthwise2d")])
+@pytest.mark.parametrize(
+    ("case", "chosen"),
+    [
+        ("plain", "Slow2d"),
+        ("dilated", "SlowDilated2d"),
+        ("transposed", "SlowTranspose2d"),
+        ("depthwise", "CudaDepthwise2d"),
+    ],
+)
 def test_without_cudnn_a_pretended_gpu_takes_the_plain_path(case, chosen):
     with flags.using({"cudnn.enabled": False}):
         assert enabled_probes.pretended_backend(case) == chosen
@@ -166,8 +222,10 @@ def test_the_census_meets_the_known_traps_in_a_process_of_its_own():
 
 
 def test_the_profile_of_a_lesson_writes_nothing_to_stderr():
-    code = ("import torch; from course.lessons.l04_cudnn_enabled.probes import longest_kernels as names; "
-            "print(names(lambda: torch.ones(2) + 1))")
+    code = (
+        "import torch; from course.lessons.l04_cudnn_enabled.probes import longest_kernels as names; "
+        "print(names(lambda: torch.ones(2) + 1))"
+    )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=120)
     assert "aten::add" in found.stdout and found.stderr == ""
 

@@ -27,8 +27,7 @@ def state_of(exercise_id: str, source: str) -> str:
 # --- exercises --------------------------------------------------------------------------------------------
 
 COUNT = "count_searches = lambda shapes: "
-EVEN = ("import math\ndef break_even_steps(search_ms, slow_ms, fast_ms):\n    gain = slow_ms - fast_ms\n"
-        "    return ")
+EVEN = "import math\ndef break_even_steps(search_ms, slow_ms, fast_ms):\n    gain = slow_ms - fast_ms\n    return "
 HERE = "cudnn = torch.backends.cudnn\ndef search_here(run):\n    "
 
 
@@ -37,36 +36,46 @@ def test_solution_is_correct(exercise_id):
     assert state_of(exercise_id, all_exercises()[exercise_id].solution) == "correct"
 
 
-@pytest.mark.parametrize(("exercise_id", "source", "state"), [
-    ("05-count-searches", COUNT + "len(shapes)", "incorrect"),
-    ("05-count-searches", COUNT + "len({s[2:] for s in shapes})", "incorrect"),
-    ("05-count-searches", COUNT + "sum(a != b for a, b in zip(shapes, shapes[1:])) + 1", "incorrect"),
-    ("05-count-searches", COUNT + "set(shapes)", "incorrect"),
-    ("05-count-searches", COUNT + "max(1, len(set(shapes)))", "incorrect"),
-    ("05-count-searches", COUNT + "len(dict.fromkeys(shapes))", "correct"),
-    ("05-count-searches", "def count_searches(shapes): raise NotImplementedError", "not attempted"),
-    ("05-break-even", EVEN + "math.floor(search_ms / gain) if gain > 0 else None", "incorrect"),
-    ("05-break-even", EVEN + "search_ms / gain if gain > 0 else None", "partly"),
-    ("05-break-even", EVEN + "math.ceil(search_ms / slow_ms)", "incorrect"),
-    ("05-break-even", EVEN + "math.ceil(search_ms / gain)", "incorrect"),  # divides by zero
-    ("05-break-even", EVEN + "math.ceil(search_ms / (gain or -1))", "partly"),
-    ("05-break-even", EVEN + "math.ceil(search_ms / gain) if gain > 0 else 0", "partly"),
-    ("05-break-even", EVEN + "int(-(-search_ms // gain)) if gain > 0 else None", "correct"),
-    ("05-search-here", HERE + "with cudnn.flags(benchmark=True):\n        return run()", "incorrect"),
-    ("05-search-here", HERE + "with cudnn.flags(enabled=True):\n        return run()", "incorrect"),
-    ("05-search-here", HERE + "with cudnn.flags(enabled=True, benchmark=True):\n        return run()",
-     "partly"),
-    ("05-search-here", HERE + "cudnn.benchmark = True\n    return run()", "partly"),
-    ("05-search-here", HERE + "cudnn.benchmark = True\n    seen = run()\n    cudnn.benchmark = False\n    "
-                              "return seen",
-     "partly"),
-    ("05-search-here", HERE + "with cudnn.flags(enabled=True, benchmark=True, deterministic=True):\n        "
-                              "run()",
-     "incorrect"),
-    ("05-search-here", HERE + "old = cudnn.benchmark\n    try:\n        cudnn.benchmark = True\n        "
-                              "return run()\n"
-     "    finally:\n        cudnn.benchmark = old", "correct"),
-])
+@pytest.mark.parametrize(
+    ("exercise_id", "source", "state"),
+    [
+        ("05-count-searches", COUNT + "len(shapes)", "incorrect"),
+        ("05-count-searches", COUNT + "len({s[2:] for s in shapes})", "incorrect"),
+        ("05-count-searches", COUNT + "sum(a != b for a, b in zip(shapes, shapes[1:])) + 1", "incorrect"),
+        ("05-count-searches", COUNT + "set(shapes)", "incorrect"),
+        ("05-count-searches", COUNT + "max(1, len(set(shapes)))", "incorrect"),
+        ("05-count-searches", COUNT + "len(dict.fromkeys(shapes))", "correct"),
+        ("05-count-searches", "def count_searches(shapes): raise NotImplementedError", "not attempted"),
+        ("05-break-even", EVEN + "math.floor(search_ms / gain) if gain > 0 else None", "incorrect"),
+        ("05-break-even", EVEN + "search_ms / gain if gain > 0 else None", "partly"),
+        ("05-break-even", EVEN + "math.ceil(search_ms / slow_ms)", "incorrect"),
+        ("05-break-even", EVEN + "math.ceil(search_ms / gain)", "incorrect"),  # divides by zero
+        ("05-break-even", EVEN + "math.ceil(search_ms / (gain or -1))", "partly"),
+        ("05-break-even", EVEN + "math.ceil(search_ms / gain) if gain > 0 else 0", "partly"),
+        ("05-break-even", EVEN + "int(-(-search_ms // gain)) if gain > 0 else None", "correct"),
+        ("05-search-here", HERE + "with cudnn.flags(benchmark=True):\n        return run()", "incorrect"),
+        ("05-search-here", HERE + "with cudnn.flags(enabled=True):\n        return run()", "incorrect"),
+        ("05-search-here", HERE + "with cudnn.flags(enabled=True, benchmark=True):\n        return run()", "partly"),
+        ("05-search-here", HERE + "cudnn.benchmark = True\n    return run()", "partly"),
+        (
+            "05-search-here",
+            HERE + "cudnn.benchmark = True\n    seen = run()\n    cudnn.benchmark = False\n    return seen",
+            "partly",
+        ),
+        (
+            "05-search-here",
+            HERE + "with cudnn.flags(enabled=True, benchmark=True, deterministic=True):\n        run()",
+            "incorrect",
+        ),
+        (
+            "05-search-here",
+            HERE + "old = cudnn.benchmark\n    try:\n        cudnn.benchmark = True\n        "
+            "return run()\n"
+            "    finally:\n        cudnn.benchmark = old",
+            "correct",
+        ),
+    ],
+)
 def test_typical_answers_get_what_they_deserve(exercise_id, source, state):
     before = flags.read()
     assert state_of(exercise_id, source) == state
@@ -84,6 +93,7 @@ PRACTICE = BANK.items(LESSON)
 
 
 # --- the toy ----------------------------------------------------------------------------------------------
+
 
 def test_all_candidates_compute_the_same_convolution():
     x, weight = toy_search.image(17), toy_search.kernel()
@@ -115,6 +125,7 @@ def test_a_size_out_of_range_is_named(size):
 
 
 # --- experiments ------------------------------------------------------------------------------------------
+
 
 def record_of(name, rows):
     return Record(name, 1, LESSON, {}, rows)
@@ -149,12 +160,22 @@ def test_the_twin_layer_is_a_hit_and_the_small_batch_is_not():
 def test_equal_layers_share_a_key():
     experiment, record = base.get("05-model-keys"), base.run("05-model-keys", 60)
     assert [(r["model"], r["calls"], r["keys"]) for r in record.rows] == [
-        ("vgg16", 13, 9), ("resnet18", 20, 11), ("resnet50", 53, 23)]
+        ("vgg16", 13, 9),
+        ("resnet18", 20, 11),
+        ("resnet50", 53, 23),
+    ]
     check_shown(experiment, record)
 
 
-@pytest.mark.parametrize(("name", "bets"), [("05-first-call", set()), ("05-toy-race", {"05-bet-race"}),
-                                            ("05-toy-cost", {"05-bet-price"}), ("05-winners", {"05-bet-winners"})])
+@pytest.mark.parametrize(
+    ("name", "bets"),
+    [
+        ("05-first-call", set()),
+        ("05-toy-race", {"05-bet-race"}),
+        ("05-toy-cost", {"05-bet-price"}),
+        ("05-winners", {"05-bet-winners"}),
+    ],
+)
 def test_live_experiments_run_and_leave_no_trace(name, bets):
     before, threads = flags.read(), torch.get_num_threads()
     experiment, record = base.get(name), base.run(name, 3)
@@ -164,6 +185,7 @@ def test_live_experiments_run_and_leave_no_trace(name, bets):
 
 
 # --- the picture of a choice --------------------------------------------------------------------------------
+
 
 def test_the_tree_keeps_what_the_clock_says_and_times_nothing_with_the_search_off():
     searched, trusted = toy_search.ToyConv(benchmark=True, limit=3), toy_search.ToyConv()

@@ -15,47 +15,84 @@ from tests.lessons.l05_cudnn_benchmark.test_lesson import check_shown, record_of
 
 # The rows below are invented test data. Nothing was measured.
 
-@pytest.mark.parametrize(("one", "new", "option"), [
-    ("faster", "slower", "b"), ("faster", "faster", "a"), ("slower", "slower", "c"), ("slower", "faster", "d"),
-    ("undecided", "slower", None), ("same", "slower", "c"), ("same", "same", "c"), ("faster", "same", "b"),
-    ("same", "undecided", None)])
+
+@pytest.mark.parametrize(
+    ("one", "new", "option"),
+    [
+        ("faster", "slower", "b"),
+        ("faster", "faster", "a"),
+        ("slower", "slower", "c"),
+        ("slower", "faster", "d"),
+        ("undecided", "slower", None),
+        ("same", "slower", "c"),
+        ("same", "same", "c"),
+        ("faster", "same", "b"),
+        ("same", "undecided", None),
+    ],
+)
 def test_the_race_bet_follows_the_verdicts(one, new, option):
     rows = [{"schedule": "one size", "verdict": one}, {"schedule": "always new", "verdict": new}]
     assert base.get("05-toy-race").settles(record_of("05-toy-race", rows)) == {"05-bet-race": option}
 
 
-@pytest.mark.parametrize(("events", "option"), [
-    ("miss miss hit hit", "c"), ("miss miss miss miss", "a"), ("miss hit hit hit", "b"), ("", None)])
+@pytest.mark.parametrize(
+    ("events", "option"),
+    [("miss miss hit hit", "c"), ("miss miss miss miss", "a"), ("miss hit hit hit", "b"), ("", None)],
+)
 def test_the_revisit_bet_follows_the_log(events, option):
     rows = [{"setting": "as it comes", "call": i, "size": 64, "event": e} for i, e in enumerate(events.split())]
     record = record_of("05-primitive-cache", rows)
     assert base.get("05-primitive-cache").settles(record) == {"05-bet-revisit": option}
 
 
-@pytest.mark.parametrize(("winners", "option"), [(["direct"] * 12, "a"), (["direct", "im2col"] * 6, "b"),
-                                                 (["direct", "im2col", "shifted"] * 4, "c"), (["direct"], None)])
+@pytest.mark.parametrize(
+    ("winners", "option"),
+    [
+        (["direct"] * 12, "a"),
+        (["direct", "im2col"] * 6, "b"),
+        (["direct", "im2col", "shifted"] * 4, "c"),
+        (["direct"], None),
+    ],
+)
 def test_the_winners_bet_follows_the_count(winners, option):
     record = record_of("05-winners", [{"search": i, "winner": name} for i, name in enumerate(winners)])
     assert base.get("05-winners").settles(record) == {"05-bet-winners": option}
 
 
 def visits(story, times, size=128, process=0):
-    return [{"story": story, "process": process, "call": call, "benchmark": int(story != "off"), "batch": 8,
-             "size": size, "call_ms": ms, "peak_reserved_mib": 100.0 + ms, "peak_allocated_mib": 80.0,
-             "reserved_mib": 90.0} for call, ms in enumerate(times, start=1)]
+    return [
+        {
+            "story": story,
+            "process": process,
+            "call": call,
+            "benchmark": int(story != "off"),
+            "batch": 8,
+            "size": size,
+            "call_ms": ms,
+            "peak_reserved_mib": 100.0 + ms,
+            "peak_allocated_mib": 80.0,
+            "reserved_mib": 90.0,
+        }
+        for call, ms in enumerate(times, start=1)
+    ]
 
 
 def flip_rows(at_flip, after, control=1.0):
     """control: how long the calls after number 10 are that never saw a flip, against those before."""
     new = [500.0, 2.0, 2.0, 2.0]
-    return [row for process in range(3) for row in
-            visits("off", [9.0] + [1.0] * 9 + [control] * 10 + [6.0, 2.0, 2.0, 2.0], process=process)
-            + visits("flipped", [9.0] + [1.0] * 9 + [at_flip] + [after] * 9 + new, process=process)
-            + visits("on", [400.0] + [0.7] * 19 + new, process=process)]
+    return [
+        row
+        for process in range(3)
+        for row in visits("off", [9.0] + [1.0] * 9 + [control] * 10 + [6.0, 2.0, 2.0, 2.0], process=process)
+        + visits("flipped", [9.0] + [1.0] * 9 + [at_flip] + [after] * 9 + new, process=process)
+        + visits("on", [400.0] + [0.7] * 19 + new, process=process)
+    ]
 
 
-@pytest.mark.parametrize(("at_flip", "after", "option"), [
-    (400.0, 0.7, "a"), (1.0, 1.0, "b"), (0.7, 0.7, "c"), (150.0, 1.0, None), (1.0, 0.95, None)])
+@pytest.mark.parametrize(
+    ("at_flip", "after", "option"),
+    [(400.0, 0.7, "a"), (1.0, 1.0, "b"), (0.7, 0.7, "c"), (150.0, 1.0, None), (1.0, 0.95, None)],
+)
 def test_the_flip_bet_follows_the_calls(at_flip, after, option):
     record = record_of("05-flip-cuda", flip_rows(at_flip, after))
     assert base.get("05-flip-cuda").settles(record) == {"05-bet-flip": option}
@@ -75,34 +112,60 @@ def test_warming_up_in_every_story_is_no_effect_of_the_flip():
     settle = base.get("05-flip-cuda").settles
     assert settle(record_of("05-flip-cuda", flip_rows(0.92, 0.92, control=0.92))) == {"05-bet-flip": "b"}
     rows = flip_rows(1.0, 1.0)
-    unsteady = [{**row, "call_ms": row["call_ms"] * (1 + 0.1 * row["process"] * (10 < row["call"] < 21))}
-                if row["story"] == "off" else row for row in rows]
+    unsteady = [
+        {**row, "call_ms": row["call_ms"] * (1 + 0.1 * row["process"] * (10 < row["call"] < 21))}
+        if row["story"] == "off"
+        else row
+        for row in rows
+    ]
     assert settle(record_of("05-flip-cuda", unsteady)) == {"05-bet-flip": None}
 
 
 def test_a_process_counts_once_however_many_calls_it_made():
     """One slow process of three: the range holds it, and does not pass for an interval of 33 calls."""
-    rows = [row for process, ms in enumerate((0.06, 0.06, 0.109)) for story in ("off", "on")
-            for row in visits(story, [9.0] + [ms] * 11, process=process)]
+    rows = [
+        row
+        for process, ms in enumerate((0.06, 0.06, 0.109))
+        for story in ("off", "on")
+        for row in visits(story, [9.0] + [ms] * 11, process=process)
+    ]
     sentence = base.get("05-first-call-cuda").finding(record_of("05-first-call-cuda", rows))["en"]
     assert "0.06 (0.06–0.109) ms" in sentence and "[" not in sentence
 
 
 def test_four_tile_sizes_are_four_kernels():
     name = "sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nchwkcrs_nchw_tilesize{}_stage4_warpsize2x2x1_g1_tensor16x8x8_kernel"
-    rows = [{"story": story, "process": 0, "size": size, "place": 1, "kernel": name.format(tile), "calls": 5, "mean_us": 9.0}
-            for (story, size), tile in zip(((s, n) for s in ("off", "on") for n in (32, 128)), ("64x64", "128x64", "64x128", "128x128"),
-                                           strict=True)]
+    rows = [
+        {
+            "story": story,
+            "process": 0,
+            "size": size,
+            "place": 1,
+            "kernel": name.format(tile),
+            "calls": 5,
+            "mean_us": 9.0,
+        }
+        for (story, size), tile in zip(
+            ((s, n) for s in ("off", "on") for n in (32, 128)), ("64x64", "128x64", "64x128", "128x128"), strict=True
+        )
+    ]
     record = record_of("05-kernels-cuda", rows)
     sentence = base.get("05-kernels-cuda").finding(record)["en"]
-    assert all(f"tilesize{tile}" in sentence for tile in ("64x64", "128x64", "64x128", "128x128")) and "xmma" not in sentence
+    assert (
+        all(f"tilesize{tile}" in sentence for tile in ("64x64", "128x64", "64x128", "128x128"))
+        and "xmma" not in sentence
+    )
     check_shown(base.get("05-kernels-cuda"), record)
     other = [*rows, {**rows[0], "process": 1, "kernel": name.format("256x32")}]
-    assert "different sets of kernels at 32, search off" in base.get("05-kernels-cuda").finding(
-        record_of("05-kernels-cuda", other))["en"]
+    assert (
+        "different sets of kernels at 32, search off"
+        in base.get("05-kernels-cuda").finding(record_of("05-kernels-cuda", other))["en"]
+    )
 
 
-@pytest.mark.parametrize(("names", "said"), [(("k_64x64", "k_64x64"), "the same kernels won"), (("k_64x64", "k_128x32"), "…128x32")])
+@pytest.mark.parametrize(
+    ("names", "said"), [(("k_64x64", "k_64x64"), "the same kernels won"), (("k_64x64", "k_128x32"), "…128x32")]
+)
 def test_the_limit_names_the_winners(names, said):
     rows = [{**row, "kernels": one} for row, one in zip(CUDA_ROWS["05-limit-cuda"], names, strict=True)]
     assert said in base.get("05-limit-cuda").finding(record_of("05-limit-cuda", rows))["en"]
@@ -121,18 +184,47 @@ def test_without_a_visible_search_the_flip_stays_open():
 
 CUDA_ROWS = {
     "05-first-call-cuda": visits("off", [9.0] + [1.0] * 11) + visits("on", [400.0] + [0.7] * 11),
-    "05-sizes-cuda": [{**row, "size": (128, 256, 512)[(row["call"] - 1) % 3]} for story in ("off", "on")
-                      for row in visits(story, [50.0] * 3 + [1.0] * 6)],
+    "05-sizes-cuda": [
+        {**row, "size": (128, 256, 512)[(row["call"] - 1) % 3]}
+        for story in ("off", "on")
+        for row in visits(story, [50.0] * 3 + [1.0] * 6)
+    ],
     "05-memory-cuda": visits("off", [9.0] + [1.0] * 4) + visits("on", [400.0] + [0.7] * 4),
-    "05-limit-cuda": [{"limit": limit, "process": 0, "first_ms": first, "later_ms": 1.0, "calls": 10, "free_mib": 9000.0,
-                       "first_mib": 80.0, "later_mib": 20.0, "kernels": f"made_up_{limit}"} for limit, first in ((1, 9.0), (0, 400.0))],
-    "05-new-keys-cuda": [{"process": process, "change": change, "first_ms": 90.0, "later_ms": 1.0, "kernels": f"made_up_{change}",
-                          "error": ""} for process in range(2) for change in ("float32", "bfloat16")]
-                        + [{"process": 0, "change": "torch.compile", "first_ms": 0.0, "later_ms": 0.0, "kernels": "", "error": "E: no"}],
-    "05-pays-cuda": [{"story": "off", "process": 0, "samples_ms": [20.0] + [3.0] * 149},
-                     {"story": "on", "process": 0, "samples_ms": [220.0] + [2.0] * 149}],
-    "05-kernels-cuda": [{"story": story, "process": 0, "size": 32, "place": 1, "kernel": f"made_up_{story}",
-                         "calls": 5, "mean_us": 9.0} for story in ("off", "on")],
+    "05-limit-cuda": [
+        {
+            "limit": limit,
+            "process": 0,
+            "first_ms": first,
+            "later_ms": 1.0,
+            "calls": 10,
+            "free_mib": 9000.0,
+            "first_mib": 80.0,
+            "later_mib": 20.0,
+            "kernels": f"made_up_{limit}",
+        }
+        for limit, first in ((1, 9.0), (0, 400.0))
+    ],
+    "05-new-keys-cuda": [
+        {
+            "process": process,
+            "change": change,
+            "first_ms": 90.0,
+            "later_ms": 1.0,
+            "kernels": f"made_up_{change}",
+            "error": "",
+        }
+        for process in range(2)
+        for change in ("float32", "bfloat16")
+    ]
+    + [{"process": 0, "change": "torch.compile", "first_ms": 0.0, "later_ms": 0.0, "kernels": "", "error": "E: no"}],
+    "05-pays-cuda": [
+        {"story": "off", "process": 0, "samples_ms": [20.0] + [3.0] * 149},
+        {"story": "on", "process": 0, "samples_ms": [220.0] + [2.0] * 149},
+    ],
+    "05-kernels-cuda": [
+        {"story": story, "process": 0, "size": 32, "place": 1, "kernel": f"made_up_{story}", "calls": 5, "mean_us": 9.0}
+        for story in ("off", "on")
+    ],
 }
 
 
@@ -144,6 +236,7 @@ def test_break_even_on_cuda_is_named_only_with_a_gain():
 
 
 # --- the probes, whose form can be tried without a GPU ----------------------------------------------------
+
 
 def test_a_probe_answers_from_a_new_process():
     rows, _ = call_in_new_process(search_probes.__name__, "conv_visits", [[0, 2, 16], [1, 2, 16], [1, 2, 20]], 3)
@@ -160,26 +253,39 @@ def test_model_and_kernel_probes_keep_their_form():
 
 
 def test_the_creation_log_is_read_line_by_line():
-    log = ("onednn_verbose,v1,primitive,create:cache_miss,cpu,reorder,jit:uni,undef,a,,16x3x3x3,0.1\n"
-           "onednn_verbose,v1,primitive,create:cache_hit,cpu,convolution,jit:avx2,forward_training,src:f32,,"
-           "alg:convolution_direct,mb8_ic3oc16_ih64oh64kh3sh1dh0ph1_iw64ow64kw3sw1dw0pw1,0.02\nnoise\n")
+    log = (
+        "onednn_verbose,v1,primitive,create:cache_miss,cpu,reorder,jit:uni,undef,a,,16x3x3x3,0.1\n"
+        "onednn_verbose,v1,primitive,create:cache_hit,cpu,convolution,jit:avx2,forward_training,src:f32,,"
+        "alg:convolution_direct,mb8_ic3oc16_ih64oh64kh3sh1dh0ph1_iw64ow64kw3sw1dw0pw1,0.02\nnoise\n"
+    )
     assert search_probes.created(log) == [
-        {"event": "hit", "problem": "mb8_ic3oc16_ih64oh64kh3sh1dh0ph1_iw64ow64kw3sw1dw0pw1"}]
+        {"event": "hit", "problem": "mb8_ic3oc16_ih64oh64kh3sh1dh0ph1_iw64ow64kw3sw1dw0pw1"}
+    ]
 
 
 def test_kernels_are_told_from_operations_and_summed_by_name():
     def event(name, device, us):
-        return SimpleNamespace(name=name, device_type=f"DeviceType.{device}",
-                               time_range=SimpleNamespace(elapsed_us=lambda: us))
+        return SimpleNamespace(
+            name=name, device_type=f"DeviceType.{device}", time_range=SimpleNamespace(elapsed_us=lambda: us)
+        )
 
-    events = [event("aten::conv2d", "CPU", 90.0), event("k1", "CUDA", 3.0), event("k1", "CUDA", 5.0),
-              event("k2", "CUDA", 20.0), event("mark", "CUDA", 0)]
+    events = [
+        event("aten::conv2d", "CPU", 90.0),
+        event("k1", "CUDA", 3.0),
+        event("k1", "CUDA", 5.0),
+        event("k2", "CUDA", 20.0),
+        event("mark", "CUDA", 0),
+    ]
     assert kernels.summed(events, on_gpu=True) == [
-        {"kernel": "k2", "calls": 1, "mean_us": 20.0}, {"kernel": "k1", "calls": 2, "mean_us": 4.0}]
+        {"kernel": "k2", "calls": 1, "mean_us": 20.0},
+        {"kernel": "k1", "calls": 2, "mean_us": 4.0},
+    ]
 
 
 def test_a_set_of_kernels_is_one_text_without_what_is_not_the_library_s():
-    rows = [{"kernel": name} for name in ("b_gemm", "a_winograd", "void at::native::fill<int>", "Memset (Device)", "b_gemm")]
+    rows = [
+        {"kernel": name} for name in ("b_gemm", "a_winograd", "void at::native::fill<int>", "Memset (Device)", "b_gemm")
+    ]
     assert kernels.joined_set(rows) == "a_winograd | b_gemm"
     assert kernels.joined_set(rows[2:4]) == "Memset (Device) | void at::native::fill<int>"
 
@@ -193,7 +299,10 @@ def test_only_the_part_of_a_name_that_differs_is_shown():
 
 @pytest.mark.parametrize(("first_ms", "found"), [([2.0] * 12, 20.0), ([2.0] * 9, None), ([2.0] * 6 + [9.0] * 6, None)])
 def test_the_price_bet_is_a_ratio_and_stays_open_when_unsure(first_ms, found):
-    rows = [{"repeat": i, "search": name, "first_ms": ms, "later_ms": 0.1} for i, ms in enumerate(first_ms)
-            for name in ("on", "off")]
+    rows = [
+        {"repeat": i, "search": name, "first_ms": ms, "later_ms": 0.1}
+        for i, ms in enumerate(first_ms)
+        for name in ("on", "off")
+    ]
     record = record_of("05-toy-cost", rows)
     assert base.get("05-toy-cost").settles(record) == {"05-bet-price": pytest.approx(found) if found else None}

@@ -41,43 +41,73 @@ def test_the_solution_is_correct_and_leaves_nothing_behind(exercise_id):
     assert flags.read() == before and random.getstate() == state
 
 
-@pytest.mark.parametrize(("exercise_id", "source", "state", "words"), [
-    ("06-seed-everything", SEED + "torch.manual_seed(seed)", "partly", "random, numpy"),
-    ("06-seed-everything", SEED + "random.seed(seed); torch.manual_seed(seed); numpy.random.default_rng(seed)", "partly",
-     "numpy"),
-    ("06-seed-everything", SEED + "torch.use_deterministic_algorithms(True)", "incorrect", "sets no seed"),
-    ("06-seed-everything", SEED + "random.seed(0); numpy.random.seed(0); torch.manual_seed(0)", "incorrect",
-     "use the argument"),
-    ("06-seed-everything", SEED + "torch.seed()", "incorrect", "none of the three"),
-    ("06-seed-everything", SEED + "random.seed(seed)\n    raise NotImplementedError", "not attempted", ""),
-    ("06-steady-sum", SUM + "values.sum()", "incorrect", "shared out"),
-    ("06-steady-sum", SUM + "None", "incorrect", "gave back None"),
-    ("06-steady-sum", SUM + "values[:2]", "incorrect", "gave back Tensor [2]"),
-    ("06-steady-sum", SUM + "values.double().sum().float()", "incorrect", "huge numbers cancel"),
-    ("06-steady-sum", SUM + "values.sort().values.sum()", "incorrect", "shared out"),
-    ("06-steady-sum", SUM + "values[:32768].sum()", "incorrect", "the sum is about"),
-    ("06-steady-sum", SUM + "torch.stack([p.sum() for p in values.split(100_000)]).sum()", "incorrect", "shared out"),
-    ("06-steady-sum", SUM + "torch.stack([p.sum() for p in values.split(500)]).sum()", "correct", ""),
-    ("06-steady-sum", "import math\n" + SUM + "math.fsum(values.tolist())", "correct", ""),
-    ("06-repeatable", RUN + "torch.manual_seed(seed)\n    return run()", "incorrect", "mode is off"),
-    ("06-repeatable", RUN + "torch.backends.cudnn.deterministic = True\n    torch.manual_seed(seed)\n    return run()",
-     "incorrect", "mode is off"),
-    ("06-repeatable", RUN + MODE + "return run()", "incorrect", "sets no seed"),
-    ("06-repeatable", RUN + MODE + "torch.manual_seed(0)\n    return run()", "incorrect", "use the argument"),
-    ("06-repeatable", RUN + MODE + "torch.manual_seed(seed)\n    run()", "incorrect", "Hand back"),
-    ("06-repeatable", RUN + "torch.use_deterministic_algorithms(True, warn_only=True)\n    torch.manual_seed(seed)\n    "
-                            "return run()", "incorrect", "warn_only"),
-    ("06-repeatable", RUN + MODE + "torch.manual_seed(seed)\n    return run()", "partly", "not what it was"),
-    ("06-repeatable", RUN + "before = torch.get_deterministic_debug_mode()\n    " + MODE + "torch.manual_seed(seed)\n"
-     "    seen = run()\n    torch.set_deterministic_debug_mode(before)\n    return seen", "partly", "exception"),
-    ("06-make-it-lose", 'pair = ({"threads": 1}, {"threads": 2})', "incorrect", "too small"),
-    ("06-make-it-lose", 'pair = ({"seed": 1}, {"seed": 2})', "incorrect", "another experiment"),
-    ("06-make-it-lose", 'pair = ({"samples": 300}, {})', "incorrect", "another experiment"),
-    ("06-make-it-lose", "pair = 0.1", "incorrect", "two dictionaries"),
-    ("06-make-it-lose", 'pair = ({"gpu": 1}, {})', "incorrect", "no setting gpu"),
-    ("06-make-it-lose", 'pair = ({"threads": 99}, {})', "incorrect", "from 1 to 8"),
-    ("06-make-it-lose", 'pair = ({"pieces": 1}, {"pieces": 3})', "correct", "Accepted"),
-])
+@pytest.mark.parametrize(
+    ("exercise_id", "source", "state", "words"),
+    [
+        ("06-seed-everything", SEED + "torch.manual_seed(seed)", "partly", "random, numpy"),
+        (
+            "06-seed-everything",
+            SEED + "random.seed(seed); torch.manual_seed(seed); numpy.random.default_rng(seed)",
+            "partly",
+            "numpy",
+        ),
+        ("06-seed-everything", SEED + "torch.use_deterministic_algorithms(True)", "incorrect", "sets no seed"),
+        (
+            "06-seed-everything",
+            SEED + "random.seed(0); numpy.random.seed(0); torch.manual_seed(0)",
+            "incorrect",
+            "use the argument",
+        ),
+        ("06-seed-everything", SEED + "torch.seed()", "incorrect", "none of the three"),
+        ("06-seed-everything", SEED + "random.seed(seed)\n    raise NotImplementedError", "not attempted", ""),
+        ("06-steady-sum", SUM + "values.sum()", "incorrect", "shared out"),
+        ("06-steady-sum", SUM + "None", "incorrect", "gave back None"),
+        ("06-steady-sum", SUM + "values[:2]", "incorrect", "gave back Tensor [2]"),
+        ("06-steady-sum", SUM + "values.double().sum().float()", "incorrect", "huge numbers cancel"),
+        ("06-steady-sum", SUM + "values.sort().values.sum()", "incorrect", "shared out"),
+        ("06-steady-sum", SUM + "values[:32768].sum()", "incorrect", "the sum is about"),
+        (
+            "06-steady-sum",
+            SUM + "torch.stack([p.sum() for p in values.split(100_000)]).sum()",
+            "incorrect",
+            "shared out",
+        ),
+        ("06-steady-sum", SUM + "torch.stack([p.sum() for p in values.split(500)]).sum()", "correct", ""),
+        ("06-steady-sum", "import math\n" + SUM + "math.fsum(values.tolist())", "correct", ""),
+        ("06-repeatable", RUN + "torch.manual_seed(seed)\n    return run()", "incorrect", "mode is off"),
+        (
+            "06-repeatable",
+            RUN + "torch.backends.cudnn.deterministic = True\n    torch.manual_seed(seed)\n    return run()",
+            "incorrect",
+            "mode is off",
+        ),
+        ("06-repeatable", RUN + MODE + "return run()", "incorrect", "sets no seed"),
+        ("06-repeatable", RUN + MODE + "torch.manual_seed(0)\n    return run()", "incorrect", "use the argument"),
+        ("06-repeatable", RUN + MODE + "torch.manual_seed(seed)\n    run()", "incorrect", "Hand back"),
+        (
+            "06-repeatable",
+            RUN + "torch.use_deterministic_algorithms(True, warn_only=True)\n    torch.manual_seed(seed)\n    "
+            "return run()",
+            "incorrect",
+            "warn_only",
+        ),
+        ("06-repeatable", RUN + MODE + "torch.manual_seed(seed)\n    return run()", "partly", "not what it was"),
+        (
+            "06-repeatable",
+            RUN + "before = torch.get_deterministic_debug_mode()\n    " + MODE + "torch.manual_seed(seed)\n"
+            "    seen = run()\n    torch.set_deterministic_debug_mode(before)\n    return seen",
+            "partly",
+            "exception",
+        ),
+        ("06-make-it-lose", 'pair = ({"threads": 1}, {"threads": 2})', "incorrect", "too small"),
+        ("06-make-it-lose", 'pair = ({"seed": 1}, {"seed": 2})', "incorrect", "another experiment"),
+        ("06-make-it-lose", 'pair = ({"samples": 300}, {})', "incorrect", "another experiment"),
+        ("06-make-it-lose", "pair = 0.1", "incorrect", "two dictionaries"),
+        ("06-make-it-lose", 'pair = ({"gpu": 1}, {})', "incorrect", "no setting gpu"),
+        ("06-make-it-lose", 'pair = ({"threads": 99}, {})', "incorrect", "from 1 to 8"),
+        ("06-make-it-lose", 'pair = ({"pieces": 1}, {"pieces": 3})', "correct", "Accepted"),
+    ],
+)
 def test_typical_answers_get_what_they_deserve(exercise_id, source, state, words):
     before = flags.read()
     verdict = verdict_of(exercise_id, source)
@@ -87,6 +117,7 @@ def test_typical_answers_get_what_they_deserve(exercise_id, source, state, words
 
 
 # --- questions --------------------------------------------------------------------------------------------
+
 
 def test_an_item_may_say_which_claims_it_refutes():
     refuted = {claim for item in PRACTICE for claim in item.refutes}
@@ -99,6 +130,7 @@ def test_every_card_of_the_lesson_is_shown_in_its_notebook():
 
 
 # --- the toys ---------------------------------------------------------------------------------------------
+
 
 def test_all_candidates_compute_the_same_convolution():
     x, weight = toy_search.image(17), toy_search.kernel()

@@ -39,54 +39,114 @@ def cures(alone, lines, mode):
 
 
 def sums(short, long):
-    return [{"numbers": n, "lists": 10, "lists_changed_by_threads": c, "lists_changed_by_repeating": 0}
-            for n, c in ((1000, short), (1_000_000, long))]
+    return [
+        {"numbers": n, "lists": 10, "lists_changed_by_threads": c, "lists_changed_by_repeating": 0}
+        for n, c in ((1000, short), (1_000_000, long))
+    ]
 
 
 def company(change):
-    return [{"batch": b, "same_bits": int(not change), "repeats": 1, "numbers": 512, "numbers_changed": 400 * bool(change),
-             "largest_change": change} for b in (1, 2)] + [
-        {"batch": 64, "same_bits": 1, "repeats": 1, "numbers": 512, "numbers_changed": 0, "largest_change": 0.0}]
+    return [
+        {
+            "batch": b,
+            "same_bits": int(not change),
+            "repeats": 1,
+            "numbers": 512,
+            "numbers_changed": 400 * bool(change),
+            "largest_change": change,
+        }
+        for b in (1, 2)
+    ] + [{"batch": 64, "same_bits": 1, "repeats": 1, "numbers": 512, "numbers_changed": 0, "largest_change": 0.0}]
 
 
 def seeds(here, workers):
-    return [{"setting": setting, "source": source, "here": here, "workers": workers}
-            for setting in repro_probes.SETTINGS for source in ("random", "numpy", "torch")]
+    return [
+        {"setting": setting, "source": source, "here": here, "workers": workers}
+        for setting in repro_probes.SETTINGS
+        for source in ("random", "numpy", "torch")
+    ]
 
 
 def drift(far, control=0.0):
-    return [{"story": story, "step": step, "loss": 2.0, "difference": size} for story, size in
-            (("gan", far), ("line", 1e-7), ("control", control)) for step in (1, 2)]
+    return [
+        {"story": story, "step": step, "loss": 2.0, "difference": size}
+        for story, size in (("gan", far), ("line", 1e-7), ("control", control))
+        for step in (1, 2)
+    ]
 
 
 def costs(*verdicts):
-    return [{"operation": name, "ratio": 1.5, "low": 1.2, "high": 1.8, "verdict": verdict, "threads": 2}
-            for name, verdict in zip(("10 places", "100000 places", "torch.empty"), verdicts, strict=True)]
+    return [
+        {"operation": name, "ratio": 1.5, "low": 1.2, "high": 1.8, "verdict": verdict, "threads": 2}
+        for name, verdict in zip(("10 places", "100000 places", "torch.empty"), verdicts, strict=True)
+    ]
 
 
 def table(first_alone, first_both, bits_both=1):
     rows = []
     for benchmark, deterministic in PAIRS:
         first = {(0, 0): 9.0, (0, 1): 9.0, (1, 0): first_alone, (1, 1): first_both}[benchmark, deterministic]
-        rows += [{"benchmark": benchmark, "deterministic": deterministic, "process": process, "first_ms": first,
-                  "later_ms": 1.0, "different_bits": bits_both if benchmark and deterministic else 1,
-                  "bits": "x", "kernels": "made_up"} for process in range(3)]
+        rows += [
+            {
+                "benchmark": benchmark,
+                "deterministic": deterministic,
+                "process": process,
+                "first_ms": first,
+                "later_ms": 1.0,
+                "different_bits": bits_both if benchmark and deterministic else 1,
+                "bits": "x",
+                "kernels": "made_up",
+            }
+            for process in range(3)
+        ]
     return rows
 
 
 BETS = [
-    ("06-cures", "06-bet-cure", [(cures(9, 1, 9), "a"), (cures(9, 9, 1), "b"), (cures(9, 1, 1), "c"),
-                                 (cures(9, 9, 9), "d"), (cures(1, 1, 1), None)]),
+    (
+        "06-cures",
+        "06-bet-cure",
+        [
+            (cures(9, 1, 9), "a"),
+            (cures(9, 9, 1), "b"),
+            (cures(9, 1, 1), "c"),
+            (cures(9, 9, 9), "d"),
+            (cures(1, 1, 1), None),
+        ],
+    ),
     ("06-threads-sum", "06-bet-threads", [(sums(0, 0), "a"), (sums(3, 9), "b"), (sums(0, 9), "c"), (sums(3, 0), None)]),
     ("06-company", "06-bet-company", [(company(0.0), "a"), (company(1e-7), "b"), (company(0.1), "c")]),
-    ("06-who-seeds", "06-bet-workers", [(seeds(0, 0), "a"), (seeds(0, 1), "b"), (seeds(1, 0), "c"), (seeds(1, 1), "d")]),
-    ("06-one-ulp", "06-bet-ulp", [(drift(1e-6), "a"), (drift(0.01), "b"), (drift(1.5), "c"), (drift(0.0), None),
-                                  (drift(1.5, 0.1), None)]),
-    ("06-cost", "06-bet-cost", [(costs("slower", "slower", "slower"), "a"), (costs("faster", "same", "slower"), "b"),
-                                (costs("faster", "same", "same"), "c"), (costs("faster", "undecided", "slower"), None)]),
-    ("06-truth-table-cuda", "06-bet-both", [(table(400.0, 9.0), "a"), (table(400.0, 300.0, 5), "b"),
-                                            (table(400.0, 300.0), "c"), (table(10.0, 10.0), None),
-                                            (table(400.0, 20.0), None)]),
+    (
+        "06-who-seeds",
+        "06-bet-workers",
+        [(seeds(0, 0), "a"), (seeds(0, 1), "b"), (seeds(1, 0), "c"), (seeds(1, 1), "d")],
+    ),
+    (
+        "06-one-ulp",
+        "06-bet-ulp",
+        [(drift(1e-6), "a"), (drift(0.01), "b"), (drift(1.5), "c"), (drift(0.0), None), (drift(1.5, 0.1), None)],
+    ),
+    (
+        "06-cost",
+        "06-bet-cost",
+        [
+            (costs("slower", "slower", "slower"), "a"),
+            (costs("faster", "same", "slower"), "b"),
+            (costs("faster", "same", "same"), "c"),
+            (costs("faster", "undecided", "slower"), None),
+        ],
+    ),
+    (
+        "06-truth-table-cuda",
+        "06-bet-both",
+        [
+            (table(400.0, 9.0), "a"),
+            (table(400.0, 300.0, 5), "b"),
+            (table(400.0, 300.0), "c"),
+            (table(10.0, 10.0), None),
+            (table(400.0, 20.0), None),
+        ],
+    ),
 ]
 
 
@@ -99,8 +159,11 @@ def test_the_experiment_settles_its_bet_every_way(name, bet, outcomes):
 
 
 def test_every_bet_is_here_and_all_its_options_can_win():
-    bets = {item.id: (item.experiment, {option.id for option in item.options})
-            for item in Bank().items(LESSON) if item.kind == "predict"}
+    bets = {
+        item.id: (item.experiment, {option.id for option in item.options})
+        for item in Bank().items(LESSON)
+        if item.kind == "predict"
+    }
     assert bets == {bet: (name, {option for _, option in outcomes if option}) for name, bet, outcomes in BETS}
 
 
@@ -116,11 +179,21 @@ def test_agreement_is_never_called_a_promise():
     assert "not promised" in check_shown("06-two-lines", record_of("06-two-lines", rows))
 
 
-GPU_ROWS = [{"operation": "scatter_add_", "setting": "nothing", "different": 9, "outcome": "runs", "said": ""},
-            {"operation": "scatter_add_", "setting": "two lines", "different": 9, "outcome": "runs", "said": ""},
-            {"operation": "scatter_add_", "setting": "algorithms", "different": 1, "outcome": "runs", "said": ""},
-            *[{"operation": "cumsum", "setting": s, "different": 0 if s == "algorithms" else 1, "said": "",
-               "outcome": "raises" if s == "algorithms" else "runs"} for s in experiments_cuda.SETTINGS_CUDA]]
+GPU_ROWS = [
+    {"operation": "scatter_add_", "setting": "nothing", "different": 9, "outcome": "runs", "said": ""},
+    {"operation": "scatter_add_", "setting": "two lines", "different": 9, "outcome": "runs", "said": ""},
+    {"operation": "scatter_add_", "setting": "algorithms", "different": 1, "outcome": "runs", "said": ""},
+    *[
+        {
+            "operation": "cumsum",
+            "setting": s,
+            "different": 0 if s == "algorithms" else 1,
+            "said": "",
+            "outcome": "raises" if s == "algorithms" else "runs",
+        }
+        for s in experiments_cuda.SETTINGS_CUDA
+    ],
+]
 
 
 def test_one_set_of_kernels_is_one_whatever_the_order_of_times_and_the_rest_is_named():
@@ -132,7 +205,9 @@ def test_one_set_of_kernels_is_one_whatever_the_order_of_times_and_the_rest_is_n
     rows[1] = {**rows[1], "kernels": name.format("128x64")}
     rows[2] = {**rows[2], "kernels": name.format("64x64")}
     said = check_shown("06-truth-table-cuda", record_of("06-truth-table-cuda", rows))
-    assert "2 set(s) of kernels (" in said and "tilesize64x64" in said and "tilesize128x64" in said and "xmma" not in said
+    assert (
+        "2 set(s) of kernels (" in said and "tilesize64x64" in said and "tilesize128x64" in said and "xmma" not in said
+    )
 
 
 def test_gpu_bits_name_who_varies_and_who_is_refused():
@@ -142,15 +217,19 @@ def test_gpu_bits_name_who_varies_and_who_is_refused():
 
 
 def test_gpu_costs_are_told_and_drawn():
-    rows = [{**costs("slower", "same", "same")[0], "operation": "scatter_add_"},
-            {"operation": "cumsum", "verdict": "raises", "said": "no"}]
+    rows = [
+        {**costs("slower", "same", "same")[0], "operation": "scatter_add_"},
+        {"operation": "cumsum", "verdict": "raises", "said": "no"},
+    ]
     assert "Refused: cumsum" in check_shown("06-cost-cuda", record_of("06-cost-cuda", rows))
 
 
 # --- live, small ------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("name", ["06-two-lines", "06-threads-sum", "06-company", "06-pieces", "06-one-ulp",
-                                  "06-toy-table"])
+
+@pytest.mark.parametrize(
+    "name", ["06-two-lines", "06-threads-sum", "06-company", "06-pieces", "06-one-ulp", "06-toy-table"]
+)
 def test_live_experiments_run_and_leave_no_trace(name):
     before = flags.read()
     record = base.run(name, 30)
@@ -187,7 +266,9 @@ def test_the_mode_refuses_put_and_fills_empty():
 def test_workers_are_seeded_by_torch_and_the_main_process_is_not():
     record = base.run("06-who-seeds", 120)
     assert base.get("06-who-seeds").settles(record) == {"06-bet-workers": "b"}
-    assert not any(row["here"] or row["workers"] for row in record.rows if row["setting"] in ("nothing", "deterministic"))
+    assert not any(
+        row["here"] or row["workers"] for row in record.rows if row["setting"] in ("nothing", "deterministic")
+    )
     assert all(row["here"] and row["workers"] for row in record.rows if row["setting"] == "all seeds")
     check_shown("06-who-seeds", record)
 
@@ -201,6 +282,7 @@ def test_the_cost_is_a_whole_row_for_each_operation():
 
 # --- what a GPU may refuse --------------------------------------------------------------------------------------
 
+
 def test_an_operation_that_refuses_is_told_and_not_fatal(monkeypatch):
     def refuse():
         if torch.are_deterministic_algorithms_enabled():
@@ -212,4 +294,5 @@ def test_an_operation_that_refuses_is_told_and_not_fatal(monkeypatch):
     rows = base.run("06-bits-cuda", 6).rows
     assert [(row["different"], row["outcome"]) for row in rows] == [(1, "runs"), (1, "runs"), (0, "raises")]
     assert base.run("06-cost-cuda", 6).rows == [
-        {"operation": "made_up", "verdict": "raises", "said": "made_up does not have a deterministic implementation"}]
+        {"operation": "made_up", "verdict": "raises", "said": "made_up does not have a deterministic implementation"}
+    ]

@@ -9,9 +9,15 @@ NODES = ("fp32_precision", "cudnn", "mkldnn", "mkldnn.matmul", "mkldnn.conv", "m
 
 
 def untouched(conv, rnn, matmul):
-    return [{"set": "nothing", "node": node, "before": value, "after": value}
-            for node, value in {**dict.fromkeys(NODES, "none"), "cudnn.conv": conv, "cudnn.rnn": rnn,
-                                "cuda.matmul": matmul}.items()]
+    return [
+        {"set": "nothing", "node": node, "before": value, "after": value}
+        for node, value in {
+            **dict.fromkeys(NODES, "none"),
+            "cudnn.conv": conv,
+            "cudnn.rnn": rnn,
+            "cuda.matmul": matmul,
+        }.items()
+    ]
 
 
 def counted(shown):
@@ -19,14 +25,18 @@ def counted(shown):
 
 
 def convolutions(untouched, assigned):
-    return [{"story": story, "node": "cudnn.conv", "reads": value}
-            for story, value in (("untouched", untouched), ("assigned", assigned))]
+    return [
+        {"story": story, "node": "cudnn.conv", "reads": value}
+        for story, value in (("untouched", untouched), ("assigned", assigned))
+    ]
 
 
 def documented(rounded, cut):
     """Typical errors whose largest, foretold, is so many times the documented one."""
-    return [{"seed": 0, "way": way, "typical": times * LARGEST / largest_of(SIDE * SIDE)}
-            for way, times in (("rounded", rounded), ("cut", cut))]
+    return [
+        {"seed": 0, "way": way, "typical": times * LARGEST / largest_of(SIDE * SIDE)}
+        for way, times in (("rounded", rounded), ("cut", cut))
+    ]
 
 
 def read(outcome):
@@ -38,12 +48,19 @@ def gradients(batch):
 
 
 ROWS = {
-    "07-bet-default": {"a": untouched("none", "none", "none"), "b": untouched("tf32", "tf32", "none"),
-                       "c": untouched("none", "none", "tf32"), "d": untouched("tf32", "tf32", "tf32")},
+    "07-bet-default": {
+        "a": untouched("none", "none", "none"),
+        "b": untouched("tf32", "tf32", "none"),
+        "c": untouched("none", "none", "tf32"),
+        "d": untouched("tf32", "tf32", "tf32"),
+    },
     "07-bet-k": {"a": growth(1000.0), "b": growth(1.1), "c": growth(30.0)},
     "07-bet-counter": {"a": counted(5000), "b": counted(4900), "c": counted(256)},
-    "07-bet-no-op": {"a": convolutions("ieee", "ieee"), "b": convolutions("ieee", "tf32"),
-                     "c": convolutions("tf32", "tf32")},
+    "07-bet-no-op": {
+        "a": convolutions("ieee", "ieee"),
+        "b": convolutions("ieee", "tf32"),
+        "c": convolutions("tf32", "tf32"),
+    },
     "07-bet-mixing": {"a": read("True"), "b": read("False"), "c": read("raises")},
     "07-bet-page": {"a": documented(1.0, 2.6), "b": documented(0.4, 1.0), "c": documented(0.98, 1.02)},
     "07-bet-onednn": {"a": permissions(2.4e-3, "yes"), "b": permissions(4e-7, "unknown")},
@@ -53,6 +70,10 @@ ROWS = {
 }
 SHOWN = {
     **CUDA_ROWS,
-    "07-neighbours": [{"seed": seed, "offset": offset, "story": story, "share": 1.0 - 0.5 * ("tf32" in story) * (offset > 0)}
-                      for seed in range(3) for offset in (0, 100, 300) for story in ("float32", "tf32", "tf32, mean removed")],
+    "07-neighbours": [
+        {"seed": seed, "offset": offset, "story": story, "share": 1.0 - 0.5 * ("tf32" in story) * (offset > 0)}
+        for seed in range(3)
+        for offset in (0, 100, 300)
+        for story in ("float32", "tf32", "tf32, mean removed")
+    ],
 }

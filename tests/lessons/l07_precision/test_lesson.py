@@ -22,6 +22,7 @@ PRACTICE = BANK.items(LESSON)
 
 # --- rounding ---------------------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize(("bits", "dtype", "scale"), [(7, torch.bfloat16, 20.0), (10, torch.float16, 1.0)])
 def test_keeping_bits_is_what_the_dtype_of_as_many_bits_does(bits, dtype, scale):
     torch.manual_seed(bits)
@@ -85,6 +86,7 @@ def test_only_the_inputs_lose_bits():
 
 # --- exercises --------------------------------------------------------------------------------------------
 
+
 def state_of(exercise_id: str, source: str) -> str:
     exercise = all_exercises()[exercise_id]
     space = {"torch": torch}
@@ -103,44 +105,73 @@ def test_solution_is_correct(exercise_id):
     assert state_of(exercise_id, all_exercises()[exercise_id].solution) == "correct"
 
 
-@pytest.mark.parametrize(("exercise_id", "source", "state"), [
-    ("07-round-to", ROUND + "return math.ldexp(round(f * 2 ** bits), e - bits)", "incorrect"),
-    ("07-round-to", ROUND + "return math.ldexp(round(f * 2 ** (bits + 2)), e - bits - 2)", "incorrect"),
-    ("07-round-to", ROUND + "return math.ldexp(int(f * 2 ** (bits + 1)), e - bits - 1)", "incorrect"),
-    ("07-round-to", ROUND + "return round(x, bits)", "incorrect"),
-    ("07-round-to", ROUND + "return str(x)", "incorrect"),
-    ("07-round-to", ROUND + "return math.ldexp(round(f * 2 ** ...), e - ...)", "not attempted"),
-    ("07-round-to", ROUND + "return math.ldexp(round(f * 2 ** (bits + 1)), e - bits - 1) if x else 1.0", "partly"),
-    ("07-round-to", "def round_to(x, bits):\n    if x == 0: return x\n    import math\n"
-     "    step = 2.0 ** (math.floor(math.log2(abs(x))) - bits)\n    return round(x / step) * step", "correct"),
-    ("07-in-force", FORCE + "return own", "incorrect"),
-    ("07-in-force", FORCE + "return root", "incorrect"),
-    ("07-in-force", FORCE + NONE.format("root, branch, own"), "incorrect"),
-    ("07-in-force", FORCE + NONE.format("own, root"), "incorrect"),
-    ("07-in-force", FORCE + NONE.format("own, root, branch"), "incorrect"),
-    ("07-in-force", FORCE + NONE.format("own, branch, root"), "correct"),
-    ("07-in-force", FORCE + "raise NotImplementedError", "not attempted"),
-    ("07-with-tf32", WITH + "return run()", "incorrect"),
-    ("07-with-tf32", WITH + "leaf.fp32_precision = 'tf32'\n    return run()", "partly"),
-    ("07-with-tf32", WITH + "leaf.fp32_precision = 'tf32'\n    r = run()\n    leaf.fp32_precision = 'none'\n"
-     "    return r", "partly"),
-    ("07-with-tf32", WITH + "with torch.backends.flags(fp32_precision='tf32'):\n        return run()", "partly"),
-    ("07-with-tf32", WITH + "torch.set_float32_matmul_precision('high')\n    try: return run()\n"
-     "    finally: torch.set_float32_matmul_precision('highest')", "partly"),
-    ("07-with-tf32", WITH + "leaf.fp32_precision = 'tf32'\n    run()", "incorrect"),
-    ("07-with-tf32", "from course import flags\ndef with_tf32(run):\n"
-     "    with flags.using({'cuda.matmul.fp32_precision': 'tf32'}):\n        return run()", "correct"),
-    ("07-make-it-lose", "cases = {'ruined': (torch.tensor([[3., 4.]]), torch.ones(2, 1)),"
-     " 'harmless': (torch.eye(3), torch.eye(3))}", "incorrect"),
-    ("07-make-it-lose", "cases = {'ruined': (torch.tensor([[1e7 + 1, -1e7]]), torch.tensor([[1.1], [1.1]])),"
-     " 'harmless': (torch.eye(3), torch.eye(3))}", "inconclusive"),
-    ("07-make-it-lose", "p = (torch.tensor([[1000.3, -1000.1]]), torch.ones(2, 1))\n"
-     "cases = {'ruined': p, 'harmless': p}", "partly"),
-    ("07-make-it-lose", "cases = {'ruined': (torch.ones(2, 3), torch.ones(2, 3)), 'harmless': None}", "incorrect"),
-    ("07-make-it-lose", "cases = {'ruined': (torch.zeros(1, 2), torch.ones(2, 1)), 'harmless': None}", "incorrect"),
-    ("07-make-it-lose", "cases = 0.5", "incorrect"),
-    ("07-make-it-lose", "cases = {'ruined': ..., 'harmless': ...}", "not attempted"),
-])
+@pytest.mark.parametrize(
+    ("exercise_id", "source", "state"),
+    [
+        ("07-round-to", ROUND + "return math.ldexp(round(f * 2 ** bits), e - bits)", "incorrect"),
+        ("07-round-to", ROUND + "return math.ldexp(round(f * 2 ** (bits + 2)), e - bits - 2)", "incorrect"),
+        ("07-round-to", ROUND + "return math.ldexp(int(f * 2 ** (bits + 1)), e - bits - 1)", "incorrect"),
+        ("07-round-to", ROUND + "return round(x, bits)", "incorrect"),
+        ("07-round-to", ROUND + "return str(x)", "incorrect"),
+        ("07-round-to", ROUND + "return math.ldexp(round(f * 2 ** ...), e - ...)", "not attempted"),
+        ("07-round-to", ROUND + "return math.ldexp(round(f * 2 ** (bits + 1)), e - bits - 1) if x else 1.0", "partly"),
+        (
+            "07-round-to",
+            "def round_to(x, bits):\n    if x == 0: return x\n    import math\n"
+            "    step = 2.0 ** (math.floor(math.log2(abs(x))) - bits)\n    return round(x / step) * step",
+            "correct",
+        ),
+        ("07-in-force", FORCE + "return own", "incorrect"),
+        ("07-in-force", FORCE + "return root", "incorrect"),
+        ("07-in-force", FORCE + NONE.format("root, branch, own"), "incorrect"),
+        ("07-in-force", FORCE + NONE.format("own, root"), "incorrect"),
+        ("07-in-force", FORCE + NONE.format("own, root, branch"), "incorrect"),
+        ("07-in-force", FORCE + NONE.format("own, branch, root"), "correct"),
+        ("07-in-force", FORCE + "raise NotImplementedError", "not attempted"),
+        ("07-with-tf32", WITH + "return run()", "incorrect"),
+        ("07-with-tf32", WITH + "leaf.fp32_precision = 'tf32'\n    return run()", "partly"),
+        (
+            "07-with-tf32",
+            WITH + "leaf.fp32_precision = 'tf32'\n    r = run()\n    leaf.fp32_precision = 'none'\n    return r",
+            "partly",
+        ),
+        ("07-with-tf32", WITH + "with torch.backends.flags(fp32_precision='tf32'):\n        return run()", "partly"),
+        (
+            "07-with-tf32",
+            WITH + "torch.set_float32_matmul_precision('high')\n    try: return run()\n"
+            "    finally: torch.set_float32_matmul_precision('highest')",
+            "partly",
+        ),
+        ("07-with-tf32", WITH + "leaf.fp32_precision = 'tf32'\n    run()", "incorrect"),
+        (
+            "07-with-tf32",
+            "from course import flags\ndef with_tf32(run):\n"
+            "    with flags.using({'cuda.matmul.fp32_precision': 'tf32'}):\n        return run()",
+            "correct",
+        ),
+        (
+            "07-make-it-lose",
+            "cases = {'ruined': (torch.tensor([[3., 4.]]), torch.ones(2, 1)),"
+            " 'harmless': (torch.eye(3), torch.eye(3))}",
+            "incorrect",
+        ),
+        (
+            "07-make-it-lose",
+            "cases = {'ruined': (torch.tensor([[1e7 + 1, -1e7]]), torch.tensor([[1.1], [1.1]])),"
+            " 'harmless': (torch.eye(3), torch.eye(3))}",
+            "inconclusive",
+        ),
+        (
+            "07-make-it-lose",
+            "p = (torch.tensor([[1000.3, -1000.1]]), torch.ones(2, 1))\ncases = {'ruined': p, 'harmless': p}",
+            "partly",
+        ),
+        ("07-make-it-lose", "cases = {'ruined': (torch.ones(2, 3), torch.ones(2, 3)), 'harmless': None}", "incorrect"),
+        ("07-make-it-lose", "cases = {'ruined': (torch.zeros(1, 2), torch.ones(2, 1)), 'harmless': None}", "incorrect"),
+        ("07-make-it-lose", "cases = 0.5", "incorrect"),
+        ("07-make-it-lose", "cases = {'ruined': ..., 'harmless': ...}", "not attempted"),
+    ],
+)
 def test_typical_answers_get_what_they_deserve(exercise_id, source, state):
     before = flags.read()
     assert state_of(exercise_id, source) == state
@@ -151,25 +182,34 @@ def test_the_reason_given_fits_the_mistake():
     exercises = all_exercises()
     own = judge(exercises["07-in-force"], lambda stored, leaf: stored[leaf])
     assert "ask the next node" in own.messages[0]["en"]
-    root = judge(exercises["07-in-force"], lambda stored, leaf: next(
-        (stored[n] for n in ("root", leaf.split(".")[0], leaf) if stored[n] != "none"), "none"))
+    root = judge(
+        exercises["07-in-force"],
+        lambda stored, leaf: next(
+            (stored[n] for n in ("root", leaf.split(".")[0], leaf) if stored[n] != "none"), "none"
+        ),
+    )
     assert "root speaks last" in root.messages[0]["en"]
     half = judge(exercises["07-make-it-lose"], {"ruined": (torch.ones(1, 1), torch.ones(1, 1)), "harmless": None})
     assert half.state == "not attempted" and '"harmless" is still empty' in half.messages[0]["en"]
 
 
-NODES = {"root": lambda v: setattr(torch.backends, "fp32_precision", v),
-         "cuda": lambda v: setattr(torch.backends.cudnn, "fp32_precision", v),
-         "mkldnn": lambda v: torch.backends.mkldnn.set_flags(_fp32_precision=v),  # the attribute writes the root
-         "cuda.matmul": lambda v: setattr(torch.backends.cuda.matmul, "fp32_precision", v),
-         "mkldnn.conv": lambda v: setattr(torch.backends.mkldnn.conv, "fp32_precision", v),
-         "mkldnn.rnn": lambda v: setattr(torch.backends.mkldnn.rnn, "fp32_precision", v)}
+NODES = {
+    "root": lambda v: setattr(torch.backends, "fp32_precision", v),
+    "cuda": lambda v: setattr(torch.backends.cudnn, "fp32_precision", v),
+    "mkldnn": lambda v: torch.backends.mkldnn.set_flags(_fp32_precision=v),  # the attribute writes the root
+    "cuda.matmul": lambda v: setattr(torch.backends.cuda.matmul, "fp32_precision", v),
+    "mkldnn.conv": lambda v: setattr(torch.backends.mkldnn.conv, "fp32_precision", v),
+    "mkldnn.rnn": lambda v: setattr(torch.backends.mkldnn.rnn, "fp32_precision", v),
+}
 
 
 @pytest.mark.parametrize(("stored", "leaf", "expected"), TREE_CASES)
 def test_the_tree_of_the_exercise_is_the_tree_of_torch(stored, leaf, expected):
-    reads = {"cuda.matmul": torch.backends.cuda.matmul, "mkldnn.conv": torch.backends.mkldnn.conv,
-             "mkldnn.rnn": torch.backends.mkldnn.rnn}
+    reads = {
+        "cuda.matmul": torch.backends.cuda.matmul,
+        "mkldnn.conv": torch.backends.mkldnn.conv,
+        "mkldnn.rnn": torch.backends.mkldnn.rnn,
+    }
     with flags.preserved():
         for node, value in stored.items():
             NODES[node](value)
@@ -177,6 +217,7 @@ def test_the_tree_of_the_exercise_is_the_tree_of_torch(stored, leaf, expected):
 
 
 # --- checkpoint tasks -------------------------------------------------------------------------------------
+
 
 def test_the_gap_is_the_one_torch_knows():
     spacing = tasks(Project(), LESSON)["07-t-spacing"].reference
@@ -187,4 +228,3 @@ def test_the_gap_is_the_one_torch_knows():
 
 
 # --- questions --------------------------------------------------------------------------------------------
-

@@ -43,10 +43,17 @@ def check_shown(experiment, record):
 
 # --- live -------------------------------------------------------------------------------------------------
 
-EXPECTED = {"07-neighbours": {}, "07-error-vs-k": {"07-bet-k": "b"}, "07-counter": {"07-bet-counter": "c"},
-            "07-solve": {"07-bet-solve": "b"}, "07-noise": {"07-bet-noise": "c"},
-            "07-mixing": {"07-bet-mixing": "c"}, "07-tree": {"07-bet-default": "b"},
-            "07-no-op": {"07-bet-no-op": "b" if TREE else "c"}, "07-documented": {"07-bet-page": "a"}}
+EXPECTED = {
+    "07-neighbours": {},
+    "07-error-vs-k": {"07-bet-k": "b"},
+    "07-counter": {"07-bet-counter": "c"},
+    "07-solve": {"07-bet-solve": "b"},
+    "07-noise": {"07-bet-noise": "c"},
+    "07-mixing": {"07-bet-mixing": "c"},
+    "07-tree": {"07-bet-default": "b"},
+    "07-no-op": {"07-bet-no-op": "b" if TREE else "c"},
+    "07-documented": {"07-bet-page": "a"},
+}
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -87,7 +94,12 @@ def test_the_number_of_the_documentation_is_foretold_by_rounding_alone():
     found = base.run("07-documented", 60).rows
     scale = experiments.largest_of(experiments.SIDE**2)
     typical = {way: median(row["typical"] for row in found if row["way"] == way) for way in ("rounded", "cut")}
-    assert abs(scale * typical["rounded"] / experiments.LARGEST - 1) < 0.05 < 1 < scale * typical["cut"] / experiments.LARGEST - 1
+    assert (
+        abs(scale * typical["rounded"] / experiments.LARGEST - 1)
+        < 0.05
+        < 1
+        < scale * typical["cut"] / experiments.LARGEST - 1
+    )
 
 
 def test_the_largest_of_many_normal_errors_is_where_chance_puts_it():
@@ -118,9 +130,13 @@ def test_the_tree_answers_as_the_lesson_says():
 
 # --- every outcome of a bet -------------------------------------------------------------------------------
 
+
 def growth(factor):
-    return [{"k": k, "seed": 0, "format": name, "typical": 1e-3 * value, "relative": 1e-4 * value}
-            for k, value in ((16, 1.0), (16384, factor)) for name in ("float32", "tf32", "bfloat16")]
+    return [
+        {"k": k, "seed": 0, "format": name, "typical": 1e-3 * value, "relative": 1e-4 * value}
+        for k, value in ((16, 1.0), (16384, factor))
+        for name in ("float32", "tf32", "bfloat16")
+    ]
 
 
 @pytest.mark.parametrize(("factor", "option"), [(1.1, "b"), (30.0, "c"), (1000.0, "a"), (5.0, None)])
@@ -129,8 +145,9 @@ def test_the_length_bet_follows_the_growth(factor, option):
     check_shown(base.get("07-error-vs-k"), record_of("07-error-vs-k", growth(factor)))
 
 
-@pytest.mark.parametrize(("shown", "added", "option"), [(256, 5000, "c"), (5000, 5000, "a"), (4900, 5000, "b"),
-                                                        (256, 300, None)])
+@pytest.mark.parametrize(
+    ("shown", "added", "option"), [(256, 5000, "c"), (5000, 5000, "a"), (4900, 5000, "b"), (256, 300, None)]
+)
 def test_the_counter_bet_follows_the_sum(shown, added, option):
     rows = [{"format": "bfloat16", "added": added, "shown": float(shown)}]
     assert settled("07-counter", rows) == {"07-bet-counter": option}
@@ -138,13 +155,23 @@ def test_the_counter_bet_follows_the_sum(shown, added, option):
 
 def solved(plain, low, mixed):
     errors = {"all float32": plain, "all TF32": low, "step TF32, residual float32": mixed}
-    return [{"seed": 0, "story": story, "turn": turn, "relative": error} for story, error in errors.items()
-            for turn in (1, 2)]
+    return [
+        {"seed": 0, "story": story, "turn": turn, "relative": error}
+        for story, error in errors.items()
+        for turn in (1, 2)
+    ]
 
 
-@pytest.mark.parametrize(("errors", "option"), [
-    ((1e-7, 3e-4, 1.2e-7), "b"), ((1e-7, 3e-4, 2.9e-4), "a"), ((1e-7, 3e-4, 0.1), "c"), ((1e-7, 3e-4, 1e-5), None),
-    ((1e-7, 5e-7, 1e-7), None)])
+@pytest.mark.parametrize(
+    ("errors", "option"),
+    [
+        ((1e-7, 3e-4, 1.2e-7), "b"),
+        ((1e-7, 3e-4, 2.9e-4), "a"),
+        ((1e-7, 3e-4, 0.1), "c"),
+        ((1e-7, 3e-4, 1e-5), None),
+        ((1e-7, 5e-7, 1e-7), None),
+    ],
+)
 def test_the_solver_bet_follows_the_last_turn(errors, option):
     assert settled("07-solve", solved(*errors)) == {"07-bet-solve": option}
 
@@ -157,22 +184,42 @@ def test_the_noise_bet_follows_the_ratio(batch, option):
 
 
 def permissions(bf16, units="no"):
-    rows = [{"operation": name, "permission": p, "relative": bf16 if (name, p) == ("matmul", "bf16") else 2e-7,
-             "same_bits": 1, "bf16_units": units} for name in ("matmul", "conv", "rnn")
-            for p in ("none", "ieee", "tf32", "bf16")]
-    return [*rows, {"operation": "simulated", "permission": "tf32", "relative": 3e-4},
-            {"operation": "simulated", "permission": "bf16", "relative": 2.4e-3}]
+    rows = [
+        {
+            "operation": name,
+            "permission": p,
+            "relative": bf16 if (name, p) == ("matmul", "bf16") else 2e-7,
+            "same_bits": 1,
+            "bf16_units": units,
+        }
+        for name in ("matmul", "conv", "rnn")
+        for p in ("none", "ieee", "tf32", "bf16")
+    ]
+    return [
+        *rows,
+        {"operation": "simulated", "permission": "tf32", "relative": 3e-4},
+        {"operation": "simulated", "permission": "bf16", "relative": 2.4e-3},
+    ]
 
 
-@pytest.mark.parametrize(("bf16", "units", "option"), [(2.4e-3, "yes", "a"), (4e-7, "unknown", "b"), (5e-5, "no", None)])
+@pytest.mark.parametrize(
+    ("bf16", "units", "option"), [(2.4e-3, "yes", "a"), (4e-7, "unknown", "b"), (5e-5, "no", None)]
+)
 def test_the_onednn_bet_follows_the_error(bf16, units, option):
     assert settled("07-onednn", permissions(bf16, units)) == {"07-bet-onednn": option}
     check_shown(base.get("07-onednn"), record_of("07-onednn", permissions(bf16, units)))
 
 
-@pytest.mark.parametrize(("values", "option"), [
-    (("none", "none", "none"), "a"), (("tf32", "tf32", "none"), "b"), (("none", "none", "tf32"), "c"),
-    (("tf32", "tf32", "tf32"), "d"), (("tf32", "none", "none"), None)])
+@pytest.mark.parametrize(
+    ("values", "option"),
+    [
+        (("none", "none", "none"), "a"),
+        (("tf32", "tf32", "none"), "b"),
+        (("none", "none", "tf32"), "c"),
+        (("tf32", "tf32", "tf32"), "d"),
+        (("tf32", "none", "none"), None),
+    ],
+)
 def test_the_default_bet_follows_the_untouched_leaves(values, option):
     nodes = dict(zip(("cudnn.conv", "cudnn.rnn", "cuda.matmul"), values, strict=True))
     nodes |= dict.fromkeys(("fp32_precision", "cudnn", "mkldnn", "mkldnn.matmul", "mkldnn.conv", "mkldnn.rnn"), "none")
@@ -183,27 +230,51 @@ def test_the_default_bet_follows_the_untouched_leaves(values, option):
 
 @pytest.mark.parametrize(("outcome", "option"), [("True", "a"), ("False", "b"), ("raises", "c"), ("Maybe", None)])
 def test_the_mixing_bet_follows_the_reading(outcome, option):
-    rows = [{"wrote": "fp32_precision = tf32", "api": "new", "read": "cuda.matmul.allow_tf32", "outcome": outcome,
-             "message": ""}]
+    rows = [
+        {
+            "wrote": "fp32_precision = tf32",
+            "api": "new",
+            "read": "cuda.matmul.allow_tf32",
+            "outcome": outcome,
+            "message": "",
+        }
+    ]
     assert settled("07-mixing", rows) == {"07-bet-mixing": option}
 
 
-@pytest.mark.parametrize(("untouched", "assigned", "option"), [
-    ("ieee", "ieee", "a"), ("ieee", "tf32", "b"), ("tf32", "tf32", "c"), ("tf32", "ieee", None)])
+@pytest.mark.parametrize(
+    ("untouched", "assigned", "option"),
+    [("ieee", "ieee", "a"), ("ieee", "tf32", "b"), ("tf32", "tf32", "c"), ("tf32", "ieee", None)],
+)
 def test_the_no_op_bet_follows_the_convolutions(untouched, assigned, option):
-    rows = [{"story": story, "node": "cudnn.conv", "reads": value}
-            for story, value in (("untouched", untouched), ("assigned", assigned))]
+    rows = [
+        {"story": story, "node": "cudnn.conv", "reads": value}
+        for story, value in (("untouched", untouched), ("assigned", assigned))
+    ]
     assert settled("07-no-op", rows) == {"07-bet-no-op": option}
     check_shown(base.get("07-no-op"), record_of("07-no-op", rows))
 
 
 def races(*verdicts):
-    return [{"operation": "matmul", "size": 256 * 4**i, "ratio": 0.5, "low": 0.4, "high": 0.6, "verdict": verdict,
-             "ieee_ms": 1.0, "tf32_ms": 0.5} for i, verdict in enumerate(verdicts)]
+    return [
+        {
+            "operation": "matmul",
+            "size": 256 * 4**i,
+            "ratio": 0.5,
+            "low": 0.4,
+            "high": 0.6,
+            "verdict": verdict,
+            "ieee_ms": 1.0,
+            "tf32_ms": 0.5,
+        }
+        for i, verdict in enumerate(verdicts)
+    ]
 
 
-@pytest.mark.parametrize(("verdicts", "option"), [
-    (("faster", "faster"), "a"), (("same", "faster"), "b"), (("same", "same"), "c"), (("undecided", "faster"), None)])
+@pytest.mark.parametrize(
+    ("verdicts", "option"),
+    [(("faster", "faster"), "a"), (("same", "faster"), "b"), (("same", "same"), "c"), (("undecided", "faster"), None)],
+)
 def test_the_speed_bet_follows_the_verdicts(verdicts, option):
     assert settled("07-speed-cuda", races(*verdicts)) == {"07-bet-speed": option}
     check_shown(base.get("07-speed-cuda"), record_of("07-speed-cuda", races(*verdicts)))
@@ -219,13 +290,21 @@ def test_an_empty_record_settles_nothing_and_still_speaks(name):
 # --- CUDA: sentences on invented rows, and the form of the probes -----------------------------------------
 
 CUDA_ROWS = {
-    "07-who-cuda": [{"setting": setting, "operation": name, "relative": error}
-                    for setting in ("as it comes", "fp32_precision = ieee")
-                    for name, error in (("matmul", 3e-7), ("conv", 3e-4), ("lstm", 2e-4))],
-    "07-depth-cuda": [{"k": k, "seed": 0, "setting": name, "relative": error} for k in (64, 1024)
-                      for name, error in (("ieee", 3e-7), ("tf32", 3e-4), ("simulated", 2.9e-4))],
-    "07-kernels-cuda": [{"setting": setting, "operation": name, "place": 1, "kernel": f"made_up_{setting}",
-                         "calls": 5, "mean_us": 9.0} for setting in ("ieee", "tf32") for name in ("matmul", "conv")],
+    "07-who-cuda": [
+        {"setting": setting, "operation": name, "relative": error}
+        for setting in ("as it comes", "fp32_precision = ieee")
+        for name, error in (("matmul", 3e-7), ("conv", 3e-4), ("lstm", 2e-4))
+    ],
+    "07-depth-cuda": [
+        {"k": k, "seed": 0, "setting": name, "relative": error}
+        for k in (64, 1024)
+        for name, error in (("ieee", 3e-7), ("tf32", 3e-4), ("simulated", 2.9e-4))
+    ],
+    "07-kernels-cuda": [
+        {"setting": setting, "operation": name, "place": 1, "kernel": f"made_up_{setting}", "calls": 5, "mean_us": 9.0}
+        for setting in ("ieee", "tf32")
+        for name in ("matmul", "conv")
+    ],
     "07-reduction-cuda": [{"dtype": "bfloat16", "k": 1024, "allowed": on, "relative": 2e-3} for on in (0, 1)],
 }
 
@@ -242,9 +321,11 @@ def test_nothing_but_torch_numpy_and_tqdm_is_needed_to_record():
     import subprocess
     import sys
 
-    code = ("import sys\nfor name in ('matplotlib', 'yaml', 'ipywidgets', 'IPython'): sys.modules[name] = None\n"
-            "from course.experiment import base\nbase.load_all()\nassert not base.FAILED_LESSONS, base.FAILED_LESSONS\n"
-            "for name in ('07-counter', '07-no-op'): assert base.run(name).rows")
+    code = (
+        "import sys\nfor name in ('matplotlib', 'yaml', 'ipywidgets', 'IPython'): sys.modules[name] = None\n"
+        "from course.experiment import base\nbase.load_all()\nassert not base.FAILED_LESSONS, base.FAILED_LESSONS\n"
+        "for name in ('07-counter', '07-no-op'): assert base.run(name).rows"
+    )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 
 

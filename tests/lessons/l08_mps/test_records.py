@@ -33,6 +33,7 @@ def check_shown(name, rows):
 
 # --- live -------------------------------------------------------------------------------------------------
 
+
 def live(name, budget_s=60):
     before = flags.read()
     record = base.run(name, budget_s)
@@ -46,8 +47,7 @@ def test_without_mps_the_questions_and_the_exact_errors():
     rows = {row["code"]: row for row in live("08-who-answers").rows}
     assert rows["backends.mps.is_available()"]["said"] == rows["backends.mps.is_built()"]["said"] == "False"
     asked = rows["backends.mps.is_macos_or_newer(14, 0)"]
-    assert (asked["kind"], asked["said"]) == (
-        "RuntimeError", "Cannot execute isOnMacOSorNewer() without MPS backend")
+    assert (asked["kind"], asked["said"]) == ("RuntimeError", "Cannot execute isOnMacOSorNewer() without MPS backend")
     assert rows['torch.zeros(1, device="mps")']["kind"] == "NotImplementedError"
     assert rows['torch.zeros(1).to("mps")']["said"] == "PyTorch is not linked with support for mps devices"
     assert rows['torch.device("mps")']["kind"] == "value"
@@ -100,55 +100,94 @@ def test_the_price_of_a_fallback_is_measured():
 
 # --- bets, on invented rows: nothing was measured ---------------------------------------------------------
 
-@pytest.mark.parametrize(("kind", "said", "option"), [
-    ("value", "False", "a"), ("RuntimeError", "Cannot", "b"), ("value", "True", "c"), ("OSError", "odd", None)])
+
+@pytest.mark.parametrize(
+    ("kind", "said", "option"),
+    [("value", "False", "a"), ("RuntimeError", "Cannot", "b"), ("value", "True", "c"), ("OSError", "odd", None)],
+)
 def test_the_first_bet_follows_the_answer(kind, said, option):
     rows = [{"group": "query", "code": "backends.mps.is_macos_or_newer(14, 0)", "kind": kind, "said": said}]
     assert base.get("08-who-answers").settles(record_of("08-who-answers", rows)) == {"08-bet-ask": option}
     check_shown("08-who-answers", rows)
 
 
-@pytest.mark.parametrize(("accepted", "query", "tensor", "option"), [
-    ("yes", "True", "RuntimeError", "b"), ("yes", "True", "value", "a"), ("yes", "False", "RuntimeError", "d"),
-    ("AttributeError", "False", "RuntimeError", "c")])
+@pytest.mark.parametrize(
+    ("accepted", "query", "tensor", "option"),
+    [
+        ("yes", "True", "RuntimeError", "b"),
+        ("yes", "True", "value", "a"),
+        ("yes", "False", "RuntimeError", "d"),
+        ("AttributeError", "False", "RuntimeError", "c"),
+    ],
+)
 def test_the_bet_on_the_liar_follows_the_tensor(accepted, query, tensor, option):
-    rows = [{"code": "mps.is_available = lambda: True", "accepted": accepted, "query_before": "False",
-             "query": query, "tensor_before": "RuntimeError", "tensor": tensor, "known_before": "yes"}]
+    rows = [
+        {
+            "code": "mps.is_available = lambda: True",
+            "accepted": accepted,
+            "query_before": "False",
+            "query": query,
+            "tensor_before": "RuntimeError",
+            "tensor": tensor,
+            "known_before": "yes",
+        }
+    ]
     assert base.get("08-assignments").settles(record_of("08-assignments", rows)) == {"08-bet-liar": option}
     check_shown("08-assignments", rows)
 
 
-@pytest.mark.parametrize(("counted", "option"), [
-    (["no"] * 4, "a"), (["no", "yes", "no", "no"], "b"), (["yes"] * 4, "c"), (["unclear"] * 3 + ["no"], None)])
+@pytest.mark.parametrize(
+    ("counted", "option"),
+    [(["no"] * 4, "a"), (["no", "yes", "no", "no"], "b"), (["yes"] * 4, "c"), (["unclear"] * 3 + ["no"], None)],
+)
 def test_the_bet_on_variables_follows_the_moment_after_import(counted, option):
-    rows = [{"variable": f"V{i}", "moment": "after import", "counted": one, "seen": "", "without": ""}
-            for i, one in enumerate(counted)]
+    rows = [
+        {"variable": f"V{i}", "moment": "after import", "counted": one, "seen": "", "without": ""}
+        for i, one in enumerate(counted)
+    ]
     assert base.get("08-env-when").settles(record_of("08-env-when", rows)) == {"08-bet-env": option}
     check_shown("08-env-when", rows)
 
 
-@pytest.mark.parametrize(("relu", "svd", "option"), [
-    ((2.0, 3.0), (1.0, 1.1), "a"), ((1.0, 1.1), (2.0, 3.0), "b"), ((0.99, 1.05), (1.0, 1.02), "c"),
-    ((1.0, 2.0), (0.9, 1.5), None)])
+@pytest.mark.parametrize(
+    ("relu", "svd", "option"),
+    [
+        ((2.0, 3.0), (1.0, 1.1), "a"),
+        ((1.0, 1.1), (2.0, 3.0), "b"),
+        ((0.99, 1.05), (1.0, 1.02), "c"),
+        ((1.0, 2.0), (0.9, 1.5), None),
+    ],
+)
 def test_the_bet_on_the_price_follows_the_intervals(relu, svd, option):
-    rows = [{"op": op, "ratio": sum(span) / 2, "low": span[0], "high": span[1], "verdict": "", "alone_ms": 1.0}
-            for op, span in (("relu", relu), ("svd", svd))]
+    rows = [
+        {"op": op, "ratio": sum(span) / 2, "low": span[0], "high": span[1], "verdict": "", "alone_ms": 1.0}
+        for op, span in (("relu", relu), ("svd", svd))
+    ]
     record = record_of("08-fallback-price", rows)
     assert base.get("08-fallback-price").settles(record) == {"08-bet-fallback": option}
 
 
 # --- the Mac's experiments, on invented rows -----------------------------------------------------------------
 
+
 def test_float64_errors_are_quoted():
-    rows = [{"code": "x.double()", "kind": "TypeError", "said": "Cannot convert"},
-            {"code": "x.float()", "kind": "value", "said": "a tensor on mps:0"}]
+    rows = [
+        {"code": "x.double()", "kind": "TypeError", "said": "Cannot convert"},
+        {"code": "x.float()", "kind": "value", "said": "a tensor on mps:0"},
+    ]
     assert "TypeError: Cannot convert" in check_shown("08-float64-mps", rows)
 
 
 def test_fallback_outcomes_are_counted_by_moment():
-    rows = [{"moment": moment, "op": op, "outcome": outcome} for moment, outcomes in (
-        ("never", ("native", "NotImplementedError")), ("before import", ("native", "on CPU")),
-        ("after import", ("native", "NotImplementedError"))) for op, outcome in zip("ab", outcomes, strict=True)]
+    rows = [
+        {"moment": moment, "op": op, "outcome": outcome}
+        for moment, outcomes in (
+            ("never", ("native", "NotImplementedError")),
+            ("before import", ("native", "on CPU")),
+            ("after import", ("native", "NotImplementedError")),
+        )
+        for op, outcome in zip("ab", outcomes, strict=True)
+    ]
     sentence = check_shown("08-fallback-mps", rows)
     assert "before import: 1 native, 1 on the CPU with a warning, 0 raised" in sentence
 

@@ -7,8 +7,17 @@ from tests.lessons.l09_mkldnn.test_records import race_rows, ratio, rungs, steps
 
 
 def layouts(count):
-    return [{"layout": name, "reorders": 3 * count, "reorder_ms": 0.1, "compute_ms": 1.0, **ratio("faster"),
-             "reorders_of_one_conv": count} for name in ("NCHW", "channels_last", "to_mkldnn")]
+    return [
+        {
+            "layout": name,
+            "reorders": 3 * count,
+            "reorder_ms": 0.1,
+            "compute_ms": 1.0,
+            **ratio("faster"),
+            "reorders_of_one_conv": count,
+        }
+        for name in ("NCHW", "channels_last", "to_mkldnn")
+    ]
 
 
 def routes(backend, lines=0):
@@ -16,37 +25,78 @@ def routes(backend, lines=0):
 
 
 def half(kind):
-    return [{"rung": rung, "process": 0, **ratio(kind if rung == "AVX512_CORE" else "faster"), "median_ms": 1.0,
-             "baseline_ms": 1.0, "implementation": "made up"} for rung in ("DEFAULT", "AVX512_CORE", "AVX2")]
+    return [
+        {
+            "rung": rung,
+            "process": 0,
+            **ratio(kind if rung == "AVX512_CORE" else "faster"),
+            "median_ms": 1.0,
+            "baseline_ms": 1.0,
+            "implementation": "made up",
+        }
+        for rung in ("DEFAULT", "AVX512_CORE", "AVX2")
+    ]
 
 
 def shares(whole):
-    return [{"operation": "Conv2d", "numbers": numbers, "differ_share": share, "repeat_differs": 0.0, "error_on": 1e-6,
-             "error_off": 0.0} for numbers, share in (("random", 0.8), ("whole", whole))]
+    return [
+        {
+            "operation": "Conv2d",
+            "numbers": numbers,
+            "differ_share": share,
+            "repeat_differs": 0.0,
+            "error_on": 1e-6,
+            "error_off": 0.0,
+        }
+        for numbers, share in (("random", 0.8), ("whole", whole))
+    ]
 
 
 ROWS = {
-    "09-bet-who": {option: race_rows(*kinds.split()) for option, kinds in
-                   (("a", "faster faster faster faster"), ("b", "faster faster same faster"),
-                    ("c", "faster faster same same"), ("d", "faster slower same same"))},
+    "09-bet-who": {
+        option: race_rows(*kinds.split())
+        for option, kinds in (
+            ("a", "faster faster faster faster"),
+            ("b", "faster faster same faster"),
+            ("c", "faster faster same same"),
+            ("d", "faster slower same same"),
+        )
+    },
     "09-bet-reorders": {"a": layouts(0), "b": layouts(1), "c": layouts(3)},
     "09-bet-small": {"a": routes("Mkldnn", 1), "b": routes("Slow2d"), "c": routes("NnpackSpatial")},
     "09-bet-bf16": {"a": half("faster"), "b": half("same"), "c": half("slower")},
     "09-bet-bits": {"a": shares(0.7), "b": shares(0.1), "c": shares(0.0)},
 }
 SHOWN = {
-    "09-cache": [{"batch": batch, "call": call, "size": size, "event": event, "create_ms": ms} for batch in (8, 9)
-                 for call, (size, event, ms) in enumerate(((33, "cache_miss", 0.4), (47, "cache_miss", 0.5),
-                                                           (33, "cache_hit", 0.01)), start=1)],
+    "09-cache": [
+        {"batch": batch, "call": call, "size": size, "event": event, "create_ms": ms}
+        for batch in (8, 9)
+        for call, (size, event, ms) in enumerate(
+            ((33, "cache_miss", 0.4), (47, "cache_miss", 0.5), (33, "cache_hit", 0.01)), start=1
+        )
+    ],
     "09-isa-ladder": rungs((10.0, 10.2), (5.0, 5.1)),
-    "09-logs": [{"call": "conv", "line": report_line("reorder", 0.1)}, {"call": "conv", "line": report_line("convolution", 1.5)}],
+    "09-logs": [
+        {"call": "conv", "line": report_line("reorder", 0.1)},
+        {"call": "conv", "line": report_line("convolution", 1.5)},
+    ],
     "09-one-step": steps("slower", "undecided", "faster"),
-    "09-threads": [{"size": size, "threads": 2, **ratio("slower"), "one_ms": 1.0, "all_ms": 1.5}
-                   for size in ("small", "large")],
-    "09-where-time": [{"layer": "Conv2d", "primitive": "reorder", "implementation": "r", "lines": 2, "logged_ms": 1.0},
-                      {"layer": "Conv2d", "primitive": "convolution", "implementation": "c", "lines": 1, "logged_ms": 3.0},
-                      {"layer": "GRU", "primitive": "", "implementation": "", "lines": 0, "logged_ms": 0.0}],
-    "09-deterministic": [{"asked": asked, "enabled": enabled, "lines": 4 * enabled, "same_share": 1.0 if enabled else 0.1,
-                          "implementation": "made up" * enabled}
-                         for asked, enabled in (("nothing", 1), ("the switch", 1), ("flags()", 0))],
+    "09-threads": [
+        {"size": size, "threads": 2, **ratio("slower"), "one_ms": 1.0, "all_ms": 1.5} for size in ("small", "large")
+    ],
+    "09-where-time": [
+        {"layer": "Conv2d", "primitive": "reorder", "implementation": "r", "lines": 2, "logged_ms": 1.0},
+        {"layer": "Conv2d", "primitive": "convolution", "implementation": "c", "lines": 1, "logged_ms": 3.0},
+        {"layer": "GRU", "primitive": "", "implementation": "", "lines": 0, "logged_ms": 0.0},
+    ],
+    "09-deterministic": [
+        {
+            "asked": asked,
+            "enabled": enabled,
+            "lines": 4 * enabled,
+            "same_share": 1.0 if enabled else 0.1,
+            "implementation": "made up" * enabled,
+        }
+        for asked, enabled in (("nothing", 1), ("the switch", 1), ("flags()", 0))
+    ],
 }

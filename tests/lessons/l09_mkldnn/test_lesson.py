@@ -29,7 +29,6 @@ NAMES = [name for name, one in base.load_all().items() if one.lesson == LESSON]
 ONEDNN = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="this build of PyTorch has no oneDNN")
 
 
-
 def state_of(exercise_id: str, source: str) -> str:
     exercise = all_exercises()[exercise_id]
     space = {"torch": torch, "mkldnn": torch.backends.mkldnn, "flags": flags}
@@ -39,7 +38,7 @@ def state_of(exercise_id: str, source: str) -> str:
 
 # --- exercises --------------------------------------------------------------------------------------------
 
-SHARE = '''def reorder_share(report):
+SHARE = """def reorder_share(report):
     total = part = 0.0
     for line in report:
         fields = line.split(",")
@@ -48,7 +47,7 @@ SHARE = '''def reorder_share(report):
         total += {ms}
         part += {ms} * (fields[5] == "reorder")
     return {result}
-'''
+"""
 GOES = "goes_to_onednn = lambda n, c, h, w, k, g=1: "
 OFF = "def without_onednn(run):\n    "
 
@@ -64,33 +63,43 @@ def test_solution_is_correct_and_nothing_is_not_attempted(exercise_id):
     assert judge(exercise, ...).state == judge(exercise, MISSING).state == "not attempted"
 
 
-@pytest.mark.parametrize(("exercise_id", "source", "state"), [
-    ("09-reorder-share", share(), "correct"),
-    ("09-reorder-share", share(result="part / total"), "partly"),
-    ("09-reorder-share", share(ms="1"), "incorrect"),
-    ("09-reorder-share", share(result="part"), "incorrect"),
-    ("09-reorder-share", share(result="part / (total - part) if total - part else 0.0"), "incorrect"),
-    ("09-reorder-share", share(skip="False"), "incorrect"),
-    ("09-reorder-share", share(skip="len(fields) < 8"), "incorrect"),
-    ("09-reorder-share", "reorder_share = lambda report: None", "not attempted"),
-    ("09-reorder-share", "reorder_share = lambda report: ...", "not attempted"),
-    ("09-goes-to-onednn", GOES + "g > 1 or k > 3 or n > 1 or n * c * h * w > 20480", "correct"),
-    ("09-goes-to-onednn", GOES + "g > 1 or k > 3 or n > 1 or n * c * h * w >= 20480", "partly"),
-    ("09-goes-to-onednn", GOES + "g > 1 and k > 3 and n > 1 and n * c * h * w > 20480", "incorrect"),
-    ("09-goes-to-onednn", GOES + "True", "incorrect"),
-    ("09-goes-to-onednn", GOES + "g > 1 or k > 3 or n > 1 or h * w > 20480", "incorrect"),
-    ("09-goes-to-onednn", GOES + "k > 3 or n > 1 or n * c * h * w > 20480", "incorrect"),
-    ("09-goes-to-onednn", GOES + "'yes'", "incorrect"),
-    ("09-goes-to-onednn", "def goes_to_onednn(*a): raise NotImplementedError", "not attempted"),
-    ("09-without-onednn", OFF + "mkldnn.enabled = False\n    r = run()\n    mkldnn.enabled = True\n    return r", "partly"),
-    ("09-without-onednn", OFF + "mkldnn.enabled = False\n    try:\n        return run()\n    finally:\n"
-                          "        mkldnn.enabled = True", "partly"),
-    ("09-without-onednn", OFF + "with mkldnn.flags(enabled=False):\n        return run()", "partly"),
-    ("09-without-onednn", OFF + "mkldnn.enabled = False\n    return run()", "incorrect"),
-    ("09-without-onednn", OFF + "return run()", "incorrect"),
-    ("09-without-onednn", OFF + "with flags.using({'mkldnn.enabled': False}):\n        run()", "incorrect"),
-    ("09-without-onednn", OFF + "with flags.using({'mkldnn.enabled': False}):\n        return run()", "correct"),
-])
+@pytest.mark.parametrize(
+    ("exercise_id", "source", "state"),
+    [
+        ("09-reorder-share", share(), "correct"),
+        ("09-reorder-share", share(result="part / total"), "partly"),
+        ("09-reorder-share", share(ms="1"), "incorrect"),
+        ("09-reorder-share", share(result="part"), "incorrect"),
+        ("09-reorder-share", share(result="part / (total - part) if total - part else 0.0"), "incorrect"),
+        ("09-reorder-share", share(skip="False"), "incorrect"),
+        ("09-reorder-share", share(skip="len(fields) < 8"), "incorrect"),
+        ("09-reorder-share", "reorder_share = lambda report: None", "not attempted"),
+        ("09-reorder-share", "reorder_share = lambda report: ...", "not attempted"),
+        ("09-goes-to-onednn", GOES + "g > 1 or k > 3 or n > 1 or n * c * h * w > 20480", "correct"),
+        ("09-goes-to-onednn", GOES + "g > 1 or k > 3 or n > 1 or n * c * h * w >= 20480", "partly"),
+        ("09-goes-to-onednn", GOES + "g > 1 and k > 3 and n > 1 and n * c * h * w > 20480", "incorrect"),
+        ("09-goes-to-onednn", GOES + "True", "incorrect"),
+        ("09-goes-to-onednn", GOES + "g > 1 or k > 3 or n > 1 or h * w > 20480", "incorrect"),
+        ("09-goes-to-onednn", GOES + "k > 3 or n > 1 or n * c * h * w > 20480", "incorrect"),
+        ("09-goes-to-onednn", GOES + "'yes'", "incorrect"),
+        ("09-goes-to-onednn", "def goes_to_onednn(*a): raise NotImplementedError", "not attempted"),
+        (
+            "09-without-onednn",
+            OFF + "mkldnn.enabled = False\n    r = run()\n    mkldnn.enabled = True\n    return r",
+            "partly",
+        ),
+        (
+            "09-without-onednn",
+            OFF + "mkldnn.enabled = False\n    try:\n        return run()\n    finally:\n        mkldnn.enabled = True",
+            "partly",
+        ),
+        ("09-without-onednn", OFF + "with mkldnn.flags(enabled=False):\n        return run()", "partly"),
+        ("09-without-onednn", OFF + "mkldnn.enabled = False\n    return run()", "incorrect"),
+        ("09-without-onednn", OFF + "return run()", "incorrect"),
+        ("09-without-onednn", OFF + "with flags.using({'mkldnn.enabled': False}):\n        run()", "incorrect"),
+        ("09-without-onednn", OFF + "with flags.using({'mkldnn.enabled': False}):\n        return run()", "correct"),
+    ],
+)
 def test_typical_answers_get_what_they_deserve(exercise_id, source, state):
     before = flags.read()
     assert state_of(exercise_id, source) == state
@@ -99,7 +108,9 @@ def test_typical_answers_get_what_they_deserve(exercise_id, source, state):
 
 def test_without_onednn_nothing_can_lose_and_that_is_said(monkeypatch):
     monkeypatch.setattr(torch._C, "_has_mkldnn", False)
-    verdict = judge(all_exercises()["09-make-it-lose"], {"call": lambda: None, "race": SimpleNamespace(low=1, high=2, rounds=9)})
+    verdict = judge(
+        all_exercises()["09-make-it-lose"], {"call": lambda: None, "race": SimpleNamespace(low=1, high=2, rounds=9)}
+    )
     assert verdict.state == "inconclusive" and "no oneDNN" in verdict.messages[0]["en"]
 
 
@@ -151,6 +162,7 @@ def test_the_checkpoint_is_worth_thirteen_points():
 
 # --- experiments ------------------------------------------------------------------------------------------
 
+
 def record_of(name, rows):
     return Record(name, 1, LESSON, {}, rows)
 
@@ -169,13 +181,20 @@ def check_shown(experiment, record):
             set_language("en")
 
 
-BETS = {"09-on-off": {"09-bet-who"}, "09-layouts": {"09-bet-reorders"}, "09-routes": {"09-bet-small"},
-        "09-bits": {"09-bet-bits"}, "09-bf16": {"09-bet-bf16"}}
+BETS = {
+    "09-on-off": {"09-bet-who"},
+    "09-layouts": {"09-bet-reorders"},
+    "09-routes": {"09-bet-small"},
+    "09-bits": {"09-bet-bits"},
+    "09-bf16": {"09-bet-bf16"},
+}
 
 
 @ONEDNN
-@pytest.mark.parametrize("name", ["09-one-step", "09-on-off", "09-where-time", "09-layouts", "09-routes",
-                                  "09-deterministic", "09-bits", "09-logs"])
+@pytest.mark.parametrize(
+    "name",
+    ["09-one-step", "09-on-off", "09-where-time", "09-layouts", "09-routes", "09-deterministic", "09-bits", "09-logs"],
+)
 def test_live_experiments_run_and_leave_no_trace(name):
     before, threads = flags.read(), torch.get_num_threads()
     experiment, record = base.get(name), base.run(name, 4)
@@ -196,14 +215,21 @@ def test_a_rung_answers_from_a_new_process(name, key):
 @ONEDNN
 @pytest.mark.skipif(platform.machine() not in X86, reason="the ladder is that of x86")
 def test_the_variable_counts_in_a_new_process_and_not_later():
-    code = ("import os, torch\nfrom course.onednn_log import log_of\nlayer = torch.nn.Conv2d(16, 16, 3)\n"
-            "def names(): return [one.implementation for one in log_of(lambda: layer(torch.zeros(2, 16, 20, 20)))\n"
-            "                     if one.primitive == 'convolution']\n"
-            "first = names()\nos.environ['ONEDNN_MAX_CPU_ISA'] = 'SSE41'\nassert first == names() and first, first\n"
-            "print(first[0])")
+    code = (
+        "import os, torch\nfrom course.onednn_log import log_of\nlayer = torch.nn.Conv2d(16, 16, 3)\n"
+        "def names(): return [one.implementation for one in log_of(lambda: layer(torch.zeros(2, 16, 20, 20)))\n"
+        "                     if one.primitive == 'convolution']\n"
+        "first = names()\nos.environ['ONEDNN_MAX_CPU_ISA'] = 'SSE41'\nassert first == names() and first, first\n"
+        "print(first[0])"
+    )
     environment = {**os.environ, "PYTHONPATH": str(Project().root)}
-    held = subprocess.run([sys.executable, "-c", code], env={**environment, "ONEDNN_MAX_CPU_ISA": "SSE41"},
-                          capture_output=True, text=True, check=True)
+    held = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**environment, "ONEDNN_MAX_CPU_ISA": "SSE41"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert held.stdout.strip() == "jit:sse41"
     free = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert free.stdout.strip().startswith(("jit", "brg"))
