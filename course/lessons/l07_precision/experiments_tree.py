@@ -6,6 +6,7 @@ from typing import Any
 
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
+from course.experiment.plots import table
 from course.experiment.words import NOTHING
 from course.i18n import Text, both, t
 from course.lessons.l07_precision.experiments import LESSON
@@ -13,32 +14,6 @@ from course.records import Record
 
 PROBES = "course.lessons.l07_precision.probes"
 FRESH = both("new processes", "新进程")
-
-
-def table(ax: Any, lines: list[str], columns: list[str], cells: list[list[tuple[str, bool]]]) -> None:
-    """Words on tiles: one line each, bright tiles for what changed or stands out."""
-    from course.figures.style import colors, faint, ink_on
-
-    bright = colors()[0]
-    for y, row in enumerate(cells):
-        for x, (word, stands_out) in enumerate(row):
-            ax.add_patch(_tile(x, y, bright if stands_out else faint()))
-            ax.text(x, y, word, ha="center", va="center", fontsize=8, color=ink_on(bright if stands_out else faint()))
-    ax.set_xlim(-0.5, len(columns) - 0.5)
-    ax.set_ylim(len(lines) - 0.5, -0.5)
-    ax.set_xticks(range(len(columns)), columns, fontsize=8)
-    ax.xaxis.tick_top()
-    ax.set_yticks(range(len(lines)), lines, fontsize=8)
-    ax.tick_params(length=0)
-    ax.grid(False)
-    for spine in ax.spines.values():
-        spine.set_visible(False)
-
-
-def _tile(x: int, y: int, colour: str) -> Any:
-    from matplotlib.patches import Rectangle
-
-    return Rectangle((x - 0.46, y - 0.42), 0.92, 0.84, color=colour, linewidth=0)
 
 
 # --- 07-tree ------------------------------------------------------------------------------------------------
@@ -81,16 +56,20 @@ def say_tree(record: Record) -> Text:
 
 
 def draw_tree(record: Record, ax: Any) -> None:
-    start, labels = _after(record, "nothing"), _labels(record)
-    columns = ["fp32_precision", *LEAVES]
-    cells = [
-        [(_after(record, label)[name], _after(record, label)[name] != start[name]) for name in columns]
-        for label in labels
-    ]
-    words = [t("nothing set", "什么都不设") if label == "nothing" else label.replace(", ", ",\n") for label in labels]
-    words = [word.replace("set_float32_matmul_precision", "set_…matmul_precision") for word in words]
-    table(ax, words, [name.replace(".", ".\n").replace("fp32_", "fp32_\n") for name in columns], cells)
-    ax.set_xlabel(t("what each node reads afterwards (coloured: changed)", "之后各节点读出的值（着色：有变化）"))
+    """What changed, by node; the last two leaves share a column, they are never set apart here."""
+
+    def words(label: str) -> list[str]:
+        after = _after(record, label)
+        both_leaves = dict.fromkeys(after[leaf] for leaf in LEAVES[-2:])
+        return [*(after[name] for name in ("fp32_precision", *LEAVES[:-2])), " / ".join(both_leaves)]
+
+    start = words("nothing")
+    lines = [(t("nothing set", "什么都不设"), [(word, None) for word in start])]
+    for label in _labels(record)[1:]:
+        changed = [word if word != first else "·" for word, first in zip(words(label), start, strict=True)]
+        lines.append((label, [(word, None) for word in changed]))
+    table(ax, ["fp32_precision", *LEAVES[:-2], "mkldnn.conv .rnn"], lines)
+    ax.set_xlabel(t("what each node reads afterwards (·  as in the first row)", "之后各节点读出的值（·  同第一行）"))
 
 
 def settle_tree(record: Record) -> dict[str, str | None]:
@@ -141,29 +120,23 @@ def draw_mixing(record: Record, ax: Any) -> None:
     lines = list(dict.fromkeys(row["wrote"] for row in record.rows))
     columns = list(dict.fromkeys(row["read"] for row in record.rows))
     seen = {(row["wrote"], row["read"]): row["outcome"] for row in record.rows}
-    cells = [
-        [
-            (
-                t("raises", "抛异常") if seen[line, column] == "raises" else seen[line, column],
-                seen[line, column] == "raises",
-            )
-            for column in columns
-        ]
+    rows = [
+        (
+            t("nothing", "什么都没写")
+            if line == "nothing"
+            else line.replace(
+                "allow_tf32 = True, then ",
+                t("cuda.matmul: allow_tf32 = True, then ", "cuda.matmul: allow_tf32 = True，再设 "),
+            ),
+            [
+                (t("raises", "抛异常"), 1) if seen[line, column] == "raises" else (seen[line, column], None)
+                for column in columns
+            ],
+        )
         for line in lines
     ]
-    words = [
-        t("nothing", "什么都没写")
-        if line == "nothing"
-        else line.replace(
-            "allow_tf32 = True, then ",
-            t("cuda.matmul: allow_tf32 =\nTrue, then ", "cuda.matmul: allow_tf32 =\nTrue，再设 "),
-        ).replace("set_float32_matmul_precision(high)", "set_float32_matmul_\nprecision(high)")
-        for line in lines
-    ]
-    table(
-        ax, words, [column.replace(".allow", ".\nallow").replace("matmul_", "matmul_\n") for column in columns], cells
-    )
-    ax.set_xlabel(t("what the old reading gives", "旧接口读到什么"))
+    table(ax, columns, rows)
+    ax.set_xlabel(t("what the old reading gives (diamond: an error)", "旧接口读到什么（菱形：抛异常）"))
 
 
 def settle_mixing(record: Record) -> dict[str, str | None]:
@@ -219,17 +192,17 @@ def draw_no_op(record: Record, ax: Any) -> None:
     seen = {(row["story"], row["node"]): row["reads"] for row in record.rows}
     stories = [story for story in STORIES if (story, "cudnn.conv") in seen]
     columns = ["cudnn.conv", "cudnn.rnn"]
+    rows = [(story, [seen.get((story, column), "?") for column in columns]) for story in stories]
     table(
         ax,
-        [t(STORIES[story]["en"], STORIES[story]["zh"]) for story in stories],
         columns,
         [
-            [(seen.get((story, column), "?"), seen.get((story, column)) != "ieee") for column in columns]
-            for story in stories
+            (t(STORIES[story]["en"], STORIES[story]["zh"]), [(word, None if word == "ieee" else 1) for word in words])
+            for story, words in rows
         ],
     )
     ax.set_xlabel(
-        t("read after fp32_precision = ieee (coloured: not ieee)", "设 fp32_precision = ieee 之后（着色：不是 ieee）")
+        t("read after fp32_precision = ieee (diamond: not ieee)", "设 fp32_precision = ieee 之后（菱形：不是 ieee）")
     )
 
 
