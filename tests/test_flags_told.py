@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -128,6 +130,8 @@ def one_shell():
     shell = testing.start_ipython()
     yield shell
     type(shell).clear_instance()
+    for prompt in ("ps1", "ps2", "ps3"):
+        sys.__dict__.pop(prompt, None)
 
 
 @pytest.fixture
