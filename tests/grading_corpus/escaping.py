@@ -162,8 +162,8 @@ CASES = (
     ),
     Hostile("closes-all-descriptors", harm="import os\nos.closerange(0, 1000)", verdict="killed"),
     Hostile(
-        "forges-done", harm=frames(DONE) + "\nwhile True: pass", verdict="ANY", points=2
-    ),  # results come one cell late
+        "forges-done", harm=frames(DONE) + "\nwhile True: pass", verdict="ANY", points=0
+    ),  # results come one cell late, and the calls of a task are asked together
     Hostile(
         "forges-done-and-deaf",
         harm=frames(DONE) + "\nimport signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass",
