@@ -15,7 +15,7 @@ kind: {kind}                   # single | multiple | number | order | predict (a
 concept: what-it-is-about      # cards about one concept are not shown in a row
 difficulty: medium             # easy | medium | hard
 asks: why                      # why | what; at least a third of a lesson asks why
-source: "FACTS, a page of the documentation, a file of PyTorch, or experiment {number}-..."
+source: "a page of the documentation, a file of PyTorch, or experiment {number}-..."
 {extra}stem:
   en: "The question, understood at first reading."
   zh: "题干，读一遍就懂。"
