@@ -198,7 +198,10 @@ def test_new_processes_run_statements(capsys):
 # ---- the fixture ------------------------------------------------------------------------------------------
 
 
-def test_the_fixture_fails_only_on_evidence(pytester):
+def test_the_fixture_fails_only_on_evidence(pytester, monkeypatch):
+    monkeypatch.setenv(
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1"
+    )  # an installed course brings the plugin by itself, and once is enough
     pytester.makepyfile("""
         import pytest
         from course.timing import clock as clocks
