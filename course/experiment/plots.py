@@ -116,3 +116,11 @@ def interval_line(ax: Any, height: float, middle: float, low: float, high: float
     """A value with its interval, at one height."""
     ax.plot([low, high], [height, height], color=BLUE, linewidth=3)
     ax.plot(middle, height, "o", color=BLUE)
+
+
+def ratios(ax: Any, rows: Sequence[dict], names: Sequence[str], what: str) -> None:
+    """Ratios with their intervals (``ratio``, ``low``, ``high`` of each row) around 1, on a logarithmic axis called ``what``."""
+    from course.figures import intervals
+
+    values, low, high = ([row[key] for row in rows] for key in ("ratio", "low", "high"))
+    intervals(ax, names, values, low, high, "", reference=1.0, log=True, what=what)

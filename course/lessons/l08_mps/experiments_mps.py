@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from course.experiment.base import Budget, experiment
-from course.experiment.plots import grid, tiles
+from course.experiment.plots import grid, ratios, tiles
 from course.experiment.words import NOTHING, middle, word
 from course.i18n import Text, both, pick, t
 from course.lessons.l08_mps import probes
@@ -47,19 +47,12 @@ def say_speed_mps(record: Record) -> Text:
 
 
 def draw_speed_mps(record: Record, ax: Any) -> None:
-    from course.figures import intervals
-
-    rows = record.rows
-    intervals(
+    names = [f"{row['op']} {row['size']}²" for row in record.rows]
+    ratios(
         ax,
-        [f"{row['op']} {row['size']}²" for row in rows],
-        [row["ratio"] for row in rows],
-        [row["low"] for row in rows],
-        [row["high"] for row in rows],
-        "",
-        reference=1.0,
-        log=True,
-        what=t("time on the GPU / on the CPU (left of 1: the GPU wins)", "GPU 耗时 / CPU 耗时（1 的左边：GPU 赢）"),
+        record.rows,
+        names,
+        t("time on the GPU / on the CPU (left of 1: the GPU wins)", "GPU 耗时 / CPU 耗时（1 的左边：GPU 赢）"),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from course.experiment.base import Budget, experiment
+from course.experiment.plots import ratios
 from course.experiment.words import NOTHING, word
 from course.i18n import Text, both, t
 from course.lessons.l08_mps import probes
@@ -126,19 +127,12 @@ def say_half_mps(record: Record) -> Text:
 
 
 def draw_half_mps(record: Record, ax: Any) -> None:
-    from course.figures import intervals
-
-    rows = record.rows
-    intervals(
+    names = [f"{row['format']} {row['size']}²" for row in record.rows]
+    ratios(
         ax,
-        [f"{row['format']} {row['size']}²" for row in rows],
-        [row["ratio"] for row in rows],
-        [row["low"] for row in rows],
-        [row["high"] for row in rows],
-        "",
-        reference=1.0,
-        log=True,
-        what=t("time / that of float32 (left of 1: faster)", "耗时 / float32 的耗时（1 的左边：更快）"),
+        record.rows,
+        names,
+        t("time / that of float32 (left of 1: faster)", "耗时 / float32 的耗时（1 的左边：更快）"),
     )
 
 
