@@ -9,25 +9,11 @@ from course.experiment.words import groups
 from course.lessons.l02_timing.experiments import STORIES
 from course.lessons.l02_timing.toy_device import ToyDevice
 from course.records import Record
+from tests.lessons.l02_timing.rows import told
 
 
 def record(name: str, rows: list[dict]) -> Record:
     return Record(name, 1, "02_timing", {"device": "cpu"}, rows)
-
-
-def told(story: str, reading_ms: float) -> list[dict]:
-    """Invented rows of one story: a kernel that is over after 50 ms."""
-    lanes = (
-        ("cpu", "launch", 0.0, 0.1),
-        ("cpu", "fence", 0.1, reading_ms),
-        ("clock", "reading", 0.0, reading_ms),
-        ("device", "earlier", 0.0, 30.0),
-        ("device", "kernel", 30.0, 50.0),
-    )
-    return [
-        {"story": story, "lane": lane, "what": what, "start_ms": start, "end_ms": end}
-        for lane, what, start, end in lanes
-    ]
 
 
 @pytest.mark.parametrize("name", ["02-queue", "02-queue-busy"])

@@ -8,27 +8,11 @@ import pytest
 
 from course.experiment.base import load_all, run
 from course.records import Record
+from tests.lessons.l03_flops.rows import memories
 
 
 def record(name: str, rows: list[dict], **machine: str) -> Record:
     return Record(name, 1, "03_flops", {"device": "cpu", **machine}, rows)
-
-
-def memories(faults: float | None) -> list[dict]:
-    """Invented rows: fresh memory adds 1.5 ms to either layer."""
-    return [
-        {
-            "layer": layer,
-            "memory": memory,
-            "call_ms": work + 1.5 * (memory == "fresh"),
-            "low_ms": work,
-            "high_ms": work + 2,
-            "threads": 1,
-            "page_faults": faults if memory == "fresh" else faults and 0.0,
-        }
-        for memory in ("fresh", "kept")
-        for layer, work in (("dense", 2.0), ("depthwise", 0.5))
-    ]
 
 
 @pytest.mark.parametrize("faults, word", [(1100.0, "1,100 page faults"), (None, "? page faults")])

@@ -11,6 +11,7 @@ from course.experiment.new_process import ProbeError, call_in_new_process
 from course.experiment.words import middle
 from course.lessons.l05_cudnn_benchmark import experiments_cuda
 from course.lessons.l05_cudnn_benchmark import probes as search_probes
+from tests.lessons.l05_cudnn_benchmark.rows import CUDA_ROWS, flip_rows, visits
 from tests.lessons.l05_cudnn_benchmark.test_lesson import check_shown, record_of
 
 # The rows below are invented test data. Nothing was measured.
@@ -57,36 +58,6 @@ def test_the_revisit_bet_follows_the_log(events, option):
 def test_the_winners_bet_follows_the_count(winners, option):
     record = record_of("05-winners", [{"search": i, "winner": name} for i, name in enumerate(winners)])
     assert base.get("05-winners").settles(record) == {"05-bet-winners": option}
-
-
-def visits(story, times, size=128, process=0):
-    return [
-        {
-            "story": story,
-            "process": process,
-            "call": call,
-            "benchmark": int(story != "off"),
-            "batch": 8,
-            "size": size,
-            "call_ms": ms,
-            "peak_reserved_mib": 100.0 + ms,
-            "peak_allocated_mib": 80.0,
-            "reserved_mib": 90.0,
-        }
-        for call, ms in enumerate(times, start=1)
-    ]
-
-
-def flip_rows(at_flip, after, control=1.0):
-    """control: how long the calls after number 10 are that never saw a flip, against those before."""
-    new = [500.0, 2.0, 2.0, 2.0]
-    return [
-        row
-        for process in range(3)
-        for row in visits("off", [9.0] + [1.0] * 9 + [control] * 10 + [6.0, 2.0, 2.0, 2.0], process=process)
-        + visits("flipped", [9.0] + [1.0] * 9 + [at_flip] + [after] * 9 + new, process=process)
-        + visits("on", [400.0] + [0.7] * 19 + new, process=process)
-    ]
 
 
 @pytest.mark.parametrize(
@@ -180,52 +151,6 @@ def test_without_a_visible_search_the_flip_stays_open():
     record = record_of("05-flip-cuda", rows)
     assert base.get("05-flip-cuda").settles(record) == {"05-bet-flip": None}
     assert "Inconclusive" in base.get("05-flip-cuda").finding(record)["en"]
-
-
-CUDA_ROWS = {
-    "05-first-call-cuda": visits("off", [9.0] + [1.0] * 11) + visits("on", [400.0] + [0.7] * 11),
-    "05-sizes-cuda": [
-        {**row, "size": (128, 256, 512)[(row["call"] - 1) % 3]}
-        for story in ("off", "on")
-        for row in visits(story, [50.0] * 3 + [1.0] * 6)
-    ],
-    "05-memory-cuda": visits("off", [9.0] + [1.0] * 4) + visits("on", [400.0] + [0.7] * 4),
-    "05-limit-cuda": [
-        {
-            "limit": limit,
-            "process": 0,
-            "first_ms": first,
-            "later_ms": 1.0,
-            "calls": 10,
-            "free_mib": 9000.0,
-            "first_mib": 80.0,
-            "later_mib": 20.0,
-            "kernels": f"made_up_{limit}",
-        }
-        for limit, first in ((1, 9.0), (0, 400.0))
-    ],
-    "05-new-keys-cuda": [
-        {
-            "process": process,
-            "change": change,
-            "first_ms": 90.0,
-            "later_ms": 1.0,
-            "kernels": f"made_up_{change}",
-            "error": "",
-        }
-        for process in range(2)
-        for change in ("float32", "bfloat16")
-    ]
-    + [{"process": 0, "change": "torch.compile", "first_ms": 0.0, "later_ms": 0.0, "kernels": "", "error": "E: no"}],
-    "05-pays-cuda": [
-        {"story": "off", "process": 0, "samples_ms": [20.0] + [3.0] * 149},
-        {"story": "on", "process": 0, "samples_ms": [220.0] + [2.0] * 149},
-    ],
-    "05-kernels-cuda": [
-        {"story": story, "process": 0, "size": 32, "place": 1, "kernel": f"made_up_{story}", "calls": 5, "mean_us": 9.0}
-        for story in ("off", "on")
-    ],
-}
 
 
 def test_break_even_on_cuda_is_named_only_with_a_gain():

@@ -2,7 +2,143 @@
 
 from __future__ import annotations
 
-from tests.lessons.l06_cudnn_deterministic.test_records import BETS, GPU_ROWS, costs
+from course.lessons.l06_cudnn_deterministic import experiments_cuda
+from course.lessons.l06_cudnn_deterministic import probes as repro_probes
+from course.lessons.l06_cudnn_deterministic.experiments import CURES, PAIRS
+
+
+def cures(alone, lines, mode):
+    counts = {"seeds alone": alone, "two lines": lines, "one thread": 1, "algorithms": mode}
+    return [{"cure": cure, "runs": 20, "different": counts[cure], "threads": 4} for cure in CURES]
+
+
+def sums(short, long):
+    return [
+        {"numbers": n, "lists": 10, "lists_changed_by_threads": c, "lists_changed_by_repeating": 0}
+        for n, c in ((1000, short), (1_000_000, long))
+    ]
+
+
+def company(change):
+    return [
+        {
+            "batch": b,
+            "same_bits": int(not change),
+            "repeats": 1,
+            "numbers": 512,
+            "numbers_changed": 400 * bool(change),
+            "largest_change": change,
+        }
+        for b in (1, 2)
+    ] + [{"batch": 64, "same_bits": 1, "repeats": 1, "numbers": 512, "numbers_changed": 0, "largest_change": 0.0}]
+
+
+def seeds(here, workers):
+    return [
+        {"setting": setting, "source": source, "here": here, "workers": workers}
+        for setting in repro_probes.SETTINGS
+        for source in ("random", "numpy", "torch")
+    ]
+
+
+def drift(far, control=0.0):
+    return [
+        {"story": story, "step": step, "loss": 2.0, "difference": size}
+        for story, size in (("gan", far), ("line", 1e-7), ("control", control))
+        for step in (1, 2)
+    ]
+
+
+def costs(*verdicts):
+    return [
+        {"operation": name, "ratio": 1.5, "low": 1.2, "high": 1.8, "verdict": verdict, "threads": 2}
+        for name, verdict in zip(("10 places", "100000 places", "torch.empty"), verdicts, strict=True)
+    ]
+
+
+def table(first_alone, first_both, bits_both=1):
+    rows = []
+    for benchmark, deterministic in PAIRS:
+        first = {(0, 0): 9.0, (0, 1): 9.0, (1, 0): first_alone, (1, 1): first_both}[benchmark, deterministic]
+        rows += [
+            {
+                "benchmark": benchmark,
+                "deterministic": deterministic,
+                "process": process,
+                "first_ms": first,
+                "later_ms": 1.0,
+                "different_bits": bits_both if benchmark and deterministic else 1,
+                "bits": "x",
+                "kernels": "made_up",
+            }
+            for process in range(3)
+        ]
+    return rows
+
+
+BETS = [
+    (
+        "06-cures",
+        "06-bet-cure",
+        [
+            (cures(9, 1, 9), "a"),
+            (cures(9, 9, 1), "b"),
+            (cures(9, 1, 1), "c"),
+            (cures(9, 9, 9), "d"),
+            (cures(1, 1, 1), None),
+        ],
+    ),
+    ("06-threads-sum", "06-bet-threads", [(sums(0, 0), "a"), (sums(3, 9), "b"), (sums(0, 9), "c"), (sums(3, 0), None)]),
+    ("06-company", "06-bet-company", [(company(0.0), "a"), (company(1e-7), "b"), (company(0.1), "c")]),
+    (
+        "06-who-seeds",
+        "06-bet-workers",
+        [(seeds(0, 0), "a"), (seeds(0, 1), "b"), (seeds(1, 0), "c"), (seeds(1, 1), "d")],
+    ),
+    (
+        "06-one-ulp",
+        "06-bet-ulp",
+        [(drift(1e-6), "a"), (drift(0.01), "b"), (drift(1.5), "c"), (drift(0.0), None), (drift(1.5, 0.1), None)],
+    ),
+    (
+        "06-cost",
+        "06-bet-cost",
+        [
+            (costs("slower", "slower", "slower"), "a"),
+            (costs("faster", "same", "slower"), "b"),
+            (costs("faster", "same", "same"), "c"),
+            (costs("faster", "undecided", "slower"), None),
+        ],
+    ),
+    (
+        "06-truth-table-cuda",
+        "06-bet-both",
+        [
+            (table(400.0, 9.0), "a"),
+            (table(400.0, 300.0, 5), "b"),
+            (table(400.0, 300.0), "c"),
+            (table(10.0, 10.0), None),
+            (table(400.0, 20.0), None),
+        ],
+    ),
+]
+
+GPU_ROWS = [
+    {"operation": "scatter_add_", "setting": "nothing", "different": 9, "outcome": "runs", "said": ""},
+    {"operation": "scatter_add_", "setting": "two lines", "different": 9, "outcome": "runs", "said": ""},
+    {"operation": "scatter_add_", "setting": "algorithms", "different": 1, "outcome": "runs", "said": ""},
+    *[
+        {
+            "operation": "cumsum",
+            "setting": s,
+            "different": 0 if s == "algorithms" else 1,
+            "said": "",
+            "outcome": "raises" if s == "algorithms" else "runs",
+        }
+        for s in experiments_cuda.SETTINGS_CUDA
+    ],
+]
+
 
 ROWS = {bet: {option: rows for rows, option in outcomes if option} for _, bet, outcomes in BETS}
 SHOWN = {

@@ -3,7 +3,79 @@
 from __future__ import annotations
 
 from course.lessons.l07_precision.experiments import LARGEST, SIDE, largest_of
-from tests.lessons.l07_precision.test_records import CUDA_ROWS, growth, permissions, races, solved
+
+
+def growth(factor):
+    return [
+        {"k": k, "seed": 0, "format": name, "typical": 1e-3 * value, "relative": 1e-4 * value}
+        for k, value in ((16, 1.0), (16384, factor))
+        for name in ("float32", "tf32", "bfloat16")
+    ]
+
+
+def solved(plain, low, mixed):
+    errors = {"all float32": plain, "all TF32": low, "step TF32, residual float32": mixed}
+    return [
+        {"seed": 0, "story": story, "turn": turn, "relative": error}
+        for story, error in errors.items()
+        for turn in (1, 2)
+    ]
+
+
+def permissions(bf16, units="no"):
+    rows = [
+        {
+            "operation": name,
+            "permission": p,
+            "relative": bf16 if (name, p) == ("matmul", "bf16") else 2e-7,
+            "same_bits": 1,
+            "bf16_units": units,
+        }
+        for name in ("matmul", "conv", "rnn")
+        for p in ("none", "ieee", "tf32", "bf16")
+    ]
+    return [
+        *rows,
+        {"operation": "simulated", "permission": "tf32", "relative": 3e-4},
+        {"operation": "simulated", "permission": "bf16", "relative": 2.4e-3},
+    ]
+
+
+def races(*verdicts):
+    return [
+        {
+            "operation": "matmul",
+            "size": 256 * 4**i,
+            "ratio": 0.5,
+            "low": 0.4,
+            "high": 0.6,
+            "verdict": verdict,
+            "ieee_ms": 1.0,
+            "tf32_ms": 0.5,
+        }
+        for i, verdict in enumerate(verdicts)
+    ]
+
+
+CUDA_ROWS = {
+    "07-who-cuda": [
+        {"setting": setting, "operation": name, "relative": error}
+        for setting in ("as it comes", "fp32_precision = ieee")
+        for name, error in (("matmul", 3e-7), ("conv", 3e-4), ("lstm", 2e-4))
+    ],
+    "07-depth-cuda": [
+        {"k": k, "seed": 0, "setting": name, "relative": error}
+        for k in (64, 1024)
+        for name, error in (("ieee", 3e-7), ("tf32", 3e-4), ("simulated", 2.9e-4))
+    ],
+    "07-kernels-cuda": [
+        {"setting": setting, "operation": name, "place": 1, "kernel": f"made_up_{setting}", "calls": 5, "mean_us": 9.0}
+        for setting in ("ieee", "tf32")
+        for name in ("matmul", "conv")
+    ],
+    "07-reduction-cuda": [{"dtype": "bfloat16", "k": 1024, "allowed": on, "relative": 2e-3} for on in (0, 1)],
+}
+
 
 NODES = ("fp32_precision", "cudnn", "mkldnn", "mkldnn.matmul", "mkldnn.conv", "mkldnn.rnn")
 

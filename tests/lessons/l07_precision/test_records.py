@@ -13,6 +13,7 @@ from course.experiment.new_process import rows_of
 from course.lessons.l07_precision import experiments
 from course.lessons.l07_precision.experiments import LESSON
 from course.records import Record
+from tests.lessons.l07_precision.rows import CUDA_ROWS, growth, permissions, races, solved
 
 PROBES = "course.lessons.l07_precision.probes"
 NAMES = [name for name, one in base.load_all().items() if one.lesson == LESSON]
@@ -131,14 +132,6 @@ def test_the_tree_answers_as_the_lesson_says():
 # --- every outcome of a bet -------------------------------------------------------------------------------
 
 
-def growth(factor):
-    return [
-        {"k": k, "seed": 0, "format": name, "typical": 1e-3 * value, "relative": 1e-4 * value}
-        for k, value in ((16, 1.0), (16384, factor))
-        for name in ("float32", "tf32", "bfloat16")
-    ]
-
-
 @pytest.mark.parametrize(("factor", "option"), [(1.1, "b"), (30.0, "c"), (1000.0, "a"), (5.0, None)])
 def test_the_length_bet_follows_the_growth(factor, option):
     assert settled("07-error-vs-k", growth(factor)) == {"07-bet-k": option}
@@ -151,15 +144,6 @@ def test_the_length_bet_follows_the_growth(factor, option):
 def test_the_counter_bet_follows_the_sum(shown, added, option):
     rows = [{"format": "bfloat16", "added": added, "shown": float(shown)}]
     assert settled("07-counter", rows) == {"07-bet-counter": option}
-
-
-def solved(plain, low, mixed):
-    errors = {"all float32": plain, "all TF32": low, "step TF32, residual float32": mixed}
-    return [
-        {"seed": 0, "story": story, "turn": turn, "relative": error}
-        for story, error in errors.items()
-        for turn in (1, 2)
-    ]
 
 
 @pytest.mark.parametrize(
@@ -181,25 +165,6 @@ def test_the_noise_bet_follows_the_ratio(batch, option):
     spread = [batch * (1 + 0.01 * i) for i in range(12)] if option else [batch * (0.2 + 0.3 * i) for i in range(12)]
     rows = [{"draw": i, "batch": one, "tf32": 4e-4, "bfloat16": 3e-3} for i, one in enumerate(spread)]
     assert settled("07-noise", rows) == {"07-bet-noise": option}
-
-
-def permissions(bf16, units="no"):
-    rows = [
-        {
-            "operation": name,
-            "permission": p,
-            "relative": bf16 if (name, p) == ("matmul", "bf16") else 2e-7,
-            "same_bits": 1,
-            "bf16_units": units,
-        }
-        for name in ("matmul", "conv", "rnn")
-        for p in ("none", "ieee", "tf32", "bf16")
-    ]
-    return [
-        *rows,
-        {"operation": "simulated", "permission": "tf32", "relative": 3e-4},
-        {"operation": "simulated", "permission": "bf16", "relative": 2.4e-3},
-    ]
 
 
 @pytest.mark.parametrize(
@@ -255,22 +220,6 @@ def test_the_no_op_bet_follows_the_convolutions(untouched, assigned, option):
     check_shown(base.get("07-no-op"), record_of("07-no-op", rows))
 
 
-def races(*verdicts):
-    return [
-        {
-            "operation": "matmul",
-            "size": 256 * 4**i,
-            "ratio": 0.5,
-            "low": 0.4,
-            "high": 0.6,
-            "verdict": verdict,
-            "ieee_ms": 1.0,
-            "tf32_ms": 0.5,
-        }
-        for i, verdict in enumerate(verdicts)
-    ]
-
-
 @pytest.mark.parametrize(
     ("verdicts", "option"),
     [(("faster", "faster"), "a"), (("same", "faster"), "b"), (("same", "same"), "c"), (("undecided", "faster"), None)],
@@ -288,25 +237,6 @@ def test_an_empty_record_settles_nothing_and_still_speaks(name):
 
 
 # --- CUDA: sentences on invented rows, and the form of the probes -----------------------------------------
-
-CUDA_ROWS = {
-    "07-who-cuda": [
-        {"setting": setting, "operation": name, "relative": error}
-        for setting in ("as it comes", "fp32_precision = ieee")
-        for name, error in (("matmul", 3e-7), ("conv", 3e-4), ("lstm", 2e-4))
-    ],
-    "07-depth-cuda": [
-        {"k": k, "seed": 0, "setting": name, "relative": error}
-        for k in (64, 1024)
-        for name, error in (("ieee", 3e-7), ("tf32", 3e-4), ("simulated", 2.9e-4))
-    ],
-    "07-kernels-cuda": [
-        {"setting": setting, "operation": name, "place": 1, "kernel": f"made_up_{setting}", "calls": 5, "mean_us": 9.0}
-        for setting in ("ieee", "tf32")
-        for name in ("matmul", "conv")
-    ],
-    "07-reduction-cuda": [{"dtype": "bfloat16", "k": 1024, "allowed": on, "relative": 2e-3} for on in (0, 1)],
-}
 
 
 def test_the_coarse_operations_are_named_and_so_are_the_settings_that_reach_matmul():

@@ -3,7 +3,44 @@
 from __future__ import annotations
 
 from course.lessons.l09_mkldnn.exercises import report_line
-from tests.lessons.l09_mkldnn.test_records import race_rows, ratio, rungs, steps
+
+SPAN = {"faster": (0.4, 0.6), "same": (0.99, 1.01), "slower": (1.4, 1.6), "undecided": (0.8, 1.3)}
+
+
+def ratio(kind):
+    low, high = SPAN[kind]
+    return {"ratio": (low + high) / 2, "low": low, "high": high, "verdict": kind}
+
+
+def race_rows(*kinds):
+    return [
+        {"layer": layer, **ratio(kind), "on_ms": 1.0, "off_ms": 2.0, "rounds": 40, "threads": 1}
+        for layer, kind in zip(("Conv2d", "LSTM", "GRU", "Linear"), kinds, strict=True)
+    ]
+
+
+def rungs(low, top):
+    return [
+        {
+            "rung": rung,
+            "process": process,
+            "ratio": value,
+            "low": value,
+            "high": value,
+            "implementation": name,
+            "isa": "x",
+            "product_lines": 0,
+        }
+        for rung, name, values in (("SSE41", "jit:sse41", low), ("DEFAULT", "jit:x", top))
+        for process, value in enumerate(values)
+    ]
+
+
+def steps(*kinds):
+    return [
+        {"steps": 4**i, **ratio(kind), "on_ms": 1.0, "off_ms": 1.0, "rounds": 40, "reorder_share": 0.5}
+        for i, kind in enumerate(kinds)
+    ]
 
 
 def layouts(count):

@@ -6,21 +6,8 @@ import pytest
 
 from course.experiment import base
 from course.lessons.l09_mkldnn import experiments, experiments_isa
+from tests.lessons.l09_mkldnn.rows import SPAN, race_rows, ratio, rungs, steps
 from tests.lessons.l09_mkldnn.test_lesson import check_shown, record_of
-
-SPAN = {"faster": (0.4, 0.6), "same": (0.99, 1.01), "slower": (1.4, 1.6), "undecided": (0.8, 1.3)}
-
-
-def ratio(kind):
-    low, high = SPAN[kind]
-    return {"ratio": (low + high) / 2, "low": low, "high": high, "verdict": kind}
-
-
-def race_rows(*kinds):
-    return [
-        {"layer": layer, **ratio(kind), "on_ms": 1.0, "off_ms": 2.0, "rounds": 40, "threads": 1}
-        for layer, kind in zip(("Conv2d", "LSTM", "GRU", "Linear"), kinds, strict=True)
-    ]
 
 
 @pytest.mark.parametrize(
@@ -114,23 +101,6 @@ def test_the_bfloat16_bet_follows_the_middle_rung(kind, option):
     assert base.get("09-bf16").settles(record_of("09-bf16", rows[:1])) == {"09-bet-bf16": None}
 
 
-def rungs(low, top):
-    return [
-        {
-            "rung": rung,
-            "process": process,
-            "ratio": value,
-            "low": value,
-            "high": value,
-            "implementation": name,
-            "isa": "x",
-            "product_lines": 0,
-        }
-        for rung, name, values in (("SSE41", "jit:sse41", low), ("DEFAULT", "jit:x", top))
-        for process, value in enumerate(values)
-    ]
-
-
 def test_the_ladder_claims_a_factor_only_when_the_processes_agree():
     told = experiments_isa.say_isa_ladder
     assert "2.0 times as long" in told(record_of("09-isa-ladder", rungs((10.0, 10.2), (5.0, 5.1))))["en"]
@@ -157,13 +127,6 @@ def test_an_absurd_factor_of_threads_is_called_waiting(value, word):
     assert word in experiments_isa.say_threads(record_of("09-threads", rows))["en"]
     check_shown(base.get("09-threads"), record_of("09-threads", rows))
     assert "one thread only" in experiments_isa.say_threads(record_of("09-threads", [{**rows[0], "threads": 1}]))["en"]
-
-
-def steps(*kinds):
-    return [
-        {"steps": 4**i, **ratio(kind), "on_ms": 1.0, "off_ms": 1.0, "rounds": 40, "reorder_share": 0.5}
-        for i, kind in enumerate(kinds)
-    ]
 
 
 def test_the_turning_point_is_named_only_where_there_is_one():
