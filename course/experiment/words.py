@@ -10,6 +10,13 @@ from course.timing.stats import median, median_interval
 
 FEW = 6  # fewer values carry no 95 % interval of their median
 NOTHING = both("Inconclusive: too few rows came back. Run it again.", "无法判定：返回的数据太少。请再运行一次。")
+VERDICTS = {
+    "faster": both("faster", "更快"),
+    "slower": both("slower", "更慢"),
+    "same": both("no difference", "没差别"),
+    "undecided": both("undecided", "未定"),
+}
+"""What `compare` says, in words."""
 
 
 def word(text: Text) -> str:

@@ -18,7 +18,7 @@ from course import toy_search
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import call_in_new_process
 from course.experiment.plots import BLUE, ORANGE, tiles
-from course.experiment.words import NOTHING, middle, word
+from course.experiment.words import NOTHING, VERDICTS, middle, word
 from course.figures.style import colors, guide
 from course.i18n import Text, both, t
 from course.lessons.l05_cudnn_benchmark.probes import CHANGES, created
@@ -384,12 +384,7 @@ SCHEDULES_SAID = {
 def say_toy_race(record: Record) -> Text:
     if not record.rows:
         return NOTHING
-    verdicts = {
-        "faster": both("pays", "划算"),
-        "slower": both("costs", "亏"),
-        "same": both("no difference", "没差别"),
-        "undecided": both("undecided", "未定"),
-    }
+    verdicts = {**VERDICTS, "faster": both("pays", "划算"), "slower": both("costs", "亏")}
 
     def line(row: dict, code: str) -> str:
         colon, comma = (": ", ", ") if code == "en" else ("：", "，")

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 
 from course.experiment.base import Budget, experiment
 from course.experiment.plots import BLUE, ORANGE
-from course.experiment.words import NOTHING, word
+from course.experiment.words import NOTHING, VERDICTS, word
 from course.flags import using
 from course.i18n import Text, both, t
 from course.lessons.l06_cudnn_deterministic import training as toy_repro
@@ -438,20 +438,14 @@ def pieces(budget: Budget) -> list[dict]:
 def say_cost(record: Record) -> Text:
     if not record.rows:
         return NOTHING
-    verdicts = {
-        "faster": both("faster", "更快"),
-        "slower": both("slower", "更慢"),
-        "same": both("the same", "一样"),
-        "undecided": both("undecided", "未定"),
-    }
     en = "; ".join(
         f"{_places(r['operation'])['en']}: {r['ratio']:.2g} [{r['low']:.2g}, {r['high']:.2g}], "
-        f"{verdicts[r['verdict']]['en']}"
+        f"{VERDICTS[r['verdict']]['en']}"
         for r in record.rows
     )
     zh = "；".join(
         f"{_places(r['operation'])['zh']}：{r['ratio']:.2g} [{r['low']:.2g}, {r['high']:.2g}]，"
-        f"{verdicts[r['verdict']]['zh']}"
+        f"{VERDICTS[r['verdict']]['zh']}"
         for r in record.rows
     )
     count = record.rows[0]["threads"]

@@ -9,7 +9,7 @@ from course.experiment.base import Budget, experiment
 from course.experiment.kernels import SIGN, apart
 from course.experiment.new_process import call_in_new_process
 from course.experiment.plots import tiles
-from course.experiment.words import NOTHING, middle
+from course.experiment.words import NOTHING, VERDICTS, middle
 from course.flags import using
 from course.i18n import Text, both, t
 from course.lessons.l06_cudnn_deterministic.experiments import (
@@ -234,18 +234,12 @@ def say_cost_cuda(record: Record) -> Text:
     refused = [row["operation"] for row in record.rows if row["verdict"] == "raises"]
     if not raced:
         return NOTHING
-    words = {
-        "faster": both("faster", "更快"),
-        "slower": both("slower", "更慢"),
-        "same": both("the same", "一样"),
-        "undecided": both("undecided", "未定"),
-    }
 
     def line(row: dict, code: str) -> str:
         comma = ", " if code == "en" else "，"
         return (
             f"{row['operation']} {row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]{comma}"
-            f"{words[row['verdict']][code]}"
+            f"{VERDICTS[row['verdict']][code]}"
         )
 
     return both(

@@ -7,7 +7,7 @@ from typing import Any
 from course.experiment.base import Budget, experiment
 from course.experiment.kernels import apart
 from course.experiment.new_process import rows_of
-from course.experiment.words import NOTHING
+from course.experiment.words import NOTHING, VERDICTS
 from course.i18n import Text, both, t
 from course.lessons.l07_precision.experiments import LESSON, curves, decades, pick_rows, sci
 from course.records import Record
@@ -146,13 +146,6 @@ def depth_cuda(budget: Budget) -> list[dict]:
 
 
 # --- 07-speed-cuda ------------------------------------------------------------------------------------------
-
-VERDICTS = {
-    "faster": both("faster", "更快"),
-    "slower": both("slower", "更慢"),
-    "same": both("no difference", "没差别"),
-    "undecided": both("undecided", "未定"),
-}
 
 
 def say_speed_cuda(record: Record) -> Text:

@@ -10,7 +10,7 @@ import torch
 
 from course.experiment.base import Budget, experiment
 from course.experiment.plots import grid, ratios, tiles
-from course.experiment.words import NOTHING, middle, word
+from course.experiment.words import NOTHING, VERDICTS, middle, word
 from course.i18n import Text, both, pick, t
 from course.lessons.l08_mps import probes
 from course.lessons.l08_mps.experiments import LESSON, MOMENTS
@@ -19,12 +19,7 @@ from course.timing.stats import median, median_interval
 
 # --- 08-speed-mps -------------------------------------------------------------------------------------------
 
-WORDS = {
-    "faster": both("GPU faster", "GPU 更快"),
-    "slower": both("CPU faster", "CPU 更快"),
-    "same": both("no difference", "没差别"),
-    "undecided": both("undecided", "未定"),
-}
+WORDS = {**VERDICTS, "faster": both("GPU faster", "GPU 更快"), "slower": both("CPU faster", "CPU 更快")}
 
 
 def say_speed_mps(record: Record) -> Text:

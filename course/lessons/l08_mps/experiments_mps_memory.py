@@ -8,11 +8,10 @@ import torch
 
 from course.experiment.base import Budget, experiment
 from course.experiment.plots import ratios
-from course.experiment.words import NOTHING, word
+from course.experiment.words import NOTHING, VERDICTS, word
 from course.i18n import Text, both, t
 from course.lessons.l08_mps import probes
 from course.lessons.l08_mps.experiments import LESSON
-from course.lessons.l08_mps.experiments_mps import WORDS
 from course.records import Record
 from course.rounding import relative_error
 
@@ -104,8 +103,6 @@ def memory_mps(budget: Budget, size_mib: int = 256) -> list[dict]:
 
 
 # --- 08-half-mps --------------------------------------------------------------------------------------------
-
-VERDICTS = {**WORDS, "faster": both("faster", "更快"), "slower": both("slower", "更慢")}
 
 
 def say_half_mps(record: Record) -> Text:

@@ -79,8 +79,8 @@ CUDA_ROWS = {
 }
 
 
-def visits(events):
-    return [{"setting": "as it comes", "call": n, "size": 64, "event": event} for n, event in enumerate(events.split())]
+def events(named):
+    return [{"setting": "as it comes", "call": n, "size": 64, "event": event} for n, event in enumerate(named.split())]
 
 
 def race(one, new):
@@ -108,10 +108,10 @@ def costs(first_ms):
 
 ROWS = {
     "05-bet-revisit": {
-        "a": visits("miss miss miss miss"),
-        "b": visits("miss hit hit hit"),
-        "c": visits("miss miss hit hit"),
-        "d": visits("miss miss miss hit"),
+        "a": events("miss miss miss miss"),
+        "b": events("miss hit hit hit"),
+        "c": events("miss miss hit hit"),
+        "d": events("miss miss miss hit"),
     },
     "05-bet-race": {
         "a": race("faster", "faster"),
