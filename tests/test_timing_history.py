@@ -156,6 +156,15 @@ def test_rows_come_as_json_alone(capsys, tmp_path):
     assert json.loads((tmp_path / "rows.json").read_text("utf-8"))["rows"][0]["median_ms"] > 0
 
 
+def test_a_reader_that_stops_early_gets_no_traceback_and_the_exit_code_stays():
+    """`... | head -1`: the pipe is closed before anything is written."""
+    command = [sys.executable, "-m", "course.timing", "sum(range(400))", "sum(range(9000))", "--max-time", "0.2"]
+    with subprocess.Popen([*command, "--fail-above", "1.5"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+        run.stdout.close()
+        said = run.stderr.read().decode()
+    assert (run.returncode, said) == (1, "")
+
+
 def test_setup_is_shared_and_statements_may_be_several_lines(capsys):
     setup = "import random\nx = [random.random() for _ in range(200)]"
     assert main(["sorted(x)", "y = list(x)\ny.sort()", "--setup", setup, "--different", *QUICK]) == 0

@@ -66,12 +66,27 @@ class CrossCheck:
             for row in self.tools
         ]
 
-    def tool(self, name: str) -> ToolRow:
+    def __getitem__(self, name: str) -> ToolRow:
         """The row of a tool by (the beginning of) its name; KeyError lists the names."""
         for row in self.tools:
             if row.tool.startswith(name):
                 return row
         raise KeyError(f"no tool {name!r}; there are {', '.join(row.tool for row in self.tools)}")
+
+    def sentence(self) -> str:
+        """How many of the tools agree with ours, and the farthest of the others."""
+        from course.flops.render import cross_sentence
+
+        return cross_sentence(self)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Bars of what each tool reports, as MACs, ours as a line; gives the Axes."""
+        from course.flops.plot import draw_tools
+
+        return draw_tools(self, ax)
+
+    def __repr__(self) -> str:
+        return self.sentence()
 
     def __str__(self) -> str:
         from course.flops.render import cross_text

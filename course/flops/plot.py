@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from course.flops.result import FlopCount, ModuleCount
 from course.i18n import t
+
+if TYPE_CHECKING:
+    from course.flops.crosscheck import CrossCheck
 
 
 def parts(count: FlopCount, top: int = 20) -> list[ModuleCount]:
@@ -52,6 +55,32 @@ def draw(count: FlopCount, ax: Any = None, top: int = 20) -> Any:
     ax.margins(x=0.12)
     ax.set_xlabel(t("million MACs", "百万 MAC"))
     ax.set_title(_title(shares), loc="left")
+    return ax
+
+
+def draw_tools(check: CrossCheck, ax: Any = None) -> Any:
+    """Horizontal bars of what each tool reports as MACs, ours as a line. Returns the Axes; without `ax` of a figure
+    of its own. A tool without a number has a name and no bar."""
+    if ax is None:
+        from course.figures.own import own_figure
+
+        return own_figure(lambda axes: draw_tools(check, axes), (7.0, 1.4 + 0.3 * len(check.tools)))
+    from course.figures.style import colors
+
+    ours = max(check.ours.macs, 1)
+    bars = ax.barh(range(len(check.tools)), [(row.macs or 0) / 1e6 for row in check.tools], color=colors()[0])
+    labels = [
+        t("no number", "没有数字") if row.difference is None else f"{row.difference / ours:+.2%}" for row in check.tools
+    ]
+    ax.bar_label(bars, labels, padding=3, fontsize=8)
+    ax.axvline(check.ours.macs / 1e6, color=colors()[1], label="course.flops")
+    ax.set_yticks(range(len(check.tools)), [row.tool for row in check.tools], fontsize=8)
+    ax.grid(False, axis="y")
+    ax.invert_yaxis()
+    ax.margins(x=0.15)
+    ax.legend(loc="lower right", fontsize=8)
+    ax.set_xlabel(t("million MACs", "百万 MAC"))
+    ax.set_title(check.sentence(), loc="left", fontsize=9)
     return ax
 
 

@@ -173,6 +173,23 @@ def _explanations(check: CrossCheck) -> list[str]:
     return lines
 
 
+def cross_sentence(check: CrossCheck) -> str:
+    """How many of the tools that gave a number agree, and which lies farthest off."""
+    told = [row for row in check.tools if row.difference is not None]
+    if not told:
+        return t("None of the other tools gave a number.", "其他工具都没有给出数字。")
+    same = sum(not row.difference for row in told)
+    far = max(told, key=lambda row: abs(row.difference or 0))
+    start = t(
+        f"{same} of {len(told)} tools count the same {check.ours.macs:,} MACs",
+        f"{len(told)} 个工具中有 {same} 个同样数出 {check.ours.macs:,} 个 MAC",
+    )
+    if not far.difference:
+        return start + t(".", "。")
+    share = f"{far.difference / max(check.ours.macs, 1):+.2%}"
+    return start + t(f"; the farthest is {far.tool}, {share}.", f"；差得最远的是 {far.tool}，{share}。")
+
+
 def cross_text(check: CrossCheck) -> str:
     """The table, then for each tool the pieces of its difference."""
     return "\n".join([*_aligned(_tools(check)), "", *_explanations(check), "", certificate(check.ours), convention()])

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -38,7 +39,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         change = against(options.against, result) if options.against else None
         if options.save:
             result.save(options.save)
-        _show(result, change, options.json)
+        try:
+            _show(result, change, options.json)
+            sys.stdout.flush()
+        except BrokenPipeError:  # the reader, as in `| head -1`, has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(_too_slow(result, change, options.fail_above))
     except TimingError as error:
         print(error, file=sys.stderr)
