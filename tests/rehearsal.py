@@ -409,20 +409,51 @@ def enter() -> None:
     sys.meta_path.insert(0, ENTRANCE)
 
 
+# --- new processes, without importing torch in each ------------------------------------------------------------
+
+
+def forked(command: list[str], *, env: dict[str, str], timeout: float, **_: Any) -> Any:
+    """`subprocess.run` for the processes that experiments start: one forked from a server that holds torch and the
+    stand-in, and nothing that any experiment did. One with variables of its own is started for real."""
+    import multiprocessing
+    import subprocess
+
+    if {name for name in {*env, *os.environ} if env.get(name) != os.environ.get(name)} - {"PYTHONPATH"}:
+        return subprocess.run(command, env=env, timeout=timeout, capture_output=True, text=True, check=False)
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["torch"])
+    with tempfile.TemporaryDirectory() as folder:
+        out, err = Path(folder, "out"), Path(folder, "err")
+        child = context.Process(target=_act, args=(command[2:], str(out), str(err)))
+        child.start()
+        child.join(timeout)
+        if child.is_alive():
+            child.kill()
+            raise subprocess.TimeoutExpired(command, timeout)
+        return subprocess.CompletedProcess(command, child.exitcode, out.read_text("utf-8"), err.read_text("utf-8"))
+
+
+def _act(arguments: list[str], out: str, err: str) -> None:
+    """The child: `python -c arguments[0] arguments[1:]`, its output in files."""
+    for number, path in ((1, out), (2, err)):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), number)
+    sys.argv = ["-c", *arguments[1:]]
+    exec(compile(arguments[0], "<string>", "exec"), {"__name__": "__main__"})
+
+
 # --- the rehearsal ------------------------------------------------------------------------------------------
 
 
 def rehearse(
     kind: str,
-    names: list[str],
-    budget_s: float,
+    seconds: dict[str, float],
     sizes: dict[str, dict[str, Any]] | None = None,
     plant: dict[str, list[str]] | None = None,
     op_s: float = 0.005,
 ) -> dict[str, dict[str, Any]]:
-    """What came of each experiment in a process of its own with the stand-in: rows, sentence, picture, bets.
+    """What came of the experiments, run one after the other in a process with the stand-in: rows, sentence, picture, bets.
 
-    budget_s: for each. sizes: experiment -> keyword arguments of its function. plant: module -> [old, new] source.
+    seconds: experiment -> its budget. sizes: experiment -> keyword arguments of its function. plant: module -> [old, new] source.
     """
     import subprocess
 
@@ -430,7 +461,7 @@ def rehearse(
         clock.write(struct.pack("d", 0.0))
         clock.flush()
         done = subprocess.run(
-            [sys.executable, "-m", "tests.rehearsal", json.dumps([names, budget_s, sizes or {}])],
+            [sys.executable, "-m", "tests.rehearsal", json.dumps([seconds, sizes or {}])],
             env={**os.environ, DEVICE: kind, CLOCK: clock.name, OP: str(op_s), PLANT: json.dumps(plant or {}),
                  "PYTHONPATH": os.pathsep.join((str(STAGE), str(ROOT))), "OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg",
                  "KINETO_LOG_LEVEL": "6"},
@@ -479,12 +510,15 @@ def _played(name: str, budget_s: float, sizes: dict[str, Any]) -> dict[str, Any]
     }
 
 
-def main(names: list[str], budget_s: float, sizes: dict[str, dict[str, Any]]) -> None:
+def main(seconds: dict[str, float], sizes: dict[str, dict[str, Any]]) -> None:
     """Run the experiments one after the other and print one line of JSON."""
     import torch
 
+    from course.experiment import new_process
+
+    new_process.subprocess = SimpleNamespace(run=forked, TimeoutExpired=new_process.subprocess.TimeoutExpired)
     torch.set_num_threads(1)
-    print("\n" + json.dumps({name: _one(name, budget_s, sizes.get(name, {})) for name in names}))
+    print("\n" + json.dumps({name: _one(name, budget_s, sizes.get(name, {})) for name, budget_s in seconds.items()}))
 
 
 if __name__ == "__main__":
