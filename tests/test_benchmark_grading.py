@@ -46,7 +46,7 @@ def test_both_courses_mark_the_same_class_alike(tmp_path):
     assert grading_course.own_sources(ours)[1] == grading_course.OWN
 
 
-@pytest.mark.slow
+@pytest.mark.long  # every way of marking, with a course of its own each
 def test_a_look_measures_every_way_once(tmp_path):
     grading.main(["--look", "--out", str(tmp_path / "look.md")])
     text = (tmp_path / "look.md").read_text(encoding="utf-8")

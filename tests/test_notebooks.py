@@ -1,4 +1,8 @@
-"""Every notebook runs from top to bottom as a learner gets it, in both languages, on a machine without a GPU."""
+"""Every notebook runs from top to bottom as a learner gets it, in both languages, on a machine without a GPU.
+
+Here their experiments are told from recordings: each runs live in tests/test_every_experiment.py, and one whole lesson
+in the browser. Among the long tests every English notebook measures for itself, as with a learner.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +28,19 @@ def outputs(notebook):
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_runs_from_top_to_bottom(name, tmp_path, monkeypatch):
+    monkeypatch.setenv("COURSE_REPLAY", "1")
+    runs(name, tmp_path, monkeypatch)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("lesson", [lesson.id for lesson in LESSONS])
+def test_measures_from_top_to_bottom(lesson, tmp_path, monkeypatch):
+    runs(f"en/lessons/{lesson}", tmp_path, monkeypatch)
+
+
+def runs(name, tmp_path, monkeypatch):
+    """Execute the notebook in a folder of its own: no error but the intended ones, nothing on stderr."""
     monkeypatch.setenv("COURSE_DEBUG", "1")  # what the verbs would say in a sentence fails here
-    if name.startswith("zh/"):  # measured in the English one; here the recordings are told
-        monkeypatch.setenv("COURSE_REPLAY", "1")
     notebook = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
     client = NotebookClient(
         notebook, timeout=300, kernel_name="python3", allow_errors=True, resources={"metadata": {"path": str(tmp_path)}}
