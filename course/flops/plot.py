@@ -70,16 +70,18 @@ def draw_tools(check: CrossCheck, ax: Any = None) -> Any:
     ours = max(check.ours.macs, 1)
     bars = ax.barh(range(len(check.tools)), [(row.macs or 0) / 1e6 for row in check.tools], color=colors()[0])
     labels = [
-        t("no number", "没有数字") if row.difference is None else f"{row.difference / ours:+.2%}" for row in check.tools
-    ]
+        t("no number", "没有数字") if row.difference is None
+        else f"{100 * row.difference / ours:+.2g} %" if row.difference
+        else t("the same", "一样")
+        for row in check.tools
+    ]  # fmt: skip
     ax.bar_label(bars, labels, padding=3, fontsize=8)
-    ax.axvline(check.ours.macs / 1e6, color=colors()[1], label="course.flops")
+    ax.axvline(check.ours.macs / 1e6, color=colors()[1])
     ax.set_yticks(range(len(check.tools)), [row.tool for row in check.tools], fontsize=8)
     ax.grid(False, axis="y")
     ax.invert_yaxis()
     ax.margins(x=0.15)
-    ax.legend(loc="lower right", fontsize=8)
-    ax.set_xlabel(t("million MACs", "百万 MAC"))
+    ax.set_xlabel(t("million MACs; the line is course.flops", "百万 MAC；竖线是 course.flops"))
     ax.set_title(check.sentence(), loc="left", fontsize=9)
     return ax
 

@@ -186,7 +186,7 @@ def cross_sentence(check: CrossCheck) -> str:
     )
     if not far.difference:
         return start + t(".", "。")
-    share = f"{far.difference / max(check.ours.macs, 1):+.2%}"
+    share = f"{100 * far.difference / max(check.ours.macs, 1):+.2g} %"
     return start + t(f"; the farthest is {far.tool}, {share}.", f"；差得最远的是 {far.tool}，{share}。")
 
 
