@@ -326,8 +326,8 @@ EXERCISES = [
                 "输出 `n * height * width * c_out` 个数，batch 也算在内。",
             ),
             both(
-                "Each sums over `c_in // groups` channels and `kernel * kernel` taps.",
-                "每个数对 `c_in // groups` 个通道、`kernel * kernel` 个点求和。",
+                "Each sums over `c_in // groups` channels and `kernel * kernel` weights of each.",
+                "每个数对 `c_in // groups` 个通道求和，每个通道有 `kernel * kernel` 个权重。",
             ),
         ),
         solution=(
@@ -337,8 +337,8 @@ EXERCISES = [
             "    return outputs * products"
         ),
         why=both(
-            "Padding and dilation appear nowhere: they only move the taps and act through the output size.",
-            "公式里没有 padding 和 dilation：它们只移动卷积点的位置，只通过输出大小起作用。",
+            "Padding and dilation appear nowhere: they only move the weights about and act through the output size.",
+            "公式里没有 padding 和 dilation：它们只挪动权重的位置，只通过输出大小起作用。",
         ),
     ),
     Exercise(

@@ -177,13 +177,13 @@ explain("04-mixture")
 # %% [markdown] en
 # ## 🔬 The proof, with its control
 #
-# The second card asked for proof that a library is at work. Here it is: one call, the switch on and off, and a profiler that
+# An earlier card asked for proof that a library is at work. Here it is: one call, the switch on and off, and a profiler that
 # names what ran. With a GPU this asks about cuDNN, without one about oneDNN. In which line do the lists differ? Why not for
 # `MaxPool2d`? Then try `"Linear"` and `"LSTM"`.
 # %% [markdown] zh
 # ## 🔬 带对照的证据
 #
-# 第二张卡片问：怎么证明库真的在干活？证据在此：同一个调用，开关各跑一次，让 profiler 报出跑了什么。有 GPU 就问 cuDNN，没有就问 oneDNN。开和关的清单差在哪一行？`MaxPool2d` 为什么没有差别？再换成 `"Linear"` 和 `"LSTM"` 试试。
+# 前面有张卡片问：怎么证明库真的在干活？证据在此：同一个调用，开关各跑一次，让 profiler 报出跑了什么。有 GPU 就问 cuDNN，没有就问 oneDNN。开和关的清单差在哪一行？`MaxPool2d` 为什么没有差别？再换成 `"Linear"` 和 `"LSTM"` 试试。
 # %%
 from course.lessons.l04_cudnn_enabled.probes import OPERATIONS, gpu, longest_kernels
 
@@ -220,8 +220,8 @@ explain("04-neither-truth")
 # %% [markdown] en
 # ## 🛠️ Your turn: two errors (5 minutes, about 2 lines)
 #
-# Give back two numbers: the largest distance of `on` and of `off` to `exact` (float64), each over the largest absolute value
-# of `exact`. Careful with one thing: in which type do you subtract?
+# Give back two numbers: the largest distance of `on` and of `off` to `exact` (float64), each divided by the largest absolute
+# value of `exact`. Careful with one thing: in which type do you subtract?
 # %% [markdown] zh
 # ## 🛠️ 轮到你：两个误差（5 分钟，约 2 行）
 #
@@ -377,7 +377,7 @@ explain("02-same")
 # ## 📌 Claims you can now make
 #
 # - `cudnn.enabled` is a permission for convolutions, recurrent layers, BatchNorm, CTC and `grid_sample` on a GPU. On the CPU
-#   it decides nothing; on ROCm it is read for MIOpen.
+#   it decides nothing; on AMD's GPUs it is read for their library, MIOpen.
 # - Off, another kernel computes the same in another order. float64 tells who is nearer.
 # - Off is for debugging, comparing and known bugs.
 #
@@ -391,7 +391,7 @@ explain("02-same")
 # %% [markdown] zh
 # ## 📌 现在你可以这样说
 #
-# - `cudnn.enabled` 是许可，管 GPU 上的卷积、循环层、BatchNorm、CTC 和 `grid_sample`。在 CPU 上它什么都不决定；在 ROCm 上，MIOpen 也读它。
+# - `cudnn.enabled` 是许可，管 GPU 上的卷积、循环层、BatchNorm、CTC 和 `grid_sample`。在 CPU 上它什么都不决定；在 AMD 的 GPU 上，它管的是 MIOpen。
 # - 关掉之后，另一个 kernel 按另一种顺序算同一件事。谁更近，float64 说了算。
 # - 关掉是为了调试、对比和已知 bug。
 #

@@ -202,9 +202,9 @@ keep("mps.fallback")
 # |---|---|
 # | `PYTORCH_MPS_HIGH_WATERMARK_RATIO` | hard limit of memory; 1.7 × the recommended size; 0: no limit, the system may go down |
 # | `PYTORCH_MPS_LOW_WATERMARK_RATIO` | where tidying up begins; 1.4 (1.0 with a separate GPU) |
-# | `PYTORCH_MPS_FAST_MATH` | fast math in its kernels |
-# | `PYTORCH_MPS_PREFER_METAL` | own Metal kernels for matrix products |
-# | `PYTORCH_DEBUG_MPS_ALLOCATOR` | a talkative allocator |
+# | `PYTORCH_MPS_FAST_MATH` | quicker, less exact arithmetic in its kernels |
+# | `PYTORCH_MPS_PREFER_METAL` | PyTorch's own Metal kernels for matrix products |
+# | `PYTORCH_DEBUG_MPS_ALLOCATOR` | print what is done with the memory |
 #
 # On a Mac, `torch.mps.recommended_max_memory()` tells the recommended size, in bytes.
 # %% [markdown] zh
@@ -216,9 +216,9 @@ keep("mps.fallback")
 # |---|---|
 # | `PYTORCH_MPS_HIGH_WATERMARK_RATIO` | 内存硬上限，默认是推荐值的 1.7 倍；0 表示不限，可能拖垮系统 |
 # | `PYTORCH_MPS_LOW_WATERMARK_RATIO` | 从哪里开始清理，默认 1.4（独立 GPU 为 1.0） |
-# | `PYTORCH_MPS_FAST_MATH` | kernel 里用快速数学 |
-# | `PYTORCH_MPS_PREFER_METAL` | 矩阵乘法用自己的 Metal kernel |
-# | `PYTORCH_DEBUG_MPS_ALLOCATOR` | 让分配器多说话 |
+# | `PYTORCH_MPS_FAST_MATH` | kernel 里用更快、但没那么精确的运算 |
+# | `PYTORCH_MPS_PREFER_METAL` | 矩阵乘法改用 PyTorch 自己的 Metal kernel |
+# | `PYTORCH_DEBUG_MPS_ALLOCATOR` | 打印内存分配的经过 |
 #
 # 在 Mac 上，`torch.mps.recommended_max_memory()` 会告诉你推荐值（单位：字节）。
 # %% [markdown] en
@@ -293,7 +293,7 @@ explain("08-unified")
 explain("08-clock")
 keep("mps.memory")
 # %% [markdown] en
-# ## `torch.cuda` and `torch.mps` are not namesakes
+# ## Code for `torch.cuda` is not code for `torch.mps` under another name
 #
 # | task | CUDA | MPS |
 # |---|---|---|
