@@ -28,7 +28,7 @@
 # %% [markdown] zh
 # ## 🎯 torch.backends 是干什么用的？
 #
-# 你写下 `conv2d(x, weight)`，PyTorch 多半不会自己埋头算，而是交给专为你的设备写的库：CPU 上是 [[onednn|oneDNN]]，英伟达 GPU 上是 [[cudnn|cuDNN]]，苹果 GPU 上是 [[mps|MPS]]。这样的库就叫[[backend|后端]]。
+# 你写下 `conv2d(x, weight)`，PyTorch 多半不会自己埋头算，而是交给专为你的设备写的库：CPU 上是 [[onednn|oneDNN]]，NVIDIA GPU 上是 [[cudnn|cuDNN]]，苹果 GPU 上是 [[mps|MPS]]。这样的库就叫[[backend|后端]]。
 #
 # `torch.backends` 就是**查询**和**控制**这些库的地方。好比家里的配电箱：它自己不发光，开关却都在里面。想比较两种算法、抓 bug、看看换条路会不会更快，就来打开它。
 #

@@ -79,7 +79,7 @@ for wait in (False, True):
 # %% [markdown] zh
 # ## 💡 调用只管下单，栅栏才等上菜
 #
-# 活儿还没干完、调用就先返回，这叫[[asynchronous|异步]]。所以不等的话，测到的只是*启动*，不是干活。等到队列清空，叫做[[synchronize|同步（synchronize）]]；在英伟达 GPU 上就是 `torch.cuda.synchronize()`。这样的一行，咱们以后叫它**栅栏**：活儿没干完，谁也过不去。
+# 活儿还没干完、调用就先返回，这叫[[asynchronous|异步]]。所以不等的话，测到的只是*启动*，不是干活。等到队列清空，叫做[[synchronize|同步（synchronize）]]；在 NVIDIA GPU 上就是 `torch.cuda.synchronize()`。这样的一行，咱们以后叫它**栅栏**：活儿没干完，谁也过不去。
 #
 # 好比下馆子：你把单子递出去就坐下，后厨开始炒菜。服务员一转身你就停表，测的是服务员的腿脚，不是菜。
 #
@@ -154,7 +154,7 @@ check("02-stopwatch")
 #
 # 先看看你的秒表在玩具设备上是不是读出 20 ms。然后是博客里常见的捷径：“把结果 print 出来，时间就对了。”要读数值，当然就得等它算完：`print`、`.item()`、`.cpu()`、`if` 都会等。这一半没说错。
 #
-# 接着看真 GPU 上的五种秒表，矩阵有两种大小。[[event]] 是 GPU 自己写进队列的时间戳（英伟达管这条队列叫 [[stream]]）。没有英伟达 GPU 时，会回放录制结果，或者给你看别人公布的数据。
+# 接着看真 GPU 上的五种秒表，矩阵有两种大小。[[event]] 是 GPU 自己写进队列的时间戳（NVIDIA 管这条队列叫 [[stream]]）。没有 NVIDIA GPU 时，会回放录制结果，或者给你看别人公布的数据。
 # %%
 toy.launch(30)
 print(f"{stopwatch_ms(lambda: toy.launch(20), toy.synchronize, perf_counter):.1f} ms")

@@ -81,15 +81,15 @@ explain("04-cpu-why")
 # Inside every convolution PyTorch makes a choice, the [[backend-selection]]: it takes the first on its list that is allowed and able.
 # We can ask for the choice without computing anything.
 #
-# Names you will meet: `Mkldnn` is [[onednn]], the library of the CPU. `NnpackSpatial` is [[nnpack]]. `Slow2d` is PyTorch's own way
-# (it is called slow; whether it is, one measures). `unnamed`: a choice without a Python name. And the kinds of convolution:
+# Names you will meet: `Mkldnn` is [[onednn]], the library of the CPU. `NnpackSpatial` is [[nnpack]]. `Slow2d` is PyTorch's own way,
+# the **plain path** (it is called slow; whether it is, one measures). `unnamed`: a choice without a Python name. And the kinds of convolution:
 # [[depthwise]] has one filter a channel, dilated a filter with gaps, transposed makes images larger.
 # %% [markdown] zh
 # ## 💡 由谁来算？PyTorch 顺着名单问
 #
 # 每个卷积内部，PyTorch 都要做一次[[backend-selection|后端选择]]：名单上第一个既获准又能做的，就选它。我们可以只问选择，不做计算。
 #
-# 你会遇到的名字：`Mkldnn` 就是 [[onednn]]，CPU 的加速库；`NnpackSpatial` 是 [[nnpack]]；`Slow2d` 是 PyTorch 自己的办法（名叫 Slow，到底慢不慢要测）；`unnamed` 是没有 Python 名字的选择。再说卷积的种类：[[depthwise|深度卷积]]每个通道一个滤波器，空洞卷积的滤波器带空隙，转置卷积把图像变大。
+# 你会遇到的名字：`Mkldnn` 就是 [[onednn]]，CPU 的加速库；`NnpackSpatial` 是 [[nnpack]]；`Slow2d` 是 PyTorch 自己的办法，也就是**原生实现**（名叫 Slow，到底慢不慢要测）；`unnamed` 是没有 Python 名字的选择。再说卷积的种类：[[depthwise|逐通道卷积]]每个通道一个滤波器，空洞卷积的滤波器带空隙，转置卷积把图像变大。
 # %%
 predict("04-bet-dispatch")
 # %%

@@ -6,7 +6,7 @@
 # %% [markdown] zh
 # # 测验 08：向 MPS 问什么，回退要付多少
 #
-# {{worth}}这里的卡片不显示对错；想改几次都行，以最后一次为准。全部内容都不需要 Mac。交卷前请**保存笔记本**。
+# {{worth}}这里的卡片不显示对错；想改几次都行，以最后一次为准。全部内容都不需要 Mac。交卷前请**保存 notebook**。
 # %% bootstrap
 # %% question 08-c-lines
 # %% question 08-c-log

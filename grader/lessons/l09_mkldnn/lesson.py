@@ -1,7 +1,7 @@
 # %% [markdown] en
 # # What does oneDNN do on my CPU?
 #
-# ⏱️ 45 minutes; the *deeper, optional* parts take another 20. Before it: lessons 01 and 02. Everything runs live on a CPU whose PyTorch has oneDNN; elsewhere you see what another machine recorded.
+# ⏱️ 45 minutes; the *deeper, optional* parts take another 25. Before it: lessons 01 and 02. Everything runs live on a CPU whose PyTorch has oneDNN; elsewhere you see what another machine recorded.
 #
 # 🎯 Afterwards you can
 # - say which calls go to oneDNN, without guessing;
@@ -10,7 +10,7 @@
 # %% [markdown] zh
 # # oneDNN 在我的 CPU 上做什么？
 #
-# ⏱️ 45 分钟；**选读**部分再加 20 分钟。先修：第 01、02 课。只要 PyTorch 带 oneDNN，全部内容都能在 CPU 上实测；不带的话，就看别的机器录下来的。
+# ⏱️ 45 分钟；**选读**部分再加 25 分钟。先修：第 01、02 课。只要 PyTorch 带 oneDNN，全部内容都能在 CPU 上实测；不带的话，就看别的机器录下来的。
 #
 # 🎯 学完之后，你能：
 # - 不靠猜，说出哪些调用走 oneDNN；
@@ -237,12 +237,16 @@ predict("09-bet-small")
 observe("09-routes")
 explain("09-flag-not-used")
 # %% [markdown] en
-# ## 🛠️ Foresee who computes (5 minutes, one line)
+# ### Deeper, optional: foresee who computes (5 minutes, one line)
+#
+# (The main line goes on at [[#🕳️ `flags(deterministic=True)` switches oneDNN off on the way]].)
 #
 # For a float32 convolution, stride 1, no dilation, kernel 3 or larger, one of these is enough for oneDNN: more than one
 # group; kernel above 3; batch above 1; more than 20480 numbers in the input (batch × channels × height × width).
 # %% [markdown] zh
-# ## 🛠️ 预言由谁来算（5 分钟，一行）
+# ### 选读：预言由谁来算（5 分钟，一行）
+#
+# （主线从 [[#🕳️ `flags(deterministic=True)` 顺手把 oneDNN 关了]] 接着走。）
 #
 # float32 卷积、stride 1、无空洞、卷积核至少为 3。满足下面任意一条就走 oneDNN：分组多于 1；卷积核大于 3；batch 大于 1；输入的数多于 20480 个（batch × 通道 × 高 × 宽）。
 # %%
