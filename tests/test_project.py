@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import pytest
 import yaml
