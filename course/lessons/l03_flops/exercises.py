@@ -80,13 +80,13 @@ def _conv_reason(answer: float, truth: int, n: int, kernel: int, groups: int, ou
         ),
         (
             1 / kernel,
-            both("The kernel is square: it has kernel x kernel taps.", "卷积核是方的：共 kernel x kernel 个点。"),
+            both("The filter is square: it has kernel x kernel weights.", "卷积核是方的：共 kernel x kernel 个权重。"),
         ),
         (
             1 / kernel**2,
             both(
-                "The taps are missing: each output sums over kernel x kernel points.",
-                "漏了卷积点：每个输出要对 kernel x kernel 个点求和。",
+                "The filter is missing: each output sums over its kernel x kernel weights.",
+                "漏了卷积核：每个输出要对 kernel x kernel 个权重求和。",
             ),
         ),
     ]

@@ -39,7 +39,7 @@ GROUPS = {
     "slower": both("slower", "变慢"),
     "faster": both("faster", "变快"),
     "same": both("within 5 % of 1", "与 1 相差不到 5%"),
-    "undecided": both("undecided", "未定"),
+    "undecided": both("undecided", "无法判定"),
 }
 CUDNN, ONEDNN = "cudnn.enabled", "mkldnn.enabled"
 OPERATIONS = both("operations", "算子")
