@@ -38,7 +38,9 @@ LITERALS = ("true", "false", "null")  # what a file can end in the middle of, be
 LONGEST_STAMP = 100  # characters; the parser takes minutes over megabytes
 REASONS = "ingest.json"  # under damaged/: digest of a replacement -> why it was made
 MISSING = both("There was no notebook in the submission.", "提交里没有 notebook。")
-LINK = both("The notebook was a link to another file; links are not followed.", "notebook 是指向别处的链接；不跟随链接。")
+LINK = both(
+    "The notebook was a link to another file; links are not followed.", "notebook 是指向别处的链接；不跟随链接。"
+)
 LARGE = both("The notebook file is larger than 20 MB and was not read.", "notebook 文件超过 20 MB，未读取。")
 EMPTY = both("The notebook file was empty.", "notebook 文件是空的。")
 HALF = both("The notebook file ends in the middle.", "notebook 文件只有一半。")

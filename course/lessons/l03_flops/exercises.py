@@ -46,7 +46,8 @@ def check_conv_macs(conv_macs: Callable[..., Any]) -> Verdict:
             )
     return correct(
         both(
-            "Right for all five, batch, groups and depthwise included.", "五个卷积都正确，包括 batch、分组和逐通道卷积。"
+            "Right for all five, batch, groups and depthwise included.",
+            "五个卷积都正确，包括 batch、分组和逐通道卷积。",
         )
     )
 

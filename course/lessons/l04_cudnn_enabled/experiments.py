@@ -286,8 +286,7 @@ def _by_choice(record: Record, code: str) -> str:
 def say_pretend_gpu(record: Record) -> Text:
     if not record.rows:
         return both(
-            "This build of PyTorch answers only when a real GPU is there.",
-            "这份 PyTorch 只有在真有 GPU 时才肯回答。",
+            "This build of PyTorch answers only when a real GPU is there.", "这份 PyTorch 只有在真有 GPU 时才肯回答。"
         )
     en, zh = _by_choice(record, "en"), _by_choice(record, "zh")
     cudnn = sum("Cudnn" in row["on"] for row in record.rows)
@@ -556,7 +555,9 @@ GATES = {
     ),
     "products": (both("Linear, matmul", "Linear、matmul"), both("cuBLAS", "cuBLAS"), both("", "")),
     "rest": (
-        both("pooling, softmax, LayerNorm\nmost float32 depthwise", "池化、softmax、LayerNorm\n多数 float32 逐通道卷积"),
+        both(
+            "pooling, softmax, LayerNorm\nmost float32 depthwise", "池化、softmax、LayerNorm\n多数 float32 逐通道卷积"
+        ),
         both("PyTorch's own kernels", "PyTorch 自己的 kernel"),
         both("", ""),
     ),
