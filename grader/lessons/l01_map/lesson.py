@@ -113,7 +113,7 @@ keep("map.backends")
 # %% [markdown] zh
 # ## 查询只问，开关才改
 #
-# `torch.backends` 里有两类东西。**查询**告诉你情况：`mps.is_available()`、`cuda.is_built()`。[[flag|开关]]改变 PyTorch 的算法。开关大多是属性，也有几个是函数，比如 `mha.set_fastpath_enabled(False)` 会关掉注意力层的一条捷径。
+# `torch.backends` 里有两类东西。**查询**告诉你情况：`mps.is_available()`、`cuda.is_built()`。[[flag|开关]]改变 PyTorch 的计算方式。开关大多是属性，也有几个是函数，比如 `mha.set_fastpath_enabled(False)` 会关掉注意力层的一条捷径。
 #
 # `cudnn` 有三个最出名的开关：
 #
