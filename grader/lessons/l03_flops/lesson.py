@@ -105,7 +105,7 @@ from course.figures import differences
 vgg_record = observe("03-vgg16-counters")
 display(differences(vgg_record))
 print(f"your speed: {2 * 15.47 / min(times_ms) * 1e3:,.0f} GFLOP/s")
-review("03-letters", "03-vgg-gflops", "03-ptflops-unit", "03-why-differ")
+review("03-letters", "03-vgg-gflops", "03-why-differ")
 # %% [markdown] en
 # 📌 **So far.**
 # 1. MACs and FLOPs are amounts, FLOP/s is a speed; FLOPs = 2 x MACs.
@@ -247,7 +247,7 @@ keep("flops.count")
 # 文本有 L 个 token（词的片段），每个是一行 E 个数。线性层对每个 token 把权重用一遍；注意力让每个 token 与所有 token 比较，再对它们加权求和，合计 `2 * L * L * E`。运行下面的单元格，它会先请你下注。
 # %%
 observe("03-length")
-review("03-crossover", "03-heads", "03-why-backward", "03-pasted")
+review("03-crossover", "03-heads", "03-why-backward", "03-pasted", "03-ptflops-unit")
 # %% [markdown] en
 # ## 🎲 Does the time shrink like the work?
 #

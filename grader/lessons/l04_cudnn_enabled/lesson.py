@@ -294,7 +294,6 @@ explain("04-tf32")
 # zh: 什么时候该关？调试、做对比，或者绕开某个版本 cuDNN 的已知 bug，用完就开回来。
 # zh: 什么都不改变的一行，算不上“保险”。
 explain("04-when-off")
-explain("04-not-guilty")
 # %% [markdown] en
 # ☕ That was the main thing; a good place to stop. Three *deeper, optional* parts follow; otherwise go on at
 # [[#🎴 Exit check: five cards]].
@@ -358,6 +357,7 @@ print(race)
 check("04-lose")
 explain("04-order")
 explain("04-same-settings")
+explain("04-not-guilty")
 # %% [markdown] en
 # ## 🎴 Exit check: five cards
 #

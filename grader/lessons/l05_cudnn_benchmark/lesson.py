@@ -459,5 +459,7 @@ explain("02-why-first")
 #
 # 下一步：第 06 课问 `deterministic` 对搜索做了什么，第 07 课讲 `allow_tf32` 为什么在 key 里。
 # %%
-review("05-transformer", "05-next-process", "05-room-left")
 finish()
+# en: three more, if you like
+# zh: 意犹未尽的话，再来三张
+review("05-transformer", "05-next-process", "05-room-left")

@@ -1,7 +1,7 @@
 # %% [markdown] en
 # # What does Apple's backend switch, and what not?
 #
-# ⏱️ 40 minutes; the *deeper, optional* parts take another half hour. Before it: lessons 01 and 02. **No Mac needed**: errors are shown as they are raised here, and what is simulated says so. What needs an Apple GPU shows you what others have published.
+# ⏱️ 45 minutes; the *deeper, optional* parts take another half hour. Before it: lessons 01 and 02. **No Mac needed**: errors are shown as they are raised here, and what is simulated says so. What needs an Apple GPU shows you what others have published.
 #
 # 🎯 Afterwards you can
 # - tell a question about MPS from a line that changes something;
@@ -10,7 +10,7 @@
 # %% [markdown] zh
 # # 苹果的后端能切换什么，不能切换什么？
 #
-# ⏱️ 40 分钟；**选读**部分再加半小时。先修：第 01、02 课。**不需要 Mac**：错误都是在这台机器上当场抛出的，凡是模拟都会注明；需要苹果 GPU 的实验，会给你看别人公布的结果。
+# ⏱️ 45 分钟；**选读**部分再加半小时。先修：第 01、02 课。**不需要 Mac**：错误都是在这台机器上当场抛出的，凡是模拟都会注明；需要苹果 GPU 的实验，会给你看别人公布的结果。
 #
 # 🎯 学完之后，你能：
 # - 分清哪一行是在问 MPS 的情况，哪一行真的改变了什么；
