@@ -44,7 +44,7 @@ def judge(exercise: Exercise, obj: Any = MISSING) -> Verdict:
         return not_attempted(
             both(
                 f"There is no `{exercise.name}` in this notebook yet: write it in the cell above, run it, check again.",
-                f"这个笔记本里还没有 `{exercise.name}`：请在上面的单元格里写好并运行，再检查一次。",
+                f"这个 notebook 里还没有 `{exercise.name}`：请在上面的单元格里写好并运行，再检查一次。",
             )
         )
     if obj is None or obj is Ellipsis:

@@ -13,7 +13,7 @@ from course.quiz.harvesting import harvest
 
 HARMLESS = {"harm": "none"}  # beside a sentence about a file: it was read all the same
 RENAMED = both(
-    "The notebook had another name, {name}; it was read all the same.", "笔记本改了名，叫 {name}；仍然照常读取。"
+    "The notebook had another name, {name}; it was read all the same.", "notebook 改了名，叫 {name}；仍然照常读取。"
 )
 COPIES = both("There is another copy of it, {others}; {name} was marked.", "另有一份副本 {others}；评分用的是 {name}。")
 LONGEST = 80  # characters of a file's name in a sentence

@@ -37,26 +37,28 @@ MOST_FILES = 1000
 LITERALS = ("true", "false", "null")  # what a file can end in the middle of, beside strings
 LONGEST_STAMP = 100  # characters; the parser takes minutes over megabytes
 REASONS = "ingest.json"  # under damaged/: digest of a replacement -> why it was made
-MISSING = both("There was no notebook in the submission.", "提交里没有笔记本。")
-LINK = both("The notebook was a link to another file; links are not followed.", "笔记本是指向别处的链接；不跟随链接。")
-LARGE = both("The notebook file is larger than 20 MB and was not read.", "笔记本文件超过 20 MB，未读取。")
-EMPTY = both("The notebook file was empty.", "笔记本文件是空的。")
-HALF = both("The notebook file ends in the middle.", "笔记本文件只有一半。")
-NOT_JSON = both("The file is not a notebook: it cannot be read as JSON.", "这个文件不是笔记本：无法按 JSON 读取。")
+MISSING = both("There was no notebook in the submission.", "提交里没有 notebook。")
+LINK = both(
+    "The notebook was a link to another file; links are not followed.", "notebook 是指向别处的链接；不跟随链接。"
+)
+LARGE = both("The notebook file is larger than 20 MB and was not read.", "notebook 文件超过 20 MB，未读取。")
+EMPTY = both("The notebook file was empty.", "notebook 文件是空的。")
+HALF = both("The notebook file ends in the middle.", "notebook 文件只有一半。")
+NOT_JSON = both("The file is not a notebook: it cannot be read as JSON.", "这个文件不是 notebook：无法按 JSON 读取。")
 CROWDED = both(
     "The notebook file is made of far too many parts, or nests them far too deeply, and was not read.",
-    "笔记本文件的组成部分过多或嵌套过深，未读取。",
+    "notebook 文件的组成部分过多或嵌套过深，未读取。",
 )
 OTHER_CODE = both(
     "The file is not saved in plain UTF-8; it was read all the same.", "文件不是以纯 UTF-8 保存的；仍然照常读取。"
 )
-NOT_NOTEBOOK = both("The file is valid JSON but not a notebook.", "文件是合法的 JSON，但不是笔记本。")
+NOT_NOTEBOOK = both("The file is valid JSON but not a notebook.", "文件是合法的 JSON，但不是 notebook。")
 CELLS_LOST = both(
-    "Some cells of the notebook could not be read and were left out.", "笔记本中有些单元格无法读取，已略去。"
+    "Some cells of the notebook could not be read and were left out.", "notebook 中有些单元格无法读取，已略去。"
 )
 REPLACED = both(
     "It was replaced by the released notebook; answers in the answers file still count.",
-    "已换成发布时的笔记本；答案文件里的回答仍然计分。",
+    "已换成发布时的 notebook；答案文件里的回答仍然计分。",
 )
 
 

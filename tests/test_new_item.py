@@ -277,7 +277,7 @@ def test_the_page_shows_what_is_to_be_mended(project, tmp_path):
         "unheard-of is not in misconceptions.yaml" in page
         and "has no key in grader/lessons/l02_timing/keys.yaml" in page
     )
-    assert "# 全部题目" in page and "没有笔记本用到" in page
+    assert "# 全部题目" in page and "没有 notebook 用到" in page
 
 
 def test_a_place_that_cannot_be_written_gets_a_sentence(project, tmp_path, capsys):

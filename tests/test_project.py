@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import pytest
 import yaml
@@ -137,6 +138,27 @@ def test_readme_shows_the_two_commands_and_every_lesson():
     assert "README.zh-CN.md" in readme.splitlines()[0] and "make lab LESSONS=zh" in chinese
     for lesson in LESSONS:
         assert f"`{lesson.id}` | {lesson.question['zh']} |" in chinese
+
+
+def skeleton(path: Path) -> tuple:
+    """What a page has in any language: levels of headings, rows of tables, commands without comments, words in code marks."""
+    text = path.read_text("utf-8")
+    commands = [re.sub(r" *#.*", "", block) for block in re.findall(r"```.*?\n(.*?)```", text, flags=re.S)]
+    rest = re.sub(r"```.*?```", "", text, flags=re.S)
+    marks = {" ".join(words.split()) for words in re.findall(r"`([^`]+)`", rest)}
+    return re.findall(r"^#+ |^\|", rest, flags=re.M), commands, marks
+
+
+@pytest.mark.parametrize(
+    ("english", "chinese"),
+    [("CONTRIBUTING.md", "CONTRIBUTING.zh-CN.md"), ("docs/instructors.md", "docs/instructors.zh-CN.md")],
+)
+def test_a_page_and_its_chinese_twin_name_the_same_commands_and_each_other(english, chinese):
+    one, other = ROOT / english, ROOT / chinese
+    assert skeleton(one) == skeleton(other)
+    for page, twin in ((one, other), (other, one)):
+        assert f"]({twin.name})" in page.read_text("utf-8").splitlines()[0]
+    assert f"]({chinese})" in (ROOT / "README.zh-CN.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize(

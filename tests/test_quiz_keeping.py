@@ -178,7 +178,10 @@ def test_marks_that_lead_nowhere_and_words_not_said_are_named():
 
 
 def test_the_chinese_of_questions_and_cards_says_the_settled_words():
-    texts = [(path.name, path.read_text("utf-8")) for path in sorted(FOLDER.glob("**/*.yaml"))]
+    texts = [
+        (path.name, re.sub(r"^ +also: .*$", "", path.read_text("utf-8"), flags=re.M))  # names that people may type
+        for path in sorted(FOLDER.glob("**/*.yaml"))
+    ]
     found = [
         f"{path}: “{word}”, say “{better}”" for path, text in texts for word, better in NOT_SAID.items() if word in text
     ]

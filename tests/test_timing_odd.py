@@ -148,7 +148,9 @@ def test_an_interrupt_before_anything_was_measured_is_a_sentence():
         assert type(caught.value) is KeyboardInterrupt
 
 
-@pytest.mark.parametrize("language, words", [("en", "undecided, 5 rounds are too few"), ("zh", "未定，只测了 5 轮")])
+@pytest.mark.parametrize(
+    "language, words", [("en", "undecided, 5 rounds are too few"), ("zh", "无法判定，只测了 5 轮")]
+)
 def test_a_clear_ratio_of_too_few_rounds_is_not_called_wide(language, words):
     set_language(language)
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from course.figures.style import colors, faint, guide
@@ -67,6 +68,7 @@ def _fitted(
 ) -> tuple[list[list[str]], list[float]]:
     """The texts broken so that the columns take at most `room` points, and the widths of the columns."""
 
+    @cache
     def width(text: str, heavy: bool) -> float:
         shown = ax.text(0, 0, text, fontsize=_SIZE, fontweight="bold" if heavy else "normal")
         points = shown.get_window_extent().width * 72 / ax.figure.dpi
@@ -89,11 +91,14 @@ def _fitted(
     widths = widest(texts)
     if sum(widths) <= room:
         return texts, widths
-    share = room / len(widths)  # narrow columns leave what they do not need to the wide ones
-    while sum(min(each, share + 4) for each in widths) < room:
+
+    def fitted(share: float) -> list[list[str]]:
+        return [[broken(text, heavy, share) for text, heavy in zip(*pair)] for pair in zip(texts, bold)]  # noqa: B905
+
+    share = room / len(widths)  # narrow and broken columns leave what they do not need to the others
+    while sum(widest(fitted(share + 4))) <= room:
         share += 4
-    texts = [[broken(text, heavy, share) for text, heavy in zip(*pair)] for pair in zip(texts, bold)]  # noqa: B905
-    return texts, widest(texts)
+    return fitted(share), widest(fitted(share))
 
 
 def columns(ax: Any, heads: Sequence[str], lines: Sequence[tuple[str, Sequence[str]]]) -> None:

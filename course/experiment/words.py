@@ -14,7 +14,7 @@ VERDICTS = {
     "faster": both("faster", "更快"),
     "slower": both("slower", "更慢"),
     "same": both("no difference", "没差别"),
-    "undecided": both("undecided", "未定"),
+    "undecided": both("undecided", "无法判定"),
 }
 """What `compare` says, in words."""
 

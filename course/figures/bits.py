@@ -39,7 +39,12 @@ class Bits:
         )
         head = "".join(
             f'<th scope="col" style="text-align:left">{word}</th>'
-            for word in (t("format", "格式"), t("bits", "各位"), t("it keeps", "实际存下"), t("off by", "相对偏差"))
+            for word in (
+                t("format", "格式"),
+                t("bits", "各位"),
+                t("it keeps", "实际存下"),
+                t("relative error", "相对误差"),
+            )
         )
         return (
             f'<div style="overflow-x:auto"><p style="font-size:0.9em">{legend}</p><table><thead><tr>{head}'

@@ -24,7 +24,7 @@ OWN = both("PyTorch itself", "PyTorch 自己")
 # device type -> (name, switch or None, library that is asked first)
 DEVICES = {
     "cpu": (both("CPU", "CPU"), "mkldnn.enabled", "oneDNN"),
-    "cuda": (both("NVIDIA GPU", "英伟达 GPU"), "cudnn.enabled", "cuDNN"),
+    "cuda": (both("NVIDIA GPU", "NVIDIA GPU"), "cudnn.enabled", "cuDNN"),
     "mps": (both("Apple GPU", "苹果 GPU"), None, "MPS"),
 }
 _CENTRES = dict(zip(DEVICES, (2.05, 3.9, 5.75), strict=True))

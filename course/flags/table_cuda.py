@@ -13,7 +13,7 @@ from course.flags.switch import CUDA_ASLEEP, DEPENDS, Switch
 from course.i18n import Text, both
 
 GEMM = both("cuBLAS and cuBLASLt matrix products on a GPU", "GPU 上的 cuBLAS 与 cuBLASLt 矩阵乘")
-ATTENTION = both("the dispatcher of scaled_dot_product_attention", "scaled_dot_product_attention 的分发器")
+ATTENTION = both("the backend selection of scaled_dot_product_attention", "scaled_dot_product_attention 的后端选择")
 PAIR = both(
     "Assigning a plain bool also sets its split_k partner to True; `using` keeps the partner.",
     "直接赋一个布尔值会顺带把对应的 split_k 设为 True；`using` 会保留它。",
@@ -165,7 +165,7 @@ CUDA = (
         DEPENDS,
         both(
             "How many FFT plans the current GPU keeps; readable once CUDA is in use.",
-            "当前 GPU 最多保留多少个 FFT 方案；CUDA 启用后才可读取。",
+            "当前 GPU 最多保留多少个 FFT 计划；CUDA 启用后才可读取。",
         ),
         both("FFTs on a GPU", "GPU 上的 FFT"),
         takes="int",

@@ -87,14 +87,14 @@ CUDNN = (
         False,
         both(
             "On the first call with a new key, time several cuDNN plans and keep the fastest in a cache.",
-            "遇到新的键时，第一次调用会实测多个 cuDNN 方案，把最快的存入缓存。",
+            "遇到新的 key 时，第一次调用会实测多个 cuDNN 执行计划，把最快的存入缓存。",
         ),
         CONV,
         takes="bool",
         frozen=True,
         note=both(
             "The flag is not part of the cache key: a shape seen before keeps its plan.",
-            "这个开关不在缓存 key 里：已经见过的形状会沿用原来的方案。",
+            "这个开关不在缓存 key 里：已经见过的形状会沿用原来的执行计划。",
         ),
     ),
     Switch(
@@ -103,9 +103,9 @@ CUDNN = (
         10,
         both(
             "At most how many cuDNN plans the search times for one key; 0 lifts the limit.",
-            "一次搜索最多实测多少个 cuDNN 方案；0 表示不限制。",
+            "一次搜索最多实测多少个 cuDNN 执行计划；0 表示不限制。",
         ),
-        both("the plan search of cudnn.benchmark", "cudnn.benchmark 的方案搜索"),
+        both("the plan search of cudnn.benchmark", "cudnn.benchmark 的搜索"),
         takes="int",
         frozen=True,
         get=_limit,
@@ -120,7 +120,7 @@ CUDNN = (
         False,
         both(
             "Drop the cuDNN plans marked as nondeterministic; the rest is chosen as before.",
-            "剔除标记为非确定性的 cuDNN 方案；其余的照常挑选。",
+            "剔除标记为非确定性的 cuDNN 执行计划；其余的照常挑选。",
         ),
         CONV,
         takes="bool",
@@ -154,9 +154,9 @@ CUDNN = (
         "auto",
         both(
             "Who computes depthwise convolutions on CUDA: 'auto', 'cudnn' or 'native'.",
-            "CUDA 上的深度卷积由谁计算：'auto'、'cudnn' 或 'native'。",
+            "CUDA 上的逐通道卷积由谁计算：'auto'、'cudnn' 或 'native'。",
         ),
-        both("depthwise convolution on CUDA", "CUDA 上的深度卷积"),
+        both("depthwise convolution on CUDA", "CUDA 上的逐通道卷积"),
         takes="text",
         since="2.13",
         frozen=True,

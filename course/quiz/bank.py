@@ -141,7 +141,7 @@ class Bank:
 
 
 def _unknown_sentence(item_id: str, known: list[str]) -> str:
-    hint = did_you_mean(item_id, known, 3, 0.5) or t(" Copy the id from the notebook.", "请从笔记本里复制题号。")
+    hint = did_you_mean(item_id, known, 3, 0.5) or t(" Copy the id from the notebook.", "请从 notebook 里复制题号。")
     return t(f"There is no question {item_id!r}.", f"没有题号为 {item_id!r} 的题。") + hint
 
 

@@ -26,7 +26,7 @@ def carried(notebooks: Iterable[Any], checkpoint: str) -> tuple[list[Item], dict
                 notices = notices or [
                     t(
                         "The questions of this notebook cannot be read, so those of your course package are shown.",
-                        "无法读取这份笔记本自带的题目，改用课程包里的题目。",
+                        "无法读取这份 notebook 自带的题目，改用课程包里的题目。",
                     )
                 ]
             tasks = {str(one): str(name) for one, name in _part(said, "tasks").items()}
@@ -47,7 +47,7 @@ def _older(released: Any) -> list[str]:
         t(
             f"This checkpoint was handed out with version {released} of the course, and yours is {__version__}: its questions "
             "came with it; if anything else is missing, install the newer package.",
-            f"这份测验用课程 {released} 版发布，你安装的是 {__version__} 版：题目随笔记本带来；若还缺别的，请安装新版课程包。",
+            f"这份测验用课程 {released} 版发布，你安装的是 {__version__} 版：题目随 notebook 带来；若还缺别的，请安装新版课程包。",
         )
     ]
 

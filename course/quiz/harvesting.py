@@ -237,13 +237,13 @@ def harvest(notebook: Any, sidecar: str | None = None, checkpoint: str | None = 
     problems: list[Text] = []
     in_notebook: list[tuple[str, dict[str, Any]]] = []
     for payload in islice(_payloads(notebook), MOST_SHEETS):
-        found, faults = read_sheet(payload, both("the notebook", "笔记本"), checkpoint)
+        found, faults = read_sheet(payload, both("the notebook", "notebook"), checkpoint)
         in_notebook += found
         problems += faults
     in_file: list[tuple[str, dict[str, Any]]] = []
     past: list[tuple[str, dict[str, Any]]] = []
     if sidecar is not None:
-        in_file, faults = read_sheet(sidecar, both("the file beside the notebook", "笔记本旁边的文件"), checkpoint)
+        in_file, faults = read_sheet(sidecar, both("the file beside the notebook", "notebook 旁边的文件"), checkpoint)
         past = history_of(decoded(sidecar)) if in_file else []
         problems += faults
     if not in_notebook and not in_file and (in_notebook := readable(notebook, checkpoint)):
@@ -252,7 +252,7 @@ def harvest(notebook: Any, sidecar: str | None = None, checkpoint: str | None = 
             both(
                 f"Unconfirmed: {n} answer{' was' if n == 1 else 's were'} read from the list that the notebook shows, because a program "
                 "that saved the notebook dropped the data behind it.",
-                f"未经确认：保存笔记本的程序丢掉了答案数据，{n} 个答案是从笔记本显示的列表里读出来的。",
+                f"未经确认：保存 notebook 的程序丢掉了答案数据，{n} 个答案是从 notebook 显示的列表里读出来的。",
             )
         )
     first, second = latest(in_notebook), latest(in_file)
@@ -274,7 +274,7 @@ def _disagreements(first: Answers, second: Answers, past: list[tuple[str, dict[s
         problems.append(
             both(
                 f"The notebook and the file beside it disagree on {item}; the later answer was taken.",
-                f"笔记本和旁边的文件中 {item} 的答案不一致，采用较晚的一份。",
+                f"notebook 和旁边的文件中 {item} 的答案不一致，采用较晚的一份。",
             )
         )
     return problems

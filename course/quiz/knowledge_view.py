@@ -55,7 +55,8 @@ def front_html(card: Knowledge) -> str:
 def back_html(card: Knowledge) -> str:
     """The back: what it is, default, how, when, when not, the code, where it is taught."""
     rows = "".join(f"<dt>{html.escape(name)}</dt><dd>{inline(text)}</dd>" for name, text in card.rows())
-    where = t(f"Lesson {card.lesson} · source: ", f"第 {card.lesson} 课 · 依据：")
+    number = card.lesson.split("_")[0]
+    where = t(f"Lesson {number} · source: ", f"第 {number} 课 · 依据：")
     return (
         f"<dl>{rows}</dl>{code_block(pick(card.code), t('Code of the card', '卡片代码'))}"
         f"<p>{where}{html.escape(card.source)}</p>"
@@ -86,6 +87,6 @@ def card_text(card: Knowledge) -> str:
             f"  {plain(pick(card.asks))}",
             *rows,
             *code,
-            t(f"  (lesson {card.lesson})", f"  （第 {card.lesson} 课）"),
+            t(f"  (lesson {card.lesson.split('_')[0]})", f"  （第 {card.lesson.split('_')[0]} 课）"),
         ]
     )

@@ -73,12 +73,12 @@ _OWN = {
     "alien": both("does not belong", "不该出现"),
     "observe": both(
         'To see it happen, run <code>observe("{experiment}")</code> in the notebook.',
-        '想亲眼看到，就在笔记本里运行 <code>observe("{experiment}")</code>。',
+        '想亲眼看到，就在 notebook 里运行 <code>observe("{experiment}")</code>。',
     ),
     "settle": both(
         'The experiment decides: run <code>observe("{experiment}")</code> in the notebook of the lesson. Bring this '
         "bet there with “Save my answers”.",
-        '由实验揭晓：在该课的笔记本里运行 <code>observe("{experiment}")</code>。用“保存我的答案”可以把这一注带过去。',
+        '由实验揭晓：在该课的 notebook 里运行 <code>observe("{experiment}")</code>。用“保存我的答案”可以把这一注带过去。',
     ),
     "comes_back": both("This idea comes back on {date}.", "这个知识点会在{date}回来。"),
     # sentences in the live region
@@ -126,7 +126,7 @@ _OWN = {
     "import": both("Load answers", "读入答案"),
     "merge": both(
         "To bring them to your notebooks, run there: <code>python -m course.quiz merge FILE</code>",
-        "要合并到笔记本的记录里，请在那里运行：<code>python -m course.quiz merge 文件</code>",
+        "要合并到 notebook 的记录里，请在那里运行：<code>python -m course.quiz merge 文件</code>",
     ),
     "saved": both("Saved as {name}.", "已保存为 {name}。"),
     "loaded": both("New entries read from {name}: {added}.", "从 {name} 读入 {added} 条新记录。"),
@@ -144,7 +144,7 @@ _OWN = {
         "guess: the same box again. Wrong: tomorrow. A second try within the hour does not count, because the explanation has "
         "just been read. This is a simple plan; the notebooks make a finer one (FSRS) from the same answers.",
         "答对就进下一格：3、7、16、35、90、180 天后再见。部分正确或靠猜：留在原格。答错：明天再见。一小时内的第二次作答不计，"
-        "因为刚看过解释。这个安排很简单；笔记本会用同样的记录做更细的安排（FSRS）。",
+        "因为刚看过解释。这个安排很简单；notebook 会用同样的记录做更细的安排（FSRS）。",
     ),
     # marking: the same sentences as course/quiz/marking.py, which the tests compare
     "not_answered": both("Not answered yet.", "还没有作答。"),

@@ -33,7 +33,7 @@ white-space:normal!important}.tbp thead th{color:var(--p-soft);font-weight:600;w
 .tbp code{background:var(--p-fill);color:inherit;border-radius:4px;padding:1px 4px;font-size:.92em}
 .tbp .good{color:var(--p-good);font-weight:600}.tbp .part{color:var(--p-part);font-weight:600}
 .tbp .bad{color:var(--p-bad);font-weight:600}.tbp .main{color:var(--p-main);font-weight:600}
-.tbp .nowrap,.tbp th code{white-space:nowrap}
+.tbp .nowrap,.tbp th code{white-space:nowrap!important}
 .tbp .meter{display:block;width:84px;height:6px;border-radius:3px;background:var(--p-fill);
 border:1px solid var(--p-line);margin-top:3px;overflow:hidden}.tbp .meter i{display:block;height:100%;
 background:var(--p-main)}

@@ -131,7 +131,7 @@ class Sheet:
                 t(
                     f"{self.path.name} could not be written ({why}). The answer is in the notebook: "
                     "save the notebook before you close it.",
-                    f"无法写入 {self.path.name}（{why}）。答案已存进笔记本，关闭前请务必保存笔记本。",
+                    f"无法写入 {self.path.name}（{why}）。答案已存进 notebook，关闭前请务必保存 notebook。",
                 )
             )
 

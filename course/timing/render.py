@@ -15,7 +15,7 @@ def verdict_word(verdict: str) -> str:
         "faster": t("faster", "更快"),
         "slower": t("slower", "更慢"),
         "same": t("same", "一样快"),
-        "undecided": t("undecided", "未定"),
+        "undecided": t("undecided", "无法判定"),
     }[verdict]
 
 

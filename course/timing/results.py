@@ -241,11 +241,11 @@ class Paired:
             wide = f"{width:.0f}" if width >= 10 else f"{width:.2g}"
             ending = t(
                 f"undecided, the interval is still {wide} % wide: give it more time",
-                f"未定，区间仍有 {wide}% 宽：请多给些时间",
+                f"无法判定，区间仍有 {wide}% 宽：请多给些时间",
             )
             few = self._few()
             if few:
-                ending = t(f"undecided, {few}: give it more time", f"未定，{few}：请多给些时间")
+                ending = t(f"undecided, {few}: give it more time", f"无法判定，{few}：请多给些时间")
         elif self.verdict == "same":
             ending = t(f"the same within {self.gate:.1%}", f"在 {self.gate:.1%} 以内视为一样快")
         else:

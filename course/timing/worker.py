@@ -96,7 +96,7 @@ def _load(name: str, source: dict[str, Any]) -> Callable[..., Any]:
                 f"A new process could not load {source['target']}: {type(error).__name__}: {error}. "
                 f"Is {module}.py beside the notebook, and does `import {module}` work in a fresh kernel?",
                 f"新进程无法加载 {source['target']}：{type(error).__name__}：{error}。"
-                f"{module}.py 和笔记本在同一个文件夹里吗？在新内核里 `import {module}` 能成功吗？",
+                f"{module}.py 和 notebook 在同一个文件夹里吗？在新内核里 `import {module}` 能成功吗？",
             )
         ) from error
     if not callable(found):

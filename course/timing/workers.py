@@ -84,7 +84,7 @@ def _kind(candidate: Any, code: str) -> str:
     elif "<locals>" in getattr(candidate, "__qualname__", ""):
         words = "defined inside another function", "在另一个函数内部定义的"
     elif getattr(candidate, "__module__", None) == "__main__" and name:
-        words = "defined in this notebook or script", "在这个笔记本或脚本里定义的"
+        words = "defined in this notebook or script", "在这个 notebook 或脚本里定义的"
     else:
         words = "an object without an importable name", "一个没有可导入名字的对象"
     return words[code == "zh"]

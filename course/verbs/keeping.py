@@ -83,7 +83,8 @@ def _more(term: glossary.Term, link: bool) -> str:
     if term.also:
         parts.append(t("also: ", "也叫：") + t(", ", "、").join(term.also))
     if term.lesson:
-        parts.append(t(f"lesson {term.lesson}", f"第 {term.lesson} 课"))
+        number = term.lesson.split("_")[0]
+        parts.append(t(f"lesson {number}", f"第 {number} 课"))
     if not link:
         return " · ".join([*parts, *filter(None, [term.source])])
     shown = [html.escape(one) for one in parts]

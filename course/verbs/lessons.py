@@ -87,7 +87,7 @@ def finish() -> None:
         say(
             t(
                 "No lesson was started: run the first cell of the notebook, then `finish()`.",
-                "还没有开始任何一课：请先运行笔记本的第一个单元格，再 `finish()`。",
+                "还没有开始任何一课：请先运行 notebook 的第一个单元格，再 `finish()`。",
             )
         )
         return

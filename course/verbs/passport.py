@@ -17,7 +17,7 @@ LINES: tuple[tuple[str, Text, Text], ...] = (
         both("Experiments run on", "实验在哪里跑"),
         both(
             "`cuda`: an NVIDIA or AMD GPU, `mps`: an Apple GPU, `cpu`: the processor",
-            "`cuda`：英伟达或 AMD 的 GPU；`mps`：苹果 GPU；`cpu`：处理器",
+            "`cuda`：NVIDIA 或 AMD 的 GPU；`mps`：苹果 GPU；`cpu`：处理器",
         ),
     ),
     (
@@ -43,7 +43,7 @@ LINES: tuple[tuple[str, Text, Text], ...] = (
         both("the layer below the GPU libraries", "GPU 各个库下面的那一层"),
     ),
     ("hip", both("ROCm it was built for", "编译时的 ROCm"), both("the same for AMD GPUs", "AMD GPU 上对应的那一层")),
-    ("cudnn", both("cuDNN", "cuDNN"), both("convolutions on an NVIDIA GPU", "英伟达 GPU 上的卷积")),
+    ("cudnn", both("cuDNN", "cuDNN"), both("convolutions on an NVIDIA GPU", "NVIDIA GPU 上的卷积")),
     ("onednn", both("oneDNN", "oneDNN"), both("convolutions on the CPU", "CPU 上的卷积")),
     ("mkl", both("MKL", "MKL"), both("float32 matrix products on the CPU", "CPU 上 float32 的矩阵乘法")),
     (

@@ -105,7 +105,7 @@ def _details(row: Row) -> list[tuple[str, str]]:
         (t("Concept", "知识点"), f"`{item.concept}`"),
         (
             t("Used in", "用在"),
-            ", ".join(f"`{one}`" for one in row.used) or t("no notebook names it", "没有笔记本用到"),
+            ", ".join(f"`{one}`" for one in row.used) or t("no notebook names it", "没有 notebook 用到"),
         ),
     ]
     if item.source:

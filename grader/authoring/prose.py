@@ -30,8 +30,15 @@ NOT_SAID = {
     "反传": "反向传播",
     "后向传播": "反向传播",
     "笔记本陷阱": "Notebook 里的坑",
+    "笔记本里": "notebook 里",
+    "保存笔记本": "保存 notebook",
     "确定模式": "确定性模式",
     "执行方案": "执行计划",
+    "cuDNN 方案": "cuDNN 执行计划",
+    "新的键": "新的 key",
+    "新键": "新 key",
+    "普通路径": "原生实现",
+    "深度卷积": "逐通道卷积",
 }
 """What a Chinese text of the course does not say, and what it says instead."""
 

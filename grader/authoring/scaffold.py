@@ -11,7 +11,7 @@ from grader.project import Project, ProjectError
 NAME = re.compile(r"\d\d_[a-z0-9_]+")
 SOURCE = {
     "en": "# Checkpoint {number}: say what is asked here\n#\n# {{{{worth}}}} **Save the notebook** before you hand it in.",
-    "zh": "# 测验 {number}：在这里写它问什么\n#\n# {{{{worth}}}}交卷前请**保存笔记本**。",
+    "zh": "# 测验 {number}：在这里写它问什么\n#\n# {{{{worth}}}}交卷前请**保存 notebook**。",
 }
 TWO = {
     "en": "## Write, and say why\n#\n# One function, then a few sentences.",

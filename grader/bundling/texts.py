@@ -11,7 +11,7 @@ README = both(
     "with the file `.answers.json` beside it.\n",
     "开始：Windows 双击 `lab.bat`，macOS 双击 `lab.command`，Linux 运行 `sh lab.sh`（Python 3.10 到 3.13）。"
     "首次启动会安装所需的一切，然后打开第一课。\n"
-    "Google Colab：把 `colab/` 里的任意一个文件上传上去，先运行第一个单元格。提交测验：保存笔记本，"
+    "Google Colab：把 `colab/` 里的任意一个文件上传上去，先运行第一个单元格。提交测验：保存 notebook，"
     "连同旁边的 `.answers.json` 文件一起交。\n",
 )
 EXCHANGE = """# For handing in through nbgrader (pip install nbgrader): put this file into ~/.jupyter/

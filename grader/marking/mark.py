@@ -89,7 +89,7 @@ def _missing(n: int) -> Text:
     return both(
         f"Answers missing: {n} question{'' if n == 1 else 's'}. The notebook carries no answer sheet (its outputs were "
         "cleared, or its first cell never ran), and there is no answers file beside it.",
-        f"缺少答案：{n} 道题。笔记本里没有答题卡（输出被清除，或第一个单元格从未运行），旁边也没有答案文件。",
+        f"缺少答案：{n} 道题。notebook 里没有答题卡（输出被清除，或第一个单元格从未运行），旁边也没有答案文件。",
     )
 
 

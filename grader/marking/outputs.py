@@ -21,7 +21,7 @@ from course.i18n import both, pick
 from course.quiz.sheet import MIME
 from grader.marking.step import language_of
 
-NO_PICTURE = both("a picture that is missing from the notebook", "笔记本里缺少这张图片")
+NO_PICTURE = both("a picture that is missing from the notebook", "notebook 里缺少这张图片")
 TEXTS = ("text/plain", "text/html", "text/markdown", "text/latex")
 PICTURES = ("image/png", "image/jpeg", "image/svg+xml")  # a page shows all three as images, where no script runs
 TAGS = frozenset(

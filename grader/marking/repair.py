@@ -20,10 +20,10 @@ DELETED = both(
 SENTENCES = {
     "copied": both(
         "In the notebook more than once, and only the original is graded: {}.",
-        "在笔记本里出现了多次，只有原来的一份计分：{}。",
+        "在 notebook 里出现了多次，只有原来的一份计分：{}。",
     ),
     "missing": both(
-        "Missing from the notebook, and put back as released: {}.", "笔记本里缺少，已按发布时的样子补回：{}。"
+        "Missing from the notebook, and put back as released: {}.", "notebook 里缺少，已按发布时的样子补回：{}。"
     ),
     "metadata": both("The grading data had been changed and was restored: {}.", "评分信息被改动过，已恢复：{}。"),
     "locked": both("The locked text had been changed and was restored: {}.", "锁定的内容被改动过，已恢复：{}。"),

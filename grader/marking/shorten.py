@@ -19,7 +19,7 @@ MOST_CELLS = 500
 CUT = both("... the rest is not shown here; it was marked whole ...", "……其余不在此显示；评分时用的是完整内容……")
 LEFT_OUT = both(
     "{n} cells of this notebook are not shown here, because the page would be too large. All of it was marked.",
-    "此页过大，未显示笔记本中的 {n} 个单元格。评分时用的是完整内容。",
+    "此页过大，未显示 notebook 中的 {n} 个单元格。评分时用的是完整内容。",
 )
 
 

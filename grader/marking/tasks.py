@@ -20,7 +20,7 @@ def judge_task(task: Task, cases: list[Case] | None, found: dict[int, dict[str, 
     state = found.get(-1, {}).get("state")
     if state == "absent":
         return not_attempted(
-            both(f"There is no `{task.name}` in the notebook.", f"笔记本里没有 `{task.name}`。"), max_points=top
+            both(f"There is no `{task.name}` in the notebook.", f"notebook 里没有 `{task.name}`。"), max_points=top
         )
     if state == "not callable":
         return not_attempted(both(f"`{task.name}` is not a function.", f"`{task.name}` 不是函数。"), max_points=top)

@@ -478,7 +478,7 @@ def _check_states(states: Mapping[str, Any]) -> Verdict:
     return incorrect(
         both(
             'Use the keys "named" (a list), "before" and "inside" (switch -> value).',
-            "请使用键“named”（列表）、“before”和“inside”（开关 -> 值）。",
+            "字典里要有 “named”（列表）、“before” 和 “inside”（开关 -> 值）这三个 key。",
         )
     )
 

@@ -323,7 +323,7 @@ def check_lose(evidence: Any) -> Verdict:
     return incorrect(
         both(
             f"Both name the same winner this time (naive {naive:.2f}, fair {values['ratio']:.2f}). Give the "
-            f"truly faster function a dearer first call, with a shape that has not run yet; on a busy machine "
+            f"truly faster function an expensive first call, with a shape that has not run yet; on a busy machine "
             f"try again.",
             f"这次双方选出了同一个赢家（朴素 {naive:.2f}，公平 {values['ratio']:.2f}）。"
             f"让真正更快的那个函数第一次调用很昂贵：用一个还没跑过的形状；机器忙时可以多试一次。",
@@ -457,7 +457,7 @@ EXERCISES = [
         title=both("Make the naive stopwatch name the wrong winner", "让朴素秒表选错赢家"),
         hints=(
             both(
-                "The naive stopwatch counts first calls. Whose first call is dear?",
+                "The naive stopwatch counts first calls. Whose first call is expensive?",
                 "朴素秒表把第一次调用也算进去。谁的第一次调用昂贵？",
             ),
             both(
@@ -467,7 +467,7 @@ EXERCISES = [
             both(
                 "Run `slow` a few times before the naive clock starts; let `fast` be a somewhat "
                 "smaller size that has "
-                "not run yet. Any other dear preparation will do as well.",
+                "not run yet. Any other expensive preparation will do as well.",
                 "在朴素秒表启动之前先把 `slow` 跑几次；`fast` 用一个稍小、还没跑过的尺寸。其他昂贵的准备工作也行。",
             ),
         ),

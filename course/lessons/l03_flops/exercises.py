@@ -46,7 +46,8 @@ def check_conv_macs(conv_macs: Callable[..., Any]) -> Verdict:
             )
     return correct(
         both(
-            "Right for all five, batch, groups and depthwise included.", "五个卷积都正确，包括 batch、分组和深度卷积。"
+            "Right for all five, batch, groups and depthwise included.",
+            "五个卷积都正确，包括 batch、分组和逐通道卷积。",
         )
     )
 
@@ -80,13 +81,13 @@ def _conv_reason(answer: float, truth: int, n: int, kernel: int, groups: int, ou
         ),
         (
             1 / kernel,
-            both("The kernel is square: it has kernel x kernel taps.", "卷积核是方的：共 kernel x kernel 个点。"),
+            both("The filter is square: it has kernel x kernel weights.", "卷积核是方的：共 kernel x kernel 个权重。"),
         ),
         (
             1 / kernel**2,
             both(
-                "The taps are missing: each output sums over kernel x kernel points.",
-                "漏了卷积点：每个输出要对 kernel x kernel 个点求和。",
+                "The filter is missing: each output sums over its kernel x kernel weights.",
+                "漏了卷积核：每个输出要对 kernel x kernel 个权重求和。",
             ),
         ),
     ]
@@ -326,8 +327,8 @@ EXERCISES = [
                 "输出 `n * height * width * c_out` 个数，batch 也算在内。",
             ),
             both(
-                "Each sums over `c_in // groups` channels and `kernel * kernel` taps.",
-                "每个数对 `c_in // groups` 个通道、`kernel * kernel` 个点求和。",
+                "Each sums over `c_in // groups` channels and `kernel * kernel` weights of each.",
+                "每个数对 `c_in // groups` 个通道求和，每个通道有 `kernel * kernel` 个权重。",
             ),
         ),
         solution=(
@@ -337,8 +338,8 @@ EXERCISES = [
             "    return outputs * products"
         ),
         why=both(
-            "Padding and dilation appear nowhere: they only move the taps and act through the output size.",
-            "公式里没有 padding 和 dilation：它们只移动卷积点的位置，只通过输出大小起作用。",
+            "Padding and dilation appear nowhere: they only move the weights about and act through the output size.",
+            "公式里没有 padding 和 dilation：它们只挪动权重的位置，只通过输出大小起作用。",
         ),
     ),
     Exercise(

@@ -291,7 +291,7 @@ def check_lose(race: Any) -> Verdict:
         if _misses_onednn(raced):
             return incorrect(
                 both(
-                    "Your interval stays below 1.05, but measured again it does not: this layer misses oneDNN. Take one "
+                    "Your interval stays below 1.05, but measured again it does not: this layer needs oneDNN. Take one "
                     "that never asks for it.",
                     "你的区间在 1.05 以下，但再测一次就不是了：这个层离不开 oneDNN。换一个从来不问它的层。",
                 ),
@@ -308,7 +308,7 @@ def check_lose(race: Any) -> Verdict:
     if low > 1.05:
         return incorrect(
             both(
-                f"This one misses oneDNN: [{low:.2f}, {high:.2f}]. Take a layer that never asks for it.",
+                f"Without oneDNN this one is slower: [{low:.2f}, {high:.2f}]. Take a layer that never asks for it.",
                 f"这个算子离不开 oneDNN：[{low:.2f}, {high:.2f}]。换一个从来不问它的层。",
             )
         )

@@ -29,7 +29,7 @@ CASES = {
     "plain": both("plain 3×3", "普通 3×3"),
     "large batch": both("batch of 32", "batch 为 32"),
     "small": both("one small image", "一张小图"),
-    "depthwise": both("depthwise", "深度卷积"),
+    "depthwise": both("depthwise", "逐通道卷积"),
     "dilated": both("dilated", "空洞"),
     "transposed": both("transposed", "转置"),
     "float64": both("float64", "float64"),
@@ -39,7 +39,7 @@ GROUPS = {
     "slower": both("slower", "变慢"),
     "faster": both("faster", "变快"),
     "same": both("within 5 % of 1", "与 1 相差不到 5%"),
-    "undecided": both("undecided", "未定"),
+    "undecided": both("undecided", "无法判定"),
 }
 CUDNN, ONEDNN = "cudnn.enabled", "mkldnn.enabled"
 OPERATIONS = both("operations", "算子")
@@ -286,14 +286,13 @@ def _by_choice(record: Record, code: str) -> str:
 def say_pretend_gpu(record: Record) -> Text:
     if not record.rows:
         return both(
-            "This build of PyTorch answers only when a real GPU is there.",
-            "这个 PyTorch 构建只有在真有 GPU 时才肯回答。",
+            "This build of PyTorch answers only when a real GPU is there.", "这份 PyTorch 只有在真有 GPU 时才肯回答。"
         )
     en, zh = _by_choice(record, "en"), _by_choice(record, "zh")
     cudnn = sum("Cudnn" in row["on"] for row in record.rows)
     if not record.rows[0]["cudnn_built"]:
         start = both(
-            "This build has no cuDNN, so the switch changes nothing", "这个构建没有 cuDNN，开关也就改变不了什么"
+            "This build has no cuDNN, so the switch changes nothing", "这份 PyTorch 没有 cuDNN，开关也就改变不了什么"
         )
     else:
         start = both(
@@ -427,7 +426,7 @@ def say_bits(record: Record) -> Text:
         f"nearer to float64 in {share:.0%}, the plain path in {1 - share:.0%}. Largest error, as part of the "
         f"largest value: {on:.1e} on, {off:.1e} off.",
         f"{sums['values']} 个值中，{differ:.0%} 的值比特不同。其中分得出远近的，{share:.0%} 是 oneDNN 更接近 float64，"
-        f"{1 - share:.0%} 是普通路径更接近。最大误差（相对最大值）：开 {on:.1e}，关 {off:.1e}。",
+        f"{1 - share:.0%} 是原生实现更接近。最大误差（相对最大值）：开 {on:.1e}，关 {off:.1e}。",
     )
 
 
@@ -556,7 +555,9 @@ GATES = {
     ),
     "products": (both("Linear, matmul", "Linear、matmul"), both("cuBLAS", "cuBLAS"), both("", "")),
     "rest": (
-        both("pooling, softmax, LayerNorm\nmost float32 depthwise", "池化、softmax、LayerNorm\n多数 float32 深度卷积"),
+        both(
+            "pooling, softmax, LayerNorm\nmost float32 depthwise", "池化、softmax、LayerNorm\n多数 float32 逐通道卷积"
+        ),
         both("PyTorch's own kernels", "PyTorch 自己的 kernel"),
         both("", ""),
     ),

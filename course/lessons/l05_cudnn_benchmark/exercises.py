@@ -298,7 +298,7 @@ def check_make_it_lose(race: Any) -> Verdict:
     return inconclusive(
         both(
             f"[{low:.2f}, {high:.2f}] contains 1: undecided. A clearer schedule, or more time, settles it.",
-            f"[{low:.2f}, {high:.2f}] 包含 1：未定。换一个更极端的安排，或多给些时间。",
+            f"[{low:.2f}, {high:.2f}] 包含 1：无法判定。换一个更极端的安排，或多给些时间。",
         )
     )
 

@@ -395,7 +395,7 @@ def say_toy_race(record: Record) -> Text:
 
     steps, doubt = record.rows[0]["steps"], both("", "")
     if any(row["verdict"] == "undecided" for row in record.rows):
-        doubt = both(" What is undecided needs a quieter machine or another run.", "未定的，请在机器空闲时再运行。")
+        doubt = both(" What is undecided needs a quieter machine or another run.", "无法判定的，请在机器空闲时再运行。")
     return both(
         f"Time with the search over time without, {steps} steps: "
         + "; ".join(line(row, "en") for row in record.rows)

@@ -335,7 +335,7 @@ def settle_company(record: Record) -> dict[str, str | None]:
     version=1,
     needs="cpu",
     seconds=4,
-    title=both("Does a row get the same answer in other company?", "同一行数据换了同伴，结果还一样吗？"),
+    title=both("The same row in another batch: the same bits?", "同一行数据换个 batch：结果逐位相同吗？"),
     finding=say_company,
     draw=draw_company,
     settles=settle_company,

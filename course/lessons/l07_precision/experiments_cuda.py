@@ -161,7 +161,7 @@ def say_speed_cuda(record: Record) -> Text:
 
     doubt = both("", "")
     if any(row["verdict"] == "undecided" for row in record.rows):
-        doubt = both(" What is undecided needs a quieter machine or another run.", "未定的，请在机器空闲时再运行。")
+        doubt = both(" What is undecided needs a quieter machine or another run.", "无法判定的，请在机器空闲时再运行。")
     return both(
         "Time with TF32 allowed over time without: "
         + "; ".join(line(row, "en") for row in record.rows)

@@ -185,7 +185,7 @@ def say_env_when(record: Record) -> Text:
     more = (
         both(
             " The MPS variable is not even named in the libraries of this build.",
-            "这个构建的库里根本没有那个 MPS 变量的名字。",
+            "这份 PyTorch 的库里根本没有那个 MPS 变量的名字。",
         )
         if unread
         else both("", "")

@@ -171,7 +171,7 @@ def say_race(record: Record) -> Text:
         en, zh = en + f"; slower: {told('slower', 'en')}", zh + f"；变慢的：{told('slower', 'zh')}"
     if groups["undecided"]:
         en = en + f"; undecided (run again): {told('undecided', 'en')}"
-        zh = zh + f"；未定（请重跑）：{told('undecided', 'zh')}"
+        zh = zh + f"；无法判定（请重跑）：{told('undecided', 'zh')}"
     return both(
         f"{en}. Smallest time on / off: {fastest['layer']}, {interval(fastest)}.",
         f"{zh}。开 / 关 的耗时比最小的是 {fastest['layer']}：{interval(fastest)}。",
@@ -219,7 +219,7 @@ def settle_race(record: Record) -> dict[str, str | None]:
     version=1,
     needs="mkldnn",
     seconds=10,
-    title=both("oneDNN on against off: which layers notice?", "oneDNN 开与关：哪些层感觉得到？"),
+    title=both("oneDNN on against off: for which layers does the time change?", "oneDNN 开与关：哪些层的耗时会变？"),
     finding=say_race,
     draw=draw_race,
     settles=settle_race,

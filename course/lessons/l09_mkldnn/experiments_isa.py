@@ -61,22 +61,22 @@ def say_isa_ladder(record: Record) -> Text:
     if len(rungs) == 1:
         name = top[0]["implementation"] or "-"
         return both(
-            f"This processor is not x86, so this ladder does not fit it; oneDNN uses {name} here.",
-            f"这台机器不是 x86，不适用这架梯子；oneDNN 在这里用的是 {name}。",
+            f"This processor is not x86, so these instruction sets are not its own; oneDNN uses {name} here.",
+            f"这台机器不是 x86，没有这几种指令集；oneDNN 在这里用的是 {name}。",
         )
     name, low = next(iter(rungs.items()))
     kinds = len({row["implementation"] for row in record.rows})
     clear = max(row["ratio"] for row in top) < min(row["ratio"] for row in low)
     gain = median([row["ratio"] for row in low]) / median([row["ratio"] for row in top])
     en = (
-        f"held at {name} it takes {gain:.1f} times as long as with all this CPU has"
+        f"limited to {name} it takes {gain:.1f} times as long as with all this CPU has"
         if clear
         else f"{name} and all this CPU has cannot be told apart, for the processes overlap"
     )
     zh = (
-        f"压在 {name} 上，耗时是全部放开时的 {gain:.1f} 倍"
+        f"限制到 {name}，耗时是不限制时的 {gain:.1f} 倍"
         if clear
-        else f"{name} 与全部放开分不出高下，各进程的结果有重叠"
+        else f"限制到 {name} 与不限制，分不出高下：各进程的结果有重叠"
     )
     return both(
         f"The same convolution: {en}. In units of a matrix product, median and range of the processes: {_range(low)} "
@@ -112,7 +112,7 @@ def draw_isa_ladder(record: Record, ax: Any) -> None:
     version=1,
     needs="mkldnn",
     seconds=24,
-    title=both("The same convolution on four rungs of instruction sets", "同一个卷积，站在指令集的四级台阶上"),
+    title=both("The same convolution with four instruction sets, older to newer", "同一个卷积，换四种指令集，从老到新"),
     finding=say_isa_ladder,
     draw=draw_isa_ladder,
 )
@@ -221,7 +221,7 @@ def say_threads(record: Record) -> Text:
             "这么大的倍数是在等，不是在算：多半是别的程序占着线程要用的核。",
         )
     elif any(kind_of(row) == "undecided" for row in rows):
-        more = both(" What is undecided needs a quieter machine.", "未定的，请在机器空闲时再运行。")
+        more = both(" What is undecided needs a quieter machine.", "无法判定的，请在机器空闲时再运行。")
     return both(
         f"Time with {count} threads over time with one: {en}." + more["en"],
         f"{count} 个线程与 1 个线程的耗时比：{zh}。" + more["zh"],

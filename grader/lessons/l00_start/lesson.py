@@ -41,7 +41,7 @@ passport()
 # %% [markdown] en
 # ## 🎴 Your first card
 #
-# Cards are for practice: no marks, no hearts to lose. Choose an option, say how sure you are, read the explanation. Read the wrong options too: they are where the fun is. Only guessing? Then say “a guess”: that is an honest answer.
+# Cards are for practice: no marks, and a wrong answer costs nothing. Choose an option, say how sure you are, read the explanation. Read the wrong options too: they are where the fun is. Only guessing? Then say “a guess”: that is an honest answer.
 # %% [markdown] zh
 # ## 🎴 你的第一张卡片
 #
@@ -84,11 +84,11 @@ observe("00-same-numbers")
 # %% [markdown] en
 # ## 💡 Which cause fits all three bars?
 #
-# One bar would fit many stories. Three bars are harder to please: the second and third are **controls**, the same shuffles with one thing changed.
+# Many explanations fit one bar; few fit all three. The second and the third bar are **controls**: the same shuffles with one thing changed. The second adds whole numbers, the third adds in `float64`.
 # %% [markdown] zh
 # ## 💡 哪个原因能同时解释三根柱子？
 #
-# 一根柱子，怎么编都说得通；三根就没那么好糊弄了。第二、第三根是**对照**：打乱方式相同，只改了一个条件。
+# 一根柱子，怎么编都说得通；三根就没那么好糊弄了。第二、第三根是**对照**：打乱方式相同，只改一个条件。第二根加的是整数，第三根改用 `float64` 相加。
 # %%
 explain("00-why-sums")
 # %% [markdown] en
@@ -106,11 +106,11 @@ print("a + (b + c) =", (a + (b + c)).item())
 # %% [markdown] en
 # ## 🛠️ Your turn: find three numbers of your own
 #
-# ✍️ 3 minutes, one line. Done when both orders give **different, finite** sums in `float32`. Do not use the numbers above; they are taken.
+# ✍️ 3 minutes, one line. Put three numbers in place of the three dots. Done when `(a + b) + c` and `a + (b + c)` give **different, finite** sums in `float32`. Do not use the numbers above; they are taken.
 # %% [markdown] zh
 # ## 🛠️ 轮到你：找三个自己的数
 #
-# ✍️ 3 分钟，一行代码。两种顺序在 `float32` 里给出**不同且有限**的和，就算完成。上面那几个数已经有主了，请另找。
+# ✍️ 3 分钟，一行代码。把三个省略号换成三个数，让 `(a + b) + c` 和 `a + (b + c)` 在 `float32` 里得到**不同且有限**的和，就算完成。上面那几个数已经有主了，请另找。
 # %%
 my_numbers = (..., ..., ...)
 

@@ -28,7 +28,7 @@
 # %% [markdown] zh
 # ## 🎯 torch.backends 是干什么用的？
 #
-# 你写下 `conv2d(x, weight)`，PyTorch 多半不会自己埋头算，而是交给专为你的设备写的库：CPU 上是 [[onednn|oneDNN]]，英伟达 GPU 上是 [[cudnn|cuDNN]]，苹果 GPU 上是 [[mps|MPS]]。这样的库就叫[[backend|后端]]。
+# 你写下 `conv2d(x, weight)`，PyTorch 多半不会自己埋头算，而是交给专为你的设备写的库：CPU 上是 [[onednn|oneDNN]]，NVIDIA GPU 上是 [[cudnn|cuDNN]]，苹果 GPU 上是 [[mps|MPS]]。这样的库就叫[[backend|后端]]。
 #
 # `torch.backends` 就是**查询**和**控制**这些库的地方。好比家里的配电箱：它自己不发光，开关却都在里面。想比较两种算法、抓 bug、看看换条路会不会更快，就来打开它。
 #
@@ -113,7 +113,7 @@ keep("map.backends")
 # %% [markdown] zh
 # ## 查询只问，开关才改
 #
-# `torch.backends` 里有两类东西。**查询**告诉你情况：`mps.is_available()`、`cuda.is_built()`。[[flag|开关]]改变 PyTorch 的算法。开关大多是属性，也有几个是函数，比如 `mha.set_fastpath_enabled(False)` 会关掉注意力层的一条捷径。
+# `torch.backends` 里有两类东西。**查询**告诉你情况：`mps.is_available()`、`cuda.is_built()`。[[flag|开关]]改变 PyTorch 的计算方式。开关大多是属性，也有几个是函数，比如 `mha.set_fastpath_enabled(False)` 会关掉注意力层的一条捷径。
 #
 # `cudnn` 有三个最出名的开关：
 #
@@ -142,7 +142,7 @@ observe("01-typos")
 # %% [markdown] en
 # ## 🕳️ Writing creates, reading complains
 #
-# `torch.backends.cudnn` looks like a module and is an **object** with a few real switches. In Python, **writing** to a name that does not exist makes a new attribute on it; only **reading** one raises an error. Run this. The last line is meant to fail. 😄 It is the only honest line of the three. The 🚩 below is ours: the course looks for stray names after each cell.
+# `torch.backends.cudnn` looks like a module and is an **object** with a few real switches. In Python, **writing** to a name that does not exist makes a new attribute on it; only **reading** one raises an error. Run this. The last line is meant to fail. 😄 Of the three lines, it alone tells you about the mistake. The 🚩 below is ours: the course looks for stray names after each cell.
 #
 # “Errors should never pass silently.” (Tim Peters, *The Zen of Python*.) These did.
 # %% [markdown] zh
@@ -188,11 +188,11 @@ review("01-typo-trace", "01-catch-typo")
 # %% [markdown] en
 # ## 🎲 Who sees it when you turn a switch?
 #
-# You turn `cudnn.benchmark`. Who reads your value? A second thread runs in the same [[process]]. There are two child processes: one **forked** (a copy of yours, as Linux has long started its data loaders) and one **spawned** (a new Python, as on macOS and Windows).
+# You turn `cudnn.benchmark`. Who reads your value? A second thread (code that runs at the same time) lives in the same [[process]]. And there are two child processes, programs that yours has started: one **forked** (a copy of yours, as Linux has long started its data loaders) and one **spawned** (a new Python, as on macOS and Windows).
 # %% [markdown] zh
 # ## 🎲 拨动开关，谁看得到？
 #
-# 你拨动了 `cudnn.benchmark`。谁会读到你设的值？同一个[[process|进程]]里还有另一个线程；另外有两个子进程：一个是 fork 出来的（把你的进程复制一份，Linux 长期这样启动数据加载进程），一个是 spawn 出来的（全新的 Python，macOS 和 Windows 的做法）。
+# 你拨动了 `cudnn.benchmark`。谁会读到你设的值？同一个[[process|进程]]里还有另一个线程（同时在跑的另一段代码）；另外有两个由它启动的子进程：一个是 fork 出来的（把你的进程复制一份，Linux 长期这样启动数据加载进程），一个是 spawn 出来的（全新的 Python，macOS 和 Windows 的做法）。
 # %%
 predict("01-bet-who-sees")
 # %%
@@ -211,11 +211,11 @@ review("01-global-why", "01-spawn")
 # %% [markdown] en
 # ## 🛠️ Build a leak detector
 #
-# ✍️ 5 minutes, 1–3 lines. Somebody else's function turned a switch and went home. Compare two snapshots: return `{name: (before, after)}` for what changed, and an empty dict if nothing did. (This course watches your cells in the same way.)
+# ✍️ 5 minutes, 1–3 lines. Somebody else's function turned a switch and did not turn it back. `before` and `after` are two dictionaries, name of the switch → value. Return `{name: (before, after)}` for every switch that changed, and an empty dict if none did. (This course watches your cells in the same way.)
 # %% [markdown] zh
 # ## 🛠️ 做一个泄漏检测器
 #
-# ✍️ 5 分钟，1 到 3 行。别人的函数拨了开关，然后下班了。比较两张快照：变了的返回 `{名字: (之前, 之后)}`，都没变就返回空字典。（本课程就是这样盯着你的单元格的。）
+# ✍️ 5 分钟，1 到 3 行。别人的函数拨了开关，然后下班了，也没拨回来。`before` 和 `after` 是两个字典：开关名 → 值。把变了的写成 `{名字: (之前, 之后)}` 返回，都没变就返回空字典。（本课程就是这样盯着你的单元格的。）
 # %%
 def what_leaked(before, after):
     raise NotImplementedError
@@ -242,7 +242,7 @@ observe("01-flags-trap")
 #
 # `flags()` is one function with a default for **every** argument, and `enabled=False` is such a default. What you leave out is set too. It can even refuse to run: once somebody has set the newer `cudnn.conv.fp32_precision = "ieee"` (lesson 07), every `flags(...)` of cuDNN raises, because it first reads the older `allow_tf32`.
 #
-# So change one switch between brackets of your own. `try ... finally` puts it back, also after an error.
+# So change the one switch yourself, and put it back yourself: what stands in `finally` runs in every case, also after an error.
 #
 # “Explicit is better than implicit.” (Tim Peters again.)
 # %% [markdown] zh
@@ -267,12 +267,12 @@ flags.explain_flags_call("cudnn", deterministic=True)
 # %% [markdown] en
 # 📌 **So far.**
 # 1. One process has one set of switches: whoever turns one turns it for all.
-# 2. `flags(...)` also sets what you did not name, and a left-out `enabled` hurts most.
+# 2. `flags(...)` also sets what you did not name: leave out `enabled`, and the library is off.
 # 3. Remember, set, put back in `finally`: only what you name moves.
 # %% [markdown] zh
 # 📌 **小结。**
 # 1. 一个进程一套开关：谁拨了，全家都跟着变。
-# 2. `flags(...)` 连没点名的也设，最坑的是 `enabled`。
+# 2. `flags(...)` 连没点名的也设：漏写 `enabled`，库就被关掉了。
 # 3. 记住、设置、在 `finally` 里放回：只动点了名的那一个。
 # %%
 keep("map.flags")
@@ -330,10 +330,10 @@ observe("01-polite-request")
 # %%
 explain("01-flags-why")
 
-# en: 🛠️ Make it lose, 8 minutes: “asking for deterministic costs nothing on a CPU”. Find an operation of your own
-# en: whose interval does not contain 1, in either direction. (A warning about TF32 may pop up: you never named it!)
-# zh: 🛠️ 让它输，8 分钟：“在 CPU 上要求 deterministic 没有任何代价”。自己找一个算子，让区间不含 1，
-# zh: 哪个方向都行。（可能会冒出一条关于 TF32 的警告，而你根本没提过它！）
+# en: 🛠️ Make it lose, 8 minutes: “asking for deterministic costs nothing on a CPU”. Call something in plain() whose interval
+# en: does not contain 1; take the # from the last line but one. (A warning about TF32 may come: you never named it!)
+# zh: 🛠️ 让它输，8 分钟：“在 CPU 上要求 deterministic 没有任何代价”。自己找一个算子写进 plain()，让区间不含 1，
+# zh: 哪边都行；再去掉倒数第二行开头的 #。（可能会冒出一条关于 TF32 的警告，而你根本没提过它！）
 from course.timing import compare
 
 def plain():
@@ -348,13 +348,13 @@ check("01-make-it-lose")
 # %% [markdown] en
 # ### Deeper, optional: somebody else's `flags(...)`, and a better one
 #
-# ✍️ 4 minutes. You keep a `flags(...)` that stands in old code: hand over what every other switch holds now.
+# ✍️ 4 minutes. Old code uses `flags(...)`, and you want to keep it. Fill the two `...` so that every other switch keeps the value that it has now.
 #
-# ✍️ 10 minutes, about 8 lines. Then write your own: `with only(torch.backends.cudnn, deterministic=True):` changes that one, puts it back also after an exception, and is loud about a misspelt name **before** anything has moved. `@contextmanager` turns a function with one `yield` into a context manager: what stands before `yield` runs at the start, what stands after it at the end.
+# ✍️ 10 minutes, about 8 lines. Then write your own: `with only(torch.backends.cudnn, deterministic=True):` changes that one, puts it back also after an exception, and raises an error for a misspelt name **before** anything has moved. `@contextmanager` turns a function with one `yield` into a context manager: what stands before `yield` runs at the start, what stands after it at the end.
 # %% [markdown] zh
 # ### 选读：别人留下的 `flags(...)`，和一个更好的
 #
-# ✍️ 4 分钟。老代码里的 `flags(...)` 得留着：把其余每个开关现在的值传进去。
+# ✍️ 4 分钟。老代码里的 `flags(...)` 得留着。填上两个 `...`，让其余每个开关都保持现在的值。
 #
 # ✍️ 10 分钟，约 8 行。然后写一个自己的：`with only(torch.backends.cudnn, deterministic=True):` 只改这一个；出异常也恢复；名字拼错时，在任何开关被动到**之前**就报错。`@contextmanager` 能把带一个 `yield` 的函数变成上下文管理器：`yield` 之前的在进块时执行，之后的在出块时执行。
 # %%
@@ -386,15 +386,15 @@ observe("01-frozen")
 # %% [markdown] en
 # ## Exit check: five cards
 #
-# Four from today, one from before. If one goes wrong, it will come back on a day of its own choosing. Then `finish()` writes what you can now claim, from your own numbers.
+# Four from today, one from before. A card that goes wrong comes back in a few days. Then `finish()` writes what you can now claim, from your own numbers.
 #
 # Left over for another day: `01-strict-bool`, `01-on-the-list`, `01-freeze-why`, `01-seed`, `01-cpu-benchmark`, `01-flags-count`. The checkpoint of this lesson is a notebook of its own; one of its questions is about frozen switches.
 # %% [markdown] zh
 # ## 下课小测：五张卡片
 #
-# 四张今天的，一张之前的。答错的那张，会自己挑个日子再来找你。然后 `finish()` 用你自己的数据写出现在能下的结论。
+# 四张今天的，一张之前的。答错的那张，过几天会再来找你。然后 `finish()` 用你自己的数据写出现在能下的结论。
 #
-# 改天还可以做：`01-strict-bool`、`01-on-the-list`、`01-freeze-why`、`01-seed`、`01-cpu-benchmark`、`01-flags-count`。本课的测验是另一个笔记本，其中一题问的是冻结开关。
+# 改天还可以做：`01-strict-bool`、`01-on-the-list`、`01-freeze-why`、`01-seed`、`01-cpu-benchmark`、`01-flags-count`。本课的测验是另一个 notebook，其中一题问的是冻结开关。
 # %%
 review("01-none-of-four", "01-flags-inside", "01-safe-block", "01-mps-off", "00-why-sums")
 # %%

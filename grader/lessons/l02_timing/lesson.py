@@ -42,7 +42,7 @@ found = interval_of(readings_ms)
 print([round(ms, 1) for ms in sorted(readings_ms)])
 print(f"{sorted(readings_ms)[4]:.1f} [{found.low:.1f}, {found.high:.1f}] ms")
 # %% [markdown] en
-# ## 🔬 On a device with a queue, the same three lines read nothing
+# ## 🔬 On a device with a queue, the same three lines read almost nothing
 #
 # A GPU is a second worker with a queue. Your call puts work into the queue and comes back **at once**; the GPU does the work later. A piece of such work is called a [[kernel]].
 #
@@ -50,7 +50,7 @@ print(f"{sorted(readings_ms)[4]:.1f} [{found.low:.1f}, {found.high:.1f}] ms")
 #
 # Below: the stopwatch without waiting, then with waiting. (Did you get more than 22 ms? Something interrupted: run it again.)
 # %% [markdown] zh
-# ## 🔬 换成带队列的设备，同样三行什么也没测到
+# ## 🔬 换成带队列的设备，同样三行几乎什么也没测到
 #
 # GPU 就像另一个带着任务队列的工人：你的调用把任务放进队列，**立刻**返回；活儿由 GPU 稍后再干。这样的一份活儿叫一个 [[kernel]]。
 #
@@ -69,7 +69,7 @@ for wait in (False, True):
     print(f"{(perf_counter() - start) * 1e3:6.3f} ms, kernel done: {result.done()}")
     toy.synchronize()
 # %% [markdown] en
-# ## 💡 A launch is an order, a fence waits for the meal
+# ## 💡 The call only hands the work over; a fence waits for it
 #
 # A call that comes back before its work is done is [[asynchronous]]. So without waiting you time the *launch*, not the work. Waiting until the queue is empty is to [[synchronize]]; on NVIDIA the line is `torch.cuda.synchronize()`. In this course we call such a line a **fence**: nobody passes before the work is done.
 #
@@ -77,9 +77,9 @@ for wait in (False, True):
 #
 # The picture draws your two stopwatches: one row for the CPU, one for the device, a green line wherever the clock is read.
 # %% [markdown] zh
-# ## 💡 启动是下单，栅栏是等菜上齐
+# ## 💡 调用只管下单，栅栏才等上菜
 #
-# 活儿还没干完、调用就先返回，这叫[[asynchronous|异步]]。所以不等的话，测到的只是*启动*，不是干活。等到队列清空，叫做[[synchronize|同步（synchronize）]]；在英伟达 GPU 上就是 `torch.cuda.synchronize()`。这样的一行，咱们以后叫它**栅栏**：活儿没干完，谁也过不去。
+# 活儿还没干完、调用就先返回，这叫[[asynchronous|异步]]。所以不等的话，测到的只是*启动*，不是干活。等到队列清空，叫做[[synchronize|同步（synchronize）]]；在 NVIDIA GPU 上就是 `torch.cuda.synchronize()`。这样的一行，咱们以后叫它**栅栏**：活儿没干完，谁也过不去。
 #
 # 好比下馆子：你把单子递出去就坐下，后厨开始炒菜。服务员一转身你就停表，测的是服务员的腿脚，不是菜。
 #
@@ -154,7 +154,7 @@ check("02-stopwatch")
 #
 # 先看看你的秒表在玩具设备上是不是读出 20 ms。然后是博客里常见的捷径：“把结果 print 出来，时间就对了。”要读数值，当然就得等它算完：`print`、`.item()`、`.cpu()`、`if` 都会等。这一半没说错。
 #
-# 接着看真 GPU 上的五种秒表，矩阵有两种大小。[[event]] 是 GPU 自己写进队列的时间戳（英伟达管这条队列叫 [[stream]]）。没有英伟达 GPU 时，会回放录制结果，或者给你看别人公布的数据。
+# 接着看真 GPU 上的五种秒表，矩阵有两种大小。[[event]] 是 GPU 自己写进队列的时间戳（NVIDIA 管这条队列叫 [[stream]]）。没有 NVIDIA GPU 时，会回放录制结果，或者给你看别人公布的数据。
 # %%
 toy.launch(30)
 print(f"{stopwatch_ms(lambda: toy.launch(20), toy.synchronize, perf_counter):.1f} ms")
@@ -310,13 +310,13 @@ check("02-paired-ratio")      # hint("02-paired-ratio")   solution("02-paired-ra
 # %% [markdown] en
 # ## 🔬 `compare` does all five steps, and may say “undecided”
 #
-# It lets both sides take turns in random order and builds an interval from the ratios. The interval leaves out 1: **faster** or **slower**. All of it lies inside the gate: **same**. The **gate** is the difference you care about, said beforehand, here 2 %. Anything else: **undecided**, an honest result. (`ci` is the precision asked for; a smaller difference never makes a winner.)
+# It lets both sides take turns in random order and builds an interval from the ratios. You say beforehand which difference is too small to matter: the **gate**, here 2 %. Then there are four results. The interval leaves out 1: **faster** or **slower**. All of it lies within 2 % of 1: **same**. Anything else: **undecided**, an honest result. (`ci` in the printed line is the precision asked for; a smaller difference never makes a winner.)
 #
 # In the picture each dot is one pair, the line above is the interval, the band is the gate.
 # %% [markdown] zh
 # ## 🔬 `compare` 五步全包，还敢说“无法判定”
 #
-# 它按随机顺序让双方轮流跑，再用比值算出区间。区间不含 1：**更快**或**更慢**。整个区间都在阈值之内：**一样快**。**阈值**就是你事先声明“值得在意”的差距，这里是 2%。其余一律**无法判定**，这也是诚实的结论。（`ci` 是要求的精度，差距比它还小就不判赢家。）
+# 它按随机顺序让双方轮流跑，再用比值算出区间。多小的差距就不在意了？你要事先说好，这就是**阈值**，这里是 2%。结论有四种。区间不含 1：**更快**或**更慢**；整个区间与 1 相差都不超过 2%：**一样快**；其余一律**无法判定**，这也是诚实的结论。（打印出来的 `ci` 是要求的精度，差距比它还小就不判赢家。）
 #
 # 图里一个点是一对读数，上方的线段是区间，灰带是阈值。
 # %%
@@ -369,13 +369,13 @@ review("02-timer-threads")
 # %% [markdown] en
 # ### Deeper, optional: make the naive stopwatch name the wrong winner
 #
-# Eight minutes. “Run it three times and divide” is what most people do. Find two convolutions for which it picks the **slower** one. What counts is evidence: a fair interval that leaves out 1, on the other side. Speed earns nothing here.
+# Eight minutes. “Run it three times and divide” is what most people do. Find two convolutions for which it picks the **slower** one. Done when the two stopwatches contradict each other: `naive_ms` says that one side is faster, and the whole interval of `compare` says the other. How fast they are does not matter.
 #
 # As the cells stand, the naive clock is right. You decide who may run before it starts, and on which sizes (a size is new only once).
 # %% [markdown] zh
 # ### 选读：让朴素秒表选错赢家
 #
-# 8 分钟。“跑三次再除以三”是最常见的做法。请找两个卷积，让它选中**更慢**的那个。要的是证据：公平比较的区间不含 1，而且在另一边。这里跑得快不加分。
+# 8 分钟。“跑三次再除以三”是最常见的做法。请找两个卷积，让它选中**更慢**的那个。两只秒表说法相反就算完成：`naive_ms` 说这一边快，而 `compare` 的整个区间说另一边快。绝对快慢不重要。
 #
 # 现在这样，朴素秒表还是对的。谁可以在它启动之前先跑、用哪些尺寸，由你决定（一个尺寸只有第一次是“新”的）。
 # %%

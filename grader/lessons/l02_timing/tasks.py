@@ -213,7 +213,7 @@ TASKS = [
                 1,
                 both(
                     "An interval that holds 1 and reaches out of the gate decides nothing.",
-                    "区间包含 1 又越过阈值，就是未定。",
+                    "区间包含 1 又越过阈值，就是无法判定。",
                 ),
             ),
         },

@@ -105,7 +105,7 @@ from course.figures import differences
 vgg_record = observe("03-vgg16-counters")
 display(differences(vgg_record))
 print(f"your speed: {2 * 15.47 / min(times_ms) * 1e3:,.0f} GFLOP/s")
-review("03-letters", "03-vgg-gflops", "03-ptflops-unit", "03-why-differ")
+review("03-letters", "03-vgg-gflops", "03-why-differ")
 # %% [markdown] en
 # 📌 **So far.**
 # 1. MACs and FLOPs are amounts, FLOP/s is a speed; FLOPs = 2 x MACs.
@@ -150,11 +150,11 @@ review("03-linear", "03-params")
 # %% [markdown] en
 # ## 🛠️ The same sentence as a formula
 #
-# Four minutes, three blanks. `height` and `width` are those of the **output**. With `groups` the channels are cut into bundles, and each output sees its own bundle only; in a [[depthwise|depthwise convolution]] every channel is a bundle of its own. Done when batch, groups and depthwise come out right.
+# Four minutes, three blanks. `kernel` is the side of the square filter; `height` and `width` are those of the **output**. With `groups` the channels are cut into bundles, and each output sees its own bundle only; in a [[depthwise|depthwise convolution]] every channel is a bundle of its own. Done when batch, groups and depthwise come out right.
 # %% [markdown] zh
 # ## 🛠️ 同一句话，写成公式
 #
-# 4 分钟，三处空白。`height` 和 `width` 是**输出**的尺寸。`groups` 把通道分成若干组，每个输出只看自己那一组；每个通道自成一组，就是[[depthwise|逐通道卷积（depthwise）]]。batch、分组、depthwise 都对，就算完成。
+# 4 分钟，三处空白。`kernel` 是方形卷积核的边长，`height` 和 `width` 是**输出**的尺寸。`groups` 把通道分成若干组，每个输出只看自己那一组；每个通道自成一组，就是[[depthwise|逐通道卷积（depthwise）]]。batch、分组、depthwise 都对，就算完成。
 # %%
 def conv_macs(n, c_in, c_out, kernel, height, width, groups=1):
     outputs = ...
@@ -182,11 +182,11 @@ review("03-groups", "03-dilation")
 # %% [markdown] en
 # ## 🎲 Can a switch change the amount of work?
 #
-# An LSTM layer with I inputs and H units over T steps: `T * 4 * (I*H + H*H)` MACs for each sequence. Four gates, two matrices each. There is no switch in this formula.
+# An LSTM is a layer that reads a sequence step by step. With I inputs and H units over T steps: `T * 4 * (I*H + H*H)` MACs for each sequence. Four gates, two matrices each. There is no switch in this formula.
 # %% [markdown] zh
 # ## 🎲 一个开关能改变工作量吗？
 #
-# LSTM 层有 I 个输入、H 个单元，跑 T 步：每条序列 `T * 4 * (I*H + H*H)` 个 MAC。四个门，各两个矩阵。公式里可没有开关。
+# LSTM 是一步一步读序列的层。I 个输入、H 个单元，跑 T 步：每条序列 `T * 4 * (I*H + H*H)` 个 MAC。四个门，各两个矩阵。公式里可没有开关。
 # %%
 predict("03-bet-lstm")
 # %%
@@ -195,7 +195,7 @@ explain("03-lstm-why")
 # %% [markdown] en
 # ## 💡 A count needs a convention, and a list of what it missed
 #
-# Ours: bias, ReLU, pooling, softmax, normalisation count 0. Padding zeros count. Attention counts in full. Another convention is no crime; hiding it is one.
+# Ours: bias, ReLU, pooling, softmax, normalisation count 0. Padding zeros count. Attention counts in full. Another convention is fine; keeping silent about it is not.
 #
 # And a counter should say what it did **not** understand: `unknown` lists it, and `exact` is True only if nothing was missed.
 # %% [markdown] zh
@@ -247,11 +247,11 @@ keep("flops.count")
 # 文本有 L 个 token（词的片段），每个是一行 E 个数。线性层对每个 token 把权重用一遍；注意力让每个 token 与所有 token 比较，再对它们加权求和，合计 `2 * L * L * E`。运行下面的单元格，它会先请你下注。
 # %%
 observe("03-length")
-review("03-crossover", "03-heads", "03-why-backward", "03-pasted")
+review("03-crossover", "03-heads", "03-why-backward", "03-pasted", "03-ptflops-unit")
 # %% [markdown] en
 # ## 🎲 Does the time shrink like the work?
 #
-# Depthwise convolutions made phones fast, it is said, because they save so many MACs. “Not everything that can be counted counts”, wrote the sociologist W. B. Cameron in 1963. Does this? Dense against depthwise, taking turns, on one thread.
+# Depthwise convolutions made phones fast, it is said, because they save so many MACs. “Not everything that can be counted counts”, wrote the sociologist W. B. Cameron in 1963. Does this? An ordinary (*dense*) convolution against a depthwise one, taking turns, on one thread.
 # %% [markdown] zh
 # ## 🎲 耗时会和工作量一起缩小吗？
 #
@@ -264,7 +264,7 @@ explain("03-depthwise-why")
 # %% [markdown] en
 # ## 🕳️ Fresh memory in every call looks like slow work
 #
-# A layer writes its result into memory. If the system hands out that memory anew in every call, the first touch of each page (4 KiB) stops the program for a moment: a [[page-fault]]. A careless clock books this as work of the layer. In the experiment above the process kept its memory; here a new process runs two layers both ways.
+# A layer writes its result into memory. If the system hands out that memory anew in every call, the first touch of each page (4 KiB) stops the program for a moment: a [[page-fault]]. A careless stopwatch counts this as work of the layer. In the experiment above the process kept its memory; here a new process runs two layers both ways.
 # %% [markdown] zh
 # ## 🕳️ 每次都用新内存，看上去就像活儿干得慢
 #
@@ -395,7 +395,7 @@ check("03-lose")              # hint("03-lose")   solution("03-lose")
 # %% [markdown] en
 # ## 🎯 Exit check: five cards, one from lesson 02
 #
-# Four myths you have met. **“1 GFLOPs = 2*MAC”**: FLOPs = 2 x MACs, so it is half a GMAC. **“thop's first value is FLOPs”**: it is MACs. **“VGG16 has 15.5 GFLOPs”**: right digits, wrong unit; it is 30.94. **“Foolproof counters”**: then came one LSTM, one switch, and a 0.
+# Four myths you have met. **“1 GFLOPs = 2*MAC”**: FLOPs = 2 x MACs, so it is half a GMAC. **“thop's first value is FLOPs”**: it is MACs. **“VGG16 has 15.5 GFLOPs”**: right digits, wrong unit; it is 30.94. **“Counters are foolproof”**: one of them said 0 for an LSTM, only because a switch was on.
 #
 # A count belongs to the model and needs a convention. A time belongs to a machine and needs an interval. They meet under the roof.
 #
@@ -403,7 +403,7 @@ check("03-lose")              # hint("03-lose")   solution("03-lose")
 # %% [markdown] zh
 # ## 🎯 下课小测：五张卡片，其中一张来自第 02 课
 #
-# 你已经破掉了四个误区。**“1 GFLOPs = 2*MAC”**：FLOPs = 2 x MACs，所以只合半个 GMAC。**“thop 的第一个返回值是 FLOPs”**：其实是 MACs。**“VGG16 是 15.5 GFLOPs”**：数字对，单位错，应为 30.94。**“傻瓜式统计工具”**：来一个 LSTM、拨一个开关，就成了 0。
+# 你已经破掉了四个误区。**“1 GFLOPs = 2*MAC”**：FLOPs = 2 x MACs，所以只合半个 GMAC。**“thop 的第一个返回值是 FLOPs”**：其实是 MACs。**“VGG16 是 15.5 GFLOPs”**：数字对，单位错，应为 30.94。**“统计工具不会错”**：只因为一个开关开着，LSTM 就被算成了 0。
 #
 # 工作量属于模型，需要约定；耗时属于机器，需要区间。两者在“屋顶”下相遇。
 #

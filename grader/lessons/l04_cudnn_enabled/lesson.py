@@ -81,15 +81,15 @@ explain("04-cpu-why")
 # Inside every convolution PyTorch makes a choice, the [[backend-selection]]: it takes the first on its list that is allowed and able.
 # We can ask for the choice without computing anything.
 #
-# Names you will meet: `Mkldnn` is [[onednn]], the library of the CPU. `NnpackSpatial` is [[nnpack]]. `Slow2d` is PyTorch's own way
-# (it is called slow; whether it is, one measures). `unnamed`: a choice without a Python name. And the kinds of convolution:
+# Names you will meet: `Mkldnn` is [[onednn]], the library of the CPU. `NnpackSpatial` is [[nnpack]]. `Slow2d` is PyTorch's own way,
+# the **plain path** (it is called slow; whether it is, one measures). `unnamed`: a choice without a Python name. And the kinds of convolution:
 # [[depthwise]] has one filter a channel, dilated a filter with gaps, transposed makes images larger.
 # %% [markdown] zh
 # ## 💡 由谁来算？PyTorch 顺着名单问
 #
 # 每个卷积内部，PyTorch 都要做一次[[backend-selection|后端选择]]：名单上第一个既获准又能做的，就选它。我们可以只问选择，不做计算。
 #
-# 你会遇到的名字：`Mkldnn` 就是 [[onednn]]，CPU 的加速库；`NnpackSpatial` 是 [[nnpack]]；`Slow2d` 是 PyTorch 自己的办法（名叫 Slow，到底慢不慢要测）；`unnamed` 是没有 Python 名字的选择。再说卷积的种类：[[depthwise|深度卷积]]每个通道一个滤波器，空洞卷积的滤波器带空隙，转置卷积把图像变大。
+# 你会遇到的名字：`Mkldnn` 就是 [[onednn]]，CPU 的加速库；`NnpackSpatial` 是 [[nnpack]]；`Slow2d` 是 PyTorch 自己的办法，也就是**原生实现**（名叫 Slow，到底慢不慢要测）；`unnamed` 是没有 Python 名字的选择。再说卷积的种类：[[depthwise|逐通道卷积]]每个通道一个滤波器，空洞卷积的滤波器带空隙，转置卷积把图像变大。
 # %%
 predict("04-bet-dispatch")
 # %%
@@ -177,13 +177,13 @@ explain("04-mixture")
 # %% [markdown] en
 # ## 🔬 The proof, with its control
 #
-# The second card asked for proof that a library is at work. Here it is: one call, the switch on and off, and a profiler that
+# An earlier card asked for proof that a library is at work. Here it is: one call, the switch on and off, and a profiler that
 # names what ran. With a GPU this asks about cuDNN, without one about oneDNN. In which line do the lists differ? Why not for
 # `MaxPool2d`? Then try `"Linear"` and `"LSTM"`.
 # %% [markdown] zh
 # ## 🔬 带对照的证据
 #
-# 第二张卡片问：怎么证明库真的在干活？证据在此：同一个调用，开关各跑一次，让 profiler 报出跑了什么。有 GPU 就问 cuDNN，没有就问 oneDNN。开和关的清单差在哪一行？`MaxPool2d` 为什么没有差别？再换成 `"Linear"` 和 `"LSTM"` 试试。
+# 前面有张卡片问：怎么证明库真的在干活？证据在此：同一个调用，开关各跑一次，让 profiler 报出跑了什么。有 GPU 就问 cuDNN，没有就问 oneDNN。开和关的清单差在哪一行？`MaxPool2d` 为什么没有差别？再换成 `"Linear"` 和 `"LSTM"` 试试。
 # %%
 from course.lessons.l04_cudnn_enabled.probes import OPERATIONS, gpu, longest_kernels
 
@@ -220,8 +220,8 @@ explain("04-neither-truth")
 # %% [markdown] en
 # ## 🛠️ Your turn: two errors (5 minutes, about 2 lines)
 #
-# Give back two numbers: the largest distance of `on` and of `off` to `exact` (float64), each over the largest absolute value
-# of `exact`. Careful with one thing: in which type do you subtract?
+# Give back two numbers: the largest distance of `on` and of `off` to `exact` (float64), each divided by the largest absolute
+# value of `exact`. Careful with one thing: in which type do you subtract?
 # %% [markdown] zh
 # ## 🛠️ 轮到你：两个误差（5 分钟，约 2 行）
 #
@@ -294,7 +294,6 @@ explain("04-tf32")
 # zh: 什么时候该关？调试、做对比，或者绕开某个版本 cuDNN 的已知 bug，用完就开回来。
 # zh: 什么都不改变的一行，算不上“保险”。
 explain("04-when-off")
-explain("04-not-guilty")
 # %% [markdown] en
 # ☕ That was the main thing; a good place to stop. Three *deeper, optional* parts follow; otherwise go on at
 # [[#🎴 Exit check: five cards]].
@@ -358,6 +357,7 @@ print(race)
 check("04-lose")
 explain("04-order")
 explain("04-same-settings")
+explain("04-not-guilty")
 # %% [markdown] en
 # ## 🎴 Exit check: five cards
 #
@@ -377,7 +377,7 @@ explain("02-same")
 # ## 📌 Claims you can now make
 #
 # - `cudnn.enabled` is a permission for convolutions, recurrent layers, BatchNorm, CTC and `grid_sample` on a GPU. On the CPU
-#   it decides nothing; on ROCm it is read for MIOpen.
+#   it decides nothing; on AMD's GPUs it is read for their library, MIOpen.
 # - Off, another kernel computes the same in another order. float64 tells who is nearer.
 # - Off is for debugging, comparing and known bugs.
 #
@@ -391,7 +391,7 @@ explain("02-same")
 # %% [markdown] zh
 # ## 📌 现在你可以这样说
 #
-# - `cudnn.enabled` 是许可，管 GPU 上的卷积、循环层、BatchNorm、CTC 和 `grid_sample`。在 CPU 上它什么都不决定；在 ROCm 上，MIOpen 也读它。
+# - `cudnn.enabled` 是许可，管 GPU 上的卷积、循环层、BatchNorm、CTC 和 `grid_sample`。在 CPU 上它什么都不决定；在 AMD 的 GPU 上，它管的是 MIOpen。
 # - 关掉之后，另一个 kernel 按另一种顺序算同一件事。谁更近，float64 说了算。
 # - 关掉是为了调试、对比和已知 bug。
 #

@@ -158,12 +158,12 @@ keep("cudnn.plan_cache")
 # ## 🔬 What counts as new?
 #
 # oneDNN's log once more: one call, the same again, then six calls with one thing changed. Say your guess aloud first; the
-# twin layer is the interesting one. Two words on the list: [[channels_last]] stores the colours of a pixel side by side,
+# interesting one is the twin, another layer with the same settings. Two words on the list: [[channels_last]] stores the colours of a pixel side by side,
 # and [[autocast]] lets PyTorch compute some operations in 16 bits. After it, the same question about cuDNN.
 # %% [markdown] zh
 # ## 🔬 什么算“新”？
 #
-# 再看 oneDNN 的日志：先调用一次，照旧再来一次，然后六次，每次只改一样。先把你的答案说出来；最有意思的是那个孪生层。单子上有两个词：[[channels_last]] 是把一个像素的各个通道挨着存；[[autocast]] 是让 PyTorch 用 16 位来算一部分算子。看完之后，同样的问题换成 cuDNN。
+# 再看 oneDNN 的日志：先调用一次，照旧再来一次，然后六次，每次只改一样。先把你的答案说出来；最有意思的是那个孪生层（另一个层，参数规格一模一样）。单子上有两个词：[[channels_last]] 是把一个像素的各个通道挨着存；[[autocast]] 是让 PyTorch 用 16 位来算一部分算子。看完之后，同样的问题换成 cuDNN。
 # %%
 observe("05-what-is-new")
 explain("05-key-members")
@@ -459,5 +459,7 @@ explain("02-why-first")
 #
 # 下一步：第 06 课问 `deterministic` 对搜索做了什么，第 07 课讲 `allow_tf32` 为什么在 key 里。
 # %%
-review("05-transformer", "05-next-process", "05-room-left")
 finish()
+# en: three more, if you like
+# zh: 意犹未尽的话，再来三张
+review("05-transformer", "05-next-process", "05-room-left")

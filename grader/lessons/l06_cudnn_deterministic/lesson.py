@@ -3,7 +3,7 @@
 #
 # ⏱️ **45 minutes** for the main line. Before it: lessons 01, 02, 04 and 05.
 #
-# You train twice with the same script, and the two losses differ in the last digits. Is that a bug? Can it be switched off? At the end you can say where two runs part, which setting helps against which cause, and what you may honestly promise.
+# You train twice with the same script, and the two losses differ in the last digits. Is that a bug? Can it be switched off? At the end you can say where two runs begin to differ, which setting helps against which cause, and what you may honestly promise.
 #
 # Nearly everything is live on any machine: a CPU can be unpredictable too. cuDNN itself needs an NVIDIA GPU; without one you see a recording, or what others have published, marked as such.
 # %% [markdown] zh
@@ -58,7 +58,7 @@ predict("06-bet-cure")
 observe("06-cures")
 explain("06-why-differs")
 # %% [markdown] en
-# ## 💡 Two runs can part for four reasons
+# ## 💡 Two runs can differ for four reasons
 #
 # | | what differs | what helps |
 # |---|---|---|
@@ -87,13 +87,13 @@ explain("06-why-differs")
 # 📌 **So far.**
 #
 # 1. A seed fixes which random numbers come, and in which order. Nothing else.
-# 2. Two runs can part in four ways, and each needs its own remedy.
+# 2. Two runs can differ for four reasons, and each needs its own remedy.
 # 3. The two famous lines are about cuDNN's choice of an algorithm, not about your whole program.
 # %% [markdown] zh
 # 📌 **小结。**
 #
 # 1. 种子只管抽到哪些随机数、按什么顺序来，别的一概不管。
-# 2. 两次运行有四种分开的方式，每种都得对症下药。
+# 2. 两次运行不一样，有四种原因，每种都得对症下药。
 # 3. 著名的那两行，管的是 cuDNN 怎么选算法，不是你的整个程序。
 # %% [markdown] en
 # ## Reason 3: the order of additions
@@ -190,7 +190,7 @@ observe("06-toy-table")
 observe("06-truth-table-cuda")
 explain("06-truth-both")
 # %% [markdown] en
-# ## 💡 One says from whom, the other says how
+# ## 💡 One switch shortens the list, the other says how to choose from it
 #
 # | benchmark | deterministic | what a cuDNN convolution runs |
 # |---|---|---|
@@ -199,7 +199,7 @@ explain("06-truth-both")
 # | True | False | chosen by the clock, from all engines |
 # | True | True | chosen by the clock, from deterministic engines |
 #
-# So there is no quarrel. (An older version of PyTorch's code did use one fixed algorithm for the second row; the myth may come from there.)
+# So the two do not contradict each other. (An older version of PyTorch's code did use one fixed algorithm for the second row; the myth may come from there.)
 # %% [markdown] zh
 # ## 💡 一个管“从谁里选”，一个管“怎么选”
 #
@@ -355,13 +355,13 @@ for settings in pair:
     print(settings, [fingerprint(run) for run in runs])
 check("06-make-it-lose")
 # %% [markdown] en
-# ### Deeper, optional: seven cases for your desk
+# ### Deeper, optional: nine cards for practice
 #
-# A removed function, a variable that was once obligatory, and five cases of the kind that tutorials like to ask. The usual answers sound sensible; some are insufficient, some are wrong.
+# Four small ones: memory that nobody wrote, an order of steps, a removed function, a variable that was once obligatory. Then five cases of the kind that tutorials like to ask. The usual answers sound sensible; some are not enough, some are wrong.
 # %% [markdown] zh
-# ### 选读：七个案子，请你来断
+# ### 选读：九张卡片，请你来断案
 #
-# 一个已移除的函数，一个曾经必设的变量，再加教程里爱出的五个案子。常见的答案听起来个个有理，可有的不够，有的不对。
+# 先是四张小的：没写过的内存、一道排序题、一个已移除的函数、一个曾经必设的变量。再是教程里爱出的五个案子：常见的答案听起来个个有理，可有的不够，有的不对。
 # %%
 for card in ("06-empty", "06-order-filter", "06-removed", "06-workspace"):
     explain(card)

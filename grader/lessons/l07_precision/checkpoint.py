@@ -1,13 +1,13 @@
 # %% [markdown] en
 # # Checkpoint 07: who decides, and what does it cost?
 #
-# {{worth}} Cards say nothing about right or wrong here; answer as often as you like, the
+# {{worth}} About 30 minutes. Cards say nothing about right or wrong here; answer as often as you like, the
 # last answer counts. A task says what to hand in; its `check` looks at the form only. Everything works without a GPU.
 # **Save the notebook** before you hand it in.
 # %% [markdown] zh
 # # 测验 07：谁说了算，代价多大？
 #
-# {{worth}}这里的卡片不显示对错；想改几次都行，以最后一次为准。每个任务写明了要交什么，`check` 只看形式。全部内容都不需要 GPU。交卷前请**保存笔记本**。
+# {{worth}}约 30 分钟。这里的卡片不显示对错；想改几次都行，以最后一次为准。每个任务写明了要交什么，`check` 只看形式。全部内容都不需要 GPU。交卷前请**保存 notebook**。
 # %% bootstrap
 # %% question 07-c-spacing
 # %% question 07-c-defaults

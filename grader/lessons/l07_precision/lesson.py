@@ -52,7 +52,7 @@ explain("07-hamster")
 #
 # 1000 偏了 0.2，就是 0.0002，写作 `2e-04`：大约前三位是对的。要是等于 1，就一位都不对了。
 #
-# 下一格把同一个数存成四种格式。平常用的 [[float32]] 约有 7 位有效数字，[[bf16|bfloat16]] 只有两三位。看最后一列的相对偏差，再换成你自己的数。
+# 下一格把同一个数存成四种格式。平常用的 [[float32]] 约有 7 位有效数字，[[bf16|bfloat16]] 只有两三位。看最后一列的相对误差，再换成你自己的数。
 # %%
 from course.figures.bits import show_bits
 
@@ -163,7 +163,7 @@ keep("cudnn.allow_tf32")
 # torch.backends.cuda.matmul.fp32_precision = "tf32"   # products
 # torch.backends.cudnn.conv.fp32_precision = "ieee"    # convolutions
 # ```
-# They hang together like a tree: `torch.backends.fp32_precision` is its root, these two are **leaves**. A leaf that says `none` asks upwards.
+# They hang together like a tree: `torch.backends.fp32_precision` is its root, these two are **leaves**. A leaf that says `none` takes the value of the node above it.
 #
 # `torch.set_float32_matmul_precision("high")` is a short cut that sets the leaves for matrix products; its other words are `"highest"` and `"medium"`.
 #
@@ -176,7 +176,7 @@ keep("cudnn.allow_tf32")
 # torch.backends.cuda.matmul.fp32_precision = "tf32"   # 矩阵乘
 # torch.backends.cudnn.conv.fp32_precision = "ieee"    # 卷积
 # ```
-# 它们连成一棵树：`torch.backends.fp32_precision` 是根，上面两个是**叶子**。叶子写着 `none`，就往上问。
+# 它们连成一棵树：`torch.backends.fp32_precision` 是根，上面两个是**叶子**。叶子写着 `none`，就用上一级的值。
 #
 # `torch.set_float32_matmul_precision("high")` 是快捷方式，替你设好矩阵乘的叶子；另外两个词是 `"highest"` 和 `"medium"`。
 #
@@ -362,7 +362,7 @@ explain("07-leaf-wins")
 # %% [markdown] en
 # ### Deeper, optional: what happens when you mix old and new words
 #
-# A tidy colleague writes down a default in the old words. A library reads in the old words what your script wrote in the new ones. Two bets, then the error message itself. In the next but one cell change `"tf32"` to `"ieee"`: which reading complains now? (Up to torch 2.12 none does.)
+# A tidy colleague writes down a default in the old words. A library reads in the old words what your script wrote in the new ones. Two bets, then the error message itself. In the second cell below, change `"tf32"` to `"ieee"`: which reading complains now? (Up to torch 2.12 none does.)
 # %% [markdown] zh
 # ### 选读：新旧混用会怎样
 #
@@ -409,11 +409,11 @@ observe("07-documented")
 observe(["07-who-cuda", "07-depth-cuda", "07-kernels-cuda",
          "07-reduction-cuda"])
 # %% [markdown] en
-# ### Deeper, optional: a coarse step with an exact eye
+# ### Deeper, optional: which step of a solver must be exact?
 #
 # A solver improves `x` again and again. It needs the **residual** `b - A @ x`, what is still wrong, and a correction `M @ r`. Which of the two may be coarse?
 # %% [markdown] zh
-# ### 选读：步子可以粗，眼睛要准
+# ### 选读：求解器里，哪一步必须算准？
 #
 # 求解器一遍遍改进 `x`。它要算**残差** `b - A @ x`（还差多少），再算修正量 `M @ r`。两个里面，哪个可以粗糙？
 # %%

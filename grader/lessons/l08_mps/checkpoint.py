@@ -1,12 +1,12 @@
 # %% [markdown] en
 # # Checkpoint 08: what you may ask MPS, and what its fallback costs
 #
-# {{worth}} Cards say nothing about right or wrong here; answer as often as you like, the
+# {{worth}} About 25 minutes. Cards say nothing about right or wrong here; answer as often as you like, the
 # last answer counts. Everything works without a Mac. **Save the notebook** before you hand it in.
 # %% [markdown] zh
 # # 测验 08：向 MPS 问什么，回退要付多少
 #
-# {{worth}}这里的卡片不显示对错；想改几次都行，以最后一次为准。全部内容都不需要 Mac。交卷前请**保存笔记本**。
+# {{worth}}约 25 分钟。这里的卡片不显示对错；想改几次都行，以最后一次为准。全部内容都不需要 Mac。交卷前请**保存 notebook**。
 # %% bootstrap
 # %% question 08-c-lines
 # %% question 08-c-log

@@ -1,7 +1,7 @@
 # %% [markdown] en
 # # What does Apple's backend switch, and what not?
 #
-# ⏱️ 40 minutes; the *deeper, optional* parts take another half hour. Before it: lessons 01 and 02. **No Mac needed**: errors are shown as they are raised here, and what is simulated says so. What needs an Apple GPU shows you what others have published.
+# ⏱️ 45 minutes; the *deeper, optional* parts take another half hour. Before it: lessons 01 and 02. **No Mac needed**: errors are shown as they are raised here, and what is simulated says so. What needs an Apple GPU shows you what others have published.
 #
 # 🎯 Afterwards you can
 # - tell a question about MPS from a line that changes something;
@@ -10,7 +10,7 @@
 # %% [markdown] zh
 # # 苹果的后端能切换什么，不能切换什么？
 #
-# ⏱️ 40 分钟；**选读**部分再加半小时。先修：第 01、02 课。**不需要 Mac**：错误都是在这台机器上当场抛出的，凡是模拟都会注明；需要苹果 GPU 的实验，会给你看别人公布的结果。
+# ⏱️ 45 分钟；**选读**部分再加半小时。先修：第 01、02 课。**不需要 Mac**：错误都是在这台机器上当场抛出的，凡是模拟都会注明；需要苹果 GPU 的实验，会给你看别人公布的结果。
 #
 # 🎯 学完之后，你能：
 # - 分清哪一行是在问 MPS 的情况，哪一行真的改变了什么；
@@ -202,9 +202,9 @@ keep("mps.fallback")
 # |---|---|
 # | `PYTORCH_MPS_HIGH_WATERMARK_RATIO` | hard limit of memory; 1.7 × the recommended size; 0: no limit, the system may go down |
 # | `PYTORCH_MPS_LOW_WATERMARK_RATIO` | where tidying up begins; 1.4 (1.0 with a separate GPU) |
-# | `PYTORCH_MPS_FAST_MATH` | fast math in its kernels |
-# | `PYTORCH_MPS_PREFER_METAL` | own Metal kernels for matrix products |
-# | `PYTORCH_DEBUG_MPS_ALLOCATOR` | a talkative allocator |
+# | `PYTORCH_MPS_FAST_MATH` | quicker, less exact arithmetic in its kernels |
+# | `PYTORCH_MPS_PREFER_METAL` | PyTorch's own Metal kernels for matrix products |
+# | `PYTORCH_DEBUG_MPS_ALLOCATOR` | print what is done with the memory |
 #
 # On a Mac, `torch.mps.recommended_max_memory()` tells the recommended size, in bytes.
 # %% [markdown] zh
@@ -216,9 +216,9 @@ keep("mps.fallback")
 # |---|---|
 # | `PYTORCH_MPS_HIGH_WATERMARK_RATIO` | 内存硬上限，默认是推荐值的 1.7 倍；0 表示不限，可能拖垮系统 |
 # | `PYTORCH_MPS_LOW_WATERMARK_RATIO` | 从哪里开始清理，默认 1.4（独立 GPU 为 1.0） |
-# | `PYTORCH_MPS_FAST_MATH` | kernel 里用快速数学 |
-# | `PYTORCH_MPS_PREFER_METAL` | 矩阵乘法用自己的 Metal kernel |
-# | `PYTORCH_DEBUG_MPS_ALLOCATOR` | 让分配器多说话 |
+# | `PYTORCH_MPS_FAST_MATH` | kernel 里用更快、但没那么精确的运算 |
+# | `PYTORCH_MPS_PREFER_METAL` | 矩阵乘法改用 PyTorch 自己的 Metal kernel |
+# | `PYTORCH_DEBUG_MPS_ALLOCATOR` | 打印内存分配的经过 |
 #
 # 在 Mac 上，`torch.mps.recommended_max_memory()` 会告诉你推荐值（单位：字节）。
 # %% [markdown] en
@@ -293,7 +293,7 @@ explain("08-unified")
 explain("08-clock")
 keep("mps.memory")
 # %% [markdown] en
-# ## `torch.cuda` and `torch.mps` are not namesakes
+# ## Code for `torch.cuda` is not code for `torch.mps` under another name
 #
 # | task | CUDA | MPS |
 # |---|---|---|

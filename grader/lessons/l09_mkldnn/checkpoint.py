@@ -1,13 +1,13 @@
 # %% [markdown] en
 # # Checkpoint 09: who did the work on this CPU?
 #
-# {{worth}} Cards say nothing about right or wrong here; answer as often as you like, the last
+# {{worth}} About 25 minutes. Cards say nothing about right or wrong here; answer as often as you like, the last
 # answer counts. A task says what to hand in; its `check` looks at the form only. No GPU is needed.
 # **Save the notebook** before you hand it in.
 # %% [markdown] zh
 # # 测验 09：这台 CPU 上的活儿是谁干的？
 #
-# {{worth}}这里的卡片不显示对错；想改几次都行，以最后一次为准。每个任务写明了要交什么，`check` 只看形式。不需要 GPU。交卷前请**保存笔记本**。
+# {{worth}}约 25 分钟。这里的卡片不显示对错；想改几次都行，以最后一次为准。每个任务写明了要交什么，`check` 只看形式。不需要 GPU。交卷前请**保存 notebook**。
 # %% bootstrap
 # %% question 09-c-build
 # %% question 09-c-silent

@@ -1,7 +1,7 @@
 # %% [markdown] en
 # # What does oneDNN do on my CPU?
 #
-# ⏱️ 45 minutes; the *deeper, optional* parts take another 20. Before it: lessons 01 and 02. Everything runs live on a CPU whose PyTorch has oneDNN; elsewhere you see what another machine recorded.
+# ⏱️ 45 minutes; the *deeper, optional* parts take another 25. Before it: lessons 01 and 02. Everything runs live on a CPU whose PyTorch has oneDNN; elsewhere you see what another machine recorded.
 #
 # 🎯 Afterwards you can
 # - say which calls go to oneDNN, without guessing;
@@ -10,7 +10,7 @@
 # %% [markdown] zh
 # # oneDNN 在我的 CPU 上做什么？
 #
-# ⏱️ 45 分钟；**选读**部分再加 20 分钟。先修：第 01、02 课。只要 PyTorch 带 oneDNN，全部内容都能在 CPU 上实测；不带的话，就看别的机器录下来的。
+# ⏱️ 45 分钟；**选读**部分再加 25 分钟。先修：第 01、02 课。只要 PyTorch 带 oneDNN，全部内容都能在 CPU 上实测；不带的话，就看别的机器录下来的。
 #
 # 🎯 学完之后，你能：
 # - 不靠猜，说出哪些调用走 oneDNN；
@@ -44,6 +44,8 @@ from torch import nn
 from torch.backends import mkl, mkldnn
 from course.figures.route import who_computes
 
+# en: no gradients in this lesson: we only compute forwards
+# zh: 这一课只算前向，不要梯度
 torch.set_grad_enabled(False)
 conv, image = nn.Conv2d(16, 32, 3, padding=1), torch.randn(8, 16, 64, 64)
 on = conv(image)
@@ -59,7 +61,7 @@ print("on: ", who_computes(conv, image))
 #
 # “There are only two hard things in Computer Science: cache invalidation and naming things.” (Phil Karlton, as quoted by Martin Fowler.) This lesson has both.
 #
-# Now the first bet. Nine layers, one thread, each timed with oneDNN on and off. Which of them notice?
+# Now the first bet. Nine layers, one thread, each timed with oneDNN on and off. For which of them does the time change?
 # %% [markdown] zh
 # ## MKL 不是 MKL-DNN
 #
@@ -67,7 +69,7 @@ print("on: ", who_computes(conv, image))
 #
 # “名不正，则言不顺。”（《论语·子路》）名字改了两回，难怪总有人认错！
 #
-# 来下第一注：九个层，单线程，oneDNN 开着测一遍，关了再测一遍。哪些层感觉得到？
+# 来下第一注：九个层，单线程，oneDNN 开着测一遍，关了再测一遍。哪些层的耗时会变？
 # %%
 print("MKL:", mkl.is_available(), "| oneDNN:", mkldnn.is_available())
 explain("09-names")
@@ -116,7 +118,7 @@ log
 # mb8_ic16oc32 .. kh3dh0ph1     batch, channels, kernel, dilation, pad
 # 1.84                          milliseconds
 # ```
-# Your line may name other instructions, and blocks of 8. `dh0` is a dense kernel. A [[reorder]] computes nothing: it copies an array into another layout. (The print shop cuts your paper.)
+# Your line may name other instructions, and blocks of 8. `dh0` means no dilation, an ordinary filter. A [[reorder]] computes nothing: it copies an array into another layout. (The print shop cuts your paper.)
 # %% [markdown] zh
 # ## 一行该怎么读
 #
@@ -128,7 +130,7 @@ log
 # mb8_ic16oc32 .. kh3dh0ph1     batch、通道、核、空洞、填充
 # 1.84                          毫秒
 # ```
-# 你的那行可能是别的指令，每 8 个一块。`dh0` 是普通（稠密）卷积核。[[reorder|重排（reorder）]]什么都不算，只是把数组拷贝成另一种布局（印刷厂在裁纸）。
+# 你的那行可能是别的指令，每 8 个一块。`dh0` 表示没有空洞，就是普通的卷积核。[[reorder|重排（reorder）]]什么都不算，只是把数组拷贝成另一种布局（印刷厂在裁纸）。
 # %%
 explain("09-read-line")
 explain("09-order-lines")
@@ -172,7 +174,7 @@ check("09-reorder-share")
 # | **reordering** into blocks and back | at every call |
 # | **computing** | at every call, and it grows with the size |
 #
-# The first two want much to compute. Let us watch the cache fill: one convolution layer, images of 33, 47, 33, 47, 60 and 33 pixels. Which of the six calls have to make something?
+# The first two pay only where there is much to compute. Let us watch the cache fill: one convolution layer, images of 33, 47, 33, 47, 60 and 33 pixels. Which of the six calls have to make something?
 # %% [markdown] zh
 # ## 💡 三笔成本：制作、重排、计算
 #
@@ -235,12 +237,16 @@ predict("09-bet-small")
 observe("09-routes")
 explain("09-flag-not-used")
 # %% [markdown] en
-# ## 🛠️ Foresee who computes (5 minutes, one line)
+# ### Deeper, optional: foresee who computes (5 minutes, one line)
+#
+# (The main line goes on at [[#🕳️ `flags(deterministic=True)` switches oneDNN off on the way]].)
 #
 # For a float32 convolution, stride 1, no dilation, kernel 3 or larger, one of these is enough for oneDNN: more than one
 # group; kernel above 3; batch above 1; more than 20480 numbers in the input (batch × channels × height × width).
 # %% [markdown] zh
-# ## 🛠️ 预言由谁来算（5 分钟，一行）
+# ### 选读：预言由谁来算（5 分钟，一行）
+#
+# （主线从 [[#🕳️ `flags(deterministic=True)` 顺手把 oneDNN 关了]] 接着走。）
 #
 # float32 卷积、stride 1、无空洞、卷积核至少为 3。满足下面任意一条就走 oneDNN：分组多于 1；卷积核大于 3；batch 大于 1；输入的数多于 20480 个（batch × 通道 × 高 × 宽）。
 # %%
@@ -391,7 +397,7 @@ review("09-when-off", "09-transfer", "09-medium", "09-log-once", "05-revisit")
 # - What oneDNN runs here is what leaves a line: on x86, by default, not float32 `Linear`, not GRU, not RNN.
 # - It has fixed costs: making once for each problem, reordering at each call. Small calls may lose; the log shows why.
 # - On and off differ by rounding. Compare with a tolerance.
-# - Switch it off around one measured call, not for a whole program on hearsay.
+# - Switch it off around one call that you have measured, not for a whole program because somebody said so.
 #
 # And a joke to take along. A convolution complains: “I asked for one small sum, and they moved all my furniture, twice.” “But look how fast they added,” says oneDNN.
 # %% [markdown] zh

@@ -55,7 +55,7 @@ def test_the_solution_is_correct_and_nothing_is_not_attempted(exercise_id):
         (lambda *a: macs(*a[:6]), "groups are missing"),
         (lambda *a: macs(*a) // (*a, 1)[6], "twice"),
         (lambda *a: macs(*a) // a[3], "square"),
-        (lambda *a: macs(*a) // a[3] ** 2, "taps"),
+        (lambda *a: macs(*a) // a[3] ** 2, "The filter is missing"),
         (lambda *a: macs(*a) + a[0] * a[2] * a[4] * a[5], "bias"),
         (lambda *a: 7, "is right"),
         (lambda *a: "many", "one number"),
