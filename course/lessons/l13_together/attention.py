@@ -39,10 +39,14 @@ def _profile(call: Call, memory: bool = False) -> Any:
     return recording
 
 
+def operators_of(call: Call) -> set[str]:
+    """The names of all operators that a profile of ``call`` shows."""
+    return {event.name for event in _profile(call).events()}
+
+
 def kernel_of(call: Call) -> str:
     """The attention kernel that ``call`` ran, read from a profile: "flash", "math", ...; "" where it ran none."""
-    ran = {KERNELS[event.name] for event in _profile(call).events() if event.name in KERNELS}
-    return ", ".join(sorted(ran))
+    return ", ".join(sorted({KERNELS[name] for name in operators_of(call) if name in KERNELS}))
 
 
 def peak_mib(call: Call) -> float:

@@ -6,6 +6,7 @@ The last three entries are the visible smoke tests of the checkpoint: they look 
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -124,7 +125,8 @@ def check_kernel_gap(kernel_gap: Callable[..., float]) -> Verdict:
 
     from course.lessons.l13_together.attention import kernel_of
 
-    with flags.preserved():
+    with flags.preserved(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch warns of every kernel that it may not take
         for name in SWITCHES:
             flags.assign(name, True)
         inputs, gaps = _differing()
@@ -443,17 +445,28 @@ LOSE = Exercise(
     title=both("Find an attention that is slower with flash", "找一个走 flash 反而更慢的注意力"),
     hints=(
         both("Flash saves a table. When is the table small anyway?", "flash 省的是一张表。什么时候这张表本来就小？"),
-        both("TODO", "TODO"),
-        both("TODO", "TODO"),
+        both(
+            "The table has tokens × tokens numbers, the inputs tokens × width. Make the heads wide.",
+            "表有 token × token 个数，输入有 token × 宽度 个数。把头变宽试试。",
+        ),
+        both(
+            "One head, 128 tokens, width 1024: `torch.randn(1, 1, 128, 1024)`. If flash wins there too, your CPU is a "
+            "counterexample to this exercise: fine, that is a measurement.",
+            "一个头、128 个 token、宽度 1024：`torch.randn(1, 1, 128, 1024)`。如果这里还是 flash 赢，那你的 CPU 就是本题的反例：也好，这也是测出来的。",
+        ),
     ),
     solution="""import torch
 from torch.nn import functional as F
 from course.lessons.l13_together.attention import flash_math
 
-q = torch.randn(1, 1, 16, 512)
-losing = {"race": flash_math(lambda: F.scaled_dot_product_attention(q, q, q))}
+q = torch.randn(1, 1, 128, 1024)
+losing = {"race": flash_math(lambda: F.scaled_dot_product_attention(q, q, q), max_time=3)}
 """,
-    why=both("TODO", "TODO"),
+    why=both(
+        "With wide heads the table is small beside the inputs. There is little to save, and products of small blocks are "
+        "less efficient than one large product.",
+        "头很宽的时候，表和输入比起来很小，没什么可省；而一块一块的小乘法，效率不如一次大乘法。",
+    ),
     check=check_losing,
 )
 

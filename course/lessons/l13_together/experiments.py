@@ -196,7 +196,7 @@ def _attention(tokens: int) -> Callable[[], torch.Tensor]:
     draw=draw_flash_math,
     settles=settle_flash_math,
 )
-def flash_math(budget: Budget) -> list[dict]:
+def two_kernels(budget: Budget) -> list[dict]:
     """Memory held at once by either kernel, time flash / math on one thread, and the largest difference of the results."""
     torch.set_num_threads(1)
     rows = []

@@ -110,10 +110,14 @@ def say_baked(record: Record) -> Text:
 
 def draw_baked(record: Record, ax: Any) -> None:
     heads = (t("flash on", "flash 开"), t("then off", "随后关掉"), t("after reset()", "reset() 之后"))
+    pieces = {"written out": t("math, written out", "math，已拆成算子")}
     lines = [
         (
             word(RUNS[row["backend"]]),
-            [(row["before"], None), (row["after"], 1 if row["after"] == "flash" else 0), (row["reset"], None)],
+            [
+                (pieces.get(row[when], row[when]), int(row[when] == "flash") if when == "after" else None)
+                for when in ("before", "after", "reset")
+            ],
         )
         for row in record.rows
     ]

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
-from course.lessons.l13_together.attention import kernel_of
+from course.lessons.l13_together.attention import kernel_of, operators_of
 
 Backend = Callable[..., Any]
 
@@ -75,13 +75,10 @@ def _moves() -> dict[str, tuple[Callable[[], Any], Callable[[], Any]]]:
 
 def recompiles() -> list[dict]:
     """For each setting: moved after the first call, how many further compilations the second call needs, and torch's reason."""
-    from torch._dynamo.utils import counters
-
     x, weight = torch.randn(1, 3, 8, 8), torch.randn(4, 3, 3, 3)
     rows = []
     for setting, (move, back) in _moves().items():
         torch.compiler.reset()
-        counters.clear()
         counting = Counting()
         compiled = torch.compile(lambda x: F.conv2d(x, weight).relu(), backend=counting)
         compiled(x)
@@ -111,31 +108,36 @@ def _attend_math_inside(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> to
         return F.scaled_dot_product_attention(q, k, v)
 
 
+def _seen(call: Callable[[], Any]) -> str:
+    """The attention kernel of a call that has run before; "written out" where compiling left its products and a softmax."""
+    ran = operators_of(call)
+    return kernel_of(call) or ("written out" if {"aten::bmm", "aten::_softmax"} & ran else "")
+
+
 def baked() -> list[dict]:
     """Which kernel computes attention before and after flash is switched off: plain, compiled by eager, by aot_eager."""
     rows, (q, k, v) = [], (torch.randn(1, 2, 64, 16) for _ in range(3))
-    for backend in ("", "eager", "aot_eager"):
+    flash = torch.backends.cuda.enable_flash_sdp
+    for name, function, backend in (
+        ("none", _attend, ""),
+        ("eager", _attend, "eager"),
+        ("aot_eager", _attend, "aot_eager"),
+        ("inside", _attend_math_inside, "aot_eager"),
+    ):
         torch.compiler.reset()
-        torch.backends.cuda.enable_flash_sdp(True)
+        flash(True)
         counting = Counting(backend or "eager")
-        run = torch.compile(_attend, backend=counting) if backend else _attend
+        run = torch.compile(function, backend=counting) if backend else function
+        call = lambda run=run: run(q, k, v)  # noqa: E731
         with torch.no_grad():
-            run(q, k, v)
-            seen = {"before": kernel_of(lambda run=run: run(q, k, v))}
-            first = counting.count
-            torch.backends.cuda.enable_flash_sdp(False)
-            seen["after"] = kernel_of(lambda run=run: run(q, k, v))
-            again = counting.count - first
+            call()
+            first, before = counting.count, _seen(call)
+            flash(False)
+            after, again = _seen(call), counting.count - first
             torch.compiler.reset()
-            seen["reset"] = kernel_of(lambda run=run: run(q, k, v))
-        rows.append({"backend": backend or "none", **seen, "again": again})
-    torch.compiler.reset()
-    torch.backends.cuda.enable_flash_sdp(True)
-    run = torch.compile(_attend_math_inside, backend="aot_eager")
-    with torch.no_grad():
-        run(q, k, v)
-        inside = kernel_of(lambda: run(q, k, v))
-    rows.append({"backend": "inside", "before": inside, "after": inside, "reset": inside, "again": 0})
+            call()
+            reset = _seen(call)
+        rows.append({"backend": name, "before": before, "after": after, "reset": reset, "again": again})
     return rows
 
 

@@ -33,7 +33,7 @@ def pick_kernel(call, allowed):
         return "flash"
     return "math" if "math" in allowed else "error"
 
-# %% wrong 13-t-kernel loses=fits,edges
+# %% wrong 13-t-kernel loses=fits,switches,edges
 # All shapes have to be equal.
 def pick_kernel(call, allowed):
     same = call["q"] == call["k"] == call["v"] and len(call["q"]) == 4
@@ -49,7 +49,7 @@ def pick_kernel(call, allowed):
         return "flash"
     return "math" if "math" in allowed else "error"
 
-# %% wrong 13-t-kernel loses=fits,switches,edges
+# %% wrong 13-t-kernel loses=fits,edges
 # Math goes first where it is allowed.
 def pick_kernel(call, allowed):
     if "math" in allowed:
@@ -109,7 +109,7 @@ def pick_kernel(call, allowed):
 def compilations(calls, guarded, limit):
     return len(calls)
 
-# %% wrong 13-t-compiles loses=distinct,limit
+# %% wrong 13-t-compiles loses=distinct
 # Going back compiles again.
 def compilations(calls, guarded, limit):
     count, last = 0, None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import Any
 
 from course.i18n import both
@@ -16,57 +17,66 @@ NAMES = ("q", "k", "v")
 
 
 def _call(rng: random.Random, **changes: Any) -> dict[str, Any]:
-    """A call that flash takes, with changes: another shape for q, k or v, dropout, or mask."""
+    """A call that flash takes, with changes: another shape for q, k or v (a function of the old one), dropout, mask."""
     batch, heads, width = rng.randint(2, 8), rng.randint(2, 12), rng.choice([16, 32, 64])
-    keys = rng.randint(2, 300)
+    queries = rng.randint(2, 300)
+    keys = queries + rng.randint(1, 40)
     call = {
-        "q": [batch, heads, rng.randint(2, 300), width],
+        "q": [batch, heads, queries, width],
         "k": [batch, heads, keys, width],
         "v": [batch, heads, keys, width],
         "dropout": 0.0,
-        "mask": rng.choice(["none", "fixed"]),
+        "mask": "none",
     }
     return {**call, **{name: change(call[name]) if callable(change) else change for name, change in changes.items()}}
 
 
+def _larger(place: int, by: int) -> Callable[[list[int]], list[int]]:
+    return lambda shape: [*shape[:place], shape[place] + by, *shape[place + 1 :]]
+
+
 def _misfits(rng: random.Random) -> list[dict[str, Any]]:
     """One call for each reason why flash refuses, with the other things as they should be."""
-
-    def at(place: int, by: int) -> Any:
-        return lambda shape: [*shape[:place], shape[place] + by, *shape[place + 1 :]]
-
     return [
         _call(rng, dropout=rng.choice([0.001, 0.1, 0.5])),
         _call(rng, mask="learnt"),
         _call(rng, **{name: (lambda shape: shape[1:]) for name in NAMES}),
         _call(rng, **{name: (lambda shape: [2, *shape]) for name in NAMES}),
-        _call(rng, v=at(3, rng.choice([-8, 8]))),
-        _call(rng, q=at(3, 8)),
-        _call(rng, k=at(3, 8)),
-        _call(rng, k=at(1, 1), v=at(1, 1)),
-        _call(rng, q=at(1, 2)),
-        _call(rng, q=at(0, 1)),
-        _call(rng, v=at(0, 1)),
+        _call(rng, v=_larger(3, rng.choice([-8, 8]))),
+        _call(rng, q=_larger(3, 8)),
+        _call(rng, k=_larger(3, 8)),
+        _call(rng, k=_larger(1, 1), v=_larger(1, 1)),
+        _call(rng, q=_larger(1, 2)),
+        _call(rng, q=_larger(0, 1)),
+        _call(rng, v=_larger(0, 1)),
     ]
 
 
 def kernel_cases(rng: random.Random) -> list[Case]:
-    """All kernels allowed; then fewer; then shapes that look odd and fit."""
+    """All kernels allowed; then fewer; then shapes that look odd and fit, and a call with several reasons."""
     every = ["flash", "math", "efficient", "cudnn"]
-    fits = [Case("fits", (_call(rng), rng.sample(every, 4))) for _ in range(3)]
-    fits += [Case("fits", (call, rng.sample(every, 4))) for call in _misfits(rng)]
-    switches = []
-    for allowed in (["math"], ["flash"], ["efficient", "cudnn"], ["math", "cudnn"], ["flash", "efficient"], []):
-        switches += [Case("switches", (call, allowed)) for call in (_call(rng), rng.choice(_misfits(rng)))]
-    short = lambda shape: [*shape[:2], 1, shape[3]]  # noqa: E731
-    edges = [
-        _call(rng, q=short),
-        _call(rng, **{name: (lambda shape: [1, 1, *shape[2:]]) for name in NAMES}),
-        _call(rng, dropout=0),
-        _call(rng, mask="fixed", q=short),
-        _call(rng, dropout=0.2, mask="learnt"),
+    fits = [_call(rng), _call(rng, mask="fixed"), _call(rng, dropout=0), *_misfits(rng)]
+    hopeless = _call(rng, v=_larger(3, 8), dropout=0.2, mask="learnt")
+    switches = [
+        Case("switches", (call, allowed))
+        for allowed in (["math"], ["flash"], ["efficient", "cudnn"], ["math", "cudnn"], ["flash", "efficient"], [])
+        for call in (_call(rng), hopeless)
     ]
-    return [*fits, *switches, *(Case("edges", (call, ["flash", "math"])) for call in edges)]
+
+    def one_query(shape: list[int]) -> list[int]:
+        return [*shape[:2], 1, shape[3]]
+
+    edges = [
+        _call(rng, q=one_query),
+        _call(rng, **{name: (lambda shape: [1, 1, *shape[2:]]) for name in NAMES}),
+        _call(rng, mask="fixed", q=one_query),
+        hopeless,
+    ]
+    return [
+        *(Case("fits", (call, rng.sample(every, 4))) for call in fits),
+        *switches,
+        *(Case("edges", (call, ["flash", "math"])) for call in edges),
+    ]
 
 
 # --- 13-t-compiles ----------------------------------------------------------------------------------------
@@ -95,9 +105,10 @@ def compiles_cases(rng: random.Random) -> list[Case]:
     checked, free = ["threads", "grad", "deterministic"], ["cudnn.benchmark", "mkldnn.enabled"]
     cases = [Case("distinct", (repeated(rng.randint(6, 9), checked, call()), checked, 50)) for _ in range(3)]
     cases.append(Case("distinct", ([call() for _ in range(12)], list(SETTINGS), 50)))
-    cases.append(Case("distinct", ([call(threads=n, grad=True) for n in (1, 2, 1, 2, 4, 1)], ["threads", "grad"], 50)))
+    steady = call()
+    cases.append(Case("distinct", ([{**steady, "threads": n} for n in (1, 2, 1, 2, 4, 1)], ["threads", "grad"], 50)))
     cases += [Case("free", (repeated(rng.randint(6, 9), free, call()), checked, 50)) for _ in range(2)]
-    cases.append(Case("free", (repeated(8, [*free, "threads"], call()), ["threads"], 50)))
+    cases.append(Case("free", ([{**call(), "threads": n} for n in (1, 1, 1, 2, 2, 2)], ["threads"], 50)))
     cases.append(Case("free", ([call() for _ in range(6)], [], 50)))
     many = [call(threads=n, grad=g, deterministic=d) for n in (1, 2, 4) for g in (True, False) for d in (True, False)]
     cases += [Case("limit", (rng.sample(many, 12), checked, limit)) for limit in (1, rng.randint(2, 11), 12, 13)]

@@ -41,7 +41,7 @@ def compiled(mkldnn, threads):
 
 
 def baked(after, again):
-    rows = {"none": ("flash", "math", "math", 0), "aot_eager": ("flash", after, "math", again), "inside": ("math",) * 3 + (0,)}
+    rows = {"none": ("flash", "math", "math", 0), "aot_eager": ("flash", after, "math", again), "inside": ("written out",) * 3 + (0,)}
     return [
         {"backend": name, "before": before, "after": then, "reset": reset, "again": count}
         for name, (before, then, reset, count) in rows.items()
