@@ -71,7 +71,9 @@ def check_stays_fused(stays_fused: Callable[..., bool]) -> Verdict:
         if got is None or got is Ellipsis:
             return not_attempted(both("`stays_fused` returns nothing yet.", "`stays_fused` 还没有返回值。"))
         if not isinstance(got, bool):
-            return incorrect(both(f"`True` or `False` is expected, not {got!r}.", f"应返回 `True` 或 `False`，而不是 {got!r}。"))
+            return incorrect(
+                both(f"`True` or `False` is expected, not {got!r}.", f"应返回 `True` 或 `False`，而不是 {got!r}。")
+            )
         options = {"attn_mask": given.get("mask"), "dropout_p": given.get("dropout", 0.0)}
         fused = refusal(lambda tensors=tensors, options=options: attend(*tensors, **options)) == ""
         if got is not fused:
@@ -259,7 +261,9 @@ def _judge_thread(here: dict[str, Any], there: Any, after: dict[str, Any]) -> Ve
     if not isinstance(there, dict):
         return incorrect(both("Hand back what `run()` returned.", "请把 `run()` 的返回值返回出来。"), reason="result")
     if there["thread"] == here["thread"]:
-        return incorrect(both("`run()` ran in the thread that called.", "`run()` 是在调用者自己的线程里跑的。"), reason="same")
+        return incorrect(
+            both("`run()` ran in the thread that called.", "`run()` 是在调用者自己的线程里跑的。"), reason="same"
+        )
     if here != after:
         return incorrect(
             both("Afterwards the calling thread has other settings than before.", "之后，调用者线程自己的设置变了。"),
@@ -293,7 +297,9 @@ def check_losing(losing: Any) -> Verdict:
         race = losing["race"]
         low, high, rounds = (float(field(race, name)) for name in ("low", "high", "rounds"))
     except (AttributeError, KeyError, TypeError, ValueError):
-        return incorrect(both('`losing` should be `{"race": flash_math(call)}`.', '`losing` 应是 `{"race": flash_math(call)}`。'))
+        return incorrect(
+            both('`losing` should be `{"race": flash_math(call)}`.', '`losing` 应是 `{"race": flash_math(call)}`。')
+        )
     raced = comparison(race)
     if raced is None or raced.baseline != "math" or list(raced.pairs) != ["flash"]:
         return incorrect(

@@ -112,7 +112,9 @@ def settle_who_attends(record: Record) -> dict[str, str | None]:
     version=1,
     needs="cpu",
     seconds=5,
-    title=both("Attention on this CPU: which kernel, for which inputs?", "这台 CPU 上的注意力：哪种输入走哪个 kernel？"),
+    title=both(
+        "Attention on this CPU: which kernel, for which inputs?", "这台 CPU 上的注意力：哪种输入走哪个 kernel？"
+    ),
     finding=say_who_attends,
     draw=draw_who_attends,
     settles=settle_who_attends,
@@ -150,7 +152,10 @@ def draw_flash_math(record: Record, ax: Any) -> None:
     from course.figures import lines
 
     rows = record.rows
-    names = {"math": t("math: writes the whole table", "math：写下整张表"), "flash": t("flash: block by block", "flash：一块一块算")}
+    names = {
+        "math": t("math: writes the whole table", "math：写下整张表"),
+        "flash": t("flash: block by block", "flash：一块一块算"),
+    }
     lines(
         ax,
         [row["tokens"] for row in rows],

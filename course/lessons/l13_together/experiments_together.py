@@ -35,7 +35,9 @@ def say_recompiles(record: Record) -> Text:
     control = (
         both("", "")
         if not again.get("nothing")
-        else both(" The control compiled again too: this record proves nothing.", "对照也重新编译了：这份记录说明不了什么。")
+        else both(
+            " The control compiled again too: this record proves nothing.", "对照也重新编译了：这份记录说明不了什么。"
+        )
     )
     return both(
         f"Compiled again after: {joined(told[True], 'en') or 'none'}. Not compiled again after: "
@@ -74,14 +76,19 @@ def settle_recompiles(record: Record) -> dict[str, str | None]:
     version=1,
     needs="cpu",
     seconds=25,
-    title=both("Ten settings moved after compiling: which make torch compile again?", "编译之后改十个设置：哪些会让 torch 重新编译？"),
+    title=both(
+        "Ten settings moved after compiling: which make torch compile again?",
+        "编译之后改十个设置：哪些会让 torch 重新编译？",
+    ),
     finding=say_recompiles,
     draw=draw_recompiles,
     settles=settle_recompiles,
 )
 def recompiles(budget: Budget) -> list[dict]:
     """In a new process: compilations of a small convolution after each of ten settings was moved; no C++ compiler needed."""
-    return [row for part in budget.loop(["recompiles"], desc=both("compiling", "编译")) for row in rows_of(PROBES, part)]
+    return [
+        row for part in budget.loop(["recompiles"], desc=both("compiling", "编译")) for row in rows_of(PROBES, part)
+    ]
 
 
 # --- 13-baked -----------------------------------------------------------------------------------------------
@@ -187,10 +194,7 @@ def draw_who_inherits(record: Record, ax: Any) -> None:
     lines = [
         (
             row["setting"],
-            [
-                (row["main"], None),
-                *((row[who] or "–", None if row[who] in ("", row["main"]) else 1) for who in WHO),
-            ],
+            [(row["main"], None), *((row[who] or "–", None if row[who] in ("", row["main"]) else 1) for who in WHO)],
         )
         for row in record.rows
     ]
@@ -266,7 +270,12 @@ def draw_autocast(record: Record, ax: Any) -> None:
     def lines_of(count: int) -> str:
         return t(f"{count} lines", f"{count} 行") if count else "–"
 
-    heads = (t("result", "结果"), t("in autocast", "autocast 里"), t("oneDNN", "oneDNN"), t("in autocast", "autocast 里"))
+    heads = (
+        t("result", "结果"),
+        t("in autocast", "autocast 里"),
+        t("oneDNN", "oneDNN"),
+        t("in autocast", "autocast 里"),
+    )
     lines = [
         (
             row["operation"],
@@ -295,7 +304,10 @@ def settle_autocast(record: Record) -> dict[str, str | None]:
     version=1,
     needs="mkldnn",
     seconds=5,
-    title=both("autocast on the CPU: which results change their type, and who computes them?", "CPU 上的 autocast：哪些结果换了类型，又是谁在算？"),
+    title=both(
+        "autocast on the CPU: which results change their type, and who computes them?",
+        "CPU 上的 autocast：哪些结果换了类型，又是谁在算？",
+    ),
     finding=say_autocast,
     draw=draw_autocast,
     settles=settle_autocast,

@@ -66,10 +66,7 @@ def _moves() -> dict[str, tuple[Callable[[], Any], Callable[[], Any]]]:
             lambda: torch.set_default_dtype(torch.float32),
         ),
         "no_grad": (lambda: torch.set_grad_enabled(False), lambda: torch.set_grad_enabled(True)),
-        "autocast": (
-            lambda: torch.set_autocast_enabled("cpu", True),
-            lambda: torch.set_autocast_enabled("cpu", False),
-        ),
+        "autocast": (lambda: torch.set_autocast_enabled("cpu", True), lambda: torch.set_autocast_enabled("cpu", False)),
     }
 
 

@@ -41,7 +41,11 @@ def compiled(mkldnn, threads):
 
 
 def baked(after, again):
-    rows = {"none": ("flash", "math", "math", 0), "aot_eager": ("flash", after, "math", again), "inside": ("written out",) * 3 + (0,)}
+    rows = {
+        "none": ("flash", "math", "math", 0),
+        "aot_eager": ("flash", after, "math", again),
+        "inside": ("written out",) * 3 + (0,),
+    }
     return [
         {"backend": name, "before": before, "after": then, "reset": reset, "again": count}
         for name, (before, then, reset, count) in rows.items()
@@ -54,7 +58,16 @@ def inherits(switch, own, fork=True):
     for setting, arrives in (("flash_sdp_enabled", switch), ("grad_enabled", own), ("autocast", own)):
         default, main = ("False", "True") if setting == "autocast" else ("True", "False")
         thread = main if arrives else default
-        rows.append({"setting": setting, "default": default, "main": main, "thread": thread, "fork": main if fork else "", "spawn": default})
+        rows.append(
+            {
+                "setting": setting,
+                "default": default,
+                "main": main,
+                "thread": thread,
+                "fork": main if fork else "",
+                "spawn": default,
+            }
+        )
     return rows
 
 
