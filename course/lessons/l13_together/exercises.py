@@ -458,7 +458,8 @@ LOSE = Exercise(
         both(
             "One head, 128 tokens, width 1024: `torch.randn(1, 1, 128, 1024)`. If flash wins there too, your CPU is a "
             "counterexample to this exercise: fine, that is a measurement.",
-            "一个头、128 个 token、宽度 1024：`torch.randn(1, 1, 128, 1024)`。如果这里还是 flash 赢，那你的 CPU 就是本题的反例：也好，这也是测出来的。",
+            "一个头、128 个 token、宽度 1024：`torch.randn(1, 1, 128, 1024)`。如果这里还是 flash 赢，"
+            "那你的 CPU 就是本题的反例：也好，这也是测出来的。",
         ),
     ),
     solution="""import torch

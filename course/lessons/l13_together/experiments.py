@@ -121,9 +121,10 @@ def settle_who_attends(record: Record) -> dict[str, str | None]:
 )
 def who_attends(budget: Budget) -> list[dict]:
     """The kernel that a profile shows for twelve calls, and torch's reason where flash alone may not run it."""
+    cases = _cases()
     return [
         {"case": case, "kernel": kernel_of(call), "refusal": refusal(call)}
-        for case, call in budget.loop(_cases().items(), desc=both("calls", "调用"))
+        for case, call in budget.loop(cases.items(), desc=both("calls", "调用"), least=len(cases))
     ]
 
 

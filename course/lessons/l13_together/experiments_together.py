@@ -48,13 +48,12 @@ def say_recompiles(record: Record) -> Text:
 
 
 def draw_recompiles(record: Record, ax: Any) -> None:
-    yes, no = t("compiled again", "重新编译"), t("the old code runs on", "照跑旧代码")
-    back = t(", and not when it is put back", "，改回去时不再编译")
-    heads = (t("the next call", "下一次调用"),)
+    words = (t("the old code runs on", "照跑旧代码"), t("compiled again", "重新编译"))
+    heads = (t("moved", "改了之后"), t("put back", "改回去之后"))
     lines = [
         (
             t("nothing moved (control)", "什么都没改（对照）") if row["setting"] == "nothing" else row["setting"],
-            [(yes + ("" if row["back"] else back), 1) if row["again"] else (no, 0)],
+            [(words[row[when] > 0], int(row[when] > 0)) for when in ("again", "back")],
         )
         for row in record.rows
     ]
@@ -177,7 +176,7 @@ def say_who_inherits(record: Record) -> Text:
         return NOTHING
 
     def told(code: str) -> str:
-        none, absent = ("everything", "not possible here") if code == "en" else ("全都看得到", "这里没有")
+        none, absent = ("nothing is missing", "not possible here") if code == "en" else ("一个不缺", "这里没有")
         parts = []
         for who, name in WHO.items():
             lost = [row["setting"] for row in rows if row[who] and row[who] != row["main"]]
@@ -186,7 +185,7 @@ def say_who_inherits(record: Record) -> Text:
             parts[-1] += joined(lost, code) or none if known else absent
         return ("; " if code == "en" else "；").join(parts)
 
-    return both(f"What does not arrive there. {told('en')}.", f"传不过去的设置。{told('zh')}。")
+    return both(f"Settings that are missing elsewhere. {told('en').capitalize()}.", f"别处缺了哪些设置？{told('zh')}。")
 
 
 def draw_who_inherits(record: Record, ax: Any) -> None:
@@ -268,7 +267,7 @@ def say_autocast(record: Record) -> Text:
 
 def draw_autocast(record: Record, ax: Any) -> None:
     def lines_of(count: int) -> str:
-        return t(f"{count} lines", f"{count} 行") if count else "–"
+        return t(f"{count} line{'s' * (count > 1)}", f"{count} 行") if count else "–"
 
     heads = (
         t("result", "结果"),
