@@ -176,16 +176,15 @@ def say_who_inherits(record: Record) -> Text:
         return NOTHING
 
     def told(code: str) -> str:
-        none, absent = ("nothing is missing", "not possible here") if code == "en" else ("一个不缺", "这里没有")
+        none, absent = ("none", "cannot be started here") if code == "en" else ("无", "这里启动不了")
         parts = []
         for who, name in WHO.items():
             lost = [row["setting"] for row in rows if row[who] and row[who] != row["main"]]
-            known = any(row[who] for row in rows)
-            parts.append(f"{name[code]}: " if code == "en" else f"{name[code]}：")
-            parts[-1] += joined(lost, code) or none if known else absent
+            what = joined(lost, code) or none if any(row[who] for row in rows) else absent
+            parts.append(f"{what} ({name['en']})" if code == "en" else f"{what}（{name['zh']}）")
         return ("; " if code == "en" else "；").join(parts)
 
-    return both(f"Settings that are missing elsewhere. {told('en').capitalize()}.", f"别处缺了哪些设置？{told('zh')}。")
+    return both(f"Settings that do not arrive: {told('en')}.", f"传不过去的设置：{told('zh')}。")
 
 
 def draw_who_inherits(record: Record, ax: Any) -> None:
