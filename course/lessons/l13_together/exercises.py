@@ -406,7 +406,7 @@ THREAD = Exercise(
     id="13-in-thread",
     lesson=LESSON,
     name="in_thread",
-    minutes=6,
+    minutes=5,
     title=both("Take your settings into a thread", "把自己的设置带进线程"),
     hints=(
         both(

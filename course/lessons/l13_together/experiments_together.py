@@ -188,15 +188,49 @@ def say_who_inherits(record: Record) -> Text:
 
 
 def draw_who_inherits(record: Record, ax: Any) -> None:
-    heads = (t("here", "这里"), *(word(name) for name in WHO.values()))
-    lines = [
-        (
-            row["setting"],
-            [(row["main"], None), *((row[who] or "–", None if row[who] in ("", row["main"]) else 1) for who in WHO)],
+    """Three processes as boxes: switches on the wall of each, and what a thread has in its apron."""
+    from matplotlib.patches import FancyBboxPatch
+
+    from course.figures.style import colors, faint, guide
+
+    orange, wall = colors()[1], [row for row in record.rows if row["setting"] not in OF_THREAD]
+    own = [row for row in record.rows if row["setting"] in OF_THREAD]
+    middle, low = 1.6 + len(wall), 3.4 + len(wall) + len(own)
+
+    def box(left: float, top: float, wide: float, high: float, title: str, colour: str) -> None:
+        shape = FancyBboxPatch(
+            (left, top), wide, high, boxstyle="round,pad=0,rounding_size=0.25", facecolor="none", edgecolor=colour
         )
-        for row in record.rows
-    ]
-    table(ax, heads, lines)
+        ax.add_patch(shape)
+        ax.text(left + 0.2, top + 0.5, title, va="center", fontsize=10, color=guide())
+
+    def listed(rows: list[dict], who: str, left: float, top: float) -> None:
+        for place, row in enumerate(rows):
+            other = row[who] not in ("", row["main"])
+            ax.text(
+                left + 0.25,
+                top + place,
+                f"{'◆ ' if other else ''}{row['setting']} {row[who] or '–'}",
+                va="center",
+                fontsize=8.5,
+                **({"color": orange} if other else {}),
+            )
+
+    box(0, 0, 10.9, low, t("this process: one wall, two threads", "这个进程：一面墙，两个线程"), guide())
+    listed(wall, "main", 0, 1.5)
+    for who, left, title in (("main", 0.2, t("main thread", "主线程")), ("thread", 5.5, word(WHO["thread"]))):
+        box(left, middle, 5.2, low - middle - 0.25, title, faint())
+        listed(own, who, left, middle + 1.5)
+    for who, left, wide in (("fork", 11.2, 6.0), ("spawn", 17.5, 6.6)):
+        box(left, 0, wide, low, word(WHO[who]), guide())
+        listed(wall, who, left, 1.5)
+        listed(own, who, left, middle + 1.5)
+    ax.set(xlim=(-0.1, 24.2), ylim=(low + 0.1, -0.1), xticks=[], yticks=[])
+    ax.set_xlabel(t("orange ◆: not what the main thread has set", "橙色 ◆：和主线程设的不一样"))
+    ax.grid(False)
+    ax.spines[:].set_visible(False)
+    if len(ax.figure.axes) == 1:
+        ax.figure.set_figheight(0.25 * low + 0.6)
 
 
 def settle_who_inherits(record: Record) -> dict[str, str | None]:
@@ -271,7 +305,7 @@ def draw_autocast(record: Record, ax: Any) -> None:
     heads = (
         t("result", "结果"),
         t("in autocast", "autocast 里"),
-        t("oneDNN", "oneDNN"),
+        t("oneDNN's log", "oneDNN 日志"),
         t("in autocast", "autocast 里"),
     )
     lines = [

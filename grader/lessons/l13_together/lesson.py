@@ -44,7 +44,7 @@ explain("13-which-door")
 # | door | what you ask there | for example |
 # |---|---|---|
 # | `torch.backends` | *how* may it be computed? | `cudnn.benchmark`, `mkldnn.enabled` |
-# | `torch.cuda`, `torch.mps` | what does *this brand's* device do? | `synchronize()`, memory, streams |
+# | `torch.cuda`, `torch.mps` | what does *this brand's* device do? | `synchronize()`, memory |
 # | `torch.accelerator` | the same for *any* brand | `current_accelerator()`, `synchronize()` |
 #
 # Switches are permissions, so they exist everywhere, also without the device. Look at the last line of the next cell.
@@ -54,7 +54,7 @@ explain("13-which-door")
 # | 门 | 去那儿问什么 | 例如 |
 # |---|---|---|
 # | `torch.backends` | 可以*怎么*算？ | `cudnn.benchmark`、`mkldnn.enabled` |
-# | `torch.cuda`、`torch.mps` | *这个牌子*的设备怎么样了？ | `synchronize()`、内存、流 |
+# | `torch.cuda`、`torch.mps` | *这个牌子*的设备怎么样了？ | `synchronize()`、内存 |
 # | `torch.accelerator` | *不论牌子*，同样的事 | `current_accelerator()`、`synchronize()` |
 #
 # 开关是许可，所以哪儿都有，没有设备也有。看下一格的最后一行输出。
@@ -244,7 +244,7 @@ explain("13-make-it-count")
 # | **by the checks** | threads, deterministic mode, grad mode, autocast, default dtype, TF32 of products | a new recipe |
 # | **while writing**, never again | attention's kernel | nothing happens: 🕳️ |
 #
-# (One recipe function keeps 8 recipes at most; then torch warns and runs it uncompiled.)
+# (For one function torch keeps 8 recipes at most. What would need a ninth runs uncompiled, with a warning.)
 # %% [markdown] zh
 # ## 💡 设置是什么时候读的？
 #
@@ -254,10 +254,9 @@ explain("13-make-it-count")
 # | **对清单时** | 线程数、确定性模式、梯度模式、autocast、默认 dtype、矩阵乘的 TF32 | 新写一份菜谱 |
 # | **写菜谱时**，之后不再看 | 注意力的 kernel | 什么也不发生：🕳️ |
 #
-# （一个函数最多留 8 份菜谱，再多 torch 就会警告，改为不编译直接跑。）
+# （一个函数最多留 8 份菜谱。需要第 9 份时，torch 给个警告，不编译直接跑。）
 # %%
 explain("13-flip-flop")
-explain("13-order-compile")
 # %% [markdown] en
 # 📌 **So far.**
 # 1. A compiled function is used as long as its checks hold; a version seen before is found again.
@@ -288,13 +287,13 @@ predict("13-bet-thread")
 observe("13-who-inherits")
 explain("13-pool")
 # %% [markdown] en
-# ## 🛠️ Hand your apron on (6 minutes, about 4 lines)
+# ## 🛠️ Hand your apron on (5 minutes, about 4 lines)
 #
 # `in_thread(run)` runs `run()` in a new thread and gives back its result; that part stands there. Complete it: inside, grad mode, autocast of the CPU, and autocast's dtype are those of the thread that **called** `in_thread`. The caller's own settings stay.
 #
 # `torch.set_grad_enabled(...)` and `torch.autocast("cpu", dtype=..., enabled=...)` can both stand after `with`.
 # %% [markdown] zh
-# ## 🛠️ 把围裙传下去（6 分钟，约 4 行）
+# ## 🛠️ 把围裙传下去（5 分钟，约 4 行）
 #
 # `in_thread(run)` 在新线程里执行 `run()`，并返回它的结果，这部分已经写好。请补完：在里面，梯度模式、CPU 的 autocast 以及它的 dtype，都要和**调用** `in_thread` 的线程一样。调用者自己的设置不能变。
 #
@@ -374,6 +373,9 @@ explain("13-debug-mode")
 # zh: 注意力周边的三个坑：说“没有”的查询、只列一个的清单、从不休息的 dropout。
 for card in ("13-query-says-no", "13-no-kernel", "13-eval-dropout"):
     explain(card)
+# en: And one on compiling: what happens in which order?
+# zh: 再来一题编译的：先后顺序是怎样的？
+explain("13-order-compile")
 # %% [markdown] en
 # ### Deeper, optional: make flash lose (6 minutes)
 #
