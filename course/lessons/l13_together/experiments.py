@@ -29,14 +29,14 @@ def interval(row: dict) -> str:
 # --- 13-who-attends -----------------------------------------------------------------------------------------
 
 CASES = {
-    "plain": both("plain, float32", "普通，float32"),
+    "plain": both("plain float32", "普通的 float32"),
     "mask": both("with a mask", "带掩码"),
     "causal": both("is_causal=True", "is_causal=True"),
     "bfloat16": both("bfloat16", "bfloat16"),
     "gradients": both("gradients needed", "需要梯度"),
     "dropout": both("dropout 0.1", "dropout 0.1"),
     "learnt mask": both("a mask that is learnt", "可学习的掩码"),
-    "three dimensions": both("3 dimensions, no heads", "三维，没有头"),
+    "three dimensions": both("3 dimensions (no heads)", "三维（没有头）"),
     "narrow values": both("values narrower than keys", "value 比 key 窄"),
     "transposed": both("numbers not side by side", "最后一维不连续"),
     "fewer key heads": both("fewer key heads (GQA)", "key 的头更少（GQA）"),

@@ -24,7 +24,7 @@
 #
 # Picture a kitchen. The switches hang on its wall, and every cook sees them. Some are looked at while cooking. Others are looked at only once, when the recipe is written. And a second kitchen has a wall of its own.
 #
-# First the doors: three modules have similar names. A warm-up, then their table.
+# A warm-up first, and then the doors: three modules with similar names.
 # %% [markdown] zh
 # ## 🎯 这一课是干什么用的？
 #
@@ -32,12 +32,12 @@
 #
 # 想象一间厨房：开关挂在墙上，每个厨师都看得见。有的开关，炒菜时才看；有的只在写菜谱时看一眼，以后就照谱做了。至于另一间厨房，那儿有自己的一面墙。
 #
-# 先认门：有三个模块名字很像。热个身，再看表。
+# 先热个身，再认门：有三个模块，名字很像。
 # %%
 # en: First the cards of earlier lessons that are due today, then today's warm-up.
 # zh: 先是今天到期的旧卡片，再是今天的热身题。
 review(due=3)
-explain("13-which-door")
+explain("13-note-on-the-wall")
 # %% [markdown] en
 # ## Three doors, three kinds of questions
 #
@@ -67,6 +67,7 @@ print("device:", device or "cpu", "| how many:", torch.accelerator.device_count(
 print("CUDA:", torch.cuda.is_available(), "| MPS:", torch.backends.mps.is_available())
 print("may use cuDNN:", torch.backends.cudnn.enabled,
       "| flash attention:", torch.backends.cuda.flash_sdp_enabled())
+explain("13-which-door")
 # %% [markdown] en
 # ## 🔬 One formula, several kernels
 #
@@ -156,7 +157,6 @@ explain("13-why-memory")
 #
 # 公式一样，一个数也没省。变的只是相加的次序，所以末几位会不同（第 06 课）。
 # %%
-explain("13-table-size")
 explain("13-why-differs")
 # %% [markdown] en
 # ## 🛠️ Measure the difference, and leave the switches alone (5 minutes, about 5 lines)
@@ -255,8 +255,6 @@ explain("13-make-it-count")
 # | **写菜谱时**，之后不再看 | 注意力的 kernel | 什么也不发生：🕳️ |
 #
 # （一个函数最多留 8 份菜谱。需要第 9 份时，torch 给个警告，不编译直接跑。）
-# %%
-explain("13-flip-flop")
 # %% [markdown] en
 # 📌 **So far.**
 # 1. A compiled function is used as long as its checks hold; a version seen before is found again.
@@ -323,15 +321,14 @@ check("13-in-thread")
 # 3. 在 Linux 上，Python 3.14 起默认不再 fork（改用全新的 fork server）。worker 要的设置，就在 worker **里面**设。
 # %%
 keep("process.settings")
-explain("13-two-blocks")
 # %% [markdown] en
-# ☕ That was the main line. autocast, the deterministic mode in company, three traps and a duel are *deeper, optional*. Otherwise go on at [[#🕳️ Four myths, and what you measured]].
+# ☕ That was the main line. autocast, the deterministic mode in company, two traps and a duel are *deeper, optional*. Otherwise go on at [[#🕳️ Four myths, and what you measured]].
 #
 # ### Deeper, optional: autocast changes the type, and with it the library
 #
 # [[autocast]] is no switch of a backend. It stands before the operations and copies inputs to 16 bits for those on its list. The others keep what they get. Eleven operations on float32 tensors: which results change their type? And who computes them then?
 # %% [markdown] zh
-# ☕ 主线到这儿就讲完了。autocast、确定性模式遇上别人、三个坑、一场对决，都是**选读**；不看就直接跳到 [[#🕳️ 四个误区，和你测到的]]。
+# ☕ 主线到这儿就讲完了。autocast、确定性模式遇上别人、两个坑、一场对决，都是**选读**；不看就直接跳到 [[#🕳️ 四个误区，和你测到的]]。
 #
 # ### 选读：autocast 换了类型，也就换了库
 #
@@ -369,10 +366,10 @@ keep("autocast.cpu")
 # | 线程；spawn 的 worker | 每个线程里都开着；worker 里是关的 |
 # %%
 explain("13-debug-mode")
-# en: Three traps around attention: a query that says no, a list of one, a dropout that never sleeps.
-# zh: 注意力周边的三个坑：说“没有”的查询、只列一个的清单、从不休息的 dropout。
-for card in ("13-query-says-no", "13-no-kernel", "13-eval-dropout"):
-    explain(card)
+# en: Two traps around attention: a query that says no, and a dropout that never sleeps.
+# zh: 注意力周边的两个坑：说“没有”的查询，和从不休息的 dropout。
+explain("13-query-says-no")
+explain("13-eval-dropout")
 # en: And one on compiling: what happens in which order?
 # zh: 再来一题编译的：先后顺序是怎样的？
 explain("13-order-compile")
@@ -423,7 +420,7 @@ check("13-make-it-lose")
 #
 # 附送一个笑话。主厨宣布：“从今天起，厨房里不许开闪火（flash）！”“是！”第二天，火照样一闪一闪的。“不是说了不许吗？”“您那话是对着厨房说的，我照着菜谱做的呀。”
 # %%
-review("13-why-memory", "13-guard-why", "13-make-it-count", "13-pool", "06-warn-only")
+review("13-no-kernel", "13-table-size", "13-flip-flop", "13-two-blocks", "06-warn-only")
 # %% [markdown] en
 # ## Claims you can now make
 #
