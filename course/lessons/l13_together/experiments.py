@@ -209,7 +209,7 @@ def two_kernels(budget: Budget) -> list[dict]:
     with torch.inference_mode():
         for done, tokens in enumerate(budget.loop(LENGTHS, desc=both("lengths", "长度"))):
             call = _attention(tokens)
-            race = flash_math(call, max_time=max(0.3, min(1.5, budget.share(len(LENGTHS) - done))))
+            race = flash_math(call, max_time=max(0.3, min(1.0, budget.share(len(LENGTHS) - done))))
             sides = {name: race.functions[name] for name in ("flash", "math")}
             rows.append(
                 {

@@ -73,23 +73,24 @@ explain("13-which-door")
 #
 # Attention is the heart of a Transformer: every token (a piece of text) looks at every other and mixes their values. In PyTorch it is one function, `F.scaled_dot_product_attention` ([[sdpa|SDPA]] for short). Behind it stand several [[kernel|kernels]]. **Math** follows the formula: a product, a softmax, a product. **Flash** does all of it in one kernel, block by block.
 #
-# `sdpa_kernel(...)` allows only the kernels that you list, for the lines inside. `kernel_of` looks into a profile and says which one ran.
+# `sdpa_kernel(...)` allows only the kernels that you list, for the lines inside. A **profile** lists every operator that ran; `kernel_of` reads the kernel from it.
 # %% [markdown] zh
 # ## 🔬 一个公式，好几个 kernel
 #
 # 注意力是 Transformer 的心脏：每个 token（一小段文本）都看一遍其他 token，再把它们的值混合起来。在 PyTorch 里它是一个函数 `F.scaled_dot_product_attention`（简称 [[sdpa|SDPA]]），背后有好几个 [[kernel]]。**math** 照公式来：一次乘积、一次 softmax、再一次乘积。**flash** 把这些全放进一个 kernel，一块一块算。
 #
-# `sdpa_kernel(...)` 让块内只能用你列出的 kernel。`kernel_of` 会看 profile，告诉你跑的是哪一个。
+# `sdpa_kernel(...)` 让块内只能用你列出的 kernel。**profile** 会列出跑过的每个算子，`kernel_of` 从里面读出是哪个 kernel。
 # %%
 from torch.nn.attention import SDPBackend, sdpa_kernel
-from course.lessons.l13_together.attention import kernel_of
+from course.lessons.l13_together.attention import kernel_of, operators_of
 
 # en: 2 sequences, 4 heads, 64 tokens, 16 numbers for each head
 # zh: 2 条序列，4 个头，64 个 token，每个头 16 个数
 q, k, v = (torch.randn(2, 4, 64, 16) for _ in range(3))
+call = lambda: F.scaled_dot_product_attention(q, k, v)
 for only in (SDPBackend.FLASH_ATTENTION, SDPBackend.MATH):
     with sdpa_kernel(only):
-        print(kernel_of(lambda: F.scaled_dot_product_attention(q, k, v)))
+        print(kernel_of(call), sorted(name for name in operators_of(call) if "attention" in name))
 # %%
 # en: And if nobody says anything? Then: which input does flash refuse?
 # zh: 那什么都不说呢？再猜猜：哪种输入 flash 会拒绝？
@@ -429,7 +430,7 @@ review("13-no-kernel", "13-table-size", "13-flip-flop", "13-two-blocks", "06-war
 # - Switches belong to the process, grad mode and autocast to the thread.
 # - A setting counts only where it is read. So I look at what ran, not at what I wrote.
 #
-# “Trust, but verify.” (A Russian proverb that politicians like to quote. It was about missiles; it fits profiles as well.)
+# “Trust, but verify.” (A Russian proverb; Ronald Reagan quoted it in 1987 over a treaty on missiles. It fits profiles as well.)
 # %% [markdown] zh
 # ## 现在你可以这样说
 #
