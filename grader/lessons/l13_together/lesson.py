@@ -323,13 +323,13 @@ check("13-in-thread")
 # %%
 keep("process.settings")
 # %% [markdown] en
-# ☕ That was the main line. autocast, the deterministic mode in company, two traps and a duel are *deeper, optional*. Otherwise go on at [[#🕳️ Four myths, and what you measured]].
+# ☕ That was the main line. autocast, the list of a GPU, the deterministic mode in company, two traps and a duel are *deeper, optional*. Otherwise go on at [[#🕳️ Four myths, and what you measured]].
 #
 # ### Deeper, optional: autocast changes the type, and with it the library
 #
 # [[autocast]] is no switch of a backend. It stands before the operations and copies inputs to 16 bits for those on its list. The others keep what they get. Eleven operations on float32 tensors: which results change their type? And who computes them then?
 # %% [markdown] zh
-# ☕ 主线到这儿就讲完了。autocast、确定性模式遇上别人、两个坑、一场对决，都是**选读**；不看就直接跳到 [[#🕳️ 四个误区，和你测到的]]。
+# ☕ 主线到这儿就讲完了。autocast、GPU 的名单、确定性模式遇上别人、两个坑、一场对决，都是**选读**；不看就直接跳到 [[#🕳️ 四个误区，和你测到的]]。
 #
 # ### 选读：autocast 换了类型，也就换了库
 #
@@ -341,6 +341,34 @@ observe("13-autocast")
 explain("13-autocast-weights")
 explain("13-autocast-library")
 keep("autocast.cpu")
+# %% [markdown] en
+# ### Deeper, optional: an NVIDIA GPU has another list
+#
+# | on CUDA | flash | memory-efficient |
+# |---|---|---|
+# | card | compute capability 8.0 or newer | older ones too (a T4) |
+# | types | float16, bfloat16 | float32, float16; bfloat16 from 8.0 on |
+# | mask | **none** | yes |
+# | dropout | yes | yes |
+#
+# cuDNN has a kernel too, and math takes the rest. This is read in PyTorch's source (`transformers/cuda/sdp_utils.cpp`), not measured here. If you have such a GPU: the next cell works there as well. Turn one thing at a time.
+# %% [markdown] zh
+# ### 选读：NVIDIA GPU 的名单不一样
+#
+# | CUDA 上 | flash | memory-efficient |
+# |---|---|---|
+# | 显卡 | 计算能力 8.0 及以上 | 更老的也行（比如 T4） |
+# | 类型 | float16、bfloat16 | float32、float16；8.0 起还有 bfloat16 |
+# | 掩码 | **不收** | 收 |
+# | dropout | 收 | 收 |
+#
+# cuDNN 也有一个 kernel，其余的归 math。这张表是从 PyTorch 源码（`transformers/cuda/sdp_utils.cpp`）里读来的，不是在这里测的。你要是有这样的 GPU，下一格在那儿也能跑：一次只改一处试试。
+# %%
+place = torch.accelerator.current_accelerator(check_available=True) or "cpu"
+half = torch.randn(2, 4, 64, 16, device=place, dtype=torch.float16)
+mask = torch.zeros(64, 64, device=place, dtype=half.dtype)
+print(place, "| without mask:", kernel_of(lambda: F.scaled_dot_product_attention(half, half, half)),
+      "| with mask:", kernel_of(lambda: F.scaled_dot_product_attention(half, half, half, attn_mask=mask)))
 # %% [markdown] en
 # ### Deeper, optional: the deterministic mode in company
 #
