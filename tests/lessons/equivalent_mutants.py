@@ -22,6 +22,11 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "9: 3 -> 2": "field 2 of a line of oneDNN is the word primitive, never exec",
         "9: 4 -> 5": "field 4 of a line of oneDNN is the engine, never exec",
     },
+    "13-t-kernel": {
+        f"12: 0 -> {place}": "all three shapes have to agree, so any of them may be the one compared with"
+        for place in (1, -1)
+    },
+    "13-in-thread": {"12: 1 -> 2": "a pool of two starts one thread for one task"},
     "03-least-ms": {
         f"{line}: 1000000000.0 -> {value}": FLOAT for line in (2, 3) for value in ("1000000001.0", "999999999.0")
     },

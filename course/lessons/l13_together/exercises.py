@@ -1,0 +1,527 @@
+"""Code tasks of lesson 13: foresee the attention kernel, compare two kernels, take your settings into a thread, make flash lose.
+
+The last three entries are the visible smoke tests of the checkpoint: they look at form, not at the answer.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from course import flags
+from course.checking import comparison, data, field, form_is_fine, form_of_report
+from course.exercise import Exercise
+from course.i18n import Text, both
+from course.verdict import Verdict, correct, inconclusive, incorrect, not_attempted, partly
+
+LESSON = "13_together"
+LEAST_ROUNDS = 8
+SWITCHES = ("cuda.enable_flash_sdp", "cuda.enable_mem_efficient_sdp", "cuda.enable_math_sdp", "cuda.enable_cudnn_sdp")
+
+
+# --- stays_fused ------------------------------------------------------------------------------------------
+
+
+def _inputs() -> dict[str, tuple[tuple[Any, ...], dict[str, Any], Text]]:
+    """name -> (q, k, v), what else is given, and what to look at where the answer is wrong."""
+    import torch
+
+    q, k, v = (torch.randn(2, 4, 8, 16) for _ in range(3))
+    fixed, learnt = torch.zeros(8, 8), torch.zeros(8, 8, requires_grad=True)
+    nothing = both("None of the five reasons applies.", "五条理由一条也没沾上。")
+    return {
+        "plain": ((q, k, v), {}, nothing),
+        "one sequence": ((q[:1], k[:1], v[:1]), {}, nothing),
+        "a mask": ((q, k, v), {"mask": fixed}, both("This mask is not learnt.", "这个掩码并不学习。")),
+        "a bool mask": ((q, k, v), {"mask": fixed == 0}, both("This mask is not learnt.", "这个掩码并不学习。")),
+        "bfloat16": ((q.bfloat16(), k.bfloat16(), v.bfloat16()), {}, nothing),
+        "queries that want gradients": (
+            (q.clone().requires_grad_(), k, v),
+            {},
+            both("Only a **mask** that wants gradients is refused.", "只有**掩码**需要梯度时才拒绝。"),
+        ),
+        "fewer queries": ((q[:, :, :3], k, v), {}, both("Lengths may differ.", "长度可以不同。")),
+        "dropout": ((q, k, v), {"dropout": 0.1}, both("Dropout is above 0.", "dropout 大于 0。")),
+        "a learnt mask": ((q, k, v), {"mask": learnt}, both("`mask.requires_grad` is True.", "`mask.requires_grad` 是 True。")),
+        "three dimensions": ((q[0], k[0], v[0]), {}, both("Count the dimensions.", "数数有几维。")),
+        "narrow values": ((q, k, v[..., :4].contiguous()), {}, both("Look at the last sizes.", "看最后一维的大小。")),
+        "narrow queries and keys": (
+            (q[..., :4].contiguous(), k[..., :4].contiguous(), v),
+            {},
+            both("All three last sizes count.", "三个张量的最后一维都要看。"),
+        ),
+        "transposed keys": ((q, k.mT.contiguous().mT, v), {}, both("Ask `k.stride(-1)`.", "问问 `k.stride(-1)`。")),
+        "transposed queries": ((q.mT.contiguous().mT, k, v), {}, both("Ask `q.stride(-1)` too.", "`q.stride(-1)` 也要问。")),
+        "transposed values": ((q, k, v.mT.contiguous().mT), {}, both("Ask `v.stride(-1)` too.", "`v.stride(-1)` 也要问。")),
+        "a dropout of 1 %": ((q, k, v), {"dropout": 0.01}, both("Any dropout above 0 counts.", "dropout 只要大于 0 就算。")),
+        "mask and dropout": ((q, k, v), {"mask": fixed, "dropout": 0.5}, both("One reason is enough.", "一条理由就够。")),
+    }  # fmt: skip
+
+
+def check_stays_fused(stays_fused: Callable[..., bool]) -> Verdict:
+    """Against what torch itself does here when flash alone may run."""
+    from torch.nn.functional import scaled_dot_product_attention as attend
+
+    from course.lessons.l13_together.attention import refusal
+
+    for name, (tensors, given, look) in _inputs().items():
+        got = stays_fused(*tensors, **given)
+        if got is None or got is Ellipsis:
+            return not_attempted(both("`stays_fused` returns nothing yet.", "`stays_fused` 还没有返回值。"))
+        if not isinstance(got, bool):
+            return incorrect(
+                both(f"`True` or `False` is expected, not {got!r}.", f"应返回 `True` 或 `False`，而不是 {got!r}。")
+            )
+        options = {"attn_mask": given.get("mask"), "dropout_p": given.get("dropout", 0.0)}
+        fused = refusal(lambda tensors=tensors, options=options: attend(*tensors, **options)) == ""
+        if got is not fused:
+            return incorrect(
+                both(
+                    f"{name}: asked to use flash alone, torch {'runs it' if fused else 'refuses'}. {look['en']}",
+                    f"“{name}”这一例：只许用 flash 时，torch {'照样算' if fused else '拒绝了'}。{look['zh']}",
+                ),
+                reason=name,
+            )
+    return correct(
+        both(
+            "Seventeen calls, and torch agrees on every one. Five reasons, and one is enough for a no.",
+            "十七次调用，torch 全都同意。五条理由，有一条就不行。",
+        )
+    )
+
+
+# --- kernel_gap -------------------------------------------------------------------------------------------
+
+
+def _differing() -> tuple[list[tuple[Any, ...]], list[float]]:
+    """Two sets of (q, k, v) whose largest difference between the kernels is above and below 0; and these differences."""
+    import torch
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    from torch.nn.functional import scaled_dot_product_attention as attend
+
+    found: dict[bool, tuple[tuple[Any, ...], float]] = {}
+    rng = torch.Generator().manual_seed(13)
+    for _ in range(60):
+        tensors = tuple(torch.randn(1, 2, 48, 16, generator=rng) for _ in range(3))
+        with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
+            flash = attend(*tensors)
+        with sdpa_kernel(SDPBackend.MATH):
+            gap = flash - attend(*tensors)
+        up, down = gap.max().item(), -gap.min().item()
+        if up != down and gap.abs().mean().item() < max(up, down):
+            found.setdefault(up > down, (tensors, max(up, down)))
+        if len(found) == 2:
+            break
+    return [tensors for tensors, _ in found.values()], [gap for _, gap in found.values()]
+
+
+def _switches() -> dict[str, Any]:
+    return {name: flags.SWITCHES[name].read() for name in SWITCHES}
+
+
+def check_kernel_gap(kernel_gap: Callable[..., float]) -> Verdict:
+    """Both kernels ran, the largest difference comes back, and every switch is as before: also after an error."""
+    import torch
+
+    from course.lessons.l13_together.attention import kernel_of
+
+    with flags.preserved(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch warns of every kernel that it may not take
+        for name in SWITCHES:
+            flags.assign(name, True)
+        inputs, gaps = _differing()
+        if not gaps:
+            return inconclusive(
+                both(
+                    "On this machine the two kernels give the same bits for all inputs tried, so nothing can be told apart.",
+                    "在这台机器上，试过的输入两个 kernel 都逐位相同，没法分辨。",
+                )
+            )
+        answers: list[Any] = []
+        ran = kernel_of(lambda: answers.extend(kernel_gap(*tensors) for tensors in inputs))
+        after = _switches()
+        if (said := _judge_gap(answers, gaps, ran)) is not None:
+            return said
+        if not all(after.values()):
+            return partly(
+                0.5, 1.0,
+                both(
+                    "The number is right. But afterwards a kernel that was allowed is switched off.",
+                    "数是对的，但用完之后，原本允许的某个 kernel 被关掉了。",
+                ),
+                reason="left-off",
+            )  # fmt: skip
+        flags.assign("cuda.enable_mem_efficient_sdp", False)
+        flags.assign("cuda.enable_flash_sdp", False)
+        before = _switches()
+        kernel_gap(*inputs[0])
+        if _switches() != before:
+            return partly(
+                0.5, 1.0,
+                both(
+                    "Two kernels were off before the call, and are on afterwards: put back what was there, not the default.",
+                    "调用之前有两个 kernel 是关着的，之后却打开了：要恢复原样，而不是默认值。",
+                ),
+                reason="default",
+            )  # fmt: skip
+        for name in SWITCHES:
+            flags.assign(name, True)
+        try:
+            kernel_gap(torch.zeros(1, 2, 4, 8), torch.zeros(1, 2, 4, 8), torch.zeros(1, 3, 4, 8))
+        except Exception:  # noqa: BLE001  (these sizes do not fit: the call has to fail, in whatever way)
+            if not all(_switches().values()):
+                return partly(
+                    0.5, 1.0,
+                    both(
+                        "Right while all goes well. After an exception a kernel stays switched off: use `with`.",
+                        "一切顺利时都对。可一出异常，就有 kernel 一直关着：请用 `with`。",
+                    ),
+                    reason="exception",
+                )  # fmt: skip
+    return correct(
+        both(
+            "Two kernels, one number, and every switch as it was. `sdpa_kernel` does the tidying up.",
+            "两个 kernel，一个数，所有开关恢复原样。收拾的活儿 `sdpa_kernel` 都替你干了。",
+        )
+    )
+
+
+def _judge_gap(answers: list[Any], gaps: list[float], ran: str) -> Verdict | None:
+    """What is wrong with the numbers given back; None where they are the largest differences."""
+    if any(got is None or got is Ellipsis for got in answers):
+        return not_attempted(both("`kernel_gap` returns nothing yet.", "`kernel_gap` 还没有返回值。"))
+    try:
+        numbers = [float(got) for got in answers]
+    except (TypeError, ValueError, RuntimeError):
+        return incorrect(
+            both("One number is asked for: the largest difference.", "要的是一个数：最大的差。"), reason="no-number"
+        )
+    if ran != "flash, math":
+        return incorrect(
+            both(
+                f"A profile of your call shows {ran or 'no attention kernel'}: both flash and math have to run, each alone.",
+                f"profile 里看到的是 {ran or '没有注意力 kernel'}：flash 和 math 都要单独跑一次。",
+            ),
+            reason="kernels",
+        )
+    if numbers != gaps:
+        hint = both("Take the size of each difference first, `.abs()`.", "先取每个差的大小，`.abs()`。")
+        if all(abs(got) < gap / 2 for got, gap in zip(numbers, gaps, strict=True)):
+            hint = both("It is too small for the largest one: a mean?", "作为最大值它太小了：取了平均？")
+        return incorrect(
+            both(
+                f"The largest differences are {gaps[0]:.2e} and {gaps[-1]:.2e}, not {numbers[0]:.2e} and {numbers[-1]:.2e}. "
+                f"{hint['en']}",
+                f"最大的差是 {gaps[0]:.2e} 和 {gaps[-1]:.2e}，而不是 {numbers[0]:.2e} 和 {numbers[-1]:.2e}。{hint['zh']}",
+            ),
+            reason="number",
+        )
+    return None
+
+
+# --- in_thread --------------------------------------------------------------------------------------------
+
+
+def _here() -> dict[str, Any]:
+    """What a thread keeps for itself, and which thread this is."""
+    import torch
+
+    return {
+        "thread": threading.get_ident(),
+        "grad": torch.is_grad_enabled(),
+        "autocast": torch.is_autocast_enabled("cpu"),
+        "dtype": torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else None,
+    }
+
+
+def check_in_thread(in_thread: Callable[[Callable[[], Any]], Any]) -> Verdict:
+    """Another thread, the caller's grad mode and autocast in it, the result back, and nothing changed here."""
+    import torch
+
+    for grad in (False, True):
+        for dtype in (None, torch.bfloat16, torch.float16):
+            with torch.set_grad_enabled(grad), torch.autocast("cpu", dtype=dtype, enabled=dtype is not None):
+                here = _here()
+                there = in_thread(_here)
+                after = _here()
+            said = _judge_thread(here, there, after)
+            if said is not None:
+                return said
+    return correct(
+        both(
+            "Another thread, with your grad mode, your autocast and its dtype, and the result is back.",
+            "换了一个线程，梯度模式、autocast 连同它的 dtype 都带过去了，结果也拿回来了。",
+        )
+    )
+
+
+def _judge_thread(here: dict[str, Any], there: Any, after: dict[str, Any]) -> Verdict | None:
+    if not isinstance(there, dict):
+        return incorrect(both("Hand back what `run()` returned.", "请把 `run()` 的返回值返回出来。"), reason="result")
+    if there["thread"] == here["thread"]:
+        return incorrect(
+            both("`run()` ran in the thread that called.", "`run()` 是在调用者自己的线程里跑的。"), reason="same"
+        )
+    if here != after:
+        return incorrect(
+            both("Afterwards the calling thread has other settings than before.", "之后，调用者线程自己的设置变了。"),
+            reason="left",
+        )
+    for name, said in (
+        ("grad", both("the grad mode", "梯度模式")),
+        ("autocast", both("autocast", "autocast")),
+        ("dtype", both("the dtype of autocast", "autocast 的 dtype")),
+    ):
+        if here[name] != there[name]:
+            return incorrect(
+                both(
+                    f"In the caller {said['en']} is {here[name]}, in the new thread {there[name]}. Read it **before** the "
+                    f"thread starts, set it inside.",
+                    f"调用者这边{said['zh']}是 {here[name]}，新线程里却是 {there[name]}。要在线程开始**之前**读，在里面设。",
+                ),
+                reason=name,
+            )
+    return None
+
+
+# --- make it lose -----------------------------------------------------------------------------------------
+
+
+def check_losing(losing: Any) -> Verdict:
+    """Accept on evidence: time(flash) / time(math) wholly above 1, enough rounds, and each side ran its kernel."""
+    from course.lessons.l13_together.attention import kernel_of
+
+    try:
+        race = losing["race"]
+        low, high, rounds = (float(field(race, name)) for name in ("low", "high", "rounds"))
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return incorrect(
+            both('`losing` should be `{"race": flash_math(call)}`.', '`losing` 应是 `{"race": flash_math(call)}`。')
+        )
+    raced = comparison(race)
+    if raced is None or raced.baseline != "math" or list(raced.pairs) != ["flash"]:
+        return incorrect(
+            both("`race` should be what `flash_math(call)` gave back.", "`race` 应是 `flash_math(call)` 的返回值。"),
+            reason="no-race",
+        )
+    with flags.preserved():
+        ran = {name: kernel_of(raced.functions[name]) for name in ("flash", "math")}
+    if ran != {"flash": "flash", "math": "math"}:
+        return incorrect(
+            both(
+                f"Both sides have to differ in the kernel alone, and the profile shows {ran['flash'] or '-'} against "
+                f"{ran['math'] or '-'}. Look with `kernel_of(call)`.",
+                f"两边应当只差在 kernel，可 profile 里是 {ran['flash'] or '-'} 对 {ran['math'] or '-'}。用 `kernel_of(call)` 看看。",
+            ),
+            reason="kernels",
+        )
+    if high < 1:
+        return incorrect(
+            both(
+                f"Flash won: [{low:.2f}, {high:.2f}] lies below 1. What does it save, and when is there little to save?",
+                f"flash 赢了：[{low:.2f}, {high:.2f}] 在 1 之下。想一想，它省的是什么？什么时候没什么可省？",
+            ),
+            reason="won",
+        )
+    if rounds < LEAST_ROUNDS or low <= 1:
+        return inconclusive(
+            both(
+                f"[{low:.2f}, {high:.2f}] from {rounds:.0f} rounds is no evidence yet. Take a clearer case or more time.",
+                f"{rounds:.0f} 轮测得 [{low:.2f}, {high:.2f}]，还不足为凭。换个更极端的例子，或多给些时间。",
+            )
+        )
+    return correct(
+        both(
+            f"Accepted: here flash takes {low:.2f} to {high:.2f} times as long as math.",
+            f"通过：这里 flash 的耗时是 math 的 {low:.2f} 到 {high:.2f} 倍。",
+        )
+    )
+
+
+# --- the exercises ---
+
+STAYS = Exercise(
+    id="13-stays-fused",
+    lesson=LESSON,
+    name="stays_fused",
+    minutes=5,
+    title=both("Foresee whether flash takes the call", "预言 flash 接不接这次调用"),
+    hints=(
+        both("Five reasons for a no. One is enough.", "五条拒绝的理由，有一条就够。"),
+        both(
+            "`t.dim()`, `t.shape[-1]`, `t.stride(-1)` for each of the three tensors; `mask is not None and mask.requires_grad`.",
+            "对三个张量分别看 `t.dim()`、`t.shape[-1]`、`t.stride(-1)`；还有 `mask is not None and mask.requires_grad`。",
+        ),
+        both(
+            "`all(t.dim() == 4 and t.stride(-1) == 1 and t.shape[-1] == q.shape[-1] for t in (q, k, v))`, and the other two.",
+            "`all(t.dim() == 4 and t.stride(-1) == 1 and t.shape[-1] == q.shape[-1] for t in (q, k, v))`，再加另外两条。",
+        ),
+    ),
+    solution="""def stays_fused(q, k, v, mask=None, dropout=0.0):
+    learnt = mask is not None and mask.requires_grad
+    fits = all(t.dim() == 4 and t.stride(-1) == 1 and t.shape[-1] == q.shape[-1] for t in (q, k, v))
+    return fits and not learnt and dropout == 0
+""",
+    why=both(
+        "The list is of the CPU. On an NVIDIA GPU flash refuses every mask, and takes dropout: each device has a list of its own.",
+        "这是 CPU 的名单。在 NVIDIA GPU 上，flash 什么掩码都不收，dropout 倒可以：每种设备各有一份名单。",
+    ),
+    check=check_stays_fused,
+)
+
+GAP = Exercise(
+    id="13-kernel-gap",
+    lesson=LESSON,
+    name="kernel_gap",
+    minutes=5,
+    title=both("How far are flash and math apart?", "flash 和 math 差多少？"),
+    hints=(
+        both("Two blocks, one for each kernel; then subtract.", "两个块，每个 kernel 一个；然后相减。"),
+        both(
+            "`with sdpa_kernel(SDPBackend.MATH): math = F.scaled_dot_product_attention(q, k, v)`",
+            "`with sdpa_kernel(SDPBackend.MATH): math = F.scaled_dot_product_attention(q, k, v)`",
+        ),
+        both("`(flash - math).abs().max().item()`", "`(flash - math).abs().max().item()`"),
+    ),
+    solution="""from torch.nn import functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+def kernel_gap(q, k, v):
+    with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
+        flash = F.scaled_dot_product_attention(q, k, v)
+    with sdpa_kernel(SDPBackend.MATH):
+        math = F.scaled_dot_product_attention(q, k, v)
+    return (flash - math).abs().max().item()
+""",
+    why=both(
+        "A block for each kernel is also how you test a kernel of your own: against math, with a tolerance.",
+        "要测试自己写的 kernel，也是这个办法：和 math 比，给个容差。",
+    ),
+    check=check_kernel_gap,
+)
+
+THREAD = Exercise(
+    id="13-in-thread",
+    lesson=LESSON,
+    name="in_thread",
+    minutes=5,
+    title=both("Take your settings into a thread", "把自己的设置带进线程"),
+    hints=(
+        both(
+            "Two moments: read before the thread starts, set inside `work`.",
+            "两个时刻：线程开始之前读，在 `work` 里设。",
+        ),
+        both(
+            "`grad = torch.is_grad_enabled()`, and two more lines of this kind, above `def work():`.",
+            "在 `def work():` 上面写 `grad = torch.is_grad_enabled()`，类似的再写两行。",
+        ),
+        both(
+            'In `work`: `with torch.set_grad_enabled(grad), torch.autocast("cpu", dtype=dtype, enabled=on):`',
+            '在 `work` 里：`with torch.set_grad_enabled(grad), torch.autocast("cpu", dtype=dtype, enabled=on):`',
+        ),
+    ),
+    solution="""import torch
+from concurrent.futures import ThreadPoolExecutor
+
+def in_thread(run):
+    grad = torch.is_grad_enabled()
+    on, dtype = torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")
+
+    def work():
+        with torch.set_grad_enabled(grad), torch.autocast("cpu", dtype=dtype, enabled=on):
+            return run()
+
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(work).result()
+""",
+    why=both(
+        "What belongs to a thread is read in the one that has it and set in the one that needs it.",
+        "归线程所有的东西，要在有它的线程里读，在要它的线程里设。",
+    ),
+    check=check_in_thread,
+)
+
+LOSE = Exercise(
+    id="13-make-it-lose",
+    lesson=LESSON,
+    name="losing",
+    minutes=6,
+    title=both("Find an attention that is slower with flash", "找一个走 flash 反而更慢的注意力"),
+    hints=(
+        both("Flash saves a table. When is the table small anyway?", "flash 省的是一张表。什么时候这张表本来就小？"),
+        both(
+            "The table has tokens × tokens numbers, the inputs tokens × width. Make the heads wide.",
+            "表有 token × token 个数，输入有 token × 宽度 个数。把头变宽试试。",
+        ),
+        both(
+            "One head, 128 tokens, width 1024: `torch.randn(1, 1, 128, 1024)`. If flash wins there too, your CPU is a "
+            "counterexample to this exercise: fine, that is a measurement.",
+            "一个头、128 个 token、宽度 1024：`torch.randn(1, 1, 128, 1024)`。如果这里还是 flash 赢，"
+            "那你的 CPU 就是本题的反例：也好，这也是测出来的。",
+        ),
+    ),
+    solution="""import torch
+from torch.nn import functional as F
+from course.lessons.l13_together.attention import flash_math
+
+q = torch.randn(1, 1, 128, 1024)
+losing = {"race": flash_math(lambda: F.scaled_dot_product_attention(q, q, q), max_time=3)}
+""",
+    why=both(
+        "With wide heads the table is small beside the inputs. There is little to save, and products of small blocks are "
+        "less efficient than one large product.",
+        "头很宽的时候，表和输入比起来很小，没什么可省；而一块一块的小乘法，效率不如一次大乘法。",
+    ),
+    check=check_losing,
+)
+
+
+# --- the checkpoint's visible smoke tests: the form of an answer, nothing about its value -----------------
+
+
+def _form_of_kernel(pick_kernel: Callable[..., Any]) -> Verdict:
+    shape = [2, 4, 8, 16]
+    got = data(pick_kernel({"q": shape, "k": shape, "v": shape, "dropout": 0.0, "mask": "none"}, ["flash", "math"]))
+    if isinstance(got, str):
+        return form_is_fine(both("The form is right: a name.", "形式正确：一个名字。"))
+    return incorrect(both(f"A name is expected, not {got!r}.", f"应返回一个名字，而不是 {got!r}。"))
+
+
+def _form_of_compiles(compilations: Callable[..., Any]) -> Verdict:
+    got = data(compilations([{"threads": 1, "grad": True}], ["threads"], 8))
+    if isinstance(got, int) and not isinstance(got, bool):
+        return form_is_fine(both("The form is right: a whole number.", "形式正确：一个整数。"))
+    return incorrect(both(f"A whole number is expected, not {got!r}.", f"应返回整数，而不是 {got!r}。"))
+
+
+REPORT_FIELDS = ("shape", "threads", "kernels", "flash_ms", "math_ms", "low", "high", "difference", "claim")
+
+EXERCISES = [
+    STAYS,
+    GAP,
+    THREAD,
+    LOSE,
+    Exercise(
+        id="13-t-kernel",
+        lesson=LESSON,
+        name="pick_kernel",
+        check=_form_of_kernel,
+        title=both("Which kernel computes it?", "由哪个 kernel 计算？"),
+    ),
+    Exercise(
+        id="13-t-compiles",
+        lesson=LESSON,
+        name="compilations",
+        check=_form_of_compiles,
+        title=both("How many times is it compiled?", "编译几次？"),
+    ),
+    Exercise(
+        id="13-t-report",
+        lesson=LESSON,
+        name="report",
+        check=form_of_report(REPORT_FIELDS),
+        title=both("Report a race: flash against math", "报告一次 flash 与 math 的比赛"),
+    ),
+]

@@ -1,0 +1,223 @@
+"""Hidden cases of checkpoint 13: the attention kernel by rule, compilations by checks, and a race reported by the rules."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+from course.i18n import both
+from grader import reports
+from grader.reports import Mark
+from grader.task import Case, Part, Task
+
+# --- 13-t-kernel ------------------------------------------------------------------------------------------
+
+NAMES = ("q", "k", "v")
+
+
+def _call(rng: random.Random, **changes: Any) -> dict[str, Any]:
+    """A call that flash takes, with changes: another shape for q, k or v (a function of the old one), dropout, mask."""
+    batch, heads, width = rng.randint(2, 8), rng.randint(2, 12), rng.choice([16, 32, 64])
+    queries = rng.randint(2, 300)
+    keys = queries + rng.randint(1, 40)
+    call = {
+        "q": [batch, heads, queries, width],
+        "k": [batch, heads, keys, width],
+        "v": [batch, heads, keys, width],
+        "dropout": 0.0,
+        "mask": "none",
+    }
+    return {**call, **{name: change(call[name]) if callable(change) else change for name, change in changes.items()}}
+
+
+def _larger(place: int, by: int) -> Callable[[list[int]], list[int]]:
+    return lambda shape: [*shape[:place], shape[place] + by, *shape[place + 1 :]]
+
+
+def _misfits(rng: random.Random) -> list[dict[str, Any]]:
+    """One call for each reason why flash refuses, with the other things as they should be."""
+    return [
+        _call(rng, dropout=rng.choice([0.001, 0.1, 0.5])),
+        _call(rng, mask="learnt"),
+        _call(rng, **{name: (lambda shape: shape[1:]) for name in NAMES}),
+        _call(rng, **{name: (lambda shape: [2, *shape]) for name in NAMES}),
+        _call(rng, v=_larger(3, rng.choice([-8, 8]))),
+        _call(rng, q=_larger(3, 8)),
+        _call(rng, k=_larger(3, 8)),
+        _call(rng, k=_larger(1, 1), v=_larger(1, 1)),
+        _call(rng, q=_larger(1, 2)),
+        _call(rng, q=_larger(0, 1)),
+        _call(rng, v=_larger(0, 1)),
+    ]
+
+
+def kernel_cases(rng: random.Random) -> list[Case]:
+    """All kernels allowed; then fewer; then shapes that look odd and fit, and a call with several reasons."""
+    every = ["flash", "math", "efficient", "cudnn"]
+    fits = [_call(rng), _call(rng, mask="fixed"), _call(rng, dropout=0), *_misfits(rng)]
+    hopeless = _call(rng, v=_larger(3, 8), dropout=0.2, mask="learnt")
+    switches = [
+        Case("switches", (call, allowed))
+        for allowed in (["math"], ["flash"], ["efficient", "cudnn"], ["math", "cudnn"], ["flash", "efficient"], [])
+        for call in (_call(rng), hopeless)
+    ]
+
+    def one_query(shape: list[int]) -> list[int]:
+        return [*shape[:2], 1, shape[3]]
+
+    edges = [
+        _call(rng, q=one_query),
+        _call(rng, **{name: (lambda shape: [1, 1, *shape[2:]]) for name in NAMES}),
+        _call(rng, mask="fixed", q=one_query),
+        hopeless,
+    ]
+    return [
+        *(Case("fits", (call, rng.sample(every, 4))) for call in fits),
+        *switches,
+        *(Case("edges", (call, ["flash", "math"])) for call in edges),
+    ]
+
+
+# --- 13-t-compiles ----------------------------------------------------------------------------------------
+
+SETTINGS = {
+    "threads": (1, 2, 4),
+    "grad": (True, False),
+    "deterministic": (True, False),
+    "dtype": ("float32", "float64"),
+    "cudnn.benchmark": (True, False),
+    "mkldnn.enabled": (True, False),
+}
+
+
+def compiles_cases(rng: random.Random) -> list[Case]:
+    """Settings that go and come back; moves that nobody checks; more versions than may be kept."""
+
+    def call(**fixed: Any) -> dict[str, Any]:
+        return {name: fixed.get(name, rng.choice(values)) for name, values in SETTINGS.items()}
+
+    def repeated(count: int, names: list[str], steady: dict[str, Any]) -> list[dict[str, Any]]:
+        """``count`` calls and the first of them again at the end, with the names in them free and the rest steady."""
+        calls = [{**steady, **{name: rng.choice(SETTINGS[name]) for name in names}} for _ in range(count)]
+        return [*calls, dict(calls[0])]
+
+    checked, free = ["threads", "grad", "deterministic"], ["cudnn.benchmark", "mkldnn.enabled"]
+    cases = [Case("distinct", (repeated(rng.randint(6, 9), checked, call()), checked, 50)) for _ in range(3)]
+    cases.append(Case("distinct", ([call() for _ in range(12)], list(SETTINGS), 50)))
+    steady = call()
+    cases.append(Case("distinct", ([{**steady, "threads": n} for n in (1, 2, 1, 2, 4, 1)], ["threads", "grad"], 50)))
+    cases += [Case("free", (repeated(rng.randint(6, 9), free, call()), checked, 50)) for _ in range(2)]
+    cases.append(Case("free", ([{**call(), "threads": n} for n in (1, 1, 1, 2, 2, 2)], ["threads"], 50)))
+    cases.append(Case("free", ([call() for _ in range(6)], [], 50)))
+    many = [call(threads=n, grad=g, deterministic=d) for n in (1, 2, 4) for g in (True, False) for d in (True, False)]
+    cases += [Case("limit", (rng.sample(many, 12), checked, limit)) for limit in (1, rng.randint(2, 11), 12, 13)]
+    cases.append(Case("limit", ([*rng.sample(many, 12), *rng.sample(many, 12)], checked, rng.randint(3, 8))))
+    cases.append(Case("limit", ([], checked, 8)))
+    return cases
+
+
+# --- 13-t-report ------------------------------------------------------------------------------------------
+
+CLAIMS = {
+    "faster": lambda low, high: high < 1,
+    "slower": lambda low, high: low > 1,
+    "undecided": lambda low, high: low <= 1 <= high,
+}
+FIELDS = ("shape", "threads", "kernels", "flash_ms", "math_ms", "low", "high", "difference", "claim")
+PAIRS = ("flash_ms", "math_ms")
+RATIOS = both("flash over math", "“flash 除以 math”")
+LARGEST = 0.1  # results further apart than this are no rounding of outputs of size 1
+
+
+def judge_report(report: Any) -> reports.Verdict:
+    """One point each: enough pairs with their conditions, both kernels seen to run, a claim fit for the interval."""
+    return reports.judged(
+        report,
+        FIELDS,
+        {"pairs": _paired, "witness": _witness, "claim": _claim},
+        both(
+            "Enough pairs, both kernels seen, and a claim the interval carries.",
+            "对数足够，两个 kernel 都有证据，结论有区间支撑。",
+        ),
+    )
+
+
+def _paired(report: dict) -> Mark:
+    fault = reports.samples_fault(report, PAIRS, 1e-12)
+    if fault is None and reports.number(report.get("threads"), 1) is None:
+        fault = both("`threads` is missing; it is part of every result.", "缺少 `threads`；它是每个结果的一部分。")
+    if fault is None and not reports.numbers(report.get("shape"), 1):
+        fault = both("`shape` should be a list of sizes.", "`shape` 应是由尺寸组成的列表。")
+    return (1.0, None) if fault is None else (0.0, both(f"pairs: {fault['en']}", f"成对读数：{fault['zh']}"))
+
+
+def _witness(report: dict) -> Mark:
+    kernels, difference = report.get("kernels"), reports.number(report.get("difference"), 0)
+    seen = [reports.words(one) for one in kernels] if isinstance(kernels, list) else []
+    if seen != ["flash", "math"]:
+        return 0.0, both(
+            "witness: `kernels` should say what a profile shows for either side, flash and then math. Two sides with one "
+            "kernel are no race.",
+            "证人：`kernels` 应写 profile 里两边各是什么，先 flash 后 math。两边是同一个 kernel，就不叫比赛。",
+        )
+    if difference is None or difference > LARGEST:
+        return 0.0, both(
+            "witness: `difference` should be the largest one between the two results, a small number of at least 0.",
+            "证人：`difference` 应是两个结果之间最大的差，一个不小于 0 的小数。",
+        )
+    return 1.0, None
+
+
+def _claim(report: dict) -> Mark:
+    if reports.samples_fault(report, PAIRS, 1e-12):
+        return 0.0, both("claim: without the pairs nothing can be held against it.", "结论：没有成对读数，就无从核对。")
+    ratios = [flash / math for flash, math in zip(report["flash_ms"], report["math_ms"], strict=True)]
+    if fault := reports.interval_fault(report, ratios, RATIOS):
+        return 0.0, both(f"claim: {fault['en']}", f"结论：{fault['zh']}")
+    claim = reports.words(report.get("claim"))
+    if claim in CLAIMS and CLAIMS[claim](report["low"], report["high"]):
+        return 1.0, None
+    return 0.0, both(
+        "claim: `faster` needs the whole interval below 1, `slower` above, `undecided` holds 1.",
+        "结论：`faster` 要求区间整个小于 1，`slower` 要求整个大于 1，`undecided` 则包含 1。",
+    )
+
+
+TASKS = [
+    Task(
+        id="13-t-kernel",
+        name="pick_kernel",
+        cases=kernel_cases,
+        parts={
+            "fits": Part(
+                2,
+                both(
+                    "Wrong where all kernels are allowed: which inputs does flash take?",
+                    "kernel 全都允许时不对：flash 接哪些输入？",
+                ),
+            ),
+            "switches": Part(2, both("Wrong where some kernels are not allowed.", "某些 kernel 不允许时不对。")),
+            "edges": Part(
+                1,
+                both(
+                    "Wrong for single queries, single heads or several reasons.",
+                    "只有一个 query、一个头，或有几条理由时不对。",
+                ),
+            ),
+        },
+    ),
+    Task(
+        id="13-t-compiles",
+        name="compilations",
+        cases=compiles_cases,
+        parts={
+            "distinct": Part(2, both("Wrong where settings go and come back.", "设置改了又改回来时不对。")),
+            "free": Part(1, both("Wrong where a setting moves that is not checked.", "改动的设置不在清单上时不对。")),
+            "limit": Part(
+                1, both("Wrong where the limit bites, or without calls.", "超过上限，或一次调用也没有时不对。")
+            ),
+        },
+    ),
+    Task(id="13-t-report", name="report", judge=judge_report, points=3),
+]

@@ -1,0 +1,134 @@
+"""Lesson 13: what it measures with, what its probes give here, and what no outcome may decide. No speed is asserted."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from course import flags
+from course.experiment import base
+from course.experiment.new_process import answer_of, rows_of
+from course.i18n import pick
+from course.lessons.l13_together.attention import flash_math, kernel_of, peak_mib, refusal
+from course.lessons.l13_together.experiments import CASES
+from course.lessons.l13_together.experiments_together import PROBES
+from course.records import Record
+from tests.lessons.l13_together import rows
+
+q = torch.randn(1, 2, 16, 8)
+
+
+def attend(**options):
+    return F.scaled_dot_product_attention(q, q, q, **options)
+
+
+def record(name, found):
+    experiment = base.get(name)
+    return Record(name, experiment.version, experiment.lesson, {"device": "cpu"}, found)
+
+
+# --- the tools --------------------------------------------------------------------------------------------
+
+
+def test_the_kernel_is_read_from_what_ran():
+    assert kernel_of(attend) == "flash"
+    assert kernel_of(lambda: attend(dropout_p=0.5)) == "math"
+    assert kernel_of(lambda: q @ q.mT) == ""
+    with flags.using({"cuda.enable_flash_sdp": False}):
+        assert kernel_of(attend) == "math"
+
+
+def test_memory_is_what_was_held_at_once():
+    mib = 2**18  # numbers of float32
+    assert peak_mib(lambda: torch.empty(3 * mib)) == pytest.approx(3, abs=0.01)
+    assert peak_mib(lambda: [torch.empty(mib) for _ in range(4)] and None) == pytest.approx(4, abs=0.01)
+    assert peak_mib(lambda: [torch.empty(mib).sum() for _ in range(4)] and None) == pytest.approx(1, abs=0.01)
+
+
+def test_a_refusal_comes_in_torchs_words_and_leaves_the_switches_alone():
+    before = flags.read()
+    assert refusal(attend) == ""
+    assert "dropout" in refusal(lambda: attend(dropout_p=0.5))
+    with pytest.raises(RuntimeError, match="dtype"):
+        refusal(lambda: F.scaled_dot_product_attention(q, q.double(), q))
+    assert flags.read() == before
+
+
+def test_a_race_runs_both_kernels_and_puts_everything_back():
+    before = flags.read()
+    race = flash_math(attend, max_time=0.05)
+    assert [kernel_of(race.functions[name]) for name in ("flash", "math")] == ["flash", "math"]
+    torch.backends.cuda.enable_flash_sdp(True)
+    assert flags.read() == before
+
+
+# --- the probes, as they run here --------------------------------------------------------------------------
+
+
+def test_attention_on_this_cpu_runs_as_the_lesson_says():
+    found = {row["case"]: row for row in base.run("13-who-attends", budget_s=30).rows}
+    assert list(found) == list(CASES)
+    refused = {"dropout", "learnt mask", "three dimensions", "narrow values", "transposed"}
+    assert {case for case, row in found.items() if row["kernel"] != "flash"} == refused
+    assert {case for case, row in found.items() if row["refusal"]} == refused
+
+
+@pytest.fixture(scope="module")
+def compiled():
+    """The rows of both probes that compile, from one new process."""
+    return answer_of(f"from {PROBES} import baked, recompiles\nanswer([recompiles(), baked()])")[0]
+
+
+def test_what_is_checked_before_compiled_code_runs(compiled):
+    found = {row["setting"]: row for row in compiled[0]}
+    assert {name for name, row in found.items() if row["again"]} == {
+        "set_num_threads",
+        "use_deterministic_algorithms",
+        "cuda.matmul.allow_tf32",
+        "set_default_dtype",
+        "no_grad",
+        "autocast",
+    }
+    assert all(row["first"] == 1 and row["back"] == 0 for row in found.values())
+
+
+def test_an_attention_kernel_is_chosen_while_compiling(compiled):
+    found = {row["backend"]: (row["before"], row["after"], row["reset"]) for row in compiled[1]}
+    assert found == {
+        "none": ("flash", "math", "math"),
+        "eager": ("flash", "math", "math"),
+        "aot_eager": ("flash", "flash", "written out"),
+        "inside": ("written out", "written out", "written out"),
+    }
+
+
+def test_a_thread_shares_the_switches_and_has_its_own_grad_mode_and_autocast():
+    for row in rows_of(PROBES, "inherits"):
+        own = row["setting"] in ("grad_enabled", "autocast")
+        assert row["main"] != row["default"]
+        assert row["thread"] == (row["default"] if own else row["main"])
+        assert row["fork"] in ("", row["main"]) and row["spawn"] == row["default"]
+
+
+# --- what decides nothing ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "found", "bet"),
+    [
+        ("13-who-attends", [{**row, "kernel": "math"} for row in rows.attends()], "13-bet-inputs"),
+        ("13-who-attends", rows.attends(refused="float64"), "13-bet-inputs"),
+        ("13-flash-math", [{**row, "math": "flash"} for row in rows.memory(0.05)], "13-bet-memory"),
+        ("13-recompiles", [{**row, "again": 1} for row in rows.compiled(0, 1)], "13-bet-recompile"),
+        ("13-baked", [{**row, "before": "math"} for row in rows.baked("math", 0)], "13-bet-baked"),
+        ("13-autocast", [{**row, "lines_outside": 2} for row in rows.libraries(2)], "13-bet-library"),
+    ],
+)
+def test_a_record_that_cannot_tell_leaves_the_bet_open(name, found, bet):
+    assert base.get(name).settles(record(name, found))[bet] is None
+
+
+def test_a_control_that_compiled_again_is_said():
+    found = record("13-recompiles", [{**row, "again": 1} for row in rows.compiled(0, 1)])
+    assert "control" in pick(base.get("13-recompiles").finding(found), "en")
