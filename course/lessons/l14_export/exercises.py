@@ -71,7 +71,8 @@ def check_ready(ready: Callable[[Any, Any], Any]) -> Verdict:
             both(
                 "The program is right, but the modes of `model` are not what they were. One layer stood in eval mode while the "
                 "others trained, and `model.train()` does not bring that back. A copy has no such worry.",
-                "程序是对的，可 `model` 的模式没有恢复原样。原来有一层是 eval、其余在训练，`model.train()` 恢复不了这种状态。用副本就没这个烦恼。",
+                "程序是对的，可 `model` 的模式没有恢复原样。原来有一层是 eval、其余在训练，`model.train()` 恢复不了。"
+                "用副本就没这个烦恼。",
             ),
             reason="modes",
         )
@@ -223,8 +224,8 @@ def check_gate(gate: Callable[[Any], Any]) -> Verdict:
             both(
                 f"Right in Python; `torch.export` refuses it ({type(error).__name__}): a Python `if`, `float()` or `.item()` needs "
                 "the number now, and there is none yet. Let a tensor operation choose.",
-                f"在 Python 里是对的，但 `torch.export` 不收（{type(error).__name__}）：`if`、`float()`、`.item()` 当场就要那个数，可这时还没有数。"
-                "让张量运算来选。",
+                f"在 Python 里是对的，但 `torch.export` 不收（{type(error).__name__}）：`if`、`float()`、`.item()` 当场就要那个数，"
+                "可这时还没有数。让张量运算来选。",
             ),
             reason="refused",
         )
@@ -257,9 +258,7 @@ READY = Exercise(
             "Three wishes: eval mode, any batch size, `model` untouched. Which of them does `torch.export.export(model, (x,))` fulfil?",
             "三个要求：eval 模式、batch 大小随意、`model` 不动。`torch.export.export(model, (x,))` 满足了哪几个？",
         ),
-        both(
-            "`copy.deepcopy(model).eval()` fulfils two at once.", "`copy.deepcopy(model).eval()` 一下子满足两个。"
-        ),
+        both("`copy.deepcopy(model).eval()` fulfils two at once.", "`copy.deepcopy(model).eval()` 一下子满足两个。"),
         both(
             'The third: `batch = torch.export.Dim("batch")`, then `dynamic_shapes=({0: batch},)`: dimension 0 of the first input.',
             '第三个：`batch = torch.export.Dim("batch")`，再加 `dynamic_shapes=({0: batch},)`：第一个输入的第 0 维。',

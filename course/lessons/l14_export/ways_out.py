@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import copy
+import functools
 import logging
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -31,14 +33,19 @@ class SmallNet(nn.Module):
         return self.linear(self.drop(torch.relu(self.conv2(x)).mean((2, 3))))
 
 
-def small_net(seed: int = 0) -> SmallNet:
-    """A SmallNet with weights from this seed, its running statistics moved as by some training, in eval mode."""
+@functools.cache
+def _trained(seed: int) -> SmallNet:
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(seed)
         model = SmallNet().train()
-        for _ in range(20):
-            model(2 * torch.rand(8, 3, SIDE, SIDE) + 1)
+        for step in range(4):
+            model(images(8, seed=100 + step))
     return model.eval()
+
+
+def small_net(seed: int = 0) -> SmallNet:
+    """A SmallNet with weights from this seed, its running statistics moved as by some training, in eval mode."""
+    return copy.deepcopy(_trained(seed))
 
 
 def images(batch: int = 4, seed: int = 1) -> torch.Tensor:
@@ -46,18 +53,28 @@ def images(batch: int = 4, seed: int = 1) -> torch.Tensor:
     return 2 * torch.rand(batch, 3, SIDE, SIDE, generator=torch.Generator().manual_seed(seed)) + 1
 
 
+class SideBySide(nn.Module):
+    """Several layers in one module, each with its own input, so that one export serves all; gives back a tuple."""
+
+    def __init__(self, layers: Sequence[nn.Module]) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(layers)
+
+    def forward(self, *inputs: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return tuple(layer(x) for layer, x in zip(self.layers, inputs, strict=True))
+
+
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
     """Without the notes of the exporters: what is deprecated, what other models would need."""
-    logger = logging.getLogger("torch.onnx")
-    before = logger.level
-    logger.setLevel(logging.ERROR)
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
-        logger.setLevel(before)
+        logging.disable(before)
 
 
 def to_onnx(model: Any, args: tuple, **more: Any) -> Any:
@@ -68,7 +85,7 @@ def to_onnx(model: Any, args: tuple, **more: Any) -> Any:
 
 def traced(model: Any, args: tuple) -> Any:
     """What the deprecated `torch.jit.trace` makes of a model."""
-    with quiet():
+    with quiet(), torch.no_grad():
         return torch.jit.trace(model, args)
 
 
@@ -93,18 +110,23 @@ def run_onnx(file: bytes, *inputs: torch.Tensor) -> list[torch.Tensor]:
 
 
 def said_by_trace(program: Any) -> str:
-    """The graph of a traced program, without the comments that name lines of source."""
-    return re.sub(r" *#.*", "", str(program.inlined_graph))
+    """The graph of a traced program, without the comments that name lines of source and the numbers in names of classes."""
+    return re.sub(r" *#.*|\.___torch_mangle_\d+", "", str(program.inlined_graph))
 
 
 def said_by_export(program: torch.export.ExportedProgram) -> str:
-    """Operators, arguments, shapes and types of an exported program."""
+    """What an exported program computes: operators with their arguments, shapes and types of weights and inputs.
 
-    def described(value: Any) -> str:
-        values = value if isinstance(value, (tuple, list)) else [value]
-        return " ".join(f"{tuple(one.shape)} {one.dtype}" for one in values if isinstance(one, torch.Tensor))
+    The types that are noted beside each step are left out: the program does not compute by them.
+    """
 
-    return "\n".join(f"{node.format_node()} {described(node.meta.get('val'))}" for node in program.graph.nodes)
+    def told(node: torch.fx.Node) -> str:
+        value = node.meta.get("val") if node.op == "placeholder" else None
+        return f"{node.format_node()} " + (
+            f"{tuple(value.shape)} {value.dtype}" if isinstance(value, torch.Tensor) else ""
+        )
+
+    return "\n".join(map(told, program.graph.nodes))
 
 
 def without_notes(program: Any) -> Any:

@@ -65,14 +65,14 @@ print("same bits as the model:", torch.equal(run(x), model(x)))
 # that runs it (lesson 01 called it [[backend-selection|backend selection]]). Run on this machine, it gives the same bits, because
 # it is the same kitchen.
 #
-# So far a guess. Now seven settings are changed around the network, one at a time, and each time the recipe is compared, letter
+# So far a guess. Now seven settings are changed around the network, one at a time, and each time the steps are compared, letter
 # by letter. [[autocast]] is a block in which PyTorch computes some operations in 16 bits.
 # %% [markdown] zh
 # ## 💡 菜谱只写做什么，不写谁来做
 #
 # 里面有 `conv2d`，但一个字也没提 cuDNN 或 oneDNN。这一步由谁来算，每次调用时才定，由运行它的那个进程决定（第 01 课叫它[[backend-selection|后端选择]]）。在这台机器上跑，比特一模一样，因为厨房还是同一个。
 #
-# 到这里还只是猜想。接下来把网络周围的七项设置一项一项地改，每次都把菜谱逐字比一遍。（[[autocast]] 块：在里面，PyTorch 会用 16 位来算一部分算子。）
+# 到这里还只是猜想。接下来把网络周围的七项设置一项一项地改，每次都把步骤逐字比一遍。（[[autocast]] 块：在里面，PyTorch 会用 16 位来算一部分算子。）
 # %%
 predict("14-bet-switches")
 # %%
@@ -82,14 +82,14 @@ explain("14-why-no-switch")
 # 📌 **So far.** “A map is not the territory it represents” (Alfred Korzybski, *Science and Sanity*, 1933). And a recipe is not the kitchen.
 #
 # 1. The file holds steps, weights, types, shapes, and the mode the network was in.
-# 2. Switches, threads, an `autocast` block around it, and hooks that only look stay at home.
-# 3. Over there the switches of *that* process count. onnxruntime does not know yours at all.
+# 2. Switches, threads and hooks that only look stay at home. Over there the switches of *that* process count.
+# 3. 🕳️ One exception: `torch.onnx.export` **inside** an `autocast` block writes the 16 bits into the file. Export outside of it.
 # %% [markdown] zh
 # 📌 **小结。** “橘生淮南则为橘，生于淮北则为枳”（《晏子春秋》）：同一棵苗，换了水土，味道就变。
 #
 # 1. 文件里有步骤、权重、类型、形状，还有网络当时的模式。
-# 2. 开关、线程数、包在外面的 `autocast` 块、只看不动的 hook，都留在家里。
-# 3. 到了那边，算数的是*那个*进程的开关。onnxruntime 根本不认识你的开关。
+# 2. 开关、线程数、只看不动的 hook 都留在家里。到了那边，算数的是*那个*进程的开关。
+# 3. 🕳️ 有一个例外：在 `autocast` 块**里面**调 `torch.onnx.export`，16 位会被写进文件。请在块外导出。
 # %%
 keep("export.keeps")
 explain("14-keeps")
@@ -98,11 +98,11 @@ explain("14-keeps")
 #
 # In training, dropout removes values at random, and batch norm uses the statistics of the batch. For predictions there is
 # `model.eval()`, the [[eval-mode|eval mode]]. What if you forget it before the export? Run the cell: the same image, asked twice;
-# and then the attempt to repair it afterwards.
+# and then the attempt to repair it afterwards. (`torch.onnx.export` at least warns you; `torch.export` says nothing.)
 # %% [markdown] zh
 # ## 🕳️ eval() 必须先调
 #
-# 训练时，dropout 会随机丢掉一些值，batch norm 用的是这一批的统计量。推理时要先 `model.eval()`，进入 [[eval-mode|eval 模式]]。导出前忘了会怎样？运行下面这格：同样的图问两遍；再试试事后补救。
+# 训练时，dropout 会随机丢掉一些值，batch norm 用的是这一批的统计量。推理时要先 `model.eval()`，进入 [[eval-mode|eval 模式]]。导出前忘了会怎样？运行下面这格：同样的图问两遍；再试试事后补救。（`torch.onnx.export` 至少会警告一声，`torch.export` 什么也不说。）
 # %%
 from course.lessons.l14_export.ways_out import quiet
 
@@ -118,12 +118,13 @@ explain("14-eval-first")
 # %% [markdown] en
 # ## 🕳️ The shape of the example is fixed, too
 #
-# The program was made with four images, so four it is. To free the batch, say so while exporting: that is a
-# [[dynamic-shape|dynamic shape]]. Guess first what seven images do; the card asks you.
+# The program was made with four images. To free the batch, say so while exporting: that is a [[dynamic-shape|dynamic shape]].
+# (The example needs two images or more: with a single one, export takes the 1 for a fixed number and says so.) What do seven
+# images do with a program that was not freed? The card asks you first.
 # %% [markdown] zh
 # ## 🕳️ 示例的形状也定死了
 #
-# 程序是用四张图做出来的，就只认四张。想让 batch 可变，导出时就得说明：这叫[[dynamic-shape|动态形状]]。七张图会怎样？先猜，卡片会问你。
+# 程序是用四张图做出来的。想让 batch 可变，导出时就得说明：这叫[[dynamic-shape|动态形状]]。（示例至少要两张图：只有一张时，导出会把 1 当成固定值，并且说出来。）没放开 batch 的程序，给它七张图会怎样？先猜，卡片会问你。
 # %%
 explain("14-static-shape")
 # %%
@@ -200,12 +201,13 @@ keep("recipe.export")
 #
 # `torch.export` stays in PyTorch's world. [[onnx]] is a file format that many programs read. [[onnxruntime]] is one of them: it
 # computes each layer with code of its own, and needs no torch. `dynamo=True` (the default since torch 2.9) builds on `torch.export`.
+# The file is not a copy word for word: batch norm has been folded into the convolution before it, which computes the same.
 #
 # The cell sends our network there and brings the scores back. How far apart are they?
 # %% [markdown] zh
 # ## 去别人的厨房：ONNX
 #
-# `torch.export` 还在 PyTorch 的世界里。[[onnx]] 则是许多程序都能读的文件格式。[[onnxruntime]] 就是其中之一：每一层都用它自己的代码算，不需要 torch。`dynamo=True`（torch 2.9 起的默认值）以 `torch.export` 为基础。
+# `torch.export` 还在 PyTorch 的世界里。[[onnx]] 则是许多程序都能读的文件格式。[[onnxruntime]] 就是其中之一：每一层都用它自己的代码算，不需要 torch。`dynamo=True`（torch 2.9 起的默认值）以 `torch.export` 为基础。文件并不是逐字照抄：batch norm 被并进了前面的卷积，算出来是一回事。
 #
 # 下面这格把咱们的网络送过去，再把分数带回来。差多少呢？
 # %%
@@ -227,12 +229,12 @@ else:
 # %% [markdown] en
 # ## 🎲 Where are the bits equal, where not?
 #
-# The scores are nearly the same. Is the small rest a fault? Let us look at single layers. One hint: a `Linear` layer adds up
-# many products, and in [[float32]] each addition is rounded. Whole numbers, if small, need no rounding.
+# The scores are nearly the same. Is the small rest a fault? Let us look at single layers. One hint: this `Linear` layer adds up
+# 4096 products, and in [[float32]] each addition is rounded. Whole numbers, if small, need no rounding.
 # %% [markdown] zh
 # ## 🎲 哪里逐位一致，哪里不一致？
 #
-# 分数几乎一样。剩下的那一点点差，是出错了吗？咱们一层一层来看。提示一句：`Linear` 层要把许多乘积加起来，而 [[float32]] 里每加一次都要舍入。小整数则不用舍入。
+# 分数几乎一样。剩下的那一点点差，是出错了吗？咱们一层一层来看。提示一句：这个 `Linear` 层要把 4096 个乘积加起来，而 [[float32]] 里每加一次都要舍入。小整数则不用舍入。
 # %%
 predict("14-bet-bits")
 # %%
@@ -241,18 +243,22 @@ explain("14-why-bits")
 # %% [markdown] en
 # ## 💡 Two cooks, one recipe
 #
-# “Add the 256 products” says the recipe. It does not say in which order. Each library adds in the order that suits its code, and
-# the last digits differ, on both sides, from the exact result. Neither is wrong.
+# “Add the 4096 products” says the recipe. It does not say in which order. Each library adds in the order that suits its code, and
+# the last digits differ, on both sides, from the exact result. Functions such as the sigmoid are approximated, by each library in
+# its own way. Neither is wrong.
 #
 # So do not ask for equal bits. Ask for a [[tolerance]]: small enough to catch a real fault, large enough for two orders of adding.
-# Where is the place between? Place a bet on four real faults.
+# Where is the place between? The picture below shows the two orders; then place a bet on four real faults.
 # %% [markdown] zh
 # ## 💡 两位厨师，一份菜谱
 #
-# 菜谱上写着“把 256 个乘积加起来”，没写先加哪个。每个库都按顺手的顺序加，末位自然不同；两边和精确结果都有一点差，谁也没错。
+# 菜谱上写着“把 4096 个乘积加起来”，没写先加哪个。每个库都按顺手的顺序加，末位自然不同；sigmoid 这类函数是近似算的，每个库各有一套。两边和精确结果都有一点差，谁也没错。
 #
-# 所以别要求逐位一致，要定一个[[tolerance|容差]]：小到能抓住真正的错误，大到容得下两种相加顺序。这个位置在哪里？拿四个真实的错误来下注。
+# 所以别要求逐位一致，要定一个[[tolerance|容差]]：小到能抓住真正的错误，大到容得下两种相加顺序。这个位置在哪里？先看下面两种顺序的图，再拿四个真实的错误来下注。
 # %%
+from course.lessons.l14_export.two_orders import TwoOrders
+
+display(TwoOrders(terms=256))
 predict("14-bet-faults")
 # %%
 observe("14-tolerance")
@@ -285,13 +291,13 @@ explain("14-near-zero")
 # %% [markdown] en
 # 📌 **So far.**
 #
-# 1. Layers that only choose (ReLU, max pooling) come back with the same bits. Layers that add do not.
+# 1. Layers that only choose (ReLU, max pooling) come back with the same bits. Long sums and approximated functions do not.
 # 2. Measure your rounding against float64, and allow about ten times that.
 # 3. Then plant a fault and see the test fail. A smoke alarm that has never beeped may have no battery.
 # %% [markdown] zh
 # 📌 **小结。**
 #
-# 1. 只做选择的层（ReLU、最大池化）逐位一致；要做加法的层就不一定。
+# 1. 只做选择的层（ReLU、最大池化）逐位一致；很长的求和、近似计算的函数就不一致。
 # 2. 拿 float64 量出自己的舍入误差，放宽到大约十倍。
 # 3. 然后故意埋个错，看测试会不会失败。从来没响过的烟雾报警器，没准是没装电池。
 # %%

@@ -18,12 +18,15 @@ def differ_cases(rng: random.Random) -> list[Case]:
     def values(count: int) -> list[float]:
         return [rng.choice((-1, 1)) * rng.randint(8, 160) / 8 for _ in range(count)]
 
-    def off(part: str, rtol: float, atol: float, beyond: float, sign: int, second: bool = False, which: int = 0) -> Case:
+    def off(
+        part: str, rtol: float, atol: float, beyond: float, sign: int, second: bool = False, which: int = 0
+    ) -> Case:
         """One value is off by its tolerance and `beyond`, up or down; with `second` a later one, further off, too."""
         ours = values(rng.randint(5, 9))
         place = rng.randint(1, len(ours) - 3)
         ours[place] = (which or rng.choice((-1, 1))) * rng.choice((8.0, 16.0, 32.0))
         theirs = list(ours)
+        theirs[0] += (atol + rtol * abs(ours[0])) / 2  # not equal, and still within
         theirs[place] += sign * (atol + rtol * abs(ours[place]) + beyond)
         if second:
             theirs[-1] += 999.0
@@ -33,7 +36,7 @@ def differ_cases(rng: random.Random) -> list[Case]:
     zero = [0.0, *values(4)]
     small = [rng.randint(1, 3) / 64, *zero[1:]]
     pairs = [(sign, which) for sign in (1, -1) for which in (1, -1)]
-    blank = values(rng.randint(4, 7))
+    blank = [abs(value) for value in values(rng.randint(4, 7))]
     place = rng.randrange(len(blank))
     return [
         *(off("place", 0.125, 0.0, 0.125, sign, which=which) for sign, which in pairs),
@@ -88,8 +91,17 @@ def accepts_cases(rng: random.Random) -> list[Case]:
         asked = [[3, one[1], size, size] for size in (8, 50, 99, 100, 7)]
         asked += [[3, one[1], 50, 51], [3, one[1], 51, 50], [50, one[1], 50, 50], [65, one[1], 50, 50]]
         cases.append(Case("names", (one, square, asked)))
-        cases.append(Case("names", (shape(), [["n", 1, 9], ["c", 1, 9], ["h", 1, 99], ["w", 1, 99]], [[1, 2, 3, 4], [5, 5, 7, 7]])))
-        cases.append(Case("names", ([4, 4, 4], [["a", 2, 9], ["a", 2, 9], ["a", 2, 9]], [[3, 3, 3], [3, 3, 4], [4, 3, 3], [3, 4, 3]])))
+        cases.append(
+            Case(
+                "names", (shape(), [["n", 1, 9], ["c", 1, 9], ["h", 1, 99], ["w", 1, 99]], [[1, 2, 3, 4], [5, 5, 7, 7]])
+            )
+        )
+        cases.append(
+            Case(
+                "names",
+                ([4, 4, 4], [["a", 2, 9], ["a", 2, 9], ["a", 2, 9]], [[3, 3, 3], [3, 3, 4], [4, 3, 3], [3, 4, 3]]),
+            )
+        )
     one = shape()
     free = [["batch", 1, 64], None, None, None]
     cases.append(Case("rank", (one, free, [one[:3], [*one, 1], [1, *one], one])))
@@ -105,9 +117,7 @@ TASKS = [
         name="first_difference",
         cases=differ_cases,
         parts={
-            "place": Part(
-                2, both("Wrong where a value lies beyond its tolerance.", "有数值超出容差时，位置不对。")
-            ),
+            "place": Part(2, both("Wrong where a value lies beyond its tolerance.", "有数值超出容差时，位置不对。")),
             "agree": Part(
                 1,
                 both("Wrong where all agree, some exactly at their tolerance.", "全部一致（有的恰好在容差上）时不对。"),

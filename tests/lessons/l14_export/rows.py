@@ -17,7 +17,12 @@ def gates(result, error=""):
     answers = {"python": -1.5, "trace": result, "export": 0.0, "where": -1.5}
     errors = {"trace": error, "export": "MadeUpError"}
     return [
-        {"way": way, "input": given, "result": 2.0 if given == "like the example" else answer, "error": errors.get(way, "")}
+        {
+            "way": way,
+            "input": given,
+            "result": 2.0 if given == "like the example" else answer,
+            "error": errors.get(way, ""),
+        }
         for way, answer in answers.items()
         for given in ("like the example", "the other side")
     ]

@@ -33,7 +33,9 @@ def test_no_setting_around_the_network_is_in_the_file_and_what_it_computes_is():
     for way in ways:
         assert {name: rows[name][way] for name in AROUND} == dict.fromkeys(AROUND, 0)
         assert {name: rows[name][way] for name in MODEL} == {**dict.fromkeys(MODEL, 1), "hook": 0}
-    assert {name for name in AROUND if rows[name]["trace"] == 1} >= {name for name in AROUND if name.startswith("cudnn")}
+    assert {name for name in AROUND if rows[name]["trace"] == 1} >= {
+        name for name in AROUND if name.startswith("cudnn")
+    }
 
 
 def test_a_trace_takes_the_wrong_branch_and_export_refuses_it():
@@ -72,7 +74,9 @@ def test_notes_are_all_that_is_left_out_of_a_comparison():
     assert len(weights) > 4 * sum(one.numel() for one in ways_out.small_net().parameters()) > len(graph)
 
 
-@pytest.mark.parametrize("code, word", [("en", "Next step: run `%pip install"), ("zh", "下一步：在单元格里运行 `%pip install")])
+@pytest.mark.parametrize(
+    "code, word", [("en", "Next step: run `%pip install"), ("zh", "下一步：在单元格里运行 `%pip install")]
+)
 def test_missing_packages_get_a_sentence_and_a_command_that_moves_nothing(monkeypatch, capsys, code, word):
     import numpy
 
