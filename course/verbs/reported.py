@@ -109,7 +109,7 @@ def tell(experiments: Sequence[base.Experiment]) -> None:
         t(
             f"This takes {needs}, which this machine has not, and no recording of it exists so far.{amd}{steps}"
             + " What others have published:" * published,
-            f"这里需要{needs}，本机没有，目前也没有录制。{amd}{steps}" + "别人公布过的结果：" * published,
+            f"这里需要{needs}，本机没有，目前也没有录制。{amd}{steps.strip()}" + "别人公布过的结果：" * published,
         )
     )
     for one in experiments:
