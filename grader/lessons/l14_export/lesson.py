@@ -269,8 +269,8 @@ explain("14-which-tolerance")
 import copy
 
 exact = copy.deepcopy(model).double()(x.double())
-noise = (model(x) - exact).abs().max() / exact.abs().max()
-print(f"noise: {float(noise):.1e} of the largest score; ten times: {10 * float(noise):.1e}")
+noise = ((model(x) - exact).abs().max() / exact.abs().max()).item()
+print(f"noise: {noise:.1e} of the largest score; ten times: {10 * noise:.1e}")
 # %% [markdown] en
 # ## 🛠️ Your turn: do they agree? (5 minutes, about 3 lines)
 #

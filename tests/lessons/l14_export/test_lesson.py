@@ -52,7 +52,7 @@ def test_no_switch_is_in_an_onnx_file_and_an_autocast_block_is():
         for setting in AROUND.keys() - {"autocast"}:
             together.enter_context(experiments._around(setting))
         assert experiments._says("onnx", *experiments._changed("nothing")) == plain
-    assert experiments._says("onnx", *experiments._changed("weights")) != plain
+    assert experiments._says("onnx", *experiments._changed("float64")) != plain
     with experiments._around("autocast"):
         assert experiments._says("onnx", *experiments._changed("nothing")) != plain
 
