@@ -6,17 +6,20 @@ cannot be told is None.
 
 from __future__ import annotations
 
+import importlib
 import os
 import platform
 import re
 import warnings
 from collections.abc import Callable
+from importlib import metadata
 from typing import Any, TypeVar
 
 from course.i18n import Text, both, t
 from course.version import __version__
 
-NEEDS = ("cpu", "mkldnn", "cuda", "mps")
+NEEDS = ("cpu", "mkldnn", "onnx", "cuda", "mps")
+ONNX = ("onnx", "onnxscript", "onnxruntime")  # the extra `export` of pyproject.toml
 Found = TypeVar("Found")
 
 
@@ -57,11 +60,11 @@ def passport() -> dict[str, Any]:
 
 
 def can(needs: str) -> bool:
-    """Whether this machine can run what `needs` names: 'cpu', 'mkldnn', 'cuda' or 'mps'.
+    """Whether this machine can run what `needs` names, one of NEEDS.
 
-    'mkldnn' asks for oneDNN in this build; 'cuda' and 'mps' for a device that does a small sum. 'cuda' means NVIDIA's:
-    a ROCm build answers to the same name, but there torch.backends.cudnn drives MIOpen, and what is said of cuDNN
-    would be said of another library.
+    'mkldnn' asks for oneDNN in this build; 'onnx' for the packages that write and run ONNX files; 'cuda' and 'mps' for
+    a device that does a small sum. 'cuda' means NVIDIA's: a ROCm build answers to the same name, but there
+    torch.backends.cudnn drives MIOpen, and what is said of cuDNN would be said of another library.
     Raises ValueError, in words, for any other name.
     """
     if needs not in NEEDS:
@@ -75,7 +78,21 @@ def can(needs: str) -> bool:
         return True
     if needs == "mkldnn":
         return bool(_safe(lambda: _torch()._C._has_mkldnn))
+    if needs == "onnx":
+        return all(_safe(lambda name=name: importlib.import_module(name)) for name in ONNX)
     return not (needs == "cuda" and on_rocm()) and bool(_safe(lambda: _works(needs)))
+
+
+def next_step(needs: str) -> Text:
+    """What a learner can do where `can` says no; empty where only another machine or another PyTorch helps."""
+    if needs != "onnx":
+        return both("", "")
+    here = {name: _safe(lambda name=name: metadata.version(name)) for name in ("numpy", "protobuf")}
+    command = " ".join(["%pip install", *ONNX, *(f"{name}=={version}" for name, version in here.items() if version)])
+    return both(
+        f"Next step: run `{command}` in a cell, then restart the kernel. numpy and protobuf stay as they are.",
+        f"下一步：在单元格里运行 `{command}`，然后重启内核。numpy 和 protobuf 保持原来的版本。",
+    )
 
 
 def on_rocm() -> bool:

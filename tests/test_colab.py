@@ -12,6 +12,7 @@ import pytest
 
 import course
 from course import colab
+from course.machine import next_step
 from course.quiz import MIME, Response, Sheet
 from course.quiz.log import AnswerLog, default_path
 from course.verbs import state
@@ -158,8 +159,15 @@ def need(done: subprocess.CompletedProcess) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def moved(target: str, folder, asked: list[str]) -> set[str]:
+    """The packages that pip would install or replace."""
+    need(pip(target, "--dry-run", "--report", str(folder / "report.json"), *asked))
+    report = json.loads((folder / "report.json").read_text("utf-8"))
+    return {one["metadata"]["name"].lower().replace("_", "-") for one in report["install"]}
+
+
 @pytest.mark.slow
-def test_installing_the_course_moves_nothing_that_colab_brings(tmp_path):
+def test_installing_the_course_moves_nothing_that_colab_brings(tmp_path, monkeypatch):
     target = python(tmp_path / "env")
     place = subprocess.run(
         [target, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
@@ -174,11 +182,10 @@ def test_installing_the_course_moves_nothing_that_colab_brings(tmp_path):
         (info / "INSTALLER").write_text("pip\n", "utf-8")
     project = pyproject()["project"]
     asked = [*project["dependencies"], *project["optional-dependencies"]["course"]]
-    need(pip(target, "--dry-run", "--report", str(tmp_path / "report.json"), *asked))
-    moved = {
-        one["metadata"]["name"].lower() for one in json.loads((tmp_path / "report.json").read_text("utf-8"))["install"]
-    }
-    assert moved == {"fsrs", "thop", "ptflops"}  # what Colab lacks, and nothing else
+    assert moved(target, tmp_path, asked) == {"fsrs", "thop", "ptflops"}  # what Colab lacks, and nothing else
+    monkeypatch.setattr("course.machine.metadata.version", PINS.get)
+    lesson_14 = re.search(r"%pip install ([^`]+)`", next_step("onnx")["en"])[1].split()
+    assert moved(target, tmp_path, lesson_14) == {"onnx", "onnxscript", "onnxruntime", "onnx-ir"}
     assert {"torch", "numpy", "ipywidgets", "ipython", "ipykernel", "setuptools", "matplotlib"} <= {*PINS}
 
 

@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 
 from course.i18n import Text, pick, t
 from course.lessons import LESSONS, modules
+from course.machine import NEEDS
 from course.records import Record, nearest
 from course.suggest import did_you_mean
 
-NEEDS = ("cpu", "mkldnn", "cuda", "mps")
 T = TypeVar("T")
 
 
@@ -76,7 +76,7 @@ class Experiment:
     yielded so far). finding(record) -> one sentence in both languages. draw(record, ax) paints one
     matplotlib Axes. settles(record) -> {predict item id: option id, or the number of a bet on a scale, or
     None when inconclusive}.
-    needs: cpu | mkldnn | cuda | mps. seconds: the usual budget.
+    needs: one of NEEDS. seconds: the usual budget.
     """
 
     name: str

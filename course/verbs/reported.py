@@ -10,7 +10,7 @@ from course.experiment import base, reports
 from course.experiment.reports import Answer, Report
 from course.figures.reported import picture
 from course.i18n import LANGUAGES, Text, both, pick, t
-from course.machine import on_rocm
+from course.machine import next_step, on_rocm
 from course.quiz.items import Item
 from course.quiz.rich import inline, plain
 from course.quiz.session import bet_of, settle
@@ -22,6 +22,7 @@ NEEDS = {
     "cuda": both("an NVIDIA GPU", "NVIDIA GPU"),
     "mps": both("an Apple GPU", "苹果 GPU"),
     "mkldnn": both("a PyTorch build with oneDNN", "带 oneDNN 的 PyTorch"),
+    "onnx": both("the packages onnx, onnxscript and onnxruntime", " onnx、onnxscript、onnxruntime 这三个包"),
 }
 
 
@@ -102,16 +103,20 @@ def tell(experiments: Sequence[base.Experiment]) -> None:
         if on_rocm()
         else ""
     )
+    steps = "".join(dict.fromkeys(f" {pick(next_step(one.needs))}".rstrip() for one in experiments))
+    published = any(reports.about(one.name) for one in experiments)
     say(
         t(
-            f"This takes {needs}, which this machine has not, and no recording of it exists so far.{amd} What others have published:",
-            f"这里需要{needs}，本机没有，目前也没有录制。{amd}别人公布过的结果：",
+            f"This takes {needs}, which this machine has not, and no recording of it exists so far.{amd}{steps}"
+            + " What others have published:" * published,
+            f"这里需要{needs}，本机没有，目前也没有录制。{amd}{steps.strip()}" + "别人公布过的结果：" * published,
         )
     )
     for one in experiments:
         found = reports.about(one.name)
         state.now.write("observe", one.name)
-        present(Reported(one.title, found, folded=len(experiments) > 1))
+        if found:
+            present(Reported(one.title, found, folded=len(experiments) > 1))
         answers = reports.verdicts(one.name)
         for item in state.now.bank.items(one.lesson):
             if item.kind == "predict" and item.experiment == one.name and item.id in answers:

@@ -1,0 +1,381 @@
+"""Code tasks of lesson 14: export for inference, compare within a tolerance, leave without a Python branch.
+
+The last two entries are the visible smoke tests of the checkpoint: they look at form, not at the answer.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from course.checking import PLACEHOLDER, data, form_is_fine
+from course.exercise import Exercise
+from course.i18n import both
+from course.verdict import Verdict, correct, incorrect, partly
+
+# --- ready --------------------------------------------------------------------------------------------------
+
+
+def check_ready(ready: Callable[[Any, Any], Any]) -> Verdict:
+    """A network in the middle of its training, one layer frozen: what comes out, for which sizes, and what is left behind."""
+    import torch
+
+    from course.lessons.l14_export.ways_out import images, quiet, small_net
+
+    model = small_net().train()
+    model.norm.eval()  # frozen on purpose, as in fine-tuning
+    modes = {name: part.training for name, part in model.named_modules()}
+    state = copy.deepcopy(model.state_dict())
+    x, seven = images(4), images(7, seed=3)
+    expected, of_seven = (copy.deepcopy(model).eval()(one).detach() for one in (x, seven))
+    with quiet():
+        program = ready(model, x)
+    if program is None or program is Ellipsis:
+        return PLACEHOLDER
+    if not isinstance(program, torch.export.ExportedProgram):
+        return incorrect(
+            both(
+                f"Give back what `torch.export.export` makes, an ExportedProgram; this is a {type(program).__name__}.",
+                f"请返回 `torch.export.export` 的结果，即 ExportedProgram；现在是 {type(program).__name__}。",
+            ),
+            reason="no-program",
+        )
+    run = program.module()
+    with torch.no_grad():
+        got = run(x)
+    if not torch.allclose(got, expected, rtol=1e-3, atol=1e-4):
+        return incorrect(
+            both(
+                "The scores are not those of the network in eval mode: dropout or batch norm of the training went into the "
+                "program, and there is no `eval()` on the other side.",
+                "结果和 eval 模式下的不一样：训练时的 dropout 或 batch norm 被写进了程序，到了那边就没有 `eval()` 可调了。",
+            ),
+            reason="train-mode",
+        )
+    if any(not torch.equal(state[name], tensor) for name, tensor in model.state_dict().items()):
+        return partly(
+            0.5,
+            1.0,
+            both(
+                "The program is right, but the weights or running statistics of `model` are not what they were.",
+                "程序是对的，可 `model` 的权重或滑动统计量变了。",
+            ),
+            reason="changed",
+        )
+    if {name: part.training for name, part in model.named_modules()} != modes:
+        return partly(
+            0.5,
+            1.0,
+            both(
+                "The program is right, but the modes of `model` are not what they were. One layer stood in eval mode while the "
+                "others trained, and `model.train()` does not bring that back. A copy has no such worry.",
+                "程序是对的，可 `model` 的模式没有恢复原样。原来有一层是 eval、其余在训练，`model.train()` 恢复不了。"
+                "用副本就没这个烦恼。",
+            ),
+            reason="modes",
+        )
+    try:
+        with torch.no_grad():
+            fits = torch.allclose(run(seven), of_seven, rtol=1e-3, atol=1e-4)
+    except Exception:  # noqa: BLE001  (a guard, in one form or another)
+        fits = False
+    if not fits:
+        return partly(
+            0.5,
+            1.0,
+            both(
+                "Right for the example's four images; seven images are refused. Say with `dynamic_shapes` which dimension may change.",
+                "示例那样的四张图没问题，七张就被拒绝了。用 `dynamic_shapes` 说明哪一维可以变。",
+            ),
+            reason="one-size",
+        )
+    return correct(
+        both(
+            "Eval mode, any batch size, and your model is as it was: it can go on training.",
+            "eval 模式、batch 大小随意，你的模型原封不动，可以接着训练。",
+        )
+    )
+
+
+# --- agrees -------------------------------------------------------------------------------------------------
+
+NAN = float("nan")
+COMPARED: tuple[tuple[str, list, list, float, float, bool], ...] = (
+    ("equal", [1.0, -2.0, 4.0], [1.0, -2.0, 4.0], 0.0, 0.0, True),
+    ("too high", [1.0, 2.0], [1.0, 2.5], 0.125, 0.0, False),
+    ("too low", [1.0, 2.0], [1.0, 1.5], 0.125, 0.0, False),
+    ("within", [1.0, 2.0], [1.125, 2.125], 0.125, 0.0, True),
+    ("one of many", [1.0] * 8, [1.0] * 7 + [1.75], 0.25, 0.0, False),
+    ("near zero", [0.0, 8.0], [0.0625, 8.0], 0.125, 0.125, True),
+    ("both parts", [8.0, 8.0], [9.5, 8.0], 0.125, 0.5, True),
+    ("negative", [-8.0, 1.0], [-8.5, 1.0], 0.125, 0.0, True),
+    ("whose scale", [1.0, 1.0], [2.0, 1.0], 0.5, 0.0, False),
+    ("NaN", [1.0, 2.0], [1.0, NAN], 0.5, 0.5, False),
+    ("shape", [1.0, 1.0, 1.0], [1.0], 0.5, 0.5, False),
+)
+AGREES_WHY = {
+    "too low": both(
+        "A result that is too low counts too: take the absolute value of the difference.",
+        "结果偏小也算差：差要取绝对值。",
+    ),
+    "one of many": both(
+        "Seven equal values do not make up for one that is off: every value counts by itself, no mean.",
+        "七个相等，抵不过一个出错：逐个判断，别取平均。",
+    ),
+    "near zero": both(
+        "Beside a 0 every relative tolerance is 0: that is what `atol` is for. Add it.",
+        "跟 0 相比，相对容差也是 0：`atol` 就是为此准备的，加上它。",
+    ),
+    "both parts": both(
+        "The two tolerances add up: `atol + rtol * abs(ours)`, neither alone nor the larger of them.",
+        "两个容差要相加：`atol + rtol * abs(ours)`，不是只用一个，也不是取大的那个。",
+    ),
+    "negative": both(
+        "`rtol` times a negative number is negative: take `abs(ours)`.", "`rtol` 乘负数还是负数：要用 `abs(ours)`。"
+    ),
+    "whose scale": both(
+        "The tolerance is a part of `ours`, the side you trust, not of what came back.",
+        "容差按 `ours`（你信任的一方）的大小来算，而不是按返回来的结果。",
+    ),
+    "NaN": both(
+        "A NaN passed! Every comparison with NaN is False, so `(difference > limit).any()` finds nothing. Ask whether all are "
+        "`<=`.",
+        "NaN 混过去了！和 NaN 的任何比较都是 False，所以 `(difference > limit).any()` 什么也抓不到。要问是不是全部 `<=`。",
+    ),
+    "shape": both(
+        "Three results against one: torch stretches the shorter side (broadcasting) and finds them equal. Compare the shapes first.",
+        "三个结果对一个：torch 会把短的一边拉长（广播），然后说相等。先比形状。",
+    ),
+}
+
+
+def check_agrees(agrees: Callable[[Any, Any, float, float], bool]) -> Verdict:
+    """Signs, the two tolerances, the scale, a NaN, another shape."""
+    import torch
+
+    for name, ours, theirs, rtol, atol, expected in COMPARED:
+        try:
+            got = data(agrees(torch.tensor(ours), torch.tensor(theirs), rtol, atol))
+        except RuntimeError as error:
+            if name != "shape":
+                raise
+            return partly(
+                0.5,
+                1.0,
+                both(
+                    f"All right so far; with another shape it stops ({str(error).splitlines()[0][:80]}). Give back False.",
+                    f"其余都对；形状不同时它停了下来（{str(error).splitlines()[0][:80]}）。应返回 False。",
+                ),
+                reason="shape",
+            )
+        if got is None or got is Ellipsis:
+            return PLACEHOLDER
+        if got is not expected:
+            said = AGREES_WHY.get(name) or both(
+                f"For ours = {ours}, theirs = {theirs}, rtol = {rtol:g}, atol = {atol:g} it should be {expected}, not {got!r}.",
+                f"当 ours = {ours}、theirs = {theirs}、rtol = {rtol:g}、atol = {atol:g} 时，应是 {expected}，而不是 {got!r}。",
+            )
+            made = partly(0.5, 1.0, said, reason=name) if name in ("NaN", "shape") else None
+            return made or incorrect(said, reason=name.replace(" ", "-"))
+    return correct(
+        both(
+            "Every value by itself, both tolerances, and neither a NaN nor another shape slips through.",
+            "逐个比较，两个容差都用上，NaN 和形状不符也都混不过去。",
+        )
+    )
+
+
+# --- gate ---------------------------------------------------------------------------------------------------
+
+GATED = (
+    ("the example's side", [1.0, 2.0, -0.5], [2.0, 4.0, -1.0]),
+    ("the other side", [-1.0, 0.5, -2.0], [-2.0, -0.5, -3.0]),
+    ("one large negative value", [3.0, 3.0, -9.0], [2.0, 2.0, -10.0]),
+    ("a sum of 0", [1.0, -1.0, 0.0], [0.0, -2.0, -1.0]),
+)
+
+
+def check_gate(gate: Callable[[Any], Any]) -> Verdict:
+    """As it stands, then exported on a positive example and asked on both sides."""
+    import torch
+
+    from course.lessons.l14_export.experiments import export_function
+
+    for name, given, expected in GATED:
+        got = gate(torch.tensor(given))
+        if got is None or got is Ellipsis:
+            return PLACEHOLDER
+        if not isinstance(got, torch.Tensor) or got.tolist() != expected:
+            return incorrect(
+                both(
+                    f"Before any export: for {given} ({name}) the answer is {expected}, not {data(got)!r}.",
+                    f"还没导出就不对：输入 {given} 时应得 {expected}，而不是 {data(got)!r}。",
+                ),
+                reason="function",
+            )
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            sent = export_function(gate, torch.tensor(GATED[0][1]))
+    except Exception as error:  # noqa: BLE001  (export refuses in many types)
+        return incorrect(
+            both(
+                f"Right in Python; `torch.export` refuses it ({type(error).__name__}): a Python `if`, `float()` or `.item()` needs "
+                "the number now, and there is none yet. Let a tensor operation choose.",
+                f"在 Python 里是对的，但 `torch.export` 不收（{type(error).__name__}）：`if`、`float()`、`.item()` 当场就要那个数，"
+                "可这时还没有数。让张量运算来选。",
+            ),
+            reason="refused",
+        )
+    for name, given, expected in GATED:
+        if sent(torch.tensor(given)).tolist() != expected:
+            return incorrect(
+                both(
+                    f"Exported, it gives another answer on {name}: the branch of the example was baked in.",
+                    f"导出以后，输入 {given} 的答案变了：示例走的那条分支被写死了。",
+                ),
+                reason="baked",
+            )
+    return correct(
+        both("Both sides travel now, and the numbers choose at run time.", "现在两边都带走了，到运行时再由数据来选。")
+    )
+
+
+# --- the exercises ---
+
+LESSON = "14_export"
+
+READY = Exercise(
+    id="14-ready",
+    lesson=LESSON,
+    name="ready",
+    minutes=6,
+    title=both("A program for inference, and your model as it was", "导出一个推理用的程序，模型原封不动"),
+    hints=(
+        both(
+            "Three wishes: eval mode, any batch size, `model` untouched. Which of them does `torch.export.export(model, (x,))` fulfil?",
+            "三个要求：eval 模式、batch 大小随意、`model` 不动。`torch.export.export(model, (x,))` 满足了哪几个？",
+        ),
+        both("`copy.deepcopy(model).eval()` fulfils two at once.", "`copy.deepcopy(model).eval()` 一下子满足两个。"),
+        both(
+            'The third: `batch = torch.export.Dim("batch")`, then `dynamic_shapes=({0: batch},)`: dimension 0 of the first input.',
+            '第三个：`batch = torch.export.Dim("batch")`，再加 `dynamic_shapes=({0: batch},)`：第一个输入的第 0 维。',
+        ),
+    ),
+    solution="""import copy
+import torch
+
+def ready(model, x):
+    sent = copy.deepcopy(model).eval()
+    batch = torch.export.Dim("batch")
+    return torch.export.export(sent, (x,), dynamic_shapes=({0: batch},))
+""",
+    why=both(
+        "What is baked is what stands there at that moment: mode and shape. A copy keeps the original out of it.",
+        "导出那一刻是什么样，写进去的就是什么样：模式、形状都是。用副本，原件就不受牵连。",
+    ),
+    check=check_ready,
+)
+
+AGREES = Exercise(
+    id="14-agrees",
+    lesson=LESSON,
+    name="agrees",
+    minutes=5,
+    title=both("Do two results agree within a tolerance?", "两份结果在容差内一致吗？"),
+    hints=(
+        both(
+            "For one value: how far may `theirs` be from `ours`? `atol + rtol * abs(ours)`.",
+            "对单个数：`theirs` 最多能离 `ours` 多远？`atol + rtol * abs(ours)`。",
+        ),
+        both(
+            "Now for all values at once, with tensors; and then the question `.all()`.",
+            "再用张量一次算完所有的数，最后问一句 `.all()`。",
+        ),
+        both(
+            "Two traps: a NaN is neither larger nor smaller than anything, and tensors of other shapes are stretched.",
+            "两个坑：NaN 跟谁比都不成立；形状不同的张量会被自动拉长。",
+        ),
+    ),
+    solution="""def agrees(ours, theirs, rtol, atol):
+    if ours.shape != theirs.shape:
+        return False
+    return bool(((theirs - ours).abs() <= atol + rtol * ours.abs()).all())
+""",
+    why=both(
+        "`<=` and `.all()` let nothing through by accident: what cannot be compared does not agree.",
+        "用 `<=` 加 `.all()`，就没有谁能蒙混过关：比不了的，一律算不一致。",
+    ),
+    check=check_agrees,
+)
+
+GATE = Exercise(
+    id="14-gate",
+    lesson=LESSON,
+    name="gate",
+    minutes=4,
+    title=both("A branch that can leave", "能带走的分支"),
+    hints=(
+        both(
+            "`x.sum() > 0` is a tensor with one True or False in it. Who else but `if` can choose by it?",
+            "`x.sum() > 0` 是一个只装着一个 True 或 False 的张量。除了 `if`，还有谁能按它来选？",
+        ),
+        both(
+            "`torch.where(condition, this, that)` computes both and takes one.",
+            "`torch.where(条件, 这个, 那个)`：两边都算，取一边。",
+        ),
+        both("this: `x * 2`, that: `x - 1`.", "这个：`x * 2`；那个：`x - 1`。"),
+    ),
+    solution="import torch\n\ndef gate(x):\n    return torch.where(x.sum() > 0, x * 2, x - 1)\n",
+    why=both(
+        "The choice is an operation of the graph now. Where one side is expensive, `torch.cond` computes only the one that is taken.",
+        "现在“选哪边”成了图里的一个运算。如果有一边很贵，用 `torch.cond`，它只算被选中的那边。",
+    ),
+    check=check_gate,
+)
+
+
+def check_first_difference(first_difference: Callable[..., Any]) -> Verdict:
+    """Whether it gives back a whole number or None for an example."""
+    got = data(first_difference([1.0, 2.0, 3.0], [1.0, 2.5, 3.0], 0.125, 0.0))
+    if got is None or got is Ellipsis or isinstance(got, bool) or not isinstance(got, (int, float)) or got != int(got):
+        return incorrect(
+            both(
+                f"For [1, 2, 3] and [1, 2.5, 3] it gives {got!r}: a place in the list is asked for, a whole number.",
+                f"对 [1, 2, 3] 和 [1, 2.5, 3]，它返回了 {got!r}：要的是位置，一个整数。",
+            )
+        )
+    return form_is_fine(both("It gives back a place.", "返回的是位置。"))
+
+
+def check_accepts(accepts: Callable[..., Any]) -> Verdict:
+    """Whether it gives back a list of True and False, one for each request."""
+    got = data(accepts([2, 3, 16, 16], [None, None, None, None], [[2, 3, 16, 16], [4, 3, 16, 16]]))
+    if not isinstance(got, list) or len(got) != 2 or not all(isinstance(one, bool) for one in got):
+        return incorrect(
+            both(
+                f"For two requests it gives {got!r}: a list of two, True or False for each, is asked for.",
+                f"给了两个请求，它返回 {got!r}：要的是两项的列表，每项 True 或 False。",
+            )
+        )
+    return form_is_fine(both("A True or False for each request.", "每个请求都有 True 或 False。"))
+
+
+FIRST_DIFFERENCE = Exercise(
+    id="14-t-differ",
+    lesson=LESSON,
+    name="first_difference",
+    title=both("Where do two results part?", "两份结果从哪里开始不同？"),
+    check=check_first_difference,
+)
+ACCEPTS = Exercise(
+    id="14-t-accepts",
+    lesson=LESSON,
+    name="accepts",
+    title=both("Which shapes does the program accept?", "这个程序收哪些形状？"),
+    check=check_accepts,
+)
+
+EXERCISES = [READY, AGREES, GATE, FIRST_DIFFERENCE, ACCEPTS]

@@ -1,0 +1,356 @@
+"""Experiments of lesson 14 with an ONNX file: equal bits, a tolerance that separates, and exporting twice."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+from torch import nn
+
+from course.experiment.base import Budget, experiment
+from course.experiment.new_process import call_in_new_process
+from course.experiment.plots import grid
+from course.experiment.words import NOTHING, word
+from course.i18n import Text, both, t
+from course.lessons.l14_export import ways_out
+from course.lessons.l14_export.experiments import EXPORTING, LESSON
+from course.records import Record
+
+# --- 14-same-bits ---------------------------------------------------------------------------------------------
+
+LAYERS = {
+    "ReLU": both("ReLU", "ReLU"),
+    "MaxPool2d": both("MaxPool2d", "MaxPool2d"),
+    "Linear": both("Linear, 4096 terms a sum", "Linear，每个和 4096 项"),
+    "Linear, whole numbers": both("the same, whole numbers", "同上，换成整数"),
+    "Linear, short": both("Linear, 64 terms a sum", "Linear，每个和 64 项"),
+    "Conv2d": both("Conv2d, 289 terms a sum", "Conv2d，每个和 289 项"),
+    "Sigmoid": both("Sigmoid", "Sigmoid"),
+    "SmallNet": both("the small network", "小网络"),
+}
+
+
+def _rows_by_layer(record: Record) -> dict[str, dict]:
+    return {row["layer"]: row for row in record.rows}
+
+
+def say_same_bits(record: Record) -> Text:
+    found = _rows_by_layer(record)
+    if len(found) < len(LAYERS):
+        return NOTHING
+    linear, whole, net = found["Linear"], found["Linear, whole numbers"], found["SmallNet"]
+    return both(
+        f"torch and onnxruntime differ in some bit in {linear['differ_share']:.0%} of the results of a Linear layer, and in "
+        f"{whole['differ_share']:.0%} where all numbers are whole. The whole network: {net['differ_share']:.0%}, by at most "
+        f"{net['largest']:.0e} of the largest score. Against float64, torch is off by {net['torch_error']:.0e} and "
+        f"onnxruntime by {net['other_error']:.0e}.",
+        f"Linear 层的结果里，torch 与 onnxruntime 有 {linear['differ_share']:.0%} 逐位不一致；全换成整数后是 "
+        f"{whole['differ_share']:.0%}。整个网络：{net['differ_share']:.0%}，最多差最大分数的 {net['largest']:.0e}。"
+        f"和 float64 相比，torch 的误差是 {net['torch_error']:.0e}，onnxruntime 的是 {net['other_error']:.0e}。",
+    )
+
+
+def draw_same_bits(record: Record, ax: Any) -> None:
+    def cells(row: dict) -> list[tuple[str, int]]:
+        return [
+            (f"{row['differ_share']:.0%}", int(row["differ_share"] > 0)),
+            (f"{row['largest']:.0e}" if row["largest"] else "0", int(row["largest"] > 0)),
+        ]
+
+    grid(
+        ax,
+        [t("results that differ", "不一致的结果"), t("largest difference, relative", "最大相对差")],
+        [(word(LAYERS[row["layer"]]), cells(row)) for row in record.rows],
+    )
+
+
+def settle_same_bits(record: Record) -> dict[str, str | None]:
+    found = _rows_by_layer(record)
+    if not {"Linear", "Linear, whole numbers"} <= set(found):
+        return {"14-bet-bits": None}
+    chance, whole = (found[name]["differ_share"] > 0 for name in ("Linear", "Linear, whole numbers"))
+    return {"14-bet-bits": {(False, False): "a", (True, False): "b", (True, True): "c"}.get((chance, whole))}
+
+
+def _whole(*shape: int) -> torch.Tensor:
+    return torch.randint(-4, 5, shape).float()
+
+
+def _layers() -> dict[str, tuple[nn.Module, torch.Tensor]]:
+    """name -> the layer of that line and its input; the whole numbers are small enough that every sum is exact."""
+    image, rows, whole = torch.randn(4, 32, 12, 12), torch.randn(32, 4096), nn.Linear(4096, 32, bias=False)
+    whole.weight.data = _whole(*whole.weight.shape)
+    return {
+        "ReLU": (nn.ReLU(), image),
+        "MaxPool2d": (nn.MaxPool2d(2), image),
+        "Linear": (nn.Linear(4096, 32, bias=False), rows),
+        "Linear, whole numbers": (whole, _whole(*rows.shape)),
+        "Linear, short": (nn.Linear(64, 32, bias=False), rows[:, :64].contiguous()),
+        "Conv2d": (nn.Conv2d(32, 64, 3), image),
+        "Sigmoid": (nn.Sigmoid(), image),
+        "SmallNet": (ways_out.small_net(), ways_out.images(16)),
+    }
+
+
+def beside(model: nn.Module, *inputs: torch.Tensor) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
+    """The results of a module that gives back a tuple: in torch, and from its ONNX file in onnxruntime."""
+    file = ways_out.to_onnx(model, inputs).model_proto.SerializeToString()
+    with torch.inference_mode():
+        ours = list(model(*inputs))
+    return ours, ways_out.run_onnx(file, *inputs)
+
+
+def apart(one: torch.Tensor, other: torch.Tensor, scale: float) -> float:
+    """The largest difference of two results, as a part of `scale`."""
+    return float((one.double() - other.double()).abs().max()) / scale
+
+
+@experiment(
+    name="14-same-bits",
+    lesson=LESSON,
+    version=1,
+    needs="onnx",
+    seconds=6,
+    title=both(
+        "torch beside onnxruntime, layer by layer: the same bits?", "torch 和 onnxruntime 逐层对比：比特一样吗？"
+    ),
+    finding=say_same_bits,
+    draw=draw_same_bits,
+    settles=settle_same_bits,
+)
+def same_bits(budget: Budget) -> list[dict]:
+    """Layers and a network, each computed by both: share of results that differ, and differences over the largest result."""
+    torch.manual_seed(0)
+    layers = _layers()
+    model = ways_out.SideBySide([layer for layer, _ in layers.values()]).eval()
+    inputs = [x for _, x in layers.values()]
+    ours, theirs = beside(model, *inputs)
+    with torch.inference_mode():
+        exact = model.double()(*(x.double() for x in inputs))
+    rows = []
+    for name, mine, other, right in zip(layers, ours, theirs, exact, strict=True):
+        scale = float(right.abs().max())
+        rows.append(
+            {
+                "layer": name,
+                "differ_share": float((mine != other).float().mean()),
+                "largest": apart(other, mine, scale),
+                "torch_error": apart(mine, right, scale),
+                "other_error": apart(other, right, scale),
+            }
+        )
+    return rows
+
+
+# --- 14-tolerance ---------------------------------------------------------------------------------------------
+
+SENT = {
+    "as it should be": both("exported as it should be", "正确导出"),
+    "bfloat16 weights": both("weights rounded to bfloat16", "权重舍入到 bfloat16"),
+    "other eps": both("batch norm with eps 1e-3", "batch norm 的 eps 写成 1e-3"),
+    "swapped colours": both("red and blue swapped", "红蓝通道颠倒"),
+    "older weights": both("weights of a step earlier, 0.1 % off", "早一步的权重，差 0.1%"),
+}
+"""What is sent: one right file, and faults of the kind that people ship."""
+RIGHT = "as it should be"
+
+
+def _gap(record: Record) -> float | None:
+    """Smallest difference made by a fault over the difference of the right file; None where that is unknown."""
+    found = {row["sent"]: row["largest"] for row in record.rows}
+    if set(found) != set(SENT):
+        return None
+    return min(value for name, value in found.items() if name != RIGHT) / max(found[RIGHT], 2**-24)
+
+
+def say_tolerance(record: Record) -> Text:
+    gap = _gap(record)
+    if gap is None:
+        return NOTHING
+    found = {row["sent"]: row["largest"] for row in record.rows}
+    least = min((name for name in found if name != RIGHT), key=found.get)
+    missed = sum(value <= 1e-3 for name, value in found.items() if name != RIGHT)
+    return both(
+        f"The right file differs by {found[RIGHT]:.0e} of the largest score, the smallest fault ({SENT[least]['en']}) by "
+        f"{found[least]:.0e}: {gap:.1g} times as much. A tolerance between the two tells them apart; the popular 1e-3 "
+        f"would let {missed} of {len(SENT) - 1} faults pass.",
+        f"正确的文件，差最大分数的 {found[RIGHT]:.0e}；最小的错误（{SENT[least]['zh']}）差 {found[least]:.0e}，是前者的 {gap:.1g} 倍。"
+        f"把容差定在两者之间，就能分清；常见的 1e-3 会放过 {len(SENT) - 1} 个错误里的 {missed} 个。",
+    )
+
+
+def draw_tolerance(record: Record, ax: Any) -> None:
+    from course.figures.style import colors, guide
+
+    rows = record.rows[::-1]
+    for height, row in enumerate(rows):
+        right = row["sent"] == RIGHT
+        value = max(row["largest"], 2**-24)
+        ax.plot(value, height, "o" if right else "D", color=colors()[0 if right else 1], markersize=8)
+        ax.annotate(
+            f"{row['largest']:.0e}", (value, height), xytext=(0, 9), textcoords="offset points", ha="center", fontsize=9
+        )
+    ax.set_xscale("log")
+    ax.set_xlim(1e-8, 30)
+    ax.set_ylim(-0.6, len(rows) - 0.2)
+    for place, name in ((1e-5, "1e-5"), (1e-3, "1e-3")):
+        ax.axvline(place, color=guide(), linestyle=":", linewidth=1)
+        ax.text(place, -0.55, f" {name}", fontsize=9, color=guide(), va="bottom")
+    ax.set_yticks(range(len(rows)), [word(SENT[row["sent"]]) for row in rows])
+    ax.set_xlabel(t("largest difference from torch, over the largest score", "与 torch 的最大差 / 最大分数"))
+
+
+def settle_tolerance(record: Record) -> dict[str, str | None]:
+    gap = _gap(record)
+    if gap is None:
+        return {"14-bet-faults": None}
+    return {"14-bet-faults": "a" if gap < 3 else "b" if gap < 100 else "c"}
+
+
+def _sent(name: str) -> nn.Module:
+    """The network as somebody exports it: right, or with one fault."""
+    model, dice = ways_out.small_net(), torch.Generator().manual_seed(2)
+    with torch.no_grad():
+        for weight in model.parameters():
+            if name == "bfloat16 weights":
+                weight.copy_(weight.bfloat16())
+            if name == "older weights":
+                weight.mul_(1 + 1e-3 * torch.randn(weight.shape, generator=dice))
+        if name == "swapped colours":
+            model.conv1.weight.copy_(model.conv1.weight.flip(1))
+    if name == "other eps":
+        model.norm.eps = 1e-3
+    return model
+
+
+@experiment(
+    name="14-tolerance",
+    lesson=LESSON,
+    version=1,
+    needs="onnx",
+    seconds=6,
+    title=both("Rounding beside real faults: how far apart are they?", "舍入误差和真正的错误，差多远？"),
+    finding=say_tolerance,
+    draw=draw_tolerance,
+    settles=settle_tolerance,
+)
+def tolerance(budget: Budget) -> list[dict]:
+    """The largest difference between the scores of torch and those of a file that was sent right or with a fault."""
+    x = ways_out.images(16)
+    ours, theirs = beside(ways_out.SideBySide([_sent(name) for name in SENT]), *[x] * len(SENT))
+    right = ours[list(SENT).index(RIGHT)]
+    scale = float(right.abs().max())
+    return [{"sent": name, "largest": apart(other, right, scale)} for name, other in zip(SENT, theirs, strict=True)]
+
+
+# --- 14-twice -------------------------------------------------------------------------------------------------
+
+AGAIN = {
+    "again": both("once more, here", "在这里再导一次"),
+    "elsewhere": both("the script in another folder", "脚本换个文件夹"),
+    "new process": both("in a new process", "换个新进程"),
+}
+PARTS = {"file": both("whole file", "整个文件"), "graph": both("graph", "图"), "weights": both("weights", "权重")}
+SCRIPT = """from course.lessons.l14_export import ways_out
+
+
+class Sent(ways_out.SmallNet):
+    def forward(self, x):
+        return super().forward(x)
+"""
+
+
+def say_twice(record: Record) -> Text:
+    found = {row["again"]: row for row in record.rows}
+    if set(found) != set(AGAIN):
+        return NOTHING
+
+    def told(name: str, code: str) -> str:
+        same = [PARTS[part][code] for part in PARTS if found[name][part]]
+        if code == "en":
+            return f"{AGAIN[name]['en']}: same {', '.join(same) or 'nothing'}"
+        return f"{AGAIN[name]['zh']}：相同的有{'、'.join(same) or '（无）'}"
+
+    named = any(row["path"] for row in record.rows)
+    return both(
+        "; ".join(told(name, "en") for name in AGAIN)
+        + (". The file names the folder the script was in." if named else ". No folder is named in the file."),
+        "；".join(told(name, "zh") for name in AGAIN)
+        + ("。文件里写着脚本所在的文件夹。" if named else "。文件里没有写文件夹的名字。"),
+    )
+
+
+def draw_twice(record: Record, ax: Any) -> None:
+    def cell(same: int) -> tuple[str, int]:
+        return (t("same bytes", "字节相同"), 0) if same else (t("differs", "不同"), 1)
+
+    lines = [(word(AGAIN[row["again"]]), [cell(row[part]) for part in PARTS]) for row in record.rows]
+    grid(ax, [word(name) for name in PARTS.values()], lines)
+
+
+def settle_twice(record: Record) -> dict[str, str | None]:
+    row = next((one for one in record.rows if one["again"] == "elsewhere"), None)
+    if row is None:
+        return {"14-bet-twice": None}
+    if row["file"]:
+        return {"14-bet-twice": "a"}
+    return {"14-bet-twice": "b" if row["graph"] and row["weights"] else "c"}
+
+
+def _script_in(folder: str) -> ModuleType:
+    """The script written into this folder and imported from there, each time under the same name."""
+    path = Path(folder) / "sent.py"
+    path.write_text(SCRIPT, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location("sent", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["sent"] = module
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        del sys.modules["sent"]
+    return module
+
+
+def parts_in(folder: str) -> dict[str, str | bool]:
+    """Export the script's network and return SHA-256 sums: of the file, its graph, its weights; and whether it names `folder`."""
+    model = _script_in(folder).Sent()
+    model.load_state_dict(ways_out.small_net().state_dict())
+    program = ways_out.to_onnx(model.eval(), (ways_out.images(),))
+    file = program.model_proto.SerializeToString(deterministic=True)
+    graph, weights = ways_out.graph_and_weights(ways_out.without_notes(program))
+    sums = {"file": file, "graph": graph, "weights": weights}
+    return {**{part: hashlib.sha256(text).hexdigest() for part, text in sums.items()}, "path": folder.encode() in file}
+
+
+@experiment(
+    name="14-twice",
+    lesson=LESSON,
+    version=1,
+    needs="onnx",
+    seconds=20,
+    title=both("Export twice, compare the bytes", "导出两次，比一比字节"),
+    finding=say_twice,
+    draw=draw_twice,
+    settles=settle_twice,
+)
+def twice(budget: Budget) -> Iterator[dict]:
+    """The same network exported again: at once, from a script in another folder, and in a new process."""
+    with tempfile.TemporaryDirectory() as here, tempfile.TemporaryDirectory() as other:
+        first = parts_in(here)
+        for name in budget.loop(AGAIN, desc=EXPORTING, least=len(AGAIN)):
+            if name == "new process":
+                found = call_in_new_process(__name__, "parts_in", here)[0]
+            else:
+                found = parts_in(here if name == "again" else other)
+            yield {
+                "again": name,
+                **{part: int(found[part] == first[part]) for part in PARTS},
+                "path": int(found["path"]),
+            }

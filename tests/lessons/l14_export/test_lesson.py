@@ -1,0 +1,114 @@
+"""Lesson 14: what it teaches holds here, and where the packages for ONNX are missing it says so with the next step."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+
+import pytest
+import torch
+
+from course.exercise import MISSING, all_exercises, judge
+from course.experiment import base
+from course.i18n import speaking
+from course.lessons.l14_export import experiments, ways_out
+from course.lessons.l14_export.experiments import AROUND, LESSON, MODEL
+from course.machine import ONNX, can, next_step
+from course.verbs import state
+
+NEEDS_ONNX = pytest.mark.skipif(not can("onnx"), reason="onnx, onnxscript, onnxruntime: pip install -e .[export]")
+PRACTICE = [one for one in all_exercises().values() if one.lesson == LESSON and one.solution]
+
+
+@pytest.mark.parametrize("exercise", PRACTICE, ids=lambda one: one.id)
+def test_the_solution_is_correct_and_nothing_is_not_attempted(exercise):
+    space = {"torch": torch}
+    exec(exercise.solution, space)
+    assert judge(exercise, space[exercise.name]).state == "correct"
+    assert judge(exercise, lambda *given: None).state == judge(exercise, MISSING).state == "not attempted"
+
+
+def test_without_the_packages_the_rest_runs_and_no_setting_around_the_network_is_in_the_program(monkeypatch):
+    for name in ONNX:
+        monkeypatch.setitem(sys.modules, name, None)
+    rows = {row["setting"]: row for row in base.run("14-what-it-keeps").rows}
+    assert {row["onnx"] for row in rows.values()} == {-1}
+    assert {name: rows[name]["export"] for name in AROUND} == dict.fromkeys(AROUND, 0)
+    assert {name: rows[name]["export"] for name in MODEL} == {**dict.fromkeys(MODEL, 1), "hook": 0}
+    written = {name for name in AROUND if rows[name]["trace"]}
+    assert written == {
+        "cudnn.enabled",
+        "cudnn.benchmark",
+        "cudnn.deterministic",
+        "deterministic algorithms",
+        "autocast",
+    }
+
+
+@NEEDS_ONNX
+def test_no_switch_is_in_an_onnx_file_and_an_autocast_block_is():
+    plain = experiments._says("onnx", *experiments._changed("nothing"))
+    with contextlib.ExitStack() as together:
+        for setting in AROUND.keys() - {"autocast"}:
+            together.enter_context(experiments._around(setting))
+        assert experiments._says("onnx", *experiments._changed("nothing")) == plain
+    assert experiments._says("onnx", *experiments._changed("float64")) != plain
+    with experiments._around("autocast"):
+        assert experiments._says("onnx", *experiments._changed("nothing")) != plain
+
+
+def test_a_trace_takes_the_wrong_branch_and_export_refuses_it():
+    record = base.run("14-branch")
+    rows = {(row["way"], row["input"]): row for row in record.rows}
+    assert rows["trace", "the other side"]["result"] == -1.0 and rows["export", "the other side"]["error"]
+    assert rows["where", "the other side"]["result"] == rows["python", "the other side"]["result"] == -1.5
+
+
+@pytest.mark.skipif(not can("mkldnn"), reason="a torch without oneDNN")
+def test_a_converted_network_leaves_by_no_door_but_back_to_dense():
+    rows = {row["door"]: row for row in base.run("14-mkldnn-leaves").rows}
+    assert not any(row["plain"] for row in rows.values())
+    assert {door for door, row in rows.items() if not row["converted"]} == {"dense"}
+
+
+@NEEDS_ONNX
+def test_whole_numbers_come_back_with_equal_bits_and_rounding_stays_far_below_a_fault():
+    bits = {row["layer"]: row for row in base.run("14-same-bits", budget_s=60).rows}
+    assert bits["ReLU"]["differ_share"] == bits["MaxPool2d"]["differ_share"] == 0
+    assert bits["Linear, whole numbers"]["differ_share"] == 0
+    assert bits["SmallNet"]["largest"] < 1e-5
+    faults = {row["sent"]: row["largest"] for row in base.run("14-tolerance", budget_s=60).rows}
+    assert min(value for name, value in faults.items() if name != "as it should be") > 100 * faults["as it should be"]
+
+
+@NEEDS_ONNX
+def test_notes_are_all_that_is_left_out_of_a_comparison():
+    program = ways_out.to_onnx(ways_out.small_net(), (ways_out.images(),))
+    noted, plain = program.model_proto, ways_out.without_notes(program)
+    assert any(node.metadata_props for node in noted.graph.node)
+    assert [(node.op_type, list(node.input)) for node in noted.graph.node] == [
+        (node.op_type, list(node.input)) for node in plain.graph.node
+    ]
+    graph, weights = ways_out.graph_and_weights(plain)
+    assert len(weights) > 4 * sum(one.numel() for one in ways_out.small_net().parameters()) > len(graph)
+
+
+@pytest.mark.parametrize(
+    "code, word", [("en", "Next step: run %pip install"), ("zh", "下一步：在单元格里运行 %pip install")]
+)
+def test_missing_packages_get_a_sentence_and_a_command_that_moves_nothing(monkeypatch, capsys, code, word):
+    import numpy
+
+    from course.verbs.experiments import observe
+
+    for name in ONNX:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setenv("COURSE_TEXT", "1")
+    monkeypatch.setattr(state, "now", state.State())
+    monkeypatch.setattr(base, "_recorded", lambda experiment: None)
+    assert not can("onnx") and next_step("cuda")["en"] == ""
+    with speaking(code):
+        assert observe("14-same-bits", bet=False) is None
+    said = capsys.readouterr().out
+    assert word in said and " ".join(ONNX) in said and f"numpy=={numpy.__version__}" in said
+    assert "Traceback" not in said and "What others" not in said and "别人公布" not in said
