@@ -298,6 +298,10 @@ def card(
     Raises UnknownItem or BankError with a sentence.
     """
     item = (bank or default_bank())[item] if isinstance(item, str) else item
+    if item.kind == "spoken":
+        from course.quiz.card_spoken import SpokenCard  # which is a card itself
+
+        return SpokenCard(item, log, bank, sheet, text, run)
     return Card(item, log, bank, sheet, text, run)
 
 

@@ -1,0 +1,141 @@
+"""A sheet for one submodule of torch.backends: the table of switches, the advice of the knowledge cards, the learner's numbers.
+
+Nothing is written here by hand: switches come from course.flags, advice from the cards of the lessons, numbers from records.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from course.flags import DEPENDS, GROUPS, map_rows, module_of
+from course.i18n import pick, t
+from course.portfolio.numbers import Numbers, numbers
+from course.quiz import knowledge
+from course.quiz.knowledge import Knowledge
+from course.quiz.page import CSS, table
+from course.quiz.render import in_language
+from course.quiz.rich import code_block, inline, plain
+
+STYLE = (
+    CSS
+    + """
+.tbp.tbp-sheet{max-width:1080px}.tbp-sheet h3 code{font-size:1em;background:none;padding:0}
+.tbp-sheet .advice{display:grid;grid-template-columns:repeat(auto-fit,minmax(300px,1fr));gap:10px;margin:6px 0}
+.tbp-sheet .advice>section{border:1px solid var(--p-line);border-radius:10px;padding:8px 12px;break-inside:avoid}
+.tbp-sheet .advice h5{margin:0 0 4px;font-size:14px}.tbp-sheet .advice p{font-size:13px;margin:3px 0}
+.tbp-sheet pre{background:var(--p-fill);border-radius:8px;padding:6px 10px;margin:6px 0 0;overflow-x:auto;font-size:12px;line-height:1.45;color:inherit}
+.tbp-sheet pre code{background:none;padding:0}
+@media print{.tbp.tbp-sheet{border:0;max-width:none;padding:0;font-size:9.5pt}.tbp-sheet table{font-size:8.5pt}.tbp-sheet tr{break-inside:avoid}
+.tbp-sheet th,.tbp-sheet td{padding:2px 8px 2px 0!important}.tbp-sheet .advice{grid-template-columns:1fr 1fr;gap:6px}
+.tbp-sheet .advice p{font-size:8.5pt}.tbp-sheet pre{font-size:7.5pt;white-space:pre-wrap}}
+"""
+)
+
+
+@dataclass(frozen=True)
+class CheatSheet:
+    """One submodule. rows: as ``flags.map_rows()``, switches first. cards: about its switches. numbers: of the lessons that teach it."""
+
+    group: str
+    rows: tuple[dict, ...]
+    cards: tuple[Knowledge, ...]
+    numbers: Numbers
+
+    @property
+    def title(self) -> str:
+        """How a program writes it."""
+        return module_of(self.group)
+
+
+def belongs(card: Knowledge, group: str) -> bool:
+    """Whether a card is about this submodule: named after it, or first of all about one of its switches, and no recipe for all."""
+    first = card.switches[0] if card.switches else ""
+    home = first.partition(".")[0] if "." in first else "root" if first else ""
+    head = card.id.partition(".")[0]
+    return head == group or (home == group and head not in ("map", "recipe"))
+
+
+def cheat_sheet(group: str) -> CheatSheet:
+    """The sheet of a submodule. Raises KeyError for a name that is none."""
+    GROUPS[group]
+    rows = sorted((row for row in map_rows() if row["group"] == group), key=lambda row: row["kind"] not in ("switch", "setter"))
+    cards = tuple(card for card in knowledge.read()[0].values() if belongs(card, group))
+    return CheatSheet(group, tuple(rows), cards, numbers({card.lesson for card in cards}))
+
+
+def value_words(value: object) -> str:
+    """A value as it is written; words of ours for what torch does not tell."""
+    return repr(value)
+
+
+def _cells(row: dict) -> list[str]:
+    changed = ' <span class="part">◆</span>' if row["changed"] else ""
+    since = t(f" Since torch {row['since']}.", f"始于 torch {row['since']}。") if row["since"] else ""
+    note = f" <small>{inline(row['note'])}{since}</small>" if row["note"] or since else ""
+    default = "" if row["kind"] not in ("switch", "setter") else value_words(row["default"])
+    here = t("(tool)", "（工具）") if row["kind"] == "tool" else value_words(row["value"])
+    name = f"<code>{html.escape(row['name'])}</code>"
+    return [name, inline(row["text"]) + note, html.escape(default), f"{html.escape(here)}{changed}", _readers(row)]
+
+
+def _readers(row: dict) -> str:
+    return inline(row["readers"]) if row["kind"] in ("switch", "setter") else ""
+
+
+def _advice(card: Knowledge) -> str:
+    rows = "".join(f"<p><b>{html.escape(name)}{t(':', '：')}</b> {inline(text)}</p>" for name, text in card.rows() if text)
+    return f"<section><h5>🎴 {inline(pick(card.title))}</h5>{rows}{code_block(pick(card.code), t('Code of the card', '卡片代码'))}</section>"
+
+
+def _numbers(found: Numbers) -> str:
+    head = f"<h4>🔬 {t('Your own numbers', '你自己的数字')}</h4>"
+    listed = "".join(f"<li>{inline(one.sentence)} <small>({html.escape(one.where)})</small></li>" for one in found.measured)
+    mine = f"<ul>{listed}</ul>" if listed else ""
+    return head + mine + "".join(f"<p><small>{inline(line)}</small></p>" for line in open_words(found))
+
+
+def open_words(found: Numbers) -> list[str]:
+    """What is not measured yet, and how to."""
+    if not (found.measured or found.open or found.elsewhere):
+        return [t("The course has no experiment about it.", "课程里没有关于它的实验。")]
+    said = []
+    if found.open:
+        calls = t(", ", "、").join(f"`{name}`" for name in found.open)
+        said.append(t(f"Not measured yet; `observe(name)` does it: {calls}.", f"还没测，运行 `observe(名字)` 就行：{calls}。"))
+    if found.elsewhere:
+        calls = t(", ", "、").join(f"`{name}`" for name in found.elsewhere)
+        said.append(t(f"Not measured yet, and not on this machine: {calls}.", f"还没测，本机也测不了：{calls}。"))
+    return said
+
+
+def sheet_html(sheet: CheatSheet) -> str:
+    """The sheet without its style; one page when printed, where it has advice."""
+    heads = (t("Name", "名字"), t("What it does", "做什么"), t("Default", "默认"), t("Here, now", "此时此处"), t("Read by", "谁会读它"))
+    advice = f'<div class="advice">{"".join(map(_advice, sheet.cards))}</div>' if sheet.cards else ""
+    body = (
+        f"<h3>📄 <code>{sheet.title}</code></h3><p>{inline(pick(GROUPS[sheet.group].text))}</p>"
+        f"{table(heads, map(_cells, sheet.rows), sheet.title)}{advice}{_numbers(sheet.numbers)}"
+    )
+    return in_language(body, "tbp tbp-sheet" + (" tbp-own" if sheet.cards else ""))
+
+
+def sheets_html(sheets: Iterable[CheatSheet]) -> str:
+    """Sheets under one style."""
+    return f"<style>{STYLE}</style>" + "".join(map(sheet_html, sheets))
+
+
+def sheet_text(sheet: CheatSheet) -> str:
+    """The same as plain text."""
+    lines = [f"📄 {sheet.title}", f"  {pick(GROUPS[sheet.group].text)}", ""]
+    for row in sheet.rows:
+        shown = [] if row["kind"] == "tool" else [t(f"here {value_words(row['value'])}", f"此处 {value_words(row['value'])}")]
+        if row["kind"] in ("switch", "setter"):
+            shown.insert(0, t(f"default {value_words(row['default'])}", f"默认 {value_words(row['default'])}"))
+        lines.append(f"  {row['path']}{t(': ', '：')}{plain(row['text'])}" + (f" [{t(', ', '，').join(shown)}]" if shown else ""))
+    for card in sheet.cards:
+        lines += ["", f"  🎴 {plain(pick(card.title))}", *(f"    {name}{t(': ', '：')}{plain(text)}" for name, text in card.rows())]
+    lines += ["", "  🔬 " + t("Your own numbers", "你自己的数字")]
+    lines += [f"    {plain(one.sentence)} ({one.where})" for one in sheet.numbers.measured]
+    return "\n".join([*lines, *(f"    {plain(line)}" for line in open_words(sheet.numbers))])
