@@ -25,8 +25,7 @@ ASKED = {
     "engine": "quantized",
     "get_cpu_capability": "cpu",
 }
-"""Names that stand in one submodule, and which; a name like `enabled`, which stands in several, is not asked. The tests hold it
-together with the table of switches."""
+"""What is asked, and one submodule that has it; whatever else the table of switches says of the name is right too."""
 
 
 def homes(name: str) -> set[str]:
@@ -115,14 +114,14 @@ def check_claim(claim: Callable[[float, float, float], str]) -> Verdict:
 # --- advice -------------------------------------------------------------------------------------------------
 
 Script = dict[str, Any]
-SCRIPTS: tuple[tuple[Script, str], ...] = tuple(
-    ({"device": device, "convolutions": convolutions, "sizes": sizes, "same_bits": bits}, f"{device}, {sizes}")
+SCRIPTS: tuple[Script, ...] = tuple(
+    {"device": device, "convolutions": convolutions, "sizes": sizes, "same_bits": bits}
     for device in ("cuda", "cpu", "mps")
     for convolutions in (True, False)
     for sizes in ("fixed", "changing")
     for bits in (False, True)
 )
-READ_BY_NOBODY = both("there nobody reads it", "那里没人读它")
+"""Every combination of the four questions."""
 
 
 def searches(script: Script) -> bool:
@@ -161,7 +160,7 @@ def _fault(script: Script, given: Mapping[str, Any]) -> tuple[str, str] | None:
             if script["same_bits"] and script["device"] == "cuda"
             else ("every new size is searched", "每个新尺寸都要搜索")
             if script["device"] == "cuda" and script["convolutions"]
-            else (READ_BY_NOBODY["en"], READ_BY_NOBODY["zh"])
+            else ("there nobody reads it", "那里没人读它")
         )
         return f"`cudnn.benchmark` is on, and {reason[0]}", f"打开了 `cudnn.benchmark`，可是{reason[1]}"
     if searches(script) and given.get("cudnn.benchmark") is not True:
@@ -171,7 +170,7 @@ def _fault(script: Script, given: Mapping[str, Any]) -> tuple[str, str] | None:
 
 def check_advice(advice: Callable[[Script], Mapping[str, Any]]) -> Verdict:
     """All 24 scripts; the first fault is told with its script."""
-    for script, _ in SCRIPTS:
+    for script in SCRIPTS:
         given = advice(dict(script))
         if given is None or given is ...:
             return not_attempted(both("`advice` returns nothing yet: fill in the blanks.", "`advice` 还没有返回值：请把空白补上。"))
@@ -205,10 +204,7 @@ EXERCISES = [
                 "`cuda` 有注意力的开关，`mha` 有快速路径，`opt_einsum` 有策略，`quantized` 有引擎，`cpu` 有能力查询。",
             ),
         ),
-        solution="home_of = {
-" + "".join(f'    "{name}": "{home}",
-' for name, home in ASKED.items()) + "}
-",
+        solution="home_of = {\n" + "".join(f'    "{name}": "{home}",\n' for name, home in ASKED.items()) + "}\n",
         why=both(
             "Each name says what it is about; the submodule is the library that does this work.",
             "名字本身说了它管什么；做这件事的库，就是它的子模块。",
