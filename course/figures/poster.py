@@ -29,7 +29,12 @@ DARK = (
     "--o-bg:#16181c;--o-fg:#e6e9ed;--o-soft:#adb5bf;--o-line:#454c56;--o-fill:#22262c;--o-all:#cfcfcf;--o-gpu:#56b4e9;"
     "--o-apple:#e396c1;--o-cpu:#2bc79a;--o-hot:#f0a04b"
 )
-DARK_PAGES = ("[data-jp-theme-light=false]", "html[theme=dark]", "body.vscode-dark", "body.vscode-high-contrast:not(.vscode-high-contrast-light)")
+DARK_PAGES = (
+    "[data-jp-theme-light=false]",
+    "html[theme=dark]",
+    "body.vscode-dark",
+    "body.vscode-high-contrast:not(.vscode-high-contrast-light)",
+)
 CSS = (
     f"svg.tbo{{{LIGHT}}}"
     + ",".join(f"{page} svg.tbo" for page in DARK_PAGES)
@@ -37,7 +42,9 @@ CSS = (
     + f".tbo text{{font-family:{SANS};fill:var(--o-fg)}}.tbo .m{{font-family:{MONO}}}.tbo .s{{fill:var(--o-soft)}}.tbo .b{{font-weight:700}}"
     ".tbo .card{fill:var(--o-bg);stroke:var(--o-line)}.tbo .fill{fill:var(--o-fill);stroke:var(--o-line)}.tbo .line{fill:none;stroke:var(--o-soft);stroke-width:1.6}"
     ".tbo .blank{fill:var(--o-fill);stroke:var(--o-soft);stroke-dasharray:5 4}.tbo .tip{fill:var(--o-soft)}"
-    + "".join(f".tbo .{name}{{fill:var(--o-{name})}}.tbo .e-{name}{{stroke:var(--o-{name})}}" for name in (*PLACES, "hot"))
+    + "".join(
+        f".tbo .{name}{{fill:var(--o-{name})}}.tbo .e-{name}{{stroke:var(--o-{name})}}" for name in (*PLACES, "hot")
+    )
 )
 """The style that the drawing carries: it follows the page it stands on, and alone it follows the system."""
 
@@ -90,7 +97,9 @@ class Sheet:
         if arrow:
             self.marks.append(f'<path d="M{x1:.0f} {y1:.0f}l-9 -5v10z" class="tip"/>')
 
-    def words(self, x: float, y: float, text: str, size: float, width: float, classes: str = "", anchor: str = "") -> float:
+    def words(
+        self, x: float, y: float, text: str, size: float, width: float, classes: str = "", anchor: str = ""
+    ) -> float:
         """A paragraph; gives back the y below it."""
         for number, line in enumerate(wrapped(text, size, width)):
             self.text(x, y + number * size * 1.32, line, size, classes, anchor)
@@ -237,7 +246,10 @@ def _path_of_a_call(sheet: Sheet) -> None:
         ("y = conv(x)", t("your line", "你的一行代码")),
         (t("dispatcher", "分发器"), t("chooses by device and data type", "按设备和数据类型选实现")),
         (t("operator", "算子"), t("asks the switches: may I?", "查看开关：可以用吗？")),
-        (t("library", "计算库"), t("chooses a plan or primitive, maybe after a search", "选执行计划或 primitive，可能先搜索")),
+        (
+            t("library", "计算库"),
+            t("chooses a plan or primitive, maybe after a search", "选执行计划或 primitive，可能先搜索"),
+        ),
         ("kernel", t("computes", "开始计算")),
     )
     room = (WIDTH - 2 * MARGIN - 4 * 34) / len(steps)
@@ -287,7 +299,11 @@ def _tree(sheet: Sheet, blank: bool) -> None:
         places[branch] = (MARGIN + wide + 90, sum(own) / len(own))
     places[precision.ROOT] = (MARGIN, sum(places[branch][1] for branch in precision.BRANCHES) / len(precision.BRANCHES))
     for node in (*precision.BRANCHES, *leaves):
-        parent = precision.ROOT if node in precision.BRANCHES else next(one for one in precision.BRANCHES if one[0] == node[0])
+        parent = (
+            precision.ROOT
+            if node in precision.BRANCHES
+            else next(one for one in precision.BRANCHES if one[0] == node[0])
+        )
         (x0, y0), (x1, y1) = places[parent], places[node]
         sheet.line(x0 + wide, y0 + 12, x1, y1 + 12)
     for node, (x, y) in places.items():
@@ -317,7 +333,7 @@ def _way(sheet: Sheet, way: Sequence[Stop]) -> None:
             sheet.marks.append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="15" class="{look}"/>')
             sheet.marks.append(
                 f'<text x="{x:.0f}" y="{y + 4:.0f}" font-size="12" class="m b" text-anchor="middle"'
-                f'{" style=" + chr(34) + "fill:var(--o-bg)" + chr(34) if stop.state == "done" else ""}>{html.escape(stop.number)}</text>'
+                f"{' style=' + chr(34) + 'fill:var(--o-bg)' + chr(34) if stop.state == 'done' else ''}>{html.escape(stop.number)}</text>"
             )
             sheet.words(x, y + 32, stop.question, 11.5, room - 14, "s", "middle")
     sheet.y = top + -(-len(way) // per_row) * 92 + 16

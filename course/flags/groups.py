@@ -58,14 +58,22 @@ GROUPS: dict[str, Group] = {
     "mha": _group("all", "The fused path of multi-head attention in inference.", "多头注意力推理时的融合路径。"),
     "opt_einsum": _group("all", "The order in which torch.einsum contracts.", "torch.einsum 的收缩顺序。"),
     "quantized": _group("cpu", "Who computes quantized operators.", "量化算子由谁来算。"),
-    "cpu": _group("cpu", "Which vector instructions PyTorch's own kernels use.", "PyTorch 自己的 kernel 用哪种向量指令。"),
+    "cpu": _group(
+        "cpu", "Which vector instructions PyTorch's own kernels use.", "PyTorch 自己的 kernel 用哪种向量指令。"
+    ),
     "kleidiai": _group("cpu", "Arm's kernels for int4.", "Arm 的 int4 kernel。"),
     "xnnpack": _group("cpu", "A library for inference, mostly on phones.", "做推理的库，多用在手机上。"),
     "xeon": _group("cpu", "A start script for servers, no switches.", "给服务器用的启动脚本，没有开关。"),
     "mps": _group("apple", "Metal on a Mac: questions only, nothing to set.", "Mac 上的 Metal：只能问，没有可设的。"),
     "cusparselt": _group("gpu", "NVIDIA's library for 2:4 sparse matrix products.", "英伟达的 2:4 稀疏矩阵乘库。"),
-    "python_native": _group("all", "Kernels written in Python languages such as Triton.", "用 Triton 等 Python 语言写的 kernel。"),
-    "torch": _group("all", "Settings of torch beside torch.backends, for the whole process.", "torch.backends 旁边、torch 的进程级设置。"),
+    "python_native": _group(
+        "all", "Kernels written in Python languages such as Triton.", "用 Triton 等 Python 语言写的 kernel。"
+    ),
+    "torch": _group(
+        "all",
+        "Settings of torch beside torch.backends, for the whole process.",
+        "torch.backends 旁边、torch 的进程级设置。",
+    ),
 }
 """Every group of the table of switches, in the order of the map."""
 

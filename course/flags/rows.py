@@ -10,6 +10,7 @@ from course.flags.leaks import baseline
 from course.flags.switch import DEPENDS, Absent, Switch, Unreadable
 from course.i18n import Text, pick
 
+
 def is_changed(switch: Switch, value: Any, start: dict[str, Any]) -> bool:
     """Whether `value` differs from the default, or, where that varies, from the start of the lesson."""
     if not switch.changeable or isinstance(value, Absent):

@@ -60,7 +60,9 @@ def belongs(card: Knowledge, group: str) -> bool:
 def cheat_sheet(group: str) -> CheatSheet:
     """The sheet of a submodule. Raises KeyError for a name that is none."""
     GROUPS[group]
-    rows = sorted((row for row in map_rows() if row["group"] == group), key=lambda row: row["kind"] not in ("switch", "setter"))
+    rows = sorted(
+        (row for row in map_rows() if row["group"] == group), key=lambda row: row["kind"] not in ("switch", "setter")
+    )
     cards = tuple(card for card in knowledge.read()[0].values() if belongs(card, group))
     return CheatSheet(group, tuple(rows), cards, numbers({card.lesson for card in cards}))
 
@@ -85,13 +87,17 @@ def _readers(row: dict) -> str:
 
 
 def _advice(card: Knowledge) -> str:
-    rows = "".join(f"<p><b>{html.escape(name)}{t(':', '：')}</b> {inline(text)}</p>" for name, text in card.rows() if text)
+    rows = "".join(
+        f"<p><b>{html.escape(name)}{t(':', '：')}</b> {inline(text)}</p>" for name, text in card.rows() if text
+    )
     return f"<section><h5>🎴 {inline(pick(card.title))}</h5>{rows}{code_block(pick(card.code), t('Code of the card', '卡片代码'))}</section>"
 
 
 def _numbers(found: Numbers) -> str:
     head = f"<h4>🔬 {t('Your own numbers', '你自己的数字')}</h4>"
-    listed = "".join(f"<li>{inline(one.sentence)} <small>({html.escape(one.where)})</small></li>" for one in found.measured)
+    listed = "".join(
+        f"<li>{inline(one.sentence)} <small>({html.escape(one.where)})</small></li>" for one in found.measured
+    )
     mine = f"<ul>{listed}</ul>" if listed else ""
     return head + mine + "".join(f"<p><small>{inline(line)}</small></p>" for line in open_words(found))
 
@@ -103,7 +109,9 @@ def open_words(found: Numbers) -> list[str]:
     said = []
     if found.open:
         calls = t(", ", "、").join(f"`{name}`" for name in found.open)
-        said.append(t(f"Not measured yet; `observe(name)` does it: {calls}.", f"还没测，运行 `observe(名字)` 就行：{calls}。"))
+        said.append(
+            t(f"Not measured yet; `observe(name)` does it: {calls}.", f"还没测，运行 `observe(名字)` 就行：{calls}。")
+        )
     if found.elsewhere:
         calls = t(", ", "、").join(f"`{name}`" for name in found.elsewhere)
         said.append(t(f"Not measured yet, and not on this machine: {calls}.", f"还没测，本机也测不了：{calls}。"))
@@ -112,7 +120,13 @@ def open_words(found: Numbers) -> list[str]:
 
 def sheet_html(sheet: CheatSheet) -> str:
     """The sheet without its style; one page when printed, where it has advice."""
-    heads = (t("Name", "名字"), t("What it does", "做什么"), t("Default", "默认"), t("Here, now", "此时此处"), t("Read by", "谁会读它"))
+    heads = (
+        t("Name", "名字"),
+        t("What it does", "做什么"),
+        t("Default", "默认"),
+        t("Here, now", "此时此处"),
+        t("Read by", "谁会读它"),
+    )
     advice = f'<div class="advice">{"".join(map(_advice, sheet.cards))}</div>' if sheet.cards else ""
     body = (
         f"<h3>📄 <code>{sheet.title}</code></h3><p>{inline(pick(GROUPS[sheet.group].text))}</p>"
@@ -130,12 +144,22 @@ def sheet_text(sheet: CheatSheet) -> str:
     """The same as plain text."""
     lines = [f"📄 {sheet.title}", f"  {pick(GROUPS[sheet.group].text)}", ""]
     for row in sheet.rows:
-        shown = [] if row["kind"] == "tool" else [t(f"here {value_words(row['value'])}", f"此处 {value_words(row['value'])}")]
+        shown = (
+            []
+            if row["kind"] == "tool"
+            else [t(f"here {value_words(row['value'])}", f"此处 {value_words(row['value'])}")]
+        )
         if row["kind"] in ("switch", "setter"):
             shown.insert(0, t(f"default {value_words(row['default'])}", f"默认 {value_words(row['default'])}"))
-        lines.append(f"  {row['path']}{t(': ', '：')}{plain(row['text'])}" + (f" [{t(', ', '，').join(shown)}]" if shown else ""))
+        lines.append(
+            f"  {row['path']}{t(': ', '：')}{plain(row['text'])}" + (f" [{t(', ', '，').join(shown)}]" if shown else "")
+        )
     for card in sheet.cards:
-        lines += ["", f"  🎴 {plain(pick(card.title))}", *(f"    {name}{t(': ', '：')}{plain(text)}" for name, text in card.rows())]
+        lines += [
+            "",
+            f"  🎴 {plain(pick(card.title))}",
+            *(f"    {name}{t(': ', '：')}{plain(text)}" for name, text in card.rows()),
+        ]
     lines += ["", "  🔬 " + t("Your own numbers", "你自己的数字")]
     lines += [f"    {plain(one.sentence)} ({one.where})" for one in sheet.numbers.measured]
     return "\n".join([*lines, *(f"    {plain(line)}" for line in open_words(sheet.numbers))])

@@ -28,9 +28,9 @@ details.ask{border:1px solid var(--d-line);border-radius:12px;padding:4px 16px;m
 details.ask summary{cursor:pointer;padding:8px 0;font-weight:600}details.ask h4{margin:.6em 0 .2em;font-size:1em}
 .tbp,.tbk{max-width:none!important;margin-left:0!important;margin-right:0!important}
 [hidden]{display:none!important}
-@page{margin:14mm 12mm}
+@page{size:A4;margin:14mm 12mm}@page poster{size:A3;margin:8mm}
 @media print{body{background:#fff;font-size:10pt}header .bar,nav,.skip{display:none}main{padding:0;max-width:none}
-h2{break-before:page;border:0;margin-top:0}section.first h2{break-before:auto}.wide{border:0;overflow:visible}
+h2{break-before:page;border:0;margin-top:0}section.first h2{break-before:auto}.wide{border:0;overflow:visible;page:poster}
 .wide svg{width:100%;height:auto}.tbp-own{break-before:page}.tbp-own.first{break-before:auto}details.ask{break-inside:avoid}.scroll{overflow:visible!important}}
 """
 SCRIPT = """

@@ -119,12 +119,7 @@ class Bank:
 
     def faults(self) -> list[str]:
         """A sentence for everything in the files that breaks the schema."""
-        return [
-            fault
-            for name in FILES
-            for path in self._files(name)
-            for fault in self._read(path)[1]
-        ]
+        return [fault for name in FILES for path in self._files(name) for fault in self._read(path)[1]]
 
     def get(self, item_id: str) -> Item | None:
         """The item, of practice, a checkpoint or the interview, or None."""

@@ -54,7 +54,9 @@ class SureBar:
         note = t(" It does not change the mark.", "这不影响得分。") if self.item.checkpoint else ""
         if self.item.kind == "spoken":
             verb = t("rate", "打分")
-            self._ask(t("Tick what you said. How did you say it? Press to rate.", "勾出你说到的。说得怎么样？点击即打分。"))
+            self._ask(
+                t("Tick what you said. How did you say it? Press to rate.", "勾出你说到的。说得怎么样？点击即打分。")
+            )
         else:
             self._ask(t(f"How sure are you? Press to {verb}.{note}", f"你有多大把握？点击即{verb}。{note}"))
         for level, button in self.buttons.items():

@@ -33,14 +33,23 @@ class SpokenCard(Card):
         self.following = NextExperiment(None)
         self.model = w.HTML()
         self.show_button = w.Button(
-            description=t("I have said it. Show the answers", "说完了，看答案"), layout=w.Layout(width="auto", height="auto")
+            description=t("I have said it. Show the answers", "说完了，看答案"),
+            layout=w.Layout(width="auto", height="auto"),
         )
         self.show_button.add_class("tbq-go")
         self.show_button.on_click(lambda _: self.uncover())
         row = w.Box([self.because.field])
         row.add_class("tbq-lines-row")
         self.behind = w.VBox([self.model, self.input.widget, self.input.letters.field, self.bar.widget])
-        box = w.VBox([w.HTML(SHEET + hide_saved_copy(self.item) + question_html(self.item)), row, self.show_button, self.behind, self.say])
+        box = w.VBox(
+            [
+                w.HTML(SHEET + hide_saved_copy(self.item) + question_html(self.item)),
+                row,
+                self.show_button,
+                self.behind,
+                self.say,
+            ]
+        )
         box.add_class("tbq")
         box.add_class(f"tbq-live-{self.item.id}")
         self._pressed: int | None = None
@@ -74,11 +83,16 @@ class SpokenCard(Card):
         """The question as text; after a rating also the answers and what was said of it."""
         if not self.answered:
             return card_text(self.item)
-        return "\n\n".join([card_text(self.item, self.answered), model_text(self.item), report_text(self._report(self.answered))])
+        return "\n\n".join(
+            [card_text(self.item, self.answered), model_text(self.item), report_text(self._report(self.answered))]
+        )
 
     def saved_copy(self) -> dict[str, Any]:
         """MIME bundle of the copy in a saved notebook: the question, and after a rating the answers with it."""
         if not self.answered:
             return {"text/html": static_html(self.item), "text/plain": str(self)}
         found = static_html(self.item, self.answered, self._report(self.answered))
-        return {"text/html": found + in_language(model_html(self.item), f"tbq-static tbq-static-{self.item.id}"), "text/plain": str(self)}
+        return {
+            "text/html": found + in_language(model_html(self.item), f"tbq-static tbq-static-{self.item.id}"),
+            "text/plain": str(self),
+        }

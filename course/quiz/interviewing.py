@@ -42,7 +42,10 @@ def short_head() -> str:
 
 def full_head() -> str:
     """What stands above the points of the long one."""
-    return t("In 3 minutes: the points, in order; add an example and your own numbers", "3 分钟版：按顺序的要点，再配一个例子和自己的数字")
+    return t(
+        "In 3 minutes: the points, in order; add an example and your own numbers",
+        "3 分钟版：按顺序的要点，再配一个例子和自己的数字",
+    )
 
 
 def said_head() -> str:

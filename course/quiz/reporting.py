@@ -150,7 +150,10 @@ def rated(item: Item, response: Response, verdict: Verdict) -> Report:
     head = {
         "correct": t("🎯 All of it: you can be asked this.", "🎯 全说到了：这题不怕问！"),
         "partly": t("◐ A good part. It comes back soon.", "◐ 大半说到了，很快再来一遍。"),
-        "incorrect": t("☕ Not yet, and now you know where it is thin. It comes back tomorrow.", "☕ 还不行，但薄弱处找到了，明天再来。"),
+        "incorrect": t(
+            "☕ Not yet, and now you know where it is thin. It comes back tomorrow.",
+            "☕ 还不行，但薄弱处找到了，明天再来。",
+        ),
     }[verdict.state]
     left = [f"• {pick(one.text)}" for one in item.options if one.correct and one.id not in response.options]
     add = [t("Next time, add:", "下次补上："), *left] if left else []

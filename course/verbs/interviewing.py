@@ -21,7 +21,12 @@ def interview(*item_ids: str, count: int = 1, reveal: bool = False) -> None:
     reveal: print the model answers and the criteria (the card has a button for it), for whoever types.
     """
     if not isinstance(count, int) or count < 1:
-        say(t("`count` is a number of questions, for example `interview(count=3)`.", "`count` 是题数，例如 `interview(count=3)`。"))
+        say(
+            t(
+                "`count` is a number of questions, for example `interview(count=3)`.",
+                "`count` 是题数，例如 `interview(count=3)`。",
+            )
+        )
         return
     entries, bank = state.now.log.entries(), state.now.bank
     now = datetime.now().astimezone()
@@ -31,7 +36,12 @@ def interview(*item_ids: str, count: int = 1, reveal: bool = False) -> None:
         item = bank[item_id]
         if not isinstance(item, Spoken):
             call = f'`review("{item_id}")`'
-            say(t(f"`{item_id}` is no interview question; show it with {call}.", f"`{item_id}` 不是面试题；请用 {call} 显示它。"))
+            say(
+                t(
+                    f"`{item_id}` is no interview question; show it with {call}.",
+                    f"`{item_id}` 不是面试题；请用 {call} 显示它。",
+                )
+            )
         elif reveal:
             put(page("🎤 " + plain(pick(item.stem)), model_html(item), criteria_html(item)), model_text(item))
         else:

@@ -51,7 +51,8 @@ def poster(path: str | Path | None = None, blank: bool = False) -> None:
         return
     name = t("The map, wider than the page: scroll in it", "全图比页面宽，可以在里面滚动")
     put(
-        f'<div style="overflow:auto;max-height:85vh" tabindex="0" role="region" aria-label="{name}">{svg}</div>', drawing.described(blank)
+        f'<div style="overflow:auto;max-height:85vh" tabindex="0" role="region" aria-label="{name}">{svg}</div>',
+        drawing.described(blank),
     )
 
 
@@ -89,7 +90,11 @@ def _parts() -> Iterator[Part]:
     from course.verbs.passport import passport_words
 
     name = t("The map; scroll in it", "全图，可以在里面滚动")
-    yield Part("map", t("🗺️ The map", "🗺️ 全图"), f'<div class="wide" tabindex="0" role="region" aria-label="{name}">{drawing(_way())}</div>')
+    yield Part(
+        "map",
+        t("🗺️ The map", "🗺️ 全图"),
+        f'<div class="wide" tabindex="0" role="region" aria-label="{name}">{drawing(_way())}</div>',
+    )
     yield Part("sheets", t("📄 Cheat sheets", "📄 速查表"), sheets_html(sheet_of(group) for group in GROUPS))
     yield Part("interview", t("🎤 Interview", "🎤 面试题"), _interview())
     yield Part("cards", t("🎴 Knowledge cards", "🎴 知识卡"), cards_html(knowledge.read()[0].values()))

@@ -36,10 +36,17 @@ def homes(name: str) -> set[str]:
 def check_home_of(home_of: Any) -> Verdict:
     """Every name is looked up in the table; wrong ones are named, right ones counted."""
     if not isinstance(home_of, Mapping):
-        return incorrect(both("`home_of` is a dictionary: name of the switch -> name of its submodule.", "`home_of` 应是字典：开关名 -> 子模块名。"))
+        return incorrect(
+            both(
+                "`home_of` is a dictionary: name of the switch -> name of its submodule.",
+                "`home_of` 应是字典：开关名 -> 子模块名。",
+            )
+        )
     given = {str(key): value for key, value in home_of.items() if value is not ... and value not in (None, "")}
     if not any(name in given for name in ASKED):
-        return not_attempted(both("All places are still empty. Guess: a wrong guess helps too.", "还都空着。猜一猜吧，猜错了也有用。"))
+        return not_attempted(
+            both("All places are still empty. Guess: a wrong guess helps too.", "还都空着。猜一猜吧，猜错了也有用。")
+        )
     said = {name: str(given.get(name, "")).strip().removeprefix("torch.backends.") for name in ASKED}
     wrong = [name for name, where in said.items() if where not in homes(name)]
     if not wrong:
@@ -97,7 +104,9 @@ def check_claim(claim: Callable[[float, float, float], str]) -> Verdict:
     for ratio, low, high, word in CASES:
         said = claim(ratio, low, high)
         if said is None or said is ...:
-            return not_attempted(both("`claim` returns nothing yet: fill in the blanks.", "`claim` 还没有返回值：请把空白补上。"))
+            return not_attempted(
+                both("`claim` returns nothing yet: fill in the blanks.", "`claim` 还没有返回值：请把空白补上。")
+            )
         if said != word:
             en, zh = _why(low, high, word)
             return incorrect(
@@ -107,7 +116,10 @@ def check_claim(claim: Callable[[float, float, float], str]) -> Verdict:
                 )
             )
     return correct(
-        both("The interval speaks, the ratio alone never does. That sentence you can defend.", "听区间的，不听单个比值的。这样的话才站得住脚。")
+        both(
+            "The interval speaks, the ratio alone never does. That sentence you can defend.",
+            "听区间的，不听单个比值的。这样的话才站得住脚。",
+        )
     )
 
 
@@ -126,12 +138,18 @@ SCRIPTS: tuple[Script, ...] = tuple(
 
 def searches(script: Script) -> bool:
     """Whether the search of cuDNN pays in this script, and may be used."""
-    return script["device"] == "cuda" and script["convolutions"] and script["sizes"] == "fixed" and not script["same_bits"]
+    return (
+        script["device"] == "cuda" and script["convolutions"] and script["sizes"] == "fixed" and not script["same_bits"]
+    )
 
 
 def _told(script: Script) -> tuple[str, str]:
     yes = ("with", "有") if script["convolutions"] else ("without", "没有")
-    bits = ("equal bits asked for", "要求逐位一致") if script["same_bits"] else ("equal bits not asked for", "不要求逐位一致")
+    bits = (
+        ("equal bits asked for", "要求逐位一致")
+        if script["same_bits"]
+        else ("equal bits not asked for", "不要求逐位一致")
+    )
     sizes = {"fixed": "固定", "changing": "变化"}[script["sizes"]]
     return (
         f"{script['device']}, {yes[0]} convolutions, sizes {script['sizes']}, {bits[0]}",
@@ -143,7 +161,10 @@ def _fault(script: Script, given: Mapping[str, Any]) -> tuple[str, str] | None:
     """What is wrong with the advice for one script, in both languages; None where nothing is."""
     unknown = [str(name) for name in given if name not in SWITCHES]
     if unknown:
-        return f"there is no switch `{unknown[0]}`: a misspelt one is accepted silently", f"没有 `{unknown[0]}` 这个开关：拼错了也会被悄悄接受"
+        return (
+            f"there is no switch `{unknown[0]}`: a misspelt one is accepted silently",
+            f"没有 `{unknown[0]}` 这个开关：拼错了也会被悄悄接受",
+        )
     off = [name for name in ("cudnn.enabled", "mkldnn.enabled") if given.get(name) is False]
     if off:
         return f"`{off[0]} = False` is for comparing and hunting an error", f"`{off[0]} = False` 只用于对比和排查"
@@ -173,9 +194,13 @@ def check_advice(advice: Callable[[Script], Mapping[str, Any]]) -> Verdict:
     for script in SCRIPTS:
         given = advice(dict(script))
         if given is None or given is ...:
-            return not_attempted(both("`advice` returns nothing yet: fill in the blanks.", "`advice` 还没有返回值：请把空白补上。"))
+            return not_attempted(
+                both("`advice` returns nothing yet: fill in the blanks.", "`advice` 还没有返回值：请把空白补上。")
+            )
         if not isinstance(given, Mapping):
-            return incorrect(both("`advice` gives a dictionary: name of a switch -> value.", "`advice` 返回字典：开关名 -> 取值。"))
+            return incorrect(
+                both("`advice` gives a dictionary: name of a switch -> value.", "`advice` 返回字典：开关名 -> 取值。")
+            )
         fault = _fault(script, given)
         if fault:
             en, zh = _told(script)
@@ -197,8 +222,14 @@ EXERCISES = [
         check_home_of,
         minutes=4,
         hints=(
-            both("Ask first what it computes: attention, an einsum, a quantized layer, a convolution?", "先想它算的是什么：注意力、einsum、量化层，还是卷积？"),
-            both("Two of them belong to GPUs of AMD and to Apple: one is about an immediate mode, one about macOS.", "有两个分属 AMD 和苹果：一个说的是“立即模式”，一个说的是 macOS。"),
+            both(
+                "Ask first what it computes: attention, an einsum, a quantized layer, a convolution?",
+                "先想它算的是什么：注意力、einsum、量化层，还是卷积？",
+            ),
+            both(
+                "Two of them belong to GPUs of AMD and to Apple: one is about an immediate mode, one about macOS.",
+                "有两个分属 AMD 和苹果：一个说的是“立即模式”，一个说的是 macOS。",
+            ),
             both(
                 "`cuda` has the attention switches, `mha` the fast path, `opt_einsum` a strategy, `quantized` an engine, `cpu` a capability.",
                 "`cuda` 有注意力的开关，`mha` 有快速路径，`opt_einsum` 有策略，`quantized` 有引擎，`cpu` 有能力查询。",
@@ -218,11 +249,20 @@ EXERCISES = [
         check_claim,
         minutes=5,
         hints=(
-            both("Draw 0.98, 1 and 1.02 on a line, then lay the interval over it.", "在一条线上标出 0.98、1、1.02，再把区间放上去。"),
-            both("Four words, three questions: wholly below 0.98? wholly above 1.02? wholly between?", "四个词，三个问题：整个低于 0.98？整个高于 1.02？整个在中间？"),
-            both("Ask `high < 0.98` for “faster” and `low > 1.02` for “slower”; what fits none of the three is “unclear”.", "“faster” 看 `high < 0.98`，“slower” 看 `low > 1.02`；三个都不符合就是 “unclear”。"),
+            both(
+                "Draw 0.98, 1 and 1.02 on a line, then lay the interval over it.",
+                "在一条线上标出 0.98、1、1.02，再把区间放上去。",
+            ),
+            both(
+                "Four words, three questions: wholly below 0.98? wholly above 1.02? wholly between?",
+                "四个词，三个问题：整个低于 0.98？整个高于 1.02？整个在中间？",
+            ),
+            both(
+                "Ask `high < 0.98` for “faster” and `low > 1.02` for “slower”; what fits none of the three is “unclear”.",
+                "“faster” 看 `high < 0.98`，“slower” 看 `low > 1.02`；三个都不符合就是 “unclear”。",
+            ),
         ),
-        solution='''def claim(ratio, low, high):
+        solution="""def claim(ratio, low, high):
     if high < 0.98:
         return "faster"
     if low > 1.02:
@@ -230,7 +270,7 @@ EXERCISES = [
     if 0.98 <= low and high <= 1.02:
         return "same"
     return "unclear"
-''',
+""",
         why=both(
             "The ratio is not even used: it is one number, and the interval says how far it may be trusted.",
             "比值根本没用上：它只是一个数，能信到什么程度，由区间来说。",
@@ -245,18 +285,21 @@ EXERCISES = [
         minutes=6,
         hints=(
             both("Most scripts need no line at all: the defaults are good.", "多数脚本一行都不用加：默认值就很好。"),
-            both("Two questions suffice: must the bits be equal? and does the search pay here?", "两个问题就够：要不要逐位一致？搜索在这里划不划算？"),
+            both(
+                "Two questions suffice: must the bits be equal? and does the search pay here?",
+                "两个问题就够：要不要逐位一致？搜索在这里划不划算？",
+            ),
             both(
                 "The search pays on cuda, with convolutions, with fixed sizes, and only where equal bits are not asked for.",
                 "搜索划算的条件：cuda、有卷积、尺寸固定，而且不要求逐位一致。",
             ),
         ),
-        solution='''def advice(script):
+        solution="""def advice(script):
     if script["same_bits"]:
         return {"torch.deterministic_algorithms": True}
     pays = script["device"] == "cuda" and script["convolutions"] and script["sizes"] == "fixed"
     return {"cudnn.benchmark": True} if pays else {}
-''',
+""",
         why=both(
             "`cudnn.benchmark` is off by default, so equal bits need one line, and most scripts need none.",
             "`cudnn.benchmark` 默认就是关的，所以逐位一致只要一行，多数脚本一行都不要。",

@@ -43,7 +43,13 @@ def job() -> dict[str, Callable[[], torch.Tensor]]:
         torch.manual_seed(15)
         conv, lstm, linear = nn.Conv2d(16, 32, 3, padding=1), nn.LSTM(32, 64), nn.Linear(512, 512)
         half, encoder = nn.Linear(256, 256).bfloat16(), nn.TransformerEncoderLayer(64, 4, batch_first=True).eval()
-    image, words, table, tokens, long = numbers(8, 16, 32, 32), numbers(12, 4, 32), numbers(64, 512), numbers(4, 20, 64), numbers(3_000_001)
+    image, words, table, tokens, long = (
+        numbers(8, 16, 32, 32),
+        numbers(12, 4, 32),
+        numbers(64, 512),
+        numbers(4, 20, 64),
+        numbers(3_000_001),
+    )
     small = numbers(32, 256).bfloat16()
     return {
         "conv": lambda: conv(image),
@@ -76,7 +82,9 @@ def say_flip_all(record: Record) -> Text:
     else:
         en = f"{len(found)} changed at least one bit of this job on the CPU: {names['en']}"
         zh = f"在 CPU 上至少改变了一位结果的有 {len(found)} 个：{names['zh']}"
-    stopped = both("", "") if record.complete else both(" The time ran out before the last one.", "时间不够，没有试完。")
+    stopped = (
+        both("", "") if record.complete else both(" The time ran out before the last one.", "时间不够，没有试完。")
+    )
     return both(
         f"Of {len(tried)} switches flipped one at a time, {en}. {missing} more are missing in this build or refuse another value.{stopped['en']}",
         f"一次只拨一个，共试了 {len(tried)} 个开关：{zh}。另有 {missing} 个在这个构建里没有，或者不接受别的值。{stopped['zh']}",
@@ -128,7 +136,9 @@ def _different(one: dict[str, bytes], other: dict[str, bytes]) -> str:
     return " ".join(name for name in one if one[name] != other[name])
 
 
-def _flip(switch: Switch, calls: dict[str, Callable[[], torch.Tensor]], before: dict[str, bytes], shaky: set[str]) -> dict:
+def _flip(
+    switch: Switch, calls: dict[str, Callable[[], torch.Tensor]], before: dict[str, bytes], shaky: set[str]
+) -> dict:
     row = {"switch": switch.name, "from": repr(switch.read()), "to": "", "parts": "", "state": "refused"}
     if switch.read() == flags.ABSENT:
         return {**row, "state": "absent"}
@@ -145,7 +155,9 @@ def _flip(switch: Switch, calls: dict[str, Callable[[], torch.Tensor]], before: 
 @experiment(
     name="15-flip-all",
     lesson=LESSON,
-    title=both("Every switch flipped once: which changes a bit on the CPU?", "每个开关拨一次：哪些会改变 CPU 上的结果？"),
+    title=both(
+        "Every switch flipped once: which changes a bit on the CPU?", "每个开关拨一次：哪些会改变 CPU 上的结果？"
+    ),
     needs="cpu",
     seconds=8,
     finding=say_flip_all,
@@ -183,7 +195,10 @@ def say_three_lines(record: Record) -> Text:
     if not record.rows:
         return NOTHING
     said = {
-        code: [f"{line_words(row['line'])[code]} {row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]" for row in record.rows]
+        code: [
+            f"{line_words(row['line'])[code]} {row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+            for row in record.rows
+        ]
         for code in ("en", "zh")
     }
     moved = [row for row in record.rows if row["verdict"] in ("faster", "slower")]
@@ -200,7 +215,12 @@ def draw_three_lines(record: Record, ax: Any) -> None:
     ratios(ax, record.rows, names, t("time with the line / without", "耗时比：加上这一行 / 不加"))
 
 
-PATTERNS = {(): "a", ("conv_off",): "b", ("conv_off", "linear_off"): "c", ("conv_off", "linear_off", "conv_search"): "d"}
+PATTERNS = {
+    (): "a",
+    ("conv_off",): "b",
+    ("conv_off", "linear_off"): "c",
+    ("conv_off", "linear_off", "conv_search"): "d",
+}
 
 
 def settle_three_lines(record: Record) -> dict[str, str | None]:
