@@ -39,8 +39,10 @@ CSS = (
     f"svg.tbo{{{LIGHT}}}"
     + ",".join(f"{page} svg.tbo" for page in DARK_PAGES)
     + f"{{{DARK}}}@media (prefers-color-scheme:dark){{svg.tbo:root{{{DARK}}}}}"
-    + f".tbo text{{font-family:{SANS};fill:var(--o-fg)}}.tbo .m{{font-family:{MONO}}}.tbo .s{{fill:var(--o-soft)}}.tbo .b{{font-weight:700}}"
-    ".tbo .card{fill:var(--o-bg);stroke:var(--o-line)}.tbo .fill{fill:var(--o-fill);stroke:var(--o-line)}.tbo .line{fill:none;stroke:var(--o-soft);stroke-width:1.6}"
+    + f".tbo text{{font-family:{SANS};fill:var(--o-fg)}}.tbo .m{{font-family:{MONO}}}"
+    ".tbo .s{fill:var(--o-soft)}.tbo .b{font-weight:700}"
+    ".tbo .card{fill:var(--o-bg);stroke:var(--o-line)}.tbo .fill{fill:var(--o-fill);stroke:var(--o-line)}"
+    ".tbo .line{fill:none;stroke:var(--o-soft);stroke-width:1.6}"
     ".tbo .blank{fill:var(--o-fill);stroke:var(--o-soft);stroke-dasharray:5 4}.tbo .tip{fill:var(--o-soft)}"
     + "".join(
         f".tbo .{name}{{fill:var(--o-{name})}}.tbo .e-{name}{{stroke:var(--o-{name})}}" for name in (*PLACES, "hot")
@@ -224,8 +226,8 @@ def described(blank: bool = False) -> str:
         f"{len(GROUPS)} groups with {len(switches)} switches and {len(SWITCHES) - len(switches)} queries and tools, sorted by where "
         "they compute: everywhere, on a GPU of NVIDIA or AMD, on an Apple GPU, on the CPU. Below: the precision tree, and the "
         "lessons in their order.",
-        f"共 {len(GROUPS)} 组，{len(switches)} 个开关，{len(SWITCHES) - len(switches)} 个查询和工具，按计算的地方排列：哪里都管、英伟达或 AMD "
-        "的 GPU、苹果 GPU、CPU。下面是精度树，以及按顺序排列的课程。",
+        f"共 {len(GROUPS)} 组，{len(switches)} 个开关，{len(SWITCHES) - len(switches)} 个查询和工具，按计算的地方排列："
+        "哪里都管、英伟达或 AMD 的 GPU、苹果 GPU、CPU。下面是精度树，以及按顺序排列的课程。",
     )
     return said + t(" The names are left out, to be filled in.", "名字留空，等你来填。") if blank else said
 

@@ -6,10 +6,10 @@ Nothing is written here by hand: switches come from course.flags, advice from th
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from course.flags import DEPENDS, GROUPS, map_rows, module_of
+from course.flags import GROUPS, map_rows, module_of
 from course.i18n import pick, t
 from course.portfolio.numbers import Numbers, numbers
 from course.quiz import knowledge
@@ -25,9 +25,11 @@ STYLE = (
 .tbp-sheet .advice{display:grid;grid-template-columns:repeat(auto-fit,minmax(300px,1fr));gap:10px;margin:6px 0}
 .tbp-sheet .advice>section{border:1px solid var(--p-line);border-radius:10px;padding:8px 12px;break-inside:avoid}
 .tbp-sheet .advice h5{margin:0 0 4px;font-size:14px}.tbp-sheet .advice p{font-size:13px;margin:3px 0}
-.tbp-sheet pre{background:var(--p-fill);border-radius:8px;padding:6px 10px;margin:6px 0 0;overflow-x:auto;font-size:12px;line-height:1.45;color:inherit}
+.tbp-sheet pre{background:var(--p-fill);border-radius:8px;padding:6px 10px;margin:6px 0 0;overflow-x:auto;
+font-size:12px;line-height:1.45;color:inherit}
 .tbp-sheet pre code{background:none;padding:0}
-@media print{.tbp.tbp-sheet{border:0;max-width:none;padding:0;font-size:9.5pt}.tbp-sheet table{font-size:8.5pt}.tbp-sheet tr{break-inside:avoid}
+@media print{.tbp.tbp-sheet{border:0;max-width:none;padding:0;font-size:9.5pt}.tbp-sheet table{font-size:8.5pt}
+.tbp-sheet tr{break-inside:avoid}
 .tbp-sheet th,.tbp-sheet td{padding:2px 8px 2px 0!important}.tbp-sheet .advice{grid-template-columns:1fr 1fr;gap:6px}
 .tbp-sheet .advice p{font-size:8.5pt}.tbp-sheet pre{font-size:7.5pt;white-space:pre-wrap}}
 """
@@ -67,17 +69,12 @@ def cheat_sheet(group: str) -> CheatSheet:
     return CheatSheet(group, tuple(rows), cards, numbers({card.lesson for card in cards}))
 
 
-def value_words(value: object) -> str:
-    """A value as it is written; words of ours for what torch does not tell."""
-    return repr(value)
-
-
 def _cells(row: dict) -> list[str]:
     changed = ' <span class="part">◆</span>' if row["changed"] else ""
     since = t(f" Since torch {row['since']}.", f"始于 torch {row['since']}。") if row["since"] else ""
     note = f" <small>{inline(row['note'])}{since}</small>" if row["note"] or since else ""
-    default = "" if row["kind"] not in ("switch", "setter") else value_words(row["default"])
-    here = t("(tool)", "（工具）") if row["kind"] == "tool" else value_words(row["value"])
+    default = "" if row["kind"] not in ("switch", "setter") else repr(row["default"])
+    here = t("(tool)", "（工具）") if row["kind"] == "tool" else repr(row["value"])
     name = f"<code>{html.escape(row['name'])}</code>"
     return [name, inline(row["text"]) + note, html.escape(default), f"{html.escape(here)}{changed}", _readers(row)]
 
@@ -90,7 +87,8 @@ def _advice(card: Knowledge) -> str:
     rows = "".join(
         f"<p><b>{html.escape(name)}{t(':', '：')}</b> {inline(text)}</p>" for name, text in card.rows() if text
     )
-    return f"<section><h5>🎴 {inline(pick(card.title))}</h5>{rows}{code_block(pick(card.code), t('Code of the card', '卡片代码'))}</section>"
+    code = code_block(pick(card.code), t("Code of the card", "卡片代码"))
+    return f"<section><h5>🎴 {inline(pick(card.title))}</h5>{rows}{code}</section>"
 
 
 def _numbers(found: Numbers) -> str:
@@ -144,13 +142,9 @@ def sheet_text(sheet: CheatSheet) -> str:
     """The same as plain text."""
     lines = [f"📄 {sheet.title}", f"  {pick(GROUPS[sheet.group].text)}", ""]
     for row in sheet.rows:
-        shown = (
-            []
-            if row["kind"] == "tool"
-            else [t(f"here {value_words(row['value'])}", f"此处 {value_words(row['value'])}")]
-        )
+        shown = [] if row["kind"] == "tool" else [t(f"here {repr(row['value'])}", f"此处 {repr(row['value'])}")]
         if row["kind"] in ("switch", "setter"):
-            shown.insert(0, t(f"default {value_words(row['default'])}", f"默认 {value_words(row['default'])}"))
+            shown.insert(0, t(f"default {repr(row['default'])}", f"默认 {repr(row['default'])}"))
         lines.append(
             f"  {row['path']}{t(': ', '：')}{plain(row['text'])}" + (f" [{t(', ', '，').join(shown)}]" if shown else "")
         )

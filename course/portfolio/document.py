@@ -19,7 +19,8 @@ header,main{max-width:1120px;margin:0 auto;padding:12px 20px}main{padding-bottom
 h1{font-size:1.6rem;margin:.4em 0}h2{font-size:1.25rem;margin:2em 0 .4em;padding-top:.5em;border-top:2px solid var(--d-line)}
 a{color:var(--d-main)}nav ul{display:flex;flex-wrap:wrap;gap:4px 18px;list-style:none;padding:0;margin:0}
 .bar{display:flex;flex-wrap:wrap;gap:8px}
-button{font:inherit;min-height:44px;padding:4px 16px;border:1px solid var(--d-soft);border-radius:10px;background:none;color:inherit;cursor:pointer}
+button{font:inherit;min-height:44px;padding:4px 16px;border:1px solid var(--d-soft);border-radius:10px;background:none;color:inherit;
+cursor:pointer}
 button[aria-pressed=true]{background:var(--d-main);border-color:var(--d-main);color:var(--d-bg)}
 :focus-visible{outline:3px solid var(--d-main);outline-offset:2px}
 .skip{position:absolute;left:-999px}.skip:focus{left:16px;top:8px;background:var(--d-bg);padding:8px 12px}
@@ -31,7 +32,8 @@ details.ask summary{cursor:pointer;padding:8px 0;font-weight:600}details.ask h4{
 @page{size:A4;margin:14mm 12mm}@page poster{size:A3;margin:8mm}
 @media print{body{background:#fff;font-size:10pt}header .bar,nav,.skip{display:none}main{padding:0;max-width:none}
 h2{break-before:page;border:0;margin-top:0}section.first h2{break-before:auto}.wide{border:0;overflow:visible;page:poster}
-.wide svg{width:100%;height:auto}.tbp-own{break-before:page}.tbp-own.first{break-before:auto}details.ask{break-inside:avoid}.scroll{overflow:visible!important}}
+.wide svg{width:100%;height:auto}.tbp-own{break-before:page}
+details.ask{break-inside:avoid}.scroll{overflow:visible!important}}
 """
 SCRIPT = """
 const root=document.documentElement,all=s=>[...document.querySelectorAll(s)];

@@ -17,7 +17,6 @@ from course.quiz.interview import Spoken, parse_spoken
 from course.quiz.items import BankError, Item, UnknownItem, parse_item
 from course.suggest import did_you_mean
 
-
 FILES = ("items", "checkpoint", "interview")
 """The question files of a lesson, without their ending."""
 

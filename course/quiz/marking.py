@@ -53,7 +53,8 @@ def mark(item: Item, response: Response) -> Verdict:
 
     multiple: (right chosen - wrong chosen) / right ones, at least 0. order: (longest run in the right
     relative order - lines that do not belong) / lines, at least 0. predict: inconclusive until ``mark_bet``.
-    number: all or nothing. spoken: the learner's own rating, criteria met / criteria; below half it is incorrect. Raises ValueError when the item carries no key.
+    number: all or nothing. spoken: the learner's own rating, criteria met / criteria; below half it is incorrect.
+    Raises ValueError when the item carries no key.
     """
     if item.kind == "predict":
         return mark_bet(item, response, None)

@@ -231,7 +231,7 @@ EXERCISES = [
                 "有两个分属 AMD 和苹果：一个说的是“立即模式”，一个说的是 macOS。",
             ),
             both(
-                "`cuda` has the attention switches, `mha` the fast path, `opt_einsum` a strategy, `quantized` an engine, `cpu` a capability.",
+                "`cuda` has the attention switches, `mha` the fast path, `opt_einsum` a strategy, `quantized` an engine, `cpu` a query.",
                 "`cuda` 有注意力的开关，`mha` 有快速路径，`opt_einsum` 有策略，`quantized` 有引擎，`cpu` 有能力查询。",
             ),
         ),

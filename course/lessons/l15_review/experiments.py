@@ -11,7 +11,7 @@ from torch import nn
 
 from course import flags
 from course.experiment.base import Budget, experiment
-from course.experiment.words import NOTHING, joined
+from course.experiment.words import NOTHING, doubtful, joined
 from course.flags import SWITCHES, FlagError, Switch
 from course.i18n import Text, both, t
 from course.records import Record
@@ -28,7 +28,7 @@ NAMES: dict[str, Text] = {
 }
 """The parts of the job in which every switch is tried."""
 CONTROL = "(nothing)"
-OTHER = {"precision": ("bf16", "tf32", "ieee"), "text": ("medium", "native", "onednn", "greedy", "cublaslt", "magma")}
+OTHER = {"precision": ("bf16", "tf32", "ieee"), "text": ("medium", "native", "onednn", "greedy")}
 """What is tried for a switch that is neither a bool nor a number: the first value that torch takes."""
 
 
@@ -86,7 +86,8 @@ def say_flip_all(record: Record) -> Text:
         both("", "") if record.complete else both(" The time ran out before the last one.", "时间不够，没有试完。")
     )
     return both(
-        f"Of {len(tried)} switches flipped one at a time, {en}. {missing} more are missing in this build or refuse another value.{stopped['en']}",
+        f"Of {len(tried)} switches flipped one at a time, {en}. {missing} more are missing in this build or refuse another "
+        f"value.{stopped['en']}",
         f"一次只拨一个，共试了 {len(tried)} 个开关：{zh}。另有 {missing} 个在这个构建里没有，或者不接受别的值。{stopped['zh']}",
     )
 
@@ -144,7 +145,7 @@ def _flip(
         return {**row, "state": "absent"}
     for value in flipped(switch):
         try:
-            with flags.preserved(), flags.using({switch.name: value}):
+            with flags.using({switch.name: value}):
                 parts = [name for name in _different(before, _bits(calls)).split() if name not in shaky]
         except (FlagError, RuntimeError):  # torch takes no such value here, or a part refuses to run with it
             continue
@@ -183,6 +184,7 @@ LINES = {
     "conv_search": ("cudnn.benchmark", True, "conv"),
 }
 """name -> (switch, value, part of the job): the line is timed against the same part with the default."""
+GATE = 0.02
 
 
 def line_words(name: str) -> Text:
@@ -191,20 +193,35 @@ def line_words(name: str) -> Text:
     return {code: f"{switch} = {value} ({NAMES[part][code]})" for code in ("en", "zh")}
 
 
+def kind_of(row: dict) -> str:
+    """faster | slower | same | unclear: where the interval lies, with 2 % to either side of 1 being the same."""
+    if row["high"] < 1 - GATE:
+        return "faster"
+    if row["low"] > 1 + GATE:
+        return "slower"
+    return "same" if 1 - GATE <= row["low"] and row["high"] <= 1 + GATE else "unclear"
+
+
 def say_three_lines(record: Record) -> Text:
     if not record.rows:
         return NOTHING
+    words = {
+        "faster": both("faster", "更快"),
+        "slower": both("slower", "更慢"),
+        "same": both("the same", "一样"),
+        "unclear": both("unclear", "说不准"),
+    }
     said = {
         code: [
-            f"{line_words(row['line'])[code]} {row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+            f"{line_words(row['line'])[code]} {row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}], {words[kind_of(row)][code]}"
             for row in record.rows
         ]
         for code in ("en", "zh")
     }
-    moved = [row for row in record.rows if row["verdict"] in ("faster", "slower")]
+    doubt = doubtful(settle_three_lines(record))
     return both(
-        f"Time with the line over time without: {'; '.join(said['en'])}. {len(moved)} of {len(record.rows)} intervals leave 1.",
-        f"加上这一行与不加的耗时之比：{'；'.join(said['zh'])}。{len(record.rows)} 个区间里有 {len(moved)} 个不含 1。",
+        f"{doubt['en']}Time with the line over time without: {'; '.join(said['en'])}.",
+        f"{doubt['zh']}加上这一行与不加的耗时之比：{'；'.join(said['zh'])}。",
     )
 
 
@@ -224,9 +241,9 @@ PATTERNS = {
 
 
 def settle_three_lines(record: Record) -> dict[str, str | None]:
-    verdicts = {row["line"]: row["verdict"] for row in record.rows}
-    decided = set(verdicts) == set(LINES) and set(verdicts.values()) <= {"faster", "slower", "same"}
-    moved = tuple(name for name in LINES if verdicts.get(name) in ("faster", "slower"))
+    kinds = {row["line"]: kind_of(row) for row in record.rows}
+    moved = tuple(name for name in LINES if kinds.get(name) in ("faster", "slower"))
+    decided = set(kinds) == set(LINES) and "unclear" not in kinds.values()
     return {"15-bet-lines": PATTERNS.get(moved) if decided else None}
 
 
@@ -266,7 +283,6 @@ def three_lines(budget: Budget) -> Iterator[dict]:
             "ratio": found.ratio,
             "low": found.low,
             "high": found.high,
-            "verdict": found.verdict,
             "default_ms": found.medians_ms["default"],
             "line_ms": found.medians_ms["line"],
             "rounds": found.rounds,

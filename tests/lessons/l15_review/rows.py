@@ -30,7 +30,6 @@ def lines(*moved):
             "ratio": ratio,
             "low": ratio - 0.01,
             "high": ratio + 0.01,
-            "verdict": "slower" if name in moved else "same",
             "default_ms": 1.0,
             "line_ms": ratio,
             "rounds": 48,

@@ -49,6 +49,6 @@ def test_flipping_all_switches_tries_each_alone_and_puts_everything_back():
 
 def test_an_unfinished_round_and_an_undecided_interval_settle_nothing():
     assert experiments.settle_flip_all(record("15-flip-all", flips(3), complete=False)) == {"15-bet-flips": None}
-    undecided = [{**row, "verdict": "unclear"} for row in lines()]
+    undecided = [{**row, "low": 0.9, "high": 1.1} for row in lines()]
     for rows in (undecided, lines()[:2], lines("linear_off")):
         assert experiments.settle_three_lines(record("15-three-lines", rows)) == {"15-bet-lines": None}
