@@ -14,7 +14,7 @@ from course.experiment import base
 from course.figures import poster as drawing
 from course.flags import GROUPS, SWITCHES
 from course.i18n import LANGUAGES, pick, speaking
-from course.portfolio.cheat_sheet import cheat_sheet, sheet_html, sheet_text
+from course.portfolio.cheat_sheet import cheat_sheet, sheet_html, sheet_text, short_name
 from course.portfolio.numbers import numbers
 from course.quiz import knowledge
 from course.records import Record, keep_own, own, own_folder
@@ -92,7 +92,7 @@ def test_every_switch_stands_on_the_sheet_of_its_submodule_and_every_group_has_o
                 sheet = cheat_sheet(group)
                 html, text = sheet_html(sheet), sheet_text(sheet)
                 for row in sheet.rows:
-                    assert f"<code>{row['name']}</code>" in html and row["path"] in text
+                    assert f"<code>{short_name(row)}</code>" in html and row["path"] in text
 
 
 @pytest.mark.parametrize(

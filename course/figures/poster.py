@@ -10,11 +10,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from course.figures.map import PROPERTIES
 from course.flags import GROUPS, PLACES, SWITCHES, Switch, module_of, precision
 from course.flags.switch import DEPENDS
 from course.i18n import pick, t
 
-WIDTH, MARGIN, GAP, COLUMNS = 1680, 40, 20, 4
+WIDTH, MARGIN, GAP, BETWEEN, COLUMNS = 1680, 40, 20, 14, 4
 COLUMN = (WIDTH - 2 * MARGIN - (COLUMNS - 1) * GAP) / COLUMNS
 SANS = (
     'system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","PingFang SC","Hiragino Sans GB","Microsoft YaHei",'
@@ -119,7 +120,12 @@ class Entry:
     def name(self) -> str:
         """Without the name of its card; a call with its brackets."""
         short = self.switch.name.partition(".")[2] if self.switch.group != "root" else self.switch.name
-        return short + ("()" if self.switch.kind == "setter" else "")
+        called = (
+            self.switch.kind == "setter"
+            or self.switch.kind == "query"
+            and not {short, self.switch.name} & set(PROPERTIES)
+        )
+        return short + ("()" if called else "")
 
     @property
     def default(self) -> str:
@@ -187,20 +193,11 @@ def cards(blank: bool) -> list[Card]:
 
 
 def columns(found: Sequence[Card]) -> list[list[Card]]:
-    """The cards in their order over four columns, as even as that order allows: the least height that is enough."""
-
-    def filled(height: float) -> list[list[Card]]:
-        parts: list[list[Card]] = [[]]
-        for card in found:
-            if parts[-1] and sum(one.height + 14 for one in parts[-1]) + card.height > height:
-                parts.append([])
-            parts[-1].append(card)
-        return parts
-
-    height = max(card.height for card in found)
-    while len(filled(height)) > COLUMNS:
-        height += 10
-    return filled(height)
+    """The cards over the columns, as even as can be: the tallest first, each where there is most room; then by place."""
+    parts: list[list[Card]] = [[] for _ in range(COLUMNS)]
+    for card in sorted(found, key=lambda one: -one.height):
+        min(parts, key=lambda part: sum(one.height + BETWEEN for one in part)).append(card)
+    return sorted(([card for card in found if card in part] for part in parts), key=lambda part: found.index(part[0]))
 
 
 def poster(way: Sequence[Stop] = (), blank: bool = False) -> str:
@@ -248,10 +245,7 @@ def _path_of_a_call(sheet: Sheet) -> None:
         ("y = conv(x)", t("your line", "你的一行代码")),
         (t("dispatcher", "分发器"), t("chooses by device and data type", "按设备和数据类型选实现")),
         (t("operator", "算子"), t("asks the switches: may I?", "查看开关：可以用吗？")),
-        (
-            t("library", "计算库"),
-            t("chooses a plan or primitive, maybe after a search", "选执行计划或 primitive，可能先搜索"),
-        ),
+        (t("library", "计算库"), t("chooses a plan, perhaps by a search", "选执行计划，可能先搜索")),
         ("kernel", t("computes", "开始计算")),
     )
     room = (WIDTH - 2 * MARGIN - 4 * 34) / len(steps)
@@ -271,7 +265,7 @@ def _cards(sheet: Sheet, blank: bool) -> None:
         x, y = MARGIN + number * (COLUMN + GAP), sheet.y
         for card in column:
             card.draw(sheet, x, y)
-            y += card.height + 14
+            y += card.height + BETWEEN
         bottoms.append(y)
     sheet.y = max(bottoms) + 12
 

@@ -29,7 +29,7 @@ details.ask{border:1px solid var(--d-line);border-radius:12px;padding:4px 16px;m
 details.ask summary{cursor:pointer;padding:8px 0;font-weight:600}details.ask h4{margin:.6em 0 .2em;font-size:1em}
 .tbp,.tbk{max-width:none!important;margin-left:0!important;margin-right:0!important}
 [hidden]{display:none!important}
-@page{size:A4;margin:14mm 12mm}@page poster{size:A3;margin:8mm}
+@page{size:A4;margin:8mm 10mm}@page poster{size:A3;margin:8mm}
 @media print{body{background:#fff;font-size:10pt}header .bar,nav,.skip{display:none}main{padding:0;max-width:none}
 h2{break-before:page;border:0;margin-top:0}section.first h2{break-before:auto}.wide{border:0;overflow:visible;page:poster}
 .wide svg{width:100%;height:auto}.tbp-own{break-before:page}
@@ -46,7 +46,7 @@ let shown=matchMedia("(prefers-color-scheme: dark)").matches?"dark":"light",open
 theme(shown);language(root.dataset.first);
 addEventListener("click",e=>{const b=e.target.closest("button");if(!b)return;
 if(b.dataset.theme)theme(shown=b.dataset.theme);if(b.dataset.speak)language(b.dataset.speak);if("print" in b.dataset)print();});
-addEventListener("beforeprint",()=>{theme("light");opened=all("details:not([open])");for(const d of opened)d.open=true;});
+addEventListener("beforeprint",()=>{theme("light");opened=all("details:not([open],.names)");for(const d of opened)d.open=true;});
 addEventListener("afterprint",()=>{theme(shown);for(const d of opened)d.open=false;});
 """
 
