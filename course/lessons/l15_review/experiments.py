@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -165,13 +165,15 @@ def _flip(
     draw=draw_flip_all,
     settles=settle_flip_all,
 )
-def flip_all(budget: Budget) -> Iterator[dict]:
-    """Each switch of the table alone against everything at its default; a part that differs from itself does not count."""
+def flip_all(budget: Budget, names: Sequence[str] | None = None) -> Iterator[dict]:
+    """Each switch of the table (or of ``names``) alone against everything as it stands; a part that differs from itself does
+    not count.
+    """
     calls = job()
     before = _bits(calls)
     shaky = set(_different(before, _bits(calls)).split())
     yield {"switch": CONTROL, "from": "", "to": "", "parts": " ".join(sorted(shaky)), "state": "control"}
-    switches = [one for one in SWITCHES.values() if one.changeable]
+    switches = [one for one in SWITCHES.values() if one.changeable and (names is None or one.name in names)]
     for switch in budget.loop(switches, desc=both("switches", "开关")):
         yield _flip(switch, calls, before, shaky)
 

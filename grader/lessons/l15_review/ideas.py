@@ -16,6 +16,29 @@ home_of = {"benchmark": "cuDNN", "enable_flash_sdp": "cuda", "is_macos_or_newer"
 # The empty places are the answer.
 home_of = {"benchmark": ..., "engine": ...}
 
+# %% wrong 15-home-of gets=partly
+# What speaks of a CPU belongs to mkldnn.
+home_of = {"benchmark": "cudnn", "enable_flash_sdp": "cuda", "is_macos_or_newer": "mps", "verbose": "mkldnn", "immediate": "miopen", "set_fastpath_enabled": "mha", "strategy": "opt_einsum", "engine": "mkldnn", "get_cpu_capability": "mkldnn"}
+
+# %% wrong 15-home-of gets=partly
+# Whatever makes attention fast belongs to cuda.
+home_of = {"benchmark": "cuda", "enable_flash_sdp": "cuda", "is_macos_or_newer": "mps", "verbose": "mkldnn", "immediate": "miopen", "set_fastpath_enabled": "cuda", "strategy": "opt_einsum", "engine": "quantized", "get_cpu_capability": "cpu"}
+
+# %% wrong 15-home-of gets=incorrect
+# The other way round: submodule to switch.
+home_of = {"cudnn": "benchmark", "cuda": "enable_flash_sdp", "benchmark": "enabled", "engine": "verbose"}
+
+# %% right 15-home-of
+# Made by a call, in another order.
+home_of = dict(zip(
+    ["get_cpu_capability", "engine", "strategy", "set_fastpath_enabled", "immediate", "verbose", "is_macos_or_newer", "enable_flash_sdp", "benchmark"],
+    ["cpu", "quantized", "opt_einsum", "mha", "miopen", "mkldnn", "mps", "cuda", "cudnn"],
+))
+
+# %% right 15-home-of
+# With one name more than asked for.
+home_of = {"benchmark": "cudnn", "enable_flash_sdp": "cuda", "is_macos_or_newer": "mps", "verbose": "mkldnn", "immediate": "miopen", "set_fastpath_enabled": "mha", "strategy": "opt_einsum", "engine": "quantized", "get_cpu_capability": "cpu", "enabled": "cudnn"}
+
 # %% right 15-home-of
 # MKL has a log too: its name stands in two submodules.
 home_of = {"benchmark": "cudnn", "enable_flash_sdp": "cuda", "is_macos_or_newer": "mps", "verbose": "mkl", "immediate": "miopen", "set_fastpath_enabled": "mha", "strategy": "opt_einsum", "engine": "quantized", "get_cpu_capability": "cpu"}
@@ -104,6 +127,12 @@ def claim(ratio, *ends):
         return "unclear"
     return "faster" if max(ends) < 1 else "slower"
 
+# %% right 15-claim
+# From the outside in, with a table of questions.
+def claim(ratio, low, high):
+    answers = [(high < 0.98, "faster"), (low > 1.02, "slower"), (low >= 0.98 and high <= 1.02, "same"), (True, "unclear")]
+    return next(word for holds, word in answers if holds)
+
 # %% wrong 15-advice
 # benchmark helps everywhere.
 def advice(script):
@@ -189,3 +218,13 @@ def advice(script):
     if script["same_bits"]:
         found = {"torch.deterministic_algorithms": True}
     return found
+
+# %% right 15-advice
+# As a list of lines, then a dictionary.
+def advice(script):
+    lines = []
+    if script["same_bits"]:
+        lines.append(("torch.deterministic_algorithms", True))
+    elif all([script["device"] == "cuda", script["convolutions"], script["sizes"] != "changing"]):
+        lines.append(("cudnn.benchmark", True))
+    return dict(lines)
