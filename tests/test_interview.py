@@ -9,7 +9,7 @@ import pytest
 import course
 from course.i18n import LANGUAGES, pick, speaking
 from course.quiz import AnswerLog, Bank, Response, card_text, mark
-from course.quiz.cards import card
+from course.quiz.card_spoken import SpokenCard
 from course.quiz.interview import SPOKEN, parse_spoken
 from course.quiz.interviewing import following
 from course.quiz.item_lint import language_faults
@@ -101,7 +101,7 @@ def test_nothing_of_the_answer_is_told_before_it_was_said(log):
     for item in QUESTIONS[:3]:
         for language in LANGUAGES:
             with speaking(language):
-                shown = card_text(item) + str(card(item, log=log, bank=BANK, text=True))
+                shown = card_text(item) + str(SpokenCard(item, log=log, bank=BANK, text=True))
                 told = [plain(pick(text)) for text in (item.short, *item.full, *(one.text for one in item.options))]
                 assert plain(pick(item.stem)) in shown and not [text for text in told if text in shown]
 
@@ -109,7 +109,7 @@ def test_nothing_of_the_answer_is_told_before_it_was_said(log):
 def test_the_card_uncovers_the_answers_by_its_button_and_keeps_the_rating(log, monkeypatch):
     monkeypatch.setattr("course.quiz.card_confidence.DOUBLE_CLICK_S", -1)
     item = QUESTIONS[0]
-    spoken = card(item, log=log, bank=BANK, text=False)
+    spoken = SpokenCard(item, log=log, bank=BANK, text=False)
     assert spoken.model.value == "" and spoken.behind.layout.display == "none"
     assert pick(item.options[0].text) not in spoken.saved_copy()["text/html"]
     spoken.show_button.click()
@@ -122,7 +122,7 @@ def test_the_card_uncovers_the_answers_by_its_button_and_keeps_the_rating(log, m
         "answer", item.id, item.correct[:1], "incorrect", "permission, process",
     )  # fmt: skip
     assert plain(pick(item.options[1].text)) in spoken.say.value  # what to add next time
-    again = card(item, log=log, bank=BANK, text=False)
+    again = SpokenCard(item, log=log, bank=BANK, text=False)
     assert again.behind.layout.display is None and again.model.value
     again.reopen()
     assert again.behind.layout.display == "none" and again.model.value == ""

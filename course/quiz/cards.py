@@ -291,17 +291,13 @@ def card(
     text: bool | None = None,
     run: Callable[[str], object] | None = None,
 ) -> Card:
-    """The card of an item or item id.
+    """The card of an item or item id; of an interview question: ``card_spoken.SpokenCard``.
 
     text: True for text, False for widgets, None for what this place can show. run: see ``Card``.
 
     Raises UnknownItem or BankError with a sentence.
     """
     item = (bank or default_bank())[item] if isinstance(item, str) else item
-    if item.kind == "spoken":
-        from course.quiz.card_spoken import SpokenCard  # which is a card itself
-
-        return SpokenCard(item, log, bank, sheet, text, run)
     return Card(item, log, bank, sheet, text, run)
 
 
