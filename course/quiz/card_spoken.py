@@ -6,7 +6,7 @@ from typing import Any
 
 from course.i18n import t
 from course.quiz.cards import Card
-from course.quiz.interviewing import model_html, model_text
+from course.quiz.interviewing import model_html, model_text, said_head
 from course.quiz.marking import Response
 from course.quiz.render import in_language, notice_html, question_html, report_html, say_html
 from course.quiz.saved import hide_saved_copy, static_html
@@ -32,12 +32,9 @@ class SpokenCard(Card):
         self.because = Because(self.item, lambda _: None)
         self.following = NextExperiment(None)
         self.model = w.HTML()
-        self.show_button = w.Button(
-            description=t("I have said it. Show the answers", "说完了，看答案"),
-            layout=w.Layout(width="auto", height="auto"),
-        )
+        self.show_button = w.Button(layout=w.Layout(width="auto", height="auto", margin="8px 0 0"))
         self.show_button.add_class("tbq-go")
-        self.show_button.on_click(lambda _: self.uncover())
+        self.show_button.on_click(lambda _: self.uncover(not self.model.value))
         row = w.Box([self.because.field])
         row.add_class("tbq-lines-row")
         self.behind = w.VBox([self.model, self.input.widget, self.input.letters.field, self.bar.widget])
@@ -61,10 +58,13 @@ class SpokenCard(Card):
         return box
 
     def uncover(self, shown: bool = True) -> None:
-        """Show the two answers and the criteria, or hide them again."""
-        self.model.value = in_language(model_html(self.item), "tbq-model", ' role="status"') if shown else ""
+        """Show the two answers and the criteria, or hide them again; the button stays, so the focus does."""
+        model = f"{model_html(self.item)}<h4>{said_head()}</h4>"
+        self.model.value = in_language(model, "tbq-model", ' role="status"') if shown else ""
         self.behind.layout.display = None if shown else "none"
-        self.show_button.layout.display = "none" if shown else None
+        self.show_button.description = (
+            t("Hide the answers", "收起答案") if shown else t("I have said it. Show the answers", "说完了，看答案")
+        )
 
     def retry(self) -> None:
         """Ask again: the answers are covered, the rating given stays in the log."""

@@ -220,7 +220,7 @@ EXERCISES = [
         both("Where does it live?", "它住在哪儿？"),
         "home_of",
         check_home_of,
-        minutes=4,
+        minutes=3,
         hints=(
             both(
                 "Ask first what it computes: attention, an einsum, a quantized layer, a convolution?",
@@ -247,7 +247,7 @@ EXERCISES = [
         both("The word that an interval allows", "区间允许你用哪个词"),
         "claim",
         check_claim,
-        minutes=5,
+        minutes=4,
         hints=(
             both(
                 "Draw 0.98, 1 and 1.02 on a line, then lay the interval over it.",

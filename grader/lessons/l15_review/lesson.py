@@ -78,12 +78,12 @@ poster()
 # %% [markdown] en
 # 📌 **So far.**
 # 1. Switches live with the library that does the work; `mps` has questions only.
-# 2. Most defaults are the good choice. The famous one that is off by default is `cudnn.benchmark`.
+# 2. Most defaults are the good choice. Of the three famous ones, `cudnn.enabled` is on, `benchmark` and `deterministic` are off.
 # 3. What you could not name today is what to look at tomorrow, not everything.
 # %% [markdown] zh
 # 📌 **小结。**
 # 1. 谁干活，开关就归谁；`mps` 只有查询。
-# 2. 多数默认值就是好选择。最出名、默认关着的是 `cudnn.benchmark`。
+# 2. 多数默认值就是好选择。最出名的三个里，`cudnn.enabled` 默认开着，`benchmark` 和 `deterministic` 默认关着。
 # 3. 今天叫不出名字的，明天再看；不用全看一遍。
 # %% [markdown] en
 # ## 🔬 Flip every switch once: which change anything here?
