@@ -37,7 +37,7 @@ DARK_PAGES = (
     "body.vscode-high-contrast:not(.vscode-high-contrast-light)",
 )
 CSS = (
-    f"svg.tbo{{{LIGHT}}}"
+    f"svg.tbo{{max-width:none!important;{LIGHT}}}"
     + ",".join(f"{page} svg.tbo" for page in DARK_PAGES)
     + f"{{{DARK}}}@media (prefers-color-scheme:dark){{svg.tbo:root{{{DARK}}}}}"
     + f".tbo text{{font-family:{SANS};fill:var(--o-fg)}}.tbo .m{{font-family:{MONO}}}"
