@@ -15,6 +15,7 @@ from course.quiz.interviewing import following
 from course.quiz.item_lint import language_faults
 from course.quiz.items import BankError
 from course.quiz.review import plan
+from course.quiz.review_deck import ReviewDeck
 from course.quiz.rich import plain
 from course.quiz.text import answer
 from course.verbs import state
@@ -126,6 +127,20 @@ def test_the_card_uncovers_the_answers_by_its_button_and_keeps_the_rating(log, m
     assert again.behind.layout.display is None and again.model.value
     again.reopen()
     assert again.behind.layout.display == "none" and again.model.value == ""
+
+
+def test_in_the_daily_review_it_is_a_card_like_any_other(log, monkeypatch):
+    monkeypatch.setattr("course.quiz.card_confidence.DOUBLE_CLICK_S", -1)
+    spoken = SpokenCard(QUESTIONS[0], log=log, bank=BANK, text=False)
+    deck = ReviewDeck([spoken], log, lambda answered, right: f"{answered} answered, {right} right")
+    spoken.show_button.click()
+    for letter in spoken.item.correct:
+        spoken.input.toggle(letter)
+    spoken.buttons[2].click()
+    deck.next()
+    assert "1 answered, 1 right" in deck.say.value
+    deck.undo()
+    assert log.entries() == [] and spoken.model.value == ""
 
 
 def test_typed_it_goes_the_same_way(log):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from course import lessons
+from course import colab, lessons
 from course.files import replace_file
 from course.flags import GROUPS
 from course.i18n import LANGUAGES, language, pick, speaking, t
 from course.portfolio.document import Part, document
 from course.suggest import did_you_mean
-from course.verbs import state
+from course.verbs import on_loan, state
 from course.verbs.say import in_words, put, say
 
 FILE = "torch-backends-review.html"
@@ -131,3 +131,11 @@ def _write(path: Path, content: str) -> None:
             f"📦 已写好：`{path}`（{len(content.encode()) / 1e6:.1f} MB）。用浏览器打开就行，不会向别处请求任何东西。",
         )
     )
+    if not on_loan.keeps(path):
+        line = colab.download(path)
+        say(
+            t(
+                f"⚠️ This file goes when the Colab runtime ends. Download it now: `{line}`.",
+                f"⚠️ Colab 运行时一结束，这个文件就会消失。请现在下载：`{line}`。",
+            )
+        )
