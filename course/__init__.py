@@ -13,6 +13,7 @@ from course.version import __version__ as __version__
 VERBS = (
     "answer",
     "bets",
+    "cheat_sheet",
     "check",
     "checkpoint",
     "explain",
@@ -20,16 +21,19 @@ VERBS = (
     "finish",
     "hint",
     "import_progress",
+    "interview",
     "keep",
     "language",
     "lesson",
     "observe",
     "passport",
+    "poster",
     "predict",
     "progress",
     "question",
     "review",
     "solution",
+    "take_home",
     "what",
 )
 __all__ = list(VERBS)

@@ -14,6 +14,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from course import home
 from course.i18n import Text, both, t
 
 SCHEMA = 1
@@ -206,6 +207,25 @@ def save(record: Record, folder: str | os.PathLike[str]) -> Path:
         Path(name).unlink(missing_ok=True)
         raise
     return target
+
+
+def own_folder() -> Path:
+    """Where the learner's own measurements are kept, the newest of each experiment."""
+    return home.folder() / "records"
+
+
+def keep_own(record: Record) -> Path:
+    """Keep what the learner measured, in place of an older record of the same experiment. Raises OSError."""
+    target = save(record, own_folder())
+    for path in own_folder().glob(f"{_slug(record.experiment)}--*.json"):
+        if path != target:
+            path.unlink(missing_ok=True)
+    return target
+
+
+def own(experiment: str, version: int | None = None) -> Record | None:
+    """What the learner measured last with this experiment (of this version), or None."""
+    return nearest(experiment, {}, [own_folder()], version)
 
 
 def load(path: str | os.PathLike[str]) -> Record:

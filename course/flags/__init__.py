@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from course.flags.catalogue import SWITCHES, closest, find
+from course.flags.groups import GROUPS, PLACES, module_of
 from course.flags.leaks import Change, baseline, changes, leaks, remember, restore
 from course.flags.rows import describe, map_rows
 from course.flags.state import assign, preserved, read, snapshot, using
@@ -19,6 +20,8 @@ __all__ = [
     "DEPENDS",
     "SWITCHES",
     "Change",
+    "GROUPS",
+    "PLACES",
     "FlagError",
     "Switch",
     "Typo",
@@ -32,6 +35,7 @@ __all__ = [
     "find",
     "leaks",
     "map_rows",
+    "module_of",
     "preserved",
     "read",
     "remember",

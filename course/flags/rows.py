@@ -5,32 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from course.flags.catalogue import SWITCHES, find
+from course.flags.groups import GROUPS
 from course.flags.leaks import baseline
 from course.flags.switch import DEPENDS, Absent, Switch, Unreadable
 from course.i18n import Text, pick
-
-# The submodules in the order of the map.
-GROUPS = (
-    "root",
-    "cudnn",
-    "cuda",
-    "miopen",
-    "mkldnn",
-    "mkl",
-    "openmp",
-    "nnpack",
-    "mha",
-    "opt_einsum",
-    "quantized",
-    "cpu",
-    "kleidiai",
-    "xnnpack",
-    "xeon",
-    "mps",
-    "cusparselt",
-    "python_native",
-    "torch",
-)
 
 
 def is_changed(switch: Switch, value: Any, start: dict[str, Any]) -> bool:
@@ -49,9 +27,9 @@ def map_rows() -> list[dict[str, Any]]:
     readers, note ('' when none), since, frozen. value and default are as torch gives them; text, readers and
     note are in the learner's language.
     """
-    start = baseline()
+    start, order = baseline(), list(GROUPS)
     rows = []
-    for switch in sorted(SWITCHES.values(), key=lambda one: GROUPS.index(one.group)):
+    for switch in sorted(SWITCHES.values(), key=lambda one: order.index(one.group)):
         value = switch.read()
         rows.append(
             {

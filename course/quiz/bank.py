@@ -1,7 +1,7 @@
 """The question bank: YAML files read into items when they are needed.
 
 Practice questions stand in ``items.yaml`` of their lesson's folder, checkpoint questions in ``checkpoint.yaml``
-beside it. A file is read when one of its items is first asked for, so a card
+and interview questions in ``interview.yaml`` beside it. A file is read when one of its items is first asked for, so a card
 appears at once however large the bank is.
 """
 
@@ -13,8 +13,12 @@ from typing import Any
 
 from course.i18n import Text, t
 from course.lessons import FOLDER
+from course.quiz.interview import Spoken, parse_spoken
 from course.quiz.items import BankError, Item, UnknownItem, parse_item
 from course.suggest import did_you_mean
+
+FILES = ("items", "checkpoint", "interview")
+"""The question files of a lesson, without their ending."""
 
 
 def _lesson(path: Path) -> str:
@@ -41,8 +45,15 @@ def read_yaml(path: Path) -> Any:
         raise BankError(f"{_name(path)}: cannot be read ({error}). Restore the file from the course.") from None
 
 
+def _parse(entry: Any, path: Path) -> Item:
+    """The item of one entry; the name of its file says of which sort. Raises BankError."""
+    if path.stem == "interview":
+        return parse_spoken(entry, _name(path))
+    return parse_item(entry, _name(path), path.stem == "checkpoint")
+
+
 @lru_cache(maxsize=256)
-def _read_items(path: Path, stamp: int, checkpoint: bool) -> tuple[tuple[Item, ...], tuple[str, ...]]:
+def _read_items(path: Path, stamp: int) -> tuple[tuple[Item, ...], tuple[str, ...]]:
     """(items, faults) of one file; stamp (modification time, ns) makes an edited file be read again."""
     raw, name = read_yaml(path), _name(path)
     if raw is not None and not isinstance(raw, list):
@@ -50,7 +61,7 @@ def _read_items(path: Path, stamp: int, checkpoint: bool) -> tuple[tuple[Item, .
     items, faults, seen = [], [], set()
     for entry in raw or ():
         try:
-            item = parse_item(entry, name, checkpoint)
+            item = _parse(entry, path)
         except BankError as error:
             faults.append(str(error))
             continue
@@ -74,12 +85,12 @@ class Bank:
         """From now on the questions of this checkpoint are these, which came with its notebook."""
         self._carried[lesson] = items
 
-    def _files(self, checkpoint: bool, start: str = "[0-9][0-9]") -> list[Path]:
-        return sorted(self.folder.glob(f"l{start}_*/{'checkpoint' if checkpoint else 'items'}.yaml"))
+    def _files(self, name: str, start: str = "[0-9][0-9]") -> list[Path]:
+        return sorted(self.folder.glob(f"l{start}_*/{name}.yaml"))
 
-    def _read(self, path: Path, checkpoint: bool) -> tuple[tuple[Item, ...], tuple[str, ...]]:
+    def _read(self, path: Path) -> tuple[tuple[Item, ...], tuple[str, ...]]:
         try:
-            return _read_items(path, path.stat().st_mtime_ns, checkpoint)
+            return _read_items(path, path.stat().st_mtime_ns)
         except BankError as error:
             return (), (str(error),)
 
@@ -92,33 +103,32 @@ class Bank:
             return list(self._carried[lesson])
         return [
             item
-            for path in self._files(checkpoint)
+            for path in self._files("checkpoint" if checkpoint else "items")
             if lesson in (None, _lesson(path))
-            for item in self._read(path, checkpoint)[0]
+            for item in self._read(path)[0]
         ]
+
+    def interview(self) -> list[Spoken]:
+        """The interview questions of all lessons, in file order. Faulty ones are left out."""
+        return [item for path in self._files("interview") for item in self._read(path)[0]]
 
     def lessons(self) -> list[str]:
         """Ids of the lessons that have practice items."""
-        return [_lesson(path) for path in self._files(False)]
+        return [_lesson(path) for path in self._files("items")]
 
     def faults(self) -> list[str]:
         """A sentence for everything in the files that breaks the schema."""
-        return [
-            fault
-            for checkpoint in (False, True)
-            for path in self._files(checkpoint)
-            for fault in self._read(path, checkpoint)[1]
-        ]
+        return [fault for name in FILES for path in self._files(name) for fault in self._read(path)[1]]
 
     def get(self, item_id: str) -> Item | None:
-        """The item, practice or checkpoint, or None."""
+        """The item, of practice, a checkpoint or the interview, or None."""
         start = str(item_id)[:2]
-        checkpoint = str(item_id)[2:5] == "-c-"
+        name = {"-c-": "checkpoint", "-i-": "interview"}.get(str(item_id)[2:5], "items")
         for item in (one for items in self._carried.values() for one in items):
             if item.id == item_id:
                 return item
-        for path in self._files(checkpoint, start if start.isdigit() else "--"):
-            for item in self._read(path, checkpoint)[0]:
+        for path in self._files(name, start if start.isdigit() else "--"):
+            for item in self._read(path)[0]:
                 if item.id == item_id:
                     return item
         return None
@@ -131,7 +141,9 @@ class Bank:
         if own := [fault for fault in self.faults() if f"item {item_id}," in fault]:
             raise BankError("\n".join(own))
         raise UnknownItem(
-            _unknown_sentence(item_id, [one.id for c in (False, True) for one in self.items(checkpoint=c)])
+            _unknown_sentence(
+                item_id, [one.id for one in (*self.items(), *self.items(checkpoint=True), *self.interview())]
+            )
         )
 
     def misconceptions(self) -> dict[str, Text]:

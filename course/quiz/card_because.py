@@ -21,15 +21,14 @@ class Because:
     """
 
     def __init__(self, item: Item, on_mark: Callable[[str], None]) -> None:
-        self.always, self.on_mark = item.kind == "predict", on_mark
-        hint = t("one line for yourself, if you like", "给自己写一句理由，可不填")
+        self.always, self.on_mark = item.kind in ("predict", "spoken"), on_mark
+        name, hint = t("💡 Because …", "💡 因为……"), t("one line for yourself, if you like", "给自己写一句理由，可不填")
+        if item.kind == "spoken":
+            name, hint = t("✍️ Key words", "✍️ 关键词"), t("if you like, before you look", "可不填；先写，再看答案")
         if not self.always:
             hint = t("worth a line when you are certain", "很确定的时候，值得写一句")
         self.field = w.Text(
-            description=t("💡 Because …", "💡 因为……"),
-            placeholder=hint,
-            style={"description_width": "initial"},
-            layout=w.Layout(width="auto"),
+            description=name, placeholder=hint, style={"description_width": "initial"}, layout=w.Layout(width="auto")
         )
         name_of(self.field, hint)
         self.field.add_class("tbq-because")

@@ -52,14 +52,14 @@ class OptionRow:
 
 
 class Choices:
-    """Options of a single, multiple or predict item. on_change is called when the choice changes. The field in which letters
+    """Options of a single, multiple or predict item, or criteria. on_change is called when the choice changes. The field in which letters
     are typed stands apart, so that a card can put it beside another one.
     """
 
     def __init__(self, item: Item, on_change: Callable[[], None] = lambda: None) -> None:
         self.item, self.chosen, self.on_change = item, [], on_change
-        many, widest = item.kind == "multiple", widest_state(item.kind == "predict")
-        self.rows = {one.id: OptionRow(item, one.id, self.toggle, many, widest) for one in item.options}
+        self.many, widest = item.kind in ("multiple", "spoken"), widest_state(item.kind == "predict")
+        self.rows = {one.id: OptionRow(item, one.id, self.toggle, self.many, widest) for one in item.options}
         self.letters = LetterField(item, self.choose)
         shown = w.VBox([row.box for row in self.rows.values()])
         if item.axes:
@@ -68,7 +68,7 @@ class Choices:
 
     def toggle(self, option_id: str) -> None:
         """Choose an option; where several may be chosen, a second press takes the choice back."""
-        if self.item.kind != "multiple":
+        if not self.many:
             self.chosen = [option_id]
         elif option_id in self.chosen:
             self.chosen.remove(option_id)

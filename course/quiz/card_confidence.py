@@ -1,4 +1,4 @@
-"""The part of a card that hands the answer in: three buttons, each with a confidence."""
+"""The part of a card that hands the answer in: three buttons, each with a confidence; in the interview, with how it was said."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable
 import ipywidgets as w
 
 from course.i18n import pick, t
+from course.quiz.interview import FLUENCY
 from course.quiz.items import Item
 from course.quiz.marking import CONFIDENCE
 
@@ -22,6 +23,7 @@ class SureBar:
 
     def __init__(self, item: Item, on_press: Callable[[int], None]) -> None:
         self.item, self.on_press = item, on_press
+        self.levels = FLUENCY if item.kind == "spoken" else CONFIDENCE
         self._done_at = float("-inf")
         self.ask = w.HTML()
         self.buttons = {level: self._button(level) for level in CONFIDENCE}
@@ -50,9 +52,15 @@ class SureBar:
         if self.item.kind == "predict":
             verb = t("bet", "下注")
         note = t(" It does not change the mark.", "这不影响得分。") if self.item.checkpoint else ""
-        self._ask(t(f"How sure are you? Press to {verb}.{note}", f"你有多大把握？点击即{verb}。{note}"))
+        if self.item.kind == "spoken":
+            verb = t("rate", "打分")
+            self._ask(
+                t("Tick what you said. How did you say it? Press to rate.", "勾出你说到的。说得怎么样？点击即打分。")
+            )
+        else:
+            self._ask(t(f"How sure are you? Press to {verb}.{note}", f"你有多大把握？点击即{verb}。{note}"))
         for level, button in self.buttons.items():
-            button.description = f"{verb.capitalize()}{t(': ', '：')}{pick(CONFIDENCE[level])}"
+            button.description = f"{verb.capitalize()}{t(': ', '：')}{pick(self.levels[level])}"
             button.layout.visibility = button.layout.order = None
             button.remove_class("tbq-sub")
 

@@ -24,7 +24,7 @@ class LetterField:
 
     def __init__(self, item: Item, on_typed: Callable[[list[str]], None]) -> None:
         self.ids = [one.id for one in item.options]
-        self.many = item.kind in ("multiple", "order")
+        self.many = item.kind in ("multiple", "order", "spoken")
         self.on_typed, self._quiet = on_typed, False
         first, last = self.ids[0], self.ids[-1]
         letters = (

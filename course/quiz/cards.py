@@ -291,7 +291,7 @@ def card(
     text: bool | None = None,
     run: Callable[[str], object] | None = None,
 ) -> Card:
-    """The card of an item or item id.
+    """The card of an item or item id; of an interview question: ``card_spoken.SpokenCard``.
 
     text: True for text, False for widgets, None for what this place can show. run: see ``Card``.
 

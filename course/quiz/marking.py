@@ -53,7 +53,8 @@ def mark(item: Item, response: Response) -> Verdict:
 
     multiple: (right chosen - wrong chosen) / right ones, at least 0. order: (longest run in the right
     relative order - lines that do not belong) / lines, at least 0. predict: inconclusive until ``mark_bet``.
-    number: all or nothing. Raises ValueError when the item carries no key.
+    number: all or nothing. spoken: the learner's own rating, criteria met / criteria; below half it is incorrect.
+    Raises ValueError when the item carries no key.
     """
     if item.kind == "predict":
         return mark_bet(item, response, None)
@@ -61,7 +62,8 @@ def mark(item: Item, response: Response) -> Verdict:
         raise ValueError(f"{item.id} carries no key: merge one in with with_key(item, key)")
     if response.empty or (item.kind == "number") != (response.number is not None):
         return _verdict(item, 0.0, both("Not answered yet.", "还没有作答。"), state="not attempted")
-    return {"single": _single, "multiple": _multiple, "number": _number, "order": _order}[item.kind](item, response)
+    kinds = {"single": _single, "multiple": _multiple, "number": _number, "order": _order, "spoken": _spoken}
+    return kinds[item.kind](item, response)
 
 
 def mark_bet(item: Item, response: Response, settled: str | float | None) -> Verdict:
@@ -156,6 +158,13 @@ def _multiple(item: Item, response: Response) -> Verdict:
         else both("Exactly the right options.", "全部选对，没有多选。")
     )
     return _verdict(item, share, message, chosen=tuple(sorted(chosen)))
+
+
+def _spoken(item: Item, response: Response) -> Verdict:
+    met, total = len(set(response.options) & set(item.correct)), len(item.correct)
+    state = "correct" if met == total else "partly" if 2 * met >= total else "incorrect"
+    message = both(f"Criteria met: {met} of {total}.", f"{total} 条标准说到了 {met} 条。")
+    return _verdict(item, met / total, message, state=state, chosen=tuple(sorted(set(response.options))))
 
 
 def within(value: float, low: float, high: float) -> bool:

@@ -102,6 +102,8 @@ def report(
 
     late: the bet was placed when its result was known. past: what the log held at the time of the answer.
     """
+    if item.kind == "spoken":
+        return rated(item, response, verdict)
     bet, state, sure = item.kind == "predict", verdict.state, response.confidence
     if bet:
         head = voice.say(voice.bet_key(state, sure, late), item.id)
@@ -141,6 +143,23 @@ def report(
         beside,
         choices,
     )
+
+
+def rated(item: Item, response: Response, verdict: Verdict) -> Report:
+    """What is said of a rating in the interview: how much of it was there, and what to add next time."""
+    head = {
+        "correct": t("🎯 All of it: you can be asked this.", "🎯 全说到了：这题不怕问！"),
+        "partly": t("◐ A good part. It comes back soon.", "◐ 大半说到了，很快再来一遍。"),
+        "incorrect": t(
+            "☕ Not yet, and now you know where it is thin. It comes back tomorrow.",
+            "☕ 还不行，但薄弱处找到了，明天再来。",
+        ),
+    }[verdict.state]
+    left = [f"• {pick(one.text)}" for one in item.options if one.correct and one.id not in response.options]
+    add = [t("Next time, add:", "下次补上："), *left] if left else []
+    own = t(f"Your key words: {response.because}", f"你的关键词：{response.because}") if response.because else ""
+    messages = (*map(pick, verdict.messages), *add, *filter(None, [own]))
+    return Report(head, TONES[verdict.state], messages)
 
 
 def praised(item: Item, verdict: Verdict) -> bool:

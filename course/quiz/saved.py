@@ -22,6 +22,8 @@ def static_html(item: Item, response: Response | None = None, report: Report | N
         f"<li><strong>{one.id}</strong> {inline(pick(one.text))}{_picture(item, one)}</li>" for one in item.options
     )
     explained = report is not None and report.lines and item.kind != "order"
+    if item.kind == "spoken" and report is None:  # its criteria would give the answer away
+        rows = ""
     options = f'<ul style="list-style:none">{rows}</ul>' if rows and not explained else ""
     given = f"<p><strong>{t('Your answer:', '你的答案：')}</strong> {inline(response.words)}</p>" if response else ""
     how = t(

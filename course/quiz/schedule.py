@@ -43,10 +43,10 @@ def rating(verdict: str, confidence: int | None) -> int:
 
 
 def _earlier_lessons(bank: Bank, lesson: str | None) -> dict[str, Item]:
-    """Practice items by id; with a lesson, only those of lessons before it."""
+    """Practice items and interview questions by id; with a lesson, only those of lessons before it."""
     return {
         item.id: item
-        for item in bank.items()
+        for item in (*bank.items(), *bank.interview())
         if item.kind != "predict" and (lesson is None or item.lesson[:2] < lesson[:2])
     }
 

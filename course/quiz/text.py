@@ -44,6 +44,9 @@ def card_text(item: Item, response: Response | None = None) -> str:
     parts = [f"[{item.id}] {title_words(item)} · {task_words(item)}", plain(pick(item.stem))]
     if item.code:
         parts.append("\n".join("    " + line for line in pick(item.code).strip("\n").splitlines()))
+    if item.kind == "spoken" and response is None:  # its criteria would give the answer away
+        call = f'`interview("{item.id}", reveal=True)`'
+        return "\n\n".join([*parts, plain(t(f"Say it aloud, then {call}.", f"先说出声，再运行 {call}。"))])
     if item.options:
         parts.append("\n".join(_option_lines(item)))
     if item.number:

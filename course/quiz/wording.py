@@ -20,6 +20,7 @@ def task_words(item: Item) -> str:
         "number": t("type a number", "填数字"),
         "order": t("put the lines in order; some may not belong", "排出正确顺序，可能有多余的行"),
         "predict": t("place your bet, it locks", "选一项，提交后锁定"),
+        "spoken": t("say it aloud, then rate yourself", "先说出声，再给自己打分"),
     }[item.kind]
 
 
@@ -30,6 +31,8 @@ def title_words(item: Item) -> str:
         return t(f"Checkpoint · {item.points:g} {points}", f"测验 · {item.points:g} 分")
     if item.kind == "predict":
         return t("Bet", "下注")
+    if item.kind == "spoken":
+        return t("Interview", "面试题")
     return t("Question", "练习题")
 
 
@@ -59,7 +62,7 @@ def call_text(item: Item) -> str:
     letter, number = t('"LETTER"', '"字母"'), t("NUMBER", "数字")
     if item.numeric:
         return f'answer("{item.id}", {number})'
-    many = item.kind in ("order", "multiple")
+    many = item.kind in ("order", "multiple", "spoken")
     return f'answer("{item.id}", {f"{letter}, {letter}" if many else letter})'
 
 

@@ -2,16 +2,19 @@
 
 from course.verbs.bets import bets
 from course.verbs.experiments import observe
+from course.verbs.interviewing import interview
 from course.verbs.keeping import keep, what
 from course.verbs.lessons import finish, language, lesson
 from course.verbs.passport import passport
 from course.verbs.practice import check, hint, solution
 from course.verbs.progress import export_progress, import_progress, progress
 from course.verbs.questions import answer, checkpoint, explain, predict, question, review
+from course.verbs.taking import cheat_sheet, poster, take_home
 
 __all__ = [
     "answer",
     "bets",
+    "cheat_sheet",
     "check",
     "checkpoint",
     "explain",
@@ -19,15 +22,18 @@ __all__ = [
     "finish",
     "hint",
     "import_progress",
+    "interview",
     "keep",
     "language",
     "lesson",
     "observe",
     "passport",
+    "poster",
     "predict",
     "progress",
     "question",
     "review",
     "solution",
+    "take_home",
     "what",
 ]

@@ -15,15 +15,20 @@ from course.verbs.say import in_words, put, say
 @in_words
 def bets() -> None:
     """Every bet with its confidence and outcome, how well the two fit, and the lost bets that come back."""
-    entries = state.now.log.entries()
-    found, back = ledger(entries, state.now.bank), returns(entries, state.now.bank)
-    text = ledger_text(found, back)
     if state.running_shell() is None:
-        put("", text)
+        entries = state.now.log.entries()
+        put("", ledger_text(ledger(entries, state.now.bank), returns(entries, state.now.bank)))
     else:
-        put(ledger_html(found, back, _picture(found, entries)), text)
+        put(*bets_words())
     for notice in state.now.log.take_notices():
         say(notice)
+
+
+def bets_words() -> tuple[str, str]:
+    """The ledger as HTML, with its picture, and as text, in the language in use."""
+    entries = state.now.log.entries()
+    found, back = ledger(entries, state.now.bank), returns(entries, state.now.bank)
+    return ledger_html(found, back, _picture(found, entries)), ledger_text(found, back)
 
 
 def _picture(found: Sequence[Bet], entries: Sequence[Entry]) -> str:

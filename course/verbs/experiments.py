@@ -15,7 +15,7 @@ from course.quiz.items import Item
 from course.quiz.marking import Response
 from course.quiz.rich import plain
 from course.quiz.session import bet_of, known_before, response_of, settle
-from course.records import Record
+from course.records import Record, keep_own
 from course.verbs import asking, state
 from course.verbs.questions import new_card
 from course.verbs.reported import tell
@@ -54,6 +54,7 @@ def observe(experiment_name: str | Sequence[str], budget_s: float | None = None,
         tell([experiment])
         return None
     state.now.write("observe", experiment.name)
+    _keep(record)
     outcomes = experiment.settles(record) if record.rows else {}
     bets = [
         item
@@ -69,6 +70,21 @@ def observe(experiment_name: str | Sequence[str], budget_s: float | None = None,
     for item in bets:
         _settle(item, outcomes.get(item.id), _evidence(record))
     return observed
+
+
+def _keep(record: Record) -> None:
+    """Keep a live measurement for the learner's own sheets; where that fails, say so and go on."""
+    if not record.live or not record.rows or record.interrupted:
+        return
+    try:
+        keep_own(record)
+    except OSError as error:
+        say(
+            t(
+                f"These numbers could not be kept for your cheat sheets ({error.strerror or error}); everything else goes on.",
+                f"这些数字没能存下来供速查表使用（{error.strerror or error}），其他一切照常。",
+            )
+        )
 
 
 def _quoted(names: str | Sequence[str]) -> str:

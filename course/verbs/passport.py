@@ -9,6 +9,7 @@ from typing import Any
 from course import machine
 from course.i18n import Text, both, pick, t
 from course.quiz.page import page, table
+from course.quiz.rich import inline, plain
 from course.verbs.say import in_words, put
 
 LINES: tuple[tuple[str, Text, Text], ...] = (
@@ -78,11 +79,8 @@ def none_words(key: str, about: Mapping[str, Any]) -> str:
     return t("none here", "此处没有")
 
 
-@in_words
-def passport() -> None:
-    """Show this machine's passport. As data: ``course.machine.passport()``."""
-    from course.quiz.rich import inline, plain
-
+def passport_words() -> tuple[str, str]:
+    """The passport of this machine as HTML and as text, in the language in use."""
     about = machine.passport()
     rows = [
         (pick(name), none_words(key, about) if about[key] is None else str(about[key]), pick(why))
@@ -102,4 +100,10 @@ def passport() -> None:
         f"  {name}{t(': ', '：')}{value}" + (t(f" ({plain(why)})", f"（{plain(why)}）") if why else "")
         for name, value, why in rows
     ]
-    put(page(title, f"<p>{note}</p>", table(heads, cells, title)), "\n".join([title, *lines, note]))
+    return page(title, f"<p>{note}</p>", table(heads, cells, title)), "\n".join([title, *lines, note])
+
+
+@in_words
+def passport() -> None:
+    """Show this machine's passport. As data: ``course.machine.passport()``."""
+    put(*passport_words())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from course import lessons
 from course.i18n import t
 from course.quiz.calibration import asked_again
+from course.quiz.card_spoken import SpokenCard
 from course.quiz.cards import Card, card
 from course.quiz.carried import carried
 from course.quiz.entry import now
@@ -45,7 +46,8 @@ def _asked_afresh(item: Item) -> None:
 
 def new_card(item: Item, sheet: Sheet | None = None) -> Card:
     """The card, remembered, so that an experiment can settle the bet on it."""
-    state.now.cards[item.id] = card(item, log=state.now.log, bank=state.now.bank, sheet=sheet, run=run)
+    make = SpokenCard if item.kind == "spoken" else card
+    state.now.cards[item.id] = make(item, log=state.now.log, bank=state.now.bank, sheet=sheet, run=run)
     return state.now.cards[item.id]
 
 

@@ -63,8 +63,8 @@ def _sit(item_ids: tuple[str, ...] | list[str], make: Callable[[str], Card]) -> 
 
 
 def undo_last() -> None:
-    """Take back the learner's latest answer to a practice card, wherever it was given."""
-    items = {item.id for item in state.now.bank.items()}
+    """Take back the learner's latest answer to a practice card or rating in the interview, wherever it was given."""
+    items = {item.id for item in (*state.now.bank.items(), *state.now.bank.interview())}
     entry = last_answer(state.now.log.entries(), items)
     if entry is None:
         say(t("There is no answer to take back.", "没有可以撤销的作答。"))

@@ -1,0 +1,308 @@
+"""Code tasks of lesson 15: the map from memory, a sentence that an interval allows, advice for a script."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from course.exercise import Exercise
+from course.flags import SWITCHES
+from course.i18n import both
+from course.verdict import Verdict, correct, incorrect, not_attempted, partly
+
+LESSON = "15_review"
+
+# --- home_of ------------------------------------------------------------------------------------------------
+
+ASKED = {
+    "benchmark": "cudnn",
+    "enable_flash_sdp": "cuda",
+    "is_macos_or_newer": "mps",
+    "verbose": "mkldnn",
+    "immediate": "miopen",
+    "set_fastpath_enabled": "mha",
+    "strategy": "opt_einsum",
+    "engine": "quantized",
+    "get_cpu_capability": "cpu",
+}
+"""What is asked, and one submodule that has it; whatever else the table of switches says of the name is right too."""
+
+
+def homes(name: str) -> set[str]:
+    """The submodules in which the table of switches has that name."""
+    return {one.group for one in SWITCHES.values() if one.name.rpartition(".")[2] == name}
+
+
+def check_home_of(home_of: Any) -> Verdict:
+    """Every name is looked up in the table; wrong ones are named, right ones counted."""
+    if not isinstance(home_of, Mapping):
+        return incorrect(
+            both(
+                "`home_of` is a dictionary: name of the switch -> name of its submodule.",
+                "`home_of` 应是字典：开关名 -> 子模块名。",
+            )
+        )
+    given = {str(key): value for key, value in home_of.items() if value is not ... and value not in (None, "")}
+    if not any(name in given for name in ASKED):
+        return not_attempted(
+            both("All places are still empty. Guess: a wrong guess helps too.", "还都空着。猜一猜吧，猜错了也有用。")
+        )
+    said = {name: str(given.get(name, "")).strip().removeprefix("torch.backends.") for name in ASKED}
+    wrong = [name for name, where in said.items() if where not in homes(name)]
+    if not wrong:
+        return correct(both("All of them, from memory.", "全对，而且是凭记忆！"))
+    right = len(ASKED) - len(wrong)
+    listed = {code: (", " if code == "en" else "、").join(f"`{name}`" for name in wrong) for code in ("en", "zh")}
+    words = both(
+        f"{right} of {len(ASKED)} stand where they live. Look again at: {listed['en']}.",
+        f"{len(ASKED)} 个里对了 {right} 个。再想想：{listed['zh']}。",
+    )
+    return partly(right / len(ASKED), 1.0, words) if right else incorrect(words)
+
+
+# --- claim --------------------------------------------------------------------------------------------------
+
+GATE = 0.02
+CASES: tuple[tuple[float, float, float, str], ...] = (
+    (0.71, 0.66, 0.76, "faster"),
+    (1.35, 1.20, 1.52, "slower"),
+    (1.00, 0.99, 1.01, "same"),
+    (0.93, 0.80, 1.08, "unclear"),
+    (1.00, 0.70, 1.40, "unclear"),
+    (0.99, 0.985, 0.995, "same"),
+    (1.01, 1.005, 1.015, "same"),
+    (0.97, 0.95, 0.99, "unclear"),
+    (1.03, 1.01, 1.05, "unclear"),
+    (0.96, 0.94, 0.979, "faster"),
+    (1.04, 1.021, 1.06, "slower"),
+)
+"""(ratio, low, high, the word that the interval allows) with a gate of 2 %."""
+
+
+def _why(low: float, high: float, word: str) -> tuple[str, str]:
+    """Which part of the rule the case is about."""
+    if word == "same":
+        return (
+            "the whole interval lies within 2 % of 1, and that is a finding: “same”",
+            "整个区间都在 1 的 2% 以内，这就是结论：“same”",
+        )
+    if word != "unclear":
+        return f"the whole interval lies more than 2 % from 1: “{word}”", f"整个区间离 1 都超过 2%：“{word}”"
+    if low <= 1 <= high:
+        return (
+            "the interval holds 1 and reaches beyond 2 %: neither a gain nor “no difference” is shown",
+            "区间含 1，又伸到 2% 之外：既没证明有差别，也没证明没差别",
+        )
+    return (
+        "the interval leaves 1 and still reaches inside 2 %: whether the difference is worth a word is open",
+        "区间不含 1，却还伸进 2% 以内：差别值不值得一提，还说不准",
+    )
+
+
+def check_claim(claim: Callable[[float, float, float], str]) -> Verdict:
+    """Intervals on every side of 1 and of the gate; the first miss is explained by its own case."""
+    for ratio, low, high, word in CASES:
+        said = claim(ratio, low, high)
+        if said is None or said is ...:
+            return not_attempted(
+                both("`claim` returns nothing yet: fill in the blanks.", "`claim` 还没有返回值：请把空白补上。")
+            )
+        if said != word:
+            en, zh = _why(low, high, word)
+            return incorrect(
+                both(
+                    f"For {ratio} [{low}, {high}] it says {said!r}; {en}.",
+                    f"{ratio} [{low}, {high}] 得到的是 {said!r}；{zh}。",
+                )
+            )
+    return correct(
+        both(
+            "The interval speaks, the ratio alone never does. That sentence you can defend.",
+            "听区间的，不听单个比值的。这样的话才站得住脚。",
+        )
+    )
+
+
+# --- advice -------------------------------------------------------------------------------------------------
+
+Script = dict[str, Any]
+SCRIPTS: tuple[Script, ...] = tuple(
+    {"device": device, "convolutions": convolutions, "sizes": sizes, "same_bits": bits}
+    for device in ("cuda", "cpu", "mps")
+    for convolutions in (True, False)
+    for sizes in ("fixed", "changing")
+    for bits in (False, True)
+)
+"""Every combination of the four questions."""
+
+
+def searches(script: Script) -> bool:
+    """Whether the search of cuDNN pays in this script, and may be used."""
+    return (
+        script["device"] == "cuda" and script["convolutions"] and script["sizes"] == "fixed" and not script["same_bits"]
+    )
+
+
+def _told(script: Script) -> tuple[str, str]:
+    yes = ("with", "有") if script["convolutions"] else ("without", "没有")
+    bits = (
+        ("equal bits asked for", "要求逐位一致")
+        if script["same_bits"]
+        else ("equal bits not asked for", "不要求逐位一致")
+    )
+    sizes = {"fixed": "固定", "changing": "变化"}[script["sizes"]]
+    return (
+        f"{script['device']}, {yes[0]} convolutions, sizes {script['sizes']}, {bits[0]}",
+        f"{script['device']}，{yes[1]}卷积，尺寸{sizes}，{bits[1]}",
+    )
+
+
+def _fault(script: Script, given: Mapping[str, Any]) -> tuple[str, str] | None:
+    """What is wrong with the advice for one script, in both languages; None where nothing is."""
+    unknown = [str(name) for name in given if name not in SWITCHES]
+    if unknown:
+        return (
+            f"there is no switch `{unknown[0]}`: a misspelt one is accepted silently",
+            f"没有 `{unknown[0]}` 这个开关：拼错了也会被悄悄接受",
+        )
+    off = [name for name in ("cudnn.enabled", "mkldnn.enabled") if given.get(name) is False]
+    if off:
+        return f"`{off[0]} = False` is for comparing and hunting an error", f"`{off[0]} = False` 只用于对比和排查"
+    if script["same_bits"] and given.get("torch.deterministic_algorithms") is not True:
+        return (
+            "equal bits need `torch.deterministic_algorithms`: the switch of cuDNN speaks of convolutions alone",
+            "要逐位一致，需要 `torch.deterministic_algorithms`：cuDNN 的那个开关只管卷积",
+        )
+    if not script["same_bits"] and (given.get("torch.deterministic_algorithms") or given.get("cudnn.deterministic")):
+        return "nobody asked for equal bits, and they may cost time", "没人要求逐位一致，而它可能拖慢速度"
+    if given.get("cudnn.benchmark") is True and not searches(script):
+        reason = (
+            ("the search may keep another plan in the next run", "下次运行可能选中另一个计划")
+            if script["same_bits"] and script["device"] == "cuda"
+            else ("every new size is searched", "每个新尺寸都要搜索")
+            if script["device"] == "cuda" and script["convolutions"]
+            else ("there nobody reads it", "那里没人读它")
+        )
+        return f"`cudnn.benchmark` is on, and {reason[0]}", f"打开了 `cudnn.benchmark`，可是{reason[1]}"
+    if searches(script) and given.get("cudnn.benchmark") is not True:
+        return "here the search pays: `cudnn.benchmark` is missing", "这里搜索划算：缺了 `cudnn.benchmark`"
+    return None
+
+
+def check_advice(advice: Callable[[Script], Mapping[str, Any]]) -> Verdict:
+    """All 24 scripts; the first fault is told with its script."""
+    for script in SCRIPTS:
+        given = advice(dict(script))
+        if given is None or given is ...:
+            return not_attempted(
+                both("`advice` returns nothing yet: fill in the blanks.", "`advice` 还没有返回值：请把空白补上。")
+            )
+        if not isinstance(given, Mapping):
+            return incorrect(
+                both("`advice` gives a dictionary: name of a switch -> value.", "`advice` 返回字典：开关名 -> 取值。")
+            )
+        fault = _fault(script, given)
+        if fault:
+            en, zh = _told(script)
+            return incorrect(both(f"{en}: {fault[0]}.", f"{zh}：{fault[1]}。"))
+    return correct(
+        both(
+            "Right for all 24 scripts, and no line that nobody reads. A colleague may copy this.",
+            "24 种脚本全对，没有一行是没人读的。同事可以放心照抄！",
+        )
+    )
+
+
+EXERCISES = [
+    Exercise(
+        "15-home-of",
+        LESSON,
+        both("Where does it live?", "它住在哪儿？"),
+        "home_of",
+        check_home_of,
+        minutes=3,
+        hints=(
+            both(
+                "Ask first what it computes: attention, an einsum, a quantized layer, a convolution?",
+                "先想它算的是什么：注意力、einsum、量化层，还是卷积？",
+            ),
+            both(
+                "Two of them belong to GPUs of AMD and to Apple: one is about an immediate mode, one about macOS.",
+                "有两个分属 AMD 和苹果：一个说的是“立即模式”，一个说的是 macOS。",
+            ),
+            both(
+                "`cuda` has the attention switches, `mha` the fast path, `opt_einsum` a strategy, `quantized` an engine, `cpu` a query.",
+                "`cuda` 有注意力的开关，`mha` 有快速路径，`opt_einsum` 有策略，`quantized` 有引擎，`cpu` 有能力查询。",
+            ),
+        ),
+        solution="home_of = {\n" + "".join(f'    "{name}": "{home}",\n' for name, home in ASKED.items()) + "}\n",
+        why=both(
+            "Each name says what it is about; the submodule is the library that does this work.",
+            "名字本身说了它管什么；做这件事的库，就是它的子模块。",
+        ),
+    ),
+    Exercise(
+        "15-claim",
+        LESSON,
+        both("The word that an interval allows", "区间允许你用哪个词"),
+        "claim",
+        check_claim,
+        minutes=4,
+        hints=(
+            both(
+                "Draw 0.98, 1 and 1.02 on a line, then lay the interval over it.",
+                "在一条线上标出 0.98、1、1.02，再把区间放上去。",
+            ),
+            both(
+                "Four words, three questions: wholly below 0.98? wholly above 1.02? wholly between?",
+                "四个词，三个问题：整个低于 0.98？整个高于 1.02？整个在中间？",
+            ),
+            both(
+                "Ask `high < 0.98` for “faster” and `low > 1.02` for “slower”; what fits none of the three is “unclear”.",
+                "“faster” 看 `high < 0.98`，“slower” 看 `low > 1.02`；三个都不符合就是 “unclear”。",
+            ),
+        ),
+        solution="""def claim(ratio, low, high):
+    if high < 0.98:
+        return "faster"
+    if low > 1.02:
+        return "slower"
+    if 0.98 <= low and high <= 1.02:
+        return "same"
+    return "unclear"
+""",
+        why=both(
+            "The ratio is not even used: it is one number, and the interval says how far it may be trusted.",
+            "比值根本没用上：它只是一个数，能信到什么程度，由区间来说。",
+        ),
+    ),
+    Exercise(
+        "15-advice",
+        LESSON,
+        both("Advice for a script", "给一份脚本提建议"),
+        "advice",
+        check_advice,
+        minutes=6,
+        hints=(
+            both("Most scripts need no line at all: the defaults are good.", "多数脚本一行都不用加：默认值就很好。"),
+            both(
+                "Two questions suffice: must the bits be equal? and does the search pay here?",
+                "两个问题就够：要不要逐位一致？搜索在这里划不划算？",
+            ),
+            both(
+                "The search pays on cuda, with convolutions, with fixed sizes, and only where equal bits are not asked for.",
+                "搜索划算的条件：cuda、有卷积、尺寸固定，而且不要求逐位一致。",
+            ),
+        ),
+        solution="""def advice(script):
+    if script["same_bits"]:
+        return {"torch.deterministic_algorithms": True}
+    pays = script["device"] == "cuda" and script["convolutions"] and script["sizes"] == "fixed"
+    return {"cudnn.benchmark": True} if pays else {}
+""",
+        why=both(
+            "`cudnn.benchmark` is off by default, so equal bits need one line, and most scripts need none.",
+            "`cudnn.benchmark` 默认就是关的，所以逐位一致只要一行，多数脚本一行都不要。",
+        ),
+    ),
+]

@@ -1,0 +1,291 @@
+"""Experiments of lesson 15: every switch flipped once on the CPU, and three well-known lines timed against each other's claim."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import torch
+from torch import nn
+
+from course import flags
+from course.experiment.base import Budget, experiment
+from course.experiment.words import NOTHING, doubtful, joined
+from course.flags import SWITCHES, FlagError, Switch
+from course.i18n import Text, both, t
+from course.records import Record
+
+LESSON = "15_review"
+NAMES: dict[str, Text] = {
+    "conv": both("convolution", "卷积"),
+    "lstm": both("LSTM", "LSTM"),
+    "linear": both("Linear", "Linear"),
+    "linear_bf16": both("Linear in bfloat16", "bfloat16 的 Linear"),
+    "encoder": both("Transformer layer", "Transformer 层"),
+    "gelu": both("GELU", "GELU"),
+    "sum": both("a long sum", "长长的求和"),
+}
+"""The parts of the job in which every switch is tried."""
+CONTROL = "(nothing)"
+OTHER = {"precision": ("bf16", "tf32", "ieee"), "text": ("medium", "native", "onednn", "greedy")}
+"""What is tried for a switch that is neither a bool nor a number: the first value that torch takes."""
+
+
+def job() -> dict[str, Callable[[], torch.Tensor]]:
+    """Seven small computations on the CPU, each with inputs of its own that stay the same."""
+    made = torch.Generator().manual_seed(15)
+
+    def numbers(*shape: int) -> torch.Tensor:
+        return torch.randn(shape, generator=made)
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(15)
+        conv, lstm, linear = nn.Conv2d(16, 32, 3, padding=1), nn.LSTM(32, 64), nn.Linear(512, 512)
+        half, encoder = nn.Linear(256, 256).bfloat16(), nn.TransformerEncoderLayer(64, 4, batch_first=True).eval()
+    image, words, table, tokens, long = (
+        numbers(8, 16, 32, 32),
+        numbers(12, 4, 32),
+        numbers(64, 512),
+        numbers(4, 20, 64),
+        numbers(3_000_001),
+    )
+    small = numbers(32, 256).bfloat16()
+    return {
+        "conv": lambda: conv(image),
+        "lstm": lambda: lstm(words)[0],
+        "linear": lambda: linear(table),
+        "linear_bf16": lambda: half(small),
+        "encoder": lambda: encoder(tokens),
+        "gelu": lambda: nn.functional.gelu(table),
+        "sum": lambda: long.sum(),
+    }
+
+
+# --- 15-flip-all --------------------------------------------------------------------------------------------
+
+
+def changed(record: Record) -> list[dict]:
+    """The rows of the switches that changed a bit."""
+    return [row for row in record.rows if row["state"] == "changed"]
+
+
+def say_flip_all(record: Record) -> Text:
+    rows = [row for row in record.rows if row["state"] != "control"]
+    if not rows:
+        return NOTHING
+    found, tried = changed(record), [row for row in rows if row["state"] in ("changed", "same")]
+    missing = len(rows) - len(tried)
+    names = {code: joined([row["switch"] for row in found], code) for code in ("en", "zh")}
+    if not found:
+        en, zh = "none changed a single bit of this job on the CPU", "在 CPU 上，这份活儿的结果一位都没变"
+    else:
+        en = f"{len(found)} changed at least one bit of this job on the CPU: {names['en']}"
+        zh = f"在 CPU 上至少改变了一位结果的有 {len(found)} 个：{names['zh']}"
+    stopped = (
+        both("", "") if record.complete else both(" The time ran out before the last one.", "时间不够，没有试完。")
+    )
+    return both(
+        f"Of {len(tried)} switches flipped one at a time, {en}. {missing} more are missing in this build or refuse another "
+        f"value.{stopped['en']}",
+        f"一次只拨一个，共试了 {len(tried)} 个开关：{zh}。另有 {missing} 个在这个构建里没有，或者不接受别的值。{stopped['zh']}",
+    )
+
+
+def draw_flip_all(record: Record, ax: Any) -> None:
+    from course.experiment.plots import table
+
+    lines = []
+    for row in changed(record):
+        parts = t(", ", "、").join(t(NAMES[one]["en"], NAMES[one]["zh"]) for one in row["parts"].split())
+        lines.append((f"{row['switch']} = {row['to']}", [(parts, 1)]))
+    for state, label, mark in (
+        ("same", t("no other bit", "一位都没变"), 0),
+        ("refused", t("other values refused", "不接受别的值"), 2),
+        ("absent", t("not in this build", "这个构建里没有"), 2),
+    ):
+        count = sum(row["state"] == state for row in record.rows)
+        if count:
+            lines.append((label, [(t(f"{count} switches", f"{count} 个开关"), mark)]))
+    table(ax, [t("where other bits came out", "哪里的结果变了")], lines)
+
+
+def settle_flip_all(record: Record) -> dict[str, str | None]:
+    if not record.complete or not any(row["state"] in ("changed", "same") for row in record.rows):
+        return {"15-bet-flips": None}
+    count = len(changed(record))
+    return {"15-bet-flips": "a" if count == 0 else "b" if count <= 10 else "c" if count <= 20 else "d"}
+
+
+def flipped(switch: Switch) -> list[Any]:
+    """The values to try in place of the one in force, in this order."""
+    now = switch.read()
+    if isinstance(now, bool):
+        return [not now]
+    if isinstance(now, int):
+        return [1 if now > 1 else 2]
+    return [value for value in OTHER.get(switch.takes, ()) if value != now]
+
+
+def _bits(calls: dict[str, Callable[[], torch.Tensor]]) -> dict[str, bytes]:
+    with torch.inference_mode(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return {name: call().float().numpy().tobytes() for name, call in calls.items()}
+
+
+def _different(one: dict[str, bytes], other: dict[str, bytes]) -> str:
+    return " ".join(name for name in one if one[name] != other[name])
+
+
+def _flip(
+    switch: Switch, calls: dict[str, Callable[[], torch.Tensor]], before: dict[str, bytes], shaky: set[str]
+) -> dict:
+    row = {"switch": switch.name, "from": repr(switch.read()), "to": "", "parts": "", "state": "refused"}
+    if switch.read() == flags.ABSENT:
+        return {**row, "state": "absent"}
+    for value in flipped(switch):
+        try:
+            with flags.using({switch.name: value}):
+                parts = [name for name in _different(before, _bits(calls)).split() if name not in shaky]
+        except (FlagError, RuntimeError):  # torch takes no such value here, or a part refuses to run with it
+            continue
+        return {**row, "to": repr(value), "parts": " ".join(parts), "state": "changed" if parts else "same"}
+    return row
+
+
+@experiment(
+    name="15-flip-all",
+    lesson=LESSON,
+    title=both(
+        "Every switch flipped once: which changes a bit on the CPU?", "每个开关拨一次：哪些会改变 CPU 上的结果？"
+    ),
+    needs="cpu",
+    seconds=8,
+    finding=say_flip_all,
+    draw=draw_flip_all,
+    settles=settle_flip_all,
+)
+def flip_all(budget: Budget, names: Sequence[str] | None = None) -> Iterator[dict]:
+    """Each switch of the table (or of ``names``) alone against everything as it stands; a part that differs from itself does
+    not count.
+    """
+    calls = job()
+    before = _bits(calls)
+    shaky = set(_different(before, _bits(calls)).split())
+    yield {"switch": CONTROL, "from": "", "to": "", "parts": " ".join(sorted(shaky)), "state": "control"}
+    switches = [one for one in SWITCHES.values() if one.changeable and (names is None or one.name in names)]
+    for switch in budget.loop(switches, desc=both("switches", "开关")):
+        yield _flip(switch, calls, before, shaky)
+
+
+# --- 15-three-lines -----------------------------------------------------------------------------------------
+
+LINES = {
+    "conv_off": ("mkldnn.enabled", False, "conv"),
+    "linear_off": ("mkldnn.enabled", False, "linear"),
+    "conv_search": ("cudnn.benchmark", True, "conv"),
+}
+"""name -> (switch, value, part of the job): the line is timed against the same part with the default."""
+GATE = 0.02
+
+
+def line_words(name: str) -> Text:
+    """The line and what it is tried on."""
+    switch, value, part = LINES[name]
+    return {code: f"{switch} = {value} ({NAMES[part][code]})" for code in ("en", "zh")}
+
+
+def kind_of(row: dict) -> str:
+    """faster | slower | same | unclear: where the interval lies, with 2 % to either side of 1 being the same."""
+    if row["high"] < 1 - GATE:
+        return "faster"
+    if row["low"] > 1 + GATE:
+        return "slower"
+    return "same" if 1 - GATE <= row["low"] and row["high"] <= 1 + GATE else "unclear"
+
+
+def say_three_lines(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+    words = {
+        "faster": both("faster", "更快"),
+        "slower": both("slower", "更慢"),
+        "same": both("the same", "一样"),
+        "unclear": both("unclear", "说不准"),
+    }
+    said = {
+        code: [
+            f"{line_words(row['line'])[code]} {row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}], {words[kind_of(row)][code]}"
+            for row in record.rows
+        ]
+        for code in ("en", "zh")
+    }
+    doubt = doubtful(settle_three_lines(record))
+    return both(
+        f"{doubt['en']}Time with the line over time without: {'; '.join(said['en'])}.",
+        f"{doubt['zh']}加上这一行与不加的耗时之比：{'；'.join(said['zh'])}。",
+    )
+
+
+def draw_three_lines(record: Record, ax: Any) -> None:
+    from course.experiment.plots import ratios
+
+    names = [t(line_words(row["line"])["en"], line_words(row["line"])["zh"]) for row in record.rows]
+    ratios(ax, record.rows, names, t("time with the line / without", "耗时比：加上这一行 / 不加"))
+
+
+PATTERNS = {
+    (): "a",
+    ("conv_off",): "b",
+    ("conv_off", "linear_off"): "c",
+    ("conv_off", "linear_off", "conv_search"): "d",
+}
+
+
+def settle_three_lines(record: Record) -> dict[str, str | None]:
+    kinds = {row["line"]: kind_of(row) for row in record.rows}
+    moved = tuple(name for name in LINES if kinds.get(name) in ("faster", "slower"))
+    decided = set(kinds) == set(LINES) and "unclear" not in kinds.values()
+    return {"15-bet-lines": PATTERNS.get(moved) if decided else None}
+
+
+@experiment(
+    name="15-three-lines",
+    lesson=LESSON,
+    title=both("Three well-known lines, timed on the CPU", "三行“名句”，在 CPU 上计时"),
+    needs="mkldnn",
+    seconds=9,
+    finding=say_three_lines,
+    draw=draw_three_lines,
+    settles=settle_three_lines,
+)
+def three_lines(budget: Budget) -> Iterator[dict]:
+    """Each line against the default, taking turns, one thread, inference."""
+    from course.timing import compare
+
+    calls = job()
+
+    def with_value(switch: Switch, value: Any, call: Callable[[], torch.Tensor]) -> Callable[[], torch.Tensor]:
+        def run() -> torch.Tensor:
+            switch.write(value)
+            return call()
+
+        return run
+
+    for done, (name, (switch_name, value, part)) in enumerate(budget.loop(LINES.items(), desc=both("lines", "代码行"))):
+        switch = SWITCHES[switch_name]
+        with flags.using({"torch.num_threads": 1, switch_name: not value}), torch.inference_mode():
+            found = compare(
+                {"default": with_value(switch, not value, calls[part]), "line": with_value(switch, value, calls[part])},
+                baseline="default",
+                max_time=max(0.4, min(2.5, budget.share(len(LINES) - done))),
+            )
+        yield {
+            "line": name,
+            "ratio": found.ratio,
+            "low": found.low,
+            "high": found.high,
+            "default_ms": found.medians_ms["default"],
+            "line_ms": found.medians_ms["line"],
+            "rounds": found.rounds,
+        }

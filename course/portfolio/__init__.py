@@ -1,0 +1,1 @@
+"""What a learner takes along: a sheet for each submodule with the own numbers, and everything in one HTML file."""

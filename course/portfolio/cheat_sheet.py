@@ -1,0 +1,180 @@
+"""A sheet for one submodule of torch.backends: the table of switches, the advice of the knowledge cards, the learner's numbers.
+
+Nothing is written here by hand: switches come from course.flags, advice from the cards of the lessons, numbers from records.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from course.flags import GROUPS, SWITCHES, map_rows, module_of
+from course.i18n import pick, t
+from course.portfolio.numbers import Numbers, numbers
+from course.quiz import knowledge
+from course.quiz.knowledge import Knowledge
+from course.quiz.page import CSS, table
+from course.quiz.render import in_language
+from course.quiz.rich import code_block, inline, plain
+
+STYLE = (
+    CSS
+    + """
+.tbp.tbp-sheet{max-width:1080px}.tbp.tbp-sheet h3 code{font-size:1em;background:none;padding:0}
+.tbp-sheet .advice{columns:3 280px;column-gap:10px;margin:8px 0}
+.tbp-sheet .advice>section{border:1px solid var(--p-line);border-radius:10px;padding:8px 12px;margin:0 0 10px;break-inside:avoid}
+.tbp-sheet .advice h5{margin:0 0 4px;font-size:14px}.tbp-sheet .advice p{font-size:13px;margin:3px 0}
+.tbp-sheet pre{background:var(--p-fill);border-radius:8px;padding:6px 10px;margin:6px 0 0;overflow-x:auto;
+font-size:12px;line-height:1.45;color:inherit}
+.tbp-sheet pre code{background:none;padding:0}
+@media print{.tbp.tbp-sheet{border:0;max-width:none;padding:0;margin:0;font-size:8.5pt;line-height:1.35}
+.tbp.tbp-sheet table{font-size:7.2pt;margin:2px 0!important}.tbp.tbp-sheet h3,.tbp.tbp-sheet h4{margin:2px 0}
+.tbp.tbp-sheet details.names::details-content{display:none}.tbp.tbp-sheet tr{break-inside:avoid}
+.tbp.tbp-sheet th,.tbp.tbp-sheet td{padding:1.5px 8px 1.5px 0!important}.tbp.tbp-sheet small{font-size:6.8pt}
+.tbp.tbp-sheet code{background:none;padding:0}.tbp.tbp-sheet th code{white-space:normal}
+.tbp.tbp-sheet .advice{columns:3;column-gap:6px}.tbp.tbp-sheet .advice>section{padding:4px 7px;margin:0 0 6px}
+.tbp.tbp-sheet .advice h5{font-size:8.5pt}.tbp.tbp-sheet .advice p{font-size:7.2pt;margin:2px 0}
+.tbp.tbp-sheet pre{font-size:6.2pt;padding:3px 5px;white-space:pre-wrap}}
+"""
+)
+
+
+@dataclass(frozen=True)
+class CheatSheet:
+    """One submodule. rows: as ``flags.map_rows()``, switches first. cards: about its switches. numbers: of the lessons that teach it."""
+
+    group: str
+    rows: tuple[dict, ...]
+    cards: tuple[Knowledge, ...]
+    numbers: Numbers
+
+    @property
+    def title(self) -> str:
+        """How a program writes it."""
+        return module_of(self.group)
+
+
+def belongs(card: Knowledge, group: str) -> bool:
+    """Whether a card is about this submodule: named after it, or first of all about one of its switches, and no recipe for all."""
+    first = card.switches[0] if card.switches else ""
+    home = first.partition(".")[0] if "." in first else "root" if first else ""
+    head = card.id.partition(".")[0]
+    return head == group or (home == group and head not in ("map", "recipe"))
+
+
+def cheat_sheet(group: str) -> CheatSheet:
+    """The sheet of a submodule. Raises KeyError for a name that is none."""
+    GROUPS[group]
+    rows = sorted(
+        (row for row in map_rows() if row["group"] == group), key=lambda row: row["kind"] not in ("switch", "setter")
+    )
+    cards = tuple(card for card in knowledge.read()[0].values() if belongs(card, group))
+    return CheatSheet(group, tuple(rows), cards, numbers({card.lesson for card in cards}))
+
+
+def short_name(row: dict) -> str:
+    """The name without that of its submodule, which stands above the table."""
+    return row["name"] if row["group"] == "root" else row["name"].partition(".")[2]
+
+
+def _cells(row: dict) -> list[str]:
+    settable = row["kind"] in ("switch", "setter")
+    more = [t(f"Read by: {row['readers']}.", f"读取者：{row['readers']}。")] if settable else []
+    more += [row["note"]] if row["note"] else []
+    more += [t(f"Since torch {row['since']}.", f"始于 torch {row['since']}。")] if row["since"] else []
+    small = f" <small>{inline(t(' ', '').join(more))}</small>" if more else ""
+    default = f'<span class="nowrap">{html.escape(repr(row["default"]))}</span>' if settable else ""
+    here = t("(tool)", "（工具）") if row["kind"] == "tool" else repr(row["value"])
+    changed = ' <span class="part">◆</span>' if row["changed"] else ""
+    return [
+        f"<code>{html.escape(short_name(row))}</code>",
+        inline(row["text"]) + small,
+        default,
+        html.escape(here) + changed,
+    ]
+
+
+def advice(card: Knowledge) -> list[tuple[str, str]]:
+    """(name, text) of what a card adds to the table: of a switch, not again what it is and its default."""
+    told = {pick(card.what), pick(card.default)} if card.id in SWITCHES else set()
+    return [(name, text) for name, text in card.rows() if text not in told]
+
+
+def _advice(card: Knowledge) -> str:
+    rows = "".join(f"<p><b>{html.escape(name)}{t(':', '：')}</b> {inline(text)}</p>" for name, text in advice(card))
+    code = code_block(pick(card.code), t("Code of the card", "卡片代码"))
+    return f"<section><h5>🎴 {inline(pick(card.title))}</h5>{rows}{code}</section>"
+
+
+def _numbers(found: Numbers) -> str:
+    head = f"<h4>🔬 {t('Your own numbers', '你自己的数字')}</h4>"
+    listed = "".join(
+        f"<li>{inline(one.sentence)} <small>({html.escape(one.where)})</small></li>" for one in found.measured
+    )
+    mine = f"<ul>{listed}</ul>" if listed else ""
+    return head + mine + "".join(f"<div>{_open(line, names)}</div>" for line, names in open_words(found))
+
+
+def _open(line: str, names: Sequence[str]) -> str:
+    """A line, and the names behind it to unfold; on paper the line alone."""
+    if not names:
+        return f"<small>{inline(line)}</small>"
+    listed = t(", ", "、").join(f"<code>{name}</code>" for name in names)
+    return f'<details class="names"><summary><small>{inline(line)}</small></summary><small>{listed}</small></details>'
+
+
+def open_words(found: Numbers) -> list[tuple[str, Sequence[str]]]:
+    """What is not measured yet, and how to: (a line, names of experiments)."""
+    if not (found.measured or found.open or found.elsewhere):
+        return [(t("The course has no experiment about it.", "课程里没有关于它的实验。"), ())]
+    said = []
+    if found.open:
+        count = len(found.open)
+        line = t(
+            f"Not measured yet: {count}. `observe(name)` does it.", f"还没测：{count} 个，运行 `observe(名字)` 就行。"
+        )
+        said.append((line, found.open))
+    if found.elsewhere:
+        count = len(found.elsewhere)
+        line = t(f"Not measured yet, and not on this machine: {count}.", f"还没测，本机也测不了：{count} 个。")
+        said.append((line, found.elsewhere))
+    return said
+
+
+def sheet_html(sheet: CheatSheet) -> str:
+    """The sheet without its style; one page when printed, where it has advice."""
+    heads = (t("Name", "名字"), t("What it does", "做什么"), t("Default", "默认"), t("Here, now", "此时此处"))
+    cards = f'<div class="advice">{"".join(map(_advice, sheet.cards))}</div>' if sheet.cards else ""
+    body = (
+        f"<h3>📄 <code>{sheet.title}</code></h3><p>{inline(pick(GROUPS[sheet.group].text))}</p>"
+        f"{table(heads, map(_cells, sheet.rows), sheet.title)}{cards}{_numbers(sheet.numbers)}"
+    )
+    return in_language(body, "tbp tbp-sheet" + (" tbp-own" if sheet.cards else ""))
+
+
+def sheets_html(sheets: Iterable[CheatSheet]) -> str:
+    """Sheets under one style."""
+    return f"<style>{STYLE}</style>" + "".join(map(sheet_html, sheets))
+
+
+def sheet_text(sheet: CheatSheet) -> str:
+    """The same as plain text."""
+    lines = [f"📄 {sheet.title}", f"  {pick(GROUPS[sheet.group].text)}", ""]
+    for row in sheet.rows:
+        shown = [] if row["kind"] == "tool" else [t(f"here {repr(row['value'])}", f"此处 {repr(row['value'])}")]
+        if row["kind"] in ("switch", "setter"):
+            shown.insert(0, t(f"default {repr(row['default'])}", f"默认 {repr(row['default'])}"))
+        lines.append(
+            f"  {row['path']}{t(': ', '：')}{plain(row['text'])}" + (f" [{t(', ', '，').join(shown)}]" if shown else "")
+        )
+    for card in sheet.cards:
+        lines += [
+            "",
+            f"  🎴 {plain(pick(card.title))}",
+            *(f"    {name}{t(': ', '：')}{plain(text)}" for name, text in advice(card)),
+        ]
+    lines += ["", "  🔬 " + t("Your own numbers", "你自己的数字")]
+    lines += [f"    {plain(one.sentence)} ({one.where})" for one in sheet.numbers.measured]
+    rest = [f"    {plain(line)} {t(', ', '、').join(names)}".rstrip() for line, names in open_words(sheet.numbers)]
+    return "\n".join([*lines, *rest])

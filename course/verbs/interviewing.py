@@ -1,0 +1,50 @@
+"""The interview as a verb: a question to answer aloud, the model answers, a rating of one's own."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from course.i18n import pick, t
+from course.quiz.interview import Spoken
+from course.quiz.interviewing import criteria_html, following, model_html, model_text, where_words
+from course.quiz.page import page
+from course.quiz.rich import plain
+from course.verbs import state
+from course.verbs.questions import new_card
+from course.verbs.say import in_words, put, say
+
+
+@in_words
+def interview(*item_ids: str, count: int = 1, reveal: bool = False) -> None:
+    """Interview questions: those named, else the next ``count``, what is due first.
+
+    reveal: print the model answers and the criteria (the card has a button for it), for whoever types.
+    """
+    if not isinstance(count, int) or count < 1:
+        say(
+            t(
+                "`count` is a number of questions, for example `interview(count=3)`.",
+                "`count` 是题数，例如 `interview(count=3)`。",
+            )
+        )
+        return
+    entries, bank = state.now.log.entries(), state.now.bank
+    now = datetime.now().astimezone()
+    if not item_ids:
+        say(where_words(entries, bank, now))
+    for item_id in item_ids or following(entries, bank, now, count):
+        item = bank[item_id]
+        if not isinstance(item, Spoken):
+            call = f'`review("{item_id}")`'
+            say(
+                t(
+                    f"`{item_id}` is no interview question; show it with {call}.",
+                    f"`{item_id}` 不是面试题；请用 {call} 显示它。",
+                )
+            )
+        elif reveal:
+            put(page("🎤 " + plain(pick(item.stem)), model_html(item), criteria_html(item)), model_text(item))
+        else:
+            shown = new_card(item)
+            shown.reopen()
+            shown.show()

@@ -1,0 +1,141 @@
+"""What a learner takes along: cheat sheets, the poster, and everything in one HTML file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from course import colab, lessons
+from course.files import replace_file
+from course.flags import GROUPS
+from course.i18n import LANGUAGES, language, pick, speaking, t
+from course.portfolio.document import Part, document
+from course.suggest import did_you_mean
+from course.verbs import on_loan, state
+from course.verbs.say import in_words, put, say
+
+FILE = "torch-backends-review.html"
+
+
+@in_words
+def cheat_sheet(*names: str) -> None:
+    """One sheet for each submodule named: switches, advice, your own numbers; without a name, the sheets there are."""
+    from course.portfolio.cheat_sheet import cheat_sheet as sheet_of
+    from course.portfolio.cheat_sheet import sheet_text, sheets_html
+
+    wanted = [name.removeprefix("torch.backends.") for name in names]
+    for name in wanted:
+        if name not in GROUPS:
+            say(t(f"There is no sheet `{name}`.", f"没有名为 `{name}` 的速查表。") + did_you_mean(name, GROUPS, 2, 0.4))
+    found = [sheet_of(name) for name in wanted if name in GROUPS]
+    if found:
+        put(sheets_html(found), "\n\n".join(map(sheet_text, found)))
+    if not names:
+        listed = t(", ", "、").join(f"`{name}`" for name in GROUPS)
+        say(
+            t(
+                f'There is a sheet for each of these: {listed}. For example `cheat_sheet("cudnn")`; `take_home()` writes all.',
+                f'下面每一个都有速查表：{listed}。例如 `cheat_sheet("cudnn")`；`take_home()` 一次写出全部。',
+            )
+        )
+
+
+@in_words
+def poster(path: str | Path | None = None, blank: bool = False) -> None:
+    """The whole map in one picture; ``blank=True`` leaves the names out, a path saves it as an SVG file."""
+    from course.figures import poster as drawing
+
+    svg = drawing.poster(_way(), blank)
+    if path is not None:
+        _write(Path(path), svg)
+        return
+    name = t("The map, wider than the page: scroll in it", "全图比页面宽，可以在里面滚动")
+    put(
+        f'<div style="overflow:auto;max-height:85vh" tabindex="0" role="region" aria-label="{name}">{svg}</div>',
+        drawing.described(blank),
+    )
+
+
+@in_words
+def take_home(path: str | Path = FILE) -> None:
+    """Write map, sheets, interview, cards, bets and passport into one HTML file: both languages, offline, to keep or print."""
+    parts = {}
+    for code in LANGUAGES:
+        with speaking(code):
+            parts[code] = list(_parts())
+    _write(Path(path), document(parts, language()))
+
+
+def _way() -> list:
+    """The lessons as stops of the poster, with what the learner has done."""
+    from course.figures.poster import Stop
+
+    entries = state.now.log.entries()
+    finished = {entry.item for entry in entries if entry.event == "finish"}
+    touched = {entry.item[:2] for entry in entries}
+    return [
+        Stop(one.id[:2], pick(one.question), "done" if one.id in finished else "begun" if one.id[:2] in touched else "")
+        for one in lessons.LESSONS
+    ]
+
+
+def _parts() -> Iterator[Part]:
+    """Every part of the file, in the language in use."""
+    from course.figures.poster import poster as drawing
+    from course.portfolio.cheat_sheet import cheat_sheet as sheet_of
+    from course.portfolio.cheat_sheet import sheets_html
+    from course.quiz import knowledge
+    from course.quiz.knowledge_view import cards_html
+    from course.verbs.bets import bets_words
+    from course.verbs.passport import passport_words
+
+    name = t("The map; scroll in it", "全图，可以在里面滚动")
+    yield Part(
+        "map",
+        t("🗺️ The map", "🗺️ 全图"),
+        f'<div class="wide" tabindex="0" role="region" aria-label="{name}">{drawing(_way())}</div>',
+    )
+    yield Part("sheets", t("📄 Cheat sheets", "📄 速查表"), sheets_html(sheet_of(group) for group in GROUPS))
+    yield Part("interview", t("🎤 Interview", "🎤 面试题"), _interview())
+    yield Part("cards", t("🎴 Knowledge cards", "🎴 知识卡"), cards_html(knowledge.read()[0].values()))
+    yield Part("bets", t("🎲 Bets", "🎲 赌注"), bets_words()[0])
+    yield Part("passport", t("🛂 Passport", "🛂 护照"), passport_words()[0])
+
+
+def _interview() -> str:
+    """The questions, each to be opened; answer aloud first."""
+    from course.quiz.interviewing import model_html
+    from course.quiz.rich import inline
+
+    return "".join(
+        f'<details class="ask"><summary>{inline(pick(one.stem))}</summary>{model_html(one)}</details>'
+        for one in state.now.bank.interview()
+    )
+
+
+def _write(path: Path, content: str) -> None:
+    """Write the file and say where; a folder or a full disk is answered by a sentence."""
+    try:
+        replace_file(path, content.encode())
+    except OSError as error:
+        say(
+            t(
+                f"`{path}` could not be written ({error.strerror or error}). Choose another file name and try again.",
+                f"无法写入 `{path}`（{error.strerror or error}）。请换个文件名再试。",
+            )
+        )
+        return
+    say(
+        t(
+            f"📦 Written: `{path}` ({len(content.encode()) / 1e6:.1f} MB). Open it in any browser; it asks no other place for anything.",
+            f"📦 已写好：`{path}`（{len(content.encode()) / 1e6:.1f} MB）。用浏览器打开就行，不会向别处请求任何东西。",
+        )
+    )
+    if not on_loan.keeps(path):
+        line = colab.download(path)
+        say(
+            t(
+                f"⚠️ This file goes when the Colab runtime ends. Download it now: `{line}`.",
+                f"⚠️ Colab 运行时一结束，这个文件就会消失。请现在下载：`{line}`。",
+            )
+        )

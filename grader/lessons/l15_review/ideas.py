@@ -1,0 +1,230 @@
+# Wrong ideas and right variants of lesson 15 (see grader/ideas.py).
+
+# %% wrong 15-home-of gets=partly
+# Everything on a GPU is cuDNN's.
+home_of = {"benchmark": "cudnn", "enable_flash_sdp": "cudnn", "is_macos_or_newer": "mps", "verbose": "mkldnn", "immediate": "cudnn", "set_fastpath_enabled": "cudnn", "strategy": "opt_einsum", "engine": "quantized", "get_cpu_capability": "cpu"}
+
+# %% wrong 15-home-of gets=incorrect
+# A list of the names is the map.
+home_of = ["cudnn", "cuda", "mps", "mkldnn"]
+
+# %% wrong 15-home-of gets=partly
+# The name of a submodule is that of its library.
+home_of = {"benchmark": "cuDNN", "enable_flash_sdp": "cuda", "is_macos_or_newer": "mps", "verbose": "onednn", "immediate": "miopen", "set_fastpath_enabled": "mha", "strategy": "opt_einsum", "engine": "quantized", "get_cpu_capability": "cpu"}
+
+# %% wrong 15-home-of gets=not_attempted
+# The empty places are the answer.
+home_of = {"benchmark": ..., "engine": ...}
+
+# %% wrong 15-home-of gets=partly
+# What speaks of a CPU belongs to mkldnn.
+home_of = {"benchmark": "cudnn", "enable_flash_sdp": "cuda", "is_macos_or_newer": "mps", "verbose": "mkldnn", "immediate": "miopen", "set_fastpath_enabled": "mha", "strategy": "opt_einsum", "engine": "mkldnn", "get_cpu_capability": "mkldnn"}
+
+# %% wrong 15-home-of gets=partly
+# Whatever makes attention fast belongs to cuda.
+home_of = {"benchmark": "cuda", "enable_flash_sdp": "cuda", "is_macos_or_newer": "mps", "verbose": "mkldnn", "immediate": "miopen", "set_fastpath_enabled": "cuda", "strategy": "opt_einsum", "engine": "quantized", "get_cpu_capability": "cpu"}
+
+# %% wrong 15-home-of gets=incorrect
+# The other way round: submodule to switch.
+home_of = {"cudnn": "benchmark", "cuda": "enable_flash_sdp", "benchmark": "enabled", "engine": "verbose"}
+
+# %% right 15-home-of
+# Made by a call, in another order.
+home_of = dict(zip(
+    ["get_cpu_capability", "engine", "strategy", "set_fastpath_enabled", "immediate", "verbose", "is_macos_or_newer", "enable_flash_sdp", "benchmark"],
+    ["cpu", "quantized", "opt_einsum", "mha", "miopen", "mkldnn", "mps", "cuda", "cudnn"],
+))
+
+# %% right 15-home-of
+# With one name more than asked for.
+home_of = {"benchmark": "cudnn", "enable_flash_sdp": "cuda", "is_macos_or_newer": "mps", "verbose": "mkldnn", "immediate": "miopen", "set_fastpath_enabled": "mha", "strategy": "opt_einsum", "engine": "quantized", "get_cpu_capability": "cpu", "enabled": "cudnn"}
+
+# %% right 15-home-of
+# MKL has a log too: its name stands in two submodules.
+home_of = {"benchmark": "cudnn", "enable_flash_sdp": "cuda", "is_macos_or_newer": "mps", "verbose": "mkl", "immediate": "miopen", "set_fastpath_enabled": "mha", "strategy": "opt_einsum", "engine": "quantized", "get_cpu_capability": "cpu"}
+
+# %% right 15-home-of
+# With the whole path written out.
+home_of = {name: "torch.backends." + home for name, home in {"benchmark": "cudnn", "enable_flash_sdp": "cuda", "is_macos_or_newer": "mps", "verbose": "mkldnn", "immediate": "miopen", "set_fastpath_enabled": "mha", "strategy": "opt_einsum", "engine": "quantized", "get_cpu_capability": "cpu"}.items()}
+
+# %% wrong 15-claim
+# The ratio decides.
+def claim(ratio, low, high):
+    return "faster" if ratio < 0.98 else "slower" if ratio > 1.02 else "same"
+
+# %% wrong 15-claim
+# An interval that holds 1 shows that there is no difference.
+def claim(ratio, low, high):
+    if low <= 1 <= high:
+        return "same"
+    return "faster" if high < 1 else "slower"
+
+# %% wrong 15-claim
+# What leaves 1 is a difference, however small.
+def claim(ratio, low, high):
+    if high < 1:
+        return "faster"
+    if low > 1:
+        return "slower"
+    return "same" if 0.98 <= low and high <= 1.02 else "unclear"
+
+# %% wrong 15-claim
+# A ratio above 1 is faster.
+def claim(ratio, low, high):
+    if low > 1.02:
+        return "faster"
+    if high < 0.98:
+        return "slower"
+    return "same" if 0.98 <= low and high <= 1.02 else "unclear"
+
+# %% wrong 15-claim
+# One end of the interval is enough.
+def claim(ratio, low, high):
+    if low < 0.98:
+        return "faster"
+    if high > 1.02:
+        return "slower"
+    return "same"
+
+# %% wrong 15-claim
+# There are three words: no difference is all the rest.
+def claim(ratio, low, high):
+    if high < 0.98:
+        return "faster"
+    return "slower" if low > 1.02 else "same"
+
+# %% wrong 15-claim
+# What is not shown is unclear, also where the interval is narrow.
+def claim(ratio, low, high):
+    if high < 0.98:
+        return "faster"
+    return "slower" if low > 1.02 else "unclear"
+
+# %% right 15-claim
+# The narrow one first.
+def claim(ratio, low, high):
+    if low >= 0.98 and high <= 1.02:
+        return "same"
+    return "faster" if high < 0.98 else "slower" if low > 1.02 else "unclear"
+
+# %% right 15-claim
+# As distances from 1.
+def claim(ratio, low, high, gate=0.02):
+    below, above = 1 - high, low - 1
+    if below > gate:
+        return "faster"
+    if above > gate:
+        return "slower"
+    return "same" if max(1 - low, high - 1) <= gate + 1e-12 else "unclear"
+
+# %% right 15-claim
+# By the ends alone.
+def claim(ratio, *ends):
+    inside = [0.98 <= end <= 1.02 for end in ends]
+    if all(inside):
+        return "same"
+    if any(inside) or min(ends) < 0.98 < 1.02 < max(ends):
+        return "unclear"
+    return "faster" if max(ends) < 1 else "slower"
+
+# %% right 15-claim
+# From the outside in, with a table of questions.
+def claim(ratio, low, high):
+    answers = [(high < 0.98, "faster"), (low > 1.02, "slower"), (low >= 0.98 and high <= 1.02, "same"), (True, "unclear")]
+    return next(word for holds, word in answers if holds)
+
+# %% wrong 15-advice
+# benchmark helps everywhere.
+def advice(script):
+    return {"cudnn.benchmark": True}
+
+# %% wrong 15-advice
+# Fixed sizes are enough, on every device.
+def advice(script):
+    if script["same_bits"]:
+        return {"torch.deterministic_algorithms": True}
+    return {"cudnn.benchmark": True} if script["sizes"] == "fixed" else {}
+
+# %% wrong 15-advice
+# The switch of cuDNN makes everything reproducible.
+def advice(script):
+    if script["same_bits"]:
+        return {"cudnn.deterministic": True, "cudnn.benchmark": False}
+    pays = script["device"] == "cuda" and script["convolutions"] and script["sizes"] == "fixed"
+    return {"cudnn.benchmark": True} if pays else {}
+
+# %% wrong 15-advice
+# deterministic makes the search harmless for equal bits.
+def advice(script):
+    found = {}
+    if script["same_bits"]:
+        found["torch.deterministic_algorithms"] = True
+    if script["device"] == "cuda" and script["convolutions"] and script["sizes"] == "fixed":
+        found["cudnn.benchmark"] = True
+    return found
+
+# %% wrong 15-advice
+# A name from memory.
+def advice(script):
+    if script["same_bits"]:
+        return {"torch.deterministic_algorithms": True}
+    pays = script["device"] == "cuda" and script["convolutions"] and script["sizes"] == "fixed"
+    return {"cudnn.benchmarks": True} if pays else {}
+
+# %% wrong 15-advice
+# To be on the safe side, always deterministic.
+def advice(script):
+    pays = script["device"] == "cuda" and script["convolutions"] and script["sizes"] == "fixed" and not script["same_bits"]
+    return {"torch.deterministic_algorithms": True, **({"cudnn.benchmark": True} if pays else {})}
+
+# %% wrong 15-advice
+# Equal bits: no cuDNN at all.
+def advice(script):
+    if script["same_bits"]:
+        return {"torch.deterministic_algorithms": True, "cudnn.enabled": False}
+    pays = script["device"] == "cuda" and script["convolutions"] and script["sizes"] == "fixed"
+    return {"cudnn.benchmark": True} if pays else {}
+
+# %% wrong 15-advice
+# The defaults are always best.
+def advice(script):
+    return {"torch.deterministic_algorithms": True} if script["same_bits"] else {}
+
+# %% right 15-advice
+# The defaults written out.
+def advice(script):
+    pays = script["device"] == "cuda" and script["convolutions"] and script["sizes"] == "fixed"
+    return {
+        "cudnn.enabled": True,
+        "cudnn.benchmark": pays and not script["same_bits"],
+        "torch.deterministic_algorithms": bool(script["same_bits"]),
+    }
+
+# %% right 15-advice
+# Equal bits with both switches.
+def advice(script):
+    if script["same_bits"]:
+        return {"torch.deterministic_algorithms": True, "cudnn.deterministic": True, "cudnn.benchmark": False}
+    if (script["device"], script["convolutions"], script["sizes"]) == ("cuda", True, "fixed"):
+        return {"cudnn.benchmark": True}
+    return {}
+
+# %% right 15-advice
+# By leaving out, step by step.
+def advice(script):
+    found = {"cudnn.benchmark": True}
+    if script["device"] != "cuda" or not script["convolutions"] or script["sizes"] == "changing":
+        found.pop("cudnn.benchmark", None)
+    if script["same_bits"]:
+        found = {"torch.deterministic_algorithms": True}
+    return found
+
+# %% right 15-advice
+# As a list of lines, then a dictionary.
+def advice(script):
+    lines = []
+    if script["same_bits"]:
+        lines.append(("torch.deterministic_algorithms", True))
+    elif all([script["device"] == "cuda", script["convolutions"], script["sizes"] != "changing"]):
+        lines.append(("cudnn.benchmark", True))
+    return dict(lines)

@@ -1,0 +1,43 @@
+"""An interview question in a real JupyterLab, by keyboard alone: nothing is given away, then the answers, the criteria, the rating."""
+
+from __future__ import annotations
+
+import nbformat
+import pytest
+
+from course.i18n import pick
+from course.quiz import AnswerLog, Bank
+from course.quiz.rich import plain
+from tests.browser.conftest import SHOTS, Notebook
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_said_uncovered_and_rated_by_keyboard(page, lab, tmp_path, language):
+    lab.forget()
+    item = Bank().interview()[0]
+    cells = [f'from course import *\nlanguage("{language}")', "interview()"]
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(one) for one in cells])
+    book.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}
+    nbformat.write(book, tmp_path / "interview.ipynb")
+    Notebook(page, lab, lab.put(tmp_path / "interview.ipynb", f"interview.{language}.ipynb")).open().run_all()
+    box = page.locator(f".tbq-live-{item.id}").first
+    box.locator("button.tbq-go:visible").first.wait_for()
+    criterion = plain(pick(item.options[0].text, language))
+    assert plain(pick(item.stem, language)) in box.inner_text() and criterion not in box.inner_text()
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=str(SHOTS / f"interview-asked-{language}.png"))
+    box.locator("button.tbq-go:visible").first.focus()
+    page.keyboard.press("Enter")
+    box.get_by_text(criterion).first.wait_for()
+    assert plain(pick(item.full[0], language))[:40] in box.inner_text()
+    for place in range(len(item.correct)):
+        box.locator("button.tbq-opt").nth(place).focus()
+        page.keyboard.press("Enter")
+    box.locator(".tbq-sure button").nth(1).focus()
+    page.keyboard.press("Enter")
+    box.locator(".tbq-verdict").wait_for()
+    page.screenshot(path=str(SHOTS / f"interview-rated-{language}.png"), full_page=True)
+    entry = AnswerLog(lab.folder / "home" / "answers.jsonl").entries()[-1]
+    assert (entry.item, entry.options, entry.verdict, entry.confidence) == (item.id, item.correct, "correct", 2)

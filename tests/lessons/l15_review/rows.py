@@ -1,0 +1,49 @@
+"""Lesson 15: invented rows that settle each bet on each of its options. Nothing was measured."""
+
+from __future__ import annotations
+
+from course.lessons.l15_review.experiments import CONTROL, LINES
+
+
+def flips(count, same=12):
+    """So many switches that changed a bit, and some that did not, were refused or are absent."""
+
+    def row(switch, state, parts=""):
+        return {"switch": switch, "from": "True", "to": "False", "parts": parts, "state": state}
+
+    return [
+        row(CONTROL, "control"),
+        *(row(f"made.up_{number}", "changed", "conv linear") for number in range(count)),
+        *(row(f"made.same_{number}", "same") for number in range(same)),
+        row("made.refused", "refused"),
+        row("made.absent", "absent"),
+    ]
+
+
+def lines(*moved):
+    """The three lines: those named became slower, the others stayed the same."""
+
+    def row(name):
+        ratio = 1.6 if name in moved else 1.0
+        return {
+            "line": name,
+            "ratio": ratio,
+            "low": ratio - 0.01,
+            "high": ratio + 0.01,
+            "default_ms": 1.0,
+            "line_ms": ratio,
+            "rounds": 48,
+        }
+
+    return [row(name) for name in LINES]
+
+
+ROWS = {
+    "15-bet-flips": {"a": flips(0), "b": flips(6), "c": flips(15), "d": flips(30)},
+    "15-bet-lines": {
+        "a": lines(),
+        "b": lines("conv_off"),
+        "c": lines("conv_off", "linear_off"),
+        "d": lines("conv_off", "linear_off", "conv_search"),
+    },
+}

@@ -1,0 +1,69 @@
+"""Lesson 15: what is asked of the map stands in the table of switches, and the flipping measures and leaves nothing behind."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from course import flags
+from course.exercise import all_exercises, judge
+from course.experiment import base
+from course.flags import SWITCHES
+from course.lessons.l15_review import experiments
+from course.lessons.l15_review.exercises import ASKED, SCRIPTS, homes
+from course.records import Record
+from tests.lessons.l15_review.rows import flips, lines
+
+
+def record(name, rows, complete=True):
+    return Record(name, 1, "15_review", {"device": "cpu"}, rows, complete=complete)
+
+
+def test_every_name_asked_stands_where_the_solution_says():
+    assert {name: home in homes(name) for name, home in ASKED.items()} == dict.fromkeys(ASKED, True)
+
+
+@pytest.mark.parametrize("exercise_id", ["15-home-of", "15-claim", "15-advice"])
+def test_the_solution_is_right(exercise_id):
+    exercise, space = all_exercises()[exercise_id], {}
+    exec(exercise.solution, space)
+    assert judge(exercise, space[exercise.name]).state == "correct"
+
+
+def test_scripts_ask_every_combination_once():
+    assert len({tuple(script.values()) for script in SCRIPTS}) == len(SCRIPTS) == 24
+
+
+def test_flipping_tries_each_switch_alone_and_puts_everything_back():
+    names = (
+        "cudnn.benchmark",
+        "cudnn.benchmark_limit",
+        "mkldnn.enabled",
+        "mkldnn.matmul.fp32_precision",
+        "cuda.matmul.allow_tf32",
+    )
+    before = flags.read()
+    found = base.run_experiment(base.get("15-flip-all"), 60, names=names)
+    assert flags.read() == before
+    rows = {row["switch"]: row for row in found.rows}
+    assert set(rows) == {experiments.CONTROL, *names}
+    assert rows["cudnn.benchmark"]["state"] == "same"  # a CPU never reads it
+    if torch.backends.mkldnn.is_available():
+        parts = set(rows["mkldnn.enabled"]["parts"].split())
+        assert {"conv", "lstm"} <= parts and "linear" not in parts
+
+
+def test_every_switch_has_another_value_to_try_or_is_told_as_refused():
+    open_ = [
+        one.name
+        for one in SWITCHES.values()
+        if one.changeable and one.read() != flags.ABSENT and not experiments.flipped(one)
+    ]
+    assert all(one.startswith("cuda.preferred") or one.startswith("opt_einsum") for one in open_)
+
+
+def test_an_unfinished_round_and_an_undecided_interval_settle_nothing():
+    assert experiments.settle_flip_all(record("15-flip-all", flips(3), complete=False)) == {"15-bet-flips": None}
+    undecided = [{**row, "low": 0.9, "high": 1.1} for row in lines()]
+    for rows in (undecided, lines()[:2], lines("linear_off")):
+        assert experiments.settle_three_lines(record("15-three-lines", rows)) == {"15-bet-lines": None}

@@ -1,0 +1,169 @@
+"""Interview questions: complete in both languages, nothing given away before it was said, and back by the schedule of the cards."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+
+import pytest
+
+import course
+from course.i18n import LANGUAGES, pick, speaking
+from course.quiz import AnswerLog, Bank, Response, card_text, mark
+from course.quiz.card_spoken import SpokenCard
+from course.quiz.interview import SPOKEN, parse_spoken
+from course.quiz.interviewing import following
+from course.quiz.item_lint import language_faults
+from course.quiz.items import BankError
+from course.quiz.review import plan
+from course.quiz.review_deck import ReviewDeck
+from course.quiz.rich import plain
+from course.quiz.text import answer
+from course.verbs import state
+
+BANK = Bank()
+QUESTIONS = BANK.interview()
+START = datetime(2026, 3, 1, 9, tzinfo=timezone.utc)
+
+
+@pytest.fixture
+def log(tmp_path):
+    return AnswerLog(tmp_path / "answers.jsonl")
+
+
+def rate(log, item, met, at, confidence=2):
+    """A rating that ticked so many criteria, given at that moment."""
+    options = item.correct[:met] or item.options[-1:][0].id
+    verdict = mark(item, Response(tuple(options)))
+    log.append(
+        "answer",
+        item.id,
+        options=tuple(options),
+        verdict=verdict.state,
+        confidence=confidence,
+        lesson=item.lesson,
+        at=at,
+    )
+
+
+def test_there_are_twenty_and_each_is_whole_in_both_languages():
+    assert len(QUESTIONS) >= 20 and not BANK.faults()
+    for item in QUESTIONS:
+        texts = [item.stem, item.short, *item.full, *(one.text for one in item.options)]
+        assert not [fault for text in texts for fault in language_faults(item.id, text)]
+        assert item.source and 3 <= len(item.correct) <= 5
+        assert BANK[item.id] is item or BANK[item.id] == item
+
+
+def good():
+    text = {"en": "Words.", "zh": "话。"}
+    return {
+        "id": "15-i-x", "lesson": "15_review", "difficulty": "easy", "asks": text, "short": text,
+        "full": [text] * 3, "criteria": [text] * 3, "source": "a page",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ({"id": "15-x"}, "field id"),
+        ({"criteria": []}, "field criteria"),
+        ({"short": {"en": "Words."}}, "field short"),
+        ({"short": {"en": "word " * 91, "zh": "话。"}}, "more than 30 seconds hold"),
+        ({"short": {"en": "Words.", "zh": "话" * 171}}, "more than 30 seconds hold"),
+        ({"why": "x"}, "not a known field"),
+    ],
+)
+def test_a_faulty_question_is_named_with_its_field(change, words):
+    assert parse_spoken(good(), "l15/interview.yaml").kind == SPOKEN
+    with pytest.raises(BankError, match=words):
+        parse_spoken({**good(), **change}, "l15/interview.yaml")
+
+
+@pytest.mark.parametrize("met, state_", [(4, "correct"), (2, "partly"), (1, "incorrect"), (0, "incorrect")])
+def test_a_rating_is_marked_by_the_criteria_met(met, state_):
+    item = next(one for one in QUESTIONS if len(one.correct) == 4)
+    chosen = item.correct[:met] or (item.options[-1].id,)
+    assert mark(item, Response(chosen)).state == state_
+
+
+def test_what_was_thin_comes_back_before_what_is_new_and_daily_review_brings_it(log):
+    thin, whole = QUESTIONS[3], QUESTIONS[5]
+    rate(log, thin, 0, START)
+    rate(log, whole, len(whole.correct), START, confidence=3)
+    later = START + timedelta(days=2)
+    entries = log.entries()
+    assert following(entries, BANK, later, 2) == [thin.id, QUESTIONS[0].id]
+    assert thin.id in plan(entries, BANK, later).items and whole.id not in plan(entries, BANK, later).items
+    every = following(entries, BANK, later, 99)
+    assert len(every) == len(QUESTIONS) and every[-1] == whole.id
+
+
+def test_nothing_of_the_answer_is_told_before_it_was_said(log):
+    for item in QUESTIONS[:3]:
+        for language in LANGUAGES:
+            with speaking(language):
+                shown = card_text(item) + str(SpokenCard(item, log=log, bank=BANK, text=True))
+                told = [plain(pick(text)) for text in (item.short, *item.full, *(one.text for one in item.options))]
+                assert plain(pick(item.stem)) in shown and not [text for text in told if text in shown]
+
+
+def test_the_card_uncovers_the_answers_by_its_button_and_keeps_the_rating(log, monkeypatch):
+    monkeypatch.setattr("course.quiz.card_confidence.DOUBLE_CLICK_S", -1)
+    item = QUESTIONS[0]
+    spoken = SpokenCard(item, log=log, bank=BANK, text=False)
+    assert spoken.model.value == "" and spoken.behind.layout.display == "none"
+    assert pick(item.options[0].text) not in spoken.saved_copy()["text/html"]
+    spoken.show_button.click()
+    assert plain(pick(item.full[-1]))[-20:] in spoken.model.value and spoken.behind.layout.display is None
+    spoken.input.toggle(item.correct[0])
+    spoken.because.field.value = "permission, process"
+    spoken.buttons[3].click()
+    entry = log.entries()[-1]
+    assert (entry.event, entry.item, entry.options, entry.verdict, entry.because) == (
+        "answer", item.id, item.correct[:1], "incorrect", "permission, process",
+    )  # fmt: skip
+    assert plain(pick(item.options[1].text)) in spoken.say.value  # what to add next time
+    again = SpokenCard(item, log=log, bank=BANK, text=False)
+    assert again.behind.layout.display is None and again.model.value
+    again.reopen()
+    assert again.behind.layout.display == "none" and again.model.value == ""
+
+
+def test_in_the_daily_review_it_is_a_card_like_any_other(log, monkeypatch):
+    monkeypatch.setattr("course.quiz.card_confidence.DOUBLE_CLICK_S", -1)
+    spoken = SpokenCard(QUESTIONS[0], log=log, bank=BANK, text=False)
+    deck = ReviewDeck([spoken], log, lambda answered, right: f"{answered} answered, {right} right")
+    spoken.show_button.click()
+    for letter in spoken.item.correct:
+        spoken.input.toggle(letter)
+    spoken.buttons[2].click()
+    deck.next()
+    assert "1 answered, 1 right" in deck.say.value
+    deck.undo()
+    assert log.entries() == [] and spoken.model.value == ""
+
+
+def test_typed_it_goes_the_same_way(log):
+    item, said = QUESTIONS[1], []
+    answer(item.id, log=log, bank=BANK, write=said.append)
+    assert "reveal=True" in said[0]
+    answer(item.id, *item.correct, confidence=3, log=log, bank=BANK, write=said.append)
+    assert log.entries()[-1].verdict == "correct" and "🎯" in said[-1]
+
+
+def test_the_verb_asks_reveals_and_takes_back(monkeypatch, capsys):
+    monkeypatch.setattr(state, "now", state.State(lesson="15_review"))
+    monkeypatch.setenv("COURSE_TEXT", "1")
+    item = QUESTIONS[0]
+    course.interview()
+    assert plain(pick(item.stem)) in capsys.readouterr().out
+    course.interview(item.id, reveal=True)
+    assert plain(pick(item.short)) in capsys.readouterr().out
+    course.answer(item.id, "a", confidence=2)
+    course.review(undo=True)
+    assert state.now.log.entries() == []
+    capsys.readouterr()
+    course.interview("05-revisit")
+    course.interview(count=0)
+    said = capsys.readouterr().out
+    assert "no interview question" in said and "number of questions" in said

@@ -1,0 +1,174 @@
+"""What a learner takes along: sheets from the table of switches, only own numbers, the poster, one file that asks for nothing."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import pytest
+
+import course
+from course import flags
+from course.experiment import base
+from course.figures import poster as drawing
+from course.flags import GROUPS, SWITCHES
+from course.i18n import LANGUAGES, pick, speaking
+from course.portfolio.cheat_sheet import cheat_sheet, sheet_html, sheet_text, short_name
+from course.portfolio.numbers import numbers
+from course.quiz import knowledge
+from course.records import Record, keep_own, own, own_folder
+from course.verbs import state
+from tests.lessons.l15_review.rows import flips
+
+NAME = "15-flip-all"
+
+
+@pytest.fixture(autouse=True)
+def fresh_kernel(monkeypatch, tmp_path):
+    monkeypatch.setattr(state, "now", state.State(lesson="15_review"))
+    monkeypatch.setenv("COURSE_TEXT", "1")
+    monkeypatch.chdir(tmp_path)
+
+
+def record(count, day, version=1):
+    return Record(
+        NAME,
+        version,
+        "15_review",
+        {"device": "cpu", "device_name": "My CPU", "torch": "2.13.0"},
+        flips(count),
+        f"2026-03-{day:02}T09:30:00Z",
+    )
+
+
+# --- own numbers ---
+
+
+def test_the_newest_of_an_experiment_is_kept_alone_and_an_older_version_is_not_shown():
+    for count, day in ((2, 1), (5, 2)):
+        keep_own(record(count, day))
+    assert [path.name for path in own_folder().iterdir()] == [record(5, 2).file_name()]
+    assert own(NAME, 1).rows == record(5, 2).rows and own(NAME, 2) is None
+
+
+def test_observing_keeps_a_live_record_and_a_replay_is_never_mine(monkeypatch, capsys):
+    monkeypatch.setattr(base, "obtain", lambda name, budget_s=None: record(3, 4))
+    course.observe(NAME)
+    assert own(NAME) is None
+    monkeypatch.setattr(base, "obtain", lambda name, budget_s=None: replace(record(3, 4), live=True))
+    course.observe(NAME)
+    assert own(NAME).rows == record(3, 4).rows
+
+
+def test_a_folder_that_cannot_be_written_costs_nothing_but_a_sentence(monkeypatch, capsys):
+    own_folder().parent.mkdir(parents=True)
+    own_folder().write_text("a file in the way")
+    monkeypatch.setattr(base, "obtain", lambda name, budget_s=None: replace(record(3, 4), live=True))
+    assert course.observe(NAME) is not None
+    assert "could not be kept" in capsys.readouterr().out
+
+
+def test_own_numbers_are_told_with_machine_and_day_and_the_rest_is_called_open():
+    before = numbers({"15_review"})
+    assert before.measured == () and NAME in before.open
+    keep_own(record(3, 7))
+    found = numbers({"15_review"})
+    assert [one.experiment for one in found.measured] == [NAME] and NAME not in found.open
+    assert "My CPU" in found.measured[0].where and "2026-03-07" in found.measured[0].where
+    assert found.measured[0].sentence == pick(base.get(NAME).finding(record(3, 7)))
+
+
+# --- sheets ---
+
+
+def test_every_switch_stands_on_the_sheet_of_its_submodule_and_every_group_has_one():
+    assert {switch.group for switch in SWITCHES.values()} == set(GROUPS)
+    for group in GROUPS:
+        sheet = cheat_sheet(group)
+        assert {row["name"] for row in sheet.rows} == {one.name for one in SWITCHES.values() if one.group == group}
+        for language in LANGUAGES:
+            with speaking(language):
+                sheet = cheat_sheet(group)
+                html, text = sheet_html(sheet), sheet_text(sheet)
+                for row in sheet.rows:
+                    assert f"<code>{short_name(row)}</code>" in html and row["path"] in text
+
+
+@pytest.mark.parametrize(
+    "group, card", [("cudnn", "cudnn.benchmark"), ("mkldnn", "mkldnn.enabled"), ("mps", "mps.queries")]
+)
+def test_a_sheet_carries_the_advice_of_its_cards_and_the_experiments_of_their_lessons(group, card):
+    sheet = cheat_sheet(group)
+    assert card in {one.id for one in sheet.cards}
+    assert not [one.id for one in sheet.cards if one.id.startswith(("recipe.", "map."))]
+    lessons = {one.lesson for one in sheet.cards}
+    named = {*sheet.numbers.open, *sheet.numbers.elsewhere, *(one.experiment for one in sheet.numbers.measured)}
+    assert named == {name for name, one in base.load_all().items() if one.lesson in lessons}
+
+
+def test_sheets_and_poster_change_no_switch():
+    before = flags.read()
+    cheat_sheet("cudnn")
+    drawing.poster()
+    assert flags.read() == before
+
+
+# --- the poster ---
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_poster_names_every_switch_and_blank_it_names_none(language):
+    with speaking(language):
+        whole, blank = drawing.poster([drawing.Stop("05", "When?", "done")]), drawing.poster(blank=True)
+    shown = {node.text for node in ElementTree.fromstring(whole).iter("{http://www.w3.org/2000/svg}text")}
+    empty = {node.text for node in ElementTree.fromstring(blank).iter("{http://www.w3.org/2000/svg}text")}
+    names = {drawing.Entry(one, False).name for one in SWITCHES.values()}
+    assert names <= shown and not names & empty
+    assert bool(re.search("[\u4e00-\u9fff]", "".join(shown))) == (language == "zh")
+    assert "When?" in shown
+
+
+def test_nothing_on_the_poster_runs_out_of_its_card():
+    for language in LANGUAGES:
+        with speaking(language):
+            columns = drawing.columns(drawing.cards(False))
+            assert len(columns) == drawing.COLUMNS
+            for card in (card for column in columns for card in column):
+                assert all(drawing.width_of(line, 12) <= drawing.COLUMN - 28 for line in card.about())
+                for entry in card.entries:
+                    assert all(drawing.width_of(line, 11.5) <= drawing.COLUMN - 44 for line in entry.lines())
+
+
+# --- one file ---
+
+
+def test_one_file_holds_everything_twice_and_asks_for_nothing(tmp_path, capsys):
+    course.take_home("mine.html")
+    page = (tmp_path / "mine.html").read_text("utf-8")
+    assert "mine.html" in capsys.readouterr().out
+    loads = re.findall(r"""(?:src|href)=["']?([^"' >]+)|url\(([^)]+)\)|@import""", page)
+    assert all(one.startswith(("#", "data:")) for pair in loads for one in pair if one)
+    assert not re.search(r"<(link|iframe|object|embed)\b|<script[^>]+src", page)
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    for card in knowledge.read()[0].values():
+        for language in LANGUAGES:
+            assert re.sub(r"[`&'].*", "", pick(card.asks, language)) in page
+    for language in LANGUAGES:
+        assert {f"{language}-{name}" for name in ("map", "sheets", "interview", "cards", "bets", "passport")} <= set(
+            ids
+        )
+
+
+def test_what_cannot_be_written_or_found_is_said(capsys):
+    course.take_home("no/such/folder/mine.html")
+    course.cheat_sheet("cudn")
+    course.cheat_sheet()
+    said = capsys.readouterr().out
+    assert "could not be written" in said and "cudnn" in said and "take_home()" in said
+
+
+def test_the_poster_is_saved_as_a_file(tmp_path):
+    course.poster("map.svg", blank=True)
+    assert ElementTree.fromstring((tmp_path / "map.svg").read_text("utf-8")).get("viewBox")
