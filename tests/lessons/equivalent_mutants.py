@@ -22,6 +22,11 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "9: 3 -> 2": "field 2 of a line of oneDNN is the word primitive, never exec",
         "9: 4 -> 5": "field 4 of a line of oneDNN is the engine, never exec",
     },
+    "12-t-gap": {"8: stop > begin -> stop >= begin": "an event without length covers nothing either way"},
+    "12-dearest-line": {
+        f"5: 0.0 -> {value}": "every sum starts from the same number, so the largest stays the largest"
+        for value in ("1.0", "-1.0")
+    },
     "03-least-ms": {
         f"{line}: 1000000000.0 -> {value}": FLOAT for line in (2, 3) for value in ("1000000001.0", "999999999.0")
     },
