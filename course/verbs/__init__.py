@@ -2,6 +2,7 @@
 
 from course.verbs.bets import bets
 from course.verbs.experiments import observe
+from course.verbs.games import board, case
 from course.verbs.keeping import keep, what
 from course.verbs.lessons import finish, language, lesson
 from course.verbs.passport import passport
@@ -12,6 +13,8 @@ from course.verbs.questions import answer, checkpoint, explain, predict, questio
 __all__ = [
     "answer",
     "bets",
+    "board",
+    "case",
     "check",
     "checkpoint",
     "explain",
