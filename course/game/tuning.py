@@ -112,7 +112,7 @@ class Rule:
 @dataclass(frozen=True)
 class Plan:
     """The panel and the rules of one case. runs: the budget. seconds: of one run, and of the whole table. slack: how far from the
-    best still counts as best. needs: of the machine, as for an experiment. advice: the configuration that the usual advice means.
+    best still counts as best. advice: the configuration that the usual advice means.
     """
 
     controls: tuple[Control, ...]
@@ -122,7 +122,6 @@ class Plan:
     runs: int = 3
     seconds: tuple[float, float] = (1.5, 6.0)
     slack: float = 1.05
-    needs: str = "cpu"
     advice: Config | None = None
 
     def configs(self) -> list[dict[str, str]]:
@@ -150,7 +149,7 @@ class Plan:
 
         advice = only(self.advice) if self.advice else None
         return Plan(
-            tuple(left), only(self.today), self.limits, self.rules, self.runs, self.seconds, self.slack, self.needs, advice
+            tuple(left), only(self.today), self.limits, self.rules, self.runs, self.seconds, self.slack, advice
         )
 
 

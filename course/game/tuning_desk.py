@@ -12,13 +12,13 @@ from course.game import tuning_view as told
 from course.game.play import MoveError
 from course.game.tuning import Tuning
 from course.i18n import pick, t
-from course.quiz.card_confidence import DOUBLE_CLICK_S
 from course.quiz.render import in_language, say_html
 from course.quiz.rich import inline, plain
 from course.quiz.saved import hide_saved_copy, saved_copy
 from course.quiz.text import text_mode
 from course.quiz.widgets import view_of
 
+DOUBLE_CLICK_S = 0.6  # a press this soon after a run waited while it ran, and was meant for it
 _open: dict[str, weakref.WeakSet[Desk]] = {}
 
 
