@@ -17,7 +17,9 @@ from course.quiz.entry import Entry
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a learner stands with one case. words: its state. scores: of every closed attempt, oldest first; the first counts."""
+    """Where a learner stands with one case. words: its state. scores: of every closed attempt, oldest first; the first that a
+    measurement could decide is the one that counts.
+    """
 
     case: Case
     words: Text
@@ -25,7 +27,7 @@ class Standing:
 
     @property
     def first(self) -> score.Score | None:
-        return self.scores[0] if self.scores else None
+        return next((one for one in self.scores if one.counts), None)
 
 
 def games() -> list[str]:
@@ -62,7 +64,7 @@ def career(standings: Iterable[Standing], order: Sequence[str] = ()) -> Career:
     """The career of a learner. order: ids of the cases in the order in which they were first closed; the tutorial does not count."""
     played = [one for one in standings if not one.case.tutorial]
     firsts = {one.case.id: one.first for one in played if one.first}
-    last = next((case for case in reversed(order) if case in firsts and firsts[case].counts), None)
+    last = next((case for case in reversed(order) if case in firsts), None)
     before = [first for case, first in firsts.items() if case != last]
     return Career(
         score.standing(list(firsts.values())),

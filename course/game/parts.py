@@ -61,7 +61,9 @@ class Picker:
         for name, one in self.buttons.items():
             on = name == value
             one.description = f"{'●' if on else '○'} {plain(pick(self.values[name]))}{self.notes.get(name, '')}"
-            name_of(one, f"{plain(self.name)}: {plain(pick(self.values[name]))}{t(' (chosen)', '（已选）') if on else ''}")
+            name_of(
+                one, f"{plain(self.name)}: {plain(pick(self.values[name]))}{t(' (chosen)', '（已选）') if on else ''}"
+            )
             (one.add_class if on else one.remove_class)("tbg-on")
 
 
@@ -79,7 +81,9 @@ class Steps:
     def tell(self, words: str) -> None:
         """One more thing is being done now."""
         self._lines.append((time.monotonic() - self._began, words))
-        self._draw(f'<div class="tbg-wait" aria-hidden="true"><i style="animation-duration:{self._seconds:.1f}s"></i></div>')
+        self._draw(
+            f'<div class="tbg-wait" aria-hidden="true"><i style="animation-duration:{self._seconds:.1f}s"></i></div>'
+        )
 
     def done(self, words: str) -> None:
         """The run is over; the timeline stays."""
@@ -116,7 +120,11 @@ class CauseBox:
         self.go.add_class("tbg-cause")
         row = w.Box([self.go])
         row.add_class("tbg-go")
-        head = w.HTML(in_language(f"<h4>{t('💡 Why did it come out so?', '💡 为什么会这样？')}</h4><p>{inline(pick(question.stem))}</p>"))
+        head = w.HTML(
+            in_language(
+                f"<h4>{t('💡 Why did it come out so?', '💡 为什么会这样？')}</h4><p>{inline(pick(question.stem))}</p>"
+            )
+        )
         self.widget = w.VBox([head, self.choices.widget, self.choices.letters.field, row, self.say])
         self.widget.add_class("tbg-panel")
         self.show()
@@ -147,14 +155,18 @@ class CauseBox:
             self.choices.lock(True)
         shown = {one.id: (one.id in tried, one.right) for one in question.answers if found or one.id in tried}
         self.choices.reveal(shown, False)
-        head = t("🎯 Yes.", "🎯 对，就是它！") if found else t("🕳️ Not this one; have another go.", "🕳️ 不是这个，再想想。")
+        head = (
+            t("🎯 Yes.", "🎯 对，就是它！") if found else t("🕳️ Not this one; have another go.", "🕳️ 不是这个，再想想。")
+        )
         whys = [one for one in question.answers if one.id in tried or found]
         told = "".join(f"<p><b>{one.id}</b> {inline(pick(one.why))}</p>" for one in whys)
         self._say(head, told)
         self.go.layout.display = "none" if found else None
 
     def _say(self, head: str, told: str = "") -> None:
-        self.say.value = in_language(f'<p class="tbq-notice"><strong>{head}</strong></p>{told}', "tbq-say", ' role="status"')
+        self.say.value = in_language(
+            f'<p class="tbq-notice"><strong>{head}</strong></p>{told}', "tbq-say", ' role="status"'
+        )
 
 
 class LetterBox:
@@ -163,7 +175,9 @@ class LetterBox:
     def __init__(self, play: Play) -> None:
         self.play = play
         ask = in_language(f"<h4>{inline(letter_ask(play.case))}</h4><p>{letter_help()}</p>")
-        self.field = w.Textarea(placeholder=t("Dear colleague, ...", "你好，……"), layout=w.Layout(width="100%", height="auto"))
+        self.field = w.Textarea(
+            placeholder=t("Dear colleague, ...", "你好，……"), layout=w.Layout(width="100%", height="auto")
+        )
         name_of(self.field, t("your reply", "你的回信"))
         self.keep = button(t("✉️ Keep my reply and show the model", "✉️ 保存回信，看范文"), self.press, main=True)
         self.keep.add_class("tbg-send")

@@ -78,7 +78,10 @@ class Play:
         if self.case.cause.answer(answer_id) is None:
             known = ", ".join(one.id for one in self.case.cause.answers)
             raise MoveError(
-                t(f"There is no answer {answer_id!r}; there are {known}.", f"没有答案 {answer_id!r}，可选的是 {known}。")
+                t(
+                    f"There is no answer {answer_id!r}; there are {known}.",
+                    f"没有答案 {answer_id!r}，可选的是 {known}。",
+                )
             )
         if self.causes()[-1:] != [self.case.cause.right.id]:
             self.write("cause", (answer_id,))

@@ -25,14 +25,14 @@ from course.suggest import did_you_mean
 Config = Mapping[str, str]
 """control -> value, in the order of the panel."""
 Outcome = Mapping[str, Any]
-"""What became of a configuration. Measured: ratio, low, high (time over today's), verdict, facts {limit: value}. By rule: share, rule."""
+"""What became of a configuration. Measured: ratio, low, high (time over today's), verdict (of
+``course.timing.compare``, within 3 % is the same; "few" where too few rounds carry an interval), facts
+{limit: value}. By rule: share, rule."""
 Table = Mapping[str, Outcome]
 """Key of a configuration -> its outcome, today's included."""
 Tell = Callable[[str], None]
 """Takes a few words on what is being done now."""
 
-SAME = 0.03
-"""Within 3 % of today's time counts as the same."""
 WIDE = 1.5
 """An interval whose ends are this factor apart decides nothing."""
 SURE: dict[str, int] = {"guess": 1, "fairly": 2, "certain": 3}
@@ -127,7 +127,9 @@ class Plan:
     def configs(self) -> list[dict[str, str]]:
         """Every combination of the panel."""
         names = [one.id for one in self.controls]
-        return [dict(zip(names, values, strict=True)) for values in itertools.product(*(c.values for c in self.controls))]
+        return [
+            dict(zip(names, values, strict=True)) for values in itertools.product(*(c.values for c in self.controls))
+        ]
 
     def bets(self) -> dict[str, Text]:
         """What can be bet on a configuration."""
@@ -148,9 +150,7 @@ class Plan:
             return {name: value for name, value in config.items() if name in names}
 
         advice = only(self.advice) if self.advice else None
-        return Plan(
-            tuple(left), only(self.today), self.limits, self.rules, self.runs, self.seconds, self.slack, advice
-        )
+        return Plan(tuple(left), only(self.today), self.limits, self.rules, self.runs, self.seconds, self.slack, advice)
 
 
 def plan_of(case: Case) -> Plan:
@@ -190,8 +190,12 @@ def config_in(line: str) -> dict[str, str]:
 
 
 def in_words(plan: Plan, config: Config) -> str:
-    """A configuration in the words of the panel."""
-    found = [pick(one.values[config[one.id]]) for one in plan.controls if config.get(one.id) in one.values]
+    """A configuration in the words of the panel: each control with its value."""
+    found = [
+        f"{pick(one.name)} {pick(one.values[config[one.id]])}"
+        for one in plan.controls
+        if config.get(one.id) in one.values
+    ]
     return t(", ", "，").join(found)
 
 
@@ -218,11 +222,7 @@ def came_out(plan: Plan, outcome: Outcome, today: Outcome) -> str | None:
         return {1.0: "fits", 0.0: "breaks"}.get(outcome["share"], "works")
     if broken(plan, outcome, today):
         return "breaks"
-    if outcome["high"] < 1 - SAME:
-        return "faster"
-    if outcome["low"] > 1 + SAME:
-        return "slower"
-    return "same" if 1 - SAME <= outcome["low"] and outcome["high"] <= 1 + SAME else None
+    return outcome["verdict"] if outcome["verdict"] in ("faster", "same", "slower") else None
 
 
 def permitted(plan: Plan, table: Table, today: str) -> list[str]:
@@ -268,11 +268,14 @@ def outcome_points(plan: Plan, table: Table, today: str, hand: str) -> float:
 
 
 def decided(plan: Plan, table: Table, today: str, hand: str) -> bool:
-    """Whether the measurement can carry points: neither the hand-in nor the best has a very wide interval."""
+    """Whether the measurement can carry points: hand-in and best have intervals, and no very wide ones."""
     if plan.rules:
         return True
     best = best_set(plan, table, today)
-    return all(table[name]["high"] <= WIDE * table[name]["low"] for name in {hand, *best[:1]})
+    return all(
+        table[name]["verdict"] != "few" and table[name]["high"] <= WIDE * table[name]["low"]
+        for name in {hand, *best[:1]}
+    )
 
 
 # --- one attempt --------------------------------------------------------------------------------------------
@@ -287,6 +290,11 @@ class Bet:
     sure: int
     outcome: Outcome | None
     evidence: Mapping[str, Any]
+
+    @property
+    def today(self) -> Outcome:
+        """What today's configuration gave in the same measurement."""
+        return self.evidence.get("today") or self.outcome or {}
 
 
 @dataclass(frozen=True)
@@ -363,9 +371,12 @@ def standing(case: Case, entries: Sequence[Entry]) -> Standing:
     last = found[-1]
     if last.handed and case.cause.right.id not in last.causes:
         return Standing(case, both("handed in; the cause is open", "方案已交，原因待答"), tuple(scores))
+    closed = Standing(case, both("closed, inconclusive: try again", "已结案，无法判定，可再来"), tuple(scores))
+    if closed.first:
+        points = f"{closed.first.points:.2g}"
+        return Standing(case, both(f"closed: {points} of 10", f"已结案：{points} / 10"), tuple(scores))
     if scores:
-        first = f"{scores[0].points:.2g}" if scores[0].counts else "?"
-        return Standing(case, both(f"closed: {first} of 10", f"已结案：{first} / 10"), tuple(scores))
+        return closed
     if last.runs:
         used = len(last.runs)
         return Standing(case, both(f"{used} of {plan.runs} runs used", f"已用 {used}/{plan.runs} 次测量"))
@@ -424,7 +435,9 @@ class Tuning(Play):
     def run(self, config: Config, bet: str, sure: int | str, tell: Tell = lambda words: None) -> Bet:
         """Measure one configuration against today's (or ask the rules). The result is in the log before it is shown."""
         if self.attempt.handed:
-            raise MoveError(t("This case is handed in. `again()` opens a new try.", "方案已经交了。`again()` 可以重新来一次。"))
+            raise MoveError(
+                t("This case is handed in. `again()` opens a new try.", "方案已经交了。`again()` 可以重新来一次。")
+            )
         if not self.runs_left():
             raise MoveError(
                 t("No runs are left: hand in what you think is best.", "测量次数用完了：交上你认为最好的方案吧。")
@@ -465,18 +478,20 @@ class Tuning(Play):
         named, known = config_of(named), {one.id: one for one in self.plan.controls}
         for name, value in named.items():
             if name not in known:
+                near = did_you_mean(name, known, cutoff=0.4)
                 raise MoveError(
                     t(
-                        f"There is no control `{name}` on this panel.{did_you_mean(name, known, cutoff=0.4)} There are: {', '.join(known)}.",
-                        f"面板上没有 `{name}`。{did_you_mean(name, known, cutoff=0.4)}可用的有：{'、'.join(known)}。",
+                        f"There is no control `{name}` on this panel.{near} There are: {', '.join(known)}.",
+                        f"面板上没有 `{name}`。{near}可用的有：{'、'.join(known)}。",
                     )
                 )
             if value not in known[name].values:
                 values = list(known[name].values)
+                near = did_you_mean(value, values, cutoff=0.4)
                 raise MoveError(
                     t(
-                        f"`{name}` cannot be {value!r}.{did_you_mean(value, values, cutoff=0.4)} It can be: {', '.join(values)}.",
-                        f"`{name}` 不能设为 {value!r}。{did_you_mean(value, values, cutoff=0.4)}可选：{'、'.join(values)}。",
+                        f"`{name}` cannot be {value!r}.{near} It can be: {', '.join(values)}.",
+                        f"`{name}` 不能设为 {value!r}。{near}可选：{'、'.join(values)}。",
                     )
                 )
         return {name: named.get(name, self.plan.today[name]) for name in known}
@@ -487,10 +502,7 @@ class Tuning(Play):
         if said not in bets:
             names = ", ".join(bets)
             raise MoveError(
-                t(
-                    f"First your bet: what will come out? One of {names}.",
-                    f"先下注：你觉得结果会怎样？可选：{names}。",
-                )
+                t(f"First your bet: what will come out? One of {names}.", f"先下注：你觉得结果会怎样？可选：{names}。")
             )
         return said
 
@@ -561,4 +573,3 @@ def _texts(plan: Plan) -> Iterator[tuple[str, Text]]:
         yield from ((f"value {value} of {one.id}", text) for value, text in one.values.items())
     yield from ((f"limit {one.id}", one.name) for one in plan.limits)
     yield from ((f"rule {place}", one.says) for place, one in enumerate(plan.rules))
-

@@ -42,8 +42,12 @@ class Desk:
         """Measure one configuration against today's. bet: faster, same, slower, breaks; sure: guess, fairly, certain."""
         if self._moved(lambda: self.play.run(config, bet, sure, self._print)):
             last = self.play.attempt.runs[-1]
-            self._write(plain(told.sentence(self.play.plan, last, last.evidence["today"])))
-            self._write("\n".join(filter(None, [told.picture_text(self.play, self.play.attempt), told.source_words(last.evidence)])))
+            self._write(plain(told.sentence(self.play.plan, last, last.today)))
+            self._write(
+                "\n".join(
+                    filter(None, [told.picture_text(self.play, self.play.attempt), told.source_words(last.evidence)])
+                )
+            )
             self._write(told.budget_words(self.play))
 
     def hand_in(self, bet: str = "", sure: int | str = "", **config: str) -> None:
@@ -150,20 +154,23 @@ class Desk:
 
         plan = self.play.plan
         more = "".join(
-            f"<p><strong>{t('Must not break:', '不能破：')}</strong> {inline(pick(one.name))}</p>" for one in plan.limits
+            f"<p><strong>{t('Must not break:', '不能破：')}</strong> {inline(pick(one.name))}</p>"
+            for one in plan.limits
         )
         self.ticket = w.HTML(view.STYLE + hide_saved_copy(self.case) + view.ticket_html(self.case, more))
         today = t(" (today)", "（现在）")
         self.controls = {
             one.id: Picker(
-                pick(one.name), one.values, chosen=plan.today[one.id], says=pick(one.says), notes={plan.today[one.id]: today}
+                pick(one.name),
+                one.values,
+                chosen=plan.today[one.id],
+                says=pick(one.says),
+                notes={plan.today[one.id]: today},
             )
             for one in plan.controls
         }
         self.bet = Picker(t("🎲 Your bet on this setting", "🎲 你押这组设置"), plan.bets())
-        self.sure = Picker(
-            t("How sure are you?", "你有多大把握？"), {str(k): v for k, v in tuning.SURE_WORDS.items()}
-        )
+        self.sure = Picker(t("How sure are you?", "你有多大把握？"), {str(k): v for k, v in tuning.SURE_WORDS.items()})
         self.budget = w.HTML()
         self.steps = Steps()
         self.say = w.HTML(say_html())
@@ -177,7 +184,13 @@ class Desk:
         self.buttons = w.Box([self.go, self.hand, self.ask])
         self.buttons.add_class("tbg-go")
         self.buttons.add_class("tbq-ready")
-        panel = [*(one.widget for one in self.controls.values()), self.bet.widget, self.sure.widget, self.budget, self.buttons]
+        panel = [
+            *(one.widget for one in self.controls.values()),
+            self.bet.widget,
+            self.sure.widget,
+            self.budget,
+            self.buttons,
+        ]
         self.panel = w.VBox(panel)
         self.panel.add_class("tbg-panel")
         self.more = w.VBox([])
@@ -206,7 +219,9 @@ class Desk:
             if not rules:
                 seconds = plan.seconds[1 if handing else 0]
                 what = t("all combinations", "所有组合") if handing else tuning.in_words(plan, config)
-                self.say.value = say_html(f"<p>{t('Measuring; the buttons wait until it is done.', '测量中，测完按钮才会响应。')}</p>")
+                self.say.value = say_html(
+                    f"<p>{t('Measuring; the buttons wait until it is done.', '测量中，测完按钮才会响应。')}</p>"
+                )
                 self.steps.start(t(f"**{what}**: about {seconds:g} s", f"**{what}**：大约 {seconds:g} 秒"), seconds)
             move(config, self.bet.chosen, int(self.sure.chosen), self.steps.tell)
             if not rules:
@@ -262,10 +277,14 @@ class Desk:
             self.more.children, self.after = (), []
             live = ""
             if attempt.runs:
-                last = attempt.runs[-1]
-                live = f'<p class="tbq-notice">{inline(told.sentence(self.play.plan, last, last.evidence.get("today") or last.outcome))}</p>'
+                words = told.sentence(self.play.plan, attempt.runs[-1], attempt.runs[-1].today)
+                live = f'<p class="tbq-notice">{inline(words)}</p>'
             if not self.play.runs_left():
-                live += f"<p>{t('No runs left: set the panel to what you hand in, bet, and hand it in.', '测量次数用完了：把面板拨到要交的方案，下注，然后交。')}</p>"
+                words = t(
+                    "No runs left: set the panel to what you hand in, bet, and hand it in.",
+                    "测量次数用完了：把面板拨到要交的方案，下注，然后交。",
+                )
+                live += f"<p>{words}</p>"
             self.say.value = say_html(live, self._quiet())
         if self._copy is not None:
             self._copy.update(self.saved_copy(), raw=True)
@@ -275,8 +294,7 @@ class Desk:
         attempt, plan = self.play.attempt, self.play.plan
         hints = "".join(f"<p>💡 {inline(pick(text))}</p>" for text in self.play.opened_hints())
         earlier = "".join(
-            f"<p><small>{inline(told.sentence(plan, one, one.evidence.get('today') or one.outcome))}</small></p>"
-            for one in attempt.runs[:-1]
+            f"<p><small>{inline(told.sentence(plan, one, one.today))}</small></p>" for one in attempt.runs[:-1]
         )
         source = f'<p class="tbq-note">{told.source_words(attempt.runs[-1].evidence)}</p>' if attempt.runs else ""
         return hints + earlier + told.picture_html(self.play, attempt) + source
@@ -288,7 +306,9 @@ class Desk:
         self.panel.layout.display = "none"
         lines = "".join(f"<p>{inline(line)}</p>" for line in told.result_lines(self.play, attempt))
         source = f'<p class="tbq-note">{told.source_words(attempt.handed.evidence)}</p>'
-        self.say.value = say_html(f'<div class="tbq-verdict">{lines}</div>', told.picture_html(self.play, attempt) + source)
+        self.say.value = say_html(
+            f'<div class="tbq-verdict">{lines}</div>', told.picture_html(self.play, attempt) + source
+        )
         fresh = len(self.after)
         if not self.after:
             self.after = [self._cause_box(self.play, self._follow)]
@@ -299,5 +319,7 @@ class Desk:
             row.add_class("tbg-go")
             self.after += [debrief, self._letter_box(self.play), row]
         self.more.children = tuple(getattr(one, "widget", one) for one in self.after)
-        if pressed and len(self.after) > fresh:  # what was pressed is gone or done: the keyboard goes on with the next part
+        if (
+            pressed and len(self.after) > fresh
+        ):  # what was pressed is gone or done: the keyboard goes on with the next part
             self.after[-2 if len(self.after) > 1 else 0].focus()

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from course.game import tuning, view
+from course.game.cases import EVIDENCE
 from course.game.tuning import Attempt, Bet, Outcome, Plan, Tuning
 from course.i18n import pick, t
 from course.quiz.rich import inline, plain
@@ -36,8 +37,12 @@ def limits_words(plan: Plan, outcome: Outcome, today: Outcome) -> str:
     found = []
     for one in plan.limits:
         value, bound, kept = outcome.get("facts", {}).get(one.id), one.bound(today), one.kept(outcome, today)
-        said = {True: t("kept", "守住了"), False: t("broken", "被破坏"), None: t("not measured here", "这里没有测")}[kept]
-        figures = "" if bound is None or value is None else f" ({one.words(value)}; {t('limit', '上限')} {one.words(bound)})"
+        said = {True: t("kept", "守住了"), False: t("broken", "被破坏"), None: t("not measured here", "这里没有测")}[
+            kept
+        ]
+        figures = (
+            "" if bound is None or value is None else f" ({one.words(value)}; {t('limit', '上限')} {one.words(bound)})"
+        )
         found.append(f"{pick(one.name)}: {said}{figures}")
     return "; ".join(found)
 
@@ -80,12 +85,20 @@ def bet_words(plan: Plan, bet: Bet, came: str | None) -> str:
 
 def run_rows(plan: Plan, attempt: Attempt) -> list[Row]:
     """What was measured in this attempt, today first."""
-    rows = [Row(t("today", "现在") + ": " + tuning.in_words(plan, plan.today), {"ratio": 1.0, "low": 1.0, "high": 1.0}, "")]
+    rows = [
+        Row(t("today", "现在") + ": " + tuning.in_words(plan, plan.today), {"ratio": 1.0, "low": 1.0, "high": 1.0}, "")
+    ]
     for one in attempt.runs:
-        today = one.evidence.get("today") or one.outcome
+        today = one.today
         bad = tuning.broken(plan, one.outcome, today)
         rows.append(
-            Row(tuning.in_words(plan, one.config), one.outcome, _state(plan, bad, False, False), "broken" if bad else "", True)
+            Row(
+                tuning.in_words(plan, one.config),
+                one.outcome,
+                _state(plan, bad, False, False),
+                "broken" if bad else "",
+                True,
+            )
         )
     return rows
 
@@ -95,10 +108,15 @@ def table_rows(plan: Plan, attempt: Attempt) -> list[Row]:
     table, today = attempt.table, tuning.key(plan.today)
     best = tuning.best_set(plan, table, today)
     handed, tried = tuning.key(attempt.handed.config), {tuning.key(one.config) for one in attempt.runs}
-    order = sorted(table, key=lambda name: (-table[name]["share"] if plan.rules else table[name]["ratio"]))
+    order = sorted(table, key=lambda name: -table[name]["share"] if plan.rules else table[name]["ratio"])
     rows = []
     for name in order:
-        bad = plan.rules and table[name]["share"] == 0 or not plan.rules and tuning.broken(plan, table[name], table[today])
+        bad = (
+            plan.rules
+            and table[name]["share"] == 0
+            or not plan.rules
+            and tuning.broken(plan, table[name], table[today])
+        )
         marks = [
             words
             for holds, words in (
@@ -138,7 +156,8 @@ def bars_html(rows: Sequence[Row]) -> str:
             f'<i style="left:{middle}%"></i></span><em><b>{interval(one.outcome)}</b> {html.escape(one.state)}</em></li>'
         )
     note = t(
-        "Time over today's, with its interval; left of the dashed line is faster.", "耗时 / 现在的耗时，带区间；虚线左边更快。"
+        "Time over today's, with its interval; left of the dashed line is faster.",
+        "耗时 / 现在的耗时，带区间；虚线左边更快。",
     )
     return f'<p class="tbq-note">{note}</p><ul class="tbg-bars">{"".join(lines)}</ul>'
 
@@ -199,7 +218,7 @@ def panel_text(play: Tuning) -> str:
     call, bets = f'case("{play.case.id.partition("-")[2]}")', " | ".join(plan.bets())
     lines += [
         f'  {call}.run({shown}, bet="{next(iter(plan.bets()))}", sure="fairly")      bet: {bets}; sure: guess | fairly | certain',
-        f"  {call}.hand_in(...)   {call}.hint()   {call}.cause(\"a\")   {call}.again()",
+        f'  {call}.hand_in(...)   {call}.hint()   {call}.cause("a")   {call}.again()',
     ]
     return "\n".join(lines)
 
@@ -208,7 +227,11 @@ def budget_words(play: Tuning) -> str:
     """Runs left, in words and signs."""
     left, all_of = play.runs_left(), play.plan.runs
     signs = "🔋" * left + "▫️" * (all_of - left)
-    what = t("runs left", "剩余测量次数") if not play.plan.rules else t("looks into the rule book left", "还能翻规则书的次数")
+    what = (
+        t("runs left", "剩余测量次数")
+        if not play.plan.rules
+        else t("looks into the rule book left", "还能翻规则书的次数")
+    )
     return f"{what}: {left} / {all_of} {signs}"
 
 
@@ -218,12 +241,22 @@ def result_lines(play: Tuning, attempt: Attempt) -> list[str]:
     today, hand, table = tuning.key(plan.today), attempt.handed, attempt.table
     lines = [t("📦 You handed in ", "📦 你交的是 ") + sentence(plan, hand, table[today])]
     best = tuning.best_set(plan, table, today)
-    if tuning.key(hand.config) in best:
-        same = t(" Leaving it alone was the art here.", "这里的本事就是不去动它。") if tuning.key(hand.config) == today else ""
+    if not tuning.decided(plan, table, today, tuning.key(hand.config)):
+        lines.append(view.no_points_words())
+    elif tuning.key(hand.config) in best:
+        same = (
+            t(" Leaving it alone was the art here.", "这里的本事就是不去动它。")
+            if tuning.key(hand.config) == today
+            else ""
+        )
         lines.append(t("🎯 That is among the best on this panel.", "🎯 这是面板上最好的一档！") + same)
     elif best:
         name = tuning.in_words(plan, tuning.config_in(best[0]))
-        figures = "" if plan.rules else t(f", {interval(table[best[0]])} of today's time", f"，耗时是现在的 {interval(table[best[0]])} 倍")
+        figures = (
+            ""
+            if plan.rules
+            else t(f", {interval(table[best[0]])} of today's time", f"，耗时是现在的 {interval(table[best[0]])} 倍")
+        )
         lines.append(
             t(f"The best that keeps everything: **{name}**{figures}.", f"守住一切要求的最好方案：**{name}**{figures}。")
         )
@@ -246,8 +279,9 @@ def result_lines(play: Tuning, attempt: Attempt) -> list[str]:
 
 
 def source_words(evidence: Mapping) -> str:
-    """Where a result came from."""
-    return view.evidence_words(evidence.get("evidence", "live"), evidence.get("machine", ""))
+    """Where a result came from: on which machine, or by which kind of evidence."""
+    kind, machine = evidence.get("evidence", "live"), evidence.get("machine", "")
+    return f"{pick(EVIDENCE[kind])[0]} {pick(machine)}" if machine else pick(EVIDENCE[kind])
 
 
 def picture_html(play: Tuning, attempt: Attempt) -> str:
@@ -265,7 +299,9 @@ def picture_text(play: Tuning, attempt: Attempt) -> str:
         rows = table_rows(plan, attempt)
         if not plan.rules:
             return bars_text(rows)
-        return "\n".join(f"  {plain(one.name)}: {plain(pick(plan.rules[one.outcome['rule']].says))} {one.state}" for one in rows)
+        return "\n".join(
+            f"  {plain(one.name)}: {plain(pick(plan.rules[one.outcome['rule']].says))} {one.state}" for one in rows
+        )
     return "" if play.plan.rules or not attempt.runs else bars_text(run_rows(play.plan, attempt))
 
 
@@ -289,7 +325,7 @@ def whole_text(play: Tuning) -> str:
     if not attempt.handed:
         parts.append(panel_text(play))
         for one in attempt.runs:
-            parts.append(plain(sentence(play.plan, one, one.evidence.get("today") or one.outcome)))
+            parts.append(plain(sentence(play.plan, one, one.today)))
         return "\n\n".join(filter(None, [*parts, picture_text(play, attempt)]))
     parts += [plain(line) for line in result_lines(play, attempt)]
     parts += [picture_text(play, attempt), source_words(attempt.handed.evidence), cause_text(play, attempt)]

@@ -71,11 +71,6 @@ grid-template-columns:repeat(auto-fill,minmax(220px,1fr))}
 STYLE = SHEET + CSS
 
 
-def evidence_words(kind: str, machine: Text = "") -> str:
-    """Where a result comes from, and on which machine."""
-    return pick(EVIDENCE[kind]) + (f" · {pick(machine)}" if machine else "")
-
-
 # --- ticket -------------------------------------------------------------------------------------------------
 
 
@@ -88,30 +83,31 @@ def ticket_html(case: Case, more: str = "") -> str:
     code = code_block(pick(case.code), t("What runs today", "现在跑的代码")) if case.code else ""
     quote = ""
     if case.quote:
-        where = f' <a href="{html.escape(case.quote.source, quote=True)}">↗</a>' if case.quote.source[:4] == "http" else ""
-        quote = f"<blockquote><p>“{inline(pick(case.quote.text))}”</p><p><small>{inline(pick(case.quote.by))}{where}</small></p></blockquote>"
+        where = (
+            f' <a href="{html.escape(case.quote.source, quote=True)}">↗</a>' if case.quote.source[:4] == "http" else ""
+        )
+        by = f"<p><small>{inline(pick(case.quote.by))}{where}</small></p>"
+        quote = f"<blockquote><p>“{inline(pick(case.quote.text))}”</p>{by}</blockquote>"
     return in_language(
         f'<div class="tbq-head"><h3>{case.icon} {html.escape(plain(pick(case.title)))}</h3><code>{case.id}</code></div>'
         f'<p class="tbq-dead">{dead}</p><p class="tbg-client">{inline(pick(case.client))}</p>'
         f'<div class="tbq-stem">{paragraphs(pick(case.ticket))}</div>{code}{quote}'
         f"<p><strong>{t('What counts:', '看重的是：')}</strong> {inline(pick(case.wants))}</p>{more}"
-        f'<p class="tbg-kind">{evidence_words(case.evidence)}</p>'
+        f'<p class="tbg-kind">{pick(EVIDENCE[case.evidence])}</p>'
     )
 
 
 def ticket_text(case: Case) -> str:
     """The ticket as text."""
-    lines = [
-        f"{case.icon} [{case.id}] {plain(pick(case.title))}",
-        plain(pick(case.client)),
-        plain(pick(case.ticket)),
-    ]
+    lines = [f"{case.icon} [{case.id}] {plain(pick(case.title))}", plain(pick(case.client)), plain(pick(case.ticket))]
     if case.code:
         lines.append("\n".join("    " + line for line in pick(case.code).strip("\n").splitlines()))
     if case.quote:
-        lines.append(f"“{plain(pick(case.quote.text))}” ({plain(pick(case.quote.by))} {case.quote.source})".replace(" )", ")"))
+        lines.append(
+            f"“{plain(pick(case.quote.text))}” ({plain(pick(case.quote.by))} {case.quote.source})".replace(" )", ")")
+        )
     lines.append(t("What counts: ", "看重的是：") + plain(pick(case.wants)))
-    lines.append(evidence_words(case.evidence))
+    lines.append(pick(EVIDENCE[case.evidence]))
     return "\n\n".join(lines)
 
 
@@ -182,9 +178,8 @@ def letter_help() -> str:
 
 def model_html(case: Case) -> str:
     """One good reply."""
-    return (
-        f"<p><strong>{t('One good reply:', '一种好的回法：')}</strong></p><blockquote><p>{inline(pick(case.letter.model))}</p></blockquote>"
-    )
+    head = t("One good reply:", "一种好的回法：")
+    return f"<p><strong>{head}</strong></p><blockquote><p>{inline(pick(case.letter.model))}</p></blockquote>"
 
 
 def letter_text(case: Case, written: Move | None) -> str:
@@ -192,7 +187,9 @@ def letter_text(case: Case, written: Move | None) -> str:
     call = f'case("{case.id}").letter("...", tick=["cause", "need"])'
     if written is None:
         return f"{plain(letter_ask(case))}\n{letter_help()}\n  {call}"
-    ticks = "\n".join(f"  {'[x]' if name in written.choice else '[ ]'} {name}: {pick(text)}" for name, text in CRITERIA.items())
+    ticks = "\n".join(
+        f"  {'[x]' if name in written.choice else '[ ]'} {name}: {pick(text)}" for name, text in CRITERIA.items()
+    )
     return "\n".join(
         [
             plain(letter_ask(case)),
@@ -245,7 +242,9 @@ def board_html(title: Text, standings: Sequence[Standing], found: Career) -> str
         f"<p><code>case(&quot;{one.case.id.partition('-')[2]}&quot;)</code></p></li>"
         for one in standings
     )
-    steps = "".join(f"<span>{'<b>▶ ' if here else ''}{words}{'</b>' if here else ''}</span>" for words, here in ladder(found))
+    steps = "".join(
+        f"<span>{'<b>▶ ' if here else ''}{words}{'</b>' if here else ''}</span>" for words, here in ladder(found)
+    )
     lines = "".join(f"<p>{inline(line)}</p>" for line in career_lines(found))
     body = in_language(
         f'<div class="tbq-head"><h3>{html.escape(pick(title))}</h3></div>{lines}<div class="tbg-ladder">{steps}</div>'
@@ -263,7 +262,8 @@ def _latest(one: Standing) -> str:
 
 def board_text(title: Text, standings: Sequence[Standing], found: Career) -> str:
     rows = [
-        f"  {one.case.icon} {one.case.id:16} {plain(pick(one.case.title))}: {pick(one.words)}{_latest(one)}" for one in standings
+        f"  {one.case.icon} {one.case.id:16} {plain(pick(one.case.title))}: {pick(one.words)}{_latest(one)}"
+        for one in standings
     ]
     steps = "  ".join(f"{'> ' if here else ''}{words}" for words, here in ladder(found))
     return "\n".join([pick(title), *map(plain, career_lines(found)), steps, *rows])

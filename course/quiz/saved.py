@@ -40,9 +40,7 @@ def static_html(item: Item, response: Response | None = None, report: Report | N
 
 def saved_copy(identity: str, body: str) -> str:
     """A block that stands in a saved notebook for the live widget of that id (see ``hide_saved_copy``)."""
-    return f"<style>{_DEAD_WIDGET.format(id=identity)}</style>" + in_language(
-        body, f"tbq-static tbq-static-{identity}"
-    )
+    return f"<style>{_DEAD_WIDGET.format(id=identity)}</style>" + in_language(body, f"tbq-static tbq-static-{identity}")
 
 
 def _picture(item: Item, option: Option) -> str:

@@ -81,12 +81,17 @@ def peak_mib(call: Call) -> float:
 
 
 def rows(
-    case_id: str, plan: Any, configs: Sequence[Config] | None, seconds: float, tell: Callable[[str], None] = lambda words: None
+    case_id: str,
+    plan: Any,
+    configs: Sequence[Config] | None,
+    seconds: float,
+    tell: Callable[[str], None] = lambda words: None,
 ) -> Iterable[dict[str, Any]]:
     """Rows of these configurations (None: all) and of today's: config, ratio, low, high, verdict, median_ms, and its facts."""
     from course.game.tuning import in_words, key
     from course.lessons.l10_tuning_master.workloads import WORKLOADS
     from course.timing import compare
+    from course.timing.results import ENOUGH
 
     work, today = WORKLOADS[case_id], dict(plan.today)
     every = {key(one): dict(one) for one in (configs if configs is not None else plan.configs())}
@@ -107,7 +112,13 @@ def rows(
         pair = pairs.get(name) or pairs.get(" ") if name != key(today) or len(asked) == 1 else None
         ratio = {"ratio": 1.0, "low": 1.0, "high": 1.0, "verdict": "same"}
         if pair is not None:
-            ratio = {"ratio": pair.ratio, "low": pair.low, "high": pair.high, "verdict": pair.verdict}
+            enough = pair.confidence >= ENOUGH  # a few rounds carry no interval
+            ratio = {
+                "ratio": pair.ratio,
+                "low": pair.low,
+                "high": pair.high,
+                "verdict": pair.verdict if enough else "few",
+            }
         row = {"config": name, "words": in_words(plan, config), **ratio, "median_ms": found.medians_ms[name]}
         result.append(row | {f"fact_{limit}": value for limit, value in facts[name].items()})
     tell(t(f"{found.rounds} rounds", f"共 {found.rounds} 轮"))

@@ -36,13 +36,19 @@ def best_rule(rows: Sequence[Mapping[str, Any]], limit: float) -> list[str]:
 
 SETTINGS: dict[str, tuple[list[dict[str, Any]], float]] = {
     "one is clearly best": ([row("a", 0.95, 1.0, 1.05, 0.0), row("b", 0.45, 0.5, 0.55, 0.0)], 0.01),
-    "two overlap": ([row("a", 0.49, 0.52, 0.56, 0.0), row("b", 0.47, 0.5, 0.54, 0.0), row("c", 0.68, 0.7, 0.72, 0.0)], 0.01),
+    "two overlap": (
+        [row("a", 0.49, 0.52, 0.56, 0.0), row("b", 0.47, 0.5, 0.54, 0.0), row("c", 0.68, 0.7, 0.72, 0.0)],
+        0.01,
+    ),
     "the fastest breaks the limit": ([row("a", 0.1, 0.11, 0.12, 0.02), row("b", 0.4, 0.42, 0.44, 0.005)], 0.01),
     "exactly at the limit": ([row("a", 0.4, 0.42, 0.44, 0.01), row("b", 0.9, 1.0, 1.1, 0.0)], 0.01),
     "nothing is within the limit": ([row("a", 0.4, 0.5, 0.6, 0.5)], 0.01),
     "the ends just touch": ([row("a", 0.4, 0.5, 0.6, 0.0), row("b", 0.6, 0.7, 0.8, 0.0)], 0.01),
     "a wide one beside it": ([row("a", 0.3, 0.9, 1.6, 0.0), row("b", 0.45, 0.5, 0.55, 0.0)], 0.01),
-    "what is out must not set the bar": ([row("a", 0.2, 0.3, 0.9, 0.5), row("b", 0.45, 0.5, 0.55, 0.0), row("c", 0.7, 0.8, 0.85, 0.0)], 0.01),
+    "what is out must not set the bar": (
+        [row("a", 0.2, 0.3, 0.9, 0.5), row("b", 0.45, 0.5, 0.55, 0.0), row("c", 0.7, 0.8, 0.85, 0.0)],
+        0.01,
+    ),
 }
 
 
@@ -79,7 +85,9 @@ def check_best_set(best_set: Callable[..., list[str]]) -> Verdict:
         got, expected = data(best_set([dict(one) for one in rows], limit)), best_rule(rows, limit)
         if not isinstance(got, list) or sorted(got) != sorted(expected):
             return incorrect(
-                both(f"For {rows} it should be {expected}, not {got}.", f"对于 {rows}，应为 {expected}，而不是 {got}。"),
+                both(
+                    f"For {rows} it should be {expected}, not {got}.", f"对于 {rows}，应为 {expected}，而不是 {got}。"
+                ),
                 reason="drawn",
             )
     return correct(
@@ -92,11 +100,19 @@ def check_best_set(best_set: Callable[..., list[str]]) -> Verdict:
 
 WHY = {
     "one is clearly best": ("Its interval lies below the other one.", "它的区间整个更低。", "一个明显最好"),
-    "two overlap": ("Overlapping intervals cannot be told apart: both belong to it.", "区间重叠就分不出高下：两个都算。", "两个重叠"),
+    "two overlap": (
+        "Overlapping intervals cannot be told apart: both belong to it.",
+        "区间重叠就分不出高下：两个都算。",
+        "两个重叠",
+    ),
     "the fastest breaks the limit": ("First the limit, then the speed.", "先看上限，再比快慢。", "最快的超限"),
     "exactly at the limit": ("At most means: the limit itself is allowed.", "“不超过”包括正好等于。", "正好等于上限"),
     "nothing is within the limit": ("Then the list is empty.", "那就返回空列表。", "全都超限"),
-    "the ends just touch": ("Ends that touch overlap: `low <= high`.", "端点相接也算重叠：`low <= high`。", "端点刚好相接"),
+    "the ends just touch": (
+        "Ends that touch overlap: `low <= high`.",
+        "端点相接也算重叠：`low <= high`。",
+        "端点刚好相接",
+    ),
     "a wide one beside it": (
         "The fastest is the one with the smallest `ratio`; a wide interval that reaches it belongs to the set.",
         "最快的看 `ratio` 最小；区间宽到够得着它的，也算在内。",
@@ -139,7 +155,9 @@ def check_pieces(step: Callable[..., Any]) -> Verdict:
             step(model, x, y, micro)
             handle.remove()
             if all(one.grad is None for one in model.parameters()):
-                return not_attempted(both("No gradient was computed yet: call `backward()`.", "还没有算出梯度：要调用 `backward()`。"))
+                return not_attempted(
+                    both("No gradient was computed yet: call `backward()`.", "还没有算出梯度：要调用 `backward()`。")
+                )
             if fault := _pieces_fault(sizes, total, micro):
                 return fault
             got = [one.grad if one.grad is not None else torch.zeros_like(one) for one in model.parameters()]
@@ -185,11 +203,16 @@ BEST = Exercise(
     minutes=5,
     title=both("Which settings may be called the best?", "哪些设置可以算最好的一档？"),
     hints=(
-        both("Two steps: throw out what breaks the limit; then look at what is left.", "两步：先扔掉超限的，再看剩下的。"),
-        both("The fastest is `min(allowed, key=lambda r: r[\"ratio\"])`.", "最快的是 `min(allowed, key=lambda r: r[\"ratio\"])`。"),
         both(
-            "Keep the names of those with `r[\"low\"] <= best[\"high\"]`; without any permitted row return `[]`.",
-            "留下满足 `r[\"low\"] <= best[\"high\"]` 的名字；没有合格的就返回 `[]`。",
+            "Two steps: throw out what breaks the limit; then look at what is left.", "两步：先扔掉超限的，再看剩下的。"
+        ),
+        both(
+            'The fastest is `min(allowed, key=lambda r: r["ratio"])`.',
+            '最快的是 `min(allowed, key=lambda r: r["ratio"])`。',
+        ),
+        both(
+            'Keep the names of those with `r["low"] <= best["high"]`; without any permitted row return `[]`.',
+            '留下满足 `r["low"] <= best["high"]` 的名字；没有合格的就返回 `[]`。',
         ),
     ),
     solution="""def best_set(rows, limit):
@@ -213,14 +236,17 @@ PIECES = Exercise(
     minutes=5,
     title=both("A large batch in small pieces", "把大 batch 切成小份"),
     hints=(
-        both("`x.split(micro)` gives the pieces; `backward()` adds to the gradients that are there.", "`x.split(micro)` 切成小份；`backward()` 会累加到已有的梯度上。"),
         both(
-            "The mean over the batch is the sum of all rows divided by `len(x)`. So: `reduction=\"sum\"`, and divide by `len(x)`.",
-            "整批的平均等于所有行之和除以 `len(x)`。所以用 `reduction=\"sum\"`，再除以 `len(x)`。",
+            "`x.split(micro)` gives the pieces; `backward()` adds to the gradients that are there.",
+            "`x.split(micro)` 切成小份；`backward()` 会累加到已有的梯度上。",
         ),
         both(
-            "`for a, b in zip(x.split(micro), y.split(micro)): (F.cross_entropy(model(a), b, reduction=\"sum\") / len(x)).backward()`",
-            "`for a, b in zip(x.split(micro), y.split(micro)): (F.cross_entropy(model(a), b, reduction=\"sum\") / len(x)).backward()`",
+            'The mean over the batch is the sum of all rows divided by `len(x)`. So: `reduction="sum"`, and divide by `len(x)`.',
+            '整批的平均等于所有行之和除以 `len(x)`。所以用 `reduction="sum"`，再除以 `len(x)`。',
+        ),
+        both(
+            '`for a, b in zip(x.split(micro), y.split(micro)): (F.cross_entropy(model(a), b, reduction="sum") / len(x)).backward()`',
+            '`for a, b in zip(x.split(micro), y.split(micro)): (F.cross_entropy(model(a), b, reduction="sum") / len(x)).backward()`',
         ),
     ),
     solution="""from torch.nn import functional as F

@@ -93,23 +93,12 @@ def draw_case(name: str) -> Callable[[Record, Any], None]:
     return draw
 
 
-LIVE: dict[str, tuple[str, Text]] = {
-    "10-museum": ("cpu", both("An evaluation with BatchNorm: mode and gradients", "带 BatchNorm 的评测：模式与梯度")),
-    "10-voice": ("mkldnn", both("An LSTM, one frame a call", "LSTM，每次一帧")),
-    "10-archive": ("mkldnn", both("The same LSTM, a hundred frames a call", "同一个 LSTM，每次一百帧")),
-    "10-photo": ("mkldnn", both("Six ordinary convolutions: library, layout, threads", "六个普通卷积：库、布局、线程")),
-    "10-birds": ("mkldnn", both("Many small convolutions: library, layout, threads", "许多小卷积：库、布局、线程")),
-    "10-bank": ("cpu", both("One customer: number types and their errors", "一次一位客户：数据类型与误差")),
-    "10-payday": ("cpu", both("256 customers at once: number types and their errors", "一次 256 位客户：数据类型与误差")),
-    "10-laptop": ("cpu", both("A training step in little memory", "小内存里的一步训练")),
-    "10-ci": ("cpu", both("Five training steps: the same bits elsewhere, and the price", "五步训练：换个地方逐位一致，代价多大")),
-    "10-search": ("cpu", both("An encoder on padded queries", "补齐的查询与编码器")),
-}
-"""Live case -> what it needs of a machine, and the title of its experiment."""
 SECONDS = 6
 
 
-def _register(name: str, needs: str, title: Text) -> None:
+def live_experiment(name: str, needs: str, title: Text) -> None:
+    """Register the experiment of a live case."""
+
     def measured(budget: Budget, configs: Any = None, tell: Any = lambda words: None) -> Iterable[dict[str, Any]]:
         plan = game.plan_here(cases.find(name))
         return bench.rows(name, plan, configs, budget.seconds, tell)
@@ -119,5 +108,39 @@ def _register(name: str, needs: str, title: Text) -> None:
     experiment(name=name, lesson=LESSON, needs=needs, seconds=SECONDS, **more)(measured)
 
 
-for _name, (_needs, _title) in LIVE.items():
-    _register(_name, _needs, _title)
+live_experiment(
+    name="10-museum",
+    needs="cpu",
+    title=both("An evaluation with BatchNorm: mode and gradients", "带 BatchNorm 的评测：模式与梯度"),
+)
+live_experiment(name="10-voice", needs="mkldnn", title=both("An LSTM, one frame a call", "LSTM，每次一帧"))
+live_experiment(
+    name="10-archive", needs="mkldnn", title=both("The same LSTM, a hundred frames a call", "同一个 LSTM，每次一百帧")
+)
+live_experiment(
+    name="10-photo",
+    needs="mkldnn",
+    title=both("Six ordinary convolutions: library, layout, threads", "六个普通卷积：库、布局、线程"),
+)
+live_experiment(
+    name="10-birds",
+    needs="mkldnn",
+    title=both("Many small convolutions: library, layout, threads", "许多小卷积：库、布局、线程"),
+)
+live_experiment(
+    name="10-bank",
+    needs="cpu",
+    title=both("One customer: number types and their errors", "一次一位客户：数据类型与误差"),
+)
+live_experiment(
+    name="10-payday",
+    needs="cpu",
+    title=both("256 customers at once: number types and their errors", "一次 256 位客户：数据类型与误差"),
+)
+live_experiment(name="10-laptop", needs="cpu", title=both("A training step in little memory", "小内存里的一步训练"))
+live_experiment(
+    name="10-ci",
+    needs="cpu",
+    title=both("Five training steps: the same bits elsewhere, and the price", "五步训练：换个地方逐位一致，代价多大"),
+)
+live_experiment(name="10-search", needs="cpu", title=both("An encoder on padded queries", "补齐的查询与编码器"))

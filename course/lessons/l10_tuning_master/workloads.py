@@ -67,7 +67,14 @@ def block(inside: int, out: int, stride: int = 1, groups: int = 1, kernel: int =
 def photo_net(width: int = 32) -> nn.Sequential:
     """Six ordinary convolutions."""
     w = width
-    blocks = [block(3, w, 2), block(w, w), block(w, 2 * w, 2), block(2 * w, 2 * w), block(2 * w, 4 * w, 2), block(4 * w, 4 * w)]
+    blocks = [
+        block(3, w, 2),
+        block(w, w),
+        block(w, 2 * w, 2),
+        block(2 * w, 2 * w),
+        block(2 * w, 4 * w, 2),
+        block(4 * w, 4 * w),
+    ]
     return nn.Sequential(*blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4 * w, 10))
 
 
@@ -78,7 +85,13 @@ def mobile_net(width: int = 32) -> nn.Sequential:
         return nn.Sequential(block(inside, inside, stride, groups=inside), block(inside, out, kernel=1))
 
     w = width
-    pairs = [pair(w, 2 * w, 1), pair(2 * w, 4 * w, 2), pair(4 * w, 4 * w, 1), pair(4 * w, 8 * w, 2), pair(8 * w, 8 * w, 1)]
+    pairs = [
+        pair(w, 2 * w, 1),
+        pair(2 * w, 4 * w, 2),
+        pair(4 * w, 4 * w, 1),
+        pair(4 * w, 8 * w, 2),
+        pair(8 * w, 8 * w, 1),
+    ]
     return nn.Sequential(block(3, w, 2), *pairs, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8 * w, 10))
 
 
@@ -112,7 +125,7 @@ def _evaluation() -> Workload:
 
     def build(config: Config) -> Call:
         model, x = model_of(config)
-        return lambda: float(sum(model(x).square().mean() for _ in range(3)))
+        return lambda: sum(model(x).square().mean() for _ in range(3)).item()
 
     def facts(config: Config) -> dict[str, bool]:
         model, x = model_of(config)
@@ -129,8 +142,7 @@ def _evaluation() -> Workload:
 def int8_works() -> bool:
     """Whether this build can quantise a Linear layer on the fly; the door is deprecated and may be gone."""
     try:
-        bench_model = _quantised(nn.Sequential(nn.Linear(4, 4)))
-        bench_model(torch.zeros(1, 4))
+        _quantised(nn.Sequential(nn.Linear(4, 4)))(torch.zeros(1, 4))
     except Exception:  # noqa: BLE001  (no engine, no module: many types, one answer)
         return False
     return True
@@ -146,7 +158,9 @@ def customers(batch: int, width: int = 1024) -> Workload:
     """A network of two Linear layers on so many customers at once; the panel chooses the number type."""
 
     def prepared(config: Config) -> tuple[nn.Module, torch.Tensor, Call]:
-        model = seeded(lambda: nn.Sequential(nn.Linear(width, 2 * width), nn.ReLU(), nn.Linear(2 * width, width))).eval()
+        model = seeded(
+            lambda: nn.Sequential(nn.Linear(width, 2 * width), nn.ReLU(), nn.Linear(2 * width, width))
+        ).eval()
         x, kind = seeded(lambda: torch.randn(batch, width)), config["dtype"]
         if kind == "bf16":
             low, y = seeded_copy(model).bfloat16(), x.bfloat16()
@@ -219,10 +233,7 @@ def _five_steps() -> Workload:
 
     def five(config: Config) -> torch.Tensor:
         x, y = seeded(lambda: torch.randn(32, 3, 24, 24)), torch.arange(32) % 10
-        if config["seed"] == "set":
-            torch.manual_seed(7)
-        else:
-            torch.seed()
+        torch.manual_seed(7) if config["seed"] == "set" else torch.seed()
         model = nn.Sequential(
             *(nn.Conv2d(3, 32, 3), nn.ReLU(), nn.Conv2d(32, 32, 3), nn.ReLU()),
             *(nn.Flatten(), nn.Dropout(0.2), nn.Linear(32 * 20 * 20, 10)),
@@ -239,7 +250,7 @@ def _five_steps() -> Workload:
 
     def facts(config: Config) -> dict[str, bool]:
         here = bench.under(config, lambda: five(config))
-        elsewhere = [bench.under({**config, "threads": config["threads"]}, lambda: five(config), machine=n) for n in (1, 2, 3)]
+        elsewhere = [bench.under(config, lambda: five(config), machine=threads) for threads in (1, 2, 3)]
         first = here()
         return {"bits": all(torch.equal(first, one()) for one in (here, *elsewhere))}
 

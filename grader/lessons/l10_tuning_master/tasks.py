@@ -35,7 +35,11 @@ def choose_cases(rng: random.Random) -> list[Case]:
     for _ in range(3):
         today, good, slow = _names(rng, 3)
         best = rng.uniform(0.3, 0.7)
-        rows = [_row(today, 1.0, 0.02), _row(good, best, 0.02, rng.choice([0.0, LIMIT])), _row(slow, rng.uniform(1.2, 2.0), 0.1)]
+        rows = [
+            _row(today, 1.0, 0.02),
+            _row(good, best, 0.02, rng.choice([0.0, LIMIT])),
+            _row(slow, rng.uniform(1.2, 2.0), 0.1),
+        ]
         cases.append(Case("fastest", (rng.sample(rows, 3), today, LIMIT)))
     for _ in range(3):
         today, good, fast, slow = _names(rng, 4)
@@ -48,7 +52,11 @@ def choose_cases(rng: random.Random) -> list[Case]:
         cases.append(Case("limit", (rng.sample(rows, 4), today, LIMIT)))
     for _ in range(3):
         today, near, slow = _names(rng, 3)
-        rows = [_row(today, 1.0, 0.03), _row(near, rng.uniform(0.95, 0.99), 0.05), _row(slow, rng.uniform(1.2, 2.0), 0.1)]
+        rows = [
+            _row(today, 1.0, 0.03),
+            _row(near, rng.uniform(0.95, 0.99), 0.05),
+            _row(slow, rng.uniform(1.2, 2.0), 0.1),
+        ]
         cases.append(Case("today", (rng.sample(rows, 3), today, LIMIT)))
     today, good, slow = _names(rng, 3)  # today breaks the limit itself, and may not be kept
     rows = [_row(today, 1.0, 0.03, 0.2), _row(good, 1.02, 0.05), _row(slow, 1.8, 0.1)]
@@ -76,7 +84,9 @@ def judge_report(report: Any) -> reports.Verdict:
         report,
         FIELDS,
         {"pairs": _paired, "requirement": _required, "claim": _claim},
-        both("Enough pairs, a requirement, and a claim the interval carries.", "对数足够，写明了要求，结论有区间支撑。"),
+        both(
+            "Enough pairs, a requirement, and a claim the interval carries.", "对数足够，写明了要求，结论有区间支撑。"
+        ),
     )
 
 
@@ -84,7 +94,9 @@ def _paired(report: dict) -> Mark:
     fault = reports.samples_fault(report, PAIRS, 1e-12)
     names = [reports.words(report.get(name)) for name in ("today", "change")]
     if fault is None and (not all(names) or "..." in names or names[0] == names[1]):
-        fault = both("`today` and `change` should name two different settings.", "`today` 和 `change` 应写明两套不同的设置。")
+        fault = both(
+            "`today` and `change` should name two different settings.", "`today` 和 `change` 应写明两套不同的设置。"
+        )
     return (1.0, None) if fault is None else (0.0, both(f"pairs: {fault['en']}", f"成对读数：{fault['zh']}"))
 
 
@@ -120,10 +132,15 @@ TASKS = [
         cases=choose_cases,
         parts={
             "fastest": Part(1, both("Wrong where the fastest is permitted.", "最快的合格时不对。")),
-            "limit": Part(1, both("Wrong where the fastest, or today's, breaks the limit.", "最快的或现在的超限时不对。")),
+            "limit": Part(
+                1, both("Wrong where the fastest, or today's, breaks the limit.", "最快的或现在的超限时不对。")
+            ),
             "today": Part(
                 1,
-                both("Wrong where today's overlaps with the best: then nothing is changed.", "现在的和最好的重叠时不对：这时不该改。"),
+                both(
+                    "Wrong where today's overlaps with the best: then nothing is changed.",
+                    "现在的和最好的重叠时不对：这时不该改。",
+                ),
             ),
             "nothing": Part(1, both("Wrong where nothing is permitted.", "没有合格的设置时不对。")),
         },
