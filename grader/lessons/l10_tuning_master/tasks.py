@@ -44,10 +44,9 @@ def choose_cases(rng: random.Random) -> list[Case]:
     for _ in range(3):
         today, good, fast, slow = _names(rng, 4)
         best = rng.uniform(0.4, 0.7)
-        wide = rng.uniform(0.2, 0.25)  # so wide that it would hide what is left, were it allowed to
         rows = [
             *(_row(today, 1.0, 0.02), _row(good, best, 0.02), _row(slow, rng.uniform(1.2, 2.0), 0.1)),
-            _row(fast, best - 0.1, wide, rng.choice([0.011, 0.05, 0.4])),
+            _row(fast, best - 0.1, 0.02, rng.choice([0.011, 0.05, 0.4])) | {"high": 1.3},  # out, and sets no bar
         ]
         cases.append(Case("limit", (rng.sample(rows, 4), today, LIMIT)))
     for _ in range(3):
@@ -58,6 +57,8 @@ def choose_cases(rng: random.Random) -> list[Case]:
             _row(slow, rng.uniform(1.2, 2.0), 0.1),
         ]
         cases.append(Case("today", (rng.sample(rows, 3), today, LIMIT)))
+    today, near = _names(rng, 2)  # ends that touch
+    cases.append(Case("today", ([_row(near, 0.9, 0.05), {**_row(today, 1.0, 0.05), "low": 0.95}], today, LIMIT)))
     today, good, slow = _names(rng, 3)  # today breaks the limit itself, and may not be kept
     rows = [_row(today, 1.0, 0.03, 0.2), _row(good, 1.02, 0.05), _row(slow, 1.8, 0.1)]
     cases.append(Case("limit", (rng.sample(rows, 3), today, LIMIT)))
