@@ -176,9 +176,10 @@ class LetterBox:
         self.play = play
         ask = in_language(f"<h4>{inline(letter_ask(play.case))}</h4><p>{letter_help()}</p>")
         self.field = w.Textarea(
-            placeholder=t("Dear colleague, ...", "你好，……"), layout=w.Layout(width="100%", height="auto")
+            description=t("Your reply", "你的回信"),
+            placeholder=t("Dear colleague, ...", "你好，……"),
+            layout=w.Layout(width="100%", height="auto"),
         )
-        name_of(self.field, t("your reply", "你的回信"))
         self.keep = button(t("✉️ Keep my reply and show the model", "✉️ 保存回信，看范文"), self.press, main=True)
         self.keep.add_class("tbg-send")
         self.ticks = {name: w.Button(layout=w.Layout(width="auto", height="auto")) for name in CRITERIA}

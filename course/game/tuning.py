@@ -26,13 +26,14 @@ Config = Mapping[str, str]
 """control -> value, in the order of the panel."""
 Outcome = Mapping[str, Any]
 """What became of a configuration. Measured: ratio, low, high (time over today's), verdict (of
-``course.timing.compare``, within 3 % is the same; "few" where too few rounds carry an interval), facts
-{limit: value}. By rule: share, rule."""
+``course.timing.compare``, within 3 % is the same; or FEW), facts {limit: value}. By rule: share, rule."""
 Table = Mapping[str, Outcome]
 """Key of a configuration -> its outcome, today's included."""
 Tell = Callable[[str], None]
 """Takes a few words on what is being done now."""
 
+FEW = "few"
+"""The verdict of a measurement whose rounds are too few for an interval; such a run is given back."""
 WIDE = 1.5
 """An interval whose ends are this factor apart decides nothing."""
 SURE: dict[str, int] = {"guess": 1, "fairly": 2, "certain": 3}
@@ -273,8 +274,7 @@ def decided(plan: Plan, table: Table, today: str, hand: str) -> bool:
         return True
     best = best_set(plan, table, today)
     return all(
-        table[name]["verdict"] != "few" and table[name]["high"] <= WIDE * table[name]["low"]
-        for name in {hand, *best[:1]}
+        table[name]["verdict"] != FEW and table[name]["high"] <= WIDE * table[name]["low"] for name in {hand, *best[:1]}
     )
 
 
@@ -308,6 +308,11 @@ class Attempt:
     hints: int
 
     @property
+    def spent(self) -> int:
+        """Runs used up: those that told something."""
+        return sum(one.outcome.get("verdict") != FEW for one in self.runs)
+
+    @property
     def bets(self) -> tuple[Bet, ...]:
         return (*self.runs, self.handed) if self.handed else self.runs
 
@@ -339,7 +344,7 @@ def score_of(case: Case, plan: Plan, one: Attempt) -> score.Score | None:
     names = best_set(plan, one.table, today)
     reached = max(0.0, outcome_points(plan, one.table, today, hand) - 0.5 * one.hints)
     told = [(bet.sure, _right(plan, bet, one.table[today])) for bet in one.bets]
-    spare = max(0, plan.runs - len(one.runs))
+    spare = max(0, plan.runs - one.spent)
     right = [answer == case.cause.right.id for answer in one.causes]
     hinted = both(f"less {0.5 * one.hints:g} for hints", f"提示扣 {0.5 * one.hints:g}") if one.hints else ""
     return score.Score(
@@ -378,7 +383,7 @@ def standing(case: Case, entries: Sequence[Entry]) -> Standing:
     if scores:
         return closed
     if last.runs:
-        used = len(last.runs)
+        used = last.spent
         return Standing(case, both(f"{used} of {plan.runs} runs used", f"已用 {used}/{plan.runs} 次测量"))
     return Standing(case, OPEN)
 
@@ -422,7 +427,7 @@ class Tuning(Play):
         return attempt_of(self.now)
 
     def runs_left(self) -> int:
-        return max(0, self.plan.runs - len(self.attempt.runs))
+        return max(0, self.plan.runs - self.attempt.spent)
 
     def may_name_cause(self) -> bool:
         return self.attempt.handed is not None

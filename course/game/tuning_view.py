@@ -67,6 +67,11 @@ def sentence(plan: Plan, bet: Bet, today: Outcome) -> str:
 def bet_words(plan: Plan, bet: Bet, came: str | None) -> str:
     """The bet beside what came out."""
     said = f"{pick(plan.bets()[bet.bet])} ({pick(tuning.SURE_WORDS[bet.sure])})" if bet.bet in plan.bets() else bet.bet
+    if came is None and bet.outcome["verdict"] == tuning.FEW:
+        return t(
+            f"🎲 Your bet: {said}. Too few rounds to tell: the machine is busy. Neither bet nor run is counted.",
+            f"🎲 你押的是：{said}。轮数太少，看不出来：机器正忙。这一注不算，次数也还给你。",
+        )
     if came is None:
         return t(
             f"🎲 Your bet: {said}. The interval holds 1: undecided, so the bet does not count.",

@@ -54,7 +54,9 @@ box-sizing:border-box}.tbg-bars .best s,.tbg-bars .best i{background:var(--q-goo
 white-space:normal;max-width:none}.tbq.tbg .tbg-points tr{background:none!important}
 .tbq.tbg .tbg-points td{font-variant-numeric:tabular-nums}.tbq.tbg .tbg-points tr:last-child>*{font-weight:700;
 border-top:1px solid var(--q-line)}
-.tbq.tbg .widget-textarea{width:100%;height:auto;display:block}.tbq.tbg .widget-textarea textarea{width:100%;min-height:92px;
+.tbq.tbg .widget-textarea{width:100%;height:auto;display:block}.tbq.tbg .widget-textarea .widget-label{display:block;
+width:auto!important;height:auto;margin:0 0 4px;text-align:left;color:var(--q-fg);font:inherit;font-weight:600}
+.tbq.tbg .widget-textarea textarea{width:100%;min-height:92px;
 border:1.5px solid var(--q-edge);border-radius:10px;background:var(--q-bg)!important;color:var(--q-fg)!important;font:inherit;
 padding:8px 12px}.tbq.tbg textarea:focus{outline:2px solid var(--q-main)!important;border-color:var(--q-main)}
 .tbq.tbg .tbg-ticks{display:flex!important;flex-flow:column!important;gap:6px;margin:8px 0}

@@ -88,7 +88,7 @@ def rows(
     tell: Callable[[str], None] = lambda words: None,
 ) -> Iterable[dict[str, Any]]:
     """Rows of these configurations (None: all) and of today's: config, ratio, low, high, verdict, median_ms, and its facts."""
-    from course.game.tuning import in_words, key
+    from course.game.tuning import FEW, in_words, key
     from course.lessons.l10_tuning_master.workloads import WORKLOADS
     from course.timing import compare
     from course.timing.results import ENOUGH
@@ -117,7 +117,7 @@ def rows(
                 "ratio": pair.ratio,
                 "low": pair.low,
                 "high": pair.high,
-                "verdict": pair.verdict if enough else "few",
+                "verdict": pair.verdict if enough else FEW,
             }
         row = {"config": name, "words": in_words(plan, config), **ratio, "median_ms": found.medians_ms[name]}
         result.append(row | {f"fact_{limit}": value for limit, value in facts[name].items()})
