@@ -120,7 +120,9 @@ def test_saying_certain_pays_only_for_who_is():
 def test_ranks_rise_with_the_mean_of_first_attempts_that_count():
     names = [score.rank(points)[1]["en"] for points in (0, 2.9, 3, 5.4, 5.5, 8, 10)]
     assert names[0] == names[1] != names[2] == names[3] != names[4] != names[5] == names[6]
-    made = [score.Score((score.Part("x", points, 10),), counts) for points, counts in ((4, True), (8, True), (0, False))]
+    made = [
+        score.Score((score.Part("x", points, 10),), counts) for points, counts in ((4, True), (8, True), (0, False))
+    ]
     assert score.standing(made) == 6 and score.standing(made[2:]) is None
 
 

@@ -153,6 +153,7 @@ class CauseBox:
         found = self.play.cause_found()
         if found:
             self.choices.lock(True)
+            self.choices.letters.field.layout.display = "none"
         shown = {one.id: (one.id in tried, one.right) for one in question.answers if found or one.id in tried}
         self.choices.reveal(shown, False)
         head = (

@@ -239,8 +239,7 @@ class Desk:
             self.steps.clear()
             self._slip(str(error))
             return
-        finally:
-            self._done_at = time.monotonic()
+        self._done_at = time.monotonic()
         self.bet.choose("")
         self.sure.choose("")
         self._follow()

@@ -17,7 +17,8 @@ from course.quiz.style import SHEET
 
 CSS = """<style>
 .tbq.tbg h4{margin:14px 0 4px;padding:0;border:0;font:700 15.5px/1.4 inherit;font-family:inherit;color:var(--q-fg)}
-.tbq.tbg .tbg-client{font-weight:600;margin:0 0 6px}.tbq.tbg blockquote{margin:10px 0;padding:6px 14px;border:0;
+.tbq.tbg .tbg-panel>.widget-html:first-child{margin-bottom:8px}.tbq.tbg .tbg-client{font-weight:600;margin:0 0 6px}
+.tbq.tbg blockquote{margin:10px 0;padding:6px 14px;border:0;
 border-left:4px solid var(--q-line);color:var(--q-soft);background:none}.tbq.tbg blockquote p{margin:0}
 .tbq.tbg p.tbg-kind{display:inline-block;background:var(--q-fill);border-radius:8px;padding:3px 10px;font-size:13.5px;
 margin:8px 0 4px}

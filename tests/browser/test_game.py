@@ -141,6 +141,7 @@ def test_a_whole_case_by_mouse_and_another_by_keys(page, lab, language):
     by_keys = "10-gan" if language == "en" else "10-museum"
     for case_id in BETTER:
         play(book, case_id, case_id == by_keys, language)
+    page.set_viewport_size({"width": 1280, "height": 3600})  # a whole case on one picture
     for dark in (True, False):
         book.theme(dark)
         no_serious_violation(page, f"a closed case, {'dark' if dark else 'light'}")

@@ -64,7 +64,10 @@ def choose_cases(rng: random.Random) -> list[Case]:
     cases.append(Case("limit", (rng.sample(rows, 3), today, LIMIT)))
     today, one, other = _names(rng, 3)
     rows = [_row(name, rng.uniform(0.3, 1.4), 0.05, rng.uniform(0.02, 0.5)) for name in (today, one, other)]
-    return [*cases, Case("nothing", (rows, today, LIMIT)), Case("nothing", ([], today, LIMIT))]
+    now, only, fast = _names(rng, 3)
+    few = [_row(now, 1.0, 0.03, 0.3), _row(only, rng.uniform(0.5, 0.8), 0.03), _row(fast, 0.3, 0.03, 0.04)]
+    lone = Case("nothing", (rng.sample(few, 3), now, LIMIT))
+    return [*cases, lone, Case("nothing", (rows, today, LIMIT)), Case("nothing", ([], today, LIMIT))]
 
 
 # --- 10-t-report ------------------------------------------------------------------------------------------
@@ -143,7 +146,9 @@ TASKS = [
                     "现在的和最好的重叠时不对：这时不该改。",
                 ),
             ),
-            "nothing": Part(1, both("Wrong where nothing is permitted.", "没有合格的设置时不对。")),
+            "nothing": Part(
+                1, both("Wrong where nothing, or just one setting, is permitted.", "没有合格的、或只有一套合格时不对。")
+            ),
         },
     ),
     Task(id="10-t-report", name="report", judge=judge_report, points=3),

@@ -20,7 +20,14 @@ def table(case_id: str, best: float = 0.5, broken: bool = False) -> list[dict]:
         ratio = 1.0 if name == today else best if name == fast else 1.2 + place / 10
         half = 0.0 if name == today else 0.02 * ratio
         verdict = "same" if name == today else "faster" if ratio < 1 else "slower"
-        row = {"config": name, "words": name, "ratio": ratio, "low": ratio - half, "high": ratio + half, "verdict": verdict}
+        row = {
+            "config": name,
+            "words": name,
+            "ratio": ratio,
+            "low": ratio - half,
+            "high": ratio + half,
+            "verdict": verdict,
+        }
         facts = (BAD if broken and name == fast else GOOD) | ({"peak": 40.0} if name == today else {})
         rows.append(row | {"median_ms": ratio} | {f"fact_{one.id}": facts[one.id] for one in plan.limits})
     return rows

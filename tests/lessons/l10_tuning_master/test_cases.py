@@ -85,7 +85,11 @@ def test_the_detectors_sums_are_right_and_order_its_shares():
 def test_with_enabled_off_the_third_seed_and_its_neighbour_are_the_same_run():
     plan = PLANS["10-gan"]
     found = [
-        next(place for place, rule in enumerate(plan.rules) if rule.fits({"enabled": "off", "deterministic": on, "sdp": "on"}))
+        next(
+            place
+            for place, rule in enumerate(plan.rules)
+            if rule.fits({"enabled": "off", "deterministic": on, "sdp": "on"})
+        )
         for on in ("off", "on")
     ]
     assert found[0] == found[1]
