@@ -88,10 +88,9 @@ def rows(
     tell: Callable[[str], None] = lambda words: None,
 ) -> Iterable[dict[str, Any]]:
     """Rows of these configurations (None: all) and of today's: config, ratio, low, high, verdict, median_ms, and its facts."""
-    from course.game.tuning import FEW, in_words, key
+    from course.game.tuning import in_words, key
     from course.lessons.l10_tuning_master.workloads import WORKLOADS
     from course.timing import compare
-    from course.timing.results import ENOUGH
 
     work, today = WORKLOADS[case_id], dict(plan.today)
     every = {key(one): dict(one) for one in (configs if configs is not None else plan.configs())}
@@ -99,8 +98,8 @@ def rows(
     tell(t("building what runs", "搭建要跑的东西"))
     with torch.random.fork_rng(devices=[]):
         calls = {name: under(config, work.build(config)) for name, config in asked.items()}
-    if len(calls) == 1:  # today's own configuration, measured against itself
-        calls[" "] = under(today, work.build(today))
+        if len(asked) == 1:
+            calls[AGAIN] = under(today, work.build(today))
     tell(t("first calls, then rounds in random order", "先各跑一次，再按随机顺序一轮轮跑"))
     found = compare(calls, baseline=key(today), ci=0.02, max_time=seconds, gate=0.03, same=False)
     if plan.limits:
@@ -109,17 +108,23 @@ def rows(
     pairs = {pair.name: pair for pair in found.pairs.values()}
     result = []
     for name, config in asked.items():
-        pair = pairs.get(name) or pairs.get(" ") if name != key(today) or len(asked) == 1 else None
-        ratio = {"ratio": 1.0, "low": 1.0, "high": 1.0, "verdict": "same"}
-        if pair is not None:
-            enough = pair.confidence >= ENOUGH  # a few rounds carry no interval
-            ratio = {
-                "ratio": pair.ratio,
-                "low": pair.low,
-                "high": pair.high,
-                "verdict": pair.verdict if enough else FEW,
-            }
-        row = {"config": name, "words": in_words(plan, config), **ratio, "median_ms": found.medians_ms[name]}
+        pair = pairs.get(AGAIN if len(asked) == 1 else name)
+        row = {"config": name, "words": in_words(plan, config), **_ratio(pair), "median_ms": found.medians_ms[name]}
         result.append(row | {f"fact_{limit}": value for limit, value in facts[name].items()})
-    tell(t(f"{found.rounds} rounds", f"共 {found.rounds} 轮"))
+    tell(t(f"rounds: {found.rounds}", f"轮数：{found.rounds}"))
     return result
+
+
+AGAIN = "today again"
+"""The other side where a player asks for today's configuration: the same once more."""
+
+
+def _ratio(pair: Any) -> dict[str, Any]:
+    """Time over today's with its interval and verdict; of the baseline itself (None) 1. A few rounds carry no interval."""
+    from course.game.tuning import FEW
+    from course.timing.results import ENOUGH
+
+    if pair is None:
+        return {"ratio": 1.0, "low": 1.0, "high": 1.0, "verdict": "same"}
+    verdict = pair.verdict if pair.confidence >= ENOUGH else FEW
+    return {"ratio": pair.ratio, "low": pair.low, "high": pair.high, "verdict": verdict}

@@ -273,12 +273,9 @@ def _encoder() -> Workload:
         longest = max(LENGTHS)
         x, mask = torch.randn(len(LENGTHS), longest, 128), torch.arange(longest)[None] >= torch.tensor(LENGTHS)[:, None]
 
-        def call() -> torch.Tensor:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # nested tensors call themselves a prototype
-                return model(x, src_key_padding_mask=mask)
-
-        call()
+        with warnings.catch_warnings(), torch.no_grad():
+            warnings.simplefilter("ignore")  # nested tensors call themselves a prototype, once a process
+            model(x, src_key_padding_mask=mask)
         return lambda: model(x, src_key_padding_mask=mask)
 
     return Workload(build)
