@@ -13,6 +13,8 @@ from course.version import __version__ as __version__
 VERBS = (
     "answer",
     "bets",
+    "board",
+    "case",
     "cheat_sheet",
     "check",
     "checkpoint",

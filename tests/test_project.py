@@ -37,7 +37,9 @@ def environment() -> list[str]:
 def test_environment_yml_names_what_pyproject_names():
     project = pyproject()["project"]
     asked = {name_of(r) for r in project["dependencies"]}
-    asked |= {name_of(r) for extra in ("course", "export", "lab", "grading") for r in project["optional-dependencies"][extra]}
+    asked |= {
+        name_of(r) for extra in ("course", "export", "lab", "grading") for r in project["optional-dependencies"][extra]
+    }
     pip = environment()
     listed = {name_of(entry) for entry in pip if not entry.startswith("-")}
     assert {"torch", "jupyterlab", "ipywidgets", "nbgrader", "matplotlib", "thop", "ptflops"} <= listed <= asked

@@ -15,7 +15,7 @@ from typing import Any
 from course.version import __version__
 
 SCHEMA = 1
-EVENTS = ("answer", "bet", "settled", "check", "hint", "solution", "observe", "finish", "undo", "reason")
+EVENTS = ("answer", "bet", "settled", "check", "hint", "solution", "observe", "finish", "undo", "reason", "move")
 LONGEST_REASON = 300
 _REQUIRED = ("id", "time", "event", "item")
 
@@ -28,7 +28,7 @@ class Entry:
     experiment or a lesson, depending on the event. verdict: a state of course.verdict, or None. record: for
     ``settled``, the record that settled the bet, such as "live 2026-03-01T09:30:00Z Xeon". because: the learner's own
     reason for an answer or a bet, one line. A ``reason`` entry says what became of it: its ``options`` hold one of
-    ``session.REASONS``.
+    ``session.REASONS``. A ``move`` is one in a game (``course.game.moves``).
     """
 
     id: str

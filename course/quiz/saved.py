@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from course.i18n import pick, t
 from course.quiz.drawing import highest, plot_svg
 from course.quiz.items import Item, Option
@@ -30,12 +32,17 @@ def static_html(item: Item, response: Response | None = None, report: Report | N
         "This is the saved copy. Run the cell for the card, or answer in a cell of your own:",
         "这是保存下来的副本。运行本单元格可显示卡片，也可以在任意单元格里作答：",
     )
-    return f"<style>{_DEAD_WIDGET.format(id=item.id)}</style>" + in_language(
+    return saved_copy(
+        item.id,
         f"<p><strong>{title_words(item)}</strong> · {task_words(item)} · <code>{item.id}</code></p>"
         f"{paragraphs(pick(item.stem))}{code}{options}{given}{_static_report(report) if report else ''}"
         f"<p>{how} <code>{inline(call_text(item))}</code></p>",
-        f"tbq-static tbq-static-{item.id}",
     )
+
+
+def saved_copy(identity: str, body: str) -> str:
+    """A block that stands in a saved notebook for the live widget of that id (see ``hide_saved_copy``)."""
+    return f"<style>{_DEAD_WIDGET.format(id=identity)}</style>" + in_language(body, f"tbq-static tbq-static-{identity}")
 
 
 def _picture(item: Item, option: Option) -> str:
@@ -63,8 +70,8 @@ _LIVE_WIDGET = (
 )
 
 
-def hide_saved_copy(item: Item) -> str:
-    """The style that hides the saved copy while the live card (class tbq-live-<id>) stands beside it."""
+def hide_saved_copy(item: Any) -> str:
+    """The style that hides the saved copy while the live card (class tbq-live-<id>) stands beside it. item: anything with an id."""
     return f"<style>{_LIVE_WIDGET.format(id=item.id)}</style>"
 
 

@@ -2,6 +2,7 @@
 
 from course.verbs.bets import bets
 from course.verbs.experiments import observe
+from course.verbs.games import board, case
 from course.verbs.interviewing import interview
 from course.verbs.keeping import keep, what
 from course.verbs.lessons import finish, language, lesson
@@ -14,6 +15,8 @@ from course.verbs.taking import cheat_sheet, poster, take_home
 __all__ = [
     "answer",
     "bets",
+    "board",
+    "case",
     "cheat_sheet",
     "check",
     "checkpoint",

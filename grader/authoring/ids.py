@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from course.quiz.bank import read_yaml
 from grader import project as files
 from grader.authoring.source import Cell
 from grader.project import Project
@@ -21,6 +22,7 @@ VERBS = {
     "hint": "exercise",
     "solution": "exercise",
     "question": "checkpoint item",
+    "case": "case",
 }
 
 
@@ -33,6 +35,7 @@ def known_ids(project: Project) -> dict[str, set[str]]:
         "exercise": _declared(project, "exercises", "Exercise", "id")
         | {name for lesson in project.own_checkpoints() for name in files.tasks(project, lesson)},
         "experiment": _declared(project, "experiments", "experiment", "name"),
+        "case": _cases(project),
     }
 
 
@@ -59,12 +62,18 @@ def used_ids(cell: Cell) -> Iterator[tuple[str, str, int]]:
                     yield VERBS[node.func.id], argument.value, node.lineno
 
 
+def _cases(project: Project) -> set[str]:
+    """The cases of the games, with their short names."""
+    ids = {one["id"] for path in project.learner_rooms.glob("*/cases.yaml") for one in read_yaml(path)}
+    return ids | {one.partition("-")[2] for one in ids}
+
+
 def _declared(project: Project, start: str, call: str, keyword: str) -> set[str]:
-    """The string given as ``keyword`` (or first) to every call of that name in the lessons' modules that start so."""
+    """The string given as ``keyword`` (or first) to every call whose name ends so, in the lessons' modules that start so."""
     found = set()
     for path in project.learner_rooms.glob(f"*/{start}*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) == call:
+            if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")).endswith(call):
                 values = [entry.value for entry in node.keywords if entry.arg == keyword] or node.args[:1]
                 found |= {value.value for value in values if isinstance(value, ast.Constant)}
     return found

@@ -1,0 +1,32 @@
+"""Games: a case to be solved with a small budget, scored, explained, and answered for in the learner's own words.
+
+What every game shares, and what a game of its own adds. Nothing here imports torch or ipywidgets on import.
+
+====================  ================================================================================================
+``cases``             a case as data: client, ticket, quotation, evidence, hints, cause, debrief, letter; read from
+                      ``cases.yaml`` of a lesson's room; ``play`` holds what only its own game understands
+``moves``             what a learner did, as lines of the answer log (event ``move``): append only, the one store. A case is
+                      rebuilt from them, so it survives a dead kernel
+``score``             pure functions: parts of a score, points of bets, ranks, the mean of first attempts
+``play``              ``Play``: the moves that all games share: hints, cause, letter, a new attempt
+``view``, ``text``    HTML and text of ticket, hints, debrief, letter, board
+``parts``             widgets: a row of choices, buttons, hints, the cause, the letter; mouse, keyboard, live region
+``board``             all cases of a lesson with their state, the rank, this time against last time
+``tuning``            the game of lesson 10: controls, bets, measured runs, a hand-in, the table of all combinations
+``tuning_desk``       its widgets; ``tuning_view`` its HTML and text
+====================  ================================================================================================
+
+A second game (lesson 11, say) needs, in its room ``course/lessons/l11_bug_hunt/``:
+
+1. ``cases.yaml``: the fields of ``cases.Case``; its own data under ``play``.
+2. ``game.py`` with three functions that take no widgets to import:
+   ``player(case, log)`` gives what ``case("11-leak")`` shows: an object with ``show()`` (display, or print in text mode), a text
+   twin as methods, and ``__str__``. It builds on ``Play`` (``hint()``, ``cause(option)``, ``letter(text, ticked)``, ``again()``)
+   and writes its own moves with ``moves.write(log, case, "line", choice=("7",), sure=2, evidence={...})``.
+   ``standing(case, entries)`` gives a ``board.Standing`` (state in words, the ``score.Score`` of each closed attempt).
+   ``faults(case)`` gives sentences about what is wrong in ``play``; the tests ask for both languages and all sources.
+3. Nothing else: ``case``, ``board`` and the tests find the room by its ``cases.yaml``.
+
+Where a result comes from is part of the case (``evidence``: live, recording, report or rule) and of every move (its
+``evidence`` mapping), and is said wherever the result is.
+"""

@@ -1,0 +1,258 @@
+"""A case as data: who comes, what hurts, what was advised, what counts, and what is said when it is over.
+
+Read from ``cases.yaml`` of the lessons' rooms. Texts stand in both languages (``{en, zh}``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from course.i18n import Text, both, t
+from course.lessons import LESSONS, room
+from course.quiz import schema
+from course.quiz.bank import read_yaml
+from course.quiz.item_lint import language_faults
+from course.suggest import did_you_mean
+
+FILE = "cases.yaml"
+EVIDENCE: dict[str, Text] = {
+    "live": both("🔬 measured live, on this machine", "🔬 现场实测，就在这台机器上"),
+    "recording": both("📼 a recording from another machine, replayed", "📼 回放：另一台机器上的录制"),
+    "report": both("📰 reported by others, not measured by us", "📰 别人公布的结果，不是我们测的"),
+    "rule": both("📖 decided by a rule with a source, not measured here", "📖 按有出处的规则判定，这里没有实测"),
+}
+"""Where the outcome of a case comes from, and how it is said."""
+HINTS = 3
+
+
+class CaseError(LookupError):
+    """A case that does not exist, or a move that cannot be made; the message says what to do instead."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+@dataclass(frozen=True)
+class Quote:
+    """The usual advice, word for word or retold. by: whose advice. source: where it stands, "" for folklore nobody signed."""
+
+    text: Text
+    by: Text
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer of a question."""
+
+    id: str
+    text: Text
+    why: Text
+    right: bool = False
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question with one right answer; every answer explains itself."""
+
+    stem: Text
+    answers: tuple[Answer, ...]
+
+    @property
+    def right(self) -> Answer:
+        return next(one for one in self.answers if one.right)
+
+    def answer(self, answer_id: str) -> Answer | None:
+        return next((one for one in self.answers if one.id == answer_id), None)
+
+
+@dataclass(frozen=True)
+class Debrief:
+    """What is said when the case is closed. why: the cause in two or three sentences. trap: the name of the trap. holds: where the
+    advice is right. card: a knowledge card, experiment: one that shows the cause; "" where there is none.
+    """
+
+    why: Text
+    trap: Text
+    holds: Text
+    card: str = ""
+    experiment: str = ""
+
+
+@dataclass(frozen=True)
+class Letter:
+    """The reply to a sceptical colleague, written by the learner. says: the colleague's message. model: one good reply."""
+
+    says: Text
+    model: Text
+
+
+@dataclass(frozen=True)
+class Case:
+    """One case. client: who comes. ticket: what they say, at most 60 words. code: what runs today, at most 10 lines. wants: what
+    counts, in one line. evidence: a key of EVIDENCE. sources: where the truth stands. twin: a case with the same code in another
+    regime. tutorial: played first, with more words. play: what its own game understands.
+    """
+
+    id: str
+    lesson: str
+    icon: str
+    title: Text
+    client: Text
+    ticket: Text
+    wants: Text
+    evidence: str
+    sources: tuple[str, ...]
+    hints: tuple[Text, ...]
+    cause: Question
+    debrief: Debrief
+    letter: Letter
+    code: Text = ""
+    quote: Quote | None = None
+    twin: str = ""
+    tutorial: bool = False
+    play: Mapping[str, Any] = field(default_factory=dict)
+
+
+_TEXT, _LINE = schema.TEXT, {"type": "string", "minLength": 1}
+_ID = {"type": "string", "pattern": r"^\d\d-[a-z0-9]+(-[a-z0-9]+)*$"}
+
+
+def _list(items: dict[str, Any], least: int) -> dict[str, Any]:
+    return {"type": "array", "items": items, "minItems": least}
+
+
+SCHEMA = schema.object_of(
+    [
+        *("id", "lesson", "icon", "title", "client", "ticket", "wants"),
+        *("evidence", "sources", "hints", "cause", "debrief", "letter", "play"),
+    ],
+    id=_ID,
+    lesson=_LINE,
+    icon=_LINE,
+    title=_TEXT,
+    client=_TEXT,
+    ticket=_TEXT,
+    wants=_TEXT,
+    evidence={"type": "string", "enum": list(EVIDENCE)},
+    sources=_list(_LINE, 1),
+    hints=_list(_TEXT, HINTS),
+    cause=schema.object_of(
+        ["stem", "answers"],
+        stem=_TEXT,
+        answers=_list(
+            schema.object_of(
+                ["id", "text", "why"],
+                id={"type": "string", "pattern": "^[a-z]$"},
+                text=_TEXT,
+                why=_TEXT,
+                right={"type": "boolean"},
+            ),
+            3,
+        ),
+    ),
+    debrief=schema.object_of(
+        ["why", "trap", "holds"], why=_TEXT, trap=_TEXT, holds=_TEXT, card=_LINE, experiment=_LINE
+    ),
+    letter=schema.object_of(["says", "model"], says=_TEXT, model=_TEXT),
+    code=_TEXT,
+    quote=schema.object_of(["text", "by"], text=_TEXT, by=_TEXT, source=_LINE),
+    twin=_ID,
+    tutorial={"type": "boolean"},
+    play={"type": "object"},
+)
+
+
+def cases(lesson: str | None = None) -> dict[str, Case]:
+    """The cases of one lesson, or of all, by id, in file order. Raises BankError where a file is no YAML, ValueError where a
+    case does not fit its schema.
+    """
+    found: dict[str, Case] = {}
+    for one in LESSONS:
+        if lesson in (None, one.id):
+            found |= {case.id: case for case in _of_room(room(one.id) / FILE)}
+    return found
+
+
+def find(name: str) -> Case:
+    """The case called ``10-voice``, or ``voice`` for short. Raises CaseError with the nearest name."""
+    known = cases()
+    short = [case for case in known.values() if case.id.partition("-")[2] == name]
+    if name in known or len(short) == 1:
+        return known.get(name) or short[0]
+    near = did_you_mean(name, [*known, *(one.partition("-")[2] for one in known)], cutoff=0.5)
+    raise CaseError(
+        t(
+            f"There is no case `{name}`.{near} `board()` lists them all.",
+            f"没有名为 `{name}` 的病例。{near}用 `board()` 看全部。",
+        )
+    )
+
+
+def _of_room(path: Path) -> tuple[Case, ...]:
+    return _read(path, path.stat().st_mtime_ns) if path.exists() else ()
+
+
+@lru_cache(maxsize=32)
+def _read(path: Path, stamp: int) -> tuple[Case, ...]:
+    """The cases of a file; stamp (modification time, ns) makes an edited file be read again."""
+    found = []
+    for raw in read_yaml(path) or ():
+        where = f"{path.parent.name}/{path.name}, case {raw.get('id') if isinstance(raw, dict) else raw}"
+        if faults := [f"{where}, {place}: {sentence}" for place, sentence in schema.violations(raw, SCHEMA)]:
+            raise ValueError("\n".join(faults))
+        found.append(_case(raw))
+    return tuple(found)
+
+
+def _case(raw: dict[str, Any]) -> Case:
+    cause, quote = raw["cause"], raw.get("quote")
+    return Case(
+        **{
+            **raw,
+            "sources": tuple(raw["sources"]),
+            "hints": tuple(raw["hints"]),
+            "cause": Question(cause["stem"], tuple(Answer(**one) for one in cause["answers"])),
+            "debrief": Debrief(**raw["debrief"]),
+            "letter": Letter(**raw["letter"]),
+            "quote": Quote(**quote) if quote else None,
+        }
+    )
+
+
+def faults(case: Case) -> Iterator[str]:
+    """What is wrong with the texts and the shape of a case, beyond the schema."""
+    for name, text in texts(case):
+        yield from (f"{case.id}: {fault}" for fault in language_faults(name, text))
+    if sum(one.right for one in case.cause.answers) != 1:
+        yield f"{case.id}: the cause has not exactly one right answer"
+    if len(case.hints) != HINTS:
+        yield f"{case.id}: {len(case.hints)} hints, not {HINTS}"
+    if case.twin and cases().get(case.twin) is None:
+        yield f"{case.id}: its twin {case.twin} does not exist"
+    for code, most in (("en", 70), ("zh", 150)):
+        words = case.ticket if isinstance(case.ticket, str) else case.ticket[code]
+        length = len(words.split()) if code == "en" else len(words)
+        if length > most:
+            yield f"{case.id}: the ticket is {length} long ({code}); at most {most}"
+
+
+def texts(case: Case) -> Iterator[tuple[str, Text]]:
+    """(name, text) of everything a learner reads of the common part; code apart."""
+    for name in ("title", "client", "ticket", "wants"):
+        yield name, getattr(case, name)
+    if case.quote:
+        yield "quote", case.quote.text
+        yield "quote, by", case.quote.by
+    yield from ((f"hint {place}", text) for place, text in enumerate(case.hints, 1))
+    yield "cause", case.cause.stem
+    for one in case.cause.answers:
+        yield f"answer {one.id}", one.text
+        yield f"why of answer {one.id}", one.why
+    yield from ((f"debrief, {name}", getattr(case.debrief, name)) for name in ("why", "trap", "holds"))
+    yield "letter", case.letter.says
+    yield "model letter", case.letter.model

@@ -1,0 +1,243 @@
+"""Widgets that games share: a row of choices, the question about the cause, the letter, the steps of a run. Core ipywidgets only.
+
+Everything is a button, a field or text: reached with Tab, pressed with Enter or Space; what is chosen stands in words too.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+
+import ipywidgets as w
+
+from course.game.cases import Case
+from course.game.play import CRITERIA, Play
+from course.game.view import letter_ask, letter_help, model_html
+from course.i18n import Text, pick, t
+from course.quiz.card_choice import Choices
+from course.quiz.items import Item, Option
+from course.quiz.render import in_language
+from course.quiz.rich import inline, plain
+from course.quiz.widgets import focus, name_of
+
+
+def button(words: str, press: Callable[[], None], main: bool = False) -> w.Button:
+    """An ordinary button. main: the one that goes on."""
+    made = w.Button(description=words, layout=w.Layout(width="auto", height="auto"))
+    made.add_class("tbq-go")
+    if not main:
+        made.add_class("tbq-sub")
+    made.on_click(lambda _: press())
+    return made
+
+
+class Picker:
+    """One choice out of a few: a row of buttons; the chosen one has a full dot and says so. chosen: its id, "" for none."""
+
+    def __init__(
+        self,
+        name: str,
+        values: Mapping[str, Text],
+        chosen: str = "",
+        says: str = "",
+        notes: Mapping[str, str] | None = None,
+    ) -> None:
+        self.name, self.values, self.notes, self.chosen = name, values, notes or {}, ""
+        small = f"<br><small>{inline(says)}</small>" if says else ""
+        self.head = w.HTML(in_language(f"<p><strong>{inline(name)}</strong>{small}</p>"))
+        self.buttons = {value: w.Button(layout=w.Layout(width="auto", height="auto")) for value in values}
+        for value, one in self.buttons.items():
+            one.add_class("tbg-value")
+            one.on_click(lambda _, value=value: self.choose(value))
+        row = w.Box(list(self.buttons.values()))
+        row.add_class("tbg-values")
+        self.widget = w.VBox([self.head, row])
+        self.widget.add_class("tbg-row")
+        self.choose(chosen)
+
+    def choose(self, value: str) -> None:
+        """Choose a value; "" takes the choice back."""
+        self.chosen = value
+        for name, one in self.buttons.items():
+            on = name == value
+            one.description = f"{'●' if on else '○'} {plain(pick(self.values[name]))}{self.notes.get(name, '')}"
+            name_of(
+                one, f"{plain(self.name)}: {plain(pick(self.values[name]))}{t(' (chosen)', '（已选）') if on else ''}"
+            )
+            (one.add_class if on else one.remove_class)("tbg-on")
+
+
+class Steps:
+    """A small timeline of what is being done: seconds since the start, words; and a bar that fills in the time announced."""
+
+    def __init__(self) -> None:
+        self.widget = w.HTML()
+        self._lines: list[tuple[float, str]] = []
+
+    def start(self, words: str, seconds: float) -> None:
+        self._began, self._seconds, self._lines = time.monotonic(), seconds, []
+        self.tell(words)
+
+    def tell(self, words: str) -> None:
+        """One more thing is being done now."""
+        self._lines.append((time.monotonic() - self._began, words))
+        self._draw(
+            f'<div class="tbg-wait" aria-hidden="true"><i style="animation-duration:{self._seconds:.1f}s"></i></div>'
+        )
+
+    def done(self, words: str) -> None:
+        """The run is over; the timeline stays."""
+        self._lines.append((time.monotonic() - self._began, words))
+        self._draw("")
+
+    def clear(self) -> None:
+        self.widget.value = ""
+
+    def _draw(self, bar: str) -> None:
+        lines = "".join(f"<li><b>{at:.1f} s</b><span>{inline(words)}</span></li>" for at, words in self._lines)
+        self.widget.value = in_language(f'<ol class="tbg-steps">{lines}</ol>{bar}', "", ' role="status"')
+
+
+class CauseBox:
+    """The question about the cause: choose, press, read; the wrong ones explain themselves, and one may try again."""
+
+    def __init__(self, play: Play, on_answer: Callable[[], None]) -> None:
+        self.play, self.on_answer = play, on_answer
+        question = play.case.cause
+        item = Item(
+            f"{play.case.id}-cause",
+            play.case.lesson,
+            "cause",
+            "single",
+            "medium",
+            "why",
+            question.stem,
+            tuple(Option(one.id, one.text, one.right, one.why) for one in question.answers),
+        )
+        self.choices = Choices(item, lambda: None)
+        self.say = w.HTML()
+        self.go = button(t("💡 This is the cause", "💡 原因就是它"), self.press, main=True)
+        self.go.add_class("tbg-cause")
+        row = w.Box([self.go])
+        row.add_class("tbg-go")
+        head = w.HTML(
+            in_language(
+                f"<h4>{t('💡 Why did it come out so?', '💡 为什么会这样？')}</h4><p>{inline(pick(question.stem))}</p>"
+            )
+        )
+        self.widget = w.VBox([head, self.choices.widget, self.choices.letters.field, row, self.say])
+        self.widget.add_class("tbg-panel")
+        self.show()
+
+    def focus(self) -> None:
+        """Send the keyboard here."""
+        focus(next(iter(self.choices.rows.values())).button)
+
+    def press(self) -> None:
+        """Answer with what is chosen."""
+        chosen = self.choices.response().options
+        if self.play.cause_found():
+            return
+        if not chosen:
+            self._say(t("Choose an answer first.", "先选一个答案。"))
+            return
+        self.play.cause(chosen[0])
+        self.show()
+        self.on_answer()
+
+    def show(self) -> None:
+        """Draw what was answered in this attempt."""
+        tried, question = self.play.causes(), self.play.case.cause
+        if not tried:
+            return
+        found = self.play.cause_found()
+        if found:
+            self.choices.lock(True)
+            self.choices.letters.field.layout.display = "none"
+        shown = {one.id: (one.id in tried, one.right) for one in question.answers if found or one.id in tried}
+        self.choices.reveal(shown, False)
+        head = (
+            t("🎯 Yes.", "🎯 对，就是它！") if found else t("🕳️ Not this one; have another go.", "🕳️ 不是这个，再想想。")
+        )
+        whys = [one for one in question.answers if one.id in tried or found]
+        told = "".join(f"<p><b>{one.id}</b> {inline(pick(one.why))}</p>" for one in whys)
+        self._say(head, told)
+        self.go.layout.display = "none" if found else None
+
+    def _say(self, head: str, told: str = "") -> None:
+        self.say.value = in_language(
+            f'<p class="tbq-notice"><strong>{head}</strong></p>{told}', "tbq-say", ' role="status"'
+        )
+
+
+class LetterBox:
+    """The reply to a sceptical colleague: a field, then a model to compare with and criteria to tick."""
+
+    def __init__(self, play: Play) -> None:
+        self.play = play
+        ask = in_language(f"<h4>{inline(letter_ask(play.case))}</h4><p>{letter_help()}</p>")
+        self.field = w.Textarea(
+            description=t("Your reply", "你的回信"),
+            placeholder=t("Dear colleague, ...", "你好，……"),
+            layout=w.Layout(width="100%", height="auto"),
+        )
+        self.keep = button(t("✉️ Keep my reply and show the model", "✉️ 保存回信，看范文"), self.press, main=True)
+        self.keep.add_class("tbg-send")
+        self.ticks = {name: w.Button(layout=w.Layout(width="auto", height="auto")) for name in CRITERIA}
+        self.ticked: set[str] = set()
+        for name, one in self.ticks.items():
+            one.add_class("tbg-value")
+            one.on_click(lambda _, name=name: self._tick(name))
+        listed = w.Box(list(self.ticks.values()))
+        listed.add_class("tbg-ticks")
+        self.model = w.HTML()
+        self.below = w.VBox([self.model, listed], layout=w.Layout(display="none"))
+        self.say = w.HTML()
+        row = w.Box([self.keep])
+        row.add_class("tbg-go")
+        self.widget = w.VBox([w.HTML(ask), self.field, row, self.say, self.below])
+        self.widget.add_class("tbg-panel")
+        if (written := play.written()) is not None:
+            self.field.value, self.ticked = written.text, set(written.choice)
+            self._show()
+
+    def focus(self) -> None:
+        """Send the keyboard here."""
+        focus(self.field)
+
+    def press(self) -> None:
+        """Keep what is written."""
+        try:
+            self.play.letter(self.field.value, sorted(self.ticked))
+        except ValueError as slip:
+            self._say(str(slip))
+            return
+        self._say(t("✓ Kept. Compare, and tick what yours does.", "✓ 已保存。对照一下，勾出你做到的。"))
+        self._show()
+
+    def _tick(self, name: str) -> None:
+        self.ticked ^= {name}
+        self._draw()
+        self.play.letter(self.field.value, sorted(self.ticked))
+        count = len(self.ticked)
+        self._say(t(f"✓ {count} of {len(CRITERIA)} ticked.", f"✓ 已勾 {count}/{len(CRITERIA)} 条。"))
+
+    def _show(self) -> None:
+        asks = t("Tick what your reply does:", "你的回信做到了哪几条？")
+        self.model.value = in_language(f"{model_html(self.play.case)}<p><strong>{asks}</strong></p>")
+        self.below.layout.display = None
+        self._draw()
+
+    def _draw(self) -> None:
+        for name, one in self.ticks.items():
+            on = name in self.ticked
+            one.description = f"{'☑' if on else '☐'} {pick(CRITERIA[name])}"
+            (one.add_class if on else one.remove_class)("tbg-on")
+
+    def _say(self, words: str) -> None:
+        self.say.value = in_language(f'<p class="tbq-notice">{inline(words)}</p>', "tbq-say", ' role="status"')
+
+
+def ticket_of(case: Case) -> str:
+    """Name of a case for a place without widgets."""
+    return t(f"[{case.id}] a case; its text follows", f"[{case.id}] 病例；文字版在下面")

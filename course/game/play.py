@@ -1,0 +1,129 @@
+"""The moves that all games share, the same for widgets and text: check the move, write it down, say the next step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from course.game import moves
+from course.game.cases import Case
+from course.i18n import Text, both, t
+from course.quiz.log import AnswerLog
+
+CRITERIA: dict[str, Text] = {
+    "figure": both(
+        "names the measured ratio with its interval, and against what (or the rule and where it stands)",
+        "写出实测的比值和区间，以及和什么比（或者写出规则和出处）",
+    ),
+    "need": both("names what must not break, and whether it is kept", "写明什么不能破，守住了没有"),
+    "cause": both("names the cause, not only the switch", "说的是原因，不只是开关的名字"),
+    "regime": both("says where the colleague is right", "说出同事在哪种情况下是对的"),
+    "machine": both("says for which machine and version it holds", "说明在哪台机器、哪个版本上成立"),
+    "test": both("proposes one test that would change your mind", "提出一个能让你改主意的测试"),
+}
+"""What a good reply to a sceptical colleague does; ticked off by its writer."""
+
+
+class MoveError(ValueError):
+    """A move that cannot be made now; the message, in the learner's language, says what to do instead."""
+
+
+class Play:
+    """One case and the learner's log. Raises MoveError, and nothing is written, where a move cannot be made.
+
+    ``closed`` says whether hints and cause are over; a game overrides what its rules need.
+    """
+
+    def __init__(self, case: Case, log: AnswerLog) -> None:
+        self.case, self.log = case, log
+
+    @property
+    def attempts(self) -> list[list[moves.Move]]:
+        """All attempts, oldest first; the last one is being played."""
+        return moves.attempts(self.case.id, self.log.entries())
+
+    @property
+    def now(self) -> list[moves.Move]:
+        """The moves of the attempt being played."""
+        return self.attempts[-1]
+
+    def write(self, kind: str, choice: Sequence[str] = (), **more) -> moves.Move:
+        """Append a move (see ``moves.write``)."""
+        return moves.write(self.log, self.case, kind, choice, **more)
+
+    # --- hints ---
+
+    def hint(self) -> tuple[int, Text]:
+        """Open the next hint; gives its number from 1 and its text. The last one is given again."""
+        opened = len(moves.of_kind(self.now, "hint"))
+        number = min(opened + 1, len(self.case.hints))
+        if opened < number:
+            self.write("hint", (str(number),))
+        return number, self.case.hints[number - 1]
+
+    def opened_hints(self) -> list[Text]:
+        """The hints opened in this attempt."""
+        return list(self.case.hints[: len(moves.of_kind(self.now, "hint"))])
+
+    # --- the cause ---
+
+    def may_name_cause(self) -> bool:
+        """Whether the question about the cause is open."""
+        return True
+
+    def cause(self, answer_id: str) -> bool:
+        """Choose a cause; gives whether it is right. Once the right one was chosen, the question is closed."""
+        answer_id = str(answer_id).strip().lower()
+        if not self.may_name_cause():
+            raise MoveError(t("The cause is asked after you have handed in.", "先交方案，再来问原因。"))
+        if self.case.cause.answer(answer_id) is None:
+            known = ", ".join(one.id for one in self.case.cause.answers)
+            raise MoveError(
+                t(
+                    f"There is no answer {answer_id!r}; there are {known}.",
+                    f"没有答案 {answer_id!r}，可选的是 {known}。",
+                )
+            )
+        if self.causes()[-1:] != [self.case.cause.right.id]:
+            self.write("cause", (answer_id,))
+        return answer_id == self.case.cause.right.id
+
+    def causes(self) -> list[str]:
+        """The answers chosen in this attempt, in order."""
+        return [one.choice[0] for one in moves.of_kind(self.now, "cause") if one.choice]
+
+    def cause_found(self) -> bool:
+        """Whether the right cause was named in this attempt."""
+        return self.case.cause.right.id in self.causes()
+
+    # --- the letter ---
+
+    def letter(self, text: str, ticked: Sequence[str] = ()) -> None:
+        """Keep the reply to the colleague, and the criteria its writer ticks. Raises MoveError for an empty one."""
+        if unknown := [one for one in ticked if one not in CRITERIA]:
+            known = ", ".join(CRITERIA)
+            raise MoveError(
+                t(
+                    f"There is no criterion {unknown[0]!r}; there are {known}.",
+                    f"没有 {unknown[0]!r} 这一条，可选的是 {known}。",
+                )
+            )
+        if len(text.split()) < 3 and len(text.strip()) < 12:
+            raise MoveError(
+                t(
+                    "Write a sentence or two first; nobody marks it but you.",
+                    "先写上一两句；除了你自己，没有人给它打分。",
+                )
+            )
+        self.write("letter", tuple(ticked), text=text)
+
+    def written(self) -> moves.Move | None:
+        """The last letter, of any attempt."""
+        found = [one for attempt in self.attempts for one in moves.of_kind(attempt, "letter")]
+        return found[-1] if found else None
+
+    # --- a new attempt ---
+
+    def again(self) -> None:
+        """Open a new attempt: practice, the first one is what counts. Nothing happens where this one is untouched."""
+        if self.now:
+            self.write(moves.AGAIN)

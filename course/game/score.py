@@ -1,0 +1,67 @@
+"""Scores and ranks: pure functions on plain data. A score is the learner's own, held against the learner's last one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import mean
+
+from course.i18n import Text, both
+
+BET_POINTS = {1: (0.5, 0.5), 2: (1.5, 0.0), 3: (2.0, -3.0)}
+"""sure -> points of a bet that came out right, and of one that did not. "Certain" pays above 86 %, "fairly sure" above 33 %."""
+RANKS: tuple[tuple[float, str, Text], ...] = (
+    (0.0, "🧑‍🎓", both("Intern with the root password", "拿着 root 密码的实习生")),
+    (3.0, "🧽", both("Knob polisher", "旋钮抛光师")),
+    (5.5, "🔎", both("Reader of logs", "会看日志的人")),
+    (8.0, "👑", both("Tuning master", "调参宗师")),
+)
+"""(from which mean on, sign, name); humour on the trade, never on the person."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a score: what for, points, the most there is, and why in one sentence."""
+
+    name: Text
+    points: float
+    most: float
+    why: Text = ""
+
+
+@dataclass(frozen=True)
+class Score:
+    """The score of one attempt. counts: False where the measurement could decide nothing: then it is no score at all."""
+
+    parts: tuple[Part, ...]
+    counts: bool = True
+
+    @property
+    def points(self) -> float:
+        return sum(part.points for part in self.parts)
+
+    @property
+    def most(self) -> float:
+        return sum(part.most for part in self.parts)
+
+
+def bet_points(bets: Iterable[tuple[int, bool | None]]) -> float:
+    """Mean over the bets (sure, came out so), not below 0; a bet that nothing decided (None) is not counted, none give 0."""
+    points = [BET_POINTS[sure][0 if right else 1] for sure, right in bets if right is not None]
+    return max(0.0, mean(points)) if points else 0.0
+
+
+def tries_points(tries: Sequence[bool], most: float = 1.0) -> float:
+    """All of it for a right first try, half for a right second, then nothing."""
+    return most if tries[:1] == [True] else most / 2 if tries[1:2] == [True] else 0.0
+
+
+def rank(points: float) -> tuple[str, Text]:
+    """(sign, name) of the rank of a mean score."""
+    return next((sign, name) for least, sign, name in reversed(RANKS) if points >= least)
+
+
+def standing(firsts: Sequence[Score]) -> float | None:
+    """The mean of the first attempts that count; None while there is none."""
+    counted = [one.points for one in firsts if one.counts]
+    return mean(counted) if counted else None

@@ -1,0 +1,341 @@
+"""How the tuning game shows its panel, its measurements and its table: HTML, and the same as text."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from course.game import tuning, view
+from course.game.cases import EVIDENCE
+from course.game.tuning import Attempt, Bet, Outcome, Plan, Tuning
+from course.i18n import pick, t
+from course.quiz.rich import inline, plain
+from course.units import format_ratio
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the picture. state: words beside the bar; look: "", best, broken; mine: the learner's."""
+
+    name: str
+    outcome: Outcome
+    state: str
+    look: str = ""
+    mine: bool = False
+
+
+def interval(outcome: Outcome) -> str:
+    """0.44 [0.43, 0.45] times today's time."""
+    ratio, low, high = format_ratio(outcome["ratio"], outcome["low"], outcome["high"])
+    return f"{ratio} [{low}, {high}]"
+
+
+def limits_words(plan: Plan, outcome: Outcome, today: Outcome) -> str:
+    """What became of every requirement, in words."""
+    found = []
+    for one in plan.limits:
+        value, bound, kept = outcome.get("facts", {}).get(one.id), one.bound(today), one.kept(outcome, today)
+        said = {True: t("kept", "守住了"), False: t("broken", "被破坏"), None: t("not measured here", "这里没有测")}[
+            kept
+        ]
+        figures = (
+            "" if bound is None or value is None else f" ({one.words(value)}; {t('limit', '上限')} {one.words(bound)})"
+        )
+        found.append(f"{pick(one.name)}: {said}{figures}")
+    return "; ".join(found)
+
+
+def sentence(plan: Plan, bet: Bet, today: Outcome) -> str:
+    """What became of one configuration, and of the bet on it, with marks."""
+    came = tuning.came_out(plan, bet.outcome, today)
+    name, bets = tuning.in_words(plan, bet.config) or t("as it is", "保持原样"), plan.bets()
+    if plan.rules:
+        rule = plan.rules[bet.outcome["rule"]]
+        found = f"**{name}**: {pick(bets[came])}. {pick(rule.says)} ({t('rule', '规则')}: {rule.source})"
+    else:
+        found = t(
+            f"**{name}** takes {interval(bet.outcome)} of today's time.",
+            f"**{name}**：耗时是现在的 {interval(bet.outcome)} 倍。",
+        )
+        if kept := limits_words(plan, bet.outcome, today):
+            found += f" {kept}."
+    return f"{found} {bet_words(plan, bet, came)}"
+
+
+def bet_words(plan: Plan, bet: Bet, came: str | None) -> str:
+    """The bet beside what came out."""
+    said = f"{pick(plan.bets()[bet.bet])} ({pick(tuning.SURE_WORDS[bet.sure])})" if bet.bet in plan.bets() else bet.bet
+    if came is None and bet.outcome["verdict"] == tuning.FEW:
+        return t(
+            f"🎲 Your bet: {said}. Too few rounds to tell: the machine is busy. Neither bet nor run is counted.",
+            f"🎲 你押的是：{said}。轮数太少，看不出来：机器正忙。这一注不算，次数也还给你。",
+        )
+    if came is None:
+        return t(
+            f"🎲 Your bet: {said}. The interval holds 1: undecided, so the bet does not count.",
+            f"🎲 你押的是：{said}。区间含着 1，无法判定，这一注不算。",
+        )
+    if came == bet.bet:
+        return t(f"🎯 Your bet: {said}. It came out so.", f"🎯 你押的是：{said}。押中了！")
+    return t(
+        f"🎲 Your bet: {said}. It came out: {pick(plan.bets()[came])}.",
+        f"🎲 你押的是：{said}。结果是：{pick(plan.bets()[came])}。",
+    )
+
+
+# --- the picture: bars around today ------------------------------------------------------------------------
+
+
+def run_rows(plan: Plan, attempt: Attempt) -> list[Row]:
+    """What was measured in this attempt, today first."""
+    rows = [
+        Row(t("today", "现在") + ": " + tuning.in_words(plan, plan.today), {"ratio": 1.0, "low": 1.0, "high": 1.0}, "")
+    ]
+    for one in attempt.runs:
+        today = one.today
+        bad = tuning.broken(plan, one.outcome, today)
+        rows.append(
+            Row(
+                tuning.in_words(plan, one.config),
+                one.outcome,
+                _state(plan, bad, False, False),
+                "broken" if bad else "",
+                True,
+            )
+        )
+    return rows
+
+
+def table_rows(plan: Plan, attempt: Attempt) -> list[Row]:
+    """All combinations, best first; today's, the runs and the hand-in are named."""
+    table, today = attempt.table, tuning.key(plan.today)
+    best = tuning.best_set(plan, table, today)
+    handed, tried = tuning.key(attempt.handed.config), {tuning.key(one.config) for one in attempt.runs}
+    order = sorted(table, key=lambda name: -table[name]["share"] if plan.rules else table[name]["ratio"])
+    rows = []
+    for name in order:
+        bad = (
+            plan.rules
+            and table[name]["share"] == 0
+            or not plan.rules
+            and tuning.broken(plan, table[name], table[today])
+        )
+        marks = [
+            words
+            for holds, words in (
+                (name == handed, t("handed in", "你交的")),
+                (name in tried, t("your run", "你测过")),
+                (name == today, t("today", "现在")),
+            )
+            if holds
+        ]
+        state = ", ".join(filter(None, [*marks, _state(plan, bad, name in best, True)]))
+        look = "broken" if bad else "best" if name in best else ""
+        rows.append(Row(tuning.in_words(plan, tuning.config_in(name)), table[name], state, look, bool(marks)))
+    return rows
+
+
+def _state(plan: Plan, bad: object, best: bool, all_known: bool) -> str:
+    if bad:
+        return t("breaks a requirement", "违反要求")
+    return t("among the best", "最好的一档") if best and all_known else ""
+
+
+def bars_html(rows: Sequence[Row]) -> str:
+    """Ratios with their intervals on a logarithmic axis; the dashed line is today."""
+    ends = [max(one.outcome[end], 1e-3) for one in rows for end in ("low", "high")] + [1.0]
+    low, high = math.log(min(ends) / 1.1), math.log(max(ends) * 1.1)
+
+    def place(value: float) -> float:
+        return round(100 * (math.log(max(value, 1e-3)) - low) / (high - low), 2)
+
+    lines = []
+    for one in rows:
+        left, right, middle = (place(one.outcome[name]) for name in ("low", "high", "ratio"))
+        looks = " ".join(filter(None, [one.look, "mine" if one.mine else ""]))
+        lines.append(
+            f'<li class="{looks}"><span>{html.escape(plain(one.name))}</span><span class="tbg-track" aria-hidden="true">'
+            f'<u style="left:{place(1.0)}%"></u><s style="left:{left}%;width:{max(right - left, 0.5)}%"></s>'
+            f'<i style="left:{middle}%"></i></span><em><b>{interval(one.outcome)}</b> {html.escape(one.state)}</em></li>'
+        )
+    note = t(
+        "Time over today's, with its interval; left of the dashed line is faster.",
+        "耗时 / 现在的耗时，带区间；虚线左边更快。",
+    )
+    return f'<p class="tbq-note">{note}</p><ul class="tbg-bars">{"".join(lines)}</ul>'
+
+
+def rules_html(plan: Plan, rows: Sequence[Row]) -> str:
+    """What the rules say of each combination; those that say the same stand together."""
+    groups: dict[int, list[Row]] = {}
+    for one in rows:
+        groups.setdefault(one.outcome["rule"], []).append(one)
+    found = ""
+    for place, members in groups.items():
+        rule = plan.rules[place]
+        verdict = {1.0: "fits", 0.0: "breaks"}.get(rule.share, "works")
+        names = "".join(
+            f"<br>{'<b>' if one.mine else ''}{html.escape(plain(one.name))}{f' ({html.escape(one.state)})' if one.mine else ''}"
+            f"{'</b>' if one.mine else ''}"
+            for one in members
+        )
+        mark = {"fits": "✓", "works": "◐", "breaks": "✗"}[verdict]
+        found += (
+            f"<li><div><p class='what'>{mark} {pick(tuning.RULED_BETS[verdict])}</p><p>{inline(pick(rule.says))} "
+            f"<small>{html.escape(rule.source)}</small></p><p class='belief'>{names.removeprefix('<br>')}</p></div></li>"
+        )
+    return f'<ul class="tbq-lines">{found}</ul>'
+
+
+def bars_text(rows: Sequence[Row]) -> str:
+    """The picture as text: a row of # to the ratio (| is today)."""
+    width = 20
+    most = max(2.0, *(one.outcome["ratio"] for one in rows))
+    lines = []
+    for one in rows:
+        filled = max(1, round(width * min(one.outcome["ratio"], most) / most))
+        bar = ("#" * filled).ljust(width)
+        at = round(width / most)
+        bar = bar[:at] + ("|" if bar[at : at + 1] == " " else "#") + bar[at + 1 :]
+        state = f"  ({one.state})" if one.state else ""
+        lines.append(f"  {bar}  {interval(one.outcome)}  {plain(one.name)}{state}")
+    return "\n".join(lines)
+
+
+# --- panel and result --------------------------------------------------------------------------------------
+
+
+def panel_text(play: Tuning) -> str:
+    """The panel, and how to move by typing."""
+    plan, lines = play.plan, []
+    for one in plan.controls:
+        values = " | ".join(
+            f"{name}{t(' (today)', '（现在）') if plan.today[one.id] == name else ''}" for name in one.values
+        )
+        lines.append(f"  {one.id} = {values}    {plain(pick(one.name))}: {plain(pick(one.says))}")
+    lines += [f"  {t('must not break', '不能破')}: {plain(pick(one.name))}" for one in plan.limits]
+    lines.append(t(f"Runs left: {play.runs_left()} of {plan.runs}", f"剩余测量次数：{play.runs_left()}/{plan.runs}"))
+    first = plan.controls[0]
+    value = next(name for name in first.values if name != plan.today[first.id])
+    shown = f'{first.id}="{value}"'
+    call, bets = f'case("{play.case.id.partition("-")[2]}")', " | ".join(plan.bets())
+    lines += [
+        f'  {call}.run({shown}, bet="{next(iter(plan.bets()))}", sure="fairly")      bet: {bets}; sure: guess | fairly | certain',
+        f'  {call}.hand_in(...)   {call}.hint()   {call}.cause("a")   {call}.again()',
+    ]
+    return "\n".join(lines)
+
+
+def budget_words(play: Tuning) -> str:
+    """Runs left, in words and signs."""
+    left, all_of = play.runs_left(), play.plan.runs
+    signs = "🔋" * left + "▫️" * (all_of - left)
+    what = (
+        t("runs left", "剩余测量次数")
+        if not play.plan.rules
+        else t("looks into the rule book left", "还能翻规则书的次数")
+    )
+    return f"{what}: {left} / {all_of} {signs}"
+
+
+def result_lines(play: Tuning, attempt: Attempt) -> list[str]:
+    """The hand-in in sentences, with marks."""
+    plan = tuning.as_played(play.plan, attempt.table)
+    today, hand, table = tuning.key(plan.today), attempt.handed, attempt.table
+    lines = [t("📦 You handed in ", "📦 你交的是 ") + sentence(plan, hand, table[today])]
+    best = tuning.best_set(plan, table, today)
+    if not tuning.decided(plan, table, today, tuning.key(hand.config)):
+        lines.append(view.no_points_words())
+    elif tuning.key(hand.config) in best:
+        same = (
+            t(" Leaving it alone was the art here.", "这里的本事就是不去动它。")
+            if tuning.key(hand.config) == today
+            else ""
+        )
+        lines.append(t("🎯 That is among the best on this panel.", "🎯 这是面板上最好的一档！") + same)
+    elif best:
+        name = tuning.in_words(plan, tuning.config_in(best[0]))
+        figures = (
+            ""
+            if plan.rules
+            else t(f", {interval(table[best[0]])} of today's time", f"，耗时是现在的 {interval(table[best[0]])} 倍")
+        )
+        lines.append(
+            t(f"The best that keeps everything: **{name}**{figures}.", f"守住一切要求的最好方案：**{name}**{figures}。")
+        )
+        if tuning.broken(plan, hand.outcome, table[today]) or plan.rules and hand.outcome["share"] == 0:
+            lines.append(
+                t(
+                    "The client thanks you for the honest figures: now everybody knows what must not be touched.",
+                    "客户谢谢你给出了老实的数字：现在大家都知道什么不能碰了。",
+                )
+            )
+    advice = tuning.key(plan.advice) if plan.advice else ""
+    if advice in table and not plan.rules:
+        lines.append(
+            t(
+                f"The usual advice ({tuning.in_words(plan, plan.advice)}): {interval(table[advice])}.",
+                f"常见的建议（{tuning.in_words(plan, plan.advice)}）：{interval(table[advice])}。",
+            )
+        )
+    return lines
+
+
+def source_words(evidence: Mapping) -> str:
+    """Where a result came from: on which machine, or by which kind of evidence."""
+    kind, machine = evidence.get("evidence", "live"), evidence.get("machine", "")
+    return f"{pick(EVIDENCE[kind])[0]} {pick(machine)}" if machine else pick(EVIDENCE[kind])
+
+
+def picture_html(play: Tuning, attempt: Attempt) -> str:
+    """The runs so far, or after the hand-in all combinations."""
+    if attempt.handed:
+        plan = tuning.as_played(play.plan, attempt.table)
+        rows = table_rows(plan, attempt)
+        return rules_html(plan, rows) if plan.rules else bars_html(rows)
+    return "" if play.plan.rules or not attempt.runs else bars_html(run_rows(play.plan, attempt))
+
+
+def picture_text(play: Tuning, attempt: Attempt) -> str:
+    if attempt.handed:
+        plan = tuning.as_played(play.plan, attempt.table)
+        rows = table_rows(plan, attempt)
+        if not plan.rules:
+            return bars_text(rows)
+        return "\n".join(
+            f"  {plain(one.name)}: {plain(pick(plan.rules[one.outcome['rule']].says))} {one.state}" for one in rows
+        )
+    return "" if play.plan.rules or not attempt.runs else bars_text(run_rows(play.plan, attempt))
+
+
+def cause_text(play: Tuning, attempt: Attempt) -> str:
+    """The question about the cause as text; once found, with every reason."""
+    question, found = play.case.cause, play.case.cause.right.id in attempt.causes
+    lines = [t("💡 Why? ", "💡 为什么？") + plain(pick(question.stem))]
+    for one in question.answers:
+        shown = found or one.id in attempt.causes
+        lines.append(f"  {one.id}) {plain(pick(one.text))}" + (f"\n     {plain(pick(one.why))}" if shown else ""))
+    if not found:
+        lines.append(f'  case("{play.case.id}").cause("a")')
+    return "\n".join(lines)
+
+
+def whole_text(play: Tuning) -> str:
+    """Everything there is to say of a case now, as text."""
+    attempt = play.attempt
+    parts = [view.ticket_text(play.case)]
+    parts += [f"💡 {plain(pick(text))}" for text in play.opened_hints()]
+    if not attempt.handed:
+        parts.append(panel_text(play))
+        for one in attempt.runs:
+            parts.append(plain(sentence(play.plan, one, one.today)))
+        return "\n\n".join(filter(None, [*parts, picture_text(play, attempt)]))
+    parts += [plain(line) for line in result_lines(play, attempt)]
+    parts += [picture_text(play, attempt), source_words(attempt.handed.evidence), cause_text(play, attempt)]
+    if play.cause_found():
+        parts.append("\n".join(map(plain, view.debrief_lines(play.case))))
+        parts.append(view.points_text(play.score()))
+        parts.append(view.letter_text(play.case, play.written()))
+    return "\n\n".join(filter(None, parts))

@@ -1,0 +1,295 @@
+"""What the clients of the live cases run: built new for each measurement, with seeded weights and inputs.
+
+A workload gives a call without arguments for a configuration (control -> value of its panel), and the facts that its limits ask for.
+Which switches stand while the call runs is ``bench``'s business; here is what has to be built differently.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from course.lessons.l10_tuning_master import bench
+
+Config = Mapping[str, str]
+Call = Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class Workload:
+    """build(config): the call. facts(config): limit -> value, measured apart from the time."""
+
+    build: Callable[[Config], Call]
+    facts: Callable[[Config], dict[str, float | bool]] = lambda config: {}
+
+
+def seeded(make: Callable[[], Any]) -> Any:
+    """What ``make`` gives after seed 0."""
+    torch.manual_seed(0)
+    return make()
+
+
+def error(exact: torch.Tensor, got: torch.Tensor) -> float:
+    """Largest difference, as a share of the largest exact value."""
+    exact, got = exact.detach().double(), got.detach().double()
+    return float((got - exact).abs().max() / exact.abs().max())
+
+
+# --- an LSTM, one frame or a hundred ----------------------------------------------------------------------
+
+
+def lstm(steps: int, batch: int) -> Workload:
+    """An LSTM 128 -> 256 that carries its state on."""
+
+    def build(config: Config) -> Call:
+        layer = seeded(lambda: nn.LSTM(128, 256)).eval()
+        x, state = torch.randn(steps, batch, 128), (torch.zeros(1, batch, 256), torch.zeros(1, batch, 256))
+        return lambda: layer(x, state)
+
+    return Workload(build)
+
+
+# --- stacks of convolutions -------------------------------------------------------------------------------
+
+
+def block(inside: int, out: int, stride: int = 1, groups: int = 1, kernel: int = 3) -> nn.Sequential:
+    """Convolution, BatchNorm, ReLU."""
+    conv = nn.Conv2d(inside, out, kernel, stride, kernel // 2, groups=groups, bias=False)
+    return nn.Sequential(conv, nn.BatchNorm2d(out), nn.ReLU())
+
+
+def photo_net(width: int = 32) -> nn.Sequential:
+    """Six ordinary convolutions."""
+    w = width
+    blocks = [
+        block(3, w, 2),
+        block(w, w),
+        block(w, 2 * w, 2),
+        block(2 * w, 2 * w),
+        block(2 * w, 4 * w, 2),
+        block(4 * w, 4 * w),
+    ]
+    return nn.Sequential(*blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4 * w, 10))
+
+
+def mobile_net(width: int = 32) -> nn.Sequential:
+    """Many small convolutions: depthwise 3x3 and pointwise 1x1 in turn."""
+
+    def pair(inside: int, out: int, stride: int) -> nn.Sequential:
+        return nn.Sequential(block(inside, inside, stride, groups=inside), block(inside, out, kernel=1))
+
+    w = width
+    pairs = [
+        pair(w, 2 * w, 1),
+        pair(2 * w, 4 * w, 2),
+        pair(4 * w, 4 * w, 1),
+        pair(4 * w, 8 * w, 2),
+        pair(8 * w, 8 * w, 1),
+    ]
+    return nn.Sequential(block(3, w, 2), *pairs, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8 * w, 10))
+
+
+def pictures(net: Callable[[], nn.Module], batch: int, size: int) -> Workload:
+    """Inference of a network on pictures; the panel chooses the layout."""
+
+    def prepared(config: Config) -> tuple[nn.Module, torch.Tensor]:
+        model, x = seeded(net).eval(), seeded(lambda: torch.randn(batch, 3, size, size))
+        last = config["layout"] == "channels_last"
+        layout = torch.channels_last if last else torch.contiguous_format
+        return model.to(memory_format=layout), x.to(memory_format=layout)
+
+    def build(config: Config) -> Call:
+        model, x = prepared(config)
+        return bench.without_grad(lambda: model(x))
+
+    def facts(config: Config) -> dict[str, float]:
+        model, x = prepared(config)
+        with torch.no_grad():
+            got = bench.under(config, lambda: model(x))()
+            return {"error": error(model.double()(x.double()), got)}
+
+    return Workload(build, facts)
+
+
+def _evaluation() -> Workload:
+    """Three batches of a network with BatchNorm, as in an evaluation loop."""
+
+    def model_of(config: Config) -> tuple[nn.Module, torch.Tensor]:
+        return seeded(lambda: photo_net(16)).train(config["mode"] == "train"), seeded(lambda: torch.randn(8, 3, 64, 64))
+
+    def build(config: Config) -> Call:
+        model, x = model_of(config)
+        return lambda: sum(model(x).square().mean() for _ in range(3)).item()
+
+    def facts(config: Config) -> dict[str, bool]:
+        model, x = model_of(config)
+        before = model[0][1].running_mean.clone()
+        bench.under(config, lambda: model(x))()
+        return {"statistics": torch.equal(before, model[0][1].running_mean)}
+
+    return Workload(build, facts)
+
+
+# --- number types on a bank's network ---------------------------------------------------------------------
+
+
+def int8_works() -> bool:
+    """Whether this build can quantise a Linear layer on the fly; the door is deprecated and may be gone."""
+    try:
+        _quantised(nn.Sequential(nn.Linear(4, 4)))(torch.zeros(1, 4))
+    except Exception:  # noqa: BLE001  (no engine, no module: many types, one answer)
+        return False
+    return True
+
+
+def _quantised(model: nn.Module) -> nn.Module:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return torch.ao.quantization.quantize_dynamic(model, {nn.Linear}, dtype=torch.qint8)
+
+
+def customers(batch: int, width: int = 1024) -> Workload:
+    """A network of two Linear layers on so many customers at once; the panel chooses the number type."""
+
+    def prepared(config: Config) -> tuple[nn.Module, torch.Tensor, Call]:
+        model = seeded(
+            lambda: nn.Sequential(nn.Linear(width, 2 * width), nn.ReLU(), nn.Linear(2 * width, width))
+        ).eval()
+        x, kind = seeded(lambda: torch.randn(batch, width)), config["dtype"]
+        if kind == "bf16":
+            low, y = seeded_copy(model).bfloat16(), x.bfloat16()
+            return model, x, lambda: low(y)
+        if kind == "int8":
+            low = _quantised(seeded_copy(model))
+            return model, x, lambda: low(x)
+        if kind == "autocast":
+            return model, x, lambda: _autocast(model, x)
+        return model, x, lambda: model(x)
+
+    def build(config: Config) -> Call:
+        return bench.without_grad(prepared(config)[2])
+
+    def facts(config: Config) -> dict[str, float]:
+        model, x, call = prepared(config)
+        with torch.no_grad():
+            got = bench.under(config, call)()
+            return {"error": error(model.double()(x.double()), got)}
+
+    return Workload(build, facts)
+
+
+def _autocast(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        return model(x)
+
+
+def seeded_copy(model: nn.Module) -> nn.Module:
+    """A copy that may be converted while the original stays."""
+    import copy
+
+    return copy.deepcopy(model)
+
+
+# --- training in little memory ----------------------------------------------------------------------------
+
+
+def _training(total: int = 16, size: int = 48) -> Workload:
+    """One training step on 16 pictures, all at once or in micro-batches, with or without activation checkpoints."""
+    from torch.utils.checkpoint import checkpoint
+
+    def build(config: Config) -> Call:
+        torch.manual_seed(0)
+        blocks = nn.ModuleList([block(3, 32), *(block(32, 32) for _ in range(3))])
+        for one in blocks:
+            one[1] = nn.GroupNorm(8, 32)  # BatchNorm would see other statistics in a micro-batch
+        head, x, y = nn.Linear(32, 10), torch.randn(total, 3, size, size), torch.randint(0, 10, (total,))
+        micro, again = int(config["micro_batch"]), config["checkpoint"] == "on"
+
+        def step() -> None:
+            for pictures, labels in zip(x.split(micro), y.split(micro), strict=True):
+                h = pictures
+                for one in blocks:
+                    h = checkpoint(one, h, use_reentrant=False) if again else one(h)
+                (F.cross_entropy(head(h.mean((2, 3))), labels, reduction="sum") / total).backward()
+            blocks.zero_grad(set_to_none=True)
+            head.zero_grad(set_to_none=True)
+
+        return step
+
+    return Workload(build, lambda config: {"peak": bench.peak_mib(build(config))})
+
+
+# --- the same bits somewhere else -------------------------------------------------------------------------
+
+
+def _five_steps() -> Workload:
+    """Five training steps with dropout: are the weights the same bits again, and with other thread counts?"""
+
+    def five(config: Config) -> torch.Tensor:
+        x, y = seeded(lambda: torch.randn(32, 3, 24, 24)), torch.arange(32) % 10
+        torch.manual_seed(7) if config["seed"] == "set" else torch.seed()
+        model = nn.Sequential(
+            *(nn.Conv2d(3, 32, 3), nn.ReLU(), nn.Conv2d(32, 32, 3), nn.ReLU()),
+            *(nn.Flatten(), nn.Dropout(0.2), nn.Linear(32 * 20 * 20, 10)),
+        )
+        descent = torch.optim.SGD(model.parameters(), 0.01)
+        for _ in range(5):
+            descent.zero_grad()
+            F.cross_entropy(model(x), y).backward()
+            descent.step()
+        return torch.cat([one.detach().flatten() for one in model.parameters()])
+
+    def build(config: Config) -> Call:
+        return lambda: five(config)
+
+    def facts(config: Config) -> dict[str, bool]:
+        here = bench.under(config, lambda: five(config))
+        elsewhere = [bench.under(config, lambda: five(config), machine=threads) for threads in (1, 2, 3)]
+        first = here()
+        return {"bits": all(torch.equal(first, one()) for one in (here, *elsewhere))}
+
+    return Workload(build, facts)
+
+
+# --- a search engine's encoder ----------------------------------------------------------------------------
+
+LENGTHS = (64, 20, 16, 16, 12, 10, 8, 8)
+
+
+def _encoder() -> Workload:
+    """Two encoder layers on eight queries, padded to the longest: mostly padding."""
+
+    def build(config: Config) -> Call:
+        layer = nn.TransformerEncoderLayer
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = seeded(lambda: nn.TransformerEncoder(layer(128, 4, 512, batch_first=True), 2)).eval()
+        longest = max(LENGTHS)
+        x, mask = torch.randn(len(LENGTHS), longest, 128), torch.arange(longest)[None] >= torch.tensor(LENGTHS)[:, None]
+
+        with warnings.catch_warnings(), torch.no_grad():
+            warnings.simplefilter("ignore")  # nested tensors call themselves a prototype, once a process
+            model(x, src_key_padding_mask=mask)
+        return lambda: model(x, src_key_padding_mask=mask)
+
+    return Workload(build)
+
+
+WORKLOADS: dict[str, Workload] = {
+    "10-museum": _evaluation(),
+    "10-voice": lstm(1, 1),
+    "10-archive": lstm(100, 16),
+    "10-photo": pictures(photo_net, 4, 96),
+    "10-birds": pictures(mobile_net, 2, 96),
+    "10-bank": customers(1),
+    "10-payday": customers(256),
+    "10-laptop": _training(),
+    "10-ci": _five_steps(),
+    "10-search": _encoder(),
+}

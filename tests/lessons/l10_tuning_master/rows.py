@@ -1,0 +1,38 @@
+"""Invented rows for the experiments of lesson 10: the table of every live case, with a best one. Nothing was measured."""
+
+from __future__ import annotations
+
+from course.game import tuning
+from course.game.cases import cases
+
+GOOD = {"statistics": True, "error": 1e-7, "peak": 10.0, "bits": True}
+BAD = {"statistics": False, "error": 0.5, "peak": 40.0, "bits": False}
+
+
+def table(case_id: str, best: float = 0.5, broken: bool = False) -> list[dict]:
+    """Rows of every combination: today at 1, the last one at ``best``, the rest above 1; ``broken``: the last breaks its limits."""
+    plan = tuning.plan_of(cases()[case_id])
+    today, configs = tuning.key(plan.today), plan.configs()
+    fast = tuning.key(next(one for one in reversed(configs) if tuning.key(one) != today))
+    rows = []
+    for place, config in enumerate(configs):
+        name = tuning.key(config)
+        ratio = 1.0 if name == today else best if name == fast else 1.2 + place / 10
+        half = 0.0 if name == today else 0.02 * ratio
+        verdict = "same" if name == today else "faster" if ratio < 1 else "slower"
+        row = {
+            "config": name,
+            "words": name,
+            "ratio": ratio,
+            "low": ratio - half,
+            "high": ratio + half,
+            "verdict": verdict,
+        }
+        facts = (BAD if broken and name == fast else GOOD) | ({"peak": 40.0} if name == today else {})
+        rows.append(row | {"median_ms": ratio} | {f"fact_{one.id}": facts[one.id] for one in plan.limits})
+    return rows
+
+
+LIVE = [case.id for case in cases("10_tuning_master").values() if case.evidence == "live"]
+ROWS: dict[str, dict[str, list[dict]]] = {}
+SHOWN = {name: table(name) for name in LIVE}

@@ -1,0 +1,108 @@
+"""Lesson 10: every case is sound in both languages, its right answer can be reached, its rules say what arithmetic says."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from course.experiment import base
+from course.game import board, cases, tuning
+from course.i18n import LANGUAGES, pick
+from course.lessons import BY_ID
+from course.quiz import knowledge
+
+LESSON = "10_tuning_master"
+CASES = cases.cases(LESSON)
+PLANS = {name: tuning.plan_of(case) for name, case in CASES.items()}
+RULED = [name for name, case in CASES.items() if case.evidence == "rule"]
+LIVE = [name for name, case in CASES.items() if case.evidence == "live"]
+
+
+def test_there_are_enough_and_half_of_them_are_live():
+    played = [one for one in CASES.values() if not one.tutorial]
+    assert len(played) >= 12 and len(LIVE) >= 6 and LESSON in board.games()
+    assert next(iter(CASES.values())).tutorial
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_case_is_sound(name):
+    case = CASES[name]
+    assert [*cases.faults(case), *board.game(LESSON).faults(case)] == []
+    assert case.lesson == LESSON and case.id == name
+    assert all(source.strip() for source in case.sources)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_a_debrief_names_exists(name):
+    told = CASES[name].debrief
+    assert not told.card or told.card in knowledge.read()[0]
+    assert not told.experiment or base.get(told.experiment)
+    named = re.findall(r"experiment (\d\d-[a-z0-9-]+)", " ".join(CASES[name].sources))
+    lessons = re.findall(r"lesson (\d\d)", " ".join(CASES[name].sources))
+    assert all(base.get(one) for one in named)
+    assert set(lessons) <= {one[:2] for one in BY_ID}
+
+
+@pytest.mark.parametrize("name", LIVE)
+def test_a_live_case_has_an_experiment_and_a_workload_for_each_setting(name):
+    from course.lessons.l10_tuning_master.workloads import WORKLOADS
+
+    assert base.get(name).lesson == LESSON and name in WORKLOADS
+    assert len(PLANS[name].configs()) > PLANS[name].runs, "trying everything must not be possible"
+    assert PLANS[name].advice is not None
+
+
+@pytest.mark.parametrize("name", RULED)
+def test_a_ruled_case_has_one_best_share_and_today_is_not_it(name):
+    table, today = tuning.ruled(PLANS[name]), tuning.key(PLANS[name].today)
+    best = tuning.best_set(PLANS[name], table, today)
+    assert best and today not in best
+    if advice := PLANS[name].advice:
+        assert tuning.key(advice) not in best, "the usual advice leaves something out"
+    for code in LANGUAGES:
+        assert all(len(pick(rule.says, code)) > 8 for rule in PLANS[name].rules)
+
+
+def seconds_told(rule) -> list[float]:
+    return [float(re.findall(r"([\d.]+) s", pick(rule.says, code))[-1]) for code in LANGUAGES]
+
+
+def test_the_detectors_sums_are_right_and_order_its_shares():
+    plan, sums = PLANS["10-detector"], {}
+    pixels, searches = {"free": 1.0, "ten": 1.05, "one": 2.2}, {"free": 2000, "ten": 10, "one": 1}
+    for config in plan.configs():
+        on, sizes = config["benchmark"] == "on", config["sizes"]
+        step_ms = (38 if on else 45) * pixels[sizes]
+        total = (on * searches[sizes] * 60 + 2000 * step_ms) / 1000
+        rule = next(one for one in plan.rules if one.fits(config))
+        assert seconds_told(rule) == [pytest.approx(total, abs=0.06)] * 2, config
+        sums[total] = rule.share
+    shares = [sums[total] for total in sorted(sums)]
+    assert shares == sorted(shares, reverse=True) and shares[0] == 1
+
+
+def test_with_enabled_off_the_third_seed_and_its_neighbour_are_the_same_run():
+    plan = PLANS["10-gan"]
+    found = [
+        next(
+            place
+            for place, rule in enumerate(plan.rules)
+            if rule.fits({"enabled": "off", "deterministic": on, "sdp": "on"})
+        )
+        for on in ("off", "on")
+    ]
+    assert found[0] == found[1]
+
+
+def test_no_cudnn_switch_changes_anything_for_the_transformer():
+    plan, table = PLANS["10-translator"], tuning.ruled(PLANS["10-translator"])
+    for seed in ("none", "set"):
+        for algorithms in ("off", "on"):
+            shares = {
+                one["share"]
+                for name, one in table.items()
+                if f"seed={seed}" in name and f"algorithms={algorithms}" in name
+            }
+            assert len(shares) == 1
+    assert len(plan.configs()) == 16
