@@ -7,7 +7,7 @@
 # %% [markdown] zh
 # # 测验 10：签下你的名字
 #
-# {{worth}}这里的卡片不显示对错；想改几次都行，以最后一次为准。每个任务写明了要交什么，`check` 只看形式。不需要 GPU。交卷前请**保存笔记本**。
+# {{worth}}这里的卡片不显示对错；想改几次都行，以最后一次为准。每个任务写明了要交什么，`check` 只看形式。不需要 GPU。交卷前请**保存 notebook**。
 # %% bootstrap
 # %% question 10-c-limit
 # %% question 10-c-leave

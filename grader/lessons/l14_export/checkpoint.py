@@ -7,7 +7,7 @@
 # %% [markdown] zh
 # # 🎯 测验 14：它还是同一个模型吗？
 #
-# {{worth}}约 25 分钟。这里的卡片不显示对错；想改几次都行，以最后一次为准。每个任务写明了要交什么，`check` 只看形式。不需要 GPU，也不需要 onnxruntime。交卷前请**保存笔记本**。
+# {{worth}}约 25 分钟。这里的卡片不显示对错；想改几次都行，以最后一次为准。每个任务写明了要交什么，`check` 只看形式。不需要 GPU，也不需要 onnxruntime。交卷前请**保存 notebook**。
 # %% bootstrap
 # %% question 14-c-move
 # %% question 14-c-scores
