@@ -241,21 +241,21 @@ explain("13-make-it-count")
 #
 # | read | settings | moved later |
 # |---|---|---|
-# | **at each call**, while cooking | `mkldnn.enabled`, `cudnn.benchmark`, `cudnn.deterministic` | counts at once |
+# | **at each call**, while cooking | `mkldnn.enabled`, `cudnn.enabled`, `cudnn.deterministic` | counts at once |
 # | **by the checks** | threads, deterministic mode, grad mode, autocast, default dtype, TF32 of products | a new recipe |
 # | **while writing**, never again | attention's kernel | nothing happens: 🕳️ |
 #
-# (For one function torch keeps 8 recipes at most. What would need a ninth runs uncompiled, with a warning.)
+# (`cudnn.benchmark` is read at each call too, but a size that has its plan keeps it: lesson 05. And for one function torch keeps 8 recipes at most; what would need a ninth runs uncompiled, with a warning.)
 # %% [markdown] zh
 # ## 💡 设置是什么时候读的？
 #
 # | 什么时候读 | 哪些设置 | 事后再改 |
 # |---|---|---|
-# | **每次调用**，做菜时 | `mkldnn.enabled`、`cudnn.benchmark`、`cudnn.deterministic` | 立刻生效 |
+# | **每次调用**，做菜时 | `mkldnn.enabled`、`cudnn.enabled`、`cudnn.deterministic` | 立刻生效 |
 # | **对清单时** | 线程数、确定性模式、梯度模式、autocast、默认 dtype、矩阵乘的 TF32 | 新写一份菜谱 |
 # | **写菜谱时**，之后不再看 | 注意力的 kernel | 什么也不发生：🕳️ |
 #
-# （一个函数最多留 8 份菜谱。需要第 9 份时，torch 给个警告，不编译直接跑。）
+# （`cudnn.benchmark` 也是每次调用时读，但有了计划的尺寸会沿用老计划，见第 05 课。另外，一个函数最多留 8 份菜谱；需要第 9 份时，torch 给个警告，不编译直接跑。）
 # %% [markdown] en
 # 📌 **So far.**
 # 1. A compiled function is used as long as its checks hold; a version seen before is found again.
