@@ -255,7 +255,7 @@ explain("13-make-it-count")
 # | **对清单时** | 线程数、确定性模式、梯度模式、autocast、默认 dtype、矩阵乘的 TF32 | 新写一份菜谱 |
 # | **写菜谱时**，之后不再看 | 注意力的 kernel | 什么也不发生：🕳️ |
 #
-# （`cudnn.benchmark` 也是每次调用时读，但有了计划的尺寸会沿用老计划，见第 05 课。另外，一个函数最多留 8 份菜谱；需要第 9 份时，torch 给个警告，不编译直接跑。）
+# （`cudnn.benchmark` 也是每次调用时读，但已经有执行计划的尺寸会沿用旧的，见第 05 课。另外，一个函数最多留 8 份菜谱；需要第 9 份时，torch 给个警告，不编译直接跑。）
 # %% [markdown] en
 # 📌 **So far.**
 # 1. A compiled function is used as long as its checks hold; a version seen before is found again.

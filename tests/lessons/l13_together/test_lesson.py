@@ -123,6 +123,7 @@ def test_a_thread_shares_the_switches_and_has_its_own_grad_mode_and_autocast():
         ("13-recompiles", [{**row, "again": 1} for row in rows.compiled(0, 1)], "13-bet-recompile"),
         ("13-baked", [{**row, "before": "math"} for row in rows.baked("math", 0)], "13-bet-baked"),
         ("13-autocast", [{**row, "lines_outside": 2} for row in rows.libraries(2)], "13-bet-library"),
+        ("13-autocast", [{**row, "lines_outside": 0} for row in rows.libraries(0)], "13-bet-library"),
     ],
 )
 def test_a_record_that_cannot_tell_leaves_the_bet_open(name, found, bet):
