@@ -245,7 +245,7 @@ explain("13-make-it-count")
 # | **by the checks** | threads, deterministic mode, grad mode, autocast, default dtype, TF32 of products | a new recipe |
 # | **while writing**, never again | attention's kernel | nothing happens: 🕳️ |
 #
-# (`cudnn.benchmark` is read at each call too, but a size that has its plan keeps it: lesson 05. And for one function torch keeps 8 recipes at most; what would need a ninth runs uncompiled, with a warning.)
+# (`cudnn.benchmark` is read at each call too, but a size that has its plan keeps it: lesson 05. And for one function torch keeps 8 recipes at most; what would need a ninth runs uncompiled, with a warning. `torch.compiler.reset()` throws them all away.)
 # %% [markdown] zh
 # ## 💡 设置是什么时候读的？
 #
@@ -255,7 +255,7 @@ explain("13-make-it-count")
 # | **对清单时** | 线程数、确定性模式、梯度模式、autocast、默认 dtype、矩阵乘的 TF32 | 新写一份菜谱 |
 # | **写菜谱时**，之后不再看 | 注意力的 kernel | 什么也不发生：🕳️ |
 #
-# （`cudnn.benchmark` 也是每次调用时读，但已经有执行计划的尺寸会沿用旧的，见第 05 课。另外，一个函数最多留 8 份菜谱；需要第 9 份时，torch 给个警告，不编译直接跑。）
+# （`cudnn.benchmark` 也是每次调用时读，但已经有执行计划的尺寸会沿用旧的，见第 05 课。另外，一个函数最多留 8 份菜谱；需要第 9 份时，torch 给个警告，不编译直接跑。`torch.compiler.reset()` 会把菜谱全扔掉。）
 # %% [markdown] en
 # 📌 **So far.**
 # 1. A compiled function is used as long as its checks hold; a version seen before is found again.
