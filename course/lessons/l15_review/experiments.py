@@ -194,7 +194,7 @@ GATE = 0.02
 def line_words(name: str) -> Text:
     """The line and what it is tried on."""
     switch, value, part = LINES[name]
-    return {code: f"{switch} = {value} ({NAMES[part][code]})" for code in ("en", "zh")}
+    return both(f"{switch} = {value} ({NAMES[part]['en']})", f"{switch} = {value}（{NAMES[part]['zh']}）")
 
 
 def kind_of(row: dict) -> str:
