@@ -1,7 +1,9 @@
-"""Experiments of lesson 15: every switch flipped once on the CPU, and three well-known lines timed against each other's claim."""
+"""Experiments of lesson 15, live on a CPU: every switch flipped once, three well-known lines timed, and what moves more than they."""
 
 from __future__ import annotations
 
+import copy
+import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -192,7 +194,7 @@ GATE = 0.02
 def line_words(name: str) -> Text:
     """The line and what it is tried on."""
     switch, value, part = LINES[name]
-    return {code: f"{switch} = {value} ({NAMES[part][code]})" for code in ("en", "zh")}
+    return both(f"{switch} = {value} ({NAMES[part]['en']})", f"{switch} = {value}（{NAMES[part]['zh']}）")
 
 
 def kind_of(row: dict) -> str:
@@ -287,5 +289,129 @@ def three_lines(budget: Budget) -> Iterator[dict]:
             "high": found.high,
             "default_ms": found.medians_ms["default"],
             "line_ms": found.medians_ms["line"],
+            "rounds": found.rounds,
+        }
+
+
+# --- 15-what-moves ------------------------------------------------------------------------------------------
+
+CHANGES: dict[str, Text] = {
+    "benchmark": both("cudnn.benchmark = True", "cudnn.benchmark = True"),
+    "channels_last": both("channels_last", "channels_last"),
+    "inference": both("inference_mode()", "inference_mode()"),
+    "batch": both("one batch of 8", "一个 8 张的 batch"),
+    "threads": both("all threads", "用上全部线程"),
+}
+"""One change each, against eight images of SIZE x SIZE pixels in eight calls on one thread, with gradients."""
+LETTERS = dict(zip(CHANGES, "abcde", strict=True))
+IMAGES, SIZE = 8, 12
+
+
+def fastest(record: Record) -> str | None:
+    """The change that saves most: its whole interval lies below all others' and below 1; None where no such change is."""
+    if {row["change"] for row in record.rows} != set(CHANGES):
+        return None
+    first, *others = sorted(record.rows, key=lambda row: row["ratio"])
+    clear = first["high"] < 1 and all(first["high"] < row["low"] for row in others)
+    return first["change"] if clear else None
+
+
+def say_what_moves(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+    rows = sorted(record.rows, key=lambda row: row["ratio"])
+    said = {
+        code: joined(
+            [
+                f"{CHANGES[row['change']][code]} {row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+                for row in rows
+            ],
+            code,
+        )
+        for code in ("en", "zh")
+    }
+    best = fastest(record)
+    en, zh = (
+        (f" Most is saved by: {CHANGES[best]['en']}.", f"省得最多的是：{CHANGES[best]['zh']}。") if best else ("", "")
+    )
+    doubt = doubtful(settle_what_moves(record))
+    return both(
+        f"{doubt['en']}Time with one change over time without: {said['en']}.{en}",
+        f"{doubt['zh']}只改一处，改后与改前的耗时之比：{said['zh']}。{zh}",
+    )
+
+
+def draw_what_moves(record: Record, ax: Any) -> None:
+    from course.experiment.plots import ratios
+
+    names = [t(CHANGES[row["change"]]["en"], CHANGES[row["change"]]["zh"]) for row in record.rows]
+    ratios(ax, record.rows, names, t("time with the change / without", "耗时比：改后 / 改前"))
+
+
+def settle_what_moves(record: Record) -> dict[str, str | None]:
+    best = fastest(record)
+    return {"15-bet-moves": LETTERS[best] if best else None}
+
+
+@experiment(
+    name="15-what-moves",
+    lesson=LESSON,
+    title=both("What moves more than a switch?", "什么比开关更管用？"),
+    needs="cpu",
+    seconds=10,
+    finding=say_what_moves,
+    draw=draw_what_moves,
+    settles=settle_what_moves,
+)
+def what_moves(budget: Budget) -> Iterator[dict]:
+    """Five changes to the forward pass of a small network, each alone against the same start, taking turns."""
+    from course.timing import compare
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(15)
+        net = nn.Sequential(nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(), nn.Conv2d(32, 32, 3, padding=1), nn.ReLU())
+        images = torch.randn(IMAGES, 16, SIZE, SIZE)
+    last = copy.deepcopy(net).to(memory_format=torch.channels_last)
+    single = [images[place : place + 1] for place in range(IMAGES)]
+    single_last = [image.to(memory_format=torch.channels_last) for image in single]
+    every = max(torch.get_num_threads(), os.cpu_count() or 1)
+
+    def start() -> None:
+        for image in single:
+            net(image)
+
+    def searching() -> None:
+        torch.backends.cudnn.benchmark = True
+        start()
+        torch.backends.cudnn.benchmark = False
+
+    def in_channels_last() -> None:
+        for image in single_last:
+            last(image)
+
+    def without_gradients() -> None:
+        with torch.inference_mode():
+            start()
+
+    def with_threads() -> None:
+        torch.set_num_threads(every)
+        start()
+        torch.set_num_threads(1)
+
+    calls = (searching, in_channels_last, without_gradients, lambda: net(images), with_threads)
+    for done, (name, call) in enumerate(budget.loop(zip(CHANGES, calls, strict=True), desc=both("changes", "改动"))):
+        with flags.using({"torch.num_threads": 1, "cudnn.benchmark": False}):
+            found = compare(
+                {"before": start, "after": call},
+                max_time=max(0.4, min(2.0, budget.share(len(CHANGES) - done))),
+                same=False,
+            )
+        yield {
+            "change": name,
+            "ratio": found.ratio,
+            "low": found.low,
+            "high": found.high,
+            "before_ms": found.medians_ms["before"],
+            "after_ms": found.medians_ms["after"],
             "rounds": found.rounds,
         }

@@ -114,15 +114,27 @@ predict("15-bet-lines")
 observe("15-three-lines")
 explain("15-transformer-none")
 # %% [markdown] en
+# ## 🔬 What moves more than a switch?
+#
+# Before you look for a switch, look at what you ask for. A small network computes eight tiny images, one by one, on one thread. Five changes, each alone, each against the same start. One of them is the most copied line of all. Which saves the most on your machine?
+# %% [markdown] zh
+# ## 🔬 什么比开关更管用？
+#
+# 找开关之前，先看看自己让机器干的是什么活儿。一个小网络，单线程，逐张算八张小图。五种改法，每次只改一处，都和同一个起点比。其中一行是抄得最多的。在你的机器上，哪一种最省时间？
+# %%
+predict("15-bet-moves")
+# %%
+observe("15-what-moves")
+# %% [markdown] en
 # 📌 **So far.**
 # 1. A value that reads `True` is stored. Whether it counts shows in bits, logs or time.
 # 2. A changed last digit is no bug: another order of sums.
-# 3. First ask who reads the switch; that answers most questions without a measurement.
+# 3. First ask who reads the switch, and whether the work itself could be cut better: batch, threads, layout.
 # %% [markdown] zh
 # 📌 **小结。**
 # 1. 读出来是 `True`，只说明存下了；起没起作用，看结果的末位、日志或时间。
 # 2. 末几位变了不是 bug：求和顺序不同而已。
-# 3. 先问谁会读这个开关；多数问题不用测就有答案了。
+# 3. 先问谁会读这个开关，再问活儿本身能不能安排得更好：batch、线程、布局。
 # %% [markdown] en
 # ## 🛠️ The word that an interval allows (4 minutes)
 #

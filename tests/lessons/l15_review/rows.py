@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from course.lessons.l15_review.experiments import CONTROL, LINES
+from course.lessons.l15_review.experiments import CHANGES, CONTROL, LETTERS, LINES
 
 
 def flips(count, same=12):
@@ -38,6 +38,24 @@ def lines(*moved):
     return [row(name) for name in LINES]
 
 
+def moves(best, ratio=0.5):
+    """The five changes: one saves most, the others nothing."""
+
+    def row(name):
+        middle = ratio if name == best else 1.0
+        return {
+            "change": name,
+            "ratio": middle,
+            "low": middle - 0.02,
+            "high": middle + 0.02,
+            "before_ms": 1.0,
+            "after_ms": middle,
+            "rounds": 48,
+        }
+
+    return [row(name) for name in CHANGES]
+
+
 ROWS = {
     "15-bet-flips": {"a": flips(0), "b": flips(6), "c": flips(15), "d": flips(30)},
     "15-bet-lines": {
@@ -46,4 +64,5 @@ ROWS = {
         "c": lines("conv_off", "linear_off"),
         "d": lines("conv_off", "linear_off", "conv_search"),
     },
+    "15-bet-moves": {letter: moves(name) for name, letter in LETTERS.items()},
 }

@@ -12,7 +12,7 @@ from course.flags import SWITCHES
 from course.lessons.l15_review import experiments
 from course.lessons.l15_review.exercises import ASKED, SCRIPTS, homes
 from course.records import Record
-from tests.lessons.l15_review.rows import flips, lines
+from tests.lessons.l15_review.rows import flips, lines, moves
 
 
 def record(name, rows, complete=True):
@@ -67,3 +67,15 @@ def test_an_unfinished_round_and_an_undecided_interval_settle_nothing():
     undecided = [{**row, "low": 0.9, "high": 1.1} for row in lines()]
     for rows in (undecided, lines()[:2], lines("linear_off")):
         assert experiments.settle_three_lines(record("15-three-lines", rows)) == {"15-bet-lines": None}
+
+
+def test_the_most_saving_change_must_stand_clear_of_1_and_of_the_others():
+    close = [{**row, "low": 0.4, "high": 1.1} for row in moves("batch")]
+    for rows in (moves("batch", 1.0), close, moves("batch")[:3]):
+        assert experiments.settle_what_moves(record("15-what-moves", rows)) == {"15-bet-moves": None}
+
+
+def test_what_moves_leaves_switches_and_threads_as_they_were():
+    before = flags.read()
+    found = base.run("15-what-moves", 0.5)
+    assert flags.read() == before and {row["change"] for row in found.rows} <= set(experiments.CHANGES)
