@@ -224,7 +224,7 @@ def described(blank: bool = False) -> str:
         "they compute: everywhere, on a GPU of NVIDIA or AMD, on an Apple GPU, on the CPU. Below: the precision tree, and the "
         "lessons in their order.",
         f"共 {len(GROUPS)} 组，{len(switches)} 个开关，{len(SWITCHES) - len(switches)} 个查询和工具，按计算的地方排列："
-        "哪里都管、英伟达或 AMD 的 GPU、苹果 GPU、CPU。下面是精度树，以及按顺序排列的课程。",
+        "哪里都管、NVIDIA 或 AMD 的 GPU、苹果 GPU、CPU。下面是精度树，以及按顺序排列的课程。",
     )
     return said + t(" The names are left out, to be filled in.", "名字留空，等你来填。") if blank else said
 

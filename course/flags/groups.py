@@ -11,7 +11,7 @@ from course.i18n import Text, both
 
 PLACES: dict[str, Text] = {
     "all": both("everywhere", "哪里都管"),
-    "gpu": both("GPU of NVIDIA or AMD", "英伟达或 AMD 的 GPU"),
+    "gpu": both("GPU of NVIDIA or AMD", "NVIDIA 或 AMD 的 GPU"),
     "apple": both("Apple GPU", "苹果 GPU"),
     "cpu": both("CPU", "CPU"),
 }
@@ -39,7 +39,7 @@ GROUPS: dict[str, Group] = {
     "cudnn": _group(
         "gpu",
         "NVIDIA's library for convolutions, recurrent layers and batch norm; on an AMD GPU the same names drive MIOpen.",
-        "英伟达的库，算卷积、循环层和批归一化；在 AMD GPU 上，同样的名字控制的是 MIOpen。",
+        "NVIDIA 的库，算卷积、循环层和批归一化；在 AMD GPU 上，同样的名字控制的是 MIOpen。",
     ),
     "cuda": _group(
         "gpu",
@@ -65,7 +65,7 @@ GROUPS: dict[str, Group] = {
     "xnnpack": _group("cpu", "A library for inference, mostly on phones.", "做推理的库，多用在手机上。"),
     "xeon": _group("cpu", "A start script for servers, no switches.", "给服务器用的启动脚本，没有开关。"),
     "mps": _group("apple", "Metal on a Mac: questions only, nothing to set.", "Mac 上的 Metal：只能问，没有可设的。"),
-    "cusparselt": _group("gpu", "NVIDIA's library for 2:4 sparse matrix products.", "英伟达的 2:4 稀疏矩阵乘库。"),
+    "cusparselt": _group("gpu", "NVIDIA's library for 2:4 sparse matrix products.", "NVIDIA 的 2:4 稀疏矩阵乘库。"),
     "python_native": _group(
         "all", "Kernels written in Python languages such as Triton.", "用 Triton 等 Python 语言写的 kernel。"
     ),

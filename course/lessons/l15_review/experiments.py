@@ -90,7 +90,7 @@ def say_flip_all(record: Record) -> Text:
     return both(
         f"Of {len(tried)} switches flipped one at a time, {en}. {missing} more are missing in this build or refuse another "
         f"value.{stopped['en']}",
-        f"一次只拨一个，共试了 {len(tried)} 个开关：{zh}。另有 {missing} 个在这个构建里没有，或者不接受别的值。{stopped['zh']}",
+        f"一次只拨一个，共试了 {len(tried)} 个开关：{zh}。另有 {missing} 个在这份 PyTorch 里没有，或者不接受别的值。{stopped['zh']}",
     )
 
 
@@ -104,7 +104,7 @@ def draw_flip_all(record: Record, ax: Any) -> None:
     for state, label, mark in (
         ("same", t("no other bit", "一位都没变"), 0),
         ("refused", t("other values refused", "不接受别的值"), 2),
-        ("absent", t("not in this build", "这个构建里没有"), 2),
+        ("absent", t("not in this build", "这份 PyTorch 里没有"), 2),
     ):
         count = sum(row["state"] == state for row in record.rows)
         if count:
