@@ -1,0 +1,160 @@
+"""Three slow functions and their repairs, and a loader that keeps its reader waiting.
+
+Each is short enough to be read whole; `show_code` prints one with the line numbers that a trace names.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from course.i18n import Text, both
+
+MEAN, SPREAD = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
+
+
+def show_code(function: Callable[..., Any]) -> None:
+    """Print the source of a function with its line numbers."""
+    lines, first = inspect.getsourcelines(function)
+    print("".join(f"{number:4d}  {line}" for number, line in enumerate(lines, start=first)), end="")
+
+
+# --- photos: a type that nobody asked for ---------------------------------------------------------------------
+
+
+def photos_slow(photos: torch.Tensor) -> torch.Tensor:
+    """Bytes 0 to 255 into standardised float32 pixels."""
+    mean = torch.from_numpy(np.array(MEAN)).view(3, 1, 1)
+    spread = torch.from_numpy(np.array(SPREAD)).view(3, 1, 1)
+    pixels = photos.float() / 255
+    pixels = (pixels - mean) / spread
+    return pixels.float()
+
+
+def photos_mended(photos: torch.Tensor) -> torch.Tensor:
+    """The same, in float32 from start to end."""
+    mean = torch.tensor(MEAN).view(3, 1, 1)
+    spread = torch.tensor(SPREAD).view(3, 1, 1)
+    pixels = photos.float() / 255
+    return (pixels - mean) / spread
+
+
+# --- layers: the paper is cut at every call -------------------------------------------------------------------
+
+
+def layers() -> nn.Sequential:
+    """Four convolutions in a row, ready to compute forward."""
+    return nn.Sequential(*[nn.Conv2d(32, 32, 3, padding=1) for _ in range(4)]).eval()
+
+
+def layers_slow(model: nn.Module, image: torch.Tensor) -> torch.Tensor:
+    """The model as it comes."""
+    return model(image)
+
+
+# --- scores: one row, one question, one answer ----------------------------------------------------------------
+
+
+def scores_slow(table: torch.Tensor) -> float:
+    """The sum of the largest value of each row."""
+    total = 0.0
+    for row in table:
+        total += row.max().item()
+    return total
+
+
+def scores_mended(table: torch.Tensor) -> float:
+    """The same in two operations and one question."""
+    return table.amax(dim=1).sum().item()
+
+
+@dataclass(frozen=True)
+class Case:
+    """A slow call and its repair, both without arguments; planted: a piece of the line that causes it."""
+
+    name: str
+    title: Text
+    slow: Callable[[], Any]
+    mended: Callable[[], Any]
+    planted: str
+
+
+def cases() -> list[Case]:
+    """The three cases with inputs made for them."""
+    photos = torch.randint(0, 256, (8, 3, 192, 192), dtype=torch.uint8)
+    model, image = layers(), torch.randn(8, 32, 56, 56)
+    last, last_image = (one.to(memory_format=torch.channels_last) for one in (copy.deepcopy(model), image.clone()))
+    table = torch.randn(400, 64)
+    return [
+        Case(
+            "photos",
+            both("photos in float64", "照片变成了 float64"),
+            lambda: photos_slow(photos),
+            lambda: photos_mended(photos),
+            "pixels = (pixels - mean) / spread",
+        ),
+        Case(
+            "layers",
+            both("layers that reorder", "每次都重排的层"),
+            lambda: layers_slow(model, image),
+            lambda: layers_slow(last, last_image),
+            "return model(image)",
+        ),
+        Case(
+            "scores",
+            both("scores one by one", "一行一行取分数"),
+            lambda: scores_slow(table),
+            lambda: scores_mended(table),
+            "total += row.max().item()",
+        ),
+    ]
+
+
+# --- a wait -----------------------------------------------------------------------------------------------------
+
+
+class SlowPhotos(torch.utils.data.Dataset):
+    """Photos that each take a while to come, as from a slow disk."""
+
+    def __init__(self, count: int = 8, each_ms: float = 3.0) -> None:
+        self.count, self.each_ms = count, each_ms
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, place: int) -> torch.Tensor:
+        if not 0 <= place < self.count:
+            raise IndexError(place)
+        time.sleep(self.each_ms / 1e3)
+        return torch.full((3, 32, 32), float(place))
+
+
+def epoch(model: nn.Module, loader: Iterable[torch.Tensor]) -> float:
+    """Once through the data: the sum of what the model says."""
+    total = 0.0
+    for photos in loader:
+        total += float(model(photos).sum())
+    return total
+
+
+# --- the profiler on and off ------------------------------------------------------------------------------------
+
+
+def profiled(work: Callable[[], Any]) -> Callable[[], Any]:
+    """`work` under a profiler of its own, started and stopped at each call; ``.work`` is the function inside."""
+    from torch.profiler import ProfilerActivity, profile
+
+    def run() -> None:
+        with profile(activities=[ProfilerActivity.CPU], acc_events=True):
+            work()
+
+    run.work = work  # type: ignore[attr-defined]
+    return run

@@ -1,0 +1,491 @@
+"""Code tasks of lesson 12: own time from nested events, the line that pays, a loop to mend, a work the profiler spoils.
+
+The last three entries are the visible smoke tests of the checkpoint: they look at form, not at the answer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from course.checking import PLACEHOLDER, comparison, data, form_is_fine, form_of_report
+from course.exercise import Exercise
+from course.i18n import both
+from course.verdict import Verdict, correct, inconclusive, incorrect, partly
+
+LEAST_ROUNDS = 5
+ENOUGH = 1.5
+
+
+def _close(got: Any, expected: list[float]) -> bool:
+    """Equal lists of numbers, up to rounding."""
+    return (
+        isinstance(got, list)
+        and len(got) == len(expected)
+        and all(
+            isinstance(one, (int, float)) and not isinstance(one, bool) and math.isclose(one, two, abs_tol=1e-9)
+            for one, two in zip(got, expected, strict=True)
+        )
+    )
+
+
+# --- own_times ------------------------------------------------------------------------------------------------
+
+Event = dict[str, Any]
+
+
+def _events(*pairs: tuple[float, int | None]) -> list[Event]:
+    return [{"us": us, "parent": parent} for us, parent in pairs]
+
+
+CHAINS = {
+    "chain": (_events((10.0, None), (9.0, 0), (8.0, 1)), [1.0, 1.0, 8.0]),
+    "two children": (_events((10.0, None), (3.0, 0), (4.0, 0)), [3.0, 3.0, 4.0]),
+    "two trees": (_events((5.0, None), (2.0, 0), (7.0, None), (7.0, 2)), [3.0, 2.0, 0.0, 7.0]),
+    "grandchildren": (_events((20.0, None), (12.0, 0), (5.0, 1), (5.0, 1), (6.0, 0)), [2.0, 2.0, 5.0, 5.0, 6.0]),
+    "alone": (_events((4.0, None)), [4.0]),
+    "nothing": ([], []),
+}
+
+
+def check_own_times(own_times: Callable[[list[Event]], list[float]]) -> Verdict:
+    """Chains, several children, several trees, nothing; the events are handed back untouched."""
+    for name, (events, expected) in CHAINS.items():
+        given = [dict(one) for one in events]
+        got = data(own_times(given))
+        if got is None or got is ...:
+            return PLACEHOLDER
+        if not _close(got, expected):
+            return _wrong_times(name, events, got, expected)
+        if given != events:
+            return partly(
+                0.5,
+                1.0,
+                both(
+                    "The times are right, but the events were changed on the way: whoever reads them next sees other numbers.",
+                    "耗时算对了，但传进来的事件被改了：下一个读它的人看到的是别的数。",
+                ),
+                reason="changed",
+            )
+    return correct(
+        both(
+            "Each event keeps its time and gives its parent's share back: that is the column “self”.",
+            "每个事件留下自己的时间，再从上一级里扣掉：这就是 “self” 一列。",
+        )
+    )
+
+
+def _wrong_times(name: str, events: list[Event], got: Any, expected: list[float]) -> Verdict:
+    shown = [(one["us"], one["parent"]) for one in events]
+    if _close(got, [one["us"] for one in events]):
+        return incorrect(
+            both(
+                "These are the total times. A parent's time holds its children's: take it off.",
+                "这是 total。上一级的时间里包含了下一级的：要扣掉。",
+            ),
+            reason="totals",
+        )
+    if name == "grandchildren" or (name == "chain" and isinstance(got, list) and got and got[0] != expected[0]):
+        return incorrect(
+            both(
+                f"For (us, parent) {shown} expected {expected}, and it was {got!r}. Only direct children are taken off: a "
+                f"grandchild is already inside its parent.",
+                f"对 (us, parent) {shown}，应为 {expected}，得到 {got!r}。只扣直接的下一级：再下一级已经包含在它里面了。",
+            ),
+            reason="grandchildren",
+        )
+    return incorrect(
+        both(
+            f"For (us, parent) {shown} expected {expected}, and it was {got!r}.",
+            f"对 (us, parent) {shown}，应为 {expected}，得到 {got!r}。",
+        )
+    )
+
+
+# --- dearest_line ---------------------------------------------------------------------------------------------
+
+
+def _rows(*triples: tuple[str, float, float]) -> list[dict[str, Any]]:
+    return [{"line": line, "us": us, "self_us": own} for line, us, own in triples]
+
+
+LINES = {
+    "once": (_rows(("a.py:3", 9.0, 9.0), ("a.py:4", 2.0, 2.0)), "a.py:3"),
+    "often": (_rows(*[("a.py:9", 2.0, 2.0)] * 6, ("a.py:3", 9.0, 9.0)), "a.py:9"),
+    "nested": (_rows(("a.py:3", 10.0, 1.0), ("a.py:3", 9.0, 4.0), ("b.py:7", 8.0, 8.0)), "b.py:7"),
+    "unknown": (_rows(("", 50.0, 50.0), ("a.py:3", 4.0, 4.0), ("", 1.0, 1.0)), "a.py:3"),
+    "same number": (_rows(("a.py:3", 4.0, 4.0), ("b.py:3", 3.0, 3.0), ("b.py:3", 3.0, 3.0)), "b.py:3"),
+    "small": (_rows(("a.py:1", 0.25, 0.25), ("a.py:2", 0.5, 0.5)), "a.py:2"),
+    "none": (_rows(("", 7.0, 7.0)), None),
+    "empty": ([], None),
+}
+
+
+def check_dearest_line(dearest_line: Callable[[list[dict]], str | None]) -> Verdict:
+    """Lines once and often, nested rows, rows without a line, no line at all."""
+    for name, (rows, expected) in LINES.items():
+        got = data(dearest_line([dict(row) for row in rows]))
+        if got is ...:
+            return PLACEHOLDER
+        if got != expected:
+            return _wrong_line(name, rows, got, expected)
+    return correct(
+        both(
+            "Own times added up by line, the largest first; rows without a line stay out.",
+            "按行累加自身耗时，取最大的；没有行号的不算。",
+        )
+    )
+
+
+def _wrong_line(name: str, rows: list[dict], got: Any, expected: str | None) -> Verdict:
+    said = {
+        "often": both(
+            "Six calls of 2 µs cost more than one of 9 µs: add up by line first.",
+            "六次 2 µs 比一次 9 µs 更贵：先按行累加。",
+        ),
+        "nested": both(
+            "A row's `us` holds what it calls, and that has rows of its own: add up `self_us`.",
+            "一行的 `us` 包含它调用的，而那些另有自己的行：要累加 `self_us`。",
+        ),
+        "unknown": both(
+            "The dearest rows have no line: nobody can open a file there. Leave them out.",
+            "最贵的那些行没有行号，没法打开文件去看：不要算进去。",
+        ),
+        "none": both("No row has a line: the answer is `None`.", "没有一行带行号：应返回 `None`。"),
+        "empty": both("Without rows the answer is `None`.", "一行都没有时，应返回 `None`。"),
+    }.get(name, both("Another line costs more.", "另一行更贵。"))
+    shown = [(row["line"], row["us"], row["self_us"]) for row in rows]
+    text = both(
+        f"{said['en']} (line, us, self_us): {shown}; expected {expected!r}, and it was {got!r}.",
+        f"{said['zh']}(line, us, self_us)：{shown}；应为 {expected!r}，得到 {got!r}。",
+    )
+    if name in ("none", "empty"):
+        return partly(0.5, 1.0, text, reason=name)
+    return incorrect(text, reason=name.replace(" ", "-"))
+
+
+# --- mend the loop ----------------------------------------------------------------------------------------------
+
+ASKS = ("item", "tolist", "numpy", "__float__", "__int__", "__bool__", "__index__", "__iter__", "unbind", "cpu")
+"""Calls that leave the tensor: one question each, or the start of a loop over its rows."""
+
+
+def _calls(function: Callable[[torch.Tensor], Any], table: torch.Tensor) -> tuple[Any, list[str]]:
+    """What it gives back, and the names of all calls of torch it makes."""
+    from torch.overrides import TorchFunctionMode
+
+    names: list[str] = []
+
+    class Watch(TorchFunctionMode):
+        def __torch_function__(self, called: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            names.append(getattr(called, "__name__", ""))
+            return called(*args, **(kwargs or {}))
+
+    with Watch():
+        found = function(table)
+    return found, names
+
+
+def check_row_spreads(row_spreads: Callable[[torch.Tensor], torch.Tensor]) -> Verdict:
+    """The right numbers for several tables; as many operations for many rows as for few, and no question in between."""
+    made = torch.Generator().manual_seed(12)
+    tables = [torch.randn(rows, columns, generator=made) for rows, columns in ((5, 8), (1, 3), (7, 1), (40, 8))]
+    counts = []
+    for table in tables:
+        before = table.clone()
+        got, names = _calls(row_spreads, table)
+        if got is None or got is ...:
+            return PLACEHOLDER
+        expected = table.max(dim=1).values - table.min(dim=1).values
+        if not torch.equal(table, before):
+            return incorrect(both("The table was changed: work on a copy.", "表格被改了：请在副本上操作。"), reason="changed")
+        if not isinstance(got, torch.Tensor):
+            return incorrect(
+                both(
+                    f"A tensor with one number a row is expected, not {type(got).__name__}.",
+                    f"应返回一个张量，每行一个数，而不是 {type(got).__name__}。",
+                ),
+                reason="no-tensor",
+            )
+        if got.shape != expected.shape:
+            return incorrect(
+                both(
+                    f"For a table of {tuple(table.shape)} the shape should be {tuple(expected.shape)}, not {tuple(got.shape)}.",
+                    f"表格为 {tuple(table.shape)} 时，形状应是 {tuple(expected.shape)}，而不是 {tuple(got.shape)}。",
+                ),
+                reason="shape",
+            )
+        if got.dtype != table.dtype:
+            return partly(
+                0.5,
+                1.0,
+                both(
+                    f"The numbers are there, but in {got.dtype}: {table.dtype} came in.",
+                    f"数是对的，但类型成了 {got.dtype}：进来的是 {table.dtype}。",
+                ),
+                reason="type",
+            )
+        if not torch.allclose(got, expected, rtol=1e-5, atol=1e-6):
+            return incorrect(
+                both("The numbers are not largest minus smallest of each row.", "结果不是每行的最大值减最小值。"),
+                reason="numbers",
+            )
+        counts.append((len(names), [name for name in names if name in ASKS]))
+    if counts[-1][0] > counts[0][0] or counts[-1][1]:
+        asked = ", ".join(dict.fromkeys(f"`{name}`" for name in counts[-1][1]))
+        return partly(
+            0.5,
+            1.0,
+            both(
+                f"The numbers are right. But 5 rows take {counts[0][0]} calls of torch and 40 rows {counts[-1][0]}"
+                f"{', with ' + asked if asked else ''}: the loop is still there.",
+                f"数是对的。可 5 行要调用 torch {counts[0][0]} 次，40 行要 {counts[-1][0]} 次"
+                f"{'，其中有 ' + asked if asked else ''}：循环还在。",
+            ),
+            reason="loop",
+        )
+    return correct(
+        both(
+            f"{counts[-1][0]} calls of torch, however many rows: the overhead is paid once.",
+            f"不管多少行，都只调用 torch {counts[-1][0]} 次：调用开销只付一回。",
+        )
+    )
+
+
+# --- make it lose -------------------------------------------------------------------------------------------------
+
+
+def check_make_it_lose(race: Any) -> Verdict:
+    """Accept on evidence: the profiled side takes at least half as long again, and both sides run one work."""
+    raced = comparison(race)
+    if raced is None:
+        return incorrect(
+            both(
+                '`race` should be what `compare` gave back for "plain" and "profiled".',
+                '`race` 应是 `compare` 对 "plain" 和 "profiled" 的返回结果。',
+            ),
+            reason="no-comparison",
+        )
+    (name,) = raced.pairs
+    inside = getattr(raced.functions[name], "work", None)
+    if raced.baseline != "plain" or inside is None or inside is not raced.functions["plain"]:
+        return incorrect(
+            both(
+                'Both sides should run one work: "plain": work is the baseline, "profiled": profiled(work).',
+                '两边应跑同一份活："plain": work 作基准，"profiled": profiled(work)。',
+            ),
+            reason="sides",
+        )
+    if raced.rounds < LEAST_ROUNDS:
+        return inconclusive(
+            both(
+                f"Only {raced.rounds} rounds: give it more time with `max_time=`.",
+                f"只有 {raced.rounds} 轮：用 `max_time=` 多给些时间。",
+            ),
+            reason="rounds",
+        )
+    low, high = raced.low, raced.high
+    if low > ENOUGH:
+        return correct(
+            both(
+                f"Accepted: [{low:.2f}, {high:.2f}] lies above {ENOUGH}. What the profiler says of this work is mostly about itself.",
+                f"通过：[{low:.2f}, {high:.2f}] 整个在 {ENOUGH} 之上。对这份活，profiler 说的大半是它自己。",
+            ),
+            low=low,
+            high=high,
+        )
+    if high < ENOUGH:
+        return incorrect(
+            both(
+                f"[{low:.2f}, {high:.2f}]: this work hardly notices the profiler. What does it pay for, the time or the number "
+                f"of operations?",
+                f"[{low:.2f}, {high:.2f}]：这份活几乎感觉不到 profiler。它是按时间收费，还是按操作的个数？",
+            ),
+            reason="too-large",
+        )
+    return inconclusive(
+        both(
+            f"[{low:.2f}, {high:.2f}] holds {ENOUGH}: undecided. Smaller operations, or more time, settle it.",
+            f"[{low:.2f}, {high:.2f}] 包含 {ENOUGH}：未定。把操作再变小些，或多给些时间。",
+        ),
+        reason="undecided",
+    )
+
+
+# --- the exercises ---
+
+LESSON = "12_profiler"
+
+OWN_TIMES = Exercise(
+    id="12-own-times",
+    lesson=LESSON,
+    name="own_times",
+    minutes=5,
+    title=both("From total to self", "从 total 算出 self"),
+    hints=(
+        both(
+            "Begin with the total of each event. Whose number is then too large?",
+            "先放上每个事件的 total。这时谁的数偏大？",
+        ),
+        both(
+            "Go through the events: each one that has a parent takes its `us` off the parent's number.",
+            "遍历事件：有上一级的，就从上一级的数里扣掉自己的 `us`。",
+        ),
+        both(
+            "`own[one['parent']] -= one['us']`, if the parent is not None. Direct parents only.",
+            "上一级不是 None 时：`own[one['parent']] -= one['us']`。只扣直接的上一级。",
+        ),
+    ),
+    solution="""def own_times(events):
+    own = [one["us"] for one in events]
+    for one in events:
+        if one["parent"] is not None:
+            own[one["parent"]] -= one["us"]
+    return own
+""",
+    why=both(
+        "Every microsecond then belongs to one event alone, so the column can be added up.",
+        "这样每一微秒只属于一个事件，这一列才能相加。",
+    ),
+    check=check_own_times,
+)
+
+DEAREST_LINE = Exercise(
+    id="12-dearest-line",
+    lesson=LESSON,
+    name="dearest_line",
+    minutes=5,
+    title=both("Which line pays most?", "哪一行花得最多？"),
+    hints=(
+        both("One line can call many operations. What has to be added up?", "一行可以调用很多操作。该把什么加起来？"),
+        both(
+            "A dictionary: line -> sum of `self_us`. Rows whose line is empty stay out.",
+            "用字典：行 -> `self_us` 之和。行为空的不算。",
+        ),
+        both(
+            "`max(sums, key=sums.get)` finds the line; for an empty dictionary return `None` before.",
+            "`max(sums, key=sums.get)` 找出那一行；字典为空时，先返回 `None`。",
+        ),
+    ),
+    solution="""def dearest_line(rows):
+    sums = {}
+    for row in rows:
+        if row["line"]:
+            sums[row["line"]] = sums.get(row["line"], 0.0) + row["self_us"]
+    return max(sums, key=sums.get) if sums else None
+""",
+    why=both(
+        "Own times may be added up; total times count the same work several times.",
+        "自身耗时可以相加；total 会把同一份活算好几遍。",
+    ),
+    check=check_dearest_line,
+)
+
+ROW_SPREADS = Exercise(
+    id="12-row-spreads",
+    lesson=LESSON,
+    name="row_spreads",
+    minutes=5,
+    title=both("Mend the loop", "修好这个循环"),
+    hints=(
+        both(
+            "What is computed for one row? Most functions of torch can do it for all rows at once.",
+            "对一行算了什么？torch 的大多数函数可以一次算完所有行。",
+        ),
+        both("`dim=1` means: along each row. `amax` and `amin` give the values alone.", "`dim=1`：沿着每一行。`amax`、`amin` 只返回值。"),
+        both("`table.amax(dim=1) - table.amin(dim=1)`", "`table.amax(dim=1) - table.amin(dim=1)`"),
+    ),
+    solution="def row_spreads(table):\n    return table.amax(dim=1) - table.amin(dim=1)\n",
+    why=both(
+        "Three operations instead of several for each row, and no number has to come back to Python.",
+        "总共三个操作，而不是每行好几个，也没有一个数要回到 Python。",
+    ),
+    check=check_row_spreads,
+)
+
+MAKE_IT_LOSE = Exercise(
+    id="12-make-it-lose",
+    lesson=LESSON,
+    name="race",
+    minutes=5,
+    title=both("Find a work that the profiler spoils", "找一份被 profiler 搅乱的活"),
+    hints=(
+        both("The profiler takes its price for each operation.", "profiler 是按操作个数收费的。"),
+        both("Many operations that are small: a loop over a tiny tensor.", "许多很小的操作：在一个小张量上循环。"),
+        both("`def work():`, in it `for _ in range(400):` and `small + 1`.", "`def work():`，里面 `for _ in range(400):` 加 `small + 1`。"),
+    ),
+    solution="""import torch
+from course.lessons.l12_profiler.cases import profiled
+from course.timing import compare
+
+small = torch.randn(8)
+
+def work():
+    for _ in range(400):
+        small + 1
+
+race = compare({"plain": work, "profiled": profiled(work)}, baseline="plain", max_time=2)
+""",
+    why=both(
+        "A note takes about as long as such an addition. With few large operations nobody sees the notes.",
+        "记一笔所花的时间，和这样一次加法差不多。操作又少又大时，谁也感觉不到。",
+    ),
+    check=check_make_it_lose,
+)
+
+
+# --- the checkpoint's visible smoke tests: the form of an answer, nothing about its value -----------------
+
+
+def _number(got: Any) -> bool:
+    return isinstance(got, (int, float)) and not isinstance(got, bool)
+
+
+def _form_of_gap(outside_us: Callable[..., Any]) -> Verdict:
+    got = data(outside_us([[2.0, 5.0], [3.0, 4.0]], 0.0, 10.0))
+    if _number(got):
+        return form_is_fine(both("The form is right: it gives back a number.", "形式正确：返回的是一个数。"))
+    return incorrect(both(f"A number is expected, not {got!r}.", f"应返回一个数，而不是 {got!r}。"))
+
+
+def _form_of_self(self_by_name: Callable[..., Any]) -> Verdict:
+    got = data(self_by_name([["a", 0.0, 9.0], ["b", 1.0, 3.0]]))
+    if isinstance(got, dict) and got and all(isinstance(key, str) and _number(data(one)) for key, one in got.items()):
+        return form_is_fine(both("The form is right: names with numbers.", "形式正确：名字对应数。"))
+    return incorrect(
+        both(f"A dictionary of names and numbers is expected, not {got!r}.", f"应返回“名字 -> 数”的字典，而不是 {got!r}。")
+    )
+
+
+REPORT_FIELDS = ("work", "plain_ms", "profiled_ms", "low", "high", "claim")
+
+EXERCISES = [
+    OWN_TIMES,
+    DEAREST_LINE,
+    ROW_SPREADS,
+    MAKE_IT_LOSE,
+    Exercise(
+        id="12-t-gap",
+        lesson=LESSON,
+        name="outside_us",
+        check=_form_of_gap,
+        title=both("Time outside of operations", "操作之外的时间"),
+    ),
+    Exercise(
+        id="12-t-self",
+        lesson=LESSON,
+        name="self_by_name",
+        check=_form_of_self,
+        title=both("Own time by name", "按名字累加自身耗时"),
+    ),
+    Exercise(
+        id="12-t-report",
+        lesson=LESSON,
+        name="report",
+        check=form_of_report(REPORT_FIELDS),
+        title=both("Report what the profiler costs", "报告一次测量：profiler 的代价"),
+    ),
+]

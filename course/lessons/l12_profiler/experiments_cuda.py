@@ -1,0 +1,74 @@
+"""The experiment of lesson 12 that needs a GPU: the search, a copy and a wait in a trace."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from course.experiment.base import Budget, experiment
+from course.experiment.new_process import rows_of
+from course.experiment.plots import table
+from course.experiment.words import NOTHING
+from course.i18n import Text, both, t
+from course.lessons.l12_profiler.experiments import LESSON
+from course.records import Record
+
+PROBES = "course.lessons.l12_profiler.probes"
+
+
+def _kernels(record: Record, story: str, call: int) -> list[dict]:
+    return [row for row in record.rows if row["story"] == story and row["call"] == call]
+
+
+def _counts(record: Record) -> dict[str, tuple[int, int]]:
+    """story -> different kernels in the first and in the second call."""
+    return {
+        story: tuple(len({row["kernel"] for row in _kernels(record, story, call)}) for call in (1, 2))  # type: ignore[misc]
+        for story in ("search off", "search on")
+    }
+
+
+def _waits(record: Record) -> list[float]:
+    """Microseconds of .item() on the CPU: with nothing queued, with work queued."""
+    return [sum(row["mean_us"] * row["calls"] for row in _kernels(record, "wait", call)) for call in (1, 2)]
+
+
+def say_gpu_trace(record: Record) -> Text:
+    counts, (idle, queued), copies = _counts(record), _waits(record), _kernels(record, "copy", 1)
+    if not all(min(pair) for pair in counts.values()) or not idle or not queued or not copies:
+        return NOTHING
+    off, on = counts["search off"], counts["search on"]
+    name = copies[0]["kernel"][:60]
+    return both(
+        f"Different kernels in call 1 and call 2: {off[0]} and {off[1]} with the search off, {on[0]} and {on[1]} with it on. "
+        f"A copy shows as {name}. `.item()` took {idle:.3g} µs with nothing queued, {queued:.3g} µs behind ten products.",
+        f"第 1 次和第 2 次调用里不同 kernel 的个数：关搜索时 {off[0]} 和 {off[1]}，开搜索时 {on[0]} 和 {on[1]}。"
+        f"拷贝显示为 {name}。没有排队时 `.item()` 用 {idle:.3g} µs，排在十次矩阵乘后面时用 {queued:.3g} µs。",
+    )
+
+
+def draw_gpu_trace(record: Record, ax: Any) -> None:
+    counts, (idle, queued) = _counts(record), _waits(record)
+    lines = [
+        (t("kernels, search off", "kernel 数，关搜索"), [(str(one), None) for one in counts["search off"]]),
+        (t("kernels, search on", "kernel 数，开搜索"), [(str(one), None) for one in counts["search on"]]),
+        (t(".item(): idle, queued", ".item()：无排队、有排队"), [(f"{idle:.3g} µs", None), (f"{queued:.3g} µs", None)]),
+    ]
+    table(ax, [t("first", "第一次"), t("second", "第二次")], lines)
+
+
+@experiment(
+    name="12-gpu-trace-cuda",
+    lesson=LESSON,
+    version=1,
+    needs="cuda",
+    seconds=60,
+    title=both("A GPU's trace: the search, a copy, a wait", "GPU 的 trace：搜索、拷贝、等待"),
+    finding=say_gpu_trace,
+    draw=draw_gpu_trace,
+)
+def gpu_trace(budget: Budget, batch: int = 8, size: int = 128) -> list[dict]:
+    """Kernels of two calls with the search off and on, a copy, and .item() idle and behind work, in new processes."""
+    rows: list[dict] = []
+    for search in budget.loop((False, True), desc=both("new processes", "新进程"), least=2):
+        rows += rows_of(PROBES, "first_and_second", search, batch, size)
+    return rows + rows_of(PROBES, "copy_and_wait", size * 8)

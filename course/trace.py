@@ -1,0 +1,356 @@
+"""Where the time of one call goes: torch.profiler's events as plain rows, with the lines of your code, as table and picture.
+
+>>> from course.trace import trace_of
+>>> found = trace_of(lambda: model(x))       # doctest: +SKIP
+>>> print(found)                             # doctest: +SKIP
+>>> found.timeline()                         # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import html
+import linecache
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from types import FrameType
+from typing import Any
+
+from course.i18n import Text, both, pick, t
+from course.units import format_ms
+
+Row = dict[str, Any]
+
+CALL = "trace: the call"
+LINE = "trace: line "
+PREPARES = (
+    "aten::empty", "aten::empty_like", "aten::empty_strided", "aten::resize_", "aten::as_strided", "aten::view", "aten::_unsafe_view",
+    "aten::reshape", "aten::_reshape_alias", "aten::select", "aten::slice", "aten::narrow", "aten::unsqueeze", "aten::squeeze",
+    "aten::transpose", "aten::t", "aten::permute", "aten::expand", "aten::alias", "aten::detach", "aten::lift_fresh",
+    "aten::result_type", "aten::unbind", "aten::flatten", "aten::split", "aten::chunk",
+)  # fmt: skip
+"""Operations without arithmetic on the elements: they make room or look at the same memory in another way."""
+SHOWN = 6
+"""Rows of a printed table."""
+WARM_UPS, CALLS = 2, 5
+
+
+class TraceError(ValueError):
+    """What cannot be traced; a notebook shows the sentence alone."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
+
+def trace_of(function: Callable[[], Any], calls: int = CALLS, warm_ups: int = WARM_UPS) -> Trace:
+    """Profile one call of `function`, which takes no arguments, and say where its time goes.
+
+    It runs ``warm_ups`` times unseen, ``calls`` times against the clock, ``calls`` times under torch.profiler (the call of
+    middle length is kept) and once more with its lines noted. Nothing of it is changed. A function that works through
+    something, such as a loader, makes it anew inside. Raises TraceError, in words, for what cannot be called, and
+    whatever the function itself raises.
+    """
+    from course.timing import TimingError
+    from course.timing.guard import require_callable
+
+    if isinstance(calls, bool) or not isinstance(calls, int) or calls < 1:
+        raise TraceError(t(f"calls is a whole number from 1 on, not {calls!r}.", f"calls 应是不小于 1 的整数，而不是 {calls!r}。"))
+    try:
+        require_callable("function", function)
+    except TimingError as error:
+        raise TraceError(str(error)) from None
+    _refuse_a_running_profiler()
+    for _ in range(warm_ups):
+        function()
+    plain_ms = median(_timed(function) for _ in range(calls))
+    recorded = sorted((_recorded(function) for _ in range(calls)), key=span_of)
+    rows = recorded[len(recorded) // 2]
+    lined = _recorded(function, with_lines=True)
+    same = [row["name"] for row in rows] == [row["name"] for row in lined]
+    if same:  # the same operations in the same order: the undisturbed times, the lines of the other run
+        lined = [{**row, "line": other["line"], "code": other["code"]} for row, other in zip(rows, lined, strict=True)]
+    return Trace(lined, plain_ms)
+
+
+def _refuse_a_running_profiler() -> None:
+    import torch
+
+    if torch.autograd._profiler_enabled():
+        raise TraceError(
+            t(
+                "A profiler is running already, and two cannot be nested: leave the `with profile(...)` block first.",
+                "已经有一个 profiler 在运行，而它不能嵌套：请先离开 `with profile(...)` 块。",
+            )
+        )
+
+
+def _timed(function: Callable[[], Any]) -> float:
+    """Milliseconds of one call, waiting for a GPU."""
+    from course.experiment.device import wait
+
+    wait()
+    start = perf_counter()
+    function()
+    wait()
+    return (perf_counter() - start) * 1e3
+
+
+def _recorded(function: Callable[[], Any], with_lines: bool = False) -> list[Row]:
+    """The rows of one call under the profiler."""
+    import contextlib
+
+    import torch
+    from torch.profiler import ProfilerActivity, profile, record_function
+
+    from course.experiment.device import wait
+
+    os.environ.setdefault("KINETO_LOG_LEVEL", "6")  # else it writes lines about itself to stderr
+    activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if torch.cuda.is_available() else [])]
+    with profile(activities=activities, acc_events=True) as recording:
+        with record_function(CALL), _lines_noted() if with_lines else contextlib.nullcontext():
+            function()
+        wait()
+    return rows_of(recording.events())
+
+
+# --- lines ------------------------------------------------------------------------------------------------------
+
+
+def _lines_noted() -> Any:
+    """A mode in which every call of torch stands in the profile under the line of your code that made it."""
+    from torch.overrides import TorchFunctionMode
+    from torch.profiler import record_function
+
+    class Noted(TorchFunctionMode):
+        def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            with record_function(LINE + _place(sys._getframe(1))):
+                return function(*args, **(kwargs or {}))
+
+    return Noted()
+
+
+def _inside() -> tuple[str, ...]:
+    import torch
+
+    return (str(Path(torch.__file__).parent) + os.sep, __file__)
+
+
+def _place(frame: FrameType | None) -> str:
+    """file:line of the innermost frame that is neither torch's nor ours."""
+    passed_over = _inside()
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not file.startswith(passed_over):
+            return f"{file}:{frame.f_lineno}"
+        frame = frame.f_back
+    return ""
+
+
+# --- events into rows -------------------------------------------------------------------------------------------
+
+
+def rows_of(events: Iterable[Any]) -> list[Row]:
+    """Events of torch.profiler as plain rows in order of their start.
+
+    name; start_us from the first event on; us: with what it calls, self_us: without; depth: 0 for what no other
+    operation calls; device: cpu or cuda; kind: call (the whole), label (a block that somebody named), work, prepare (room and views), pass (calls others),
+    kernel (on a GPU); line, code: where it was called and what stands there, empty where nobody noted it.
+    """
+    found: list[Row] = []
+    open_until: list[tuple[float, Row | None, str]] = []  # end, row (None: only a label), line
+    listed = sorted(events, key=lambda one: (one.time_range.start, -one.time_range.end))
+    origin = listed[0].time_range.start if listed else 0.0
+    for event in listed:
+        start, end = event.time_range.start, event.time_range.end
+        row: Row = {"name": event.name, "start_us": start - origin, "us": end - start, "self_us": end - start, "depth": 0}
+        if "CUDA" in str(event.device_type):
+            found.append({**row, "device": "cuda", "kind": "kernel", "line": "", "code": ""})
+            continue
+        while open_until and open_until[-1][0] <= start:
+            open_until.pop()
+        line = open_until[-1][2] if open_until else ""
+        if event.name.startswith(LINE):
+            open_until.append((end, None, line or event.name.removeprefix(LINE)))
+            continue
+        kind = "prepare" if event.name in PREPARES else "work"
+        if getattr(event, "is_user_annotation", False):
+            kind = "call" if event.name == CALL else "label"
+        above = next((one for _, one, _ in reversed(open_until) if one is not None), None)
+        if above is not None:
+            above["self_us"] -= row["us"]
+            row["depth"] = above["depth"] + (above["kind"] != "call")
+            above["kind"] = "pass" if above["kind"] == "work" else above["kind"]
+        found.append({**row, "device": "cpu", "kind": kind, "line": line, "code": code_at(line)})
+        open_until.append((end, found[-1], line))
+    return found
+
+
+def code_at(line: str) -> str:
+    """What stands at file:line, also in a notebook's cell; empty where it cannot be read."""
+    file, _, number = line.rpartition(":")
+    return linecache.getline(file, int(number)).strip() if number.isdigit() else ""
+
+
+def span_of(rows: Sequence[Row]) -> float:
+    """Microseconds of the whole call under the profiler."""
+    return next((row["us"] for row in rows if row["kind"] == "call"), 0.0)
+
+
+def parts_of(rows: Sequence[Row]) -> dict[str, float]:
+    """Microseconds of the call by what was done: work, prepare, pass, and outside of any operation (labels are none)."""
+    parts = dict.fromkeys(("work", "prepare", "pass"), 0.0)
+    for row in rows:
+        if row["kind"] in parts:
+            parts[row["kind"]] += row["self_us"]
+    return {**parts, "outside": sum(row["self_us"] for row in rows if row["kind"] in ("call", "label"))}
+
+
+def totals(rows: Iterable[Row], key: str, device: str = "cpu") -> list[Row]:
+    """The operations added up by `key` (name, or line with its code): calls, us, self_us; the largest self_us first."""
+    found: dict[str, Row] = {}
+    for row in rows:
+        if row["kind"] == "call" or row["device"] != device or not row[key]:
+            continue
+        one = found.setdefault(row[key], {key: row[key], "code": row["code"], "calls": 0, "us": 0.0, "self_us": 0.0})
+        one["calls"] += 1
+        one["us"] += row["us"]
+        one["self_us"] += row["self_us"]
+    return sorted(found.values(), key=lambda one: -one["self_us"])
+
+
+def covered_us(rows: Iterable[Row]) -> float:
+    """Microseconds in which at least one of these ran."""
+    total, reached = 0.0, float("-inf")
+    for start, end in sorted((row["start_us"], row["start_us"] + row["us"]) for row in rows):
+        total += max(0.0, end - max(start, reached))
+        reached = max(reached, end)
+    return total
+
+
+# --- the answer -------------------------------------------------------------------------------------------------
+
+
+class Trace:
+    """One call as rows (see `rows_of`), with the time it takes when nobody looks: plain_ms, a median."""
+
+    def __init__(self, rows: Sequence[Row], plain_ms: float) -> None:
+        self._rows, self.plain_ms = [dict(row) for row in rows], plain_ms
+
+    def rows(self) -> list[Row]:
+        """Plain data, in order of the start."""
+        return [dict(row) for row in self._rows]
+
+    @property
+    def profiled_ms(self) -> float:
+        """The same call under the profiler."""
+        return span_of(self._rows) / 1e3
+
+    @property
+    def overhead(self) -> float:
+        """The least share of the call, 0 to 1, that went into issuing the work: Python and PyTorch's way to the operations.
+
+        What is left of plain_ms without the time inside operations that do work. Each of these also needs about a
+        microsecond to get going, which is not counted, so it is a least. None of it means anything where a GPU works on its own.
+        """
+        work_ms = parts_of(self._rows)["work"] / 1e3
+        return min(1.0, max(0.0, 1 - work_ms / self.plain_ms)) if self.plain_ms > 0 else 0.0
+
+    def by_name(self) -> list[Row]:
+        """Operations added up by name: calls, us, self_us; of a GPU's kernels where there are any."""
+        return totals(self._rows, "name", self._device())
+
+    def by_line(self) -> list[Row]:
+        """Operations added up by the line of your code that called them: line, code, calls, us, self_us."""
+        return totals(self._rows, "line")
+
+    def timeline(self, ax: Any = None, dark: bool | None = None) -> Any:
+        """The call as a picture, from left to right; see course.figures.timeline."""
+        from course.figures.timeline import timeline_plot
+
+        return timeline_plot(self._rows, self.sentence(), ax, dark)
+
+    def _device(self) -> str:
+        return "cuda" if any(row["device"] == "cuda" for row in self._rows) else "cpu"
+
+    def sentence(self) -> str:
+        """Where the time goes, in words."""
+        return pick(told(self))
+
+    def _table(self) -> list[list[str]]:
+        span = span_of(self._rows) or 1.0
+        head = [t("operation", "操作"), t("calls", "次数"), t("own time", "自身耗时"), t("share", "占比")]
+        names = [
+            [one["name"], str(one["calls"]), format_ms(one["self_us"] / 1e3), f"{one['self_us'] / span:.0%}"]
+            for one in self.by_name()[:SHOWN]
+        ]
+        second = [t("line", "行"), t("calls", "次数"), t("own time", "自身耗时"), t("share", "占比")]
+        lines = [
+            [
+                f"{Path(one['line'].rpartition(':')[0]).name}:{one['line'].rpartition(':')[2]}  {one['code']}",
+                str(one["calls"]),
+                format_ms(one["self_us"] / 1e3),
+                f"{one['self_us'] / span:.0%}",
+            ]
+            for one in self.by_line()[:SHOWN]
+        ]
+        return [head, *names, *([second, *lines] if lines else [])]
+
+    def __str__(self) -> str:
+        table = self._table()
+        widths = [max(len(row[at]) for row in table) for at in range(4)]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]
+        return "\n".join([self.sentence(), "", *lines])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        def cells(tag: str, row: list[str]) -> str:
+            sides = ("left", "right", "right", "right")
+            return "".join(
+                f'<{tag} style="text-align:{side}">{html.escape(cell)}</{tag}>' for side, cell in zip(sides, row, strict=True)
+            )
+
+        heads = (t("operation", "操作"), t("line", "行"))
+        body = "".join(f"<tr>{cells('th' if row[0] in heads else 'td', row)}</tr>" for row in self._table())
+        return (
+            f'<p style="max-width:760px"><strong>{html.escape(self.sentence())}</strong></p>'
+            f'<div style="overflow-x:auto"><table><tbody>{body}</tbody></table></div>'
+        )
+
+
+def told(trace: Trace) -> Text:
+    """The sentence of a trace in both languages."""
+    rows, names, lines = trace.rows(), trace.by_name(), trace.by_line()
+    clock = both(
+        f"One call takes {format_ms(trace.plain_ms)}; with the profiler looking, {format_ms(trace.profiled_ms)}.",
+        f"一次调用耗时 {format_ms(trace.plain_ms)}；开着 profiler 时是 {format_ms(trace.profiled_ms)}。",
+    )
+    if not names:
+        return both(
+            clock["en"] + " No operation of PyTorch ran in it: its time goes into Python or into waiting.",
+            clock["zh"] + "里面没有运行任何 PyTorch 操作：时间花在 Python 上，或者在等待。",
+        )
+    span, top = span_of(rows) or 1.0, names[0]
+    said = both(
+        f" Most of it: {top['name']}, {top['self_us'] / span:.0%} in {top['calls']} call{'s' * (top['calls'] > 1)}.",
+        f"占得最多的是 {top['name']}：{top['calls']} 次，共 {top['self_us'] / span:.0%}。",
+    )
+    if top["name"] and any(row["device"] == "cuda" for row in rows):
+        busy = covered_us(row for row in rows if row["device"] == "cuda") / span
+        rest = both(f" The GPU was busy for {busy:.0%} of the time.", f"GPU 有 {busy:.0%} 的时间在干活。")
+    else:
+        rest = both(
+            f" At least {trace.overhead:.0%} is overhead: Python, and PyTorch's way to the operations.",
+            f"至少 {trace.overhead:.0%} 是调用开销：Python，以及 PyTorch 一层层找到操作的过程。",
+        )
+    if lines:
+        line = lines[0]
+        number = line["line"].rpartition(":")[2]
+        rest = both(
+            rest["en"] + f" The line that pays most: {number}, `{line['code']}`, {line['self_us'] / span:.0%}.",
+            rest["zh"] + f"花得最多的一行是第 {number} 行：`{line['code']}`，{line['self_us'] / span:.0%}。",
+        )
+    return both(clock["en"] + said["en"] + rest["en"], clock["zh"] + said["zh"] + rest["zh"])

@@ -1,0 +1,188 @@
+"""Hidden cases of checkpoint 12: time outside of events, own time by name, and a report on the profiler's cost."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from course.i18n import both
+from grader import reports
+from grader.reports import Mark
+from grader.task import Case, Part, Task
+
+# --- 12-t-gap ---------------------------------------------------------------------------------------------
+
+
+def gap_cases(rng: random.Random) -> list[Case]:
+    """Events apart, held by each other, overlapping, out of order, beyond the ends; none, and the whole covered."""
+
+    def apart(count: int, first: float = 0.0) -> list[list[float]]:
+        events, at = [], first
+        for _ in range(count):
+            at += rng.randint(1, 20)
+            stop = at + rng.randint(2, 30)
+            events.append([float(at), float(stop)])
+            at = stop
+        return events
+
+    def ends(events: list[list[float]]) -> tuple[float, float]:
+        return 0.0, max(stop for _, stop in events) + rng.randint(1, 9)
+
+    def shuffled(events: list[list[float]]) -> list[list[float]]:
+        return rng.sample(events, len(events))
+
+    cases = []
+    for _ in range(4):
+        events = apart(rng.randint(2, 6))
+        cases.append(Case("apart", (events, *ends(events))))
+    for _ in range(4):
+        outer = apart(rng.randint(2, 4))
+        inner = [[begin + 0.5, rng.choice((stop, stop - 0.25))] for begin, stop in outer]
+        cases.append(Case("nested", (sorted(outer + inner), *ends(outer))))
+    for _ in range(4):
+        events = apart(rng.randint(3, 6))
+        crossing = [[begin + 1.0, stop + rng.choice((0.5, 3.0, 40.0))] for begin, stop in events[:-1]]
+        cases.append(Case("overlap", (shuffled(events + crossing), *ends(events + crossing))))
+    for _ in range(4):
+        events = apart(rng.randint(2, 5))
+        _, last = ends(events)
+        start = rng.choice((events[0][0] + 1.0, events[0][1] + 0.5))
+        cases.append(Case("beyond", (shuffled([*events, [last - 2.0, last + 9.0], [-8.0, -3.0]]), start, last)))
+    stop = float(rng.randint(3, 50))
+    return [
+        *cases,
+        Case("beyond", ([], 1.0, stop + 2.0)),
+        Case("beyond", ([[0.0, stop]], 0.0, stop)),
+        Case("beyond", ([[-5.0, stop + 5.0]], 0.0, stop)),
+        Case("beyond", ([[stop + 1.0, stop + 4.0]], 0.0, stop)),
+    ]
+
+
+# --- 12-t-self --------------------------------------------------------------------------------------------
+
+
+def self_cases(rng: random.Random) -> list[Case]:
+    """Events side by side; one in another; several levels with siblings; equal names inside each other; touching; none."""
+
+    def name() -> str:
+        return rng.choice("abcdefgh") + str(rng.randint(1, 99))
+
+    def tree(at: float, levels: int, names: Any) -> tuple[list[list], float]:
+        """An event from `at` on with one to three inside, down to `levels`; and where it ends."""
+        begin, inside, at = at, [], at + rng.randint(0, 3)
+        for _ in range(rng.randint(1, 3) if levels else 0):
+            children, at = tree(at, levels - 1, names)
+            inside += children
+            at += rng.randint(0, 2)
+        stop = at + rng.randint(1, 9)
+        return [[names(), float(begin), float(stop)], *inside], float(stop)
+
+    def forest(levels: int, count: int, names: Any = name) -> list[list]:
+        events, at = [], float(rng.randint(0, 5))
+        for _ in range(count):
+            one, at = tree(at, levels, names)
+            events += one
+            at += rng.randint(0, 4)
+        return events
+
+    def few() -> str:
+        return rng.choice(("conv", "relu"))
+
+    again = forest(0, 3, lambda: "add")
+    return [
+        *[Case("flat", (forest(0, rng.randint(2, 5)),)) for _ in range(3)],
+        *[Case("nested", (forest(1, rng.randint(1, 3)),)) for _ in range(4)],
+        *[Case("deep", (forest(rng.randint(2, 3), rng.randint(1, 2)),)) for _ in range(5)],
+        *[Case("names", (forest(rng.randint(1, 2), 2, few),)) for _ in range(4)],
+        Case("names", (again,)),
+        Case("flat", ([],)),
+    ]
+
+
+# --- 12-t-report ------------------------------------------------------------------------------------------
+
+CLAIMS = {
+    "slower": lambda low, high: low > 1,
+    "same": lambda low, high: low >= 0.9 and high <= 1.1,
+    "undecided": lambda low, high: low <= 1 <= high or high < 1,
+}
+FIELDS = ("work", "plain_ms", "profiled_ms", "low", "high", "claim")
+PAIRS = ("plain_ms", "profiled_ms")
+WORKS = ("many small", "few large")
+RATIOS = both("profiled over plain", "“profiled 除以 plain”")
+
+
+def judge_report(report: Any) -> reports.Verdict:
+    """One point each: enough pairs of a named work, an interval that fits them, a claim that fits the interval. Never speed."""
+    return reports.judged(
+        report,
+        FIELDS,
+        {"pairs": _pairs, "interval": _interval, "claim": _claim},
+        both("Enough pairs, an interval that fits them, and a claim that it carries.", "对数足够，区间与数据相符，结论也有区间支撑。"),
+    )
+
+
+def _ratios(report: dict) -> list[float] | None:
+    """profiled / plain of each pair; None without sound pairs."""
+    if reports.samples_fault(report, PAIRS, 1e-12) is not None:
+        return None
+    return [one / other for one, other in zip(report["profiled_ms"], report["plain_ms"], strict=True)]
+
+
+def _pairs(report: dict) -> Mark:
+    if reports.words(report.get("work")) not in WORKS:
+        return 0.0, both('pairs: `work` should be "many small" or "few large".', '成对读数：`work` 应是 "many small" 或 "few large"。')
+    fault = reports.samples_fault(report, PAIRS, 1e-12)
+    return (1.0, None) if fault is None else (0.0, both(f"pairs: {fault['en']}", f"成对读数：{fault['zh']}"))
+
+
+def _interval(report: dict) -> Mark:
+    found = _ratios(report)
+    if found is None:
+        return 0.0, both("interval: without sound pairs there is none.", "区间：没有合格的成对读数，就没有区间。")
+    fault = reports.interval_fault(report, found, RATIOS)
+    return (1.0, None) if fault is None else (0.0, both(f"interval: {fault['en']}", f"区间：{fault['zh']}"))
+
+
+def _claim(report: dict) -> Mark:
+    low, high = reports.number(report.get("low")), reports.number(report.get("high"))
+    fits = CLAIMS.get(reports.words(report.get("claim")))
+    if fits is not None and low is not None and high is not None and low <= high and fits(low, high):
+        return 1.0, None
+    return 0.0, both(
+        "claim: `slower` needs the whole interval above 1, `same` within 0.9 and 1.1, `undecided` is for the rest.",
+        "结论：`slower` 要求区间整个大于 1，`same` 要求在 0.9 到 1.1 之内，其余用 `undecided`。",
+    )
+
+
+TASKS = [
+    Task(
+        id="12-t-gap",
+        name="outside_us",
+        cases=gap_cases,
+        parts={
+            "apart": Part(1, both("Wrong for events that do not touch each other.", "互不重叠的事件就不对。")),
+            "nested": Part(1, both("Wrong where one event holds another.", "一个事件套着另一个时不对。")),
+            "overlap": Part(1, both("Wrong where events overlap or come in another order.", "事件部分重叠，或顺序打乱时不对。")),
+            "beyond": Part(
+                1,
+                both(
+                    "Wrong where events reach beyond the ends, where there is none, or where all is covered.",
+                    "事件超出两端、没有事件或全部盖满时不对。",
+                ),
+            ),
+        },
+    ),
+    Task(
+        id="12-t-self",
+        name="self_by_name",
+        cases=self_cases,
+        parts={
+            "flat": Part(1, both("Wrong for events side by side, or for none.", "并列的事件，或没有事件时不对。")),
+            "nested": Part(1, both("Wrong where an event holds others.", "事件里套着别的事件时不对。")),
+            "deep": Part(1, both("Wrong over several levels.", "套了好几层时不对。")),
+            "names": Part(1, both("Wrong where a name comes again.", "名字重复出现时不对。")),
+        },
+    ),
+    Task(id="12-t-report", name="report", judge=judge_report, points=3),
+]
