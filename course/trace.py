@@ -27,7 +27,7 @@ Row = dict[str, Any]
 CALL = "trace: the call"
 LINE = "trace: line "
 PREPARES = (
-    "aten::empty", "aten::empty_like", "aten::empty_strided", "aten::resize_", "aten::as_strided", "aten::view", "aten::_unsafe_view",
+    "aten::empty", "aten::empty_like", "aten::empty_strided", "aten::resize_", "aten::as_strided", "aten::as_strided_", "aten::view", "aten::_unsafe_view",
     "aten::reshape", "aten::_reshape_alias", "aten::select", "aten::slice", "aten::narrow", "aten::unsqueeze", "aten::squeeze",
     "aten::transpose", "aten::t", "aten::permute", "aten::expand", "aten::alias", "aten::detach", "aten::lift_fresh",
     "aten::result_type", "aten::unbind", "aten::flatten", "aten::split", "aten::chunk",
@@ -156,8 +156,9 @@ def rows_of(events: Iterable[Any]) -> list[Row]:
     """Events of torch.profiler as plain rows in order of their start.
 
     name; start_us from the first event on; us: with what it calls, self_us: without; depth: 0 for what no other
-    operation calls; device: cpu or cuda; kind: call (the whole), label (a block that somebody named), work, prepare (room and views), pass (calls others),
-    kernel (on a GPU); line, code: where it was called and what stands there, empty where nobody noted it.
+    operation calls; device: cpu or cuda; kind: call (the whole), label (a block that somebody named), work, prepare (room
+    and views), pass (more than half of its time is spent in what it calls), kernel (on a GPU); line, code: where it was
+    called and what stands there, empty where nobody noted it.
     """
     found: list[Row] = []
     open_until: list[tuple[float, Row | None, str]] = []  # end, row (None: only a label), line
@@ -182,9 +183,11 @@ def rows_of(events: Iterable[Any]) -> list[Row]:
         if above is not None:
             above["self_us"] -= row["us"]
             row["depth"] = above["depth"] + (above["kind"] != "call")
-            above["kind"] = "pass" if above["kind"] == "work" else above["kind"]
         found.append({**row, "device": "cpu", "kind": kind, "line": line, "code": code_at(line)})
         open_until.append((end, found[-1], line))
+    for row in found:
+        if row["kind"] == "work" and row["self_us"] < row["us"] / 2:
+            row["kind"] = "pass"
     return found
 
 

@@ -34,6 +34,7 @@ SIZES = {
     "07-speed-cuda": {"sizes": [32, 64]}, "07-kernels-cuda": {"size": 64},
     "08-speed-mps": {"sizes": [16, 32]}, "08-transfer-mps": {"sizes_kib": [4, 64]}, "08-fence-mps": {"size": 16},
     "08-memory-mps": {"size_mib": 8}, "08-half-mps": {"sizes": [16]},
+    "12-gpu-trace-cuda": {"batch": 1, "size": 8},
 }  # fmt: skip
 """What makes an experiment small; the rest is small by itself."""
 SECONDS = {

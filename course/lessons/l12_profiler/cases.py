@@ -66,8 +66,8 @@ def layers_slow(model: nn.Module, image: torch.Tensor) -> torch.Tensor:
 def scores_slow(table: torch.Tensor) -> float:
     """The sum of the largest value of each row."""
     total = 0.0
-    for row in table:
-        total += row.max().item()
+    for place in range(len(table)):
+        total += table[place].max().item()
     return total
 
 
@@ -113,7 +113,7 @@ def cases() -> list[Case]:
             both("scores one by one", "一行一行取分数"),
             lambda: scores_slow(table),
             lambda: scores_mended(table),
-            "total += row.max().item()",
+            "total += table[place].max().item()",
         ),
     ]
 
@@ -124,7 +124,7 @@ def cases() -> list[Case]:
 class SlowPhotos(torch.utils.data.Dataset):
     """Photos that each take a while to come, as from a slow disk."""
 
-    def __init__(self, count: int = 8, each_ms: float = 3.0) -> None:
+    def __init__(self, count: int = 8, each_ms: float = 5.0) -> None:
         self.count, self.each_ms = count, each_ms
 
     def __len__(self) -> int:

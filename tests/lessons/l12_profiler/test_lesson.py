@@ -1,0 +1,72 @@
+"""Lesson 12: its cases do what they claim, its names are published ones, its checks see what they should. Nothing is timed."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from course import flags
+from course.exercise import all_exercises, judge
+from course.lessons.l12_profiler import cases, kernel_names
+from course.lessons.l12_profiler.exercises import LESSON
+from course.lessons.l12_profiler.probes import copy_and_wait, first_and_second
+from course.trace import trace_of
+
+
+@pytest.mark.parametrize("case", cases.cases(), ids=lambda case: case.name)
+def test_a_repair_computes_the_same(case):
+    with torch.inference_mode():
+        slow, mended = (torch.as_tensor(run()) for run in (case.slow, case.mended))
+    assert torch.allclose(slow, mended, rtol=1e-4, atol=1e-4) and slow.dtype == mended.dtype
+
+
+@pytest.mark.parametrize("case", cases.cases(), ids=lambda case: case.name)
+def test_the_planted_line_stands_in_the_trace(case):
+    with torch.inference_mode():
+        found = trace_of(case.slow, calls=1, warm_ups=0)
+    assert any(case.planted in line["code"] for line in found.by_line())
+
+
+def test_photos_are_float64_only_where_that_is_the_mistake():
+    photos = torch.zeros(1, 3, 4, 4, dtype=torch.uint8)
+    types = {}
+    for name in ("slow", "mended"):
+        call = getattr(cases, f"photos_{name}")
+        types[name] = {row["name"] for row in trace_of(lambda call=call: call(photos), calls=1).rows()}
+    assert cases.photos_slow(photos).dtype == torch.float32
+    assert "aten::from_numpy" in types["slow"] or len(types["slow"]) > 3
+
+
+def test_scores_run_several_operations_for_each_row():
+    def counted(rows, call):
+        table = torch.randn(rows, 4)
+        return sum(row["kind"] != "call" for row in trace_of(lambda: call(table), calls=1).rows())
+
+    assert counted(20, cases.scores_slow) > counted(10, cases.scores_slow) + 10
+    assert counted(20, cases.scores_mended) == counted(10, cases.scores_mended)
+
+
+def test_the_loader_waits_under_a_name_of_its_own():
+    model = torch.nn.Conv2d(3, 2, 3)
+    loader = torch.utils.data.DataLoader(cases.SlowPhotos(2, 0.1), batch_size=2)
+    with torch.inference_mode():
+        rows = trace_of(lambda: cases.epoch(model, loader), calls=1, warm_ups=0).rows()
+    assert any(row["kind"] == "label" and row["name"].startswith("enumerate(DataLoader)") for row in rows)
+
+
+def test_every_published_name_has_a_link_and_pieces_that_are_known():
+    for one in kernel_names.NAMES:
+        assert one.link.startswith("https://github.com/") and kernel_names.spoken(one.name), one
+    assert kernel_names.spoken("nothing of ours") == []
+
+
+def test_the_gpu_probes_run_on_a_cpu_to_show_their_form():
+    with flags.preserved():
+        rows = first_and_second(True, 1, 6) + copy_and_wait(8)
+    assert {(row["story"], row["call"]) for row in rows} == {("search on", 1), ("search on", 2), ("copy", 1), ("wait", 1), ("wait", 2)}
+
+
+
+@pytest.mark.parametrize("exercise_id", [e.id for e in all_exercises().values() if e.lesson == LESSON and e.solution])
+def test_nothing_handed_in_is_not_attempted(exercise_id):
+    assert judge(all_exercises()[exercise_id], ...).state == "not attempted"

@@ -1,0 +1,153 @@
+"""Events of the profiler as rows: nesting, own times, kinds, lines; what a real call gives; what is refused."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+from torch.profiler import ProfilerActivity, profile
+
+from course.i18n import LANGUAGES, speaking
+from course.trace import CALL, LINE, Trace, TraceError, covered_us, parts_of, rows_of, totals, trace_of
+
+HERE = __file__
+
+
+def event(name, start, end, device="CPU", label=False):
+    return SimpleNamespace(
+        name=name,
+        time_range=SimpleNamespace(start=float(start), end=float(end)),
+        device_type=f"DeviceType.{device}",
+        is_user_annotation=label or name in (CALL,) or name.startswith(LINE),
+    )
+
+
+EVENTS = [
+    event("aten::conv2d", 110, 160),
+    event(CALL, 100, 200),
+    event(LINE + f"{HERE}:1", 108, 162),
+    event("aten::convolution", 112, 158),
+    event("aten::empty", 113, 115),
+    event(LINE + "elsewhere.py:7", 116, 157),
+    event("aten::mkldnn_convolution", 118, 156),
+    event("my data", 165, 190, label=True),
+    event("aten::add", 170, 172),
+    event("void kernel<float>", 120, 230, device="CUDA"),
+]
+
+
+def by_name():
+    return {row["name"]: row for row in rows_of(EVENTS)}
+
+
+def test_nesting_gives_depth_own_time_and_kind():
+    rows = by_name()
+    assert [(row["depth"], row["self_us"], row["kind"]) for row in rows.values() if row["device"] == "cpu"] == [
+        (0, 25.0, "call"),
+        (0, 4.0, "pass"),
+        (1, 6.0, "pass"),
+        (2, 2.0, "prepare"),
+        (2, 38.0, "work"),
+        (0, 23.0, "label"),
+        (1, 2.0, "work"),
+    ]
+    assert rows["void kernel<float>"]["kind"] == "kernel" and rows["aten::conv2d"]["start_us"] == 10.0
+
+
+def test_every_microsecond_of_the_call_is_counted_once():
+    rows = rows_of(EVENTS)
+    parts = parts_of(rows)
+    assert parts == {"work": 40.0, "prepare": 2.0, "pass": 10.0, "outside": 48.0}
+    assert sum(parts.values()) == 100.0
+
+
+def test_a_line_is_the_outermost_noted_one_and_its_code_is_read():
+    rows = by_name()
+    assert rows["aten::mkldnn_convolution"]["line"] == f"{HERE}:1"
+    assert rows["aten::conv2d"]["code"].startswith('"""Events of the profiler')
+    assert rows["aten::add"]["line"] == rows["aten::add"]["code"] == ""
+    (line,) = totals(rows_of(EVENTS), "line")
+    assert (line["calls"], line["self_us"]) == (4, 50.0)
+
+
+def test_covered_time_counts_what_overlaps_once():
+    def bar(start, us):
+        return {"start_us": float(start), "us": float(us)}
+
+    assert covered_us([bar(0, 10), bar(5, 10), bar(6, 2), bar(20, 5)]) == 20.0
+    assert covered_us([]) == 0.0
+
+
+def test_an_empty_trace_has_no_rows_and_still_speaks():
+    for code in LANGUAGES:
+        with speaking(code):
+            assert len(Trace([], 1.0).sentence()) > 20
+    assert rows_of([]) == []
+
+
+def step(x):
+    doubled = x + x
+    return torch.nn.functional.relu(doubled)
+
+
+def test_a_real_call_names_its_operations_and_lines_and_draws_itself():
+    import matplotlib
+
+    matplotlib.use("Agg")
+    x = torch.randn(16, 16)
+    found = trace_of(lambda: step(x), calls=1)
+    rows = found.rows()
+    assert {"aten::add", "aten::relu"} <= {row["name"] for row in rows}
+    code = {row["name"]: row["code"] for row in rows}
+    assert code["aten::add"] == "doubled = x + x" and code["aten::relu"].startswith("return torch.nn")
+    assert 0 <= found.overhead <= 1 and sum(parts_of(rows).values()) <= found.profiled_ms * 1e3 * 1.001
+    assert "doubled" in str(found) and "<table" in found._repr_html_()
+    for code in LANGUAGES:
+        with speaking(code):
+            assert found.timeline().get_xlabel()
+
+
+def test_backward_stands_under_the_line_that_started_it():
+    weight = torch.randn(4, 4, requires_grad=True)
+
+    def train():
+        loss = (weight * 2).sum()
+        loss.backward()
+        weight.grad = None
+
+    found = {row["name"]: row["code"] for row in trace_of(train, calls=1).rows()}
+    assert found["autograd::engine::evaluate_function: MulBackward0"] == "loss.backward()"
+
+
+def test_gradients_switches_and_threads_stay_as_they_were():
+    weight, threads = torch.randn(3, requires_grad=True), torch.get_num_threads()
+    trace_of(lambda: weight * 2, calls=1)
+    assert weight.grad is None and torch.is_grad_enabled() and torch.get_num_threads() == threads
+    assert not torch.autograd._profiler_enabled()
+
+
+@pytest.mark.parametrize("given", [3, torch.zeros(2), lambda x: x, "os:getcwd"])
+def test_what_cannot_be_called_is_refused_in_words(given):
+    with pytest.raises(TraceError):
+        trace_of(given)
+
+
+@pytest.mark.parametrize("calls", [0, -1, 2.0, True])
+def test_calls_is_a_number_of_calls(calls):
+    with pytest.raises(TraceError, match="calls"):
+        trace_of(lambda: None, calls=calls)
+
+
+def test_a_profiler_inside_a_profiler_is_refused():
+    with profile(activities=[ProfilerActivity.CPU], acc_events=True), pytest.raises(TraceError, match="nested"):
+        trace_of(lambda: None)
+
+
+def test_the_error_of_the_function_comes_through_and_the_profiler_stops():
+    def broken():
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        trace_of(broken)
+    assert not torch.autograd._profiler_enabled()
