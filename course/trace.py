@@ -14,7 +14,6 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from statistics import median
 from time import perf_counter
 from types import FrameType
 from typing import Any
@@ -24,13 +23,17 @@ from course.units import format_ms
 
 Row = dict[str, Any]
 
+os.environ.setdefault(
+    "KINETO_LOG_LEVEL", "6"
+)  # else the first profiler of the process writes lines about itself to stderr
+
 CALL = "trace: the call"
 LINE = "trace: line "
 PREPARES = (
-    "aten::empty", "aten::empty_like", "aten::empty_strided", "aten::resize_", "aten::as_strided", "aten::as_strided_", "aten::view", "aten::_unsafe_view",
-    "aten::reshape", "aten::_reshape_alias", "aten::select", "aten::slice", "aten::narrow", "aten::unsqueeze", "aten::squeeze",
-    "aten::transpose", "aten::t", "aten::permute", "aten::expand", "aten::alias", "aten::detach", "aten::lift_fresh",
-    "aten::result_type", "aten::unbind", "aten::flatten", "aten::split", "aten::chunk",
+    "aten::empty", "aten::empty_like", "aten::empty_strided", "aten::resize_", "aten::as_strided", "aten::as_strided_",
+    "aten::view", "aten::_unsafe_view", "aten::reshape", "aten::_reshape_alias", "aten::select", "aten::slice", "aten::narrow",
+    "aten::unsqueeze", "aten::squeeze", "aten::transpose", "aten::t", "aten::permute", "aten::expand", "aten::alias",
+    "aten::detach", "aten::lift_fresh", "aten::result_type", "aten::unbind", "aten::flatten", "aten::split", "aten::chunk",
 )  # fmt: skip
 """Operations without arithmetic on the elements: they make room or look at the same memory in another way."""
 SHOWN = 6
@@ -48,16 +51,18 @@ class TraceError(ValueError):
 def trace_of(function: Callable[[], Any], calls: int = CALLS, warm_ups: int = WARM_UPS) -> Trace:
     """Profile one call of `function`, which takes no arguments, and say where its time goes.
 
-    It runs ``warm_ups`` times unseen, ``calls`` times against the clock, ``calls`` times under torch.profiler (the call of
-    middle length is kept) and once more with its lines noted. Nothing of it is changed. A function that works through
-    something, such as a loader, makes it anew inside. Raises TraceError, in words, for what cannot be called, and
-    whatever the function itself raises.
+    It runs ``warm_ups`` times unseen, ``calls`` times against the clock, ``calls`` times under torch.profiler and once more
+    with its lines noted; of the timed and of the profiled calls the shortest is kept, which was disturbed least. Nothing of
+    it is changed. A function that works through something, such as a loader, makes it anew inside. Raises TraceError, in
+    words, for what cannot be called, and whatever the function itself raises.
     """
     from course.timing import TimingError
     from course.timing.guard import require_callable
 
     if isinstance(calls, bool) or not isinstance(calls, int) or calls < 1:
-        raise TraceError(t(f"calls is a whole number from 1 on, not {calls!r}.", f"calls 应是不小于 1 的整数，而不是 {calls!r}。"))
+        raise TraceError(
+            t(f"calls is a whole number from 1 on, not {calls!r}.", f"calls 应是不小于 1 的整数，而不是 {calls!r}。")
+        )
     try:
         require_callable("function", function)
     except TimingError as error:
@@ -65,9 +70,8 @@ def trace_of(function: Callable[[], Any], calls: int = CALLS, warm_ups: int = WA
     _refuse_a_running_profiler()
     for _ in range(warm_ups):
         function()
-    plain_ms = median(_timed(function) for _ in range(calls))
-    recorded = sorted((_recorded(function) for _ in range(calls)), key=span_of)
-    rows = recorded[len(recorded) // 2]
+    plain_ms = min(_timed(function) for _ in range(calls))
+    rows = min((_recorded(function) for _ in range(calls)), key=span_of)
     lined = _recorded(function, with_lines=True)
     same = [row["name"] for row in rows] == [row["name"] for row in lined]
     if same:  # the same operations in the same order: the undisturbed times, the lines of the other run
@@ -107,7 +111,6 @@ def _recorded(function: Callable[[], Any], with_lines: bool = False) -> list[Row
 
     from course.experiment.device import wait
 
-    os.environ.setdefault("KINETO_LOG_LEVEL", "6")  # else it writes lines about itself to stderr
     activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if torch.cuda.is_available() else [])]
     with profile(activities=activities, acc_events=True) as recording:
         with record_function(CALL), _lines_noted() if with_lines else contextlib.nullcontext():
@@ -166,7 +169,13 @@ def rows_of(events: Iterable[Any]) -> list[Row]:
     origin = listed[0].time_range.start if listed else 0.0
     for event in listed:
         start, end = event.time_range.start, event.time_range.end
-        row: Row = {"name": event.name, "start_us": start - origin, "us": end - start, "self_us": end - start, "depth": 0}
+        row: Row = {
+            "name": event.name,
+            "start_us": start - origin,
+            "us": end - start,
+            "self_us": end - start,
+            "depth": 0,
+        }
         if "CUDA" in str(event.device_type):
             found.append({**row, "device": "cuda", "kind": "kernel", "line": "", "code": ""})
             continue
@@ -237,7 +246,7 @@ def covered_us(rows: Iterable[Row]) -> float:
 
 
 class Trace:
-    """One call as rows (see `rows_of`), with the time it takes when nobody looks: plain_ms, a median."""
+    """One call as rows (see `rows_of`), with the time it takes when nobody looks: plain_ms, the shortest of some."""
 
     def __init__(self, rows: Sequence[Row], plain_ms: float) -> None:
         self._rows, self.plain_ms = [dict(row) for row in rows], plain_ms
@@ -253,7 +262,7 @@ class Trace:
 
     @property
     def overhead(self) -> float:
-        """The least share of the call, 0 to 1, that went into issuing the work: Python and PyTorch's way to the operations.
+        """The least share of the call, 0 to 1, that was no computing: Python, PyTorch's way to the operations, a wait.
 
         What is left of plain_ms without the time inside operations that do work. Each of these also needs about a
         microsecond to get going, which is not counted, so it is a least. None of it means anything where a GPU works on its own.
@@ -304,7 +313,9 @@ class Trace:
     def __str__(self) -> str:
         table = self._table()
         widths = [max(len(row[at]) for row in table) for at in range(4)]
-        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]
+        lines = [
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table
+        ]
         return "\n".join([self.sentence(), "", *lines])
 
     __repr__ = __str__
@@ -313,7 +324,8 @@ class Trace:
         def cells(tag: str, row: list[str]) -> str:
             sides = ("left", "right", "right", "right")
             return "".join(
-                f'<{tag} style="text-align:{side}">{html.escape(cell)}</{tag}>' for side, cell in zip(sides, row, strict=True)
+                f'<{tag} style="text-align:{side}">{html.escape(cell)}</{tag}>'
+                for side, cell in zip(sides, row, strict=True)
             )
 
         heads = (t("operation", "操作"), t("line", "行"))
@@ -346,8 +358,8 @@ def told(trace: Trace) -> Text:
         rest = both(f" The GPU was busy for {busy:.0%} of the time.", f"GPU 有 {busy:.0%} 的时间在干活。")
     else:
         rest = both(
-            f" At least {trace.overhead:.0%} is overhead: Python, and PyTorch's way to the operations.",
-            f"至少 {trace.overhead:.0%} 是调用开销：Python，以及 PyTorch 一层层找到操作的过程。",
+            f" At least {trace.overhead:.0%} is no computing: Python, PyTorch's way to the operations, or a wait.",
+            f"至少 {trace.overhead:.0%} 不是在计算：是 Python、PyTorch 一层层转手，或者在等待。",
         )
     if lines:
         line = lines[0]

@@ -53,7 +53,9 @@ def timeline_plot(rows: Sequence[Row], title: str, ax: Any = None, dark: bool | 
     ax.grid(axis="y", visible=False)
     left_out = len(bars) - len(shown)
     rest = t(f"; {left_out} short or deep bars left out", f"；另有 {left_out} 条太短或太深，未画") if left_out else ""
-    ax.set_xlabel(t(f"time ({unit}); a gap: outside any operation{rest}", f"时间（{unit}）；空隙：不在任何操作里{rest}"))
+    ax.set_xlabel(
+        t(f"time ({unit}); a gap: outside any operation{rest}", f"时间（{unit}）；空隙：不在任何操作里{rest}")
+    )
     _key(ax, colour)
     if title:
         from course.figures.show import wrap

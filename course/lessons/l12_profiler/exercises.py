@@ -201,7 +201,9 @@ def check_row_spreads(row_spreads: Callable[[torch.Tensor], torch.Tensor]) -> Ve
             return PLACEHOLDER
         expected = table.max(dim=1).values - table.min(dim=1).values
         if not torch.equal(table, before):
-            return incorrect(both("The table was changed: work on a copy.", "表格被改了：请在副本上操作。"), reason="changed")
+            return incorrect(
+                both("The table was changed: work on a copy.", "表格被改了：请在副本上操作。"), reason="changed"
+            )
         if not isinstance(got, torch.Tensor):
             return incorrect(
                 both(
@@ -395,7 +397,10 @@ ROW_SPREADS = Exercise(
             "What is computed for one row? Most functions of torch can do it for all rows at once.",
             "对一行算了什么？torch 的大多数函数可以一次算完所有行。",
         ),
-        both("`dim=1` means: along each row. `amax` and `amin` give the values alone.", "`dim=1`：沿着每一行。`amax`、`amin` 只返回值。"),
+        both(
+            "`dim=1` means: along each row. `amax` and `amin` give the values alone.",
+            "`dim=1`：沿着每一行。`amax`、`amin` 只返回值。",
+        ),
         both("`table.amax(dim=1) - table.amin(dim=1)`", "`table.amax(dim=1) - table.amin(dim=1)`"),
     ),
     solution="def row_spreads(table):\n    return table.amax(dim=1) - table.amin(dim=1)\n",
@@ -415,7 +420,10 @@ MAKE_IT_LOSE = Exercise(
     hints=(
         both("The profiler takes its price for each operation.", "profiler 是按操作个数收费的。"),
         both("Many operations that are small: a loop over a tiny tensor.", "许多很小的操作：在一个小张量上循环。"),
-        both("`def work():`, in it `for _ in range(400):` and `small + 1`.", "`def work():`，里面 `for _ in range(400):` 加 `small + 1`。"),
+        both(
+            "`def work():`, in it `for _ in range(400):` and `small + 1`.",
+            "`def work():`，里面 `for _ in range(400):` 加 `small + 1`。",
+        ),
     ),
     solution="""import torch
 from course.lessons.l12_profiler.cases import profiled
@@ -456,7 +464,10 @@ def _form_of_self(self_by_name: Callable[..., Any]) -> Verdict:
     if isinstance(got, dict) and got and all(isinstance(key, str) and _number(data(one)) for key, one in got.items()):
         return form_is_fine(both("The form is right: names with numbers.", "形式正确：名字对应数。"))
     return incorrect(
-        both(f"A dictionary of names and numbers is expected, not {got!r}.", f"应返回“名字 -> 数”的字典，而不是 {got!r}。")
+        both(
+            f"A dictionary of names and numbers is expected, not {got!r}.",
+            f"应返回“名字 -> 数”的字典，而不是 {got!r}。",
+        )
     )
 
 

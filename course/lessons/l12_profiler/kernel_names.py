@@ -31,7 +31,9 @@ NAMES = (
     Published("maxwell_scudnn_winograd_128x128_…", "https://github.com/pytorch/pytorch/issues/13412"),
     Published("volta_scudnn_128x64_stridedB_splitK_small_nn_v1", "https://github.com/pytorch/pytorch/issues/22961"),
     Published("cudnn::detail::wgrad_alg1_nd_float_engine", "https://github.com/pytorch/pytorch/issues/22961"),
-    Published("ampere_bf16_s16816gemm_bf16_256x128_ldg8_f2f_stages_32x3_nn", "https://github.com/karpathy/nanochat/pull/105"),
+    Published(
+        "ampere_bf16_s16816gemm_bf16_256x128_ldg8_f2f_stages_32x3_nn", "https://github.com/karpathy/nanochat/pull/105"
+    ),
     Published(
         "void at::native::vectorized_elementwise_kernel<(int)4, at::native::FillFunctor<int>, at::detail::…",
         "https://github.com/pytorch/pytorch/issues/95347",
@@ -50,7 +52,12 @@ PIECES: tuple[tuple[str, Text], ...] = (
     ("cutlass", both("made with CUTLASS, NVIDIA's building set for products", "用 CUTLASS（NVIDIA 的矩阵乘积木）做的")),
     ("xmma", both("one of NVIDIA's families of kernels", "NVIDIA 的一族 kernel")),
     ("winograd", both("a convolution by Winograd's method", "用 Winograd 方法做的卷积")),
-    ("implicit_", both("a convolution as a product of matrices that is never written out", "把卷积当矩阵乘来算，但不把矩阵真的展开")),
+    (
+        "implicit_",
+        both(
+            "a convolution as a product of matrices that is never written out", "把卷积当矩阵乘来算，但不把矩阵真的展开"
+        ),
+    ),
     ("fprop", both("forward", "前向")),
     ("dgrad", both("backward, for the input", "反向，求输入的梯度")),
     ("wgrad", both("backward, for the weights", "反向，求权重的梯度")),

@@ -51,6 +51,7 @@ explain("12-what-for")
 import torch
 from torch import nn
 from torch.profiler import ProfilerActivity, profile
+from course.trace import trace_of
 
 torch.set_grad_enabled(False)
 model = nn.Sequential(nn.Conv2d(3, 16, 3), nn.ReLU(), nn.Conv2d(16, 32, 3), nn.ReLU())
@@ -70,8 +71,6 @@ print(prof.key_averages().table(sort_by="self_cpu_time_total", row_limit=6))
 #
 # 表的背后是一串事件：名字、开始、结束。这样一串记录叫 [[trace]]，可以画成[[timeline|时间线]]：从左到右，按发生的先后。一个操作调用了谁，谁就排在它下面一行。`trace_of` 接受任何无参函数，跑上几遍，给你一句话、一张表、一幅图。
 # %%
-from course.trace import trace_of
-
 found = trace_of(lambda: model(image))
 print(found)
 found.timeline()
@@ -211,7 +210,7 @@ explain("12-line-pays")
 # %%
 from course.onednn_log import log_of
 
-layers, picture = cases.layers(), torch.randn(8, 32, 56, 56)
+layers, picture = cases.layers(), torch.randn(8, 16, 56, 56)
 print(trace_of(lambda: cases.layers_slow(layers, picture)))
 log_of(lambda: cases.layers_slow(layers, picture))
 # %% [markdown] en

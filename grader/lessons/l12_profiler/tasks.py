@@ -118,7 +118,10 @@ def judge_report(report: Any) -> reports.Verdict:
         report,
         FIELDS,
         {"pairs": _pairs, "interval": _interval, "claim": _claim},
-        both("Enough pairs, an interval that fits them, and a claim that it carries.", "对数足够，区间与数据相符，结论也有区间支撑。"),
+        both(
+            "Enough pairs, an interval that fits them, and a claim that it carries.",
+            "对数足够，区间与数据相符，结论也有区间支撑。",
+        ),
     )
 
 
@@ -131,7 +134,10 @@ def _ratios(report: dict) -> list[float] | None:
 
 def _pairs(report: dict) -> Mark:
     if reports.words(report.get("work")) not in WORKS:
-        return 0.0, both('pairs: `work` should be "many small" or "few large".', '成对读数：`work` 应是 "many small" 或 "few large"。')
+        return 0.0, both(
+            'pairs: `work` should be "many small" or "few large".',
+            '成对读数：`work` 应是 "many small" 或 "few large"。',
+        )
     fault = reports.samples_fault(report, PAIRS, 1e-12)
     return (1.0, None) if fault is None else (0.0, both(f"pairs: {fault['en']}", f"成对读数：{fault['zh']}"))
 
@@ -163,7 +169,9 @@ TASKS = [
         parts={
             "apart": Part(1, both("Wrong for events that do not touch each other.", "互不重叠的事件就不对。")),
             "nested": Part(1, both("Wrong where one event holds another.", "一个事件套着另一个时不对。")),
-            "overlap": Part(1, both("Wrong where events overlap or come in another order.", "事件部分重叠，或顺序打乱时不对。")),
+            "overlap": Part(
+                1, both("Wrong where events overlap or come in another order.", "事件部分重叠，或顺序打乱时不对。")
+            ),
             "beyond": Part(
                 1,
                 both(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 WORKS = ("few large", "many small")
-SETTINGS = ("control", "profile", "shapes", "stack")
+SETTINGS = ("control", "profile", "shapes", "stack", "whole")
 
 
 def columns(total):
@@ -64,5 +64,5 @@ SHOWN = {
         *kernels("copy", 1, "Memcpy HtoD (Pageable -> Device)"),
         *kernels("wait", 1, "aten::item"),
         *kernels("wait", 2, "aten::item"),
-    ],
+    ]
 }

@@ -63,8 +63,13 @@ def test_every_published_name_has_a_link_and_pieces_that_are_known():
 def test_the_gpu_probes_run_on_a_cpu_to_show_their_form():
     with flags.preserved():
         rows = first_and_second(True, 1, 6) + copy_and_wait(8)
-    assert {(row["story"], row["call"]) for row in rows} == {("search on", 1), ("search on", 2), ("copy", 1), ("wait", 1), ("wait", 2)}
-
+    assert {(row["story"], row["call"]) for row in rows} == {
+        ("search on", 1),
+        ("search on", 2),
+        ("copy", 1),
+        ("wait", 1),
+        ("wait", 2),
+    }
 
 
 @pytest.mark.parametrize("exercise_id", [e.id for e in all_exercises().values() if e.lesson == LESSON and e.solution])
