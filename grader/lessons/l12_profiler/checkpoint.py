@@ -77,7 +77,7 @@ small, plain_ms, profiled_ms = torch.randn(8), [], []
 
 def timed_ms():
     start = perf_counter()
-    for _ in range(400):
+    for _ in range(100):
         small + 1
     return (perf_counter() - start) * 1e3
 

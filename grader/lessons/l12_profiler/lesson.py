@@ -18,10 +18,6 @@
 #
 # 任何 CPU 都能实测。GPU 的 profile 长什么样，看你的 GPU、录制，或者别人公布的结果。
 # %% bootstrap
-# %%
-# en: Warm-up: cards from earlier lessons that are due today (none is fine).
-# zh: 热身：今天到期的旧卡片（没有也正常）。
-review(due=3)
 # %% [markdown] en
 # ## What is a profiler for?
 #
@@ -36,6 +32,9 @@ review(due=3)
 #
 # 秒表就是钱包，profiler 就是小票。
 # %%
+# en: First the cards of earlier lessons that are due today (none is fine), then today's warm-up.
+# zh: 先是今天到期的旧卡片（没有也正常），再是今天的热身题。
+review(due=3)
 explain("12-what-for")
 # %% [markdown] en
 # ## 🔬 See it: switch it on for one call
@@ -134,19 +133,12 @@ keep("profiler.table")
 explain("12-gap")
 predict("12-bet-wait")
 # %%
-observe("12-wait")
-# %% [markdown] en
-# ## Name a part yourself
-#
-# What the loader does, you can do: `record_function("...")` puts a block of yours into the trace, under the name you
-# like. Below, two halves of a step. Which one is waiting?
-# %% [markdown] zh
-# ## 自己给一段起名
-#
-# 加载器能做的，你也能做：`record_function("...")` 把你的一段代码放进 trace，名字随你起。下面是一步的两半，哪一半在等？
-# %%
 import time
 from torch.profiler import record_function
+
+observe("12-wait")
+# en: What the loader does, you can do: give a block of yours a name in the trace. Which half is waiting?
+# zh: 加载器能做的，你也能做：给自己的一段代码起个名字，放进 trace。哪一半在等？
 
 def step():
     with record_function("my data"):
@@ -176,8 +168,6 @@ trace_of(step).timeline()
 # | 一大段空白，或者有名字、下面却什么也没有 | 在等，或者在跑 Python | 给各段起名，再看一遍 |
 #
 # “没有调查，没有发言权。”（毛泽东《反对本本主义》，1930）性能优化尤其如此！
-# %%
-keep("profiler.timeline")
 # %% [markdown] en
 # ## 🎲 Three slow functions
 #
@@ -189,6 +179,7 @@ keep("profiler.timeline")
 #
 # 我们埋了三个谁都犯过的错。`show_code` 打印函数并带上行号，`trace_of` 说出哪一行花得最多。先下注：修好哪个，省下的比例最大？然后来看第一个，**照片**：从字节到标准化的像素。
 # %%
+keep("profiler.timeline")
 predict("12-bet-repair")
 # %%
 from course.lessons.l12_profiler import cases
@@ -202,23 +193,21 @@ explain("12-line-pays")
 # ## Case two: the receipt ends at the library's door
 #
 # **Layers**: four convolutions in a row, and nothing strange in the code. Nor in the profile: one name has nearly all the
-# time. But oneDNN keeps a receipt of its own (lesson 09). Compare: what does the profiler call this time, and what the library?
+# time. But oneDNN keeps a receipt of its own (lesson 09). Compare: what does the profiler call this time, and what the library? Each [[reorder]] in its log
+# computes nothing. How many are there in yours?
 # %% [markdown] zh
 # ## 第二个：小票只开到库的门口
 #
-# **卷积层**：四个卷积一字排开，代码看不出毛病。profile 里也看不出：差不多全是一个名字。可 oneDNN 自己还有一张小票（第 09 课）。比一比：同一段时间，profiler 管它叫什么，库又管它叫什么？
+# **卷积层**：四个卷积一字排开，代码看不出毛病。profile 里也看不出：差不多全是一个名字。可 oneDNN 自己还有一张小票（第 09 课）。比一比：同一段时间，profiler 管它叫什么，库又管它叫什么？日志里的[[reorder|重排]]什么也不算，只是搬来搬去。你这里有几次？
 # %%
 from course.onednn_log import log_of
 
 layers, picture = cases.layers(), torch.randn(8, 16, 56, 56)
 print(trace_of(lambda: cases.layers_slow(layers, picture)))
 log_of(lambda: cases.layers_slow(layers, picture))
-# %% [markdown] en
-# Each convolution is followed or preceded by a [[reorder]], which computes nothing. Does yours have some? The repair is one
-# line: model and image to [[channels_last]], once, before the loop.
-# %% [markdown] zh
-# 卷积前后跟着[[reorder|重排]]，它什么也不算。你这里有几次？修法只要一行：循环之前，把模型和图像一次性转成 [[channels_last]]。
 # %%
+# en: The repair of case two is one line, once, before the loop: model and image to channels_last.
+# zh: 第二个的修法只要一行：循环之前，把模型和图像一次性转成 channels_last。
 explain("12-inside-library")
 cases.show_code(cases.scores_slow)
 table = torch.randn(400, 64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from typing import Any
 
@@ -64,8 +65,10 @@ def gap_cases(rng: random.Random) -> list[Case]:
 def self_cases(rng: random.Random) -> list[Case]:
     """Events side by side; one in another; several levels with siblings; equal names inside each other; touching; none."""
 
+    numbers = itertools.count(rng.randint(1, 99))
+
     def name() -> str:
-        return rng.choice("abcdefgh") + str(rng.randint(1, 99))
+        return rng.choice("abcdefgh") + str(next(numbers))
 
     def tree(at: float, levels: int, names: Any) -> tuple[list[list], float]:
         """An event from `at` on with one to three inside, down to `levels`; and where it ends."""
@@ -93,7 +96,7 @@ def self_cases(rng: random.Random) -> list[Case]:
         *[Case("flat", (forest(0, rng.randint(2, 5)),)) for _ in range(3)],
         *[Case("nested", (forest(1, rng.randint(1, 3)),)) for _ in range(4)],
         *[Case("deep", (forest(rng.randint(2, 3), rng.randint(1, 2)),)) for _ in range(5)],
-        *[Case("names", (forest(rng.randint(1, 2), 2, few),)) for _ in range(4)],
+        *[Case("names", (forest(levels, 2, few),)) for levels in (1, 1, 2, 2)],
         Case("names", (again,)),
         Case("flat", ([],)),
     ]
