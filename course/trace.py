@@ -264,11 +264,12 @@ class Trace:
     def overhead(self) -> float:
         """The least share of the call, 0 to 1, that was no computing: Python, PyTorch's way to the operations, a wait.
 
-        What is left of plain_ms without the time inside operations that do work. Each of these also needs about a
+        What is left of the call without the time inside operations that do work. Each of these also needs about a
         microsecond to get going, which is not counted, so it is a least. None of it means anything where a GPU works on its own.
         """
+        call_ms = min(self.plain_ms, self.profiled_ms)  # where the second is shorter, something disturbed the first
         work_ms = parts_of(self._rows)["work"] / 1e3
-        return min(1.0, max(0.0, 1 - work_ms / self.plain_ms)) if self.plain_ms > 0 else 0.0
+        return max(0.0, 1 - work_ms / call_ms) if call_ms > 0 else 0.0
 
     def by_name(self) -> list[Row]:
         """Operations added up by name: calls, us, self_us; of a GPU's kernels where there are any."""

@@ -356,3 +356,14 @@ def test_a_table_breaks_what_is_too_wide_and_marks_by_shape_and_weight(code, lon
     assert ax.get_gid() == TABLE and right <= figure.bbox.width + 1 and rows == sorted(rows, reverse=True)
     assert [text.get_fontweight() for text in ax.texts].count("bold") == 1
     assert sorted(line.get_marker() for line in ax.lines) == ["D", "o", "s"]
+
+
+@pytest.mark.slow
+def test_a_notebook_shows_every_figure_and_not_the_first_alone():
+    import nbformat
+    from nbclient import NotebookClient
+
+    draw = "from course.figures.own import own_figure\nown_figure(lambda ax: ax.plot([1, 2]), (2, 1));"
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(draw) for _ in range(2)])
+    NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    assert [sum("text/html" in one.get("data", {}) for one in cell.outputs) for cell in notebook.cells] == [1, 1]

@@ -37,6 +37,7 @@ def own_figure(fill: Callable[[Any], Any], size: tuple[float, float], dark: bool
     import matplotlib.pyplot as plt
     from matplotlib.text import Text
 
+    plt.draw_if_interactive()  # loads the backend: inside `style` a notebook's would lose what it sets, and show one figure only
     with style(dark) as night:
         kind = {} if dark is not None else {"FigureClass": _two_grounds(), "night": night}
         figure, ax = plt.subplots(figsize=size, layout="constrained", **kind)

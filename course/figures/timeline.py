@@ -11,8 +11,8 @@ from course.i18n import t
 
 Row = Mapping[str, Any]
 
-NAMED = 4
-"""Names that have a colour of their own: those with the largest time of their own."""
+NAMED, LEAST_SHARE = 4, 0.01
+"""Names that have a colour of their own: at most so many, those with the largest time of their own, and no crumbs."""
 DEEPEST = 5
 MOST_BARS = 1500
 LETTER = 0.0135
@@ -69,7 +69,8 @@ def _colours(bars: Sequence[Row]) -> dict[str, str]:
     own: dict[str, float] = {}
     for row in bars:
         own[row["name"]] = own.get(row["name"], 0.0) + row["self_us"]
-    return dict(zip(sorted(own, key=lambda name: -own[name])[:NAMED], colors(), strict=False))
+    large = [name for name in own if own[name] > LEAST_SHARE * sum(own.values())]
+    return dict(zip(sorted(large, key=lambda name: -own[name])[:NAMED], colors(), strict=False))
 
 
 def _key(ax: Any, colour: Mapping[str, str]) -> None:

@@ -218,7 +218,14 @@ def draw_wait(record: Record, ax: Any) -> None:
     left = 0.0
     for (key, said), colour in zip(WHERE.items(), (colors()[2], colors()[1], colors()[0]), strict=True):
         share = 100 * median([row[key] for row in record.rows])
-        ax.barh([0], [share], left=left, height=0.5, color=colour, label=f"{word(said)}: {share:.0f} %")
+        ax.barh(
+            [0],
+            [share],
+            left=left,
+            height=0.5,
+            color=colour,
+            label=t(f"{said['en']}: {share:.0f} %", f"{said['zh']}：{share:.0f} %"),
+        )
         left += share
     ax.set(yticks=[], xlim=(0, 100), ylim=(-0.5, 0.9))
     ax.set_xlabel(t("share of one pass over the data (%)", "占整个过程的百分比（%）"))

@@ -267,7 +267,8 @@ block, tokens = gpt_block(), torch.randn(2, 64, 768)
 
 def mine():
     hidden = block(tokens)
-    return hidden.softmax(-1).sum()
+    scores = hidden @ hidden.transpose(1, 2)
+    return torch.stack([row.softmax(-1) for row in scores.flatten(0, 1)])
 
 found = trace_of(mine)
 print(found)
@@ -383,13 +384,14 @@ check("12-dearest-line")
 # %% [markdown] en
 # ### Deeper, optional: the stack, and a schedule
 #
-# torch's own way to a line is `with_stack=True`: each operation then has a [[call-stack]]. The number behind a file is
-# where that *function* stands, not always the line that was running; `trace_of` notes the line itself. And for a
-# training loop, `schedule` records a few steps out of many.
+# torch's own way to a line is `with_stack=True`. Every Python function then has a row, such as `cases.py(74): scores_mended`;
+# the number says where the *function* begins, not which of its lines ran. `trace_of` notes the line: it looks at the
+# [[call-stack]] whenever torch is called. An operation's own `stack` was empty in torch 2.13; the last line prints
+# yours. And for a training loop, `schedule` records a few steps out of many.
 # %% [markdown] zh
 # ### 选读：调用栈，以及 schedule
 #
-# torch 自己找行的办法是 `with_stack=True`：每个操作都带上[[call-stack|调用栈]]。文件名后面的数字是那个*函数*所在的位置，不一定是正在执行的那一行；`trace_of` 记的才是那一行。另外，训练循环可以用 `schedule`，许多步里只记几步。
+# torch 自己找行的办法是 `with_stack=True`。这时每个 Python 函数都有一行，比如 `cases.py(74): scores_mended`；数字是这个*函数*从哪儿开始，不是执行到了哪一行。`trace_of` 记的才是那一行：每次调用 torch，它都看一眼[[call-stack|调用栈]]。在 torch 2.13 里，操作自己的 `stack` 是空的；最后一行打印你这里的。另外，训练循环可以用 `schedule`，许多步里只记几步。
 # %%
 from torch.profiler import schedule
 
@@ -400,6 +402,10 @@ with profile(activities=[ProfilerActivity.CPU], acc_events=True,
         prof.step()
 steps = [event for event in prof.events() if event.name.startswith("ProfilerStep")]
 print(len(steps), [round(event.time_range.elapsed_us()) for event in steps])
+with profile(activities=[ProfilerActivity.CPU], acc_events=True, with_stack=True) as prof:
+    cases.scores_mended(table)
+print({event.name for event in prof.events() if "cases.py" in event.name})
+print([event.stack for event in prof.events() if event.name == "aten::amax"])
 # %% [markdown] en
 # ## 🎴 Exit check: five cards
 #
