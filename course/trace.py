@@ -183,7 +183,7 @@ def rows_of(events: Iterable[Any]) -> list[Row]:
             open_until.pop()
         line = open_until[-1][2] if open_until else ""
         if event.name.startswith(LINE):
-            open_until.append((end, None, line or event.name.removeprefix(LINE)))
+            open_until.append((end, None, event.name.removeprefix(LINE) or line))
             continue
         kind = "prepare" if event.name in PREPARES else "work"
         if getattr(event, "is_user_annotation", False):

@@ -14,7 +14,7 @@ Row = Mapping[str, Any]
 NAMED, LEAST_SHARE = 4, 0.01
 """Names that have a colour of their own: at most so many, those with the largest time of their own, and no crumbs."""
 DEEPEST = 5
-MOST_BARS = 1500
+MOST_BARS = 20_000
 LETTER = 0.0135
 """Width of a letter as a share of the picture."""
 
@@ -38,14 +38,17 @@ def timeline_plot(rows: Sequence[Row], title: str, ax: Any = None, dark: bool | 
     width = max((end - start) * scale, 1e-9)
     shown = sorted((row for row in bars if row["depth"] <= DEEPEST), key=lambda row: -row["us"])[:MOST_BARS]
     colour = _colours(bars)
+    spans: dict[tuple[int, str], list[tuple[float, float]]] = {}
     for row in shown:
         lane = deep + 1 if row["device"] == "cuda" else row["depth"]
         left, long = (row["start_us"] - start) * scale, row["us"] * scale
         shade = colour.get(row["name"], guide())
-        ax.broken_barh([(left, max(long, width / 2000))], (lane - 0.42, 0.84), facecolor=shade, linewidth=0)
+        spans.setdefault((lane, shade), []).append((left, max(long, width / 2000)))
         name = row["name"].removeprefix("aten::")
         if long > LETTER * width * (len(name) + 1):
             ax.text(left + long / 2, lane, name, ha="center", va="center", fontsize=8.5, color=ink_on(shade))
+    for (lane, shade), bands in spans.items():
+        ax.broken_barh(bands, (lane - 0.42, 0.84), facecolor=shade, linewidth=0)
     ax.set_ylim(deep + 0.6 + kernels, -0.6)
     ax.set_xlim(0, width)
     lanes = [t("your code calls", "你的代码调用"), *[t("that calls", "它再调用")] * deep]
