@@ -27,6 +27,11 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         for place in (1, -1)
     },
     "13-in-thread": {"12: 1 -> 2": "a pool of two starts one thread for one task"},
+    "12-t-gap": {"8: stop > begin -> stop >= begin": "an event without length covers nothing either way"},
+    "12-dearest-line": {
+        f"5: 0.0 -> {value}": "every sum starts from the same number, so the largest stays the largest"
+        for value in ("1.0", "-1.0")
+    },
     "03-least-ms": {
         f"{line}: 1000000000.0 -> {value}": FLOAT for line in (2, 3) for value in ("1000000001.0", "999999999.0")
     },
