@@ -105,7 +105,7 @@ def _wrong_times(name: str, events: list[Event], got: Any, expected: list[float]
     )
 
 
-# --- dearest_line ---------------------------------------------------------------------------------------------
+# --- line_that_pays ---------------------------------------------------------------------------------------------
 
 
 def _rows(*triples: tuple[str, float, float]) -> list[dict[str, Any]]:
@@ -124,10 +124,10 @@ LINES = {
 }
 
 
-def check_dearest_line(dearest_line: Callable[[list[dict]], str | None]) -> Verdict:
+def check_line_that_pays(line_that_pays: Callable[[list[dict]], str | None]) -> Verdict:
     """Lines once and often, nested rows, rows without a line, no line at all."""
     for name, (rows, expected) in LINES.items():
-        got = data(dearest_line([dict(row) for row in rows]))
+        got = data(line_that_pays([dict(row) for row in rows]))
         if got is ...:
             return PLACEHOLDER
         if got != expected:
@@ -151,7 +151,7 @@ def _wrong_line(name: str, rows: list[dict], got: Any, expected: str | None) -> 
             "一行的 `us` 包含它调用的，而那些另有自己的行：要累加 `self_us`。",
         ),
         "unknown": both(
-            "The dearest rows have no line: nobody can open a file there. Leave them out.",
+            "The most expensive rows have no line: nobody can open a file there. Leave them out.",
             "最贵的那些行没有行号，没法打开文件去看：不要算进去。",
         ),
         "none": both("No row has a line: the answer is `None`.", "没有一行带行号：应返回 `None`。"),
@@ -355,10 +355,10 @@ OWN_TIMES = Exercise(
     check=check_own_times,
 )
 
-DEAREST_LINE = Exercise(
-    id="12-dearest-line",
+WHICH_LINE = Exercise(
+    id="12-which-line",
     lesson=LESSON,
-    name="dearest_line",
+    name="line_that_pays",
     minutes=5,
     title=both("Which line pays most?", "哪一行花得最多？"),
     hints=(
@@ -372,7 +372,7 @@ DEAREST_LINE = Exercise(
             "`max(sums, key=sums.get)` 找出那一行；字典为空时，先返回 `None`。",
         ),
     ),
-    solution="""def dearest_line(rows):
+    solution="""def line_that_pays(rows):
     sums = {}
     for row in rows:
         if row["line"]:
@@ -383,7 +383,7 @@ DEAREST_LINE = Exercise(
         "Own times may be added up; total times count the same work several times.",
         "自身耗时可以相加；total 会把同一份活算好几遍。",
     ),
-    check=check_dearest_line,
+    check=check_line_that_pays,
 )
 
 ROW_SPREADS = Exercise(
@@ -475,7 +475,7 @@ REPORT_FIELDS = ("work", "plain_ms", "profiled_ms", "low", "high", "claim")
 
 EXERCISES = [
     OWN_TIMES,
-    DEAREST_LINE,
+    WHICH_LINE,
     ROW_SPREADS,
     MAKE_IT_LOSE,
     Exercise(

@@ -100,40 +100,40 @@ def own_times(events):
         inside[one["parent"]] += one["us"]
     return tuple(one["us"] - inside[place] for place, one in enumerate(events))
 
-# %% wrong 12-dearest-line reason=often
+# %% wrong 12-which-line reason=often
 # The single largest row.
-def dearest_line(rows):
+def line_that_pays(rows):
     known = [row for row in rows if row["line"]]
     return max(known, key=lambda row: row["self_us"])["line"] if known else None
 
-# %% wrong 12-dearest-line reason=nested
+# %% wrong 12-which-line reason=nested
 # Total times are added up.
-def dearest_line(rows):
+def line_that_pays(rows):
     sums = {}
     for row in rows:
         if row["line"]:
             sums[row["line"]] = sums.get(row["line"], 0.0) + row["us"]
     return max(sums, key=sums.get) if sums else None
 
-# %% wrong 12-dearest-line reason=unknown
+# %% wrong 12-which-line reason=unknown
 # Rows without a line count as a line.
-def dearest_line(rows):
+def line_that_pays(rows):
     sums = {}
     for row in rows:
         sums[row["line"]] = sums.get(row["line"], 0.0) + row["self_us"]
     return max(sums, key=sums.get) if sums else None
 
-# %% wrong 12-dearest-line
+# %% wrong 12-which-line
 # The line that is called most often.
 from collections import Counter
 
-def dearest_line(rows):
+def line_that_pays(rows):
     counts = Counter(row["line"] for row in rows if row["line"])
     return counts.most_common(1)[0][0] if counts else None
 
-# %% wrong 12-dearest-line reason=same-number
+# %% wrong 12-which-line reason=same-number
 # Line numbers alone, without the file.
-def dearest_line(rows):
+def line_that_pays(rows):
     sums, first = {}, {}
     for row in rows:
         if row["line"]:
@@ -142,55 +142,55 @@ def dearest_line(rows):
             sums[number] = sums.get(number, 0.0) + row["self_us"]
     return first[max(sums, key=sums.get)] if sums else None
 
-# %% wrong 12-dearest-line gets=partly reason=none
+# %% wrong 12-which-line gets=partly reason=none
 # Nothing found is an empty text.
-def dearest_line(rows):
+def line_that_pays(rows):
     sums = {"": 0.0}
     for row in rows:
         if row["line"]:
             sums[row["line"]] = sums.get(row["line"], 0.0) + row["self_us"]
     return max(sums, key=sums.get)
 
-# %% wrong 12-dearest-line
+# %% wrong 12-which-line
 # The smallest.
-def dearest_line(rows):
+def line_that_pays(rows):
     sums = {}
     for row in rows:
         if row["line"]:
             sums[row["line"]] = sums.get(row["line"], 0.0) + row["self_us"]
     return min(sums, key=sums.get) if sums else None
 
-# %% right 12-dearest-line
+# %% right 12-which-line
 # Counter and most_common.
 from collections import Counter
 
-def dearest_line(rows):
+def line_that_pays(rows):
     sums = Counter()
     for row in rows:
         sums[row["line"]] += row["self_us"]
     del sums[""]
     return sums.most_common(1)[0][0] if sums else None
 
-# %% right 12-dearest-line
+# %% right 12-which-line
 # A set of lines, each added up anew.
-def dearest_line(rows):
+def line_that_pays(rows):
     lines = sorted({row["line"] for row in rows} - {""})
     return max(lines, key=lambda line: sum(row["self_us"] for row in rows if row["line"] == line), default=None)
 
-# %% right 12-dearest-line
+# %% right 12-which-line
 # Sorted and grouped.
 from itertools import groupby
 
-def dearest_line(rows):
+def line_that_pays(rows):
     known = sorted((row["line"], row["self_us"]) for row in rows if row["line"])
     sums = [(sum(us for _, us in group), line) for line, group in groupby(known, key=lambda pair: pair[0])]
     return max(sums)[1] if sums else None
 
-# %% right 12-dearest-line
+# %% right 12-which-line
 # defaultdict, and a loop for the largest.
 from collections import defaultdict
 
-def dearest_line(rows):
+def line_that_pays(rows):
     sums, best = defaultdict(float), None
     for row in rows:
         sums[row["line"]] += row["self_us"]

@@ -5,8 +5,8 @@
 #
 # Your stopwatch says: 80 milliseconds. Fine, but for what? A [[profiler]] answers with a list: these operations, so many
 # times, so much time each. PyTorch has one built in, `torch.profiler`. In 45 minutes you can go from “it is slow” to
-# the line that causes it, mend it, and prove with numbers that it helped. First on three functions that we have
-# spoilt for you, then on one of your own.
+# the line that causes it, mend it, and prove with numbers that it helped. First on three functions that we
+# broke on purpose, then on one of your own.
 #
 # Live on any CPU. What a GPU's profile shows is told from your GPU, a recording, or what others have published.
 # %% [markdown] zh
@@ -21,10 +21,10 @@
 # %% [markdown] en
 # ## What is a profiler for?
 #
-# You come home from the shop, and 80 are gone from your purse. Was it the coffee, or the twelve chocolate bars? The
-# purse cannot say. The receipt can: each item, how many of it, what it cost.
+# You come home from the shop, and 80 are gone from your wallet. Was it the coffee, or the twelve chocolate bars? The
+# wallet cannot say. The receipt can: each item, how many of it, what it cost.
 #
-# A stopwatch is the purse. A profiler is the receipt.
+# A stopwatch is the wallet. A profiler is the receipt.
 # %% [markdown] zh
 # ## profiler 是干什么用的？
 #
@@ -40,8 +40,8 @@ explain("12-what-for")
 # ## 🔬 See it: switch it on for one call
 #
 # The profiler runs inside a `with` block only. A call before it, to warm up: the first one always has extra items on its
-# receipt. Sorted by `self_cpu_time_total`, the dearest row stands on top. Do not read it all; look for the
-# name of a convolution.
+# receipt. Sorted by `self_cpu_time_total`, the most expensive row is at the top. Do not read it all; look for
+# the name of a convolution.
 # %% [markdown] zh
 # ## 🔬 看一看：给一次调用打开它
 #
@@ -153,7 +153,7 @@ trace_of(step).timeline()
 # | the picture shows | it means | what to do |
 # |---|---|---|
 # | one long bar at the end of a staircase | work | compute less, or in another way |
-# | hundreds of slivers with gaps | [[overhead]] | fewer, larger operations |
+# | hundreds of thin bars with gaps | [[overhead]] | fewer, larger operations |
 # | a wide gap, or a named block with nothing below it | a wait, or Python | name the parts, then look again |
 #
 # “Bottlenecks occur in surprising places, so don't try to second guess and put in a speed hack until you've proven that's
@@ -187,6 +187,8 @@ from course.lessons.l12_profiler import cases
 photos = torch.randint(0, 256, (8, 3, 192, 192), dtype=torch.uint8)
 cases.show_code(cases.photos_slow)
 print(trace_of(lambda: cases.photos_slow(photos)))
+# en: Two types meet in line 38. Which one wins?
+# zh: 第 38 行里两种类型相遇，谁说了算？
 print(photos.float().dtype, torch.from_numpy(cases.np.array(cases.MEAN)).dtype)
 explain("12-line-pays")
 # %% [markdown] en
@@ -211,15 +213,15 @@ log_of(lambda: cases.layers_slow(layers, picture))
 explain("12-inside-library")
 cases.show_code(cases.scores_slow)
 table = torch.randn(400, 64)
-slivers = trace_of(lambda: cases.scores_slow(table))
-print(slivers)
-slivers.timeline()
+thin_bars = trace_of(lambda: cases.scores_slow(table))
+print(thin_bars)
+thin_bars.timeline()
 # %% [markdown] en
 # ## 🛠️ Case three is yours: mend the loop (5 minutes, 1 line)
 #
 # **Scores** asks row by row: a handful of operations for 64 numbers, then `.item()` to bring one number to Python. On a GPU each
-# `.item()` also waits for everything queued before it. This sister of it has the same trouble. Give back the same tensor without the
-# loop.
+# `.item()` also waits for everything queued before it. The function below has the same problem. Give back the same tensor
+# without the loop.
 # %% [markdown] zh
 # ## 🛠️ 第三个归你：修好这个循环（5 分钟，1 行）
 #
@@ -255,11 +257,11 @@ keep("recipe.slow")
 # ## 🛠️ Now your own function
 #
 # Put something of yours into `mine`: a model, a preprocessing step, a training step. (It will run about a dozen times, so no
-# saving of files in it.) Read three things: where the time goes, how much is overhead at least, and which line of your code pays.
+# saving of files in it.) Read three things: where the time goes, how much of it was no computing, and which line of your code pays.
 # %% [markdown] zh
 # ## 🛠️ 现在换成你自己的函数
 #
-# 在 `mine` 里放点你自己的东西：模型、预处理、一步训练都行。（它会跑十来遍，所以别在里面存文件。）看三样：时间花在哪里，调用开销至少占多少，你的哪一行花得最多。
+# 在 `mine` 里放点你自己的东西：模型、预处理、一步训练都行。（它会跑十来遍，所以别在里面存文件。）看三样：时间花在哪里，至少有多少不是在计算，你的哪一行花得最多。
 # %%
 from course.models import gpt_block
 
@@ -276,8 +278,8 @@ found.timeline()
 # %% [markdown] en
 # ## On a GPU: read the names
 #
-# There the receipt has a second part: [[kernel|kernels]], with names like `sm80_xmma_fprop_implicit_gemm_tf32f32_…`. Nobody reads that; one
-# looks for pieces. Eight names, all printed by others (the links stand in `NAMES`), none invented:
+# There the receipt has a second part: [[kernel|kernels]], with names like `sm80_xmma_fprop_implicit_gemm_tf32f32_…`. Nobody reads that; you
+# look for pieces. Eight names, all printed by others (the links stand in `NAMES`), none invented:
 # %% [markdown] zh
 # ## 在 GPU 上：读名字
 #
@@ -289,7 +291,7 @@ for published in NAMES:
     read_aloud(published.name)
 explain("12-read-names")
 # %% [markdown] en
-# ## Three signs to look for
+# ## 🕳️ Three signs, and a trap
 #
 # | sign | in a GPU's trace |
 # |---|---|
@@ -299,7 +301,7 @@ explain("12-read-names")
 #
 # The wait is the trap. The CPU's long bar only says where somebody waited. What it waited **for** stands in the GPU's lane.
 # %% [markdown] zh
-# ## 要找的三个迹象
+# ## 🕳️ 三个迹象，一个坑
 #
 # | 迹象 | 在 GPU 的 trace 里 |
 # |---|---|
@@ -333,7 +335,7 @@ explain("12-too-much")
 #
 # 1. How fast it is without the profiler: many small operations look slower than they are. Take the stopwatch.
 # 2. What happens inside a library or between the operations; and the first call, if you have skipped it.
-# 3. Why. It gives you a suspect; an experiment convicts.
+# 3. Why. It gives you a suspect; the proof is an experiment.
 # %% [markdown] zh
 # 📌 **小结：profile 说不出来的。**
 #
@@ -346,8 +348,8 @@ explain("12-too-much")
 #
 # ### Deeper, optional: 🛠️ make it lose (5 minutes)
 #
-# “Under the profiler everything gets a little slower, evenly.” Find a work that it makes at least half as slow again. What
-# stands there is a bad choice, on purpose. It counts when the whole interval lies above 1.5.
+# “Under the profiler everything gets a little slower, evenly.” Find a work that takes at least 1.5 times as long under it.
+# What stands there is a bad choice, on purpose. It counts when the whole interval lies above 1.5.
 # %% [markdown] zh
 # ☕ 主线到这儿就讲完了，今天歇在这里也很好。接下来有三段*选读*；不看的话，直接跳到[[#🎴 下课小测：五张卡片]]。
 #
@@ -376,11 +378,11 @@ check("12-make-it-lose")
 #
 # `trace_of(...).rows()` 给出普通的行，每行有 `line`（没记下的为空）、`us` 和 `self_us`。返回自身耗时之和最大的那个 `line`；一个都没有就返回 `None`。
 # %%
-def dearest_line(rows: list[dict]) -> str | None:
+def line_that_pays(rows: list[dict]) -> str | None:
     raise NotImplementedError
 
 
-check("12-dearest-line")
+check("12-which-line")
 # %% [markdown] en
 # ### Deeper, optional: the stack, and a schedule
 #
