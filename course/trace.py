@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 import linecache
 import os
@@ -72,11 +73,12 @@ def trace_of(function: Callable[[], Any], calls: int = CALLS, warm_ups: int = WA
         function()
     plain_ms = min(_timed(function) for _ in range(calls))
     rows = min((_recorded(function) for _ in range(calls)), key=span_of)
-    lined = _recorded(function, with_lines=True)
+    devices: set[str] = set()
+    lined = _recorded(function, _lines_noted(devices))
     same = [row["name"] for row in rows] == [row["name"] for row in lined]
     if same:  # the same operations in the same order: the undisturbed times, the lines of the other run
         lined = [{**row, "line": other["line"], "code": other["code"]} for row, other in zip(rows, lined, strict=True)]
-    return Trace(lined, plain_ms)
+    return Trace(lined, plain_ms, tuple(sorted(devices - {"cpu", "cuda"})))
 
 
 def _refuse_a_running_profiler() -> None:
@@ -93,44 +95,53 @@ def _refuse_a_running_profiler() -> None:
 
 def _timed(function: Callable[[], Any]) -> float:
     """Milliseconds of one call, waiting for a GPU."""
-    from course.experiment.device import wait
-
-    wait()
+    _wait()
     start = perf_counter()
     function()
-    wait()
+    _wait()
     return (perf_counter() - start) * 1e3
 
 
-def _recorded(function: Callable[[], Any], with_lines: bool = False) -> list[Row]:
-    """The rows of one call under the profiler."""
-    import contextlib
+def _wait() -> None:
+    """Until a GPU, of whatever make, has finished; nothing on a machine without one."""
+    import torch
 
+    if torch.accelerator.is_available():
+        torch.accelerator.synchronize()
+
+
+def _recorded(function: Callable[[], Any], noting: Any = None) -> list[Row]:
+    """The rows of one call under the profiler, within the context `noting`."""
     import torch
     from torch.profiler import ProfilerActivity, profile, record_function
 
-    from course.experiment.device import wait
-
     activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if torch.cuda.is_available() else [])]
     with profile(activities=activities, acc_events=True) as recording:
-        with record_function(CALL), _lines_noted() if with_lines else contextlib.nullcontext():
+        with record_function(CALL), noting or contextlib.nullcontext():
             function()
-        wait()
+            _wait()
     return rows_of(recording.events())
 
 
 # --- lines ------------------------------------------------------------------------------------------------------
 
 
-def _lines_noted() -> Any:
-    """A mode in which every call of torch stands in the profile under the line of your code that made it."""
+def _lines_noted(devices: set[str]) -> Any:
+    """A mode in which every call of torch stands in the profile under the line of your code that made it.
+
+    devices: gets the kinds of device of the tensors that came out.
+    """
+    import torch
     from torch.overrides import TorchFunctionMode
     from torch.profiler import record_function
 
     class Noted(TorchFunctionMode):
         def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             with record_function(LINE + _place(sys._getframe(1))):
-                return function(*args, **(kwargs or {}))
+                result = function(*args, **(kwargs or {}))
+            if isinstance(result, torch.Tensor):
+                devices.add(result.device.type)
+            return result
 
     return Noted()
 
@@ -246,10 +257,13 @@ def covered_us(rows: Iterable[Row]) -> float:
 
 
 class Trace:
-    """One call as rows (see `rows_of`), with the time it takes when nobody looks: plain_ms, the shortest of some."""
+    """One call as rows (see `rows_of`), with the time it takes when nobody looks: plain_ms, the shortest of some.
 
-    def __init__(self, rows: Sequence[Row], plain_ms: float) -> None:
-        self._rows, self.plain_ms = [dict(row) for row in rows], plain_ms
+    unseen: devices that took part and that torch.profiler does not look into, such as mps.
+    """
+
+    def __init__(self, rows: Sequence[Row], plain_ms: float, unseen: Sequence[str] = ()) -> None:
+        self._rows, self.plain_ms, self.unseen = [dict(row) for row in rows], plain_ms, tuple(unseen)
 
     def rows(self) -> list[Row]:
         """Plain data, in order of the start."""
@@ -354,7 +368,13 @@ def told(trace: Trace) -> Text:
         f" Most of it: {top['name']}, {top['self_us'] / span:.0%} in {top['calls']} call{'s' * (top['calls'] > 1)}.",
         f"占得最多的是 {top['name']}：{top['calls']} 次，共 {top['self_us'] / span:.0%}。",
     )
-    if top["name"] and any(row["device"] == "cuda" for row in rows):
+    if trace.unseen:
+        device = ", ".join(trace.unseen)
+        rest = both(
+            f" Part of it ran on {device}, which this profiler does not look into: what you see is the CPU's side alone.",
+            f"其中一部分在 {device} 上运行，这个 profiler 看不到里面：这里只有 CPU 这一侧。",
+        )
+    elif any(row["device"] == "cuda" for row in rows):
         busy = covered_us(row for row in rows if row["device"] == "cuda") / span
         rest = both(f" The GPU was busy for {busy:.0%} of the time.", f"GPU 有 {busy:.0%} 的时间在干活。")
     else:
@@ -365,8 +385,13 @@ def told(trace: Trace) -> Text:
     if lines:
         line = lines[0]
         number = line["line"].rpartition(":")[2]
+        waits = trace.unseen or any(row["device"] == "cuda" for row in rows)
         rest = both(
-            rest["en"] + f" The line that pays most: {number}, `{line['code']}`, {line['self_us'] / span:.0%}.",
-            rest["zh"] + f"花得最多的一行是第 {number} 行：`{line['code']}`，{line['self_us'] / span:.0%}。",
+            rest["en"]
+            + (" The CPU spent most, working or waiting, in line" if waits else " The line that pays most:")
+            + f" {number}, `{line['code']}`, {line['self_us'] / span:.0%}.",
+            rest["zh"]
+            + ("CPU 花得最多（在干活或在等）的一行是第" if waits else "花得最多的一行是第")
+            + f" {number} 行：`{line['code']}`，{line['self_us'] / span:.0%}。",
         )
     return both(clock["en"] + said["en"] + rest["en"], clock["zh"] + said["zh"] + rest["zh"])

@@ -80,6 +80,24 @@ def test_covered_time_counts_what_overlaps_once():
     assert covered_us([]) == 0.0
 
 
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_with_a_gpu_its_kernels_are_named_and_drawn_and_a_long_line_may_be_a_wait(code):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    found = Trace(rows_of(EVENTS), 0.2)
+    assert [one["name"] for one in found.by_name()] == ["void kernel<float>"]
+    with speaking(code):
+        assert "GPU" in found.sentence() and ("waiting" in found.sentence() or "在等" in found.sentence())
+        assert "GPU" in [label.get_text() for label in found.timeline().get_yticklabels()]
+
+
+def test_a_device_that_the_profiler_does_not_see_is_said():
+    found = trace_of(lambda: torch.ones(3, device="meta") + 1, calls=1)
+    assert found.unseen == ("meta",) and "meta" in found.sentence()
+    assert trace_of(lambda: torch.ones(3) + 1, calls=1).unseen == ()
+
+
 def test_an_empty_trace_has_no_rows_and_still_speaks():
     for code in LANGUAGES:
         with speaking(code):
