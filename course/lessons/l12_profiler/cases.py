@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from course.i18n import Text, both
+from course.i18n import Text, both, t
 
 MEAN, SPREAD = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
 
@@ -143,6 +143,44 @@ def epoch(model: nn.Module, loader: Iterable[torch.Tensor]) -> float:
     for photos in loader:
         total += float(model(photos).sum())
     return total
+
+
+DRAWN = (
+    ("aten::conv2d", 0, "cpu", 20, 40),
+    ("aten::cudnn_convolution", 1, "cpu", 26, 30),
+    ("aten::relu", 0, "cpu", 70, 20),
+    ("aten::item", 0, "cpu", 110, 640),
+    ("aten::_local_scalar_dense", 1, "cpu", 114, 634),
+    ("cudaStreamSynchronize", 2, "cpu", 130, 614),
+    ("volta_scudnn_128x64_stridedB_splitK_small_nn_v1", 0, "cuda", 60, 610),
+    ("void at::native::vectorized_elementwise_kernel", 0, "cuda", 675, 60),
+)
+"""name, depth, device, start and length in µs of a step that nobody measured."""
+
+
+def draw_wait() -> Any:
+    """How a wait looks on a GPU machine, as a drawing: the lengths are made up, and its title says so. Returns the Axes."""
+    from course.figures.timeline import timeline_plot
+
+    rows = [
+        {
+            "name": name,
+            "depth": depth,
+            "device": device,
+            "kind": "work",
+            "start_us": float(start),
+            "us": float(us),
+            "self_us": float(us),
+        }
+        for name, depth, device, start, us in DRAWN
+    ]
+    return timeline_plot(
+        rows,
+        t(
+            "A drawing, nothing was measured: the CPU's longest bar is a wait for the convolution in the GPU's lane.",
+            "示意图，并非实测：CPU 上最长的一条，是在等 GPU 那一行的卷积。",
+        ),
+    )
 
 
 # --- the profiler on and off ------------------------------------------------------------------------------------

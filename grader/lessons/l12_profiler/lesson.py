@@ -311,6 +311,7 @@ explain("12-read-names")
 #
 # 等待最会骗人。CPU 上的长杠只说明有人在这儿等，等的**是什么**，要看 GPU 那一行。
 # %%
+cases.draw_wait()
 observe("12-gpu-trace-cuda")
 explain("12-search-trace")
 explain("12-item-waits")

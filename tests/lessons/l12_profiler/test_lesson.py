@@ -7,6 +7,7 @@ import torch
 
 from course import flags
 from course.exercise import all_exercises, judge
+from course.i18n import LANGUAGES, speaking
 from course.lessons.l12_profiler import cases, kernel_names
 from course.lessons.l12_profiler.exercises import LESSON
 from course.lessons.l12_profiler.probes import copy_and_wait, first_and_second
@@ -75,3 +76,16 @@ def test_the_gpu_probes_run_on_a_cpu_to_show_their_form():
 @pytest.mark.parametrize("exercise_id", [e.id for e in all_exercises().values() if e.lesson == LESSON and e.solution])
 def test_nothing_handed_in_is_not_attempted(exercise_id):
     assert judge(all_exercises()[exercise_id], ...).state == "not attempted"
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_the_drawn_wait_says_that_it_is_a_drawing(code):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    with speaking(code):
+        title = cases.draw_wait().get_title(loc="left")
+    assert title.startswith({"en": "A drawing, nothing was measured", "zh": "示意图，并非实测"}[code])
+    assert {name for name, _, device, _, _ in cases.DRAWN if device == "cuda"} <= {
+        one.name.split("<")[0] for one in kernel_names.NAMES
+    }
