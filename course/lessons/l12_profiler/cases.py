@@ -10,6 +10,7 @@ import inspect
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import torch
 from torch import nn
 
 from course.i18n import Text, both, t
+from course.trace import rows_of
 
 MEAN, SPREAD = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
 
@@ -146,36 +148,28 @@ def epoch(model: nn.Module, loader: Iterable[torch.Tensor]) -> float:
 
 
 DRAWN = (
-    ("aten::conv2d", 0, "cpu", 20, 40),
-    ("aten::cudnn_convolution", 1, "cpu", 26, 30),
-    ("aten::relu", 0, "cpu", 70, 20),
-    ("aten::item", 0, "cpu", 110, 640),
-    ("aten::_local_scalar_dense", 1, "cpu", 114, 634),
-    ("cudaStreamSynchronize", 2, "cpu", 130, 614),
-    ("volta_scudnn_128x64_stridedB_splitK_small_nn_v1", 0, "cuda", 60, 610),
-    ("void at::native::vectorized_elementwise_kernel", 0, "cuda", 675, 60),
+    ("aten::conv2d", "CPU", 20, 60),
+    ("aten::cudnn_convolution", "CPU", 26, 56),
+    ("aten::relu", "CPU", 70, 90),
+    ("aten::item", "CPU", 110, 750),
+    ("aten::_local_scalar_dense", "CPU", 114, 748),
+    ("cudaStreamSynchronize", "CPU", 130, 744),
+    ("volta_scudnn_128x64_stridedB_splitK_small_nn_v1", "CUDA", 60, 670),
+    ("void at::native::vectorized_elementwise_kernel", "CUDA", 675, 735),
 )
-"""name, depth, device, start and length in µs of a step that nobody measured."""
+"""name, device, start and end in µs of a step that nobody measured."""
 
 
 def draw_wait() -> Any:
     """How a wait looks on a GPU machine, as a drawing: the lengths are made up, and its title says so. Returns the Axes."""
     from course.figures.timeline import timeline_plot
 
-    rows = [
-        {
-            "name": name,
-            "depth": depth,
-            "device": device,
-            "kind": "work",
-            "start_us": float(start),
-            "us": float(us),
-            "self_us": float(us),
-        }
-        for name, depth, device, start, us in DRAWN
+    events = [
+        SimpleNamespace(name=name, device_type=device, time_range=SimpleNamespace(start=float(start), end=float(end)))
+        for name, device, start, end in DRAWN
     ]
     return timeline_plot(
-        rows,
+        rows_of(events),
         t(
             "A drawing, nothing was measured: the CPU's longest bar is a wait for the convolution in the GPU's lane.",
             "示意图，并非实测：CPU 上最长的一条，是在等 GPU 那一行的卷积。",

@@ -251,8 +251,6 @@ explain("12-order-hunt")
 # 1. 付钱的那一行，未必是该修的那一行：问一句是谁下的单。
 # 2. PyTorch 的行到库为止，再往下看库的日志。
 # 3. 修好之后，关掉 profiler 再比。占比就是最多能省下的。
-# %%
-keep("recipe.slow")
 # %% [markdown] en
 # ## 🛠️ Now your own function
 #
@@ -312,6 +310,7 @@ explain("12-read-names")
 # 等待最会骗人。CPU 上的长杠只说明有人在这儿等，等的**是什么**，要看 GPU 那一行。
 # %%
 cases.draw_wait()
+# %%
 observe("12-gpu-trace-cuda")
 explain("12-search-trace")
 explain("12-item-waits")
@@ -443,4 +442,5 @@ explain("02-why-first")
 #
 # 下一步：这门课里的各个开关放在一起会怎样。
 # %%
+keep("recipe.slow")
 finish()

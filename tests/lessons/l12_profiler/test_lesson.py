@@ -86,6 +86,6 @@ def test_the_drawn_wait_says_that_it_is_a_drawing(code):
     with speaking(code):
         title = cases.draw_wait().get_title(loc="left")
     assert title.startswith({"en": "A drawing, nothing was measured", "zh": "示意图，并非实测"}[code])
-    assert {name for name, _, device, _, _ in cases.DRAWN if device == "cuda"} <= {
+    assert {name for name, device, _, _ in cases.DRAWN if device == "CUDA"} <= {
         one.name.split("<")[0] for one in kernel_names.NAMES
     }
