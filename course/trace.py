@@ -13,6 +13,7 @@ import html
 import linecache
 import os
 import sys
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from time import perf_counter
@@ -327,9 +328,10 @@ class Trace:
 
     def __str__(self) -> str:
         table = self._table()
-        widths = [max(len(row[at]) for row in table) for at in range(4)]
+        widths = [max(_columns(row[at]) for row in table) for at in range(4)]
         lines = [
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table
+            "  ".join(cell + " " * (width - _columns(cell)) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in table
         ]
         return "\n".join([self.sentence(), "", *lines])
 
@@ -349,6 +351,11 @@ class Trace:
             f'<p style="max-width:760px"><strong>{html.escape(self.sentence())}</strong></p>'
             f'<div style="overflow-x:auto"><table><tbody>{body}</tbody></table></div>'
         )
+
+
+def _columns(text: str) -> int:
+    """How many columns a text takes in print: a Chinese character takes two."""
+    return sum(2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in text)
 
 
 def told(trace: Trace) -> Text:

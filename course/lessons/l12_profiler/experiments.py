@@ -365,7 +365,7 @@ def settle_cost(record: Record) -> dict[str, str | None]:
     return {"12-bet-cost": option if steady else None}
 
 
-def _few_large(size: int = 384) -> Callable[[], Any]:
+def _few_large(size: int = 224) -> Callable[[], Any]:
     one = torch.randn(size, size)
 
     def work() -> None:
@@ -385,7 +385,7 @@ def _many_small(count: int = 200) -> Callable[[], Any]:
     return work
 
 
-def _shortest_s(work: Callable[[], Any], setting: str, calls: int = 3) -> float:
+def _shortest_s(work: Callable[[], Any], setting: str, calls: int = 4) -> float:
     """Seconds of the shortest of some calls, the profiler running already; for "whole" of one call with its start and end."""
     from torch.profiler import ProfilerActivity, profile
 

@@ -72,7 +72,7 @@ print(prof.key_averages().table(sort_by="self_cpu_time_total", row_limit=6))
 # %%
 found = trace_of(lambda: model(image))
 print(found)
-found.timeline()
+found.timeline();
 # %% [markdown] en
 # ## 🎲 One convolution, four rows
 #
@@ -146,7 +146,7 @@ def step():
     with record_function("my model"):
         model(image)
 
-trace_of(step).timeline()
+trace_of(step).timeline();
 # %% [markdown] en
 # ## 💡 Look at the shape before you read names
 #
@@ -215,7 +215,7 @@ cases.show_code(cases.scores_slow)
 table = torch.randn(400, 64)
 thin_bars = trace_of(lambda: cases.scores_slow(table))
 print(thin_bars)
-thin_bars.timeline()
+thin_bars.timeline();
 # %% [markdown] en
 # ## 🛠️ Case three is yours: mend the loop (5 minutes, 1 line)
 #
@@ -272,7 +272,7 @@ def mine():
 
 found = trace_of(mine)
 print(found)
-found.timeline()
+found.timeline();
 # %% [markdown] en
 # ## On a GPU: read the names
 #
@@ -309,7 +309,7 @@ explain("12-read-names")
 #
 # 等待最会骗人。CPU 上的长杠只说明有人在这儿等，等的**是什么**，要看 GPU 那一行。
 # %%
-cases.draw_wait()
+cases.draw_wait();
 # %%
 observe("12-gpu-trace-cuda")
 explain("12-search-trace")
