@@ -155,7 +155,9 @@ def test_an_interrupted_run_is_not_counted(log):
     played = Tuning(LIVE, log, stopped)
     with pytest.raises(KeyboardInterrupt):
         played.run({"dtype": "bf16"}, "faster", 1)
-    assert played.runs_left() == 3 and log.entries() == []
+    said = []
+    Desk(played, text=True, write=said.append).run(dtype="bf16", bet="faster", sure="guess")
+    assert "not counted" in said[-1] and played.runs_left() == 3 and log.entries() == []
 
 
 def test_a_run_with_too_few_rounds_is_given_back(log):

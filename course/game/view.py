@@ -140,8 +140,8 @@ def points_text(found: score.Score) -> str:
 
 def no_points_words() -> str:
     return t(
-        "**Inconclusive.** The intervals are too wide for points: the machine was busy. It does not count; `again()` when it is quiet.",
-        "**无法判定。** 区间太宽，没法计分：机器太忙了。这次不算，等安静下来再 `again()`。",
+        "**Inconclusive.** The intervals are too wide for points: the machine was busy. It does not count; try again when it is quiet.",
+        "**无法判定。** 区间太宽，没法计分：机器太忙了。这次不算，等安静下来再来一次。",
     )
 
 

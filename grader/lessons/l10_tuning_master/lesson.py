@@ -6,7 +6,7 @@
 # Nine lessons taught you the switches. Now people come with problems, and each problem has a deadline, something that
 # must not break, and advice from a blog. You choose, you measure, and you put your name under it.
 #
-# It is a game: a repair shop that is open at night. Ten cases run **live on your CPU**, six are decided by rules with a
+# It is a game: a repair shop that is open at night. Ten cases run **live on your CPU**, seven are decided by rules with a
 # source. Every case says which. No GPU is needed. You will not play all of them today, and that is the plan.
 # %% [markdown] zh
 # # 🎯 这个团队，该用哪一套配置？
@@ -15,7 +15,7 @@
 #
 # 前面九课认识了各种开关。现在轮到真人带着麻烦上门：每个麻烦都有期限，有不能破的要求，还有从博客上抄来的建议。你来选，你来测，最后签上你的名字。
 #
-# 这一课是个游戏：**深夜调参急诊室**。十个病例在**你的 CPU 上现场实测**，六个按有出处的规则判定，每个都会注明。不需要 GPU。今天不用全打完，本来就是这么安排的。
+# 这一课是个游戏：**深夜调参急诊室**。十个病例在**你的 CPU 上现场实测**，七个按有出处的规则判定，每个都会注明。不需要 GPU。今天不用全打完，本来就是这么安排的。
 # %% bootstrap
 # %%
 # en: Warm-up: cards from earlier lessons that are due today (none is fine).
@@ -187,7 +187,7 @@ explain("10-sceptic")
 # %% [markdown] en
 # ## 🗂️ The waiting room
 #
-# Take the bank, and **one more** of your choice; the others wait. If you cannot decide:
+# Take the bank; **one more** if you still have ten minutes. The others wait. If you cannot decide:
 #
 # | you like | take | and its twin |
 # |---|---|---|
@@ -197,11 +197,11 @@ explain("10-sceptic")
 # | the same bits in CI | `ci` | |
 # | switches that are on and not used | `search` | |
 # | NVIDIA GPUs, by rule | `school`, `translator` | `detector`, `video` |
-# | a GAN, a Mac | `gan`, `mac` | |
+# | a GAN, a Mac, `torch.compile` | `gan`, `mac`, `nights` | |
 # %% [markdown] zh
 # ## 🗂️ 候诊室
 #
-# 今晚接下银行，再挑**一个**就好，其余的可以等。拿不定主意的话：
+# 今晚接下银行；还有十分钟的话，再挑**一个**。其余的可以等。拿不定主意的话：
 #
 # | 你喜欢 | 接这个 | 双胞胎 |
 # |---|---|---|
@@ -211,14 +211,14 @@ explain("10-sceptic")
 # | CI 里逐位一致 | `ci` | |
 # | 开着却没用上的开关 | `search` | |
 # | NVIDIA GPU，按规则 | `school`、`translator` | `detector`、`video` |
-# | GAN，Mac | `gan`、`mac` | |
+# | GAN、Mac、`torch.compile` | `gan`、`mac`、`nights` | |
 # %%
 board()
 # %%
 case("bank")
 # %%
-# en: The one of your choice: write its name, such as case("photo") or case("gan").
-# zh: 你挑的那一个：换成它的名字，比如 case("photo") 或 case("gan")。
+# en: One more? Write its name, such as case("photo") or case("gan").
+# zh: 再接一个？换成它的名字，比如 case("photo") 或 case("gan")。
 case("translator")
 # %%
 explain("10-amp-one")
