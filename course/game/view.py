@@ -231,11 +231,12 @@ def career_lines(found: Career) -> list[str]:
 
 
 def ladder(found: Career) -> list[tuple[str, bool]]:
-    """(rank, whether it is the one reached) from the lowest."""
-    here = found.rank if found.mean is not None else None
-    return [
-        (f"{sign} {pick(name)} ({t('from', '≥')} {least:g})", (sign, name) == here) for least, sign, name in score.RANKS
-    ]
+    """(rank and what it takes, whether it is the one reached) from the lowest."""
+    here, steps = found.rank if found.mean is not None else None, []
+    for least, cases, sign, name in score.RANKS:
+        takes = t(f" (from {least:g}, {cases} cases)", f"（≥ {least:g}，{cases} 案）") if cases else ""
+        steps.append((f"{sign} {pick(name)}{takes}", (sign, name) == here))
+    return steps
 
 
 def board_html(title: Text, standings: Sequence[Standing], found: Career) -> str:
