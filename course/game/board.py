@@ -57,7 +57,7 @@ class Career:
 
     @property
     def rank(self) -> tuple[str, Text]:
-        return score.rank(self.mean or 0.0)
+        return score.rank(self.mean or 0.0, self.closed)
 
 
 def career(standings: Iterable[Standing], order: Sequence[str] = ()) -> Career:

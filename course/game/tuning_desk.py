@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import time
 import weakref
 from collections.abc import Callable
@@ -20,6 +21,11 @@ from course.quiz.widgets import view_of
 
 DOUBLE_CLICK_S = 0.6  # a press this soon after a run waited while it ran, and was meant for it
 _open: dict[str, weakref.WeakSet[Desk]] = {}
+
+
+def stopped() -> str:
+    """What an interrupt gets."""
+    return t("Stopped, as you asked: this run is not counted.", "已停止，这次不算。")
 
 
 class Desk:
@@ -107,6 +113,9 @@ class Desk:
         except MoveError as slip:
             self._write(plain(str(slip)))
             return False
+        except KeyboardInterrupt:
+            self._write(stopped())
+            return False
         except Exception as error:
             if not type(error).__module__.startswith("course."):
                 raise
@@ -143,8 +152,8 @@ class Desk:
 
     def saved_copy(self) -> dict[str, str]:
         """MIME bundle of what stays in a saved notebook."""
-        lines = "".join(f"<p>{inline(line)}</p>" for line in str(self).replace("`", "").split("\n\n") if line.strip())
-        return {"text/html": saved_copy(self.case.id, view.CSS + lines), "text/plain": str(self)}
+        body = f'<pre style="white-space:pre-wrap;font:inherit">{html.escape(str(self))}</pre>'
+        return {"text/html": saved_copy(self.case.id, body), "text/plain": str(self)}
 
     def build(self) -> Any:
         """The widget of the case; also remembered, so that typed moves reach it."""
@@ -231,7 +240,7 @@ class Desk:
             return
         except KeyboardInterrupt:
             self.steps.clear()
-            self._slip(t("Stopped, as you asked: this run is not counted.", "已停止，这次不算。"))
+            self._slip(stopped())
             return
         except Exception as error:
             if not type(error).__module__.startswith("course."):

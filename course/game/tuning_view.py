@@ -32,45 +32,51 @@ def interval(outcome: Outcome) -> str:
     return f"{ratio} [{low}, {high}]"
 
 
+def aside(words: str) -> str:
+    """Words in brackets, behind others."""
+    return t(f" ({words})", f"（{words}）")
+
+
 def limits_words(plan: Plan, outcome: Outcome, today: Outcome) -> str:
-    """What became of every requirement, in words."""
-    found = []
+    """What became of every requirement, in sentences."""
+    found = ""
     for one in plan.limits:
         value, bound, kept = outcome.get("facts", {}).get(one.id), one.bound(today), one.kept(outcome, today)
-        said = {True: t("kept", "守住了"), False: t("broken", "被破坏"), None: t("not measured here", "这里没有测")}[
-            kept
-        ]
-        figures = (
-            "" if bound is None or value is None else f" ({one.words(value)}; {t('limit', '上限')} {one.words(bound)})"
-        )
-        found.append(f"{pick(one.name)}: {said}{figures}")
-    return "; ".join(found)
+        words = {True: t("kept", "守住了"), False: t("broken", "被破坏"), None: t("not measured here", "这里没有测")}
+        known = bound is not None and value is not None
+        figures = f"{one.words(value)}{t('; limit ', '；上限 ')}{one.words(bound)}" if known else ""
+        told = f"{pick(one.name)}{t(': ', '：')}{words[kept]}{aside(figures) if figures else ''}"
+        found += t(f" {told}.", f"{told}。")
+    return found
 
 
 def sentence(plan: Plan, bet: Bet, today: Outcome) -> str:
     """What became of one configuration, and of the bet on it, with marks."""
     came = tuning.came_out(plan, bet.outcome, today)
-    name, bets = tuning.in_words(plan, bet.config) or t("as it is", "保持原样"), plan.bets()
+    name, bets = tuning.in_words(plan, bet.config), plan.bets()
     if plan.rules:
         rule = plan.rules[bet.outcome["rule"]]
-        found = f"**{name}**: {pick(bets[came])}. {pick(rule.says)} ({t('rule', '规则')}: {rule.source})"
+        source = aside(t("rule: ", "规则：") + rule.source)
+        found = t(
+            f"**{name}**: {pick(bets[came])}. {pick(rule.says)}{source}",
+            f"**{name}**：{pick(bets[came])}。{pick(rule.says)}{source}",
+        )
     else:
         found = t(
             f"**{name}** takes {interval(bet.outcome)} of today's time.",
             f"**{name}**：耗时是现在的 {interval(bet.outcome)} 倍。",
         )
-        if kept := limits_words(plan, bet.outcome, today):
-            found += f" {kept}."
+        found += limits_words(plan, bet.outcome, today)
     return f"{found} {bet_words(plan, bet, came)}"
 
 
 def bet_words(plan: Plan, bet: Bet, came: str | None) -> str:
     """The bet beside what came out."""
-    said = f"{pick(plan.bets()[bet.bet])} ({pick(tuning.SURE_WORDS[bet.sure])})" if bet.bet in plan.bets() else bet.bet
+    said = pick(plan.bets().get(bet.bet, bet.bet)) + aside(pick(tuning.SURE_WORDS[bet.sure]))
     if came is None and bet.outcome["verdict"] == tuning.FEW:
         return t(
-            f"🎲 Your bet: {said}. Too few rounds to tell: the machine is busy. Neither bet nor run is counted.",
-            f"🎲 你押的是：{said}。轮数太少，看不出来：机器正忙。这一注不算，次数也还给你。",
+            f"🎲 Your bet: {said}. Too few rounds to tell: the machine is busy, so nothing is counted.",
+            f"🎲 你押的是：{said}。轮数太少，看不出来：机器正忙，这次都不算。",
         )
     if came is None:
         return t(
@@ -90,57 +96,38 @@ def bet_words(plan: Plan, bet: Bet, came: str | None) -> str:
 
 def run_rows(plan: Plan, attempt: Attempt) -> list[Row]:
     """What was measured in this attempt, today first."""
-    rows = [
-        Row(t("today", "现在") + ": " + tuning.in_words(plan, plan.today), {"ratio": 1.0, "low": 1.0, "high": 1.0}, "")
-    ]
+    rows = [Row(tuning.in_words(plan, plan.today), {"ratio": 1.0, "low": 1.0, "high": 1.0}, t("today", "现在"))]
     for one in attempt.runs:
-        today = one.today
-        bad = tuning.broken(plan, one.outcome, today)
-        rows.append(
-            Row(
-                tuning.in_words(plan, one.config),
-                one.outcome,
-                _state(plan, bad, False, False),
-                "broken" if bad else "",
-                True,
-            )
-        )
+        look = "broken" if tuning.broken(plan, one.outcome, one.today) else ""
+        rows.append(Row(tuning.in_words(plan, one.config), one.outcome, LOOKS[look](), look, True))
     return rows
 
 
 def table_rows(plan: Plan, attempt: Attempt) -> list[Row]:
     """All combinations, best first; today's, the runs and the hand-in are named."""
-    table, today = attempt.table, tuning.key(plan.today)
-    best = tuning.best_set(plan, table, today)
-    handed, tried = tuning.key(attempt.handed.config), {tuning.key(one.config) for one in attempt.runs}
-    order = sorted(table, key=lambda name: -table[name]["share"] if plan.rules else table[name]["ratio"])
+    table, today, handed = attempt.table, tuning.key(plan.today), tuning.key(attempt.handed.config)
+    allowed, tried = tuning.permitted(plan, table, today), {tuning.key(one.config) for one in attempt.runs}
+    best = tuning.best_set(plan, table, today) if tuning.decided(plan, table, today, handed) else []
     rows = []
-    for name in order:
-        bad = (
-            plan.rules
-            and table[name]["share"] == 0
-            or not plan.rules
-            and tuning.broken(plan, table[name], table[today])
-        )
-        marks = [
-            words
-            for holds, words in (
-                (name == handed, t("handed in", "你交的")),
-                (name in tried, t("your run", "你测过")),
-                (name == today, t("today", "现在")),
-            )
-            if holds
-        ]
-        state = ", ".join(filter(None, [*marks, _state(plan, bad, name in best, True)]))
-        look = "broken" if bad else "best" if name in best else ""
+    for name in sorted(table, key=lambda name: -table[name]["share"] if plan.rules else table[name]["ratio"]):
+        mine = {
+            t("handed in", "你交的"): name == handed,
+            t("your run", "你测过"): name in tried,
+            t("today", "现在"): name == today,
+        }
+        marks = [words for words, holds in mine.items() if holds]
+        look = "broken" if name not in allowed else "best" if name in best else ""
+        state = t(", ", "，").join(filter(None, [*marks, LOOKS[look]()]))
         rows.append(Row(tuning.in_words(plan, tuning.config_in(name)), table[name], state, look, bool(marks)))
     return rows
 
 
-def _state(plan: Plan, bad: object, best: bool, all_known: bool) -> str:
-    if bad:
-        return t("breaks a requirement", "违反要求")
-    return t("among the best", "最好的一档") if best and all_known else ""
+LOOKS = {
+    "": lambda: "",
+    "best": lambda: t("among the best", "最好的一档"),
+    "broken": lambda: t("breaks a requirement", "违反要求"),
+}
+"""How a line looks, in words."""
 
 
 def bars_html(rows: Sequence[Row]) -> str:
@@ -176,17 +163,18 @@ def rules_html(plan: Plan, rows: Sequence[Row]) -> str:
     for place, members in groups.items():
         rule = plan.rules[place]
         verdict = {1.0: "fits", 0.0: "breaks"}.get(rule.share, "works")
-        names = "".join(
-            f"<br>{'<b>' if one.mine else ''}{html.escape(plain(one.name))}{f' ({html.escape(one.state)})' if one.mine else ''}"
-            f"{'</b>' if one.mine else ''}"
-            for one in members
-        )
+        names = "<br>".join(_name_html(one) for one in members)
         mark = {"fits": "✓", "works": "◐", "breaks": "✗"}[verdict]
         found += (
             f"<li><div><p class='what'>{mark} {pick(tuning.RULED_BETS[verdict])}</p><p>{inline(pick(rule.says))} "
-            f"<small>{html.escape(rule.source)}</small></p><p class='belief'>{names.removeprefix('<br>')}</p></div></li>"
+            f"<small>{html.escape(rule.source)}</small></p><p class='belief'>{names}</p></div></li>"
         )
     return f'<ul class="tbq-lines">{found}</ul>'
+
+
+def _name_html(one: Row) -> str:
+    words = html.escape(plain(one.name) + (aside(one.state) if one.mine else ""))
+    return f"<b>{words}</b>" if one.mine else words
 
 
 def bars_text(rows: Sequence[Row]) -> str:
@@ -199,7 +187,7 @@ def bars_text(rows: Sequence[Row]) -> str:
         bar = ("#" * filled).ljust(width)
         at = round(width / most)
         bar = bar[:at] + ("|" if bar[at : at + 1] == " " else "#") + bar[at + 1 :]
-        state = f"  ({one.state})" if one.state else ""
+        state = aside(one.state) if one.state else ""
         lines.append(f"  {bar}  {interval(one.outcome)}  {plain(one.name)}{state}")
     return "\n".join(lines)
 

@@ -39,6 +39,7 @@ font-weight:400;font-variant-numeric:tabular-nums}.tbq.tbg .tbg-steps li:last-ch
 .tbg-wait i{display:block;height:100%;width:100%;background:var(--q-main);transform-origin:left}
 @media (prefers-reduced-motion:no-preference){.tbg-wait i{animation:tbg-fill linear both}}
 @keyframes tbg-fill{from{transform:scaleX(0)}to{transform:scaleX(1)}}
+.tbq.tbg .tbq-lines small{white-space:normal;margin-left:0}
 .tbq.tbg ul.tbg-bars{list-style:none;margin:10px 0 4px;padding:0}
 .tbq.tbg .tbg-bars li{display:grid;grid-template-columns:minmax(130px,34%) 1fr minmax(150px,30%);gap:2px 14px;align-items:center;
 margin:0;padding:6px 0;border-top:1px solid var(--q-line);font-size:14px;line-height:1.4}
@@ -139,8 +140,8 @@ def points_text(found: score.Score) -> str:
 
 def no_points_words() -> str:
     return t(
-        "**Inconclusive.** The intervals are too wide for points: the machine was busy. It does not count; `again()` when it is quiet.",
-        "**无法判定。** 区间太宽，没法计分：机器太忙了。这次不算，等安静下来再 `again()`。",
+        "**Inconclusive.** The intervals are too wide for points: the machine was busy. It does not count; try again when it is quiet.",
+        "**无法判定。** 区间太宽，没法计分：机器太忙了。这次不算，等安静下来再来一次。",
     )
 
 
@@ -164,7 +165,7 @@ def debrief_lines(case: Case) -> list[str]:
         lines.append(t("🔬 See the cause yourself: ", "🔬 亲眼看原因：") + f'`observe("{told.experiment}")`')
     if case.twin:
         lines.append(t("👯 The twin, another regime: ", "👯 双胞胎病例，换一种场合：") + f'`case("{case.twin}")`')
-    return [*lines, t("Sources: ", "出处：") + "; ".join(case.sources)]
+    return [*lines, t("Sources: ", "出处：") + t("; ", "；").join(case.sources)]
 
 
 def letter_ask(case: Case) -> str:
@@ -230,11 +231,12 @@ def career_lines(found: Career) -> list[str]:
 
 
 def ladder(found: Career) -> list[tuple[str, bool]]:
-    """(rank, whether it is the one reached) from the lowest."""
-    here = found.rank if found.mean is not None else None
-    return [
-        (f"{sign} {pick(name)} ({t('from', '≥')} {least:g})", (sign, name) == here) for least, sign, name in score.RANKS
-    ]
+    """(rank and what it takes, whether it is the one reached) from the lowest."""
+    here, steps = found.rank if found.mean is not None else None, []
+    for least, cases, sign, name in score.RANKS:
+        takes = t(f" (from {least:g}, {cases} cases)", f"（≥ {least:g}，{cases} 案）") if cases else ""
+        steps.append((f"{sign} {pick(name)}{takes}", (sign, name) == here))
+    return steps
 
 
 def board_html(title: Text, standings: Sequence[Standing], found: Career) -> str:

@@ -163,7 +163,7 @@ def test_a_whole_case_by_mouse_and_another_by_keys(page, lab, language):
         box.locator("textarea").wait_for()
         assert box.locator("textarea").input_value() == REPLY[language]
         assert box.locator(".tbq-verdict").first.inner_text() in told[case_id]
-    book.shot(f"game-board-{language}", page.locator(".tbg-board").first)
+    book.shot(f"game-board-{language}", page.locator(".tbg:has(.tbg-board)").first)
 
 
 def nothing_sticks_out(book: Notebook, language: str) -> None:

@@ -111,7 +111,8 @@ def rows(
         pair = pairs.get(AGAIN if len(asked) == 1 else name)
         row = {"config": name, "words": in_words(plan, config), **_ratio(pair), "median_ms": found.medians_ms[name]}
         result.append(row | {f"fact_{limit}": value for limit, value in facts[name].items()})
-    tell(t(f"rounds: {found.rounds}", f"轮数：{found.rounds}"))
+    for words in (t(f"rounds: {found.rounds}", f"轮数：{found.rounds}"), *found.notes[:1]):
+        tell(words)
     return result
 
 

@@ -14,6 +14,7 @@ from course.experiment.words import NOTHING
 from course.game import cases, tuning
 from course.i18n import LANGUAGES, Text, both, speaking
 from course.lessons.l10_tuning_master import bench, game
+from course.quiz.rich import plain
 from course.records import Record
 
 LESSON = "10_tuning_master"
@@ -58,7 +59,7 @@ def _said(plan: tuning.Plan, table: dict, today: str, best: list[str]) -> str:
             "Inconclusive: the intervals are too wide. Run it again on a quiet machine.",
             "无法判定：区间太宽。请在安静的机器上再跑一次。",
         )
-    name, count = tuning.in_words(plan, tuning.config_in(first)), len(table)
+    name, count = plain(tuning.in_words(plan, tuning.config_in(first))), len(table)
     if today in best:
         return t(
             f"Nothing to gain: of {count} combinations none that keeps everything is clearly faster than today's.",
@@ -69,6 +70,12 @@ def _said(plan: tuning.Plan, table: dict, today: str, best: list[str]) -> str:
         f"Of {count} combinations the best that keeps everything is: {name}; it takes {figures} of today's time.",
         f"{count} 种组合里，守住要求的最好方案是：{name}；耗时是现在的 {figures} 倍。",
     )
+
+
+def label(plan: tuning.Plan, line: str) -> str:
+    """A configuration beside a picture: a long one on a line for each control."""
+    words = plain(tuning.in_words(plan, tuning.config_in(line)))
+    return words if len(words) < 30 else words.replace("，", "，\n").replace(", ", ",\n")
 
 
 def draw_case(name: str) -> Callable[[Record, Any], None]:
@@ -83,10 +90,10 @@ def draw_case(name: str) -> Callable[[Record, Any], None]:
         today = tuning.key(plan.today)
         order = sorted(table, key=lambda one: table[one]["ratio"])
         broken = {one for one in order if today in table and tuning.broken(plan, table[one], table[today])}
-        note = t(" ✗ breaks a requirement", " ✗ 违反要求")
-        names = [tuning.in_words(plan, tuning.config_in(one)) + (note if one in broken else "") for one in order]
+        note = t(" × breaks a requirement", " × 违反要求")
+        names = [label(plan, one) + (note if one in broken else "") for one in order]
         columns = [[table[one][end] for one in order] for end in ("ratio", "low", "high")]
-        ax.figure.set_figheight(1.4 + 0.42 * len(order))
+        ax.figure.set_figheight(1.4 + 0.25 * sum(max(2, 1 + one.count("\n")) for one in names))
         what = t("time over today's (left of 1: faster)", "耗时 / 现在的耗时（1 的左边：更快）")
         intervals(ax, names, *columns, "", reference=1.0, log=True, digits=2, what=what)
 

@@ -6,7 +6,7 @@
 # Nine lessons taught you the switches. Now people come with problems, and each problem has a deadline, something that
 # must not break, and advice from a blog. You choose, you measure, and you put your name under it.
 #
-# It is a game: a repair shop that is open at night. Ten cases run **live on your CPU**, six are decided by rules with a
+# It is a game: a repair shop that is open at night. Ten cases run **live on your CPU**, seven are decided by rules with a
 # source. Every case says which. No GPU is needed. You will not play all of them today, and that is the plan.
 # %% [markdown] zh
 # # 🎯 这个团队，该用哪一套配置？
@@ -15,7 +15,7 @@
 #
 # 前面九课认识了各种开关。现在轮到真人带着麻烦上门：每个麻烦都有期限，有不能破的要求，还有从博客上抄来的建议。你来选，你来测，最后签上你的名字。
 #
-# 这一课是个游戏：**深夜调参急诊室**。十个病例在**你的 CPU 上现场实测**，六个按有出处的规则判定，每个都会注明。不需要 GPU。今天不用全打完，本来就是这么安排的。
+# 这一课是个游戏：**深夜调参急诊室**。十个病例在**你的 CPU 上现场实测**，七个按有出处的规则判定，每个都会注明。不需要 GPU。今天不用全打完，本来就是这么安排的。
 # %% bootstrap
 # %%
 # en: Warm-up: cards from earlier lessons that are due today (none is fine).
@@ -187,7 +187,7 @@ explain("10-sceptic")
 # %% [markdown] en
 # ## 🗂️ The waiting room
 #
-# Choose **two or three** for tonight; the others wait. If you cannot decide:
+# Take the bank; **one more** if you still have ten minutes. The others wait. If you cannot decide:
 #
 # | you like | take | and its twin |
 # |---|---|---|
@@ -197,11 +197,11 @@ explain("10-sceptic")
 # | the same bits in CI | `ci` | |
 # | switches that are on and not used | `search` | |
 # | NVIDIA GPUs, by rule | `school`, `translator` | `detector`, `video` |
-# | a GAN, a Mac | `gan`, `mac` | |
+# | a GAN, a Mac, `torch.compile` | `gan`, `mac`, `nights` | |
 # %% [markdown] zh
 # ## 🗂️ 候诊室
 #
-# 今晚挑**两三个**就好，其余的可以等。拿不定主意的话：
+# 今晚接下银行；还有十分钟的话，再挑**一个**。其余的可以等。拿不定主意的话：
 #
 # | 你喜欢 | 接这个 | 双胞胎 |
 # |---|---|---|
@@ -211,38 +211,18 @@ explain("10-sceptic")
 # | CI 里逐位一致 | `ci` | |
 # | 开着却没用上的开关 | `search` | |
 # | NVIDIA GPU，按规则 | `school`、`translator` | `detector`、`video` |
-# | GAN，Mac | `gan`、`mac` | |
+# | GAN、Mac、`torch.compile` | `gan`、`mac`、`nights` | |
 # %%
 board()
 # %%
 case("bank")
 # %%
-# en: Another one? Write its name, such as case("photo") or case("gan").
-# zh: 再接一个？换个名字，比如 case("photo") 或 case("gan")。
+# en: One more? Write its name, such as case("photo") or case("gan").
+# zh: 再接一个？换成它的名字，比如 case("photo") 或 case("gan")。
 case("translator")
 # %%
 explain("10-amp-one")
 explain("10-readers")
-# %% [markdown] en
-# ## 🛠️ Your turn: a large batch in small pieces (5 minutes)
-#
-# The student's cure, by hand. `step(model, x, y, micro)` computes the gradients of the mean cross-entropy over the whole
-# batch, but never shows the model more than `micro` rows at once. `backward()` adds to the gradients that are there.
-# %% [markdown] zh
-# ## 🛠️ 轮到你：把大 batch 切成小份（5 分钟）
-#
-# 亲手做一遍那位学生的药方。`step(model, x, y, micro)` 要算出整批平均交叉熵的梯度，但一次最多给模型看 `micro` 行。`backward()` 会累加到已有的梯度上。
-# %%
-from torch.nn import functional as F
-
-
-def step(model, x, y, micro):
-    raise NotImplementedError
-
-
-check("10-pieces")
-# %%
-explain("10-divide")
 explain("10-pay-back")
 # %% [markdown] en
 # 📌 **So far.**
@@ -257,14 +237,14 @@ explain("10-pay-back")
 # 2. 开着是允许，不是保证；没人读的开关只是摆设。
 # 3. “确定性”说的是同一个地方逐位一致；换个地方，就是另一个承诺。
 # %% [markdown] en
-# ☕ That was the night. A good place to stop; the others on the board wait for you. One *deeper, optional* part follows;
+# ☕ That was the night. A good place to stop; the others on the board wait for you. Two *deeper, optional* parts follow;
 # otherwise go on at [[#🎴 Exit check: four cards]].
 #
 # ### Deeper, optional: all settings of a case, outside the game
 #
 # Each live case is an experiment of the same name. Close the case first, or this gives it away.
 # %% [markdown] zh
-# ☕ 夜班到此结束，歇在这里正好；其余的病例会等你。下面有一段*选读*；不看的话，直接跳到[[#🎴 下课小测：四张卡片]]。
+# ☕ 夜班到此结束，歇在这里正好；其余的病例会等你。下面有两段*选读*；不看的话，直接跳到[[#🎴 下课小测：四张卡片]]。
 #
 # ### 选读：不进游戏，看一个病例的所有组合
 #
@@ -273,6 +253,26 @@ explain("10-pay-back")
 # en: for example observe("10-laptop"): time and memory of six ways to train
 # zh: 例如 observe("10-laptop")：六种训练方式的时间和内存
 observe("10-museum")
+# %% [markdown] en
+# ### Deeper, optional: 🛠️ a large batch in small pieces (5 minutes)
+#
+# The student's cure, by hand. `step(model, x, y, micro)` computes the gradients of the mean cross-entropy over the whole
+# batch, but never shows the model more than `micro` rows at once. `backward()` adds to the gradients that are there.
+# %% [markdown] zh
+# ### 选读：🛠️ 把大 batch 切成小份（5 分钟）
+#
+# 亲手做一遍那位学生的药方。`step(model, x, y, micro)` 要算出整批平均交叉熵的梯度，但一次最多给模型看 `micro` 行。`backward()` 会累加到已有的梯度上。
+# %%
+from torch.nn import functional as F
+
+
+def step(model, x, y, micro):
+    raise NotImplementedError
+
+
+check("10-pieces")
+# %%
+explain("10-divide")
 # %% [markdown] en
 # ## 🎴 Exit check: four cards
 #

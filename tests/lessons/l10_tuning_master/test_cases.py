@@ -82,6 +82,19 @@ def test_the_detectors_sums_are_right_and_order_its_shares():
     assert shares == sorted(shares, reverse=True) and shares[0] == 1
 
 
+def test_the_nights_sums_are_right_and_order_its_shares():
+    plan, sums = PLANS["10-nights"], {}
+    for config in plan.configs():
+        on, stays, kept = config["compiled"] == "on", config["process"] == "stays", config["cache"] == "kept"
+        compiling = 0 if not on else 7.9 if stays else 7.9 + 39 * (1.2 if kept else 7.9)
+        total = compiling + 80_000 * (0.67 if on else 0.99) / 1000
+        rule = next(one for one in plan.rules if one.fits(config))
+        assert seconds_told(rule) == [pytest.approx(total, abs=0.06)] * 2, config
+        sums[total] = rule.share
+    shares = [sums[total] for total in sorted(sums)]
+    assert shares == sorted(shares, reverse=True) and shares[0] == 1
+
+
 def test_with_enabled_off_the_third_seed_and_its_neighbour_are_the_same_run():
     plan = PLANS["10-gan"]
     found = [
