@@ -31,14 +31,19 @@ def _rows(sheet: SheetView) -> list[tuple[str, str, str]]:
     rows = []
     for item in dict.fromkeys([*sheet.items, *sheet.answers]):
         saved = sheet.answers.get(item)
-        other = saved.get("student", "") if saved and sheet.student else ""
-        if other and same_student(other) != same_student(sheet.student):
+        if other := _other(sheet, item):
             rows.append((item, t(f"there is an answer of {other}'s paper", f"这里有一个答案，属于 {other} 的试卷"), ""))
         elif saved:
             rows.append((item, t("answered: ", "已作答：") + given(saved), local_time(saved["time"])))
         else:
             rows.append((item, t("not answered", "未作答"), ""))
     return rows
+
+
+def _other(sheet: SheetView, item: str) -> str:
+    """On whose paper the answer to a question was given, where it is not this one; "" otherwise."""
+    said = sheet.answers.get(item, {}).get("student", "") if sheet.student else ""
+    return said if same_student(said) != same_student(sheet.student) else ""
 
 
 def given(saved: Mapping[str, Any]) -> str:
@@ -54,7 +59,7 @@ def local_time(time: str) -> str:
 
 
 def _summary(sheet: SheetView) -> str:
-    done = sum(item in sheet.answers for item in sheet.items)
+    done = sum(item in sheet.answers and not _other(sheet, item) for item in sheet.items)
     whose = t(f"Paper of {sheet.student}. ", f"{sheet.student} 的试卷。") if sheet.student else ""
     return whose + t(f"{done} of {len(sheet.items)} questions answered.", f"{len(sheet.items)} 题中已作答 {done} 题。")
 
