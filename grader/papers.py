@@ -43,7 +43,10 @@ def released_salt(notebook: Any) -> str:
 def paper_of(released: Any, lesson: str, student: str, elsewhere: Mapping[str, str]) -> Paper | None:
     """The paper of a student; None where all have the same. elsewhere: as ``moved`` gives it."""
     found = released_salt(released)
-    return Paper(elsewhere.get(student, student), lesson, found) if found else None
+    if not found:
+        return None
+    handed_out = {one["id"]: one for one in released["metadata"]["course"].get("questions", ())}
+    return Paper(elsewhere.get(student, student), lesson, found, handed_out)
 
 
 def paper_in(course: Path, lesson: str, student: str) -> Paper | None:

@@ -34,7 +34,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from course.quiz.expressions import FUNCTIONS, FormulaError, compute, names
@@ -56,11 +56,14 @@ class VariantError(ValueError):
 
 @dataclass(frozen=True)
 class Paper:
-    """Whose questions of which checkpoint. salt: the release's, "" where there is none."""
+    """Whose questions of which checkpoint. salt: the release's, "" where there is none. questions: id -> the entry as it was
+    handed out, which the draw is made from where the question files have changed since.
+    """
 
     student: str
     lesson: str
     salt: str
+    questions: Mapping[str, Raw] = field(default_factory=dict, compare=False, repr=False)
 
     def seed(self, item: str) -> str:
         """What the variant of one question is drawn from."""

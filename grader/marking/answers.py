@@ -7,7 +7,7 @@ from typing import Any
 
 from course.quiz.items import BankError, Item, every, parse_item, redrawn, with_key
 from course.quiz.marking import Response
-from course.quiz.variants import Paper, alternatives
+from course.quiz.variants import Paper, alternatives, is_template
 from grader import project as files
 from grader.project import Infrastructure, Project
 
@@ -22,11 +22,21 @@ def keyed_items(project: Project, lesson: str, paper: Paper | None = None) -> di
     if paper is None:
         return dict(items)
     try:
-        return {
-            name: _keyed(redrawn(item, paper.seed(name)), keys) if item.varies else item for name, item in items.items()
-        }
+        return {name: _on_paper(item, keys, paper) if item.varies else item for name, item in items.items()}
+    except KeyError as error:
+        raise Infrastructure(
+            f"item {error} was handed out and has no key in {project.keys(lesson)} any more"
+        ) from error
     except BankError as error:
         raise Infrastructure(str(error)) from error
+
+
+def _on_paper(item: Item, keys: Keys, paper: Paper) -> Item:
+    """The variant that was handed out; the standard one where it was handed out without variants."""
+    raw = paper.questions.get(item.id, item.template)
+    if not is_template(raw):
+        return item
+    return _keyed(parse_item(raw, item.lesson, checkpoint=True, seed=paper.seed(item.id)), keys)
 
 
 def every_item(project: Project, lesson: str) -> dict[str, Item]:
