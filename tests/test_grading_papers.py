@@ -43,41 +43,34 @@ PUPILS = (
     Student("dee"),  # typed "deee" when asked whose paper it is
     Student("eve", quiz="wrong", tasks="none"),  # looks for the keys instead
 )
-# Finds the formulas of the keys, the secret or a module of the grader, wherever the process can look. What it looks for it
-# knows by its hash alone, or it would find its own words in its memory.
+# Finds the formulas of the keys, the secret or a module of the grader, in all files and all objects of its process. It knows
+# them by their hashes alone, or it would find its own words.
 SPY = """
-import hashlib, os, sys
-def known(words): return hashlib.sha256(words).hexdigest() in {HASHES}
+import gc, hashlib, os, sys
+def known(words): return hashlib.sha256(words.encode("utf-8", "replace")).hexdigest() in {HASHES}
 def count_searches(events):
     return 0
 found = [name for name in sys.modules if name.split(".")[0] == "grader" and "sandbox" not in name]
 for folder, inner, names in os.walk("/"):
     if folder.startswith(("/proc", "/sys", "/dev")):
         inner.clear()
-    found += [name for name in names if known(name.encode())]
-with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb", 0) as memory:
-    for line in maps:
-        start, end = (int(one, 16) for one in line.split()[0].split("-"))
-        if " rw" not in line or end - start > 1 << 28:
-            continue
-        try:
-            memory.seek(start)
-            data = memory.read(end - start)
-        except (OSError, OverflowError, ValueError):
-            continue
-        place = data.find(b"bandwidth * ")
-        while place >= 0:
-            if known(data[place:place + 21]):
-                found.append("the formula of a key")
-            place = data.find(b"bandwidth * ", place + 1)
-print("looked everywhere", "ESCAPED" if found else "nothing", found[:5])
+    found += [name for name in names if known(name)]
+gc.unfreeze()  # what was there before the fork
+looked = 0
+for one in gc.get_objects():
+    for inside in (list(one.values()) if type(one) is dict else one if type(one) in (list, tuple) else ()):
+        looked += 1
+        if type(inside) is str and len(inside) < 400 and known(inside):
+            found.append("the formula of a key")
+print("looked everywhere", "ESCAPED" if found or looked < 100000 else "nothing", looked, found[:5])
 """
 
 
 def spy() -> str:
     import hashlib
 
-    secret = [b"bandwidth * intensity", b"marking_secret", b"keys.yaml", b"papers.py"]
+    secret = [b"bandwidth * intensity", b"images * side ** 2 * outputs * inputs * 9", b"marking_secret", b"keys.yaml"]
+    assert all(one.decode() in PROJECT.keys(LESSON).read_text(encoding="utf-8") for one in secret[:2])
     return SPY.replace("{HASHES}", repr({hashlib.sha256(one).hexdigest() for one in secret}))
 
 

@@ -38,10 +38,11 @@ def gather(course: Course, lesson: str, say: Callable[[str], object] = print) ->
     names = sorted({*marks, *course.submitted(lesson)})
     tops = next((mark for mark in marks.values()), {})
     asked = [(place, items[key]) for place, item in places.items() for key in _keys(item)]
+    vary = {place: item.varies for place, item in places.items()}
     return {
         "lesson": lesson,
         "cells": [
-            _cell(subject, tops[place].top) | {"place": place}
+            _cell(subject, tops[place].top) | {"place": place, "varies": vary.get(place, False)}
             for place, subject in (*asked, *hidden.items())
             if place in tops
         ],
@@ -106,7 +107,6 @@ def _cell(subject: Item | Task, top: float) -> Data:
     right = subject.order if subject.kind == "order" else subject.correct
     cell: Data = {
         "id": subject.id,
-        "varies": subject.varies,
         "kind": subject.kind,
         "top": top,
         "stem": subject.stem,
