@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import replace
 from itertools import combinations
 from statistics import mean
 
@@ -24,6 +25,7 @@ from course.verbs import state
 from grader.authoring.build import assignment_notebook
 from grader.authoring.leaks import leaks
 from grader.authoring.lint import variant_faults
+from grader.authoring.new_item import entry_of, problems, whole
 from grader.marking.answers import every_item, keyed_items, other_variant
 from grader.papers import of_others
 from grader.project import Project
@@ -35,6 +37,9 @@ EXAM, SALT = "15_review", "0123456789abcdef"
 LESSONS = ("03_flops", "05_cudnn_benchmark", "09_mkldnn", EXAM)
 PRACTICE = [item for item in BANK.items() if item.varies]
 GRADED = [(lesson, item) for lesson in LESSONS for item in every_item(PROJECT, lesson).values() if item.values]
+
+
+VERIFY = "result = images * side * side * outputs * inputs // groups * 9"
 
 
 def both(en, zh):
@@ -274,6 +279,19 @@ def test_checkpoints_that_are_out_keep_their_numbers_and_their_keys():
     )
 
 
+def test_a_paper_stays_as_it_was_handed_out_when_the_question_file_changes():
+    """The grader draws from the release; the formulas of the key are those of today."""
+    handed_out = copy.deepcopy(BANK["03-c-conv"].template)
+    handed_out["draw"] = {**handed_out["draw"], "images": [1000, 2000], "side": [7, 9]}
+    sitting = Paper("ada", "03_flops", SALT, {"03-c-conv": handed_out})
+    item = keyed_items(PROJECT, "03_flops", sitting)["03-c-conv"]
+    assert item.values["images"] in (1000, 2000) and f"batch of {item.values['images']} images" in item.stem["en"]
+    assert run_verify(replace(item, verify=VERIFY)).ok
+    once = {name: value for name, value in handed_out.items() if name not in ("draw", "standard")}
+    plain = keyed_items(PROJECT, "03_flops", Paper("ada", "03_flops", SALT, {"03-c-conv": {**once, "stem": "Old."}}))
+    assert plain["03-c-conv"].number.value == 28901376  # handed out before it had variants
+
+
 # --- the learner's side ---
 
 
@@ -408,3 +426,58 @@ def test_a_line_of_an_old_log_is_about_the_standard_variant(tmp_path):
     assert b"variant" not in to_line(entry)
     card = practice("03-linear", log=AnswerLog(log.path), bank=BANK, text=True)
     assert card.answered.number == 409600 and "409,600" in str(card)
+
+
+# --- writing one ---
+
+
+def test_a_draft_that_counts_is_parted_so_that_every_formula_stands_with_the_key():
+    draft = {
+        **{name: value for name, value in SUM.items() if name != "lesson"},
+        "lesson": "05_cudnn_benchmark",
+        "checkpoint": True,
+        "source": "fixture",
+        "let": KEY["let"],
+        "number": {**KEY["number"], "unit": SUM["number"]["unit"], "why": KEY["why"]},
+        "verify": "result = sum([n] * k)",
+    }
+    entry = entry_of(draft)
+    assert entry.key["let"] == KEY["let"] and entry.key["number"] == KEY["number"]
+    assert set(entry.item) == {*SUM} and entry.item["number"] == SUM["number"]
+    assert problems(PROJECT, entry) == []
+    wrong = entry_of({**draft, "verify": "result = n + k"})
+    assert any("the snippet computed" in sentence for sentence in problems(PROJECT, wrong))
+    letters = entry_of(
+        {
+            **{
+                name: draft[name]
+                for name in ("id", "lesson", "concept", "difficulty", "asks", "points", "draw", "source")
+            },
+            "checkpoint": True,
+            "kind": "single",
+            "stem": both("Is {{n}} more than 50?", "{{n}} 大于 50 吗？"),
+            "options": [
+                {
+                    "id": "a",
+                    "text": both("Yes, it is.", "是的，大于。"),
+                    "correct": "n > 50",
+                    "why": both("Or not.", "或者不。"),
+                },
+                {
+                    "id": "b",
+                    "text": both("No, less.", "不，更小。"),
+                    "correct": "n < 50",
+                    "why": both("Or yes.", "或者是。"),
+                },
+                {
+                    "id": "c",
+                    "text": both("Just 50.", "正好五十。"),
+                    "correct": "n == 50",
+                    "why": both("Once.", "就一次。"),
+                },
+            ],
+        }
+    )
+    assert letters.key["correct"] == {"a": "n > 50", "b": "n < 50", "c": "n == 50"}
+    assert whole(letters, "a seed").correct in (("a",), ("b",), ("c",))
+    assert problems(PROJECT, letters) == []

@@ -225,9 +225,9 @@ def question(item_id: str) -> None:
             )
         )
         return
-    if not state.now.sheet.asks(item):
+    if state.now.sheet.asks(item):
+        _show(item, state.now.sheet)
+    else:
         say(_who())
-        return
-    _show(item, state.now.sheet)
     if state.now.sheet.own(item) is None:
         if_validated(t(f"{item_id}: not answered yet.", f"{item_id}：尚未作答。"))
