@@ -91,16 +91,10 @@ class Card:
         self.question = w.HTML(self._question())
         self.row = row = w.Box([*self._letters(), *([] if self.item.checkpoint else [self.because.field])])
         row.add_class("tbq-lines-row")
+        # what is exchanged for another variant stands in a box of its own: all that follows it is drawn anew, focus and all
+        self.place = w.VBox([self.input.widget]) if self.item.varies else self.input.widget
         box = w.VBox(
-            [
-                self.question,
-                self.input.widget,
-                row,
-                self.bar.widget,
-                self.say,
-                self.because.below,
-                self.following.widget,
-            ]
+            [self.question, self.place, row, self.bar.widget, self.say, self.because.below, self.following.widget]
         )
         box.add_class("tbq")
         box.add_class(f"tbq-live-{self.item.id}")
@@ -185,11 +179,11 @@ class Card:
 
     def _turn(self) -> None:
         """Put the next variant of the question on the card; the buttons stay, so the focus is not lost."""
-        before, letters = self.input, self._letters()
+        letters = self._letters()
         self.item, self.answered = another(self.item, self.log), None
         self.question.value = self._question()
         self.input = _input(self.item, self._changed)
-        self.widget.children = [self.input.widget if one is before.widget else one for one in self.widget.children]
+        self.place.children = [self.input.widget]
         self.row.children = [*self._letters(), *self.row.children[len(letters) :]]
         self._renew()
 
