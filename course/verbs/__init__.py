@@ -9,8 +9,9 @@ from course.verbs.lessons import finish, language, lesson
 from course.verbs.passport import passport
 from course.verbs.practice import check, hint, solution
 from course.verbs.progress import export_progress, import_progress, progress
-from course.verbs.questions import answer, checkpoint, explain, i_am, predict, question, review
+from course.verbs.questions import answer, checkpoint, explain, predict, question, review
 from course.verbs.taking import cheat_sheet, poster, take_home
+from course.verbs.whose import i_am
 
 __all__ = [
     "answer",

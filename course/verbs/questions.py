@@ -11,11 +11,10 @@ from course.quiz.card_spoken import SpokenCard
 from course.quiz.cards import Card, card
 from course.quiz.carried import carried
 from course.quiz.entry import now
-from course.quiz.harvesting import clean_student
-from course.quiz.items import Item, redrawn
+from course.quiz.items import Item
 from course.quiz.sheet import Sheet, saved_notebooks
 from course.quiz.text import answer as answer_in_text
-from course.verbs import on_loan, reviewing, state
+from course.verbs import on_loan, reviewing, state, whose
 from course.verbs.lessons import speak
 from course.verbs.say import if_validated, in_words, say
 
@@ -149,58 +148,16 @@ def checkpoint(lesson_id: str, language: str | None = None, paper: str = "") -> 
     sheet = state.now.sheet = on_loan.open_answers(lesson_id, ids)
     sheet.salt = paper
     if paper and (known := os.environ.get("JUPYTERHUB_USER") or sheet.last_student):
-        _sit(known)
+        whose.sit(known)
     sheet.show()
     if paper and not sheet.student:
-        say(_who())
+        whose.ask()
     for notice in (
         *on_loan.to_hand_in(state.now.sheet),
         *state.now.sheet.take_notices(),
         *state.now.log.take_notices(),
     ):
         say(notice)
-
-
-def _sit(student: str) -> None:
-    """From now on the questions are those of this student's paper."""
-    bank, sheet = state.now.bank, state.now.sheet
-    sheet.student = clean_student(student)
-    items = bank.items(sheet.checkpoint, checkpoint=True)
-    bank.carry(sheet.checkpoint, [redrawn(item, sheet.paper.seed(item.id)) for item in items])
-
-
-def _who() -> str:
-    return t(
-        'Every student has a paper of their own here. Say whose this is, with the id your class knows you by: `i_am("your id")`. '
-        "Then run the cells of the questions. If nobody marks your paper, any name will do.",
-        '这份测验每人一份不同的试卷。请先用班里登记的学号或用户名说明你是谁：`i_am("你的学号")`，再运行各题的单元格。'
-        "如果没有人给你评分，随便写个名字就行。",
-    )
-
-
-@in_words
-def i_am(student: str) -> None:
-    """Whose paper this checkpoint is: the id your class knows you by. Your questions have your own numbers."""
-    sheet = state.now.sheet
-    if sheet is None or not sheet.salt:
-        say(
-            t(
-                "Nothing to do: no checkpoint is open in which every student has another paper.",
-                "不用说明：当前没有打开“每人一份不同试卷”的测验。",
-            )
-        )
-    elif not isinstance(student, str) or not clean_student(student):
-        say(_who())
-    else:
-        _sit(student)
-        sheet.renew()
-        say(
-            t(
-                f"This is the paper of **{sheet.student}**. It is marked as that student's, so look at it twice; then run the cells of "
-                "the questions (again).",
-                f"这是 **{sheet.student}** 的试卷，评分时也按这个身份算，请再核对一遍；然后（重新）运行各题的单元格。",
-            )
-        )
 
 
 @in_words
@@ -228,6 +185,6 @@ def question(item_id: str) -> None:
     if state.now.sheet.asks(item):
         _show(item, state.now.sheet)
     else:
-        say(_who())
+        say(whose.question())
     if state.now.sheet.own(item) is None:
         if_validated(t(f"{item_id}: not answered yet.", f"{item_id}：尚未作答。"))
