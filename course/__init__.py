@@ -22,6 +22,7 @@ VERBS = (
     "export_progress",
     "finish",
     "hint",
+    "i_am",
     "import_progress",
     "interview",
     "keep",

@@ -10,7 +10,7 @@ from course.i18n import Text
 from course.quiz.bank import Bank
 from course.quiz.calibration import Bet
 from course.quiz.entry import Entry
-from course.quiz.items import Item
+from course.quiz.items import Item, redrawn
 from course.quiz.marking import misconceptions_of
 from course.quiz.session import response_of
 
@@ -49,9 +49,10 @@ def beliefs(entries: Iterable[Entry], bank: Bank, bets: Iterable[Bet]) -> list[B
             refuted.update(dict.fromkeys(offers[item.id], entry.time))
         if item.kind == "predict":
             continue
-        case = (item.id, entry.options, entry.number)
+        case = (item.id, entry.variant, entry.options, entry.number)
         if case not in known:
-            known[case] = misconceptions_of(item, response_of(entry))
+            asked = redrawn(item, entry.variant or "") if item.varies else item
+            known[case] = misconceptions_of(asked, response_of(entry))
         latest[item.id] = known[case]
         shown.update(known[case])
     places: dict[str, list[Item]] = defaultdict(list)

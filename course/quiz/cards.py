@@ -22,7 +22,9 @@ from course.quiz.saved import hide_saved_copy, static_html
 from course.quiz.session import (
     AnswerError,
     NotAttempted,
+    another,
     earlier,
+    faced,
     known_before,
     mark_reason,
     one_line,
@@ -54,7 +56,8 @@ class Card:
         text: bool | None = None,
         run: Callable[[str], object] | None = None,
     ) -> None:
-        self.item, self.log, self.bank = item, log or answer_log(), bank or default_bank()
+        self.log, self.bank = log or answer_log(), bank or default_bank()
+        self.item = faced(item, self.log)
         self.sheet, self.run = sheet, run
         self.text = text_mode() if text is None else text
         self._copy: Any = None
@@ -64,7 +67,7 @@ class Card:
     def _earlier(self) -> Response | None:
         if not self.item.checkpoint:
             return earlier(self.item, self.log)
-        response = self.sheet.response(self.item.id) if self.sheet else None
+        response = self.sheet.own(self.item) if self.sheet else None
         try:
             return validate(self.item, response) if response else None
         except AnswerError:
@@ -78,7 +81,6 @@ class Card:
         from course.quiz.card_because import Because
         from course.quiz.card_confidence import SureBar
         from course.quiz.card_next import NextExperiment
-        from course.quiz.style import SHEET
 
         self.input = _input(self.item, self._changed)
         self.say = w.HTML(say_html())
@@ -86,11 +88,13 @@ class Card:
         self.buttons = self.bar.buttons
         self.following = NextExperiment(self.run)
         self.because = Because(self.item, self._mark_reason)
-        question = w.HTML(SHEET + hide_saved_copy(self.item) + question_html(self.item))
-        row = w.Box([*self._letters(), *([] if self.item.checkpoint else [self.because.field])])
+        self.question = w.HTML(self._question())
+        self.row = row = w.Box([*self._letters(), *([] if self.item.checkpoint else [self.because.field])])
         row.add_class("tbq-lines-row")
+        # what is exchanged for another variant stands in a box of its own: all that follows it is drawn anew, focus and all
+        self.place = w.VBox([self.input.widget]) if self.item.varies else self.input.widget
         box = w.VBox(
-            [question, self.input.widget, row, self.bar.widget, self.say, self.because.below, self.following.widget]
+            [self.question, self.place, row, self.bar.widget, self.say, self.because.below, self.following.widget]
         )
         box.add_class("tbq")
         box.add_class(f"tbq-live-{self.item.id}")
@@ -100,6 +104,11 @@ class Card:
             self.input.restore(self.answered)
             self._show_answer(self.answered, self.answered.confidence or 2)
         return box
+
+    def _question(self) -> str:
+        from course.quiz.style import SHEET
+
+        return SHEET + hide_saved_copy(self.item) + question_html(self.item)
 
     def _letters(self) -> list[Any]:
         """The field for letters, where it does not stand inside the answering part."""
@@ -150,7 +159,9 @@ class Card:
         self._renew()
 
     def retry(self) -> None:
-        """Open a practice card again; the answer given stays in the log."""
+        """Open a practice card again, a question with variants with other numbers; the answer given stays in the log."""
+        if self.item.varies:
+            self._turn()
         self._pressed = None
         self.input.lock(False)
         self.input.restore(Response())
@@ -161,9 +172,20 @@ class Card:
         self.following.offer("")
         self._say(
             notice_html(
-                t("A fresh try. Your earlier answer stays in your log.", "重新作答。之前的答案仍保留在记录里。")
+                t("A fresh try. Your earlier answer stays in your log.", "重新作答。之前的答案仍保留在记录里。"),
+                *([t("The numbers are others now.", "数字已经换了。")] if self.item.varies else []),
             )
         )
+
+    def _turn(self) -> None:
+        """Put the next variant of the question on the card; the buttons stay, so the focus is not lost."""
+        letters = self._letters()
+        self.item, self.answered = another(self.item, self.log), None
+        self.question.value = self._question()
+        self.input = _input(self.item, self._changed)
+        self.place.children = [self.input.widget]
+        self.row.children = [*self._letters(), *self.row.children[len(letters) :]]
+        self._renew()
 
     def settle(self) -> None:
         """Draw a bet card again after its experiment settled it (see ``session.settle``)."""
@@ -257,6 +279,8 @@ class Card:
         self.answered = None
         if self.widget is not None:
             self.retry()
+        else:
+            self.item = another(self.item, self.log)
         self._renew()
 
     _ipython_display_ = show

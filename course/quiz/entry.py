@@ -27,8 +27,9 @@ class Entry:
     time: ISO 8601 UTC with microseconds, so it sorts as text. item: the id of a question, an exercise, an
     experiment or a lesson, depending on the event. verdict: a state of course.verdict, or None. record: for
     ``settled``, the record that settled the bet, such as "live 2026-03-01T09:30:00Z Xeon". because: the learner's own
-    reason for an answer or a bet, one line. A ``reason`` entry says what became of it: its ``options`` hold one of
-    ``session.REASONS``. A ``move`` is one in a game (``course.game.moves``).
+    reason for an answer or a bet, one line. variant: what the numbers of the question were drawn from, None for the standard
+    ones. A ``reason`` entry says what became of it: its ``options`` hold one of ``session.REASONS``. A ``move`` is one in a
+    game (``course.game.moves``).
     """
 
     id: str
@@ -44,6 +45,7 @@ class Entry:
     version: str = __version__
     record: str | None = None
     because: str | None = None
+    variant: str | None = None
 
     @property
     def when(self) -> datetime:
@@ -131,6 +133,7 @@ def _entry(data: Any) -> Entry | None:
         str(get("version", "")),
         _string(get("record")),
         _string(get("because")),
+        _string(get("variant")),
     )
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from course.i18n import Text, both
 from course.quiz.entry import stamp
+from course.quiz.variants import LONGEST_STUDENT
 
 MIME = "application/vnd.torch-backends-course.answers+json"
 SCHEMA = 1
@@ -35,8 +36,8 @@ Answers = dict[str, dict[str, Any]]
 
 
 def clean_answer(raw: Any) -> dict[str, Any] | None:
-    """{"options", "number", "confidence", "time"} of an answer as found, or None where it is no answer at
-    all.
+    """{"options", "number", "confidence", "time"} of an answer as found, and "student" where it says on whose paper it was
+    given; None where it is no answer at all.
     """
     if not isinstance(raw, Mapping):
         return None
@@ -54,12 +55,19 @@ def clean_answer(raw: Any) -> dict[str, Any] | None:
     if number is not None and not math.isfinite(number):
         return None
     sure = confidence if type(confidence) is int and confidence in (1, 2, 3) else None
-    return {
+    found = {
         "options": [one[:LONGEST_ID] for one in options[:50]],
         "number": number,
         "confidence": sure,
         "time": _time(raw.get("time")),
     }
+    student = clean_student(raw.get("student"))
+    return {**found, "student": student} if student else found
+
+
+def clean_student(raw: Any) -> str:
+    """Whose paper an answer says it belongs to, as it says so; "" where it says nothing."""
+    return raw.strip()[:LONGEST_STUDENT] if isinstance(raw, str) else ""
 
 
 def _time(raw: Any) -> str:

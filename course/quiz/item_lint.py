@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from course.i18n import LANGUAGES, Text, pick
 from course.quiz.bank import Bank
-from course.quiz.items import Item
+from course.quiz.items import Item, every
 
 _COVER_ALL = re.compile(
     r"\b(all|none|both) of (the above|these|them)\b|以上(都|全|皆|均|选项)|(都|全)(对|不对|正确)$", re.I
@@ -35,7 +35,7 @@ def lint(bank: Bank) -> list[str]:
     """
     found = bank.faults()
     known = bank.misconceptions()
-    items = [*bank.items(), *bank.items(checkpoint=True)]
+    items = [*bank.items(), *(one for item in bank.items(checkpoint=True) for one in every(item))]
     found += lint_items(items, known)
     lessons: dict[tuple[str, bool], list[Item]] = defaultdict(list)
     for item in items:

@@ -6,11 +6,11 @@ Practice questions carry their key; checkpoint questions carry none, ``with_key`
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from course.i18n import Text
-from course.quiz import schema
+from course.quiz import schema, variants
 
 CHOICES = ("single", "multiple", "predict", "order")  # the kinds answered with option ids
 
@@ -99,6 +99,9 @@ class Number:
 class Item:
     """One question. ``keyed`` says whether it can be marked; ``refutes`` names well-known claims it corrects; ``step`` is a
     smaller question for the third wrong try.
+
+    Of a question with variants (``course.quiz.variants``) it is one of them: ``template`` is its entry as written, ``seed``
+    what this one was drawn from ("" for the standard variant), ``values`` what was drawn, ``key`` the id of its key.
     """
 
     id: str
@@ -121,10 +124,19 @@ class Item:
     points: float = 1.0
     checkpoint: bool = False
     step: Text = ""
+    template: Mapping[str, Any] | None = field(default=None, repr=False)
+    seed: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    key: str = ""
 
     def option(self, option_id: str) -> Option | None:
         """The option with that id, or None."""
         return next((one for one in self.options if one.id == option_id), None)
+
+    @property
+    def varies(self) -> bool:
+        """Whether it is one of several variants."""
+        return self.template is not None
 
     @property
     def numeric(self) -> bool:
@@ -162,12 +174,16 @@ def _slider(raw: Mapping[str, Any]) -> Slider:
     return Slider(**{**raw, "stops": tuple(raw["stops"])})
 
 
-def parse_item(raw: Mapping[str, Any], where: str, checkpoint: bool = False) -> Item:
-    """The Item of one YAML entry.
+def parse_item(raw: Mapping[str, Any], where: str, checkpoint: bool = False, seed: str = "") -> Item:
+    """The Item of one YAML entry; of a question with variants the one that the seed draws.
 
     Raises BankError, listing every fault with its field, when it breaks the schema.
     """
     name = raw.get("id", "?") if isinstance(raw, Mapping) else "?"
+    template, values, key = None, {}, name
+    if isinstance(raw, Mapping) and variants.is_template(raw):
+        template = raw
+        raw, values, key = _drawn(raw, where, checkpoint, seed)
     rules = schema.CHECKPOINT if checkpoint else schema.PRACTICE
     faults = [
         f"{where}, item {name}, field {field or '(all)'}: {what}." for field, what in schema.violations(raw, rules)
@@ -179,6 +195,10 @@ def parse_item(raw: Mapping[str, Any], where: str, checkpoint: bool = False) -> 
     return Item(
         **fields,
         checkpoint=checkpoint,
+        template=template,
+        seed=seed if template else "",
+        values=values,
+        key=key,
         options=tuple(_option(one) for one in raw.get("options", ())),
         axes=Axes(**raw["axes"]) if "axes" in raw else None,
         slider=_slider(raw["slider"]) if "slider" in raw else None,
@@ -186,6 +206,40 @@ def parse_item(raw: Mapping[str, Any], where: str, checkpoint: bool = False) -> 
         order=tuple(raw.get("order", ())),
         refutes=tuple(raw.get("refutes", ())),
     )
+
+
+def _drawn(
+    raw: Mapping[str, Any], where: str, checkpoint: bool, seed: str
+) -> tuple[Mapping[str, Any], variants.Values, str]:
+    """(the entry filled in, the values drawn, the id of its key). Where the standard variant is asked for, all questions
+    that can stand in its place are read. Raises BankError.
+    """
+    name = f"{where}, item {raw.get('id', '?')}"
+    found = list(variants.faults(raw, keyless=checkpoint))
+    if "one_of" in raw and not seed and not found:
+        for one in variants.alternatives(raw):
+            parse_item(one, where, checkpoint)
+    try:
+        made = ({}, {}, "") if found else variants.variant(raw, seed)
+    except variants.VariantError as error:
+        found = [str(error)]
+    if found:
+        raise BankError("\n".join(f"{name}, {fault}." for fault in found))
+    return made
+
+
+def redrawn(item: Item, seed: str) -> Item:
+    """The variant of a question that the seed draws; an item without variants as it is. Its key is to be merged in anew."""
+    return parse_item(item.template, item.lesson, item.checkpoint, seed) if item.template is not None else item
+
+
+def every(item: Item) -> list[Item]:
+    """All questions that can stand in the place of an item, each in its standard variant under its own id, without keys of
+    their own (those of a checkpoint): the item itself, or those of ``one_of``.
+    """
+    if item.template is None or "one_of" not in item.template:
+        return [item]
+    return [parse_item(one, item.lesson, item.checkpoint) for one in variants.alternatives(item.template)]
 
 
 def _contradictions(raw: Mapping[str, Any], checkpoint: bool) -> Iterator[str]:
@@ -243,9 +297,15 @@ def with_key(item: Item, key: Mapping[str, Any]) -> Item:
     """A checkpoint item with its key merged in, ready to be marked.
 
     key: {correct: [ids] | order: [ids] | number: {value, low, high, factor, traps}, why, misconception,
-    pairs_with, source, verify}. Raises BankError when the key does not fit the item.
+    pairs_with, source, verify}; for a question with variants it may hold formulas. Raises BankError when the key does not
+    fit the item.
     """
-    where = f"key of {item.id}"
+    where = f"key of {item.key}"
+    if item.varies:
+        try:
+            key = variants.key_of(key, item.values)
+        except variants.VariantError as error:
+            raise BankError(f"{where}: {error}") from None
     faults = [f"{where}, field {field}: {what}." for field, what in schema.violations(dict(key), schema.KEY)]
     ids = [one.id for one in item.options]
     named = [*key.get("correct", ()), *key.get("order", ()), *key.get("misconception", ()), *key.get("pairs_with", ())]

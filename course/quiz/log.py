@@ -58,6 +58,7 @@ class AnswerLog:
         lesson: str | None = None,
         record: str | None = None,
         because: str | None = None,
+        variant: str | None = None,
         at: datetime | None = None,
     ) -> Entry:
         """Write one entry and return it; never raises for a full disk or a read-only folder (see
@@ -80,6 +81,7 @@ class AnswerLog:
             lesson,
             record=record,
             because=because or None,
+            variant=variant or None,
         )
         self.pending.append(entry)
         try:

@@ -110,6 +110,16 @@ CHECKPOINT = _keyless(
         number=_keyless(object_of(["unit"], unit=TEXT)),
     )
 )
+TEMPLATE = object_of(
+    ["id"],
+    id=_LINE,
+    draw={"type": "object"},
+    where=_list(_LINE),
+    let={"type": "object"},
+    standard={"type": "object"},
+    one_of=_list({"type": "object", "required": ["id"], "properties": {"id": _LINE}}, 2),
+)
+"""What a question with variants has beside the fields of the question that it becomes once they are drawn."""
 KEY = object_of(
     ["source"],
     correct=_list(_OPTION_ID),

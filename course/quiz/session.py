@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from course.i18n import t
 from course.quiz.entry import LONGEST_REASON, Entry
-from course.quiz.items import Item
+from course.quiz.items import Item, redrawn
 from course.quiz.log import AnswerLog
 from course.quiz.marking import Response, mark, mark_bet
 from course.quiz.rich import clip
@@ -65,19 +66,47 @@ def response_of(entry: Entry) -> Response:
 
 
 def earlier(item: Item, log: AnswerLog) -> Response | None:
-    """The last answer given to an item, or the (first, locked) bet; None where there is none or it no longer
-    fits.
+    """The last answer given to an item, or the (first, locked) bet; None where there is none, it no longer fits, or it was
+    given to another variant.
     """
     if item.kind == "predict":
         bet = bet_of(item, log.entries())
         return response_of(bet) if bet else None
     found = entries_of(item, log, ("answer",))
-    if not found:
+    if not found or (found[-1].variant or "") != item.seed:
         return None
     try:
         return validate(item, response_of(found[-1]))
     except AnswerError:  # the item has changed since
         return None
+
+
+_facing: dict[tuple[Path, str], str] = {}
+
+
+def faced(item: Item, log: AnswerLog) -> Item:
+    """The variant of a practice question that the learner has in front of them: the one shown last in this kernel, else the
+    one answered last. An item without variants as it is.
+    """
+    if not item.varies or item.checkpoint:
+        return item
+    given = entries_of(item, log, ("answer",))
+    seed = _facing.get((log.path, item.id), (given[-1].variant or "") if given else "")
+    return face(redrawn(item, seed), log)
+
+
+def another(item: Item, log: AnswerLog) -> Item:
+    """The next variant of a practice question, with other numbers: "" is followed by "again 1", that by "again 2"."""
+    if not item.varies or item.checkpoint:
+        return item
+    turn = item.seed.removeprefix("again ")
+    return face(redrawn(item, f"again {int(turn) + 1 if turn.isdecimal() else 1}"), log)
+
+
+def face(item: Item, log: AnswerLog) -> Item:
+    """Remember which variant is in front of the learner; an answer that is typed belongs to it."""
+    _facing[log.path, item.id] = item.seed
+    return item
 
 
 def submit(item: Item, response: Response, log: AnswerLog) -> Verdict:
@@ -95,6 +124,7 @@ def submit(item: Item, response: Response, log: AnswerLog) -> Verdict:
         points=verdict.points,
         lesson=item.lesson,
         because=one_line(response.because),
+        variant=item.seed,
     )
     return verdict
 

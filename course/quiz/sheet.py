@@ -18,8 +18,10 @@ from course import colab
 from course.i18n import language, t
 from course.quiz.entry import after, now, stamp
 from course.quiz.harvesting import MIME, SCHEMA, Answers, decoded, harvest, history_of, latest, read_sheet
+from course.quiz.items import Item
 from course.quiz.marking import Response
 from course.quiz.sheet_view import SheetView, sheet_html, sheet_text
+from course.quiz.variants import Paper, same_student
 from course.version import __version__
 
 __all__ = ["MIME", "Sheet", "current_sheet", "harvest", "open_sheet"]
@@ -38,6 +40,7 @@ class Sheet:
         self.path = self.folder / f"{checkpoint}.answers.json"
         self.notices: list[str] = []
         self.shown = False
+        self.salt, self.student = "", ""  # of a release in which every student has another paper, and whose this is
         saved, self.history = self._restore()
         self.answers: Answers = saved
 
@@ -88,6 +91,28 @@ class Sheet:
         saved = self.answers.get(item_id)
         return Response(tuple(saved["options"]), saved["number"], saved["confidence"]) if saved else None
 
+    @property
+    def paper(self) -> Paper | None:
+        """Whose paper this is; None where all have the same, or nobody has said yet."""
+        return Paper(self.student, self.checkpoint, self.salt) if self.salt and self.student else None
+
+    def asks(self, item: Item) -> bool:
+        """Whether this is the variant of a question that stands on this paper."""
+        if not item.varies or not self.salt:
+            return not item.seed
+        return self.paper is not None and item.seed == self.paper.seed(item.id)
+
+    def own(self, item: Item) -> Response | None:
+        """The answer recorded for an item; None where it was given on another student's paper, to another variant."""
+        given_by = self.answers.get(item.id, {}).get("student", "")
+        return None if item.varies and same_student(given_by) != same_student(self.student) else self.response(item.id)
+
+    @property
+    def last_student(self) -> str:
+        """Whose paper the newest of the answers that were restored belongs to; "" where none says so."""
+        said = [one for one in self.answers.values() if one.get("student")]
+        return max(said, key=lambda one: one["time"])["student"] if said else ""
+
     def record(self, item_id: str, response: Response, at: datetime | None = None) -> datetime:
         """Keep an answer, write the file, renew the display; returns the local time of recording.
 
@@ -101,6 +126,7 @@ class Sheet:
             "number": response.number,
             "confidence": response.confidence,
             "time": stamp(moment),
+            **({"student": self.student} if self.student else {}),
         }
         known = {(one["item"], one["time"]) for one in history}
         self.history = [
@@ -110,7 +136,7 @@ class Sheet:
         ]
         self.answers = {**before, item_id: answer}
         self._save()
-        self._update()
+        self.renew()
         return moment.astimezone()
 
     def take_in(self, other: Sheet) -> None:
@@ -163,7 +189,7 @@ class Sheet:
 
     def view(self) -> SheetView:
         """What the list to read shows."""
-        return SheetView(self.checkpoint, self.items, self.answers, self.path.name, self.notices)
+        return SheetView(self.checkpoint, self.items, self.answers, self.path.name, self.notices, self.student)
 
     def show(self) -> None:
         """Display the sheet; from now on every answer renews this output."""
@@ -172,7 +198,8 @@ class Sheet:
         display(self.bundle(), raw=True, display_id=self.display_id)
         self.shown = True
 
-    def _update(self) -> None:
+    def renew(self) -> None:
+        """Bring the output in the notebook up to date."""
         if self.shown:
             from IPython.display import update_display
 

@@ -9,17 +9,21 @@ from datetime import datetime
 from typing import Any
 
 from course.i18n import t
+from course.quiz.variants import same_student
 
 
 @dataclass(frozen=True)
 class SheetView:
-    """What the list shows: the questions in order, the answers by item id, the file, sentences to say."""
+    """What the list shows: the questions in order, the answers by item id, the file, sentences to say; student: whose paper it
+    is, "" where all have the same.
+    """
 
     checkpoint: str
     items: Sequence[str]
     answers: Mapping[str, Mapping[str, Any]]
     file: str
     notices: Sequence[str] = ()
+    student: str = ""
 
 
 def _rows(sheet: SheetView) -> list[tuple[str, str, str]]:
@@ -27,11 +31,19 @@ def _rows(sheet: SheetView) -> list[tuple[str, str, str]]:
     rows = []
     for item in dict.fromkeys([*sheet.items, *sheet.answers]):
         saved = sheet.answers.get(item)
-        if saved:
+        if other := _other(sheet, item):
+            rows.append((item, t(f"there is an answer of {other}'s paper", f"这里有一个答案，属于 {other} 的试卷"), ""))
+        elif saved:
             rows.append((item, t("answered: ", "已作答：") + given(saved), local_time(saved["time"])))
         else:
             rows.append((item, t("not answered", "未作答"), ""))
     return rows
+
+
+def _other(sheet: SheetView, item: str) -> str:
+    """On whose paper the answer to a question was given, where it is not this one; "" otherwise."""
+    said = sheet.answers.get(item, {}).get("student", "") if sheet.student else ""
+    return said if same_student(said) != same_student(sheet.student) else ""
 
 
 def given(saved: Mapping[str, Any]) -> str:
@@ -47,8 +59,9 @@ def local_time(time: str) -> str:
 
 
 def _summary(sheet: SheetView) -> str:
-    done = sum(item in sheet.answers for item in sheet.items)
-    return t(f"{done} of {len(sheet.items)} questions answered.", f"{len(sheet.items)} 题中已作答 {done} 题。")
+    done = sum(item in sheet.answers and not _other(sheet, item) for item in sheet.items)
+    whose = t(f"Paper of {sheet.student}. ", f"{sheet.student} 的试卷。") if sheet.student else ""
+    return whose + t(f"{done} of {len(sheet.items)} questions answered.", f"{len(sheet.items)} 题中已作答 {done} 题。")
 
 
 def _where(sheet: SheetView) -> str:
@@ -77,7 +90,7 @@ def sheet_html(sheet: SheetView) -> str:
     return (
         f'<table><caption style="text-align:left"><strong>{title} · '
         f"{html.escape(sheet.checkpoint)}</strong> · "
-        f"{_summary(sheet)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        f"{html.escape(_summary(sheet))}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         f"<p>{html.escape(_where(sheet))}</p>{notices}"
     )
 

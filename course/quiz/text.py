@@ -19,7 +19,17 @@ from course.quiz.marking import CONFIDENCE, Response
 from course.quiz.numbers import parse_number
 from course.quiz.reporting import Report, not_yet, reason_words, report
 from course.quiz.rich import plain
-from course.quiz.session import AnswerError, NotAttempted, mark_reason, one_line, submit, validate
+from course.quiz.session import (
+    AnswerError,
+    NotAttempted,
+    another,
+    earlier,
+    faced,
+    mark_reason,
+    one_line,
+    submit,
+    validate,
+)
 from course.quiz.sheet import Sheet, current_sheet
 from course.quiz.voice import past_of
 from course.quiz.wording import PAIR, call_text, option_words, pairs, task_words, title_words
@@ -159,13 +169,13 @@ def answer(
     """
     log, bank = log or answer_log(), bank or default_bank()
     try:
-        item = asked_again(bank[item_id], log.entries(), now())
+        item = asked_again(faced(bank[item_id], log), log.entries(), now())
         if reason is not None:
-            mark_reason(bank[item_id], reason, log)
+            mark_reason(faced(bank[item_id], log), reason, log)
             write(t(f"Noted: {reason_words(reason)}.", f"已记下：{reason_words(reason)}。"))
             return
         if not options:
-            write(card_text(item))
+            write(card_text(another(item, log) if earlier(item, log) else item))
             return
         response = parse_response(item, options, confidence, one_line(str(because)))
         if item.checkpoint:
@@ -192,6 +202,13 @@ def record(item: Item, response: Response, sheet: Sheet | None, log: AnswerLog) 
             t(
                 f'Run the first cell of this checkpoint first: checkpoint("{item.lesson}").',
                 f'请先运行本测验的第一个单元格：checkpoint("{item.lesson}")。',
+            )
+        )
+    if not sheet.asks(item):
+        raise AnswerError(
+            t(
+                f'This card belongs to another paper. Run its cell again: question("{item.id}").',
+                f'这张卡片属于另一份试卷。请重新运行它的单元格：question("{item.id}")。',
             )
         )
     validate(item, response)

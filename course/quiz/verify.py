@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import random
 import signal
@@ -34,8 +35,8 @@ class _TooLong(BaseException):
 def run_verify(
     item: Item, around: Callable[[], AbstractContextManager[Any]] = nullcontext, limit_s: float = LIMIT_S
 ) -> Verification:
-    """Execute ``item.verify`` in a namespace of its own (this process) and compare its ``result`` with the
-    key.
+    """Execute ``item.verify`` in a namespace of its own (this process), which holds the values drawn for a variant, and
+    compare its ``result`` with the key.
 
     around: what else is to be put back afterwards, such as ``course.experiment.base.restored`` for the
     switches, threads and random state of torch; environment, working folder, ``random`` and numpy's state are
@@ -45,7 +46,7 @@ def run_verify(
     """
     if not item.verify:
         return Verification(False, f"{item.id} has no verify snippet.")
-    space: dict[str, Any] = {"__name__": f"verify_{item.id.replace('-', '_')}"}
+    space: dict[str, Any] = {"__name__": f"verify_{item.id.replace('-', '_')}", **copy.deepcopy(dict(item.values))}
     what = f"The verify snippet of {item.id}"
     try:
         with around(), _kept(), _limit(limit_s):

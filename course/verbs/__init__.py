@@ -11,6 +11,7 @@ from course.verbs.practice import check, hint, solution
 from course.verbs.progress import export_progress, import_progress, progress
 from course.verbs.questions import answer, checkpoint, explain, predict, question, review
 from course.verbs.taking import cheat_sheet, poster, take_home
+from course.verbs.whose import i_am
 
 __all__ = [
     "answer",
@@ -24,6 +25,7 @@ __all__ = [
     "export_progress",
     "finish",
     "hint",
+    "i_am",
     "import_progress",
     "interview",
     "keep",

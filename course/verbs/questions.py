@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from course import lessons
 from course.i18n import t
 from course.quiz.calibration import asked_again
@@ -12,7 +14,7 @@ from course.quiz.entry import now
 from course.quiz.items import Item
 from course.quiz.sheet import Sheet, saved_notebooks
 from course.quiz.text import answer as answer_in_text
-from course.verbs import on_loan, reviewing, state
+from course.verbs import on_loan, reviewing, state, whose
 from course.verbs.lessons import speak
 from course.verbs.say import if_validated, in_words, say
 
@@ -125,8 +127,11 @@ def answer(
 
 
 @in_words
-def checkpoint(lesson_id: str, language: str | None = None) -> None:
-    """Start a checkpoint: shows the sheet that carries your answers and fills as you answer."""
+def checkpoint(lesson_id: str, language: str | None = None, paper: str = "") -> None:
+    """Start a checkpoint: shows the sheet that carries your answers and fills as you answer.
+
+    paper: stands in checkpoints in which every student is asked about other numbers; leave it as it is.
+    """
     if not speak(language):
         return
     items, tasks, notices = carried(saved_notebooks(lesson_id), lesson_id)
@@ -140,8 +145,13 @@ def checkpoint(lesson_id: str, language: str | None = None) -> None:
     for notice in (*notices, *on_loan.before_answering()):
         say(notice)
     ids = [item.id for item in state.now.bank.items(lesson_id, checkpoint=True)]
-    state.now.sheet = on_loan.open_answers(lesson_id, ids)
-    state.now.sheet.show()
+    sheet = state.now.sheet = on_loan.open_answers(lesson_id, ids)
+    sheet.salt = paper
+    if paper and (known := os.environ.get("JUPYTERHUB_USER") or sheet.last_student):
+        whose.sit(known)
+    sheet.show()
+    if paper and not sheet.student:
+        whose.ask()
     for notice in (
         *on_loan.to_hand_in(state.now.sheet),
         *state.now.sheet.take_notices(),
@@ -172,6 +182,9 @@ def question(item_id: str) -> None:
             )
         )
         return
-    _show(item, state.now.sheet)
-    if state.now.sheet.response(item_id) is None:
+    if state.now.sheet.asks(item):
+        _show(item, state.now.sheet)
+    else:
+        say(whose.question())
+    if state.now.sheet.own(item) is None:
         if_validated(t(f"{item_id}: not answered yet.", f"{item_id}：尚未作答。"))

@@ -32,14 +32,17 @@ def how_to_install(project: Project, language: str) -> str:
     return FROM_REPOSITORY[language].format(url=repository[1]) if repository else FROM_FOLDER[language]
 
 
-def bootstrap(project: Project, verb: str, lesson: str, language: str) -> str:
-    """Six lines: bring in the verbs and start the notebook, or say how to install."""
+def bootstrap(project: Project, verb: str, lesson: str, language: str, salt: str = "") -> str:
+    """Six lines: bring in the verbs and start the notebook, or say how to install. salt: of a release in which every
+    student has another paper; it stands in the code because not every front end lets a kernel read its notebook.
+    """
+    paper = f', paper="{salt}"' if salt else ""
     missing, next_step = SENTENCES[language]
     return "\n".join(
         [
             "try:",
             "    from course import *",
-            f'    {verb}("{lesson}", language="{language}")',
+            f'    {verb}("{lesson}", language="{language}"{paper})',
             "except ModuleNotFoundError as missing:",
             f'    print(f"{missing}",',
             f'          "{next_step.format(how=how_to_install(project, language))}")',

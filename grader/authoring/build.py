@@ -42,20 +42,22 @@ def checkpoint_notebook(project: Project, lesson: str, language: str) -> Noteboo
 
 
 def assignment_notebook(
-    project: Project, lesson: str, language: str, other_points: Mapping[str, float] | None = None
+    project: Project, lesson: str, language: str, other_points: Mapping[str, float] | None = None, salt: str = ""
 ) -> NotebookNode:
     """The instructor's version of a checkpoint, solutions inside: the source of the nbgrader assignment.
 
-    other_points: graded cell -> points, where they are others than the checkpoint's data say.
+    other_points: graded cell -> points, where they are others than the checkpoint's data say. salt: of a release in which
+    every student has a paper of their own.
     """
     cells = read(project.checkpoint_source(lesson))
     language = spoken(cells, language)
     points = {**points_by_id(project, lesson), **(other_points or {})}
-    made = _notebook(project, _with_worth(cells, points), lesson, language, "checkpoint", points)
+    made = _notebook(project, _with_worth(cells, points), lesson, language, "checkpoint", points, salt)
     made.metadata["course"] |= {
         "questions": list(project_files.checkpoint_items(project, lesson).values()),
         "tasks": {name: task.name for name, task in project_files.tasks(project, lesson).items()},
         "version": __version__,
+        **({"paper": salt} if salt else {}),
     }
     return made
 
@@ -95,6 +97,7 @@ def _notebook(
     language: str,
     kind: str,
     points: Mapping[str, float] | None = None,
+    salt: str = "",
 ) -> NotebookNode:
     name = (project.checkpoint_source if kind == "checkpoint" else project.lesson_source)(lesson).name
     notebook = new_notebook(
@@ -110,7 +113,7 @@ def _notebook(
             english = cell.body
         if cell.language in (None, language):
             stable = (english or cell.body) if cell.language else cell.body
-            notebook.cells += _built(project, cell, lesson, language, kind, stable, name, points or {})
+            notebook.cells += _built(project, cell, lesson, language, kind, stable, name, points or {}, salt)
     _unique_ids(notebook)
     return notebook
 
@@ -124,11 +127,12 @@ def _built(
     stable: str,
     name: str,
     all_points: Mapping[str, float],
+    salt: str,
 ) -> list:
     if cell.kind == "markdown":
         return [new_markdown_cell(prose(cell.body, language), id=_id("text", stable), metadata=_tags(cell))]
     if cell.kind == "bootstrap":
-        return [new_code_cell(bootstrap(project, kind, lesson, language), id="bootstrap", metadata=_tags(cell))]
+        return [new_code_cell(bootstrap(project, kind, lesson, language, salt), id="bootstrap", metadata=_tags(cell))]
     if cell.kind == "code":
         return [new_code_cell(cell.code(language), id=_id("code", stable), metadata=_tags(cell))]
     if kind != "checkpoint":

@@ -10,7 +10,7 @@ from course.i18n import Text
 from course.quiz.advice import advice, positions
 from course.quiz.bank import Bank
 from course.quiz.item_lint import lint_items, lint_lesson
-from course.quiz.items import BankError, Item, with_key
+from course.quiz.items import BankError, Item, every, with_key
 from grader import project as files
 from grader.authoring.ids import used_ids
 from grader.authoring.source import read
@@ -58,7 +58,9 @@ def listing(project: Project, keys: bool = False) -> Listing:
     """Read the bank. Without ``keys`` no keys.yaml is opened."""
     bank = Bank(project.learner_rooms)
     beliefs, places = bank.misconceptions(), _places(project)
-    practice, graded, faults = bank.items(), bank.items(checkpoint=True), list(bank.faults())
+    practice, faults = bank.items(), list(bank.faults())
+    places = {one.id: places.get(item.id, []) for item in bank.items(checkpoint=True) for one in every(item)} | places
+    graded = [one for item in bank.items(checkpoint=True) for one in every(item)]
     if keys:
         graded = [_keyed(project, item, faults) for item in graded]
     for group, checkpoint in ((practice, False), (graded, True)):

@@ -110,6 +110,11 @@ def _details(row: Row) -> list[tuple[str, str]]:
     ]
     if item.source:
         lines.append((t("Source", "依据"), item.source))
+    if item.varies:
+        drawn = ", ".join(f"`{name} = {value}`" for name, value in item.values.items())
+        lines.append(
+            (t("One of its variants", "其中一个变体"), drawn or t("one of several questions", "几道题中的一道"))
+        )
     if item.experiment:
         lines.append((t("Experiment", "实验"), f"`{item.experiment}`"))
     if row.beliefs:

@@ -8,11 +8,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from course.quiz.variants import NUMBERS, alternatives
 from grader import project as files
 from grader.authoring.source import read
 from grader.project import Project
 
-KEY_FIELDS = ("correct", "why", "misconception", "order", "verify", "value", "low", "high", "traps", "factor")
+KEY_FIELDS = ("correct", "let", "why", "misconception", "order", "verify", "value", "low", "high", "traps", "factor")
 IMPORT = re.compile(r"^\s*(from|import)\s+grader\b|import_module\(\s*['\"]grader\b", re.MULTILINE)
 SHORT = 20  # shorter texts stand in innocent places too
 
@@ -24,7 +25,13 @@ def leaks(project: Project, made: dict[Path, str] | None = None) -> list[str]:
 
 def in_texts(project: Project, texts: dict[Path, str]) -> set[str]:
     """A sentence for each solution, explanation, hidden function or import of the grader in ``texts``, of notebooks and files."""
-    return {*_solutions(project, texts), *_explanations(project, texts), *_imports(texts), *_task_code(project, texts)}
+    return {
+        *_solutions(project, texts),
+        *_explanations(project, texts),
+        *_formulas(project, texts),
+        *_imports(texts),
+        *_task_code(project, texts),
+    }
 
 
 def _learner_texts(project: Project, made: dict[Path, str] | None) -> Iterator[tuple[Path, str]]:
@@ -92,6 +99,21 @@ def _explanations(project: Project, texts: dict[Path, str]) -> Iterator[str]:
                             yield f"{path}: holds the explanation of the checkpoint item {identity!r}"
 
 
+def _formulas(project: Project, texts: dict[Path, str]) -> Iterator[str]:
+    """A formula of a key that stands where the question does: in its file, or in a notebook of its checkpoint."""
+    for lesson in project.checkpoints():
+        beside = [project.checkpoint_items(lesson), *(path for path in texts if path.name == f"{lesson}.ipynb")]
+        keys = files.keys(project, lesson)
+        for one in (one for item in files.checkpoint_items(project, lesson).values() for one in alternatives(item)):
+            key = keys.get(one["id"], {}) if "draw" in one else {}
+            number = key.get("number", {})
+            numbers = [part.get(name) for part in (number, *number.get("traps", ())) for name in NUMBERS]
+            for formula in _strings([key.get("let"), key.get("correct"), numbers]):
+                for path in beside:
+                    if re.search(r"[-+*/%(]", formula) and formula in texts.get(path, ""):
+                        yield f"{path}: holds the formula `{formula}` of the key of {one['id']!r}"
+
+
 def _strings(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value.strip()
@@ -109,9 +131,10 @@ def _imports(texts: dict[Path, str]) -> Iterator[str]:
 def _item_fields(project: Project) -> Iterator[str]:
     for path in project.learner_rooms.glob("l*/checkpoint.yaml"):
         for identity, item in files.checkpoint_items(project, path.parent.name.removeprefix("l")).items():
-            for place in (item, item.get("number") or {}, *(item.get("options") or [])):
-                for field in set(KEY_FIELDS) & set(place):
-                    yield f"{path}: item {identity!r} holds {field!r}; keys stand in grader/lessons"
+            for one in alternatives(item):
+                for place in (one, one.get("number") or {}, *(one.get("options") or [])):
+                    for field in set(KEY_FIELDS) & set(place):
+                        yield f"{path}: item {identity!r} holds {field!r}; keys stand in grader/lessons"
 
 
 def _task_code(project: Project, texts: dict[Path, str]) -> Iterator[str]:

@@ -7,18 +7,22 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from course.quiz.bank import Bank
+from course.quiz.variant_lint import SEEDS, lint_variants
+from course.quiz.variants import alternatives
 from grader import project as files
 from grader.authoring.ids import known_ids, used_ids
 from grader.authoring.prose import faults as prose_faults
 from grader.authoring.source import Cell, read
 from grader.authoring.worth import MARK, TYPED
-from grader.marking.answers import keyed_items
+from grader.marking.answers import every_item, keyed_items, other_variant
 from grader.project import LANGUAGES, Infrastructure, Project, ProjectError
 
 CODE_LINES = 15
 WORDS = {"en": 120, "zh": 220}
 CELLS = {"lesson": (25, 50), "checkpoint": (8, 14)}
 TEXT_CELLS_IN_A_ROW = 3
+QUICK = 30  # seeds for which variants are looked at while notebooks are built; the tests look at more
 POINTS = (10, 20)
 EMPTY_HEADINGS = {
     "introduction",
@@ -196,6 +200,22 @@ def _count(cells: list[Cell], kind: str) -> Iterator[tuple[int, str]]:
         yield 1, f"{seen} cells for the learner; a {kind} has {low} to {high}"
 
 
+def variant_faults(project: Project, lesson: str, seeds: int = SEEDS) -> list[str]:
+    """What is wrong with the variants of a checkpoint's questions; nothing where a key is missing, which is said elsewhere."""
+    beliefs = Bank(project.learner_rooms).misconceptions()
+    try:
+        drawn = [item for item in every_item(project, lesson).values() if item.values]
+    except Infrastructure:
+        return []
+    return [
+        sentence
+        for item in drawn
+        for sentence in lint_variants(
+            lambda seed, item=item: other_variant(project, lesson, item, seed), beliefs, seeds
+        )
+    ]
+
+
 def _checkpoint(project: Project, lesson: str, cells: list[Cell]) -> Iterator[tuple[int, str]]:
     items, keys, tasks = (
         files.checkpoint_items(project, lesson),
@@ -203,14 +223,17 @@ def _checkpoint(project: Project, lesson: str, cells: list[Cell]) -> Iterator[tu
         files.tasks(project, lesson),
     )
     try:
-        if set(items) <= set(keys):
+        if {one["id"] for item in items.values() for one in alternatives(item)} <= set(keys):
             keyed_items(project, lesson)
     except Infrastructure as error:
         yield 1, str(error)
+    yield from ((1, sentence) for sentence in variant_faults(project, lesson, QUICK))
     asked = [cell.id for cell in cells if cell.kind == "question"]
     for cell in cells:
-        if cell.kind == "question" and cell.id in items and cell.id not in keys:
-            yield cell.line, f"question {cell.id!r} has no key in grader/lessons/l{lesson}/keys.yaml"
+        if cell.kind == "question" and cell.id in items:
+            for one in alternatives(items[cell.id]):
+                if one["id"] not in keys:
+                    yield cell.line, f"question {one['id']!r} has no key in grader/lessons/l{lesson}/keys.yaml"
         if cell.kind == "task" and cell.id not in tasks:
             yield cell.line, f"task {cell.id!r} is not in grader/lessons/l{lesson}/tasks.py"
         if cell.kind == "task" and not re.search(r"### BEGIN SOLUTION.*### END SOLUTION", cell.body, re.DOTALL):

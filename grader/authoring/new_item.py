@@ -16,6 +16,7 @@ from course.quiz.advice import advice
 from course.quiz.bank import Bank
 from course.quiz.item_lint import lint_items
 from course.quiz.items import BankError, Item, parse_item, with_key
+from course.quiz.variant_lint import lint_variants
 from course.quiz.verify import run_verify
 from course.suggest import did_you_mean
 from grader import project as files
@@ -33,6 +34,10 @@ ORDER = (
     "points",
     "source",
     "experiment",
+    "draw",
+    "where",
+    "let",
+    "standard",
     "stem",
     "code",
     "options",
@@ -77,11 +82,14 @@ def _sorted(data: Any, order: tuple[str, ...]) -> Any:
 
 def _parted(raw: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """(item without key, key)."""
-    item = {name: value for name, value in raw.items() if name not in ("source", "verify", "order")}
+    item = {name: value for name, value in raw.items() if name not in ("source", "verify", "order", "let")}
     key: dict[str, Any] = {}
     options = [one for one in raw.get("options") or () if isinstance(one, Mapping)]
-    if right := [one.get("id") for one in options if one.get("correct")]:
-        key["correct"] = right
+    right = {one.get("id"): one["correct"] for one in options if one.get("correct")}
+    if any(isinstance(formula, str) for formula in right.values()):
+        key["correct"] = {one: str(formula) for one, formula in right.items()}
+    elif right:
+        key["correct"] = list(right)
     if "order" in raw:
         key["order"] = raw["order"]
     if isinstance(raw.get("number"), Mapping):
@@ -93,13 +101,13 @@ def _parted(raw: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         for name in OF_THE_KEY[1:]:
             if found := {one.get("id"): one[name] for one in options if name in one}:
                 key[name] = found
-    return item, {**key, **{name: raw[name] for name in ("source", "verify") if name in raw}}
+    return item, {**key, **{name: raw[name] for name in ("let", "source", "verify") if name in raw}}
 
 
-def whole(entry: Entry) -> Item:
-    """The item with its key. Raises BankError with every fault."""
+def whole(entry: Entry, seed: str = "") -> Item:
+    """The item with its key, of a question with variants the one that the seed draws. Raises BankError with every fault."""
     where = "new item"
-    item = parse_item(entry.item, where, entry.key is not None)
+    item = parse_item(entry.item, where, entry.key is not None, seed)
     return with_key(item, entry.key) if entry.key is not None else item
 
 
@@ -126,7 +134,10 @@ def problems(project: Project, entry: Entry, run: bool = True) -> list[str]:
             found.append(f"the misconception {one} is in the list already; leave it out of new_misconceptions.")
         elif not (isinstance(text, Mapping) and set(text) == {"en", "zh"} and all(text.values())):
             found.append(f"the new misconception {one} needs a sentence in both languages, {{en: ..., zh: ...}}.")
-    found += lint_items([item], {**beliefs, **entry.beliefs})
+    if item.varies and item.keyed:
+        found += lint_variants(lambda seed: whole(entry, seed), {**beliefs, **entry.beliefs})
+    else:
+        found += lint_items([item], {**beliefs, **entry.beliefs})
     if run and item.verify and not found:
         from course.experiment.base import restored
 

@@ -17,6 +17,7 @@ from grader.demo.people import Attempt, attempts
 from grader.demo.students import Student, answers
 from grader.marking.answers import keyed_items
 from grader.marking.step import grade_id
+from grader.papers import paper_of
 from grader.project import Project, tasks
 
 NOISE = """import sys, warnings
@@ -60,10 +61,13 @@ def _give_answers(
     """Write the answers where this student's travel: the first cell's output, the file beside the notebook,
     or both.
     """
-    items = keyed_items(project, lesson)
+    paper = paper_of(notebook, lesson, student.name, {})
+    items = keyed_items(project, lesson, paper)
     given = answers(student, items)
     set_language(language)
     sheet = Sheet(lesson, items, folder)
+    if paper is not None:
+        sheet.salt, sheet.student = paper.salt, paper.student
     for identity, response in given.items():
         sheet.record(identity, response)
     if student.carried != "sidecar" or not given:

@@ -11,8 +11,10 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from time import monotonic
 
+import nbformat
 from nbgrader.utils import temp_attrs
 
+from course.quiz.items import Item
 from grader import pipeline
 from grader.autograding import How, autograde
 from grader.course import Course, init
@@ -20,6 +22,7 @@ from grader.demo.handin import work
 from grader.demo.people import attempts
 from grader.demo.students import CLASS, Student, deserved
 from grader.marking.answers import keyed_items
+from grader.papers import paper_of
 from grader.pool import cores
 from grader.project import Project, ProjectError, tasks
 from grader.reporting.write import write_report
@@ -167,11 +170,12 @@ def _exchange(course: Course, step: str, lesson: str, student: Student, desk: Pa
 def compare(course: Course, lesson: str, students: tuple[Student, ...], say: Say) -> list[str]:
     """Print student by cell, deserved beside given; a sentence for each that differs."""
     given = pipeline.cell_points(course, lesson)
-    items, hidden, wrong = (
-        keyed_items(course.project, lesson),
-        tasks(course.project, lesson),
-        attempts(course.project, lesson),
-    )
+    hidden, wrong = tasks(course.project, lesson), attempts(course.project, lesson)
+    released = nbformat.read(course.root / "release" / lesson / f"{lesson}.ipynb", as_version=4)
+
+    def paper(name: str) -> dict[str, Item]:
+        return keyed_items(course.project, lesson, paper_of(released, lesson, name, {}))
+
     cells = next(iter(given.values()), {})
     width = max(len(student.name) for student in students)
     say(f"{lesson}: points by cell")
@@ -181,7 +185,8 @@ def compare(course: Course, lesson: str, students: tuple[Student, ...], say: Say
     say(f"{'student':<{width}}{heads}   total  deserved")
     differences = []
     for student in students:
-        due, got = deserved(student, items, hidden, wrong), given.get(student.name, {})
+        seen = paper(student.copy_of) if student.copy_of else None
+        due, got = deserved(student, paper(student.name), hidden, wrong, seen), given.get(student.name, {})
         row = "".join(f"{got.get(cell, (float('nan'),))[0]:>6.4g}" for cell in cells)
         total, right = sum(pair[0] for pair in got.values()), sum(due.values())
         say(f"{student.name:<{width}}{row}  {total:>6.4g}  {right:>8.4g}")

@@ -96,11 +96,18 @@ def wrong(item: Item) -> Response:
 
 
 def deserved(
-    student: Student, items: dict[str, Item], tasks: dict[str, Task], wrong: Mapping[str, Sequence[Attempt]]
+    student: Student,
+    items: dict[str, Item],
+    tasks: dict[str, Task],
+    wrong: Mapping[str, Sequence[Attempt]],
+    seen: dict[str, Item] | None = None,
 ) -> dict[str, float]:
-    """The points each graded cell should get; ``wrong`` are the attempts at each task (``people.attempts``)."""
+    """The points each graded cell should get; ``wrong`` are the attempts at each task (``people.attempts``), ``seen`` the
+    questions on the paper that was copied.
+    """
     if student.person is not None:
-        return _of_person(student, student.person, items, tasks, wrong)
+        points = _of_person(student, student.person, seen or items, tasks, wrong)
+        return points | (_copied(answers(student, seen), items) if seen else {})
     given = answers(student, items)
     points = {}
     for identity, item in items.items():
@@ -116,6 +123,20 @@ def deserved(
     if student.damage in ("half", "empty"):
         solved = []
     points |= {identity: float(task.points) if identity in solved else 0.0 for identity, task in tasks.items()}
+    return points
+
+
+def _copied(given: Mapping[str, Response], items: Mapping[str, Item]) -> dict[str, float]:
+    """What answers to somebody else's variants are worth: they are right where they happen to be right here too."""
+    points = {}
+    for name, item in items.items():
+        if item.varies and name in given:
+            number, chosen = given[name].number, set(given[name].options)
+            if item.number is not None:
+                right = number is not None and item.number.low <= number <= item.number.high
+            else:
+                right = bool(chosen) and chosen == set(item.correct)
+            points[name] = float(item.points) * right
     return points
 
 

@@ -5,32 +5,75 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from course.quiz.items import BankError, Item, parse_item, with_key
+from course.quiz.items import BankError, Item, every, parse_item, redrawn, with_key
 from course.quiz.marking import Response
+from course.quiz.variants import Paper, alternatives, is_template
 from grader import project as files
 from grader.project import Infrastructure, Project
 
+Keys = dict[str, dict[str, Any]]
 
-def keyed_items(project: Project, lesson: str) -> dict[str, Item]:
-    """The items of a checkpoint with their keys. Raises Infrastructure where a key is missing or does not
-    fit.
+
+def keyed_items(project: Project, lesson: str, paper: Paper | None = None) -> dict[str, Item]:
+    """The items of a checkpoint with their keys, of questions with variants those of the paper (None: the standard ones).
+    Raises Infrastructure where a key is missing or does not fit.
     """
+    items, keys = _read(project, lesson, *_as_of(project, lesson))
+    if paper is None:
+        return dict(items)
+    try:
+        return {name: _on_paper(item, keys, paper) if item.varies else item for name, item in items.items()}
+    except KeyError as error:
+        raise Infrastructure(
+            f"item {error} was handed out and has no key in {project.keys(lesson)} any more"
+        ) from error
+    except BankError as error:
+        raise Infrastructure(str(error)) from error
+
+
+def _on_paper(item: Item, keys: Keys, paper: Paper) -> Item:
+    """The variant that was handed out; the standard one where it was handed out without variants."""
+    raw = paper.questions.get(item.id, item.template)
+    if not is_template(raw):
+        return item
+    return _keyed(parse_item(raw, item.lesson, checkpoint=True, seed=paper.seed(item.id)), keys)
+
+
+def every_item(project: Project, lesson: str) -> dict[str, Item]:
+    """All questions that can stand on a paper of a checkpoint, by the id of their key, in their standard variants. Raises
+    Infrastructure.
+    """
+    items, keys = _read(project, lesson, *_as_of(project, lesson))
+    return {one.key: _keyed(one, keys) for item in items.values() for one in (every(item) if item.varies else [item])}
+
+
+def other_variant(project: Project, lesson: str, item: Item, seed: str) -> Item:
+    """The variant of one of these that the seed draws, with its key. Raises BankError."""
+    return _keyed(redrawn(item, seed), _read(project, lesson, *_as_of(project, lesson))[1])
+
+
+def _as_of(project: Project, lesson: str) -> tuple[int, ...]:
     read = (project.checkpoint_items(lesson), project.keys(lesson))
-    return _keyed_items(project, lesson, tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in read))
+    return tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in read)
 
 
 @functools.lru_cache(maxsize=32)
-def _keyed_items(project: Project, lesson: str, _as_of: tuple[int, ...]) -> dict[str, Item]:
-    keys = files.keys(project, lesson)
-    found = {}
+def _read(project: Project, lesson: str, *_as_of: int) -> tuple[dict[str, Item], Keys]:
+    """(the standard items with their keys, all keys)."""
+    keys, items = files.keys(project, lesson), {}
     for identity, raw in files.checkpoint_items(project, lesson).items():
-        if identity not in keys:
-            raise Infrastructure(f"item {identity!r} has no key in {project.keys(lesson)}")
+        for one in alternatives(raw):
+            if one["id"] not in keys:
+                raise Infrastructure(f"item {one['id']!r} has no key in {project.keys(lesson)}")
         try:
-            found[identity] = with_key(parse_item(raw, f"{lesson}.yaml", checkpoint=True), keys[identity])
+            items[identity] = _keyed(parse_item(raw, f"{lesson}.yaml", checkpoint=True), keys)
         except BankError as error:
             raise Infrastructure(str(error)) from error
-    return found
+    return items, keys
+
+
+def _keyed(item: Item, keys: Keys) -> Item:
+    return with_key(item, keys[item.key])
 
 
 def stored(data: dict[str, Any] | None) -> Response:

@@ -19,11 +19,14 @@ from typing import Any
 
 from course.quiz.items import Item
 from grader.marking.answers import keyed_items
-from grader.project import HERE, Project, tasks
+from grader.papers import has_papers
+from grader.project import HERE, Project, checkpoint_items, keys, tasks
 from grader.task import Task
 
 PROGRAM = (
+    "course/quiz/expressions.py",
     "course/quiz/marking.py",
+    "course/quiz/variants.py",
     "course/quiz/harvesting.py",
     "grader/marking/harvest.py",
     "grader/marking/mark.py",
@@ -31,9 +34,11 @@ PROGRAM = (
     "grader/marking/repair.py",
     "grader/marking/running.py",
     "grader/marking/tasks.py",
+    "grader/papers.py",
     "grader/task.py",
 )
 LENGTH = 16  # hex digits
+OF_VARIANTS = ("template", "seed", "values", "key")  # of an item: what it was drawn from, not what it says
 
 
 def of_cell(subject: Item | Task, points: float) -> dict[str, Any]:
@@ -41,8 +46,10 @@ def of_cell(subject: Item | Task, points: float) -> dict[str, Any]:
     if isinstance(subject, Task):
         return {"points": points, "key": of_task(subject), "words": ""}
     held = _items.get(id(subject))
-    if held is None or held[0] is not subject:  # questions are read once a process, and marked thousands of times
-        held = _items[id(subject)] = (subject, *_of_item(subject))
+    if held is None or held[0] is not subject:
+        held = (subject, *_of_item(subject))
+        if not subject.varies:  # read once a process, and marked thousands of times
+            _items[id(subject)] = held
     return {"points": points, "key": held[1], "words": held[2]}
 
 
@@ -57,13 +64,16 @@ def _of_item(item: Item) -> tuple[str, str]:
         "order": item.order,
         "number": None if number is None else [number.value, number.low, number.high],
     }
-    return _hash(key), _hash({**asdict(item), "points": None})
+    said = {name: value for name, value in asdict(item).items() if name not in OF_VARIANTS}
+    return _hash(key), _hash({**said, "points": None})
 
 
 def rests_on(project: Project, lesson: str) -> dict[str, Any]:
     """All that decides the marks of a checkpoint, except the submissions: its keys, tests, points, and the code that marks."""
     subjects = {**keyed_items(project, lesson), **tasks(project, lesson)}
     cells = {name: of_cell(subject, float(subject.points)) for name, subject in subjects.items()}
+    if has_papers(project, lesson):
+        cells["variants"] = _hash([checkpoint_items(project, lesson), keys(project, lesson)])
     return {**cells, "program": of_program()["code"]}
 
 

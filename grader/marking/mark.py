@@ -11,6 +11,7 @@ from course.i18n import Text, both, pick
 from course.quiz.items import Item
 from course.quiz.marking import mark
 from course.quiz.sheet import MIME
+from course.quiz.variants import Paper
 from course.verdict import Verdict
 from grader.marking import fingerprints, render
 from grader.marking.answers import keyed_items, stored
@@ -19,6 +20,7 @@ from grader.marking.running import Found
 from grader.marking.step import STATE, CourseStep, grade_id, note, notes, state
 from grader.marking.tasks import judge_task
 from grader.marking.verdicts import gravest
+from grader.papers import of_others, said_of_others
 from grader.project import Infrastructure
 from grader.task import Task
 
@@ -35,21 +37,34 @@ class Mark(CourseStep):
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Runs last of all that write outputs, just before the grades are saved."""
         if self.ours(resources):
-            items = keyed_items(self.project, self.lesson(resources))
-            mark_cells(nb, items, self.tasks(resources), resources[PROBES], self.language(nb))
+            paper = self.paper(resources)
+            items = keyed_items(self.project, self.lesson(resources), paper)
+            mark_cells(nb, items, self.tasks(resources), resources[PROBES], self.language(nb), paper)
         return nb, resources
 
 
-def mark_cells(nb: NotebookNode, items: dict[str, Item], tasks: dict[str, Task], found: Found, language: str) -> None:
+def mark_cells(
+    nb: NotebookNode,
+    items: dict[str, Item],
+    tasks: dict[str, Task],
+    found: Found,
+    language: str,
+    paper: Paper | None = None,
+) -> None:
     """Give every graded cell its mark, from the answers kept in the notebook and from what the probes found.
 
-    What each mark rests on, and how the parts of a task came out, stays in the notebook's metadata.
+    paper: whose questions ``items`` are, where every student has others. What each mark rests on, and how the parts of a
+    task came out, stays in the notebook's metadata.
     """
     prints, verdicts = {}, {}
     happened = {*state(nb).get("happened", ())}
     if items and not state(nb).get("sheet", True) and not state(nb)["answers"]:
         happened.add("answers")
         note(nb, _missing(len(items)))
+    if paper is not None and (others := of_others(state(nb)["answers"], items, paper)):
+        state(nb)["others"] = others
+        for sentence in said_of_others(others, paper):
+            note(nb, sentence)
     for cell in nb.cells:
         cell.metadata = NotebookNode({name: _plain(cell.metadata[name]) for name in KEPT if name in cell.metadata})
         if cell.metadata.get("nbgrader", {}).get("grade") and not cell.metadata.nbgrader.get("solution"):

@@ -13,7 +13,9 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Unicode
 
 from course.i18n import Text, pick
+from course.quiz.variants import Paper
 from grader import project as files
+from grader.papers import paper_in
 from grader.project import HERE, LANGUAGES, Project
 
 STATE = "course_marking"  # notebook metadata of a graded submission: answers, notes
@@ -41,6 +43,10 @@ class CourseStep(NbGraderPreprocessor):
     def language(self, notebook: NotebookNode) -> str:
         """The language the submission was written in."""
         return language_of(notebook, self.course_language)
+
+    def paper(self, resources: dict) -> Paper | None:
+        """Whose questions this submission is marked against; None where all have the same. Raises Infrastructure."""
+        return paper_in(Path(self.course_root), self.lesson(resources), resources["nbgrader"]["student"])
 
     def tasks(self, resources: dict) -> dict[str, Any]:
         return files.tasks(self.project, self.lesson(resources))

@@ -9,7 +9,8 @@ from __future__ import annotations
 import functools
 import hashlib
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 
@@ -30,6 +31,7 @@ from grader.marking.outputs import sayable
 from grader.marking.repair import repair
 from grader.marking.running import Run
 from grader.marking.step import language_of, state
+from grader.papers import moved, paper_of
 from grader.project import HERE, Infrastructure, Project, tasks
 from grader.sandbox.limits import Limits
 from grader.sandbox.shared import shared
@@ -39,7 +41,8 @@ from grader.sandbox.shared import shared
 class Exam:
     """What is the same for all submissions of a checkpoint. project_root: empty for the checkout this runs in, wherever
     that lies on a machine; released: the text of the released notebook; key: the secret hidden inputs are drawn with;
-    sandbox: False only where the instructor said so; own: the folder of a checkpoint of the instructor's own, or empty.
+    sandbox: False only where the instructor said so; own: the folder of a checkpoint of the instructor's own, or empty;
+    moved: student -> whose paper was answered by mistake.
     """
 
     lesson: str
@@ -50,6 +53,7 @@ class Exam:
     limits: Limits = Limits()
     sandbox: bool = True
     own: str = ""
+    moved: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def project(self) -> Project:
@@ -112,6 +116,7 @@ def exam(
         limits,
         sandbox,
         str(project.own) if project.own_room(lesson) else "",
+        moved(course_root, lesson),
     )
 
 
@@ -137,12 +142,13 @@ def mark(submission: Submission, exam: Exam) -> Marked:
     repair(nb, released, language)
     _clear(nb, released)
     given = content(nb, submission.files, exam.lesson)
+    paper = paper_of(released, exam.lesson, submission.student, exam.moved)
     drawn = draw(hidden, exam.key, exam.lesson, submission.student, submission.when, given)
     run, before = Run(nb, hidden, drawn, language, exam.limits), monotonic()
     run.go(shared(exam.sandbox), submission.files)
     running = monotonic() - before
     nb, _ = LimitOutput().preprocess(nb, {})
-    mark_cells(nb, keyed_items(project, exam.lesson), hidden, run.found(), language)
+    mark_cells(nb, keyed_items(project, exam.lesson, paper), hidden, run.found(), language, paper)
     state(nb).update(submission=submission.digest, sandbox=exam.sandbox)
     scores, comments = _marks(nb)
     text = sayable(text_of(nb))

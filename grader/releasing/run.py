@@ -20,6 +20,8 @@ from grader.authoring.build import assignment_notebook
 from grader.authoring.lint import lint
 from grader.authoring.publish import text_of
 from grader.course import Course, command, done
+from grader.marking.execute import secret
+from grader.papers import has_papers, released_salt, salt
 from grader.project import ProjectError
 from grader.releasing import decisions
 from grader.releasing.decisions import COUNTS
@@ -216,7 +218,18 @@ def _undo(course: Course, lesson: str, old: Path, saved: Saved) -> None:
 
 def _built(course: Course, lesson: str, for_nobody: list[str]) -> NotebookNode:
     """The assignment with its solutions; what counts for nobody is worth 0 points."""
-    return assignment_notebook(course.project, lesson, course.language, dict.fromkeys(for_nobody, 0.0))
+    points = dict.fromkeys(for_nobody, 0.0)
+    return assignment_notebook(course.project, lesson, course.language, points, _salt(course, lesson))
+
+
+def _salt(course: Course, lesson: str) -> str:
+    """What the papers are drawn with. Whoever has fetched the checkpoint keeps the paper: a second release changes nothing
+    about it, also where the first one was made before there were variants.
+    """
+    path = course.root / "release" / lesson / f"{lesson}.ipynb"
+    if path.exists():
+        return released_salt(nbformat.read(path, as_version=4))
+    return salt(secret(course.root), lesson) if has_papers(course.project, lesson) else ""
 
 
 def _handed_in(course: Course, lesson: str) -> list[str]:

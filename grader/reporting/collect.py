@@ -1,4 +1,8 @@
-"""From a course directory to plain data: the questions with their keys, and what each student did and got."""
+"""From a course directory to plain data: the questions with their keys, and what each student did and got.
+
+Where every student has a paper of their own, a question stands for all its variants, under the id of its key: a number is
+put to the one it corresponds to in the standard variant (the right one, or what a trap makes of it).
+"""
 
 from __future__ import annotations
 
@@ -9,13 +13,15 @@ from typing import Any
 from course.quiz.bank import Bank
 from course.quiz.harvesting import decoded, history_of
 from course.quiz.items import Item
-from course.quiz.marking import misconceptions_of
+from course.quiz.marking import misconceptions_of, trap_of, within
+from course.quiz.variants import alternatives
 from grader.course import Course
 from grader.files import MOST_BYTES, read_regular, unlock
 from grader.guard import guarded
-from grader.marking.answers import keyed_items, stored
+from grader.marking.answers import every_item, keyed_items, stored
 from grader.marking.step import STATE
 from grader.marks import cell_marks, require
+from grader.papers import paper_in
 from grader.pipeline import graded_notebook
 from grader.project import Project, practice_items, tasks
 from grader.task import Task
@@ -27,14 +33,19 @@ MOST = 2  # experiments and questions named for one belief
 def gather(course: Course, lesson: str, say: Callable[[str], object] = print) -> Data:
     """{"lesson", "cells", "beliefs", "remedies", "students"} as ``grader.reporting.numbers.analyse`` takes them. Raises ProjectError."""
     require(course, lesson)
-    items, hidden = keyed_items(course.project, lesson), tasks(course.project, lesson)
-    marks = cell_marks(course, lesson)
+    places, items = keyed_items(course.project, lesson), every_item(course.project, lesson)
+    hidden, marks = tasks(course.project, lesson), cell_marks(course, lesson)
     names = sorted({*marks, *course.submitted(lesson)})
     tops = next((mark for mark in marks.values()), {})
-    order = [*items, *hidden]
+    asked = [(place, items[key]) for place, item in places.items() for key in _keys(item)]
+    vary = {place: item.varies for place, item in places.items()}
     return {
         "lesson": lesson,
-        "cells": [_cell(items.get(name) or hidden[name], tops[name].top) for name in order if name in tops],
+        "cells": [
+            _cell(subject, tops[place].top) | {"place": place, "varies": vary.get(place, False)}
+            for place, subject in (*asked, *hidden.items())
+            if place in tops
+        ],
         "beliefs": dict(Bank(course.project.learner_rooms).misconceptions()),
         "remedies": remedies(course.project, lesson),
         "students": [_guarded(course, lesson, name, items, marks.get(name, {}), say) for name in names],
@@ -55,6 +66,7 @@ def _guarded(
         "answers": {},
         "beliefs": {},
         "history": [],
+        "asked": [],
     }
     with guarded(name, lambda student, reason: say(f"{student} is left out: {reason}")):
         found = _student(course, lesson, name, items, marks)
@@ -124,19 +136,40 @@ def _student(course: Course, lesson: str, name: str, items: dict[str, Item], mar
     state = notebook.metadata.get(STATE, {}) if notebook is not None else {}
     points = {cell: mark.points for cell, mark in marks.items()}
     graded = bool(state.get("marked")) and bool(points) and None not in points.values()
-    answers = {item: dict(answer) for item, answer in state.get("answers", {}).items() if item in items}
-    verdicts = state.get("verdicts", {})
+    own = keyed_items(course.project, lesson, paper_in(course.root, lesson, name))
+    named = {cell: own[cell].key if cell in own else cell for cell in (*own, *marks, *state.get("verdicts", {}))}
+    answers = {item: dict(answer) for item, answer in state.get("answers", {}).items() if item in own}
+    verdicts = {named[cell]: verdict for cell, verdict in state.get("verdicts", {}).items()}
     return {
         "name": name,
         "graded": graded,
-        "points": points if graded else {},
-        "manual": [cell for cell, mark in marks.items() if mark.manual is not None],
+        "points": {named[cell]: got for cell, got in points.items()} if graded else {},
+        "manual": [named[cell] for cell, mark in marks.items() if mark.manual is not None],
         "states": {cell: verdict["state"] for cell, verdict in verdicts.items()},
         "parts": {cell: dict(verdict["parts"]) for cell, verdict in verdicts.items() if verdict.get("parts")},
-        "answers": answers,
-        "beliefs": {item: misconceptions_of(items[item], stored(answer)) for item, answer in answers.items()},
-        "history": [[item, dict(answer)] for item, answer in history(course.root, name, lesson) if item in items],
+        "answers": {named[item]: _as_standard(own[item], items, answer) for item, answer in answers.items()},
+        "beliefs": {named[item]: misconceptions_of(own[item], stored(answer)) for item, answer in answers.items()},
+        "history": [[named[item], dict(answer)] for item, answer in history(course.root, name, lesson) if item in own],
+        "asked": [item.key for item in own.values()],
     }
+
+
+def _keys(item: Item) -> list[str]:
+    """The ids of all questions that can stand in this place."""
+    return [one["id"] for one in alternatives(item.template)] if item.template is not None else [item.id]
+
+
+def _as_standard(item: Item, items: dict[str, Item], answer: Data) -> Data:
+    """The answer to a variant with the number that it corresponds to in the standard variant; None for a number that is
+    neither right nor a trap.
+    """
+    number, given = item.number, answer.get("number")
+    if not item.varies or number is None or given is None:
+        return answer
+    standard, trap = items[item.key].number, trap_of(number, given)
+    if within(given, number.low, number.high):
+        return answer | {"number": standard.value}
+    return answer | {"number": standard.traps[number.traps.index(trap)].low if trap else None}
 
 
 def history(root: Path, student: str, lesson: str) -> list[tuple[str, Data]]:

@@ -17,6 +17,7 @@ from course.quiz.rich import inline, plain
 from grader.marking.answers import keyed_items, stored
 from grader.marking.render import WORDS
 from grader.marking.step import STATE, CourseStep, grade_id
+from grader.papers import paper_in
 from grader.project import Infrastructure
 from grader.reporting.collect import remedies
 from grader.reporting.feedback_style import CSS
@@ -109,7 +110,9 @@ class Overview(CourseStep):
 
     def _items(self, resources: dict) -> dict[str, Item]:
         try:
-            return keyed_items(self.project, self.lesson(resources)) if self.ours(resources) else {}
+            if not self.ours(resources):
+                return {}
+            return keyed_items(self.project, self.lesson(resources), self.paper(resources))
         except Infrastructure:  # a key that is gone since: the marks stand, the names are the cells'
             return {}
 
@@ -170,7 +173,8 @@ class Overview(CourseStep):
             path = Path(self.course_root) / "autograded" / said["student"] / lesson / f"{lesson}.ipynb"
             if path.exists() and self.project.checkpoint_source(lesson).exists():
                 state = nbformat.v4.reads(path.read_text(encoding="utf-8")).metadata.get(STATE, {})
-                for belief in _beliefs(state, keyed_items(self.project, lesson)):
+                paper = paper_in(Path(self.course_root), lesson, said["student"])
+                for belief in _beliefs(state, keyed_items(self.project, lesson, paper)):
                     found.setdefault(belief, []).append(lesson)
         return found
 

@@ -21,7 +21,7 @@ def analyse(data: Mapping[str, Any]) -> Data:
     """All numbers of the report. Shares are 0..1, times are minutes, intervals are 95 %."""
     graded = [student for student in data["students"] if student["graded"]]
     counted = [student for student in graded if not _blank(student)]
-    top = sum(cell["top"] for cell in data["cells"])
+    top = sum({cell.get("place", cell["id"]): cell["top"] for cell in data["cells"]}.values())
     return {
         "lesson": data["lesson"],
         "top": top,
@@ -31,7 +31,7 @@ def analyse(data: Mapping[str, Any]) -> Data:
         "without_grade": [student["name"] for student in data["students"] if not student["graded"]],
         "manual_marks": sum(len(student["manual"]) for student in counted),
         "totals": [round(_total(student) / top, 4) if top else 0.0 for student in counted],
-        "cells": [_cell(cell, counted, top) for cell in data["cells"]],
+        "cells": [_cell(cell, asked, top) for cell in data["cells"] if (asked := _asked(cell, counted)) or not counted],
         "beliefs": _beliefs(data, counted),
         "belief_texts": {
             one: data["beliefs"].get(one, one) for cell in data["cells"] for one in cell.get("offered", ())
@@ -39,6 +39,11 @@ def analyse(data: Mapping[str, Any]) -> Data:
         "confidence": _confidence(data["cells"], counted),
         "time": _time(counted),
     }
+
+
+def _asked(cell: Data, students: list[Data]) -> list[Data]:
+    """Those on whose paper a question stood; all, of what stands on every paper."""
+    return [student for student in students if cell["id"] in student["asked"]] if cell.get("varies") else students
 
 
 def _blank(student: Data) -> bool:
@@ -82,6 +87,7 @@ def _cell(cell: Data, students: list[Data], top: float) -> Data:
     made |= {"answered": len(answers), "changed": _changed(cell, students)}
     if cell["kind"] == "number":
         return made | {
+            "varies": cell.get("varies", False),
             "numbers": _numbers(cell, answers),
             "unit": cell["number"]["unit"],
             "value": cell["number"]["value"],
@@ -154,18 +160,14 @@ def _numbers(cell: Data, answers: Data) -> list[Data]:
         right = within(value, number["low"], number["high"])
         trap = next((one["belief"] for one in number["traps"] if within(value, one["low"], one["high"])), None)
         rows.append({"value": value, "count": count, "right": right, "belief": None if right else trap})
-    return rows[:MOST_ROWS] + (
-        [
-            {
-                "others": len(rows) - MOST_ROWS,
-                "count": sum(row["count"] for row in rows[MOST_ROWS:]),
-                "right": False,
-                "belief": None,
-            }
-        ]
-        if len(rows) > MOST_ROWS
-        else []
-    )
+    shown, rest = rows[:MOST_ROWS], rows[MOST_ROWS:]
+    kinds = len(rest) + sum(
+        answer["number"] is None for answer in answers.values()
+    )  # of variants neither right nor a trap
+    if kinds:
+        others = len(answers) - sum(row["count"] for row in shown)
+        shown.append({"others": kinds, "count": others, "right": False, "belief": None})
+    return shown
 
 
 def _beliefs(data: Mapping[str, Any], students: list[Data]) -> list[Data]:

@@ -26,7 +26,7 @@ def page(found: Data, language: str = "en", names: bool = False) -> str:
         made.overview(found),
         made.beliefs(found),
         f"<h2>{made.say('each')}</h2>",
-        *(made.cell(cell, found["counted"]) for cell in found["cells"]),
+        *(made.cell(cell) for cell in found["cells"]),
         made.sure(found),
         made.time(found),
         made.who(found, names),
@@ -129,13 +129,13 @@ class _Page:
         heads = [self.say("belief"), self.say("holds"), self.say("where")]
         return f"<h2>{self.say('beliefs')}</h2>{self.table(heads, rows)}"
 
-    def cell(self, cell: Data, counted: int) -> str:
+    def cell(self, cell: Data) -> str:
         top = self.points(cell["top"])
         head = (
             f'<h3 id="{cell["id"]}"><code>{cell["id"]}</code> <span class="soft">{top} · {self.say("facility")} '
             f"{percent(cell['facility']['share'])}</span></h3><p>{self.text(cell['stem'])}</p>"
         )
-        body = self.parts(cell) if cell["kind"] == "task" else self.answers(cell, counted) + self.changed(cell)
+        body = self.parts(cell) if cell["kind"] == "task" else self.answers(cell) + self.changed(cell)
         return f'<section class="cell">{head}{body}</section>'
 
     def parts(self, cell: Data) -> str:
@@ -150,8 +150,9 @@ class _Page:
         heads = [self.say("part"), "", self.say("part_right")]
         return self.table(heads, rows) if rows else ""
 
-    def answers(self, cell: Data, counted: int) -> str:
-        said = ""
+    def answers(self, cell: Data) -> str:
+        counted = cell["facility"]["n"]
+        said = f'<p class="soft">{self.say("varies")}</p>' if cell.get("varies") else ""
         if cell["kind"] == "number":
             rows = [[self.number(row, cell), _bar(row["count"], counted), self.stands(row)] for row in cell["numbers"]]
             heads = [self.say("answer"), self.say("chosen"), self.say("stands")]
@@ -165,7 +166,7 @@ class _Page:
                     ]
                     for row in cell["orders"]
                 ]
-                said = self.table([self.say("order"), self.say("chosen"), self.say("stands")], rows)
+                said += self.table([self.say("order"), self.say("chosen"), self.say("stands")], rows)
             rows = [
                 [
                     f"<b>{row['id']}</b> {self.text(row['text'])}",

@@ -54,7 +54,7 @@ def _hardest(found: Data) -> Text:
             f"；{'、'.join(near) if len(near) < 3 else f'另有 {len(near)} 处'}与它难分高下",
         )
     few = both(" With so few submissions this is a hint, no more.", "提交太少，仅供参考。") if n < 5 else both("", "")
-    wrong = _usual_mistake(worst, n)
+    wrong = _usual_mistake(worst, worst["facility"]["n"])
     return both(
         f"Start with `{worst['id']}`: the class got {share} of its points (95 % interval {low} to {high}){tail['en']}."
         + wrong["en"]
@@ -203,6 +203,10 @@ PAGE = {
     "right": both("right", "正确"),
     "elsewhere": both("their points elsewhere", "他们其余题目的得分"),
     "answer": both("answer", "答案"),
+    "varies": both(
+        "Every student had other numbers. Each answer is put to the number that it corresponds to in the variant shown here.",
+        "每个学生的数字都不同。这里把每个答案换算成所示变体中与之对应的数字。",
+    ),
     "others": both("{n} other numbers", "其他 {n} 个数字"),
     "none": both("no answer", "未作答"),
     "order": both("order", "顺序"),

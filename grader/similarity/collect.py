@@ -47,7 +47,7 @@ def _work(course: Course, lesson: str, student: str, notebook: nbformat.Notebook
     wrong = {item: words(answer) for item, answer in answers.items() if verdicts.get(item, {}).get("state") in WRONG}
     given = [*answers.items(), *history(course.root, student, lesson)]
     times = frozenset((item, answer["time"]) for item, answer in given if answer.get("time"))
-    return Work({name: _source(notebook, cell) for name, cell in hidden.items()}, wrong, times)
+    return Work({name: _source(notebook, cell) for name, cell in hidden.items()}, wrong, times, state.get("others", {}))
 
 
 def _source(notebook: nbformat.NotebookNode, identity: str) -> str:

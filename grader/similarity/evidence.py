@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
+from course.quiz.variants import same_student
 from grader.similarity.shingles import shingles, winnowed
 
 MOST_HAVING = 40  # code that more students have in common is no signal, however large the class
@@ -21,6 +22,7 @@ OVERLAP = (
     4  # neighbouring fingerprints overlap: a quarter of their bits is counted, times the part of the code they are
 )
 TIMES_BITS, MORE_TIMES_BITS = 30.0, 1.0  # for one time stamp in common, to the microsecond, and for each more
+OTHERS_BITS = 30.0  # for one answer given on the paper of the other
 MOST_BITS = 40.0  # of one kind of evidence
 MARGIN_BITS = 3.0  # above what the most similar of all honest pairs has by chance
 Pair = tuple[str, str]
@@ -28,11 +30,14 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class Work:
-    """One submission. code: task -> source; wrong: item -> the wrong answer in words; times: (item, time stamp)."""
+    """One submission. code: task -> source; wrong: item -> the wrong answer in words; times: (item, time stamp); others: item
+    -> the student on whose paper its answer was given.
+    """
 
     code: Mapping[str, str] = field(default_factory=dict)
     wrong: Mapping[str, str] = field(default_factory=dict)
     times: frozenset[tuple[str, str]] = frozenset()
+    others: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -48,18 +53,22 @@ class SharedCode:
 
 @dataclass
 class Look:
-    """A pair to look at. wrong: (item, answer, students who gave it, bits); times: items with the same time stamp."""
+    """A pair to look at. wrong: (item, answer, students who gave it, bits); times: items with the same time stamp; others:
+    (who handed it in, item) of answers that were given on the paper of the other one.
+    """
 
     pair: Pair
     code: list[SharedCode] = field(default_factory=list)
     wrong: list[tuple[str, str, int, float]] = field(default_factory=list)
     times: list[str] = field(default_factory=list)
+    others: list[tuple[str, str]] = field(default_factory=list)
 
     @property
     def bits(self) -> float:
         """How much there is to look at; each kind of evidence counts up to ``MOST_BITS``."""
         times = TIMES_BITS + MORE_TIMES_BITS * (len(self.times) - 1) if self.times else 0.0
-        kinds = (sum(one.bits for one in self.code), sum(one[3] for one in self.wrong), times)
+        others = OTHERS_BITS + MORE_TIMES_BITS * (len(self.others) - 1) if self.others else 0.0
+        kinds = (sum(one.bits for one in self.code), sum(one[3] for one in self.wrong), times, others)
         return sum(min(kind, MOST_BITS) for kind in kinds)
 
 
@@ -70,6 +79,7 @@ def looks(works: Mapping[str, Work], known: Mapping[str, Iterable[str]]) -> list
         _code(found, task, works, known.get(task, ()))
     _wrong(found, works)
     _times(found, works)
+    _others(found, works)
     least = least_bits(len(works))
     return sorted((look for look in found.values() if look.bits >= least), key=lambda look: (-look.bits, look.pair))
 
@@ -142,6 +152,15 @@ def _times(found: dict[Pair, Look], works: Mapping[str, Work]) -> None:
     for (item, _), names in sorted(at.items()):
         for pair in combinations(names, 2):
             _look(found, pair).times.append(item)
+
+
+def _others(found: dict[Pair, Look], works: Mapping[str, Work]) -> None:
+    called = {same_student(name): name for name in works}
+    for name, work in sorted(works.items()):
+        for item, said in work.others.items():
+            whose = called.get(same_student(said))
+            if whose is not None and whose != name:
+                _look(found, (min(name, whose), max(name, whose))).others.append((name, item))
 
 
 def words(answer: Mapping[str, Any]) -> str:

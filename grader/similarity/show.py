@@ -50,6 +50,11 @@ def evidence(look: Look) -> list[str]:
         f"{item}: both answered {answer!r}, which is not right; {having} students did ({weight:.0f} bits)"
         for item, answer, having, weight in look.wrong
     ]
+    for name in dict.fromkeys(name for name, _ in look.others):
+        items = ", ".join(item for one, item in look.others if one == name)
+        said.append(
+            f"{name} handed in answers that say they were given on the paper of {first if name == second else second}: {items}"
+        )
     if look.times:
         said.append(f"answers recorded at the same microsecond: {', '.join(dict.fromkeys(look.times))}")
     return said

@@ -228,3 +228,261 @@ def advice(script):
     elif all([script["device"] == "cuda", script["convolutions"], script["sizes"] != "changing"]):
         lines.append(("cudnn.benchmark", True))
     return dict(lines)
+
+# %% wrong 15-t-searches loses=sizes,flip,restart
+# With the switch on every call searches.
+def count_searches(events):
+    on, searches = False, 0
+    for event in events:
+        if isinstance(event, str):
+            on = event == "on"
+        else:
+            searches += on
+    return searches
+
+# %% wrong 15-t-searches loses=sizes,flip,restart
+# The batch is not in the key.
+def count_searches(events):
+    seen, on, searches = set(), False, 0
+    for event in events:
+        if event == "restart":
+            seen, on = set(), False
+        elif isinstance(event, str):
+            on = event == "on"
+        elif event[1] not in seen:
+            seen.add(event[1])
+            searches += on
+    return searches
+
+# %% wrong 15-t-searches loses=flip,restart
+# What runs while the switch is off leaves no plan.
+def count_searches(events):
+    seen, on, searches = set(), False, 0
+    for event in events:
+        if event == "restart":
+            seen, on = set(), False
+        elif isinstance(event, str):
+            on = event == "on"
+        elif on and tuple(event) not in seen:
+            seen.add(tuple(event))
+            searches += 1
+    return searches
+
+# %% wrong 15-t-searches loses=flip,restart
+# Turning the switch on makes it search all afresh.
+def count_searches(events):
+    seen, on, searches = set(), False, 0
+    for event in events:
+        if event == "restart":
+            seen, on = set(), False
+        elif isinstance(event, str):
+            if event == "on" and not on:
+                seen = set()
+            on = event == "on"
+        elif tuple(event) not in seen:
+            seen.add(tuple(event))
+            searches += on
+    return searches
+
+# %% wrong 15-t-searches loses=restart
+# The cache outlives the process.
+def count_searches(events):
+    seen, on, searches = set(), False, 0
+    for event in events:
+        if isinstance(event, str):
+            on = event == "on"
+        elif tuple(event) not in seen:
+            seen.add(tuple(event))
+            searches += on
+    return searches
+
+# %% wrong 15-t-searches loses=restart
+# A new process keeps the switch.
+def count_searches(events):
+    seen, on, searches = set(), False, 0
+    for event in events:
+        if event == "restart":
+            seen = set()
+        elif isinstance(event, str):
+            on = event == "on"
+        elif tuple(event) not in seen:
+            seen.add(tuple(event))
+            searches += on
+    return searches
+
+# %% wrong 15-t-searches loses=flip,restart
+# The switch makes no difference: a new size is searched.
+def count_searches(events):
+    seen, searches = set(), 0
+    for event in events:
+        if event == "restart":
+            seen = set()
+        elif not isinstance(event, str) and tuple(event) not in seen:
+            seen.add(tuple(event))
+            searches += 1
+    return searches
+
+# %% right 15-t-searches
+# A dictionary of plans, and what each was found by.
+def count_searches(events):
+    found, plans, on = [], {}, False
+    for event in events:
+        if event == "restart":
+            found += plans.values()
+            plans, on = {}, False
+        elif event == "on":
+            on = True
+        elif event == "off":
+            on = False
+        else:
+            plans.setdefault(tuple(event), on)
+    return sum([*found, *plans.values()])
+
+# %% right 15-t-searches
+# Process by process.
+def count_searches(events):
+    total, sessions = 0, [[]]
+    for event in events:
+        if event == "restart":
+            sessions.append([])
+        else:
+            sessions[-1].append(event)
+    for session in sessions:
+        on, seen = False, []
+        for event in session:
+            if event in ("on", "off"):
+                on = event == "on"
+            elif event not in seen:
+                seen.append(event)
+                total += 1 if on else 0
+    return total
+
+# %% right 15-t-searches
+# Keys as text.
+def count_searches(events):
+    seen, on, searches = set(), 0, 0
+    for event in map(str, events):
+        if event == "restart":
+            seen.clear()
+            on = 0
+        elif event in ("on", "off"):
+            on = int(event == "on")
+        else:
+            searches += on * (event not in seen)
+            seen.add(event)
+    return searches
+
+# %% right 15-t-searches
+# Back to front: a call searches if it is the first of its size since the start of its process, and the switch was on.
+def count_searches(events):
+    searches = 0
+    for place, event in enumerate(events):
+        if isinstance(event, str):
+            continue
+        start = max((k + 1 for k in range(place) if events[k] == "restart"), default=0)
+        before = events[start:place]
+        flips = [one for one in before if one in ("on", "off")]
+        searches += event not in before and flips[-1:] == ["on"]
+    return int(searches)
+
+# %% wrong 15-t-claim loses=clear,drift,few
+# The middle ratio decides.
+def claim(before_ms, after_ms):
+    ratios = sorted(after / before for before, after in zip(before_ms, after_ms))
+    if not ratios:
+        return "undecided"
+    middle = ratios[len(ratios) // 2]
+    return "faster" if middle < 1 else "slower" if middle > 1 else "undecided"
+
+# %% wrong 15-t-claim loses=clear,drift,few
+# The sums decide.
+def claim(before_ms, after_ms):
+    return "faster" if sum(after_ms) < sum(before_ms) else "slower"
+
+# %% wrong 15-t-claim loses=clear,drift,few
+# Upside down: before over after.
+def claim(before_ms, after_ms):
+    ratios = sorted(before / after for before, after in zip(before_ms, after_ms))
+    if len(ratios) < 9:
+        return "undecided"
+    return "faster" if ratios[-2] < 1 else "slower" if ratios[1] > 1 else "undecided"
+
+# %% wrong 15-t-claim loses=clear
+# One bad reading spoils all.
+def claim(before_ms, after_ms):
+    ratios = [after / before for before, after in zip(before_ms, after_ms)]
+    if len(ratios) < 9:
+        return "undecided"
+    return "faster" if max(ratios) < 1 else "slower" if min(ratios) > 1 else "undecided"
+
+# %% wrong 15-t-claim loses=few
+# Two pairs are enough.
+def claim(before_ms, after_ms):
+    ratios = sorted(after / before for before, after in zip(before_ms, after_ms))[1:-1]
+    if not ratios:
+        return "undecided"
+    return "faster" if ratios[-1] < 1 else "slower" if ratios[0] > 1 else "undecided"
+
+# %% wrong 15-t-claim loses=few
+# Nine are not enough yet.
+def claim(before_ms, after_ms):
+    ratios = sorted(after / before for before, after in zip(before_ms, after_ms))
+    if len(ratios) <= 9:
+        return "undecided"
+    return "faster" if ratios[-2] < 1 else "slower" if ratios[1] > 1 else "undecided"
+
+# %% wrong 15-t-claim loses=few
+# A tie is as good as a gain.
+def claim(before_ms, after_ms):
+    ratios = sorted(after / before for before, after in zip(before_ms, after_ms))
+    if len(ratios) < 9:
+        return "undecided"
+    return "faster" if ratios[-2] <= 1 else "slower" if ratios[1] >= 1 else "undecided"
+
+# %% wrong 15-t-claim loses=clear,drift,few
+# Each list by itself: the slowest of one against the fastest of the other.
+def claim(before_ms, after_ms):
+    before, after = sorted(before_ms), sorted(after_ms)
+    if len(before) < 9:
+        return "undecided"
+    return "faster" if after[-2] < before[1] else "slower" if after[1] > before[-2] else "undecided"
+
+# %% right 15-t-claim
+# Count the pairs on each side; one exception is allowed.
+def claim(before_ms, after_ms):
+    pairs = list(zip(before_ms, after_ms))
+    if len(pairs) < 9:
+        return "undecided"
+    if sum(after >= before for before, after in pairs) <= 1:
+        return "faster"
+    return "slower" if sum(after <= before for before, after in pairs) <= 1 else "undecided"
+
+# %% right 15-t-claim
+# Drop the two extremes from the list.
+def claim(before_ms, after_ms):
+    ratios = [after / before for before, after in zip(before_ms, after_ms)]
+    if len(ratios) < 9:
+        return "undecided"
+    ratios.remove(max(ratios))
+    ratios.remove(min(ratios))
+    if all(one < 1 for one in ratios):
+        return "faster"
+    return "slower" if all(one > 1 for one in ratios) else "undecided"
+
+# %% right 15-t-claim
+# With numpy.
+def claim(before_ms, after_ms):
+    import numpy
+    if len(before_ms) < 9:
+        return "undecided"
+    kept = numpy.sort(numpy.array(after_ms) / numpy.array(before_ms))[1:-1]
+    return "faster" if (kept < 1).all() else "slower" if (kept > 1).all() else "undecided"
+
+# %% right 15-t-claim
+# The logarithm of the ratio has a sign.
+def claim(before_ms, after_ms):
+    from math import log
+    logs = sorted(log(after / before) for before, after in zip(before_ms, after_ms))
+    if len(logs) < 9 or logs[1] <= 0 <= logs[-2]:
+        return "undecided"
+    return "faster" if logs[-2] < 0 else "slower"

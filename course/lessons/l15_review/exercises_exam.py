@@ -1,0 +1,57 @@
+"""The visible checks of the exam's tasks: they look at the form, the marks come from other inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from course.checking import PLACEHOLDER, data, form_is_fine
+from course.exercise import Exercise
+from course.i18n import both
+from course.verdict import Verdict, incorrect
+
+LESSON = "15_review"
+WORDS = ("faster", "slower", "undecided")
+
+
+def _form_of_searches(count_searches: Callable[..., Any]) -> Verdict:
+    found = data(count_searches(["on", [8, 32], [8, 32]]))
+    if found is None or found is Ellipsis:
+        return PLACEHOLDER
+    if isinstance(found, bool) or not isinstance(found, int):
+        return incorrect(
+            both(f"It gives back {found!r}; a number of searches is asked for.", f"返回了 {found!r}；要的是搜索次数。")
+        )
+    return form_is_fine(both("It gives back a whole number.", "返回的是整数，形式没问题。"))
+
+
+def _form_of_claim(claim: Callable[..., Any]) -> Verdict:
+    found = data(claim([10.0] * 9, [5.0] * 9))
+    if found is None or found is Ellipsis:
+        return PLACEHOLDER
+    if found not in WORDS:
+        return incorrect(
+            both(
+                f"It gives back {found!r}; one of {', '.join(WORDS)} is asked for.",
+                f"返回了 {found!r}；要的是 {'、'.join(WORDS)} 之一。",
+            )
+        )
+    return form_is_fine(both("It gives back one of the three words.", "返回的是三个词之一，形式没问题。"))
+
+
+EXERCISES = [
+    Exercise(
+        id="15-t-searches",
+        lesson=LESSON,
+        name="count_searches",
+        check=_form_of_searches,
+        title=both("The searches of a session", "一段会话里的搜索次数"),
+    ),
+    Exercise(
+        id="15-t-claim",
+        lesson=LESSON,
+        name="claim",
+        check=_form_of_claim,
+        title=both("What do these pairs allow you to claim?", "这些成对的读数，能让你下什么结论？"),
+    ),
+]

@@ -1,0 +1,198 @@
+"""The exam in a small class that is really marked: everybody has a paper of their own, a copied one earns what it deserves and
+shows, marks are the same wherever and however often they are made, and the student's kernel finds no key.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import nbformat
+import pytest
+
+from course.quiz.marking import mark
+from grader.authoring.build import answer_id
+from grader.autograding import How, autograde
+from grader.course import Course, init
+from grader.demo.handin import work
+from grader.demo.students import Student, answers
+from grader.marking.answers import keyed_items
+from grader.marking.step import grade_id
+from grader.papers import paper_in, released_salt
+from grader.pipeline import cell_points, outcomes, release
+from grader.project import HERE, Project, tasks
+from grader.regrading.run import diff
+from grader.reporting.collect import gather
+from grader.reporting.numbers import analyse
+from grader.reporting.page import page
+from grader.similarity.collect import gather as works_of
+from grader.similarity.evidence import looks
+from grader.similarity.show import text
+from tests.grading_class import copy_of
+
+pytestmark = pytest.mark.slow
+PROJECT, LESSON, WHEN = Project(), "15_review", "2026-03-01 12:00:00.000000 UTC"
+QUIET = How(jobs=1)
+PUPILS = (
+    Student("ada"),
+    Student("bob", quiz="half", tasks="first"),
+    Student("cyd", copy_of="ada"),  # hands in ada's files
+    Student("dee"),  # typed "deee" when asked whose paper it is
+    Student("eve", quiz="wrong", tasks="none"),  # looks for the keys instead
+)
+# Finds the formulas of the keys, the secret or a module of the grader, in all files and all objects of its process. It knows
+# them by their hashes alone, or it would find its own words.
+SPY = """
+import gc, hashlib, os, sys
+def known(words): return hashlib.sha256(words.encode("utf-8", "replace")).hexdigest() in {HASHES}
+def count_searches(events):
+    return 0
+found = [name for name in sys.modules if name.split(".")[0] == "grader" and "sandbox" not in name]
+for folder, inner, names in os.walk("/"):
+    if folder.startswith(("/proc", "/sys", "/dev")):
+        inner.clear()
+    found += [name for name in names if known(name)]
+gc.unfreeze()  # what was there before the fork
+looked = 0
+for one in gc.get_objects():
+    for inside in (list(one.values()) if type(one) is dict else one if type(one) in (list, tuple) else ()):
+        looked += 1
+        if type(inside) is str and len(inside) < 400 and known(inside):
+            found.append("the formula of a key")
+print("looked everywhere", "ESCAPED" if found or looked < 100000 else "nothing", looked, found[:5])
+"""
+
+
+def spy() -> str:
+    import hashlib
+
+    secret = [b"bandwidth * intensity", b"images * side ** 2 * outputs * inputs * 9", b"marking_secret", b"keys.yaml"]
+    assert all(one.decode() in PROJECT.keys(LESSON).read_text(encoding="utf-8") for one in secret[:2])
+    return SPY.replace("{HASHES}", repr({hashlib.sha256(one).hexdigest() for one in secret}))
+
+
+def hand_in(course: Course, student: Student, as_whom: str = "") -> None:
+    folder = course.root / "submitted" / student.name / LESSON
+    folder.mkdir(parents=True)
+    if student.copy_of:
+        shutil.copytree(course.root / "submitted" / student.copy_of / LESSON, folder, dirs_exist_ok=True)
+        return
+    shutil.copy(course.root / "release" / LESSON / f"{LESSON}.ipynb", folder)
+    (folder / "timestamp.txt").write_text(WHEN)
+    written = Student(as_whom or student.name, student.quiz, student.tasks)
+    work(PROJECT, LESSON, "en", written, folder)
+    if student.name == "eve":
+        path = folder / f"{LESSON}.ipynb"
+        notebook = nbformat.read(path, as_version=4)
+        next(cell for cell in notebook.cells if grade_id(cell) == answer_id("15-t-searches")).source = spy()
+        nbformat.write(notebook, path)
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    root = tmp_path_factory.mktemp("papers") / "class"
+    init(root, "en", "papers")
+    made = Course(root)
+    release(made, LESSON)
+    for student in PUPILS:
+        hand_in(made, student, "deee" if student.name == "dee" else "")
+    autograde(made, LESSON, how=QUIET, say=lambda line: None)
+    return made
+
+
+def paper(course: Course, student: str):
+    return keyed_items(PROJECT, LESSON, paper_in(course.root, LESSON, student))
+
+
+def points(course: Course) -> dict[str, dict[str, float]]:
+    return {
+        name: {cell: got for cell, (got, _) in cells.items()} for name, cells in cell_points(course, LESSON).items()
+    }
+
+
+def deserved(course: Course, mine: str, given_by: str, quiz: str = "right") -> dict[str, float]:
+    """What the answers of one student are worth on the paper of another."""
+    given = answers(Student(given_by, quiz=quiz), paper(course, given_by))
+    items = paper(course, mine).items()
+    return {name: mark(item, given[name]).points if name in given else 0.0 for name, item in items}
+
+
+def test_everybody_gets_what_the_own_paper_deserves(course):
+    got, hidden = points(course), tasks(PROJECT, LESSON)
+    full = {name: float(task.points) for name, task in hidden.items()}
+    assert got["ada"] == {**{name: float(item.points) for name, item in paper(course, "ada").items()}, **full}
+    assert got["bob"] == deserved(course, "bob", "bob", "half") | {"15-t-searches": 5.0, "15-t-claim": 0.0}
+    assert got["cyd"] == deserved(course, "cyd", "ada") | full
+    assert got["dee"] == deserved(course, "dee", "deee") | full
+    assert sum(got["eve"].values()) == 0
+    assert sum(got["ada"].values()) - sum(got["cyd"].values()) >= 4
+
+
+def test_a_copied_paper_shows_to_the_instructor(course):
+    said = {one.student: " ".join(one.problems) for one in outcomes(course, LESSON)}
+    assert "on the paper of “ada”" in said["cyd"] and "on the paper of “deee”" in said["dee"]
+    assert "paper of" not in said["ada"] + said["bob"] + said["eve"]
+    works, known = works_of(course, LESSON)
+    found = looks(works, known)
+    assert found[0].pair == ("ada", "cyd") and {name for name, _ in found[0].others} == {"cyd"}
+    assert "cyd handed in answers that say they were given on the paper of ada" in text(found, 5)
+
+
+def test_the_kernel_of_a_student_finds_no_key(course):
+    notebook = nbformat.read(course.autograded("eve", LESSON), as_version=4)
+    shown = json.dumps([cell.get("outputs", []) for cell in notebook.cells])
+    assert "looked everywhere nothing" in shown and "ESCAPED" not in shown
+    released = (course.root / "release" / LESSON / f"{LESSON}.ipynb").read_text("utf-8")
+    assert (
+        released_salt(json.loads(released)) and (course.root / "marking_secret").read_bytes().hex()[:16] not in released
+    )
+
+
+def test_the_marks_are_the_same_again_elsewhere_and_under_the_stock_command(course, tmp_path):
+    found = diff(course, LESSON, QUIET, say=lambda line: None)
+    assert found.changes == [] and found.failed == {} and found.marked == len(PUPILS)
+    other = Course(copy_of(course.root, tmp_path / "elsewhere"))
+    before = points(other)
+    command = [sys.executable, "-m", "nbgrader", "autograde", LESSON, "--student=cyd", "--force"]
+    environment = os.environ | {"PYTHONPATH": str(HERE)}
+    stock = subprocess.run(command, cwd=other.root, env=environment, capture_output=True, text=True)
+    assert stock.returncode == 0, stock.stderr
+    assert points(other) == before
+    said = {one.student: " ".join(one.problems) for one in outcomes(other, LESSON)}
+    assert "on the paper of “ada”" in said["cyd"]
+
+
+def test_releasing_again_keeps_the_papers_and_a_slip_of_the_pen_can_be_mended(course, tmp_path):
+    other = Course(copy_of(course.root, tmp_path / "mended"))
+    salt = released_salt(json.loads((other.root / "release" / LESSON / f"{LESSON}.ipynb").read_text("utf-8")))
+    release(other, LESSON)
+    assert salt == released_salt(json.loads((other.root / "release" / LESSON / f"{LESSON}.ipynb").read_text("utf-8")))
+    (other.root / "papers.yaml").write_text(f"{LESSON}:\n  dee: deee\n")
+    autograde(other, LESSON, ["dee"], QUIET.__class__(jobs=1, again=True), say=lambda line: None)
+    assert sum(points(other)["dee"].values()) == sum(points(other)["ada"].values())
+    said = {one.student: " ".join(one.problems) for one in outcomes(other, LESSON)}
+    assert "paper of" not in said["dee"]
+    (other.root / "papers.yaml").write_text(f"{LESSON}: dee\n")
+    from grader.project import Infrastructure
+
+    with pytest.raises(Infrastructure, match="papers.yaml"):
+        paper_in(other.root, LESSON, "dee")
+
+
+def test_the_report_puts_the_variants_of_a_question_together(course):
+    data = gather(course, LESSON)
+    found = analyse(data)
+    assert found["top"] == 18 and found["counted"] == len(PUPILS)
+    asked = {item.key for student in PUPILS for item in paper(course, student.name).values()}
+    cells = {cell["id"]: cell for cell in found["cells"]}
+    assert set(cells) == asked | {"15-t-searches", "15-t-claim"}
+    for key in asked:
+        who = [s.name for s in PUPILS if key in {item.key for item in paper(course, s.name).values()}]
+        assert cells[key]["facility"]["n"] == len(who)
+        if cells[key]["kind"] == "number" and "ada" in who:
+            assert {row["value"] for row in cells[key]["numbers"] if row["right"]} == {cells[key]["value"]}
+    html = page(found, "en", False)
+    assert "Every student had other numbers" in html and "15-c-map" in html
