@@ -358,11 +358,11 @@ explain("14-mkldnn-out")
 # ### Deeper, optional: export twice, compare the bytes
 #
 # Is an ONNX file the same each time? Many build systems compare checksums and call every difference a new model. The same script
-# runs at once again, from another folder, and in a new process.
+# runs once more at once, and then from another folder.
 # %% [markdown] zh
 # ### 选读：导出两次，比一比字节
 #
-# 每次导出的 ONNX 文件都一样吗？不少构建系统只比校验和，一有不同就当成新模型。让同一个脚本马上再跑一遍、换个文件夹跑一遍、换个新进程跑一遍。
+# 每次导出的 ONNX 文件都一样吗？不少构建系统只比校验和，一有不同就当成新模型。让同一个脚本马上再跑一遍，再换个文件夹跑一遍。
 # %%
 predict("14-bet-twice")
 # %%
