@@ -143,7 +143,7 @@ def open_words(found: Numbers) -> list[tuple[str, Sequence[str]]]:
 
 
 def sheet_html(sheet: CheatSheet) -> str:
-    """The sheet without its style; one page when printed, where it has advice."""
+    """The sheet without its style; on a page of its own when printed, where it has advice."""
     heads = (t("Name", "名字"), t("What it does", "做什么"), t("Default", "默认"), t("Here, now", "此时此处"))
     cards = f'<div class="advice">{"".join(map(_advice, sheet.cards))}</div>' if sheet.cards else ""
     body = (
