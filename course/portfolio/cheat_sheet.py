@@ -56,11 +56,9 @@ class CheatSheet:
 
 
 def belongs(card: Knowledge, group: str) -> bool:
-    """Whether a card is about this submodule: named after it, or first of all about one of its switches, and no recipe for all."""
-    first = card.switches[0] if card.switches else ""
-    home = first.partition(".")[0] if "." in first else "root" if first else ""
-    head = card.id.partition(".")[0]
-    return head == group or (home == group and head not in ("map", "recipe"))
+    """Whether a card is about this submodule: it is named after it, or after one of its switches."""
+    named = {SWITCHES[name].group for name in (card.id, f"torch.{card.id}") if name in SWITCHES}
+    return group in {card.id.partition(".")[0], *named}
 
 
 def cheat_sheet(group: str) -> CheatSheet:
