@@ -34,7 +34,7 @@ def test_a_case_is_sound(name):
     case = CASES[name]
     assert [*cases.faults(case), *board.game(LESSON).faults(case)] == []
     assert case.lesson == LESSON and case.id == name
-    assert all(source.strip() for source in case.sources)
+    assert all(pick(source, code).strip() for source in case.sources for code in LANGUAGES)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -42,8 +42,8 @@ def test_what_a_debrief_names_exists(name):
     told = CASES[name].debrief
     assert not told.card or told.card in knowledge.read()[0]
     assert not told.experiment or base.get(told.experiment)
-    named = re.findall(r"experiment (\d\d-[a-z0-9-]+)", " ".join(CASES[name].sources))
-    lessons = re.findall(r"lesson (\d\d)", " ".join(CASES[name].sources))
+    sources = " ".join(map(pick, CASES[name].sources))
+    named, lessons = re.findall(r"experiment (\d\d-[a-z0-9-]+)", sources), re.findall(r"lesson (\d\d)", sources)
     assert all(base.get(one) for one in named)
     assert set(lessons) <= {one[:2] for one in BY_ID}
 
@@ -148,6 +148,10 @@ def test_every_case_can_be_played_to_its_end(name, language, tmp_path):
     assert plain(pick(case.debrief.why, language)) in told and plain(pick(case.ticket, language)) in told
     assert not re.search(r"None|[{}]|\*\*|\bnan\b", told.replace(pick(case.code, language), "")), told
     assert bool(re.search(r"[一-鿿]", told)) == (language == "zh")
+    if language == "zh":
+        assert not re.search(r"[\u4e00-\u9fff][,;:?!]|[,;?!][\u4e00-\u9fff]|client|lesson", told), (
+            "Chinese has its own signs"
+        )
 
 
 def facts_of(row: dict) -> dict:
