@@ -106,7 +106,7 @@ class Case:
     ticket: Text
     wants: Text
     evidence: str
-    sources: tuple[str, ...]
+    sources: tuple[Text, ...]
     hints: tuple[Text, ...]
     cause: Question
     debrief: Debrief
@@ -139,7 +139,7 @@ SCHEMA = schema.object_of(
     ticket=_TEXT,
     wants=_TEXT,
     evidence={"type": "string", "enum": list(EVIDENCE)},
-    sources=_list(_LINE, 1),
+    sources=_list(_TEXT, 1),
     hints=_list(_TEXT, HINTS),
     cause=schema.object_of(
         ["stem", "answers"],
