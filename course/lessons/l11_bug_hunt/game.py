@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from course.game import board, moves
+from course.game import board, moves, score
 from course.game.cases import Case
 from course.i18n import Text, both
 from course.lessons.l11_bug_hunt.bug import bug
@@ -16,6 +16,13 @@ from course.quiz.log import AnswerLog
 
 if TYPE_CHECKING:
     from course.lessons.l11_bug_hunt.desk import Desk
+
+RANKS: score.Ranks = (
+    (0.0, 0, "🍀", both("Changes three lines and hopes", "改三行，然后祈祷")),
+    (3.0, 1, "🖨️", both("Prints everywhere", "到处打印")),
+    (5.5, 3, "🔎", both("Asks the right witness", "会找证人")),
+    (8.0, 5, "🕵️", both("One guess, one test", "一猜一测，当场破案")),
+)
 
 
 def player(case: Case, log: AnswerLog) -> Desk:
