@@ -75,7 +75,7 @@ def flipped_told(facts: Facts) -> Text:
     kind = {"searched": both("searched for", "搜索来的"), "guessed": both("guessed", "凭经验选的")}
     last = kind.get(facts["last"], both("none", "无"))
     return both(
-        f"{facts['calls']} calls, {facts['searches']} searches; the plan in use at the end was {last['en']}.",
+        f"Calls: {facts['calls']}, searches: {facts['searches']}; the plan in use at the end was {last['en']}.",
         f"调用 {facts['calls']} 次，搜索 {facts['searches']} 次；最后用的执行计划是{last['zh']}。",
     )
 
@@ -107,13 +107,18 @@ def sizes_scene(stage: Stage) -> Facts:
         "steps": len(gpu.calls),
         "searches": sum(one["new"] and one["plan"] == "searched" for one in gpu.calls),
         "ms": sum(one["ms"] for one in gpu.calls),
-        "first": [one["ms"] for one in gpu.calls[:12]],
+        "shown": comb([one["ms"] for one in gpu.calls[:12]]),
     }
+
+
+def comb(steps_ms: list[float]) -> str:
+    """The times of some steps as bars of text."""
+    return "\n".join(f"step {number:2} {ms:5.1f} ms {'#' * round(ms / 2)}" for number, ms in enumerate(steps_ms, 1))
 
 
 def sizes_told(facts: Facts) -> Text:
     return both(
-        f"{facts['steps']} steps, {facts['searches']} searches, {facts['ms']:.0f} ms; without any search "
+        f"Steps: {facts['steps']}, searches: {facts['searches']}, {facts['ms']:.0f} ms; without any search "
         f"{STEPS * GUESSED_MS:.0f} ms (a search {SEARCH_MS:.0f} ms, a step {GUESSED_MS} or {SEARCHED_MS} ms: given in this case).",
         f"{facts['steps']} 步，搜索 {facts['searches']} 次，共 {facts['ms']:.0f} 毫秒；完全不搜索是 {STEPS * GUESSED_MS:.0f} 毫秒"
         f"（本案给定：搜索一次 {SEARCH_MS:.0f} 毫秒，一步 {GUESSED_MS} 或 {SEARCHED_MS} 毫秒）。",

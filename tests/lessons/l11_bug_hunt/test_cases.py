@@ -69,7 +69,7 @@ def params(*, of, kinds=("",)):
 def test_a_script_shows_its_symptom_and_prints_its_log(facts, name, kind):
     one, found = BUGS[name], facts(name, kind)
     assert judge(one, one.script + "\npass", found).state in ("stays", "failed")
-    printed = "\n".join(filter(None, [found["printed"], _error(found)]))
+    printed = "\n".join(filter(None, [found["printed"], found.get("shown"), _error(found)]))
     assert undecided(printed).startswith(undecided(one.log.removesuffix("..."))), printed
 
 
