@@ -32,6 +32,9 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "12-which-line": {
         f"5: 0.0 -> {value}": "every sum starts from the same number, so the largest stays the largest"
         for value in ("1.0", "-1.0")
+    "11-t-culprit": {
+        "15: 0 -> -1": "a list of one name has its first name last",
+        "17: 0 -> -1": "a list of one name has its first name last",
     },
     "03-least-ms": {
         f"{line}: 1000000000.0 -> {value}": FLOAT for line in (2, 3) for value in ("1000000001.0", "999999999.0")

@@ -160,15 +160,35 @@ class Desk:
         """The widget of the case; also remembered, so that typed moves reach it."""
         import ipywidgets as w
 
-        from course.game.parts import CauseBox, Steps, button
+        from course.game.parts import CauseBox, Steps
 
-        one = self.hunt.bug
         self.ticket = w.HTML(
-            view.STYLE + told.CSS + hide_saved_copy(self.case) + view.ticket_html(self.case, told.ticket_more(one))
+            view.STYLE
+            + told.CSS
+            + hide_saved_copy(self.case)
+            + view.ticket_html(self.case, told.ticket_more(self.hunt.bug))
         )
-        self.head = w.HTML()
         self.chosen: int | None = None
-        self.lines = {number: w.Button(layout=w.Layout(width="auto", height="auto")) for number, _ in one.numbered()}
+        self._cause_box, self.cause_box = CauseBox, None
+        self.between, self.closing = w.VBox([]), w.HTML()
+        self.steps, self.say = Steps(), w.HTML(say_html())
+        script, buttons, last = self._build_script(), self._build_buttons(), self._build_last()
+        parts = [self.ticket, *script, self.between, self._build_work(), buttons]
+        self.widget = w.VBox([*parts, self.steps.widget, self.say, self.closing, last])
+        for name in ("tbq", "tbg", f"tbq-live-{self.case.id}"):
+            self.widget.add_class(name)
+        _open.setdefault(self.case.id, weakref.WeakSet()).add(self)
+        self.refresh()
+        return self.widget
+
+    def _build_script(self) -> list[Any]:
+        """The lines to click, "nothing is wrong", and the field in which a number is typed."""
+        import ipywidgets as w
+
+        self.head = w.HTML()
+        self.lines = {
+            number: w.Button(layout=w.Layout(width="auto", height="auto")) for number, _ in self.hunt.bug.numbered()
+        }
         for number, made in self.lines.items():
             made.add_class("tbh-line")
             made.on_click(lambda _, number=number: self._choose(number))
@@ -179,63 +199,66 @@ class Desk:
             self.none.add_class(name)
         self.none.on_click(lambda _: self._choose(NOTHING_WRONG))
         last = len(self.lines)
-        self.typed = w.Text(
-            description=f"⌨ 1–{last}" + t(", 0: nothing", "，0：没有毛病"), style={"description_width": "initial"}
+        shown = f"⌨ 1–{last}" + t(", 0: nothing", "，0：没有毛病")
+        self.typed = w.Text(description=shown, style={"description_width": "initial"})
+        spoken = t(
+            f"Type the number of a line, 1 to {last}, or 0 for nothing is wrong", f"输入行号 1–{last}，0 表示没有毛病"
         )
-        name_of(
-            self.typed,
-            t(
-                f"Type the number of a line, 1 to {last}, or 0 for nothing is wrong",
-                f"输入行号 1–{last}，0 表示没有毛病",
-            ),
-        )
+        name_of(self.typed, spoken)
         self.typed.add_class("tbq-letters")
         self.typed.observe(lambda change: self._typed(change["new"]), "value")
-        self.point = self._named(button(t("🎯 It is this line", "🎯 就是这一行"), self._point, main=True), "tbh-point")
-        self.look = self._named(button(t("🔬 Measure the symptom", "🔬 测一测症状"), self._measure), "tbh-measure")
-        self.ask = self._named(
-            button(t("💡 A hint (free, counted)", "💡 提示（不扣分，但会记数）"), self._hint), "tbg-hint"
-        )
-        self.stop = self._named(button(t("🏳️ Show me", "🏳️ 直接看答案"), self._give_up), "tbh-give-up")
-        self.buttons = w.Box([self.point, self.look, self.ask, self.stop])
-        for name in ("tbg-go", "tbq-ready"):
-            self.buttons.add_class(name)
-        self.steps, self.say = Steps(), w.HTML(say_html())
-        self._cause_box = CauseBox
-        self.cause_box: Any = None
+        return [self.head, listed, self.none, self.typed]
+
+    def _build_buttons(self) -> Any:
+        """Point, measure, ask for a hint, give up."""
+        self.point = self._button("tbh-point", t("🎯 It is this line", "🎯 就是这一行"), self._point, main=True)
+        self.look = self._button("tbh-measure", t("🔬 Measure the symptom", "🔬 测一测症状"), self._measure)
+        self.ask = self._button("tbg-hint", t("💡 A hint (free, counted)", "💡 提示（不扣分，但会记数）"), self._hint)
+        self.stop = self._button("tbh-give-up", t("🏳️ Show me, and close the case", "🏳️ 直接看答案，结案"), self._give_up)
+        self.buttons = self._row(self.point, self.look, self.ask, self.stop)
+        return self.buttons
+
+    def _build_work(self) -> Any:
+        """The field for the repair, or the proof of an innocent script."""
+        import ipywidgets as w
+
+        one, before = self.hunt.bug, self.hunt.last_repair()
         self.field = w.Textarea(
-            value=one.script, rows=len(self.lines) + 1, layout=w.Layout(width="100%", height="auto")
+            value=before.text if before else one.script,
+            rows=len(self.lines) + 1,
+            layout=w.Layout(width="100%", height="auto"),
         )
         self.field.add_class("tbh-script")
         name_of(self.field, t("The script, to be repaired here", "脚本，在这里改"))
-        self.run = self._named(
-            button(t("🔬 Run it and measure again", "🔬 运行，再测一次"), self._repair, main=True), "tbh-repair"
-        )
-        self.proof = self._named(
-            button(t("🔬 Prove it: run both", "🔬 证明一下：两种都跑"), self._prove, main=True), "tbh-prove"
-        )
-        row = w.Box([self.proof if one.innocent else self.run])
-        for name in ("tbg-go", "tbq-ready"):
-            row.add_class(name)
-        self.work = w.VBox([w.HTML(self._work_head()), *([] if one.innocent else [self.field]), row])
+        again = t("🔬 Run it and measure again", "🔬 运行，再测一次")
+        self.run = self._button("tbh-repair", again, self._repair, main=True)
+        both_ways = t("🔬 Prove it: run both", "🔬 证明一下：两种都跑")
+        self.proof = self._button("tbh-prove", both_ways, self._prove, main=True)
+        parts = [self._row(self.proof)] if one.innocent else [self.field, self._row(self.run)]
+        self.work = w.VBox([w.HTML(self._work_head()), *parts])
         self.work.add_class("tbg-panel")
-        self.closing = w.HTML()
-        self.restart = self._named(
-            button(t("↺ Another try (practice)", "↺ 再来一次（练习）"), self._again), "tbg-again"
-        )
-        self.last, self.between = w.Box([]), w.VBox([])
-        self.last.add_class("tbg-go")
-        parts = [self.ticket, self.head, listed, self.none, self.typed, self.between, self.work, self.buttons]
-        self.widget = w.VBox([*parts, self.steps.widget, self.say, self.closing, self.last])
-        for name in ("tbq", "tbg", f"tbq-live-{self.case.id}"):
-            self.widget.add_class(name)
-        _open.setdefault(self.case.id, weakref.WeakSet()).add(self)
-        self.refresh()
-        return self.widget
+        return self.work
+
+    def _build_last(self) -> Any:
+        self.restart = self._button("tbg-again", t("↺ Another try (practice)", "↺ 再来一次（练习）"), self._again)
+        self.last = self._row()
+        return self.last
 
     @staticmethod
-    def _named(made: Any, name: str) -> Any:
+    def _button(name: str, words: str, press: Callable[[], None], main: bool = False) -> Any:
+        from course.game.parts import button
+
+        made = button(words, press, main)
         made.add_class(name)
+        return made
+
+    @staticmethod
+    def _row(*buttons: Any) -> Any:
+        import ipywidgets as w
+
+        made = w.Box(list(buttons))
+        for name in ("tbg-go", "tbq-ready"):
+            made.add_class(name)
         return made
 
     def _work_head(self) -> str:

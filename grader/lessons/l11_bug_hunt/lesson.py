@@ -22,7 +22,7 @@
 #
 # Switches are quiet. A mistyped one raises nothing, a forgotten one slows down a whole program, and the line that hurts is seldom the line that complains. So people change this and that until it looks better, and nobody knows why.
 #
-# A hunt does it the other way round: first the **symptom**, then one **guess**, then one **test**. You know most of these bugs from earlier lessons. Here they come without a label.
+# A hunt does it the other way round: first the [[symptom]], then one **guess**, then one **test**. You know most of these bugs from earlier lessons. Here they come without a label.
 #
 # A warm-up: what do you do first?
 # %% [markdown] zh
@@ -30,7 +30,7 @@
 #
 # 开关很安静。写错名字不报错，忘了复原能拖慢整个程序；喊疼的那一行，往往不是闯祸的那一行。于是大家东改改西改改，看着好点了就算，谁也不知道为什么。
 #
-# 追查正好反过来：先看**症状**，再提一个**猜测**，然后做一个**测试**。这些毛病前面几课大多见过，只是这次没贴标签。
+# 追查正好反过来：先看[[symptom]]，再提一个**猜测**，然后做一个**测试**。这些毛病前面几课大多见过，只是这次没贴标签。
 #
 # 先热个身：第一步做什么？
 # %%
@@ -150,11 +150,11 @@ explain("11-steps")
 # %% [markdown] en
 # ## 🛠️ Halve the suspects (6 minutes)
 #
-# A script has `lines` lines of settings. `symptom(k)` runs it with the first k lines only and says whether the symptom shows. Give back the number of the first line with which it does. Each run takes minutes, so ask seldom: 64 lines need six or seven runs.
+# A script has `lines` lines of settings. `symptom(k)` runs it with the first k lines only and says whether the symptom shows. Give back the number of the first line with which it does. Each run takes minutes, so ask seldom: 64 lines need six or seven runs. (The word for it is [[bisection]].)
 # %% [markdown] zh
 # ## 🛠️ 把嫌疑对半分（6 分钟）
 #
-# 脚本里有 `lines` 行设置。`symptom(k)` 只带前 k 行跑一次，告诉你症状有没有出现。返回加到第几行症状才第一次出现。每跑一次要好几分钟，所以少问：64 行，六七次就够。
+# 脚本里有 `lines` 行设置。`symptom(k)` 只带前 k 行跑一次，告诉你症状有没有出现。返回加到第几行症状才第一次出现。每跑一次要好几分钟，所以少问：64 行，六七次就够。（这叫[[bisection]]。）
 # %%
 def first_bad(lines: int, symptom) -> int:
     raise NotImplementedError
@@ -167,11 +167,11 @@ explain("11-error-line")
 # %% [markdown] en
 # ## 🔎 Two cases for the finish
 #
-# The first one has cost many a team a week. The second is decided by a rule. “There is nothing more deceptive than an obvious fact,” says Sherlock Holmes (*The Boscombe Valley Mystery*, A. Conan Doyle, 1891). He had no `print`, poor man.
+# The first looks like a price and is a trap. The second is decided by a rule. “There is nothing more deceptive than an obvious fact,” says Sherlock Holmes (*The Boscombe Valley Mystery*, A. Conan Doyle, 1891). He had no `print`, poor man.
 # %% [markdown] zh
 # ## 🔎 收尾的两个案子
 #
-# 第一个案子，不少团队为它耗过一个星期；第二个按规则判定。“没有什么比明摆着的事实更骗人。”福尔摩斯如是说（柯南·道尔《博斯科姆比溪谷秘案》，1891 年）。可怜他那会儿还没有 `print`。
+# 第一个案子看着像代价，其实是个坑；第二个按规则判定。“没有什么比明摆着的事实更骗人。”福尔摩斯如是说（柯南·道尔《博斯科姆比溪谷秘案》，1891 年）。可怜他那会儿还没有 `print`。
 # %%
 case("flags-trap")
 # %%

@@ -47,6 +47,7 @@ def verdict_cases(rng: random.Random) -> list[Case]:
     return [
         *cases,
         Case("repaired", (state(slow(), same), state(1.5, same), 1.5)),
+        Case("repaired", (state(slow(), [0.0, 1.5]), state(fine(), [1e-4, 1.5]), limit)),
         Case("symptom", (state(slow(), same), state(1.3, same), 1.2)),
         Case("output", (state(slow(), same), state(fine(), same[:-1]), limit)),
         Case("output", (state(slow(), same), state(fine(), [*same, 0.0]), limit)),
