@@ -39,6 +39,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "03-least-ms": {
         f"{line}: 1000000000.0 -> {value}": FLOAT for line in (2, 3) for value in ("1000000001.0", "999999999.0")
     },
+    "11-first-bad": {"2: 0 -> -1": "that many lines are good as well; it costs one question at most"},
     "06-steady-sum": {"4: 32768 -> 32767": "pieces that are shorter still are added by one thread as well"},
     "08-pick-device": {
         "8: ' here, only cpu and ' -> ' here, only cpu and _'": "the words of the refusal are free",

@@ -397,7 +397,11 @@ class Desk:
             self._copy.update(self.saved_copy(), raw=True)
 
     def _draw_lines(self, step: str, states: dict[int, str]) -> None:
-        head = t("🔎 The line is found", "🔎 行找到了") if "hit" in states.values() else t("🔎 The script", "🔎 脚本")
+        head = (
+            t("🔎 The line is found", "🔎 行找到了")
+            if any(number and state == "hit" for number, state in states.items())
+            else t("🔎 The script", "🔎 脚本")
+        )
         if step == "line":
             head = t("🔎 Which line makes the symptom?", "🔎 症状出在哪一行？")
         self.head.value = in_language(f"<h4>{head}</h4>")

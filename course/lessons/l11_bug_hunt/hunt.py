@@ -265,13 +265,13 @@ def scored(one: Bug, done: Sequence[moves.Move]) -> score.Score:
                 both("the line", "找到行"),
                 max(0.0, LINE - wrong) if True in pointed else 0.0,
                 LINE,
-                both(f"{wrong} wrong before it", f"之前指错 {wrong} 次"),
+                both(f"wrong before it: {wrong}", f"之前指错 {wrong} 次"),
             ),
             score.Part(
                 both("the cause", "说对原因"),
                 score.tries_points(named, CAUSE),
                 CAUSE,
-                both(f"{len(named)} tries", f"试了 {len(named)} 次"),
+                both(f"tries: {len(named)}", f"试了 {len(named)} 次"),
             ),
             score.Part(
                 last,

@@ -36,7 +36,7 @@ def ticket_more(one: Bug) -> str:
     grade = f'<p class="tbg-kind">{pick(GRADES[one.grade])}</p>'
     if not one.log:
         return grade
-    head = t("What it printed:", "它打印的内容：")
+    head = t("What they saw:", "他们看到的：")
     return f"<p><strong>{head}</strong></p>{code_block(one.log, head)}{grade}"
 
 
@@ -175,7 +175,7 @@ def whole_text(hunt: Hunt) -> str:
     one = hunt.bug
     parts = [view.ticket_text(hunt.case), plain(pick(GRADES[one.grade]))]
     if one.log:
-        parts.append(t("What it printed:", "它打印的内容：") + "\n" + one.log)
+        parts.append(t("What they saw:", "他们看到的：") + "\n" + one.log)
     parts += [script_text(one, line_states(hunt)), plain(line_said(hunt))]
     parts += [f"💡 {plain(pick(text))}" for text in hunt.opened_hints()]
     if hunt.step in ("repair", "closed") and hunt.cause_found():

@@ -41,7 +41,7 @@ explain("11-first-move")
 # %% [markdown] en
 # ## 🔎 The first case, together
 #
-# The card below is a case: a complaint, what the script printed, the script. We do this one together.
+# The card below is a case: a complaint, what was seen, the script. We do this one together.
 #
 # 1. **Symptom.** Two results agree to the last bit, although they were to be computed in two ways. Press *Measure the symptom*.
 # 2. **Guess.** “Both runs used oneDNN.” It could be false: that is what makes it a good guess.
@@ -51,7 +51,7 @@ explain("11-first-move")
 # %% [markdown] zh
 # ## 🔎 第一案，咱们一起办
 #
-# 下面的卡片就是一个案子：一句抱怨、脚本打印的内容、脚本本身。这一案咱们一起办。
+# 下面的卡片就是一个案子：一句抱怨、看到的现象、脚本本身。这一案咱们一起办。
 #
 # 1. **症状。** 本该用两种算法算的结果，连最后一位都一样。按一下“测一测症状”。
 # 2. **猜测。** “两次都用了 oneDNN。”它有可能是错的：好猜测就该这样。
