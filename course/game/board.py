@@ -61,9 +61,7 @@ class Career:
         return score.rank(self.mean or 0.0, self.closed, self.ranks)
 
 
-def career(
-    standings: Iterable[Standing], order: Sequence[str] = (), ranks: score.Ranks = score.RANKS
-) -> Career:
+def career(standings: Iterable[Standing], order: Sequence[str] = (), ranks: score.Ranks = score.RANKS) -> Career:
     """The career of a learner. order: ids of the cases in the order in which they were first closed; the tutorial does not count."""
     played = [one for one in standings if not one.case.tutorial]
     firsts = {one.case.id: one.first for one in played if one.first}

@@ -32,6 +32,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "12-which-line": {
         f"5: 0.0 -> {value}": "every sum starts from the same number, so the largest stays the largest"
         for value in ("1.0", "-1.0")
+    },
     "11-t-culprit": {
         "15: 0 -> -1": "a list of one name has its first name last",
         "17: 0 -> -1": "a list of one name has its first name last",

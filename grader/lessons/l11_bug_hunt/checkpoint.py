@@ -1,12 +1,12 @@
 # %% [markdown] en
 # # Checkpoint 11: from a symptom to the line, and back again
 #
-# {{worth}} Cards say nothing about right or wrong here; answer as often as you like, the
+# {{worth}} About 25 minutes. Cards say nothing about right or wrong here; answer as often as you like, the
 # last answer counts. Everything works without a GPU. **Save the notebook** before you hand it in.
 # %% [markdown] zh
 # # 测验 11：从症状找到那一行，再回头验证
 #
-# {{worth}}这里的卡片不显示对错；想改几次都行，以最后一次为准。全部内容都不需要 GPU。交卷前请**保存笔记本**。
+# {{worth}}约 25 分钟。这里的卡片不显示对错；想改几次都行，以最后一次为准。全部内容都不需要 GPU。交卷前请**保存 notebook**。
 # %% bootstrap
 # %% question 11-c-first
 # %% question 11-c-trap
