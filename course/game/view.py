@@ -249,7 +249,7 @@ def career_lines(found: Career) -> list[str]:
 def ladder(found: Career) -> list[tuple[str, bool]]:
     """(rank and what it takes, whether it is the one reached) from the lowest."""
     here, steps = found.rank if found.mean is not None else None, []
-    for least, cases, sign, name in score.RANKS:
+    for least, cases, sign, name in found.ranks:
         takes = t(f" (from {least:g}, {cases} cases)", f"（≥ {least:g}，{cases} 案）") if cases else ""
         steps.append((f"{sign} {pick(name)}{takes}", (sign, name) == here))
     return steps
