@@ -206,7 +206,7 @@ def say_bisect(record: Record) -> Text:
     if not record.rows:
         return NOTHING
     halving, walking = ([row[key] for row in record.rows] for key in ("halving", "line_by_line"))
-    told = [f"{min(runs)}–{max(runs)}" for runs in (halving, walking)]
+    told = ["–".join(map(str, sorted({min(runs), max(runs)}))) for runs in (halving, walking)]
     mean = sum(walking) / len(walking)
     return both(
         f"{len(record.rows)} scripts, the fault on another line in each. Runs until it was found: {told[0]} by halving, {told[1]} "
