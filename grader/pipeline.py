@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from nbgrader.api import SubmittedAssignment
 
 Say = Callable[[str], None]
+BY_HAND = "to be marked by hand"
 COLUMNS = (
     "assignment",
     "duedate",
@@ -103,7 +104,7 @@ def outcomes(course: Course, lesson: str, failed: dict[str, str] | None = None) 
         elif student in failed or not graded:
             outcome.problems.append(f"NO GRADE: {failed.get(student, 'not marked yet')}")
         elif waiting.get(student):
-            outcome.problems.append(f"to be marked by hand in formgrader: {', '.join(waiting[student])}")
+            outcome.problems.append(f"{BY_HAND} in formgrader: {', '.join(waiting[student])}")
         elif by_hand.get(student):
             outcome.problems.append(
                 f"marked by hand before, which counts: {', '.join(by_hand[student])}; look at it again in formgrader"
@@ -114,7 +115,7 @@ def outcomes(course: Course, lesson: str, failed: dict[str, str] | None = None) 
         found.append(outcome)
     for name in course.nobodys(lesson):
         said = f"NO GRADE: this folder is not taken for a student's: {fault(name)}"
-        found.append(Outcome(printable(name)[:LONGEST], None, top, [said], "infrastructure"))
+        found.append(Outcome(printable(name)[:LONGEST], None, top, [said], "left out"))
     return found
 
 
@@ -168,15 +169,26 @@ def summary(found: list[Outcome]) -> str:
     lines = [f"{'student':<{width}}  points  {'verdict':<{wide}}  problems"]
     for outcome in found:
         points = "   none" if outcome.points is None else f"{outcome.points:>5.4g}/{outcome.top:g}"
-        word, problems = words[outcome.verdict], printable(" ".join(outcome.problems))
+        word, problems = words[outcome.verdict], printable(_sentences(outcome.problems))
         lines.append(f"{outcome.student:<{width}}  {points}  {word:<{wide}}  {problems}".rstrip())
     without = [outcome for outcome in found if outcome.points is None]
     if idle := [outcome.student for outcome in without if not outcome.verdict]:
         lines.append(f"handed in nothing: {', '.join(idle)}")
     if asked := [outcome.student for outcome in found if "Answers missing: " in " ".join(outcome.problems)]:
         lines.append(f"answers missing, {len(asked)} to ask for their answers file: {', '.join(asked)}")
+    if waiting := [outcome.student for outcome in found if BY_HAND in " ".join(outcome.problems)]:
+        lines.append(
+            f"{BY_HAND}, {len(waiting)}: {', '.join(waiting)}; `jupyter lab` in the course folder, menu Nbgrader, Formgrader, "
+            "Manual Grading"
+        )
     lines.append(f"without a grade: {', '.join(outcome.student for outcome in without if outcome.verdict) or 'nobody'}")
     return "\n".join(lines)
+
+
+def _sentences(problems: list[str]) -> str:
+    """One after the other, each with its end."""
+    ended = [one if one.endswith((".", "!", "?")) else one + "." for one in problems[:-1]]
+    return " ".join([*ended, *problems[-1:]])
 
 
 def feedback(course: Course, lesson: str, say: Say = print) -> list[str]:
@@ -203,8 +215,8 @@ def feedback(course: Course, lesson: str, say: Say = print) -> list[str]:
     say(f"{lesson}: feedback of {len(by_exchange)} students is in the exchange")
     if others:
         say(
-            f"{len(others)} did not hand in through the exchange; hand out feedback/STUDENT/{lesson}/{lesson}.html yourself: "
-            f"{', '.join(others)}"
+            f"{len(others)} did not hand in through the exchange; hand out feedback/STUDENT/{lesson}/{lesson}.html yourself, or "
+            f"for those who came by import {command('give-back ' + lesson, course.root)}: {', '.join(others)}"
         )
     if not students:
         say(f"no submission of {lesson} is marked yet; run {command('autograde ' + lesson, course.root)} first")

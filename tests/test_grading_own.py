@@ -10,6 +10,7 @@ import pytest
 
 from course.quiz.sheet import MIME
 from grader.authoring.lint import lint
+from grader.authoring.scaffold import BELIEF, NO, STEMS, TITLE, WHY, YES, left_over, new_checkpoint
 from grader.autograding import How, autograde
 from grader.commands import main
 from grader.course import Course, init
@@ -33,9 +34,12 @@ def course(tmp_path):
 @pytest.mark.parametrize("language", ["en", "zh", "both"])
 def test_what_is_made_passes_the_linter_and_is_released(course, capsys, language):
     words = ["new-checkpoint", NAME, "--dir", str(course.root), "--language", language]
-    assert main(words) == 0 and "nothing to mend" in capsys.readouterr().out
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    assert "nothing to mend" in said and said.count("STILL THE TEMPLATE'S WORDS") == 3
     room = course.root / "checkpoints" / f"l{NAME}"
     assert main(["release", NAME, "--dir", str(course.root)]) == 0
+    assert "keys.yaml, line 3, 4, 8, 9" in capsys.readouterr().out
     notebook = nbformat.read(course.root / "release" / NAME / f"{NAME}.ipynb", as_version=4)
     text = "\n".join(cell.source for cell in notebook.cells)
     assert ("共 12 分" in text) == (language != "en") and ("**12 points**" in text) == (language == "en")
@@ -43,6 +47,11 @@ def test_what_is_made_passes_the_linter_and_is_released(course, capsys, language
     assert {"en": "YOUR ANSWER HERE", "zh": "在这里写你的回答", "both": "在这里写你的回答"}[
         language
     ] in text or language == "en"
+    items = room / "checkpoint.yaml"
+    asked = items.read_text(encoding="utf-8")
+    items.write_text(asked.replace("concept: first", "concept: First_call"), encoding="utf-8")
+    assert main(words) == 1 and f"{NAME}/checkpoint.yaml, item 50-c-first, field concept" in capsys.readouterr().out
+    items.write_text(asked, encoding="utf-8")
     source = room / "checkpoint.py"
     source.write_text(source.read_text(encoding="utf-8").replace("50-c-second", "50-c-secnd"), encoding="utf-8")
     assert main(words) == 1 and "50-c-secnd" in capsys.readouterr().out
@@ -54,6 +63,21 @@ def test_names_that_are_taken_or_none_are_refused(course, capsys):
         assert main(["new-checkpoint", name, "--dir", str(course.root)]) == 1 and said in capsys.readouterr().out
     assert not (course.root / "checkpoints").exists()
     assert [line for line in lint(Project()) if "checkpoints/l" in line] == []
+
+
+def test_words_of_the_template_are_named_until_they_are_gone(course):
+    room, left = new_checkpoint(course.project, NAME, ("en", "zh"))[0], left_over(course.project, NAME)
+    assert [line.split(", line")[0].rsplit("/", 1)[1] for line in left] == [
+        "checkpoint.py",
+        "checkpoint.yaml",
+        "keys.yaml",
+    ]
+    for path in room.iterdir():
+        text = path.read_text(encoding="utf-8")
+        for word in (*TITLE, *YES, *NO, *WHY, *STEMS["first"], *STEMS["second"], BELIEF):
+            text = text.replace(word, "Mine.")
+        path.write_text(text, encoding="utf-8")
+    assert left_over(course.project, NAME) == [] and left_over(course.project, "90_fixture") == []
 
 
 def test_a_text_is_marked_by_hand_and_the_mark_survives(course):
@@ -96,3 +120,4 @@ def test_a_text_is_marked_by_hand_and_the_mark_survives(course):
     assert feedback(course, NAME, lambda line: None) == []
     page = (course.root / "feedback" / "ada" / NAME / f"{NAME}.html").read_text(encoding="utf-8")
     assert "Because I measured it." in page and "3 / 4 分" in page and MIME not in page
+    assert f"<code>{NAME}</code>" not in page, "the kernel that marks knows the questions of an own checkpoint"

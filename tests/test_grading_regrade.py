@@ -18,7 +18,7 @@ from grader.marking.step import STATE
 from grader.marks import CellMark, cell_marks
 from grader.pipeline import release
 from grader.project import ProjectError, tasks
-from grader.regrading.differences import NOTHING, UNKNOWN, changes, of_ours, why
+from grader.regrading.differences import NEW, NOTHING, PAPER, UNKNOWN, changes, of_ours, why
 from tests.graded_class import PUPILS, make_class
 from tests.grading_fixtures import LESSON
 
@@ -42,6 +42,8 @@ def test_the_cause_of_a_change_is_named():
     assert "Python 3 -> Python 4" in why("q", before, {"q": PRINT, "program": PROGRAM | {"versions": "Python 4"}})
     assert why("q", before, before) == NOTHING
     assert why("q", {}, before) == UNKNOWN
+    assert why("r", before, {**before, "r": PRINT}) == NEW
+    assert why("q", before, {"q": PRINT | {"key": "x"}, "program": PROGRAM}, key=PAPER) == PAPER
     assert "handed in since" in why("q", before, before, same_submission=False)
 
 

@@ -198,6 +198,13 @@ def test_three_sentences_say_what_to_teach_again():
         and "No false belief" in second
         and "Nothing else" in third
     )
+    papers = copy.deepcopy(good)
+    papers["cells"][0]["varies"] = True
+    for place, one in enumerate(papers["students"]):
+        one["asked"] = ["q"] if place < 4 else []
+        if place < 2:
+            one["states"]["q"] = "not attempted"
+    assert "`q` was not attempted by 2 of 4" in teach_again(analyse(papers))[2]["en"], "two of six did not have it"
     nobody = {**CLASS, "students": CLASS["students"][3:]}
     assert "No marked submission" in teach_again(analyse(nobody))[0]["en"]
     assert "eva" in page(analyse(nobody), "zh", names=True)

@@ -15,7 +15,7 @@ from grader.commands import course as course_commands
 from grader.commands import export, main
 from grader.course import Course, command
 from grader.late_rules import read_rules
-from grader.pipeline import Outcome, feedback, strays, summary
+from grader.pipeline import BY_HAND, Outcome, feedback, strays, summary
 from grader.project import ProjectError
 from tests.graded_class import make_class
 from tests.grading_class import copy_of, rows
@@ -169,6 +169,9 @@ def test_who_handed_in_nothing_is_told_apart_from_whose_grade_is_missing():
     )
     assert summary([idle, lost]).splitlines()[-2:] == ["handed in nothing: ada", "without a grade: bob"]
     assert summary([idle]).splitlines()[-1] == "without a grade: nobody"
+    waits = Outcome("cyd", 8, 12, [f"{BY_HAND} in formgrader: 50-e-why", "The notebook had another name."])
+    table = summary([idle, waits, lost]).splitlines()
+    assert "50-e-why. The notebook" in table[2] and f"{BY_HAND}, 1: cyd; " in table[-2]
 
 
 @pytest.mark.slow

@@ -28,7 +28,7 @@ TEXT: dict[str, Any] = {
     ],
     "description": 'a text in both languages, {en: "...", zh: "..."} (a plain string for code and numbers)',
 }
-_SLUG = {"type": "string", "pattern": r"^[a-z0-9]+(-[a-z0-9]+)*$"}
+_SLUG = {"type": "string", "pattern": r"^[a-z0-9]+(-[a-z0-9]+)*$", "x-such-as": "first-call"}
 _OPTION_ID = {"type": "string", "pattern": "^[a-z]$"}
 _NUMBER = {"type": "number"}
 
@@ -183,7 +183,7 @@ def _scalar_violations(value: Any, schema: dict[str, Any], where: str) -> Iterat
     if "enum" in schema and value not in schema["enum"]:
         yield where, f"must be one of {', '.join(schema['enum'])}, and is {value!r}"
     if "pattern" in schema and not re.search(schema["pattern"], value):
-        yield where, f"must look like {schema['pattern']}, and is {value!r}"
+        yield where, f"must look like {schema.get('x-such-as', schema['pattern'])}, and is {value!r}"
     if isinstance(value, str) and len(value.strip()) < schema.get("minLength", 0):
         yield where, "is empty: write it"
     if _is(value, "number") and value < schema.get("minimum", value):

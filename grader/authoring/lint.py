@@ -62,7 +62,7 @@ def lint(project: Project, only: str | None = None) -> list[str]:
 
 def _lint_file(project: Project, path: Path, lesson: str, kind: str, known: dict[str, set[str]]) -> list[str]:
     own = kind == "checkpoint" and project.own_room(lesson) is not None
-    name = str(path.relative_to(project.own.parent if own else project.root))
+    name = _short(project, path)
     try:
         cells = read(path)
         one_language = own and len({cell.language for cell in cells if cell.language}) == 1
@@ -83,6 +83,12 @@ def _lint_file(project: Project, path: Path, lesson: str, kind: str, known: dict
     except ProjectError as error:
         return [str(error)]
     return [f"{name}:{line}: {sentence}" for line, sentence in sorted(found)]
+
+
+def _short(project: Project, path: Path) -> str:
+    """The file as a person names it: below the course directory, or below the checkout."""
+    own = project.own is not None and path.is_relative_to(project.own)
+    return str(path.relative_to(project.own.parent if own else project.root))
 
 
 def _twins(cells: list[Cell]) -> Iterator[tuple[int, str]]:
@@ -233,9 +239,9 @@ def _checkpoint(project: Project, lesson: str, cells: list[Cell]) -> Iterator[tu
         if cell.kind == "question" and cell.id in items:
             for one in alternatives(items[cell.id]):
                 if one["id"] not in keys:
-                    yield cell.line, f"question {one['id']!r} has no key in grader/lessons/l{lesson}/keys.yaml"
+                    yield cell.line, f"question {one['id']!r} has no key in {_short(project, project.keys(lesson))}"
         if cell.kind == "task" and cell.id not in tasks:
-            yield cell.line, f"task {cell.id!r} is not in grader/lessons/l{lesson}/tasks.py"
+            yield cell.line, f"task {cell.id!r} is not in {_short(project, project.task_module(lesson))}"
         if cell.kind == "task" and not re.search(r"### BEGIN SOLUTION.*### END SOLUTION", cell.body, re.DOTALL):
             yield cell.line, f"task {cell.id!r} has no ### BEGIN SOLUTION ... ### END SOLUTION"
         if cell.id is not None and sum(other.id == cell.id for other in cells) > 1:

@@ -10,13 +10,20 @@ from grader.project import Project, ProjectError
 
 NAME = re.compile(r"\d\d_[a-z0-9_]+")
 SOURCE = {
-    "en": "# Checkpoint {number}: say what is asked here\n#\n# {{{{worth}}}} **Save the notebook** before you hand it in.",
-    "zh": "# 测验 {number}：在这里写它问什么\n#\n# {{{{worth}}}}交卷前请**保存 notebook**。",
+    "en": "# Checkpoint {number}: {title[0]}\n#\n# {{{{worth}}}} **Save the notebook** before you hand it in.",
+    "zh": "# 测验 {number}：{title[1]}\n#\n# {{{{worth}}}}交卷前请**保存 notebook**。",
 }
 TWO = {
     "en": "## Write, and say why\n#\n# One function, then a few sentences.",
     "zh": "## 写一写，说明理由\n#\n# 先写一个函数，再写几句话。",
 }
+TITLE = ("say what is asked here", "在这里写它问什么")
+STEMS = {
+    "first": ("The first question of your own?", "你自己的第一道题？"),
+    "second": ("The second question of your own?", "你自己的第二道题？"),
+}
+YES, NO, WHY = ("This is right.", "这个对。"), ("This is not.", "这个不对。"), ("Say here why.", "在这里说明原因。")
+BELIEF = "replace-me"
 TASK = {"en": "en: Give back the sum of the values, 0 for none.", "zh": "zh: 返回这些值的和；没有值时返回 0。"}
 ESSAY = {
     "en": "en: **In your own words.** Would you switch `benchmark` on for your own work? Give a reason and what you would measure.\n"
@@ -61,7 +68,7 @@ QUESTION = """- id: {number}-c-{which}
 KEY = """{number}-c-{which}:
   correct: [a]
   why: {{a: {why}, b: {why}}}
-  misconception: {{b: replace-me}}
+  misconception: {{b: {belief}}}
   source: your own
 """
 
@@ -70,7 +77,7 @@ def new_checkpoint(project: Project, name: str, languages: tuple[str, ...]) -> t
     """Make ``checkpoints/lNAME`` unless it is there; (the folder, what the linter says of it). Raises ProjectError."""
     if not NAME.fullmatch(name):
         raise ProjectError(
-            f"{name!r}: two digits, a line, small letters, such as 50_our_cluster; the digits begin the ids of its "
+            f"{name!r}: two digits, an underscore, small letters, such as 50_our_cluster; the digits begin the ids of its "
             "questions"
         )
     if project.own_room(name) is None:
@@ -81,11 +88,27 @@ def new_checkpoint(project: Project, name: str, languages: tuple[str, ...]) -> t
     return project.own / f"l{name}", lint(project, name)
 
 
+def left_over(project: Project, name: str) -> list[str]:
+    """A sentence for each file of an own checkpoint in which words of the first version still stand, for students to read."""
+    room, said = project.own_room(name), []
+    words = [*TITLE, *YES, *NO, *WHY, *(word for stem in STEMS.values() for word in stem), BELIEF]
+    for path in (room / "checkpoint.py", room / "checkpoint.yaml", room / "keys.yaml") if room else ():
+        rows = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        found = [number for number, row in enumerate(rows, 1) if any(word in row for word in words)]
+        if found:
+            said.append(
+                f"STILL THE TEMPLATE'S WORDS: {path}, line {', '.join(map(str, found))}; students would read them"
+            )
+    return said
+
+
 def _write(room: Path, name: str, languages: tuple[str, ...]) -> None:
     number, both = name[:2], len(languages) > 1
 
     def prose(texts: dict[str, str]) -> str:
-        return "".join(f"# %% [markdown] {one}\n# {texts[one]}\n" for one in languages).format(number=number)
+        return "".join(f"# %% [markdown] {one}\n# {texts[one]}\n" for one in languages).format(
+            number=number, title=TITLE
+        )
 
     def text(en: str, zh: str) -> str:
         return f'{{en: "{en}", zh: "{zh}"}}' if both else f'"{en if languages[0] == "en" else zh}"'
@@ -102,22 +125,11 @@ def _write(room: Path, name: str, languages: tuple[str, ...]) -> None:
         + f"# %% essay {number}-e-why points=4\n"
         + "".join(f"# {ESSAY[one]}\n" for one in languages)
     )
-    which = {
-        "first": text("The first question of your own?", "你自己的第一道题？"),
-        "second": text("The second question of your own?", "你自己的第二道题？"),
-    }
     items = "".join(
-        QUESTION.format(
-            number=number,
-            name=name,
-            which=one,
-            stem=stem,
-            yes=text("This is right.", "这个对。"),
-            no=text("This is not.", "这个不对。"),
-        )
-        for one, stem in which.items()
+        QUESTION.format(number=number, name=name, which=one, stem=text(*stem), yes=text(*YES), no=text(*NO))
+        for one, stem in STEMS.items()
     )
-    keys = "".join(KEY.format(number=number, which=one, why=text("Say here why.", "在这里说明原因。")) for one in which)
+    keys = "".join(KEY.format(number=number, which=one, why=text(*WHY), belief=BELIEF) for one in STEMS)
     room.mkdir(parents=True, mode=0o700)
     tasks = TASKS.format(number=number)
     for file, content in (

@@ -105,7 +105,9 @@ def run_init(arguments: argparse.Namespace) -> int:
 
 
 def run_release(arguments: argparse.Namespace) -> int:
+    from grader.authoring.scaffold import left_over
     from grader.dates import utc
+    from grader.papers import PAPERS, has_papers
     from grader.releasing.run import back, release
     from grader.student_config import for_students
 
@@ -117,8 +119,10 @@ def run_release(arguments: argparse.Namespace) -> int:
         said = release(course, lesson, due, arguments.added, arguments.removed == "drop")
         past = ", WHICH IS PAST" if due and due < datetime.now(timezone.utc).replace(tzinfo=None) else ""
         print(f"released {lesson}" + (f", due {due:%Y-%m-%d %H:%M} UTC{past}" if due else ""))
-        for sentence in said:
+        for sentence in [*said, *left_over(course.project, lesson)]:
             print(sentence)
+        if has_papers(course.project, lesson):
+            print(f"{lesson}: {PAPERS}")
     for sentence in for_students(course):
         print(sentence)
     return 0
@@ -131,7 +135,8 @@ def run_collect(arguments: argparse.Namespace) -> int:
     course = Course(arguments.dir)
     require(course, *arguments.lesson)
     for lesson in arguments.lesson:
-        print(f"{lesson}: {collect(course, lesson)} submissions")
+        found = collect(course, lesson)
+        print(f"{lesson}: {found} submission{'s' * (found != 1)}")
     return 0
 
 

@@ -17,7 +17,9 @@ def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser("export", help="write the marks as CSV, also for Canvas and Moodle")
     parser.add_argument("--format", choices=("csv", "canvas", "moodle"), default="csv")
-    parser.add_argument("--to", type=Path, help="default: grades.csv in the course directory")
+    parser.add_argument(
+        "--to", type=Path, help="default: grades.csv in the course directory, grades-FORMAT.csv for Canvas and Moodle"
+    )
     parser.add_argument("--details", type=Path, help="also one row for each student and graded cell")
     parser.add_argument(
         "--roster",
@@ -43,7 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.project import ProjectError
 
     course = Course(arguments.dir)
-    arguments.to = arguments.to or course.root / "grades.csv"
+    ending = "" if arguments.format == "csv" else f"-{arguments.format}"
+    arguments.to = arguments.to or course.root / f"grades{ending}.csv"
     require(course, *(arguments.lesson or ()))
     if wrong := [word for word in arguments.column if "=" not in word]:
         raise ProjectError(f'--column {wrong[0]}: write LESSON=NAME, such as "05_cudnn_benchmark=Checkpoint 5 (4711)"')

@@ -22,13 +22,15 @@ def add(commands: argparse._SubParsersAction) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """1 if there is something to mend."""
-    from grader.authoring.scaffold import new_checkpoint
+    from grader.authoring.scaffold import left_over, new_checkpoint
 
     course = Course(arguments.dir)
     chosen = arguments.language or course.language
     room, problems = new_checkpoint(course.project, arguments.name, LANGUAGES if chosen == "both" else (chosen,))
     print(f"{room}: checkpoint.py (what students see), checkpoint.yaml (questions), keys.yaml, tasks.py (hidden tests)")
     for sentence in problems:
+        print(sentence)
+    for sentence in left_over(course.project, arguments.name):
         print(sentence)
     if not problems:
         print(f"nothing to mend; hand it out with {command(f'release {arguments.name}', course.root)}")

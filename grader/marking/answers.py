@@ -66,7 +66,7 @@ def _read(project: Project, lesson: str, *_as_of: int) -> tuple[dict[str, Item],
             if one["id"] not in keys:
                 raise Infrastructure(f"item {one['id']!r} has no key in {project.keys(lesson)}")
         try:
-            items[identity] = _keyed(parse_item(raw, f"{lesson}.yaml", checkpoint=True), keys)
+            items[identity] = _keyed(parse_item(raw, f"{lesson}/checkpoint.yaml", checkpoint=True), keys)
         except BankError as error:
             raise Infrastructure(str(error)) from error
     return items, keys

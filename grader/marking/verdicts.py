@@ -16,6 +16,7 @@ WORDS = {
     "memory": both("out of memory", "内存不足"),
     "killed": both("kernel ended", "内核终止"),
     "damaged": both("damaged", "文件损坏"),
+    "left out": both("left out", "未受理"),
     "infrastructure": both("not marked, our fault", "未评分，是我们的问题"),
 }
 OF_KERNEL = {"died": "killed", "memory": "memory", "stuck": "timeout", "flood": "output"}  # Ran.ended -> word

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -145,7 +146,7 @@ def mark(submission: Submission, exam: Exam) -> Marked:
     paper = paper_of(released, exam.lesson, submission.student, exam.moved)
     drawn = draw(hidden, exam.key, exam.lesson, submission.student, submission.when, given)
     run, before = Run(nb, hidden, drawn, language, exam.limits), monotonic()
-    run.go(shared(exam.sandbox), submission.files)
+    run.go(shared(exam.sandbox), at_hand(submission.files, exam, released))
     running = monotonic() - before
     nb, _ = LimitOutput().preprocess(nb, {})
     mark_cells(nb, keyed_items(project, exam.lesson, paper), hidden, run.found(), language, paper)
@@ -163,6 +164,14 @@ def mark(submission: Submission, exam: Exam) -> Marked:
         running,
         run.disturbed,
     )
+
+
+def at_hand(files: dict[str, bytes], exam: Exam, released: NotebookNode) -> dict[str, bytes]:
+    """What lies beside the kernel: no package holds the questions of an instructor's own checkpoint, so they come along."""
+    if not exam.own:
+        return files
+    carried = {"cells": [], "metadata": {"course": released.metadata["course"]}, "nbformat": 4, "nbformat_minor": 5}
+    return {**files, f"{exam.lesson}.ipynb": json.dumps(carried).encode("utf-8")}
 
 
 @functools.lru_cache(maxsize=8)

@@ -10,6 +10,9 @@ from grader.marks import CellMark
 
 NOTHING = "NOTHING OF OURS CHANGED: the same submission came out differently this time; look at it by hand"
 UNKNOWN = "marked by an earlier version, which did not keep what the mark rests on"
+KEY = "its key"
+PAPER = "its key, or whose paper it is (papers.yaml)"
+NEW = "it was not in this checkpoint when the submission was marked"
 Prints = Mapping[str, Any]  # as grader.marking.fingerprints makes them, by cell
 
 
@@ -27,18 +30,18 @@ class Change:
     manual: float | None = None
 
 
-def why(cell: str, before: Prints, now: Prints, same_submission: bool = True) -> str:
-    """What changed between two markings of a cell, in words."""
+def why(cell: str, before: Prints, now: Prints, same_submission: bool = True, key: str = KEY) -> str:
+    """What changed between two markings of a cell, in words. key: what to call it where the key of a question is another one."""
     found = []
     if not same_submission:
         found.append("another submission was handed in since")
     if cell not in before:
-        return "; ".join([*found, UNKNOWN])
+        return "; ".join([*found, NEW if before else UNKNOWN])
     old, new = before[cell], now[cell]
     if old["points"] != new["points"]:
         found.append(f"its points: {old['points']:g} -> {new['points']:g}")
     if old["key"] != new["key"]:
-        found.append("its key" if new["words"] else "its hidden test")
+        found.append(key if new["words"] else "its hidden test")
     ours, then = now.get("program", {}), before.get("program", {})
     if ours.get("code") != then.get("code"):
         found.append("the code that marks")
@@ -54,6 +57,7 @@ def changes(
     before: Prints,
     now: Prints,
     same_submission: bool = True,
+    key: str = KEY,
 ) -> list[Change]:
     """The cells of one student whose mark or maximum changes, in the order of ``new``."""
     found = []
@@ -64,16 +68,23 @@ def changes(
         if was.auto is None or abs(was.auto - points) > 1e-9 or was.top != top:
             found.append(
                 Change(
-                    student, cell, was.auto, points, was.top, top, why(cell, before, now, same_submission), was.manual
+                    student,
+                    cell,
+                    was.auto,
+                    points,
+                    was.top,
+                    top,
+                    why(cell, before, now, same_submission, key),
+                    was.manual,
                 )
             )
     return found
 
 
-def of_ours(before: Prints, now: Prints) -> list[str]:
+def of_ours(before: Prints, now: Prints, key: str = KEY) -> list[str]:
     """What changed of ours for one submission, whether or not its marks did: ``05-c-crop: its key``."""
     found = [
-        f"{cell}: {why(cell, {**before, 'program': now.get('program')}, now)}"
+        f"{cell}: {why(cell, {**before, 'program': now.get('program')}, now, key=key)}"
         for cell in now
         if cell != "program"
         and cell in before

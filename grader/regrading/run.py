@@ -31,7 +31,7 @@ from grader.marks import cell_marks, require
 from grader.pipeline import graded_notebook
 from grader.project import ProjectError
 from grader.regrading import points
-from grader.regrading.differences import Change, changes, lines, of_ours
+from grader.regrading.differences import KEY, PAPER, Change, changes, lines, of_ours
 
 Say = Callable[[str], None]
 PLAN = ".plan.json"  # no student's name begins so
@@ -73,13 +73,14 @@ def diff(course: Course, lesson: str, how: How | None = None, say: Say = print) 
                 with guarded(student, found.failed.__setitem__):
                     before, now = graded_notebook(course, student, lesson).metadata[STATE], _state(answer.notebook)
                     prints = before.get("fingerprints", {})
+                    key = PAPER if student in exam.moved else KEY
                     same = before.get("submission") in (None, now["submission"])  # stock nbgrader keeps no digest
                     same = (
                         same or reason_of(course.root, student, lesson) is not None
                     )  # what was damaged has been replaced
                     (place / f"{student}.json").write_text(json.dumps(dataclasses.asdict(answer)), encoding="utf-8")
                     found.changes += changes(
-                        student, old.get(student, {}), answer.scores, prints, now["fingerprints"], same
+                        student, old.get(student, {}), answer.scores, prints, now["fingerprints"], same, key
                     )
                     found.kept += [
                         (student, cell, mark.manual)
@@ -87,7 +88,7 @@ def diff(course: Course, lesson: str, how: How | None = None, say: Say = print) 
                         if mark.manual is not None
                     ]
                     found.marked += 1
-                    ours |= dict.fromkeys(of_ours(prints, now["fingerprints"]))
+                    ours |= dict.fromkeys(of_ours(prints, now["fingerprints"], key))
         found.ours = list(ours)
         found.changes.sort(key=lambda change: (change.student, change.cell))
         _replace(place / PLAN, json.dumps({"rests on": rests_on(course.project, lesson), "sandbox": how.sandbox}))

@@ -125,10 +125,11 @@ def _else(found: Data) -> Text:
             f"{sure['n']} 个“很确定”的答案里只有 {percent(sure['share'])} 正确：让全班再下一次注。",
         )
     left = max(found["cells"], key=lambda cell: cell["not_attempted"])
-    if left["not_attempted"] >= max(2, SKIPPED * found["counted"]):
+    asked = left["facility"]["n"]  # where every student has another paper, those who had this question
+    if left["not_attempted"] >= max(2, SKIPPED * asked):
         return both(
-            f"`{left['id']}` was not attempted by {left['not_attempted']} of {found['counted']}: ask why before you teach it.",
-            f"{found['counted']} 人中有 {left['not_attempted']} 人没有做 `{left['id']}`：先问清原因再讲。",
+            f"`{left['id']}` was not attempted by {left['not_attempted']} of {asked}: ask why before you teach it.",
+            f"{asked} 人中有 {left['not_attempted']} 人没有做 `{left['id']}`：先问清原因再讲。",
         )
     parts = [
         (part["share"], cell["id"], part) for cell in found["cells"] for part in cell.get("parts", ()) if part["n"]
