@@ -1,4 +1,4 @@
-"""Experiments of lesson 11: how to hunt. Two faults that hide each other; which witness says the same each time."""
+"""Experiments of lesson 11: how to hunt. Two faults that hide each other; a witness that is steady; halving the suspects."""
 
 from __future__ import annotations
 
@@ -194,4 +194,78 @@ def witness(budget: Budget) -> list[dict]:
         for number in budget.loop(range(PAIRS), desc=both("asking", "询问"), least=PAIRS // 2):
             (on, fast), (off, slow) = call(True), call(False)
             rows.append({"pair": number, "on": on, "off": off, "ratio": slow / fast})
+    return rows
+
+
+# --- 11-bisect ------------------------------------------------------------------------------------------------------
+
+LINES = 16
+
+
+def say_bisect(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+    halving, walking = ([row[key] for row in record.rows] for key in ("halving", "line_by_line"))
+    told = ["–".join(map(str, sorted({min(runs), max(runs)}))) for runs in (halving, walking)]
+    mean = sum(walking) / len(walking)
+    return both(
+        f"{len(record.rows)} scripts, the fault on another line in each. Runs until it was found: {told[0]} by halving, {told[1]} "
+        f"line by line ({mean:.1f} on average).",
+        f"{len(record.rows)} 个脚本，毛病各在不同的行。找到它要跑的次数：对半分 {told[0]} 次，逐行试 {told[1]} 次（平均 {mean:.1f} 次）。",
+    )
+
+
+def draw_bisect(record: Record, ax: Any) -> None:
+    places = [row["place"] for row in record.rows]
+    for key, label, mark in (
+        ("line_by_line", t("line by line", "逐行试"), "s"),
+        ("halving", t("halving", "对半分"), "o"),
+    ):
+        ax.plot(places, [row[key] for row in record.rows], mark + "-", label=label)
+    ax.set_xlabel(t("line of the fault", "毛病所在的行"))
+    ax.set_ylabel(t("runs until it was found", "找到它跑了几次"))
+    ax.set_ylim(bottom=0)
+    ax.legend()
+
+
+@experiment(
+    name="11-bisect",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=5,
+    title=both("Sixteen lines of settings: halve them, or try them one by one?", "十六行设置：对半分，还是逐行试？"),
+    finding=say_bisect,
+    draw=draw_bisect,
+)
+def bisect(budget: Budget) -> list[dict]:
+    """One line of sixteen switches oneDNN off; a run sets the first k lines and reads the switch beside a convolution."""
+    net, photo = torch.nn.Conv2d(3, 8, 3).eval(), torch.randn(1, 3, 16, 16)
+
+    def harmless() -> None:
+        torch.backends.cudnn.benchmark = True
+
+    def fault() -> None:
+        torch.backends.mkldnn.enabled = False
+
+    rows = []
+    for place in budget.loop(range(1, LINES + 1), desc=both("scripts", "脚本"), least=LINES // 2):
+        lines = [fault if number == place else harmless for number in range(1, LINES + 1)]
+        runs = 0
+
+        def symptom(count: int, lines: list = lines) -> bool:
+            nonlocal runs
+            runs += 1
+            torch.backends.mkldnn.enabled = True
+            for line in lines[:count]:
+                line()
+            return watched(lambda: net(photo), ENABLED)[-1].switches[ENABLED] is False
+
+        good, bad = 0, LINES
+        while bad - good > 1:
+            middle_line = (good + bad) // 2
+            good, bad = (good, middle_line) if symptom(middle_line) else (middle_line, bad)
+        halving, runs = runs, 0
+        walked = next(count for count in range(1, LINES + 1) if symptom(count))
+        rows.append({"place": place, "halving": halving, "line_by_line": runs, "found": bad == walked == place})
     return rows

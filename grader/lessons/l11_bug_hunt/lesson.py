@@ -162,6 +162,7 @@ def first_bad(lines: int, symptom) -> int:
 
 check("11-first-bad")
 # %%
+observe("11-bisect")
 explain("11-halving")
 explain("11-error-line")
 # %% [markdown] en

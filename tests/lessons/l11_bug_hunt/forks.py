@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import sys
 from collections.abc import Sequence
 
 from course.experiment.new_process import call_in_new_process
+
+LOADED = ("course.checking", "torch._dynamo", "torch._inductor.config", "torch.export", "torch.utils.flop_counter")
+"""What scripts and scenes import: loaded once, for all; nothing is computed with it before the forks."""
 
 
 def play_all(jobs: Sequence[tuple[str, str]]) -> list[dict]:
@@ -19,11 +23,11 @@ def play_all(jobs: Sequence[tuple[str, str]]) -> list[dict]:
 
 def forked(jobs: list[list[str]]) -> list[dict]:
     """Run each job in a fork of this process, one after the other."""
-    import torch.utils.flop_counter  # noqa: F401
-
-    from course import checking, flags  # noqa: F401
+    from course import flags
     from course.game.cases import cases
 
+    for name in LOADED:
+        importlib.import_module(name)
     cases()
     flags.snapshot()
     return [_one(*job) for job in jobs]

@@ -21,3 +21,5 @@ ROWS = {
         "d": asked(False, [1.2, 2.0, 3.1]),
     },
 }
+
+SHOWN = {"11-bisect": [{"place": n, "halving": 4, "line_by_line": n, "found": True} for n in range(1, 17)]}

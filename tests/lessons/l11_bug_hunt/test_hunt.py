@@ -114,6 +114,17 @@ def test_a_damaged_line_of_the_log_is_passed_over(log):
     assert str(Desk(hunt, text=True))
 
 
+# --- the experiments ----------------------------------------------------------------------------------------------
+
+
+def test_halving_finds_the_line_wherever_it_is_in_four_runs():
+    from course.experiment import base
+
+    record = base.run("11-bisect")
+    assert all(row["found"] for row in record.rows) and {row["halving"] for row in record.rows} == {4}
+    assert [row["line_by_line"] for row in record.rows] == [row["place"] for row in record.rows]
+
+
 # --- the card -----------------------------------------------------------------------------------------------------
 
 
