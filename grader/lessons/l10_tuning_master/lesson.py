@@ -43,7 +43,7 @@ explain("10-tradeoff")
 # One layer, two number types. Run the cell: which one is quicker here, and how far off is each from float64? Then write
 # `rows = 256` and run it again. The time may turn round, the error stays about the same.
 # %% [markdown] zh
-# ## 看一个：两个数字，两个方向
+# ## 看一例：两个数字，往两个方向走
 #
 # 同一个层，两种数据类型。运行这格：在你这里哪个快？各自离 float64 有多远？再把 `rows` 改成 256 跑一遍。快慢也许会反过来，误差差不多不变。
 # %%
@@ -144,14 +144,14 @@ keep("recipe.tuning")
 # typed as well, if you like:
 # `case("voice").run(onednn="off", bet="faster", sure="fairly")`.
 #
-# (Cases with threads need a quiet machine. If the bars come out very wide, close what else is running.)
+# (Cases in which you choose the number of threads need a quiet machine. If the bars come out very wide, close other programs.)
 # %% [markdown] zh
 # ## 🎙️ 语音助手
 #
 # 这回自己来。一次一帧声音，延迟就是一切。邻桌坐着老默认，问他什么都答“这个一直开着呀”。工作台上的一切都能用 Tab 和 Enter 操作，也可以打字来玩：
 # `case("voice").run(onednn="off", bet="faster", sure="fairly")`。
 #
-# （带线程的病例需要安静的机器。横条要是特别宽，就先关掉别的程序。）
+# （要选线程数的病例，机器得空闲才测得准。横条要是特别宽，就先关掉别的程序。）
 # %%
 case("voice")
 # %% [markdown] en

@@ -121,12 +121,12 @@ check("12-own-times")
 # %%
 keep("profiler.table")
 # %% [markdown] en
-# ## 🎲 What is in no row?
+# ## 🎲 What does no row of the table show?
 #
 # A receipt lists what was bought. The hour in the queue is not on it. A profile lists operations of PyTorch; Python in
 # between, a sleep, a slow disk are gaps in the picture. First a card. Then a bet: your loop waits for the `DataLoader`. A gap, too?
 # %% [markdown] zh
-# ## 🎲 什么是哪一行都没有的？
+# ## 🎲 什么事表里哪一行都看不到？
 #
 # 小票上列的是买了什么，排队的那一小时可不在上面。profile 列的是 PyTorch 的操作；中间的 Python、sleep、慢硬盘，在图上都是空隙。先答一张卡片，再下一注：训练循环在等 `DataLoader`，这也是空隙吗？
 # %%
@@ -316,13 +316,13 @@ explain("12-search-trace")
 explain("12-item-waits")
 keep("profiler.names")
 # %% [markdown] en
-# ## 🎲 The receipt costs something, too
+# ## 🎲 The profiler takes time, too
 #
 # Writing a receipt takes time. For the weekly shopping nobody notices; for a single chewing gum it takes longer than the
 # sale. `record_shapes` writes more on each line, `with_stack` also writes down every Python function. The experiment has a control:
 # no profiler against no profiler.
 # %% [markdown] zh
-# ## 🎲 开小票也要时间
+# ## 🎲 profiler 自己也要花时间
 #
 # 打小票要花时间。买一车东西没人在意，买一颗口香糖，打小票比收钱还慢！`record_shapes` 每行多写几个字，`with_stack` 连每个 Python 函数都要记。实验带了对照：不开 profiler，和不开 profiler 比。
 # %%

@@ -136,7 +136,7 @@ predict("13-bet-memory")
 observe("13-flash-math")
 explain("13-why-memory")
 # %% [markdown] en
-# ## 💡 A table that is never whole
+# ## 💡 Why flash needs little memory: a table that is never whole
 #
 # | | math | flash |
 # |---|---|---|
@@ -147,7 +147,7 @@ explain("13-why-memory")
 #
 # The formula is the same and nothing is left out. Only the order of the additions differs, and so do the last bits (lesson 06).
 # %% [markdown] zh
-# ## 💡 一张从不完整出现的表
+# ## 💡 flash 为什么省内存：一张从没整张出现过的表
 #
 # | | math | flash |
 # |---|---|---|
@@ -168,7 +168,7 @@ explain("13-why-differs")
 # 📌 **小结。**
 # 1. 在 CPU 上，注意力同样能用 flash 就用 flash，其余的归 math。
 # 2. flash 的内存随长度成正比，math 按平方涨；两个都对，只差舍入。
-# 3. 开关写在 `torch.backends.cuda` 里，对 CPU 一样有效。跑了谁，看 profile。
+# 3. 开关写在 `torch.backends.cuda` 里，对 CPU 一样有效。到底跑了哪个，看 profile。
 # %%
 keep("cuda.sdp", "accelerator.doors")
 # %% [markdown] en
@@ -202,13 +202,13 @@ predict("13-bet-recompile")
 observe("13-recompiles")
 explain("13-guard-why")
 # %% [markdown] en
-# ## 🎲 And what is neither on the list nor read while cooking?
+# ## 🎲 And a setting that is neither on the list nor read while cooking?
 #
 # A convolution stands in the recipe as “convolution”, and asks its switches while cooking. With attention it depends on how far the backend writes things out. `backend="eager"` keeps it as one call. `"aot_eager"` writes it out further, down to single kernels, and the default backend, `inductor`, begins in the same way.
 #
 # Bet: compiled with flash allowed; then flash is switched off.
 # %% [markdown] zh
-# ## 🎲 既不在清单上，做菜时又没人看呢？
+# ## 🎲 那不在清单上、做菜时又没人看的设置呢？
 #
 # 卷积在菜谱里就写着“卷积”，做菜时它自己去看开关。注意力就要看编译后端写得多细了：`backend="eager"` 把它留作一次调用；`"aot_eager"` 写得更细，一直写到具体的 kernel，而默认的后端 `inductor` 开头也是这么做的。
 #
@@ -251,13 +251,13 @@ explain("13-make-it-count")
 # %%
 keep("compile.guards")
 # %% [markdown] en
-# ## 🎲 Another cook, another kitchen
+# ## 🎲 Threads and processes: another cook, another kitchen
 #
 # Lesson 01 showed it for one switch: [[threads]] share the switches, a [[fork-spawn|fork]] copies them, a spawn starts with the defaults. But not every setting hangs on the wall. Some a cook carries in the apron: `torch.no_grad()` and [[autocast]] are such settings.
 #
 # Your main thread changes seven settings. Who else reads them?
 # %% [markdown] zh
-# ## 🎲 换个厨师，换间厨房
+# ## 🎲 线程与进程：换个厨师，换间厨房
 #
 # 第 01 课看过一个开关：[[threads|线程]]共用，[[fork-spawn|fork]] 复制一份，spawn 从默认值开始。可不是所有设置都挂在墙上，有些揣在厨师自己的围裙里：`torch.no_grad()` 和 [[autocast]] 就是。
 #

@@ -241,7 +241,7 @@ predict("14-bet-bits")
 observe("14-same-bits")
 explain("14-why-bits")
 # %% [markdown] en
-# ## 💡 Two cooks, one recipe
+# ## 💡 Why the last digits differ: two cooks, one recipe
 #
 # “Add the 4096 products” says the recipe. It does not say in which order. Each library adds in the order that suits its code, and
 # the last digits differ, on both sides, from the exact result. Functions such as the sigmoid are approximated, by each library in
@@ -250,7 +250,7 @@ explain("14-why-bits")
 # So do not ask for equal bits. Ask for a [[tolerance]]: small enough to catch a real fault, large enough for two orders of adding.
 # Where is the place between? The picture below shows the two orders; then place a bet on four real faults.
 # %% [markdown] zh
-# ## 💡 两位厨师，一份菜谱
+# ## 💡 末位为什么不同：两位厨师，一份菜谱
 #
 # 菜谱上写着“把 4096 个乘积加起来”，没写先加哪个。每个库都按顺手的顺序加，末位自然不同；sigmoid 这类函数是近似算的，每个库各有一套。两边和精确结果都有一点差，谁也没错。
 #
