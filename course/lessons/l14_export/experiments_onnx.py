@@ -118,7 +118,7 @@ def apart(one: torch.Tensor, other: torch.Tensor, scale: float) -> float:
     needs="onnx",
     seconds=6,
     title=both(
-        "torch beside onnxruntime, layer by layer: the same bits?", "torch 和 onnxruntime 逐层对比：比特一样吗？"
+        "torch beside onnxruntime, layer by layer: the same bits?", "torch 和 onnxruntime 逐层对比：逐位一致吗？"
     ),
     finding=say_same_bits,
     draw=draw_same_bits,

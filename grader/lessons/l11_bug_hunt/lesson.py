@@ -1,7 +1,7 @@
 # %% [markdown] en
 # # Which line hurts, why, and what instead?
 #
-# ⏱️ 45 minutes with five cases; the other ten are *deeper, optional*: one an evening, if you like. Before it: lessons 01, 02 and 05; 06 to 09 help. **No GPU needed**: what is measured is measured here, and the cases about a GPU are decided by rules with a source and say so.
+# ⏱️ 45 minutes with five cases; the other fifteen are *deeper, optional*: one an evening, if you like. Before it: lessons 01, 02 and 05; 06 to 09 help. **No GPU needed**: what is measured is measured here, and the cases about a GPU are decided by rules with a source and say so.
 #
 # 🎯 Afterwards you can
 # - turn a complaint into a symptom that can be measured;
@@ -10,7 +10,7 @@
 # %% [markdown] zh
 # # 哪一行有毛病，为什么，怎么改？
 #
-# ⏱️ 做五个案子约 45 分钟；另外十个是**选读**，愿意的话每晚破一个。先修：第 01、02、05 课；学过 06 到 09 更好。**不需要 GPU**：能测的都在这台机器上现测；跟 GPU 有关的案子按有出处的规则判定，会注明。
+# ⏱️ 做五个案子约 45 分钟；另外十五个是**选读**，愿意的话每晚破一个。先修：第 01、02、05 课；学过 06 到 09 更好。**不需要 GPU**：能测的都在这台机器上现测；跟 GPU 有关的案子按有出处的规则判定，会注明。
 #
 # 🎯 学完之后，你能：
 # - 把一句抱怨变成能测的症状；
@@ -110,11 +110,11 @@ explain("11-now-and-then")
 # %% [markdown] en
 # ## 🔎 Two cases about time
 #
-# One of these clocks lies, and one tells the truth. Both have no fence. (The first runs on a pretended GPU that follows two written rules; the second on your own CPU.) “Nothing is wrong” is an answer, too: type 0.
+# One of these clocks lies, and one tells the truth. Neither waits with `synchronize()` (the fence of lesson 02). (The first runs on a pretended GPU that follows two written rules; the second on your own CPU.) “Nothing is wrong” is an answer, too: type 0.
 # %% [markdown] zh
 # ## 🔎 两个跟时间有关的案子
 #
-# 这两只表，一只在说谎，一只说的是真话，而且都没有栅栏（同步）。（第一个跑在假想的 GPU 上，它只遵守两条写明的规则；第二个就在你自己的 CPU 上。）“没有毛病”也是一种答案：输入 0。
+# 这两只表，一只在说谎，一只说的是真话，而且都没有同步（`synchronize()`，第 02 课的栅栏）。（第一个跑在假想的 GPU 上，它只遵守两条写明的规则；第二个就在你自己的 CPU 上。）“没有毛病”也是一种答案：输入 0。
 # %%
 case("timer")
 # %%
@@ -125,7 +125,7 @@ explain("11-acquit")
 # 📌 **So far.**
 # 1. Take an exact witness where there is one, and a time only with many calls.
 # 2. A rule belongs to its regime: the fence to GPUs, the search to cuDNN.
-# 3. An innocent script is acquitted by running it both ways.
+# 3. To show that a script is innocent, run it both ways: nothing changes.
 # %% [markdown] zh
 # 📌 **小结。**
 # 1. 有精确的证人就用它；要用时间，就多测几次。
@@ -150,11 +150,11 @@ explain("11-steps")
 # %% [markdown] en
 # ## 🛠️ Halve the suspects (6 minutes)
 #
-# A script has `lines` lines of settings. `symptom(k)` runs it with the first k lines only and says whether the symptom shows. Give back the number of the first line with which it does. Each run takes minutes, so ask seldom: 64 lines need six or seven runs. (The word for it is [[bisection]].)
+# A script has `lines` lines of settings. `symptom(k)` runs it with the first k lines only and says whether the symptom shows. Give back the number of the first line with which it does. Each run takes minutes, so ask seldom: for 64 lines, eight times at most. (The word for it is [[bisection]].)
 # %% [markdown] zh
 # ## 🛠️ 把嫌疑对半分（6 分钟）
 #
-# 脚本里有 `lines` 行设置。`symptom(k)` 只带前 k 行跑一次，告诉你症状有没有出现。返回加到第几行症状才第一次出现。每跑一次要好几分钟，所以少问：64 行，六七次就够。（这叫[[bisection]]。）
+# 脚本里有 `lines` 行设置。`symptom(k)` 只带前 k 行跑一次，告诉你症状有没有出现。返回加到第几行症状才第一次出现。每跑一次要好几分钟，所以少问：64 行，最多问八次。（这叫[[bisection]]。）
 # %%
 def first_bad(lines: int, symptom) -> int:
     raise NotImplementedError
@@ -168,11 +168,11 @@ explain("11-error-line")
 # %% [markdown] en
 # ## 🔎 Two cases for the finish
 #
-# The first looks like a price and is a trap. The second is decided by a rule. “There is nothing more deceptive than an obvious fact,” says Sherlock Holmes (*The Boscombe Valley Mystery*, A. Conan Doyle, 1891). He had no `print`, poor man.
+# In the first, a switch seems to cost time; look for what really does. The second is decided by a rule. “There is nothing more deceptive than an obvious fact,” says Sherlock Holmes (*The Boscombe Valley Mystery*, A. Conan Doyle, 1891). He had no `print`, poor man.
 # %% [markdown] zh
 # ## 🔎 收尾的两个案子
 #
-# 第一个案子看着像代价，其实是个坑；第二个按规则判定。“没有什么比明摆着的事实更骗人。”福尔摩斯如是说（柯南·道尔《博斯科姆比溪谷秘案》，1891 年）。可怜他那会儿还没有 `print`。
+# 第一个案子，看着是开关拖慢了速度；真正花时间的是什么？第二个按规则判定。“没有什么比明摆着的事实更骗人。”福尔摩斯如是说（柯南·道尔《博斯科姆比溪谷秘案》，1891 年）。可怜他那会儿还没有 `print`。
 # %%
 case("flags-trap")
 # %%
@@ -180,13 +180,13 @@ case("flipped")
 # %%
 board()
 # %% [markdown] en
-# ☕ That was the main line; a good place to stop for today. Ten cases are left, and they wait: the board knows which. The cells below are *deeper, optional*. Otherwise go on at [[#🎯 Exit check]].
+# ☕ That was the main line; a good place to stop for today. Fifteen cases are left, and they wait: the board knows which. The cells below open ten of them, *deeper, optional*. Otherwise go on at [[#🎯 Exit check]].
 #
 # ### Deeper, optional: the easy ones
 #
 # Four cases in which one look at the right value is enough.
 # %% [markdown] zh
-# ☕ 主线到这儿就讲完了，今天歇在这里也很好。还剩十个案子，它们不会跑，面板上都记着。下面几格是**选读**；不看就直接跳到 [[#🎯 下课小测]]。
+# ☕ 主线到这儿就讲完了，今天歇在这里也很好。还剩十五个案子，它们不会跑，面板上都记着。下面几格打开其中十个，是**选读**；不看就直接跳到 [[#🎯 下课小测]]。
 #
 # ### 选读：容易的几案
 #
@@ -225,11 +225,11 @@ for name in ("two-apis", "no-grad"):
 # %% [markdown] en
 # ## 🎯 Exit check
 #
-# Five questions, one of them from an earlier lesson. The board has five more cases for later days: `case("leak")`, `case("seed")`, `case("graph")`, `case("empty")`, `case("bool-false")`.
+# Five questions, one of them from an earlier lesson. The last five cases are for later days: `case("leak")`, `case("seed")`, `case("graph")`, `case("empty")`, `case("bool-false")`.
 # %% [markdown] zh
 # ## 🎯 下课小测
 #
-# 五道题，其中一道来自前面的课。面板上还有五个案子留给以后：`case("leak")`、`case("seed")`、`case("graph")`、`case("empty")`、`case("bool-false")`。
+# 五道题，其中一道来自前面的课。最后五个案子留给以后：`case("leak")`、`case("seed")`、`case("graph")`、`case("empty")`、`case("bool-false")`。
 # %%
 review("11-one-change", "11-left-over", "11-last-bit", "11-now-and-then", "01-typo-trace")
 # %% [markdown] en

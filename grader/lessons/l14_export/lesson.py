@@ -70,7 +70,7 @@ print("same bits as the model:", torch.equal(run(x), model(x)))
 # %% [markdown] zh
 # ## 💡 菜谱只写做什么，不写谁来做
 #
-# 里面有 `conv2d`，但一个字也没提 cuDNN 或 oneDNN。这一步由谁来算，每次调用时才定，由运行它的那个进程决定（第 01 课叫它[[backend-selection|后端选择]]）。在这台机器上跑，比特一模一样，因为厨房还是同一个。
+# 里面有 `conv2d`，但一个字也没提 cuDNN 或 oneDNN。这一步由谁来算，每次调用时才定，由运行它的那个进程决定（第 01 课叫它[[backend-selection|后端选择]]）。在这台机器上跑，结果逐位一致，因为厨房还是同一个。
 #
 # 到这里还只是猜想。接下来把网络周围的七项设置一项一项地改，每次都把步骤逐字比一遍。（[[autocast]] 块：在里面，PyTorch 会用 16 位来算一部分算子。）
 # %%
@@ -241,7 +241,7 @@ predict("14-bet-bits")
 observe("14-same-bits")
 explain("14-why-bits")
 # %% [markdown] en
-# ## 💡 Two cooks, one recipe
+# ## 💡 Why the last digits differ: two cooks, one recipe
 #
 # “Add the 4096 products” says the recipe. It does not say in which order. Each library adds in the order that suits its code, and
 # the last digits differ, on both sides, from the exact result. Functions such as the sigmoid are approximated, by each library in
@@ -250,7 +250,7 @@ explain("14-why-bits")
 # So do not ask for equal bits. Ask for a [[tolerance]]: small enough to catch a real fault, large enough for two orders of adding.
 # Where is the place between? The picture below shows the two orders; then place a bet on four real faults.
 # %% [markdown] zh
-# ## 💡 两位厨师，一份菜谱
+# ## 💡 末位为什么不同：两位厨师，一份菜谱
 #
 # 菜谱上写着“把 4096 个乘积加起来”，没写先加哪个。每个库都按顺手的顺序加，末位自然不同；sigmoid 这类函数是近似算的，每个库各有一套。两边和精确结果都有一点差，谁也没错。
 #
@@ -346,7 +346,7 @@ explain("14-trace-flags")
 # ### Deeper, optional: to_mkldnn cannot leave
 #
 # `torch.utils.mkldnn.to_mkldnn` stores the weights in oneDNN's own blocks: quick on this CPU, and readable by nobody else. Four
-# doors out, before and after.
+# ways out, before and after.
 # %% [markdown] zh
 # ### 选读：to_mkldnn 出不了门
 #
