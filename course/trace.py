@@ -386,7 +386,7 @@ def told(trace: Trace) -> Text:
         rest = both(f" The GPU was busy for {busy:.0%} of the time.", f"GPU 有 {busy:.0%} 的时间在干活。")
     else:
         rest = both(
-            f" At least {trace.overhead:.0%} is no computing: Python, PyTorch's way to the operations, or a wait.",
+            f" At least {trace.overhead:.0%} of it is not computing: Python, PyTorch's way to the operations, or a wait.",
             f"至少 {trace.overhead:.0%} 不是在计算：是 Python、PyTorch 一层层转手，或者在等待。",
         )
     if lines:

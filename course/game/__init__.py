@@ -25,6 +25,7 @@ A second game (lesson 11, say) needs, in its room ``course/lessons/l11_bug_hunt/
    and writes its own moves with ``moves.write(log, case, "line", choice=("7",), sure=2, evidence={...})``.
    ``standing(case, entries)`` gives a ``board.Standing`` (state in words, the ``score.Score`` of each closed attempt).
    ``faults(case)`` gives sentences about what is wrong in ``play``; the tests ask for both languages and all sources.
+   It may bring ``RANKS`` of its own (see ``score``).
 3. Nothing else: ``case``, ``board`` and the tests find the room by its ``cases.yaml``.
 
 Where a result comes from is part of the case (``evidence``: live, recording, report or rule) and of every move (its

@@ -54,13 +54,14 @@ class Career:
     before: float | None
     closed: int
     all: int
+    ranks: score.Ranks = score.RANKS
 
     @property
     def rank(self) -> tuple[str, Text]:
-        return score.rank(self.mean or 0.0, self.closed)
+        return score.rank(self.mean or 0.0, self.closed, self.ranks)
 
 
-def career(standings: Iterable[Standing], order: Sequence[str] = ()) -> Career:
+def career(standings: Iterable[Standing], order: Sequence[str] = (), ranks: score.Ranks = score.RANKS) -> Career:
     """The career of a learner. order: ids of the cases in the order in which they were first closed; the tutorial does not count."""
     played = [one for one in standings if not one.case.tutorial]
     firsts = {one.case.id: one.first for one in played if one.first}
@@ -71,6 +72,7 @@ def career(standings: Iterable[Standing], order: Sequence[str] = ()) -> Career:
         score.standing(before) if last else None,
         sum(bool(one.first) for one in played),
         len(played),
+        ranks,
     )
 
 

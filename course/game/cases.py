@@ -95,7 +95,7 @@ class Letter:
 class Case:
     """One case. client: who comes. ticket: what they say, at most 60 words. code: what runs today, at most 10 lines. wants: what
     counts, in one line. evidence: a key of EVIDENCE. sources: where the truth stands. twin: a case with the same code in another
-    regime. tutorial: played first, with more words. play: what its own game understands.
+    regime. letter: where the game asks for a reply. tutorial: played first, with more words. play: what its own game understands.
     """
 
     id: str
@@ -106,11 +106,11 @@ class Case:
     ticket: Text
     wants: Text
     evidence: str
-    sources: tuple[str, ...]
+    sources: tuple[Text, ...]
     hints: tuple[Text, ...]
     cause: Question
     debrief: Debrief
-    letter: Letter
+    letter: Letter | None = None
     code: Text = ""
     quote: Quote | None = None
     twin: str = ""
@@ -129,7 +129,7 @@ def _list(items: dict[str, Any], least: int) -> dict[str, Any]:
 SCHEMA = schema.object_of(
     [
         *("id", "lesson", "icon", "title", "client", "ticket", "wants"),
-        *("evidence", "sources", "hints", "cause", "debrief", "letter", "play"),
+        *("evidence", "sources", "hints", "cause", "debrief", "play"),
     ],
     id=_ID,
     lesson=_LINE,
@@ -139,7 +139,7 @@ SCHEMA = schema.object_of(
     ticket=_TEXT,
     wants=_TEXT,
     evidence={"type": "string", "enum": list(EVIDENCE)},
-    sources=_list(_LINE, 1),
+    sources=_list(_TEXT, 1),
     hints=_list(_TEXT, HINTS),
     cause=schema.object_of(
         ["stem", "answers"],
@@ -218,7 +218,7 @@ def _case(raw: dict[str, Any]) -> Case:
             "hints": tuple(raw["hints"]),
             "cause": Question(cause["stem"], tuple(Answer(**one) for one in cause["answers"])),
             "debrief": Debrief(**raw["debrief"]),
-            "letter": Letter(**raw["letter"]),
+            "letter": Letter(**raw["letter"]) if "letter" in raw else None,
             "quote": Quote(**quote) if quote else None,
         }
     )
@@ -254,5 +254,6 @@ def texts(case: Case) -> Iterator[tuple[str, Text]]:
         yield f"answer {one.id}", one.text
         yield f"why of answer {one.id}", one.why
     yield from ((f"debrief, {name}", getattr(case.debrief, name)) for name in ("why", "trap", "holds"))
-    yield "letter", case.letter.says
-    yield "model letter", case.letter.model
+    if case.letter:
+        yield "letter", case.letter.says
+        yield "model letter", case.letter.model

@@ -10,13 +10,16 @@ from course.i18n import Text, both
 
 BET_POINTS = {1: (0.5, 0.5), 2: (1.5, 0.0), 3: (2.0, -3.0)}
 """sure -> points of a bet that came out right, and of one that did not. "Certain" pays above 86 %, "fairly sure" above 33 %."""
-RANKS: tuple[tuple[float, int, str, Text], ...] = (
+Ranks = tuple[tuple[float, int, str, Text], ...]
+RANKS: Ranks = (
     (0.0, 0, "🧑‍🎓", both("Intern with the root password", "拿着 root 密码的实习生")),
     (3.0, 1, "🧽", both("Knob polisher", "旋钮抛光师")),
     (5.5, 3, "🔎", both("Reader of logs", "会看日志的人")),
     (8.0, 5, "👑", both("Tuning master", "调参宗师")),
 )
-"""(from which mean on, from how many closed cases on, sign, name); humour on the trade, never on the person."""
+"""(from which mean on, from how many closed cases on, sign, name); humour on the trade, never on the person.
+A game may bring ``RANKS`` of its own.
+"""
 
 
 @dataclass(frozen=True)
@@ -56,9 +59,9 @@ def tries_points(tries: Sequence[bool], most: float = 1.0) -> float:
     return most if tries[:1] == [True] else most / 2 if tries[1:2] == [True] else 0.0
 
 
-def rank(points: float, closed: int) -> tuple[str, Text]:
+def rank(points: float, closed: int, ranks: Ranks = RANKS) -> tuple[str, Text]:
     """(sign, name) of the rank of a mean score over so many closed cases."""
-    return next((sign, name) for least, cases, sign, name in reversed(RANKS) if points >= least and closed >= cases)
+    return next((sign, name) for least, cases, sign, name in reversed(ranks) if points >= least and closed >= cases)
 
 
 def standing(firsts: Sequence[Score]) -> float | None:

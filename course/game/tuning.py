@@ -104,7 +104,7 @@ class Rule:
     when: Config
     share: float
     says: Text
-    source: str
+    source: Text
 
     def fits(self, config: Config) -> bool:
         return all(config.get(name) == value for name, value in self.when.items())

@@ -51,7 +51,7 @@ class Desk:
             self._write(plain(told.sentence(self.play.plan, last, last.today)))
             self._write(
                 "\n".join(
-                    filter(None, [told.picture_text(self.play, self.play.attempt), told.source_words(last.evidence)])
+                    filter(None, [told.picture_text(self.play, self.play.attempt), told.origin_words(last.evidence)])
                 )
             )
             self._write(told.budget_words(self.play))
@@ -66,7 +66,7 @@ class Desk:
         for line in told.result_lines(self.play, attempt):
             self._write(plain(line))
         self._write(told.picture_text(self.play, attempt))
-        self._write(told.source_words(attempt.handed.evidence))
+        self._write(told.origin_words(attempt.handed.evidence))
         self._write(told.cause_text(self.play, attempt))
 
     def hint(self) -> None:
@@ -304,7 +304,7 @@ class Desk:
         earlier = "".join(
             f"<p><small>{inline(told.sentence(plan, one, one.today))}</small></p>" for one in attempt.runs[:-1]
         )
-        source = f'<p class="tbq-note">{told.source_words(attempt.runs[-1].evidence)}</p>' if attempt.runs else ""
+        source = f'<p class="tbq-note">{told.origin_words(attempt.runs[-1].evidence)}</p>' if attempt.runs else ""
         return hints + earlier + told.picture_html(self.play, attempt) + source
 
     def _closed(self, attempt: tuning.Attempt, pressed: bool) -> None:
@@ -313,7 +313,7 @@ class Desk:
 
         self.panel.layout.display = "none"
         lines = "".join(f"<p>{inline(line)}</p>" for line in told.result_lines(self.play, attempt))
-        source = f'<p class="tbq-note">{told.source_words(attempt.handed.evidence)}</p>'
+        source = f'<p class="tbq-note">{told.origin_words(attempt.handed.evidence)}</p>'
         self.say.value = say_html(
             f'<div class="tbq-verdict">{lines}</div>', told.picture_html(self.play, attempt) + source
         )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from course.game import tuning, view
 from course.game.cases import EVIDENCE
 from course.game.tuning import Attempt, Bet, Outcome, Plan, Tuning
+from course.game.view import aside, colon, source_words
 from course.i18n import pick, t
 from course.quiz.rich import inline, plain
 from course.units import format_ratio
@@ -32,11 +33,6 @@ def interval(outcome: Outcome) -> str:
     return f"{ratio} [{low}, {high}]"
 
 
-def aside(words: str) -> str:
-    """Words in brackets, behind others."""
-    return t(f" ({words})", f"（{words}）")
-
-
 def limits_words(plan: Plan, outcome: Outcome, today: Outcome) -> str:
     """What became of every requirement, in sentences."""
     found = ""
@@ -45,7 +41,7 @@ def limits_words(plan: Plan, outcome: Outcome, today: Outcome) -> str:
         words = {True: t("kept", "守住了"), False: t("broken", "被破坏"), None: t("not measured here", "这里没有测")}
         known = bound is not None and value is not None
         figures = f"{one.words(value)}{t('; limit ', '；上限 ')}{one.words(bound)}" if known else ""
-        told = f"{pick(one.name)}{t(': ', '：')}{words[kept]}{aside(figures) if figures else ''}"
+        told = colon(pick(one.name), words[kept]) + (aside(figures) if figures else "")
         found += t(f" {told}.", f"{told}。")
     return found
 
@@ -56,7 +52,7 @@ def sentence(plan: Plan, bet: Bet, today: Outcome) -> str:
     name, bets = tuning.in_words(plan, bet.config), plan.bets()
     if plan.rules:
         rule = plan.rules[bet.outcome["rule"]]
-        source = aside(t("rule: ", "规则：") + rule.source)
+        source = aside(t("rule: ", "规则：") + source_words(rule.source))
         found = t(
             f"**{name}**: {pick(bets[came])}. {pick(rule.says)}{source}",
             f"**{name}**：{pick(bets[came])}。{pick(rule.says)}{source}",
@@ -167,7 +163,7 @@ def rules_html(plan: Plan, rows: Sequence[Row]) -> str:
         mark = {"fits": "✓", "works": "◐", "breaks": "✗"}[verdict]
         found += (
             f"<li><div><p class='what'>{mark} {pick(tuning.RULED_BETS[verdict])}</p><p>{inline(pick(rule.says))} "
-            f"<small>{html.escape(rule.source)}</small></p><p class='belief'>{names}</p></div></li>"
+            f"<small>{html.escape(source_words(rule.source))}</small></p><p class='belief'>{names}</p></div></li>"
         )
     return f'<ul class="tbq-lines">{found}</ul>'
 
@@ -202,8 +198,8 @@ def panel_text(play: Tuning) -> str:
         values = " | ".join(
             f"{name}{t(' (today)', '（现在）') if plan.today[one.id] == name else ''}" for name in one.values
         )
-        lines.append(f"  {one.id} = {values}    {plain(pick(one.name))}: {plain(pick(one.says))}")
-    lines += [f"  {t('must not break', '不能破')}: {plain(pick(one.name))}" for one in plan.limits]
+        lines.append(f"  {one.id} = {values}    {colon(plain(pick(one.name)), plain(pick(one.says)))}")
+    lines += ["  " + colon(t("must not break", "不能破"), plain(pick(one.name))) for one in plan.limits]
     lines.append(t(f"Runs left: {play.runs_left()} of {plan.runs}", f"剩余测量次数：{play.runs_left()}/{plan.runs}"))
     first = plan.controls[0]
     value = next(name for name in first.values if name != plan.today[first.id])
@@ -225,7 +221,7 @@ def budget_words(play: Tuning) -> str:
         if not play.plan.rules
         else t("looks into the rule book left", "还能翻规则书的次数")
     )
-    return f"{what}: {left} / {all_of} {signs}"
+    return colon(what, f"{left} / {all_of} {signs}")
 
 
 def result_lines(play: Tuning, attempt: Attempt) -> list[str]:
@@ -271,7 +267,7 @@ def result_lines(play: Tuning, attempt: Attempt) -> list[str]:
     return lines
 
 
-def source_words(evidence: Mapping) -> str:
+def origin_words(evidence: Mapping) -> str:
     """Where a result came from: on which machine, or by which kind of evidence."""
     kind, machine = evidence.get("evidence", "live"), evidence.get("machine", "")
     return f"{pick(EVIDENCE[kind])[0]} {pick(machine)}" if machine else pick(EVIDENCE[kind])
@@ -293,7 +289,10 @@ def picture_text(play: Tuning, attempt: Attempt) -> str:
         if not plan.rules:
             return bars_text(rows)
         return "\n".join(
-            f"  {plain(one.name)}: {plain(pick(plan.rules[one.outcome['rule']].says))} {one.state}" for one in rows
+            "  "
+            + colon(plain(one.name), plain(pick(plan.rules[one.outcome["rule"]].says)))
+            + (aside(one.state) if one.state else "")
+            for one in rows
         )
     return "" if play.plan.rules or not attempt.runs else bars_text(run_rows(play.plan, attempt))
 
@@ -321,7 +320,7 @@ def whole_text(play: Tuning) -> str:
             parts.append(plain(sentence(play.plan, one, one.today)))
         return "\n\n".join(filter(None, [*parts, picture_text(play, attempt)]))
     parts += [plain(line) for line in result_lines(play, attempt)]
-    parts += [picture_text(play, attempt), source_words(attempt.handed.evidence), cause_text(play, attempt)]
+    parts += [picture_text(play, attempt), origin_words(attempt.handed.evidence), cause_text(play, attempt)]
     if play.cause_found():
         parts.append("\n".join(map(plain, view.debrief_lines(play.case))))
         parts.append(view.points_text(play.score()))

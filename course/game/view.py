@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Sequence
 
 from course.game import score
@@ -75,6 +76,22 @@ grid-template-columns:repeat(auto-fill,minmax(220px,1fr))}
 STYLE = SHEET + CSS
 
 
+def aside(words: str) -> str:
+    """Words in brackets, behind others."""
+    return t(f" ({words})", f"（{words}）")
+
+
+def colon(name: str, words: str) -> str:
+    """A name and what it stands for."""
+    return t(f"{name}: {words}", f"{name}：{words}")
+
+
+def source_words(source: Text) -> str:
+    """A source in the language in use: lessons and experiments of the course have names in both."""
+    words = pick(source)
+    return t(words, re.sub(r"\blesson (\d\d)\b", r"第 \1 课", re.sub(r"\bexperiment (?=\d)", "实验 ", words)))
+
+
 # --- ticket -------------------------------------------------------------------------------------------------
 
 
@@ -107,9 +124,8 @@ def ticket_text(case: Case) -> str:
     if case.code:
         lines.append("\n".join("    " + line for line in pick(case.code).strip("\n").splitlines()))
     if case.quote:
-        lines.append(
-            f"“{plain(pick(case.quote.text))}” ({plain(pick(case.quote.by))} {case.quote.source})".replace(" )", ")")
-        )
+        by = " ".join(filter(None, [plain(pick(case.quote.by)), case.quote.source]))
+        lines.append(f"“{plain(pick(case.quote.text))}”{aside(by)}")
     lines.append(t("What counts: ", "看重的是：") + plain(pick(case.wants)))
     lines.append(pick(EVIDENCE[case.evidence]))
     return "\n\n".join(lines)
@@ -134,8 +150,8 @@ def points_html(found: score.Score) -> str:
 def points_text(found: score.Score) -> str:
     if not found.counts:
         return plain(no_points_words())
-    parts = [f"  {pick(part.name)}: {part.points:.2g} / {part.most:g}" for part in found.parts]
-    return "\n".join([*parts, f"  {t('together', '合计')}: {found.points:.2g} / {found.most:g}"])
+    parts = ["  " + colon(pick(part.name), f"{part.points:.2g} / {part.most:g}") for part in found.parts]
+    return "\n".join([*parts, "  " + colon(t("together", "合计"), f"{found.points:.2g} / {found.most:g}")])
 
 
 def no_points_words() -> str:
@@ -165,7 +181,7 @@ def debrief_lines(case: Case) -> list[str]:
         lines.append(t("🔬 See the cause yourself: ", "🔬 亲眼看原因：") + f'`observe("{told.experiment}")`')
     if case.twin:
         lines.append(t("👯 The twin, another regime: ", "👯 双胞胎病例，换一种场合：") + f'`case("{case.twin}")`')
-    return [*lines, t("Sources: ", "出处：") + t("; ", "；").join(case.sources)]
+    return [*lines, t("Sources: ", "出处：") + t("; ", "；").join(map(source_words, case.sources))]
 
 
 def letter_ask(case: Case) -> str:
@@ -192,7 +208,7 @@ def letter_text(case: Case, written: Move | None) -> str:
     if written is None:
         return f"{plain(letter_ask(case))}\n{letter_help()}\n  {call}"
     ticks = "\n".join(
-        f"  {'[x]' if name in written.choice else '[ ]'} {name}: {pick(text)}" for name, text in CRITERIA.items()
+        f"  {'[x]' if name in written.choice else '[ ]'} {colon(name, pick(text))}" for name, text in CRITERIA.items()
     )
     return "\n".join(
         [
@@ -233,7 +249,7 @@ def career_lines(found: Career) -> list[str]:
 def ladder(found: Career) -> list[tuple[str, bool]]:
     """(rank and what it takes, whether it is the one reached) from the lowest."""
     here, steps = found.rank if found.mean is not None else None, []
-    for least, cases, sign, name in score.RANKS:
+    for least, cases, sign, name in found.ranks:
         takes = t(f" (from {least:g}, {cases} cases)", f"（≥ {least:g}，{cases} 案）") if cases else ""
         steps.append((f"{sign} {pick(name)}{takes}", (sign, name) == here))
     return steps
@@ -267,7 +283,7 @@ def _latest(one: Standing) -> str:
 
 def board_text(title: Text, standings: Sequence[Standing], found: Career) -> str:
     rows = [
-        f"  {one.case.icon} {one.case.id:16} {plain(pick(one.case.title))}: {pick(one.words)}{_latest(one)}"
+        f"  {one.case.icon} {one.case.id:16} {colon(plain(pick(one.case.title)), pick(one.words))}{_latest(one)}"
         for one in standings
     ]
     steps = "  ".join(f"{'> ' if here else ''}{words}" for words, here in ladder(found))

@@ -56,11 +56,9 @@ class CheatSheet:
 
 
 def belongs(card: Knowledge, group: str) -> bool:
-    """Whether a card is about this submodule: named after it, or first of all about one of its switches, and no recipe for all."""
-    first = card.switches[0] if card.switches else ""
-    home = first.partition(".")[0] if "." in first else "root" if first else ""
-    head = card.id.partition(".")[0]
-    return head == group or (home == group and head not in ("map", "recipe"))
+    """Whether a card is about this submodule: it is named after it, or after one of its switches."""
+    named = {SWITCHES[name].group for name in (card.id, f"torch.{card.id}") if name in SWITCHES}
+    return group in {card.id.partition(".")[0], *named}
 
 
 def cheat_sheet(group: str) -> CheatSheet:
@@ -143,7 +141,7 @@ def open_words(found: Numbers) -> list[tuple[str, Sequence[str]]]:
 
 
 def sheet_html(sheet: CheatSheet) -> str:
-    """The sheet without its style; one page when printed, where it has advice."""
+    """The sheet without its style; on a page of its own when printed, where it has advice."""
     heads = (t("Name", "名字"), t("What it does", "做什么"), t("Default", "默认"), t("Here, now", "此时此处"))
     cards = f'<div class="advice">{"".join(map(_advice, sheet.cards))}</div>' if sheet.cards else ""
     body = (

@@ -20,7 +20,7 @@ CODE_LINES = 6
 ROWS: tuple[tuple[str, Text], ...] = (
     ("what", both("What it is", "是什么")),
     ("default", both("Default", "默认")),
-    ("how", both("How to set it", "怎么设")),
+    ("how", both("How to do it", "怎么做")),
     ("pays", both("Pays when", "什么时候划算")),
     ("costs", both("Costs, not when", "代价，何时别用")),
     ("nothing", both("Nothing happens when", "什么时候没反应")),

@@ -30,18 +30,20 @@ margin:0 0 14px;break-inside:avoid}
 .tbk summary em{display:inline-block;margin-top:8px;font-style:normal;font-size:13.5px;font-weight:600;color:var(--q-main)}
 .tbk details[open]>summary{border-bottom:1px solid var(--q-line);border-radius:12px 12px 0 0;background:var(--q-pick)}
 .tbk details[open] em.turn,.tbk details:not([open]) em.back{display:none}
-.tbk dl{display:grid;grid-template-columns:max-content 1fr;gap:8px 18px;margin:0;padding:16px 20px 4px}
-.tbk dt{font-weight:600;color:var(--q-soft);font-size:13.5px;line-height:1.75;margin:0}.tbk dd{margin:0}
-.tbk pre{margin:8px 20px 12px;padding:12px 16px;background:var(--q-fill);border:1px solid var(--q-line);border-radius:10px;
-overflow-x:auto;line-height:1.55;color:inherit}
+.tbk dl{display:grid;grid-template-columns:max-content 1fr;gap:8px 18px;margin:0!important;padding:16px 20px 4px!important}
+.tbk dt,.tbk dd{float:none!important;width:auto!important;margin:0!important;padding:0!important}
+.tbk dt{font-weight:600;color:var(--q-soft);font-size:13.5px;line-height:1.75}
+.tbk pre{margin:8px 20px 12px!important;padding:12px 16px!important;background:var(--q-fill)!important;
+border:1px solid var(--q-line)!important;border-radius:10px;overflow-x:auto;line-height:1.55;color:inherit;white-space:pre!important}
 .tbk code{font:.88em/1.5 ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;background:var(--q-fill);
 color:inherit;border-radius:5px;padding:.1em .35em;white-space:break-spaces}
-.tbk pre code{background:none;padding:0;white-space:pre}
+.tbk pre code{background:none!important;padding:0!important;white-space:pre!important}
 .tbk p{margin:0 20px 14px;color:var(--q-soft);font-size:12.5px}
 .tbk details[open]>div{animation:tbk .25s ease-out}@keyframes tbk{from{opacity:0;transform:rotateX(-18deg)}}
 @media (prefers-reduced-motion:reduce){.tbk details[open]>div{animation:none}}
-@container (max-width:520px){.tbk dl{grid-template-columns:1fr;gap:0;padding:12px 16px 4px}.tbk dd{margin-bottom:8px}
-.tbk summary{padding:12px 16px}.tbk pre{margin:8px 16px 12px}.tbk p{margin:0 16px 12px}}
+@container (max-width:520px){.tbk dl{grid-template-columns:1fr;gap:0;padding:12px 16px 4px!important}
+.tbk dd{margin-bottom:8px!important}.tbk summary{padding:12px 16px}.tbk pre{margin:8px 16px 12px!important}
+.tbk p{margin:0 16px 12px}}
 @media print{.tbk em{display:none!important}.tbk summary span{font-style:italic}}
 """
 )

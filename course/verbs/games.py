@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from course.game import board as boards
-from course.game import cases, moves, view
+from course.game import cases, moves, score, view
 from course.i18n import pick, t
 from course.lessons import BY_ID
 from course.verbs import state
@@ -33,7 +33,8 @@ def board(lesson: str | None = None) -> None:
     order = list(dict.fromkeys(reversed(order)))[::-1]  # by the last move on each case
     for one in [lesson] if lesson else games:
         found = boards.standings(one, entries)
-        title, career = f"🗂️ {pick(BY_ID[one].question)}", boards.career(found, order)
+        ranks = getattr(boards.game(one), "RANKS", score.RANKS)
+        title, career = f"🗂️ {pick(BY_ID[one].question)}", boards.career(found, order, ranks)
         put(view.board_html(title, found, career), view.board_text(title, found, career))
     for notice in state.now.log.take_notices():
         say(notice)

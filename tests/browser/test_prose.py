@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from course.quiz import knowledge
+from course.quiz.knowledge_view import cards_html
 from grader.authoring.prose import prose
 from tests.browser.conftest import Notebook
 
@@ -41,3 +43,24 @@ def test_a_term_tells_its_meaning_and_a_fork_scrolls_to_its_heading(page, lab):
     box, frame = target.bounding_box(), page.locator(".jp-NotebookPanel").first.bounding_box()
     assert frame["y"] <= box["y"] <= frame["y"] + frame["height"], "the heading came into view"
     assert book.page.url.startswith("http://127.0.0.1")
+
+
+def test_a_turned_knowledge_card_keeps_its_rows_and_its_code_in_shape_among_the_styles_of_jupyterlab(page, lab):
+    name, kernel = "card.ipynb", {"name": "python3", "display_name": "Python 3", "language": "python"}
+    card = cards_html([knowledge.read()[0]["cudnn.enabled"]], turned=True)
+    cell = {"cell_type": "code", "id": "card", "metadata": {}, "outputs": [], "execution_count": None}
+    cell["source"] = f"from IPython.display import HTML\nHTML({card!r})"
+    (lab.work / name).write_text(
+        json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": kernel}, "cells": [cell]}), "utf-8"
+    )
+    Notebook(page, lab, name).open().run_all()
+    page.locator(".tbk dt").first.wait_for()
+    one_line = page.eval_on_selector(".tbk dt", "one => 1.5 * parseFloat(getComputedStyle(one).lineHeight)")
+    names = page.eval_on_selector_all(
+        ".tbk dt",
+        "all => all.map(one => { const r = document.createRange(); r.selectNodeContents(one);"
+        " return r.getBoundingClientRect().height })",
+    )
+    assert len(names) == 6 and max(names) < one_line, "a name of a row is broken into lines"
+    box, code = page.locator(".tbk pre").bounding_box(), page.locator(".tbk pre code").bounding_box()
+    assert code["x"] - box["x"] >= 10, "the code stands off its frame"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import course
+from course.flags import GROUPS
 from course.i18n import LANGUAGES, set_language
 from course.verbs import state
 from tests.browser.conftest import SHOTS
@@ -66,20 +67,18 @@ def test_it_speaks_both_languages_follows_both_themes_and_opens_for_the_printer(
     assert faults == [] and all(url.startswith(("file:", "data:")) for url in asked)
 
 
-def test_a_sheet_of_a_well_known_submodule_fits_one_page_of_paper(chromium, file):
-    context = chromium.new_context(
-        viewport={"width": 718, "height": 1062}, offline=True
-    )  # A4 within its margins, at 96 dpi
+def test_a_cheat_sheet_fits_the_two_sides_of_one_sheet_of_paper(chromium, file):
+    side = 1062  # A4 within its margins, in px at 96 dpi
+    context = chromium.new_context(viewport={"width": 718, "height": side}, offline=True)
     page = context.new_page()
     page.goto(file.as_uri())
     page.emulate_media(media="print")
-    heights = page.evaluate(
-        "Object.fromEntries([...document.querySelectorAll('#en-sheets .tbp-sheet')].map("
-        "one => [one.querySelector('h3 code').textContent, one.getBoundingClientRect().height]))"
-    )
+    for language in LANGUAGES:
+        page.evaluate(f"language('{language}')")
+        heights = page.evaluate(
+            f"Object.fromEntries([...document.querySelectorAll('#{language}-sheets .tbp-sheet')].map("
+            "one => [one.querySelector('h3 code').textContent, one.getBoundingClientRect().height]))"
+        )
+        assert len(heights) == len(GROUPS)
+        assert {name for name, height in heights.items() if not 0 < height <= 2 * side} == set()
     context.close()
-    assert {name: heights[f"torch.backends.{name}"] <= 1062 for name in ("cudnn", "mps", "mkldnn")} == {
-        "cudnn": True,
-        "mps": True,
-        "mkldnn": True,
-    }

@@ -33,10 +33,15 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         f"5: 0.0 -> {value}": "every sum starts from the same number, so the largest stays the largest"
         for value in ("1.0", "-1.0")
     },
+    "11-t-culprit": {
+        "15: 0 -> -1": "a list of one name has its first name last",
+        "17: 0 -> -1": "a list of one name has its first name last",
+    },
     "03-least-ms": {
         f"{line}: 1000000000.0 -> {value}": FLOAT for line in (2, 3) for value in ("1000000001.0", "999999999.0")
     },
     "14-ready": {"6: 'batch' -> 'batch_'": "the name of a dimension is free"},
+    "11-first-bad": {"2: 0 -> -1": "that many lines are good as well; it costs one question at most"},
     "06-steady-sum": {"4: 32768 -> 32767": "pieces that are shorter still are added by one thread as well"},
     "08-pick-device": {
         "8: ' here, only cpu and ' -> ' here, only cpu and _'": "the words of the refusal are free",

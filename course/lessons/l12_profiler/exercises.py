@@ -416,7 +416,7 @@ MAKE_IT_LOSE = Exercise(
     lesson=LESSON,
     name="race",
     minutes=5,
-    title=both("Find a work that the profiler spoils", "找一份被 profiler 搅乱的活"),
+    title=both("Find work that the profiler slows down most", "找一份被 profiler 拖慢最多的活"),
     hints=(
         both("The profiler takes its price for each operation.", "profiler 是按操作个数收费的。"),
         both("Many operations that are small: a loop over a tiny tensor.", "许多很小的操作：在一个小张量上循环。"),

@@ -347,7 +347,7 @@ STAYS = Exercise(
     lesson=LESSON,
     name="stays_fused",
     minutes=5,
-    title=both("Foresee whether flash takes the call", "预言 flash 接不接这次调用"),
+    title=both("Foresee whether flash takes the call", "先判断 flash 接不接这次调用"),
     hints=(
         both("Five reasons for a no. One is enough.", "五条拒绝的理由，有一条就够。"),
         both(

@@ -330,7 +330,7 @@ def _error_of(call: Callable[[], Any]) -> str:
     version=1,
     needs="mkldnn",
     seconds=4,
-    title=both("Four doors out, before and after to_mkldnn", "四个出口：转成 mkldnn 之前和之后"),
+    title=both("Four ways out, before and after to_mkldnn", "四个出口：转成 mkldnn 之前和之后"),
     finding=say_mkldnn_leaves,
     draw=draw_mkldnn_leaves,
 )

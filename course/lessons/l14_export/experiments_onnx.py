@@ -15,7 +15,6 @@ import torch
 from torch import nn
 
 from course.experiment.base import Budget, experiment
-from course.experiment.new_process import call_in_new_process
 from course.experiment.plots import grid
 from course.experiment.words import NOTHING, word
 from course.i18n import Text, both, t
@@ -119,7 +118,7 @@ def apart(one: torch.Tensor, other: torch.Tensor, scale: float) -> float:
     needs="onnx",
     seconds=6,
     title=both(
-        "torch beside onnxruntime, layer by layer: the same bits?", "torch 和 onnxruntime 逐层对比：比特一样吗？"
+        "torch beside onnxruntime, layer by layer: the same bits?", "torch 和 onnxruntime 逐层对比：逐位一致吗？"
     ),
     finding=say_same_bits,
     draw=draw_same_bits,
@@ -255,7 +254,6 @@ def tolerance(budget: Budget) -> list[dict]:
 AGAIN = {
     "again": both("once more, here", "在这里再导一次"),
     "elsewhere": both("the script in another folder", "脚本换个文件夹"),
-    "new process": both("in a new process", "换个新进程"),
 }
 PARTS = {"file": both("whole file", "整个文件"), "graph": both("graph", "图"), "weights": both("weights", "权重")}
 SCRIPT = """from course.lessons.l14_export import ways_out
@@ -334,21 +332,18 @@ def parts_in(folder: str) -> dict[str, str | bool]:
     lesson=LESSON,
     version=1,
     needs="onnx",
-    seconds=20,
+    seconds=5,
     title=both("Export twice, compare the bytes", "导出两次，比一比字节"),
     finding=say_twice,
     draw=draw_twice,
     settles=settle_twice,
 )
 def twice(budget: Budget) -> Iterator[dict]:
-    """The same network exported again: at once, from a script in another folder, and in a new process."""
+    """The same network exported again: at once, and from a script in another folder."""
     with tempfile.TemporaryDirectory() as here, tempfile.TemporaryDirectory() as other:
         first = parts_in(here)
         for name in budget.loop(AGAIN, desc=EXPORTING, least=len(AGAIN)):
-            if name == "new process":
-                found = call_in_new_process(__name__, "parts_in", here)[0]
-            else:
-                found = parts_in(here if name == "again" else other)
+            found = parts_in(here if name == "again" else other)
             yield {
                 "again": name,
                 **{part: int(found[part] == first[part]) for part in PARTS},

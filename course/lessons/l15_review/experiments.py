@@ -162,7 +162,7 @@ def _flip(
         "Every switch flipped once: which changes a bit on the CPU?", "每个开关拨一次：哪些会改变 CPU 上的结果？"
     ),
     needs="cpu",
-    seconds=8,
+    seconds=12,
     finding=say_flip_all,
     draw=draw_flip_all,
     settles=settle_flip_all,
@@ -189,6 +189,7 @@ LINES = {
 }
 """name -> (switch, value, part of the job): the line is timed against the same part with the default."""
 GATE = 0.02
+COMMA = {"en": ", ", "zh": "，"}
 
 
 def line_words(name: str) -> Text:
@@ -217,7 +218,8 @@ def say_three_lines(record: Record) -> Text:
     }
     said = {
         code: [
-            f"{line_words(row['line'])[code]} {row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}], {words[kind_of(row)][code]}"
+            f"{line_words(row['line'])[code]} {row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+            f"{COMMA[code]}{words[kind_of(row)][code]}"
             for row in record.rows
         ]
         for code in ("en", "zh")

@@ -43,7 +43,7 @@ explain("10-tradeoff")
 # One layer, two number types. Run the cell: which one is quicker here, and how far off is each from float64? Then write
 # `rows = 256` and run it again. The time may turn round, the error stays about the same.
 # %% [markdown] zh
-# ## 看一个：两个数字，两个方向
+# ## 看一例：两个数字，往两个方向走
 #
 # 同一个层，两种数据类型。运行这格：在你这里哪个快？各自离 float64 有多远？再把 `rows` 改成 256 跑一遍。快慢也许会反过来，误差差不多不变。
 # %%
@@ -69,7 +69,7 @@ print(f"bfloat16: {100 * off:.2f} %")
 # 1. **The ticket**: who comes, what hurts, what a blog advised. Under it: what counts and what must not break.
 # 2. **The panel**: one row a control. A full dot ● is chosen; *today* is what the client runs now.
 # 3. **Your bet** on this setting, and how sure you are. Without a bet nothing is measured: that is the house rule.
-# 4. **🔬 Measure it**: your setting against today's, in turn. You have three of these.
+# 4. **🔬 Measure it**: your setting against today's, in turn. You may do this three times.
 # 5. **📦 Hand it in**: then *all* settings are measured, and you see where yours stands.
 #
 # Try `no_grad` alone first, as the blog says. Then do better.
@@ -80,7 +80,7 @@ print(f"bfloat16: {100 * off:.2f} %")
 #
 # 1. **病历**：谁来了、哪儿疼、博客上怎么说。下面是看重什么、什么不能破。
 # 2. **面板**：一行一个控件。实心圆点 ● 表示选中；*现在*是客户目前的设置。
-# 3. **下注**：押这组设置会怎样，以及你有多大把握。不下注就不测，这是店里的规矩。
+# 3. **下注**：押这组设置会怎样，以及你有多大把握。不下注就不测，这是急诊室的规矩。
 # 4. **🔬 测一测**：你的设置和现在的轮流跑。一共三次机会。
 # 5. **📦 就交它**：交了之后，*所有*组合都会测一遍，看看你的排在哪儿。
 #
@@ -90,7 +90,7 @@ case("museum")
 # %% [markdown] en
 # ## 💡 How to read the figure
 #
-# Each line is one setting. The dot is its time over today's, the bar its [[interval]]: where the truth lies, as far as
+# Each line is one setting. The dot is its time divided by today's, the bar its [[interval]]: where the truth lies, as far as
 # these rounds can tell. Left of the dashed line is faster. A hollow dot broke a requirement: it is out, however far left.
 #
 # Green is **the best set**: the fastest that keeps everything, and all whose bars overlap with it. A measurement cannot
@@ -107,13 +107,13 @@ explain("10-way-to-work")
 # %% [markdown] en
 # ## 🛠️ Your turn: who may be called the best? (5 minutes)
 #
-# The judge's rule, in five lines. `rows` holds settings as dictionaries with `name`, `low`, `ratio`, `high`, `error`.
+# The game's own rule, in five lines. `rows` holds settings as dictionaries with `name`, `low`, `ratio`, `high`, `error`.
 # Give back the names of the best set: the error is at most `limit`, and `low` does not lie above the `high` of the
 # fastest permitted one. Stuck? `hint("10-best-set")`.
 # %% [markdown] zh
 # ## 🛠️ 轮到你：哪些算最好的一档？（5 分钟）
 #
-# 裁判的规则，五行就够。`rows` 里每套设置是一个字典，有 `name`、`low`、`ratio`、`high`、`error`。返回最好一档的名字：误差不超过 `limit`，而且 `low` 不高于合格者中最快那个的 `high`。卡住了就 `hint("10-best-set")`。
+# 游戏判分用的规则，五行就够。`rows` 里每套设置是一个字典，有 `name`、`low`、`ratio`、`high`、`error`。返回最好一档的名字：误差不超过 `limit`，而且 `low` 不高于合格者中最快那个的 `high`。卡住了就 `hint("10-best-set")`。
 # %%
 def best_set(rows: list[dict], limit: float) -> list[str]:
     # en: [{"name": "a", "low": 0.4, "ratio": 0.5, "high": 0.6, "error": 0.0}] -> ["a"]
@@ -144,14 +144,14 @@ keep("recipe.tuning")
 # typed as well, if you like:
 # `case("voice").run(onednn="off", bet="faster", sure="fairly")`.
 #
-# (Cases with threads need a quiet machine. If the bars come out very wide, close what else is running.)
+# (Cases in which you choose the number of threads need a quiet machine. If the bars come out very wide, close other programs.)
 # %% [markdown] zh
 # ## 🎙️ 语音助手
 #
 # 这回自己来。一次一帧声音，延迟就是一切。邻桌坐着老默认，问他什么都答“这个一直开着呀”。工作台上的一切都能用 Tab 和 Enter 操作，也可以打字来玩：
 # `case("voice").run(onednn="off", bet="faster", sure="fairly")`。
 #
-# （带线程的病例需要安静的机器。横条要是特别宽，就先关掉别的程序。）
+# （要选线程数的病例，机器得空闲才测得准。横条要是特别宽，就先关掉别的程序。）
 # %%
 case("voice")
 # %% [markdown] en
@@ -281,7 +281,7 @@ explain("10-divide")
 # %% [markdown] zh
 # ## 🎴 下课小测：四张卡片
 #
-# 再送店里的一个笑话。客户问：“到底哪个设置最好？”实习生答：“看情况。”调参宗师也答：“看情况。”然后写下看的是哪些情况。
+# 再送急诊室里的一个笑话。客户问：“到底哪个设置最好？”实习生答：“看情况。”调参宗师也答：“看情况。”然后写下看的是哪些情况。
 # %%
 explain("10-allowed")
 explain("10-other-threads")

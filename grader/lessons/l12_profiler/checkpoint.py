@@ -54,7 +54,7 @@ def self_by_name(events: list[list]) -> dict[str, float]:
     return own
     ### END SOLUTION
 # %% task 12-t-report
-# en: Measure what the profiler costs a work of your choice.
+# en: Measure how much the profiler slows down work of your choice.
 # en: report = {"work": "many small" | "few large", "plain_ms": [...],
 # en:           "profiled_ms": [...], "low": ..., "high": ...,
 # en:           "claim": "slower" | "same" | "undecided"}

@@ -121,12 +121,12 @@ check("12-own-times")
 # %%
 keep("profiler.table")
 # %% [markdown] en
-# ## 🎲 What is in no row?
+# ## 🎲 What does no row of the table show?
 #
 # A receipt lists what was bought. The hour in the queue is not on it. A profile lists operations of PyTorch; Python in
 # between, a sleep, a slow disk are gaps in the picture. First a card. Then a bet: your loop waits for the `DataLoader`. A gap, too?
 # %% [markdown] zh
-# ## 🎲 什么是哪一行都没有的？
+# ## 🎲 什么事表里哪一行都看不到？
 #
 # 小票上列的是买了什么，排队的那一小时可不在上面。profile 列的是 PyTorch 的操作；中间的 Python、sleep、慢硬盘，在图上都是空隙。先答一张卡片，再下一注：训练循环在等 `DataLoader`，这也是空隙吗？
 # %%
@@ -187,18 +187,18 @@ from course.lessons.l12_profiler import cases
 photos = torch.randint(0, 256, (8, 3, 192, 192), dtype=torch.uint8)
 cases.show_code(cases.photos_slow)
 print(trace_of(lambda: cases.photos_slow(photos)))
-# en: Two types meet in line 38. Which one wins?
-# zh: 第 38 行里两种类型相遇，谁说了算？
+# en: Two types meet in `pixels - mean`. Which one wins?
+# zh: `pixels - mean` 里两种类型相遇，谁说了算？
 print(photos.float().dtype, torch.from_numpy(cases.np.array(cases.MEAN)).dtype)
 explain("12-line-pays")
 # %% [markdown] en
-# ## Case two: the receipt ends at the library's door
+# ## Case two: the profile ends where the library begins
 #
 # **Layers**: four convolutions in a row, and nothing strange in the code. Nor in the profile: one name has nearly all the
 # time. But oneDNN keeps a receipt of its own (lesson 09). Compare: what does the profiler call this time, and what the library? Each [[reorder]] in its log
 # computes nothing. How many are there in yours?
 # %% [markdown] zh
-# ## 第二个：小票只开到库的门口
+# ## 第二个：profile 到库为止
 #
 # **卷积层**：四个卷积一字排开，代码看不出毛病。profile 里也看不出：差不多全是一个名字。可 oneDNN 自己还有一张小票（第 09 课）。比一比：同一段时间，profiler 管它叫什么，库又管它叫什么？日志里的[[reorder|重排]]什么也不算，只是搬来搬去。你这里有几次？
 # %%
@@ -242,20 +242,20 @@ explain("12-order-hunt")
 # %% [markdown] en
 # 📌 **So far.**
 #
-# 1. The line that pays need not be the line to mend: ask who has ordered it.
+# 1. The line that takes the time (it pays) need not be the line to mend: ask which line caused it (it ordered).
 # 2. PyTorch's rows end at a library; the library's log goes on.
 # 3. Race the repair without the profiler. A share is the most that can be saved.
 # %% [markdown] zh
 # 📌 **小结。**
 #
-# 1. 付钱的那一行，未必是该修的那一行：问一句是谁下的单。
+# 1. 花时间的那一行（付钱的），未必是该修的那一行：问一句是谁引起的（下单的）。
 # 2. PyTorch 的行到库为止，再往下看库的日志。
 # 3. 修好之后，关掉 profiler 再比。占比就是最多能省下的。
 # %% [markdown] en
 # ## 🛠️ Now your own function
 #
 # Put something of yours into `mine`: a model, a preprocessing step, a training step. (It will run about a dozen times, so no
-# saving of files in it.) Read three things: where the time goes, how much of it was no computing, and which line of your code pays.
+# saving of files in it.) Read three things: where the time goes, how much of it was not spent on computing, and which line of your code pays.
 # %% [markdown] zh
 # ## 🛠️ 现在换成你自己的函数
 #
@@ -316,13 +316,13 @@ explain("12-search-trace")
 explain("12-item-waits")
 keep("profiler.names")
 # %% [markdown] en
-# ## 🎲 The receipt costs something, too
+# ## 🎲 The profiler takes time, too
 #
 # Writing a receipt takes time. For the weekly shopping nobody notices; for a single chewing gum it takes longer than the
 # sale. `record_shapes` writes more on each line, `with_stack` also writes down every Python function. The experiment has a control:
 # no profiler against no profiler.
 # %% [markdown] zh
-# ## 🎲 开小票也要时间
+# ## 🎲 profiler 自己也要花时间
 #
 # 打小票要花时间。买一车东西没人在意，买一颗口香糖，打小票比收钱还慢！`record_shapes` 每行多写几个字，`with_stack` 连每个 Python 函数都要记。实验带了对照：不开 profiler，和不开 profiler 比。
 # %%
@@ -348,8 +348,8 @@ explain("12-too-much")
 #
 # ### Deeper, optional: 🛠️ make it lose (5 minutes)
 #
-# “Under the profiler everything gets a little slower, evenly.” Find a work that takes at least 1.5 times as long under it.
-# What stands there is a bad choice, on purpose. It counts when the whole interval lies above 1.5.
+# “Under the profiler everything gets a little slower, evenly.” Find a piece of work that takes at least 1.5 times as long under
+# it. What stands there is a bad choice, on purpose. It counts when the whole interval lies above 1.5.
 # %% [markdown] zh
 # ☕ 主线到这儿就讲完了，今天歇在这里也很好。接下来有三段*选读*；不看的话，直接跳到[[#🎴 下课小测：五张卡片]]。
 #
@@ -386,14 +386,14 @@ check("12-which-line")
 # %% [markdown] en
 # ### Deeper, optional: the stack, and a schedule
 #
-# torch's own way to a line is `with_stack=True`. Every Python function then has a row, such as `cases.py(74): scores_mended`;
-# the number says where the *function* begins, not which of its lines ran. `trace_of` notes the line: it looks at the
+# torch's own way to a line is `with_stack=True`. Every Python function then has a row, such as `cases.py(…): scores_mended`;
+# the number there says where the *function* begins, not which of its lines ran. `trace_of` notes the line: it looks at the
 # [[call-stack]] whenever torch is called. An operation's own `stack` was empty in torch 2.13; the last line prints
 # yours. And for a training loop, `schedule` records a few steps out of many.
 # %% [markdown] zh
 # ### 选读：调用栈，以及 schedule
 #
-# torch 自己找行的办法是 `with_stack=True`。这时每个 Python 函数都有一行，比如 `cases.py(74): scores_mended`；数字是这个*函数*从哪儿开始，不是执行到了哪一行。`trace_of` 记的才是那一行：每次调用 torch，它都看一眼[[call-stack|调用栈]]。在 torch 2.13 里，操作自己的 `stack` 是空的；最后一行打印你这里的。另外，训练循环可以用 `schedule`，许多步里只记几步。
+# torch 自己找行的办法是 `with_stack=True`。这时每个 Python 函数都有一行，比如 `cases.py(…): scores_mended`；括号里的数字是这个*函数*从哪儿开始，不是执行到了哪一行。`trace_of` 记的才是那一行：每次调用 torch，它都看一眼[[call-stack|调用栈]]。在 torch 2.13 里，操作自己的 `stack` 是空的；最后一行打印你这里的。另外，训练循环可以用 `schedule`，许多步里只记几步。
 # %%
 from torch.profiler import schedule
 

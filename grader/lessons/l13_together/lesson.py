@@ -1,7 +1,7 @@
 # %% [markdown] en
 # # Who listens to which switch, and when?
 #
-# ⏱️ 45 minutes; the *deeper, optional* parts take another 20. Before it: lessons 01 and 02; 06 and 09 help. Everything runs live on a CPU, and no C++ compiler is needed.
+# ⏱️ 45 minutes; the *deeper, optional* parts take another 25. Before it: lessons 01 and 02; 06 and 09 help. Everything runs live on a CPU, and no C++ compiler is needed.
 #
 # 🎯 Afterwards you can
 # - say which kernel computes your attention, see it, and choose it;
@@ -10,7 +10,7 @@
 # %% [markdown] zh
 # # 哪个开关，谁在听，什么时候听？
 #
-# ⏱️ 45 分钟；**选读**部分再加 20 分钟。先修：第 01、02 课；学过 06、09 更好。全部内容都能在 CPU 上实测，不需要 C++ 编译器。
+# ⏱️ 45 分钟；**选读**部分再加 25 分钟。先修：第 01、02 课；学过 06、09 更好。全部内容都能在 CPU 上实测，不需要 C++ 编译器。
 #
 # 🎯 学完之后，你能：
 # - 说出你的注意力由哪个 kernel 计算，看得见，也换得了；
@@ -20,28 +20,28 @@
 # %% [markdown] en
 # ## 🎯 What is this lesson for?
 #
-# So far each switch stood alone. A real program has more: it compiles, it starts threads and workers, it uses 16 bits. A switch only works if the right part of the program **reads** it, at the right **moment**.
+# So far each switch stood alone. A real program has more: it compiles, it starts threads and workers, it computes in 16 bits. A switch only works if the right part of the program **reads** it, at the right **moment**.
 #
 # Picture a kitchen. The switches hang on its wall, and every cook sees them. Some are looked at while cooking. Others are looked at only once, when the recipe is written. And a second kitchen has a wall of its own.
 #
-# A warm-up first, and then the doors: three modules with similar names.
+# A warm-up first. Then three modules whose names are easily mixed up: which one do you ask what?
 # %% [markdown] zh
 # ## 🎯 这一课是干什么用的？
 #
-# 前面每个开关都是单独讲的。真实的程序要热闹得多：要编译，要开线程和 worker，还要用 16 位。开关想起作用，得有对的人，在对的**时候**，去**读**它。
+# 前面每个开关都是单独讲的。真实的程序要热闹得多：要编译，要开线程和 worker，还要用 16 位的数来算。开关想起作用，得有对的人，在对的**时候**，去**读**它。
 #
 # 想象一间厨房：开关挂在墙上，每个厨师都看得见。有的开关，炒菜时才看；有的只在写菜谱时看一眼，以后就照谱做了。至于另一间厨房，那儿有自己的一面墙。
 #
-# 先热个身，再认门：有三个模块，名字很像。
+# 先热个身，再来分清三个名字很像的模块：什么问题该找谁？
 # %%
 # en: First the cards of earlier lessons that are due today, then today's warm-up.
 # zh: 先是今天到期的旧卡片，再是今天的热身题。
 review(due=3)
 explain("13-note-on-the-wall")
 # %% [markdown] en
-# ## Three doors, three kinds of questions
+# ## Three modules, three kinds of questions
 #
-# | door | what you ask there | for example |
+# | module | what you ask there | for example |
 # |---|---|---|
 # | `torch.backends` | *how* may it be computed? | `cudnn.benchmark`, `mkldnn.enabled` |
 # | `torch.cuda`, `torch.mps` | what does *this brand's* device do? | `synchronize()`, memory |
@@ -49,12 +49,12 @@ explain("13-note-on-the-wall")
 #
 # Switches are permissions, so they exist everywhere, also without the device. Look at the last line of the next cell.
 # %% [markdown] zh
-# ## 三扇门，三类问题
+# ## 三个模块，三类问题
 #
-# | 门 | 去那儿问什么 | 例如 |
+# | 模块 | 管什么问题 | 例如 |
 # |---|---|---|
 # | `torch.backends` | 可以*怎么*算？ | `cudnn.benchmark`、`mkldnn.enabled` |
-# | `torch.cuda`、`torch.mps` | *这个牌子*的设备怎么样了？ | `synchronize()`、内存 |
+# | `torch.cuda`、`torch.mps` | *这个牌子*的设备在做什么？ | `synchronize()`、内存 |
 # | `torch.accelerator` | *不论牌子*，同样的事 | `current_accelerator()`、`synchronize()` |
 #
 # 开关是许可，所以哪儿都有，没有设备也有。看下一格的最后一行输出。
@@ -111,7 +111,7 @@ explain("13-cuda-on-cpu")
 #
 # `check` compares your answer with what torch really does here.
 # %% [markdown] zh
-# ## 🛠️ 预言活儿归谁（5 分钟，一行）
+# ## 🛠️ 先判断活儿归谁（5 分钟，一行）
 #
 # 在 CPU 上，只要沾上一条，flash 就会拒绝（torch 还查几条更少见的）：
 # 1. `dropout` 大于 0；
@@ -136,7 +136,7 @@ predict("13-bet-memory")
 observe("13-flash-math")
 explain("13-why-memory")
 # %% [markdown] en
-# ## 💡 A table that is never whole
+# ## 💡 Why flash needs little memory: a table that is never whole
 #
 # | | math | flash |
 # |---|---|---|
@@ -147,7 +147,7 @@ explain("13-why-memory")
 #
 # The formula is the same and nothing is left out. Only the order of the additions differs, and so do the last bits (lesson 06).
 # %% [markdown] zh
-# ## 💡 一张从不完整出现的表
+# ## 💡 flash 为什么省内存：一张从没整张出现过的表
 #
 # | | math | flash |
 # |---|---|---|
@@ -160,24 +160,6 @@ explain("13-why-memory")
 # %%
 explain("13-why-differs")
 # %% [markdown] en
-# ## 🛠️ Measure the difference, and leave the switches alone (5 minutes, about 5 lines)
-#
-# `kernel_gap(q, k, v)` gives back the largest difference (its size, without sign) between what flash and what math compute. Afterwards every switch is as before.
-#
-# `sdpa_kernel` is a [[context-manager|context manager]] that keeps its word: unlike `cudnn.flags()` (lesson 01) it puts back exactly what was there. Stuck? `hint("13-kernel-gap")`.
-# %% [markdown] zh
-# ## 🛠️ 量出差别，不动开关（5 分钟，约 5 行）
-#
-# `kernel_gap(q, k, v)` 返回 flash 和 math 两种结果之间最大的差（只看大小，不看正负）。用完之后，所有开关都和原来一样。
-#
-# `sdpa_kernel` 是个说到做到的[[context-manager|上下文管理器]]：不像 `cudnn.flags()`（第 01 课），它会原原本本地放回去。卡住了就运行 `hint("13-kernel-gap")`。
-# %%
-def kernel_gap(q, k, v) -> float:
-    raise NotImplementedError
-
-
-check("13-kernel-gap")
-# %% [markdown] en
 # 📌 **So far.**
 # 1. On a CPU too, attention takes flash where it may, and math for the rest.
 # 2. Flash needs memory in proportion to the length, math with its square; both are right up to rounding.
@@ -186,7 +168,7 @@ check("13-kernel-gap")
 # 📌 **小结。**
 # 1. 在 CPU 上，注意力同样能用 flash 就用 flash，其余的归 math。
 # 2. flash 的内存随长度成正比，math 按平方涨；两个都对，只差舍入。
-# 3. 开关写在 `torch.backends.cuda` 里，对 CPU 一样有效。跑了谁，看 profile。
+# 3. 开关写在 `torch.backends.cuda` 里，对 CPU 一样有效。到底跑了哪个，看 profile。
 # %%
 keep("cuda.sdp", "accelerator.doors")
 # %% [markdown] en
@@ -220,13 +202,13 @@ predict("13-bet-recompile")
 observe("13-recompiles")
 explain("13-guard-why")
 # %% [markdown] en
-# ## 🎲 And what is neither on the list nor read while cooking?
+# ## 🎲 And a setting that is neither on the list nor read while cooking?
 #
 # A convolution stands in the recipe as “convolution”, and asks its switches while cooking. With attention it depends on how far the backend writes things out. `backend="eager"` keeps it as one call. `"aot_eager"` writes it out further, down to single kernels, and the default backend, `inductor`, begins in the same way.
 #
 # Bet: compiled with flash allowed; then flash is switched off.
 # %% [markdown] zh
-# ## 🎲 既不在清单上，做菜时又没人看呢？
+# ## 🎲 那不在清单上、做菜时又没人看的设置呢？
 #
 # 卷积在菜谱里就写着“卷积”，做菜时它自己去看开关。注意力就要看编译后端写得多细了：`backend="eager"` 把它留作一次调用；`"aot_eager"` 写得更细，一直写到具体的 kernel，而默认的后端 `inductor` 开头也是这么做的。
 #
@@ -239,7 +221,7 @@ explain("13-make-it-count")
 # %% [markdown] en
 # ## 💡 When is a setting read?
 #
-# | read | settings | moved later |
+# | read | settings | if you change it later |
 # |---|---|---|
 # | **at each call**, while cooking | `mkldnn.enabled`, `cudnn.enabled`, `cudnn.deterministic` | counts at once |
 # | **by the checks** | threads, deterministic mode, grad mode, autocast, default dtype, TF32 of products | a new recipe |
@@ -269,13 +251,13 @@ explain("13-make-it-count")
 # %%
 keep("compile.guards")
 # %% [markdown] en
-# ## 🎲 Another cook, another kitchen
+# ## 🎲 Threads and processes: another cook, another kitchen
 #
 # Lesson 01 showed it for one switch: [[threads]] share the switches, a [[fork-spawn|fork]] copies them, a spawn starts with the defaults. But not every setting hangs on the wall. Some a cook carries in the apron: `torch.no_grad()` and [[autocast]] are such settings.
 #
 # Your main thread changes seven settings. Who else reads them?
 # %% [markdown] zh
-# ## 🎲 换个厨师，换间厨房
+# ## 🎲 线程与进程：换个厨师，换间厨房
 #
 # 第 01 课看过一个开关：[[threads|线程]]共用，[[fork-spawn|fork]] 复制一份，spawn 从默认值开始。可不是所有设置都挂在墙上，有些揣在厨师自己的围裙里：`torch.no_grad()` 和 [[autocast]] 就是。
 #
@@ -286,13 +268,13 @@ predict("13-bet-thread")
 observe("13-who-inherits")
 explain("13-pool")
 # %% [markdown] en
-# ## 🛠️ Hand your apron on (5 minutes, about 4 lines)
+# ## 🛠️ Take your settings into a thread (5 minutes, about 4 lines)
 #
 # `in_thread(run)` runs `run()` in a new thread and gives back its result; that part stands there. Complete it: inside, grad mode, autocast of the CPU, and autocast's dtype are those of the thread that **called** `in_thread`. The caller's own settings stay.
 #
 # `torch.set_grad_enabled(...)` and `torch.autocast("cpu", dtype=..., enabled=...)` can both stand after `with`.
 # %% [markdown] zh
-# ## 🛠️ 把围裙传下去（5 分钟，约 4 行）
+# ## 🛠️ 把自己的设置带进线程（5 分钟，约 4 行）
 #
 # `in_thread(run)` 在新线程里执行 `run()`，并返回它的结果，这部分已经写好。请补完：在里面，梯度模式、CPU 的 autocast 以及它的 dtype，都要和**调用** `in_thread` 的线程一样。调用者自己的设置不能变。
 #
@@ -323,13 +305,13 @@ check("13-in-thread")
 # %%
 keep("process.settings")
 # %% [markdown] en
-# ☕ That was the main line. autocast, the list of a GPU, the deterministic mode in company, two traps and a duel are *deeper, optional*. Otherwise go on at [[#🕳️ Four myths, and what you measured]].
+# ☕ That was the main line. autocast, the difference between two kernels, the list of a GPU, the deterministic mode and its neighbours, two traps and a race are *deeper, optional*. Otherwise go on at [[#🕳️ Four myths, and what you measured]].
 #
 # ### Deeper, optional: autocast changes the type, and with it the library
 #
 # [[autocast]] is no switch of a backend. It stands before the operations and copies inputs to 16 bits for those on its list. The others keep what they get. Eleven operations on float32 tensors: which results change their type? And who computes them then?
 # %% [markdown] zh
-# ☕ 主线到这儿就讲完了。autocast、GPU 的名单、确定性模式遇上别人、两个坑、一场对决，都是**选读**；不看就直接跳到 [[#🕳️ 四个误区，和你测到的]]。
+# ☕ 主线到这儿就讲完了。autocast、两个 kernel 差多少、GPU 的名单、确定性模式遇上别人、两个坑、一场对决，都是**选读**；不看就直接跳到 [[#🕳️ 四个误区，和你测到的]]。
 #
 # ### 选读：autocast 换了类型，也就换了库
 #
@@ -342,6 +324,24 @@ explain("13-autocast-weights")
 explain("13-autocast-library")
 keep("autocast.cpu")
 # %% [markdown] en
+# ### Deeper, optional: 🛠️ measure the difference, and leave the switches alone (5 minutes, about 5 lines)
+#
+# `kernel_gap(q, k, v)` gives back the largest difference (its size, without sign) between what flash and what math compute. Afterwards every switch is as before.
+#
+# `sdpa_kernel` is a [[context-manager|context manager]] that keeps its word: unlike `cudnn.flags()` (lesson 01) it puts back exactly what was there. Stuck? `hint("13-kernel-gap")`.
+# %% [markdown] zh
+# ### 选读：🛠️ 量出差别，不动开关（5 分钟，约 5 行）
+#
+# `kernel_gap(q, k, v)` 返回 flash 和 math 两种结果之间最大的差（只看大小，不看正负）。用完之后，所有开关都和原来一样。
+#
+# `sdpa_kernel` 是个说到做到的[[context-manager|上下文管理器]]：不像 `cudnn.flags()`（第 01 课），它会原原本本地放回去。卡住了就运行 `hint("13-kernel-gap")`。
+# %%
+def kernel_gap(q, k, v) -> float:
+    raise NotImplementedError
+
+
+check("13-kernel-gap")
+# %% [markdown] en
 # ### Deeper, optional: an NVIDIA GPU has another list
 #
 # | on CUDA | flash | memory-efficient |
@@ -351,7 +351,7 @@ keep("autocast.cpu")
 # | mask | **none** | yes |
 # | dropout | yes | yes |
 #
-# cuDNN has a kernel too, and math takes the rest. This is read in PyTorch's source (`transformers/cuda/sdp_utils.cpp`), not measured here. If you have such a GPU: the next cell works there as well. Turn one thing at a time.
+# cuDNN has a kernel too, and math takes the rest. This is read in PyTorch's source (`transformers/cuda/sdp_utils.cpp`), not measured here. If you have such a GPU: the next cell works there as well. Change one thing at a time.
 # %% [markdown] zh
 # ### 选读：NVIDIA GPU 的名单不一样
 #
@@ -370,7 +370,7 @@ mask = torch.zeros(64, 64, device=place, dtype=half.dtype)
 print(place, "| without mask:", kernel_of(lambda: F.scaled_dot_product_attention(half, half, half)),
       "| with mask:", kernel_of(lambda: F.scaled_dot_product_attention(half, half, half, attn_mask=mask)))
 # %% [markdown] en
-# ### Deeper, optional: the deterministic mode in company
+# ### Deeper, optional: the deterministic mode and its neighbours
 #
 # Lesson 06 taught the mode. Here is what it does to its neighbours:
 #

@@ -16,7 +16,7 @@
 # %% question 14-c-travel
 # %% question 14-c-trace
 # %% task 14-t-differ
-# en: Where do two lists of results part? Give back the place (0 is the first)
+# en: Where do two lists of results begin to differ? Give back the place (0 is the first)
 # en: of the first value of theirs that is further from ours than
 # en: atol + rtol * |ours|, -1 where all agree, None where the lengths
 # en: differ. A NaN agrees with nothing.

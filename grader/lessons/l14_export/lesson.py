@@ -1,7 +1,7 @@
 # %% [markdown] en
 # # 🎯 Do these switches survive export?
 #
-# ⏱️ **45 minutes**; the *deeper, optional* parts take another half hour. Before it: lessons 01 and 02.
+# ⏱️ **40 minutes**; the *deeper, optional* parts take another half hour. Before it: lessons 01 and 02.
 #
 # You trained a network, and now it has to run where there is no Python: in a phone, a server, a program of somebody else.
 # You [[export]] it. Which of your settings go along? Is it still the same network over there? At the end you can say so, with
@@ -11,7 +11,7 @@
 # %% [markdown] zh
 # # 🎯 导出之后，这些开关还在吗？
 #
-# ⏱️ **45 分钟**；**选读**部分再加半小时。先修：第 01、02 课。
+# ⏱️ **40 分钟**；**选读**部分再加半小时。先修：第 01、02 课。
 #
 # 网络训练好了，现在要拿到没有 Python 的地方去跑：手机上、服务器上、别人的程序里。于是你把它[[export|导出]]。你的哪些设置会跟着走？到了那边，它还是同一个网络吗？学完这一课，你能用自己写的比较程序来回答。
 #
@@ -70,7 +70,7 @@ print("same bits as the model:", torch.equal(run(x), model(x)))
 # %% [markdown] zh
 # ## 💡 菜谱只写做什么，不写谁来做
 #
-# 里面有 `conv2d`，但一个字也没提 cuDNN 或 oneDNN。这一步由谁来算，每次调用时才定，由运行它的那个进程决定（第 01 课叫它[[backend-selection|后端选择]]）。在这台机器上跑，比特一模一样，因为厨房还是同一个。
+# 里面有 `conv2d`，但一个字也没提 cuDNN 或 oneDNN。这一步由谁来算，每次调用时才定，由运行它的那个进程决定（第 01 课叫它[[backend-selection|后端选择]]）。在这台机器上跑，结果逐位一致，因为厨房还是同一个。
 #
 # 到这里还只是猜想。接下来把网络周围的七项设置一项一项地改，每次都把步骤逐字比一遍。（[[autocast]] 块：在里面，PyTorch 会用 16 位来算一部分算子。）
 # %%
@@ -241,7 +241,7 @@ predict("14-bet-bits")
 observe("14-same-bits")
 explain("14-why-bits")
 # %% [markdown] en
-# ## 💡 Two cooks, one recipe
+# ## 💡 Why the last digits differ: two cooks, one recipe
 #
 # “Add the 4096 products” says the recipe. It does not say in which order. Each library adds in the order that suits its code, and
 # the last digits differ, on both sides, from the exact result. Functions such as the sigmoid are approximated, by each library in
@@ -250,7 +250,7 @@ explain("14-why-bits")
 # So do not ask for equal bits. Ask for a [[tolerance]]: small enough to catch a real fault, large enough for two orders of adding.
 # Where is the place between? The picture below shows the two orders; then place a bet on four real faults.
 # %% [markdown] zh
-# ## 💡 两位厨师，一份菜谱
+# ## 💡 末位为什么不同：两位厨师，一份菜谱
 #
 # 菜谱上写着“把 4096 个乘积加起来”，没写先加哪个。每个库都按顺手的顺序加，末位自然不同；sigmoid 这类函数是近似算的，每个库各有一套。两边和精确结果都有一点差，谁也没错。
 #
@@ -346,7 +346,7 @@ explain("14-trace-flags")
 # ### Deeper, optional: to_mkldnn cannot leave
 #
 # `torch.utils.mkldnn.to_mkldnn` stores the weights in oneDNN's own blocks: quick on this CPU, and readable by nobody else. Four
-# doors out, before and after.
+# ways out, before and after.
 # %% [markdown] zh
 # ### 选读：to_mkldnn 出不了门
 #
@@ -358,11 +358,11 @@ explain("14-mkldnn-out")
 # ### Deeper, optional: export twice, compare the bytes
 #
 # Is an ONNX file the same each time? Many build systems compare checksums and call every difference a new model. The same script
-# runs at once again, from another folder, and in a new process.
+# runs once more at once, and then from another folder.
 # %% [markdown] zh
 # ### 选读：导出两次，比一比字节
 #
-# 每次导出的 ONNX 文件都一样吗？不少构建系统只比校验和，一有不同就当成新模型。让同一个脚本马上再跑一遍、换个文件夹跑一遍、换个新进程跑一遍。
+# 每次导出的 ONNX 文件都一样吗？不少构建系统只比校验和，一有不同就当成新模型。让同一个脚本马上再跑一遍，再换个文件夹跑一遍。
 # %%
 predict("14-bet-twice")
 # %%

@@ -13,7 +13,7 @@
 # ⏱️ 45 分钟；**选读**部分看你有多少兴致。先修：学过哪些课都行。这里的内容全来自你在那些课里做过的事；还没碰过的，会标出来。
 #
 # 🎯 学完之后，你能：
-# - 凭记忆画出 `torch.backends` 的全图，没几个空；
+# - 凭记忆画出 `torch.backends` 的全图，空着的没几处；
 # - 一道面试题，30 秒说得清，3 分钟说得透；
 # - 带走一个文件，里面是你自己的数字，能打印，也能给人看。
 # %% bootstrap
@@ -129,7 +129,7 @@ observe("15-what-moves")
 # 📌 **So far.**
 # 1. A value that reads `True` is stored. Whether it counts shows in bits, logs or time.
 # 2. A changed last digit is no bug: another order of sums.
-# 3. First ask who reads the switch, and whether the work itself could be cut better: batch, threads, layout.
+# 3. First ask who reads the switch, and whether the work itself could be arranged better: batch, threads, layout.
 # %% [markdown] zh
 # 📌 **小结。**
 # 1. 读出来是 `True`，只说明存下了；起没起作用，看结果的末位、日志或时间。
@@ -210,11 +210,11 @@ interview(count=3)
 # %% [markdown] en
 # ### Deeper, optional: advice for any script (6 minutes)
 #
-# A script is described by four facts: `device` ("cuda", "cpu", "mps"), `convolutions` (True or False), `sizes` ("fixed", "changing") and `same_bits` (must two runs agree bit by bit?). `advice(script)` gives the switches you would write into it, as a dictionary such as `{"cudnn.benchmark": True}`; `{}` where the defaults are fine. No line that nobody reads! Stuck? `hint("15-advice")`.
+# A script is described by four facts: `device` ("cuda", "cpu", "mps"), `convolutions` (True or False), `sizes` ("fixed", "changing") and `same_bits` (must two runs agree bit by bit?). `advice(script)` gives the switches you would write into it, as a dictionary such as `{"cudnn.benchmark": True}`; `{}` where the defaults are fine. Names as in the table of switches; the mode of lesson 06 is `"torch.deterministic_algorithms"`. No line that nobody reads! Stuck? `hint("15-advice")`.
 # %% [markdown] zh
 # ### 选读：给任何脚本提建议（6 分钟）
 #
-# 一份脚本用四件事描述：`device`（"cuda"、"cpu"、"mps"）、`convolutions`（True 或 False）、`sizes`（"fixed" 固定、"changing" 变化）、`same_bits`（两次运行要不要逐位一致）。`advice(script)` 返回你会写进去的开关，是一个字典，比如 `{"cudnn.benchmark": True}`；默认值就好的，返回 `{}`。没人读的行不要写！卡住了就运行 `hint("15-advice")`。
+# 一份脚本用四件事描述：`device`（"cuda"、"cpu"、"mps"）、`convolutions`（True 或 False）、`sizes`（"fixed" 固定、"changing" 变化）、`same_bits`（两次运行要不要逐位一致）。`advice(script)` 返回你会写进去的开关，是一个字典，比如 `{"cudnn.benchmark": True}`；默认值就好的，返回 `{}`。名字照开关表来写，第 06 课的那个模式叫 `"torch.deterministic_algorithms"`。没人读的行不要写！卡住了就运行 `hint("15-advice")`。
 # %%
 def advice(script):
     if script["same_bits"]:
@@ -232,7 +232,7 @@ explain("15-two-promises")
 # %% [markdown] zh
 # ## 📄 速查表，里面有你的数字
 #
-# 总结放到现在才给：每个子模块一张，有全部开关、默认值、此处的值、知识卡的建议，还有**你自己**测到的结果。写着“还没测”的地方，一个 `observe(...)` 就能补上。
+# 总结放到现在才给：每个子模块一张，有全部开关、默认值、这台机器上的值、知识卡的建议，还有**你自己**测到的结果。写着“还没测”的地方，一个 `observe(...)` 就能补上。
 # %%
 cheat_sheet("mkldnn")
 # %%
@@ -240,11 +240,11 @@ cheat_sheet("cudnn", "mps")
 # %% [markdown] en
 # ## 📦 One file to take home
 #
-# The map, all sheets, the interview, the knowledge cards, your bets and the passport of this machine: one file, both languages, light and dark, to open anywhere and to print. It asks no other place for anything, and no name of yours is in it.
+# The map, all sheets, the interview, the knowledge cards, your bets and the passport of this machine: one file, both languages, light and dark, to open anywhere and to print. It loads nothing from the internet, and your name is not in it.
 # %% [markdown] zh
 # ## 📦 打包带走
 #
-# 全图、全部速查表、面试题、知识卡、你的赌注、这台机器的护照：一个文件，中英双语，深浅两色，到哪儿都能打开，也能打印。它不向任何地方请求东西，里面也没有你的名字。
+# 全图、全部速查表、面试题、知识卡、你的赌注、这台机器的护照：一个文件，中英双语，深浅两色，到哪儿都能打开，也能打印。它不联网，里面也没有你的名字。
 # %%
 passport()
 take_home()

@@ -8,9 +8,13 @@ import pytest
 
 from course.experiment import base
 from course.game import board, cases, tuning
-from course.i18n import LANGUAGES, pick
+from course.game.tuning import Tuning
+from course.game.tuning_desk import Desk
+from course.i18n import LANGUAGES, pick, set_language
 from course.lessons import BY_ID
-from course.quiz import knowledge
+from course.quiz import AnswerLog, knowledge
+from course.quiz.rich import plain
+from tests.lessons.l10_tuning_master.rows import table
 
 LESSON = "10_tuning_master"
 CASES = cases.cases(LESSON)
@@ -30,7 +34,7 @@ def test_a_case_is_sound(name):
     case = CASES[name]
     assert [*cases.faults(case), *board.game(LESSON).faults(case)] == []
     assert case.lesson == LESSON and case.id == name
-    assert all(source.strip() for source in case.sources)
+    assert all(pick(source, code).strip() for source in case.sources for code in LANGUAGES)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -38,8 +42,8 @@ def test_what_a_debrief_names_exists(name):
     told = CASES[name].debrief
     assert not told.card or told.card in knowledge.read()[0]
     assert not told.experiment or base.get(told.experiment)
-    named = re.findall(r"experiment (\d\d-[a-z0-9-]+)", " ".join(CASES[name].sources))
-    lessons = re.findall(r"lesson (\d\d)", " ".join(CASES[name].sources))
+    sources = " ".join(map(pick, CASES[name].sources))
+    named, lessons = re.findall(r"experiment (\d\d-[a-z0-9-]+)", sources), re.findall(r"lesson (\d\d)", sources)
     assert all(base.get(one) for one in named)
     assert set(lessons) <= {one[:2] for one in BY_ID}
 
@@ -119,3 +123,36 @@ def test_no_cudnn_switch_changes_anything_for_the_transformer():
             }
             assert len(shares) == 1
     assert len(plan.configs()) == 16
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", CASES)
+def test_every_case_can_be_played_to_its_end(name, language, tmp_path):
+    """By typing, on an invented table: the best is handed in, the cause found, and all of it is told in the language."""
+    set_language(language)
+    case, plan = CASES[name], PLANS[name]
+
+    def measured(case, configs, tell):
+        return tuning.Measured({row["config"]: row | {"facts": facts_of(row)} for row in table(name)}, "live")
+
+    made = tuning.ruled(plan) if plan.rules else measured(case, None, print).outcomes
+    best = tuning.config_in(tuning.best_set(plan, made, tuning.key(plan.today))[0])
+    said = []
+    desk = Desk(Tuning(case, AnswerLog(tmp_path / "answers.jsonl"), measured), text=True, write=said.append)
+    bet = "fits" if plan.rules else tuning.came_out(plan, made[tuning.key(best)], made[tuning.key(plan.today)])
+    desk.run(bet=bet, sure="certain", **best)
+    desk.hand_in(bet=bet, sure="certain", **best)
+    desk.cause(case.cause.right.id)
+    assert desk.play.score().points == 10 and desk.play.score().counts
+    told = "\n".join([*said, str(desk)])
+    assert plain(pick(case.debrief.why, language)) in told and plain(pick(case.ticket, language)) in told
+    assert not re.search(r"None|[{}]|\*\*|\bnan\b", told.replace(pick(case.code, language), "")), told
+    assert bool(re.search(r"[一-鿿]", told)) == (language == "zh")
+    if language == "zh":
+        assert not re.search(r"[\u4e00-\u9fff][,;:?!]|[,;?!][\u4e00-\u9fff]|client|lesson", told), (
+            "Chinese has its own signs"
+        )
+
+
+def facts_of(row: dict) -> dict:
+    return {name[5:]: value for name, value in row.items() if name.startswith("fact_")}

@@ -1,0 +1,271 @@
+"""Experiments of lesson 11: how to hunt. Two faults that hide each other; a witness that is steady; halving the suspects."""
+
+from __future__ import annotations
+
+import math
+from time import perf_counter
+from typing import Any
+
+import torch
+
+from course.checking import watched
+from course.experiment.base import Budget, experiment
+from course.experiment.plots import ratios
+from course.experiment.words import NOTHING, middle
+from course.i18n import Text, both, t
+from course.records import Record
+from course.timing import compare
+from course.timing.stats import median
+
+LESSON = "11_bug_hunt"
+ENABLED = "mkldnn.enabled"
+PAIRS, MARGIN = 24, 1.15
+
+
+def _one_thread() -> None:
+    torch.set_num_threads(1)  # the experiment's run restores it
+
+
+# --- 11-hidden ------------------------------------------------------------------------------------------------------
+
+REPAIRS = {
+    "switch": both("repair the switch alone", "只修开关"),
+    "type": both("repair the data type alone", "只修数据类型"),
+    "both": both("repair both", "两处都修"),
+}
+
+
+def _rows(record: Record) -> dict[str, dict]:
+    return {row["repaired"]: row for row in record.rows}
+
+
+def say_hidden(record: Record) -> Text:
+    rows = _rows(record)
+    if set(rows) != set(REPAIRS):
+        return NOTHING
+    told = {
+        code: {"en": "; ", "zh": "；"}[code].join(
+            f"{REPAIRS[name][code]}: {row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+            for name, row in rows.items()
+        )
+        for code in ("en", "zh")
+    }
+    return both(
+        f"Time, as a share of the script with both faults: {told['en']}.",
+        f"耗时与“两处都有毛病”的脚本之比：{told['zh']}。",
+    )
+
+
+def draw_hidden(record: Record, ax: Any) -> None:
+    rows = [row for row in record.rows if row["repaired"] in REPAIRS]
+    names = [t(REPAIRS[row["repaired"]]["en"], REPAIRS[row["repaired"]]["zh"]) for row in rows]
+    ratios(ax, rows, names, t("time / time with both faults", "耗时 / 两处都有毛病时"))
+
+
+def settle_hidden(record: Record) -> dict[str, str | None]:
+    row = _rows(record).get("switch")
+    return {"11-bet-hidden": {"faster": "a", "same": "b", "slower": "c"}.get(row["verdict"]) if row else None}
+
+
+@experiment(
+    name="11-hidden",
+    lesson=LESSON,
+    version=1,
+    needs="mkldnn",
+    seconds=6,
+    title=both("Two faults in one script: repair one, then the other", "一个脚本两处毛病：修一处，再修另一处"),
+    finding=say_hidden,
+    draw=draw_hidden,
+    settles=settle_hidden,
+)
+def hidden(budget: Budget) -> list[dict]:
+    """A convolution with float64 data and oneDNN off: each fault repaired alone, and both, against both faults left in."""
+    _one_thread()
+    torch.manual_seed(0)
+    pixels_last = torch.channels_last
+    photos = {"float64": torch.randn(4, 16, 48, 48, dtype=torch.float64).to(memory_format=pixels_last)}
+    photos["float32"] = photos["float64"].float()
+    nets = {
+        name: torch.nn.Conv2d(16, 64, 3, padding=1).eval().to(dtype, memory_format=pixels_last)
+        for name, dtype in (("float32", torch.float32), ("float64", torch.float64))
+    }
+
+    def script(onednn: bool, dtype: str) -> Any:
+        def run() -> None:
+            torch.backends.mkldnn.enabled = onednn
+            with torch.inference_mode():
+                nets[dtype](photos[dtype])
+
+        return run
+
+    found = compare(
+        {
+            "none": script(False, "float64"),
+            "switch": script(True, "float64"),
+            "type": script(False, "float32"),
+            "both": script(True, "float32"),
+        },
+        baseline="none",
+        max_time=max(1.0, min(4.0, budget.left() - 1)),
+        ci=0.02,
+        gate=0.05,
+        same=False,
+    )
+    return [
+        {"repaired": name, "ratio": pair.ratio, "low": pair.low, "high": pair.high, "verdict": pair.verdict}
+        for name, pair in found.pairs.items()
+        if math.isfinite(pair.ratio)
+    ]
+
+
+# --- 11-witness -----------------------------------------------------------------------------------------------------
+
+
+def say_witness(record: Record) -> Text:
+    rows = record.rows
+    if len(rows) < PAIRS // 2:
+        return NOTHING
+    exact = len({(row["on"], row["off"]) for row in rows})
+    times = [row["ratio"] for row in rows]
+    always, steady = exact == 1, f"{min(times):.2f} … {max(times):.2f}"
+    return both(
+        f"{len(rows)} times the same question. The switch, read while the network runs, "
+        f"{'said the same each time' if always else f'gave {exact} different answers'}; the ratio of two single calls "
+        f"wandered: {steady}, middle {middle(times)}.",
+        f"同一个问题问了 {len(rows)} 次。网络运行时读开关，{'每次都一样' if always else f'得到 {exact} 种回答'}；"
+        f"两次单独计时的比值则来回变：{steady}，中位数 {middle(times)}。",
+    )
+
+
+def draw_witness(record: Record, ax: Any) -> None:
+    from course.figures import samples
+
+    whole = {t("pairs of calls", "成对的调用"): [row["ratio"] for row in record.rows]}
+    if not record.rows:
+        ax.set_xlabel(t("time without oneDNN / time with it", "不用 oneDNN 的耗时 / 用 oneDNN 的耗时"))
+        return
+    samples(
+        ax, whole, "", log=True, what=t("time without oneDNN / time with it", "不用 oneDNN 的耗时 / 用 oneDNN 的耗时")
+    )
+
+
+def settle_witness(record: Record) -> dict[str, str | None]:
+    """Steady: the exact witness always says the same; the ratios all lie within 10 % of their middle."""
+    if len(record.rows) < PAIRS // 2:
+        return {"11-bet-witness": None}
+    exact = len({(row["on"], row["off"]) for row in record.rows}) == 1
+    times = [row["ratio"] for row in record.rows]
+    steady = max(times) <= 1.1 * median(times) and min(times) >= median(times) / 1.1
+    return {
+        "11-bet-witness": {(True, True): "a", (True, False): "b", (False, True): "c", (False, False): "d"}[
+            exact, steady
+        ]
+    }
+
+
+@experiment(
+    name="11-witness",
+    lesson=LESSON,
+    version=1,
+    needs="mkldnn",
+    seconds=4,
+    title=both("Ask twenty-four times: which witness never changes its mind?", "问上二十四遍：哪个证人从不改口？"),
+    finding=say_witness,
+    draw=draw_witness,
+    settles=settle_witness,
+)
+def witness(budget: Budget) -> list[dict]:
+    """Twenty-four pairs of single calls, oneDNN on and off: the switch as it was while each ran, and the ratio of times."""
+    _one_thread()
+    net = torch.nn.Conv2d(16, 64, 3).eval().to(memory_format=torch.channels_last)
+    photo = torch.randn(2, 16, 48, 48).to(memory_format=torch.channels_last)
+    backend = torch.backends.mkldnn
+
+    def call(onednn: bool) -> tuple[bool, float]:
+        backend.enabled = onednn
+        seen = watched(lambda: net(photo), ENABLED)
+        start = perf_counter()
+        net(photo)
+        return seen[-1].switches[ENABLED], perf_counter() - start
+
+    rows = []
+    with torch.inference_mode():
+        call(True), call(False)
+        for number in budget.loop(range(PAIRS), desc=both("asking", "询问"), least=PAIRS // 2):
+            (on, fast), (off, slow) = call(True), call(False)
+            rows.append({"pair": number, "on": on, "off": off, "ratio": slow / fast})
+    return rows
+
+
+# --- 11-bisect ------------------------------------------------------------------------------------------------------
+
+LINES = 16
+
+
+def say_bisect(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+    halving, walking = ([row[key] for row in record.rows] for key in ("halving", "line_by_line"))
+    told = ["–".join(map(str, sorted({min(runs), max(runs)}))) for runs in (halving, walking)]
+    mean = sum(walking) / len(walking)
+    return both(
+        f"{len(record.rows)} scripts, the fault on another line in each. Runs until it was found: {told[0]} by halving, {told[1]} "
+        f"line by line ({mean:.1f} on average).",
+        f"{len(record.rows)} 个脚本，毛病各在不同的行。找到它要跑的次数：对半分 {told[0]} 次，逐行试 {told[1]} 次（平均 {mean:.1f} 次）。",
+    )
+
+
+def draw_bisect(record: Record, ax: Any) -> None:
+    places = [row["place"] for row in record.rows]
+    for key, label, mark in (
+        ("line_by_line", t("line by line", "逐行试"), "s"),
+        ("halving", t("halving", "对半分"), "o"),
+    ):
+        ax.plot(places, [row[key] for row in record.rows], mark + "-", label=label)
+    ax.set_xlabel(t("line of the fault", "毛病所在的行"))
+    ax.set_ylabel(t("runs until it was found", "找到它跑了几次"))
+    ax.set_ylim(bottom=0)
+    ax.legend()
+
+
+@experiment(
+    name="11-bisect",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=5,
+    title=both("Sixteen lines of settings: halve them, or try them one by one?", "十六行设置：对半分，还是逐行试？"),
+    finding=say_bisect,
+    draw=draw_bisect,
+)
+def bisect(budget: Budget) -> list[dict]:
+    """One line of sixteen switches oneDNN off; a run sets the first k lines and reads the switch beside a convolution."""
+    net, photo = torch.nn.Conv2d(3, 8, 3).eval(), torch.randn(1, 3, 16, 16)
+
+    def harmless() -> None:
+        torch.backends.cudnn.benchmark = True
+
+    def fault() -> None:
+        torch.backends.mkldnn.enabled = False
+
+    rows = []
+    for place in budget.loop(range(1, LINES + 1), desc=both("scripts", "脚本"), least=LINES // 2):
+        lines = [fault if number == place else harmless for number in range(1, LINES + 1)]
+        runs = 0
+
+        def symptom(count: int, lines: list = lines) -> bool:
+            nonlocal runs
+            runs += 1
+            torch.backends.mkldnn.enabled = True
+            for line in lines[:count]:
+                line()
+            return watched(lambda: net(photo), ENABLED)[-1].switches[ENABLED] is False
+
+        good, bad = 0, LINES
+        while bad - good > 1:
+            middle_line = (good + bad) // 2
+            good, bad = (good, middle_line) if symptom(middle_line) else (middle_line, bad)
+        halving, runs = runs, 0
+        walked = next(count for count in range(1, LINES + 1) if symptom(count))
+        rows.append({"place": place, "halving": halving, "line_by_line": runs, "found": bad == walked == place})
+    return rows

@@ -1,0 +1,288 @@
+"""The hunt itself, without widgets: run a script in a new process, judge a repair on evidence, keep the moves, count points."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from course.experiment.new_process import ProbeError, call_in_new_process
+from course.game import moves, score
+from course.game.cases import Case
+from course.game.play import MoveError, Play
+from course.i18n import Text, both, t
+from course.lessons.l11_bug_hunt.bug import NOTHING_WRONG, Bug, bug
+from course.lessons.l11_bug_hunt.scene import scenes
+from course.quiz.log import AnswerLog
+
+PATIENCE_S = 60.0
+LINE, CAUSE, REPAIR = 3.0, 3.0, 4.0
+STEPS = ("line", "cause", "repair", "closed")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What running a script showed. state: "gone" (no symptom, nothing left over), "stays", "left" (the symptom is gone, a
+    switch is not back), "failed" (the script did not come to its end) or "unchanged". said: what to say about it.
+    """
+
+    state: str
+    said: tuple[Text, ...]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the symptom is gone and nothing was left over."""
+        return self.state == "gone"
+
+
+# --- running and judging ------------------------------------------------------------------------------------------
+
+
+def seen(one: Bug, text: str, timed: bool = False) -> dict[str, Any]:
+    """What the scene sees of the script ``text``, in a new process (see ``stage.played``). Never raises for a script that
+    fails, hangs or kills its process: then ``error`` says so.
+    """
+    try:
+        return call_in_new_process(
+            "course.lessons.l11_bug_hunt.stage", "played", one.case.id, text, timed,
+            variables=one.variables, timeout_s=PATIENCE_S,
+        )[0]  # fmt: skip
+    except ProbeError as error:
+        late = "no answer within" in str(error)
+        return {"error": {"kind": "late" if late else "ended", "said": str(error), "line": None}}
+
+
+def measured(one: Bug, text: str | None = None) -> Text:
+    """The symptom as it is on this machine now, in one sentence: of the script as it stands, or of ``text``."""
+    return telling(one, seen(one, one.script if text is None else text, timed=True))
+
+
+def telling(one: Bug, facts: Mapping[str, Any]) -> Text:
+    """What a run showed, in one sentence."""
+    return failure(facts) or scenes()[one.case.id].told(dict(facts))
+
+
+def failure(facts: Mapping[str, Any]) -> Text | None:
+    """Why a run did not come to its end; None where it did."""
+    if name := facts.get("missing"):
+        return both(
+            f"The rest of the program uses `{name}`, and the script no longer has it: keep that name.",
+            f"程序的其余部分要用 `{name}`，脚本里却没有了：请保留这个名字。",
+        )
+    error = facts.get("error")
+    if error is None:
+        return None
+    if error["kind"] == "late":
+        return both(
+            f"The script did not come to its end within {PATIENCE_S:g} s; it was stopped. Is there a loop without an end?",
+            f"脚本 {PATIENCE_S:g} 秒还没跑完，已经停掉。是不是有个停不下来的循环？",
+        )
+    if error["kind"] == "ended":
+        return both(
+            f"The process of the script ended before it could be looked at. {error['said']}",
+            f"脚本的进程提前结束了，没看到结果。{error['said']}",
+        )
+    where = both("", "")
+    if error["line"]:
+        where = both(f" on line {error['line']}", f"第 {error['line']} 行")
+    return both(
+        f"The script stops{where['en']}: `{error['kind']}: {error['said']}`.",
+        f"脚本{where['zh']}停下了：`{error['kind']}: {error['said']}`。",
+    )
+
+
+def judge(one: Bug, text: str, facts: Mapping[str, Any]) -> Trial:
+    """What the facts of a run say about the script ``text`` as a repair."""
+    if same_code(text, one.script):
+        return Trial(
+            "unchanged",
+            (both("That is the script as it came: nothing is changed yet.", "这还是原来的脚本，什么也没改。"),),
+            facts,
+        )
+    if why := failure(facts):
+        return Trial("failed", (why,), facts)
+    told = telling(one, facts)
+    if objection := scenes()[one.case.id].objection(dict(facts)):
+        return Trial("stays", (objection, told), facts)
+    if left := {name: pair for name, pair in facts["left"].items() if name not in one.keeps}:
+        name, (before, after) = next(iter(left.items()))
+        return Trial(
+            "left",
+            (
+                both(
+                    f"The symptom is gone, but `{name}` is now {after} and was {before}: whoever comes next inherits it.",
+                    f"症状没了，可 `{name}` 现在是 {after}，原来是 {before}：后面的代码会接着用这个值。",
+                ),
+                told,
+            ),
+            facts,
+        )
+    return Trial("gone", (told,), facts)
+
+
+def same_code(one: str, other: str) -> bool:
+    """Whether two scripts differ in comments and blanks at most."""
+
+    def bare(text: str) -> str:
+        return re.sub(r"\s+", "", "\n".join(line.split("  #")[0] for line in text.split("\n")))
+
+    return bare(one) == bare(other)
+
+
+def repaired(one: Bug, text: str) -> Trial:
+    """Run ``text`` in place of the script, in a new process, and judge it on what is seen."""
+    if same_code(text, one.script):
+        return judge(one, text, {})
+    return judge(one, text, seen(one, text, timed=True))
+
+
+# --- the moves ----------------------------------------------------------------------------------------------------
+
+
+class Hunt(Play):
+    """One case and what the learner did on it. Moves: ``line``, ``cause``, ``repair`` (or ``proof`` for an innocent script),
+    ``give-up``; each is kept in the answer log, so the hunt goes on after a restart.
+    """
+
+    def __init__(self, case: Case, log: AnswerLog) -> None:
+        super().__init__(case, log)
+        self.bug = bug(case)
+
+    @property
+    def step(self) -> str:
+        """What is to be done next: one of STEPS."""
+        return step_of(self.bug, self.now)
+
+    def line(self, number: int) -> bool:
+        """Point at a line, or 0 for "nothing is wrong". Gives whether that is it. Raises MoveError, in words."""
+        if self.step != "line":
+            raise MoveError(t("The line is settled already: go on with the cause.", "行已经定了：接着说原因吧。"))
+        known = len(self.bug.numbered())
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= known:
+            raise MoveError(
+                t(
+                    f"The script has lines 1 to {known}; 0 stands for “nothing is wrong”.",
+                    f"脚本有第 1 到 {known} 行；0 表示“没有毛病”。",
+                )
+            )
+        self.write("line", (str(number),))
+        return found(self.bug, number)
+
+    def may_name_cause(self) -> bool:
+        """The cause is asked once the line was found."""
+        return self.step != "line"
+
+    def cause(self, answer_id: str) -> bool:
+        """Choose a cause (see ``Play.cause``); asked once the line is found."""
+        if not self.may_name_cause():
+            raise MoveError(t("First the line, then the reason.", "先找到行，再说原因。"))
+        return super().cause(answer_id)
+
+    def repair(self, text: str) -> Trial:
+        """Run the repaired script, judge it, keep it. Raises MoveError before line and cause are found, and for no text."""
+        self._ready_for("repair")
+        if self.bug.innocent:
+            raise MoveError(
+                t(
+                    "You said that nothing is wrong: prove it, with `prove()`.",
+                    "你说没有毛病，那就用 `prove()` 证明一下。",
+                )
+            )
+        if not isinstance(text, str) or not text.strip():
+            raise MoveError(t("Give the whole repaired script as text.", "请给出修好的整段脚本（文本）。"))
+        trial = repaired(self.bug, text)
+        if trial.state != "unchanged":
+            self.write("repair", (trial.state,), evidence=_evidence(self.case, trial.facts), text=text)
+        return trial
+
+    def prove(self) -> tuple[Text, Text]:
+        """For an innocent script: run it as it is and as the complaint wants it; gives both symptoms in words."""
+        self._ready_for("repair")
+        if not self.bug.innocent:
+            raise MoveError(t("There is a fault to repair: `repair(...)`.", "这里有毛病要修：用 `repair(...)`。"))
+        as_is, as_wished = (seen(self.bug, text) for text in (self.bug.script, self.bug.accused))
+        told = telling(self.bug, as_is), telling(self.bug, as_wished)
+        if failure(as_is) is None:
+            self.write("proof", ("done",), evidence=_evidence(self.case, {"as is": as_is, "as wished": as_wished}))
+        return told
+
+    def give_up(self) -> None:
+        """Close the case unsolved; what was found so far counts."""
+        if self.step != "closed":
+            self.write("give-up")
+
+    def _ready_for(self, step: str) -> None:
+        if self.step in STEPS[: STEPS.index(step)]:
+            raise MoveError(t("First the line and the reason, then the repair.", "先找到行、说出原因，再动手修。"))
+
+    def last_repair(self) -> moves.Move | None:
+        """The last script handed in in this attempt."""
+        return (moves.of_kind(self.now, "repair") or [None])[-1]
+
+
+def _evidence(case: Case, facts: Mapping[str, Any]) -> dict[str, Any]:
+    return {"from": case.evidence, **{name: value for name, value in facts.items() if name != "printed"}}
+
+
+def found(one: Bug, number: int) -> bool:
+    """Whether this is the line: any of those that make the symptom, or NOTHING_WRONG where there is none."""
+    return number in one.lines or (one.innocent and number == NOTHING_WRONG)
+
+
+def step_of(one: Bug, done: Sequence[moves.Move]) -> str:
+    """What is to be done next in an attempt: one of STEPS."""
+    if moves.of_kind(done, "give-up"):
+        return "closed"
+    if not any(found(one, int(move.choice[0])) for move in moves.of_kind(done, "line") if _number(move)):
+        return "line"
+    if one.case.cause.right.id not in {move.choice[0] for move in moves.of_kind(done, "cause") if move.choice}:
+        return "cause"
+    done_so = (
+        moves.of_kind(done, "proof")
+        if one.innocent
+        else [m for m in moves.of_kind(done, "repair") if m.choice == ("gone",)]
+    )
+    return "closed" if done_so else "repair"
+
+
+def _number(move: moves.Move) -> bool:
+    return bool(move.choice) and move.choice[0].isdigit()
+
+
+def scored(one: Bug, done: Sequence[moves.Move]) -> score.Score:
+    """The points of an attempt: line 3 (a wrong line costs one), cause 3 (the second try half), repair or proof 4."""
+    pointed = [found(one, int(move.choice[0])) for move in moves.of_kind(done, "line") if _number(move)]
+    named = [move.choice[0] == one.case.cause.right.id for move in moves.of_kind(done, "cause") if move.choice]
+    tried = [move.choice == ("gone",) for move in moves.of_kind(done, "repair")]
+    mended = bool(moves.of_kind(done, "proof")) if one.innocent else any(tried)
+    wrong = pointed.index(True) if True in pointed else len(pointed)
+    last = both("the proof", "证明") if one.innocent else both("the repair", "修好")
+    return score.Score(
+        (
+            score.Part(
+                both("the line", "找到行"),
+                max(0.0, LINE - wrong) if True in pointed else 0.0,
+                LINE,
+                both(f"wrong before it: {wrong}", f"之前指错 {wrong} 次"),
+            ),
+            score.Part(
+                both("the cause", "说对原因"),
+                score.tries_points(named, CAUSE),
+                CAUSE,
+                both(f"tries: {len(named)}", f"试了 {len(named)} 次"),
+            ),
+            score.Part(
+                last,
+                REPAIR * mended,
+                REPAIR,
+                both("run, and seen", "跑过，也看到了") if mended else both("not done", "没有做"),
+            ),
+        )
+    )
+
+
+def hints_used(done: Iterable[moves.Move]) -> int:
+    """How many hints were opened: they cost nothing and are counted."""
+    return len(moves.of_kind(done, "hint"))

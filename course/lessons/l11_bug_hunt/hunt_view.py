@@ -1,0 +1,202 @@
+"""What a hunt looks like: the ticket with the symptom, the script with its lines, the results. HTML, and the same as text."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+from course.game import view
+from course.game.moves import of_kind
+from course.i18n import Text, pick, t
+from course.lessons.l11_bug_hunt.bug import GRADES, NOTHING_WRONG, Bug
+from course.lessons.l11_bug_hunt.hunt import Hunt, Trial, found, hints_used, scored
+from course.quiz.rich import code_block, inline, plain
+
+CSS = """<style>
+.tbq.tbg .tbh-lines{display:flex!important;flex-flow:column!important;border:1.5px solid var(--q-line);border-radius:12px;
+overflow-x:auto!important;background:var(--q-fill);padding:6px 0;margin:6px 0 10px}
+.tbq.tbg button.tbh-line{display:block;width:auto;min-width:100%;height:auto!important;min-height:30px;margin:0;padding:3px 14px;border:0;
+border-left:4px solid transparent;border-radius:0;background:none;color:var(--q-fg)!important;text-align:left;white-space:pre;
+overflow:visible;text-overflow:clip;box-shadow:none;font:13.5px/1.5 ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",
+"Noto Sans Mono CJK SC",monospace;flex:none}
+.tbq.tbg button.tbh-line:hover:enabled{background:var(--q-pick)}
+.tbq.tbg button.tbh-line.tbh-on{background:var(--q-pick);border-left-color:var(--q-main);font-weight:700}
+.tbq.tbg button.tbh-line.tbh-hit{background:var(--q-goodbg);border-left-color:var(--q-good);font-weight:700}
+.tbq.tbg button.tbh-line.tbh-miss{background:var(--q-badbg);border-left-color:var(--q-bad)}
+.tbq.tbg button.tbh-line:focus-visible{outline-offset:-3px}
+.tbq.tbg .tbh-none{margin:0 0 10px}
+.tbq.tbg .tbh-script textarea{font:13.5px/1.5 ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace!important;
+white-space:pre;overflow-x:auto}
+</style>"""
+MARKS = {"hit": "✓", "miss": "✗", "on": "●", "": " "}
+
+
+def ticket_more(one: Bug) -> str:
+    """HTML below the ticket: the grade and what the script printed."""
+    grade = f'<p class="tbg-kind">{pick(GRADES[one.grade])}</p>'
+    if not one.log:
+        return grade
+    head = t("What they saw:", "他们看到的：")
+    return f"<p><strong>{head}</strong></p>{code_block(one.log, head)}{grade}"
+
+
+def line_words(number: int, text: str, state: str = "") -> str:
+    """A line of the script with its number, and its state as a sign."""
+    return f"{MARKS[state]} {number:>2}  {text}"
+
+
+def script_text(one: Bug, states: dict[int, str]) -> str:
+    """The script with its lines numbered."""
+    return "\n".join(line_words(number, text, states.get(number, "")) for number, text in one.numbered())
+
+
+def line_states(hunt: Hunt) -> dict[int, str]:
+    """number -> "hit" or "miss" for every line pointed at in this attempt."""
+    pointed = [int(move.choice[0]) for move in of_kind(hunt.now, "line") if move.choice and move.choice[0].isdigit()]
+    return {number: "hit" if found(hunt.bug, number) else "miss" for number in pointed}
+
+
+def line_said(hunt: Hunt) -> str:
+    """What to say about the last line pointed at; empty before the first."""
+    states = line_states(hunt)
+    if not states:
+        return ""
+    number, state = list(states.items())[-1]
+    if state == "hit" and number == NOTHING_WRONG:
+        return t("🎯 Yes: nothing is wrong here. And why not?", "🎯 没错：这里没有毛病。那又为什么没有呢？")
+    if state == "hit":
+        return t(f"🎯 Line {number}: yes, here the symptom is made.", f"🎯 第 {number} 行：对，症状就出在这里。")
+    if number == NOTHING_WRONG:
+        return t(
+            "🕳️ Something is wrong: “Measure the symptom” shows it here, too.",
+            "🕳️ 有毛病的：按“测一测症状”，在这台机器上也看得到。",
+        )
+    if hunt.bug.innocent:
+        return t(
+            f"🕳️ Line {number} does its work. What would you print to see that it does not?",
+            f"🕳️ 第 {number} 行没出错。要证明它错了，你会打印什么？",
+        )
+    return t(
+        f"🕳️ The symptom is not made on line {number}. What would you print to see where it begins?",
+        f"🕳️ 症状不是第 {number} 行造成的。想看它从哪里开始，你会打印什么？",
+    )
+
+
+def trial_lines(trial: Trial) -> list[str]:
+    """A repair's result in sentences with marks."""
+    head = {
+        "gone": t("🎯 **The symptom is gone**, and nothing was left over.", "🎯 **症状没了**，也没留下尾巴。"),
+        "stays": t("🔬 **Not yet.** ", "🔬 **还没好。**"),
+        "left": t("🕳️ **Almost.** ", "🕳️ **差一点。**"),
+        "failed": t("🕳️ **It did not run to its end.** ", "🕳️ **没跑完。**"),
+        "unchanged": t("🛠️ ", "🛠️ "),
+    }[trial.state]
+    first, *rest = [pick(one) for one in trial.said]
+    return [head, first, *rest] if trial.accepted else [head + first, *rest]
+
+
+def trial_of(hunt: Hunt) -> Trial | None:
+    """The last repair again, from the log."""
+    from course.lessons.l11_bug_hunt.hunt import judge
+
+    last = hunt.last_repair()
+    return judge(hunt.bug, last.text, last.evidence) if last and last.evidence else None
+
+
+def proof_lines(hunt: Hunt) -> list[str]:
+    """The proof of an innocent script, from the log."""
+    from course.lessons.l11_bug_hunt.hunt import telling
+
+    done = of_kind(hunt.now, "proof")
+    if not done:
+        return []
+    return proof_words(hunt, *(telling(hunt.bug, done[-1].evidence[name]) for name in ("as is", "as wished")))
+
+
+def proof_words(hunt: Hunt, as_is: Text, as_wished: Text) -> list[str]:
+    """The two runs of a proof in sentences with marks."""
+    return [
+        t("**As it is:** ", "**照原样：**") + pick(as_is),
+        t(f"**As the complaint wants it** ({pick(hunt.bug.wish)}): ", f"**照投诉的意思**（{pick(hunt.bug.wish)}）：")
+        + pick(as_wished),
+    ]
+
+
+def score_lines(hunt: Hunt) -> list[str]:
+    """What the points leave out: the hints."""
+    used = hints_used(hunt.now)
+    if not used:
+        return [t("No hint used.", "没有用提示。")]
+    return [t(f"Hints used: {used} (they cost nothing).", f"用了 {used} 条提示（不扣分）。")]
+
+
+def step_text(hunt: Hunt) -> str:
+    """What to do next, and how it is typed."""
+    call = f'case("{hunt.case.id.partition("-")[2]}")'
+    if hunt.step == "line":
+        return t(
+            f"Which line makes the symptom? {call}.line(7); 0 stands for “nothing is wrong”.\n"
+            f"Also: {call}.measure(), .hint(), .give_up()",
+            f"症状出在哪一行？{call}.line(7)；0 表示“没有毛病”。\n还可以：{call}.measure()、.hint()、.give_up()",
+        )
+    if hunt.step == "cause":
+        return cause_text(hunt) + f'\n  {call}.cause("a")'
+    if hunt.step == "repair" and hunt.bug.innocent:
+        return t(
+            f"Prove it: run the script as it is and as the complaint wants it. {call}.prove()",
+            f"证明一下：照原样跑一次，再照投诉的意思跑一次。{call}.prove()",
+        )
+    if hunt.step == "repair":
+        return t(
+            f'Repair it: give single lines, {call}.repair({{7: "new text"}}), or the whole script as text.',
+            f'动手修：可以只给改动的行，{call}.repair({{7: "新的一行"}})，也可以给整段脚本（文本）。',
+        )
+    return ""
+
+
+def cause_text(hunt: Hunt) -> str:
+    """The question about the cause and what was answered."""
+    question, tried = hunt.case.cause, hunt.causes()
+    lines = [plain(pick(question.stem))]
+    for one in question.answers:
+        told = one.id in tried or hunt.cause_found()
+        mark = ("✓ " if one.right else "✗ ") if told else ""
+        lines.append(f"  {one.id}. {mark}{plain(pick(one.text))}" + (f"\n     {plain(pick(one.why))}" if told else ""))
+    return "\n".join(lines)
+
+
+def closing_lines(hunt: Hunt) -> list[str]:
+    """The debrief in sentences with marks."""
+    return view.debrief_lines(hunt.case)
+
+
+def whole_text(hunt: Hunt) -> str:
+    """Everything there is to say of a hunt now, as text."""
+    one = hunt.bug
+    parts = [view.ticket_text(hunt.case), plain(pick(GRADES[one.grade]))]
+    if one.log:
+        parts.append(t("What they saw:", "他们看到的：") + "\n" + one.log)
+    parts += [script_text(one, line_states(hunt)), plain(line_said(hunt))]
+    parts += [f"💡 {plain(pick(text))}" for text in hunt.opened_hints()]
+    if hunt.step in ("repair", "closed") and hunt.cause_found():
+        parts.append(cause_text(hunt))
+    if (trial := trial_of(hunt)) is not None:
+        parts.append("\n".join(map(plain, trial_lines(trial))))
+    parts += [plain(line) for line in proof_lines(hunt)]
+    parts.append(step_text(hunt))
+    if hunt.step == "closed":
+        parts += [*map(plain, closing_lines(hunt)), view.points_text(scored(one, hunt.now)), *score_lines(hunt)]
+    return "\n\n".join(filter(None, parts))
+
+
+def lines_html(lines: Sequence[str]) -> str:
+    """Sentences with marks as paragraphs."""
+    return "".join(f"<p>{inline(line)}</p>" for line in lines)
+
+
+def solution_html(one: Bug) -> str:
+    """One script that is right; nothing for an innocent one."""
+    if one.innocent:
+        return ""
+    head = t("One script that is right", "一种正确的写法")
+    return f"<p><strong>{html.escape(head)}</strong></p>{code_block(one.repair, head)}"

@@ -1,0 +1,39 @@
+"""What stands behind a case in code: how its script is run and watched, how the symptom is told, what a repair must show.
+
+The words of a case are in ``cases.yaml``. Importing this, or any scene, loads no torch: a scene runs in a new process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from course.i18n import Text
+
+if TYPE_CHECKING:
+    from course.lessons.l11_bug_hunt.stage import Stage
+
+Facts = dict[str, Any]
+"""What a scene saw, as JSON data."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """watch(stage) -> facts, in the new process. told(facts): the symptom as it was seen, in one sentence. objection(facts): what
+    still speaks against a repair, or None.
+    """
+
+    watch: Callable[[Stage], Facts]
+    told: Callable[[Facts], Text]
+    objection: Callable[[Facts], Text | None]
+
+
+def scenes() -> dict[str, Scene]:
+    """The scene of every case, by the id of the case."""
+    from course.lessons.l11_bug_hunt import scenes_gpu, scenes_innocent, scenes_numbers, scenes_process, scenes_switches
+
+    found: dict[str, Scene] = {}
+    for module in (scenes_switches, scenes_process, scenes_gpu, scenes_numbers, scenes_innocent):
+        found |= module.SCENES
+    return found

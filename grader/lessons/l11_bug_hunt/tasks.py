@@ -1,0 +1,145 @@
+"""Hidden cases of checkpoint 11: whether a repair is one, and which suspect a series of runs convicts."""
+
+from __future__ import annotations
+
+import random
+
+from course.i18n import both
+from grader.task import Case, Part, Task
+
+SWITCHES = ("mkldnn.enabled", "cudnn.benchmark", "torch.num_threads", "cudnn.deterministic")
+SUSPECTS = ("switch", "dtype", "layout", "threads", "seed", "driver")
+
+# --- 11-t-verdict -------------------------------------------------------------------------------------------
+
+
+def verdict_cases(rng: random.Random) -> list[Case]:
+    """Good repairs; other outputs; a symptom that stays; a switch left over; several at once, where the order decides."""
+
+    def output() -> list[float]:
+        return [round(rng.uniform(-3, 3), 3) for _ in range(rng.randint(2, 4))]
+
+    def state(ratio: float, values: list[float], left: bool = False) -> dict:
+        return {"ratio": ratio, "output": values, "left": {rng.choice(SWITCHES): rng.random() < 0.5} if left else {}}
+
+    def moved(values: list[float], by: float) -> list[float]:
+        place = rng.randrange(len(values))
+        return [one + by * (number == place) for number, one in enumerate(values)]
+
+    def slow() -> float:
+        return round(rng.uniform(1.6, 4.0), 2)
+
+    def fine() -> float:
+        return round(rng.uniform(0.9, 1.1), 2)
+
+    limit, cases = 1.15, []
+    for _ in range(2):
+        same = output()
+        cases += [
+            Case("repaired", (state(slow(), same, rng.random() < 0.5), state(fine(), moved(same, 4e-5)), limit)),
+            Case("output", (state(slow(), same), state(fine(), moved(same, rng.choice((-0.3, 0.3)))), limit)),
+            Case("symptom", (state(slow(), same), state(slow(), same), limit)),
+            Case("left", (state(slow(), same), state(fine(), same, True), limit)),
+            Case("order", (state(slow(), same), state(slow(), moved(same, -0.5), True), limit)),
+            Case("order", (state(slow(), same), state(slow(), same, True), limit)),
+        ]
+    same = output()
+    return [
+        *cases,
+        Case("repaired", (state(slow(), same), state(1.5, same), 1.5)),
+        Case("repaired", (state(slow(), [0.0, 1.5]), state(fine(), [1e-4, 1.5]), limit)),
+        Case("symptom", (state(slow(), same), state(1.3, same), 1.2)),
+        Case("output", (state(slow(), same), state(fine(), same[:-1]), limit)),
+        Case("output", (state(slow(), same), state(fine(), [*same, 0.0]), limit)),
+        Case("output", (state(slow(), same), state(fine(), []), limit)),
+    ]
+
+
+# --- 11-t-culprit -------------------------------------------------------------------------------------------
+
+
+def culprit_cases(rng: random.Random) -> list[Case]:
+    """One is convicted; none is; two are; only in company; the control is missing or shows nothing; a run contradicts."""
+
+    def names(count: int) -> list[str]:
+        return rng.sample(SUSPECTS, count)
+
+    def mixed(*runs: list) -> tuple:
+        return (rng.sample([list(one) for one in runs], len(runs)),)
+
+    cases, control = [], [[], True]
+    for _ in range(2):
+        a, b, c = names(3)
+        cases += [
+            Case("one", mixed(control, [[a], True], [[b], False], [[c], True])),
+            Case("one", mixed(control, control, [[a], True], [[b], False], [[b], False])),
+            Case("none", mixed(control, [[a], True], [[b], True])),
+            Case("none", mixed(control, [[a], False], [[b], False], [[c], True])),
+            Case("company", mixed(control, [[a], True], [[b, c], False])),
+            Case("company", mixed(control, [[a], False], [[b, c], False], [[a, b], True])),
+            Case("control", mixed([[a], False], [[b], True])),
+            Case("control", mixed([[], False], [[a], False], [[b], True])),
+            Case("control", mixed(control, [[], False], [[a], False])),
+            Case("again", mixed(control, [[a], False], [[a], True], [[b], True])),
+            Case("again", mixed(control, [[a], False], [[a], True], [[b], False])),
+        ]
+    return [*cases, Case("control", ([],)), Case("none", ([control],))]
+
+
+TASKS = [
+    Task(
+        id="11-t-verdict",
+        name="verdict",
+        cases=verdict_cases,
+        parts={
+            "repaired": Part(
+                1,
+                both("Wrong for a good repair: rounding is no other output.", "修好了的判错了：舍入误差不算输出变了。"),
+            ),
+            "output": Part(
+                1, both("Wrong where the output changed, in a value or in length.", "输出变了（值或长度）时不对。")
+            ),
+            "symptom": Part(1, both("Wrong where the symptom stays.", "症状还在时不对。")),
+            "left": Part(1, both("Wrong where a switch was left over.", "有开关没复原时不对。")),
+            "order": Part(
+                1,
+                both(
+                    "Wrong where several are true: the first of the list counts.",
+                    "几条同时成立时不对：以排在前面的为准。",
+                ),
+            ),
+        },
+    ),
+    Task(
+        id="11-t-culprit",
+        name="culprit",
+        cases=culprit_cases,
+        parts={
+            "one": Part(1, both("Wrong where exactly one suspect is convicted.", "恰好一个被定罪时不对。")),
+            "none": Part(
+                1, both("Wrong where nobody is convicted, or more than one.", "没有人被定罪，或不止一个时不对。")
+            ),
+            "company": Part(
+                1,
+                both(
+                    "Wrong where suspects were repaired together: that convicts nobody.",
+                    "几个嫌疑一起修时不对：那不能给谁定罪。",
+                ),
+            ),
+            "control": Part(
+                1,
+                both(
+                    "Wrong where the control is missing, or does not show the symptom.",
+                    "没有对照，或对照没有症状时不对。",
+                ),
+            ),
+            "again": Part(
+                1,
+                both(
+                    "Wrong where runs contradict each other: gone once, there again.",
+                    "几次结果互相矛盾时不对：有时消失，有时还在。",
+                ),
+            ),
+        },
+    ),
+]

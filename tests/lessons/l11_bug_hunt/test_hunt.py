@@ -1,0 +1,186 @@
+"""Lesson 11: the moves of a hunt, its points, its state after a restart, and its card, typed and pressed."""
+
+from __future__ import annotations
+
+import pytest
+
+from course.game import board, moves
+from course.game.cases import cases, find
+from course.game.play import MoveError
+from course.i18n import set_language
+from course.lessons.l11_bug_hunt import game
+from course.lessons.l11_bug_hunt.bug import LESSON, bug
+from course.lessons.l11_bug_hunt.desk import Desk
+from course.lessons.l11_bug_hunt.hunt import Hunt, hints_used, scored
+from course.quiz.log import AnswerLog
+
+TYPO = bug(find("11-typo"))
+RIGHT_LINE, RIGHT_CAUSE = TYPO.lines[0], TYPO.case.cause.right.id
+
+
+@pytest.fixture
+def log(tmp_path):
+    return AnswerLog(tmp_path / "answers.jsonl")
+
+
+@pytest.fixture
+def hunt(log):
+    return Hunt(TYPO.case, log)
+
+
+def done(log, *kinds, case=TYPO.case):
+    for kind, *choice in kinds:
+        moves.write(log, case, kind, choice)
+
+
+def points(log, case=TYPO.case):
+    return [part.points for part in scored(bug(case), Hunt(case, log).now).parts]
+
+
+# --- moves and points ---------------------------------------------------------------------------------------------
+
+
+def test_the_steps_come_one_after_the_other(hunt):
+    with pytest.raises(MoveError):
+        hunt.cause(RIGHT_CAUSE)
+    with pytest.raises(MoveError):
+        hunt.repair(TYPO.repair)
+    for odd in (-1, 99, "7", True, None):
+        with pytest.raises(MoveError):
+            hunt.line(odd)
+    assert not hunt.now
+    assert not hunt.line(0) and not hunt.line(1) and hunt.step == "line"
+    assert hunt.line(RIGHT_LINE) and hunt.step == "cause"
+    with pytest.raises(MoveError):
+        hunt.repair(TYPO.repair)
+    assert hunt.cause(RIGHT_CAUSE) and hunt.step == "repair"
+    with pytest.raises(MoveError):
+        hunt.prove()
+    assert hunt.repair(TYPO.script.replace("# without", "# WITHOUT")).state == "unchanged"
+    with pytest.raises(MoveError):
+        hunt.repair("  ")
+    assert [one.kind for one in hunt.now] == ["line", "line", "line", "cause"]
+
+
+def test_a_wrong_line_costs_one_and_a_hint_nothing(log):
+    done(log, ("line", "1"), ("hint", "1"), ("line", str(RIGHT_LINE)), ("cause", RIGHT_CAUSE), ("repair", "gone"))
+    assert points(log) == [2.0, 3.0, 4.0]
+    assert hints_used(Hunt(TYPO.case, log).now) == 1
+
+
+def test_points_never_fall_below_zero_and_nothing_found_is_nothing(log):
+    done(log, *[("line", "1")] * 5, ("line", str(RIGHT_LINE)), ("cause", "a"), ("cause", RIGHT_CAUSE), ("give-up",))
+    assert points(log) == [0.0, 1.5, 0.0]
+    done(log, ("again",), ("line", "1"), ("give-up",))
+    assert points(log) == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("refused", ["stays", "left", "failed"])
+def test_only_a_repair_that_was_accepted_closes_the_case(log, refused):
+    done(log, ("line", str(RIGHT_LINE)), ("cause", RIGHT_CAUSE), ("repair", refused))
+    assert Hunt(TYPO.case, log).step == "repair" and points(log)[2] == 0.0
+    done(log, ("repair", "gone"), ("repair", refused))
+    assert Hunt(TYPO.case, log).step == "closed" and points(log)[2] == 4.0
+
+
+def test_nothing_wrong_is_the_right_answer_where_nothing_is(log):
+    case = find("11-cpu-timer")
+    hunt = Hunt(case, log)
+    assert not hunt.line(12) and hunt.line(0) and hunt.cause(case.cause.right.id)
+    with pytest.raises(MoveError):
+        hunt.repair("x = 1")
+    done(log, ("proof", "done"), case=case)
+    assert hunt.step == "closed" and points(log, case) == [2.0, 3.0, 4.0]
+
+
+def test_a_hunt_goes_on_after_a_restart_and_the_board_counts_the_first_attempt(log, tmp_path):
+    done(log, ("line", str(RIGHT_LINE)), ("cause", RIGHT_CAUSE))
+    again = AnswerLog(tmp_path / "answers.jsonl")
+    assert Hunt(TYPO.case, again).step == "repair"
+    assert game.standing(TYPO.case, again.entries()).scores == ()
+    done(again, ("give-up",), ("again",), ("line", str(RIGHT_LINE)), ("cause", RIGHT_CAUSE), ("repair", "gone"))
+    standing = game.standing(TYPO.case, again.entries())
+    assert [one.points for one in standing.scores] == [6.0, 10.0] and standing.first.points == 6.0
+    others = board.standings(LESSON, again.entries())
+    assert len(others) == len(cases(LESSON)) and sum(bool(one.scores) for one in others) == 1
+
+
+def test_a_damaged_line_of_the_log_is_passed_over(log):
+    log.append("move", TYPO.case.id, options=("line",))
+    log.append("move", TYPO.case.id, options=("line", "x"))
+    log.append("move", TYPO.case.id, options=("repair", "gone"), record="{")
+    hunt = Hunt(TYPO.case, log)
+    assert hunt.step == "line" and points(log) == [0.0, 0.0, 4.0]
+    assert str(Desk(hunt, text=True))
+
+
+# --- the experiments ----------------------------------------------------------------------------------------------
+
+
+def test_halving_finds_the_line_wherever_it_is_in_four_runs():
+    from course.experiment import base
+
+    record = base.run("11-bisect")
+    assert all(row["found"] for row in record.rows) and {row["halving"] for row in record.rows} == {4}
+    assert [row["line_by_line"] for row in record.rows] == [row["place"] for row in record.rows]
+
+
+# --- the card -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_hunt_is_typed_from_the_ticket_to_the_debrief(log, language):
+    set_language(language)
+    told = []
+    desk = Desk(Hunt(TYPO.case, log), text=True, write=told.append)
+    desk.show()
+    assert TYPO.case.title[language] in told[0] and "torch.backends.mkldnn.enable = False" in told[0]
+    desk.repair({99: "x"})
+    desk.line(RIGHT_LINE)
+    desk.cause("q")
+    desk.cause(RIGHT_CAUSE)
+    desk.hint()
+    desk.repair({77: "x"})
+    assert desk.hunt.step == "repair" and "77" in told[-1]
+    lines = dict(TYPO.numbered())
+    fixed = {number: lines[number].replace("enable =", "enabled =") for number in TYPO.lines}
+    desk.repair(fixed)  # runs, in a process of its own
+    assert desk.hunt.step == "closed" and TYPO.case.debrief.trap[language] in "\n".join(told)
+    assert TYPO.case.debrief.why[language].split("。")[0].split(".")[0] in str(desk)
+
+
+def test_a_hunt_is_pressed_and_a_second_page_of_it_follows(log):
+    set_language("en")
+    one, other = (Desk(Hunt(TYPO.case, log), text=False) for _ in range(2))
+    one.build(), other.build()
+    one.point.click()
+    assert "Choose a line first" in one.say.value
+    one.lines[1].click()
+    assert one.lines[1].description.startswith("●") and not other.lines[1].description.startswith("●")
+    one.point.click()
+    assert one.lines[1].description.startswith("✗") and other.lines[1].description.startswith("✗")
+    one.typed.value = str(RIGHT_LINE)
+    one.point.click()
+    assert one.lines[RIGHT_LINE].description.startswith("✓") and one.lines[1].disabled and other.lines[1].disabled
+    assert one.work.layout.display == "none" and one.between.children
+    one.ask.click()
+    assert TYPO.case.hints[0]["en"][:20] in one.say.value
+    one.cause_box.choices.toggle(RIGHT_CAUSE)
+    one.cause_box.go.click()
+    assert one.work.layout.display is None and one.field.value == TYPO.script
+    one.run.click()
+    assert "nothing is changed" in one.say.value and not moves.of_kind(one.hunt.now, "repair")
+    one.stop.click()
+    assert TYPO.case.debrief.why["en"][:30] in one.closing.value and "enabled = False" in one.closing.value
+    assert other.closing.value == one.closing.value and not one.buttons.children
+    one.restart.click()
+    assert one.hunt.step == "line" and not one.lines[1].disabled and not one.closing.value
+
+
+@pytest.mark.parametrize("name", cases(LESSON))
+def test_every_card_can_be_built_and_read_in_both_languages(log, name):
+    for language in ("en", "zh"):
+        set_language(language)
+        desk = Desk(Hunt(find(name), log), text=False)
+        assert desk.build() and find(name).title[language] in desk.ticket.value
+        assert find(name).ticket[language][:12] in str(desk).replace("`", "") or "`" in find(name).ticket[language]
