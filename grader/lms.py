@@ -102,6 +102,13 @@ def match(students: Iterable[str], roster: list[Row] | None, lms: str) -> Matche
     )
 
 
+def called(row: Row) -> str:
+    """Whom a row of a roster stands for: the first that it has of id, the platform's own columns, name."""
+    return next(
+        (row[name] for name in ("student_id", *KEYS["moodle"], *KEYS["canvas"], "Student") if row.get(name)), "?"
+    )
+
+
 def canvas(matched: Matched, all_totals: list[Totals], names: Mapping[str, str]) -> list[list[str]]:
     """The rows of Canvas's file. names: lesson -> the assignment's name there, where it differs."""
     head = [*CANVAS, *(names.get(totals.lesson, totals.lesson) for totals in all_totals)]

@@ -106,6 +106,10 @@ def test_the_command_writes_what_the_gradebook_says(tmp_path, capsys):
     assert "NOT IN THE ROSTER, left out: dee" in capsys.readouterr().out
     rows = list(csv.reader(to.open()))
     assert rows[1][-1] == "13.00" and canvas_reads(rows) == {"1": ["13.00"], "2": ["7.67"], "3": ["0.67"]}
+    people = roster(tmp_path, "Username\nada\nbob\ncyd\ndee\nfay\n")
+    more = [*command[:3], "--format", "moodle", "--roster", str(people)]
+    assert main(more) == 0 and "in the roster without a submission: 1, without a grade: fay" in capsys.readouterr().out
+    assert "dee" in (course.root / "grades-moodle.csv").read_text() and not (course.root / "grades.csv").exists()
     with course.gradebook as gradebook:
         submission = gradebook.find_submission(LESSON, "ada")
         submission.notebooks[0].late_submission_penalty = 3.0

@@ -81,7 +81,9 @@ def _for_lms(course: Course, arguments: argparse.Namespace) -> int:
     for one in found:
         _say_ungraded(one)
     if matched.idle:
-        print(f"in the roster without a submission: {len(matched.idle)}; their cells hold no grade")
+        print(
+            f"in the roster without a submission: {len(matched.idle)}, without a grade: {', '.join(map(lms.called, matched.idle))}"
+        )
     if matched.strangers:
         print(f"NOT IN THE ROSTER, left out: {', '.join(matched.strangers)}")
     return int(bool(matched.strangers))
