@@ -351,7 +351,12 @@ def score_of(case: Case, plan: Plan, one: Attempt) -> score.Score | None:
         (
             score.Part(both("outcome", "结果"), reached, 5, hinted),
             score.Part(both("bets", "下注"), score.bet_points(told), 2),
-            score.Part(both("runs saved", "省下的测量"), float(min(2, spare)) if hand in names else 0.0, 2),
+            score.Part(
+                both("runs saved", "省下的测量"),
+                float(min(2, spare)) if hand in names else 0.0,
+                2,
+                "" if hand in names else both("they count with one of the best only", "交出最好的一档才算"),
+            ),
             score.Part(both("cause", "原因"), score.tries_points(right), 1),
         ),
         decided(plan, one.table, today, hand),
