@@ -510,7 +510,7 @@ class Tuning(Play):
         """The bet. Raises MoveError where there is none yet, or none of that name."""
         bets = self.plan.bets()
         if said not in bets:
-            names = ", ".join(bets)
+            names = t(", ".join(bets), "、".join(f"{name}（{words['zh']}）" for name, words in bets.items()))
             raise MoveError(
                 t(f"First your bet: what will come out? One of {names}.", f"先下注：你觉得结果会怎样？可选：{names}。")
             )

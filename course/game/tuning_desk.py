@@ -168,7 +168,7 @@ class Desk:
 
         plan = self.play.plan
         more = "".join(
-            f"<p><strong>{t('Must not break:', '不能破：')}</strong> {inline(pick(one.name))}</p>"
+            f"<p>{t('<strong>Must not break:</strong> ', '<strong>不能破：</strong>')}{inline(pick(one.name))}</p>"
             for one in plan.limits
         )
         self.ticket = w.HTML(view.STYLE + hide_saved_copy(self.case) + view.ticket_html(self.case, more))

@@ -236,7 +236,7 @@ def result_lines(play: Tuning, attempt: Attempt) -> list[str]:
     """The hand-in in sentences, with marks."""
     plan = tuning.as_played(play.plan, attempt.table)
     today, hand, table = tuning.key(plan.today), attempt.handed, attempt.table
-    lines = [t("📦 Handed in: ", "📦 你交的是 ") + sentence(plan, hand, table[today])]
+    lines = [t("📦 Handed in: ", "📦 你交的方案：") + sentence(plan, hand, table[today])]
     best = tuning.best_set(plan, table, today)
     if not tuning.decided(plan, table, today, tuning.key(hand.config)):
         lines.append(view.no_points_words())

@@ -113,7 +113,7 @@ def ticket_html(case: Case, more: str = "") -> str:
         f'<div class="tbq-head"><h3>{case.icon} {html.escape(plain(pick(case.title)))}</h3><code>{case.id}</code></div>'
         f'<p class="tbq-dead">{dead}</p><p class="tbg-client">{inline(pick(case.client))}</p>'
         f'<div class="tbq-stem">{paragraphs(pick(case.ticket))}</div>{code}{quote}'
-        f"<p><strong>{t('What counts:', '看重的是：')}</strong> {inline(pick(case.wants))}</p>{more}"
+        f"<p>{t('<strong>What counts:</strong> ', '<strong>看重的是：</strong>')}{inline(pick(case.wants))}</p>{more}"
         f'<p class="tbg-kind">{pick(EVIDENCE[case.evidence])}</p>'
     )
 
@@ -139,7 +139,7 @@ def points_html(found: score.Score) -> str:
     if not found.counts:
         return f"<p>{inline(no_points_words())}</p>"
     rows = "".join(
-        f"<tr><th scope=row>{pick(part.name)}{f' <small>({pick(part.why)})</small>' if part.why else ''}</th>"
+        f"<tr><th scope=row>{pick(part.name)}{f'<small>{aside(pick(part.why))}</small>' if part.why else ''}</th>"
         f"<td>{part.points:.2g} / {part.most:g}</td></tr>"
         for part in found.parts
     )
