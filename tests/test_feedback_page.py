@@ -55,6 +55,8 @@ def test_it_stands_alone_in_the_language_of_the_notebook(pages):
 
 def test_marks_are_seen_at_a_glance_with_names_and_points(pages):
     ada, bob, dee = pages[0]["ada"], pages[0]["bob"], pages[0]["dee"]
+    assert bob.count("以人工评分为准：0.5 / ") == 1 and "What counts, marked by hand" not in ada + dee
+    assert "No response." not in bob
     assert "12 of 13 points" in ada and "1 point taken off" in ada and "0 of 13 points" in dee
     assert ada.count('class="state correct"') == 6 and dee.count('class="state not-attempted"') == 6
     assert (

@@ -16,6 +16,7 @@ import pytest
 from course.quiz.marking import mark
 from grader.authoring.build import answer_id
 from grader.autograding import How, autograde
+from grader.commands import main
 from grader.course import Course, init
 from grader.demo.handin import work
 from grader.demo.students import Student, answers
@@ -165,10 +166,11 @@ def test_the_marks_are_the_same_again_elsewhere_and_under_the_stock_command(cour
     assert "on the paper of “ada”" in said["cyd"]
 
 
-def test_releasing_again_keeps_the_papers_and_a_slip_of_the_pen_can_be_mended(course, tmp_path):
+def test_releasing_again_keeps_the_papers_and_a_slip_of_the_pen_can_be_mended(course, tmp_path, capsys):
     other = Course(copy_of(course.root, tmp_path / "mended"))
     salt = released_salt(json.loads((other.root / "release" / LESSON / f"{LESSON}.ipynb").read_text("utf-8")))
-    release(other, LESSON)
+    assert main(["release", LESSON, "--dir", str(other.root)]) == 0
+    assert "tell the class" in capsys.readouterr().out
     assert salt == released_salt(json.loads((other.root / "release" / LESSON / f"{LESSON}.ipynb").read_text("utf-8")))
     (other.root / "papers.yaml").write_text(f"{LESSON}:\n  dee: deee\n")
     autograde(other, LESSON, ["dee"], QUIET.__class__(jobs=1, again=True), say=lambda line: None)

@@ -118,7 +118,7 @@ def run_release(arguments: argparse.Namespace) -> int:
             continue
         said = release(course, lesson, due, arguments.added, arguments.removed == "drop")
         past = ", WHICH IS PAST" if due and due < datetime.now(timezone.utc).replace(tzinfo=None) else ""
-        print(f"released {lesson}" + (f", due {due:%Y-%m-%d %H:%M} UTC{past}" if due else ""))
+        print(f"released {lesson}" + (f", due {arguments.due} ({due:%Y-%m-%d %H:%M} UTC){past}" if due else ""))
         for sentence in [*said, *left_over(course.project, lesson)]:
             print(sentence)
         if has_papers(course.project, lesson):

@@ -52,6 +52,8 @@ SAY = {
     "yours": both("Your answer", "你的作答"),
     "comment": both("Comment:", "评语："),
     "by hand": both("marked by hand", "人工评分"),
+    "stands": both("What counts, marked by hand: {points}.", "以人工评分为准：{points}。"),
+    "untouched": both("No response.", "未作答。"),
     "waits": both("not marked yet", "尚未评分"),
     "text": both("written answer", "文字作答"),
     "not asked": both("came after you handed in: full points", "交卷后才加的题：记满分"),
@@ -78,6 +80,9 @@ class Overview(CourseStep):
             name: _name(items.get(name), name, self._asks(resources).get(name), cells.get(name), language)
             for name in grades
         }
+        for cell in nb.cells:
+            if cell.metadata.get("nbgrader", {}).get("comment") == SAY["untouched"]["en"]:  # nbgrader's own words
+                cell.metadata.nbgrader.comment = _say("untouched", language)
         resources["course_page"] = {
             "lang": {"en": "en", "zh": "zh-Hans"}[language],
             "css": CSS,
@@ -98,6 +103,11 @@ class Overview(CourseStep):
                 }
                 for name, grade in grades.items()
             ],
+            "by_hand": {
+                name: _say("stands", language, points=_points(grade["points"], grade["top"], language))
+                for name, grade in grades.items()
+                if grade["manual"]
+            },
             "names": {
                 name: names[name] if name not in items else _say("number", language, n=place)
                 for place, name in enumerate(grades, start=1)
