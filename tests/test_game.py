@@ -10,8 +10,9 @@ import pytest
 
 import course
 from course.game import board, cases, moves, play, score, tuning, view
+from course.game import tuning_view as told
 from course.game.tuning import Measured, Tuning
-from course.game.tuning_desk import Desk
+from course.game.tuning_desk import Desk, again_words
 from course.i18n import LANGUAGES, both, set_language
 from course.quiz import AnswerLog
 from course.verbs import state
@@ -171,6 +172,14 @@ def test_a_run_with_too_few_rounds_is_given_back(log):
     played = Tuning(LIVE, log, short)
     played.run({"dtype": "bf16"}, "faster", 1)
     assert played.runs_left() == 3 and len(played.attempt.runs) == 1
+    desk = Desk(played, text=False)
+    desk.build()
+    result = told.interval(played.attempt.runs[0].outcome)
+    assert result in desk.say.value
+    desk.go.click()
+    assert result in desk.say.value, "a press without a bet keeps what was measured"
+    desk.play.hand_in({"dtype": "bf16"}, "faster", 1), desk.play.cause("c"), desk.refresh()
+    assert desk.restart.description == again_words(counts=True) != again_words()
 
 
 @pytest.mark.parametrize(

@@ -351,7 +351,12 @@ def score_of(case: Case, plan: Plan, one: Attempt) -> score.Score | None:
         (
             score.Part(both("outcome", "结果"), reached, 5, hinted),
             score.Part(both("bets", "下注"), score.bet_points(told), 2),
-            score.Part(both("runs saved", "省下的测量"), float(min(2, spare)) if hand in names else 0.0, 2),
+            score.Part(
+                both("runs saved", "省下的测量"),
+                float(min(2, spare)) if hand in names else 0.0,
+                2,
+                "" if hand in names else both("they count with one of the best only", "交出最好的一档才算"),
+            ),
             score.Part(both("cause", "原因"), score.tries_points(right), 1),
         ),
         decided(plan, one.table, today, hand),
@@ -505,7 +510,7 @@ class Tuning(Play):
         """The bet. Raises MoveError where there is none yet, or none of that name."""
         bets = self.plan.bets()
         if said not in bets:
-            names = ", ".join(bets)
+            names = t(", ".join(bets), "、".join(f"{name}（{words['zh']}）" for name, words in bets.items()))
             raise MoveError(
                 t(f"First your bet: what will come out? One of {names}.", f"先下注：你觉得结果会怎样？可选：{names}。")
             )

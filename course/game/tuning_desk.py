@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from course.game import tuning, view
@@ -21,6 +21,11 @@ from course.quiz.widgets import view_of
 
 DOUBLE_CLICK_S = 0.6  # a press this soon after a run waited while it ran, and was meant for it
 _open: dict[str, weakref.WeakSet[Desk]] = {}
+
+
+def again_words(counts: bool = False) -> str:
+    """The button for a new attempt. counts: the attempts so far decided nothing, so the next one is no practice."""
+    return t("↺ Another try", "↺ 再来一次") + ("" if counts else t(" (practice)", "（练习）"))
 
 
 def stopped() -> str:
@@ -163,7 +168,7 @@ class Desk:
 
         plan = self.play.plan
         more = "".join(
-            f"<p><strong>{t('Must not break:', '不能破：')}</strong> {inline(pick(one.name))}</p>"
+            f"<p>{t('<strong>Must not break:</strong> ', '<strong>不能破：</strong>')}{inline(pick(one.name))}</p>"
             for one in plan.limits
         )
         self.ticket = w.HTML(view.STYLE + hide_saved_copy(self.case) + view.ticket_html(self.case, more))
@@ -205,7 +210,7 @@ class Desk:
         self.more = w.VBox([])
         self._cause_box, self._letter_box = CauseBox, LetterBox
         self.after: list[Any] = []
-        self.restart = button(t("↺ Another try (practice)", "↺ 再来一次（练习）"), self._again)
+        self.restart = button(again_words(), self._again)
         self.restart.add_class("tbg-again")
         self.widget = w.VBox([self.ticket, self.panel, self.steps.widget, self.say, self.more])
         for name in ("tbq", "tbg", f"tbq-live-{self.case.id}"):
@@ -265,7 +270,7 @@ class Desk:
         self._follow()
 
     def _slip(self, words: str) -> None:
-        self.say.value = say_html(f'<p class="tbq-notice">{inline(words)}</p>', self._quiet())
+        self.say.value = say_html(f'<p class="tbq-notice">{inline(words)}</p>', self._quiet(self.play.attempt.runs))
 
     def _follow(self) -> None:
         """Every page of this case shows the new state, and the saved copy too."""
@@ -293,17 +298,15 @@ class Desk:
                     "测量次数用完了：把面板拨到要交的方案，下注，然后交。",
                 )
                 live += f"<p>{words}</p>"
-            self.say.value = say_html(live, self._quiet())
+            self.say.value = say_html(live, self._quiet(attempt.runs[:-1]))
         if self._copy is not None:
             self._copy.update(self.saved_copy(), raw=True)
 
-    def _quiet(self) -> str:
-        """What stands below the live region: hints, earlier results, the picture, where it comes from."""
+    def _quiet(self, runs: Sequence[tuning.Bet]) -> str:
+        """What stands below the live region: hints, results of these runs, the picture, where it comes from."""
         attempt, plan = self.play.attempt, self.play.plan
         hints = "".join(f"<p>💡 {inline(pick(text))}</p>" for text in self.play.opened_hints())
-        earlier = "".join(
-            f"<p><small>{inline(told.sentence(plan, one, one.today))}</small></p>" for one in attempt.runs[:-1]
-        )
+        earlier = "".join(f"<p><small>{inline(told.sentence(plan, one, one.today))}</small></p>" for one in runs)
         source = f'<p class="tbq-note">{told.origin_words(attempt.runs[-1].evidence)}</p>' if attempt.runs else ""
         return hints + earlier + told.picture_html(self.play, attempt) + source
 
@@ -323,6 +326,9 @@ class Desk:
         if self.play.cause_found() and len(self.after) == 1:
             points = f"<h4>{t('🏅 Points', '🏅 得分')}</h4>{view.points_html(self.play.score())}"
             debrief = w.HTML(in_language(view.debrief_html(self.case) + points, "", ' role="status"'))
+            self.restart.description = again_words(
+                counts=tuning.standing(self.case, self.play.log.entries()).first is None
+            )
             row = w.Box([self.restart])
             row.add_class("tbg-go")
             self.after += [debrief, self._letter_box(self.play), row]

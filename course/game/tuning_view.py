@@ -28,7 +28,9 @@ class Row:
 
 
 def interval(outcome: Outcome) -> str:
-    """0.44 [0.43, 0.45] times today's time."""
+    """0.44 [0.43, 0.45] times today's time; a single number where one round, or none, makes no interval."""
+    if outcome["low"] == outcome["high"]:
+        return f"{outcome['ratio']:.3g}"
     ratio, low, high = format_ratio(outcome["ratio"], outcome["low"], outcome["high"])
     return f"{ratio} [{low}, {high}]"
 
@@ -63,7 +65,13 @@ def sentence(plan: Plan, bet: Bet, today: Outcome) -> str:
             f"**{name}**：耗时是现在的 {interval(bet.outcome)} 倍。",
         )
         found += limits_words(plan, bet.outcome, today)
-    return f"{found} {bet_words(plan, bet, came)}"
+    few = came and bet.outcome.get("verdict") == tuning.FEW
+    kept = (
+        t(" Too few rounds for a time, so this run is not used up.", "轮数太少，时间说不准，这次不扣次数。")
+        if few
+        else ""
+    )
+    return f"{found} {bet_words(plan, bet, came)}{kept}"
 
 
 def bet_words(plan: Plan, bet: Bet, came: str | None) -> str:
@@ -228,7 +236,7 @@ def result_lines(play: Tuning, attempt: Attempt) -> list[str]:
     """The hand-in in sentences, with marks."""
     plan = tuning.as_played(play.plan, attempt.table)
     today, hand, table = tuning.key(plan.today), attempt.handed, attempt.table
-    lines = [t("📦 You handed in ", "📦 你交的是 ") + sentence(plan, hand, table[today])]
+    lines = [t("📦 Handed in: ", "📦 你交的方案：") + sentence(plan, hand, table[today])]
     best = tuning.best_set(plan, table, today)
     if not tuning.decided(plan, table, today, tuning.key(hand.config)):
         lines.append(view.no_points_words())

@@ -22,7 +22,7 @@ CSS = """<style>
 .tbq.tbg blockquote{margin:10px 0;padding:6px 14px;border:0;
 border-left:4px solid var(--q-line);color:var(--q-soft);background:none}.tbq.tbg blockquote p{margin:0}
 .tbq.tbg p.tbg-kind{display:inline-block;background:var(--q-fill);border-radius:8px;padding:3px 10px;font-size:13.5px;
-margin:8px 0 4px}
+margin:8px 8px 4px 0}
 .tbq.tbg .tbg-row{display:block!important;margin:0 0 10px}.tbq.tbg .tbg-row p{margin:0 0 4px}
 .tbq.tbg .tbg-row small{color:var(--q-soft);font-size:13px}
 .tbq.tbg .tbg-values{display:flex!important;flex-flow:row wrap!important;gap:8px}
@@ -113,7 +113,7 @@ def ticket_html(case: Case, more: str = "") -> str:
         f'<div class="tbq-head"><h3>{case.icon} {html.escape(plain(pick(case.title)))}</h3><code>{case.id}</code></div>'
         f'<p class="tbq-dead">{dead}</p><p class="tbg-client">{inline(pick(case.client))}</p>'
         f'<div class="tbq-stem">{paragraphs(pick(case.ticket))}</div>{code}{quote}'
-        f"<p><strong>{t('What counts:', '看重的是：')}</strong> {inline(pick(case.wants))}</p>{more}"
+        f"<p>{t('<strong>What counts:</strong> ', '<strong>看重的是：</strong>')}{inline(pick(case.wants))}</p>{more}"
         f'<p class="tbg-kind">{pick(EVIDENCE[case.evidence])}</p>'
     )
 
@@ -139,7 +139,7 @@ def points_html(found: score.Score) -> str:
     if not found.counts:
         return f"<p>{inline(no_points_words())}</p>"
     rows = "".join(
-        f"<tr><th scope=row>{pick(part.name)}{f' <small>({pick(part.why)})</small>' if part.why else ''}</th>"
+        f"<tr><th scope=row>{pick(part.name)}{f'<small>{aside(pick(part.why))}</small>' if part.why else ''}</th>"
         f"<td>{part.points:.2g} / {part.most:g}</td></tr>"
         for part in found.parts
     )
@@ -156,8 +156,9 @@ def points_text(found: score.Score) -> str:
 
 def no_points_words() -> str:
     return t(
-        "**Inconclusive.** The intervals are too wide for points: the machine was busy. It does not count; try again when it is quiet.",
-        "**无法判定。** 区间太宽，没法计分：机器太忙了。这次不算，等安静下来再来一次。",
+        "**Inconclusive.** Too few rounds, or intervals too wide for points: the machine was busy, and that is not your fault. "
+        "It does not count; go on with the cause now, and try again when it is quiet.",
+        "**无法判定。** 轮数太少，或者区间太宽，没法计分：机器太忙了，不怪你。这次不算；先接着答原因，等机器闲下来再来一次。",
     )
 
 
@@ -173,7 +174,12 @@ def debrief_lines(case: Case) -> list[str]:
     lines = [
         pick(told.why),
         t("🕳️ The trap: ", "🕳️ 这个坑叫：") + f"**{pick(told.trap)}**",
-        t("Where the advice does hold: ", "这条建议什么时候是对的：") + pick(told.holds),
+        (
+            t("Where the advice does hold: ", "这条建议什么时候是对的：")
+            if case.quote
+            else t("And otherwise: ", "换个场合：")
+        )
+        + pick(told.holds),
     ]
     if told.card:
         lines.append(t("🎴 The card: ", "🎴 知识卡：") + f'`keep("{told.card}")`')
@@ -250,7 +256,8 @@ def ladder(found: Career) -> list[tuple[str, bool]]:
     """(rank and what it takes, whether it is the one reached) from the lowest."""
     here, steps = found.rank if found.mean is not None else None, []
     for least, cases, sign, name in found.ranks:
-        takes = t(f" (from {least:g}, {cases} cases)", f"（≥ {least:g}，{cases} 案）") if cases else ""
+        few = "case" if cases == 1 else "cases"
+        takes = t(f" (from {least:g}, {cases} {few})", f"（≥ {least:g}，{cases} 案）") if cases else ""
         steps.append((f"{sign} {pick(name)}{takes}", (sign, name) == here))
     return steps
 

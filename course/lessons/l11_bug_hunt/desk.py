@@ -38,7 +38,7 @@ class Desk:
         self.text = text_mode() if text is None else text
         self.widget: Any = None
         self._copy: Any = None
-        self._note, self._done_at = "", float("-inf")
+        self._note, self._seen, self._done_at = "", "", float("-inf")
 
     # --- typed ---
 
@@ -298,7 +298,7 @@ class Desk:
         told_now: list[str] = []
         self._busy(lambda: told_now.append(pick(measured(self.hunt.bug))))
         if told_now:
-            self._note = "🔬 " + told_now[0]
+            self._note = self._seen = "🔬 " + told_now[0]
             self.refresh()
 
     def _repair(self) -> None:
@@ -330,7 +330,7 @@ class Desk:
             focus(self.proof if self.hunt.bug.innocent else self.field)
 
     def _again(self) -> None:
-        self.field.value, self.typed.value, self._note = self.hunt.bug.script, "", ""
+        self.field.value, self.typed.value, self._note, self._seen = self.hunt.bug.script, "", "", ""
         self.steps.clear()
         if self._made(self.hunt.again):
             focus(self.typed)
@@ -404,6 +404,8 @@ class Desk:
         )
         if step == "line":
             head = t("🔎 Which line makes the symptom?", "🔎 症状出在哪一行？")
+        if step == "closed" and "hit" not in states.values():  # given up: the script shows where it was
+            states = states | dict.fromkeys(self.hunt.bug.lines or (NOTHING_WRONG,), "hit")
         self.head.value = in_language(f"<h4>{head}</h4>")
         for number, text in self.hunt.bug.numbered():
             state = "on" if number == self.chosen else states.get(number, "")
@@ -434,8 +436,9 @@ class Desk:
         return ""
 
     def _quiet(self) -> str:
-        """What stands below the live region: the hints."""
-        return told.lines_html([f"💡 {pick(text)}" for text in self.hunt.opened_hints()])
+        """What stands below the live region: the symptom as measured, the hints."""
+        seen = [self._seen] if self._seen != self._note else []
+        return told.lines_html([*seen, *(f"💡 {pick(text)}" for text in self.hunt.opened_hints())])
 
     def _closing(self) -> str:
         points = f"<h4>{t('🏅 Points', '🏅 得分')}</h4>{view.points_html(scored(self.hunt.bug, self.hunt.now))}"

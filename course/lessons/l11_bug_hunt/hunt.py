@@ -167,6 +167,8 @@ class Hunt(Play):
                     f"脚本有第 1 到 {known} 行；0 表示“没有毛病”。",
                 )
             )
+        if number and not self.bug.numbered()[number - 1][1].strip():
+            raise MoveError(t(f"Line {number} is empty; that one is innocent.", f"第 {number} 行是空行，它是清白的。"))
         self.write("line", (str(number),))
         return found(self.bug, number)
 

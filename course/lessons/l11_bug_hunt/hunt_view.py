@@ -71,14 +71,9 @@ def line_said(hunt: Hunt) -> str:
             "🕳️ Something is wrong: “Measure the symptom” shows it here, too.",
             "🕳️ 有毛病的：按“测一测症状”，在这台机器上也看得到。",
         )
-    if hunt.bug.innocent:
-        return t(
-            f"🕳️ Line {number} does its work. What would you print to see that it does not?",
-            f"🕳️ 第 {number} 行没出错。要证明它错了，你会打印什么？",
-        )
-    return t(
-        f"🕳️ The symptom is not made on line {number}. What would you print to see where it begins?",
-        f"🕳️ 症状不是第 {number} 行造成的。想看它从哪里开始，你会打印什么？",
+    return t(  # the same words where nothing is wrong: they must not give that away
+        f"🕳️ It is not line {number}. What would you print to convict a line, or to clear it?",
+        f"🕳️ 不是第 {number} 行。要给一行定罪，或者还它清白，你会打印什么？",
     )
 
 

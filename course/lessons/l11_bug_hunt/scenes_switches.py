@@ -81,10 +81,10 @@ def _times(yours: object, plain: object) -> list[float]:
     """Time of ``yours`` over that of ``plain`` with its interval, one thread, about a second."""
     import torch
 
+    from course import flags
     from course.timing import compare
 
-    torch.set_num_threads(1)
-    with torch.no_grad():
+    with torch.no_grad(), flags.using({"torch.num_threads": 1}):
         pair = compare({"plain": plain, "yours": yours}, baseline="plain", max_time=1.0, ci=0.05).pairs["yours"]
     return [float(pair.ratio), float(pair.low), float(pair.high)]
 

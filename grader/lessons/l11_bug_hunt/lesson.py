@@ -77,7 +77,7 @@ case("typo")
 # case("typo").repair({10: "    torch.backends.mkldnn.enabled = False"})
 # ```
 #
-# 只改这一行试试：症状没了，却还是通不过，看看为什么。脚本在单独的进程里跑，最多一分钟，不会动到这个 Notebook。提示不扣分，但会记数。
+# 只改这一行试试：症状没了，却还是通不过，看看为什么。脚本在单独的进程里跑，最多一分钟，不会动到这个 notebook。提示不扣分，但会记数。
 # %%
 explain("11-guess")
 explain("11-last-bit")

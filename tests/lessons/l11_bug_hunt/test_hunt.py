@@ -9,9 +9,11 @@ from course.game.cases import cases, find
 from course.game.play import MoveError
 from course.i18n import set_language
 from course.lessons.l11_bug_hunt import game
+from course.lessons.l11_bug_hunt import hunt_view as told
 from course.lessons.l11_bug_hunt.bug import LESSON, bug
 from course.lessons.l11_bug_hunt.desk import Desk
 from course.lessons.l11_bug_hunt.hunt import Hunt, hints_used, scored
+from course.lessons.l11_bug_hunt.scenes_switches import _times
 from course.quiz.log import AnswerLog
 
 TYPO = bug(find("11-typo"))
@@ -91,6 +93,30 @@ def test_nothing_wrong_is_the_right_answer_where_nothing_is(log):
         hunt.repair("x = 1")
     done(log, ("proof", "done"), case=case)
     assert hunt.step == "closed" and points(log, case) == [2.0, 3.0, 4.0]
+
+
+def test_a_wrong_line_gets_the_same_words_whether_something_is_wrong_or_not(log):
+    said = set()
+    for name in ("11-typo", "11-cpu-timer"):
+        hunt = Hunt(find(name), log)
+        assert not hunt.line(1)
+        said.add(told.line_said(hunt))
+    assert len(said) == 1, "other words would tell that nothing is wrong"
+
+
+def test_an_empty_line_is_no_guess(hunt, log):
+    empty = next(number for number, text in TYPO.numbered() if not text.strip())
+    with pytest.raises(MoveError):
+        hunt.line(empty)
+    assert log.entries() == []
+
+
+def test_what_the_trap_measures_leaves_no_thread_count_to_the_one_who_repairs():
+    from course import flags
+
+    with flags.using({"torch.num_threads": 2}):
+        _times(lambda: None, lambda: None)
+        assert flags.snapshot()["torch.num_threads"] == 2
 
 
 def test_a_hunt_goes_on_after_a_restart_and_the_board_counts_the_first_attempt(log, tmp_path):
@@ -173,6 +199,9 @@ def test_a_hunt_is_pressed_and_a_second_page_of_it_follows(log):
     one.stop.click()
     assert TYPO.case.debrief.why["en"][:30] in one.closing.value and "enabled = False" in one.closing.value
     assert other.closing.value == one.closing.value and not one.buttons.children
+    one.restart.click()
+    one.stop.click()
+    assert all(one.lines[number].description.startswith("✓") for number in TYPO.lines), "given up: the lines are shown"
     one.restart.click()
     assert one.hunt.step == "line" and not one.lines[1].disabled and not one.closing.value
 
