@@ -54,7 +54,7 @@ class Exam:
     limits: Limits = Limits()
     sandbox: bool = True
     own: str = ""
-    moved: Mapping[str, str] = field(default_factory=dict)
+    moved: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def project(self) -> Project:

@@ -1,6 +1,6 @@
 # Wrong ideas and right variants of lesson 11 (see grader/ideas.py).
 
-# %% wrong 11-t-verdict loses=symptom,left,order
+# %% wrong 11-t-verdict loses=symptom,left,order,repaired
 # Only the output counts.
 def verdict(before, after, limit):
     old, new = before["output"], after["output"]
@@ -168,7 +168,7 @@ def culprit(runs):
         return None
     return next((repaired[0] for repaired, symptom in runs if len(repaired) == 1 and not symptom), None)
 
-# %% wrong 11-t-culprit loses=one,none,company,again
+# %% wrong 11-t-culprit loses=one,none,company,again,control
 # The symptom convicts.
 def culprit(runs):
     controls = [symptom for repaired, symptom in runs if not repaired]

@@ -49,6 +49,8 @@ def verdict_cases(rng: random.Random) -> list[Case]:
         Case("repaired", (state(slow(), same), state(1.5, same), 1.5)),
         Case("repaired", (state(slow(), [0.0, 1.5]), state(fine(), [1e-4, 1.5]), limit)),
         Case("symptom", (state(slow(), same), state(1.3, same), 1.2)),
+        Case("repaired", (state(slow(), same), state(slow(), same), limit)),  # no part has one answer throughout
+        *(Case(part, (state(slow(), same), state(fine(), same), limit)) for part in ("output", "symptom", "left")),
         Case("output", (state(slow(), same), state(fine(), same[:-1]), limit)),
         Case("output", (state(slow(), same), state(fine(), [*same, 0.0]), limit)),
         Case("output", (state(slow(), same), state(fine(), []), limit)),
@@ -68,8 +70,8 @@ def culprit_cases(rng: random.Random) -> list[Case]:
         return (rng.sample([list(one) for one in runs], len(runs)),)
 
     cases, control = [], [[], True]
-    for _ in range(2):
-        a, b, c = names(3)
+    drawn = names(6)
+    for a, b, c in (drawn[:3], drawn[3:]):  # two others are to blame: no part has one answer throughout
         cases += [
             Case("one", mixed(control, [[a], True], [[b], False], [[c], True])),
             Case("one", mixed(control, control, [[a], True], [[b], False], [[b], False])),
@@ -83,7 +85,12 @@ def culprit_cases(rng: random.Random) -> list[Case]:
             Case("again", mixed(control, [[a], False], [[a], True], [[b], True])),
             Case("again", mixed(control, [[a], False], [[a], True], [[b], False])),
         ]
-    return [*cases, Case("control", ([],)), Case("none", ([control],))]
+    return [
+        *cases,
+        Case("control", ([],)),
+        Case("none", ([control],)),
+        *(Case(part, mixed(control, [[a], False], [[b], True])) for part in ("control", "none")),  # one is convicted
+    ]
 
 
 TASKS = [

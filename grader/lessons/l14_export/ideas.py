@@ -332,7 +332,7 @@ def first_difference(ours, theirs, rtol, atol):
     wrong = [-place for excess, place in over if not excess <= 0]
     return min(wrong, key=lambda place: -abs(theirs[place] - ours[place])) if wrong else -1
 
-# %% wrong 14-t-differ loses=place,odd
+# %% wrong 14-t-differ loses=place,agree,odd
 # Counted from one.
 def first_difference(ours, theirs, rtol, atol):
     if len(ours) != len(theirs):

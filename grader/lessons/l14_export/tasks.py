@@ -51,6 +51,7 @@ def differ_cases(rng: random.Random) -> list[Case]:
         *(off("agree", 0.125, 0.25, -0.125, sign, which=which) for sign, which in pairs),
         Case("agree", (same, same, 0.0, 0.0)),
         Case("agree", (zero, small, 0.125, 0.0625)),
+        Case("agree", (same, [same[0] + 99.0, *same[1:]], 0.125, 0.5)),  # no part has one answer throughout
         Case("odd", (blank, [*blank[:place], NAN, *blank[place + 1 :]], 0.5, 0.5)),
         Case("odd", ([*blank[:place], NAN, *blank[place + 1 :]], blank, 0.5, 0.5)),
         Case("odd", ([NAN], [NAN], 0.5, 0.5)),
@@ -77,11 +78,13 @@ def accepts_cases(rng: random.Random) -> list[Case]:
     for _ in range(3):
         one = shape()
         moved = [other(one, place, one[place] + step) for place in range(4) for step in (1, -1)]
-        cases.append(Case("fixed", (one, [None] * 4, [one, *moved, one[::-1]])))
+        asked = [one, *moved, one[::-1]]
+        cases.append(Case("fixed", (one, [None] * 4, asked)))
+    cases.append(Case("fixed", (one, [None] * 4, asked[::-1])))
     for place in range(4):
         one, least, most = shape(), rng.randint(2, 4), rng.randint(95, 120)
         free = [["size", least, most] if at == place else None for at in range(4)]
-        sizes = (least - 1, least, least + 1, most - 1, most, most + 1)
+        sizes = rng.sample((least - 1, least, least + 1, most - 1, most, most + 1), 6)
         neighbours = [other(other(one, place, least + 1), (place + 1) % 4, 1000)]
         cases.append(Case("range", (one, free, [*(other(one, place, size) for size in sizes), *neighbours])))
     for _ in range(2):
