@@ -15,6 +15,7 @@ from course.experiment import base
 from course.experiment.plots import TABLE
 from course.figures import style
 from course.i18n import LANGUAGES, set_language
+from course.machine import can
 from course.records import Record
 from tests.test_bets_reach import BETS, MODULES, ROWS
 
@@ -84,3 +85,18 @@ def test_an_empty_record_settles_each_bet_on_nothing_and_still_speaks(name):
 
 def test_rows_are_shown_for_experiments_that_exist():
     assert set(SHOWN) <= set(EXPERIMENTS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name",
+    [
+        "02-five-stopwatches", "09-cache", "11-hidden", "11-witness", "12-cost", "12-repairs", "12-two-columns", "12-wait",
+        "13-who-inherits", "14-twice",
+    ],
+)  # fmt: skip
+def test_what_no_other_daily_test_measures_runs_live(name):
+    """The other experiments run live with their lessons; all that a notebook shows runs among the long tests."""
+    if not can(EXPERIMENTS[name].needs):
+        pytest.skip(f"{name} needs {EXPERIMENTS[name].needs}")
+    check_sentence(name, base.run(name, 2))

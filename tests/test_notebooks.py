@@ -1,7 +1,7 @@
 """Every notebook runs from top to bottom as a learner gets it, in both languages, on a machine without a GPU.
 
-Here their experiments are told from recordings: each runs live in tests/test_every_experiment.py, and one whole lesson
-in the browser. Among the long tests every English notebook measures for itself, as with a learner.
+Here their experiments are told from recordings: they run live in the tests of their lessons, and one whole lesson in
+the browser. Among the long tests every English notebook measures for itself, as with a learner.
 """
 
 from __future__ import annotations
