@@ -1,7 +1,8 @@
 """Every notebook runs from top to bottom as a learner gets it, in both languages, on a machine without a GPU.
 
 Here their experiments are told from recordings: they run live in the tests of their lessons, and one whole lesson in
-the browser. Among the long tests every English notebook measures for itself, as with a learner.
+the browser. Lessons take turns: one in English, the next in Chinese. Among the long tests every notebook runs in the other
+language too, and every English one measures for itself, as with a learner.
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ from course.lessons import LESSONS
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow
-NOTEBOOKS = [f"{language}/lessons/{lesson.id}" for lesson in LESSONS for language in LANGUAGES]
-NOTEBOOKS += [
-    f"{language}/checkpoints/{lesson.id}" for lesson in LESSONS if lesson.checkpoint for language in LANGUAGES
+NOTEBOOKS = [
+    pytest.param(f"{language}/{kind}/{lesson.id}", marks=() if language == LANGUAGES[number % 2] else pytest.mark.long)
+    for kind in ("lessons", "checkpoints")
+    for number, lesson in enumerate(LESSONS)
+    for language in LANGUAGES
+    if kind == "lessons" or lesson.checkpoint
 ]
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from course.i18n import LANGUAGES
 from tests.conftest import ROOT, missing
 
 CHROMIUM_ARGS = [
@@ -26,6 +27,11 @@ CHROMIUM_ARGS = [
     "--disable-quic",
 ]
 SHOTS = Path(os.environ.get("COURSE_SHOTS", ROOT / "build" / "screenshots"))
+
+
+def languages(daily: str) -> list:
+    """Parameters: the same steps in both languages, `daily` every day, the other among the long tests."""
+    return [pytest.param(code, marks=() if code == daily else pytest.mark.long) for code in LANGUAGES]
 
 
 def chromium_path() -> str:

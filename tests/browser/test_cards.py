@@ -11,7 +11,7 @@ from course.i18n import pick
 from course.quiz import AnswerLog
 from course.quiz.rich import plain
 from tests.browser.card_notebook import CardOnPage, cards, items, write
-from tests.browser.conftest import Notebook
+from tests.browser.conftest import Notebook, languages
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 WORDS = {
@@ -99,7 +99,7 @@ def answer_all(book: Notebook, language: str, choose: str) -> None:
         assert abs(card.height_above_feedback() - before) < 1, f"{card.item.id} jumps"
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("language", languages("zh"))
 def test_every_kind_of_card(page, lab, language):
     lab.forget()
     words = WORDS[language]

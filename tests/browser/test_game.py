@@ -11,7 +11,7 @@ from course.game.tuning import plan_of
 from course.i18n import pick
 from course.quiz import AnswerLog
 from course.quiz.rich import plain
-from tests.browser.conftest import Notebook
+from tests.browser.conftest import Notebook, languages
 from tests.browser.test_cards import no_serious_violation
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -133,7 +133,7 @@ def log(book: Notebook) -> AnswerLog:
     return AnswerLog(book.lab.folder / "home" / "answers.jsonl")
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("language", languages("zh"))
 def test_a_whole_case_by_mouse_and_another_by_keys(page, lab, language):
     lab.forget()
     book = Notebook(page, lab, write(lab, language)).open()

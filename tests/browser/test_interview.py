@@ -8,12 +8,12 @@ import pytest
 from course.i18n import pick
 from course.quiz import AnswerLog, Bank
 from course.quiz.rich import plain
-from tests.browser.conftest import SHOTS, Notebook
+from tests.browser.conftest import SHOTS, Notebook, languages
 
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("language", languages("en"))
 def test_said_uncovered_and_rated_by_keyboard(page, lab, tmp_path, language):
     lab.forget()
     item = Bank().interview()[0]

@@ -10,6 +10,7 @@ from course.exercise import all_exercises
 from course.i18n import pick
 from course.quiz import AnswerLog, Bank, Response
 from course.quiz.session import place_bet
+from tests.browser.conftest import languages
 from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -76,7 +77,7 @@ def run_code(notebook, after_cell: str, code: str) -> None:
     notebook.page.wait_for_timeout(1500)
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("language", languages("en"))
 def test_a_learner_works_through_the_lesson(notebook, language):
     words = WORDS[language]
     book = notebook(language, "lessons", LESSON)

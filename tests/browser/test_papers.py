@@ -10,7 +10,7 @@ from course.i18n import pick
 from course.quiz import Bank, harvest
 from course.quiz.items import redrawn
 from course.quiz.variants import Paper
-from tests.browser.conftest import Notebook
+from tests.browser.conftest import Notebook, languages
 from tests.browser.test_lesson import card, feedback, run_code, submit_buttons
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -34,7 +34,7 @@ def put(lab, language: str) -> str:
     return name
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("language", languages("zh"))
 def test_whose_paper_then_my_numbers_then_others(page, lab, language):
     lab.forget()
     book = Notebook(page, lab, put(lab, language)).open()
