@@ -180,6 +180,7 @@ class LetterBox:
             description=t("Your reply", "你的回信"),
             placeholder=t("Dear colleague, ...", "你好，……"),
             layout=w.Layout(width="100%", height="auto"),
+            continuous_update=False,
         )
         self.keep = button(t("✉️ Keep my reply and show the model", "✉️ 保存回信，看范文"), self.press, main=True)
         self.keep.add_class("tbg-send")

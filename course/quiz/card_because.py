@@ -28,7 +28,11 @@ class Because:
         if not self.always:
             hint = t("worth a line when you are certain", "很确定的时候，值得写一句")
         self.field = w.Text(
-            description=name, placeholder=hint, style={"description_width": "initial"}, layout=w.Layout(width="auto")
+            description=name,
+            placeholder=hint,
+            style={"description_width": "initial"},
+            layout=w.Layout(width="auto"),
+            continuous_update=False,
         )
         name_of(self.field, hint)
         self.field.add_class("tbq-because")

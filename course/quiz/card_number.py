@@ -17,7 +17,11 @@ from course.quiz.widgets import by_mouse_only
 
 
 class NumberField:
-    """One text field; what is typed is read when submitted, so a slip gets a sentence and not a silent 0."""
+    """One text field; what is typed is read when submitted, so a slip gets a sentence and not a silent 0.
+
+    Like every field that a button reads, it tells the kernel its text once, when it is left (``continuous_update=False``):
+    told at every letter, ipywidgets keeps the later letters back while the kernel works, and a press overtakes them.
+    """
 
     def __init__(self, item: Item, on_change: Callable[[], None] = lambda: None) -> None:
         unit = plain(pick((item.number or item.slider).unit))
@@ -26,7 +30,9 @@ class NumberField:
             placeholder=t("for example 3 or 2.5e6", "例如 3 或 2.5e6"),
             style={"description_width": "initial"},
             layout=w.Layout(width="auto"),
+            continuous_update=False,
         )
+        self.field.add_class("tbq-number")
         self.field.observe(lambda _: on_change(), "value")
         self.widget = w.VBox([self.field])
 
@@ -57,7 +63,7 @@ class Scale(NumberField):
     def __init__(self, item: Item, on_change: Callable[[], None] = lambda: None) -> None:
         super().__init__(item, on_change)
         self.stops = item.slider.stops
-        self.field.placeholder = ""
+        self.field.placeholder = " "  # an empty one is never "shown", and a field without would look filled
         self.marks = [self._mark(stop) for stop in self.stops]
         self.track = w.Box(self.marks)
         self.track.add_class("tbq-track")

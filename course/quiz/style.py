@@ -122,8 +122,13 @@ text-wrap:balance;word-break:keep-all;
 overflow-wrap:anywhere;box-shadow:none;border:1.5px solid var(--q-main);background:var(--q-bg);
 color:var(--q-main)!important}
 .tbq button.tbq-go:hover:enabled,.tbq button.tbq-sub:hover:enabled{background:var(--q-pick)}
-.tbq .tbq-ready button.tbq-go:not(.tbq-sub){background:var(--q-main);color:var(--q-onmain)!important}
-.tbq .tbq-ready button.tbq-go:not(.tbq-sub):hover:enabled{background:var(--q-hover);border-color:var(--q-hover)}
+.tbq .tbq-ready button.tbq-go:not(.tbq-sub),
+.tbq:has(.tbq-number input:enabled:not(:placeholder-shown)) .tbq-bar button.tbq-go:not(.tbq-sub){
+background:var(--q-main);color:var(--q-onmain)!important}
+.tbq .tbq-ready button.tbq-go:not(.tbq-sub):hover:enabled,
+.tbq:has(.tbq-number input:enabled:not(:placeholder-shown)) .tbq-bar button.tbq-go:not(.tbq-sub):hover:enabled{
+background:var(--q-hover);border-color:var(--q-hover)}
+.tbq:has(.tbq-number input:enabled:not(:placeholder-shown)) .tbq-because{visibility:visible!important}
 .tbq .widget-text{display:flex;flex-flow:row wrap;align-items:center;gap:4px 10px;width:auto;max-width:100%;
 height:auto;margin:2px 0 10px}
 .tbq .widget-text .widget-label{width:auto!important;max-width:100%;height:auto;margin:0;padding:0;

@@ -1,4 +1,4 @@
-"""What people do to cards: double clicks, and the same notebook open twice on one page of JupyterLab."""
+"""What people do to cards: double clicks, typing while a cell runs, and the same notebook open twice on one page."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from tests.browser.conftest import Notebook
 
 pytestmark = pytest.mark.browser
 ITEM = "05-why-flip"
+NUMBER = "05-resnet-keys"
 
 
 @pytest.fixture
 def book(page, lab):
     lab.forget()
-    cells = ["from course.quiz import practice", f"practice({ITEM!r})"]
+    cells = ["from course.quiz import practice", f"practice({ITEM!r})", f"practice({NUMBER!r})"]
     made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(one) for one in cells])
     made.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}
     nbformat.write(made, lab.work / "habits.ipynb")
@@ -37,6 +38,23 @@ def test_a_card_whose_kernel_was_restarted_says_so(page, book):
     book.run_all()
     card.wait_for()
     assert not gone.is_visible()
+
+
+def test_what_is_typed_while_a_cell_runs_is_handed_in_whole(page, lab, book):
+    card = page.locator(f".tbq-live-{NUMBER}")
+    field, submit = card.locator(".tbq-number input"), card.locator("button.tbq-go").nth(2)
+    page.evaluate("""() => { window.jupyterapp.shell.currentWidget.sessionContext.session.kernel
+        .requestExecute({code: 'import time; time.sleep(3)'}) }""")
+    field.focus()
+    page.keyboard.type("64", delay=40)
+    for _ in range(10):
+        page.keyboard.press("Tab")
+        if submit.evaluate("button => document.activeElement === button"):
+            break
+    page.keyboard.press("Enter")
+    card.get_by_text("Try again").wait_for()
+    (given,) = AnswerLog(lab.folder / "home" / "answers.jsonl").entries()
+    assert given.item == NUMBER and given.number == 64, "later letters do not come after the press"
 
 
 def test_double_clicks_and_a_second_notebook(page, lab, book):

@@ -227,6 +227,7 @@ class Desk:
             value=before.text if before else one.script,
             rows=len(self.lines) + 1,
             layout=w.Layout(width="100%", height="auto"),
+            continuous_update=False,
         )
         self.field.add_class("tbh-script")
         name_of(self.field, t("The script, to be repaired here", "脚本，在这里改"))
