@@ -25,6 +25,7 @@ from grader.project import ProjectError
 
 CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 MOODLE = ("Username", "First name", "Last name", "ID number", "Email address")
+TEST_STUDENT = ("Student, Test", "Test Student")  # Canvas's own, in every course
 SPELLINGS = {
     "username": "Username",
     "first name": "First name",
@@ -131,7 +132,7 @@ def text_of(rows: list[list[str]]) -> str:
 
 def _everyone(matched: Matched) -> list[tuple[str | None, Row]]:
     """Also those of the roster who handed in nothing, without a grade; Canvas's test student stays out."""
-    idle = [(None, row) for row in matched.idle if row.get("Student") not in ("Student, Test", "Test Student")]
+    idle = [(None, row) for row in matched.idle if row.get("Student") not in TEST_STUDENT]
     return [*matched.rows.items(), *idle]
 
 

@@ -20,9 +20,10 @@ from grader.commands import main
 from grader.course import Course
 from grader.importing.archive import files
 from grader.importing.names import people, sender, whose
-from grader.pipeline import feedback, summary
+from grader.pipeline import feedback, outcomes, summary
 from grader.project import ProjectError
 from tests.graded_class import make_class
+from tests.grading_class import copy_of
 from tests.grading_corpus.base import ANSWERS, RIGHT, dumped, sheet
 from tests.grading_fixtures import LESSON
 
@@ -146,6 +147,43 @@ def cleared(path: Path, change=lambda cell: None) -> bytes:
             cell.outputs = []
             change(cell)
     return nbformat.writes(made).encode()
+
+
+@pytest.mark.slow
+def test_a_roster_goes_into_the_gradebook_and_who_hands_in_nothing_is_named(whole, tmp_path, capsys):
+    root = copy_of(whole.root, tmp_path / "class")
+
+    def students() -> dict:
+        with Course(root).gradebook as gradebook:
+            return {one.id: (one.first_name, one.last_name, one.email) for one in gradebook.students}
+
+    def bring(roster: str) -> str:
+        (tmp_path / "roster.csv").write_text(roster, encoding="utf-8")
+        words = ["import", str(tmp_path / "in"), "--lms", "plain", "--roster", str(tmp_path / "roster.csv")]
+        assert main([*words, "--dir", str(root)]) == 0
+        return capsys.readouterr().out
+
+    with Course(root).gradebook as gradebook:
+        gradebook.update_or_create_student("bob", last_name="Byron")
+    before = students()
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / f"kay-{LESSON}.ipynb").write_bytes(notebook())
+    listed = ["student_id,First name,Last name,Email address", "bob,Bob,Ross,bob@x.org", "kay,Kay,Mc,kay@x.org"]
+    said = bring("\n".join([*listed, "lou,Lou,Few,lou@x.org", "=lou,x,y,z@x.org"]))
+    new = {"bob": ("Bob", "Byron", "bob@x.org"), "kay": ("Kay", "Mc", "kay@x.org"), "lou": ("Lou", "Few", "lou@x.org")}
+    assert students() == {**before, **new}, "nobody goes, and a name that is there stays"
+    assert "handed in nothing: 1 (lou)" in said and "new in the gradebook, from the roster: 2 (kay, lou)" in said
+    assert "bob has last_name 'Byron', in the roster 'Ross'" in said and "'=lou' of the roster cannot be" in said
+    said = bring("Identifier,Full name,Email address\nParticipant 7,Kay Mc,Kay@x.org\nParticipant 8,Lou Few,lou@x.org\n")
+    assert students() == {**before, **new}, "another roster, the same people"
+    assert "lou@x.org is lou there" in said and "1 as before" in said and "new in the gradebook" not in said
+    found = {one.student: one for one in outcomes(Course(root), LESSON)}
+    assert found["lou"].problems == ["nothing was handed in"] and "handed in nothing: lou" in summary([*found.values()])
+    assert main(["report", LESSON, "--names", "--dir", str(root), "--to", str(tmp_path / "report.html")]) == 0
+    assert "handed in nothing: 1 ·" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    capsys.readouterr()
+    assert main(["give-back", LESSON, "--dir", str(root)]) == 0
+    assert "handed in nothing: lou\n" in capsys.readouterr().out
 
 
 @pytest.mark.slow

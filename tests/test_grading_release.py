@@ -15,9 +15,13 @@ from grader.autograding import How, autograde
 from grader.commands import main
 from grader.course import Course
 from grader.marks import totals
-from grader.pipeline import outcomes
+from grader.pipeline import feedback, outcomes
 from grader.project import Project
 from grader.regrading.run import diff, write
+from grader.reporting.collect import gather
+from grader.reporting.numbers import analyse
+from grader.reporting.page import page
+from grader.reporting.words import teach_again
 from tests.graded_class import make_class
 from tests.grading_class import rows
 from tests.grading_fixtures import ITEMS, KEYS, LESSON, both
@@ -114,6 +118,7 @@ def test_a_question_for_nobody_is_worth_nothing_also_when_marked_again(made, cap
     diff(course, LESSON, How(jobs=1), lambda line: None)
     write(course, LESSON)
     assert totals(course, LESSON) == before
+    assert f"`{NEW}`" not in str(teach_again(analyse(gather(course, LESSON)))), "it has no share of points"
     assert release(course, capsys)[0] == 0 and released(course)[NEW] == 0, "releasing once more keeps the decision"
 
 
@@ -129,10 +134,23 @@ def test_from_now_who_handed_in_before_gets_the_points_and_the_next_one_is_marke
     autograde(course, LESSON, how=How(jobs=1), say=lambda line: None)
     found = totals(course, LESSON)
     assert found.points == {**{name: points + 3 for name, points in before.items()}, "eve": 13.0} and found.top == 16
+    assert analyse(gather(course, LESSON))["unasked"] == [NEW]
     (course.root / "gradebook.db").unlink()
     assert "full points as before" in release(Course(course.root), capsys)[1]
-    autograde(Course(course.root), LESSON, how=How(jobs=1), say=lambda line: None)
+    marked = autograde(Course(course.root), LESSON, how=How(jobs=1), say=lambda line: None)
     assert totals(course, LESSON).points == found.points
+    for said in (" ".join(one.problems) for one in marked):
+        assert f"of an earlier release, which did not have `{NEW}` yet" in said and "put back" not in said
+    numbers = analyse(gather(course, LESSON))
+    assert numbers["unasked"] == [NEW] and NEW not in str(teach_again(numbers)) and NEW in page(numbers)
+    assert feedback(course, LESSON, lambda line: None) == []
+    pages = {
+        name: (course.root / "feedback" / name / LESSON / f"{LESSON}.html").read_text(encoding="utf-8")
+        for name in ("ada", "eve")
+    }
+    assert "✓ came after you handed in: full points" in pages["ada"] and "not attempted (" not in pages["ada"]
+    assert "– not attempted (not in the release that your copy is of)" in pages["eve"]
+    assert not any("put back" in one or "marked by hand" in one for one in pages.values())
 
 
 def test_for_all_there_is_no_grade_until_it_is_marked_again(made, capsys):

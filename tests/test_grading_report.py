@@ -78,6 +78,7 @@ def student(name, points, states, parts=None, answers=None, beliefs=None, histor
         "answers": answers or {},
         "beliefs": beliefs or {},
         "history": [list(pair) for pair in history],
+        "asked": list("qnt"),
     }
 
 
@@ -111,6 +112,7 @@ CLASS = {
         student("dee", (0, 0, 0), ("not attempted",) * 3),
         student("eva", (), (), graded=False),
     ],
+    "idle": ["fay"],
 }
 
 
@@ -205,9 +207,32 @@ def test_three_sentences_say_what_to_teach_again():
         if place < 2:
             del one["answers"]["q"]
     assert "`q` was not attempted by 2 of 4" in teach_again(analyse(papers))[2]["en"], "two of six did not have it"
+    assert analyse(papers)["cells"][0]["without"] == 0, "papers differ by intention"
     nobody = {**CLASS, "students": CLASS["students"][3:]}
     assert "No marked submission" in teach_again(analyse(nobody))[0]["en"]
-    assert "eva" in page(analyse(nobody), "zh", names=True)
+    assert "eva" in page(analyse(nobody), "zh", names=True) and "fay" in page(analyse(nobody), names=True)
+
+
+def test_what_no_copy_asked_and_what_is_worth_nothing_is_no_fault_of_the_class():
+    late = copy.deepcopy(CLASS)
+    for one in late["students"]:
+        one["asked"] = ["n", "t"]
+    late["students"][0]["asked"] = ["q", "n", "t"]
+    found = analyse(late)
+    q, n, _ = found["cells"]
+    assert (q["facility"]["n"], q["without"], n["without"], found["unasked"]) == (1, 2, 0, [])
+    assert q["options"][0]["count"] == 0 and teach_again(found)[0]["en"].startswith("Start with `n`")
+    assert "2 of the 3 counted copies did not have it" in page(found) and "有 2 份还没有它" in page(found, "zh")
+    late["students"][0]["asked"] = ["n", "t"]
+    found = analyse(late)
+    assert [cell["id"] for cell in found["cells"]] == ["n", "t"] and found["unasked"] == ["q"]
+    assert "in none of the copies counted: <code>q</code>" in page(found)
+    assert not any("`q`" in sentence["en"] for sentence in teach_again(found)[::2])
+    free = copy.deepcopy(CLASS)
+    free["cells"] = [{**free["cells"][0], "top": 0.0}]
+    assert [one["en"] for one in teach_again(analyse(free))] == [
+        "No question or task handed in here is worth points."
+    ] and "worth nothing" in page(analyse(free))
 
 
 def test_the_report_says_what_to_do_on_monday():

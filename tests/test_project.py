@@ -142,6 +142,14 @@ def test_readme_shows_the_two_commands_and_every_lesson():
         assert f"`{lesson.id}` | {lesson.question['zh']} |" in chinese
 
 
+def test_a_lesson_promises_the_same_minutes_in_both_languages_and_no_more_than_the_readme():
+    for path in sorted((ROOT / "grader" / "lessons").glob("l*/lesson.py")):
+        promised = [int(re.search(r"\d+", line)[0]) for line in path.read_text("utf-8").splitlines() if "⏱️" in line]
+        assert len(promised) == 2 and len({*promised}) == 1 and promised[0] <= 45 and promised[0] % 5 == 0, path
+    assert "takes 45 minutes at most" in (ROOT / "README.md").read_text("utf-8")
+    assert "不超过 45 分钟" in (ROOT / "README.zh-CN.md").read_text("utf-8")
+
+
 def skeleton(path: Path) -> tuple:
     """What a page has in any language: levels of headings, rows of tables, commands without comments, words in code marks."""
     text = path.read_text("utf-8")

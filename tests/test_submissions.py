@@ -12,7 +12,7 @@ from grader.authoring.build import checkpoint_notebook
 from grader.authoring.publish import text_of
 from grader.ingest import before_autograde, examine, reason_of, take_in
 from grader.marking.repair import repair
-from grader.marking.step import grade_id, notes
+from grader.marking.step import grade_id, notes, state
 from tests.grading_fixtures import LESSON, make_project
 
 
@@ -65,6 +65,33 @@ def test_deleted_cells_come_back_in_their_place_and_an_answer_cell_inert(release
 
 def test_everything_deleted_still_gives_a_notebook_that_can_be_marked(released):
     repaired(released, lambda notebook: notebook.cells.clear())
+
+
+def test_what_came_after_a_copy_was_handed_out_is_not_called_missing_from_it(released):
+    def earlier(notebook):
+        asked = notebook.metadata.course
+        asked.questions = [one for one in asked.questions if one["id"] != "90-c-order"]
+        del asked.tasks["90-t-report"]
+        gone = ("90-c-order", "90-t-report", "90-t-report-answer", "90-c-single")
+        notebook.cells = [cell for cell in notebook.cells if grade_id(cell) not in gone]
+
+    notebook, said = repaired(released, earlier)
+    assert "did not have `90-c-order`, `90-t-report` yet" in said and "put back as released: `90-c-single`." in said
+    assert "较早发布的版本，那时还没有 `90-c-order`、`90-t-report`" in " ".join(notes(notebook, "zh"))
+    assert state(notebook)["later"] == ["90-c-order", "90-t-report"]
+    for rubbish in (None, ["zh"], {"questions": 7, "tasks": {}}, {"questions": ["x"]}):
+
+        def unsaid(notebook, rubbish=rubbish):
+            earlier(notebook)
+            notebook.metadata.course = rubbish
+
+        notebook, said = repaired(released, unsaid)
+        assert "yet" not in said and "`90-c-order`" in said and state(notebook)["later"] == []
+
+
+def test_points_of_an_earlier_release_are_nobodys_doing(released):
+    said = repaired(released, lambda notebook: cell_of(notebook, "90-c-order").metadata.nbgrader.update(points=3))[1]
+    assert said.startswith("Worth another number of points in this copy") and "changed" not in said
 
 
 def test_of_copies_the_original_is_graded(released):

@@ -57,6 +57,7 @@ def assignment_notebook(
         "questions": list(project_files.checkpoint_items(project, lesson).values()),
         "tasks": {name: task.name for name, task in project_files.tasks(project, lesson).items()},
         "version": __version__,
+        **({"essays": essays} if (essays := [cell.id for cell in cells if cell.kind == "essay"]) else {}),
         **({"paper": salt} if salt else {}),
     }
     return made

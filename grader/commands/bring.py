@@ -61,8 +61,10 @@ def run_import(arguments: argparse.Namespace) -> int:
 def run_give_back(arguments: argparse.Namespace) -> int:
     from grader.importing.run import give_back
 
-    to, lacking = give_back(Course(arguments.dir), arguments.lesson, arguments.to)
+    to, lacking, idle = give_back(Course(arguments.dir), arguments.lesson, arguments.to)
     print(f"wrote {to}")
+    if idle:
+        print(f"handed in nothing: {', '.join(idle)}")
     if lacking:
         print(f"no feedback yet for {', '.join(lacking)}; autograde and feedback come first")
     return 0

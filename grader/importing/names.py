@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from grader.lms import KEYS, Row
@@ -39,11 +40,14 @@ class Sender:
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody of the roster: the name of the folder here, and what else the platform may call them."""
+    """Somebody of the roster: the name of the folder here, and what else the platform may call them. details: what the
+    gradebook keeps of a student (first_name, last_name, email, lms_user_id), as far as the roster says it.
+    """
 
     student: str
     numbers: frozenset[str] = frozenset()
     names: frozenset[str] = field(default_factory=frozenset)
+    details: dict[str, str] = field(default_factory=dict, hash=False)
 
 
 def sender(path: PurePosixPath, lms: str, lesson: str) -> tuple[Sender, str] | None:
@@ -84,13 +88,47 @@ def people(rows: Iterable[Row]) -> list[Person]:
             first, last = row.get("First name", ""), row.get("Last name", "")
             names = [*ids, row.get("Student", ""), row.get("Full name", ""), f"{first} {last}", f"{last} {first}"]
             if "," in (listed := row.get("Student", "")):  # Canvas: "Lovelace, Ada"
-                names.append(" ".join(reversed(listed.split(",", 1))))
+                last, first = (part.strip() for part in listed.split(",", 1))
+                names.append(f"{first} {last}")
             numbers = {row.get("ID", ""), *re.findall(r"\d+", row.get("Identifier", ""))}
-            mails = [one.split("@")[0] for one in ids if "@" in one]
+            mails = [one for one in ids if "@" in one]
+            details = {
+                "first_name": first,
+                "last_name": last,
+                "email": row.get("Email address", "") or next(iter(mails), ""),
+                "lms_user_id": row.get("ID", ""),
+            }
             found.append(
-                Person(student, frozenset(numbers - {""}), frozenset(filter(None, map(plain, [*names, *mails]))))
+                Person(
+                    student,
+                    frozenset(numbers - {""}),
+                    frozenset(filter(None, map(plain, [*names, *(mail.split("@")[0] for mail in mails)]))),
+                    {name: said for name, said in details.items() if said},
+                )
             )
     return found
+
+
+def known_as(roster: Iterable[Person], there: Iterable[Person]) -> tuple[list[Person], dict[str, str]]:
+    """(everybody of both, once; student of the roster -> who that is in the gradebook already). The same student is who has
+    the same id, or, alone on both sides, the same mail address; the id of the gradebook stays.
+    """
+    roster, book = list(roster), {person.student: person for person in there}
+    by_mail, mails = {}, Counter(map(_mail, roster))
+    for mail, count in Counter(map(_mail, book.values())).items():
+        if mail and count == mails[mail] == 1:
+            by_mail[mail] = next(person.student for person in book.values() if _mail(person) == mail)
+    other = {
+        person.student: by_mail[_mail(person)]
+        for person in roster
+        if person.student not in book and _mail(person) in by_mail
+    }
+    found = [replace(person, student=other.get(person.student, person.student)) for person in roster]
+    return [*found, *(book[name] for name in book if name not in {person.student for person in found})], other
+
+
+def _mail(person: Person) -> str:
+    return person.details.get("email", "").casefold()
 
 
 def whose(one: Sender, everybody: Iterable[Person], lms: str) -> list[Person]:

@@ -15,8 +15,8 @@ from pathlib import Path
 from grader.choosing import is_copy
 from grader.course import Course, command
 from grader.importing.archive import files, modest, unzipped
-from grader.importing.names import Person, Sender, people, sender, whose
-from grader.lms import read_roster
+from grader.importing.names import Person, Sender, known_as, people, sender, whose
+from grader.lms import TEST_STUDENT, read_roster
 from grader.marks import released, require
 from grader.names import fault
 from grader.project import ProjectError
@@ -28,7 +28,10 @@ Known = dict[
 
 @dataclass
 class Brought:
-    """What became of a ZIP. unclear: the platform's name -> why nobody was taken for it; strange: files that are no submission."""
+    """What became of a ZIP. unclear: the platform's name -> why nobody was taken for it; strange: files that are no submission;
+    enrolled: who is new in the gradebook, by the roster; differing: sentences where the two do not agree; idle: whom the roster
+    has, and who handed in nothing.
+    """
 
     lesson: str
     new: list[str] = field(default_factory=list)
@@ -38,6 +41,9 @@ class Brought:
     unclear: dict[str, str] = field(default_factory=dict)
     strange: list[str] = field(default_factory=list)
     other: list[str] = field(default_factory=list)
+    enrolled: list[str] = field(default_factory=list)
+    differing: list[str] = field(default_factory=list)
+    idle: list[str] = field(default_factory=list)
 
 
 def bring(
@@ -51,7 +57,8 @@ def bring(
     """Put each submission of ``path`` where marking looks for it. Raises ProjectError.
 
     lesson: found out from the notebooks where it is not said. said: the platform's name -> student, where the roster does not
-    tell. Nobody is guessed: who is not clear is left out and named. What was there before moves to ``earlier/``.
+    tell. Nobody is guessed: who is not clear is left out and named. What was there before moves to ``earlier/``. Everybody on the
+    roster is put into the gradebook, so that who hands in nothing is named from then on.
     """
     require(course, *([lesson] if lesson else ()))
     found, strange = _by_sender(list(files(path)), lms, lesson or "")
@@ -59,7 +66,7 @@ def bring(
     if lms == "plain":  # names there hold the lesson's
         found, strange = _by_sender(list(files(path)), lms, lesson)
     brought, known = Brought(lesson, strange=strange), _record(course, lesson).get("students", {})
-    everybody = _everybody(course, roster)
+    listed, everybody, renamed = _everybody(course, roster)
     taken: dict[str, tuple[Sender, dict[str, bytes]]] = {}
     for one, own in found.items():
         student, why = _student(one, everybody, lms, said or {})
@@ -83,6 +90,10 @@ def bring(
         if not any(is_copy(data, lesson) for name, data in own.items() if name.endswith(".ipynb")):
             brought.other.append(student)
     _keep(course, lesson, lms, known)
+    _enrol(course, listed, brought)
+    brought.differing += [f"{name} is {here} there, who has the same mail address" for name, here in renamed.items()]
+    there = set(course.submitted(lesson))
+    brought.idle = sorted({person.student for person in listed if not fault(person.student)} - there)
     return brought
 
 
@@ -96,9 +107,15 @@ def report(course: Course, brought: Brought, path: Path, lms: str) -> str:
         ("late, says the platform", brought.late),
         ("without a notebook of this checkpoint", brought.other),
         ("files of nobody, left out", brought.strange),
+        ("new in the gradebook, from the roster", brought.enrolled),
+        ("on the roster, and handed in nothing", brought.idle),
     ):
         if names:
-            said.append(f"{words}: {', '.join(names[:20])}{', ...' if len(names) > 20 else ''}")
+            said.append(f"{words}: {len(names)} ({', '.join(names[:20])}{', ...' if len(names) > 20 else ''})")
+    said += [f"the gradebook stays as it is: {sentence}" for sentence in brought.differing]
+    if brought.enrolled:
+        remove = "nbgrader db student remove NAME"
+        said.append(f"who is no student: take the row out of the roster, and run `{remove}` in the course folder")
     for name, why in brought.unclear.items():
         said.append(f"NOT TAKEN: {name}: {why}")
     if brought.unclear:
@@ -109,9 +126,9 @@ def report(course: Course, brought: Brought, path: Path, lms: str) -> str:
     return "\n".join(said)
 
 
-def give_back(course: Course, lesson: str, to: Path | None = None) -> tuple[Path, list[str]]:
+def give_back(course: Course, lesson: str, to: Path | None = None) -> tuple[Path, list[str], list[str]]:
     """Write the feedback of everybody who came by ``bring`` into one ZIP for the same platform; (where, who has no feedback
-    yet). Raises ProjectError where nobody came that way.
+    yet, who handed in nothing). Raises ProjectError where nobody came that way.
     """
     require(course, lesson)
     record = _record(course, lesson)
@@ -126,7 +143,9 @@ def give_back(course: Course, lesson: str, to: Path | None = None) -> tuple[Path
                 continue
             name = f"{head}{lesson}.html" if record["lms"] == "canvas" else f"{head}/{lesson}.html"
             archive.write(page, name)
-    return to, lacking
+    with course.gradebook as gradebook:
+        idle = {one.id for one in gradebook.students} - {*course.submitted(lesson), *record["students"]}
+    return to, lacking, sorted(idle)
 
 
 def _by_sender(found: Iterable, lms: str, lesson: str) -> tuple[dict[Sender, dict[str, bytes]], list[str]]:
@@ -172,10 +191,12 @@ def _lesson(course: Course, found: Mapping[Sender, dict[str, bytes]], path: Path
     return votes.most_common(1)[0][0]
 
 
-def _everybody(course: Course, roster: Path | None) -> list[Person]:
-    """The roster, and whoever the gradebook or ``submitted/`` knows and it does not."""
+def _everybody(course: Course, roster: Path | None) -> tuple[list[Person], list[Person], dict[str, str]]:
+    """(the students of the roster; they, and whoever the gradebook knows and the roster does not; student of the roster ->
+    who that is in the gradebook already).
+    """
     roster = roster or next(filter(Path.exists, [course.root / "roster.csv"]), None)
-    known = people(read_roster(roster)) if roster else []
+    said = read_roster(roster) if roster else []
     with course.gradebook as gradebook:
         rows = [
             {
@@ -186,8 +207,33 @@ def _everybody(course: Course, roster: Path | None) -> list[Person]:
             }
             for one in gradebook.students
         ]
-    there = {person.student for person in known}
-    return known + [person for person in people(rows) if person.student not in there]
+    everybody, renamed = known_as(people(said), people(rows))
+    students = {person.student for person in people(row for row in said if row.get("Student") not in TEST_STUDENT)}
+    students = {renamed.get(student, student) for student in students}
+    return [person for person in everybody if person.student in students], everybody, renamed
+
+
+def _enrol(course: Course, listed: Iterable[Person], brought: Brought) -> None:
+    """Put the students of a roster into the gradebook. Names that are there already stay, and nobody goes."""
+    with course.gradebook as gradebook:
+        there = {one.id: one for one in gradebook.students}
+        for person in listed:
+            if wrong := fault(person.student):
+                brought.differing.append(f"{person.student!r} of the roster cannot be a student's folder: {wrong}")
+                continue
+            known = there.get(person.student)
+            new = {name: said for name, said in person.details.items() if not getattr(known, name, None)}
+            other = [
+                f"{name} {getattr(known, name)!r}, in the roster {said!r}"
+                for name, said in person.details.items()
+                if name not in new and getattr(known, name) != said
+            ]
+            if other:
+                brought.differing.append(f"{person.student} has {', '.join(other)}")
+            if known is None or new:
+                there[person.student] = gradebook.update_or_create_student(person.student, **new)
+            if known is None:
+                brought.enrolled.append(person.student)
 
 
 def _student(one: Sender, everybody: list[Person], lms: str, said: Mapping[str, str]) -> tuple[str | None, str]:

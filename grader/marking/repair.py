@@ -9,10 +9,10 @@ import nbformat
 from nbformat import NotebookNode
 
 from course.i18n import both
-from grader.authoring.build import checkpoint_notebook
-from grader.marking.step import CourseStep, grade_id, note
+from grader.authoring.build import answer_id, checkpoint_notebook
+from grader.marking.step import CourseStep, grade_id, note, state
 
-FIXED = ("grade", "grade_id", "locked", "points", "solution", "task", "schema_version")
+FIXED = ("grade", "grade_id", "locked", "solution", "task", "schema_version")
 DELETED = both(
     "# This cell was not in the submission; there is nothing to run.", "# 提交里没有这个单元格；没有可运行的内容。"
 )
@@ -25,7 +25,15 @@ SENTENCES = {
     "missing": both(
         "Missing from the notebook, and put back as released: {}.", "notebook 里缺少，已按发布时的样子补回：{}。"
     ),
+    "later": both(
+        "This copy is of an earlier release, which did not have {} yet: put in here for marking, and nobody's mistake.",
+        "这份 notebook 来自较早发布的版本，那时还没有 {}：评分时补了进来，不是谁的错。",
+    ),
     "metadata": both("The grading data had been changed and was restored: {}.", "评分信息被改动过，已恢复：{}。"),
+    "points": both(
+        "Worth another number of points in this copy than in the release, and the release's count: {}.",
+        "这份 notebook 里写的分值与发布的不同，以发布的为准：{}。",
+    ),
     "locked": both("The locked text had been changed and was restored: {}.", "锁定的内容被改动过，已恢复：{}。"),
 }
 
@@ -50,11 +58,11 @@ class Repair(CourseStep):
 
 def repair(notebook: NotebookNode, released: NotebookNode, language: str) -> None:
     """Change ``notebook`` so that it has each graded cell of ``released`` exactly once; note what was
-    changed.
+    changed, and keep which graded cells came ``later`` than this copy.
     """
     _modern(notebook)
     wanted = {grade_id(cell): cell for cell in released.cells if grade_id(cell)}
-    found = _found(notebook, wanted)
+    found, later = _found(notebook, wanted), _later(notebook, wanted)
     changed: dict[str, list[str]] = {kind: [] for kind in SENTENCES}
     for identity, cells in found.items():
         kept, *copies = sorted(cells, key=lambda cell: cell.get("id") != wanted[identity].get("id"))
@@ -69,7 +77,11 @@ def repair(notebook: NotebookNode, released: NotebookNode, language: str) -> Non
     for identity, cell in wanted.items():
         if identity not in found:
             notebook.cells.insert(_place(notebook, released, identity), _stand_in(cell, language))
-            changed["missing"].append(identity)
+            if identity not in later:
+                changed["missing"].append(identity)
+            elif cell.metadata.nbgrader.grade:
+                changed["later"].append(identity)
+    state(notebook)["later"] = changed["later"]
     for kind, identities in changed.items():
         if identities:
             names = [f"`{identity}`" for identity in dict.fromkeys(identities)]
@@ -77,6 +89,19 @@ def repair(notebook: NotebookNode, released: NotebookNode, language: str) -> Non
                 notebook,
                 both(SENTENCES[kind]["en"].format(", ".join(names)), SENTENCES[kind]["zh"].format("、".join(names))),
             )
+
+
+def _later(notebook: NotebookNode, wanted: dict[str, NotebookNode]) -> set[str]:
+    """The cells that came to the checkpoint after this copy was handed out: it carries the list of what it asks. None of
+    a copy that carries no such list.
+    """
+    said = notebook.metadata.get("course")
+    said = said if isinstance(said, dict) else {}
+    questions, tasks, essays = said.get("questions"), said.get("tasks"), said.get("essays", [])
+    if not (isinstance(questions, list) and isinstance(tasks, dict) and isinstance(essays, list)):
+        return set()
+    asked = {*tasks, *map(str, essays), *(str(one.get("id")) for one in questions if isinstance(one, dict))}
+    return {*wanted} - asked - {*map(answer_id, asked)}
 
 
 def _modern(notebook: NotebookNode) -> None:
@@ -106,6 +131,8 @@ def _restore(cell: NotebookNode, released: NotebookNode) -> list[str]:
     data, right, changed = cell.metadata.get("nbgrader"), released.metadata.nbgrader, []
     if not isinstance(data, dict) or any(data.get(field) != right.get(field) for field in FIXED):
         changed.append("metadata")
+    elif data.get("points") != right.get("points"):
+        changed.append("points")
     cell.metadata["nbgrader"] = copy.deepcopy(right)
     if cell.cell_type != released.cell_type:
         cell.cell_type = released.cell_type

@@ -14,7 +14,7 @@ from grader.reporting import pictures
 from grader.reporting.collect import gather
 from grader.reporting.numbers import analyse
 from grader.reporting.style import CSS
-from grader.reporting.words import percent, remedy
+from grader.reporting.words import percent, remedy, weighed
 
 STUDENT = (
     12.71,
@@ -89,10 +89,11 @@ def _checkpoint(one: Data) -> Data:
     n, mean = one["counted"], sum(one["totals"]) / len(one["totals"]) if one["totals"] else 0.0
     spread = (sum((share - mean) ** 2 for share in one["totals"]) / (n - 1)) ** 0.5 if n > 1 else 0.0
     reach = (STUDENT[n - 2] if n - 2 < len(STUDENT) else 2.0) * spread / n**0.5 if n > 1 else 1.0
-    worst = min(one["cells"], key=lambda cell: cell["facility"]["share"], default=None) if n else None
+    worst = min(weighed(one), key=lambda cell: cell["facility"]["share"], default=None) if n else None
     return {
         "lesson": one["lesson"],
         "handed_in": one["handed_in"],
+        "class": one["handed_in"] + len(one["idle"]),
         "counted": n,
         "mean": mean,
         "low": max(0.0, mean - reach),
@@ -127,7 +128,7 @@ def page(found: Mapping[str, Any], language: str) -> str:
     rows = [
         [
             f"<code>{html.escape(one['lesson'])}</code>",
-            str(one["handed_in"]),
+            f"{one['handed_in']} / {one['class']}",
             str(one["counted"]),
             f"{percent(one['mean'])} ({100 * one['low']:.0f} – {percent(one['high'])})" if one["counted"] else "",
             f"<code>{html.escape(one['worst']['id'])}</code> {percent(one['worst']['share'])}" if one["worst"] else "",

@@ -31,7 +31,9 @@ MOST = 2  # experiments and questions named for one belief
 
 
 def gather(course: Course, lesson: str, say: Callable[[str], object] = print) -> Data:
-    """{"lesson", "cells", "beliefs", "remedies", "students"} as ``grader.reporting.numbers.analyse`` takes them. Raises ProjectError."""
+    """{"lesson", "cells", "beliefs", "remedies", "students", "idle"} as ``grader.reporting.numbers.analyse`` takes them. Raises
+    ProjectError.
+    """
     require(course, lesson)
     places, items = keyed_items(course.project, lesson), every_item(course.project, lesson)
     hidden, marks = tasks(course.project, lesson), cell_marks(course, lesson)
@@ -39,6 +41,8 @@ def gather(course: Course, lesson: str, say: Callable[[str], object] = print) ->
     tops = next((mark for mark in marks.values()), {})
     asked = [(place, items[key]) for place, item in places.items() for key in _keys(item)]
     vary = {place: item.varies for place, item in places.items()}
+    with course.gradebook as gradebook:
+        idle = sorted({student.id for student in gradebook.students} - {*names})
     return {
         "lesson": lesson,
         "cells": [
@@ -49,6 +53,7 @@ def gather(course: Course, lesson: str, say: Callable[[str], object] = print) ->
         "beliefs": dict(Bank(course.project.learner_rooms).misconceptions()),
         "remedies": remedies(course.project, lesson),
         "students": [_guarded(course, lesson, name, items, marks.get(name, {}), say) for name in names],
+        "idle": idle,
     }
 
 
@@ -140,6 +145,7 @@ def _student(course: Course, lesson: str, name: str, items: dict[str, Item], mar
     named = {cell: own[cell].key if cell in own else cell for cell in (*own, *marks, *state.get("verdicts", {}))}
     answers = {item: dict(answer) for item, answer in state.get("answers", {}).items() if item in own}
     verdicts = {named[cell]: verdict for cell, verdict in state.get("verdicts", {}).items()}
+    marked, later = state.get("verdicts") or named, state.get("later", ())  # an earlier version kept no verdicts
     return {
         "name": name,
         "graded": graded,
@@ -150,7 +156,7 @@ def _student(course: Course, lesson: str, name: str, items: dict[str, Item], mar
         "answers": {named[item]: _as_standard(own[item], items, answer) for item, answer in answers.items()},
         "beliefs": {named[item]: misconceptions_of(own[item], stored(answer)) for item, answer in answers.items()},
         "history": [[named[item], dict(answer)] for item, answer in history(course.root, name, lesson) if item in own],
-        "asked": [item.key for item in own.values()],
+        "asked": [named[cell] for cell in named if cell in marked and cell not in later],
     }
 
 

@@ -57,7 +57,9 @@ SAY = {
     "waits": both("not marked yet", "尚未评分"),
     "text": both("written answer", "文字作答"),
     "not asked": both("came after you handed in: full points", "交卷后才加的题：记满分"),
+    "not there": both("not in the release that your copy is of", "你那一版里还没有这题"),
 }
+END = both(".", "。")
 Data = dict[str, Any]
 
 
@@ -75,7 +77,9 @@ class Overview(CourseStep):
         grades = self._grades(said)
         state = nb.metadata.get(STATE, {})
         cells = {grade_id(cell): cell for cell in nb.cells if cell.metadata.get("nbgrader", {}).get("grade")}
-        states = {name: _state(name, grade, state) for name, grade in grades.items()}
+        later = {name for name in grades if name not in cells or name in state.get("later", ())}
+        states = {name: _state(name, grade, state, name in later) for name, grade in grades.items()}
+        asides = {name: aside for name, grade in grades.items() if (aside := _aside(grade, name in later))}
         names = {
             name: _name(items.get(name), name, self._asks(resources).get(name), cells.get(name), language)
             for name in grades
@@ -99,14 +103,16 @@ class Overview(CourseStep):
                     "name": names[name],
                     "state": states[name].replace(" ", "-"),
                     "points": _points(grade["points"], grade["top"], language),
-                    "words": _words(states[name], grade, name in cells, language),
+                    "words": _words(states[name], asides.get(name), language),
                 }
                 for name, grade in grades.items()
             ],
-            "by_hand": {
-                name: _say("stands", language, points=_points(grade["points"], grade["top"], language))
-                for name, grade in grades.items()
-                if grade["manual"]
+            "asides": {
+                name: _say("stands", language, points=_points(grades[name]["points"], grades[name]["top"], language))
+                if aside == "by hand"
+                else _sentence(_say(aside, language), language)
+                for name, aside in asides.items()
+                if aside != "waits"
             },
             "names": {
                 name: names[name] if name not in items else _say("number", language, n=place)
@@ -220,10 +226,12 @@ def _beliefs(state: dict, items: dict[str, Item]) -> list[str]:
     )
 
 
-def _state(name: str, grade: Data, state: dict) -> str:
-    """Of the marking; where a person or nobody marked, by the points."""
+def _state(name: str, grade: Data, state: dict, later: bool) -> str:
+    """Of the marking; where a person or nobody marked, by the points. later: the copy was handed out without it."""
     if grade["waits"]:
         return "inconclusive"
+    if later and not grade["manual"]:
+        return "not attempted"
     marked = state.get("verdicts", {}).get(name, {}).get("state")
     if marked and not grade["manual"]:
         return marked
@@ -231,13 +239,26 @@ def _state(name: str, grade: Data, state: dict) -> str:
     return "correct" if share >= 1 else "partly" if share > 0 else "incorrect"
 
 
-def _words(state: str, grade: Data, here: bool, language: str) -> str:
+def _aside(grade: Data, later: bool) -> str | None:
+    """What is to be said of a mark beside its state, a key of ``SAY``."""
     if grade["waits"]:
-        return f"… {_say('waits', language)}"
+        return "waits"
+    if later and not grade["manual"]:
+        return "not there"
+    if later and grade["points"] >= grade["top"]:
+        return "not asked"
+    return "by hand" if grade["manual"] else None
+
+
+def _words(state: str, aside: str | None, language: str) -> str:
+    if aside in ("waits", "not asked"):
+        return f"{'…' if aside == 'waits' else SIGNS[state]} {_say(aside, language)}"
     said = f"{SIGNS[state]} {pick(WORDS[state], language)}"
-    if not grade["manual"]:
-        return said
-    return f"{said} ({_say('by hand' if here else 'not asked', language)})"
+    return f"{said} ({_say(aside, language)})" if aside else said
+
+
+def _sentence(said: str, language: str) -> str:
+    return f"{said[0].upper()}{said[1:]}{pick(END, language)}"
 
 
 def _name(item: Item | None, name: str, asks: str | None, cell: NotebookNode | None, language: str) -> str:

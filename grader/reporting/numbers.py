@@ -1,6 +1,7 @@
 """From the plain data of a class to the numbers of its report. Pure: data in, plain data out, ready for JSON.
 
-Students without a grade, and submissions in which nothing at all was attempted, are counted and then left out.
+Students without a grade, and submissions in which nothing at all was attempted, are counted and then left out. A question
+or task counts those whose copy asked it: papers differ, and some copies are of a release that did not have it yet.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ def analyse(data: Mapping[str, Any]) -> Data:
     graded = [student for student in data["students"] if student["graded"]]
     counted = [student for student in graded if not _blank(student)]
     top = sum({cell.get("place", cell["id"]): cell["top"] for cell in data["cells"]}.values())
+    asked = {cell["id"]: [one for one in counted if cell["id"] in one["asked"]] for cell in data["cells"]}
     return {
         "lesson": data["lesson"],
         "top": top,
@@ -31,7 +33,14 @@ def analyse(data: Mapping[str, Any]) -> Data:
         "without_grade": [student["name"] for student in data["students"] if not student["graded"]],
         "manual_marks": sum(len(student["manual"]) for student in counted),
         "totals": [round(_total(student) / top, 4) if top else 0.0 for student in counted],
-        "cells": [_cell(cell, asked, top) for cell in data["cells"] if (asked := _asked(cell, counted)) or not counted],
+        "idle": data["idle"],
+        "cells": [
+            _cell(cell, asked[cell["id"]], top)
+            | {"without": 0 if cell.get("varies") else len(counted) - len(asked[cell["id"]])}
+            for cell in data["cells"]
+            if asked[cell["id"]] or not counted
+        ],
+        "unasked": [cell["id"] for cell in data["cells"] if counted and not (asked[cell["id"]] or cell.get("varies"))],
         "beliefs": _beliefs(data, counted),
         "belief_texts": {
             one: data["beliefs"].get(one, one) for cell in data["cells"] for one in cell.get("offered", ())
@@ -40,10 +49,6 @@ def analyse(data: Mapping[str, Any]) -> Data:
         "time": _time(counted),
     }
 
-
-def _asked(cell: Data, students: list[Data]) -> list[Data]:
-    """Those on whose paper a question stood; all, of what stands on every paper."""
-    return [student for student in students if cell["id"] in student["asked"]] if cell.get("varies") else students
 
 
 def _blank(student: Data) -> bool:

@@ -10,7 +10,17 @@ from course.quiz.rich import inline
 from grader.reporting import pictures
 from grader.reporting.statistics import quartiles
 from grader.reporting.style import CSS
-from grader.reporting.words import CONFIDENCE, DISCRIMINATION, NOTES, PAGE, TIME_NOTE, percent, remedy, teach_again
+from grader.reporting.words import (
+    CONFIDENCE,
+    DISCRIMINATION,
+    NOTES,
+    PAGE,
+    TIME_NOTE,
+    percent,
+    remedy,
+    teach_again,
+    weighed,
+)
 
 Data = dict[str, Any]
 
@@ -26,7 +36,7 @@ def page(found: Data, language: str = "en", names: bool = False) -> str:
         made.overview(found),
         made.beliefs(found),
         f"<h2>{made.say('each')}</h2>",
-        *(made.cell(cell) for cell in found["cells"]),
+        *(made.cell(cell, found["counted"]) for cell in found["cells"]),
         made.sure(found),
         made.time(found),
         made.who(found, names),
@@ -68,12 +78,15 @@ class _Page:
 
     def summary(self, found: Data) -> str:
         said = [self.say("counted", **found), self.say("no_grade", n=len(found["without_grade"]))]
-        if found["blank"]:
-            said.append(self.say("blank", n=len(found["blank"])))
+        for name in ("blank", "idle"):
+            if found[name]:
+                said.append(self.say(name, n=len(found[name])))
         if found["manual_marks"]:
             said.append(self.say("manual", n=found["manual_marks"]))
         if middle := quartiles(found["totals"]):
             said.append(self.say("median", median=f"{middle[1] * found['top']:.3g}", top=found["top"]))
+        if found["unasked"]:
+            said.append(self.say("unasked", cells=", ".join(f"<code>{cell}</code>" for cell in found["unasked"])))
         return f'<p class="soft">{" · ".join(said)}</p>'
 
     def teach(self, found: Data) -> str:
@@ -83,11 +96,10 @@ class _Page:
         return f'<section class="teach"><h2>{self.say("teach")}</h2>{said}</section>'
 
     def overview(self, found: Data) -> str:
-        if not found["counted"]:
+        cells = weighed(found)
+        if not (found["counted"] and cells):
             return ""
-        shares = [
-            (cell["id"], *(cell["facility"][name] for name in ("share", "low", "high"))) for cell in found["cells"]
-        ]
+        shares = [(cell["id"], *(cell["facility"][name] for name in ("share", "low", "high"))) for cell in cells]
         rows = [
             [
                 f'<a href="#{cell["id"]}"><code>{cell["id"]}</code></a>',
@@ -97,7 +109,7 @@ class _Page:
                 str(cell["not_attempted"] or ""),
                 self.rest(cell),
             ]
-            for cell in found["cells"]
+            for cell in cells
         ]
         heads = [self.say(name) for name in ("cell", "facility", "interval", "full", "skipped", "rest")]
         return (
@@ -129,12 +141,14 @@ class _Page:
         heads = [self.say("belief"), self.say("holds"), self.say("where")]
         return f"<h2>{self.say('beliefs')}</h2>{self.table(heads, rows)}"
 
-    def cell(self, cell: Data) -> str:
-        top = self.points(cell["top"])
+    def cell(self, cell: Data, counted: int) -> str:
+        worth = f"{self.points(cell['top'])} · {self.say('facility')} {percent(cell['facility']['share'])}"
         head = (
-            f'<h3 id="{cell["id"]}"><code>{cell["id"]}</code> <span class="soft">{top} · {self.say("facility")} '
-            f"{percent(cell['facility']['share'])}</span></h3><p>{self.text(cell['stem'])}</p>"
+            f'<h3 id="{cell["id"]}"><code>{cell["id"]}</code> <span class="soft">'
+            f"{worth if cell['top'] else self.say('for nothing')}</span></h3><p>{self.text(cell['stem'])}</p>"
         )
+        if cell["without"]:
+            head += f'<p class="soft">{self.say("without", without=cell["without"], counted=counted)}</p>'
         body = self.parts(cell) if cell["kind"] == "task" else self.answers(cell) + self.changed(cell)
         return f'<section class="cell">{head}{body}</section>'
 
@@ -229,9 +243,11 @@ class _Page:
         return f'<h2>{self.say("time")}</h2><p>{said}</p><p class="soft">{self.text(TIME_NOTE)}</p>'
 
     def who(self, found: Data, names: bool) -> str:
-        without = found["without_grade"]
-        said = ", ".join(map(html.escape, without)) if names else f"{len(without)}. {self.say('ask_names')}"
-        return f"<h2>{self.say('who')}</h2><p>{said if without else self.say('nobody')}</p>"
+        made = ""
+        for head, listed in (("who", found["without_grade"]), ("who_idle", found["idle"])):
+            said = ", ".join(map(html.escape, listed)) if names else f"{len(listed)}. {self.say('ask_names')}"
+            made += f"<h2>{self.say(head)}</h2><p>{said if listed else self.say('nobody')}</p>"
+        return made
 
 
 def _bar(count: int, n: int) -> str:

@@ -33,11 +33,20 @@ def teach_again(found: Data) -> list[Text]:
     """Three sentences: the hardest place, the belief most alive, and what else stands out."""
     if not found["counted"]:
         return [both("No marked submission with an answer is there yet.", "还没有已评分且作答的提交。")]
+    if not weighed(found):
+        return [
+            both("No question or task handed in here is worth points.", "交上来的内容里没有计分的题目或任务。"),
+        ]
     return [_hardest(found), _belief(found), _else(found)]
 
 
+def weighed(found: Data) -> list[Data]:
+    """The questions and tasks that are worth points; of the others there is no share of points."""
+    return [cell for cell in found["cells"] if cell["top"]]
+
+
 def _hardest(found: Data) -> Text:
-    cells = sorted(found["cells"], key=lambda cell: cell["facility"]["share"])
+    cells = sorted(weighed(found), key=lambda cell: cell["facility"]["share"])
     worst, n = cells[0], found["counted"]
     share, low, high = (percent(worst["facility"][name]) for name in ("share", "low", "high"))
     if worst["facility"]["share"] >= EASY:
@@ -145,9 +154,9 @@ def _else(found: Data) -> Text:
 
 NOTES = (
     both(
-        "Shares of points count every submission with a grade in which anything was attempted; what was left out counts as 0. "
-        "Marks given by hand count as given; late points are not taken off here.",
-        "得分率统计所有已评分且有作答的提交；没做的按 0 分算。人工评分照算，迟交扣分不计入。",
+        "Shares of points count every submission with a grade in which anything was attempted; what was left out counts as 0, "
+        "what a copy was handed out without does not count. Marks given by hand count as given; late points are not taken off here.",
+        "得分率统计所有已评分且有作答的提交；没做的按 0 分算，发下去的版本里还没有的题不算。人工评分照算，迟交扣分不计入。",
     ),
     both(
         "Intervals are Wilson's, 95 %, and take the class as a sample of classes like it. With partial credit they are wider "
@@ -188,6 +197,15 @@ PAGE = {
     "skipped": both("not attempted", "未作答"),
     "full": both("full points", "满分人数"),
     "cell": both("question or task", "题目"),
+    "idle": both("handed in nothing: {n}", "没有交：{n}"),
+    "without": both(
+        "Came with a later release: {without} of the {counted} counted copies did not have it, and are left out here.",
+        "这题是后来发布时才加的：统计的 {counted} 份里，有 {without} 份还没有它，这里不计入。",
+    ),
+    "unasked": both(
+        "came with a later release, in none of the copies counted: {cells}", "后来发布时才加、统计的提交里都还没有：{cells}"
+    ),
+    "for nothing": both("worth nothing", "不计分"),
     "points": both("{top:g} points", "{top:g} 分"),
     "point": both("1 point", "1 分"),
     "totals": both("Totals: students by share of all points", "总分分布：按得分率的学生人数"),
@@ -234,6 +252,7 @@ PAGE = {
     ),
     "no_time": both("No submission carries a history of answers.", "没有提交带有作答历史。"),
     "who": both("Without a grade", "没有成绩的学生"),
+    "who_idle": both("Handed in nothing", "没有交的学生"),
     "nobody": both("nobody", "无"),
     "ask_names": both("Names are shown with --names.", "加上 --names 才显示姓名。"),
     "how": both("How to read the numbers", "如何解读这些数字"),

@@ -1,7 +1,7 @@
 # %% [markdown] en
 # # 🎯 Do these switches survive export?
 #
-# ⏱️ **40 minutes**; the *deeper, optional* parts take another half hour. Before it: lessons 01 and 02.
+# ⏱️ **45 minutes**; the *deeper, optional* parts take another half hour. Before it: lessons 01 and 02.
 #
 # You trained a network, and now it has to run where there is no Python: in a phone, a server, a program of somebody else.
 # You [[export]] it. Which of your settings go along? Is it still the same network over there? At the end you can say so, with
@@ -11,7 +11,7 @@
 # %% [markdown] zh
 # # 🎯 导出之后，这些开关还在吗？
 #
-# ⏱️ **40 分钟**；**选读**部分再加半小时。先修：第 01、02 课。
+# ⏱️ **45 分钟**；**选读**部分再加半小时。先修：第 01、02 课。
 #
 # 网络训练好了，现在要拿到没有 Python 的地方去跑：手机上、服务器上、别人的程序里。于是你把它[[export|导出]]。你的哪些设置会跟着走？到了那边，它还是同一个网络吗？学完这一课，你能用自己写的比较程序来回答。
 #
