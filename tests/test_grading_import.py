@@ -174,7 +174,9 @@ def test_a_roster_goes_into_the_gradebook_and_who_hands_in_nothing_is_named(whol
     assert students() == {**before, **new}, "nobody goes, and a name that is there stays"
     assert "handed in nothing: 1 (lou)" in said and "new in the gradebook, from the roster: 2 (kay, lou)" in said
     assert "bob has last_name 'Byron', in the roster 'Ross'" in said and "'=lou' of the roster cannot be" in said
-    said = bring("Identifier,Full name,Email address\nParticipant 7,Kay Mc,Kay@x.org\nParticipant 8,Lou Few,lou@x.org\n")
+    said = bring(
+        "Identifier,Full name,Email address\nParticipant 7,Kay Mc,Kay@x.org\nParticipant 8,Lou Few,lou@x.org\n"
+    )
     assert students() == {**before, **new}, "another roster, the same people"
     assert "lou@x.org is lou there" in said and "1 as before" in said and "new in the gradebook" not in said
     found = {one.student: one for one in outcomes(Course(root), LESSON)}

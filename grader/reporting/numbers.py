@@ -50,7 +50,6 @@ def analyse(data: Mapping[str, Any]) -> Data:
     }
 
 
-
 def _blank(student: Data) -> bool:
     """Nothing attempted: by the states kept while marking, or, marked by an earlier version, no answer and no point."""
     if student["states"]:

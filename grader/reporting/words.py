@@ -34,9 +34,7 @@ def teach_again(found: Data) -> list[Text]:
     if not found["counted"]:
         return [both("No marked submission with an answer is there yet.", "还没有已评分且作答的提交。")]
     if not weighed(found):
-        return [
-            both("No question or task handed in here is worth points.", "交上来的内容里没有计分的题目或任务。"),
-        ]
+        return [both("No question or task handed in here is worth points.", "交上来的内容里没有计分的题目或任务。")]
     return [_hardest(found), _belief(found), _else(found)]
 
 
@@ -203,7 +201,8 @@ PAGE = {
         "这题是后来发布时才加的：统计的 {counted} 份里，有 {without} 份还没有它，这里不计入。",
     ),
     "unasked": both(
-        "came with a later release, in none of the copies counted: {cells}", "后来发布时才加、统计的提交里都还没有：{cells}"
+        "came with a later release, in none of the copies counted: {cells}",
+        "后来发布时才加、统计的提交里都还没有：{cells}",
     ),
     "for nothing": both("worth nothing", "不计分"),
     "points": both("{top:g} points", "{top:g} 分"),
