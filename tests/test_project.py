@@ -81,6 +81,9 @@ def test_import_course_loads_neither_torch_nor_matplotlib():
     assert done.stdout.strip() == "[]"
 
 
+SERVER = "type('Server', (), {'wait': lambda self: 0})()"  # one that ends at once
+
+
 def run_env_script(code: str) -> subprocess.CompletedProcess:
     return subprocess.run([sys.executable, "-c", code], cwd=ROOT / "tools", capture_output=True, text=True)
 
@@ -118,12 +121,27 @@ def test_an_environment_without_pip_is_made_again_and_filled(tmp_path):
 
 def test_the_address_that_jupyterlab_prints_is_that_of_the_lesson(tmp_path):
     done = run_env_script(
-        f"import env; env.VENV = {str(tmp_path)!r}; env.ensure = lambda extra: None;"
-        "env.subprocess.call = lambda command, **k: print(command) or 0;"
+        f"import env; env.VENV = {str(tmp_path)!r}; env.ensure = lambda extra: None; env.tell_font = lambda: None;"
+        f"env.subprocess.Popen = lambda command, **k: print(command) or {SERVER};"
         "env.lab('zh', 9999)"
     )
     assert "--LabApp.default_url=/lab/tree/zh/lessons/00_start.ipynb" in done.stdout
     assert (ROOT / "notebooks/zh/lessons/00_start.ipynb").exists()
+
+
+def test_ctrl_c_lets_jupyterlab_end_its_kernels_and_stops_the_rest_with_a_sentence(tmp_path):
+    done = run_env_script(
+        f"import env, sys, unittest.mock as m; env.VENV = {str(tmp_path)!r}; env.ensure = lambda extra: None;"
+        "server = m.Mock(**{'wait.side_effect': [KeyboardInterrupt, 0]}); env.subprocess.Popen = lambda *a, **k: server;"
+        "sys.argv = ['env.py', 'lab'];\n"
+        "try: env.main()\n"
+        "except SystemExit as end: print('ended', end.code, server.method_calls)\n"
+        "def ensure(extra): raise KeyboardInterrupt\n"
+        "env.ensure = ensure; env.main()"
+    )
+    assert "ended 0 [call.wait(), call.wait()]" in done.stdout, done
+    assert done.returncode == 1 and "The same command goes on where it was" in done.stderr, done
+    assert "Traceback" not in done.stderr
 
 
 def test_readme_shows_the_two_commands_and_every_lesson():
@@ -189,7 +207,7 @@ def test_the_menus_are_chinese_only_when_asked_for(tmp_path):
     for menus, extra in (("en", "lab"), ("zh", "lab,menus")):
         done = run_env_script(
             f"import env; env.VENV = {str(tmp_path)!r}; env.ensure = print; env.tell_font = lambda: None;"
-            f"env.subprocess.call = lambda command, **k: 0; env.lab('zh', 9999, {menus!r})"
+            f"env.subprocess.Popen = lambda command, **k: {SERVER}; env.lab('zh', 9999, {menus!r})"
         )
         assert done.stdout.splitlines()[0] == extra
         settings = (tmp_path / "share/jupyter/lab/settings/overrides.json").read_text("utf-8")

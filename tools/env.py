@@ -160,8 +160,9 @@ def free_port(port):
                 continue
         if candidate != port:
             say(
-                "Port %d is taken by another program; JupyterLab opens on port %d instead." % (port, candidate),
-                "端口 %d 被别的程序占用，JupyterLab 改用端口 %d。" % (port, candidate),
+                "Port %d is taken, perhaps by a lab that is still open; JupyterLab opens on port %d instead."
+                % (port, candidate),
+                "端口 %d 被占用了（也许还开着一个 make lab），JupyterLab 改用端口 %d。" % (port, candidate),
             )
         return candidate
     return stop(
@@ -203,7 +204,8 @@ def lab(language, port, menus="en"):
         tell_font()
     ensure("lab,menus" if menus == "zh" else "lab")
     set_defaults(menus)
-    # As the address to open, not as a file: so the address that is printed leads to the lesson too.
+    # As the address to open, not as a file: so the address that is printed leads to the lesson too. A workspace of its own:
+    # else JupyterLab opens beside the lesson whatever was open last, in the other language or in other work.
     command = [
         venv_python(),
         "-m",
@@ -212,7 +214,9 @@ def lab(language, port, menus="en"):
         "--port=%d" % free_port(port),
         "--ServerApp.root_dir=" + notebooks,
         "--LabApp.default_url=/lab/tree/" + notebook,
-        "--Application.log_level=WARN",
+        "--LabApp.workspaces_dir=" + os.path.join(VENV, "workspaces", language),
+        "--Application.log_level=ERROR",
+        "-y",  # Ctrl-C ends it at once
     ]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.append("--allow-root")
@@ -222,10 +226,13 @@ def lab(language, port, menus="en"):
         "Opening JupyterLab on notebooks/%s. Stop it with Ctrl-C; your answers are saved." % notebook,
         "正在用 JupyterLab 打开 notebooks/%s。按 Ctrl-C 结束；作答都会保存。" % notebook,
     )
-    try:
-        sys.exit(subprocess.call(command, cwd=ROOT))
-    except KeyboardInterrupt:
-        pass
+    server = subprocess.Popen(command, cwd=ROOT)
+    for _ in range(3):
+        try:
+            sys.exit(server.wait())
+        except KeyboardInterrupt:  # the server has heard it too, and ends its kernels first
+            pass
+    server.kill()
 
 
 def main():
@@ -244,11 +251,17 @@ def main():
     filling = verbs.add_parser("ensure", help="make and fill the environment")
     filling.add_argument("extra", choices=["lab", "grading", "dev"])
     options = parser.parse_args()
-    if options.verb == "lab":
-        LANGUAGE = options.language
-        lab(options.language, options.port, options.menus)
-    else:
-        ensure(options.extra)
+    try:
+        if options.verb == "lab":
+            LANGUAGE = options.language
+            lab(options.language, options.port, options.menus)
+        else:
+            ensure(options.extra)
+    except KeyboardInterrupt:
+        stop(
+            "\nStopped. The same command goes on where it was; what is installed stays.",
+            "\n已停止。再运行同一条命令就会接着来；已经装好的会保留。",
+        )
 
 
 if __name__ == "__main__":
