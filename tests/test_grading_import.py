@@ -22,6 +22,8 @@ from grader.importing.archive import files
 from grader.importing.names import people, sender, whose
 from grader.pipeline import feedback, outcomes, summary
 from grader.project import ProjectError
+from grader.reporting.collect import gather
+from grader.reporting.numbers import analyse
 from tests.graded_class import make_class
 from tests.grading_class import copy_of
 from tests.grading_corpus.base import ANSWERS, RIGHT, dumped, sheet
@@ -255,6 +257,7 @@ def test_a_class_from_moodle_is_marked_and_gets_its_feedback_back(whole, tmp_pat
     )
     assert "Answers missing: 4 questions" in problems["fay"] and "Unconfirmed: 1 answer was" in problems["hal"]
     assert "answers missing, 1 to ask for their answers file: fay@x.org" in summary(found)
+    assert analyse(gather(Course(root), LESSON))["lost"] == ["fay@x.org"], "nobody knows what she answered"
     graded = nbformat.read(
         root / "autograded" / "ida@x.org" / LESSON / f"{LESSON}.ipynb", as_version=nbformat.NO_CONVERT
     )

@@ -79,6 +79,8 @@ def student(name, points, states, parts=None, answers=None, beliefs=None, histor
         "beliefs": beliefs or {},
         "history": [list(pair) for pair in history],
         "asked": list("qnt"),
+        "later": [],
+        "lost": False,
     }
 
 
@@ -215,19 +217,24 @@ def test_three_sentences_say_what_to_teach_again():
 
 def test_what_no_copy_asked_and_what_is_worth_nothing_is_no_fault_of_the_class():
     late = copy.deepcopy(CLASS)
-    for one in late["students"]:
-        one["asked"] = ["n", "t"]
-    late["students"][0]["asked"] = ["q", "n", "t"]
+    for one in late["students"][1:]:
+        one |= {"asked": ["n", "t"], "later": ["q"]}
     found = analyse(late)
     q, n, _ = found["cells"]
     assert (q["facility"]["n"], q["without"], n["without"], found["unasked"]) == (1, 2, 0, [])
     assert q["options"][0]["count"] == 0 and teach_again(found)[0]["en"].startswith("Start with `n`")
     assert "2 of the 3 counted copies did not have it" in page(found) and "有 2 份还没有它" in page(found, "zh")
-    late["students"][0]["asked"] = ["n", "t"]
+    late["students"][0] |= {"asked": ["n", "t"], "later": ["q"]}
     found = analyse(late)
     assert [cell["id"] for cell in found["cells"]] == ["n", "t"] and found["unasked"] == ["q"]
     assert "in none of the copies counted: <code>q</code>" in page(found)
     assert not any("`q`" in sentence["en"] for sentence in teach_again(found)[::2])
+    unread = copy.deepcopy(CLASS)
+    for one in unread["students"][:3]:
+        one |= {"asked": ["t"], "lost": True, "answers": {}}
+    found = analyse(unread)
+    assert [cell["id"] for cell in found["cells"]] == ["t"] and found["lost"] == ["ada", "bob", "cyd"]
+    assert "not counted for the questions: 3" in page(found) and "题目部分不计入：3" in page(found, "zh")
     free = copy.deepcopy(CLASS)
     free["cells"] = [{**free["cells"][0], "top": 0.0}]
     assert [one["en"] for one in teach_again(analyse(free))] == [

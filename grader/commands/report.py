@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         shown = (
             found
             if arguments.names
-            else {**found, **{name: len(found[name]) for name in ("without_grade", "blank", "idle")}}
+            else {**found, **{name: len(found[name]) for name in ("without_grade", "blank", "idle", "lost")}}
         )
         arguments.json.write_text(json.dumps(shown, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     for sentence in again:

@@ -72,6 +72,8 @@ def _guarded(
         "beliefs": {},
         "history": [],
         "asked": [],
+        "later": [],
+        "lost": False,
     }
     with guarded(name, lambda student, reason: say(f"{student} is left out: {reason}")):
         found = _student(course, lesson, name, items, marks)
@@ -145,7 +147,9 @@ def _student(course: Course, lesson: str, name: str, items: dict[str, Item], mar
     named = {cell: own[cell].key if cell in own else cell for cell in (*own, *marks, *state.get("verdicts", {}))}
     answers = {item: dict(answer) for item, answer in state.get("answers", {}).items() if item in own}
     verdicts = {named[cell]: verdict for cell, verdict in state.get("verdicts", {}).items()}
-    marked, later = state.get("verdicts") or named, state.get("later", ())  # an earlier version kept no verdicts
+    marked = state.get("verdicts") or named  # an earlier version kept no verdicts
+    later = {named[cell] for cell in named if cell not in marked or cell in state.get("later", ())}
+    lost = {item.key for item in own.values()} if not (state.get("sheet", True) or answers) else set()
     return {
         "name": name,
         "graded": graded,
@@ -156,7 +160,9 @@ def _student(course: Course, lesson: str, name: str, items: dict[str, Item], mar
         "answers": {named[item]: _as_standard(own[item], items, answer) for item, answer in answers.items()},
         "beliefs": {named[item]: misconceptions_of(own[item], stored(answer)) for item, answer in answers.items()},
         "history": [[named[item], dict(answer)] for item, answer in history(course.root, name, lesson) if item in own],
-        "asked": [named[cell] for cell in named if cell in marked and cell not in later],
+        "asked": sorted({*named.values()} - later - lost),
+        "later": sorted(later),
+        "lost": bool(lost - later),
     }
 
 

@@ -1,7 +1,8 @@
 """From the plain data of a class to the numbers of its report. Pure: data in, plain data out, ready for JSON.
 
 Students without a grade, and submissions in which nothing at all was attempted, are counted and then left out. A question
-or task counts those whose copy asked it: papers differ, and some copies are of a release that did not have it yet.
+or task counts those whose copy asked it and kept the answer: papers differ, some copies are of a release that did not have it
+yet, and some came without their answer sheet.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ def analyse(data: Mapping[str, Any]) -> Data:
     counted = [student for student in graded if not _blank(student)]
     top = sum({cell.get("place", cell["id"]): cell["top"] for cell in data["cells"]}.values())
     asked = {cell["id"]: [one for one in counted if cell["id"] in one["asked"]] for cell in data["cells"]}
+    without = {cell["id"]: sum(cell["id"] in one["later"] for one in counted) for cell in data["cells"]}
     return {
         "lesson": data["lesson"],
         "top": top,
@@ -35,12 +37,12 @@ def analyse(data: Mapping[str, Any]) -> Data:
         "totals": [round(_total(student) / top, 4) if top else 0.0 for student in counted],
         "idle": data["idle"],
         "cells": [
-            _cell(cell, asked[cell["id"]], top)
-            | {"without": 0 if cell.get("varies") else len(counted) - len(asked[cell["id"]])}
+            _cell(cell, asked[cell["id"]], top) | {"without": without[cell["id"]]}
             for cell in data["cells"]
             if asked[cell["id"]] or not counted
         ],
-        "unasked": [cell["id"] for cell in data["cells"] if counted and not (asked[cell["id"]] or cell.get("varies"))],
+        "unasked": [name for name in without if without[name] and not asked[name]],
+        "lost": [student["name"] for student in counted if student["lost"]],
         "beliefs": _beliefs(data, counted),
         "belief_texts": {
             one: data["beliefs"].get(one, one) for cell in data["cells"] for one in cell.get("offered", ())

@@ -78,7 +78,7 @@ class _Page:
 
     def summary(self, found: Data) -> str:
         said = [self.say("counted", **found), self.say("no_grade", n=len(found["without_grade"]))]
-        for name in ("blank", "idle"):
+        for name in ("blank", "idle", "lost"):
             if found[name]:
                 said.append(self.say(name, n=len(found[name])))
         if found["manual_marks"]:

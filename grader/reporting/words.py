@@ -153,8 +153,10 @@ def _else(found: Data) -> Text:
 NOTES = (
     both(
         "Shares of points count every submission with a grade in which anything was attempted; what was left out counts as 0, "
-        "what a copy was handed out without does not count. Marks given by hand count as given; late points are not taken off here.",
-        "得分率统计所有已评分且有作答的提交；没做的按 0 分算，发下去的版本里还没有的题不算。人工评分照算，迟交扣分不计入。",
+        "what a copy was handed out without, and questions whose answer sheet is missing, do not count. Marks given by hand "
+        "count as given; late points are not taken off here.",
+        "得分率统计所有已评分且有作答的提交；没做的按 0 分算，发下去的版本里还没有的题不算，缺了答题卡的题目也不算。"
+        "人工评分照算，迟交扣分不计入。",
     ),
     both(
         "Intervals are Wilson's, 95 %, and take the class as a sample of classes like it. With partial credit they are wider "
@@ -196,6 +198,7 @@ PAGE = {
     "full": both("full points", "满分人数"),
     "cell": both("question or task", "题目"),
     "idle": both("handed in nothing: {n}", "没有交：{n}"),
+    "lost": both("without an answer sheet, so not counted for the questions: {n}", "答题卡缺失，题目部分不计入：{n}"),
     "without": both(
         "Came with a later release: {without} of the {counted} counted copies did not have it, and are left out here.",
         "这题是后来发布时才加的：统计的 {counted} 份里，有 {without} 份还没有它，这里不计入。",
