@@ -23,6 +23,7 @@ from grader.marking.step import STATE, notes, printable
 from grader.marking.verdicts import WORDS
 from grader.marks import cell_marks
 from grader.names import LONGEST, fault, inert_row
+from grader.releasing import decisions
 from grader.releasing.run import release as release
 
 if TYPE_CHECKING:
@@ -83,8 +84,11 @@ def outcomes(course: Course, lesson: str, failed: dict[str, str] | None = None) 
     waiting = {
         student: [cell for cell, mark in cells.items() if mark.points is None] for student, cells in marks.items()
     }
+    excused = decisions.read(course.root, lesson)["excused"]
     by_hand = {
-        student: [cell for cell, mark in cells.items() if mark.manual is not None]
+        student: [
+            cell for cell, mark in cells.items() if mark.manual is not None and student not in excused.get(cell, ())
+        ]
         for student, cells in marks.items()
         if entries.get(student, {}).get("needs_manual_grade")
     }

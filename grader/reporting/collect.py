@@ -154,7 +154,7 @@ def _student(course: Course, lesson: str, name: str, items: dict[str, Item], mar
         "name": name,
         "graded": graded,
         "points": {named[cell]: got for cell, got in points.items()} if graded else {},
-        "manual": [named[cell] for cell, mark in marks.items() if mark.manual is not None],
+        "manual": [named[cell] for cell, mark in marks.items() if mark.manual is not None and named[cell] not in later],
         "states": {cell: verdict["state"] for cell, verdict in verdicts.items()},
         "parts": {cell: dict(verdict["parts"]) for cell, verdict in verdicts.items() if verdict.get("parts")},
         "answers": {named[item]: _as_standard(own[item], items, answer) for item, answer in answers.items()},
