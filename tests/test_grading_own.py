@@ -19,6 +19,8 @@ from grader.marks import totals
 from grader.pipeline import feedback
 from grader.project import Project
 from grader.regrading.run import diff, write
+from grader.reporting.collect import gather
+from grader.reporting.numbers import analyse
 from tests.grading_fixtures import make_project
 
 pytestmark = pytest.mark.slow
@@ -121,3 +123,5 @@ def test_a_text_is_marked_by_hand_and_the_mark_survives(course):
     page = (course.root / "feedback" / "ada" / NAME / f"{NAME}.html").read_text(encoding="utf-8")
     assert "Because I measured it." in page and "3 / 4 分" in page and MIME not in page
     assert f"<code>{NAME}</code>" not in page, "the kernel that marks knows the questions of an own checkpoint"
+    found = analyse(gather(course, NAME))
+    assert found["manual_marks"] == 1 and found["unasked"] == []

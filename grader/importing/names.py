@@ -124,7 +124,8 @@ def known_as(roster: Iterable[Person], there: Iterable[Person]) -> tuple[list[Pe
         if person.student not in book and _mail(person) in by_mail
     }
     found = [replace(person, student=other.get(person.student, person.student)) for person in roster]
-    return [*found, *(book[name] for name in book if name not in {person.student for person in found})], other
+    listed = {person.student for person in found}
+    return [*found, *(person for name, person in book.items() if name not in listed)], other
 
 
 def _mail(person: Person) -> str:

@@ -19,7 +19,7 @@ from grader.course import Course
 from grader.files import MOST_BYTES, read_regular, unlock
 from grader.guard import guarded
 from grader.marking.answers import every_item, keyed_items, stored
-from grader.marking.step import STATE
+from grader.marking.step import STATE, grade_id
 from grader.marks import cell_marks, require
 from grader.papers import paper_in
 from grader.pipeline import graded_notebook
@@ -147,8 +147,8 @@ def _student(course: Course, lesson: str, name: str, items: dict[str, Item], mar
     named = {cell: own[cell].key if cell in own else cell for cell in (*own, *marks, *state.get("verdicts", {}))}
     answers = {item: dict(answer) for item, answer in state.get("answers", {}).items() if item in own}
     verdicts = {named[cell]: verdict for cell, verdict in state.get("verdicts", {}).items()}
-    marked = state.get("verdicts") or named  # an earlier version kept no verdicts
-    later = {named[cell] for cell in named if cell not in marked or cell in state.get("later", ())}
+    there = named if notebook is None else {grade_id(cell) for cell in notebook.cells} - {*state.get("later", ())}
+    later = {named[cell] for cell in named if cell not in there}
     lost = {item.key for item in own.values()} if not (state.get("sheet", True) or answers) else set()
     return {
         "name": name,
