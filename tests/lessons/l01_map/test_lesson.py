@@ -16,6 +16,7 @@ from course.lessons.l01_map import experiments
 from course.lessons.l01_map import probes as map_probes
 from course.quiz.bank import Bank
 from course.records import Record
+from tests.lessons.l01_map.rows import polite
 from tests.lessons.races import raced
 
 BANK = Bank()
@@ -242,8 +243,7 @@ def test_polite_request_runs_and_leaves_no_trace():
     ("low", "high", "option"), [(1.4, 1.6, "c"), (0.6, 0.8, "a"), (0.98, 1.03, "b"), (0.9, 1.3, None)]
 )
 def test_polite_bet_follows_the_interval(low, high, option):
-    rows = [{"request": name, "ratio": 1.0, "low": low, "high": high} for name in ("deterministic", "both named")]
-    record = Record("01-polite-request", 1, "01_map", {}, rows)
+    record = Record("01-polite-request", 1, "01_map", {}, polite(low, high))
     assert experiments.settle_polite_request(record) == {"01-bet-polite": option}
     inconclusive = "Inconclusive" in experiments.say_polite_request(record)["en"]
     assert inconclusive == (option is None)

@@ -11,7 +11,7 @@ from course.experiment.new_process import ProbeError, call_in_new_process
 from course.experiment.words import middle
 from course.lessons.l05_cudnn_benchmark import experiments_cuda
 from course.lessons.l05_cudnn_benchmark import probes as search_probes
-from tests.lessons.l05_cudnn_benchmark.rows import CUDA_ROWS, flip_rows, visits
+from tests.lessons.l05_cudnn_benchmark.rows import CUDA_ROWS, costs, events, flip_rows, race, visits, winners
 from tests.lessons.l05_cudnn_benchmark.test_lesson import check_shown, record_of
 
 # The rows below are invented test data. Nothing was measured.
@@ -32,31 +32,21 @@ from tests.lessons.l05_cudnn_benchmark.test_lesson import check_shown, record_of
     ],
 )
 def test_the_race_bet_follows_the_verdicts(one, new, option):
-    rows = [{"schedule": "one size", "verdict": one}, {"schedule": "always new", "verdict": new}]
-    assert base.get("05-toy-race").settles(record_of("05-toy-race", rows)) == {"05-bet-race": option}
+    assert base.get("05-toy-race").settles(record_of("05-toy-race", race(one, new))) == {"05-bet-race": option}
 
 
 @pytest.mark.parametrize(
-    ("events", "option"),
+    ("named", "option"),
     [("miss miss hit hit", "c"), ("miss miss miss miss", "a"), ("miss hit hit hit", "b"), ("", None)],
 )
-def test_the_revisit_bet_follows_the_log(events, option):
-    rows = [{"setting": "as it comes", "call": i, "size": 64, "event": e} for i, e in enumerate(events.split())]
-    record = record_of("05-primitive-cache", rows)
+def test_the_revisit_bet_follows_the_log(named, option):
+    record = record_of("05-primitive-cache", events(named))
     assert base.get("05-primitive-cache").settles(record) == {"05-bet-revisit": option}
 
 
-@pytest.mark.parametrize(
-    ("winners", "option"),
-    [
-        (["direct"] * 12, "a"),
-        (["direct", "im2col"] * 6, "b"),
-        (["direct", "im2col", "shifted"] * 4, "c"),
-        (["direct"], None),
-    ],
-)
-def test_the_winners_bet_follows_the_count(winners, option):
-    record = record_of("05-winners", [{"search": i, "winner": name} for i, name in enumerate(winners)])
+@pytest.mark.parametrize(("kinds", "searches", "option"), [(1, 12, "a"), (2, 12, "b"), (3, 12, "c"), (1, 1, None)])
+def test_the_winners_bet_follows_the_count(kinds, searches, option):
+    record = record_of("05-winners", winners(kinds, searches))
     assert base.get("05-winners").settles(record) == {"05-bet-winners": option}
 
 
@@ -224,10 +214,5 @@ def test_only_the_part_of_a_name_that_differs_is_shown():
 
 @pytest.mark.parametrize(("first_ms", "found"), [([2.0] * 12, 20.0), ([2.0] * 9, None), ([2.0] * 6 + [9.0] * 6, None)])
 def test_the_price_bet_is_a_ratio_and_stays_open_when_unsure(first_ms, found):
-    rows = [
-        {"repeat": i, "search": name, "first_ms": ms, "later_ms": 0.1}
-        for i, ms in enumerate(first_ms)
-        for name in ("on", "off")
-    ]
-    record = record_of("05-toy-cost", rows)
+    record = record_of("05-toy-cost", costs(first_ms))
     assert base.get("05-toy-cost").settles(record) == {"05-bet-price": pytest.approx(found) if found else None}

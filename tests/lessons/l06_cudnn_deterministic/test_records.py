@@ -9,11 +9,8 @@ from course import flags
 from course.experiment import base
 from course.lessons.l06_cudnn_deterministic import experiments_cuda
 from course.lessons.l06_cudnn_deterministic.experiments import LESSON
-from course.quiz.bank import Bank
 from course.records import Record
-from tests.lessons.l06_cudnn_deterministic.rows import BETS, GPU_ROWS, costs, table
-
-NAMES = [name for name, one in base.load_all().items() if one.lesson == LESSON]
+from tests.lessons.l06_cudnn_deterministic.rows import BETS, GPU_ROWS, SHOWN, table
 
 # The rows below are invented test data. Nothing was measured.
 
@@ -39,22 +36,6 @@ def test_the_experiment_settles_its_bet_every_way(name, bet, outcomes):
         record = record_of(name, rows)
         assert base.get(name).settles(record) == {bet: option}
         check_shown(name, record)
-
-
-def test_every_bet_is_here_and_all_its_options_can_win():
-    bets = {
-        item.id: (item.experiment, {option.id for option in item.options})
-        for item in Bank().items(LESSON)
-        if item.kind == "predict"
-    }
-    assert bets == {bet: (name, {option for _, option in outcomes if option}) for name, bet, outcomes in BETS}
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_an_empty_record_settles_nothing_and_still_speaks(name):
-    experiment, record = base.get(name), record_of(name, [])
-    assert all(option is None for option in experiment.settles(record).values())
-    assert experiment.finding(record)["zh"]
 
 
 def test_agreement_is_never_called_a_promise():
@@ -83,11 +64,7 @@ def test_gpu_bits_name_who_varies_and_who_is_refused():
 
 
 def test_gpu_costs_are_told_and_drawn():
-    rows = [
-        {**costs("slower", "same", "same")[0], "operation": "scatter_add_"},
-        {"operation": "cumsum", "verdict": "raises", "said": "no"},
-    ]
-    assert "Refused: cumsum" in check_shown("06-cost-cuda", record_of("06-cost-cuda", rows))
+    assert "Refused: cumsum" in check_shown("06-cost-cuda", record_of("06-cost-cuda", SHOWN["06-cost-cuda"]))
 
 
 # --- live, small ------------------------------------------------------------------------------------------
