@@ -16,7 +16,7 @@ from course.experiment.plots import TABLE
 from course.figures import style
 from course.i18n import LANGUAGES, set_language
 from course.machine import can
-from course.records import Record
+from tests.lessons.shown import record_of
 from tests.test_bets_reach import BETS, MODULES, ROWS
 
 EXPERIMENTS = base.load_all()
@@ -27,10 +27,6 @@ def examples(name):
     """All rows there are for this experiment: one list of rows for each outcome of its bets, and those shown besides."""
     bets = [bet for bet, item in BETS.items() if item.experiment == name]
     return [*(rows for bet in bets for rows in ROWS.get(bet, {}).values()), *([SHOWN[name]] if name in SHOWN else [])]
-
-
-def record(name, rows):
-    return Record(name, EXPERIMENTS[name].version, EXPERIMENTS[name].lesson, {"device": "cpu"}, rows)
 
 
 def check_sentence(name, found):
@@ -53,7 +49,7 @@ def test_every_outcome_has_a_sentence_and_a_picture(name):
     from matplotlib.figure import Figure
 
     for number, rows in enumerate(examples(name)):
-        found = record(name, rows)
+        found = record_of(name, rows)
         check_sentence(name, found)
         set_language(LANGUAGES[number % 2])
         with style():
@@ -73,12 +69,12 @@ def test_the_picture_exists_in_chinese_too(name):
 
     set_language("zh")
     with style():
-        EXPERIMENTS[name].draw(record(name, examples(name)[0]), Figure().add_subplot())
+        EXPERIMENTS[name].draw(record_of(name, examples(name)[0]), Figure().add_subplot())
 
 
 @pytest.mark.parametrize("name", sorted(EXPERIMENTS))
 def test_an_empty_record_settles_each_bet_on_nothing_and_still_speaks(name):
-    found = record(name, [])
+    found = record_of(name, [])
     assert EXPERIMENTS[name].settles(found) == {bet: None for bet, item in BETS.items() if item.experiment == name}
     check_sentence(name, found)
 

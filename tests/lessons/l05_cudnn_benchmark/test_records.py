@@ -12,7 +12,7 @@ from course.experiment.words import middle
 from course.lessons.l05_cudnn_benchmark import experiments_cuda
 from course.lessons.l05_cudnn_benchmark import probes as search_probes
 from tests.lessons.l05_cudnn_benchmark.rows import CUDA_ROWS, costs, events, flip_rows, race, visits, winners
-from tests.lessons.l05_cudnn_benchmark.test_lesson import check_shown, record_of
+from tests.lessons.shown import check_shown, record_of, settled
 
 # The rows below are invented test data. Nothing was measured.
 
@@ -32,7 +32,7 @@ from tests.lessons.l05_cudnn_benchmark.test_lesson import check_shown, record_of
     ],
 )
 def test_the_race_bet_follows_the_verdicts(one, new, option):
-    assert base.get("05-toy-race").settles(record_of("05-toy-race", race(one, new))) == {"05-bet-race": option}
+    assert settled("05-toy-race", race(one, new)) == {"05-bet-race": option}
 
 
 @pytest.mark.parametrize(
@@ -57,13 +57,13 @@ def test_the_winners_bet_follows_the_count(kinds, searches, option):
 def test_the_flip_bet_follows_the_calls(at_flip, after, option):
     record = record_of("05-flip-cuda", flip_rows(at_flip, after))
     assert base.get("05-flip-cuda").settles(record) == {"05-bet-flip": option}
-    check_shown(base.get("05-flip-cuda"), record)
+    check_shown(record)
 
 
 def test_a_process_cut_short_does_not_spoil_the_whole_ones():
     rows = flip_rows(1.0, 1.0)
     cut = [*rows, *visits("off", [9.0, 1.0, 1.0], process=3)]
-    assert base.get("05-flip-cuda").settles(record_of("05-flip-cuda", cut)) == {"05-bet-flip": "b"}
+    assert settled("05-flip-cuda", cut) == {"05-bet-flip": "b"}
     pays = [*CUDA_ROWS["05-pays-cuda"], {"story": "on", "process": 1, "samples_ms": [220.0, 2.0, 2.0]}]
     assert "200 steps after the first" in experiments_cuda.say_pays_cuda(record_of("05-pays-cuda", pays))["en"]
 
@@ -116,7 +116,7 @@ def test_four_tile_sizes_are_four_kernels():
         all(f"tilesize{tile}" in sentence for tile in ("64x64", "128x64", "64x128", "128x128"))
         and "xmma" not in sentence
     )
-    check_shown(base.get("05-kernels-cuda"), record)
+    check_shown(record)
     other = [*rows, {**rows[0], "process": 1, "kernel": name.format("256x32")}]
     assert (
         "different sets of kernels at 32, search off"

@@ -12,7 +12,6 @@ from course.experiment import base
 from course.experiment.new_process import rows_of
 from course.lessons.l07_precision import experiments
 from course.lessons.l07_precision.experiments import LESSON
-from course.records import Record
 from tests.lessons.l07_precision.rows import (
     CUDA_ROWS,
     convolutions,
@@ -25,6 +24,7 @@ from tests.lessons.l07_precision.rows import (
     solved,
     untouched,
 )
+from tests.lessons.shown import check_shown, record_of, settled
 
 PROBES = "course.lessons.l07_precision.probes"
 NAMES = [name for name, one in base.load_all().items() if one.lesson == LESSON]
@@ -33,24 +33,6 @@ ONEDNN = torch.backends.mkldnn.is_available()
 TREE = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= (2, 13)
 
 # Rows below that are not made by `base.run` are invented test data. Nothing was measured.
-
-
-def record_of(name, rows):
-    return Record(name, 1, LESSON, {}, rows)
-
-
-def settled(name, rows):
-    return base.get(name).settles(record_of(name, rows))
-
-
-def check_shown(experiment, record):
-    """The sentence exists in both languages, and the picture can be drawn."""
-    from matplotlib.figure import Figure
-
-    sentence = experiment.finding(record)
-    assert all(len(sentence[code]) > 15 for code in ("en", "zh"))
-    assert not any(word in sentence["en"] for word in ("nan", "None"))
-    experiment.draw(record, Figure().subplots())
 
 
 # --- live -------------------------------------------------------------------------------------------------
@@ -73,14 +55,14 @@ def test_live_experiments_settle_their_bets_and_leave_no_trace(name):
     before, threads = flags.read(), torch.get_num_threads()
     record = base.run(name, 60)
     assert base.get(name).settles(record) == EXPECTED[name]
-    check_shown(base.get(name), record)
+    check_shown(record)
     assert (flags.read(), torch.get_num_threads()) == (before, threads)
 
 
 @pytest.mark.skipif(not ONEDNN, reason="this build of PyTorch has no oneDNN")
 def test_onednn_is_asked_without_a_trace():
     before, record = flags.read(), base.run("07-onednn", 60)
-    check_shown(base.get("07-onednn"), record)
+    check_shown(record)
     assert flags.read() == before
     assert {row["operation"] for row in record.rows} == {"matmul", "conv", "rnn", "simulated"}
     exact = [row for row in record.rows if row["permission"] in ("none", "ieee")]
@@ -146,7 +128,7 @@ def test_the_tree_answers_as_the_lesson_says():
 @pytest.mark.parametrize(("factor", "option"), [(1.1, "b"), (30.0, "c"), (1000.0, "a"), (5.0, None)])
 def test_the_length_bet_follows_the_growth(factor, option):
     assert settled("07-error-vs-k", growth(factor)) == {"07-bet-k": option}
-    check_shown(base.get("07-error-vs-k"), record_of("07-error-vs-k", growth(factor)))
+    check_shown(record_of("07-error-vs-k", growth(factor)))
 
 
 @pytest.mark.parametrize(
@@ -182,7 +164,7 @@ def test_the_noise_bet_follows_the_ratio(batch, growth, option):
 )
 def test_the_onednn_bet_follows_the_error(bf16, units, option):
     assert settled("07-onednn", permissions(bf16, units)) == {"07-bet-onednn": option}
-    check_shown(base.get("07-onednn"), record_of("07-onednn", permissions(bf16, units)))
+    check_shown(record_of("07-onednn", permissions(bf16, units)))
 
 
 @pytest.mark.parametrize(
@@ -197,7 +179,7 @@ def test_the_onednn_bet_follows_the_error(bf16, units, option):
 )
 def test_the_default_bet_follows_the_untouched_leaves(values, option):
     assert settled("07-tree", untouched(*values)) == {"07-bet-default": option}
-    check_shown(base.get("07-tree"), record_of("07-tree", untouched(*values)))
+    check_shown(record_of("07-tree", untouched(*values)))
 
 
 @pytest.mark.parametrize(("outcome", "option"), [("True", "a"), ("False", "b"), ("raises", "c"), ("Maybe", None)])
@@ -212,7 +194,7 @@ def test_the_mixing_bet_follows_the_reading(outcome, option):
 def test_the_no_op_bet_follows_the_convolutions(before, assigned, option):
     rows = convolutions(before, assigned)
     assert settled("07-no-op", rows) == {"07-bet-no-op": option}
-    check_shown(base.get("07-no-op"), record_of("07-no-op", rows))
+    check_shown(record_of("07-no-op", rows))
 
 
 @pytest.mark.parametrize(
@@ -221,7 +203,7 @@ def test_the_no_op_bet_follows_the_convolutions(before, assigned, option):
 )
 def test_the_speed_bet_follows_the_verdicts(verdicts, option):
     assert settled("07-speed-cuda", races(*verdicts)) == {"07-bet-speed": option}
-    check_shown(base.get("07-speed-cuda"), record_of("07-speed-cuda", races(*verdicts)))
+    check_shown(record_of("07-speed-cuda", races(*verdicts)))
 
 
 # --- CUDA: sentences on invented rows, and the form of the probes -----------------------------------------

@@ -9,26 +9,10 @@ from course import flags
 from course.experiment import base
 from course.experiment.new_process import ProbeError, answer_of
 from course.lessons.l08_mps import probes as apple_probes
-from course.lessons.l08_mps.experiments import LESSON
-from course.records import Record
 from tests.lessons.l08_mps.rows import SHOWN, asked, copies, liar, variables
+from tests.lessons.shown import check_shown, record_of, settled
 
 NO_MPS = not torch.backends.mps.is_built()
-
-
-def record_of(name, rows):
-    return Record(name, 1, LESSON, {}, rows)
-
-
-def check_shown(name, rows):
-    """The sentence exists in both languages, and the picture can be drawn."""
-    from matplotlib.figure import Figure
-
-    experiment, record = base.get(name), record_of(name, rows)
-    sentence = experiment.finding(record)
-    assert all(len(sentence[code]) > 15 for code in ("en", "zh"))
-    experiment.draw(record, Figure().subplots())
-    return sentence["en"]
 
 
 # --- live -------------------------------------------------------------------------------------------------
@@ -38,7 +22,7 @@ def live(name, budget_s=60):
     before = flags.read()
     record = base.run(name, budget_s)
     assert flags.read() == before
-    check_shown(name, record.rows)
+    check_shown(record)
     return record
 
 
@@ -107,8 +91,8 @@ def test_the_price_of_a_fallback_is_measured():
 )
 def test_the_first_bet_follows_the_answer(kind, said, option):
     rows = asked(kind, said)
-    assert base.get("08-who-answers").settles(record_of("08-who-answers", rows)) == {"08-bet-ask": option}
-    check_shown("08-who-answers", rows)
+    assert settled("08-who-answers", rows) == {"08-bet-ask": option}
+    check_shown(record_of("08-who-answers", rows))
 
 
 @pytest.mark.parametrize(
@@ -122,8 +106,8 @@ def test_the_first_bet_follows_the_answer(kind, said, option):
 )
 def test_the_bet_on_the_liar_follows_the_tensor(accepted, query, tensor, option):
     rows = liar(accepted, query, tensor)
-    assert base.get("08-assignments").settles(record_of("08-assignments", rows)) == {"08-bet-liar": option}
-    check_shown("08-assignments", rows)
+    assert settled("08-assignments", rows) == {"08-bet-liar": option}
+    check_shown(record_of("08-assignments", rows))
 
 
 @pytest.mark.parametrize(
@@ -132,8 +116,8 @@ def test_the_bet_on_the_liar_follows_the_tensor(accepted, query, tensor, option)
 )
 def test_the_bet_on_variables_follows_the_moment_after_import(counted, option):
     rows = variables(counted)
-    assert base.get("08-env-when").settles(record_of("08-env-when", rows)) == {"08-bet-env": option}
-    check_shown("08-env-when", rows)
+    assert settled("08-env-when", rows) == {"08-bet-env": option}
+    check_shown(record_of("08-env-when", rows))
 
 
 @pytest.mark.parametrize(
@@ -154,11 +138,11 @@ def test_the_bet_on_the_price_follows_the_intervals(relu, svd, option):
 
 
 def test_float64_errors_are_quoted():
-    assert "TypeError: Cannot convert" in check_shown("08-float64-mps", SHOWN["08-float64-mps"])
+    assert "TypeError: Cannot convert" in check_shown(record_of("08-float64-mps", SHOWN["08-float64-mps"]))
 
 
 def test_fallback_outcomes_are_counted_by_moment():
-    sentence = check_shown("08-fallback-mps", SHOWN["08-fallback-mps"])
+    sentence = check_shown(record_of("08-fallback-mps", SHOWN["08-fallback-mps"]))
     assert "before import: 1 native, 1 on the CPU with a warning, 0 raised" in sentence
 
 

@@ -19,7 +19,7 @@ from tests.lessons.l09_mkldnn.rows import (
     steps,
     threads,
 )
-from tests.lessons.l09_mkldnn.test_lesson import check_shown, record_of
+from tests.lessons.shown import check_shown, record_of, settled
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ from tests.lessons.l09_mkldnn.test_lesson import check_shown, record_of
 def test_the_layer_bet_follows_the_intervals(kinds, option):
     record = record_of("09-on-off", race_rows(*kinds.split()))
     assert base.get("09-on-off").settles(record) == {"09-bet-who": option}
-    check_shown(base.get("09-on-off"), record)
+    check_shown(record)
 
 
 @pytest.mark.parametrize("kind", SPAN)
@@ -48,7 +48,7 @@ def test_two_percent_to_either_side_is_the_same(kind):
 def test_the_reorder_bet_follows_the_count(count, option):
     record = record_of("09-layouts", layouts(count))
     assert base.get("09-layouts").settles(record) == {"09-bet-reorders": option}
-    check_shown(base.get("09-layouts"), record)
+    check_shown(record)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_the_reorder_bet_follows_the_count(count, option):
 def test_the_small_bet_follows_route_and_log(on, lines, option):
     record = record_of("09-routes", routes(on, lines))
     assert base.get("09-routes").settles(record) == {"09-bet-small": option}
-    check_shown(base.get("09-routes"), record)
+    check_shown(record)
 
 
 @pytest.mark.parametrize(
@@ -67,15 +67,15 @@ def test_the_small_bet_follows_route_and_log(on, lines, option):
 def test_the_bits_bet_follows_the_shares(random_share, whole_share, option):
     record = record_of("09-bits", shares(whole_share, random_share))
     assert base.get("09-bits").settles(record) == {"09-bet-bits": option}
-    check_shown(base.get("09-bits"), record)
+    check_shown(record)
 
 
 @pytest.mark.parametrize(("kind", "option"), [("faster", "a"), ("same", "b"), ("slower", "c"), ("undecided", None)])
 def test_the_bfloat16_bet_follows_the_middle_rung(kind, option):
     record = record_of("09-bf16", half(kind))
     assert base.get("09-bf16").settles(record) == {"09-bet-bf16": option}
-    check_shown(base.get("09-bf16"), record)
-    assert base.get("09-bf16").settles(record_of("09-bf16", half(kind)[:1])) == {"09-bet-bf16": None}
+    check_shown(record)
+    assert settled("09-bf16", half(kind)[:1]) == {"09-bet-bf16": None}
 
 
 def test_the_ladder_claims_a_factor_only_when_the_processes_agree():
@@ -83,14 +83,14 @@ def test_the_ladder_claims_a_factor_only_when_the_processes_agree():
     assert "2.0 times as long" in told(record_of("09-isa-ladder", rungs((10.0, 10.2), (5.0, 5.1))))["en"]
     assert "cannot be told apart" in told(record_of("09-isa-ladder", rungs((10.0, 5.0), (5.1, 4.9))))["en"]
     assert "not x86" in told(record_of("09-isa-ladder", rungs((), (5.0,))))["en"]
-    check_shown(base.get("09-isa-ladder"), record_of("09-isa-ladder", rungs((10.0, 10.2), (5.0, 5.1))))
+    check_shown(record_of("09-isa-ladder", rungs((10.0, 10.2), (5.0, 5.1))))
 
 
 @pytest.mark.parametrize(("value", "word"), [(1.5, "Time with 2"), (300.0, "waiting, not work")])
 def test_an_absurd_factor_of_threads_is_called_waiting(value, word):
     rows = threads(value)
     assert word in experiments_isa.say_threads(record_of("09-threads", rows))["en"]
-    check_shown(base.get("09-threads"), record_of("09-threads", rows))
+    check_shown(record_of("09-threads", rows))
     assert "one thread only" in experiments_isa.say_threads(record_of("09-threads", [{**rows[0], "threads": 1}]))["en"]
 
 
@@ -100,12 +100,12 @@ def test_the_turning_point_is_named_only_where_there_is_one():
     assert "From" not in told(record_of("09-one-step", steps("faster", "faster")))["en"]
     assert "From" not in told(record_of("09-one-step", steps("slower", "slower")))["en"]
     assert "From" not in told(record_of("09-one-step", steps("slower", "faster", "undecided")))["en"]
-    check_shown(base.get("09-one-step"), record_of("09-one-step", steps("slower", "faster")))
+    check_shown(record_of("09-one-step", steps("slower", "faster")))
 
 
 def test_layers_without_a_line_are_named():
     rows = SHOWN["09-where-time"]
     record = record_of("09-where-time", rows)
     assert "GRU" in experiments.say_where_time(record)["en"] and "25%" in experiments.say_where_time(record)["en"]
-    check_shown(base.get("09-where-time"), record)
+    check_shown(record)
     assert "runs none" in experiments.say_where_time(record_of("09-where-time", rows[2:]))["en"]
