@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from course.experiment.base import Budget, experiment
+from course.experiment.plots import ratios
 from course.experiment.words import NOTHING, joined, word
 from course.i18n import Text, both, t
 from course.lessons.l04_cudnn_enabled import probes
@@ -79,18 +80,12 @@ def race_groups(record: Record, code: str) -> str:
 
 def draw_races(record: Record, ax: Any) -> None:
     """Every ratio with its interval; ratios near 1 on an axis from 0.9 to 1.1, so that little looks little."""
-    from course.figures import intervals
-
     rows = record.rows
     near = all(0.9 < row["low"] and row["high"] < 1.1 for row in rows)
-    intervals(
+    ratios(
         ax,
+        rows,
         [word(called(row["operation"])) for row in rows],
-        [row["ratio"] for row in rows],
-        [row["low"] for row in rows],
-        [row["high"] for row in rows],
-        "",
-        reference=1.0,
         log=not near,
         digits=4 if near else 3,
         what=t("time switched off / on (right of 1: off is slower)", "关 / 开 的耗时比（1 的右边：关掉更慢）"),

@@ -11,7 +11,7 @@ import torch
 
 from course import toy_search
 from course.experiment.base import Budget, experiment
-from course.experiment.plots import BLUE
+from course.experiment.plots import BLUE, ratios
 from course.experiment.words import NOTHING, VERDICTS, word
 from course.i18n import Text, both, t
 from course.lessons.l05_cudnn_benchmark.experiments import LESSON
@@ -56,23 +56,16 @@ def say_toy_race(record: Record) -> Text:
 
 
 def draw_toy_race(record: Record, ax: Any) -> None:
-    from course.figures import intervals
-
     rows = record.rows
     labels = [
         f"{word(SCHEDULES_SAID[row['schedule']])}\n"
         + t(f"{row['searches']} search{'es' * (row['searches'] > 1)}", f"{row['searches']} 次搜索")
         for row in rows
     ]
-    intervals(
+    ratios(
         ax,
+        rows,
         labels,
-        [row["ratio"] for row in rows],
-        [row["low"] for row in rows],
-        [row["high"] for row in rows],
-        "",
-        reference=1.0,
-        log=True,
         what=t("time with search / without (left of 1: it pays)", "开搜索 / 不开 的耗时比（1 的左边：划算）"),
     )
 
