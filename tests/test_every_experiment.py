@@ -16,7 +16,7 @@ from course.experiment.plots import TABLE
 from course.figures import style
 from course.i18n import LANGUAGES, set_language
 from course.machine import can
-from tests.lessons.shown import record_of
+from course.records import Record
 from tests.test_bets_reach import BETS, MODULES, ROWS
 
 EXPERIMENTS = base.load_all()
@@ -27,6 +27,10 @@ def examples(name):
     """All rows there are for this experiment: one list of rows for each outcome of its bets, and those shown besides."""
     bets = [bet for bet, item in BETS.items() if item.experiment == name]
     return [*(rows for bet in bets for rows in ROWS.get(bet, {}).values()), *([SHOWN[name]] if name in SHOWN else [])]
+
+
+def record(name, rows):
+    return Record(name, EXPERIMENTS[name].version, EXPERIMENTS[name].lesson, {"device": "cpu"}, rows)
 
 
 def check_sentence(name, found):
@@ -49,7 +53,7 @@ def test_every_outcome_has_a_sentence_and_a_picture(name):
     from matplotlib.figure import Figure
 
     for number, rows in enumerate(examples(name)):
-        found = record_of(name, rows)
+        found = record(name, rows)
         check_sentence(name, found)
         set_language(LANGUAGES[number % 2])
         with style():
@@ -69,12 +73,12 @@ def test_the_picture_exists_in_chinese_too(name):
 
     set_language("zh")
     with style():
-        EXPERIMENTS[name].draw(record_of(name, examples(name)[0]), Figure().add_subplot())
+        EXPERIMENTS[name].draw(record(name, examples(name)[0]), Figure().add_subplot())
 
 
 @pytest.mark.parametrize("name", sorted(EXPERIMENTS))
 def test_an_empty_record_settles_each_bet_on_nothing_and_still_speaks(name):
-    found = record_of(name, [])
+    found = record(name, [])
     assert EXPERIMENTS[name].settles(found) == {bet: None for bet, item in BETS.items() if item.experiment == name}
     check_sentence(name, found)
 

@@ -21,15 +21,11 @@ def doors(block, setter):
     ]
 
 
-def polite(low, high):
-    return [
-        {"request": name, "ratio": (low + high) / 2, "low": low, "high": high}
-        for name in ("deterministic", "both named")
-    ]
-
-
 ROWS = {
-    "01-bet-polite": {"a": polite(0.7, 0.8), "b": polite(0.98, 1.02), "c": polite(1.4, 1.6)},
+    "01-bet-polite": {
+        option: [{"request": "deterministic", "ratio": (low + high) / 2, "low": low, "high": high}]
+        for option, low, high in (("a", 0.7, 0.8), ("b", 0.98, 1.02), ("c", 1.4, 1.6))
+    },
     "01-bet-typos": {
         option: [
             {"wrote": f"cudnn.x{n}", "meant": "cudnn.y", "raised": int(n < raised), "error": ""} for n in range(12)

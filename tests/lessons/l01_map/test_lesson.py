@@ -15,9 +15,8 @@ from course.experiment import base
 from course.lessons.l01_map import experiments
 from course.lessons.l01_map import probes as map_probes
 from course.quiz.bank import Bank
-from tests.lessons.l01_map.rows import polite
+from course.records import Record
 from tests.lessons.races import raced
-from tests.lessons.shown import check_shown, record_of
 
 BANK = Bank()
 FORKS = "fork" in multiprocessing.get_all_start_methods()
@@ -198,12 +197,21 @@ EXPECTED = {
 }
 
 
+def check_shown(experiment, record):
+    """The sentence exists in both languages, and the picture can be drawn."""
+    from matplotlib.figure import Figure
+
+    sentence = experiment.finding(record)
+    assert all(len(sentence[code]) > 20 for code in ("en", "zh"))
+    experiment.draw(record, Figure().subplots())
+
+
 @pytest.mark.parametrize("name", EXPECTED)
 def test_live_experiment_settles_its_bet(name):
     before, seed = flags.read(), torch.initial_seed()
     experiment, record = base.get(name), base.run(name)
     assert record.complete and experiment.settles(record) == EXPECTED[name]
-    check_shown(record)
+    check_shown(experiment, record)
     assert (flags.read(), torch.initial_seed(), torch.backends.flags_frozen()) == (before, seed, False)
 
 
@@ -226,7 +234,7 @@ def test_polite_request_runs_and_leaves_no_trace():
     before = flags.read()
     experiment, record = base.get("01-polite-request"), base.run("01-polite-request", 1.5)
     assert set(experiment.settles(record)) == {"01-bet-polite"}
-    check_shown(record)
+    check_shown(experiment, record)
     assert flags.read() == before
 
 
@@ -234,7 +242,8 @@ def test_polite_request_runs_and_leaves_no_trace():
     ("low", "high", "option"), [(1.4, 1.6, "c"), (0.6, 0.8, "a"), (0.98, 1.03, "b"), (0.9, 1.3, None)]
 )
 def test_polite_bet_follows_the_interval(low, high, option):
-    record = record_of("01-polite-request", polite(low, high))
+    rows = [{"request": name, "ratio": 1.0, "low": low, "high": high} for name in ("deterministic", "both named")]
+    record = Record("01-polite-request", 1, "01_map", {}, rows)
     assert experiments.settle_polite_request(record) == {"01-bet-polite": option}
     inconclusive = "Inconclusive" in experiments.say_polite_request(record)["en"]
     assert inconclusive == (option is None)

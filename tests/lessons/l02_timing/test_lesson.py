@@ -14,12 +14,12 @@ from course.experiment.base import load_all
 from course.lessons.l02_timing.exercises import cut
 from course.lessons.l02_timing.toy_device import ToyDevice
 from course.lessons.l02_timing.virtual_device import VirtualDevice
+from course.records import Record
 from course.timing import compare
 from course.timing.stats import median_interval as interval_of
 from grader.lessons.l02_timing.tasks import TASKS
 from tests.conftest import ROOT
 from tests.lessons.l02_timing.rows import BETS, MORE
-from tests.lessons.shown import record_of
 
 LESSON = "02_timing"
 TASK = {task.id: task for task in TASKS}
@@ -190,11 +190,15 @@ def test_cut_of_few_readings_is_none():
 # --- bets and sentences --------------------------------------------------------------------------------
 
 
+def record(name: str, rows: list[dict]) -> Record:
+    return Record(name, 1, LESSON, {"device": "cpu"}, rows)
+
+
 @pytest.mark.parametrize("name, bet, outcomes", BETS)
 def test_the_experiment_settles_its_bet_every_way(name, bet, outcomes):
     experiment = load_all()[name]
     for rows, expected in outcomes:
-        found = record_of(name, rows)
+        found = record(name, rows)
         assert experiment.settles(found) == {bet: expected}
         sentence = experiment.finding(found)
         assert sentence["en"] and sentence["zh"]
@@ -202,8 +206,16 @@ def test_the_experiment_settles_its_bet_every_way(name, bet, outcomes):
             assert "Inconclusive" in sentence["en"] and "无法判定" in sentence["zh"]
 
 
+def test_every_bet_of_the_lesson_is_settled_here_and_its_options_can_all_win():
+    from course.quiz.bank import load_bank
+
+    settled = {bet: (name, {option for _, option in outcomes if option}) for name, bet, outcomes in BETS}
+    bets = [item for item in load_bank().items(LESSON) if item.kind == "predict"]
+    assert {item.id: (item.experiment, {option.id for option in item.options}) for item in bets} == settled
+
+
 def test_the_interruptions_move_the_mean_only():
-    sentence = load_all()["02-interruptions"].finding(record_of("02-interruptions", MORE["02-interruptions"]))
+    sentence = load_all()["02-interruptions"].finding(record("02-interruptions", MORE["02-interruptions"]))
     assert "+50.0 %" in sentence["en"] and "+0.0 %" in sentence["en"]
 
 

@@ -8,8 +8,12 @@ from course.experiment.base import load_all, run
 from course.experiment.words import groups
 from course.lessons.l02_timing.experiments import STORIES
 from course.lessons.l02_timing.toy_device import ToyDevice
+from course.records import Record
 from tests.lessons.l02_timing.rows import told
-from tests.lessons.shown import record_of
+
+
+def record(name: str, rows: list[dict]) -> Record:
+    return Record(name, 1, "02_timing", {"device": "cpu"}, rows)
 
 
 @pytest.mark.parametrize("name", ["02-queue", "02-queue-busy"])
@@ -28,7 +32,7 @@ def test_the_queue_is_drawn_as_it_ran(name):
 
 
 def test_a_clock_stopped_too_early_is_said():
-    sentence = load_all()["02-queue"].finding(record_of("02-queue", told("no fence", 0.1)))
+    sentence = load_all()["02-queue"].finding(record("02-queue", told("no fence", 0.1)))
     assert "0.1 ms, 49.9 ms before" in sentence["en"] and "49.9 ms" in sentence["zh"]
 
 
@@ -49,7 +53,7 @@ def interrupted(quiet_ms: list[float]) -> list[dict]:
 def test_the_pauses_are_judged_against_the_calls_left_alone():
     """A machine with interruptions of its own: they are in both sides, so they are not put down to the pauses."""
     own = [5.0 if i % 20 == 3 else 1.0 for i in range(200)]
-    sentence = load_all()["02-interruptions"].finding(record_of("02-interruptions", interrupted(own)))["en"]
+    sentence = load_all()["02-interruptions"].finding(record("02-interruptions", interrupted(own)))["en"]
     assert (
         "the mean by +41.7 %" in sentence and "the median by +0.0 %" in sentence and "the minimum by +0.0 %" in sentence
     )
@@ -65,7 +69,7 @@ def races(method: str, *ratios: float) -> list[dict]:
 
 def test_the_right_sign_alone_is_not_a_find():
     rows = races("means, each alone", 3.0, 3.2, 2.9) + races("paired", 1.051, 1.049, 1.05)
-    sentence = load_all()["02-planted-difference"].finding(record_of("02-planted-difference", rows))["en"]
+    sentence = load_all()["02-planted-difference"].finding(record("02-planted-difference", rows))["en"]
     means, paired = sentence.split("paired:")
     assert "3 times “slower”; 0 times within 2 percentage points" in means and "195 off" in means
     assert "3 times within 2 percentage points" in paired and "0.1 off" in paired

@@ -7,13 +7,17 @@ import platform
 import pytest
 
 from course.experiment.base import load_all, run
+from course.records import Record
 from tests.lessons.l03_flops.rows import memories
-from tests.lessons.shown import record_of
+
+
+def record(name: str, rows: list[dict], **machine: str) -> Record:
+    return Record(name, 1, "03_flops", {"device": "cpu", **machine}, rows)
 
 
 @pytest.mark.parametrize("faults, word", [(1100.0, "1,100 page faults"), (None, "? page faults")])
 def test_both_ratios_are_told(faults, word):
-    sentence = load_all()["03-page-faults"].finding(record_of("03-page-faults", memories(faults)))
+    sentence = load_all()["03-page-faults"].finding(record("03-page-faults", memories(faults)))
     assert word in sentence["en"] and "0.57 of dense" in sentence["en"] and "0.25 without" in sentence["en"]
     assert "0.57" in sentence["zh"] and "0.25" in sentence["zh"]
 
@@ -57,7 +61,7 @@ def shares(low: float, high: float, faults: int | None) -> list[dict]:
 
 
 def test_page_faults_that_remain_are_said():
-    sentence = load_all()["03-depthwise"].finding(record_of("03-depthwise", shares(0.05, 0.06, 1144)))
+    sentence = load_all()["03-depthwise"].finding(record("03-depthwise", shares(0.05, 0.06, 1144)))
     assert "1,144 page faults a call are in these times" in sentence["en"] and "1,144" in sentence["zh"]
 
 
@@ -88,11 +92,11 @@ def roof(*shares_: tuple[str, float, float]) -> list[dict]:
     ],
 )
 def test_the_roof_names_only_what_stands_apart(operations, nearest, farthest):
-    sentence = load_all()["03-roof"].finding(record_of("03-roof", roof(*operations)))["en"]
+    sentence = load_all()["03-roof"].finding(record("03-roof", roof(*operations)))["en"]
     assert ("Nearest to its roof: matrix product" in sentence) == nearest
     assert ("Farthest from it: ReLU" in sentence) == farthest
 
 
 def test_the_roof_names_the_machine_it_was_measured_on():
-    sentence = load_all()["03-roof"].finding(record_of("03-roof", roof(), cpu="Some Processor"))
+    sentence = load_all()["03-roof"].finding(record("03-roof", roof(), cpu="Some Processor"))
     assert "one thread of Some Processor" in sentence["en"] and "Some Processor 单线程" in sentence["zh"]

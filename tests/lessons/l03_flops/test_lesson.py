@@ -8,9 +8,9 @@ import pytest
 
 from course.exercise import MISSING, all_exercises, judge
 from course.experiment.base import load_all, run
+from course.records import Record
 from grader.project import Project, tasks
 from tests.lessons.l03_flops.rows import BETS, macs, roofs, shares
-from tests.lessons.shown import record_of
 
 LESSON = "03_flops"
 TASK = tasks(Project(), LESSON)
@@ -131,11 +131,15 @@ def test_the_solutions_agree_with_the_counter():
 # --- bets and sentences --------------------------------------------------------------------------------
 
 
+def record(name: str, rows: list[dict]) -> Record:
+    return Record(name, 1, LESSON, {"device": "cpu"}, rows)
+
+
 @pytest.mark.parametrize("name, bet, outcomes", BETS)
 def test_the_experiment_settles_its_bet_every_way(name, bet, outcomes):
     experiment = load_all()[name]
     for rows, expected in outcomes:
-        found = record_of(name, rows)
+        found = record(name, rows)
         assert experiment.settles(found) == {bet: expected}
         sentence = experiment.finding(found)
         assert sentence["en"] and sentence["zh"]
@@ -143,10 +147,18 @@ def test_the_experiment_settles_its_bet_every_way(name, bet, outcomes):
             assert "Inconclusive" in sentence["en"] and "无法判定" in sentence["zh"]
 
 
+def test_every_bet_of_the_lesson_is_settled_here_and_its_options_can_all_win():
+    from course.quiz.bank import load_bank
+
+    settled = {bet: (name, {option for _, option in outcomes if option}) for name, bet, outcomes in BETS}
+    bets = [item for item in load_bank().items(LESSON) if item.kind == "predict"]
+    assert {item.id: (item.experiment, {option.id for option in item.options}) for item in bets} == settled
+
+
 def test_the_groups_that_lost_are_named():
-    sentence = load_all()["03-groups"].finding(record_of("03-groups", shares(1.1, 1.2)))
+    sentence = load_all()["03-groups"].finding(record("03-groups", shares(1.1, 1.2)))
     assert "Slower than dense in spite of fewer MACs: 128 groups." in sentence["en"]
-    assert "Slower" not in load_all()["03-groups"].finding(record_of("03-groups", shares(0.9, 1.2)))["en"]
+    assert "Slower" not in load_all()["03-groups"].finding(record("03-groups", shares(0.9, 1.2)))["en"]
 
 
 # --- live, small ---------------------------------------------------------------------------------------
@@ -191,7 +203,7 @@ def test_the_roof_is_measured_live(monkeypatch, tmp_path):
 
 
 def test_a_busy_machine_is_said():
-    sentence = load_all()["03-roof"].finding(record_of("03-roof", roofs(3, 4, busy=1)))
+    sentence = load_all()["03-roof"].finding(record("03-roof", roofs(3, 4, busy=1)))
     assert "The machine was busy" in sentence["en"] and "机器正忙" in sentence["zh"]
 
 

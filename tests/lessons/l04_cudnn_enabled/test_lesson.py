@@ -21,6 +21,7 @@ BANK = Bank()
 PRACTICE = BANK.items(LESSON)
 ONEDNN = torch.backends.mkldnn.is_available()
 needs_onednn = pytest.mark.skipif(not ONEDNN, reason="this build of PyTorch has no oneDNN")
+NAMES = [name for name, one in base.load_all().items() if one.lesson == LESSON]
 
 
 def verdict_of(exercise_id: str, source: str):

@@ -98,16 +98,12 @@ def race(one, new):
 
 
 def costs(first_ms):
-    """These first steps, each next to a later one of 0.1 ms."""
+    """Twelve first steps next to later ones of 0.1 ms."""
     return [
-        {"repeat": n, "search": search, "first_ms": ms, "later_ms": 0.1}
-        for n, ms in enumerate(first_ms)
+        {"repeat": n, "search": search, "first_ms": first_ms, "later_ms": 0.1}
+        for n in range(12)
         for search in ("off", "on")
     ]
-
-
-def winners(kinds, searches=12):
-    return [{"search": n, "winner": f"candidate {n % kinds}"} for n in range(searches)]
 
 
 ROWS = {
@@ -123,9 +119,12 @@ ROWS = {
         "c": race("same", "slower"),
         "d": race("slower", "faster"),
     },
-    "05-bet-winners": {"a": winners(1), "b": winners(2), "c": winners(3)},
+    "05-bet-winners": {
+        option: [{"search": n, "winner": f"candidate {n % kinds}"} for n in range(12)]
+        for option, kinds in (("a", 1), ("b", 2), ("c", 3))
+    },
     "05-bet-flip": {"a": flip_rows(400.0, 0.7), "b": flip_rows(1.0, 1.0), "c": flip_rows(0.7, 0.7)},
-    "05-bet-price": {stop: costs([0.1 * stop] * 12) for stop in (1, 2, 3, 5, 10, 20, 50, 100)},
+    "05-bet-price": {stop: costs(0.1 * stop) for stop in (1, 2, 3, 5, 10, 20, 50, 100)},
 }
 SHOWN = {
     **CUDA_ROWS,

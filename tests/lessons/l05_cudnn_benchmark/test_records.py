@@ -11,8 +11,8 @@ from course.experiment.new_process import ProbeError, call_in_new_process
 from course.experiment.words import middle
 from course.lessons.l05_cudnn_benchmark import experiments_cuda
 from course.lessons.l05_cudnn_benchmark import probes as search_probes
-from tests.lessons.l05_cudnn_benchmark.rows import CUDA_ROWS, costs, events, flip_rows, race, visits, winners
-from tests.lessons.shown import check_shown, record_of, settled
+from tests.lessons.l05_cudnn_benchmark.rows import CUDA_ROWS, flip_rows, visits
+from tests.lessons.l05_cudnn_benchmark.test_lesson import check_shown, record_of
 
 # The rows below are invented test data. Nothing was measured.
 
@@ -32,21 +32,31 @@ from tests.lessons.shown import check_shown, record_of, settled
     ],
 )
 def test_the_race_bet_follows_the_verdicts(one, new, option):
-    assert settled("05-toy-race", race(one, new)) == {"05-bet-race": option}
+    rows = [{"schedule": "one size", "verdict": one}, {"schedule": "always new", "verdict": new}]
+    assert base.get("05-toy-race").settles(record_of("05-toy-race", rows)) == {"05-bet-race": option}
 
 
 @pytest.mark.parametrize(
-    ("named", "option"),
+    ("events", "option"),
     [("miss miss hit hit", "c"), ("miss miss miss miss", "a"), ("miss hit hit hit", "b"), ("", None)],
 )
-def test_the_revisit_bet_follows_the_log(named, option):
-    record = record_of("05-primitive-cache", events(named))
+def test_the_revisit_bet_follows_the_log(events, option):
+    rows = [{"setting": "as it comes", "call": i, "size": 64, "event": e} for i, e in enumerate(events.split())]
+    record = record_of("05-primitive-cache", rows)
     assert base.get("05-primitive-cache").settles(record) == {"05-bet-revisit": option}
 
 
-@pytest.mark.parametrize(("kinds", "searches", "option"), [(1, 12, "a"), (2, 12, "b"), (3, 12, "c"), (1, 1, None)])
-def test_the_winners_bet_follows_the_count(kinds, searches, option):
-    record = record_of("05-winners", winners(kinds, searches))
+@pytest.mark.parametrize(
+    ("winners", "option"),
+    [
+        (["direct"] * 12, "a"),
+        (["direct", "im2col"] * 6, "b"),
+        (["direct", "im2col", "shifted"] * 4, "c"),
+        (["direct"], None),
+    ],
+)
+def test_the_winners_bet_follows_the_count(winners, option):
+    record = record_of("05-winners", [{"search": i, "winner": name} for i, name in enumerate(winners)])
     assert base.get("05-winners").settles(record) == {"05-bet-winners": option}
 
 
@@ -57,13 +67,13 @@ def test_the_winners_bet_follows_the_count(kinds, searches, option):
 def test_the_flip_bet_follows_the_calls(at_flip, after, option):
     record = record_of("05-flip-cuda", flip_rows(at_flip, after))
     assert base.get("05-flip-cuda").settles(record) == {"05-bet-flip": option}
-    check_shown(record)
+    check_shown(base.get("05-flip-cuda"), record)
 
 
 def test_a_process_cut_short_does_not_spoil_the_whole_ones():
     rows = flip_rows(1.0, 1.0)
     cut = [*rows, *visits("off", [9.0, 1.0, 1.0], process=3)]
-    assert settled("05-flip-cuda", cut) == {"05-bet-flip": "b"}
+    assert base.get("05-flip-cuda").settles(record_of("05-flip-cuda", cut)) == {"05-bet-flip": "b"}
     pays = [*CUDA_ROWS["05-pays-cuda"], {"story": "on", "process": 1, "samples_ms": [220.0, 2.0, 2.0]}]
     assert "200 steps after the first" in experiments_cuda.say_pays_cuda(record_of("05-pays-cuda", pays))["en"]
 
@@ -116,7 +126,7 @@ def test_four_tile_sizes_are_four_kernels():
         all(f"tilesize{tile}" in sentence for tile in ("64x64", "128x64", "64x128", "128x128"))
         and "xmma" not in sentence
     )
-    check_shown(record)
+    check_shown(base.get("05-kernels-cuda"), record)
     other = [*rows, {**rows[0], "process": 1, "kernel": name.format("256x32")}]
     assert (
         "different sets of kernels at 32, search off"
@@ -214,5 +224,10 @@ def test_only_the_part_of_a_name_that_differs_is_shown():
 
 @pytest.mark.parametrize(("first_ms", "found"), [([2.0] * 12, 20.0), ([2.0] * 9, None), ([2.0] * 6 + [9.0] * 6, None)])
 def test_the_price_bet_is_a_ratio_and_stays_open_when_unsure(first_ms, found):
-    record = record_of("05-toy-cost", costs(first_ms))
+    rows = [
+        {"repeat": i, "search": name, "first_ms": ms, "later_ms": 0.1}
+        for i, ms in enumerate(first_ms)
+        for name in ("on", "off")
+    ]
+    record = record_of("05-toy-cost", rows)
     assert base.get("05-toy-cost").settles(record) == {"05-bet-price": pytest.approx(found) if found else None}

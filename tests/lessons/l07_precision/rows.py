@@ -92,8 +92,8 @@ def untouched(conv, rnn, matmul):
     ]
 
 
-def counted(shown, added=5000):
-    return [{"format": "bfloat16", "added": added, "shown": float(shown)}]
+def counted(shown):
+    return [{"format": "bfloat16", "added": 5000, "shown": float(shown)}]
 
 
 def convolutions(untouched, assigned):
@@ -115,8 +115,8 @@ def read(outcome):
     return [{"wrote": "fp32_precision = tf32", "api": "new", "read": "cuda.matmul.allow_tf32", "outcome": outcome}]
 
 
-def gradients(batch, growth=0.01):
-    return [{"draw": n, "batch": batch * (1 + growth * n), "tf32": 4e-4, "bfloat16": 3e-3} for n in range(12)]
+def gradients(batch):
+    return [{"draw": n, "batch": batch * (1 + 0.01 * n), "tf32": 4e-4, "bfloat16": 3e-3} for n in range(12)]
 
 
 ROWS = {

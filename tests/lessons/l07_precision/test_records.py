@@ -12,19 +12,8 @@ from course.experiment import base
 from course.experiment.new_process import rows_of
 from course.lessons.l07_precision import experiments
 from course.lessons.l07_precision.experiments import LESSON
-from tests.lessons.l07_precision.rows import (
-    CUDA_ROWS,
-    convolutions,
-    counted,
-    gradients,
-    growth,
-    permissions,
-    races,
-    read,
-    solved,
-    untouched,
-)
-from tests.lessons.shown import check_shown, record_of, settled
+from course.records import Record
+from tests.lessons.l07_precision.rows import CUDA_ROWS, growth, permissions, races, solved
 
 PROBES = "course.lessons.l07_precision.probes"
 NAMES = [name for name, one in base.load_all().items() if one.lesson == LESSON]
@@ -33,6 +22,24 @@ ONEDNN = torch.backends.mkldnn.is_available()
 TREE = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= (2, 13)
 
 # Rows below that are not made by `base.run` are invented test data. Nothing was measured.
+
+
+def record_of(name, rows):
+    return Record(name, 1, LESSON, {}, rows)
+
+
+def settled(name, rows):
+    return base.get(name).settles(record_of(name, rows))
+
+
+def check_shown(experiment, record):
+    """The sentence exists in both languages, and the picture can be drawn."""
+    from matplotlib.figure import Figure
+
+    sentence = experiment.finding(record)
+    assert all(len(sentence[code]) > 15 for code in ("en", "zh"))
+    assert not any(word in sentence["en"] for word in ("nan", "None"))
+    experiment.draw(record, Figure().subplots())
 
 
 # --- live -------------------------------------------------------------------------------------------------
@@ -55,14 +62,14 @@ def test_live_experiments_settle_their_bets_and_leave_no_trace(name):
     before, threads = flags.read(), torch.get_num_threads()
     record = base.run(name, 60)
     assert base.get(name).settles(record) == EXPECTED[name]
-    check_shown(record)
+    check_shown(base.get(name), record)
     assert (flags.read(), torch.get_num_threads()) == (before, threads)
 
 
 @pytest.mark.skipif(not ONEDNN, reason="this build of PyTorch has no oneDNN")
 def test_onednn_is_asked_without_a_trace():
     before, record = flags.read(), base.run("07-onednn", 60)
-    check_shown(record)
+    check_shown(base.get("07-onednn"), record)
     assert flags.read() == before
     assert {row["operation"] for row in record.rows} == {"matmul", "conv", "rnn", "simulated"}
     exact = [row for row in record.rows if row["permission"] in ("none", "ieee")]
@@ -105,8 +112,8 @@ def test_the_largest_of_many_normal_errors_is_where_chance_puts_it():
 @pytest.mark.skipif(not TREE, reason="an older torch reads otherwise")
 def test_one_old_reading_does_not_notice_the_contradiction():
     """What the card 07-read-raises says of the last line of the picture."""
-    seen = {row["read"]: row["outcome"] for row in rows_of(PROBES, "mixing") if row["api"] == "both"}
-    assert seen["get_float32_matmul_precision()"] == "high" and seen["cuda.matmul.allow_tf32"] == "raises"
+    read = {row["read"]: row["outcome"] for row in rows_of(PROBES, "mixing") if row["api"] == "both"}
+    assert read["get_float32_matmul_precision()"] == "high" and read["cuda.matmul.allow_tf32"] == "raises"
 
 
 @pytest.mark.skipif(not TREE, reason="before 2.13 the root did not reach cuDNN's leaves")
@@ -128,14 +135,15 @@ def test_the_tree_answers_as_the_lesson_says():
 @pytest.mark.parametrize(("factor", "option"), [(1.1, "b"), (30.0, "c"), (1000.0, "a"), (5.0, None)])
 def test_the_length_bet_follows_the_growth(factor, option):
     assert settled("07-error-vs-k", growth(factor)) == {"07-bet-k": option}
-    check_shown(record_of("07-error-vs-k", growth(factor)))
+    check_shown(base.get("07-error-vs-k"), record_of("07-error-vs-k", growth(factor)))
 
 
 @pytest.mark.parametrize(
     ("shown", "added", "option"), [(256, 5000, "c"), (5000, 5000, "a"), (4900, 5000, "b"), (256, 300, None)]
 )
 def test_the_counter_bet_follows_the_sum(shown, added, option):
-    assert settled("07-counter", counted(shown, added)) == {"07-bet-counter": option}
+    rows = [{"format": "bfloat16", "added": added, "shown": float(shown)}]
+    assert settled("07-counter", rows) == {"07-bet-counter": option}
 
 
 @pytest.mark.parametrize(
@@ -152,11 +160,11 @@ def test_the_solver_bet_follows_the_last_turn(errors, option):
     assert settled("07-solve", solved(*errors)) == {"07-bet-solve": option}
 
 
-@pytest.mark.parametrize(
-    ("batch", "growth", "option"), [(1.0, 0.01, "c"), (0.001, 0.01, "b"), (1e-5, 0.01, "a"), (8e-4, 1.5, None)]
-)
-def test_the_noise_bet_follows_the_ratio(batch, growth, option):
-    assert settled("07-noise", gradients(batch, growth)) == {"07-bet-noise": option}
+@pytest.mark.parametrize(("batch", "option"), [(1.0, "c"), (0.001, "b"), (1e-5, "a"), (4e-3, None)])
+def test_the_noise_bet_follows_the_ratio(batch, option):
+    spread = [batch * (1 + 0.01 * i) for i in range(12)] if option else [batch * (0.2 + 0.3 * i) for i in range(12)]
+    rows = [{"draw": i, "batch": one, "tf32": 4e-4, "bfloat16": 3e-3} for i, one in enumerate(spread)]
+    assert settled("07-noise", rows) == {"07-bet-noise": option}
 
 
 @pytest.mark.parametrize(
@@ -164,7 +172,7 @@ def test_the_noise_bet_follows_the_ratio(batch, growth, option):
 )
 def test_the_onednn_bet_follows_the_error(bf16, units, option):
     assert settled("07-onednn", permissions(bf16, units)) == {"07-bet-onednn": option}
-    check_shown(record_of("07-onednn", permissions(bf16, units)))
+    check_shown(base.get("07-onednn"), record_of("07-onednn", permissions(bf16, units)))
 
 
 @pytest.mark.parametrize(
@@ -178,23 +186,38 @@ def test_the_onednn_bet_follows_the_error(bf16, units, option):
     ],
 )
 def test_the_default_bet_follows_the_untouched_leaves(values, option):
-    assert settled("07-tree", untouched(*values)) == {"07-bet-default": option}
-    check_shown(record_of("07-tree", untouched(*values)))
+    nodes = dict(zip(("cudnn.conv", "cudnn.rnn", "cuda.matmul"), values, strict=True))
+    nodes |= dict.fromkeys(("fp32_precision", "cudnn", "mkldnn", "mkldnn.matmul", "mkldnn.conv", "mkldnn.rnn"), "none")
+    rows = [{"set": "nothing", "node": node, "before": value, "after": value} for node, value in nodes.items()]
+    assert settled("07-tree", rows) == {"07-bet-default": option}
+    check_shown(base.get("07-tree"), record_of("07-tree", rows))
 
 
 @pytest.mark.parametrize(("outcome", "option"), [("True", "a"), ("False", "b"), ("raises", "c"), ("Maybe", None)])
 def test_the_mixing_bet_follows_the_reading(outcome, option):
-    assert settled("07-mixing", read(outcome)) == {"07-bet-mixing": option}
+    rows = [
+        {
+            "wrote": "fp32_precision = tf32",
+            "api": "new",
+            "read": "cuda.matmul.allow_tf32",
+            "outcome": outcome,
+            "message": "",
+        }
+    ]
+    assert settled("07-mixing", rows) == {"07-bet-mixing": option}
 
 
 @pytest.mark.parametrize(
-    ("before", "assigned", "option"),
+    ("untouched", "assigned", "option"),
     [("ieee", "ieee", "a"), ("ieee", "tf32", "b"), ("tf32", "tf32", "c"), ("tf32", "ieee", None)],
 )
-def test_the_no_op_bet_follows_the_convolutions(before, assigned, option):
-    rows = convolutions(before, assigned)
+def test_the_no_op_bet_follows_the_convolutions(untouched, assigned, option):
+    rows = [
+        {"story": story, "node": "cudnn.conv", "reads": value}
+        for story, value in (("untouched", untouched), ("assigned", assigned))
+    ]
     assert settled("07-no-op", rows) == {"07-bet-no-op": option}
-    check_shown(record_of("07-no-op", rows))
+    check_shown(base.get("07-no-op"), record_of("07-no-op", rows))
 
 
 @pytest.mark.parametrize(
@@ -203,7 +226,14 @@ def test_the_no_op_bet_follows_the_convolutions(before, assigned, option):
 )
 def test_the_speed_bet_follows_the_verdicts(verdicts, option):
     assert settled("07-speed-cuda", races(*verdicts)) == {"07-bet-speed": option}
-    check_shown(record_of("07-speed-cuda", races(*verdicts)))
+    check_shown(base.get("07-speed-cuda"), record_of("07-speed-cuda", races(*verdicts)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_empty_record_settles_nothing_and_still_speaks(name):
+    record = record_of(name, [])
+    assert all(option is None for option in base.get(name).settles(record).values())
+    assert "Inconclusive" in base.get(name).finding(record)["en"]
 
 
 # --- CUDA: sentences on invented rows, and the form of the probes -----------------------------------------

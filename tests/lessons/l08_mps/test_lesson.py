@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from course.exercise import MISSING, all_exercises, judge
+from course.experiment import base
 from course.lessons.l08_mps.experiments import LESSON
 from course.lessons.l08_mps.machines import KINDS, MACHINES, pretend
 from course.quiz.bank import Bank
@@ -168,3 +169,13 @@ def test_a_simulated_machine_answers_as_one(name):
         accelerator = torch.accelerator.current_accelerator()
         assert (accelerator and accelerator.type) == machine.built
     assert [ask() for ask in questions] == before
+
+
+def test_every_bet_is_settled_by_its_experiment():
+    from course.records import Record
+
+    bets = [item for item in PRACTICE if item.kind == "predict"]
+    assert len(bets) == 6
+    for item in bets:
+        empty = Record(item.experiment, 1, LESSON, {}, [])
+        assert base.get(item.experiment).settles(empty) == {item.id: None}

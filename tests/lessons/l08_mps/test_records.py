@@ -9,10 +9,26 @@ from course import flags
 from course.experiment import base
 from course.experiment.new_process import ProbeError, answer_of
 from course.lessons.l08_mps import probes as apple_probes
-from tests.lessons.l08_mps.rows import SHOWN, asked, copies, liar, variables
-from tests.lessons.shown import check_shown, record_of, settled
+from course.lessons.l08_mps.experiments import LESSON
+from course.records import Record
 
+NAMES = [name for name, one in base.load_all().items() if one.lesson == LESSON]
 NO_MPS = not torch.backends.mps.is_built()
+
+
+def record_of(name, rows):
+    return Record(name, 1, LESSON, {}, rows)
+
+
+def check_shown(name, rows):
+    """The sentence exists in both languages, and the picture can be drawn."""
+    from matplotlib.figure import Figure
+
+    experiment, record = base.get(name), record_of(name, rows)
+    sentence = experiment.finding(record)
+    assert all(len(sentence[code]) > 15 for code in ("en", "zh"))
+    experiment.draw(record, Figure().subplots())
+    return sentence["en"]
 
 
 # --- live -------------------------------------------------------------------------------------------------
@@ -22,7 +38,7 @@ def live(name, budget_s=60):
     before = flags.read()
     record = base.run(name, budget_s)
     assert flags.read() == before
-    check_shown(record)
+    check_shown(name, record.rows)
     return record
 
 
@@ -90,9 +106,9 @@ def test_the_price_of_a_fallback_is_measured():
     [("value", "False", "a"), ("RuntimeError", "Cannot", "b"), ("value", "True", "c"), ("OSError", "odd", None)],
 )
 def test_the_first_bet_follows_the_answer(kind, said, option):
-    rows = asked(kind, said)
-    assert settled("08-who-answers", rows) == {"08-bet-ask": option}
-    check_shown(record_of("08-who-answers", rows))
+    rows = [{"group": "query", "code": "backends.mps.is_macos_or_newer(14, 0)", "kind": kind, "said": said}]
+    assert base.get("08-who-answers").settles(record_of("08-who-answers", rows)) == {"08-bet-ask": option}
+    check_shown("08-who-answers", rows)
 
 
 @pytest.mark.parametrize(
@@ -105,19 +121,32 @@ def test_the_first_bet_follows_the_answer(kind, said, option):
     ],
 )
 def test_the_bet_on_the_liar_follows_the_tensor(accepted, query, tensor, option):
-    rows = liar(accepted, query, tensor)
-    assert settled("08-assignments", rows) == {"08-bet-liar": option}
-    check_shown(record_of("08-assignments", rows))
+    rows = [
+        {
+            "code": "mps.is_available = lambda: True",
+            "accepted": accepted,
+            "query_before": "False",
+            "query": query,
+            "tensor_before": "RuntimeError",
+            "tensor": tensor,
+            "known_before": "yes",
+        }
+    ]
+    assert base.get("08-assignments").settles(record_of("08-assignments", rows)) == {"08-bet-liar": option}
+    check_shown("08-assignments", rows)
 
 
 @pytest.mark.parametrize(
     ("counted", "option"),
-    [("no no no no", "a"), ("no yes no no", "b"), ("yes yes yes yes", "c"), ("unclear unclear unclear no", None)],
+    [(["no"] * 4, "a"), (["no", "yes", "no", "no"], "b"), (["yes"] * 4, "c"), (["unclear"] * 3 + ["no"], None)],
 )
 def test_the_bet_on_variables_follows_the_moment_after_import(counted, option):
-    rows = variables(counted)
-    assert settled("08-env-when", rows) == {"08-bet-env": option}
-    check_shown(record_of("08-env-when", rows))
+    rows = [
+        {"variable": f"V{i}", "moment": "after import", "counted": one, "seen": "", "without": ""}
+        for i, one in enumerate(counted)
+    ]
+    assert base.get("08-env-when").settles(record_of("08-env-when", rows)) == {"08-bet-env": option}
+    check_shown("08-env-when", rows)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +159,11 @@ def test_the_bet_on_variables_follows_the_moment_after_import(counted, option):
     ],
 )
 def test_the_bet_on_the_price_follows_the_intervals(relu, svd, option):
-    record = record_of("08-fallback-price", copies(relu, svd))
+    rows = [
+        {"op": op, "ratio": sum(span) / 2, "low": span[0], "high": span[1], "verdict": "", "alone_ms": 1.0}
+        for op, span in (("relu", relu), ("svd", svd))
+    ]
+    record = record_of("08-fallback-price", rows)
     assert base.get("08-fallback-price").settles(record) == {"08-bet-fallback": option}
 
 
@@ -138,11 +171,24 @@ def test_the_bet_on_the_price_follows_the_intervals(relu, svd, option):
 
 
 def test_float64_errors_are_quoted():
-    assert "TypeError: Cannot convert" in check_shown(record_of("08-float64-mps", SHOWN["08-float64-mps"]))
+    rows = [
+        {"code": "x.double()", "kind": "TypeError", "said": "Cannot convert"},
+        {"code": "x.float()", "kind": "value", "said": "a tensor on mps:0"},
+    ]
+    assert "TypeError: Cannot convert" in check_shown("08-float64-mps", rows)
 
 
 def test_fallback_outcomes_are_counted_by_moment():
-    sentence = check_shown(record_of("08-fallback-mps", SHOWN["08-fallback-mps"]))
+    rows = [
+        {"moment": moment, "op": op, "outcome": outcome}
+        for moment, outcomes in (
+            ("never", ("native", "NotImplementedError")),
+            ("before import", ("native", "on CPU")),
+            ("after import", ("native", "NotImplementedError")),
+        )
+        for op, outcome in zip("ab", outcomes, strict=True)
+    ]
+    sentence = check_shown("08-fallback-mps", rows)
     assert "before import: 1 native, 1 on the CPU with a warning, 0 raised" in sentence
 
 

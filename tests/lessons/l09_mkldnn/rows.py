@@ -58,7 +58,7 @@ def layouts(count):
 
 
 def routes(backend, lines=0):
-    return [{"case": "one small image", "on": backend, "off": "Slow2d" if backend else "", "convolution_lines": lines}]
+    return [{"case": "one small image", "on": backend, "off": "Slow2d", "convolution_lines": lines}]
 
 
 def half(kind):
@@ -75,7 +75,7 @@ def half(kind):
     ]
 
 
-def shares(whole, random=0.8):
+def shares(whole):
     return [
         {
             "operation": "Conv2d",
@@ -85,14 +85,8 @@ def shares(whole, random=0.8):
             "error_on": 1e-6,
             "error_off": 0.0,
         }
-        for numbers, share in (("random", random), ("whole", whole))
+        for numbers, share in (("random", 0.8), ("whole", whole))
     ]
-
-
-def threads(value):
-    """All threads take ``value`` times as long as one."""
-    times = {"ratio": value, "low": value, "high": value, "verdict": "slower", "one_ms": 1.0, "all_ms": value}
-    return [{"size": size, "threads": 2, **times} for size in ("small", "large")]
 
 
 ROWS = {
@@ -124,7 +118,9 @@ SHOWN = {
         {"call": "conv", "line": report_line("convolution", 1.5)},
     ],
     "09-one-step": steps("slower", "undecided", "faster"),
-    "09-threads": threads(1.5),
+    "09-threads": [
+        {"size": size, "threads": 2, **ratio("slower"), "one_ms": 1.0, "all_ms": 1.5} for size in ("small", "large")
+    ],
     "09-where-time": [
         {"layer": "Conv2d", "primitive": "reorder", "implementation": "r", "lines": 2, "logged_ms": 1.0},
         {"layer": "Conv2d", "primitive": "convolution", "implementation": "c", "lines": 1, "logged_ms": 3.0},

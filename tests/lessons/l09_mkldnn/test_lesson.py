@@ -14,14 +14,14 @@ import torch
 from course import flags
 from course.exercise import MISSING, all_exercises, judge
 from course.experiment import base
+from course.i18n import set_language
 from course.lessons.l09_mkldnn.exercises import CONVOLUTIONS, report_line, rule
 from course.lessons.l09_mkldnn.experiments_isa import X86
 from course.lessons.l09_mkldnn.probes import ROUTES, route, routes_of
 from course.onednn_log import parse, recorded_log
 from course.quiz.bank import Bank
-from course.records import nearest
+from course.records import Record, nearest
 from grader.project import Project, tasks
-from tests.lessons.shown import check_shown
 
 LESSON = "09_mkldnn"
 BANK = Bank()
@@ -130,7 +130,7 @@ def test_there_is_something_to_replay_where_this_build_has_no_onednn():
         if name != "09-threads":  # wants a quiet machine
             record = nearest(name, {}, version=base.get(name).version)
             assert record is not None and record.rows and record.complete, name
-            check_shown(record)
+            check_shown(base.get(name), record)
 
 
 @ONEDNN
@@ -163,6 +163,24 @@ def test_the_checkpoint_is_worth_thirteen_points():
 # --- experiments ------------------------------------------------------------------------------------------
 
 
+def record_of(name, rows):
+    return Record(name, 1, LESSON, {}, rows)
+
+
+def check_shown(experiment, record):
+    """The sentence exists in both languages, and the picture can be drawn in both."""
+    from matplotlib.figure import Figure
+
+    sentence = experiment.finding(record)
+    assert all(len(sentence[code]) > 15 for code in ("en", "zh"))
+    for code in ("en", "zh"):
+        set_language(code)
+        try:
+            experiment.draw(record, Figure().subplots())
+        finally:
+            set_language("en")
+
+
 BETS = {
     "09-on-off": {"09-bet-who"},
     "09-layouts": {"09-bet-reorders"},
@@ -181,17 +199,17 @@ def test_live_experiments_run_and_leave_no_trace(name):
     before, threads = flags.read(), torch.get_num_threads()
     experiment, record = base.get(name), base.run(name, 4)
     assert set(experiment.settles(record)) == BETS.get(name, set())
-    check_shown(record)
+    check_shown(experiment, record)
     assert (flags.read(), torch.get_num_threads()) == (before, threads)
 
 
 @ONEDNN
 @pytest.mark.parametrize(("name", "key"), [("09-isa-ladder", "isa"), ("09-bf16", "implementation")])
 def test_a_rung_answers_from_a_new_process(name, key):
-    record = base.run(name, 0.1)  # the first rung only
+    experiment, record = base.get(name), base.run(name, 0.1)  # the first rung only
     assert len(record.rows) == 1 and record.rows[0]["ratio"] > 0 and key in record.rows[0]
     assert not record.complete
-    check_shown(record)
+    check_shown(experiment, record)
 
 
 @ONEDNN
@@ -240,6 +258,20 @@ def test_the_switch_without_a_reader_and_the_trap():
     plain_row, switch, inside = base.run("09-deterministic").rows
     assert (switch["lines"], switch["same_share"]) == (plain_row["lines"], 1.0) and plain_row["lines"]
     assert (inside["enabled"], inside["lines"]) == (0, 0)
+
+
+def test_every_bet_is_settled_by_its_experiment():
+    bets = [item for item in PRACTICE if item.kind == "predict"]
+    assert len(bets) == 5
+    for item in bets:
+        assert item.id in base.get(item.experiment).settles(record_of(item.experiment, []))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_empty_record_settles_nothing_and_still_speaks(name):
+    experiment, record = base.get(name), record_of(name, [])
+    assert all(option is None for option in experiment.settles(record).values())
+    assert experiment.finding(record)["zh"]
 
 
 def test_made_up_lines_of_the_checks_are_read_like_real_ones():

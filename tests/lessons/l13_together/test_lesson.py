@@ -13,14 +13,19 @@ from course.i18n import pick
 from course.lessons.l13_together.attention import flash_math, kernel_of, peak_mib, refusal
 from course.lessons.l13_together.experiments import CASES
 from course.lessons.l13_together.experiments_together import PROBES
+from course.records import Record
 from tests.lessons.l13_together import rows
-from tests.lessons.shown import record_of, settled
 
 q = torch.randn(1, 2, 16, 8)
 
 
 def attend(**options):
     return F.scaled_dot_product_attention(q, q, q, **options)
+
+
+def record(name, found):
+    experiment = base.get(name)
+    return Record(name, experiment.version, experiment.lesson, {"device": "cpu"}, found)
 
 
 # --- the tools --------------------------------------------------------------------------------------------
@@ -122,9 +127,9 @@ def test_a_thread_shares_the_switches_and_has_its_own_grad_mode_and_autocast():
     ],
 )
 def test_a_record_that_cannot_tell_leaves_the_bet_open(name, found, bet):
-    assert settled(name, found)[bet] is None
+    assert base.get(name).settles(record(name, found))[bet] is None
 
 
 def test_a_control_that_compiled_again_is_said():
-    found = record_of("13-recompiles", [{**row, "again": 1} for row in rows.compiled(0, 1)])
+    found = record("13-recompiles", [{**row, "again": 1} for row in rows.compiled(0, 1)])
     assert "control" in pick(base.get("13-recompiles").finding(found), "en")
