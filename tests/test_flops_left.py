@@ -12,7 +12,8 @@ from torch import Tensor, nn
 
 from benchmarks import zoo, zoo_parts, zoo_steps
 from benchmarks.zoo_parts import Entry
-from course.flops import CountError, count, cross_check
+from course.crosscheck import cross_check
+from course.flops import CountError, count
 from tests import flops_odd as odd
 from tests.photograph import differences, of_process, photograph
 
