@@ -39,6 +39,8 @@ class Real:
     def __init__(self) -> None:
         self.broken: str | None = None
         """The first thing that went wrong: a forward that swallows it has taken another path than usual."""
+        self.hooked = 0
+        """Hooks on the gradients of tensors that were replaced: stand-ins do not run them."""
 
     def refuse(self, why: str) -> NotHere:
         """The exception to raise; the reason is kept."""
@@ -47,8 +49,12 @@ class Real:
 
     def stand_in(self, tensor: torch.Tensor) -> torch.Tensor:
         """A copy, a leaf like the original."""
+        self._look(tensor)
         with torch.no_grad():
             return _leaf(tensor.detach().clone(), tensor)
+
+    def _look(self, tensor: torch.Tensor) -> None:
+        self.hooked += bool(tensor._backward_hooks or getattr(tensor, "_post_accumulate_grad_hooks", None))
 
     def run(
         self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], tensors: list[torch.Tensor], contracts: bool
@@ -72,6 +78,7 @@ class Shapes(Real):
     def stand_in(self, tensor: torch.Tensor) -> torch.Tensor:
         """Always the same one: without memory for float and large tensors, a copy on the CPU for small others."""
         if id(tensor) not in self._given:
+            self._look(tensor)
             self._given[id(tensor)] = tensor, self._stand_in(tensor)
         return self._given[id(tensor)][1]
 

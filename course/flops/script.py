@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import torch
-from torch import nn
 
 _STRUCTURE = frozenset(
     """
@@ -28,18 +27,15 @@ def _nodes(block: Any) -> Iterator[Any]:
             yield from _nodes(inner)
 
 
-def hidden_nodes(modules: Iterable[nn.Module]) -> Counter[str]:
+def hidden_nodes(module: torch.jit.ScriptModule) -> Counter[str]:
     """Node kinds, with their number, that fuse or move work out of sight (optimised graphs have them).
 
     Operators of `aten` and of other libraries go through the dispatcher; of the interpreter's own nodes (`prim`)
     only those known to hold structure pass.
     """
-    scripts = [module._c for module in modules if isinstance(module, torch.jit.ScriptModule)]
-    kinds = [
-        node.kind() for one in scripts for name in one._method_names() for node in _nodes(one._get_method(name).graph)
-    ]
+    scripts = [one._c for one in module.modules() if isinstance(one, torch.jit.ScriptModule)]
+    graphs = [one._get_method(name).graph for one in scripts for name in one._method_names()]
+    kinds = [node.kind().partition("::") for graph in graphs for node in _nodes(graph)]
     return Counter(
-        f"TorchScript {kind}"
-        for kind in kinds
-        if kind.startswith("prim::") and kind.removeprefix("prim::") not in _STRUCTURE
+        f"TorchScript prim::{name}" for space, _, name in kinds if space == "prim" and name not in _STRUCTURE
     )
