@@ -13,66 +13,34 @@ import functools
 import re
 import sys
 import types
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import torch
 
 TRUSTED = frozenset(
-    (
-        "torch math cmath functools itertools operator typing typing_extensions collections dataclasses "
-        "enum abc numbers random time re string types contextlib copy numpy einops builtins"
-    ).split()
+    "torch math cmath functools itertools operator typing typing_extensions collections dataclasses enum abc numbers "
+    "random time re string types contextlib copy numpy einops builtins".split()
 )
 """Packages that keep nothing of the user's (their random generators are put back)."""
 ATOMS = (
-    type(None),
-    bool,
-    int,
-    float,
-    complex,
-    str,
-    bytes,
-    type(Ellipsis),
-    type(NotImplemented),
-    range,
-    slice,
-    torch.dtype,
-    torch.device,
-    torch.layout,
-    torch.memory_format,
-    torch.Size,
-    re.Pattern,
-    torch.finfo,
-    torch.iinfo,
+    *(type(None), bool, int, float, complex, str, bytes, type(...), type(NotImplemented), range, slice, re.Pattern),
+    *(torch.dtype, torch.device, torch.layout, torch.memory_format, torch.Size, torch.finfo, torch.iinfo),
 )
 """Values that cannot change."""
 _REACHING = frozenset("globals vars locals eval exec compile setattr delattr __import__ open input breakpoint".split())
-_ATTRIBUTES = (
-    types.MemberDescriptorType,
-    types.GetSetDescriptorType,
-    types.WrapperDescriptorType,
-    types.MethodDescriptorType,
-    types.ClassMethodDescriptorType,
+_METHODS = (types.FunctionType, staticmethod, classmethod, property)
+_OF_C = (
+    *(types.MemberDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType),
+    *(types.MethodDescriptorType, types.ClassMethodDescriptorType, types.GenericAlias, types.UnionType),
 )
+_SILENT = frozenset(("CACHE", "PRECALL", "EXTENDED_ARG", "PUSH_NULL"))
 
-
-@dataclass
-class Facts:
-    """What the text of a function says. names: globals it reads; bare: those used other than by a dotted name;
-    attributes: all names after a dot; imports: modules imported inside; leaves: it writes on a global or reaches
-    for a namespace; writes: it sets some attribute."""
-
-    names: set[str] = field(default_factory=set)
-    bare: set[str] = field(default_factory=set)
-    attributes: set[str] = field(default_factory=set)
-    imports: set[str] = field(default_factory=set)
-    leaves: bool = False
-    rebinds: bool = False
-    writes: bool = False
-
-
+Facts = dict[str, set[str]]
+"""What the text of a function says. names: globals it reads; chains: dotted names from a global as far as they go;
+attributes: all names after a dot; imports: modules imported inside; does: "writes" (sets some attribute), "leaves"
+(writes on a global or reaches for a namespace), "rebinds" (assigns a global name)."""
 _facts: WeakKeyDictionary[types.CodeType, Facts] = WeakKeyDictionary()
 
 
@@ -80,34 +48,28 @@ def facts_of(code: types.CodeType) -> Facts:
     """The facts of a function, those of the functions inside it included."""
     if code in _facts:
         return _facts[code]
-    found, chain, last = Facts(attributes=set(code.co_names)), None, ""
+    found: Facts = {kind: set() for kind in ("names", "chains", "attributes", "imports", "does")}
+    found["attributes"].update(code.co_names)
+    chain = ""
     for step in dis.get_instructions(code):
-        name = step.opname
-        if name in ("LOAD_GLOBAL", "LOAD_NAME"):
-            found.bare |= {chain} if chain and last == "LOAD_GLOBAL" else set()
-            chain, last = step.argval, "LOAD_GLOBAL"
-            found.names.add(chain)
-        elif name in ("LOAD_ATTR", "LOAD_METHOD"):
-            last = name
-            found.leaves |= step.argval == "__globals__" or (chain is not None and step.argval == "__dict__")
-        elif name not in ("CACHE", "PRECALL", "EXTENDED_ARG", "PUSH_NULL"):
-            found.bare |= {chain} if chain and last == "LOAD_GLOBAL" else set()
+        name, what = step.opname, step.argval
+        if name in ("LOAD_ATTR", "LOAD_METHOD"):
+            found["does"] |= {"leaves"} if what == "__globals__" or chain and what == "__dict__" else set()
+            chain = chain and f"{chain}.{what}"
+        elif name not in _SILENT:
+            found["chains"].add(chain)
             if name in ("STORE_ATTR", "DELETE_ATTR"):
-                found.writes = True
-                found.leaves |= chain is not None
-            found.rebinds |= name in ("STORE_GLOBAL", "DELETE_GLOBAL", "IMPORT_STAR")
-            found.imports |= {step.argval} if name == "IMPORT_NAME" else set()
-            chain, last = None, name
+                found["does"] |= {"writes", "leaves"} if chain else {"writes"}
+            elif name in ("STORE_GLOBAL", "DELETE_GLOBAL", "IMPORT_STAR"):
+                found["does"].add("rebinds")
+            elif name == "IMPORT_NAME":
+                found["imports"].add(what)
+            chain = what if name in ("LOAD_GLOBAL", "LOAD_NAME") else ""
+            found["names"] |= {chain} if chain else set()
     for inner in code.co_consts:
         if isinstance(inner, types.CodeType):
-            below = facts_of(inner)
-            for what in ("names", "bare", "attributes", "imports"):
-                getattr(found, what).update(getattr(below, what))
-            found.leaves, found.rebinds, found.writes = (
-                found.leaves | below.leaves,
-                found.rebinds | below.rebinds,
-                found.writes | below.writes,
-            )
+            for kind, below in facts_of(inner).items():
+                found[kind] |= below
     _facts[code] = found
     return found
 
@@ -117,78 +79,84 @@ def trusted(name: Any) -> bool:
     return isinstance(name, str) and name.partition(".")[0] in TRUSTED
 
 
-def sealed(value: Any, seen: set[int] | None = None) -> bool:
+def sealed(value: Any) -> bool:
     """Whether nothing that can change is reachable from the value."""
-    seen = set() if seen is None else seen
-    if isinstance(value, ATOMS) or id(value) in seen:
-        return True
-    seen.add(id(value))
+    seen: dict[int, Any] = {}
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if not isinstance(one, ATOMS) and id(one) not in seen:
+            seen[id(one)] = one
+            parts = _parts(one)
+            if parts is None:
+                return False
+            waiting += parts
+    return True
+
+
+def _parts(value: Any) -> Iterable[Any] | None:
+    """What must be sealed for the value to be; None where it is not whatever the parts."""
     if isinstance(value, (tuple, frozenset)):
-        return all(sealed(item, seen) for item in value)
+        return value
     if isinstance(value, types.ModuleType):
-        return trusted(value.__name__)
+        return () if trusted(value.__name__) else None
     if isinstance(value, types.FunctionType):
-        return _function(value, seen)
+        return _parts_of_function(value)
     if isinstance(value, type):
-        return _class(value, seen)
+        bases = [base for base in (*value.__mro__, *type(value).__mro__) if not trusted(base.__module__)]
+        held = [(name, item) for base in bases for name, item in vars(base).items() if name != "_abc_impl"]
+        return [item for name, item in held if isinstance(item, _METHODS) or not name.startswith("__")]
     if isinstance(value, (staticmethod, classmethod)):
         inner = value.__func__
-        own = isinstance(value, classmethod) and isinstance(inner, types.FunctionType)
-        return not (own and facts_of(inner.__code__).writes) and sealed(inner, seen)
+        on_class = isinstance(value, classmethod) and isinstance(inner, types.FunctionType)
+        return None if on_class and "writes" in facts_of(inner.__code__)["does"] else [inner]
     if isinstance(value, property):
-        return all(sealed(part, seen) for part in (value.fget, value.fset, value.fdel))
+        return [value.fget, value.fset, value.fdel]
     if isinstance(value, functools.cached_property):
-        return sealed(value.func, seen)
+        return [value.func]
     if isinstance(value, types.BuiltinFunctionType):
-        return isinstance(value.__self__, (type(None), type, types.ModuleType, type(torch._C._nn)))
+        of_module = isinstance(value.__self__, (type(None), type, types.ModuleType, type(torch._C._nn)))
+        return () if of_module else None
     if isinstance(value, enum.Enum) or type(value).__module__ in ("typing", "torch._ops", "torch.autograd.grad_mode"):
-        return sealed(type(value), seen)
-    return isinstance(value, (*_ATTRIBUTES, types.GenericAlias, types.UnionType))
+        return [type(value)]
+    return () if isinstance(value, _OF_C) else None
 
 
-def _class(kind: type, seen: set[int]) -> bool:
-    """A class: neither it nor its bases keep anything that can change, and all their methods are sealed."""
-    for base in (*kind.__mro__, *type(kind).__mro__):
-        if trusted(base.__module__):
-            continue
-        for name, value in vars(base).items():
-            inner = isinstance(value, (types.FunctionType, staticmethod, classmethod, property))
-            if not inner and name.startswith("__") or name == "_abc_impl":
-                continue
-            if not sealed(value, seen):
-                return False
-    return True
+def _parts_of_function(function: types.FunctionType) -> list[Any] | None:
+    held = [cell.cell_contents for cell in function.__closure__ or () if cell != types.CellType()]
+    held += [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values(), *vars(function).values()]
+    if trusted(function.__globals__.get("__name__")):
+        return held
+    reads = own_globals(function)
+    return None if reads is None or "rebinds" in facts_of(function.__code__)["does"] else [*held, *reads.values()]
 
 
 def own_globals(function: types.FunctionType) -> dict[str, Any] | None:
     """The globals a function reads, by name; None where it reaches for more than that."""
     facts, space, found = facts_of(function.__code__), function.__globals__, {}
-    if facts.leaves or facts.writes and ("type" in facts.names or "__class__" in facts.attributes):
+    on_class = "type" in facts["names"] or "__class__" in facts["attributes"]
+    if "leaves" in facts["does"] or "writes" in facts["does"] and (on_class or facts["imports"]):
         return None
-    if not all(trusted(name) for name in facts.imports):
+    if not all(map(trusted, facts["imports"])) or any(_is_module(space, chain) for chain in facts["chains"]):
         return None
-    for name in facts.names:
-        if name not in space:
+    for name in facts["names"]:
+        value = space.get(name, function)
+        if value is function and name not in space:
             if name in _REACHING and hasattr(builtins, name):
                 return None
-            continue
-        value = space[name]
-        if isinstance(value, types.ModuleType):
-            if name in facts.bare or value is sys.modules.get("__main__"):
+        elif isinstance(value, types.ModuleType) and not trusted(value.__name__):
+            if value is sys.modules.get("__main__"):
                 return None
-            if not trusted(value.__name__):
-                found |= {f"{name}.{part}": vars(value)[part] for part in facts.attributes if part in vars(value)}
-                continue
-        found[name] = value
+            found |= {f"{name}.{part}": vars(value)[part] for part in facts["attributes"] if part in vars(value)}
+        else:
+            found[name] = value
     return found
 
 
-def _function(function: types.FunctionType, seen: set[int]) -> bool:
-    held = [cell.cell_contents for cell in function.__closure__ or () if cell != types.CellType()]
-    held += [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values(), *vars(function).values()]
-    if not trusted(function.__globals__.get("__name__")):
-        reads = own_globals(function)
-        if reads is None or facts_of(function.__code__).rebinds:
-            return False
-        held += reads.values()
-    return all(sealed(value, seen) for value in held)
+def _is_module(space: dict[str, Any], chain: str) -> bool:
+    """Whether a dotted name stands for a module, which could then be passed on and changed."""
+    root, *rest = chain.split(".")
+    value = space.get(root)
+    for part in rest:
+        value = vars(value).get(part) if isinstance(value, types.ModuleType) else None
+    return isinstance(value, types.ModuleType)
