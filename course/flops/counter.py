@@ -17,7 +17,7 @@ from torch.nn.modules import module as global_hooks
 from torch.utils._device import DeviceContext
 from torch.utils._pytree import tree_leaves, tree_map
 
-from course.flops.asked import CountError, callable_of, clash, no_child, no_gradient, not_from_shapes, ran, stopped
+from course.flops.asked import CountError, callable_of, error, ran, stopped
 from course.flops.child import ChildDied, can_fork, in_child, watch_threads
 from course.flops.copies import Copier, Uncopyable
 from course.flops.mode import AskingMode, CountingMode, NotHere, Real, Shapes
@@ -60,15 +60,15 @@ def count(
     model = callable_of(model, inputs, kwargs)
     for name, value in {"training": training, "allow_real": allow_real}.items():
         if value is not _UNSAID and name in _parameters(model):
-            raise clash(name)
+            raise error("clash", name=name)
     call = Call(model, inputs, kwargs, training is not _UNSAID and bool(training))
     try:
         found, said = _from_shapes(call)
     except (CountError, ChildDied, NotHere, Unsafe) as why:
         if "meta" in call.devices() or isinstance(why, Unsafe):
-            raise why if isinstance(why, CountError) else no_child(why) from why
+            raise why if isinstance(why, CountError) else error("no child", why=why) from why
         if allow_real is not _UNSAID and not allow_real:
-            raise not_from_shapes(why) from why
+            raise error("not from shapes", why=str(why).rstrip(".。")) from why
         found, said = _for_real(call)
     print(said, end="")
     return found
@@ -107,8 +107,8 @@ class Call:
             raise Uncopyable("a hook on all modules or a mode of torch is active")
         try:
             return Call(*Copier(world.stand_in)((self.model, self.inputs, self.kwargs)), self.training)
-        except RecursionError as error:
-            raise Uncopyable("too deep") from error
+        except RecursionError as why:
+            raise Uncopyable("too deep") from why
 
     def devices(self) -> set[str]:
         """Kinds of devices on which the inputs and the weights of the model lie."""
@@ -153,13 +153,13 @@ def _for_real(call: Call) -> tuple[FlopCount, str]:
     if can_fork() and not elsewhere:
         try:
             return in_child(lambda: attempt(call, Real(), call))
-        except ChildDied as error:
-            raise stopped(MemoryError(str(error)), {}, call.inputs, False, call.training) from error
+        except ChildDied as why:
+            raise stopped(MemoryError(str(why)), {}, call.inputs, False, call.training) from why
     world = Real()
     try:
         copies = call.copied(world)
     except Uncopyable as why:
-        raise no_child(why) from why
+        raise error("no child", why=why) from why
     with process_kept(min(elsewhere, default="cpu")):
         return attempt(copies, world, call)
 
@@ -189,9 +189,9 @@ def attempt(call: Call, world: Real, original: Call) -> tuple[FlopCount, str]:
                     _backward(output)
         except CountError:
             raise
-        except Exception as error:
+        except Exception as why:
             meta = "meta" in original.devices()
-            raise stopped(error, tally.places, original.inputs, meta, call.training) from error
+            raise stopped(why, tally.places, original.inputs, meta, call.training) from why
     if world.broken is not None and isinstance(world, Shapes):
         raise CountError(world.broken)
     if call.training and world.hooked:
@@ -215,7 +215,7 @@ def _backward(output: Any) -> None:
     """Gradients of everything differentiable in the output."""
     tensors = [value for value in _tensors_of(output) if value.requires_grad]
     if not tensors:
-        raise no_gradient()
+        raise error("no gradient")
     torch.autograd.backward(tensors, [torch.ones_like(tensor) for tensor in tensors])
 
 

@@ -10,12 +10,11 @@ import torch
 
 _STRUCTURE = frozenset(
     """
-Constant GetAttr SetAttr ListConstruct ListUnpack TupleConstruct TupleUnpack TupleIndex TupleSlice DictConstruct
-If Loop CallMethod CallFunction RaiseException Print Uninitialized unchecked_cast unchecked_unwrap_optional
-isinstance NumToTensor TensorToNum ImplicitTensorToNum dtype device layout shape requires_grad is_cuda is_cpu
-is_mkldnn is_quantized is_nested is_meta is_sparse data min max abs type index CreateObject Enter Exit rangelist
-profile Param Return ConstantChunk ModuleContainerIndex tolist grad ConstantMKLDNNTensor EnumName EnumValue
-unpackedtuple
+Constant GetAttr SetAttr ListConstruct ListUnpack TupleConstruct TupleUnpack TupleIndex TupleSlice DictConstruct If
+Loop CallMethod CallFunction RaiseException Print Uninitialized unchecked_cast unchecked_unwrap_optional isinstance
+NumToTensor TensorToNum ImplicitTensorToNum dtype device layout shape requires_grad is_cuda is_cpu is_mkldnn
+is_quantized is_nested is_meta is_sparse data min max abs type index CreateObject Enter Exit rangelist profile Param
+Return ConstantChunk ModuleContainerIndex tolist grad ConstantMKLDNNTensor EnumName EnumValue unpackedtuple
 """.split()
 )
 
