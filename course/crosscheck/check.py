@@ -9,10 +9,10 @@ from typing import Any
 import torch
 from torch import nn
 
+from course.apart.copies import Copier, Uncopyable
 from course.crosscheck.peers import PeerCount, apart, ask_all
 from course.crosscheck.reasons import Reason, explain
 from course.flops.asked import CountError, ask_model, describe, plain
-from course.flops.copies import Copier, Uncopyable
 from course.flops.counter import count, count_run
 from course.flops.result import FlopCount
 from course.i18n import Text, t

@@ -22,8 +22,8 @@ import torch
 from torch import nn
 from torch.utils._pytree import tree_map
 
-from course.flops.child import ChildDied, can_fork, in_child
-from course.flops.restore import process_kept
+from course.apart.child import ChildDied, can_fork, in_child
+from course.apart.kept import process_kept
 from course.i18n import Text, both
 
 

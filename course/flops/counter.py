@@ -13,15 +13,13 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.nn.modules import module as global_hooks
-from torch.utils._device import DeviceContext
 from torch.utils._pytree import tree_leaves, tree_map
 
+from course.apart.child import ChildDied, can_fork, in_child, watch_threads
+from course.apart.copies import Uncopyable, copied
+from course.apart.kept import process_kept
 from course.flops.asked import CountError, callable_of, error, ran, stopped
-from course.flops.child import ChildDied, can_fork, in_child, watch_threads
-from course.flops.copies import Copier, Uncopyable
 from course.flops.mode import AskingMode, CountingMode, NotHere, Real, Shapes
-from course.flops.restore import process_kept
 from course.flops.result import FlopCount
 from course.flops.tally import Tally
 
@@ -103,12 +101,7 @@ class Call:
 
     def copied(self, world: Real) -> Call:
         """The same call on copies of everything."""
-        if _disturbed():
-            raise Uncopyable("a hook on all modules or a mode of torch is active")
-        try:
-            return Call(*Copier(world.stand_in)((self.model, self.inputs, self.kwargs)), self.training)
-        except RecursionError as why:
-            raise Uncopyable("too deep") from why
+        return Call(*copied((self.model, self.inputs, self.kwargs), world.stand_in), self.training)
 
     def devices(self) -> set[str]:
         """Kinds of devices on which the inputs and the weights of the model lie."""
@@ -116,14 +109,6 @@ class Call:
         held = [*owner.parameters(), *owner.buffers()] if isinstance(owner, nn.Module) else []
         given = tree_leaves((self.inputs, self.kwargs))
         return {str(x.device) for x in (*held, *given) if isinstance(x, torch.Tensor)}
-
-
-def _disturbed() -> bool:
-    """Whether code that is not the model's would run on the copies too."""
-    modes = [torch._C._get_function_stack_at(at) for at in range(torch._C._len_torch_function_stack())]
-    hooks = [found for name, found in vars(global_hooks).items() if name.startswith("_global_") and "hooks" in name]
-    others = any(not isinstance(mode, DeviceContext) for mode in modes)
-    return others or torch._C._len_torch_dispatch_stack() > 0 or any(hooks)
 
 
 def _from_shapes(call: Call) -> tuple[FlopCount, str]:
@@ -190,6 +175,7 @@ def attempt(call: Call, world: Real, original: Call) -> tuple[FlopCount, str]:
         except CountError:
             raise
         except Exception as why:
+            tally.tree()  # which names the modules as a result does
             meta = "meta" in original.devices()
             raise stopped(why, tally.places, original.inputs, meta, call.training) from why
     if world.broken is not None and isinstance(world, Shapes):

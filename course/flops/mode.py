@@ -374,11 +374,10 @@ _TOLD: dict[Any, Callable[[torch.device], Any]] = {
     vars(torch._C.TensorBase)[name].__get__: answer
     for name, answer in {
         "device": lambda device: device,
-        "is_meta": lambda device: device.type == "meta",
-        "is_cpu": lambda device: device.type == "cpu",
-        "is_cuda": lambda device: device.type == "cuda",
-        "is_mps": lambda device: device.type == "mps",
-        "is_xpu": lambda device: device.type == "xpu",
+        **{
+            f"is_{kind}": lambda device, kind=kind: device.type == kind
+            for kind in ("meta", "cpu", "cuda", "mps", "xpu")
+        },
     }.items()
 }
 """What follows from the device of a tensor."""
@@ -416,8 +415,37 @@ class AskingMode(TorchFunctionMode):
             self._leaving(func, args)
         if func is torch.tensor:
             kwargs = {**kwargs, "device": None}
+        if func is torch.nn.functional.scaled_dot_product_attention:
+            fused = _fused(*args, **kwargs)
+            return func(*args, **kwargs) if fused is None else fused
         return func(*args, **kwargs)
 
     def _leaving(self, func: Any, args: Any) -> None:
         if func in _EXITS and args[0].is_floating_point() and args[0].numel() > 1:
             self.tally.unknown[f"{func.__name__} (data handed to {_EXITS[func]})"] += 1
+
+
+def _fused(
+    query: Any,
+    key: Any,
+    value: Any,
+    attn_mask: Any = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    **more: Any,
+) -> torch.Tensor | None:
+    """Attention on shapes as the one operator it is on the CPU: torch would compose it of thirty. None where it is not
+    the plain one."""
+    operands, scale = (query, key, value), more.pop("scale", None)
+    plain = attn_mask is None and not dropout_p and not any(more.values()) and torch.backends.cuda.flash_sdp_enabled()
+    if not plain or not all(type(x) in (torch.Tensor, nn.Parameter) and _is_meta(x) and x.dim() == 4 for x in operands):
+        return None
+    sizes = {(*x.shape[:2], x.shape[-1], x.dtype) for x in operands}
+    if (
+        len(sizes) > 1
+        or key.shape != value.shape
+        or any(map(torch._C._functorch.is_functorch_wrapped_tensor, operands))
+    ):
+        return None
+    fused = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
+    return fused(query, key, value, 0.0, is_causal, scale=scale)[0]

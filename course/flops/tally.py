@@ -118,16 +118,13 @@ class Tally:
             self.places[id(module)].calls += 1
         if isinstance(module, torch.jit.ScriptModule):
             self.unknown.update(hidden_nodes(module))
-        self._push(self.places.get(id(module), self._stack[-1]))
+        self._stack.append(self.places.get(id(module), self._stack[-1]))
+        self._note()
 
     def _leave(self, _module: nn.Module, _args: Any, _output: Any) -> None:
         if threading.get_ident() == self._thread and len(self._stack) > 1:
             self._stack.pop()
             self._note()
-
-    def _push(self, node: ModuleCount) -> None:
-        self._stack.append(node)
-        self._note()
 
     def _note(self) -> None:
         self._history.append((torch.autograd._get_sequence_nr(), self._stack[-1]))

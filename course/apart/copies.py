@@ -12,12 +12,35 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.nn.modules import module as global_hooks
+from torch.utils._device import DeviceContext
 
-from course.flops.sealed import ATOMS, own_globals, sealed, trusted
+from course.apart.sealed import ATOMS, own_globals, sealed, trusted
 
 
 class Uncopyable(Exception):
     """No faithful copy can be made (a file, a lock, a cache, code that reaches outside): a child must do."""
+
+
+def copied(value: Any, tensor: Callable[[torch.Tensor], torch.Tensor]) -> Any:
+    """A copy of all that can be reached from the value, tensors as `tensor` makes them, on which code may run here.
+
+    Raises Uncopyable where there is none, or where code that is nobody's here would run on it too.
+    """
+    if _disturbed():
+        raise Uncopyable("a hook on all modules or a mode of torch is active")
+    try:
+        return Copier(tensor)(value)
+    except RecursionError as why:
+        raise Uncopyable("too deep") from why
+
+
+def _disturbed() -> bool:
+    """Whether code that is not the model's would run on the copies too."""
+    modes = [torch._C._get_function_stack_at(at) for at in range(torch._C._len_torch_function_stack())]
+    hooks = [found for name, found in vars(global_hooks).items() if name.startswith("_global_") and "hooks" in name]
+    others = any(not isinstance(mode, DeviceContext) for mode in modes)
+    return others or torch._C._len_torch_dispatch_stack() > 0 or any(hooks)
 
 
 class Copier:
