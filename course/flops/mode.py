@@ -36,14 +36,16 @@ class Operator:
     """What is known of an operator (an OpOverload) before it runs.
 
     kind, formula: how it counts. written: (position, name) of the arguments it writes to. takes_device: whether it
-    can make a tensor of its own. plain: whether it writes nothing and its outputs are new tensors. role: what it does
-    to products, "makes", "keeps", "sums", "puts" or "". shapes: what it gave for such shapes before.
+    can make a tensor of its own. is_view: whether it looks at its first argument in another way. plain: whether it
+    writes nothing and its outputs are new tensors. role: what it does to products, "makes", "keeps", "sums", "puts"
+    or "". shapes: what it gave for such shapes before.
     """
 
     kind: int
     formula: Formula | None
     written: tuple[tuple[int, str], ...]
     takes_device: bool
+    is_view: bool
     plain: bool
     role: str
     shapes: dict[Any, Any] = field(default_factory=dict)
@@ -71,7 +73,8 @@ def operator(func: Any) -> Operator:
     ]
     plain = not aliased and all(str(one.type) in ("Tensor", "Optional[Tensor]") for one in returns)
     role = _ROLES.get(name.removeprefix("aten::").removesuffix("_"), "keeps" if kind == STILL else "")
-    return Operator(kind, formula, tuple(written), any(one.name == "device" for one in arguments), plain, role)
+    device, is_view = any(one.name == "device" for one in arguments), kind == STILL and getattr(func, "is_view", False)
+    return Operator(kind, formula, tuple(written), device, is_view, plain, role)
 
 
 _ROLES = {
@@ -279,7 +282,10 @@ class CountingMode(TorchDispatchMode):
             return NotImplemented  # the subclass explains itself in plain operators, and those are counted
         if isinstance(func, HigherOrderOperator):
             return self._higher_order(func, args, kwargs)
-        known, tensors = operator(func), tensors_in(args, kwargs)
+        known = operator(func)
+        if known.is_view and not self._products and _is_meta(args[0]):  # the most frequent, and nothing to count
+            return self._guarded(func, *args, **kwargs)
+        tensors = tensors_in(args, kwargs)
         if known.kind == UNKNOWN and (formula := from_torch_registry(func)):  # registered since, perhaps
             known = replace(known, kind=COUNTED, formula=formula)
         kind = known.kind
@@ -306,10 +312,10 @@ class CountingMode(TorchDispatchMode):
             self._follow(known.role, out, args, kwargs, tensors)
         return out
 
-    def _guarded(self, run: Callable[..., Any], *args: Any) -> Any:
+    def _guarded(self, run: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         try:
             with torch._C.DisableTorchFunction():  # torch's own rules for shapes hear the truth about devices
-                return run(*args)
+                return run(*args, **kwargs)
         except Exception as error:
             self.world.broken = self.world.broken or f"{type(error).__name__}: {error}"
             raise
@@ -318,7 +324,7 @@ class CountingMode(TorchDispatchMode):
         if str(func) in _CHOICES:  # ordinary control flow once the values are there
             with self:
                 return _CHOICES[str(func)](*args, **kwargs)
-        out = self._guarded(lambda: func(*args, **kwargs))
+        out = self._guarded(func, *args, **kwargs)
         formula = from_torch_registry(func)
         if formula is None:
             self.tally.unknown[str(func)] += 1
@@ -415,37 +421,8 @@ class AskingMode(TorchFunctionMode):
             self._leaving(func, args)
         if func is torch.tensor:
             kwargs = {**kwargs, "device": None}
-        if func is torch.nn.functional.scaled_dot_product_attention:
-            fused = _fused(*args, **kwargs)
-            return func(*args, **kwargs) if fused is None else fused
         return func(*args, **kwargs)
 
     def _leaving(self, func: Any, args: Any) -> None:
         if func in _EXITS and args[0].is_floating_point() and args[0].numel() > 1:
             self.tally.unknown[f"{func.__name__} (data handed to {_EXITS[func]})"] += 1
-
-
-def _fused(
-    query: Any,
-    key: Any,
-    value: Any,
-    attn_mask: Any = None,
-    dropout_p: float = 0.0,
-    is_causal: bool = False,
-    **more: Any,
-) -> torch.Tensor | None:
-    """Attention on shapes as the one operator it is on the CPU: torch would compose it of thirty. None where it is not
-    the plain one."""
-    operands, scale = (query, key, value), more.pop("scale", None)
-    plain = attn_mask is None and not dropout_p and not any(more.values()) and torch.backends.cuda.flash_sdp_enabled()
-    if not plain or not all(type(x) in (torch.Tensor, nn.Parameter) and _is_meta(x) and x.dim() == 4 for x in operands):
-        return None
-    sizes = {(*x.shape[:2], x.shape[-1], x.dtype) for x in operands}
-    if (
-        len(sizes) > 1
-        or key.shape != value.shape
-        or any(map(torch._C._functorch.is_functorch_wrapped_tensor, operands))
-    ):
-        return None
-    fused = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
-    return fused(query, key, value, 0.0, is_causal, scale=scale)[0]
