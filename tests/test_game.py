@@ -212,6 +212,8 @@ def test_the_budget_ends_hints_cost_and_another_try_is_practice(bank, log):
     assert bank.score().parts[0].points == 3.5
     with pytest.raises(play.MoveError, match="handed in"):
         bank.run({"dtype": "bf16"}, "faster", 1)
+    with pytest.raises(play.MoveError, match="too late for a hint"):
+        bank.hint()
     bank.cause("c")
     first = tuning.standing(LIVE, log.entries()).first.points
     bank.again()

@@ -30,7 +30,7 @@ class MoveError(ValueError):
 class Play:
     """One case and the learner's log. Raises MoveError, and nothing is written, where a move cannot be made.
 
-    ``closed`` says whether hints and cause are over; a game overrides what its rules need.
+    A game overrides what its rules need.
     """
 
     def __init__(self, case: Case, log: AnswerLog) -> None:
@@ -52,8 +52,16 @@ class Play:
 
     # --- hints ---
 
+    def may_ask_hint(self) -> bool:
+        """Whether a hint can still help."""
+        return True
+
     def hint(self) -> tuple[int, Text]:
-        """Open the next hint; gives its number from 1 and its text. The last one is given again."""
+        """Open the next hint; gives its number from 1 and its text. The last one is given again. Raises MoveError when it is too
+        late for one.
+        """
+        if not self.may_ask_hint():
+            raise MoveError(t("It is too late for a hint: this try is settled.", "这一次已成定局，提示帮不上忙了。"))
         opened = len(moves.of_kind(self.now, "hint"))
         number = min(opened + 1, len(self.case.hints))
         if opened < number:

@@ -434,6 +434,9 @@ class Tuning(Play):
     def runs_left(self) -> int:
         return max(0, self.plan.runs - self.attempt.spent)
 
+    def may_ask_hint(self) -> bool:
+        return self.attempt.handed is None
+
     def may_name_cause(self) -> bool:
         return self.attempt.handed is not None
 

@@ -172,6 +172,10 @@ class Hunt(Play):
         self.write("line", (str(number),))
         return found(self.bug, number)
 
+    def may_ask_hint(self) -> bool:
+        """Until the case is closed."""
+        return self.step != "closed"
+
     def may_name_cause(self) -> bool:
         """The cause is asked once the line was found."""
         return self.step != "line"

@@ -82,7 +82,11 @@ def test_only_a_repair_that_was_accepted_closes_the_case(log, refused):
     done(log, ("line", str(RIGHT_LINE)), ("cause", RIGHT_CAUSE), ("repair", refused))
     assert Hunt(TYPO.case, log).step == "repair" and points(log)[2] == 0.0
     done(log, ("repair", "gone"), ("repair", refused))
-    assert Hunt(TYPO.case, log).step == "closed" and points(log)[2] == 4.0
+    hunt = Hunt(TYPO.case, log)
+    assert hunt.step == "closed" and points(log)[2] == 4.0
+    with pytest.raises(MoveError):
+        hunt.hint()
+    assert not hints_used(hunt.now)
 
 
 def test_nothing_wrong_is_the_right_answer_where_nothing_is(log):
