@@ -6,9 +6,18 @@ keyboard focus cannot be sent to a widget and a button cannot leave the tab orde
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 VIEW = "application/vnd.jupyter.widget-view+json"
+DOUBLE_CLICK_S = 0.6
+
+
+def second_click(done_at: float) -> bool:
+    """Whether a press comes so soon after what the last one did that it is half of a double click, or waited while the kernel
+    was busy. done_at: when that was done, by time.monotonic(), in s.
+    """
+    return time.monotonic() - done_at < DOUBLE_CLICK_S
 
 
 def view_of(widget: Any, name: str) -> dict[str, Any]:
