@@ -280,6 +280,22 @@ def test_the_text_twin_tells_a_whole_case(language, case, log):
     assert view.plain(case.letter.model[language])[:30] in str(desk)
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_rules_decide_stands_in_one_line_a_rule_on_the_page_as_in_text(language, log):
+    set_language(language)
+    played = Tuning(RULED, log)
+    played.run({"enabled": "off"}, "works", 2)
+    played.hand_in({"deterministic": "on"}, "fits", 3)
+    page, text = told.picture_html(played, played.attempt), told.picture_text(played, played.attempt)
+    found = told.rulings(played.plan, played.attempt)
+    assert [one.bet for one in found] == ["fits", "works", "breaks"] and page.count("<br>") == text.count("  - ") == 3
+    assert all(view.inline(one.settings(played.plan)) in page for one in found)
+    assert all(view.plain(one.settings(played.plan)) in text for one in found)
+    marks = [len(one.marks.split("，" if language == "zh" else ", ")) if one.marks else 0 for one in found]
+    assert marks == [0, 1, 2], "the run works; today's and the hand-in, both with cuDNN, break"
+    assert text.count("cudnn.deterministic") == 1, "named once, as what plays no part"
+
+
 def test_a_page_follows_what_is_typed_and_shows_the_state_it_was_left_in(log):
     page = Desk(Tuning(LIVE, log, measured), text=False)
     page.build()

@@ -197,7 +197,21 @@ def in_words(plan: Plan, config: Config) -> str:
         for one in plan.controls
         if config.get(one.id) in one.values
     ]
-    return t(", ", "，").join(found)
+    return " · ".join(found)
+
+
+def blocks(plan: Plan, names: Collection[str]) -> list[dict[str, str]]:
+    """The configurations with these keys, told in few parts: what a part does not name may stand as it likes."""
+    picked = itertools.product(*((None, *one.values) for one in plan.controls))
+    parts = [{one.id: value for one, value in zip(plan.controls, values, strict=True) if value} for values in picked]
+    holds = [(part, {key(one) for one in plan.configs() if part.items() <= one.items()}) for part in parts]
+    left, found = {key(one) for one in plan.configs()} & set(names), []
+    inside = [one for one in holds if one[1] <= left]
+    while left:
+        part, held = max(inside, key=lambda one: (len(one[1] & left), -len(one[0])))
+        found.append(part)
+        left -= held
+    return found
 
 
 # --- what became of a configuration -------------------------------------------------------------------------
