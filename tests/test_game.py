@@ -188,6 +188,9 @@ def test_a_run_with_too_few_rounds_is_given_back(log):
         (lambda one: one.run({"dtyp": "bf16"}, "faster", 1), 'Did you mean "dtype"?'),
         (lambda one: one.run({"dtype": "bf61"}, "faster", 1), 'Did you mean "bf16"?'),
         (lambda one: one.run({}, "", 1), "First your bet"),
+        (lambda one: one.run({}, "fastr", 1), 'Did you mean "faster"?'),
+        (lambda one: one.run({}, {"dtype": "bf16"}, 1), "is no bet"),
+        (lambda one: one.hand_in({}, "", 1), "so does the hand-in"),
         (lambda one: one.run({}, "faster", ""), "How sure"),
         (lambda one: one.cause("a"), "after you have handed in"),
         (lambda one: one.letter("no"), "a sentence or two"),
@@ -276,6 +279,8 @@ def test_the_text_twin_tells_a_whole_case(language, case, log):
     told = "\n".join(said)
     for text in (case.debrief.why, case.debrief.trap, case.letter.model, *(one.why for one in case.cause.answers)):
         assert view.plain(text[language])[:30] in told
+    desk.letter(tick="machine")
+    assert told.count(view.cause_said(True)) == 1 and desk.play.written().choice == ("machine",)
     assert "9." in told and "[x]" in told and not any(mark in told for mark in ("**", "None", "{"))
     assert view.plain(case.letter.model[language])[:30] in str(desk)
 

@@ -12,7 +12,7 @@ import ipywidgets as w
 
 from course.game.cases import Case
 from course.game.play import CRITERIA, Play
-from course.game.view import letter_ask, letter_help, model_html
+from course.game.view import cause_said, letter_ask, letter_help, model_html
 from course.i18n import Text, pick, t
 from course.quiz.card_choice import Choices
 from course.quiz.items import Item, Option
@@ -162,12 +162,9 @@ class CauseBox:
             self.choices.letters.field.layout.display = "none"
         shown = {one.id: (one.id in tried, one.right) for one in question.answers if found or one.id in tried}
         self.choices.reveal(shown, False)
-        head = (
-            t("🎯 Yes.", "🎯 对，就是它！") if found else t("🕳️ Not this one; have another go.", "🕳️ 不是这个，再想想。")
-        )
         whys = [one for one in question.answers if one.id in tried or found]
         told = "".join(f"<p><b>{one.id}</b> {inline(pick(one.why))}</p>" for one in whys)
-        self._say(head, told)
+        self._say(cause_said(found), told)
         self.go.layout.display = "none" if found else None
 
     def _say(self, head: str, told: str = "") -> None:

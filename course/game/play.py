@@ -84,7 +84,9 @@ class Play:
         if not self.may_name_cause():
             raise MoveError(t("The cause is asked after you have handed in.", "先交方案，再来问原因。"))
         if self.case.cause.answer(answer_id) is None:
-            known = ", ".join(one.id for one in self.case.cause.answers)
+            known = t(", ", "、").join(one.id for one in self.case.cause.answers)
+            if not answer_id:
+                raise MoveError(t(f"Which answer is it? There are {known}.", f"选哪个答案？可选的是 {known}。"))
             raise MoveError(
                 t(
                     f"There is no answer {answer_id!r}; there are {known}.",
@@ -108,7 +110,7 @@ class Play:
     def letter(self, text: str, ticked: Sequence[str] = ()) -> None:
         """Keep the reply to the colleague, and the criteria its writer ticks. Raises MoveError for an empty one."""
         if unknown := [one for one in ticked if one not in CRITERIA]:
-            known = ", ".join(CRITERIA)
+            known = t(", ", "、").join(CRITERIA)
             raise MoveError(
                 t(
                     f"There is no criterion {unknown[0]!r}; there are {known}.",

@@ -20,6 +20,7 @@ from course.i18n import LANGUAGES, Text, both, pick, t
 from course.quiz.entry import Entry
 from course.quiz.item_lint import language_faults
 from course.quiz.log import AnswerLog
+from course.quiz.rich import clip
 from course.suggest import did_you_mean
 
 Config = Mapping[str, str]
@@ -188,6 +189,14 @@ def key(config: Config) -> str:
 def config_in(line: str) -> dict[str, str]:
     """The configuration that ``key`` wrote."""
     return dict(part.split("=", 1) for part in line.split() if "=" in part)
+
+
+def bet_note() -> str:
+    """Why a bet is asked again and again."""
+    return t(
+        "Every try takes a bet of its own, and so does the hand-in: by then you know more.",
+        "每试一次都要单独下注，交方案时再押一次：那时你知道得更多了。",
+    )
 
 
 def in_words(plan: Plan, config: Config) -> str:
@@ -463,11 +472,14 @@ class Tuning(Play):
         """Measure one configuration against today's (or ask the rules). The result is in the log before it is shown."""
         if self.attempt.handed:
             raise MoveError(
-                t("This case is handed in. `again()` opens a new try.", "方案已经交了。`again()` 可以重新来一次。")
+                t(
+                    f"This case is handed in. `{self.case.call}.again()` opens a new try.",
+                    f"方案已经交了。`{self.case.call}.again()` 可以重新来一次。",
+                )
             )
         if not self.runs_left():
             raise MoveError(
-                t("No runs are left: hand in what you think is best.", "测量次数用完了：交上你认为最好的方案吧。")
+                t("No runs are left: hand in what you think is best.", "次数用完了：交上你认为最好的方案吧。")
             )
         config, bet, sure = self.config(config), self.bet(bet), self.sure(sure)
         found = self._outcomes([config], tell)
@@ -526,12 +538,19 @@ class Tuning(Play):
     def bet(self, said: str) -> str:
         """The bet. Raises MoveError where there is none yet, or none of that name."""
         bets = self.plan.bets()
-        if said not in bets:
-            names = t(", ".join(bets), "、".join(f"{name}（{words['zh']}）" for name, words in bets.items()))
+        if (bet := str(said)) in bets:
+            return bet
+        names = t(", ".join(bets), "、".join(f"{name}（{words['zh']}）" for name, words in bets.items()))
+        if said:
+            near = did_you_mean(bet, bets, cutoff=0.5)
             raise MoveError(
-                t(f"First your bet: what will come out? One of {names}.", f"先下注：你觉得结果会怎样？可选：{names}。")
+                t(
+                    f"`{clip(bet)}` is no bet.{near} There are: {names}.",
+                    f"没有 `{clip(bet)}` 这种押法。{near}可选：{names}。",
+                )
             )
-        return said
+        ask = t("First your bet: what will come out?", "先下注：你觉得结果会怎样？")
+        raise MoveError(t(f"{ask} One of {names}. {bet_note()}", f"{ask}可选：{names}。{bet_note()}"))
 
     def sure(self, said: int | str) -> int:
         """How sure, 1 to 3. Raises MoveError for anything else."""

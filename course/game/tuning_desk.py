@@ -13,6 +13,7 @@ from course.game.tuning import Tuning
 from course.i18n import pick, t
 from course.quiz.render import in_language, say_html
 from course.quiz.rich import inline, plain
+from course.quiz.widgets import focus
 
 
 def again_words(counts: bool = False) -> str:
@@ -54,12 +55,12 @@ class Desk(CaseDesk):
             self._write(plain(line))
         self._write(told.picture_text(self.play, attempt))
         self._write(told.origin_words(attempt.handed.evidence))
-        self._write(told.cause_text(self.play, attempt))
+        self._write(view.cause_text(self.play))
 
     def cause(self, answer: str = "") -> None:
         """Name the cause, after the hand-in."""
         if self._moved(lambda: self.play.cause(answer)):
-            self._write(told.cause_text(self.play, self.play.attempt))
+            self._write(view.cause_text(self.play))
             if self.play.cause_found():
                 self.debrief()
 
@@ -72,11 +73,11 @@ class Desk(CaseDesk):
         self._write(view.points_text(self.play.score()))
         self._write(view.letter_text(self.case, self.play.written()))
 
-    def letter(self, text: str = "", tick: list[str] | tuple[str, ...] = ()) -> None:
+    def letter(self, text: str = "", tick: str | Sequence[str] = ()) -> None:
         """Reply to the colleague; without a text, tick what the last reply does. tick: names of criteria."""
         written = self.play.written()
-        text = text or (written.text if written else "")
-        if self._moved(lambda: self.play.letter(text, list(tick))):
+        text, ticked = str(text or (written.text if written else "")), [tick] if isinstance(tick, str) else list(tick)
+        if self._moved(lambda: self.play.letter(text, ticked)):
             self._write(view.letter_text(self.case, self.play.written()))
 
     def again(self) -> None:
@@ -118,7 +119,7 @@ class Desk(CaseDesk):
             )
             for one in plan.controls
         }
-        self.bet = Picker(t("🎲 Your bet on this setting", "🎲 你押这组设置"), plan.bets())
+        self.bet = Picker(t("🎲 Your bet on this setting", "🎲 你押这组设置"), plan.bets(), says=tuning.bet_note())
         self.sure = Picker(t("How sure are you?", "你有多大把握？"), {str(k): v for k, v in tuning.SURE_WORDS.items()})
         self.budget = w.HTML()
         look = t("📖 Ask the rule book", "📖 翻规则书") if plan.rules else t("🔬 Measure it", "🔬 测一测")
@@ -157,7 +158,8 @@ class Desk(CaseDesk):
         self.steps.clear()
         for name, one in self.controls.items():
             one.choose(self.play.plan.today[name])
-        self._made(self.play.again)
+        if self._made(self.play.again):
+            focus(next(iter(next(iter(self.controls.values())).buttons.values())))
 
     def _go_on(self) -> None:
         """Every page follows; where what was pressed is gone or done, the keyboard goes on with the next part."""
@@ -211,6 +213,7 @@ class Desk(CaseDesk):
         )
         if not self.after:
             self.after = [CauseBox(self.play, self._go_on)]
+        self.after[0].show()
         if self.play.cause_found() and len(self.after) == 1:
             points = f"<h4>{t('🏅 Points', '🏅 得分')}</h4>{view.points_html(self.play.score())}"
             debrief = w.HTML(in_language(view.debrief_html(self.case) + points, "", ' role="status"'))

@@ -257,14 +257,14 @@ def panel_text(play: Tuning) -> str:
         )
         lines.append(f"  {one.id} = {values}    {colon(plain(pick(one.name)), plain(pick(one.says)))}")
     lines += ["  " + colon(t("must not break", "不能破"), plain(pick(one.name))) for one in plan.limits]
-    lines.append(t(f"Runs left: {play.runs_left()} of {plan.runs}", f"剩余测量次数：{play.runs_left()}/{plan.runs}"))
+    lines += [budget_words(play), f"🎲 {tuning.bet_note()}"]
     first = plan.controls[0]
     value = next(name for name in first.values if name != plan.today[first.id])
     shown = f'{first.id}="{value}"'
-    call, bets = f'case("{play.case.id.partition("-")[2]}")', " | ".join(plan.bets())
+    call, bets, costs = play.case.call, " | ".join(plan.bets()), t("costs ½ point", "扣 ½ 分")
     lines += [
         f'  {call}.run({shown}, bet="{next(iter(plan.bets()))}", sure="fairly")      bet: {bets}; sure: guess | fairly | certain',
-        f'  {call}.hand_in(...)   {call}.hint()   {call}.cause("a")   {call}.again()',
+        f"  {call}.hand_in(...)   {call}.hint()  # {costs}",
     ]
     return "\n".join(lines)
 
@@ -346,18 +346,6 @@ def _picture(play: Tuning, attempt: Attempt, ruled: Callable, bars: Callable) ->
     return "" if plan.rules or not attempt.runs else bars(run_rows(plan, attempt))
 
 
-def cause_text(play: Tuning, attempt: Attempt) -> str:
-    """The question about the cause as text; once found, with every reason."""
-    question, found = play.case.cause, play.case.cause.right.id in attempt.causes
-    lines = [t("💡 Why? ", "💡 为什么？") + plain(pick(question.stem))]
-    for one in question.answers:
-        shown = found or one.id in attempt.causes
-        lines.append(f"  {one.id}) {plain(pick(one.text))}" + (f"\n     {plain(pick(one.why))}" if shown else ""))
-    if not found:
-        lines.append(f'  case("{play.case.id}").cause("a")')
-    return "\n".join(lines)
-
-
 def whole_text(play: Tuning) -> str:
     """Everything there is to say of a case now, as text."""
     attempt = play.attempt
@@ -369,7 +357,7 @@ def whole_text(play: Tuning) -> str:
             parts.append(plain(sentence(play.plan, one, one.today)))
         return "\n\n".join(filter(None, [*parts, picture_text(play, attempt)]))
     parts += [plain(line) for line in result_lines(play, attempt)]
-    parts += [picture_text(play, attempt), origin_words(attempt.handed.evidence), cause_text(play, attempt)]
+    parts += [picture_text(play, attempt), origin_words(attempt.handed.evidence), view.cause_text(play)]
     if play.cause_found():
         parts.append("\n".join(map(plain, view.debrief_lines(play.case))))
         parts.append(view.points_text(play.score()))

@@ -138,8 +138,8 @@ def by_keyboard(book, case, language):
     press("Enter")
     case.page.wait_for_function("document.activeElement.tagName === 'INPUT'")
     case.page.keyboard.type(str(LINE))
+    case.tab_to("tbh-point")  # the field tells its number when it is left
     case.box.locator("button.tbh-on", has_text=str(LINE)).wait_for()
-    case.tab_to("tbh-point")
     press("Enter")
     case.box.locator("button.tbh-hit").wait_for()
     case.page.wait_for_function("document.activeElement.classList.contains('tbq-opt')")

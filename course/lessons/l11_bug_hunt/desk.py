@@ -42,11 +42,11 @@ class Desk(CaseDesk):
     def measure(self) -> None:
         """Run the script as it came, here and now, and say what its symptom is on this machine."""
         self._write(t("  ... running it in a new process", "  ... 在新进程里运行"))
-        self._write(plain(pick(measured(self.hunt.bug))))
+        self._tried(lambda: self._write(plain(pick(measured(self.hunt.bug)))), self._write)
 
-    def line(self, number: int) -> None:
+    def line(self, number: int | str = "") -> None:
         """Point at the line that makes the symptom; 0: nothing is wrong."""
-        if self._moved(lambda: self.hunt.line(number)):
+        if self._moved(lambda: self.hunt.line(_number(number))):
             self._write(plain(told.line_said(self.hunt)))
             if self.hunt.step != "line":
                 self._write(told.step_text(self.hunt))
@@ -54,7 +54,7 @@ class Desk(CaseDesk):
     def cause(self, answer: str = "") -> None:
         """Name the cause, once the line is found."""
         if self._moved(lambda: self.hunt.cause(answer)):
-            self._write(told.cause_text(self.hunt))
+            self._write(view.cause_text(self.hunt))
             if self.hunt.cause_found():
                 self._write(told.step_text(self.hunt))
 
@@ -75,8 +75,7 @@ class Desk(CaseDesk):
     def give_up(self) -> None:
         """Close the case and see how it goes."""
         if self._moved(self.hunt.give_up):
-            if not self.hunt.bug.innocent:
-                self._write(self.hunt.bug.repair)
+            self._write(told.script_text(self.hunt.bug, told.shown_states(self.hunt)))
             self._after()
 
     def again(self) -> None:
@@ -86,15 +85,13 @@ class Desk(CaseDesk):
 
     def _after(self) -> None:
         if self.hunt.step == "closed":
-            self._write("\n".join(map(plain, told.closing_lines(self.hunt))))
-            self._write(view.points_text(scored(self.hunt.bug, self.hunt.now)))
-            self._write("\n".join(told.score_lines(self.hunt)))
+            self._write(told.closing_text(self.hunt))
 
     def _whole(self, script: str | Mapping[int, str]) -> str:
         """A whole script from single lines. Raises MoveError, in words, for a line that does not exist."""
         if not isinstance(script, Mapping):
             return script
-        lines = dict(self.hunt.bug.numbered())
+        lines, script = dict(self.hunt.bug.numbered()), {_number(one): text for one, text in script.items()}
         if unknown := [number for number in script if number not in lines]:
             raise MoveError(
                 t(
@@ -143,7 +140,7 @@ class Desk(CaseDesk):
         self.none.on_click(lambda _: self._choose(NOTHING_WRONG))
         last = len(self.lines)
         shown = f"⌨ 1–{last}" + t(", 0: nothing", "，0：没有毛病")
-        self.typed = w.Text(description=shown, style={"description_width": "initial"})
+        self.typed = w.Text(description=shown, style={"description_width": "initial"}, continuous_update=False)
         spoken = t(
             f"Type the number of a line, 1 to {last}, or 0 for nothing is wrong", f"输入行号 1–{last}，0 表示没有毛病"
         )
@@ -216,6 +213,8 @@ class Desk(CaseDesk):
     def _choose(self, number: int) -> None:
         if self.hunt.step == "line":
             self.chosen = number
+            if self.typed.value.strip() != str(number):
+                self.typed.value = ""  # so that the same number, typed again, is a change
             self._draw_state()
 
     def _typed(self, text: str) -> None:
@@ -226,7 +225,7 @@ class Desk(CaseDesk):
         if self.chosen is None:
             self._notice(t("Choose a line first, or “nothing is wrong”.", "先选一行，或者选“没有毛病”。"))
             return
-        number, self.chosen = self.chosen, None
+        number, self.chosen, self.typed.value = self.chosen, None, ""
         if self._made(lambda: self.hunt.line(number)) and self.hunt.step == "cause":
             self.cause_box.focus()
 
@@ -282,7 +281,7 @@ class Desk(CaseDesk):
         """All but what is said."""
         from course.game.parts import CauseBox
 
-        step, states = self.hunt.step, told.line_states(self.hunt)
+        step, states = self.hunt.step, told.shown_states(self.hunt)
         self._draw_lines(step, states)
         self.typed.layout.display = None if step == "line" else "none"
         self.point.layout.display = None if step == "line" else "none"
@@ -302,14 +301,12 @@ class Desk(CaseDesk):
 
     def _draw_lines(self, step: str, states: dict[int, str]) -> None:
         head = (
-            t("🔎 The line is found", "🔎 行找到了")
+            t("🔎 Here it is", "🔎 就在这儿")
             if any(number and state == "hit" for number, state in states.items())
             else t("🔎 The script", "🔎 脚本")
         )
         if step == "line":
             head = t("🔎 Which line makes the symptom?", "🔎 症状出在哪一行？")
-        if step == "closed" and "hit" not in states.values():  # given up: the script shows where it was
-            states = states | dict.fromkeys(self.hunt.bug.lines or (NOTHING_WRONG,), "hit")
         self.head.value = in_language(f"<h4>{head}</h4>")
         for number, text in self.hunt.bug.numbered():
             state = "on" if number == self.chosen else states.get(number, "")
@@ -347,3 +344,8 @@ class Desk(CaseDesk):
         points = f"<h4>{t('🏅 Points', '🏅 得分')}</h4>{view.points_html(scored(self.hunt.bug, self.hunt.now))}"
         more = told.lines_html(told.score_lines(self.hunt))
         return in_language(view.debrief_html(self.case) + told.solution_html(self.hunt.bug) + points + more)
+
+
+def _number(typed: Any) -> Any:
+    """A line's number that was typed as text; anything else as it is."""
+    return int(typed) if isinstance(typed, str) and typed.strip().isdecimal() else typed
