@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 import ipywidgets as w
 
 from course.game.cases import Case
-from course.game.play import CRITERIA, Play
+from course.game.play import CRITERIA, MoveError, Play
 from course.game.view import cause_said, letter_ask, letter_help, model_html
 from course.i18n import Text, pick, t
 from course.quiz.card_choice import Choices
@@ -209,20 +209,25 @@ class LetterBox:
 
     def press(self) -> None:
         """Keep what is written."""
-        try:
-            self.play.letter(self.field.value, sorted(self.ticked))
-        except ValueError as slip:
-            self._say(str(slip))
-            return
-        self._say(t("✓ Kept. Compare, and tick what yours does.", "✓ 已保存。对照一下，勾出你做到的。"))
-        self._show()
+        if self._kept(self.ticked):
+            self._say(t("✓ Kept. Compare, and tick what yours does.", "✓ 已保存。对照一下，勾出你做到的。"))
+            self._show()
 
     def _tick(self, name: str) -> None:
-        self.ticked ^= {name}
-        self._draw()
-        self.play.letter(self.field.value, sorted(self.ticked))
-        count = len(self.ticked)
-        self._say(t(f"✓ {count} of {len(CRITERIA)} ticked.", f"✓ 已勾 {count}/{len(CRITERIA)} 条。"))
+        if self._kept(self.ticked ^ {name}):
+            self._draw()
+            count = len(self.ticked)
+            self._say(t(f"✓ {count} of {len(CRITERIA)} ticked.", f"✓ 已勾 {count}/{len(CRITERIA)} 条。"))
+
+    def _kept(self, ticked: set[str]) -> bool:
+        """Write the letter down with these ticks; a slip gets its sentence, and nothing is ticked."""
+        try:
+            self.play.letter(self.field.value, sorted(ticked))
+        except MoveError as slip:
+            self._say(str(slip))
+            return False
+        self.ticked = ticked
+        return True
 
     def _show(self) -> None:
         asks = t("Tick what your reply does:", "你的回信做到了哪几条？")
