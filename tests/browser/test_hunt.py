@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 BUG = bug(find("11-typo"))
 LINE, RIGHT = BUG.lines[0], BUG.case.cause.right.id
 PLACE = [one.id for one in BUG.case.cause.answers].index(RIGHT)
-GONE = {"en": "The symptom is gone", "zh": "症状没了"}
+GONE = {"en": "nothing was left over", "zh": "也没留下尾巴"}
 LEFT = {"en": "Almost", "zh": "差一点"}
 FIRST_ONLY = BUG.script.replace("mkldnn.enable = False", "mkldnn.enabled = False")
 
