@@ -175,6 +175,7 @@ class Ruling:
     marks: str
 
     def settings(self, plan: Plan) -> str:
+        """The settings in the words of the panel, with marks."""
         words = t("; or ", "；或者 ").join(tuning.in_words(plan, part) for part in self.parts)
         return f"**{words}**{aside(self.marks) if self.marks else ''}"
 
