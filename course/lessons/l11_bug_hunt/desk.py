@@ -234,7 +234,7 @@ class Desk(CaseDesk):
         if self._busy(lambda: found.append(pick(measured(self.hunt.bug)))):
             self._seen = ""
             self._notice(f"🔬 {found[0]}")
-            self._seen = f"🔬 {found[0]}"
+            self._seen = t("🔬 The script as it came: ", "🔬 原来的脚本：") + found[0]  # below, from the next move on
 
     def _repair(self) -> None:
         found: list[Trial] = []
