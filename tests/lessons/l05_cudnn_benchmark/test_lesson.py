@@ -9,7 +9,8 @@ from course import flags, toy_search
 from course.exercise import all_exercises, judge
 from course.experiment import base
 from course.figures.search import search_tree
-from course.lessons.l05_cudnn_benchmark.experiments import LESSON, SCHEDULES
+from course.lessons.l05_cudnn_benchmark.experiments import LESSON
+from course.lessons.l05_cudnn_benchmark.experiments_toy import SCHEDULES
 from course.quiz.bank import Bank
 from course.records import Record
 
