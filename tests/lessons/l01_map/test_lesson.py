@@ -10,9 +10,8 @@ import torch
 
 from course import flags
 from course.experiment import base
-from course.lessons.l01_map import experiments
 from course.lessons.l01_map import probes as map_probes
-from course.records import Record
+from tests.lessons.live import check_shown, measured
 
 FORKS = "fork" in multiprocessing.get_all_start_methods()
 
@@ -29,26 +28,13 @@ EXPECTED = {
 }
 
 
-def check_shown(experiment, record):
-    """The sentence exists in both languages, and the picture can be drawn."""
-    from matplotlib.figure import Figure
-
-    sentence = experiment.finding(record)
-    assert all(len(sentence[code]) > 20 for code in ("en", "zh"))
-    experiment.draw(record, Figure().subplots())
-
-
 @pytest.mark.parametrize("name", EXPECTED)
 def test_live_experiment_settles_its_bet(name):
-    before, seed = flags.read(), torch.initial_seed()
-    experiment, record = base.get(name), base.run(name)
-    assert record.complete and experiment.settles(record) == EXPECTED[name]
-    check_shown(experiment, record)
-    assert (flags.read(), torch.initial_seed(), torch.backends.flags_frozen()) == (before, seed, False)
-
-
-def test_what_is_overwritten_in_one_line_does_not_spoil_the_next():
-    assert [row["accepted"] for row in base.run("01-not-a-switch").rows] == [1] * 6
+    record = measured(name)
+    assert record.complete and base.get(name).settles(record) == EXPECTED[name]
+    check_shown(record)
+    if name == "01-not-a-switch":
+        assert [row["accepted"] for row in record.rows] == [1] * 6, "what one line overwrites does not spoil the next"
 
 
 def test_a_child_process_that_dies_ends_the_wait():
@@ -63,22 +49,9 @@ def _dies(_pipe):
 def test_polite_request_runs_and_leaves_no_trace():
     if not torch.backends.mkldnn.is_available():
         pytest.skip("this build of PyTorch has no oneDNN")
-    before = flags.read()
-    experiment, record = base.get("01-polite-request"), base.run("01-polite-request", 1.5)
-    assert set(experiment.settles(record)) == {"01-bet-polite"}
-    check_shown(experiment, record)
-    assert flags.read() == before
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "option"), [(1.4, 1.6, "c"), (0.6, 0.8, "a"), (0.98, 1.03, "b"), (0.9, 1.3, None)]
-)
-def test_polite_bet_follows_the_interval(low, high, option):
-    rows = [{"request": name, "ratio": 1.0, "low": low, "high": high} for name in ("deterministic", "both named")]
-    record = Record("01-polite-request", 1, "01_map", {}, rows)
-    assert experiments.settle_polite_request(record) == {"01-bet-polite": option}
-    inconclusive = "Inconclusive" in experiments.say_polite_request(record)["en"]
-    assert inconclusive == (option is None)
+    record = measured("01-polite-request", 1.5)
+    assert set(base.get("01-polite-request").settles(record)) == {"01-bet-polite"}
+    check_shown(record)
 
 
 def test_flags_raises_beside_the_newer_precision_api_and_the_bracketed_assignment_does_not():

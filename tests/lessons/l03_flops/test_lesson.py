@@ -9,7 +9,7 @@ import pytest
 from course.experiment.base import load_all, run
 from course.records import Record
 from grader.project import Project, tasks
-from tests.lessons.l03_flops.rows import BETS, roofs, shares
+from tests.lessons.l03_flops.rows import roofs, shares
 
 LESSON = "03_flops"
 TASK = tasks(Project(), LESSON)
@@ -46,18 +46,6 @@ def record(name: str, rows: list[dict]) -> Record:
     return Record(name, 1, LESSON, {"device": "cpu"}, rows)
 
 
-@pytest.mark.parametrize("name, bet, outcomes", BETS)
-def test_the_experiment_settles_its_bet_every_way(name, bet, outcomes):
-    experiment = load_all()[name]
-    for rows, expected in outcomes:
-        found = record(name, rows)
-        assert experiment.settles(found) == {bet: expected}
-        sentence = experiment.finding(found)
-        assert sentence["en"] and sentence["zh"]
-        if rows and expected is None and name == "03-depthwise":
-            assert "Inconclusive" in sentence["en"] and "无法判定" in sentence["zh"]
-
-
 def test_the_groups_that_lost_are_named():
     sentence = load_all()["03-groups"].finding(record("03-groups", shares(1.1, 1.2)))
     assert "Slower than dense in spite of fewer MACs: 128 groups." in sentence["en"]
@@ -86,7 +74,7 @@ def test_one_switch_hides_the_lstm_live():
 
 def test_the_roof_is_measured_live(monkeypatch, tmp_path):
     monkeypatch.setenv("COURSE_HOME", str(tmp_path))
-    found = run("03-roof", 8.0)
+    found = run("03-roof", 3.0)
     peak, batch, *operations = found.rows
     assert peak["flops_per_s"] > 0 and peak["ridge"] == pytest.approx(peak["flops_per_s"] / peak["bytes_per_s"])
     work = {row["operation"]: row for row in operations}

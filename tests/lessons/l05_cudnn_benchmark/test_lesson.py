@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 import torch
 
-from course import flags, toy_search
+from course import toy_search
 from course.experiment import base
 from course.figures.search import search_tree
-from course.lessons.l05_cudnn_benchmark.experiments import LESSON, SCHEDULES
-from course.records import Record
+from course.lessons.l05_cudnn_benchmark.experiments import SCHEDULES
+from tests.lessons.live import check_shown, measured
 
 ONEDNN = torch.backends.mkldnn.is_available()
 
@@ -49,44 +49,31 @@ def test_a_size_out_of_range_is_named(size):
 # --- experiments ------------------------------------------------------------------------------------------
 
 
-def record_of(name, rows):
-    return Record(name, 1, LESSON, {}, rows)
-
-
-def check_shown(experiment, record):
-    """The sentence exists in both languages, and the picture can be drawn."""
-    from matplotlib.figure import Figure
-
-    sentence = experiment.finding(record)
-    assert all(len(sentence[code]) > 15 for code in ("en", "zh"))
-    experiment.draw(record, Figure().subplots())
-
-
 @pytest.mark.skipif(not ONEDNN, reason="this build of PyTorch has no oneDNN")
 def test_the_creation_log_settles_the_bet():
-    experiment, record = base.get("05-primitive-cache"), base.run("05-primitive-cache", 60)
-    assert experiment.settles(record) == {"05-bet-revisit": "c"}
+    record = measured("05-primitive-cache", 60)
+    assert base.get("05-primitive-cache").settles(record) == {"05-bet-revisit": "c"}
     assert [row["event"] for row in record.rows if row["setting"] == "cache off"] == ["miss"] * 4
-    check_shown(experiment, record)
+    check_shown(record)
 
 
 @pytest.mark.skipif(not ONEDNN, reason="this build of PyTorch has no oneDNN")
 def test_the_twin_layer_is_a_hit_and_the_small_batch_is_not():
-    experiment, record = base.get("05-what-is-new"), base.run("05-what-is-new")
+    record = measured("05-what-is-new")
     events = {row["change"]: row["event"] for row in record.rows}
     assert {name for name, event in events.items() if event == "hit"} == {"nothing", "new values", "twin layer"}
     assert events["last small batch"] == events["two pixels more"] == "miss"
-    check_shown(experiment, record)
+    check_shown(record)
 
 
 def test_equal_layers_share_a_key():
-    experiment, record = base.get("05-model-keys"), base.run("05-model-keys", 60)
+    record = measured("05-model-keys", 60)
     assert [(r["model"], r["calls"], r["keys"]) for r in record.rows] == [
         ("vgg16", 13, 9),
         ("resnet18", 20, 11),
         ("resnet50", 53, 23),
     ]
-    check_shown(experiment, record)
+    check_shown(record)
 
 
 @pytest.mark.parametrize(
@@ -99,11 +86,9 @@ def test_equal_layers_share_a_key():
     ],
 )
 def test_live_experiments_run_and_leave_no_trace(name, bets):
-    before, threads = flags.read(), torch.get_num_threads()
-    experiment, record = base.get(name), base.run(name, 3)
-    assert set(experiment.settles(record)) == bets
-    check_shown(experiment, record)
-    assert (flags.read(), torch.get_num_threads()) == (before, threads)
+    record = measured(name, 1)
+    assert set(base.get(name).settles(record)) == bets
+    check_shown(record)
 
 
 # --- the picture of a choice --------------------------------------------------------------------------------

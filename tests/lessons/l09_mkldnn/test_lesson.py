@@ -11,17 +11,16 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from course import flags
 from course.exercise import all_exercises, judge
 from course.experiment import base
-from course.i18n import set_language
 from course.lessons.l09_mkldnn.exercises import CONVOLUTIONS, report_line, rule
 from course.lessons.l09_mkldnn.experiments_isa import X86
 from course.lessons.l09_mkldnn.probes import ROUTES, route, routes_of
 from course.onednn_log import parse, recorded_log
 from course.quiz.bank import Bank
-from course.records import Record, nearest
+from course.records import nearest
 from grader.project import Project, tasks
+from tests.lessons.live import check_shown, measured
 
 LESSON = "09_mkldnn"
 NAMES = [name for name, one in base.load_all().items() if one.lesson == LESSON]
@@ -52,7 +51,7 @@ def test_there_is_something_to_replay_where_this_build_has_no_onednn():
         if name != "09-threads":  # wants a quiet machine
             record = nearest(name, {}, version=base.get(name).version)
             assert record is not None and record.rows and record.complete, name
-            check_shown(base.get(name), record)
+            check_shown(record)
 
 
 @ONEDNN
@@ -74,24 +73,6 @@ def test_the_checkpoint_is_worth_thirteen_points():
 # --- experiments ------------------------------------------------------------------------------------------
 
 
-def record_of(name, rows):
-    return Record(name, 1, LESSON, {}, rows)
-
-
-def check_shown(experiment, record):
-    """The sentence exists in both languages, and the picture can be drawn in both."""
-    from matplotlib.figure import Figure
-
-    sentence = experiment.finding(record)
-    assert all(len(sentence[code]) > 15 for code in ("en", "zh"))
-    for code in ("en", "zh"):
-        set_language(code)
-        try:
-            experiment.draw(record, Figure().subplots())
-        finally:
-            set_language("en")
-
-
 BETS = {
     "09-on-off": {"09-bet-who"},
     "09-layouts": {"09-bet-reorders"},
@@ -107,20 +88,18 @@ BETS = {
     ["09-one-step", "09-on-off", "09-where-time", "09-layouts", "09-routes", "09-deterministic", "09-bits", "09-logs"],
 )
 def test_live_experiments_run_and_leave_no_trace(name):
-    before, threads = flags.read(), torch.get_num_threads()
-    experiment, record = base.get(name), base.run(name, 4)
-    assert set(experiment.settles(record)) == BETS.get(name, set())
-    check_shown(experiment, record)
-    assert (flags.read(), torch.get_num_threads()) == (before, threads)
+    record = measured(name, 2)
+    assert set(base.get(name).settles(record)) == BETS.get(name, set())
+    check_shown(record)
 
 
 @ONEDNN
 @pytest.mark.parametrize(("name", "key"), [("09-isa-ladder", "isa"), ("09-bf16", "implementation")])
 def test_a_rung_answers_from_a_new_process(name, key):
-    experiment, record = base.get(name), base.run(name, 0.1)  # the first rung only
+    record = measured(name, 0.1)  # the first rung only
     assert len(record.rows) == 1 and record.rows[0]["ratio"] > 0 and key in record.rows[0]
     assert not record.complete
-    check_shown(experiment, record)
+    check_shown(record)
 
 
 @ONEDNN
@@ -158,7 +137,7 @@ def test_routes_agree_with_the_log():
 
 @ONEDNN
 def test_whole_numbers_agree_to_the_bit_and_repeats_do_too():
-    rows = base.run("09-bits").rows
+    rows = measured("09-bits", 2).rows
     whole = [row for row in rows if row["numbers"] == "whole"]
     assert whole and all(row["differ_share"] == row["error_on"] == row["error_off"] == 0 for row in whole)
     assert all(row["repeat_differs"] == 0 for row in rows)
@@ -166,7 +145,7 @@ def test_whole_numbers_agree_to_the_bit_and_repeats_do_too():
 
 @ONEDNN
 def test_the_switch_without_a_reader_and_the_trap():
-    plain_row, switch, inside = base.run("09-deterministic").rows
+    plain_row, switch, inside = measured("09-deterministic", 2).rows
     assert (switch["lines"], switch["same_share"]) == (plain_row["lines"], 1.0) and plain_row["lines"]
     assert (inside["enabled"], inside["lines"]) == (0, 0)
 

@@ -114,22 +114,6 @@ def test_a_thread_shares_the_switches_and_has_its_own_grad_mode_and_autocast():
 # --- what decides nothing ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "found", "bet"),
-    [
-        ("13-who-attends", [{**row, "kernel": "math"} for row in rows.attends()], "13-bet-inputs"),
-        ("13-who-attends", rows.attends(refused="float64"), "13-bet-inputs"),
-        ("13-flash-math", [{**row, "math": "flash"} for row in rows.memory(0.05)], "13-bet-memory"),
-        ("13-recompiles", [{**row, "again": 1} for row in rows.compiled(0, 1)], "13-bet-recompile"),
-        ("13-baked", [{**row, "before": "math"} for row in rows.baked("math", 0)], "13-bet-baked"),
-        ("13-autocast", [{**row, "lines_outside": 2} for row in rows.libraries(2)], "13-bet-library"),
-        ("13-autocast", [{**row, "lines_outside": 0} for row in rows.libraries(0)], "13-bet-library"),
-    ],
-)
-def test_a_record_that_cannot_tell_leaves_the_bet_open(name, found, bet):
-    assert base.get(name).settles(record(name, found))[bet] is None
-
-
 def test_a_control_that_compiled_again_is_said():
     found = record("13-recompiles", [{**row, "again": 1} for row in rows.compiled(0, 1)])
     assert "control" in pick(base.get("13-recompiles").finding(found), "en")
