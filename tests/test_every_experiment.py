@@ -83,8 +83,8 @@ def test_rows_are_shown_for_experiments_that_exist():
 @pytest.mark.parametrize(
     "name",
     [
-        "02-five-stopwatches", "09-cache", "11-hidden", "11-witness", "12-cost", "12-repairs", "12-two-columns", "12-wait",
-        "13-who-inherits", "14-twice",
+        "02-five-stopwatches", "11-hidden", "11-witness", "12-cost", "12-repairs", "12-two-columns", "12-wait",
+        "14-twice",
     ],
 )  # fmt: skip
 def test_what_no_other_daily_test_measures_runs_live(name):

@@ -7,7 +7,6 @@ from types import SimpleNamespace
 import pytest
 
 from course.experiment import base, kernels
-from course.experiment.new_process import ProbeError, call_in_new_process
 from course.experiment.words import middle
 from course.lessons.l05_cudnn_benchmark import experiments_cuda
 from course.lessons.l05_cudnn_benchmark import probes as search_probes
@@ -96,15 +95,10 @@ def test_break_even_on_cuda_is_named_only_with_a_gain():
 # --- the probes, whose form can be tried without a GPU ----------------------------------------------------
 
 
-def test_a_probe_answers_from_a_new_process():
-    rows, _ = call_in_new_process(search_probes.__name__, "conv_visits", [[0, 2, 16], [1, 2, 16], [1, 2, 20]], 3)
-    assert len(rows) == 3 and all(row["call_ms"] > 0 for row in rows)
-    with pytest.raises(ProbeError, match="stopped with"):
-        call_in_new_process(search_probes.__name__, "conv_visits", [[0, "two", 16]])
-
-
-def test_model_and_kernel_probes_keep_their_form():
+def test_the_probes_keep_their_form():
     with base.restored():
+        visited = search_probes.conv_visits([[0, 2, 16], [1, 2, 16], [1, 2, 20]], 3)
+        assert len(visited) == 3 and all(row["call_ms"] > 0 for row in visited)
         assert len(search_probes.model_steps(1, 2, 1, 32)) == 2
         found = search_probes.kernel_names(0, 1, 16)
     assert found and set(found[0]) == {"kernel", "calls", "mean_us"}

@@ -101,6 +101,6 @@ def test_fallback_outcomes_are_counted_by_moment():
 
 
 def test_a_probe_that_breaks_says_so_in_a_sentence():
-    with pytest.raises(ProbeError, match="stopped with: ZeroDivisionError"):
+    with pytest.raises(ProbeError, match="ZeroDivisionError"):
         answer_of("1 / 0")
     assert answer_of("import os\nanswer(os.environ.get('COURSE_X'))", variables={"COURSE_X": "y"})[0] == "y"
