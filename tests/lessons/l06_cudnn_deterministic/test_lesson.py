@@ -56,7 +56,7 @@ def test_small_training_repeats_itself_and_pieces_change_its_bits():
     torch.testing.assert_close(one, cut, atol=1e-5, rtol=1e-5)
     assert toy_repro.fingerprint(one) == toy_repro.fingerprint(again) != toy_repro.fingerprint(cut)
     threads = torch.get_num_threads()
-    with pytest.raises(ValueError, match="pieces is a whole number from 1 to 16"):
+    with pytest.raises(ValueError, match="1 to 16"):
         toy_repro.small_training(pieces=0)
     assert torch.get_num_threads() == threads
 

