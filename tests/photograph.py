@@ -26,7 +26,7 @@ from course import flags
 
 OWN = ("tests", "test_", "benchmarks", "__main__", "acme", "course.models", "odd_")
 """Where objects come from whose functions, classes and modules are followed."""
-PASSING = ("__warningregistry__", "__builtins__", "__pytest", "@py_assert")
+PASSING = ("__warningregistry__", "__builtins__", "__loader__", "__spec__", "__pytest", "@py_assert")
 
 
 def _own(name: Any) -> bool:

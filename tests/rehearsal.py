@@ -414,17 +414,15 @@ def enter() -> None:
 
 def forked(command: list[str], *, env: dict[str, str], timeout: float, **_: Any) -> Any:
     """`subprocess.run` for the processes that experiments start: one forked from a server that holds torch and the
-    stand-in, and nothing that any experiment did. One with variables of its own is started for real."""
+    stand-in, and nothing that any experiment did."""
     import multiprocessing
     import subprocess
 
-    if {name for name in {*env, *os.environ} if env.get(name) != os.environ.get(name)} - {"PYTHONPATH"}:
-        return subprocess.run(command, env=env, timeout=timeout, capture_output=True, text=True, check=False)
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["torch"])
     with tempfile.TemporaryDirectory() as folder:
         out, err = Path(folder, "out"), Path(folder, "err")
-        child = context.Process(target=_act, args=(command[2:], str(out), str(err)))
+        child = context.Process(target=_act, args=(command[2:], dict(env), str(out), str(err)))
         child.start()
         child.join(timeout)
         if child.is_alive():
@@ -433,8 +431,10 @@ def forked(command: list[str], *, env: dict[str, str], timeout: float, **_: Any)
         return subprocess.CompletedProcess(command, child.exitcode, out.read_text("utf-8"), err.read_text("utf-8"))
 
 
-def _act(arguments: list[str], out: str, err: str) -> None:
-    """The child: `python -c arguments[0] arguments[1:]`, its output in files."""
+def _act(arguments: list[str], env: dict[str, str], out: str, err: str) -> None:
+    """The child: `python -c arguments[0] arguments[1:]` with these variables, its output in files."""
+    os.environ.clear()
+    os.environ.update(env)
     for number, path in ((1, out), (2, err)):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), number)
     sys.argv = ["-c", *arguments[1:]]

@@ -190,6 +190,7 @@ def test_installing_the_course_moves_nothing_that_colab_brings(tmp_path, monkeyp
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_cards_work_with_the_widgets_that_colab_brings(tmp_path):
     target = python(tmp_path / "env")
     need(pip(target, "--no-deps", "--only-binary", ":all:", *(f"{name}=={PINS[name]}" for name in KERNEL)))

@@ -1,8 +1,9 @@
 """Every notebook runs from top to bottom as a learner gets it, in both languages, on a machine without a GPU.
 
 Here their experiments are told from recordings: they run live in the tests of their lessons, and one whole lesson in
-the browser. Lessons take turns: one in English, the next in Chinese. Among the long tests every notebook runs in the other
-language too, and every English one measures for itself, as with a learner.
+the browser. Lessons take turns: one in English, the next in Chinese; their kernels come from `tests.warm_kernel`. Among
+the long tests every notebook runs in the other language too, and every English one measures for itself, as with a
+learner, in a kernel that Jupyter starts.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from nbclient import NotebookClient
 
 from course.i18n import LANGUAGES
 from course.lessons import LESSONS
+from tests import warm_kernel
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow
@@ -33,6 +35,7 @@ def outputs(notebook):
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_runs_from_top_to_bottom(name, tmp_path, monkeypatch):
     monkeypatch.setenv("COURSE_REPLAY", "1")
+    warm_kernel.install(monkeypatch)
     runs(name, tmp_path, monkeypatch)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 from unittest import mock
@@ -37,9 +38,9 @@ def test_every_switch_of_a_card_is_in_the_table_of_switches():
     assert all(card.id in card.switches for card in named) and len(named) >= 2
 
 
-@pytest.mark.parametrize("code", LANGUAGES)
 @pytest.mark.parametrize("card", CARDS.values(), ids=list(CARDS))
-def test_the_code_of_a_card_runs(card, code):
+def test_the_code_of_a_card_runs(card):
+    """The languages differ in comments and in what is printed, never in what is called: one of them runs."""
     import torch
     from torch import nn
     from torch.utils.data import DataLoader, TensorDataset
@@ -56,7 +57,17 @@ def test_the_code_of_a_card_runs(card, code):
         "data": TensorDataset(torch.randn(130, 3, 8, 8)),
     }
     with flags.preserved(), mock.patch.dict(os.environ):
-        exec(compile(pick(card.code, code), card.id, "exec"), names)
+        exec(compile(pick(card.code, "zh"), card.id, "exec"), names)
+    assert calls(pick(card.code, "en")) == calls(pick(card.code, "zh"))
+
+
+def calls(code: str) -> str:
+    """The code without its comments and the texts in it."""
+    tree = ast.parse(code)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            node.value = ""
+    return ast.dump(tree)
 
 
 def write(folder, text, lesson="05_cudnn_benchmark"):

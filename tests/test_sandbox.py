@@ -271,10 +271,10 @@ def test_many_busy_processes_leave_the_others_their_share_of_the_processors(warm
     with Warm() as other, other.kernel(limits) as hog, warm.kernel(limits) as kernel:
         if kernel._group is None or not any("/cpu/" in str(folder) for folder in kernel._group.folders):
             missing("control groups for the processors", "this machine lets us make none")
-        runs = threading.Thread(target=hog.run, args=(busy, 14))
+        runs = threading.Thread(target=hog.run, args=(busy, 7))
         runs.start()
         time.sleep(1)
-        assert not kernel.run(work, 10).late  # one of 41 would take twenty seconds of one processor
+        assert not kernel.run(work, 5).late  # one of 41 would take twenty seconds of one processor
         runs.join()
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 
 from course.quiz.bank import read_yaml
 from grader import project as files
@@ -70,10 +71,15 @@ def _cases(project: Project) -> set[str]:
 
 def _declared(project: Project, start: str, call: str, keyword: str) -> set[str]:
     """The string given as ``keyword`` (or first) to every call whose name ends so, in the lessons' modules that start so."""
+    paths = project.learner_rooms.glob(f"*/{start}*.py")
+    return set().union(*(_named(path.read_text(encoding="utf-8"), call, keyword) for path in paths))
+
+
+@cache
+def _named(code: str, call: str, keyword: str) -> set[str]:
     found = set()
-    for path in project.learner_rooms.glob(f"*/{start}*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")).endswith(call):
-                values = [entry.value for entry in node.keywords if entry.arg == keyword] or node.args[:1]
-                found |= {value.value for value in values if isinstance(value, ast.Constant)}
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")).endswith(call):
+            values = [entry.value for entry in node.keywords if entry.arg == keyword] or node.args[:1]
+            found |= {value.value for value in values if isinstance(value, ast.Constant)}
     return found

@@ -171,8 +171,11 @@ class Notebook:
         self.page.wait_for_function(
             "window.jupyterapp.shell.currentWidget.sessionContext?.session?.kernel?.status === 'idle'", timeout=90_000
         )
-        self.page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells') }")
-        self.page.wait_for_timeout(1000)
+        self.page.evaluate(
+            """ms => Promise.race([window.jupyterapp.commands.execute('notebook:run-all-cells'),
+                                  new Promise((_, late) => setTimeout(late, ms, 'the cells still run'))])""",
+            timeout_s * 1000,
+        )
         self.page.wait_for_function(
             """() => ![...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')]
                       .some(p => p.textContent.includes('*'))
@@ -191,12 +194,13 @@ class Notebook:
 
     def save(self) -> None:
         self.command("docmanager:save")
-        self.page.wait_for_timeout(1500)
+        self.page.wait_for_function("!window.jupyterapp.shell.currentWidget.context.model.dirty")
 
     def theme(self, dark: bool) -> None:
         name = "JupyterLab Dark" if dark else "JupyterLab Light"
         self.command("apputils:change-theme", json.dumps({"theme": name}))
-        self.page.wait_for_timeout(1500)
+        self.page.wait_for_function(f"document.body.dataset.jpThemeName === '{name}'")
+        self.page.wait_for_timeout(400)  # colours fade over
 
     def shot(self, name: str, locator=None) -> Path:
         SHOTS.mkdir(parents=True, exist_ok=True)

@@ -28,7 +28,8 @@ def book(page, lab):
 
 
 def test_a_card_whose_kernel_was_restarted_says_so(page, book):
-    card, gone = page.locator(f".tbq-live-{ITEM}"), page.get_by_text("The kernel was restarted")
+    card = page.locator(f".tbq-live-{ITEM}")
+    gone = card.get_by_text("The kernel was restarted")
     assert not gone.is_visible()
     page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()")
     gone.wait_for()
