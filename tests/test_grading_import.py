@@ -210,7 +210,9 @@ def test_a_class_from_moodle_is_marked_and_gets_its_feedback_back(whole, tmp_pat
         "ida": "ok",
     }
     problems = {name: " ".join(by[f"{name}@x.org"].problems) for name in ("eve", "fay", "hal")}
-    assert "my copy.ipynb; it was read" in problems["eve"] and "another copy of it, my copy (1).ipynb" in problems["eve"]
+    assert (
+        "my copy.ipynb; it was read" in problems["eve"] and "another copy of it, my copy (1).ipynb" in problems["eve"]
+    )
     assert "4 questions" in problems["fay"] and "Unconfirmed: 1 answer was" in problems["hal"]
     assert "fay@x.org" in summary(found)
     graded = nbformat.read(

@@ -194,7 +194,11 @@ def test_the_right_answers_are_not_handed_out_while_somebody_may_still_hand_in(r
     ("error", "words", "status"),
     [
         (KeyboardInterrupt(), "Stopped. What is marked is kept", 130),
-        (OSError(28, "No space left on device", "/x/grades.csv"), "/x/grades.csv: No space left on device. What is marked is kept", 1),
+        (
+            OSError(28, "No space left on device", "/x/grades.csv"),
+            "/x/grades.csv: No space left on device. What is marked is kept",
+            1,
+        ),
     ],
 )
 def test_ctrl_c_and_a_full_disk_are_sentences(error, words, status, tmp_path, monkeypatch, capsys):

@@ -206,7 +206,11 @@ def test_there_are_enough_of_them():
     [
         ({"draw": {"n": [4, 5], "k": [2, 3]}}, {}, "only 4"),
         ({"draw": {"n": {"from": 2, "to": 9}, "k": [2, 3]}}, {}, "overlaps"),  # 2 + 2 = 2 * 2
-        ({}, {"number": {"value": "product", "low": "0.8 * product", "high": "1.2 * product"}}, "hardly asks for a number"),
+        (
+            {},
+            {"number": {"value": "product", "low": "0.8 * product", "high": "1.2 * product"}},
+            "hardly asks for a number",
+        ),
         ({}, {"number": {"value": "k % 2"}}, "pairs"),
         ({}, {"number": {"value": "product", "low": "product + 1", "high": "product"}}, "is not within"),
         ({"where": ["n > 100"]}, {}, "where"),

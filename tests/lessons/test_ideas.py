@@ -61,7 +61,9 @@ def test_an_idea_about_an_exercise_gets_its_verdict_and_leaves_torch_alone(idea:
     before = flags.read()
     verdict = judge(exercise, idea.defined(exercise.name, GIVEN))
     assert (verdict.state, verdict.reason if idea.reason else "") == (idea.gets, idea.reason), verdict.messages
-    assert (verdict.state == "correct") == idea.right
+    assert (verdict.state == "correct") == idea.right == (not verdict.reason), (
+        "who is not right is told why, by a code too"
+    )
     assert flags.read() == before
 
 

@@ -82,6 +82,7 @@ def test_the_mode_refuses_put_and_fills_empty():
     check_shown(record)
 
 
+@pytest.mark.long
 def test_workers_are_seeded_by_torch_and_the_main_process_is_not():
     record = measured("06-who-seeds", 120)
     assert base.get("06-who-seeds").settles(record) == {"06-bet-workers": "b"}

@@ -39,6 +39,7 @@ def test_assignments_are_accepted_and_change_the_answer_at_most():
     assert not hasattr(torch.backends.mps, "enabled")  # it happened elsewhere
 
 
+@pytest.mark.long
 def test_variables_are_read_at_moments_of_their_own():
     record = measured("08-env-when", 240)  # four processes, each importing torch, on a busy machine
     counted = {(row["variable"], row["moment"]): row["counted"] for row in record.rows}
