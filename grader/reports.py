@@ -19,6 +19,8 @@ NARROWEST = 0.25
 """An interval of less than this share of the one recomputed from the samples claims more than they show."""
 SLACK = 1e-3
 """Relative room for rounding where a reported end is held against the samples."""
+PAIRED = both("pairs", "成对读数")
+CLAIMED = both("claim", "结论")
 
 Mark = tuple[float, Text | None]  # the share of one point, and what is missing (None: nothing)
 
@@ -42,6 +44,13 @@ def judged(
         return correct(praise, points=top, parts=parts)
     lost = {"parts": parts, "reason": " ".join(name for name, share in parts.items() if share < 1)}
     return partly(points, top, *reasons, **lost) if points else incorrect(*reasons, max_points=top, **lost)
+
+
+def mark(fault: Text | None, criterion: Text) -> Mark:
+    """The mark of a criterion that holds where nothing is wrong; what is wrong is said after its name."""
+    if fault is None:
+        return 1.0, None
+    return 0.0, both(f"{criterion['en']}: {fault['en']}", f"{criterion['zh']}：{fault['zh']}")
 
 
 def empty(value: Any) -> bool:
@@ -129,3 +138,32 @@ def interval_fault(report: Mapping[str, Any], samples: Sequence[float], what: Te
             f"区间比{what['zh']}所能支持的窄得多：由它们算出约为 {again.low:.4g} 到 {again.high:.4g}。",
         )
     return None
+
+
+def claim(
+    report: Mapping[str, Any],
+    pairs: tuple[str, str],
+    ratios: Text,
+    below: str = "faster",
+    above: str = "slower",
+    nothing_differs: bool = False,
+) -> Mark:
+    """Whether ``report["claim"]`` is what the interval [low, high] of the ratios carries: wholly below 1, wholly above 1,
+    or "undecided".
+
+    pairs: the fields with the samples, over and under the fraction bar. ratios: these ratios in words. below, above: the
+    words for either side of 1. nothing_differs: an interval off 1 is only noise, so "undecided" stands beside any.
+    """
+    if samples_fault(report, pairs, 1e-12):
+        return 0.0, both("claim: without the pairs nothing can be held against it.", "结论：没有成对读数，就无从核对。")
+    samples = [one / other for one, other in zip(*(report[name] for name in pairs), strict=True)]
+    if fault := interval_fault(report, samples, ratios):
+        return mark(fault, CLAIMED)
+    low, high = report["low"], report["high"]
+    fits = {below: high < 1, above: low > 1, "undecided": low <= 1 <= high or nothing_differs}
+    if fits.get(words(report.get("claim"))):
+        return 1.0, None
+    return 0.0, both(
+        f"claim: `{below}` needs the whole interval below 1, `{above}` above, `undecided` holds 1.",
+        f"结论：`{below}` 要求区间整个小于 1，`{above}` 要求整个大于 1，`undecided` 则包含 1。",
+    )

@@ -29,6 +29,7 @@ def test_tables_give_medians_ratios_and_what_is_beside_the_cells():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_both_courses_mark_the_same_class_alike(tmp_path):
     """The plain nbgrader course does the same work: right answers and right code get all, wrong ones nothing."""
     ours = grading_course.ours(tmp_path / "ours", 4, 0.0)

@@ -123,6 +123,7 @@ def certificate(folder: Path, name: str, ca: str | None = None) -> None:
     )
 
 
+@pytest.mark.long
 def test_over_tls_the_marks_are_the_same_and_nobody_without_a_certificate_gets_in(
     here, handed_in, tmp_path, monkeypatch, capsys
 ):

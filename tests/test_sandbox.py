@@ -261,6 +261,7 @@ def test_the_terminals_of_one_submission_are_out_of_the_others_sight(warm):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_many_busy_processes_leave_the_others_their_share_of_the_processors(warm):
     busy = (
         "import os, time\nfor _ in range(40):\n    if os.fork() == 0:\n        os.setsid()\n        while True: pass\n"

@@ -123,9 +123,9 @@ def interval_line(ax: Any, height: float, middle: float, low: float, high: float
     ax.plot(middle, height, "o", color=BLUE)
 
 
-def ratios(ax: Any, rows: Sequence[dict], names: Sequence[str], what: str) -> None:
-    """Ratios with their intervals (``ratio``, ``low``, ``high`` of each row) around 1, on a logarithmic axis called ``what``."""
+def ratios(ax: Any, rows: Sequence[dict], names: Sequence[str], what: str, log: bool = True, digits: int = 3) -> None:
+    """Ratios with their intervals (``ratio``, ``low``, ``high`` of each row) around 1, on an axis called ``what``."""
     from course.figures import intervals
 
     values, low, high = ([row[key] for row in rows] for key in ("ratio", "low", "high"))
-    intervals(ax, names, values, low, high, "", reference=1.0, log=True, what=what)
+    intervals(ax, names, values, low, high, "", reference=1.0, log=log, digits=digits, what=what)

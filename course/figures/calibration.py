@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from course.figures.show import both_themes
-from course.figures.style import MARKERS, colors, guide, style
+from course.figures.picture import Picture
+from course.figures.style import MARKERS, colors, guide
 from course.i18n import t
 
 SHIFT = 0.016
@@ -26,32 +25,16 @@ class Point:
     high: float
 
 
-class CalibrationPicture:
+class CalibrationPicture(Picture):
     """What `calibration` gives back. series: name -> points; alt: the picture in words."""
+
+    size = (6.2, 3.9)
 
     def __init__(self, series: Mapping[str, Sequence[Point]], alt: str) -> None:
         self.series, self.alt = dict(series), alt
 
-    def png(self, dark: bool = False) -> bytes:
-        """The picture as PNG bytes."""
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
-        with style(dark):
-            figure = Figure(figsize=(6.2, 3.9), layout="constrained")
-            FigureCanvasAgg(figure)
-            _draw(figure.add_subplot(), self.series)
-            buffer = io.BytesIO()
-            figure.savefig(buffer, format="png", dpi=130)
-        return buffer.getvalue()
-
-    def _repr_html_(self) -> str:
-        return f'<div class="tb-shown">{both_themes(self.png, self.alt, 620)}</div>'
-
-    def __str__(self) -> str:
-        return self.alt
-
-    __repr__ = __str__
+    def paint(self, ax: Any) -> None:
+        _draw(ax, self.series)
 
 
 def calibration(series: Mapping[str, Sequence[Point]], alt: str) -> CalibrationPicture:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from typing import Any
 
-from course.figures.show import both_themes
-from course.figures.style import colors, faint, style
+from course.figures.picture import Sheet
+from course.figures.style import colors, faint
 from course.flags import ABSENT, DEPENDS, Unreadable, map_rows
 from course.i18n import Text, both, pick, t
 
@@ -25,35 +24,21 @@ PROPERTIES = ("xnnpack.enabled", "supported_engines", "available_dsls")  # queri
 LONG = "_reduced_precision_reduction_split_k"
 
 
-class MapPicture:
+class MapPicture(Sheet):
     """What `backends_map` gives back: a picture in a notebook, lines of text elsewhere.
 
     rows: as `course.flags.map_rows()`. alt: the picture in words, in both languages.
     """
 
+    dpi = 150
+
     def __init__(self, rows: Sequence[dict[str, Any]]) -> None:
         self.rows = [row for row in rows if row["kind"] != "tool"]
+        self.size = (WIDTH, _height(self.rows))
         self.alt = alt_text(self.rows)
 
-    def png(self, dark: bool = False, dpi: int = 150) -> bytes:
-        """The picture as PNG bytes, 900 units wide and as tall as it must be."""
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
-        with style(dark):
-            height = _height(self.rows)
-            figure = Figure(figsize=(WIDTH, height))
-            FigureCanvasAgg(figure)
-            ax = figure.add_axes((0, 0, 1, 1))
-            ax.set(xlim=(0, WIDTH), ylim=(height, 0))
-            ax.axis("off")
-            _draw(ax, self.rows)
-            buffer = io.BytesIO()
-            figure.savefig(buffer, format="png", dpi=dpi)
-        return buffer.getvalue()
-
-    def _repr_html_(self) -> str:
-        return f'<div class="tb-shown">{both_themes(self.png, pick(self.alt), int(WIDTH * 100))}</div>'
+    def paint(self, ax: Any) -> None:
+        _draw(ax, self.rows)
 
     def __str__(self) -> str:
         lines = [pick(self.alt)]
@@ -62,8 +47,6 @@ class MapPicture:
             default = f"  ({t('default', '默认')} {_default(row)})" if row["changed"] else ""
             lines.append(f"{mark} {row['path']:<66} {_value(row['value'])}{default}")
         return "\n".join(lines)
-
-    __repr__ = __str__
 
 
 def backends_map(rows: Sequence[dict[str, Any]] | None = None) -> MapPicture:

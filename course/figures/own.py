@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 import contextlib
-import html
 import io
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
-from course.figures.show import THEME_RULES
+from course.figures.picture import both_themes
 from course.figures.style import palette, style
 from course.i18n import t
 
@@ -62,26 +60,22 @@ def _two_grounds() -> type:
 
         def _repr_html_(self) -> str:
             titles = [ax.get_title(loc="left") for ax in self.axes]
-            alt = html.escape(" ".join(filter(None, titles)).replace("\\$", "$"), quote=True)
+            alt = " ".join(filter(None, titles)).replace("\\$", "$")
             pictures = {self.night: _png(self)}
             with repainted(self, self.night):
                 pictures[not self.night] = _png(self)
-            images = "".join(
-                f'<img class="{name}" style="display:{shown};max-width:100%;width:{self.get_figwidth() * 104:.0f}px" '
-                f'alt="{alt}" src="data:image/png;base64,{pictures[night]}">'
-                for night, name, shown in ((False, "tb-light", "block"), (True, "tb-dark", "none"))
-            )
-            return f'<div class="tb-shown">{THEME_RULES}{images}</div>'
+            width = round(104 * self.get_figwidth())
+            return f'<div class="tb-shown">{both_themes(pictures.__getitem__, alt, width)}</div>'
 
     return TwoGrounds
 
 
-def _png(figure: Any) -> str:
+def _png(figure: Any) -> bytes:
     buffer = io.BytesIO()
     figure.savefig(
         buffer, format="png", dpi=130, bbox_inches="tight", pad_inches=0.12, facecolor=figure.get_facecolor()
     )
-    return base64.b64encode(buffer.getvalue()).decode()
+    return buffer.getvalue()
 
 
 @contextlib.contextmanager

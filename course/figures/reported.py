@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import html
-import io
 from collections import Counter
 from typing import Any
 
+from course.figures.picture import both_themes, png_of
 from course.figures.plots import _log
-from course.figures.show import THEME_RULES
-from course.figures.style import colors, style
+from course.figures.style import colors
 from course.i18n import pick, t
 
 ENOUGH = 3
@@ -47,27 +44,14 @@ def png(report: Any, dark: bool = False) -> bytes:
     figures = drawn(report)
     if not figures:
         return b""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    with style(dark):
-        figure = Figure(figsize=(7.0, 0.9 + 0.34 * len(figures)), layout="constrained")
-        FigureCanvasAgg(figure)
-        draw(report, figure.add_subplot())
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format="png", dpi=110, bbox_inches="tight", pad_inches=0.1)
-    return buffer.getvalue()
+    size = (7.0, 0.9 + 0.34 * len(figures))
+    return png_of(
+        lambda figure: draw(report, figure.add_subplot()), size, dark, dpi=110, bbox_inches="tight", pad_inches=0.1
+    )
 
 
 def picture(report: Any) -> str:
     """Both pictures as HTML, one shown at a time by the theme; empty where there is nothing to draw."""
     if not drawn(report):
         return ""
-    alt = html.escape(pick(report.what).replace("`", "").replace("**", ""), quote=True)
-
-    def image(dark: bool) -> str:
-        name, shown = ("tb-dark", "none") if dark else ("tb-light", "block")
-        data = base64.b64encode(png(report, dark)).decode()
-        return f'<img class="{name}" style="display:{shown};max-width:100%" alt="{alt}" src="data:image/png;base64,{data}">'
-
-    return THEME_RULES + image(False) + image(True)
+    return both_themes(lambda dark: png(report, dark), pick(report.what).replace("`", "").replace("**", ""))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING, Any
 
-from course.figures.show import both_themes
-from course.figures.style import colors, faint, guide, ink_on, style
+from course.figures.picture import Sheet, box
+from course.figures.style import colors, guide
 from course.i18n import Text, both, pick, t
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ DEVICES = {
 }
 _CENTRES = dict(zip(DEVICES, (2.05, 3.9, 5.75), strict=True))
 _CALL, _DEVICE, _SWITCH, _LIBRARY, _OTHER = 0.3, 1.15, 2.0, 2.95, 3.75  # heights
-_WIDE, _HIGH = 1.62, 0.42
+_WIDE = 1.62
 
 
 def who_computes(layer: torch.nn.Conv2d, x: torch.Tensor) -> str:
@@ -46,11 +45,13 @@ def who_computes(layer: torch.nn.Conv2d, x: torch.Tensor) -> str:
     return next((library for start, library in LIBRARIES.items() if name.startswith(start)), pick(OWN))
 
 
-class Route:
+class Route(Sheet):
     """What `route` gives back: the picture in a notebook, one sentence elsewhere.
 
     device: a type of device; enabled: its switch (None: it has none); computes: as `who_computes`.
     """
+
+    size = (7.0, 4.2)
 
     def __init__(self, device: str, enabled: bool | None, computes: str) -> None:
         self.device, self.enabled, self.computes = device, enabled, computes
@@ -66,31 +67,8 @@ class Route:
             f"一次卷积走的路：张量在 {name['zh']} 上，{asks['zh']}，由 {self.computes} 计算。",
         )
 
-    def png(self, dark: bool = False, dpi: int = 130) -> bytes:
-        """The picture as PNG bytes, 7 inches wide."""
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
-        with style(dark):
-            figure = Figure(figsize=(7.0, 4.2))
-            FigureCanvasAgg(figure)
-            ax = figure.add_axes((0, 0, 1, 1))
-            ax.set(xlim=(0, 7.0), ylim=(4.15, -0.05))
-            ax.axis("off")
-            self._draw(ax)
-            buffer = io.BytesIO()
-            figure.savefig(buffer, format="png", dpi=dpi)
-        return buffer.getvalue()
-
-    def _repr_html_(self) -> str:
-        return f'<div class="tb-shown">{both_themes(self.png, pick(self.alt), 700)}</div>'
-
-    def __str__(self) -> str:
-        return pick(self.alt)
-
-    __repr__ = __str__
-
-    def _draw(self, ax: Any) -> None:
+    def paint(self, ax: Any) -> None:
+        ax.set_ylim(4.15, -0.05)
         for y, words in (
             (_DEVICE, t("1. Which\ndevice?", "1. 哪个\n设备？")),
             (_SWITCH, t("2. Is the\nswitch on?", "2. 开关\n开着吗？")),
@@ -99,10 +77,10 @@ class Route:
             ax.text(0.08, y, words, va="center", fontsize=11)
         for device in sorted(DEVICES, key=lambda one: one == self.device):  # the way taken is drawn last, on top
             self._way(ax, device)
-        _box(ax, 3.9, _CALL, "conv2d(x, weight)", True)
+        box(ax, 3.9, _CALL, _WIDE, "conv2d(x, weight)", True)
         elsewhere = self.computes != DEVICES[self.device][2]
         words = t("another way: ", "换条路：") + (self.computes if elsewhere else pick(OWN))
-        _box(ax, 3.07, _OTHER, words, elsewhere, wide=3.66)
+        box(ax, 3.07, _OTHER, 3.66, words, elsewhere)
 
     def _way(self, ax: Any, device: str) -> None:
         x, here = _CENTRES[device], device == self.device
@@ -114,10 +92,10 @@ class Route:
         if switch:
             side = x + _WIDE / 2 + 0.08
             _line(ax, [(x, _SWITCH), (side, _SWITCH), (side, _OTHER)], here and not taken)
-        _box(ax, x, _DEVICE, pick(name), here)
+        box(ax, x, _DEVICE, _WIDE, pick(name), here)
         value = f"\n= {self.enabled}" if here else ""
-        _box(ax, x, _SWITCH, f"{switch}{value}" if switch else t("no switch", "没有开关"), here)
-        _box(ax, x, _LIBRARY, library, taken)
+        box(ax, x, _SWITCH, _WIDE, f"{switch}{value}" if switch else t("no switch", "没有开关"), here)
+        box(ax, x, _LIBRARY, _WIDE, library, taken)
 
 
 def route(layer: torch.nn.Conv2d, x: torch.Tensor) -> Route:
@@ -136,33 +114,4 @@ def _line(ax: Any, points: list[tuple[float, float]], bright: bool) -> None:
         linestyle="-" if bright else ":",
         zorder=2 if bright else 1,
         solid_joinstyle="round",
-    )
-
-
-def _box(ax: Any, x: float, y: float, words: str, bright: bool, wide: float = _WIDE) -> None:
-    from matplotlib.patches import FancyBboxPatch
-
-    high = _HIGH + 0.2 * words.count("\n")
-    colour = colors()[0] if bright else ax.get_facecolor()
-    ax.add_patch(
-        FancyBboxPatch(
-            (x - wide / 2, y - high / 2),
-            wide,
-            high,
-            boxstyle="round,pad=0,rounding_size=0.08",
-            facecolor=colour,
-            edgecolor=colour if bright else faint(),
-            linewidth=1.2,
-            zorder=3,
-        )
-    )
-    ax.text(
-        x,
-        y,
-        words,
-        ha="center",
-        va="center",
-        fontsize=11,
-        zorder=4,
-        **({"color": ink_on(colour), "fontweight": "bold"} if bright else {}),
     )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING, Any
 
-from course.figures.show import both_themes
-from course.figures.style import colors, faint, guide, ink_on, style
-from course.i18n import Text, both, pick, t
+from course.figures.picture import Sheet, box
+from course.figures.style import colors, faint, guide
+from course.i18n import Text, both, t
 
 if TYPE_CHECKING:
     from course.toy_search import Choice, ToyConv
@@ -15,11 +14,12 @@ if TYPE_CHECKING:
 _NAMES, _BARS, _END = 2.45, 4.3, 6.0  # where the boxes of the candidates stand, where their bars start and end
 
 
-class SearchTree:
+class SearchTree(Sheet):
     """What `search_tree` gives back: the picture in a notebook, one sentence elsewhere."""
 
     def __init__(self, choice: Choice) -> None:
         self.choice = choice
+        self.size = (7.0, 0.62 * len(choice.ranked) + 0.55)
         self.alt = self._said()
 
     def _said(self) -> Text:
@@ -35,34 +35,9 @@ class SearchTree:
             f"新 key，尺寸 {choice.size}。各计时一次：{listed.replace(', ', '、')}。留下：{choice.plan}。",
         )
 
-    def png(self, dark: bool = False, dpi: int = 130) -> bytes:
-        """The picture as PNG bytes, 7 inches wide."""
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
-        high = 0.62 * len(self.choice.ranked) + 0.55
-        with style(dark):
-            figure = Figure(figsize=(7.0, high))
-            FigureCanvasAgg(figure)
-            ax = figure.add_axes((0, 0, 1, 1))
-            ax.set(xlim=(0, 7.0), ylim=(high, 0))
-            ax.axis("off")
-            self._draw(ax, high)
-            buffer = io.BytesIO()
-            figure.savefig(buffer, format="png", dpi=dpi)
-        return buffer.getvalue()
-
-    def _repr_html_(self) -> str:
-        return f'<div class="tb-shown">{both_themes(self.png, pick(self.alt), 700)}</div>'
-
-    def __str__(self) -> str:
-        return pick(self.alt)
-
-    __repr__ = __str__
-
-    def _draw(self, ax: Any, high: float) -> None:
+    def paint(self, ax: Any) -> None:
         choice, times_ms = self.choice, self.choice.times_ms
-        middle, blue = (0.45 + high) / 2, colors()[0]
+        middle, blue = (0.45 + self.size[1]) / 2, colors()[0]
         ax.text(_NAMES + 0.8, 0.22, t("candidates", "候选"), ha="center", va="center", fontsize=11, color=guide())
         ax.text(
             _BARS,
@@ -82,7 +57,7 @@ class SearchTree:
                 linestyle="-" if kept or name in times_ms else ":",
                 zorder=2 if kept else 1,
             )
-            _box(ax, _NAMES, y, 1.6, name, kept)
+            box(ax, _NAMES + 0.8, y, 1.6, name, kept)
             words = t("not tried", "没有试")
             if name in times_ms:
                 longest = max(times_ms.values())
@@ -105,7 +80,7 @@ class SearchTree:
                 fontsize=11,
                 fontweight="bold" if kept else "normal",
             )
-        _box(ax, 0.1, middle, 1.45, t(f"new key\nsize {choice.size}", f"新 key\n尺寸 {choice.size}"), True)
+        box(ax, 0.825, middle, 1.45, t(f"new key\nsize {choice.size}", f"新 key\n尺寸 {choice.size}"), True)
 
 
 def search_tree(conv: ToyConv) -> SearchTree:
@@ -113,32 +88,3 @@ def search_tree(conv: ToyConv) -> SearchTree:
     if conv.last is None:
         raise ValueError("this toy has not met a new key yet: call it with an image first, conv(image(24), kernel())")
     return SearchTree(conv.last)
-
-
-def _box(ax: Any, left: float, y: float, wide: float, words: str, bright: bool) -> None:
-    from matplotlib.patches import FancyBboxPatch
-
-    high = 0.42 + 0.2 * words.count("\n")
-    colour = colors()[0] if bright else ax.get_facecolor()
-    ax.add_patch(
-        FancyBboxPatch(
-            (left, y - high / 2),
-            wide,
-            high,
-            boxstyle="round,pad=0,rounding_size=0.08",
-            facecolor=colour,
-            edgecolor=colour if bright else faint(),
-            linewidth=1.2,
-            zorder=3,
-        )
-    )
-    ax.text(
-        left + wide / 2,
-        y,
-        words,
-        ha="center",
-        va="center",
-        fontsize=11,
-        zorder=4,
-        **({"color": ink_on(colour), "fontweight": "bold"} if bright else {}),
-    )

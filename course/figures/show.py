@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import base64
 import html
-import io
 import re
 import textwrap
 import unicodedata
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from course.figures.picture import both_themes, png_of
 from course.figures.plots import intervals, samples
-from course.figures.style import style
 from course.i18n import Text, language, pick, t
 
 if TYPE_CHECKING:
@@ -21,13 +19,6 @@ if TYPE_CHECKING:
 LONGEST_TABLE = 60
 """Rows shown in the foldable table; the rest is counted."""
 CELL_SAMPLES = 3
-THEME_RULES = (
-    "<style>"
-    'body[data-jp-theme-light="false"] .tb-light,html[theme="dark"] .tb-light,body.vscode-dark .tb-light'
-    "{display:none !important}"
-    'body[data-jp-theme-light="false"] .tb-dark,html[theme="dark"] .tb-dark,body.vscode-dark .tb-dark'
-    "{display:block !important}</style>"
-)
 
 
 class Shown:
@@ -50,37 +41,25 @@ class Shown:
         """
         if not self.record.rows:
             return b""
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
 
-        with style(dark):
-            figure = Figure(figsize=(7.0, 3.8), layout="constrained")
-            FigureCanvasAgg(figure)
-            ax = figure.add_subplot()
-            _draw(self.record, self.experiment, ax)
+        def fill(figure: Any) -> None:
+            _draw(self.record, self.experiment, figure.add_subplot())
             if words:
                 figure.suptitle(wrap(pick(self._finding)), x=0.01, ha="left", fontsize=11)
             if words and self.bets and _drawable(self.bets):
                 figure.text(0.01, -0.02, wrap("\n".join(self.bets)), ha="left", va="top", fontsize=10, style="italic")
-            buffer = io.BytesIO()
-            figure.savefig(buffer, format="png", dpi=130, bbox_inches="tight", pad_inches=0.12)
-        return buffer.getvalue()
+
+        return png_of(fill, (7.0, 3.8), dark, bbox_inches="tight", pad_inches=0.12)
 
     def _repr_html_(self) -> str:
         bets = "".join(f"<li>{html.escape(bet)}</li>" for bet in self.bets)
+        drawn = both_themes(lambda dark: self.png(dark, words=False), self.sentence, 760) if self.record.rows else ""
         return (
             f'<div class="tb-shown"><div><small>{html.escape(self.label)}</small></div>'
             f'<p style="max-width:760px"><strong>{html.escape(self.sentence)}</strong></p>'
             + (f"<ul>{bets}</ul>" if bets else "")
-            + self._pictures()
-            + f"{_table(self.record)}</div>"
+            + f"{drawn}{_table(self.record)}</div>"
         )
-
-    def _pictures(self) -> str:
-        """Both pictures, one shown at a time by the theme; where styles are stripped, the light one."""
-        if not self.record.rows:
-            return ""
-        return both_themes(lambda dark: self.png(dark, words=False), self.sentence, 760)
 
     def __str__(self) -> str:
         return "\n".join([self.label, self.sentence, *self.bets])
@@ -89,20 +68,6 @@ class Shown:
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))
-
-
-def both_themes(png: Callable[[bool], bytes], alt: str, width: int) -> str:
-    """A picture as HTML, light and dark, one shown at a time by the theme: ``png(dark)``, words for it, pixels."""
-
-    def image(dark: bool) -> str:
-        data = base64.b64encode(png(dark)).decode()
-        name, shown = ("tb-dark", "none") if dark else ("tb-light", "block")
-        return (
-            f'<img class="{name}" style="display:{shown};max-width:100%;width:{width}px" '
-            f'alt="{html.escape(alt, quote=True)}" src="data:image/png;base64,{data}">'
-        )
-
-    return THEME_RULES + image(False) + image(True)
 
 
 def show(record: Record, experiment: Any = None, bets: Sequence[Text] = ()) -> Shown:

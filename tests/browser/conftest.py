@@ -166,11 +166,23 @@ class Notebook:
     def command(self, name: str, args: str = "{}") -> None:
         self.page.evaluate(f"() => window.jupyterapp.commands.execute('{name}', {args})")
 
-    def run_all(self, timeout_s: float = 240) -> None:
-        """Run all cells and wait until none is running or waiting."""
+    def started(self) -> None:
+        """Wait until the kernel has started and has nothing to do."""
         self.page.wait_for_function(
             "window.jupyterapp.shell.currentWidget.sessionContext?.session?.kernel?.status === 'idle'", timeout=90_000
         )
+
+    def tell_kernel(self, code: str) -> None:
+        """Have the kernel run something that stands in no cell, without waiting for it."""
+        self.started()
+        self.page.evaluate(
+            "code => { window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestExecute({code}) }",
+            code,
+        )
+
+    def run_all(self, timeout_s: float = 240) -> None:
+        """Run all cells and wait until none is running or waiting."""
+        self.started()
         self.page.evaluate(
             """ms => Promise.race([window.jupyterapp.commands.execute('notebook:run-all-cells'),
                                   new Promise((_, late) => setTimeout(late, ms, 'the cells still run'))])""",

@@ -44,8 +44,7 @@ def test_a_card_whose_kernel_was_restarted_says_so(page, book):
 def test_what_is_typed_while_a_cell_runs_is_handed_in_whole(page, lab, book):
     card = page.locator(f".tbq-live-{NUMBER}")
     field, submit = card.locator(".tbq-number input"), card.locator("button.tbq-go").nth(2)
-    page.evaluate("""() => { window.jupyterapp.shell.currentWidget.sessionContext.session.kernel
-        .requestExecute({code: 'import time; time.sleep(3)'}) }""")
+    book.tell_kernel("import time; time.sleep(3)")
     field.focus()
     page.keyboard.type("64", delay=40)
     for _ in range(10):

@@ -1,7 +1,4 @@
-"""Code tasks of lesson 01: find the typo, list what leaked, change only what is named, make it lose.
-
-Their checks stand in ``map_checks``.
-"""
+"""Code tasks of lesson 01: find the typo, list what leaked, change only what is named, make it lose."""
 
 from __future__ import annotations
 

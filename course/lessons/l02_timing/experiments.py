@@ -1,15 +1,11 @@
-"""Experiments of lesson 02: what a stopwatch reads, and what it should have read.
+"""Experiments of lesson 02 on waiting: who computes when the call has returned, and what a stopwatch reads then.
 
 Each run returns tidy rows (milliseconds unless a name says otherwise) and uses torch alone.
 """
 
 from __future__ import annotations
 
-import logging
-import math
-import random
 import statistics
-import time
 from collections.abc import Callable
 from time import perf_counter
 from typing import Any
@@ -34,11 +30,7 @@ STOPWATCHES = {
     "fence before, then .cpu()": "前面加栅栏，再 .cpu()",
     "fence before, then print": "前面加栅栏，再 print",
 }
-METHODS = {"means, each alone": "分开测、比平均值", "best of, each alone": "分开测、比最小值", "paired": "配对比较"}
 KERNEL_MS, EARLIER_MS, COPY_MS = 20.0, 30.0, 6.0
-RUNS = 5
-WINNER = 0.02  # a naive tester calls a winner when the ratio is further from 1 than this
-PLANTED = 1.05
 
 
 def _readings(rows: list[dict]) -> dict[str, tuple[float, float, float]]:
@@ -69,30 +61,6 @@ def draw_stopwatches(record: Record, ax: Any) -> None:
     ax.set_xlabel(t("the stopwatch reads (ms)", "秒表读数 (ms)"))
 
 
-def draw_first_call(record: Record, ax: Any) -> None:
-    for rows in groups(record.rows, "shape").values():
-        ordered = sorted(rows, key=lambda r: r["call"])
-        ax.plot([r["call"] for r in ordered], [r["call_ms"] for r in ordered], "o-", alpha=0.6)
-    ax.set_yscale("log")
-    ax.set_xlabel(t("call number (one line per shape)", "第几次调用（每条线一个形状）"))
-    ax.set_ylabel(t("time of the call (ms)", "该次调用耗时 (ms)"))
-
-
-def _said(record: Record, method: str, *words: str) -> int:
-    return sum(r["method"] == method and r["said"] in words for r in record.rows)
-
-
-def draw_ratios(record: Record, ax: Any) -> None:
-    for height, rows in enumerate(reversed(groups(record.rows, "method").values())):
-        spread = [height + 0.25 * ((i % 5) - 2) / 2 for i in range(len(rows))]
-        ax.plot([r["ratio"] for r in rows], spread, "o", color=BLUE, alpha=0.6)
-    methods = list(reversed(groups(record.rows, "method")))
-    ax.set_yticks(range(len(methods)), [t(method, METHODS[method]) for method in methods])
-    ax.axvline(record.rows[0]["planted"], color="gray", linestyle=":", label=t("the truth", "真实值"))
-    ax.set_xlabel(t("ratio found in each race (1 = same time)", "每场得到的比值（1 = 一样快）"))
-    ax.legend()
-
-
 def clock_ms(run: Callable[[], object]) -> float:
     """Wall-clock milliseconds of one call, without any fence."""
     start = perf_counter()
@@ -108,47 +76,6 @@ def _summary(samples: list[float]) -> dict[str, object]:
         "high_ms": interval.high,
         "samples_ms": samples,
     }
-
-
-def _small_products(x: torch.Tensor, times: int) -> Callable[[], None]:
-    """The same matrix for all: where a buffer lies in memory would be a difference of its own."""
-
-    def work() -> None:
-        for _ in range(times):
-            x @ x
-
-    return work
-
-
-def _trials(budget: Budget, trials: int, candidate_times: int, planted: float) -> list[dict]:
-    """Three procedures judge 20 against ``candidate_times`` small products, again and again."""
-    from course.timing import compare
-
-    torch.set_num_threads(1)  # restored afterwards; waiting threads would drown everything on a busy machine
-    x = torch.randn(48, 48)
-    baseline, candidate = _small_products(x, 20), _small_products(x, candidate_times)
-    summaries = {"means, each alone": statistics.fmean, "best of, each alone": min}
-    rows = []
-    for trial in budget.loop(range(trials), desc=both("trials", "试验")):
-        a, b = ([clock_ms(run) for _ in range(30)] for run in (baseline, candidate))
-        for method, summary in summaries.items():
-            ratio = summary(b) / summary(a)
-            said = "same" if abs(ratio - 1) <= WINNER else ("slower" if ratio > 1 else "faster")
-            rows.append(
-                {"trial": trial, "method": method, "ratio": ratio, "said": said, "planted": planted, "threads": 1}
-            )
-        paired = compare({"a": baseline, "b": candidate}, baseline="a", max_time=0.4, gate=WINNER)
-        rows.append(
-            {
-                "trial": trial,
-                "method": "paired",
-                "ratio": paired.ratio,
-                "said": paired.verdict,
-                "planted": planted,
-                "threads": 1,
-            }
-        )
-    return rows
 
 
 # --- 02-where-you-wait --------------------------------------------------------------------------------------
@@ -252,6 +179,7 @@ def where_you_wait(budget: Budget, gpu_size: int = 4096) -> list[dict]:
 
 # --- 02-queue, 02-queue-busy --------------------------------------------------------------------------------
 
+RUNS = 5
 STORIES = {  # name: Chinese name, milliseconds of earlier work, a fence before the start, a fence before the stop
     "no fence": ("没有栅栏", 0.0, False, False),
     "a fence before the stop": ("停表前加栅栏", 0.0, False, True),
@@ -483,310 +411,3 @@ def five_stopwatches(budget: Budget) -> list[dict]:
         {"stopwatch": name, "kernel_ms": KERNEL_MS, "earlier_ms": EARLIER_MS, **_summary(samples)}
         for name, samples in readings.items()
     ]
-
-
-# --- 02-first-call ------------------------------------------------------------------------------------------
-
-
-def _first_over_later(record: Record) -> list[float]:
-    """For each shape: first call / median of the calls from the fourth on."""
-    ratios = []
-    for rows in groups(record.rows, "shape").values():
-        times = [r["call_ms"] for r in sorted(rows, key=lambda r: r["call"])]
-        if len(times) >= 6:
-            ratios.append(times[0] / statistics.median(times[3:]))
-    return ratios
-
-
-def say_first_call(record: Record) -> Text:
-    ratios = _first_over_later(record)
-    if not ratios:
-        return NOTHING
-    doubt = doubtful(settle_first_call(record))
-    return both(
-        f"{doubt['en']}Over {len(ratios)} new shapes the first call took {middle(ratios)} times as long as "
-        f"the later ones.",
-        f"{doubt['zh']}在 {len(ratios)} 个新形状上，第一次调用的耗时是后续调用的 {middle(ratios)} 倍。",
-    )
-
-
-def settle_first_call(record: Record) -> dict[str, str | None]:
-    ratios = _first_over_later(record)
-    if len(ratios) < 6:
-        return {"02-bet-first-call": None}
-    interval = median_interval(ratios)
-    for option, low, high in (("a", 0.0, 1.25), ("b", 1.25, 3.0), ("c", 3.0, math.inf)):
-        if low <= interval.low and interval.high <= high:
-            return {"02-bet-first-call": option}
-    return {"02-bet-first-call": None}
-
-
-def _fresh_conv(rng: random.Random) -> Callable[[], object]:
-    """A small convolution of a shape this process has very probably not run yet."""
-    x = torch.randn(2, 16, rng.randrange(8, 28), rng.randrange(8, 28))
-    weight = torch.randn(32, 16, 3, 3)
-    return lambda: torch.nn.functional.conv2d(x, weight, padding=1)
-
-
-@experiment(
-    name="02-first-call",
-    lesson=LESSON,
-    version=1,
-    needs="cpu",
-    seconds=4,
-    title=both("How much longer is the first call of a new shape?", "一个新形状的第一次调用要多花多少时间？"),
-    finding=say_first_call,
-    draw=draw_first_call,
-    settles=settle_first_call,
-)
-def first_call(budget: Budget) -> list[dict]:
-    """Eight convolutions of new random shapes, twelve calls each on one thread, every call timed alone."""
-    rng = random.Random()
-    torch.set_num_threads(1)
-    rows = []
-    with torch.inference_mode():
-        _fresh_conv(rng)()
-        for shape in budget.loop(range(8), desc=both("new shapes", "新形状")):
-            run = _fresh_conv(rng)
-            rows += [{"shape": shape, "call": call, "call_ms": clock_ms(run), "threads": 1} for call in range(1, 13)]
-    return rows
-
-
-# --- 02-interruptions ---------------------------------------------------------------------------------------
-
-
-SUMMARIES = {"mean": ("平均值", statistics.fmean), "median": ("中位数", statistics.median), "minimum": ("最小值", min)}
-BLOCK = 20  # calls with one planted pause among them
-
-
-def _moved(record: Record, summary: Callable[[list[float]], float]) -> list[float]:
-    """By how many per cent the pauses move a summary, block by block, against the calls left alone in the same block."""
-    blocks = [record.rows[at : at + BLOCK] for at in range(0, len(record.rows) - BLOCK + 1, BLOCK)]
-    return [
-        100 * (summary([r["disturbed_ms"] for r in block]) / summary([r["quiet_ms"] for r in block]) - 1)
-        for block in blocks
-    ]
-
-
-def say_interruptions(record: Record) -> Text:
-    if len(record.rows) < BLOCK:
-        return NOTHING
-    moved = {}
-    for name, (_, summary) in SUMMARIES.items():
-        percents = _moved(record, summary)
-        interval = median_interval(percents)
-        moved[name] = f"{statistics.median(percents):+.1f} % [{interval.low:+.1f}, {interval.high:+.1f}]"
-    quiet = [r["quiet_ms"] for r in record.rows]
-    own = 100 * (statistics.fmean(quiet) / statistics.median(quiet) - 1)
-    en = ", ".join(f"the {name} by {percent}" for name, percent in moved.items())
-    zh = "，".join(f"{SUMMARIES[name][0]}移动 {percent}" for name, percent in moved.items())
-    return both(
-        f"Against the calls left alone, which took turns with them, the planted pauses move {en}. Left alone, the mean "
-        f"lies {own:+.1f} % from the median: those interruptions are the machine's own.",
-        f"与轮流运行、不受打扰的调用相比，插入的停顿使{zh}。不插停顿时，平均值与中位数本来就差 {own:+.1f}%："
-        f"那是这台机器自己的打断。",
-    )
-
-
-def draw_interruptions(record: Record, ax: Any) -> None:
-    calls, disturbed = [r["call"] for r in record.rows], [r["disturbed_ms"] for r in record.rows]
-    ax.plot(calls, disturbed, ".", color="gray")
-    ax.set_yscale("log")
-    ax.axhline(statistics.fmean(disturbed), color=ORANGE, linestyle="--", label=t("mean", "平均值"))
-    ax.axhline(statistics.median(disturbed), color=BLUE, label=t("median", "中位数"))
-    ax.axhline(min(disturbed), color="C2", linestyle=":", label=t("minimum", "最小值"))
-    ax.set_xlabel(t("call number", "第几次调用"))
-    ax.set_ylabel(t("time of the call (ms)", "该次调用耗时 (ms)"))
-    ax.legend()
-
-
-@experiment(
-    name="02-interruptions",
-    lesson=LESSON,
-    version=1,
-    needs="cpu",
-    seconds=4,
-    title=both(
-        "One call in twenty is interrupted: which summary notices?", "每二十次调用有一次被打断：哪种汇总会受影响？"
-    ),
-    finding=say_interruptions,
-    draw=draw_interruptions,
-)
-def interruptions(budget: Budget) -> list[dict]:
-    """Calls in turn, left alone and with a true pause of ten medians in every twentieth."""
-    torch.set_num_threads(1)
-    work = _small_products(torch.randn(48, 48), 20)
-    pause_s = 10 * statistics.median(clock_ms(work) for _ in range(40)) / 1e3
-    rows = []
-    for call in budget.loop(range(200), desc=both("calls", "调用")):
-        quiet_ms = clock_ms(work)
-        interrupted = call % 20 == 7
-        disturbed_ms = clock_ms(lambda: (work(), time.sleep(pause_s))) if interrupted else clock_ms(work)
-        rows.append({"call": call, "interrupted": int(interrupted), "quiet_ms": quiet_ms, "disturbed_ms": disturbed_ms})
-    return rows
-
-
-# --- 02-same-code-twice -------------------------------------------------------------------------------------
-
-TRIALS = 20
-
-
-def say_same_code_twice(record: Record) -> Text:
-    if not record.rows:
-        return NOTHING
-    trials = len({r["trial"] for r in record.rows})
-    winners = {method: _said(record, method, "faster", "slower") for method in METHODS}
-    en = "; ".join(f"{method}: {count}" for method, count in winners.items())
-    zh = "；".join(f"{METHODS[method]}，{count} 次" for method, count in winners.items())
-    doubt = doubtful(settle_same_code_twice(record))
-    return both(
-        f"{doubt['en']}In {trials} races of one function against itself a winner was announced this often: {en}.",
-        f"{doubt['zh']}同一个函数和自己比了 {trials} 场，宣布出“赢家”的次数：{zh}。",
-    )
-
-
-def settle_same_code_twice(record: Record) -> dict[str, str | None]:
-    if len({r["trial"] for r in record.rows}) < TRIALS:
-        return {"02-bet-same-code": None}
-    winners = _said(record, "means, each alone", "faster", "slower")
-    return {"02-bet-same-code": "a" if winners <= 1 else "b" if winners <= 5 else "c"}
-
-
-@experiment(
-    name="02-same-code-twice",
-    lesson=LESSON,
-    version=1,
-    needs="cpu",
-    seconds=20,
-    title=both("The same code against itself: who announces a winner?", "同一段代码和自己比赛：哪种方法会宣布“赢家”？"),
-    finding=say_same_code_twice,
-    draw=draw_ratios,
-    settles=settle_same_code_twice,
-)
-def same_code_twice(budget: Budget) -> list[dict]:
-    """Twenty races of one function against its twin: every winner is a false alarm."""
-    return _trials(budget, trials=20, candidate_times=20, planted=1.0)
-
-
-# --- 02-planted-difference ----------------------------------------------------------------------------------
-
-
-CLOSE = 0.02  # a ratio this near to the truth has found the difference, not just its sign
-
-
-def say_planted_difference(record: Record) -> Text:
-    if not record.rows:
-        return NOTHING
-    trials, truth = len({r["trial"] for r in record.rows}), record.rows[0]["planted"]
-    en, zh = [], []
-    for method, rows in groups(record.rows, "method").items():
-        said, close = _said(record, method, "slower"), sum(abs(r["ratio"] - truth) <= CLOSE for r in rows)
-        open_ = _said(record, method, "undecided")
-        off = 100 * statistics.median(abs(r["ratio"] - truth) for r in rows)
-        points = f"{off:.1f}" if off < 10 else f"{off:.0f}"
-        en.append(
-            f"{method}: {said} times “slower”"
-            + (f", {open_} times undecided" if open_ else "")
-            + f"; {close} times within {100 * CLOSE:g} percentage points of the truth, typically {points} off"
-        )
-        zh.append(
-            f"{METHODS[method]}：{said} 次说“更慢”"
-            + (f"，{open_} 次无法判定" if open_ else "")
-            + f"；{close} 次与真实值相差不超过 {100 * CLOSE:g} 个百分点，典型偏差 {points} 个百分点"
-        )
-    return both(
-        f"Planted: {truth:.2f} times the work, {trials} races. {'. '.join(en)}.",
-        f"预设工作量为 {truth:.2f} 倍，共 {trials} 场。{'。'.join(zh)}。",
-    )
-
-
-@experiment(
-    name="02-planted-difference",
-    lesson=LESSON,
-    version=1,
-    needs="cpu",
-    seconds=12,
-    title=both("A true difference of one in twenty: who finds it?", "真实差异为二十分之一：谁能找到？"),
-    finding=say_planted_difference,
-    draw=draw_ratios,
-)
-def planted_difference(budget: Budget) -> list[dict]:
-    """Twelve races of 20 small products against 21."""
-    return _trials(budget, trials=12, candidate_times=21, planted=PLANTED)
-
-
-# --- 02-threads ---------------------------------------------------------------------------------------------
-
-
-def say_timer_threads(record: Record) -> Text:
-    if not record.rows:
-        return NOTHING
-    ratios, count = [r["ratio"] for r in record.rows], record.rows[0]["all_threads"]
-    doubt = doubtful(settle_timer_threads(record))
-    return both(
-        f"{doubt['en']}As it comes, Timer reads {middle(ratios)} times what it reads with all {count} "
-        f"threads of this process.",
-        f"{doubt['zh']}默认设置下，Timer 的读数是使用本进程全部 {count} 个线程时的 {middle(ratios)} 倍。",
-    )
-
-
-def draw_timer_threads(record: Record, ax: Any) -> None:
-    names = {
-        "default_ms": t("Timer, as it comes", "Timer，默认设置"),
-        "all_ms": t("Timer, all threads", "Timer，全部线程"),
-    }
-    for height, (key, _) in enumerate(names.items()):
-        values = [r[key] for r in record.rows]
-        interval = median_interval(values)
-        interval_line(ax, height, statistics.median(values), interval.low, interval.high)
-    ax.set_yticks(range(len(names)), list(names.values()))
-    ax.set_ylim(-0.5, len(names) - 0.5)
-    ax.set_xlim(left=0)
-    ax.set_xlabel(t("one product (ms)", "一次矩阵乘 (ms)"))
-
-
-def settle_timer_threads(record: Record) -> dict[str, str | None]:
-    ratios = [r["ratio"] for r in record.rows]
-    if len(ratios) < 6:
-        return {"02-bet-threads": None}
-    interval = median_interval(ratios)
-    for option, low, high in (("a", 1.05, math.inf), ("b", 0.95, 1.05), ("c", 0.0, 0.95)):
-        if low <= interval.low and interval.high <= high:
-            return {"02-bet-threads": option}
-    return {"02-bet-threads": None}
-
-
-@experiment(
-    name="02-threads",
-    lesson=LESSON,
-    version=1,
-    needs="cpu",
-    seconds=4,
-    title=both("Does Timer's default measure what your program does?", "Timer 的默认设置测的是你程序的真实情形吗？"),
-    finding=say_timer_threads,
-    draw=draw_timer_threads,
-    settles=settle_timer_threads,
-)
-def timer_threads(budget: Budget) -> list[dict]:
-    """One product timed by torch.utils.benchmark.Timer as it comes, and with all threads of the process."""
-    # Importing Timer looks for CUDA, and a CUDA build without a GPU would log a warning about it.
-    logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)
-    from torch.utils.benchmark import Timer
-
-    x = torch.randn(768, 768)
-    all_threads = torch.get_num_threads()
-    as_it_comes = Timer(stmt="x @ x", globals={"x": x})
-    with_all = Timer(stmt="x @ x", globals={"x": x}, num_threads=all_threads)
-    rows = []
-    for pair in budget.loop(range(13), desc=both("pairs", "配对")):
-        default_ms, all_ms = as_it_comes.timeit(3).mean * 1e3, with_all.timeit(3).mean * 1e3
-        rows.append(
-            {
-                "pair": pair,
-                "default_ms": default_ms,
-                "all_ms": all_ms,
-                "ratio": default_ms / all_ms,
-                "all_threads": all_threads,
-            }
-        )
-    return rows

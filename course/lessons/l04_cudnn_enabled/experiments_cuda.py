@@ -9,7 +9,7 @@ import torch
 from course import flags
 from course.experiment.base import Budget, experiment
 from course.experiment.kernels import apart
-from course.experiment.plots import columns, tiles
+from course.experiment.plots import columns, ratios, tiles
 from course.experiment.words import NOTHING, word
 from course.i18n import Text, both, t
 from course.lessons.l04_cudnn_enabled import probes
@@ -70,18 +70,11 @@ def say_ops_cuda(record: Record) -> Text:
 
 
 def draw_ops_cuda(record: Record, ax: Any) -> None:
-    from course.figures import intervals
-
     rows = record.rows
-    intervals(
+    ratios(
         ax,
+        rows,
         [word(called(row["operation"])) + t(", TF32", "，TF32") * row["tf32_allowed"] for row in rows],
-        [row["ratio"] for row in rows],
-        [row["low"] for row in rows],
-        [row["high"] for row in rows],
-        "",
-        reference=1.0,
-        log=True,
         what=t("time switched off / on (right of 1: off is slower)", "关 / 开 的耗时比（1 的右边：关掉更慢）"),
     )
 

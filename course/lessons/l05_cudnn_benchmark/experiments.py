@@ -1,14 +1,11 @@
-"""Experiments of lesson 05: what a new shape costs, what counts as new, and when a search pays.
+"""Experiments of lesson 05 on new shapes: what one costs, and what counts as new.
 
-The CPU ones show oneDNN's cache of primitives (an analogy: it times nothing) and a toy search of our own.
-The CUDA ones run cuDNN in new processes, because a process keeps the plans it has made.
+They show oneDNN's cache of primitives, an analogy to cuDNN's plans: oneDNN times nothing.
 """
 
 from __future__ import annotations
 
-import math
 import random
-from collections import Counter
 from time import perf_counter
 from typing import Any
 
@@ -18,18 +15,16 @@ from course import toy_search
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import call_in_new_process
 from course.experiment.plots import BLUE, ORANGE, tiles
-from course.experiment.words import NOTHING, VERDICTS, middle, word
+from course.experiment.words import NOTHING, middle, word
 from course.figures.style import colors, guide
 from course.i18n import Text, both, t
 from course.lessons.l05_cudnn_benchmark.probes import CHANGES, created
 from course.records import Record
-from course.timing.stats import median, median_interval
+from course.timing.stats import median
 
 LESSON = "05_cudnn_benchmark"
 PROBES = "course.lessons.l05_cudnn_benchmark.probes"
-SIZES = [64, 96, 64, 96]
-SCHEDULES = {"one size": [24] * 36, "three sizes": [24, 28, 32] * 12, "always new": list(range(12, 48))}
-REPEATS, SAMPLES = 3, 31
+REPEATS = 3
 FRESH = both("new processes", "新进程")
 
 
@@ -122,6 +117,8 @@ def first_call(budget: Budget) -> list[dict]:
 
 
 # --- 05-primitive-cache -------------------------------------------------------------------------------------
+
+SIZES = [64, 96, 64, 96]
 
 
 def _events(record: Record, setting: str) -> list[str]:
@@ -369,262 +366,4 @@ def model_keys(budget: Budget) -> list[dict]:
         with torch.device("meta"), torch.no_grad():
             keys = forward_keys(getattr(models, name)().eval(), torch.zeros(1, 3, 224, 224))
         rows.append({"model": name, "calls": len(keys), "keys": len(set(keys))})
-    return rows
-
-
-# --- 05-toy-race --------------------------------------------------------------------------------------------
-
-SCHEDULES_SAID = {
-    "one size": both("one size", "始终一种尺寸"),
-    "three sizes": both("three sizes in turn", "三种尺寸轮流"),
-    "always new": both("a new size every step", "每步都是新尺寸"),
-}
-
-
-def say_toy_race(record: Record) -> Text:
-    if not record.rows:
-        return NOTHING
-    verdicts = {**VERDICTS, "faster": both("pays", "划算"), "slower": both("costs", "亏")}
-
-    def line(row: dict, code: str) -> str:
-        colon, comma = (": ", ", ") if code == "en" else ("：", "，")
-        return (
-            f"{SCHEDULES_SAID[row['schedule']][code]}{colon}{row['ratio']:.2f} [{row['low']:.2f}, "
-            f"{row['high']:.2f}]{comma}{verdicts[row['verdict']][code]}"
-        )
-
-    steps, doubt = record.rows[0]["steps"], both("", "")
-    if any(row["verdict"] == "undecided" for row in record.rows):
-        doubt = both(" What is undecided needs a quieter machine or another run.", "无法判定的，请在机器空闲时再运行。")
-    return both(
-        f"Time with the search over time without, {steps} steps: "
-        + "; ".join(line(row, "en") for row in record.rows)
-        + "."
-        + doubt["en"],
-        f"{steps} 步，开搜索的耗时除以不开的耗时。"
-        + "；".join(line(row, "zh") for row in record.rows)
-        + "。"
-        + doubt["zh"],
-    )
-
-
-def draw_toy_race(record: Record, ax: Any) -> None:
-    from course.figures import intervals
-
-    rows = record.rows
-    labels = [
-        f"{word(SCHEDULES_SAID[row['schedule']])}\n"
-        + t(f"{row['searches']} search{'es' * (row['searches'] > 1)}", f"{row['searches']} 次搜索")
-        for row in rows
-    ]
-    intervals(
-        ax,
-        labels,
-        [row["ratio"] for row in rows],
-        [row["low"] for row in rows],
-        [row["high"] for row in rows],
-        "",
-        reference=1.0,
-        log=True,
-        what=t("time with search / without (left of 1: it pays)", "开搜索 / 不开 的耗时比（1 的左边：划算）"),
-    )
-
-
-def settle_toy_race(record: Record) -> dict[str, str | None]:
-    """The bet asks where the search makes the run shorter: "same" and "slower" are both no."""
-    seen = {row["schedule"]: row["verdict"] for row in record.rows}
-    shorter = {"faster": True, "slower": False, "same": False}
-    answers = {(True, True): "a", (True, False): "b", (False, False): "c", (False, True): "d"}
-    pair = (shorter.get(seen.get("one size")), shorter.get(seen.get("always new")))
-    return {"05-bet-race": answers.get(pair)}
-
-
-@experiment(
-    name="05-toy-race",
-    lesson=LESSON,
-    version=1,
-    needs="cpu",
-    seconds=9,
-    title=both(
-        "Toy search against rule of thumb: three schedules of 36 steps", "玩具搜索对经验规则：三种 36 步的尺寸安排"
-    ),
-    finding=say_toy_race,
-    draw=draw_toy_race,
-    settles=settle_toy_race,
-)
-def toy_race(budget: Budget) -> list[dict]:
-    """Total time of a schedule with the search on, over that with it off; the cache is empty at first."""
-    from course.timing import compare
-
-    rows = []
-    for schedule, sizes in budget.loop(SCHEDULES.items(), desc=both("schedules", "尺寸安排")):
-        race = compare(
-            {
-                "off": lambda sizes=sizes: toy_search.run_schedule(sizes, False),
-                "on": lambda sizes=sizes: toy_search.run_schedule(sizes, True),
-            },
-            baseline="off",
-            max_time=max(1.0, min(3.0, budget.left())),
-        )
-        rows.append(
-            {
-                "schedule": schedule,
-                "steps": len(sizes),
-                "searches": len(set(sizes)),
-                "ratio": race.ratio,
-                "low": race.low,
-                "high": race.high,
-                "verdict": race.verdict,
-                "off_ms": race.medians_ms["off"],
-                "on_ms": race.medians_ms["on"],
-                "rounds": race.rounds,
-            }
-        )
-    return rows
-
-
-# --- 05-toy-cost --------------------------------------------------------------------------------------------
-
-
-def costs(record: Record) -> dict[str, float] | None:
-    """search_ms (extra of the first step), slow_ms and fast_ms of a later step; None without rows."""
-    columns = {
-        (name, kind): [row[kind] for row in record.rows if row["search"] == name]
-        for name in ("off", "on")
-        for kind in ("first_ms", "later_ms")
-    }
-    if not all(columns.values()):
-        return None
-    slow, fast = median(columns["off", "later_ms"]), median(columns["on", "later_ms"])
-    return {"search_ms": median(columns["on", "first_ms"]) - fast, "slow_ms": slow, "fast_ms": fast}
-
-
-def say_toy_cost(record: Record) -> Text:
-    found = costs(record)
-    if found is None:
-        return NOTHING
-    search, slow, fast = found["search_ms"], found["slow_ms"], found["fast_ms"]
-    lines = both(
-        f"The search added {search:.3g} ms to one step; a later step takes {slow:.3g} ms without "
-        f"and {fast:.3g} ms with it (medians).",
-        f"搜索让某一步多花 {search:.3g} ms；之后每一步，不搜索要 {slow:.3g} ms，搜索过要 {fast:.3g} ms（中位数）。",
-    )
-    if fast >= slow:
-        return both(
-            lines["en"] + " Nothing is gained, so it is never paid back here.",
-            lines["zh"] + "没有任何收益，所以在这里永远回不了本。",
-        )
-    steps = max(0, math.ceil(search / (slow - fast)))
-    return both(lines["en"] + f" That is paid back after {steps} steps.", lines["zh"] + f"{steps} 步之后回本。")
-
-
-def draw_toy_cost(record: Record, ax: Any) -> None:
-    from course.figures import lines
-
-    found = costs(record)
-    gain = found["slow_ms"] - found["fast_ms"]
-    last = 40 if gain <= 0 else max(10, min(2000, math.ceil(2 * found["search_ms"] / gain)))
-    steps = [round(last * i / 20) for i in range(21)]
-    lines(
-        ax,
-        steps,
-        {
-            t("rule of thumb", "经验规则"): [n * found["slow_ms"] for n in steps],
-            t("search once", "先搜索一次"): [found["search_ms"] + n * found["fast_ms"] for n in steps],
-        },
-        xlabel=t("steps", "步数"),
-        ylabel=t("total time (ms), from the medians", "总耗时（ms），由中位数算出"),
-    )
-
-
-def settle_toy_cost(record: Record) -> dict[str, float | None]:
-    """The price of the first step in later steps, as the median over the repeats; None where it is unsure."""
-    ratios = [row["first_ms"] / row["later_ms"] for row in record.rows if row["search"] == "on"]
-    interval = median_interval(ratios) if len(ratios) >= 10 else None
-    sure = interval is not None and interval.high <= 1.5 * interval.low
-    return {"05-bet-price": median(ratios) if sure else None}
-
-
-def _step_ms(conv: toy_search.ToyConv, size: int) -> float:
-    start = perf_counter()
-    conv(toy_search.image(size), toy_search.kernel())
-    return (perf_counter() - start) * 1e3
-
-
-@experiment(
-    name="05-toy-cost",
-    lesson=LESSON,
-    version=1,
-    needs="cpu",
-    seconds=3,
-    title=both(
-        "The toy's costs: what the search takes, what each step gains", "玩具的收支：搜索花了多少，每步省了多少"
-    ),
-    finding=say_toy_cost,
-    draw=draw_toy_cost,
-    settles=settle_toy_cost,
-)
-def toy_cost(budget: Budget) -> list[dict]:
-    """First and second step of one size, with the search and without, the cache empty each time."""
-    names, size = {False: "off", True: "on"}, 24
-    rows = []
-    with toy_search.one_thread(), torch.inference_mode():
-        toy_search.run_schedule([size] * 3, True)
-        for repeat in budget.loop(range(SAMPLES), desc=both("repeats", "重复")):
-            for benchmark, name in names.items():
-                conv = toy_search.ToyConv(benchmark)
-                first_ms, later_ms = _step_ms(conv, size), _step_ms(conv, size)
-                rows.append({"repeat": repeat, "search": name, "first_ms": first_ms, "later_ms": later_ms})
-    return rows
-
-
-# --- 05-winners ---------------------------------------------------------------------------------------------
-
-
-def say_winners(record: Record) -> Text:
-    counts = Counter(row["winner"] for row in record.rows)
-    if sum(counts.values()) < 10:
-        return NOTHING
-    en = ", ".join(f"{name} {count}" for name, count in counts.most_common())
-    zh = "、".join(f"{name} {count} 次" for name, count in counts.most_common())
-    total = sum(counts.values())
-    winners = f"{len(counts)} different winners" if len(counts) > 1 else "one winner"
-    return both(
-        f"{total} searches of the same shape had {winners}: {en}.",
-        f"对同一个形状搜索 {total} 次，出现了 {len(counts)} 种赢家：{zh}。",
-    )
-
-
-def draw_winners(record: Record, ax: Any) -> None:
-    counts = Counter(row["winner"] for row in record.rows).most_common()[::-1]
-    bars = ax.barh([name for name, _ in counts], [count for _, count in counts], color=BLUE)
-    ax.bar_label(bars, padding=3)
-    ax.set_xlabel(t("searches won", "赢下的搜索次数"))
-    ax.margins(x=0.12)
-
-
-def settle_winners(record: Record) -> dict[str, str | None]:
-    count = len({row["winner"] for row in record.rows})
-    if len(record.rows) < 10:
-        return {"05-bet-winners": None}
-    return {"05-bet-winners": "a" if count == 1 else "b" if count == 2 else "c"}
-
-
-@experiment(
-    name="05-winners",
-    lesson=LESSON,
-    version=1,
-    needs="cpu",
-    seconds=3,
-    title=both("The same search, sixty times: does the same candidate win?", "同一次搜索做六十遍：赢家总是同一个吗？"),
-    finding=say_winners,
-    draw=draw_winners,
-    settles=settle_winners,
-)
-def winners(budget: Budget) -> list[dict]:
-    """Sixty searches of one size, each on an empty cache, as sixty new processes would make them."""
-    rows = []
-    for search in budget.loop(range(60), desc=both("searches", "搜索")):
-        conv = toy_search.run_schedule([40], True)
-        rows.append({"search": search, "winner": next(iter(conv.plans.values()))})
     return rows

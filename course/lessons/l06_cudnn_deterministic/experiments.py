@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 
 from course.experiment.base import Budget, experiment
-from course.experiment.plots import BLUE, ORANGE
+from course.experiment.plots import BLUE, ORANGE, ratios
 from course.experiment.words import NOTHING, VERDICTS, word
 from course.flags import using
 from course.i18n import Text, both, t
@@ -456,18 +456,11 @@ def say_cost(record: Record) -> Text:
 
 
 def draw_cost(record: Record, ax: Any) -> None:
-    from course.figures import intervals
-
     rows = [row for row in record.rows if "ratio" in row]
-    intervals(
+    ratios(
         ax,
+        rows,
         [word(_places(row["operation"])) for row in rows],
-        [row["ratio"] for row in rows],
-        [row["low"] for row in rows],
-        [row["high"] for row in rows],
-        "",
-        reference=1.0,
-        log=True,
         what=t("time deterministic / default (right of 1: it costs)", "确定性 / 默认 的耗时比（1 的右边：有代价）"),
         digits=2,
     )

@@ -1,7 +1,6 @@
-"""Experiments of lesson 07: who allows TF32, what it costs in exactness, where that ruins a result.
+"""Experiments of lesson 07 on sums and products: how exact they are in fewer bits, and whether oneDNN takes what it may.
 
-The CPU ones round the inputs of a product as TF32 would (``course.rounding``) or ask the real switches in new
-processes. The tree of switches and what needs a GPU have files of their own.
+TF32 is met by rounding the inputs of a product as it would (``course.rounding``).
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from statistics import NormalDist
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from course import flags
 from course.experiment.base import Budget, experiment
@@ -68,84 +66,6 @@ def decades(axis: Any) -> None:
 
     axis.set_major_locator(LogLocator(numticks=9))
     axis.set_major_formatter(LogFormatterSciNotation())
-
-
-# --- 07-neighbours ------------------------------------------------------------------------------------------
-
-
-def say_neighbours(record: Record) -> Text:
-    if len(record.rows) < 28:
-        return NOTHING
-    offset = 100
-
-    def share(story: str, at: int) -> str:
-        return f"{100 * median(pick_rows(record, 'share', story=story, offset=at)):.0f}"
-
-    near, near_tf32 = share("float32", 0), share("tf32", 0)
-    far, far_tf32, cured = (share("float32", offset), share("tf32", offset), share("tf32, mean removed", offset))
-    return both(
-        f"Nearest neighbours found, points around 0: float32 {near} %, TF32 {near_tf32} %. Around {offset}: float32 "
-        f"{far} %, TF32 {far_tf32} %; with the mean removed first, TF32 {cured} % (medians of the clouds).",
-        f"找对最近邻的比例，点在 0 附近时：float32 {near}%，TF32 {near_tf32}%。挪到 {offset} 附近：float32 {far}%，"
-        f"TF32 {far_tf32}%；先减去均值，TF32 {cured}%（各点云的中位数）。",
-    )
-
-
-def draw_neighbours(record: Record, ax: Any) -> None:
-    from course.figures import lines
-
-    names = {name: NAMES_SAID[name] for name in ("float32", "tf32", "bfloat16", "tf32, mean removed")}
-    xs, series = curves(record, "share", "offset", "story", names)
-    lines(
-        ax,
-        list(range(len(xs))),
-        series,
-        xlabel=t("offset of all points (their spread is 1)", "所有点的偏移量（点云本身的尺度为 1）"),
-        ylabel=t("share of right neighbours", "找对邻居的比例"),
-    )
-    ax.set_xticks(range(len(xs)), [f"{x:g}" for x in xs])
-    ax.set_ylim(-0.04, 1.04)
-
-
-def _squared_distances(x: Tensor, name: str) -> Tensor:
-    """All squared distances by one matrix product, whose inputs are rounded to the format ``name``."""
-    square = (x * x).sum(1)
-    return square[:, None] + square[None] - 2 * product(x, x.T, name)
-
-
-@experiment(
-    name="07-neighbours",
-    lesson=LESSON,
-    version=1,
-    needs="cpu",
-    seconds=15,
-    title=both(
-        "Who is my nearest neighbour, when the map moves away from the origin?",
-        "地图离原点越来越远，谁是我最近的邻居？",
-    ),
-    finding=say_neighbours,
-    draw=draw_neighbours,
-)
-def neighbours(budget: Budget) -> list[dict]:
-    """Share of right nearest neighbours among 300 points; distances by |x|² + |y|² - 2 x·y, offset growing."""
-    rows = []
-    for seed in budget.loop(range(5), desc=both("clouds of points", "点云")):
-        points = torch.randn(300, 16, generator=torch.Generator().manual_seed(seed))
-        for offset in (0, 1, 3, 10, 30, 100, 300):
-            moved = points + offset
-            truth = (
-                torch.cdist(moved.double(), moved.double(), compute_mode="donot_use_mm_for_euclid_dist")
-                .fill_diagonal_(torch.inf)
-                .argmin(1)
-            )
-            stories = {name: (moved, name) for name in NAMES}
-            stories["tf32, mean removed"] = (moved - moved.mean(0), "tf32")
-            for story, (x, name) in stories.items():
-                found = _squared_distances(x, name).fill_diagonal_(torch.inf).argmin(1)
-                rows.append(
-                    {"seed": seed, "offset": offset, "story": story, "share": (found == truth).double().mean().item()}
-                )
-    return rows
 
 
 # --- 07-error-vs-k ------------------------------------------------------------------------------------------
@@ -308,169 +228,6 @@ def counter(budget: Budget) -> list[dict]:
             total = rounded(total + one, name)
             if added % 100 == 0:
                 rows.append({"format": name, "added": added, "shown": total.item()})
-    return rows
-
-
-# --- 07-solve -----------------------------------------------------------------------------------------------
-
-STORIES_SAID = {
-    "all float32": both("all float32", "全用 float32"),
-    "all TF32": both("all TF32", "全用 TF32"),
-    "step TF32, residual float32": both("step TF32, residual float32", "修正量 TF32，残差 float32"),
-}
-
-
-def _final(record: Record) -> dict[str, list[float]]:
-    turns = {row["turn"] for row in record.rows}
-    return (
-        {story: pick_rows(record, "relative", story=story, turn=max(turns)) for story in STORIES_SAID} if turns else {}
-    )
-
-
-def say_solve(record: Record) -> Text:
-    final = _final(record)
-    if not final or not all(final.values()):
-        return NOTHING
-    en = "; ".join(f"{STORIES_SAID[story]['en']} {spread(final[story])}" for story in STORIES_SAID)
-    zh = "；".join(f"{STORIES_SAID[story]['zh']} {spread(final[story])}" for story in STORIES_SAID)
-    return both(f"Relative error of the solution after the last turn: {en}.", f"最后一轮之后，解的相对误差：{zh}。")
-
-
-def draw_solve(record: Record, ax: Any) -> None:
-    from course.figures import lines
-
-    xs, series = curves(record, "relative", "turn", "story", STORIES_SAID)
-    lines(ax, xs, series, log_y=True, xlabel=t("turn", "轮次"), ylabel=t("relative error of x", "x 的相对误差"))
-    decades(ax.yaxis)
-
-
-def settle_solve(record: Record) -> dict[str, str | None]:
-    final = {story: median(values) for story, values in _final(record).items() if values}
-    if len(final) < 3:
-        return {"07-bet-solve": None}
-    plain, low, mixed = final["all float32"], final["all TF32"], final["step TF32, residual float32"]
-    if low < 10 * plain:
-        return {"07-bet-solve": None}  # nothing lies between the two
-    answer = "b" if mixed < 5 * plain else "a" if 0.3 * low < mixed < 3 * low else "c" if mixed > 3 * low else None
-    return {"07-bet-solve": answer}
-
-
-@experiment(
-    name="07-solve",
-    lesson=LESSON,
-    version=1,
-    needs="cpu",
-    seconds=15,
-    title=both(
-        "Solving A x = b in steps: which half of the step needs float32?",
-        "迭代求解 A x = b：一步之中，哪一半需要 float32？",
-    ),
-    finding=say_solve,
-    draw=draw_solve,
-    settles=settle_solve,
-)
-def solve(budget: Budget) -> list[dict]:
-    """x ← x + M (b - A x), M an inverse of A; residual and step each computed in a format of their own."""
-    rows = []
-    stories = {
-        "all float32": ("float32", "float32"),
-        "all TF32": ("tf32", "tf32"),
-        "step TF32, residual float32": ("float32", "tf32"),
-    }
-    for seed in budget.loop(range(7), desc=both("systems", "方程组")):
-        random = torch.Generator().manual_seed(seed)
-        a = torch.eye(128) * 12 + torch.randn(128, 128, generator=random) / 2
-        b = torch.randn(128, 1, generator=random)
-        exact, inverse = torch.linalg.solve(a.double(), b.double()), torch.linalg.inv(a)
-        for story, (residual, step) in stories.items():
-            x = torch.zeros(128, 1)
-            for turn in range(1, 9):
-                x = x + product(inverse, b - product(a, x, residual), step)
-                rows.append({"seed": seed, "story": story, "turn": turn, "relative": relative_error(x, exact)})
-    return rows
-
-
-# --- 07-noise -----------------------------------------------------------------------------------------------
-
-SOURCES = {
-    "batch": both("which 64 samples were drawn", "抽到哪 64 个样本"),
-    "tf32": both("TF32 inputs", "输入舍入到 TF32"),
-    "bfloat16": both("bfloat16 inputs", "输入舍入到 bfloat16"),
-}
-
-
-def say_noise(record: Record) -> Text:
-    if len(record.rows) < 6:
-        return NOTHING
-    seen = {name: [row[name] for row in record.rows] for name in SOURCES}
-    ratios = [row["batch"] / row["tf32"] for row in record.rows if row["tf32"]]
-    return both(
-        f"Drawing another batch moved the gradient by {spread(seen['batch'])} of its length, TF32 inputs by "
-        f"{spread(seen['tf32'])}: the draw weighs {spread(ratios)} times as much.",
-        f"换一个 batch，梯度偏移了自身长度的 {spread(seen['batch'])}；TF32 输入只让它偏移 {spread(seen['tf32'])}："
-        f"前者是后者的 {spread(ratios)} 倍。",
-    )
-
-
-def draw_noise(record: Record, ax: Any) -> None:
-    from course.figures import samples
-
-    samples(
-        ax,
-        {t(text["en"], text["zh"]): [row[name] for row in record.rows] for name, text in SOURCES.items()},
-        "",
-        log=True,
-        what=t("distance moved / length of the gradient", "偏移量 / 梯度长度"),
-    )
-    decades(ax.xaxis)
-
-
-def settle_noise(record: Record) -> dict[str, str | None]:
-    if len(record.rows) < 6:
-        return {"07-bet-noise": None}
-    interval = median_interval([row["batch"] / row["tf32"] for row in record.rows])
-    low, high = interval.low, interval.high
-    return {"07-bet-noise": "c" if low > 10 else "a" if high < 0.5 else "b" if low > 0.5 and high < 10 else None}
-
-
-def _gradient(x: Tensor, y: Tensor, first: Tensor, second: Tensor, name: str) -> Tensor:
-    """Gradient of the mean squared error of tanh(x first) second, every product rounded; one flat vector."""
-    hidden = torch.tanh(product(x, first, name))
-    wrong = 2 * (product(hidden, second, name) - y) / len(x)
-    back = product(wrong, second.T, name) * (1 - hidden * hidden)
-    return torch.cat([product(x.T, back, name).flatten(), product(hidden.T, wrong, name).flatten()])
-
-
-@experiment(
-    name="07-noise",
-    lesson=LESSON,
-    version=1,
-    needs="cpu",
-    seconds=15,
-    title=both(
-        "What moves a gradient more: the draw of the batch, or the rounding?",
-        "谁让梯度偏得更多：抽到哪个 batch，还是舍入？",
-    ),
-    finding=say_noise,
-    draw=draw_noise,
-    settles=settle_noise,
-)
-def noise(budget: Budget) -> list[dict]:
-    """A small network: distance of a batch's gradient from that of all data, and what rounding adds to it."""
-    random = torch.Generator().manual_seed(0)
-    x, teacher = torch.randn(4096, 32, generator=random), torch.randn(32, 1, generator=random)
-    y = torch.tanh(x @ teacher) + 0.1 * torch.randn(4096, 1, generator=random)
-    first = torch.randn(32, 64, generator=random) / 6
-    second = torch.randn(64, 1, generator=random) / 8
-    whole = _gradient(x, y, first, second, "float32")
-    rows = []
-    for draw in budget.loop(range(31), desc=both("batches", "batch")):
-        chosen = torch.randperm(4096, generator=random)[:64]
-        batch = _gradient(x[chosen], y[chosen], first, second, "float32")
-        row: dict[str, Any] = {"draw": draw, "batch": relative_error(batch, whole)}
-        for name in ("tf32", "bfloat16"):
-            row[name] = relative_error(_gradient(x[chosen], y[chosen], first, second, name), batch)
-        rows.append(row)
     return rows
 
 

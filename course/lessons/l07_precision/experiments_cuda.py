@@ -7,6 +7,7 @@ from typing import Any
 from course.experiment.base import Budget, experiment
 from course.experiment.kernels import apart
 from course.experiment.new_process import rows_of
+from course.experiment.plots import ratios
 from course.experiment.words import NOTHING, VERDICTS
 from course.i18n import Text, both, t
 from course.lessons.l07_precision.experiments import LESSON, curves, decades, pick_rows, sci
@@ -172,18 +173,11 @@ def say_speed_cuda(record: Record) -> Text:
 
 
 def draw_speed_cuda(record: Record, ax: Any) -> None:
-    from course.figures import intervals
-
     rows = record.rows
-    intervals(
+    ratios(
         ax,
+        rows,
         [f"{row['operation']} {row['size']}" for row in rows],
-        [row["ratio"] for row in rows],
-        [row["low"] for row in rows],
-        [row["high"] for row in rows],
-        "",
-        reference=1.0,
-        log=True,
         what=t("time with TF32 / without (left of 1: faster)", "允许 TF32 / 禁止 的耗时比（1 的左边：更快）"),
     )
 

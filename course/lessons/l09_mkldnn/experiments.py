@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from course.experiment.base import Budget, experiment
-from course.experiment.plots import tiles
+from course.experiment.plots import ratios, tiles
 from course.experiment.words import NOTHING
 from course.i18n import Text, both, t
 from course.lessons.l09_mkldnn.probes import layers, logged, typical_log
@@ -179,19 +179,12 @@ def say_race(record: Record) -> Text:
 
 
 def draw_race(record: Record, ax: Any) -> None:
-    from course.figures import intervals
-
     rows = record.rows
     ax.figure.set_figheight(4.8)
-    intervals(
+    ratios(
         ax,
+        rows,
         [row["layer"] for row in rows],
-        [row["ratio"] for row in rows],
-        [row["low"] for row in rows],
-        [row["high"] for row in rows],
-        "",
-        reference=1.0,
-        log=True,
         digits=2,
         what=t("time with oneDNN on / off (left of 1: it helps)", "oneDNN 开 / 关 的耗时比（1 的左边：有帮助）"),
     )

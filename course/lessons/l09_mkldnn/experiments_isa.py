@@ -9,6 +9,7 @@ import torch
 
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
+from course.experiment.plots import ratios
 from course.experiment.words import NOTHING
 from course.i18n import Text, both, t
 from course.lessons.l09_mkldnn.experiments import LESSON, PROCESSES, interval, kind_of
@@ -144,8 +145,6 @@ def say_bf16(record: Record) -> Text:
 
 
 def draw_bf16(record: Record, ax: Any) -> None:
-    from course.figures import intervals
-
     rows = record.rows
     labels = [
         t(HIDDEN[row["rung"]]["en"], HIDDEN[row["rung"]]["zh"])
@@ -153,15 +152,10 @@ def draw_bf16(record: Record, ax: Any) -> None:
         + (row["implementation"] or t("not oneDNN", "不走 oneDNN"))
         for row in rows
     ]
-    intervals(
+    ratios(
         ax,
+        rows,
         labels,
-        [row["ratio"] for row in rows],
-        [row["low"] for row in rows],
-        [row["high"] for row in rows],
-        "",
-        reference=1.0,
-        log=True,
         what=t(
             "time in bfloat16 / float32 (right of 1: bfloat16 is slower)",
             "bfloat16 / float32 的耗时比（1 的右边：bfloat16 更慢）",
@@ -229,18 +223,11 @@ def say_threads(record: Record) -> Text:
 
 
 def draw_threads(record: Record, ax: Any) -> None:
-    from course.figures import intervals
-
     rows = record.rows
-    intervals(
+    ratios(
         ax,
+        rows,
         [t(SIZES[row["size"]]["en"], SIZES[row["size"]]["zh"]) for row in rows],
-        [row["ratio"] for row in rows],
-        [row["low"] for row in rows],
-        [row["high"] for row in rows],
-        "",
-        reference=1.0,
-        log=True,
         what=t(
             "time with all threads / one (left of 1: threads help)",
             "全部线程 / 单线程 的耗时比（1 的左边：多线程有用）",

@@ -82,7 +82,7 @@ def draw_case(name: str) -> Callable[[Record, Any], None]:
     """Every combination with its interval, today at 1; what breaks a requirement says so."""
 
     def draw(record: Record, ax: Any) -> None:
-        from course.figures import intervals
+        from course.experiment.plots import ratios
         from course.i18n import t
 
         table = table_of(record)
@@ -92,10 +92,9 @@ def draw_case(name: str) -> Callable[[Record, Any], None]:
         broken = {one for one in order if today in table and tuning.broken(plan, table[one], table[today])}
         note = t(" × breaks a requirement", " × 违反要求")
         names = [label(plan, one) + (note if one in broken else "") for one in order]
-        columns = [[table[one][end] for one in order] for end in ("ratio", "low", "high")]
         ax.figure.set_figheight(1.4 + 0.25 * sum(max(2, 1 + one.count("\n")) for one in names))
         what = t("time over today's (left of 1: faster)", "耗时 / 现在的耗时（1 的左边：更快）")
-        intervals(ax, names, *columns, "", reference=1.0, log=True, digits=2, what=what)
+        ratios(ax, [table[one] for one in order], names, what, digits=2)
 
     return draw
 

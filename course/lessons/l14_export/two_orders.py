@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import io
+from typing import Any
 
 import torch
 
-from course.figures.show import both_themes
-from course.figures.style import colors, guide, style
-from course.i18n import both, pick, t
+from course.figures.picture import Picture
+from course.figures.style import colors, guide
+from course.i18n import both, t
 
 
-class TwoOrders:
+class TwoOrders(Picture):
     """`terms` products, added in float32 from the first to the last and from the last to the first.
 
     ends: the two sums. errors: for both, the running sum minus the exact running sum after each term.
     Shows itself as a picture in a notebook, as a sentence elsewhere.
     """
+
+    size = (7.0, 3.2)
 
     def __init__(self, terms: int = 256, seed: int = 0) -> None:
         dice = torch.Generator().manual_seed(seed)
@@ -35,33 +37,12 @@ class TwoOrders:
             f"同样的 {terms} 个乘积，用 float32 相加。从头到尾：{forward:.9g}。从尾到头：{back:.9g}。",
         )
 
-    def png(self, dark: bool = False, dpi: int = 130) -> bytes:
-        """The picture as PNG bytes, 7 inches wide."""
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
-        with style(dark):
-            figure = Figure(figsize=(7.0, 3.2), layout="constrained")
-            FigureCanvasAgg(figure)
-            ax = figure.add_subplot()
-            ax.axhline(0, color=guide(), linewidth=1)
-            names = (t("first to last", "从头到尾"), t("last to first", "从尾到头"))
-            for errors, name, colour, end in zip(self.errors, names, colors(), self.ends, strict=False):
-                ax.plot(
-                    range(1, len(errors) + 1), [1e6 * one for one in errors], color=colour, label=f"{name}: {end:.9g}"
-                )
-                ax.plot(len(errors), 1e6 * errors[-1], "o", color=colour)
-            ax.set_xlabel(t("terms added so far", "已经加了几项"))
-            ax.set_ylabel(t("running sum minus exact, 1e-6", "累加和减精确值（1e-6）"))
-            ax.legend(loc="best")
-            buffer = io.BytesIO()
-            figure.savefig(buffer, format="png", dpi=dpi)
-        return buffer.getvalue()
-
-    def _repr_html_(self) -> str:
-        return f'<div class="tb-shown">{both_themes(self.png, pick(self.alt), 700)}</div>'
-
-    def __str__(self) -> str:
-        return pick(self.alt)
-
-    __repr__ = __str__
+    def paint(self, ax: Any) -> None:
+        ax.axhline(0, color=guide(), linewidth=1)
+        names = (t("first to last", "从头到尾"), t("last to first", "从尾到头"))
+        for errors, name, colour, end in zip(self.errors, names, colors(), self.ends, strict=False):
+            ax.plot(range(1, len(errors) + 1), [1e6 * one for one in errors], color=colour, label=f"{name}: {end:.9g}")
+            ax.plot(len(errors), 1e6 * errors[-1], "o", color=colour)
+        ax.set_xlabel(t("terms added so far", "已经加了几项"))
+        ax.set_ylabel(t("running sum minus exact, 1e-6", "累加和减精确值（1e-6）"))
+        ax.legend(loc="best")

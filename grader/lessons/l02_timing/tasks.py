@@ -129,11 +129,7 @@ def _repeat(report: dict) -> Mark:
             f"`ratios` 应不少于 {LEAST_ROUNDS} 个，每轮一个。",
         )
     fault = fault or reports.interval_fault(report, report["ratios"], RATIOS)
-    return (
-        (1.0, None)
-        if fault is None
-        else (0.0, both(f"repeat and summarise: {fault['en']}", f"重复与汇总：{fault['zh']}"))
-    )
+    return reports.mark(fault, both("repeat and summarise", "重复与汇总"))
 
 
 def _claim(report: dict) -> Mark:

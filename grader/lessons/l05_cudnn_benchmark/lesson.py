@@ -251,7 +251,7 @@ check("05-break-even")
 # %%
 # en: Now with your own numbers: the toy measures all three costs here.
 # zh: 换成你自己的数字：让玩具当场把三个数测出来。
-from course.lessons.l05_cudnn_benchmark.experiments import costs
+from course.lessons.l05_cudnn_benchmark.experiments_toy import costs
 
 your_costs = costs(observe("05-toy-cost"))
 print(your_costs)

@@ -98,11 +98,6 @@ def choice_cases(rng: random.Random) -> list[Case]:
 
 # --- 05-t-report ------------------------------------------------------------------------------------------
 
-CLAIMS = {
-    "more": lambda low, high: low > 1,
-    "less": lambda low, high: high < 1,
-    "undecided": lambda low, high: low <= 1 <= high,
-}
 FIELDS = ("device", "fence", "first_ms", "later_ms", "low", "high", "claim")
 PAIRS = ("first_ms", "later_ms")
 FENCED = {
@@ -124,8 +119,7 @@ def judge_report(report: Any) -> reports.Verdict:
 
 
 def _pairs(report: dict) -> Mark:
-    fault = reports.samples_fault(report, PAIRS, 1e-12)
-    return (1.0, None) if fault is None else (0.0, both(f"pairs: {fault['en']}", f"成对读数：{fault['zh']}"))
+    return reports.mark(reports.samples_fault(report, PAIRS, 1e-12), reports.PAIRED)
 
 
 def _fence(report: dict) -> Mark:
@@ -144,18 +138,7 @@ def _fence(report: dict) -> Mark:
 
 
 def _claim(report: dict) -> Mark:
-    if reports.samples_fault(report, PAIRS, 1e-12):
-        return 0.0, both("claim: without the pairs nothing can be held against it.", "结论：没有成对读数，就无从核对。")
-    ratios = [one / other for one, other in zip(report["first_ms"], report["later_ms"], strict=True)]
-    if fault := reports.interval_fault(report, ratios, RATIOS):
-        return 0.0, both(f"claim: {fault['en']}", f"结论：{fault['zh']}")
-    fits = CLAIMS.get(reports.words(report.get("claim")))
-    if fits is not None and fits(report["low"], report["high"]):
-        return 1.0, None
-    return 0.0, both(
-        "claim: `more` needs the whole interval above 1, `less` below, `undecided` holds 1.",
-        "结论：`more` 要求区间整个大于 1，`less` 要求整个小于 1，`undecided` 则包含 1。",
-    )
+    return reports.claim(report, PAIRS, RATIOS, below="less", above="more")
 
 
 TASKS = [

@@ -98,7 +98,7 @@ def judge_report(report: Any) -> reports.Verdict:
 
 def _errors(report: dict) -> Mark:
     fault = reports.samples_fault(report, ("errors",), 0.0)  # exact products exist
-    return (1.0, None) if fault is None else (0.0, both(f"errors: {fault['en']}", f"误差：{fault['zh']}"))
+    return reports.mark(fault, both("errors", "误差"))
 
 
 def _reference(report: dict) -> Mark:
@@ -117,7 +117,7 @@ def _claim(report: dict) -> Mark:
     if reports.samples_fault(report, ("errors",), 0.0):
         return 0.0, both("claim: without the errors nothing can be held against it.", "结论：没有误差，就无从核对。")
     if fault := reports.interval_fault(report, report["errors"], ERRORS):
-        return 0.0, both(f"claim: {fault['en']}", f"结论：{fault['zh']}")
+        return reports.mark(fault, reports.CLAIMED)
     fits = CLAIMS.get(reports.words(report.get("claim")))
     if fits is not None and fits(report["low"], report["high"], limit):
         return 1.0, None

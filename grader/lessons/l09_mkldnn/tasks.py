@@ -63,11 +63,6 @@ def time_cases(rng: random.Random) -> list[Case]:
 
 # --- 09-t-report ------------------------------------------------------------------------------------------
 
-CLAIMS = {
-    "faster": lambda low, high: high < 1,
-    "slower": lambda low, high: low > 1,
-    "undecided": lambda low, high: low <= 1 <= high,
-}
 FIELDS = ("layer", "threads", "lines", "on_ms", "off_ms", "low", "high", "claim")
 PAIRS = ("on_ms", "off_ms")
 RATIOS = both("on over off", "“开除以关”")
@@ -93,7 +88,7 @@ def _paired(report: dict) -> Mark:
     fault = reports.samples_fault(report, PAIRS, 1e-12)
     if fault is None and reports.number(report.get("threads"), 1) is None:
         fault = both("`threads` is missing; it is part of every result.", "缺少 `threads`；它是每个结果的一部分。")
-    return (1.0, None) if fault is None else (0.0, both(f"pairs: {fault['en']}", f"成对读数：{fault['zh']}"))
+    return reports.mark(fault, reports.PAIRED)
 
 
 def _witness(report: dict) -> Mark:
@@ -112,19 +107,8 @@ def _witness(report: dict) -> Mark:
 
 
 def _claim(report: dict) -> Mark:
-    if reports.samples_fault(report, PAIRS, 1e-12):
-        return 0.0, both("claim: without the pairs nothing can be held against it.", "结论：没有成对读数，就无从核对。")
-    ratios = [on / off for on, off in zip(report["on_ms"], report["off_ms"], strict=True)]
-    if fault := reports.interval_fault(report, ratios, RATIOS):
-        return 0.0, both(f"claim: {fault['en']}", f"结论：{fault['zh']}")
-    claim = reports.words(report.get("claim"))
-    same_code = _lines(report) == 0 and claim == "undecided"  # an interval off 1 is then only noise
-    if claim in CLAIMS and (same_code or CLAIMS[claim](report["low"], report["high"])):
-        return 1.0, None
-    return 0.0, both(
-        "claim: `faster` needs the whole interval below 1, `slower` above, `undecided` holds 1.",
-        "结论：`faster` 要求区间整个小于 1，`slower` 要求整个大于 1，`undecided` 则包含 1。",
-    )
+    """Without a line in the log both sides ran the same code."""
+    return reports.claim(report, PAIRS, RATIOS, nothing_differs=_lines(report) == 0)
 
 
 TASKS = [

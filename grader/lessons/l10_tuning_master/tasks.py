@@ -72,11 +72,6 @@ def choose_cases(rng: random.Random) -> list[Case]:
 
 # --- 10-t-report ------------------------------------------------------------------------------------------
 
-CLAIMS = {
-    "faster": lambda low, high: high < 1,
-    "slower": lambda low, high: low > 1,
-    "undecided": lambda low, high: low <= 1 <= high,
-}
 FIELDS = ("today", "change", "today_ms", "change_ms", "low", "high", "claim", "must_not_break", "kept")
 PAIRS = ("change_ms", "today_ms")
 RATIOS = both("change over today", "“改动除以现在”")
@@ -101,7 +96,7 @@ def _paired(report: dict) -> Mark:
         fault = both(
             "`today` and `change` should name two different settings.", "`today` 和 `change` 应写明两套不同的设置。"
         )
-    return (1.0, None) if fault is None else (0.0, both(f"pairs: {fault['en']}", f"成对读数：{fault['zh']}"))
+    return reports.mark(fault, reports.PAIRED)
 
 
 def _required(report: dict) -> Mark:
@@ -115,18 +110,7 @@ def _required(report: dict) -> Mark:
 
 
 def _claim(report: dict) -> Mark:
-    if reports.samples_fault(report, PAIRS, 1e-12):
-        return 0.0, both("claim: without the pairs nothing can be held against it.", "结论：没有成对读数，就无从核对。")
-    ratios = [change / today for change, today in zip(report["change_ms"], report["today_ms"], strict=True)]
-    if fault := reports.interval_fault(report, ratios, RATIOS):
-        return 0.0, both(f"claim: {fault['en']}", f"结论：{fault['zh']}")
-    claim = reports.words(report.get("claim"))
-    if claim in CLAIMS and CLAIMS[claim](report["low"], report["high"]):
-        return 1.0, None
-    return 0.0, both(
-        "claim: `faster` needs the whole interval below 1, `slower` above, `undecided` holds 1.",
-        "结论：`faster` 要求区间整个小于 1，`slower` 要求整个大于 1，`undecided` 则包含 1。",
-    )
+    return reports.claim(report, PAIRS, RATIOS)
 
 
 TASKS = [

@@ -141,16 +141,14 @@ def _pairs(report: dict) -> Mark:
             'pairs: `work` should be "many small" or "few large".',
             '成对读数：`work` 应是 "many small" 或 "few large"。',
         )
-    fault = reports.samples_fault(report, PAIRS, 1e-12)
-    return (1.0, None) if fault is None else (0.0, both(f"pairs: {fault['en']}", f"成对读数：{fault['zh']}"))
+    return reports.mark(reports.samples_fault(report, PAIRS, 1e-12), reports.PAIRED)
 
 
 def _interval(report: dict) -> Mark:
     found = _ratios(report)
     if found is None:
         return 0.0, both("interval: without sound pairs there is none.", "区间：没有合格的成对读数，就没有区间。")
-    fault = reports.interval_fault(report, found, RATIOS)
-    return (1.0, None) if fault is None else (0.0, both(f"interval: {fault['en']}", f"区间：{fault['zh']}"))
+    return reports.mark(reports.interval_fault(report, found, RATIOS), both("interval", "区间"))
 
 
 def _claim(report: dict) -> Mark:

@@ -119,11 +119,6 @@ def compiles_cases(rng: random.Random) -> list[Case]:
 
 # --- 13-t-report ------------------------------------------------------------------------------------------
 
-CLAIMS = {
-    "faster": lambda low, high: high < 1,
-    "slower": lambda low, high: low > 1,
-    "undecided": lambda low, high: low <= 1 <= high,
-}
 FIELDS = ("shape", "threads", "kernels", "flash_ms", "math_ms", "low", "high", "difference", "claim")
 PAIRS = ("flash_ms", "math_ms")
 RATIOS = both("flash over math", "“flash 除以 math”")
@@ -149,7 +144,7 @@ def _paired(report: dict) -> Mark:
         fault = both("`threads` is missing; it is part of every result.", "缺少 `threads`；它是每个结果的一部分。")
     if fault is None and not reports.numbers(report.get("shape"), 1):
         fault = both("`shape` should be a list of sizes.", "`shape` 应是由尺寸组成的列表。")
-    return (1.0, None) if fault is None else (0.0, both(f"pairs: {fault['en']}", f"成对读数：{fault['zh']}"))
+    return reports.mark(fault, reports.PAIRED)
 
 
 def _witness(report: dict) -> Mark:
@@ -170,18 +165,7 @@ def _witness(report: dict) -> Mark:
 
 
 def _claim(report: dict) -> Mark:
-    if reports.samples_fault(report, PAIRS, 1e-12):
-        return 0.0, both("claim: without the pairs nothing can be held against it.", "结论：没有成对读数，就无从核对。")
-    ratios = [flash / math for flash, math in zip(report["flash_ms"], report["math_ms"], strict=True)]
-    if fault := reports.interval_fault(report, ratios, RATIOS):
-        return 0.0, both(f"claim: {fault['en']}", f"结论：{fault['zh']}")
-    claim = reports.words(report.get("claim"))
-    if claim in CLAIMS and CLAIMS[claim](report["low"], report["high"]):
-        return 1.0, None
-    return 0.0, both(
-        "claim: `faster` needs the whole interval below 1, `slower` above, `undecided` holds 1.",
-        "结论：`faster` 要求区间整个小于 1，`slower` 要求整个大于 1，`undecided` 则包含 1。",
-    )
+    return reports.claim(report, PAIRS, RATIOS)
 
 
 TASKS = [

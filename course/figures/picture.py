@@ -1,0 +1,128 @@
+"""A picture that draws itself: PNG bytes in light or dark, HTML that holds both, its words where nothing can be drawn."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+from course.figures.style import colors, faint, ink_on, style
+from course.i18n import Text, pick
+
+THEME_RULES = (
+    "<style>"
+    'body[data-jp-theme-light="false"] .tb-light,html[theme="dark"] .tb-light,body.vscode-dark .tb-light'
+    "{display:none !important}"
+    'body[data-jp-theme-light="false"] .tb-dark,html[theme="dark"] .tb-dark,body.vscode-dark .tb-dark'
+    "{display:block !important}</style>"
+)
+
+
+def png_of(
+    fill: Callable[[Any], Any],
+    size: tuple[float, float],
+    dark: bool = False,
+    layout: str | None = "constrained",
+    **saved: Any,
+) -> bytes:
+    """A matplotlib figure in the course's style as PNG bytes; ``fill(figure)`` draws it.
+
+    size: width and height in inches. saved: of `Figure.savefig`; without ``dpi`` 130 dots per inch.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    with style(dark):
+        figure = Figure(figsize=size, layout=layout)
+        FigureCanvasAgg(figure)
+        fill(figure)
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="png", **{"dpi": 130, **saved})
+    return buffer.getvalue()
+
+
+def both_themes(png: Callable[[bool], bytes], alt: str, width: int | None = None) -> str:
+    """A picture as HTML, light and dark, one shown at a time by the theme; where styles are stripped, the light one.
+
+    png(dark): its bytes. alt: its words. width: in pixels, None as wide as the PNG is.
+    """
+    wide = "" if width is None else f";width:{width}px"
+
+    def image(dark: bool) -> str:
+        data = base64.b64encode(png(dark)).decode()
+        name, shown = ("tb-dark", "none") if dark else ("tb-light", "block")
+        return (
+            f'<img class="{name}" style="display:{shown};max-width:100%{wide}" '
+            f'alt="{html.escape(alt, quote=True)}" src="data:image/png;base64,{data}">'
+        )
+
+    return THEME_RULES + image(False) + image(True)
+
+
+class Picture(ABC):
+    """A chart in a notebook, its words elsewhere. A kind of picture sets ``size`` and ``alt``, and says how to `paint`.
+
+    size: width and height in inches; a notebook shows 100 pixels per inch. alt: the picture in words.
+    """
+
+    size: tuple[float, float]
+    alt: Text
+    dpi = 130
+    layout: str | None = "constrained"
+
+    @abstractmethod
+    def paint(self, ax: Any) -> None:
+        """Draw on ``ax``, the only axes of the figure, in the colours and the language in force."""
+
+    def axes(self, figure: Any) -> Any:
+        return figure.add_subplot()
+
+    def png(self, dark: bool = False, dpi: int | None = None) -> bytes:
+        """The picture as PNG bytes."""
+        return png_of(lambda figure: self.paint(self.axes(figure)), self.size, dark, self.layout, dpi=dpi or self.dpi)
+
+    def _repr_html_(self) -> str:
+        return f'<div class="tb-shown">{both_themes(self.png, pick(self.alt), round(100 * self.size[0]))}</div>'
+
+    def __str__(self) -> str:
+        return pick(self.alt)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class Sheet(Picture):
+    """A picture without a scale: the axes are the sheet itself, in inches from its upper left corner."""
+
+    layout = None
+
+    def axes(self, figure: Any) -> Any:
+        ax = figure.add_axes((0, 0, 1, 1))
+        ax.set(xlim=(0, self.size[0]), ylim=(self.size[1], 0))
+        ax.axis("off")
+        return ax
+
+
+def box(ax: Any, x: float, y: float, wide: float, words: str, bright: bool) -> None:
+    """A box with ``words`` on a `Sheet`, (x, y) its middle, as high as its lines; ``bright``: filled and bold."""
+    from matplotlib.patches import FancyBboxPatch
+
+    high = 0.42 + 0.2 * words.count("\n")
+    colour = colors()[0] if bright else ax.get_facecolor()
+    ax.add_patch(
+        FancyBboxPatch(
+            (x - wide / 2, y - high / 2),
+            wide,
+            high,
+            boxstyle="round,pad=0,rounding_size=0.08",
+            facecolor=colour,
+            edgecolor=colour if bright else faint(),
+            linewidth=1.2,
+            zorder=3,
+        )
+    )
+    ink = {"color": ink_on(colour), "fontweight": "bold"} if bright else {}
+    ax.text(x, y, words, ha="center", va="center", fontsize=11, zorder=4, **ink)

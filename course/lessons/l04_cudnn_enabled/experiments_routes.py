@@ -1,0 +1,316 @@
+"""Experiments of lesson 04 on the way: whom PyTorch chooses, which switch it asks, and what moves a switch unasked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from course import flags
+from course.experiment.base import Budget, experiment
+from course.experiment.new_process import rows_of
+from course.experiment.plots import columns, tiles
+from course.experiment.words import NOTHING, joined, word
+from course.i18n import Text, both, t
+from course.lessons.l04_cudnn_enabled import probes
+from course.lessons.l04_cudnn_enabled.experiments import CUDNN, LESSON, ONEDNN
+from course.records import Record
+
+CASES = {
+    "plain": both("plain 3×3", "普通 3×3"),
+    "large batch": both("batch of 32", "batch 为 32"),
+    "small": both("one small image", "一张小图"),
+    "depthwise": both("depthwise", "逐通道卷积"),
+    "dilated": both("dilated", "空洞"),
+    "transposed": both("transposed", "转置"),
+    "float64": both("float64", "float64"),
+}
+
+
+# --- 04-dispatch --------------------------------------------------------------------------------------------
+
+
+def _changed(record: Record, column: str) -> list[dict]:
+    return [row for row in record.rows if row[column] != row["as_it_is"]]
+
+
+def say_dispatch(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+    cudnn, onednn, total = _changed(record, "cudnn_off"), _changed(record, "onednn_off"), len(record.rows)
+    en, zh = (joined([CASES[row["case"]][code] for row in onednn], code) for code in ("en", "zh"))
+    return both(
+        f"cudnn.enabled off changed {len(cudnn)} of {total} choices, mkldnn.enabled off "
+        f"{len(onednn)}" + (f": {en}." if onednn else "."),
+        f"{total} 个选择里，关掉 cudnn.enabled 改变了 {len(cudnn)} 个，关掉 mkldnn.enabled 改变了 "
+        f"{len(onednn)} 个" + (f"：{zh}。" if onednn else "。"),
+    )
+
+
+def draw_dispatch(record: Record, ax: Any) -> None:
+    columns(
+        ax,
+        [
+            t("as it is", "原样"),
+            t("cudnn.enabled off", "关 cudnn.enabled"),
+            t("mkldnn.enabled off", "关 mkldnn.enabled"),
+        ],
+        [(word(CASES[row["case"]]), [row["as_it_is"], row["cudnn_off"], row["onednn_off"]]) for row in record.rows],
+    )
+
+
+def settle_dispatch(record: Record) -> dict[str, str | None]:
+    if not record.rows:
+        return {"04-bet-dispatch": None}
+    answers = {(True, True): "c", (True, False): "a", (False, True): "b", (False, False): "d"}
+    return {"04-bet-dispatch": answers[bool(_changed(record, "cudnn_off")), bool(_changed(record, "onednn_off"))]}
+
+
+@experiment(
+    name="04-dispatch",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=2,
+    title=both(
+        "Which switch changes PyTorch's choice for a CPU tensor?", "对 CPU 张量，哪个开关会改变 PyTorch 的选择？"
+    ),
+    finding=say_dispatch,
+    draw=draw_dispatch,
+    settles=settle_dispatch,
+)
+def dispatch(budget: Budget) -> list[dict]:
+    """Ask the backend selection about seven convolutions: as things are, without cuDNN, without oneDNN."""
+    rows = []
+    for case in probes.CONVOLUTIONS:
+        row: dict = {"case": case}
+        for column, switch in (("as_it_is", None), ("cudnn_off", CUDNN), ("onednn_off", ONEDNN)):
+            with flags.using({switch: False} if switch else {}):
+                row[column] = probes.chosen_backend(case)
+        rows.append(row)
+    return rows
+
+
+# --- 04-pretend-gpu -----------------------------------------------------------------------------------------
+
+
+def _by_choice(record: Record, code: str) -> str:
+    found: dict[str, list[str]] = {}
+    for row in record.rows:
+        found.setdefault(row["off"], []).append(CASES[row["case"]][code])
+    return ("; " if code == "en" else "；").join(f"{joined(cases, code)} → {choice}" for choice, cases in found.items())
+
+
+def say_pretend_gpu(record: Record) -> Text:
+    if not record.rows:
+        return both(
+            "This build of PyTorch answers only when a real GPU is there.", "这份 PyTorch 只有在真有 GPU 时才肯回答。"
+        )
+    en, zh = _by_choice(record, "en"), _by_choice(record, "zh")
+    cudnn = sum("Cudnn" in row["on"] for row in record.rows)
+    if not record.rows[0]["cudnn_built"]:
+        start = both(
+            "This build has no cuDNN, so the switch changes nothing", "这份 PyTorch 没有 cuDNN，开关也就改变不了什么"
+        )
+    else:
+        start = both(
+            f"With the switch on, cuDNN takes {cudnn} of {len(record.rows)}; with it off",
+            f"开关打开时，{len(record.rows)} 个里有 {cudnn} 个走 cuDNN；关掉后",
+        )
+    told = both(f"{start['en']}: {en}.", f"{start['zh']}：{zh}。")
+    missed = any(row["case"] == "dilated" and "Cudnn" not in row["on"] for row in record.rows)
+    if missed and record.rows[0]["cudnn_built"] and record.machine.get("device") != "cuda":
+        more = both(
+            " Before cuDNN takes a dilated convolution, PyTorch looks for a real GPU, and here is none; with one, "
+            "cuDNN takes it too.",
+            "把空洞卷积派给 cuDNN 之前，PyTorch 要先看到真的 GPU，而这里没有；有的话，它也归 cuDNN。",
+        )
+        told = both(told["en"] + more["en"], told["zh"] + more["zh"])
+    return told
+
+
+def draw_pretend_gpu(record: Record, ax: Any) -> None:
+    columns(
+        ax,
+        [t("cudnn.enabled on", "cudnn.enabled 开"), t("cudnn.enabled off", "cudnn.enabled 关")],
+        [(word(CASES[row["case"]]), [row["on"], row["off"]]) for row in record.rows],
+    )
+
+
+@experiment(
+    name="04-pretend-gpu",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=8,
+    title=both(
+        "Tensors that pretend to be on a GPU: what is chosen without cuDNN?", "假装在 GPU 上的张量：没有 cuDNN 时选谁？"
+    ),
+    finding=say_pretend_gpu,
+    draw=draw_pretend_gpu,
+)
+def pretend_gpu(budget: Budget) -> list[dict]:
+    """Ask the dispatcher about the same convolutions, without memory, on a GPU that may not exist."""
+    rows = []
+    for case in probes.CONVOLUTIONS:
+        try:
+            with flags.using({CUDNN: True}):
+                on = probes.pretended_backend(case)
+            with flags.using({CUDNN: False}):
+                off = probes.pretended_backend(case)
+        except (RuntimeError, AssertionError):  # a build that must see a real GPU to answer
+            continue
+        rows.append({"case": case, "on": on, "off": off, "cudnn_built": int(torch.backends.cudnn.is_available())})
+    return rows
+
+
+# --- 04-census ----------------------------------------------------------------------------------------------
+
+
+def _movers(record: Record, bare: bool) -> dict[str, str]:
+    """Manager -> what moved, for flags() without arguments or for requests that named something."""
+    found: dict[str, str] = {}
+    for row in record.rows:
+        if row["moved"] and bool(row["named"]) != bare:
+            found.setdefault(row["manager"], row["which"])
+    return found
+
+
+def say_census(record: Record) -> Text:
+    managers = list(dict.fromkeys(row["manager"] for row in record.rows))
+    if not managers:
+        return NOTHING
+    polite, bare = _movers(record, False), _movers(record, True)
+    en = "; ".join(f"{name}.flags() moved {which}" for name, which in polite.items()) or "nothing moved"
+    zh = "；".join(f"{name}.flags() 动了 {which}" for name, which in polite.items()) or "什么都没动"
+    return both(
+        f"Asked for what was already so, {len(polite)} of {len(managers)} flags() moved something: {en}. "
+        f"Called without any argument, {len(bare)} did.",
+        f"只请求“保持原样”，{len(managers)} 个 flags() 里有 {len(polite)} 个动了别的开关：{zh}。"
+        f"不带参数调用时，有 {len(bare)} 个。",
+    )
+
+
+def draw_census(record: Record, ax: Any) -> None:
+    polite, bare = _movers(record, False), _movers(record, True)
+    lines = []
+    for name in dict.fromkeys(row["manager"] for row in record.rows):
+        which = polite.get(name) or bare.get(name)
+        if name in polite:
+            text = t(f"moves {which}", f"会动 {which}")
+        elif which:
+            text = t(f"moves {which}, if called without arguments", f"不带参数时会动 {which}")
+        else:
+            text = t("moves nothing else", "不动别的")
+        lines.append((f"{name}.flags", text, not which))
+    tiles(ax, lines)
+
+
+def settle_census(record: Record) -> dict[str, str | None]:
+    managers = {row["manager"] for row in record.rows}
+    moved = set(_movers(record, False))
+    if not managers:
+        return {"04-bet-census": None}
+    if not moved:
+        return {"04-bet-census": "a"}
+    return {"04-bet-census": "b" if moved == {"cudnn"} else "d" if moved == managers else "c"}
+
+
+@experiment(
+    name="04-census",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=6,
+    title=both(
+        "Ask every flags() for what is already so: what moves?", "向每个 flags() 提一个“保持原样”的请求：什么会动？"
+    ),
+    finding=say_census,
+    draw=draw_census,
+    settles=settle_census,
+)
+def census(budget: Budget) -> list[dict]:
+    """In a new process: each flags() without arguments and with one argument it has already."""
+    return rows_of(probes.__name__, "flags_census")
+
+
+# --- 04-gates -----------------------------------------------------------------------------------------------
+
+GATES = {
+    "layers": (
+        both(
+            "convolution, RNN, LSTM, GRU\nBatchNorm, CTC, grid_sample",
+            "卷积、RNN、LSTM、GRU\nBatchNorm、CTC、grid_sample",
+        ),
+        both("cuDNN, if it can", "cuDNN（只要它能做）"),
+        both("PyTorch's own kernels", "PyTorch 自己的 kernel"),
+    ),
+    "attention": (
+        both("attention", "注意力"),
+        both("cuDNN's attention, if it can", "cuDNN 注意力（只要能做）"),
+        both("other attention kernels", "别的注意力 kernel"),
+    ),
+    "products": (both("Linear, matmul", "Linear、matmul"), both("cuBLAS", "cuBLAS"), both("", "")),
+    "rest": (
+        both(
+            "pooling, softmax, LayerNorm\nmost float32 depthwise", "池化、softmax、LayerNorm\n多数 float32 逐通道卷积"
+        ),
+        both("PyTorch's own kernels", "PyTorch 自己的 kernel"),
+        both("", ""),
+    ),
+}
+
+
+def say_gates(record: Record) -> Text:
+    state = {row["group"]: row["open"] for row in record.rows}
+    if "layers" not in state:
+        return NOTHING
+    words = {1: both("on", "开着"), 0: both("off", "关着")}
+    layers, attention = words[state["layers"]], words[state.get("attention", 0)]
+    return both(
+        f"A table from PyTorch's source, not a measurement: two switches stand before cuDNN; products of matrices and "
+        f"pooling ask neither. Read here and now: cudnn.enabled was {layers['en']} and attention's own switch "
+        f"{attention['en']}.",
+        f"这是照 PyTorch 源码列的表，不是测量结果：cuDNN 前面有两个开关，矩阵乘法和池化哪个都不问。当场读到的只有开关："
+        f"cudnn.enabled {layers['zh']}，注意力自己的开关{attention['zh']}。",
+    )
+
+
+def draw_gates(record: Record, ax: Any) -> None:
+    from course.figures.gates import gates as ways
+
+    ways(
+        ax,
+        [
+            (
+                word(GATES[row["group"]][0]),
+                row["switch"],
+                None if row["open"] < 0 else bool(row["open"]),
+                word(GATES[row["group"]][1]),
+                word(GATES[row["group"]][2]),
+            )
+            for row in record.rows
+        ],
+    )
+
+
+@experiment(
+    name="04-gates",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=1,
+    title=both(
+        "From the source: who asks which switch on the way to a GPU kernel?",
+        "源码怎么说：去往 GPU kernel 的路上，谁要问哪个开关？",
+    ),
+    finding=say_gates,
+    draw=draw_gates,
+)
+def gates(budget: Budget) -> list[dict]:
+    """The switches that stand before cuDNN, as they are now; 1 is open, -1 means that there is none."""
+    now = flags.read()
+    return [
+        {"group": group, "switch": switch, "open": int(now[switch] is True) if switch else -1}
+        for group, switch in (("layers", CUDNN), ("attention", "cuda.enable_cudnn_sdp"), ("products", ""), ("rest", ""))
+    ]
