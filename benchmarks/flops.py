@@ -37,7 +37,7 @@ from benchmarks.zoo import ZOO
 from benchmarks.zoo_parts import Entry
 from benchmarks.zoo_steps import STEPS as STEP_ZOO
 from course import machine, models
-from course.flops.peers import torch_as_it_was
+from course.crosscheck.peers import torch_as_it_was
 
 LIMIT_S = 300
 """Seconds after which a tool's process is ended."""

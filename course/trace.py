@@ -13,7 +13,6 @@ import html
 import linecache
 import os
 import sys
-import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from time import perf_counter
@@ -21,6 +20,7 @@ from types import FrameType
 from typing import Any
 
 from course.i18n import Text, both, pick, t
+from course.tables import as_text
 from course.units import format_ms
 
 Row = dict[str, Any]
@@ -327,13 +327,7 @@ class Trace:
         return [head, *names, *([second, *lines] if lines else [])]
 
     def __str__(self) -> str:
-        table = self._table()
-        widths = [max(_columns(row[at]) for row in table) for at in range(4)]
-        lines = [
-            "  ".join(cell + " " * (width - _columns(cell)) for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in table
-        ]
-        return "\n".join([self.sentence(), "", *lines])
+        return "\n".join([self.sentence(), "", *as_text(self._table(), figures=False)])
 
     __repr__ = __str__
 
@@ -351,11 +345,6 @@ class Trace:
             f'<p style="max-width:760px"><strong>{html.escape(self.sentence())}</strong></p>'
             f'<div style="overflow-x:auto"><table><tbody>{body}</tbody></table></div>'
         )
-
-
-def _columns(text: str) -> int:
-    """How many columns a text takes in print: a Chinese character takes two."""
-    return sum(2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in text)
 
 
 def told(trace: Trace) -> Text:

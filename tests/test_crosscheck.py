@@ -19,7 +19,8 @@ from torch.nn.utils import prune
 
 from benchmarks.zoo import ZOO
 from course import models
-from course.flops import CountError, CrossCheck, cross_check
+from course.crosscheck import CrossCheck, cross_check
+from course.flops import CountError
 from course.i18n import set_language
 
 thop = pytest.importorskip("thop")

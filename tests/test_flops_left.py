@@ -12,7 +12,8 @@ from torch import Tensor, nn
 
 from benchmarks import zoo, zoo_parts, zoo_steps
 from benchmarks.zoo_parts import Entry
-from course.flops import CountError, count, cross_check
+from course.crosscheck import cross_check
+from course.flops import CountError, count
 from tests import flops_odd as odd
 from tests.photograph import differences, of_process, photograph
 
@@ -99,6 +100,42 @@ def test_without_a_child_code_that_reaches_outside_is_refused(monkeypatch: pytes
             count(model, x)
 
     unchanged(call, model, x, odd)
+
+
+class Alias(nn.Module):
+    """Reaches a module of torch by a name of its own: as an attribute, a variable, an import."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer, self.space = nn.Linear(8, 8), nn.init
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.space.course_tests_odd = len
+        return self.layer(x)
+
+
+class Variable(Alias):
+    def forward(self, x: Tensor) -> Tensor:
+        space = torch.nn.init
+        space.course_tests_odd = len
+        return self.layer(x)
+
+
+class Import(Alias):
+    def forward(self, x: Tensor) -> Tensor:
+        import torch.nn.init as space
+
+        space.course_tests_odd = len
+        return self.layer(x)
+
+
+@pytest.mark.parametrize("kind", [Alias, Variable, Import])
+def test_a_module_of_torch_by_another_name_is_left_as_it_was(kind: type[Alias]) -> None:
+    model, x = kind(), torch.randn(3, 8)
+    if kind is not Alias:
+        del model.space
+    assert unchanged(lambda: count(model, x), model, x).macs == 3 * 64
+    assert not hasattr(nn.init, "course_tests_odd")
 
 
 def test_without_a_child_a_real_run_works_on_copies(monkeypatch: pytest.MonkeyPatch) -> None:

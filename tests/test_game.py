@@ -15,6 +15,7 @@ from course.game.tuning import Measured, Tuning
 from course.game.tuning_desk import Desk, again_words
 from course.i18n import LANGUAGES, both, set_language
 from course.quiz import AnswerLog
+from course.quiz.widgets import view_of
 from course.verbs import state
 from tests.conftest import ROOT
 
@@ -188,6 +189,9 @@ def test_a_run_with_too_few_rounds_is_given_back(log):
         (lambda one: one.run({"dtyp": "bf16"}, "faster", 1), '"dtype"?'),
         (lambda one: one.run({"dtype": "bf61"}, "faster", 1), '"bf16"?'),
         (lambda one: one.run({}, "", 1), "First your bet"),
+        (lambda one: one.run({}, "fastr", 1), 'Did you mean "faster"?'),
+        (lambda one: one.run({}, {"dtype": "bf16"}, 1), "is no bet"),
+        (lambda one: one.hand_in({}, "", 1), "so does the hand-in"),
         (lambda one: one.run({}, "faster", ""), "How sure"),
         (lambda one: one.cause("a"), "after you have handed in"),
         (lambda one: one.letter("no"), "a sentence or two"),
@@ -212,6 +216,8 @@ def test_the_budget_ends_hints_cost_and_another_try_is_practice(bank, log):
     assert bank.score().parts[0].points == 3.5
     with pytest.raises(play.MoveError, match="handed in"):
         bank.run({"dtype": "bf16"}, "faster", 1)
+    with pytest.raises(play.MoveError, match="too late for a hint"):
+        bank.hint()
     bank.cause("c")
     first = tuning.standing(LIVE, log.entries()).first.points
     bank.again()
@@ -274,8 +280,26 @@ def test_the_text_twin_tells_a_whole_case(language, case, log):
     told = "\n".join(said)
     for text in (case.debrief.why, case.debrief.trap, case.letter.model, *(one.why for one in case.cause.answers)):
         assert view.plain(text[language])[:30] in told
+    desk.letter(tick="machine")
+    assert told.count(view.cause_said(True)) == 1 and desk.play.written().choice == ("machine",)
     assert "9." in told and "[x]" in told and not any(mark in told for mark in ("**", "None", "{"))
     assert view.plain(case.letter.model[language])[:30] in str(desk)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_rules_decide_stands_in_one_line_a_rule_on_the_page_as_in_text(language, log):
+    set_language(language)
+    played = Tuning(RULED, log)
+    played.run({"enabled": "off"}, "works", 2)
+    played.hand_in({"deterministic": "on"}, "fits", 3)
+    page, text = told.picture_html(played, played.attempt), told.picture_text(played, played.attempt)
+    found = told.rulings(played.plan, played.attempt)
+    assert [one.bet for one in found] == ["fits", "works", "breaks"] and page.count("<br>") == text.count("  - ") == 3
+    assert all(view.inline(one.settings(played.plan)) in page for one in found)
+    assert all(view.plain(one.settings(played.plan)) in text for one in found)
+    marks = [len(one.marks.split("，" if language == "zh" else ", ")) if one.marks else 0 for one in found]
+    assert marks == [0, 1, 2], "the run works; today's and the hand-in, both with cuDNN, break"
+    assert text.count("cudnn.deterministic") == 1, "named once, as what plays no part"
 
 
 def test_a_page_follows_what_is_typed_and_shows_the_state_it_was_left_in(log):
@@ -310,6 +334,24 @@ def test_a_press_that_waited_during_a_run_does_not_start_another(log, monkeypatc
         page.sure.choose("1")
         page.go.click()
     assert len(page.play.attempt.runs) == 1
+
+
+def test_what_a_page_sends_is_answered_in_order_by_one_thread_also_by_parts_that_come_later(log, monkeypatch):
+    """ipykernel 7.4 answers a widget in the thread that last wrote to it; a press would overtake the text beside it."""
+    kernel = pytest.importorskip("ipykernel.comm.comm")
+    if not hasattr(kernel.BaseComm, "_reply_subshell_for"):
+        pytest.skip("this ipykernel answers all widgets in one thread")
+    monkeypatch.setattr("comm.create_comm", kernel.BaseComm)
+    page = Desk(Tuning(LIVE, log, measured), text=False)
+    view_of(page.build(), "a case")
+    page.play.hand_in({"dtype": "bf16"}, "faster", 1), page.play.cause("c"), page.refresh()
+
+    def every(widget):
+        return [widget, *(one for child in getattr(widget, "children", ()) for one in every(child))]
+
+    field = page.after[2].field
+    assert field in every(page.widget) and len(every(page.widget)) > 40
+    assert {one.comm._reply_subshell_for({}, "another thread") for one in every(page.widget)} == {None}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

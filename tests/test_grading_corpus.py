@@ -27,7 +27,7 @@ from tests.grading_corpus.base import CANARY
 from tests.grading_fixtures import LESSON, make_project
 
 SETTINGS = """
-c.CourseExecute.timeout = 3
+c.CourseExecute.timeout = 2
 c.CourseExecute.total_timeout = 60
 c.CourseExecute.memory_mb = 400
 """

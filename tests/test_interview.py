@@ -108,7 +108,7 @@ def test_nothing_of_the_answer_is_told_before_it_was_said(log):
 
 
 def test_the_card_uncovers_the_answers_by_its_button_and_keeps_the_rating(log, monkeypatch):
-    monkeypatch.setattr("course.quiz.card_confidence.DOUBLE_CLICK_S", -1)
+    monkeypatch.setattr("course.quiz.widgets.DOUBLE_CLICK_S", -1)
     item = QUESTIONS[0]
     spoken = SpokenCard(item, log=log, bank=BANK, text=False)
     assert spoken.model.value == "" and spoken.behind.layout.display == "none"
@@ -130,7 +130,7 @@ def test_the_card_uncovers_the_answers_by_its_button_and_keeps_the_rating(log, m
 
 
 def test_in_the_daily_review_it_is_a_card_like_any_other(log, monkeypatch):
-    monkeypatch.setattr("course.quiz.card_confidence.DOUBLE_CLICK_S", -1)
+    monkeypatch.setattr("course.quiz.widgets.DOUBLE_CLICK_S", -1)
     spoken = SpokenCard(QUESTIONS[0], log=log, bank=BANK, text=False)
     deck = ReviewDeck([spoken], log, lambda answered, right: f"{answered} answered, {right} right")
     spoken.show_button.click()

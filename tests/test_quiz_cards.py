@@ -44,7 +44,7 @@ def sheet(bank, tmp_path):
 
 @pytest.fixture(autouse=True)
 def quick_hands(monkeypatch):
-    monkeypatch.setattr("course.quiz.card_confidence.DOUBLE_CLICK_S", -1)
+    monkeypatch.setattr("course.quiz.widgets.DOUBLE_CLICK_S", -1)
 
 
 def build(kind, item_id, bank, log, **more):
@@ -104,7 +104,7 @@ def test_try_again_keeps_the_pressed_button_and_the_earlier_answer(bank, log):
 
 
 def test_a_double_click_hands_in_once_and_leaves_the_feedback(bank, log, monkeypatch):
-    monkeypatch.setattr("course.quiz.card_confidence.DOUBLE_CLICK_S", 60)
+    monkeypatch.setattr("course.quiz.widgets.DOUBLE_CLICK_S", 60)
     card = build(practice, "05-one", bank, log)
     press(card, "a")
     card.buttons[2].click()

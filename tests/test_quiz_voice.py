@@ -28,7 +28,7 @@ def log(tmp_path):
 
 @pytest.fixture(autouse=True)
 def quick_hands(monkeypatch):
-    monkeypatch.setattr("course.quiz.card_confidence.DOUBLE_CLICK_S", -1)
+    monkeypatch.setattr("course.quiz.widgets.DOUBLE_CLICK_S", -1)
 
 
 def told(bank, log, item_id, *options, **more):

@@ -8,7 +8,7 @@ from typing import Any
 
 from course.flags import precision
 from course.flags.catalogue import SWITCHES, find
-from course.flags.switch import ABSENT, Absent, FlagError, Switch, Unreadable, first_sentence
+from course.flags.switch import ABSENT, Absent, FlagError, Switch, Unreadable, first_sentence, quietly
 from course.i18n import t
 
 
@@ -169,7 +169,8 @@ class Saved:
     """The values some switches had, and how to put them back."""
 
     def __init__(self, names: Any) -> None:
-        self.values = {name: SWITCHES[name].read() for name in names if name not in precision.LINKED}
+        alone = [name for name in names if name not in precision.LINKED]
+        self.values = quietly(lambda torch: {name: SWITCHES[name].look(torch) for name in alone})
         linked = any(name in precision.LINKED for name in names)
         self.precision = precision.save() if linked else None
 
@@ -190,10 +191,13 @@ class Saved:
 
     def _write(self, values: list[tuple[str, Any]]) -> dict[str, BaseException]:
         """Put back each value; gives the failures by name."""
+        return quietly(lambda torch: self._write_on(torch, values))
+
+    def _write_on(self, torch: Any, values: list[tuple[str, Any]]) -> dict[str, BaseException]:
         failures: dict[str, BaseException] = {}
         for name, value in values:
             try:
-                now = SWITCHES[name].read()
+                now = SWITCHES[name].look(torch)
                 if now != value and not any(isinstance(one, (Absent, Unreadable)) for one in (now, value)):
                     SWITCHES[name].write(value)
             except BaseException as error:  # noqa: BLE001  (the others must still be put back)

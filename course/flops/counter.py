@@ -8,25 +8,20 @@ import inspect
 import io
 import sys
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import nn
-from torch.nn.modules import module as global_hooks
-from torch.utils._device import DeviceContext
 from torch.utils._pytree import tree_leaves, tree_map
 
-from course.flops.asked import CountError, callable_of, clash, no_child, no_gradient, not_from_shapes, ran, stopped
-from course.flops.child import ChildDied, can_fork, in_child, watch_threads
-from course.flops.copies import Copier, Uncopyable
+from course.apart.child import ChildDied, can_fork, in_child, watch_threads
+from course.apart.copies import Uncopyable, copied
+from course.apart.kept import process_kept
+from course.flops.asked import CountError, callable_of, error, ran, stopped
 from course.flops.mode import AskingMode, CountingMode, NotHere, Real, Shapes
-from course.flops.reach import modules_of, roots
-from course.flops.restore import process_kept
 from course.flops.result import FlopCount
-from course.flops.script import hidden_nodes
-from course.flops.tally import Tally, all_parameters, module_tree
+from course.flops.tally import Tally
 
 _UNSAID: Any = object()
 
@@ -63,15 +58,15 @@ def count(
     model = callable_of(model, inputs, kwargs)
     for name, value in {"training": training, "allow_real": allow_real}.items():
         if value is not _UNSAID and name in _parameters(model):
-            raise clash(name)
+            raise error("clash", name=name)
     call = Call(model, inputs, kwargs, training is not _UNSAID and bool(training))
     try:
         found, said = _from_shapes(call)
     except (CountError, ChildDied, NotHere, Unsafe) as why:
-        if call.without_data() or isinstance(why, Unsafe):
-            raise why if isinstance(why, CountError) else no_child(why) from why
+        if "meta" in call.devices() or isinstance(why, Unsafe):
+            raise why if isinstance(why, CountError) else error("no child", why=why) from why
         if allow_real is not _UNSAID and not allow_real:
-            raise not_from_shapes(why) from why
+            raise error("not from shapes", why=str(why).rstrip(".。")) from why
         found, said = _for_real(call)
     print(said, end="")
     return found
@@ -104,45 +99,16 @@ class Call:
     kwargs: dict[str, Any]
     training: bool
 
-    def modules(self) -> list[nn.Module]:
-        """Every module the call can reach."""
-        return modules_of(roots(self.model))
-
     def copied(self, world: Real) -> Call:
         """The same call on copies of everything."""
-        if _disturbed():
-            raise Uncopyable("a hook on all modules or a mode of torch is active")
-        try:
-            return Call(*Copier(world.stand_in)((self.model, self.inputs, self.kwargs)), self.training)
-        except RecursionError as error:
-            raise Uncopyable("too deep") from error
+        return Call(*copied((self.model, self.inputs, self.kwargs), world.stand_in), self.training)
 
-    def without_data(self) -> bool:
-        """Whether the model or the inputs lie on the meta device: then only shapes can be counted."""
-        tensors = [p for m in self.modules() for p in (*m._parameters.values(), *m._buffers.values())]
-        return any(
-            isinstance(x, torch.Tensor) and x.is_meta for x in (*tensors, *tree_leaves((self.inputs, self.kwargs)))
-        )
-
-    def hooks(self) -> int:
-        """Hooks on gradients: stand-ins do not run them, so work they do is not seen."""
-        leaves = [p for module in self.modules() for p in module._parameters.values() if p is not None]
-        leaves += [x for x in tree_leaves((self.inputs, self.kwargs)) if isinstance(x, torch.Tensor)]
-        return sum(bool(p._backward_hooks or getattr(p, "_post_accumulate_grad_hooks", None)) for p in leaves)
-
-
-def _disturbed() -> bool:
-    """Whether code that is not the model's would run on the copies too."""
-    modes = [torch._C._get_function_stack_at(at) for at in range(torch._C._len_torch_function_stack())]
-    return (
-        any(not isinstance(mode, DeviceContext) for mode in modes)
-        or torch._C._len_torch_dispatch_stack() > 0
-        or any(
-            found
-            for name, found in vars(global_hooks).items()
-            if name.startswith("_global_") and name.endswith("_hooks")
-        )
-    )
+    def devices(self) -> set[str]:
+        """Kinds of devices on which the inputs and the weights of the model lie."""
+        owner = getattr(self.model, "__self__", self.model)
+        held = [*owner.parameters(), *owner.buffers()] if isinstance(owner, nn.Module) else []
+        given = tree_leaves((self.inputs, self.kwargs))
+        return {str(x.device) for x in (*held, *given) if isinstance(x, torch.Tensor)}
 
 
 def _from_shapes(call: Call) -> tuple[FlopCount, str]:
@@ -154,7 +120,7 @@ def _from_shapes(call: Call) -> tuple[FlopCount, str]:
         if not can_fork():
             raise Unsafe(str(why)) from why
         _imported()
-        return in_child(lambda: _attempt_in_child(call, Shapes(strays=True)))
+        return in_child(lambda: attempt(call, Shapes(strays=True), call))
     with process_kept():
         return attempt(copies, world, call)
 
@@ -168,73 +134,59 @@ def _imported() -> None:
 
 def _for_real(call: Call) -> tuple[FlopCount, str]:
     """With values: in a child, or on copies where the system has none or the data lie on a GPU."""
-    tensors = [p for m in call.modules() for p in m._parameters.values()] + tree_leaves((call.inputs, call.kwargs))
-    gpu = any(isinstance(x, torch.Tensor) and x.device.type != "cpu" for x in tensors)
-    if can_fork() and not gpu:
+    elsewhere = call.devices() - {"cpu"}
+    if can_fork() and not elsewhere:
         try:
-            return in_child(lambda: _attempt_in_child(call, Real()))
-        except ChildDied as error:
-            raise stopped(MemoryError(str(error)), {}, call.inputs, False, call.training) from error
+            return in_child(lambda: attempt(call, Real(), call))
+        except ChildDied as why:
+            raise stopped(MemoryError(str(why)), {}, call.inputs, False, call.training) from why
     world = Real()
     try:
         copies = call.copied(world)
     except Uncopyable as why:
-        raise no_child(why) from why
-    with process_kept(devices=True):
+        raise error("no child", why=why) from why
+    with process_kept(min(elsewhere, default="cpu")):
         return attempt(copies, world, call)
-
-
-def _attempt_in_child(call: Call, world: Real) -> tuple[FlopCount, str]:
-    """In a child nothing needs a copy; parameters and buffers are replaced where they stand."""
-    if isinstance(world, Shapes):
-        for module in call.modules():
-            for place in (module._parameters, module._buffers, vars(module)):
-                for name, value in () if isinstance(module, torch.jit.ScriptModule) else place.items():
-                    if isinstance(value, torch.Tensor):
-                        place[name] = world.stand_in(value)
-    return attempt(call, world, call)
 
 
 def attempt(call: Call, world: Real, original: Call) -> tuple[FlopCount, str]:
     """One count of a call that is thrown away, and what it printed; its exceptions come out as CountError."""
-    entries = roots(call.model)
-    modules = modules_of(entries)
-    kind = type(entries[0]) if len(entries) == 1 else getattr(call.model, "__name__", type(call.model))
-    root, places = module_tree(entries, getattr(kind, "__name__", kind))
-    tally = Tally(root, places)
-    tally.follow(modules)
-    tally.unknown.update(hidden_nodes(modules))
-    hooks = original.hooks() if call.training and isinstance(world, Shapes) else 0
-    tally.unknown.update({"hook on a gradient": hooks} if hooks else {})
-    if call is original:
+    tally, in_a_child = Tally(call.model), call is original
+    if in_a_child:
         watch_threads(lambda: tally.unknown.update(["work in another thread"]))
     with contextlib.ExitStack() as stack:
         said = stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
         stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")
-        stack.enter_context(_nothing_compiled())
+        if "torch._dynamo" in sys.modules:  # compiled code hides its operators: functions run as written
+            stack.enter_context(torch.compiler.set_stance("force_eager"))
         torch.backends.mha.set_fastpath_enabled(False)  # it hides its operators
         if call.training:
             stack.enter_context(torch.inference_mode(False))
             stack.enter_context(torch.enable_grad())
         arguments = call.inputs, call.kwargs
-        if call is original and isinstance(world, Shapes):
+        if in_a_child and isinstance(world, Shapes):
             arguments = tree_map(lambda x: world.known(x) if isinstance(x, torch.Tensor) else x, arguments)
         try:
-            with AskingMode(tally, world), CountingMode(tally, world):
+            with tally.following(), AskingMode(tally, world), CountingMode(tally, world):
                 output = ran(call.model(*arguments[0], **arguments[1]))
                 if call.training:
                     _backward(output)
         except CountError:
             raise
-        except Exception as error:
-            raise stopped(error, places, original.inputs, original.without_data(), call.training) from error
+        except Exception as why:
+            tally.tree()  # which names the modules as a result does
+            meta = "meta" in original.devices()
+            raise stopped(why, tally.places, original.inputs, meta, call.training) from why
     if world.broken is not None and isinstance(world, Shapes):
         raise CountError(world.broken)
+    if call.training and world.hooked:
+        tally.unknown["hook on a gradient"] += world.hooked
+    tree = tally.tree()
     return FlopCount(
-        macs=root.macs,
-        params=all_parameters(modules),
-        by_module=root,
+        macs=tree.macs,
+        params=tree.total_params,
+        by_module=tree,
         by_operator={name: macs for name, macs in tally.by_operator.most_common() if macs},
         calls=dict(tally.calls),
         unknown=dict(tally.unknown),
@@ -249,7 +201,7 @@ def _backward(output: Any) -> None:
     """Gradients of everything differentiable in the output."""
     tensors = [value for value in _tensors_of(output) if value.requires_grad]
     if not tensors:
-        raise no_gradient()
+        raise error("no gradient")
     torch.autograd.backward(tensors, [torch.ones_like(tensor) for tensor in tensors])
 
 
@@ -262,19 +214,7 @@ def _tensors_of(output: Any) -> list[torch.Tensor]:
             found.append(value)
         elif not isinstance(value, (nn.Module, type, str)) and all(value is not other for other in seen):
             seen.append(value)
-            fields = [getattr(value, field.name, None) for field in getattr(value, "__dataclass_fields__", {}).values()]
-            inner = (
-                [*value.values()] if isinstance(value, dict) else [*fields, *getattr(value, "__dict__", {}).values()]
-            )
+            inner = list(value.values()) if isinstance(value, dict) else list(getattr(value, "__dict__", {}).values())
+            inner += [getattr(value, name, None) for name in getattr(value, "__dataclass_fields__", {})]
             waiting += tree_leaves(inner)
     return found
-
-
-@contextlib.contextmanager
-def _nothing_compiled() -> Iterator[None]:
-    """Functions wrapped by torch.compile run as written: compiled code hides its operators."""
-    if "torch._dynamo" not in sys.modules:
-        yield
-        return
-    with torch.compiler.set_stance("force_eager"):
-        yield

@@ -109,12 +109,12 @@ def trilinear(out: Any, a: Any, b: Any, c: Any, expand1: Any, expand2: Any, expa
     return prod(max(sizes) for sizes in zip(*shapes, strict=True))
 
 
-def weighted_bag(at: int, of: int) -> Formula:
-    """nn.EmbeddingBag: only a bag with one weight per sample multiplies. at: the weights' place; of: whose width."""
+def weighted_bag(at: int) -> Formula:
+    """nn.EmbeddingBag: only a bag with one weight per sample multiplies. at: the place of the weights."""
 
     def macs(out: Any, *args: Any, **kwargs: Any) -> int:
         weights = kwargs.get("per_sample_weights", args[at] if len(args) > at else None)
-        return 0 if weights is None else args[1].numel() * args[of].shape[-1]
+        return 0 if weights is None else args[1].numel() * args[0].shape[-1]
 
     return macs
 
@@ -135,69 +135,52 @@ def _quantized_convolution(out: Any, x: Any, packed: Any, *_: Any, **__: Any) ->
     return positions(out.shape) * packed.unpack()[0].numel()
 
 
-_FORMULAS: list[tuple[str, Formula, str]] = [
-    (
-        "aten",
-        inner,
-        "mm bmm mv linear _int_mm _scaled_mm _weight_int8pack_mm _weight_int4pack_mm _weight_int4pack_mm_for_cpu "
-        "mkldnn_linear _dyn_quant_matmul_4bit _mixed_dtypes_linear affine_grid_generator cudnn_affine_grid_generator",
-    ),
-    ("aten", inner_second, "addmm baddbmm addmv _addmm_activation"),
-    ("aten", dot, "dot vdot"),
-    ("aten", addbmm, "addbmm"),
-    ("aten", grouped_mm, "_grouped_mm"),
-    ("aten", conv_tbc, "conv_tbc"),
-    ("aten", convolution, "convolution _convolution convolution_overrideable"),
-    (
-        "aten",
-        plain_convolution,
-        "cudnn_convolution cudnn_convolution_relu cudnn_convolution_add_relu miopen_convolution "
-        "miopen_convolution_relu miopen_convolution_add_relu miopen_depthwise_convolution mkldnn_convolution _mps_convolution "
-        "_conv_depthwise2d conv_depthwise3d _slow_conv2d_forward slow_conv3d_forward slow_conv_dilated2d slow_conv_dilated3d "
-        "_nnpack_spatial_convolution",
-    ),
-    (
-        "aten",
-        transposed_convolution,
-        "cudnn_convolution_transpose miopen_convolution_transpose slow_conv_transpose2d slow_conv_transpose3d",
-    ),
-    ("aten", convolution_backward, "convolution_backward convolution_backward_overrideable"),
-    *(
-        (
-            "aten",
-            formula,
-            " ".join(f"_scaled_dot_product_{kind}_attention{end}" for kind in ("flash", "efficient", "cudnn"))
-            + f" _scaled_dot_product_flash_attention_for_cpu{end} _scaled_dot_product_fused_attention_overrideable{end}",
-        )
-        for end, formula in (("", attention), ("_backward", attention_backward))
-    ),
-    ("aten", attention, "_scaled_dot_product_attention_math_for_mps"),
-    ("aten", native_attention, "_native_multi_head_attention"),
-    ("aten", trilinear, "_trilinear"),
-    ("aten", weighted_bag(6, 0), "_embedding_bag _embedding_bag_forward_only"),
-    ("aten", weighted_bag(8, 0), "_embedding_bag_dense_backward _embedding_bag_sparse_backward"),
-    ("aten", weighted_bag(10, 0), "_embedding_bag_backward"),
-    ("aten", bag_weights_backward, "_embedding_bag_per_sample_weights_backward"),
-    ("aten", distances, "_cdist_forward _euclidean_dist"),
-    ("aten", lambda out, x, p=2.0, *_, **__: distances(out, x, x, p), "_pdist_forward"),
+def _fused(end: str) -> str:
+    """Fused attention by every kernel of torch."""
+    kinds = "flash_attention efficient_attention cudnn_attention flash_attention_for_cpu fused_attention_overrideable"
+    return " ".join(f"_scaled_dot_product_{kind}{end}" for kind in kinds.split())
+
+
+_ATEN: dict[Formula, str] = {
+    inner: "mm bmm mv linear _int_mm _scaled_mm _weight_int8pack_mm _weight_int4pack_mm _weight_int4pack_mm_for_cpu "
+    "mkldnn_linear _dyn_quant_matmul_4bit _mixed_dtypes_linear affine_grid_generator cudnn_affine_grid_generator",
+    inner_second: "addmm baddbmm addmv _addmm_activation",
+    dot: "dot vdot",
+    addbmm: "addbmm",
+    grouped_mm: "_grouped_mm",
+    conv_tbc: "conv_tbc",
+    convolution: "convolution _convolution convolution_overrideable",
+    plain_convolution: "cudnn_convolution cudnn_convolution_relu cudnn_convolution_add_relu miopen_convolution "
+    "miopen_convolution_relu miopen_convolution_add_relu miopen_depthwise_convolution mkldnn_convolution "
+    "_mps_convolution _conv_depthwise2d conv_depthwise3d _slow_conv2d_forward slow_conv3d_forward slow_conv_dilated2d "
+    "slow_conv_dilated3d _nnpack_spatial_convolution",
+    transposed_convolution: "cudnn_convolution_transpose miopen_convolution_transpose slow_conv_transpose2d "
+    "slow_conv_transpose3d",
+    convolution_backward: "convolution_backward convolution_backward_overrideable",
+    attention: _fused("") + " _scaled_dot_product_attention_math_for_mps",
+    attention_backward: _fused("_backward"),
+    native_attention: "_native_multi_head_attention",
+    trilinear: "_trilinear",
+    weighted_bag(6): "_embedding_bag _embedding_bag_forward_only",
+    weighted_bag(8): "_embedding_bag_dense_backward _embedding_bag_sparse_backward",
+    weighted_bag(10): "_embedding_bag_backward",
+    bag_weights_backward: "_embedding_bag_per_sample_weights_backward",
+    distances: "_cdist_forward _euclidean_dist",
+    lambda out, x, p=2.0, *_, **__: distances(out, x, x, p): "_pdist_forward",
     # the gradient of one side is a weighted sum of the differences; every pair of rows adds it to both
-    ("aten", lambda out, grad, x, y, p, *_, **__: distances(grad, x, y, p), "_cdist_backward"),
-    ("aten", lambda out, grad, x, p, *_, **__: 2 * distances(grad, x, x, p), "_pdist_backward"),
-    (
-        "quantized",
-        inner,
-        "linear linear_relu linear_dynamic linear_relu_dynamic linear_dynamic_fp16 linear_leaky_relu linear_tanh",
-    ),
-    (
-        "quantized",
-        _quantized_convolution,
-        "conv1d conv1d_relu conv2d conv2d_relu conv3d conv3d_relu conv2d_add conv2d_add_relu",
-    ),
-    ("onednn", inner, "qlinear_pointwise"),
-]
+    lambda out, grad, x, y, p, *_, **__: distances(grad, x, y, p): "_cdist_backward",
+    lambda out, grad, x, p, *_, **__: 2 * distances(grad, x, x, p): "_pdist_backward",
+}
+_QUANTIZED: dict[Formula, str] = {
+    inner: "linear linear_relu linear_dynamic linear_relu_dynamic linear_dynamic_fp16 linear_leaky_relu linear_tanh",
+    _quantized_convolution: "conv1d conv1d_relu conv2d conv2d_relu conv3d conv3d_relu conv2d_add conv2d_add_relu",
+}
 FORMULAS: dict[str, Formula] = {
-    f"{space}::{name}": formula for space, formula, names in _FORMULAS for name in names.split()
-} | RECURRENT
+    **{f"aten::{name}": formula for formula, names in _ATEN.items() for name in names.split()},
+    **{f"quantized::{name}": formula for formula, names in _QUANTIZED.items() for name in names.split()},
+    "onednn::qlinear_pointwise": inner,
+    **RECURRENT,
+}
 
 
 def from_torch_registry(func: Any) -> Formula | None:

@@ -7,6 +7,7 @@ values, so lengths, masks and token ids may steer the control flow. `Real` runs 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from functools import cache
 from math import prod
 from typing import Any
@@ -27,6 +28,68 @@ _META = torch.device("meta")
 _is_meta: Callable[[Any], bool] = vars(torch._C.TensorBase)["is_meta"].__get__
 
 
+COUNTED, ELEMENTS, STILL, COMPOSITE, UNKNOWN = range(5)
+
+
+@dataclass(eq=False)
+class Operator:
+    """What is known of an operator (an OpOverload) before it runs.
+
+    kind, formula: how it counts. written: (position, name) of the arguments it writes to. takes_device: whether it
+    can make a tensor of its own. is_view: whether it looks at its first argument in another way. plain: whether it
+    writes nothing and its outputs are new tensors. role: what it does to products, "makes", "keeps", "sums", "puts"
+    or "". shapes: what it gave for such shapes before.
+    """
+
+    kind: int
+    formula: Formula | None
+    written: tuple[tuple[int, str], ...]
+    takes_device: bool
+    is_view: bool
+    plain: bool
+    role: str
+    shapes: dict[Any, Any] = field(default_factory=dict)
+
+
+@cache
+def operator(func: Any) -> Operator:
+    """What is known of it; old batch norms do not declare what they write."""
+    name, arguments, returns = func._schema.name, func._schema.arguments, func._schema.returns
+    formula = FORMULAS.get(name) or FORMULAS.get(name.removesuffix("_"))
+    if formula is not None:
+        kind = COUNTED
+    elif moves_only(name) or name.startswith(("prim::", "profiler::")) or getattr(func, "is_view", False):
+        kind = STILL
+    elif torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"):
+        kind = COMPOSITE
+    else:
+        kind = ELEMENTS if is_free(func) else UNKNOWN
+    silent = ("running_mean", "running_var") if "batch_norm" in name else ()
+    aliased = [one for one in (*arguments, *returns) if one.alias_info is not None]
+    written = [
+        (at, one.name)
+        for at, one in enumerate(arguments)
+        if one.name in silent or one.alias_info is not None and one.alias_info.is_write
+    ]
+    plain = not aliased and all(str(one.type) in ("Tensor", "Optional[Tensor]") for one in returns)
+    role = _ROLES.get(name.removeprefix("aten::").removesuffix("_"), "keeps" if kind == STILL else "")
+    device, is_view = any(one.name == "device" for one in arguments), kind == STILL and getattr(func, "is_view", False)
+    return Operator(kind, formula, tuple(written), device, is_view, plain, role)
+
+
+_ROLES = {
+    **dict.fromkeys("mul addcmul".split(), "makes"),
+    **dict.fromkeys("div neg positive where masked_fill".split(), "keeps"),
+    **dict.fromkeys("index_put _index_put_impl put".split(), "puts"),
+    **dict.fromkeys(
+        "sum mean nansum cumsum trace index_add scatter_add scatter_reduce index_reduce segment_reduce avg_pool2d "
+        "avg_pool3d _adaptive_avg_pool2d _adaptive_avg_pool3d".split(),
+        "sums",
+    ),
+}
+"""What operators do to products of two tensors; one that puts sums where it accumulates, and else keeps."""
+
+
 class NotHere(Exception):
     """Shapes alone do not do: the forward asks for values or for an operator that has no shape rule."""
 
@@ -39,6 +102,8 @@ class Real:
     def __init__(self) -> None:
         self.broken: str | None = None
         """The first thing that went wrong: a forward that swallows it has taken another path than usual."""
+        self.hooked = 0
+        """Hooks on the gradients of tensors that were replaced: stand-ins do not run them."""
 
     def refuse(self, why: str) -> NotHere:
         """The exception to raise; the reason is kept."""
@@ -47,13 +112,15 @@ class Real:
 
     def stand_in(self, tensor: torch.Tensor) -> torch.Tensor:
         """A copy, a leaf like the original."""
+        self._look(tensor)
         with torch.no_grad():
             return _leaf(tensor.detach().clone(), tensor)
 
-    def run(
-        self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], tensors: list[torch.Tensor], contracts: bool
-    ) -> Any:
-        """The output of the operator; tensors: those among its arguments; contracts: whether it is counted."""
+    def _look(self, tensor: torch.Tensor) -> None:
+        self.hooked += bool(tensor._backward_hooks or getattr(tensor, "_post_accumulate_grad_hooks", None))
+
+    def run(self, known: Operator, func: Any, args: Any, kwargs: dict[str, Any], tensors: list[torch.Tensor]) -> Any:
+        """The output of an operator; tensors: those among its arguments."""
         return func(*args, **kwargs)
 
 
@@ -72,6 +139,7 @@ class Shapes(Real):
     def stand_in(self, tensor: torch.Tensor) -> torch.Tensor:
         """Always the same one: without memory for float and large tensors, a copy on the CPU for small others."""
         if id(tensor) not in self._given:
+            self._look(tensor)
             self._given[id(tensor)] = tensor, self._stand_in(tensor)
         return self._given[id(tensor)][1]
 
@@ -108,45 +176,36 @@ class Shapes(Real):
             raise self.refuse("tensors on devices of several types")
         return self._devices[0] if self._devices else torch.get_default_device()
 
-    def run(
-        self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], tensors: list[torch.Tensor], contracts: bool
-    ) -> Any:
+    def run(self, known: Operator, func: Any, args: Any, kwargs: dict[str, Any], tensors: list[torch.Tensor]) -> Any:
         """On shapes if an argument is a stand-in, else with values while they are small."""
-        metas = sum(map(_is_meta, tensors))
-        if not tensors and not _takes_device(func):
+        metas, contracts = sum(map(_is_meta, tensors)), known.kind == COUNTED
+        if not tensors and not known.takes_device:
             return func(*args, **kwargs)
         if kwargs.get("device") is not None:
             kwargs = {name: value for name, value in kwargs.items() if name != "pin_memory"}
             kwargs["device"] = _META if metas else torch.device("cpu")
         if metas and metas == len(tensors):
-            return remembered(func, args, kwargs)
+            return remembered(known, func, args, kwargs)
         if metas or contracts or not tensors or prod(t.numel() for t in tensors) > KEEP_BYTES:
-            shape = self._on_meta(func, args, kwargs, not tensors)
+            shape = self._on_meta(known, func, args, kwargs, not tensors)
             if metas or contracts or self._too_large(shape, not tensors):
-                if any(not _is_meta(tensor) for tensor in written_tensors(func, args, kwargs)):
+                written = [args[at] if at < len(args) else kwargs.get(name) for at, name in known.written]
+                if any(not _is_meta(tensor) for tensor in tensors_in(written)):
                     raise NotHere(f"{func} writes an unknown value into a known tensor")
                 return shape
         return self._kept(func(*args, **kwargs))
 
-    def _on_meta(self, func: Any, args: Any, kwargs: Any, factory: bool) -> Any:
+    def _on_meta(self, known: Operator, func: Any, args: Any, kwargs: Any, factory: bool) -> Any:
         args, kwargs = mapped(_to_meta, (args, kwargs))
         if factory:
-            kwargs = {
-                **{name: value for name, value in kwargs.items() if name not in ("generator", "pin_memory")},
-                "device": _META,
-            }
-            return func(*args, **kwargs)
-        return remembered(func, args, kwargs)
+            kwargs = {name: value for name, value in kwargs.items() if name not in ("generator", "pin_memory")}
+            return func(*args, **{**kwargs, "device": _META})
+        return remembered(known, func, args, kwargs)
 
     @staticmethod
     def _too_large(shape: Any, factory: bool) -> bool:
-        return any(
-            x.nbytes > KEEP_BYTES or factory and (x.is_floating_point() or x.is_complex()) for x in tensors_in((shape,))
-        )
-
-
-_specs: dict[Any, Any] = {}
-"""What an operator gave for such shapes before: torch's own rules take up to a millisecond a call."""
+        found = tensors_in((shape,))
+        return any(x.nbytes > KEEP_BYTES or factory and (x.is_floating_point() or x.is_complex()) for x in found)
 
 
 def _key(value: Any) -> Any:
@@ -155,68 +214,27 @@ def _key(value: Any) -> Any:
     return tuple(map(_key, value)) if isinstance(value, (list, tuple)) else (type(value), value)
 
 
-def remembered(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The output of an operator on meta tensors, from memory if it ran on such shapes before."""
-    if not _repeatable(func):
+def remembered(known: Operator, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The output of an operator on meta tensors, from memory if it ran on such shapes before: torch's own rules take
+    up to a millisecond a call."""
+    if not known.plain:
         return func(*args, **kwargs)
-    key = func, _key(args), tuple((name, _key(value)) for name, value in kwargs.items()), torch.get_default_dtype()
+    key = _key(args), tuple((name, _key(value)) for name, value in kwargs.items()), torch.get_default_dtype()
     try:
-        spec = _specs.get(key)
+        spec = known.shapes.get(key)
     except TypeError:  # an argument without a hash
         return func(*args, **kwargs)
     if spec is None:
-        before = _key(args)
         out = func(*args, **kwargs)
-        if len(_specs) > 10_000:
-            _specs.clear()
-        if isinstance(out, torch.Tensor) and out is args[0]:
-            _specs[key] = _SAME if _key(args) == before else _ASK
-        else:
-            outs = out if isinstance(out, tuple) else (out,)
-            plain = all(x is None or isinstance(x, torch.Tensor) and not x.is_complex() for x in outs)
-            _specs[key] = (isinstance(out, tuple), [x if x is None else _key(x) for x in outs]) if plain else _ASK
+        outs = out if isinstance(out, tuple) else (out,)
+        if not any(x is not None and x.is_complex() for x in outs):  # those may be conjugate views
+            known.shapes[key] = isinstance(out, tuple), [x if x is None else _key(x) for x in outs]
+        if len(known.shapes) > 1000:
+            known.shapes.clear()
         return out
-    if spec is _ASK:
-        return func(*args, **kwargs)
-    if spec is _SAME:
-        return args[0]
     several, outs = spec
     made = [x if x is None else torch.empty_strided(x[0], x[1], dtype=x[2], device=_META) for x in outs]
     return tuple(made) if several else made[0]
-
-
-_ASK, _SAME = object(), object()
-
-
-@cache
-def _repeatable(func: Any) -> bool:
-    """Whether the outputs are new tensors, or the first argument written in place."""
-    arguments, returns = func._schema.arguments, func._schema.returns
-    writes = [at for at, one in enumerate(arguments) if one.alias_info is not None]
-    if writes:
-        return writes == [0] and arguments[0].alias_info.is_write and len(returns) == 1
-    return all(one.alias_info is None and "Tensor" in str(one.type) and "[]" not in str(one.type) for one in returns)
-
-
-@cache
-def _written(func: Any) -> tuple[tuple[int, str], ...]:
-    """(position, name) of the arguments an operator writes to; old batch norms do not declare theirs."""
-    silent = ("running_mean", "running_var") if "batch_norm" in func._schema.name else ()
-    return tuple(
-        (at, one.name)
-        for at, one in enumerate(func._schema.arguments)
-        if one.name in silent or (one.alias_info is not None and one.alias_info.is_write)
-    )
-
-
-@cache
-def _takes_device(func: Any) -> bool:
-    return any(argument.name == "device" for argument in func._schema.arguments)
-
-
-def written_tensors(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[torch.Tensor]:
-    """The tensors this call writes to."""
-    return tensors_in([args[at] if at < len(args) else kwargs.get(name) for at, name in _written(func)])
 
 
 def mapped(change: Callable[[torch.Tensor], torch.Tensor], value: Any) -> Any:
@@ -243,32 +261,6 @@ def _to_meta(tensor: torch.Tensor) -> torch.Tensor:
     return tensor if _is_meta(tensor) else _shape_of(tensor)
 
 
-COUNTED, ELEMENTS, STILL, COMPOSITE, UNKNOWN = range(5)
-_kinds: dict[Any, tuple[int, Formula | None]] = {}
-
-
-def _kind_of(func: Any) -> tuple[int, Formula | None]:
-    name = func._schema.name
-    formula = FORMULAS.get(name) or FORMULAS.get(name.removesuffix("_")) or from_torch_registry(func)
-    if formula is not None:
-        return COUNTED, formula
-    if moves_only(name) or name.startswith(("prim::", "profiler::")) or getattr(func, "is_view", False):
-        return STILL, None
-    if torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"):
-        return COMPOSITE, None
-    return (ELEMENTS if is_free(func) else UNKNOWN), None
-
-
-def kind_of(func: Any) -> tuple[int, Formula | None]:
-    """How an operator counts, and its formula; unknown ones are asked again, a formula may be registered."""
-    known = _kinds.get(func)
-    if known is None:
-        known = _kind_of(func)
-        if known[0] != UNKNOWN:
-            _kinds[func] = known
-    return known
-
-
 class CountingMode(TorchDispatchMode):
     """Counts every operator into `tally` and runs it in `world`."""
 
@@ -290,7 +282,13 @@ class CountingMode(TorchDispatchMode):
             return NotImplemented  # the subclass explains itself in plain operators, and those are counted
         if isinstance(func, HigherOrderOperator):
             return self._higher_order(func, args, kwargs)
-        (kind, formula), tensors = kind_of(func), tensors_in(args, kwargs)
+        known = operator(func)
+        if known.is_view and not self._products and _is_meta(args[0]):  # the most frequent, and nothing to count
+            return self._guarded(func, *args, **kwargs)
+        tensors = tensors_in(args, kwargs)
+        if known.kind == UNKNOWN and (formula := from_torch_registry(func)):  # registered since, perhaps
+            known = replace(known, kind=COUNTED, formula=formula)
+        kind = known.kind
         if kind == COMPOSITE:
             if not any(x.is_nested for x in tensors):  # those have no size to decompose by
                 with self:
@@ -298,11 +296,11 @@ class CountingMode(TorchDispatchMode):
                 if out is not NotImplemented:
                     return out
             kind = UNKNOWN
-        out = self._guarded(self.world.run, func, args, kwargs, tensors, kind == COUNTED)
+        out = self._guarded(self.world.run, known, func, args, kwargs, tensors)
         if kind == COUNTED:
             if all(t.layout in (torch.strided, torch._mkldnn) and not t.is_nested for t in tensors):
                 factor = 4 if tensors and tensors[0].is_complex() else 1
-                self._count(_short(func), formula, out, args, kwargs, factor)
+                self._count(_short(func), known.formula, out, args, kwargs, factor)
             else:  # a formula on the shape of a sparse or nested tensor would claim too much
                 self.tally.unknown[_short(func) + " (sparse or nested)"] += 1
         elif kind == ELEMENTS:
@@ -310,14 +308,14 @@ class CountingMode(TorchDispatchMode):
             self.tally.elements(max(written, args[0].numel() if args and isinstance(args[0], torch.Tensor) else 0))
         elif kind == UNKNOWN:
             self.tally.unknown[_short(func)] += 1
-        if self._products or func._overloadpacket in _PRODUCTS:
-            self._follow(func, kind, out, args, kwargs, tensors)
+        if self._products or known.role == "makes":
+            self._follow(known.role, out, args, kwargs, tensors)
         return out
 
-    def _guarded(self, run: Callable[..., Any], *args: Any) -> Any:
+    def _guarded(self, run: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         try:
             with torch._C.DisableTorchFunction():  # torch's own rules for shapes hear the truth about devices
-                return run(*args)
+                return run(*args, **kwargs)
         except Exception as error:
             self.world.broken = self.world.broken or f"{type(error).__name__}: {error}"
             raise
@@ -326,7 +324,7 @@ class CountingMode(TorchDispatchMode):
         if str(func) in _CHOICES:  # ordinary control flow once the values are there
             with self:
                 return _CHOICES[str(func)](*args, **kwargs)
-        out = self._guarded(lambda: func(*args, **kwargs))
+        out = self._guarded(func, *args, **kwargs)
         formula = from_torch_registry(func)
         if formula is None:
             self.tally.unknown[str(func)] += 1
@@ -343,31 +341,16 @@ class CountingMode(TorchDispatchMode):
         else:
             self.tally.contraction(name, macs)
 
-    def _follow(self, func: Any, kind: int, out: Any, args: Any, kwargs: Any, tensors: list[torch.Tensor]) -> None:
+    def _follow(self, role: str, out: Any, args: Any, kwargs: Any, tensors: list[torch.Tensor]) -> None:
         """Follow products of two tensors through moves, casts and scalings to the operator that sums them."""
-        packet = func._overloadpacket
         held = sum(tensor.numel() for tensor in tensors if _storage(tensor) in self._products)
-        sums = packet in _SUMS or packet in _PUTS and bool(args[3] if len(args) > 3 else kwargs.get("accumulate"))
+        sums = role == "sums" or role == "puts" and bool(args[3] if len(args) > 3 else kwargs.get("accumulate"))
         if held and sums:
             self.tally.summed_products += held
-        several = sum(tensor.numel() > 1 for tensor in tensors) > 1
-        is_product = packet in _PRODUCTS and several or held and not sums and (kind == STILL or packet in _SCALES)
+        several = role == "makes" and sum(tensor.numel() > 1 for tensor in tensors) > 1
+        is_product = several or held and not sums and role != ""
         for tensor in tensors_in(out if isinstance(out, (tuple, list)) else (out,)):
             (self._products.add if is_product else self._products.discard)(_storage(tensor))
-
-
-def _packets(names: str) -> frozenset[Any]:
-    found = [getattr(torch.ops.aten, name + end, None) for name in names.split() for end in ("", "_")]
-    return frozenset(packet for packet in found if packet is not None)
-
-
-_PRODUCTS = _packets("mul addcmul")
-_SCALES = _packets("mul div neg positive where masked_fill")
-_PUTS = _packets("index_put _index_put_impl put")
-_SUMS = _packets(
-    "sum mean nansum cumsum trace index_add scatter_add scatter_reduce index_reduce segment_reduce avg_pool2d "
-    "avg_pool3d _adaptive_avg_pool2d _adaptive_avg_pool3d"
-)
 
 
 def _storage(tensor: torch.Tensor) -> int:
@@ -397,11 +380,10 @@ _TOLD: dict[Any, Callable[[torch.device], Any]] = {
     vars(torch._C.TensorBase)[name].__get__: answer
     for name, answer in {
         "device": lambda device: device,
-        "is_meta": lambda device: device.type == "meta",
-        "is_cpu": lambda device: device.type == "cpu",
-        "is_cuda": lambda device: device.type == "cuda",
-        "is_mps": lambda device: device.type == "mps",
-        "is_xpu": lambda device: device.type == "xpu",
+        **{
+            f"is_{kind}": lambda device, kind=kind: device.type == kind
+            for kind in ("meta", "cpu", "cuda", "mps", "xpu")
+        },
     }.items()
 }
 """What follows from the device of a tensor."""

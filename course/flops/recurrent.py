@@ -54,16 +54,6 @@ def _int8(gates: int) -> Callable[..., int]:
     return macs
 
 
-def _int8_cell(gates: int) -> Callable[..., int]:
-    """One step of an int8 cell: x (batch, inputs), state (batch, H)."""
-
-    def macs(out: Any, x: Any, state: Any, *_: Any, **__: Any) -> int:
-        hidden = (state if hasattr(state, "shape") else state[0]).shape[-1]
-        return x.shape[0] * gates * hidden * (x.shape[-1] + hidden)
-
-    return macs
-
-
 RECURRENT: dict[str, Callable[..., int]] = {
     "aten::mkldnn_rnn_layer": onednn_rnn,
     "aten::mkldnn_rnn_layer_backward": onednn_rnn_backward,
@@ -72,9 +62,5 @@ RECURRENT: dict[str, Callable[..., int]] = {
     "aten::miopen_rnn": cudnn_rnn,
     "aten::quantized_lstm": _int8(4),
     "aten::quantized_gru": _int8(3),
-    **{
-        f"quantized::quantized_{kind}_cell_dynamic": _int8_cell(gates)
-        for kind, gates in (("lstm", 4), ("gru", 3), ("rnn_tanh", 1), ("rnn_relu", 1))
-    },
 }
 """Operator -> MACs."""

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from course.flops import render
+
 
 @dataclass
 class ModuleCount:
@@ -117,19 +119,15 @@ class FlopCount:
 
     def sentence(self) -> str:
         """What was counted, the work, and whether it is exact, in one sentence."""
-        from course.flops.render import sentence
-
-        return sentence(self)
+        return render.sentence(self)
 
     def table(self, depth: int = 2) -> str:
         """A text table of the modules down to `depth`, then the operators."""
-        from course.flops.render import text_table
-
-        return text_table(self, depth)
+        return render.text(self, depth)
 
     def plot(self, ax: Any = None, top: int = 20) -> Any:
         """Bars of the parts of the model, at most `top`, with all the work between them; gives the Axes."""
-        from course.flops.plot import draw
+        from course.figures.counting import draw
 
         return draw(self, ax, top)
 
@@ -140,6 +138,4 @@ class FlopCount:
         return self.table()
 
     def _repr_html_(self) -> str:
-        from course.flops.render import html_table
-
-        return html_table(self)
+        return render.page(self)

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import torch
-from torch import nn
 
 _STRUCTURE = frozenset(
     """
-Constant GetAttr SetAttr ListConstruct ListUnpack TupleConstruct TupleUnpack TupleIndex TupleSlice DictConstruct
-If Loop CallMethod CallFunction RaiseException Print Uninitialized unchecked_cast unchecked_unwrap_optional
-isinstance NumToTensor TensorToNum ImplicitTensorToNum dtype device layout shape requires_grad is_cuda is_cpu
-is_mkldnn is_quantized is_nested is_meta is_sparse data min max abs type index CreateObject Enter Exit rangelist
-profile Param Return ConstantChunk ModuleContainerIndex tolist grad ConstantMKLDNNTensor EnumName EnumValue
-unpackedtuple
+Constant GetAttr SetAttr ListConstruct ListUnpack TupleConstruct TupleUnpack TupleIndex TupleSlice DictConstruct If
+Loop CallMethod CallFunction RaiseException Print Uninitialized unchecked_cast unchecked_unwrap_optional isinstance
+NumToTensor TensorToNum ImplicitTensorToNum dtype device layout shape requires_grad is_cuda is_cpu is_mkldnn
+is_quantized is_nested is_meta is_sparse data min max abs type index CreateObject Enter Exit rangelist profile Param
+Return ConstantChunk ModuleContainerIndex tolist grad ConstantMKLDNNTensor EnumName EnumValue unpackedtuple
 """.split()
 )
 
@@ -28,18 +26,15 @@ def _nodes(block: Any) -> Iterator[Any]:
             yield from _nodes(inner)
 
 
-def hidden_nodes(modules: Iterable[nn.Module]) -> Counter[str]:
+def hidden_nodes(module: torch.jit.ScriptModule) -> Counter[str]:
     """Node kinds, with their number, that fuse or move work out of sight (optimised graphs have them).
 
     Operators of `aten` and of other libraries go through the dispatcher; of the interpreter's own nodes (`prim`)
     only those known to hold structure pass.
     """
-    scripts = [module._c for module in modules if isinstance(module, torch.jit.ScriptModule)]
-    kinds = [
-        node.kind() for one in scripts for name in one._method_names() for node in _nodes(one._get_method(name).graph)
-    ]
+    scripts = [one._c for one in module.modules() if isinstance(one, torch.jit.ScriptModule)]
+    graphs = [one._get_method(name).graph for one in scripts for name in one._method_names()]
+    kinds = [node.kind().partition("::") for graph in graphs for node in _nodes(graph)]
     return Counter(
-        f"TorchScript {kind}"
-        for kind in kinds
-        if kind.startswith("prim::") and kind.removeprefix("prim::") not in _STRUCTURE
+        f"TorchScript prim::{name}" for space, _, name in kinds if space == "prim" and name not in _STRUCTURE
     )

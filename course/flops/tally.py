@@ -1,7 +1,7 @@
 """The running sums of a count, and which module the work belongs to.
 
-Forward: hooks on the modules keep a stack of those being run. Backward: autograd nodes carry the sequence number
-they got in the forward; the stack's history says which module was running then.
+Forward: a stack of the modules being run. Backward: autograd nodes carry the sequence number they got in the
+forward; the stack's history says which module was running then.
 """
 
 from __future__ import annotations
@@ -9,64 +9,69 @@ from __future__ import annotations
 import threading
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch import nn
+from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
 from course.flops.result import ModuleCount
-
-
-def module_tree(roots: list[nn.Module], kind: str) -> tuple[ModuleCount, dict[int, ModuleCount]]:
-    """The tree of the modules under a nameless root, and each module's place by id.
-
-    A module reachable by two names stands where it is found first.
-    """
-    root = ModuleCount("", kind)
-    places: dict[int, ModuleCount] = {}
-    tensors: set[int] = set()
-
-    def place(node: ModuleCount, module: nn.Module) -> None:
-        places[id(module)] = node
-        for parameter in module._parameters.values():
-            if parameter is not None and id(parameter) not in tensors:
-                tensors.add(id(parameter))
-                node.params += parameter.numel()
-        for name, child in module._modules.items():
-            if child is not None and id(child) not in places:
-                below = ModuleCount(f"{node.name}.{name}" if node.name else name, type(child).__name__)
-                node.children.append(below)
-                place(below, child)
-
-    for at, module in enumerate(roots):
-        if id(module) not in places:
-            node = root
-            if len(roots) > 1:
-                node = ModuleCount(f"{type(module).__name__.lower()}_{at}", type(module).__name__)
-                root.children.append(node)
-            place(node, module)
-    return root, places
-
-
-def all_parameters(modules: Iterable[nn.Module]) -> int:
-    """Number of distinct parameter elements."""
-    return sum({id(p): p.numel() for m in modules for p in m._parameters.values() if p is not None}.values())
+from course.flops.script import hidden_nodes
 
 
 class Tally:
-    """MACs, calls, unknown operators and element operations seen so far."""
+    """MACs, calls, unknown operators and element operations seen so far.
 
-    def __init__(self, root: ModuleCount, places: dict[int, ModuleCount]) -> None:
-        self.root, self.places = root, places
+    model: an nn.Module, or a callable; of a callable the modules are found when it calls them.
+    """
+
+    def __init__(self, model: Any) -> None:
+        owner = getattr(model, "__self__", model)
+        self.root = ModuleCount("", getattr(model, "__name__", type(model).__name__))
+        self.places: dict[int, ModuleCount] = {}
         self.by_operator: Counter[str] = Counter()
         self.calls: Counter[str] = Counter()
         self.unknown: Counter[str] = Counter()
         self.element_operations = 0
         self.summed_products = 0
-        self._stack = [root]
-        self._history: list[tuple[int, ModuleCount]] = [(torch.autograd._get_sequence_nr(), root)]
+        self._alive: list[Any] = []  # an id means something only while its object lives
+        self._tensors: set[int] = set()
+        self._found = 0
+        self._stack = [self.root]
+        self._history = [(torch.autograd._get_sequence_nr(), self.root)]
         self._thread = threading.get_ident()
+        self._whole = isinstance(owner, nn.Module)
+        if self._whole:
+            self._plant(self.root, owner)
+
+    def _plant(self, node: ModuleCount, module: nn.Module) -> None:
+        """Places for a module and all below it; one reachable by two names stands where it is found first."""
+        node.kind = type(module).__name__
+        self.places[id(module)] = node
+        self._alive.append(module)
+        for parameter in module._parameters.values():
+            if parameter is not None and id(parameter) not in self._tensors:
+                self._tensors.add(id(parameter))
+                self._alive.append(parameter)
+                node.params += parameter.numel()
+        for name, child in module._modules.items():
+            if child is not None and id(child) not in self.places:
+                below = ModuleCount(f"{node.name}.{name}" if node.name else name, "")
+                node.children.append(below)
+                self._plant(below, child)
+
+    def tree(self) -> ModuleCount:
+        """All modules with their work; a function around a single one is taken for that one."""
+        if self._found != 1:
+            return self.root
+        (only,), start = self.root.children, len(self.root.children[0].name)
+        for _, module in only.walk():
+            module.name = module.name[start:].removeprefix(".")
+        only.own += self.root.own
+        only.element_operations += self.root.element_operations
+        return only
 
     def place(self) -> ModuleCount:
         """The module the operator running now belongs to."""
@@ -88,19 +93,33 @@ class Tally:
         self.element_operations += number
         self.place().element_operations += number
 
-    def follow(self, modules: Iterable[nn.Module]) -> None:
-        """Hook on to modules that are thrown away after the count."""
-        for module in modules:
-            if id(module) in self.places and not isinstance(module, torch.jit.ScriptModule):
-                module.register_forward_pre_hook(self._enter, prepend=True)
-                module.register_forward_hook(self._leave, always_call=True)
+    @contextmanager
+    def following(self) -> Iterator[None]:
+        """In the block every forward of a module in this thread is seen."""
+        hooks = (
+            register_module_forward_pre_hook(self._enter),
+            register_module_forward_hook(self._leave, always_call=True),
+        )
+        try:
+            yield
+        finally:
+            for hook in hooks:
+                hook.remove()
 
     def _enter(self, module: nn.Module, _args: Any) -> None:
-        if threading.get_ident() == self._thread:
-            node = self.places[id(module)]
-            node.calls += 1
-            self._stack.append(node)
-            self._note()
+        if threading.get_ident() != self._thread:
+            return
+        if id(module) not in self.places and not self._whole and len(self._stack) == 1:
+            node = ModuleCount(f"{type(module).__name__.lower()}_{self._found}", "")
+            self._found += 1
+            self.root.children.append(node)
+            self._plant(node, module)
+        if id(module) in self.places:
+            self.places[id(module)].calls += 1
+        if isinstance(module, torch.jit.ScriptModule):
+            self.unknown.update(hidden_nodes(module))
+        self._stack.append(self.places.get(id(module), self._stack[-1]))
+        self._note()
 
     def _leave(self, _module: nn.Module, _args: Any, _output: Any) -> None:
         if threading.get_ident() == self._thread and len(self._stack) > 1:

@@ -12,6 +12,7 @@ What every game shares, and what a game of its own adds. Nothing here imports to
 ``view``, ``text``    HTML and text of ticket, hints, debrief, letter, board
 ``parts``             widgets: a row of choices, buttons, hints, the cause, the letter; mouse, keyboard, live region
 ``board``             all cases of a lesson with their state, the rank, this time against last time
+``desk``              what the desks of all games share: shown, typed, pressed; every open page of a case follows
 ``tuning``            the game of lesson 10: controls, bets, measured runs, a hand-in, the table of all combinations
 ``tuning_desk``       its widgets; ``tuning_view`` its HTML and text
 ====================  ================================================================================================
@@ -20,8 +21,8 @@ A second game (lesson 11, say) needs, in its room ``course/lessons/l11_bug_hunt/
 
 1. ``cases.yaml``: the fields of ``cases.Case``; its own data under ``play``.
 2. ``game.py`` with three functions that take no widgets to import:
-   ``player(case, log)`` gives what ``case("11-leak")`` shows: an object with ``show()`` (display, or print in text mode), a text
-   twin as methods, and ``__str__``. It builds on ``Play`` (``hint()``, ``cause(option)``, ``letter(text, ticked)``, ``again()``)
+   ``player(case, log)`` gives what ``case("11-leak")`` shows: a ``desk.CaseDesk`` with ``show()`` (display, or print in text mode), a
+   text twin as methods, and ``__str__``. It builds on ``Play`` (``hint()``, ``cause(option)``, ``letter(text, ticked)``, ``again()``)
    and writes its own moves with ``moves.write(log, case, "line", choice=("7",), sure=2, evidence={...})``.
    ``standing(case, entries)`` gives a ``board.Standing`` (state in words, the ``score.Score`` of each closed attempt).
    ``faults(case)`` gives sentences about what is wrong in ``play``; the tests ask for both languages and all sources.

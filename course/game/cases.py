@@ -117,6 +117,11 @@ class Case:
     tutorial: bool = False
     play: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def call(self) -> str:
+        """How it is asked for by typing."""
+        return f'case("{self.id.partition("-")[2]}")'
+
 
 _TEXT, _LINE = schema.TEXT, {"type": "string", "minLength": 1}
 _ID = {"type": "string", "pattern": r"^\d\d-[a-z0-9]+(-[a-z0-9]+)*$"}

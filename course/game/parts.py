@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 import ipywidgets as w
 
 from course.game.cases import Case
-from course.game.play import CRITERIA, Play
-from course.game.view import letter_ask, letter_help, model_html
+from course.game.play import CRITERIA, MoveError, Play
+from course.game.view import cause_said, letter_ask, letter_help, model_html
 from course.i18n import Text, pick, t
 from course.quiz.card_choice import Choices
 from course.quiz.items import Item, Option
@@ -21,13 +21,20 @@ from course.quiz.rich import inline, plain
 from course.quiz.widgets import focus, name_of
 
 
-def button(words: str, press: Callable[[], None], main: bool = False) -> w.Button:
-    """An ordinary button. main: the one that goes on."""
+def button(name: str, words: str, press: Callable[[], None], main: bool = False) -> w.Button:
+    """An ordinary button. name: its class on the page. main: the one that goes on."""
     made = w.Button(description=words, layout=w.Layout(width="auto", height="auto"))
-    made.add_class("tbq-go")
-    if not main:
-        made.add_class("tbq-sub")
+    for one in ("tbq-go", name, *([] if main else ["tbq-sub"])):
+        made.add_class(one)
     made.on_click(lambda _: press())
+    return made
+
+
+def row(*buttons: w.Button) -> w.Box:
+    """Buttons side by side; the one that goes on stands out."""
+    made = w.Box(list(buttons))
+    for name in ("tbg-go", "tbq-ready"):
+        made.add_class(name)
     return made
 
 
@@ -49,9 +56,9 @@ class Picker:
         for value, one in self.buttons.items():
             one.add_class("tbg-value")
             one.on_click(lambda _, value=value: self.choose(value))
-        row = w.Box(list(self.buttons.values()))
-        row.add_class("tbg-values")
-        self.widget = w.VBox([self.head, row])
+        values = w.Box(list(self.buttons.values()))
+        values.add_class("tbg-values")
+        self.widget = w.VBox([self.head, values])
         self.widget.add_class("tbg-row")
         self.choose(chosen)
 
@@ -86,7 +93,9 @@ class Steps:
         )
 
     def done(self, words: str) -> None:
-        """The run is over; the timeline stays."""
+        """The run is over; the timeline stays, if there is one."""
+        if not self.widget.value:
+            return
         self._lines.append((time.monotonic() - self._began, words))
         self._draw("")
 
@@ -116,16 +125,13 @@ class CauseBox:
         )
         self.choices = Choices(item, lambda: None)
         self.say = w.HTML()
-        self.go = button(t("💡 This is the cause", "💡 原因就是它"), self.press, main=True)
-        self.go.add_class("tbg-cause")
-        row = w.Box([self.go])
-        row.add_class("tbg-go")
+        self.go = button("tbg-cause", t("💡 This is the cause", "💡 原因就是它"), self.press, main=True)
         head = w.HTML(
             in_language(
                 f"<h4>{t('💡 Why did it come out so?', '💡 为什么会这样？')}</h4><p>{inline(pick(question.stem))}</p>"
             )
         )
-        self.widget = w.VBox([head, self.choices.widget, self.choices.letters.field, row, self.say])
+        self.widget = w.VBox([head, self.choices.widget, self.choices.letters.field, row(self.go), self.say])
         self.widget.add_class("tbg-panel")
         self.show()
 
@@ -156,12 +162,9 @@ class CauseBox:
             self.choices.letters.field.layout.display = "none"
         shown = {one.id: (one.id in tried, one.right) for one in question.answers if found or one.id in tried}
         self.choices.reveal(shown, False)
-        head = (
-            t("🎯 Yes.", "🎯 对，就是它！") if found else t("🕳️ Not this one; have another go.", "🕳️ 不是这个，再想想。")
-        )
         whys = [one for one in question.answers if one.id in tried or found]
         told = "".join(f"<p><b>{one.id}</b> {inline(pick(one.why))}</p>" for one in whys)
-        self._say(head, told)
+        self._say(cause_said(found), told)
         self.go.layout.display = "none" if found else None
 
     def _say(self, head: str, told: str = "") -> None:
@@ -182,8 +185,8 @@ class LetterBox:
             layout=w.Layout(width="100%", height="auto"),
             continuous_update=False,
         )
-        self.keep = button(t("✉️ Keep my reply and show the model", "✉️ 保存回信，看范文"), self.press, main=True)
-        self.keep.add_class("tbg-send")
+        keep = t("✉️ Keep my reply and show the model", "✉️ 保存回信，看范文")
+        self.keep = button("tbg-send", keep, self.press, main=True)
         self.ticks = {name: w.Button(layout=w.Layout(width="auto", height="auto")) for name in CRITERIA}
         self.ticked: set[str] = set()
         for name, one in self.ticks.items():
@@ -194,9 +197,7 @@ class LetterBox:
         self.model = w.HTML()
         self.below = w.VBox([self.model, listed], layout=w.Layout(display="none"))
         self.say = w.HTML()
-        row = w.Box([self.keep])
-        row.add_class("tbg-go")
-        self.widget = w.VBox([w.HTML(ask), self.field, row, self.say, self.below])
+        self.widget = w.VBox([w.HTML(ask), self.field, row(self.keep), self.say, self.below])
         self.widget.add_class("tbg-panel")
         if (written := play.written()) is not None:
             self.field.value, self.ticked = written.text, set(written.choice)
@@ -208,20 +209,25 @@ class LetterBox:
 
     def press(self) -> None:
         """Keep what is written."""
-        try:
-            self.play.letter(self.field.value, sorted(self.ticked))
-        except ValueError as slip:
-            self._say(str(slip))
-            return
-        self._say(t("✓ Kept. Compare, and tick what yours does.", "✓ 已保存。对照一下，勾出你做到的。"))
-        self._show()
+        if self._kept(self.ticked):
+            self._say(t("✓ Kept. Compare, and tick what yours does.", "✓ 已保存。对照一下，勾出你做到的。"))
+            self._show()
 
     def _tick(self, name: str) -> None:
-        self.ticked ^= {name}
-        self._draw()
-        self.play.letter(self.field.value, sorted(self.ticked))
-        count = len(self.ticked)
-        self._say(t(f"✓ {count} of {len(CRITERIA)} ticked.", f"✓ 已勾 {count}/{len(CRITERIA)} 条。"))
+        if self._kept(self.ticked ^ {name}):
+            self._draw()
+            count = len(self.ticked)
+            self._say(t(f"✓ {count} of {len(CRITERIA)} ticked.", f"✓ 已勾 {count}/{len(CRITERIA)} 条。"))
+
+    def _kept(self, ticked: set[str]) -> bool:
+        """Write the letter down with these ticks; a slip gets its sentence, and nothing is ticked."""
+        try:
+            self.play.letter(self.field.value, sorted(ticked))
+        except MoveError as slip:
+            self._say(str(slip))
+            return False
+        self.ticked = ticked
+        return True
 
     def _show(self) -> None:
         asks = t("Tick what your reply does:", "你的回信做到了哪几条？")

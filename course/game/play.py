@@ -30,7 +30,7 @@ class MoveError(ValueError):
 class Play:
     """One case and the learner's log. Raises MoveError, and nothing is written, where a move cannot be made.
 
-    ``closed`` says whether hints and cause are over; a game overrides what its rules need.
+    A game overrides what its rules need.
     """
 
     def __init__(self, case: Case, log: AnswerLog) -> None:
@@ -52,8 +52,16 @@ class Play:
 
     # --- hints ---
 
+    def may_ask_hint(self) -> bool:
+        """Whether a hint can still help."""
+        return True
+
     def hint(self) -> tuple[int, Text]:
-        """Open the next hint; gives its number from 1 and its text. The last one is given again."""
+        """Open the next hint; gives its number from 1 and its text. The last one is given again. Raises MoveError when it is too
+        late for one.
+        """
+        if not self.may_ask_hint():
+            raise MoveError(t("It is too late for a hint: this try is settled.", "这一次已成定局，提示帮不上忙了。"))
         opened = len(moves.of_kind(self.now, "hint"))
         number = min(opened + 1, len(self.case.hints))
         if opened < number:
@@ -76,7 +84,9 @@ class Play:
         if not self.may_name_cause():
             raise MoveError(t("The cause is asked after you have handed in.", "先交方案，再来问原因。"))
         if self.case.cause.answer(answer_id) is None:
-            known = ", ".join(one.id for one in self.case.cause.answers)
+            known = t(", ", "、").join(one.id for one in self.case.cause.answers)
+            if not answer_id:
+                raise MoveError(t(f"Which answer is it? There are {known}.", f"选哪个答案？可选的是 {known}。"))
             raise MoveError(
                 t(
                     f"There is no answer {answer_id!r}; there are {known}.",
@@ -100,7 +110,7 @@ class Play:
     def letter(self, text: str, ticked: Sequence[str] = ()) -> None:
         """Keep the reply to the colleague, and the criteria its writer ticks. Raises MoveError for an empty one."""
         if unknown := [one for one in ticked if one not in CRITERIA]:
-            known = ", ".join(CRITERIA)
+            known = t(", ", "、").join(CRITERIA)
             raise MoveError(
                 t(
                     f"There is no criterion {unknown[0]!r}; there are {known}.",

@@ -20,6 +20,7 @@ from course.i18n import LANGUAGES, Text, both, pick, t
 from course.quiz.entry import Entry
 from course.quiz.item_lint import language_faults
 from course.quiz.log import AnswerLog
+from course.quiz.rich import clip
 from course.suggest import did_you_mean
 
 Config = Mapping[str, str]
@@ -190,6 +191,14 @@ def config_in(line: str) -> dict[str, str]:
     return dict(part.split("=", 1) for part in line.split() if "=" in part)
 
 
+def bet_note() -> str:
+    """Why a bet is asked again and again."""
+    return t(
+        "Every try takes a bet of its own, and so does the hand-in: by then you know more.",
+        "每试一次都要单独下注，交方案时再押一次：那时你知道得更多了。",
+    )
+
+
 def in_words(plan: Plan, config: Config) -> str:
     """A configuration in the words of the panel: each control with its value."""
     found = [
@@ -197,7 +206,21 @@ def in_words(plan: Plan, config: Config) -> str:
         for one in plan.controls
         if config.get(one.id) in one.values
     ]
-    return t(", ", "，").join(found)
+    return " · ".join(found)
+
+
+def blocks(plan: Plan, names: Collection[str]) -> list[dict[str, str]]:
+    """The configurations with these keys, told in few parts: what a part does not name may stand as it likes."""
+    picked = itertools.product(*((None, *one.values) for one in plan.controls))
+    parts = [{one.id: value for one, value in zip(plan.controls, values, strict=True) if value} for values in picked]
+    holds = [(part, {key(one) for one in plan.configs() if part.items() <= one.items()}) for part in parts]
+    left, found = {key(one) for one in plan.configs()} & set(names), []
+    inside = [one for one in holds if one[1] <= left]
+    while left:
+        part, held = max(inside, key=lambda one: (len(one[1] & left), -len(one[0])))
+        found.append(part)
+        left -= held
+    return found
 
 
 # --- what became of a configuration -------------------------------------------------------------------------
@@ -434,6 +457,9 @@ class Tuning(Play):
     def runs_left(self) -> int:
         return max(0, self.plan.runs - self.attempt.spent)
 
+    def may_ask_hint(self) -> bool:
+        return self.attempt.handed is None
+
     def may_name_cause(self) -> bool:
         return self.attempt.handed is not None
 
@@ -446,11 +472,14 @@ class Tuning(Play):
         """Measure one configuration against today's (or ask the rules). The result is in the log before it is shown."""
         if self.attempt.handed:
             raise MoveError(
-                t("This case is handed in. `again()` opens a new try.", "方案已经交了。`again()` 可以重新来一次。")
+                t(
+                    f"This case is handed in. `{self.case.call}.again()` opens a new try.",
+                    f"方案已经交了。`{self.case.call}.again()` 可以重新来一次。",
+                )
             )
         if not self.runs_left():
             raise MoveError(
-                t("No runs are left: hand in what you think is best.", "测量次数用完了：交上你认为最好的方案吧。")
+                t("No runs are left: hand in what you think is best.", "次数用完了：交上你认为最好的方案吧。")
             )
         config, bet, sure = self.config(config), self.bet(bet), self.sure(sure)
         found = self._outcomes([config], tell)
@@ -509,12 +538,19 @@ class Tuning(Play):
     def bet(self, said: str) -> str:
         """The bet. Raises MoveError where there is none yet, or none of that name."""
         bets = self.plan.bets()
-        if said not in bets:
-            names = t(", ".join(bets), "、".join(f"{name}（{words['zh']}）" for name, words in bets.items()))
+        if (bet := str(said)) in bets:
+            return bet
+        names = t(", ".join(bets), "、".join(f"{name}（{words['zh']}）" for name, words in bets.items()))
+        if said:
+            near = did_you_mean(bet, bets, cutoff=0.5)
             raise MoveError(
-                t(f"First your bet: what will come out? One of {names}.", f"先下注：你觉得结果会怎样？可选：{names}。")
+                t(
+                    f"`{clip(bet)}` is no bet.{near} There are: {names}.",
+                    f"没有 `{clip(bet)}` 这种押法。{near}可选：{names}。",
+                )
             )
-        return said
+        ask = t("First your bet: what will come out?", "先下注：你觉得结果会怎样？")
+        raise MoveError(t(f"{ask} One of {names}. {bet_note()}", f"{ask}可选：{names}。{bet_note()}"))
 
     def sure(self, said: int | str) -> int:
         """How sure, 1 to 3. Raises MoveError for anything else."""

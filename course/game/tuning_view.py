@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from course.game import tuning, view
 from course.game.cases import EVIDENCE
-from course.game.tuning import Attempt, Bet, Outcome, Plan, Tuning
+from course.game.tuning import Attempt, Bet, Outcome, Plan, Rule, Tuning
 from course.game.view import aside, colon, source_words
 from course.i18n import pick, t
 from course.quiz.rich import inline, plain
@@ -107,19 +107,24 @@ def run_rows(plan: Plan, attempt: Attempt) -> list[Row]:
     return rows
 
 
+def landmarks(plan: Plan, attempt: Attempt) -> dict[str, set[str]]:
+    """Words -> keys of the configurations that a player finds again."""
+    return {
+        t("handed in", "你交的"): {tuning.key(attempt.handed.config)},
+        t("your run", "你测过"): {tuning.key(one.config) for one in attempt.runs},
+        t("today", "现在"): {tuning.key(plan.today)},
+    }
+
+
 def table_rows(plan: Plan, attempt: Attempt) -> list[Row]:
     """All combinations, best first; today's, the runs and the hand-in are named."""
-    table, today, handed = attempt.table, tuning.key(plan.today), tuning.key(attempt.handed.config)
-    allowed, tried = tuning.permitted(plan, table, today), {tuning.key(one.config) for one in attempt.runs}
-    best = tuning.best_set(plan, table, today) if tuning.decided(plan, table, today, handed) else []
+    table, today, known = attempt.table, tuning.key(plan.today), landmarks(plan, attempt)
+    allowed = tuning.permitted(plan, table, today)
+    decided = tuning.decided(plan, table, today, tuning.key(attempt.handed.config))
+    best = tuning.best_set(plan, table, today) if decided else []
     rows = []
-    for name in sorted(table, key=lambda name: -table[name]["share"] if plan.rules else table[name]["ratio"]):
-        mine = {
-            t("handed in", "你交的"): name == handed,
-            t("your run", "你测过"): name in tried,
-            t("today", "现在"): name == today,
-        }
-        marks = [words for words, holds in mine.items() if holds]
+    for name in sorted(table, key=lambda name: table[name]["ratio"]):
+        marks = [words for words, names in known.items() if name in names]
         look = "broken" if name not in allowed else "best" if name in best else ""
         state = t(", ", "，").join(filter(None, [*marks, LOOKS[look]()]))
         rows.append(Row(tuning.in_words(plan, tuning.config_in(name)), table[name], state, look, bool(marks)))
@@ -158,27 +163,72 @@ def bars_html(rows: Sequence[Row]) -> str:
     return f'<p class="tbq-note">{note}</p><ul class="tbg-bars">{"".join(lines)}</ul>'
 
 
-def rules_html(plan: Plan, rows: Sequence[Row]) -> str:
-    """What the rules say of each combination; those that say the same stand together."""
-    groups: dict[int, list[Row]] = {}
-    for one in rows:
-        groups.setdefault(one.outcome["rule"], []).append(one)
-    found = ""
-    for place, members in groups.items():
-        rule = plan.rules[place]
-        verdict = {1.0: "fits", 0.0: "breaks"}.get(rule.share, "works")
-        names = "<br>".join(_name_html(one) for one in members)
-        mark = {"fits": "✓", "works": "◐", "breaks": "✗"}[verdict]
-        found += (
-            f"<li><div><p class='what'>{mark} {pick(tuning.RULED_BETS[verdict])}</p><p>{inline(pick(rule.says))} "
-            f"<small>{html.escape(source_words(rule.source))}</small></p><p class='belief'>{names}</p></div></li>"
+@dataclass(frozen=True)
+class Ruling:
+    """One rule as it decided. bet: what comes out; parts: the settings, told in few parts (see ``tuning.blocks``); marks: which of
+    the player's are among them.
+    """
+
+    rule: Rule
+    bet: str
+    parts: list[dict[str, str]]
+    marks: str
+
+    def settings(self, plan: Plan) -> str:
+        """The settings in the words of the panel, with marks."""
+        words = t("; or ", "；或者 ").join(tuning.in_words(plan, part) for part in self.parts)
+        return f"**{words}**{aside(self.marks) if self.marks else ''}"
+
+
+def rulings(plan: Plan, attempt: Attempt) -> list[Ruling]:
+    """The rules that decide something, best first."""
+    found = []
+    for place, rule in sorted(enumerate(plan.rules), key=lambda one: -one[1].share):
+        names = {name for name, one in attempt.table.items() if one["rule"] == place}
+        marks = t(", ", "，").join(words for words, mine in landmarks(plan, attempt).items() if names & mine)
+        if parts := tuning.blocks(plan, names):
+            found.append(Ruling(rule, tuning.came_out(plan, {"share": rule.share}, {}), parts, marks))
+    return found
+
+
+def ruled_note(plan: Plan, found: Sequence[Ruling]) -> str:
+    """How to read the rulings, and which controls decide nothing, with marks."""
+    named = {name for one in found for part in one.parts for name in part}
+    idle = t(", ", "、").join(pick(one.name) for one in plan.controls if one.id not in named)
+    note = t(
+        "Only what decides is named; what a line leaves out may stand as it likes.",
+        "只写起决定作用的；一行里没写的，怎么设都一样。",
+    )
+    return note + (t(f" No part in it at all: {idle}.", f"从头到尾不起作用的：{idle}。") if idle else "")
+
+
+def ruled_heads(found: Sequence[Ruling]) -> list[tuple[str, list[Ruling]]]:
+    """What can come out, in words, with the rulings that say so."""
+    marks = {"fits": "✓", "works": "◐", "breaks": "✗"}
+    grouped = [(bet, [one for one in found if one.bet == bet]) for bet in marks]
+    return [(f"{marks[bet]} {pick(tuning.RULED_BETS[bet])}", group) for bet, group in grouped if group]
+
+
+def ruled_html(plan: Plan, attempt: Attempt) -> str:
+    found, lines = rulings(plan, attempt), ""
+    for head, group in ruled_heads(found):
+        told = "".join(
+            f"<p>{inline(one.settings(plan))}<br>{inline(pick(one.rule.says))} "
+            f"<small>{html.escape(source_words(one.rule.source))}</small></p>"
+            for one in group
         )
-    return f'<ul class="tbq-lines">{found}</ul>'
+        lines += f'<li><div><p class="what">{head}</p>{told}</div></li>'
+    return f'<p class="tbq-note">{inline(ruled_note(plan, found))}</p><ul class="tbq-lines">{lines}</ul>'
 
 
-def _name_html(one: Row) -> str:
-    words = html.escape(plain(one.name) + (aside(one.state) if one.mine else ""))
-    return f"<b>{words}</b>" if one.mine else words
+def ruled_text(plan: Plan, attempt: Attempt) -> str:
+    found, lines = rulings(plan, attempt), []
+    for head, group in ruled_heads(found):
+        lines.append(head)
+        for one in group:
+            told = plain(pick(one.rule.says)) + aside(source_words(one.rule.source))
+            lines += [f"  - {plain(one.settings(plan))}", f"      {told}"]
+    return "\n".join([plain(ruled_note(plan, found)), *lines])
 
 
 def bars_text(rows: Sequence[Row]) -> str:
@@ -208,14 +258,14 @@ def panel_text(play: Tuning) -> str:
         )
         lines.append(f"  {one.id} = {values}    {colon(plain(pick(one.name)), plain(pick(one.says)))}")
     lines += ["  " + colon(t("must not break", "不能破"), plain(pick(one.name))) for one in plan.limits]
-    lines.append(t(f"Runs left: {play.runs_left()} of {plan.runs}", f"剩余测量次数：{play.runs_left()}/{plan.runs}"))
+    lines += [budget_words(play), f"🎲 {tuning.bet_note()}"]
     first = plan.controls[0]
     value = next(name for name in first.values if name != plan.today[first.id])
     shown = f'{first.id}="{value}"'
-    call, bets = f'case("{play.case.id.partition("-")[2]}")', " | ".join(plan.bets())
+    call, bets, costs = play.case.call, " | ".join(plan.bets()), t("costs ½ point", "扣 ½ 分")
     lines += [
         f'  {call}.run({shown}, bet="{next(iter(plan.bets()))}", sure="fairly")      bet: {bets}; sure: guess | fairly | certain',
-        f'  {call}.hand_in(...)   {call}.hint()   {call}.cause("a")   {call}.again()',
+        f"  {call}.hand_in(...)   {call}.hint()  # {costs}",
     ]
     return "\n".join(lines)
 
@@ -283,38 +333,18 @@ def origin_words(evidence: Mapping) -> str:
 
 def picture_html(play: Tuning, attempt: Attempt) -> str:
     """The runs so far, or after the hand-in all combinations."""
-    if attempt.handed:
-        plan = tuning.as_played(play.plan, attempt.table)
-        rows = table_rows(plan, attempt)
-        return rules_html(plan, rows) if plan.rules else bars_html(rows)
-    return "" if play.plan.rules or not attempt.runs else bars_html(run_rows(play.plan, attempt))
+    return _picture(play, attempt, ruled_html, bars_html)
 
 
 def picture_text(play: Tuning, attempt: Attempt) -> str:
+    return _picture(play, attempt, ruled_text, bars_text)
+
+
+def _picture(play: Tuning, attempt: Attempt, ruled: Callable, bars: Callable) -> str:
+    plan = tuning.as_played(play.plan, attempt.table)
     if attempt.handed:
-        plan = tuning.as_played(play.plan, attempt.table)
-        rows = table_rows(plan, attempt)
-        if not plan.rules:
-            return bars_text(rows)
-        return "\n".join(
-            "  "
-            + colon(plain(one.name), plain(pick(plan.rules[one.outcome["rule"]].says)))
-            + (aside(one.state) if one.state else "")
-            for one in rows
-        )
-    return "" if play.plan.rules or not attempt.runs else bars_text(run_rows(play.plan, attempt))
-
-
-def cause_text(play: Tuning, attempt: Attempt) -> str:
-    """The question about the cause as text; once found, with every reason."""
-    question, found = play.case.cause, play.case.cause.right.id in attempt.causes
-    lines = [t("💡 Why? ", "💡 为什么？") + plain(pick(question.stem))]
-    for one in question.answers:
-        shown = found or one.id in attempt.causes
-        lines.append(f"  {one.id}) {plain(pick(one.text))}" + (f"\n     {plain(pick(one.why))}" if shown else ""))
-    if not found:
-        lines.append(f'  case("{play.case.id}").cause("a")')
-    return "\n".join(lines)
+        return ruled(plan, attempt) if plan.rules else bars(table_rows(plan, attempt))
+    return "" if plan.rules or not attempt.runs else bars(run_rows(plan, attempt))
 
 
 def whole_text(play: Tuning) -> str:
@@ -328,7 +358,7 @@ def whole_text(play: Tuning) -> str:
             parts.append(plain(sentence(play.plan, one, one.today)))
         return "\n\n".join(filter(None, [*parts, picture_text(play, attempt)]))
     parts += [plain(line) for line in result_lines(play, attempt)]
-    parts += [picture_text(play, attempt), origin_words(attempt.handed.evidence), cause_text(play, attempt)]
+    parts += [picture_text(play, attempt), origin_words(attempt.handed.evidence), view.cause_text(play)]
     if play.cause_found():
         parts.append("\n".join(map(plain, view.debrief_lines(play.case))))
         parts.append(view.points_text(play.score()))

@@ -10,7 +10,7 @@ from course.game import score
 from course.game.board import Career, Standing
 from course.game.cases import EVIDENCE, Case
 from course.game.moves import Move
-from course.game.play import CRITERIA
+from course.game.play import CRITERIA, Play
 from course.i18n import Text, pick, t
 from course.quiz.render import in_language
 from course.quiz.rich import code_block, inline, paragraphs, plain
@@ -150,7 +150,12 @@ def points_html(found: score.Score) -> str:
 def points_text(found: score.Score) -> str:
     if not found.counts:
         return plain(no_points_words())
-    parts = ["  " + colon(pick(part.name), f"{part.points:.2g} / {part.most:g}") for part in found.parts]
+    parts = [
+        "  "
+        + colon(pick(part.name), f"{part.points:.2g} / {part.most:g}")
+        + (aside(pick(part.why)) if part.why else "")
+        for part in found.parts
+    ]
     return "\n".join([*parts, "  " + colon(t("together", "合计"), f"{found.points:.2g} / {found.most:g}")])
 
 
@@ -190,6 +195,25 @@ def debrief_lines(case: Case) -> list[str]:
     return [*lines, t("Sources: ", "出处：") + t("; ", "；").join(map(source_words, case.sources))]
 
 
+def cause_said(found: bool) -> str:
+    """What to say of the last answer about the cause."""
+    return t("🎯 Yes.", "🎯 对，就是它！") if found else t("🕳️ Not this one; have another go.", "🕳️ 不是这个，再想想。")
+
+
+def cause_text(play: Play) -> str:
+    """The question about the cause as text: what was tried explains itself; once it is found, every answer does."""
+    tried, found, lines = play.causes(), play.cause_found(), [f"💡 {plain(pick(play.case.cause.stem))}"]
+    for one in play.case.cause.answers:
+        shown = found or one.id in tried
+        mark = ("✓ " if one.right else "✗ ") if shown else ""
+        lines.append(f"  {one.id}) {mark}{plain(pick(one.text))}" + (f"\n     {plain(pick(one.why))}" if shown else ""))
+    lines += [cause_said(found)] if tried else []
+    if not found:
+        untried = next(one.id for one in play.case.cause.answers if one.id not in tried)
+        lines.append(f'  {play.case.call}.cause("{untried}")')
+    return "\n".join(lines)
+
+
 def letter_ask(case: Case) -> str:
     """The colleague's message and what to do with it, with marks."""
     return t("✉️ A colleague writes: ", "✉️ 同事来信：") + f"“{pick(case.letter.says)}”"
@@ -210,7 +234,7 @@ def model_html(case: Case) -> str:
 
 def letter_text(case: Case, written: Move | None) -> str:
     """The letter as text: the ask; once written, the model and the criteria."""
-    call = f'case("{case.id}").letter("...", tick=["cause", "need"])'
+    call = f'{case.call}.letter("...", tick=["cause", "need"])'
     if written is None:
         return f"{plain(letter_ask(case))}\n{letter_help()}\n  {call}"
     ticks = "\n".join(

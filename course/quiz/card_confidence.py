@@ -11,8 +11,7 @@ from course.i18n import pick, t
 from course.quiz.interview import FLUENCY
 from course.quiz.items import Item
 from course.quiz.marking import CONFIDENCE
-
-DOUBLE_CLICK_S = 0.6  # a press this soon after the feedback is half of a double click, and must not wipe it away
+from course.quiz.widgets import second_click
 
 
 class SureBar:
@@ -40,7 +39,7 @@ class SureBar:
         return button
 
     def _press(self, level: int) -> None:
-        if time.monotonic() - self._done_at > DOUBLE_CLICK_S:
+        if not second_click(self._done_at):  # a second click must not wipe the feedback away
             self.on_press(level)
 
     def open(self) -> None:

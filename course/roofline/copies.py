@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import copy
-import random
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -50,21 +46,3 @@ def _own(x: torch.Tensor) -> torch.Tensor:
     if x.layout is not torch.strided or x.is_nested or x.numel() * x.element_size() <= x.untyped_storage().nbytes():
         return x.clone()
     return x.detach()
-
-
-@contextmanager
-def generators_kept(device: str) -> Iterator[None]:
-    """Put back the random generators of Python, NumPy and torch (the CPU's and those of `device`)."""
-    kind, numpy = device.split(":")[0], sys.modules.get("numpy")
-    python, arrays = random.getstate(), numpy.random.get_state() if numpy else None
-    states = torch.mps.get_rng_state() if kind == "mps" else None
-    devices = [torch.device(device)] if kind in ("cuda", "xpu") else []
-    with torch.random.fork_rng(devices=devices, device_type=kind if devices else "cuda"):
-        try:
-            yield
-        finally:
-            random.setstate(python)
-            if numpy:
-                numpy.random.set_state(arrays)
-            if states is not None:
-                torch.mps.set_rng_state(states)

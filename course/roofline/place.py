@@ -12,9 +12,10 @@ import torch
 from torch import nn
 
 from course.flops import CountError, FlopCount, count
+from course.generators import generators_kept
 from course.i18n import t
 from course.roofline import asked
-from course.roofline.copies import copied, copied_model, generators_kept
+from course.roofline.copies import copied, copied_model
 from course.roofline.layer import TINY, Layer
 from course.roofline.peaks import QUIET, peaks
 from course.roofline.replay import Call, Capture, Unit, floor, shape, sweep, timed_round

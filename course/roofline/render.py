@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from course.i18n import t
 from course.roofline.layer import Layer
 from course.roofline.words import between, bound_word, percent, scaled
+from course.tables import as_html, as_text
 from course.timing import format_ms
 from course.timing.faults import LARGE_SHARE
 
@@ -60,12 +61,7 @@ def _header() -> list[str]:
 
 def text(sentence: str, whole: Layer, layers: Sequence[Layer], remarks: Sequence[str]) -> str:
     """The sentence, the table, the remarks."""
-    lines = [_header(), *_cells(whole, layers)]
-    widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
-    table = [
-        "  ".join(cell.rjust(w) if at else cell.ljust(w) for at, (cell, w) in enumerate(zip(line, widths, strict=True)))
-        for line in lines
-    ]
+    table = as_text([_header(), *_cells(whole, layers)])
     return "\n".join([sentence, "", *table, "", *(f"  {line}" for line in remarks)])
 
 
@@ -81,26 +77,13 @@ def page(sentence: str, whole: Layer, layers: Sequence[Layer], remarks: Sequence
 def _tables(whole: Layer, layers: Sequence[Layer]) -> str:
     lines, header = _cells(whole, layers), _header()
     if len(layers) <= FOLDED:
-        return _table(header, lines)
+        return as_html([header, *lines])
     longest = sorted(range(len(layers)), key=lambda place: -layers[place].time_ms)[:FOLDED]
     every = t(
         f"Above, the {FOLDED} layers that take longest; here all {len(layers)}, in their order",
         f"上面是耗时最多的 {FOLDED} 层；这里按先后列出全部 {len(layers)} 层",
     )
     return (
-        _table(header, [lines[0], *(lines[1 + place] for place in longest)])
-        + f"<details><summary>{every}</summary>{_table(header, lines)}</details>"
+        as_html([header, lines[0], *(lines[1 + place] for place in longest)])
+        + f"<details><summary>{every}</summary>{as_html([header, *lines])}</details>"
     )
-
-
-def _table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    """An HTML table: words to the left, figures to the right, in the notebook's own colours."""
-    right = 'style="text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums"'
-    head = "".join(f'<th scope="col">{html.escape(cell)}</th>' for cell in header)
-    body = "".join(
-        f'<tr><th scope="row" style="text-align:left;font-weight:normal">{html.escape(line[0])}</th>'
-        + "".join(f"<td {right}>{html.escape(cell)}</td>" for cell in line[1:])
-        + "</tr>"
-        for line in lines
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

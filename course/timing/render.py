@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import html
-import unicodedata
 from collections.abc import Sequence
 
 from course.i18n import t
+from course.tables import as_html, as_text
 
 
 def verdict_word(verdict: str) -> str:
@@ -32,25 +32,12 @@ def quality_word(quality: str) -> str:
 
 def table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     """An HTML table; every cell escaped."""
-    head = "".join(f'<th scope="col" style="text-align:left">{html.escape(c)}</th>' for c in header)
-    body = "".join(
-        "<tr>" + "".join(f'<td style="text-align:left">{html.escape(c)}</td>' for c in line) + "</tr>" for line in lines
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return as_html([header, *lines], figures=False)
 
 
 def text_table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> list[str]:
-    """The same as lines of text, columns aligned; a Chinese character is two columns wide."""
-    cells = [list(header), *map(list, lines)]
-    widths = [max(_columns(line[at]) for line in cells) for at in range(len(header))]
-    return [
-        "  ".join(cell + " " * (width - _columns(cell)) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in cells
-    ]
-
-
-def _columns(text: str) -> int:
-    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+    """The same as lines of text."""
+    return as_text([header, *lines], figures=False)
 
 
 def share(part: float, whole: float) -> str:

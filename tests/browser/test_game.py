@@ -101,6 +101,7 @@ def play(book: Notebook, case_id: str, keys: bool, language: str) -> None:
     desk.set(BETTER[case_id], bet, 3)
     desk.press(desk.box.locator("button.tbg-hand"))
     desk.box.locator(".tbq-verdict").first.wait_for(timeout=90_000)
+    has_the_keyboard(book, "tbq-opt")
     answers = desk.box.locator("button.tbq-opt")
     right = [one.right for one in desk.case.cause.answers].index(True)
     wrong = 1 if right == 0 else 0
@@ -115,18 +116,22 @@ def play(book: Notebook, case_id: str, keys: bool, language: str) -> None:
         desk.press(desk.box.locator("button.tbg-cause"))
         why = plain(pick(desk.case.cause.answers[place].why, language))[:12]
         desk.box.get_by_text(why).first.wait_for()
-    field = desk.box.locator("textarea")
+    field = desk.box.locator(".widget-textarea textarea")
     field.wait_for()
+    has_the_keyboard(book, "widget-textarea")
     if keys:
-        assert book.page.evaluate("document.activeElement.tagName") == "TEXTAREA"
         book.page.keyboard.type(REPLY[language])
     else:
         field.fill(REPLY[language])
     desk.press(desk.box.locator("button.tbg-send"))
     tick = desk.box.locator(".tbg-ticks button.tbg-value").first
     desk.press(tick)
-    tick.and_(book.page.locator(".tbg-on")).wait_for()
-    book.page.wait_for_timeout(500)
+    tick.and_(book.page.locator(".tbg-on")).wait_for()  # it is in the log before it is shown
+
+
+def has_the_keyboard(book: Notebook, name: str) -> None:
+    """Wait until the keyboard is in an element of that class: the desk sends it on to what comes next."""
+    book.page.wait_for_function("name => document.activeElement.closest('.' + name) !== null", arg=name)
 
 
 def log(book: Notebook) -> AnswerLog:

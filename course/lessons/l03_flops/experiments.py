@@ -10,11 +10,12 @@ from typing import Any
 import torch
 from torch import nn
 
+from course.crosscheck import cross_check
 from course.experiment.base import Budget, experiment
 from course.experiment.plots import BLUE, ORANGE
 from course.experiment.words import NOTHING
 from course.flags import using
-from course.flops import count, cross_check
+from course.flops import count
 from course.i18n import Text, both, t
 from course.records import Record
 

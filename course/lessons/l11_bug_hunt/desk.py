@@ -2,54 +2,51 @@
 
 from __future__ import annotations
 
-import time
-import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from course.game import view
+from course.game.desk import CaseDesk
 from course.game.play import MoveError
 from course.i18n import pick, t
 from course.lessons.l11_bug_hunt import hunt_view as told
 from course.lessons.l11_bug_hunt.bug import NOTHING_WRONG
 from course.lessons.l11_bug_hunt.hunt import Hunt, Trial, measured, scored
-from course.quiz.card_confidence import DOUBLE_CLICK_S
 from course.quiz.render import in_language, say_html
 from course.quiz.rich import code_block, inline, plain
-from course.quiz.saved import hide_saved_copy, saved_copy
-from course.quiz.text import text_mode
-from course.quiz.widgets import focus, name_of, view_of
+from course.quiz.widgets import focus, name_of
 
-_open: dict[str, weakref.WeakSet[Desk]] = {}
 NEEDS_S = 4.0
 """About how long a new process with torch takes; the bar is drawn for that."""
 
 
-class Desk:
-    """What ``case("typo")`` gives: a page in a notebook, text elsewhere; and the same moves by typing.
+class Desk(CaseDesk):
+    """The hunt (see ``CaseDesk``).
 
     ``measure()``, ``line(7)`` (0: nothing is wrong), ``cause("b")``, ``repair({7: "new text"})`` or ``repair(script)``,
     ``prove()`` where nothing is wrong, ``hint()``, ``give_up()``, ``again()``: each prints what the page would show, and the
     pages of the case that are open follow.
     """
 
+    style = view.STYLE + told.CSS
+
     def __init__(self, hunt: Hunt, text: bool | None = None, write: Callable[[str], None] = print) -> None:
-        self.hunt, self.case, self._write = hunt, hunt.case, write
-        self.text = text_mode() if text is None else text
-        self.widget: Any = None
-        self._copy: Any = None
-        self._note, self._seen, self._done_at = "", "", float("-inf")
+        super().__init__(hunt, text, write)
+        self.hunt, self._seen = hunt, ""
+
+    def stopped(self) -> str:
+        return t("Stopped, as you asked: nothing is kept of this run.", "已停止，这次运行不算。")
 
     # --- typed ---
 
     def measure(self) -> None:
         """Run the script as it came, here and now, and say what its symptom is on this machine."""
         self._write(t("  ... running it in a new process", "  ... 在新进程里运行"))
-        self._write(plain(pick(measured(self.hunt.bug))))
+        self._tried(lambda: self._write(plain(pick(measured(self.hunt.bug)))), self._write)
 
-    def line(self, number: int) -> None:
+    def line(self, number: int | str = "") -> None:
         """Point at the line that makes the symptom; 0: nothing is wrong."""
-        if self._moved(lambda: self.hunt.line(number)):
+        if self._moved(lambda: self.hunt.line(_number(number))):
             self._write(plain(told.line_said(self.hunt)))
             if self.hunt.step != "line":
                 self._write(told.step_text(self.hunt))
@@ -57,7 +54,7 @@ class Desk:
     def cause(self, answer: str = "") -> None:
         """Name the cause, once the line is found."""
         if self._moved(lambda: self.hunt.cause(answer)):
-            self._write(told.cause_text(self.hunt))
+            self._write(view.cause_text(self.hunt))
             if self.hunt.cause_found():
                 self._write(told.step_text(self.hunt))
 
@@ -75,17 +72,10 @@ class Desk:
             self._write("\n".join(map(plain, told.proof_words(self.hunt, *found))))
             self._after()
 
-    def hint(self) -> None:
-        """Open the next hint: it costs nothing, and is counted."""
-        if self._moved(self.hunt.hint):
-            for number, text in enumerate(self.hunt.opened_hints(), 1):
-                self._write(f"💡 {number}/{len(self.case.hints)} {plain(pick(text))}")
-
     def give_up(self) -> None:
         """Close the case and see how it goes."""
         if self._moved(self.hunt.give_up):
-            if not self.hunt.bug.innocent:
-                self._write(self.hunt.bug.repair)
+            self._write(told.script_text(self.hunt.bug, told.shown_states(self.hunt)))
             self._after()
 
     def again(self) -> None:
@@ -95,15 +85,13 @@ class Desk:
 
     def _after(self) -> None:
         if self.hunt.step == "closed":
-            self._write("\n".join(map(plain, told.closing_lines(self.hunt))))
-            self._write(view.points_text(scored(self.hunt.bug, self.hunt.now)))
-            self._write("\n".join(told.score_lines(self.hunt)))
+            self._write(told.closing_text(self.hunt))
 
     def _whole(self, script: str | Mapping[int, str]) -> str:
         """A whole script from single lines. Raises MoveError, in words, for a line that does not exist."""
         if not isinstance(script, Mapping):
             return script
-        lines = dict(self.hunt.bug.numbered())
+        lines, script = dict(self.hunt.bug.numbered()), {_number(one): text for one, text in script.items()}
         if unknown := [number for number in script if number not in lines]:
             raise MoveError(
                 t(
@@ -113,73 +101,25 @@ class Desk:
             )
         return "\n".join(str({**lines, **script}[number]) for number in lines)
 
-    def _moved(self, move: Callable[[], Any]) -> bool:
-        """Make a move; a slip is answered by its sentence. Pages of this case follow."""
-        try:
-            move()
-        except MoveError as slip:
-            self._write(plain(str(slip)))
-            return False
-        except KeyboardInterrupt:
-            self._write(t("Stopped, as you asked: nothing is kept of this run.", "已停止，这次运行不算。"))
-            return False
-        for desk in _open.get(self.case.id, ()):
-            desk.refresh()
-        for notice in self.hunt.log.take_notices():
-            self._write(notice)
-        return True
-
     # --- shown ---
 
     def __str__(self) -> str:
         return told.whole_text(self.hunt)
 
-    __repr__ = __str__
+    def _saved(self) -> str:
+        return view.CSS + code_block(str(self))
 
-    def show(self) -> Desk:
-        """Display the page and the copy that stays readable in a saved notebook; print the text in text mode."""
-        if self.text:
-            self._write(str(self))
-            return self
-        from IPython.display import display
+    def _more(self) -> str:
+        return told.ticket_more(self.hunt.bug)
 
-        from course.game.parts import ticket_of
-
-        self.build()
-        display(view_of(self.widget, ticket_of(self.case)), raw=True)
-        self._copy = display(self.saved_copy(), raw=True, display_id=True)
-        return self
-
-    _ipython_display_ = show
-
-    def saved_copy(self) -> dict[str, str]:
-        """MIME bundle of what stays in a saved notebook."""
-        return {"text/html": saved_copy(self.case.id, view.CSS + code_block(str(self))), "text/plain": str(self)}
-
-    def build(self) -> Any:
-        """The widget of the case; also remembered, so that typed moves reach it."""
+    def _parts(self) -> list[Any]:
         import ipywidgets as w
 
-        from course.game.parts import CauseBox, Steps
-
-        self.ticket = w.HTML(
-            view.STYLE
-            + told.CSS
-            + hide_saved_copy(self.case)
-            + view.ticket_html(self.case, told.ticket_more(self.hunt.bug))
-        )
         self.chosen: int | None = None
-        self._cause_box, self.cause_box = CauseBox, None
+        self.cause_box: Any = None
         self.between, self.closing = w.VBox([]), w.HTML()
-        self.steps, self.say = Steps(), w.HTML(say_html())
-        script, buttons, last = self._build_script(), self._build_buttons(), self._build_last()
-        parts = [self.ticket, *script, self.between, self._build_work(), buttons]
-        self.widget = w.VBox([*parts, self.steps.widget, self.say, self.closing, last])
-        for name in ("tbq", "tbg", f"tbq-live-{self.case.id}"):
-            self.widget.add_class(name)
-        _open.setdefault(self.case.id, weakref.WeakSet()).add(self)
-        self.refresh()
-        return self.widget
+        above = [*self._build_script(), self.between, self._build_work(), self._build_buttons()]
+        return [*above, self.steps.widget, self.say, self.closing, self._build_last()]
 
     def _build_script(self) -> list[Any]:
         """The lines to click, "nothing is wrong", and the field in which a number is typed."""
@@ -200,7 +140,7 @@ class Desk:
         self.none.on_click(lambda _: self._choose(NOTHING_WRONG))
         last = len(self.lines)
         shown = f"⌨ 1–{last}" + t(", 0: nothing", "，0：没有毛病")
-        self.typed = w.Text(description=shown, style={"description_width": "initial"})
+        self.typed = w.Text(description=shown, style={"description_width": "initial"}, continuous_update=False)
         spoken = t(
             f"Type the number of a line, 1 to {last}, or 0 for nothing is wrong", f"输入行号 1–{last}，0 表示没有毛病"
         )
@@ -211,16 +151,24 @@ class Desk:
 
     def _build_buttons(self) -> Any:
         """Point, measure, ask for a hint, give up."""
-        self.point = self._button("tbh-point", t("🎯 It is this line", "🎯 就是这一行"), self._point, main=True)
-        self.look = self._button("tbh-measure", t("🔬 Measure the symptom", "🔬 测一测症状"), self._measure)
-        self.ask = self._button("tbg-hint", t("💡 A hint (free, counted)", "💡 提示（不扣分，但会记数）"), self._hint)
-        self.stop = self._button("tbh-give-up", t("🏳️ Show me, and close the case", "🏳️ 直接看答案，结案"), self._give_up)
-        self.buttons = self._row(self.point, self.look, self.ask, self.stop)
+        from course.game.parts import button, row
+
+        hint, stop = (
+            t("💡 A hint (free, counted)", "💡 提示（不扣分，但会记数）"),
+            t("🏳️ Show me, and close the case", "🏳️ 直接看答案，结案"),
+        )
+        self.point = button("tbh-point", t("🎯 It is this line", "🎯 就是这一行"), self._point, main=True)
+        self.look = button("tbh-measure", t("🔬 Measure the symptom", "🔬 测一测症状"), self._measure)
+        self.ask = button("tbg-hint", hint, lambda: self._made(self.hunt.hint))
+        self.stop = button("tbh-give-up", stop, self._give_up)
+        self.buttons = row(self.point, self.look, self.ask, self.stop)
         return self.buttons
 
     def _build_work(self) -> Any:
         """The field for the repair, or the proof of an innocent script."""
         import ipywidgets as w
+
+        from course.game.parts import button, row
 
         one, before = self.hunt.bug, self.hunt.last_repair()
         self.field = w.Textarea(
@@ -232,35 +180,20 @@ class Desk:
         self.field.add_class("tbh-script")
         name_of(self.field, t("The script, to be repaired here", "脚本，在这里改"))
         again = t("🔬 Run it and measure again", "🔬 运行，再测一次")
-        self.run = self._button("tbh-repair", again, self._repair, main=True)
+        self.run = button("tbh-repair", again, self._repair, main=True)
         both_ways = t("🔬 Prove it: run both", "🔬 证明一下：两种都跑")
-        self.proof = self._button("tbh-prove", both_ways, self._prove, main=True)
-        parts = [self._row(self.proof)] if one.innocent else [self.field, self._row(self.run)]
+        self.proof = button("tbh-prove", both_ways, self._prove, main=True)
+        parts = [row(self.proof)] if one.innocent else [self.field, row(self.run)]
         self.work = w.VBox([w.HTML(self._work_head()), *parts])
         self.work.add_class("tbg-panel")
         return self.work
 
     def _build_last(self) -> Any:
-        self.restart = self._button("tbg-again", t("↺ Another try (practice)", "↺ 再来一次（练习）"), self._again)
-        self.last = self._row()
+        from course.game.parts import button, row
+
+        again = t("↺ Another try (practice)", "↺ 再来一次（练习）")
+        self.restart, self.last = button("tbg-again", again, self._again), row()
         return self.last
-
-    @staticmethod
-    def _button(name: str, words: str, press: Callable[[], None], main: bool = False) -> Any:
-        from course.game.parts import button
-
-        made = button(words, press, main)
-        made.add_class(name)
-        return made
-
-    @staticmethod
-    def _row(*buttons: Any) -> Any:
-        import ipywidgets as w
-
-        made = w.Box(list(buttons))
-        for name in ("tbg-go", "tbq-ready"):
-            made.add_class(name)
-        return made
 
     def _work_head(self) -> str:
         if self.hunt.bug.innocent:
@@ -278,10 +211,11 @@ class Desk:
     # --- pressed ---
 
     def _choose(self, number: int) -> None:
-        if self.hunt.step != "line":
-            return
-        self.chosen = number
-        self.refresh(quiet=True)
+        if self.hunt.step == "line":
+            self.chosen = number
+            if self.typed.value.strip() != str(number):
+                self.typed.value = ""  # so that the same number, typed again, is a change
+            self._draw_state()
 
     def _typed(self, text: str) -> None:
         if text.strip().isdigit() and 0 <= int(text) <= len(self.lines):
@@ -289,37 +223,31 @@ class Desk:
 
     def _point(self) -> None:
         if self.chosen is None:
-            self._slip(t("Choose a line first, or “nothing is wrong”.", "先选一行，或者选“没有毛病”。"))
+            self._notice(t("Choose a line first, or “nothing is wrong”.", "先选一行，或者选“没有毛病”。"))
             return
-        number, self.chosen = self.chosen, None
+        number, self.chosen, self.typed.value = self.chosen, None, ""
         if self._made(lambda: self.hunt.line(number)) and self.hunt.step == "cause":
             self.cause_box.focus()
 
     def _measure(self) -> None:
-        told_now: list[str] = []
-        self._busy(lambda: told_now.append(pick(measured(self.hunt.bug))))
-        if told_now:
-            self._note = self._seen = "🔬 " + told_now[0]
-            self.refresh()
+        found: list[str] = []
+        if self._busy(lambda: found.append(pick(measured(self.hunt.bug)))):
+            self._seen = ""
+            self._notice(f"🔬 {found[0]}")
+            self._seen = t("🔬 The script as it came: ", "🔬 原来的脚本：") + found[0]  # below, from the next move on
 
     def _repair(self) -> None:
         found: list[Trial] = []
-        self._note = ""
-        self._busy(lambda: found.append(self.hunt.repair(self.field.value)))
-        if found and found[0].state == "unchanged":
-            self._slip(told.trial_lines(found[0])[0])
-        elif found:
+        if not self._busy(lambda: found.append(self.hunt.repair(self.field.value))):
+            return
+        if found[0].state == "unchanged":
+            self._notice(told.trial_lines(found[0])[0])
+        else:
             self._follow()
 
     def _prove(self) -> None:
-        found: list[Any] = []
-        self._note = ""
-        self._busy(lambda: found.extend(self.hunt.prove()))
-        if found:
+        if self._busy(self.hunt.prove):
             self._follow()
-
-    def _hint(self) -> None:
-        self._made(self.hunt.hint)
 
     def _give_up(self) -> None:
         if self._made(self.hunt.give_up):
@@ -331,51 +259,29 @@ class Desk:
             focus(self.proof if self.hunt.bug.innocent else self.field)
 
     def _again(self) -> None:
-        self.field.value, self.typed.value, self._note, self._seen = self.hunt.bug.script, "", "", ""
+        self.field.value, self.typed.value, self._seen = self.hunt.bug.script, "", ""
         self.steps.clear()
         if self._made(self.hunt.again):
             focus(self.typed)
 
-    def _busy(self, work: Callable[[], Any]) -> None:
-        """Do what takes seconds. A press that waited meanwhile is half of a double click."""
-        if time.monotonic() - self._done_at < DOUBLE_CLICK_S:
-            return
-        self.steps.start(t("running it in a new process", "在新进程里运行"), NEEDS_S)
-        try:
+    def _busy(self, work: Callable[[], Any]) -> bool:
+        def timed() -> None:
+            self.steps.start(t("running it in a new process", "在新进程里运行"), NEEDS_S)
             work()
-            self.steps.done(t("done", "完成"))
-        except MoveError as slip:
-            self.steps.clear()
-            self._slip(str(slip))
-        except KeyboardInterrupt:
-            self.steps.clear()
-            self._slip(t("Stopped, as you asked: nothing is kept of this run.", "已停止，这次运行不算。"))
-        finally:
-            self._done_at = time.monotonic()
 
-    def _made(self, move: Callable[[], Any]) -> bool:
-        try:
-            move()
-        except MoveError as slip:
-            self._slip(str(slip))
-            return False
-        self._note = ""
-        self._follow()
-        return True
-
-    def _slip(self, words: str) -> None:
-        self.say.value = say_html(f'<p class="tbq-notice">{inline(words)}</p>', self._quiet())
-
-    def _follow(self) -> None:
-        """Every page of this case shows the new state, and the saved copy too."""
-        for desk in _open.get(self.case.id, (self,)):
-            desk.refresh()
+        return self._ran(timed)
 
     # --- drawn ---
 
-    def refresh(self, quiet: bool = False) -> None:
-        """Draw the state of the case, read from the log. quiet: only a choice changed, nothing is said."""
-        step, states = self.hunt.step, told.line_states(self.hunt)
+    def _draw(self) -> None:
+        self._draw_state()
+        self.say.value = say_html(self._live(self.hunt.step), self._quiet())
+
+    def _draw_state(self) -> None:
+        """All but what is said."""
+        from course.game.parts import CauseBox
+
+        step, states = self.hunt.step, told.shown_states(self.hunt)
         self._draw_lines(step, states)
         self.typed.layout.display = None if step == "line" else "none"
         self.point.layout.display = None if step == "line" else "none"
@@ -385,28 +291,22 @@ class Desk:
             self.cause_box, self.between.children = None, ()
         else:
             if self.cause_box is None:
-                self.cause_box = self._cause_box(self.hunt, self._cause_named)
+                self.cause_box = CauseBox(self.hunt, self._cause_named)
             self.cause_box.show()
             shown = step != "closed" or bool(self.hunt.causes())
             self.between.children = (self.cause_box.widget,) if shown else ()
         self.work.layout.display = None if step in ("repair", "closed") and self.hunt.cause_found() else "none"
         self.last.children = (self.restart,) if step == "closed" else ()
         self.closing.value = self._closing() if step == "closed" else ""
-        if not quiet:
-            self.say.value = say_html(self._live(step), self._quiet())
-        if self._copy is not None:
-            self._copy.update(self.saved_copy(), raw=True)
 
     def _draw_lines(self, step: str, states: dict[int, str]) -> None:
         head = (
-            t("🔎 The line is found", "🔎 行找到了")
+            t("🔎 Here it is", "🔎 就在这儿")
             if any(number and state == "hit" for number, state in states.items())
             else t("🔎 The script", "🔎 脚本")
         )
         if step == "line":
             head = t("🔎 Which line makes the symptom?", "🔎 症状出在哪一行？")
-        if step == "closed" and "hit" not in states.values():  # given up: the script shows where it was
-            states = states | dict.fromkeys(self.hunt.bug.lines or (NOTHING_WRONG,), "hit")
         self.head.value = in_language(f"<h4>{head}</h4>")
         for number, text in self.hunt.bug.numbered():
             state = "on" if number == self.chosen else states.get(number, "")
@@ -423,10 +323,8 @@ class Desk:
         self.none.disabled = step != "line"
 
     def _live(self, step: str) -> str:
-        """What is read out: the newest of measurement, repair, line."""
+        """What is read out: the newest of repair, proof, line."""
         trial = told.trial_of(self.hunt)
-        if self._note:
-            return f'<p class="tbq-notice">{inline(self._note)}</p>'
         if trial is not None:
             tone = "good" if trial.accepted else "part" if trial.state == "left" else "bad"
             return f'<div class="tbq-verdict {tone}">{told.lines_html(told.trial_lines(trial))}</div>'
@@ -438,10 +336,16 @@ class Desk:
 
     def _quiet(self) -> str:
         """What stands below the live region: the symptom as measured, the hints."""
-        seen = [self._seen] if self._seen != self._note else []
-        return told.lines_html([*seen, *(f"💡 {pick(text)}" for text in self.hunt.opened_hints())])
+        return told.lines_html(
+            [*filter(None, [self._seen]), *(f"💡 {pick(text)}" for text in self.hunt.opened_hints())]
+        )
 
     def _closing(self) -> str:
         points = f"<h4>{t('🏅 Points', '🏅 得分')}</h4>{view.points_html(scored(self.hunt.bug, self.hunt.now))}"
         more = told.lines_html(told.score_lines(self.hunt))
         return in_language(view.debrief_html(self.case) + told.solution_html(self.hunt.bug) + points + more)
+
+
+def _number(typed: Any) -> Any:
+    """A line's number that was typed as text; anything else as it is."""
+    return int(typed) if isinstance(typed, str) and typed.strip().isdecimal() else typed

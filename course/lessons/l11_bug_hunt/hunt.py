@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -157,6 +158,9 @@ class Hunt(Play):
 
     def line(self, number: int) -> bool:
         """Point at a line, or 0 for "nothing is wrong". Gives whether that is it. Raises MoveError, in words."""
+        if self.step == "closed":
+            again = f"`{self.case.call}.again()`"
+            raise MoveError(t(f"The case is closed; {again} opens a new try.", f"已经结案了；{again} 可以重新来一次。"))
         if self.step != "line":
             raise MoveError(t("The line is settled already: go on with the cause.", "行已经定了：接着说原因吧。"))
         known = len(self.bug.numbered())
@@ -171,6 +175,10 @@ class Hunt(Play):
             raise MoveError(t(f"Line {number} is empty; that one is innocent.", f"第 {number} 行是空行，它是清白的。"))
         self.write("line", (str(number),))
         return found(self.bug, number)
+
+    def may_ask_hint(self) -> bool:
+        """Until the case is closed."""
+        return self.step != "closed"
 
     def may_name_cause(self) -> bool:
         """The cause is asked once the line was found."""
@@ -188,8 +196,8 @@ class Hunt(Play):
         if self.bug.innocent:
             raise MoveError(
                 t(
-                    "You said that nothing is wrong: prove it, with `prove()`.",
-                    "你说没有毛病，那就用 `prove()` 证明一下。",
+                    f"You said that nothing is wrong: prove it, with `{self.case.call}.prove()`.",
+                    f"你说没有毛病，那就用 `{self.case.call}.prove()` 证明一下。",
                 )
             )
         if not isinstance(text, str) or not text.strip():
@@ -254,7 +262,10 @@ def _number(move: moves.Move) -> bool:
 
 
 def scored(one: Bug, done: Sequence[moves.Move]) -> score.Score:
-    """The points of an attempt: line 3 (a wrong line costs one), cause 3 (the second try half), repair or proof 4."""
+    """The points of an attempt: line 3 (a wrong line costs one), cause 3 (the second try half), repair or proof 4. What is done
+    after giving up counts no more.
+    """
+    done = list(itertools.takewhile(lambda move: move.kind != "give-up", done))
     pointed = [found(one, int(move.choice[0])) for move in moves.of_kind(done, "line") if _number(move)]
     named = [move.choice[0] == one.case.cause.right.id for move in moves.of_kind(done, "cause") if move.choice]
     tried = [move.choice == ("gone",) for move in moves.of_kind(done, "repair")]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 
 from course.game import view
@@ -56,6 +55,14 @@ def line_states(hunt: Hunt) -> dict[int, str]:
     return {number: "hit" if found(hunt.bug, number) else "miss" for number in pointed}
 
 
+def shown_states(hunt: Hunt) -> dict[int, str]:
+    """As ``line_states``; once the case is given up, where it was as well."""
+    states = line_states(hunt)
+    if hunt.step == "closed" and "hit" not in states.values():
+        states |= dict.fromkeys(hunt.bug.lines or (NOTHING_WRONG,), "hit")
+    return states
+
+
 def line_said(hunt: Hunt) -> str:
     """What to say about the last line pointed at; empty before the first."""
     states = line_states(hunt)
@@ -68,8 +75,8 @@ def line_said(hunt: Hunt) -> str:
         return t(f"🎯 Line {number}: yes, here the symptom is made.", f"🎯 第 {number} 行：对，症状就出在这里。")
     if number == NOTHING_WRONG:
         return t(
-            "🕳️ Something is wrong: “Measure the symptom” shows it here, too.",
-            "🕳️ 有毛病的：按“测一测症状”，在这台机器上也看得到。",
+            "🕳️ Something is wrong: measure the symptom, and you see it here, too.",
+            "🕳️ 有毛病的：测一测症状，在这台机器上也看得到。",
         )
     return t(  # the same words where nothing is wrong: they must not give that away
         f"🕳️ It is not line {number}. What would you print to convict a line, or to clear it?",
@@ -127,15 +134,16 @@ def score_lines(hunt: Hunt) -> list[str]:
 
 def step_text(hunt: Hunt) -> str:
     """What to do next, and how it is typed."""
-    call = f'case("{hunt.case.id.partition("-")[2]}")'
+    call = hunt.case.call
     if hunt.step == "line":
         return t(
             f"Which line makes the symptom? {call}.line(7); 0 stands for “nothing is wrong”.\n"
-            f"Also: {call}.measure(), .hint(), .give_up()",
-            f"症状出在哪一行？{call}.line(7)；0 表示“没有毛病”。\n还可以：{call}.measure()、.hint()、.give_up()",
+            f"Also: {call}.measure(), .hint() (free, counted), .give_up()",
+            f"症状出在哪一行？{call}.line(7)；0 表示“没有毛病”。\n"
+            f"还可以：{call}.measure()、.hint()（不扣分，但会记数）、.give_up()",
         )
     if hunt.step == "cause":
-        return cause_text(hunt) + f'\n  {call}.cause("a")'
+        return view.cause_text(hunt)
     if hunt.step == "repair" and hunt.bug.innocent:
         return t(
             f"Prove it: run the script as it is and as the complaint wants it. {call}.prove()",
@@ -149,20 +157,11 @@ def step_text(hunt: Hunt) -> str:
     return ""
 
 
-def cause_text(hunt: Hunt) -> str:
-    """The question about the cause and what was answered."""
-    question, tried = hunt.case.cause, hunt.causes()
-    lines = [plain(pick(question.stem))]
-    for one in question.answers:
-        told = one.id in tried or hunt.cause_found()
-        mark = ("✓ " if one.right else "✗ ") if told else ""
-        lines.append(f"  {one.id}. {mark}{plain(pick(one.text))}" + (f"\n     {plain(pick(one.why))}" if told else ""))
-    return "\n".join(lines)
-
-
-def closing_lines(hunt: Hunt) -> list[str]:
-    """The debrief in sentences with marks."""
-    return view.debrief_lines(hunt.case)
+def closing_text(hunt: Hunt) -> str:
+    """The debrief, one script that is right, the points, as text."""
+    right = [] if hunt.bug.innocent else [f"{right_head()}\n{hunt.bug.repair}"]
+    points = [view.points_text(scored(hunt.bug, hunt.now)), *score_lines(hunt)]
+    return "\n".join([*map(plain, view.debrief_lines(hunt.case)), *right, *points])
 
 
 def whole_text(hunt: Hunt) -> str:
@@ -171,16 +170,16 @@ def whole_text(hunt: Hunt) -> str:
     parts = [view.ticket_text(hunt.case), plain(pick(GRADES[one.grade]))]
     if one.log:
         parts.append(t("What they saw:", "他们看到的：") + "\n" + one.log)
-    parts += [script_text(one, line_states(hunt)), plain(line_said(hunt))]
+    parts += [script_text(one, shown_states(hunt)), plain(line_said(hunt))]
     parts += [f"💡 {plain(pick(text))}" for text in hunt.opened_hints()]
     if hunt.step in ("repair", "closed") and hunt.cause_found():
-        parts.append(cause_text(hunt))
+        parts.append(view.cause_text(hunt))
     if (trial := trial_of(hunt)) is not None:
         parts.append("\n".join(map(plain, trial_lines(trial))))
     parts += [plain(line) for line in proof_lines(hunt)]
     parts.append(step_text(hunt))
     if hunt.step == "closed":
-        parts += [*map(plain, closing_lines(hunt)), view.points_text(scored(one, hunt.now)), *score_lines(hunt)]
+        parts.append(closing_text(hunt))
     return "\n\n".join(filter(None, parts))
 
 
@@ -189,9 +188,10 @@ def lines_html(lines: Sequence[str]) -> str:
     return "".join(f"<p>{inline(line)}</p>" for line in lines)
 
 
+def right_head() -> str:
+    return t("🛠️ One script that is right:", "🛠️ 一种正确的写法：")
+
+
 def solution_html(one: Bug) -> str:
     """One script that is right; nothing for an innocent one."""
-    if one.innocent:
-        return ""
-    head = t("One script that is right", "一种正确的写法")
-    return f"<p><strong>{html.escape(head)}</strong></p>{code_block(one.repair, head)}"
+    return "" if one.innocent else f"<p><strong>{right_head()}</strong></p>{code_block(one.repair, right_head())}"

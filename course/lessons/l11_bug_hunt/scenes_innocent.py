@@ -18,19 +18,27 @@ def nothing_to_repair(facts: Facts) -> Text:
 # --- cpu-timer ----------------------------------------------------------------------------------------------------
 
 
+TIMES = 10
+"""How often the script tells its time; the quickest is the least disturbed."""
+
+
 def timer_scene(stage: Stage) -> Facts:
     from course.checking import watched
 
     steps = watched(stage.run)
     devices = sorted({str(one.result.device) for one in steps if hasattr(one.result, "device")})
-    return {"devices": devices, "ms": float(stage.get("ms"))}
+    times = []
+    for _ in range(TIMES):  # not watched: watching costs time
+        stage.run()
+        times.append(float(stage.get("ms")))
+    return {"devices": devices, "ms": min(times)}
 
 
 def timer_told(facts: Facts) -> Text:
     where = ", ".join(facts["devices"])
     return both(
-        f"All tensors were on: {where}. The script says {facts['ms']:.3f} ms a call (while it was being watched).",
-        f"所有张量都在：{where}。脚本说每次调用 {facts['ms']:.3f} 毫秒（在被观察的情况下）。",
+        f"All tensors were on: {where}. At its quickest the script says {facts['ms']:.3f} ms a call.",
+        f"所有张量都在：{where}。脚本最快的一次说每次调用 {facts['ms']:.3f} 毫秒。",
     )
 
 

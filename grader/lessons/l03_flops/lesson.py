@@ -173,7 +173,8 @@ check("03-conv-macs")         # hint("03-conv-macs")   solution("03-conv-macs")
 #
 # 该得出多少，你心里已经有数了，这才轮到工具上场：`count`。和你的表对得上吗？再看两行：转置卷积是反着来的（拿每个**输入**像素去乘整个卷积核，再把结果撒出去，所以数的是输入的位置）；`cross_check` 把别的工具摆到旁边。有一个工具数了输出的位置，是哪个？
 # %%
-from course.flops import count, cross_check
+from course.crosscheck import cross_check
+from course.flops import count
 
 print(f"{count(vgg, image).macs:,}")
 print(cross_check(nn.ConvTranspose2d(16, 32, 2, stride=2), torch.zeros(1, 16, 32, 32)))

@@ -43,6 +43,7 @@ PRELOAD = (
     "course.verbs",
     "course.timing",
     "course.flops",
+    "course.crosscheck",
     "course.flags",
     "course.records",
     "course.exercise",

@@ -68,6 +68,16 @@ def test_a_ruled_case_has_one_best_share_and_today_is_not_it(name):
         assert all(len(pick(rule.says, code)) > 8 for rule in PLANS[name].rules)
 
 
+@pytest.mark.parametrize("name", RULED)
+def test_settings_that_a_rule_decides_are_told_in_few_parts_that_hold_them_all_and_no_other(name):
+    plan, table = PLANS[name], tuning.ruled(PLANS[name])
+    for place in range(len(plan.rules)):
+        names = {key for key, one in table.items() if one["rule"] == place}
+        parts = tuning.blocks(plan, names)
+        held = [tuning.key(one) for one in plan.configs() if any(part.items() <= one.items() for part in parts)]
+        assert set(held) == names and len(parts) <= 2
+
+
 def seconds_told(rule) -> list[float]:
     return [float(re.findall(r"([\d.]+) s", pick(rule.says, code))[-1]) for code in LANGUAGES]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from course.game import board, moves
+from course.game import board, moves, view
 from course.game.cases import cases, find
 from course.game.play import MoveError
 from course.i18n import set_language
@@ -73,6 +73,8 @@ def test_a_wrong_line_costs_one_and_a_hint_nothing(log):
 def test_points_never_fall_below_zero_and_nothing_found_is_nothing(log):
     done(log, *[("line", "1")] * 5, ("line", str(RIGHT_LINE)), ("cause", "a"), ("cause", RIGHT_CAUSE), ("give-up",))
     assert points(log) == [0.0, 1.5, 0.0]
+    done(log, ("repair", "gone"))
+    assert points(log) == [0.0, 1.5, 0.0], "after giving up the answer is shown"
     done(log, ("again",), ("line", "1"), ("give-up",))
     assert points(log) == [0.0, 0.0, 0.0]
 
@@ -82,7 +84,11 @@ def test_only_a_repair_that_was_accepted_closes_the_case(log, refused):
     done(log, ("line", str(RIGHT_LINE)), ("cause", RIGHT_CAUSE), ("repair", refused))
     assert Hunt(TYPO.case, log).step == "repair" and points(log)[2] == 0.0
     done(log, ("repair", "gone"), ("repair", refused))
-    assert Hunt(TYPO.case, log).step == "closed" and points(log)[2] == 4.0
+    hunt = Hunt(TYPO.case, log)
+    assert hunt.step == "closed" and points(log)[2] == 4.0
+    with pytest.raises(MoveError):
+        hunt.hint()
+    assert not hints_used(hunt.now)
 
 
 def test_nothing_wrong_is_the_right_answer_where_nothing_is(log):
@@ -162,8 +168,13 @@ def test_a_hunt_is_typed_from_the_ticket_to_the_debrief(log, language):
     desk.show()
     assert TYPO.case.title[language] in told[0] and "torch.backends.mkldnn.enable = False" in told[0]
     desk.repair({99: "x"})
-    desk.line(RIGHT_LINE)
+    desk.line()
+    desk.line("seven")
+    assert log.entries() == []
+    desk.line(str(RIGHT_LINE))
     desk.cause("q")
+    desk.cause(next(one.id for one in TYPO.case.cause.answers if not one.right))
+    assert view.cause_said(False) in told[-1]
     desk.cause(RIGHT_CAUSE)
     desk.hint()
     desk.repair({77: "x"})

@@ -1,4 +1,4 @@
-"""A small bar picture of where the work is. matplotlib is imported when it is drawn."""
+"""Pictures of counts: where the work of a model is, and what other counters say. matplotlib is imported when they are drawn."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from course.flops.result import FlopCount, ModuleCount
 from course.i18n import t
 
 if TYPE_CHECKING:
-    from course.flops.crosscheck import CrossCheck
+    from course.crosscheck import CrossCheck
 
 
 def parts(count: FlopCount, top: int = 20) -> list[ModuleCount]:

@@ -8,10 +8,10 @@ import os
 import pickle
 import signal
 import threading
-import time
 import warnings
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from multiprocessing import Pipe
 from typing import Any
 
 import torch
@@ -31,47 +31,33 @@ def in_child(task: Callable[[], Any], max_time: float | None = None) -> Any:
 
     max_time: seconds after which the child is ended. Raises ChildDied if it gave no answer.
     """
-    reading, writing = os.pipe()
+    reading, writing = Pipe(duplex=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns where other threads run
         pid = os.fork()
     if not pid:
         _answer(task, writing)
-    os.close(writing)
+    writing.close()
+    answer, why = None, "time is over"
     try:
-        data, late = _read(reading, max_time)
+        if reading.poll(max_time):
+            answer = reading.recv_bytes()
+    except (EOFError, OSError):
+        why = "no answer"
     finally:
-        os.close(reading)
+        reading.close()
         os.kill(pid, signal.SIGKILL)
         status = os.waitpid(pid, 0)[1]
-    if not data:
-        raise ChildDied(
-            "time is over" if late else f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else "no answer"
-        )
-    good, value, cause = pickle.loads(data)
+    if answer is None:
+        killed = why == "no answer" and os.WIFSIGNALED(status)
+        raise ChildDied(f"signal {os.WTERMSIG(status)}" if killed else why)
+    good, value, cause = pickle.loads(answer)
     if good:
         return value
     raise value from cause
 
 
-def _read(reading: int, max_time: float | None) -> tuple[bytes, bool]:
-    """All the child writes, and whether its time ran out first."""
-    if max_time is None:
-        with os.fdopen(os.dup(reading), "rb") as pipe:
-            return pipe.read(), False
-    import select
-
-    ends, parts = time.monotonic() + max_time, []
-    while True:
-        ready = select.select([reading], [], [], max(ends - time.monotonic(), 0))[0]
-        if not ready:
-            return b"", True
-        parts.append(os.read(reading, 1 << 20))
-        if not parts[-1]:
-            return b"".join(parts), False
-
-
-def _answer(task: Callable[[], Any], writing: int) -> None:
+def _answer(task: Callable[[], Any], writing: Any) -> None:
     """The child's whole life."""
     try:
         gc.disable()  # a collection would touch, and so copy, all memory shared with the parent
@@ -80,16 +66,13 @@ def _answer(task: Callable[[], Any], writing: int) -> None:
             answer = (True, task(), None)
         except BaseException as error:
             answer = (False, error, error.__cause__)
-        with os.fdopen(writing, "wb") as pipe:
-            pipe.write(_pickled(*answer))
+        writing.send_bytes(_pickled(*answer))
     finally:
         os._exit(0)
 
 
 def _pickled(good: bool, value: Any, cause: Any) -> bytes:
-    for one in (value, cause):
-        if isinstance(one, BaseException):
-            one.__traceback__ = None
+    """With the cause, a likeness of it, or at least the words of an exception that does not pickle."""
     for reason in (cause, RuntimeError(str(cause)), None):
         try:
             data = pickle.dumps((good, value, reason))

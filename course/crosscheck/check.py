@@ -1,6 +1,4 @@
-"""`cross_check`: thop, ptflops and torch's own counter beside ours, all as MACs, each difference
-explained.
-"""
+"""`cross_check`: thop, ptflops and torch's own counter beside ours, all as MACs, each difference explained."""
 
 from __future__ import annotations
 
@@ -11,11 +9,11 @@ from typing import Any
 import torch
 from torch import nn
 
+from course.apart.copies import Copier, Uncopyable
+from course.crosscheck.peers import PeerCount, apart, ask_all
+from course.crosscheck.reasons import Reason, explain
 from course.flops.asked import CountError, ask_model, describe, plain
-from course.flops.copies import Copier, Uncopyable
 from course.flops.counter import count, count_run
-from course.flops.peers import PeerCount, apart, ask_all
-from course.flops.reasons import Reason, explain
 from course.flops.result import FlopCount
 from course.i18n import Text, t
 
@@ -75,13 +73,13 @@ class CrossCheck:
 
     def sentence(self) -> str:
         """How many of the tools agree with ours, and the farthest of the others."""
-        from course.flops.render import cross_sentence
+        from course.crosscheck.render import sentence
 
-        return cross_sentence(self)
+        return sentence(self)
 
     def plot(self, ax: Any = None) -> Any:
         """Bars of what each tool reports, as MACs, ours as a line; gives the Axes."""
-        from course.flops.plot import draw_tools
+        from course.figures.counting import draw_tools
 
         return draw_tools(self, ax)
 
@@ -89,14 +87,14 @@ class CrossCheck:
         return self.sentence()
 
     def __str__(self) -> str:
-        from course.flops.render import cross_text
+        from course.crosscheck.render import text
 
-        return cross_text(self)
+        return text(self)
 
     def _repr_html_(self) -> str:
-        from course.flops.render import cross_html
+        from course.crosscheck.render import page
 
-        return cross_html(self)
+        return page(self)
 
 
 def cross_check(model: nn.Module, inputs: Any, max_time: float = 30.0) -> CrossCheck:

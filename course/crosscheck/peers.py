@@ -22,8 +22,8 @@ import torch
 from torch import nn
 from torch.utils._pytree import tree_map
 
-from course.flops.child import ChildDied, can_fork, in_child
-from course.flops.restore import process_kept
+from course.apart.child import ChildDied, can_fork, in_child
+from course.apart.kept import process_kept
 from course.i18n import Text, both
 
 
@@ -91,9 +91,10 @@ def apart(
         with torch_as_it_was():
             return task(model.eval(), inputs)
 
-    if can_fork() and all(p.device.type in ("cpu", "meta") for p in model.parameters()):
+    elsewhere = {str(p.device) for p in model.parameters()} - {"cpu", "meta"}
+    if can_fork() and not elsewhere:
         return in_child(lambda: run(model, inputs), max_time)
-    with process_kept(devices=True):
+    with process_kept(min(elsewhere, default="cpu")):
         return run(
             _copy_of(model), tree_map(lambda x: x.detach().clone() if isinstance(x, torch.Tensor) else x, inputs)
         )

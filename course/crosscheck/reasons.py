@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from torch import nn
 
-from course.flops.peers import PeerCount
+from course.crosscheck.peers import PeerCount
 from course.flops.result import FlopCount, ModuleCount
 from course.i18n import Text, both
 

@@ -11,12 +11,36 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch import nn
+from torch.nn.modules import module as global_hooks
+from torch.utils._device import DeviceContext
 
-from course.flops.sealed import ATOMS, own_globals, sealed, trusted
+from course.apart.sealed import ATOMS, own_globals, sealed, trusted
 
 
 class Uncopyable(Exception):
     """No faithful copy can be made (a file, a lock, a cache, code that reaches outside): a child must do."""
+
+
+def copied(value: Any, tensor: Callable[[torch.Tensor], torch.Tensor]) -> Any:
+    """A copy of all that can be reached from the value, tensors as `tensor` makes them, on which code may run here.
+
+    Raises Uncopyable where there is none, or where code that is nobody's here would run on it too.
+    """
+    if _disturbed():
+        raise Uncopyable("a hook on all modules or a mode of torch is active")
+    try:
+        return Copier(tensor)(value)
+    except RecursionError as why:
+        raise Uncopyable("too deep") from why
+
+
+def _disturbed() -> bool:
+    """Whether code that is not the model's would run on the copies too."""
+    modes = [torch._C._get_function_stack_at(at) for at in range(torch._C._len_torch_function_stack())]
+    hooks = [found for name, found in vars(global_hooks).items() if name.startswith("_global_") and "hooks" in name]
+    others = any(not isinstance(mode, DeviceContext) for mode in modes)
+    return others or torch._C._len_torch_dispatch_stack() > 0 or any(hooks)
 
 
 class Copier:
@@ -27,8 +51,7 @@ class Copier:
 
     def __init__(self, tensor: Callable[[torch.Tensor], torch.Tensor]) -> None:
         self.tensor = tensor
-        self._made: dict[int, Any] = {}
-        self._alive: list[Any] = []  # an id means something only while its object lives
+        self._made: dict[int, tuple[Any, Any]] = {}  # with the original: an id means something only while it lives
         self._spaces: dict[int, dict[str, Any]] = {}
         self._kinds: dict[type, bool] = {}
 
@@ -36,34 +59,29 @@ class Copier:
         kind = type(value)
         if kind in _SHARED:
             return value
-        key, made = id(value), self._made
-        if key in made:
-            return made[key]
-        self._alive.append(value)
-        if kind in _EMPTY and not value:
-            copy = made[key] = kind()
-            return copy
+        known = self._made.get(id(value))
+        if known is not None:
+            return known[1]
         copy = _COPIES.get(kind, Copier._other)(self, value)
-        return made.setdefault(key, copy)
+        return self._made.setdefault(id(value), (value, copy))[1]
 
     def _new(self, value: Any, copy: Any) -> Any:
-        self._made[id(value)] = copy  # before its contents are copied: they may lead back here
+        self._made[id(value)] = value, copy  # before its contents are copied: they may lead back here
         return copy
 
     def _list(self, value: Any) -> Any:
-        copy = self._new(value, type(value)() if type(value) is not deque else deque(maxlen=value.maxlen))
-        copy.extend(self(item) for item in value)
+        copy = self._new(value, deque(maxlen=value.maxlen) if type(value) is deque else [])
+        copy.extend(map(self, value))
         return copy
 
     def _set(self, value: Any) -> Any:
         copy = self._new(value, set())
-        copy.update(self(item) for item in value)
+        copy.update(map(self, value))
         return copy
 
     def _dict(self, value: Any) -> Any:
-        copy = self._new(
-            value, defaultdict(self(value.default_factory)) if type(value) is defaultdict else type(value)()
-        )
+        made = defaultdict(self(value.default_factory)) if type(value) is defaultdict else type(value)()
+        copy = self._new(value, made)
         for name, item in value.items():
             copy[self(name)] = self(item)
         return copy
@@ -86,6 +104,12 @@ class Copier:
             copy.grad = self(value.grad)
         return copy
 
+    def _cell(self, value: types.CellType) -> types.CellType:
+        copy = self._new(value, types.CellType())
+        if value != types.CellType():
+            copy.cell_contents = self(value.cell_contents)
+        return copy
+
     def _function(self, value: types.FunctionType) -> Any:
         """The same function, or its text with copied closure, defaults and globals."""
         if sealed(value):
@@ -94,24 +118,18 @@ class Copier:
         parts = {name: item for name, item in (reads or {}).items() if "." in name}  # of modules of their own
         if reads is None or trusted(value.__globals__.get("__name__")) or not all(map(sealed, parts.values())):
             raise Uncopyable(value.__qualname__)
-        space = self._spaces.setdefault(id(value.__globals__), {"__builtins__": builtins})
-        space.setdefault("__name__", value.__globals__.get("__name__"))
-        cells, empty = [], []
-        for before in value.__closure__ or ():
-            if id(before) not in self._made:
-                empty.append(before)
-                self._alive.append(before)
-            cells.append(self._made.setdefault(id(before), types.CellType()))
-        copy = self._new(value, types.FunctionType(value.__code__, space, value.__name__, None, tuple(cells)))
-        for before in empty:
-            if before != types.CellType():
-                self._made[id(before)].cell_contents = self(before.cell_contents)
+        home = {"__builtins__": builtins, "__name__": value.__globals__.get("__name__")}
+        space = self._spaces.setdefault(id(value.__globals__), home)
+        cells = tuple(map(self, value.__closure__ or ()))
+        if id(value) in self._made:  # one of them led back here
+            return self._made[id(value)][1]
+        copy = self._new(value, types.FunctionType(value.__code__, space, value.__name__, None, cells))
         copy.__defaults__, copy.__kwdefaults__ = self(value.__defaults__), self(value.__kwdefaults__)
         vars(copy).update(self(vars(value)))
         for name, item in reads.items():
             if name not in space:
-                root = name.partition(".")[0]
-                space[root] = self(item) if root == name else value.__globals__[root]
+                root, module = name.partition(".")[0], "." in name or isinstance(item, types.ModuleType)
+                space[root] = value.__globals__[root] if module else self(item)
         return copy
 
     def _method(self, value: types.MethodType) -> Any:
@@ -133,13 +151,11 @@ class Copier:
         return self._kinds[kind]
 
     def _other(self, value: Any) -> Any:
-        if isinstance(value, torch.Tensor):
-            return self._tensor(value)
-        if isinstance(value, tuple):
-            return self._tuple(value)
-        if sealed(value):
-            return value
         kind = type(value)
+        if isinstance(value, (torch.Tensor, tuple)):
+            return self._tensor(value) if isinstance(value, torch.Tensor) else self._tuple(value)
+        if not isinstance(value, (nn.Module, types.ModuleType)) and sealed(value):
+            return value  # a module of Python in an attribute could be written to
         if kind.__module__ == "numpy" and kind.__name__ == "ndarray" and value.dtype != object:
             return value.copy()
         if isinstance(value, torch.Generator):
@@ -150,8 +166,10 @@ class Copier:
             copy = self._new(value, object.__new__(kind))
         except TypeError as error:
             raise Uncopyable(kind.__qualname__) from error
+        inside = vars(copy)
         for name, item in vars(value).items():
-            vars(copy)[name] = self(item)
+            own = name in _OF_A_MODULE and type(item) is _OF_A_MODULE[name] and not item
+            inside[name] = type(item)() if own else self(item)
         for base in kind.__mro__:
             slots = vars(base).get("__slots__", ())
             for name in (slots,) if isinstance(slots, str) else slots:
@@ -161,21 +179,19 @@ class Copier:
 
 
 _COPIES: dict[type, Callable[[Copier, Any], Any]] = {
-    list: Copier._list,
-    deque: Copier._list,
+    **dict.fromkeys((list, deque), Copier._list),
+    **dict.fromkeys((dict, OrderedDict, defaultdict), Copier._dict),
+    **dict.fromkeys((tuple, frozenset), Copier._tuple),
+    **dict.fromkeys((torch.Tensor, nn.Parameter), Copier._tensor),
     set: Copier._set,
-    dict: Copier._dict,
-    OrderedDict: Copier._dict,
-    defaultdict: Copier._dict,
-    tuple: Copier._tuple,
-    frozenset: Copier._tuple,
-    torch.Tensor: Copier._tensor,
-    torch.nn.Parameter: Copier._tensor,
+    types.CellType: Copier._cell,
     types.FunctionType: Copier._function,
     types.MethodType: Copier._method,
     functools.partial: Copier._partial,
     weakref.ReferenceType: Copier._reference,
-    torch.Size: lambda _, value: value,
 }
-_EMPTY = frozenset((list, set, dict, OrderedDict))
 _SHARED = frozenset(ATOMS)
+_OF_A_MODULE = {
+    name: type(value) for name, value in vars(nn.Module()).items() if type(value) in (dict, OrderedDict, set)
+}
+"""The tables of every module, most of them empty: nobody shares an empty one."""

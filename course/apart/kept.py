@@ -1,0 +1,40 @@
+"""Settings of the process that are put back after a block: generators, torch's defaults and switches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+from course import flags
+from course.generators import generators_kept
+
+
+@contextmanager
+def defaults_kept() -> Iterator[None]:
+    """Put back the default type and device, grad mode, autocast, anomaly detection and attention's fast path."""
+    dtype, device = torch.get_default_dtype(), getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None)
+    autocast = {kind: torch.is_autocast_enabled(kind) for kind in ("cpu", "cuda")}
+    anomaly = torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()
+    fast = torch.backends.mha.get_fastpath_enabled()
+    try:
+        with torch.set_grad_enabled(torch.is_grad_enabled()):
+            yield
+    finally:
+        torch.set_default_dtype(dtype)
+        torch.backends.mha.set_fastpath_enabled(fast)
+        torch.autograd.set_detect_anomaly(*anomaly)
+        for kind, enabled in autocast.items():
+            torch.set_autocast_enabled(kind, enabled)
+        if getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None) is not device:
+            torch.set_default_device(None if device is None else device.device)
+            if device is None:  # torch 2.9 raises in get_default_device() while a None is stored there
+                vars(torch._GLOBAL_DEVICE_CONTEXT).pop("device_context", None)
+
+
+@contextmanager
+def process_kept(device: str = "cpu") -> Iterator[None]:
+    """Put back generators (those of `device` too), defaults and the switches of torch.backends."""
+    with flags.preserved(), generators_kept(device), defaults_kept():
+        yield

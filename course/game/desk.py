@@ -1,0 +1,151 @@
+"""What the desks of all games share: a page or text, moves typed and pressed, pages that follow, the copy in a saved notebook."""
+
+from __future__ import annotations
+
+import time
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from course.game import view
+from course.game.play import Play
+from course.i18n import pick, t
+from course.quiz.render import say_html
+from course.quiz.rich import inline, plain
+from course.quiz.saved import hide_saved_copy, saved_copy
+from course.quiz.text import text_mode
+from course.quiz.widgets import second_click, view_of
+
+_open: dict[str, weakref.WeakSet[CaseDesk]] = {}
+
+
+class CaseDesk:
+    """What ``case("voice")`` gives: a page in a notebook, text elsewhere; and the same moves by typing.
+
+    A game adds its moves as methods, ``__str__`` (all there is to say now), ``_saved`` (the same as HTML), ``_more`` (HTML at the end
+    of the ticket), ``_parts`` (the widgets below it, ``steps`` and ``say`` among them), ``_draw`` (show the state read from the log)
+    and ``_quiet`` (HTML below the live region of ``say``).
+    """
+
+    style = view.STYLE
+
+    def __init__(self, play: Play, text: bool | None = None, write: Callable[[str], None] = print) -> None:
+        self.play, self.case, self._write = play, play.case, write
+        self.text = text_mode() if text is None else text
+        self.widget: Any = None
+        self._copy: Any = None
+        self._done_at = float("-inf")
+
+    def stopped(self) -> str:
+        """What an interrupt gets."""
+        return t("Stopped, as you asked: this run is not counted.", "已停止，这次不算。")
+
+    def _tried(self, move: Callable[[], Any], say: Callable[[str], None]) -> bool:
+        """Make a move. A slip, an interrupt, and every error of the course's own is said in its sentence; others are raised."""
+        try:
+            move()
+        except KeyboardInterrupt:
+            self._done_at = time.monotonic()  # presses that waited are stopped, too
+            say(self.stopped())
+        except Exception as error:
+            if not type(error).__module__.startswith("course."):
+                raise
+            say(str(error))
+        else:
+            return True
+        return False
+
+    def _follow(self) -> None:
+        """Every page of this case shows the new state."""
+        for desk in _open.get(self.case.id, ()):
+            desk.refresh()
+
+    # --- typed ---
+
+    def hint(self) -> None:
+        """Open the next hint."""
+        if self._moved(self.play.hint):
+            for number, text in enumerate(self.play.opened_hints(), 1):
+                self._write(f"💡 {number}/{len(self.case.hints)} {plain(pick(text))}")
+
+    def _moved(self, move: Callable[[], Any]) -> bool:
+        """Make a typed move; the pages of this case follow."""
+        if not self._tried(move, lambda words: self._write(plain(words))):
+            return False
+        self._follow()
+        for notice in self.play.log.take_notices():
+            self._write(notice)
+        return True
+
+    # --- shown ---
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def show(self) -> CaseDesk:
+        """Display the page and the copy that stays readable in a saved notebook; print the text in text mode."""
+        if self.text:
+            self._write(str(self))
+            return self
+        from IPython.display import display
+
+        from course.game.parts import ticket_of
+
+        self.build()
+        display(view_of(self.widget, ticket_of(self.case)), raw=True)
+        self._copy = display(self.saved_copy(), raw=True, display_id=True)
+        return self
+
+    _ipython_display_ = show
+
+    def saved_copy(self) -> dict[str, str]:
+        """MIME bundle of what stays in a saved notebook."""
+        return {"text/html": saved_copy(self.case.id, self._saved()), "text/plain": str(self)}
+
+    def build(self) -> Any:
+        """The widget of the case; also remembered, so that typed moves reach it."""
+        import ipywidgets as w
+
+        from course.game.parts import Steps
+
+        self.ticket = w.HTML(self.style + hide_saved_copy(self.case) + view.ticket_html(self.case, self._more()))
+        self.steps, self.say = Steps(), w.HTML(say_html())
+        self.widget = w.VBox([self.ticket, *self._parts()])
+        for name in ("tbq", "tbg", f"tbq-live-{self.case.id}"):
+            self.widget.add_class(name)
+        _open.setdefault(self.case.id, weakref.WeakSet()).add(self)
+        self.refresh()
+        return self.widget
+
+    def refresh(self) -> None:
+        """Draw the state of the case, read from the log; in the saved copy too."""
+        self._draw()
+        if self._copy is not None:
+            self._copy.update(self.saved_copy(), raw=True)
+
+    # --- pressed ---
+
+    def _made(self, move: Callable[[], Any]) -> bool:
+        """Make a move that was pressed; the pages of this case follow."""
+        made = self._tried(move, self._notice)
+        if made:
+            self._follow()
+        return made
+
+    def _ran(self, work: Callable[[], Any]) -> bool:
+        """Do what takes seconds and starts the timeline; gives whether it was done. A press that waited meanwhile is half of a
+        double click.
+        """
+        if second_click(self._done_at):
+            return False
+        ran = self._tried(work, self._notice)
+        if ran:
+            self._done_at = time.monotonic()
+            self.steps.done(t("done", "完成"))
+        else:
+            self.steps.clear()
+        return ran
+
+    def _notice(self, words: str) -> None:
+        """Say one thing in the live region; what else is known stays below."""
+        self.say.value = say_html(f'<p class="tbq-notice">{inline(words)}</p>', self._quiet())
