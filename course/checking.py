@@ -18,7 +18,8 @@ PLACEHOLDER = not_attempted(
     both(
         "What it gives back still holds a `...` or nothing: fill in the blanks.",
         "返回值里还有 `...`，或者什么也没有：请把空白补上。",
-    )
+    ),
+    reason="placeholder",
 )
 
 
@@ -155,11 +156,12 @@ def form_of_report(fields: Sequence[str]) -> Callable[[Any], Verdict]:
 
     def check(report: Any) -> Verdict:
         if not isinstance(report, Mapping):
-            return incorrect(both("`report` is a dictionary.", "`report` 应是字典。"))
+            return incorrect(both("`report` is a dictionary.", "`report` 应是字典。"), reason="no-dictionary")
         missing = [name for name in fields if report.get(name, ...) is None or report.get(name, ...) is ...]
         if missing:
             return incorrect(
-                both(f"Still missing in the report: {', '.join(missing)}.", f"报告里还缺：{'、'.join(missing)}。")
+                both(f"Still missing in the report: {', '.join(missing)}.", f"报告里还缺：{'、'.join(missing)}。"),
+                reason="missing-fields",
             )
         return form_is_fine(both("All fields are there.", "字段齐全。"))
 

@@ -45,14 +45,16 @@ def judge(exercise: Exercise, obj: Any = MISSING) -> Verdict:
             both(
                 f"There is no `{exercise.name}` in this notebook yet: write it in the cell above, run it, check again.",
                 f"这个 notebook 里还没有 `{exercise.name}`：请在上面的单元格里写好并运行，再检查一次。",
-            )
+            ),
+            reason="missing",
         )
     if obj is None or obj is Ellipsis:
         return not_attempted(
             both(
                 f"`{exercise.name}` still holds its placeholder: replace it, run the cell, check again.",
                 f"`{exercise.name}` 还是占位符：请替换它并运行单元格，再检查一次。",
-            )
+            ),
+            reason="placeholder",
         )
     try:
         return exercise.check(obj)
@@ -61,15 +63,25 @@ def judge(exercise: Exercise, obj: Any = MISSING) -> Verdict:
             both(
                 f"`{exercise.name}` still raises NotImplementedError: fill in its body, run the cell, check again.",
                 f"`{exercise.name}` 还在抛出 NotImplementedError：请写完函数体并运行单元格，再检查一次。",
-            )
+            ),
+            reason="not-implemented",
         )
     except Exception as error:
+        if "ellipsis" in str(error).lower():  # Python computed with the `...` of a blank
+            return not_attempted(
+                both(
+                    f"A blank in `{exercise.name}` still holds its three dots: fill it in, run the cell, check again.",
+                    f"`{exercise.name}` 里还有空没填（仍是三个点）：请填好并运行单元格，再检查一次。",
+                ),
+                reason="placeholder",
+            )
         line = f"{type(error).__name__}: {error}"
         return incorrect(
             both(
                 f"While it was being tried, `{exercise.name}` stopped with `{line}`.",
                 f"试运行 `{exercise.name}` 时出错：`{line}`。",
             ),
+            reason="raised",
             error=line,
         )
 

@@ -53,9 +53,9 @@ def incorrect(*messages: Text, max_points: float = 1.0, reason: str = "", **evid
     return Verdict("incorrect", 0.0, max_points, messages, evidence, reason)
 
 
-def not_attempted(*messages: Text, max_points: float = 1.0, **evidence: Any) -> Verdict:
+def not_attempted(*messages: Text, max_points: float = 1.0, reason: str = "", **evidence: Any) -> Verdict:
     """Nothing was handed in yet: never counted as a mistake."""
-    return Verdict("not attempted", 0.0, max_points, messages, evidence)
+    return Verdict("not attempted", 0.0, max_points, messages, evidence, reason)
 
 
 def inconclusive(*messages: Text, max_points: float = 1.0, reason: str = "", **evidence: Any) -> Verdict:

@@ -1,8 +1,9 @@
 """Wrong ideas and right variants: what people write who believe something false, or solve a task in another way.
 
 They stand in ``grader/lessons/lNN/ideas.py``, beside tasks and solutions (learners get none of it), as code under
-markers: ``# %% wrong ID loses=PART,PART`` for a task, ``# %% wrong ID gets=STATE`` for an exercise (by default
-``incorrect``; ``not_attempted`` for the state with a space), ``# %% right ID``. The first comment says the idea.
+markers: ``# %% wrong ID loses=PART,PART`` for a task, ``# %% wrong ID gets=STATE reason=CODE`` for an exercise (by default
+``incorrect``; ``not_attempted`` for the state with a space; without a code the reason is not asked), ``# %% right ID``.
+The first comment says the idea.
 The tests hold every idea against its task (tests/lessons/test_ideas.py); the made-up people of the demonstration
 hand them in.
 """

@@ -25,7 +25,7 @@ def test_tables_give_medians_ratios_and_what_is_beside_the_cells():
     text = "\n".join(grading.tables(found, {0.0: 0.05, 0.5: 0.55}))
     row = next(line for line in text.splitlines() if line.startswith(f"| {grading.OURS}"))
     assert [cell.strip() for cell in row.split("|")[2:-1]] == ["0.250", "0.200 to 0.300", "0.200", "28.0", "1.25"]
-    assert "Two processes: 2.00 times the speed of one." in text and "0.5 s of work" in text
+    assert "2.00 times" in text and "0.5 s of work" in text
 
 
 @pytest.mark.slow

@@ -1,7 +1,8 @@
 """Every option of every bet can come out: rows of a record that settle the bet on it.
 
 Each lesson brings them in ``rows.py`` of its tests: ``ROWS`` maps bet -> option -> rows, for a bet on a scale
-mark -> rows. ``UNREACHABLE`` there may map bet -> option -> why no measurement can name it. The rows are invented.
+mark -> rows. ``UNREACHABLE`` there may map bet -> option -> why no measurement can name it, ``FURTHER`` bet -> more rows,
+each with the option that they settle it on, None where they cannot tell. The rows are invented.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from course.quiz import Bank
 from course.records import Record
 from tests.conftest import ROOT
 from tests.lessons.l01_map.rows import flags
-from tests.lessons.l05_cudnn_benchmark.rows import race
 
 BETS = {item.id: item for item in Bank().items() if item.kind == "predict"}
 MODULES = {
@@ -23,6 +23,7 @@ MODULES = {
     for path in sorted(ROOT.glob("tests/lessons/*/rows.py"))
 }
 ROWS = {bet: rows for module in MODULES.values() for bet, rows in module.ROWS.items()}
+FURTHER = {bet: rows for module in MODULES.values() for bet, rows in getattr(module, "FURTHER", {}).items()}
 UNREACHABLE = {bet: why for module in MODULES.values() for bet, why in getattr(module, "UNREACHABLE", {}).items()}
 
 
@@ -53,7 +54,7 @@ def test_every_option_can_come_out(bet):
 
 def test_rows_stand_with_their_lesson_and_name_bets_that_exist():
     for number, module in MODULES.items():
-        named = {*module.ROWS, *getattr(module, "UNREACHABLE", {})}
+        named = {*module.ROWS, *getattr(module, "UNREACHABLE", {}), *getattr(module, "FURTHER", {})}
         assert {bet[:2] for bet in named} <= {number} and named <= set(BETS)
 
 
@@ -62,13 +63,10 @@ def test_an_empty_record_settles_nothing(bet):
     assert settled(bet, []) is None
 
 
-@pytest.mark.parametrize("one", ["faster", "slower", "same"])
-@pytest.mark.parametrize("new", ["faster", "slower", "same"])
-def test_the_race_is_settled_by_every_decided_pair(one, new):
-    """The bet asks where the search makes the run shorter; "the same time" is an answer to that: no."""
-    expected = {(True, True): "a", (True, False): "b", (False, False): "c", (False, True): "d"}
-    assert settled("05-bet-race", race(one, new)) == expected[one == "faster", new == "faster"]
-    assert settled("05-bet-race", race("undecided", new)) is None
+@pytest.mark.parametrize("bet", sorted(FURTHER))
+def test_further_rows_settle_it_on_what_they_say_or_leave_it_open(bet):
+    for rows, outcome in FURTHER[bet]:
+        assert settled(bet, rows) == (pytest.approx(outcome) if isinstance(outcome, float) else outcome)
 
 
 def test_more_changed_flags_than_options_leave_the_bet_open():

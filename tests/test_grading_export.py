@@ -80,19 +80,14 @@ def test_without_a_roster_our_names_are_login_names():
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("name,age\nada,3\n", "no column that names students"),
-        ("", "no column that names students"),
-        ("student_id\nada\nada\n", "has 'ada' twice in its column student_id"),
-    ],
+    ("text", "words"), [("name,age\nada,3\n", "column"), ("", "column"), ("student_id\nada\nada\n", "'ada' twice")]
 )
 def test_faults_of_a_roster_are_said(tmp_path, text, words):
     with pytest.raises(ProjectError, match=words):
         lms.match(["ada"], lms.read_roster(roster(tmp_path, text)), "canvas")
     with pytest.raises(ProjectError, match="cannot be read"):
         lms.read_roster(tmp_path / "nowhere.csv")
-    with pytest.raises(ProjectError, match="not in UTF-8"):
+    with pytest.raises(ProjectError, match="UTF-8"):
         lms.read_roster(roster(tmp_path, "student_id\nJürgen\n", "latin-1"))
 
 
@@ -103,12 +98,12 @@ def test_the_command_writes_what_the_gradebook_says(tmp_path, capsys):
     text = "student_id,Student,ID\nada,Ada L,1\nbob,Bob M,2\ncyd,Cyd N,3\n"
     command = ["export", "--dir", str(course.root), "--to", str(to), "--format", "canvas"]
     assert main([*command, "--roster", str(roster(tmp_path, text))]) == 1
-    assert "NOT IN THE ROSTER, left out: dee" in capsys.readouterr().out
+    assert "left out: dee" in capsys.readouterr().out
     rows = list(csv.reader(to.open()))
     assert rows[1][-1] == "13.00" and canvas_reads(rows) == {"1": ["13.00"], "2": ["7.67"], "3": ["0.67"]}
     people = roster(tmp_path, "Username\nada\nbob\ncyd\ndee\nfay\n")
     more = [*command[:3], "--format", "moodle", "--roster", str(people)]
-    assert main(more) == 0 and "in the roster without a submission: 1, without a grade: fay" in capsys.readouterr().out
+    assert main(more) == 0 and "1, without a grade: fay" in capsys.readouterr().out
     assert "dee" in (course.root / "grades-moodle.csv").read_text() and not (course.root / "grades.csv").exists()
     with course.gradebook as gradebook:
         submission = gradebook.find_submission(LESSON, "ada")
@@ -125,6 +120,6 @@ def test_the_command_writes_what_the_gradebook_says(tmp_path, capsys):
     for name in ("report", "similar", "late", "regrade", "export"):
         words = [name, "--lesson", "77_none"] if name == "export" else [name, "77_none"]
         assert main([*words, "--dir", str(course.root)]) == 1
-        assert "77_none: not released here; there are 90_fixture" in capsys.readouterr().out
+        assert "77_none: not released" in capsys.readouterr().out
     assert main(["export", "--dir", str(course.root), "--to", str(to), "--details", str(tmp_path / "cells.csv")]) == 0
     assert ",ada,,,," in to.read_text() and "90-c-order,2.0,2.0" in (tmp_path / "cells.csv").read_text()

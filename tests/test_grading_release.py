@@ -199,7 +199,7 @@ def test_back_brings_questions_and_marks_again(made, capsys):
     assert release(course, capsys, "--added", "from-now", "--removed", "drop")[0] == 0
     assert released(course).keys() ^ before.keys() == {NEW, "90-c-order"}
     status, said = release(course, capsys, "--back")
-    assert status == 1 and "90-c-order cannot be marked any more" in said
+    assert status == 1 and "90-c-order" in said
     change(project)
     assert release(course, capsys, "--back")[0] == 0
     assert released(course) == before and rows(course.root) == marks

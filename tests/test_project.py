@@ -93,7 +93,7 @@ def test_a_python_that_is_too_old_gets_a_sentence():
         "import env, sys; sys.version_info = (3, 8, 1); env.shutil.which = lambda name: None; env.find_python()"
     )
     assert done.returncode != 0
-    assert "needs Python 3.10 to 3.13, and this is Python 3.8" in done.stderr
+    assert "3.10 to 3.13, and this is Python 3.8" in done.stderr
     assert "Next step" in done.stderr and "Traceback" not in done.stderr
 
 

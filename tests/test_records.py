@@ -49,7 +49,7 @@ def test_numpy_numbers_become_plain_ones():
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, [1.0, math.nan], object(), 1j, b"x"])
 def test_what_json_cannot_hold_is_refused_by_name(value):
-    with pytest.raises(RecordError, match="row 0, speed"):
+    with pytest.raises(RecordError, match="row 0"):
         make(rows=[{"speed": value}])
 
 
@@ -58,11 +58,11 @@ def test_what_json_cannot_hold_is_refused_by_name(value):
     [
         (lambda s: s[:-30], "damaged"),
         (lambda s: "", "damaged"),
-        (lambda s: "[1]", "holds no fields"),
-        (lambda s: s.replace('"schema": 1', '"schema": 2'), "newer version"),
-        (lambda s: s.replace('"lesson"', '"lessen"'), "lacks lesson"),
-        (lambda s: s.replace('"complete": true', '"complete": "yes"'), "wrong kind of value in complete"),
-        (lambda s: s.replace('"schema": 1,', '"schema": 1, "more": 2,'), "unknown fields: more"),
+        (lambda s: "[1]", "fields"),
+        (lambda s: s.replace('"schema": 1', '"schema": 2'), "version"),
+        (lambda s: s.replace('"lesson"', '"lessen"'), "lesson"),
+        (lambda s: s.replace('"complete": true', '"complete": "yes"'), "complete"),
+        (lambda s: s.replace('"schema": 1,', '"schema": 1, "more": 2,'), "more"),
     ],
 )
 @pytest.mark.parametrize("code", ["en", "zh"])
@@ -116,7 +116,7 @@ def test_a_damaged_recording_is_passed_over_with_a_warning(tmp_path):
 def test_label_tells_live_from_replay_in_both_languages():
     assert "measured here" in make(live=True).label()["en"]
     replay = make(T4, complete=False).label()
-    assert "recorded on Tesla T4 with torch 2.13.0 on 2026-05-01" in replay["en"]
+    assert "Tesla T4 with torch 2.13.0 on 2026-05-01" in replay["en"]
     assert "incomplete" in replay["en"]
     assert "回放" in replay["zh"] and "不完整" in replay["zh"]
     assert not Record.from_json(make(live=True).to_json()).live

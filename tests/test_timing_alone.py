@@ -64,7 +64,7 @@ def test_the_course_asks_for_three_packages():
 
 
 def test_the_blocker_blocks():
-    with pytest.raises(AssertionError, match="No module named 'matplotlib'"):
+    with pytest.raises(AssertionError, match="'matplotlib'"):
         alone("import matplotlib")
 
 

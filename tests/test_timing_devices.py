@@ -15,13 +15,13 @@ from tests.timing_clocks import NoisyClock, costing
 
 def test_a_device_this_machine_lacks_is_told(monkeypatch):
     monkeypatch.setattr(clock_module, "available", lambda kind: kind == "cpu")
-    with pytest.raises(TimingError, match='no "cuda" device'):
+    with pytest.raises(TimingError, match='"cuda"'):
         clock_for("cuda")
     with pytest.raises(TimingError, match="Unknown device"):
         clock_for("gpu")
-    with pytest.raises(TimingError, match="clock must be"):
+    with pytest.raises(TimingError, match="clock"):
         clock_for("cpu", "stopwatch")
-    with pytest.raises(TimingError, match="Events live"):
+    with pytest.raises(TimingError, match="Events"):
         clock_for("cpu", "events")
     assert (clock_for().device, clock_for().kind) == ("cpu", "wall")
 

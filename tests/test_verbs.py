@@ -34,22 +34,22 @@ def fresh_kernel(monkeypatch):
 @pytest.mark.parametrize(
     "call, words",
     [
-        (lambda: course.lesson("05_cudnn"), 'Did you mean "05_cudnn_benchmark"?'),
-        (lambda: course.observe("05-primitive-cash"), 'Did you mean "05-primitive-cache"?'),
-        (lambda: course.check("05-count-serches"), 'Did you mean "05-count-searches"?'),
-        (lambda: course.hint("nothing-like-it"), "There is no exercise nothing-like-it."),
+        (lambda: course.lesson("05_cudnn"), '"05_cudnn_benchmark"?'),
+        (lambda: course.observe("05-primitive-cash"), '"05-primitive-cache"?'),
+        (lambda: course.check("05-count-serches"), '"05-count-searches"?'),
+        (lambda: course.hint("nothing-like-it"), "nothing-like-it"),
         (lambda: course.review("05-revisitt"), "05-revisit"),
         (lambda: course.predict("05-revisit"), "is not a bet"),
         (lambda: course.question("05-c-epoch"), "Run the first cell of this checkpoint first"),
         (lambda: course.question("05-revisit"), "is a practice card"),
-        (lambda: course.explain(), "Its form is explain(item_id)."),
+        (lambda: course.explain(), "explain(item_id)"),
         (
             lambda: course.answer("05-revisit", option="a"),
-            "Its form is answer(item_id, *options, confidence=None, because='', reason=None).",
+            "answer(item_id, *options, confidence=None, because='', reason=None)",
         ),
-        (lambda: course.checkpoint("00_start"), "There is no checkpoint 00_start."),
-        (lambda: course.answer("05-revisit", "z"), "There is no option z"),
-        (lambda: course.language("fr"), 'The course speaks "en" and "zh"'),
+        (lambda: course.checkpoint("00_start"), "00_start"),
+        (lambda: course.answer("05-revisit", "z"), "option z"),
+        (lambda: course.language("fr"), '"en" and "zh"'),
         (lambda: course.solution(EXERCISE.id), "opens after an attempt of your own"),
         (lambda: course.hint("05-t-run"), "no hints: it counts"),
     ],
@@ -100,7 +100,7 @@ def test_a_torch_that_is_too_old_is_said_at_the_start(capsys, monkeypatch):
 
     monkeypatch.setattr(torch, "__version__", "2.8.1+cu126")
     course.lesson("00_start")
-    assert "torch 2.9 or newer" in capsys.readouterr().out
+    assert "2.9" in capsys.readouterr().out
     assert 'torch>=2.9"' in (ROOT / "pyproject.toml").read_text("utf-8")
 
 
@@ -110,7 +110,7 @@ def test_a_fault_of_the_course_is_named_as_such_and_never_a_traceback(capsys, mo
         raise ZeroDivisionError("division by zero")
 
     verb()
-    assert "a fault in the course itself (ZeroDivisionError" in capsys.readouterr().out
+    assert "(ZeroDivisionError" in capsys.readouterr().out
     monkeypatch.setenv("COURSE_DEBUG", "1")
     with pytest.raises(ZeroDivisionError):
         verb()
@@ -181,7 +181,7 @@ def test_a_bet_on_a_scale_is_settled_by_the_number_measured(measured, words, mon
     synthetic(monkeypatch, measured, SCALE)
     course.observe("05-toy-cost")
     said = capsys.readouterr().out
-    assert "Your bet: 7 times" in said and words in said
+    assert ": 7 times" in said and words in said
     assert (pick(state.now.bank[SCALE].slider.why).replace("**", "") in said) is (measured is not None)
 
 
@@ -401,6 +401,6 @@ def test_the_third_failed_check_brings_the_first_hint_and_a_pass_is_praised(caps
         assert "Hint 1" not in capsys.readouterr().out
         course.check(EXERCISE.id, lambda shapes: -1)
     said = capsys.readouterr().out
-    assert "☕" in said and "Hint 1 of 3" in said and "Hint 2" not in said
+    assert "☕" in said and "1 of 3" in said and "Hint 2" not in said
     course.check(EXERCISE.id, lambda shapes: len(set(shapes)))
     assert "🎯" in capsys.readouterr().out

@@ -1,13 +1,20 @@
-"""Every wrong idea loses what it should and nothing else, in every draw; every right variant keeps all."""
+"""Every wrong idea loses what it should and nothing else, in every draw; every right variant keeps all.
+
+The solution that an exercise shows is right, and what its notebook hands out is no answer yet.
+"""
 
 from __future__ import annotations
 
+import ast
+import json
 from collections import Counter
+from typing import Any
 
 import pytest
 
+import course.timing
 from course import flags
-from course.exercise import all_exercises, judge
+from course.exercise import Exercise, all_exercises, judge
 from course.lessons import LESSONS
 from grader.ideas import Idea, parse, read
 from grader.project import Project, ProjectError, tasks
@@ -21,6 +28,15 @@ GIVEN = {"raced": raced}  # for exercises on a race: nothing is timed here
 TASKS = {task.id: task for lesson in PROJECT.checkpoints() for task in tasks(PROJECT, lesson).values()}
 PRACTICE = {name: exercise for name, exercise in all_exercises().items() if exercise.solution is not None}
 IDEAS = [idea for lesson in LESSONS for idea in read(PROJECT, lesson.id)]
+RACES = {
+    f"{lesson}-{name}"
+    for name in ("lose", "make-it-lose")
+    for lesson in ("01", "02", "03", "04", "05", "09", "12", "13")
+}
+REPAIRS = {
+    "02-stopwatch", "05-search-here", "06-make-it-lose", "07-make-it-lose", "08-make-it-lose", "08-script", "09-without-onednn",
+    "12-row-spreads", "13-in-thread", "14-gate",
+}  # fmt: skip
 
 
 def params(of: dict) -> list:
@@ -45,7 +61,9 @@ def test_an_idea_about_an_exercise_gets_its_verdict_and_leaves_torch_alone(idea:
     before = flags.read()
     verdict = judge(exercise, idea.defined(exercise.name, GIVEN))
     assert (verdict.state, verdict.reason if idea.reason else "") == (idea.gets, idea.reason), verdict.messages
-    assert (verdict.state == "correct") == idea.right
+    assert (verdict.state == "correct") == idea.right == (not verdict.reason), (
+        "who is not right is told why, by a code too"
+    )
     assert flags.read() == before
 
 
@@ -54,6 +72,50 @@ def test_the_visible_check_never_calls_an_answer_right(idea: Idea):
     """It sees the form or an example; a right variant passes it in a neutral state, whatever types it uses."""
     verdict = judge(all_exercises()[idea.of], idea.defined(TASKS[idea.of].name))
     assert verdict.state == "not marked" if idea.right else verdict.state in ("not marked", "incorrect")
+
+
+def handed_out(exercise: Exercise) -> dict[str, Any]:
+    """What its notebook has imported and defined when the exercise is met; under its name, unless that is a race, what
+    stands there.
+    """
+    cells = json.loads((PROJECT.root / f"notebooks/en/lessons/{exercise.lesson}.ipynb").read_text("utf-8"))["cells"]
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    last = next(number for number, text in enumerate(code) if f'check("{exercise.id}")' in text)
+
+    def is_kept(node: ast.AST) -> bool:
+        if not isinstance(node, ast.Assign):
+            return isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef))
+        given = exercise.name in map(ast.unparse, node.targets) and exercise.id not in RACES
+        return given or ast.unparse(node.value).startswith("torch.nn.")
+
+    definitions = [node for text in code[: last + 1] for node in ast.parse(text).body if is_kept(node)]
+    space: dict[str, Any] = {}
+    exec(compile(ast.Module(definitions, []), exercise.lesson, "exec"), space)
+    return space
+
+
+@pytest.mark.parametrize("exercise", PRACTICE.values(), ids=PRACTICE)
+def test_the_solution_shown_is_correct_and_leaves_torch_alone(exercise: Exercise, monkeypatch):
+    """Solutions that measure run for a moment: what the clock says is not asked."""
+    measure = course.timing.compare
+    monkeypatch.setattr(course.timing, "compare", lambda *given, **more: measure(*given, **{**more, "max_time": 0.3}))
+    space = handed_out(exercise)
+    before = flags.read()
+    exec(exercise.solution, space)
+    verdict = judge(exercise, space[exercise.name])
+    if exercise.id in RACES:
+        assert verdict.state in ("correct", "inconclusive", "incorrect") and verdict.reason != "raised", verdict
+    else:
+        assert verdict.state == "correct", verdict
+    assert flags.read() == before
+
+
+@pytest.mark.parametrize("exercise", [one for one in PRACTICE.values() if one.id not in RACES], ids=lambda one: one.id)
+def test_what_the_notebook_hands_out_is_no_answer_yet(exercise: Exercise):
+    """Blanks are no attempt; a wrong answer to be repaired is wrong."""
+    given = handed_out(exercise)
+    verdict = judge(exercise, given[exercise.name])
+    assert verdict.state in ("incorrect", "partly") if exercise.id in REPAIRS else verdict.state == "not attempted"
 
 
 @pytest.mark.parametrize("identity", [*TASKS, *PRACTICE])

@@ -16,11 +16,15 @@ def check_my_numbers(numbers: Any) -> Verdict:
 
     if any(value is Ellipsis for value in numbers):
         return not_attempted(
-            both("The three dots are still there: put three numbers in their places.", "三个省略号还在：请换成三个数。")
+            both(
+                "The three dots are still there: put three numbers in their places.", "三个省略号还在：请换成三个数。"
+            ),
+            reason="placeholder",
         )
     if len(numbers) != 3:
         return incorrect(
-            both(f"Three numbers are needed, and there are {len(numbers)}.", f"需要三个数，现在有 {len(numbers)} 个。")
+            both(f"Three numbers are needed, and there are {len(numbers)}.", f"需要三个数，现在有 {len(numbers)} 个。"),
+            reason="count",
         )
     if {abs(float(value)) for value in numbers} & {1e8}:
         return incorrect(
@@ -37,14 +41,16 @@ def check_my_numbers(numbers: Any) -> Verdict:
             both(
                 "Infinity is too easy: choose numbers whose sums stay finite.",
                 "无穷大太容易了：请选一组和仍然有限的数。",
-            )
+            ),
+            reason="infinite",
         )
     if left == right:
         return incorrect(
             both(
                 f"Both orders give {left:g}. Take a number so large that a small one gets lost in it.",
                 f"两种顺序都得到 {left:g}。取一个很大的数，大到能把小的数“吞掉”。",
-            )
+            ),
+            reason="same-sums",
         )
     return correct(
         both(

@@ -11,7 +11,7 @@ from typing import Any
 from course.checking import comparison, data, form_is_fine, same_work, watched
 from course.exercise import Exercise
 from course.i18n import both
-from course.verdict import Verdict, correct, incorrect, not_attempted, partly
+from course.verdict import Verdict, correct, incorrect, partly
 
 KNOWN = ["cudnn.enabled", "cudnn.benchmark", "cudnn.deterministic", "mkldnn.enabled"]
 SCRIPT = [
@@ -35,7 +35,8 @@ def check_find_typos(find_typos: Callable[[list[str], list[str]], list[str]]) ->
             return incorrect(
                 both(
                     "A list of names was expected. It was a single text.", "应当返回名字的列表，得到的却是一个字符串。"
-                )
+                ),
+                reason="text",
             )
         got = got if got is None else list(got)
         if got == expected:
@@ -46,20 +47,23 @@ def check_find_typos(find_typos: Callable[[list[str], list[str]], list[str]]) ->
                     "The lines are the right ones. Hand back the names without "
                     "`torch.backends.`, as they stand in `known`.",
                     "行找对了。返回名字时去掉 `torch.backends.`，写法要与 `known` 里的一致。",
-                )
+                ),
+                reason="long-names",
             )
         if got == [name + " " for name in expected]:
             return incorrect(
                 both(
                     "A space stayed at the end of each name: `.strip()` takes it off.",
                     "每个名字末尾多了一个空格：用 `.strip()` 去掉。",
-                )
+                ),
+                reason="space",
             )
         return incorrect(
             both(
                 f"For the script {lines!r} the wrong names are {expected!r}, not {got!r}.",
                 f"对于脚本 {lines!r}，拼错的名字应是 {expected!r}，而不是 {got!r}。",
-            )
+            ),
+            reason="wrong-names",
         )
     return correct(both("Every typo found, and no false alarm.", "拼写错误全部找到，也没有误报。"))
 
@@ -84,14 +88,16 @@ def check_what_leaked(what_leaked: Callable[[dict, dict], dict]) -> Verdict:
                 both(
                     "Your function changed the dictionaries it was given. Build a new one instead.",
                     "你的函数改动了传入的字典。请新建一个字典返回。",
-                )
+                ),
+                reason="input-changed",
             )
         if not isinstance(got, Mapping):
             return incorrect(
                 both(
                     f"A dict was expected: name -> (before, after). It was a {type(got).__name__}.",
                     f"应返回字典：名字 -> (之前, 之后)，得到的却是 {type(got).__name__}。",
-                )
+                ),
+                reason="no-dictionary",
             )
         pairs = {name: tuple(pair) if isinstance(pair, (list, tuple)) else pair for name, pair in got.items()}
         if pairs == {name: pair[::-1] for name, pair in expected.items()} != expected:
@@ -99,14 +105,16 @@ def check_what_leaked(what_leaked: Callable[[dict, dict], dict]) -> Verdict:
                 both(
                     "The right switches, but the pair is turned round: first before, then after.",
                     "开关找对了，但一对值写反了：先写之前，再写之后。",
-                )
+                ),
+                reason="reversed",
             )
         if pairs != expected:
             return incorrect(
                 both(
                     f"Before {old!r}, after {new!r}: expected {expected!r}, not {got!r}.",
                     f"之前是 {old!r}，之后是 {new!r}：应为 {expected!r}，而不是 {got!r}。",
-                )
+                ),
+                reason="wrong-pairs",
             )
     return correct(both("Your leak detector works.", "你的泄漏检测器可以用了。"))
 
@@ -146,19 +154,12 @@ def _after_block(
 def check_fill_the_blanks(deterministic_block: Callable[[], Any]) -> Verdict:
     """Enter the block in three states; inside only ``deterministic`` may differ, and afterwards nothing."""
     for state in STATES:
-        try:
-            *rest, deterministic = _inside_block(deterministic_block, state)
-        except RuntimeError as error:
-            if "ellipsis" in str(error).lower():
-                return not_attempted(
-                    both(
-                        "A blank still holds its three dots: fill both in and run the cell again.",
-                        "还有空没填（仍是三个点）：请都填好，再运行单元格。",
-                    )
-                )
-            raise
+        *rest, deterministic = _inside_block(deterministic_block, state)
         if not deterministic:
-            return incorrect(both("`deterministic` must be True inside.", "在里面 `deterministic` 应为 True。"))
+            return incorrect(
+                both("`deterministic` must be True inside.", "在里面 `deterministic` 应为 True。"),
+                reason="not-deterministic",
+            )
         for name, was, now in zip(("enabled", "benchmark", "allow_tf32"), state, rest, strict=True):
             if was != now:
                 return incorrect(
@@ -167,7 +168,8 @@ def check_fill_the_blanks(deterministic_block: Callable[[], Any]) -> Verdict:
                         f"hand over what the switch holds at that moment, `cudnn.{name}`.",
                         f"进入前 `{name}={was}`，里面却是 `{name}={now}`。不要写死一个值：把开关当时的值 "
                         f"`cudnn.{name}` 传进去。",
-                    )
+                    ),
+                    reason="fixed-value",
                 )
         for crash in (False, True):
             if _after_block(deterministic_block, state, crash) != (*state, False):
@@ -289,12 +291,12 @@ def check_only(only: Callable[..., Any]) -> Verdict:
     except AttributeError as error:
         if error.name not in ("flags", "set_flags"):
             raise
-        return incorrect(LEANS_ON_FLAGS, max_points=4)
+        return incorrect(LEANS_ON_FLAGS, max_points=4, reason="own-flags")
 
 
 def _promises_kept(only: Callable[..., Any]) -> Verdict:
     if not hasattr(only(_panel(), deterministic=True), "__enter__"):
-        return incorrect(NO_BLOCK, max_points=4)
+        return incorrect(NO_BLOCK, max_points=4, reason="no-block")
     start = {**vars(_panel()), "immediate": False}
     inside, after = _inside_and_after(only)
     broken, came_out = _after_an_exception(only)
@@ -306,12 +308,12 @@ def _promises_kept(only: Callable[..., Any]) -> Verdict:
         f"在 `only(panel, deterministic=True)` 里，开关是 {inside!r}；之前是 {start!r}。应当只有点名的才不同。",
     )
     promises = [
-        (inside == {**start, "deterministic": True, "immediate": True}, not_only),
-        (after == start, NOT_BACK),
-        (came_out and vars(broken) == vars(_panel()), EXCEPTION_LEAKS),
-        (noticed and vars(misspelt) == vars(_panel()), TYPO_PASSES),
+        (inside == {**start, "deterministic": True, "immediate": True}, "moved", not_only),
+        (after == start, "left-behind", NOT_BACK),
+        (came_out and vars(broken) == vars(_panel()), "exception", EXCEPTION_LEAKS),
+        (noticed and vars(misspelt) == vars(_panel()), "typo", TYPO_PASSES),
     ]
-    missing = [text for kept, text in promises if not kept]
+    missing = [(reason, text) for kept, reason, text in promises if not kept]
     if not missing:
         try:
             real = _on_the_real_panels(only)
@@ -326,8 +328,8 @@ def _promises_kept(only: Callable[..., Any]) -> Verdict:
             ),
             points=4,
         )
-    kept = len(promises) - len(missing)
-    return partly(kept, 4, *missing) if kept else incorrect(*missing, max_points=4)
+    kept, reason, texts = len(promises) - len(missing), missing[0][0], [text for _, text in missing]
+    return partly(kept, 4, *texts, reason=reason) if kept else incorrect(*texts, max_points=4, reason=reason)
 
 
 LEAST_ROUNDS = 10
@@ -361,14 +363,16 @@ def check_make_it_lose(evidence: Any) -> Verdict:
             both(
                 "Hand in what `compare(...)` gives back: `my_comparison = compare({...})`.",
                 "请交上 `compare(...)` 的返回值：`my_comparison = compare({...})`。",
-            )
+            ),
+            reason="no-comparison",
         )
     if len(pairs) != 1:
         return incorrect(
             both(
                 "Compare two functions: one plain, one inside `flags(deterministic=True)`.",
                 "比较两个函数：一个原样，一个放进 `flags(deterministic=True)`。",
-            )
+            ),
+            reason="two-functions",
         )
     if fault := _not_the_request(evidence):
         return fault
@@ -382,6 +386,7 @@ def check_make_it_lose(evidence: Any) -> Verdict:
                 f"时间内只测了 {len(pair.ratios)} 轮，至少需要 {LEAST_ROUNDS} 轮。请减小工作量，或调大 `max_time`。",
             ),
             **interval,
+            reason="rounds",
         )
     if pair.low <= 1 <= pair.high:
         return Verdict(
@@ -395,6 +400,7 @@ def check_make_it_lose(evidence: Any) -> Verdict:
                 ),
             ),
             evidence=interval,
+            reason="undecided",
         )
     price_ms, gap_ms = _price_of_asking_ms(), abs(pair.ratio - 1) * evidence.medians_ms[evidence.baseline]
     if gap_ms < PRICES * price_ms:
@@ -470,13 +476,15 @@ def _check_states(states: Mapping[str, Any]) -> Verdict:
                 moved=moved,
             )
         return incorrect(
-            both("In these two states nothing moved that was not named.", "这两个状态之间，没点名的开关都没有动。")
+            both("In these two states nothing moved that was not named.", "这两个状态之间，没点名的开关都没有动。"),
+            reason="nothing-moved",
         )
     return incorrect(
         both(
             'Use the keys "named" (a list), "before" and "inside" (switch -> value).',
             "字典里要有 “named”（列表）、“before” 和 “inside”（开关 -> 值）这三个 key。",
-        )
+        ),
+        reason="no-states",
     )
 
 
@@ -495,7 +503,8 @@ def check_inside_flags(inside_flags: Callable[..., dict]) -> Verdict:
         both(
             f"For the example of the task, {{'enabled': False, 'deterministic': True}} is right, not {got!r}.",
             f"题目中的示例应得到 {{'enabled': False, 'deterministic': True}}，而不是 {got!r}。",
-        )
+        ),
+        reason="example",
     )
 
 
@@ -511,7 +520,8 @@ def check_replay(replay: Callable[[list], list]) -> Verdict:
         both(
             f"For the example of the task [True, False] is right, not {got!r}.",
             f"题目中的示例应得到 [True, False]，而不是 {got!r}。",
-        )
+        ),
+        reason="example",
     )
 
 

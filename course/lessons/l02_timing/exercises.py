@@ -80,10 +80,13 @@ def _one_reading(stopwatch_ms: Callable[..., Any], kernel_ms: float, earlier_ms:
             both(
                 "The device here is a simulated one: wait with the `synchronize` you are given, not with torch's own.",
                 "这里的设备是模拟的：请用传进来的 `synchronize` 等待，不要用 torch 自己的。",
-            )
+            ),
+            reason="simulated-device",
         )
     if not _is_number(reading):
-        return incorrect(both("It should give back one number, the milliseconds.", "它应当返回一个数：毫秒数。"))
+        return incorrect(
+            both("It should give back one number, the milliseconds.", "它应当返回一个数：毫秒数。"), reason="no-number"
+        )
     evidence = {"reading_ms": reading, "truth_ms": kernel_ms, "log": device.log}
     launches = device.log[earlier:].count("launch")
     if launches == 1 and abs(reading - kernel_ms) < CLOSE_MS:
@@ -95,29 +98,33 @@ def _one_reading(stopwatch_ms: Callable[..., Any], kernel_ms: float, earlier_ms:
                 "时间对了，但 `run` 被调用了不止一次：请只测一次调用。",
             ),
             **evidence,
+            reason="run-again",
         )
-    return incorrect(_stopwatch_reason(reading, launches, kernel_ms, earlier_ms), **evidence)
+    reason, said = _stopwatch_reason(reading, launches, kernel_ms, earlier_ms)
+    return incorrect(said, reason=reason, **evidence)
 
 
-def _stopwatch_reason(reading: float, launches: int, kernel_ms: float, earlier_ms: float) -> Text:
+def _stopwatch_reason(reading: float, launches: int, kernel_ms: float, earlier_ms: float) -> tuple[str, Text]:
     if not launches:
-        return both("`run` was never called, so there was nothing to time.", "`run` 没有被调用，没有东西可测。")
+        return "never-ran", both(
+            "`run` was never called, so there was nothing to time.", "`run` 没有被调用，没有东西可测。"
+        )
     if abs(reading * 1e3 - kernel_ms) < 1:
-        return both(
+        return "seconds", both(
             "This is in seconds: `clock()` counts seconds, the answer is wanted in milliseconds.",
             "这是秒：`clock()` 以秒计，答案要的是毫秒。",
         )
     if earlier_ms and abs(reading - kernel_ms - earlier_ms) < 1:
-        return both(
+        return "old-work", both(
             f"{reading:.0f} ms: the {earlier_ms:.0f} ms of old work are in it. A fence belongs before the clock starts.",
             f"{reading:.0f} ms：里面含有 {earlier_ms:.0f} ms 的旧任务。开始计时之前要先加一道栅栏。",
         )
     if 0 <= reading < 1:
-        return both(
+        return "no-fence", both(
             "Next to nothing: the clock was read before the kernel was done. It needs a fence before it stops.",
             "几乎为零：kernel 还没做完就读了表。停表之前要加栅栏。",
         )
-    return both(
+    return "wrong-time", both(
         f"It reads {reading:.4g} ms where {kernel_ms:.4g} ms are true. Take the difference of two readings of `clock()`.",
         f"真实值是 {kernel_ms:.4g} ms，读数却是 {reading:.4g} ms。请用 `clock()` 两次读数之差。",
     )
@@ -152,44 +159,46 @@ def check_median_interval(median_interval: Callable[..., Any]) -> Verdict:
                 both(
                     "It changed the order of the readings it was given: sort a copy (`sorted`).",
                     "它改动了传入读数的顺序：请排序一个副本（`sorted`）。",
-                )
+                ),
+                reason="input-changed",
             )
         if not isinstance(answer, Sequence) or len(answer) != 3 or not all(map(_is_number, answer)):
             return incorrect(
                 both(
                     "It should give back three numbers: `(median, low, high)`.",
                     "它应当返回三个数：`(median, low, high)`。",
-                )
+                ),
+                reason="three-numbers",
             )
         if not all(map(_near, answer, expected)):
             unsorted = _near(answer[1], samples[drop]) and not _near(answer[1], expected[1])
-            reason = UNSORTED if unsorted else _interval_reason(answer, expected, ordered, drop)
-            return incorrect(reason, n=len(samples))
+            reason, said = ("unsorted", UNSORTED) if unsorted else _interval_reason(answer, expected, ordered, drop)
+            return incorrect(said, reason=reason, n=len(samples))
     return correct(
         both("Right for 6, 12 and 40 readings, outliers included.", "6、12、40 个读数都正确，包括有离群值的情形。")
     )
 
 
-def _interval_reason(answer: Any, expected: tuple[float, ...], ordered: list[float], drop: int) -> Text:
+def _interval_reason(answer: Any, expected: tuple[float, ...], ordered: list[float], drop: int) -> tuple[str, Text]:
     count = len(ordered)
     if _near(answer[0], sum(ordered) / count) and not _near(answer[0], expected[0]):
-        return both(
+        return "mean", both(
             "The first number is the mean. One interruption is enough to move it; take the median.",
             "第一个数是平均值，一次打断就能带偏它；请用中位数。",
         )
     if not _near(answer[0], expected[0]):
-        return both(
+        return "median", both(
             f"The median of {count} readings is not right. With an even number, it is half-way "
             f"between the "
             f"two in the middle; the readings must be sorted.",
             f"{count} 个读数的中位数不对。个数为偶数时取中间两个的平均；别忘了先排序。",
         )
     if drop and _near(answer[1], ordered[0]) and _near(answer[2], ordered[-1]):
-        return both(
+        return "whole-range", both(
             "This is the whole range. Cut `cut(n)` readings off at each end first.",
             "这是整个范围。请先从两端各去掉 `cut(n)` 个。",
         )
-    return both(
+    return "ends", both(
         f"The ends are off for {count} readings: after cutting {drop} at each end, low is "
         f"`ordered[{drop}]` and high is `ordered[{count - 1 - drop}]`.",
         f"{count} 个读数的两端不对：两端各去掉 {drop} 个后，low 是 `ordered[{drop}]`，"
@@ -230,32 +239,45 @@ def check_paired_ratio(paired_ratio: Callable[..., Any]) -> Verdict:
             )
         )
     known = {
-        median(CANDIDATE_MS) / median(BASELINE_MS): both(
-            "This is the ratio of the medians: the pairs were torn apart. Divide pair by pair, then take the median.",
-            "这是中位数之比：配对被拆散了。请先逐对相除，再取中位数。",
+        "medians": (
+            median(CANDIDATE_MS) / median(BASELINE_MS),
+            both(
+                "This is the ratio of the medians: the pairs were torn apart. Divide pair by pair, then take the median.",
+                "这是中位数之比：配对被拆散了。请先逐对相除，再取中位数。",
+            ),
         ),
-        sum(CANDIDATE_MS) / sum(BASELINE_MS): both(
-            "This is the ratio of the means: one disturbed reading is enough to move it.",
-            "这是平均值之比：一次受干扰的读数就能带偏它。",
+        "means": (
+            sum(CANDIDATE_MS) / sum(BASELINE_MS),
+            both(
+                "This is the ratio of the means: one disturbed reading is enough to move it.",
+                "这是平均值之比：一次受干扰的读数就能带偏它。",
+            ),
         ),
-        1 / 0.9: both(
-            "The other way round: candidate / baseline, so that below 1 means faster.",
-            "方向反了：应为 候选 / 基准，小于 1 表示更快。",
+        "turned-round": (
+            1 / 0.9,
+            both(
+                "The other way round: candidate / baseline, so that below 1 means faster.",
+                "方向反了：应为 候选 / 基准，小于 1 表示更快。",
+            ),
         ),
-        sum(map(lambda c, b: c / b, CANDIDATE_MS, BASELINE_MS)) / 7: both(
-            "Pair by pair is right, but the mean of the ratios listens to the one disturbed pair. Take the median.",
-            "逐对相除是对的，但平均值会被那一对受干扰的读数带偏。请取中位数。",
+        "mean-of-ratios": (
+            sum(map(lambda c, b: c / b, CANDIDATE_MS, BASELINE_MS)) / 7,
+            both(
+                "Pair by pair is right, but the mean of the ratios listens to the one disturbed pair. Take the median.",
+                "逐对相除是对的，但平均值会被那一对受干扰的读数带偏。请取中位数。",
+            ),
         ),
     }
-    for value, reason in known.items():
+    for reason, (value, said) in known.items():
         if _near(answer, value):
-            return incorrect(reason, answer=answer)
+            return incorrect(said, reason=reason, answer=answer)
     return incorrect(
         both(
             "It should be one number: the median of candidate / baseline, pair by pair.",
             "应当返回一个数：逐对计算 候选 / 基准，再取中位数。",
         ),
         answer=repr(answer)[:60],
+        reason="no-number",
     )
 
 
@@ -269,7 +291,8 @@ def check_lose(evidence: Any) -> Verdict:
             both(
                 'Hand in a dict with "naive_ratio" and "comparison", as in the cell above.',
                 '请交一个字典，包含 "naive_ratio" 和 "comparison"，如上面的单元格。',
-            )
+            ),
+            reason="no-dictionary",
         )
     naive, fair = evidence["naive_ratio"], evidence["comparison"]
     if naive is ... or fair is ...:
@@ -280,13 +303,15 @@ def check_lose(evidence: Any) -> Verdict:
             both(
                 "`naive_ratio` should be a number and `comparison` what `compare` gave back for two functions.",
                 "`naive_ratio` 应为一个数，`comparison` 应为 `compare` 比较两个函数的返回值。",
-            )
+            ),
+            reason="no-comparison",
         )
     found = {"naive_ratio": naive, **values}
     if not (math.isfinite(naive) and naive > 0):
         return incorrect(
             both("`naive_ratio` should be a ratio of two times, above 0.", "`naive_ratio` 应是两个耗时之比，大于 0。"),
             **found,
+            reason="no-ratio",
         )
     raced = comparison(fair)
     if raced is None or not all(
@@ -310,6 +335,7 @@ def check_lose(evidence: Any) -> Verdict:
                 f"请让两个函数差别更大，加大 `compare` 的 `max_time`，或用 `torch.set_num_threads(1)` 让忙碌的机器安静些。",
             ),
             **found,
+            reason="undecided",
         )
     if (naive - 1) * (values["ratio"] - 1) < 0:
         return correct(
@@ -329,6 +355,7 @@ def check_lose(evidence: Any) -> Verdict:
             f"让真正更快的那个函数第一次调用很昂贵：用一个还没跑过的形状；机器忙时可以多试一次。",
         ),
         **found,
+        reason="same-winner",
     )
 
 
@@ -344,7 +371,8 @@ def smoke_interval(interval_of_median: Callable[..., Any]) -> Verdict:
         both(
             f"For 7 readings from 1 to 7 the ends are [1.0, 7.0], not {answer!r:.60}.",
             f"1 到 7 共 7 个读数时，两端应为 [1.0, 7.0]，而不是 {answer!r:.60}。",
-        )
+        ),
+        reason="example",
     )
 
 
@@ -354,7 +382,8 @@ def smoke_verdict(honest_verdict: Callable[..., Any]) -> Verdict:
     if answer == "faster":
         return form_is_fine(both("The visible example is right.", "可见的示例通过了。"))
     return incorrect(
-        both(f'0.80 to 0.90 is "faster", not {answer!r:.60}.', f'0.80 至 0.90 应为 "faster"，而不是 {answer!r:.60}。')
+        both(f'0.80 to 0.90 is "faster", not {answer!r:.60}.', f'0.80 至 0.90 应为 "faster"，而不是 {answer!r:.60}。'),
+        reason="example",
     )
 
 

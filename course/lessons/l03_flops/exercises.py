@@ -38,12 +38,13 @@ def check_conv_macs(conv_macs: Callable[..., Any]) -> Verdict:
         if answer is None or answer is ...:
             return PLACEHOLDER
         if not _is_number(answer):
-            return incorrect(both("It should give back one number, the MACs.", "它应当返回一个数：MACs。"))
+            return incorrect(
+                both("It should give back one number, the MACs.", "它应当返回一个数：MACs。"), reason="no-number"
+            )
         truth = n * height * width * c_out * (c_in // groups) * kernel * kernel
         if not _near(answer, truth):
-            return incorrect(
-                _conv_reason(answer, truth, n, kernel, groups, n * height * width * c_out), answer=answer, truth=truth
-            )
+            reason, said = _conv_reason(answer, truth, n, kernel, groups, n * height * width * c_out)
+            return incorrect(said, reason=reason, answer=answer, truth=truth)
     return correct(
         both(
             "Right for all five, batch, groups and depthwise included.",
@@ -52,10 +53,11 @@ def check_conv_macs(conv_macs: Callable[..., Any]) -> Verdict:
     )
 
 
-def _conv_reason(answer: float, truth: int, n: int, kernel: int, groups: int, outputs: int) -> Text:
+def _conv_reason(answer: float, truth: int, n: int, kernel: int, groups: int, outputs: int) -> tuple[str, Text]:
     factors = [
         (
             2,
+            "flops",
             both(
                 "Twice as many: those are FLOPs; a MAC is one multiply with its add.",
                 "多了一倍：这是 FLOPs；一次乘法加一次加法合为 1 个 MAC。",
@@ -63,10 +65,12 @@ def _conv_reason(answer: float, truth: int, n: int, kernel: int, groups: int, ou
         ),
         (
             1 / n,
+            "batch",
             both("The batch is missing: every image needs the work again.", "漏了 batch 大小：每张图都要重算一遍。"),
         ),
         (
             groups,
+            "groups",
             both(
                 "The groups are missing: each output sees only its own group of input channels.",
                 "漏了分组：每个输出只看自己组内的输入通道。",
@@ -74,6 +78,7 @@ def _conv_reason(answer: float, truth: int, n: int, kernel: int, groups: int, ou
         ),
         (
             1 / groups,
+            "groups-twice",
             both(
                 "The groups were divided out twice: the output channels are all still there.",
                 "分组除了两次：输出通道一个也没少。",
@@ -81,25 +86,27 @@ def _conv_reason(answer: float, truth: int, n: int, kernel: int, groups: int, ou
         ),
         (
             1 / kernel,
+            "square",
             both("The filter is square: it has kernel x kernel weights.", "卷积核是方的：共 kernel x kernel 个权重。"),
         ),
         (
             1 / kernel**2,
+            "filter",
             both(
                 "The filter is missing: each output sums over its kernel x kernel weights.",
                 "漏了卷积核：每个输出要对 kernel x kernel 个权重求和。",
             ),
         ),
     ]
-    for factor, reason in factors:
+    for factor, reason, said in factors:
         if factor != 1 and _near(answer, truth * factor):
-            return reason
+            return reason, said
     if _near(answer, truth + outputs):
-        return both(
+        return "bias", both(
             "The bias is in it: an addition without a multiplication is no MAC.",
             "把偏置也算进去了：没有乘法的加法不是 MAC。",
         )
-    return both(
+    return "wrong-count", both(
         f"For one of the convolutions it gives {answer:,} where {truth:,} is right: outputs times "
         f"the products summed in each.",
         f"其中一个卷积得到 {answer:,}，正确的是 {truth:,}：输出个数乘以每个输出累加的乘积数。",
@@ -118,17 +125,22 @@ def check_least_ms(least_ms: Callable[..., Any]) -> Verdict:
         if answer is None or answer is ...:
             return PLACEHOLDER
         if not _is_number(answer):
-            return incorrect(both("It should give back one number, the milliseconds.", "它应当返回一个数：毫秒数。"))
+            return incorrect(
+                both("It should give back one number, the milliseconds.", "它应当返回一个数：毫秒数。"),
+                reason="no-number",
+            )
         compute, memory = 2 * macs / (peak * 1e6), moved / (bandwidth * 1e6)
         if not _near(answer, max(compute, memory)):
-            return incorrect(_least_reason(answer, compute, memory), answer=answer)
+            reason, said = _least_reason(answer, compute, memory)
+            return incorrect(said, reason=reason, answer=answer)
     return correct(both("Right on both sides of the bend, and at it.", "拐点两侧和拐点上都正确。"))
 
 
-def _least_reason(answer: float, compute: float, memory: float) -> Text:
+def _least_reason(answer: float, compute: float, memory: float) -> tuple[str, Text]:
     known = [
         (
             max(compute / 2, memory),
+            "mac-is-two",
             both(
                 "The arithmetic is half of what it should be: a MAC is two FLOPs.",
                 "计算时间少了一半：1 个 MAC 等于 2 个 FLOP。",
@@ -136,14 +148,20 @@ def _least_reason(answer: float, compute: float, memory: float) -> Text:
         ),
         (
             compute + memory,
+            "sum",
             both(
                 "The two overlap: while numbers travel, others are multiplied. Take the longer one.",
                 "两者可以重叠：一边搬数据，一边做乘法。取较长的那个。",
             ),
         ),
-        (max(compute, memory) / 1e3, both("These are seconds; milliseconds are wanted.", "这是秒；要的是毫秒。")),
+        (
+            max(compute, memory) / 1e3,
+            "seconds",
+            both("These are seconds; milliseconds are wanted.", "这是秒；要的是毫秒。"),
+        ),
         (
             compute,
+            "memory-longer",
             both(
                 "This is the time of the arithmetic, but here the memory takes longer: the layer "
                 "waits for the longer one.",
@@ -152,6 +170,7 @@ def _least_reason(answer: float, compute: float, memory: float) -> Text:
         ),
         (
             memory,
+            "arithmetic-longer",
             both(
                 "This is the time of the memory, but here the arithmetic takes longer: the layer waits "
                 "for the longer one.",
@@ -159,10 +178,10 @@ def _least_reason(answer: float, compute: float, memory: float) -> Text:
             ),
         ),
     ]
-    for value, reason in known:
+    for value, reason, said in known:
         if _near(answer, value):
-            return reason
-    return both(
+            return reason, said
+    return "wrong-time", both(
         f"It gives {answer:.4g} ms; arithmetic alone takes {compute:.4g} ms, memory alone "
         f"{memory:.4g} ms. Mind that 1 GFLOP/s is 1e9 operations in 1000 ms.",
         f"得到 {answer:.4g} ms；单算计算要 {compute:.4g} ms，单算内存要 {memory:.4g} ms。"
@@ -185,7 +204,8 @@ def check_lose(evidence: Any) -> Verdict:
             both(
                 'Hand in a dict with "more_macs", "fewer_macs" and "comparison", as above.',
                 '请交一个字典，包含 "more_macs"、"fewer_macs" 和 "comparison"，如上面的单元格。',
-            )
+            ),
+            reason="no-dictionary",
         )
     more, fewer, fair = (evidence[name] for name in ("more_macs", "fewer_macs", "comparison"))
     if any(part is ... or part is None for part in (more, fewer, fair)):
@@ -196,7 +216,8 @@ def check_lose(evidence: Any) -> Verdict:
             both(
                 "The two counts should be numbers and `comparison` what `compare` gave back for two functions.",
                 "两个统计应为数，`comparison` 应为 `compare` 比较两个函数的返回值。",
-            )
+            ),
+            reason="no-comparison",
         )
     found = {"more_macs": more, "fewer_macs": fewer, "low": low, "high": high}
     if not 0 < fewer < LEAST_SAVING * more:
@@ -207,6 +228,7 @@ def check_lose(evidence: Any) -> Verdict:
                 f"{fewer:,} 并不明显少于 {more:,} 个 MAC：候选至少要省 5%，而且不能没有工作量。",
             ),
             **found,
+            reason="no-saving",
         )
     raced = comparison(fair)
     if raced is None:
@@ -260,6 +282,7 @@ def _judge_interval(low: float, high: float, verdict: Any, share: float, found: 
                 f"区间 {low:.3f} 至 {high:.3f} 包含 1 而且很宽：还不知道结果。请加大 `max_time`，或者让候选更糟。",
             ),
             **found,
+            reason="undecided",
         )
     return incorrect(
         both(
@@ -268,6 +291,7 @@ def _judge_interval(low: float, high: float, verdict: Any, share: float, found: 
             f"这次 MACs 少的确实更快：{low:.3f} 至 {high:.3f}。请找每次乘法都要搬很多字节的任务。",
         ),
         **found,
+        reason="faster",
     )
 
 
@@ -282,7 +306,8 @@ def _example(answer: Any, expected: int, question: Text) -> Verdict:
         both(
             f"{question['en']} {expected:,}, not {answer!r:.60}.",
             f"{question['zh']} {expected:,}，而不是 {answer!r:.60}。",
-        )
+        ),
+        reason="example",
     )
 
 

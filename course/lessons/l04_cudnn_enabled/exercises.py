@@ -54,20 +54,23 @@ def check_reads_enabled(reads_enabled: Callable[[str, str], bool]) -> Verdict:
                 both(
                     f'For {op!r} on "cuda" it gave back {got!r}; `True` or `False` is asked for.',
                     f'对 {op!r}、"cuda" 返回了 {got!r}；应返回 `True` 或 `False`。',
-                )
+                ),
+                reason="no-bool",
             )
         if expected:
             return incorrect(
                 both(
                     f"{op!r} on a GPU does read the switch, and it is missing.",
                     f"GPU 上的 {op!r} 会读这个开关，你漏了。",
-                )
+                ),
+                reason="missed",
             )
         return incorrect(
             both(
                 f"{op!r} on a GPU does not read it: {OTHERS[op]['en']}.",
                 f"GPU 上的 {op!r} 不读它：{OTHERS[op]['zh']}。",
-            )
+            ),
+            reason="no-reader",
         )
     if any(reads_enabled(op, "cpu") for op in READERS):
         return partly(
@@ -77,6 +80,7 @@ def check_reads_enabled(reads_enabled: Callable[[str, str], bool]) -> Verdict:
                 "Right for the GPU. On the CPU the switch decides nothing: ask the device first.",
                 "GPU 上都对。CPU 上这个开关什么都不决定：先看设备。",
             ),
+            reason="device",
         )
     return correct(both("Six readers, on the GPU only.", "六个会读，而且只在 GPU 上。"))
 
@@ -109,9 +113,11 @@ def check_without_cudnn(without_cudnn: Callable[[Callable[[], Any]], Any]) -> Ve
         without_cudnn(cudnn_state)
         after_off = cudnn_state()
     if not isinstance(inside, Mapping) or not isinstance(elsewhere, Mapping):
-        return incorrect(both("Hand back what `run()` returned.", "请把 `run()` 的返回值返回出来。"))
+        return incorrect(
+            both("Hand back what `run()` returned.", "请把 `run()` 的返回值返回出来。"), reason="no-result"
+        )
     if inside["enabled"]:
-        return incorrect(both("Inside, cuDNN is still on.", "在里面，cuDNN 还开着。"))
+        return incorrect(both("Inside, cuDNN is still on.", "在里面，cuDNN 还开着。"), reason="still-on")
     moved = sorted(
         {
             name
@@ -129,11 +135,12 @@ def check_without_cudnn(without_cudnn: Callable[[Callable[[], Any]], Any]) -> Ve
                 f"you do not name.",
                 f"在里面 cuDNN 关了，可 {'、'.join(f'`{name}`' for name in moved)} 也跟着动了：没点名的，`flags` 也会设。",
             ),
+            reason="moved",
         )
-    for left, before, when in (
-        (after, start, both("Afterwards", "结束后")),
-        (after_elsewhere, other, both("Afterwards", "结束后")),
-        (after_crash, start, both("After an exception", "抛出异常后")),
+    for left, before, reason, when in (
+        (after, start, "left-behind", both("Afterwards", "结束后")),
+        (after_elsewhere, other, "left-behind", both("Afterwards", "结束后")),
+        (after_crash, start, "exception", both("After an exception", "抛出异常后")),
     ):
         if left != before:
             return partly(
@@ -144,6 +151,7 @@ def check_without_cudnn(without_cudnn: Callable[[Callable[[], Any]], Any]) -> Ve
                     f"they were: `try` and `finally`.",
                     f"在里面关了，别的没动。但{when['zh']}开关没有恢复：用 `try` 和 `finally`。",
                 ),
+                reason=reason,
             )
     if after_off["enabled"]:
         return partly(
@@ -154,6 +162,7 @@ def check_without_cudnn(without_cudnn: Callable[[Callable[[], Any]], Any]) -> Ve
                 "back what was there, not True.",
                 "还剩一种情况：原来就关着 cuDNN 的人，结束后发现它开了。要恢复原值，不是设成 True。",
             ),
+            reason="forced-on",
         )
     if swallowed:
         return partly(0.5, 1.0, SWALLOWED, reason="swallowed")
@@ -182,9 +191,14 @@ def check_two_errors(two_errors: Callable[..., Any]) -> Verdict:
     try:
         pair = tuple(float(value) for value in got)
     except (TypeError, ValueError):
-        return incorrect(both(f"Two numbers are asked for, not {got!r}.", f"要返回两个数，而不是 {got!r}。"))
+        return incorrect(
+            both(f"Two numbers are asked for, not {got!r}.", f"要返回两个数，而不是 {got!r}。"), reason="two-numbers"
+        )
     if len(pair) != 2:
-        return incorrect(both(f"Two numbers are asked for, not {len(pair)}.", f"要返回两个数，而不是 {len(pair)} 个。"))
+        return incorrect(
+            both(f"Two numbers are asked for, not {len(pair)}.", f"要返回两个数，而不是 {len(pair)} 个。"),
+            reason="two-numbers",
+        )
     if all(math.isclose(a, b, rel_tol=1e-6) for a, b in zip(pair, expected, strict=True)):
         rng = torch.Generator().manual_seed(4)
         for size in ((7,), (3, 5), (1,)):  # the largest of on, off and exact stand apart
@@ -217,35 +231,40 @@ def check_two_errors(two_errors: Callable[..., Any]) -> Verdict:
                 "before you subtract, not `exact` to float32.",
                 "第一个误差成了 0：在 float32 里丢了。相减之前把 `on` 和 `off` 转成 float64，别把 `exact` 转成 "
                 "float32。",
-            )
+            ),
+            reason="float32",
         )
     if math.isclose(pair[1], 1.0, rel_tol=1e-6):
         return incorrect(
             both(
                 "The distances are right. Divide by the largest absolute value of `exact`.",
                 "距离对了。还要除以 `exact` 的最大绝对值。",
-            )
+            ),
+            reason="no-scale",
         )
     if min(pair) < 0:
         return incorrect(
             both(
                 "An error came out negative: take `abs()` before the maximum.",
                 "误差成了负数：先取 `abs()` 再取最大值。",
-            )
+            ),
+            reason="negative",
         )
     if math.isclose(pair[0], pair[1]):
         return incorrect(
             both(
                 "Both numbers are the same here, and should not be: each side is compared with `exact`.",
                 "两个数一样，不应该：两边都要分别与 `exact` 比。",
-            )
+            ),
+            reason="sides-equal",
         )
     return incorrect(
         both(
             f"For a small example it should be {expected}, and was {pair}. Largest distance to `exact` "
             f"over the largest absolute value of `exact`.",
             f"一个小例子应得 {expected}，得到的是 {pair}。与 `exact` 的最大距离，除以 `exact` 的最大绝对值。",
-        )
+        ),
+        reason="example",
     )
 
 
@@ -257,7 +276,10 @@ def check_lose(race: Any) -> Verdict:
     try:
         low, high, rounds = (field(race, name) for name in ("low", "high", "rounds"))
     except (AttributeError, KeyError, TypeError):
-        return incorrect(both("`race` should be what `switch_race` gave back.", "`race` 应是 `switch_race` 的返回值。"))
+        return incorrect(
+            both("`race` should be what `switch_race` gave back.", "`race` 应是 `switch_race` 的返回值。"),
+            reason="no-race",
+        )
     raced = comparison(race)
     if raced is None or raced.baseline != "on" or list(raced.pairs) != ["off"]:
         return incorrect(
@@ -285,7 +307,8 @@ def check_lose(race: Any) -> Verdict:
             both(
                 f"Only {rounds} rounds: give it more time with `max_time=`.",
                 f"只有 {rounds} 轮：用 `max_time=` 多给些时间。",
-            )
+            ),
+            reason="rounds",
         )
     if high <= 1.05:
         if _misses_onednn(raced):
@@ -310,13 +333,15 @@ def check_lose(race: Any) -> Verdict:
             both(
                 f"Without oneDNN this one is slower: [{low:.2f}, {high:.2f}]. Take a layer that never asks for it.",
                 f"这个算子离不开 oneDNN：[{low:.2f}, {high:.2f}]。换一个从来不问它的层。",
-            )
+            ),
+            reason="slower",
         )
     return inconclusive(
         both(
             f"[{low:.2f}, {high:.2f}] does not decide. More time, or a larger input, settles it.",
             f"[{low:.2f}, {high:.2f}] 还下不了结论。多给些时间，或把输入变大。",
-        )
+        ),
+        reason="undecided",
     )
 
 
@@ -477,7 +502,9 @@ def _form_of_moved(moved_unasked: Callable[..., Any]) -> Verdict:
     got = data(moved_unasked({"a": 1}, {"a": 2}, []))
     if isinstance(got, list) and all(isinstance(name, str) for name in got):
         return form_is_fine(both("The form is right: a list of names.", "形式正确：返回的是名字的列表。"))
-    return incorrect(both(f"A list of names is expected, not {got!r}.", f"应返回名字的列表，而不是 {got!r}。"))
+    return incorrect(
+        both(f"A list of names is expected, not {got!r}.", f"应返回名字的列表，而不是 {got!r}。"), reason="form"
+    )
 
 
 ANSWERS = ("rounding", "cudnn", "plain", "elsewhere")
@@ -491,7 +518,8 @@ def _form_of_suspect(suspect: Callable[..., Any]) -> Verdict:
         both(
             f"One of {', '.join(ANSWERS)} is expected, not {got!r}.",
             f"应返回 {'、'.join(ANSWERS)} 之一，而不是 {got!r}。",
-        )
+        ),
+        reason="form",
     )
 
 

@@ -61,7 +61,8 @@ def _wrong_count(name: str, shapes: list[tuple], got: Any, expected: int) -> Ver
             both(
                 f"{got} is one search a call. A shape that comes back is found in the cache.",
                 f"{got} 表示每次调用都搜索。回头再来的形状在缓存里就能找到。",
-            )
+            ),
+            reason="every-call",
         )
     if name == "loop":
         return incorrect(
@@ -69,20 +70,23 @@ def _wrong_count(name: str, shapes: list[tuple], got: Any, expected: int) -> Ver
                 f"Three sizes, four times over: {expected} searches, not {got!r}. A change of size is a search "
                 f"only when the size is new.",
                 f"三种尺寸重复四遍：应是 {expected} 次搜索，不是 {got!r}。只有没见过的尺寸才要搜索。",
-            )
+            ),
+            reason="every-change",
         )
     if name == "last batch" and got == 1:
         return incorrect(
             both(
                 "Same height and width, but another batch: the whole shape is in the key.",
                 "高宽相同，但 batch 不同：整个形状都在 key 里。",
-            )
+            ),
+            reason="batch",
         )
     return incorrect(
         both(
             f"For {shapes!r} there are {expected} searches, not {got!r}.",
             f"对 {shapes!r}，应有 {expected} 次搜索，不是 {got!r}。",
-        )
+        ),
+        reason="wrong-count",
     )
 
 
@@ -109,6 +113,7 @@ def check_break_even(break_even_steps: Callable[[float, float, float], int | Non
                     f"算法对了，还剩一种情况：不搜索 {slow_ms:g} ms、搜索后 {fast_ms:g} ms，没有任何收益，"
                     f"应返回 `None`，而不是 {got!r}。",
                 ),
+                reason="no-gain",
             )
     return correct(
         both(
@@ -131,7 +136,8 @@ def _wrong_bill(bill: tuple[float, float, float], got: Any, expected: int) -> Ve
                 both(
                     f"{case['en']}: after {got} steps the search is still behind. Round up.",
                     f"{case['zh']}：走了 {got} 步还没追平。要向上取整。",
-                )
+                ),
+                reason="too-early",
             )
         if math.isclose(got, search_ms / gain):
             return partly(
@@ -141,12 +147,14 @@ def _wrong_bill(bill: tuple[float, float, float], got: Any, expected: int) -> Ve
                     f"{case['en']}: {got:g} is the right quotient. Steps are whole: round up.",
                     f"{case['zh']}：商 {got:g} 是对的。步数是整数：向上取整。",
                 ),
+                reason="no-whole-step",
             )
     return incorrect(
         both(
             f"{case['en']}: expected {expected}, and it was {got!r}. Each step gains {gain:g} ms.",
             f"{case['zh']}：应为 {expected}，得到 {got!r}。每步省下 {gain:g} ms。",
-        )
+        ),
+        reason="wrong-steps",
     )
 
 
@@ -180,13 +188,16 @@ def _searched(
     before: dict[str, bool], inside: Any, after_normal: dict[str, bool], after_crash: dict[str, bool]
 ) -> Verdict:
     if not isinstance(inside, Mapping):
-        return incorrect(both("Hand back what `run()` returned.", "请把 `run()` 的返回值返回出来。"))
+        return incorrect(
+            both("Hand back what `run()` returned.", "请把 `run()` 的返回值返回出来。"), reason="no-result"
+        )
     if not inside["benchmark"]:
         return incorrect(
             both(
                 "Inside the block `benchmark` is still False, so nothing would be searched.",
                 "块内 `benchmark` 仍是 False，什么也不会搜索。",
-            )
+            ),
+            reason="no-search",
         )
     if not inside["enabled"]:
         return incorrect(
@@ -194,7 +205,8 @@ def _searched(
                 "Inside the block cuDNN is off: `flags` sets `enabled=False` unless you say "
                 "otherwise. A search in a library that is switched off finds little.",
                 "块内 cuDNN 被关掉了：`flags` 默认 `enabled=False`。库都关了，还搜索什么呢。",
-            )
+            ),
+            reason="cudnn-off",
         )
     if after_normal != before or after_crash != before:
         when = both("after an exception", "抛出异常之后") if after_normal == before else both("afterwards", "之后")
@@ -240,7 +252,8 @@ def check_make_it_lose(race: Any) -> Verdict:
             both(
                 '`race` should be what `compare` gave back for "off" and "on".',
                 '`race` 应是 `compare` 对 "off" 和 "on" 的返回结果。',
-            )
+            ),
+            reason="no-race",
         )
     raced = comparison(race)
     if raced is None:
@@ -256,7 +269,8 @@ def check_make_it_lose(race: Any) -> Verdict:
             both(
                 'The baseline is "off", so that a ratio above 1 means: the search costs.',
                 '基准应是 "off"，这样比值大于 1 才表示搜索亏了。',
-            )
+            ),
+            reason="baseline",
         )
     off, on = (_schedule(raced.functions[name]) for name in ("off", *raced.pairs))
     if (
@@ -276,7 +290,8 @@ def check_make_it_lose(race: Any) -> Verdict:
             both(
                 f"Only {rounds} rounds: give it more time with `max_time=`.",
                 f"只有 {rounds} 轮：用 `max_time=` 多给些时间。",
-            )
+            ),
+            reason="rounds",
         )
     if low > 1:
         return correct(
@@ -293,13 +308,15 @@ def check_make_it_lose(race: Any) -> Verdict:
                 f"Here the search won: [{low:.2f}, {high:.2f}] lies below 1. Give it less to "
                 f"gain: fewer steps, or more new sizes.",
                 f"这次搜索赢了：[{low:.2f}, {high:.2f}] 在 1 之下。让它少赚一点：减少步数，或增加新尺寸。",
-            )
+            ),
+            reason="faster",
         )
     return inconclusive(
         both(
             f"[{low:.2f}, {high:.2f}] contains 1: undecided. A clearer schedule, or more time, settles it.",
             f"[{low:.2f}, {high:.2f}] 包含 1：无法判定。换一个更极端的安排，或多给些时间。",
-        )
+        ),
+        reason="undecided",
     )
 
 
@@ -462,7 +479,7 @@ def _form_of_run(searches_of_run: Callable[..., Any]) -> Verdict:
     got = data(searches_of_run(100, 25, 3, 2, True))
     if isinstance(got, int) and not isinstance(got, bool):
         return form_is_fine(both("The form is right: it gives back a whole number.", "形式正确：返回的是整数。"))
-    return incorrect(both(f"A whole number is expected, not {got!r}.", f"应返回整数，而不是 {got!r}。"))
+    return incorrect(both(f"A whole number is expected, not {got!r}.", f"应返回整数，而不是 {got!r}。"), reason="form")
 
 
 def _form_of_choice(choose_benchmark: Callable[..., Any]) -> Verdict:
@@ -470,7 +487,8 @@ def _form_of_choice(choose_benchmark: Callable[..., Any]) -> Verdict:
     if isinstance(got, bool):
         return form_is_fine(both("The form is right: it gives back True or False.", "形式正确：返回 True 或 False。"))
     return incorrect(
-        both(f"`True` or `False` is expected, not {got!r}.", f"应返回 `True` 或 `False`，而不是 {got!r}。")
+        both(f"`True` or `False` is expected, not {got!r}.", f"应返回 `True` 或 `False`，而不是 {got!r}。"),
+        reason="form",
     )
 
 

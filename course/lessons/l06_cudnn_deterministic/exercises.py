@@ -75,7 +75,8 @@ def check_seed_everything(seed_everything: Callable[[int], Any]) -> Verdict:
             both(
                 f"Called twice with seed 11, none of the three sources repeats.{hint['en']}",
                 f"用种子 11 调用两次，三个随机源一个也没有重复。{hint['zh']}",
-            )
+            ),
+            reason="no-seed",
         )
     if loose:
         return partly(
@@ -85,13 +86,15 @@ def check_seed_everything(seed_everything: Callable[[int], Any]) -> Verdict:
                 f"Not seeded yet: {', '.join(loose)}. Each library keeps a generator of its own.",
                 f"还没设种子的：{'、'.join(loose)}。每个库都有自己的随机数生成器。",
             ),
+            reason="some-seeds",
         )
     if stuck:
         return incorrect(
             both(
                 f"Seeds 11 and 12 give the same numbers for {', '.join(stuck)}: use the argument.",
                 f"种子 11 和 12 给出同样的数（{'、'.join(stuck)}）：要用到传入的参数。",
-            )
+            ),
+            reason="fixed-seed",
         )
     return correct(
         both(
@@ -142,7 +145,8 @@ def check_steady_sum(steady_sum: Callable[[Any], Any]) -> Verdict:
                         both(
                             f"One number is asked for, the sum; it gave back {_kind(got)}.",
                             f"要返回一个数，也就是和；得到的却是 {_kind(got)}。",
-                        )
+                        ),
+                        reason="no-number",
                     )
             exact = values.double().sum().item()
             scale = values.double().abs().sum().item()
@@ -153,7 +157,8 @@ def check_steady_sum(steady_sum: Callable[[Any], Any]) -> Verdict:
                         f"{exact:.6g}, and it was "
                         f"{seen[1]:.6g}.",
                         f"{len(values):,} 个数的和约为 {exact:.6g}，得到的却是 {seen[1]:.6g}。",
-                    )
+                    ),
+                    reason="wrong-sum",
                 )
             if len(set(seen.values())) > 1:
                 return _unsteady(values, seen)
@@ -184,7 +189,8 @@ def _unsteady(values: Any, seen: dict[int, float]) -> Verdict:
             f"is still long enough to be shared out.{more['en']}",
             f"{len(values):,} 个数：1 个线程得 {seen[1]!r}，{count} 个线程得 {seen[count]!r}。还有某个求和长到会被"
             f"分给多个线程。{more['zh']}",
-        )
+        ),
+        reason="shared-out",
     )
 
 
@@ -218,7 +224,9 @@ def check_repeatable(repeatable: Callable[..., Any]) -> Verdict:
             repeatable(crash, 7)
         after_crash = torch.get_deterministic_debug_mode()
     if not (isinstance(first, tuple) and len(first) == 3):
-        return incorrect(both("Hand back what `run()` returned.", "请把 `run()` 的返回值返回出来。"))
+        return incorrect(
+            both("Hand back what `run()` returned.", "请把 `run()` 的返回值返回出来。"), reason="no-result"
+        )
     return _judge_repeatable(first, second, other, after, after_crash)
 
 
@@ -228,27 +236,31 @@ def _judge_repeatable(first: tuple, second: tuple, other: tuple, after: dict[int
             both(
                 "While `run()` works, the deterministic mode is off. `cudnn.deterministic` alone does not turn it on.",
                 "`run()` 运行时确定性模式没有打开。单设 `cudnn.deterministic` 是打不开它的。",
-            )
+            ),
+            reason="mode-off",
         )
     if first[1]:
         return incorrect(
             both(
                 "Inside, warn_only is on: then the nondeterministic kernel runs, with a warning.",
                 "块内开着 warn_only：那样非确定性的 kernel 照样运行，只是多一条警告。",
-            )
+            ),
+            reason="warn-only",
         )
     if first[2] != second[2]:
         return incorrect(
             both(
                 "The mode is on, but `run()` draws other numbers the second time: the mode sets no seed.",
                 "模式打开了，但第二次 `run()` 抽到的随机数不同：这个模式不设种子。",
-            )
+            ),
+            reason="no-seed",
         )
     if first[2] == other[2]:
         return incorrect(
             both(
                 "Seeds 7 and 8 give the same numbers: use the argument.", "种子 7 和 8 给出同样的数：要用到传入的参数。"
-            )
+            ),
+            reason="fixed-seed",
         )
     if any(after[before] != before for before in after):
         return partly(
@@ -260,6 +272,7 @@ def _judge_repeatable(first: tuple, second: tuple, other: tuple, after: dict[int
                 "have been `warn_only`).",
                 "块内都对。但结束后模式没有恢复成调用前的样子（原来也可能是 `warn_only`）。",
             ),
+            reason="left-behind",
         )
     if after_crash != 0:
         return partly(
@@ -269,6 +282,7 @@ def _judge_repeatable(first: tuple, second: tuple, other: tuple, after: dict[int
                 "All is well, except after an exception in `run()`: then the mode stays on.",
                 "都对，只有一处：`run()` 抛异常之后，模式没有关掉。",
             ),
+            reason="exception",
         )
     return correct(
         both(
@@ -298,7 +312,8 @@ def check_make_it_lose(pair: Any) -> Verdict:
                 both(
                     f"{one} does not even repeat itself here, so it is no clean evidence. Try another.",
                     f"{one} 在这里连自己都不能重复，算不上干净的证据。换一个试试。",
-                )
+                ),
+                reason="no-repeat",
             )
         results.append(runs[0])
     gap = float((results[0] - results[1]).abs().max())
@@ -309,14 +324,16 @@ def check_make_it_lose(pair: Any) -> Verdict:
                 "out: how many "
                 "numbers does it take?",
                 "各跑三次，逐位相同。也许工作量太小，不值得分给多个线程：要多少个数才会分？",
-            )
+            ),
+            reason="same-bits",
         )
     if gap > 1e-3:
         return incorrect(
             both(
                 f"The results are {gap:.2g} apart: that is another computation, not another order.",
                 f"结果相差 {gap:.2g}：这是另一个计算，不只是换了顺序。",
-            )
+            ),
+            reason="other-work",
         )
     return correct(
         both(
@@ -335,7 +352,8 @@ def _two_settings(pair: Any) -> tuple[dict, dict] | Verdict:
             both(
                 "`pair` holds two dictionaries of settings for `small_training`.",
                 "`pair` 应是两个字典，即 `small_training` 的两组设置。",
-            )
+            ),
+            reason="two-settings",
         )
     one, other = pair
     strange = sorted((set(one) | set(other)) - {"seed", "threads", "samples", "pieces"})
@@ -344,7 +362,8 @@ def _two_settings(pair: Any) -> tuple[dict, dict] | Verdict:
             both(
                 f"`small_training` has no setting {', '.join(strange)}.",
                 f"`small_training` 没有这个设置：{'、'.join(strange)}。",
-            )
+            ),
+            reason="unknown-setting",
         )
     for name, default in (("seed", 0), ("samples", 256)):
         if one.get(name, default) != other.get(name, default):
@@ -352,7 +371,8 @@ def _two_settings(pair: Any) -> tuple[dict, dict] | Verdict:
                 both(
                     f"`{name}` differs: other numbers, another experiment. Only `threads` and `pieces` may differ.",
                     f"`{name}` 不一样：数都变了，是另一个实验。只有 `threads` 和 `pieces` 可以不同。",
-                )
+                ),
+                reason="other-experiment",
             )
     return one, other
 
@@ -506,7 +526,9 @@ def _form_of_engine(choose_engine: Callable[..., Any]) -> Verdict:
     got = data(choose_engine([["only", True, 3.0]], False, False, 10))
     if isinstance(got, str):
         return form_is_fine(both("The form is right: it gives back a name.", "形式正确：返回的是一个名字。"))
-    return incorrect(both(f"The name of an engine is expected, not {got!r}.", f"应返回引擎的名字，而不是 {got!r}。"))
+    return incorrect(
+        both(f"The name of an engine is expected, not {got!r}.", f"应返回引擎的名字，而不是 {got!r}。"), reason="form"
+    )
 
 
 def _form_of_obstacles(obstacles: Callable[..., Any]) -> Verdict:
@@ -522,7 +544,9 @@ def _form_of_obstacles(obstacles: Callable[..., Any]) -> Verdict:
     got = data(obstacles(dict(run), dict(run)))
     if isinstance(got, list) and all(isinstance(one, str) for one in got):
         return form_is_fine(both("The form is right: it gives back a list of names.", "形式正确：返回的是名字的列表。"))
-    return incorrect(both(f"A list of names is expected, not {got!r}.", f"应返回名字的列表，而不是 {got!r}。"))
+    return incorrect(
+        both(f"A list of names is expected, not {got!r}.", f"应返回名字的列表，而不是 {got!r}。"), reason="form"
+    )
 
 
 REPORT_FIELDS = ("device", "threads", "changed", "a", "b", "claim")

@@ -36,16 +36,11 @@ def check_pick_by_hand(pick_by_hand: Callable[[], Any]) -> Verdict:
 
     for name in MACHINES:
         with pretend(name) as machine:
-            try:
-                picked = pick_by_hand()
-            except TypeError as error:
-                if "ellipsis" in str(error).lower():
-                    return not_attempted(STUB)
-                raise
+            picked = pick_by_hand()
         if picked is ...:
-            return not_attempted(STUB)
+            return not_attempted(STUB, reason="placeholder")
         if _kind(picked) != machine.best:
-            return incorrect(_wrong_pick(machine, picked))
+            return _wrong_pick(machine, picked)
     return correct(
         both(
             "Right on all six machines: ask whether it is usable, in order, and end with the CPU.",
@@ -54,28 +49,40 @@ def check_pick_by_hand(pick_by_hand: Callable[[], Any]) -> Verdict:
     )
 
 
-def _wrong_pick(machine: Any, picked: Any) -> Text:
+def _wrong_pick(machine: Any, picked: Any) -> Verdict:
     kind = _kind(picked)
     where, best = machine.name, machine.best
     if kind is None:
-        return both(
-            f"On “{where['en']}” it gave back {picked!r}; a device or its name is expected.",
-            f"在“{where['zh']}”上返回了 {picked!r}；应返回设备或设备名。",
+        return incorrect(
+            both(
+                f"On “{where['en']}” it gave back {picked!r}; a device or its name is expected.",
+                f"在“{where['zh']}”上返回了 {picked!r}；应返回设备或设备名。",
+            ),
+            reason="no-device",
         )
     if kind == machine.built and not machine.usable:
-        return both(
-            f"On “{where['en']}” it picks {kind}. That is compiled in, but no such device works there: "
-            f"ask whether it is available, not whether it was built.",
-            f"在“{where['zh']}”上选了 {kind}。编译时带了它，可那里没有能用的设备：要问能不能用，而不是编译时带没带。",
+        return incorrect(
+            both(
+                f"On “{where['en']}” it picks {kind}. That is compiled in, but no such device works there: "
+                f"ask whether it is available, not whether it was built.",
+                f"在“{where['zh']}”上选了 {kind}。编译时带了它，可那里没有能用的设备：要问能不能用，而不是编译时带没带。",
+            ),
+            reason="built",
         )
     if kind == "cpu":
-        return both(
-            f"On “{where['en']}” it picks the CPU and leaves a working {best} idle.",
-            f"在“{where['zh']}”上选了 CPU，可用的 {best} 却闲着。",
+        return incorrect(
+            both(
+                f"On “{where['en']}” it picks the CPU and leaves a working {best} idle.",
+                f"在“{where['zh']}”上选了 CPU，可用的 {best} 却闲着。",
+            ),
+            reason="idle",
         )
-    return both(
-        f"On “{where['en']}” the best device is {best}, and it picks {kind}.",
-        f"在“{where['zh']}”上最好的设备是 {best}，却选了 {kind}。",
+    return incorrect(
+        both(
+            f"On “{where['en']}” the best device is {best}, and it picks {kind}.",
+            f"在“{where['zh']}”上最好的设备是 {best}，却选了 {kind}。",
+        ),
+        reason="not-the-best",
     )
 
 
@@ -89,9 +96,9 @@ def check_pick_device(pick_device: Callable[..., Any]) -> Verdict:
         with pretend(name) as machine:
             picked = pick_device()
         if picked is ... or picked is None:
-            return not_attempted(STUB)
+            return not_attempted(STUB, reason="placeholder")
         if _kind(picked) != machine.best:
-            return incorrect(_wrong_pick(machine, picked))
+            return _wrong_pick(machine, picked)
         if not isinstance(picked, torch.device):
             return partly(
                 0.5,
@@ -100,16 +107,18 @@ def check_pick_device(pick_device: Callable[..., Any]) -> Verdict:
                     f"The choice is right. Give back a `torch.device`, not {picked!r}.",
                     f"选得对。请返回 `torch.device`，而不是 {picked!r}。",
                 ),
+                reason="no-device",
             )
     fault = _wishes(pick_device)
     if fault:
+        reason, said = fault
         return partly(
             0.5,
             1.0,
             both(
-                f"The automatic choice is right everywhere. {pick(fault, 'en')}",
-                f"自动选择处处正确。{pick(fault, 'zh')}",
+                f"The automatic choice is right everywhere. {pick(said, 'en')}", f"自动选择处处正确。{pick(said, 'zh')}"
             ),
+            reason=reason,
         )
     return correct(
         both(
@@ -119,8 +128,8 @@ def check_pick_device(pick_device: Callable[..., Any]) -> Verdict:
     )
 
 
-def _wishes(pick_device: Callable[..., Any]) -> Text | None:
-    """What is wrong with the treatment of ``prefer``; None when nothing is."""
+def _wishes(pick_device: Callable[..., Any]) -> tuple[str, Text] | None:
+    """What is wrong with the treatment of ``prefer``, as a code and in words; None when nothing is."""
     from course.lessons.l08_mps.machines import MACHINES, pretend
 
     for name in MACHINES:
@@ -134,18 +143,18 @@ def _wishes(pick_device: Callable[..., Any]) -> Text | None:
                     picked = "refused"
                 except Exception as error:
                     kind = type(error).__name__
-                    return both(
+                    return "no-value-error", both(
                         f"But on “{where['en']}” the wish for {wish} ends in {kind}: raise `ValueError`, so that callers can "
                         f"tell a refusal from a fault.",
                         f"不过在“{where['zh']}”上，想要 {wish} 时抛出了 {kind}：请抛 `ValueError`，好让调用者分清拒绝和出错。",
                     )
                 if works and picked != wish:
-                    return both(
+                    return "wish-ignored", both(
                         f"But on “{where['en']}” the wish for {wish} can be met, and was not.",
                         f"不过在“{where['zh']}”上，想要 {wish} 是可以满足的，却没有满足。",
                     )
                 if not works and picked != "refused":
-                    return both(
+                    return "not-refused", both(
                         f"But on “{where['en']}” somebody asks for {wish}, which does not work there: raise "
                         f"`ValueError` instead of handing out {picked}.",
                         f"不过在“{where['zh']}”上有人要 {wish}，那里用不了：应抛出 `ValueError`，而不是给 {picked}。",
@@ -211,35 +220,42 @@ def check_script(script: Any) -> Verdict:
     from course.lessons.l08_mps.probes import FALLBACK
 
     if not isinstance(script, str):
-        return incorrect(both("`script` should be the text of a script.", "`script` 应是一段脚本文本。"))
+        return incorrect(
+            both("`script` should be the text of a script.", "`script` 应是一段脚本文本。"), reason="no-text"
+        )
     if _blank(script):
-        return not_attempted(STUB)
+        return not_attempted(STUB, reason="placeholder")
     try:
         seen, _ = answer_of(WATCH.format(script=script), variables={FALLBACK: None}, timeout_s=30)
     except ProbeError as error:
-        return incorrect(both(f"The script did not run to its end. {error}", f"脚本没能跑完。{error}"))
+        return incorrect(
+            both(f"The script did not run to its end. {error}", f"脚本没能跑完。{error}"), reason="script-failed"
+        )
     if not seen["imported"]:
-        return incorrect(both("The script never imports torch.", "脚本里没有导入 torch。"))
+        return incorrect(both("The script never imports torch.", "脚本里没有导入 torch。"), reason="no-import")
     if seen["value"] is None:
         if seen["later"]:
             return incorrect(
                 both(
                     "The variable is set, but after the import: the library has already looked.",
                     "变量设了，但在导入之后：库早就看过了。",
-                )
+                ),
+                reason="too-late",
             )
         return incorrect(
             both(
                 f"When torch is imported, `{FALLBACK}` is not set. Mind the spelling.",
                 f"导入 torch 时 `{FALLBACK}` 没有设置。留意拼写。",
-            )
+            ),
+            reason="not-set",
         )
     if not re.fullmatch(r"\s*[+-]?\d+\s*", seen["value"]) or int(seen["value"]) == 0:
         return incorrect(
             both(
                 f'At import it holds {seen["value"]!r}. PyTorch reads it as a whole number, and 0 is off: write "1".',
                 f'导入时它的值是 {seen["value"]!r}。PyTorch 把它当整数读，0 表示关：请写 "1"。',
-            )
+            ),
+            reason="no-whole-number",
         )
     return correct(
         both(
@@ -265,24 +281,27 @@ def check_seconds(seconds_since_start: Callable[[Any], Any]) -> Verdict:
         kept = stamps.clone()
         got = seconds_since_start(stamps)
         if got is None or got is ...:
-            return not_attempted(STUB)
+            return not_attempted(STUB, reason="placeholder")
         if not isinstance(got, torch.Tensor) or got.shape != stamps.shape:
             return incorrect(
-                both("Give back one tensor, with one entry for each time.", "请返回一个张量，每个时间对应一项。")
+                both("Give back one tensor, with one entry for each time.", "请返回一个张量，每个时间对应一项。"),
+                reason="no-tensor",
             )
         if not torch.equal(stamps, kept):
             return incorrect(
                 both(
                     "The tensor that came in was changed. Subtract without the trailing underscore.",
                     "传进来的张量被改掉了。请不要用带下划线的原地减法。",
-                )
+                ),
+                reason="input-changed",
             )
         if got.dtype not in (torch.float32, torch.float64):
             return incorrect(
                 both(
                     f"float32 is wanted, not {got.dtype}: it has too few digits, or none behind the point.",
                     f"要的是 float32，不是 {got.dtype}：它的有效数字太少，或者根本存不了小数。",
-                )
+                ),
+                reason="dtype",
             )
         errors = got.double() - torch.tensor(gaps, dtype=torch.float64)
         off = float(errors.abs().max())
@@ -291,7 +310,8 @@ def check_seconds(seconds_since_start: Callable[[Any], Any]) -> Verdict:
                 both(
                     "The distances are right, but zero is at another moment. Count from the first entry.",
                     "间隔都对，但零点不对。请从第一项开始计。",
-                )
+                ),
+                reason="zero-point",
             )
         if off > 1e-3:
             return incorrect(
@@ -300,7 +320,8 @@ def check_seconds(seconds_since_start: Callable[[Any], Any]) -> Verdict:
                     f"in about {float(_spacing(origin)):g} s: what is cast before the subtraction is gone.",
                     f"从 {origin:.2f} 开始的时间，结果差了 {off:.4g} s。那附近 float32 每隔约 {float(_spacing(origin)):g} s "
                     f"才有一个数：减之前就转换，信息已经丢了。",
-                )
+                ),
+                reason="cast-first",
             )
         if got.dtype != torch.float32:
             return partly(
@@ -310,6 +331,7 @@ def check_seconds(seconds_since_start: Callable[[Any], Any]) -> Verdict:
                     f"The seconds are right. But {got.dtype} cannot go to the Mac's GPU: cast.",
                     f"秒数对了。但 {got.dtype} 上不了 Mac 的 GPU：请转换类型。",
                 ),
+                reason="dtype",
             )
     return correct(
         both(
@@ -336,7 +358,8 @@ def check_numbers(numbers: Any) -> Verdict:
     numbers = data(numbers)
     if not isinstance(numbers, list) or len(numbers) < 2:
         return incorrect(
-            both("`numbers` should be a list of at least two numbers.", "`numbers` 应是至少两个数的列表。")
+            both("`numbers` should be a list of at least two numbers.", "`numbers` 应是至少两个数的列表。"),
+            reason="no-list",
         )
     double = torch.tensor([float(number) for number in numbers], dtype=torch.float64)
     single = double.float()
@@ -345,7 +368,8 @@ def check_numbers(numbers: Any) -> Verdict:
             both(
                 "Ordinary numbers, please: no infinities, nothing beyond the range of float32.",
                 "请用普通的数：不要无穷大，也不要超出 float32 的范围。",
-            )
+            ),
+            reason="out-of-range",
         )
     exact, found = float(double.max() - double.min()), float(single.max() - single.min())
     if exact == 0:
@@ -353,7 +377,8 @@ def check_numbers(numbers: Any) -> Verdict:
             both(
                 "Their spread is 0, so there is nothing to lose. Take numbers that differ.",
                 "它们的极差是 0，没什么可丢的。请用不相同的数。",
-            )
+            ),
+            reason="no-spread",
         )
     error = abs(found - exact) / exact
     if error > 0.01:
@@ -367,7 +392,8 @@ def check_numbers(numbers: Any) -> Verdict:
         both(
             f"float32 holds here: {found:.6g} for {exact:.6g}. Make the numbers larger, or closer together.",
             f"这里 float32 顶住了：{exact:.6g} 得到 {found:.6g}。让数更大，或彼此更接近。",
-        )
+        ),
+        reason="float32-holds",
     )
 
 
@@ -534,14 +560,16 @@ def _form_of_choice(choose_device: Callable[..., Any]) -> Verdict:
     got = data(choose_device("mps", True, None))
     if isinstance(got, str):
         return form_is_fine(both("The form is right: it gives back a text.", "形式正确：返回的是字符串。"))
-    return incorrect(both(f"A text is expected, not {got!r}.", f"应返回字符串，而不是 {got!r}。"))
+    return incorrect(both(f"A text is expected, not {got!r}.", f"应返回字符串，而不是 {got!r}。"), reason="form")
 
 
 def _form_of_step(step_ms: Callable[..., Any]) -> Verdict:
     got = data(step_ms([[True, 1.0, 3.0, 0.5], [False, 0.0, 2.0, 0.5]], "1"))
     if got is None or (isinstance(got, (int, float)) and not isinstance(got, bool)):
         return form_is_fine(both("The form is right: a number or None.", "形式正确：数或 None。"))
-    return incorrect(both(f"A number or `None` is expected, not {got!r}.", f"应返回数或 `None`，而不是 {got!r}。"))
+    return incorrect(
+        both(f"A number or `None` is expected, not {got!r}.", f"应返回数或 `None`，而不是 {got!r}。"), reason="form"
+    )
 
 
 EXERCISES = [

@@ -14,7 +14,7 @@ from typing import Any
 
 from course.checking import SWALLOWED, Planned, comparison, crash, data, field, form_is_fine, form_of_report, ran_often
 from course.exercise import Exercise
-from course.i18n import both
+from course.i18n import Text, both
 from course.verdict import Verdict, correct, inconclusive, incorrect, not_attempted, partly
 
 LEAST_ROUNDS = 8
@@ -63,7 +63,8 @@ def check_reorder_share(reorder_share: Callable[[list[str]], float]) -> Verdict:
                 both(
                     "`reorder_share` returns nothing yet: fill in the blanks.",
                     "`reorder_share` 还没有返回值：请把空白补上。",
-                )
+                ),
+                reason="placeholder",
             )
         if isinstance(got, bool) or not isinstance(got, (int, float)) or not math.isclose(got, expected, abs_tol=1e-9):
             return _wrong_share(name, got, expected)
@@ -84,12 +85,14 @@ def _broken_share(name: str, error: Exception) -> Verdict:
                 "All reports with lines are right. An empty one has a total of 0: return 0.0.",
                 "有内容的报告都对了。空报告的总和是 0：请返回 0.0。",
             ),
+            reason="empty-report",
         )
     return incorrect(
         both(
             f"It stopped with {type(error).__name__}. A header line has fewer fields: look at the word `exec` first.",
             f"出现了 {type(error).__name__}。标题行的字段更少：先看有没有 `exec` 这个词。",
-        )
+        ),
+        reason="header",
     )
 
 
@@ -100,18 +103,21 @@ def _wrong_share(name: str, got: Any, expected: float) -> Verdict:
                 both(
                     "2/3 counts lines. The question is about time: sum the last field.",
                     "2/3 是按行数算的。问的是时间：请把最后一个字段加起来。",
-                )
+                ),
+                reason="lines",
             )
         if name == "three lines" and math.isclose(got, 2.0):
             return incorrect(
-                both("2.0 is milliseconds of reorders. Divide by the total.", "2.0 是重排的毫秒数，还要除以总和。")
+                both("2.0 is milliseconds of reorders. Divide by the total.", "2.0 是重排的毫秒数，还要除以总和。"),
+                reason="milliseconds",
             )
         if name == "three lines" and math.isclose(got, 1 / 3):
             return incorrect(
                 both(
                     "1/3 is reorders over the rest. A share is taken of the whole, reorders included.",
                     "1/3 是重排比其余。比例的分母是全部，重排也算在内。",
-                )
+                ),
+                reason="of-the-rest",
             )
         if name == "creation":
             return incorrect(
@@ -119,13 +125,15 @@ def _wrong_share(name: str, got: Any, expected: float) -> Verdict:
                     f"{got:g}: a `create:` line is the price of making a primitive, not of running it. Take "
                     f"`exec` lines only.",
                     f"{got:g}：`create:` 行是制作 primitive 的成本，不是执行。只取 `exec` 行。",
-                )
+                ),
+                reason="creation",
             )
     return incorrect(
         both(
             f"For the case “{name}” the share is {expected:g}, not {got!r}.",
             f"对于“{name}”这一例，比例应是 {expected:g}，而不是 {got!r}。",
-        )
+        ),
+        reason="wrong-share",
     )
 
 
@@ -162,10 +170,13 @@ def check_goes_to_onednn(goes_to_onednn: Callable[..., bool]) -> Verdict:
     for name, case in CONVOLUTIONS.items():
         got = goes_to_onednn(*case)
         if got is None or got is Ellipsis:
-            return not_attempted(both("`goes_to_onednn` returns nothing yet.", "`goes_to_onednn` 还没有返回值。"))
+            return not_attempted(
+                both("`goes_to_onednn` returns nothing yet.", "`goes_to_onednn` 还没有返回值。"), reason="placeholder"
+            )
         if not isinstance(got, bool):
             return incorrect(
-                both(f"`True` or `False` is expected, not {got!r}.", f"应返回 `True` 或 `False`，而不是 {got!r}。")
+                both(f"`True` or `False` is expected, not {got!r}.", f"应返回 `True` 或 `False`，而不是 {got!r}。"),
+                reason="no-bool",
             )
         if got != rule(*case):
             wrong.append(name)
@@ -202,21 +213,24 @@ def check_goes_to_onednn(goes_to_onednn: Callable[..., bool]) -> Verdict:
                 "All right but the edge: at exactly 20480 numbers the image still counts as small.",
                 "只差边界：正好 20480 个数时仍算小图像。",
             ),
+            reason="limit",
         )
     first = wrong[0]
     arguments = ", ".join(map(str, CONVOLUTIONS[first]))
     answer = rule(*CONVOLUTIONS[first])
+    reason, because = _because(first)
     return incorrect(
         both(
-            f"{first}: `goes_to_onednn({arguments})` should be {answer}. {_because(first)['en']}",
-            f"`goes_to_onednn({arguments})` 应为 {answer}。{_because(first)['zh']}",
-        )
+            f"{first}: `goes_to_onednn({arguments})` should be {answer}. {because['en']}",
+            f"`goes_to_onednn({arguments})` 应为 {answer}。{because['zh']}",
+        ),
+        reason=reason,
     )
 
 
-def _because(case: str) -> Mapping[str, str]:
+def _because(case: str) -> tuple[str, Text]:
     if case == "one small image":
-        return both("Not one of the four conditions holds.", "四个条件一个也不满足。")
+        return "none-holds", both("Not one of the four conditions holds.", "四个条件一个也不满足。")
     if case in (
         "one row above the limit",
         "one column above the limit",
@@ -224,8 +238,10 @@ def _because(case: str) -> Mapping[str, str]:
         "many channels",
         "one number above the limit",
     ):
-        return both("Channels count too: channels * height * width.", "通道也要算：channels * height * width。")
-    return both("One condition alone is enough: join them with `or`.", "满足一个条件就够：用 `or` 连接。")
+        return "size", both("Channels count too: channels * height * width.", "通道也要算：channels * height * width。")
+    return "one-is-enough", both(
+        "One condition alone is enough: join them with `or`.", "满足一个条件就够：用 `or` 连接。"
+    )
 
 
 # --- without_onednn ---------------------------------------------------------------------------------------
@@ -279,15 +295,20 @@ def check_without_onednn(without_onednn: Callable[[Callable[[], Any]], Any]) -> 
             without_onednn(_state)
             after_off = _state()
     if not isinstance(inside, Mapping):
-        return incorrect(both("Hand back what `run()` returned.", "请把 `run()` 的返回值返回出来。"))
+        return incorrect(
+            both("Hand back what `run()` returned.", "请把 `run()` 的返回值返回出来。"), reason="no-result"
+        )
     if inside["enabled"]:
-        return incorrect(both("oneDNN is still on while `run()` runs.", "`run()` 执行时 oneDNN 还开着。"))
+        return incorrect(
+            both("oneDNN is still on while `run()` runs.", "`run()` 执行时 oneDNN 还开着。"), reason="still-on"
+        )
     if not after["enabled"] or not after["deterministic"]:
         return incorrect(
             both(
                 "Afterwards the switches are not what they were: oneDNN should be on again.",
                 "结束后开关没有恢复原样：oneDNN 应该重新打开。",
-            )
+            ),
+            reason="left-behind",
         )
     if not after_crash["enabled"]:
         return partly(
@@ -298,6 +319,7 @@ def check_without_onednn(without_onednn: Callable[[Callable[[], Any]], Any]) -> 
                 "`try`/`finally` or `with`.",
                 "一切顺利时没问题。但 `run()` 一抛异常，oneDNN 就一直关着：请用 `try`/`finally` 或 `with`。",
             ),
+            reason="exception",
         )
     if after_off["enabled"]:
         return partly(
@@ -307,6 +329,7 @@ def check_without_onednn(without_onednn: Callable[[Callable[[], Any]], Any]) -> 
                 "It was off before, and you switched it on. Restore what was there, not the default.",
                 "原本就是关着的，你却把它打开了。要恢复原值，而不是默认值。",
             ),
+            reason="forced-on",
         )
     if not inside["deterministic"]:
         return partly(
@@ -317,6 +340,7 @@ def check_without_onednn(without_onednn: Callable[[Callable[[], Any]], Any]) -> 
                 "name: change one switch only.",
                 "里面关了，也恢复了。但 `flags` 顺带改了你没点名的 `deterministic`：请只动一个开关。",
             ),
+            reason="moved",
         )
     if swallowed:
         return partly(0.5, 1.0, SWALLOWED, reason="swallowed")
@@ -344,7 +368,8 @@ def check_losing(losing: Any) -> Verdict:
                 'replayed above, a call loses; `solution("09-make-it-lose")` shows how to prove it.',
                 "这个 PyTorch 不带 oneDNN，在这里没有什么会因它变慢。上面回放的 `09-one-step` 里就有输掉的调用；"
                 '`solution("09-make-it-lose")` 展示怎么证明。',
-            )
+            ),
+            reason="no-onednn",
         )
     try:
         call, race = losing["call"], losing["race"]
@@ -354,14 +379,16 @@ def check_losing(losing: Any) -> Verdict:
             both(
                 '`losing` should be `{"call": call, "race": on_off(call)}`.',
                 '`losing` 应是 `{"call": call, "race": on_off(call)}`。',
-            )
+            ),
+            reason="no-dictionary",
         )
     if call is Ellipsis or not callable(call):
         return not_attempted(
             both(
                 "`call` is still empty: a function without arguments belongs there.",
                 "`call` 还是空的：那里要放一个不带参数的函数。",
-            )
+            ),
+            reason="placeholder",
         )
     raced = comparison(race)
     if raced is None:
@@ -374,7 +401,8 @@ def check_losing(losing: Any) -> Verdict:
             both(
                 'The race should have "off" as its baseline: use `on_off(call)`.',
                 '比赛应以 "off" 为基准：请用 `on_off(call)`。',
-            )
+            ),
+            reason="baseline",
         )
     if high < 1:
         return incorrect(
@@ -382,7 +410,8 @@ def check_losing(losing: Any) -> Verdict:
                 f"oneDNN won: [{low:.2f}, {high:.2f}] lies below 1. What does it do at each call, however "
                 f"little there is to compute?",
                 f"oneDNN 赢了：[{low:.2f}, {high:.2f}] 在 1 之下。想一想，无论计算多少，它每次调用都要做什么？",
-            )
+            ),
+            reason="faster",
         )
     if rounds < LEAST_ROUNDS or low <= 1:
         return inconclusive(
@@ -390,7 +419,8 @@ def check_losing(losing: Any) -> Verdict:
                 f"[{low:.2f}, {high:.2f}] from {rounds:.0f} rounds is no evidence yet. Take a clearer case or "
                 f"give it more time.",
                 f"{rounds:.0f} 轮测得 [{low:.2f}, {high:.2f}]，还不足为凭。换一个更极端的例子，或多给些时间。",
-            )
+            ),
+            reason="undecided",
         )
     if not _used(raced.functions["on"]):
         return incorrect(
@@ -398,7 +428,8 @@ def check_losing(losing: Any) -> Verdict:
                 "The interval is above 1, but oneDNN left no line in this call: both sides ran the same "
                 "code. Look with `log_of(call)`.",
                 "区间在 1 之上，但这次调用里 oneDNN 一行日志也没有：两边跑的是同一份代码。用 `log_of(call)` 看看。",
-            )
+            ),
+            reason="no-line",
         )
     return correct(
         both(
@@ -570,7 +601,8 @@ def _form_of_time(time_by_primitive: Callable[..., Any]) -> Verdict:
         both(
             f"A dictionary from name to milliseconds is expected, not {got!r}.",
             f"应返回“名字到毫秒数”的字典，而不是 {got!r}。",
-        )
+        ),
+        reason="form",
     )
 
 

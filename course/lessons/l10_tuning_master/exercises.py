@@ -67,9 +67,14 @@ def check_best_set(best_set: Callable[..., list[str]]) -> Verdict:
     for name, (rows, limit) in SETTINGS.items():
         got = data(best_set([dict(one) for one in rows], limit))
         if got is None or got is Ellipsis:
-            return not_attempted(both("`best_set` returns nothing yet.", "`best_set` 还没有返回值。"))
+            return not_attempted(
+                both("`best_set` returns nothing yet.", "`best_set` 还没有返回值。"), reason="placeholder"
+            )
         if not isinstance(got, list) or any(not isinstance(one, str) for one in got):
-            return incorrect(both(f"A list of names is expected, not {got!r}.", f"应返回名字的列表，而不是 {got!r}。"))
+            return incorrect(
+                both(f"A list of names is expected, not {got!r}.", f"应返回名字的列表，而不是 {got!r}。"),
+                reason="no-list",
+            )
         expected = best_rule(rows, limit)
         if sorted(got) != sorted(expected):
             return incorrect(
@@ -156,7 +161,8 @@ def check_pieces(step: Callable[..., Any]) -> Verdict:
             handle.remove()
             if all(one.grad is None for one in model.parameters()):
                 return not_attempted(
-                    both("No gradient was computed yet: call `backward()`.", "还没有算出梯度：要调用 `backward()`。")
+                    both("No gradient was computed yet: call `backward()`.", "还没有算出梯度：要调用 `backward()`。"),
+                    reason="placeholder",
                 )
             if fault := _pieces_fault(sizes, total, micro):
                 return fault
@@ -271,7 +277,9 @@ def _form_of_choice(choose: Callable[..., Any]) -> Verdict:
     got = data(choose([row("today", 1.0, 1.0, 1.0, 0.0), row("b", 0.4, 0.5, 0.6, 0.0)], "today", 0.01))
     if got is None or isinstance(got, str):
         return form_is_fine(both("The form is right: a name, or None.", "形式正确：一个名字，或者 None。"))
-    return incorrect(both(f"A name or None is expected, not {got!r}.", f"应返回一个名字或 None，而不是 {got!r}。"))
+    return incorrect(
+        both(f"A name or None is expected, not {got!r}.", f"应返回一个名字或 None，而不是 {got!r}。"), reason="form"
+    )
 
 
 REPORT_FIELDS = ("today", "change", "today_ms", "change_ms", "low", "high", "claim", "must_not_break", "kept")

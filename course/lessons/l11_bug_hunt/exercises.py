@@ -40,7 +40,7 @@ def check_first_bad(first_bad: Callable[[int, Callable[[int], bool]], int]) -> V
             asked = Asked(lines, bad)
             found = data(first_bad(lines, asked))
             if found is ... or found is None:
-                return not_attempted(both("Nothing comes back yet.", "还没有返回值。"))
+                return not_attempted(both("Nothing comes back yet.", "还没有返回值。"), reason="placeholder")
             if asked.odd is not None:
                 return incorrect(
                     both(
@@ -140,7 +140,7 @@ def check_next_test(test_order: Callable[[list[list]], list[str]]) -> Verdict:
         given = [list(one) for one in suspects]
         names = data(test_order(given))
         if names is ... or names is None:
-            return not_attempted(both("Nothing comes back yet.", "还没有返回值。"))
+            return not_attempted(both("Nothing comes back yet.", "还没有返回值。"), reason="placeholder")
         if given != suspects:
             return incorrect(both("It changed the list it was given.", "它改动了传进来的列表。"), reason="changed")
         by_name = {one[0]: one for one in suspects}
@@ -207,14 +207,16 @@ def _form_of_verdict(verdict: Callable[..., Any]) -> Verdict:
     got = data(verdict({"ratio": 2.9, "output": [1.0], "left": {}}, {"ratio": 1.0, "output": [1.0], "left": {}}, 1.15))
     if isinstance(got, str):
         return form_is_fine(both("The form is right: it gives back a text.", "形式正确：返回的是文本。"))
-    return incorrect(both(f"A text is expected, not {got!r}.", f"应返回文本，而不是 {got!r}。"))
+    return incorrect(both(f"A text is expected, not {got!r}.", f"应返回文本，而不是 {got!r}。"), reason="form")
 
 
 def _form_of_culprit(culprit: Callable[..., Any]) -> Verdict:
     got = data(culprit([[[], False], [["a"], True], [["b"], False]]))
     if got is None or isinstance(got, str):
         return form_is_fine(both("The form is right: a name or None.", "形式正确：一个名字或 None。"))
-    return incorrect(both(f"A name or `None` is expected, not {got!r}.", f"应返回名字或 `None`，而不是 {got!r}。"))
+    return incorrect(
+        both(f"A name or `None` is expected, not {got!r}.", f"应返回名字或 `None`，而不是 {got!r}。"), reason="form"
+    )
 
 
 EXERCISES = [

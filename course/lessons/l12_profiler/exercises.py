@@ -101,7 +101,8 @@ def _wrong_times(name: str, events: list[Event], got: Any, expected: list[float]
         both(
             f"For (us, parent) {shown} expected {expected}, and it was {got!r}.",
             f"对 (us, parent) {shown}，应为 {expected}，得到 {got!r}。",
-        )
+        ),
+        reason="wrong-times",
     )
 
 
@@ -456,7 +457,7 @@ def _form_of_gap(outside_us: Callable[..., Any]) -> Verdict:
     got = data(outside_us([[2.0, 5.0], [3.0, 4.0]], 0.0, 10.0))
     if _number(got):
         return form_is_fine(both("The form is right: it gives back a number.", "形式正确：返回的是一个数。"))
-    return incorrect(both(f"A number is expected, not {got!r}.", f"应返回一个数，而不是 {got!r}。"))
+    return incorrect(both(f"A number is expected, not {got!r}.", f"应返回一个数，而不是 {got!r}。"), reason="form")
 
 
 def _form_of_self(self_by_name: Callable[..., Any]) -> Verdict:
@@ -467,7 +468,8 @@ def _form_of_self(self_by_name: Callable[..., Any]) -> Verdict:
         both(
             f"A dictionary of names and numbers is expected, not {got!r}.",
             f"应返回“名字 -> 数”的字典，而不是 {got!r}。",
-        )
+        ),
+        reason="form",
     )
 
 

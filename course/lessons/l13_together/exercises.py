@@ -69,10 +69,13 @@ def check_stays_fused(stays_fused: Callable[..., bool]) -> Verdict:
     for name, (tensors, given, look) in _inputs().items():
         got = stays_fused(*tensors, **given)
         if got is None or got is Ellipsis:
-            return not_attempted(both("`stays_fused` returns nothing yet.", "`stays_fused` 还没有返回值。"))
+            return not_attempted(
+                both("`stays_fused` returns nothing yet.", "`stays_fused` 还没有返回值。"), reason="placeholder"
+            )
         if not isinstance(got, bool):
             return incorrect(
-                both(f"`True` or `False` is expected, not {got!r}.", f"应返回 `True` 或 `False`，而不是 {got!r}。")
+                both(f"`True` or `False` is expected, not {got!r}.", f"应返回 `True` 或 `False`，而不是 {got!r}。"),
+                reason="no-bool",
             )
         options = {"attn_mask": given.get("mask"), "dropout_p": given.get("dropout", 0.0)}
         fused = refusal(lambda tensors=tensors, options=options: attend(*tensors, **options)) == ""
@@ -82,7 +85,7 @@ def check_stays_fused(stays_fused: Callable[..., bool]) -> Verdict:
                     f"{name}: asked to use flash alone, torch {'runs it' if fused else 'refuses'}. {look['en']}",
                     f"“{name}”这一例：只许用 flash 时，torch {'照样算' if fused else '拒绝了'}。{look['zh']}",
                 ),
-                reason=name,
+                reason=name.replace(" ", "-"),
             )
     return correct(
         both(
@@ -137,7 +140,8 @@ def check_kernel_gap(kernel_gap: Callable[..., float]) -> Verdict:
                 both(
                     "On this machine the two kernels give the same bits for all inputs tried, so nothing can be told apart.",
                     "在这台机器上，试过的输入两个 kernel 都逐位相同，没法分辨。",
-                )
+                ),
+                reason="same-bits",
             )
         answers: list[Any] = []
         ran = kernel_of(lambda: answers.extend(kernel_gap(*tensors) for tensors in inputs))
@@ -191,7 +195,9 @@ def check_kernel_gap(kernel_gap: Callable[..., float]) -> Verdict:
 def _judge_gap(answers: list[Any], gaps: list[float], ran: str) -> Verdict | None:
     """What is wrong with the numbers given back; None where they are the largest differences."""
     if any(got is None or got is Ellipsis for got in answers):
-        return not_attempted(both("`kernel_gap` returns nothing yet.", "`kernel_gap` 还没有返回值。"))
+        return not_attempted(
+            both("`kernel_gap` returns nothing yet.", "`kernel_gap` 还没有返回值。"), reason="placeholder"
+        )
     try:
         numbers = [float(got) for got in answers]
     except (TypeError, ValueError, RuntimeError):
@@ -298,7 +304,8 @@ def check_losing(losing: Any) -> Verdict:
         low, high, rounds = (float(field(race, name)) for name in ("low", "high", "rounds"))
     except (AttributeError, KeyError, TypeError, ValueError):
         return incorrect(
-            both('`losing` should be `{"race": flash_math(call)}`.', '`losing` 应是 `{"race": flash_math(call)}`。')
+            both('`losing` should be `{"race": flash_math(call)}`.', '`losing` 应是 `{"race": flash_math(call)}`。'),
+            reason="no-dictionary",
         )
     raced = comparison(race)
     if raced is None or raced.baseline != "math" or list(raced.pairs) != ["flash"]:
@@ -330,7 +337,8 @@ def check_losing(losing: Any) -> Verdict:
             both(
                 f"[{low:.2f}, {high:.2f}] from {rounds:.0f} rounds is no evidence yet. Take a clearer case or more time.",
                 f"{rounds:.0f} 轮测得 [{low:.2f}, {high:.2f}]，还不足为凭。换个更极端的例子，或多给些时间。",
-            )
+            ),
+            reason="undecided",
         )
     return correct(
         both(
@@ -486,14 +494,14 @@ def _form_of_kernel(pick_kernel: Callable[..., Any]) -> Verdict:
     got = data(pick_kernel({"q": shape, "k": shape, "v": shape, "dropout": 0.0, "mask": "none"}, ["flash", "math"]))
     if isinstance(got, str):
         return form_is_fine(both("The form is right: a name.", "形式正确：一个名字。"))
-    return incorrect(both(f"A name is expected, not {got!r}.", f"应返回一个名字，而不是 {got!r}。"))
+    return incorrect(both(f"A name is expected, not {got!r}.", f"应返回一个名字，而不是 {got!r}。"), reason="form")
 
 
 def _form_of_compiles(compilations: Callable[..., Any]) -> Verdict:
     got = data(compilations([{"threads": 1, "grad": True}], ["threads"], 8))
     if isinstance(got, int) and not isinstance(got, bool):
         return form_is_fine(both("The form is right: a whole number.", "形式正确：一个整数。"))
-    return incorrect(both(f"A whole number is expected, not {got!r}.", f"应返回整数，而不是 {got!r}。"))
+    return incorrect(both(f"A whole number is expected, not {got!r}.", f"应返回整数，而不是 {got!r}。"), reason="form")
 
 
 REPORT_FIELDS = ("shape", "threads", "kernels", "flash_ms", "math_ms", "low", "high", "difference", "claim")

@@ -346,7 +346,8 @@ def check_first_difference(first_difference: Callable[..., Any]) -> Verdict:
             both(
                 f"For [1, 2, 3] and [1, 2.5, 3] it gives {got!r}: a place in the list is asked for, a whole number.",
                 f"对 [1, 2, 3] 和 [1, 2.5, 3]，它返回了 {got!r}：要的是位置，一个整数。",
-            )
+            ),
+            reason="form",
         )
     return form_is_fine(both("It gives back a place.", "返回的是位置。"))
 
@@ -359,7 +360,8 @@ def check_accepts(accepts: Callable[..., Any]) -> Verdict:
             both(
                 f"For two requests it gives {got!r}: a list of two, True or False for each, is asked for.",
                 f"给了两个请求，它返回 {got!r}：要的是两项的列表，每项 True 或 False。",
-            )
+            ),
+            reason="form",
         )
     return form_is_fine(both("A True or False for each request.", "每个请求都有 True 或 False。"))
 

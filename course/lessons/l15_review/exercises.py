@@ -40,12 +40,14 @@ def check_home_of(home_of: Any) -> Verdict:
             both(
                 "`home_of` is a dictionary: name of the switch -> name of its submodule.",
                 "`home_of` 应是字典：开关名 -> 子模块名。",
-            )
+            ),
+            reason="no-dictionary",
         )
     given = {str(key): value for key, value in home_of.items() if value is not ... and value not in (None, "")}
     if not any(name in given for name in ASKED):
         return not_attempted(
-            both("All places are still empty. Guess: a wrong guess helps too.", "还都空着。猜一猜吧，猜错了也有用。")
+            both("All places are still empty. Guess: a wrong guess helps too.", "还都空着。猜一猜吧，猜错了也有用。"),
+            reason="placeholder",
         )
     said = {name: str(given.get(name, "")).strip().removeprefix("torch.backends.") for name in ASKED}
     wrong = [name for name, where in said.items() if where not in homes(name)]
@@ -57,7 +59,7 @@ def check_home_of(home_of: Any) -> Verdict:
         f"{right} of {len(ASKED)} stand where they live. Look again at: {listed['en']}.",
         f"{len(ASKED)} 个里对了 {right} 个。再想想：{listed['zh']}。",
     )
-    return partly(right / len(ASKED), 1.0, words) if right else incorrect(words)
+    return partly(right / len(ASKED), 1.0, words, reason="places") if right else incorrect(words, reason="places")
 
 
 # --- claim --------------------------------------------------------------------------------------------------
@@ -105,7 +107,8 @@ def check_claim(claim: Callable[[float, float, float], str]) -> Verdict:
         said = claim(ratio, low, high)
         if said is None or said is ...:
             return not_attempted(
-                both("`claim` returns nothing yet: fill in the blanks.", "`claim` 还没有返回值：请把空白补上。")
+                both("`claim` returns nothing yet: fill in the blanks.", "`claim` 还没有返回值：请把空白补上。"),
+                reason="placeholder",
             )
         if said != word:
             en, zh = _why(low, high, word)
@@ -113,7 +116,8 @@ def check_claim(claim: Callable[[float, float, float], str]) -> Verdict:
                 both(
                     f"For {ratio} [{low}, {high}] it says {said!r}; {en}.",
                     f"{ratio} [{low}, {high}] 得到的是 {said!r}；{zh}。",
-                )
+                ),
+                reason=word,
             )
     return correct(
         both(
@@ -157,24 +161,30 @@ def _told(script: Script) -> tuple[str, str]:
     )
 
 
-def _fault(script: Script, given: Mapping[str, Any]) -> tuple[str, str] | None:
-    """What is wrong with the advice for one script, in both languages; None where nothing is."""
+def _fault(script: Script, given: Mapping[str, Any]) -> tuple[str, str, str] | None:
+    """What is wrong with the advice for one script: a code, and words in both languages; None where nothing is."""
     unknown = [str(name) for name in given if name not in SWITCHES]
     if unknown:
         return (
+            "misspelt",
             f"there is no switch `{unknown[0]}`: a misspelt one is accepted silently",
             f"没有 `{unknown[0]}` 这个开关：拼错了也会被悄悄接受",
         )
     off = [name for name in ("cudnn.enabled", "mkldnn.enabled") if given.get(name) is False]
     if off:
-        return f"`{off[0]} = False` is for comparing and hunting an error", f"`{off[0]} = False` 只用于对比和排查"
+        return (
+            "switched-off",
+            f"`{off[0]} = False` is for comparing and hunting an error",
+            f"`{off[0]} = False` 只用于对比和排查",
+        )
     if script["same_bits"] and given.get("torch.deterministic_algorithms") is not True:
         return (
+            "same-bits",
             "equal bits need `torch.deterministic_algorithms`: the switch of cuDNN speaks of convolutions alone",
             "要逐位一致，需要 `torch.deterministic_algorithms`：cuDNN 的那个开关只管卷积",
         )
     if not script["same_bits"] and (given.get("torch.deterministic_algorithms") or given.get("cudnn.deterministic")):
-        return "nobody asked for equal bits, and they may cost time", "没人要求逐位一致，而它可能拖慢速度"
+        return "not-asked", "nobody asked for equal bits, and they may cost time", "没人要求逐位一致，而它可能拖慢速度"
     if given.get("cudnn.benchmark") is True and not searches(script):
         reason = (
             ("the search may keep another plan in the next run", "下次运行可能选中另一个计划")
@@ -183,9 +193,17 @@ def _fault(script: Script, given: Mapping[str, Any]) -> tuple[str, str] | None:
             if script["device"] == "cuda" and script["convolutions"]
             else ("there nobody reads it", "那里没人读它")
         )
-        return f"`cudnn.benchmark` is on, and {reason[0]}", f"打开了 `cudnn.benchmark`，可是{reason[1]}"
+        return (
+            "search-wasted",
+            f"`cudnn.benchmark` is on, and {reason[0]}",
+            f"打开了 `cudnn.benchmark`，可是{reason[1]}",
+        )
     if searches(script) and given.get("cudnn.benchmark") is not True:
-        return "here the search pays: `cudnn.benchmark` is missing", "这里搜索划算：缺了 `cudnn.benchmark`"
+        return (
+            "search-missing",
+            "here the search pays: `cudnn.benchmark` is missing",
+            "这里搜索划算：缺了 `cudnn.benchmark`",
+        )
     return None
 
 
@@ -195,16 +213,18 @@ def check_advice(advice: Callable[[Script], Mapping[str, Any]]) -> Verdict:
         given = advice(dict(script))
         if given is None or given is ...:
             return not_attempted(
-                both("`advice` returns nothing yet: fill in the blanks.", "`advice` 还没有返回值：请把空白补上。")
+                both("`advice` returns nothing yet: fill in the blanks.", "`advice` 还没有返回值：请把空白补上。"),
+                reason="placeholder",
             )
         if not isinstance(given, Mapping):
             return incorrect(
-                both("`advice` gives a dictionary: name of a switch -> value.", "`advice` 返回字典：开关名 -> 取值。")
+                both("`advice` gives a dictionary: name of a switch -> value.", "`advice` 返回字典：开关名 -> 取值。"),
+                reason="no-dictionary",
             )
         fault = _fault(script, given)
         if fault:
             en, zh = _told(script)
-            return incorrect(both(f"{en}: {fault[0]}.", f"{zh}：{fault[1]}。"))
+            return incorrect(both(f"{en}: {fault[1]}.", f"{zh}：{fault[2]}。"), reason=fault[0])
     return correct(
         both(
             "Right for all 24 scripts, and no line that nobody reads. A colleague may copy this.",

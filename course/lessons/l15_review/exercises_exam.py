@@ -20,7 +20,8 @@ def _form_of_searches(count_searches: Callable[..., Any]) -> Verdict:
         return PLACEHOLDER
     if isinstance(found, bool) or not isinstance(found, int):
         return incorrect(
-            both(f"It gives back {found!r}; a number of searches is asked for.", f"返回了 {found!r}；要的是搜索次数。")
+            both(f"It gives back {found!r}; a number of searches is asked for.", f"返回了 {found!r}；要的是搜索次数。"),
+            reason="form",
         )
     return form_is_fine(both("It gives back a whole number.", "返回的是整数，形式没问题。"))
 
@@ -34,7 +35,8 @@ def _form_of_claim(claim: Callable[..., Any]) -> Verdict:
             both(
                 f"It gives back {found!r}; one of {', '.join(WORDS)} is asked for.",
                 f"返回了 {found!r}；要的是 {'、'.join(WORDS)} 之一。",
-            )
+            ),
+            reason="form",
         )
     return form_is_fine(both("It gives back one of the three words.", "返回的是三个词之一，形式没问题。"))
 

@@ -8,29 +8,37 @@ my_numbers = (100_000_000.0, -100_000_000.0, 1.0)
 # The numbers of the example, turned round, are others.
 my_numbers = (-1e8, 1e8, 2)
 
-# %% wrong 00-my-numbers
+# %% wrong 00-my-numbers reason=same-sums
 # Any three numbers.
 my_numbers = (1, 2, 3)
 
-# %% wrong 00-my-numbers
+# %% wrong 00-my-numbers reason=count
 # Two are enough.
 my_numbers = (1e9, -1e9)
 
-# %% wrong 00-my-numbers
+# %% wrong 00-my-numbers reason=infinite
 # Infinity is large, too.
 my_numbers = (float("inf"), float("-inf"), 1)
 
-# %% wrong 00-my-numbers
+# %% wrong 00-my-numbers reason=same-sums
 # Sixteen digits differ, as in Python.
 my_numbers = (0.5, 0.25, 1e-17)
 
-# %% wrong 00-my-numbers
+# %% wrong 00-my-numbers reason=same-sums
 # The large numbers must stand at the ends.
 my_numbers = (1e9, 5.0, -1e9 - 5)
 
-# %% wrong 00-my-numbers
+# %% wrong 00-my-numbers reason=same-sums
 # Large alone does it.
 my_numbers = (3e9, 3e9, 3e9)
+
+# %% wrong 00-my-numbers gets=not_attempted reason=placeholder
+# The dots are numbers.
+my_numbers = (..., ..., ...)
+
+# %% wrong 00-my-numbers reason=raised
+# Letters are numbers.
+my_numbers = ("a", "b", "c")
 
 # %% right 00-my-numbers
 # A tuple of whole numbers.

@@ -260,47 +260,57 @@ def replay(events):
             values[number] = kind == "fork" and values[process[who]]
     return numpy.array(seen)
 
-# %% wrong 01-find-typos
+# %% wrong 01-find-typos reason=long-names
 # Typos keep their long names.
 def find_typos(lines, known):
     names = [line.split("=")[0].strip() for line in lines]
     return [name for name in names if name.removeprefix("torch.backends.") not in known]
 
-# %% wrong 01-find-typos
+# %% wrong 01-find-typos reason=wrong-names
 # There is a space before every equals sign.
 def find_typos(lines, known):
     names = [line.split(" =")[0].removeprefix("torch.backends.") for line in lines]
     return [name for name in names if name not in known]
 
-# %% wrong 01-find-typos
+# %% wrong 01-find-typos reason=space
 # A space at the end belongs to the name.
 def find_typos(lines, known):
     names = [line.split("=")[0].removeprefix("torch.backends.") for line in lines]
     return [name for name in names if name.strip() not in known]
 
-# %% wrong 01-find-typos
+# %% wrong 01-find-typos reason=wrong-names
 # What is known is the answer.
 def find_typos(lines, known):
     names = [line.split("=")[0].strip().removeprefix("torch.backends.") for line in lines]
     return [name for name in names if name in known]
 
-# %% wrong 01-find-typos
+# %% wrong 01-find-typos reason=wrong-names
 # A name that begins like a known one is right.
 def find_typos(lines, known):
     names = [line.split("=")[0].strip().removeprefix("torch.backends.") for line in lines]
     return [name for name in names if not any(one.startswith(name) or name.startswith(one) for one in known)]
 
-# %% wrong 01-find-typos
+# %% wrong 01-find-typos reason=wrong-names
 # Only cudnn has switches.
 def find_typos(lines, known):
     names = [line.split("=")[0].strip().removeprefix("torch.backends.") for line in lines]
     return [name for name in names if name.startswith("cudnn") and name not in known]
 
-# %% wrong 01-find-typos
+# %% wrong 01-find-typos reason=text
 # The first typo is the answer.
 def find_typos(lines, known):
     names = [line.split("=")[0].strip().removeprefix("torch.backends.") for line in lines]
     return next((name for name in names if name not in known), "")
+
+# %% wrong 01-find-typos reason=wrong-names
+# Every name is worth a look.
+def find_typos(lines, known):
+    return [line.split("=")[0].strip().removeprefix("torch.backends.") for line in lines]
+
+# %% wrong 01-find-typos reason=wrong-names
+# Printing is giving back.
+def find_typos(lines, known):
+    print("\n".join(lines))
 
 # %% right 01-find-typos
 # A regular expression.
@@ -330,32 +340,32 @@ def find_typos(lines, known):
         if f"{module}.{switch}" not in known:
             yield f"{module}.{switch}"
 
-# %% wrong 01-what-leaked
+# %% wrong 01-what-leaked reason=no-dictionary
 # The names alone.
 def what_leaked(before, after):
     return [name for name in before if before[name] != after[name]]
 
-# %% wrong 01-what-leaked
+# %% wrong 01-what-leaked reason=reversed
 # First after, then before.
 def what_leaked(before, after):
     return {name: (after[name], before[name]) for name in before if before[name] != after[name]}
 
-# %% wrong 01-what-leaked
+# %% wrong 01-what-leaked reason=wrong-pairs
 # Everything, changed or not.
 def what_leaked(before, after):
     return {name: (before[name], after[name]) for name in before}
 
-# %% wrong 01-what-leaked
+# %% wrong 01-what-leaked reason=wrong-pairs
 # A switch leaks when it is left on.
 def what_leaked(before, after):
     return {name: (before[name], after[name]) for name in before if after[name] is True and before[name] is False}
 
-# %% wrong 01-what-leaked
+# %% wrong 01-what-leaked reason=wrong-pairs
 # A switch is on or off.
 def what_leaked(before, after):
     return {name: (before[name], after[name]) for name in before if bool(before[name]) != bool(after[name])}
 
-# %% wrong 01-what-leaked
+# %% wrong 01-what-leaked reason=input-changed
 # Sorting out in place.
 def what_leaked(before, after):
     for name in list(before):
@@ -363,7 +373,7 @@ def what_leaked(before, after):
             del before[name]
     return {name: (value, after[name]) for name, value in before.items()}
 
-# %% wrong 01-what-leaked
+# %% wrong 01-what-leaked reason=wrong-pairs
 # The new values are enough.
 def what_leaked(before, after):
     return {name: after[name] for name in before if before[name] != after[name]}
@@ -394,7 +404,7 @@ from types import MappingProxyType
 def what_leaked(before, after):
     return MappingProxyType({name: pair for name, pair in zip(before, zip(before.values(), (after[n] for n in before))) if pair[0] != pair[1]})
 
-# %% wrong 01-fill-the-blanks
+# %% wrong 01-fill-the-blanks reason=fixed-value
 # A switch that one wants is True.
 import torch
 
@@ -402,14 +412,14 @@ def deterministic_block():
     cudnn = torch.backends.cudnn
     return cudnn.flags(enabled=True, benchmark=True, allow_tf32=cudnn.allow_tf32, deterministic=True)
 
-# %% wrong 01-fill-the-blanks
+# %% wrong 01-fill-the-blanks reason=fixed-value
 # What is not named stays as it is.
 import torch
 
 def deterministic_block():
     return torch.backends.cudnn.flags(deterministic=True)
 
-# %% wrong 01-fill-the-blanks
+# %% wrong 01-fill-the-blanks reason=fixed-value
 # benchmark off is the same as untouched.
 import torch
 
@@ -417,7 +427,7 @@ def deterministic_block():
     cudnn = torch.backends.cudnn
     return cudnn.flags(enabled=cudnn.enabled, benchmark=False, allow_tf32=cudnn.allow_tf32, deterministic=True)
 
-# %% wrong 01-fill-the-blanks
+# %% wrong 01-fill-the-blanks reason=not-deterministic
 # deterministic may stay as it is.
 import torch
 
@@ -445,7 +455,7 @@ def deterministic_block():
     yield
     torch.backends.cudnn.deterministic = before
 
-# %% wrong 01-fill-the-blanks
+# %% wrong 01-fill-the-blanks reason=fixed-value
 # The two values change places.
 import torch
 
@@ -493,7 +503,7 @@ class deterministic_block:
     def __exit__(self, *error):
         torch.backends.cudnn.deterministic = self.before
 
-# %% wrong 01-only gets=partly
+# %% wrong 01-only gets=partly reason=exception
 # Without an exception all is well.
 from contextlib import contextmanager
 
@@ -506,7 +516,7 @@ def only(module, **changes):
     for name, value in old.items():
         setattr(module, name, value)
 
-# %% wrong 01-only gets=partly
+# %% wrong 01-only gets=partly reason=left-behind
 # Nothing has to be put back.
 from contextlib import contextmanager
 
@@ -516,7 +526,7 @@ def only(module, **changes):
         setattr(module, name, value)
     yield
 
-# %% wrong 01-only gets=partly
+# %% wrong 01-only gets=partly reason=exception
 # The defaults are what was there.
 from contextlib import contextmanager
 
@@ -530,7 +540,7 @@ def only(module, **changes):
         for name in changes:
             setattr(module, name, False)
 
-# %% wrong 01-only gets=partly
+# %% wrong 01-only gets=partly reason=exception
 # An exception may end here.
 from contextlib import contextmanager
 
@@ -564,7 +574,7 @@ def only(module, **changes):
         for name, value in old.items():
             setattr(module, name, value)
 
-# %% wrong 01-only gets=partly
+# %% wrong 01-only gets=partly reason=typo
 # A new name may be set as well.
 from contextlib import contextmanager
 
@@ -579,7 +589,7 @@ def only(module, **changes):
         for name, value in old.items():
             setattr(module, name, value)
 
-# %% wrong 01-only
+# %% wrong 01-only reason=own-flags
 # The module's own flags() sets what is named.
 from contextlib import contextmanager
 
@@ -588,7 +598,7 @@ def only(module, **changes):
     with module.flags(**changes):
         yield
 
-# %% wrong 01-only
+# %% wrong 01-only reason=no-block
 # A function that sets is enough.
 def only(module, **changes):
     for name, value in changes.items():
@@ -716,11 +726,11 @@ def asked():
 
 my_comparison = raced({"plain": lambda: layer(x), "asked": asked}, 2.0)
 
-# %% wrong 01-make-it-lose
+# %% wrong 01-make-it-lose reason=no-comparison
 # A number is evidence.
 my_comparison = 2.5
 
-# %% wrong 01-make-it-lose
+# %% wrong 01-make-it-lose reason=no-comparison
 # Two states written down are evidence.
 my_comparison = {"named": ["deterministic"], "before": {"deterministic": 0, "enabled": 1}, "inside": {"deterministic": 1, "enabled": 0}}
 
@@ -736,7 +746,7 @@ def asked():
 
 my_comparison = raced({"plain": asked, "asked": asked}, 2.0)
 
-# %% wrong 01-make-it-lose gets=inconclusive
+# %% wrong 01-make-it-lose gets=inconclusive reason=undecided
 # An interval with 1 in it shows a difference.
 import torch
 
@@ -747,6 +757,18 @@ def asked():
         layer(x)
 
 my_comparison = raced({"plain": lambda: layer(x), "asked": asked}, 1.0)
+
+# %% wrong 01-make-it-lose reason=price
+# The price of asking is the price of what is asked.
+import torch
+
+x = torch.ones(4)
+
+def asked():
+    with torch.backends.mkldnn.flags(deterministic=True):
+        return x + x
+
+my_comparison = raced({"plain": lambda: x + x, "asked": asked}, 6.3, baseline_ms=0.0002)
 
 # %% right 01-make-it-lose
 # A convolution, quicker when asked.

@@ -284,14 +284,14 @@ report = {"device": "mps", "threads": 8, "warmup_calls": 5, "fence": "synchroniz
 report = dict(device="cpu", threads=1, warmup_calls=5, fence="none needed", ratios=[1.0] * 12, low=1.0, high=1.0, gate=0.02,
               claim="same", note="a coarse clock", rounds=12)
 
-# %% wrong 02-stopwatch
+# %% wrong 02-stopwatch reason=no-fence
 # Launching is running.
 def stopwatch_ms(run, synchronize, clock):
     start = clock()
     run()
     return (clock() - start) * 1e3
 
-# %% wrong 02-stopwatch
+# %% wrong 02-stopwatch reason=no-fence
 # A fence before the start is enough.
 def stopwatch_ms(run, synchronize, clock):
     synchronize()
@@ -299,7 +299,7 @@ def stopwatch_ms(run, synchronize, clock):
     run()
     return (clock() - start) * 1e3
 
-# %% wrong 02-stopwatch
+# %% wrong 02-stopwatch reason=old-work
 # A fence after the run is enough.
 def stopwatch_ms(run, synchronize, clock):
     start = clock()
@@ -307,7 +307,7 @@ def stopwatch_ms(run, synchronize, clock):
     synchronize()
     return (clock() - start) * 1e3
 
-# %% wrong 02-stopwatch
+# %% wrong 02-stopwatch reason=wrong-time
 # What waited before can be subtracted: it was 30 ms.
 def stopwatch_ms(run, synchronize, clock):
     start = clock()
@@ -315,13 +315,13 @@ def stopwatch_ms(run, synchronize, clock):
     synchronize()
     return (clock() - start) * 1e3 - 30
 
-# %% wrong 02-stopwatch
+# %% wrong 02-stopwatch reason=wrong-time
 # The answer is known: it takes 20 ms.
 def stopwatch_ms(run, synchronize, clock):
     run()
     return 20.0
 
-# %% wrong 02-stopwatch
+# %% wrong 02-stopwatch reason=seconds
 # The clock counts milliseconds.
 def stopwatch_ms(run, synchronize, clock):
     synchronize()
@@ -330,7 +330,7 @@ def stopwatch_ms(run, synchronize, clock):
     synchronize()
     return clock() - start
 
-# %% wrong 02-stopwatch
+# %% wrong 02-stopwatch reason=run-again
 # Warm up inside the stopwatch.
 def stopwatch_ms(run, synchronize, clock):
     run()
@@ -340,12 +340,32 @@ def stopwatch_ms(run, synchronize, clock):
     synchronize()
     return (clock() - start) * 1e3
 
-# %% wrong 02-stopwatch
+# %% wrong 02-stopwatch reason=never-ran
 # Nothing has to run to be timed.
 def stopwatch_ms(run, synchronize, clock):
     synchronize()
     start = clock()
     synchronize()
+    return (clock() - start) * 1e3
+
+# %% wrong 02-stopwatch reason=no-number
+# A time comes with its unit.
+def stopwatch_ms(run, synchronize, clock):
+    synchronize()
+    start = clock()
+    run()
+    synchronize()
+    return f"{(clock() - start) * 1e3} ms"
+
+# %% wrong 02-stopwatch
+# torch's own fence is a fence for everything.
+import torch
+
+def stopwatch_ms(run, synchronize, clock):
+    torch.cuda.synchronize()
+    start = clock()
+    run()
+    torch.cuda.synchronize()
     return (clock() - start) * 1e3
 
 # %% right 02-stopwatch
@@ -394,14 +414,14 @@ def stopwatch_ms(run, synchronize, clock):
     synchronize()
     return (round(clock() * 1e6) - start) / 1000
 
-# %% wrong 02-median-interval
+# %% wrong 02-median-interval reason=whole-range
 # The whole range is the interval.
 from statistics import median
 
 def median_interval(samples):
     return median(samples), min(samples), max(samples)
 
-# %% wrong 02-median-interval
+# %% wrong 02-median-interval reason=mean
 # The mean stands in front.
 from statistics import fmean
 from course.lessons.l02_timing.exercises import cut
@@ -410,7 +430,7 @@ def median_interval(samples):
     ordered, k = sorted(samples), cut(len(samples))
     return fmean(ordered), ordered[k], ordered[-1 - k]
 
-# %% wrong 02-median-interval
+# %% wrong 02-median-interval reason=unsorted
 # The readings come sorted.
 from statistics import median
 from course.lessons.l02_timing.exercises import cut
@@ -419,7 +439,7 @@ def median_interval(samples):
     k = cut(len(samples))
     return median(samples), samples[k], samples[-1 - k]
 
-# %% wrong 02-median-interval
+# %% wrong 02-median-interval reason=ends
 # One more at each end must go.
 from statistics import median
 from course.lessons.l02_timing.exercises import cut
@@ -428,7 +448,7 @@ def median_interval(samples):
     ordered, k = sorted(samples), cut(len(samples)) + 1
     return median(ordered), ordered[k], ordered[-1 - k]
 
-# %% wrong 02-median-interval
+# %% wrong 02-median-interval reason=input-changed
 # Sorting in place is for free.
 from statistics import median
 from course.lessons.l02_timing.exercises import cut
@@ -438,7 +458,7 @@ def median_interval(samples):
     k = cut(len(samples))
     return median(samples), samples[k], samples[-1 - k]
 
-# %% wrong 02-median-interval
+# %% wrong 02-median-interval reason=median
 # The middle one of the sorted list is the median, whatever their number.
 from course.lessons.l02_timing.exercises import cut
 
@@ -446,7 +466,7 @@ def median_interval(samples):
     ordered, k = sorted(samples), cut(len(samples))
     return ordered[len(ordered) // 2], ordered[k], ordered[-1 - k]
 
-# %% wrong 02-median-interval
+# %% wrong 02-median-interval reason=ends
 # The upper end is as far from the end as the lower one, counted from one.
 from statistics import median
 from course.lessons.l02_timing.exercises import cut
@@ -454,6 +474,11 @@ from course.lessons.l02_timing.exercises import cut
 def median_interval(samples):
     ordered, k = sorted(samples), cut(len(samples))
     return median(ordered), ordered[k], ordered[-k]
+
+# %% wrong 02-median-interval reason=three-numbers
+# The median alone is the result.
+from statistics import median
+median_interval = median
 
 # %% right 02-median-interval
 # The course's own.
@@ -492,21 +517,21 @@ def median_interval(samples):
     ordered, k = numpy.sort(samples), cut(len(samples))
     return float(numpy.median(ordered)), float(ordered[k]), float(ordered[-1 - k])
 
-# %% wrong 02-paired-ratio
+# %% wrong 02-paired-ratio reason=medians
 # The medians divide as well.
 from statistics import median
 paired_ratio = lambda baseline_ms, candidate_ms: median(candidate_ms) / median(baseline_ms)
 
-# %% wrong 02-paired-ratio
+# %% wrong 02-paired-ratio reason=means
 # So do the means.
 paired_ratio = lambda baseline_ms, candidate_ms: sum(candidate_ms) / sum(baseline_ms)
 
-# %% wrong 02-paired-ratio
+# %% wrong 02-paired-ratio reason=turned-round
 # Baseline over candidate.
 from statistics import median
 paired_ratio = lambda baseline_ms, candidate_ms: median(b / c for b, c in zip(baseline_ms, candidate_ms))
 
-# %% wrong 02-paired-ratio
+# %% wrong 02-paired-ratio reason=mean-of-ratios
 # The mean of the ratios.
 from statistics import fmean
 paired_ratio = lambda baseline_ms, candidate_ms: fmean(c / b for b, c in zip(baseline_ms, candidate_ms))
@@ -528,6 +553,10 @@ paired_ratio = lambda baseline_ms, candidate_ms: 0.9
 # The lower of two middle values.
 from statistics import median_low
 paired_ratio = lambda baseline_ms, candidate_ms: median_low(c / b for b, c in zip(baseline_ms, candidate_ms))
+
+# %% wrong 02-paired-ratio reason=no-number
+# Each pair has its ratio.
+paired_ratio = lambda baseline_ms, candidate_ms: [c / b for b, c in zip(baseline_ms, candidate_ms)]
 
 # %% right 02-paired-ratio
 # A sorted list by hand.
@@ -552,18 +581,18 @@ import torch
 paired_ratio = lambda baseline_ms, candidate_ms: (torch.tensor(candidate_ms, dtype=torch.float64)
                                                   / torch.tensor(baseline_ms, dtype=torch.float64)).quantile(0.5).item()
 
-# %% wrong 02-lose
+# %% wrong 02-lose reason=no-comparison
 # Numbers alone are evidence.
 evidence = {"naive_ratio": 1.4, "comparison": 0.8}
 
-# %% wrong 02-lose
+# %% wrong 02-lose reason=same-winner
 # Both name the same winner.
 import torch
 x, w = torch.randn(1, 3, 16, 16), torch.randn(3, 3, 3, 3)
 conv = lambda: torch.conv2d(x, w)
 evidence = {"naive_ratio": 0.7, "comparison": raced({"slow": conv, "fast": conv}, 0.8)}
 
-# %% wrong 02-lose
+# %% wrong 02-lose reason=no-ratio
 # A ratio below zero is far from one.
 import torch
 x, w = torch.randn(1, 3, 16, 16), torch.randn(3, 3, 3, 3)
@@ -579,14 +608,14 @@ evidence = {"naive_ratio": 1.4, "comparison": raced({"slow": lambda: sum(range(9
 from types import SimpleNamespace
 evidence = {"naive_ratio": 1.4, "comparison": SimpleNamespace(ratio=0.8, low=0.7, high=0.9)}
 
-# %% wrong 02-lose gets=inconclusive
+# %% wrong 02-lose gets=inconclusive reason=undecided
 # A fair interval with 1 in it names a winner.
 import torch
 x, w = torch.randn(1, 3, 16, 16), torch.randn(3, 3, 3, 3)
 conv = lambda: torch.conv2d(x, w)
 evidence = {"naive_ratio": 1.4, "comparison": raced({"slow": conv, "fast": conv}, 1.0)}
 
-# %% wrong 02-lose
+# %% wrong 02-lose reason=no-dictionary
 # The naive ratio is optional.
 import torch
 x, w = torch.randn(1, 3, 16, 16), torch.randn(3, 3, 3, 3)

@@ -163,33 +163,41 @@ def step_macs(macs, trained):
         x = x * weight
     return total
 
-# %% wrong 03-conv-macs
+# %% wrong 03-conv-macs reason=flops
 # Two operations each.
 conv_macs = lambda n, c_in, c_out, kernel, height, width, groups=1: 2 * n * height * width * c_out * (c_in // groups) * kernel**2
 
-# %% wrong 03-conv-macs
+# %% wrong 03-conv-macs reason=batch
 # One image is enough.
 conv_macs = lambda n, c_in, c_out, kernel, height, width, groups=1: height * width * c_out * (c_in // groups) * kernel**2
 
-# %% wrong 03-conv-macs
+# %% wrong 03-conv-macs reason=groups
 # Groups only sort the channels.
 conv_macs = lambda n, c_in, c_out, kernel, height, width, groups=1: n * height * width * c_out * c_in * kernel**2
 
-# %% wrong 03-conv-macs
+# %% wrong 03-conv-macs reason=groups-twice
 # Groups divide inputs and outputs.
 conv_macs = lambda n, c_in, c_out, kernel, height, width, groups=1: n * height * width * (c_out // groups) * (c_in // groups) * kernel**2
 
-# %% wrong 03-conv-macs
+# %% wrong 03-conv-macs reason=square
 # A kernel is a line.
 conv_macs = lambda n, c_in, c_out, kernel, height, width, groups=1: n * height * width * c_out * (c_in // groups) * kernel
 
-# %% wrong 03-conv-macs
+# %% wrong 03-conv-macs reason=bias
 # The bias is a MAC as well.
 conv_macs = lambda n, c_in, c_out, kernel, height, width, groups=1: n * height * width * c_out * ((c_in // groups) * kernel**2 + 1)
 
-# %% wrong 03-conv-macs
+# %% wrong 03-conv-macs reason=wrong-count
 # Images are square.
 conv_macs = lambda n, c_in, c_out, kernel, height, width, groups=1: n * height**2 * c_out * (c_in // groups) * kernel**2
+
+# %% wrong 03-conv-macs reason=filter
+# One weight for each pair of channels.
+conv_macs = lambda n, c_in, c_out, kernel, height, width, groups=1: n * height * width * c_out * (c_in // groups)
+
+# %% wrong 03-conv-macs reason=no-number
+# Millions are written in words.
+conv_macs = lambda *sizes: "4.1 million"
 
 # %% right 03-conv-macs
 # Weights times positions.
@@ -213,33 +221,37 @@ import torch
 def conv_macs(n, c_in, c_out, kernel, height, width, groups=1):
     return torch.nn.Conv2d(c_in, c_out, kernel, groups=groups, device="meta").weight.numel() * n * height * width
 
-# %% wrong 03-least-ms
+# %% wrong 03-least-ms reason=mac-is-two
 # A MAC is one operation.
 least_ms = lambda macs, moved, peak, bandwidth: max(macs / (peak * 1e6), moved / (bandwidth * 1e6))
 
-# %% wrong 03-least-ms
+# %% wrong 03-least-ms reason=sum
 # First carry, then multiply.
 least_ms = lambda macs, moved, peak, bandwidth: 2 * macs / (peak * 1e6) + moved / (bandwidth * 1e6)
 
-# %% wrong 03-least-ms
+# %% wrong 03-least-ms reason=arithmetic-longer
 # The quicker one sets the pace.
 least_ms = lambda macs, moved, peak, bandwidth: min(2 * macs / (peak * 1e6), moved / (bandwidth * 1e6))
 
-# %% wrong 03-least-ms
+# %% wrong 03-least-ms reason=seconds
 # The answer comes in seconds.
 least_ms = lambda macs, moved, peak, bandwidth: max(2 * macs / (peak * 1e9), moved / (bandwidth * 1e9))
 
-# %% wrong 03-least-ms
+# %% wrong 03-least-ms reason=memory-longer
 # Only arithmetic takes time.
 least_ms = lambda macs, moved, peak, bandwidth: 2 * macs / (peak * 1e6)
 
-# %% wrong 03-least-ms
+# %% wrong 03-least-ms reason=arithmetic-longer
 # Only memory takes time.
 least_ms = lambda macs, moved, peak, bandwidth: moved / (bandwidth * 1e6)
 
-# %% wrong 03-least-ms
+# %% wrong 03-least-ms reason=wrong-time
 # Each number moved has four bytes still to count.
 least_ms = lambda macs, moved, peak, bandwidth: max(2 * macs / (peak * 1e6), 4 * moved / (bandwidth * 1e6))
+
+# %% wrong 03-least-ms reason=no-number
+# Nobody knows.
+least_ms = lambda macs, moved, peak, bandwidth: float("nan")
 
 # %% right 03-least-ms
 # The roof: intensity decides the rate.
@@ -271,17 +283,17 @@ import torch
 a, b = torch.randn(64, 64), torch.randn(32, 32)
 evidence = {"more_macs": 10**9, "fewer_macs": 10**6, "comparison": raced({"more": lambda: a @ a, "fewer": lambda: b @ b}, 1.4)}
 
-# %% wrong 03-lose
+# %% wrong 03-lose reason=no-comparison
 # Numbers alone are evidence.
 evidence = {"more_macs": 3, "fewer_macs": 1, "comparison": 0.8}
 
-# %% wrong 03-lose
+# %% wrong 03-lose reason=no-saving
 # One per cent is a saving.
 import torch
 a, b = torch.randn(100, 100), torch.randn(99, 100)
 evidence = {"more_macs": 10**6, "fewer_macs": 990_000, "comparison": raced({"more": lambda: a @ a, "fewer": lambda: b @ a}, 1.4)}
 
-# %% wrong 03-lose
+# %% wrong 03-lose reason=no-saving
 # No work at all is the best saving.
 import torch
 a = torch.randn(64, 64)
@@ -292,7 +304,7 @@ evidence = {"more_macs": 64**3, "fewer_macs": 0, "comparison": raced({"more": la
 from types import SimpleNamespace
 evidence = {"more_macs": 64**3, "fewer_macs": 32**3, "comparison": SimpleNamespace(low=1.3, high=1.5, verdict="slower")}
 
-# %% wrong 03-lose
+# %% wrong 03-lose reason=faster
 # Faster with fewer is a loss, too.
 import torch
 a, b = torch.randn(64, 64), torch.randn(32, 32)
@@ -303,6 +315,10 @@ evidence = {"more_macs": 64**3, "fewer_macs": 32**3, "comparison": raced({"more"
 import torch
 a, b = torch.randn(64, 64), torch.randn(32, 32)
 evidence = {"more_macs": 64**3, "fewer_macs": 32**3, "comparison": raced({"fewer": lambda: b @ b, "more": lambda: a @ a}, 1.4)}
+
+# %% wrong 03-lose reason=no-dictionary
+# A ratio of times is evidence.
+evidence = 1.4
 
 # %% right 03-lose
 # A row times a matrix.

@@ -158,33 +158,37 @@ def suspect(error_on, error_off, allowed):
         return "elsewhere"
     return "plain" if bool(fine[0]) else "cudnn"
 
-# %% wrong 04-reads
+# %% wrong 04-reads reason=no-reader
 # On a GPU everything asks cuDNN.
 reads_enabled = lambda op, device: device == "cuda"
 
-# %% wrong 04-reads
+# %% wrong 04-reads reason=missed
 # cuDNN is for convolutions.
 reads_enabled = lambda op, device: device == "cuda" and op == "conv2d"
 
-# %% wrong 04-reads gets=partly
+# %% wrong 04-reads gets=partly reason=device
 # The device does not matter.
 reads_enabled = lambda op, device: op in {"conv2d", "lstm", "gru", "batch_norm", "ctc_loss", "grid_sample"}
 
-# %% wrong 04-reads
+# %% wrong 04-reads reason=no-reader
 # Attention is cuDNN's, too.
 reads_enabled = lambda op, device: device == "cuda" and op in {"conv2d", "lstm", "gru", "batch_norm", "ctc_loss", "grid_sample", "attention"}
 
-# %% wrong 04-reads
+# %% wrong 04-reads reason=no-reader
 # One norm is like the other.
 reads_enabled = lambda op, device: device == "cuda" and op in {"conv2d", "lstm", "gru", "batch_norm", "layer_norm", "ctc_loss", "grid_sample"}
 
-# %% wrong 04-reads
+# %% wrong 04-reads reason=missed
 # All layers with weights.
 reads_enabled = lambda op, device: device == "cuda" and op in {"conv2d", "lstm", "gru", "batch_norm", "linear"}
 
-# %% wrong 04-reads
+# %% wrong 04-reads reason=no-bool
 # Yes is an answer.
 reads_enabled = lambda op, device: "yes" if device == "cuda" else "no"
+
+# %% wrong 04-reads reason=no-reader
+# Pooling is cuDNN's, too.
+reads_enabled = lambda op, device: device == "cuda" and op in {"conv2d", "lstm", "gru", "batch_norm", "ctc_loss", "grid_sample", "max_pool2d"}
 
 # %% right 04-reads
 # A list of those that do not.
@@ -210,11 +214,11 @@ def reads_enabled(op, device):
             return True
     return False
 
-# %% wrong 04-errors
+# %% wrong 04-errors reason=float32
 # float32 is exact enough to judge.
 two_errors = lambda on, off, exact: tuple(((a - exact.float()).abs().max() / exact.abs().max()).item() for a in (on, off))
 
-# %% wrong 04-errors
+# %% wrong 04-errors reason=no-scale
 # Distances are errors.
 two_errors = lambda on, off, exact: tuple((a.double() - exact).abs().max().item() for a in (on, off))
 
@@ -222,21 +226,25 @@ two_errors = lambda on, off, exact: tuple((a.double() - exact).abs().max().item(
 # Relative to the result itself.
 two_errors = lambda on, off, exact: tuple(((a.double() - exact).abs().max() / on.double().abs().max()).item() for a in (on, off))
 
-# %% wrong 04-errors
+# %% wrong 04-errors reason=sides-equal
 # The two sides are compared with each other.
 two_errors = lambda on, off, exact: (((on.double() - off.double()).abs().max() / exact.abs().max()).item(),) * 2
 
-# %% wrong 04-errors
+# %% wrong 04-errors reason=negative
 # Positive and negative errors cancel.
 two_errors = lambda on, off, exact: tuple(((a.double() - exact).mean() / exact.abs().max()).item() for a in (on, off))
 
-# %% wrong 04-errors
+# %% wrong 04-errors reason=example
 # The mean error counts.
 two_errors = lambda on, off, exact: tuple(((a.double() - exact).abs().mean() / exact.abs().max()).item() for a in (on, off))
 
-# %% wrong 04-errors
+# %% wrong 04-errors reason=example
 # Each entry relative to its own exact value.
 two_errors = lambda on, off, exact: tuple(((a.double() - exact) / exact).abs().max().item() for a in (on, off))
+
+# %% wrong 04-errors reason=two-numbers
+# One side is enough.
+two_errors = lambda on, off, exact: ((on.double() - exact).abs().max() / exact.abs().max()).item()
 
 # %% right 04-errors
 # Tensors of one number.
@@ -260,11 +268,11 @@ def two_errors(on, off, exact):
     scale = max(map(abs, truth))
     return tuple(max(abs(a - b) for a, b in zip(side.flatten().tolist(), truth)) / scale for side in (on, off))
 
-# %% wrong 04-without
+# %% wrong 04-without reason=still-on
 # run() is all.
 without_cudnn = lambda run: run()
 
-# %% wrong 04-without gets=partly
+# %% wrong 04-without gets=partly reason=moved
 # flags() sets what is named.
 import torch
 
@@ -272,7 +280,7 @@ def without_cudnn(run):
     with torch.backends.cudnn.flags(enabled=False):
         return run()
 
-# %% wrong 04-without gets=partly
+# %% wrong 04-without gets=partly reason=left-behind
 # Off is off for good.
 import torch
 
@@ -280,7 +288,7 @@ def without_cudnn(run):
     torch.backends.cudnn.enabled = False
     return run()
 
-# %% wrong 04-without gets=partly
+# %% wrong 04-without gets=partly reason=forced-on
 # It was on before.
 import torch
 
@@ -316,7 +324,7 @@ def without_cudnn(run):
     finally:
         torch.backends.cudnn.enabled = before
 
-# %% wrong 04-without
+# %% wrong 04-without reason=no-result
 # The result is not asked for.
 import torch
 
@@ -327,13 +335,23 @@ def without_cudnn(run):
     finally:
         torch.backends.cudnn.enabled = before
 
-# %% wrong 04-without gets=partly
+# %% wrong 04-without gets=partly reason=moved
 # The neighbours' values are known.
 import torch
 
 def without_cudnn(run):
     with torch.backends.cudnn.flags(enabled=False, benchmark=True, deterministic=True, allow_tf32=False):
         return run()
+
+# %% wrong 04-without gets=partly reason=exception
+# Without an exception all is well.
+import torch
+
+def without_cudnn(run):
+    before, torch.backends.cudnn.enabled = torch.backends.cudnn.enabled, False
+    result = run()
+    torch.backends.cudnn.enabled = before
+    return result
 
 # %% right 04-without
 # The course's tool.
@@ -379,7 +397,7 @@ def without_cudnn(run):
     torch.backends.cudnn.enabled = before
     return result
 
-# %% wrong 04-lose
+# %% wrong 04-lose reason=no-race
 # An interval written down is evidence.
 race = {"low": 0.98, "high": 1.02, "rounds": 40}
 
@@ -404,7 +422,7 @@ def turned(value):
 
 race = raced({"off": turned(False), "on": turned(True)}, 1.0)
 
-# %% wrong 04-lose
+# %% wrong 04-lose reason=slower
 # Slower by half is hardly slower.
 import torch
 from course import flags
@@ -415,7 +433,7 @@ def turned(value):
 
 race = raced({"on": turned(True), "off": turned(False)}, 1.5)
 
-# %% wrong 04-lose gets=inconclusive
+# %% wrong 04-lose gets=inconclusive reason=rounds
 # Three rounds are enough.
 import torch
 from course import flags
@@ -426,7 +444,7 @@ def turned(value):
 
 race = raced({"on": turned(True), "off": turned(False)}, 1.0, rounds=3)
 
-# %% wrong 04-lose gets=inconclusive
+# %% wrong 04-lose gets=inconclusive reason=undecided
 # An interval that reaches beyond 1.05 is close enough.
 import torch
 from course import flags

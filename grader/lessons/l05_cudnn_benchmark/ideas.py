@@ -258,38 +258,42 @@ ratios = [a / b for a, b in zip(first, later)]
 medians = sorted(median(rng.choices(ratios, k=20)) for _ in range(1000))
 report = dict(device="mps", fence="synchronize", first_ms=first, later_ms=later, low=medians[25], high=medians[975], claim="more")
 
-# %% wrong 05-count-searches
+# %% wrong 05-count-searches reason=every-call
 # Every call searches.
 count_searches = lambda shapes: len(shapes)
 
-# %% wrong 05-count-searches
+# %% wrong 05-count-searches reason=every-call
 # Every change of shape searches.
 count_searches = lambda shapes: sum(a != b for a, b in zip(shapes, shapes[1:])) + bool(shapes)
 
-# %% wrong 05-count-searches
+# %% wrong 05-count-searches reason=batch
 # Only height and width make a shape.
 count_searches = lambda shapes: len({shape[2:] for shape in shapes})
 
-# %% wrong 05-count-searches
+# %% wrong 05-count-searches reason=wrong-count
 # The width is no part of the key.
 count_searches = lambda shapes: len({shape[:3] for shape in shapes})
 
-# %% wrong 05-count-searches
+# %% wrong 05-count-searches reason=wrong-count
 # The channels are no part of the key.
 count_searches = lambda shapes: len({(shape[0], *shape[2:]) for shape in shapes})
 
-# %% wrong 05-count-searches
+# %% wrong 05-count-searches reason=wrong-count
 # As many numbers, the same key.
 from math import prod
 count_searches = lambda shapes: len({prod(shape) for shape in shapes})
 
-# %% wrong 05-count-searches
+# %% wrong 05-count-searches reason=wrong-count
 # Turned round it is the same picture.
 count_searches = lambda shapes: len({tuple(sorted(shape)) for shape in shapes})
 
-# %% wrong 05-count-searches
+# %% wrong 05-count-searches reason=wrong-count
 # At least one search there is.
 count_searches = lambda shapes: max(1, len(set(shapes)))
+
+# %% wrong 05-count-searches reason=every-change
+# The shapes themselves.
+count_searches = lambda shapes: set(shapes)
 
 # %% right 05-count-searches
 # Keys of a dictionary.
@@ -314,37 +318,42 @@ count_searches = lambda shapes: len(numpy.unique(numpy.array(shapes).reshape(-1,
 from collections import Counter
 count_searches = lambda shapes: len(Counter(map(str, shapes)))
 
-# %% wrong 05-break-even
+# %% wrong 05-break-even reason=too-early
 # Round down.
 break_even_steps = lambda search, slow, fast: int(search / (slow - fast)) if slow > fast else None
 
-# %% wrong 05-break-even gets=partly
+# %% wrong 05-break-even gets=partly reason=no-whole-step
 # Half a step is a step.
 break_even_steps = lambda search, slow, fast: search / (slow - fast) if slow > fast else None
 
-# %% wrong 05-break-even
+# %% wrong 05-break-even reason=wrong-steps
 # The slow step pays.
 import math
 break_even_steps = lambda search, slow, fast: math.ceil(search / slow) if slow > fast else None
 
-# %% wrong 05-break-even
+# %% wrong 05-break-even reason=raised
 # There is always a gain.
 import math
 break_even_steps = lambda search, slow, fast: math.ceil(search / (slow - fast))
 
-# %% wrong 05-break-even gets=partly
+# %% wrong 05-break-even gets=partly reason=no-gain
 # No gain takes no steps.
 import math
 break_even_steps = lambda search, slow, fast: math.ceil(search / (slow - fast)) if slow > fast else 0
 
-# %% wrong 05-break-even gets=partly
+# %% wrong 05-break-even gets=partly reason=no-gain
 # No gain takes for ever.
 import math
 break_even_steps = lambda search, slow, fast: math.ceil(search / (slow - fast)) if slow > fast else math.inf
 
-# %% wrong 05-break-even
+# %% wrong 05-break-even reason=wrong-steps
 # One step more is safe.
 break_even_steps = lambda search, slow, fast: search // (slow - fast) + 1 if slow > fast else None
+
+# %% wrong 05-break-even gets=partly reason=no-gain
+# A loss is a gain the other way round.
+import math
+break_even_steps = lambda search, slow, fast: math.ceil(search / ((slow - fast) or -1))
 
 # %% right 05-break-even
 # Floor of the negative.
@@ -374,7 +383,7 @@ def break_even_steps(search_ms, slow_ms, fast_ms):
 import numpy
 break_even_steps = lambda search, slow, fast: float(numpy.ceil(search / (slow - fast))) if slow - fast > 0 else None
 
-# %% wrong 05-search-here
+# %% wrong 05-search-here reason=cudnn-off
 # flags() keeps what is not named.
 import torch
 
@@ -382,7 +391,7 @@ def search_here(run):
     with torch.backends.cudnn.flags(benchmark=True):
         return run()
 
-# %% wrong 05-search-here gets=partly
+# %% wrong 05-search-here gets=partly reason=neighbours
 # enabled is the only neighbour.
 import torch
 
@@ -417,7 +426,7 @@ def search_here(run):
     torch.backends.cudnn.benchmark = True
     return run()
 
-# %% wrong 05-search-here
+# %% wrong 05-search-here reason=no-result
 # The result is not asked for.
 import torch
 
@@ -437,7 +446,7 @@ def search_here(run):
     torch.backends.cudnn.benchmark = before
     return result
 
-# %% wrong 05-search-here
+# %% wrong 05-search-here reason=no-search
 # A library that is there is searched.
 import torch
 
@@ -490,7 +499,7 @@ def searching():
 def search_here(run):
     return searching()(run)()
 
-# %% wrong 05-make-it-lose
+# %% wrong 05-make-it-lose reason=no-comparison
 # An interval written down is evidence.
 race = {"low": 1.2, "high": 1.4, "rounds": 40}
 
@@ -508,22 +517,22 @@ race = raced({"off": lambda: run_schedule([20], benchmark=False), "on": lambda: 
 # A race of nothing.
 race = raced({"off": lambda: None, "on": lambda: sum(range(99))}, 1.5)
 
-# %% wrong 05-make-it-lose
+# %% wrong 05-make-it-lose reason=baseline
 # Searching is the baseline.
 from course.toy_search import run_schedule
 race = raced({"on": lambda: run_schedule([20], benchmark=True), "off": lambda: run_schedule([20], benchmark=False)}, 1.5)
 
-# %% wrong 05-make-it-lose
+# %% wrong 05-make-it-lose reason=faster
 # Winning is losing.
 from course.toy_search import run_schedule
 race = raced({"off": lambda: run_schedule([20], benchmark=False), "on": lambda: run_schedule([20], benchmark=True)}, 0.8)
 
-# %% wrong 05-make-it-lose gets=inconclusive
+# %% wrong 05-make-it-lose gets=inconclusive reason=undecided
 # An interval with 1 in it decides.
 from course.toy_search import run_schedule
 race = raced({"off": lambda: run_schedule([20], benchmark=False), "on": lambda: run_schedule([20], benchmark=True)}, 1.0)
 
-# %% wrong 05-make-it-lose gets=inconclusive
+# %% wrong 05-make-it-lose gets=inconclusive reason=rounds
 # Two rounds are enough.
 from course.toy_search import run_schedule
 race = raced({"off": lambda: run_schedule([20], benchmark=False), "on": lambda: run_schedule([20], benchmark=True)}, 1.5, rounds=2)

@@ -301,12 +301,12 @@ import numpy
 report = {"device": "cuda:0", "threads": 8, "changed": "benchmark", "a": numpy.array(["ab12cd34", "ab12cd34", "ab12cd35"] * 2),
           "b": numpy.array(["ab12cd34"] * 5), "claim": "not repeatable"}
 
-# %% wrong 06-seed-everything gets=partly
+# %% wrong 06-seed-everything gets=partly reason=some-seeds
 # torch seeds everybody.
 import torch
 seed_everything = lambda seed: torch.manual_seed(seed)
 
-# %% wrong 06-seed-everything gets=partly
+# %% wrong 06-seed-everything gets=partly reason=some-seeds
 # A new generator is the old one.
 import random, numpy, torch
 
@@ -315,7 +315,7 @@ def seed_everything(seed):
     numpy.random.default_rng(seed)
     torch.manual_seed(seed)
 
-# %% wrong 06-seed-everything
+# %% wrong 06-seed-everything reason=fixed-seed
 # Any seed will do.
 import random, numpy, torch
 
@@ -324,17 +324,17 @@ def seed_everything(seed):
     numpy.random.seed(0)
     torch.manual_seed(0)
 
-# %% wrong 06-seed-everything
+# %% wrong 06-seed-everything reason=no-seed
 # Determinism is a mode.
 import torch
 seed_everything = lambda seed: torch.use_deterministic_algorithms(True)
 
-# %% wrong 06-seed-everything
+# %% wrong 06-seed-everything reason=no-seed
 # torch.seed() seeds.
 import torch
 seed_everything = lambda seed: torch.seed()
 
-# %% wrong 06-seed-everything gets=partly
+# %% wrong 06-seed-everything gets=partly reason=some-seeds
 # Only the GPU draws.
 import random, numpy, torch
 
@@ -343,7 +343,7 @@ def seed_everything(seed):
     numpy.random.seed(seed)
     torch.cuda.manual_seed_all(seed)
 
-# %% wrong 06-seed-everything
+# %% wrong 06-seed-everything reason=no-seed
 # The environment variable seeds Python.
 import os
 
@@ -387,7 +387,7 @@ def seed_everything(seed):
     numpy.random.set_state(numpy.random.RandomState(seed).get_state())
     torch.set_rng_state(torch.Generator().manual_seed(seed).get_state())
 
-# %% wrong 06-steady-sum
+# %% wrong 06-steady-sum reason=shared-out
 # A sum is a sum.
 steady_sum = lambda values: values.sum()
 
@@ -399,28 +399,28 @@ def steady_sum(values):
     torch.set_num_threads(1)
     return values.sum()
 
-# %% wrong 06-steady-sum
+# %% wrong 06-steady-sum reason=shared-out
 # float64 removes every difference.
 steady_sum = lambda values: values.double().sum().float()
 
-# %% wrong 06-steady-sum
+# %% wrong 06-steady-sum reason=shared-out
 # Sorted numbers add up steadily.
 steady_sum = lambda values: values.sort().values.sum()
 
-# %% wrong 06-steady-sum
+# %% wrong 06-steady-sum reason=wrong-sum
 # The first pieces are enough.
 steady_sum = lambda values: values[:32768].sum()
 
-# %% wrong 06-steady-sum
+# %% wrong 06-steady-sum reason=shared-out
 # Pieces of any length are short.
 import torch
 steady_sum = lambda values: torch.stack([piece.sum() for piece in values.split(100_000)]).sum()
 
-# %% wrong 06-steady-sum
+# %% wrong 06-steady-sum reason=wrong-sum
 # Rounding hides the difference.
 steady_sum = lambda values: round(values.sum().item(), 2)
 
-# %% wrong 06-steady-sum
+# %% wrong 06-steady-sum reason=shared-out
 # A seed makes it steady.
 import torch
 
@@ -428,6 +428,11 @@ def steady_sum(values):
     torch.manual_seed(0)
     torch.backends.cudnn.deterministic = True
     return values.sum()
+
+# %% wrong 06-steady-sum reason=no-number
+# Two partial sums are a sum.
+import torch
+steady_sum = lambda values: torch.stack([values[::2].sum(), values[1::2].sum()])
 
 # %% right 06-steady-sum
 # Small pieces.
@@ -456,7 +461,7 @@ def steady_sum(values):
 import numpy
 steady_sum = lambda values: numpy.float32(values.numpy().sum(dtype="float64"))
 
-# %% wrong 06-repeatable
+# %% wrong 06-repeatable reason=mode-off
 # A seed is enough.
 import torch
 
@@ -464,7 +469,7 @@ def repeatable(run, seed):
     torch.manual_seed(seed)
     return run()
 
-# %% wrong 06-repeatable
+# %% wrong 06-repeatable reason=mode-off
 # cudnn.deterministic is the mode.
 import torch
 
@@ -473,7 +478,7 @@ def repeatable(run, seed):
     with torch.backends.cudnn.flags(enabled=True, deterministic=True):
         return run()
 
-# %% wrong 06-repeatable
+# %% wrong 06-repeatable reason=no-seed
 # The mode seeds.
 import torch
 
@@ -485,7 +490,7 @@ def repeatable(run, seed):
     finally:
         torch.set_deterministic_debug_mode(before)
 
-# %% wrong 06-repeatable
+# %% wrong 06-repeatable reason=warn-only
 # A warning is enough.
 import torch
 
@@ -498,7 +503,7 @@ def repeatable(run, seed):
     finally:
         torch.set_deterministic_debug_mode(before)
 
-# %% wrong 06-repeatable
+# %% wrong 06-repeatable reason=fixed-seed
 # Any seed will do.
 import torch
 
@@ -511,7 +516,7 @@ def repeatable(run, seed):
     finally:
         torch.set_deterministic_debug_mode(before)
 
-# %% wrong 06-repeatable gets=partly
+# %% wrong 06-repeatable gets=partly reason=left-behind
 # The mode was on or off: there is no third.
 import torch
 
@@ -524,7 +529,7 @@ def repeatable(run, seed):
     finally:
         torch.use_deterministic_algorithms(before)
 
-# %% wrong 06-repeatable gets=partly
+# %% wrong 06-repeatable gets=partly reason=left-behind
 # It was off before.
 import torch
 
@@ -536,7 +541,7 @@ def repeatable(run, seed):
     finally:
         torch.use_deterministic_algorithms(False)
 
-# %% wrong 06-repeatable gets=partly
+# %% wrong 06-repeatable gets=partly reason=exception
 # Without an exception all is well.
 import torch
 
@@ -547,6 +552,19 @@ def repeatable(run, seed):
     result = run()
     torch.set_deterministic_debug_mode(before)
     return result
+
+# %% wrong 06-repeatable reason=no-result
+# The result is not asked for.
+import torch
+
+def repeatable(run, seed):
+    before = torch.get_deterministic_debug_mode()
+    torch.use_deterministic_algorithms(True)
+    torch.manual_seed(seed)
+    try:
+        run()
+    finally:
+        torch.set_deterministic_debug_mode(before)
 
 # %% right 06-repeatable
 # The two questions in place of the debug mode.
@@ -604,31 +622,31 @@ def repeatable(run, seed):
         torch.manual_seed(seed)
         return run()
 
-# %% wrong 06-make-it-lose
+# %% wrong 06-make-it-lose reason=same-bits
 # Two threads always reach the bits.
 pair = ({"threads": 1}, {"threads": 2})
 
-# %% wrong 06-make-it-lose
+# %% wrong 06-make-it-lose reason=other-experiment
 # Another seed, another result.
 pair = ({"seed": 1}, {"seed": 2})
 
-# %% wrong 06-make-it-lose
+# %% wrong 06-make-it-lose reason=other-experiment
 # Other data, another result.
 pair = ({"samples": 300}, {"samples": 400})
 
-# %% wrong 06-make-it-lose
+# %% wrong 06-make-it-lose reason=same-bits
 # One setting twice.
 pair = ({"pieces": 3}, {"pieces": 3})
 
-# %% wrong 06-make-it-lose
+# %% wrong 06-make-it-lose reason=unknown-setting
 # There is a setting for the GPU.
 pair = ({"device": "cuda"}, {})
 
-# %% wrong 06-make-it-lose
+# %% wrong 06-make-it-lose reason=two-settings
 # Results, not settings.
 pair = (0.1, 0.2)
 
-# %% wrong 06-make-it-lose
+# %% wrong 06-make-it-lose reason=raised
 # More threads than there may be.
 pair = ({"threads": 99}, {})
 

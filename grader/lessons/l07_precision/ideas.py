@@ -293,7 +293,7 @@ report = {"reference": numpy.dtype("float64"), "errors": errors, "tolerance": fl
 report = {"reference": "double", "errors": [4e-4, 3e-4, 5e-4, 4.5e-4, 3.5e-4, 4.2e-4], "tolerance": 1, "low": 3.2e-4, "high": 4.6e-4,
           "claim": "harmless"}
 
-# %% wrong 07-round-to
+# %% wrong 07-round-to reason=too-coarse
 # frexp's fraction has as many bits as are stored.
 import math
 
@@ -301,7 +301,7 @@ def round_to(x, bits):
     f, e = math.frexp(x)
     return math.ldexp(round(f * 2 ** bits), e - bits)
 
-# %% wrong 07-round-to
+# %% wrong 07-round-to reason=too-fine
 # Two bits stand in front.
 import math
 
@@ -309,7 +309,7 @@ def round_to(x, bits):
     f, e = math.frexp(x)
     return math.ldexp(round(f * 2 ** (bits + 2)), e - bits - 2)
 
-# %% wrong 07-round-to
+# %% wrong 07-round-to reason=cut-off
 # Cutting off is rounding.
 import math
 
@@ -317,15 +317,15 @@ def round_to(x, bits):
     f, e = math.frexp(x)
     return math.ldexp(int(f * 2 ** (bits + 1)), e - bits - 1)
 
-# %% wrong 07-round-to
+# %% wrong 07-round-to reason=wrong-value
 # Bits are decimal places.
 round_to = lambda x, bits: round(x, bits)
 
-# %% wrong 07-round-to
+# %% wrong 07-round-to reason=too-fine
 # The step is the same everywhere.
 round_to = lambda x, bits: round(x * 2**bits) / 2**bits
 
-# %% wrong 07-round-to
+# %% wrong 07-round-to reason=wrong-value
 # A half goes up, always.
 import math
 
@@ -333,7 +333,7 @@ def round_to(x, bits):
     f, e = math.frexp(x)
     return math.ldexp(math.floor(f * 2 ** (bits + 1) + 0.5), e - bits - 1)
 
-# %% wrong 07-round-to
+# %% wrong 07-round-to reason=wrong-value
 # Rounding up is to the nearest.
 import math
 
@@ -341,13 +341,17 @@ def round_to(x, bits):
     f, e = math.frexp(x)
     return math.ldexp(math.ceil(f * 2 ** (bits + 1)), e - bits - 1)
 
-# %% wrong 07-round-to gets=partly
+# %% wrong 07-round-to gets=partly reason=zero
 # Zero is not a number to round.
 import math
 
 def round_to(x, bits):
     f, e = math.frexp(x)
     return math.ldexp(round(f * 2 ** (bits + 1)), e - bits - 1) if x else 1.0
+
+# %% wrong 07-round-to reason=no-number
+# A number is what it looks like.
+round_to = lambda x, bits: str(x)
 
 # %% right 07-round-to
 # In steps of the number's size.
@@ -386,33 +390,37 @@ def round_to(x, bits):
     step = Fraction(2) ** (math.frexp(x)[1] - 1 - bits)
     return float(round(Fraction(x) / step) * step)
 
-# %% wrong 07-in-force
+# %% wrong 07-in-force reason=none
 # What a leaf holds is in force.
 in_force = lambda stored, leaf: stored[leaf]
 
-# %% wrong 07-in-force
+# %% wrong 07-in-force reason=none
 # The root rules.
 in_force = lambda stored, leaf: stored["root"]
 
-# %% wrong 07-in-force
+# %% wrong 07-in-force reason=root
 # From the root downwards.
 in_force = lambda stored, leaf: next((stored[n] for n in ("root", leaf.split(".")[0], leaf) if stored[n] != "none"), "none")
 
-# %% wrong 07-in-force
+# %% wrong 07-in-force reason=none
 # Leaf, then root.
 in_force = lambda stored, leaf: next((stored[n] for n in (leaf, "root") if stored[n] != "none"), "none")
 
-# %% wrong 07-in-force
+# %% wrong 07-in-force reason=none
 # Leaf, then branch.
 in_force = lambda stored, leaf: next((stored[n] for n in (leaf, leaf.split(".")[0]) if stored[n] != "none"), "none")
 
-# %% wrong 07-in-force
+# %% wrong 07-in-force reason=other
 # There is one branch.
 in_force = lambda stored, leaf: next((stored.get(n, "none") for n in (leaf, "cuda", "root") if stored.get(n, "none") != "none"), "none")
 
-# %% wrong 07-in-force
+# %% wrong 07-in-force reason=none
 # tf32 anywhere wins.
 in_force = lambda stored, leaf: "tf32" if "tf32" in stored.values() else stored[leaf]
+
+# %% wrong 07-in-force reason=root
+# Leaf, root, and the branch last.
+in_force = lambda stored, leaf: next((stored[n] for n in (leaf, "root", leaf.split(".")[0]) if stored[n] != "none"), "none")
 
 # %% right 07-in-force
 # Walk upwards.
@@ -451,11 +459,11 @@ def in_force(stored, leaf):
         module.fp32_precision = stored[leaf]
         return module.fp32_precision
 
-# %% wrong 07-with-tf32
+# %% wrong 07-with-tf32 reason=not-in-force
 # It may be used anyway.
 with_tf32 = lambda run: run()
 
-# %% wrong 07-with-tf32 gets=partly
+# %% wrong 07-with-tf32 gets=partly reason=left-behind
 # Allowed once, allowed for good.
 import torch
 
@@ -474,7 +482,7 @@ def with_tf32(run):
     finally:
         torch.backends.cuda.matmul.fp32_precision = "none"
 
-# %% wrong 07-with-tf32 gets=partly
+# %% wrong 07-with-tf32 gets=partly reason=moved
 # A neighbour may come along.
 import torch
 
@@ -487,7 +495,7 @@ def with_tf32(run):
     finally:
         leaf.fp32_precision, other.fp32_precision = before, there
 
-# %% wrong 07-with-tf32 gets=partly
+# %% wrong 07-with-tf32 gets=partly reason=moved
 # The root is the switch.
 import torch
 
@@ -495,7 +503,7 @@ def with_tf32(run):
     with torch.backends.flags(fp32_precision="tf32"):
         return run()
 
-# %% wrong 07-with-tf32
+# %% wrong 07-with-tf32 reason=not-in-force
 # cuDNN's switch is for all of CUDA.
 import torch
 
@@ -507,7 +515,7 @@ def with_tf32(run):
     finally:
         leaf.fp32_precision = before
 
-# %% wrong 07-with-tf32
+# %% wrong 07-with-tf32 reason=no-result
 # The result is not asked for.
 import torch
 
@@ -519,7 +527,7 @@ def with_tf32(run):
     finally:
         leaf.fp32_precision = before
 
-# %% wrong 07-with-tf32 gets=partly
+# %% wrong 07-with-tf32 gets=partly reason=exception
 # Without an exception all is well.
 import torch
 
@@ -529,6 +537,17 @@ def with_tf32(run):
     result = run()
     leaf.fp32_precision = before
     return result
+
+# %% wrong 07-with-tf32 gets=partly reason=moved
+# The precision of products is one setting for all devices.
+import torch
+
+def with_tf32(run):
+    torch.set_float32_matmul_precision("high")
+    try:
+        return run()
+    finally:
+        torch.set_float32_matmul_precision("highest")
 
 # %% right 07-with-tf32
 # The course's tool.
@@ -584,40 +603,45 @@ def with_tf32(run):
     leaf.fp32_precision = before
     return result
 
-# %% wrong 07-make-it-lose
+# %% wrong 07-make-it-lose reason=not-ruined
 # Large numbers are ruined.
 import torch
 cases = {"ruined": (torch.tensor([[1e8, 2e8]]), torch.ones(2, 1)), "harmless": (torch.eye(3), torch.eye(3))}
 
-# %% wrong 07-make-it-lose gets=inconclusive
+# %% wrong 07-make-it-lose gets=inconclusive reason=float32-fails
 # What ruins float32 ruins TF32 as well.
 import torch
 cases = {"ruined": (torch.tensor([[1e7 + 1, -1e7]]), torch.tensor([[1.1], [1.1]])), "harmless": (torch.eye(3), torch.eye(3))}
 
-# %% wrong 07-make-it-lose gets=partly
+# %% wrong 07-make-it-lose gets=partly reason=not-harmless
 # One pair does for both.
 import torch
 pair = (torch.tensor([[1000.3, -1000.1]]), torch.ones(2, 1))
 cases = {"ruined": pair, "harmless": pair}
 
-# %% wrong 07-make-it-lose
+# %% wrong 07-make-it-lose reason=no-relative-error
 # An exact zero is as ruined as can be.
 import torch
 cases = {"ruined": (torch.tensor([[1.0, -1.0]]), torch.ones(2, 1)), "harmless": (torch.eye(3), torch.eye(3))}
 
-# %% wrong 07-make-it-lose
+# %% wrong 07-make-it-lose reason=no-product
 # A row times a row.
 import torch
 cases = {"ruined": (torch.ones(2, 3), torch.ones(2, 3)), "harmless": (torch.eye(3), torch.eye(3))}
 
-# %% wrong 07-make-it-lose
+# %% wrong 07-make-it-lose reason=not-ruined
 # Long sums ruin.
 import torch
 cases = {"ruined": (torch.ones(1, 5000), torch.ones(5000, 1)), "harmless": (torch.eye(3), torch.eye(3))}
 
-# %% wrong 07-make-it-lose
+# %% wrong 07-make-it-lose reason=no-dictionary
 # Numbers are cases.
 cases = 0.5
+
+# %% wrong 07-make-it-lose gets=not_attempted reason=placeholder
+# One case stands for both.
+import torch
+cases = {"ruined": (torch.ones(1, 1), torch.ones(1, 1)), "harmless": None}
 
 # %% right 07-make-it-lose
 # Lists of lists.

@@ -229,7 +229,7 @@ def step_ms(ops, fallback):
         return None
     return torch.tensor([op[1] if op[0] else op[2] + op[3] for op in ops], dtype=torch.float64).sum()
 
-# %% wrong 08-pick-by-hand
+# %% wrong 08-pick-by-hand reason=built
 # Built is usable.
 import torch
 
@@ -239,12 +239,12 @@ def pick_by_hand():
             return name
     return "cpu"
 
-# %% wrong 08-pick-by-hand
+# %% wrong 08-pick-by-hand reason=idle
 # There is only cuda.
 import torch
 pick_by_hand = lambda: "cuda" if torch.cuda.is_available() else "cpu"
 
-# %% wrong 08-pick-by-hand
+# %% wrong 08-pick-by-hand reason=raised
 # The question is asked in advance.
 import torch
 
@@ -254,7 +254,7 @@ def pick_by_hand():
             return name
     return "cpu"
 
-# %% wrong 08-pick-by-hand
+# %% wrong 08-pick-by-hand reason=not-the-best
 # A function is true.
 import torch
 
@@ -264,7 +264,7 @@ def pick_by_hand():
             return name
     return "cpu"
 
-# %% wrong 08-pick-by-hand
+# %% wrong 08-pick-by-hand reason=no-device
 # Nobody at home is None.
 import torch
 
@@ -273,14 +273,28 @@ def pick_by_hand():
         if usable():
             return name
 
-# %% wrong 08-pick-by-hand
+# %% wrong 08-pick-by-hand reason=built
 # The accelerator of the build.
 import torch
 pick_by_hand = lambda: torch.accelerator.current_accelerator() or "cpu"
 
-# %% wrong 08-pick-by-hand
+# %% wrong 08-pick-by-hand reason=idle
 # My machine is everybody's.
 pick_by_hand = lambda: "cpu"
+
+# %% wrong 08-pick-by-hand gets=not_attempted reason=placeholder
+# The last blank fills itself.
+import torch
+
+def pick_by_hand():
+    for name, usable in (("cuda", torch.cuda.is_available), ("mps", torch.backends.mps.is_available), ("xpu", torch.xpu.is_available)):
+        if usable():
+            return name
+    return ...
+
+# %% wrong 08-pick-by-hand reason=not-the-best
+# Everybody has a Mac.
+pick_by_hand = lambda: "mps"
 
 # %% right 08-pick-by-hand
 # torch.accelerator.
@@ -308,26 +322,26 @@ pick_by_hand = lambda: "cuda:0" if torch.cuda.is_available() else "mps:0" if tor
 import torch
 pick_by_hand = lambda: next((kind for kind in ("cuda", "mps", "xpu") if getattr(torch, kind).device_count()), "cpu")
 
-# %% wrong 08-pick-device
+# %% wrong 08-pick-device reason=built
 # What was built is usable.
 import torch
 
 def pick_device(prefer=None):
     return torch.device(prefer) if prefer else torch.accelerator.current_accelerator() or torch.device("cpu")
 
-# %% wrong 08-pick-device gets=partly
+# %% wrong 08-pick-device gets=partly reason=not-refused
 # A wish is a command.
 import torch
 
 def pick_device(prefer=None):
     return torch.device(prefer or torch.accelerator.current_accelerator(check_available=True) or "cpu")
 
-# %% wrong 08-pick-device gets=partly
+# %% wrong 08-pick-device gets=partly reason=not-refused
 # Wishes are ignored.
 import torch
 pick_device = lambda prefer=None: torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")
 
-# %% wrong 08-pick-device gets=partly
+# %% wrong 08-pick-device gets=partly reason=no-value-error
 # RuntimeError is a refusal.
 import torch
 
@@ -337,7 +351,7 @@ def pick_device(prefer=None):
         raise RuntimeError(prefer)
     return torch.device(prefer) if prefer else best
 
-# %% wrong 08-pick-device gets=partly
+# %% wrong 08-pick-device gets=partly reason=no-value-error
 # assert refuses.
 import torch
 
@@ -346,7 +360,7 @@ def pick_device(prefer=None):
     assert prefer in (None, "cpu", best.type)
     return torch.device(prefer) if prefer else best
 
-# %% wrong 08-pick-device gets=partly
+# %% wrong 08-pick-device gets=partly reason=not-refused
 # The second best is good enough.
 import torch
 
@@ -354,7 +368,7 @@ def pick_device(prefer=None):
     best = torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")
     return torch.device(prefer) if prefer in ("cpu", best.type) else best
 
-# %% wrong 08-pick-device gets=partly
+# %% wrong 08-pick-device gets=partly reason=wish-ignored
 # Who has a GPU does not mean the CPU.
 import torch
 
@@ -364,7 +378,7 @@ def pick_device(prefer=None):
         raise ValueError(prefer)
     return best
 
-# %% wrong 08-pick-device gets=partly
+# %% wrong 08-pick-device gets=partly reason=no-device
 # A name is a device.
 import torch
 
@@ -373,6 +387,11 @@ def pick_device(prefer=None):
     if prefer not in (None, "cpu", best):
         raise ValueError(prefer)
     return prefer or best
+
+# %% wrong 08-pick-device gets=partly reason=no-value-error
+# Nobody has a wish.
+import torch
+pick_device = lambda: torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")
 
 # %% right 08-pick-device
 # By hand.
@@ -419,33 +438,37 @@ def pick_device(prefer=None):
     devices = ["cpu", *(kind for kind in ("cuda", "mps", "xpu") if getattr(torch, kind).is_available())]
     return torch.device(devices[devices.index(prefer) if prefer else -1])
 
-# %% wrong 08-script
+# %% wrong 08-script reason=too-late
 # Setting it after the import is soon enough.
 script = "import os, torch\nos.environ['PYTORCH_ENABLE_MPS_FALLBACK'] = '1'"
 
-# %% wrong 08-script
+# %% wrong 08-script reason=too-late
 # A part of torch is not torch.
 script = "from torch import nn\nimport os\nos.environ['PYTORCH_ENABLE_MPS_FALLBACK'] = '1'"
 
-# %% wrong 08-script
+# %% wrong 08-script reason=not-set
 # The name is nearly right.
 script = "import os\nos.environ['PYTORCH_MPS_FALLBACK'] = '1'\nimport torch"
 
-# %% wrong 08-script
+# %% wrong 08-script reason=no-whole-number
 # Zero is a value like any other.
 script = "import os\nos.environ['PYTORCH_ENABLE_MPS_FALLBACK'] = '0'\nimport torch"
 
-# %% wrong 08-script
+# %% wrong 08-script reason=no-whole-number
 # True is a number.
 script = "import os\nos.environ['PYTORCH_ENABLE_MPS_FALLBACK'] = 'True'\nimport torch"
 
-# %% wrong 08-script
+# %% wrong 08-script reason=not-set
 # A Python variable is an environment variable.
 script = "PYTORCH_ENABLE_MPS_FALLBACK = '1'\nimport torch"
 
-# %% wrong 08-script
+# %% wrong 08-script reason=no-import
 # torch need not be imported.
 script = "import os\nos.environ['PYTORCH_ENABLE_MPS_FALLBACK'] = '1'"
+
+# %% wrong 08-script reason=script-failed
+# The value is a number.
+script = "import os\nos.environ['PYTORCH_ENABLE_MPS_FALLBACK'] = 1\nimport torch"
 
 # %% right 08-script
 # putenv, which changes what the library reads.
@@ -463,33 +486,37 @@ script = "import os\nos.environ.setdefault('PYTORCH_ENABLE_MPS_FALLBACK', '1')\n
 # update, another whole number.
 script = "from os import environ\nenviron.update(PYTORCH_ENABLE_MPS_FALLBACK='2')\nimport torch.nn as nn"
 
-# %% wrong 08-seconds
+# %% wrong 08-seconds reason=cast-first
 # Cast first, then subtract.
 seconds_since_start = lambda stamps: stamps.float() - stamps.float()[0]
 
-# %% wrong 08-seconds gets=partly
+# %% wrong 08-seconds gets=partly reason=dtype
 # float64 goes to the GPU.
 seconds_since_start = lambda stamps: stamps - stamps[0]
 
-# %% wrong 08-seconds
+# %% wrong 08-seconds reason=zero-point
 # The earliest is the start.
 seconds_since_start = lambda stamps: (stamps - stamps.min()).float()
 
-# %% wrong 08-seconds
+# %% wrong 08-seconds reason=dtype
 # Half precision is enough.
 seconds_since_start = lambda stamps: (stamps - stamps[0]).half()
 
-# %% wrong 08-seconds
+# %% wrong 08-seconds reason=cast-first
 # Whole seconds are enough.
 seconds_since_start = lambda stamps: (stamps - stamps[0]).round().float()
 
-# %% wrong 08-seconds
+# %% wrong 08-seconds reason=input-changed
 # In place is for free.
 seconds_since_start = lambda stamps: stamps.sub_(stamps[0].clone()).float()
 
-# %% wrong 08-seconds
+# %% wrong 08-seconds reason=zero-point
 # The last is the start.
 seconds_since_start = lambda stamps: (stamps - stamps[-1]).float()
+
+# %% wrong 08-seconds reason=no-tensor
+# A list is a tensor.
+seconds_since_start = lambda stamps: list(stamps - stamps[0])
 
 # %% right 08-seconds
 # sub and to.
@@ -511,31 +538,31 @@ seconds_since_start = lambda stamps: torch.tensor([value - stamps[0].item() for 
 import torch
 seconds_since_start = lambda stamps: torch.cat([stamps.new_zeros(1), stamps.diff().cumsum(0)]).type(torch.float)
 
-# %% wrong 08-make-it-lose
+# %% wrong 08-make-it-lose reason=float32-holds
 # Fractions are hard.
 numbers = [1.0, 2.5, 4.0]
 
-# %% wrong 08-make-it-lose
+# %% wrong 08-make-it-lose reason=float32-holds
 # Large numbers are enough.
 numbers = [1e8, 2e8]
 
-# %% wrong 08-make-it-lose
+# %% wrong 08-make-it-lose reason=out-of-range
 # Beyond the range counts.
 numbers = [1e300, 1.0]
 
-# %% wrong 08-make-it-lose
+# %% wrong 08-make-it-lose reason=no-spread
 # Equal numbers differ least.
 numbers = [5.0, 5.0]
 
-# %% wrong 08-make-it-lose
+# %% wrong 08-make-it-lose reason=no-list
 # One number is lost.
 numbers = [123456789.0]
 
-# %% wrong 08-make-it-lose
+# %% wrong 08-make-it-lose reason=float32-holds
 # Sixteen million is safe to leave.
 numbers = [16_777_214, 16_777_215, 16_777_216]
 
-# %% wrong 08-make-it-lose
+# %% wrong 08-make-it-lose reason=no-list
 # A number is a list.
 numbers = 100_000_001.0
 

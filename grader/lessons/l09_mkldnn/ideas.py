@@ -212,52 +212,52 @@ low, high = medians[25], medians[975]
 report = dict(layer="Linear", threads=4, lines=2, on_ms=on, off_ms=off, low=low, high=high,
               claim="faster" if high < 1 else "slower" if low > 1 else "Undecided")
 
-# %% wrong 09-reorder-share
+# %% wrong 09-reorder-share reason=lines
 # Lines are time.
 def reorder_share(report):
     names = [line.split(",")[5] for line in report if ",exec," in line]
     return names.count("reorder") / len(names) if names else 0.0
 
-# %% wrong 09-reorder-share
+# %% wrong 09-reorder-share reason=raised
 # A line with the word exec was executed.
 def reorder_share(report):
     lines = [line.split(",") for line in report if "exec" in line]
     total = sum(float(fields[-1]) for fields in lines)
     return sum(float(fields[-1]) for fields in lines if fields[5] == "reorder") / total if total else 0.0
 
-# %% wrong 09-reorder-share
+# %% wrong 09-reorder-share reason=creation
 # Creating is executing.
 def reorder_share(report):
     lines = [line.split(",") for line in report if line.count(",") > 9 and "info" not in line]
     total = sum(float(fields[-1]) for fields in lines)
     return sum(float(fields[-1]) for fields in lines if fields[5] == "reorder") / total if total else 0.0
 
-# %% wrong 09-reorder-share
+# %% wrong 09-reorder-share reason=of-the-rest
 # Reorders against the rest.
 def reorder_share(report):
     lines = [line.split(",") for line in report if ",exec," in line]
     rest = sum(float(fields[-1]) for fields in lines if fields[5] != "reorder")
     return sum(float(fields[-1]) for fields in lines if fields[5] == "reorder") / rest if rest else 0.0
 
-# %% wrong 09-reorder-share
+# %% wrong 09-reorder-share reason=milliseconds
 # Milliseconds are a share.
 def reorder_share(report):
     return sum(float(line.split(",")[-1]) for line in report if ",exec," in line and ",reorder," in line)
 
-# %% wrong 09-reorder-share gets=partly
+# %% wrong 09-reorder-share gets=partly reason=empty-report
 # There is always a line.
 def reorder_share(report):
     lines = [line.split(",") for line in report if ",exec," in line]
     return sum(float(fields[-1]) for fields in lines if fields[5] == "reorder") / sum(float(fields[-1]) for fields in lines)
 
-# %% wrong 09-reorder-share
+# %% wrong 09-reorder-share reason=wrong-share
 # A share is a percentage.
 def reorder_share(report):
     lines = [line.split(",") for line in report if ",exec," in line]
     total = sum(float(fields[-1]) for fields in lines)
     return 100 * sum(float(fields[-1]) for fields in lines if fields[5] == "reorder") / total if total else 0.0
 
-# %% wrong 09-reorder-share
+# %% wrong 09-reorder-share reason=header
 # Every line is long.
 def reorder_share(report):
     lines = [fields for fields in (line.split(",") for line in report) if fields[5] and fields[3] == "exec"]
@@ -305,37 +305,41 @@ def reorder_share(report):
     total = sum(float(ms) for _, ms in found)
     return sum(float(ms) for name, ms in found if name == "reorder") / total if total > 0 else 0.0
 
-# %% wrong 09-goes-to-onednn
+# %% wrong 09-goes-to-onednn reason=none-holds
 # Everything goes there.
 goes_to_onednn = lambda n, c, h, w, k, g=1: True
 
-# %% wrong 09-goes-to-onednn
+# %% wrong 09-goes-to-onednn reason=one-is-enough
 # All four conditions are needed.
 goes_to_onednn = lambda n, c, h, w, k, g=1: g > 1 and k > 3 and n > 1 and n * c * h * w > 20480
 
-# %% wrong 09-goes-to-onednn gets=partly
+# %% wrong 09-goes-to-onednn gets=partly reason=limit
 # The limit itself is large.
 goes_to_onednn = lambda n, c, h, w, k, g=1: g > 1 or k > 3 or n > 1 or c * h * w >= 20480
 
-# %% wrong 09-goes-to-onednn
+# %% wrong 09-goes-to-onednn reason=one-is-enough
 # A large kernel begins at five.
 goes_to_onednn = lambda n, c, h, w, k, g=1: g > 1 or k > 4 or n > 1 or c * h * w > 20480
 
-# %% wrong 09-goes-to-onednn
+# %% wrong 09-goes-to-onednn reason=one-is-enough
 # Few groups are none.
 goes_to_onednn = lambda n, c, h, w, k, g=1: g > 8 or k > 3 or n > 1 or c * h * w > 20480
 
-# %% wrong 09-goes-to-onednn
+# %% wrong 09-goes-to-onednn reason=size
 # Images are square.
 goes_to_onednn = lambda n, c, h, w, k, g=1: g > 1 or k > 3 or n > 1 or c * h * h > 20480
 
-# %% wrong 09-goes-to-onednn
+# %% wrong 09-goes-to-onednn reason=size
 # Channels do not count.
 goes_to_onednn = lambda n, c, h, w, k, g=1: g > 1 or k > 3 or n > 1 or h * w > 20480
 
-# %% wrong 09-goes-to-onednn
+# %% wrong 09-goes-to-onednn reason=one-is-enough
 # Groups do not matter.
 goes_to_onednn = lambda n, c, h, w, k, g=1: k > 3 or n > 1 or c * h * w > 20480
+
+# %% wrong 09-goes-to-onednn reason=no-bool
+# Yes is an answer.
+goes_to_onednn = lambda n, c, h, w, k, g=1: "yes"
 
 # %% right 09-goes-to-onednn
 # The batch counted in.
@@ -361,11 +365,11 @@ def goes_to_onednn(*sizes):
         return True
     return prod((channels, height, width)) > 20480
 
-# %% wrong 09-without-onednn
+# %% wrong 09-without-onednn reason=still-on
 # run() is all.
 without_onednn = lambda run: run()
 
-# %% wrong 09-without-onednn
+# %% wrong 09-without-onednn reason=left-behind
 # Off is off for good.
 from torch.backends import mkldnn
 
@@ -373,7 +377,7 @@ def without_onednn(run):
     mkldnn.enabled = False
     return run()
 
-# %% wrong 09-without-onednn gets=partly
+# %% wrong 09-without-onednn gets=partly reason=forced-on
 # It was on before.
 from torch.backends import mkldnn
 
@@ -384,7 +388,7 @@ def without_onednn(run):
     finally:
         mkldnn.enabled = True
 
-# %% wrong 09-without-onednn gets=partly
+# %% wrong 09-without-onednn gets=partly reason=moved
 # flags() sets what is named.
 from torch.backends import mkldnn
 
@@ -392,7 +396,7 @@ def without_onednn(run):
     with mkldnn.flags(enabled=False):
         return run()
 
-# %% wrong 09-without-onednn gets=partly
+# %% wrong 09-without-onednn gets=partly reason=exception
 # Without an exception all is well.
 from torch.backends import mkldnn
 
@@ -402,7 +406,7 @@ def without_onednn(run):
     mkldnn.enabled = before
     return result
 
-# %% wrong 09-without-onednn
+# %% wrong 09-without-onednn reason=no-result
 # The result is not asked for.
 from torch.backends import mkldnn
 
@@ -480,43 +484,43 @@ def without_onednn(run):
     mkldnn.enabled = before
     return result
 
-# %% wrong 09-make-it-lose
+# %% wrong 09-make-it-lose reason=no-race
 # An interval written down is evidence.
 import torch
 layer, x = torch.nn.Conv2d(16, 16, 3), torch.randn(4, 16, 24, 24)
 losing = {"call": lambda: layer(x), "race": {"low": 1.2, "high": 1.4, "rounds": 40}}
 
-# %% wrong 09-make-it-lose
+# %% wrong 09-make-it-lose reason=no-line
 # The call that is shown need not be the one that raced.
 import torch
 layer, x, y = torch.nn.Conv2d(16, 16, 3), torch.randn(4, 16, 24, 24), torch.randn(8).double()
 losing = {"call": lambda: layer(x), "race": raced({"off": lambda: y + 1, "on": lambda: y + 1}, 1.5)}
 
-# %% wrong 09-make-it-lose
+# %% wrong 09-make-it-lose reason=faster
 # oneDNN wins.
 import torch
 layer, x = torch.nn.Conv2d(16, 16, 3), torch.randn(4, 16, 24, 24)
 losing = {"call": lambda: layer(x), "race": raced({"off": lambda: layer(x), "on": lambda: layer(x)}, 0.6)}
 
-# %% wrong 09-make-it-lose gets=inconclusive
+# %% wrong 09-make-it-lose gets=inconclusive reason=undecided
 # An interval with 1 in it decides.
 import torch
 layer, x = torch.nn.Conv2d(16, 16, 3), torch.randn(4, 16, 24, 24)
 losing = {"call": lambda: layer(x), "race": raced({"off": lambda: layer(x), "on": lambda: layer(x)}, 1.0)}
 
-# %% wrong 09-make-it-lose
+# %% wrong 09-make-it-lose reason=baseline
 # On is the baseline.
 import torch
 layer, x = torch.nn.Conv2d(16, 16, 3), torch.randn(4, 16, 24, 24)
 losing = {"call": lambda: layer(x), "race": raced({"on": lambda: layer(x), "off": lambda: layer(x)}, 1.5)}
 
-# %% wrong 09-make-it-lose gets=inconclusive
+# %% wrong 09-make-it-lose gets=inconclusive reason=undecided
 # Two rounds are enough.
 import torch
 layer, x = torch.nn.Conv2d(16, 16, 3), torch.randn(4, 16, 24, 24)
 losing = {"call": lambda: layer(x), "race": raced({"off": lambda: layer(x), "on": lambda: layer(x)}, 1.5, rounds=2)}
 
-# %% wrong 09-make-it-lose
+# %% wrong 09-make-it-lose reason=no-dictionary
 # The race alone.
 import torch
 layer, x = torch.nn.Conv2d(16, 16, 3), torch.randn(4, 16, 24, 24)

@@ -166,7 +166,7 @@ report = {"today": "Eager", "change": "no_grad", "today_ms": list(numpy.linspace
           "change_ms": list(numpy.linspace(1.5, 1.6, 12)), "low": numpy.float64(0.75), "high": numpy.float64(0.762),
           "claim": "Faster", "must_not_break": "BatchNorm's averages", "kept": True}
 
-# %% wrong 10-best-set
+# %% wrong 10-best-set reason=the-fastest-breaks-the-limit
 # Speed is all that counts.
 def best_set(rows, limit):
     if not rows:
@@ -174,13 +174,13 @@ def best_set(rows, limit):
     best = min(rows, key=lambda r: r["ratio"])
     return [r["name"] for r in rows if r["low"] <= best["high"]]
 
-# %% wrong 10-best-set
+# %% wrong 10-best-set reason=two-overlap
 # There is one best.
 def best_set(rows, limit):
     allowed = [r for r in rows if r["error"] <= limit]
     return [min(allowed, key=lambda r: r["ratio"])["name"]] if allowed else []
 
-# %% wrong 10-best-set
+# %% wrong 10-best-set reason=exactly-at-the-limit
 # The limit itself is too much.
 def best_set(rows, limit):
     allowed = [r for r in rows if r["error"] < limit]
@@ -189,7 +189,7 @@ def best_set(rows, limit):
     best = min(allowed, key=lambda r: r["ratio"])
     return [r["name"] for r in allowed if r["low"] <= best["high"]]
 
-# %% wrong 10-best-set
+# %% wrong 10-best-set reason=the-ends-just-touch
 # Ends that touch are apart.
 def best_set(rows, limit):
     allowed = [r for r in rows if r["error"] <= limit]
@@ -198,7 +198,7 @@ def best_set(rows, limit):
     best = min(allowed, key=lambda r: r["ratio"])
     return [r["name"] for r in allowed if r["low"] < best["high"]]
 
-# %% wrong 10-best-set
+# %% wrong 10-best-set reason=the-fastest-breaks-the-limit
 # The fastest sets the bar, permitted or not.
 def best_set(rows, limit):
     if not rows:
@@ -206,7 +206,7 @@ def best_set(rows, limit):
     best = min(rows, key=lambda r: r["ratio"])
     return [r["name"] for r in rows if r["error"] <= limit and r["low"] <= best["high"]]
 
-# %% wrong 10-best-set
+# %% wrong 10-best-set reason=raised
 # Somebody is always permitted.
 def best_set(rows, limit):
     allowed = [r for r in rows if r["error"] <= limit]
@@ -250,7 +250,7 @@ def best_set(rows, limit):
     bar = min(((r["ratio"], r["high"]) for r in allowed), default=(0, 0))[1]
     return tuple(r["name"] for r in allowed if r["low"] <= bar)
 
-# %% wrong 10-pieces
+# %% wrong 10-pieces reason=gradients
 # Divide by the piece.
 from torch.nn import functional as F
 
@@ -258,14 +258,14 @@ def step(model, x, y, micro):
     for a, b in zip(x.split(micro), y.split(micro)):
         F.cross_entropy(model(a), b).backward()
 
-# %% wrong 10-pieces
+# %% wrong 10-pieces reason=too-large
 # All at once is all the same.
 from torch.nn import functional as F
 
 def step(model, x, y, micro):
     F.cross_entropy(model(x), y).backward()
 
-# %% wrong 10-pieces
+# %% wrong 10-pieces reason=gradients
 # The mean of the means.
 from torch.nn import functional as F
 
@@ -274,7 +274,7 @@ def step(model, x, y, micro):
     for a, b in pieces:
         (F.cross_entropy(model(a), b) / len(pieces)).backward()
 
-# %% wrong 10-pieces
+# %% wrong 10-pieces reason=gradients
 # Each piece starts afresh.
 from torch.nn import functional as F
 
@@ -283,7 +283,7 @@ def step(model, x, y, micro):
         model.zero_grad()
         (F.cross_entropy(model(a), b, reduction="sum") / len(x)).backward()
 
-# %% wrong 10-pieces
+# %% wrong 10-pieces reason=rows
 # The last small piece is left out.
 from torch.nn import functional as F
 
@@ -291,7 +291,7 @@ def step(model, x, y, micro):
     for i in range(0, len(x) // micro * micro, micro):
         (F.cross_entropy(model(x[i:i + micro]), y[i:i + micro], reduction="sum") / len(x)).backward()
 
-# %% wrong 10-pieces
+# %% wrong 10-pieces reason=gradients
 # The sum is the mean.
 from torch.nn import functional as F
 

@@ -5,7 +5,7 @@
 def own_times(events):
     return [one["us"] for one in events]
 
-# %% wrong 12-own-times
+# %% wrong 12-own-times reason=grandchildren
 # All later events are inside the first.
 def own_times(events):
     own = [one["us"] for one in events]
@@ -24,7 +24,7 @@ def own_times(events):
             above = events[above]["parent"]
     return own
 
-# %% wrong 12-own-times
+# %% wrong 12-own-times reason=wrong-times
 # Only the first child is taken off.
 def own_times(events):
     own, seen = [one["us"] for one in events], set()
@@ -34,7 +34,7 @@ def own_times(events):
             own[one["parent"]] -= one["us"]
     return own
 
-# %% wrong 12-own-times
+# %% wrong 12-own-times reason=grandchildren
 # Event 0 has no children: `if parent` is False for 0.
 def own_times(events):
     own = [one["us"] for one in events]
@@ -43,12 +43,12 @@ def own_times(events):
             own[one["parent"]] -= one["us"]
     return own
 
-# %% wrong 12-own-times
+# %% wrong 12-own-times reason=grandchildren
 # A child loses its parent's time.
 def own_times(events):
     return [one["us"] if one["parent"] is None else one["us"] - events[one["parent"]]["us"] for one in events]
 
-# %% wrong 12-own-times
+# %% wrong 12-own-times reason=wrong-times
 # The sum instead of the list.
 def own_times(events):
     return sum(one["us"] for one in events if one["parent"] is None)
@@ -123,7 +123,7 @@ def line_that_pays(rows):
         sums[row["line"]] = sums.get(row["line"], 0.0) + row["self_us"]
     return max(sums, key=sums.get) if sums else None
 
-# %% wrong 12-which-line
+# %% wrong 12-which-line reason=nested
 # The line that is called most often.
 from collections import Counter
 
@@ -151,7 +151,7 @@ def line_that_pays(rows):
             sums[row["line"]] = sums.get(row["line"], 0.0) + row["self_us"]
     return max(sums, key=sums.get)
 
-# %% wrong 12-which-line
+# %% wrong 12-which-line reason=once
 # The smallest.
 def line_that_pays(rows):
     sums = {}

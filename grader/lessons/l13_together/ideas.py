@@ -237,48 +237,48 @@ report = {"machine": "a laptop", "shape": [2, 2, 32, 32], "threads": 1, "kernels
           "flash_ms": [0.5, 0.6, 0.5, 0.55, 0.5, 0.52], "math_ms": [1.0, 1.0, 1.0, 1.0, 1.0, 1.0],
           "low": 0.5, "high": 0.6, "difference": 2e-7, "claim": "faster"}
 
-# %% wrong 13-stays-fused
+# %% wrong 13-stays-fused reason=plain
 # Flash needs a GPU.
 stays_fused = lambda q, k, v, mask=None, dropout=0.0: q.is_cuda
 
-# %% wrong 13-stays-fused
+# %% wrong 13-stays-fused reason=a-mask
 # No mask at all.
 def stays_fused(q, k, v, mask=None, dropout=0.0):
     fits = all(t.dim() == 4 and t.stride(-1) == 1 and t.shape[-1] == q.shape[-1] for t in (q, k, v))
     return fits and mask is None and dropout == 0
 
-# %% wrong 13-stays-fused
+# %% wrong 13-stays-fused reason=queries-that-want-gradients
 # Any gradient is refused.
 def stays_fused(q, k, v, mask=None, dropout=0.0):
     fits = all(t.dim() == 4 and t.stride(-1) == 1 and t.shape[-1] == q.shape[-1] for t in (q, k, v))
     return fits and not q.requires_grad and not (mask is not None and mask.requires_grad) and dropout == 0
 
-# %% wrong 13-stays-fused
+# %% wrong 13-stays-fused reason=a-dropout-of-1-%
 # A little dropout does no harm.
 def stays_fused(q, k, v, mask=None, dropout=0.0):
     fits = all(t.dim() == 4 and t.stride(-1) == 1 and t.shape[-1] == q.shape[-1] for t in (q, k, v))
     return fits and not (mask is not None and mask.requires_grad) and dropout < 0.05
 
-# %% wrong 13-stays-fused
+# %% wrong 13-stays-fused reason=transposed-queries
 # Only keys have to lie side by side.
 def stays_fused(q, k, v, mask=None, dropout=0.0):
     fits = all(t.dim() == 4 and t.shape[-1] == q.shape[-1] for t in (q, k, v)) and k.stride(-1) == 1
     return fits and not (mask is not None and mask.requires_grad) and dropout == 0
 
-# %% wrong 13-stays-fused
+# %% wrong 13-stays-fused reason=fewer-queries
 # All shapes have to be equal.
 def stays_fused(q, k, v, mask=None, dropout=0.0):
     fits = q.shape == k.shape == v.shape and all(t.dim() == 4 and t.stride(-1) == 1 for t in (q, k, v))
     return fits and not (mask is not None and mask.requires_grad) and dropout == 0
 
-# %% wrong 13-stays-fused
+# %% wrong 13-stays-fused reason=dropout
 # It takes two reasons to refuse.
 def stays_fused(q, k, v, mask=None, dropout=0.0):
     learnt = mask is not None and mask.requires_grad
     fits = all(t.dim() == 4 and t.stride(-1) == 1 and t.shape[-1] == q.shape[-1] for t in (q, k, v))
     return fits and not (learnt and dropout > 0)
 
-# %% wrong 13-stays-fused
+# %% wrong 13-stays-fused reason=bfloat16
 # float32 only.
 def stays_fused(q, k, v, mask=None, dropout=0.0):
     learnt = mask is not None and mask.requires_grad
@@ -647,7 +647,7 @@ def side(flash):
 
 losing = {"race": raced({"math": side(False), "flash": side(True)}, 0.6)}
 
-# %% wrong 13-make-it-lose gets=inconclusive
+# %% wrong 13-make-it-lose gets=inconclusive reason=undecided
 # An interval with 1 in it decides.
 import torch
 q = torch.randn(1, 1, 16, 8)
@@ -660,7 +660,7 @@ def side(flash):
 
 losing = {"race": raced({"math": side(False), "flash": side(True)}, 1.0)}
 
-# %% wrong 13-make-it-lose gets=inconclusive
+# %% wrong 13-make-it-lose gets=inconclusive reason=undecided
 # Two rounds are enough.
 import torch
 q = torch.randn(1, 1, 16, 8)

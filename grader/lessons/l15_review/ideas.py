@@ -1,30 +1,30 @@
 # Wrong ideas and right variants of lesson 15 (see grader/ideas.py).
 
-# %% wrong 15-home-of gets=partly
+# %% wrong 15-home-of gets=partly reason=places
 # Everything on a GPU is cuDNN's.
 home_of = {"benchmark": "cudnn", "enable_flash_sdp": "cudnn", "is_macos_or_newer": "mps", "verbose": "mkldnn", "immediate": "cudnn", "set_fastpath_enabled": "cudnn", "strategy": "opt_einsum", "engine": "quantized", "get_cpu_capability": "cpu"}
 
-# %% wrong 15-home-of gets=incorrect
+# %% wrong 15-home-of gets=incorrect reason=no-dictionary
 # A list of the names is the map.
 home_of = ["cudnn", "cuda", "mps", "mkldnn"]
 
-# %% wrong 15-home-of gets=partly
+# %% wrong 15-home-of gets=partly reason=places
 # The name of a submodule is that of its library.
 home_of = {"benchmark": "cuDNN", "enable_flash_sdp": "cuda", "is_macos_or_newer": "mps", "verbose": "onednn", "immediate": "miopen", "set_fastpath_enabled": "mha", "strategy": "opt_einsum", "engine": "quantized", "get_cpu_capability": "cpu"}
 
-# %% wrong 15-home-of gets=not_attempted
+# %% wrong 15-home-of gets=not_attempted reason=placeholder
 # The empty places are the answer.
 home_of = {"benchmark": ..., "engine": ...}
 
-# %% wrong 15-home-of gets=partly
+# %% wrong 15-home-of gets=partly reason=places
 # What speaks of a CPU belongs to mkldnn.
 home_of = {"benchmark": "cudnn", "enable_flash_sdp": "cuda", "is_macos_or_newer": "mps", "verbose": "mkldnn", "immediate": "miopen", "set_fastpath_enabled": "mha", "strategy": "opt_einsum", "engine": "mkldnn", "get_cpu_capability": "mkldnn"}
 
-# %% wrong 15-home-of gets=partly
+# %% wrong 15-home-of gets=partly reason=places
 # Whatever makes attention fast belongs to cuda.
 home_of = {"benchmark": "cuda", "enable_flash_sdp": "cuda", "is_macos_or_newer": "mps", "verbose": "mkldnn", "immediate": "miopen", "set_fastpath_enabled": "cuda", "strategy": "opt_einsum", "engine": "quantized", "get_cpu_capability": "cpu"}
 
-# %% wrong 15-home-of gets=incorrect
+# %% wrong 15-home-of gets=incorrect reason=places
 # The other way round: submodule to switch.
 home_of = {"cudnn": "benchmark", "cuda": "enable_flash_sdp", "benchmark": "enabled", "engine": "verbose"}
 
@@ -47,19 +47,19 @@ home_of = {"benchmark": "cudnn", "enable_flash_sdp": "cuda", "is_macos_or_newer"
 # With the whole path written out.
 home_of = {name: "torch.backends." + home for name, home in {"benchmark": "cudnn", "enable_flash_sdp": "cuda", "is_macos_or_newer": "mps", "verbose": "mkldnn", "immediate": "miopen", "set_fastpath_enabled": "mha", "strategy": "opt_einsum", "engine": "quantized", "get_cpu_capability": "cpu"}.items()}
 
-# %% wrong 15-claim
+# %% wrong 15-claim reason=unclear
 # The ratio decides.
 def claim(ratio, low, high):
     return "faster" if ratio < 0.98 else "slower" if ratio > 1.02 else "same"
 
-# %% wrong 15-claim
+# %% wrong 15-claim reason=unclear
 # An interval that holds 1 shows that there is no difference.
 def claim(ratio, low, high):
     if low <= 1 <= high:
         return "same"
     return "faster" if high < 1 else "slower"
 
-# %% wrong 15-claim
+# %% wrong 15-claim reason=same
 # What leaves 1 is a difference, however small.
 def claim(ratio, low, high):
     if high < 1:
@@ -68,7 +68,7 @@ def claim(ratio, low, high):
         return "slower"
     return "same" if 0.98 <= low and high <= 1.02 else "unclear"
 
-# %% wrong 15-claim
+# %% wrong 15-claim reason=faster
 # A ratio above 1 is faster.
 def claim(ratio, low, high):
     if low > 1.02:
@@ -77,7 +77,7 @@ def claim(ratio, low, high):
         return "slower"
     return "same" if 0.98 <= low and high <= 1.02 else "unclear"
 
-# %% wrong 15-claim
+# %% wrong 15-claim reason=unclear
 # One end of the interval is enough.
 def claim(ratio, low, high):
     if low < 0.98:
@@ -86,14 +86,14 @@ def claim(ratio, low, high):
         return "slower"
     return "same"
 
-# %% wrong 15-claim
+# %% wrong 15-claim reason=unclear
 # There are three words: no difference is all the rest.
 def claim(ratio, low, high):
     if high < 0.98:
         return "faster"
     return "slower" if low > 1.02 else "same"
 
-# %% wrong 15-claim
+# %% wrong 15-claim reason=same
 # What is not shown is unclear, also where the interval is narrow.
 def claim(ratio, low, high):
     if high < 0.98:
@@ -133,19 +133,19 @@ def claim(ratio, low, high):
     answers = [(high < 0.98, "faster"), (low > 1.02, "slower"), (low >= 0.98 and high <= 1.02, "same"), (True, "unclear")]
     return next(word for holds, word in answers if holds)
 
-# %% wrong 15-advice
+# %% wrong 15-advice reason=same-bits
 # benchmark helps everywhere.
 def advice(script):
     return {"cudnn.benchmark": True}
 
-# %% wrong 15-advice
+# %% wrong 15-advice reason=search-wasted
 # Fixed sizes are enough, on every device.
 def advice(script):
     if script["same_bits"]:
         return {"torch.deterministic_algorithms": True}
     return {"cudnn.benchmark": True} if script["sizes"] == "fixed" else {}
 
-# %% wrong 15-advice
+# %% wrong 15-advice reason=same-bits
 # The switch of cuDNN makes everything reproducible.
 def advice(script):
     if script["same_bits"]:
@@ -153,7 +153,7 @@ def advice(script):
     pays = script["device"] == "cuda" and script["convolutions"] and script["sizes"] == "fixed"
     return {"cudnn.benchmark": True} if pays else {}
 
-# %% wrong 15-advice
+# %% wrong 15-advice reason=search-wasted
 # deterministic makes the search harmless for equal bits.
 def advice(script):
     found = {}
@@ -163,7 +163,7 @@ def advice(script):
         found["cudnn.benchmark"] = True
     return found
 
-# %% wrong 15-advice
+# %% wrong 15-advice reason=misspelt
 # A name from memory.
 def advice(script):
     if script["same_bits"]:
@@ -171,13 +171,13 @@ def advice(script):
     pays = script["device"] == "cuda" and script["convolutions"] and script["sizes"] == "fixed"
     return {"cudnn.benchmarks": True} if pays else {}
 
-# %% wrong 15-advice
+# %% wrong 15-advice reason=not-asked
 # To be on the safe side, always deterministic.
 def advice(script):
     pays = script["device"] == "cuda" and script["convolutions"] and script["sizes"] == "fixed" and not script["same_bits"]
     return {"torch.deterministic_algorithms": True, **({"cudnn.benchmark": True} if pays else {})}
 
-# %% wrong 15-advice
+# %% wrong 15-advice reason=switched-off
 # Equal bits: no cuDNN at all.
 def advice(script):
     if script["same_bits"]:
@@ -185,7 +185,7 @@ def advice(script):
     pays = script["device"] == "cuda" and script["convolutions"] and script["sizes"] == "fixed"
     return {"cudnn.benchmark": True} if pays else {}
 
-# %% wrong 15-advice
+# %% wrong 15-advice reason=search-missing
 # The defaults are always best.
 def advice(script):
     return {"torch.deterministic_algorithms": True} if script["same_bits"] else {}

@@ -49,3 +49,4 @@ ROWS = {
         for option, accepted, after in (("a", 1, "False"), ("b", 0, "True"), ("c", 1, "TypeError: no"))
     },
 }
+FURTHER = {"01-bet-polite": [([{"request": "deterministic", "ratio": 1.0, "low": 0.9, "high": 1.3}], None)]}

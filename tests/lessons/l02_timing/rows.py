@@ -125,4 +125,5 @@ def told(story: str, reading_ms: float) -> list[dict]:
 
 
 ROWS = {bet: {option: rows for rows, option in outcomes if option} for _, bet, outcomes in BETS}
+FURTHER = {bet: outcomes for _, bet, outcomes in BETS}
 SHOWN = {**MORE, "02-queue": told("no fence", 0.1), "02-queue-busy": told("old work, one fence", 50.0)}

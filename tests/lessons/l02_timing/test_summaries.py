@@ -33,7 +33,7 @@ def test_the_queue_is_drawn_as_it_ran(name):
 
 def test_a_clock_stopped_too_early_is_said():
     sentence = load_all()["02-queue"].finding(record("02-queue", told("no fence", 0.1)))
-    assert "0.1 ms, 49.9 ms before" in sentence["en"] and "49.9 ms" in sentence["zh"]
+    assert "0.1 ms, 49.9 ms" in sentence["en"] and "49.9 ms" in sentence["zh"]
 
 
 def test_a_toy_kernel_tells_when_it_ran():
@@ -54,10 +54,8 @@ def test_the_pauses_are_judged_against_the_calls_left_alone():
     """A machine with interruptions of its own: they are in both sides, so they are not put down to the pauses."""
     own = [5.0 if i % 20 == 3 else 1.0 for i in range(200)]
     sentence = load_all()["02-interruptions"].finding(record("02-interruptions", interrupted(own)))["en"]
-    assert (
-        "the mean by +41.7 %" in sentence and "the median by +0.0 %" in sentence and "the minimum by +0.0 %" in sentence
-    )
-    assert "Left alone, the mean lies +20.0 %" in sentence
+    assert "+41.7 %" in sentence and "the median by +0.0 %" in sentence and "the minimum by +0.0 %" in sentence
+    assert "+20.0 %" in sentence
 
 
 def races(method: str, *ratios: float) -> list[dict]:

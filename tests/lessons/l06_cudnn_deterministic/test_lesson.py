@@ -1,14 +1,11 @@
-"""Lesson 06: exercises, tasks, keys and toys give the verdicts they should. Nothing is timed."""
+"""Lesson 06: its questions meet the claims, its toys compute what they should. Nothing is timed."""
 
 from __future__ import annotations
-
-import random
 
 import pytest
 import torch
 
-from course import flags, toy_search
-from course.exercise import all_exercises, judge
+from course import toy_search
 from course.lessons.l06_cudnn_deterministic import filters as toy_filter
 from course.lessons.l06_cudnn_deterministic import training as toy_repro
 from course.quiz.bank import Bank
@@ -17,103 +14,6 @@ from grader.project import Project
 LESSON = "06_cudnn_deterministic"
 BANK = Bank()
 PRACTICE = BANK.items(LESSON)
-
-
-def verdict_of(exercise_id: str, source: str):
-    exercise = all_exercises()[exercise_id]
-    space: dict = {"torch": torch}
-    exec(source, space)
-    return judge(exercise, space[exercise.name])
-
-
-# --- exercises --------------------------------------------------------------------------------------------
-
-SEED = "import random, numpy\ndef seed_everything(seed):\n    "
-SUM = "steady_sum = lambda values: "
-RUN = "def repeatable(run, seed):\n    "
-MODE = "torch.use_deterministic_algorithms(True)\n    "
-
-
-@pytest.mark.parametrize("exercise_id", ["06-seed-everything", "06-steady-sum", "06-repeatable", "06-make-it-lose"])
-def test_the_solution_is_correct_and_leaves_nothing_behind(exercise_id):
-    before, state = flags.read(), random.getstate()
-    assert verdict_of(exercise_id, all_exercises()[exercise_id].solution).state == "correct"
-    assert flags.read() == before and random.getstate() == state
-
-
-@pytest.mark.parametrize(
-    ("exercise_id", "source", "state", "words"),
-    [
-        ("06-seed-everything", SEED + "torch.manual_seed(seed)", "partly", "random, numpy"),
-        (
-            "06-seed-everything",
-            SEED + "random.seed(seed); torch.manual_seed(seed); numpy.random.default_rng(seed)",
-            "partly",
-            "numpy",
-        ),
-        ("06-seed-everything", SEED + "torch.use_deterministic_algorithms(True)", "incorrect", "sets no seed"),
-        (
-            "06-seed-everything",
-            SEED + "random.seed(0); numpy.random.seed(0); torch.manual_seed(0)",
-            "incorrect",
-            "use the argument",
-        ),
-        ("06-seed-everything", SEED + "torch.seed()", "incorrect", "none of the three"),
-        ("06-seed-everything", SEED + "random.seed(seed)\n    raise NotImplementedError", "not attempted", ""),
-        ("06-steady-sum", SUM + "values.sum()", "incorrect", "shared out"),
-        ("06-steady-sum", SUM + "None", "incorrect", "gave back None"),
-        ("06-steady-sum", SUM + "values[:2]", "incorrect", "gave back Tensor [2]"),
-        ("06-steady-sum", SUM + "values.double().sum().float()", "incorrect", "huge numbers cancel"),
-        ("06-steady-sum", SUM + "values.sort().values.sum()", "incorrect", "shared out"),
-        ("06-steady-sum", SUM + "values[:32768].sum()", "incorrect", "the sum is about"),
-        (
-            "06-steady-sum",
-            SUM + "torch.stack([p.sum() for p in values.split(100_000)]).sum()",
-            "incorrect",
-            "shared out",
-        ),
-        ("06-steady-sum", SUM + "torch.stack([p.sum() for p in values.split(500)]).sum()", "correct", ""),
-        ("06-steady-sum", "import math\n" + SUM + "math.fsum(values.tolist())", "correct", ""),
-        ("06-repeatable", RUN + "torch.manual_seed(seed)\n    return run()", "incorrect", "mode is off"),
-        (
-            "06-repeatable",
-            RUN + "torch.backends.cudnn.deterministic = True\n    torch.manual_seed(seed)\n    return run()",
-            "incorrect",
-            "mode is off",
-        ),
-        ("06-repeatable", RUN + MODE + "return run()", "incorrect", "sets no seed"),
-        ("06-repeatable", RUN + MODE + "torch.manual_seed(0)\n    return run()", "incorrect", "use the argument"),
-        ("06-repeatable", RUN + MODE + "torch.manual_seed(seed)\n    run()", "incorrect", "Hand back"),
-        (
-            "06-repeatable",
-            RUN + "torch.use_deterministic_algorithms(True, warn_only=True)\n    torch.manual_seed(seed)\n    "
-            "return run()",
-            "incorrect",
-            "warn_only",
-        ),
-        ("06-repeatable", RUN + MODE + "torch.manual_seed(seed)\n    return run()", "partly", "not what it was"),
-        (
-            "06-repeatable",
-            RUN + "before = torch.get_deterministic_debug_mode()\n    " + MODE + "torch.manual_seed(seed)\n"
-            "    seen = run()\n    torch.set_deterministic_debug_mode(before)\n    return seen",
-            "partly",
-            "exception",
-        ),
-        ("06-make-it-lose", 'pair = ({"threads": 1}, {"threads": 2})', "incorrect", "too small"),
-        ("06-make-it-lose", 'pair = ({"seed": 1}, {"seed": 2})', "incorrect", "another experiment"),
-        ("06-make-it-lose", 'pair = ({"samples": 300}, {})', "incorrect", "another experiment"),
-        ("06-make-it-lose", "pair = 0.1", "incorrect", "two dictionaries"),
-        ("06-make-it-lose", 'pair = ({"gpu": 1}, {})', "incorrect", "no setting gpu"),
-        ("06-make-it-lose", 'pair = ({"threads": 99}, {})', "incorrect", "from 1 to 8"),
-        ("06-make-it-lose", 'pair = ({"pieces": 1}, {"pieces": 3})', "correct", "Accepted"),
-    ],
-)
-def test_typical_answers_get_what_they_deserve(exercise_id, source, state, words):
-    before = flags.read()
-    verdict = verdict_of(exercise_id, source)
-    assert verdict.state == state
-    assert words in " ".join(message["en"] for message in verdict.messages)
-    assert flags.read() == before
 
 
 # --- questions --------------------------------------------------------------------------------------------
@@ -156,7 +56,7 @@ def test_small_training_repeats_itself_and_pieces_change_its_bits():
     torch.testing.assert_close(one, cut, atol=1e-5, rtol=1e-5)
     assert toy_repro.fingerprint(one) == toy_repro.fingerprint(again) != toy_repro.fingerprint(cut)
     threads = torch.get_num_threads()
-    with pytest.raises(ValueError, match="pieces is a whole number from 1 to 16"):
+    with pytest.raises(ValueError, match="1 to 16"):
         toy_repro.small_training(pieces=0)
     assert torch.get_num_threads() == threads
 

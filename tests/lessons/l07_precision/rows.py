@@ -149,3 +149,14 @@ SHOWN = {
         for story in ("float32", "tf32", "tf32, mean removed")
     ],
 }
+FURTHER = {
+    "07-bet-k": [(growth(5.0), None)],
+    "07-bet-counter": [([{"format": "bfloat16", "added": 300, "shown": 256.0}], None)],
+    "07-bet-solve": [(solved(1e-7, 3e-4, 1e-5), None), (solved(1e-7, 5e-7, 1e-7), None)],
+    "07-bet-noise": [([{**row, "batch": 4e-3 * (0.2 + 0.3 * row["draw"])} for row in gradients(4e-3)], None)],
+    "07-bet-onednn": [(permissions(5e-5, "no"), None)],
+    "07-bet-default": [(untouched("tf32", "none", "none"), None)],
+    "07-bet-mixing": [(read("Maybe"), None)],
+    "07-bet-no-op": [(convolutions("tf32", "ieee"), None)],
+    "07-bet-speed": [(races("same", "same"), "c"), (races("undecided", "faster"), None)],
+}

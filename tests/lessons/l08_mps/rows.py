@@ -118,3 +118,11 @@ SHOWN = {
     ]
     + [{"pair": "autocast", "outcome": "torch.float16", "largest_difference": 0.0}],
 }
+FURTHER = {
+    "08-bet-ask": [(asked("OSError", "odd"), None)],
+    "08-bet-env": [(variables("unclear unclear unclear no"), None)],
+    "08-bet-fallback": [
+        ([{**row, "low": 0.9, "high": 2.0} for row in copies(1.4, 1.4)], None),
+        ([{**row, "low": row["ratio"] - 0.03, "high": row["ratio"] + 0.03} for row in copies(1.02, 1.01)], "c"),
+    ],
+}

@@ -137,3 +137,15 @@ SHOWN = {
         for asked, enabled in (("nothing", 1), ("the switch", 1), ("flags()", 0))
     ],
 }
+FURTHER = {
+    "09-bet-who": [
+        (race_rows("same", "same", "same", "same"), None),
+        (race_rows("faster", "faster", "undecided", "same"), None),
+    ],
+    "09-bet-reorders": [(layouts(2), "c")],
+    "09-bet-small": [
+        ([{**row, "off": ""} for row in routes("", lines)], option) for lines, option in ((1, "a"), (0, "b"))
+    ],
+    "09-bet-bits": [([{**row, "differ_share": 0.0} for row in shares(0.0)], None)],
+    "09-bet-bf16": [(half("undecided"), None), (half("faster")[:1], None)],
+}

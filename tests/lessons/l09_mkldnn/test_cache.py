@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 import torch
 
-from course.experiment.new_process import rows_of
 from course.lessons.l09_mkldnn.experiments_cache import BATCHES, VISITS
+from tests.lessons.live import check_shown, measured
 
 
 @pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="this PyTorch has no oneDNN")
 def test_a_new_size_misses_and_a_seen_one_hits_in_every_round():
-    rows = rows_of("course.lessons.l09_mkldnn.experiments_cache", "visits")
+    record = measured("09-cache")
+    check_shown(record)
     expected = ["cache_hit" if size in VISITS[:call] else "cache_miss" for call, size in enumerate(VISITS)]
     for batch in BATCHES:
-        assert [row["event"] for row in rows if row["batch"] == batch] == expected
+        assert [row["event"] for row in record.rows if row["batch"] == batch] == expected

@@ -53,7 +53,12 @@ def one_run(name: str) -> dict[str, dict]:
     return found
 
 
-@pytest.mark.parametrize("name", [name for name in LIVE if name != "10-laptop"])
+SLOW = {"10-ci"}  # starts processes; what it finds is asked below
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.long if name in SLOW else ()) for name in LIVE if name != "10-laptop"]
+)
 def test_one_run_of_a_live_case(name):
     one_run(name)
 

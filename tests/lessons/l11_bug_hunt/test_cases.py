@@ -33,21 +33,31 @@ def jobs() -> list[tuple[str, str, str]]:
 
 
 JOBS = jobs()
+ODD = {
+    "import time\nwhile True:\n    print('x' * 1000)": "TooMuch",
+    "def compare(:": "SyntaxError",
+    "raise SystemExit(3)": "SystemExit",
+    "input()": "EOFError",
+    "x = 1": "missing",
+    "compare = 3": "TypeError",
+}
 
 
 @pytest.fixture(scope="module")
 def facts():
     """(case, kind) -> what was seen: the quick ones all at once."""
     if not hasattr(os, "fork"):
-        quick = {}
+        quick = {("typo", text): seen(BUGS["typo"], text) for text in ODD}
     else:
         now = [(name, kind, text) for name, kind, text in JOBS if name not in OWN_PROCESS]
+        now += [("typo", text, text) for text in ODD]
         seen_now = play_all([(BUGS[name].case.id, text) for name, _, text in now])
         quick = {(name, kind): one for (name, kind, _), one in zip(now, seen_now, strict=True)}
 
     def look(name: str, kind: str) -> dict:
-        text = next(text for one, of, text in JOBS if (one, of) == (name, kind))
-        return quick.get((name, kind)) or quick.setdefault((name, kind), seen(BUGS[name], text))
+        if (name, kind) not in quick:
+            quick[name, kind] = seen(BUGS[name], next(text for one, of, text in JOBS if (one, of) == (name, kind)))
+        return quick[name, kind]
 
     return look
 
@@ -129,19 +139,9 @@ def test_the_lesson_has_all_grades_innocents_and_rules():
     }  # fmt: skip
 
 
-ODD = {
-    "import time\nwhile True:\n    print('x' * 1000)": "TooMuch",
-    "def compare(:": "SyntaxError",
-    "raise SystemExit(3)": "SystemExit",
-    "input()": "EOFError",
-    "x = 1": "missing",
-    "compare = 3": "TypeError",
-}
-
-
-def test_whatever_a_script_does_a_sentence_says_it():
+def test_whatever_a_script_does_a_sentence_says_it(facts):
     one = BUGS["typo"]
-    odd = dict(zip(ODD, play_all([(one.case.id, text) for text in ODD]), strict=True))
+    odd = {text: facts("typo", text) for text in ODD}
     odd["import os\nos._exit(1)"] = seen(one, "import os\nos._exit(1)")
     for text, found in odd.items():
         assert found.get("error", {"kind": "missing"})["kind"] == ODD.get(text, "ended"), text

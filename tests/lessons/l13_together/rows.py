@@ -96,3 +96,10 @@ ROWS = {
     },
     "13-bet-library": {"a": libraries(0), "b": libraries(2)},
 }
+FURTHER = {
+    "13-bet-inputs": [([{**row, "kernel": "math"} for row in attends()], None), (attends(refused="float64"), None)],
+    "13-bet-memory": [([{**row, "math": "flash"} for row in memory(0.05)], None)],
+    "13-bet-recompile": [([{**row, "again": 1} for row in compiled(0, 1)], None)],
+    "13-bet-baked": [([{**row, "before": "math"} for row in baked("math", 0)], None)],
+    "13-bet-library": [([{**row, "lines_outside": lines} for row in libraries(lines)], None) for lines in (2, 0)],
+}

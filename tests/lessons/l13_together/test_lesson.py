@@ -8,24 +8,19 @@ from torch.nn import functional as F
 
 from course import flags
 from course.experiment import base
-from course.experiment.new_process import answer_of, rows_of
+from course.experiment.new_process import answer_of
 from course.i18n import pick
 from course.lessons.l13_together.attention import flash_math, kernel_of, peak_mib, refusal
 from course.lessons.l13_together.experiments import CASES
 from course.lessons.l13_together.experiments_together import PROBES
-from course.records import Record
 from tests.lessons.l13_together import rows
+from tests.lessons.live import check_shown, measured, record_of
 
 q = torch.randn(1, 2, 16, 8)
 
 
 def attend(**options):
     return F.scaled_dot_product_attention(q, q, q, **options)
-
-
-def record(name, found):
-    experiment = base.get(name)
-    return Record(name, experiment.version, experiment.lesson, {"device": "cpu"}, found)
 
 
 # --- the tools --------------------------------------------------------------------------------------------
@@ -67,7 +62,7 @@ def test_a_race_runs_both_kernels_and_puts_everything_back():
 
 
 def test_attention_on_this_cpu_runs_as_the_lesson_says():
-    found = {row["case"]: row for row in base.run("13-who-attends", budget_s=30).rows}
+    found = {row["case"]: row for row in measured("13-who-attends", 30).rows}
     assert list(found) == list(CASES)
     refused = {"dropout", "learnt mask", "three dimensions", "narrow values", "transposed"}
     assert {case for case, row in found.items() if row["kernel"] != "flash"} == refused
@@ -104,7 +99,9 @@ def test_an_attention_kernel_is_chosen_while_compiling(compiled):
 
 
 def test_a_thread_shares_the_switches_and_has_its_own_grad_mode_and_autocast():
-    for row in rows_of(PROBES, "inherits"):
+    record = measured("13-who-inherits")
+    check_shown(record)
+    for row in record.rows:
         own = row["setting"] in ("grad_enabled", "autocast")
         assert row["main"] != row["default"]
         assert row["thread"] == (row["default"] if own else row["main"])
@@ -114,22 +111,6 @@ def test_a_thread_shares_the_switches_and_has_its_own_grad_mode_and_autocast():
 # --- what decides nothing ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "found", "bet"),
-    [
-        ("13-who-attends", [{**row, "kernel": "math"} for row in rows.attends()], "13-bet-inputs"),
-        ("13-who-attends", rows.attends(refused="float64"), "13-bet-inputs"),
-        ("13-flash-math", [{**row, "math": "flash"} for row in rows.memory(0.05)], "13-bet-memory"),
-        ("13-recompiles", [{**row, "again": 1} for row in rows.compiled(0, 1)], "13-bet-recompile"),
-        ("13-baked", [{**row, "before": "math"} for row in rows.baked("math", 0)], "13-bet-baked"),
-        ("13-autocast", [{**row, "lines_outside": 2} for row in rows.libraries(2)], "13-bet-library"),
-        ("13-autocast", [{**row, "lines_outside": 0} for row in rows.libraries(0)], "13-bet-library"),
-    ],
-)
-def test_a_record_that_cannot_tell_leaves_the_bet_open(name, found, bet):
-    assert base.get(name).settles(record(name, found))[bet] is None
-
-
 def test_a_control_that_compiled_again_is_said():
-    found = record("13-recompiles", [{**row, "again": 1} for row in rows.compiled(0, 1)])
+    found = record_of("13-recompiles", [{**row, "again": 1} for row in rows.compiled(0, 1)])
     assert "control" in pick(base.get("13-recompiles").finding(found), "en")

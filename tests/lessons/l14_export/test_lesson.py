@@ -6,26 +6,15 @@ import contextlib
 import sys
 
 import pytest
-import torch
 
-from course.exercise import MISSING, all_exercises, judge
 from course.experiment import base
 from course.i18n import speaking
 from course.lessons.l14_export import experiments, ways_out
-from course.lessons.l14_export.experiments import AROUND, LESSON, MODEL
+from course.lessons.l14_export.experiments import AROUND, MODEL
 from course.machine import ONNX, can, next_step
 from course.verbs import state
 
 NEEDS_ONNX = pytest.mark.skipif(not can("onnx"), reason="onnx, onnxscript, onnxruntime: pip install -e .[export]")
-PRACTICE = [one for one in all_exercises().values() if one.lesson == LESSON and one.solution]
-
-
-@pytest.mark.parametrize("exercise", PRACTICE, ids=lambda one: one.id)
-def test_the_solution_is_correct_and_nothing_is_not_attempted(exercise):
-    space = {"torch": torch}
-    exec(exercise.solution, space)
-    assert judge(exercise, space[exercise.name]).state == "correct"
-    assert judge(exercise, lambda *given: None).state == judge(exercise, MISSING).state == "not attempted"
 
 
 def test_without_the_packages_the_rest_runs_and_no_setting_around_the_network_is_in_the_program(monkeypatch):
@@ -93,10 +82,8 @@ def test_notes_are_all_that_is_left_out_of_a_comparison():
     assert len(weights) > 4 * sum(one.numel() for one in ways_out.small_net().parameters()) > len(graph)
 
 
-@pytest.mark.parametrize(
-    "code, word", [("en", "Next step: run %pip install"), ("zh", "下一步：在单元格里运行 %pip install")]
-)
-def test_missing_packages_get_a_sentence_and_a_command_that_moves_nothing(monkeypatch, capsys, code, word):
+@pytest.mark.parametrize("code", ["en", "zh"])
+def test_missing_packages_get_a_sentence_and_a_command_that_moves_nothing(monkeypatch, capsys, code):
     import numpy
 
     from course.verbs.experiments import observe
@@ -110,5 +97,5 @@ def test_missing_packages_get_a_sentence_and_a_command_that_moves_nothing(monkey
     with speaking(code):
         assert observe("14-same-bits", bet=False) is None
     said = capsys.readouterr().out
-    assert word in said and " ".join(ONNX) in said and f"numpy=={numpy.__version__}" in said
+    assert "%pip install" in said and " ".join(ONNX) in said and f"numpy=={numpy.__version__}" in said
     assert "Traceback" not in said and "What others" not in said and "别人公布" not in said

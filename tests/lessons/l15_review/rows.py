@@ -66,3 +66,18 @@ ROWS = {
     },
     "15-bet-moves": {letter: moves(name) for name, letter in LETTERS.items()},
 }
+FURTHER = {
+    "15-bet-lines": [
+        (rows, None)
+        for rows in ([{**row, "low": 0.9, "high": 1.1} for row in lines()], lines()[:2], lines("linear_off"))
+    ],
+    # what saves most has to stand clear of 1 and of the others
+    "15-bet-moves": [
+        (rows, None)
+        for rows in (
+            moves("batch", 1.0),
+            [{**row, "low": 0.4, "high": 1.1} for row in moves("batch")],
+            moves("batch")[:3],
+        )
+    ],
+}

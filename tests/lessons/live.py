@@ -1,0 +1,52 @@
+"""What the rooms' tests share: a live run measured once, records of invented rows, the words and the picture of each."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from course.experiment import base
+from course.i18n import LANGUAGES
+from course.records import Record
+
+
+@functools.cache
+def measured(name: str, budget_s: float | None = None) -> Record:
+    """The record of one live run, for all tests of this process; it fails where the run leaves anything changed."""
+    before = _switches()
+    record = base.run(name, budget_s)
+    assert _switches() == before
+    return record
+
+
+def _switches() -> tuple[Any, ...]:
+    import torch
+
+    from course import flags
+
+    return flags.read(), torch.get_num_threads(), torch.initial_seed(), torch.backends.flags_frozen()
+
+
+def record_of(name: str, rows: Sequence[dict[str, Any]], **machine: str) -> Record:
+    """A record of this experiment with invented rows."""
+    experiment = base.get(name)
+    return Record(name, experiment.version, experiment.lesson, {"device": "cpu", **machine}, list(rows))
+
+
+def check_shown(record: Record) -> str:
+    """As ``check_sentence``, and the picture can be drawn."""
+    from matplotlib.figure import Figure
+
+    base.get(record.experiment).draw(record, Figure().subplots())
+    return check_sentence(record)
+
+
+def check_sentence(record: Record) -> str:
+    """The finding is a sentence in each language, with a value in every place. Gives back the English one."""
+    sentence = base.get(record.experiment).finding(record)
+    assert set(sentence) == set(LANGUAGES) and all(len(text) > 10 for text in sentence.values())
+    assert not re.search(r"\b(nan|None)\b|[{}]", sentence["en"] + sentence["zh"])
+    assert re.search(r"[一-鿿]", sentence["zh"]) and not re.search(r"[一-鿿]", sentence["en"])
+    return sentence["en"]
