@@ -26,7 +26,15 @@ CHROMIUM_ARGS = [
     "--disable-sync",
     "--disable-quic",
 ]
-SHOTS = Path(os.environ.get("COURSE_SHOTS", ROOT / "build" / "screenshots"))
+SHOTS = os.environ.get("COURSE_SHOTS")
+"""The folder for pictures of what the tests see, for a person to look at; none is taken where it is not set."""
+
+
+def shoot(target, name: str, **how) -> None:
+    """Take a picture of a page or a part of it."""
+    if SHOTS:
+        Path(SHOTS).mkdir(parents=True, exist_ok=True)
+        target.screenshot(path=str(Path(SHOTS) / f"{name}.png"), **how)
 
 
 def languages(daily: str) -> list:
@@ -214,11 +222,8 @@ class Notebook:
         self.page.wait_for_function(f"document.body.dataset.jpThemeName === '{name}'")
         self.page.wait_for_timeout(400)  # colours fade over
 
-    def shot(self, name: str, locator=None) -> Path:
-        SHOTS.mkdir(parents=True, exist_ok=True)
-        path = SHOTS / f"{name}.png"
-        (locator or self.page).screenshot(path=str(path))
-        return path
+    def shot(self, name: str, locator=None) -> None:
+        shoot(locator or self.page, name)
 
 
 @pytest.fixture

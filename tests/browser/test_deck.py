@@ -10,7 +10,7 @@ from course.i18n import LANGUAGES, pick
 from course.quiz import AnswerLog, Response, answer_log, bet_of, mark
 from course.quiz.__main__ import main as command
 from course.quiz.rich import plain
-from tests.browser.conftest import SHOTS
+from tests.browser.conftest import shoot
 from tests.browser.deck_fixtures import bank, file, first, go_to, line, open_deck, reload, save, stored  # noqa: F401
 from tests.conftest import missing
 
@@ -216,7 +216,6 @@ def test_axe_finds_no_serious_fault_and_nothing_is_wider_than_the_screen(bank, o
     except ImportError:
         missing("axe-playwright-python", "python -m pip install axe-playwright-python -c constraints.txt")
     page = open_deck(language, dark, width=360)
-    SHOTS.mkdir(parents=True, exist_ok=True)
 
     def look(name):
         found = Axe().run(page).response["violations"]
@@ -227,7 +226,7 @@ def test_axe_finds_no_serious_fault_and_nothing_is_wider_than_the_screen(bank, o
         ]
         assert serious == [], name
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, name
-        page.screenshot(path=str(SHOTS / f"deck-{name}-{language}-{'dark' if dark else 'light'}.png"), full_page=True)
+        shoot(page, f"deck-{name}-{language}-{'dark' if dark else 'light'}", full_page=True)
 
     page.evaluate("document.querySelector('details').open = true")
     look("start")

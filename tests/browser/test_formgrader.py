@@ -9,7 +9,7 @@ import pytest
 from nbformat.v4 import new_code_cell
 
 from grader.authoring.publish import text_of
-from tests.browser.conftest import SHOTS, Lab
+from tests.browser.conftest import Lab, shoot
 from tests.grading_class import hand_in_class
 from tests.grading_fixtures import LESSON
 
@@ -54,8 +54,7 @@ def press(frame, column: str) -> None:
 
 
 def shot(page, name: str) -> None:
-    SHOTS.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=str(SHOTS / f"formgrader-{name}.png"))
+    shoot(page, f"formgrader-{name}")
 
 
 def open_class(frame) -> None:

@@ -8,7 +8,7 @@ import pytest
 from course.i18n import pick
 from course.quiz import AnswerLog, Bank
 from course.quiz.rich import plain
-from tests.browser.conftest import SHOTS, Notebook, languages
+from tests.browser.conftest import Notebook, languages, shoot
 
 pytestmark = pytest.mark.browser
 
@@ -26,8 +26,7 @@ def test_said_uncovered_and_rated_by_keyboard(page, lab, tmp_path, language):
     box.locator("button.tbq-go:visible").first.wait_for()
     criterion = plain(pick(item.options[0].text, language))
     assert plain(pick(item.stem, language)) in box.inner_text() and criterion not in box.inner_text()
-    SHOTS.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=str(SHOTS / f"interview-asked-{language}.png"))
+    shoot(page, f"interview-asked-{language}")
     box.locator("button.tbq-go:visible").first.focus()
     page.keyboard.press("Enter")
     box.get_by_text(criterion).first.wait_for()
@@ -38,6 +37,6 @@ def test_said_uncovered_and_rated_by_keyboard(page, lab, tmp_path, language):
     box.locator(".tbq-sure button").nth(1).focus()
     page.keyboard.press("Enter")
     box.locator(".tbq-verdict").wait_for()
-    page.screenshot(path=str(SHOTS / f"interview-rated-{language}.png"), full_page=True)
+    shoot(page, f"interview-rated-{language}", full_page=True)
     entry = AnswerLog(lab.folder / "home" / "answers.jsonl").entries()[-1]
     assert (entry.item, entry.options, entry.verdict, entry.confidence) == (item.id, item.correct, "correct", 2)

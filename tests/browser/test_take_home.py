@@ -8,7 +8,7 @@ import course
 from course.flags import GROUPS
 from course.i18n import LANGUAGES, set_language
 from course.verbs import state
-from tests.browser.conftest import SHOTS
+from tests.browser.conftest import shoot
 from tests.conftest import missing
 
 pytestmark = pytest.mark.browser
@@ -35,7 +35,6 @@ def test_it_speaks_both_languages_follows_both_themes_and_opens_for_the_printer(
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("console", lambda message: faults.append(message.text))
     page.goto(file.as_uri())
-    SHOTS.mkdir(parents=True, exist_ok=True)
 
     def look(name):
         found = Axe().run(page).response["violations"]
@@ -45,7 +44,7 @@ def test_it_speaks_both_languages_follows_both_themes_and_opens_for_the_printer(
             if one["impact"] in ("serious", "critical")
             for node in one["nodes"]
         ] == [], name
-        page.screenshot(path=str(SHOTS / f"take-home-{name}.png"))
+        shoot(page, f"take-home-{name}")
 
     assert page.evaluate("document.documentElement.getAttribute('theme')") == "dark"  # as the system
     for language, theme in zip(LANGUAGES, ("dark", "light"), strict=True):
