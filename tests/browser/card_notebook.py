@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from course.quiz import Bank
@@ -35,21 +34,7 @@ def write(lab, language: str) -> str:
         f"set_language({language!r})\nsheet = answer_sheet({LESSON!r})"
     )
     calls = [f"{'checkpoint' if '-c-' in one else 'practice'}({one!r}, run=print)" for one in IDS.values()]
-    cells = [
-        {
-            "cell_type": "code",
-            "id": f"cell-{number}",
-            "source": source,
-            "metadata": {},
-            "outputs": [],
-            "execution_count": None,
-        }
-        for number, source in enumerate([start, *calls])
-    ]
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    name = f"cards.{language}.ipynb"
-    (lab.work / name).write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": kernel, "cells": cells}))
-    return name
+    return lab.write(f"cards.{language}.ipynb", start, *calls)
 
 
 class CardOnPage:

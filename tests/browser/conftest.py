@@ -12,6 +12,7 @@ import time
 import urllib.request
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from course.i18n import LANGUAGES
@@ -109,6 +110,13 @@ class Lab:
 
     def url(self, notebook: str) -> str:
         return f"http://127.0.0.1:{self.port}/lab/tree/{notebook}?reset"
+
+    def write(self, name: str, *cells: str | nbformat.NotebookNode) -> str:
+        """Put a notebook of these cells, texts being code, into the served folder and return its name there."""
+        made = [nbformat.v4.new_code_cell(one) if isinstance(one, str) else one for one in cells]
+        kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+        nbformat.write(nbformat.v4.new_notebook(cells=made, metadata=kernel), self.work / name)
+        return name
 
     def put(self, source: Path, name: str) -> str:
         """Copy a notebook into the served folder and return its name there."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 
-import nbformat
 import pytest
 
 from course.quiz import AnswerLog
@@ -18,11 +17,9 @@ NUMBER = "05-resnet-keys"
 @pytest.fixture
 def book(page, lab):
     lab.forget()
-    cells = ["from course.quiz import practice", f"practice({ITEM!r})", f"practice({NUMBER!r})"]
-    made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(one) for one in cells])
-    made.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}
-    nbformat.write(made, lab.work / "habits.ipynb")
-    opened = Notebook(page, lab, "habits.ipynb").open()
+    cards = [f"practice({one!r})" for one in (ITEM, NUMBER)]
+    name = lab.write("habits.ipynb", "from course.quiz import practice", *cards)
+    opened = Notebook(page, lab, name).open()
     opened.run_all()
     return opened
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from course.game import board, cases, moves
@@ -23,14 +21,8 @@ BETTER = {"10-museum": {"mode": "eval", "grad": "inference_mode"}, "10-gan": {"e
 def write(lab, language: str) -> str:
     """A notebook with the two cases and the board."""
     start = f"from course import *\nlanguage({language!r})"
-    cells = [
-        {"cell_type": "code", "id": f"c{n}", "source": source, "metadata": {}, "outputs": [], "execution_count": None}
-        for n, source in enumerate([start, *(f'case("{name[3:]}")' for name in BETTER), 'board("10_tuning_master")'])
-    ]
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    name = f"game.{language}.ipynb"
-    (lab.work / name).write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": kernel, "cells": cells}))
-    return name
+    calls = [f'case("{name[3:]}")' for name in BETTER]
+    return lab.write(f"game.{language}.ipynb", start, *calls, 'board("10_tuning_master")')
 
 
 class DeskOnPage:

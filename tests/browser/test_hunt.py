@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from course.game.cases import find
@@ -22,26 +20,8 @@ FIRST_ONLY = BUG.script.replace("mkldnn.enable = False", "mkldnn.enabled = False
 
 def write(lab, language):
     """A notebook with the case, in the served folder; its name."""
-    sources = [
-        f"from course import *\nfrom course.i18n import set_language\nset_language({language!r})",
-        'case("typo")',
-        'board("11_bug_hunt")',
-    ]
-    cells = [
-        {
-            "cell_type": "code",
-            "id": f"cell-{n}",
-            "source": source,
-            "metadata": {},
-            "outputs": [],
-            "execution_count": None,
-        }
-        for n, source in enumerate(sources)
-    ]
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    name = f"hunt.{language}.ipynb"
-    (lab.work / name).write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": kernel, "cells": cells}))
-    return name
+    start = f"from course import *\nfrom course.i18n import set_language\nset_language({language!r})"
+    return lab.write(f"hunt.{language}.ipynb", start, 'case("typo")', 'board("11_bug_hunt")')
 
 
 class CaseOnPage:

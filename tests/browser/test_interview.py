@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import nbformat
 import pytest
 
 from course.i18n import pick
@@ -14,14 +13,11 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.mark.parametrize("language", languages("en"))
-def test_said_uncovered_and_rated_by_keyboard(page, lab, tmp_path, language):
+def test_said_uncovered_and_rated_by_keyboard(page, lab, language):
     lab.forget()
     item = Bank().interview()[0]
-    cells = [f'from course import *\nlanguage("{language}")', "interview()"]
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(one) for one in cells])
-    book.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}
-    nbformat.write(book, tmp_path / "interview.ipynb")
-    Notebook(page, lab, lab.put(tmp_path / "interview.ipynb", f"interview.{language}.ipynb")).open().run_all()
+    name = lab.write(f"interview.{language}.ipynb", f'from course import *\nlanguage("{language}")', "interview()")
+    Notebook(page, lab, name).open().run_all()
     box = page.locator(f".tbq-live-{item.id}").first
     box.locator("button.tbq-go:visible").first.wait_for()
     criterion = plain(pick(item.options[0].text, language))

@@ -19,19 +19,8 @@ BANK = Bank()
 
 
 def put(lab, language: str) -> str:
-    sources = [
-        f'from course import *\ncheckpoint("{LESSON}", language="{language}", paper="{SALT}")',
-        f'question("{PLACE}")',
-        f'review("{AGAIN}")',
-    ]
-    cells = [
-        {"cell_type": "code", "id": f"c{k}", "source": one, "metadata": {}, "outputs": [], "execution_count": None}
-        for k, one in enumerate(sources)
-    ]
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    name = f"papers.{language}.ipynb"
-    (lab.work / name).write_text(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": kernel, "cells": cells}))
-    return name
+    start = f'from course import *\ncheckpoint("{LESSON}", language="{language}", paper="{SALT}")'
+    return lab.write(f"papers.{language}.ipynb", start, f'question("{PLACE}")', f'review("{AGAIN}")')
 
 
 @pytest.mark.parametrize("language", languages("zh"))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
+import nbformat
 import pytest
 
 from course.quiz import knowledge
@@ -22,14 +21,7 @@ def test_a_term_tells_its_meaning_and_a_fork_scrolls_to_its_heading(page, lab):
         f"## {heading}",
         *["more filler\n\n" * 30] * 2,
     ]
-    cells = [
-        {"cell_type": "markdown", "id": f"text-{place}", "source": text, "metadata": {}}
-        for place, text in enumerate(texts)
-    ]
-    name, kernel = f"prose.{language}.ipynb", {"name": "python3", "display_name": "Python 3", "language": "python"}
-    (lab.work / name).write_text(
-        json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": kernel}, "cells": cells})
-    )
+    name = lab.write(f"prose.{language}.ipynb", *map(nbformat.v4.new_markdown_cell, texts))
     book = Notebook(page, lab, name).open()
     term = page.locator(".jp-MarkdownCell abbr").first
     term.wait_for()
@@ -46,13 +38,8 @@ def test_a_term_tells_its_meaning_and_a_fork_scrolls_to_its_heading(page, lab):
 
 
 def test_a_turned_knowledge_card_keeps_its_rows_and_its_code_in_shape_among_the_styles_of_jupyterlab(page, lab):
-    name, kernel = "card.ipynb", {"name": "python3", "display_name": "Python 3", "language": "python"}
     card = cards_html([knowledge.read()[0]["cudnn.enabled"]], turned=True)
-    cell = {"cell_type": "code", "id": "card", "metadata": {}, "outputs": [], "execution_count": None}
-    cell["source"] = f"from IPython.display import HTML\nHTML({card!r})"
-    (lab.work / name).write_text(
-        json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": kernel}, "cells": [cell]}), "utf-8"
-    )
+    name = lab.write("card.ipynb", f"from IPython.display import HTML\nHTML({card!r})")
     Notebook(page, lab, name).open().run_all()
     page.locator(".tbk dt").first.wait_for()
     one_line = page.eval_on_selector(".tbk dt", "one => 1.5 * parseFloat(getComputedStyle(one).lineHeight)")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from datetime import datetime, timedelta, timezone
 
-import nbformat
 import pytest
 
 from course.quiz import AnswerLog, load_bank
@@ -36,12 +35,9 @@ def learner(lab):
     return log
 
 
-def test_back_next_and_undo_by_keyboard(page, lab, learner, tmp_path):
-    cells = ['from course import *\nlanguage("en")', "review()"]
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(one) for one in cells])
-    book.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}
-    nbformat.write(book, tmp_path / "review.ipynb")
-    notebook = Notebook(page, lab, lab.put(tmp_path / "review.ipynb", "review.ipynb")).open()
+def test_back_next_and_undo_by_keyboard(page, lab, learner):
+    name = lab.write("review.ipynb", 'from course import *\nlanguage("en")', "review()")
+    notebook = Notebook(page, lab, name).open()
     notebook.run_all()
     deck, visible = page.locator(".tbq-deck"), page.locator("[class*=tbq-live-]:visible")
     deck.get_by_text("Card 1 of 3").wait_for()
