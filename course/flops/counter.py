@@ -18,7 +18,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 from course.apart.child import ChildDied, can_fork, in_child, watch_threads
 from course.apart.copies import Uncopyable, copied
 from course.apart.kept import process_kept
-from course.flops.asked import CountError, callable_of, error, ran, stopped
+from course.flops.asked import CountError, ask_parameters, callable_of, error, ran, stopped
 from course.flops.mode import AskingMode, CountingMode, NotHere, Real, Shapes
 from course.flops.result import FlopCount
 from course.flops.tally import Tally
@@ -40,7 +40,8 @@ def count(
     Nothing that is alive is changed: the forward runs on copies made for the count (tensors have shapes, small
     integer ones values), and code that reaches further than its own objects, or needs data, runs in a forked
     child. What no process can take back is not protected: files written, messages sent, memory shared between
-    processes, work on a GPU; a forward may run twice. Where the system cannot fork, such code is refused.
+    processes, work on a GPU; a forward may run twice. Nor is an attribute that a forward sets on a class it got as
+    an argument or keeps in an object. Where the system cannot fork, code that reaches further is refused.
 
     Convention: one MAC = one multiply feeding one accumulate in a contraction; FLOPs = 2 x MACs; norms,
     activations, pooling, bias, softmax count 0; padding taps counted; transposed convolution by input
@@ -62,8 +63,8 @@ def count(
     call = Call(model, inputs, kwargs, training is not _UNSAID and bool(training))
     try:
         found, said = _from_shapes(call)
-    except (CountError, ChildDied, NotHere, Unsafe) as why:
-        if "meta" in call.devices() or isinstance(why, Unsafe):
+    except (CountError, ChildDied, NotHere, Uncopyable) as why:
+        if "meta" in call.devices():
             raise why if isinstance(why, CountError) else error("no child", why=why) from why
         if allow_real is not _UNSAID and not allow_real:
             raise error("not from shapes", why=str(why).rstrip(".。")) from why
@@ -84,10 +85,6 @@ def _parameters(model: Any) -> Any:
         return inspect.signature(model.forward if isinstance(model, nn.Module) else model).parameters
     except (TypeError, ValueError):
         return ()
-
-
-class Unsafe(Exception):
-    """The forward could change what is alive, and there is no child to run it in."""
 
 
 @dataclass
@@ -116,9 +113,10 @@ def _from_shapes(call: Call) -> tuple[FlopCount, str]:
     world = Shapes()
     try:
         copies = call.copied(world)
-    except (Uncopyable, NotHere) as why:
+    except (Uncopyable, NotHere):
+        ask_parameters(call.model)
         if not can_fork():
-            raise Unsafe(str(why)) from why
+            raise
         _imported()
         return in_child(lambda: attempt(call, Shapes(strays=True), call))
     with process_kept():
@@ -134,6 +132,7 @@ def _imported() -> None:
 
 def _for_real(call: Call) -> tuple[FlopCount, str]:
     """With values: in a child, or on copies where the system has none or the data lie on a GPU."""
+    ask_parameters(call.model)
     elsewhere = call.devices() - {"cpu"}
     if can_fork() and not elsewhere:
         try:
@@ -207,14 +206,14 @@ def _backward(output: Any) -> None:
 
 def _tensors_of(output: Any) -> list[torch.Tensor]:
     """All tensors in an output: in containers, dataclasses and objects with attributes, however deep."""
-    found, waiting, seen = [], tree_leaves(output), []
+    found, waiting, seen = [], tree_leaves(output), {}
     while waiting:
         value = waiting.pop()
         if isinstance(value, torch.Tensor):
             found.append(value)
-        elif not isinstance(value, (nn.Module, type, str)) and all(value is not other for other in seen):
-            seen.append(value)
-            inner = list(value.values()) if isinstance(value, dict) else list(getattr(value, "__dict__", {}).values())
-            inner += [getattr(value, name, None) for name in getattr(value, "__dataclass_fields__", {})]
-            waiting += tree_leaves(inner)
+        elif id(value) not in seen and not isinstance(value, (nn.Module, type, str)):
+            seen[id(value)] = value
+            items = value.values() if isinstance(value, dict) else getattr(value, "__dict__", {}).values()
+            fields = [getattr(value, name, None) for name in getattr(value, "__dataclass_fields__", ())]
+            waiting += tree_leaves([*items, *fields])
     return found
