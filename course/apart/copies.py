@@ -87,6 +87,8 @@ class Copier:
         return copy
 
     def _tuple(self, value: Any) -> Any:
+        if _SHARED.issuperset(map(type, value)) and type(value) in (tuple, frozenset):
+            return value
         if type(value) is not tuple and not self._sealed(type(value)):
             raise Uncopyable(type(value).__name__)
         items = [self(item) for item in value]

@@ -7,7 +7,6 @@ values, so lengths, masks and token ids may steer the control flow. `Real` runs 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from math import prod
 from typing import Any
 
@@ -38,6 +37,7 @@ class Operator:
     """
 
     def __init__(self, func: Any) -> None:
+        self._func = func  # an id means something only while its object lives
         name, arguments, returns = func._schema.name, func._schema.arguments, func._schema.returns
         self.name, views = name.removeprefix("aten::"), getattr(func, "is_view", False)
         self.formula = FORMULAS.get(name) or FORMULAS.get(name.removesuffix("_"))
@@ -86,7 +86,7 @@ def _key(value: Any) -> Any:
     return tuple(map(_key, value)) if isinstance(value, (list, tuple)) else (type(value), value)
 
 
-operator = cache(Operator)
+_known: dict[int, Operator] = {}
 _ROLES = {
     **dict.fromkeys("mul addcmul".split(), "makes"),
     **dict.fromkeys("div neg positive where masked_fill".split(), "keeps"),
@@ -263,7 +263,7 @@ class CountingMode(TorchDispatchMode):
             return NotImplemented  # the subclass explains itself in plain operators, and those are counted
         if isinstance(func, HigherOrderOperator):
             return self._higher_order(func, args, kwargs)
-        known = operator(func)
+        known = _known.get(id(func)) or _known.setdefault(id(func), Operator(func))
         if known.is_view and not self._products and _is_meta(args[0]):  # the most frequent, and nothing to count
             return self._guarded(func, *args, **kwargs)
         tensors = tensors_in(args, kwargs)
