@@ -118,7 +118,7 @@ def test_backward_work_belongs_to_the_module_whose_forward_it_differentiates() -
     step = count(model, torch.zeros(3, 8, requires_grad=True), training=True)
     forward = count(model, torch.zeros(3, 8))
     for name in ("0", "1", "1.0", "2"):
-        assert step.by_module.find(name).macs == 3 * forward.by_module.find(name).macs
+        assert step[name].macs == 3 * forward[name].macs
 
 
 def test_frozen_model_has_no_training_step() -> None:

@@ -73,8 +73,6 @@ _SENTENCES = {
         "The {what} stopped{spot} with {kind}: {why}. The inputs were: {given}. {step}",
         "{what}{spot}中断，{kind}：{why}。输入是：{given}。{step}",
     ),
-}
-_STEPS = {
     "memory": (
         "This forward needs values, so it ran for real, and memory was too small: take a smaller batch or length.",
         "这个 forward 需要数值，只能真实运行，而内存不够：请换更小的 batch 或长度。",
@@ -99,10 +97,7 @@ _STEPS = {
 
 
 class CountError(ValueError):
-    """The work could not be counted; the message says what was wrong, where, and what to do.
-
-    A notebook shows the sentence alone; what the forward itself raised is `__cause__`.
-    """
+    """The work could not be counted, and why; what the forward itself raised is `__cause__`."""
 
     def _render_traceback_(self) -> list[str]:
         return [str(self)]
@@ -192,7 +187,7 @@ def stopped(
         kind=type(reason).__name__,
         why=t("memory ran out", "内存不够") if memory else why,
         given=", ".join(map(describe, inputs)) or "-",
-        step=t(*_STEPS[next(name for name, fits in steps.items() if fits)]),
+        step=t(*_SENTENCES[next(name for name, fits in steps.items() if fits)]),
     )
 
 

@@ -96,10 +96,6 @@ class Call:
     kwargs: dict[str, Any]
     training: bool
 
-    def copied(self, world: Real) -> Call:
-        """The same call on copies of everything."""
-        return Call(*copied((self.model, self.inputs, self.kwargs), world.stand_in), self.training)
-
     def devices(self) -> set[str]:
         """Kinds of devices on which the inputs and the weights of the model lie."""
         owner = getattr(self.model, "__self__", self.model)
@@ -110,16 +106,20 @@ class Call:
 
 def _from_shapes(call: Call) -> tuple[FlopCount, str]:
     """On copies without memory, in this process or where none can be made in a child."""
-    world = Shapes()
     try:
-        copies = call.copied(world)
+        return _on_copies(call, Shapes())
     except (Uncopyable, NotHere):
         ask_parameters(call.model)
         if not can_fork():
             raise
         _imported()
         return in_child(lambda: attempt(call, Shapes(strays=True), call))
-    with process_kept():
+
+
+def _on_copies(call: Call, world: Real, device: str = "cpu") -> tuple[FlopCount, str]:
+    """In this process, on copies of everything; the settings of the process and the generators are put back."""
+    copies = Call(*copied((call.model, call.inputs, call.kwargs), world.stand_in), call.training)
+    with process_kept(device):
         return attempt(copies, world, call)
 
 
@@ -139,13 +139,10 @@ def _for_real(call: Call) -> tuple[FlopCount, str]:
             return in_child(lambda: attempt(call, Real(), call))
         except ChildDied as why:
             raise stopped(MemoryError(str(why)), {}, call.inputs, False, call.training) from why
-    world = Real()
     try:
-        copies = call.copied(world)
+        return _on_copies(call, Real(), min(elsewhere, default="cpu"))
     except Uncopyable as why:
         raise error("no child", why=why) from why
-    with process_kept(min(elsewhere, default="cpu")):
-        return attempt(copies, world, call)
 
 
 def attempt(call: Call, world: Real, original: Call) -> tuple[FlopCount, str]:

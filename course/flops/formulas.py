@@ -2,7 +2,8 @@
 
 One MAC is one multiply feeding one accumulate in a contraction (matrix product, convolution, attention, recurrent
 layer). Padding taps count, a transposed convolution counts by its input positions, attention as dense, the bias
-nothing. A complex MAC is four real ones (of a complex convolution torch makes three real ones by itself).
+nothing. A complex MAC is four real ones (of a complex convolution torch makes three real ones by itself). A recurrent
+layer of H units on I inputs does `gates x H x (I + H)` a step and sequence: every weight matrix is used once.
 
 A formula takes the output and the arguments of the operator. It stands for the work the mathematics asks for, not
 for what a kernel repeats: the backward of fused attention counts its products and not the recomputed scores, so
@@ -18,8 +19,6 @@ from typing import Any
 
 import torch
 from torch._ops import HigherOrderOperator
-
-from course.flops.recurrent import RECURRENT
 
 Formula = Callable[..., int]
 
@@ -101,6 +100,49 @@ def distances(out: Any, x: Any, y: Any, p: float = 2.0, *_: Any, **__: Any) -> i
     return out.numel() * x.shape[-1]
 
 
+def onednn_rnn(out: Any, x: Any, w_ih: Any, w_hh: Any, *_: Any, **__: Any) -> int:
+    """One layer and direction of an LSTM in oneDNN; x is (time, batch, features)."""
+    return x.shape[0] * x.shape[1] * (w_ih.numel() + w_hh.numel())
+
+
+def onednn_rnn_backward(out: Any, x: Any, w_ih: Any, w_hh: Any, *rest: Any, **__: Any) -> int:
+    """Gradients of the weights, of the states between the steps, and of input and first state if wanted."""
+    wants = [one.requires_grad for one in (x, w_ih, rest[2])]
+    for_x, for_w, for_state = wants if any(wants) else (True, True, True)
+    rows, steps = x.shape[1], x.shape[0]
+    between = steps - 1 + for_state
+    return rows * (steps * (w_ih.numel() * (for_x + for_w) + w_hh.numel() * for_w) + between * w_hh.numel())
+
+
+def cudnn_rnn(out: Any, x: Any, weights: Any, *rest: Any, batch_sizes: Any = None, **_: Any) -> int:
+    """All layers of a cuDNN RNN."""
+    sizes = rest[-2] if len(rest) >= 12 else batch_sizes
+    return (sum(sizes) if sizes else x.shape[0] * x.shape[1]) * sum(w.numel() for w in weights if w.dim() == 2)
+
+
+def cudnn_rnn_backward(out: Any, x: Any, weights: Any, *rest: Any, **_: Any) -> int:
+    """Gradients of input and states in full, so twice the forward, or once if the weights are frozen."""
+    return cudnn_rnn(out, x, weights, batch_sizes=rest[-4]) * (1 + bool(rest[-1][3]))
+
+
+def int8_rnn(gates: int) -> Formula:
+    """int8 layers (`quantize_dynamic`): the weights are packed, so sizes come from input and state.
+
+    x is (time, batch, inputs) in any order of the first two, or packed (rows, inputs) with its batch sizes next;
+    then the state (layers x directions, batch, H), packed weights, and the settings.
+    """
+
+    def macs(out: Any, x: Any, *rest: Any, **__: Any) -> int:
+        packed = hasattr(rest[0], "dtype") and not rest[0].is_floating_point()
+        state, settings = rest[packed], rest[packed + 1 :]
+        hidden = (state if hasattr(state, "shape") else state[0]).shape[-1]
+        layers, directions = settings[2], 1 + bool(settings[5])
+        inputs = x.shape[-1] + hidden + (layers - 1) * (directions * hidden + hidden)
+        return x.numel() // x.shape[-1] * directions * gates * hidden * inputs
+
+    return macs
+
+
 def _quantized_convolution(out: Any, x: Any, packed: Any, *_: Any, **__: Any) -> int:
     return positions(out.shape) * packed.unpack()[0].numel()
 
@@ -132,6 +174,12 @@ _ATEN: dict[Formula, str] = {
     attention_backward: _fused("_backward"),
     native_attention: "_native_multi_head_attention",
     trilinear: "_trilinear",
+    onednn_rnn: "mkldnn_rnn_layer",
+    onednn_rnn_backward: "mkldnn_rnn_layer_backward",
+    cudnn_rnn: "_cudnn_rnn miopen_rnn",
+    cudnn_rnn_backward: "_cudnn_rnn_backward",
+    int8_rnn(4): "quantized_lstm",
+    int8_rnn(3): "quantized_gru",
     weighted_bag(6): "_embedding_bag _embedding_bag_forward_only",
     weighted_bag(8): "_embedding_bag_dense_backward _embedding_bag_sparse_backward",
     weighted_bag(10): "_embedding_bag_backward",
@@ -151,7 +199,6 @@ FORMULAS: dict[str, Formula] = {
     **{f"aten::{name}": formula for formula, names in _ATEN.items() for name in names.split()},
     **{f"quantized::{name}": formula for formula, names in _QUANTIZED.items() for name in names.split()},
     "onednn::qlinear_pointwise": inner(0),
-    **RECURRENT,
 }
 
 

@@ -197,25 +197,20 @@ class Shapes(Real):
         if metas and metas == len(tensors):
             return known.on_shapes(func, args, kwargs)
         if metas or contracts or not tensors or prod(t.numel() for t in tensors) > KEEP_BYTES:
-            shape = self._on_meta(known, func, args, kwargs, not tensors)
-            if metas or contracts or self._too_large(shape, not tensors):
+            given, named = mapped(lambda x: x if _is_meta(x) else _shape_of(x), (args, kwargs))
+            if tensors:
+                shape = known.on_shapes(func, given, named)
+            else:
+                named = {name: value for name, value in named.items() if name not in ("generator", "pin_memory")}
+                shape = func(*given, **{**named, "device": _META})
+            found = tensors_in((shape,))
+            drawn = not tensors and any(x.is_floating_point() or x.is_complex() for x in found)
+            if metas or contracts or drawn or any(x.nbytes > KEEP_BYTES for x in found):
                 written = [args[at] if at < len(args) else kwargs.get(name) for at, name in known.written]
                 if any(not _is_meta(tensor) for tensor in tensors_in(written)):
                     raise NotHere(f"{func} writes an unknown value into a known tensor")
                 return shape
         return self._kept(func(*args, **kwargs))
-
-    def _on_meta(self, known: Operator, func: Any, args: Any, kwargs: Any, factory: bool) -> Any:
-        args, kwargs = mapped(_to_meta, (args, kwargs))
-        if factory:
-            kwargs = {name: value for name, value in kwargs.items() if name not in ("generator", "pin_memory")}
-            return func(*args, **{**kwargs, "device": _META})
-        return known.on_shapes(func, args, kwargs)
-
-    @staticmethod
-    def _too_large(shape: Any, factory: bool) -> bool:
-        found = tensors_in((shape,))
-        return any(x.nbytes > KEEP_BYTES or factory and (x.is_floating_point() or x.is_complex()) for x in found)
 
 
 def mapped(change: Callable[[torch.Tensor], torch.Tensor], value: Any) -> Any:
@@ -236,10 +231,6 @@ def _leaf(stand_in: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
 
 def _shape_of(tensor: torch.Tensor) -> torch.Tensor:
     return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
-
-
-def _to_meta(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor if _is_meta(tensor) else _shape_of(tensor)
 
 
 class CountingMode(TorchDispatchMode):
@@ -267,31 +258,28 @@ class CountingMode(TorchDispatchMode):
         if known.is_view and not self._products and _is_meta(args[0]):  # the most frequent, and nothing to count
             return self._guarded(func, *args, **kwargs)
         tensors = tensors_in(args, kwargs)
-        kind, formula = known.kind, known.formula
-        if kind == UNKNOWN and (formula := from_torch_registry(func)):  # registered since, perhaps
-            kind = COUNTED
-        if kind == COMPOSITE:
-            if not any(x.is_nested for x in tensors):  # those have no size to decompose by
-                with self:
-                    out = func.decompose(*args, **kwargs)
-                if out is not NotImplemented:
-                    return out
-            kind = UNKNOWN
+        if known.kind == COMPOSITE and not any(x.is_nested for x in tensors):  # those have no size to decompose by
+            with self:
+                out = func.decompose(*args, **kwargs)
+            if out is not NotImplemented:
+                return out
         out = self._guarded(self.world.run, known, func, args, kwargs, tensors)
-        if kind == COUNTED:
-            if all(t.layout in (torch.strided, torch._mkldnn) and not t.is_nested for t in tensors):
-                factor = 4 if tensors and tensors[0].is_complex() else 1
-                self._count(known.name, formula, out, args, kwargs, factor)
-            else:  # a formula on the shape of a sparse or nested tensor would claim too much
-                self.tally.unknown[known.name + " (sparse or nested)"] += 1
-        elif kind == ELEMENTS:
-            written = out.numel() if isinstance(out, torch.Tensor) else 0
-            self.tally.elements(max(written, args[0].numel() if args and isinstance(args[0], torch.Tensor) else 0))
-        elif kind == UNKNOWN:
-            self.tally.unknown[known.name] += 1
+        if known.kind == ELEMENTS:
+            self.tally.elements(max([x.numel() for x in (out, *args[:1]) if isinstance(x, torch.Tensor)], default=0))
+        elif known.kind != STILL:
+            self._counted(func, known, out, args, kwargs, tensors)
         if self._products or known.role == "makes":
             self._follow(known.role, out, args, kwargs, tensors)
         return out
+
+    def _counted(self, func: Any, known: Operator, out: Any, args: Any, kwargs: Any, tensors: Any) -> None:
+        formula = known.formula or known.kind == UNKNOWN and from_torch_registry(func)  # registered since, perhaps
+        if formula and not all(t.layout in (torch.strided, torch._mkldnn) and not t.is_nested for t in tensors):
+            # on the shape of a sparse or nested tensor it would claim too much
+            self.tally.unknown[known.name + " (sparse or nested)"] += 1
+        else:
+            factor = 4 if tensors and tensors[0].is_complex() else 1
+            self._count(known.name, formula, out, args, kwargs, factor)
 
     def _guarded(self, run: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         try:
@@ -307,13 +295,13 @@ class CountingMode(TorchDispatchMode):
                 return _CHOICES[str(func)](*args, **kwargs)
         out = self._guarded(func, *args, **kwargs)
         formula = from_torch_registry(func)
-        if formula is None:
-            self.tally.unknown[str(func)] += 1
-        else:
-            self._count(str(func), formula, out, args, kwargs, 1)
+        self._count(str(func), formula, out, args, kwargs, 1)
         return out
 
     def _count(self, name: str, formula: Any, out: Any, args: Any, kwargs: Any, factor: int) -> None:
+        if not formula:
+            self.tally.unknown[name] += 1
+            return
         try:
             given = {name: value for name, value in kwargs.items() if name != "out"}
             macs = int(formula(out, *args, **given)) * factor
@@ -338,29 +326,22 @@ def _storage(tensor: torch.Tensor) -> int:
     return tensor.untyped_storage()._cdata if tensor.layout is torch.strided and not tensor.is_nested else 0
 
 
-def _cond(predicate: Any, if_true: Any, if_false: Any, operands: Any) -> Any:
-    return (if_true if bool(predicate) else if_false)(*operands)
-
-
 def _while_loop(goes_on: Any, body: Any, carried: Any, more: Any = ()) -> Any:
     while bool(goes_on(*carried, *more)):
         carried = body(*carried, *more)
     return carried
 
 
-_CHOICES: dict[str, Callable[..., Any]] = {"cond": _cond, "while_loop": _while_loop}
+_CHOICES: dict[str, Callable[..., Any]] = {
+    "cond": lambda predicate, if_true, if_false, operands: (if_true if bool(predicate) else if_false)(*operands),
+    "while_loop": _while_loop,
+}
 """Operators that choose what runs: the branch taken and every round of the loop are counted."""
 
 
-_TOLD: dict[Any, Callable[[torch.device], Any]] = {
-    vars(torch._C.TensorBase)[name].__get__: answer
-    for name, answer in {
-        "device": lambda device: device,
-        **{
-            f"is_{kind}": lambda device, kind=kind: device.type == kind
-            for kind in ("meta", "cpu", "cuda", "mps", "xpu")
-        },
-    }.items()
+_TOLD = {
+    vars(torch._C.TensorBase)[name].__get__: name.removeprefix("is_")
+    for name in ("device", "is_meta", "is_cpu", "is_cuda", "is_mps", "is_xpu")
 }
 """What follows from the device of a tensor."""
 _EXITS = {
@@ -384,21 +365,16 @@ class AskingMode(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs, world = kwargs or {}, self.world
-        if not isinstance(world, Shapes):
-            self._leaving(func, args)
-            return func(*args, **kwargs)
-        if func in _TOLD:
-            return _TOLD[func](world.device())
-        if world.strays:
-            args, kwargs = mapped(world.known, (args, kwargs))
-        if func in _TAKING:
-            if _is_meta(args[0]):
+        if isinstance(world, Shapes):
+            if func in _TOLD:
+                device, asked = world.device(), _TOLD[func]
+                return device if asked == "device" else device.type == asked
+            if world.strays:
+                args, kwargs = mapped(world.known, (args, kwargs))
+            if func in _TAKING and _is_meta(args[0]):
                 raise world.refuse(f"{func.__name__} asks for data")
-            self._leaving(func, args)
-        if func is torch.tensor:
-            kwargs = {**kwargs, "device": None}
-        return func(*args, **kwargs)
-
-    def _leaving(self, func: Any, args: Any) -> None:
+            if func is torch.tensor:
+                kwargs = {**kwargs, "device": None}
         if func in _EXITS and args[0].is_floating_point() and args[0].numel() > 1:
             self.tally.unknown[f"{func.__name__} (data handed to {_EXITS[func]})"] += 1
+        return func(*args, **kwargs)

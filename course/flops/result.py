@@ -80,11 +80,6 @@ class FlopCount:
         """A certificate: every operator that ran was counted, or provably holds no contraction."""
         return not self.unknown
 
-    @property
-    def ran(self) -> bool:
-        """Whether the forward ran on data; else shapes sufficed."""
-        return self.ground == "real"
-
     def __getitem__(self, name: str) -> ModuleCount:
         known = {module.name: module for _, module in self.by_module.walk()}
         if name not in known:
