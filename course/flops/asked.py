@@ -85,13 +85,9 @@ _SENTENCES = {
         "An input is a dict, passed on whole; if the forward takes its entries by name, write count(model, **batch).",
         "有一个输入是字典，会原样传入；如果 forward 按名字接收其中各项，请写成 count(model, **batch)。",
     ),
-    "training": (
-        "Run one forward and backward without counting: it should stop the same way.",
-        "请先不计数运行一次前向和反向，它应当以同样方式中断。",
-    ),
     "forward": (
-        "Call the model once without counting: it should stop the same way.",
-        "请先不计数直接调用一次模型，它应当以同样方式中断。",
+        "Call the model once (a training step: and backward) without counting: it should stop the same way.",
+        "请先不计数直接调用一次模型（训练步还要 backward），它应当以同样方式中断。",
     ),
 }
 
@@ -161,8 +157,7 @@ def ask_model(model: Any) -> None:
 def ran(output: Any) -> Any:
     """The output of a forward that has really run; a generator or a coroutine has not."""
     if inspect.isgenerator(output) or inspect.iscoroutine(output) or inspect.isasyncgen(output):
-        if not inspect.isasyncgen(output):
-            output.close()
+        getattr(output, "close", bool)()  # an asynchronous generator has none
         raise error("not run", kind=type(output).__name__)
     return output
 
@@ -170,15 +165,14 @@ def ran(output: Any) -> Any:
 def stopped(
     reason: BaseException, places: Mapping[int, Any], inputs: tuple[Any, ...], meta: bool, training: bool
 ) -> CountError:
-    """Which module stopped, why, what it was given, and what to do next.
+    """Which module (places: by id) stopped, why, what it was given, and what to do next.
 
-    places: the module tree by id(module). meta: model or inputs have no data, so values could not be asked.
-    training: the backward was asked for as well.
+    meta: model or inputs have no data, so values could not be asked.
     """
     spot, said = _spot(reason, places), str(reason)
     memory = isinstance(reason, MemoryError) or "out of memory" in said.lower() or "allocate memory" in said.lower()
     by_name = any(isinstance(value, Mapping) and all(isinstance(key, str) for key in value) for value in inputs)
-    steps = {"memory": memory, "meta": meta, "dict": by_name, "training": training, "forward": True}
+    steps = {"memory": memory, "meta": meta, "dict": by_name, "forward": True}
     why = (said.strip().split("\n")[0] or t("no message", "没有说明")).rstrip(".")
     return error(
         "stopped",

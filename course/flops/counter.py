@@ -31,11 +31,10 @@ def count(
 ) -> FlopCount:
     """Count the work of `model(*inputs, **kwargs)`, or with `training=True` of its forward and backward.
 
-    model: an nn.Module or any callable that works on tensors. inputs, kwargs: what it is called with, batch
-    included; values do not matter unless its control flow looks at them. The model runs in the mode it is in
-    (`model.train()` or `model.eval()`). What it prints appears once.
-    allow_real: whether the forward may run on its data where shapes do not suffice (default True); False for a
-    model whose forward is too expensive.
+    model: an nn.Module or any callable that works on tensors, run in the mode it is in (`model.train()` or
+    `model.eval()`); what it prints appears once. inputs, kwargs: what it is called with, batch included; values do
+    not matter unless its control flow looks at them. allow_real: whether the forward may run on its data where
+    shapes do not suffice (default True); False for a model whose forward is too expensive.
 
     Nothing that is alive is changed: the forward runs on copies made for the count (tensors have shapes, small
     integer ones values), and code that reaches further than its own objects, or needs data, runs in a forked

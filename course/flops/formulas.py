@@ -143,10 +143,6 @@ def int8_rnn(gates: int) -> Formula:
     return macs
 
 
-def _quantized_convolution(out: Any, x: Any, packed: Any, *_: Any, **__: Any) -> int:
-    return positions(out.shape) * packed.unpack()[0].numel()
-
-
 def _fused(end: str) -> str:
     """Fused attention by every kernel of torch."""
     kinds = "flash_attention efficient_attention cudnn_attention flash_attention_for_cpu fused_attention_overrideable"
@@ -193,7 +189,9 @@ _ATEN: dict[Formula, str] = {
 }
 _QUANTIZED: dict[Formula, str] = {
     inner(0): "linear linear_relu linear_dynamic linear_relu_dynamic linear_dynamic_fp16 linear_leaky_relu linear_tanh",
-    _quantized_convolution: "conv1d conv1d_relu conv2d conv2d_relu conv3d conv3d_relu conv2d_add conv2d_add_relu",
+    lambda out, x, packed, *_, **__: (
+        positions(out.shape) * packed.unpack()[0].numel()
+    ): "conv1d conv1d_relu conv2d conv2d_relu conv3d conv3d_relu conv2d_add conv2d_add_relu",
 }
 FORMULAS: dict[str, Formula] = {
     **{f"aten::{name}": formula for formula, names in _ATEN.items() for name in names.split()},

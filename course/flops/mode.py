@@ -110,10 +110,8 @@ class Real:
     name = "real"
 
     def __init__(self) -> None:
-        self.broken: str | None = None
-        """The first thing that went wrong: a forward that swallows it has taken another path than usual."""
-        self.hooked = 0
-        """Hooks on the gradients of tensors that were replaced: stand-ins do not run them."""
+        self.broken: str | None = None  # what went wrong first: a forward that swallows it takes another path
+        self.hooked = 0  # hooks on gradients of tensors that were replaced: stand-ins do not run them
 
     def refuse(self, why: str) -> NotHere:
         """The exception to raise; the reason is kept."""
@@ -265,7 +263,8 @@ class CountingMode(TorchDispatchMode):
                 return out
         out = self._guarded(self.world.run, known, func, args, kwargs, tensors)
         if known.kind == ELEMENTS:
-            self.tally.elements(max([x.numel() for x in (out, *args[:1]) if isinstance(x, torch.Tensor)], default=0))
+            sizes = [x.numel() for x in (out, *args[:1]) if isinstance(x, torch.Tensor)]
+            self.tally.element_operations += max(sizes, default=0)
         elif known.kind != STILL:
             self._counted(func, known, out, args, kwargs, tensors)
         if self._products or known.role == "makes":

@@ -22,7 +22,6 @@ class ModuleCount:
     own: int = 0
     calls: int = 0
     params: int = 0
-    element_operations: int = 0
     children: list[ModuleCount] = field(default_factory=list)
 
     @property

@@ -57,8 +57,7 @@ class Tally:
         self.by_operator: Counter[str] = Counter()
         self.calls: Counter[str] = Counter()
         self.unknown: Counter[str] = Counter()
-        self.element_operations = 0
-        self.summed_products = 0
+        self.element_operations = self.summed_products = 0
         self._alive: dict[int, Any] = {}  # an id means something only while its object lives
         self._found = 0
         self._stack = [self.root]
@@ -91,7 +90,6 @@ class Tally:
         for _, module in only.walk():
             module.name = module.name[start:].removeprefix(".")
         only.own += self.root.own
-        only.element_operations += self.root.element_operations
         return only
 
     def place(self) -> ModuleCount:
@@ -109,23 +107,12 @@ class Tally:
         self.calls[name] += 1
         self.place().own += macs
 
-    def elements(self, number: int) -> None:
-        """One call of an element operator on that many elements."""
-        self.element_operations += number
-        self.place().element_operations += number
-
     @contextmanager
     def following(self) -> Iterator[None]:
         """In the block every forward of a module in this thread is seen."""
-        hooks = (
-            register_module_forward_pre_hook(self._enter),
-            register_module_forward_hook(self._leave, always_call=True),
-        )
-        try:
+        pre = register_module_forward_pre_hook(self._enter)
+        with pre, register_module_forward_hook(self._leave, always_call=True):
             yield
-        finally:
-            for hook in hooks:
-                hook.remove()
 
     def _enter(self, module: nn.Module, _args: Any) -> None:
         if threading.get_ident() != self._thread:
