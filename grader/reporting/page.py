@@ -90,7 +90,7 @@ class _Page:
         return f'<p class="soft">{" · ".join(said)}</p>'
 
     def teach(self, found: Data) -> str:
-        said = "".join(f"<p>{self.text(sentence)}</p>" for sentence in teach_again(found))
+        said = "".join(f"<p>{self.text(one.text)}</p>" for one in teach_again(found))
         for cell in found["cells"]:
             said = said.replace(f"<code>{cell['id']}</code>", f'<a href="#{cell["id"]}"><code>{cell["id"]}</code></a>')
         return f'<section class="teach"><h2>{self.say("teach")}</h2>{said}</section>'
