@@ -11,8 +11,8 @@ import pytest
 import course
 from course.game import board, cases, moves, play, score, tuning, view
 from course.game import tuning_view as told
-from course.game.tuning import Measured, Tuning
 from course.game.tuning_desk import Desk, again_words
+from course.game.tuning_player import Measured, Tuning
 from course.i18n import LANGUAGES, both, set_language
 from course.quiz import AnswerLog
 from course.quiz.widgets import view_of
