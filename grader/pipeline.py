@@ -16,6 +16,7 @@ import nbformat
 from tqdm import tqdm
 
 from course.i18n import pick
+from course.units import format_points
 from grader.course import Course, command, done, why
 from grader.guard import guarded
 from grader.ingest import reason_of
@@ -177,7 +178,7 @@ def summary(found: list[Outcome]) -> str:
     wide = max([len(word) for word in words.values()] + [7])
     lines = [f"{'student':<{width}}  points  {'verdict':<{wide}}  problems"]
     for outcome in found:
-        points = "   none" if outcome.points is None else f"{outcome.points:>5.4g}/{outcome.top:g}"
+        points = "   none" if outcome.points is None else f"{format_points(outcome.points):>5}/{outcome.top:g}"
         word, problems = words[outcome.verdict], printable(_sentences(outcome.problems))
         lines.append(f"{outcome.student:<{width}}  {points}  {word:<{wide}}  {problems}".rstrip())
     without = [outcome for outcome in found if outcome.points is None]

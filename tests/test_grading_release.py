@@ -141,7 +141,11 @@ def test_from_now_who_handed_in_before_gets_the_points_and_the_next_one_is_marke
     assert totals(course, LESSON).points == found.points
     for said in (" ".join(one.problems) for one in marked):
         assert f"of an earlier release, which did not have `{NEW}` yet" in said
-        assert "put back" not in said and "look at it again" not in said
+        assert "put back" not in said
+    assert {one.reason for one in marked} == {""}
+    with Course(course.root).gradebook as gradebook:
+        asked = [one["student"] for one in gradebook.submission_dicts(LESSON) if one["needs_manual_grade"]]
+    assert asked == [], "formgrader lists nobody"
     numbers = analyse(gather(course, LESSON))
     assert numbers["unasked"] == [NEW] and NEW not in str(teach_again(numbers)) and NEW in page(numbers)
     assert feedback(course, LESSON, lambda line: None) == []

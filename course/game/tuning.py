@@ -16,6 +16,7 @@ from course.game.cases import Case
 from course.i18n import LANGUAGES, Text, both, pick, t
 from course.quiz.entry import Entry
 from course.quiz.item_lint import language_faults
+from course.units import format_points
 
 Config = Mapping[str, str]
 """control -> value, in the order of the panel."""
@@ -398,7 +399,7 @@ def standing(case: Case, entries: Sequence[Entry]) -> Standing:
         return Standing(case, both("handed in; the cause is open", "方案已交，原因待答"), tuple(scores))
     closed = Standing(case, both("closed, inconclusive: try again", "已结案，无法判定，可再来"), tuple(scores))
     if closed.first:
-        points = f"{closed.first.points:.2g}"
+        points = format_points(closed.first.points)
         return Standing(case, both(f"closed: {points} of 10", f"已结案：{points} / 10"), tuple(scores))
     if scores:
         return closed
