@@ -20,7 +20,7 @@ from course.units import format_points
 from grader.course import Course, command, done, why
 from grader.guard import guarded
 from grader.ingest import reason_of
-from grader.marking.step import STATE, notes, printable
+from grader.marking.step import STATE, notes, printable, reasons
 from grader.marking.verdicts import WORDS
 from grader.marks import cell_marks
 from grader.names import LONGEST, fault, inert_row
@@ -52,7 +52,7 @@ class Outcome:
     """What became of one submission. points is None where it has no grade; problems are sentences; verdict: of
     ``grader.marking.verdicts``, or nothing where nothing was handed in. reason: the code of what somebody has to look at:
     "absent" (nothing was handed in), "gone" (what was marked lies there no more), "no-grade", "by-hand" (waits for a mark),
-    "kept" (a mark given by hand before counts), or nothing.
+    "kept" (a mark given by hand before counts), or nothing. noted: the codes of what marking noted.
     """
 
     student: str
@@ -61,6 +61,7 @@ class Outcome:
     problems: list[str] = field(default_factory=list)
     verdict: str = ""
     reason: str = ""
+    noted: tuple[str, ...] = ()
 
     def note(self, reason: str, sentence: str) -> None:
         """What somebody has to look at, as a code and in words."""
@@ -122,6 +123,7 @@ def outcomes(course: Course, lesson: str, failed: dict[str, str] | None = None) 
         outcome.verdict = _verdict(outcome, notebook) if handed_in else ""
         with guarded(student, lambda _, why, outcome=outcome: outcome.problems.append(why)):
             outcome.problems += _problems(course, lesson, student, notebook)
+            outcome.noted = tuple(reasons(notebook)) if notebook else ()
         found.append(outcome)
     for name in course.nobodys(lesson):
         said = f"NO GRADE: this folder is not taken for a student's: {fault(name)}"
@@ -184,7 +186,7 @@ def summary(found: list[Outcome]) -> str:
     without = [outcome for outcome in found if outcome.points is None]
     if idle := [outcome.student for outcome in without if not outcome.verdict]:
         lines.append(f"handed in nothing: {', '.join(idle)}")
-    if asked := [outcome.student for outcome in found if "Answers missing: " in " ".join(outcome.problems)]:
+    if asked := [outcome.student for outcome in found if "answers-missing" in outcome.noted]:
         lines.append(f"answers missing, {len(asked)} to ask for their answers file: {', '.join(asked)}")
     if waiting := [outcome.student for outcome in found if outcome.reason == "by-hand"]:
         lines.append(
