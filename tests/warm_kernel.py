@@ -20,7 +20,7 @@ from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvision
 
 PRELOADED = (
     "ipykernel.kernelapp", "ipykernel.ipkernel", "IPython", "ipywidgets", "torch", "torch.export", "torch._dynamo",
-    "torch._meta_registrations", "torch.utils.flop_counter", "matplotlib.pyplot", "yaml", "fsrs",
+    "torch._inductor.config", "torch._meta_registrations", "torch.utils.flop_counter", "matplotlib.pyplot", "yaml", "fsrs",
 )  # fmt: skip
 NAME = "warm"
 
