@@ -24,6 +24,7 @@ from grader.marking.shorten import MOST_CELLS, MOST_PAGE, MOST_TEXT, shorten
 from grader.pipeline import collect, feedback
 from grader.project import Infrastructure, ProjectError
 from tests.graded_class import make_class
+from tests.grading_class import copy_of
 from tests.grading_fixtures import LESSON
 
 
@@ -111,9 +112,14 @@ def test_a_page_is_cut_to_what_a_browser_opens_and_graded_cells_stay():
     assert "image/png" not in str(notebook.cells[1].outputs)
 
 
+@pytest.fixture(scope="module")
+def marked(tmp_path_factory) -> Path:
+    return make_class(tmp_path_factory.mktemp("guard"))[1].root
+
+
 @pytest.fixture
-def course(tmp_path) -> Course:
-    return make_class(tmp_path)[1]
+def course(marked, tmp_path) -> Course:
+    return Course(copy_of(marked, tmp_path / "class"))
 
 
 def change(course: Course, student: str, act) -> None:
