@@ -471,6 +471,18 @@ def test_limits_hold_and_are_said(warm):
 
 
 @pytest.mark.slow
+def test_a_kernel_that_says_done_ahead_and_does_not_listen_is_stopped_on_its_own_time(warm):
+    ahead = (
+        "import inside.shell as s, signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        "for _ in range(2): s.wire.send(s.OUTLET.connection, {'done': {'error': None, 'count': 1}})\ntime.sleep(60)"
+    )
+    with warm.kernel(Limits(**{**SMALL.plain(), "cell_s": 0.2})) as kernel:
+        assert not kernel.run(ahead).ended
+        ran = kernel.run("#" * 2_000_000)  # more than the socket holds
+        assert ran.late and ran.ended == kernel.run("1").ended == "stuck"
+
+
+@pytest.mark.slow
 def test_an_interrupt_that_comes_too_late_stops_neither_the_kernel_nor_the_next_cell(warm):
     with warm.kernel(SMALL) as kernel:
         assert kernel.run("import time\nx = 1").error is None
