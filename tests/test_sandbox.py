@@ -474,7 +474,7 @@ def test_limits_hold_and_are_said(warm):
 def test_a_kernel_that_says_done_ahead_and_does_not_listen_is_stopped_on_its_own_time(warm):
     ahead = (
         "import inside.shell as s, signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
-        "for _ in range(2): s.wire.send(s.OUTLET.connection, {'done': {'error': None, 'count': 1}})\ntime.sleep(60)"
+        "s.OUTLET.connection.sendall(2 * s.wire.packed({'done': {'error': None, 'count': 1}}))\ntime.sleep(60)"
     )
     with warm.kernel(Limits(**{**SMALL.plain(), "cell_s": 0.2})) as kernel:
         assert not kernel.run(ahead).ended
