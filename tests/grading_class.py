@@ -6,7 +6,7 @@ import shutil
 import sqlite3
 from pathlib import Path
 
-from grader.course import Course, init
+from grader.course import Course, done, init
 from grader.demo.handin import work
 from grader.demo.students import CLASS
 from grader.pipeline import release
@@ -48,6 +48,14 @@ def copy_of(root: Path, place: Path) -> Path:
     config = place / "nbgrader_config.py"
     config.write_text(config.read_text().replace(str(root), str(place)))
     return place
+
+
+def stock(course: Course, lesson: str, student: str) -> None:
+    """Mark a submission again with stock nbgrader's own steps, as formgrader's button does. Its command, a process of its own,
+    stands in test_grading_cluster.py.
+    """
+    course = Course(course.root)  # settings may have changed
+    done(course.api.autograde(lesson, student), "stock nbgrader's autograde")
 
 
 def marked(root: Path) -> int:

@@ -42,9 +42,10 @@ def here(handed_in, tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def cluster():
+    """One worker that marks in two threads, as `dask worker` starts one: with a thread for each processor."""
     from distributed import LocalCluster
 
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as made:
+    with LocalCluster(n_workers=1, threads_per_worker=2, dashboard_address=None) as made:
         yield made
 
 

@@ -27,9 +27,10 @@ from tests.grading_corpus.base import CANARY
 from tests.grading_fixtures import LESSON, make_project
 
 SETTINGS = """
-c.CourseExecute.timeout = 2
+c.CourseExecute.timeout = 1
 c.CourseExecute.total_timeout = 60
 c.CourseExecute.memory_mb = 400
+c.CourseExecute.max_output = 250_000
 """
 
 

@@ -24,6 +24,7 @@ from grader.marking.shorten import MOST_CELLS, MOST_PAGE, MOST_TEXT, shorten
 from grader.pipeline import collect, feedback
 from grader.project import Infrastructure, ProjectError
 from tests.graded_class import make_class
+from tests.grading_class import copy_of
 from tests.grading_fixtures import LESSON
 
 
@@ -111,9 +112,14 @@ def test_a_page_is_cut_to_what_a_browser_opens_and_graded_cells_stay():
     assert "image/png" not in str(notebook.cells[1].outputs)
 
 
+@pytest.fixture(scope="module")
+def marked(tmp_path_factory) -> Path:
+    return make_class(tmp_path_factory.mktemp("guard"))[1].root
+
+
 @pytest.fixture
-def course(tmp_path) -> Course:
-    return make_class(tmp_path)[1]
+def course(marked, tmp_path) -> Course:
+    return Course(copy_of(marked, tmp_path / "class"))
 
 
 def change(course: Course, student: str, act) -> None:
@@ -126,7 +132,7 @@ def change(course: Course, student: str, act) -> None:
 
 @pytest.mark.slow
 def test_feedback_of_huge_notebooks_and_strange_names_costs_the_others_nothing(course):
-    change(course, "ada", lambda nb: nb.cells.append(new_code_cell("x = 1\n" * 3_000_000)))
+    change(course, "ada", lambda nb: nb.cells.append(new_code_cell(("x = 1; " * 100 + "\n") * 25_000)))
     change(course, "bob", lambda nb: nb.cells.append(new_markdown_cell("![mine](attachment:lost.png)\n\nand words")))
     course.autograded("cyd", LESSON).unlink()
     course.autograded("cyd", LESSON).mkdir()

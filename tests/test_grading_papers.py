@@ -5,10 +5,7 @@ shows, marks are the same wherever and however often they are made, and the stud
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 
 import nbformat
 import pytest
@@ -24,7 +21,7 @@ from grader.marking.answers import keyed_items
 from grader.marking.step import grade_id
 from grader.papers import paper_in, released_salt
 from grader.pipeline import cell_points, outcomes, release
-from grader.project import HERE, Project, tasks
+from grader.project import Project, tasks
 from grader.regrading.run import diff
 from grader.reporting.collect import gather
 from grader.reporting.numbers import analyse
@@ -32,7 +29,7 @@ from grader.reporting.page import page
 from grader.similarity.collect import gather as works_of
 from grader.similarity.evidence import looks
 from grader.similarity.show import text
-from tests.grading_class import copy_of
+from tests.grading_class import copy_of, stock
 
 pytestmark = pytest.mark.slow
 PROJECT, LESSON, WHEN = Project(), "15_review", "2026-03-01 12:00:00.000000 UTC"
@@ -152,15 +149,12 @@ def test_the_kernel_of_a_student_finds_no_key(course):
     )
 
 
-def test_the_marks_are_the_same_again_elsewhere_and_under_the_stock_command(course, tmp_path):
+def test_the_marks_are_the_same_again_elsewhere_and_under_stock_nbgrader(course, tmp_path):
     found = diff(course, LESSON, QUIET, say=lambda line: None)
     assert found.changes == [] and found.failed == {} and found.marked == len(PUPILS)
     other = Course(copy_of(course.root, tmp_path / "elsewhere"))
     before = points(other)
-    command = [sys.executable, "-m", "nbgrader", "autograde", LESSON, "--student=cyd", "--force"]
-    environment = os.environ | {"PYTHONPATH": str(HERE)}
-    stock = subprocess.run(command, cwd=other.root, env=environment, capture_output=True, text=True)
-    assert stock.returncode == 0, stock.stderr
+    stock(other, LESSON, "cyd")
     assert points(other) == before
     said = {one.student: " ".join(one.problems) for one in outcomes(other, LESSON)}
     assert "on the paper of “ada”" in said["cyd"]

@@ -21,6 +21,7 @@ from grader.pipeline import release
 from grader.project import ProjectError, tasks
 from grader.regrading.differences import NEW, NOTHING, PAPER, UNKNOWN, changes, of_ours, why
 from tests.graded_class import PUPILS, make_class
+from tests.grading_class import stock
 from tests.grading_fixtures import LESSON
 
 PROGRAM = {"code": "c", "versions": "Python 3"}
@@ -157,21 +158,6 @@ def edit(path, change):
     path.write_text(yaml.safe_dump(data, allow_unicode=True))
 
 
-def stock(course, *arguments):
-    import os
-    import subprocess
-    import sys
-
-    done = subprocess.run(
-        [sys.executable, "-m", "nbgrader", "autograde", LESSON, "--force", *arguments],
-        cwd=course.root,
-        capture_output=True,
-        text=True,
-        env=os.environ,
-    )
-    assert done.returncode == 0, done.stderr
-
-
 @pytest.mark.slow
 def test_regrade_shows_then_writes_exactly_that(marked, capsys):
     from grader.regrading.run import diff, write
@@ -209,7 +195,7 @@ def test_regrade_shows_then_writes_exactly_that(marked, capsys):
     now = cell_marks(course, LESSON)
     assert now["ada"]["90-c-multiple"] == CellMark(4.0, None, 4.0) and now["ada"]["90-t-contrast"].auto == 2.0
     assert (now["bob"]["90-c-single"].auto, now["bob"]["90-c-single"].points) == (0.0, 1.5)
-    stock(course, "--student", "ada")  # stock nbgrader marks with the new points, too
+    stock(course, LESSON, "ada")  # stock nbgrader marks with the new points, too
     assert cell_marks(course, LESSON)["ada"] == now["ada"]
     again = diff(course, LESSON)
     assert again.changes == [] and again.ours == []
@@ -259,7 +245,7 @@ def test_late_rules_through_ours_and_through_stock_nbgrader(marked, capsys):
     autograde(course, LESSON, ["bob"], How(again=True), say=lambda line: None)
     assert "0 change, 1 lose" in late()
     rules.write_text("per_day_percent: 10\ngrace_minutes: 0\nextensions: []\n")
-    stock(course, "--student", "bob")
+    stock(course, LESSON, "bob")
     assert "cyd: 0 -> " in (said := late()) and "bob" not in said
     rules.write_text("per_day_percent: ten\n")
     assert main(["late", LESSON, "--dir", str(course.root)]) == 1

@@ -140,14 +140,17 @@ def test_faults_of_the_disk_the_gradebook_and_the_settings_are_sentences(root, c
     assert "Name a place that exists" in said("report", LESSON, "--to", str(root / "no" / "page.html"))
     for name in ("collect", "autograde", "feedback"):
         assert "77_none: not released" in said(name, "77_none")
+    config = root / "nbgrader_config.py"
+    sound = config.read_text()
+    impatient = f"sqlite:///{root / 'gradebook.db'}?timeout=0.1"  # else SQLite waits for five seconds
+    config.write_text(sound + f"c.CourseDirectory.db_url = {impatient!r}\n")
     with sqlite3.connect(root / "gradebook.db", isolation_level=None) as db:
         db.execute("begin exclusive")
         assert "locked" in said("report", LESSON)
         db.execute("rollback")
+    config.write_text(sound)
     (root / "gradebook.db").write_bytes(b"no database" * 100)
     assert "file is not a database." in said("autograde", LESSON)
-    config = root / "nbgrader_config.py"
-    sound = config.read_text()
     config.write_text(sound + 'c.CourseDirectory.db_url = "postgresql+psycopg2://u:secret@127.0.0.1/gb"\n')
     try:
         import psycopg2  # noqa: F401

@@ -10,7 +10,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from grader.marking.running import Run
 from grader.sandbox import launch
 from grader.sandbox.limits import Limits
-from grader.sandbox.warm import Warm
+from grader.sandbox.shared import shared
 from tests.conftest import missing
 
 CELLS = [
@@ -93,8 +93,7 @@ def plain(output) -> dict:
 
 def here() -> list[list[dict]]:
     notebook = new_notebook(cells=[new_code_cell(source) for source in CELLS])
-    with Warm() as warm:
-        Run(notebook, {}, {}, "en", Limits()).go(warm, {})
+    Run(notebook, {}, {}, "en", Limits()).go(shared(True), {})
     return [cell.outputs for cell in notebook.cells]
 
 

@@ -25,7 +25,7 @@ OURS = (
 def test_a_part_that_ends_the_kernel_or_its_time_costs_itself_alone(does, word):
     notebook = new_notebook(cells=[new_code_cell(TASK.solution + OURS.format(does))])
     drawn = {TASK.id: TASK.draw(random.Random(3))}
-    run = Run(notebook, {TASK.id: TASK}, drawn, "en", Limits(cell_s=5, total_s=60))
+    run = Run(notebook, {TASK.id: TASK}, drawn, "en", Limits(cell_s=1, total_s=60))
     run.go(shared(False), {})  # our own code: it needs no sandbox
     verdict = judge_task(TASK, *run.found()[TASK.id])
     assert (run.words, verdict.evidence["parts"]) == ({word}, {"native": 1, "fallback": 0, "error": 1, "edges": 1})

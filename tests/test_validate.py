@@ -18,29 +18,27 @@ from grader.project import Project, tasks
 PROJECT, LESSON = Project(), "08_mps"
 
 
-def validated(folder) -> str:
-    command = [sys.executable, "-m", "nbgrader", "validate", f"{LESSON}.ipynb"]
-    ran = subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8", timeout=300)
-    return ran.stdout + ran.stderr
-
-
 @pytest.mark.slow
 def test_an_untouched_checkpoint_does_not_validate_and_a_finished_one_does(tmp_path):
-    path = tmp_path / f"{LESSON}.ipynb"
+    untouched, finished = (tmp_path / name / f"{LESSON}.ipynb" for name in ("untouched", "finished"))
     released = (PROJECT.notebooks / "en" / "checkpoints" / f"{LESSON}.ipynb").read_text(encoding="utf-8")
-    path.write_text(released, encoding="utf-8")
     items, hidden = keyed_items(PROJECT, LESSON), tasks(PROJECT, LESSON)
-    told = validated(tmp_path)
-    assert f"FAILED ON {len(items) + len(hidden)} CELL(S)" in told
-    assert all(f"{identity}: not" in told for identity in (*items, *hidden)), told
-
+    untouched.parent.mkdir()
+    untouched.write_text(released, encoding="utf-8")
+    finished.parent.mkdir()
     notebook = nbformat.reads(released, as_version=4)
     for cell in notebook.cells:
         for identity, task in hidden.items():
             if grade_id(cell) == answer_id(identity):
                 cell.source = task.solution
-    nbformat.write(notebook, path)
-    sheet = Sheet(LESSON, items, tmp_path)
+    nbformat.write(notebook, finished)
+    sheet = Sheet(LESSON, items, finished.parent)
     for identity, item in items.items():
         sheet.record(identity, right(item))
-    assert "Success" in validated(tmp_path)
+
+    command = [sys.executable, "-m", "nbgrader", "validate", str(untouched), str(finished)]
+    ran = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=300)
+    of_untouched, success, rest = ran.stdout.partition("Success! Your notebook passes all the tests.")
+    assert f"FAILED ON {len(items) + len(hidden)} CELL(S)" in of_untouched, ran.stdout + ran.stderr
+    assert all(f"{identity}: not" in of_untouched for identity in (*items, *hidden)), ran.stdout + ran.stderr
+    assert success and not rest.strip(), ran.stdout + ran.stderr

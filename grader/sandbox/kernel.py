@@ -21,9 +21,8 @@ from grader.sandbox.meter import TICK_S, Meter
 
 SHORTEST_S = 0.01  # between two looks at a cell that is about to reach its limit
 LINGER_S = 1  # between a kernel's last word and its end
-GRACE_S = 3  # from the interrupt to the end
+GRACE_S = 3  # from the interrupt to the end, where a cell may take that long at all
 FLOOD = 20  # times the kept output: then the cell is stopped
-SEND_S = 10  # for the kernel to take in a cell
 FRAME = 100  # characters each output counts beside its own, so that many small ones are a flood too
 LARGEST = 16 << 20  # bytes of one frame from a kernel; what is longer can only come from somebody who forges frames
 CREDENTIALS = struct.Struct("3i")
@@ -103,17 +102,12 @@ class Kernel:
             return ran
         self._size, self._clear, self._flood = 0, False, False
         allowed, interrupted = limit, False
+        unsent = memoryview(wire.packed({"run": source}))  # the kernel takes it in on its own time
+        self._waiting.modify(self._connection, selectors.EVENT_WRITE)
         self._meter.begin()
         look = monotonic() + min(TICK_S, limit)
-        try:
-            self._connection.settimeout(SEND_S)
-            wire.send(self._connection, {"run": source})
-        except TimeoutError:  # a kernel that answers but does not listen
-            return self._over(ran, "stuck")
-        except OSError:
-            return self._over(ran, "died")
         while True:
-            while self._frames.ready:
+            while self._frames.ready and not unsent:
                 message = self._frames.ready.pop(0)
                 if "done" in message and isinstance(message["done"], dict):
                     ran.seconds = self._meter.seconds
@@ -132,14 +126,22 @@ class Kernel:
                 if over and interrupted:
                     return self._over(ran, "flood" if self._flood else "stuck")
                 if over or (self._flood and not interrupted):
-                    interrupted, ran.late, allowed = True, not self._flood, seconds + GRACE_S
+                    interrupted, ran.late = True, not self._flood
+                    allowed = seconds + min(GRACE_S, self._limits.cell_s)
                     ran.disturbed = ran.late and self._meter.disturbed(limit)
                     self._signal(signal.SIGINT)
                 look = monotonic() + min(self._meter.pause_s, max(SHORTEST_S, allowed - seconds))
             if not self._waiting.select(max(0.0, look - monotonic())):
                 continue
             try:
-                self._frames.feed(self._connection.recv(1 << 20) or _closed())
+                if not unsent:
+                    self._frames.feed(self._connection.recv(1 << 20) or _closed())
+                    continue
+                unsent = unsent[self._connection.send(unsent, socket.MSG_DONTWAIT) :]
+                if not unsent:
+                    self._waiting.modify(self._connection, selectors.EVENT_READ)
+            except BlockingIOError:
+                continue
             except (OSError, wire.Closed):
                 return self._over(ran, "died")
 

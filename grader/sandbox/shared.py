@@ -1,4 +1,7 @@
-"""The warm processes of this process: one for each thread, started at the first submission, kept until the end."""
+"""The warm processes of this process: one for each thread, started at the first submission, kept until the end.
+
+Libraries are loaded once: the warm process of a thread is a fork of this process's mother.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ import threading
 from grader.sandbox.warm import Warm
 
 _mothers: dict[bool, str] = {}  # sandbox -> the address of a warm process that may be forked
+_starting = threading.Lock()
 
 
 def shared(sandbox: bool) -> Warm:
@@ -18,7 +22,7 @@ def shared(sandbox: bool) -> Warm:
 
 
 def mother(sandbox: bool) -> Warm:
-    """The warm process whose ``address`` the marking processes of this one get."""
+    """The warm process that is forked for the threads of this process, and whose ``address`` its marking processes get."""
     return _shared(sandbox, os.getpid(), 0)
 
 
@@ -28,8 +32,17 @@ def descend(sandbox: bool, address: str | None) -> None:
         _mothers[sandbox] = address
 
 
+def _address(sandbox: bool) -> str | None:
+    """Where a fork is to be had; None outside the sandbox. Raises Infrastructure."""
+    if sandbox in _mothers or not sandbox:
+        return _mothers.get(sandbox)
+    with _starting:
+        mother(sandbox).launch()
+    return mother(sandbox).address
+
+
 @functools.cache
 def _shared(sandbox: bool, _process: int, thread: int) -> Warm:
-    warm = Warm(sandbox, _mothers.get(sandbox), listen=thread == 0)
+    warm = Warm(sandbox, listen=True) if thread == 0 else Warm(sandbox, functools.partial(_address, sandbox))
     atexit.register(warm.close)
     return warm

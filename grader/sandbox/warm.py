@@ -10,7 +10,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -27,11 +27,13 @@ START_S = 120  # for the warm process to import torch on a slow disk
 class Warm:
     """The warm process. Use it as a context manager; ``kernel(...)`` gives fresh kernels, one at a time.
 
-    mother: the ``address`` of another one that may be forked instead of starting afresh; used while it answers.
+    mother: gives the ``address`` of another one that may be forked instead of starting afresh; used while it answers.
     listen: whether this one can be such a mother.
     """
 
-    def __init__(self, sandbox: bool = True, mother: str | None = None, listen: bool = False) -> None:
+    def __init__(
+        self, sandbox: bool = True, mother: Callable[[], str | None] | None = None, listen: bool = False
+    ) -> None:
         self.sandbox, self.mother, self.listen = sandbox, mother, listen
         self.address: str | None = None
         self._process: subprocess.Popen | None = None
@@ -53,8 +55,8 @@ class Warm:
         self.close()
         if self.sandbox:
             groups.sweep()
-        if self.mother is not None:
-            self._control = _connected(self.mother)
+        if self.mother is not None and (address := self.mother()) is not None:
+            self._control = _connected(address)
         if self._control is None:
             self._spawn()
         self._control.settimeout(START_S)

@@ -116,7 +116,7 @@ CASES = (
     ),
     cheat(
         "returns-an-endless-iterator",
-        "class Endless(dict):\n    def items(self):\n        while True: yield 'a', 1\n"
+        "import time\nclass Endless(dict):\n    def items(self):\n        while True: time.sleep(0.1); yield 'a', 1\n"
         "def contrast(low, high): return Endless(a=1)",
         verdict="ANY",
     ),

@@ -162,11 +162,11 @@ CASES = (
     ),
     Hostile("closes-all-descriptors", harm="import os\nos.closerange(0, 1000)", verdict="killed"),
     Hostile(
-        "forges-done", harm=frames(DONE) + "\nwhile True: pass", verdict="ANY", points=0
+        "forges-done", harm=frames(DONE) + "\nimport time\ntime.sleep(1e6)", verdict="ANY", points=0
     ),  # results come one cell late, and the calls of a task are asked together
     Hostile(
         "forges-done-and-deaf",
-        harm=frames(DONE) + "\nimport signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass",
+        harm=frames(DONE) + "\nimport signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\ntime.sleep(1e6)",
         verdict="ANY",
         points=0,
         report="report = {'median_ms': 1.25, 'repeats': 7}\n" + "#" * 2_000_000,
@@ -235,7 +235,7 @@ CASES = (
         "class Program(ctypes.Structure): _fields_ = [('length', ctypes.c_ushort), ('lines', ctypes.c_void_p)]\n"
         "libc.prctl(22, 2, ctypes.byref(Program(1, ctypes.addressof(code))))",
     ),
-    Hostile("forges-a-flood", harm=frames("*([frame(b'{}') * 1000] * 200),"), verdict="ANY"),
+    Hostile("forges-a-flood", harm=frames("*([frame(b'{}') * 1000] * 60),"), verdict="ANY"),
     Hostile(
         "leaves-processes",
         harm=LEFT + "for _ in range(3):\n"

@@ -38,7 +38,7 @@ CASES = (
         "for kind in ('image/png', 'image/jpeg', 'image/svg+xml', 'text/latex'):\n"
         "    display({kind: page, 'text/plain': ''}, metadata={kind: {'width': page}, 'filenames': {kind: page}}, raw=True)",
     ),
-    Hostile("nests-a-page", harm="from IPython.display import HTML, display\ndisplay(HTML('<div>' * 150_000))"),
+    Hostile("nests-a-page", harm="from IPython.display import HTML, display\ndisplay(HTML('<div>' * 40_000))"),
     Hostile(
         "scripts-in-answer-names",
         says="damaged",

@@ -16,10 +16,15 @@ class Closed(Exception):
     """The other side has closed, or sends what is not a frame."""
 
 
+def packed(message: dict[str, Any]) -> bytes:
+    """One message as it goes over the socket."""
+    data = json.dumps(message).encode()
+    return HEAD.pack(len(data)) + data
+
+
 def send(connection: socket.socket, message: dict[str, Any]) -> None:
     """Send one message whole. Raises OSError if nobody listens."""
-    data = json.dumps(message).encode()
-    connection.sendall(HEAD.pack(len(data)) + data)
+    connection.sendall(packed(message))
 
 
 def receive(connection: socket.socket) -> dict[str, Any]:
