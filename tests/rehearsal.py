@@ -24,7 +24,6 @@ import importlib.abc
 import importlib.machinery
 import json
 import mmap
-import multiprocessing
 import os
 import struct
 import subprocess
@@ -35,6 +34,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+
+from tests.forked import FORK, forked
 
 ROOT = Path(__file__).resolve().parents[1]
 FIRST, SEARCH = 4, 40  # a first call of a shape takes that many operations longer, search off and on
@@ -436,8 +437,6 @@ def _stage(kind: str) -> tuple[subprocess.Popen[str], Any]:
 
 # --- on the stage --------------------------------------------------------------------------------------------
 
-FORK = multiprocessing.get_context("fork")
-
 
 def main(kind: str) -> None:
     """Orders on standard input, a rehearsal each, and what came of it on standard output: JSON, a line each."""
@@ -470,7 +469,7 @@ def _rehearsed(queue: Queue, order: dict[str, Any]) -> dict[str, Any]:
         if isinstance(message, dict):
             actor.join()
             return message
-        here.send(_new_process(order["plant"], *message))
+        here.send(forked(*message, first=lambda: sys.meta_path.insert(0, Plants(order["plant"]))))
 
 
 def _act(queue: Queue, order: dict[str, Any], pipe: Any) -> None:
@@ -490,32 +489,6 @@ def _act(queue: Queue, order: dict[str, Any], pipe: Any) -> None:
     new_process.subprocess = SimpleNamespace(run=run, TimeoutExpired=subprocess.TimeoutExpired)
     sizes = order["sizes"]
     pipe.send({name: _one(queue.clock, name, s, sizes.get(name, {})) for name, s in order["seconds"].items()})
-
-
-def _new_process(
-    plant: dict[str, list[str]], arguments: list[str], env: dict[str, str], timeout: float
-) -> tuple[int, str, str] | None:
-    """`python -c arguments[0] arguments[1:]`: its exit code, output and errors; None where it took too long."""
-    with tempfile.TemporaryDirectory() as folder:
-        out, err = Path(folder, "out"), Path(folder, "err")
-        child = FORK.Process(target=_run, args=(plant, arguments, env, out, err))
-        child.start()
-        child.join(timeout)
-        if child.is_alive():
-            child.kill()
-            child.join()
-            return None
-        return child.exitcode, out.read_text("utf-8"), err.read_text("utf-8")
-
-
-def _run(plant: dict[str, list[str]], arguments: list[str], env: dict[str, str], out: Path, err: Path) -> None:
-    os.environ.clear()
-    os.environ.update(env)
-    for number, path in ((1, out), (2, err)):
-        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), number)
-    sys.meta_path.insert(0, Plants(plant))
-    sys.argv = ["-c", *arguments[1:]]
-    exec(compile(arguments[0], "<string>", "exec"), {"__name__": "__main__"})
 
 
 def _one(clock: Clock, name: str, budget_s: float, sizes: dict[str, Any]) -> dict[str, Any]:

@@ -205,12 +205,13 @@ def told(tmp_path_factory):
     def record(name: str, *more: str) -> list[str]:
         return ["--record", str(folder / name), *more]
 
-    names = ["nothing", "listed", "experiments of the test", "all", "needs", "heard", "one", "wrong"]
+    names = ["nothing", "listed", "lesson", "experiments of the test", "all", "needs", "heard", "one", "wrong"]
     home = folder / "home"
     found = bare(
         home,
         [],
         ["--list"],
+        record("lesson", "--only", "07-counter"),
         EXPERIMENTS_OF_THE_TEST,
         record("all", "--missing"),
         record("needs", "--needs", "mkldnn"),
@@ -231,6 +232,12 @@ def test_listing_needs_torch_numpy_and_tqdm_alone(told):
     code, out, err, _ = told["listed"]
     assert code == 0, err
     assert "needs" in out and "01-frozen" in out
+
+
+def test_an_experiment_of_a_lesson_is_recorded_with_no_more(told):
+    code, out, err, recorded = told["lesson"]
+    assert code == 0 and "1 recorded, 0 skipped, 0 failed" in out, err
+    assert recorded == ["07-counter"]
 
 
 def test_recording_goes_on_after_a_failure_and_tells_it(told):

@@ -109,7 +109,7 @@ def test_an_operation_that_refuses_is_told_and_not_fatal(monkeypatch):
             raise RuntimeError("made_up does not have a deterministic implementation. More words.")
         return torch.ones(1)
 
-    monkeypatch.setattr(experiments_cuda, "cuda_operations", lambda device, count: {"made_up": refuse})
+    monkeypatch.setattr(experiments_cuda, "cuda_operations", lambda device, count, size: {"made_up": refuse})
     monkeypatch.setattr(experiments_cuda, "GPU", "cpu")
     rows = base.run("06-bits-cuda", 6).rows
     assert [(row["different"], row["outcome"]) for row in rows] == [(1, "runs"), (1, "runs"), (0, "raises")]
