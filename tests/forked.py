@@ -22,6 +22,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 FORK = multiprocessing.get_context("fork") if "fork" in multiprocessing.get_all_start_methods() else None
+LATE = "ONEDNN_"
+"""Variables with this beginning are read when oneDNN is first used, not when torch is imported."""
 
 
 # --- asked from a test ---------------------------------------------------------------------------------------
@@ -29,18 +31,15 @@ FORK = multiprocessing.get_context("fork") if "fork" in multiprocessing.get_all_
 
 @contextlib.contextmanager
 def forked_processes() -> Iterator[None]:
-    """Inside, a new process of an experiment is forked; one with environment variables of its own, or where nothing can be
-    forked, starts as ever."""
+    """Inside, a new process of an experiment is forked; one with variables that importing torch may read, or where nothing
+    can be forked, starts as ever."""
     from course.experiment import new_process
 
     started = new_process.subprocess.run
 
     def run(command: list[str], *, env: dict[str, str], timeout: float, **more: Any) -> Any:
-        if (
-            FORK is None
-            or env.keys() != os.environ.keys()
-            or any(env[n] != os.environ[n] for n in env if n != "PYTHONPATH")
-        ):
+        changed = {name for name in env.keys() | os.environ.keys() if env.get(name) != os.environ.get(name)}
+        if FORK is None or not all(name == "PYTHONPATH" or name.startswith(LATE) for name in changed):
             return started(command, env=env, timeout=timeout, **more)
         warm = _warm()
         warm.stdin.write(json.dumps([command[2:], env, timeout]) + "\n")
