@@ -446,7 +446,9 @@ def main(kind: str) -> None:
     queue = install(torch, kind, clock)
     torch.set_num_threads(1)
     import matplotlib.figure  # noqa: F401
-    import torch._inductor.config  # noqa: F401  (the profiler imports it when first used, which takes a second)
+
+    if kind == "cuda":  # nothing is profiled on mps
+        import torch._inductor.config  # noqa: F401  (the profiler imports it when first used, which takes a second)
 
     for line in sys.stdin:
         order = json.loads(line)
