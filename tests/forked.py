@@ -31,15 +31,16 @@ LATE = "ONEDNN_"
 
 @contextlib.contextmanager
 def forked_processes() -> Iterator[None]:
-    """Inside, a new process of an experiment is forked; one with variables that importing torch may read, or where nothing
-    can be forked, starts as ever."""
+    """Inside, a new process of an experiment is forked; one with variables that importing torch may read, one whose code
+    says when torch is imported, or where nothing can be forked, starts as ever."""
     from course.experiment import new_process
 
     started = new_process.subprocess.run
 
     def run(command: list[str], *, env: dict[str, str], timeout: float, **more: Any) -> Any:
         changed = {name for name in env.keys() | os.environ.keys() if env.get(name) != os.environ.get(name)}
-        if FORK is None or not all(name == "PYTHONPATH" or name.startswith(LATE) for name in changed):
+        early = "import torch" in command[2] or any(n != "PYTHONPATH" and not n.startswith(LATE) for n in changed)
+        if FORK is None or early:
             return started(command, env=env, timeout=timeout, **more)
         warm = _warm()
         warm.stdin.write(json.dumps([command[2:], env, timeout]) + "\n")

@@ -84,7 +84,7 @@ def test_the_mode_refuses_put_and_fills_empty():
 
 @pytest.mark.long
 def test_workers_are_seeded_by_torch_and_the_main_process_is_not():
-    record = measured("06-who-seeds", 120)
+    record = base.run("06-who-seeds", 120)  # what a process draws unseeded: these must not be forks of one process
     assert base.get("06-who-seeds").settles(record) == {"06-bet-workers": "b"}
     assert not any(
         row["here"] or row["workers"] for row in record.rows if row["setting"] in ("nothing", "deterministic")
