@@ -1,8 +1,8 @@
 """A stand-in for a GPU: the CUDA and MPS experiments run on it from end to end, in tests alone, and record nothing.
 
-`python -m tests.rehearsal cuda name...` runs the named experiments on it and prints what came of each as JSON.
-`STAGE` holds a ``sitecustomize`` that puts the stand-in into every Python process started with it on PYTHONPATH, so
-also into those that experiments start.
+`python -m tests.rehearsal cuda` is a stage: a process that has imported torch, has put the stand-in into it, and does
+nothing else. Each rehearsal is forked from it, and so is each new process that an experiment of it starts: none pays
+for importing torch, and none sees what another one did.
 
 What it has in common with a GPU:
 
@@ -19,34 +19,37 @@ The results are the CPU's, and no number means anything.
 
 from __future__ import annotations
 
+import functools
 import importlib.abc
 import importlib.machinery
 import json
 import mmap
 import os
 import struct
+import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from tests.forked import FORK, forked
+
 ROOT = Path(__file__).resolve().parents[1]
-STAGE = Path(__file__).parent / "rehearsal_stage"
-DEVICE, CLOCK, PLANT, OP = "REHEARSAL", "REHEARSAL_CLOCK", "REHEARSAL_PLANT", "REHEARSAL_OP_S"
 FIRST, SEARCH = 4, 40  # a first call of a shape takes that many operations longer, search off and on
+LARGE = 2**30  # multiplications; a CPU takes seconds for them in half precision
 
 
 # --- the clock, shared by all processes -----------------------------------------------------------------------
 
 
 class Clock:
-    """perf_counter plus the seconds that anybody has waited for the device; the sum lies in a file they all map."""
+    """perf_counter plus the seconds that anybody has waited for the device; all forks share the sum."""
 
-    def __init__(self, path: str) -> None:
-        with open(path, "r+b") as file:
-            self._waited = mmap.mmap(file.fileno(), 8)
+    def __init__(self) -> None:
+        self._waited = mmap.mmap(-1, 8)
         self._real = time.perf_counter
         time.perf_counter = self.now
         time.perf_counter_ns = lambda: int(self.now() * 1e9)
@@ -66,8 +69,8 @@ class Clock:
 class Queue:
     """The device's queue: work joins its end; `wait` moves the clock there."""
 
-    def __init__(self, clock: Clock, op_s: float) -> None:
-        self.clock, self.op_s, self.end = clock, op_s, 0.0
+    def __init__(self, clock: Clock) -> None:
+        self.clock, self.op_s, self.end = clock, 0.005, 0.0
         self.plans: set[Any] = set()
         self.made_bytes = 0
 
@@ -84,9 +87,8 @@ class Queue:
 def install(torch: Any, kind: str, clock: Clock) -> Queue:
     """Put the stand-in in place of torch's (absent) ``cuda`` or ``mps``."""
     from torch.overrides import TorchFunctionMode
-    from torch.utils._pytree import tree_leaves
 
-    queue = Queue(clock, float(os.environ[OP]))
+    queue = Queue(clock)
     mark = "_stand_in"
     tensor = torch.Tensor
     getters = {
@@ -124,6 +126,16 @@ def install(torch: Any, kind: str, clock: Clock) -> Queue:
     def is_tensor(one: Any) -> bool:
         return isinstance(one, tensor)
 
+    def tensors(one: Any) -> Iterator[Any]:
+        """The tensors in arguments or results, also those in lists, tuples and dicts."""
+        if is_tensor(one):
+            yield one
+        elif isinstance(one, (list, tuple)):
+            for part in one:
+                yield from tensors(part)
+        elif isinstance(one, dict):
+            yield from tensors(tuple(one.values()))
+
     def marked(one: Any) -> bool:
         return is_tensor(one) and getattr(one, mark, False)
 
@@ -138,7 +150,7 @@ def install(torch: Any, kind: str, clock: Clock) -> Queue:
             kwargs = dict(kwargs or {})
             if func in getters and marked(args[0]):
                 return getters[func]()
-            given = [one for one in tree_leaves((args, kwargs)) if is_tensor(one)]
+            given = list(tensors((args, kwargs)))
             here = any(marked(one) for one in given)
             target, args, kwargs = self.asked_for(func, args, kwargs)
             if target not in (None, "cpu", kind):
@@ -160,7 +172,7 @@ def install(torch: Any, kind: str, clock: Clock) -> Queue:
             elif stays:
                 if given and result is given[0] and not marked(result):
                     result = result.clone()  # what was moved leaves the original where it is
-                self.placed(func, result, args)
+                self.placed(func, result, args, kwargs)
             elif is_tensor(result) and marked(result):
                 result = result.clone()
             return result
@@ -184,6 +196,8 @@ def install(torch: Any, kind: str, clock: Clock) -> Queue:
 
         @staticmethod
         def computed(func: Any, args: Any, kwargs: Any) -> Any:
+            if func is torch.mm and "out" in kwargs and args[0].numel() * args[1].shape[1] >= LARGE:
+                return kwargs["out"]  # a buffer that is filled to take time alone, and never read
             if func is functional.scaled_dot_product_attention:
                 from torch.nn.attention import SDPBackend, sdpa_kernel
 
@@ -192,9 +206,9 @@ def install(torch: Any, kind: str, clock: Clock) -> Queue:
             return func(*args, **kwargs)
 
         @staticmethod
-        def placed(func: Any, result: Any, asked: Any) -> None:
+        def placed(func: Any, result: Any, asked: Any, kwargs: Any) -> None:
             """Mark what came out, refuse what Apple refuses, put the work into the queue."""
-            out = [one for one in tree_leaves(result) if is_tensor(one)]
+            out = list(tensors(result))
             if kind == "mps" and any(one.dtype in (torch.float64, torch.complex128) for one in out):
                 raise TypeError(
                     "Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't support float64. "
@@ -207,14 +221,9 @@ def install(torch: Any, kind: str, clock: Clock) -> Queue:
             new = [one for one in out if not marked(one)]
             for one in out:
                 setattr(one, mark, True)
-            if not new or getattr(func, "__name__", "") in (
-                "__get__",
-                "view",
-                "detach",
-                "requires_grad_",
-                "T",
-                "transpose",
-            ):
+            name = getattr(func, "__name__", "")
+            into = "out" in kwargs or (name.endswith("_") and not name.endswith("__"))  # a tensor that was there
+            if not (new or into) or name in ("__get__", "view", "detach", "requires_grad_", "T", "transpose"):
                 return
             queue.made_bytes += sum(one.numel() * one.element_size() for one in new)
             queue.add()
@@ -357,31 +366,21 @@ def install(torch: Any, kind: str, clock: Clock) -> Queue:
     return queue
 
 
-# --- into every process --------------------------------------------------------------------------------------
+# --- planted bugs --------------------------------------------------------------------------------------------
 
 
-class Entrance(importlib.abc.MetaPathFinder):
-    """Installs the stand-in when torch is imported, and plants a bug in a module when it is."""
+class Plants(importlib.abc.MetaPathFinder):
+    """Plants a bug in a module when it is imported: module -> [old, new] source."""
 
-    def __init__(self, kind: str, plants: dict[str, list[str]], clock: Clock) -> None:
-        self.kind, self.plants, self.clock, self.queue = kind, plants, clock, None
+    def __init__(self, plants: dict[str, list[str]]) -> None:
+        self.plants = plants
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        if name != "torch" and name not in self.plants:
+        if name not in self.plants:
             return None
         spec = importlib.machinery.PathFinder.find_spec(name, path)
-        if name == "torch":
-            spec.loader.exec_module = self.after(spec.loader.exec_module)
-        else:
-            spec.loader = Planted(name, spec.origin, *self.plants[name])
+        spec.loader = Planted(name, spec.origin, *self.plants[name])
         return spec
-
-    def after(self, execute: Any) -> Any:
-        def run(module: Any) -> None:
-            execute(module)
-            self.queue = install(module, self.kind, self.clock)
-
-        return run
 
 
 class Planted(importlib.machinery.SourceFileLoader):
@@ -398,50 +397,7 @@ class Planted(importlib.machinery.SourceFileLoader):
         return compile(source.replace(self.old, self.new), self.path, "exec")
 
 
-ENTRANCE: Entrance | None = None
-
-
-def enter() -> None:
-    """Called by ``sitecustomize`` in every process of a rehearsal."""
-    global ENTRANCE
-    clock = Clock(os.environ[CLOCK])
-    ENTRANCE = Entrance(os.environ[DEVICE], json.loads(os.environ.get(PLANT, "{}")), clock)
-    sys.meta_path.insert(0, ENTRANCE)
-
-
-# --- new processes, without importing torch in each ------------------------------------------------------------
-
-
-def forked(command: list[str], *, env: dict[str, str], timeout: float, **_: Any) -> Any:
-    """`subprocess.run` for the processes that experiments start: one forked from a server that holds torch and the
-    stand-in, and nothing that any experiment did."""
-    import multiprocessing
-    import subprocess
-
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["torch"])
-    with tempfile.TemporaryDirectory() as folder:
-        out, err = Path(folder, "out"), Path(folder, "err")
-        child = context.Process(target=_act, args=(command[2:], dict(env), str(out), str(err)))
-        child.start()
-        child.join(timeout)
-        if child.is_alive():
-            child.kill()
-            raise subprocess.TimeoutExpired(command, timeout)
-        return subprocess.CompletedProcess(command, child.exitcode, out.read_text("utf-8"), err.read_text("utf-8"))
-
-
-def _act(arguments: list[str], env: dict[str, str], out: str, err: str) -> None:
-    """The child: `python -c arguments[0] arguments[1:]` with these variables, its output in files."""
-    os.environ.clear()
-    os.environ.update(env)
-    for number, path in ((1, out), (2, err)):
-        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), number)
-    sys.argv = ["-c", *arguments[1:]]
-    exec(compile(arguments[0], "<string>", "exec"), {"__name__": "__main__"})
-
-
-# --- the rehearsal ------------------------------------------------------------------------------------------
+# --- a rehearsal ---------------------------------------------------------------------------------------------
 
 
 def rehearse(
@@ -455,35 +411,101 @@ def rehearse(
 
     seconds: experiment -> its budget. sizes: experiment -> keyword arguments of its function. plant: module -> [old, new] source.
     """
-    import subprocess
-
-    with tempfile.NamedTemporaryFile(suffix=".clock") as clock:
-        clock.write(struct.pack("d", 0.0))
-        clock.flush()
-        done = subprocess.run(
-            [sys.executable, "-m", "tests.rehearsal", json.dumps([seconds, sizes or {}])],
-            env={**os.environ, DEVICE: kind, CLOCK: clock.name, OP: str(op_s), PLANT: json.dumps(plant or {}),
-                 "PYTHONPATH": os.pathsep.join((str(STAGE), str(ROOT))), "OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg",
-                 "KINETO_LOG_LEVEL": "6"},
-            cwd=ROOT, capture_output=True, text=True, check=False)  # fmt: skip
-    if done.returncode:
-        raise RuntimeError(done.stderr[-2000:])
-    return json.loads(done.stdout.splitlines()[-1])
+    stage, said = _stage(kind)
+    order = {"seconds": seconds, "sizes": sizes or {}, "plant": plant or {}, "op_s": op_s, "env": dict(os.environ)}
+    stage.stdin.write(json.dumps(order) + "\n")
+    stage.stdin.flush()
+    answer = stage.stdout.readline()
+    if not answer:
+        _stage.cache_clear()
+        said.seek(0)
+        raise RuntimeError(f"The stage is gone: {said.read()[-2000:]}")
+    return json.loads(answer)
 
 
-def _one(name: str, budget_s: float, sizes: dict[str, Any]) -> dict[str, Any]:
+@functools.cache
+def _stage(kind: str) -> tuple[subprocess.Popen[str], Any]:
+    """The stage of this device, and the file that holds what is printed on it. It ends when its standard input does."""
+    said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
+    env = {**os.environ, "OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg", "KINETO_LOG_LEVEL": "6"}
+    stage = subprocess.Popen(
+        [sys.executable, "-m", "tests.rehearsal", kind],
+        env=env, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, text=True, encoding="utf-8",
+    )  # fmt: skip
+    return stage, said
+
+
+# --- on the stage --------------------------------------------------------------------------------------------
+
+
+def main(kind: str) -> None:
+    """Orders on standard input, a rehearsal each, and what came of it on standard output: JSON, a line each."""
+    clock = Clock()
+    import torch
+
+    queue = install(torch, kind, clock)
+    torch.set_num_threads(1)
+    import matplotlib.figure  # noqa: F401
+
+    if kind == "cuda":  # nothing is profiled on mps
+        import torch._inductor.config  # noqa: F401  (the profiler imports it when first used, which takes a second)
+
+    for line in sys.stdin:
+        order = json.loads(line)
+        queue.op_s = order["op_s"]
+        print(json.dumps(_rehearsed(queue, order)), flush=True)
+
+
+def _rehearsed(queue: Queue, order: dict[str, Any]) -> dict[str, Any]:
+    """Fork the rehearsal, and fork for it the new processes that its experiments ask for, until it has its findings."""
+    here, there = FORK.Pipe()
+    actor = FORK.Process(target=_act, args=(queue, order, there))
+    actor.start()
+    there.close()
+    while True:
+        try:
+            message = here.recv()
+        except EOFError:
+            actor.join()
+            return {name: {"error": f"the rehearsal ended with {actor.exitcode}"} for name in order["seconds"]}
+        if isinstance(message, dict):
+            actor.join()
+            return message
+        here.send(forked(*message, first=lambda: sys.meta_path.insert(0, Plants(order["plant"]))))
+
+
+def _act(queue: Queue, order: dict[str, Any], pipe: Any) -> None:
+    """The rehearsal itself: the experiments in turn."""
+    os.dup2(2, 1)
+    os.environ.update(order["env"])
+    sys.meta_path.insert(0, Plants(order["plant"]))
+    from course.experiment import new_process
+
+    def run(command: list[str], *, env: dict[str, str], timeout: float, **_: Any) -> Any:
+        """`subprocess.run` for the processes that experiments start: the stage forks them."""
+        pipe.send((command[2:], dict(env), timeout))
+        if (found := pipe.recv()) is None:
+            raise subprocess.TimeoutExpired(command, timeout)
+        return subprocess.CompletedProcess(command, *found)
+
+    new_process.subprocess = SimpleNamespace(run=run, TimeoutExpired=subprocess.TimeoutExpired)
+    sizes = order["sizes"]
+    pipe.send({name: _one(queue.clock, name, s, sizes.get(name, {})) for name, s in order["seconds"].items()})
+
+
+def _one(clock: Clock, name: str, budget_s: float, sizes: dict[str, Any]) -> dict[str, Any]:
     import traceback
 
     from course.experiment import base
 
     try:
-        return _played(name, budget_s, sizes)
+        return _played(clock, name, budget_s, sizes)
     except Exception as error:  # noqa: BLE001  (whatever goes wrong on the stage is what the test is after)
         cause = error.__cause__ if isinstance(error, base.ExperimentError) else error
         return {"error": f"{cause!r}\n{''.join(traceback.format_exception(cause)[-3:])}"}
 
 
-def _played(name: str, budget_s: float, sizes: dict[str, Any]) -> dict[str, Any]:
+def _played(clock: Clock, name: str, budget_s: float, sizes: dict[str, Any]) -> dict[str, Any]:
     from matplotlib.figure import Figure
 
     from course.experiment import base
@@ -491,9 +513,9 @@ def _played(name: str, budget_s: float, sizes: dict[str, Any]) -> dict[str, Any]
     from course.i18n import set_language
 
     exp = base.get(name)
-    before = ENTRANCE.clock.waited
+    before = clock.waited
     record = base.run_experiment(exp, budget_s, **sizes)
-    waited = ENTRANCE.clock.waited - before
+    waited = clock.waited - before
     sentence = exp.finding(record)
     for code in ("en", "zh"):
         set_language(code)
@@ -510,18 +532,5 @@ def _played(name: str, budget_s: float, sizes: dict[str, Any]) -> dict[str, Any]
     }
 
 
-def main(seconds: dict[str, float], sizes: dict[str, dict[str, Any]]) -> None:
-    """Run the experiments one after the other and print one line of JSON."""
-    import torch
-
-    from course.experiment import new_process
-
-    new_process.subprocess = SimpleNamespace(run=forked, TimeoutExpired=new_process.subprocess.TimeoutExpired)
-    torch.set_num_threads(1)
-    print("\n" + json.dumps({name: _one(name, budget_s, sizes.get(name, {})) for name, budget_s in seconds.items()}))
-
-
 if __name__ == "__main__":
-    import tests.rehearsal as module  # the one that sitecustomize has entered
-
-    module.main(*json.loads(sys.argv[1]))
+    main(sys.argv[1])

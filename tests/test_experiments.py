@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -157,71 +160,109 @@ def test_every_experiment_of_the_course_is_well_formed():
 
 
 BLOCKED = ("matplotlib", "yaml", "ipywidgets", "IPython", "fsrs", "notebook")
-
-
-def command(*arguments: str, module: str = "") -> subprocess.CompletedProcess:
-    """The command line in a process where only torch, numpy and tqdm can be imported besides the course."""
-    code = (
-        "import sys\n"
-        f"for name in {BLOCKED}: sys.modules[name] = None\n"
-        f"{module}\n"
-        "from course.experiments import main\n"
-        f"raise SystemExit(main({list(arguments)!r}))\n"
-    )
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
-
-
-ONLY_TEST_EXPERIMENTS = """
+BARE = """
+import contextlib, io, json, sys
+for name in BLOCKED: sys.modules[name] = None
 from course.experiment import base
-base.load_all = lambda: dict(sorted(base.REGISTRY.items()))
-def make(name, function, **more):
-    said = {"title": "?", "finding": lambda r: "!", "seconds": 0.1}
-    base.experiment(name=name, lesson="99_test", **said, **more)(function)
-def bad(budget): raise RuntimeError("broken on purpose")
-make("99-a", lambda budget: [{"a": 1}])
-make("99-bad", bad)
-make("99-c", lambda budget: [{"c": 2}])
+from course.experiments import main
+def told(line):
+    if line is None: return register()
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+        try: code = main(line)
+        except SystemExit as end: code = end.code
+    return code, out.getvalue(), err.getvalue()
+def register():
+    base.load_all = lambda: {name: one for name, one in sorted(base.REGISTRY.items()) if name.startswith("99-")}
+    def make(name, function, finding=lambda record: "!", **more):
+        base.experiment(name=name, lesson="99_test", title="?", finding=finding, seconds=0.1, **more)(function)
+    def bad(budget): raise RuntimeError("broken on purpose")
+    make("99-a", lambda budget: [{"a": 1}])
+    make("99-bad", bad)
+    make("99-c", lambda budget: [{"c": 2}])
+    make("99-m", lambda budget: [{"m": 1}], lambda record: record.rows[0]["nothing"], needs="mkldnn")
+print(json.dumps([told(line) for line in json.loads(sys.argv[1])]))
 """
+EXPERIMENTS_OF_THE_TEST = None
+"""In a list of command lines: from here on there are only the experiments of this test."""
 
 
-def test_listing_needs_torch_numpy_and_tqdm_alone():
-    done = command("--list")
+def bare(home: Path, *lines: list[str] | None) -> list:
+    """What command lines return and print, one after the other in a new process where only torch, numpy and tqdm can be
+    imported besides the course."""
+    done = subprocess.run(
+        [sys.executable, "-c", BARE.replace("BLOCKED", repr(BLOCKED)), json.dumps(lines)],
+        env={**os.environ, "COURSE_HOME": str(home)}, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "needs" in done.stdout
+    return json.loads(done.stdout)
 
 
-def test_recording_goes_on_after_a_failure_and_tells_it(tmp_path):
-    done = command("--record", str(tmp_path), module=ONLY_TEST_EXPERIMENTS)
-    assert done.returncode == 1
-    assert "1 failed" in done.stdout and "broken on purpose" in done.stderr
-    records = [load(path) for path in sorted(tmp_path.glob("*.json"))]
-    assert [r.experiment for r in records] == ["99-a", "99-c"]
+@pytest.fixture(scope="module")
+def told(tmp_path_factory):
+    """By name: what a command line on the bare machine returned, printed and recorded (the experiments, in order)."""
+    folder = tmp_path_factory.mktemp("recordings")
 
+    def record(name: str, *more: str) -> list[str]:
+        return ["--record", str(folder / name), *more]
 
-def test_recording_goes_on_where_it_stopped(tmp_path):
-    first = command("--record", str(tmp_path), "--missing", module=ONLY_TEST_EXPERIMENTS)
-    again = command("--record", str(tmp_path), "--missing", module=ONLY_TEST_EXPERIMENTS)
-    assert "2 recorded, 0 skipped, 1 failed" in first.stdout
-    assert "0 recorded, 0 skipped, 1 failed" in again.stdout and "99-a" not in again.stdout
-    assert len(list(tmp_path.glob("*.json"))) == 2
-
-
-def test_recording_what_needs_one_thing_and_hearing_what_was_found(tmp_path):
-    module = ONLY_TEST_EXPERIMENTS + (
-        'def mute(record): return record.rows[0]["nothing"]\n'
-        'base.experiment(name="99-m", lesson="99_test", title="?", finding=mute, needs="mkldnn")(lambda budget: [{"m": 1}])\n'
+    names = ["nothing", "listed", "lesson", "experiments of the test", "all", "needs", "heard", "one", "wrong"]
+    home = folder / "home"
+    found = bare(
+        home,
+        [],
+        ["--list"],
+        record("lesson", "--only", "07-counter"),
+        EXPERIMENTS_OF_THE_TEST,
+        record("all", "--missing"),
+        record("needs", "--needs", "mkldnn"),
+        record("heard", "--only", "99-a"),
+        record("one", "--only", "99-c", "--budget", "0.1"),
+        record("wrong", "--only", "99-d"),
     )
-    done = command("--record", str(tmp_path), "--needs", "mkldnn", module=module)
-    assert done.returncode == 1 and "1 recorded, 0 skipped, 1 failed" in done.stdout
-    assert "99-m: recorded, but not understood: KeyError" in done.stderr
-    heard = command("--record", str(tmp_path), "--only", "99-a", module=ONLY_TEST_EXPERIMENTS)
-    assert heard.returncode == 0 and "         !" in heard.stdout
+    _, again = bare(home, EXPERIMENTS_OF_THE_TEST, record("all", "--missing"))
+
+    def recorded(name: str) -> list[str]:
+        return [load(path).experiment for path in sorted((folder / name).glob("*.json"))]
+
+    by_name = zip([*names, "again"], [*found, again], strict=True)
+    return {name: (*one, recorded(name)) for name, one in by_name if one}
 
 
-def test_recording_one_by_name(tmp_path):
-    done = command("--record", str(tmp_path), "--only", "99-c", "--budget", "0.1", module=ONLY_TEST_EXPERIMENTS)
-    assert done.returncode == 0, done.stderr
-    assert [load(p).experiment for p in tmp_path.glob("*.json")] == ["99-c"]
-    wrong = command("--record", str(tmp_path), "--only", "99-d", module=ONLY_TEST_EXPERIMENTS)
-    assert wrong.returncode == 2 and "Did you mean" in wrong.stderr
-    assert command().returncode == 2
+def test_listing_needs_torch_numpy_and_tqdm_alone(told):
+    code, out, err, _ = told["listed"]
+    assert code == 0, err
+    assert "needs" in out and "01-frozen" in out
+
+
+def test_an_experiment_of_a_lesson_is_recorded_with_no_more(told):
+    code, out, err, recorded = told["lesson"]
+    assert code == 0 and "1 recorded, 0 skipped, 0 failed" in out, err
+    assert recorded == ["07-counter"]
+
+
+def test_recording_goes_on_after_a_failure_and_tells_it(told):
+    code, out, err, recorded = told["all"]
+    assert code == 1 and "3 recorded, 0 skipped, 2 failed" in out and "broken on purpose" in err
+    assert recorded == ["99-a", "99-c", "99-m"]
+
+
+def test_recording_goes_on_where_it_stopped(told):
+    code, out, _, _ = told["again"]
+    assert code == 1 and "0 recorded, 0 skipped, 1 failed" in out and "99-a" not in out
+
+
+def test_recording_what_needs_one_thing_and_hearing_what_was_found(told):
+    code, out, err, _ = told["needs"]
+    assert code == 1 and "1 recorded, 0 skipped, 1 failed" in out
+    assert "99-m: recorded, but not understood: KeyError" in err
+    code, out, _, _ = told["heard"]
+    assert code == 0 and "         !" in out
+
+
+def test_recording_one_by_name(told):
+    code, _, err, recorded = told["one"]
+    assert code == 0, err
+    assert recorded == ["99-c"]
+    code, _, err, recorded = told["wrong"]
+    assert code == 2 and "Did you mean" in err and not recorded
+    assert told["nothing"][0] == 2

@@ -28,9 +28,10 @@ SIZES = {
     "04-ops-cuda": {"larger": 1}, "04-kernels-cuda": {"larger": 1}, "04-memory-cuda": {"sizes": [8, 12]},
     "05-first-call-cuda": {"batch": 1, "size": 8}, "05-sizes-cuda": {"batch": 1, "sizes": [6, 8, 10]},
     "05-flip-cuda": {"batch": 1, "sizes": [8, 10]}, "05-memory-cuda": {"batch": 1, "size": 8},
-    "05-limit-cuda": {"batch": 1, "size": 8}, "05-pays-cuda": {"steps": 25, "batch": 1, "size": 32},
+    "05-limit-cuda": {"batch": 1, "size": 8}, "05-pays-cuda": {"steps": 20, "batch": 1, "size": 32},
     "05-kernels-cuda": {"batch": 1, "sizes": [6, 8]}, "05-new-keys-cuda": {"batch": 1, "size": 8, "backend": "eager"},
-    "06-truth-table-cuda": {"channels": 4, "size": 8}, "06-bits-cuda": {"count": 1000}, "06-cost-cuda": {"count": 1000},
+    "06-truth-table-cuda": {"channels": 4, "size": 8}, "06-bits-cuda": {"count": 1000, "size": 8},
+    "06-cost-cuda": {"count": 1000, "size": 8},
     "07-speed-cuda": {"sizes": [32, 64]}, "07-kernels-cuda": {"size": 64},
     "08-speed-mps": {"sizes": [16, 32]}, "08-transfer-mps": {"sizes_kib": [4, 64]}, "08-fence-mps": {"size": 16},
     "08-memory-mps": {"size_mib": 8}, "08-half-mps": {"sizes": [16]},
@@ -38,7 +39,7 @@ SIZES = {
 }  # fmt: skip
 """What makes an experiment small; the rest is small by itself."""
 SECONDS = {
-    "03-peaks-cuda": 2, "04-kernels-cuda": 12, "04-ops-cuda": 20, "05-flip-cuda": 400, "05-new-keys-cuda": 20,
+    "03-peaks-cuda": 2, "04-kernels-cuda": 12, "04-ops-cuda": 8, "05-flip-cuda": 400, "05-new-keys-cuda": 20,
     "05-pays-cuda": 100, "05-sizes-cuda": 25, "06-truth-table-cuda": 30, "07-who-cuda": 60, "07-depth-cuda": 30,
     "07-speed-cuda": 20,
 }  # fmt: skip

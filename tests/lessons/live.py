@@ -10,13 +10,15 @@ from typing import Any
 from course.experiment import base
 from course.i18n import LANGUAGES
 from course.records import Record
+from tests.forked import forked_processes
 
 
 @functools.cache
 def measured(name: str, budget_s: float | None = None) -> Record:
     """The record of one live run, for all tests of this process; it fails where the run leaves anything changed."""
     before = _switches()
-    record = base.run(name, budget_s)
+    with forked_processes():
+        record = base.run(name, budget_s)
     assert _switches() == before
     return record
 

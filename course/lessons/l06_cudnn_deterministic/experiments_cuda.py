@@ -216,9 +216,9 @@ def _repeated(call: Callable[[], Any]) -> dict[str, Any]:
     finding=say_bits_cuda,
     draw=draw_bits_cuda,
 )
-def bits_cuda(budget: Budget, count: int = 200_000) -> list[dict]:
+def bits_cuda(budget: Budget, count: int = 200_000, size: int = 56) -> list[dict]:
     """Different bits over thirty calls for each operation and setting; 0 where the call raises."""
-    rows, operations = [], cuda_operations(GPU, count)
+    rows, operations = [], cuda_operations(GPU, count, size)
     cases = [(operation, name) for operation in operations for name in GPU_SETTINGS]
     for operation, setting in budget.loop(cases, desc=both("operations", "算子")):
         with using(GPU_SETTINGS[setting]):
@@ -268,11 +268,11 @@ def draw_cost_cuda(record: Record, ax: Any) -> None:
     finding=say_cost_cuda,
     draw=draw_cost_cuda,
 )
-def cost_cuda(budget: Budget, count: int = 200_000) -> list[dict]:
+def cost_cuda(budget: Budget, count: int = 200_000, size: int = 56) -> list[dict]:
     """Time with use_deterministic_algorithms over time without, for each operation that has both."""
     from course.timing import compare
 
-    operations, rows = cuda_operations(GPU, count), []
+    operations, rows = cuda_operations(GPU, count, size), []
     for place, (name, call) in enumerate(budget.loop(operations.items(), desc=both("operations", "算子"))):
         try:
             _in_mode("error", call)

@@ -153,16 +153,16 @@ def conv_setting(
     }
 
 
-def cuda_operations(device: str, count: int = 200_000) -> dict[str, Callable[[], Tensor]]:
+def cuda_operations(device: str, count: int = 200_000, size: int = 56) -> dict[str, Callable[[], Tensor]]:
     """Operations whose bits may change from call to call on a GPU; inputs are fixed, drawn from one seed.
 
-    count: numbers written to a hundred places, a multiple of 500.
+    count: numbers written to a hundred places, a multiple of 500. size: edge of the images.
     """
     rng = torch.Generator().manual_seed(0)
     index = torch.randint(0, 100, (count,), generator=rng).to(device)
     values = torch.randn(count, generator=rng).to(device)
     table = torch.zeros(100, device=device)
-    image = torch.randn(8, 32, 56, 56, generator=rng).to(device).requires_grad_()
+    image = torch.randn(8, 32, size, size, generator=rng).to(device).requires_grad_()
     weight = torch.randn(32, 32, 3, 3, generator=rng).to(device).requires_grad_()
 
     def slope(result: Tensor, of: Tensor) -> Tensor:

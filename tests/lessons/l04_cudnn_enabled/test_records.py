@@ -55,7 +55,7 @@ def test_sentences_say_what_the_rows_say():
 def test_live_experiments_run_and_leave_no_trace(name):
     if base.get(name).needs == "mkldnn" and not torch.backends.mkldnn.is_available():
         pytest.skip("this build of PyTorch has no oneDNN")
-    check_shown(measured(name, 2))
+    check_shown(measured(name, 1))
 
 
 def test_the_price_list_keeps_precision_apart_from_the_library():

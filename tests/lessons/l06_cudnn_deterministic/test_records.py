@@ -84,7 +84,7 @@ def test_the_mode_refuses_put_and_fills_empty():
 
 @pytest.mark.long
 def test_workers_are_seeded_by_torch_and_the_main_process_is_not():
-    record = measured("06-who-seeds", 120)
+    record = base.run("06-who-seeds", 120)  # what a process draws unseeded: these must not be forks of one process
     assert base.get("06-who-seeds").settles(record) == {"06-bet-workers": "b"}
     assert not any(
         row["here"] or row["workers"] for row in record.rows if row["setting"] in ("nothing", "deterministic")
@@ -109,7 +109,7 @@ def test_an_operation_that_refuses_is_told_and_not_fatal(monkeypatch):
             raise RuntimeError("made_up does not have a deterministic implementation. More words.")
         return torch.ones(1)
 
-    monkeypatch.setattr(experiments_cuda, "cuda_operations", lambda device, count: {"made_up": refuse})
+    monkeypatch.setattr(experiments_cuda, "cuda_operations", lambda device, count, size: {"made_up": refuse})
     monkeypatch.setattr(experiments_cuda, "GPU", "cpu")
     rows = base.run("06-bits-cuda", 6).rows
     assert [(row["different"], row["outcome"]) for row in rows] == [(1, "runs"), (1, "runs"), (0, "raises")]
