@@ -27,6 +27,7 @@ CHROMIUM_ARGS = [
     "--disable-sync",
     "--disable-quic",
 ]
+VIEW = {"width": 1280, "height": 1000}
 SHOTS = os.environ.get("COURSE_SHOTS")
 """The folder for pictures of what the tests see, for a person to look at; none is taken where it is not set."""
 
@@ -51,7 +52,10 @@ def chromium_path() -> str:
 
 
 class Lab:
-    """One JupyterLab server on a folder of its own, or started in the folder ``work``."""
+    """One JupyterLab server on a folder of its own, or started in the folder ``work``.
+
+    It asks Node at no load of a page whether its own parts want to be built anew; all else is what learners get.
+    """
 
     def __init__(self, folder: Path, work: Path | None = None):
         self.folder = folder
@@ -66,6 +70,9 @@ class Lab:
         (quiet / "notification.jupyterlab-settings").write_text(
             json.dumps({"fetchNews": "false", "checkForUpdates": False})
         )
+        page = folder / "config" / "labconfig"
+        page.mkdir(parents=True)
+        (page / "page_config.json").write_text(json.dumps({"buildCheck": False, "buildAvailable": False}))
         self.work = work or folder / "work"
         self.work.mkdir(exist_ok=True)
         env = os.environ | {
@@ -158,13 +165,44 @@ def chromium():
         browser.close()
 
 
-@pytest.fixture
-def page(chromium):
-    context = chromium.new_context(viewport={"width": 1280, "height": 1000})
+def new_tab(chromium):
+    context = chromium.new_context(viewport=VIEW)
     tab = context.new_page()
     tab.set_default_timeout(30_000)
+    return tab
+
+
+@pytest.fixture
+def fresh_page(chromium):
+    """An empty tab of a browser that has seen nothing yet."""
+    tab = new_tab(chromium)
     yield tab
-    context.close()
+    tab.context.close()
+
+
+@pytest.fixture(scope="session")
+def kept_tabs():
+    """The tab in which one test after the other opens its notebook: none, or one."""
+    return []
+
+
+@pytest.fixture
+def page(request, chromium, kept_tabs):
+    """The tab of this worker, with JupyterLab already loaded after the first test; a new one after a test that failed."""
+    failed = request.session.testsfailed
+    if not kept_tabs:
+        kept_tabs.append(new_tab(chromium))
+    (tab,) = kept_tabs
+    tab.set_viewport_size(VIEW)
+    yield tab
+    if request.session.testsfailed > failed:
+        kept_tabs.pop().context.close()
+
+
+CLOSE_ALL = """async () => {
+  const {shell, serviceManager} = window.jupyterapp;
+  for (const one of [...shell.widgets('main')]) one.dispose();
+  await serviceManager.sessions.shutdownAll(); }"""
 
 
 class Notebook:
@@ -174,13 +212,19 @@ class Notebook:
         self.page, self.lab, self.name = page, lab, name
 
     def open(self) -> Notebook:
-        self.page.goto(self.lab.url(self.name))
+        """Open it in the JupyterLab of the tab, every other closed and its kernel ended; or load JupyterLab with it."""
+        if self.page.evaluate("window.jupyterapp !== undefined && !document.querySelector('.jp-Dialog')"):
+            self.page.evaluate(CLOSE_ALL)
+            self.command("docmanager:open", json.dumps({"path": self.name}))
+        else:
+            self.page.goto(self.lab.url(self.name))
         self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=90_000)
         self.page.wait_for_function("window.jupyterapp && window.jupyterapp.shell.currentWidget", timeout=60_000)
         return self
 
     def command(self, name: str, args: str = "{}") -> None:
-        self.page.evaluate(f"() => window.jupyterapp.commands.execute('{name}', {args})")
+        """Run a command of JupyterLab. What it returns stays there: a whole widget takes seconds to be told."""
+        self.page.evaluate(f"async () => {{ await window.jupyterapp.commands.execute('{name}', {args}) }}")
 
     def started(self) -> None:
         """Wait until the kernel has started and has nothing to do."""

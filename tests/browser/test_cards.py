@@ -34,7 +34,7 @@ WORDS = {
 }
 CLOCK = """() => {
   window.answered_after_ms = [];
-  document.addEventListener('click', event => {
+  window.jupyterapp.shell.currentWidget.node.addEventListener('click', event => {
     const say = event.target.closest('.tbq-go') && event.target.closest('.tbq').querySelector('.tbq-say').parentElement;
     if (!say) return;
     const start = performance.now(), watch = new MutationObserver(() => {
