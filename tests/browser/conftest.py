@@ -39,6 +39,26 @@ def shoot(target, name: str, **how) -> None:
         target.screenshot(path=str(Path(SHOTS) / f"{name}.png"), **how)
 
 
+AXE = """([within, options]) => axe.run(within ?? document, options).then(found => found.violations
+  .filter(one => ['serious', 'critical'].includes(one.impact))
+  .map(one => `${one.id} (${one.impact}): ${one.help}: ` + one.nodes.slice(0, 3).map(node => node.html.slice(0, 160))))"""
+
+
+def assert_open_to_all(page, moment: str, within: str | None = None, colours_alone: bool = False) -> None:
+    """axe-core finds nothing serious or critical, on the page or in the elements of a selector.
+
+    colours_alone: only whether colours can be told apart, where everything else was looked at in the other theme.
+    """
+    try:
+        from axe_playwright_python.base import AXE_SCRIPT
+    except ImportError:
+        missing("axe-playwright-python", "python -m pip install axe-playwright-python -c constraints.txt")
+    if page.evaluate("window.axe === undefined"):
+        page.evaluate(AXE_SCRIPT)
+    options = {"resultTypes": ["violations"]} | ({"runOnly": ["color-contrast"]} if colours_alone else {})
+    assert page.evaluate(AXE, [within, options]) == [], moment
+
+
 def languages(daily: str) -> list:
     """Parameters: the same steps in both languages, `daily` every day, the other among the long tests."""
     return [pytest.param(code, marks=() if code == daily else pytest.mark.long) for code in LANGUAGES]
@@ -240,13 +260,13 @@ class Notebook:
             code,
         )
 
-    def run_all(self, timeout_s: float = 240) -> None:
+    def run_all(self, timeout_s: float = 240, command: str = "notebook:run-all-cells") -> None:
         """Run all cells and wait until none is running or waiting."""
         self.started()
         self.page.evaluate(
-            """ms => Promise.race([window.jupyterapp.commands.execute('notebook:run-all-cells'),
+            """([ms, command]) => Promise.race([window.jupyterapp.commands.execute(command),
                                   new Promise((_, late) => setTimeout(late, ms, 'the cells still run'))])""",
-            timeout_s * 1000,
+            [timeout_s * 1000, command],
         )
         self.page.wait_for_function(
             """() => ![...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')]
@@ -254,6 +274,16 @@ class Notebook:
                   && window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.status === 'idle'""",
             timeout=timeout_s * 1000,
         )
+
+    def run_to(self, text: str) -> None:
+        """Run all cells down to the one whose source holds ``text``."""
+        self.page.evaluate(
+            """text => { const {content} = window.jupyterapp.shell.currentWidget;
+              content.activeCellIndex = 1 + content.widgets.findIndex(one => one.model.type === 'code'
+                && one.model.sharedModel.getSource().includes(text)); }""",
+            text,
+        )
+        self.run_all(command="notebook:run-all-above")
 
     def restart_and_run_all(self) -> None:
         """A new kernel, as after closing the notebook; then all cells."""
@@ -273,6 +303,13 @@ class Notebook:
         self.command("apputils:change-theme", json.dumps({"theme": name}))
         self.page.wait_for_function(f"document.body.dataset.jpThemeName === '{name}'")
         self.page.wait_for_timeout(400)  # colours fade over
+
+    def shots_in_both_themes(self, name: str, locator) -> None:
+        """Pictures for a person, in dark and in light; the theme is light then."""
+        for dark in (True, False) if SHOTS else ():
+            self.theme(dark)
+            locator.scroll_into_view_if_needed()
+            self.shot(f"{name}-{'dark' if dark else 'light'}", locator)
 
     def shot(self, name: str, locator=None) -> None:
         shoot(locator or self.page, name)

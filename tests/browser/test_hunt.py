@@ -65,9 +65,7 @@ def test_a_bug_is_hunted_to_the_end_by_mouse_and_by_keyboard(page, lab, language
     case.box.wait_for()
     errors = page.locator('.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.error"]')
     assert errors.count() == 0, errors.first.inner_text()
-    for dark in (True, False):
-        book.theme(dark)
-        book.shot(f"hunt-{language}-{'dark' if dark else 'light'}-ticket", case.box)
+    book.shots_in_both_themes(f"hunt-{language}-ticket", case.box)
 
     by_mouse(book, case, language)
     book.shot(f"hunt-{language}-closed", case.box)
