@@ -4,6 +4,7 @@ PORT ?= 8888
 LESSONS ?= en
 MENUS ?= en
 export LESSONS MENUS
+export PYTHONDONTWRITEBYTECODE =# many processes import the same files: compiled once
 ENV = $(PYTHON) tools/env.py
 RUN = .venv/bin/python
 

@@ -1,4 +1,4 @@
-"""How measured figures are written: times with a unit, ratios with as many decimals as their interval deserves."""
+"""How figures are written: times with a unit, ratios with as many decimals as their interval deserves, points."""
 
 from __future__ import annotations
 
@@ -14,6 +14,11 @@ def format_ms(ms: float) -> str:
 def _three(value: float) -> str:
     digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
     return f"{value:.{digits}f}"
+
+
+def format_points(points: float) -> str:
+    """Points as a mark shows them, in either language: to the hundredth, no zeros at the end: 6.25, 0.67, 13, 100.5."""
+    return f"{round(points, 2) + 0.0:.2f}".rstrip("0").rstrip(".")
 
 
 def format_ratio(ratio: float, low: float, high: float) -> tuple[str, str, str]:

@@ -29,6 +29,7 @@ from sqlalchemy.engine import Connection
 from grader.course import command
 from grader.ingest import timestamp_of
 from grader.project import Infrastructure
+from grader.releasing import decisions
 
 if TYPE_CHECKING:
     from grader.course import Course
@@ -41,6 +42,7 @@ class GradebookWriter:
     def __init__(self, course: Course, lesson: str) -> None:
         self.lesson, self._config = lesson, course.config
         self._gradebook = course.gradebook
+        self._excused = decisions.read(course.root, lesson)["excused"]
         with self._gradebook.engine.connect() as db:
             assignment = db.execute(select(Assignment.id, Assignment.duedate).where(Assignment.name == lesson)).first()
             if assignment is None:
@@ -78,18 +80,25 @@ class GradebookWriter:
             for name, score in marked.scores.items():
                 key = {"cell_id": self._grades[name], "notebook_id": notebook}
                 row = _upsert(db, Grade.__table__, key, {"auto_score": score}, {"needs_manual_grade": False})
-                by_hand = Grade.__table__.c.manual_score
-                by_hand = (
-                    by_hand.is_(None) if score is None else by_hand.is_not(None)
-                )  # to be marked, or to be looked at again
                 db.execute(
-                    update(Grade.__table__).where(Grade.__table__.c.id == row).values(needs_manual_grade=by_hand)
+                    update(Grade.__table__)
+                    .where(Grade.__table__.c.id == row)
+                    .values(needs_manual_grade=self._to_look_at(name, score, marked.student))
                 )
             for name, comment in marked.comments.items():
                 key = {"cell_id": self._solutions[name], "notebook_id": notebook}
                 _upsert(db, Comment.__table__, key, {"auto_comment": comment})
         if self._due is not None and stamp is not None and stamp > self._due:
             self.late(marked.student)
+
+    def _to_look_at(self, cell: str, score: float | None, student: str) -> Any:
+        """Whether formgrader lists a mark: it is still to be given, or was given by hand before. Not one that a release gave to
+        whom the question came too late for: nobody has looked at it, and nobody has to.
+        """
+        manual = Grade.__table__.c.manual_score
+        if score is None:
+            return manual.is_(None)
+        return False if student in self._excused.get(cell, ()) else manual.is_not(None)
 
     def withdraw(self, student: str) -> None:
         """Take back the automatic marks of a submission that could not be marked: nothing may pass for a grade."""

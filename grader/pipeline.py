@@ -16,10 +16,11 @@ import nbformat
 from tqdm import tqdm
 
 from course.i18n import pick
+from course.units import format_points
 from grader.course import Course, command, done, why
 from grader.guard import guarded
 from grader.ingest import reason_of
-from grader.marking.step import STATE, notes, printable
+from grader.marking.step import STATE, notes, printable, reasons
 from grader.marking.verdicts import WORDS
 from grader.marks import cell_marks
 from grader.names import LONGEST, fault, inert_row
@@ -49,7 +50,9 @@ COLUMNS = (
 @dataclass
 class Outcome:
     """What became of one submission. points is None where it has no grade; problems are sentences; verdict: of
-    ``grader.marking.verdicts``, or nothing where nothing was handed in.
+    ``grader.marking.verdicts``, or nothing where nothing was handed in. reason: the code of what somebody has to look at:
+    "absent" (nothing was handed in), "gone" (what was marked lies there no more), "no-grade", "by-hand" (waits for a mark),
+    "kept" (a mark given by hand before counts), or nothing. noted: the codes of what marking noted.
     """
 
     student: str
@@ -57,6 +60,13 @@ class Outcome:
     top: float
     problems: list[str] = field(default_factory=list)
     verdict: str = ""
+    reason: str = ""
+    noted: tuple[str, ...] = ()
+
+    def note(self, reason: str, sentence: str) -> None:
+        """What somebody has to look at, as a code and in words."""
+        self.reason = reason
+        self.problems.append(sentence)
 
 
 def collect(course: Course, lesson: str, say: Say = print) -> int:
@@ -99,27 +109,25 @@ def outcomes(course: Course, lesson: str, failed: dict[str, str] | None = None) 
             notebook = graded_notebook(course, student, lesson)
         graded = _came_to_its_end(notebook) and student in scores
         outcome = Outcome(student, scores.get(student) if graded else None, top)
-        if not handed_in:
-            outcome.problems.append(
-                "nothing was handed in"
-                if outcome.points is None
-                else "nothing lies under submitted/ any more; these are the marks of what was there"
-            )
+        if not handed_in and outcome.points is None:
+            outcome.note("absent", "nothing was handed in")
+        elif not handed_in:
+            outcome.note("gone", "nothing lies under submitted/ any more; these are the marks of what was there")
         elif student in failed or not graded:
-            outcome.problems.append(f"NO GRADE: {failed.get(student, 'not marked yet')}")
+            outcome.note("no-grade", f"NO GRADE: {failed.get(student, 'not marked yet')}")
         elif waiting.get(student):
-            outcome.problems.append(f"{BY_HAND} in formgrader: {', '.join(waiting[student])}")
+            outcome.note("by-hand", f"{BY_HAND} in formgrader: {', '.join(waiting[student])}")
         elif by_hand.get(student):
-            outcome.problems.append(
-                f"marked by hand before, which counts: {', '.join(by_hand[student])}; look at it again in formgrader"
-            )
+            cells = ", ".join(by_hand[student])
+            outcome.note("kept", f"marked by hand before, which counts: {cells}; look at it again in formgrader")
         outcome.verdict = _verdict(outcome, notebook) if handed_in else ""
         with guarded(student, lambda _, why, outcome=outcome: outcome.problems.append(why)):
             outcome.problems += _problems(course, lesson, student, notebook)
+            outcome.noted = tuple(reasons(notebook)) if notebook else ()
         found.append(outcome)
     for name in course.nobodys(lesson):
         said = f"NO GRADE: this folder is not taken for a student's: {fault(name)}"
-        found.append(Outcome(printable(name)[:LONGEST], None, top, [said], "left out"))
+        found.append(Outcome(printable(name)[:LONGEST], None, top, [said], "left out", "no-grade"))
     return found
 
 
@@ -172,15 +180,15 @@ def summary(found: list[Outcome]) -> str:
     wide = max([len(word) for word in words.values()] + [7])
     lines = [f"{'student':<{width}}  points  {'verdict':<{wide}}  problems"]
     for outcome in found:
-        points = "   none" if outcome.points is None else f"{outcome.points:>5.4g}/{outcome.top:g}"
+        points = "   none" if outcome.points is None else f"{format_points(outcome.points):>5}/{outcome.top:g}"
         word, problems = words[outcome.verdict], printable(_sentences(outcome.problems))
         lines.append(f"{outcome.student:<{width}}  {points}  {word:<{wide}}  {problems}".rstrip())
     without = [outcome for outcome in found if outcome.points is None]
     if idle := [outcome.student for outcome in without if not outcome.verdict]:
         lines.append(f"handed in nothing: {', '.join(idle)}")
-    if asked := [outcome.student for outcome in found if "Answers missing: " in " ".join(outcome.problems)]:
+    if asked := [outcome.student for outcome in found if "answers-missing" in outcome.noted]:
         lines.append(f"answers missing, {len(asked)} to ask for their answers file: {', '.join(asked)}")
-    if waiting := [outcome.student for outcome in found if BY_HAND in " ".join(outcome.problems)]:
+    if waiting := [outcome.student for outcome in found if outcome.reason == "by-hand"]:
         lines.append(
             f"{BY_HAND}, {len(waiting)}: {', '.join(waiting)}; `jupyter lab` in the course folder, menu Nbgrader, Formgrader, "
             "Manual Grading"

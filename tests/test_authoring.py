@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import nbformat
 import pytest
@@ -15,6 +16,7 @@ from grader.authoring.publish import build_all, out_of_step, text_of
 from grader.authoring.publish import write as publish
 from grader.authoring.source import parse
 from grader.project import Project, ProjectError
+from tests.conftest import ROOT
 from tests.grading_fixtures import CHECKPOINT, LESSON, LESSON_SOURCE, make_project, write
 
 
@@ -124,8 +126,9 @@ def test_build_all_writes_and_check_notices_what_is_out_of_step(project):
     changed, extra = next(iter(made)), project.notebooks / "en" / "lessons" / "91_gone.ipynb"
     changed.write_text("{}")
     write(extra, "{}")
-    sentences = "\n".join(out_of_step(project, made))
-    assert str(changed) in sentences and f"{extra}: has no source any more" in sentences
+    found = {one.rule: one for one in out_of_step(project, made)}
+    assert set(found) == {"not-in-step", "no-source"}
+    assert found["not-in-step"].startswith(f"{changed}: ") and found["no-source"].startswith(f"{extra}: ")
 
 
 def test_the_fixture_passes_lint_and_leak_scan(project):
@@ -135,89 +138,87 @@ def test_the_fixture_passes_lint_and_leak_scan(project):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "sentence"),
+    ("old", "new", "rule", "named"),
     [
-        ("# %% [markdown] zh\n# ## 第 1 步看得见\n# 几个字，带 `code` 和**重点**。\n", "", "has no Chinese twin"),
-        ("# ## 第 1 步看得见", "# ### 第 1 步看得见", "other heading levels"),
-        ("value_3 = 3", "\n".join(f"value_{n} = 3" for n in range(16)), "17 lines"),
-        ("A few words", "word " * 130, "at most 120"),
-        ("几个字", "几" * 230, "at most 220"),
-        ("和**重点**。", "和**重点：**这里。", "asterisks"),
-        ("和**重点**。", "和**“重点”**。", "asterisks"),
-        ("和**重点**。", "**重点。** 和 `a**b`，**“这个”** 与**那个**，都行。", None),
-        ("## Step 2 can be seen", "## Overview", "'Overview'"),
-        ("exist?", "exist.", "the title of a lesson is a question"),
-        ('predict("90-bet")', 'predict("90-lost")', "'90-lost'"),
-        ('predict("90-bet")', 'observe("90-run")', "experiment '90-run'"),
-        ('predict("90-bet")', 'observe(["90-run"])', "experiment '90-run'"),
-        ('predict("90-bet")', 'check("90-run")', "exercise '90-run'"),
-        ("# %% bootstrap\n", "", "the first code cell must be"),
-        ("value_1 = 1", "value_1 = = 1", "this code does not parse"),
-        ("".join(LESSON_SOURCE.partition("# %%\npredict")[1:]), "", None),
+        ("# %% [markdown] zh\n# ## 第 1 步看得见\n# 几个字，带 `code` 和**重点**。\n", "", "twin-missing", ""),
+        ("# ## 第 1 步看得见", "# ### 第 1 步看得见", "twin-outline", ""),
+        ("value_3 = 3", "\n".join(f"value_{n} = 3" for n in range(16)), "code-too-long", "17"),
+        ("A few words", "word " * 130, "text-too-long", "120"),
+        ("几个字", "几" * 230, "text-too-long", "220"),
+        ("和**重点**。", "和**重点：**这里。", "bold-punctuation", "**重点：**"),
+        ("和**重点**。", "和**“重点”**。", "bold-punctuation", "**“重点”**"),
+        ("和**重点**。", "**重点。** 和 `a**b`，**“这个”** 与**那个**，都行。", None, ""),
+        ("## Step 2 can be seen", "## Overview", "heading-empty", "'Overview'"),
+        ("exist?", "exist.", "title-no-question", ""),
+        ('predict("90-bet")', 'predict("90-lost")', "unknown-id", "'90-lost'"),
+        ('predict("90-bet")', 'observe("90-run")', "unknown-id", "experiment '90-run'"),
+        ('predict("90-bet")', 'observe(["90-run"])', "unknown-id", "experiment '90-run'"),
+        ('predict("90-bet")', 'check("90-run")', "unknown-id", "exercise '90-run'"),
+        ("# %% bootstrap\n", "", "bootstrap-first", ""),
+        ("value_1 = 1", "value_1 = = 1", "code-syntax", ""),
+        ("".join(LESSON_SOURCE.partition("# %%\npredict")[1:]), "", None, ""),
     ],
 )
-def test_lint_names_file_and_line(project, old, new, sentence):
+def test_lint_names_rule_file_and_line(project, old, new, rule, named):
     assert old in LESSON_SOURCE
     write(project.lesson_source(LESSON), LESSON_SOURCE.replace(old, new, 1))
     found = lint(project)
-    if sentence is None:
-        assert found == []
-    else:
-        assert any(sentence in line and line.startswith(f"grader/lessons/l{LESSON}/lesson.py:") for line in found), (
-            found
-        )
+    assert [one for one in found if one.rule not in (rule, "cell-count")] == []
+    assert all(one.startswith(f"grader/lessons/l{LESSON}/lesson.py:") and named in one for one in found)
+    assert rule in [one.rule for one in found] if rule else found == []
 
 
 def test_lint_wants_something_to_do_and_enough_cells(project):
     text = "# %% [markdown] en\n# # Why?\n# %% [markdown] zh\n# # 为什么？\n# %% bootstrap\n"
     text += "# %% [markdown] en\n# word\n# %% [markdown] zh\n# 字\n" * 4
     write(project.lesson_source(LESSON), text)
-    found = "\n".join(lint(project))
-    assert "more than 3 text cells in a row" in found and "6 cells for the learner" in found
+    assert {one.rule for one in lint(project)} == {"text-in-a-row", "cell-count"}
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "sentence"),
+    ("old", "new", "rule", "named"),
     [
-        ("# %% question 90-c-order\n", "", "'90-c-order'"),
-        ("# %% question 90-c-order\n", "# %% question 90-c-lost\n", "'90-c-lost'"),
-        ("### BEGIN SOLUTION", "# nothing", "### BEGIN SOLUTION"),
-        ("# %% question 90-c-order\n", "# %% question 90-c-order\n# %% question 90-c-order\n", "twice"),
+        ("# %% question 90-c-order\n", "", "never-asked", "'90-c-order'"),
+        ("# %% question 90-c-order\n", "# %% question 90-c-lost\n", "unknown-id", "'90-c-lost'"),
+        ("### BEGIN SOLUTION", "# nothing", "solution-marks", "'90-t-contrast'"),
         (
-            "# %% task 90-t-report",
-            "# %% task 90-t-lost",
-            "task '90-t-lost' is not in grader/lessons/l90_fixture/tasks.py",
+            "# %% question 90-c-order\n",
+            "# %% question 90-c-order\n# %% question 90-c-order\n",
+            "asked-twice",
+            "'90-c-order'",
         ),
+        ("# %% task 90-t-report", "# %% task 90-t-lost", "task-missing", "grader/lessons/l90_fixture/tasks.py"),
     ],
 )
-def test_lint_reads_a_checkpoint_with_its_items_keys_and_tasks(project, old, new, sentence):
+def test_lint_reads_a_checkpoint_with_its_items_keys_and_tasks(project, old, new, rule, named):
     write(project.checkpoint_source(LESSON), CHECKPOINT.replace(old, new, 1))
-    assert sentence in "\n".join(lint(project))
+    assert [one for one in lint(project) if one.rule == rule and named in one]
 
 
 @pytest.mark.parametrize(
-    ("path", "text", "sentence"),
+    ("path", "text", "rule"),
     [
         (
             "course/hints.py",
             "def f(high, low):\n    difference_of_both = high - low\n    return difference_of_both / (high + low)\n",
-            "'90-t-contrast'",
+            "leaked-solution",
         ),
-        ("course/a.yaml", "x: The secret reason for option b stands here.", "explanation of the checkpoint item"),
-        ("course/b.py", "from grader.project import Project\n", "imports the grader"),
+        ("course/a.yaml", "x: The secret reason for option b stands here.", "leaked-explanation"),
+        ("course/b.py", "from grader.project import Project\n", "imports-grader"),
         (
             "course/c.py",
             "def check(low, high):\n"
             "    typical = [Case('typical', (rng.randint(2, 50), rng.randint(51, 1000)))"
             " for _ in range(5)]\n    return typical + [Case('edge', (0, 7)), Case('edge', (5, 5))]\n",
-            "hidden function cases",
+            "leaked-task",
         ),
-        ("course/lessons/l90_fixture/checkpoint.yaml", "- {id: 90-c-single, points: 2, correct: [b]}\n", "'correct'"),
+        ("course/lessons/l90_fixture/checkpoint.yaml", "- {id: 90-c-single, points: 2, correct: [b]}\n", "leaked-key"),
     ],
 )
-def test_the_leak_scan_finds_what_a_learner_must_not_get(project, path, text, sentence):
+def test_the_leak_scan_finds_what_a_learner_must_not_get(project, path, text, rule):
     write(project.root / path, text)
-    assert sentence in "\n".join(leaks(project, {}))
+    found = leaks(project, {})
+    assert {one.rule for one in found} == {rule} and all(one.startswith(f"{project.root / path}: ") for one in found)
 
 
 def test_the_leak_scan_finds_a_solution_line_in_a_checkpoint(project):
@@ -225,12 +226,25 @@ def test_the_leak_scan_finds_a_solution_line_in_a_checkpoint(project):
     path = next(p for p in made if p.parent.name == "checkpoints")
     notebook = json.loads(made[path])
     notebook["cells"][-1]["source"] = ["x = 1\n", 'report = {"median_ms": 1.25, "repeats": 7}']
-    assert "solution" in "\n".join(leaks(project, {path: json.dumps(notebook)}))
+    assert {one.rule for one in leaks(project, {path: json.dumps(notebook)})} == {"leaked-solution"}
 
 
 def test_length_counts_words_or_characters():
     assert words("Two words and `torch.backends.cudnn` here", "en") == 5
     assert words("三个字 torch.backends.cudnn 两字", "zh") == 6
+
+
+@pytest.mark.parametrize("guide", ["CONTRIBUTING.md", "CONTRIBUTING.zh-CN.md"])
+def test_the_rules_that_the_guide_explains_exist(guide):
+    linters = [*ROOT.glob("course/quiz/*.py"), *ROOT.glob("grader/authoring/*.py")]
+    code = "\n".join(path.read_text(encoding="utf-8") for path in linters)
+    table = [
+        line
+        for line in (ROOT / guide).read_text(encoding="utf-8").split("\n")
+        if re.match(r"\| `[a-z]+-[a-z-]+`", line)
+    ]
+    rules = [rule for line in table for rule in re.findall(r"`([a-z-]+)`", line.split("|")[1])]
+    assert len(rules) > 10 and [rule for rule in rules if f'"{rule}"' not in code] == []
 
 
 def test_the_project_itself_is_in_step_and_sound():

@@ -66,7 +66,8 @@ def test_a_claim_of_a_lesson_that_does_not_exist_yet_is_left_for_later():
 def test_a_false_claim_that_nobody_meets_is_named(copy):
     path = copy.items("05_cudnn_benchmark")
     path.write_text(path.read_text("utf-8").replace('["0-5", "2-15"]', '["2-15"]'), "utf-8")
-    assert [one for one in claims.problems(copy) if "0-5" in one and "refutes" in one]
+    [found] = claims.problems(copy)
+    assert found.rule == "claim-not-met" and "0-5" in found
     rewrite(copy, lambda rows: next(row for row in rows if row["id"] == "0-5").update(lesson="99_later"))
     assert claims.problems(copy) == []
     rewrite(
@@ -81,25 +82,26 @@ def test_a_false_claim_that_nobody_meets_is_named(copy):
 def test_an_item_that_refutes_an_unknown_claim_is_named(copy):
     path = copy.items("05_cudnn_benchmark")
     path.write_text(path.read_text("utf-8").replace('["0-5", "2-15"]', '["0-5", "2-15", "9-9"]'), "utf-8")
-    assert claims.problems(copy) == ["05-false-how: refutes 9-9, which claims.yaml does not have"]
+    [found] = claims.problems(copy)
+    assert found.rule == "unknown-claim" and found.startswith("05-false-how: ") and "9-9" in found
 
 
 @pytest.mark.parametrize(
-    "change, words",
+    "change, rule, named",
     [
-        (lambda rows: rows[0].pop("truth"), "fields"),
-        (lambda rows: rows[0].update(verdict=False), "verdict"),
-        (lambda rows: rows[0].update(verdict="wrong"), "false or misleading"),
-        (lambda rows: rows[0].update(says={"en": "Only English."}), "en, zh"),
-        (lambda rows: rows[0].update(id="one"), "2-18"),
-        (lambda rows: rows[0].update(lesson="five"), "05_cudnn_benchmark"),
-        (lambda rows: rows.append(dict(rows[0])), "twice"),
-        (lambda rows: rows.append("text"), "fields"),
+        (lambda rows: rows[0].pop("truth"), "schema", "entry 1"),
+        (lambda rows: rows[0].update(verdict=False), "schema", "verdict"),
+        (lambda rows: rows[0].update(verdict="wrong"), "schema", "'wrong'"),
+        (lambda rows: rows[0].update(says={"en": "Only English."}), "one-language", "says"),
+        (lambda rows: rows[0].update(id="one"), "schema", "'one'"),
+        (lambda rows: rows[0].update(lesson="five"), "schema", "'five'"),
+        (lambda rows: rows.append(dict(rows[0])), "id-taken", CLAIMS[0].id),
+        (lambda rows: rows.append("text"), "schema", f"entry {len(CLAIMS) + 1}"),
     ],
 )
-def test_a_faulty_entry_is_named(copy, change, words):
+def test_a_faulty_entry_is_named(copy, change, rule, named):
     rewrite(copy, change)
-    assert [one for one in claims.problems(copy) if words in one]
+    assert [one for one in claims.problems(copy) if one.rule == rule and named in one]
 
 
 def test_no_list_is_an_error_with_the_file(copy):

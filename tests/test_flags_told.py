@@ -19,7 +19,7 @@ from tests.flag_fixtures import newborn, untouched
 def test_leaks_are_told_in_both_languages_and_taken_back():
     assert flags.leaks() == []
     torch.backends.cudnn.benchmark = True
-    torch.set_num_threads(1)
+    torch.set_num_threads(torch.get_num_threads() + 1)
     found = flags.leaks()
     assert [leak.name for leak in found] == ["cudnn.benchmark", "torch.num_threads"]
     assert "True; it was False" in found[0].text["en"] and "原来是 False" in found[0].text["zh"]

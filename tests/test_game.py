@@ -6,16 +6,19 @@ import json
 import subprocess
 import sys
 
+import ipykernel
+import ipykernel.comm.comm as kernel
 import pytest
 
 import course
 from course.game import board, cases, moves, play, score, tuning, view
 from course.game import tuning_view as told
-from course.game.tuning import Measured, Tuning
 from course.game.tuning_desk import Desk, again_words
-from course.i18n import LANGUAGES, both, set_language
+from course.game.tuning_player import Measured, Tuning
+from course.i18n import LANGUAGES, both, set_language, speaking
 from course.quiz import AnswerLog
 from course.quiz.widgets import view_of
+from course.units import format_points
 from course.verbs import state
 from tests.conftest import ROOT
 
@@ -336,11 +339,32 @@ def test_a_press_that_waited_during_a_run_does_not_start_another(log, monkeypatc
     assert len(page.play.attempt.runs) == 1
 
 
+@pytest.mark.parametrize(
+    ("points", "said"),
+    [(6.25, "6.25"), (13.0, "13"), (2 / 3, "0.67"), (100.25, "100.25"), (120.0, "120"), (0.0, "0"), (-0.001, "0")],
+)
+def test_points_are_written_to_the_hundredth(points, said):
+    assert format_points(points) == said
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_quarter_points_stand_whole_in_the_score_and_on_the_board(language):
+    found = score.Score((score.Part("x", 5, 5), score.Part("y", 1.25, 5)))
+    standing = board.Standing(LIVE, "", (found, found))
+    with speaking(language):
+        for shown in (view.points_text(found), view.points_html(found)):
+            assert "1.25 / 5" in shown and "6.25 / 10" in shown
+        assert "6.25" in view._latest(standing)
+        assert "6.25" in view.career_lines(board.career([standing], [LIVE.id]))[0]
+
+
 def test_what_a_page_sends_is_answered_in_order_by_one_thread_also_by_parts_that_come_later(log, monkeypatch):
     """ipykernel 7.4 answers a widget in the thread that last wrote to it; a press would overtake the text beside it."""
-    kernel = pytest.importorskip("ipykernel.comm.comm")
-    if not hasattr(kernel.BaseComm, "_reply_subshell_for"):
+    if ipykernel.version_info[:2] < (7, 4):
         pytest.skip("this ipykernel answers all widgets in one thread")
+    assert hasattr(kernel.BaseComm, "_reply_subshell_for"), (
+        "ipykernel chooses the thread that answers a widget in another way: follow it in course/quiz/widgets.py, in_order"
+    )
     monkeypatch.setattr("comm.create_comm", kernel.BaseComm)
     page = Desk(Tuning(LIVE, log, measured), text=False)
     view_of(page.build(), "a case")

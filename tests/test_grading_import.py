@@ -182,7 +182,7 @@ def test_a_roster_goes_into_the_gradebook_and_who_hands_in_nothing_is_named(whol
     assert students() == {**before, **new}, "another roster, the same people"
     assert "lou@x.org is lou there" in said and "1 as before" in said and "new in the gradebook" not in said
     found = {one.student: one for one in outcomes(Course(root), LESSON)}
-    assert found["lou"].problems == ["nothing was handed in"] and "handed in nothing: lou" in summary([*found.values()])
+    assert found["lou"].reason == "absent" and "handed in nothing: lou" in summary([*found.values()])
     assert main(["report", LESSON, "--names", "--dir", str(root), "--to", str(tmp_path / "report.html")]) == 0
     assert "handed in nothing: 1 ·" in (tmp_path / "report.html").read_text(encoding="utf-8")
     capsys.readouterr()

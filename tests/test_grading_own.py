@@ -102,7 +102,7 @@ def test_a_text_is_marked_by_hand_and_the_mark_survives(course):
         (folder / f"{NAME}.answers.json").write_text(json.dumps({"schema": 1, "checkpoint": NAME, "answers": answers}))
         (folder / f"{NAME}.ipynb").write_text(nbformat.writes(notebook), encoding="utf-8")
     found = {one.student: one for one in autograde(course, NAME, how=How(jobs=1), say=lambda line: None)}
-    assert "to be marked by hand in formgrader: 50-e-why" in " ".join(found["ada"].problems)
+    assert found["ada"].reason == "by-hand" and "50-e-why" in found["ada"].problems[0]
     assert totals(course, NAME).points == {"ada": None, "bob": 8.0}, (
         "an untouched text is worth nothing, one nobody read has no grade"
     )

@@ -8,6 +8,7 @@ import nbformat
 import pytest
 import yaml
 
+from course.units import format_points
 from grader import dates
 from grader.autograding import How, autograde
 from grader.commands import main
@@ -254,7 +255,7 @@ def test_late_rules_through_ours_and_through_stock_nbgrader(marked, capsys):
     assert "0 change, 0 lose" in late()
     rules.write_text("per_day_percent: 50\nextensions: [{student: cyd, days: 2}]\n")
     said = late()  # bob one day, cyd within her extension, dee has no points to lose
-    assert f"bob: 0 -> {before / 2:g} points taken" in said and "1 change, 1 lose points" in said
+    assert f"bob: 0 -> {format_points(before / 2)} points taken" in said and "1 change, 1 lose points" in said
     autograde(course, LESSON, ["bob"], How(again=True), say=lambda line: None)
     assert "0 change, 1 lose" in late()
     rules.write_text("per_day_percent: 10\ngrace_minutes: 0\nextensions: []\n")

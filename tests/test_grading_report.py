@@ -181,37 +181,40 @@ def test_discrimination_by_hand_and_in_words():
     assert twice[0]["discrimination"]["words"] == "strong" and twice[1]["discrimination"]["words"] == "constant"
     backwards = of([(2 - q, t) for q, t in ten * 2])
     assert backwards["cells"][0]["discrimination"]["words"] == "backwards"
-    assert "look at the key and the wording of `q`" in teach_again(backwards)[2]["en"]
+    assert said(backwards)[2] == ("backwards", "q")
     assert of(ten[:9])["cells"][0]["discrimination"] == {"words": "few", "r": None}
 
 
+def said(found):
+    return [(one.reason, one.about) for one in teach_again(found)]
+
+
 def test_three_sentences_say_what_to_teach_again():
-    first, second, third = teach_again(analyse(CLASS))
+    found = analyse(CLASS)
+    assert said(found) == [("hardest", "q"), ("belief", "X"), ("weakest-part", "t")]
+    first, second, third = (one.text for one in teach_again(found))
     assert first["en"].startswith("Start with `q`: the class got 33 % of its points (95 % interval 6 % to 79 %)")
     assert "a hint, no more" in first["en"]
     assert "in 2 of 3 students (`q`, `n`): “All is X.”" in second["en"] and "都是 X。" in second["zh"]
     assert "33 %: “wrong at the edge”" in third["en"]
     many = copy.deepcopy(CLASS)
     many["students"] = [copy.deepcopy(CLASS["students"][1]) for _ in range(6)]
-    assert "6 answers given as certain only 0 %" in teach_again(analyse(many))[2]["en"]
+    sure = teach_again(analyse(many))[2]
+    assert sure.reason == "certain-and-wrong" and "6" in sure.text["en"] and "0 %" in sure.text["en"]
     good = copy.deepcopy(CLASS)
     good["students"] = [copy.deepcopy(CLASS["students"][0]) for _ in range(6)]
-    first, second, third = (sentence["en"] for sentence in teach_again(analyse(good)))
-    assert (
-        "No question or task calls for another lesson" in first
-        and "No false belief" in second
-        and "Nothing else" in third
-    )
+    assert [reason for reason, _ in said(analyse(good))] == ["nothing-hard", "no-belief", "nothing-else"]
     papers = copy.deepcopy(good)
     papers["cells"][0]["varies"] = True
     for place, one in enumerate(papers["students"]):
         one["asked"] = ["q"] if place < 4 else []
         if place < 2:
             del one["answers"]["q"]
-    assert "by 2 of 4" in teach_again(analyse(papers))[2]["en"], "two of six did not have it"
+    assert said(analyse(papers))[2] == ("skipped", "q")
+    assert "by 2 of 4" in teach_again(analyse(papers))[2].text["en"], "two of six did not have it"
     assert analyse(papers)["cells"][0]["without"] == 0, "papers differ by intention"
     nobody = {**CLASS, "students": CLASS["students"][3:]}
-    assert "No marked submission" in teach_again(analyse(nobody))[0]["en"]
+    assert said(analyse(nobody)) == [("nobody", "")]
     assert "eva" in page(analyse(nobody), "zh", names=True) and "fay" in page(analyse(nobody), names=True)
 
 
@@ -222,13 +225,13 @@ def test_what_no_copy_asked_and_what_is_worth_nothing_is_no_fault_of_the_class()
     found = analyse(late)
     q, n, _ = found["cells"]
     assert (q["facility"]["n"], q["without"], n["without"], found["unasked"]) == (1, 2, 0, [])
-    assert q["options"][0]["count"] == 0 and teach_again(found)[0]["en"].startswith("Start with `n`")
+    assert q["options"][0]["count"] == 0 and said(found)[0] == ("hardest", "n")
     assert "2 of the 3 counted copies did not have it" in page(found) and "有 2 份还没有它" in page(found, "zh")
     late["students"][0] |= {"asked": ["n", "t"], "later": ["q"]}
     found = analyse(late)
     assert [cell["id"] for cell in found["cells"]] == ["n", "t"] and found["unasked"] == ["q"]
     assert "in none of the copies counted: <code>q</code>" in page(found)
-    assert not any("`q`" in sentence["en"] for sentence in teach_again(found)[::2])
+    assert "q" not in [about for _, about in said(found)]
     unread = copy.deepcopy(CLASS)
     for one in unread["students"][:3]:
         one |= {"asked": ["t"], "lost": True, "answers": {}}
@@ -237,15 +240,13 @@ def test_what_no_copy_asked_and_what_is_worth_nothing_is_no_fault_of_the_class()
     assert "not counted for the questions: 3" in page(found) and "题目部分不计入：3" in page(found, "zh")
     free = copy.deepcopy(CLASS)
     free["cells"] = [{**free["cells"][0], "top": 0.0}]
-    assert [one["en"] for one in teach_again(analyse(free))] == [
-        "No question or task handed in here is worth points."
-    ] and "worth nothing" in page(analyse(free))
+    assert said(analyse(free)) == [("no-points", "")] and "worth nothing" in page(analyse(free))
 
 
 def test_the_report_says_what_to_do_on_monday():
     remedies = {"X": {"experiments": ["90-see"], "practice": ["90-one", "90-two"]}}
     found = analyse({**CLASS, "remedies": remedies})
-    first, second, _ = teach_again(found)
+    first, second, _ = (one.text for one in teach_again(found))
     assert "by 2 of 3: “first”" in first["en"] and "“一”" in first["zh"]
     assert second["en"].endswith(
         'Let the class bet, then run `observe("90-see")`. To practise: `review("90-one", "90-two")`.'

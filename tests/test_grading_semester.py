@@ -66,7 +66,7 @@ def test_a_lost_gradebook_is_filled_again_and_a_renamed_student_counts_once(root
     (root / "submitted" / "ada").rename(root / "submitted" / "lovelace")
     found = again(root)
     assert found["lovelace"].points == 13
-    assert found["ada"].problems == ["nothing lies under submitted/ any more; these are the marks of what was there"]
+    assert found["ada"].reason == "gone" and found["ada"].points == 13
     with Course(root).gradebook as gradebook:
         gradebook.remove_student("ada")
     assert "ada" not in again(root) and not main(["report", LESSON, "--dir", str(root)])
@@ -78,9 +78,10 @@ def test_a_mark_by_hand_that_outlives_its_submission_is_named(root):
     with Course(root).gradebook as gradebook:
         gradebook.find_grade("90-c-single", LESSON, LESSON, "bob").manual_score = 1.5
         gradebook.db.commit()
-    assert again(root)["bob"].problems == []
+    assert (again(root)["bob"].reason, again(root)["bob"].problems) == ("", [])
     (root / "submitted" / "bob" / LESSON / "more.txt").write_text("handed in anew")
-    assert "which counts: 90-c-single" in " ".join(again(root)["bob"].problems)
+    bob = again(root)["bob"]
+    assert bob.reason == "kept" and "90-c-single" in bob.problems[0]
 
 
 @pytest.mark.slow
@@ -158,12 +159,12 @@ def test_faults_of_the_disk_the_gradebook_and_the_settings_are_sentences(root, c
 
 def test_who_handed_in_nothing_is_told_apart_from_whose_grade_is_missing():
     idle, lost = (
-        Outcome("ada", None, 13, ["nothing was handed in"]),
-        Outcome("bob", None, 13, ["NO GRADE: x"], "infrastructure"),
+        Outcome("ada", None, 13, reason="absent"),
+        Outcome("bob", None, 13, ["NO GRADE: x"], "infrastructure", "no-grade"),
     )
     assert summary([idle, lost]).splitlines()[-2:] == ["handed in nothing: ada", "without a grade: bob"]
     assert summary([idle]).splitlines()[-1] == "without a grade: nobody"
-    waits = Outcome("cyd", 8, 12, [f"{BY_HAND} in formgrader: 50-e-why", "The notebook had another name."])
+    waits = Outcome("cyd", 8, 12, ["by hand: 50-e-why", "The notebook had another name."], reason="by-hand")
     table = summary([idle, waits, lost]).splitlines()
     assert "50-e-why. The notebook" in table[2] and f"{BY_HAND}, 1: cyd; " in table[-2]
 

@@ -125,27 +125,27 @@ def test_from_a_file_and_dry_run(project, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    "change, words",
+    "change, rule, named",
     [
-        ({"kind": "guess"}, "single"),
-        ({"lesson": "06_nothing"}, "number of its lesson"),
-        ({"id": "06-x", "lesson": "06_nothing"}, "06_nothing"),
-        ({"options": None}, "array"),
-        ({"experiment": "05-toy-rase"}, '"05-toy-race"'),
-        ({"verify": "while True: pass"}, "was cut"),
-        ({"stem": {"en": "Why?", "zh": "Why on earth is that so?"}}, "Chinese"),
-        ({"source": ""}, "empty"),
-        ({"checkpoint": True}, "points"),
-        ({"checkpoint": True, "points": 1, "lesson": "00_start", "id": "00-c-x"}, "has no checkpoint"),
-        ({"new_misconceptions": {"fresh": {"en": "x"}}}, "both languages"),
-        ({"new_misconceptions": {"async-timer": BOTH}}, "already"),
+        ({"kind": "guess"}, "schema", "field kind"),
+        ({"lesson": "06_nothing"}, "schema", "field id"),
+        ({"id": "06-x", "lesson": "06_nothing"}, "unknown-lesson", "06_nothing"),
+        ({"options": None}, "schema", "field options"),
+        ({"experiment": "05-toy-rase"}, "unknown-id", '"05-toy-race"'),
+        ({"verify": "while True: pass"}, "verify", "0.3 s"),
+        ({"stem": {"en": "Why?", "zh": "Why on earth is that so?"}}, "not-chinese", "stem"),
+        ({"source": ""}, "schema", "field source"),
+        ({"checkpoint": True}, "schema", "field points"),
+        ({"checkpoint": True, "points": 1, "lesson": "00_start", "id": "00-c-x"}, "no-checkpoint", "00_start"),
+        ({"new_misconceptions": {"fresh": {"en": "x"}}}, "one-language", "fresh"),
+        ({"new_misconceptions": {"async-timer": BOTH}}, "known-misconception", "async-timer"),
     ],
 )
-def test_a_bad_draft_gets_sentences_and_writes_nothing(project, tmp_path, change, words, monkeypatch):
+def test_a_bad_draft_gets_sentences_and_writes_nothing(project, tmp_path, change, rule, named, monkeypatch):
     monkeypatch.setattr("course.quiz.verify.run_verify.__defaults__", (*_defaults()[:-1], 0.3))
     before = snapshot(project)
     entry = entry_of({**copy.deepcopy(DRAFT), **change})
-    assert words in "\n".join(problems(project, entry))
+    assert any(one.rule == rule and named in one for one in problems(project, entry))
     with pytest.raises(ProjectError):
         write(project, entry)
     assert unchanged(project, before)

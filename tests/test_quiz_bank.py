@@ -164,28 +164,28 @@ def test_lint_finds_each_fault_of_craft(bank):
     a, b, c = item.options
 
     def found(*options, **more):
-        return "\n".join(lint_items([replace(item, options=options, **more)], q.BELIEFS))
+        return [one.rule for one in lint_items([replace(item, options=options, **more)], q.BELIEFS)]
 
     long = replace(b, text={"en": "the right one is by far the longest of all", "zh": "对"})
-    assert "longest" in found(a, long, c)
-    assert "covers" in found(a, b, replace(c, text={"en": "All of the above", "zh": "以上都对"}))
+    assert "right-option-longest" in found(a, long, c)
+    assert "covers-others" in found(a, b, replace(c, text={"en": "All of the above", "zh": "以上都对"}))
     assert found(replace(a, misconception=None), b, c) == found(a, b, c), "a wrong option may state no belief"
-    assert "option b" in found(a, replace(b, misconception="first-belief"), c)
-    assert "misconceptions.yaml" in found(replace(a, misconception="unheard-of"), b, c)
-    assert "has no why" in found(replace(a, why=""), b, c)
+    assert "misconception-of-right" in found(a, replace(b, misconception="first-belief"), c)
+    assert "unknown-misconception" in found(replace(a, misconception="unheard-of"), b, c)
+    assert "why-missing" in found(replace(a, why=""), b, c)
     assert "half-width" in found(a, b, c, stem={"en": "Why?", "zh": "为什么呢,你说"})
-    assert "language" in found(a, b, c, stem="A sentence")
-    assert "contains Chinese" in found(a, b, c, stem={"en": "为什么", "zh": "为什么"})
+    assert "one-language" in found(a, b, c, stem="A sentence")
+    assert "chinese-in-english" in found(a, b, c, stem={"en": "为什么", "zh": "为什么"})
     always = {"en": "it always does so", "zh": "甲"}
-    assert "absolute" in found(replace(a, text=always), b, replace(c, text=always))
+    assert "absolute-words" in found(replace(a, text=always), b, replace(c, text=always))
 
 
 def test_lint_looks_over_a_whole_lesson(tmp_path):
     same = [{**copy.deepcopy(q.SINGLE), "id": f"05-one-{n}", "asks": "what"} for n in range(12)]
-    sentences = "\n".join(lint(Bank(q.write_bank(tmp_path, same))))
-    assert "0 of 12" in sentences
-    assert "12 of 12" in sentences
-    assert "at least 10" in sentences
+    found = {one.rule: one for one in lint(Bank(q.write_bank(tmp_path, same))) if one.startswith("05_x: ")}
+    assert "0 of 12" in found["too-few-why"] and "12 of 12" in found["one-position"]
+    found = [one for one in lint(Bank(q.write_bank(tmp_path, same[:9]))) if one.startswith("05_x: ")]
+    assert "too-few-items" in [one.rule for one in found]
 
 
 def test_verify_snippets_are_run_and_compared(bank):
@@ -257,15 +257,16 @@ def test_lint_sees_hidden_negations_and_twins(bank):
     item = bank["05-one"]
 
     def found(**more):
-        return "\n".join(lint_items([replace(item, **more)], q.BELIEFS))
+        return lint_items([replace(item, **more)], q.BELIEFS)
 
     plain, bold = "Which of these does not search?", "Which of these does **not** search?"
-    assert "**bold**" in found(stem={"en": plain, "zh": "哪一个会搜索？"})
-    assert "**bold**" in found(stem={"en": "Which searches?", "zh": "哪一个不是搜索？"})
-    assert found(stem={"en": bold, "zh": "哪一个**不是**搜索？"}) == ""
+    for stem in ({"en": plain, "zh": "哪一个会搜索？"}, {"en": "Which searches?", "zh": "哪一个不是搜索？"}):
+        assert [one.rule for one in found(stem=stem)] == ["negation-not-bold"]
+    assert found(stem={"en": bold, "zh": "哪一个**不是**搜索？"}) == []
     a, b, c = item.options
     twin = replace(c, text={"en": pick_en(a).upper() + " .", "zh": "丙"})
-    assert "a and c" in found(options=(a, b, twin))
+    [same] = found(options=(a, b, twin))
+    assert same.rule == "same-options" and "a and c" in same
 
 
 def pick_en(option):
@@ -279,18 +280,18 @@ def test_advice_names_what_gives_a_key_away(bank):
     a, b, c = item.options
     assert advice(item, bank.items()) == []
     exact = replace(b, text={"en": "in 64 of them", "zh": "其中 64 个"})
-    assert "figure" in advice(replace(item, options=(a, exact, c)))[0]
-    assert "70" in advice(replace(item, stem={"en": "word " * 71, "zh": "词"}))[0]
-    assert "line 2" in advice(replace(item, code="import torch\nfor x in:\n"))[0]
+    assert advice(replace(item, options=(a, exact, c)))[0].rule == "right-option-exact"
+    assert advice(replace(item, stem={"en": "word " * 71, "zh": "词"}))[0].rule == "text-long"
+    broken = advice(replace(item, code="import torch\nfor x in:\n"))[0]
+    assert broken.rule == "code-syntax" and "line 2" in broken
     assert advice(replace(item, code="onednn_verbose,create:cache_miss")) == []
     right = replace(b, text={"en": "the plan is kept under its own key", "zh": "乙"})
     other = replace(
         item, id="05-other", stem={"en": "Why is it that the plan is kept under its own key?", "zh": "为什么"}
     )
-    assert advice(replace(item, options=(a, right, c)), [item, other]) == [
-        "the stem of 05-other gives its right option away."
-    ]
-    assert "at b" in positions([item] * 20) and positions([item] * 4) == ""
+    [found] = advice(replace(item, options=(a, right, c)), [item, other])
+    assert found.rule == "gives-away" and "05-other" in found
+    assert positions([item] * 20).rule == "one-position" and positions([item] * 4) is None
 
 
 def test_the_files_of_the_quiz_import_each_other_in_one_direction():

@@ -75,8 +75,8 @@ def test_lint_reads_the_words_of_drawings_and_scales(bank):
     broken = copy.deepcopy(q.PICTURES)
     broken["options"][0]["plot"]["alt"] = "one language"
     broken["axes"]["x"] = {"en": "调用", "zh": "调用"}
-    said = "\n".join(lint_items([parse_item(broken, "x")], q.BELIEFS))
-    assert "alt of the plot of option a" in said and "name of the x axis" in said
+    found = {one.rule: one for one in lint_items([parse_item(broken, "x")], q.BELIEFS)}
+    assert "plot of option a" in found["one-language"] and "x axis" in found["chinese-in-english"]
 
 
 def test_an_option_drawn_as_a_picture_keeps_its_words(bank, log):

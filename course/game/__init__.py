@@ -13,7 +13,8 @@ What every game shares, and what a game of its own adds. Nothing here imports to
 ``parts``             widgets: a row of choices, buttons, hints, the cause, the letter; mouse, keyboard, live region
 ``board``             all cases of a lesson with their state, the rank, this time against last time
 ``desk``              what the desks of all games share: shown, typed, pressed; every open page of a case follows
-``tuning``            the game of lesson 10: controls, bets, measured runs, a hand-in, the table of all combinations
+``tuning``            the rules of the game of lesson 10: controls, limits, the table of all combinations, points
+``tuning_player``     one learner at it: bets, measured runs, a hand-in
 ``tuning_desk``       its widgets; ``tuning_view`` its HTML and text
 ====================  ================================================================================================
 

@@ -9,7 +9,7 @@ from typing import Any
 from course.game import tuning, view
 from course.game import tuning_view as told
 from course.game.desk import CaseDesk
-from course.game.tuning import Tuning
+from course.game.tuning_player import Tuning
 from course.i18n import pick, t
 from course.quiz.render import in_language, say_html
 from course.quiz.rich import inline, plain

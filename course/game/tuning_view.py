@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from course.game import tuning, view
 from course.game.cases import EVIDENCE
-from course.game.tuning import Attempt, Bet, Outcome, Plan, Rule, Tuning
+from course.game.tuning import Attempt, Bet, Outcome, Plan, Rule
+from course.game.tuning_player import Tuning
 from course.game.view import aside, colon, source_words
 from course.i18n import pick, t
 from course.quiz.rich import inline, plain

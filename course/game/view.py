@@ -15,6 +15,7 @@ from course.i18n import Text, pick, t
 from course.quiz.render import in_language
 from course.quiz.rich import code_block, inline, paragraphs, plain
 from course.quiz.style import SHEET
+from course.units import format_points
 
 CSS = """<style>
 .tbq.tbg h4{margin:14px 0 4px;padding:0;border:0;font:700 15.5px/1.4 inherit;font-family:inherit;color:var(--q-fg)}
@@ -140,10 +141,12 @@ def points_html(found: score.Score) -> str:
         return f"<p>{inline(no_points_words())}</p>"
     rows = "".join(
         f"<tr><th scope=row>{pick(part.name)}{f'<small>{aside(pick(part.why))}</small>' if part.why else ''}</th>"
-        f"<td>{part.points:.2g} / {part.most:g}</td></tr>"
+        f"<td>{format_points(part.points)} / {part.most:g}</td></tr>"
         for part in found.parts
     )
-    total = f"<tr><th scope=row>{t('together', '合计')}</th><td>{found.points:.2g} / {found.most:g}</td></tr>"
+    total = (
+        f"<tr><th scope=row>{t('together', '合计')}</th><td>{format_points(found.points)} / {found.most:g}</td></tr>"
+    )
     return f'<table class="tbg-points">{rows}{total}</table>'
 
 
@@ -152,11 +155,11 @@ def points_text(found: score.Score) -> str:
         return plain(no_points_words())
     parts = [
         "  "
-        + colon(pick(part.name), f"{part.points:.2g} / {part.most:g}")
+        + colon(pick(part.name), f"{format_points(part.points)} / {part.most:g}")
         + (aside(pick(part.why)) if part.why else "")
         for part in found.parts
     ]
-    return "\n".join([*parts, "  " + colon(t("together", "合计"), f"{found.points:.2g} / {found.most:g}")])
+    return "\n".join([*parts, "  " + colon(t("together", "合计"), f"{format_points(found.points)} / {found.most:g}")])
 
 
 def no_points_words() -> str:
@@ -263,13 +266,16 @@ def career_lines(found: Career) -> list[str]:
     lines = [
         f"{sign} **{pick(name)}** · "
         + t(
-            f"{found.mean:.1f} of 10, mean of first attempts · {found.closed} of {found.all} cases closed",
-            f"首次尝试平均 {found.mean:.1f} / 10 · 已结案 {found.closed}/{found.all}",
+            f"{format_points(found.mean)} of 10, mean of first attempts · {found.closed} of {found.all} cases closed",
+            f"首次尝试平均 {format_points(found.mean)} / 10 · 已结案 {found.closed}/{found.all}",
         )
     ]
     if found.before is not None:
         gain = found.mean - found.before
-        before = t(f"Before your last case it was {found.before:.1f}: ", f"上一案之前是 {found.before:.1f}：")
+        before = t(
+            f"Before your last case it was {format_points(found.before)}: ",
+            f"上一案之前是 {format_points(found.before)}：",
+        )
         up = t("up. The coffee helps.", "涨了！咖啡没白喝。")
         down = t("down a little. The case was a good teacher.", "掉了一点，这一案教了不少东西。")
         lines.append(before + (up if gain > 0.05 else down if gain < -0.05 else t("steady hands.", "手很稳。")))
@@ -309,7 +315,8 @@ def _latest(one: Standing) -> str:
     """The last attempt, where there was more than one: practice."""
     if len(one.scores) < 2 or not one.scores[-1].counts:
         return ""
-    return t(f" · practice: {one.scores[-1].points:.2g}", f" · 练习：{one.scores[-1].points:.2g}")
+    points = format_points(one.scores[-1].points)
+    return t(f" · practice: {points}", f" · 练习：{points}")
 
 
 def board_text(title: Text, standings: Sequence[Standing], found: Career) -> str:

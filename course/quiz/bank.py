@@ -74,6 +74,12 @@ def _read_items(path: Path, stamp: int) -> tuple[tuple[Item, ...], tuple[str, ..
     return tuple(items), tuple(faults)
 
 
+@lru_cache(maxsize=8)
+def _read_beliefs(path: Path, stamp: int) -> dict[str, Text]:
+    """The content of one file of misconceptions; stamp as in `_read_items`. Every answer asks for them."""
+    return dict(read_yaml(path) or {})
+
+
 class Bank:
     """The questions of a folder of lessons. Files are read when needed; look an item up with ``bank["05-revisit"]``."""
 
@@ -149,7 +155,7 @@ class Bank:
     def misconceptions(self) -> dict[str, Text]:
         """Misconception id -> statement of the false belief. Empty where the file is missing."""
         path = self.folder / "misconceptions.yaml"
-        return dict(read_yaml(path) or {}) if path.exists() else {}
+        return dict(_read_beliefs(path, path.stat().st_mtime_ns)) if path.exists() else {}
 
 
 def _unknown_sentence(item_id: str, known: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""Craft rules of good questions, beyond the schema: ``lint(bank)`` gives one sentence for each breach."""
+"""Craft rules of good questions, beyond the schema: ``lint(bank)`` gives one finding for each breach."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from course.i18n import LANGUAGES, Text, pick
 from course.quiz.bank import Bank
+from course.quiz.finding import Finding
 from course.quiz.items import Item, every
 
 _COVER_ALL = re.compile(
@@ -28,12 +29,12 @@ LEAST_PRACTICE, LEAST_CHECKPOINT = 10, 5
 FREE_COUNT = ("00_start", "10_tuning_master", "11_bug_hunt", "15_review")  # set-up, games, review: as they need
 
 
-def lint(bank: Bank) -> list[str]:
-    """Sentences for every fault of the bank: schema first, then each item, then each lesson.
+def lint(bank: Bank) -> list[Finding]:
+    """Every fault of the bank: schema first, then each item, then each lesson.
 
     Empty when all is well.
     """
-    found = bank.faults()
+    found = [Finding("schema", fault) for fault in bank.faults()]
     known = bank.misconceptions()
     items = [*bank.items(), *(one for item in bank.items(checkpoint=True) for one in every(item))]
     found += lint_items(items, known)
@@ -45,7 +46,7 @@ def lint(bank: Bank) -> list[str]:
     return found
 
 
-def lint_items(items: Iterable[Item], misconceptions: Mapping[str, Text]) -> list[str]:
+def lint_items(items: Iterable[Item], misconceptions: Mapping[str, Text]) -> list[Finding]:
     """Faults of items seen one by one; also fit for checkpoint items with their key merged in."""
     found = []
     for item in items:
@@ -54,7 +55,7 @@ def lint_items(items: Iterable[Item], misconceptions: Mapping[str, Text]) -> lis
             checks.append(_options(item))
         if item.keyed or item.kind == "predict":
             checks.append(_reasons(item, misconceptions))
-        found += [f"{item.id}: {sentence}" for check in checks for sentence in check]
+        found += [finding.at(item.id) for check in checks for finding in check]
     return found
 
 
@@ -79,54 +80,60 @@ def _texts(item: Item) -> Iterator[tuple[str, Text]]:
                 yield name, text
 
 
-def _languages(item: Item) -> Iterator[str]:
+def _languages(item: Item) -> Iterator[Finding]:
     for name, text in _texts(item):
         yield from language_faults(name, text)
 
 
-def language_faults(name: str, text: Text) -> Iterator[str]:
+def language_faults(name: str, text: Text) -> Iterator[Finding]:
     """What is wrong with a text in its two languages; name: what the sentences call it."""
     if isinstance(text, str):
         if _HAN.search(text) or re.search(r"[A-Za-z]{2,}", _CODE.sub("", text)):
-            yield f"{name} is a sentence in one language only; write {{en: ..., zh: ...}}."
+            yield Finding("one-language", f"{name} is a sentence in one language only; write {{en: ..., zh: ...}}.")
         return
     if _HAN.search(text["en"]):
-        yield f"{name}: the English text contains Chinese characters."
+        yield Finding("chinese-in-english", f"{name}: the English text contains Chinese characters.")
     prose = _CODE.sub("", text["zh"])
     if len(re.findall(r"[A-Za-z]{3,}", prose)) > 2 and not _HAN.search(prose):
-        yield f"{name}: the Chinese text is not Chinese."
+        yield Finding("not-chinese", f"{name}: the Chinese text is not Chinese.")
     if hit := _HALF_WIDTH.search(prose):
-        yield f"{name}: half-width punctuation in Chinese at “{hit.group()}”; use ，；：？！."
+        yield Finding("half-width", f"{name}: half-width punctuation in Chinese at “{hit.group()}”; use ，；：？！.")
 
 
-def _stem(item: Item) -> Iterator[str]:
+def _stem(item: Item) -> Iterator[Finding]:
     """A stem that asks for what is not so must show it: the word in bold."""
     for code in LANGUAGES:
         stem = pick(item.stem, code)
         if _NEGATIVE[code].search(stem) and not _NEGATIVE[code].search(_BOLD.sub("", stem)):
             continue
         if _NEGATIVE[code].search(stem):
-            yield f"the stem asks for what is not so ({code}): set the word in **bold**, or ask for what is."
+            yield Finding(
+                "negation-not-bold",
+                f"the stem asks for what is not so ({code}): set the word in **bold**, or ask for what is.",
+            )
 
 
-def _same(item: Item) -> Iterator[str]:
+def _same(item: Item) -> Iterator[Finding]:
     for code in LANGUAGES:
         texts: dict[str, str] = {}
         for one in item.options:
             bare = re.sub(r"\s+", " ", pick(one.text, code)).strip(" .。").lower()
             if bare in texts:
-                yield f"options {texts[bare]} and {one.id} say the same in {code}."
+                yield Finding("same-options", f"options {texts[bare]} and {one.id} say the same in {code}.")
             texts.setdefault(bare, one.id)
 
 
-def _options(item: Item) -> Iterator[str]:
+def _options(item: Item) -> Iterator[Finding]:
     yield from _same(item)
     if not 3 <= len(item.options) <= 5 and item.kind != "predict":
-        yield f"has {len(item.options)} options; write 3 or 4."
+        yield Finding("option-count", f"has {len(item.options)} options; write 3 or 4.")
     for one in item.options:
         for code in LANGUAGES:
             if _COVER_ALL.search(pick(one.text, code)):
-                yield f"option {one.id} covers the others (“all of the above”); write an option of its own."
+                yield Finding(
+                    "covers-others",
+                    f"option {one.id} covers the others (“all of the above”); write an option of its own.",
+                )
                 break
     right, wrong = ([one for one in item.options if one.correct is state] for state in (True, False))
     wrong = wrong or [one for one in item.options if one.correct is None and right]
@@ -135,59 +142,74 @@ def _options(item: Item) -> Iterator[str]:
     for code in LANGUAGES:
         longest = max(_length(one.text, code) for one in wrong)
         if _length(right[0].text, code) > max(longest * 1.1, longest + 3):
-            yield f"the right option is the longest in {code}; shorten it or lengthen a wrong one."
+            yield Finding(
+                "right-option-longest",
+                f"the right option is the longest in {code}; shorten it or lengthen a wrong one.",
+            )
     absolute = [one for one in wrong if _ABSOLUTE.search(pick(one.text, "en"))]
     if len(absolute) == len(wrong) > 1 and not _ABSOLUTE.search(pick(right[0].text, "en")):
-        yield "every wrong option has an absolute word (always, never) and the right one has none."
+        yield Finding(
+            "absolute-words", "every wrong option has an absolute word (always, never) and the right one has none."
+        )
 
 
 def _length(text: Text, code: str) -> int:
     return len(pick(text, code).replace("`", "").replace("**", ""))
 
 
-def _reasons(item: Item, misconceptions: Mapping[str, Text]) -> Iterator[str]:
+def _reasons(item: Item, misconceptions: Mapping[str, Text]) -> Iterator[Finding]:
     for one in item.options:
         if not one.why:
-            yield f"option {one.id} has no why."
+            yield Finding("why-missing", f"option {one.id} has no why.")
         distractor = item.kind == "order" and one.id not in item.order
         if item.kind in ("single", "multiple") and one.correct and one.misconception:
-            yield f"right option {one.id} names a misconception; it states none."
+            yield Finding("misconception-of-right", f"right option {one.id} names a misconception; it states none.")
         if one.misconception and one.misconception not in misconceptions:
-            yield f"option {one.id}: {one.misconception} is not in misconceptions.yaml; add it there."
+            yield Finding(
+                "unknown-misconception",
+                f"option {one.id}: {one.misconception} is not in misconceptions.yaml; add it there.",
+            )
         if distractor and one.pairs_with and one.pairs_with not in item.order:
-            yield f"distractor {one.id} pairs with {one.pairs_with}, which is not in the right order."
+            yield Finding(
+                "unknown-pair", f"distractor {one.id} pairs with {one.pairs_with}, which is not in the right order."
+            )
     if item.kind == "order" and tuple(o.id for o in item.options if o.id in item.order) == item.order:
-        yield "the options stand in their right order already; mix them."
+        yield Finding("order-not-mixed", "the options stand in their right order already; mix them.")
     if item.number:
         yield from _number(item, misconceptions)
 
 
-def _number(item: Item, misconceptions: Mapping[str, Text]) -> Iterator[str]:
+def _number(item: Item, misconceptions: Mapping[str, Text]) -> Iterator[Finding]:
     number = item.number
     if not number.why:
-        yield "the number has no why."
+        yield Finding("why-missing", "the number has no why.")
     if not number.low <= number.value <= number.high:
-        yield f"the value {number.value} is not within {number.low} and {number.high}."
+        yield Finding("value-outside", f"the value {number.value} is not within {number.low} and {number.high}.")
     for trap in number.traps:
         if trap.low > trap.high:
-            yield f"a trap has low {trap.low} above high {trap.high}."
+            yield Finding("trap-reversed", f"a trap has low {trap.low} above high {trap.high}.")
         if trap.low <= number.high and trap.high >= number.low:
-            yield f"the trap {trap.low}..{trap.high} overlaps the right answer."
+            yield Finding("trap-overlaps", f"the trap {trap.low}..{trap.high} overlaps the right answer.")
         if trap.misconception and trap.misconception not in misconceptions:
-            yield f"misconception {trap.misconception} of a trap is not in misconceptions.yaml; add it there."
+            yield Finding(
+                "unknown-misconception",
+                f"misconception {trap.misconception} of a trap is not in misconceptions.yaml; add it there.",
+            )
 
 
-def lint_lesson(lesson: str, items: list[Item], checkpoint: bool = False) -> list[str]:
+def lint_lesson(lesson: str, items: list[Item], checkpoint: bool = False) -> list[Finding]:
     """Faults that show only over a whole lesson: number of items, share of why, spread of positions."""
     found = []
     what = "checkpoint" if checkpoint else "practice"
     least = LEAST_CHECKPOINT if checkpoint else LEAST_PRACTICE
     if len(items) < least and lesson not in FREE_COUNT:
-        found.append(f"{lesson}: has {len(items)} {what} items; at least {least} are needed.")
+        found.append(Finding("too-few-items", f"{lesson}: has {len(items)} {what} items; at least {least} are needed."))
     asking = [item for item in items if item.kind != "predict"]
     why = sum(item.asks == "why" for item in asking)
     if why * 3 < len(asking):
-        found.append(f"{lesson}: {why} of {len(asking)} {what} items ask why; at least a third should.")
+        found.append(
+            Finding("too-few-why", f"{lesson}: {why} of {len(asking)} {what} items ask why; at least a third should.")
+        )
     places = Counter(
         item.options.index(item.option(item.correct[0])) for item in items if item.kind == "single" and item.correct
     )
@@ -195,6 +217,9 @@ def lint_lesson(lesson: str, items: list[Item], checkpoint: bool = False) -> lis
     if total >= 4 and max(places.values()) * 2 > total:
         place = "abcdefgh"[places.most_common(1)[0][0]]
         found.append(
-            f"{lesson}: in {max(places.values())} of {total} {what} items the right option is at {place}; spread it."
+            Finding(
+                "one-position",
+                f"{lesson}: in {max(places.values())} of {total} {what} items the right option is at {place}; spread it.",
+            )
         )
     return found

@@ -11,6 +11,7 @@ from course.i18n import Text, pick, t
 from course.quiz import voice
 from course.quiz.items import Item, Number
 from course.quiz.marking import OptionFeedback, Response, feedback, misconceptions_of, within
+from course.units import format_points
 from course.verdict import Verdict
 
 TONES = {"correct": "good", "partly": "part", "incorrect": "bad", "not attempted": "calm", "inconclusive": "calm"}
@@ -194,7 +195,7 @@ def _said(key: str, item: Item, response: Response, verdict: Verdict, past: voic
         past.tries,
         right=t(", ", "、").join(item.correct),
         chosen=response.words,
-        points=f"{verdict.points:g} / {verdict.max_points:g}",
+        points=f"{format_points(verdict.points)} / {format_points(verdict.max_points)}",
         count=past.streak,
     )
 

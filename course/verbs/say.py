@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from course.i18n import pick, t
 from course.quiz.rich import inline, plain
+from course.units import format_points
 from course.verbs.state import running_shell
 from course.verdict import Verdict
 
@@ -99,9 +100,8 @@ def say_verdict(verdict: Verdict, title: str = "") -> None:
     """A verdict: its state in words and colour, the points where they are parts of a whole, the reasons."""
     words = state_words(verdict.state)
     if verdict.state == "partly":
-        words += t(
-            f" ({verdict.points:g} of {verdict.max_points:g})", f"（{verdict.points:g} / {verdict.max_points:g}）"
-        )
+        points, most = format_points(verdict.points), format_points(verdict.max_points)
+        words += t(f" ({points} of {most})", f"（{points} / {most}）")
     head = f"{MARKS[verdict.state]} {words}" + (f" · {title}" if title else "")
     reasons = [pick(message) for message in verdict.messages if pick(message)]
     items = "".join(f"<li>{inline(reason)}</li>" for reason in reasons)

@@ -14,6 +14,7 @@ from pathlib import Path
 from course.i18n import LANGUAGES, Text, both, pick
 from course.lessons import LESSONS
 from course.quiz.bank import Bank
+from course.quiz.finding import Finding
 from course.quiz.items import Item
 from grader.project import Project, ProjectError, read_yaml
 
@@ -60,8 +61,8 @@ def page_path(project: Project) -> Path:
     return project.root / "docs" / "claims.md"
 
 
-def read(project: Project) -> tuple[list[Claim], list[str]]:
-    """(claims in file order, a sentence for each entry that is not well made).
+def read(project: Project) -> tuple[list[Claim], list[Finding]]:
+    """(claims in file order, a finding for each entry that is not well made).
 
     Raises ProjectError where the file is no list.
     """
@@ -71,35 +72,36 @@ def read(project: Project) -> tuple[list[Claim], list[str]]:
     claims, faults = [], []
     for place, row in enumerate(rows, start=1):
         if found := _faults_of(row):
-            faults += [f"claims.yaml, entry {place}: {one}" for one in found]
+            faults += [one.at(f"claims.yaml, entry {place}") for one in found]
         else:
             claims.append(Claim(**row))
     ids = [claim.id for claim in claims]
-    faults += [f"claims.yaml: the id {one} occurs twice" for one in sorted({one for one in ids if ids.count(one) > 1})]
+    twice = sorted({one for one in ids if ids.count(one) > 1})
+    faults += [Finding("id-taken", f"claims.yaml: the id {one} occurs twice") for one in twice]
     return claims, faults
 
 
-def _faults_of(row: object) -> list[str]:
+def _faults_of(row: object) -> list[Finding]:
     if not isinstance(row, dict) or set(row) != set(FIELDS):
-        return [f"has to have the fields {', '.join(FIELDS)}, and no others"]
+        return [Finding("schema", f"has to have the fields {', '.join(FIELDS)}, and no others")]
     found = [
-        f"{name} has to be {'text' if kind is str else 'a text in each language'}"
+        Finding("schema", f"{name} has to be {'text' if kind is str else 'a text in each language'}")
         for name, kind in FIELDS.items()
         if not isinstance(row[name], kind)
     ]
     if found:
         return found
     found = [
-        f"{name} has to be there in {', '.join(LANGUAGES)}"
+        Finding("one-language", f"{name} has to be there in {', '.join(LANGUAGES)}")
         for name in ("says", "truth")
         if not all(str(row[name].get(code, "")).strip() for code in LANGUAGES)
     ]
     if not re.fullmatch(r"\d-\d+", row["id"]):
-        found.append(f"the id {row['id']!r} has to look like 2-18")
+        found.append(Finding("schema", f"the id {row['id']!r} has to look like 2-18"))
     if row["verdict"] not in VERDICTS:
-        found.append(f"the verdict {row['verdict']!r} has to be {' or '.join(VERDICTS)}, in quotes")
+        found.append(Finding("schema", f"the verdict {row['verdict']!r} has to be {' or '.join(VERDICTS)}, in quotes"))
     if not re.fullmatch(r"\d\d_[a-z0-9_]+", row["lesson"]):
-        found.append(f"the lesson {row['lesson']!r} has to look like 05_cudnn_benchmark")
+        found.append(Finding("schema", f"the lesson {row['lesson']!r} has to look like 05_cudnn_benchmark"))
     return found
 
 
@@ -112,15 +114,18 @@ def met(project: Project) -> dict[str, list[Item]]:
     return dict(found)
 
 
-def problems(project: Project) -> list[str]:
-    """A sentence for each faulty entry, each unknown id, and each false claim that an existing lesson leaves alone."""
+def problems(project: Project) -> list[Finding]:
+    """A finding for each faulty entry, each unknown id, and each false claim that an existing lesson leaves alone."""
     claims, found = read(project)
     answered, known = met(project), {claim.id for claim in claims}
     for claim in sorted(set(answered) - known):
         items = ", ".join(item.id for item in answered[claim])
-        found.append(f"{items}: refutes {claim}, which claims.yaml does not have")
+        found.append(Finding("unknown-claim", f"{items}: refutes {claim}, which claims.yaml does not have"))
     found += [
-        f"claim {claim.id} is false, belongs to {claim.lesson}, and no item refutes it: {claim.says['en']}"
+        Finding(
+            "claim-not-met",
+            f"claim {claim.id} is false, belongs to {claim.lesson}, and no item refutes it: {claim.says['en']}",
+        )
         for claim in claims
         if claim.verdict == "false" and not claim.later and claim.id not in answered
     ]
@@ -172,9 +177,11 @@ def write(project: Project) -> bool:
     return True
 
 
-def out_of_step(project: Project) -> list[str]:
-    """One sentence where the page on disk is not what the files would give."""
+def out_of_step(project: Project) -> list[Finding]:
+    """One finding where the page on disk is not what the files would give."""
     path = page_path(project)
     if path.exists() and path.read_text(encoding="utf-8") == page(project):
         return []
-    return [f"{path}: not in step with claims.yaml and the items; run `python -m grader claims`"]
+    return [
+        Finding("not-in-step", f"{path}: not in step with claims.yaml and the items; run `python -m grader claims`")
+    ]

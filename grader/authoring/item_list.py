@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from course.i18n import Text
 from course.quiz.advice import advice, positions
 from course.quiz.bank import Bank
+from course.quiz.finding import Finding
 from course.quiz.item_lint import lint_items, lint_lesson
 from course.quiz.items import BankError, Item, every, with_key
 from grader import project as files
@@ -58,7 +59,7 @@ def listing(project: Project, keys: bool = False) -> Listing:
     """Read the bank. Without ``keys`` no keys.yaml is opened."""
     bank = Bank(project.learner_rooms)
     beliefs, places = bank.misconceptions(), _places(project)
-    practice, faults = bank.items(), list(bank.faults())
+    practice, faults = bank.items(), [Finding("schema", fault) for fault in bank.faults()]
     places = {one.id: places.get(item.id, []) for item in bank.items(checkpoint=True) for one in every(item)} | places
     graded = [one for item in bank.items(checkpoint=True) for one in every(item)]
     if keys:
@@ -77,15 +78,15 @@ def listing(project: Project, keys: bool = False) -> Listing:
     )
 
 
-def _keyed(project: Project, item: Item, faults: list[str]) -> Item:
+def _keyed(project: Project, item: Item, faults: list[Finding]) -> Item:
     key = files.keys(project, item.lesson).get(item.id)
     if key is None:
-        faults.append(f"{item.id}: has no key in grader/lessons/l{item.lesson}/keys.yaml.")
+        faults.append(Finding("key-missing", f"{item.id}: has no key in grader/lessons/l{item.lesson}/keys.yaml."))
         return item
     try:
         return with_key(item, key)
     except BankError as error:
-        faults += str(error).split("\n")
+        faults += [Finding("schema", fault) for fault in str(error).split("\n")]
         return item
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from course.quiz.finding import Finding
 from course.quiz.variants import NUMBERS, alternatives
 from grader import project as files
 from grader.authoring.source import read
@@ -18,13 +19,13 @@ IMPORT = re.compile(r"^\s*(from|import)\s+grader\b|import_module\(\s*['\"]grader
 SHORT = 20  # shorter texts stand in innocent places too
 
 
-def leaks(project: Project, made: dict[Path, str] | None = None) -> list[str]:
-    """A sentence for each leak in the notebooks (those on disk, or ``made``) and in the course package."""
+def leaks(project: Project, made: dict[Path, str] | None = None) -> list[Finding]:
+    """A finding for each leak in the notebooks (those on disk, or ``made``) and in the course package."""
     return sorted({*in_texts(project, dict(_learner_texts(project, made))), *_item_fields(project)})
 
 
-def in_texts(project: Project, texts: dict[Path, str]) -> set[str]:
-    """A sentence for each solution, explanation, hidden function or import of the grader in ``texts``, of notebooks and files."""
+def in_texts(project: Project, texts: dict[Path, str]) -> set[Finding]:
+    """A finding for each solution, explanation, hidden function or import of the grader in ``texts``, of notebooks and files."""
     return {
         *_solutions(project, texts),
         *_explanations(project, texts),
@@ -73,33 +74,39 @@ def solutions(project: Project, lesson: str) -> Iterator[tuple[str, str, str]]:
             yield cell.id, inside, cell.body.replace(inside, "")
 
 
-def _solutions(project: Project, texts: dict[Path, str]) -> Iterator[str]:
+def _solutions(project: Project, texts: dict[Path, str]) -> Iterator[Finding]:
     for lesson in project.checkpoints():
         for identity, inside, starter in solutions(project, lesson):
             body = _squeezed(inside)
             lines = [line.strip() for line in inside.split("\n") if len(line.strip()) >= SHORT // 2]
             for path, text in texts.items():
                 if "BEGIN SOLUTION" in text and path.suffix == ".ipynb":
-                    yield f"{path}: a solution mark is left in this notebook"
+                    yield Finding("leaked-mark", f"{path}: a solution mark is left in this notebook")
                 if len(body) >= SHORT and body in _squeezed(text):
-                    yield f"{path}: holds the solution of task {identity!r}"
+                    yield Finding("leaked-solution", f"{path}: holds the solution of task {identity!r}")
                 elif path.suffix == ".ipynb" and path.stem == lesson and path.parent.name == "checkpoints":
                     for line in lines:
                         if line in text and line not in starter:
-                            yield f"{path}: holds the line `{line}` of the solution of task {identity!r}"
+                            yield Finding(
+                                "leaked-solution",
+                                f"{path}: holds the line `{line}` of the solution of task {identity!r}",
+                            )
 
 
-def _explanations(project: Project, texts: dict[Path, str]) -> Iterator[str]:
+def _explanations(project: Project, texts: dict[Path, str]) -> Iterator[Finding]:
     for lesson in project.checkpoints():
         for identity, key in files.keys(project, lesson).items():
             for sentence in _strings(key.get("why", "")):
                 if len(sentence) >= SHORT // 2:
                     for path, text in texts.items():
                         if sentence in text:
-                            yield f"{path}: holds the explanation of the checkpoint item {identity!r}"
+                            yield Finding(
+                                "leaked-explanation",
+                                f"{path}: holds the explanation of the checkpoint item {identity!r}",
+                            )
 
 
-def _formulas(project: Project, texts: dict[Path, str]) -> Iterator[str]:
+def _formulas(project: Project, texts: dict[Path, str]) -> Iterator[Finding]:
     """A formula of a key that stands where the question does: in its file, or in a notebook of its checkpoint."""
     for lesson in project.checkpoints():
         beside = [project.checkpoint_items(lesson), *(path for path in texts if path.name == f"{lesson}.ipynb")]
@@ -111,7 +118,9 @@ def _formulas(project: Project, texts: dict[Path, str]) -> Iterator[str]:
             for formula in _strings([key.get("let"), key.get("correct"), numbers]):
                 for path in beside:
                     if re.search(r"[-+*/%(]", formula) and formula in texts.get(path, ""):
-                        yield f"{path}: holds the formula `{formula}` of the key of {one['id']!r}"
+                        yield Finding(
+                            "leaked-formula", f"{path}: holds the formula `{formula}` of the key of {one['id']!r}"
+                        )
 
 
 def _strings(value: object) -> Iterator[str]:
@@ -122,22 +131,24 @@ def _strings(value: object) -> Iterator[str]:
             yield from _strings(inner)
 
 
-def _imports(texts: dict[Path, str]) -> Iterator[str]:
+def _imports(texts: dict[Path, str]) -> Iterator[Finding]:
     for path, text in texts.items():
         if path.suffix in (".py", ".ipynb") and IMPORT.search(text):
-            yield f"{path}: imports the grader; what a learner gets must not know it"
+            yield Finding("imports-grader", f"{path}: imports the grader; what a learner gets must not know it")
 
 
-def _item_fields(project: Project) -> Iterator[str]:
+def _item_fields(project: Project) -> Iterator[Finding]:
     for path in project.learner_rooms.glob("l*/checkpoint.yaml"):
         for identity, item in files.checkpoint_items(project, path.parent.name.removeprefix("l")).items():
             for one in alternatives(item):
                 for place in (one, one.get("number") or {}, *(one.get("options") or [])):
                     for field in set(KEY_FIELDS) & set(place):
-                        yield f"{path}: item {identity!r} holds {field!r}; keys stand in grader/lessons"
+                        yield Finding(
+                            "leaked-key", f"{path}: item {identity!r} holds {field!r}; keys stand in grader/lessons"
+                        )
 
 
-def _task_code(project: Project, texts: dict[Path, str]) -> Iterator[str]:
+def _task_code(project: Project, texts: dict[Path, str]) -> Iterator[Finding]:
     hidden = {}
     for path in map(project.task_module, project.checkpoints()):
         if path.exists():
@@ -147,7 +158,10 @@ def _task_code(project: Project, texts: dict[Path, str]) -> Iterator[str]:
         for name, code in _functions(text) if path.suffix == ".py" else ():
             if code in hidden:
                 task_file, task_function = hidden[code]
-                yield f"{path}: {name} is the hidden function {task_function} of grader/lessons/{task_file}"
+                yield Finding(
+                    "leaked-task",
+                    f"{path}: {name} is the hidden function {task_function} of grader/lessons/{task_file}",
+                )
 
 
 def _functions(text: str) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""The limits that keep a notebook alive, each a sentence naming file and line."""
+"""The limits that keep a notebook alive: each finding names file, line and rule."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from course.quiz.bank import Bank
+from course.quiz.finding import Finding
 from course.quiz.variant_lint import SEEDS, lint_variants
 from course.quiz.variants import alternatives
 from grader import project as files
 from grader.authoring.ids import known_ids, used_ids
+from grader.authoring.prose import Found
 from grader.authoring.prose import faults as prose_faults
 from grader.authoring.source import Cell, read
 from grader.authoring.worth import MARK, TYPED
@@ -46,10 +48,10 @@ EMPTY_HEADINGS = {
 }
 
 
-def lint(project: Project, only: str | None = None) -> list[str]:
-    """Everything wrong with the sources, as sentences starting with ``file:line:``."""
+def lint(project: Project, only: str | None = None) -> list[Finding]:
+    """Everything wrong with the sources, each starting with ``file:line:``."""
     known = known_ids(project)
-    problems: list[str] = []
+    problems: list[Finding] = []
     for kind, lessons, where in (
         ("lesson", project.lessons(), project.lesson_source),
         ("checkpoint", project.checkpoints(), project.checkpoint_source),
@@ -60,7 +62,7 @@ def lint(project: Project, only: str | None = None) -> list[str]:
     return problems
 
 
-def _lint_file(project: Project, path: Path, lesson: str, kind: str, known: dict[str, set[str]]) -> list[str]:
+def _lint_file(project: Project, path: Path, lesson: str, kind: str, known: dict[str, set[str]]) -> list[Finding]:
     own = kind == "checkpoint" and project.own_room(lesson) is not None
     name = _short(project, path)
     try:
@@ -81,8 +83,8 @@ def _lint_file(project: Project, path: Path, lesson: str, kind: str, known: dict
         if kind == "checkpoint":
             found += _checkpoint(project, lesson, cells)
     except ProjectError as error:
-        return [str(error)]
-    return [f"{name}:{line}: {sentence}" for line, sentence in sorted(found)]
+        return [Finding("not-readable", str(error))]
+    return [Finding(rule, f"{name}:{line}: {sentence}") for line, rule, sentence in sorted(found)]
 
 
 def _short(project: Project, path: Path) -> str:
@@ -91,16 +93,20 @@ def _short(project: Project, path: Path) -> str:
     return str(path.relative_to(project.own.parent if own else project.root))
 
 
-def _twins(cells: list[Cell]) -> Iterator[tuple[int, str]]:
+def _twins(cells: list[Cell]) -> Iterator[Found]:
     after = [*cells[1:], None]
     for before, cell, following in zip([None, *cells], cells, after, strict=False):
         if cell.language == "en":
             if following is None or following.language != "zh":
-                yield cell.line, "this English text has no Chinese twin right after it"
+                yield cell.line, "twin-missing", "this English text has no Chinese twin right after it"
             elif _outline(cell) != _outline(following):
-                yield (following.line, "the Chinese twin has other heading levels or code blocks than the English text")
+                yield (
+                    following.line,
+                    "twin-outline",
+                    "the Chinese twin has other heading levels or code blocks than the English text",
+                )
         if cell.language == "zh" and (before is None or before.language != "en"):
-            yield cell.line, "this Chinese text has no English twin right before it"
+            yield cell.line, "twin-missing", "this Chinese text has no English twin right before it"
 
 
 def _outline(cell: Cell) -> list[str]:
@@ -115,23 +121,28 @@ def words(text: str, language: str) -> int:
     return len(re.findall(r"[\u3400-\u9fff]", text)) + len(re.findall(r"[A-Za-z0-9_.]+", text))
 
 
-def _sizes(cells: list[Cell]) -> Iterator[tuple[int, str]]:
+def _sizes(cells: list[Cell]) -> Iterator[Found]:
     for cell in cells:
         if cell.kind == "markdown":
             length, limit = words(cell.body, cell.language), WORDS[cell.language]
             if length > limit:
                 unit = "words" if cell.language == "en" else "characters"
-                yield cell.line, f"{length} {unit} in one text cell; at most {limit}: split it or cut it"
+                yield (
+                    cell.line,
+                    "text-too-long",
+                    f"{length} {unit} in one text cell; at most {limit}: split it or cut it",
+                )
         elif cell.kind == "code":
             lines = len(cell.code("en").split("\n"))
             if lines > CODE_LINES:
                 yield (
                     cell.line,
+                    "code-too-long",
                     f"{lines} lines in one code cell; at most {CODE_LINES}: machinery lives in the package",
                 )
 
 
-def _bold(cells: list[Cell]) -> Iterator[tuple[int, str]]:
+def _bold(cells: list[Cell]) -> Iterator[Found]:
     """Marks that Markdown leaves standing: it knows no bold with punctuation just inside and a letter just outside."""
     for cell in cells:
         if cell.kind == "markdown":
@@ -140,10 +151,14 @@ def _bold(cells: list[Cell]) -> Iterator[tuple[int, str]]:
             for before, bold, after in zip(outside, inside, outside[1:], strict=False):
                 first, last = bold[:1].isalnum(), bold[-1:].isalnum()
                 if not first and before[-1:].isalnum() or not last and after[:1].isalnum():
-                    yield cell.line, f"**{bold}** would show its asterisks: take the punctuation out of the bold"
+                    yield (
+                        cell.line,
+                        "bold-punctuation",
+                        f"**{bold}** would show its asterisks: take the punctuation out of the bold",
+                    )
 
 
-def _rhythm(cells: list[Cell]) -> Iterator[tuple[int, str]]:
+def _rhythm(cells: list[Cell]) -> Iterator[Found]:
     row = 0
     for cell in cells:
         if cell.kind != "markdown":
@@ -153,33 +168,38 @@ def _rhythm(cells: list[Cell]) -> Iterator[tuple[int, str]]:
             if row == TEXT_CELLS_IN_A_ROW + 1:
                 yield (
                     cell.line,
+                    "text-in-a-row",
                     f"more than {TEXT_CELLS_IN_A_ROW} text cells in a row: give the learner something to do",
                 )
 
 
-def _headings(cells: list[Cell], kind: str) -> Iterator[tuple[int, str]]:
+def _headings(cells: list[Cell], kind: str) -> Iterator[Found]:
     if not cells or cells[0].kind != "markdown" or not cells[0].body.startswith("# "):
-        yield ((cells[0].line if cells else 1), "the first cell must be the title: a text cell starting with `# `")
+        yield (
+            (cells[0].line if cells else 1),
+            "title-missing",
+            "the first cell must be the title: a text cell starting with `# `",
+        )
     elif kind == "lesson":
         for cell in cells[:2]:
             if cell.kind == "markdown" and not re.search(r"[?？]", cell.body.split("\n")[0]):
-                yield cell.line, "the title of a lesson is a question"
+                yield cell.line, "title-no-question", "the title of a lesson is a question"
     for cell in cells:
         for heading in re.findall(r"^#+ (.+)$", cell.body, re.MULTILINE) if cell.kind == "markdown" else []:
             if heading.strip(" :：.。").lower() in EMPTY_HEADINGS:
-                yield cell.line, f"the heading {heading!r} says nothing: state a claim or a task"
+                yield (cell.line, "heading-empty", f"the heading {heading!r} says nothing: state a claim or a task")
 
 
-def _bootstrap(cells: list[Cell]) -> Iterator[tuple[int, str]]:
+def _bootstrap(cells: list[Cell]) -> Iterator[Found]:
     code = [cell for cell in cells if cell.kind != "markdown"]
     if not code or code[0].kind != "bootstrap":
-        yield (code[0].line if code else 1), "the first code cell must be `# %% bootstrap`"
+        yield (code[0].line if code else 1), "bootstrap-first", "the first code cell must be `# %% bootstrap`"
     for cell in code[1:]:
         if cell.kind == "bootstrap":
-            yield cell.line, "a second bootstrap cell: keep the first only"
+            yield cell.line, "bootstrap-twice", "a second bootstrap cell: keep the first only"
 
 
-def _code(cells: list[Cell]) -> Iterator[tuple[int, str]]:
+def _code(cells: list[Cell]) -> Iterator[Found]:
     for cell in cells:
         if cell.kind not in ("code", "task"):
             continue
@@ -187,26 +207,26 @@ def _code(cells: list[Cell]) -> Iterator[tuple[int, str]]:
             try:
                 ast.parse(cell.code(language))
             except SyntaxError as error:
-                yield cell.line + (error.lineno or 0), f"this code does not parse: {error.msg}"
+                yield cell.line + (error.lineno or 0), "code-syntax", f"this code does not parse: {error.msg}"
                 break
 
 
-def _ids(cells: list[Cell], known: dict[str, set[str]]) -> Iterator[tuple[int, str]]:
+def _ids(cells: list[Cell], known: dict[str, set[str]]) -> Iterator[Found]:
     for cell in cells:
         for kind, identity, offset in used_ids(cell):
             if identity not in known[kind]:
-                yield cell.line + offset, f"there is no {kind} {identity!r}"
+                yield cell.line + offset, "unknown-id", f"there is no {kind} {identity!r}"
 
 
-def _count(cells: list[Cell], kind: str) -> Iterator[tuple[int, str]]:
+def _count(cells: list[Cell], kind: str) -> Iterator[Found]:
     low, high = CELLS[kind]
     first = "en" if any(cell.language == "en" for cell in cells) else "zh"
     seen = sum(cell.language in (None, first) for cell in cells) + sum(cell.kind in ("task", "essay") for cell in cells)
     if not low <= seen <= high:
-        yield 1, f"{seen} cells for the learner; a {kind} has {low} to {high}"
+        yield 1, "cell-count", f"{seen} cells for the learner; a {kind} has {low} to {high}"
 
 
-def variant_faults(project: Project, lesson: str, seeds: int = SEEDS) -> list[str]:
+def variant_faults(project: Project, lesson: str, seeds: int = SEEDS) -> list[Finding]:
     """What is wrong with the variants of a checkpoint's questions; nothing where a key is missing, which is said elsewhere."""
     beliefs = Bank(project.learner_rooms).misconceptions()
     try:
@@ -214,15 +234,13 @@ def variant_faults(project: Project, lesson: str, seeds: int = SEEDS) -> list[st
     except Infrastructure:
         return []
     return [
-        sentence
+        finding
         for item in drawn
-        for sentence in lint_variants(
-            lambda seed, item=item: other_variant(project, lesson, item, seed), beliefs, seeds
-        )
+        for finding in lint_variants(lambda seed, item=item: other_variant(project, lesson, item, seed), beliefs, seeds)
     ]
 
 
-def _checkpoint(project: Project, lesson: str, cells: list[Cell]) -> Iterator[tuple[int, str]]:
+def _checkpoint(project: Project, lesson: str, cells: list[Cell]) -> Iterator[Found]:
     items, keys, tasks = (
         files.checkpoint_items(project, lesson),
         files.keys(project, lesson),
@@ -232,32 +250,44 @@ def _checkpoint(project: Project, lesson: str, cells: list[Cell]) -> Iterator[tu
         if {one["id"] for item in items.values() for one in alternatives(item)} <= set(keys):
             keyed_items(project, lesson)
     except Infrastructure as error:
-        yield 1, str(error)
-    yield from ((1, sentence) for sentence in variant_faults(project, lesson, QUICK))
+        yield 1, "key-unfit", str(error)
+    yield from ((1, one.rule, one.text) for one in variant_faults(project, lesson, QUICK))
     asked = [cell.id for cell in cells if cell.kind == "question"]
     for cell in cells:
         if cell.kind == "question" and cell.id in items:
             for one in alternatives(items[cell.id]):
                 if one["id"] not in keys:
-                    yield cell.line, f"question {one['id']!r} has no key in {_short(project, project.keys(lesson))}"
+                    yield (
+                        cell.line,
+                        "key-missing",
+                        f"question {one['id']!r} has no key in {_short(project, project.keys(lesson))}",
+                    )
         if cell.kind == "task" and cell.id not in tasks:
-            yield cell.line, f"task {cell.id!r} is not in {_short(project, project.task_module(lesson))}"
+            yield (
+                cell.line,
+                "task-missing",
+                f"task {cell.id!r} is not in {_short(project, project.task_module(lesson))}",
+            )
         if cell.kind == "task" and not re.search(r"### BEGIN SOLUTION.*### END SOLUTION", cell.body, re.DOTALL):
-            yield cell.line, f"task {cell.id!r} has no ### BEGIN SOLUTION ... ### END SOLUTION"
+            yield (cell.line, "solution-marks", f"task {cell.id!r} has no ### BEGIN SOLUTION ... ### END SOLUTION")
         if cell.id is not None and sum(other.id == cell.id for other in cells) > 1:
-            yield cell.line, f"{cell.id!r} stands in this checkpoint twice"
+            yield cell.line, "asked-twice", f"{cell.id!r} stands in this checkpoint twice"
     for missing in sorted(set(items) - set(asked)):
-        yield 1, f"item {missing!r} of the checkpoint is never asked"
+        yield 1, "never-asked", f"item {missing!r} of the checkpoint is never asked"
     done = {cell.id for cell in cells if cell.kind == "task"}
     for missing in sorted(set(tasks) - done):
-        yield 1, f"task {missing!r} is never set"
+        yield 1, "never-asked", f"task {missing!r} is never set"
     for cell in cells:
         if cell.kind == "markdown" and (typed := TYPED[cell.language].search(cell.body)):
-            yield cell.line, f"{typed[0]!r} is typed: write {MARK}, which says what the questions and tasks are worth"
+            yield (
+                cell.line,
+                "points-typed",
+                f"{typed[0]!r} is typed: write {MARK}, which says what the questions and tasks are worth",
+            )
     total = (
         sum(items[i].get("points", 0) for i in asked if i in items)
         + sum(tasks[i].points for i in done if i in tasks)
         + sum(cell.points for cell in cells if cell.kind == "essay")
     )
     if not POINTS[0] <= total <= POINTS[1]:
-        yield 1, f"the checkpoint is worth {total:g} points; it should be {POINTS[0]} to {POINTS[1]}"
+        yield (1, "points-total", f"the checkpoint is worth {total:g} points; it should be {POINTS[0]} to {POINTS[1]}")

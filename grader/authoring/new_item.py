@@ -14,6 +14,7 @@ from typing import Any
 from course.lessons import BY_ID
 from course.quiz.advice import advice
 from course.quiz.bank import Bank
+from course.quiz.finding import Finding
 from course.quiz.item_lint import lint_items
 from course.quiz.items import BankError, Item, parse_item, with_key
 from course.quiz.variant_lint import lint_variants
@@ -111,29 +112,44 @@ def whole(entry: Entry, seed: str = "") -> Item:
     return with_key(item, entry.key) if entry.key is not None else item
 
 
-def problems(project: Project, entry: Entry, run: bool = True) -> list[str]:
-    """A sentence for everything that keeps the item from being written. run: also run its verify snippet."""
+def problems(project: Project, entry: Entry, run: bool = True) -> list[Finding]:
+    """A finding for everything that keeps the item from being written. run: also run its verify snippet."""
     try:
         item = whole(entry)
     except BankError as error:
-        return str(error).split("\n")
-    found = []
+        return [Finding("schema", fault) for fault in str(error).split("\n")]
+    found: list[Finding] = []
     lesson = BY_ID.get(item.lesson)
     if lesson is None:
-        found.append(f"there is no lesson {item.lesson}.{did_you_mean(item.lesson, BY_ID)}")
+        found.append(Finding("unknown-lesson", f"there is no lesson {item.lesson}.{did_you_mean(item.lesson, BY_ID)}"))
     elif item.checkpoint and not lesson.checkpoint:
-        found.append(f"{item.lesson} has no checkpoint.")
+        found.append(Finding("no-checkpoint", f"{item.lesson} has no checkpoint."))
     known = known_ids(project)
     if item.id in known["item"]:
-        found.append(f"the id {item.id} is taken; choose another.")
+        found.append(Finding("id-taken", f"the id {item.id} is taken; choose another."))
     if item.experiment and item.experiment not in known["experiment"]:
-        found.append(f"there is no experiment {item.experiment}.{did_you_mean(item.experiment, known['experiment'])}")
+        found.append(
+            Finding(
+                "unknown-id",
+                f"there is no experiment {item.experiment}.{did_you_mean(item.experiment, known['experiment'])}",
+            )
+        )
     beliefs = Bank(project.learner_rooms).misconceptions()
     for one, text in entry.beliefs.items():
         if one in beliefs:
-            found.append(f"the misconception {one} is in the list already; leave it out of new_misconceptions.")
+            found.append(
+                Finding(
+                    "known-misconception",
+                    f"the misconception {one} is in the list already; leave it out of new_misconceptions.",
+                )
+            )
         elif not (isinstance(text, Mapping) and set(text) == {"en", "zh"} and all(text.values())):
-            found.append(f"the new misconception {one} needs a sentence in both languages, {{en: ..., zh: ...}}.")
+            found.append(
+                Finding(
+                    "one-language",
+                    f"the new misconception {one} needs a sentence in both languages, {{en: ..., zh: ...}}.",
+                )
+            )
     if item.varies and item.keyed:
         found += lint_variants(lambda seed: whole(entry, seed), {**beliefs, **entry.beliefs})
     else:
@@ -142,11 +158,11 @@ def problems(project: Project, entry: Entry, run: bool = True) -> list[str]:
         from course.experiment.base import restored
 
         outcome = run_verify(item, restored)
-        found += [] if outcome.ok else [outcome.message]
+        found += [] if outcome.ok else [Finding("verify", outcome.message)]
     return found
 
 
-def hints(project: Project, entry: Entry) -> list[str]:
+def hints(project: Project, entry: Entry) -> list[Finding]:
     """What the author may want to look at again."""
     return advice(whole(entry), Bank(project.learner_rooms).items(str(entry.item.get("lesson")), entry.key is not None))
 

@@ -41,6 +41,8 @@ NOT_SAID = {
     "深度卷积": "逐通道卷积",
 }
 """What a Chinese text of the course does not say, and what it says instead."""
+Found = tuple[int, str, str]
+"""Line, code of the rule (``course.quiz.finding``), sentence."""
 
 
 @lru_cache(maxsize=1)
@@ -75,8 +77,8 @@ def prose(text: str, language: str) -> str:
     return FORK.sub(way, glossary.replace_marks(text, term))
 
 
-def faults(cells: list[Cell]) -> Iterator[tuple[int, str]]:
-    """(line, sentence) for every mark that leads nowhere, twins that mark other terms, words that are not said."""
+def faults(cells: list[Cell]) -> Iterator[Found]:
+    """(line, rule, sentence) for every mark that leads nowhere, twins that mark other terms, words that are not said."""
     headings = {
         code: {heading_text(one) for cell in cells if cell.language == code for one in _HEADING.findall(cell.body)}
         for code in ("en", "zh")
@@ -87,14 +89,22 @@ def faults(cells: list[Cell]) -> Iterator[tuple[int, str]]:
             continue
         marked = {found["id"] for found in glossary.marks(cell.body)}
         for unknown in sorted(marked - set(_terms())):
-            yield cell.line, f"[[{unknown}]] is not in course/lessons/glossary.yaml: add it there, or mend the mark"
+            yield (
+                cell.line,
+                "unknown-term",
+                f"[[{unknown}]] is not in course/lessons/glossary.yaml: add it there, or mend the mark",
+            )
         if cell.language == "zh" and marked != before:
-            yield cell.line, f"the twins mark other terms: {', '.join(sorted(marked ^ before))}"
+            yield cell.line, "twin-terms", f"the twins mark other terms: {', '.join(sorted(marked ^ before))}"
         before = marked
         for found in FORK.finditer(cell.body):
             if heading_text(found["heading"]) not in headings[cell.language]:
-                yield cell.line, f"[[#{found['heading']}]]: there is no such heading in this language"
+                yield (
+                    cell.line,
+                    "unknown-heading",
+                    f"[[#{found['heading']}]]: there is no such heading in this language",
+                )
         if cell.language == "zh":
             for word, better in NOT_SAID.items():
                 if word in cell.body:
-                    yield cell.line, f"“{word}” is not our word: say “{better}”"
+                    yield cell.line, "other-word", f"“{word}” is not our word: say “{better}”"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import nbformat
 
+from course.quiz.finding import Finding
 from grader.authoring.build import checkpoint_notebook, lesson_notebook
 from grader.project import LANGUAGES, Project, ProjectError
 
@@ -17,8 +18,8 @@ def text_of(notebook: nbformat.NotebookNode) -> str:
     return nbformat.writes(notebook) + "\n"
 
 
-def build_all(project: Project, only: str | None = None) -> tuple[dict[Path, str], list[str]]:
-    """Every learner notebook as path -> text, and a sentence for each that could not be built.
+def build_all(project: Project, only: str | None = None) -> tuple[dict[Path, str], list[Finding]]:
+    """Every learner notebook as path -> text, and a finding for each that could not be built.
 
     ``only`` restricts to one lesson id.
     """
@@ -32,7 +33,7 @@ def build_all(project: Project, only: str | None = None) -> tuple[dict[Path, str
                 try:
                     made[path] = text_of(BUILDERS[folder](project, lesson, language))
                 except (ProjectError, RuntimeError) as error:
-                    problems.append(f"{folder}/{lesson}: {error}")
+                    problems.append(Finding("not-built", f"{folder}/{lesson}: {error}"))
                     break
     return made, problems
 
@@ -46,14 +47,18 @@ def write(made: dict[Path, str]) -> list[Path]:
     return changed
 
 
-def out_of_step(project: Project, made: dict[Path, str], only: str | None = None) -> list[str]:
-    """A sentence for each notebook on disk that its source would not give: changed, missing or left over."""
+def out_of_step(project: Project, made: dict[Path, str], only: str | None = None) -> list[Finding]:
+    """A finding for each notebook on disk that its source would not give: changed, missing or left over."""
     found = [
-        f"{path}: not in step with its source; run `python -m grader notebooks`"
+        Finding("not-in-step", f"{path}: not in step with its source; run `python -m grader notebooks`")
         for path, text in made.items()
         if not _on_disk(path, text)
     ]
-    return found + [f"{path}: has no source any more; delete it" for path in leftovers(project, made) if only is None]
+    return found + [
+        Finding("no-source", f"{path}: has no source any more; delete it")
+        for path in leftovers(project, made)
+        if only is None
+    ]
 
 
 def leftovers(project: Project, made: dict[Path, str]) -> list[Path]:

@@ -158,7 +158,7 @@ def run_autograde(arguments: argparse.Namespace) -> int:
     for lesson in arguments.lesson:
         found = autograde(course, lesson, arguments.student, how)
         print(f"\n{lesson}\n{summary(found)}")
-        lost = lost or any("NO GRADE" in " ".join(outcome.problems) for outcome in found)
+        lost = lost or any(outcome.reason == "no-grade" for outcome in found)
     for sentence in strays(course):
         print(sentence)
     return int(lost)

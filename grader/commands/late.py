@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from course.units import format_points
 from grader.commands.course import directory
 from grader.course import Course
 
@@ -23,6 +24,8 @@ def run(arguments: argparse.Namespace) -> int:
     for lesson in arguments.lesson:
         changes, losing = recompute(course, lesson)
         for change in changes:
-            print(f"{change.student}: {change.old:g} -> {change.new:g} points taken for lateness")
+            print(
+                f"{change.student}: {format_points(change.old)} -> {format_points(change.new)} points taken for lateness"
+            )
         print(f"{lesson}: {len(changes)} change, {losing} lose points for lateness")
     return 0

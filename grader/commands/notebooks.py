@@ -22,7 +22,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print a sentence for every problem; 1 if there is one."""
     project = Project()
     made, problems = build_all(project, arguments.only)
-    problems += [sentence for sentence in lint(project, arguments.only) if sentence not in "\n".join(problems)]
+    problems += [one for one in lint(project, arguments.only) if one.text not in "\n".join(problems)]
     problems += leaks(project, made)
     if arguments.check:
         problems += out_of_step(project, made, arguments.only)

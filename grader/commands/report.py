@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
             else {**found, **{name: len(found[name]) for name in ("without_grade", "blank", "idle", "lost")}}
         )
         arguments.json.write_text(json.dumps(shown, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    for sentence in again:
-        print(plain(pick(sentence, arguments.language or course.language)))
+    for one in again:
+        print(plain(pick(one.text, arguments.language or course.language)))
     print(f"wrote {to}" + (f" and {arguments.json}" if arguments.json else ""))
     return 0

@@ -15,6 +15,7 @@ import nbformat
 from nbgrader.utils import temp_attrs
 
 from course.quiz.items import Item
+from course.units import format_points
 from grader import pipeline
 from grader.autograding import How, autograde
 from grader.course import Course, init
@@ -187,9 +188,9 @@ def compare(course: Course, lesson: str, students: tuple[Student, ...], say: Say
     for student in students:
         seen = paper(student.copy_of) if student.copy_of else None
         due, got = deserved(student, paper(student.name), hidden, wrong, seen), given.get(student.name, {})
-        row = "".join(f"{got.get(cell, (float('nan'),))[0]:>6.4g}" for cell in cells)
+        row = "".join(f"{format_points(got.get(cell, (float('nan'),))[0]):>6}" for cell in cells)
         total, right = sum(pair[0] for pair in got.values()), sum(due.values())
-        say(f"{student.name:<{width}}{row}  {total:>6.4g}  {right:>8.4g}")
+        say(f"{student.name:<{width}}{row}  {format_points(total):>6}  {format_points(right):>8}")
         differences += [
             f"{lesson}: {student.name}, {cell}: got {got.get(cell, ('nothing',))[0]}, deserved {due[cell]}"
             for cell in due

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from course.i18n import LANGUAGES, Text
+from course.i18n import Text
 from course.quiz.harvesting import carries_sheet, harvest
 from grader.ingest import reason_of
 from grader.marking.step import STATE, CourseStep, note, state
@@ -37,10 +37,10 @@ def take_answers(nb: NotebookNode, sidecar: str | None, lesson: str, reason: Tex
     nb.metadata.pop(STATE, None)  # only we write there
     answers, problems = harvest(nb, sidecar, lesson)
     if reason is not None:
-        note(nb, {code: reason[code] for code in LANGUAGES})
+        note(nb, "file", reason)
         if "harm" not in reason:
             state(nb)["happened"].append("damaged")
     for problem in problems:
-        note(nb, problem)
+        note(nb, "sheet", problem)
     state(nb)["sheet"] = sidecar is not None or carries_sheet(nb)
     state(nb)["answers"] = NotebookNode(answers)

@@ -60,11 +60,11 @@ def mark_cells(
     happened = {*state(nb).get("happened", ())}
     if items and not state(nb).get("sheet", True) and not state(nb)["answers"]:
         happened.add("answers")
-        note(nb, _missing(len(items)))
+        note(nb, "answers-missing", _missing(len(items)))
     if paper is not None and (others := of_others(state(nb)["answers"], items, paper)):
         state(nb)["others"] = others
         for sentence in said_of_others(others, paper):
-            note(nb, sentence)
+            note(nb, "other-paper", sentence)
     for cell in nb.cells:
         cell.metadata = NotebookNode({name: _plain(cell.metadata[name]) for name in KEPT if name in cell.metadata})
         if cell.metadata.get("nbgrader", {}).get("grade") and not cell.metadata.nbgrader.get("solution"):
@@ -140,5 +140,5 @@ def _task(nb: NotebookNode, task: Task, found: Found, language: str) -> tuple[Ve
     verdict = judge_task(task, *found[task.id])
     if "by_hand" in verdict.evidence:
         why = verdict.evidence["by_hand"]
-        note(nb, both(f"`{task.id}` needs a look by hand ({why}).", f"`{task.id}` 需人工查看（{why}）。"))
+        note(nb, "look", both(f"`{task.id}` needs a look by hand ({why}).", f"`{task.id}` 需人工查看（{why}）。"))
     return verdict, render.verdict_blocks(verdict, language)

@@ -14,6 +14,7 @@ from nbformat.v4 import new_markdown_cell
 from course.i18n import both, pick
 from course.quiz.items import Item
 from course.quiz.marking import Response, feedback
+from course.units import format_points
 from course.verdict import Verdict
 
 WORDS = {
@@ -24,8 +25,8 @@ WORDS = {
     "inconclusive": both("inconclusive", "无法判定"),
     "not marked": both("not marked", "未评分"),
 }
-HEAD = both("**{points:g} of {top:g} points** ({words})", "**{points:g} / {top:g} 分**（{words}）")
-HEAD_OF_ONE = both("**{points:g} of 1 point** ({words})", "**{points:g} / 1 分**（{words}）")
+HEAD = both("**{points} of {top:g} points** ({words})", "**{points} / {top:g} 分**（{words}）")
+HEAD_OF_ONE = both("**{points} of 1 point** ({words})", "**{points} / 1 分**（{words}）")
 CHOSEN, RIGHT, WHY, OPTION = (
     both("chosen", "已选"),
     both("right", "正确"),
@@ -47,7 +48,7 @@ def result(points: float, top: float, state: str, blocks: Iterable[str], languag
     """
     points = min(max(round(float(points), 4), 0.0), float(top))
     words = pick(WORDS[state], language)
-    head = pick(HEAD_OF_ONE if top == 1 else HEAD, language).format(points=points, top=top, words=words)
+    head = pick(HEAD_OF_ONE if top == 1 else HEAD, language).format(points=format_points(points), top=top, words=words)
     blocks = [head, *blocks]
     data = NotebookNode(
         {

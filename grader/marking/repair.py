@@ -87,6 +87,7 @@ def repair(notebook: NotebookNode, released: NotebookNode, language: str) -> Non
             names = [f"`{identity}`" for identity in dict.fromkeys(identities)]
             note(
                 notebook,
+                kind,
                 both(SENTENCES[kind]["en"].format(", ".join(names)), SENTENCES[kind]["zh"].format("、".join(names))),
             )
 

@@ -119,7 +119,7 @@ class Run:
             else:
                 self._miss(job, word)
         if jobs and jobs[0].cell is not None:
-            note(self.nb, SKIPPED_NOTE)
+            note(self.nb, "skipped", SKIPPED_NOTE)
 
     def _stopped(self, job: Job, back: dict[int, dict[str, Any]], word: str) -> None:
         """A probe that did not get to its end: the part of the call that stopped it is lost, the others are tried again."""
@@ -215,6 +215,7 @@ class Run:
         number, said = job.index + 1, WORDS[word]
         note(
             self.nb,
+            word,
             both(f"Cell {number}, {said['en']}: {why['en']}", f"第 {number} 个单元格，{said['zh']}：{why['zh']}"),
         )
 

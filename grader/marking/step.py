@@ -60,18 +60,18 @@ def language_of(notebook: NotebookNode | None, otherwise: str) -> str:
 
 
 def state(notebook: NotebookNode) -> NotebookNode:
-    """Our record in the notebook's metadata: ``answers`` by item, ``notes`` as texts in both languages, and in words
-    of ``verdicts`` what ``happened`` and the ``verdict`` on the whole.
+    """Our record in the notebook's metadata: ``answers`` by item, ``notes`` as a ``reason`` and texts in both languages, and in
+    words of ``verdicts`` what ``happened`` and the ``verdict`` on the whole.
     """
     return notebook.metadata.setdefault(STATE, NotebookNode(answers={}, notes=[], happened=[]))
 
 
-def note(notebook: NotebookNode, text: Text) -> None:
+def note(notebook: NotebookNode, reason: str, text: Text) -> None:
     """Remember a sentence about this submission for the feedback and the summary; what a student named in it
-    (an item, a file) may hold anything, and is made fit to print.
+    (an item, a file) may hold anything, and is made fit to print. reason: its code.
     """
-    said = {"en": text, "zh": text} if isinstance(text, str) else text
-    state(notebook)["notes"].append({code: printable(sentence) for code, sentence in said.items()})
+    said = {code: printable(pick(text, code)) for code in LANGUAGES}
+    state(notebook)["notes"].append({"reason": reason, **said})
 
 
 def printable(text: str) -> str:
@@ -82,6 +82,11 @@ def printable(text: str) -> str:
 def notes(notebook: NotebookNode, language: str) -> list[str]:
     """The sentences about this submission in one language."""
     return [pick(text, language) for text in notebook.metadata.get(STATE, {}).get("notes", [])]
+
+
+def reasons(notebook: NotebookNode) -> list[str]:
+    """The codes of the sentences about this submission; "" of one that an earlier version of the grader wrote."""
+    return [text.get("reason", "") for text in notebook.metadata.get(STATE, {}).get("notes", [])]
 
 
 def grade_id(cell: NotebookNode) -> str | None:

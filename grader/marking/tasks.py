@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 from course.i18n import Text, both
+from course.units import format_points
 from course.verdict import Verdict, correct, incorrect, not_attempted, partly
 from grader.project import Infrastructure
 from grader.task import Case, Task, plain, same
@@ -159,6 +160,6 @@ def _reason(reason: Text, points: float, states: list[str], calls: int) -> Text:
         for code in kinds:
             kinds[code].append(known[code])
     return both(
-        f"{reason['en']} ({len(states)} of {calls} calls: {', '.join(kinds['en'])}; {points:g} points)",
-        f"{reason['zh']}（{calls} 次调用中有 {len(states)} 次：{'、'.join(kinds['zh'])}；{points:g} 分）",
+        f"{reason['en']} ({len(states)} of {calls} calls: {', '.join(kinds['en'])}; {format_points(points)} points)",
+        f"{reason['zh']}（{calls} 次调用中有 {len(states)} 次：{'、'.join(kinds['zh'])}；{format_points(points)} 分）",
     )

@@ -14,6 +14,7 @@ from course.quiz.bank import Bank
 from course.quiz.items import Item
 from course.quiz.marking import misconceptions_of
 from course.quiz.rich import inline, plain
+from course.units import format_points
 from grader.marking.answers import keyed_items, stored
 from grader.marking.render import WORDS
 from grader.marking.step import STATE, CourseStep, grade_id
@@ -27,13 +28,13 @@ SIGNS = {"correct": "✓", "partly": "◐", "incorrect": "✗", "not attempted":
 LONGEST = 90  # characters of a question in the table
 SAY = {
     "title": both("Checkpoint {lesson}", "测验 {lesson}"),
-    "score": both("{points:.4g} of {top:g} points", "{points:.4g} / {top:g} 分"),
-    "one": both("{points:.4g} of 1 point", "{points:.4g} / 1 分"),
+    "score": both("{points} of {top:g} points", "{points} / {top:g} 分"),
+    "one": both("{points} of 1 point", "{points} / 1 分"),
     "counts": both(
         "{right} right, {partly} partly right, {wrong} not right, {skipped} not attempted",
         "正确 {right}，部分正确 {partly}，不正确 {wrong}，未作答 {skipped}",
     ),
-    "late": both("Handed in late: {points:g} taken off.", "迟交扣分：{points:g}。"),
+    "late": both("Handed in late: {points} taken off.", "迟交扣分：{points}。"),
     "late one": both("Handed in late: 1 point taken off.", "迟交扣分：1。"),
     "number": both("Question {n}", "第 {n} 题"),
     "question": both("question or task", "题目"),
@@ -284,11 +285,11 @@ def _counts(states: dict[str, str]) -> dict[str, int]:
 
 
 def _points(points: float, top: float, language: str) -> str:
-    return _say("one" if top == 1 else "score", language, points=points, top=top)
+    return _say("one" if top == 1 else "score", language, points=format_points(points), top=top)
 
 
 def _late(taken: float, language: str) -> str:
-    return _say("late one" if taken == 1 else "late", language, points=taken) if taken else ""
+    return _say("late one" if taken == 1 else "late", language, points=format_points(taken)) if taken else ""
 
 
 def _say(name: str, language: str, **values: Any) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from course.i18n import Text, pick
 from course.quiz.rich import inline
+from course.units import format_points
 from grader.reporting import pictures
 from grader.reporting.statistics import quartiles
 from grader.reporting.style import CSS
@@ -84,13 +85,13 @@ class _Page:
         if found["manual_marks"]:
             said.append(self.say("manual", n=found["manual_marks"]))
         if middle := quartiles(found["totals"]):
-            said.append(self.say("median", median=f"{middle[1] * found['top']:.3g}", top=found["top"]))
+            said.append(self.say("median", median=format_points(middle[1] * found["top"]), top=found["top"]))
         if found["unasked"]:
             said.append(self.say("unasked", cells=", ".join(f"<code>{cell}</code>" for cell in found["unasked"])))
         return f'<p class="soft">{" · ".join(said)}</p>'
 
     def teach(self, found: Data) -> str:
-        said = "".join(f"<p>{self.text(sentence)}</p>" for sentence in teach_again(found))
+        said = "".join(f"<p>{self.text(one.text)}</p>" for one in teach_again(found))
         for cell in found["cells"]:
             said = said.replace(f"<code>{cell['id']}</code>", f'<a href="#{cell["id"]}"><code>{cell["id"]}</code></a>')
         return f'<section class="teach"><h2>{self.say("teach")}</h2>{said}</section>'
@@ -186,7 +187,7 @@ class _Page:
                     f"<b>{row['id']}</b> {self.text(row['text'])}",
                     _bar(row["count"], counted),
                     self.stands(row),
-                    "" if row["rest_points"] is None else f"{row['rest_points']:.1f}",
+                    "" if row["rest_points"] is None else format_points(row["rest_points"]),
                 ]
                 for row in cell["options"]
             ]

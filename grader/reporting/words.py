@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from course.i18n import Text, both
@@ -25,16 +26,28 @@ DISCRIMINATION = {
 CONFIDENCE = {1: both("a guess", "猜的"), 2: both("fairly sure", "比较有把握"), 3: both("certain", "很确定")}
 
 
+@dataclass(frozen=True)
+class Advice:
+    """A sentence on what to teach again. reason: the code of why it is said; about: the question, task or belief it names."""
+
+    reason: str
+    text: Text
+    about: str = ""
+
+
 def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def teach_again(found: Data) -> list[Text]:
+def teach_again(found: Data) -> list[Advice]:
     """Three sentences: the hardest place, the belief most alive, and what else stands out."""
     if not found["counted"]:
-        return [both("No marked submission with an answer is there yet.", "还没有已评分且作答的提交。")]
+        return [
+            Advice("nobody", both("No marked submission with an answer is there yet.", "还没有已评分且作答的提交。"))
+        ]
     if not weighed(found):
-        return [both("No question or task handed in here is worth points.", "交上来的内容里没有计分的题目或任务。")]
+        said = both("No question or task handed in here is worth points.", "交上来的内容里没有计分的题目或任务。")
+        return [Advice("no-points", said)]
     return [_hardest(found), _belief(found), _else(found)]
 
 
@@ -43,14 +56,18 @@ def weighed(found: Data) -> list[Data]:
     return [cell for cell in found["cells"] if cell["top"]]
 
 
-def _hardest(found: Data) -> Text:
+def _hardest(found: Data) -> Advice:
     cells = sorted(weighed(found), key=lambda cell: cell["facility"]["share"])
     worst, n = cells[0], found["counted"]
     share, low, high = (percent(worst["facility"][name]) for name in ("share", "low", "high"))
     if worst["facility"]["share"] >= EASY:
-        return both(
-            f"No question or task calls for another lesson: the lowest, `{worst['id']}`, still got {share} of its points.",
-            f"没有哪道题需要重讲：得分率最低的 `{worst['id']}` 也有 {share}。",
+        return Advice(
+            "nothing-hard",
+            both(
+                f"No question or task calls for another lesson: the lowest, `{worst['id']}`, still got {share} of its points.",
+                f"没有哪道题需要重讲：得分率最低的 `{worst['id']}` 也有 {share}。",
+            ),
+            worst["id"],
         )
     near = [f"`{cell['id']}`" for cell in cells[1:] if cell["facility"]["share"] < min(worst["facility"]["high"], EASY)]
     tail = both("", "")
@@ -62,11 +79,17 @@ def _hardest(found: Data) -> Text:
         )
     few = both(" With so few submissions this is a hint, no more.", "提交太少，仅供参考。") if n < 5 else both("", "")
     wrong = _usual_mistake(worst, worst["facility"]["n"])
-    return both(
-        f"Start with `{worst['id']}`: the class got {share} of its points (95 % interval {low} to {high}){tail['en']}."
-        + wrong["en"]
-        + few["en"],
-        f"先讲 `{worst['id']}`：全班得分率 {share}（95% 区间 {low} 到 {high}）{tail['zh']}。" + wrong["zh"] + few["zh"],
+    return Advice(
+        "hardest",
+        both(
+            f"Start with `{worst['id']}`: the class got {share} of its points (95 % interval {low} to {high}){tail['en']}."
+            + wrong["en"]
+            + few["en"],
+            f"先讲 `{worst['id']}`：全班得分率 {share}（95% 区间 {low} 到 {high}）{tail['zh']}。"
+            + wrong["zh"]
+            + few["zh"],
+        ),
+        worst["id"],
     )
 
 
@@ -103,51 +126,74 @@ def remedy(belief: Data) -> Text:
     return said
 
 
-def _belief(found: Data) -> Text:
+def _belief(found: Data) -> Advice:
     if not found["beliefs"] or found["beliefs"][0]["holds"] < 2:
-        return both(
-            "No false belief shows in the answers of more than one student.", "没有哪个误解出现在不止一名学生的答案里。"
+        return Advice(
+            "no-belief",
+            both(
+                "No false belief shows in the answers of more than one student.",
+                "没有哪个误解出现在不止一名学生的答案里。",
+            ),
         )
     first = found["beliefs"][0]
     text, meet = _two(first["text"]), remedy(first)
     places = [f"`{cell}`" for cell in first["cells"]]
-    return both(
-        f"The false belief most alive, in {first['holds']} of {first['n']} students ({', '.join(places)}): "
-        f"“{text['en']}” {meet['en']}".strip(),
-        f"最普遍的误解，{first['n']} 人中有 {first['holds']} 人（{'、'.join(places)}）：“{text['zh']}”{meet['zh']}",
+    return Advice(
+        "belief",
+        both(
+            f"The false belief most alive, in {first['holds']} of {first['n']} students ({', '.join(places)}): "
+            f"“{text['en']}” {meet['en']}".strip(),
+            f"最普遍的误解，{first['n']} 人中有 {first['holds']} 人（{'、'.join(places)}）：“{text['zh']}”{meet['zh']}",
+        ),
+        first["id"],
     )
 
 
-def _else(found: Data) -> Text:
+def _else(found: Data) -> Advice:
     for cell in found["cells"]:
         if cell["discrimination"]["words"] == "backwards":
-            return both(
-                f"Before that, look at the key and the wording of `{cell['id']}`: who does well elsewhere does worse there.",
-                f"在此之前，请检查 `{cell['id']}` 的答案和题面：其他题做得好的人在这里反而差。",
+            return Advice(
+                "backwards",
+                both(
+                    f"Before that, look at the key and the wording of `{cell['id']}`: who does well elsewhere does worse there.",
+                    f"在此之前，请检查 `{cell['id']}` 的答案和题面：其他题做得好的人在这里反而差。",
+                ),
+                cell["id"],
             )
     sure = next((row for row in found["confidence"] if row["level"] == 3), None)
     if sure and sure["n"] >= 5 and sure["share"] < SURE_RIGHT:
-        return both(
-            f"Of the {sure['n']} answers given as certain only {percent(sure['share'])} were right: let the class bet again.",
-            f"{sure['n']} 个“很确定”的答案里只有 {percent(sure['share'])} 正确：让全班再下一次注。",
+        return Advice(
+            "certain-and-wrong",
+            both(
+                f"Of the {sure['n']} answers given as certain only {percent(sure['share'])} were right: let the class bet again.",
+                f"{sure['n']} 个“很确定”的答案里只有 {percent(sure['share'])} 正确：让全班再下一次注。",
+            ),
         )
     left = max(found["cells"], key=lambda cell: cell["not_attempted"])
     asked = left["facility"]["n"]  # where every student has another paper, those who had this question
     if left["not_attempted"] >= max(2, SKIPPED * asked):
-        return both(
-            f"`{left['id']}` was not attempted by {left['not_attempted']} of {asked}: ask why before you teach it.",
-            f"{asked} 人中有 {left['not_attempted']} 人没有做 `{left['id']}`：先问清原因再讲。",
+        return Advice(
+            "skipped",
+            both(
+                f"`{left['id']}` was not attempted by {left['not_attempted']} of {asked}: ask why before you teach it.",
+                f"{asked} 人中有 {left['not_attempted']} 人没有做 `{left['id']}`：先问清原因再讲。",
+            ),
+            left["id"],
         )
     parts = [
         (part["share"], cell["id"], part) for cell in found["cells"] for part in cell.get("parts", ()) if part["n"]
     ]
     if parts and (worst := min(parts, key=lambda row: row[0]))[0] < EASY:
         text = _two(worst[2]["reason"])
-        return both(
-            f"Of the code, the weakest part is in `{worst[1]}`, right for {percent(worst[0])}: “{text['en']}”",
-            f"代码里最弱的一处在 `{worst[1]}`，正确率 {percent(worst[0])}：“{text['zh']}”",
+        return Advice(
+            "weakest-part",
+            both(
+                f"Of the code, the weakest part is in `{worst[1]}`, right for {percent(worst[0])}: “{text['en']}”",
+                f"代码里最弱的一处在 `{worst[1]}`，正确率 {percent(worst[0])}：“{text['zh']}”",
+            ),
+            worst[1],
         )
-    return both("Nothing else stands out.", "此外没有突出之处。")
+    return Advice("nothing-else", both("Nothing else stands out.", "此外没有突出之处。"))
 
 
 NOTES = (

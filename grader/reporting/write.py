@@ -5,17 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from course.i18n import Text
 from grader.course import Course
 from grader.reporting.collect import gather
 from grader.reporting.numbers import analyse
 from grader.reporting.page import page
-from grader.reporting.words import teach_again
+from grader.reporting.words import Advice, teach_again
 
 
 def write_report(
     course: Course, lesson: str, to: Path | None = None, language: str | None = None, names: bool = False
-) -> tuple[Path, dict[str, Any], list[Text]]:
+) -> tuple[Path, dict[str, Any], list[Advice]]:
     """Write the page; returns its path, the numbers, and what to teach again in sentences.
 
     to: default report-LESSON.html in the course directory. names: of the students without a grade.

@@ -88,7 +88,7 @@ def rows(
     tell: Callable[[str], None] = lambda words: None,
 ) -> Iterable[dict[str, Any]]:
     """Rows of these configurations (None: all) and of today's: config, ratio, low, high, verdict, median_ms, and its facts."""
-    from course.game.tuning import FEW, in_words, key
+    from course.game.tuning import in_words, key
     from course.lessons.l10_tuning_master.workloads import WORKLOADS
     from course.timing import compare
 
@@ -112,9 +112,14 @@ def rows(
         row = {"config": name, "words": in_words(plan, config), **_ratio(pair), "median_ms": found.medians_ms[name]}
         result.append(row | {f"fact_{limit}": value for limit, value in facts[name].items()})
     tell(t(f"rounds: {found.rounds}", f"轮数：{found.rounds}"))
-    if all(row["verdict"] != FEW for row in result):  # else the game says so, and nobody here can give more time
-        for words in found.notes[:1]:
-            tell(words)
+    # the notes of the comparison are for whoever can change it; a player can only make room for it
+    if configs is not None and any(row["verdict"] == "undecided" for row in result):
+        tell(
+            t(
+                "undecided: where other programs are at work, close them before the next run",
+                "没分出高下：如果别的程序正忙，下次测量前先关掉它们",
+            )
+        )
     return result
 
 

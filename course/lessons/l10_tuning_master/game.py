@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from course.game import tuning
 from course.game.cases import Case
-from course.game.tuning import Config, Measured, Plan, Tell, Tuning
+from course.game.tuning import Config, Plan
 from course.game.tuning_desk import Desk
+from course.game.tuning_player import Measured, Tell, Tuning
 from course.i18n import t
 from course.quiz.log import AnswerLog
 

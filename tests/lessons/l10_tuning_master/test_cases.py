@@ -8,8 +8,8 @@ import pytest
 
 from course.experiment import base
 from course.game import board, cases, tuning
-from course.game.tuning import Tuning
 from course.game.tuning_desk import Desk
+from course.game.tuning_player import Measured, Tuning
 from course.i18n import LANGUAGES, pick, set_language
 from course.lessons import BY_ID
 from course.quiz import AnswerLog, knowledge
@@ -143,7 +143,7 @@ def test_every_case_can_be_played_to_its_end(name, language, tmp_path):
     case, plan = CASES[name], PLANS[name]
 
     def measured(case, configs, tell):
-        return tuning.Measured({row["config"]: row | {"facts": facts_of(row)} for row in table(name)}, "live")
+        return Measured({row["config"]: row | {"facts": facts_of(row)} for row in table(name)}, "live")
 
     made = tuning.ruled(plan) if plan.rules else measured(case, None, print).outcomes
     best = tuning.config_in(tuning.best_set(plan, made, tuning.key(plan.today))[0])

@@ -4,6 +4,8 @@ asserted.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -14,6 +16,8 @@ from course.lessons.l10_tuning_master import bench, experiments, game, workloads
 from course.machine import can
 from course.quiz import AnswerLog
 from course.records import Record, save
+from course.timing import compare
+from course.timing.effort import crowded_note
 from tests.lessons.l10_tuning_master.rows import LIVE, table
 
 LESSON = "10_tuning_master"
@@ -61,6 +65,22 @@ SLOW = {"10-ci"}  # starts processes; what it finds is asked below
 )
 def test_one_run_of_a_live_case(name):
     one_run(name)
+
+
+def test_a_run_gives_no_advice_that_a_player_cannot_follow(monkeypatch):
+    """The notes of a comparison speak to whoever wrote it: other threads, more time. The panel has neither."""
+
+    def crowded(*arguments, **more):
+        found = compare(*arguments, **more)
+        pairs = {name: replace(pair, verdict="undecided") for name, pair in found.pairs.items()}
+        return replace(found, pairs=pairs, notes=(crowded_note(3.0),))
+
+    monkeypatch.setattr("course.timing.compare", crowded)
+    plan, said = game.plan_here(cases.find("museum")), []
+    base.run_experiment(
+        base.get("10-museum"), 0.3, configs=[plan.advice or {**plan.today, "mode": "eval"}], tell=said.append
+    )
+    assert crowded_note(3.0) not in said and not any("set_num_threads" in words for words in said)
 
 
 def test_a_player_gets_what_the_experiment_measured(tmp_path):
