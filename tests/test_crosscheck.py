@@ -153,7 +153,7 @@ def test_a_tool_that_hangs_is_cut_off_and_named(how: str) -> None:
 
 def test_a_tool_is_cut_off_in_another_thread_too() -> None:
     found: list[CrossCheck] = []
-    worker = threading.Thread(target=lambda: found.append(cross_check(Sleeper("loops"), torch.zeros(1, 3), 1.0)))
+    worker = threading.Thread(target=lambda: found.append(cross_check(Sleeper("sleeps"), torch.zeros(1, 3), 1.0)))
     worker.start()
     worker.join(60)
     assert "thop was cut off after 1 s" in str(found[0]) and found[0]["torch"].macs == 9
@@ -195,7 +195,7 @@ ZOO_HERE = [entry for entry in ZOO if entry.macs < 1_000_000 and "compile" not i
 
 @pytest.mark.filterwarnings("ignore")
 def test_no_difference_in_the_zoo_is_left_unexplained() -> None:
-    for entry in ZOO_HERE[::9]:
+    for entry in ZOO_HERE[::14]:
         for row in cross_check(*entry.make()).tools:
             if row.note is None:
                 assert sum(reason.amount for reason in row.reasons) == row.difference, (entry.name, row.tool)

@@ -86,6 +86,18 @@ def test_light_and_dark_differ_and_are_png():
     assert "measured here" in str(shown)
 
 
+@pytest.mark.parametrize("tight", [None, 0.12])
+def test_the_second_theme_is_laid_out_like_the_first_and_as_if_it_were_alone(tight):
+    from course.figures.picture import Drawing
+
+    def drawing():
+        return Drawing(lambda figure: figure.add_subplot().set_ylabel("long\nlabel"), (3, 2), tight=tight)
+
+    both = drawing()
+    light, dark = both.png(), both.png(dark=True)
+    assert dark == drawing().png(dark=True) and light == drawing().png() != dark
+
+
 def test_settings_and_language_come_back():
     set_language("zh")
     before = dict(mpl.rcParams)

@@ -129,13 +129,34 @@ class Import(Alias):
         return self.layer(x)
 
 
-@pytest.mark.parametrize("kind", [Alias, Variable, Import])
-def test_a_module_of_torch_by_another_name_is_left_as_it_was(kind: type[Alias]) -> None:
+class Renamed(nn.Module):
+    """Reaches a class by another name."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+
+    def forward(self, x: Tensor) -> Tensor:
+        kind = torch.nn.Linear
+        kind.course_tests_odd = len
+        return self.layer(x)
+
+
+class Twice(Renamed):
+    def forward(self, x: Tensor) -> Tensor:
+        first = second = Renamed
+        first.course_tests_odd, second.course_tests_odd = len, len
+        return self.layer(x)
+
+
+@pytest.mark.parametrize("kind", [Alias, Variable, Import, Renamed, Twice])
+def test_what_is_reached_by_another_name_is_left_as_it_was(kind: type[Any]) -> None:
+    """A module or a class of torch, and a class of one's own."""
     model, x = kind(), torch.randn(3, 8)
-    if kind is not Alias:
+    if kind in (Variable, Import):
         del model.space
     assert unchanged(lambda: count(model, x), model, x).macs == 3 * 64
-    assert not hasattr(nn.init, "course_tests_odd")
+    assert not any(hasattr(place, "course_tests_odd") for place in (nn.init, nn.Linear, Renamed))
 
 
 def test_without_a_child_a_real_run_works_on_copies(monkeypatch: pytest.MonkeyPatch) -> None:

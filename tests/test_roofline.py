@@ -701,15 +701,3 @@ def test_inputs_by_name_are_placed_like_others():
     assert placed.whole.flops == place(model, rows, peaks=GIVEN, max_time=0.05).whole.flops == 2 * 3 * 4 * 8
     with pytest.raises(RooflineError, match="needs inputs"):
         place(model, peaks=GIVEN)
-
-
-def test_the_roofline_needs_neither_quiz_nor_pictures_nor_their_libraries():
-    import subprocess
-
-    code = (
-        "import sys, course.roofline, course.roofline.keep; course.roofline.keep.path(); "
-        "print(sorted({name for name in sys.modules if name.startswith(('course.quiz', 'course.figures'))}"
-        " | {'matplotlib', 'yaml', 'ipywidgets', 'fsrs', 'thop', 'ptflops'} & set(sys.modules)))"
-    )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8")
-    assert ran.stdout.strip() == "[]", ran.stdout + ran.stderr

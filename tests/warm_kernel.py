@@ -18,7 +18,10 @@ from typing import Any
 import pytest
 from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
 
-PRELOADED = ("ipykernel.kernelapp", "ipykernel.ipkernel", "IPython", "ipywidgets", "torch", "matplotlib.pyplot")
+PRELOADED = (
+    "ipykernel.kernelapp", "ipykernel.ipkernel", "IPython", "ipywidgets", "torch", "torch.export", "torch._dynamo",
+    "torch._inductor.config", "torch._meta_registrations", "torch.utils.flop_counter", "matplotlib.pyplot", "yaml", "fsrs",
+)  # fmt: skip
 NAME = "warm"
 
 
@@ -66,7 +69,13 @@ def install(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @functools.cache
 def _server() -> subprocess.Popen[str]:
-    env = os.environ | {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}
+    env = (
+        os.environ
+        | {
+            "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+            "OMP_WAIT_POLICY": "passive",  # threads that wait sleep, as many as a learner has: other workers have the processor
+        }
+    )
     return subprocess.Popen(
         [sys.executable, "-m", __name__], env=env, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )

@@ -53,7 +53,7 @@ class Copier:
         self.tensor = tensor
         self._made: dict[int, tuple[Any, Any]] = {}  # with the original: an id means something only while it lives
         self._spaces: dict[int, dict[str, Any]] = {}
-        self._kinds: dict[type, bool] = {}
+        self._slots: dict[type, list[str] | None] = {}  # None: not sealed
 
     def __call__(self, value: Any) -> Any:
         kind = type(value)
@@ -87,6 +87,8 @@ class Copier:
         return copy
 
     def _tuple(self, value: Any) -> Any:
+        if _SHARED.issuperset(map(type, value)) and type(value) in (tuple, frozenset):
+            return value
         if type(value) is not tuple and not self._sealed(type(value)):
             raise Uncopyable(type(value).__name__)
         items = [self(item) for item in value]
@@ -98,8 +100,8 @@ class Copier:
         copy = self._new(value, self.tensor(value))
         if copy is value:
             return copy
-        if vars(value):
-            vars(copy).update({name: self(item) for name, item in vars(value).items()})
+        for name, item in vars(value).items():
+            vars(copy)[name] = self(item)
         if value.is_leaf and value.grad is not None:
             copy.grad = self(value.grad)
         return copy
@@ -146,9 +148,9 @@ class Copier:
         return value if value() is None else weakref.ref(self(value()))
 
     def _sealed(self, kind: type) -> bool:
-        if kind not in self._kinds:
-            self._kinds[kind] = sealed(kind)
-        return self._kinds[kind]
+        if kind not in self._slots:
+            self._slots[kind] = _slots(kind) if sealed(kind) else None
+        return self._slots[kind] is not None
 
     def _other(self, value: Any) -> Any:
         kind = type(value)
@@ -168,14 +170,21 @@ class Copier:
             raise Uncopyable(kind.__qualname__) from error
         inside = vars(copy)
         for name, item in vars(value).items():
-            own = name in _OF_A_MODULE and type(item) is _OF_A_MODULE[name] and not item
-            inside[name] = type(item)() if own else self(item)
-        for base in kind.__mro__:
-            slots = vars(base).get("__slots__", ())
-            for name in (slots,) if isinstance(slots, str) else slots:
-                if name not in ("__dict__", "__weakref__") and hasattr(value, name):
-                    object.__setattr__(copy, name, self(getattr(value, name)))
+            of = type(item)
+            if of in _SHARED:
+                inside[name] = item
+            else:
+                inside[name] = of() if _OF_A_MODULE.get(name) is of and not item else self(item)
+        for name in self._slots[kind] or ():
+            if hasattr(value, name):
+                object.__setattr__(copy, name, self(getattr(value, name)))
         return copy
+
+
+def _slots(kind: type) -> list[str]:
+    found = [vars(base).get("__slots__", ()) for base in kind.__mro__]
+    names = [name for slots in found for name in ((slots,) if isinstance(slots, str) else slots)]
+    return [name for name in names if name not in ("__dict__", "__weakref__")]
 
 
 _COPIES: dict[type, Callable[[Copier, Any], Any]] = {

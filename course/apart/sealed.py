@@ -1,7 +1,8 @@
 """Whether code keeps to itself: all it can read or write lives in its own instances and arguments.
 
 Sealed code may run in this process on copies of its objects. Anything else (a table in a module, a counter on a
-class, a cache, a setting of the process) sends the count to a forked child. In doubt code is not sealed.
+class, a cache, a setting of the process) sends the count to a forked child. In doubt code is not sealed. Not seen: an
+attribute set on a class that came as an argument or was kept in an object, as in `self.kind.extra = 1`.
 """
 
 from __future__ import annotations
@@ -39,8 +40,9 @@ _SILENT = frozenset(("CACHE", "PRECALL", "EXTENDED_ARG", "PUSH_NULL"))
 
 Facts = dict[str, set[str]]
 """What the text of a function says. names: globals it reads; chains: dotted names from a global as far as they go;
-attributes: all names after a dot; imports: modules imported inside; does: "writes" (sets some attribute), "leaves"
-(writes on a global or reaches for a namespace), "rebinds" (assigns a global name)."""
+renamed: those of them that get another name; attributes: all names after a dot; imports: modules imported inside;
+does: "writes" (sets some attribute), "leaves" (writes on a global or reaches for a namespace), "rebinds" (assigns a
+global name)."""
 _facts: WeakKeyDictionary[types.CodeType, Facts] = WeakKeyDictionary()
 
 
@@ -48,7 +50,7 @@ def facts_of(code: types.CodeType) -> Facts:
     """The facts of a function, those of the functions inside it included."""
     if code in _facts:
         return _facts[code]
-    found: Facts = {kind: set() for kind in ("names", "chains", "attributes", "imports", "does")}
+    found: Facts = {kind: set() for kind in ("names", "chains", "renamed", "attributes", "imports", "does")}
     found["attributes"].update(code.co_names)
     chain = ""
     for step in dis.get_instructions(code):
@@ -58,6 +60,7 @@ def facts_of(code: types.CodeType) -> Facts:
             chain = chain and f"{chain}.{what}"
         elif name not in _SILENT:
             found["chains"].add(chain)
+            found["renamed"] |= {chain} if name.startswith(("STORE_", "COPY", "DUP_")) else set()
             if name in ("STORE_ATTR", "DELETE_ATTR"):
                 found["does"] |= {"writes", "leaves"} if chain else {"writes"}
             elif name in ("STORE_GLOBAL", "DELETE_GLOBAL", "IMPORT_STAR"):
@@ -134,10 +137,12 @@ def _parts_of_function(function: types.FunctionType) -> list[Any] | None:
 def own_globals(function: types.FunctionType) -> dict[str, Any] | None:
     """The globals a function reads, by name; None where it reaches for more than that."""
     facts, space, found = facts_of(function.__code__), function.__globals__, {}
-    on_class = "type" in facts["names"] or "__class__" in facts["attributes"]
+    renamed = any(isinstance(_named(space, chain), type) for chain in facts["renamed"])
+    on_class = renamed or "type" in facts["names"] or "__class__" in facts["attributes"]
     if "leaves" in facts["does"] or "writes" in facts["does"] and (on_class or facts["imports"]):
         return None
-    if not all(map(trusted, facts["imports"])) or any(_is_module(space, chain) for chain in facts["chains"]):
+    passed = any(isinstance(_named(space, chain), types.ModuleType) for chain in facts["chains"])
+    if passed or not all(map(trusted, facts["imports"])):
         return None
     for name in facts["names"]:
         value = space.get(name, function)
@@ -153,10 +158,10 @@ def own_globals(function: types.FunctionType) -> dict[str, Any] | None:
     return found
 
 
-def _is_module(space: dict[str, Any], chain: str) -> bool:
-    """Whether a dotted name stands for a module, which could then be passed on and changed."""
+def _named(space: dict[str, Any], chain: str) -> Any:
+    """What a dotted name stands for: a module or a class could then be passed on and changed."""
     root, *rest = chain.split(".")
     value = space.get(root)
     for part in rest:
         value = vars(value).get(part) if isinstance(value, types.ModuleType) else None
-    return isinstance(value, types.ModuleType)
+    return value

@@ -21,27 +21,52 @@ THEME_RULES = (
 )
 
 
-def png_of(
-    fill: Callable[[Any], Any],
-    size: tuple[float, float],
-    dark: bool = False,
-    layout: str | None = "constrained",
-    **saved: Any,
-) -> bytes:
-    """A matplotlib figure in the course's style as PNG bytes; ``fill(figure)`` draws it.
+class Drawing:
+    """A matplotlib figure in the course's style, to be had in both themes; ``fill(figure)`` draws it.
 
-    size: width and height in inches. saved: of `Figure.savefig`; without ``dpi`` 130 dots per inch.
+    size: width and height in inches. tight: inches left around what is drawn; None keeps the size as it is. Where the
+    axes go, and where the picture ends, is worked out for the theme asked for first and kept for the other: finding
+    that out takes longer than drawing.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
 
-    with style(dark):
-        figure = Figure(figsize=size, layout=layout)
-        FigureCanvasAgg(figure)
-        fill(figure)
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format="png", **{"dpi": 130, **saved})
-    return buffer.getvalue()
+    def __init__(
+        self,
+        fill: Callable[[Any], Any],
+        size: tuple[float, float],
+        layout: str | None = "constrained",
+        dpi: int = 130,
+        tight: float | None = None,
+    ) -> None:
+        self.fill, self.size, self.layout, self.dpi, self.tight = fill, size, layout, dpi, tight
+        self._places: list[Any] | None = None
+        self._edges: Any = None
+
+    def png(self, dark: bool = False) -> bytes:
+        """The PNG bytes in light or dark."""
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        with style(dark):
+            figure = Figure(figsize=self.size, layout=self.layout)
+            FigureCanvasAgg(figure)
+            self.fill(figure)
+            figure.dpi = self.dpi
+            self._lay_out(figure)
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format="png", dpi=self.dpi, bbox_inches=self._edges)
+        return buffer.getvalue()
+
+    def _lay_out(self, figure: Any) -> None:
+        engine = figure.get_layout_engine()
+        if engine is not None and self._places is None:
+            engine.execute(figure)
+            self._places = [ax.get_position(original=True) for ax in figure.axes]
+        elif self._places is not None:
+            for ax, place in zip(figure.axes, self._places, strict=True):
+                ax.set_position(place)
+        figure.set_layout_engine("none")
+        if self.tight is not None and self._edges is None:
+            self._edges = figure.get_tightbbox().padded(self.tight)
 
 
 def both_themes(png: Callable[[bool], bytes], alt: str, width: int | None = None) -> str:
@@ -82,10 +107,14 @@ class Picture(ABC):
 
     def png(self, dark: bool = False, dpi: int | None = None) -> bytes:
         """The picture as PNG bytes."""
-        return png_of(lambda figure: self.paint(self.axes(figure)), self.size, dark, self.layout, dpi=dpi or self.dpi)
+        return self._drawing(dpi).png(dark)
+
+    def _drawing(self, dpi: int | None = None) -> Drawing:
+        return Drawing(lambda figure: self.paint(self.axes(figure)), self.size, self.layout, dpi or self.dpi)
 
     def _repr_html_(self) -> str:
-        return f'<div class="tb-shown">{both_themes(self.png, pick(self.alt), round(100 * self.size[0]))}</div>'
+        drawn = both_themes(self._drawing().png, pick(self.alt), round(100 * self.size[0]))
+        return f'<div class="tb-shown">{drawn}</div>'
 
     def __str__(self) -> str:
         return pick(self.alt)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from course.figures.picture import both_themes, png_of
+from course.figures.picture import Drawing, both_themes
 from course.figures.plots import _log
 from course.figures.style import colors
 from course.i18n import pick, t
@@ -39,19 +39,11 @@ def draw(report: Any, ax: Any) -> None:
     ax.set_xlabel(figures[0].unit + t("  · reported, not measured here", "  · 他人报告，并非本机实测"))
 
 
-def png(report: Any, dark: bool = False) -> bytes:
-    """The picture as PNG bytes; empty where there are too few numbers."""
+def picture(report: Any) -> str:
+    """Both pictures as HTML, one shown at a time by the theme; empty where there are too few numbers."""
     figures = drawn(report)
     if not figures:
-        return b""
-    size = (7.0, 0.9 + 0.34 * len(figures))
-    return png_of(
-        lambda figure: draw(report, figure.add_subplot()), size, dark, dpi=110, bbox_inches="tight", pad_inches=0.1
-    )
-
-
-def picture(report: Any) -> str:
-    """Both pictures as HTML, one shown at a time by the theme; empty where there is nothing to draw."""
-    if not drawn(report):
         return ""
-    return both_themes(lambda dark: png(report, dark), pick(report.what).replace("`", "").replace("**", ""))
+    size = (7.0, 0.9 + 0.34 * len(figures))
+    drawing = Drawing(lambda figure: draw(report, figure.add_subplot()), size, dpi=110, tight=0.1)
+    return both_themes(drawing.png, pick(report.what).replace("`", "").replace("**", ""))

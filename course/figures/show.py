@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from course.figures.picture import both_themes, png_of
+from course.figures.picture import Drawing, both_themes
 from course.figures.plots import intervals, samples
 from course.i18n import Text, language, pick, t
 
@@ -39,9 +39,9 @@ class Shown:
 
         words: with the sentence above it and the bets below, for a picture that stands alone.
         """
-        if not self.record.rows:
-            return b""
+        return self._drawing(words).png(dark) if self.record.rows else b""
 
+    def _drawing(self, words: bool) -> Drawing:
         def fill(figure: Any) -> None:
             _draw(self.record, self.experiment, figure.add_subplot())
             if words:
@@ -49,11 +49,11 @@ class Shown:
             if words and self.bets and _drawable(self.bets):
                 figure.text(0.01, -0.02, wrap("\n".join(self.bets)), ha="left", va="top", fontsize=10, style="italic")
 
-        return png_of(fill, (7.0, 3.8), dark, bbox_inches="tight", pad_inches=0.12)
+        return Drawing(fill, (7.0, 3.8), tight=0.12)
 
     def _repr_html_(self) -> str:
         bets = "".join(f"<li>{html.escape(bet)}</li>" for bet in self.bets)
-        drawn = both_themes(lambda dark: self.png(dark, words=False), self.sentence, 760) if self.record.rows else ""
+        drawn = both_themes(self._drawing(words=False).png, self.sentence, 760) if self.record.rows else ""
         return (
             f'<div class="tb-shown"><div><small>{html.escape(self.label)}</small></div>'
             f'<p style="max-width:760px"><strong>{html.escape(self.sentence)}</strong></p>'

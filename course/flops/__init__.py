@@ -1,6 +1,5 @@
-"""Counting work exactly: multiply-accumulates and FLOPs of a model.
+"""Counting work exactly: `count(model, *inputs)`; how other counters differ: `course.crosscheck`.
 
-`count(model, *inputs)` counts; how other counters differ: `course.crosscheck`.
 FLOPs (small s) is an amount of work; a rate is written FLOP/s.
 """
 

@@ -22,14 +22,12 @@ _SENTENCES = {
         "count 需要模型或函数，得到的却是 {given}。请写成 count(model, x)，模型放在前面。",
     ),
     "container": (
-        "{name} only holds layers and has no forward. Count the model it belongs to, or one of its layers: "
-        "count(layers[0], x).",
-        "{name} 只是存放层的容器，没有 forward。请统计它所在的模型，或者其中一层：count(layers[0], x)。",
+        "{name} only holds layers and has no forward. Count its model, or one of the layers: count(layers[0], x).",
+        "{name} 只是存放层的容器，没有 forward。请统计它所在的模型，或其中一层：count(layers[0], x)。",
     ),
     "no inputs": (
-        "count needs inputs to run {name} on: the work depends on their shape. For an image model: "
-        "count(model, torch.zeros(1, 3, 224, 224)).",
-        "count 需要输入才能运行 {name}：工作量取决于输入的形状。图像模型可以写成 count(model, torch.zeros(1, 3, 224, 224))。",
+        "count needs inputs for {name}, since shapes decide the work: count(model, torch.zeros(1, 3, 224, 224)).",
+        "count 需要输入才能运行 {name}，工作量由形状决定：count(model, torch.zeros(1, 3, 224, 224))。",
     ),
     "lazy": (
         "The parameter {name} has no shape yet (a lazy layer). Run the model once, then count.",
@@ -44,79 +42,58 @@ _SENTENCES = {
         "有一个输入是 DataLoader：请先取出一批，x = next(iter(loader))，再用其中的张量计数。",
     ),
     "used up": (
-        "An input is a {kind}, which can be used up only once, and a count may run the forward several times. Make a "
-        "list or a tensor of it first.",
-        "有一个输入是 {kind}，只能用一次，而计数可能要多次运行 forward。请先把它变成列表或张量。",
+        "An input is a {kind}, which runs only once; a count may run twice. Make a list or a tensor of it first.",
+        "有一个输入是 {kind}，只能用一次，而计数可能运行两次。请先把它变成列表或张量。",
     ),
     "array": (
         "An input is a NumPy array, and models work on tensors: write torch.from_numpy(x).",
         "有一个输入是 NumPy 数组，而模型需要张量：请写成 torch.from_numpy(x)。",
     ),
     "not run": (
-        "The forward gave back a {kind}: nothing has run yet, so there is nothing to count. Count a function that runs "
-        "it to the end, for example count(lambda x: list(model(x)), x).",
-        "forward 返回的是 {kind}：还什么都没有运行，也就没有东西可数。请统计一个把它运行到底的函数，"
-        "例如 count(lambda x: list(model(x)), x)。",
+        "The forward gave back a {kind}: nothing has run yet. Count to the end: count(lambda x: list(model(x)), x).",
+        "forward 返回的是 {kind}：还什么都没有运行。请运行到底：count(lambda x: list(model(x)), x)。",
     ),
     "no gradient": (
-        "A training step needs an output that depends on a trainable parameter, and this one does not: every parameter "
-        "is frozen, or the forward detaches its result. Count without training=True.",
-        "训练步要求输出依赖可训练参数，而这里没有：参数全部被冻结，或者 forward 里把结果 detach 了。"
-        "请去掉 training=True 再计数。",
+        "No output depends on a trainable parameter: all are frozen, or it was detached. Drop training=True.",
+        "输出不依赖任何可训练参数：参数全部被冻结，或者结果被 detach 了。请去掉 training=True。",
     ),
     "clash": (
-        "`{name}` is a keyword of count and of this forward too, so it cannot be passed on. Give the forward's by "
-        "position, or count a function: count(lambda x: model(x, {name}=...), x).",
-        "`{name}` 既是 count 的参数，也是这个 forward 的参数，无法传递。请按位置传给 forward，或统计一个函数："
-        "count(lambda x: model(x, {name}=...), x)。",
+        "`{name}` is a keyword of count and of this forward. Write count(lambda x: model(x, {name}=...), x).",
+        "`{name}` 既是 count 的参数，也是这个 forward 的参数。请写成 count(lambda x: model(x, {name}=...), x)。",
     ),
     "no child": (
-        "This forward cannot run on copies ({why}), and there is no forked child here to keep its effects in. Count the "
-        "inner model, with everything it needs as inputs.",
-        "这个 forward 无法在副本上运行（{why}），这里也没有可隔离其影响的 fork 子进程。"
-        "请统计内部的模型，并把它需要的一切作为输入传入。",
+        "This forward cannot run on copies ({why}), and there is no forked child here. Count the inner model alone.",
+        "这个 forward 无法在副本上运行（{why}），这里也没有 fork 子进程。请只统计内部的模型。",
     ),
     "not from shapes": (
-        "Shapes alone do not suffice ({why}), and allow_real=False rules out a run on data. Allow it, or count the part "
-        "of the model that does not look at values.",
-        "只凭形状无法计数（{why}），而 allow_real=False 不允许真实运行。请允许真实运行，或只统计不看数值的那部分模型。",
+        "Shapes do not suffice ({why}), and allow_real=False forbids data. Allow it, or count a part that needs none.",
+        "只凭形状无法计数（{why}），而 allow_real=False 不允许真实运行。请允许，或只统计不看数值的部分。",
     ),
     "stopped": (
         "The {what} stopped{spot} with {kind}: {why}. The inputs were: {given}. {step}",
         "{what}{spot}中断，{kind}：{why}。输入是：{given}。{step}",
     ),
-}
-_STEPS = {
     "memory": (
-        "This forward needs values, so it had to run for real, and memory was too small: count with a smaller batch or "
-        "length (the work of most models is proportional to the batch).",
-        "这个 forward 需要数值，只能真实运行，而内存不够：请换更小的 batch 或长度（多数模型的工作量与 batch 大小成正比）。",
+        "This forward needs values, so it ran for real, and memory was too small: take a smaller batch or length.",
+        "这个 forward 需要数值，只能真实运行，而内存不够：请换更小的 batch 或长度。",
     ),
     "meta": (
-        "Model or inputs lie on the meta device, which has shapes but no values; if the forward looks at values, make "
-        "both on the CPU.",
-        "模型或输入在 meta 设备上，只有形状没有数值；如果 forward 要看数值，请把两者都建在 CPU 上。",
+        "Model or inputs lie on the meta device, which has no values; if the forward looks at them, use the CPU.",
+        "模型或输入在 meta 设备上，只有形状没有数值；如果 forward 要看数值，请改用 CPU。",
     ),
     "dict": (
-        "An input is a dict, passed on as it is; if the forward takes its entries by name, write count(model, **batch).",
+        "An input is a dict, passed on whole; if the forward takes its entries by name, write count(model, **batch).",
         "有一个输入是字典，会原样传入；如果 forward 按名字接收其中各项，请写成 count(model, **batch)。",
     ),
-    "training": (
-        "Run one forward and backward without counting: it should stop the same way.",
-        "请先不计数运行一次前向和反向，它应当以同样方式中断。",
-    ),
     "forward": (
-        "Call the model once without counting: it should stop the same way.",
-        "请先不计数直接调用一次模型，它应当以同样方式中断。",
+        "Call the model once (a training step: and backward) without counting: it should stop the same way.",
+        "请先不计数直接调用一次模型（训练步还要 backward），它应当以同样方式中断。",
     ),
 }
 
 
 class CountError(ValueError):
-    """The work could not be counted; the message says what was wrong, where, and what to do.
-
-    A notebook shows the sentence alone; what the forward itself raised is `__cause__`.
-    """
+    """The work could not be counted, and why; what the forward itself raised is `__cause__`."""
 
     def _render_traceback_(self) -> list[str]:
         return [str(self)]
@@ -137,12 +114,8 @@ def describe(value: Any) -> str:
 def callable_of(model: Any, inputs: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """The model to run, after the questions a beginner's mistake would raise."""
     ask_model(model)
-    if isinstance(model, nn.Module):
-        if not inputs and not kwargs:
-            raise error("no inputs", name=type(model).__name__)
-        for name, parameter in model.named_parameters():
-            if torch.nn.parameter.is_lazy(parameter):
-                raise error("lazy", name=name)
+    if isinstance(model, nn.Module) and not inputs and not kwargs:
+        raise error("no inputs", name=type(model).__name__)
     for value in (*inputs, *kwargs.values()):
         kind = type(value)
         if isinstance(value, torch.utils.data.DataLoader):
@@ -155,6 +128,13 @@ def callable_of(model: Any, inputs: tuple[Any, ...], kwargs: Mapping[str, Any]) 
     if isinstance(only, (tuple, list)) and only and all(isinstance(size, int) for size in only):
         raise error("shape", shape=tuple(only))
     return plain(model)
+
+
+def ask_parameters(model: Any) -> None:
+    """Raise CountError for parameters that have no shape yet."""
+    for name, parameter in model.named_parameters() if isinstance(model, nn.Module) else ():
+        if nn.parameter.is_lazy(parameter):
+            raise error("lazy", name=name)
 
 
 def plain(model: Any) -> Any:
@@ -177,8 +157,7 @@ def ask_model(model: Any) -> None:
 def ran(output: Any) -> Any:
     """The output of a forward that has really run; a generator or a coroutine has not."""
     if inspect.isgenerator(output) or inspect.iscoroutine(output) or inspect.isasyncgen(output):
-        if not inspect.isasyncgen(output):
-            output.close()
+        getattr(output, "close", bool)()  # an asynchronous generator has none
         raise error("not run", kind=type(output).__name__)
     return output
 
@@ -186,15 +165,14 @@ def ran(output: Any) -> Any:
 def stopped(
     reason: BaseException, places: Mapping[int, Any], inputs: tuple[Any, ...], meta: bool, training: bool
 ) -> CountError:
-    """Which module stopped, why, what it was given, and what to do next.
+    """Which module (places: by id) stopped, why, what it was given, and what to do next.
 
-    places: the module tree by id(module). meta: model or inputs have no data, so values could not be asked.
-    training: the backward was asked for as well.
+    meta: model or inputs have no data, so values could not be asked.
     """
     spot, said = _spot(reason, places), str(reason)
     memory = isinstance(reason, MemoryError) or "out of memory" in said.lower() or "allocate memory" in said.lower()
     by_name = any(isinstance(value, Mapping) and all(isinstance(key, str) for key in value) for value in inputs)
-    steps = {"memory": memory, "meta": meta, "dict": by_name, "training": training, "forward": True}
+    steps = {"memory": memory, "meta": meta, "dict": by_name, "forward": True}
     why = (said.strip().split("\n")[0] or t("no message", "没有说明")).rstrip(".")
     return error(
         "stopped",
@@ -203,7 +181,7 @@ def stopped(
         kind=type(reason).__name__,
         why=t("memory ran out", "内存不够") if memory else why,
         given=", ".join(map(describe, inputs)) or "-",
-        step=t(*_STEPS[next(name for name, fits in steps.items() if fits)]),
+        step=t(*_SENTENCES[next(name for name, fits in steps.items() if fits)]),
     )
 
 

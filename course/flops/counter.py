@@ -18,7 +18,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 from course.apart.child import ChildDied, can_fork, in_child, watch_threads
 from course.apart.copies import Uncopyable, copied
 from course.apart.kept import process_kept
-from course.flops.asked import CountError, callable_of, error, ran, stopped
+from course.flops.asked import CountError, ask_parameters, callable_of, error, ran, stopped
 from course.flops.mode import AskingMode, CountingMode, NotHere, Real, Shapes
 from course.flops.result import FlopCount
 from course.flops.tally import Tally
@@ -31,16 +31,16 @@ def count(
 ) -> FlopCount:
     """Count the work of `model(*inputs, **kwargs)`, or with `training=True` of its forward and backward.
 
-    model: an nn.Module or any callable that works on tensors. inputs, kwargs: what it is called with, batch
-    included; values do not matter unless its control flow looks at them. The model runs in the mode it is in
-    (`model.train()` or `model.eval()`). What it prints appears once.
-    allow_real: whether the forward may run on its data where shapes do not suffice (default True); False for a
-    model whose forward is too expensive.
+    model: an nn.Module or any callable that works on tensors, run in the mode it is in (`model.train()` or
+    `model.eval()`); what it prints appears once. inputs, kwargs: what it is called with, batch included; values do
+    not matter unless its control flow looks at them. allow_real: whether the forward may run on its data where
+    shapes do not suffice (default True); False for a model whose forward is too expensive.
 
     Nothing that is alive is changed: the forward runs on copies made for the count (tensors have shapes, small
     integer ones values), and code that reaches further than its own objects, or needs data, runs in a forked
     child. What no process can take back is not protected: files written, messages sent, memory shared between
-    processes, work on a GPU; a forward may run twice. Where the system cannot fork, such code is refused.
+    processes, work on a GPU; a forward may run twice. Nor is an attribute that a forward sets on a class it got as
+    an argument or keeps in an object. Where the system cannot fork, code that reaches further is refused.
 
     Convention: one MAC = one multiply feeding one accumulate in a contraction; FLOPs = 2 x MACs; norms,
     activations, pooling, bias, softmax count 0; padding taps counted; transposed convolution by input
@@ -62,8 +62,8 @@ def count(
     call = Call(model, inputs, kwargs, training is not _UNSAID and bool(training))
     try:
         found, said = _from_shapes(call)
-    except (CountError, ChildDied, NotHere, Unsafe) as why:
-        if "meta" in call.devices() or isinstance(why, Unsafe):
+    except (CountError, ChildDied, NotHere, Uncopyable) as why:
+        if "meta" in call.devices():
             raise why if isinstance(why, CountError) else error("no child", why=why) from why
         if allow_real is not _UNSAID and not allow_real:
             raise error("not from shapes", why=str(why).rstrip(".。")) from why
@@ -86,10 +86,6 @@ def _parameters(model: Any) -> Any:
         return ()
 
 
-class Unsafe(Exception):
-    """The forward could change what is alive, and there is no child to run it in."""
-
-
 @dataclass
 class Call:
     """What is counted."""
@@ -98,10 +94,6 @@ class Call:
     inputs: tuple[Any, ...]
     kwargs: dict[str, Any]
     training: bool
-
-    def copied(self, world: Real) -> Call:
-        """The same call on copies of everything."""
-        return Call(*copied((self.model, self.inputs, self.kwargs), world.stand_in), self.training)
 
     def devices(self) -> set[str]:
         """Kinds of devices on which the inputs and the weights of the model lie."""
@@ -113,15 +105,20 @@ class Call:
 
 def _from_shapes(call: Call) -> tuple[FlopCount, str]:
     """On copies without memory, in this process or where none can be made in a child."""
-    world = Shapes()
     try:
-        copies = call.copied(world)
-    except (Uncopyable, NotHere) as why:
+        return _on_copies(call, Shapes())
+    except (Uncopyable, NotHere):
+        ask_parameters(call.model)
         if not can_fork():
-            raise Unsafe(str(why)) from why
+            raise
         _imported()
         return in_child(lambda: attempt(call, Shapes(strays=True), call))
-    with process_kept():
+
+
+def _on_copies(call: Call, world: Real, device: str = "cpu") -> tuple[FlopCount, str]:
+    """In this process, on copies of everything; the settings of the process and the generators are put back."""
+    copies = Call(*copied((call.model, call.inputs, call.kwargs), world.stand_in), call.training)
+    with process_kept(device):
         return attempt(copies, world, call)
 
 
@@ -134,19 +131,17 @@ def _imported() -> None:
 
 def _for_real(call: Call) -> tuple[FlopCount, str]:
     """With values: in a child, or on copies where the system has none or the data lie on a GPU."""
+    ask_parameters(call.model)
     elsewhere = call.devices() - {"cpu"}
     if can_fork() and not elsewhere:
         try:
             return in_child(lambda: attempt(call, Real(), call))
         except ChildDied as why:
             raise stopped(MemoryError(str(why)), {}, call.inputs, False, call.training) from why
-    world = Real()
     try:
-        copies = call.copied(world)
+        return _on_copies(call, Real(), min(elsewhere, default="cpu"))
     except Uncopyable as why:
         raise error("no child", why=why) from why
-    with process_kept(min(elsewhere, default="cpu")):
-        return attempt(copies, world, call)
 
 
 def attempt(call: Call, world: Real, original: Call) -> tuple[FlopCount, str]:
@@ -207,14 +202,14 @@ def _backward(output: Any) -> None:
 
 def _tensors_of(output: Any) -> list[torch.Tensor]:
     """All tensors in an output: in containers, dataclasses and objects with attributes, however deep."""
-    found, waiting, seen = [], tree_leaves(output), []
+    found, waiting, seen = [], tree_leaves(output), {}
     while waiting:
         value = waiting.pop()
         if isinstance(value, torch.Tensor):
             found.append(value)
-        elif not isinstance(value, (nn.Module, type, str)) and all(value is not other for other in seen):
-            seen.append(value)
-            inner = list(value.values()) if isinstance(value, dict) else list(getattr(value, "__dict__", {}).values())
-            inner += [getattr(value, name, None) for name in getattr(value, "__dataclass_fields__", {})]
-            waiting += tree_leaves(inner)
+        elif id(value) not in seen and not isinstance(value, (nn.Module, type, str)):
+            seen[id(value)] = value
+            items = value.values() if isinstance(value, dict) else getattr(value, "__dict__", {}).values()
+            fields = [getattr(value, name, None) for name in getattr(value, "__dataclass_fields__", ())]
+            waiting += tree_leaves([*items, *fields])
     return found

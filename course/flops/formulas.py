@@ -2,7 +2,8 @@
 
 One MAC is one multiply feeding one accumulate in a contraction (matrix product, convolution, attention, recurrent
 layer). Padding taps count, a transposed convolution counts by its input positions, attention as dense, the bias
-nothing. A complex MAC is four real ones (of a complex convolution torch makes three real ones by itself).
+nothing. A complex MAC is four real ones (of a complex convolution torch makes three real ones by itself). A recurrent
+layer of H units on I inputs does `gates x H x (I + H)` a step and sequence: every weight matrix is used once.
 
 A formula takes the output and the arguments of the operator. It stands for the work the mathematics asks for, not
 for what a kernel repeats: the backward of fused attention counts its products and not the recomputed scores, so
@@ -19,8 +20,6 @@ from typing import Any
 import torch
 from torch._ops import HigherOrderOperator
 
-from course.flops.recurrent import RECURRENT
-
 Formula = Callable[..., int]
 
 
@@ -29,24 +28,9 @@ def positions(shape: Any) -> int:
     return shape[0] * prod(shape[2:])
 
 
-def inner(out: Any, a: Any, *_: Any, **__: Any) -> int:
-    """Every output element sums over the last dimension of the first operand."""
-    return out.numel() * a.shape[-1]
-
-
-def inner_second(out: Any, _bias: Any, a: Any, *_: Any, **__: Any) -> int:
-    """As `inner`, for operators whose first argument is the matrix added at the end."""
-    return out.numel() * a.shape[-1]
-
-
-def dot(out: Any, a: Any, *_: Any, **__: Any) -> int:
-    """Inner product of two vectors."""
-    return a.numel()
-
-
-def addbmm(out: Any, _bias: Any, a: Any, b: Any, **__: Any) -> int:
-    """(batch, m, k) @ (batch, k, n), summed over the batch too."""
-    return a.numel() * b.shape[-1]
+def inner(at: int) -> Formula:
+    """Every output element sums over the last dimension of the operand at that place (one may be added first)."""
+    return lambda out, *args, **_: out.numel() * args[at].shape[-1]
 
 
 def grouped_mm(out: Any, a: Any, b: Any, *_: Any, **__: Any) -> int:
@@ -59,25 +43,15 @@ def convolution(out: Any, x: Any, w: Any, *rest: Any, **__: Any) -> int:
     return positions(x.shape if len(rest) > 4 and rest[4] else out.shape) * w.numel()
 
 
-def plain_convolution(out: Any, x: Any, w: Any, *_: Any, **__: Any) -> int:
-    """A convolution operator that is never transposed."""
-    return positions(out.shape) * w.numel()
-
-
-def transposed_convolution(out: Any, x: Any, w: Any, *_: Any, **__: Any) -> int:
-    """A convolution operator that is always transposed."""
-    return positions(x.shape) * w.numel()
+def by_positions(at: int) -> Formula:
+    """A convolution that uses its weights once a position of the output (0), or, transposed, of the input (1)."""
+    return lambda *given, **_: positions(given[at].shape) * given[2].numel()
 
 
 def convolution_backward(out: Any, grad: Any, x: Any, w: Any, *rest: Any, **kwargs: Any) -> int:
     """Each gradient asked for (input, weight) costs one forward, groups included."""
     mask = kwargs.get("output_mask", rest[-1])
     return positions(x.shape if rest[4] else grad.shape) * w.numel() * (bool(mask[0]) + bool(mask[1]))
-
-
-def conv_tbc(out: Any, x: Any, w: Any, *_: Any, **__: Any) -> int:
-    """Time-batch-channel convolution; the weight is (kernel, in, out)."""
-    return out.numel() * w.shape[0] * w.shape[1]
 
 
 def attention(out: Any, q: Any, k: Any, v: Any, *_: Any, **__: Any) -> int:
@@ -119,11 +93,6 @@ def weighted_bag(at: int) -> Formula:
     return macs
 
 
-def bag_weights_backward(out: Any, grad: Any, weight: Any, indices: Any, *_: Any, **__: Any) -> int:
-    """Gradient of the weights: one dot product a looked-up row."""
-    return indices.numel() * weight.shape[-1]
-
-
 def distances(out: Any, x: Any, y: Any, p: float = 2.0, *_: Any, **__: Any) -> int:
     """Euclidean distances of all pairs: one squared difference a coordinate. Other norms: no formula."""
     if p != 2.0:
@@ -131,8 +100,47 @@ def distances(out: Any, x: Any, y: Any, p: float = 2.0, *_: Any, **__: Any) -> i
     return out.numel() * x.shape[-1]
 
 
-def _quantized_convolution(out: Any, x: Any, packed: Any, *_: Any, **__: Any) -> int:
-    return positions(out.shape) * packed.unpack()[0].numel()
+def onednn_rnn(out: Any, x: Any, w_ih: Any, w_hh: Any, *_: Any, **__: Any) -> int:
+    """One layer and direction of an LSTM in oneDNN; x is (time, batch, features)."""
+    return x.shape[0] * x.shape[1] * (w_ih.numel() + w_hh.numel())
+
+
+def onednn_rnn_backward(out: Any, x: Any, w_ih: Any, w_hh: Any, *rest: Any, **__: Any) -> int:
+    """Gradients of the weights, of the states between the steps, and of input and first state if wanted."""
+    wants = [one.requires_grad for one in (x, w_ih, rest[2])]
+    for_x, for_w, for_state = wants if any(wants) else (True, True, True)
+    rows, steps = x.shape[1], x.shape[0]
+    between = steps - 1 + for_state
+    return rows * (steps * (w_ih.numel() * (for_x + for_w) + w_hh.numel() * for_w) + between * w_hh.numel())
+
+
+def cudnn_rnn(out: Any, x: Any, weights: Any, *rest: Any, batch_sizes: Any = None, **_: Any) -> int:
+    """All layers of a cuDNN RNN."""
+    sizes = rest[-2] if len(rest) >= 12 else batch_sizes
+    return (sum(sizes) if sizes else x.shape[0] * x.shape[1]) * sum(w.numel() for w in weights if w.dim() == 2)
+
+
+def cudnn_rnn_backward(out: Any, x: Any, weights: Any, *rest: Any, **_: Any) -> int:
+    """Gradients of input and states in full, so twice the forward, or once if the weights are frozen."""
+    return cudnn_rnn(out, x, weights, batch_sizes=rest[-4]) * (1 + bool(rest[-1][3]))
+
+
+def int8_rnn(gates: int) -> Formula:
+    """int8 layers (`quantize_dynamic`): the weights are packed, so sizes come from input and state.
+
+    x is (time, batch, inputs) in any order of the first two, or packed (rows, inputs) with its batch sizes next;
+    then the state (layers x directions, batch, H), packed weights, and the settings.
+    """
+
+    def macs(out: Any, x: Any, *rest: Any, **__: Any) -> int:
+        packed = hasattr(rest[0], "dtype") and not rest[0].is_floating_point()
+        state, settings = rest[packed], rest[packed + 1 :]
+        hidden = (state if hasattr(state, "shape") else state[0]).shape[-1]
+        layers, directions = settings[2], 1 + bool(settings[5])
+        inputs = x.shape[-1] + hidden + (layers - 1) * (directions * hidden + hidden)
+        return x.numel() // x.shape[-1] * directions * gates * hidden * inputs
+
+    return macs
 
 
 def _fused(end: str) -> str:
@@ -142,29 +150,37 @@ def _fused(end: str) -> str:
 
 
 _ATEN: dict[Formula, str] = {
-    inner: "mm bmm mv linear _int_mm _scaled_mm _weight_int8pack_mm _weight_int4pack_mm _weight_int4pack_mm_for_cpu "
+    inner(0): "mm bmm mv linear _int_mm _scaled_mm _weight_int8pack_mm _weight_int4pack_mm _weight_int4pack_mm_for_cpu "
     "mkldnn_linear _dyn_quant_matmul_4bit _mixed_dtypes_linear affine_grid_generator cudnn_affine_grid_generator",
-    inner_second: "addmm baddbmm addmv _addmm_activation",
-    dot: "dot vdot",
-    addbmm: "addbmm",
+    inner(1): "addmm baddbmm addmv _addmm_activation",
+    lambda out, a, *_, **__: a.numel(): "dot vdot",
+    lambda out, _bias, a, b, **__: a.numel() * b.shape[-1]: "addbmm",  # summed over the batch too
     grouped_mm: "_grouped_mm",
-    conv_tbc: "conv_tbc",
+    lambda out, x, w, *_, **__: out.numel() * w.shape[0] * w.shape[1]: "conv_tbc",  # w is (kernel, in, out)
     convolution: "convolution _convolution convolution_overrideable",
-    plain_convolution: "cudnn_convolution cudnn_convolution_relu cudnn_convolution_add_relu miopen_convolution "
+    by_positions(0): "cudnn_convolution cudnn_convolution_relu cudnn_convolution_add_relu miopen_convolution "
     "miopen_convolution_relu miopen_convolution_add_relu miopen_depthwise_convolution mkldnn_convolution "
     "_mps_convolution _conv_depthwise2d conv_depthwise3d _slow_conv2d_forward slow_conv3d_forward slow_conv_dilated2d "
     "slow_conv_dilated3d _nnpack_spatial_convolution",
-    transposed_convolution: "cudnn_convolution_transpose miopen_convolution_transpose slow_conv_transpose2d "
-    "slow_conv_transpose3d",
+    by_positions(
+        1
+    ): "cudnn_convolution_transpose miopen_convolution_transpose slow_conv_transpose2d slow_conv_transpose3d",
     convolution_backward: "convolution_backward convolution_backward_overrideable",
     attention: _fused("") + " _scaled_dot_product_attention_math_for_mps",
     attention_backward: _fused("_backward"),
     native_attention: "_native_multi_head_attention",
     trilinear: "_trilinear",
+    onednn_rnn: "mkldnn_rnn_layer",
+    onednn_rnn_backward: "mkldnn_rnn_layer_backward",
+    cudnn_rnn: "_cudnn_rnn miopen_rnn",
+    cudnn_rnn_backward: "_cudnn_rnn_backward",
+    int8_rnn(4): "quantized_lstm",
+    int8_rnn(3): "quantized_gru",
     weighted_bag(6): "_embedding_bag _embedding_bag_forward_only",
     weighted_bag(8): "_embedding_bag_dense_backward _embedding_bag_sparse_backward",
     weighted_bag(10): "_embedding_bag_backward",
-    bag_weights_backward: "_embedding_bag_per_sample_weights_backward",
+    # the gradient of the weights is one dot product a looked-up row
+    lambda out, grad, w, indices, *_, **__: indices.numel() * w.shape[-1]: "_embedding_bag_per_sample_weights_backward",
     distances: "_cdist_forward _euclidean_dist",
     lambda out, x, p=2.0, *_, **__: distances(out, x, x, p): "_pdist_forward",
     # the gradient of one side is a weighted sum of the differences; every pair of rows adds it to both
@@ -172,14 +188,15 @@ _ATEN: dict[Formula, str] = {
     lambda out, grad, x, p, *_, **__: 2 * distances(grad, x, x, p): "_pdist_backward",
 }
 _QUANTIZED: dict[Formula, str] = {
-    inner: "linear linear_relu linear_dynamic linear_relu_dynamic linear_dynamic_fp16 linear_leaky_relu linear_tanh",
-    _quantized_convolution: "conv1d conv1d_relu conv2d conv2d_relu conv3d conv3d_relu conv2d_add conv2d_add_relu",
+    inner(0): "linear linear_relu linear_dynamic linear_relu_dynamic linear_dynamic_fp16 linear_leaky_relu linear_tanh",
+    lambda out, x, packed, *_, **__: (
+        positions(out.shape) * packed.unpack()[0].numel()
+    ): "conv1d conv1d_relu conv2d conv2d_relu conv3d conv3d_relu conv2d_add conv2d_add_relu",
 }
 FORMULAS: dict[str, Formula] = {
     **{f"aten::{name}": formula for formula, names in _ATEN.items() for name in names.split()},
     **{f"quantized::{name}": formula for formula, names in _QUANTIZED.items() for name in names.split()},
-    "onednn::qlinear_pointwise": inner,
-    **RECURRENT,
+    "onednn::qlinear_pointwise": inner(0),
 }
 
 

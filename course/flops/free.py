@@ -2,8 +2,7 @@
 
 Four proofs, tried in turn: torch itself tags the operator (or its twin in aten) as pointwise; it is a view; it is a
 factory of torch that reads no tensor; or it is on the audited lists below. Everything else is unknown: FFTs, linear
-solvers, custom kernels. Interpolation and normalisation do arithmetic, but not a product of two tensors summed over
-a shared index; the convention of the package counts them as element operations.
+solvers, custom kernels. Interpolation and norms do arithmetic, which the convention counts as element operations.
 """
 
 from __future__ import annotations
@@ -108,17 +107,12 @@ def _listed(name: str) -> bool:
     return name in FREE or name.rstrip("_") in FREE
 
 
-def _is_twin(name: str) -> bool:
-    """Whether it is a primitive (forward-mode derivatives use some) named as an element operation of aten."""
-    space, _, short = name.partition("::")
-    packet = getattr(torch.ops.aten, short, None) if space == "prims" else None
-    return packet is not None and any(torch.Tag.pointwise in getattr(packet, one).tags for one in packet.overloads())
-
-
 def is_free(func: Any) -> bool:
     """Whether the operator (an OpOverload) provably holds no contraction."""
-    name = func._schema.name
-    if torch.Tag.pointwise in func.tags or _listed(name) or _is_twin(name):
+    space, _, name = func._schema.name.partition("::")
+    twin = getattr(torch.ops.aten, name, None) if space == "prims" else None  # forward-mode derivatives use some
+    twins = [getattr(twin, one) for one in twin.overloads()] if twin is not None else []
+    if any(torch.Tag.pointwise in one.tags for one in (func, *twins)) or _listed(func._schema.name):
         return True
     reads = any("Tensor" in str(argument.type) for argument in func._schema.arguments)
-    return name.startswith(("aten::", "prim::", "prims::")) and (bool(getattr(func, "is_view", False)) or not reads)
+    return space in ("aten", "prim", "prims") and (bool(getattr(func, "is_view", False)) or not reads)

@@ -7,8 +7,6 @@ values, so lengths, masks and token ids may steer the control flow. `Real` runs 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from functools import cache
 from math import prod
 from typing import Any
 
@@ -18,7 +16,7 @@ from torch._ops import HigherOrderOperator
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from course.flops.formulas import FORMULAS, Formula, from_torch_registry, tensors_in
+from course.flops.formulas import FORMULAS, from_torch_registry, tensors_in
 from course.flops.free import is_free, moves_only
 from course.flops.tally import Tally
 
@@ -26,57 +24,69 @@ KEEP_BYTES = 1 << 20
 """Integer and bool tensors up to this size keep their values."""
 _META = torch.device("meta")
 _is_meta: Callable[[Any], bool] = vars(torch._C.TensorBase)["is_meta"].__get__
-
-
 COUNTED, ELEMENTS, STILL, COMPOSITE, UNKNOWN = range(5)
 
 
-@dataclass(eq=False)
 class Operator:
     """What is known of an operator (an OpOverload) before it runs.
 
-    kind, formula: how it counts. written: (position, name) of the arguments it writes to. takes_device: whether it
-    can make a tensor of its own. is_view: whether it looks at its first argument in another way. plain: whether it
-    writes nothing and its outputs are new tensors. role: what it does to products, "makes", "keeps", "sums", "puts"
-    or "". shapes: what it gave for such shapes before.
+    name: `convolution` for one of aten, `library::name` for others. kind, formula: how it counts. written: (position,
+    name) of the arguments it writes to; old batch norms do not declare them. takes_device: whether it can make a
+    tensor of its own. is_view: whether it looks at its first argument in another way. plain: whether it writes
+    nothing and its outputs are new tensors. role: what it does to products, "makes", "keeps", "sums", "puts" or "".
     """
 
-    kind: int
-    formula: Formula | None
-    written: tuple[tuple[int, str], ...]
-    takes_device: bool
-    is_view: bool
-    plain: bool
-    role: str
-    shapes: dict[Any, Any] = field(default_factory=dict)
+    def __init__(self, func: Any) -> None:
+        self._func = func  # an id means something only while its object lives
+        name, arguments, returns = func._schema.name, func._schema.arguments, func._schema.returns
+        self.name, views = name.removeprefix("aten::"), getattr(func, "is_view", False)
+        self.formula = FORMULAS.get(name) or FORMULAS.get(name.removesuffix("_"))
+        if self.formula is not None:
+            self.kind = COUNTED
+        elif moves_only(name) or name.startswith(("prim::", "profiler::")) or views:
+            self.kind = STILL
+        elif torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"):
+            self.kind = COMPOSITE
+        else:
+            self.kind = ELEMENTS if is_free(func) else UNKNOWN
+        silent = ("running_mean", "running_var") if "batch_norm" in name else ()
+        aliases = [(at, one) for at, one in enumerate(arguments) if one.alias_info is not None or one.name in silent]
+        self.written = [(at, one.name) for at, one in aliases if one.name in silent or one.alias_info.is_write]
+        new = all(one.alias_info is None and str(one.type) in ("Tensor", "Optional[Tensor]") for one in returns)
+        self.plain, self.is_view = new and not aliases, views and self.kind == STILL
+        self.takes_device = any(one.name == "device" for one in arguments)
+        self.role = _ROLES.get(self.name.removesuffix("_"), "keeps" if self.kind == STILL else "")
+        self._shapes: dict[Any, Any] = {}
+
+    def on_shapes(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The output on meta tensors, from memory if it ran on such shapes before: torch's own rules take up to a
+        millisecond a call."""
+        if not self.plain:
+            return func(*args, **kwargs)
+        key = _key(args), tuple((name, _key(value)) for name, value in kwargs.items()), torch.get_default_dtype()
+        try:
+            several, outs = self._shapes[key]
+        except TypeError:  # an argument without a hash
+            return func(*args, **kwargs)
+        except KeyError:
+            out = func(*args, **kwargs)
+            outs = out if isinstance(out, tuple) else (out,)
+            if len(self._shapes) > 1000:
+                self._shapes.clear()
+            if not any(x is not None and x.is_complex() for x in outs):  # those may be conjugate views
+                self._shapes[key] = isinstance(out, tuple), [x if x is None else _key(x) for x in outs]
+            return out
+        made = [x if x is None else torch.empty_strided(x[0], x[1], dtype=x[2], device=_META) for x in outs]
+        return tuple(made) if several else made[0]
 
 
-@cache
-def operator(func: Any) -> Operator:
-    """What is known of it; old batch norms do not declare what they write."""
-    name, arguments, returns = func._schema.name, func._schema.arguments, func._schema.returns
-    formula = FORMULAS.get(name) or FORMULAS.get(name.removesuffix("_"))
-    if formula is not None:
-        kind = COUNTED
-    elif moves_only(name) or name.startswith(("prim::", "profiler::")) or getattr(func, "is_view", False):
-        kind = STILL
-    elif torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"):
-        kind = COMPOSITE
-    else:
-        kind = ELEMENTS if is_free(func) else UNKNOWN
-    silent = ("running_mean", "running_var") if "batch_norm" in name else ()
-    aliased = [one for one in (*arguments, *returns) if one.alias_info is not None]
-    written = [
-        (at, one.name)
-        for at, one in enumerate(arguments)
-        if one.name in silent or one.alias_info is not None and one.alias_info.is_write
-    ]
-    plain = not aliased and all(str(one.type) in ("Tensor", "Optional[Tensor]") for one in returns)
-    role = _ROLES.get(name.removeprefix("aten::").removesuffix("_"), "keeps" if kind == STILL else "")
-    device, is_view = any(one.name == "device" for one in arguments), kind == STILL and getattr(func, "is_view", False)
-    return Operator(kind, formula, tuple(written), device, is_view, plain, role)
+def _key(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value.shape, value.stride(), value.dtype
+    return tuple(map(_key, value)) if isinstance(value, (list, tuple)) else (type(value), value)
 
 
+_known: dict[int, Operator] = {}
 _ROLES = {
     **dict.fromkeys("mul addcmul".split(), "makes"),
     **dict.fromkeys("div neg positive where masked_fill".split(), "keeps"),
@@ -100,10 +110,8 @@ class Real:
     name = "real"
 
     def __init__(self) -> None:
-        self.broken: str | None = None
-        """The first thing that went wrong: a forward that swallows it has taken another path than usual."""
-        self.hooked = 0
-        """Hooks on the gradients of tensors that were replaced: stand-ins do not run them."""
+        self.broken: str | None = None  # what went wrong first: a forward that swallows it takes another path
+        self.hooked = 0  # hooks on gradients of tensors that were replaced: stand-ins do not run them
 
     def refuse(self, why: str) -> NotHere:
         """The exception to raise; the reason is kept."""
@@ -185,56 +193,22 @@ class Shapes(Real):
             kwargs = {name: value for name, value in kwargs.items() if name != "pin_memory"}
             kwargs["device"] = _META if metas else torch.device("cpu")
         if metas and metas == len(tensors):
-            return remembered(known, func, args, kwargs)
+            return known.on_shapes(func, args, kwargs)
         if metas or contracts or not tensors or prod(t.numel() for t in tensors) > KEEP_BYTES:
-            shape = self._on_meta(known, func, args, kwargs, not tensors)
-            if metas or contracts or self._too_large(shape, not tensors):
+            given, named = mapped(lambda x: x if _is_meta(x) else _shape_of(x), (args, kwargs))
+            if tensors:
+                shape = known.on_shapes(func, given, named)
+            else:
+                named = {name: value for name, value in named.items() if name not in ("generator", "pin_memory")}
+                shape = func(*given, **{**named, "device": _META})
+            found = tensors_in((shape,))
+            drawn = not tensors and any(x.is_floating_point() or x.is_complex() for x in found)
+            if metas or contracts or drawn or any(x.nbytes > KEEP_BYTES for x in found):
                 written = [args[at] if at < len(args) else kwargs.get(name) for at, name in known.written]
                 if any(not _is_meta(tensor) for tensor in tensors_in(written)):
                     raise NotHere(f"{func} writes an unknown value into a known tensor")
                 return shape
         return self._kept(func(*args, **kwargs))
-
-    def _on_meta(self, known: Operator, func: Any, args: Any, kwargs: Any, factory: bool) -> Any:
-        args, kwargs = mapped(_to_meta, (args, kwargs))
-        if factory:
-            kwargs = {name: value for name, value in kwargs.items() if name not in ("generator", "pin_memory")}
-            return func(*args, **{**kwargs, "device": _META})
-        return remembered(known, func, args, kwargs)
-
-    @staticmethod
-    def _too_large(shape: Any, factory: bool) -> bool:
-        found = tensors_in((shape,))
-        return any(x.nbytes > KEEP_BYTES or factory and (x.is_floating_point() or x.is_complex()) for x in found)
-
-
-def _key(value: Any) -> Any:
-    if isinstance(value, torch.Tensor):
-        return value.shape, value.stride(), value.dtype
-    return tuple(map(_key, value)) if isinstance(value, (list, tuple)) else (type(value), value)
-
-
-def remembered(known: Operator, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The output of an operator on meta tensors, from memory if it ran on such shapes before: torch's own rules take
-    up to a millisecond a call."""
-    if not known.plain:
-        return func(*args, **kwargs)
-    key = _key(args), tuple((name, _key(value)) for name, value in kwargs.items()), torch.get_default_dtype()
-    try:
-        spec = known.shapes.get(key)
-    except TypeError:  # an argument without a hash
-        return func(*args, **kwargs)
-    if spec is None:
-        out = func(*args, **kwargs)
-        outs = out if isinstance(out, tuple) else (out,)
-        if not any(x is not None and x.is_complex() for x in outs):  # those may be conjugate views
-            known.shapes[key] = isinstance(out, tuple), [x if x is None else _key(x) for x in outs]
-        if len(known.shapes) > 1000:
-            known.shapes.clear()
-        return out
-    several, outs = spec
-    made = [x if x is None else torch.empty_strided(x[0], x[1], dtype=x[2], device=_META) for x in outs]
-    return tuple(made) if several else made[0]
 
 
 def mapped(change: Callable[[torch.Tensor], torch.Tensor], value: Any) -> Any:
@@ -255,10 +229,6 @@ def _leaf(stand_in: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
 
 def _shape_of(tensor: torch.Tensor) -> torch.Tensor:
     return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
-
-
-def _to_meta(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor if _is_meta(tensor) else _shape_of(tensor)
 
 
 class CountingMode(TorchDispatchMode):
@@ -282,35 +252,33 @@ class CountingMode(TorchDispatchMode):
             return NotImplemented  # the subclass explains itself in plain operators, and those are counted
         if isinstance(func, HigherOrderOperator):
             return self._higher_order(func, args, kwargs)
-        known = operator(func)
+        known = _known.get(id(func)) or _known.setdefault(id(func), Operator(func))
         if known.is_view and not self._products and _is_meta(args[0]):  # the most frequent, and nothing to count
             return self._guarded(func, *args, **kwargs)
         tensors = tensors_in(args, kwargs)
-        if known.kind == UNKNOWN and (formula := from_torch_registry(func)):  # registered since, perhaps
-            known = replace(known, kind=COUNTED, formula=formula)
-        kind = known.kind
-        if kind == COMPOSITE:
-            if not any(x.is_nested for x in tensors):  # those have no size to decompose by
-                with self:
-                    out = func.decompose(*args, **kwargs)
-                if out is not NotImplemented:
-                    return out
-            kind = UNKNOWN
+        if known.kind == COMPOSITE and not any(x.is_nested for x in tensors):  # those have no size to decompose by
+            with self:
+                out = func.decompose(*args, **kwargs)
+            if out is not NotImplemented:
+                return out
         out = self._guarded(self.world.run, known, func, args, kwargs, tensors)
-        if kind == COUNTED:
-            if all(t.layout in (torch.strided, torch._mkldnn) and not t.is_nested for t in tensors):
-                factor = 4 if tensors and tensors[0].is_complex() else 1
-                self._count(_short(func), known.formula, out, args, kwargs, factor)
-            else:  # a formula on the shape of a sparse or nested tensor would claim too much
-                self.tally.unknown[_short(func) + " (sparse or nested)"] += 1
-        elif kind == ELEMENTS:
-            written = out.numel() if isinstance(out, torch.Tensor) else 0
-            self.tally.elements(max(written, args[0].numel() if args and isinstance(args[0], torch.Tensor) else 0))
-        elif kind == UNKNOWN:
-            self.tally.unknown[_short(func)] += 1
+        if known.kind == ELEMENTS:
+            sizes = [x.numel() for x in (out, *args[:1]) if isinstance(x, torch.Tensor)]
+            self.tally.element_operations += max(sizes, default=0)
+        elif known.kind != STILL:
+            self._counted(func, known, out, args, kwargs, tensors)
         if self._products or known.role == "makes":
             self._follow(known.role, out, args, kwargs, tensors)
         return out
+
+    def _counted(self, func: Any, known: Operator, out: Any, args: Any, kwargs: Any, tensors: Any) -> None:
+        formula = known.formula or known.kind == UNKNOWN and from_torch_registry(func)  # registered since, perhaps
+        if formula and not all(t.layout in (torch.strided, torch._mkldnn) and not t.is_nested for t in tensors):
+            # on the shape of a sparse or nested tensor it would claim too much
+            self.tally.unknown[known.name + " (sparse or nested)"] += 1
+        else:
+            factor = 4 if tensors and tensors[0].is_complex() else 1
+            self._count(known.name, formula, out, args, kwargs, factor)
 
     def _guarded(self, run: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         try:
@@ -326,13 +294,13 @@ class CountingMode(TorchDispatchMode):
                 return _CHOICES[str(func)](*args, **kwargs)
         out = self._guarded(func, *args, **kwargs)
         formula = from_torch_registry(func)
-        if formula is None:
-            self.tally.unknown[str(func)] += 1
-        else:
-            self._count(str(func), formula, out, args, kwargs, 1)
+        self._count(str(func), formula, out, args, kwargs, 1)
         return out
 
     def _count(self, name: str, formula: Any, out: Any, args: Any, kwargs: Any, factor: int) -> None:
+        if not formula:
+            self.tally.unknown[name] += 1
+            return
         try:
             given = {name: value for name, value in kwargs.items() if name != "out"}
             macs = int(formula(out, *args, **given)) * factor
@@ -357,34 +325,22 @@ def _storage(tensor: torch.Tensor) -> int:
     return tensor.untyped_storage()._cdata if tensor.layout is torch.strided and not tensor.is_nested else 0
 
 
-def _cond(predicate: Any, if_true: Any, if_false: Any, operands: Any) -> Any:
-    return (if_true if bool(predicate) else if_false)(*operands)
-
-
 def _while_loop(goes_on: Any, body: Any, carried: Any, more: Any = ()) -> Any:
     while bool(goes_on(*carried, *more)):
         carried = body(*carried, *more)
     return carried
 
 
-_CHOICES: dict[str, Callable[..., Any]] = {"cond": _cond, "while_loop": _while_loop}
+_CHOICES: dict[str, Callable[..., Any]] = {
+    "cond": lambda predicate, if_true, if_false, operands: (if_true if bool(predicate) else if_false)(*operands),
+    "while_loop": _while_loop,
+}
 """Operators that choose what runs: the branch taken and every round of the loop are counted."""
 
 
-def _short(func: Any) -> str:
-    """`convolution` for aten's own operators, `library::name` for all others."""
-    return func._schema.name.removeprefix("aten::")
-
-
-_TOLD: dict[Any, Callable[[torch.device], Any]] = {
-    vars(torch._C.TensorBase)[name].__get__: answer
-    for name, answer in {
-        "device": lambda device: device,
-        **{
-            f"is_{kind}": lambda device, kind=kind: device.type == kind
-            for kind in ("meta", "cpu", "cuda", "mps", "xpu")
-        },
-    }.items()
+_TOLD = {
+    vars(torch._C.TensorBase)[name].__get__: name.removeprefix("is_")
+    for name in ("device", "is_meta", "is_cpu", "is_cuda", "is_mps", "is_xpu")
 }
 """What follows from the device of a tensor."""
 _EXITS = {
@@ -408,21 +364,16 @@ class AskingMode(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs, world = kwargs or {}, self.world
-        if not isinstance(world, Shapes):
-            self._leaving(func, args)
-            return func(*args, **kwargs)
-        if func in _TOLD:
-            return _TOLD[func](world.device())
-        if world.strays:
-            args, kwargs = mapped(world.known, (args, kwargs))
-        if func in _TAKING:
-            if _is_meta(args[0]):
+        if isinstance(world, Shapes):
+            if func in _TOLD:
+                device, asked = world.device(), _TOLD[func]
+                return device if asked == "device" else device.type == asked
+            if world.strays:
+                args, kwargs = mapped(world.known, (args, kwargs))
+            if func in _TAKING and _is_meta(args[0]):
                 raise world.refuse(f"{func.__name__} asks for data")
-            self._leaving(func, args)
-        if func is torch.tensor:
-            kwargs = {**kwargs, "device": None}
-        return func(*args, **kwargs)
-
-    def _leaving(self, func: Any, args: Any) -> None:
+            if func is torch.tensor:
+                kwargs = {**kwargs, "device": None}
         if func in _EXITS and args[0].is_floating_point() and args[0].numel() > 1:
             self.tally.unknown[f"{func.__name__} (data handed to {_EXITS[func]})"] += 1
+        return func(*args, **kwargs)

@@ -62,7 +62,7 @@ def notes(count: FlopCount) -> list[str]:
     )
     shapes = t("counted from shapes alone, nothing was computed", "只根据形状计数，没有做任何计算")
     apart = [shown, summed] if count.summed_products else [shown]
-    return [*apart, certificate(count), real if count.ran else shapes, convention()]
+    return [*apart, certificate(count), real if count.ground == "real" else shapes, convention()]
 
 
 def _modules(count: FlopCount, depth: int) -> list[list[str]]:

@@ -13,9 +13,8 @@ from course.flops import render
 class ModuleCount:
     """One module of the model and the work done in it.
 
-    name: dotted path, "" for the model itself. kind: class name. own: MACs done in the module's own forward,
-    outside its children. calls: how often its forward ran. params: its own parameters (numbers, children
-    excluded; a tied one counts where it is seen first). element_operations: see FlopCount.
+    name: dotted path, "" for the model itself. kind: class name. own: MACs in its own forward, outside its children.
+    calls: how often its forward ran. params: its own parameters (a tied one counts where it is seen first).
     """
 
     name: str
@@ -23,7 +22,6 @@ class ModuleCount:
     own: int = 0
     calls: int = 0
     params: int = 0
-    element_operations: int = 0
     children: list[ModuleCount] = field(default_factory=list)
 
     @property
@@ -47,29 +45,17 @@ class ModuleCount:
         for child in self.children:
             yield from child.walk(depth + 1)
 
-    def find(self, name: str) -> ModuleCount:
-        """The module of that dotted path; KeyError names some there are."""
-        known = {module.name: module for _, module in self.walk()}
-        if name not in known:
-            raise KeyError(f"no module {name!r}; there are {', '.join([*filter(None, known)][:8]) or 'none'} ...")
-        return known[name]
-
 
 @dataclass(frozen=True, repr=False)
 class FlopCount:
     """The work of one forward, or of one training step (forward and backward); `c["layer1.0"]` is that of a module.
 
-    Convention: one MAC is one multiply feeding one accumulate in a contraction; flops = 2 x macs. Norms,
-    activations, pooling, bias and softmax count 0 MACs; `element_operations` shows them apart, as elements read or
-    written by such operators. Padding taps are counted, transposed convolutions count by their input positions,
-    attention is dense. summed_products: products of two tensors that a separate operator summed, as in
-    `(a * b).sum()`: element operations, so 0 MACs, and shown apart.
-
-    params: number of distinct parameters. by_module: tree of ModuleCount. by_operator: MACs of each operator,
-    largest first. calls: how often each of them ran. unknown: operators seen that are neither counted nor provably
-    free of contractions, and work out of sight (other threads, NumPy, gradient hooks), with their number of calls.
-    ground: "meta" (shapes only, nothing computed) or "real" (it ran: control flow or a kernel needed data, and the
-    count belongs to this very input).
+    The convention is that of `count`. params: number of distinct parameters. by_module: tree of ModuleCount.
+    by_operator: MACs of each operator, largest first. calls: how often each of them ran. unknown: operators neither
+    counted nor provably free of contractions, and work out of sight (other threads, NumPy, gradient hooks), with
+    their number of calls. element_operations: elements read or written by operators that count 0 MACs.
+    summed_products: products of two tensors that a separate operator summed, as in `(a * b).sum()`. ground: "meta"
+    (from shapes alone) or "real" (it ran: the control flow or a kernel needed data, and the count is of this input).
     """
 
     macs: int
@@ -93,13 +79,11 @@ class FlopCount:
         """A certificate: every operator that ran was counted, or provably holds no contraction."""
         return not self.unknown
 
-    @property
-    def ran(self) -> bool:
-        """Whether the forward ran on data; else shapes sufficed."""
-        return self.ground == "real"
-
     def __getitem__(self, name: str) -> ModuleCount:
-        return self.by_module.find(name)
+        known = {module.name: module for _, module in self.by_module.walk()}
+        if name not in known:
+            raise KeyError(f"no module {name!r}; there are {', '.join([*filter(None, known)][:8]) or 'none'} ...")
+        return known[name]
 
     def rows(self, depth: int | None = None) -> list[dict[str, Any]]:
         """Tidy rows, one a module down to `depth`: module, kind, depth, macs, flops, share, params."""

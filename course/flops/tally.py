@@ -6,6 +6,7 @@ forward; the stack's history says which module was running then.
 
 from __future__ import annotations
 
+import re
 import threading
 from bisect import bisect_right
 from collections import Counter
@@ -18,7 +19,29 @@ from torch import nn
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
 from course.flops.result import ModuleCount
-from course.flops.script import hidden_nodes
+
+_IN_SCRIPT = frozenset(
+    """
+Constant GetAttr SetAttr ListConstruct ListUnpack TupleConstruct TupleUnpack TupleIndex TupleSlice DictConstruct If
+Loop CallMethod CallFunction RaiseException Print Uninitialized unchecked_cast unchecked_unwrap_optional isinstance
+NumToTensor TensorToNum ImplicitTensorToNum dtype device layout shape requires_grad is_cuda is_cpu is_mkldnn
+is_quantized is_nested is_meta is_sparse data min max abs type index CreateObject Enter Exit rangelist profile Param
+Return ConstantChunk ModuleContainerIndex tolist grad ConstantMKLDNNTensor EnumName EnumValue unpackedtuple
+""".split()
+)
+"""Nodes of a TorchScript graph that hold structure and no work."""
+
+
+def hidden_nodes(module: torch.jit.ScriptModule) -> Counter[str]:
+    """Node kinds, with their number, that fuse or move work out of sight (optimised graphs have them).
+
+    Operators of `aten` and of other libraries go through the dispatcher; of the interpreter's own nodes (`prim`)
+    only those known to hold structure pass.
+    """
+    scripts = [one._c for one in module.modules() if isinstance(one, torch.jit.ScriptModule)]
+    graphs = [one._get_method(name).graph for one in scripts for name in one._method_names()]
+    names = [name for graph in graphs for name in re.findall(r" = prim::(\w+)", str(graph))]
+    return Counter(f"TorchScript prim::{name}" for name in names if name not in _IN_SCRIPT)
 
 
 class Tally:
@@ -34,10 +57,8 @@ class Tally:
         self.by_operator: Counter[str] = Counter()
         self.calls: Counter[str] = Counter()
         self.unknown: Counter[str] = Counter()
-        self.element_operations = 0
-        self.summed_products = 0
-        self._alive: list[Any] = []  # an id means something only while its object lives
-        self._tensors: set[int] = set()
+        self.element_operations = self.summed_products = 0
+        self._alive: dict[int, Any] = {}  # an id means something only while its object lives
         self._found = 0
         self._stack = [self.root]
         self._history = [(torch.autograd._get_sequence_nr(), self.root)]
@@ -50,11 +71,10 @@ class Tally:
         """Places for a module and all below it; one reachable by two names stands where it is found first."""
         node.kind = type(module).__name__
         self.places[id(module)] = node
-        self._alive.append(module)
+        self._alive[id(module)] = module
         for parameter in module._parameters.values():
-            if parameter is not None and id(parameter) not in self._tensors:
-                self._tensors.add(id(parameter))
-                self._alive.append(parameter)
+            if parameter is not None and id(parameter) not in self._alive:
+                self._alive[id(parameter)] = parameter
                 node.params += parameter.numel()
         for name, child in module._modules.items():
             if child is not None and id(child) not in self.places:
@@ -70,7 +90,6 @@ class Tally:
         for _, module in only.walk():
             module.name = module.name[start:].removeprefix(".")
         only.own += self.root.own
-        only.element_operations += self.root.element_operations
         return only
 
     def place(self) -> ModuleCount:
@@ -88,23 +107,12 @@ class Tally:
         self.calls[name] += 1
         self.place().own += macs
 
-    def elements(self, number: int) -> None:
-        """One call of an element operator on that many elements."""
-        self.element_operations += number
-        self.place().element_operations += number
-
     @contextmanager
     def following(self) -> Iterator[None]:
         """In the block every forward of a module in this thread is seen."""
-        hooks = (
-            register_module_forward_pre_hook(self._enter),
-            register_module_forward_hook(self._leave, always_call=True),
-        )
-        try:
+        pre = register_module_forward_pre_hook(self._enter)
+        with pre, register_module_forward_hook(self._leave, always_call=True):
             yield
-        finally:
-            for hook in hooks:
-                hook.remove()
 
     def _enter(self, module: nn.Module, _args: Any) -> None:
         if threading.get_ident() != self._thread:

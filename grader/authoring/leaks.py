@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import json
 import re
 from collections.abc import Iterator
@@ -164,8 +165,10 @@ def _task_code(project: Project, texts: dict[Path, str]) -> Iterator[Finding]:
                 )
 
 
-def _functions(text: str) -> Iterator[tuple[str, str]]:
-    """Name and body of each function that says more than one short statement."""
+@functools.cache
+def _functions(text: str) -> tuple[tuple[str, str], ...]:
+    """Name and body of each function that says more than one short statement; a text looked at again is not parsed again."""
+    found = []
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef):
             body = [
@@ -173,4 +176,5 @@ def _functions(text: str) -> Iterator[tuple[str, str]]:
             ]
             code = "\n".join(map(ast.unparse, body))
             if len(code) >= 2 * SHORT:
-                yield node.name, code
+                found.append((node.name, code))
+    return tuple(found)

@@ -335,7 +335,7 @@ from course.roofline import place
 # en: one thread, as under the roof above; put back afterwards
 # zh: 单线程，和上面的屋顶一致；用完恢复
 with flags.using({"torch.num_threads": 1}):
-    placed = place(mobilenet_v2().eval(), torch.randn(1, 3, 224, 224), max_time=5)
+    placed = place(mobilenet_v2().eval(), torch.randn(1, 3, 224, 224), max_time=2)
 placed.plot()
 print(placed.sentence())
 keep("roofline")

@@ -152,6 +152,6 @@ def test_whatever_a_script_does_a_sentence_says_it(facts):
 def test_a_script_without_end_is_stopped(monkeypatch):
     from course.lessons.l11_bug_hunt import hunt
 
-    monkeypatch.setattr(hunt, "PATIENCE_S", 4.0)
+    monkeypatch.setattr(hunt, "PATIENCE_S", 2.0)
     found = seen(BUGS["typo"], "while True: pass")
-    assert found["error"]["kind"] == "late" and "4 s" in failure(found)["en"]
+    assert found["error"]["kind"] == "late" and "2 s" in failure(found)["en"]
