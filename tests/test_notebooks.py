@@ -1,9 +1,8 @@
 """Every notebook runs from top to bottom as a learner gets it, in both languages, on a machine without a GPU.
 
-Here their experiments are told from recordings: they run live in the tests of their lessons, and one whole lesson in
-the browser. Lessons take turns: one in English, the next in Chinese; their kernels come from `tests.warm_kernel`. Among
-the long tests every notebook runs in the other language too, and every English one measures for itself, as with a
-learner, in a kernel that Jupyter starts.
+Here their experiments are told from recordings: they run live in the tests of their lessons. Lessons take turns: one
+in English, the next in Chinese; their kernels come from `tests.warm_kernel`. Among the long tests every notebook runs
+in the other language too, and every English one measures for itself, as with a learner, in a kernel that Jupyter starts.
 """
 
 from __future__ import annotations

@@ -27,6 +27,7 @@ CHROMIUM_ARGS = [
     "--disable-sync",
     "--disable-quic",
 ]
+VIEW = {"width": 1280, "height": 1000}
 SHOTS = os.environ.get("COURSE_SHOTS")
 """The folder for pictures of what the tests see, for a person to look at; none is taken where it is not set."""
 
@@ -36,6 +37,26 @@ def shoot(target, name: str, **how) -> None:
     if SHOTS:
         Path(SHOTS).mkdir(parents=True, exist_ok=True)
         target.screenshot(path=str(Path(SHOTS) / f"{name}.png"), **how)
+
+
+AXE = """([within, options]) => axe.run(within ?? document, options).then(found => found.violations
+  .filter(one => ['serious', 'critical'].includes(one.impact))
+  .map(one => `${one.id} (${one.impact}): ${one.help}: ` + one.nodes.slice(0, 3).map(node => node.html.slice(0, 160))))"""
+
+
+def assert_open_to_all(page, moment: str, within: str | None = None, colours_alone: bool = False) -> None:
+    """axe-core finds nothing serious or critical, on the page or in the elements of a selector.
+
+    colours_alone: only whether colours can be told apart, where everything else was looked at in the other theme.
+    """
+    try:
+        from axe_playwright_python.base import AXE_SCRIPT
+    except ImportError:
+        missing("axe-playwright-python", "python -m pip install axe-playwright-python -c constraints.txt")
+    if page.evaluate("window.axe === undefined"):
+        page.evaluate(AXE_SCRIPT)
+    options = {"resultTypes": ["violations"]} | ({"runOnly": ["color-contrast"]} if colours_alone else {})
+    assert page.evaluate(AXE, [within, options]) == [], moment
 
 
 def languages(daily: str) -> list:
@@ -51,7 +72,10 @@ def chromium_path() -> str:
 
 
 class Lab:
-    """One JupyterLab server on a folder of its own, or started in the folder ``work``."""
+    """One JupyterLab server on a folder of its own, or started in the folder ``work``.
+
+    It asks Node at no load of a page whether its own parts want to be built anew; all else is what learners get.
+    """
 
     def __init__(self, folder: Path, work: Path | None = None):
         self.folder = folder
@@ -66,6 +90,9 @@ class Lab:
         (quiet / "notification.jupyterlab-settings").write_text(
             json.dumps({"fetchNews": "false", "checkForUpdates": False})
         )
+        page = folder / "config" / "labconfig"
+        page.mkdir(parents=True)
+        (page / "page_config.json").write_text(json.dumps({"buildCheck": False, "buildAvailable": False}))
         self.work = work or folder / "work"
         self.work.mkdir(exist_ok=True)
         env = os.environ | {
@@ -158,13 +185,44 @@ def chromium():
         browser.close()
 
 
-@pytest.fixture
-def page(chromium):
-    context = chromium.new_context(viewport={"width": 1280, "height": 1000})
+def new_tab(chromium):
+    context = chromium.new_context(viewport=VIEW)
     tab = context.new_page()
     tab.set_default_timeout(30_000)
+    return tab
+
+
+@pytest.fixture
+def fresh_page(chromium):
+    """An empty tab of a browser that has seen nothing yet."""
+    tab = new_tab(chromium)
     yield tab
-    context.close()
+    tab.context.close()
+
+
+@pytest.fixture(scope="session")
+def kept_tabs():
+    """The tab in which one test after the other opens its notebook: none, or one."""
+    return []
+
+
+@pytest.fixture
+def page(request, chromium, kept_tabs):
+    """The tab of this worker, with JupyterLab already loaded after the first test; a new one after a test that failed."""
+    failed = request.session.testsfailed
+    if not kept_tabs:
+        kept_tabs.append(new_tab(chromium))
+    (tab,) = kept_tabs
+    tab.set_viewport_size(VIEW)
+    yield tab
+    if request.session.testsfailed > failed:
+        kept_tabs.pop().context.close()
+
+
+CLOSE_ALL = """async () => {
+  const {shell, serviceManager} = window.jupyterapp;
+  for (const one of [...shell.widgets('main')]) one.dispose();
+  await serviceManager.sessions.shutdownAll(); }"""
 
 
 class Notebook:
@@ -174,13 +232,19 @@ class Notebook:
         self.page, self.lab, self.name = page, lab, name
 
     def open(self) -> Notebook:
-        self.page.goto(self.lab.url(self.name))
+        """Open it in the JupyterLab of the tab, every other closed and its kernel ended; or load JupyterLab with it."""
+        if self.page.evaluate("window.jupyterapp !== undefined && !document.querySelector('.jp-Dialog')"):
+            self.page.evaluate(CLOSE_ALL)
+            self.command("docmanager:open", json.dumps({"path": self.name}))
+        else:
+            self.page.goto(self.lab.url(self.name))
         self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=90_000)
         self.page.wait_for_function("window.jupyterapp && window.jupyterapp.shell.currentWidget", timeout=60_000)
         return self
 
     def command(self, name: str, args: str = "{}") -> None:
-        self.page.evaluate(f"() => window.jupyterapp.commands.execute('{name}', {args})")
+        """Run a command of JupyterLab. What it returns stays there: a whole widget takes seconds to be told."""
+        self.page.evaluate(f"async () => {{ await window.jupyterapp.commands.execute('{name}', {args}) }}")
 
     def started(self) -> None:
         """Wait until the kernel has started and has nothing to do."""
@@ -196,13 +260,13 @@ class Notebook:
             code,
         )
 
-    def run_all(self, timeout_s: float = 240) -> None:
+    def run_all(self, timeout_s: float = 240, command: str = "notebook:run-all-cells") -> None:
         """Run all cells and wait until none is running or waiting."""
         self.started()
         self.page.evaluate(
-            """ms => Promise.race([window.jupyterapp.commands.execute('notebook:run-all-cells'),
+            """([ms, command]) => Promise.race([window.jupyterapp.commands.execute(command),
                                   new Promise((_, late) => setTimeout(late, ms, 'the cells still run'))])""",
-            timeout_s * 1000,
+            [timeout_s * 1000, command],
         )
         self.page.wait_for_function(
             """() => ![...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')]
@@ -210,6 +274,16 @@ class Notebook:
                   && window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.status === 'idle'""",
             timeout=timeout_s * 1000,
         )
+
+    def run_to(self, text: str) -> None:
+        """Run all cells down to the one whose source holds ``text``."""
+        self.page.evaluate(
+            """text => { const {content} = window.jupyterapp.shell.currentWidget;
+              content.activeCellIndex = 1 + content.widgets.findIndex(one => one.model.type === 'code'
+                && one.model.sharedModel.getSource().includes(text)); }""",
+            text,
+        )
+        self.run_all(command="notebook:run-all-above")
 
     def restart_and_run_all(self) -> None:
         """A new kernel, as after closing the notebook; then all cells."""
@@ -229,6 +303,13 @@ class Notebook:
         self.command("apputils:change-theme", json.dumps({"theme": name}))
         self.page.wait_for_function(f"document.body.dataset.jpThemeName === '{name}'")
         self.page.wait_for_timeout(400)  # colours fade over
+
+    def shots_in_both_themes(self, name: str, locator) -> None:
+        """Pictures for a person, in dark and in light; the theme is light then."""
+        for dark in (True, False) if SHOTS else ():
+            self.theme(dark)
+            locator.scroll_into_view_if_needed()
+            self.shot(f"{name}-{'dark' if dark else 'light'}", locator)
 
     def shot(self, name: str, locator=None) -> None:
         shoot(locator or self.page, name)

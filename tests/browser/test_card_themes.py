@@ -21,6 +21,11 @@ PLACES = [  # html tag, body tag, what the system prefers, whether the card is t
 ]
 
 
+@pytest.fixture
+def page(fresh_page):
+    return fresh_page
+
+
 def colours(block: str) -> dict[str, str]:
     """The colours of a look by name."""
     return dict(part.strip().split(":") for part in block.replace("\n", "").split(";") if part.strip())

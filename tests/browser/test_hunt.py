@@ -65,9 +65,7 @@ def test_a_bug_is_hunted_to_the_end_by_mouse_and_by_keyboard(page, lab, language
     case.box.wait_for()
     errors = page.locator('.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.error"]')
     assert errors.count() == 0, errors.first.inner_text()
-    for dark in (True, False):
-        book.theme(dark)
-        book.shot(f"hunt-{language}-{'dark' if dark else 'light'}-ticket", case.box)
+    book.shots_in_both_themes(f"hunt-{language}-ticket", case.box)
 
     by_mouse(book, case, language)
     book.shot(f"hunt-{language}-closed", case.box)
@@ -78,12 +76,13 @@ def test_a_bug_is_hunted_to_the_end_by_mouse_and_by_keyboard(page, lab, language
     book.shot(f"hunt-{language}-board", book.cell("board(").locator(".jp-OutputArea"))
     by_keyboard(book, case, language)
 
-    page.add_style_tag(content=".tbq{width:400px!important;max-width:400px!important}")
+    narrow = page.add_style_tag(content=".tbq{width:400px!important;max-width:400px!important}")
     page.wait_for_timeout(500)
     wide = """box => [...box.querySelectorAll('*')].filter(one => !one.closest('pre, .tbh-lines, textarea')
               && one.getBoundingClientRect().right > box.getBoundingClientRect().right + 1).map(one => one.className)"""
     assert not case.box.evaluate(wide), "wider than the card"
     book.shot(f"hunt-{language}-narrow", case.box)
+    narrow.evaluate("node => node.remove()")
 
 
 def by_mouse(book, case, language):

@@ -1,4 +1,8 @@
-"""A learner works through a real lesson in a real JupyterLab: bets, cards, keyboard, exercise, hints, closing, reopening."""
+"""A learner works through a real lesson in a real JupyterLab: bets, cards, keyboard, exercise, hints, closing, reopening.
+
+What stands above the first bet is measured here; what follows comes from recordings, as its experiments run live in
+the tests of the lesson, and whole lessons among the long tests.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,7 @@ from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 LESSON = "05_cudnn_benchmark"
+REPLAY = "import os; os.environ['COURSE_REPLAY'] = '1'"
 BANK = Bank()
 WORDS = {
     "en": {
@@ -84,6 +89,7 @@ def test_a_learner_works_through_the_lesson(notebook, language):
     page = book.page
     book.run_all()  # as far as the first open bet: what comes next would give it away
     errors = page.locator('.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.error"]')
+    assert errors.count() == 0, errors.first.inner_text()
     bet, *others = shown_items("predict")
     asked = page.locator(".tbq-ask")
     asked.wait_for()
@@ -92,6 +98,7 @@ def test_a_learner_works_through_the_lesson(notebook, language):
     log = AnswerLog(book.lab.folder / "home" / "answers.jsonl")
     for item in others:
         place_bet(item, Response((item.options[1].id,)) if item.options else Response(number=item.slider.stops[2]), log)
+    book.tell_kernel(REPLAY)
     asked.locator("button").nth(1).focus()
     page.keyboard.press("Enter")  # look without betting: the whole cell runs
     card(page, shown_items("single")[0]).wait_for()
@@ -107,11 +114,7 @@ def test_a_learner_works_through_the_lesson(notebook, language):
     answered = answer_by_keyboard(book, words, shown_items("single")[0])
     exercise_fails_and_passes(book, words)
 
-    for dark in (False, True):
-        book.theme(dark)
-        card(page, answered).scroll_into_view_if_needed()
-        book.shot(f"card-{language}-{'dark' if dark else 'light'}", card(page, answered))
-    book.theme(False)
+    book.shots_in_both_themes(f"card-{language}", card(page, answered))
     reopen_and_find_the_answers(book, words, bet, answered)
 
 
@@ -162,15 +165,15 @@ def exercise_fails_and_passes(book, words):
 
 
 def reopen_and_find_the_answers(book, words, bet, answered):
-    """Save, kill the kernel, open again: the log brings the bet and the answer back. What was measured is not again."""
+    """Save, kill the kernel, open again, run as far as both: the log brings the bet and the answer back."""
     page = book.page
     book.save()
     for session in book.lab.sessions():
         page.request.delete(f"http://127.0.0.1:{book.lab.port}/api/sessions/{session['id']}")
     page.goto("about:blank")
     book.open()
-    book.tell_kernel("import os; os.environ['COURSE_REPLAY'] = '1'")
-    book.run_all()
+    book.tell_kernel(REPLAY)
+    book.run_to(f'"{bet.id}"')
     submit_buttons(page, bet).filter(has_text=words["locked"]).wait_for()
     submit_buttons(page, answered).filter(has_text=words["again"]).wait_for()
     assert feedback(page, answered).inner_text().strip()
