@@ -74,7 +74,7 @@ def test_words_of_the_template_are_named_until_they_are_gone(course):
         "checkpoint.yaml",
         "keys.yaml",
     ]
-    for path in room.iterdir():
+    for path in room.glob("*.*"):
         text = path.read_text(encoding="utf-8")
         for word in (*TITLE, *YES, *NO, *WHY, *STEMS["first"], *STEMS["second"], BELIEF):
             text = text.replace(word, "Mine.")

@@ -177,7 +177,9 @@ SOURCE = """# %% [markdown] en
 
 
 def test_marks_that_lead_nowhere_and_words_not_said_are_named():
-    told = " | ".join(sentence for _, sentence in faults(parse(SOURCE)))
+    found = list(faults(parse(SOURCE)))
+    assert [rule for _, rule, _ in found] == ["unknown-term", "unknown-heading", "twin-terms", "other-word"]
+    told = " | ".join(sentence for _, _, sentence in found)
     for words in (
         "[[nonsense]] is not in",
         "[[#No such heading]]",

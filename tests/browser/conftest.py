@@ -59,6 +59,28 @@ def assert_open_to_all(page, moment: str, within: str | None = None, colours_alo
     assert page.evaluate(AXE, [within, options]) == [], moment
 
 
+OURS = """within => '<style>' + [...document.querySelectorAll('style')].map(one => one.textContent)
+  .filter(text => text.includes('.tbq') || text.includes('.tbg')).join('\\n') + '</style>'
+  + [...document.querySelectorAll(within)].map(one => one.outerHTML).join('')"""
+
+
+def assert_colours_hold(page, moment: str, within: str) -> None:
+    """What a notebook shows in the elements of a selector can be read in both themes.
+
+    Looked at in a page of its own: within JupyterLab's panels axe takes every element for hidden, and its colours for good.
+    """
+    shown = page.evaluate(OURS, within)
+    copy = page.context.new_page()
+    try:
+        for light in ("true", "false"):
+            copy.set_content(
+                f'<!doctype html><html lang="en"><body data-jp-theme-light="{light}">{shown}</body></html>'
+            )
+            assert_open_to_all(copy, f"{moment}, {'light' if light == 'true' else 'dark'}", within, colours_alone=True)
+    finally:
+        copy.close()
+
+
 def languages(daily: str) -> list:
     """Parameters: the same steps in both languages, `daily` every day, the other among the long tests."""
     return [pytest.param(code, marks=() if code == daily else pytest.mark.long) for code in LANGUAGES]

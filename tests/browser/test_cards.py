@@ -10,7 +10,7 @@ from course.i18n import pick
 from course.quiz import AnswerLog
 from course.quiz.rich import plain
 from tests.browser.card_notebook import CardOnPage, cards, items, write
-from tests.browser.conftest import Notebook, assert_open_to_all, languages
+from tests.browser.conftest import Notebook, assert_colours_hold, assert_open_to_all, languages
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 WORDS = {
@@ -94,9 +94,9 @@ def test_every_kind_of_card(page, lab, language):
     book = Notebook(page, lab, write(lab, language)).open()
     book.run_all()
     nothing_to_hand_in(next(cards(book)), words)
-    assert_open_to_all(page, "before answering, light", ".tbq")
+    assert_open_to_all(page, "before answering", ".tbq")
+    assert_colours_hold(page, "before answering", ".tbq")
     book.theme(True)
-    assert_open_to_all(page, "before answering, dark", ".tbq", colours_alone=True)
     nothing_sticks_out(page, language)
     page.evaluate(CLOCK)
     answer_all(book, language, "choose_by_mouse")
@@ -106,9 +106,9 @@ def test_every_kind_of_card(page, lab, language):
         f"{len(reply)}; longest {max(reply):.0f} ms)"
     )
     shots(book, f"{language}-dark")
-    assert_open_to_all(page, "after answering, dark", ".tbq")
+    assert_open_to_all(page, "after answering", ".tbq")
+    assert_colours_hold(page, "after answering", ".tbq")
     book.theme(False)
-    assert_open_to_all(page, "after answering, light", ".tbq", colours_alone=True)
     nothing_sticks_out(page, language)
     shots(book, f"{language}-light")
 

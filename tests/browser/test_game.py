@@ -9,7 +9,7 @@ from course.game.tuning import plan_of
 from course.i18n import pick
 from course.quiz import AnswerLog
 from course.quiz.rich import plain
-from tests.browser.conftest import Notebook, assert_open_to_all, languages
+from tests.browser.conftest import Notebook, assert_colours_hold, assert_open_to_all, languages
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 REPLY = {"en": "Dear colleague, here is what I measured and why.", "zh": "你好，这是我测到的结果和原因，欢迎复测。"}
@@ -145,9 +145,10 @@ def test_a_whole_case_by_mouse_and_another_by_keys(page, lab, language):
     for case_id in BETTER:
         play(book, case_id, case_id == by_keys, language)
     page.set_viewport_size({"width": 1280, "height": 3600})  # a whole case on one picture
+    assert_open_to_all(page, "a closed case", ".tbq")
+    assert_colours_hold(page, "a closed case", ".tbq")
     for dark in (True, False):
         book.theme(dark)
-        assert_open_to_all(page, f"a closed case, {'dark' if dark else 'light'}", ".tbq", colours_alone=not dark)
         for case_id in BETTER:
             book.shot(f"game-{case_id}-{language}-{'dark' if dark else 'light'}", DeskOnPage(book, case_id, False).box)
     nothing_sticks_out(book, language)
