@@ -31,8 +31,10 @@ def test_memory_that_is_kept_costs_no_page_faults():
     rows = run("03-page-faults").rows
     faults = {(row["layer"], row["memory"]): row["page_faults"] for row in rows}
     assert len(rows) == len(faults) == 4
-    assert faults["depthwise", "fresh"] > 100  # its result alone has 392 pages
-    assert faults["dense", "kept"] < 20 and faults["depthwise", "kept"] < 20
+    # How the heap happens to lie decides which of the two pays, and a heap that is kept may grow once more.
+    fresh, kept = (sum(faults[layer, memory] for layer in ("dense", "depthwise")) for memory in ("fresh", "kept"))
+    assert fresh > 392  # the pages of one result
+    assert kept < fresh / 10
 
 
 @pytest.mark.skipif(not glibc(), reason="the rules of glibc")
