@@ -149,10 +149,10 @@ def mylab(tmp_path, monkeypatch):
 
 def test_new_processes_compare_functions_of_a_file(mylab):
     result = compare({"one": "mylab:one", "two": "mylab:two"}, fresh_process=True, max_time=0.3, seed=0)
-    assert (result.processes, result.rounds) == (1, 1) and "new process" in str(result)
+    assert result.processes == result.rounds >= 1 and "new process" in str(result)
     assert result.ratio > 1.2 and result.threads == 1 and result.device == "cpu"
     assert "does not return what one returns" in result.notes[0]
-    assert result.rows()[0]["processes"] == 1 and result.faults_per_call["two"] is not None
+    assert result.rows()[0]["processes"] == result.processes and result.faults_per_call["two"] is not None
 
 
 def test_new_processes_measure_and_prepare_every_call(mylab):
