@@ -69,13 +69,7 @@ def install(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @functools.cache
 def _server() -> subprocess.Popen[str]:
-    env = (
-        os.environ
-        | {
-            "MPLBACKEND": "module://matplotlib_inline.backend_inline",
-            "OMP_WAIT_POLICY": "passive",  # threads that wait sleep, as many as a learner has: other workers have the processor
-        }
-    )
+    env = os.environ | {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}
     return subprocess.Popen(
         [sys.executable, "-m", __name__], env=env, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )

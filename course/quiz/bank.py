@@ -77,7 +77,7 @@ def _read_items(path: Path, stamp: int) -> tuple[tuple[Item, ...], tuple[str, ..
 @lru_cache(maxsize=8)
 def _read_beliefs(path: Path, stamp: int) -> dict[str, Text]:
     """The content of one file of misconceptions; stamp as in `_read_items`. Every answer asks for them."""
-    return dict(read_yaml(path) or {})
+    return read_yaml(path) or {}
 
 
 class Bank:

@@ -265,11 +265,11 @@ explain("03-depthwise-why")
 # %% [markdown] en
 # ## 🕳️ Fresh memory in every call looks like slow work
 #
-# A layer writes its result into memory. If the system hands out that memory anew in every call, the first touch of each page (4 KiB) stops the program for a moment: a [[page-fault]]. A careless stopwatch counts this as work of the layer. In the experiment above the process kept its memory. Here two new processes run the same two layers: one gives the memory of each result back at once, as the C library does when a program starts; the other keeps it.
+# A layer writes its result into memory. If the system hands out that memory anew in every call, the first touch of each page (4 KiB) stops the program for a moment: a [[page-fault]]. A careless stopwatch counts this as work of the layer. In the experiment above the process kept its memory. Here two new processes run the same two layers: one gives the memory of each result back at once, as the C library of Linux (glibc) does when a program starts; the other keeps it. On a Mac or Windows the two may look alike.
 # %% [markdown] zh
 # ## 🕳️ 每次都用新内存，看上去就像活儿干得慢
 #
-# 一层要把结果写进内存。如果这块内存每次调用都由系统重新分配，那么每一页（4 KiB）第一次被碰到时，程序都得停一下：这叫[[page-fault|缺页]]。掐表不小心，就会把它记到这一层的账上。上面的实验里，进程一直留着内存。这里开两个新进程，跑同样的两个层：一个像程序刚启动时的 C 库那样，每个结果的内存用完立刻还给系统；另一个把内存留着。
+# 一层要把结果写进内存。如果这块内存每次调用都由系统重新分配，那么每一页（4 KiB）第一次被碰到时，程序都得停一下：这叫[[page-fault|缺页]]。掐表不小心，就会把它记到这一层的账上。上面的实验里，进程一直留着内存。这里开两个新进程，跑同样的两个层：一个像 Linux 的 C 库（glibc）在程序刚启动时那样，每个结果的内存用完立刻还给系统；另一个把内存留着。在 Mac 或 Windows 上，两者可能看不出差别。
 # %%
 observe("03-page-faults")
 explain("03-fresh-memory")

@@ -15,14 +15,9 @@ LOADED = ("course.checking", "torch._dynamo", "torch._inductor.config", "torch.e
 
 
 def play_all(jobs: Sequence[tuple[str, str]]) -> list[dict]:
-    """What ``stage.played`` sees of each (case id, script); in a new process that forks for each.
-
-    Threads that wait for one another sleep: spinning took two thirds of the processor time of these small scripts.
-    """
-    return call_in_new_process(
-        "tests.lessons.l11_bug_hunt.forks", "forked", [list(job) for job in jobs],
-        variables={"OMP_WAIT_POLICY": "passive"}, timeout_s=300,
-    )[0]  # fmt: skip
+    """What ``stage.played`` sees of each (case id, script); in a new process that forks for each."""
+    jobs = [list(job) for job in jobs]
+    return call_in_new_process("tests.lessons.l11_bug_hunt.forks", "forked", jobs, timeout_s=300)[0]
 
 
 def forked(jobs: list[list[str]]) -> list[dict]:
