@@ -71,7 +71,7 @@ def differences(case, outcome, notebook) -> list[str]:
     if case.says not in problems:
         found.append(f"{case.says!r} is not said")
     if notebook is None:
-        return [*found, "no graded notebook"]
+        return [*found, f"no graded notebook: {problems[:300]}"]
     nbformat.validate(notebook)
     shown = outputs_of(notebook)
     if case.shows not in shown:
