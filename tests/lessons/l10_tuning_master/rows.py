@@ -36,3 +36,16 @@ def table(case_id: str, best: float = 0.5, broken: bool = False) -> list[dict]:
 LIVE = [case.id for case in cases("10_tuning_master").values() if case.evidence == "live"]
 ROWS: dict[str, dict[str, list[dict]]] = {}
 SHOWN = {name: table(name) for name in LIVE}
+
+
+def compiling(call_ms: float = 0.67, kept_s: float = 1.2) -> list[dict]:
+    """Rows of 10-compile-price: as written 1 ms a call; compiled after 8 s, or ``kept_s`` with the kept cache."""
+    told = {"plain": (0.01, 1.0), "empty": (8.0, call_ms), "kept": (kept_s, call_ms)}
+    return [
+        {"state": state, "first_s": first, "call_ms": call, "low_ms": 0.98 * call, "high_ms": 1.02 * call}
+        for state, (first, call) in told.items()
+    ]
+
+
+REFUSED = [compiling()[0], *({"state": state, "refused": "No C++ compiler was found"} for state in ("empty", "kept"))]
+SHOWN["10-compile-price"] = compiling()

@@ -1,0 +1,49 @@
+"""The price of torch.compile in a process: what is said for every outcome, and a real run where there is a C++ compiler."""
+
+from __future__ import annotations
+
+import pytest
+
+from course.experiment import base
+from course.lessons.l10_tuning_master.experiments_compile import STATES, draw_price, say_price
+from tests.lessons.l10_tuning_master.rows import REFUSED, compiling
+from tests.lessons.live import check_sentence, record_of
+
+NAME = "10-compile-price"
+
+
+@pytest.mark.parametrize(
+    "rows, shown",
+    [
+        (compiling(), {"24,000", "3,600", "8.0 s", "1.2 s"}),  # (8 - 0.01) s / 0.33 ms and (1.2 - 0.01) s / 0.33 ms
+        (compiling(kept_s=0.001), {"24,000", " 1"}),  # a cache so good that it is paid at once
+        (compiling(call_ms=0.99), {"8.0 s", "never", "永远"}),  # the intervals overlap
+        (compiling(call_ms=1.5), {"never", "永远"}),
+        (REFUSED, {"No C++ compiler"}),
+    ],
+)
+def test_each_outcome_has_its_sentence_and_its_picture(rows, shown):
+    from matplotlib.figure import Figure
+
+    record = record_of(NAME, rows)
+    check_sentence(record)
+    said = say_price(record)
+    assert all(any(word in said[code] for code in ("en", "zh")) for word in shown), said
+    axes = Figure().add_subplot()
+    draw_price(record, axes)
+    assert len(axes.lines) == sum("refused" not in row for row in rows)
+
+
+def test_a_run_cut_short_claims_nothing():
+    assert "nconclusive" in say_price(record_of(NAME, compiling()[:2]))["en"]
+
+
+@pytest.mark.slow
+def test_a_real_run_measures_three_processes():
+    """Without a C++ compiler it says so; with one both caches are paid for, the kept one less."""
+    record = base.run(NAME, budget_s=4)
+    rows = {row["state"]: row for row in record.rows}
+    assert list(rows) == list(STATES) and rows["plain"]["call_ms"] > 0
+    if "refused" not in rows["empty"]:
+        assert rows["empty"]["first_s"] > rows["kept"]["first_s"] > rows["plain"]["first_s"]
+    check_sentence(record)
