@@ -32,7 +32,7 @@ details.ask summary{cursor:pointer;padding:8px 0;font-weight:600}details.ask h4{
 @page{size:A4;margin:8mm 10mm}@page poster{size:A3;margin:8mm}
 @media print{body{background:#fff;font-size:10pt}header .bar,nav,.skip{display:none}main{padding:0;max-width:none}
 h2{break-before:page;border:0;margin-top:0}section.first h2{break-before:auto}.wide{border:0;overflow:visible;page:poster}
-.wide svg{width:100%;height:auto}.tbp-own{break-before:page}
+.wide svg{width:100%;height:auto}.tbp-own{break-before:page}h2+style+.tbp-own{break-before:auto}
 details.ask{break-inside:avoid}.scroll{overflow:visible!important}}
 """
 SCRIPT = """
