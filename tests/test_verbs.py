@@ -339,9 +339,15 @@ def test_a_waiting_cell_ends_without_an_error_and_the_next_error_is_shown_again(
     from IPython.core.interactiveshell import InteractiveShell
     from IPython.utils.capture import capture_output
 
-    shell = InteractiveShell()
-    shell.user_ns["stop"] = lambda: __import__("course.verbs.asking", fromlist=["wait"]).wait()
     with pytest.MonkeyPatch.context() as patch, capture_output() as said:
+        for prompt in (
+            "ps1",
+            "ps2",
+            "ps3",
+        ):  # set by IPython; left behind, later tests would think that somebody sits there
+            patch.setattr(sys, prompt, "", raising=False)
+        shell = InteractiveShell()
+        shell.user_ns["stop"] = lambda: __import__("course.verbs.asking", fromlist=["wait"]).wait()
         patch.setattr(state, "running_shell", lambda: shell)
         ended = shell.run_cell("stop()\nafter = 1")
         assert type(ended.error_in_exec).__name__ == "Waiting" and "after" not in shell.user_ns

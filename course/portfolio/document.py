@@ -18,7 +18,7 @@ body{margin:0;background:var(--d-bg);color:var(--d-fg);font:16px/1.55 system-ui,
 header,main{max-width:1120px;margin:0 auto;padding:12px 20px}main{padding-bottom:60px}
 h1{font-size:1.6rem;margin:.4em 0}h2{font-size:1.25rem;margin:2em 0 .4em;padding-top:.5em;border-top:2px solid var(--d-line)}
 a{color:var(--d-main)}nav ul{display:flex;flex-wrap:wrap;gap:4px 18px;list-style:none;padding:0;margin:0}
-.bar{display:flex;flex-wrap:wrap;gap:8px}
+.bar{display:flex;flex-wrap:wrap;gap:8px;margin-bottom:8px}
 button{font:inherit;min-height:44px;padding:4px 16px;border:1px solid var(--d-soft);border-radius:10px;background:none;color:inherit;
 cursor:pointer}
 button[aria-pressed=true]{background:var(--d-main);border-color:var(--d-main);color:var(--d-bg)}
@@ -32,7 +32,7 @@ details.ask summary{cursor:pointer;padding:8px 0;font-weight:600}details.ask h4{
 @page{size:A4;margin:8mm 10mm}@page poster{size:A3;margin:8mm}
 @media print{body{background:#fff;font-size:10pt}header .bar,nav,.skip{display:none}main{padding:0;max-width:none}
 h2{break-before:page;border:0;margin-top:0}section.first h2{break-before:auto}.wide{border:0;overflow:visible;page:poster}
-.wide svg{width:100%;height:auto}.tbp-own{break-before:page}
+.wide svg{width:100%;height:auto}.tbp-own{break-before:page}h2+style+.tbp-own{break-before:auto}
 details.ask{break-inside:avoid}.scroll{overflow:visible!important}}
 """
 SCRIPT = """

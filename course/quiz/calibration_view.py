@@ -9,6 +9,7 @@ from course.quiz.calibration import ENOUGH, Bet, Level, Return, Score, bet_level
 from course.quiz.marking import CONFIDENCE
 from course.quiz.page import listing, page, table
 from course.quiz.rich import inline, plain
+from course.quiz.wording import reason_alone
 
 TONES = {"won": "good", "lost": "bad", "inconclusive": "part", "open": "main", "late": ""}
 
@@ -124,7 +125,16 @@ def _answer(bet: Bet, answer: str | float | None) -> str:
     if bet.item.slider and isinstance(answer, float):
         return f"{answer:.3g} {pick(bet.item.slider.unit)}"
     option = bet.item.option(str(answer))
-    return pick(option.text) if option else "–"
+    return pick(option.text).rstrip(".。") if option else "–"
+
+
+def _said(bet: Bet) -> str:
+    """What was bet, and why where the learner wrote it."""
+    said = _answer(bet, bet.choice)
+    if not bet.because:
+        return said
+    own = reason_alone(bet.because)
+    return said + t(f", because {own}", f"，因为{own}")
 
 
 def _return_words(one: Return) -> str:
@@ -136,7 +146,7 @@ def _rows(bets: Sequence[Bet]) -> list[tuple[str, str, str, str, str, str]]:
     return [
         (
             bet.item.id,
-            _answer(bet, bet.choice) + (t(f", because {bet.because}", f"，因为{bet.because}") if bet.because else ""),
+            _said(bet),
             pick(CONFIDENCE[bet.confidence]) if bet.confidence in CONFIDENCE else "–",
             _answer(bet, bet.outcome),
             bet.state,

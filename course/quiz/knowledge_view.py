@@ -44,7 +44,8 @@ color:inherit;border-radius:5px;padding:.1em .35em;white-space:break-spaces}
 @container (max-width:520px){.tbk dl{grid-template-columns:1fr;gap:0;padding:12px 16px 4px!important}
 .tbk dd{margin-bottom:8px!important}.tbk summary{padding:12px 16px}.tbk pre{margin:8px 16px 12px!important}
 .tbk p{margin:0 16px 12px}}
-@media print{.tbk em{display:none!important}.tbk summary span{font-style:italic}}
+@media print{.tbk em{display:none!important}.tbk summary span{font-style:italic}.tbk details[open]>div{animation:none}
+.tbk,.tbk summary span{font-size:9.5pt}.tbk summary b{font-size:11pt}}
 """
 )
 

@@ -11,6 +11,7 @@ from course.i18n import Text, pick, t
 from course.quiz import voice
 from course.quiz.items import Item, Number
 from course.quiz.marking import OptionFeedback, Response, feedback, misconceptions_of, within
+from course.quiz.wording import reason_alone
 from course.units import format_points
 from course.verdict import Verdict
 
@@ -222,7 +223,7 @@ def _reason(
     """The learner's own reason beside the right one, and the marks that fit the verdict."""
     if not response.because:
         return "", ()
-    own = re.sub(r"^(because|因为)[\s,，:：…]*", "", response.because, flags=re.I)
+    own = reason_alone(response.because)
     mine = t(f"💡 You wrote: “because {own}”.", f"💡 你写的是：“因为{own}”。")
     if item.kind == "predict" and settled is None:
         return mine, ()

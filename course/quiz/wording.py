@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 from course.i18n import both, pick, t
 from course.quiz.items import Item, Option
 from course.quiz.rich import plain
 
 PAIR = both("Only one of these two:", "下面两行只选一行：")
 """What stands above a distractor and the line that it tempts in place of."""
+
+
+def reason_alone(because: str) -> str:
+    """The learner's reason without a "because" of its own, to stand after one."""
+    return re.sub(r"^(because|因为)[\s,，:：…]*", "", because, flags=re.I)
 
 
 def task_words(item: Item) -> str:

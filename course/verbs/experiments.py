@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from course.experiment import base, reports
 from course.figures import show
 from course.i18n import LANGUAGES, Text, both, pick, t
+from course.machine import can, next_step
 from course.quiz import voice
 from course.quiz.entry import Entry
 from course.quiz.items import Item
@@ -18,7 +19,7 @@ from course.quiz.session import bet_of, known_before, response_of, settle
 from course.records import Record, keep_own
 from course.verbs import asking, state
 from course.verbs.questions import new_card
-from course.verbs.reported import tell
+from course.verbs.reported import NEEDS, tell
 from course.verbs.say import in_words, present, say, say_verdict
 from course.verdict import Verdict, inconclusive
 
@@ -67,6 +68,9 @@ def observe(experiment_name: str | Sequence[str], budget_s: float | None = None,
     present(show(observed, experiment, [line for line in lines if line]))
     if shell := state.running_shell():
         object.__setattr__(observed, "_shown_at", shell.execution_count)
+    if (step := pick(next_step(experiment.needs))) and not can(experiment.needs):
+        needs = pick(NEEDS[experiment.needs])
+        say(t(f"To measure it here takes {needs}. {step}", f"想在本机实测，需要{needs}。{step}"))
     for item in bets:
         _settle(item, outcomes.get(item.id), _evidence(record))
     return observed
@@ -192,4 +196,5 @@ def _reasons(item: Item, verdict: Verdict, bet: Sequence[str], winner: str | flo
         yield from (*verdict.messages, item.slider.why)
         return
     for option in map(item.option, dict.fromkeys([*bet, winner])):
-        yield {code: f"**{pick(option.text, code)}** {pick(option.why, code)}" for code in LANGUAGES}
+        text = {code: pick(option.text, code).rstrip(".。") for code in LANGUAGES}
+        yield both(f"**{text['en']}**: {pick(option.why, 'en')}", f"**{text['zh']}**：{pick(option.why, 'zh')}")

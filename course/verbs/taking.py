@@ -125,10 +125,11 @@ def _write(path: Path, content: str) -> None:
             )
         )
         return
+    size = f"{len(content.encode()) / 1e3:,.0f} kB"
     say(
         t(
-            f"📦 Written: `{path}` ({len(content.encode()) / 1e6:.1f} MB). Open it in any browser; it asks no other place for anything.",
-            f"📦 已写好：`{path}`（{len(content.encode()) / 1e6:.1f} MB）。用浏览器打开就行，不会向别处请求任何东西。",
+            f"📦 Written: `{path}` ({size}). Open it in any browser; it asks no other place for anything.",
+            f"📦 已写好：`{path}`（{size}）。用浏览器打开就行，不会向别处请求任何东西。",
         )
     )
     if not on_loan.keeps(path):

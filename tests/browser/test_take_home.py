@@ -73,3 +73,17 @@ def test_a_cheat_sheet_fits_the_two_sides_of_one_sheet_of_paper(chromium, file):
         assert len(heights) == len(GROUPS)
         assert {name for name, height in heights.items() if not 0 < height <= 2 * side} == set()
     context.close()
+
+
+def test_on_paper_the_backs_of_the_cards_are_there_at_once(chromium, file):
+    """A card opened for the printer does not turn first: paper shows the first moment of an animation, and there it is blank."""
+    context = chromium.new_context(offline=True, reduced_motion="no-preference")
+    page = context.new_page()
+    page.goto(file.as_uri())
+    page.emulate_media(media="print")
+    seen = page.evaluate(
+        "dispatchEvent(new Event('beforeprint')), [...document.querySelectorAll('main:not([hidden]) .tbk details > div')]"
+        ".map(one => getComputedStyle(one).opacity)"
+    )
+    context.close()
+    assert len(seen) > 40 and set(seen) == {"1"}

@@ -82,8 +82,9 @@ def test_notes_are_all_that_is_left_out_of_a_comparison():
     assert len(weights) > 4 * sum(one.numel() for one in ways_out.small_net().parameters()) > len(graph)
 
 
+@pytest.mark.parametrize("recorded", [True, False])
 @pytest.mark.parametrize("code", ["en", "zh"])
-def test_missing_packages_get_a_sentence_and_a_command_that_moves_nothing(monkeypatch, capsys, code):
+def test_missing_packages_get_a_sentence_and_a_command_that_moves_nothing(monkeypatch, capsys, code, recorded):
     import numpy
 
     from course.verbs.experiments import observe
@@ -92,10 +93,12 @@ def test_missing_packages_get_a_sentence_and_a_command_that_moves_nothing(monkey
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setenv("COURSE_TEXT", "1")
     monkeypatch.setattr(state, "now", state.State())
-    monkeypatch.setattr(base, "_recorded", lambda experiment: None)
+    if not recorded:
+        monkeypatch.setattr(base, "_recorded", lambda experiment: None)
     assert not can("onnx") and next_step("cuda")["en"] == ""
     with speaking(code):
-        assert observe("14-same-bits", bet=False) is None
+        shown = observe("14-same-bits", bet=False)
+    assert not shown.live if recorded else shown is None
     said = capsys.readouterr().out
     assert "%pip install" in said and " ".join(ONNX) in said and f"numpy=={numpy.__version__}" in said
     assert "Traceback" not in said and "What others" not in said and "别人公布" not in said
