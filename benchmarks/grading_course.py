@@ -13,12 +13,12 @@ from nbgrader.apps.api import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
+from grader.answers import keyed_items
 from grader.authoring.build import answer_id, assignment_notebook
 from grader.authoring.publish import text_of
 from grader.course import Course, done, init
 from grader.demo.handin import work
 from grader.demo.students import Student, answers
-from grader.marking.answers import keyed_items
 from grader.marking.execute import draw, secret
 from grader.marking.running import own_cells, probes
 from grader.marking.step import grade_id

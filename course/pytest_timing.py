@@ -38,7 +38,7 @@ class Timing:
         settings: of `course.timing.compare`, such as max_time, setup, same, fresh_process.
         """
         __tracebackhide__ = True
-        from course.timing.guard import require_above_one
+        from course.timing.validation import require_above_one
 
         require_above_one(at_most=at_most)
         baseline, name = _names(than, f)

@@ -61,7 +61,7 @@ def trace_of(function: Callable[[], Any], calls: int = CALLS, warm_ups: int = WA
     words, for what cannot be called, and whatever the function itself raises.
     """
     from course.timing import TimingError
-    from course.timing.guard import require_callable
+    from course.timing.validation import require_callable
 
     if isinstance(calls, bool) or not isinstance(calls, int) or calls < 1:
         raise TraceError(

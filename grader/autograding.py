@@ -73,7 +73,7 @@ def autograde(
     if how.cluster is None:
         pool.prepare(how.jobs, how.sandbox)
     failed: dict[str, str] = {}
-    with alone(course), _book(course, lesson) as book, workers(how) as run:
+    with alone(course), _gradebook(course, lesson) as gradebook, workers(how) as run:
         released = course.root / "release" / lesson / f"{lesson}.ipynb"
         exam = whole.exam(course.root, course.project, lesson, course.language, released, limits(course), how.sandbox)
         whens: dict[str, str] = {}
@@ -83,15 +83,15 @@ def autograde(
             say(f"{student}: no grade: {problem}")
 
         def unread(student: str, problem: str) -> None:
-            lose(student, keep(course, lesson, book, student, problem, ""))
+            lose(student, keep(course, lesson, gradebook, student, problem, ""))
 
-        known = set() if how.again else book.known()
+        known = set() if how.again else gradebook.known()
         todo = _todo(course, lesson, chosen, known, whens, unread)
         with tqdm(total=len(chosen), desc=lesson, unit="submission", disable=not sys.stderr.isatty()) as bar:
             for student, answer in run(todo, exam):
                 when, problem = whens.pop(student), None
                 with guarded(student, unread):
-                    problem = keep(course, lesson, book, student, answer, when)
+                    problem = keep(course, lesson, gradebook, student, answer, when)
                 if problem:
                     lose(student, problem)
                 elif when.strip() and timestamp_of(when) is None:
@@ -141,12 +141,12 @@ def alone(course: Course) -> Iterator[None]:
 
 
 @contextmanager
-def _book(course: Course, lesson: str) -> Iterator[GradebookWriter]:
-    book = GradebookWriter(course, lesson)
+def _gradebook(course: Course, lesson: str) -> Iterator[GradebookWriter]:
+    gradebook = GradebookWriter(course, lesson)
     try:
-        yield book
+        yield gradebook
     finally:
-        book.close()
+        gradebook.close()
 
 
 @contextmanager
@@ -205,12 +205,12 @@ def _is_marked(course: Course, student: str, lesson: str, digest: str) -> bool:
 
 
 def keep(
-    course: Course, lesson: str, book: GradebookWriter, student: str, answer: whole.Marked | str, when: str
+    course: Course, lesson: str, gradebook: GradebookWriter, student: str, answer: whole.Marked | str, when: str
 ) -> str | None:
     """Marks first, then the graded notebook; returns why there is no grade, or None."""
     place = course.autograded(student, lesson).parent
     if isinstance(answer, str):
-        book.withdraw(student)
+        gradebook.withdraw(student)
         if place.exists():
             rmtree(place)
         return answer
@@ -220,7 +220,7 @@ def keep(
         take_in(course.root, course.project, lesson, student)  # keeps the damaged bytes, puts something sound there
         now = whole.read(folder, lesson, student).digest  # of what lies there from now on: it is marked
         notebook = notebook.replace(answer.digest, now)
-    book.write(answer, when)
+    gradebook.write(answer, when)
     fresh = place.with_name(f".new-{lesson}")
     if fresh.exists():
         rmtree(fresh)

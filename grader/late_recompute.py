@@ -29,11 +29,11 @@ def recompute(course: Course, lesson: str, say: Say = print) -> tuple[list[LateC
     """
     require(course, lesson)
     check_late_rules(course, say)
-    with alone(course), closing(GradebookWriter(course, lesson)) as book:
-        before = book.penalties()
-        for student in sorted({*book.overdue(), *(name for name, points in before.items() if points)}):
-            book.late(student)
-        after = book.penalties()
+    with alone(course), closing(GradebookWriter(course, lesson)) as gradebook:
+        before = gradebook.penalties()
+        for student in sorted({*gradebook.overdue(), *(name for name, points in before.items() if points)}):
+            gradebook.late(student)
+        after = gradebook.penalties()
     changes = [LateChange(student, old, after[student]) for student, old in before.items() if old != after[student]]
     return changes, sum(1 for points in after.values() if points)
 

@@ -71,8 +71,8 @@ def totals(course: Course, lesson: str) -> Totals:
 
     from grader.gradebook import GradebookWriter
 
-    with closing(GradebookWriter(course, lesson)) as book:
-        late, top = book.penalties(), book.top()
+    with closing(GradebookWriter(course, lesson)) as gradebook:
+        late, top = gradebook.penalties(), gradebook.top()
     points: dict[str, float | None] = {}
     for student, cells in cell_marks(course, lesson).items():
         each = [mark.points for mark in cells.values()]

@@ -30,7 +30,7 @@ def ids(item):
     return item.id
 
 
-def test_the_files_are_sound_and_follow_the_craft_rules():
+def test_the_files_are_sound_and_pass_the_item_lint():
     assert BANK.faults() == []
     assert lint(BANK) == []
     assert lint_items(GRADED, BANK.misconceptions()) == []

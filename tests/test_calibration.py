@@ -1,4 +1,4 @@
-"""The bets ledger: outcomes, calibration with honest intervals, the score in words, lost bets that return."""
+"""Calibration of the bets: outcomes, calibration with honest intervals, the score in words, lost bets that return."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from course.quiz.calibration import (
     answer_levels,
     asked_again,
     bet_levels,
-    ledger,
     levels,
+    placed_bets,
     returning,
     returns,
     score,
     wilson,
 )
-from course.quiz.calibration_view import ledger_html, ledger_text, level_words, score_words
+from course.quiz.calibration_view import bets_html, bets_text, level_words, score_words
 from course.quiz.entry import Entry, stamp
 from course.quiz.progress import summary
 from course.quiz.progress_view import progress_html, progress_text
@@ -85,24 +85,24 @@ def came(option, day=1, record="live 2026-03-02T09:00:00Z Xeon"):
     ],
 )
 def test_the_state_of_a_bet(bank, entries, expected):
-    [found] = ledger(sorted(entries, key=lambda one: one.time), bank)
+    [found] = placed_bets(sorted(entries, key=lambda one: one.time), bank)
     assert found.state == expected and found.choice == "b"
     assert found.scored is (expected in ("won", "lost"))
 
 
 def test_the_record_that_settled_a_bet_is_named_and_disagreeing_runs_too(bank):
-    [found] = ledger([bet(), came("a"), came("b", 2, "replay 2026-01-05T00:00:00Z NVIDIA T4")], bank)
-    text = ledger_text([found])
+    [found] = placed_bets([bet(), came("a"), came("b", 2, "replay 2026-01-05T00:00:00Z NVIDIA T4")], bank)
+    text = bets_text([found])
     assert found.changed and "2026-01-05 on NVIDIA T4" in text and "runs disagreed" in text
-    assert "2026-03-02, Xeon" in ledger_text(ledger([bet(), came("a")], bank))
+    assert "2026-03-02, Xeon" in bets_text(placed_bets([bet(), came("a")], bank))
     older = replace(came("a"), record=None)  # a log from before the record was kept
-    assert "measured 2026-03-02" in ledger_text(ledger([bet(), older], bank))
+    assert "measured 2026-03-02" in bets_text(placed_bets([bet(), older], bank))
 
 
 def test_a_bet_without_confidence_or_placed_late_is_kept_but_not_scored(bank):
-    late, silent = ledger([came("b", -1), bet()], bank), ledger([bet(confidence=None), came("b")], bank)
+    late, silent = placed_bets([came("b", -1), bet()], bank), placed_bets([bet(confidence=None), came("b")], bank)
     assert score(late) is None and score(silent) is None
-    assert "when the result was known (not counted)" in ledger_text(late) and "1 won" in ledger_text(silent)
+    assert "when the result was known (not counted)" in bets_text(late) and "1 won" in bets_text(silent)
 
 
 def test_wilson_agrees_with_its_published_formula():
@@ -135,11 +135,11 @@ def test_levels_put_bets_and_first_answers_together(bank):
         said("answer", "05-many", 1, "a", "c", verdict="correct", confidence=3),
     ]
     assert answer_levels(entries, bank) == [Level(3, 0.95, 0, 1)]
-    assert bet_levels(ledger([bet(confidence=1), came("b")], bank)) == [Level(1, pytest.approx(1 / 3), 1, 1)]
+    assert bet_levels(placed_bets([bet(confidence=1), came("b")], bank)) == [Level(1, pytest.approx(1 / 3), 1, 1)]
 
 
 def test_the_score_is_briers_and_is_compared_only_with_enough_bets(bank):
-    [won], [lost] = ledger([bet(), came("b")], bank), ledger([bet(), came("a")], bank)
+    [won], [lost] = placed_bets([bet(), came("b")], bank), placed_bets([bet(), came("a")], bank)
     one = score([won, lost])
     assert one.brier == pytest.approx((0.05**2 + 0.95**2) / 2)
     assert one.chance == pytest.approx(((2 / 3) ** 2 + (1 / 3) ** 2) / 2) and one.compared == "few"
@@ -193,7 +193,7 @@ def test_a_belief_lives_in_a_lost_bet_until_a_later_right_answer(bank):
     entries = [said("answer", "05-one", -1, "b", verdict="correct"), bet("b"), came("a")]
 
     def held():
-        return {one.id: one.alive for one in beliefs(entries, bank, ledger(entries, bank))}
+        return {one.id: one.alive for one in beliefs(entries, bank, placed_bets(entries, bank))}
 
     assert held() == {"first-belief": True}
     entries.append(said("answer", "05-one", 3, "b", verdict="correct"))
@@ -220,18 +220,18 @@ def test_progress_tells_done_due_ready_and_overcome(bank):
     assert "准备好了" in progress_html(found) and "准备好了" in progress_text(found)
 
 
-def test_page_and_text_of_the_ledger_say_the_same_in_both_languages(bank):
+def test_page_and_text_of_all_bets_say_the_same_in_both_languages(bank):
     entries = [bet(), came("a")]
-    found, back = ledger(entries, bank), returns(entries, bank)
+    found, back = placed_bets(entries, bank), returns(entries, bank)
     for code, words in (
         ("en", ("✗ lost", "certain", "mostly luck", "from 2026-03-09")),
         ("zh", ("✗ 没押中", "很确定", "主要看运气", "2026-03-09 起")),
     ):
         set_language(code)
-        text, page = ledger_text(found, back), ledger_html(found, back)
+        text, page = bets_text(found, back), bets_html(found, back)
         assert all(one in text and one in page for one in words)
     set_language("en")
-    assert "No bets yet" in ledger_text([]) and "No bets yet" in ledger_html([])
+    assert "No bets yet" in bets_text([]) and "No bets yet" in bets_html([])
 
 
 @pytest.mark.parametrize("code", ["en", "zh"])
@@ -258,7 +258,7 @@ def kernel(monkeypatch):
     return state.now
 
 
-def test_the_ledger_verb_after_a_real_settlement_and_review_a_week_later(kernel, monkeypatch, capsys):
+def test_bets_after_a_real_settlement_and_review_a_week_later(kernel, monkeypatch, capsys):
     course.answer("05-bet-race", "a", confidence=3)
     experiment = base.get("05-toy-race")
     record = Record(

@@ -7,10 +7,10 @@ from statistics import mean
 import pytest
 
 from course.quiz.marking import mark
+from grader.answers import keyed_items
 from grader.commands.demo import LESSONS
 from grader.demo.people import Attempt, Person, attempts, crowd
 from grader.demo.students import CLASS, deserved, large_class
-from grader.marking.answers import keyed_items
 from grader.project import Project, tasks
 
 PROJECT = Project()

@@ -15,7 +15,7 @@ from course.figures import style
 from course.i18n import LANGUAGES, set_language
 from course.machine import can
 from tests.lessons.live import check_sentence, record_of
-from tests.test_bets_reach import BETS, FURTHER, MODULES, ROWS
+from tests.test_bet_rows import BETS, FURTHER, MODULES, ROWS
 
 EXPERIMENTS = base.load_all()
 SHOWN = {name: rows for module in MODULES.values() for name, rows in getattr(module, "SHOWN", {}).items()}

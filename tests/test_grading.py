@@ -14,11 +14,11 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from course.i18n import both
 from course.quiz.marking import Response
 from course.verdict import correct
+from grader.answers import keyed_items
 from grader.authoring.build import assignment_notebook, checkpoint_notebook
 from grader.course import Course, init
 from grader.marking import probe as probes
 from grader.marking import render
-from grader.marking.answers import keyed_items
 from grader.marking.execute import content, draw
 from grader.marking.tasks import judge_task
 from grader.project import Infrastructure, Project, ProjectError, tasks

@@ -11,13 +11,13 @@ import nbformat
 import pytest
 
 from course.quiz.marking import mark
+from grader.answers import keyed_items
 from grader.authoring.build import answer_id
 from grader.autograding import How, autograde
 from grader.commands import main
 from grader.course import Course, init
 from grader.demo.handin import work
 from grader.demo.students import Student, answers
-from grader.marking.answers import keyed_items
 from grader.marking.step import grade_id
 from grader.papers import paper_in, released_salt
 from grader.pipeline import cell_points, outcomes, release

@@ -326,7 +326,7 @@ def test_every_append_is_synced(log, monkeypatch):
 def test_ten_thousand_entries_progress_bets_and_the_next_card(log):
     """Typically a sixth of a second for the page and ten milliseconds for a card; the bounds are for slow machines."""
     from course.quiz import Bank, practice, summary
-    from course.quiz.calibration import ledger, returns
+    from course.quiz.calibration import placed_bets, returns
     from course.quiz.progress_view import progress_html
 
     bank, rng, lines = Bank(), random.Random(1), []
@@ -344,7 +344,7 @@ def test_ten_thousand_entries_progress_bets_and_the_next_card(log):
 
     def page():
         entries = AnswerLog(log.path).entries()
-        assert len(entries) >= 10_000 and ledger(entries, bank) and returns(entries, bank)
+        assert len(entries) >= 10_000 and placed_bets(entries, bank) and returns(entries, bank)
         assert "Ideas worth a second look" in progress_html(summary(entries, bank, START + timedelta(days=200)))
 
     def card():

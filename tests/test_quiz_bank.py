@@ -159,7 +159,7 @@ def test_a_key_is_merged_in_and_must_fit(bank):
             with_key(bank["05-c-one"], key)
 
 
-def test_lint_finds_each_fault_of_craft(bank):
+def test_lint_finds_each_fault_of_an_item(bank):
     item = bank["05-one"]
     a, b, c = item.options
 

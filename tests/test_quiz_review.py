@@ -11,7 +11,7 @@ import pytest
 import course
 from course.i18n import set_language, speaking
 from course.quiz import AnswerLog, Bank, card, due, earlier, practice, summary, timetable
-from course.quiz.entry import Entry, standing
+from course.quiz.entry import Entry, counted
 from course.quiz.review import calendar_words, closing, day_words, greeting, plan
 from course.quiz.review_deck import ReviewDeck
 from course.quiz.review_view import calendar_html
@@ -88,9 +88,9 @@ def test_an_undo_touches_only_the_answer_it_names_on_its_own_question():
     def undo(item, *names):
         return Entry("u", "2026-03-02T00:00:00.000000Z", "undo", item, names)
 
-    assert standing([bet, undo("05-wager", "b")]) == [bet], "bets stay locked"
-    assert standing([answer, undo("05-many", "a")]) == [answer] == standing([answer, undo("05-one")])
-    assert standing([answer, undo("05-one", "a")]) == []
+    assert counted([bet, undo("05-wager", "b")]) == [bet], "bets stay locked"
+    assert counted([answer, undo("05-many", "a")]) == [answer] == counted([answer, undo("05-one")])
+    assert counted([answer, undo("05-one", "a")]) == []
 
 
 # --- what a sitting holds, and what is said ---

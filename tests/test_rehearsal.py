@@ -13,7 +13,7 @@ import pytest
 
 from course.experiment import base
 from tests.rehearsal import FIRST, rehearse
-from tests.test_bets_reach import BETS
+from tests.test_bet_rows import BETS
 
 pytestmark = pytest.mark.slow
 

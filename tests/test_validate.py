@@ -9,9 +9,9 @@ import nbformat
 import pytest
 
 from course.quiz.sheet import Sheet
+from grader.answers import keyed_items
 from grader.authoring.build import answer_id
 from grader.demo.students import right
-from grader.marking.answers import keyed_items
 from grader.marking.step import grade_id
 from grader.project import Project, tasks
 

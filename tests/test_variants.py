@@ -22,11 +22,11 @@ from course.quiz.items import BankError, parse_item, redrawn, with_key
 from course.quiz.variant_lint import lint_variants
 from course.quiz.variants import Paper, drawn
 from course.verbs import state
+from grader.answers import every_item, keyed_items, other_variant
 from grader.authoring.build import assignment_notebook
 from grader.authoring.leaks import leaks
 from grader.authoring.lint import variant_faults
 from grader.authoring.new_item import entry_of, problems, whole
-from grader.marking.answers import every_item, keyed_items, other_variant
 from grader.papers import of_others
 from grader.project import Project
 from tests.grading_fixtures import make_project

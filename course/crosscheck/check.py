@@ -12,9 +12,9 @@ from torch import nn
 from course.apart.copies import Copier, Uncopyable
 from course.crosscheck.peers import PeerCount, apart, ask_all
 from course.crosscheck.reasons import Reason, explain
-from course.flops.asked import CountError, ask_model, describe, plain
 from course.flops.counter import count, count_run
 from course.flops.result import FlopCount
+from course.flops.validation import CountError, ask_model, describe, plain
 from course.i18n import Text, t
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from course.flops.result import FlopCount, ModuleCount
 from course.i18n import t
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # the results draw themselves with this module
     from course.crosscheck import CrossCheck
+    from course.flops.result import FlopCount, ModuleCount
 
 
 def parts(count: FlopCount, top: int = 20) -> list[ModuleCount]:

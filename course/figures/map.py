@@ -64,8 +64,7 @@ def alt_text(rows: Sequence[dict[str, Any]]) -> Text:
     changed = [row for row in switches if row["changed"]]
     english = (
         f"Map of torch.backends: {len(inside)} switches in {with_switches} submodules and at the top, "
-        f"{len(switches) - len(inside)} process-wide settings of torch beside them, {queries} "
-        f"queries; "
+        f"{len(switches) - len(inside)} process-wide settings of torch beside them, {queries} queries; "
         f"{absent} entries do not exist in this build. "
     )
     chinese = (

@@ -37,7 +37,7 @@ def own_figure(fill: Callable[[Any], Any], size: tuple[float, float], dark: bool
 
     plt.draw_if_interactive()  # loads the backend: inside `style` a notebook's would lose what it sets, and show one figure only
     with style(dark) as night:
-        kind = {} if dark is not None else {"FigureClass": _two_grounds(), "night": night}
+        kind = {} if dark is not None else {"FigureClass": _two_backgrounds(), "night": night}
         figure, ax = plt.subplots(figsize=size, layout="constrained", **kind)
         fill(ax)
         fonts = list(matplotlib.rcParams["font.sans-serif"])
@@ -47,7 +47,7 @@ def own_figure(fill: Callable[[Any], Any], size: tuple[float, float], dark: bool
 
 
 @lru_cache(maxsize=1)
-def _two_grounds() -> type:
+def _two_backgrounds() -> type:
     """The class of such figures; made here, because matplotlib is loaded only when something is drawn."""
     from matplotlib.figure import Figure
 

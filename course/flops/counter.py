@@ -18,10 +18,10 @@ from torch.utils._pytree import tree_leaves, tree_map
 from course.apart.child import ChildDied, can_fork, in_child, watch_threads
 from course.apart.copies import Uncopyable, copied
 from course.apart.kept import process_kept
-from course.flops.asked import CountError, ask_parameters, callable_of, error, ran, stopped
 from course.flops.mode import AskingMode, CountingMode, NotHere, Real, Shapes
 from course.flops.result import FlopCount
 from course.flops.tally import Tally
+from course.flops.validation import CountError, ask_parameters, callable_of, error, ran, stopped
 
 _UNSAID: Any = object()
 

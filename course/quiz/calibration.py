@@ -1,4 +1,4 @@
-"""The bets ledger: every prediction with its confidence and outcome, how well the confidence fits, what returns.
+"""Calibration of the bets: every prediction with its confidence and outcome, how well the confidence fits, what returns.
 
 Pure functions on log entries. A bet counts for the score when a conclusive measurement settled it after it was
 placed; inconclusive ones, open ones and those placed when the result was known already stand apart.
@@ -62,7 +62,7 @@ def chance(item: Item) -> float:
     return 1 / max(2, len(item.slider.stops if item.slider else item.options))
 
 
-def ledger(entries: Iterable[Entry], bank: Bank) -> list[Bet]:
+def placed_bets(entries: Iterable[Entry], bank: Bank) -> list[Bet]:
     """All bets in the log, oldest first; those on questions the bank does not have are left out."""
     by_item: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
@@ -217,7 +217,7 @@ def returns(entries: Iterable[Entry], bank: Bank, lesson: str | None = None) -> 
     right.
     """
     entries = list(entries)
-    lost = {bet.item.id: bet for bet in ledger(entries, bank) if bet.state == "lost"}
+    lost = {bet.item.id: bet for bet in placed_bets(entries, bank) if bet.state == "lost"}
     due = {identity: bet.settled + RETURN_AFTER for identity, bet in lost.items() if bet.settled}
     for entry in entries:
         if entry.event == "answer" and entry.item in due and entry.when >= lost[entry.item].settled:

@@ -1,4 +1,4 @@
-"""The bets ledger in words: one text for terminals, one page for notebooks, the same sentences in both."""
+"""The bets in words: one text for terminals, one page for notebooks, the same sentences in both."""
 
 from __future__ import annotations
 
@@ -167,8 +167,8 @@ def _returns_title() -> str:
     return t("Lost bets that come back with `review()`:", "没押中的赌注会在 `review()` 时再来：")
 
 
-def ledger_text(bets: Sequence[Bet], returns: Sequence[Return] = ()) -> str:
-    """The ledger as plain text."""
+def bets_text(bets: Sequence[Bet], returns: Sequence[Return] = ()) -> str:
+    """All bets as plain text."""
     if not bets:
         return plain(_none())
     lines = [counts_words(bets)]
@@ -185,8 +185,8 @@ def ledger_text(bets: Sequence[Bet], returns: Sequence[Return] = ()) -> str:
     return "\n".join(lines)
 
 
-def ledger_html(bets: Sequence[Bet], returns: Sequence[Return] = (), picture: str = "") -> str:
-    """The ledger as a page. picture: HTML of the calibration plot."""
+def bets_html(bets: Sequence[Bet], returns: Sequence[Return] = (), picture: str = "") -> str:
+    """All bets as a page. picture: HTML of the calibration plot."""
     title = t("Your bets", "你的赌注")
     if not bets:
         return page(title, f"<p>{inline(_none())}</p>")

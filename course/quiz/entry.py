@@ -1,7 +1,7 @@
 """One line of the answer log: what it holds, how it is written, how a whole log is read.
 
 Nothing is ever taken out of a log. An ``undo`` entry takes an answer back: its ``options`` hold the id of the
-answer entry, its ``item`` the same question. ``standing`` leaves out what was taken back; the lines stay.
+answer entry, its ``item`` the same question. ``counted`` leaves out what was taken back; the lines stay.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def after(moment: datetime, last: str) -> datetime:
     return datetime.fromisoformat(last.replace("Z", "+00:00")) + timedelta(microseconds=1)
 
 
-def standing(entries: Sequence[Entry]) -> list[Entry]:
+def counted(entries: Sequence[Entry]) -> list[Entry]:
     """The entries that count: without ``undo`` entries and without the answers they take back.
 
     Only an ``answer`` can be taken back, and only by an entry on the same question: bets stay locked. The order

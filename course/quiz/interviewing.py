@@ -57,8 +57,7 @@ def model_html(item: Spoken) -> str:
     """Both answers."""
     points = "".join(f"<li>{inline(pick(one))}</li>" for one in item.full)
     return (
-        f"<h4>{short_head()}</h4><p>{inline(pick(item.short))}</p>"
-        f"<h4>{full_head()}</h4><ol>{points}</ol>"
+        f"<h4>{short_head()}</h4><p>{inline(pick(item.short))}</p><h4>{full_head()}</h4><ol>{points}</ol>"
         f"<p><small>{t('Source: ', '依据：')}{inline(item.source)}</small></p>"
     )
 

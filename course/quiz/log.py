@@ -17,7 +17,7 @@ from pathlib import Path
 
 from course import home
 from course.i18n import t
-from course.quiz.entry import EVENTS, Entry, after, now, parse, stamp, standing, to_line
+from course.quiz.entry import EVENTS, Entry, after, counted, now, parse, stamp, to_line
 
 
 def default_path() -> Path:
@@ -134,9 +134,9 @@ class AnswerLog:
     def entries(self) -> list[Entry]:
         """Every entry that counts, oldest first, with those still waiting to be written.
 
-        Answers that were taken back are left out (``entry.standing``); ``history`` has them too.
+        Answers that were taken back are left out (``entry.counted``); ``history`` has them too.
         """
-        return standing(self.history())
+        return counted(self.history())
 
     def undo(self, entry: Entry) -> Entry:
         """Take an answer back: appends an ``undo`` entry and returns it.

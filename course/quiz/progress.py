@@ -11,7 +11,7 @@ from datetime import datetime
 
 from course.quiz.bank import Bank
 from course.quiz.beliefs import Belief, beliefs
-from course.quiz.calibration import Bet, ledger, returning
+from course.quiz.calibration import Bet, placed_bets, returning
 from course.quiz.entry import Entry, now
 from course.quiz.schedule import timetable
 
@@ -78,7 +78,7 @@ def summary(entries: Iterable[Entry], bank: Bank, at: datetime | None = None) ->
     for entry in entries:
         if entry.event == "check" and entry.verdict == "correct":
             solved[entry.item[:2]].add(entry.item)
-    practice, graded, bets = bank.items(), bank.items(checkpoint=True), ledger(entries, bank)
+    practice, graded, bets = bank.items(), bank.items(checkpoint=True), placed_bets(entries, bank)
     lesson_of = {item.id: item.lesson for item in practice}
     waiting = Counter(one.lesson for one in timetable(entries, bank) if one.due <= moment)
     waiting += Counter(lesson_of[one] for one in returning(entries, bank, moment))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from course.quiz.bank import Bank
-from course.quiz.entry import Entry, standing
+from course.quiz.entry import Entry, counted
 from course.quiz.items import Item
 
 RETRY = timedelta(hours=1)
@@ -55,7 +55,7 @@ def _reviews(entries: Iterable[Entry], items: dict[str, Item]) -> dict[str, list
     """Answers that count as reviews, by concept, oldest first."""
     last: dict[str, datetime] = {}
     found: dict[str, list[Entry]] = defaultdict(list)
-    for entry in standing(list(entries)):
+    for entry in counted(list(entries)):
         if entry.event != "answer" or entry.item not in items or entry.verdict not in RATED:
             continue
         when = entry.when

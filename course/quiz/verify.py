@@ -69,15 +69,15 @@ def _kept() -> Iterator[None]:
     """Put back environment, working folder, import path and random states."""
     environment, folder, path, rng = dict(os.environ), os.getcwd(), list(sys.path), random.getstate()
     numpy = sys.modules.get("numpy")
-    numpy_dice = numpy.random.get_state() if numpy else None
+    numpy_state = numpy.random.get_state() if numpy else None
     try:
         yield
     finally:
         os.chdir(folder)
         sys.path[:] = path
         random.setstate(rng)
-        if numpy and numpy_dice:
-            numpy.random.set_state(numpy_dice)
+        if numpy and numpy_state:
+            numpy.random.set_state(numpy_state)
         if dict(os.environ) != environment:
             os.environ.clear()
             os.environ.update(environment)

@@ -22,7 +22,7 @@ from course.roofline import keep, probes
 from course.roofline.roof import Peaks, from_rates
 from course.roofline.stopwatch import watch_for
 from course.roofline.words import RooflineError, enough_memory
-from course.timing import clock_for, guard
+from course.timing import clock_for, validation
 from course.timing.clock import Clock, end_progress, progress
 
 DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
@@ -62,7 +62,7 @@ def peaks(
                 f"threads 必须是不小于 1 的整数，而不是 {threads!r}。",
             )
         )
-    guard.require_positive(max_time=max_time)
+    validation.require_positive(max_time=max_time)
     clock = clock_for(device)
     if "+" in clock.device:
         raise RooflineError(

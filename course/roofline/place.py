@@ -14,7 +14,7 @@ from torch import nn
 from course.flops import CountError, FlopCount, count
 from course.generators import generators_kept
 from course.i18n import t
-from course.roofline import asked
+from course.roofline import validation
 from course.roofline.copies import copied, copied_model
 from course.roofline.layer import TINY, Layer
 from course.roofline.peaks import QUIET, peaks
@@ -24,9 +24,10 @@ from course.roofline.roof import Peaks
 from course.roofline.stopwatch import watch_for
 from course.roofline.traffic import size, tensors
 from course.roofline.words import RooflineError, is_out_of_memory, percent, scaled, too_little_memory
-from course.timing import clock_for, guard, interrupts_propagate, stats
+from course.timing import clock_for, interrupts_propagate, stats
 from course.timing.clock import Clock, end_progress, progress
 from course.timing.faults import fault_share
+from course.timing.validation import hidden_prints, print_note, require_positive, swallow_interrupt
 
 MAX_TIME = 5.0
 ENOUGH = 6
@@ -64,25 +65,25 @@ def place(
     Raises RooflineError, in words, for anything that cannot be placed.
     """
     given = (*inputs, *kwargs.values())
-    model = asked.checked(model, given)
-    guard.require_positive(max_time=max_time)
+    model = validation.checked(model, given)
+    require_positive(max_time=max_time)
     if cache not in CACHES:
         raise RooflineError(
             t(f'cache must be "cold" or "hot", not {cache!r}.', f'cache 只能是 "cold" 或 "hot"，而不是 {cache!r}。')
         )
-    device = asked.where(model, given)
+    device = validation.where(model, given)
     try:
         counted = count(model, *inputs, **kwargs)
     except CountError as error:
         if is_out_of_memory(error):
             raise too_little_memory(device) from error
         raise RooflineError(str(error)) from error
-    dtype = asked.dtype(model, given)
+    dtype = validation.dtype(model, given)
     roof = _peaks_now(device, dtype) if peaks is None else peaks
     run = _Run(model, (inputs, kwargs), counted, device, max_time, cache)
-    with asked.in_words(device):
+    with validation.in_words(device):
         run.go()
-    return run.result(roof, asked.mismatch(roof, device, dtype))
+    return run.result(roof, validation.mismatch(roof, device, dtype))
 
 
 def _units(model: nn.Module, counted: FlopCount) -> list[Unit]:
@@ -113,7 +114,7 @@ class _Run:
         self, model: nn.Module, arguments: Any, counted: FlopCount, device: str, max_time: float, cache: str
     ) -> None:
         self.counted, self.device, self.max_time, self.cache = counted, device, max_time, cache
-        with asked.in_words(device):
+        with validation.in_words(device):
             self.model, self.arguments = copied_model(model, device), copied(arguments)
         on_cpu = device == "cpu"
         self.clock: Clock = clock_for(device, cache="hot" if on_cpu else cache)
@@ -130,12 +131,7 @@ class _Run:
         """Catch the calls, time them in rounds; where memory holds only some at a time, part by part."""
         self.bar, self.began = progress(self.max_time, t("placing the layers", "逐层测量")), self.clock.now()
         try:
-            with (
-                generators_kept(self.device),
-                torch.no_grad(),
-                interrupts_propagate(),
-                guard.hidden_prints() as printed,
-            ):
+            with generators_kept(self.device), torch.no_grad(), interrupts_propagate(), hidden_prints() as printed:
                 capture = Capture(self.units, self._forward, self.device)
                 before = time.thread_time(), time.perf_counter()
                 while calls := capture.next():
@@ -145,9 +141,9 @@ class _Run:
                     for call in calls:
                         call.forget()
                 self.got = (time.thread_time() - before[0]) / (time.perf_counter() - before[1])
-                self.notes += guard.print_note(printed)
+                self.notes += print_note(printed)
         except KeyboardInterrupt:
-            if not (any(call.samples_s for call in self.calls) and guard.swallow_interrupt(True)):
+            if not (any(call.samples_s for call in self.calls) and swallow_interrupt(True)):
                 raise
             self.complete = False
         finally:

@@ -14,10 +14,10 @@ from course.timing.clock import clock_for
 from course.timing.comparing import compare
 from course.timing.faults import count_faults
 from course.timing.grid import Grid, compare_over
-from course.timing.guard import TimingError, interrupts_propagate
 from course.timing.history import Change, Saved, against, load
 from course.timing.measuring import measure
 from course.timing.results import Comparison, Measurement, Paired
+from course.timing.validation import TimingError, interrupts_propagate
 from course.units import format_ms
 
 __all__ = [

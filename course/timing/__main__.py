@@ -21,11 +21,11 @@ from typing import Any
 
 from course.i18n import LANGUAGES, set_language, t
 from course.timing.comparing import compare
-from course.timing.guard import TimingError
 from course.timing.history import Change, against
 from course.timing.measuring import measure
 from course.timing.results import Comparison, Measurement
 from course.timing.statement import Statement, functions
+from course.timing.validation import TimingError
 
 LONGEST_NAME = 40
 

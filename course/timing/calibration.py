@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from course.i18n import t
-from course.timing.guard import TimingError, require_callable
+from course.timing.validation import TimingError, require_callable
 
 CLASSES = ("auto", "calls", "compute", "memory", "python")
 

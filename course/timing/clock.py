@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 from course.i18n import t
-from course.timing.guard import TimingError
+from course.timing.validation import TimingError
 
 KINDS = ("cpu", "cuda", "mps", "xpu")
 MIN_BLOCK_S = 0.0003

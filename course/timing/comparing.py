@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from course.timing import guard
+from course.timing import validation
 from course.timing.clock import Clock, given_clock, with_setup
 from course.timing.processes import compare_in_processes
 from course.timing.results import Comparison
@@ -55,18 +55,18 @@ def compare(
     write it to a file with %%writefile).
     An interrupt returns what was measured so far (none: Interrupted). Raises TimingError, in words, for odd input.
     """
-    base = guard.require_candidates(candidates, baseline)
+    base = validation.require_candidates(candidates, baseline)
     max_time = (PROCESSES_S if fresh_process else HERE_S) if max_time is None else max_time
-    guard.require_positive(ci=ci, max_time=max_time, gate=gate)
-    guard.require_same(same)
+    validation.require_positive(ci=ci, max_time=max_time, gate=gate)
+    validation.require_same(same)
     plan = Plan(base, ci, max_time, gate, same, PATIENCE * max_time, random.Random(seed))
     if fresh_process:
-        return compare_in_processes(candidates, plan, device, guard.require_clock_name(clock), cache, setup)
-    guard.require_setup(setup)
+        return compare_in_processes(candidates, plan, device, validation.require_clock_name(clock), cache, setup)
+    validation.require_setup(setup)
     for name, f in candidates.items():
-        guard.require_callable(name, f, setup is not None)
+        validation.require_callable(name, f, setup is not None)
     chosen = with_setup(given_clock(device, clock, cache), setup)
-    with guard.interrupts_in_words(), guard.hidden_prints() as sink:
+    with validation.interrupts_in_words(), validation.hidden_prints() as sink:
         found = Run(plan, candidates, chosen).go(sink)
     if setup is None:
         object.__setattr__(found, "functions", dict(candidates))

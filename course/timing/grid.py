@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from course.i18n import t
-from course.timing import guard, store
+from course.timing import store, validation
 from course.timing.clock import Clock, end_progress, progress
 from course.timing.comparing import compare
 from course.timing.render import card, table, text_table, verdict_word
@@ -49,7 +49,7 @@ class Grid:
         """The comparison at one point: grid.at(n=64). Raises TimingError where there is none."""
         found = next((cell for where, cell in self.cells if where == point), None)
         if found is None:
-            raise guard.TimingError(
+            raise validation.TimingError(
                 t(
                     f"There is no comparison at {_said(point)}, only at "
                     f"{'; '.join(_said(where) for where, _ in self.cells)}.",
@@ -107,7 +107,7 @@ class Grid:
         notes = [f"{_said(point)}: {words}" for point, words in self.failed]
         for point, cell in self.cells:
             notes += [f"{_said(point)}: {note}" for note in cell.notes]
-        return notes if self.complete else [*notes, guard.interrupted_note()]
+        return notes if self.complete else [*notes, validation.interrupted_note()]
 
     def __str__(self) -> str:
         return "\n".join(
@@ -166,8 +166,8 @@ def compare_over(
     Raises TimingError, in words, for odd input, and where every point raises.
     """
     points = _points(axes)
-    guard.require_candidates(candidates, baseline)
-    guard.require_positive(max_time=max_time)
+    validation.require_candidates(candidates, baseline)
+    validation.require_positive(max_time=max_time)
     cells: list[tuple[Point, Comparison]] = []
     failed: list[tuple[Point, str]] = []
     complete = True
@@ -175,7 +175,7 @@ def compare_over(
     try:
         for point in points:
             try:
-                with guard.interrupts_propagate():
+                with validation.interrupts_propagate():
                     bound = _bound(candidates, inputs, point)
                     cells.append(
                         (
@@ -194,18 +194,18 @@ def compare_over(
                             ),
                         )
                     )
-            except guard.TimingError as error:
+            except validation.TimingError as error:
                 failed.append((point, str(error)))
             bar.update(max_time)
     except KeyboardInterrupt:
-        if not guard.swallow_interrupt(bool(cells)):
-            with guard.interrupts_in_words():
+        if not validation.swallow_interrupt(bool(cells)):
+            with validation.interrupts_in_words():
                 raise
         complete = False
     finally:
         end_progress(bar)
     if not cells:
-        raise guard.TimingError(f"{_said(failed[0][0])}: {failed[0][1]}")
+        raise validation.TimingError(f"{_said(failed[0][0])}: {failed[0][1]}")
     return Grid({name: tuple(values) for name, values in axes.items()}, tuple(cells), tuple(failed), complete)
 
 
@@ -220,7 +220,7 @@ def _points(axes: Any) -> list[Point]:
         )
     )
     if not good:
-        raise guard.TimingError(
+        raise validation.TimingError(
             t(
                 'The grid is a dict of names and lists with something in them, such as {"n": [64, 256]}.',
                 '网格要写成“名字 → 非空列表”的字典，例如 {"n": [64, 256]}。',
@@ -235,10 +235,10 @@ def _bound(
     """The candidates with their inputs at this point."""
     for name, f in candidates.items():
         if not callable(f):
-            guard.require_callable(name, f)
+            validation.require_callable(name, f)
     if inputs is None:
         return {name: partial(f, **point) for name, f in candidates.items()}
-    with guard.named_errors("inputs", 1):
+    with validation.named_errors("inputs", 1):
         made = inputs(**point)
     if isinstance(made, Mapping):
         return {name: partial(f, **made) for name, f in candidates.items()}

@@ -11,10 +11,10 @@ from course.i18n import t
 from course.machine import passport
 from course.timing import store
 from course.timing.grid import Grid
-from course.timing.guard import TimingError, require_name
 from course.timing.render import card, table, verdict_word
 from course.timing.results import Comparison, Measurement, Paired
 from course.timing.stats import TOTAL_ERROR, change_interval, decide, geometric_mean
+from course.timing.validation import TimingError, require_name
 from course.units import format_ratio
 
 Result = Measurement | Comparison | Grid

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from course.i18n import t
-from course.timing import guard, stats
+from course.timing import stats, validation
 from course.timing.calibration import require_choice, yardstick
 from course.timing.clock import Clock, calls_for, end_progress, given_clock, progress, with_setup
 from course.timing.effort import PARALLEL, Effort, crowded_note, overhead_ns, threads
@@ -57,23 +57,25 @@ def measure(
     "module:function" strings or importable functions, calibrate a word or None.
     An interrupt returns what was measured so far (none: Interrupted). Raises TimingError, in words, for odd input.
     """
-    guard.require_processes(processes)
+    validation.require_processes(processes)
     label = name or _name_of(f)
     max_time = (1.0 if processes == 1 else 2.0) if max_time is None else max_time
-    guard.require_positive(max_time=max_time)
+    validation.require_positive(max_time=max_time)
     require_choice(calibrate)
     if processes > 1:
         from course.timing.processes import measure_in_processes
 
         each = {"max_time": max(SHORTEST_S, max_time / processes), "calibrate": calibrate, "seed": seed}
-        return measure_in_processes(f, label, processes, each, device, guard.require_clock_name(clock), cache, setup)
-    guard.require_setup(setup)
-    guard.require_callable(label, f, setup is not None)
+        return measure_in_processes(
+            f, label, processes, each, device, validation.require_clock_name(clock), cache, setup
+        )
+    validation.require_setup(setup)
+    validation.require_callable(label, f, setup is not None)
     chosen = given_clock(device, clock, cache)
-    with guard.interrupts_in_words(), guard.hidden_prints() as sink:
+    with validation.interrupts_in_words(), validation.hidden_prints() as sink:
         run = _Run(label, f, chosen, setup, max_time, calibrate, random.Random(seed))
         run.go()
-    return run.result(guard.print_note(sink))
+    return run.result(validation.print_note(sink))
 
 
 def _name_of(f: Any) -> str:
@@ -111,8 +113,8 @@ class _Run:
     def go(self) -> None:
         """First call, warm-up, samples."""
         self.began = self.clock.now()
-        with guard.named_errors(self.name, 1):
-            self.first = self.timer.block(guard.checked(self.name, self.f), 1)
+        with validation.named_errors(self.name, 1):
+            self.first = self.timer.block(validation.checked(self.name, self.f), 1)
         self.started = self.clock.now()
         bar = progress(self.max_time, t("measuring", "测量中"))
         try:
@@ -120,10 +122,10 @@ class _Run:
                 self._warm_up()
                 self._sample(bar)
         except KeyboardInterrupt:
-            if not guard.swallow_interrupt(True):
+            if not validation.swallow_interrupt(True):
                 raise
             self.complete = False
-            self.notes.append(guard.interrupted_note())
+            self.notes.append(validation.interrupted_note())
         finally:
             end_progress(bar)
 
@@ -143,12 +145,12 @@ class _Run:
         return second < self.max_time
 
     def _block(self) -> float:
-        with guard.named_errors(self.name, 2):
+        with validation.named_errors(self.name, 2):
             return self.timer.block(self.f, self.calls) / self.calls
 
     def _warm_up(self) -> None:
         limit = self._spent() + WARMUP_SHARE * self.max_time
-        with guard.named_errors(self.name, 2):
+        with validation.named_errors(self.name, 2):
             self.calls = calls_for(self.timer, self.f)
         seen: list[float] = []
         effort, least = Effort(), self._spent() + min(EFFORT_S, WARMUP_SHARE / 2 * self.max_time)

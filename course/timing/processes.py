@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from course.i18n import t
-from course.timing import guard, sameness, stats
+from course.timing import sameness, stats, validation
 from course.timing.clock import end_progress, progress
 from course.timing.faults import fault_note
 from course.timing.results import Comparison, Measurement, Paired
@@ -33,7 +33,7 @@ def compare_in_processes(
     """`compare` with fresh_process=True."""
     common = Setting(device, clock, cache, setup).as_plain()
     specs = {name: {**source_of(name, candidate), **common} for name, candidate in candidates.items()}
-    with guard.interrupts_in_words():
+    with validation.interrupts_in_words():
         return Replicates(
             plan, list(specs), lambda names: Workers({n: specs[n] for n in names}), time.perf_counter
         ).go()
@@ -57,7 +57,7 @@ class Replicates:
                 self._one_set()
                 bar.update(min(self.now() - began, self.plan.max_time) - bar.n)
         except KeyboardInterrupt:
-            if not guard.swallow_interrupt(bool(self.found)):
+            if not validation.swallow_interrupt(bool(self.found)):
                 raise
             self.complete = False
         finally:
@@ -71,7 +71,7 @@ class Replicates:
         slice_ = replace(
             self.plan, ci=self.plan.ci / 2, max_time=SLICE_S, gate=self.plan.ci, patience_s=self.plan.max_time
         )
-        with self.open_workers(names) as workers, guard.interrupts_propagate():
+        with self.open_workers(names) as workers, validation.interrupts_propagate():
             functions = {name: workers.functions[name] for name in self.names}
             self.found.append(Run(slice_, functions, workers.clock).go())
 
@@ -124,7 +124,7 @@ class Replicates:
         notes = sameness.notes(pairs)
         notes += filter(None, (fault_note(n, faults[n], medians[n] / 1e3) for n in self.names))
         if not self.complete:
-            notes.append(guard.interrupted_note())
+            notes.append(validation.interrupted_note())
         return replace(
             last,
             pairs=pairs,
@@ -152,7 +152,7 @@ def measure_in_processes(
 ) -> Measurement:
     """`measure` with processes > 1; each: max_time, calibrate and seed of the measuring in one process."""
     if callable(each["calibrate"]):
-        raise guard.TimingError(
+        raise validation.TimingError(
             t(
                 "With processes > 1 calibrate must be a word or None: a function cannot go along.",
                 "processes 大于 1 时，calibrate 只能是一个词或 None：函数带不过去。",
@@ -168,7 +168,7 @@ def measure_in_processes(
             worker.hang_up()
             worker.end()
 
-    with guard.interrupts_in_words():
+    with validation.interrupts_in_words():
         return repeated(one, processes)
 
 
@@ -182,7 +182,7 @@ def repeated(one: Callable[[], Measurement], processes: int) -> Measurement:
             found.append(one())
             bar.update(bar.total / processes)
     except KeyboardInterrupt:
-        if not guard.swallow_interrupt(bool(found)):
+        if not validation.swallow_interrupt(bool(found)):
             raise
         complete = False
     finally:
@@ -198,7 +198,7 @@ def _merged(found: Sequence[Measurement], complete: bool) -> Measurement:
     relative_reach = stats.repetition_interval(relatives) if relatives else None
     notes = [note for each in found for note in each.notes]
     if not complete:
-        notes.append(guard.interrupted_note())
+        notes.append(validation.interrupted_note())
     return replace(
         found[-1],
         median_ms=stats.median(medians),

@@ -9,10 +9,10 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from course.i18n import t
-from course.timing.guard import require_name
 from course.timing.render import card, quality_word, setting, share, table, text_table, verdict_word
 from course.timing.stats import FEWEST_PROCESSES, FIRST_LOOK, median
 from course.timing.store import write
+from course.timing.validation import require_name
 from course.units import format_ms, format_ratio
 
 ENOUGH = 0.9499

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from course.i18n import t
-from course.timing import guard, sameness, stats
+from course.timing import sameness, stats, validation
 from course.timing.clock import Clock, calls_for, end_progress, progress
 from course.timing.effort import PARALLEL, Effort, crowded_note, threads
 from course.timing.faults import fault_note, minor_faults
@@ -66,14 +66,14 @@ class Run:
                 self.effort = Effort()
                 self._rounds(bar)
         except KeyboardInterrupt:
-            if not guard.swallow_interrupt(self._whole_rounds() > 0):
+            if not validation.swallow_interrupt(self._whole_rounds() > 0):
                 raise
             self.complete = False
-            self.notes.append(guard.interrupted_note())
+            self.notes.append(validation.interrupted_note())
         finally:
             end_progress(bar)
         if sink is not None:
-            self.notes += guard.print_note(sink)
+            self.notes += validation.print_note(sink)
         return self._result()
 
     def _spent(self) -> float:
@@ -87,8 +87,8 @@ class Run:
         """Each function once: its first time, and a digest of what it returns."""
         for name, f in self.functions.items():
             kept: list[Any] = []
-            with guard.named_errors(name, 1):
-                self.first[name] = self.clock.block(guard.checked(name, f, kept), 1)
+            with validation.named_errors(name, 1):
+                self.first[name] = self.clock.block(validation.checked(name, f, kept), 1)
             if self.plan.same is False:
                 continue
             self.results[name] = f.first["result"] if isinstance(f, Worker) else sameness.digest(kept.pop())
@@ -116,7 +116,7 @@ class Run:
     def _warm_up(self) -> None:
         limit = self._spent() + WARMUP_SHARE * self.max_time
         for name, f in self.functions.items():
-            with guard.named_errors(name, 2):
+            with validation.named_errors(name, 2):
                 self.calls[name] = calls_for(self.clock, f)
         seen: dict[str, list[float]] = {name: [] for name in self.functions}
         while self._spent() < limit and not all(stats.steady(v) for v in seen.values()):
@@ -132,7 +132,7 @@ class Run:
             f, calls = self.functions[name], self.calls[name]
             faults_so_far = getattr(f, "minor_faults", minor_faults)
             before = faults_so_far()
-            with guard.named_errors(name, 2):
+            with validation.named_errors(name, 2):
                 seconds[name] = self.clock.block(f, calls) / calls
             if before is not None:
                 self.faults[name].append((faults_so_far() - before) / calls)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from course.i18n import t
-from course.timing.guard import TimingError
+from course.timing.validation import TimingError
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 from course.i18n import t
 from course.machine import passport
-from course.timing.guard import TimingError
+from course.timing.validation import TimingError
 
 FORMAT, VERSION = "course.timing", 1
 

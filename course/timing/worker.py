@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any, TextIO
 
 from course.i18n import set_language, t
-from course.timing import guard
+from course.timing import validation
 from course.timing.clock import Clock, clock_for, with_setup
 from course.timing.effort import threads
 from course.timing.faults import count_faults
@@ -29,13 +29,13 @@ def main(spec: dict[str, Any]) -> None:
     answers = _take_stdout()
     try:
         f = _load(spec["name"], spec)
-        guard.require_callable(spec["name"], f, spec["setup"] is not None)
+        validation.require_callable(spec["name"], f, spec["setup"] is not None)
         before = _load("setup", spec["setup"]) if spec["setup"] else None
         if "measure" in spec:
             _measure(f, before, spec, answers)
         else:
             _serve(f, before, spec, answers)
-    except guard.TimingError as error:
+    except validation.TimingError as error:
         _say(answers, error=str(error))
 
 
@@ -44,9 +44,9 @@ def _serve(f: Callable[..., Any], before: Callable[[], Any] | None, spec: dict[s
     clock = with_setup(base, before)
     _say(answers, device=base.device, kind=base.kind, cache=base.cache, alone=before is not None)
     kept: list[Any] = []
-    run = guard.checked(spec["name"], f, kept)
+    run = validation.checked(spec["name"], f, kept)
     for count, line in enumerate(sys.stdin, start=1):
-        with guard.named_errors(spec["name"], count), count_faults() as seen:
+        with validation.named_errors(spec["name"], count), count_faults() as seen:
             seconds = clock.block(run, int(line))
         first = {"threads": threads(base), "result": digest(kept.pop())} if count == 1 else {}
         run = f
@@ -91,7 +91,7 @@ def _load(name: str, source: dict[str, Any]) -> Callable[..., Any]:
         for part in path.split("."):
             found = getattr(found, part)
     except Exception as error:
-        raise guard.TimingError(
+        raise validation.TimingError(
             t(
                 f"A new process could not load {source['target']}: {type(error).__name__}: {error}. "
                 f"Is {module}.py beside the notebook, and does `import {module}` work in a fresh kernel?",
@@ -100,7 +100,7 @@ def _load(name: str, source: dict[str, Any]) -> Callable[..., Any]:
             )
         ) from error
     if not callable(found):
-        guard.require_callable(name, found)
+        validation.require_callable(name, found)
     result: Callable[..., Any] = found
     return result
 

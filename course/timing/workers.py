@@ -18,8 +18,8 @@ from types import TracebackType
 from typing import Any
 
 from course.i18n import language, t
-from course.timing.guard import TimingError
 from course.timing.statement import Statement
+from course.timing.validation import TimingError
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,12 @@
-"""The bets ledger as a verb: what was bet, what came out, how well the confidence fits, what comes back."""
+"""The bets as a verb: what was bet, what came out, how well the confidence fits, what comes back."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from course.i18n import t
-from course.quiz.calibration import Bet, Level, answer_levels, bet_levels, ledger, returns
-from course.quiz.calibration_view import ledger_html, ledger_text, level_words
+from course.quiz.calibration import Bet, Level, answer_levels, bet_levels, placed_bets, returns
+from course.quiz.calibration_view import bets_html, bets_text, level_words
 from course.quiz.entry import Entry
 from course.verbs import state
 from course.verbs.say import in_words, put, say
@@ -17,7 +17,7 @@ def bets() -> None:
     """Every bet with its confidence and outcome, how well the two fit, and the lost bets that come back."""
     if state.running_shell() is None:
         entries = state.now.log.entries()
-        put("", ledger_text(ledger(entries, state.now.bank), returns(entries, state.now.bank)))
+        put("", bets_text(placed_bets(entries, state.now.bank), returns(entries, state.now.bank)))
     else:
         put(*bets_words())
     for notice in state.now.log.take_notices():
@@ -25,10 +25,10 @@ def bets() -> None:
 
 
 def bets_words() -> tuple[str, str]:
-    """The ledger as HTML, with its picture, and as text, in the language in use."""
+    """All bets as HTML, with its picture, and as text, in the language in use."""
     entries = state.now.log.entries()
-    found, back = ledger(entries, state.now.bank), returns(entries, state.now.bank)
-    return ledger_html(found, back, _picture(found, entries)), ledger_text(found, back)
+    found, back = placed_bets(entries, state.now.bank), returns(entries, state.now.bank)
+    return bets_html(found, back, _picture(found, entries)), bets_text(found, back)
 
 
 def _picture(found: Sequence[Bet], entries: Sequence[Entry]) -> str:

@@ -78,8 +78,9 @@ def _add(arguments: argparse.Namespace) -> int:
         return 0
     for path in write(project, entry):
         print(f"added {entry.id} to {path.relative_to(project.root)}")
+    source = "checkpoint" if entry.key else "lesson"
     print(
-        f"Next: name it in grader/lessons/l{entry.item['lesson']}/lesson.py, then `python -m pytest tests/test_bank.py`."
+        f"Next: name it in grader/lessons/l{entry.item['lesson']}/{source}.py, then `python -m pytest tests/test_bank.py`."
     )
     return 0
 

@@ -11,11 +11,11 @@ from nbformat.v4 import new_code_cell, new_output
 
 from course.i18n import set_language
 from course.quiz.sheet import Sheet
+from grader.answers import keyed_items
 from grader.authoring.build import answer_id
 from grader.authoring.publish import text_of
 from grader.demo.people import Attempt, attempts
 from grader.demo.students import Student, answers
-from grader.marking.answers import keyed_items
 from grader.marking.step import grade_id
 from grader.papers import paper_of
 from grader.project import Project, tasks

@@ -59,7 +59,7 @@ class Person:
 
     def attempt(self, task: str, wrong: Mapping[str, Sequence[Attempt]]) -> Attempt | None | bool:
         """True: the task is solved. None: left as it was handed out. Else one of the ``wrong`` attempts at it."""
-        rng = self._dice(task)
+        rng = self._rng(task)
         knows = _logistic(SLOPE * (self.ability - CODE_AT))
         if rng.random() < knows:
             return True
@@ -69,13 +69,13 @@ class Person:
 
     def believes(self, belief: str | None) -> bool:
         """Whether this person holds a false belief."""
-        return belief is not None and self._dice(belief).random() < BELIEVES
+        return belief is not None and self._rng(belief).random() < BELIEVES
 
-    def _dice(self, what: str) -> random.Random:
+    def _rng(self, what: str) -> random.Random:
         return random.Random(f"{self.seed} {what}")
 
     def _answer(self, item: Item) -> tuple[Response, float] | None:
-        rng = self._dice(item.id)
+        rng = self._rng(item.id)
         if rng.random() < SKIPS:
             return None
         sure = rng.choice((1, 2, 3))

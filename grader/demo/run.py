@@ -17,12 +17,12 @@ from nbgrader.utils import temp_attrs
 from course.quiz.items import Item
 from course.units import format_points
 from grader import pipeline
+from grader.answers import keyed_items
 from grader.autograding import How, autograde
 from grader.course import Course, init
 from grader.demo.handin import work
 from grader.demo.people import attempts
 from grader.demo.students import CLASS, Student, deserved
-from grader.marking.answers import keyed_items
 from grader.papers import paper_of
 from grader.pool import cores
 from grader.project import Project, ProjectError, tasks

@@ -113,19 +113,19 @@ def known_as(roster: Iterable[Person], there: Iterable[Person]) -> tuple[list[Pe
     """(everybody of both, once; student of the roster -> who that is in the gradebook already). The same student is who has
     the same id, or, alone on both sides, the same mail address; the id of the gradebook stays.
     """
-    roster, book = list(roster), {person.student: person for person in there}
+    roster, gradebook = list(roster), {person.student: person for person in there}
     by_mail, mails = {}, Counter(map(_mail, roster))
-    for mail, count in Counter(map(_mail, book.values())).items():
+    for mail, count in Counter(map(_mail, gradebook.values())).items():
         if mail and count == mails[mail] == 1:
-            by_mail[mail] = next(person.student for person in book.values() if _mail(person) == mail)
+            by_mail[mail] = next(person.student for person in gradebook.values() if _mail(person) == mail)
     other = {
         person.student: by_mail[_mail(person)]
         for person in roster
-        if person.student not in book and _mail(person) in by_mail
+        if person.student not in gradebook and _mail(person) in by_mail
     }
     found = [replace(person, student=other.get(person.student, person.student)) for person in roster]
     listed = {person.student for person in found}
-    return [*found, *(person for name, person in book.items() if name not in listed)], other
+    return [*found, *(person for name, person in gradebook.items() if name not in listed)], other
 
 
 def _mail(person: Person) -> str:

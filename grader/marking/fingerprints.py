@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from course.quiz.items import Item
-from grader.marking.answers import keyed_items
+from grader.answers import keyed_items
 from grader.papers import has_papers
 from grader.project import HERE, Project, checkpoint_items, keys, tasks
 from grader.task import Task

@@ -13,8 +13,8 @@ from course.quiz.marking import mark
 from course.quiz.sheet import MIME
 from course.quiz.variants import Paper
 from course.verdict import Verdict
+from grader.answers import keyed_items, stored
 from grader.marking import fingerprints, render
-from grader.marking.answers import keyed_items, stored
 from grader.marking.execute import PROBES
 from grader.marking.running import Found
 from grader.marking.step import STATE, CourseStep, grade_id, note, notes, state

@@ -21,10 +21,10 @@ from nbgrader import utils
 from nbgrader.preprocessors import LimitOutput
 
 from course.i18n import Text
+from grader.answers import keyed_items
 from grader.authoring.publish import text_of
 from grader.course import command
 from grader.ingest import MISSING, REPLACED, beside, examine, joined
-from grader.marking.answers import keyed_items
 from grader.marking.execute import content, draw, secret
 from grader.marking.harvest import take_answers
 from grader.marking.mark import mark_cells

@@ -123,13 +123,13 @@ def write(course: Course, lesson: str, say: Say = print) -> list[str]:
         if stale:
             raise ProjectError(f"handed in anew since the differences were shown: {', '.join(stale)}; {again}")
         points.put(course, lesson)
-        with closing(GradebookWriter(course, lesson)) as book:
+        with closing(GradebookWriter(course, lesson)) as gradebook:
             for student in sorted({*waiting} - {*failed}):
                 with guarded(student, failed.__setitem__):
                     path = place / f"{student}.json"
                     answer = whole.Marked(**json.loads(path.read_text(encoding="utf-8")))
                     when = read_submission(course, lesson, student).when
-                    keep(course, lesson, book, student, answer, when)
+                    keep(course, lesson, gradebook, student, answer, when)
                     path.unlink()
         for student, reason in failed.items():
             say(f"{student}: not written, the marks stay: {reason}")

@@ -253,8 +253,8 @@ def _graded(notebook: NotebookNode) -> list[str]:
 
 
 def _graded_now(course: Course, lesson: str) -> list[str]:
+    from grader.answers import keyed_items
     from grader.authoring.worth import points_by_id
-    from grader.marking.answers import keyed_items
 
     return [*keyed_items(course.project, lesson), *points_by_id(course.project, lesson)]
 

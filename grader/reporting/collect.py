@@ -15,10 +15,10 @@ from course.quiz.harvesting import decoded, history_of
 from course.quiz.items import Item
 from course.quiz.marking import misconceptions_of, trap_of, within
 from course.quiz.variants import alternatives
+from grader.answers import every_item, keyed_items, stored
 from grader.course import Course
 from grader.files import MOST_BYTES, read_regular, unlock
 from grader.guard import guarded
-from grader.marking.answers import every_item, keyed_items, stored
 from grader.marking.step import STATE, grade_id
 from grader.marks import cell_marks, require
 from grader.papers import paper_in

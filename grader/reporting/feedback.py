@@ -15,7 +15,7 @@ from course.quiz.items import Item
 from course.quiz.marking import misconceptions_of
 from course.quiz.rich import inline, plain
 from course.units import format_points
-from grader.marking.answers import keyed_items, stored
+from grader.answers import keyed_items, stored
 from grader.marking.render import WORDS
 from grader.marking.step import STATE, CourseStep, grade_id
 from grader.papers import paper_in

@@ -194,8 +194,7 @@ def _promises_kept(only: Callable[..., Any]) -> Verdict:
     broken, came_out = _after_an_exception(only)
     misspelt, noticed = _after_a_typo(only)
     not_only = both(
-        f"Inside `only(panel, deterministic=True)` the switches read {inside!r}; before, they read "
-        f"{start!r}. "
+        f"Inside `only(panel, deterministic=True)` the switches read {inside!r}; before, they read {start!r}. "
         "Only what is named should differ.",
         f"在 `only(panel, deterministic=True)` 里，开关是 {inside!r}；之前是 {start!r}。应当只有点名的才不同。",
     )

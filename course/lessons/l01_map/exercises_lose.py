@@ -129,8 +129,7 @@ def _not_the_request(evidence: Any) -> Verdict | None:
                 "The request is not what differs: in one function every operation should run inside "
                 "`torch.backends.mkldnn.flags(deterministic=True)`, in the other none.",
                 "两者的差别不在那句请求上：应当一个函数的每个算子都在 "
-                "`torch.backends.mkldnn.flags(deterministic=True)` 里运行，"
-                "另一个都不在。",
+                "`torch.backends.mkldnn.flags(deterministic=True)` 里运行，另一个都不在。",
             ),
             reason="switch",
         )

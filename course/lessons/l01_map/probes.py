@@ -103,7 +103,7 @@ def _inside_flags() -> None:
             raise RuntimeError("flags() had no effect")
 
 
-def _doors() -> list[tuple[str, str, Callable[[], Any]]]:
+def _entry_points() -> list[tuple[str, str, Callable[[], Any]]]:
     b = torch.backends
     return [
         ("cudnn.benchmark = True", "assignment", _assign(b.cudnn, "benchmark", True)),
@@ -123,7 +123,7 @@ def frozen_entry_points() -> list[dict]:
     """Freeze the switches, then try ten ways to move one: open is 1 where nothing was raised."""
     torch.backends.disable_global_flags()
     rows = []
-    for door, kind, go in _doors():
+    for door, kind, go in _entry_points():
         try:
             go()
             rows.append({"door": door, "kind": kind, "open": 1, "error": ""})

@@ -188,8 +188,7 @@ def _interval_reason(answer: Any, expected: tuple[float, ...], ordered: list[flo
         )
     if not _near(answer[0], expected[0]):
         return "median", both(
-            f"The median of {count} readings is not right. With an even number, it is half-way "
-            f"between the "
+            f"The median of {count} readings is not right. With an even number, it is half-way between the "
             f"two in the middle; the readings must be sorted.",
             f"{count} 个读数的中位数不对。个数为偶数时取中间两个的平均；别忘了先排序。",
         )
@@ -414,13 +413,11 @@ EXERCISES = [
             ),
         ),
         solution=(
-            "def stopwatch_ms(run, synchronize, clock):\n    synchronize()\n    start = clock()\n  "
-            "  run()\n"
+            "def stopwatch_ms(run, synchronize, clock):\n    synchronize()\n    start = clock()\n    run()\n"
             "    synchronize()\n    return (clock() - start) * 1e3"
         ),
         why=both(
-            "The first fence empties the queue, the second waits for the work. On a CPU pass a "
-            "function that does "
+            "The first fence empties the queue, the second waits for the work. On a CPU pass a function that does "
             "nothing.",
             "第一道栅栏清空队列，第二道等任务完成。在 CPU 上传入一个什么都不做的函数即可。",
         ),
@@ -471,8 +468,7 @@ EXERCISES = [
             "    return median([c / b for b, c in zip(baseline_ms, candidate_ms)])"
         ),
         why=both(
-            "What slows both readings of a pair cancels in their ratio. What hits one of them is an "
-            "outlier, and "
+            "What slows both readings of a pair cancels in their ratio. What hits one of them is an outlier, and "
             "the median ignores it.",
             "同时拖慢一对读数的因素在比值里抵消；只打到其中一个的是离群值，中位数不理会。",
         ),
@@ -494,8 +490,7 @@ EXERCISES = [
                 "让基准先热好；让候选工作量更小，但形状是新的。",
             ),
             both(
-                "Run `slow` a few times before the naive clock starts; let `fast` be a somewhat "
-                "smaller size that has "
+                "Run `slow` a few times before the naive clock starts; let `fast` be a somewhat smaller size that has "
                 "not run yet. Any other expensive preparation will do as well.",
                 "在朴素秒表启动之前先把 `slow` 跑几次；`fast` 用一个稍小、还没跑过的尺寸。其他昂贵的准备工作也行。",
             ),

@@ -1,7 +1,6 @@
 """Code tasks of lesson 04: who reads the switch, off for one block, two errors, make the rule lose.
 
-The checks of the practice tasks stand in ``enabled_checks``. The last two entries are the visible smoke tests
-of the checkpoint: they look at form, not at the answer.
+The last two entries are the visible smoke tests of the checkpoint: they look at form, not at the answer.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Code tasks of lesson 05: count searches, find the break-even, mend a trap, make the search lose.
 
-The checks of the practice tasks stand in ``search_checks``. The last three entries are the visible smoke
-tests of the checkpoint: they look at form, not at the answer.
+The last three entries are the visible smoke tests of the checkpoint: they look at form, not at the answer.
 """
 
 from __future__ import annotations

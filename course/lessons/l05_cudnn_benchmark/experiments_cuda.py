@@ -444,8 +444,7 @@ def say_pays_cuda(record: Record) -> Text:
         return NOTHING
     search = n["first_on_ms"] - n["first_off_ms"]
     lines = both(
-        f"The first step took {n['first_off_ms']:.4g} ms with the search off and {n['first_on_ms']:.4g} ms "
-        f"with it on; "
+        f"The first step took {n['first_off_ms']:.4g} ms with the search off and {n['first_on_ms']:.4g} ms with it on; "
         f"a later step {n['slow_ms']:.4g} ms and {n['fast_ms']:.4g} ms (ratio of any two processes within "
         f"[{n['low']:.3f}, {n['high']:.3f}]).",
         f"第一步：关搜索 {n['first_off_ms']:.4g} ms，开搜索 {n['first_on_ms']:.4g} ms；之后每步 {n['slow_ms']:.4g} ms 与 "

@@ -43,8 +43,7 @@ def say_truth_table_cuda(record: Record) -> Text:
         within = max(row["different_bits"] for row in rows)
         across, kernels = (len({row[key] for row in rows}) for key in ("bits", "kernels"))
         en.append(
-            f"{label(setting)}: first call {first} ms, later {later} ms; within a process up to "
-            f"{within} "
+            f"{label(setting)}: first call {first} ms, later {later} ms; within a process up to {within} "
             f"result(s), across {len(rows)} processes {across} result(s) and {kernels} set(s) of "
             f"kernels{_differing(rows, 'en')}"
         )

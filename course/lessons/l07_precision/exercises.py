@@ -1,7 +1,6 @@
 """Code tasks of lesson 07: round a number, find who decides, allow TF32 for one call, ruin a product.
 
-The checks of the practice tasks stand in ``precision_checks``. The last three entries are the visible smoke
-tests of the checkpoint: they look at form, not at the answer.
+The last three entries are the visible smoke tests of the checkpoint: they look at form, not at the answer.
 """
 
 from __future__ import annotations

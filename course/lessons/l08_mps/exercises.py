@@ -1,7 +1,6 @@
 """Code tasks of lesson 08: choose a device, set a variable in time, do without float64.
 
-The checks of the practice tasks stand in ``apple_checks``. The last two entries are the visible smoke tests
-of the checkpoint: they look at form, not at the answer.
+The last two entries are the visible smoke tests of the checkpoint: they look at form, not at the answer.
 """
 
 from __future__ import annotations

@@ -304,8 +304,7 @@ def say_float32_loses(record: Record) -> Text:
     total = len(record.rows)
     return both(
         f"Simulated on the CPU, float64 → float32: {len(lost)} of {total} results are off by more than 1 %"
-        f" ({'; '.join(line(row, 'en') for row in lost)}). Rewritten without float64, {cured} of {total} "
-        f"are right.",
+        f" ({'; '.join(line(row, 'en') for row in lost)}). Rewritten without float64, {cured} of {total} are right.",
         f"在 CPU 上模拟，float64 → float32：{total} 个结果里有 {len(lost)} 个误差超过 1%（"
         f"{'；'.join(line(row, 'zh') for row in lost)}）。改写成不用 float64 的形式后，{cured} 个正确。",
     )

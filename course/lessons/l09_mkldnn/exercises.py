@@ -1,7 +1,6 @@
 """Code tasks of lesson 09: read the log, foresee the route, switch off cleanly, make oneDNN lose.
 
-The checks of the practice tasks stand in ``onednn_checks``. The last two entries are the visible smoke tests of
-the checkpoint: they look at form, not at the answer.
+The last two entries are the visible smoke tests of the checkpoint: they look at form, not at the answer.
 """
 
 from __future__ import annotations

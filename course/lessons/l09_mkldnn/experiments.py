@@ -15,7 +15,7 @@ from torch import nn
 
 from course.experiment.base import Budget, experiment
 from course.experiment.plots import ratios, tiles
-from course.experiment.words import NOTHING
+from course.experiment.words import NOTHING, joined
 from course.i18n import Text, both, t
 from course.lessons.l09_mkldnn.probes import layers, logged, typical_log
 from course.onednn_log import log_of, on_off, parse, time_in
@@ -34,7 +34,7 @@ def interval(row: dict) -> str:
 
 def listed(names: Sequence[str], code: str) -> str:
     """The names in a row, with the comma of the language."""
-    return (", " if code == "en" else "、").join(names) or ("none" if code == "en" else "无")
+    return joined(names, code) or ("none" if code == "en" else "无")
 
 
 def kind_of(row: dict) -> str:

@@ -215,13 +215,13 @@ def settle_tolerance(record: Record) -> dict[str, str | None]:
 
 def _sent(name: str) -> nn.Module:
     """The network as somebody exports it: right, or with one fault."""
-    model, dice = ways_out.small_net(), torch.Generator().manual_seed(2)
+    model, rng = ways_out.small_net(), torch.Generator().manual_seed(2)
     with torch.no_grad():
         for weight in model.parameters():
             if name == "bfloat16 weights":
                 weight.copy_(weight.bfloat16())
             if name == "older weights":
-                weight.mul_(1 + 1e-3 * torch.randn(weight.shape, generator=dice))
+                weight.mul_(1 + 1e-3 * torch.randn(weight.shape, generator=rng))
         if name == "swapped colours":
             model.conv1.weight.copy_(model.conv1.weight.flip(1))
     if name == "other eps":

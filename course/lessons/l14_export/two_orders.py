@@ -21,8 +21,8 @@ class TwoOrders(Picture):
     size = (7.0, 3.2)
 
     def __init__(self, terms: int = 256, seed: int = 0) -> None:
-        dice = torch.Generator().manual_seed(seed)
-        products = torch.randn(terms, generator=dice) * torch.randn(terms, generator=dice)
+        rng = torch.Generator().manual_seed(seed)
+        products = torch.randn(terms, generator=rng) * torch.randn(terms, generator=rng)
         self.ends, self.errors = [], []
         for ordered in (products, products.flip(0)):
             running, exact, errors = torch.zeros(()), 0.0, []

@@ -14,7 +14,7 @@ def seen(thread, fork, spawn):
     ]
 
 
-def doors(block, setter):
+def entry_points(block, setter):
     return [
         {"door": kind, "kind": kind, "open": is_open, "error": ""}
         for kind, is_open in (("with", block), ("setter", setter), ("assignment", 0))
@@ -34,7 +34,7 @@ ROWS = {
     },
     "01-bet-who-sees": {"a": seen(0, 0, 0), "b": seen(1, 0, 0), "c": seen(1, 1, 0), "d": seen(1, 1, 1)},
     "01-bet-flags": {"a": flags(0), "b": flags(1), "c": flags(2), "d": flags(3)},
-    "01-bet-frozen": {"a": doors(0, 0), "b": doors(1, 0), "c": doors(1, 1)},
+    "01-bet-frozen": {"a": entry_points(0, 0), "b": entry_points(1, 0), "c": entry_points(1, 1)},
     "01-bet-mps": {
         option: [
             {
