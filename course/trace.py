@@ -40,6 +40,8 @@ PREPARES = (
 """Operations without arithmetic on the elements: they make room or look at the same memory in another way."""
 SHOWN = 6
 """Rows of a printed table."""
+WIDEST = 60
+"""Characters of a line of code, or of a kernel's name, that are printed: the figures beside it stay on the same line of a notebook."""
 WARM_UPS, CALLS = 2, 5
 
 
@@ -327,7 +329,10 @@ class Trace:
         return [head, *names, *([second, *lines] if lines else [])]
 
     def __str__(self) -> str:
-        return "\n".join([self.sentence(), "", *as_text(self._table(), figures=False)])
+        cut = [
+            [name if len(name) <= WIDEST else name[: WIDEST - 1] + "…", *figures] for name, *figures in self._table()
+        ]
+        return "\n".join([self.sentence(), "", *as_text(cut, figures=False)])
 
     __repr__ = __str__
 

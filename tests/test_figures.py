@@ -194,7 +194,7 @@ def test_every_plot_draws_and_carries_its_units():
         figures.samples(axes[1], {"a": [1.0, 2.0], "b": []}, "ms", what="time")
         figures.grouped(axes[2], ["x", "y"], {"on": [(1, 0.9, 1.1), (2, 1, 3)]}, "ms", what="time", log=True)
         figures.paired_plot(
-            compare({"a": costing(1e-4), "b": costing(2e-4)}, clock=NoisyClock(1)).rows(), "b slower", axes[3]
+            compare({"a": costing(1e-4), "b": costing(2e-4)}, clock=NoisyClock(1), seed=1).rows(), "b slower", axes[3]
         )
         text = figure_text(figure)
     assert "(ms)" in text and "time / time of a" in text and "threads" in text
@@ -217,7 +217,7 @@ def test_results_of_the_timer_draw_themselves(dark, code, words):
 
     set_language(code)
     first = iter([0.8])
-    several = compare({"plain": costing(1e-4), "a $ b": costing(2e-4), 3: costing(1e-4)}, clock=NoisyClock(1))
+    several = compare({"plain": costing(1e-4), "a $ b": costing(2e-4), 3: costing(1e-4)}, clock=NoisyClock(1), seed=1)
     single = measure(lambda: next(first, 3e-3), clock=NoisyClock(1), calibrate=None, name="f")
     for result, title, extra in ((several, several.sentence(), "a \\$ b"), (single, single.sentence(), "844 ms")):
         ax = result.plot(dark=dark)
@@ -237,7 +237,7 @@ def test_one_sample_and_one_round_can_be_drawn_too():
     clock = NoisyClock(0, 0, 0, 0)
     for result in (
         measure(costing(3.0), clock=clock, calibrate=None),
-        compare({"a": costing(3.0), "b": costing(4.0)}, max_time=1, clock=clock),
+        compare({"a": costing(3.0), "b": costing(4.0)}, max_time=1, clock=clock, seed=1),
     ):
         plt.close(result.plot().figure)
 
@@ -275,7 +275,7 @@ def test_a_figure_of_its_own_shows_itself_on_both_grounds_and_stays_as_it_was(ni
 
     from course.figures.own import repainted
 
-    result = compare({"plain": costing(1e-4), "b": costing(2e-4)}, clock=NoisyClock(1))
+    result = compare({"plain": costing(1e-4), "b": costing(2e-4)}, clock=NoisyClock(1), seed=1)
     with plt.style.context("dark_background" if night else "default"):
         ax = result.plot()
     ax.axvline(1.5, color="#123456")  # a learner's own line keeps its colour

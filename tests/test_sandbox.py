@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -275,7 +276,7 @@ def test_many_busy_processes_leave_the_others_their_share_of_the_processors(warm
         "time.sleep(60)"
     )
     work = "import time\nbegan = time.process_time()\nwhile time.process_time() - began < 0.5: pass"
-    limits = Limits(**{**SMALL.plain(), "processes": 60, "cell_s": 60})
+    limits = replace(SMALL, processes=60, cell_s=60)
     with Warm() as other, other.kernel(limits) as hog, warm.kernel(limits) as kernel:
         if kernel._group is None or not any("/cpu/" in str(folder) for folder in kernel._group.folders):
             missing("control groups for the processors", "this machine lets us make none")
@@ -320,7 +321,7 @@ def test_busy_neighbours_cost_no_honest_cell_its_time_and_a_busy_family_pays_for
 
 @pytest.mark.slow
 def test_memory_is_summed_over_all_processes_and_shared_pages_count_once(warm, ungrouped):
-    limits = Limits(**{**SMALL.plain(), "memory_mb": 300, "disk_mb": 8})
+    limits = replace(SMALL, memory_mb=300, disk_mb=8)
     shared = (
         "import os, time\nhog = bytearray(os.urandom(1 << 20)) * 200\nmade = []\nfor _ in range(4):\n    pid = os.fork()\n"
         "    if pid == 0:\n        time.sleep(1)\n        os._exit(0)\n    made.append(pid)\nfor pid in made: os.waitpid(pid, 0)"
@@ -453,10 +454,10 @@ def test_limits_hold_and_are_said(warm):
         assert ran.cut and not ran.ended and not ran.outputs
         assert kernel.run("import time\ntime.sleep(60)", seconds=0.3).late
         assert said(kernel, "print([1])") == [1]
-    with warm.kernel(Limits(**{**SMALL.plain(), "cell_s": 0.2})) as kernel:
+    with warm.kernel(replace(SMALL, cell_s=0.2)) as kernel:
         ran = kernel.run("import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass")
         assert ran.ended == kernel.run("1").ended == "stuck"
-    with warm.kernel(Limits(**{**SMALL.plain(), "processes": 0})) as kernel:
+    with warm.kernel(replace(SMALL, processes=0)) as kernel:
         assert kernel.run("import os\nos.fork()").error == "BlockingIOError"
         assert (
             kernel.run("import threading\none = threading.Thread(target=print)\none.start()\none.join()").error is None
@@ -476,7 +477,7 @@ def test_a_kernel_that_says_done_ahead_and_does_not_listen_is_stopped_on_its_own
         "import inside.shell as s, signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
         "s.OUTLET.connection.sendall(2 * s.wire.packed({'done': {'error': None, 'count': 1}}))\ntime.sleep(60)"
     )
-    with warm.kernel(Limits(**{**SMALL.plain(), "cell_s": 0.2})) as kernel:
+    with warm.kernel(replace(SMALL, cell_s=0.2)) as kernel:
         assert not kernel.run(ahead).ended
         ran = kernel.run("#" * 2_000_000)  # more than the socket holds
         assert ran.late and ran.ended == kernel.run("1").ended == "stuck"

@@ -74,7 +74,7 @@ def test_several_candidates_share_the_error():
         return any(p.verdict in ("faster", "slower") for p in result.pairs.values())
 
     assert sum(alarms(seed) for seed in range(150)) / 150 <= 0.05
-    result = compare({"a": costing(1e-4), "b": costing(1.2e-4), "c": costing(0.8e-4)}, clock=NoisyClock(3))
+    result = compare({"a": costing(1e-4), "b": costing(1.2e-4), "c": costing(0.8e-4)}, clock=NoisyClock(3), seed=1)
     assert {n: p.verdict for n, p in result.pairs.items()} == {"b": "slower", "c": "faster"}
     with pytest.raises(AttributeError, match="several"):
         result.ratio  # noqa: B018
@@ -88,7 +88,7 @@ def test_undecided_says_how_wide_the_interval_still_is():
 
 def test_a_round_longer_than_the_budget_is_the_only_one():
     clock = NoisyClock(0, 0, 0, 0)
-    result = compare({"a": costing(3.0), "b": costing(4.0)}, max_time=1, clock=clock)
+    result = compare({"a": costing(3.0), "b": costing(4.0)}, max_time=1, clock=clock, seed=1)
     assert clock.time == pytest.approx(14)
     assert (result.rounds, result.verdict, result.pairs["b"].confidence) == (1, "undecided", 0)
     assert result.ratio == pytest.approx(4 / 3)
@@ -97,7 +97,7 @@ def test_a_round_longer_than_the_budget_is_the_only_one():
 
 def test_very_long_first_calls_are_not_repeated():
     clock = NoisyClock(0, 0, 0, 0)
-    assert compare({"a": costing(30.0), "b": costing(40.0)}, max_time=1, clock=clock).rounds == 1
+    assert compare({"a": costing(30.0), "b": costing(40.0)}, max_time=1, clock=clock, seed=1).rounds == 1
     assert clock.time == pytest.approx(70)
     clock = NoisyClock(0, 0, 0, 0)
     assert measure(costing(30.0), clock=clock, calibrate=None).samples_ms == (30_000,)
@@ -121,7 +121,7 @@ def test_a_stalled_machine_gets_a_second_chance():
             self.time += 0.6 if self.blocks == 40 else 0
             return super().block(f, calls)
 
-    result = compare({"a": costing(1e-3), "b": costing(1.1e-3)}, max_time=0.5, clock=Stalls(1))
+    result = compare({"a": costing(1e-3), "b": costing(1.1e-3)}, max_time=0.5, clock=Stalls(1), seed=1)
     assert result.rounds >= stats.FIRST_LOOK and result.verdict == "slower"
 
 
@@ -167,7 +167,7 @@ def test_interrupt_returns_what_was_measured():
                 raise KeyboardInterrupt
             return super().block(f, calls)
 
-    result = compare({"a": costing(1e-3), "b": costing(1e-3)}, ci=1e-9, clock=Stopped(0))
+    result = compare({"a": costing(1e-3), "b": costing(1e-3)}, ci=1e-9, clock=Stopped(0), seed=1)
     assert not result.complete and result.rounds > 10 and "Interrupted" in result.notes[0]
     result = measure(costing(1e-3), clock=Stopped(0), calibrate=None)
     assert not result.complete and len(result.samples_ms) > 10

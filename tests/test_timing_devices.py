@@ -170,9 +170,9 @@ def test_noise_of_a_parallel_function_is_explained(monkeypatch):
 def test_an_undecided_race_of_parallel_functions_is_explained(monkeypatch):
     monkeypatch.setattr(effort.Effort, "busy", lambda self: 2.0)
     wild = NoisyClock(1, jitter=0.4)
-    result = compare({"a": costing(1e-3), "b": costing(1e-3)}, clock=wild, max_time=0.1)
+    result = compare({"a": costing(1e-3), "b": costing(1e-3)}, clock=wild, seed=1, max_time=0.1)
     assert result.verdict == "undecided" and "torch.set_num_threads(1)" in result.notes[-1]
-    result = compare({"a": costing(1e-3), "b": costing(2e-3)}, clock=NoisyClock(1), max_time=0.5)
+    result = compare({"a": costing(1e-3), "b": costing(2e-3)}, clock=NoisyClock(1), seed=1, max_time=0.5)
     assert result.verdict == "slower" and not result.notes
 
 

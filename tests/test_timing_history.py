@@ -229,20 +229,20 @@ def test_the_fixture_fails_only_on_evidence(pytester, monkeypatch):
         from tests.timing_clocks import Cost, NoisyClock, costing
 
         def test_fine(timing):
-            assert timing(costing(1.02e-3), than=costing(1e-3), at_most=1.1, clock=NoisyClock(1)).verdict in ("same", "slower")
+            assert timing(costing(1.02e-3), than=costing(1e-3), at_most=1.1, clock=NoisyClock(1), seed=1).verdict in ("same", "slower")
 
         def test_slow(timing):
-            timing(costing(1.3e-3), than=costing(1e-3), at_most=1.1, clock=NoisyClock(1))
+            timing(costing(1.3e-3), than=costing(1e-3), at_most=1.1, clock=NoisyClock(1), seed=1)
 
         def test_noisy(timing):
             with pytest.warns(UserWarning, match="undecided"):
-                timing(costing(1.1e-3), than=costing(1e-3), at_most=1.1, clock=NoisyClock(1, jitter=3.0), max_time=0.05)
+                timing(costing(1.1e-3), than=costing(1e-3), at_most=1.1, clock=NoisyClock(1, jitter=3.0), max_time=0.05, seed=1)
 
         def test_nonsense(timing):
             timing(costing(1), than=costing(1), at_most=0.9)
 
         def test_both_verbs(timing):
-            assert timing.compare({"a": costing(1e-3), "b": costing(2e-3)}, clock=NoisyClock(1)).verdict == "slower"
+            assert timing.compare({"a": costing(1e-3), "b": costing(2e-3)}, clock=NoisyClock(1), seed=1).verdict == "slower"
             assert timing.measure(costing(1e-3), clock=NoisyClock(1), calibrate=None).median_ms > 0
     """)
     result = pytester.runpytest_inprocess("-p", "course.pytest_timing", "-p", "no:cacheprovider")

@@ -132,7 +132,9 @@ def test_odd_settings_of_measure_get_a_sentence(more, words):
 def test_without_a_stderr_nothing_is_shown(monkeypatch):
     """pythonw on Windows, and services, have none."""
     monkeypatch.setattr(sys, "stderr", None)
-    assert compare({"a": costing(1), "b": costing(1)}, max_time=2.2, ci=1e-9, gate=1e-9, clock=NoisyClock(0)).rounds
+    assert compare(
+        {"a": costing(1), "b": costing(1)}, max_time=2.2, ci=1e-9, gate=1e-9, clock=NoisyClock(0), seed=1
+    ).rounds
 
 
 def test_an_interrupt_before_anything_was_measured_is_a_sentence():

@@ -127,6 +127,13 @@ def test_a_real_call_names_its_operations_and_lines_and_draws_itself():
             assert found.timeline().get_xlabel()
 
 
+def test_a_long_line_of_code_leaves_its_figures_beside_it():
+    x = torch.randn(16, 16)
+    found = trace_of(lambda: torch.relu(x + x + x + x + x + x + x + x + x + x + x + x + x + x + x + x + x), calls=1)
+    table = str(found).split("\n\n", 1)[1].splitlines()
+    assert any("…" in line for line in table) and max(map(len, table)) < 100
+
+
 def test_backward_stands_under_the_line_that_started_it():
     weight = torch.randn(4, 4, requires_grad=True)
 

@@ -45,7 +45,7 @@ def limits_words(plan: Plan, outcome: Outcome, today: Outcome) -> str:
         known = bound is not None and value is not None
         figures = f"{one.words(value)}{t('; limit ', '；上限 ')}{one.words(bound)}" if known else ""
         told = colon(pick(one.name), words[kept]) + (aside(figures) if figures else "")
-        found += t(f" {told}.", f"{told}。")
+        found += t(f" {told[0].upper()}{told[1:]}.", f"{told}。")
     return found
 
 

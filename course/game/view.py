@@ -33,6 +33,7 @@ box-shadow:none;white-space:normal;text-align:left;overflow-wrap:anywhere}
 .tbq.tbg button.tbg-value:hover:enabled{border-color:var(--q-main);background:var(--q-fill)}
 .tbq.tbg button.tbg-on{border-color:var(--q-main);background:var(--q-pick);color:var(--q-main)!important;font-weight:600}
 .tbq.tbg .tbg-go{display:flex!important;flex-flow:row wrap!important;gap:10px;margin:12px 0 0}
+.tbq.tbg .tbg-go button{scroll-margin-bottom:260px}
 .tbq.tbg .tbg-panel{border-top:1px solid var(--q-line);margin-top:12px;padding-top:12px}
 .tbq.tbg ol.tbg-steps{list-style:none;margin:12px 0 0;padding:0;font-size:14px;color:var(--q-soft)}
 .tbq.tbg .tbg-steps li{display:flex;gap:10px;margin:0}.tbq.tbg .tbg-steps b{min-width:4.2em;text-align:right;
@@ -90,7 +91,7 @@ def colon(name: str, words: str) -> str:
 def source_words(source: Text) -> str:
     """A source in the language in use: lessons and experiments of the course have names in both."""
     words = pick(source)
-    return t(words, re.sub(r"\blesson (\d\d)\b", r"第 \1 课", re.sub(r"\bexperiment (?=\d)", "实验 ", words)))
+    return t(words, re.sub(r"\blesson (\d\d)\b", r"第 \1 课", re.sub(r"\bexperiments? (?=\d)", "实验 ", words)))
 
 
 # --- ticket -------------------------------------------------------------------------------------------------
@@ -224,8 +225,9 @@ def letter_ask(case: Case) -> str:
 
 def letter_help() -> str:
     return t(
-        "Answer in two or three sentences of your own. Then compare with a model and tick what yours does; nobody else marks it.",
-        "用你自己的话回两三句。然后对照范文，勾出自己做到的几条；除了你，没有人打分。",
+        "Read the “Why” above first. Then answer in two or three sentences of your own, compare with a model and tick what "
+        "yours does; nobody else marks it.",
+        "先看看上面的“为什么”，再用你自己的话回两三句。然后对照范文，勾出自己做到的几条；除了你，没有人打分。",
     )
 
 

@@ -175,8 +175,11 @@ class Kernel:
         return ran
 
     def _blame(self, fate: dict[str, Any]) -> None:
-        """The first process of a pid namespace cannot be killed from within, only by a limit or from outside."""
-        if fate.get("signal") == signal.SIGKILL and fate["cpu_s"] + TICK_S < fate["cpu_limit_s"]:
+        """The first process of a pid namespace cannot be killed from within, only by a limit or from outside. Whoever lowers
+        the limit ends by it, at about that time: the system counts its ticks, and tells its seconds.
+        """
+        limit = self._limits.cpu_limit_s
+        if fate.get("signal") == signal.SIGKILL and fate["cpu_limit_s"] == limit and fate["cpu_s"] + TICK_S < limit:
             self.ended = "killed"
             raise Infrastructure("the kernel was ended from outside")
 

@@ -38,6 +38,11 @@ class Limits:
         """Seconds of wall time after which a submission has ended, whatever else the machine does."""
         return PATIENCE * self.total_s
 
+    @property
+    def cpu_limit_s(self) -> int:
+        """Seconds of processor time after which the system ends one process, whatever watches it."""
+        return self.total_s * max(1, self.threads) + 60
+
     def plain(self) -> dict[str, Any]:
         """As a JSON object, for the other side."""
-        return asdict(self)
+        return {**asdict(self), "cpu_limit_s": self.cpu_limit_s}

@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -155,7 +156,7 @@ class Warm:
         folder = None if self.sandbox else tempfile.mkdtemp(prefix="course-kernel-")
         grouped = self.sandbox and groups.possible()
         if self.sandbox and not grouped and os.geteuid() == 0:
-            limits = Limits(**{**limits.plain(), "processes": 0})  # nothing else would hold root's forks back
+            limits = replace(limits, processes=0)  # nothing else would hold root's forks back
         kernel = None
         try:
             ours.setsockopt(socket.SOL_SOCKET, getattr(socket, "SO_PASSCRED", 16), 1)

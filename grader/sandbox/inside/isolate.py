@@ -67,7 +67,7 @@ def restrict(limits: dict[str, Any], processes: int = 0) -> None:
         "AS": _BEFORE["bytes"] + limits["memory_mb"] * MEGABYTE,
         "FSIZE": limits["disk_mb"] * MEGABYTE,
         "NOFILE": limits["open_files"],
-        "CPU": limits["total_s"] * max(1, limits["threads"]) + 60,
+        "CPU": limits["cpu_limit_s"],
         "CORE": 0,
         "SIGPENDING": SIGNALS,
         **({"NPROC": processes} if processes else {}),
