@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import gc
+import os
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from benchmarks import zoo, zoo_parts, zoo_steps
@@ -157,6 +161,95 @@ def test_what_is_reached_by_another_name_is_left_as_it_was(kind: type[Any]) -> N
         del model.space
     assert unchanged(lambda: count(model, x), model, x).macs == 3 * 64
     assert not any(hasattr(place, "course_tests_odd") for place in (nn.init, nn.Linear, Renamed))
+
+
+def _imported_inside() -> None:
+    import torch as here
+
+    here.set_warn_always(True)
+
+
+def _renamed_function() -> None:
+    function = F.relu
+    function.course_tests_odd = 1
+
+
+nn.course_tests_list = []
+LASTING: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
+    "a switch": (lambda: torch.set_warn_always(True), torch.is_warn_always_enabled),
+    "a switch, imported inside": (_imported_inside, torch.is_warn_always_enabled),
+    "print options": (lambda: torch.set_printoptions(precision=9), lambda: torch._tensor_str.PRINT_OPTS.precision),
+    "NumPy's errors": (lambda: np.seterr(all="raise"), np.geterr),
+    "a switch of a class": (
+        lambda: torch.distributions.Distribution.set_default_validate_args(False),
+        lambda: torch.distributions.Distribution._validate_args,
+    ),
+    "a switch in an object": (
+        lambda: torch.sparse.check_sparse_tensor_invariants.enable(),
+        torch.sparse.check_sparse_tensor_invariants.is_enabled,
+    ),
+    "a hook on all modules": (
+        lambda: nn.modules.module.register_module_forward_pre_hook(print),
+        lambda: len(nn.modules.module._global_forward_pre_hooks),
+    ),
+    "a block never left": (
+        lambda: torch.autograd.graph.saved_tensors_hooks(id, id).__enter__(),
+        lambda: torch._C._autograd._top_saved_tensors_default_hooks(True),
+    ),
+    "a table of torch": (lambda: nn.course_tests_list.append(1), lambda: len(nn.course_tests_list)),
+    "a class, by hand": (
+        lambda: type.__setattr__(nn.Linear, "course_tests_odd", 1),
+        lambda: hasattr(nn.Linear, "course_tests_odd"),
+    ),
+    "a function": (_renamed_function, lambda: hasattr(F.relu, "course_tests_odd")),
+    "the collector": (lambda: gc.disable(), gc.isenabled),
+    "the directory": (lambda: os.chdir("/"), os.getcwd),
+}
+
+
+@pytest.mark.parametrize("name", LASTING)
+def test_what_lasts_is_left_as_it_was(name: str) -> None:
+    """Settings beyond those a count puts back, reached through code of torch, NumPy and the system."""
+    change, read = LASTING[name]
+    layer, before = nn.Linear(8, 8), read()
+    counted = count(lambda x: (change(), layer(x))[1], torch.randn(3, 8))
+    assert read() == before and counted.macs == 3 * 64 and counted.exact
+
+
+def test_a_forward_that_ends_the_process_ends_the_child() -> None:
+    with pytest.raises(CountError, match="ChildDied"):
+        count(lambda x: os._exit(0), torch.zeros(2))
+
+
+class Leaving(nn.Linear):
+    """Tells of its end."""
+
+    def __del__(self) -> None:
+        print("ended")
+
+
+def test_no_copy_is_made_of_what_notices_its_end(capsys: pytest.CaptureFixture[str]) -> None:
+    model = Leaving(8, 8)
+    assert count(model, torch.randn(3, 8)).macs == 3 * 64 and capsys.readouterr().out == ""
+
+
+def test_code_of_a_tensor_or_a_model_is_not_run_by_asking() -> None:
+    asked = []
+
+    class Noting(Tensor):
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            asked.append(func)
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    class Proxy(nn.Linear):
+        def __getattr__(self, name: str) -> Any:
+            asked.append(name)
+            return super().__getattr__(name)
+
+    model, x = Proxy(8, 8), torch.randn(3, 8).as_subclass(Noting)
+    asked.clear()
+    assert count(model, x).macs == 3 * 64 and asked == []
 
 
 def test_without_a_child_a_real_run_works_on_copies(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -145,6 +145,48 @@ def test_names_of_count_that_are_names_of_the_forward() -> None:
     assert list(inspect.signature(count).parameters)[0] == "model"
 
 
+class Tied(nn.Module):
+    """Writes 2 to a pair and runs its layer as often as the twin of the pair says, which looks at the same memory."""
+
+    def __init__(self, pair: Any, twin: Any, outside: Any = None) -> None:
+        super().__init__()
+        self.layer, self.pair, self.twin, self.outside, self.names = nn.Linear(4, 4), pair, twin, outside, {}
+        self.tables, self.names[id(self.layer)] = self._buffers, "layer"
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.pair[1] += 2
+        self.register_buffer("late", x)
+        for _ in range(int(self.twin[1]) * ("late" in self.tables)):
+            x = self.layer(x)
+        return x
+
+
+class ById(Tied):
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x) if id(self.layer) in self.names else x
+
+
+def _pairs() -> dict[str, tuple[Any, Any]]:
+    array, whole, back = np.zeros(2, np.int64), torch.zeros(4, dtype=torch.long), torch.zeros(2, dtype=torch.long)
+    rows, shared = np.zeros((2, 2), np.int64), torch.zeros(4, dtype=torch.long).share_memory_()
+    return {
+        "a tensor on an array": (array, torch.from_numpy(array)),
+        "an array on a tensor": (back, back.numpy()),
+        "an array on an array": (rows[0], rows.reshape(-1)),
+        "a tensor on a tensor": (whole, whole[:3]),
+        "between processes": (shared, shared[:3]),
+    }
+
+
+@pytest.mark.parametrize("kind", [Tied, ById])
+@pytest.mark.parametrize("outside", [None, threading.Lock()], ids=["here", "in a child"])
+@pytest.mark.parametrize("name", _pairs())
+def test_values_on_one_memory_stay_on_one(name: str, outside: Any, kind: type[Tied]) -> None:
+    pair, twin = _pairs()[name]
+    counted = count(kind(pair, twin, outside), X)
+    assert counted.macs == 2 * 64 and counted.exact and not pair.any() and not twin.any()
+
+
 # ---- what is out of sight
 
 
@@ -197,6 +239,7 @@ def test_attention_of_jagged_rows_is_named() -> None:
     [
         lambda x: torch.tensor(np.array(x.tolist()) @ np.array(x.tolist())),
         lambda x: torch.from_numpy(x.numpy() @ x.numpy()),
+        lambda x: torch.tensor([sum(x.storage().tolist())]),
     ],
 )
 def test_data_that_leave_torch_are_named(function: Callable[[Tensor], Tensor]) -> None:

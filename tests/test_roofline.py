@@ -203,6 +203,7 @@ def test_a_third_regime_and_page_faults():
     assert layer(10**6, 10**4, 0.2, overhead_ms=0.012).bound == "compute"  # slow for another reason
     assert layer(10**9, 10**4, 0.02, overhead_ms=0.012).bound == "compute"  # the roof asks for more
     assert "limited by overhead: issuing the calls is 60% of it" in of(tiny).sentence()
+    assert "is 100% of it" in of(layer(0, 10**4, 0.002, "tiny", overhead_ms=0.012)).sentence()  # never more than all
     paging = layer(0, 10**6, 1.0, "act", "ReLU", faults=500.0, fault_share=0.6)
     assert "Page faults, not work, fill 60% of that." in of(paging).sentence()
     assert "500 pages" in str(of(paging)) and "memory; page faults 60%" in str(of(paging))

@@ -77,6 +77,18 @@ def test_a_file_that_is_none_gets_a_sentence(tmp_path, content, words):
         load(path)
 
 
+def test_a_file_without_its_machine_and_what_is_no_path_get_a_sentence(tmp_path):
+    path, result = tmp_path / "kept.json", measured(1.0)
+    result.save(path)
+    content = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**content, "machine": None}), encoding="utf-8")
+    with pytest.raises(TimingError, match="damaged"):
+        against(path, result)
+    for attempt in (lambda: against(result, result), lambda: result.save(None), lambda: load(3)):
+        with pytest.raises(TimingError, match="path"):
+            attempt()
+
+
 def test_a_folder_that_is_not_there_gets_a_sentence(tmp_path):
     with pytest.raises(TimingError, match="cannot be written"):
         measured(1.0).save(tmp_path / "none" / "kept.json")

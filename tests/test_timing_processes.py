@@ -113,6 +113,8 @@ def test_a_run_of_several_processes_says_so():
     assert result.process_medians_ms == (1.0, 1.1, 1.05, 0.95, 1.02)
     assert result.relative == pytest.approx(0.51) and result.relative_low < 0.475 < 0.55 < result.relative_high
     assert "a repetition lands in" in result.sentence() and "within this run" in single(1.0).sentence()
+    apart = replace(result, high_ms=1000 * result.low_ms).sentence()
+    assert "too far apart" in apart and "a repetition lands in" not in apart
     assert result.rows()[0]["processes"] == 5
 
 

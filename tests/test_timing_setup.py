@@ -27,6 +27,13 @@ def test_setup_runs_before_every_call_and_its_result_is_handed_over():
     assert result.median_ms == pytest.approx(1.1, rel=0.2)
 
 
+@pytest.mark.parametrize("good", [0, 30])
+def test_a_setup_that_raises_is_named(good):
+    left = iter(range(good))
+    with pytest.raises(TimingError, match="setup raised StopIteration " + ("after" if good else "on the first call")):
+        measure(lambda _: Cost(1e-3), setup=lambda: next(left), clock=NoisyClock(1), calibrate=None, max_time=0.2)
+
+
 def test_setup_is_outside_the_time():
     import time
 

@@ -102,5 +102,6 @@ def watch_threads(seen: Callable[[], None]) -> None:
             done.set_exception(error)
         return done
 
+    threading.excepthook = lambda _: None  # its place is here, not on the screen: the count says that it was there
     threading.Thread.start = watched  # type: ignore[method-assign]
     ThreadPoolExecutor.submit = submit  # type: ignore[method-assign,assignment]

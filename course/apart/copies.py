@@ -29,10 +29,15 @@ def copied(value: Any, tensor: Callable[[torch.Tensor], torch.Tensor]) -> Any:
     """
     if _disturbed():
         raise Uncopyable("a hook on all modules or a mode of torch is active")
+    copier = Copier(tensor)
     try:
-        return Copier(tensor)(value)
+        with torch._C.DisableTorchFunctionSubclass():  # code of a subclass is the user's
+            made = copier(value)
     except RecursionError as why:
         raise Uncopyable("too deep") from why
+    if copier.arrays and copier.lent:
+        raise Uncopyable("an array beside a tensor that may share its memory")
+    return made
 
 
 def _disturbed() -> bool:
@@ -47,10 +52,12 @@ class Copier:
     """`copier(value)` is a copy of all that can be reached from the value; the same object gives the same copy.
 
     tensor: makes the stand-in of a tensor. What cannot change, and sealed functions and classes, is shared.
+    arrays: whether NumPy arrays were copied. lent: whether tensors on memory that is not torch's own were.
     """
 
     def __init__(self, tensor: Callable[[torch.Tensor], torch.Tensor]) -> None:
         self.tensor = tensor
+        self.arrays = self.lent = False
         self._made: dict[int, tuple[Any, Any]] = {}  # with the original: an id means something only while it lives
         self._spaces: dict[int, dict[str, Any]] = {}
         self._slots: dict[type, list[str] | None] = {}  # None: not sealed
@@ -100,6 +107,8 @@ class Copier:
         copy = self._new(value, self.tensor(value))
         if copy is value:
             return copy
+        if value.layout is torch.strided and not value.is_nested:
+            self.lent = self.lent or not value.untyped_storage().resizable()
         for name, item in vars(value).items():
             vars(copy)[name] = self(item)
         if value.is_leaf and value.grad is not None:
@@ -158,11 +167,13 @@ class Copier:
             return self._tensor(value) if isinstance(value, torch.Tensor) else self._tuple(value)
         if not isinstance(value, (nn.Module, types.ModuleType)) and sealed(value):
             return value  # a module of Python in an attribute could be written to
-        if kind.__module__ == "numpy" and kind.__name__ == "ndarray" and value.dtype != object:
+        if kind.__module__ == "numpy" and kind.__name__ == "ndarray" and value.dtype != object and value.base is None:
+            self.arrays = True
             return value.copy()
         if isinstance(value, torch.Generator):
             return value.clone_state()
-        if kind.__new__ is not object.__new__ or not hasattr(value, "__dict__") or not self._sealed(kind):
+        made_so = kind.__new__ is object.__new__ and hasattr(value, "__dict__") and not hasattr(kind, "__del__")
+        if not made_so or not self._sealed(kind):
             raise Uncopyable(f"{kind.__module__}.{kind.__qualname__}")
         try:
             copy = self._new(value, object.__new__(kind))
@@ -174,7 +185,8 @@ class Copier:
             if of in _SHARED:
                 inside[name] = item
             else:
-                inside[name] = of() if _OF_A_MODULE.get(name) is of and not item else self(item)
+                plain = _OF_A_MODULE.get(name) is of and not item and id(item) not in self._made
+                inside[name] = self._new(item, of()) if plain else self(item)
         for name in self._slots[kind] or ():
             if hasattr(value, name):
                 object.__setattr__(copy, name, self(getattr(value, name)))
@@ -203,4 +215,4 @@ _SHARED = frozenset(ATOMS)
 _OF_A_MODULE = {
     name: type(value) for name, value in vars(nn.Module()).items() if type(value) in (dict, OrderedDict, set)
 }
-"""The tables of every module, most of them empty: nobody shares an empty one."""
+"""The tables of every module, most of them empty."""

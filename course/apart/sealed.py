@@ -14,6 +14,7 @@ import functools
 import re
 import sys
 import types
+import warnings
 from collections.abc import Iterable
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -30,7 +31,12 @@ ATOMS = (
     *(torch.dtype, torch.device, torch.layout, torch.memory_format, torch.Size, torch.finfo, torch.iinfo),
 )
 """Values that cannot change."""
-_REACHING = frozenset("globals vars locals eval exec compile setattr delattr __import__ open input breakpoint".split())
+_REACHING = frozenset(
+    "globals vars locals eval exec compile setattr delattr __import__ open input breakpoint id hash".split()
+)
+"""Builtins that reach further, or tell a copy from its original."""
+_LASTING = re.compile(r"(un)?(set(?!_grad_enabled$)|seterr|enable(?!_grad$)|disable|register|add_safe|reset)(_|$)")
+"""Names of functions of trusted packages that change a setting for good."""
 _METHODS = (types.FunctionType, staticmethod, classmethod, property)
 _OF_C = (
     *(types.MemberDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType),
@@ -56,7 +62,8 @@ def facts_of(code: types.CodeType) -> Facts:
     for step in dis.get_instructions(code):
         name, what = step.opname, step.argval
         if name in ("LOAD_ATTR", "LOAD_METHOD"):
-            found["does"] |= {"leaves"} if what == "__globals__" or chain and what == "__dict__" else set()
+            by_hand = chain not in ("", "object") and what in ("__dict__", "__setattr__", "__delattr__")
+            found["does"] |= {"leaves"} if by_hand or what in ("__globals__", "__enter__") else set()
             chain = chain and f"{chain}.{what}"
         elif name not in _SILENT:
             found["chains"].add(chain)
@@ -118,8 +125,9 @@ def _parts(value: Any) -> Iterable[Any] | None:
     if isinstance(value, functools.cached_property):
         return [value.func]
     if isinstance(value, types.BuiltinFunctionType):
-        of_module = isinstance(value.__self__, (type(None), type, types.ModuleType, type(torch._C._nn)))
-        return () if of_module else None
+        of_module = isinstance(value.__self__, (type(None), type, types.ModuleType))
+        home = (value.__module__ or "builtins").removeprefix("_")
+        return () if of_module and (trusted(home) or value is warnings.warn) else None
     if isinstance(value, enum.Enum) or type(value).__module__ in ("typing", "torch._ops", "torch.autograd.grad_mode"):
         return [type(value)]
     return () if isinstance(value, _OF_C) else None
@@ -137,12 +145,14 @@ def _parts_of_function(function: types.FunctionType) -> list[Any] | None:
 def own_globals(function: types.FunctionType) -> dict[str, Any] | None:
     """The globals a function reads, by name; None where it reaches for more than that."""
     facts, space, found = facts_of(function.__code__), function.__globals__, {}
-    renamed = any(isinstance(_named(space, chain), type) for chain in facts["renamed"])
+    renamed = any(isinstance(_named(space, chain), (type, types.FunctionType)) for chain in facts["renamed"])
     on_class = renamed or "type" in facts["names"] or "__class__" in facts["attributes"]
     if "leaves" in facts["does"] or "writes" in facts["does"] and (on_class or facts["imports"]):
         return None
-    passed = any(isinstance(_named(space, chain), types.ModuleType) for chain in facts["chains"])
+    passed = any(_open(space, chain) for chain in facts["chains"])
     if passed or not all(map(trusted, facts["imports"])):
+        return None
+    if facts["imports"] and any(map(_LASTING.match, facts["attributes"])):
         return None
     for name in facts["names"]:
         value = space.get(name, function)
@@ -156,6 +166,17 @@ def own_globals(function: types.FunctionType) -> dict[str, Any] | None:
         else:
             found[name] = value
     return found
+
+
+def _open(space: dict[str, Any], chain: str) -> bool:
+    """Whether a dotted name leads to a module, or to a table or a lasting setting of a trusted package."""
+    owner, _, last = chain.rpartition(".")
+    root = space.get(chain.partition(".")[0])
+    module = isinstance(root, types.ModuleType)
+    if _LASTING.match(last) and trusted(root.__name__ if module else getattr(root, "__module__", None)):
+        return True
+    tables = module and any(isinstance(_named(space, one), (dict, list, set)) for one in (owner, chain))
+    return tables or isinstance(_named(space, chain), types.ModuleType)
 
 
 def _named(space: dict[str, Any], chain: str) -> Any:

@@ -49,8 +49,8 @@ def count(
     separate operator sums, as in `(a * b).sum()`, also after moves and casts, are shown apart
     (`.summed_products`); repeated additions are element operations.
     An operator that is neither counted nor provably free of contractions is listed in `.unknown`, and so is
-    work seen to leave torch (other threads, NumPy, raw memory); then `.exact` is False. A compiled extension
-    that works on memory without asking torch cannot be seen.
+    work seen to leave torch (other threads, numbers with a fraction handed to NumPy, raw memory); then `.exact` is
+    False. Arithmetic of Python on single values (`.item()`) or of an extension on memory cannot be seen.
 
     Raises CountError if `model` cannot be called, inputs are missing, the forward raises (it says where), or a
     keyword of `count` is also one of the forward.
@@ -99,8 +99,8 @@ class Call:
         """Kinds of devices on which the inputs and the weights of the model lie."""
         owner = getattr(self.model, "__self__", self.model)
         held = [*owner.parameters(), *owner.buffers()] if isinstance(owner, nn.Module) else []
-        given = tree_leaves((self.inputs, self.kwargs))
-        return {str(x.device) for x in (*held, *given) if isinstance(x, torch.Tensor)}
+        with torch._C.DisableTorchFunctionSubclass():
+            return {str(x.device) for x in tree_leaves((held, self.inputs, self.kwargs)) if isinstance(x, torch.Tensor)}
 
 
 def _from_shapes(call: Call) -> tuple[FlopCount, str]:
@@ -137,7 +137,8 @@ def _for_real(call: Call) -> tuple[FlopCount, str]:
         try:
             return in_child(lambda: attempt(call, Real(), call))
         except ChildDied as why:
-            raise stopped(MemoryError(str(why)), {}, call.inputs, False, call.training) from why
+            reason = MemoryError() if "signal 9" in str(why) else why
+            raise stopped(reason, {}, call.inputs, False, call.training) from why
     try:
         return _on_copies(call, Real(), min(elsewhere, default="cpu"))
     except Uncopyable as why:
@@ -171,8 +172,7 @@ def attempt(call: Call, world: Real, original: Call) -> tuple[FlopCount, str]:
             raise
         except Exception as why:
             tally.tree()  # which names the modules as a result does
-            meta = "meta" in original.devices()
-            raise stopped(why, tally.places, original.inputs, meta, call.training) from why
+            raise stopped(why, tally.places, original.inputs, "meta" in original.devices(), call.training) from why
     if world.broken is not None and isinstance(world, Shapes):
         raise CountError(world.broken)
     if call.training and world.hooked:

@@ -109,8 +109,7 @@ def onednn_rnn_backward(out: Any, x: Any, w_ih: Any, w_hh: Any, *rest: Any, **__
     """Gradients of the weights, of the states between the steps, and of input and first state if wanted."""
     wants = [one.requires_grad for one in (x, w_ih, rest[2])]
     for_x, for_w, for_state = wants if any(wants) else (True, True, True)
-    rows, steps = x.shape[1], x.shape[0]
-    between = steps - 1 + for_state
+    rows, steps, between = x.shape[1], x.shape[0], x.shape[0] - 1 + for_state
     return rows * (steps * (w_ih.numel() * (for_x + for_w) + w_hh.numel() * for_w) + between * w_hh.numel())
 
 
@@ -162,9 +161,8 @@ _ATEN: dict[Formula, str] = {
     "miopen_convolution_relu miopen_convolution_add_relu miopen_depthwise_convolution mkldnn_convolution "
     "_mps_convolution _conv_depthwise2d conv_depthwise3d _slow_conv2d_forward slow_conv3d_forward slow_conv_dilated2d "
     "slow_conv_dilated3d _nnpack_spatial_convolution",
-    by_positions(
-        1
-    ): "cudnn_convolution_transpose miopen_convolution_transpose slow_conv_transpose2d slow_conv_transpose3d",
+    by_positions(1): "cudnn_convolution_transpose miopen_convolution_transpose slow_conv_transpose2d "
+    "slow_conv_transpose3d",
     convolution_backward: "convolution_backward convolution_backward_overrideable",
     attention: _fused("") + " _scaled_dot_product_attention_math_for_mps",
     attention_backward: _fused("_backward"),

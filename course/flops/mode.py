@@ -59,8 +59,7 @@ class Operator:
         self._shapes: dict[Any, Any] = {}
 
     def on_shapes(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The output on meta tensors, from memory if it ran on such shapes before: torch's own rules take up to a
-        millisecond a call."""
+        """The output on meta tensors, remembered by shapes: torch's own rules take up to a millisecond a call."""
         if not self.plain:
             return func(*args, **kwargs)
         key = _key(args), tuple((name, _key(value)) for name, value in kwargs.items()), torch.get_default_dtype()
@@ -142,6 +141,7 @@ class Shapes(Real):
         self.strays = strays
         self._devices: list[torch.device] = []
         self._given: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+        self._stores: dict[int, tuple[Any, Any]] = {}  # storages of values and their copies
         self._born: dict[int, Any] = {}  # storages of the values made in this run
 
     def stand_in(self, tensor: torch.Tensor) -> torch.Tensor:
@@ -158,14 +158,18 @@ class Shapes(Real):
             self._devices.append(tensor.device)
         if not (tensor.is_floating_point() or tensor.is_complex() or tensor.is_quantized or tensor.is_meta):
             if tensor.nbytes <= KEEP_BYTES and tensor.untyped_storage().nbytes() <= KEEP_BYTES:
-                return self._kept(tensor.to("cpu", copy=True))
+                if self.strays and not tensor.is_shared():  # a child may write to the original
+                    return self._kept(tensor.cpu())
+                store, look = tensor.untyped_storage(), (tensor.storage_offset(), tensor.shape, tensor.stride())
+                with torch._C._DisableTorchDispatch():  # nothing of the run; all views of a storage share its copy
+                    copy = self._stores.setdefault(store._cdata, (store, store.clone().cpu()))[1]
+                    return self._kept(torch.empty(0, dtype=tensor.dtype, device="cpu").set_(copy, *look))
         return _leaf(_shape_of(tensor), tensor)
 
     def _kept(self, value: Any) -> Any:
-        if self.strays:
-            for tensor in tensors_in((value,)):
-                storage = tensor.untyped_storage()
-                self._born[storage._cdata] = storage
+        for tensor in tensors_in((value,)) if self.strays else ():
+            storage = tensor.untyped_storage()
+            self._born[storage._cdata] = storage
         return value
 
     def known(self, tensor: torch.Tensor) -> torch.Tensor:
@@ -293,8 +297,7 @@ class CountingMode(TorchDispatchMode):
             with self:
                 return _CHOICES[str(func)](*args, **kwargs)
         out = self._guarded(func, *args, **kwargs)
-        formula = from_torch_registry(func)
-        self._count(str(func), formula, out, args, kwargs, 1)
+        self._count(str(func), from_torch_registry(func), out, args, kwargs, 1)
         return out
 
     def _count(self, name: str, formula: Any, out: Any, args: Any, kwargs: Any, factor: int) -> None:
@@ -349,7 +352,7 @@ _EXITS = {
     torch.Tensor.__dlpack__: "DLPack",
     torch.Tensor.data_ptr: "a kernel that torch does not run",
     torch.Tensor.tolist: "Python",
-    torch.Tensor.untyped_storage: "its memory",
+    **dict.fromkeys((torch.Tensor.untyped_storage, torch.Tensor.storage), "its memory"),
 }
 """Calls through which data leaves torch, where nobody can count what is done with it."""
 _TAKING = {*_EXITS, torch.Tensor.__repr__, torch.Tensor.__reduce_ex__}

@@ -139,9 +139,9 @@ def ask_parameters(model: Any) -> None:
 
 def plain(model: Any) -> Any:
     """The model as it was before nn.DataParallel or torch.compile wrapped it."""
-    while isinstance(model, nn.DataParallel) or hasattr(model, "_orig_mod"):
-        model = model.module if isinstance(model, nn.DataParallel) else model._orig_mod
-    return model
+    inside = vars(model).get("_modules", {}) if isinstance(model, nn.Module) else {}
+    name = "module" if isinstance(model, nn.DataParallel) else "_orig_mod"
+    return plain(inside[name]) if name in inside else model
 
 
 def ask_model(model: Any) -> None:

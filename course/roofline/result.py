@@ -108,7 +108,7 @@ class Roofline:
             else ""
         )
         if group.first.bound == "overhead":
-            part = percent(sum(layer.overhead_ms for layer in group.layers) / max(group.time_ms, TINY))
+            part = percent(min(sum(layer.overhead_ms for layer in group.layers) / max(group.time_ms, TINY), 1.0))
             return (
                 t(
                     f"{who}{joined[0]} {'is' if one else 'are'} limited by overhead: issuing the calls is {part} of it.",

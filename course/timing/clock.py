@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 from course.i18n import t
-from course.timing.validation import TimingError
+from course.timing.validation import TimingError, named_errors
 
 KINDS = ("cpu", "cuda", "mps", "xpu")
 MIN_BLOCK_S = 0.0003
@@ -312,7 +312,7 @@ class PerCall:
     alone = True
 
     def __init__(self, clock: Clock, setup: Callable[[], Any]) -> None:
-        self._clock, self._setup = clock, setup
+        self._clock, self._setup, self._runs = clock, setup, 0
         self.device, self.kind, self.cache = clock.device, clock.kind, clock.cache
 
     def now(self) -> float:
@@ -322,7 +322,9 @@ class PerCall:
         """Seconds of `calls` calls, each after its own setup."""
         total = 0.0
         for _ in itertools.repeat(None, calls):
-            given = self._setup()
+            self._runs += 1
+            with named_errors("setup", self._runs):
+                given = self._setup()
             total += self._clock.block(f if given is None else functools.partial(f, given), 1)
         return total
 

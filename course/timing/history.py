@@ -38,7 +38,7 @@ def load(path: str | os.PathLike[str]) -> Saved:
     """The result that `result.save(path)` wrote. Raises TimingError for any other file."""
     content = store.read(path)
     try:
-        return Saved(KINDS[content["kind"]].from_plain(content["result"]), content["machine"], content["created"])
+        return Saved(KINDS[content["kind"]].from_plain(content["result"]), dict(content["machine"]), content["created"])
     except (KeyError, TypeError, AttributeError) as error:
         raise TimingError(
             t(

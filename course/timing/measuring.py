@@ -197,7 +197,7 @@ class _Run:
         """The samples so far as a Measurement."""
         samples = self.samples or [self.first]
         if self.complete and len(samples) == 1:
-            need = f"{12 * samples[0]:.3g}"
+            need = f"{max(12 * samples[0], 2 * self.max_time):.3g}"
             self.notes.append(
                 t(
                     f"One call took about the whole budget of {self.max_time:g} s: this is a single sample. "

@@ -19,6 +19,10 @@ ENOUGH = 0.9499
 """Confidence from which an interval is evidence."""
 
 
+APART = 100
+"""An interval whose ends differ by more than this factor says nothing."""
+
+
 @dataclass(frozen=True)
 class Measurement:
     """One function timed. All times are for one call.
@@ -183,6 +187,12 @@ class Measurement:
             reach = t(
                 f"in {self.processes} processes; a repetition lands in {low} to {high}",
                 f"{self.processes} 个进程；再测一次会落在 {low} 至 {high}",
+            )
+        if self.processes > 1 and self.high_ms > APART * self.low_ms:
+            reach = t(
+                f"in {self.processes} processes, too far apart to say where a repetition lands: give them more max_time, "
+                "or the machine some quiet",
+                f"{self.processes} 个进程相差太大，说不出再测一次会落在哪里：请调大 max_time，或等机器空闲些",
             )
         return t(
             f"{self.name}: first call {format_ms(self.first_call_ms)}, then {format_ms(self.median_ms)} ({reach}), "

@@ -29,7 +29,7 @@ def write(path: str | os.PathLike[str], kind: str, result: Mapping[str, Any]) ->
         "created": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "result": result,
     }
-    target = Path(path)
+    target = _file(path)
     part = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         part.write_text(json.dumps(content, ensure_ascii=False, default=str) + "\n", encoding="utf-8")
@@ -46,8 +46,9 @@ def write(path: str | os.PathLike[str], kind: str, result: Mapping[str, Any]) ->
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """What `write` wrote. Raises TimingError for a file that is missing, damaged, foreign or newer than this course."""
+    file = _file(path)
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        content = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise TimingError(
             t(
@@ -73,3 +74,15 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
             )
         )
     return content
+
+
+def _file(path: Any) -> Path:
+    if isinstance(path, (str, os.PathLike)):
+        return Path(path)
+    kind = type(path).__name__
+    raise TimingError(
+        t(
+            f"A file is named by its path, not by a {kind}: write result.save(path), then load(path) or against(path, now).",
+            f"文件要用路径指定，而不是 {kind}：先 result.save(path)，再 load(path) 或 against(path, now)。",
+        )
+    )
