@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from course.experiment import base
+from course.lessons.l10_tuning_master.compiling import job
 from course.lessons.l10_tuning_master.experiments_compile import STATES, draw_price, say_price
 from tests.lessons.l10_tuning_master.rows import REFUSED, compiling
 from tests.lessons.live import check_sentence, record_of
@@ -38,7 +39,11 @@ def test_a_run_cut_short_claims_nothing():
     assert "nconclusive" in say_price(record_of(NAME, compiling()[:2]))["en"]
 
 
-@pytest.mark.slow
+def test_the_job_as_written_gives_the_row_that_is_shown():
+    assert [set(row) for row in job(False, 0.1)] == [set(compiling()[0]) - {"state"}]
+
+
+@pytest.mark.long
 def test_a_real_run_measures_three_processes():
     """Without a C++ compiler it says so; with one both caches are paid for, the kept one less."""
     record = base.run(NAME, budget_s=4)
@@ -46,4 +51,12 @@ def test_a_real_run_measures_three_processes():
     assert list(rows) == list(STATES) and rows["plain"]["call_ms"] > 0
     if "refused" not in rows["empty"]:
         assert rows["empty"]["first_s"] > rows["kept"]["first_s"] > rows["plain"]["first_s"]
+    check_sentence(record)
+
+
+@pytest.mark.long
+def test_without_a_compiler_it_is_refused_in_words(monkeypatch):
+    monkeypatch.setenv("CXX", "/nowhere")
+    record = base.run(NAME, budget_s=2)
+    assert ["refused" in row for row in record.rows] == [False, True, True]
     check_sentence(record)
