@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import random
 from dataclasses import replace
 
@@ -12,6 +13,9 @@ from course.i18n import set_language
 from course.timing import Measurement, TimingError, compare, measure, stats, workers
 from course.timing.processes import Replicates, repeated
 from course.timing.rounds import Plan
+from course.timing.statement import Statement
+from course.timing.worker import SETTLED
+from course.timing.workers import Setting, Workers, source_of
 from tests.timing_clocks import NoisyClock, Processes, costing
 
 EFFECTS = {
@@ -209,3 +213,26 @@ def test_results_over_processes_read_in_chinese():
         assert "再测一次会落在" in repeated(lambda: single(1.0), 3).sentence()
     finally:
         set_language("en")
+
+
+BUSY = """
+import hashlib
+from concurrent.futures import ThreadPoolExecutor
+
+def work(_=0):
+    hashlib.sha256(b"x" * 2_000_000).digest()
+"""
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "sched_getaffinity") or len(os.sched_getaffinity(0)) < 2, reason="needs two processors and Linux"
+)
+@pytest.mark.parametrize("code, alone", [("work()", True), ("list(ThreadPoolExecutor(2).map(work, range(2)))", False)])
+def test_processes_of_one_thread_stay_on_one_processor_and_others_move_freely(code, alone):
+    """Two processors of a machine can differ by a factor of 2 for a second: a pair on both would be called different."""
+    spec = {**source_of("f", Statement(code, BUSY)), **Setting("cpu").as_plain()}
+    with Workers({"a": spec, "b": spec}) as pair:
+        for f in [*pair.functions.values()] * SETTLED:
+            f.seconds(2)
+        allowed = [os.sched_getaffinity(f._process.pid) for f in pair.functions.values()]
+    assert allowed[0] == allowed[1] and (len(allowed[0]) == 1) is alone

@@ -50,7 +50,8 @@ def compare(
     fresh_process: new processes for every candidate, several in turn, as many as fit into max_time (default 20 s,
     starting included), for states that one process keeps (cuDNN's plan of a shape) and for what differs from process
     to process (where memory lies). The process is the unit then: one ratio a pair of processes, and the interval is
-    over these; differences below the gate are never called faster or slower. Candidates and setup are
+    over these; differences below the gate are never called faster or slower. Where one thread is enough, the processes
+    of a pair stay on one processor, drawn anew for each pair (Linux). Candidates and setup are
     "module:function" strings or functions of a file that can be imported (no lambda, nothing defined in a notebook:
     write it to a file with %%writefile).
     An interrupt returns what was measured so far (none: Interrupted). Raises TimingError, in words, for odd input.

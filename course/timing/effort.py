@@ -59,3 +59,8 @@ class Effort:
         """Threads at work since; 1.0 where too little time passed on the CPU to tell (under 1 ms)."""
         own = time.thread_time() - self._own
         return max(1.0, (time.process_time() - self._all) / own) if own >= 1e-3 else 1.0
+
+    def alone(self) -> bool:
+        """Whether the calling thread did nearly all the work since, however little."""
+        all_, own = time.process_time() - self._all, time.thread_time() - self._own
+        return all_ - own < (PARALLEL - 1) * own + 1e-4

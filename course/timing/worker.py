@@ -17,10 +17,13 @@ from typing import Any, TextIO
 from course.i18n import set_language, t
 from course.timing import validation
 from course.timing.clock import Clock, clock_for, with_setup
-from course.timing.effort import threads
+from course.timing.effort import Effort, threads
 from course.timing.faults import count_faults
 from course.timing.sameness import digest
 from course.timing.statement import Statement
+
+SETTLED = 4
+"""Blocks after which a function has shown whether it works in several threads; the first may still load libraries."""
 
 
 def main(spec: dict[str, Any]) -> None:
@@ -44,10 +47,12 @@ def _serve(f: Callable[..., Any], before: Callable[[], Any] | None, spec: dict[s
     clock = with_setup(base, before)
     _say(answers, device=base.device, kind=base.kind, cache=base.cache, alone=before is not None)
     kept: list[Any] = []
-    run = validation.checked(spec["name"], f, kept)
+    run, effort = validation.checked(spec["name"], f, kept), Effort()
     for count, line in enumerate(sys.stdin, start=1):
         with validation.named_errors(spec["name"], count), count_faults() as seen:
             seconds = clock.block(run, int(line))
+        if count == SETTLED and spec["processor"] is not None and base.device == "cpu" and effort.alone():
+            os.sched_setaffinity(0, {spec["processor"]})
         first = {"threads": threads(base), "result": digest(kept.pop())} if count == 1 else {}
         run = f
         _say(answers, seconds=seconds, faults=seen.minor, **first)

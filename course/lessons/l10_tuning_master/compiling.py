@@ -39,7 +39,7 @@ def job(compiled: bool, seconds: float) -> list[dict[str, Any]]:
         except Exception as error:  # without a C++ compiler torch.compile cannot work here; its errors have many types
             if not compiled:
                 raise
-            return [{"refused": first_sentence(error)}]
+            return [{"refused": first_sentence(error).split(" in torch.")[0]}]
         first_s = time.perf_counter() - start
         found = measure(lambda: run(x), max_time=seconds)
     return [{"first_s": first_s, "call_ms": found.median_ms, "low_ms": found.low_ms, "high_ms": found.high_ms}]
