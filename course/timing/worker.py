@@ -7,6 +7,7 @@ the spec it measures the function by itself and answers once, with the whole Mea
 from __future__ import annotations
 
 import atexit
+import contextlib
 import importlib
 import json
 import os
@@ -52,7 +53,8 @@ def _serve(f: Callable[..., Any], before: Callable[[], Any] | None, spec: dict[s
         with validation.named_errors(spec["name"], count), count_faults() as seen:
             seconds = clock.block(run, int(line))
         if count == SETTLED and spec["processor"] is not None and base.device == "cpu" and effort.alone():
-            os.sched_setaffinity(0, {spec["processor"]})
+            with contextlib.suppress(OSError):  # a container may forbid it
+                os.sched_setaffinity(0, {spec["processor"]})
         first = {"threads": threads(base), "result": digest(kept.pop())} if count == 1 else {}
         run = f
         _say(answers, seconds=seconds, faults=seen.minor, **first)
