@@ -230,9 +230,10 @@ def work(_=0):
 @pytest.mark.parametrize("code, alone", [("work()", True), ("list(ThreadPoolExecutor(2).map(work, range(2)))", False)])
 def test_processes_of_one_thread_stay_on_one_processor_and_others_move_freely(code, alone):
     """Two processors of a machine can differ by a factor of 2 for a second: a pair on both would be called different."""
-    spec = {**source_of("f", Statement(code, BUSY)), **Setting("cpu").as_plain()}
+    spec, drawn = {**source_of("f", Statement(code, BUSY)), **Setting("cpu").as_plain()}, random.getstate()
     with Workers({"a": spec, "b": spec}) as pair:
         for f in [*pair.functions.values()] * SETTLED:
             f.seconds(2)
         allowed = [os.sched_getaffinity(f._process.pid) for f in pair.functions.values()]
     assert allowed[0] == allowed[1] and (len(allowed[0]) == 1) is alone
+    assert random.getstate() == drawn, "the processor is drawn from the user's random numbers"

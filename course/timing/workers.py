@@ -217,7 +217,8 @@ class Workers:
     """
 
     def __init__(self, specs: Mapping[str, Mapping[str, Any]]) -> None:
-        processor = random.choice(sorted(os.sched_getaffinity(0))) if hasattr(os, "sched_getaffinity") else None
+        allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [None]
+        processor = random.Random().choice(allowed)  # the user's own random numbers stay as they are
         self._specs = {name: {**spec, "processor": processor} for name, spec in specs.items()}
         self.functions: dict[str, Worker] = {}
 

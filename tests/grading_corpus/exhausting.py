@@ -94,6 +94,11 @@ CASES = (
     # at a time, and sleeps in between.
     Hostile("floods-from-a-program", harm="!head -c 1000000 /dev/zero | tr '\\0' 'x'", verdict="output", shows="cut"),
     Hostile(
+        "floods-from-a-program-below-ipython",
+        harm="import subprocess\nsubprocess.run(\"head -c 150000000 /dev/zero | tr '\\\\0' 'x'\", shell=True)",
+        verdict="output",
+    ),
+    Hostile(
         "fills-the-disk",
         harm="with open('big', 'wb') as file:\n    while True: file.write(b'x' * (1 << 20))",
         verdict="raised",
