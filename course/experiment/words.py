@@ -38,6 +38,13 @@ def middle(values: Sequence[float], digits: int = 3) -> str:
     return f"{median(values):.{digits}g} " + (f"({low}–{high})" if len(values) < FEW else f"[{low}, {high}]")
 
 
+def sci(value: float) -> str:
+    """A number in two digits: 0.00029 -> 2.9e-04, 12.3 -> 12, 2234 -> 2,200."""
+    if abs(value) >= 100:
+        return f"{float(f'{value:.2g}'):,.0f}"
+    return f"{value:.2g}" if abs(value) >= 0.01 else f"{value:.1e}"
+
+
 def groups(rows: Sequence[dict], key: str) -> dict[Any, list[dict]]:
     """The rows by their value of ``key``, in order of appearance."""
     found: dict[Any, list[dict]] = {}

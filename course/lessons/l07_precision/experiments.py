@@ -13,7 +13,7 @@ import torch
 
 from course import flags
 from course.experiment.base import Budget, experiment
-from course.experiment.words import NOTHING
+from course.experiment.words import NOTHING, sci
 from course.i18n import Text, both, t
 from course.records import Record
 from course.rounding import cut_bits, keep_bits, product, relative_error, rounded
@@ -28,13 +28,6 @@ NAMES_SAID = {
     "tf32, mean removed": both("TF32 inputs, mean removed first", "先减去均值，再舍入到 TF32"),
 }
 NAMES = ("float32", "tf32", "bfloat16")
-
-
-def sci(value: float) -> str:
-    """A number in two digits: 0.00029 -> 2.9e-04, 12.3 -> 12, 2234 -> 2,200."""
-    if abs(value) >= 100:
-        return f"{float(f'{value:.2g}'):,.0f}"
-    return f"{value:.2g}" if abs(value) >= 0.01 else f"{value:.1e}"
 
 
 def spread(values: list[float]) -> str:

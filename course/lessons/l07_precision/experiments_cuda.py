@@ -8,9 +8,9 @@ from course.experiment.base import Budget, experiment
 from course.experiment.kernels import apart
 from course.experiment.new_process import rows_of
 from course.experiment.plots import ratios
-from course.experiment.words import NOTHING, VERDICTS
+from course.experiment.words import NOTHING, VERDICTS, sci
 from course.i18n import Text, both, t
-from course.lessons.l07_precision.experiments import LESSON, curves, decades, pick_rows, sci
+from course.lessons.l07_precision.experiments import LESSON, curves, decades, pick_rows
 from course.records import Record
 from course.timing.stats import median
 

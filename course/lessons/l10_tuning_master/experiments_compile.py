@@ -8,7 +8,7 @@ from typing import Any
 
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
-from course.experiment.words import NOTHING
+from course.experiment.words import NOTHING, sci
 from course.i18n import Text, both, pick, t
 from course.lessons.l10_tuning_master.experiments import LESSON
 from course.records import Record
@@ -56,7 +56,7 @@ def say_price(record: Record) -> Text:
             "No call is clearly faster for it, so it is never paid back.", "单次调用没有明显变快，所以永远回不了本。"
         )
     else:
-        first, second = (f"{float(f'{calls[state]:.2g}'):,.0f}" for state in calls)
+        first, second = map(sci, calls.values())
         took = f"{plain['call_ms']:.2g} → {empty['call_ms']:.2g} ms"
         gain = both(
             f"A call: {took}. Paid back after about {first} calls in one process, with the kept cache after {second}.",
