@@ -26,6 +26,24 @@ class Needs(nn.Module):
         return self.layer(x) * scale
 
 
+class NeverSetUp(nn.Module):
+    """Its own `__init__` forgets the one of nn.Module."""
+
+    def __init__(self) -> None:
+        pass
+
+
+class Speechless(Exception):
+    """An exception that cannot say what it is."""
+
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+def _speechless(x: Tensor) -> Tensor:
+    raise Speechless
+
+
 def _waits(x: Tensor) -> Any:
     yield x @ x
 
@@ -64,6 +82,19 @@ ODD: dict[str, tuple[Callable[[], Any], str, str]] = {
     "gives a generator": (lambda: count(_waits, torch.eye(3)), "nothing has run yet", "还什么都没有运行"),
     "gives a coroutine": (lambda: count(_later, torch.eye(3)), "nothing has run yet", "还什么都没有运行"),
     "raises": (lambda: count(_raises, X), "KeyError: 'no such layer'.*Call the model once", "请先不计数直接调用一次"),
+    "raises without words": (lambda: count(_speechless, X), "Speechless: no message", "Speechless：没有说明"),
+    "never set up": (lambda: count(NeverSetUp(), X), r"super\(\).__init__\(\)", r"super\(\).__init__\(\)"),
+    "never set up, inside": (
+        lambda: count(nn.Sequential(LAYER, NeverSetUp()), X, allow_real=False),
+        r"super\(\).__init__\(\)",
+        r"super\(\).__init__\(\)",
+    ),
+    "another type": (lambda: count(LAYER, X.double()), "same dtype", "same dtype"),
+    "another type on meta": (
+        lambda: count(nn.Linear(3, 3, device="meta"), X.double().to("meta")),
+        "several types",
+        "several types",
+    ),
     "too large": (lambda: count(_too_large, X), "memory ran out.*smaller batch", "内存不够.*更小的 batch"),
     "needs values on meta": (
         lambda: count(lambda x: x if x.sum().item() else -x, torch.zeros(2, device="meta")),

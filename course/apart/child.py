@@ -21,6 +21,14 @@ class ChildDied(RuntimeError):
     """The child ended without an answer: killed, out of memory, or over its time."""
 
 
+def words_of(error: BaseException | None) -> str:
+    """What an exception says; nothing where its own `__str__` fails."""
+    try:
+        return str(error)
+    except Exception:
+        return ""
+
+
 def can_fork() -> bool:
     """Whether this system has forked children."""
     return hasattr(os, "fork")
@@ -73,14 +81,14 @@ def _answer(task: Callable[[], Any], writing: Any) -> None:
 
 def _pickled(good: bool, value: Any, cause: Any) -> bytes:
     """With the cause, a likeness of it, or at least the words of an exception that does not pickle."""
-    for reason in (cause, RuntimeError(str(cause)), None):
+    for reason in (cause, RuntimeError(words_of(cause)), None):
         try:
             data = pickle.dumps((good, value, reason))
             pickle.loads(data)
             return data
         except Exception:
             continue
-    return pickle.dumps((False, RuntimeError(f"{type(value).__name__}: {value}"), None))
+    return pickle.dumps((False, RuntimeError(f"{type(value).__name__}: {words_of(value)}"), None))
 
 
 def watch_threads(seen: Callable[[], None]) -> None:

@@ -97,6 +97,7 @@ class Call:
 
     def devices(self) -> set[str]:
         """Kinds of devices on which the inputs and the weights of the model lie."""
+        ask_parameters(self.model)
         owner = getattr(self.model, "__self__", self.model)
         held = [*owner.parameters(), *owner.buffers()] if isinstance(owner, nn.Module) else []
         with torch._C.DisableTorchFunctionSubclass():
@@ -131,14 +132,14 @@ def _imported() -> None:
 
 def _for_real(call: Call) -> tuple[FlopCount, str]:
     """With values: in a child, or on copies where the system has none or the data lie on a GPU."""
-    ask_parameters(call.model)
     elsewhere = call.devices() - {"cpu"}
     if can_fork() and not elsewhere:
         try:
             return in_child(lambda: attempt(call, Real(), call))
         except ChildDied as why:
-            reason = MemoryError() if "signal 9" in str(why) else why
-            raise stopped(reason, {}, call.inputs, False, call.training) from why
+            raise stopped(
+                MemoryError() if "signal 9" in str(why) else why, {}, call.inputs, False, call.training
+            ) from why
     try:
         return _on_copies(call, Real(), min(elsewhere, default="cpu"))
     except Uncopyable as why:

@@ -16,6 +16,7 @@ from torch._ops import HigherOrderOperator
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from course.apart.child import words_of
 from course.flops.formulas import FORMULAS, from_torch_registry, tensors_in
 from course.flops.free import is_free, moves_only
 from course.flops.tally import Tally
@@ -68,6 +69,8 @@ class Operator:
         except TypeError:  # an argument without a hash
             return func(*args, **kwargs)
         except KeyError:
+            if len({x.dtype for x in tensors_in(args, kwargs)}) > 1 and self.name in _OF_ONE_TYPE:
+                raise NotHere(f"{func} got tensors of several types") from None  # no shape rule asks
             out = func(*args, **kwargs)
             outs = out if isinstance(out, tuple) else (out,)
             if len(self._shapes) > 1000:
@@ -86,6 +89,7 @@ def _key(value: Any) -> Any:
 
 
 _known: dict[int, Operator] = {}
+_OF_ONE_TYPE = frozenset("mm addmm bmm baddbmm convolution".split())
 _ROLES = {
     **dict.fromkeys("mul addcmul".split(), "makes"),
     **dict.fromkeys("div neg positive where masked_fill".split(), "keeps"),
@@ -289,7 +293,7 @@ class CountingMode(TorchDispatchMode):
             with torch._C.DisableTorchFunction():  # torch's own rules for shapes hear the truth about devices
                 return run(*args, **kwargs)
         except Exception as error:
-            self.world.broken = self.world.broken or f"{type(error).__name__}: {error}"
+            self.world.broken = self.world.broken or f"{type(error).__name__}: {words_of(error)}"
             raise
 
     def _higher_order(self, func: Any, args: Any, kwargs: Any) -> Any:

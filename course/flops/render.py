@@ -67,13 +67,8 @@ def notes(count: FlopCount) -> list[str]:
 
 def _modules(count: FlopCount, depth: int) -> list[list[str]]:
     return [[t("module", "模块"), "MACs", "FLOPs", t("share", "占比"), t("parameters", "参数")]] + [
-        [
-            "  " * row["depth"] + f"{row['module'].split('.')[-1] or t('(whole)', '（整体）')} {row['kind']}",
-            f"{row['macs']:,}",
-            f"{row['flops']:,}",
-            f"{row['share']:.1%}",
-            f"{row['params']:,}",
-        ]
+        ["  " * row["depth"] + f"{row['module'].split('.')[-1] or t('(whole)', '（整体）')} {row['kind']}"]
+        + [f"{row['macs']:,}", f"{row['flops']:,}", f"{row['share']:.1%}", f"{row['params']:,}"]
         for row in count.rows(depth)
     ]
 

@@ -88,16 +88,9 @@ class FlopCount:
     def rows(self, depth: int | None = None) -> list[dict[str, Any]]:
         """Tidy rows, one a module down to `depth`: module, kind, depth, macs, flops, share, params."""
         return [
-            {
-                "module": module.name,
-                "kind": module.kind,
-                "depth": level,
-                "macs": module.macs,
-                "flops": module.flops,
-                "share": module.macs / max(self.macs, 1),
-                "params": module.total_params,
-            }
-            for level, module in self.by_module.walk()
+            {"module": at.name, "kind": at.kind, "depth": level, "macs": at.macs, "flops": at.flops}
+            | {"share": at.macs / max(self.macs, 1), "params": at.total_params}
+            for level, at in self.by_module.walk()
             if depth is None or level <= depth
         ]
 

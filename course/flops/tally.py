@@ -72,11 +72,11 @@ class Tally:
         node.kind = type(module).__name__
         self.places[id(module)] = node
         self._alive[id(module)] = module
-        for parameter in module._parameters.values():
+        for parameter in getattr(module, "_parameters", {}).values():  # a module never set up has none
             if parameter is not None and id(parameter) not in self._alive:
                 self._alive[id(parameter)] = parameter
                 node.params += parameter.numel()
-        for name, child in module._modules.items():
+        for name, child in getattr(module, "_modules", {}).items():
             if child is not None and id(child) not in self.places:
                 below = ModuleCount(f"{node.name}.{name}" if node.name else name, "")
                 node.children.append(below)

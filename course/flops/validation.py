@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from course.apart.child import words_of
 from course.i18n import t
 
 _SENTENCES = {
@@ -24,6 +25,10 @@ _SENTENCES = {
     "container": (
         "{name} only holds layers and has no forward. Count its model, or one of the layers: count(layers[0], x).",
         "{name} 只是存放层的容器，没有 forward。请统计它所在的模型，或其中一层：count(layers[0], x)。",
+    ),
+    "not initialised": (
+        "A module was never set up ({why}): its __init__ must call super().__init__() first.",
+        "有一个模块没有完成初始化（{why}）：它的 __init__ 必须先调用 super().__init__()。",
     ),
     "no inputs": (
         "count needs inputs for {name}, since shapes decide the work: count(model, torch.zeros(1, 3, 224, 224)).",
@@ -131,8 +136,12 @@ def callable_of(model: Any, inputs: tuple[Any, ...], kwargs: Mapping[str, Any]) 
 
 
 def ask_parameters(model: Any) -> None:
-    """Raise CountError for parameters that have no shape yet."""
-    for name, parameter in model.named_parameters() if isinstance(model, nn.Module) else ():
+    """Raise CountError for modules that were never set up and parameters that have no shape yet."""
+    try:
+        named = [*model.named_parameters()] if isinstance(model, nn.Module) else []
+    except AttributeError as why:
+        raise error("not initialised", why=why) from why
+    for name, parameter in named:
         if nn.parameter.is_lazy(parameter):
             raise error("lazy", name=name)
 
@@ -169,7 +178,7 @@ def stopped(
 
     meta: model or inputs have no data, so values could not be asked.
     """
-    spot, said = _spot(reason, places), str(reason)
+    spot, said = _spot(reason, places), words_of(reason)
     memory = isinstance(reason, MemoryError) or "out of memory" in said.lower() or "allocate memory" in said.lower()
     by_name = any(isinstance(value, Mapping) and all(isinstance(key, str) for key in value) for value in inputs)
     steps = {"memory": memory, "meta": meta, "dict": by_name, "forward": True}
