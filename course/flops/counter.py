@@ -137,9 +137,8 @@ def _for_real(call: Call) -> tuple[FlopCount, str]:
         try:
             return in_child(lambda: attempt(call, Real(), call))
         except ChildDied as why:
-            raise stopped(
-                MemoryError() if "signal 9" in str(why) else why, {}, call.inputs, False, call.training
-            ) from why
+            reason = MemoryError() if "signal 9" in str(why) else why
+            raise stopped(reason, {}, call.inputs, False, call.training) from why
     try:
         return _on_copies(call, Real(), min(elsewhere, default="cpu"))
     except Uncopyable as why:

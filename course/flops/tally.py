@@ -59,10 +59,9 @@ class Tally:
         self.unknown: Counter[str] = Counter()
         self.element_operations = self.summed_products = 0
         self._alive: dict[int, Any] = {}  # an id means something only while its object lives
-        self._found = 0
         self._stack = [self.root]
         self._history = [(torch.autograd._get_sequence_nr(), self.root)]
-        self._thread = threading.get_ident()
+        self._found, self._thread = 0, threading.get_ident()
         self._whole = isinstance(owner, nn.Module)
         if self._whole:
             self._plant(self.root, owner)
