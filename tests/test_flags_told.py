@@ -68,6 +68,22 @@ def test_a_silent_typo_is_found_with_what_was_meant(module, name, meant):
     assert flags.typos() == []
 
 
+@pytest.mark.parametrize("name, other", [("enabled", True), ("strategy", "greedy")])
+def test_a_switch_that_torch_reads_from_its_stand_in_is_no_typo(name, other):
+    """opt_einsum has no property for its switches: an assignment stays where torch.einsum reads it."""
+    before = getattr(torch.backends.opt_einsum, name)
+    try:
+        with flags.using({"opt_einsum.enabled": True}):
+            setattr(torch.backends.opt_einsum, name, other)
+            assert flags.typos() == []
+        assert torch.backends.opt_einsum.enabled is flags.read()["opt_einsum.enabled"] and flags.typos() == []
+        torch.backends.opt_einsum.enable = True
+        assert [found.suggestion for found in flags.typos()] == ["opt_einsum.enabled"]
+    finally:
+        vars(torch.backends.opt_einsum).pop("enable", None)
+        setattr(torch.backends.opt_einsum, name, before)
+
+
 def test_an_overwritten_query_is_found(monkeypatch):
     monkeypatch.setattr(torch.backends.mps, "is_available", False)
     (found,) = flags.typos()

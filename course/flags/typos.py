@@ -91,11 +91,19 @@ def _in_module(module_name: str, module: Any) -> list[Typo]:
         if name.startswith("__") or isinstance(value, types.ModuleType):
             continue
         full = f"{group}.{name}" if group else name
-        if name not in known:
+        if name not in known and not _read_from_stand_in(module, full, name, stand_in):
             found.append(_typo(module, full, name, value, stand_in))
         elif not stand_in and not callable(value) and full in SWITCHES and not SWITCHES[full].changeable:
             found.append(Typo(full, value, None, overwritten=True, deletable=False))
     return found
+
+
+def _read_from_stand_in(module: Any, full: str, name: str, stand_in: bool) -> bool:
+    """Whether torch reads this attribute where it was put: torch.einsum asks the stand-in of opt_einsum, which has no
+    property for its switches (torch/backends/opt_einsum/__init__.py; torch/functional.py), so setting one leaves it there.
+    """
+    switch = SWITCHES.get(full)
+    return stand_in and switch is not None and switch.kind == "switch" and name in vars(vars(module).get("m", module))
 
 
 def _typo(module: Any, full: str, name: str, value: Any, stand_in: bool) -> Typo:
