@@ -269,6 +269,41 @@ def test_finish_tells_own_numbers_from_replays_and_from_what_is_open(winner, liv
     assert head in said[[line.startswith("• A finding.") for line in said].index(True) - 1]
 
 
+@pytest.mark.parametrize("winner, head", [("a", "with your own numbers"), (None, "Not settled by this run")])
+def test_finish_counts_what_was_measured_before_the_kernel_was_restarted(winner, head, monkeypatch, capsys):
+    synthetic(monkeypatch, winner)
+    course.lesson("05_cudnn_benchmark")
+    course.observe("05-primitive-cache")
+    date = state.now.records["05-primitive-cache"].created[:10]
+    monkeypatch.setattr(state.now, "records", {})  # what a new kernel has
+    capsys.readouterr()
+    course.finish()
+    said = capsys.readouterr().out.splitlines()
+    (place,) = [number for number, line in enumerate(said) if line.startswith("• A finding.")]
+    assert date in said[place] and head in said[place - 1]
+
+
+def test_finish_leaves_other_lessons_to_themselves(monkeypatch, capsys):
+    synthetic(monkeypatch, "a")
+    course.observe("05-primitive-cache")
+    monkeypatch.setattr(state.now, "records", {})
+    course.lesson("01_map")
+    capsys.readouterr()
+    course.finish()
+    assert "A finding." not in capsys.readouterr().out
+
+
+def test_a_solved_exercise_run_once_more_is_no_further_try(monkeypatch):
+    from course.verbs import practice
+
+    counted, written = [], {}
+    monkeypatch.setattr(practice.voice, "say", lambda key, item, **words: counted.append((key, words["count"])) or key)
+    exec(EXERCISE.solution, written)
+    for own in (lambda *args: -12345, written[EXERCISE.name], written[EXERCISE.name]):
+        course.check(EXERCISE.id, own)
+    assert counted == [("solved_again", 2)] * 2
+
+
 def test_finish_names_flags_left_changed_and_the_next_lesson(capsys):
     import torch
 

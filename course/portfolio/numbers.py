@@ -9,7 +9,7 @@ from course.experiment import base
 from course.figures.show import show
 from course.i18n import t
 from course.machine import can
-from course.records import own
+from course.records import Record, own
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,13 @@ class Numbers:
     elsewhere: tuple[str, ...]
 
 
+def when_and_where(record: Record) -> str:
+    """Date, machine and torch of a measurement the learner made."""
+    device = record.machine.get("device_name") or record.machine.get("device") or "?"
+    date, version = record.created[:10], record.machine.get("torch", "?")
+    return t(f"{date}, {device}, torch {version}", f"{date}，{device}，torch {version}")
+
+
 def numbers(lessons: Collection[str]) -> Numbers:
     """Every experiment of these lessons, in the order of their names."""
     measured, open_, elsewhere = [], [], []
@@ -38,12 +45,7 @@ def numbers(lessons: Collection[str]) -> Numbers:
             continue
         record = own(name, experiment.version)
         if record is not None:
-            device = record.machine.get("device_name") or record.machine.get("device") or "?"
-            where = t(
-                f"{record.created[:10]}, {device}, torch {record.machine.get('torch', '?')}",
-                f"{record.created[:10]}，{device}，torch {record.machine.get('torch', '?')}",
-            )
-            measured.append(Number(name, show(record, experiment).sentence, where))
+            measured.append(Number(name, show(record, experiment).sentence, when_and_where(record)))
         else:
             (open_ if can(experiment.needs) else elsewhere).append(name)
     return Numbers(tuple(measured), tuple(open_), tuple(elsewhere))

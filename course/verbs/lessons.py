@@ -105,19 +105,29 @@ OPEN = ("Inconclusive", "无法判定")
 
 
 def _claims() -> list[str]:
-    """What the learner can now claim: measured here, replayed, and what this run could not settle, told apart."""
+    """What the learner can now claim: measured here, replayed, and what no run could settle, told apart.
+
+    What was measured in this lesson before the kernel was restarted counts, with its date.
+    """
+    from course import records
     from course.experiment import base
     from course.figures import show
+    from course.portfolio.numbers import when_and_where
 
     own, replayed, unsettled = [], [], []
-    for name, record in state.now.records.items():
+    of_lesson = {name: one for name, one in base.load_all().items() if one.lesson == state.now.lesson}
+    before = {name: found for name, one in of_lesson.items() if (found := records.own(name, one.version))}
+    for name, record in (before | state.now.records).items():
         if not record.rows:
             continue
         experiment = base.get(name)
         shown = show(record, experiment)
-        source = "" if record.live else t(f" ({shown.label})", f"（{shown.label}）")
+        earlier = name not in state.now.records
+        where = "" if record.live else when_and_where(record) if earlier else shown.label
+        source = t(f" ({where})", f"（{where}）") if where else ""
         undecided = None in experiment.settles(record).values() or any(word in shown.sentence for word in OPEN)
-        (unsettled if undecided else own if record.live else replayed).append(f"• {shown.sentence}{source}")
+        mine = record.live or earlier
+        (unsettled if undecided else own if mine else replayed).append(f"• {shown.sentence}{source}")
     heads = (
         (t("🏁 **Claims you can now make, with your own numbers:**", "🏁 **现在你可以用自己的数据说：**"), own),
         (t("📼 **Measured on another machine, replayed here:**", "📼 **在别的机器上测得，在这里回放：**"), replayed),

@@ -28,7 +28,12 @@ def find_exercise(exercise_id: str) -> Exercise | None:
 
 def attempts(exercise: Exercise) -> int:
     """How often the learner's own code was checked."""
-    return sum(entry.verdict != "not attempted" for entry in state.now.seen("check", exercise.id))
+    return len(_tries(exercise))
+
+
+def _tries(exercise: Exercise) -> list[str]:
+    """The verdicts on the learner's own code, oldest first."""
+    return [entry.verdict for entry in state.now.seen("check", exercise.id) if entry.verdict != "not attempted"]
 
 
 @in_words
@@ -48,7 +53,8 @@ def check(exercise_id: str, obj: Any = MISSING) -> None:
             f"{exercise.id}: {state_words(verdict.state)}. " + " ".join(plain(pick(one)) for one in verdict.messages)
         )
     if verdict.state == "correct" and exercise.hints:
-        say(voice.say("solved" if attempts(exercise) == 1 else "solved_again", exercise.id, count=attempts(exercise)))
+        took = [*_tries(exercise), "correct"].index("correct") + 1  # running the cell once more is no further try
+        say(voice.say("solved" if took == 1 else "solved_again", exercise.id, count=took))
     tried = [entry.verdict for entry in state.now.seen("check", exercise.id)][-3:]
     if (
         exercise.hints
