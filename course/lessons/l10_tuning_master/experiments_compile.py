@@ -51,9 +51,20 @@ def say_price(record: Record) -> Text:
         f"编译用了 {empty['first_s']:.1f} s（缓存是空的）和 {kept['first_s']:.1f} s（缓存还在）。",
     )
     calls = _paid_back(rows)
-    if set(calls) != {"empty", "kept"}:
+    if all(row["low_ms"] >= plain["high_ms"] for row in (empty, kept)):
+        gain = both("A call is slower for it, so it is never paid back.", "单次调用反而变慢了，所以永远回不了本。")
+    elif not calls:
         gain = both(
-            "No call is clearly faster for it, so it is never paid back.", "单次调用没有明显变快，所以永远回不了本。"
+            "Inconclusive whether it is ever paid back: in this run no call is clearly faster.",
+            "能不能回本无法判定：这一次，单次调用没有明显变快。",
+        )
+    elif len(calls) == 1:
+        ((state, number),) = calls.items()
+        one, times = STATES[state], sci(number)
+        gain = both(
+            f"Only one of the two gets clearly faster ({one['en']}: paid back after about {times} calls in one process); "
+            "the other overlaps with the code as written. Run it again when the machine is quiet.",
+            f"只有一次明显变快（{one['zh']}：一个进程里调用约 {times} 次回本），另一次和原样的耗时有重叠。等机器空闲时再测一遍。",
         )
     else:
         first, second = map(sci, calls.values())
