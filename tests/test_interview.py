@@ -14,6 +14,8 @@ from course.quiz.interview import SPOKEN, parse_spoken
 from course.quiz.interviewing import following
 from course.quiz.item_lint import language_faults
 from course.quiz.items import BankError
+from course.quiz.render import MARKS, verdict_html
+from course.quiz.reporting import rated
 from course.quiz.review import plan
 from course.quiz.review_deck import ReviewDeck
 from course.quiz.rich import plain
@@ -77,6 +79,17 @@ def test_a_faulty_question_is_named_with_its_field(change, words):
     assert parse_spoken(good(), "l15/interview.yaml").kind == SPOKEN
     with pytest.raises(BankError, match=words):
         parse_spoken({**good(), **change}, "l15/interview.yaml")
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+@pytest.mark.parametrize("met", [4, 2, 0])
+def test_the_headline_of_a_rating_bears_one_mark(met, code):
+    item = next(one for one in QUESTIONS if len(one.correct) == 4)
+    given = Response(item.correct[:met] or (item.options[-1].id,))
+    with speaking(code):
+        said = rated(item, given, mark(item, given))
+        shown = verdict_html(said.tone, said.headline)
+    assert sum(shown.count(one) for one in (*MARKS.values(), "🎯", "☕")) == 1
 
 
 @pytest.mark.parametrize("met, state_", [(4, "correct"), (2, "partly"), (1, "incorrect"), (0, "incorrect")])

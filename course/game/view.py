@@ -100,8 +100,8 @@ def source_words(source: Text) -> str:
 def ticket_html(case: Case, more: str = "") -> str:
     """Head, client, ticket, code, quotation, what counts. more: HTML of the game's own."""
     dead = t(
-        "The kernel was restarted. Run this cell again: the case is as you left it.",
-        "内核重启过。请重新运行这个单元格，病例还是你离开时的样子。",
+        "The kernel was restarted. Run the notebook's first code cell, then this one: the case is as you left it.",
+        "内核重启过。请先运行 notebook 的第一个代码单元格，再运行这一格，病例还是你离开时的样子。",
     )
     code = code_block(pick(case.code), t("What runs today", "现在跑的代码")) if case.code else ""
     quote = ""

@@ -25,8 +25,9 @@ def question_html(item: Item) -> str:
     )
     code = code_block(pick(item.code), t("Code of the question", "题目代码")) if item.code else ""
     dead = t(
-        "The kernel was restarted, so this card takes no answers. Run its cell again; what you answered is kept.",
-        "内核重启过，这张卡片已不能作答。请重新运行这个单元格；之前的作答都在。",
+        "The kernel was restarted, so this card takes no answers. Run the notebook's first code cell, then this one; "
+        "what you answered is kept.",
+        "内核重启过，这张卡片已不能作答。请先运行 notebook 的第一个代码单元格，再运行这一格；之前的作答都在。",
     )
     head += f'<p class="tbq-dead">{dead}</p>'
     return in_language(f'{head}<div class="tbq-stem">{paragraphs(pick(item.stem))}</div>{code}')

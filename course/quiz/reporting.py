@@ -151,7 +151,7 @@ def rated(item: Item, response: Response, verdict: Verdict) -> Report:
     """What is said of a rating in the interview: how much of it was there, and what to add next time."""
     head = {
         "correct": t("🎯 All of it: you can be asked this.", "🎯 全说到了：这题不怕问！"),
-        "partly": t("◐ A good part. It comes back soon.", "◐ 大半说到了，很快再来一遍。"),
+        "partly": t("A part of it is there. It comes back soon.", "说到了一部分，很快再来一遍。"),
         "incorrect": t(
             "☕ Not yet, and now you know where it is thin. It comes back tomorrow.",
             "☕ 还不行，但薄弱处找到了，明天再来。",

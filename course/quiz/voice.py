@@ -23,8 +23,13 @@ SAID: dict[str, tuple[Text, ...]] = {
     ),
     "hit_again": (both("🎯 Now you have it.", "🎯 这回拿下了！"), both("🎯 This time it is right.", "🎯 这次对了！")),
     "part": (
-        both("Partly right: {points} points. The rest is close.", "部分正确：{points} 分，就差一点。"),
-        both("Partly right: {points} points. A good part of it is there.", "部分正确：{points} 分，大半到手了。"),
+        both(
+            "Partly right: {points} points. What is missing stands below.", "部分正确：{points} 分，还缺什么，看下面。"
+        ),
+        both(
+            "Partly right: {points} points. Something right, something still open.",
+            "部分正确：{points} 分，有对的，也有还差的。",
+        ),
     ),
     "miss": (
         both("Not this one: it is {right}.", "不是这个：答案是 {right}。"),

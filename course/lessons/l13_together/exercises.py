@@ -23,6 +23,27 @@ SWITCHES = ("cuda.enable_flash_sdp", "cuda.enable_mem_efficient_sdp", "cuda.enab
 
 # --- stays_fused ------------------------------------------------------------------------------------------
 
+CASES_ZH = {
+    "plain": "普通的输入",
+    "one sequence": "只有一条序列",
+    "a mask": "带掩码",
+    "a bool mask": "带布尔掩码",
+    "bfloat16": "bfloat16",
+    "queries that want gradients": "query 需要梯度",
+    "fewer queries": "query 更少",
+    "dropout": "有 dropout",
+    "a learnt mask": "可学习的掩码",
+    "three dimensions": "三维",
+    "narrow values": "value 较窄",
+    "narrow queries and keys": "query 和 key 较窄",
+    "transposed keys": "转置的 key",
+    "transposed queries": "转置的 query",
+    "transposed values": "转置的 value",
+    "a dropout of 1 %": "dropout 只有 1%",
+    "mask and dropout": "掩码加 dropout",
+}
+"""What the calls of ``_inputs`` are called in Chinese."""
+
 
 def _inputs() -> dict[str, tuple[tuple[Any, ...], dict[str, Any], Text]]:
     """name -> (q, k, v), what else is given, and what to look at where the answer is wrong."""
@@ -83,7 +104,7 @@ def check_stays_fused(stays_fused: Callable[..., bool]) -> Verdict:
             return incorrect(
                 both(
                     f"{name}: asked to use flash alone, torch {'runs it' if fused else 'refuses'}. {look['en']}",
-                    f"“{name}”这一例：只许用 flash 时，torch {'照样算' if fused else '拒绝了'}。{look['zh']}",
+                    f"“{CASES_ZH[name]}”这一例：只许用 flash 时，torch {'照样算' if fused else '拒绝了'}。{look['zh']}",
                 ),
                 reason=name.replace(" ", "-"),
             )

@@ -16,7 +16,7 @@ from torch import nn
 
 from course.experiment.base import Budget, experiment
 from course.experiment.plots import grid
-from course.experiment.words import NOTHING, word
+from course.experiment.words import NOTHING, sci, word
 from course.i18n import Text, both, t
 from course.lessons.l14_export import ways_out
 from course.lessons.l14_export.experiments import EXPORTING, LESSON
@@ -178,9 +178,9 @@ def say_tolerance(record: Record) -> Text:
     missed = sum(value <= 1e-3 for name, value in found.items() if name != RIGHT)
     return both(
         f"The right file differs by {found[RIGHT]:.0e} of the largest score, the smallest fault ({SENT[least]['en']}) by "
-        f"{found[least]:.0e}: {gap:.1g} times as much. A tolerance between the two tells them apart; the popular 1e-3 "
+        f"{found[least]:.0e}: {sci(gap)} times as much. A tolerance between the two tells them apart; the popular 1e-3 "
         f"would let {missed} of {len(SENT) - 1} faults pass.",
-        f"正确的文件，差最大分数的 {found[RIGHT]:.0e}；最小的错误（{SENT[least]['zh']}）差 {found[least]:.0e}，是前者的 {gap:.1g} 倍。"
+        f"正确的文件，差最大分数的 {found[RIGHT]:.0e}；最小的错误（{SENT[least]['zh']}）差 {found[least]:.0e}，是前者的 {sci(gap)} 倍。"
         f"把容差定在两者之间，就能分清；常见的 1e-3 会放过 {len(SENT) - 1} 个错误里的 {missed} 个。",
     )
 

@@ -11,6 +11,7 @@ from course.experiment import base
 from course.experiment.new_process import answer_of
 from course.i18n import pick
 from course.lessons.l13_together.attention import flash_math, kernel_of, peak_mib, refusal
+from course.lessons.l13_together.exercises import CASES_ZH, _inputs, check_stays_fused
 from course.lessons.l13_together.experiments import CASES
 from course.lessons.l13_together.experiments_together import PROBES
 from tests.lessons.l13_together import rows
@@ -114,3 +115,13 @@ def test_a_thread_shares_the_switches_and_has_its_own_grad_mode_and_autocast():
 def test_a_control_that_compiled_again_is_said():
     found = record_of("13-recompiles", [{**row, "again": 1} for row in rows.compiled(0, 1)])
     assert "control" in pick(base.get("13-recompiles").finding(found), "en")
+
+
+# --- the tasks --------------------------------------------------------------------------------------------
+
+
+def test_the_call_that_is_judged_wrongly_is_named_in_both_languages():
+    assert list(CASES_ZH) == list(_inputs())
+    for judged, name in ((False, "plain"), (True, "dropout")):
+        (said,) = check_stays_fused(lambda *tensors, judged=judged, **given: judged).messages
+        assert said["en"].startswith(name) and f"“{CASES_ZH[name]}”" in said["zh"]

@@ -11,8 +11,11 @@ from course.experiment import base
 from course.i18n import speaking
 from course.lessons.l14_export import experiments, ways_out
 from course.lessons.l14_export.experiments import AROUND, MODEL
+from course.lessons.l14_export.experiments_onnx import say_tolerance
 from course.machine import ONNX, can, next_step
 from course.verbs import state
+from tests.lessons.l14_export.rows import sent
+from tests.lessons.live import record_of
 
 NEEDS_ONNX = pytest.mark.skipif(not can("onnx"), reason="onnx, onnxscript, onnxruntime: pip install -e .[export]")
 
@@ -102,3 +105,9 @@ def test_missing_packages_get_a_sentence_and_a_command_that_moves_nothing(monkey
     said = capsys.readouterr().out
     assert "%pip install" in said and " ".join(ONNX) in said and f"numpy=={numpy.__version__}" in said
     assert "Traceback" not in said and "What others" not in said and "别人公布" not in said
+
+
+def test_the_gap_between_rounding_and_the_smallest_fault_is_written_as_a_count():
+    """2 703 times as much, not 3e+03."""
+    said = say_tolerance(record_of("14-tolerance", sent(2.703e-3)))
+    assert "2,700" in said["en"] and "2,700" in said["zh"]
