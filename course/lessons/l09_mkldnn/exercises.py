@@ -13,7 +13,7 @@ from typing import Any
 from course.checking import SWALLOWED, Planned, comparison, crash, data, field, form_is_fine, form_of_report, ran_often
 from course.exercise import Exercise
 from course.i18n import Text, both
-from course.lessons.l09_mkldnn.exercises_log import LESSON, REORDER_SHARE, report_line
+from course.lessons.l09_mkldnn.exercises_log import LESSON, report_line
 from course.verdict import Verdict, correct, inconclusive, incorrect, not_attempted, partly
 
 LEAST_ROUNDS = 8
@@ -450,7 +450,6 @@ REPORT_FIELDS = ("layer", "threads", "lines", "on_ms", "off_ms", "low", "high", 
 
 
 EXERCISES = [
-    REORDER_SHARE,
     GOES,
     WITHOUT,
     LOSE,

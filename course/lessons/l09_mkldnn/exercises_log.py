@@ -164,3 +164,5 @@ REORDER_SHARE = Exercise(
     ),
     check=check_reorder_share,
 )
+
+EXERCISES = [REORDER_SHARE]
