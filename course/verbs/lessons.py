@@ -117,7 +117,8 @@ def _claims() -> list[str]:
     own, replayed, unsettled = [], [], []
     of_lesson = {name: one for name, one in base.load_all().items() if one.lesson == state.now.lesson}
     before = {name: found for name, one in of_lesson.items() if (found := records.own(name, one.version))}
-    for name, record in (before | state.now.records).items():
+    in_order = sorted((before | state.now.records).items(), key=lambda shown: shown[1].created)
+    for name, record in in_order:
         if not record.rows:
             continue
         experiment = base.get(name)
