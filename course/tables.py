@@ -1,4 +1,7 @@
-"""Tables of results as text and as HTML: a header and lines of cells; the first column is text, the others are figures."""
+"""Tables of results as text and as HTML: a header and lines of cells; the first column is text, the others are figures.
+
+And a text cut to the room it has.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,12 @@ from unicodedata import east_asian_width
 
 Lines = Sequence[Sequence[str]]
 """The header and the lines below it, all equally long."""
+
+
+def clip(text: object, most: int = 40) -> str:
+    """The text; where it has more than `most` characters, its beginning and "…"."""
+    words = str(text)
+    return words if len(words) <= most else words[: most - 1] + "…"
 
 
 def columns(text: str) -> int:

@@ -20,7 +20,7 @@ from types import FrameType
 from typing import Any
 
 from course.i18n import Text, both, pick, t
-from course.tables import as_text
+from course.tables import as_text, clip
 from course.units import format_ms
 
 Row = dict[str, Any]
@@ -329,9 +329,7 @@ class Trace:
         return [head, *names, *([second, *lines] if lines else [])]
 
     def __str__(self) -> str:
-        cut = [
-            [name if len(name) <= WIDEST else name[: WIDEST - 1] + "…", *figures] for name, *figures in self._table()
-        ]
+        cut = [[clip(name, WIDEST), *figures] for name, *figures in self._table()]
         return "\n".join([self.sentence(), "", *as_text(cut, figures=False)])
 
     __repr__ = __str__

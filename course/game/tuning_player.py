@@ -29,8 +29,8 @@ from course.game.tuning import (
 )
 from course.i18n import Text, t
 from course.quiz.log import AnswerLog
-from course.quiz.rich import clip
 from course.suggest import did_you_mean
+from course.tables import clip
 
 Tell = Callable[[str], None]
 """Takes a few words on what is being done now."""

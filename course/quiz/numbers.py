@@ -6,8 +6,8 @@ import re
 import unicodedata
 
 from course.i18n import t
-from course.quiz.rich import clip
 from course.quiz.session import AnswerError
+from course.tables import clip
 
 _THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]*)?")
 

@@ -46,12 +46,6 @@ def code_block(source: str, label: str = "") -> str:
     return f'<pre tabindex="0"{name}><code>{html.escape(source.strip(chr(10)))}</code></pre>'
 
 
-def clip(text: object, most: int = 40) -> str:
-    """The text, cut where it is longer than a sentence that quotes it can bear."""
-    words = str(text)
-    return words if len(words) <= most else words[:most] + "…"
-
-
 def plain(text: str) -> str:
     """The text without marks, for button names and terminals; a line of code keeps the spaces it starts with."""
     bare, codes = _without_code(text.strip())

@@ -11,7 +11,7 @@ from course.quiz.entry import LONGEST_REASON, Entry
 from course.quiz.items import Item, redrawn
 from course.quiz.log import AnswerLog
 from course.quiz.marking import Response, mark, mark_bet
-from course.quiz.rich import clip
+from course.tables import clip
 from course.verdict import Verdict
 
 REASONS = ("right", "other", "changed", "doubt")

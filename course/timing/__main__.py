@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from course.i18n import LANGUAGES, set_language, t
+from course.tables import clip
 from course.timing.comparing import compare
 from course.timing.history import Change, against
 from course.timing.measuring import measure
@@ -132,7 +133,7 @@ def _names(options: argparse.Namespace) -> list[str]:
     for at, code in enumerate(options.statements):
         line = " ".join(code.split())
         name = options.name[at] if at < len(options.name) else line
-        name = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+        name = clip(name, LONGEST_NAME)
         names.append(name if name.strip() and name not in names else f"{name} [{at + 1}]".strip())
     return names
 

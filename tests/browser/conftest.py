@@ -10,12 +10,15 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
 
 from course.i18n import LANGUAGES
+from course.quiz.widgets import DOUBLE_CLICK_S
 from tests.conftest import ROOT, missing
 
 CHROMIUM_ARGS = [
@@ -82,6 +85,14 @@ def assert_colours_hold(page, moment: str, within: str) -> None:
             assert_open_to_all(copy, f"{moment}, {'light' if light == 'true' else 'dark'}", within, colours_alone=True)
     finally:
         copy.close()
+
+
+def comes_to(page, read: Callable[[], Any], wanted: Any, timeout_s: float = 30) -> None:
+    """What is read becomes the wanted, at the latest after some seconds."""
+    end = time.monotonic() + timeout_s
+    while read() != wanted and time.monotonic() < end:
+        page.wait_for_timeout(100)
+    assert read() == wanted
 
 
 def languages(daily: str) -> list:
@@ -276,6 +287,11 @@ class Notebook:
         self.page.wait_for_function(
             "window.jupyterapp.shell.currentWidget.sessionContext?.session?.kernel?.status === 'idle'", timeout=90_000
         )
+
+    def rested(self) -> None:
+        """Wait until the kernel has done what was pressed, and the next press is no half of a double click."""
+        self.started()
+        self.page.wait_for_timeout(1000 * DOUBLE_CLICK_S + 100)
 
     def tell_kernel(self, code: str) -> None:
         """Have the kernel run something that stands in no cell, without waiting for it."""

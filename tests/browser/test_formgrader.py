@@ -9,7 +9,7 @@ import pytest
 from nbformat.v4 import new_code_cell
 
 from grader.authoring.publish import text_of
-from tests.browser.conftest import Lab, shoot
+from tests.browser.conftest import Lab, comes_to, shoot
 from tests.grading_class import hand_in_class
 from tests.grading_fixtures import LESSON
 
@@ -106,8 +106,7 @@ def test_the_button_marks_in_the_sandbox_and_a_mark_by_hand_stays(page, course):
     frame.locator(".nbgrader_cell", has=score).locator(".score-saved").wait_for()
     comment.fill("Say why the sum cannot be zero.")
     comment.press("Tab")
-    page.wait_for_timeout(1500)
-    assert marks(course.work) == (3.0, 1.5, "Say why the sum cannot be zero.")
+    comes_to(page, lambda: marks(course.work), (3.0, 1.5, "Say why the sum cannot be zero."))
     score.scroll_into_view_if_needed()
     shot(page, "by-hand")
 

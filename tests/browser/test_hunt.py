@@ -102,11 +102,11 @@ def by_mouse(book, case, language):
     case.script.wait_for()
     book.shot(f"hunt-{language}-repair", case.box)
     case.script.fill(FIRST_ONLY)
-    case.page.wait_for_timeout(600)  # a press right after a run counts as half of a double click
+    book.rested()
     case.button("tbh-repair").click()
     case.said(LEFT[language])
     case.script.fill(BUG.repair)
-    case.page.wait_for_timeout(600)
+    book.rested()
     case.button("tbh-repair").click()
     case.said(GONE[language])
     case.box.get_by_text("9 / 10").first.wait_for()

@@ -8,7 +8,7 @@ import pytest
 from course.quiz import knowledge
 from course.quiz.knowledge_view import cards_html
 from grader.authoring.prose import prose
-from tests.browser.conftest import Notebook
+from tests.browser.conftest import Notebook, comes_to
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -31,9 +31,12 @@ def test_a_term_tells_its_meaning_and_a_fork_scrolls_to_its_heading(page, lab):
     )
     target = page.locator(".jp-MarkdownCell h2").first
     page.locator(".jp-MarkdownCell a", has_text=heading.replace("`", "")).first.click()
-    page.wait_for_timeout(1500)
-    box, frame = target.bounding_box(), page.locator(".jp-NotebookPanel").first.bounding_box()
-    assert frame["y"] <= box["y"] <= frame["y"] + frame["height"], "the heading came into view"
+
+    def in_view() -> bool:
+        box, frame = target.bounding_box(), page.locator(".jp-NotebookPanel").first.bounding_box()
+        return frame["y"] <= box["y"] <= frame["y"] + frame["height"]
+
+    comes_to(page, in_view, True)
     assert book.page.url.startswith("http://127.0.0.1")
 
 

@@ -14,6 +14,8 @@ from typing import Any
 import torch
 
 from course.experiment.new_process import answer_of
+from course.flags.switch import first_sentence
+from course.tables import clip
 
 DEVICE = "mps"
 
@@ -23,12 +25,6 @@ def wait() -> None:
     torch.get_device_module(DEVICE).synchronize()
 
 
-def first_sentence(error: BaseException, most: int = 110) -> str:
-    """The beginning of an error's text, without what follows the first full stop or line."""
-    text = str(error).split("\n")[0].split(". ")[0].strip().rstrip(".")
-    return text if len(text) <= most else text[: most - 1] + "…"
-
-
 def tried(action: Callable[[], Any]) -> dict[str, str]:
     """What came of the action: ``kind`` ('value' or the exception's name) and ``said`` (its words)."""
     with warnings.catch_warnings():
@@ -36,7 +32,7 @@ def tried(action: Callable[[], Any]) -> dict[str, str]:
         try:
             result = action()
         except Exception as error:  # noqa: BLE001  (whatever is raised is the finding)
-            return {"kind": type(error).__name__, "said": first_sentence(error)}
+            return {"kind": type(error).__name__, "said": clip(first_sentence(error), 110)}
     said = f"a tensor on {result.device}" if isinstance(result, torch.Tensor) else repr(result)
     return {"kind": "value", "said": said[:110]}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from course.lessons.l09_mkldnn.exercises import report_line
+from course.lessons.l09_mkldnn.exercises_log import report_line
 
 SPAN = {"faster": (0.4, 0.6), "same": (0.99, 1.01), "slower": (1.4, 1.6), "undecided": (0.8, 1.3)}
 

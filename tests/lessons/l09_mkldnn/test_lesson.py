@@ -11,7 +11,8 @@ import torch
 from course.exercise import all_exercises, judge
 from course.experiment import base
 from course.experiment.new_process import answer_of
-from course.lessons.l09_mkldnn.exercises import CONVOLUTIONS, report_line, rule
+from course.lessons.l09_mkldnn.exercises import CONVOLUTIONS, rule
+from course.lessons.l09_mkldnn.exercises_log import report_line
 from course.lessons.l09_mkldnn.experiments_isa import X86
 from course.lessons.l09_mkldnn.probes import ROUTES, route, routes_of
 from course.onednn_log import parse, recorded_log
