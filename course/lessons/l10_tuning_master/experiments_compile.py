@@ -99,9 +99,7 @@ def draw_price(record: Record, ax: Any) -> None:
     lesson=LESSON,
     needs="cpu",
     seconds=30,
-    title=both(
-        "torch.compile: a price per process, a gain per call", "torch.compile：按进程付钱，按调用赚钱"
-    ),
+    title=both("torch.compile: a price per process, a gain per call", "torch.compile：按进程付钱，按调用赚钱"),
     finding=say_price,
     draw=draw_price,
 )
