@@ -21,7 +21,7 @@ NAME = "10-compile-price"
         (compiling(call_ms=0.99), {"8.0 s", "no number", "说不出"}),  # the intervals overlap
         (compiling(call_ms=1.5), {"no number", "说不出"}),
         ([*compiling()[:2], compiling(call_ms=1.5)[2]], {"no number", "说不出"}),  # faster only once
-        ([compiling()[0] | {"low_ms": 1.0, "high_ms": 1.0}, *compiling()[1:]], {"no number", "说不出"}),  # a single round
+        ([compiling()[0] | {"low_ms": 1.0, "high_ms": 1.0}, *compiling()[1:]], {"no number", "说不出"}),  # one round
         (REFUSED, {"No working C++ compiler"}),
     ],
 )
