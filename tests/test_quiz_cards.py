@@ -385,8 +385,8 @@ def test_typed_options_in_several_spellings(bank, log, capsys, args, options):
     [
         (("05-one", "z"), {}, "There is no option z; the options are a, b, c."),
         (("05-one", "a", "b"), {}, "exactly one option"),
-        (("05-one", "x" * 3000), {}, "There is no option " + "x" * 40 + "…;"),
-        (("05-count", "9" * 3000), {}, "9" * 40 + "…” is not a number"),
+        (("05-one", "x" * 3000), {}, "There is no option " + "x" * 39 + "…;"),
+        (("05-count", "9" * 3000), {}, "9" * 39 + "…” is not a number"),
         (("05-count", "0,125"), {}, "with a point for decimals"),
         (("05-one", "a"), {"confidence": True}, "confidence is 1"),
         (("05-onn", "a"), {}, 'Did you mean "05-one"'),

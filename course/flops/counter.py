@@ -49,7 +49,7 @@ def count(
     separate operator sums, as in `(a * b).sum()`, also after moves and casts, are shown apart
     (`.summed_products`); repeated additions are element operations.
     An operator that is neither counted nor provably free of contractions is listed in `.unknown`, and so is
-    work seen to leave torch (other threads, numbers with a fraction handed to NumPy, raw memory); then `.exact` is
+    work seen to leave torch (other threads, floating-point values handed to NumPy, raw memory); then `.exact` is
     False. Arithmetic of Python on single values (`.item()`) or of an extension on memory cannot be seen.
 
     Raises CountError if `model` cannot be called, inputs are missing, the forward raises (it says where), or a

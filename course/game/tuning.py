@@ -400,7 +400,7 @@ def standing(case: Case, entries: Sequence[Entry]) -> Standing:
     closed = Standing(case, both("closed, inconclusive: try again", "已结案，无法判定，可再来"), tuple(scores))
     if closed.first:
         points = format_points(closed.first.points)
-        apart = both(", to warm up: not counted", "，热身，不计入") if case.tutorial else both("", "")
+        apart = both(" (a warm-up, not counted)", "（热身，不计入总分）") if case.tutorial else both("", "")
         words = both(f"closed: {points} of 10{apart['en']}", f"已结案：{points} / 10{apart['zh']}")
         return Standing(case, words, tuple(scores))
     if scores:

@@ -39,7 +39,7 @@ def bets_words(found: Progress) -> str:
     won, lost, rest = found.bets
     return t(
         f"Bets: {won} won, {lost} lost, {rest} not decided. `bets()` shows them all.",
-        f"下注：押中 {won}，没押中 {lost}，还没揭晓 {rest}。用 `bets()` 看账本。",
+        f"下注：押中 {won}，没押中 {lost}，还没揭晓 {rest}。用 `bets()` 查看全部赌注。",
     )
 
 

@@ -26,11 +26,14 @@ def _rows(record: Record) -> dict[str, dict[str, Any]]:
 
 
 def _paid_back(rows: dict[str, dict[str, Any]]) -> dict[str, float]:
-    """State -> calls after which it has saved what its first call took longer; empty where a call gains nothing for sure."""
+    """State -> calls after which it has saved what its first call took longer; not where a call gains nothing for sure.
+
+    A single round makes no interval (its ends coincide), so it shows no gain.
+    """
     plain, told = rows["plain"], {}
     for state in ("empty", "kept"):
         row = rows.get(state)
-        if row and "refused" not in row and row["high_ms"] < plain["low_ms"]:
+        if row and "refused" not in row and row["low_ms"] < row["high_ms"] < plain["low_ms"] < plain["high_ms"]:
             told[state] = max(1.0, (row["first_s"] - plain["first_s"]) / (plain["call_ms"] - row["call_ms"]) * 1e3)
     return told
 
@@ -40,38 +43,32 @@ def say_price(record: Record) -> Text:
     refused = next((row["refused"] for row in record.rows if "refused" in row), None)
     if refused is not None:
         return both(
-            f"torch.compile cannot work here: {refused}. On a CPU it needs a C++ compiler (Linux: g++, macOS: clang++).",
-            f"torch.compile 在这里用不了：{refused}。在 CPU 上它需要 C++ 编译器（Linux：g++，macOS：clang++）。",
+            f"torch.compile cannot work here. It says: {refused}. "
+            "On a CPU it needs a C++ compiler (Linux: g++, macOS: clang++, Windows: cl of Visual Studio).",
+            f"torch.compile 在这里用不了，报错是：{refused}。"
+            "在 CPU 上它需要 C++ 编译器（Linux：g++，macOS：clang++，Windows：Visual Studio 的 cl）。",
         )
     if set(rows) != set(STATES):
         return NOTHING
     plain, empty, kept = (rows[state] for state in STATES)
     price = both(
-        f"Compiling took {empty['first_s']:.1f} s with an empty cache and {kept['first_s']:.1f} s with a kept one. ",
-        f"编译用了 {empty['first_s']:.1f} s（缓存是空的）和 {kept['first_s']:.1f} s（缓存还在）。",
+        f"The first call, which compiles, took {empty['first_s']:.1f} s with an empty cache and {kept['first_s']:.1f} s "
+        f"with a kept one; as written {plain['first_s']:.2g} s. ",
+        f"第一次调用要编译：缓存是空的，用了 {empty['first_s']:.1f} s；缓存还在，用了 {kept['first_s']:.1f} s；"
+        f"不编译只要 {plain['first_s']:.2g} s。",
     )
     calls = _paid_back(rows)
-    if all(row["low_ms"] >= plain["high_ms"] for row in (empty, kept)):
-        gain = both("A call is slower for it, so it is never paid back.", "单次调用反而变慢了，所以永远回不了本。")
-    elif not calls:
+    if set(calls) != {"empty", "kept"}:
         gain = both(
-            "Inconclusive whether it is ever paid back: in this run no call is clearly faster.",
-            "能不能回本无法判定：这一次，单次调用没有明显变快。",
-        )
-    elif len(calls) == 1:
-        ((state, number),) = calls.items()
-        one, times = STATES[state], sci(number)
-        gain = both(
-            f"Only one of the two gets clearly faster ({one['en']}: paid back after about {times} calls in one process); "
-            "the other overlaps with the code as written. Run it again when the machine is quiet.",
-            f"只有一次明显变快（{one['zh']}：一个进程里调用约 {times} 次回本），另一次和原样的耗时有重叠。等机器空闲时再测一遍。",
+            "Compiled calls are not clearly faster both times, so no number of calls can be named that pays it back.",
+            "编译两次，之后的调用没有都明显变快，所以说不出调用多少次才能回本。",
         )
     else:
         first, second = map(sci, calls.values())
         took = f"{plain['call_ms']:.2g} → {empty['call_ms']:.2g} ms"
         gain = both(
-            f"A call: {took}. Paid back after about {first} calls in one process, with the kept cache after {second}.",
-            f"单次调用：{took}。一个进程里调用约 {first} 次才回本，缓存还在的话约 {second} 次。",
+            f"A later call: {took}. Paid back after about {first} calls in one process; with the kept cache, after {second}.",
+            f"之后每次调用：{took}。一个进程里调用约 {first} 次才回本；缓存还在的话，约 {second} 次。",
         )
     return both(*(price[code] + gain[code] for code in ("en", "zh")))
 
@@ -93,7 +90,7 @@ def draw_price(record: Record, ax: Any) -> None:
         [number / 1e3 for number in calls],
         series,
         xlabel=t("calls in one process (thousands)", "一个进程里的调用次数（千次）"),
-        ylabel=t("seconds in all", "总时间（秒）"),
+        ylabel=t("seconds in all, computed", "总时间（秒，推算）"),
     )
 
 
@@ -102,9 +99,7 @@ def draw_price(record: Record, ax: Any) -> None:
     lesson=LESSON,
     needs="cpu",
     seconds=30,
-    title=both(
-        "torch.compile: the price once a process, the gain once a call", "torch.compile：按进程付钱，按调用赚钱"
-    ),
+    title=both("torch.compile: a price per process, a gain per call", "torch.compile：按进程付钱，按调用赚钱"),
     finding=say_price,
     draw=draw_price,
 )

@@ -57,10 +57,10 @@ half.load_state_dict(layer.state_dict())
 with torch.no_grad():
     print(compare({"float32": lambda: layer(x), "bfloat16": lambda: half(y)},
                   max_time=1.5, same=False))
+    results = {"float32": layer(x), "bfloat16": half(y)}
     exact = layer.double()(x.double())
-    off = (half(y).double() - exact).abs().max() / exact.abs().max()
-    layer.float()
-print(f"bfloat16: {100 * off:.2f} %")
+for name, result in results.items():
+    print(f"{name}: off by {100 * (result - exact).abs().max() / exact.abs().max():.2g} %")
 # %% [markdown] en
 # ## 🏛️ The first night: one case together
 #
@@ -127,13 +127,13 @@ check("10-best-set")
 #
 # 1. First what must not break, then the speed.
 # 2. Bet before you measure; measure against today, in turn.
-# 3. What overlaps with the best is as good as the best. If that is today's: leave it alone.
+# 3. What overlaps with the best counts as the best: nobody can tell them apart. If that is today's, leave it alone.
 # %% [markdown] zh
 # 📌 **小结。**
 #
 # 1. 先守住不能破的，再比快慢。
 # 2. 先下注再测；和现在的轮流测。
-# 3. 和最好的重叠，就和最好的一样好。如果那正是现在的设置：别动它。
+# 3. 和最好的重叠，就算最好的一档：测不出高下。如果现在的设置也在这一档，就别动它。
 # %%
 keep("recipe.tuning")
 # %% [markdown] en
@@ -251,17 +251,19 @@ explain("10-pay-back")
 # 每个实测病例都是一个同名实验。先把病例结掉，不然就剧透了。
 # %%
 # en: for example observe("10-laptop"): time and memory of six ways to train
+# en: after the case nights: observe("10-compile-price"), what torch.compile costs and gains on your machine
 # zh: 例如 observe("10-laptop")：六种训练方式的时间和内存
+# zh: 打完 nights 之后：observe("10-compile-price")，看看 torch.compile 在你的机器上花多少、省多少
 observe("10-museum")
 # %% [markdown] en
 # ### Deeper, optional: 🛠️ a large batch in small pieces (5 minutes)
 #
-# The student's cure, by hand. `step(model, x, y, micro)` computes the gradients of the mean cross-entropy over the whole
+# The cure for the student in `laptop` (play that case first, or this gives it away), by hand. `step(model, x, y, micro)` computes the gradients of the mean cross-entropy over the whole
 # batch, but never shows the model more than `micro` rows at once. `backward()` adds to the gradients that are there.
 # %% [markdown] zh
 # ### 选读：🛠️ 把大 batch 切成小份（5 分钟）
 #
-# 亲手做一遍那位学生的药方。`step(model, x, y, micro)` 要算出整批平均交叉熵的梯度，但一次最多给模型看 `micro` 行。`backward()` 会累加到已有的梯度上。
+# 亲手做一遍 `laptop` 那位学生的药方（先打完那一例，不然就剧透了）。`step(model, x, y, micro)` 要算出整批平均交叉熵的梯度，但一次最多给模型看 `micro` 行。`backward()` 会累加到已有的梯度上。
 # %%
 from torch.nn import functional as F
 
@@ -291,7 +293,7 @@ explain("09-linear-why")
 # ## 📌 Claims you can now make
 #
 # - What counts and what must not break comes before any switch.
-# - I compare with today, in turn, and say the interval; what overlaps with the best is the best.
+# - I compare with today, in turn, and say the interval; what overlaps with the best counts as the best.
 # - I name the cause, the regime in which the advice holds, the machine and the version.
 # - Sometimes the best setting is the one that runs today.
 #
@@ -300,7 +302,7 @@ explain("09-linear-why")
 # ## 📌 现在你可以这样说
 #
 # - 动任何开关之前，先问看重什么、什么不能破。
-# - 我和现在的设置轮流比，报出区间；和最好的重叠，就是最好的一档。
+# - 我和现在的设置轮流比，报出区间；和最好的重叠，就算最好的一档。
 # - 我说得出原因、建议在什么场合成立、在哪台机器和哪个版本上。
 # - 有时候，最好的设置就是现在这套。
 #

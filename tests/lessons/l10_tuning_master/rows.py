@@ -47,5 +47,6 @@ def compiling(call_ms: float = 0.67, kept_s: float = 1.2) -> list[dict]:
     ]
 
 
-REFUSED = [compiling()[0], *({"state": state, "refused": "No C++ compiler was found"} for state in ("empty", "kept"))]
+NONE_FOUND = "InvalidCxxCompiler: No working C++ compiler found"
+REFUSED = [compiling()[0], *({"state": state, "refused": NONE_FOUND} for state in ("empty", "kept"))]
 SHOWN["10-compile-price"] = compiling()
