@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -18,7 +19,7 @@ from grader.autograding import autograde
 from grader.course import Course
 from grader.project import HERE, Infrastructure
 from grader.sandbox.limits import Limits
-from grader.sandbox.shared import mother, shared
+from grader.sandbox.shared import shared
 from tests.grading_class import copy_of, hand_in_class, marked, rows
 from tests.grading_fixtures import LESSON
 
@@ -104,9 +105,7 @@ def test_a_kernel_ended_from_outside_is_nobodys_fault():
             assert (ran.ended == "died") is blamed, (ending, ran)
     for _ in range(2):  # the second time with a warm process that had to be started again
         with warm.kernel(Limits()) as kernel, pytest.raises(Infrastructure, match="ended from outside|is gone"):
-            below = psutil.Process(mother(True)._process.pid).children(recursive=True)
-            victim = max(below, key=psutil.Process.create_time)
-            threading.Timer(0.2, victim.kill).start()
+            threading.Timer(0.2, signal.pidfd_send_signal, [kernel._handle, signal.SIGKILL]).start()
             kernel.run("import time; time.sleep(20)")
         warm.close()
 
