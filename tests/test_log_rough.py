@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import os
 import random
-import signal
 import subprocess
 import sys
-import threading
 import time
 import uuid
 from datetime import timedelta
@@ -22,7 +20,7 @@ from course.quiz.entry import Entry, stamp, to_line
 from course.quiz.log import _sync
 from course.quiz.transfer import Merged, TransferError, export_to, import_from
 from tests.conftest import ROOT
-from tests.test_quiz_log import START, an_ordinary_user
+from tests.test_quiz_log import START, an_ordinary_user, quickest
 
 posix = pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals and limits")
 WRITER = """
@@ -57,13 +55,12 @@ def test_kill_minus_nine_loses_nothing_that_was_acknowledged(log):
     rng, acknowledged = random.Random(0), []
     for _ in range(12):
         child = python(WRITER, log.path, 100_000)
-        acknowledged.append(child.stdout.readline().strip())  # it writes by now
-        threading.Timer(rng.uniform(0.001, 0.12), child.send_signal, [signal.SIGKILL]).start()
-        rest = child.stdout.read().split("\n")
+        acknowledged += [child.stdout.readline().strip() for _ in range(rng.randint(1, 60))]
+        child.kill()  # in the middle of a later line, mostly
+        acknowledged += [line for line in child.stdout.read().split("\n") if len(line) == 36]
         child.wait(20)
-        acknowledged += [line for line in rest if len(line) == 36]
     found = {entry.id for entry in log.entries()}
-    assert len(acknowledged) > 24 and set(acknowledged) <= found
+    assert len(acknowledged) > 120 and set(acknowledged) <= found
     last = log.append("answer", "05-one", options=["a"])
     assert last in AnswerLog(log.path).entries()
 
@@ -324,7 +321,7 @@ def test_every_append_is_synced(log, monkeypatch):
 
 
 def test_ten_thousand_entries_progress_bets_and_the_next_card(log):
-    """Typically a sixth of a second for the page and ten milliseconds for a card; the bounds are for slow machines."""
+    """In the time that Python's json takes for the same lines: typically five times for the page, 0.4 for a card."""
     from course.quiz import Bank, practice, summary
     from course.quiz.calibration import placed_bets, returns
     from course.quiz.progress_view import progress_html
@@ -352,17 +349,8 @@ def test_ten_thousand_entries_progress_bets_and_the_next_card(log):
         log.append("answer", item.id, options=item.correct, verdict="correct")
         practice(item, log=log, bank=bank, text=False)
 
-    page(), card()
-    assert _quickest(page) < 0.9 and _quickest(card) < 0.3
-
-
-def _quickest(work):
-    times = []
-    for _ in range(3):
-        began = time.process_time()
-        work()
-        times.append(time.process_time() - began)
-    return min(times)
+    plain = quickest(lambda: [json.loads(line) for line in lines])
+    assert quickest(page) < 20 * plain and quickest(card) < 5 * plain
 
 
 # --- taking progress along ---

@@ -161,17 +161,25 @@ def test_two_kernels_write_at_once_and_nothing_is_lost(log):
     assert len({entry.item for entry in log.entries()}) == 200 and log.take_notices() == []
 
 
-def test_ten_thousand_entries_load_quickly(log):
-    log.path.parent.mkdir(parents=True)
-    entry = Entry("x", "2026-03-01T09:00:00.000000Z", "answer", "05-one", ("a",), None, 2, "correct", 1.0, "05_x")
-    line = to_line(entry)
-    log.path.write_bytes(b"".join(line.replace(b'"x"', b'"%d"' % n) for n in range(10_000)))
+def quickest(work):
+    """Seconds of processor time, the least of three."""
     times = []
     for _ in range(3):
-        start = time.process_time()
-        assert len(AnswerLog(log.path).entries()) == 10_000
-        times.append(time.process_time() - start)
-    assert min(times) < 0.3
+        began = time.process_time()
+        work()
+        times.append(time.process_time() - began)
+    return min(times)
+
+
+def test_ten_thousand_entries_load_quickly(log):
+    """Beside Python's json on the same lines: typically twice that."""
+    log.path.parent.mkdir(parents=True)
+    entry = Entry("x", "2026-03-01T09:00:00.000000Z", "answer", "05-one", ("a",), None, 2, "correct", 1.0, "05_x")
+    lines = [to_line(entry).replace(b'"x"', b'"%d"' % n) for n in range(10_000)]
+    log.path.write_bytes(b"".join(lines))
+    assert len(AnswerLog(log.path).entries()) == 10_000
+    plain = quickest(lambda: [json.loads(line) for line in lines])
+    assert quickest(lambda: AnswerLog(log.path).entries()) < 10 * plain
 
 
 def test_the_log_lives_where_course_home_says(tmp_path, monkeypatch):
