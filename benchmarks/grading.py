@@ -125,8 +125,7 @@ def tables(found: Found, own: dict[float, float]) -> Iterator[str]:
         stock, floor = (median(found[name, work_s]) for name in (STOCK, FLOOR))
         yield from (
             "",
-            f"### {'Next to no' if not work_s else f'{work_s:g} s of'} work of the student's own "
-            f"(all own cells: {own_s:.3f} s)",
+            f"### {'Next to no' if not work_s else f'{work_s:g} s of'} work of the student's own (all own cells: {own_s:.3f} s)",
             "",
         )
         lines = []
@@ -193,8 +192,9 @@ def heading(what: str) -> Iterator[str]:
     facts = machine.passport()
     yield from ("# Grading side by side", "")
     yield (
-        f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC · {facts['cpu']}, {facts['cores']} cores, {facts['os']} · "
-        f"Python {facts['python']}, torch {facts['torch']}, nbgrader {nbgrader.__version__}, course {facts['course']}"
+        f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC · {facts['cpu']}, {facts['cores']} cores, "
+        f"{facts['os']} · Python {facts['python']}, torch {facts['torch']}, nbgrader {nbgrader.__version__}, "
+        f"course {facts['course']}"
     )
     load = f"; load at the start {os.getloadavg()[0]:.2f}" if hasattr(os, "getloadavg") else ""
     yield f"{what}{load}"

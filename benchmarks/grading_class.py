@@ -34,8 +34,8 @@ def large_class(course: Course, jobs: int) -> Iterator[str]:
     first = next((at for count, at, *_ in seen if count), begun)
     yield from (
         "",
-        f"### {len(found)} submissions in {whole:.0f} s ({whole / len(found):.3f} s each, starting and summary "
-        f"included), {without} without a grade; first one after {first - begun:.1f} s",
+        f"### {len(found)} submissions in {whole:.0f} s ({whole / len(found):.3f} s each, "
+        f"starting and summary included), {without} without a grade; first one after {first - begun:.1f} s",
         "",
     )
     lines, since = [], first

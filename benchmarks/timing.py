@@ -222,8 +222,9 @@ def heading(repeats: int, each: str = f"{BUDGET_S:g} s each") -> Iterator[str]:
     facts = machine.passport()
     yield from ("# Timers side by side", "")
     yield (
-        f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC · {facts['cpu']}, {_cores()} cores, {facts['os']} · "
-        f"Python {facts['python']}, torch {facts['torch']}, {facts['threads']} threads, course {facts['course']}"
+        f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC · {facts['cpu']}, {_cores()} cores, "
+        f"{facts['os']} · Python {facts['python']}, torch {facts['torch']}, {facts['threads']} threads, "
+        f"course {facts['course']}"
     )
     load = f"; load at the start {os.getloadavg()[0]:.2f}" if hasattr(os, "getloadavg") else ""
     yield f"{repeats} comparisons a cell, {each}{load}"

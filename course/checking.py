@@ -24,8 +24,8 @@ PLACEHOLDER = not_attempted(
 
 
 SWALLOWED = both(
-    "An exception in `run()` never came out: whoever calls takes it for a success. `finally` lets it through, `except` "
-    "holds it.",
+    "An exception in `run()` never came out: whoever calls takes it for a success. "
+    "`finally` lets it through, `except` holds it.",
     "`run()` 里的异常没有传出来，调用的人会以为成功了。`finally` 会放它过去，`except` 会把它拦下。",
 )
 

@@ -91,8 +91,8 @@ class Record:
             newer = data["schema"]
             raise RecordError(
                 t(
-                    f"{source} was written by a newer version of the course (schema {newer}, this one reads "
-                    f"up to {SCHEMA}). Update the course.",
+                    f"{source} was written by a newer version of the course (schema {newer}, this one reads up to {SCHEMA}). "
+                    "Update the course.",
                     f"{source} 由更新版本的课程写成（schema {newer}，当前只能读 {SCHEMA}）。请更新课程。",
                 )
             )

@@ -71,8 +71,8 @@ def read_roster(path: Path) -> list[Row]:
     if not set(names.values()) & {"student_id", *KEYS["canvas"], *KEYS["moodle"]}:
         raise ProjectError(
             f"the roster {path} has no column that names students: expected student_id, "
-            f"{', '.join(KEYS['canvas'])} (Canvas) or {', '.join(KEYS['moodle'])} (Moodle), separated by commas or "
-            "semicolons; change the heading, or add a column student_id"
+            f"{', '.join(KEYS['canvas'])} (Canvas) or {', '.join(KEYS['moodle'])} (Moodle), "
+            "separated by commas or semicolons; change the heading, or add a column student_id"
         )
     rows = [{new: (row.get(old) or "").strip() for old, new in names.items() if new} for row in reader]
     return [row for row in rows if any(row.values()) and "Points Possible" not in row.get("Student", "")]

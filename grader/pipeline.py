@@ -227,8 +227,9 @@ def feedback(course: Course, lesson: str, say: Say = print) -> list[str]:
     say(f"{lesson}: feedback of {len(by_exchange)} students is in the exchange")
     if others:
         say(
-            f"{len(others)} did not hand in through the exchange; hand out feedback/STUDENT/{lesson}/{lesson}.html yourself, or "
-            f"for those who came by import {command('give-back ' + lesson, course.root)}: {', '.join(others)}"
+            f"{len(others)} did not hand in through the exchange; "
+            f"hand out feedback/STUDENT/{lesson}/{lesson}.html yourself, "
+            f"or for those who came by import {command('give-back ' + lesson, course.root)}: {', '.join(others)}"
         )
     if not students:
         say(f"no submission of {lesson} is marked yet; run {command('autograde ' + lesson, course.root)} first")

@@ -304,8 +304,7 @@ class Cluster:
         except (TimeoutError, asyncio.TimeoutError):
             self._client.close()
             raise Infrastructure(
-                f"the Dask scheduler at {address} has no worker; in a checkout of the course "
-                f"start one with `dask worker {address}`"
+                f"the Dask scheduler at {address} has no worker; in a checkout of the course start one with `dask worker {address}`"
             ) from None
 
     def run(self, submissions: Iterable[Submission], exam: Exam) -> Iterator[Answer]:

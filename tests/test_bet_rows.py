@@ -45,8 +45,9 @@ def test_every_option_can_come_out(bet):
     item, rows, never = BETS[bet], ROWS.get(bet, {}), UNREACHABLE.get(bet, {})
     options = set(item.slider.stops) if item.slider else {one.id for one in item.options}
     assert set(rows) | set(never) == options and not set(rows) & set(never), (
-        f"{bet}: add rows that settle it on {sorted(options - set(rows) - set(never))} to "
-        f"tests/lessons/l{BETS[bet].lesson}/rows.py, or say there why nothing can"
+        f"{bet}: "
+        f"add rows that settle it on {sorted(options - set(rows) - set(never))} to tests/lessons/l{BETS[bet].lesson}/rows.py, "
+        "or say there why nothing can"
     )
     outcomes = {option: settled(bet, found) for option, found in rows.items()}
     assert not [(option, out) for option, out in outcomes.items() if option not in winners(item, out)]

@@ -142,8 +142,7 @@ def _checked(model: Any, inputs: Any, max_time: Any) -> None:
             t(
                 "cross_check takes the inputs in the order of the forward, not by name, because the other tools do: "
                 "give a tuple, as in cross_check(model, (a, b)).",
-                "cross_check 按 forward 的顺序接收输入，不按名字（其他工具只能这样）：请传入元组，例如 "
-                "cross_check(model, (a, b))。",
+                "cross_check 按 forward 的顺序接收输入，不按名字（其他工具只能这样）：请传入元组，例如 cross_check(model, (a, b))。",
             )
         )
     if isinstance(max_time, bool) or not isinstance(max_time, (int, float)) or not max_time > 0:

@@ -39,8 +39,7 @@ _KINDS = {
     ),
     "Pool": both("pooling counted as work; the convention counts 0", "把池化也算作工作量；按本课约定计 0"),
     "ConvTranspose": both(
-        "a transposed convolution counted by its output positions; the multiplications happen once "
-        "for each input position",
+        "a transposed convolution counted by its output positions; the multiplications happen once for each input position",
         "转置卷积按输出位置计数；实际上每个输入位置才做一次乘法",
     ),
     "LSTM": _RECURRENT,

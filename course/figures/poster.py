@@ -220,9 +220,9 @@ def described(blank: bool = False) -> str:
     """The poster in words."""
     switches = [one for one in SWITCHES.values() if one.changeable]
     said = t(
-        f"{len(GROUPS)} groups with {len(switches)} switches and {len(SWITCHES) - len(switches)} queries and tools, sorted by where "
-        "they compute: everywhere, on a GPU of NVIDIA or AMD, on an Apple GPU, on the CPU. Below: the precision tree, and the "
-        "lessons in their order.",
+        f"{len(GROUPS)} groups with {len(switches)} switches and {len(SWITCHES) - len(switches)} queries and tools, "
+        "sorted by where they compute: everywhere, on a GPU of NVIDIA or AMD, on an Apple GPU, on the CPU. "
+        "Below: the precision tree, and the lessons in their order.",
         f"共 {len(GROUPS)} 组，{len(switches)} 个开关，{len(SWITCHES) - len(switches)} 个查询和工具，按计算的地方排列："
         "哪里都管、NVIDIA 或 AMD 的 GPU、苹果 GPU、CPU。下面是精度树，以及按顺序排列的课程。",
     )

@@ -62,8 +62,7 @@ class Typo:
                 "torch.backends.mps 只有查询，没有可以设置的开关。",
             )
         return both(
-            f"`{path} = {shown}` only made a new attribute that torch never reads.{meant['en']} "
-            f"`del {path}` removes it.",
+            f"`{path} = {shown}` only made a new attribute that torch never reads.{meant['en']} `del {path}` removes it.",
             f"`{path} = {shown}` 只是新建了一个 torch 从不读取的属性。{meant['zh']}用 `del {path}` 可以删掉它。",
         )
 

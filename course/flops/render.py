@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 def convention() -> str:
     """The convention in one sentence."""
     return t(
-        "1 MAC = one multiply feeding one accumulate; FLOPs = 2 × MACs; norms, activations, pooling, bias and "
-        "softmax count 0.",
+        "1 MAC = one multiply feeding one accumulate; FLOPs = 2 × MACs; norms, activations, pooling, bias and softmax count 0.",
         "1 个 MAC = 一次乘法接一次累加；FLOPs = 2 × MACs；归一化、激活、池化、偏置和 softmax 计 0。",
     )
 

@@ -225,8 +225,8 @@ def letter_ask(case: Case) -> str:
 
 def letter_help() -> str:
     return t(
-        "Read the “Why” above first. Then answer in two or three sentences of your own, compare with a model and tick what "
-        "yours does; nobody else marks it.",
+        "Read the “Why” above first. "
+        "Then answer in two or three sentences of your own, compare with a model and tick what yours does; nobody else marks it.",
         "先看看上面的“为什么”，再用你自己的话回两三句。然后对照范文，勾出自己做到的几条；除了你，没有人打分。",
     )
 

@@ -100,8 +100,8 @@ def _page(args: argparse.Namespace) -> str:
     items, cards = _items(args), _cards(args)
     _write(args.to, build(items, load_bank().misconceptions(), args.language or "", cards))
     return t(
-        f"{len(showable(items))} questions and {len(cards)} knowledge cards in {args.to}. Open it in a browser, or send "
-        f"it to your phone; it needs no network.",
+        f"{len(showable(items))} questions and {len(cards)} knowledge cards in {args.to}. "
+        "Open it in a browser, or send it to your phone; it needs no network.",
         f"{args.to} 里有 {len(showable(items))} 道题和 {len(cards)} 张知识卡。用浏览器打开，或发到手机上；不需要网络。",
     )
 

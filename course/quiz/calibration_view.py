@@ -70,16 +70,16 @@ def score_words(found: Score | None, bets: Sequence[Bet] = ()) -> str:
     """The Brier score in words; without one, why there is none."""
     if found is None and any(bet.state in ("won", "lost") for bet in bets):
         return t(
-            "None of the settled bets says how sure you were, so there is no score. Press one of the three buttons, or add "
-            "`confidence=2` when you type.",
+            "None of the settled bets says how sure you were, so there is no score. "
+            "Press one of the three buttons, or add `confidence=2` when you type.",
             "已揭晓的赌注都没有说把握有多大，所以没有得分。下次点三个按钮之一，或者在输入时加上 `confidence=2`。",
         )
     if found is None:
         return t("No bet was settled yet, so there is no score.", "还没有已揭晓的赌注，所以没有得分。")
     head = t(
-        f"Score over {found.total} settled {'bet' if found.total == 1 else 'bets'}: {found.brier:.2f}. It is the "
-        f"mean squared distance between confidence and outcome: 0 is perfect, calling every bet a guess "
-        f"would have given {found.chance:.2f}.",
+        f"Score over {found.total} settled {'bet' if found.total == 1 else 'bets'}: {found.brier:.2f}. "
+        "It is the mean squared distance between confidence and outcome: 0 is perfect, "
+        f"calling every bet a guess would have given {found.chance:.2f}.",
         f"{found.total} 次已揭晓的赌注，得分 {found.brier:.2f}：把握与结果之差的平方的平均值，0 最好；"
         f"如果每次都说“猜的”，会是 {found.chance:.2f}。",
     )

@@ -45,8 +45,8 @@ def _older(released: Any) -> list[str]:
         return []
     return [
         t(
-            f"This checkpoint was handed out with version {released} of the course, and yours is {__version__}: its questions "
-            "came with it; if anything else is missing, install the newer package.",
+            f"This checkpoint was handed out with version {released} of the course, and yours is {__version__}: "
+            "its questions came with it; if anything else is missing, install the newer package.",
             f"这份测验用课程 {released} 版发布，你安装的是 {__version__} 版：题目随 notebook 带来；若还缺别的，请安装新版课程包。",
         )
     ]

@@ -258,8 +258,8 @@ def harvest(notebook: Any, sidecar: str | None = None, checkpoint: str | None = 
         n = len(latest(in_notebook))
         problems.append(
             both(
-                f"Unconfirmed: {n} answer{' was' if n == 1 else 's were'} read from the list that the notebook shows, because a program "
-                "that saved the notebook dropped the data behind it.",
+                f"Unconfirmed: {n} answer{' was' if n == 1 else 's were'} read from the list that the notebook shows, "
+                "because a program that saved the notebook dropped the data behind it.",
                 f"未经确认：保存 notebook 的程序丢掉了答案数据，{n} 个答案是从 notebook 显示的列表里读出来的。",
             )
         )

@@ -186,8 +186,8 @@ class AnswerLog:
         if newer := len(lines) - len(found):
             self.notices.append(
                 t(
-                    f"{self.path.name} has lines of a newer version of the course: {newer}. They are kept, and count "
-                    "once the course here is updated.",
+                    f"{self.path.name} has lines of a newer version of the course: {newer}. "
+                    "They are kept, and count once the course here is updated.",
                     f"{self.path.name} 中有 {newer} 条来自更新版本的课程：已经保留，更新本机的课程后才会计入。",
                 )
             )
@@ -215,8 +215,8 @@ class AnswerLog:
             fresh = damaged
         self.notices.append(
             t(
-                f"Damaged lines in {self.path.name}: {len(fresh)}, set aside in {aside.name}; all others "
-                "are there. Nothing needs to be done.",
+                f"Damaged lines in {self.path.name}: {len(fresh)}, set aside in {aside.name}; all others are there. "
+                "Nothing needs to be done.",
                 f"{self.path.name} 中有 {len(fresh)} 行损坏，已另存到 {aside.name}；其余作答都在，无需处理。",
             )
         )

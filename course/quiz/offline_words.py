@@ -140,9 +140,10 @@ _OWN = {
     ),
     "how": both("How the schedule works", "复习是怎么安排的"),
     "how_text": both(
-        "A right answer moves an idea to the next box: it comes back after 3, 7, 16, 35, 90, then 180 days. Partly right or a "
-        "guess: the same box again. Wrong: tomorrow. A second try within the hour does not count, because the explanation has "
-        "just been read. This is a simple plan; the notebooks make a finer one (FSRS) from the same answers.",
+        "A right answer moves an idea to the next box: it comes back after 3, 7, 16, 35, 90, then 180 days. "
+        "Partly right or a guess: the same box again. Wrong: tomorrow. "
+        "A second try within the hour does not count, because the explanation has just been read. "
+        "This is a simple plan; the notebooks make a finer one (FSRS) from the same answers.",
         "答对就进下一格：3、7、16、35、90、180 天后再见。部分正确或靠猜：留在原格。答错：明天再见。一小时内的第二次作答不计，"
         "因为刚看过解释。这个安排很简单；notebook 会用同样的记录做更细的安排（FSRS）。",
     ),

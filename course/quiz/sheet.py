@@ -80,8 +80,8 @@ class Sheet:
             return
         self.notices.append(
             t(
-                f"{self.path.name} was damaged; a copy was kept as {aside.name}. Look through the list "
-                "and answer again what is missing.",
+                f"{self.path.name} was damaged; a copy was kept as {aside.name}. "
+                "Look through the list and answer again what is missing.",
                 f"{self.path.name} 已损坏，副本保存为 {aside.name}。请检查下面的列表，缺少的题重新作答。",
             )
         )

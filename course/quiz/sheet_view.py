@@ -66,8 +66,8 @@ def _summary(sheet: SheetView) -> str:
 
 def _where(sheet: SheetView) -> str:
     return t(
-        f"Your answers are kept in this output and in {sheet.file}. Save the notebook before "
-        "you hand it in. After reloading the page, run this cell again.",
+        f"Your answers are kept in this output and in {sheet.file}. Save the notebook before you hand it in. "
+        "After reloading the page, run this cell again.",
         f"答案保存在这个输出和 {sheet.file} 中。交卷前请保存 notebook；重新打开页面后，请再运行一次本单元格。",
     )
 

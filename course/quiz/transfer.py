@@ -63,8 +63,8 @@ def import_from(log: AnswerLog, path: Path | str) -> Merged:
     if not raws:
         raise TransferError(
             t(
-                f"{path} holds no answers of this course, so nothing was changed. Choose a file written by "
-                "export_progress, or an answers.jsonl.",
+                f"{path} holds no answers of this course, so nothing was changed. "
+                "Choose a file written by export_progress, or an answers.jsonl.",
                 f"{path} 里没有本课程的作答记录，没有做任何改动。请选择 export_progress 写出的文件，"
                 "或某个 answers.jsonl。",
             )
@@ -79,8 +79,8 @@ def import_from(log: AnswerLog, path: Path | str) -> Merged:
         except OSError as error:
             raise TransferError(
                 t(
-                    f"Nothing could be added: {log.path} cannot be written ({error.strerror}). Free some "
-                    "space or set COURSE_HOME to a folder you can write to, and import again.",
+                    f"Nothing could be added: {log.path} cannot be written ({error.strerror}). "
+                    "Free some space or set COURSE_HOME to a folder you can write to, and import again.",
                     f"没能导入：无法写入 {log.path}（{error.strerror}）。请腾出空间，"
                     "或把 COURSE_HOME 设为可写的文件夹，然后重新导入。",
                 )

@@ -236,8 +236,8 @@ def faults(raw: Raw, keyless: bool) -> Iterator[str]:
         for field, formula in _marks({name: value for name, value in raw.items() if name not in OWN}):
             if formula.strip() not in known:
                 yield (
-                    f"field {field}: {{{{{formula}}}}} is not a drawn value; a question that counts holds no formula, it "
-                    "would tell the way to the answer"
+                    f"field {field}: {{{{{formula}}}}} is not a drawn value; a question that counts holds no formula, "
+                    "it would tell the way to the answer"
                 )
 
 

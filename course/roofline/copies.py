@@ -29,8 +29,8 @@ def copied_model(model: nn.Module, device: str) -> nn.Module:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise RooflineError(
             t(
-                f"{type(model).__name__} cannot be copied ({reason}), and place works on a copy, so that nothing of yours "
-                "changes. Keep locks, open files, generators and results with gradients out of the model's attributes.",
+                f"{type(model).__name__} cannot be copied ({reason}), and place works on a copy, so that nothing of yours changes. "
+                "Keep locks, open files, generators and results with gradients out of the model's attributes.",
                 f"{type(model).__name__} 无法复制（{reason}）；place 只在副本上运行，以免改动你的任何东西。"
                 "请不要把锁、打开的文件、生成器或带梯度的结果存成模型的属性。",
             )

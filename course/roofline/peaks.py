@@ -92,9 +92,9 @@ def peaks(
         if got >= QUIET
         else (
             t(
-                f"This process got only {got:.0%} of the processor time it could use meanwhile: the machine was busy "
-                "with other work, or the threads had to share a core. These peaks are too low and are not kept; "
-                "measure again when it is quieter, or with threads=1.",
+                f"This process got only {got:.0%} of the processor time it could use meanwhile: "
+                "the machine was busy with other work, or the threads had to share a core. "
+                "These peaks are too low and are not kept; measure again when it is quieter, or with threads=1.",
                 f"测量期间本进程只拿到了可用处理器时间的 {got:.0%}：机器正忙于其他工作，或者多个线程挤在同一个核上。"
                 "这些峰值偏低，不会保存；请在机器空闲时重新测量，或者用 threads=1。",
             ),

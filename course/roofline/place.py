@@ -249,16 +249,18 @@ class _Run:
         elif self.rounds < ENOUGH:
             notes.append(
                 t(
-                    f"{self.rounds} round{'s' * (self.rounds != 1)} of all layers fitted into {self.max_time:g} s, too "
-                    f"few for intervals of 95 %: give it more max_time.",
+                    f"{self.rounds} round{'s' * (self.rounds != 1)} of all layers fitted into {self.max_time:g} s, "
+                    "too few for intervals of 95 %: give it more max_time.",
                     f"{self.max_time:g} 秒内只测了 {self.rounds} 轮，不足以给出 95% 的区间：请调大 max_time。",
                 )
             )
         if self.device == "cpu" and self.got < QUIET and torch.get_num_threads() > 1:
             notes.append(
                 t(
-                    f"The machine was busy with other work: this process got only {self.got:.0%} of the time on its "
-                    "processor, so times are too long and shares too low. Run it again when it is quieter.",
+                    "The machine was busy with other work: "
+                    f"this process got only {self.got:.0%} of the time on its processor, "
+                    "so times are too long and shares too low. "
+                    "Run it again when it is quieter.",
                     f"机器正忙于其他工作：本进程只拿到了 {self.got:.0%} 的处理器时间，因此耗时偏长，份额偏低。"
                     "请在机器空闲时再运行一次。",
                 )
@@ -267,8 +269,8 @@ class _Run:
         if self.complete and whole.flops and outside > 0.001 * whole.flops:
             notes.append(
                 t(
-                    f"{percent(outside / whole.flops)} of the work is done outside the layers (functions called "
-                    "in a forward, such as attention): it is in the whole model's FLOPs, its traffic in no row.",
+                    f"{percent(outside / whole.flops)} of the work is done outside the layers (functions called in a forward, "
+                    "such as attention): it is in the whole model's FLOPs, its traffic in no row.",
                     f"{percent(outside / whole.flops)} 的工作量在各层之外完成（forward 里直接调用的函数，例如注意力）："
                     "它计入整个模型的 FLOPs，但其访存不在任何一行里。",
                 )

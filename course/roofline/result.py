@@ -53,8 +53,8 @@ class Roofline:
             t(
                 f"No layer {name!r} was measured. There are {', '.join(known[:6]) or 'none'}"
                 f"{', ...' if len(known) > 6 else ''}{did_you_mean(str(name), known, cutoff=0.4) or '.'}",
-                f"没有测量名为 {name!r} 的层。已有：{'、'.join(known[:6]) or '无'}{'……' if len(known) > 6 else ''}"
-                f"{did_you_mean(str(name), known, cutoff=0.4) or '。'}",
+                f"没有测量名为 {name!r} 的层。"
+                f"已有：{'、'.join(known[:6]) or '无'}{'……' if len(known) > 6 else ''}{did_you_mean(str(name), known, cutoff=0.4) or '。'}",
             )
         )
 
@@ -184,19 +184,19 @@ class Roofline:
             pages = sum(layer.faults for layer in slow)
             lines.append(
                 t(
-                    f"Page faults, not work, fill over {LARGE_SHARE:.0%} of the time of {names}: the system hands out the memory "
-                    f"of their results anew in each forward ({pages:,.0f} pages).",
-                    f"{names} 的耗时有 {LARGE_SHARE:.0%} 以上花在缺页上，而不是运算：系统每次 forward 都要重新分配它们的结果所用的内存"
-                    f"（{pages:,.0f} 页）。",
+                    f"Page faults, not work, fill over {LARGE_SHARE:.0%} of the time of {names}: "
+                    f"the system hands out the memory of their results anew in each forward ({pages:,.0f} pages).",
+                    f"{names} 的耗时有 {LARGE_SHARE:.0%} 以上花在缺页上，而不是运算："
+                    f"系统每次 forward 都要重新分配它们的结果所用的内存（{pages:,.0f} 页）。",
                 )
             )
         if any((layer.share_interval or (0, 0))[0] > 1 for layer in (self.whole, *self.layers)):
             usual = "" if cold else t(' (usual with cache="hot")', '（cache="hot" 时很常见）')
             lines.append(
                 t(
-                    f"Over 100 %: part of the data came from a cache, which is faster than memory{usual}; or the layer's "
-                    "algorithm does less work than counted; or the machine was busy when the peaks were measured (then call "
-                    "peaks(refresh=True)).",
+                    f"Over 100 %: part of the data came from a cache, which is faster than memory{usual}; "
+                    "or the layer's algorithm does less work than counted; "
+                    "or the machine was busy when the peaks were measured (then call peaks(refresh=True)).",
                     f"超过 100%：一部分数据来自缓存，而缓存比内存快{usual}；或者该层的算法实际运算比计数少；"
                     "或者测峰值时机器正忙（请调用 peaks(refresh=True)）。",
                 )

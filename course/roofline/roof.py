@@ -73,8 +73,8 @@ class Peaks:
         where = self.device + (threads if self.device == "cpu" else "")
         by_work, by_traffic = (t(f" ({by})", f"（{by}）") if by else "" for by in (self.work_by, self.traffic_by))
         return t(
-            f"Measured peak on {where}: {work} in {self.dtype}{by_work}, {traffic}{by_traffic}; the ridge is at "
-            f"{self.ridge:.1f} FLOPs a byte (measured {day}).",
+            f"Measured peak on {where}: {work} in {self.dtype}{by_work}, {traffic}{by_traffic}; "
+            f"the ridge is at {self.ridge:.1f} FLOPs a byte (measured {day}).",
             f"实测峰值（{where}）：{self.dtype} 为 {work}{by_work}，访存为 {traffic}{by_traffic}；"
             f"拐点在每字节 {self.ridge:.1f} FLOPs（测于 {day}）。",
         )

@@ -30,8 +30,8 @@ def in_words(device: str) -> Iterator[None]:
         reason = (str(error).strip().splitlines() or ["no message"])[0]
         raise RooflineError(
             t(
-                f"The forward stopped while its layers were timed, with {type(error).__name__}: {reason}. Each "
-                "layer is called many times here: does one of them work only once, or count its calls?",
+                f"The forward stopped while its layers were timed, with {type(error).__name__}: {reason}. "
+                "Each layer is called many times here: does one of them work only once, or count its calls?",
                 f"逐层计时的时候 forward 中断了，{type(error).__name__}：{reason}。这里每一层都会被调用很多次："
                 "是不是有哪一层只能调用一次，或者会统计自己的调用次数？",
             )
@@ -50,8 +50,8 @@ def checked(model: Any, inputs: tuple[Any, ...]) -> nn.Module:
     if not isinstance(model, nn.Module):
         raise RooflineError(
             t(
-                f"place needs a model (an nn.Module) and got {describe(model)}. Write place(model, x), the model "
-                "first.",
+                f"place needs a model (an nn.Module) and got {describe(model)}. "
+                "Write place(model, x), the model first.",
                 f"place 需要模型（nn.Module），得到的却是 {describe(model)}。请写成 place(model, x)，模型放在前面。",
             )
         )
@@ -70,8 +70,8 @@ def checked(model: Any, inputs: tuple[Any, ...]) -> nn.Module:
     if scripted:
         raise RooflineError(
             t(
-                f"`{scripted[0] or type(model).__name__}` is TorchScript, whose layers cannot be watched one by "
-                "one. Give the model as it was before torch.jit.",
+                f"`{scripted[0] or type(model).__name__}` is TorchScript, whose layers cannot be watched one by one. "
+                "Give the model as it was before torch.jit.",
                 f"`{scripted[0] or type(model).__name__}` 是 TorchScript，无法逐层观察。请传入 torch.jit 之前的模型。",
             )
         )
@@ -94,8 +94,8 @@ def where(model: nn.Module, inputs: tuple[Any, ...]) -> str:
     if devices[0] == "meta":
         raise RooflineError(
             t(
-                "On the meta device there are shapes but no data, so nothing can be timed. Make the model and "
-                "the inputs on a real device.",
+                "On the meta device there are shapes but no data, so nothing can be timed. "
+                "Make the model and the inputs on a real device.",
                 "meta 设备上只有形状，没有数据，无法计时。请在真实设备上创建模型和输入。",
             )
         )

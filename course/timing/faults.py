@@ -87,9 +87,9 @@ def fault_note(name: str, faults_per_call: float | None, seconds_per_call: float
     if part <= LARGE_SHARE:
         return None
     return t(
-        f"{name}: {faults_per_call:,.0f} page faults a call fill about {part:.0%} of the time. The system hands out the "
-        "memory for its results anew in every call; that is not the work itself. Write into a tensor that exists "
-        "(`out=`), or use an allocator that keeps memory, to see the work alone.",
+        f"{name}: {faults_per_call:,.0f} page faults a call fill about {part:.0%} of the time. "
+        "The system hands out the memory for its results anew in every call; that is not the work itself. "
+        "Write into a tensor that exists (`out=`), or use an allocator that keeps memory, to see the work alone.",
         f"{name}：每次调用有 {faults_per_call:,.0f} 次缺页，约占耗时的 {part:.0%}。系统每次都要为结果重新分配内存，"
         "这部分不是运算本身。想只看运算，请写入已有的张量（`out=`），或换用会保留内存的分配器。",
     )

@@ -51,8 +51,7 @@ class Grid:
         if found is None:
             raise validation.TimingError(
                 t(
-                    f"There is no comparison at {_said(point)}, only at "
-                    f"{'; '.join(_said(where) for where, _ in self.cells)}.",
+                    f"There is no comparison at {_said(point)}, only at {'; '.join(_said(where) for where, _ in self.cells)}.",
                     f"在 {_said(point)} 没有比较，只有：{'；'.join(_said(where) for where, _ in self.cells)}。",
                 )
             )

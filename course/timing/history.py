@@ -219,8 +219,8 @@ def _notes(
     if any(p.confidence == 0 for p in pairs.values()):
         notes.append(
             t(
-                "One process says nothing about the next: save results of measure(..., processes=5) or "
-                "compare(..., fresh_process=True), then this comparison can decide.",
+                "One process says nothing about the next: save results of measure(..., processes=5) or compare(..., "
+                "fresh_process=True), then this comparison can decide.",
                 "一个进程说明不了下一个进程：请保存 measure(..., processes=5) 或 compare(..., fresh_process=True) "
                 "的结果，这样对比才能得出结论。",
             )

@@ -216,8 +216,8 @@ class _Run:
         if overhead * 1e-9 > TINY * stats.median(samples):
             self.notes.append(
                 t(
-                    f"Calling a function that does nothing takes {overhead:.0f} ns in this timer, much of what was "
-                    "measured. To time so little work, repeat it inside the function.",
+                    f"Calling a function that does nothing takes {overhead:.0f} ns in this timer, much of what was measured. "
+                    "To time so little work, repeat it inside the function.",
                     f"在这个计时器里，调用一个空函数就要 {overhead:.0f} ns，占了测得时间的一大部分。"
                     "要测这么小的工作量，请在函数内部多重复几次。",
                 )

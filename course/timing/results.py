@@ -168,8 +168,8 @@ class Measurement:
         first, last = (median(part) for part in (self.samples_ms[:quarter], self.samples_ms[-quarter:]))
         if last > first:
             return t(
-                f" It climbed from {format_ms(first)} to {format_ms(last)} while it was measured, so the median means "
-                "little: does each call leave something behind, such as a longer list?",
+                f" It climbed from {format_ms(first)} to {format_ms(last)} while it was measured, "
+                "so the median means little: does each call leave something behind, such as a longer list?",
                 f"测量期间它从 {format_ms(first)} 一路涨到 {format_ms(last)}，中位数没有多大意义：是不是每次调用都留下了什么，"
                 "比如越来越长的列表？",
             )

@@ -106,8 +106,8 @@ class Run:
         need = f"{12 * sum(only.values()):.0f}"
         self.notes.append(
             t(
-                f"One round takes longer than the budget of {self.max_time:g} s. For a verdict give "
-                f"max_time={need} or make the work smaller.",
+                f"One round takes longer than the budget of {self.max_time:g} s. "
+                f"For a verdict give max_time={need} or make the work smaller.",
                 f"一轮就超过了 {self.max_time:g} 秒的预算。想得到结论，请设 max_time={need}，或减小工作量。",
             )
         )

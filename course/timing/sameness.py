@@ -169,11 +169,10 @@ def notes(pairs: Mapping[str, Paired]) -> list[str]:
         )
         said.append(
             t(
-                f"{p.name} does not return what {p.baseline} returns ({p.difference}): a faster way to another answer is no "
-                "speed-up. If that is meant (lower precision, random numbers), say so with same=False or a tolerance such "
-                f"as same=1e-2.{drawn}",
-                f"{p.name} 返回的结果和 {p.baseline} 不同（{p.difference}）：更快地算出另一个答案不叫加速。如果这是有意的"
-                f"（较低精度、随机数），请写 same=False，或给一个容差，例如 same=1e-2。{drawn}",
+                f"{p.name} does not return what {p.baseline} returns ({p.difference}): a faster way to another answer is no speed-up. "
+                f"If that is meant (lower precision, random numbers), say so with same=False or a tolerance such as same=1e-2.{drawn}",
+                f"{p.name} 返回的结果和 {p.baseline} 不同（{p.difference}）：更快地算出另一个答案不叫加速。"
+                f"如果这是有意的（较低精度、随机数），请写 same=False，或给一个容差，例如 same=1e-2。{drawn}",
             )
         )
     return said

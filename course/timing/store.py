@@ -68,8 +68,8 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     if content.get("version") != VERSION:
         raise TimingError(
             t(
-                f"{path} comes from another version of the course (format {content.get('version')}; this one "
-                f"reads {VERSION}). Measure again and save anew.",
+                f"{path} comes from another version of the course (format {content.get('version')}; this one reads {VERSION}). "
+                "Measure again and save anew.",
                 f"{path} 来自另一个版本的课程（格式 {content.get('version')}，这里读的是 {VERSION}）。请重新测量并保存。",
             )
         )

@@ -124,8 +124,8 @@ def require_processes(count: Any) -> None:
     if isinstance(count, bool) or not isinstance(count, int) or (count != 1 and count < FEWEST_PROCESSES):
         raise TimingError(
             t(
-                f"processes must be a whole number, 1 (this process) or at least {FEWEST_PROCESSES}, not {count!r}: two "
-                "processes do not tell how processes differ.",
+                f"processes must be a whole number, 1 (this process) or at least {FEWEST_PROCESSES}, not {count!r}: "
+                "two processes do not tell how processes differ.",
                 f"processes 必须是整数：1（就在本进程）或不少于 {FEWEST_PROCESSES}，而不是 {count!r}：两个进程看不出进程之间的差异。",
             )
         )
@@ -242,8 +242,8 @@ def checked(name: str, f: Callable[..., Any], kept: list[Any] | None = None) -> 
         if hasattr(result, "add_done_callback"):
             raise TimingError(
                 t(
-                    f"Calling {name} only handed the work on and gave back a {type(result).__name__}; the work may not "
-                    f"have run. Time a function that waits for it: `lambda: f().result()`.",
+                    f"Calling {name} only handed the work on and gave back a {type(result).__name__}; the work may not have run. "
+                    "Time a function that waits for it: `lambda: f().result()`.",
                     f"调用 {name} 只是把活交了出去，返回一个 {type(result).__name__}，活未必已经干完。"
                     f"请计时等到结果的函数：`lambda: f().result()`。",
                 )

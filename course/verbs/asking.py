@@ -58,8 +58,8 @@ def ask(items: Sequence[Item], look: str, make: Callable[[Item], Card], again: C
     calls = " · ".join(f'`predict("{item.id}")`' for item in items)
     words = [
         t(
-            "🎲 **Your bet on this is still open.** The next thing you see would give it away. Bet first, or look without "
-            "betting? Both are fine; a bet makes it stick.",
+            "🎲 **Your bet on this is still open.** The next thing you see would give it away. "
+            "Bet first, or look without betting? Both are fine; a bet makes it stick.",
             "🎲 **这里还有一注没下。**再往下就是答案了。先下注，还是直接看结果？都可以；先猜一猜，记得更牢。",
         ),
         t(f"Typed: {calls}, or `{look}`.", f"用键盘输入：{calls}，或者 `{look}`。"),

@@ -41,8 +41,8 @@ def _everything(cards: Iterable[knowledge.Knowledge]) -> None:
     cards = list(cards)
     head = t(f"🎴 All knowledge cards: {len(cards)}", f"🎴 全部知识卡：{len(cards)} 张")
     note = t(
-        "To print them or to take them along: `python -m course.quiz page` writes one web page, `python -m course.quiz anki` a "
-        "file for Anki; both hold these cards too.",
+        "To print them or to take them along: `python -m course.quiz page` writes one web page, "
+        "`python -m course.quiz anki` a file for Anki; both hold these cards too.",
         "想打印或带走：`python -m course.quiz page` 写成一个网页，`python -m course.quiz anki` 写成 Anki 文件，里面都有这些卡片。",
     )
     put(

@@ -46,8 +46,7 @@ def _live() -> str:
         return t("GPU experiments run live", "GPU 实验在本机实测")
     if machine.can("mps"):
         return t(
-            "experiments for the CPU and the Apple GPU run live, those for an NVIDIA GPU are replayed where "
-            "there is a recording",
+            "experiments for the CPU and the Apple GPU run live, those for an NVIDIA GPU are replayed where there is a recording",
             "CPU 和苹果 GPU 的实验在本机实测，NVIDIA GPU 的实验有录制就回放",
         )
     return t(
@@ -65,8 +64,8 @@ def _too_old() -> str:
         return ""
     wanted = ".".join(map(str, OLDEST_TORCH))
     return t(
-        f"⚠️ The course is written for torch {wanted} or newer: here some cells will show errors. To update, run "
-        f"`%pip install -U torch` and restart the kernel.",
+        f"⚠️ The course is written for torch {wanted} or newer: here some cells will show errors. "
+        "To update, run `%pip install -U torch` and restart the kernel.",
         f"⚠️ 本课程面向 torch {wanted} 及以上版本，在这里有些单元格会报错。要升级，请运行 `%pip install -U torch` 并重启内核。",
     )
 

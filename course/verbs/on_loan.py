@@ -29,9 +29,9 @@ def before_answering() -> list[str]:
         return _taken_along()
     return [
         t(
-            f"⚠️ When this Colab runtime ends, its files are deleted, your answers too. To keep them, run `{colab.MOUNT}` in a "
-            "cell of its own now, then this cell again; what you answered before comes along. Without Drive, run "
-            "`export_progress()` before you leave and download the file.",
+            "⚠️ When this Colab runtime ends, its files are deleted, your answers too. "
+            f"To keep them, run `{colab.MOUNT}` in a cell of its own now, then this cell again; what you answered before comes along. "
+            "Without Drive, run `export_progress()` before you leave and download the file.",
             f"⚠️ 这个 Colab 运行时一结束，里面的文件就会被删除，包括你的作答。要保留，请现在就在单独的单元格里运行 `{colab.MOUNT}`，"
             "再重新运行本单元格；之前的作答会一并带过去。不用 Drive 的话，离开前请运行 `export_progress()` 并下载文件。",
         )
@@ -75,8 +75,8 @@ def to_hand_in(sheet: Sheet) -> list[str]:
         return []
     return [
         t(
-            f"To hand in from Colab: run this cell once more, then choose File → Download → Download .ipynb. Hand in "
-            f"`{sheet.path.name}` with it: `{colab.download(sheet.path)}`.",
+            "To hand in from Colab: run this cell once more, then choose File → Download → Download .ipynb. "
+            f"Hand in `{sheet.path.name}` with it: `{colab.download(sheet.path)}`.",
             f"从 Colab 交卷：请再运行一次本单元格，然后选“文件 → 下载 → 下载 .ipynb”。请连同 `{sheet.path.name}` 一起交："
             f"`{colab.download(sheet.path)}`。",
         )

@@ -116,8 +116,10 @@ def say_verdict(verdict: Verdict, title: str = "") -> None:
 def _not_installed(module: str) -> str:
     package = {"yaml": "PyYAML"}.get(module, module.split(".")[0])
     return t(
-        f"`{module}` is not installed in this kernel. Run `%pip install {package}` or choose the kernel in which the "
-        f"course is installed, restart the kernel, run the first cell again. Your answers are safe.",
+        f"`{module}` is not installed in this kernel. "
+        f"Run `%pip install {package}` or choose the kernel in which the course is installed, restart the kernel, "
+        "run the first cell again. "
+        "Your answers are safe.",
         f"当前内核里没有安装 `{module}`。请运行 `%pip install {package}`，或者换成装有本课程的内核，"
         f"然后重启内核，再从第一个单元格运行。你的答案都还在。",
     )
@@ -166,8 +168,8 @@ def in_words(verb: F) -> F:
             else:
                 say(
                     t(
-                        f"`{verb.__name__}` could not finish because of a fault in the course itself "
-                        f"({type(error).__name__}: {error}). Your answers are safe; go on with the next cell.",
+                        f"`{verb.__name__}` could not finish because of a fault in the course itself ({type(error).__name__}: {error}). "
+                        "Your answers are safe; go on with the next cell.",
                         f"`{verb.__name__}` 没能完成，这是课程自身的问题（{type(error).__name__}：{error}）。"
                         f"你的答案都还在，请继续下一个单元格。",
                     )

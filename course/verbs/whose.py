@@ -65,8 +65,8 @@ def _taken(student: object) -> str:
     sheet = state.now.sheet
     sheet.renew()
     return t(
-        f"This is the paper of **{sheet.student}**. It is marked as that student's, so look at it twice; then run the cells of "
-        "the questions (again).",
+        f"This is the paper of **{sheet.student}**. "
+        "It is marked as that student's, so look at it twice; then run the cells of the questions (again).",
         f"这是 **{sheet.student}** 的试卷，评分时也按这个身份算，请再核对一遍；然后（重新）运行各题的单元格。",
     )
 

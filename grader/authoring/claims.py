@@ -23,8 +23,9 @@ FIELDS = {"id": str, "lesson": str, "verdict": str, "says": dict, "truth": dict,
 QUESTIONS = {lesson.id: lesson.question for lesson in LESSONS}
 TITLE = both("Common claims, and what is true", "常见说法，以及真相")
 INTRO = both(
-    "Sentences that are often written about `torch.backends`, timing and counting work. “Met in” names the questions "
-    "and experiments of the course that let you find out for yourself. Written by `python -m grader claims`.",
+    "Sentences that are often written about `torch.backends`, timing and counting work. "
+    "“Met in” names the questions and experiments of the course that let you find out for yourself. "
+    "Written by `python -m grader claims`.",
     "关于 `torch.backends`、计时和计算量，常能读到这些说法。“在哪里验证”一栏列出课程里的题目和实验，"
     "你可以自己查明。本页由 `python -m grader claims` 生成。",
 )

@@ -77,8 +77,7 @@ def new_checkpoint(project: Project, name: str, languages: tuple[str, ...]) -> t
     """Make ``checkpoints/lNAME`` unless it is there; (the folder, what the linter says of it). Raises ProjectError."""
     if not NAME.fullmatch(name):
         raise ProjectError(
-            f"{name!r}: two digits, an underscore, small letters, such as 50_our_cluster; the digits begin the ids of its "
-            "questions"
+            f"{name!r}: two digits, an underscore, small letters, such as 50_our_cluster; the digits begin the ids of its questions"
         )
     if project.own_room(name) is None:
         taken = [one for one in {*project.checkpoints(), *project.lessons()} if one[:2] == name[:2]]

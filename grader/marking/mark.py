@@ -102,8 +102,9 @@ def mark_cells(
 def _missing(n: int) -> Text:
     """A notebook without an answer sheet is none of somebody who answered nothing: that one has an empty sheet."""
     return both(
-        f"Answers missing: {n} question{'' if n == 1 else 's'}. The notebook carries no answer sheet (its outputs were "
-        "cleared, or its first cell never ran), and there is no answers file beside it.",
+        f"Answers missing: {n} question{'' if n == 1 else 's'}. "
+        "The notebook carries no answer sheet (its outputs were cleared, or its first cell never ran), "
+        "and there is no answers file beside it.",
         f"缺少答案：{n} 道题。notebook 里没有答题卡（输出被清除，或第一个单元格从未运行），旁边也没有答案文件。",
     )
 

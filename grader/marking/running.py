@@ -32,8 +32,8 @@ ENDED = {
         "这个单元格使内核终止。已跳过它，重新运行了前面的单元格。",
     ),
     "memory": both(
-        "This cell took more memory than there is and the kernel was ended. The cells before it were run "
-        "again without it.",
+        "This cell took more memory than there is and the kernel was ended. "
+        "The cells before it were run again without it.",
         "这个单元格用的内存超出上限，内核被终止。已跳过它，重新运行了前面的单元格。",
     ),
     "stuck": both(

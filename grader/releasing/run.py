@@ -85,8 +85,8 @@ def back(course: Course, lesson: str) -> list[str]:
     old = nbformat.read(place / "source" / f"{lesson}.ipynb", as_version=4)
     if unknown := sorted(set(_graded(old)) - set(_graded_now(course, lesson))):
         raise ProjectError(
-            f"{lesson}: {', '.join(unknown)} cannot be marked any more; put them back into the questions, keys and "
-            "tasks of the course, then go back"
+            f"{lesson}: {', '.join(unknown)} cannot be marked any more; put them back into the questions, "
+            "keys and tasks of the course, then go back"
         )
     with course.gradebook as gradebook:
         fit(gradebook, lesson, old, "all", ())

@@ -42,8 +42,7 @@ def histogram(shares: Sequence[float], label: str, bins: int = 10) -> str:
     for place, count in enumerate(counts):
         left, height = RIGHT + place * wide, tall * count / most
         parts.append(
-            f'<rect class="fill" x="{left + 2:.1f}" y="{20 + tall - height:.1f}" width="{wide - 4:.1f}" '
-            f'height="{height:.1f}"/>'
+            f'<rect class="fill" x="{left + 2:.1f}" y="{20 + tall - height:.1f}" width="{wide - 4:.1f}" height="{height:.1f}"/>'
         )
         if count:
             parts.append(

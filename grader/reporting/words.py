@@ -198,20 +198,22 @@ def _else(found: Data) -> Advice:
 
 NOTES = (
     both(
-        "Shares of points count every submission with a grade in which anything was attempted; what was left out counts as 0, "
-        "what a copy was handed out without, and questions whose answer sheet is missing, do not count. Marks given by hand "
-        "count as given; late points are not taken off here.",
+        "Shares of points count every submission with a grade in which anything was attempted; "
+        "what was left out counts as 0, what a copy was handed out without, "
+        "and questions whose answer sheet is missing, do not count. "
+        "Marks given by hand count as given; late points are not taken off here.",
         "得分率统计所有已评分且有作答的提交；没做的按 0 分算，发下去的版本里还没有的题不算，缺了答题卡的题目也不算。"
         "人工评分照算，迟交扣分不计入。",
     ),
     both(
-        "Intervals are Wilson's, 95 %, and take the class as a sample of classes like it. With partial credit they are wider "
-        "than need be.",
+        "Intervals are Wilson's, 95 %, and take the class as a sample of classes like it. "
+        "With partial credit they are wider than need be.",
         "区间是 95% 的 Wilson 区间，把这个班看作同类班级的一个样本。有部分得分时，区间会偏宽。",
     ),
     both(
-        "“Goes with the rest” is the correlation with the points of all other cells (corrected item-total, point-biserial for "
-        "right or wrong), said in words only where its 95 % interval excludes 0 and there are at least 10 submissions.",
+        "“Goes with the rest” is the correlation with the points of all other cells (corrected item-total, "
+        "point-biserial for right or wrong), "
+        "said in words only where its 95 % interval excludes 0 and there are at least 10 submissions.",
         "“与其余部分的关联”是与其他所有题目得分的相关（校正的题目-总分相关，对错题即点二列相关）；"
         "只有当 95% 区间不含 0 且提交不少于 10 份时才下结论。",
     ),
@@ -221,8 +223,9 @@ NOTES = (
     ),
 )
 TIME_NOTE = both(
-    "From a student's first recorded answer to the last one. Breaks are in it; reading before the first answer and all the code "
-    "are not. It is a time on the calendar, not effort.",
+    "From a student's first recorded answer to the last one. "
+    "Breaks are in it; reading before the first answer and all the code are not. "
+    "It is a time on the calendar, not effort.",
     "从学生第一次记录作答到最后一次。其中包含休息，不包含第一次作答前的阅读，也不包含写代码。它是日历时间，不代表投入。",
 )
 

@@ -50,19 +50,22 @@ NEXT = "run it on Linux with bubblewrap, or say --no-sandbox for submissions you
 
 
 WATCHED = (
-    "NOT ENFORCED HERE: no control group can be made, so the memory of all processes of a submission together is looked "
-    "at 10 to 30 times a second instead of being held by the system, and processors are not shared out evenly. One that "
-    "takes gigabytes at once can make this machine swap or end other programs; many busy ones make marking slower. Marks "
-    "stay fair: only a submission's own processor time counts, and one that was kept from running is marked again alone. "
+    "NOT ENFORCED HERE: no control group can be made, "
+    "so the memory of all processes of a submission together is looked at 10 to 30 times a second instead of being held by the system, "
+    "and processors are not shared out evenly. "
+    "One that takes gigabytes at once can make this machine swap or end other programs; many busy ones make marking slower. "
+    "Marks stay fair: only a submission's own processor time counts, and one that was kept from running is marked again alone. "
     "To have it enforced: log in so that `systemd-run --user --scope true` works, or use the container in docs/instructors.md."
 )
 NO_PROCESSES = (
-    "NOT ALLOWED HERE: root without control groups. Submissions get no new processes: `!command` and DataLoader with "
-    "workers fail in them, which can cost points. Mark as an ordinary user."
+    "NOT ALLOWED HERE: root without control groups. "
+    "Submissions get no new processes: `!command` and DataLoader with workers fail in them, which can cost points. "
+    "Mark as an ordinary user."
 )
 NOT_TOLD = (
-    "NOT COUNTED HERE: this kernel does not tell how long a program waits for a processor (no /proc/self/schedstat), so a busy "
-    "machine can run an honest submission out of time. Mark with fewer --jobs and nothing else running."
+    "NOT COUNTED HERE: this kernel does not tell how long a program waits for a processor (no /proc/self/schedstat), "
+    "so a busy machine can run an honest submission out of time. "
+    "Mark with fewer --jobs and nothing else running."
 )
 SEEN = "submissions can read all of {place}, and {folder} lies in there; move it elsewhere"
 
@@ -83,8 +86,8 @@ def obstacle() -> str | None:
         return None
     said = (tried.stderr.strip().splitlines() or ["no reason was given"])[-1]
     return (
-        f"no sandbox could be made ({said}); the machine may forbid user namespaces "
-        f"(kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns, a container); {NEXT}"
+        f"no sandbox could be made ({said}); the machine may forbid user namespaces (kernel.unprivileged_userns_clone, "
+        f"kernel.apparmor_restrict_unprivileged_userns, a container); {NEXT}"
     )
 
 

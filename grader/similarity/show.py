@@ -9,9 +9,9 @@ from grader.reporting.style import CSS
 from grader.similarity.evidence import Look, SharedCode, Work
 
 READ_FIRST = (
-    "Look at these. What two submissions share has many innocent reasons: learning together where that was "
-    "allowed, the same page read, the same habit. Nothing here says that anybody did anything. The more bits, the "
-    "rarer in this class is what the two share."
+    "Look at these. "
+    "What two submissions share has many innocent reasons: learning together where that was allowed, the same page read, the same habit. "
+    "Nothing here says that anybody did anything. The more bits, the rarer in this class is what the two share."
 )
 NOTHING = "No pair has enough in common to be worth a look."
 MORE = """
@@ -42,8 +42,8 @@ def evidence(look: Look) -> list[str]:
     """What a pair shares, a sentence for each thing."""
     first, second = look.pair
     said = [
-        f"{one.task}: {one.shared} fingerprints of code in common ({one.of[0]} of {first}, {one.of[1]} of {second}), rare "
-        f"in this class; starter code and our solution not counted ({one.bits:.0f} bits)"
+        f"{one.task}: {one.shared} fingerprints of code in common ({one.of[0]} of {first}, {one.of[1]} of {second}), "
+        f"rare in this class; starter code and our solution not counted ({one.bits:.0f} bits)"
         for one in look.code
     ]
     said += [

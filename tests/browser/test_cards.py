@@ -102,8 +102,9 @@ def test_every_kind_of_card(page, lab, language):
     answer_all(book, language, "choose_by_mouse")
     reply = page.evaluate("window.answered_after_ms")
     print(
-        f"\n{language}: feedback on the page {statistics.median(reply):.0f} ms after the click (median of "
-        f"{len(reply)}; longest {max(reply):.0f} ms)"
+        "\n"
+        f"{language}: feedback on the page {statistics.median(reply):.0f} ms after the click (median of {len(reply)}; "
+        f"longest {max(reply):.0f} ms)"
     )
     shots(book, f"{language}-dark")
     assert_open_to_all(page, "after answering", ".tbq")

@@ -82,8 +82,8 @@ def test_on_paper_the_backs_of_the_cards_are_there_at_once(chromium, file):
     page.goto(file.as_uri())
     page.emulate_media(media="print")
     seen = page.evaluate(
-        "dispatchEvent(new Event('beforeprint')), [...document.querySelectorAll('main:not([hidden]) .tbk details > div')]"
-        ".map(one => getComputedStyle(one).opacity)"
+        "dispatchEvent(new Event('beforeprint')), "
+        "[...document.querySelectorAll('main:not([hidden]) .tbk details > div')].map(one => getComputedStyle(one).opacity)"
     )
     context.close()
     assert len(seen) > 40 and set(seen) == {"1"}

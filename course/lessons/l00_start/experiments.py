@@ -28,10 +28,11 @@ def _finding(record: Record) -> Text:
         )
     n, orders = plain["count"], plain["orders"]
     return both(
-        f"{n} float32 numbers, {orders} orders: {plain['distinct']} different totals, {plain['spread']:.2g} "
-        f"apart at most; whole numbers: {whole['distinct']}; the same numbers added in float64: {double['distinct']}.",
-        f"{n} 个 float32 数，换 {orders} 种顺序相加，得到 {plain['distinct']} 个不同的和，最多相差 "
-        f"{plain['spread']:.2g}；换成整数值：{whole['distinct']} 个；同样的数改用 float64 相加："
+        f"{n} float32 numbers, {orders} orders: {plain['distinct']} different totals, "
+        f"{plain['spread']:.2g} apart at most; whole numbers: {whole['distinct']}; the same numbers added in float64: "
+        f"{double['distinct']}.",
+        f"{n} 个 float32 数，换 {orders} 种顺序相加，得到 {plain['distinct']} 个不同的和，"
+        f"最多相差 {plain['spread']:.2g}；换成整数值：{whole['distinct']} 个；同样的数改用 float64 相加："
         f"{double['distinct']} 个。",
     )
 

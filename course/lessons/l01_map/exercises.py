@@ -40,8 +40,8 @@ def check_find_typos(find_typos: Callable[[list[str], list[str]], list[str]]) ->
         if got == [f"torch.backends.{name}" for name in expected] and expected:
             return incorrect(
                 both(
-                    "The lines are the right ones. Hand back the names without "
-                    "`torch.backends.`, as they stand in `known`.",
+                    "The lines are the right ones. "
+                    "Hand back the names without `torch.backends.`, as they stand in `known`.",
                     "行找对了。返回名字时去掉 `torch.backends.`，写法要与 `known` 里的一致。",
                 ),
                 reason="long-names",

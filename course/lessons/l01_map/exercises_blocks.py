@@ -58,8 +58,8 @@ def check_fill_the_blanks(deterministic_block: Callable[[], Any]) -> Verdict:
                     both(
                         f"Entered with `{name}={was}`, the block has `{name}={now}`. Do not write a fixed value: "
                         f"hand over what the switch holds at that moment, `cudnn.{name}`.",
-                        f"进入前 `{name}={was}`，里面却是 `{name}={now}`。不要写死一个值：把开关当时的值 "
-                        f"`cudnn.{name}` 传进去。",
+                        f"进入前 `{name}={was}`，里面却是 `{name}={now}`。"
+                        f"不要写死一个值：把开关当时的值 `cudnn.{name}` 传进去。",
                     ),
                     reason="fixed-value",
                 )
@@ -67,8 +67,8 @@ def check_fill_the_blanks(deterministic_block: Callable[[], Any]) -> Verdict:
             if _after_block(deterministic_block, state, crash) != (*state, False):
                 return incorrect(
                     both(
-                        "Inside all is well, but afterwards the switches are not what they were. `cudnn.flags(...)` "
-                        "puts them back.",
+                        "Inside all is well, but afterwards the switches are not what they were. "
+                        "`cudnn.flags(...)` puts them back.",
                         "里面都对，但之后开关没有恢复原样。`cudnn.flags(...)` 会负责恢复。",
                     ),
                     reason="left-behind",
@@ -156,15 +156,15 @@ LEANS_ON_FLAGS = both(
     "模块自带的 `flags` 设的比点名的多，这正是上面的陷阱（这里用来试的替身也没有它）。请用 `getattr` 读旧值，用 `setattr` 写。",
 )
 TYPO_PASSES = both(
-    "A misspelt switch should raise an exception (AttributeError, ValueError) before anything has moved: read all old values "
-    "first.",
+    "A misspelt switch should raise an exception (AttributeError, ValueError) before anything has moved: read all old values first.",
     "开关名拼错时应抛出异常（AttributeError 或 ValueError），而且什么都还没动：先把所有旧值读出来。",
 )
 NOT_ON_THE_REAL = both(
-    "On the stand-in it works, on the real `torch.backends.cudnn` it does not: there, reading or writing more than is named "
-    "fails or moves something. Touch the named switches alone, with `getattr` and `setattr`.",
-    "在替身上没问题，换成真正的 `torch.backends.cudnn` 就不行：在那里，多读多写会出错，或带动别的开关。只用 "
-    "`getattr`、`setattr` 碰点了名的开关。",
+    "On the stand-in it works, on the real `torch.backends.cudnn` it does not: there, "
+    "reading or writing more than is named fails or moves something. "
+    "Touch the named switches alone, with `getattr` and `setattr`.",
+    "在替身上没问题，换成真正的 `torch.backends.cudnn` 就不行：在那里，多读多写会出错，或带动别的开关。"
+    "只用 `getattr`、`setattr` 碰点了名的开关。",
 )
 
 
@@ -269,14 +269,14 @@ ONLY = Exercise(
         both(
             "`old = {name: getattr(module, name) for name in changes}` remembers, and is loud about a typo. "
             "Then `try:`, `yield`, `finally:`.",
-            "`old = {name: getattr(module, name) for name in changes}` 负责记住旧值，拼错了也会报错。接着是 "
-            "`try:`、`yield`、`finally:`。",
+            "`old = {name: getattr(module, name) for name in changes}` 负责记住旧值，拼错了也会报错。"
+            "接着是 `try:`、`yield`、`finally:`。",
         ),
         both(
             "In `try`: `setattr(module, name, value)` for each change, then `yield`. In `finally`: "
             "`setattr` with the old values.",
-            "在 `try` 里：对每一项执行 `setattr(module, name, value)`，然后 `yield`。在 `finally` 里：用旧"
-            "值 `setattr`。",
+            "在 `try` 里：对每一项执行 `setattr(module, name, value)`，然后 `yield`。"
+            "在 `finally` 里：用旧值 `setattr`。",
         ),
     ),
     solution="""@contextmanager

@@ -61,8 +61,8 @@ def check_make_it_lose(evidence: Any) -> Verdict:
     if len(pair.ratios) < LEAST_ROUNDS:
         return incorrect(
             both(
-                f"Only {len(pair.ratios)} rounds fitted into the time; at least {LEAST_ROUNDS} "
-                "are needed. Make the work smaller or raise `max_time`.",
+                f"Only {len(pair.ratios)} rounds fitted into the time; at least {LEAST_ROUNDS} are needed. "
+                "Make the work smaller or raise `max_time`.",
                 f"时间内只测了 {len(pair.ratios)} 轮，至少需要 {LEAST_ROUNDS} 轮。请减小工作量，或调大 `max_time`。",
             ),
             **interval,
@@ -75,8 +75,8 @@ def check_make_it_lose(evidence: Any) -> Verdict:
                 both(
                     f"The interval [{pair.low:.3f}, {pair.high:.3f}] contains 1: this run shows no difference. "
                     "Choose an operation that oneDNN computes (a convolution, an LSTM), or measure longer.",
-                    f"区间 [{pair.low:.3f}, {pair.high:.3f}] 包含 1：这次测不出差别。换一个由 oneDNN 计算的算子（卷"
-                    "积、LSTM），或者测久一点。",
+                    f"区间 [{pair.low:.3f}, {pair.high:.3f}] 包含 1：这次测不出差别。"
+                    "换一个由 oneDNN 计算的算子（卷积、LSTM），或者测久一点。",
                 ),
             ),
             evidence=interval,
@@ -86,20 +86,23 @@ def check_make_it_lose(evidence: Any) -> Verdict:
     if gap_ms < PRICES * price_ms:
         return incorrect(
             both(
-                f"The gap of {gap_ms * 1e3:.3g} µs is about what the `with` line itself takes ({price_ms * 1e3:.3g} µs, around "
-                "nothing at all): that is Python, no kernel. Give it more work, and work that oneDNN does.",
-                f"相差 {gap_ms * 1e3:.3g} µs，跟 `with` 这一行本身的开销（什么都不做也要 {price_ms * 1e3:.3g} µs）差不多：这是 Python "
-                "的耗时，不是 kernel 的。请加大工作量，并选 oneDNN 会算的算子。",
+                f"The gap of {gap_ms * 1e3:.3g} µs is about what the `with` line itself takes ({price_ms * 1e3:.3g} µs, "
+                "around nothing at all): that is Python, no kernel. "
+                "Give it more work, and work that oneDNN does.",
+                f"相差 {gap_ms * 1e3:.3g} µs，"
+                f"跟 `with` 这一行本身的开销（什么都不做也要 {price_ms * 1e3:.3g} µs）差不多：这是 Python 的耗时，"
+                "不是 kernel 的。"
+                "请加大工作量，并选 oneDNN 会算的算子。",
             ),
             reason="price",
             **interval,
         )
     return correct(
         both(
-            f"Time ratio {pair.ratio:.2f}, interval [{pair.low:.2f}, {pair.high:.2f}]: without "
-            "1. So `deterministic=True` was not the only thing that changed. The advice lost.",
-            f"耗时比 {pair.ratio:.2f}，区间 [{pair.low:.2f}, {pair.high:.2f}] 不含 1。可见变的不"
-            "只是 `deterministic=True`。这条建议输了。",
+            f"Time ratio {pair.ratio:.2f}, interval [{pair.low:.2f}, {pair.high:.2f}]: without 1. "
+            "So `deterministic=True` was not the only thing that changed. The advice lost.",
+            f"耗时比 {pair.ratio:.2f}，区间 [{pair.low:.2f}, {pair.high:.2f}] 不含 1。"
+            "可见变的不只是 `deterministic=True`。这条建议输了。",
         ),
         **interval,
     )
@@ -126,10 +129,11 @@ def _not_the_request(evidence: Any) -> Verdict | None:
     if sorted(asked) != [[False], [True]]:
         return incorrect(
             both(
-                "The request is not what differs: in one function every operation should run inside "
-                "`torch.backends.mkldnn.flags(deterministic=True)`, in the other none.",
-                "两者的差别不在那句请求上：应当一个函数的每个算子都在 "
-                "`torch.backends.mkldnn.flags(deterministic=True)` 里运行，另一个都不在。",
+                "The request is not what differs: "
+                "in one function every operation should run inside `torch.backends.mkldnn.flags(deterministic=True)`, "
+                "in the other none.",
+                "两者的差别不在那句请求上："
+                "应当一个函数的每个算子都在 `torch.backends.mkldnn.flags(deterministic=True)` 里运行，另一个都不在。",
             ),
             reason="switch",
         )
@@ -186,16 +190,14 @@ MAKE_IT_LOSE = Exercise(
             "只要计算由 oneDNN 完成，这条建议就会失败：关掉它，就换成另一个 kernel。",
         ),
         both(
-            "Two functions: `plain` calls the layer; `asked` calls it inside "
-            "`with torch.backends.mkldnn.flags(deterministic=True):`.",
-            "写两个函数：`plain` 直接调用这一层；`asked` 在 "
-            "`with torch.backends.mkldnn.flags(deterministic=True):` 里调用。",
+            "Two functions: `plain` calls the layer; `asked` calls it inside `with torch.backends.mkldnn.flags(deterministic=True):`.",
+            "写两个函数：`plain` 直接调用这一层；`asked` 在 `with torch.backends.mkldnn.flags(deterministic=True):` 里调用。",
         ),
         both(
-            "`torch.nn.LSTM(64, 128)` on a `(16, 8, 64)` tensor, under `torch.inference_mode()`. If the "
-            "interval stays wide, the machine is busy: measure longer.",
-            "在 `torch.inference_mode()` 下，用 `torch.nn.LSTM(64, 128)` 处理 `(16, 8, 64)` 的张量。如果区间"
-            "一直很宽，说明机器太忙：测久一点。",
+            "`torch.nn.LSTM(64, 128)` on a `(16, 8, 64)` tensor, under `torch.inference_mode()`. "
+            "If the interval stays wide, the machine is busy: measure longer.",
+            "在 `torch.inference_mode()` 下，用 `torch.nn.LSTM(64, 128)` 处理 `(16, 8, 64)` 的张量。"
+            "如果区间一直很宽，说明机器太忙：测久一点。",
         ),
     ),
     solution="""layer, x = torch.nn.LSTM(64, 128), torch.randn(16, 8, 64)

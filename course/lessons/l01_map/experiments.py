@@ -57,12 +57,12 @@ def say_polite_request(record: Record) -> Text:
             "无法判定：机器太忙，请关掉其他程序再试。",
         )
     return both(
-        f"{en}Inside flags(deterministic=True) the same convolution takes {asked['ratio']:.2f} times as long "
-        f"[{asked['low']:.2f}, {asked['high']:.2f}]; with enabled=True written as well, {named['ratio']:.2f} "
-        f"times [{named['low']:.2f}, {named['high']:.2f}].",
-        f"{zh}在 flags(deterministic=True) 里，同一个卷积的耗时是原来的 {asked['ratio']:.2f} 倍 "
-        f"[{asked['low']:.2f}, {asked['high']:.2f}]；再写上 enabled=True，则是 {named['ratio']:.2f} 倍 "
-        f"[{named['low']:.2f}, {named['high']:.2f}]。",
+        f"{en}Inside flags(deterministic=True) the same convolution takes {asked['ratio']:.2f} times as long [{asked['low']:.2f}, "
+        f"{asked['high']:.2f}]; with enabled=True written as well, {named['ratio']:.2f} times [{named['low']:.2f}, "
+        f"{named['high']:.2f}].",
+        f"{zh}在 flags(deterministic=True) 里，同一个卷积的耗时是原来的 {asked['ratio']:.2f} 倍 [{asked['low']:.2f}, "
+        f"{asked['high']:.2f}]；再写上 enabled=True，则是 {named['ratio']:.2f} 倍 [{named['low']:.2f}, "
+        f"{named['high']:.2f}]。",
     )
 
 
@@ -257,10 +257,10 @@ def say_who_sees(record: Record) -> Text:
     back = sum(row["sees"] for row in record.rows if row["set_in"] in ("fork", "spawn"))
     en_back = "came back" if back else "did not come back"
     return both(
-        f"Set in the main thread, the switch was seen by: {places(1, 0)}; not seen by: {places(0, 0)}. What "
-        f"a child process set {en_back} to its parent.",
-        f"在主线程里拨动开关，看得到的有：{places(1, 1)}；看不到的有：{places(0, 1)}。子进程里的改"
-        f"动{'传回了' if back else '没有传回'}父进程。",
+        f"Set in the main thread, the switch was seen by: {places(1, 0)}; not seen by: {places(0, 0)}. "
+        f"What a child process set {en_back} to its parent.",
+        f"在主线程里拨动开关，看得到的有：{places(1, 1)}；看不到的有：{places(0, 1)}。"
+        f"子进程里的改动{'传回了' if back else '没有传回'}父进程。",
     )
 
 
@@ -436,8 +436,8 @@ def say_not_a_switch(record: Record) -> Text:
     en = "; ".join(f"{row['tried']} made {row['asked']} end in {row['after']}" for row in broken) or "nothing"
     zh = "；".join(f"{row['tried']} 之后，{row['asked']} 变成了 {row['after']}" for row in broken) or "没有"
     return both(
-        f"{accepted} of {total} were accepted without a word. What changed: {en}. Not moved by "
-        f"anything: {', '.join(same) or '-'}.",
+        f"{accepted} of {total} were accepted without a word. What changed: {en}. "
+        f"Not moved by anything: {', '.join(same) or '-'}.",
         f"{total} 个里有 {accepted} 个被一声不吭地接受。真正变了的：{zh}。始终没变的：{'、'.join(same) or '无'}。",
     )
 

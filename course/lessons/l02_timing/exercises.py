@@ -188,8 +188,8 @@ def _interval_reason(answer: Any, expected: tuple[float, ...], ordered: list[flo
         )
     if not _near(answer[0], expected[0]):
         return "median", both(
-            f"The median of {count} readings is not right. With an even number, it is half-way between the "
-            f"two in the middle; the readings must be sorted.",
+            f"The median of {count} readings is not right. "
+            "With an even number, it is half-way between the two in the middle; the readings must be sorted.",
             f"{count} 个读数的中位数不对。个数为偶数时取中间两个的平均；别忘了先排序。",
         )
     if drop and _near(answer[1], ordered[0]) and _near(answer[2], ordered[-1]):
@@ -198,8 +198,8 @@ def _interval_reason(answer: Any, expected: tuple[float, ...], ordered: list[flo
             "这是整个范围。请先从两端各去掉 `cut(n)` 个。",
         )
     return "ends", both(
-        f"The ends are off for {count} readings: after cutting {drop} at each end, low is "
-        f"`ordered[{drop}]` and high is `ordered[{count - 1 - drop}]`.",
+        f"The ends are off for {count} readings: after cutting {drop} at each end, "
+        f"low is `ordered[{drop}]` and high is `ordered[{count - 1 - drop}]`.",
         f"{count} 个读数的两端不对：两端各去掉 {drop} 个后，low 是 `ordered[{drop}]`，"
         f"high 是 `ordered[{count - 1 - drop}]`。",
     )
@@ -225,8 +225,8 @@ def check_paired_ratio(paired_ratio: Callable[..., Any]) -> Verdict:
             if not _near(again, median(c / b for b, c in zip(base, candidate, strict=True))):
                 return incorrect(
                     both(
-                        f"0.9 is right for the pairs above, but not what it gives for {count} others. Take the median of "
-                        f"candidate / baseline, pair by pair.",
+                        f"0.9 is right for the pairs above, but not what it gives for {count} others. "
+                        "Take the median of candidate / baseline, pair by pair.",
                         f"上面那几对得 0.9 没错，但换成另外 {count} 对就不对了。请逐对计算 候选 / 基准，再取中位数。",
                     ),
                     reason="other-pairs",
@@ -327,9 +327,9 @@ def check_lose(evidence: Any) -> Verdict:
     if values["low"] <= 1 <= values["high"]:
         return inconclusive(
             both(
-                f"The fair interval, {values['low']:.3f} to {values['high']:.3f}, still holds 1, so nobody "
-                f"knows the true winner. Make the two functions more different, give `compare` more `max_time`, "
-                f"or calm a busy machine with `torch.set_num_threads(1)`.",
+                f"The fair interval, {values['low']:.3f} to {values['high']:.3f}, still holds 1, so nobody knows the true winner. "
+                "Make the two functions more different, give `compare` more `max_time`, "
+                "or calm a busy machine with `torch.set_num_threads(1)`.",
                 f"公平比较的区间 {values['low']:.3f} 至 {values['high']:.3f} 仍包含 1，还不知道谁真的快。"
                 f"请让两个函数差别更大，加大 `compare` 的 `max_time`，或用 `torch.set_num_threads(1)` 让忙碌的机器安静些。",
             ),
@@ -339,17 +339,16 @@ def check_lose(evidence: Any) -> Verdict:
     if (naive - 1) * (values["ratio"] - 1) < 0:
         return correct(
             both(
-                f"Caught: the naive stopwatch says {naive:.2f}, the fair interval {values['low']:.3f} to "
-                f"{values['high']:.3f} lies on the other side of 1.",
+                f"Caught: the naive stopwatch says {naive:.2f}, "
+                f"the fair interval {values['low']:.3f} to {values['high']:.3f} lies on the other side of 1.",
                 f"抓到了：朴素秒表说 {naive:.2f}，而公平区间 {values['low']:.3f} 至 {values['high']:.3f} 在 1 的另一边。",
             ),
             **found,
         )
     return incorrect(
         both(
-            f"Both name the same winner this time (naive {naive:.2f}, fair {values['ratio']:.2f}). Give the "
-            f"truly faster function an expensive first call, with a shape that has not run yet; on a busy machine "
-            f"try again.",
+            f"Both name the same winner this time (naive {naive:.2f}, fair {values['ratio']:.2f}). "
+            "Give the truly faster function an expensive first call, with a shape that has not run yet; on a busy machine try again.",
             f"这次双方选出了同一个赢家（朴素 {naive:.2f}，公平 {values['ratio']:.2f}）。"
             f"让真正更快的那个函数第一次调用很昂贵：用一个还没跑过的形状；机器忙时可以多试一次。",
         ),
@@ -417,8 +416,8 @@ EXERCISES = [
             "    synchronize()\n    return (clock() - start) * 1e3"
         ),
         why=both(
-            "The first fence empties the queue, the second waits for the work. On a CPU pass a function that does "
-            "nothing.",
+            "The first fence empties the queue, the second waits for the work. "
+            "On a CPU pass a function that does nothing.",
             "第一道栅栏清空队列，第二道等任务完成。在 CPU 上传入一个什么都不做的函数即可。",
         ),
     ),
@@ -468,8 +467,8 @@ EXERCISES = [
             "    return median([c / b for b, c in zip(baseline_ms, candidate_ms)])"
         ),
         why=both(
-            "What slows both readings of a pair cancels in their ratio. What hits one of them is an outlier, and "
-            "the median ignores it.",
+            "What slows both readings of a pair cancels in their ratio. "
+            "What hits one of them is an outlier, and the median ignores it.",
             "同时拖慢一对读数的因素在比值里抵消；只打到其中一个的是离群值，中位数不理会。",
         ),
     ),
@@ -490,8 +489,8 @@ EXERCISES = [
                 "让基准先热好；让候选工作量更小，但形状是新的。",
             ),
             both(
-                "Run `slow` a few times before the naive clock starts; let `fast` be a somewhat smaller size that has "
-                "not run yet. Any other expensive preparation will do as well.",
+                "Run `slow` a few times before the naive clock starts; let `fast` be a somewhat smaller size that has not run yet. "
+                "Any other expensive preparation will do as well.",
                 "在朴素秒表启动之前先把 `slow` 跑几次；`fast` 用一个稍小、还没跑过的尺寸。其他昂贵的准备工作也行。",
             ),
         ),

@@ -102,8 +102,7 @@ def say_first_call(record: Record) -> Text:
         return NOTHING
     doubt = doubtful(settle_first_call(record))
     return both(
-        f"{doubt['en']}Over {len(ratios)} new shapes the first call took {middle(ratios)} times as long as "
-        f"the later ones.",
+        f"{doubt['en']}Over {len(ratios)} new shapes the first call took {middle(ratios)} times as long as the later ones.",
         f"{doubt['zh']}在 {len(ratios)} 个新形状上，第一次调用的耗时是后续调用的 {middle(ratios)} 倍。",
     )
 
@@ -188,8 +187,8 @@ def say_interruptions(record: Record) -> Text:
     en = ", ".join(f"the {name} by {percent}" for name, percent in moved.items())
     zh = "，".join(f"{SUMMARIES[name][0]}移动 {percent}" for name, percent in moved.items())
     return both(
-        f"Against the calls left alone, which took turns with them, the planted pauses move {en}. Left alone, the mean "
-        f"lies {own:+.1f} % from the median: those interruptions are the machine's own.",
+        f"Against the calls left alone, which took turns with them, the planted pauses move {en}. "
+        f"Left alone, the mean lies {own:+.1f} % from the median: those interruptions are the machine's own.",
         f"与轮流运行、不受打扰的调用相比，插入的停顿使{zh}。不插停顿时，平均值与中位数本来就差 {own:+.1f}%："
         f"那是这台机器自己的打断。",
     )
@@ -332,8 +331,7 @@ def say_timer_threads(record: Record) -> Text:
     ratios, count = [r["ratio"] for r in record.rows], record.rows[0]["all_threads"]
     doubt = doubtful(settle_timer_threads(record))
     return both(
-        f"{doubt['en']}As it comes, Timer reads {middle(ratios)} times what it reads with all {count} "
-        f"threads of this process.",
+        f"{doubt['en']}As it comes, Timer reads {middle(ratios)} times what it reads with all {count} threads of this process.",
         f"{doubt['zh']}默认设置下，Timer 的读数是使用本进程全部 {count} 个线程时的 {middle(ratios)} 倍。",
     )
 

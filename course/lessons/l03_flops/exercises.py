@@ -107,8 +107,7 @@ def _conv_reason(answer: float, truth: int, n: int, kernel: int, groups: int, ou
             "把偏置也算进去了：没有乘法的加法不是 MAC。",
         )
     return "wrong-count", both(
-        f"For one of the convolutions it gives {answer:,} where {truth:,} is right: outputs times "
-        f"the products summed in each.",
+        f"For one of the convolutions it gives {answer:,} where {truth:,} is right: outputs times the products summed in each.",
         f"其中一个卷积得到 {answer:,}，正确的是 {truth:,}：输出个数乘以每个输出累加的乘积数。",
     )
 
@@ -163,8 +162,7 @@ def _least_reason(answer: float, compute: float, memory: float) -> tuple[str, Te
             compute,
             "memory-longer",
             both(
-                "This is the time of the arithmetic, but here the memory takes longer: the layer "
-                "waits for the longer one.",
+                "This is the time of the arithmetic, but here the memory takes longer: the layer waits for the longer one.",
                 "这是计算的时间，而这里内存更慢：这一层要等较长的那个。",
             ),
         ),
@@ -172,8 +170,7 @@ def _least_reason(answer: float, compute: float, memory: float) -> tuple[str, Te
             memory,
             "arithmetic-longer",
             both(
-                "This is the time of the memory, but here the arithmetic takes longer: the layer waits "
-                "for the longer one.",
+                "This is the time of the memory, but here the arithmetic takes longer: the layer waits for the longer one.",
                 "这是内存的时间，而这里计算更慢：这一层要等较长的那个。",
             ),
         ),
@@ -182,8 +179,8 @@ def _least_reason(answer: float, compute: float, memory: float) -> tuple[str, Te
         if _near(answer, value):
             return reason, said
     return "wrong-time", both(
-        f"It gives {answer:.4g} ms; arithmetic alone takes {compute:.4g} ms, memory alone "
-        f"{memory:.4g} ms. Mind that 1 GFLOP/s is 1e9 operations in 1000 ms.",
+        f"It gives {answer:.4g} ms; arithmetic alone takes {compute:.4g} ms, memory alone {memory:.4g} ms. "
+        "Mind that 1 GFLOP/s is 1e9 operations in 1000 ms.",
         f"得到 {answer:.4g} ms；单算计算要 {compute:.4g} ms，单算内存要 {memory:.4g} ms。"
         f"注意 1 GFLOP/s 是 1000 ms 里 1e9 次运算。",
     )
@@ -223,8 +220,7 @@ def check_lose(evidence: Any) -> Verdict:
     if not 0 < fewer < LEAST_SAVING * more:
         return incorrect(
             both(
-                f"{fewer:,} MACs are not clearly fewer than {more:,}: the candidate should "
-                f"save at least 5 %, and do some work.",
+                f"{fewer:,} MACs are not clearly fewer than {more:,}: the candidate should save at least 5 %, and do some work.",
                 f"{fewer:,} 并不明显少于 {more:,} 个 MAC：候选至少要省 5%，而且不能没有工作量。",
             ),
             **found,
@@ -246,10 +242,9 @@ def check_lose(evidence: Any) -> Verdict:
         if not math.isclose(again, told, rel_tol=0.01):
             return incorrect(
                 both(
-                    f"`{said}` is {told:,}, but `{name}` of the comparison makes {again:,} MACs: count what was "
-                    f"raced, the baseline being the one with more.",
-                    f"`{said}` 是 {told:,}，而比赛里的 “{name}” 有 {again:,} 个 MAC：请统计参赛的函数，基准是 "
-                    "MACs 多的一方。",
+                    f"`{said}` is {told:,}, but `{name}` of the comparison makes {again:,} MACs: "
+                    "count what was raced, the baseline being the one with more.",
+                    f"`{said}` 是 {told:,}，而比赛里的 “{name}” 有 {again:,} 个 MAC：请统计参赛的函数，基准是 MACs 多的一方。",
                 ),
                 reason="counts",
                 **found,
@@ -277,8 +272,8 @@ def _judge_interval(low: float, high: float, verdict: Any, share: float, found: 
     if high >= 1:
         return inconclusive(
             both(
-                f"The interval, {low:.3f} to {high:.3f}, holds 1 and is wide: nobody knows. Give `compare` more "
-                f"`max_time`, or make the candidate worse.",
+                f"The interval, {low:.3f} to {high:.3f}, holds 1 and is wide: nobody knows. "
+                "Give `compare` more `max_time`, or make the candidate worse.",
                 f"区间 {low:.3f} 至 {high:.3f} 包含 1 而且很宽：还不知道结果。请加大 `max_time`，或者让候选更糟。",
             ),
             **found,
@@ -286,8 +281,8 @@ def _judge_interval(low: float, high: float, verdict: Any, share: float, found: 
         )
     return incorrect(
         both(
-            f"This time fewer MACs were faster, {low:.3f} to {high:.3f}. Look for work that moves many bytes for "
-            f"each product.",
+            f"This time fewer MACs were faster, {low:.3f} to {high:.3f}. "
+            "Look for work that moves many bytes for each product.",
             f"这次 MACs 少的确实更快：{low:.3f} 至 {high:.3f}。请找每次乘法都要搬很多字节的任务。",
         ),
         **found,
@@ -395,8 +390,8 @@ EXERCISES = [
             "    return max(compute_s, memory_s) * 1e3"
         ),
         why=both(
-            "This is the roofline, read as a time: whichever takes longer sets the pace. Real "
-            "layers take longer still.",
+            "This is the roofline, read as a time: whichever takes longer sets the pace. "
+            "Real layers take longer still.",
             "这就是换成时间来读的 roofline：谁更久谁说了算。真实的层只会更慢。",
         ),
     ),
@@ -431,8 +426,8 @@ EXERCISES = [
             '            "comparison": fair}'
         ),
         why=both(
-            "The large matrix is carried for one row alone: two FLOPs for four bytes. Each number of "
-            "the square is used 280 times.",
+            "The large matrix is carried for one row alone: two FLOPs for four bytes. "
+            "Each number of the square is used 280 times.",
             "大矩阵只为一行服务：搬四个字节才做两次运算。方阵里的每个数则要用 280 次。",
         ),
     ),

@@ -49,8 +49,8 @@ def say_vgg16_counters(record: Record) -> Text:
     en_missing = "".join(f" {row['tool']} gave no number: {row['reason_en']}." for row in missing)
     zh_missing = "".join(f"{row['tool']} 没有给出结果：{row['reason_zh']}。" for row in missing)
     return both(
-        f"For one VGG16 and one image the tools print {' and '.join(en)}: the largest number is {apart:.2f} times "
-        f"the smallest.{en_missing}",
+        f"For one VGG16 and one image the tools print {' and '.join(en)}: "
+        f"the largest number is {apart:.2f} times the smallest.{en_missing}",
         f"同一个 VGG16、同一张图，各工具打印出 {'，以及 '.join(zh)}：最大的数是最小的 {apart:.2f} 倍。{zh_missing}",
     )
 
@@ -216,12 +216,12 @@ def say_length(record: Record) -> Text:
     last = found[max(found)]
     share = last["attention_macs"] / last["macs"]
     return both(
-        f"From 256 to 1024 tokens the block's work grows {grown['macs']:.2f} times: linear layers "
-        f"{grown['linear_macs']:.3g} times, attention {grown['attention_macs']:.3g} times; at "
-        f"{last['tokens']} tokens attention is {share:.0%} of it (counted exactly, nothing timed).",
+        f"From 256 to 1024 tokens the block's work grows {grown['macs']:.2f} times: "
+        f"linear layers {grown['linear_macs']:.3g} times, attention {grown['attention_macs']:.3g} times; "
+        f"at {last['tokens']} tokens attention is {share:.0%} of it (counted exactly, nothing timed).",
         f"从 256 到 1024 个 token，block 的工作量变为 {grown['macs']:.2f} 倍：线性层 {grown['linear_macs']:.3g} 倍，"
-        f"注意力 {grown['attention_macs']:.3g} 倍；到 {last['tokens']} 个 token 时注意力占 {share:.0%}"
-        f"（精确统计，没有计时）。",
+        f"注意力 {grown['attention_macs']:.3g} 倍；到 {last['tokens']} 个 token 时注意力占 {share:.0%}（精确统计，"
+        "没有计时）。",
     )
 
 

@@ -27,8 +27,7 @@ def say_peaks_cuda(record: Record) -> Text:
     rows = record.rows
     memory = max(row["bytes_per_s"] for row in rows) / 1e9
     en = "; ".join(
-        f"{FORMATS[row['format']]['en']} {row['flops_per_s'] / 1e12:.3g} TFLOP/s, bend at "
-        f"{row['ridge']:.3g} FLOPs a byte"
+        f"{FORMATS[row['format']]['en']} {row['flops_per_s'] / 1e12:.3g} TFLOP/s, bend at {row['ridge']:.3g} FLOPs a byte"
         for row in rows
     )
     zh = "；".join(

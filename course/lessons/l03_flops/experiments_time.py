@@ -209,8 +209,8 @@ def say_page_faults(record: Record) -> Text:
     shares = [found["depthwise", memory]["call_ms"] / found["dense", memory]["call_ms"] for memory in MEMORY]
     ratio = f"{shares[0]:.2f}", f"{shares[1]:.2f}"
     return both(
-        f"{en[0][0].upper()}{en[0][1:]}. {en[1][0].upper()}{en[1][1:]}. So depthwise takes {ratio[0]} of dense by a careless "
-        f"clock, {ratio[1]} without the faults.",
+        f"{en[0][0].upper()}{en[0][1:]}. {en[1][0].upper()}{en[1][1:]}. "
+        f"So depthwise takes {ratio[0]} of dense by a careless clock, {ratio[1]} without the faults.",
         f"{'。'.join(zh)}。所以不小心的话，测出逐通道卷积是普通卷积的 {ratio[0]}，去掉缺页则是 {ratio[1]}。",
     )
 
@@ -340,8 +340,7 @@ def say_roof(record: Record) -> Text:
     if batch is not None:
         time = f"{batch['ratio']:.2f} [{batch['low']:.2f}, {batch['high']:.2f}]"
         last = both(
-            f" A linear layer with 64 rows does {batch['work_ratio']:.0f} times the work of one row in {time} times "
-            f"the time.",
+            f" A linear layer with 64 rows does {batch['work_ratio']:.0f} times the work of one row in {time} times the time.",
             f"同一个线性层，64 行的工作量是 1 行的 {batch['work_ratio']:.0f} 倍，耗时是 {time} 倍。",
         )
     for edge, words in (

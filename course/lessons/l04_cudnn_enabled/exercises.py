@@ -130,8 +130,8 @@ def check_without_cudnn(without_cudnn: Callable[[Callable[[], Any]], Any]) -> Ve
             0.5,
             1.0,
             both(
-                f"cuDNN is off inside. But {', '.join(f'`{name}`' for name in moved)} moved as well: `flags` sets what "
-                f"you do not name.",
+                "cuDNN is off inside. "
+                f"But {', '.join(f'`{name}`' for name in moved)} moved as well: `flags` sets what you do not name.",
                 f"在里面 cuDNN 关了，可 {'、'.join(f'`{name}`' for name in moved)} 也跟着动了：没点名的，`flags` 也会设。",
             ),
             reason="moved",
@@ -146,8 +146,8 @@ def check_without_cudnn(without_cudnn: Callable[[Callable[[], Any]], Any]) -> Ve
                 0.5,
                 1.0,
                 both(
-                    f"Off inside, and nothing else. {when['en']} the switches are not what "
-                    f"they were: `try` and `finally`.",
+                    "Off inside, and nothing else. "
+                    f"{when['en']} the switches are not what they were: `try` and `finally`.",
                     f"在里面关了，别的没动。但{when['zh']}开关没有恢复：用 `try` 和 `finally`。",
                 ),
                 reason=reason,
@@ -157,8 +157,8 @@ def check_without_cudnn(without_cudnn: Callable[[Callable[[], Any]], Any]) -> Ve
             0.5,
             1.0,
             both(
-                "One case is left: whoever had cuDNN off before finds it on afterwards. Put "
-                "back what was there, not True.",
+                "One case is left: whoever had cuDNN off before finds it on afterwards. "
+                "Put back what was there, not True.",
                 "还剩一种情况：原来就关着 cuDNN 的人，结束后发现它开了。要恢复原值，不是设成 True。",
             ),
             reason="forced-on",
@@ -211,8 +211,8 @@ def check_two_errors(two_errors: Callable[..., Any]) -> Verdict:
             if not all(math.isclose(a, b, rel_tol=1e-6) for a, b in zip(again, wanted, strict=True)):
                 return incorrect(
                     both(
-                        "Right for one example, but not where the largest values of `on`, `off` and `exact` differ: divide "
-                        "by the largest absolute value of `exact`.",
+                        "Right for one example, but not where the largest values of `on`, `off` and `exact` differ: "
+                        "divide by the largest absolute value of `exact`.",
                         "一个例子上对了，但 `on`、`off`、`exact` 的最大值不同时就不对：要除以 `exact` 的最大绝对值。",
                     ),
                     reason="other-scale",
@@ -226,10 +226,10 @@ def check_two_errors(two_errors: Callable[..., Any]) -> Verdict:
     if pair[0] == 0 and math.isclose(pair[1], 0.25):
         return incorrect(
             both(
-                "The first error came out as 0: it was lost in float32. Turn `on` and `off` to float64 "
-                "before you subtract, not `exact` to float32.",
-                "第一个误差成了 0：在 float32 里丢了。相减之前把 `on` 和 `off` 转成 float64，别把 `exact` 转成 "
-                "float32。",
+                "The first error came out as 0: it was lost in float32. "
+                "Turn `on` and `off` to float64 before you subtract, not `exact` to float32.",
+                "第一个误差成了 0：在 float32 里丢了。"
+                "相减之前把 `on` 和 `off` 转成 float64，别把 `exact` 转成 float32。",
             ),
             reason="float32",
         )
@@ -259,8 +259,8 @@ def check_two_errors(two_errors: Callable[..., Any]) -> Verdict:
         )
     return incorrect(
         both(
-            f"For a small example it should be {expected}, and was {pair}. Largest distance to `exact` "
-            f"over the largest absolute value of `exact`.",
+            f"For a small example it should be {expected}, and was {pair}. "
+            "Largest distance to `exact` over the largest absolute value of `exact`.",
             f"一个小例子应得 {expected}，得到的是 {pair}。与 `exact` 的最大距离，除以 `exact` 的最大绝对值。",
         ),
         reason="example",
@@ -295,8 +295,8 @@ def check_lose(race: Any) -> Verdict:
     if seen != {"on": {True}, "off": {False}}:
         return incorrect(
             both(
-                "The race does not compare one layer with the switch on and off: either nothing is computed, or the switch "
-                "does not differ.",
+                "The race does not compare one layer with the switch on and off: either nothing is computed, "
+                "or the switch does not differ.",
                 "这场比赛比的不是同一个层开与关：要么什么都没算，要么开关没有变。",
             ),
             reason="switch",
@@ -313,8 +313,8 @@ def check_lose(race: Any) -> Verdict:
         if _misses_onednn(raced):
             return incorrect(
                 both(
-                    "Your interval stays below 1.05, but measured again it does not: this layer needs oneDNN. Take one "
-                    "that never asks for it.",
+                    "Your interval stays below 1.05, but measured again it does not: this layer needs oneDNN. "
+                    "Take one that never asks for it.",
                     "你的区间在 1.05 以下，但再测一次就不是了：这个层离不开 oneDNN。换一个从来不问它的层。",
                 ),
                 reason="again",
@@ -387,8 +387,8 @@ READS_ENABLED = Exercise(
     return device == "cuda" and op in {"conv2d", "lstm", "gru", "batch_norm", "ctc_loss", "grid_sample"}
 """,
     why=both(
-        "The device is asked first. What remains is a short list, and the heaviest operation of all, the "
-        "matrix product, is not on it.",
+        "The device is asked first. "
+        "What remains is a short list, and the heaviest operation of all, the matrix product, is not on it.",
         "先问设备。剩下的是一张短名单，而最重的算子（矩阵乘法）不在上面。",
     ),
     check=check_reads_enabled,

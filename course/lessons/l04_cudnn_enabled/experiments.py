@@ -263,15 +263,15 @@ def say_bits(record: Record) -> Text:
     on, off = worst(record, "on_error"), worst(record, "off_error")
     if share is None:
         return both(
-            f"All {sums['values']} values have the same bits on and off; the largest error against "
-            f"float64 is {on:.1e} of the largest value.",
+            f"All {sums['values']} values have the same bits on and off; "
+            f"the largest error against float64 is {on:.1e} of the largest value.",
             f"{sums['values']} 个值开关前后逐位相同；与 float64 相比，最大误差是最大值的 {on:.1e}。",
         )
     differ = sums["differ"] / sums["values"]
     return both(
-        f"{differ:.0%} of {sums['values']} values differ in their bits. Of those with a nearer side, oneDNN is "
-        f"nearer to float64 in {share:.0%}, the plain path in {1 - share:.0%}. Largest error, as part of the "
-        f"largest value: {on:.1e} on, {off:.1e} off.",
+        f"{differ:.0%} of {sums['values']} values differ in their bits. "
+        f"Of those with a nearer side, oneDNN is nearer to float64 in {share:.0%}, the plain path in {1 - share:.0%}. "
+        f"Largest error, as part of the largest value: {on:.1e} on, {off:.1e} off.",
         f"{sums['values']} 个值中，{differ:.0%} 的值比特不同。其中分得出远近的，{share:.0%} 是 oneDNN 更接近 float64，"
         f"{1 - share:.0%} 是原生实现更接近。最大误差（相对最大值）：开 {on:.1e}，关 {off:.1e}。",
     )

@@ -40,10 +40,10 @@ def say_dispatch(record: Record) -> Text:
     cudnn, onednn, total = _changed(record, "cudnn_off"), _changed(record, "onednn_off"), len(record.rows)
     en, zh = (joined([CASES[row["case"]][code] for row in onednn], code) for code in ("en", "zh"))
     return both(
-        f"cudnn.enabled off changed {len(cudnn)} of {total} choices, mkldnn.enabled off "
-        f"{len(onednn)}" + (f": {en}." if onednn else "."),
-        f"{total} 个选择里，关掉 cudnn.enabled 改变了 {len(cudnn)} 个，关掉 mkldnn.enabled 改变了 "
-        f"{len(onednn)} 个" + (f"：{zh}。" if onednn else "。"),
+        f"cudnn.enabled off changed {len(cudnn)} of {total} choices, mkldnn.enabled off {len(onednn)}"
+        + (f": {en}." if onednn else "."),
+        f"{total} 个选择里，关掉 cudnn.enabled 改变了 {len(cudnn)} 个，"
+        f"关掉 mkldnn.enabled 改变了 {len(onednn)} 个" + (f"：{zh}。" if onednn else "。"),
     )
 
 
@@ -268,9 +268,8 @@ def say_gates(record: Record) -> Text:
     words = {1: both("on", "开着"), 0: both("off", "关着")}
     layers, attention = words[state["layers"]], words[state.get("attention", 0)]
     return both(
-        f"A table from PyTorch's source, not a measurement: two switches stand before cuDNN; products of matrices and "
-        f"pooling ask neither. Read here and now: cudnn.enabled was {layers['en']} and attention's own switch "
-        f"{attention['en']}.",
+        "A table from PyTorch's source, not a measurement: two switches stand before cuDNN; products of matrices and pooling ask neither. "
+        f"Read here and now: cudnn.enabled was {layers['en']} and attention's own switch {attention['en']}.",
         f"这是照 PyTorch 源码列的表，不是测量结果：cuDNN 前面有两个开关，矩阵乘法和池化哪个都不问。当场读到的只有开关："
         f"cudnn.enabled {layers['zh']}，注意力自己的开关{attention['zh']}。",
     )

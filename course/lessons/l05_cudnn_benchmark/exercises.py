@@ -66,8 +66,8 @@ def _wrong_count(name: str, shapes: list[tuple], got: Any, expected: int) -> Ver
     if name == "loop":
         return incorrect(
             both(
-                f"Three sizes, four times over: {expected} searches, not {got!r}. A change of size is a search "
-                f"only when the size is new.",
+                f"Three sizes, four times over: {expected} searches, not {got!r}. "
+                "A change of size is a search only when the size is new.",
                 f"三种尺寸重复四遍：应是 {expected} 次搜索，不是 {got!r}。只有没见过的尺寸才要搜索。",
             ),
             reason="every-change",
@@ -107,8 +107,9 @@ def check_break_even(break_even_steps: Callable[[float, float, float], int | Non
                 0.5,
                 1.0,
                 both(
-                    f"The arithmetic is right. One case is left: {slow_ms:g} ms without and {fast_ms:g} ms with "
-                    f"the search gain nothing, so the answer is `None`, not {got!r}.",
+                    "The arithmetic is right. "
+                    f"One case is left: {slow_ms:g} ms without and {fast_ms:g} ms with the search gain nothing, "
+                    f"so the answer is `None`, not {got!r}.",
                     f"算法对了，还剩一种情况：不搜索 {slow_ms:g} ms、搜索后 {fast_ms:g} ms，没有任何收益，"
                     f"应返回 `None`，而不是 {got!r}。",
                 ),
@@ -201,8 +202,8 @@ def _searched(
     if not inside["enabled"]:
         return incorrect(
             both(
-                "Inside the block cuDNN is off: `flags` sets `enabled=False` unless you say "
-                "otherwise. A search in a library that is switched off finds little.",
+                "Inside the block cuDNN is off: `flags` sets `enabled=False` unless you say otherwise. "
+                "A search in a library that is switched off finds little.",
                 "块内 cuDNN 被关掉了：`flags` 默认 `enabled=False`。库都关了，还搜索什么呢。",
             ),
             reason="cudnn-off",
@@ -213,8 +214,7 @@ def _searched(
             0.5,
             1.0,
             both(
-                f"Inside all is well, but {when['en']} the switches are not what they were (`benchmark` may "
-                f"have been True before).",
+                f"Inside all is well, but {when['en']} the switches are not what they were (`benchmark` may have been True before).",
                 f"块内都对，但{when['zh']}开关没有恢复原样（`benchmark` 之前也可能是 True）。",
             ),
             reason="left-behind",
@@ -225,8 +225,8 @@ def _searched(
                 0.5,
                 1.0,
                 both(
-                    f"cuDNN is on and searches. But `{name}` was {before[name]} outside and is {inside[name]} "
-                    f"inside: hand over what it holds at that moment.",
+                    "cuDNN is on and searches. "
+                    f"But `{name}` was {before[name]} outside and is {inside[name]} inside: hand over what it holds at that moment.",
                     f"cuDNN 开着，也在搜索。但外面 `{name}` 是 {before[name]}，块内变成了 {inside[name]}：把它当时的值传进去。",
                 ),
                 reason="neighbours",
@@ -304,8 +304,8 @@ def check_make_it_lose(race: Any) -> Verdict:
     if high < 1:
         return incorrect(
             both(
-                f"Here the search won: [{low:.2f}, {high:.2f}] lies below 1. Give it less to "
-                f"gain: fewer steps, or more new sizes.",
+                f"Here the search won: [{low:.2f}, {high:.2f}] lies below 1. "
+                "Give it less to gain: fewer steps, or more new sizes.",
                 f"这次搜索赢了：[{low:.2f}, {high:.2f}] 在 1 之下。让它少赚一点：减少步数，或增加新尺寸。",
             ),
             reason="faster",
@@ -411,8 +411,7 @@ SEARCH_HERE = Exercise(
             "不传的话，`enabled` 和 `deterministic` 是 False，`allow_tf32` 是 True。",
         ),
         both(
-            "Leave `flags` out: `before = cudnn.benchmark`, then `try: ... return run()` and "
-            "`finally: cudnn.benchmark = before`.",
+            "Leave `flags` out: `before = cudnn.benchmark`, then `try: ... return run()` and `finally: cudnn.benchmark = before`.",
             "不用 `flags`：`before = cudnn.benchmark`，然后 `try: ... return run()`，"
             "`finally: cudnn.benchmark = before`。",
         ),

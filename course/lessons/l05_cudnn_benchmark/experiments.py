@@ -50,8 +50,8 @@ def say_first_call(record: Record) -> Text:
         return NOTHING
     new, back = (middle(groups[visit, 1]) for visit in (1, 2))
     return both(
-        f"The first call of a new shape took {new} times as long as a later one; the first call after coming "
-        f"back took {back} times as long.",
+        f"The first call of a new shape took {new} times as long as a later one; "
+        f"the first call after coming back took {back} times as long.",
         f"新形状的第一次调用，耗时是之后的 {new} 倍；离开再回来后的第一次调用，是 {back} 倍。",
     )
 

@@ -115,8 +115,9 @@ def say_first_call_cuda(record: Record) -> Text:
             + ("每次都重新搜索。" if searched else "看不出又搜索过。"),
         )
     return both(
-        f"First call of the shape: {first['off']} ms with the search off, {first['on']} ms with it on ({n} "
-        f"new process{'es' * (n > 1)} each). Later calls: {later['off']} ms and {later['on']} ms.{more['en']}",
+        f"First call of the shape: {first['off']} ms with the search off, "
+        f"{first['on']} ms with it on ({n} new process{'es' * (n > 1)} each). "
+        f"Later calls: {later['off']} ms and {later['on']} ms.{more['en']}",
         f"这个形状的第一次调用：关搜索 {first['off']} ms，开搜索 {first['on']} ms（各 {n} 个新进程）。"
         f"之后的调用：{later['off']} ms 与 {later['on']} ms。{more['zh']}",
     )
@@ -229,9 +230,11 @@ def say_flip_cuda(record: Record) -> Text:
     if settle_flip_cuda(record)["05-bet-flip"] is None:
         doubt = both("Inconclusive, run it again on a quiet machine. ", "无法判定，请在机器空闲时再运行。")
     return both(
-        f"{doubt['en']}A search from the start cost {search} ms more than a later call. The first call after the "
-        f"flip cost {at_flip} ms more, and the calls after it took {ratio} times as long as before (what the same "
-        f"calls do without a flip, {control}, is taken out). A shape never seen cost {new} ms more.",
+        f"{doubt['en']}A search from the start cost {search} ms more than a later call. "
+        f"The first call after the flip cost {at_flip} ms more, "
+        f"and the calls after it took {ratio} times as long as before (what the same calls do without a flip, "
+        f"{control}, is taken out). "
+        f"A shape never seen cost {new} ms more.",
         f"{doubt['zh']}一开始就搜索，首次比之后多花 {search} ms。打开开关后的第一次调用多花 {at_flip} ms，"
         f"之后的耗时是打开前的 {ratio} 倍（已除去不打开时这些调用自己的变化 {control}）。换一个没见过的形状，多花 {new} ms。",
     )
@@ -445,10 +448,11 @@ def say_pays_cuda(record: Record) -> Text:
     search = n["first_on_ms"] - n["first_off_ms"]
     lines = both(
         f"The first step took {n['first_off_ms']:.4g} ms with the search off and {n['first_on_ms']:.4g} ms with it on; "
-        f"a later step {n['slow_ms']:.4g} ms and {n['fast_ms']:.4g} ms (ratio of any two processes within "
-        f"[{n['low']:.3f}, {n['high']:.3f}]).",
-        f"第一步：关搜索 {n['first_off_ms']:.4g} ms，开搜索 {n['first_on_ms']:.4g} ms；之后每步 {n['slow_ms']:.4g} ms 与 "
-        f"{n['fast_ms']:.4g} ms（任意两个进程之比在 [{n['low']:.3f}, {n['high']:.3f}] 内）。",
+        f"a later step {n['slow_ms']:.4g} ms and {n['fast_ms']:.4g} ms (ratio of any two processes within [{n['low']:.3f}, "
+        f"{n['high']:.3f}]).",
+        f"第一步：关搜索 {n['first_off_ms']:.4g} ms，开搜索 {n['first_on_ms']:.4g} ms；"
+        f"之后每步 {n['slow_ms']:.4g} ms 与 {n['fast_ms']:.4g} ms（任意两个进程之比在 [{n['low']:.3f}, "
+        f"{n['high']:.3f}] 内）。",
     )
     if n["high"] >= 1:
         return both(

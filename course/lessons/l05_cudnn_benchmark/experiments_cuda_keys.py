@@ -44,8 +44,8 @@ def say_new_keys_cuda(record: Record) -> Text:
     en = "".join(f" {CALLED[change]['en']} did not run here: {error}." for change, error in refused.items())
     zh = "".join(f"{CALLED[change]['zh']}在这里没跑成：{error}。" for change, error in refused.items())
     return both(
-        f"First call after each change, with the search on: {'; '.join(parts['en'])}. {len(names)} different set"
-        f"{'s' * (len(names) > 1)} of kernels.{en}",
+        f"First call after each change, with the search on: {'; '.join(parts['en'])}. "
+        f"{len(names)} different set{'s' * (len(names) > 1)} of kernels.{en}",
         f"开着搜索，每次改动后的第一次调用：{'；'.join(parts['zh'])}。共 {len(names)} 种 kernel 集合。{zh}",
     )
 

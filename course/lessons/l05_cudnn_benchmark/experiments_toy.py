@@ -147,8 +147,7 @@ def say_toy_cost(record: Record) -> Text:
         return NOTHING
     search, slow, fast = found["search_ms"], found["slow_ms"], found["fast_ms"]
     lines = both(
-        f"The search added {search:.3g} ms to one step; a later step takes {slow:.3g} ms without "
-        f"and {fast:.3g} ms with it (medians).",
+        f"The search added {search:.3g} ms to one step; a later step takes {slow:.3g} ms without and {fast:.3g} ms with it (medians).",
         f"搜索让某一步多花 {search:.3g} ms；之后每一步，不搜索要 {slow:.3g} ms，搜索过要 {fast:.3g} ms（中位数）。",
     )
     if fast >= slow:

@@ -130,8 +130,9 @@ def check_steady_sum(steady_sum: Callable[[Any], Any]) -> Verdict:
                 if torch.get_num_threads() != count:
                     return incorrect(
                         both(
-                            f"Afterwards torch has {torch.get_num_threads()} threads where it had {count}: everything else "
-                            f"in the program is slower now. Fix the order of the additions, not the number of workers.",
+                            f"Afterwards torch has {torch.get_num_threads()} threads where it had {count}: "
+                            "everything else in the program is slower now. "
+                            "Fix the order of the additions, not the number of workers.",
                             f"之后 torch 的线程数从 {count} 变成了 {torch.get_num_threads()}：程序的其余部分都会变慢。"
                             f"要固定的是相加的顺序，不是线程数。",
                         ),
@@ -152,8 +153,7 @@ def check_steady_sum(steady_sum: Callable[[Any], Any]) -> Verdict:
             if not all(abs(got - exact) <= 1e-5 * scale for got in seen.values()):
                 return incorrect(
                     both(
-                        f"For a list of {len(values):,} numbers the sum is about {exact:.6g}, and it was "
-                        f"{seen[1]:.6g}.",
+                        f"For a list of {len(values):,} numbers the sum is about {exact:.6g}, and it was {seen[1]:.6g}.",
                         f"{len(values):,} 个数的和约为 {exact:.6g}，得到的却是 {seen[1]:.6g}。",
                     ),
                     reason="wrong-sum",
@@ -182,10 +182,10 @@ def _unsteady(values: Any, seen: dict[int, float]) -> Verdict:
         )
     return incorrect(
         both(
-            f"{len(values):,} numbers: {seen[1]!r} with 1 thread, {seen[count]!r} with {count}. Some sum "
-            f"is still long enough to be shared out.{more['en']}",
-            f"{len(values):,} 个数：1 个线程得 {seen[1]!r}，{count} 个线程得 {seen[count]!r}。还有某个求和长到会被"
-            f"分给多个线程。{more['zh']}",
+            f"{len(values):,} numbers: {seen[1]!r} with 1 thread, {seen[count]!r} with {count}. "
+            f"Some sum is still long enough to be shared out.{more['en']}",
+            f"{len(values):,} 个数：1 个线程得 {seen[1]!r}，{count} 个线程得 {seen[count]!r}。"
+            f"还有某个求和长到会被分给多个线程。{more['zh']}",
         ),
         reason="shared-out",
     )
@@ -264,8 +264,8 @@ def _judge_repeatable(first: tuple, second: tuple, other: tuple, after: dict[int
             0.5,
             1.0,
             both(
-                "Inside all is well. Afterwards the mode is not what it was before the call (it may "
-                "have been `warn_only`).",
+                "Inside all is well. "
+                "Afterwards the mode is not what it was before the call (it may have been `warn_only`).",
                 "块内都对。但结束后模式没有恢复成调用前的样子（原来也可能是 `warn_only`）。",
             ),
             reason="left-behind",
@@ -316,8 +316,8 @@ def check_make_it_lose(pair: Any) -> Verdict:
     if gap == 0:
         return incorrect(
             both(
-                "Same bits, three times each. Perhaps the work was too small to be shared out: how many "
-                "numbers does it take?",
+                "Same bits, three times each. "
+                "Perhaps the work was too small to be shared out: how many numbers does it take?",
                 "各跑三次，逐位相同。也许工作量太小，不值得分给多个线程：要多少个数才会分？",
             ),
             reason="same-bits",
@@ -332,8 +332,8 @@ def check_make_it_lose(pair: Any) -> Verdict:
         )
     return correct(
         both(
-            f"Accepted: the same seed, the same data, each side repeats itself three times, and yet the "
-            f"results differ, by {gap:.2g} at most.",
+            "Accepted: the same seed, the same data, each side repeats itself three times, "
+            f"and yet the results differ, by {gap:.2g} at most.",
             f"通过：种子相同、数据相同，两边各自重复三次都一致，彼此却不同，最多相差 {gap:.2g}。",
         ),
         gap=gap,
@@ -405,8 +405,8 @@ def seed_everything(seed):
     torch.manual_seed(seed)
 """,
     why=both(
-        "Each library keeps its own state. `numpy.random.default_rng(seed)` would make a new generator and leave "
-        "the global one alone.",
+        "Each library keeps its own state. "
+        "`numpy.random.default_rng(seed)` would make a new generator and leave the global one alone.",
         "每个库各有各的状态。`numpy.random.default_rng(seed)` 只会新建一个生成器，不影响全局的那个。",
     ),
     check=check_seed_everything,
@@ -438,8 +438,8 @@ def steady_sum(values):
     return torch.stack([piece.sum() for piece in values.split(32_768)]).sum()
 """,
     why=both(
-        "The order of the additions is fixed by your code, not by the number of workers. The result is not more "
-        "right than before, but it is the same.",
+        "The order of the additions is fixed by your code, not by the number of workers. "
+        "The result is not more right than before, but it is the same.",
         "相加的顺序由你的代码决定，而不是由线程数决定。结果并没有更准，但始终一样。",
     ),
     check=check_steady_sum,
@@ -474,8 +474,7 @@ def repeatable(run, seed):
         torch.set_deterministic_debug_mode(before)
 """,
     why=both(
-        "The debug mode tells off, warn and error apart; `are_deterministic_algorithms_enabled()` alone would lose "
-        "the difference.",
+        "The debug mode tells off, warn and error apart; `are_deterministic_algorithms_enabled()` alone would lose the difference.",
         "debug mode 能区分关、警告、报错三种状态；只看 `are_deterministic_algorithms_enabled()` 会丢掉这个区别。",
     ),
     check=check_repeatable,

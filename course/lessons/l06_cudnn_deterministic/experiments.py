@@ -76,10 +76,10 @@ def say_two_lines(record: Record) -> Text:
         )
     spread = max(r["first_entry"] for r in record.rows) - min(r["first_entry"] for r in record.rows)
     return both(
-        f"{runs} trainings from one seed, with the famous two lines: {different} different results. The "
-        f"first of the learnt numbers varies by {spread:.2g}.",
-        f"同一个种子、加上著名的两行设置，训练 {runs} 次，得到 {different} 种不同的结果。学到的第一个数上下相差 "
-        f"{spread:.2g}。",
+        f"{runs} trainings from one seed, with the famous two lines: {different} different results. "
+        f"The first of the learnt numbers varies by {spread:.2g}.",
+        f"同一个种子、加上著名的两行设置，训练 {runs} 次，得到 {different} 种不同的结果。"
+        f"学到的第一个数上下相差 {spread:.2g}。",
     )
 
 
@@ -293,16 +293,16 @@ def say_company(record: Record) -> Text:
     other = [str(row["batch"]) for row in record.rows if not row["same_bits"]]
     if not other:
         return both(
-            "The row got the same bits in every batch size tried here. Another layer, library or machine "
-            "may say otherwise.",
+            "The row got the same bits in every batch size tried here. "
+            "Another layer, library or machine may say otherwise.",
             "在试过的每种 batch 大小里，这一行的结果逐位相同。换一个层、一个库或一台机器，可能就不一样了。",
         )
     worst = max(row["largest_change"] for row in record.rows)
     return both(
-        f"The same row, the same weights: other bits than in the batch of 64 when the batch holds "
-        f"{', '.join(other)}. The change is at most {worst:.1g} of the largest output.",
-        f"同一行数据、同样的权重：batch 大小为 {'、'.join(other)} 时，结果与 batch 64 不是逐位相同。变化最多是最大输出的 "
-        f"{worst:.1g} 倍。",
+        f"The same row, the same weights: other bits than in the batch of 64 when the batch holds {', '.join(other)}. "
+        f"The change is at most {worst:.1g} of the largest output.",
+        f"同一行数据、同样的权重：batch 大小为 {'、'.join(other)} 时，结果与 batch 64 不是逐位相同。"
+        f"变化最多是最大输出的 {worst:.1g} 倍。",
     )
 
 
@@ -371,11 +371,11 @@ def say_pieces(record: Record) -> Text:
     different, errors = len({row["bits"] for row in rows}), [row["largest_error"] for row in rows]
     best = min(rows, key=lambda row: row["largest_error"])["pieces"]
     return both(
-        f"{len(rows)} ways to cut the same product, {different} different results. Against float64 their "
-        f"largest errors lie between {min(errors):.2g} and {max(errors):.2g}; the smallest belongs to "
-        f"{best} piece{'s' * (best > 1)}.",
-        f"同一个乘积的 {len(rows)} 种切法，得到 {different} 种不同的结果。与 float64 相比，最大误差在 {min(errors):.2g} 到 "
-        f"{max(errors):.2g} 之间；误差最小的是切成 {best} 段。",
+        f"{len(rows)} ways to cut the same product, {different} different results. "
+        f"Against float64 their largest errors lie between {min(errors):.2g} and {max(errors):.2g}; "
+        f"the smallest belongs to {best} piece{'s' * (best > 1)}.",
+        f"同一个乘积的 {len(rows)} 种切法，得到 {different} 种不同的结果。"
+        f"与 float64 相比，最大误差在 {min(errors):.2g} 到 {max(errors):.2g} 之间；误差最小的是切成 {best} 段。",
     )
 
 

@@ -43,13 +43,12 @@ def say_truth_table_cuda(record: Record) -> Text:
         within = max(row["different_bits"] for row in rows)
         across, kernels = (len({row[key] for row in rows}) for key in ("bits", "kernels"))
         en.append(
-            f"{label(setting)}: first call {first} ms, later {later} ms; within a process up to {within} "
-            f"result(s), across {len(rows)} processes {across} result(s) and {kernels} set(s) of "
-            f"kernels{_differing(rows, 'en')}"
+            f"{label(setting)}: first call {first} ms, later {later} ms; within a process up to {within} result(s), "
+            f"across {len(rows)} processes {across} result(s) and {kernels} set(s) of kernels{_differing(rows, 'en')}"
         )
         zh.append(
-            f"{label(setting)}：首次 {first} ms，之后 {later} ms；同一进程内最多 {within} 种结果，{len(rows)} "
-            f"个进程之间 {across} 种结果、{kernels} 种 kernel 集合{_differing(rows, 'zh')}"
+            f"{label(setting)}：首次 {first} ms，之后 {later} ms；同一进程内最多 {within} 种结果，"
+            f"{len(rows)} 个进程之间 {across} 种结果、{kernels} 种 kernel 集合{_differing(rows, 'zh')}"
         )
     return both("; ".join(en) + ".", "；".join(zh) + "。")
 
@@ -170,8 +169,8 @@ def say_bits_cuda(record: Record) -> Text:
     en = "; ".join(f"{SETTINGS_CUDA[s]['en']}: {', '.join(names) or 'none'}" for s, names in unsteady.items())
     zh = "；".join(f"{SETTINGS_CUDA[s]['zh']}：{'、'.join(names) or '无'}" for s, names in unsteady.items())
     return both(
-        f"Operations that did not repeat their bits in thirty calls. {en}. Refused by "
-        f"use_deterministic_algorithms: {', '.join(raising) or 'none'}.",
+        f"Operations that did not repeat their bits in thirty calls. {en}. "
+        f"Refused by use_deterministic_algorithms: {', '.join(raising) or 'none'}.",
         f"三十次调用里不能逐位重复的算子。{zh}。被 use_deterministic_algorithms 拒绝的：{'、'.join(raising) or '无'}。",
     )
 

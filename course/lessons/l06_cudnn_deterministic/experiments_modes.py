@@ -33,8 +33,9 @@ def say_who_raises(record: Record) -> Text:
     said = next((row["said"] for row in rows if row["error"] == "raises"), "")
     tail = both(f' The words: "{said}"', f"原话：“{said}”") if said else both("", "")
     return both(
-        f"With the mode on, {len(raising)} of {len(rows)} raise: {', '.join(raising) or 'none'}; filled with "
-        f"NaN: {', '.join(filling) or 'none'}. With warn_only the raising ones run and warn.{tail['en']}",
+        f"With the mode on, {len(raising)} of {len(rows)} raise: {', '.join(raising) or 'none'}; filled with NaN: "
+        f"{', '.join(filling) or 'none'}. "
+        f"With warn_only the raising ones run and warn.{tail['en']}",
         f"打开之后，{len(rows)} 个算子里有 {len(raising)} 个报错：{'、'.join(raising) or '无'}；被填成 NaN 的："
         f"{'、'.join(filling) or '无'}。用 warn_only 时，报错的那些照常运行，只给警告。{tail['zh']}",
     )
@@ -190,8 +191,8 @@ def say_one_ulp(record: Record) -> Text:
     still = max(row["difference"] for row in control)
     typical = sorted(row["loss"] for row in gan)[len(gan) // 2]
     return both(
-        f"After a nudge of one ulp the GAN's loss (typically {typical:.2g}) went off by up to {far:.2g}, the "
-        f"line fit's by up to {near:.2g}; the GAN run again without a nudge by {still:.2g}.",
+        f"After a nudge of one ulp the GAN's loss (typically {typical:.2g}) went off by up to {far:.2g}, "
+        f"the line fit's by up to {near:.2g}; the GAN run again without a nudge by {still:.2g}.",
         f"只挪动一个 ulp，GAN 的损失（通常约 {typical:.2g}）最多偏离 {far:.2g}，直线拟合最多偏离 {near:.2g}；"
         f"不挪动、原样再跑一遍 GAN，偏离 {still:.2g}。",
     )

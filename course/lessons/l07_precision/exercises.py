@@ -70,8 +70,8 @@ def _wrong_rounding(x: float, bits: int, got: Any, expected: float) -> Verdict:
     if got == _round(x, bits - 1):
         return incorrect(
             both(
-                f"{here} came out as {got:.9g}: one bit too coarse. Besides the stored bits there is "
-                f"one in front that is not stored.",
+                f"{here} came out as {got:.9g}: one bit too coarse. "
+                "Besides the stored bits there is one in front that is not stored.",
                 f"{here} 得到 {got:.9g}：粗了一位。除了存下的位，前面还有一位不存的。",
             ),
             reason="too-coarse",
@@ -319,8 +319,8 @@ def _judged(ruined: dict[str, float], harmless: dict[str, float]) -> Verdict:
         )
     return correct(
         both(
-            f"Accepted: error {low:.1e} in one case, {harmless['tf32']:.1e} in the other, by the same "
-            f"rounding. What differs is what the numbers do to each other.",
+            f"Accepted: error {low:.1e} in one case, {harmless['tf32']:.1e} in the other, by the same rounding. "
+            "What differs is what the numbers do to each other.",
             f"通过：同样的舍入，一个误差 {low:.1e}，另一个 {harmless['tf32']:.1e}。差别在于数与数之间发生了什么。",
         ),
         ruined=low,
@@ -428,8 +428,9 @@ def with_tf32(run):
         leaf.fp32_precision = before
 """,
     why=both(
-        "A leaf gives the narrowest permission there is. (What is read may be inherited; putting it back then "
-        "stores it in the leaf. `course.flags.using` knows the difference.)",
+        "A leaf gives the narrowest permission there is. "
+        "(What is read may be inherited; putting it back then stores it in the leaf. "
+        "`course.flags.using` knows the difference.)",
         "叶子是最窄的许可。（读出来的可能是继承值，放回去就成了叶子自己的值。`course.flags.using` 分得清。）",
     ),
     check=check_with_tf32,
@@ -461,8 +462,8 @@ cases = {"ruined": (torch.tensor([[1000.3, -1000.1]]), torch.ones(2, 1)),
          "harmless": (torch.randn(64, 64), torch.randn(64, 64))}
 """,
     why=both(
-        "Rounding is relative to each term. If the answer is much smaller than its terms, it is relative to the "
-        "wrong thing.",
+        "Rounding is relative to each term. "
+        "If the answer is much smaller than its terms, it is relative to the wrong thing.",
         "舍入误差相对于每一项。答案若远小于各项，这个“相对”就找错了对象。",
     ),
     check=check_cases,

@@ -81,11 +81,13 @@ def say_error_vs_k(record: Record) -> Text:
     start, end = (spread(pick_rows(record, "relative", k=k, format="tf32")) for k in (ks[0], ks[-1]))
     plain = _growth(record, "relative", "float32")
     return both(
-        f"From sums of {ks[0]} to sums of {ks[-1]}, the typical error of an entry with TF32 inputs grew {typical:.2g} "
-        f"times; relative to the result it went from {start} to {end}, a factor of {relative:.3g}. Plain float32: a "
-        f"factor of {plain:.2g} in the relative error.",
-        f"求和长度从 {ks[0]} 到 {ks[-1]}，TF32 输入时单个结果的典型误差变为 {typical:.2g} 倍；相对于结果，则从 {start} "
-        f"变到 {end}，即 {relative:.3g} 倍。普通 float32 的相对误差变为 {plain:.2g} 倍。",
+        f"From sums of {ks[0]} to sums of {ks[-1]}, "
+        f"the typical error of an entry with TF32 inputs grew {typical:.2g} times; "
+        f"relative to the result it went from {start} to {end}, a factor of {relative:.3g}. "
+        f"Plain float32: a factor of {plain:.2g} in the relative error.",
+        f"求和长度从 {ks[0]} 到 {ks[-1]}，TF32 输入时单个结果的典型误差变为 {typical:.2g} 倍；相对于结果，"
+        f"则从 {start} 变到 {end}，即 {relative:.3g} 倍。"
+        f"普通 float32 的相对误差变为 {plain:.2g} 倍。",
     )
 
 
@@ -377,8 +379,9 @@ def say_documented(record: Record) -> Text:
         "c": both("Both explain the number.", "两种都解释得了这个数。"),
     }.get(settle_documented(record)["07-bet-page"] or "", both("Neither explains it.", "两种都解释不了。"))
     return both(
-        f"Largest error to expect in the documentation's product: {found['rounded']} if inputs are rounded to 10 "
-        f"bits, {found['cut']} if they are cut off there. The A100 showed {LARGEST:.2f}. {answer['en']}",
+        "Largest error to expect in the documentation's product: "
+        f"{found['rounded']} if inputs are rounded to 10 bits, {found['cut']} if they are cut off there. "
+        f"The A100 showed {LARGEST:.2f}. {answer['en']}",
         f"文档里的那个乘积，最大误差应为：输入舍入到 10 位时 {found['rounded']}，直接截断时 {found['cut']}。"
         f"A100 上是 {LARGEST:.2f}。{answer['zh']}",
     )

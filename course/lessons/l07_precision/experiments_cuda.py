@@ -45,8 +45,8 @@ def say_who_cuda(record: Record) -> Text:
     coarse = [name for name, error in start.items() if error > LOW]
     under = [setting for setting, one in seen.items() if one.get("matmul", 0.0) > LOW]
     return both(
-        f"As it comes, relative errors: {', '.join(errors)}; coarser than float32: {', '.join(coarse) or 'none'}. Matmul was "
-        f"coarser under: {'; '.join(under) or 'no setting'}.",
+        f"As it comes, relative errors: {', '.join(errors)}; coarser than float32: {', '.join(coarse) or 'none'}. "
+        f"Matmul was coarser under: {'; '.join(under) or 'no setting'}.",
         f"默认设置下的相对误差：{'、'.join(errors)}；比 float32 粗糙的：{'、'.join(coarse) or '没有'}。matmul 变粗糙的设置："
         f"{'；'.join(under) or '没有'}。",
     )
@@ -106,10 +106,10 @@ def say_depth_cuda(record: Record) -> Text:
     last = max(row["k"] for row in record.rows)
     seen = {name: median(pick_rows(record, "relative", k=last, setting=name)) for name in DEPTH}
     return both(
-        f"At {last} terms the relative error is {sci(seen['tf32'])} with TF32 allowed, {sci(seen['ieee'])} with it "
-        f"forbidden; our simulation says {sci(seen['simulated'])}.",
-        f"求和 {last} 项时，允许 TF32 的相对误差是 {sci(seen['tf32'])}，禁止时是 {sci(seen['ieee'])}；我们的模拟给出 "
-        f"{sci(seen['simulated'])}。",
+        f"At {last} terms the relative error is {sci(seen['tf32'])} with TF32 allowed, "
+        f"{sci(seen['ieee'])} with it forbidden; our simulation says {sci(seen['simulated'])}.",
+        f"求和 {last} 项时，允许 TF32 的相对误差是 {sci(seen['tf32'])}，禁止时是 {sci(seen['ieee'])}；"
+        f"我们的模拟给出 {sci(seen['simulated'])}。",
     )
 
 

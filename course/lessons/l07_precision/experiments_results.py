@@ -29,8 +29,8 @@ def say_neighbours(record: Record) -> Text:
     near, near_tf32 = share("float32", 0), share("tf32", 0)
     far, far_tf32, cured = (share("float32", offset), share("tf32", offset), share("tf32, mean removed", offset))
     return both(
-        f"Nearest neighbours found, points around 0: float32 {near} %, TF32 {near_tf32} %. Around {offset}: float32 "
-        f"{far} %, TF32 {far_tf32} %; with the mean removed first, TF32 {cured} % (medians of the clouds).",
+        f"Nearest neighbours found, points around 0: float32 {near} %, TF32 {near_tf32} %. "
+        f"Around {offset}: float32 {far} %, TF32 {far_tf32} %; with the mean removed first, TF32 {cured} % (medians of the clouds).",
         f"找对最近邻的比例，点在 0 附近时：float32 {near}%，TF32 {near_tf32}%。挪到 {offset} 附近：float32 {far}%，"
         f"TF32 {far_tf32}%；先减去均值，TF32 {cured}%（各点云的中位数）。",
     )
@@ -187,8 +187,8 @@ def say_noise(record: Record) -> Text:
     seen = {name: [row[name] for row in record.rows] for name in SOURCES}
     ratios = [row["batch"] / row["tf32"] for row in record.rows if row["tf32"]]
     return both(
-        f"Drawing another batch moved the gradient by {spread(seen['batch'])} of its length, TF32 inputs by "
-        f"{spread(seen['tf32'])}: the draw weighs {spread(ratios)} times as much.",
+        f"Drawing another batch moved the gradient by {spread(seen['batch'])} of its length, "
+        f"TF32 inputs by {spread(seen['tf32'])}: the draw weighs {spread(ratios)} times as much.",
         f"换一个 batch，梯度偏移了自身长度的 {spread(seen['batch'])}；TF32 输入只让它偏移 {spread(seen['tf32'])}："
         f"前者是后者的 {spread(ratios)} 倍。",
     )

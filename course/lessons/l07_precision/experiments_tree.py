@@ -110,8 +110,8 @@ def say_mixing(record: Record) -> Text:
 
     (old, of_old), (new, of_new) = count("old"), count("new", "both")
     return both(
-        f"Written with the old words, {old} of {of_old} old readings raised. Written with the new ones, {new} of "
-        f"{of_new} did. No writing raised.",
+        f"Written with the old words, {old} of {of_old} old readings raised. "
+        f"Written with the new ones, {new} of {of_new} did. No writing raised.",
         f"用旧接口写，{of_old} 次旧式读取里有 {old} 次抛出异常；用新接口写，{of_new} 次里有 {new} 次。写入本身都没有报错。",
     )
 

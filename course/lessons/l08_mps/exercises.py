@@ -143,8 +143,8 @@ def _wishes(pick_device: Callable[..., Any]) -> tuple[str, Text] | None:
                 except Exception as error:
                     kind = type(error).__name__
                     return "no-value-error", both(
-                        f"But on “{where['en']}” the wish for {wish} ends in {kind}: raise `ValueError`, so that callers can "
-                        f"tell a refusal from a fault.",
+                        f"But on “{where['en']}” the wish for {wish} ends in {kind}: raise `ValueError`, "
+                        "so that callers can tell a refusal from a fault.",
                         f"不过在“{where['zh']}”上，想要 {wish} 时抛出了 {kind}：请抛 `ValueError`，好让调用者分清拒绝和出错。",
                     )
                 if works and picked != wish:
@@ -154,8 +154,8 @@ def _wishes(pick_device: Callable[..., Any]) -> tuple[str, Text] | None:
                     )
                 if not works and picked != "refused":
                     return "not-refused", both(
-                        f"But on “{where['en']}” somebody asks for {wish}, which does not work there: raise "
-                        f"`ValueError` instead of handing out {picked}.",
+                        f"But on “{where['en']}” somebody asks for {wish}, which does not work there: "
+                        f"raise `ValueError` instead of handing out {picked}.",
                         f"不过在“{where['zh']}”上有人要 {wish}，那里用不了：应抛出 `ValueError`，而不是给 {picked}。",
                     )
     return None
@@ -315,10 +315,11 @@ def check_seconds(seconds_since_start: Callable[[Any], Any]) -> Verdict:
         if off > 1e-3:
             return incorrect(
                 both(
-                    f"For times from {origin:.2f} on, the result is off by {off:.4g} s. Near there float32 knows one number "
-                    f"in about {float(_spacing(origin)):g} s: what is cast before the subtraction is gone.",
-                    f"从 {origin:.2f} 开始的时间，结果差了 {off:.4g} s。那附近 float32 每隔约 {float(_spacing(origin)):g} s "
-                    f"才有一个数：减之前就转换，信息已经丢了。",
+                    f"For times from {origin:.2f} on, the result is off by {off:.4g} s. "
+                    f"Near there float32 knows one number in about {float(_spacing(origin)):g} s: "
+                    "what is cast before the subtraction is gone.",
+                    f"从 {origin:.2f} 开始的时间，结果差了 {off:.4g} s。"
+                    f"那附近 float32 每隔约 {float(_spacing(origin)):g} s 才有一个数：减之前就转换，信息已经丢了。",
                 ),
                 reason="cast-first",
             )

@@ -51,8 +51,8 @@ def say_who_answers(record: Record) -> Text:
     kinds = sorted({row["kind"] for row in raised})
     queries = sum(row["group"] == "query" for row in raised)
     return both(
-        f"{answered} calls were answered, {len(raised)} raised ({', '.join(kinds)}); {queries} of the "
-        f"calls that raised are queries of torch.backends.mps.",
+        f"{answered} calls were answered, {len(raised)} raised ({', '.join(kinds)}); "
+        f"{queries} of the calls that raised are queries of torch.backends.mps.",
         f"{answered} 次调用有回答，{len(raised)} 次抛出异常（{'、'.join(kinds)}）；"
         f"抛异常的里面有 {queries} 个是 torch.backends.mps 的查询函数。",
     )
@@ -107,10 +107,11 @@ def say_assignments(record: Record) -> Text:
     if refused:
         more = both(f" Refused: {', '.join(refused)}.", f"被拒绝的：{'、'.join(refused)}。")
     return both(
-        f"{accepted} of {len(ours)} assignments to torch.backends.mps were accepted; {query} changed the "
-        f"answer of is_available(), {tensor} changed what a tensor can do.{more['en']}",
-        f"对 torch.backends.mps 的 {len(ours)} 次赋值，接受了 {accepted} 次；其中 {query} 次改变了 "
-        f"is_available() 的回答，{tensor} 次改变了张量能做的事。{more['zh']}",
+        f"{accepted} of {len(ours)} assignments to torch.backends.mps were accepted; "
+        f"{query} changed the answer of is_available(), {tensor} changed what a tensor can do.{more['en']}",
+        f"对 torch.backends.mps 的 {len(ours)} 次赋值，接受了 {accepted} 次；"
+        f"其中 {query} 次改变了 is_available() 的回答，{tensor} 次改变了张量能做的事。"
+        f"{more['zh']}",
     )
 
 
@@ -303,10 +304,11 @@ def say_float32_loses(record: Record) -> Text:
     cured = sum(not _lost(row, "cured") for row in record.rows)
     total = len(record.rows)
     return both(
-        f"Simulated on the CPU, float64 → float32: {len(lost)} of {total} results are off by more than 1 %"
-        f" ({'; '.join(line(row, 'en') for row in lost)}). Rewritten without float64, {cured} of {total} are right.",
-        f"在 CPU 上模拟，float64 → float32：{total} 个结果里有 {len(lost)} 个误差超过 1%（"
-        f"{'；'.join(line(row, 'zh') for row in lost)}）。改写成不用 float64 的形式后，{cured} 个正确。",
+        "Simulated on the CPU, float64 → float32: "
+        f"{len(lost)} of {total} results are off by more than 1 % ({'; '.join(line(row, 'en') for row in lost)}). "
+        f"Rewritten without float64, {cured} of {total} are right.",
+        f"在 CPU 上模拟，float64 → float32：{total} 个结果里有 {len(lost)} 个误差超过 1%（{'；'.join(line(row, 'zh') for row in lost)}）。"
+        f"改写成不用 float64 的形式后，{cured} 个正确。",
     )
 
 

@@ -195,8 +195,8 @@ def check_without_onednn(without_onednn: Callable[[Callable[[], Any]], Any]) -> 
             0.5,
             1.0,
             both(
-                "Right as long as nothing goes wrong. When `run()` raises, oneDNN stays off: use "
-                "`try`/`finally` or `with`.",
+                "Right as long as nothing goes wrong. "
+                "When `run()` raises, oneDNN stays off: use `try`/`finally` or `with`.",
                 "一切顺利时没问题。但 `run()` 一抛异常，oneDNN 就一直关着：请用 `try`/`finally` 或 `with`。",
             ),
             reason="exception",
@@ -216,8 +216,8 @@ def check_without_onednn(without_onednn: Callable[[Callable[[], Any]], Any]) -> 
             0.5,
             1.0,
             both(
-                "Off inside and restored. But `flags` also moved `deterministic`, which you did not "
-                "name: change one switch only.",
+                "Off inside and restored. "
+                "But `flags` also moved `deterministic`, which you did not name: change one switch only.",
                 "里面关了，也恢复了。但 `flags` 顺带改了你没点名的 `deterministic`：请只动一个开关。",
             ),
             reason="moved",
@@ -287,8 +287,8 @@ def check_losing(losing: Any) -> Verdict:
     if high < 1:
         return incorrect(
             both(
-                f"oneDNN won: [{low:.2f}, {high:.2f}] lies below 1. What does it do at each call, however "
-                f"little there is to compute?",
+                f"oneDNN won: [{low:.2f}, {high:.2f}] lies below 1. "
+                "What does it do at each call, however little there is to compute?",
                 f"oneDNN 赢了：[{low:.2f}, {high:.2f}] 在 1 之下。想一想，无论计算多少，它每次调用都要做什么？",
             ),
             reason="faster",
@@ -296,8 +296,8 @@ def check_losing(losing: Any) -> Verdict:
     if rounds < LEAST_ROUNDS or low <= 1:
         return inconclusive(
             both(
-                f"[{low:.2f}, {high:.2f}] from {rounds:.0f} rounds is no evidence yet. Take a clearer case or "
-                f"give it more time.",
+                f"[{low:.2f}, {high:.2f}] from {rounds:.0f} rounds is no evidence yet. "
+                "Take a clearer case or give it more time.",
                 f"{rounds:.0f} 轮测得 [{low:.2f}, {high:.2f}]，还不足为凭。换一个更极端的例子，或多给些时间。",
             ),
             reason="undecided",
@@ -305,8 +305,8 @@ def check_losing(losing: Any) -> Verdict:
     if not _used(raced.functions["on"]):
         return incorrect(
             both(
-                "The interval is above 1, but oneDNN left no line in this call: both sides ran the same "
-                "code. Look with `log_of(call)`.",
+                "The interval is above 1, but oneDNN left no line in this call: both sides ran the same code. "
+                "Look with `log_of(call)`.",
                 "区间在 1 之上，但这次调用里 oneDNN 一行日志也没有：两边跑的是同一份代码。用 `log_of(call)` 看看。",
             ),
             reason="no-line",
@@ -349,8 +349,8 @@ GOES = Exercise(
     return groups > 1 or kernel > 3 or batch > 1 or channels * height * width > 20480
 """,
     why=both(
-        "For one small image PyTorch's own code is taken. The source says in a comment: for some case, native is "
-        "faster.",
+        "For one small image PyTorch's own code is taken. "
+        "The source says in a comment: for some case, native is faster.",
         "只有一张小图时用 PyTorch 自己的代码。源码里有句注释：某些情况下原生实现更快。",
     ),
     check=check_goes_to_onednn,

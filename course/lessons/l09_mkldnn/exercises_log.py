@@ -112,8 +112,8 @@ def _wrong_share(name: str, got: Any, expected: float) -> Verdict:
         if name == "creation":
             return incorrect(
                 both(
-                    f"{got:g}: a `create:` line is the price of making a primitive, not of running it. Take "
-                    f"`exec` lines only.",
+                    f"{got:g}: a `create:` line is the price of making a primitive, not of running it. "
+                    "Take `exec` lines only.",
                     f"{got:g}：`create:` 行是制作 primitive 的成本，不是执行。只取 `exec` 行。",
                 ),
                 reason="creation",

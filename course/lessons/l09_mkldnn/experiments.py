@@ -257,8 +257,8 @@ def say_where_time(record: Record) -> Text:
         )
     most = max(shares, key=shares.__getitem__)
     return both(
-        f"oneDNN says nothing about: {listed(silent, 'en')}. Reorders take the largest share of the logged time in "
-        f"{most}: {shares[most]:.0%}.",
+        f"oneDNN says nothing about: {listed(silent, 'en')}. "
+        f"Reorders take the largest share of the logged time in {most}: {shares[most]:.0%}.",
         f"oneDNN 一声不吭的：{listed(silent, 'zh')}。重排（reorder）占日志时间比例最大的是 {most}：{shares[most]:.0%}。",
     )
 

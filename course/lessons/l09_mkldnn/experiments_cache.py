@@ -65,8 +65,10 @@ def say_cache(record: Record) -> Text:
         return NOTHING
     rounds = len(record.rows) // len(calls)
     return both(
-        f"{len(calls)} calls (medians of {rounds} rounds): {len(missed)} found nothing in the cache and had everything made, in "
-        f"{min(missed):.2g} to {max(missed):.2g} ms; {len(hit)} found it ready, in {min(hit):.2g} to {max(hit):.2g} ms.",
+        f"{len(calls)} calls (medians of {rounds} rounds): "
+        f"{len(missed)} found nothing in the cache and had everything made, "
+        f"in {min(missed):.2g} to {max(missed):.2g} ms; {len(hit)} found it ready, "
+        f"in {min(hit):.2g} to {max(hit):.2g} ms.",
         f"{len(calls)} 次调用（{rounds} 轮的中位数）：{len(missed)} 次在缓存里没找到，现做用了 {min(missed):.2g} 到 {max(missed):.2g} ms；"
         f"{len(hit)} 次找到了现成的，用了 {min(hit):.2g} 到 {max(hit):.2g} ms。",
     )

@@ -80,8 +80,9 @@ def say_isa_ladder(record: Record) -> Text:
         else f"限制到 {name} 与不限制，分不出高下：各进程的结果有重叠"
     )
     return both(
-        f"The same convolution: {en}. In units of a matrix product, median and range of the processes: {_range(low)} "
-        f"against {_range(top)}. {kinds} implementations appear in the log.",
+        f"The same convolution: {en}. "
+        f"In units of a matrix product, median and range of the processes: {_range(low)} against {_range(top)}. "
+        f"{kinds} implementations appear in the log.",
         f"同一个卷积：{zh}。以一次矩阵乘法为单位，各进程的中位数与范围：{_range(low)} 对 {_range(top)}。日志里出现了 {kinds} 种实现。",
     )
 

@@ -101,11 +101,12 @@ def say_deterministic(record: Record) -> Text:
     zh = "日志与不设时一样" if same else "日志与不设时不同"
     off = not inside["enabled"]
     return both(
-        f"mkldnn.deterministic = True: {en}. Inside flags(deterministic=True): {inside['lines']} lines"
-        f"{', because oneDNN is off there' if off else ''}; {inside['same_share']:.0%} of the results have the "
-        f"same bits as before.",
-        f"mkldnn.deterministic = True：{zh}。在 flags(deterministic=True) 里：{inside['lines']} 行"
-        f"{'，因为里面 oneDNN 被关掉了' if off else ''}；与原来逐位相同的结果占 {inside['same_share']:.0%}。",
+        f"mkldnn.deterministic = True: {en}. "
+        f"Inside flags(deterministic=True): {inside['lines']} lines{', because oneDNN is off there' if off else ''}; "
+        f"{inside['same_share']:.0%} of the results have the same bits as before.",
+        f"mkldnn.deterministic = True：{zh}。"
+        f"在 flags(deterministic=True) 里：{inside['lines']} 行{'，因为里面 oneDNN 被关掉了' if off else ''}；"
+        f"与原来逐位相同的结果占 {inside['same_share']:.0%}。",
     )
 
 
@@ -182,11 +183,12 @@ def say_bits(record: Record) -> Text:
     en = "" if repeated else " Repeating it with the same setting changed no bit."
     zh = "" if repeated else "设置不变，重算一遍，一个比特也没变。"
     return both(
-        f"Conv2d on against off: {chance['differ_share']:.0%} of the results differ for random numbers (largest error "
-        f"{chance['error_on']:.1e} on, {chance['error_off']:.1e} off), {whole['differ_share']:.0%} for whole "
-        f"numbers.{en}",
-        f"Conv2d 开与关相比：随机数时有 {chance['differ_share']:.0%} 的结果不同（最大误差：开 "
-        f"{chance['error_on']:.1e}，关 {chance['error_off']:.1e}），整数时有 {whole['differ_share']:.0%}。{zh}",
+        "Conv2d on against off: "
+        f"{chance['differ_share']:.0%} of the results differ for random numbers (largest error {chance['error_on']:.1e} on, "
+        f"{chance['error_off']:.1e} off), {whole['differ_share']:.0%} for whole numbers.{en}",
+        f"Conv2d 开与关相比：随机数时有 {chance['differ_share']:.0%} 的结果不同（最大误差："
+        f"开 {chance['error_on']:.1e}，关 {chance['error_off']:.1e}），整数时有 {whole['differ_share']:.0%}。"
+        f"{zh}",
     )
 
 

@@ -171,8 +171,8 @@ def check_pieces(step: Callable[..., Any]) -> Verdict:
                 factor = float(got[-1].norm() / wanted[-1].norm())
                 return incorrect(
                     both(
-                        f"{total} rows in pieces of {micro}: the gradients are {factor:.3g} times as long as those of the whole "
-                        f"batch. By what do you divide?",
+                        f"{total} rows in pieces of {micro}: the gradients are {factor:.3g} times as long as those of the whole batch. "
+                        "By what do you divide?",
                         f"{total} 行、每份 {micro} 行：梯度长度是整批的 {factor:.3g} 倍。你除以了什么？",
                     ),
                     reason="gradients",

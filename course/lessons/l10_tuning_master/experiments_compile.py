@@ -52,8 +52,9 @@ def say_price(record: Record) -> Text:
         return NOTHING
     plain, empty, kept = (rows[state] for state in STATES)
     price = both(
-        f"The first call, which compiles, took {empty['first_s']:.1f} s with an empty cache and {kept['first_s']:.1f} s "
-        f"with a kept one; as written {plain['first_s']:.2g} s. ",
+        "The first call, which compiles, "
+        f"took {empty['first_s']:.1f} s with an empty cache and {kept['first_s']:.1f} s with a kept one; "
+        f"as written {plain['first_s']:.2g} s. ",
         f"第一次调用要编译：缓存是空的，用了 {empty['first_s']:.1f} s；缓存还在，用了 {kept['first_s']:.1f} s；"
         f"不编译只要 {plain['first_s']:.2g} s。",
     )

@@ -160,10 +160,10 @@ def check_next_test(test_order: Callable[[list[list]], list[str]]) -> Verdict:
         if yours > minutes(list(best)) + 1e-9:
             return incorrect(
                 both(
-                    f"{' → '.join(names)} takes {yours:.1f} minutes on average; {' → '.join(one[0] for one in best)} takes "
-                    f"{minutes(list(best)):.1f}.",
-                    f"{' → '.join(names)} 平均要 {yours:.1f} 分钟；{' → '.join(one[0] for one in best)} 只要 "
-                    f"{minutes(list(best)):.1f} 分钟。",
+                    f"{' → '.join(names)} takes {yours:.1f} minutes on average; "
+                    f"{' → '.join(one[0] for one in best)} takes {minutes(list(best)):.1f}.",
+                    f"{' → '.join(names)} 平均要 {yours:.1f} 分钟；"
+                    f"{' → '.join(one[0] for one in best)} 只要 {minutes(list(best)):.1f} 分钟。",
                 ),
                 reason="dear",
             )

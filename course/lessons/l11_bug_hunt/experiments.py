@@ -129,9 +129,10 @@ def say_witness(record: Record) -> Text:
     times = [row["ratio"] for row in rows]
     always, steady = exact == 1, f"{min(times):.2f} … {max(times):.2f}"
     return both(
-        f"{len(rows)} times the same question. The switch, read while the network runs, "
-        f"{'said the same each time' if always else f'gave {exact} different answers'}; the ratio of two single calls "
-        f"wandered: {steady}, middle {middle(times)}.",
+        f"{len(rows)} times the same question. "
+        "The switch, read while the network runs, "
+        f"{'said the same each time' if always else f'gave {exact} different answers'}; "
+        f"the ratio of two single calls wandered: {steady}, middle {middle(times)}.",
         f"同一个问题问了 {len(rows)} 次。网络运行时读开关，{'每次都一样' if always else f'得到 {exact} 种回答'}；"
         f"两次单独计时的比值则来回变：{steady}，中位数 {middle(times)}。",
     )
@@ -209,8 +210,8 @@ def say_bisect(record: Record) -> Text:
     told = ["–".join(map(str, sorted({min(runs), max(runs)}))) for runs in (halving, walking)]
     mean = sum(walking) / len(walking)
     return both(
-        f"{len(record.rows)} scripts, the fault on another line in each. Runs until it was found: {told[0]} by halving, {told[1]} "
-        f"line by line ({mean:.1f} on average).",
+        f"{len(record.rows)} scripts, the fault on another line in each. "
+        f"Runs until it was found: {told[0]} by halving, {told[1]} line by line ({mean:.1f} on average).",
         f"{len(record.rows)} 个脚本，毛病各在不同的行。找到它要跑的次数：对半分 {told[0]} 次，逐行试 {told[1]} 次（平均 {mean:.1f} 次）。",
     )
 

@@ -50,8 +50,8 @@ def timer_objection(facts: Facts) -> Text | None:
         )
     if ms > 1.01 * TRUE_MS:
         return both(
-            f"{ms:.2f} ms, a little too much: the warm-up was still in the queue when the clock started. Wait before the first "
-            f"reading, too.",
+            f"{ms:.2f} ms, a little too much: the warm-up was still in the queue when the clock started. "
+            "Wait before the first reading, too.",
             f"{ms:.2f} 毫秒，多了一点：开始计时的时候，预热还在排队。第一次读表之前也要等。",
         )
     return None
@@ -118,10 +118,12 @@ def comb(steps_ms: list[float]) -> str:
 
 def sizes_told(facts: Facts) -> Text:
     return both(
-        f"Steps: {facts['steps']}, searches: {facts['searches']}, {facts['ms']:.0f} ms; without any search "
-        f"{STEPS * GUESSED_MS:.0f} ms (a search {SEARCH_MS:.0f} ms, a step {GUESSED_MS} or {SEARCHED_MS} ms: given in this case).",
-        f"{facts['steps']} 步，搜索 {facts['searches']} 次，共 {facts['ms']:.0f} 毫秒；完全不搜索是 {STEPS * GUESSED_MS:.0f} 毫秒"
-        f"（本案给定：搜索一次 {SEARCH_MS:.0f} 毫秒，一步 {GUESSED_MS} 或 {SEARCHED_MS} 毫秒）。",
+        f"Steps: {facts['steps']}, searches: {facts['searches']}, {facts['ms']:.0f} ms; "
+        f"without any search {STEPS * GUESSED_MS:.0f} ms (a search {SEARCH_MS:.0f} ms, "
+        f"a step {GUESSED_MS} or {SEARCHED_MS} ms: given in this case).",
+        f"{facts['steps']} 步，搜索 {facts['searches']} 次，共 {facts['ms']:.0f} 毫秒；"
+        f"完全不搜索是 {STEPS * GUESSED_MS:.0f} 毫秒（本案给定：搜索一次 {SEARCH_MS:.0f} 毫秒，"
+        f"一步 {GUESSED_MS} 或 {SEARCHED_MS} 毫秒）。",
     )
 
 

@@ -134,18 +134,18 @@ def query_scene(stage: Stage) -> Facts:
 
 def query_told(facts: Facts) -> Text:
     return both(
-        f"A wish for the CPU gives {facts['cpu']}, no wish gives {facts['any']}; `is_available` is "
-        f"{'untouched' if facts['same'] else 'another object than before'}.",
-        f"指定 CPU 得到 {facts['cpu']}，不指定得到 {facts['any']}；`is_available` "
-        f"{'没有被动过' if facts['same'] else '已经换成了别的东西'}。",
+        f"A wish for the CPU gives {facts['cpu']}, no wish gives {facts['any']}; "
+        f"`is_available` is {'untouched' if facts['same'] else 'another object than before'}.",
+        f"指定 CPU 得到 {facts['cpu']}，不指定得到 {facts['any']}；"
+        f"`is_available` {'没有被动过' if facts['same'] else '已经换成了别的东西'}。",
     )
 
 
 def query_objection(facts: Facts) -> Text | None:
     if not facts["same"]:
         return both(
-            "No error any more, but the question was replaced: the next part of the program asks it and gets your answer "
-            "instead of the truth.",
+            "No error any more, but the question was replaced: "
+            "the next part of the program asks it and gets your answer instead of the truth.",
             "不报错了，可查询函数被换掉了：程序的其他部分再来问，得到的是你写的答案，不是真话。",
         )
     if facts["cpu"] != "cpu":

@@ -91,8 +91,8 @@ def _wrong_times(name: str, events: list[Event], got: Any, expected: list[float]
     if name == "grandchildren" or (name == "chain" and isinstance(got, list) and got and got[0] != expected[0]):
         return incorrect(
             both(
-                f"For (us, parent) {shown} expected {expected}, and it was {got!r}. Only direct children are taken off: a "
-                f"grandchild is already inside its parent.",
+                f"For (us, parent) {shown} expected {expected}, and it was {got!r}. "
+                "Only direct children are taken off: a grandchild is already inside its parent.",
                 f"对 (us, parent) {shown}，应为 {expected}，得到 {got!r}。只扣直接的下一级：再下一级已经包含在它里面了。",
             ),
             reason="grandchildren",
@@ -243,10 +243,11 @@ def check_row_spreads(row_spreads: Callable[[torch.Tensor], torch.Tensor]) -> Ve
             0.5,
             1.0,
             both(
-                f"The numbers are right. But 5 rows take {counts[0][0]} calls of torch and 40 rows {counts[-1][0]}"
-                f"{', with ' + asked if asked else ''}: the loop is still there.",
-                f"数是对的。可 5 行要调用 torch {counts[0][0]} 次，40 行要 {counts[-1][0]} 次"
-                f"{'，其中有 ' + asked if asked else ''}：循环还在。",
+                "The numbers are right. "
+                f"But 5 rows take {counts[0][0]} calls of torch and 40 rows {counts[-1][0]}{', with ' + asked if asked else ''}: "
+                "the loop is still there.",
+                "数是对的。"
+                f"可 5 行要调用 torch {counts[0][0]} 次，40 行要 {counts[-1][0]} 次{'，其中有 ' + asked if asked else ''}：循环还在。",
             ),
             reason="loop",
         )
@@ -303,8 +304,8 @@ def check_make_it_lose(race: Any) -> Verdict:
     if high < ENOUGH:
         return incorrect(
             both(
-                f"[{low:.2f}, {high:.2f}]: this work hardly notices the profiler. What does it pay for, the time or the number "
-                f"of operations?",
+                f"[{low:.2f}, {high:.2f}]: this work hardly notices the profiler. "
+                "What does it pay for, the time or the number of operations?",
                 f"[{low:.2f}, {high:.2f}]：这份活几乎感觉不到 profiler。它是按时间收费，还是按操作的个数？",
             ),
             reason="too-large",

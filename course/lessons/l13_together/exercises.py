@@ -304,8 +304,8 @@ def _judge_thread(here: dict[str, Any], there: Any, after: dict[str, Any]) -> Ve
         if here[name] != there[name]:
             return incorrect(
                 both(
-                    f"In the caller {said['en']} is {here[name]}, in the new thread {there[name]}. Read it **before** the "
-                    f"thread starts, set it inside.",
+                    f"In the caller {said['en']} is {here[name]}, in the new thread {there[name]}. "
+                    "Read it **before** the thread starts, set it inside.",
                     f"调用者这边{said['zh']}是 {here[name]}，新线程里却是 {there[name]}。要在线程开始**之前**读，在里面设。",
                 ),
                 reason=name,
@@ -339,8 +339,9 @@ def check_losing(losing: Any) -> Verdict:
     if ran != {"flash": "flash", "math": "math"}:
         return incorrect(
             both(
-                f"Both sides have to differ in the kernel alone, and the profile shows {ran['flash'] or '-'} against "
-                f"{ran['math'] or '-'}. Look with `kernel_of(call)`.",
+                "Both sides have to differ in the kernel alone, "
+                f"and the profile shows {ran['flash'] or '-'} against {ran['math'] or '-'}. "
+                "Look with `kernel_of(call)`.",
                 f"两边应当只差在 kernel，可 profile 里是 {ran['flash'] or '-'} 对 {ran['math'] or '-'}。用 `kernel_of(call)` 看看。",
             ),
             reason="kernels",
@@ -485,8 +486,8 @@ LOSE = Exercise(
             "表有 token × token 个数，输入有 token × 宽度 个数。把头变宽试试。",
         ),
         both(
-            "One head, 128 tokens, width 1024: `torch.randn(1, 1, 128, 1024)`. If flash wins there too, your CPU is a "
-            "counterexample to this exercise: fine, that is a measurement.",
+            "One head, 128 tokens, width 1024: `torch.randn(1, 1, 128, 1024)`. "
+            "If flash wins there too, your CPU is a counterexample to this exercise: fine, that is a measurement.",
             "一个头、128 个 token、宽度 1024：`torch.randn(1, 1, 128, 1024)`。如果这里还是 flash 赢，"
             "那你的 CPU 就是本题的反例：也好，这也是测出来的。",
         ),
@@ -499,8 +500,8 @@ q = torch.randn(1, 1, 128, 1024)
 losing = {"race": flash_math(lambda: F.scaled_dot_product_attention(q, q, q), max_time=3)}
 """,
     why=both(
-        "With wide heads the table is small beside the inputs. There is little to save, and products of small blocks are "
-        "less efficient than one large product.",
+        "With wide heads the table is small beside the inputs. "
+        "There is little to save, and products of small blocks are less efficient than one large product.",
         "头很宽的时候，表和输入比起来很小，没什么可省；而一块一块的小乘法，效率不如一次大乘法。",
     ),
     check=check_losing,

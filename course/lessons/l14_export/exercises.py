@@ -48,8 +48,9 @@ def check_ready(ready: Callable[[Any, Any], Any]) -> Verdict:
     if not torch.allclose(got, expected, rtol=1e-3, atol=1e-4):
         return incorrect(
             both(
-                "The scores are not those of the network in eval mode: dropout or batch norm of the training went into the "
-                "program, and there is no `eval()` on the other side.",
+                "The scores are not those of the network in eval mode: "
+                "dropout or batch norm of the training went into the program, "
+                "and there is no `eval()` on the other side.",
                 "结果和 eval 模式下的不一样：训练时的 dropout 或 batch norm 被写进了程序，到了那边就没有 `eval()` 可调了。",
             ),
             reason="train-mode",
@@ -69,8 +70,9 @@ def check_ready(ready: Callable[[Any, Any], Any]) -> Verdict:
             0.5,
             1.0,
             both(
-                "The program is right, but the modes of `model` are not what they were. One layer stood in eval mode while the "
-                "others trained, and `model.train()` does not bring that back. A copy has no such worry.",
+                "The program is right, but the modes of `model` are not what they were. "
+                "One layer stood in eval mode while the others trained, and `model.train()` does not bring that back. "
+                "A copy has no such worry.",
                 "程序是对的，可 `model` 的模式没有恢复原样。原来有一层是 eval、其余在训练，`model.train()` 恢复不了。"
                 "用副本就没这个烦恼。",
             ),
@@ -140,8 +142,8 @@ AGREES_WHY = {
         "容差按 `ours`（你信任的一方）的大小来算，而不是按返回来的结果。",
     ),
     "NaN": both(
-        "A NaN passed! Every comparison with NaN is False, so `(difference > limit).any()` finds nothing. Ask whether all are "
-        "`<=`.",
+        "A NaN passed! Every comparison with NaN is False, so `(difference > limit).any()` finds nothing. "
+        "Ask whether all are `<=`.",
         "NaN 混过去了！和 NaN 的任何比较都是 False，所以 `(difference > limit).any()` 什么也抓不到。要问是不是全部 `<=`。",
     ),
     "shape": both(
@@ -223,8 +225,9 @@ def check_gate(gate: Callable[[Any], Any]) -> Verdict:
     except Exception as error:  # noqa: BLE001  (export refuses in many types)
         return incorrect(
             both(
-                f"Right in Python; `torch.export` refuses it ({type(error).__name__}): a Python `if`, `float()` or `.item()` needs "
-                "the number now, and there is none yet. Let a tensor operation choose.",
+                f"Right in Python; `torch.export` refuses it ({type(error).__name__}): a Python `if`, "
+                "`float()` or `.item()` needs the number now, and there is none yet. "
+                "Let a tensor operation choose.",
                 f"在 Python 里是对的，但 `torch.export` 不收（{type(error).__name__}）：`if`、`float()`、`.item()` 当场就要那个数，"
                 "可这时还没有数。让张量运算来选。",
             ),

@@ -46,12 +46,12 @@ def say_same_bits(record: Record) -> Text:
         return NOTHING
     linear, whole, net = found["Linear"], found["Linear, whole numbers"], found["SmallNet"]
     return both(
-        f"torch and onnxruntime differ in some bit in {linear['differ_share']:.0%} of the results of a Linear layer, and in "
-        f"{whole['differ_share']:.0%} where all numbers are whole. The whole network: {net['differ_share']:.0%}, by at most "
-        f"{net['largest']:.0e} of the largest score. Against float64, torch is off by {net['torch_error']:.0e} and "
-        f"onnxruntime by {net['other_error']:.0e}.",
-        f"Linear 层的结果里，torch 与 onnxruntime 有 {linear['differ_share']:.0%} 逐位不一致；全换成整数后是 "
-        f"{whole['differ_share']:.0%}。整个网络：{net['differ_share']:.0%}，最多差最大分数的 {net['largest']:.0e}。"
+        f"torch and onnxruntime differ in some bit in {linear['differ_share']:.0%} of the results of a Linear layer, "
+        f"and in {whole['differ_share']:.0%} where all numbers are whole. "
+        f"The whole network: {net['differ_share']:.0%}, by at most {net['largest']:.0e} of the largest score. "
+        f"Against float64, torch is off by {net['torch_error']:.0e} and onnxruntime by {net['other_error']:.0e}.",
+        f"Linear 层的结果里，torch 与 onnxruntime 有 {linear['differ_share']:.0%} 逐位不一致；全换成整数后是 {whole['differ_share']:.0%}。"
+        f"整个网络：{net['differ_share']:.0%}，最多差最大分数的 {net['largest']:.0e}。"
         f"和 float64 相比，torch 的误差是 {net['torch_error']:.0e}，onnxruntime 的是 {net['other_error']:.0e}。",
     )
 
@@ -177,9 +177,9 @@ def say_tolerance(record: Record) -> Text:
     least = min((name for name in found if name != RIGHT), key=found.get)
     missed = sum(value <= 1e-3 for name, value in found.items() if name != RIGHT)
     return both(
-        f"The right file differs by {found[RIGHT]:.0e} of the largest score, the smallest fault ({SENT[least]['en']}) by "
-        f"{found[least]:.0e}: {sci(gap)} times as much. A tolerance between the two tells them apart; the popular 1e-3 "
-        f"would let {missed} of {len(SENT) - 1} faults pass.",
+        f"The right file differs by {found[RIGHT]:.0e} of the largest score, "
+        f"the smallest fault ({SENT[least]['en']}) by {found[least]:.0e}: {sci(gap)} times as much. "
+        f"A tolerance between the two tells them apart; the popular 1e-3 would let {missed} of {len(SENT) - 1} faults pass.",
         f"正确的文件，差最大分数的 {found[RIGHT]:.0e}；最小的错误（{SENT[least]['zh']}）差 {found[least]:.0e}，是前者的 {sci(gap)} 倍。"
         f"把容差定在两者之间，就能分清；常见的 1e-3 会放过 {len(SENT) - 1} 个错误里的 {missed} 个。",
     )

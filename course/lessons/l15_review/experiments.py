@@ -88,8 +88,8 @@ def say_flip_all(record: Record) -> Text:
         both("", "") if record.complete else both(" The time ran out before the last one.", "时间不够，没有试完。")
     )
     return both(
-        f"Of {len(tried)} switches flipped one at a time, {en}. {missing} more are missing in this build or refuse another "
-        f"value.{stopped['en']}",
+        f"Of {len(tried)} switches flipped one at a time, {en}. "
+        f"{missing} more are missing in this build or refuse another value.{stopped['en']}",
         f"一次只拨一个，共试了 {len(tried)} 个开关：{zh}。另有 {missing} 个在这份 PyTorch 里没有，或者不接受别的值。{stopped['zh']}",
     )
 

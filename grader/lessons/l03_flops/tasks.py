@@ -65,8 +65,7 @@ TASKS = [
             "plain": Part(
                 2,
                 both(
-                    "Plain convolutions: outputs (from size, stride and padding) times the "
-                    "products in each; the batch counts.",
+                    "Plain convolutions: outputs (from size, stride and padding) times the products in each; the batch counts.",
                     "普通卷积：输出个数（由尺寸、stride、padding 得出）乘以每个输出的乘积数，别忘了 batch。",
                 ),
             ),
@@ -94,8 +93,7 @@ TASKS = [
             "whole": Part(
                 2,
                 both(
-                    "All layers trained: three times the forward, except the first, which needs no "
-                    "gradient of its input.",
+                    "All layers trained: three times the forward, except the first, which needs no gradient of its input.",
                     "全部训练：前向的三倍；第一层除外，它不用求输入的梯度。",
                 ),
             ),

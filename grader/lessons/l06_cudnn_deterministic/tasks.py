@@ -185,8 +185,8 @@ def _claim(report: dict) -> Mark:
     if reports.words(report.get("claim")) == carried:
         return 1.0, None
     return 0.0, both(
-        "claim: it does not fit the fingerprints. A side with several of them is not repeatable, and then the "
-        "two sides cannot be compared.",
+        "claim: it does not fit the fingerprints. "
+        "A side with several of them is not repeatable, and then the two sides cannot be compared.",
         "结论：与指纹不符。某一边有多种指纹，就是不可重复，两边也就没法比较。",
     )
 

@@ -152,8 +152,8 @@ def _witness(report: dict) -> Mark:
     seen = [reports.words(one) for one in kernels] if isinstance(kernels, list) else []
     if seen != ["flash", "math"]:
         return 0.0, both(
-            "witness: `kernels` should say what a profile shows for either side, flash and then math. Two sides with one "
-            "kernel are no race.",
+            "witness: `kernels` should say what a profile shows for either side, flash and then math. "
+            "Two sides with one kernel are no race.",
             "证人：`kernels` 应写 profile 里两边各是什么，先 flash 后 math。两边是同一个 kernel，就不叫比赛。",
         )
     if difference is None or difference > LARGEST:
