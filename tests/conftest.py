@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import random
+import socket
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -33,6 +36,17 @@ def own_home(tmp_path, monkeypatch):
     set_language("en")
     yield tmp_path / "home"
     set_language("en")
+
+
+def free_port() -> int:
+    """A port for a server that binds it some seconds later: below those that a system hands out by itself, so that no kernel or
+    cluster that starts meanwhile is given it.
+    """
+    for port in random.sample(range(20_000, 32_000), 100):
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise OSError("none of a hundred ports is free")
 
 
 def missing(what: str, next_step: str) -> None:

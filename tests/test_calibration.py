@@ -67,6 +67,11 @@ def bet(choice="b", day=0, confidence=3):
     return said("bet", WAGER, day, choice, confidence=confidence)
 
 
+def local(moment):
+    """The day of a moment as it is shown: where the learner is."""
+    return f"{moment.astimezone():%Y-%m-%d}"
+
+
 def came(option, day=1, record="live 2026-03-02T09:00:00Z Xeon"):
     return said("settled", WAGER, day, *([option] if option else []), record=record)
 
@@ -96,7 +101,7 @@ def test_the_record_that_settled_a_bet_is_named_and_disagreeing_runs_too(bank):
     assert found.changed and "2026-01-05 on NVIDIA T4" in text and "runs disagreed" in text
     assert "2026-03-02, Xeon" in bets_text(placed_bets([bet(), came("a")], bank))
     older = replace(came("a"), record=None)  # a log from before the record was kept
-    assert "measured 2026-03-02" in bets_text(placed_bets([bet(), older], bank))
+    assert f"measured {local(older.when)}" in bets_text(placed_bets([bet(), older], bank))
 
 
 def test_a_bet_without_confidence_or_placed_late_is_kept_but_not_scored(bank):
@@ -224,8 +229,8 @@ def test_page_and_text_of_all_bets_say_the_same_in_both_languages(bank):
     entries = [bet(), came("a")]
     found, back = placed_bets(entries, bank), returns(entries, bank)
     for code, words in (
-        ("en", ("✗ lost", "certain", "mostly luck", "from 2026-03-09")),
-        ("zh", ("✗ 没押中", "很确定", "主要看运气", "2026-03-09 起")),
+        ("en", ("✗ lost", "certain", "mostly luck", f"from {local(START + timedelta(days=8))}")),
+        ("zh", ("✗ 没押中", "很确定", "主要看运气", f"{local(START + timedelta(days=8))} 起")),
     ):
         set_language(code)
         text, page = bets_text(found, back), bets_html(found, back)
@@ -292,4 +297,4 @@ def log_moved_back(log, days):
     from course.quiz.entry import to_line
 
     log.path.write_bytes(b"".join(map(to_line, moved)))
-    return moved[0].time[:10]
+    return local(moved[0].when)

@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -20,7 +19,7 @@ import yaml
 
 from grader.sandbox import launch
 from tests import ordinary_user
-from tests.conftest import ROOT, missing
+from tests.conftest import ROOT, free_port, missing
 
 FOLDER = ROOT / "container"
 
@@ -71,9 +70,7 @@ def test_the_start_command_makes_the_course_folder_and_opens_formgrader_as_an_or
         missing("the sandbox", reason)
     if shutil.which("jupyter", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}") is None:
         missing("jupyter", "pip install jupyterlab")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     (tmp_path / "class").mkdir()
     ordinary_user.give(tmp_path)
     environment = {

@@ -330,6 +330,7 @@ def test_a_page_follows_what_is_typed_and_shows_the_state_it_was_left_in(log):
 
 
 def test_a_press_that_waited_during_a_run_does_not_start_another(log, monkeypatch):
+    monkeypatch.setattr("course.quiz.widgets.DOUBLE_CLICK_S", 60)
     page = Desk(Tuning(LIVE, log, measured), text=False)
     page.build()
     for _ in range(2):

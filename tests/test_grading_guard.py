@@ -88,7 +88,7 @@ def test_a_step_without_end_is_stopped_also_where_it_waits_or_swallows_that(tmp_
     for act in (lambda: time.sleep(60), lambda: (tmp_path / "pipe").read_bytes(), swallow):
         assert "0.05 seconds" in outcome(act, 0.05)["ada"]
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
-    assert outcome(lambda: None, 0.05) == {}
+    assert outcome(lambda: None) == {}
 
 
 def test_a_page_is_cut_to_what_a_browser_opens_and_graded_cells_stay():

@@ -116,12 +116,11 @@ def test_a_checkpoint_item_with_a_key_is_refused(field):
         parse_item({**q.CHECKPOINT[3], "number": {"unit": q.both("s"), "value": 3}}, "x", checkpoint=True)
 
 
-def test_broken_yaml_names_the_line(tmp_path):
+@pytest.mark.parametrize("text, word", [("- id: '05-one\n  lesson: [", "line"), ("one: two", "list")])
+def test_broken_yaml_names_the_line(tmp_path, text, word):
     q.write_bank(tmp_path)
-    (tmp_path / "l05_x/items.yaml").write_text("- id: '05-one\n  lesson: [", "utf-8")
-    assert "line" in Bank(tmp_path).faults()[0]
-    (tmp_path / "l05_x/items.yaml").write_text("one: two", "utf-8")
-    assert "list" in Bank(tmp_path).faults()[0]
+    (tmp_path / "l05_x/items.yaml").write_text(text, "utf-8")
+    assert word in Bank(tmp_path).faults()[0]
 
 
 def test_our_reader_agrees_with_the_jsonschema_package():
@@ -184,7 +183,7 @@ def test_lint_looks_over_a_whole_lesson(tmp_path):
     same = [{**copy.deepcopy(q.SINGLE), "id": f"05-one-{n}", "asks": "what"} for n in range(12)]
     found = {one.rule: one for one in lint(Bank(q.write_bank(tmp_path, same))) if one.startswith("05_x: ")}
     assert "0 of 12" in found["too-few-why"] and "12 of 12" in found["one-position"]
-    found = [one for one in lint(Bank(q.write_bank(tmp_path, same[:9]))) if one.startswith("05_x: ")]
+    found = [one for one in lint(Bank(q.write_bank(tmp_path / "fewer", same[:9]))) if one.startswith("05_x: ")]
     assert "too-few-items" in [one.rule for one in found]
 
 

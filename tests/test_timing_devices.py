@@ -127,9 +127,12 @@ def test_torch_has_what_the_clocks_of_accelerators_call(kind):
 
 
 def test_the_timer_adds_no_more_than_timeit():
-    clock = clock_for("cpu")
-    peer = min(timeit.repeat(effort._nothing, number=1000, repeat=50)) / 1000 * 1e9
-    assert min(effort.overhead_ns(clock, 1000) for _ in range(7)) <= 1.5 * peer + 5
+    """In turn: a processor that is shared with others is half as fast for some moments."""
+    clock, ours, peer = clock_for("cpu"), [], []
+    for _ in range(20):
+        peer += timeit.repeat(effort._nothing, number=1000, repeat=7)
+        ours.append(effort.overhead_ns(clock, 1000))
+    assert min(ours) <= 1.5 * min(peer) / 1000 * 1e9 + 5
 
 
 def test_threads_at_work_are_processor_time_over_own_time(monkeypatch):

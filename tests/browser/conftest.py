@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -19,7 +18,7 @@ import pytest
 
 from course.i18n import LANGUAGES
 from course.quiz.widgets import DOUBLE_CLICK_S
-from tests.conftest import ROOT, missing
+from tests.conftest import ROOT, free_port, missing
 
 CHROMIUM_ARGS = [
     "--no-sandbox",
@@ -114,10 +113,7 @@ class Lab:
     """
 
     def __init__(self, folder: Path, work: Path | None = None):
-        self.folder = folder
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.folder, self.port = folder, free_port()
         settings = folder / "settings" / "@jupyterlab" / "notebook-extension"
         settings.mkdir(parents=True)
         (settings / "tracker.jupyterlab-settings").write_text(json.dumps({"windowingMode": "none"}))

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from course.quiz import AnswerLog
-from tests.browser.conftest import Notebook
+from tests.browser.conftest import Notebook, comes_to
 
 pytestmark = pytest.mark.browser
 ITEM = "05-why-flip"
@@ -35,7 +35,7 @@ def test_a_card_whose_kernel_was_restarted_says_so(page, book):
     assert marks == 0, "no broken links are strewn over the card"
     book.run_all()
     card.wait_for()
-    assert not gone.is_visible()
+    comes_to(page, gone.is_visible, False)
 
 
 def test_what_is_typed_while_a_cell_runs_is_handed_in_whole(page, lab, book):
@@ -57,11 +57,12 @@ def test_what_is_typed_while_a_cell_runs_is_handed_in_whole(page, lab, book):
 def test_double_clicks_and_a_second_notebook(page, lab, book):
     card = page.locator(f".tbq-live-{ITEM}")
     card.locator("button.tbq-opt").first.dblclick()
-    page.wait_for_timeout(500)
+    card.locator(".tbq-chosen").first.wait_for()
+    book.rested()
     assert card.locator(".tbq-chosen").count() == 1, "the second click does not take the choice back"
     card.locator("button.tbq-go").nth(1).dblclick()
     card.get_by_text("Try again").wait_for()
-    page.wait_for_timeout(500)
+    book.rested()
     assert card.locator(".tbq-lines li").count() > 2, "the second click does not wipe the feedback away"
     assert len(AnswerLog(lab.folder / "home" / "answers.jsonl").entries()) == 1
     card.get_by_text("Try again").click()
@@ -73,5 +74,5 @@ def test_double_clicks_and_a_second_notebook(page, lab, book):
     assert saved.count() == 1 and not saved.is_visible(), "the live card stands for its copy"
     book.command("docmanager:open", '{path: "habits-too.ipynb", factory: "Notebook", options: {mode: "split-right"}}')
     page.wait_for_function(f"document.querySelectorAll('.tbq-static-{ITEM}').length == 2")
-    page.wait_for_timeout(500)
-    assert [one.is_visible() for one in saved.all()] == [False, True], "a notebook not run shows its saved cards"
+    shown = [False, True]  # a notebook not run shows its saved cards
+    comes_to(page, lambda: [one.is_visible() for one in saved.all()], shown)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+from contextlib import suppress
 
 import psutil
 import pytest
@@ -18,9 +19,13 @@ BANK = Bank()
 
 
 def kernel_process(book) -> psutil.Process:
-    """The process of the one kernel this server runs."""
-    children = psutil.Process(book.lab.process.pid).children(recursive=True)
-    return next(child for child in children if "ipykernel_launcher" in " ".join(child.cmdline()))
+    """The process of the one kernel this server runs. One of an earlier notebook may just be ending."""
+    (session,) = book.lab.sessions()
+    for child in psutil.Process(book.lab.process.pid).children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            if session["kernel"]["id"] in " ".join(child.cmdline()):
+                return child
+    raise AssertionError("the kernel has no process")
 
 
 def saved_answers(book) -> dict:

@@ -14,7 +14,7 @@ from course.exercise import all_exercises
 from course.i18n import pick
 from course.quiz import AnswerLog, Bank, Response
 from course.quiz.session import place_bet
-from tests.browser.conftest import languages
+from tests.browser.conftest import comes_to, languages
 from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -93,7 +93,8 @@ def test_a_learner_works_through_the_lesson(notebook, language):
     bet, *others = shown_items("predict")
     asked = page.locator(".tbq-ask")
     asked.wait_for()
-    assert asked.locator("button").count() == 2 and f'predict("{bet.id}")' in asked.inner_text()
+    comes_to(page, asked.locator("button").count, 2)
+    assert f'predict("{bet.id}")' in asked.inner_text()
     book.shot(f"ask-{language}", asked)
     log = AnswerLog(book.lab.folder / "home" / "answers.jsonl")
     for item in others:
@@ -109,7 +110,7 @@ def test_a_learner_works_through_the_lesson(notebook, language):
     option(page, bet, bet.options[1].id).click()
     submit_buttons(page, bet).nth(1).click()
     submit_buttons(page, bet).filter(has_text=words["locked"]).wait_for()
-    assert option(page, bet, bet.options[0].id).is_disabled()
+    comes_to(page, option(page, bet, bet.options[0].id).is_disabled, True)
 
     answered = answer_by_keyboard(book, words, shown_items("single")[0])
     exercise_fails_and_passes(book, words)

@@ -57,7 +57,7 @@ def test_the_groups_that_lost_are_named():
 
 def test_the_counts_settle_their_bets_live():
     experiments = load_all()
-    found = run("03-length")
+    found = run("03-length", 60)
     assert experiments["03-length"].settles(found) == {"03-bet-length": "c"}
     for row in found.rows:
         tokens = row["tokens"]
@@ -69,7 +69,7 @@ def test_one_switch_hides_the_lstm_live():
 
     if not torch.backends.mkldnn.is_available():
         pytest.skip("needs oneDNN")
-    assert load_all()["03-lstm-zero"].settles(run("03-lstm-zero")) == {"03-bet-lstm": "a"}
+    assert load_all()["03-lstm-zero"].settles(run("03-lstm-zero", 60)) == {"03-bet-lstm": "a"}
 
 
 def test_the_roof_is_measured_live(monkeypatch, tmp_path):
