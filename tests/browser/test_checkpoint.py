@@ -19,8 +19,8 @@ BANK = Bank()
 
 
 def kernel_process(book) -> psutil.Process:
-    """The process of the one kernel this server runs. One of an earlier notebook may just be ending."""
-    (session,) = book.lab.sessions()
+    """The process of this notebook's kernel. That of an earlier one may just be ending."""
+    session = next(one for one in book.lab.sessions() if one["path"] == book.name)
     for child in psutil.Process(book.lab.process.pid).children(recursive=True):
         with suppress(psutil.NoSuchProcess):
             if session["kernel"]["id"] in " ".join(child.cmdline()):
