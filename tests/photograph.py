@@ -135,7 +135,6 @@ def of_process() -> dict[str, Any]:
             if name.startswith("_global_") and hasattr(value, "__len__")
         ],
         "modes": torch._C._len_torch_dispatch_stack() + torch._C._len_torch_function_stack(),
-        "threads": threading.active_count(),
     }
 
 

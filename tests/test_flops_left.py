@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -28,13 +29,14 @@ class Stop(BaseException):
 
 def unchanged(call: Callable[[], Any], *roots: Any) -> Any:
     """What `call()` gives back, after the comparison of everything reachable from `roots` and of the process."""
-    before, process = photograph(*roots), of_process()
+    before, process, threads = photograph(*roots), of_process(), {*threading.enumerate()}
     try:
         return call()
     finally:
         now = of_process()
         assert differences(before, photograph(*roots)) == []
         assert [what for what in process if now[what] != process[what]] == []
+        assert {*threading.enumerate()} <= threads  # one that an earlier test has left may end meanwhile
 
 
 @pytest.fixture(scope="module", autouse=True)
