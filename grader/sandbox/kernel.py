@@ -110,7 +110,7 @@ class Kernel:
             while self._frames.ready and not unsent:
                 message = self._frames.ready.pop(0)
                 if "done" in message and isinstance(message["done"], dict):
-                    ran.seconds = self._meter.seconds
+                    ran.seconds = self._meter.end()
                     ran.error, ran.count = _text(message["done"].get("error")), _whole(message["done"].get("count"))
                     return ran
                 self._take(ran, message)

@@ -15,7 +15,7 @@ BUSY = 0.2  # of a cell's wall time spent waiting: then the machine disturbed it
 
 
 class Meter:
-    """Looks at one kernel while cells run. ``begin`` a cell, ``look`` now and then, ``seconds`` when it has ended.
+    """Looks at one kernel while cells run. ``begin`` a cell, ``look`` now and then, ``end`` it.
 
     bounded: whether something else holds its memory back (a control group).
     """
@@ -40,6 +40,12 @@ class Meter:
         """
         self._looked, self._now = True, usage.measure(self._pid) or self._now
         return self.seconds
+
+    def end(self) -> float:
+        """The cell's own seconds now that it has ended: since the last look it may have waited again. One that ended before the
+        first look is not looked at.
+        """
+        return min(self.seconds, self.look()) if self._looked else self.seconds
 
     @property
     def seconds(self) -> float:
