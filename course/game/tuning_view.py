@@ -216,7 +216,7 @@ def ruled_html(plan: Plan, attempt: Attempt) -> str:
     for head, group in ruled_heads(found):
         told = "".join(
             f"<p>{inline(one.settings(plan))}<br>{inline(pick(one.rule.says))} "
-            f"<small>{html.escape(source_words(one.rule.source))}</small></p>"
+            f"<small>{inline(source_words(one.rule.source))}</small></p>"
             for one in group
         )
         lines += f'<li><div><p class="what">{head}</p>{told}</div></li>'
