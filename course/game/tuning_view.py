@@ -41,7 +41,7 @@ def limits_words(plan: Plan, outcome: Outcome, today: Outcome) -> str:
     found = ""
     for one in plan.limits:
         value, bound, kept = outcome.get("facts", {}).get(one.id), one.bound(today), one.kept(outcome, today)
-        words = {True: t("kept", "守住了"), False: t("broken", "被破坏"), None: t("not measured here", "这里没有测")}
+        words = {True: t("kept", "守住了"), False: t("broken", "没守住"), None: t("not measured here", "这里没有测")}
         known = bound is not None and value is not None
         figures = f"{one.words(value)}{t('; limit ', '；上限 ')}{one.words(bound)}" if known else ""
         told = colon(pick(one.name), words[kept]) + (aside(figures) if figures else "")

@@ -184,7 +184,7 @@ def say_who_inherits(record: Record) -> Text:
             parts.append(f"{what} ({name['en']})" if code == "en" else f"{what}（{name['zh']}）")
         return ("; " if code == "en" else "；").join(parts)
 
-    return both(f"Settings that do not arrive: {told('en')}.", f"传不过去的设置：{told('zh')}。")
+    return both(f"Settings that do not arrive: {told('en')}.", f"没有传过去的设置：{told('zh')}。")
 
 
 def draw_who_inherits(record: Record, ax: Any) -> None:
