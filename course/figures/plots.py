@@ -57,12 +57,21 @@ def _axis(what: str, unit: str) -> str:
 
 
 def _log(ax: Any, which: str) -> None:
-    """A logarithmic axis with ticks at 1, 2, 5, 10, ... written as plain numbers."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+    """A logarithmic axis with ticks at 1, 2, 5, 10, ... written as plain numbers; closer ones where it shows few of these."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+    class Plain(LogLocator):
+        def tick_values(self, low: float, high: float) -> Any:
+            for subs in ((1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)):
+                self.set_params(subs=subs)
+                ticks = super().tick_values(low, high)
+                if sum(low <= one <= high for one in ticks) >= 3:
+                    return ticks
+            return [one for one in MaxNLocator(5).tick_values(low, high) if one > 0]
 
     getattr(ax, f"set_{which}scale")("log")
     axis = getattr(ax, f"{which}axis")
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=12))
+    axis.set_major_locator(Plain(numticks=12))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())
 

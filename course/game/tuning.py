@@ -88,7 +88,7 @@ class Limit:
             return t("not measured here", "这里没有测")
         if isinstance(value, bool):
             return t("yes", "是") if value else t("no", "否")
-        return f"{100 * value:.2g} %" if self.unit == "%" else f"{value:.3g} {self.unit}".strip()
+        return f"{100 * value:.2g}{t(' %', '%')}" if self.unit == "%" else f"{value:.3g} {self.unit}".strip()
 
 
 @dataclass(frozen=True)
