@@ -312,7 +312,7 @@ def result_lines(play: Tuning, attempt: Attempt) -> list[str]:
             lines.append(
                 t(
                     "The client thanks you for the honest figures: now everybody knows what must not be touched.",
-                    "客户谢谢你给出了老实的数字：现在大家都知道什么不能碰了。",
+                    "客户谢谢你给出了实打实的数字：现在大家都知道什么不能碰了。",
                 )
             )
     advice = tuning.key(plan.advice) if plan.advice else ""
