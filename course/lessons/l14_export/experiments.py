@@ -29,7 +29,7 @@ AROUND = {
     "cudnn.benchmark": both("cudnn.benchmark = True", "cudnn.benchmark = True"),
     "cudnn.deterministic": both("cudnn.deterministic = True", "cudnn.deterministic = True"),
     "mkldnn.enabled": both("mkldnn.enabled = False", "mkldnn.enabled = False"),
-    "deterministic algorithms": both("deterministic algorithms", "确定性算法模式"),
+    "deterministic algorithms": both("deterministic algorithms", "确定性模式"),
     "threads": both("another number of threads", "换个线程数"),
     "autocast": both("inside an autocast block", "在 autocast 块里导出"),
 }
