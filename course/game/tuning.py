@@ -30,8 +30,6 @@ FEW = "few"
 """The verdict of a measurement whose rounds are too few for an interval; such a run is given back."""
 WIDE = 1.5
 """An interval whose ends are this factor apart decides nothing."""
-SURE: dict[str, int] = {"guess": 1, "fairly": 2, "certain": 3}
-SURE_WORDS = {1: both("a guess", "猜的"), 2: both("fairly sure", "比较有把握"), 3: both("certain", "很确定")}
 MEASURED_BETS = {
     "faster": both("faster than today", "比现在快"),
     "same": both("the same, within 3 %", "差不多（3% 以内）"),
@@ -303,7 +301,7 @@ class Bet:
 
     config: Config
     bet: str
-    sure: int
+    confidence: int
     outcome: Outcome | None
     evidence: Mapping[str, Any]
 
@@ -338,7 +336,7 @@ def attempt_of(found: Sequence[moves.Move]) -> Attempt:
 
     def bet(one: moves.Move, outcome: Outcome | None) -> Bet:
         line, said = (*one.choice, "", "")[:2]
-        return Bet(config_in(line), said, one.sure or 1, outcome, one.evidence)
+        return Bet(config_in(line), said, one.confidence or 1, outcome, one.evidence)
 
     runs = [bet(one, one.evidence.get("outcome")) for one in moves.of_kind(found, "run") if one.evidence.get("outcome")]
     handed, table = None, {}
@@ -359,7 +357,7 @@ def score_of(case: Case, plan: Plan, one: Attempt) -> score.Score | None:
         return None
     names = best_set(plan, one.table, today)
     reached = max(0.0, outcome_points(plan, one.table, today, hand) - 0.5 * one.hints)
-    told = [(bet.sure, _right(plan, bet, one.table[today])) for bet in one.bets]
+    told = [(bet.confidence, _right(plan, bet, one.table[today])) for bet in one.bets]
     spare = max(0, plan.runs - one.spent)
     right = [answer == case.cause.right.id for answer in one.causes]
     hinted = both(f"less {0.5 * one.hints:g} for hints", f"提示扣 {0.5 * one.hints:g}") if one.hints else ""

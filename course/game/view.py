@@ -106,9 +106,8 @@ def ticket_html(case: Case, more: str = "") -> str:
     code = code_block(pick(case.code), t("What runs today", "现在跑的代码")) if case.code else ""
     quote = ""
     if case.quote:
-        where = (
-            f' <a href="{html.escape(case.quote.source, quote=True)}">↗</a>' if case.quote.source[:4] == "http" else ""
-        )
+        address = html.escape(case.quote.source, quote=True)
+        where = f' <a href="{address}" target="_blank" rel="noopener">↗</a>' if address[:4] == "http" else ""
         by = f"<p><small>{inline(pick(case.quote.by))}{where}</small></p>"
         quote = f"<blockquote><p>“{inline(pick(case.quote.text))}”</p>{by}</blockquote>"
     return in_language(

@@ -142,14 +142,14 @@ keep("recipe.tuning")
 # Now alone. One frame of sound at a time, and latency is everything. At the next desk sits Old Default, who answers every
 # question with “it has always been on”. No keyboard trouble: everything on the desk can be reached with Tab and Enter, and
 # typed as well, if you like:
-# `case("voice").run(onednn="off", bet="faster", sure="fairly")`.
+# `case("voice").run(onednn="off", bet="faster", confidence="fairly")`.
 #
 # (Cases in which you choose the number of threads need a quiet machine. If the bars come out very wide, close other programs.)
 # %% [markdown] zh
 # ## 🎙️ 语音助手
 #
 # 这回自己来。一次一帧声音，延迟就是一切。邻桌坐着老默认，问他什么都答“这个一直开着呀”。工作台上的一切都能用 Tab 和 Enter 操作，也可以打字来玩：
-# `case("voice").run(onednn="off", bet="faster", sure="fairly")`。
+# `case("voice").run(onednn="off", bet="faster", confidence="fairly")`。
 #
 # （要选线程数的病例，机器得空闲才测得准。横条要是特别宽，就先关掉别的程序。）
 # %%
