@@ -33,12 +33,13 @@ def intervals(
         raise ValueError(
             f"labels, mids, lows and highs differ in length: {len(labels)}, {len(mids)}, {len(lows)}, {len(highs)}"
         )
-    colour = colors()
+    colour, paper = colors(), {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.6}
     for i, (mid, low, high) in enumerate(zip(mids, lows, highs, strict=True)):
         shade = colour[i % len(colour)]
         ax.plot([low, high], [i, i], color=shade, linewidth=2.5, solid_capstyle="butt")
         ax.plot([mid], [i], marker=MARKERS[i % len(MARKERS)], markersize=7, color=shade)
-        ax.annotate(f"{mid:.{digits}g}", (mid, i), xytext=(0, 8), textcoords="offset points", ha="center", fontsize=9)
+        said, offset = f"{mid:.{digits}g}", {"xytext": (0, 8), "textcoords": "offset points"}
+        ax.annotate(said, (mid, i), **offset, ha="center", fontsize=9, bbox=paper)
     if log:
         _log(ax, "x")
     if reference is not None:
