@@ -379,7 +379,7 @@ def test_a_table_breaks_what_is_too_wide_and_marks_by_shape_and_weight(code, lon
         rows = [line.get_window_extent().y0 for line in ax.collections]
         rules = min(ax.transData.transform(line.get_segments()[0][1])[0] for line in ax.collections)
     assert ax.get_gid() == TABLE and right <= figure.bbox.width + 1 and rows == sorted(rows, reverse=True)
-    assert right <= rules + 2, "the rules end before the words do"
+    assert right <= rules, "the rules end before the words do"
     assert [text.get_fontweight() for text in ax.texts].count("bold") == 1
     assert sorted(line.get_marker() for line in ax.lines) == ["D", "o", "s"]
 

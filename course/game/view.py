@@ -274,8 +274,7 @@ def career_lines(found: Career) -> list[str]:
     if found.before is not None:
         gain = found.mean - found.before
         before = t(
-            f"Before your last case it was {format_points(found.before)}: ",
-            f"此前平均 {format_points(found.before)}：",
+            f"Before your last case it was {format_points(found.before)}: ", f"此前平均 {format_points(found.before)}："
         )
         up = t("up. The coffee helps.", "涨了！咖啡没白喝。")
         down = t("down a little. The case was a good teacher.", "掉了一点，不过学到了不少。")
