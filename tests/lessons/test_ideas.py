@@ -22,6 +22,8 @@ from grader.task import tasks
 from tests.lessons.losing import lost_parts, verdict_on
 from tests.lessons.races import raced
 
+pytestmark = pytest.mark.slow
+
 PROJECT = Project()
 DRAWS = 8
 WRONG, RIGHT = 6, 4

@@ -12,6 +12,8 @@ from grader.project import Project
 from grader.task import tasks
 from tests.lessons.l03_flops.rows import roofs, shares
 
+pytestmark = pytest.mark.slow
+
 LESSON = "03_flops"
 TASK = tasks(Project(), LESSON)
 
