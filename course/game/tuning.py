@@ -86,7 +86,7 @@ class Limit:
             return t("not measured here", "这里没有测")
         if isinstance(value, bool):
             return t("yes", "是") if value else t("no", "否")
-        return f"{100 * value:.2g} %" if self.unit == "%" else f"{value:.3g} {self.unit}".strip()
+        return f"{100 * value:.2g}{t(' %', '%')}" if self.unit == "%" else f"{value:.3g} {self.unit}".strip()
 
 
 @dataclass(frozen=True)
@@ -395,11 +395,11 @@ def standing(case: Case, entries: Sequence[Entry]) -> Standing:
     last = found[-1]
     if last.handed and case.cause.right.id not in last.causes:
         return Standing(case, both("handed in; the cause is open", "方案已交，原因待答"), tuple(scores))
-    closed = Standing(case, both("closed, inconclusive: try again", "已结案，无法判定，可再来"), tuple(scores))
+    closed = Standing(case, both("closed, inconclusive: try again", "已完成，无法判定，可再来"), tuple(scores))
     if closed.first:
         points = format_points(closed.first.points)
         apart = both(" (a warm-up, not counted)", "（热身，不计入总分）") if case.tutorial else both("", "")
-        words = both(f"closed: {points} of 10{apart['en']}", f"已结案：{points} / 10{apart['zh']}")
+        words = both(f"closed: {points} of 10{apart['en']}", f"已完成：{points} / 10{apart['zh']}")
         return Standing(case, words, tuple(scores))
     if scores:
         return closed

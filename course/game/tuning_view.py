@@ -42,7 +42,7 @@ def limits_words(plan: Plan, outcome: Outcome, today: Outcome) -> str:
     found = ""
     for one in plan.limits:
         value, bound, kept = outcome.get("facts", {}).get(one.id), one.bound(today), one.kept(outcome, today)
-        words = {True: t("kept", "守住了"), False: t("broken", "被破坏"), None: t("not measured here", "这里没有测")}
+        words = {True: t("kept", "守住了"), False: t("broken", "没守住"), None: t("not measured here", "这里没有测")}
         known = bound is not None and value is not None
         figures = f"{one.words(value)}{t('; limit ', '；上限 ')}{one.words(bound)}" if known else ""
         told = colon(pick(one.name), words[kept]) + (aside(figures) if figures else "")
@@ -314,7 +314,7 @@ def result_lines(play: Tuning, attempt: Attempt) -> list[str]:
             lines.append(
                 t(
                     "The client thanks you for the honest figures: now everybody knows what must not be touched.",
-                    "客户谢谢你给出了老实的数字：现在大家都知道什么不能碰了。",
+                    "客户谢谢你给出了实打实的数字：现在大家都知道什么不能碰了。",
                 )
             )
     advice = tuning.key(plan.advice) if plan.advice else ""
