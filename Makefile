@@ -26,7 +26,7 @@ test-long:       ## what takes too long for every day: repeated kills, huge logs
 	@$(ENV) ensure dev
 	@$(RUN) -m pytest -n 2 --dist worksteal -m long
 
-test-fast:       ## the tests that need neither a browser, nor nbgrader, nor whole lessons
+test-fast:       ## the quick tests: no browser, no nbgrader, nothing measured live, not every case there is
 	@$(ENV) ensure dev
 	@$(RUN) -m pytest -n 2 --dist worksteal -m "not browser and not slow and not long"
 

@@ -23,7 +23,8 @@ from grader.marking.execute import draw, secret
 from grader.marking.running import own_cells, probes
 from grader.marking.step import grade_id
 from grader.pipeline import release
-from grader.project import Project, tasks
+from grader.project import Project
+from grader.task import tasks
 
 LESSON = "01_map"
 KINDS = (("right", "right"), ("half", "first"), ("wrong", "wrong"), ("right", "none"))

@@ -99,7 +99,7 @@ def print_list(known: dict[str, base.Experiment]) -> None:
     about = passport()
     for exp in known.values():
         shown = ", ".join(evidence(exp, about))
-        print(f"{exp.name:26} needs {exp.needs:7} {exp.seconds:4g} s  {shown:56} {pick(exp.title)}")
+        print(f"{exp.name:26} needs {exp.needs:8} {exp.seconds:4g} s  {shown:56} {pick(exp.title)}")
     for module, why in base.FAILED_LESSONS.items():
         print(f"{module}: could not be loaded: {why}", file=sys.stderr)
 

@@ -10,6 +10,8 @@ import importlib
 import os
 import platform
 import re
+import shutil
+import sys
 import warnings
 from collections.abc import Callable
 from importlib import metadata
@@ -18,8 +20,9 @@ from typing import Any, TypeVar
 from course.i18n import Text, both, t
 from course.version import __version__
 
-NEEDS = ("cpu", "mkldnn", "onnx", "cuda", "mps")
+NEEDS = ("cpu", "mkldnn", "onnx", "compiler", "cuda", "mps")
 ONNX = ("onnx", "onnxscript", "onnxruntime")  # the extra `export` of pyproject.toml
+COMPILERS = {"darwin": "clang++", "win32": "cl"}  # that torch.compile calls on a CPU where CXX names none; else g++
 Found = TypeVar("Found")
 
 
@@ -62,9 +65,10 @@ def passport() -> dict[str, Any]:
 def can(needs: str) -> bool:
     """Whether this machine can run what `needs` names, one of NEEDS.
 
-    'mkldnn' asks for oneDNN in this build; 'onnx' for the packages that write and run ONNX files; 'cuda' and 'mps' for
-    a device that does a small sum. 'cuda' means NVIDIA's: a ROCm build answers to the same name, but there
-    torch.backends.cudnn drives MIOpen, and what is said of cuDNN would be said of another library.
+    'mkldnn' asks for oneDNN in this build; 'onnx' for the packages that write and run ONNX files; 'compiler' for the
+    C++ compiler that torch.compile calls on a CPU; 'cuda' and 'mps' for a device that does a small sum. 'cuda' means
+    NVIDIA's: a ROCm build answers to the same name, but there torch.backends.cudnn drives MIOpen, and what is said of
+    cuDNN would be said of another library.
     Raises ValueError, in words, for any other name.
     """
     if needs not in NEEDS:
@@ -80,11 +84,20 @@ def can(needs: str) -> bool:
         return bool(_safe(lambda: _torch()._C._has_mkldnn))
     if needs == "onnx":
         return all(_safe(lambda name=name: importlib.import_module(name)) for name in ONNX)
+    if needs == "compiler":
+        return shutil.which(os.environ.get("CXX") or COMPILERS.get(sys.platform, "g++")) is not None
     return not (needs == "cuda" and on_rocm()) and bool(_safe(lambda: _works(needs)))
 
 
 def next_step(needs: str) -> Text:
     """What a learner can do where `can` says no; empty where only another machine or another PyTorch helps."""
+    if needs == "compiler":
+        return both(
+            "Next step: install it (Debian, Ubuntu: `sudo apt install g++ python3-dev`; macOS: `xcode-select --install`; "
+            "Windows: the Build Tools for Visual Studio), then restart the kernel.",
+            "下一步：装上编译器（Debian、Ubuntu：`sudo apt install g++ python3-dev`；macOS：`xcode-select --install`；"
+            "Windows：Visual Studio 生成工具），然后重启内核。",
+        )
     if needs != "onnx":
         return both("", "")
     here = {name: _safe(lambda name=name: metadata.version(name)) for name in ("numpy", "protobuf")}

@@ -1,15 +1,11 @@
-"""Where the parts of a project stand, and how they are read: sources, checkpoint items, keys, tasks.
+"""Where the parts of a project stand, and how they are read: sources, checkpoint items, keys.
 
 Everything takes a ``Project``, so that the same code works on another checkout (the tests build small ones).
 """
 
 from __future__ import annotations
 
-import importlib.util
-import re
-import sys
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +13,6 @@ import yaml
 
 LANGUAGES = ("en", "zh")
 HERE = Path(__file__).resolve().parent.parent
-MARKS = re.compile(r" *### (BEGIN|END) SOLUTION\n?")
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the quick one where it is built in
 
 
@@ -137,32 +132,3 @@ def keys(project: Project, lesson: str) -> dict[str, dict]:
     if not isinstance(data, dict):
         raise ProjectError(f"{path}: expected a mapping from item id to key")
     return data
-
-
-def tasks(project: Project, lesson: str) -> dict[str, Any]:
-    """The code tasks of a checkpoint by id. Empty where the lesson has no task module."""
-    paths = project.task_module(lesson), project.checkpoint_source(lesson)
-    as_of = tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in paths)
-    return {task.id: task for task in _tasks(*paths, as_of)}
-
-
-@cache
-def _tasks(path: Path, source: Path, _as_of: tuple[int, ...]) -> tuple:
-    if not path.exists():
-        return ()
-    name = f"_course_tasks_{abs(hash(path))}_{path.parent.name}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    known = solutions(source)
-    return tuple(replace(task, solution=known.get(task.id, "")) for task in module.TASKS)
-
-
-def solutions(source: Path) -> dict[str, str]:
-    """The code of every task cell of a checkpoint source, without the marks of the solution; empty without a source."""
-    from grader.authoring.source import read  # which reads this module
-
-    if not source.exists():
-        return {}
-    return {cell.id: MARKS.sub("", cell.code("en")) for cell in read(source) if cell.kind == "task"}

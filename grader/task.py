@@ -7,15 +7,24 @@ source: there is no other. A task on a value (a report) has ``judge`` and ``poin
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import math
 import random
+import re
+import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from course.i18n import Text
 from course.verdict import Verdict
+from grader.authoring.source import read
+from grader.project import Project
+
+MARKS = re.compile(r" *### (BEGIN|END) SOLUTION\n?")
 
 
 @dataclass(frozen=True)
@@ -39,7 +48,7 @@ class Task:
     """A checkpoint task. ``name`` is the global the learner defines: a function, or with ``judge`` a value.
 
     cases(rng) -> list of Case, the same for the same rng. solution: the code of the task's cell in the checkpoint,
-    filled in where the task is read (``project.tasks``). reference(*args) -> plain JSON value; by default the
+    filled in where the task is read (``tasks``). reference(*args) -> plain JSON value; by default the
     solution's function.
     close(actual, expected) -> bool, by default ``same``. judge(value) -> Verdict, for a value of plain data.
     points: needed with ``judge`` only; else it is the sum of the parts.
@@ -108,3 +117,30 @@ def same(actual: Any, expected: Any) -> bool:
     if isinstance(expected, int) and isinstance(actual, (int, float)):
         return actual == expected
     return type(actual) is type(expected) and actual == expected
+
+
+def tasks(project: Project, lesson: str) -> dict[str, Any]:
+    """The code tasks of a checkpoint by id. Empty where the lesson has no task module."""
+    paths = project.task_module(lesson), project.checkpoint_source(lesson)
+    as_of = tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in paths)
+    return {task.id: task for task in _tasks(*paths, as_of)}
+
+
+@cache
+def _tasks(path: Path, source: Path, _as_of: tuple[int, ...]) -> tuple:
+    if not path.exists():
+        return ()
+    name = f"_course_tasks_{abs(hash(path))}_{path.parent.name}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    known = solutions(source)
+    return tuple(replace(task, solution=known.get(task.id, "")) for task in module.TASKS)
+
+
+def solutions(source: Path) -> dict[str, str]:
+    """The code of every task cell of a checkpoint source, without the marks of the solution; empty without a source."""
+    if not source.exists():
+        return {}
+    return {cell.id: MARKS.sub("", cell.code("en")) for cell in read(source) if cell.kind == "task"}

@@ -23,6 +23,8 @@ from course.crosscheck import CrossCheck, cross_check
 from course.flops import CountError
 from course.i18n import set_language
 
+pytestmark = pytest.mark.slow
+
 thop = pytest.importorskip("thop")
 ptflops = pytest.importorskip("ptflops")
 

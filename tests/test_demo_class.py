@@ -11,7 +11,8 @@ from grader.answers import keyed_items
 from grader.commands.demo import LESSONS
 from grader.demo.people import Attempt, Person, attempts, crowd
 from grader.demo.students import CLASS, deserved, large_class
-from grader.project import Project, tasks
+from grader.project import Project
+from grader.task import tasks
 
 PROJECT = Project()
 

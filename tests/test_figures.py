@@ -202,6 +202,18 @@ def test_every_plot_draws_and_carries_its_units():
         figures.intervals(axes[0], ["a"], [1], [1, 2], [1], "ms")
 
 
+@pytest.mark.parametrize("low", [0.01, 0.3, 0.5, 0.75, 0.98])
+@pytest.mark.parametrize("high", [1.01, 1.35, 2.1, 30.0])
+def test_an_axis_of_ratios_has_three_ticks_at_least(low, high):
+    from matplotlib.figure import Figure
+
+    ax = Figure().subplots()
+    figures.intervals(ax, ["a", "b"], [low, high], [low, high], [low, high], "", reference=1.0, log=True)
+    left, right = ax.get_xlim()
+    shown = [place for place in ax.get_xticks() if left <= place <= right]
+    assert 3 <= len(shown) <= 15 and all(place > 0 for place in ax.get_xticks())
+
+
 def test_the_bar_of_a_strip_of_samples_stands_at_their_median():
     from matplotlib.figure import Figure
 
@@ -365,7 +377,9 @@ def test_a_table_breaks_what_is_too_wide_and_marks_by_shape_and_weight(code, lon
         figure.canvas.draw()
         right = max(text.get_window_extent().x1 for text in ax.texts)
         rows = [line.get_window_extent().y0 for line in ax.collections]
+        rules = min(ax.transData.transform(line.get_segments()[0][1])[0] for line in ax.collections)
     assert ax.get_gid() == TABLE and right <= figure.bbox.width + 1 and rows == sorted(rows, reverse=True)
+    assert right <= rules, "the rules end before the words do"
     assert [text.get_fontweight() for text in ax.texts].count("bold") == 1
     assert sorted(line.get_marker() for line in ax.lines) == ["D", "o", "s"]
 

@@ -22,6 +22,8 @@ from course.flops import CountError, count
 from tests import flops_odd as odd
 from tests.photograph import differences, of_process, photograph
 
+pytestmark = pytest.mark.slow
+
 
 class Stop(BaseException):
     """Neither Exception nor KeyboardInterrupt: nobody between the model and the caller may catch it."""

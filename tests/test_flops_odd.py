@@ -81,6 +81,7 @@ ODD: dict[str, tuple[Callable[[], Any], str, str]] = {
     "lazy": (lambda: count(nn.LazyLinear(3), X), "Run the model once", "请先运行一次模型"),
     "gives a generator": (lambda: count(_waits, torch.eye(3)), "nothing has run yet", "还什么都没有运行"),
     "gives a coroutine": (lambda: count(_later, torch.eye(3)), "nothing has run yet", "还什么都没有运行"),
+    "packed": (lambda: count(LAYER, (X,)), r"inputs were: tuple.*count\(model, \*inputs\)", "拆开传"),
     "raises": (lambda: count(_raises, X), "KeyError: 'no such layer'.*Call the model once", "请先不计数直接调用一次"),
     "raises without words": (lambda: count(_speechless, X), "Speechless: no message", "Speechless：没有说明"),
     "never set up": (lambda: count(NeverSetUp(), X), r"super\(\).__init__\(\)", r"super\(\).__init__\(\)"),

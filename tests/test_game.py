@@ -164,7 +164,7 @@ def test_an_interrupted_run_is_not_counted(log):
     with pytest.raises(KeyboardInterrupt):
         played.run({"dtype": "bf16"}, "faster", 1)
     said = []
-    Desk(played, text=True, write=said.append).run(dtype="bf16", bet="faster", sure="guess")
+    Desk(played, text=True, write=said.append).run(dtype="bf16", bet="faster", confidence="guess")
     assert "not counted" in said[-1] and played.runs_left() == 3 and log.entries() == []
 
 
@@ -275,9 +275,9 @@ def test_the_text_twin_tells_a_whole_case(language, case, log):
     config = {"dtype": "bf16"} if case is LIVE else {"enabled": "off", "sdp": "off"}
     bet = "faster" if case is LIVE else "fits"
     desk.show()
-    desk.run(bet=bet, sure="fairly", **config)
+    desk.run(bet=bet, confidence="fairly", **config)
     desk.hint()
-    desk.hand_in(bet=bet, sure="certain", **config)
+    desk.hand_in(bet=bet, confidence="certain", **config)
     desk.cause(case.cause.right.id)
     desk.letter("Dear colleague, this is what I measured.", tick=["cause"])
     told = "\n".join(said)
@@ -309,14 +309,16 @@ def test_a_page_follows_what_is_typed_and_shows_the_state_it_was_left_in(log):
     page = Desk(Tuning(LIVE, log, measured), text=False)
     page.build()
     page.play.hint()
-    Desk(Tuning(LIVE, log, measured), text=True, write=lambda words: None).run(dtype="bf16", bet="faster", sure="guess")
+    Desk(Tuning(LIVE, log, measured), text=True, write=lambda words: None).run(
+        dtype="bf16", bet="faster", confidence="guess"
+    )
     assert "0.400" in page.say.value and 'aria-live="polite"' in page.say.value
     assert LIVE.hints[0]["en"][:20] in page.say.value
     page.controls["dtype"].choose("bf16")
     page.hand.click()
     assert "First your bet" in page.say.value and page.play.attempt.handed is None
     page.bet.choose("faster")
-    page.sure.choose("3")
+    page.confidence.choose("3")
     page.hand.click()
     assert page.play.attempt.handed and page.panel.layout.display == "none"
     page.hand.click()
@@ -335,7 +337,7 @@ def test_a_press_that_waited_during_a_run_does_not_start_another(log, monkeypatc
     page.build()
     for _ in range(2):
         page.bet.choose("faster")
-        page.sure.choose("1")
+        page.confidence.choose("1")
         page.go.click()
     assert len(page.play.attempt.runs) == 1
 
@@ -412,7 +414,7 @@ def test_the_frame_loads_no_torch_no_widgets_and_no_matplotlib():
 
 def test_a_move_needs_no_more_than_a_case_and_a_log(log):
     """What a second game writes: its own kinds of moves, read back by attempt."""
-    moves.write(log, LIVE, "line", ("7",), sure=2, evidence={"symptom": 1.5})
+    moves.write(log, LIVE, "line", ("7",), confidence=2, evidence={"symptom": 1.5})
     moves.write(log, LIVE, moves.AGAIN)
     moves.write(log, LIVE, "repair", text="with torch.no_grad():")
     first, second = moves.attempts(LIVE.id, log.entries())

@@ -21,8 +21,8 @@ from grader.marking import probe as probes
 from grader.marking import render
 from grader.marking.execute import content, draw
 from grader.marking.tasks import judge_task
-from grader.project import Infrastructure, Project, ProjectError, tasks
-from grader.task import Case, Part, Task, same
+from grader.project import Infrastructure, Project, ProjectError
+from grader.task import Case, Part, Task, same, tasks
 from tests.grading_fixtures import LESSON, make_project
 
 PARTS = {

@@ -12,7 +12,7 @@ from grader.authoring.publish import text_of
 from grader.course import Course
 from grader.demo.students import CLASS
 from grader.marking.step import STATE, grade_id
-from grader.project import tasks
+from grader.task import tasks
 from tests.grading_class import stock
 from tests.grading_fixtures import LESSON, make_project
 

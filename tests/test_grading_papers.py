@@ -21,7 +21,7 @@ from grader.demo.students import Student, answers
 from grader.marking.step import grade_id
 from grader.papers import paper_in, released_salt
 from grader.pipeline import cell_points, outcomes, release
-from grader.project import Project, tasks
+from grader.project import Project
 from grader.regrading.run import diff
 from grader.reporting.collect import gather
 from grader.reporting.numbers import analyse
@@ -29,6 +29,7 @@ from grader.reporting.page import page
 from grader.similarity.collect import gather as works_of
 from grader.similarity.evidence import looks
 from grader.similarity.show import text
+from grader.task import tasks
 from tests.grading_class import copy_of, stock
 
 pytestmark = pytest.mark.slow

@@ -18,8 +18,9 @@ from grader.marking import fingerprints
 from grader.marking.step import STATE
 from grader.marks import CellMark, cell_marks
 from grader.pipeline import release
-from grader.project import ProjectError, tasks
+from grader.project import ProjectError
 from grader.regrading.differences import NEW, NOTHING, PAPER, UNKNOWN, changes, of_ours, why
+from grader.task import tasks
 from tests.graded_class import PUPILS, make_class
 from tests.grading_class import stock
 from tests.grading_fixtures import LESSON

@@ -9,9 +9,10 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from grader.marking.running import Run
 from grader.marking.tasks import judge_task
-from grader.project import Project, tasks
+from grader.project import Project
 from grader.sandbox.limits import Limits
 from grader.sandbox.shared import shared
+from grader.task import tasks
 
 TASK = tasks(Project(), "08_mps")["08-t-step"]
 OURS = (

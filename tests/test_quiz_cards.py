@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import html
 
 import pytest
 
@@ -287,6 +288,21 @@ def test_chinese_cards_are_chinese(bank, log):
     assert "答案是 b" in card.say.value and "中文：why of b" in card.say.value
     set_language("en")
     assert "why of b" in build(practice, "05-one", bank, log).say.value
+
+
+@pytest.mark.parametrize(
+    "text, linked",
+    [
+        ("https://a.org/b.html#c.d, e", "https://a.org/b.html#c.d"),
+        ("（https://a.org/b）。", "https://a.org/b"),
+        ("https://a.org/?b=1&c=2.", "https://a.org/?b=1&amp;c=2"),
+        ('https://a.org/"onclick="b', "https://a.org/"),
+        ("`https://a.org`", None),
+    ],
+)
+def test_an_address_opens_beside_the_notebook_and_carries_nothing_else(text, linked):
+    link = f'<a href="{linked}" target="_blank" rel="noopener">{linked}</a>'
+    assert inline(text) == (html.escape(text).replace(linked, link, 1) if linked else "<code>https://a.org</code>")
 
 
 def test_texts_of_questions_cannot_bring_markup_in(tmp_path, log):

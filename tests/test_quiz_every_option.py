@@ -11,6 +11,8 @@ from course.quiz import AnswerLog, Bank, answer, practice, settle
 from course.quiz.items import Item
 from course.quiz.rich import inline, plain
 
+pytestmark = pytest.mark.slow
+
 BANK = Bank()
 ITEMS = BANK.items()
 

@@ -11,6 +11,8 @@ import pytest
 
 from tests.test_project import ROOT, name_of, pyproject
 
+pytestmark = pytest.mark.slow
+
 CODE = """
 import sys
 allowed = set({allowed!r}) | set(sys.stdlib_module_names)

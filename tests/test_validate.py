@@ -13,7 +13,8 @@ from grader.answers import keyed_items
 from grader.authoring.build import answer_id
 from grader.demo.students import right
 from grader.marking.step import grade_id
-from grader.project import Project, tasks
+from grader.project import Project
+from grader.task import tasks
 
 PROJECT, LESSON = Project(), "08_mps"
 

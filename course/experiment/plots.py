@@ -50,6 +50,7 @@ def table(ax: Any, heads: Sequence[str], lines: Sequence[tuple[str, Sequence[Cel
                 fontsize=_SIZE,
                 linespacing=1.2,
                 fontweight="bold" if bold[number][at] else "normal",
+                in_layout=False,  # else room is kept beside the table for what only seems to leave it
                 **({"color": guide()} if head else {}),
             )
         y += height

@@ -33,12 +33,13 @@ def intervals(
         raise ValueError(
             f"labels, mids, lows and highs differ in length: {len(labels)}, {len(mids)}, {len(lows)}, {len(highs)}"
         )
-    colour = colors()
+    colour, paper = colors(), {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.6}
     for i, (mid, low, high) in enumerate(zip(mids, lows, highs, strict=True)):
         shade = colour[i % len(colour)]
         ax.plot([low, high], [i, i], color=shade, linewidth=2.5, solid_capstyle="butt")
         ax.plot([mid], [i], marker=MARKERS[i % len(MARKERS)], markersize=7, color=shade)
-        ax.annotate(f"{mid:.{digits}g}", (mid, i), xytext=(0, 8), textcoords="offset points", ha="center", fontsize=9)
+        said, offset = f"{mid:.{digits}g}", {"xytext": (0, 8), "textcoords": "offset points"}
+        ax.annotate(said, (mid, i), **offset, ha="center", fontsize=9, bbox=paper)
     if log:
         _log(ax, "x")
     if reference is not None:
@@ -57,12 +58,21 @@ def _axis(what: str, unit: str) -> str:
 
 
 def _log(ax: Any, which: str) -> None:
-    """A logarithmic axis with ticks at 1, 2, 5, 10, ... written as plain numbers."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+    """A logarithmic axis with ticks at 1, 2, 5, 10, ... written as plain numbers; closer ones where it shows few of these."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+    class Plain(LogLocator):
+        def tick_values(self, low: float, high: float) -> Any:
+            for subs in ((1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)):
+                self.set_params(subs=subs)
+                ticks = super().tick_values(low, high)
+                if sum(low <= one <= high for one in ticks) >= 3:
+                    return ticks
+            return [one for one in MaxNLocator(5).tick_values(low, high) if one > 0]
 
     getattr(ax, f"set_{which}scale")("log")
     axis = getattr(ax, f"{which}axis")
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=12))
+    axis.set_major_locator(Plain(numticks=12))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())
 

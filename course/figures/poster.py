@@ -67,9 +67,9 @@ def width_of(text: str, size: float, mono: bool = False) -> float:
 
 
 def wrapped(text: str, size: float, width: float) -> list[str]:
-    """The text in lines of at most that width: Chinese may break anywhere but before a closing sign, words stay whole."""
+    """The text in lines of at most that width: Chinese breaks anywhere, signs and words stay whole and brackets keep to their text."""
     lines, line = [], ""
-    for part in re.findall(r"(?:[\u2e80-\uffff]|[^\s\u2e80-\uffff]+)[，。；：、！？）”]*|\s+", text):
+    for part in re.findall(r"（?(?:[\u2e80-\uffff]|[^\s\u2e80-\uffff]+)[，。；：、！？）”]*|\s+", text):
         if line.strip() and width_of((line + part).rstrip(), size) > width:
             lines.append(line.strip())
             line = ""

@@ -76,12 +76,12 @@ def _sentences(switch: Switch, code: str) -> str:
     parts = [f"`{switch.path}`{': ' if english else '：'}{pick(switch.text, code)}"]
     if switch.changeable:
         readers = pick(switch.readers, code)
-        parts.append(f"Read by: {readers}." if english else f"读取者：{readers}。")
+        parts.append(f"Read by: {readers}." if english else f"谁会读它：{readers}。")
         parts.append(_default(switch, english))
     if switch.kind != "tool":
         parts.append(_here(switch.read(), english))
     if switch.since:
-        parts.append(f"Since torch {switch.since}." if english else f"始于 torch {switch.since}。")
+        parts.append(f"Since torch {switch.since}." if english else f"torch {switch.since} 起才有。")
     if switch.note:
         parts.append(pick(switch.note, code))
     return (" " if english else "").join(parts)

@@ -86,9 +86,9 @@ _SENTENCES = {
         "Model or inputs lie on the meta device, which has no values; if the forward looks at them, use the CPU.",
         "模型或输入在 meta 设备上，只有形状没有数值；如果 forward 要看数值，请改用 CPU。",
     ),
-    "dict": (
-        "An input is a dict, passed on whole; if the forward takes its entries by name, write count(model, **batch).",
-        "有一个输入是字典，会原样传入；如果 forward 按名字接收其中各项，请写成 count(model, **batch)。",
+    "packed": (
+        "A dict or a tuple is passed on whole; to unpack it, write count(model, **batch) or count(model, *inputs).",
+        "字典或元组会原样传入；要拆开传，请写成 count(model, **batch) 或 count(model, *inputs)。",
     ),
     "forward": (
         "Call the model once (a training step: and backward) without counting: it should stop the same way.",
@@ -180,8 +180,8 @@ def stopped(
     """
     spot, said = _spot(reason, places), words_of(reason)
     memory = isinstance(reason, MemoryError) or "out of memory" in said.lower() or "allocate memory" in said.lower()
-    by_name = any(isinstance(value, Mapping) and all(isinstance(key, str) for key in value) for value in inputs)
-    steps = {"memory": memory, "meta": meta, "dict": by_name, "forward": True}
+    packed = any(isinstance(value, (Mapping, tuple, list)) for value in inputs)
+    steps = {"memory": memory, "meta": meta, "packed": packed, "forward": True}
     why = (said.strip().split("\n")[0] or t("no message", "没有说明")).rstrip(".")
     return error(
         "stopped",

@@ -24,7 +24,7 @@ A second game (lesson 11, say) needs, in its room ``course/lessons/l11_bug_hunt/
 2. ``game.py`` with three functions that take no widgets to import:
    ``player(case, log)`` gives what ``case("11-leak")`` shows: a ``desk.CaseDesk`` with ``show()`` (display, or print in text mode), a
    text twin as methods, and ``__str__``. It builds on ``Play`` (``hint()``, ``cause(option)``, ``letter(text, ticked)``, ``again()``)
-   and writes its own moves with ``moves.write(log, case, "line", choice=("7",), sure=2, evidence={...})``.
+   and writes its own moves with ``moves.write(log, case, "line", choice=("7",), confidence=2, evidence={...})``.
    ``standing(case, entries)`` gives a ``board.Standing`` (state in words, the ``score.Score`` of each closed attempt).
    ``faults(case)`` gives sentences about what is wrong in ``play``; the tests ask for both languages and all sources.
    It may bring ``RANKS`` of its own (see ``score``).

@@ -193,7 +193,7 @@ def find(name: str) -> Case:
     raise CaseError(
         t(
             f"There is no case `{name}`.{near} `board()` lists them all.",
-            f"没有名为 `{name}` 的病例。{near}用 `board()` 看全部。",
+            f"没有 `{name}` 这个名字。{near}用 `board()` 看全部。",
         )
     )
 

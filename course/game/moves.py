@@ -23,13 +23,13 @@ LONGEST_TEXT = 2000
 @dataclass(frozen=True)
 class Move:
     """One move. kind: what was done, such as run, hand-in, hint, cause, letter. choice: what was chosen, as words without
-    spaces. sure: 1 a guess, 2 fairly sure, 3 certain. evidence: what was measured, and where it comes from. text: what
+    spaces. confidence: 1 a guess, 2 fairly sure, 3 certain. evidence: what was measured, and where it comes from. text: what
     was written.
     """
 
     kind: str
     choice: tuple[str, ...] = ()
-    sure: int | None = None
+    confidence: int | None = None
     evidence: Mapping[str, Any] = field(default_factory=dict)
     text: str = ""
 
@@ -39,7 +39,7 @@ def write(
     case: Case,
     kind: str,
     choice: Sequence[str] = (),
-    sure: int | None = None,
+    confidence: int | None = None,
     evidence: Mapping[str, Any] | None = None,
     text: str = "",
 ) -> Move:
@@ -47,9 +47,9 @@ def write(
     text = text.strip()[:LONGEST_TEXT]
     record = json.dumps(evidence, ensure_ascii=False, allow_nan=False) if evidence else None
     log.append(
-        "move", case.id, options=(kind, *choice), confidence=sure, record=record, because=text, lesson=case.lesson
+        "move", case.id, options=(kind, *choice), confidence=confidence, record=record, because=text, lesson=case.lesson
     )
-    return Move(kind, tuple(choice), sure, dict(evidence or {}), text)
+    return Move(kind, tuple(choice), confidence, dict(evidence or {}), text)
 
 
 def attempts(case_id: str, entries: Iterable[Entry]) -> list[list[Move]]:

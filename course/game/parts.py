@@ -247,4 +247,4 @@ class LetterBox:
 
 def ticket_of(case: Case) -> str:
     """Name of a case for a place without widgets."""
-    return t(f"[{case.id}] a case; its text follows", f"[{case.id}] 病例；文字版在下面")
+    return t(f"[{case.id}] a case; its text follows", f"[{case.id}] 文字版在下面")

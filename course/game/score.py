@@ -49,8 +49,8 @@ class Score:
 
 
 def bet_points(bets: Iterable[tuple[int, bool | None]]) -> float:
-    """Mean over the bets (sure, came out so), not below 0; a bet that nothing decided (None) is not counted, none give 0."""
-    points = [BET_POINTS[sure][0 if right else 1] for sure, right in bets if right is not None]
+    """Mean over the bets (confidence, came out so), not below 0; a bet that nothing decided (None) is not counted, none give 0."""
+    points = [BET_POINTS[confidence][0 if right else 1] for confidence, right in bets if right is not None]
     return max(0.0, mean(points)) if points else 0.0
 
 

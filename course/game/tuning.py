@@ -30,8 +30,6 @@ FEW = "few"
 """The verdict of a measurement whose rounds are too few for an interval; such a run is given back."""
 WIDE = 1.5
 """An interval whose ends are this factor apart decides nothing."""
-SURE: dict[str, int] = {"guess": 1, "fairly": 2, "certain": 3}
-SURE_WORDS = {1: both("a guess", "猜的"), 2: both("fairly sure", "比较有把握"), 3: both("certain", "很确定")}
 MEASURED_BETS = {
     "faster": both("faster than today", "比现在快"),
     "same": both("the same, within 3 %", "差不多（3% 以内）"),
@@ -88,7 +86,7 @@ class Limit:
             return t("not measured here", "这里没有测")
         if isinstance(value, bool):
             return t("yes", "是") if value else t("no", "否")
-        return f"{100 * value:.2g} %" if self.unit == "%" else f"{value:.3g} {self.unit}".strip()
+        return f"{100 * value:.2g}{t(' %', '%')}" if self.unit == "%" else f"{value:.3g} {self.unit}".strip()
 
 
 @dataclass(frozen=True)
@@ -303,7 +301,7 @@ class Bet:
 
     config: Config
     bet: str
-    sure: int
+    confidence: int
     outcome: Outcome | None
     evidence: Mapping[str, Any]
 
@@ -338,7 +336,7 @@ def attempt_of(found: Sequence[moves.Move]) -> Attempt:
 
     def bet(one: moves.Move, outcome: Outcome | None) -> Bet:
         line, said = (*one.choice, "", "")[:2]
-        return Bet(config_in(line), said, one.sure or 1, outcome, one.evidence)
+        return Bet(config_in(line), said, one.confidence or 1, outcome, one.evidence)
 
     runs = [bet(one, one.evidence.get("outcome")) for one in moves.of_kind(found, "run") if one.evidence.get("outcome")]
     handed, table = None, {}
@@ -359,7 +357,7 @@ def score_of(case: Case, plan: Plan, one: Attempt) -> score.Score | None:
         return None
     names = best_set(plan, one.table, today)
     reached = max(0.0, outcome_points(plan, one.table, today, hand) - 0.5 * one.hints)
-    told = [(bet.sure, _right(plan, bet, one.table[today])) for bet in one.bets]
+    told = [(bet.confidence, _right(plan, bet, one.table[today])) for bet in one.bets]
     spare = max(0, plan.runs - one.spent)
     right = [answer == case.cause.right.id for answer in one.causes]
     hinted = both(f"less {0.5 * one.hints:g} for hints", f"提示扣 {0.5 * one.hints:g}") if one.hints else ""
@@ -397,11 +395,11 @@ def standing(case: Case, entries: Sequence[Entry]) -> Standing:
     last = found[-1]
     if last.handed and case.cause.right.id not in last.causes:
         return Standing(case, both("handed in; the cause is open", "方案已交，原因待答"), tuple(scores))
-    closed = Standing(case, both("closed, inconclusive: try again", "已结案，无法判定，可再来"), tuple(scores))
+    closed = Standing(case, both("closed, inconclusive: try again", "已完成，无法判定，可再来"), tuple(scores))
     if closed.first:
         points = format_points(closed.first.points)
         apart = both(" (a warm-up, not counted)", "（热身，不计入总分）") if case.tutorial else both("", "")
-        words = both(f"closed: {points} of 10{apart['en']}", f"已结案：{points} / 10{apart['zh']}")
+        words = both(f"closed: {points} of 10{apart['en']}", f"已完成：{points} / 10{apart['zh']}")
         return Standing(case, words, tuple(scores))
     if scores:
         return closed

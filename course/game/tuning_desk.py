@@ -11,6 +11,7 @@ from course.game import tuning_view as told
 from course.game.desk import CaseDesk
 from course.game.tuning_player import Tuning
 from course.i18n import pick, t
+from course.quiz.marking import CONFIDENCE
 from course.quiz.render import in_language, say_html
 from course.quiz.rich import inline, plain
 from course.quiz.widgets import focus
@@ -24,7 +25,7 @@ def again_words(counts: bool = False) -> str:
 class Desk(CaseDesk):
     """The tuning game (see ``CaseDesk``).
 
-    ``run(onednn="off", bet="faster", sure="fairly")``, ``hand_in(...)``, ``hint()``, ``cause("b")``, ``letter("...",
+    ``run(onednn="off", bet="faster", confidence="fairly")``, ``hand_in(...)``, ``hint()``, ``cause("b")``, ``letter("...",
     tick=["cause"])``, ``again()``: each prints what the page would show, and the pages of the case that are open follow.
     """
 
@@ -32,9 +33,9 @@ class Desk(CaseDesk):
 
     # --- typed ---
 
-    def run(self, bet: str = "", sure: int | str = "", **config: str) -> None:
-        """Measure one configuration against today's. bet: faster, same, slower, breaks; sure: guess, fairly, certain."""
-        if self._moved(lambda: self.play.run(config, bet, sure, self._print)):
+    def run(self, bet: str = "", confidence: int | str = "", **config: str) -> None:
+        """Measure one configuration against today's. bet: faster, same, slower, breaks; confidence: guess, fairly, certain."""
+        if self._moved(lambda: self.play.run(config, bet, confidence, self._print)):
             last = self.play.attempt.runs[-1]
             self._write(plain(told.sentence(self.play.plan, last, last.today)))
             self._write(
@@ -44,9 +45,9 @@ class Desk(CaseDesk):
             )
             self._write(told.budget_words(self.play))
 
-    def hand_in(self, bet: str = "", sure: int | str = "", **config: str) -> None:
+    def hand_in(self, bet: str = "", confidence: int | str = "", **config: str) -> None:
         """Hand in one configuration; then every combination is measured."""
-        if self._moved(lambda: self.play.hand_in(config, bet, sure, self._print)):
+        if self._moved(lambda: self.play.hand_in(config, bet, confidence, self._print)):
             self._after_hand_in()
 
     def _after_hand_in(self) -> None:
@@ -120,14 +121,14 @@ class Desk(CaseDesk):
             for one in plan.controls
         }
         self.bet = Picker(t("🎲 Your bet on this setting", "🎲 你押这组设置"), plan.bets(), says=tuning.bet_note())
-        self.sure = Picker(t("How sure are you?", "你有多大把握？"), {str(k): v for k, v in tuning.SURE_WORDS.items()})
+        self.confidence = Picker(t("How sure are you?", "你有多大把握？"), {str(k): v for k, v in CONFIDENCE.items()})
         self.budget = w.HTML()
         look = t("📖 Ask the rule book", "📖 翻规则书") if plan.rules else t("🔬 Measure it", "🔬 测一测")
         self.go = button("tbg-run", look, lambda: self._press(self.play.run), main=True)
         self.hand = button("tbg-hand", t("📦 Hand it in", "📦 就交它"), lambda: self._press(self.play.hand_in))
         ask = t("💡 A hint (costs ½)", "💡 提示（扣 ½ 分）")
         self.ask = button("tbg-hint", ask, lambda: self._made(self.play.hint))
-        rows = [*self.controls.values(), self.bet, self.sure]
+        rows = [*self.controls.values(), self.bet, self.confidence]
         self.panel = w.VBox([*(one.widget for one in rows), self.budget, row(self.go, self.hand, self.ask)])
         self.panel.add_class("tbg-panel")
         self.more, self.after = w.VBox([]), []
@@ -140,12 +141,16 @@ class Desk(CaseDesk):
         """Measure or hand in what the panel shows."""
         if self._ran(lambda: self._do(move)):
             self.bet.choose("")
-            self.sure.choose("")
+            self.confidence.choose("")
             self._go_on()
 
     def _do(self, move: Callable[..., Any]) -> None:
         config = {name: one.chosen for name, one in self.controls.items()}
-        chosen = self.play.config(config), self.play.bet(self.bet.chosen), self.play.sure(int(self.sure.chosen or 0))
+        chosen = (
+            self.play.config(config),
+            self.play.bet(self.bet.chosen),
+            self.play.confidence(int(self.confidence.chosen or 0)),
+        )
         plan, handing = self.play.plan, move == self.play.hand_in
         if not plan.rules:
             what = t("all combinations", "所有组合") if handing else tuning.in_words(plan, config)

@@ -12,7 +12,6 @@ from course.game import score
 from course.game.cases import Case
 from course.game.play import MoveError, Play
 from course.game.tuning import (
-    SURE,
     Attempt,
     Bet,
     Config,
@@ -29,6 +28,7 @@ from course.game.tuning import (
 )
 from course.i18n import Text, t
 from course.quiz.log import AnswerLog
+from course.quiz.marking import confidence_of
 from course.suggest import did_you_mean
 from course.tables import clip
 
@@ -74,7 +74,7 @@ class Tuning(Play):
         one = self.attempt
         return score_of(self.case, as_played(self.plan, one.table), one)
 
-    def run(self, config: Config, bet: str, sure: int | str, tell: Tell = lambda words: None) -> Bet:
+    def run(self, config: Config, bet: str, confidence: int | str, tell: Tell = lambda words: None) -> Bet:
         """Measure one configuration against today's (or ask the rules). The result is in the log before it is shown."""
         if self.attempt.handed:
             raise MoveError(
@@ -87,7 +87,7 @@ class Tuning(Play):
             raise MoveError(
                 t("No runs are left: hand in what you think is best.", "次数用完了：交上你认为最好的方案吧。")
             )
-        config, bet, sure = self.config(config), self.bet(bet), self.sure(sure)
+        config, bet, confidence = self.config(config), self.bet(bet), self.confidence(confidence)
         found = self._outcomes([config], tell)
         evidence = {
             "outcome": dict(found.outcomes[key(config)]),
@@ -95,18 +95,18 @@ class Tuning(Play):
             "evidence": found.evidence,
             "machine": found.machine,
         }
-        self.write("run", (key(config), bet), sure=sure, evidence=evidence)
+        self.write("run", (key(config), bet), confidence=confidence, evidence=evidence)
         return self.attempt.runs[-1]
 
-    def hand_in(self, config: Config, bet: str, sure: int | str, tell: Tell = lambda words: None) -> Bet:
+    def hand_in(self, config: Config, bet: str, confidence: int | str, tell: Tell = lambda words: None) -> Bet:
         """Hand in one configuration; then every combination is measured."""
         if self.attempt.handed:
             raise MoveError(t("This case is handed in already.", "方案已经交过了。"))
-        config, bet, sure = self.config(config), self.bet(bet), self.sure(sure)
+        config, bet, confidence = self.config(config), self.bet(bet), self.confidence(confidence)
         found = self._outcomes(None, tell)
         table = {name: dict(one) for name, one in found.outcomes.items()}
         evidence = {"table": table, "evidence": found.evidence, "machine": found.machine}
-        self.write("hand-in", (key(config), bet), sure=sure, evidence=evidence)
+        self.write("hand-in", (key(config), bet), confidence=confidence, evidence=evidence)
         return self.attempt.handed
 
     def _outcomes(self, configs: Sequence[Config] | None, tell: Tell) -> Measured:
@@ -158,9 +158,9 @@ class Tuning(Play):
         ask = t("First your bet: what will come out?", "先下注：你觉得结果会怎样？")
         raise MoveError(t(f"{ask} One of {names}. {bet_note()}", f"{ask}可选：{names}。{bet_note()}"))
 
-    def sure(self, said: int | str) -> int:
+    def confidence(self, said: int | str) -> int:
         """How sure, 1 to 3. Raises MoveError for anything else."""
-        level = SURE.get(str(said), said if said in (1, 2, 3) else None)
+        level = confidence_of(said)
         if level is None:
             raise MoveError(
                 t(
@@ -168,4 +168,4 @@ class Tuning(Play):
                     "你有多大把握？可选：guess（猜的）、fairly（比较有把握）、certain（很确定）。",
                 )
             )
-        return int(level)
+        return level

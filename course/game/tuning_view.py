@@ -13,6 +13,7 @@ from course.game.tuning import Attempt, Bet, Outcome, Plan, Rule
 from course.game.tuning_player import Tuning
 from course.game.view import aside, colon, source_words
 from course.i18n import pick, t
+from course.quiz.marking import CONFIDENCE
 from course.quiz.rich import inline, plain
 from course.units import format_ratio
 
@@ -41,7 +42,7 @@ def limits_words(plan: Plan, outcome: Outcome, today: Outcome) -> str:
     found = ""
     for one in plan.limits:
         value, bound, kept = outcome.get("facts", {}).get(one.id), one.bound(today), one.kept(outcome, today)
-        words = {True: t("kept", "守住了"), False: t("broken", "被破坏"), None: t("not measured here", "这里没有测")}
+        words = {True: t("kept", "守住了"), False: t("broken", "没守住"), None: t("not measured here", "这里没有测")}
         known = bound is not None and value is not None
         figures = f"{one.words(value)}{t('; limit ', '；上限 ')}{one.words(bound)}" if known else ""
         told = colon(pick(one.name), words[kept]) + (aside(figures) if figures else "")
@@ -77,7 +78,7 @@ def sentence(plan: Plan, bet: Bet, today: Outcome) -> str:
 
 def bet_words(plan: Plan, bet: Bet, came: str | None) -> str:
     """The bet beside what came out."""
-    said = pick(plan.bets().get(bet.bet, bet.bet)) + aside(pick(tuning.SURE_WORDS[bet.sure]))
+    said = pick(plan.bets().get(bet.bet, bet.bet)) + aside(pick(CONFIDENCE[bet.confidence]))
     if came is None and bet.outcome["verdict"] == tuning.FEW:
         return t(
             f"🎲 Your bet: {said}. Too few rounds to tell: the machine is busy, so nothing is counted.",
@@ -215,7 +216,7 @@ def ruled_html(plan: Plan, attempt: Attempt) -> str:
     for head, group in ruled_heads(found):
         told = "".join(
             f"<p>{inline(one.settings(plan))}<br>{inline(pick(one.rule.says))} "
-            f"<small>{html.escape(source_words(one.rule.source))}</small></p>"
+            f"<small>{inline(source_words(one.rule.source))}</small></p>"
             for one in group
         )
         lines += f'<li><div><p class="what">{head}</p>{told}</div></li>'
@@ -265,7 +266,8 @@ def panel_text(play: Tuning) -> str:
     shown = f'{first.id}="{value}"'
     call, bets, costs = play.case.call, " | ".join(plan.bets()), t("costs ½ point", "扣 ½ 分")
     lines += [
-        f'  {call}.run({shown}, bet="{next(iter(plan.bets()))}", sure="fairly")      bet: {bets}; sure: guess | fairly | certain',
+        f'  {call}.run({shown}, bet="{next(iter(plan.bets()))}", confidence="fairly")',
+        f"      bet: {bets}; confidence: guess | fairly | certain",
         f"  {call}.hand_in(...)   {call}.hint()  # {costs}",
     ]
     return "\n".join(lines)
@@ -312,7 +314,7 @@ def result_lines(play: Tuning, attempt: Attempt) -> list[str]:
             lines.append(
                 t(
                     "The client thanks you for the honest figures: now everybody knows what must not be touched.",
-                    "客户谢谢你给出了老实的数字：现在大家都知道什么不能碰了。",
+                    "客户谢谢你给出了实打实的数字：现在大家都知道什么不能碰了。",
                 )
             )
     advice = tuning.key(plan.advice) if plan.advice else ""

@@ -101,14 +101,13 @@ def ticket_html(case: Case, more: str = "") -> str:
     """Head, client, ticket, code, quotation, what counts. more: HTML of the game's own."""
     dead = t(
         "The kernel was restarted. Run the notebook's first code cell, then this one: the case is as you left it.",
-        "内核重启过。请先运行 notebook 的第一个代码单元格，再运行这一格，病例还是你离开时的样子。",
+        "内核重启过。请先运行 notebook 的第一个代码单元格，再运行这一格，一切还是你离开时的样子。",
     )
     code = code_block(pick(case.code), t("What runs today", "现在跑的代码")) if case.code else ""
     quote = ""
     if case.quote:
-        where = (
-            f' <a href="{html.escape(case.quote.source, quote=True)}">↗</a>' if case.quote.source[:4] == "http" else ""
-        )
+        address = html.escape(case.quote.source, quote=True)
+        where = f' <a href="{address}" target="_blank" rel="noopener">↗</a>' if address[:4] == "http" else ""
         by = f"<p><small>{inline(pick(case.quote.by))}{where}</small></p>"
         quote = f"<blockquote><p>“{inline(pick(case.quote.text))}”</p>{by}</blockquote>"
     return in_language(
@@ -195,7 +194,7 @@ def debrief_lines(case: Case) -> list[str]:
     if told.experiment:
         lines.append(t("🔬 See the cause yourself: ", "🔬 亲眼看原因：") + f'`observe("{told.experiment}")`')
     if case.twin:
-        lines.append(t("👯 The twin, another regime: ", "👯 双胞胎病例，换一种场合：") + f'`case("{case.twin}")`')
+        lines.append(t("👯 The twin, another regime: ", "👯 它的双胞胎，换一种场合：") + f'`case("{case.twin}")`')
     return [*lines, t("Sources: ", "出处：") + t("; ", "；").join(map(source_words, case.sources))]
 
 
@@ -264,22 +263,21 @@ def career_lines(found: Career) -> list[str]:
     """Rank, mean, and this time against last time, with marks."""
     sign, name = found.rank
     if found.mean is None:
-        return [t("No case closed yet: the night is young.", "还没有结案：夜还长着呢。")]
+        return [t("No case closed yet: the night is young.", "还一个都没做完：夜还长着呢。")]
     lines = [
         f"{sign} **{pick(name)}** · "
         + t(
             f"{format_points(found.mean)} of 10, mean of first attempts · {found.closed} of {found.all} cases closed",
-            f"首次尝试平均 {format_points(found.mean)} / 10 · 已结案 {found.closed}/{found.all}",
+            f"首次尝试平均 {format_points(found.mean)} / 10 · 已完成 {found.closed}/{found.all}",
         )
     ]
     if found.before is not None:
         gain = found.mean - found.before
         before = t(
-            f"Before your last case it was {format_points(found.before)}: ",
-            f"上一案之前是 {format_points(found.before)}：",
+            f"Before your last case it was {format_points(found.before)}: ", f"此前平均 {format_points(found.before)}："
         )
         up = t("up. The coffee helps.", "涨了！咖啡没白喝。")
-        down = t("down a little. The case was a good teacher.", "掉了一点，这一案教了不少东西。")
+        down = t("down a little. The case was a good teacher.", "掉了一点，不过学到了不少。")
         lines.append(before + (up if gain > 0.05 else down if gain < -0.05 else t("steady hands.", "手很稳。")))
     return lines
 
@@ -289,7 +287,7 @@ def ladder(found: Career) -> list[tuple[str, bool]]:
     here, steps = found.rank if found.mean is not None else None, []
     for least, cases, sign, name in found.ranks:
         few = "case" if cases == 1 else "cases"
-        takes = t(f" (from {least:g}, {cases} {few})", f"（≥ {least:g}，{cases} 案）") if cases else ""
+        takes = t(f" (from {least:g}, {cases} {few})", f"（≥ {least:g} 分，完成 {cases} 个）") if cases else ""
         steps.append((f"{sign} {pick(name)}{takes}", (sign, name) == here))
     return steps
 

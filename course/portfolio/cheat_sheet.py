@@ -78,9 +78,9 @@ def short_name(row: dict) -> str:
 
 def _cells(row: dict) -> list[str]:
     settable = row["kind"] in ("switch", "setter")
-    more = [t(f"Read by: {row['readers']}.", f"读取者：{row['readers']}。")] if settable else []
+    more = [t(f"Read by: {row['readers']}.", f"谁会读它：{row['readers']}。")] if settable else []
     more += [row["note"]] if row["note"] else []
-    more += [t(f"Since torch {row['since']}.", f"始于 torch {row['since']}。")] if row["since"] else []
+    more += [t(f"Since torch {row['since']}.", f"torch {row['since']} 起才有。")] if row["since"] else []
     small = f" <small>{inline(t(' ', '').join(more))}</small>" if more else ""
     default = f'<span class="nowrap">{html.escape(repr(row["default"]))}</span>' if settable else ""
     here = t("(tool)", "（工具）") if row["kind"] == "tool" else repr(row["value"])
@@ -142,7 +142,7 @@ def open_words(found: Numbers) -> list[tuple[str, Sequence[str]]]:
 
 def sheet_html(sheet: CheatSheet) -> str:
     """The sheet without its style; on a page of its own when printed, where it has advice."""
-    heads = (t("Name", "名字"), t("What it does", "做什么"), t("Default", "默认"), t("Here, now", "此时此处"))
+    heads = (t("Name", "名字"), t("What it does", "做什么"), t("Default", "默认"), t("Here, now", "本机当前值"))
     cards = f'<div class="advice">{"".join(map(_advice, sheet.cards))}</div>' if sheet.cards else ""
     body = (
         f"<h3>📄 <code>{sheet.title}</code></h3><p>{inline(pick(GROUPS[sheet.group].text))}</p>"
@@ -160,7 +160,7 @@ def sheet_text(sheet: CheatSheet) -> str:
     """The same as plain text."""
     lines = [f"📄 {sheet.title}", f"  {pick(GROUPS[sheet.group].text)}", ""]
     for row in sheet.rows:
-        shown = [] if row["kind"] == "tool" else [t(f"here {repr(row['value'])}", f"此处 {repr(row['value'])}")]
+        shown = [] if row["kind"] == "tool" else [t(f"here {repr(row['value'])}", f"当前 {repr(row['value'])}")]
         if row["kind"] in ("switch", "setter"):
             shown.insert(0, t(f"default {repr(row['default'])}", f"默认 {repr(row['default'])}"))
         lines.append(

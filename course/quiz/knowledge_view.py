@@ -38,6 +38,7 @@ border:1px solid var(--q-line)!important;border-radius:10px;overflow-x:auto;line
 .tbk code{font:.88em/1.5 ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;background:var(--q-fill);
 color:inherit;border-radius:5px;padding:.1em .35em;white-space:break-spaces}
 .tbk pre code{background:none!important;padding:0!important;white-space:pre!important}
+.tbk a{color:inherit;text-decoration:underline}
 .tbk p{margin:0 20px 14px;color:var(--q-soft);font-size:12.5px}
 .tbk details[open]>div{animation:tbk .25s ease-out}@keyframes tbk{from{opacity:0;transform:rotateX(-18deg)}}
 @media (prefers-reduced-motion:reduce){.tbk details[open]>div{animation:none}}
@@ -62,7 +63,7 @@ def back_html(card: Knowledge) -> str:
     where = t(f"Lesson {number} · source: ", f"第 {number} 课 · 依据：")
     return (
         f"<dl>{rows}</dl>{code_block(pick(card.code), t('Code of the card', '卡片代码'))}"
-        f"<p>{where}{html.escape(card.source)}</p>"
+        f"<p>{where}{inline(card.source)}</p>"
     )
 
 

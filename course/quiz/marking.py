@@ -10,11 +10,19 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from course.i18n import Text, both, pick
+from course.i18n import LANGUAGES, Text, both, pick
 from course.quiz.items import Item, Number, Trap
 from course.verdict import Verdict
 
 CONFIDENCE = {1: both("a guess", "猜的"), 2: both("fairly sure", "比较有把握"), 3: both("certain", "很确定")}
+
+
+def confidence_of(said: object) -> int | None:
+    """1, 2 or 3 for a confidence as it may be typed: the number, "guess", "fairly", "certain", or the words of either
+    language. None for anything else.
+    """
+    words = {pick(text, code): level for level, text in CONFIDENCE.items() for code in LANGUAGES}
+    return {**words, "guess": 1, "fairly": 2, "1": 1, "2": 2, "3": 3}.get(str(said))
 
 
 @dataclass(frozen=True)

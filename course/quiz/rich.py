@@ -11,12 +11,17 @@ import re
 NO_BREAK = "\u00a0" * 8  # pushes the words of a small button out of sight; a screen reader still reads them
 _CODE = re.compile(r"`([^`]+)`")
 _BOLD = re.compile(r"\*\*(.+?)\*\*", re.S)
+_ADDRESS = re.compile(r"https://(?:[\w./#?=%~+@:-]|&amp;)*[\w/]", re.A)
 _STAND_IN = re.compile("\0(\\d+)\0")
 
 
 def inline(text: str) -> str:
-    """HTML of one run of text: escaped, with code spans and bold; bold may hold code, code holds no marks."""
+    """HTML of one run of text: escaped, with code spans, bold and addresses; bold may hold code, code holds no marks.
+
+    An address (https://...) opens in a page of its own: the notebook stays where it is.
+    """
     bare, codes = _without_code(html.escape(text, quote=True))
+    bare = _ADDRESS.sub(r'<a href="\g<0>" target="_blank" rel="noopener">\g<0></a>', bare)
     return _with_code(_BOLD.sub(r"<strong>\1</strong>", bare), [f"<code>{code}</code>" for code in codes])
 
 

@@ -62,7 +62,7 @@ def _picture(item: Item, option: Option) -> str:
 # An output may hold an output area of its own (a cell run again by a button): only the inner one is hidden.
 _DEAD_WIDGET = (
     ".jp-OutputArea:has(.tbq-static-{id}):not(:has(.tbq-live-{id})) .jp-OutputArea-child:has("
-    ".jp-OutputArea-output.jupyter-widgets){{display:none}}"
+    ".jp-OutputArea-output.lm-Panel){{display:none}}"  # of all outputs only a widget is one, also while it still loads
 )
 _LIVE_WIDGET = (
     ".jp-OutputArea:has(.tbq-live-{id}) .jp-OutputArea-child:not(:has(.jp-OutputArea)):has(.tbq-static-{id}),"

@@ -33,6 +33,7 @@ overflow:visible!important;font:400 15.5px/1.55 system-ui,-apple-system,"Segoe U
 .tbq .widget-box,.tbq .widget-html,.tbq .widget-html-content{overflow:visible!important;margin:0;padding:0;
 font:inherit;line-height:inherit!important;color:inherit;width:100%;min-width:0;height:auto!important;
 box-sizing:border-box}
+.tbq a{color:inherit;text-decoration:underline}
 .tbq p{margin:0 0 10px;font-size:inherit;line-height:inherit;color:inherit}.tbq p:last-child{margin-bottom:0}
 .tbq code{font:.88em/1.5 ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;
 background:var(--q-fill);color:inherit;border-radius:5px;padding:.1em .35em;white-space:break-spaces}

@@ -15,7 +15,7 @@ from course.quiz.calibration import asked_again
 from course.quiz.entry import now
 from course.quiz.items import Item
 from course.quiz.log import AnswerLog, answer_log
-from course.quiz.marking import CONFIDENCE, Response
+from course.quiz.marking import Response, confidence_of
 from course.quiz.numbers import parse_number
 from course.quiz.reporting import Report, not_yet, reason_words, report
 from course.quiz.rich import plain
@@ -138,8 +138,7 @@ def _letters(item: Item, answers: Iterable[Answer]) -> list[str]:
 def _confidence(value: int | str | None) -> int | None:
     if value is None:
         return None
-    names = {pick(text, code): level for level, text in CONFIDENCE.items() for code in ("en", "zh")}
-    level = {**names, "guess": 1, "1": 1, "2": 2, "3": 3}.get(str(value))
+    level = confidence_of(value)
     if level is None:
         raise AnswerError(
             t(

@@ -18,6 +18,7 @@ from grader.authoring.prose import prose
 from grader.authoring.source import Cell, read
 from grader.authoring.worth import MARK, points_by_id, worth
 from grader.project import Project, ProjectError
+from grader.task import tasks
 
 KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
 TEXT_STUB = {"en": "YOUR ANSWER HERE", "zh": "在这里写你的回答"}
@@ -55,7 +56,7 @@ def assignment_notebook(
     made = _notebook(project, _with_worth(cells, points), lesson, language, "checkpoint", points, salt)
     made.metadata["course"] |= {
         "questions": list(project_files.checkpoint_items(project, lesson).values()),
-        "tasks": {name: task.name for name, task in project_files.tasks(project, lesson).items()},
+        "tasks": {name: task.name for name, task in tasks(project, lesson).items()},
         "version": __version__,
         **({"essays": essays} if (essays := [cell.id for cell in cells if cell.kind == "essay"]) else {}),
         **({"paper": salt} if salt else {}),

@@ -12,6 +12,7 @@ from course.quiz.bank import read_yaml
 from grader import project as files
 from grader.authoring.source import Cell
 from grader.project import Project
+from grader.task import tasks
 
 VERBS = {
     "predict": "item",
@@ -34,7 +35,7 @@ def known_ids(project: Project) -> dict[str, set[str]]:
         "item": set(files.practice_items(project)) | checkpoint,
         "checkpoint item": checkpoint,
         "exercise": _declared(project, "exercises", "Exercise", "id")
-        | {name for lesson in project.own_checkpoints() for name in files.tasks(project, lesson)},
+        | {name for lesson in project.own_checkpoints() for name in tasks(project, lesson)},
         "experiment": _declared(project, "experiments", "experiment", "name"),
         "case": _cases(project),
     }

@@ -19,6 +19,7 @@ from grader.authoring.prose import faults as prose_faults
 from grader.authoring.source import Cell, read
 from grader.authoring.worth import MARK, TYPED
 from grader.project import LANGUAGES, Infrastructure, Project, ProjectError
+from grader.task import tasks
 
 CODE_LINES = 15
 WORDS = {"en": 120, "zh": 220}
@@ -241,11 +242,8 @@ def variant_faults(project: Project, lesson: str, seeds: int = SEEDS) -> list[Fi
 
 
 def _checkpoint(project: Project, lesson: str, cells: list[Cell]) -> Iterator[Found]:
-    items, keys, tasks = (
-        files.checkpoint_items(project, lesson),
-        files.keys(project, lesson),
-        files.tasks(project, lesson),
-    )
+    items, keys = files.checkpoint_items(project, lesson), files.keys(project, lesson)
+    hidden = tasks(project, lesson)
     try:
         if {one["id"] for item in items.values() for one in alternatives(item)} <= set(keys):
             keyed_items(project, lesson)
@@ -262,7 +260,7 @@ def _checkpoint(project: Project, lesson: str, cells: list[Cell]) -> Iterator[Fo
                         "key-missing",
                         f"question {one['id']!r} has no key in {_short(project, project.keys(lesson))}",
                     )
-        if cell.kind == "task" and cell.id not in tasks:
+        if cell.kind == "task" and cell.id not in hidden:
             yield (
                 cell.line,
                 "task-missing",
@@ -275,7 +273,7 @@ def _checkpoint(project: Project, lesson: str, cells: list[Cell]) -> Iterator[Fo
     for missing in sorted(set(items) - set(asked)):
         yield 1, "never-asked", f"item {missing!r} of the checkpoint is never asked"
     done = {cell.id for cell in cells if cell.kind == "task"}
-    for missing in sorted(set(tasks) - done):
+    for missing in sorted(set(hidden) - done):
         yield 1, "never-asked", f"task {missing!r} is never set"
     for cell in cells:
         if cell.kind == "markdown" and (typed := TYPED[cell.language].search(cell.body)):
@@ -286,7 +284,7 @@ def _checkpoint(project: Project, lesson: str, cells: list[Cell]) -> Iterator[Fo
             )
     total = (
         sum(items[i].get("points", 0) for i in asked if i in items)
-        + sum(tasks[i].points for i in done if i in tasks)
+        + sum(hidden[i].points for i in done if i in hidden)
         + sum(cell.points for cell in cells if cell.kind == "essay")
     )
     if not POINTS[0] <= total <= POINTS[1]:

@@ -18,7 +18,8 @@ from grader.demo.people import Attempt, attempts
 from grader.demo.students import Student, answers
 from grader.marking.step import grade_id
 from grader.papers import paper_of
-from grader.project import Project, tasks
+from grader.project import Project
+from grader.task import tasks
 
 NOISE = """import sys, warnings
 warnings.warn('a warning on stderr costs nothing')

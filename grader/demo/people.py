@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from course.quiz.items import Item
 from course.quiz.marking import Response
 from grader.ideas import read
-from grader.project import Project, tasks
+from grader.project import Project
+from grader.task import tasks
 
 DIFFICULTY = {"easy": -1.0, "medium": 0.0, "hard": 1.0}
 SLOPE = 1.3  # how sharply an item tells abilities apart

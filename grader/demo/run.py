@@ -25,8 +25,9 @@ from grader.demo.people import attempts
 from grader.demo.students import CLASS, Student, deserved
 from grader.papers import paper_of
 from grader.pool import cores
-from grader.project import Project, ProjectError, tasks
+from grader.project import Project, ProjectError
 from grader.reporting.write import write_report
+from grader.task import tasks
 
 MARK = "made-by-grader-demo"  # only a folder with this file is ever cleared
 Say = Callable[[str], None]

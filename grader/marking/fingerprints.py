@@ -20,8 +20,8 @@ from typing import Any
 from course.quiz.items import Item
 from grader.answers import keyed_items
 from grader.papers import has_papers
-from grader.project import HERE, Project, checkpoint_items, keys, tasks
-from grader.task import Task
+from grader.project import HERE, Project, checkpoint_items, keys
+from grader.task import Task, tasks
 
 PROGRAM = (
     "course/quiz/expressions.py",

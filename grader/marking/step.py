@@ -14,9 +14,9 @@ from traitlets import Unicode
 
 from course.i18n import Text, pick
 from course.quiz.variants import Paper
-from grader import project as files
 from grader.papers import paper_in
 from grader.project import HERE, LANGUAGES, Project
+from grader.task import tasks
 
 STATE = "course_marking"  # notebook metadata of a graded submission: answers, notes
 
@@ -49,7 +49,7 @@ class CourseStep(NbGraderPreprocessor):
         return paper_in(Path(self.course_root), self.lesson(resources), resources["nbgrader"]["student"])
 
     def tasks(self, resources: dict) -> dict[str, Any]:
-        return files.tasks(self.project, self.lesson(resources))
+        return tasks(self.project, self.lesson(resources))
 
 
 def language_of(notebook: NotebookNode | None, otherwise: str) -> str:

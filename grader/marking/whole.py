@@ -33,9 +33,10 @@ from grader.marking.repair import repair
 from grader.marking.running import Run
 from grader.marking.step import language_of, state
 from grader.papers import moved, paper_of
-from grader.project import HERE, Infrastructure, Project, tasks
+from grader.project import HERE, Infrastructure, Project
 from grader.sandbox.limits import Limits
 from grader.sandbox.shared import shared
+from grader.task import tasks
 
 
 @dataclass(frozen=True)

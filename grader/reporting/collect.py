@@ -23,8 +23,8 @@ from grader.marking.step import STATE, grade_id
 from grader.marks import cell_marks, require
 from grader.papers import paper_in
 from grader.pipeline import graded_notebook
-from grader.project import Project, practice_items, tasks
-from grader.task import Task
+from grader.project import Project, practice_items
+from grader.task import Task, tasks
 
 Data = dict[str, Any]
 MOST = 2  # experiments and questions named for one belief

@@ -12,9 +12,10 @@ from grader.guard import guarded
 from grader.marking.step import STATE, grade_id
 from grader.marks import require
 from grader.pipeline import graded_notebook
-from grader.project import ProjectError, tasks
+from grader.project import ProjectError
 from grader.reporting.collect import history
 from grader.similarity.evidence import Work, words
+from grader.task import tasks
 
 WRONG = ("incorrect", "partly")
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from course import flags
-from grader.project import Project, tasks
+from grader.project import Project
+from grader.task import tasks
 from tests.lessons.losing import verdict_on
 
 PROJECT = Project()

@@ -17,9 +17,12 @@ from course import flags
 from course.exercise import Exercise, all_exercises, judge
 from course.lessons import LESSONS
 from grader.ideas import Idea, parse, read
-from grader.project import Project, ProjectError, tasks
+from grader.project import Project, ProjectError
+from grader.task import tasks
 from tests.lessons.losing import lost_parts, verdict_on
 from tests.lessons.races import raced
+
+pytestmark = pytest.mark.slow
 
 PROJECT = Project()
 DRAWS = 8

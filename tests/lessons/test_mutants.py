@@ -10,7 +10,8 @@ import pytest
 from course import flags
 from course.exercise import all_exercises, judge
 from course.lessons import LESSONS
-from grader.project import Project, tasks
+from grader.project import Project
+from grader.task import tasks
 from tests.lessons.equivalent_mutants import EQUIVALENT
 from tests.lessons.losing import verdict_on
 from tests.lessons.mutants import mutants

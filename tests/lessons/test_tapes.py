@@ -7,8 +7,8 @@ from statistics import fmean
 
 import pytest
 
-from grader.project import Project, tasks
-from grader.task import Task, plain, same
+from grader.project import Project
+from grader.task import Task, plain, same, tasks
 
 PROJECT = Project()
 TASKS = [task for lesson in PROJECT.checkpoints() for task in tasks(PROJECT, lesson).values() if task.judge is None]

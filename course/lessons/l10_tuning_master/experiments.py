@@ -117,7 +117,7 @@ def live_experiment(name: str, needs: str, title: Text) -> None:
 live_experiment(
     name="10-museum",
     needs="cpu",
-    title=both("An evaluation with BatchNorm: mode and gradients", "带 BatchNorm 的评测：模式与梯度"),
+    title=both("An evaluation with BatchNorm: mode and gradients", "带 BatchNorm 的评估：模式与梯度"),
 )
 live_experiment(name="10-voice", needs="mkldnn", title=both("An LSTM, one frame a call", "LSTM，每次一帧"))
 live_experiment(

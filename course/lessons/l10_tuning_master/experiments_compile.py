@@ -44,9 +44,9 @@ def say_price(record: Record) -> Text:
     if refused is not None:
         return both(
             f"torch.compile cannot work here. It says: {refused}. "
-            "On a CPU it needs a C++ compiler (Linux: g++, macOS: clang++, Windows: cl of Visual Studio).",
+            "On a CPU it needs a C++ compiler that works and the header files of Python (Debian, Ubuntu: g++, python3-dev).",
             f"torch.compile 在这里用不了，报错是：{refused}。"
-            "在 CPU 上它需要 C++ 编译器（Linux：g++，macOS：clang++，Windows：Visual Studio 的 cl）。",
+            "在 CPU 上它需要能用的 C++ 编译器和 Python 的头文件（Debian、Ubuntu：g++、python3-dev）。",
         )
     if set(rows) != set(STATES):
         return NOTHING
@@ -98,7 +98,7 @@ def draw_price(record: Record, ax: Any) -> None:
 @experiment(
     name="10-compile-price",
     lesson=LESSON,
-    needs="cpu",
+    needs="compiler",
     seconds=30,
     title=both("torch.compile: a price per process, a gain per call", "torch.compile：按进程付钱，按调用赚钱"),
     finding=say_price,

@@ -199,7 +199,7 @@ class Desk(CaseDesk):
         if self.hunt.bug.innocent:
             words = t(
                 "Run the script as it is, and as the complaint wants it. Then compare.",
-                "照原样跑一次，再照投诉的意思跑一次，比一比。",
+                "照原样跑一次，再照抱怨的意思改了跑一次，比一比。",
             )
             return in_language(f"<h4>{t('🔬 Prove it', '🔬 证明一下')}</h4><p>{words}</p>")
         words = t(

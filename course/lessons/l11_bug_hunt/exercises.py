@@ -196,7 +196,7 @@ NEXT_TEST = Exercise(
 """,
     why=both(
         "Swap two neighbours: the average changes by chance × minutes of one against the other. So the ratio decides.",
-        "把相邻的两个换一换，平均时间的变化就是“可能性 × 分钟”的交叉相比。所以看比值。",
+        "把相邻的两个换一换，平均时间只变了一点：这个的可能性 × 那个的分钟，减去那个的可能性 × 这个的分钟。所以看比值。",
     ),
 )
 

@@ -45,7 +45,7 @@ def say_hidden(record: Record) -> Text:
         return NOTHING
     told = {
         code: {"en": "; ", "zh": "；"}[code].join(
-            f"{REPAIRS[name][code]}: {row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+            f"{REPAIRS[name][code]}{': ' if code == 'en' else '：'}{row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
             for name, row in rows.items()
         )
         for code in ("en", "zh")

@@ -119,7 +119,7 @@ def proof_words(hunt: Hunt, as_is: Text, as_wished: Text) -> list[str]:
     """The two runs of a proof in sentences with marks."""
     return [
         t("**As it is:** ", "**照原样：**") + pick(as_is),
-        t(f"**As the complaint wants it** ({pick(hunt.bug.wish)}): ", f"**照投诉的意思**（{pick(hunt.bug.wish)}）：")
+        t(f"**As the complaint wants it** ({pick(hunt.bug.wish)}): ", f"**照抱怨的意思改**（{pick(hunt.bug.wish)}）：")
         + pick(as_wished),
     ]
 
@@ -147,7 +147,7 @@ def step_text(hunt: Hunt) -> str:
     if hunt.step == "repair" and hunt.bug.innocent:
         return t(
             f"Prove it: run the script as it is and as the complaint wants it. {call}.prove()",
-            f"证明一下：照原样跑一次，再照投诉的意思跑一次。{call}.prove()",
+            f"证明一下：照原样跑一次，再照抱怨的意思改了跑一次。{call}.prove()",
         )
     if hunt.step == "repair":
         return t(

@@ -122,7 +122,7 @@ def sizes_told(facts: Facts) -> Text:
         f"without any search {STEPS * GUESSED_MS:.0f} ms (a search {SEARCH_MS:.0f} ms, "
         f"a step {GUESSED_MS} or {SEARCHED_MS} ms: given in this case).",
         f"{facts['steps']} 步，搜索 {facts['searches']} 次，共 {facts['ms']:.0f} 毫秒；"
-        f"完全不搜索是 {STEPS * GUESSED_MS:.0f} 毫秒（本案给定：搜索一次 {SEARCH_MS:.0f} 毫秒，"
+        f"完全不搜索是 {STEPS * GUESSED_MS:.0f} 毫秒（案子里给定：搜索一次 {SEARCH_MS:.0f} 毫秒，"
         f"一步 {GUESSED_MS} 或 {SEARCHED_MS} 毫秒）。",
     )
 

@@ -146,7 +146,7 @@ def query_objection(facts: Facts) -> Text | None:
         return both(
             "No error any more, but the question was replaced: "
             "the next part of the program asks it and gets your answer instead of the truth.",
-            "不报错了，可查询函数被换掉了：程序的其他部分再来问，得到的是你写的答案，不是真话。",
+            "不报错了，可查询函数被换掉了：程序的其他部分再来问，得到的是你写的答案，不是实情。",
         )
     if facts["cpu"] != "cpu":
         return both('`pick("cpu")` should give the CPU.', '`pick("cpu")` 应该给出 CPU。')

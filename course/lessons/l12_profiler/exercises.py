@@ -313,7 +313,7 @@ def check_make_it_lose(race: Any) -> Verdict:
     return inconclusive(
         both(
             f"[{low:.2f}, {high:.2f}] holds {ENOUGH}: undecided. Smaller operations, or more time, settle it.",
-            f"[{low:.2f}, {high:.2f}] 包含 {ENOUGH}：未定。把操作再变小些，或多给些时间。",
+            f"[{low:.2f}, {high:.2f}] 包含 {ENOUGH}：无法判定。把操作再变小些，或多给些时间。",
         ),
         reason="undecided",
     )

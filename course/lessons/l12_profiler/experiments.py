@@ -105,9 +105,9 @@ def two_columns(budget: Budget) -> list[dict]:
 # --- 12-repairs -----------------------------------------------------------------------------------------------
 
 CASES_SAID = {
-    "photos": both("photos, float64", "照片，float64"),
-    "layers": both("layers, reorders", "卷积层，重排"),
-    "scores": both("scores, one by one", "分数，逐行"),
+    "photos": both("photos, float64", "照片（float64）"),
+    "layers": both("layers, reorders", "卷积层（重排）"),
+    "scores": both("scores, one by one", "分数（逐行）"),
 }
 
 
@@ -204,8 +204,9 @@ def say_wait(record: Record) -> Text:
     first = doubtful(settle_wait(record))
 
     def told(code: str) -> str:
+        unit = " %" if code == "en" else "%"
         return joined(
-            [f"{WHERE[key][code]} {100 * median([row[key] for row in record.rows]):.3g} %" for key in WHERE], code
+            [f"{WHERE[key][code]} {100 * median([row[key] for row in record.rows]):.3g}{unit}" for key in WHERE], code
         )
 
     return both(
@@ -224,7 +225,7 @@ def draw_wait(record: Record, ax: Any) -> None:
             left=left,
             height=0.5,
             color=colour,
-            label=t(f"{said['en']}: {share:.0f} %", f"{said['zh']}：{share:.0f} %"),
+            label=t(f"{said['en']}: {share:.0f} %", f"{said['zh']}：{share:.0f}%"),
         )
         left += share
     ax.set(yticks=[], xlim=(0, 100), ylim=(-0.5, 0.9))

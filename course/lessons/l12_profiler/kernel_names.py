@@ -49,7 +49,7 @@ PIECES: tuple[tuple[str, Text], ...] = (
     ("memcpy dtod", both("a copy inside the GPU's memory", "显存内部的拷贝")),
     ("at::native", both("PyTorch's own kernel, of no library", "PyTorch 自己的 kernel，不属于任何库")),
     ("cudnn", both("of the library cuDNN", "属于 cuDNN 库")),
-    ("cutlass", both("made with CUTLASS, NVIDIA's building set for products", "用 CUTLASS（NVIDIA 的矩阵乘积木）做的")),
+    ("cutlass", both("made with CUTLASS, NVIDIA's building set for products", "用 NVIDIA 的矩阵乘模板库 CUTLASS 写的")),
     ("xmma", both("one of NVIDIA's families of kernels", "NVIDIA 的一族 kernel")),
     ("winograd", both("a convolution by Winograd's method", "用 Winograd 方法做的卷积")),
     (

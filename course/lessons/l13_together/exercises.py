@@ -55,8 +55,8 @@ def _inputs() -> dict[str, tuple[tuple[Any, ...], dict[str, Any], Text]]:
     return {
         "plain": ((q, k, v), {}, nothing),
         "one sequence": ((q[:1], k[:1], v[:1]), {}, nothing),
-        "a mask": ((q, k, v), {"mask": fixed}, both("This mask is not learnt.", "这个掩码并不学习。")),
-        "a bool mask": ((q, k, v), {"mask": fixed == 0}, both("This mask is not learnt.", "这个掩码并不学习。")),
+        "a mask": ((q, k, v), {"mask": fixed}, both("This mask is not learnt.", "这个掩码不是可学习的。")),
+        "a bool mask": ((q, k, v), {"mask": fixed == 0}, both("This mask is not learnt.", "这个掩码不是可学习的。")),
         "bfloat16": ((q.bfloat16(), k.bfloat16(), v.bfloat16()), {}, nothing),
         "queries that want gradients": (
             (q.clone().requires_grad_(), k, v),
@@ -160,7 +160,7 @@ def check_kernel_gap(kernel_gap: Callable[..., float]) -> Verdict:
             return inconclusive(
                 both(
                     "On this machine the two kernels give the same bits for all inputs tried, so nothing can be told apart.",
-                    "在这台机器上，试过的输入两个 kernel 都逐位相同，没法分辨。",
+                    "在这台机器上，试过的每种输入，两个 kernel 的结果都逐位相同，判断不了对错。",
                 ),
                 reason="same-bits",
             )
@@ -201,14 +201,14 @@ def check_kernel_gap(kernel_gap: Callable[..., float]) -> Verdict:
                     0.5, 1.0,
                     both(
                         "Right while all goes well. After an exception a kernel stays switched off: use `with`.",
-                        "一切顺利时都对。可一出异常，就有 kernel 一直关着：请用 `with`。",
+                        "一切顺利时没问题。可一出异常，就会有 kernel 一直关着：请用 `with`。",
                     ),
                     reason="exception",
                 )  # fmt: skip
     return correct(
         both(
             "Two kernels, one number, and every switch as it was. `sdpa_kernel` does the tidying up.",
-            "两个 kernel，一个数，所有开关恢复原样。收拾的活儿 `sdpa_kernel` 都替你干了。",
+            "两个 kernel 各跑一次，返回一个数，所有开关恢复原样。善后的活儿 `sdpa_kernel` 都替你干了。",
         )
     )
 
@@ -234,14 +234,14 @@ def _judge_gap(answers: list[Any], gaps: list[float], ran: str) -> Verdict | Non
             reason="kernels",
         )
     if numbers != gaps:
-        hint = both("Take the size of each difference first, `.abs()`.", "先取每个差的大小，`.abs()`。")
+        hint = both("Take the size of each difference first, `.abs()`.", "先对每个差取绝对值：`.abs()`。")
         if all(abs(got) < gap / 2 for got, gap in zip(numbers, gaps, strict=True)):
-            hint = both("It is too small for the largest one: a mean?", "作为最大值它太小了：取了平均？")
+            hint = both("It is too small for the largest one: a mean?", "说是最大值，这个数太小了：是不是取了平均？")
         return incorrect(
             both(
                 f"The largest differences are {gaps[0]:.2e} and {gaps[-1]:.2e}, not {numbers[0]:.2e} and {numbers[-1]:.2e}. "
                 f"{hint['en']}",
-                f"最大的差是 {gaps[0]:.2e} 和 {gaps[-1]:.2e}，而不是 {numbers[0]:.2e} 和 {numbers[-1]:.2e}。{hint['zh']}",
+                f"最大的差应是 {gaps[0]:.2e} 和 {gaps[-1]:.2e}，而不是 {numbers[0]:.2e} 和 {numbers[-1]:.2e}。{hint['zh']}",
             ),
             reason="number",
         )
@@ -427,7 +427,7 @@ def kernel_gap(q, k, v):
 """,
     why=both(
         "A block for each kernel is also how you test a kernel of your own: against math, with a tolerance.",
-        "要测试自己写的 kernel，也是这个办法：和 math 比，给个容差。",
+        "自己写了 kernel 要测试，也用这个办法：每个 kernel 一个块，和 math 比，给个容差。",
     ),
     check=check_kernel_gap,
 )

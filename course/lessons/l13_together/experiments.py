@@ -143,7 +143,7 @@ def say_flash_math(record: Record) -> Text:
         + "; ".join(f"{row['tokens']} tokens {interval(row)}" for row in rows)
         + f". Largest difference of the results: {max(row['difference'] for row in rows):.0e}.",
         f"{last['tokens']} 个 token 时，math 同时占 {last['math_mib']:.3g} MiB，flash 占 {last['flash_mib']:.2g} MiB，"
-        f"相差 {more:.0f} 倍。单线程耗时比 flash / math："
+        f"相差 {more:.0f} 倍。单线程下 flash / math 的耗时比："
         + "；".join(f"{row['tokens']} 个 token {interval(row)}" for row in rows)
         + f"。结果最大相差 {max(row['difference'] for row in rows):.0e}。",
     )

@@ -181,10 +181,10 @@ def say_who_inherits(record: Record) -> Text:
         for who, name in WHO.items():
             lost = [row["setting"] for row in rows if row[who] and row[who] != row["main"]]
             what = joined(lost, code) or none if any(row[who] for row in rows) else absent
-            parts.append(f"{what} ({name['en']})" if code == "en" else f"{what}（{name['zh']}）")
+            parts.append(f"{what} ({name['en']})" if code == "en" else f"{name['zh']}：{what}")
         return ("; " if code == "en" else "；").join(parts)
 
-    return both(f"Settings that do not arrive: {told('en')}.", f"传不过去的设置：{told('zh')}。")
+    return both(f"Settings that do not arrive: {told('en')}.", f"没有传过去的设置。{told('zh')}。")
 
 
 def draw_who_inherits(record: Record, ax: Any) -> None:

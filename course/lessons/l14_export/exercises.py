@@ -328,9 +328,9 @@ GATE = Exercise(
         ),
         both(
             "`torch.where(condition, this, that)` computes both and takes one.",
-            "`torch.where(条件, 这个, 那个)`：两边都算，取一边。",
+            "`torch.where(条件, a, b)`：两边都算，取一边。",
         ),
-        both("this: `x * 2`, that: `x - 1`.", "这个：`x * 2`；那个：`x - 1`。"),
+        both("this: `x * 2`, that: `x - 1`.", "a 是 `x * 2`，b 是 `x - 1`。"),
     ),
     solution="import torch\n\ndef gate(x):\n    return torch.where(x.sum() > 0, x * 2, x - 1)\n",
     why=both(

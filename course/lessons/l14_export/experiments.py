@@ -29,7 +29,7 @@ AROUND = {
     "cudnn.benchmark": both("cudnn.benchmark = True", "cudnn.benchmark = True"),
     "cudnn.deterministic": both("cudnn.deterministic = True", "cudnn.deterministic = True"),
     "mkldnn.enabled": both("mkldnn.enabled = False", "mkldnn.enabled = False"),
-    "deterministic algorithms": both("deterministic algorithms", "确定性算法模式"),
+    "deterministic algorithms": both("deterministic algorithms", "确定性模式"),
     "threads": both("another number of threads", "换个线程数"),
     "autocast": both("inside an autocast block", "在 autocast 块里导出"),
 }
@@ -65,9 +65,9 @@ def say_what_it_keeps(record: Record) -> Text:
         f"Of {len(AROUND)} settings around the model, these changed what the file computes. torch.export: "
         f"{_names(kept['export'], 'en')}.{en} The old jit.trace: {_names(kept['trace'], 'en')}. "
         f"Of the model itself, torch.export kept: {_names(own, 'en')}.",
-        f"模型周围的 {len(AROUND)} 项设置，改变了文件里的计算的有：torch.export：{_names(kept['export'], 'zh')}。"
+        f"模型周围的 {len(AROUND)} 项设置，哪些改变了文件里的计算？torch.export：{_names(kept['export'], 'zh')}。"
         f"{zh}旧的 jit.trace：{_names(kept['trace'], 'zh')}。"
-        f"模型自身的改动，torch.export 记下了：{_names(own, 'zh')}。",
+        f"模型自身的改动里，torch.export 记下了：{_names(own, 'zh')}。",
     )
 
 
@@ -300,7 +300,7 @@ def say_mkldnn_leaves(record: Record) -> Text:
     open_en = ", ".join(DOORS[row["door"]]["en"] for row in record.rows if not row["converted"]) or "none"
     open_zh = "、".join(DOORS[row["door"]]["zh"] for row in record.rows if not row["converted"]) or "没有"
     en = "; ".join(f"{DOORS[row['door']]['en']}: {row['converted']}" for row in shut) or "none"
-    zh = "；".join(f"{DOORS[row['door']]['zh']}：{row['converted']}" for row in shut) or "没有"
+    zh = "、".join(f"{DOORS[row['door']]['zh']}（{row['converted']}）" for row in shut) or "没有"
     return both(
         f"After to_mkldnn these fail: {en}. Still open: {open_en}.",
         f"转成 mkldnn 之后，失败的：{zh}。还能走的：{open_zh}。",

@@ -27,10 +27,10 @@ from course.records import Record
 LAYERS = {
     "ReLU": both("ReLU", "ReLU"),
     "MaxPool2d": both("MaxPool2d", "MaxPool2d"),
-    "Linear": both("Linear, 4096 terms a sum", "Linear，每个和 4096 项"),
+    "Linear": both("Linear, 4096 terms a sum", "Linear（求和 4096 项）"),
     "Linear, whole numbers": both("the same, whole numbers", "同上，换成整数"),
-    "Linear, short": both("Linear, 64 terms a sum", "Linear，每个和 64 项"),
-    "Conv2d": both("Conv2d, 289 terms a sum", "Conv2d，每个和 289 项"),
+    "Linear, short": both("Linear, 64 terms a sum", "Linear（求和 64 项）"),
+    "Conv2d": both("Conv2d, 289 terms a sum", "Conv2d（求和 289 项）"),
     "Sigmoid": both("Sigmoid", "Sigmoid"),
     "SmallNet": both("the small network", "小网络"),
 }
@@ -274,7 +274,7 @@ def say_twice(record: Record) -> Text:
         same = [PARTS[part][code] for part in PARTS if found[name][part]]
         if code == "en":
             return f"{AGAIN[name]['en']}: same {', '.join(same) or 'nothing'}"
-        return f"{AGAIN[name]['zh']}：相同的有{'、'.join(same) or '（无）'}"
+        return f"{AGAIN[name]['zh']}，相同的有：{'、'.join(same) or '无'}"
 
     named = any(row["path"] for row in record.rows)
     return both(

@@ -15,7 +15,7 @@
 #
 # 前面九课认识了各种开关。现在轮到真人带着麻烦上门：每个麻烦都有期限，有不能破的要求，还有从博客上抄来的建议。你来选，你来测，最后签上你的名字。
 #
-# 这一课是个游戏：**深夜调参急诊室**。十个病例在**你的 CPU 上现场实测**，七个按有出处的规则判定，每个都会注明。不需要 GPU。今天不用全打完，本来就是这么安排的。
+# 这一课是个游戏：**深夜调参急诊室**。十个病例在**你的 CPU 上现场实测**，七个按有出处的规则判定，每个都会注明。不需要 GPU。今天不用全做完，本来就是这么安排的。
 # %% bootstrap
 # %%
 # en: Warm-up: cards from earlier lessons that are due today (none is fine).
@@ -32,7 +32,7 @@ review(due=3)
 # %% [markdown] zh
 # ## 什么叫取舍？
 #
-# 你想要两样东西，可这个多了那个就少：又要车快，又要省油。放到模型上，就是时间、内存、精确、逐位可重现。
+# 你想要两样东西，可这个多了那个就少：又要车快，又要省油。放到模型上，就是时间、内存、精度、逐位可复现。
 #
 # 所以一个好问题有两半。**看重什么？**（只选一样，比如一次调用的耗时。）**什么不能破？**（一条上限，比如误差不超过 1%，内存不超过三分之一。）先守上限，再比快慢。先来一道热身题：
 # %%
@@ -74,7 +74,7 @@ for name, result in results.items():
 #
 # Try `no_grad` alone first, as the blog says. Then do better.
 # %% [markdown] zh
-# ## 🏛️ 第一个夜班：一起做一例
+# ## 🏛️ 第一个夜班：一起看一个病例
 #
 # 这就是你的工作台，从上往下看：
 #
@@ -98,9 +98,9 @@ case("museum")
 # %% [markdown] zh
 # ## 💡 这张图怎么看
 #
-# 每一行是一套设置。圆点是耗时与现在之比，横条是[[interval|区间]]：就这些轮次而言，真值大概落在哪儿。虚线左边更快。空心圆点表示违反了要求：再靠左也出局。
+# 每一行是一套设置。圆点是耗时与现在之比，横条是[[interval|区间]]：凭这几轮测量，真值大概落在这一段里。虚线左边更快。空心圆点表示违反了要求：再靠左也出局。
 #
-# 绿色的是**最好的一档**：守住所有要求里最快的那个，以及横条和它重叠的。测量分不出它们的高下，游戏也就不分。一例十分：结果 5，下注 2，省下的测量 2，原因 1。
+# 绿色的是**最好的一档**：守住所有要求里最快的那个，以及横条和它重叠的。测量分不出它们的高下，游戏也就不分。每个病例满分 10 分：结果 5，下注 2，省下的测量 2，原因 1。
 # %%
 explain("10-best-set")
 explain("10-way-to-work")
@@ -142,14 +142,14 @@ keep("recipe.tuning")
 # Now alone. One frame of sound at a time, and latency is everything. At the next desk sits Old Default, who answers every
 # question with “it has always been on”. No keyboard trouble: everything on the desk can be reached with Tab and Enter, and
 # typed as well, if you like:
-# `case("voice").run(onednn="off", bet="faster", sure="fairly")`.
+# `case("voice").run(onednn="off", bet="faster", confidence="fairly")`.
 #
 # (Cases in which you choose the number of threads need a quiet machine. If the bars come out very wide, close other programs.)
 # %% [markdown] zh
 # ## 🎙️ 语音助手
 #
 # 这回自己来。一次一帧声音，延迟就是一切。邻桌坐着老默认，问他什么都答“这个一直开着呀”。工作台上的一切都能用 Tab 和 Enter 操作，也可以打字来玩：
-# `case("voice").run(onednn="off", bet="faster", sure="fairly")`。
+# `case("voice").run(onednn="off", bet="faster", confidence="fairly")`。
 #
 # （要选线程数的病例，机器得空闲才测得准。横条要是特别宽，就先关掉别的程序。）
 # %%
@@ -179,7 +179,7 @@ keep("tuning.regime")
 # %% [markdown] zh
 # ## ✉️ 最要紧的那两句话
 #
-# 每一案的末尾，都有同事来信：“你为什么动那个开关？”调参的一半功夫，就在这封回信里。好的回信要有带区间的数字，说清守住了什么，说原因（不只是开关名），还要说出同事在哪种情况下是对的，最后提出一个能推翻*你自己*的测试。除了你，没人给它打分。
+# 每个病例的末尾，都有同事来信：“你为什么动那个开关？”调参的一半功夫，就在这封回信里。好的回信要有带区间的数字，说清守住了什么，说原因（不只是开关名），还要说出同事在哪种情况下是对的，最后提出一个能推翻*你自己*的测试。除了你，没人给它打分。
 #
 # 陆游说：纸上得来终觉浅，绝知此事要躬行。调参也一样。
 # %%
@@ -234,7 +234,7 @@ explain("10-pay-back")
 # 📌 **小结。**
 #
 # 1. 同一个开关，这里对、那里错：看一次调用的开销由谁分摊，看硬件会什么。
-# 2. 开着是允许，不是保证；没人读的开关只是摆设。
+# 2. 开关打开是允许，不是保证；没人读的开关只是摆设。
 # 3. “确定性”说的是同一个地方逐位一致；换个地方，就是另一个承诺。
 # %% [markdown] en
 # ☕ That was the night. A good place to stop; the others on the board wait for you. Two *deeper, optional* parts follow;
@@ -248,12 +248,12 @@ explain("10-pay-back")
 #
 # ### 选读：不进游戏，看一个病例的所有组合
 #
-# 每个实测病例都是一个同名实验。先把病例结掉，不然就剧透了。
+# 每个实测病例都是一个同名实验。先把那个病例做完，不然就剧透了。
 # %%
 # en: for example observe("10-laptop"): time and memory of six ways to train
 # en: after the case nights: observe("10-compile-price"), what torch.compile costs and gains on your machine
 # zh: 例如 observe("10-laptop")：六种训练方式的时间和内存
-# zh: 打完 nights 之后：observe("10-compile-price")，看看 torch.compile 在你的机器上花多少、省多少
+# zh: 做完 nights 之后：observe("10-compile-price")，看看 torch.compile 在你的机器上花多少、省多少
 observe("10-museum")
 # %% [markdown] en
 # ### Deeper, optional: 🛠️ a large batch in small pieces (5 minutes)
@@ -263,7 +263,7 @@ observe("10-museum")
 # %% [markdown] zh
 # ### 选读：🛠️ 把大 batch 切成小份（5 分钟）
 #
-# 亲手做一遍 `laptop` 那位学生的药方（先打完那一例，不然就剧透了）。`step(model, x, y, micro)` 要算出整批平均交叉熵的梯度，但一次最多给模型看 `micro` 行。`backward()` 会累加到已有的梯度上。
+# 亲手做一遍 `laptop` 那位学生的药方（先做完那个病例，不然就剧透了）。`step(model, x, y, micro)` 要算出整批平均交叉熵的梯度，但一次最多给模型看 `micro` 行。`backward()` 会累加到已有的梯度上。
 # %%
 from torch.nn import functional as F
 

@@ -225,7 +225,7 @@ thin_bars.timeline();
 # %% [markdown] zh
 # ## 🛠️ 第三个归你：修好这个循环（5 分钟，1 行）
 #
-# **分数**是一行一行问的：为 64 个数跑好几个操作，再用 `.item()` 把一个数拿回 Python。放到 GPU 上，每个 `.item()` 还得等前面排着的全部做完。下面是它的姊妹，毛病一样。请去掉循环，返回同样的张量。
+# **分数**是一行一行问的：为 64 个数跑好几个操作，再用 `.item()` 把一个数拿回 Python。放到 GPU 上，每个 `.item()` 还得等前面排着的全部做完。下面这个函数毛病一样。请去掉循环，返回同样的张量。
 # %%
 def row_spreads(table: torch.Tensor) -> torch.Tensor:
     # en: largest minus smallest number of each row

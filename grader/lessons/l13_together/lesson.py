@@ -13,9 +13,9 @@
 # ⏱️ 45 分钟；**选读**部分再加 25 分钟。先修：第 01、02 课；学过 06、09 更好。全部内容都能在 CPU 上实测，不需要 C++ 编译器。
 #
 # 🎯 学完之后，你能：
-# - 说出你的注意力由哪个 kernel 计算，看得见，也换得了；
+# - 说出你的注意力由哪个 kernel 计算，还能亲眼看到它、换掉它；
 # - 分清哪些开关，编译好的代码还听得见；
-# - 说清线程和子进程从你这里带走了什么。
+# - 说清新线程和子进程会从你这里带走哪些设置。
 # %% bootstrap
 # %% [markdown] en
 # ## 🎯 What is this lesson for?
@@ -28,7 +28,7 @@
 # %% [markdown] zh
 # ## 🎯 这一课是干什么用的？
 #
-# 前面每个开关都是单独讲的。真实的程序要热闹得多：要编译，要开线程和 worker，还要用 16 位的数来算。开关想起作用，得有对的人，在对的**时候**，去**读**它。
+# 前面每个开关都是单独讲的。真实的程序要热闹得多：要编译，要开线程和 worker，还要用 16 位的数来算。开关要起作用，得由该读它的那部分程序，在对的**时候**去**读**它。
 #
 # 想象一间厨房：开关挂在墙上，每个厨师都看得见。有的开关，炒菜时才看；有的只在写菜谱时看一眼，以后就照谱做了。至于另一间厨房，那儿有自己的一面墙。
 #
@@ -115,7 +115,7 @@ explain("13-cuda-on-cpu")
 #
 # 在 CPU 上，只要沾上一条，flash 就会拒绝（torch 还查几条更少见的）：
 # 1. `dropout` 大于 0；
-# 2. 给了掩码，而且掩码是要学的（`mask.requires_grad`）；
+# 2. 给了掩码，而且掩码是可学习的（`mask.requires_grad`）；
 # 3. 三个张量里有一个不是四维；
 # 4. 它们最后一维的大小不全相等；
 # 5. 最后一维的数在内存里不挨着（`t.stride(-1)` 不是 1）。
@@ -208,7 +208,7 @@ explain("13-guard-why")
 #
 # Bet: compiled with flash allowed; then flash is switched off.
 # %% [markdown] zh
-# ## 🎲 那不在清单上、做菜时又没人看的设置呢？
+# ## 🎲 有的设置不在清单上，做菜时又没人看，会怎样？
 #
 # 卷积在菜谱里就写着“卷积”，做菜时它自己去看开关。注意力就要看编译后端写得多细了：`backend="eager"` 把它留作一次调用；`"aot_eager"` 写得更细，一直写到具体的 kernel，而默认的后端 `inductor` 开头也是这么做的。
 #
@@ -311,7 +311,7 @@ keep("process.settings")
 #
 # [[autocast]] is no switch of a backend. It stands before the operations and copies inputs to 16 bits for those on its list. The others keep what they get. Eleven operations on float32 tensors: which results change their type? And who computes them then?
 # %% [markdown] zh
-# ☕ 主线到这儿就讲完了。autocast、两个 kernel 差多少、GPU 的名单、确定性模式遇上别人、两个坑、一场对决，都是**选读**；不看就直接跳到 [[#🕳️ 四个误区，和你测到的]]。
+# ☕ 主线到这儿就讲完了。autocast、两个 kernel 差多少、GPU 的名单、确定性模式如何影响别处、两个坑、一场对决，都是**选读**；不看就直接跳到 [[#🕳️ 四个误区，和你测到的]]。
 #
 # ### 选读：autocast 换了类型，也就换了库
 #
@@ -328,13 +328,13 @@ keep("autocast.cpu")
 #
 # `kernel_gap(q, k, v)` gives back the largest difference (its size, without sign) between what flash and what math compute. Afterwards every switch is as before.
 #
-# `sdpa_kernel` is a [[context-manager|context manager]] that keeps its word: unlike `cudnn.flags()` (lesson 01) it puts back exactly what was there. Stuck? `hint("13-kernel-gap")`.
+# `sdpa_kernel` is a [[context-manager|context manager]] without the trap of `cudnn.flags()` (lesson 01): inside holds just what you list, and afterwards it puts back exactly what was there. Stuck? `hint("13-kernel-gap")`.
 # %% [markdown] zh
-# ### 选读：🛠️ 量出差别，不动开关（5 分钟，约 5 行）
+# ### 选读：🛠️ 量出两者的差，开关恢复原样（5 分钟，约 5 行）
 #
-# `kernel_gap(q, k, v)` 返回 flash 和 math 两种结果之间最大的差（只看大小，不看正负）。用完之后，所有开关都和原来一样。
+# `kernel_gap(q, k, v)` 用 flash 和 math 各算一遍，返回两份结果之间最大的绝对差。函数返回之后，所有开关都要和调用之前一样。
 #
-# `sdpa_kernel` 是个说到做到的[[context-manager|上下文管理器]]：不像 `cudnn.flags()`（第 01 课），它会原原本本地放回去。卡住了就运行 `hint("13-kernel-gap")`。
+# `sdpa_kernel` 也是[[context-manager|上下文管理器]]，但没有 `cudnn.flags()` 的那个坑（第 01 课）：块内允许哪些，只看你列的清单；出块时，开关恢复原样。卡住了就运行 `hint("13-kernel-gap")`。
 # %%
 def kernel_gap(q, k, v) -> float:
     raise NotImplementedError
@@ -382,17 +382,17 @@ print(place, "| without mask:", kernel_of(lambda: F.scaled_dot_product_attention
 # | the same with `warn_only` | these kernels run as usual and warn |
 # | threads; spawned workers | on in every thread; off in the worker |
 # %% [markdown] zh
-# ### 选读：确定性模式遇上别人
+# ### 选读：确定性模式会影响谁
 #
-# 第 06 课讲过这个模式。它对邻居们做了什么？
+# 第 06 课讲过这个模式。打开它，别的地方会跟着变：
 #
-# | 邻居 | 打开模式之后 |
+# | 受影响的 | 打开模式之后 |
 # |---|---|
 # | 编译好的代码 | 另写一份菜谱，每个取值一份 |
 # | cuDNN 的卷积 | 等于 `cudnn.deterministic` 为 True |
 # | NVIDIA GPU 上的注意力 | 不用 cuDNN 的 kernel；flash 和 efficient 的反向传播改用确定性形式 |
 # | 同上，但 `warn_only` | 这些 kernel 照常跑，只给警告 |
-# | 线程；spawn 的 worker | 每个线程里都开着；worker 里是关的 |
+# | 线程；spawn 的 worker | 每个线程里都是开的；worker 里是关的 |
 # %%
 explain("13-debug-mode")
 # en: Two traps around attention: a query that says no, and a dropout that never sleeps.
@@ -467,6 +467,6 @@ review("13-no-kernel", "13-table-size", "13-flip-flop", "13-two-blocks", "06-war
 # - 开关归进程，梯度模式和 autocast 归线程。
 # - 设置只在被读到的地方算数。所以我看的是跑了什么，不是写了什么。
 #
-# “耳听为虚，眼见为实。”（老话。放到今天：开关是听来的，profile 是看见的。）
+# “耳听为虚，眼见为实。”（老话。放到这里：开关的值是“听说”，profile 才是“看见”。）
 # %%
 finish()

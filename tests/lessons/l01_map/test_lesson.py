@@ -13,6 +13,8 @@ from course.experiment import base
 from course.lessons.l01_map import probes as map_probes
 from tests.lessons.live import check_shown, measured
 
+pytestmark = pytest.mark.slow
+
 FORKS = "fork" in multiprocessing.get_all_start_methods()
 
 

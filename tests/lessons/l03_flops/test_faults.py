@@ -10,6 +10,8 @@ from course.experiment.base import load_all, run
 from course.records import Record
 from tests.lessons.l03_flops.rows import memories
 
+pytestmark = pytest.mark.slow
+
 
 def record(name: str, rows: list[dict], **machine: str) -> Record:
     return Record(name, 1, "03_flops", {"device": "cpu", **machine}, rows)

@@ -8,8 +8,11 @@ import pytest
 
 from course.experiment.base import load_all, run
 from course.records import Record
-from grader.project import Project, tasks
+from grader.project import Project
+from grader.task import tasks
 from tests.lessons.l03_flops.rows import roofs, shares
+
+pytestmark = pytest.mark.slow
 
 LESSON = "03_flops"
 TASK = tasks(Project(), LESSON)

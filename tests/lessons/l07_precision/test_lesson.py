@@ -11,7 +11,8 @@ from course import flags
 from course.figures.bits import show_bits
 from course.lessons.l07_precision.exercises import TREE_CASES
 from course.rounding import FORMATS, cut_bits, keep_bits, pattern, product, relative_error, rounded
-from grader.project import Project, tasks
+from grader.project import Project
+from grader.task import tasks
 
 LESSON = "07_precision"
 

@@ -18,7 +18,8 @@ from course.lessons.l09_mkldnn.probes import ROUTES, route, routes_of
 from course.onednn_log import parse, recorded_log
 from course.quiz.bank import Bank
 from course.records import nearest
-from grader.project import Project, tasks
+from grader.project import Project
+from grader.task import tasks
 from tests.lessons.live import check_shown, measured
 
 LESSON = "09_mkldnn"

@@ -150,8 +150,8 @@ def test_every_case_can_be_played_to_its_end(name, language, tmp_path):
     said = []
     desk = Desk(Tuning(case, AnswerLog(tmp_path / "answers.jsonl"), measured), text=True, write=said.append)
     bet = "fits" if plan.rules else tuning.came_out(plan, made[tuning.key(best)], made[tuning.key(plan.today)])
-    desk.run(bet=bet, sure="certain", **best)
-    desk.hand_in(bet=bet, sure="certain", **best)
+    desk.run(bet=bet, confidence="certain", **best)
+    desk.hand_in(bet=bet, confidence="certain", **best)
     desk.cause(case.cause.right.id)
     assert desk.play.score().points == 10 and desk.play.score().counts
     told = "\n".join([*said, str(desk)])

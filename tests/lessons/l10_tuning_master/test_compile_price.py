@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
+import course
 from course.experiment import base
+from course.i18n import pick
 from course.lessons.l10_tuning_master.compiling import job
 from course.lessons.l10_tuning_master.experiments_compile import STATES, draw_price, say_price
+from course.machine import next_step
+from course.quiz.rich import plain
+from course.verbs import state
 from tests.lessons.l10_tuning_master.rows import REFUSED, compiling
 from tests.lessons.live import check_sentence, record_of
 
@@ -56,9 +63,17 @@ def test_a_real_run_measures_three_processes():
     check_sentence(record)
 
 
+def test_without_a_compiler_the_recording_is_shown_and_the_next_step_said(monkeypatch, capsys):
+    monkeypatch.setattr(state, "now", state.State(lesson="10_tuning_master"))
+    monkeypatch.setenv("COURSE_TEXT", "1")
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    assert not course.observe(NAME).live
+    assert plain(pick(next_step("compiler"))) in capsys.readouterr().out
+
+
 @pytest.mark.long
-def test_without_a_compiler_it_is_refused_in_words(monkeypatch):
-    monkeypatch.setenv("CXX", "/nowhere")
+def test_a_compiler_that_does_not_work_is_told_in_words(monkeypatch):
+    monkeypatch.setenv("CXX", shutil.which("false"))
     record = base.run(NAME, budget_s=2)
     assert ["refused" in row for row in record.rows] == [False, True, True]
     check_sentence(record)

@@ -87,7 +87,7 @@ def test_a_player_gets_what_the_experiment_measured(tmp_path):
     desk = game.player(cases.find("museum"), AnswerLog(tmp_path / "answers.jsonl"))
     said = []
     desk._write = said.append
-    desk.run(mode="eval", bet="faster", sure="guess")
+    desk.run(mode="eval", bet="faster", confidence="guess")
     (run,) = desk.play.attempt.runs
     assert run.outcome["facts"] == {"statistics": True} and run.today["facts"] == {"statistics": False}
     assert run.evidence["evidence"] == "live" and torch.__version__ in run.evidence["machine"]["en"]
@@ -171,7 +171,7 @@ def test_where_nothing_can_be_measured_a_recording_is_replayed_or_it_is_said(mon
     monkeypatch.setattr("course.machine.can", lambda needs: needs == "cpu")
     monkeypatch.setattr("course.records.LESSONS", tmp_path)
     desk = game.player(cases.find("photo"), AnswerLog(tmp_path / "answers.jsonl"))
-    desk.run(bet="same", sure="guess")
+    desk.run(bet="same", confidence="guess")
     assert "no recording" in capsys.readouterr().out and not desk.play.attempt.runs
     rows = table("10-photo")
     exp = base.get("10-photo")
@@ -180,7 +180,7 @@ def test_where_nothing_can_be_measured_a_recording_is_replayed_or_it_is_said(mon
         tmp_path / "l10_x" / "recordings",
     )
     fast = tuning.config_in(next(row["config"] for row in rows if row["ratio"] == 0.5))
-    desk.run(bet="faster", sure="guess", **fast)
+    desk.run(bet="faster", confidence="guess", **fast)
     assert desk.play.attempt.runs[0].evidence["evidence"] == "recording"
     assert "replay" in capsys.readouterr().out
 

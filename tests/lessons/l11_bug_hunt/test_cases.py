@@ -14,6 +14,8 @@ from course.lessons.l11_bug_hunt.hunt import failure, judge, seen, telling
 from tests.lessons.l11_bug_hunt.forks import play_all
 from tests.lessons.l11_bug_hunt.scripts import RIGHT, WRONG
 
+pytestmark = pytest.mark.slow
+
 BUGS = {case_id.partition("-")[2]: bug(case) for case_id, case in cases(LESSON).items()}
 GUILTY = [name for name, one in BUGS.items() if not one.innocent]
 INNOCENT = [name for name, one in BUGS.items() if one.innocent]

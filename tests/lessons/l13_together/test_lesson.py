@@ -17,6 +17,8 @@ from course.lessons.l13_together.experiments_together import PROBES
 from tests.lessons.l13_together import rows
 from tests.lessons.live import check_shown, measured, record_of
 
+pytestmark = pytest.mark.slow
+
 q = torch.randn(1, 2, 16, 8)
 
 

@@ -17,6 +17,8 @@ from course.verbs import state
 from tests.lessons.l14_export.rows import sent
 from tests.lessons.live import record_of
 
+pytestmark = pytest.mark.slow
+
 NEEDS_ONNX = pytest.mark.skipif(not can("onnx"), reason="onnx, onnxscript, onnxruntime: pip install -e .[export]")
 
 
