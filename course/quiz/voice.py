@@ -34,11 +34,11 @@ SAID: dict[str, tuple[Text, ...]] = {
     "miss": (
         both("Not this one: it is {right}.", "不是这个：答案是 {right}。"),
         both("A fair try, and it is {right}.", "敢选就好，不过答案是 {right}。"),
-        both("Not quite: it is {right}.", "差一点：答案是 {right}。"),
+        both("Off this time: it is {right}.", "这次没中：答案是 {right}。"),
     ),
     "miss_open": (
         both("Not yet.", "还不对。"),
-        both("Not quite.", "差一点。"),
+        both("Off this time.", "这次没中。"),
         both("A fair try, not there yet.", "敢试就好，还差一步。"),
     ),
     "sure_miss": (
