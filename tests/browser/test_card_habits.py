@@ -12,6 +12,12 @@ from tests.browser.conftest import Notebook, comes_to
 pytestmark = pytest.mark.browser
 ITEM = "05-why-flip"
 NUMBER = "05-resnet-keys"
+LOADING = """() => {
+  window.loading = 0;
+  const look = () => window.loading += [...document.querySelectorAll('.jp-OutputArea-child')].filter(one =>
+    one.checkVisibility() && one.innerText.includes('Loading widget')).length;
+  new MutationObserver(look).observe(document.body, {childList: true, subtree: true});
+}"""
 
 
 @pytest.fixture
@@ -72,7 +78,9 @@ def test_double_clicks_and_a_second_notebook(page, lab, book):
     shutil.copy(lab.work / "habits.ipynb", lab.work / "habits-too.ipynb")
     saved = page.locator(f".tbq-static-{ITEM}")
     assert saved.count() == 1 and not saved.is_visible(), "the live card stands for its copy"
+    page.evaluate(LOADING)
     book.command("docmanager:open", '{path: "habits-too.ipynb", factory: "Notebook", options: {mode: "split-right"}}')
     page.wait_for_function(f"document.querySelectorAll('.tbq-static-{ITEM}').length == 2")
     shown = [False, True]  # a notebook not run shows its saved cards
     comes_to(page, lambda: [one.is_visible() for one in saved.all()], shown)
+    assert page.evaluate("window.loading") == 0, "no widget that loads was seen above a saved card"
