@@ -20,10 +20,20 @@ from typing import Any, TypeVar
 from course.i18n import Text, both, t
 from course.version import __version__
 
-NEEDS = ("cpu", "mkldnn", "onnx", "compiler", "cuda", "mps")
 ONNX = ("onnx", "onnxscript", "onnxruntime")  # the extra `export` of pyproject.toml
 COMPILERS = {"darwin": "clang++", "win32": "cl"}  # that torch.compile calls on a CPU where CXX names none; else g++
 Found = TypeVar("Found")
+
+
+_CAN: dict[str, Callable[[], Any]] = {
+    "cpu": lambda: True,
+    "mkldnn": lambda: _torch()._C._has_mkldnn,
+    "onnx": lambda: all(map(importlib.import_module, ONNX)),
+    "compiler": lambda: shutil.which(os.environ.get("CXX") or COMPILERS.get(sys.platform, "g++")),
+    "cuda": lambda: not on_rocm() and _works("cuda"),
+    "mps": lambda: _works("mps"),
+}
+NEEDS = tuple(_CAN)
 
 
 def passport() -> dict[str, Any]:
@@ -78,15 +88,7 @@ def can(needs: str) -> bool:
                 f"实验的需求只能是 {'、'.join(NEEDS)} 之一，而不是 {needs!r}。",
             )
         )
-    if needs == "cpu":
-        return True
-    if needs == "mkldnn":
-        return bool(_safe(lambda: _torch()._C._has_mkldnn))
-    if needs == "onnx":
-        return all(_safe(lambda name=name: importlib.import_module(name)) for name in ONNX)
-    if needs == "compiler":
-        return shutil.which(os.environ.get("CXX") or COMPILERS.get(sys.platform, "g++")) is not None
-    return not (needs == "cuda" and on_rocm()) and bool(_safe(lambda: _works(needs)))
+    return bool(_safe(_CAN[needs]))
 
 
 def next_step(needs: str) -> Text:

@@ -146,12 +146,9 @@ class Desk(CaseDesk):
 
     def _do(self, move: Callable[..., Any]) -> None:
         config = {name: one.chosen for name, one in self.controls.items()}
-        chosen = (
-            self.play.config(config),
-            self.play.bet(self.bet.chosen),
-            self.play.confidence(int(self.confidence.chosen or 0)),
-        )
-        plan, handing = self.play.plan, move == self.play.hand_in
+        play = self.play
+        chosen = play.config(config), play.bet(self.bet.chosen), play.confidence(self.confidence.chosen)
+        plan, handing = play.plan, move == play.hand_in
         if not plan.rules:
             what = t("all combinations", "所有组合") if handing else tuning.in_words(plan, config)
             seconds = plan.seconds[handing]

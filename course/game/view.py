@@ -13,7 +13,7 @@ from course.game.moves import Move
 from course.game.play import CRITERIA, Play
 from course.i18n import Text, pick, t
 from course.quiz.render import in_language
-from course.quiz.rich import code_block, inline, paragraphs, plain
+from course.quiz.rich import code_block, inline, link, paragraphs, plain
 from course.quiz.style import SHEET
 from course.units import format_points
 
@@ -106,8 +106,7 @@ def ticket_html(case: Case, more: str = "") -> str:
     code = code_block(pick(case.code), t("What runs today", "现在跑的代码")) if case.code else ""
     quote = ""
     if case.quote:
-        address = html.escape(case.quote.source, quote=True)
-        where = f' <a href="{address}" target="_blank" rel="noopener">↗</a>' if address[:4] == "http" else ""
+        where = f" {link(case.quote.source, '↗')}" if case.quote.source[:4] == "http" else ""
         by = f"<p><small>{inline(pick(case.quote.by))}{where}</small></p>"
         quote = f"<blockquote><p>“{inline(pick(case.quote.text))}”</p>{by}</blockquote>"
     return in_language(

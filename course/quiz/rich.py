@@ -18,11 +18,16 @@ _STAND_IN = re.compile("\0(\\d+)\0")
 def inline(text: str) -> str:
     """HTML of one run of text: escaped, with code spans, bold and addresses; bold may hold code, code holds no marks.
 
-    An address (https://...) opens in a page of its own: the notebook stays where it is.
+    An address (https://...) is a link.
     """
     bare, codes = _without_code(html.escape(text, quote=True))
-    bare = _ADDRESS.sub(r'<a href="\g<0>" target="_blank" rel="noopener">\g<0></a>', bare)
+    bare = _ADDRESS.sub(lambda found: link(html.unescape(found[0]), found[0]), bare)
     return _with_code(_BOLD.sub(r"<strong>\1</strong>", bare), [f"<code>{code}</code>" for code in codes])
+
+
+def link(address: str, face: str) -> str:
+    """A link that opens beside the notebook. face: HTML."""
+    return f'<a href="{html.escape(address, quote=True)}" target="_blank" rel="noopener">{face}</a>'
 
 
 def _without_code(text: str) -> tuple[str, list[str]]:

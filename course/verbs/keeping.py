@@ -9,7 +9,7 @@ from course.i18n import pick, t
 from course.quiz import glossary, knowledge
 from course.quiz.knowledge_view import card_text, cards_html
 from course.quiz.page import page
-from course.quiz.rich import inline, plain
+from course.quiz.rich import inline, link, plain
 from course.suggest import did_you_mean
 from course.verbs import state
 from course.verbs.say import in_words, put, say
@@ -74,10 +74,10 @@ def what(words: str | None = None) -> None:
 
 def _page(term: glossary.Term) -> str:
     example = f"<p>{t('For example:', '例如：')} {inline(pick(term.example))}</p>"
-    return page(f"📖 {plain(pick(term.term))}", f"<p>{inline(pick(term.means))}</p>", example, _more(term, link=True))
+    return page(f"📖 {plain(pick(term.term))}", f"<p>{inline(pick(term.means))}</p>", example, _more(term, linked=True))
 
 
-def _more(term: glossary.Term, link: bool) -> str:
+def _more(term: glossary.Term, linked: bool) -> str:
     """Other names, the lesson that teaches it, the page to read."""
     parts = []
     if term.also:
@@ -85,18 +85,16 @@ def _more(term: glossary.Term, link: bool) -> str:
     if term.lesson:
         number = term.lesson.split("_")[0]
         parts.append(t(f"lesson {number}", f"第 {number} 课"))
-    if not link:
+    if not linked:
         return " · ".join([*parts, *filter(None, [term.source])])
     shown = [html.escape(one) for one in parts]
     if term.source:
-        shown.append(
-            f'<a href="{html.escape(term.source, quote=True)}" target="_blank" rel="noopener">{t("read on", "延伸阅读")}</a>'
-        )
+        shown.append(link(term.source, t("read on", "延伸阅读")))
     return f"<p><small>{' · '.join(shown)}</small></p>" if shown else ""
 
 
 def _text(term: glossary.Term) -> str:
-    more = _more(term, link=False)
+    more = _more(term, linked=False)
     return "\n".join(
         [
             f"📖 {plain(pick(term.term))}",

@@ -12,7 +12,7 @@ from course.figures.reported import picture
 from course.i18n import LANGUAGES, Text, both, pick, t
 from course.machine import next_step, on_rocm
 from course.quiz.items import Item
-from course.quiz.rich import inline, plain
+from course.quiz.rich import inline, link, plain
 from course.quiz.session import bet_of, settle
 from course.verbs import state
 from course.verbs.say import present, say, say_verdict
@@ -41,15 +41,13 @@ class Reported:
         return f'<div class="tb-reported" style="max-width:760px"><strong>{inline(self.title)}</strong>{parts}</div>'
 
     def _part(self, report: Report) -> str:
-        link = (
-            f'<a href="{html.escape(report.link, quote=True)}">{html.escape(report.link.removeprefix("https://"))}</a>'
-        )
+        source = link(report.link, html.escape(report.link.removeprefix("https://")))
         body = picture(report) + "".join(f"<p>{inline(line)}</p>" for line in carries(report))
         if self.folded:
             body = f"<details><summary>{t('How far does it carry?', '它能说明多少？')}</summary>{body}</details>"
         return (
             f'<div style="border-left:4px dashed #7a869a;padding:.2em .8em;margin:.5em 0"><small>{inline(label(report))} · '
-            f"{link}</small><p>{inline(pick(report.what))}</p>{body}</div>"
+            f"{source}</small><p>{inline(pick(report.what))}</p>{body}</div>"
         )
 
     def __str__(self) -> str:
