@@ -156,7 +156,7 @@ def test_a_missing_fence_is_caught():
 
 def test_a_wrong_argument_to_a_new_process_is_caught():
     plant = {
-        "course.lessons.l05_cudnn_benchmark.experiments_cuda": [
+        "course.lessons.l05_cudnn_benchmark.experiments_cuda_kernels": [
             '"kernel_names", benchmark, batch, size, timeout_s=180',
             '"kernel_names", batch, size, timeout_s=180',
         ]

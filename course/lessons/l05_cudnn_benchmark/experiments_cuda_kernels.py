@@ -1,0 +1,108 @@
+"""Which kernels ran before and after the search, told by the profiler."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from course.experiment.base import Budget, experiment
+from course.experiment.kernels import apart, joined_set
+from course.experiment.new_process import call_in_new_process
+from course.experiment.words import NOTHING, groups
+from course.i18n import Text, both, t
+from course.lessons.l05_cudnn_benchmark.experiments import FRESH, LESSON, PROBES
+from course.lessons.l05_cudnn_benchmark.experiments_cuda import NAMES
+from course.records import Record
+
+Case = tuple[int, str]
+
+
+def _sets(record: Record) -> dict[Case, list[str]]:
+    """(size, story) -> the set of kernels in each process, as one text a set."""
+    found: dict[Case, list[str]] = {}
+    for case, rows in groups([{**row, "case": (row["size"], row["story"])} for row in record.rows], "case").items():
+        found[case] = [joined_set(process) for process in groups(rows, "process").values()]
+    return found
+
+
+def _longest(record: Record) -> dict[Case, dict]:
+    """(size, story) -> the row of the longest kernel of its first process."""
+    return {(row["size"], row["story"]): row for row in reversed(record.rows) if row["place"] == 1}
+
+
+def say_kernels_cuda(record: Record) -> Text:
+    found, sets = dict(reversed(_longest(record).items())), _sets(record)
+    if len(found) < 2:
+        return NOTHING
+    names = apart(row["kernel"] for row in found.values())
+    unsteady = [case for case, processes in sets.items() if len(set(processes)) > 1]
+
+    def cases(chosen: Any, code: str) -> str:
+        sign = ("; ", ", ") if code == "en" else ("；", "，")
+        return sign[0].join(
+            f"{size}{sign[1]}{NAMES[story][code]}" + (f" {names[found[size, story]['kernel']]}" if one else "")
+            for (size, story), one in chosen
+        )
+
+    listed = [(case, True) for case in found]
+    if len(names) == 1:
+        listed = []
+        same = both(
+            f"The same longest kernel in every case: {next(iter(names.values()))}.",
+            f"各种情况下耗时最长的都是同一个 kernel：{next(iter(names.values()))}。",
+        )
+    else:
+        same = both(
+            f"The longest kernel, where the names differ: {cases(listed, 'en')}.",
+            f"耗时最长的 kernel（只列名字的不同之处）：{cases(listed, 'zh')}。",
+        )
+    more = both("", "")
+    if unsteady:
+        chosen = [(case, False) for case in unsteady]
+        more = both(
+            f" Two processes of one setting ran different sets of kernels at {cases(chosen, 'en')}.",
+            f"同一设置的两个进程跑了不同的 kernel 集合：{cases(chosen, 'zh')}。",
+        )
+    return both(same["en"] + more["en"], same["zh"] + more["zh"])
+
+
+def draw_kernels_cuda(record: Record, ax: Any) -> None:
+    from course.figures import intervals
+
+    rows = [row for row in record.rows if row["place"] == 1]
+    names = apart((row["kernel"] for row in rows), 44)
+    labels = [
+        f"{row['size']}, {t(NAMES[row['story']]['en'], NAMES[row['story']]['zh'])}\n{names[row['kernel']]}"
+        for row in rows
+    ]
+    times = [row["mean_us"] for row in rows]
+    intervals(
+        ax, labels, times, times, times, "µs", what=t("mean time of the longest kernel", "最长 kernel 的平均耗时")
+    )
+
+
+@experiment(
+    name="05-kernels-cuda",
+    lesson=LESSON,
+    version=2,
+    needs="cuda",
+    seconds=110,
+    title=both("cuDNN: which kernels run, by the profiler", "cuDNN：profiler 看到的是哪些 kernel"),
+    finding=say_kernels_cuda,
+    draw=draw_kernels_cuda,
+)
+def kernels_cuda(budget: Budget, batch: int = 8, sizes: tuple[int, ...] = (32, 128)) -> list[dict]:
+    """All kernels of one convolution by whole names, for two sizes, search off and on, two processes each."""
+    cases = [
+        (story, benchmark, size, process)
+        for process in range(2)
+        for size in sizes
+        for benchmark, story in enumerate(("off", "on"))
+    ]
+    rows = []
+    for story, benchmark, size, process in budget.loop(cases, desc=FRESH, least=2):
+        found, _ = call_in_new_process(PROBES, "kernel_names", benchmark, batch, size, timeout_s=180)
+        rows += [
+            {"story": story, "process": process, "size": size, "place": place, **one}
+            for place, one in enumerate(found, start=1)
+        ]
+    return rows
