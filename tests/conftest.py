@@ -40,9 +40,9 @@ def own_home(tmp_path, monkeypatch):
 
 def free_port() -> int:
     """A port for a server that binds it some seconds later: below those that a system hands out by itself, so that no kernel or
-    cluster that starts meanwhile is given it.
+    cluster that starts meanwhile is given it. Another for each process, however a test has seeded Python's numbers.
     """
-    for port in random.sample(range(20_000, 32_000), 100):
+    for port in random.SystemRandom().sample(range(20_000, 32_000), 100):
         with socket.socket() as probe, suppress(OSError):
             probe.bind(("127.0.0.1", port))
             return port

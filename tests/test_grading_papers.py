@@ -94,10 +94,9 @@ def hand_in(course: Course, student: Student, as_whom: str = "") -> None:
 def course(tmp_path_factory):
     root = tmp_path_factory.mktemp("papers") / "class"
     init(root, "en", "papers")
-    (root / "marking_secret").write_bytes(
-        b"of the test".ljust(32)
-    )  # with another, other papers are drawn: in one of some
-    made = Course(root)  # hundred classes the copied answers fit nearly as well
+    # With another secret other papers are drawn: in one of some hundred classes the copied answers fit nearly as well.
+    (root / "marking_secret").write_bytes(b"of the test".ljust(32))
+    made = Course(root)
     release(made, LESSON)
     for student in PUPILS:
         hand_in(made, student, "deee" if student.name == "dee" else "")

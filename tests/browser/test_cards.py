@@ -102,8 +102,7 @@ def test_every_kind_of_card(page, lab, language):
     answer_all(book, language, "choose_by_mouse")
     reply = page.evaluate("window.answered_after_ms")
     print(
-        "\n"
-        f"{language}: feedback on the page {statistics.median(reply):.0f} ms after the click (median of {len(reply)}; "
+        f"\n{language}: feedback on the page {statistics.median(reply):.0f} ms after the click (median of {len(reply)}; "
         f"longest {max(reply):.0f} ms)"
     )
     shots(book, f"{language}-dark")
