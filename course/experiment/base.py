@@ -205,8 +205,8 @@ def run_experiment(exp: Experiment, budget_s: float | None = None, **sizes: Any)
             text = str(error).strip().split("\n")[0][:300]
             raise ExperimentError(
                 t(
-                    f"The experiment {exp.name} stopped with {type(error).__name__}: {text} Nothing else is harmed: every switch is back. "
-                    "Run the cell again; if it fails again, go on with the next cell.",
+                    f"The experiment {exp.name} stopped with {type(error).__name__}: {text} "
+                    "Nothing else is harmed: every switch is back. Run the cell again; if it fails again, go on with the next cell.",
                     f"实验 {exp.name} 因 {type(error).__name__} 停止：{text} 其他一切完好，所有开关都已恢复。"
                     f"请重新运行这个单元格；如果仍然失败，就继续下一个。",
                 )

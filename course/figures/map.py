@@ -221,8 +221,8 @@ def _family(text: str) -> dict[str, str]:
 
 def _legend(ax: Any, y: float) -> None:
     parts = t(
-        "●  switch: you can set it      ?  "
-        "query: it only tells      ◆  differs from the default      grey: not in this build, or torch does not tell",
+        "●  switch: you can set it      ?  query: it only tells      "
+        "◆  differs from the default      grey: not in this build, or torch does not tell",
         "●  开关：可以设置      ?  查询：只能读取      ◆  与默认值不同      灰色：当前构建没有，或 torch 不给出",
     )
     ax.text(WIDTH / 2, y, parts, fontsize=8, ha="center", va="center")
