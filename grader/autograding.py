@@ -6,7 +6,6 @@ when its graded notebook lies in ``autograded/``; that is put there, whole, afte
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -19,7 +18,7 @@ from tqdm import tqdm
 
 from grader import pool
 from grader.course import Course
-from grader.files import MOST_BYTES, unlock
+from grader.files import MOST_BYTES, locked, unlock
 from grader.gradebook import GradebookWriter
 from grader.guard import guarded
 from grader.ingest import name_copies, reason_of, take_in, timestamp_of
@@ -132,11 +131,9 @@ def check_late_rules(course: Course, say: Say) -> None:
 @contextmanager
 def alone(course: Course) -> Iterator[None]:
     """One writer for each gradebook. Raises ProjectError while there is another."""
-    with (course.root / "autograde.lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ProjectError(f"another run is marking in {course.root}; wait until it is done, or stop it") from None
+    with locked(
+        course.root / "autograde.lock", f"another run is marking in {course.root}; wait until it is done, or stop it"
+    ):
         yield
 
 

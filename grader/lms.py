@@ -40,6 +40,7 @@ SPELLINGS = {
     "student_id": "student_id",
     "identifier": "Identifier",
     "full name": "Full name",
+    "last modified (submission)": "Last modified (submission)",
     **{name.lower(): name for name in CANVAS},
 }
 KEYS = {"canvas": ("SIS Login ID", "SIS User ID", "ID"), "moodle": ("Username", "ID number", "Email address")}

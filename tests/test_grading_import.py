@@ -18,7 +18,7 @@ from grader.autograding import How, autograde
 from grader.choosing import choose
 from grader.commands import main
 from grader.course import Course
-from grader.importing.archive import files
+from grader.importing.archive import opened
 from grader.importing.names import people, sender, whose
 from grader.pipeline import feedback, outcomes, summary
 from grader.project import ProjectError
@@ -91,10 +91,11 @@ def test_a_file_of_the_platform_can_only_lie_inside(tmp_path):
         archive.writestr("../../evil/a.ipynb", "{}")
         archive.writestr("__MACOSX/._a", "x")
         archive.writestr("/b", "y")
-    assert [str(inside) for inside, _ in files(path)] == ["evil/a.ipynb", "b"]
+    with opened(path) as entries:
+        assert [str(one.inside) for one in entries] == ["b", "evil/a.ipynb"]
     path.write_bytes(b"PK\x03\x04 nothing")
-    with pytest.raises(ProjectError, match="ZIP"):
-        list(files(path))
+    with pytest.raises(ProjectError, match="ZIP"), opened(path):
+        pass
 
 
 def notebook(lesson=LESSON, said=True, cells=()) -> bytes:
@@ -180,7 +181,9 @@ def test_a_roster_goes_into_the_gradebook_and_who_hands_in_nothing_is_named(whol
         "Identifier,Full name,Email address\nParticipant 7,Kay Mc,Kay@x.org\nParticipant 8,Lou Few,lou@x.org\n"
     )
     assert students() == {**before, **new}, "another roster, the same people"
-    assert "lou@x.org is lou there" in said and "1 as before" in said and "new in the gradebook" not in said
+    assert (
+        "lou@x.org of the roster is lou there" in said and "1 as before" in said and "new in the gradebook" not in said
+    )
     found = {one.student: one for one in outcomes(Course(root), LESSON)}
     assert found["lou"].reason == "absent" and "handed in nothing: lou" in summary([*found.values()])
     assert main(["report", LESSON, "--names", "--dir", str(root), "--to", str(tmp_path / "report.html")]) == 0
@@ -233,8 +236,14 @@ def test_a_class_from_moodle_is_marked_and_gets_its_feedback_back(whole, tmp_pat
     assert main(words) == 1
     said = capsys.readouterr().out
     assert "5 new" in said and "No Body (6)" in said
-    assert main([*words, "--as", "No Body=nobo"]) == 0
-    assert "1 new, 0 replaced" in capsys.readouterr().out
+    assert "handed in nothing" not in said
+    assert main([*words, "--as", "No Body=nobbo"]) == 1
+    assert "no student 'nobbo'" in capsys.readouterr().out and not (root / "submitted" / "nobbo").exists()
+    with Course(root).gradebook as gradebook:
+        gradebook.update_or_create_student("nobo")
+    assert main([*words, "--as", "No Body=nobo", "--as", "Nemo=nobo"]) == 1
+    said = capsys.readouterr().out
+    assert "1 new, 0 replaced" in said and '--as "Nemo=...": no hand-in' in said
     found = autograde(Course(root), LESSON, how=How(jobs=1), say=lambda line: None)
     by = {one.student: one for one in found}
     assert {name: by[f"{name}@x.org"].points for name in ("eve", "fay", "gil", "hal", "ida")} == {
@@ -269,7 +278,7 @@ def test_a_class_from_moodle_is_marked_and_gets_its_feedback_back(whole, tmp_pat
         assert f"Eve One_1_assignsubmission_file_/{LESSON}.html" in names and len(names) == 6
     with zipfile.ZipFile(file, "a") as archive:
         archive.writestr("Fay Two_2_assignsubmission_file_/more.ipynb", sound)
-    assert main([*words, "--as", "No Body=nobo"]) == 0 and "1 replaced" in capsys.readouterr().out
+    assert main(words) == 0 and "1 replaced" in capsys.readouterr().out, "what --as said holds from then on"
     assert (root / "earlier" / "fay@x.org" / LESSON / "1" / "L.ipynb").read_bytes() == own[
         "Fay Two_2_assignsubmission_file_/L.ipynb"
     ]

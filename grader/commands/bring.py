@@ -45,7 +45,7 @@ def add(commands: argparse._SubParsersAction) -> None:
 
 
 def run_import(arguments: argparse.Namespace) -> int:
-    """1 if it is not clear whose a submission is."""
+    """1 if a hand-in is not in place: it is not clear whose it is, or it cannot be read."""
     from grader.importing.run import bring, report
     from grader.project import ProjectError
 
@@ -55,7 +55,7 @@ def run_import(arguments: argparse.Namespace) -> int:
     said = dict(word.rsplit("=", 1) for word in arguments.said)
     brought = bring(course, arguments.file, arguments.lms, arguments.lesson, arguments.roster, said)
     print(report(course, brought, arguments.file, arguments.lms))
-    return int(bool(brought.unclear))
+    return int(not brought.complete)
 
 
 def run_give_back(arguments: argparse.Namespace) -> int:
