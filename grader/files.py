@@ -60,7 +60,7 @@ def locked(path: Path, taken: str) -> Iterator[None]:
     """Hold a lock that one process can have, until it ends. Raises ProjectError(taken) where another has it."""
     import fcntl  # Windows has none, and no command that needs a lock runs there
 
-    with path.open("w") as file:
+    with path.open("w", encoding="utf-8") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
