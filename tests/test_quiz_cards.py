@@ -7,24 +7,15 @@ import html
 
 import pytest
 
+from course.cards.cards import answer_sheet, bet, checkpoint, practice
+from course.cards.text import answer, card_text, text_mode
 from course.i18n import set_language
-from course.quiz import (
-    AnswerLog,
-    Bank,
-    answer,
-    answer_sheet,
-    bet,
-    bet_of,
-    card_text,
-    checkpoint,
-    current_sheet,
-    practice,
-    settle,
-    text_mode,
-)
-from course.quiz.numbers import parse_number
-from course.quiz.rich import inline, paragraphs, plain
-from course.quiz.session import AnswerError
+from course.learning.log import AnswerLog
+from course.learning.numbers import parse_number
+from course.learning.session import AnswerError, bet_of, settle
+from course.learning.sheet import current_sheet
+from course.markup import inline, paragraphs, plain
+from course.questions.bank import Bank
 from tests import quiz_items as q
 
 
@@ -45,7 +36,7 @@ def sheet(bank, tmp_path):
 
 @pytest.fixture(autouse=True)
 def quick_hands(monkeypatch):
-    monkeypatch.setattr("course.quiz.widgets.DOUBLE_CLICK_S", -1)
+    monkeypatch.setattr("course.cards.widgets.DOUBLE_CLICK_S", -1)
 
 
 def build(kind, item_id, bank, log, **more):
@@ -105,7 +96,7 @@ def test_try_again_keeps_the_pressed_button_and_the_earlier_answer(bank, log):
 
 
 def test_a_double_click_hands_in_once_and_leaves_the_feedback(bank, log, monkeypatch):
-    monkeypatch.setattr("course.quiz.widgets.DOUBLE_CLICK_S", 60)
+    monkeypatch.setattr("course.cards.widgets.DOUBLE_CLICK_S", 60)
     card = build(practice, "05-one", bank, log)
     press(card, "a")
     card.buttons[2].click()
@@ -262,7 +253,7 @@ def test_a_checkpoint_card_says_when_what_is_chosen_is_not_what_is_recorded(bank
 
 
 def test_a_checkpoint_card_without_a_sheet_says_what_to_run(bank, log, monkeypatch):
-    from course.quiz import sheet as module
+    from course.learning import sheet as module
 
     monkeypatch.setattr(module, "_open", {})
     card = build(checkpoint, "05-c-one", bank, log)
