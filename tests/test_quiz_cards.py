@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import html
+import sys
 
 import pytest
 
@@ -11,6 +12,7 @@ from course.cards.cards import answer_sheet, bet, checkpoint, practice
 from course.cards.text import answer, card_text, text_mode
 from course.i18n import set_language
 from course.learning.log import AnswerLog
+from course.learning.marking import Response
 from course.learning.numbers import parse_number
 from course.learning.session import AnswerError, bet_of, settle
 from course.learning.sheet import current_sheet
@@ -416,3 +418,27 @@ def test_typed_numbers_bets_and_checkpoint_answers(bank, log, sheet, capsys):
     assert "Recorded at" in out and sheet.answers["05-c-one"]["confidence"] == 2
     assert "stem of one" in said(capsys, bank, log, "05-one")
     assert "Your answer: 9400000" in card_text(bank["05-count"], practice("05-count", bank=bank, log=log).answered)
+
+
+def test_one_click_marks_once_and_hands_the_verdict_on(bank, log):
+    """Counted over all calls of Python, however a function was imported."""
+    from course.learning import marking, reporting
+
+    counted = {one.__code__: one.__name__ for one in (marking.mark, marking.feedback, reporting.report)}
+    calls = dict.fromkeys(counted.values(), 0)
+
+    def watch(frame, event, argument):
+        if event == "call" and frame.f_code in counted:
+            calls[counted[frame.f_code]] += 1
+
+    card = practice("05-one", log=log, bank=bank, text=False)
+    card.input.restore(Response(("a",)))
+    sys.setprofile(watch)
+    try:
+        card.submit_as(3)
+        card.saved_copy()
+        str(card)
+    finally:
+        sys.setprofile(None)
+    assert calls == {"mark": 1, "feedback": 1, "report": 1}
+    assert log.entries()[-1].verdict == "incorrect" and card.report().headline in str(card)

@@ -10,7 +10,7 @@ from course.cards.saved import hide_saved_copy, static_html
 from course.cards.text import card_text, report_text
 from course.i18n import t
 from course.learning.interviewing import model_html, model_text, said_head
-from course.learning.marking import Response
+from course.verdict import Verdict
 
 
 class SpokenCard(Card):
@@ -54,7 +54,7 @@ class SpokenCard(Card):
         self.uncover(False)
         if self.answered:
             self.input.restore(self.answered)
-            self._show_answer(self.answered, self.answered.confidence or 2)
+            self._show_answer(self.answered.confidence or 2)
         return box
 
     def uncover(self, shown: bool = True) -> None:
@@ -71,10 +71,10 @@ class SpokenCard(Card):
         super().retry()
         self.uncover(False)
 
-    def _show_answer(self, response: Response, pressed: int) -> None:
+    def _show_answer(self, pressed: int, verdict: Verdict | None = None) -> None:
         self._pressed = pressed
         self.uncover()
-        self._say(report_html(self._report(response)) + notice_html(*self.log.take_notices()))
+        self._say(report_html(self.report(verdict)) + notice_html(*self.log.take_notices()))
         self.bar.done(pressed)
         self.input.lock(True)
         self.because.field.disabled = True
@@ -83,15 +83,13 @@ class SpokenCard(Card):
         """The question as text; after a rating also the answers and what was said of it."""
         if not self.answered:
             return card_text(self.item)
-        return "\n\n".join(
-            [card_text(self.item, self.answered), model_text(self.item), report_text(self._report(self.answered))]
-        )
+        return "\n\n".join([card_text(self.item, self.answered), model_text(self.item), report_text(self.report())])
 
     def saved_copy(self) -> dict[str, Any]:
         """MIME bundle of the copy in a saved notebook: the question, and after a rating the answers with it."""
         if not self.answered:
             return {"text/html": static_html(self.item), "text/plain": str(self)}
-        found = static_html(self.item, self.answered, self._report(self.answered))
+        found = static_html(self.item, self.answered, self.report())
         return {
             "text/html": found + in_language(model_html(self.item), f"tbq-static tbq-static-{self.item.id}"),
             "text/plain": str(self),

@@ -13,12 +13,12 @@ from typing import Any
 
 from course.cards.render import lines_html, not_attempted_html, notice_html, question_html, report_html, say_html
 from course.cards.saved import hide_saved_copy, static_html
-from course.cards.text import card_text, record, report_text, text_mode
+from course.cards.text import card_text, report_text, text_mode
 from course.cards.widgets import view_of
-from course.i18n import t
+from course.i18n import language, t
 from course.learning.log import AnswerLog, answer_log
-from course.learning.marking import Response, feedback, mark, mark_bet
-from course.learning.reporting import report
+from course.learning.marking import Response, mark, mark_bet
+from course.learning.reporting import Report, report
 from course.learning.session import (
     AnswerError,
     NotAttempted,
@@ -29,6 +29,7 @@ from course.learning.session import (
     mark_reason,
     one_line,
     reason_of,
+    record,
     settled_of,
     submit,
     validate,
@@ -38,6 +39,7 @@ from course.learning.voice import past_of
 from course.questions.bank import Bank, default_bank
 from course.questions.items import Item
 from course.questions.wording import recorded_words, unrecorded_words
+from course.verdict import Verdict
 
 
 class Card:
@@ -61,6 +63,7 @@ class Card:
         self.sheet, self.run = sheet, run
         self.text = text_mode() if text is None else text
         self._copy: Any = None
+        self._made: tuple[Any, Report] | None = None
         self.answered: Response | None = self._earlier()
         self.widget = None if self.text else self._build()
 
@@ -102,7 +105,7 @@ class Card:
         self.bar.open()
         if self.answered:
             self.input.restore(self.answered)
-            self._show_answer(self.answered, self.answered.confidence or 2)
+            self._show_answer(self.answered.confidence or 2)
         return box
 
     def _question(self) -> str:
@@ -147,15 +150,15 @@ class Card:
                 self._say(notice_html(f"✓ {said}", *self.log.take_notices()))
                 self._renew()
                 return
-            submit(self.item, response, self.log)
+            verdict = submit(self.item, response, self.log)
         except NotAttempted as nothing:
             self._say(not_attempted_html(str(nothing)))
             return
         except AnswerError as error:
             self._say(notice_html(str(error)))
             return
-        self.answered = response
-        self._show_answer(response, confidence)
+        self.answered, self._made = response, None
+        self._show_answer(confidence, verdict)
         self._renew()
 
     def retry(self) -> None:
@@ -189,51 +192,49 @@ class Card:
 
     def settle(self) -> None:
         """Draw a bet card again after its experiment settled it (see ``session.settle``)."""
+        self._made = None
         if self.widget is not None and self.answered:
-            self._show_answer(self.answered, self.answered.confidence or 2)
+            self._show_answer(self.answered.confidence or 2)
             self._renew()
 
-    def _show_answer(self, response: Response, pressed: int) -> None:
+    def _show_answer(self, pressed: int, verdict: Verdict | None = None) -> None:
         """Lock the input, explain everything. The pressed button stays in place, so the focus is not lost."""
         if self.item.checkpoint:
             self.bar.ready(True)
             self._say(notice_html(recorded_words()))
             return
         self._pressed = pressed
-        found = self._report(response)
+        found = self.report(verdict)
         notices = notice_html(*self.log.take_notices())
         self._say(report_html(found) + notices, lines_html(found))  # first what the learner waits for
         self.bar.done(pressed)
         self.input.lock(True)
-        bet = self.item.kind == "predict"
-        self.input.reveal(
-            {
-                one.option: (one.chosen, one.right)
-                for one in feedback(self.item, response, self._settled())
-                if self.item.option(one.option)
-            },
-            bet,
-        )
-        if response.because and not self.because.text:
-            self.because.open(response.because)
+        shown = {one.option: (one.chosen, one.right) for one in found.feedback if self.item.option(one.option)}
+        self.input.reveal(shown, self.item.kind == "predict")
+        if self.answered.because and not self.because.text:
+            self.because.open(self.answered.because)
         self.because.done(found, reason_of(self.item, self.log.entries()))
         self.following.offer(found.experiment)
 
     def _mark_reason(self, mark: str) -> None:
         """Keep how the learner sees the own reason now."""
         mark_reason(self.item, mark, self.log)
-        self.because.noted(self._report(self.answered), mark)
+        self.because.noted(self.report(), mark)
 
-    def _settled(self) -> Any:
-        return settled_of(self.item, self.log.entries()) if self.item.kind == "predict" else None
-
-    def _report(self, response: Response) -> Any:
-        settled = self._settled()
-        bet = self.item.kind == "predict"
-        verdict = mark_bet(self.item, response, settled) if bet else mark(self.item, response)
-        late = bet and known_before(self.item, self.log.entries())
-        past = past_of(self.item, self.log.entries())
-        return report(self.item, response, verdict, self.bank.misconceptions(), settled, late, past)
+    def report(self, verdict: Verdict | None = None) -> Report:
+        """The feedback on the answer given; made once for each answer and language. verdict: of that answer, if it is at hand."""
+        made_for = (self.answered, language())
+        if self._made is None or self._made[0] != made_for:
+            entries = self.log.entries()
+            bet = self.item.kind == "predict"
+            settled = settled_of(self.item, entries) if bet else None
+            if verdict is None or settled is not None:
+                verdict = mark_bet(self.item, self.answered, settled) if bet else mark(self.item, self.answered)
+            late = bet and known_before(self.item, entries)
+            past = past_of(self.item, entries)
+            beliefs = self.bank.misconceptions()
+            self._made = made_for, report(self.item, self.answered, verdict, beliefs, settled, late, past)
+        return self._made[1]
 
     def _say(self, live: str, quiet: str = "") -> None:
         self.say.value = say_html(live, quiet)
@@ -244,14 +245,14 @@ class Card:
         """The card as text, with the explanations of an earlier answer."""
         parts = [card_text(self.item, self.answered)]
         if self.answered and not self.item.checkpoint:
-            parts.append(report_text(self._report(self.answered)))
+            parts.append(report_text(self.report()))
         return "\n\n".join(parts)
 
     __repr__ = __str__
 
     def saved_copy(self) -> dict[str, Any]:
         """MIME bundle of the copy that stays readable in a saved notebook: question, answer, explanations."""
-        found = self._report(self.answered) if self.answered and not self.item.checkpoint else None
+        found = self.report() if self.answered and not self.item.checkpoint else None
         return {"text/html": static_html(self.item, self.answered, found), "text/plain": str(self)}
 
     def show(self) -> Card:

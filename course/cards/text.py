@@ -24,8 +24,8 @@ from course.learning.session import (
     earlier,
     mark_reason,
     one_line,
+    record,
     submit,
-    validate,
 )
 from course.learning.sheet import Sheet, current_sheet
 from course.learning.voice import past_of
@@ -189,43 +189,3 @@ def answer(
         write(f"{not_yet()} {error}" if isinstance(error, NotAttempted) else str(error))
     for notice in log.take_notices():
         write(notice)
-
-
-def record(item: Item, response: Response, sheet: Sheet | None, log: AnswerLog) -> str:
-    """Put a checkpoint answer on the sheet and into the log; returns the sentence to show.
-
-    Raises AnswerError.
-    """
-    if sheet is None or sheet.checkpoint != item.lesson:
-        raise AnswerError(
-            t(
-                f'Run the first cell of this checkpoint first: checkpoint("{item.lesson}").',
-                f'请先运行本测验的第一个单元格：checkpoint("{item.lesson}")。',
-            )
-        )
-    if not sheet.asks(item):
-        raise AnswerError(
-            t(
-                f'This card belongs to another paper. Run its cell again: question("{item.id}").',
-                f'这张卡片属于另一份试卷。请重新运行它的单元格：question("{item.id}")。',
-            )
-        )
-    validate(item, response)
-    moment = sheet.record(item.id, response)
-    log.append(
-        "answer",
-        item.id,
-        options=response.options,
-        number=response.number,
-        confidence=response.confidence,
-        lesson=item.lesson,
-    )
-    given = response.words
-    sentences = [
-        t(
-            f"Recorded at {moment:%H:%M:%S}: {given}. You can change it until you hand in.",
-            f"已记录（{moment:%H:%M:%S}）：{given}。交卷前都可以修改。",
-        ),
-        *sheet.take_notices(),
-    ]
-    return " ".join(sentences)

@@ -7,6 +7,7 @@ what a learner answered: an id that the item does not have counts as a wrong cho
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -272,9 +273,12 @@ def _number_feedback(item: Item, response: Response) -> list[OptionFeedback]:
 
 
 def misconceptions_of(item: Item, response: Response) -> list[str]:
-    """Ids of the false beliefs that the wrong choices of a response stand for; none for a right answer or a
-    bet.
-    """
+    """Ids of the misconceptions that the wrong choices of a response stand for; none for a right answer or a bet."""
+    return misconceptions_in(item, response, feedback(item, response))
+
+
+def misconceptions_in(item: Item, response: Response, lines: Iterable[OptionFeedback]) -> list[str]:
+    """``misconceptions_of`` for a response whose ``feedback`` is at hand."""
     if item.kind == "number":
         trap = None if response.number is None else trap_of(item.number, response.number)
         return (
@@ -282,5 +286,5 @@ def misconceptions_of(item: Item, response: Response) -> list[str]:
             if trap and trap.misconception and not within(response.number, item.number.low, item.number.high)
             else []
         )
-    wrong = [item.option(line.option) for line in feedback(item, response) if line.chosen and line.right is False]
+    wrong = [item.option(line.option) for line in lines if line.chosen and line.right is False]
     return list(dict.fromkeys(one.misconception for one in wrong if one and one.misconception))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from course.i18n import Text, pick, t
 from course.learning import voice
-from course.learning.marking import OptionFeedback, Response, feedback, misconceptions_of
+from course.learning.marking import OptionFeedback, Response, feedback, misconceptions_in
 from course.questions.items import Item, Number, within
 from course.questions.wording import reason_alone
 from course.units import format_points
@@ -56,6 +56,7 @@ class Report:
 
     next_step: the experiment that shows it, in words; experiment: its name. ruler: the numbers on a scale.
     because: the learner's own reason beside the right one, in a sentence; choices: how it can be marked, (mark, words).
+    feedback: what ``lines`` was made from.
     """
 
     headline: str
@@ -67,6 +68,7 @@ class Report:
     ruler: Ruler | None = None
     because: str = ""
     choices: tuple[tuple[str, str], ...] = ()
+    feedback: tuple[OptionFeedback, ...] = ()
 
 
 def state_words(chosen: bool, right: bool | None, bet: bool = False) -> str:
@@ -129,11 +131,12 @@ def report(
     if bet and settled is None:
         return Report(head, "calm", tuple(messages), because=beside)
     beliefs = beliefs or {}
-    held = set(misconceptions_of(item, response))
-    lines = [_line(item, one, beliefs, held, bet) for one in _sorted(item, feedback(item, response, settled))]
+    each = feedback(item, response, settled)
+    held = set() if bet else set(misconceptions_in(item, response, each))
+    lines = [_line(item, one, beliefs, held, bet) for one in _sorted(item, each)]
     if praised(item, verdict):  # its reason stands in the praise already
         lines = [replace(line, why="") if line.right else line for line in lines]
-    experiment = next_experiment(item, response, verdict)
+    experiment = "" if bet or state == "correct" else next_experiment(item, each)
     return Report(
         head,
         TONES[state],
@@ -144,6 +147,7 @@ def report(
         _ruler(item, response, settled),
         beside,
         choices,
+        tuple(each),
     )
 
 
@@ -281,13 +285,9 @@ def number_words(number: Number) -> str:
     return text
 
 
-def next_experiment(item: Item, response: Response, verdict: Verdict) -> str:
-    """The experiment that separates what was answered from the truth: that of the wrong choice, else that of
-    the item; empty where there is nothing to separate.
-    """
-    if verdict.state == "correct" or item.kind == "predict":
-        return ""
-    wrong = [item.option(line.option) for line in feedback(item, response) if line.chosen and line.right is False]
+def next_experiment(item: Item, lines: list[OptionFeedback]) -> str:
+    """The experiment that separates a wrong answer from the truth: that of the wrong option, else that of the item, else ""."""
+    wrong = [item.option(line.option) for line in lines if line.chosen and line.right is False]
     named = [one.experiment for one in wrong if one and one.experiment]
     return (named or [item.experiment or ""])[0]
 

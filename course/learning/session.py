@@ -10,6 +10,7 @@ from course.i18n import t
 from course.learning.entry import LONGEST_REASON, Entry
 from course.learning.log import AnswerLog
 from course.learning.marking import Response, mark, mark_bet
+from course.learning.sheet import Sheet
 from course.questions.items import Item, redrawn
 from course.tables import clip
 from course.verdict import Verdict
@@ -127,6 +128,43 @@ def submit(item: Item, response: Response, log: AnswerLog) -> Verdict:
         variant=item.seed,
     )
     return verdict
+
+
+def record(item: Item, response: Response, sheet: Sheet | None, log: AnswerLog) -> str:
+    """Write a checkpoint answer to the answer sheet and to the log; returns the sentence to show. Raises AnswerError."""
+    if sheet is None or sheet.checkpoint != item.lesson:
+        raise AnswerError(
+            t(
+                f'Run the first cell of this checkpoint first: checkpoint("{item.lesson}").',
+                f'请先运行本测验的第一个单元格：checkpoint("{item.lesson}")。',
+            )
+        )
+    if not sheet.asks(item):
+        raise AnswerError(
+            t(
+                f'This card belongs to another paper. Run its cell again: question("{item.id}").',
+                f'这张卡片属于另一份试卷。请重新运行它的单元格：question("{item.id}")。',
+            )
+        )
+    validate(item, response)
+    moment = sheet.record(item.id, response)
+    log.append(
+        "answer",
+        item.id,
+        options=response.options,
+        number=response.number,
+        confidence=response.confidence,
+        lesson=item.lesson,
+    )
+    given = response.words
+    sentences = [
+        t(
+            f"Recorded at {moment:%H:%M:%S}: {given}. You can change it until you hand in.",
+            f"已记录（{moment:%H:%M:%S}）：{given}。交卷前都可以修改。",
+        ),
+        *sheet.take_notices(),
+    ]
+    return " ".join(sentences)
 
 
 def one_line(because: str) -> str:
