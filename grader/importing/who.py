@@ -17,7 +17,7 @@ from pathlib import Path
 
 import yaml
 
-from course.quiz.variants import same_student
+from course.questions.variants import same_student
 from grader.course import Course
 from grader.files import replace as replace_file
 from grader.importing.names import Person, Sender, people, plain, whose
