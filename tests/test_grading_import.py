@@ -209,16 +209,21 @@ def test_a_class_from_moodle_is_marked_and_gets_its_feedback_back(whole, tmp_pat
     for cell in old.cells:
         cell.pop("id", None)
     old.nbformat_minor = 0
+
+    def by(name: str, data: bytes = sound) -> bytes:
+        """The same work, written by somebody else."""
+        return data.replace(b"def contrast", f"# {name}\\ndef contrast".encode())
+
     own = {
-        "Eve One_1_assignsubmission_file_/my copy.ipynb": sound,
+        "Eve One_1_assignsubmission_file_/my copy.ipynb": by("eve"),
         "Eve One_1_assignsubmission_file_/scratch.ipynb": notebook(said=False),
         "Eve One_1_assignsubmission_file_/my copy (1).ipynb": cleared(ada / f"{LESSON}.ipynb"),
         "Fay Two_2_assignsubmission_file_/L.ipynb": cleared(ada / f"{LESSON}.ipynb"),
         "Gil Six_3_assignsubmission_file_/L.ipynb": cleared(ada / f"{LESSON}.ipynb"),
         f"Gil Six_3_assignsubmission_file_/{ANSWERS}": dumped(sheet(*RIGHT)),
         "Hal Ten_4_assignsubmission_file_/L.ipynb": cleared(ada / f"{LESSON}.ipynb", listed),
-        "Ida Old_5_assignsubmission_file_/L.ipynb": json.dumps(old).encode(),
-        "No Body_6_assignsubmission_file_/L.ipynb": sound,
+        "Ida Old_5_assignsubmission_file_/L.ipynb": by("ida", json.dumps(old).encode()),
+        "No Body_6_assignsubmission_file_/L.ipynb": by("nobo"),
     }
     file, roster = tmp_path / "all.zip", tmp_path / "roster.csv"
     with zipfile.ZipFile(file, "w") as archive:

@@ -50,6 +50,13 @@ def add(commands: argparse._SubParsersAction) -> None:
         if name == "autograde":
             parser.add_argument("--student", action="append", help="this student only; may be given several times")
             parser.add_argument("--again", action="store_true", help="also mark what is up to date")
+            parser.add_argument(
+                "--accept",
+                action="append",
+                default=[],
+                metavar="STUDENT",
+                help="mark a submission as it is that was held back; you have looked at it",
+            )
             marking_options(parser)
 
 
@@ -153,7 +160,12 @@ def run_autograde(arguments: argparse.Namespace) -> int:
     course, lost = Course(arguments.dir), False
     require(course, *arguments.lesson)
     how = How(
-        arguments.jobs or pool.cores(), arguments.cluster, arguments.again, not arguments.no_sandbox, tls(arguments)
+        arguments.jobs or pool.cores(),
+        arguments.cluster,
+        arguments.again,
+        not arguments.no_sandbox,
+        tls(arguments),
+        frozenset(arguments.accept),
     )
     for lesson in arguments.lesson:
         found = autograde(course, lesson, arguments.student, how)

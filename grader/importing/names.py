@@ -56,6 +56,12 @@ class Person:
     row: Row = field(default_factory=dict, hash=False)
 
     @property
+    def ids(self) -> list[str]:
+        """Every id that the row gives, the one that counts first; a column student_id decides alone."""
+        columns = ("student_id",) if "student_id" in self.row else (*KEYS["canvas"], *KEYS["moodle"])
+        return [self.row[column] for column in columns if self.row.get(column)]
+
+    @property
     def called(self) -> str:
         """The name as a person reads it, or nothing."""
         first, last = self.details.get("first_name", ""), self.details.get("last_name", "")

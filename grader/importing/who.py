@@ -22,7 +22,7 @@ from grader.course import Course
 from grader.files import replace as replace_file
 from grader.importing.names import Person, Sender, people, plain, whose
 from grader.importing.place import record
-from grader.lms import read_roster
+from grader.lms import Matched, read_roster
 from grader.names import fault
 from grader.project import ProjectError, read_yaml
 
@@ -73,6 +73,17 @@ def in_gradebook(course: Course) -> list[Person]:
     return people(rows)
 
 
+def matched(students: Iterable[str], known: Everybody) -> Matched:
+    """The students of the course put to the rows of a roster."""
+    rows = {person.student: person.row for person in known.listed}
+    there = {*students}
+    return Matched(
+        {student: rows[student] for student in sorted(there) if student in rows},
+        sorted(there - {*rows}),
+        [row for student, row in rows.items() if student not in there],
+    )
+
+
 def joined(roster: Iterable[Person], there: Iterable[Person], said: Said) -> Everybody:
     """Each person of both once. A person of the roster is the student whom somebody said it is; else who has the same id; else,
     alone on both sides, the same mail address, or the same full name where one of the two has no address. The id of the
@@ -82,7 +93,7 @@ def joined(roster: Iterable[Person], there: Iterable[Person], said: Said) -> Eve
     found, made = [], Everybody()
     by_mail, by_name = _pairs(roster, gradebook.values(), _mail), _pairs(roster, gradebook.values(), _full_name)
     for person in roster:
-        student = _told(person, roster, said) or (person.student if person.student in gradebook else "")
+        student = _told(person, roster, said) or next((one for one in person.ids if one in gradebook), "")
         student = student or by_mail.get(_mail(person), "")
         if (
             not student
