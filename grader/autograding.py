@@ -18,11 +18,11 @@ from tqdm import tqdm
 
 from grader import pool
 from grader.authoring.publish import text_of
-from grader.course import Course
+from grader.course import Course, command
 from grader.files import MOST_BYTES, locked, unlock
 from grader.files import replace as write_over
 from grader.gradebook import GradebookWriter
-from grader.guard import guarded
+from grader.guard import STEP_S, TOO_LONG, guarded
 from grader.ingest import name_copies, reason_of, take_in, timestamp_of
 from grader.late_rules import read_rules
 from grader.marking import held, whole
@@ -89,9 +89,9 @@ def autograde(
 
         known = set() if how.again else gradebook.known()
         again = {*chosen} if how.again else {*how.accept, *exam.moved}
-        todo = _todo(course, lesson, chosen, known, how.accept, again, whens, unread)
-        with tqdm(total=len(chosen), desc=lesson, unit="submission", disable=not sys.stderr.isatty()) as bar:
-            for student, answer in run(todo, exam):
+
+        def go(students: list[str], bar: tqdm) -> None:
+            for student, answer in run(_todo(course, lesson, students, known, how.accept, again, whens, unread), exam):
                 when, problem = whens.pop(student), None
                 with guarded(student, unread):
                     problem = keep(course, lesson, gradebook, student, answer, when)
@@ -106,6 +106,16 @@ def autograde(
                         "write it like 2026-12-01 22:59:00 UTC"
                     )
                 bar.update()
+
+        with tqdm(total=len(chosen), desc=lesson, unit="submission", disable=not sys.stderr.isatty()) as bar:
+            go(chosen, bar)
+        for student in [name for name, problem in failed.items() if TOO_LONG.format(STEP_S) in problem]:
+            del failed[student]  # a slow moment of this machine costs nobody the grade: once more, alone
+            go([student], tqdm(disable=True))
+            if student in failed:
+                failed[student] += (
+                    f"; twice. Try {command(f'autograde {lesson} --student {student}', course.root)} later"
+                )
         hold_copies(course, lesson, gradebook, failed)
     return outcomes(course, lesson, failed)
 
