@@ -19,7 +19,8 @@ from grader.choosing import choose
 from grader.commands import main
 from grader.course import Course
 from grader.importing.archive import opened
-from grader.importing.names import people, sender, whose
+from grader.importing.names import Sender, people, sender, whose
+from grader.importing.who import joined, told
 from grader.pipeline import feedback, outcomes, summary
 from grader.project import ProjectError
 from grader.reporting.collect import gather
@@ -96,6 +97,38 @@ def test_a_file_of_the_platform_can_only_lie_inside(tmp_path):
     path.write_bytes(b"PK\x03\x04 nothing")
     with pytest.raises(ProjectError, match="ZIP"), opened(path):
         pass
+
+
+def test_what_as_says_is_checked_on_both_sides():
+    kims = [Sender("Kim Lee", "4715"), Sender("Kim Lee", "4716"), Sender("Ada Lovelace", "4711")]
+    known = joined([], people([{"student_id": "kim"}, {"student_id": "ada"}]), {})
+    found = told({"Kim Lee (4715)": "KIM", "4711": "ada", "Nemo": "ada"}, {}, kims, known)
+    assert found.students == {kims[0]: "kim", kims[2]: "ada"} and found.unmatched == ["Nemo"]
+    assert found.keep == {"Kim Lee (4715)": "kim", "Ada Lovelace": "ada"}, "the number where two have the name"
+    assert told({}, found.keep, kims, known).students == found.students, "it holds for the next import"
+    for said, words in (
+        ({"Kim Lee": "kim"}, "2 hand-ins are called so; say which: Kim Lee .4715., Kim Lee .4716."),
+        ({"Ada Lovelace": "adda"}, "no student 'adda'; did you mean ada"),
+    ):
+        with pytest.raises(ProjectError, match=words):
+            told(said, {}, kims, known)
+
+
+def test_a_roster_is_put_to_the_gradebook_by_id_mail_and_name():
+    there = people(
+        [
+            {"student_id": "ada", "First name": "Ada", "Last name": "Lovelace", "Email address": "ada@x.org"},
+            {"student_id": "kim", "First name": "Kim", "Last name": "Lee"},
+        ]
+    )
+    rows = [
+        {"Identifier": "Participant 7", "Full name": "A. Lovelace", "Email address": "ADA@x.org"},
+        {"Identifier": "Participant 8", "Full name": "Kim Lee", "Email address": "kl@x.org"},
+        {"Identifier": "Participant 9", "Full name": "No Id"},
+        {"Identifier": "Participant 10", "Full name": "No Body", "Email address": "nb@x.org"},
+    ]
+    found = joined(people(rows), there, {"No Body (10)": "nobo"})
+    assert [one.student for one in found.listed] == ["ada", "kim", "nobo"] and found.without_id == ["No Id"]
 
 
 def notebook(lesson=LESSON, said=True, cells=()) -> bytes:

@@ -84,6 +84,17 @@ def matched(students: Iterable[str], known: Everybody) -> Matched:
     )
 
 
+def alike(known: Everybody) -> list[str]:
+    """A sentence for each name that several students have: the platform's name alone does not tell who is meant."""
+    names = Counter(_full_name(person) for person in known.listed if _full_name(person))
+    return [
+        f"{count} students are called {next(one.called for one in known.listed if _full_name(one) == name)}: their hand-ins "
+        "are told apart by the platform's number, or by --as"
+        for name, count in names.items()
+        if count > 1
+    ]
+
+
 def joined(roster: Iterable[Person], there: Iterable[Person], said: Said) -> Everybody:
     """Each person of both once. A person of the roster is the student whom somebody said it is; else who has the same id; else,
     alone on both sides, the same mail address, or the same full name where one of the two has no address. The id of the

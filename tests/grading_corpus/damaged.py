@@ -103,6 +103,14 @@ def linked_folder(folder: Path) -> None:
     folder.symlink_to(folder.parents[1] / "top-student" / LESSON, target_is_directory=True)
 
 
+def linked_student(folder: Path) -> None:
+    """The student's own folder is a link to somebody else's."""
+    linked_folder(folder)
+    folder.unlink()
+    folder.parent.rmdir()
+    folder.parent.symlink_to(folder.parents[1] / "top-student", target_is_directory=True)
+
+
 def linked_notebook(folder: Path) -> None:
     (folder / NOTEBOOK).unlink()
     (folder / NOTEBOOK).symlink_to(folder.parents[1] / "top-student" / LESSON / NOTEBOOK)
@@ -448,6 +456,7 @@ CASES = (
     Hostile("link-to-the-best", points=None, verdict="look", says="was a link", place=linked_notebook),
     Hostile("link-under-another-name", points=None, verdict="look", says="no notebook", place=linked_other),
     Hostile("folder-is-a-link", points=None, verdict="look", says="was a link", place=linked_folder),
+    Hostile("student-is-a-link", points=None, verdict="look", says="was a link", place=linked_student),
     Hostile("answers-are-a-link", place=linked_answers),
     Hostile(
         "links-to-secrets",
