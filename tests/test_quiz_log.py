@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from course.cards.progress_view import progress_html, progress_text
-from course.learning import entry
+from course.learning import entry as entry_module
 from course.learning import log as log_module
 from course.learning.entry import Entry, to_line
 from course.learning.log import AnswerLog, answer_log, default_path
@@ -296,7 +296,7 @@ def test_a_clock_thousands_of_years_ahead_loses_no_answer(tmp_path, monkeypatch)
             return cls(9999, 12, 31, 23, 59, 59, 999999, tzinfo=tz)
 
     log = AnswerLog(tmp_path / "answers.jsonl")
-    monkeypatch.setattr(entry, "datetime", Ahead)
+    monkeypatch.setattr(entry_module, "datetime", Ahead)
     log.append("answer", "01-one", options=["a"])
     log.append("answer", "01-one", options=["b"])
     monkeypatch.undo()
