@@ -21,8 +21,8 @@ from grader.marking.step import CourseStep, note, state
 FOLDER = "accepted"
 ARRIVED_DAMAGED = both(
     "Your file arrived damaged, so it is not marked yet and costs you nothing. Open your notebook, look whether everything is "
-    "there, save it and send it again.",
-    "你交上来的文件损坏了，所以还没有评分，也没有扣分。请打开自己的 notebook，确认内容完整，保存后重新交一次。",
+    "there, and save it.",
+    "你交上来的文件损坏了，所以还没有评分，也没有扣分。请打开自己的 notebook，确认内容完整，然后保存。",
 )
 OTHER_PAPER = both(
     "Not marked yet: it was answered on the paper of “{whose}”, and handed in as “{student}”. If you mistyped your id, tell your "

@@ -66,16 +66,13 @@ def mark_cells(
     prints, verdicts = {}, {}
     happened, others = {*state(nb).get("happened", ())}, {}
     state(nb)["print"] = print_of(nb)
-    if items and not state(nb).get("sheet", True) and not state(nb)["answers"]:
-        happened.add("answers")
-        note(nb, "answers-missing", _missing(len(items)))
     if paper is not None and (others := of_others(state(nb)["answers"], items, paper)):
         state(nb)["others"] = others
-        for sentence in said_of_others(others, paper):
-            note(nb, "other-paper", sentence)
         happened.add("look")
     varying = sum(item.varies for name, item in items.items() if name in state(nb)["answers"])
     why = None if looked else why_held(nb, others, varying, student)
+    if why is None:
+        _note_answers(nb, items, happened, others, paper)
     for cell in nb.cells:
         cell.metadata = NotebookNode({name: _plain(cell.metadata[name]) for name in KEPT if name in cell.metadata})
         if cell.metadata.get("nbgrader", {}).get("grade") and not cell.metadata.nbgrader.get("solution"):
@@ -112,6 +109,17 @@ def mark_cells(
     said = notes(nb, language)
     if said:
         nb.cells.insert(0, render.notes_cell(said, language))
+
+
+def _note_answers(
+    nb: NotebookNode, items: dict[str, Item], happened: set, others: dict[str, str], paper: Paper | None
+) -> None:
+    """What is to be said of the answers of a submission whose marks count."""
+    if items and not state(nb).get("sheet", True) and not state(nb)["answers"]:
+        happened.add("answers")
+        note(nb, "answers-missing", _missing(len(items)))
+    for sentence in said_of_others(others, paper) if others else ():
+        note(nb, "other-paper", sentence)
 
 
 def _missing(n: int) -> Text:
