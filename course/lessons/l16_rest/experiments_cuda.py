@@ -34,7 +34,7 @@ def headline_drawer_cuda(record: Record) -> Text:
         return both("This torch refused every one of these switches.", "这个 torch 不接受其中任何一个开关。")
     moved = sum(kind != "same" for kind in kinds)
     if not moved:
-        return both("None of these switches changed the time here.", "这几个开关，在这里都不影响耗时。")
+        return both("Of these switches not one changed the time here.", "这几个开关，在这里都不影响耗时。")
     return (
         both("On this GPU some of these switches change the time.", "在这块 GPU 上，有的开关真会改变耗时。")
         if moved < len(kinds)
