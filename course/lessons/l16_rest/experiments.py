@@ -19,8 +19,9 @@ MEASURING = both("measuring in a new process", "在新进程里测量")
 
 
 def interval(row: dict) -> str:
-    """0.61 [0.58, 0.64] of a row with ratio, low, high."""
-    return f"{row['ratio']:.3g} [{row['low']:.3g}, {row['high']:.3g}]"
+    """0.61 [0.58, 0.64] of a row with ratio, low, high; 1,120 instead of 1.12e+03."""
+    ratio, low, high = (f"{float(f'{row[key]:.3g}'):,g}" for key in ("ratio", "low", "high"))
+    return f"{ratio} [{low}, {high}]"
 
 
 def kind_of(row: dict) -> str:
@@ -147,16 +148,16 @@ def say_search_price(record: Record) -> Text:
     if not record.rows:
         return NOTHING
     told = {
-        code: "; ".join(
+        code: mark.join(
             f"{STRATEGIES[row['strategy']][code]} {row['ms']:.3g} ms"
-            + (f", {interval(row)}" if row["strategy"] != "off" else "")
+            + (f"{comma}{interval(row)}" if row["strategy"] != "off" else "")
             for row in record.rows
         )
-        for code in ("en", "zh")
+        for code, mark, comma in (("en", "; ", ", "), ("zh", "；", "，"))
     }
     return both(
         f"One call with eight 3×3 matrices, and the ratio to no search: {told['en']}.",
-        f"八个 3×3 矩阵的一次调用，以及与不找之比：{told['zh'].replace('; ', '；')}。",
+        f"八个 3×3 矩阵的一次调用，以及与不找之比：{told['zh']}。",
     )
 
 

@@ -1,7 +1,7 @@
 # %% [markdown] en
 # # What else is in the fuse box?
 #
-# ⏱️ 45 minutes; the *deeper, optional* parts take another 25. Before it: lessons 01 and 02; 06, 09 and 13 help. Live on a CPU; what needs the package opt_einsum, a C++ compiler or two cores shows its recording where they are missing.
+# ⏱️ 45 minutes; the *deeper, optional* parts take another 20. Before it: lessons 01 and 02; 06, 09 and 13 help. Live on a CPU; what needs the package opt_einsum, a C++ compiler or two cores shows its recording where they are missing.
 #
 # 🎯 Afterwards you can
 # - say at which moment a switch is read: call, packing, compiling, start of a thread, start of the program;
@@ -10,7 +10,7 @@
 # %% [markdown] zh
 # # 配电箱里还有哪些开关？
 #
-# ⏱️ 45 分钟；**选读**部分再加 25 分钟。先修：第 01、02 课；学过 06、09、13 更好。都能在 CPU 上实测；需要 opt_einsum 包、C++ 编译器或两个核的，本机没有就看录制。
+# ⏱️ 45 分钟；**选读**部分再加 20 分钟。先修：第 01、02 课；学过 06、09、13 更好。都能在 CPU 上实测；需要 opt_einsum 包、C++ 编译器或两个核的，本机没有就看录制。
 #
 # 🎯 学完之后，你能：
 # - 说出开关在哪个时刻被读：调用时、打包时、编译时、线程启动时、程序启动时；
@@ -20,11 +20,9 @@
 # %% [markdown] en
 # ## 🎯 What is this lesson for?
 #
-# You know the big switches of `torch.backends`. There are more, and people copy them from one script to the next. Today you meet seven of them and ask each the same question: **when is it read?** A switch that is moved after that moment does nothing, and says nothing.
+# You know the big switches of `torch.backends`. There are more, and people copy them from script to script. Today you ask seven of them: **when is it read?** Moved after that moment, a switch does nothing, and says nothing.
 #
-# It is like the fuse box of a house. Some switches act at once. One only counted when the walls were built.
-#
-# A warm-up first.
+# It is like the fuse box of a house. Some switches act at once. One only counted when the walls were built. A warm-up first.
 # %% [markdown] zh
 # ## 🎯 这一课是干什么用的？
 #
@@ -43,7 +41,7 @@ explain("16-when-is-it-read")
 #
 # [[einsum]] writes a product of several tensors in one line. With three or more there is a choice: which two are multiplied first? The result is the same up to rounding, the work is not.
 #
-# If the package opt_einsum is installed, PyTorch searches for a cheaper order before it multiplies. `torch.backends.opt_einsum.enabled` is the switch; without the package the order is left to right.
+# With the package opt_einsum, PyTorch searches for a cheaper order before it multiplies. The switch is `torch.backends.opt_einsum.enabled`; without the package the order is left to right.
 # %% [markdown] zh
 # ## 🔬 einsum：同一个乘积，先乘哪两个？
 #
@@ -126,7 +124,9 @@ keep("opt_einsum.enabled")
 # %%
 import warnings
 
-warnings.filterwarnings("ignore", category=UserWarning)
+# en: torch 2.13 warns: quantized tensors will be removed some day. Models in service still use them.
+# zh: torch 2.13 会警告：量化张量将来会移除。线上的模型还在用。
+warnings.filterwarnings("ignore", message=".*quantize_per")
 w = torch.tensor([-1.0, -0.33, 0.0, 0.5, 1.27])
 small = torch.quantize_per_tensor(w, scale=0.01, zero_point=0, dtype=torch.qint8)
 print("stored:", small.int_repr().tolist(), "| read back:", small.dequantize().tolist())
@@ -149,6 +149,22 @@ explain("16-seven-bits")
 # ## 💡 整数没有误差，前提是放得下
 #
 # 新一点的处理器有一条叫 VNNI 的指令（[[isa|指令集]]），用 32 位来加 int8 的乘积。老的先用 16 位把两个乘积加起来，而 16 位最多到 32,767，超出的部分被削掉：和就[[saturation|饱和]]了。刚才是在新进程里用环境变量让库只走老路；没有 VNNI 的处理器，本来就只有这条路。
+# %% [markdown] en
+# ## 🛠️ Add like the old instruction (5 minutes, about 5 lines)
+#
+# `dot_in_16_bits(inputs, weights)` computes what came out as half an answer: multiply; add up in pairs (first and second, third and fourth, ...), each pair cut off at −32768 and 32767; add the pairs exactly. A last number without a partner is a pair of its own.
+# %% [markdown] zh
+# ## 🛠️ 像老指令那样求和（5 分钟，约 5 行）
+#
+# `dot_in_16_bits(inputs, weights)` 要算出刚才那“一半的结果”：先相乘；再两两相加（第一、二个，第三、四个……），每对削到 −32768 和 32767 之间；最后把各对准确地加起来。落单的最后一个自成一对。
+# %%
+def dot_in_16_bits(inputs: list[int], weights: list[int]) -> int:
+    # en: for example dot_in_16_bits([255, 255, 1, 1], [127, 127, 2, 3]) -> 32772
+    # zh: 例如 dot_in_16_bits([255, 255, 1, 1], [127, 127, 2, 3]) -> 32772
+    raise NotImplementedError
+
+
+check("16-sixteen-bits")
 # %% [markdown] en
 # 📌 **So far.**
 # 1. The engine is read while packing. Who packed a weight computes with it.
@@ -276,30 +292,14 @@ explain("16-magma")
 # %%
 keep("sdpa.priority", "cpu.server", "cuda.libraries")
 # %% [markdown] en
-# ☕ That was the main line. Three exercises and a launcher that starts nothing are *deeper, optional*. Otherwise go on at [[#🕳️ Five myths, then the exit check]].
+# ☕ That was the main line. Two exercises and a launcher that starts nothing are *deeper, optional*. Otherwise go on at [[#🕳️ Five myths, then the exit check]].
 #
-# ### Deeper, optional: 🛠️ add like the old instruction (5 minutes, about 5 lines)
-#
-# `dot_in_16_bits(inputs, weights)` computes what came out as half an answer: multiply; add up in pairs (first and second, third and fourth, ...), each pair cut off at −32768 and 32767; add the pairs exactly. A last number without a partner is a pair of its own.
-# %% [markdown] zh
-# ☕ 主线到这儿就讲完了。三道练习，外加一个什么也不启动的启动器，都是**选读**；不看就直接跳到 [[#🕳️ 五个误区，然后下课小测]]。
-#
-# ### 选读：🛠️ 像老指令那样求和（5 分钟，约 5 行）
-#
-# `dot_in_16_bits(inputs, weights)` 要算出刚才那“一半的结果”：先相乘；再两两相加（第一、二个，第三、四个……），每对削到 −32768 和 32767 之间；最后把各对准确地加起来。落单的最后一个自成一对。
-# %%
-def dot_in_16_bits(inputs: list[int], weights: list[int]) -> int:
-    # en: for example dot_in_16_bits([255, 255, 1, 1], [127, 127, 2, 3]) -> 32772
-    # zh: 例如 dot_in_16_bits([255, 255, 1, 1], [127, 127, 2, 3]) -> 32772
-    raise NotImplementedError
-
-
-check("16-sixteen-bits")
-# %% [markdown] en
 # ### Deeper, optional: 🛠️ who flushes? (5 minutes, about 8 lines)
 #
 # `share_kept(events, threads)`: which share of a tensor of denormal numbers survives a multiplication? `events` tells what happened before it, in order: `"set"` and `"unset"` by the calling thread, `"threads"` when the other threads start. The tensor has `threads` equal parts, one for the caller. Without `"threads"` the others start at the multiplication.
 # %% [markdown] zh
+# ☕ 主线到这儿就讲完了。两道练习，外加一个什么也不启动的启动器，都是**选读**；不看就直接跳到 [[#🕳️ 五个误区，然后下课小测]]。
+#
 # ### 选读：🛠️ 谁会清零？（5 分钟，约 8 行）
 #
 # `share_kept(events, threads)`：装满次正规数的张量做一次乘法，有多大比例留下来？`events` 按先后列出之前发生的事：调用的线程 `"set"` 或 `"unset"`，其他线程启动时是 `"threads"`。张量平均分成 `threads` 份，调用者拿一份。没有 `"threads"` 的话，其他线程在乘法时才启动。
