@@ -92,7 +92,7 @@ def draw_flushed(record: Record, ax: Any) -> None:
     ax.set_xticks([0.25, 0.75], [t("first half", "前一半"), t("second half", "后一半")])
     ax.set_xlim(0, 1)
     ax.grid(visible=False)
-    ax.set_xlabel(t("one tensor of 2²⁰ numbers after x * 0.5", "同一个张量（2²⁰ 个数）算完 x * 0.5 之后"))
+    ax.set_xlabel(t("one tensor of a million numbers, after x * 0.5", "一百万个数的张量，算完 x * 0.5 之后"))
 
 
 def settle_flushed(record: Record) -> dict[str, str | None]:
