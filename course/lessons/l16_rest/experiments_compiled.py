@@ -56,7 +56,7 @@ def say_frozen(record: Record) -> Text:
 
 def draw_frozen(record: Record, ax: Any) -> None:
     free, frozen = _answers(record, 0), _answers(record, 1)
-    mark = {"new": 0, "old": 1, "neither": 2}
+    mark = {"new": 0, "old": 2, "neither": 1}
     lines = []
     for change in dict.fromkeys([*free, *frozen]):
         cells = [one.get(change) for one in (free, frozen)]
