@@ -69,6 +69,15 @@ def test_a_block_does_nothing_after_an_assignment():
 
 
 @pytest.mark.slow
+def test_compiled_code_keeps_its_order_when_the_switch_goes_off():
+    """What the knowledge card of opt_einsum says."""
+    if not can("opt_einsum"):
+        pytest.skip("opt_einsum is not installed")
+    (found,) = rows_of("tests.lessons.l16_rest.compiled", "order_after_compiling")
+    assert found == {"again": 0, "compiled": 1, "plain": 0}
+
+
+@pytest.mark.slow
 def test_who_packed_computes():
     record = measured("16-packed")
     check_shown(record)
