@@ -30,10 +30,11 @@ test-fast:       ## the quick tests: no browser, no nbgrader, nothing measured l
 	@$(ENV) ensure dev
 	@$(RUN) -m pytest -n 2 --dist worksteal -m "not browser and not slow and not long"
 
-notebooks:       ## build notebooks/en and notebooks/zh from grader/lessons, and docs/claims.md
+notebooks:       ## build notebooks/en and notebooks/zh from grader/lessons, docs/claims.md and docs/switches.*
 	@$(ENV) ensure dev
 	@$(RUN) -m grader notebooks
 	@$(RUN) -m grader claims
+	@$(RUN) -m grader reference
 
 bundle:          ## one ZIP for a class, without keys (DIR=../my_class for its released checkpoints)
 	@$(ENV) ensure dev
