@@ -8,7 +8,7 @@ export PYTHONDONTWRITEBYTECODE =# many processes import the same files: compiled
 ENV = $(PYTHON) tools/env.py
 RUN = .venv/bin/python
 
-.PHONY: help lab test test-fast test-long notebooks bundle demo record bench clean
+.PHONY: help lab test test-fast test-long test-versions notebooks bundle demo record bench clean
 
 help:            ## this list
 	@awk -F ':.*## *' '/^[a-z-]+:.*##/ {printf "%-14s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,6 +25,10 @@ test:            ## all tests: lessons executed, browser driven, class graded
 test-long:       ## what takes too long for every day: repeated kills, huge logs, classes of hundreds, mutants of all solutions
 	@$(ENV) ensure dev
 	@$(RUN) -m pytest -n 2 --dist worksteal -m long
+
+test-versions:   ## the parts that depend on torch, on every torch from 2.9 on and every Python: gigabytes, about half an hour
+	@$(ENV) ensure dev
+	@$(RUN) -m benchmarks.versions --out benchmarks/results/versions.md
 
 test-fast:       ## the quick tests: no browser, no nbgrader, nothing measured live, not every case there is
 	@$(ENV) ensure dev

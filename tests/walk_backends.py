@@ -38,10 +38,14 @@ def members() -> set[str]:
 
 
 def there(name: str, owner: Any = torch.backends) -> bool:
-    """Whether torch has it. A value that it refuses to tell is there, and a script that was not imported."""
-    if f"{PREFIX}.{name}" in modules():
+    """Whether torch has it: as an attribute, or as a module, which is imported where something of it is asked for. A value that
+    it refuses to tell is there.
+    """
+    if owner is torch.backends and f"{PREFIX}.{name}" in modules():
         return True
     for part in name.split("."):
+        if owner is torch.backends and not hasattr(owner, part) and f"{PREFIX}.{part}" in modules():
+            importlib.import_module(f"{PREFIX}.{part}")
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")

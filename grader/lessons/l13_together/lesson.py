@@ -105,7 +105,7 @@ explain("13-cuda-on-cpu")
 # On a CPU flash refuses for one of these reasons (torch checks a few rarer ones too):
 # 1. `dropout` is above 0;
 # 2. a mask is given that is learnt (`mask.requires_grad`);
-# 3. one of the three tensors does not have four dimensions;
+# 3. one of the three tensors has fewer than four dimensions (since torch 2.14 three will do);
 # 4. their last sizes are not all equal;
 # 5. the numbers of the last dimension do not lie side by side (`t.stride(-1)` is not 1).
 #
@@ -116,7 +116,7 @@ explain("13-cuda-on-cpu")
 # 在 CPU 上，只要沾上一条，flash 就会拒绝（torch 还查几条更少见的）：
 # 1. `dropout` 大于 0；
 # 2. 给了掩码，而且掩码是可学习的（`mask.requires_grad`）；
-# 3. 三个张量里有一个不是四维；
+# 3. 三个张量里有一个不到四维（torch 2.14 起，三维也收）；
 # 4. 它们最后一维的大小不全相等；
 # 5. 最后一维的数在内存里不挨着（`t.stride(-1)` 不是 1）。
 #

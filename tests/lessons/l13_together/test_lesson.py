@@ -22,6 +22,7 @@ from tests.lessons.live import check_shown, measured, record_of
 pytestmark = pytest.mark.slow
 
 q = torch.randn(1, 2, 16, 8)
+VERSION = tuple(map(int, torch.__version__.split(".")[:2]))
 
 
 def attend(**options):
@@ -69,7 +70,9 @@ def test_a_race_runs_both_kernels_and_puts_everything_back():
 def test_attention_on_this_cpu_runs_as_the_lesson_says():
     found = {row["case"]: row for row in measured("13-who-attends", 30).rows}
     assert list(found) == list(CASES)
-    refused = {"dropout", "learnt mask", "three dimensions", "narrow values", "transposed"}
+    refused = {"dropout", "learnt mask", "narrow values", "transposed"} | (
+        {"three dimensions"} if VERSION < (2, 14) else set()
+    )
     assert {case for case, row in found.items() if row["kernel"] != "flash"} == refused
     assert {case for case, row in found.items() if row["refusal"]} == refused
 
@@ -90,7 +93,9 @@ def test_what_is_checked_before_compiled_code_runs(compiled):
         "no_grad",
         "autocast",
     }
-    assert all(row["first"] == 1 and row["back"] == 0 for row in found.values())
+    assert all(row["first"] == 1 for row in found.values())
+    # Put back, TF32 of products reads another word than before it was moved (2.15): the one that is compiled once more.
+    assert {name for name, row in found.items() if row["back"]} <= {"cuda.matmul.allow_tf32"}
 
 
 def test_an_attention_kernel_is_chosen_while_compiling(compiled):
@@ -164,5 +169,4 @@ def test_a_cpu_notes_down_an_order_of_kernels_and_keeps_its_own():
     with sdpa_kernel(wanted, set_priority=True):
         assert torch._C._get_sdp_priority_order()[:2] == [int(one) for one in wanted]
         assert kernel_of(attend) == "flash"
-    version = tuple(map(int, torch.__version__.split(".")[:2]))
-    assert hasattr(torch.nn.attention, "activate_flash_attention_impl") == (version >= (2, 10))
+    assert hasattr(torch.nn.attention, "activate_flash_attention_impl") == (VERSION >= (2, 10))

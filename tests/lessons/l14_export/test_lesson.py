@@ -21,6 +21,7 @@ from tests.lessons.live import record_of
 
 pytestmark = pytest.mark.slow
 
+VERSION = tuple(map(int, torch.__version__.split(".")[:2]))
 NEEDS_ONNX = pytest.mark.skipif(not can("onnx"), reason="onnx, onnxscript, onnxruntime: pip install -e .[export]")
 
 
@@ -29,7 +30,8 @@ def test_without_the_packages_the_rest_runs_and_no_setting_around_the_network_is
         monkeypatch.setitem(sys.modules, name, None)
     rows = {row["setting"]: row for row in base.run("14-what-it-keeps").rows}
     assert {row["onnx"] for row in rows.values()} == {-1}
-    assert {name: rows[name]["export"] for name in AROUND} == dict.fromkeys(AROUND, 0)
+    noted = {"cudnn.enabled"} if VERSION < (2, 11) else set()  # an argument of the batch norm, in older versions
+    assert {name for name in AROUND if rows[name]["export"]} == noted
     assert {name: rows[name]["export"] for name in MODEL} == {**dict.fromkeys(MODEL, 1), "hook": 0}
     written = {name for name in AROUND if rows[name]["trace"]}
     assert written == {
