@@ -44,8 +44,9 @@ KINDS = {
     "env": both("not set", "不设"),
     "internal": both("internal", "内部"),
 }
-ASKED, LIBRARY = both("the program that asks", "提问的程序"), both("the library itself", "相应的库自己")
-"""Who reads a query and an environment variable."""
+READERS = {"env": both("the library itself", "相应的库自己"), "internal": both("torch itself", "torch 自己")}
+ASKED = both("the program that asks", "提问的程序")
+"""Who reads what cannot be changed."""
 ENVIRONMENT = both("Environment variables", "环境变量")
 SHOWS = both("What shows, and is for torch alone", "看得见，但只供 torch 自用")
 LEFT_OUT = both("**Left out:**", "**课程不讲：**")
@@ -93,7 +94,7 @@ def cells(row: Switch, code: str, shown: dict[str, list[knowledge.Knowledge]]) -
     """The cells of one row, in the order of COLUMNS."""
     names = [f"`{row.path}`", *(f"`{other.removeprefix('env.')}`" for other in row.also)]
     does = [pick(row.text, code), *([pick(row.note, code)] if row.note else [])]
-    readers = row.readers if row.changeable else LIBRARY if row.kind == "env" else ASKED
+    readers = row.readers if row.changeable else READERS.get(row.kind, ASKED)
     where: Cell = (
         [f"{LEFT_OUT[code]} {pick(row.nobody, code)}"] if row.nobody else _shown(row, code, shown.get(row.name, []))
     )
