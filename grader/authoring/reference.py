@@ -45,8 +45,8 @@ KINDS = {
     "internal": both("internal", "内部"),
 }
 READERS = {"env": both("the library itself", "相应的库自己"), "internal": both("torch itself", "torch 自己")}
-ASKED = both("the program that asks", "提问的程序")
-"""Who reads what cannot be changed."""
+ASKED = both("your program", "你的程序")
+"""Who reads a query or calls a tool."""
 ENVIRONMENT = both("Environment variables", "环境变量")
 SHOWS = both("What shows, and is for torch alone", "看得见，但只供 torch 自用")
 LEFT_OUT = both("**Left out:**", "**课程不讲：**")
