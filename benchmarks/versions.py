@@ -9,12 +9,13 @@ Every torch that pip offers (the last patch of each minor version) runs on this 
 Python on the PATH (with pyenv, name them in PYENV_VERSION). Each time a new environment gets the newest packages that pip
 finds for it, then runs the parts of the suite that depend on torch: the table of switches, the statements that questions
 compute, the lessons on switches, precision, MPS, compiling and export, timing and counting. The environment is removed
-afterwards. What cannot be installed is a line of the table, too.
+afterwards. What cannot be installed is a line of the table, too. Stopped, the same command goes on where it was.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import shutil
@@ -22,7 +23,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -55,7 +56,7 @@ class Outcome:
     python: str
     torch: str
     counts: dict[str, int]
-    failed: tuple[str, ...]
+    failed: list[str]
     minutes: float
     said: str = ""
 
@@ -99,22 +100,15 @@ def tried(python: str, program: str, version: str, folder: Path) -> Outcome:
     began = time.monotonic()
 
     def outcome(**more: object) -> Outcome:
-        told = {"torch": version, "counts": {}, "failed": (), **more}
+        told = {"torch": version, "counts": {}, "failed": [], **more}
         return Outcome(python, minutes=(time.monotonic() - began) / 60, **told)  # type: ignore[arg-type]
 
     environment = folder / f"{python}-{version}"
     inside = environment / ("Scripts" if os.name == "nt" else "bin") / "python"
     try:
         subprocess.run([program, "-m", "venv", environment], check=True, capture_output=True)
-        packages = [
-            "-e",
-            ".[course,grading,export]",
-            f"torch=={version}",
-            "pytest",
-            "pytest-xdist",
-            "jsonschema",
-            "psutil",
-        ]
+        extras = ["pytest", "pytest-xdist", "jsonschema", "psutil"]
+        packages = ["-e", ".[course,grading,export]", f"torch=={version}", *extras]
         install = [inside, "-m", "pip", "install", "-q", "--cache-dir", folder / "pip", *packages]
         done = subprocess.run(install, cwd=ROOT, capture_output=True, text=True)
         if done.returncode:
@@ -124,19 +118,8 @@ def tried(python: str, program: str, version: str, folder: Path) -> Outcome:
         there = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True)
         if there.returncode:
             return outcome(said=(there.stderr.strip().splitlines() or ["torch cannot be imported"])[-1][:200])
-        run = [
-            inside,
-            "-m",
-            "pytest",
-            "-q",
-            "-n",
-            "2",
-            "-p",
-            "no:cacheprovider",
-            "-m",
-            "not long and not browser",
-            *TESTS,
-        ]
+        options = ["-q", "-n", "2", "-p", "no:cacheprovider", "-m", "not long and not browser"]
+        run = [inside, "-m", "pytest", *options, *TESTS]
         said = subprocess.run(run, cwd=ROOT, capture_output=True, text=True).stdout
         (folder / f"{python}-{version}.txt").write_text(said, encoding="utf-8")
         return outcome(torch=there.stdout.strip(), counts=counted(said), failed=names_of_failures(said))
@@ -150,8 +133,9 @@ def counted(said: str) -> dict[str, int]:
     return {name: int(number) for number, name in re.findall(r"(\d+) (passed|failed|error|skipped)", last)}
 
 
-def names_of_failures(said: str) -> tuple[str, ...]:
-    return tuple(re.findall(r"^(?:FAILED|ERROR) (\S+)", said, flags=re.M))
+def names_of_failures(said: str) -> list[str]:
+    """The tests that failed, from pytest's summary."""
+    return re.findall(r"^(?:FAILED|ERROR) (\S+)", said, flags=re.M)
 
 
 def report(found: Sequence[Outcome]) -> Iterator[str]:
@@ -185,19 +169,24 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "benchmarks" / "versions.md")
     arguments = parser.parse_args()
     folder, programs, found = ROOT / "build" / "versions", interpreters(), []
-    folder.mkdir(parents=True, exist_ok=True)
+    kept = folder / "outcomes"
+    kept.mkdir(parents=True, exist_ok=True)
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     for python, version in wanted(arguments, programs):
         print(f"Python {python}, torch {version} ...", flush=True)
-        if python in programs:
+        file = kept / f"{python}-{version}.json"
+        if file.exists():
+            found.append(Outcome(**json.loads(file.read_text(encoding="utf-8"))))
+        elif python in programs:
             found.append(tried(python, programs[python], version, folder))
+            file.write_text(json.dumps(asdict(found[-1])), encoding="utf-8")
         else:
-            found.append(
-                Outcome(python, version, {}, (), 0.0, f"no Python {python} that can make an environment is on the PATH")
-            )
+            why = f"no Python {python} that can make an environment is on the PATH"
+            found.append(Outcome(python, version, {}, [], 0.0, why))
         arguments.out.write_text("\n".join(report(found)) + "\n", encoding="utf-8")
         print(f"  {found[-1].said or found[-1].counts}", flush=True)
-    shutil.rmtree(folder / "pip", ignore_errors=True)
+    for done in (folder / "pip", kept):
+        shutil.rmtree(done, ignore_errors=True)
     print(arguments.out.read_text(encoding="utf-8"))
     return int(any(one.failed or one.said for one in found))
 

@@ -26,9 +26,9 @@ def test_outcomes_are_read_from_what_pytest_says(tmp_path):
 
 def test_the_table_tells_what_ran_what_failed_and_what_could_not_be_installed():
     found = [
-        versions.Outcome("3.11", "2.13.0", {"passed": 7}, (), 1.5),
-        versions.Outcome("3.11", "2.14.1", {"passed": 6, "failed": 1}, ("tests/test_a.py::test_b",), 1.25),
-        versions.Outcome("3.10", "2.15.0", {}, (), 0.0, "no such Python"),
+        versions.Outcome("3.11", "2.13.0", {"passed": 7}, [], 1.5),
+        versions.Outcome("3.11", "2.14.1", {"passed": 6, "failed": 1}, ["tests/test_a.py::test_b"], 1.25),
+        versions.Outcome("3.10", "2.15.0", {}, [], 0.0, "no such Python"),
     ]
     text = "\n".join(versions.report(found))
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| 3.")]
