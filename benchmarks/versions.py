@@ -5,9 +5,9 @@
     python -m benchmarks.versions --python 3.10 --torch 2.15.0
     python -m benchmarks.versions --out versions.md          where the table goes (default build/benchmarks/versions.md)
 
-Every torch that pip offers (the last patch of each minor version) runs on this Python, and the newest runs on each other
-Python on the PATH (with pyenv, name them in PYENV_VERSION). Each time a new environment gets the newest packages that pip
-finds for it, then runs the parts of the suite that depend on torch: the table of switches, the statements that questions
+Every torch that pip offers (the last patch of each minor version) runs on this Python, and each other Python on the
+PATH (with pyenv, name them in PYENV_VERSION) gets the newest that pip offers it. Each time a new environment gets the
+newest packages that pip finds for it, then runs the parts of the suite that depend on torch: the table of switches, the statements that questions
 compute, the lessons on switches, precision, MPS, compiling and export, timing and counting. The environment is removed
 afterwards. What cannot be installed is a line of the table, too. Stopped, the same command goes on where it was.
 """
@@ -91,8 +91,9 @@ def wanted(arguments: argparse.Namespace, programs: dict[str, str]) -> list[tupl
         raise SystemExit("pip offers no torch from 2.9 on. Next step: look at the network, or name one with --torch.")
     if arguments.python:
         return [(python, version) for python in arguments.python for version in versions]
-    others = [] if arguments.torch else [(python, versions[-1]) for python in programs if python != here]
-    return [(here, version) for version in versions] + others
+    others = {} if arguments.torch else {python: program for python, program in programs.items() if python != here}
+    newest = [(python, found[-1]) for python, program in others.items() if (found := offered(program))]
+    return [(here, version) for version in versions] + newest
 
 
 def tried(python: str, program: str, version: str, folder: Path) -> Outcome:
