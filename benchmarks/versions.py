@@ -7,9 +7,10 @@
 
 Every torch that pip offers (the last patch of each minor version) runs on this Python, and each other Python on the
 PATH (with pyenv, name them in PYENV_VERSION) gets the newest that pip offers it. Each time a new environment gets the
-newest packages that pip finds for it, then runs the parts of the suite that depend on torch: the table of switches, the statements that questions
-compute, the lessons on switches, precision, MPS, compiling and export, timing and counting. The environment is removed
-afterwards. What cannot be installed is a line of the table, too. Stopped, the same command goes on where it was.
+newest packages that pip finds for it, then runs the parts of the suite that depend on torch: the table of switches, the
+statements that questions compute, the lessons on switches, precision, MPS, compiling and export, timing and counting.
+The environment is removed afterwards. What cannot be installed is a line of the table, too. Stopped, the same command
+goes on where it was.
 """
 
 from __future__ import annotations
