@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -198,7 +198,10 @@ def run_experiment(exp: Experiment, budget_s: float | None = None, **sizes: Any)
     with restored(), interrupts_propagate():
         try:
             for row in exp.function(budget, **sizes):
-                rows.append(dict(row))
+                if _has_interval(row):
+                    rows.append(dict(row))
+                else:
+                    budget.complete = False
         except KeyboardInterrupt:
             interrupted = True
         except Exception as error:
@@ -222,6 +225,11 @@ def run_experiment(exp: Experiment, budget_s: float | None = None, **sizes: Any)
         live=True,
         interrupted=interrupted,
     )
+
+
+def _has_interval(row: Mapping[str, Any]) -> bool:
+    """Whether a row about an interval has one: `course.timing` gives None where the rounds are too few to tell."""
+    return all(row[end] is not None for end in ("low", "high", "low_ms", "high_ms") if end in row)
 
 
 def available(name: str) -> bool:
