@@ -60,7 +60,7 @@ def _drift(found: Measurement) -> str:
     first, last = median(samples[:quarter]), median(samples[-quarter:])
     if change:
         first, last = change.first, change.last
-    after = change.count * found.calls_per_sample if change and not change.steady else 0
+    after = found.warmup_calls + change.count * found.calls_per_sample if change and not change.steady else 0
     if last > first:
         return t(
             f" It climbed from {format_ms(first)} to {format_ms(last)} while it was measured, "
