@@ -1,4 +1,4 @@
-"""`measure`: how long one function takes, with its first call, its spread and a yardstick beside it."""
+"""`measure`: how long one function takes, with its first call, its spread and a reference_op beside it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from course.i18n import t
 from course.timing import pairs, stats, validation
-from course.timing.calibration import require_choice, yardstick
+from course.timing.calibration import reference_op, require_choice
 from course.timing.clock import MIN_BLOCK_S, Clock, calls_for, end_progress, given_clock, progress, with_setup
 from course.timing.effort import PARALLEL, Effort, crowded_note, overhead_ns, threads
 from course.timing.faults import fault_note, minor_faults
@@ -108,7 +108,7 @@ class _Run:
         self.busy = 1.0
         self.samples: list[float] = []
         self.yards: list[float] = []
-        self.spans: list[tuple[float, float]] = []  # of a sample with its yardstick, on the clock
+        self.spans: list[tuple[float, float]] = []  # of a sample with its reference_op, on the clock
         self.first_of_two: list[bool] = []
         self.ratios: list[float] = []
         self.cpu: list[float] = []
@@ -169,7 +169,7 @@ class _Run:
         self.watch = watch_for(self.timer, self.calls * min(seen, default=self.first))
         self.busy = effort.busy()
         making = self._spent()
-        self.calibration = yardstick(self.calibrate, self.clock.device, self.busy > PARALLEL)
+        self.calibration = reference_op(self.calibrate, self.clock.device, self.busy > PARALLEL)
         self.started += self._spent() - making  # perhaps torch had to be imported for it
         if self.calibration:
             self.calibration_calls = calls_for(self.clock, self.calibration[1], self._target())
@@ -190,7 +190,7 @@ class _Run:
         return max(getattr(self.clock, "block_s", MIN_BLOCK_S), self.max_time / MAX_SAMPLES)
 
     def _one_sample(self) -> None:
-        """One block of the function, and beside it, before or after at random, one of the yardstick."""
+        """One block of the function, and beside it, before or after at random, one of the reference_op."""
         yard_first = self.calibration is not None and self.order.random() < 0.5
         began = self.clock.now()
         yard = self._yard() if yard_first else 0.0
@@ -212,7 +212,7 @@ class _Run:
             self.watch.round_ends()
 
     def _relative(self) -> tuple[float, stats.Interval | None] | None:
-        """Centre and interval of the time over that of the yardstick; None without one."""
+        """Centre and interval of the time over that of the reference_op; None without one."""
         count = len(self.spans)  # an interrupt may have cut the last pair
         if not count:
             return None
@@ -246,7 +246,9 @@ class _Run:
             self.notes.append(self.watch.note())
         interval = stats.interval_or_none(samples)
         quality = stats.quality(samples)
-        if stats.drift(samples) and stats.drift(self.ratios or samples):  # beside a yardstick a slow minute is no drift
+        if stats.drift(samples) and stats.drift(
+            self.ratios or samples
+        ):  # beside a reference_op a slow minute is no drift
             quality = "drifting"
         if self.busy > PARALLEL and self.clock.device == "cpu" and quality in ("noisy", "bimodal"):
             self.notes.append(crowded_note(self.busy))
