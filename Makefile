@@ -47,11 +47,11 @@ record:          ## run every experiment this machine can run; recordings go to 
 	@$(ENV) ensure dev
 	@$(RUN) -m course.experiments --record
 
-bench:           ## counters, timers and grading beside their peers, in one run
+bench:           ## counters, timers and grading beside their peers: about 2 hours; stopped, it goes on where it was (FRESH=1: anew)
 	@$(ENV) ensure dev
-	@$(RUN) -m benchmarks.flops
-	@$(RUN) -m benchmarks.timing
-	@$(RUN) -m benchmarks.grading
+	@$(RUN) -m benchmarks.flops --out build/benchmarks/flops.md $(if $(FRESH),--fresh)
+	@$(RUN) -m benchmarks.timing $(if $(FRESH),--fresh)
+	@$(RUN) -m benchmarks.grading $(if $(FRESH),--fresh)
 
 clean:           ## remove what was built, never your answers
 	rm -rf build dist .pytest_cache .ruff_cache

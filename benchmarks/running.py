@@ -45,6 +45,8 @@ class Rows:
                 path.replace(path.with_suffix(f".{int(time.time())}.jsonl"))
             path.write_text(json.dumps(self.setting) + "\n", encoding="utf-8")
             found = found[:0]
+        else:  # without a last line that was cut
+            path.write_text("".join(json.dumps(row) + "\n" for row in found), encoding="utf-8")
         self.rows: list[dict[str, Any]] = found[1:]
 
     def add(self, **row: Any) -> None:
