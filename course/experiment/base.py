@@ -92,6 +92,8 @@ class Experiment:
 
 
 REGISTRY: dict[str, Experiment] = {}
+ENDS = {"low", "high", "low_ms", "high_ms"}
+"""Columns with the ends of an interval."""
 FAILED_LESSONS: dict[str, str] = {}
 """Lessons whose experiments could not all be imported, and why."""
 
@@ -198,7 +200,7 @@ def run_experiment(exp: Experiment, budget_s: float | None = None, **sizes: Any)
     with restored(), interrupts_propagate():
         try:
             for row in exp.function(budget, **sizes):
-                if _has_interval(row):
+                if has_interval(row):
                     rows.append(dict(row))
                 else:
                     budget.complete = False
@@ -227,9 +229,9 @@ def run_experiment(exp: Experiment, budget_s: float | None = None, **sizes: Any)
     )
 
 
-def _has_interval(row: Mapping[str, Any]) -> bool:
+def has_interval(row: Mapping[str, Any]) -> bool:
     """Whether a row about an interval has one: `course.timing` gives None where the rounds are too few to tell."""
-    return all(row[end] is not None for end in ("low", "high", "low_ms", "high_ms") if end in row)
+    return all(row[end] is not None for end in ENDS & row.keys())
 
 
 def available(name: str) -> bool:
