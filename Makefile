@@ -52,11 +52,12 @@ record:          ## run every experiment this machine can run; recordings go to 
 	@$(ENV) ensure dev
 	@$(RUN) -m course.experiments --record
 
-bench:           ## counters, timers and grading beside their peers, in one run
+bench:           ## counters, timers and grading beside their peers: about 2 hours; stopped, it goes on where it was (FRESH=1: anew; KEEP=1: into benchmarks/results)
 	@$(ENV) ensure dev
-	@$(RUN) -m benchmarks.flops
-	@$(RUN) -m benchmarks.timing
-	@$(RUN) -m benchmarks.grading
+	@$(RUN) -m benchmarks.flops --out build/benchmarks/flops.md $(if $(FRESH),--fresh)
+	@$(RUN) -m benchmarks.timing $(if $(FRESH),--fresh)
+	@$(RUN) -m benchmarks.grading $(if $(FRESH),--fresh)
+	@$(if $(KEEP),cp build/benchmarks/flops.md build/benchmarks/timing.md build/benchmarks/grading.md benchmarks/results)
 
 clean:           ## remove what was built, never your answers
 	rm -rf build dist .pytest_cache .ruff_cache

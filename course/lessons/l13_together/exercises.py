@@ -11,13 +11,12 @@ from collections.abc import Callable
 from typing import Any
 
 from course import flags
-from course.checking import comparison, data, field, form_is_fine, form_of_report
+from course.checking import comparison, data, form_is_fine, form_of_report, too_few_rounds
 from course.exercise import Exercise
 from course.i18n import Text, both
 from course.verdict import Verdict, correct, inconclusive, incorrect, not_attempted, partly
 
 LESSON = "13_together"
-LEAST_ROUNDS = 8
 SWITCHES = ("cuda.enable_flash_sdp", "cuda.enable_mem_efficient_sdp", "cuda.enable_math_sdp", "cuda.enable_cudnn_sdp")
 
 
@@ -322,8 +321,7 @@ def check_losing(losing: Any) -> Verdict:
 
     try:
         race = losing["race"]
-        low, high, rounds = (float(field(race, name)) for name in ("low", "high", "rounds"))
-    except (AttributeError, KeyError, TypeError, ValueError):
+    except (KeyError, TypeError):
         return incorrect(
             both('`losing` should be `{"race": flash_math(call)}`.', '`losing` 应是 `{"race": flash_math(call)}`。'),
             reason="no-dictionary",
@@ -346,6 +344,9 @@ def check_losing(losing: Any) -> Verdict:
             ),
             reason="kernels",
         )
+    if few := too_few_rounds(raced):
+        return few
+    low, high = raced.low, raced.high
     if high < 1:
         return incorrect(
             both(
@@ -354,11 +355,11 @@ def check_losing(losing: Any) -> Verdict:
             ),
             reason="won",
         )
-    if rounds < LEAST_ROUNDS or low <= 1:
+    if low <= 1:
         return inconclusive(
             both(
-                f"[{low:.2f}, {high:.2f}] from {rounds:.0f} rounds is no evidence yet. Take a clearer case or more time.",
-                f"{rounds:.0f} 轮测得 [{low:.2f}, {high:.2f}]，还不足为凭。换个更极端的例子，或多给些时间。",
+                f"[{low:.2f}, {high:.2f}] from {raced.rounds} rounds is no evidence yet. Take a clearer case or more time.",
+                f"{raced.rounds} 轮测得 [{low:.2f}, {high:.2f}]，还不足为凭。换个更极端的例子，或多给些时间。",
             ),
             reason="undecided",
         )
