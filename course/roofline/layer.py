@@ -159,10 +159,12 @@ class Alike:
     def first(self) -> Layer:
         return self.layers[0]
 
-    @property
+    @cached_property
     def time_ms(self) -> float:
-        """Time of all of them in one forward."""
-        return sum(layer.time_ms for layer in self.layers)
+        """Time of all of them in one forward: the median over the rounds."""
+        if len(self.layers) == 1 or not self.rounds_ms:
+            return sum(layer.time_ms for layer in self.layers)
+        return stats.median(self.rounds_ms)
 
     @cached_property
     def rounds_ms(self) -> tuple[float, ...]:
