@@ -70,13 +70,15 @@ def test_wheel_holds_the_course_alone_with_its_data(tmp_path):
     assert tops == {"course"}
     assert "course/lessons/l05_cudnn_benchmark/items.yaml" in names
     assert "course/lessons/l05_cudnn_benchmark/checkpoint.yaml" in names
-    assert "course/quiz/static/deck.js" in names
+    assert "course/cards/static/deck.js" in names
     for package in ROOT.glob("course/**/*.py"):
         assert str(package.relative_to(ROOT)) in names
 
 
 def test_import_course_loads_neither_torch_nor_matplotlib():
-    code = "import sys, course, course.quiz; print([m for m in ('torch','numpy','matplotlib') if m in sys.modules])"
+    code = (
+        "import sys, course, course.cards.cards; print([m for m in ('torch','numpy','matplotlib') if m in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
@@ -145,7 +147,7 @@ def test_ctrl_c_lets_jupyterlab_end_its_kernels_and_stops_the_rest_with_a_senten
 
 
 def test_readme_shows_the_two_commands_and_every_lesson():
-    from course.lessons import LESSONS
+    from course.catalog import LESSONS
 
     readme = (ROOT / "README.md").read_text()
     makefile = (ROOT / "Makefile").read_text()
@@ -212,3 +214,18 @@ def test_the_menus_are_chinese_only_when_asked_for(tmp_path):
         assert done.stdout.splitlines()[0] == extra
         settings = (tmp_path / "share/jupyter/lab/settings/overrides.json").read_text("utf-8")
         assert ("zh_CN" in settings) is (menus == "zh")
+
+
+def test_the_files_that_other_tools_read_can_be_read():
+    """Workflow, issue templates, pre-commit, citation, dev container; and every script they start exists."""
+    import json
+
+    for path in [*ROOT.glob(".github/**/*.yml"), ROOT / ".pre-commit-config.yaml", ROOT / "CITATION.cff"]:
+        assert yaml.safe_load(path.read_text("utf-8")), path
+    container = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text("utf-8"))
+    assert "tools/env.py" in container["postCreateCommand"]
+    workflow = (ROOT / ".github" / "workflows" / "tests.yml").read_text("utf-8")
+    named = re.findall(r"(?:tests|tools)/[\w*./]+\.py", workflow)
+    assert len(named) > 5 and [one for one in named if not list(ROOT.glob(one))] == []
+    supported = yaml.safe_load(workflow)["jobs"]["linux"]["strategy"]["matrix"]["python"]
+    assert supported == ["3.10", "3.11", "3.12", "3.13"]

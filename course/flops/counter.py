@@ -16,14 +16,14 @@ from torch import nn
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.utils._pytree import tree_leaves, tree_map
 
-from course.apart.child import ChildDied, can_fork, in_child, watch_threads
-from course.apart.copies import Uncopyable, copied
-from course.apart.kept import process_kept
 from course.flops.asking import AskingMode
 from course.flops.mode import CountingMode, Real, Shapes
 from course.flops.result import FlopCount
 from course.flops.tally import Tally
 from course.flops.validation import CountError, NotHere, ask_parameters, callable_of, error, ran, stopped
+from course.isolation.child import ChildDied, can_fork, in_child, watch_threads
+from course.isolation.copies import Uncopyable, copied
+from course.isolation.kept import process_kept
 
 _UNSAID: Any = object()
 
