@@ -35,7 +35,7 @@ def _header() -> list[str]:
         t("of the time", "占耗时"),
         t("likely range", "可能范围"),
         t("limited by", "受限于"),
-        t("roof / time", "离屋顶"),
+        t("of its roof", "占屋顶"),
         t("likely range", "可能范围"),
     ]
 

@@ -150,8 +150,10 @@ class Roofline:
         )
 
     def try_first(self) -> str:
-        """The one thing to try first, from what limits the layers that take longest."""
-        return advice.try_first(self.groups[0])
+        """The one thing to try first: for the layers that take longest, or where none stands out, for the longest of
+        those with the limit that takes most of the time."""
+        most = next(iter(by_bound(self.points)))
+        return advice.try_first(self.named or next(group for group in self.groups if group.first.bound == most))
 
     def plot(self, ax: Any = None, dark: bool | None = None) -> Any:
         """The log-log roofline with the layers as points, sized by time; returns the matplotlib Axes."""
