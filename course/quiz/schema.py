@@ -117,6 +117,7 @@ TEMPLATE = object_of(
     where=_list(_LINE),
     let={"type": "object"},
     standard={"type": "object"},
+    show={"type": "number"},
     one_of=_list({"type": "object", "required": ["id"], "properties": {"id": _LINE}}, 2),
 )
 """What a question with variants has beside the fields of the question that it becomes once they are drawn."""

@@ -16,7 +16,7 @@ from course.quiz.marking import within
 
 SEEDS = 200
 WIDEST = 1.3  # a tolerance that accepts numbers so many times apart no longer asks for a number
-MOST_ALIKE = 0.25  # of all pairs of papers may have a right number in common
+MOST_ALIKE = {"number": 0.25, "single": 0.45, "multiple": 0.45}  # of all pairs of papers may have the right answer in common
 LEAST = 5  # different variants
 MOST_SAID = 3  # faults of single variants named
 
@@ -66,17 +66,21 @@ def _together(items: list[Item]) -> Iterator[Finding]:
     name = items[0].key
     if len(items) < LEAST:
         yield Finding("too-few-variants", f"{name}: only {len(items)} different variants; draw from more values")
-    if items[0].checkpoint and items[0].number is not None and (share := alike(items)) > MOST_ALIKE:
+    most = MOST_ALIKE.get(items[0].kind, 1.0)
+    if items[0].checkpoint and (share := alike(items)) > most:
         yield Finding(
             "variants-alike",
-            f"{name}: in {share:.0%} of all pairs the right number of one is right for the other; draw from more values",
+            f"{name}: in {share:.0%} of all pairs the right answer of one is right for the other; draw from more values",
         )
 
 
 def alike(items: Iterable[Item]) -> float:
-    """The share of pairs of different variants whose right number is also right in the other one."""
-    numbers = [item.number for item in items]
-    pairs = [(one, other) for one, other in combinations(numbers, 2)]
-    if not pairs:
-        return 1.0
-    return sum(within(one.value, other.low, other.high) for one, other in pairs) / len(pairs)
+    """The share of pairs of different variants where the right answer of one is right for the other."""
+    pairs = list(combinations(items, 2))
+    return sum(_copied(one, other) for one, other in pairs) / len(pairs) if pairs else 1.0
+
+
+def _copied(one: Item, other: Item) -> bool:
+    if one.number is not None:
+        return within(one.number.value, other.number.low, other.number.high)
+    return (one.order, one.correct) == (other.order, other.correct)

@@ -172,16 +172,22 @@ def _keys(item: Item) -> list[str]:
 
 
 def _as_standard(item: Item, items: dict[str, Item], answer: Data) -> Data:
-    """The answer to a variant with the number that it corresponds to in the standard variant; None for a number that is
-    neither right nor a trap.
+    """The answer to a variant as one to the standard variant: the number it corresponds to there (None for one that is neither
+    right nor a trap); the right options for the right ones, none for wrong ones, where other options are right.
     """
-    number, given = item.number, answer.get("number")
-    if not item.varies or number is None or given is None:
+    if not item.varies or "shown" in item.values:
         return answer
-    standard, trap = items[item.key].number, trap_of(number, given)
+    standard = items[item.key]
+    if item.options and item.correct != standard.correct:
+        right = set(answer.get("options") or ()) == set(item.correct)
+        return answer | {"options": list(standard.correct) if right else []}
+    number, given = item.number, answer.get("number")
+    if number is None or given is None:
+        return answer
+    trap = trap_of(number, given)
     if within(given, number.low, number.high):
-        return answer | {"number": standard.value}
-    return answer | {"number": standard.traps[number.traps.index(trap)].low if trap else None}
+        return answer | {"number": standard.number.value}
+    return answer | {"number": standard.number.traps[number.traps.index(trap)].low if trap else None}
 
 
 def history(root: Path, student: str, lesson: str) -> list[tuple[str, Data]]:
