@@ -14,8 +14,8 @@ from grader.authoring.leaks import leaks
 from grader.authoring.lint import lint, words
 from grader.authoring.publish import build_all, out_of_step, text_of
 from grader.authoring.publish import write as publish
-from grader.authoring.source import parse
 from grader.project import Project, ProjectError
+from grader.source import parse
 from tests.conftest import ROOT
 from tests.grading_fixtures import CHECKPOINT, LESSON, LESSON_SOURCE, make_project, write
 
@@ -236,7 +236,7 @@ def test_length_counts_words_or_characters():
 
 @pytest.mark.parametrize("guide", ["CONTRIBUTING.md", "CONTRIBUTING.zh-CN.md"])
 def test_the_rules_that_the_guide_explains_exist(guide):
-    linters = [*ROOT.glob("course/quiz/*.py"), *ROOT.glob("grader/authoring/*.py")]
+    linters = [*ROOT.glob("course/questions/*.py"), *ROOT.glob("grader/authoring/*.py")]
     code = "\n".join(path.read_text(encoding="utf-8") for path in linters)
     table = [
         line

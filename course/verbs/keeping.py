@@ -5,11 +5,11 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable
 
+from course.cards.knowledge_view import card_text, cards_html
+from course.cards.page import page
 from course.i18n import pick, t
-from course.quiz import glossary, knowledge
-from course.quiz.knowledge_view import card_text, cards_html
-from course.quiz.page import page
-from course.quiz.rich import inline, link, plain
+from course.markup import inline, link, plain
+from course.questions import glossary, knowledge
 from course.suggest import did_you_mean
 from course.verbs import state
 from course.verbs.say import in_words, put, say
@@ -41,9 +41,9 @@ def _everything(cards: Iterable[knowledge.Knowledge]) -> None:
     cards = list(cards)
     head = t(f"🎴 All knowledge cards: {len(cards)}", f"🎴 全部知识卡：{len(cards)} 张")
     note = t(
-        "To print them or to take them along: `python -m course.quiz page` writes one web page, "
-        "`python -m course.quiz anki` a file for Anki; both hold these cards too.",
-        "想打印或带走：`python -m course.quiz page` 写成一个网页，`python -m course.quiz anki` 写成 Anki 文件，里面都有这些卡片。",
+        "To print them or to take them along: `python -m course.cards page` writes one web page, "
+        "`python -m course.cards anki` a file for Anki; both hold these cards too.",
+        "想打印或带走：`python -m course.cards page` 写成一个网页，`python -m course.cards anki` 写成 Anki 文件，里面都有这些卡片。",
     )
     put(
         f"<p><strong>{head}</strong><br>{inline(note)}</p>" + cards_html(cards, turned=True),

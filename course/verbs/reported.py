@@ -10,10 +10,10 @@ from course.experiment import base, reports
 from course.experiment.reports import Answer, Report
 from course.figures.reported import picture
 from course.i18n import LANGUAGES, Text, both, pick, t
+from course.learning.session import bet_of, settle
 from course.machine import next_step, on_rocm
-from course.quiz.items import Item
-from course.quiz.rich import inline, link, plain
-from course.quiz.session import bet_of, settle
+from course.markup import inline, link, plain
+from course.questions.items import Item
 from course.verbs import state
 from course.verbs.say import present, say, say_verdict
 from course.verdict import inconclusive
