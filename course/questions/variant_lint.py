@@ -15,7 +15,11 @@ from course.questions.items import BankError, Item, within
 
 SEEDS = 200
 WIDEST = 1.3  # a tolerance that accepts numbers so many times apart no longer asks for a number
-MOST_ALIKE = {"number": 0.25, "single": 0.45, "multiple": 0.45}  # of all pairs of papers may have the right answer in common
+MOST_ALIKE = {
+    "number": 0.25,
+    "single": 0.45,
+    "multiple": 0.45,
+}  # of all pairs of papers may have the right answer in common
 LEAST = 5  # different variants
 MOST_SAID = 3  # faults of single variants named
 

@@ -121,7 +121,9 @@ def key_of(key: Raw, values: Values) -> dict[str, Any]:
         made["correct"] = [one for one, right in made["correct"].items() if right]
     made = _with_beliefs(made)
     if "shown" in values:
-        made = {name: _of_shown(value, values["shown"]) if name in OF_OPTIONS else value for name, value in made.items()}
+        made = {
+            name: _of_shown(value, values["shown"]) if name in OF_OPTIONS else value for name, value in made.items()
+        }
         if not made.get("correct"):
             raise VariantError(f"none of the options {', '.join(values['shown'])} is right: `show` more of them")
     return made
