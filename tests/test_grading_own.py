@@ -10,7 +10,7 @@ import pytest
 
 from course.learning.sheet import MIME
 from grader.authoring.lint import lint
-from grader.authoring.scaffold import BELIEF, NO, STEMS, TITLE, WHY, YES, left_over, new_checkpoint
+from grader.authoring.scaffold import BELIEF, DRAWS, NO, STEMS, TITLE, WHY, YES, left_over, new_checkpoint
 from grader.autograding import How, autograde
 from grader.commands import main
 from grader.course import Course, init
@@ -44,15 +44,15 @@ def test_what_is_made_passes_the_linter_and_is_released(course, capsys, language
     assert "keys.yaml, line 3, 4, 8, 9" in capsys.readouterr().out
     notebook = nbformat.read(course.root / "release" / NAME / f"{NAME}.ipynb", as_version=4)
     text = "\n".join(cell.source for cell in notebook.cells)
-    assert ("共 12 分" in text) == (language != "en") and ("**12 points**" in text) == (language == "en")
-    assert "return sum(values)" not in text and len(notebook.metadata.course.questions) == 2
+    assert ("共 14 分" in text) == (language != "en") and ("**14 points**" in text) == (language == "en")
+    assert "return sum(values)" not in text and len(notebook.metadata.course.questions) == 3
     assert {"en": "YOUR ANSWER HERE", "zh": "在这里写你的回答", "both": "在这里写你的回答"}[
         language
     ] in text or language == "en"
     items = room / "checkpoint.yaml"
     asked = items.read_text(encoding="utf-8")
     items.write_text(asked.replace("concept: first", "concept: First_call"), encoding="utf-8")
-    assert main(words) == 1 and f"{NAME}/checkpoint.yaml, item 50-c-first, field concept" in capsys.readouterr().out
+    assert main(words) == 1 and f"{NAME}/checkpoint.yaml:3: 50-c-first: field concept" in capsys.readouterr().out
     items.write_text(asked, encoding="utf-8")
     source = room / "checkpoint.py"
     source.write_text(source.read_text(encoding="utf-8").replace("50-c-second", "50-c-secnd"), encoding="utf-8")
@@ -76,7 +76,7 @@ def test_words_of_the_template_are_named_until_they_are_gone(course):
     ]
     for path in room.glob("*.*"):
         text = path.read_text(encoding="utf-8")
-        for word in (*TITLE, *YES, *NO, *WHY, *STEMS["first"], *STEMS["second"], BELIEF):
+        for word in (*TITLE, *YES, *NO, *WHY, *DRAWS, *STEMS["first"], *STEMS["second"], *BELIEF):
             text = text.replace(word, "Mine.")
         path.write_text(text, encoding="utf-8")
     assert left_over(course.project, NAME) == [] and left_over(course.project, "90_fixture") == []

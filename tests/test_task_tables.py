@@ -36,6 +36,7 @@ def test_a_table_of_recorded_inputs_earns_less_than_half(task):
             answers.setdefault(json.dumps(answer, default=str), []).append(answer)
     commonest = max(answers.values(), key=len)[0]
     earned = [
-        told_by(table, commonest, task, task.draw(random.Random(f"fresh {seed}"))) / task.points for seed in range(FRESH)
+        told_by(table, commonest, task, task.draw(random.Random(f"fresh {seed}"))) / task.points
+        for seed in range(FRESH)
     ]
     assert sum(earned) / FRESH < 0.5

@@ -5,6 +5,7 @@ A question with variants is one question written once and asked a hundred times:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import combinations
 
@@ -21,13 +22,15 @@ MOST_ALIKE = {
     "multiple": 0.45,
 }  # of all pairs of papers may have the right answer in common
 LEAST = 5  # different variants
-MOST_SAID = 3  # faults of single variants named
 
 
-def lint_variants(make: Callable[[str], Item], beliefs: Mapping[str, Text], seeds: int = SEEDS) -> list[Finding]:
-    """What is wrong with the variants of one question, each finding with the values at which it shows.
+def lint_variants(
+    make: Callable[[str], Item], beliefs: Mapping[str, Text], seeds: int = SEEDS, own: bool = False
+) -> list[Finding]:
+    """What is wrong with the variants of one question, each finding once, with the values at which it shows first.
 
-    make: seed -> the keyed item, "" for the standard one; beliefs: the known misconceptions. Empty when all is well.
+    make: seed -> the keyed item, "" for the standard one; beliefs: the known misconceptions; own: as ``lint_items`` takes it.
+    Empty when all is well.
     """
     found: dict[str, Finding] = {}
     seen: dict[str, Item] = {}
@@ -35,14 +38,15 @@ def lint_variants(make: Callable[[str], Item], beliefs: Mapping[str, Text], seed
         try:
             item = make(f"lint {number}" if number else "")
         except BankError as error:
-            return [Finding("schema", str(error))]
+            return [Finding("schema", fault) for fault in str(error).split("\n")]
         known = str(item.values)
         if known in seen:
             continue
         seen[known] = item
-        for one in (*lint_items([item], beliefs), *(one.at(item.id) for one in _number(item))):
-            found.setdefault(one.text.split("..")[0], Finding(one.rule, f"{one.text} (drawn: {_values(item)})"))
-    return [*list(found.values())[:MOST_SAID], *_together(list(seen.values()))]
+        for one in (*lint_items([item], beliefs, own), *(one.at(item.id) for one in _number(item))):
+            what = re.sub(r"[-+.\d]+", "0", one.text.removeprefix(item.id))
+            found.setdefault(what, Finding(one.rule, f"{one.text} (drawn: {_values(item)})"))
+    return [*found.values(), *_together(list(seen.values()))]
 
 
 def _values(item: Item) -> str:

@@ -107,8 +107,8 @@ def run_init(arguments: argparse.Namespace) -> int:
 def run_release(arguments: argparse.Namespace) -> int:
     from grader.authoring.scaffold import left_over
     from grader.dates import utc
-    from grader.papers import PAPERS, has_papers
     from grader.releasing.run import back, release
+    from grader.releasing.varied import told_of, varied
     from grader.student_config import for_students
 
     course, due = Course(arguments.dir), None if arguments.due is None else utc(arguments.due)
@@ -121,8 +121,8 @@ def run_release(arguments: argparse.Namespace) -> int:
         print(f"released {lesson}" + (f", due {arguments.due} ({due:%Y-%m-%d %H:%M} UTC){past}" if due else ""))
         for sentence in [*said, *left_over(course.project, lesson)]:
             print(sentence)
-        if has_papers(course.project, lesson):
-            print(f"{lesson}: {PAPERS}")
+        if (found := varied(course.project, lesson)).questions:
+            print(f"{lesson}: {told_of(found)}")
     for sentence in for_students(course):
         print(sentence)
     return 0

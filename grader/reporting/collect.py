@@ -12,10 +12,10 @@ from typing import Any
 
 from course.learning.harvesting import decoded, history_of
 from course.learning.marking import misconceptions_of, trap_of
-from course.questions.bank import Bank
 from course.questions.items import Item, within
 from course.questions.variants import alternatives
 from grader.answers import every_item, keyed_items, stored
+from grader.beliefs import known_beliefs
 from grader.course import Course
 from grader.files import MOST_BYTES, read_regular, unlock
 from grader.guard import guarded
@@ -50,7 +50,7 @@ def gather(course: Course, lesson: str, say: Callable[[str], object] = print) ->
             for place, subject in (*asked, *hidden.items())
             if place in tops
         ],
-        "beliefs": dict(Bank(course.project.learner_rooms).misconceptions()),
+        "beliefs": known_beliefs(course.project),
         "remedies": remedies(course.project, lesson),
         "students": [_guarded(course, lesson, name, items, marks.get(name, {}), say) for name in names],
         "idle": idle,

@@ -12,10 +12,10 @@ from nbformat import NotebookNode
 from course.i18n import both, pick
 from course.learning.marking import misconceptions_of
 from course.markup import inline, plain
-from course.questions.bank import Bank
 from course.questions.items import Item
 from course.units import format_points
 from grader.answers import keyed_items, stored
+from grader.beliefs import known_beliefs
 from grader.marking.render import WORDS
 from grader.marking.step import STATE, CourseStep, grade_id
 from grader.papers import paper_in
@@ -164,7 +164,7 @@ class Overview(CourseStep):
     def _ideas(self, state: dict, items: dict[str, Item], resources: dict, language: str) -> Data:
         """The false beliefs that the answers stand for, each with what meets it."""
         held = _beliefs(state, items)
-        texts = Bank(self.project.learner_rooms).misconceptions()
+        texts = known_beliefs(self.project)
         meet = remedies(self.project, self.lesson(resources)) if held else {}
         earlier = self._earlier_beliefs(resources["nbgrader"]) if held else {}
         ideas = []
