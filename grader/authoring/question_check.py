@@ -34,10 +34,12 @@ TEMPLATE = Path(__file__).with_name("question_template.yaml")
 OF_KEYS = re.compile(
     r"\b(why|trap|traps|misconceptions?\.yaml|misconception|value|accepts|right options?|number)\b|in \d+% of all pairs"
 )
-CRAFT = frozenset(
-    ("absolute-words", "covers-others", "half-width", "negation-not-bold", "option-count", "right-option-longest")
+MUST = frozenset(
+    "schema yaml key-missing id-taken unknown-id verify trap-overlaps traps-coincide trap-reversed value-outside number-too-wide "
+    "too-few-variants variants-alike".split()
 )
-"""Rules of good questions that an instructor's own may break: they are told, and keep no release back."""
+"""Rules whose breach makes marking wrong: they keep a checkpoint from being built and released."""
+OWN_MUST = MUST | {"why-missing", "unknown-misconception"}
 
 
 @dataclass(frozen=True)
@@ -234,9 +236,10 @@ def _checkpoint(project: Project, lesson: str) -> Files:
 
 
 def checkpoint_findings(project: Project, lesson: str, seeds: int, run: bool = False) -> list[Finding]:
-    """What is wrong with the questions and keys of a checkpoint; of an instructor's own without the rules of good craft."""
+    """What keeps the questions and keys of a checkpoint from being handed out."""
     files = _checkpoint(project, lesson)
-    return [one for one in check(project, files, run, seeds) if not (files.own and one.rule in CRAFT)]
+    wanted = OWN_MUST if files.own else MUST
+    return [one for one in check(project, files, run, seeds) if one.rule in wanted]
 
 
 def _lesson_in(path: Path) -> str:
