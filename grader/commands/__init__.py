@@ -31,6 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
         own,
         regrade,
         report,
+        second_look,
         similar,
     )
 
@@ -44,6 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
         course,
         regrade,
         report,
+        second_look,
         similar,
         late,
         export,
