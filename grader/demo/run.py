@@ -75,7 +75,7 @@ def demo(
             f"no such checkpoint to demonstrate with; there are {', '.join(project.checkpoints()) or 'none'}"
         )
     course, steps = _begun(root, language, project, [language, chosen, [student.name for student in students]])
-    if steps.done:
+    if steps.done[1:]:
         say(pick(both("goes on where it was stopped", "从上次停下的地方继续"), language))
     words = {code: WORDS[code][language == "zh"] for code in WORDS}
     differences: list[str] = []
