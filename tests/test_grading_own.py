@@ -86,9 +86,9 @@ def test_a_course_in_one_language_is_asked_for_one_and_a_trap_may_be_a_sentence(
     (course.project.own / "misconceptions.yaml").write_text("my-own-idea: 我自己的说法\n", encoding="utf-8")
     assert new_checkpoint(course.project, NAME, (language,))[1] == []
     assert known_beliefs(course.project)["my-own-idea"] == "我自己的说法"
-    taken = next(one for one in known_beliefs(course.project) if one != "my-own-idea")
-    (course.project.own / "misconceptions.yaml").write_text(f"{taken}: 重名\n", encoding="utf-8")
-    with pytest.raises(ProjectError, match=f"{taken} is the id of one of the course's"):
+    shared = course.project.learner_rooms / "misconceptions.yaml"
+    shared.write_text('my-own-idea: {en: "An idea.", zh: "一个说法。"}\n', encoding="utf-8")
+    with pytest.raises(ProjectError, match="my-own-idea is the id of one of the course's"):
         known_beliefs(course.project)
 
 
