@@ -62,6 +62,7 @@ def main(arguments: list[str] | None = None) -> int:
     for name, one in commands.choices.items():
         one.description = one.description or pick(COMMANDS[name][1], "en") if name in COMMANDS else one.description
     chosen = parser.parse_args(words)
+    chosen.main = main
     try:
         _in_course(chosen)
         return chosen.run(chosen)

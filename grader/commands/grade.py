@@ -40,8 +40,7 @@ def platform(file: Path) -> str:
 
 def run(arguments: argparse.Namespace) -> int:
     """1 where somebody has to be looked at before all marks are out."""
-    from grader.commands import main
-
+    main = arguments.main  # the other commands are run as if they were typed
     course, lms = Course(arguments.dir), arguments.lms or platform(arguments.file)
     where = ["--dir", str(course.root)]
     wanted = {"--lesson": [arguments.lesson], "--roster": [arguments.roster], "--as": arguments.said}
