@@ -34,6 +34,7 @@ from grader.authoring.question_check import checkpoint_findings
 from grader.papers import of_others
 from grader.project import Project
 from grader.releasing.varied import told_of, varied
+from grader.reporting.collect import _as_standard
 from tests.grading_fixtures import make_project
 
 PROJECT, BANK = Project(), Bank()
@@ -341,6 +342,23 @@ def test_a_formula_may_leave_a_misconception_out():
     made = [with_key(parse_item(SUM, "x", checkpoint=True, seed=str(seed)), key) for seed in range(20)]
     assert {item.number.traps[0].misconception for item in made} == {None, "async-timer"}
     assert all((item.number.traps[0].misconception is None) == (item.values["n"] <= 50) for item in made)
+
+
+def test_an_answer_to_a_variant_is_counted_as_one_to_the_standard_variant():
+    """In a report: a right answer under the option that is right there, a wrong one under none where other options are right."""
+    standard = every_item(PROJECT, "10_tuning_master")
+    seen = set()
+    for number in range(40):
+        item = other_variant(PROJECT, "10_tuning_master", standard["10-c-limit"], str(number))
+        wrong = next(one.id for one in item.options if not one.correct)
+        assert _as_standard(item, standard, {"options": list(item.correct)})["options"] == ["b"]
+        told = _as_standard(item, standard, {"options": [wrong]})["options"]
+        assert told == ([wrong] if item.correct == ("b",) else [])
+        seen.add(item.correct)
+    assert len(seen) == 4
+    shown = other_variant(PROJECT, "05_cudnn_benchmark", every_item(PROJECT, "05_cudnn_benchmark")["05-c-new-key"], "x")
+    answer = {"options": [shown.options[-1].id]}
+    assert _as_standard(shown, {}, answer) == answer, "an option keeps its letter"
 
 
 # --- what was there before ---
