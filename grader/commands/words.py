@@ -63,6 +63,10 @@ COMMANDS: dict[str, tuple[str, Text]] = {
         both("all questions on a page; with --check, what to mend", "全部题目一览；加 --check 则列出要改之处"),
     ),
     "notebooks": (AUTHORS, both("build the notebooks from their sources", "从源文件生成 notebook")),
+    "reference": (
+        AUTHORS,
+        both("write docs/switches.md and docs/switches.html", "生成 docs/switches.md 和 docs/switches.html"),
+    ),
     "claims": (AUTHORS, both("write docs/claims.md", "生成 docs/claims.md")),
 }
 HEAD = both(
