@@ -112,21 +112,29 @@ def _count(text: str) -> int:
 
 def directory(parser: argparse.ArgumentParser) -> None:
     """Which course directory."""
-    parser.add_argument("--dir", type=Path, default=Path("."), help="the course directory (default: here)")
+    parser.add_argument("--dir", type=Path, help="the course directory (default: here, else the one used last)")
+    parser.set_defaults(in_course=True)
 
 
 def run_init(arguments: argparse.Namespace) -> int:
+    from grader.launcher import install, remember
+
     for sentence in init(arguments.directory, arguments.language, arguments.course_id, arguments.exchange):
         print(sentence)
+    remember(arguments.directory)
+    if script := install():
+        print(
+            f"wrote {script}: in this environment `grader COMMAND` works from any folder, and knows this course folder"
+        )
     return 0
 
 
 def run_release(arguments: argparse.Namespace) -> int:
     from grader.authoring.scaffold import left_over
     from grader.dates import utc
-    from grader.papers import PAPERS, has_papers
     from grader.releasing.personal import personal
     from grader.releasing.run import back, release
+    from grader.releasing.varied import told_of, varied
     from grader.student_config import for_students
 
     course, due = Course(arguments.dir), None if arguments.due is None else utc(arguments.due)
@@ -146,8 +154,8 @@ def run_release(arguments: argparse.Namespace) -> int:
         print(f"released {lesson}" + (f", due {arguments.due} ({due:%Y-%m-%d %H:%M} UTC){past}" if due else ""))
         for sentence in [*said, *left_over(course.project, lesson)]:
             print(sentence)
-        if has_papers(course.project, lesson):
-            print(f"{lesson}: {PAPERS}")
+        if (found := varied(course.project, lesson)).questions:
+            print(f"{lesson}: {told_of(found)}")
     for sentence in for_students(course):
         print(sentence)
     return 0
