@@ -38,7 +38,9 @@ def test_environment_yml_names_what_pyproject_names():
     project = pyproject()["project"]
     asked = {name_of(r) for r in project["dependencies"]}
     asked |= {
-        name_of(r) for extra in ("course", "export", "lab", "grading") for r in project["optional-dependencies"][extra]
+        name_of(r)
+        for extra in ("course", "export", "einsum", "lab", "grading")
+        for r in project["optional-dependencies"][extra]
     }
     pip = environment()
     listed = {name_of(entry) for entry in pip if not entry.startswith("-")}

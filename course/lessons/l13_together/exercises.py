@@ -32,7 +32,7 @@ CASES_ZH = {
     "fewer queries": "query 更少",
     "dropout": "有 dropout",
     "a learnt mask": "可学习的掩码",
-    "three dimensions": "三维",
+    "two dimensions": "二维",
     "narrow values": "value 较窄",
     "narrow queries and keys": "query 和 key 较窄",
     "transposed keys": "转置的 key",
@@ -65,7 +65,7 @@ def _inputs() -> dict[str, tuple[tuple[Any, ...], dict[str, Any], Text]]:
         "fewer queries": ((q[:, :, :3], k, v), {}, both("Lengths may differ.", "长度可以不同。")),
         "dropout": ((q, k, v), {"dropout": 0.1}, both("Dropout is above 0.", "dropout 大于 0。")),
         "a learnt mask": ((q, k, v), {"mask": learnt}, both("`mask.requires_grad` is True.", "`mask.requires_grad` 是 True。")),
-        "three dimensions": ((q[0], k[0], v[0]), {}, both("Count the dimensions.", "数数有几维。")),
+        "two dimensions": ((q[0, 0], k[0, 0], v[0, 0]), {}, both("Count the dimensions.", "数数有几维。")),
         "narrow values": ((q, k, v[..., :4].contiguous()), {}, both("Look at the last sizes.", "看最后一维的大小。")),
         "narrow queries and keys": (
             (q[..., :4].contiguous(), k[..., :4].contiguous(), v),
