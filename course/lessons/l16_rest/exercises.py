@@ -204,7 +204,7 @@ def check_losing(losing: Any) -> Verdict:
     """Accept on evidence: time(int8) / time(float32) wholly above 1, enough rounds, and one layer on both sides."""
     try:
         race = losing["race"]
-    except (KeyError, TypeError):
+    except (KeyError, TypeError, ValueError):
         return incorrect(
             both('`losing` should be `{"race": int8_race(...)}`.', '`losing` 应是 `{"race": int8_race(...)}`。'),
             reason="no-dictionary",
