@@ -262,7 +262,7 @@ def check_losing(losing: Any) -> Verdict:
         )
     try:
         call, race = losing["call"], losing["race"]
-    except (KeyError, TypeError):
+    except (KeyError, TypeError, ValueError):
         return incorrect(
             both(
                 '`losing` should be `{"call": call, "race": on_off(call)}`.',

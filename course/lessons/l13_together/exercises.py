@@ -321,7 +321,7 @@ def check_losing(losing: Any) -> Verdict:
 
     try:
         race = losing["race"]
-    except (KeyError, TypeError):
+    except (KeyError, TypeError, ValueError):
         return incorrect(
             both('`losing` should be `{"race": flash_math(call)}`.', '`losing` 应是 `{"race": flash_math(call)}`。'),
             reason="no-dictionary",

@@ -514,7 +514,7 @@ import torch
 layer, x = torch.nn.Conv2d(16, 16, 3), torch.randn(4, 16, 24, 24)
 losing = {"call": lambda: layer(x), "race": raced({"on": lambda: layer(x), "off": lambda: layer(x)}, 1.5)}
 
-# %% wrong 09-make-it-lose gets=inconclusive reason=undecided
+# %% wrong 09-make-it-lose gets=inconclusive reason=rounds
 # Two rounds are enough.
 import torch
 layer, x = torch.nn.Conv2d(16, 16, 3), torch.randn(4, 16, 24, 24)

@@ -660,7 +660,7 @@ def side(flash):
 
 losing = {"race": raced({"math": side(False), "flash": side(True)}, 1.0)}
 
-# %% wrong 13-make-it-lose gets=inconclusive reason=undecided
+# %% wrong 13-make-it-lose gets=inconclusive reason=rounds
 # Two rounds are enough.
 import torch
 q = torch.randn(1, 1, 16, 8)
