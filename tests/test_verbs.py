@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import subprocess
 import sys
@@ -142,13 +143,13 @@ def synthetic(monkeypatch, winner, bet=BET, live=True):
     """Let the experiment of the bet return a record that names ``winner``."""
     experiment = base.get(state.now.bank[bet].experiment)
     record = Record(experiment.name, experiment.version, experiment.lesson, {"device": "cpu"}, [{"x": 1}], live=live)
-    changed = {
-        **vars(experiment),
+    parts = {
         "settles": lambda record: {bet: winner},
         "draw": None,
+        "headline": None,
         "finding": lambda record: {"en": "A finding.", "zh": "一个发现。"},
     }
-    monkeypatch.setitem(base.REGISTRY, experiment.name, base.Experiment(**changed))
+    monkeypatch.setitem(base.REGISTRY, experiment.name, dataclasses.replace(experiment, parts=parts))
     monkeypatch.setattr(base, "obtain", lambda name, budget_s=None: record)
 
 
@@ -229,12 +230,8 @@ def test_an_experiment_that_fails_does_not_take_the_next_one_along(monkeypatch, 
 def test_claims_keep_own_numbers_recordings_and_open_ends_apart(monkeypatch, capsys):
     def shown(name, live, sentence):
         experiment = base.get(name)
-        changed = {
-            **vars(experiment),
-            "finding": lambda record: {"en": sentence, "zh": sentence},
-            "settles": lambda record: {},
-        }
-        monkeypatch.setitem(base.REGISTRY, name, base.Experiment(**changed))
+        parts = {"headline": lambda record: {"en": sentence, "zh": sentence}, "settles": lambda record: {}}
+        monkeypatch.setitem(base.REGISTRY, name, dataclasses.replace(experiment, parts=parts))
         state.now.records[name] = Record(
             name, 1, experiment.lesson, {"device_name": "elsewhere"}, [{"x": 1}], live=live
         )

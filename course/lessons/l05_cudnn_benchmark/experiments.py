@@ -86,8 +86,6 @@ def draw_first_call(record: Record, ax: Any) -> None:
     title=both(
         "Leave a shape and come back: is the first call expensive again?", "离开一个形状再回来：第一次调用又会很贵吗？"
     ),
-    finding=say_first_call,
-    draw=draw_first_call,
 )
 def first_call(budget: Budget) -> list[dict]:
     """Ten pairs of shapes new to this process, visited A A A B B B A A A B B B, every call timed alone."""
@@ -224,9 +222,6 @@ def settle_primitive_cache(record: Record) -> dict[str, str | None]:
     title=both(
         "Sizes 64, 96, 64, 96: what does oneDNN's own log say?", "尺寸 64、96、64、96：oneDNN 自己的日志怎么说？"
     ),
-    finding=say_primitive_cache,
-    draw=draw_primitive_cache,
-    settles=settle_primitive_cache,
 )
 def primitive_cache(budget: Budget) -> list[dict]:
     """Read hit or miss from the creation log of a new process, with the cache as it comes and without it."""
@@ -280,8 +275,6 @@ def draw_what_is_new(record: Record, ax: Any) -> None:
     needs="mkldnn",
     seconds=8,
     title=both("Change one thing: does it need a new entry?", "只改一样东西：需要新条目吗？"),
-    finding=say_what_is_new,
-    draw=draw_what_is_new,
 )
 def what_is_new(budget: Budget) -> list[dict]:
     """Seven calls that each differ from the first in one thing; hit or miss from the creation log."""
@@ -354,8 +347,6 @@ def forward_keys(model: torch.nn.Module, *inputs: torch.Tensor) -> list[tuple]:
     needs="cpu",
     seconds=8,
     title=both("How many different convolutions does a model hold?", "一个模型里有多少种不同的卷积？"),
-    finding=say_model_keys,
-    draw=draw_model_keys,
 )
 def model_keys(budget: Budget) -> list[dict]:
     """Convolution calls and distinct keys of one forward pass at 224x224, counted by hooks."""

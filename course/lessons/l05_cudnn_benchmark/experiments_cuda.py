@@ -137,8 +137,6 @@ def draw_first_call_cuda(record: Record, ax: Any) -> None:
         "cuDNN: the first call of a shape and the later ones, search off and on",
         "cuDNN：一个形状的第一次调用与之后的调用，关搜索与开搜索",
     ),
-    finding=say_first_call_cuda,
-    draw=draw_first_call_cuda,
 )
 def first_call_cuda(budget: Budget, batch: int = 8, size: int = 128) -> list[dict]:
     """Twelve fenced calls of one convolution in new processes: search off, on, on with every call in a new thread."""
@@ -184,8 +182,6 @@ def draw_sizes_cuda(record: Record, ax: Any) -> None:
     needs="cuda",
     seconds=75,
     title=both("cuDNN: sizes 128, 256, 512, and the same again", "cuDNN：尺寸 128、256、512，再来一遍"),
-    finding=say_sizes_cuda,
-    draw=draw_sizes_cuda,
 )
 def sizes_cuda(budget: Budget, batch: int = 4, sizes: tuple[int, ...] = (128, 256, 512)) -> list[dict]:
     """The sizes three times over, search off and on, three new processes each."""
@@ -274,9 +270,6 @@ def settle_flip_cuda(record: Record) -> dict[str, str | None]:
     needs="cuda",
     seconds=110,
     title=both("cuDNN: the switch is turned on after the shape was seen", "cuDNN：见过这个形状之后再打开开关"),
-    finding=say_flip_cuda,
-    draw=draw_flip_cuda,
-    settles=settle_flip_cuda,
 )
 def flip_cuda(budget: Budget, batch: int = 8, sizes: tuple[int, int] = (128, 160)) -> list[dict]:
     """Ten calls off, then ten on; off or on all the way; at the end of each a shape never seen."""
@@ -334,8 +327,6 @@ def draw_memory_cuda(record: Record, ax: Any) -> None:
     needs="cuda",
     seconds=75,
     title=both("cuDNN: memory around the first call", "cuDNN：第一次调用前后的显存"),
-    finding=say_memory_cuda,
-    draw=draw_memory_cuda,
 )
 def memory_cuda(budget: Budget, batch: int = 16, size: int = 256) -> list[dict]:
     """Peak of reserved memory at each of five calls, search off and on, three new processes each."""
@@ -404,8 +395,6 @@ def draw_limit_cuda(record: Record, ax: Any) -> None:
         "cuDNN: benchmark_limit 1, 3, 10 and 0 (no limit): time, memory, winner",
         "cuDNN：benchmark_limit 取 1、3、10 和 0（不限）：耗时、显存、赢家",
     ),
-    finding=say_limit_cuda,
-    draw=draw_limit_cuda,
 )
 def limit_cuda(budget: Budget, batch: int = 8, size: int = 128) -> list[dict]:
     """First and later calls of one shape for four limits, with memory and winner, two new processes each."""
@@ -497,8 +486,6 @@ def draw_pays_cuda(record: Record, ax: Any) -> None:
         "cuDNN: a ResNet18, 150 steps of one shape: when is the search paid back?",
         "cuDNN：ResNet18，同一形状 150 步：搜索什么时候回本？",
     ),
-    finding=say_pays_cuda,
-    draw=draw_pays_cuda,
 )
 def pays_cuda(budget: Budget, steps: int = 150, batch: int = 32, size: int = 224) -> list[dict]:
     """Forward passes of a ResNet18, 32 images of 224x224, search off and on, three new processes each."""

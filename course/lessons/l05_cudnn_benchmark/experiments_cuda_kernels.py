@@ -87,8 +87,6 @@ def draw_kernels_cuda(record: Record, ax: Any) -> None:
     needs="cuda",
     seconds=110,
     title=both("cuDNN: which kernels run, by the profiler", "cuDNN：profiler 看到的是哪些 kernel"),
-    finding=say_kernels_cuda,
-    draw=draw_kernels_cuda,
 )
 def kernels_cuda(budget: Budget, batch: int = 8, sizes: tuple[int, ...] = (32, 128)) -> list[dict]:
     """All kernels of one convolution by whole names, for two sizes, search off and on, two processes each."""

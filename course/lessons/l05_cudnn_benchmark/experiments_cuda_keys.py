@@ -74,8 +74,6 @@ def draw_new_keys_cuda(record: Record, ax: Any) -> None:
         "cuDNN: bfloat16, channels_last, a training step, torch.compile: what is searched anew?",
         "cuDNN：bfloat16、channels_last、训练一步、torch.compile：哪些要重新搜索？",
     ),
-    finding=say_new_keys_cuda,
-    draw=draw_new_keys_cuda,
 )
 def new_keys_cuda(budget: Budget, batch: int = 8, size: int = 128, backend: str = "inductor") -> list[dict]:
     """One convolution changed in one way after the other, search on, in three new processes: first and later calls."""

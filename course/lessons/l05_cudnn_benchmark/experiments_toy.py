@@ -88,9 +88,6 @@ def settle_toy_race(record: Record) -> dict[str, str | None]:
     title=both(
         "Toy search against rule of thumb: three schedules of 36 steps", "玩具搜索对经验规则：三种 36 步的尺寸安排"
     ),
-    finding=say_toy_race,
-    draw=draw_toy_race,
-    settles=settle_toy_race,
 )
 def toy_race(budget: Budget) -> list[dict]:
     """Total time of a schedule with the search on, over that with it off; the cache is empty at first."""
@@ -201,9 +198,6 @@ def _step_ms(conv: toy_search.ToyConv, size: int) -> float:
     title=both(
         "The toy's costs: what the search takes, what each step gains", "玩具的收支：搜索花了多少，每步省了多少"
     ),
-    finding=say_toy_cost,
-    draw=draw_toy_cost,
-    settles=settle_toy_cost,
 )
 def toy_cost(budget: Budget) -> list[dict]:
     """First and second step of one size, with the search and without, the cache empty each time."""
@@ -258,9 +252,6 @@ def settle_winners(record: Record) -> dict[str, str | None]:
     needs="cpu",
     seconds=3,
     title=both("The same search, sixty times: does the same candidate win?", "同一次搜索做六十遍：赢家总是同一个吗？"),
-    finding=say_winners,
-    draw=draw_winners,
-    settles=settle_winners,
 )
 def winners(budget: Budget) -> list[dict]:
     """Sixty searches of one size, each on an empty cache, as sixty new processes would make them."""
