@@ -15,7 +15,7 @@ import pytest
 from course import figures
 from course.figures import plots, style
 from course.figures import timing as timing_plots
-from course.figures.show import wrap
+from course.figures.wrap import wrap
 from course.i18n import both, language, pick, set_language, t
 from course.records import Record
 from course.timing import compare, measure

@@ -10,6 +10,12 @@ from course.timing.stats import median, median_interval
 
 FEW = 6  # fewer values carry no 95 % interval of their median
 NOTHING = both("Inconclusive: too few rows came back. Run it again.", "无法判定：返回的数据太少。请再运行一次。")
+TOO_NOISY = both("Too noisy here to tell.", "这里噪声太大，说不准。")
+"""The headline where nothing can be told; the block adds why, and the next step."""
+TOO_FEW = both("Too few rounds to tell.", "轮数太少，说不准。")
+EMPTY = both("Nothing was measured before the run ended.", "运行结束前什么都没测到。")
+OPEN = (TOO_NOISY, TOO_FEW, EMPTY)
+"""The headlines that claim nothing."""
 VERDICTS = {
     "faster": both("faster", "更快"),
     "slower": both("slower", "更慢"),
