@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from course.catalog import LESSONS, modules
 from course.i18n import Text, both
-from course.lessons import LESSONS, modules
 from course.verdict import Verdict, incorrect, not_attempted
 
 

@@ -10,9 +10,9 @@ import sys
 import traceback
 from typing import Any
 
+from course.catalog import lesson_folder
 from course.experiment import base, reports
 from course.i18n import pick
-from course.lessons import room
 from course.machine import can, one_line, passport
 from course.records import nearest, save
 
@@ -66,7 +66,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def place_of(exp: base.Experiment, folder: str) -> str:
     """Where its recordings are written: the folder that was named, or that of its lesson."""
-    return str(room(exp.lesson) / "recordings") if folder == HOME else folder
+    return str(lesson_folder(exp.lesson) / "recordings") if folder == HOME else folder
 
 
 def held(exp: base.Experiment, folder: str, about: dict[str, Any]) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from course.quiz.items import BankError, Item, every, parse_item, redrawn, with_key
-from course.quiz.marking import Response
-from course.quiz.variants import Paper, alternatives, is_template
+from course.learning.marking import Response
+from course.questions.items import BankError, Item, every, parse_item, redrawn, with_key
+from course.questions.variants import Paper, alternatives, is_template
 from grader import project as files
 from grader.project import Infrastructure, Project
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from course.i18n import Text, both
-from course.quiz.harvesting import harvest
+from course.learning.harvesting import harvest
 
 HARMLESS = {"harm": "none"}  # beside a sentence about a file: it was read all the same
 RENAMED = both(

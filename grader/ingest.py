@@ -25,7 +25,7 @@ from nbformat import NotebookNode
 from nbgrader.utils import parse_utc
 
 from course.i18n import Text, both
-from course.quiz.harvesting import crowded
+from course.learning.harvesting import crowded
 from grader.authoring.build import checkpoint_notebook
 from grader.authoring.publish import text_of
 from grader.choosing import choose, is_copy, sentence

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from course.i18n import Text, both
-from course.quiz.items import Item
-from course.quiz.variants import Paper, is_template, same_student
+from course.questions.items import Item
+from course.questions.variants import Paper, is_template, same_student
 from grader.project import Infrastructure, Project, ProjectError, checkpoint_items, read_yaml
 
 FILE = "papers.yaml"

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 from grader.guard import STEP_S, guarded, reason
 from grader.project import HERE, Infrastructure, ProjectError
-from grader.sandbox.shared import descend, mother, shared
+from grader.sandbox.shared import connect, mother, shared
 
 if TYPE_CHECKING:  # importing nbgrader takes seconds, in which others can start already
     from grader.marking.whole import Exam, Marked, Submission
@@ -94,7 +94,7 @@ def begin(sandbox: bool, address: str | None) -> None:
         os._exit(1)
 
     Thread(target=watch, daemon=True).start()
-    descend(sandbox, address)
+    connect(sandbox, address)
     try:
         shared(sandbox).launch()
     except Infrastructure:  # said again, and heard, with the first submission

@@ -21,8 +21,8 @@ from typing import Any
 
 from course.i18n import Text
 from course.verdict import Verdict
-from grader.authoring.source import read
 from grader.project import Project
+from grader.source import read
 
 MARKS = re.compile(r" *### (BEGIN|END) SOLUTION\n?")
 

@@ -6,12 +6,14 @@ import pytest
 import yaml
 
 from course import flags
+from course.catalog import BY_ID, LESSONS
 from course.experiment import base
 from course.i18n import LANGUAGES, pick
-from course.lessons import BY_ID, LESSONS
-from course.quiz import Bank, Response, feedback, lint, lint_items, mark, run_verify, with_key
-from course.quiz.item_lint import FREE_COUNT, LEAST_PRACTICE
-from course.quiz.items import every
+from course.learning.marking import Response, feedback, mark
+from course.questions.bank import Bank
+from course.questions.item_lint import FREE_COUNT, LEAST_PRACTICE, lint, lint_items
+from course.questions.items import every, with_key
+from course.questions.verify import run_verify
 from tests.conftest import ROOT
 
 BANK = Bank()

@@ -12,7 +12,7 @@ from importlib import import_module
 import pytest
 
 from course.experiment import base
-from course.quiz import Bank
+from course.questions.bank import Bank
 from course.records import Record
 from tests.conftest import ROOT
 from tests.lessons.l01_map.rows import flags

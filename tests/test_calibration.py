@@ -9,12 +9,14 @@ from datetime import timedelta
 import pytest
 
 import course
+from course.cards.calibration_view import bets_html, bets_text, level_words, score_words
+from course.cards.cards import practice
+from course.cards.progress_view import progress_html, progress_text
 from course.experiment import base
 from course.figures.calibration import Point, calibration
 from course.i18n import pick, set_language
-from course.quiz import AnswerLog, Bank, Response, practice, settle, submit
-from course.quiz.beliefs import beliefs
-from course.quiz.calibration import (
+from course.learning.beliefs import beliefs
+from course.learning.calibration import (
     Level,
     answer_levels,
     asked_again,
@@ -26,10 +28,12 @@ from course.quiz.calibration import (
     score,
     wilson,
 )
-from course.quiz.calibration_view import bets_html, bets_text, level_words, score_words
-from course.quiz.entry import Entry, stamp
-from course.quiz.progress import summary
-from course.quiz.progress_view import progress_html, progress_text
+from course.learning.entry import Entry, stamp
+from course.learning.log import AnswerLog
+from course.learning.marking import Response
+from course.learning.progress import summary
+from course.learning.session import settle, submit
+from course.questions.bank import Bank
 from course.records import Record
 from course.verbs import state
 from tests import quiz_items as q
@@ -273,7 +277,7 @@ def test_bets_after_a_real_settlement_and_review_a_week_later(kernel, monkeypatc
         {"device_name": "Xeon"},
         [{"schedule": "one size", "verdict": "same"}, {"schedule": "always new", "verdict": "slower"}],
     )
-    monkeypatch.setattr(base, "obtain", lambda name, budget_s=None: record)
+    monkeypatch.setattr(base, "load_or_run", lambda name, budget_s=None: record)
     course.observe("05-toy-race")
     course.bets()
     said_now = capsys.readouterr().out
@@ -294,7 +298,7 @@ def log_moved_back(log, days):
     """Make everything in the log older; returns the day of the bet."""
     entries = log.entries()
     moved = [replace(one, time=stamp(one.when - timedelta(days=days))) for one in entries]
-    from course.quiz.entry import to_line
+    from course.learning.entry import to_line
 
     log.path.write_bytes(b"".join(map(to_line, moved)))
     return local(moved[0].when)

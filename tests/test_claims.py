@@ -9,8 +9,8 @@ import sys
 import pytest
 import yaml
 
+from course.catalog import BY_ID
 from course.i18n import LANGUAGES
-from course.lessons import BY_ID
 from grader.authoring import claims
 from grader.commands import main
 from grader.project import Project, ProjectError
@@ -129,7 +129,7 @@ def test_sentences_end_and_no_language_is_mixed_in():
 
 def test_a_learner_loads_nothing_of_this():
     code = (
-        "import course.quiz as q, sys; q.Bank().items(); q.Bank().faults(); "
-        "assert 'grader' not in sys.modules and 'claims' not in ' '.join(q.Bank().lessons())"
+        "import sys; from course.questions.bank import Bank; Bank().items(); Bank().faults(); "
+        "assert 'grader' not in sys.modules and 'claims' not in ' '.join(Bank().lessons())"
     )
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)

@@ -12,9 +12,11 @@ import pytest
 
 import course
 from course import colab
+from course.learning.harvesting import MIME
+from course.learning.log import AnswerLog, default_path
+from course.learning.marking import Response
+from course.learning.sheet import Sheet
 from course.machine import next_step
-from course.quiz import MIME, Response, Sheet
-from course.quiz.log import AnswerLog, default_path
 from course.verbs import state
 from tests.conftest import ROOT, missing
 from tests.test_project import pyproject

@@ -6,7 +6,7 @@ from statistics import mean
 
 import pytest
 
-from course.quiz.marking import mark
+from course.learning.marking import mark
 from grader.answers import keyed_items
 from grader.commands.demo import LESSONS
 from grader.demo.people import Attempt, Person, attempts, crowd

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
+from course.catalog import BY_ID
 from course.exercise import MISSING, Exercise, all_exercises, judge
 from course.i18n import LANGUAGES, pick
-from course.lessons import BY_ID
 from course.verdict import Verdict, correct
 
 double = Exercise(

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from course.experiment import base
-from course.experiment.base import Budget, ExperimentError, experiment, get, load_all, obtain, run
+from course.experiment.base import Budget, ExperimentError, experiment, get, load_all, load_or_run, run
 from course.i18n import both, pick, set_language
 from course.records import load, save
 
@@ -133,18 +133,18 @@ def test_wrong_names_and_doubles_are_told(registry):
 def test_obtain_runs_live_or_replays_the_nearest(registry, monkeypatch, tmp_path):
     add(lambda budget: [{"a": 1}], needs="cuda", version=2)
     monkeypatch.setattr("course.machine.can", lambda needs: needs == "cuda")
-    recorded = obtain("99-a")
+    recorded = load_or_run("99-a")
     assert recorded.live
     monkeypatch.setattr("course.machine.can", lambda needs: False)
     monkeypatch.setattr("course.records.LESSONS", tmp_path)
-    assert obtain("99-a") is None
+    assert load_or_run("99-a") is None
     save(recorded, tmp_path / "l99_test" / "recordings")
-    replayed = obtain("99-a")
+    replayed = load_or_run("99-a")
     assert replayed == recorded and not replayed.live and "recorded on" in pick(replayed.label())
     monkeypatch.setattr("course.machine.can", lambda needs: True)
-    assert obtain("99-a").live
+    assert load_or_run("99-a").live
     monkeypatch.setenv("COURSE_REPLAY", "1")
-    assert obtain("99-a") == recorded and not obtain("99-a").live
+    assert load_or_run("99-a") == recorded and not load_or_run("99-a").live
 
 
 def test_every_experiment_of_the_course_is_well_formed():

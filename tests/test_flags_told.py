@@ -196,7 +196,7 @@ def test_the_map_has_every_switch_and_marks_what_changed():
 
 @pytest.mark.parametrize("code", LANGUAGES)
 def test_the_map_is_one_picture_with_words_for_it(code):
-    figures = pytest.importorskip("course.figures.map")
+    figures = pytest.importorskip("course.lessons.l01_map.switch_map")
     set_language(code)
     with flags.using({"cudnn.benchmark": True}):
         picture = figures.backends_map()
@@ -209,7 +209,7 @@ def test_the_map_is_one_picture_with_words_for_it(code):
 
 
 def test_every_row_of_the_map_is_drawn():
-    figures = pytest.importorskip("course.figures.map")
+    figures = pytest.importorskip("course.lessons.l01_map.switch_map")
     rows = [row for row in flags.map_rows() if row["kind"] != "tool"]
     drawn = [row["name"] for column in figures._columns(rows) for _, part in column for row in part]
     assert sorted(drawn) == sorted(row["name"] for row in rows)

@@ -12,8 +12,8 @@ from torch import Tensor, nn
 
 from benchmarks.zoo_parts import Early
 from course import models
-from course.figures.counting import parts
 from course.flops import CountError, count
+from course.flops.picture import parts
 from course.i18n import set_language
 
 

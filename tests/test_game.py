@@ -11,13 +11,14 @@ import ipykernel.comm.comm as kernel
 import pytest
 
 import course
-from course.game import board, cases, moves, play, score, tuning, view
-from course.game import tuning_view as told
-from course.game.tuning_desk import Desk, again_words
-from course.game.tuning_player import Measured, Tuning
+from course.cards.widgets import view_of
+from course.game import board, cases, moves, play, score, view
 from course.i18n import LANGUAGES, both, set_language, speaking
-from course.quiz import AnswerLog
-from course.quiz.widgets import view_of
+from course.learning.log import AnswerLog
+from course.lessons.l10_tuning_master import tuning
+from course.lessons.l10_tuning_master import tuning_view as told
+from course.lessons.l10_tuning_master.tuning_desk import Desk, again_words
+from course.lessons.l10_tuning_master.tuning_player import Measured, Tuning
 from course.units import format_points
 from course.verbs import state
 from tests.conftest import ROOT
@@ -332,7 +333,7 @@ def test_a_page_follows_what_is_typed_and_shows_the_state_it_was_left_in(log):
 
 
 def test_a_press_that_waited_during_a_run_does_not_start_another(log, monkeypatch):
-    monkeypatch.setattr("course.quiz.widgets.DOUBLE_CLICK_S", 60)
+    monkeypatch.setattr("course.cards.widgets.DOUBLE_CLICK_S", 60)
     page = Desk(Tuning(LIVE, log, measured), text=False)
     page.build()
     for _ in range(2):
@@ -366,7 +367,7 @@ def test_what_a_page_sends_is_answered_in_order_by_one_thread_also_by_parts_that
     if ipykernel.version_info[:2] < (7, 4):
         pytest.skip("this ipykernel answers all widgets in one thread")
     assert hasattr(kernel.BaseComm, "_reply_subshell_for"), (
-        "ipykernel chooses the thread that answers a widget in another way: follow it in course/quiz/widgets.py, in_order"
+        "ipykernel chooses the thread that answers a widget in another way: follow it in course/cards/widgets.py, in_order"
     )
     monkeypatch.setattr("comm.create_comm", kernel.BaseComm)
     page = Desk(Tuning(LIVE, log, measured), text=False)
@@ -405,7 +406,8 @@ def test_the_board_knows_state_rank_and_the_score_before(language, monkeypatch, 
 
 def test_the_frame_loads_no_torch_no_widgets_and_no_matplotlib():
     code = (
-        "import sys\nfrom course.game import board, cases, tuning, view\nfrom course.game.tuning_desk import Desk\n"
+        "import sys\nfrom course.game import board, cases, view\nfrom course.lessons.l10_tuning_master import tuning\n"
+        "from course.lessons.l10_tuning_master.tuning_desk import Desk\n"
         "board.standings('10_tuning_master', [])\nprint([m for m in ('torch', 'ipywidgets', 'matplotlib') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -12,7 +12,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from course.i18n import both
-from course.quiz.marking import Response
+from course.learning.marking import Response
 from course.verdict import correct
 from grader.answers import keyed_items
 from grader.authoring.build import assignment_notebook, checkpoint_notebook

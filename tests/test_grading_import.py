@@ -11,9 +11,9 @@ import nbformat
 import pytest
 from nbformat.v4 import new_output
 
-from course.quiz.harvesting import MIME, harvest
-from course.quiz.marking import Response
-from course.quiz.sheet import Sheet
+from course.learning.harvesting import MIME, harvest
+from course.learning.marking import Response
+from course.learning.sheet import Sheet
 from grader.autograding import How, autograde
 from grader.choosing import choose
 from grader.commands import main

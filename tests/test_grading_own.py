@@ -8,7 +8,7 @@ import shutil
 import nbformat
 import pytest
 
-from course.quiz.sheet import MIME
+from course.learning.sheet import MIME
 from grader.authoring.lint import lint
 from grader.authoring.scaffold import BELIEF, NO, STEMS, TITLE, WHY, YES, left_over, new_checkpoint
 from grader.autograding import How, autograde

@@ -10,7 +10,7 @@ import shutil
 import nbformat
 import pytest
 
-from course.quiz.marking import mark
+from course.learning.marking import mark
 from grader.answers import keyed_items
 from grader.authoring.build import answer_id
 from grader.autograding import How, autograde

@@ -7,19 +7,21 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 import course
+from course.cards.card_spoken import SpokenCard
+from course.cards.render import MARKS, verdict_html
+from course.cards.review_deck import ReviewDeck
+from course.cards.text import answer, card_text
 from course.i18n import LANGUAGES, pick, speaking
-from course.quiz import AnswerLog, Bank, Response, card_text, mark
-from course.quiz.card_spoken import SpokenCard
-from course.quiz.interview import SPOKEN, parse_spoken
-from course.quiz.interviewing import following
-from course.quiz.item_lint import language_faults
-from course.quiz.items import BankError
-from course.quiz.render import MARKS, verdict_html
-from course.quiz.reporting import rated
-from course.quiz.review import plan
-from course.quiz.review_deck import ReviewDeck
-from course.quiz.rich import plain
-from course.quiz.text import answer
+from course.learning.interviewing import following
+from course.learning.log import AnswerLog
+from course.learning.marking import Response, mark
+from course.learning.reporting import rated
+from course.learning.review import plan
+from course.markup import plain
+from course.questions.bank import Bank
+from course.questions.interview import SPOKEN, parse_spoken
+from course.questions.item_lint import language_faults
+from course.questions.items import BankError
 from course.verbs import state
 
 BANK = Bank()
@@ -121,7 +123,7 @@ def test_nothing_of_the_answer_is_told_before_it_was_said(log):
 
 
 def test_the_card_uncovers_the_answers_by_its_button_and_keeps_the_rating(log, monkeypatch):
-    monkeypatch.setattr("course.quiz.widgets.DOUBLE_CLICK_S", -1)
+    monkeypatch.setattr("course.cards.widgets.DOUBLE_CLICK_S", -1)
     item = QUESTIONS[0]
     spoken = SpokenCard(item, log=log, bank=BANK, text=False)
     assert spoken.model.value == "" and spoken.behind.layout.display == "none"
@@ -143,7 +145,7 @@ def test_the_card_uncovers_the_answers_by_its_button_and_keeps_the_rating(log, m
 
 
 def test_in_the_daily_review_it_is_a_card_like_any_other(log, monkeypatch):
-    monkeypatch.setattr("course.quiz.widgets.DOUBLE_CLICK_S", -1)
+    monkeypatch.setattr("course.cards.widgets.DOUBLE_CLICK_S", -1)
     spoken = SpokenCard(QUESTIONS[0], log=log, bank=BANK, text=False)
     deck = ReviewDeck([spoken], log, lambda answered, right: f"{answered} answered, {right} right")
     spoken.show_button.click()

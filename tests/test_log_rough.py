@@ -15,17 +15,16 @@ from pathlib import Path
 import pytest
 
 import course
-from course.quiz import AnswerLog, default_path
-from course.quiz.entry import Entry, stamp, to_line
-from course.quiz.log import _sync
-from course.quiz.transfer import Merged, TransferError, export_to, import_from
+from course.learning.entry import Entry, stamp, to_line
+from course.learning.log import AnswerLog, _sync, default_path
+from course.learning.transfer import Merged, TransferError, export_to, import_from
 from tests.conftest import ROOT
 from tests.test_quiz_log import START, an_ordinary_user, quickest
 
 posix = pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals and limits")
 WRITER = """
 import sys
-from course.quiz.log import AnswerLog
+from course.learning.log import AnswerLog
 log = AnswerLog(sys.argv[1])
 for n in range(int(sys.argv[2])):
     entry = log.append("answer", "05-one", options=["a"] * (1 + n % 40), lesson="05_x")
@@ -109,7 +108,7 @@ def test_another_kernel_is_heard_between_two_looks(log):
 FULL = """
 import resource, signal, sys
 from pathlib import Path
-from course.quiz.log import AnswerLog
+from course.learning.log import AnswerLog
 log = AnswerLog(sys.argv[1])
 log.append("answer", "05-one", options=["a"])
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -266,7 +265,7 @@ def test_a_symlinked_home_and_a_symlinked_log(tmp_path, monkeypatch):
 
 NOBODY = """
 import os, pwd
-from course.quiz.log import answer_log
+from course.learning.log import answer_log
 os.setuid(54321)  # a user the system does not know, as on many notebook servers
 log = answer_log()
 log.append("answer", "05-one", options=["a"])
@@ -306,7 +305,7 @@ def test_home_unset_and_a_home_of_an_unknown_user(monkeypatch, tmp_path):
 
 def test_every_append_is_synced(log, monkeypatch):
     synced = []
-    monkeypatch.setattr("course.quiz.log.os.fsync", synced.append)
+    monkeypatch.setattr("course.learning.log.os.fsync", synced.append)
     log.append("answer", "05-one", options=["a"])
     assert len(synced) == 2  # the file, and the folder that has a new name in it
     log.append("answer", "05-one", options=["a"])
@@ -322,9 +321,11 @@ def test_every_append_is_synced(log, monkeypatch):
 
 def test_ten_thousand_entries_progress_bets_and_the_next_card(log):
     """In the time that Python's json takes for the same lines: typically five times for the page, 0.4 for a card."""
-    from course.quiz import Bank, practice, summary
-    from course.quiz.calibration import placed_bets, returns
-    from course.quiz.progress_view import progress_html
+    from course.cards.cards import practice
+    from course.cards.progress_view import progress_html
+    from course.learning.calibration import placed_bets, returns
+    from course.learning.progress import summary
+    from course.questions.bank import Bank
 
     bank, rng, lines = Bank(), random.Random(1), []
     items = [item for item in bank.items() if item.options and item.kind != "order"]

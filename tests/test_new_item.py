@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from course.lessons import BY_ID
-from course.quiz import Bank, with_key
-from course.quiz.schema import KINDS
+from course.catalog import BY_ID
+from course.questions.bank import Bank
+from course.questions.items import with_key
+from course.questions.schema import KINDS
 from grader.authoring.item_list import listing
 from grader.authoring.item_text import appended, item_block, key_block, write_all
 from grader.authoring.new_item import entry_of, problems, text_of, whole, write
@@ -142,7 +143,7 @@ def test_from_a_file_and_dry_run(project, tmp_path, capsys):
     ],
 )
 def test_a_bad_draft_gets_sentences_and_writes_nothing(project, tmp_path, change, rule, named, monkeypatch):
-    monkeypatch.setattr("course.quiz.verify.run_verify.__defaults__", (*_defaults()[:-1], 0.3))
+    monkeypatch.setattr("course.questions.verify.run_verify.__defaults__", (*_defaults()[:-1], 0.3))
     before = snapshot(project)
     entry = entry_of({**copy.deepcopy(DRAFT), **change})
     assert any(one.rule == rule and named in one for one in problems(project, entry))
@@ -152,7 +153,7 @@ def test_a_bad_draft_gets_sentences_and_writes_nothing(project, tmp_path, change
 
 
 def _defaults():
-    from course.quiz.verify import run_verify
+    from course.questions.verify import run_verify
 
     return run_verify.__defaults__
 

@@ -11,8 +11,8 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from course.catalog import LESSONS
 from course.i18n import LANGUAGES
-from course.lessons import LESSONS
 from tests import warm_kernel
 from tests.conftest import ROOT
 

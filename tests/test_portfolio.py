@@ -11,12 +11,12 @@ import pytest
 import course
 from course import flags
 from course.experiment import base
-from course.figures import poster as drawing
 from course.flags import GROUPS, SWITCHES
 from course.i18n import LANGUAGES, pick, speaking
+from course.portfolio import poster as drawing
 from course.portfolio.cheat_sheet import cheat_sheet, sheet_html, sheet_text, short_name
 from course.portfolio.numbers import numbers
-from course.quiz import knowledge
+from course.questions import knowledge
 from course.records import Record, keep_own, own, own_folder
 from course.verbs import state
 from tests.lessons.l15_review.rows import flips
@@ -53,10 +53,10 @@ def test_the_newest_of_an_experiment_is_kept_alone_and_an_older_version_is_not_s
 
 
 def test_observing_keeps_a_live_record_and_a_replay_is_never_mine(monkeypatch, capsys):
-    monkeypatch.setattr(base, "obtain", lambda name, budget_s=None: record(3, 4))
+    monkeypatch.setattr(base, "load_or_run", lambda name, budget_s=None: record(3, 4))
     course.observe(NAME)
     assert own(NAME) is None
-    monkeypatch.setattr(base, "obtain", lambda name, budget_s=None: replace(record(3, 4), live=True))
+    monkeypatch.setattr(base, "load_or_run", lambda name, budget_s=None: replace(record(3, 4), live=True))
     course.observe(NAME)
     assert own(NAME).rows == record(3, 4).rows
 
@@ -64,7 +64,7 @@ def test_observing_keeps_a_live_record_and_a_replay_is_never_mine(monkeypatch, c
 def test_a_folder_that_cannot_be_written_costs_nothing_but_a_sentence(monkeypatch, capsys):
     own_folder().parent.mkdir(parents=True)
     own_folder().write_text("a file in the way")
-    monkeypatch.setattr(base, "obtain", lambda name, budget_s=None: replace(record(3, 4), live=True))
+    monkeypatch.setattr(base, "load_or_run", lambda name, budget_s=None: replace(record(3, 4), live=True))
     assert course.observe(NAME) is not None
     assert "could not be kept" in capsys.readouterr().out
 

@@ -70,13 +70,15 @@ def test_wheel_holds_the_course_alone_with_its_data(tmp_path):
     assert tops == {"course"}
     assert "course/lessons/l05_cudnn_benchmark/items.yaml" in names
     assert "course/lessons/l05_cudnn_benchmark/checkpoint.yaml" in names
-    assert "course/quiz/static/deck.js" in names
+    assert "course/cards/static/deck.js" in names
     for package in ROOT.glob("course/**/*.py"):
         assert str(package.relative_to(ROOT)) in names
 
 
 def test_import_course_loads_neither_torch_nor_matplotlib():
-    code = "import sys, course, course.quiz; print([m for m in ('torch','numpy','matplotlib') if m in sys.modules])"
+    code = (
+        "import sys, course, course.cards.cards; print([m for m in ('torch','numpy','matplotlib') if m in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
@@ -145,7 +147,7 @@ def test_ctrl_c_lets_jupyterlab_end_its_kernels_and_stops_the_rest_with_a_senten
 
 
 def test_readme_shows_the_two_commands_and_every_lesson():
-    from course.lessons import LESSONS
+    from course.catalog import LESSONS
 
     readme = (ROOT / "README.md").read_text()
     makefile = (ROOT / "Makefile").read_text()

@@ -12,12 +12,12 @@ from collections import Counter
 
 import pytest
 
+from course.cards.__main__ import main
+from course.cards.anki import back, export, exportable, front, guid
+from course.cards.offline import showable
 from course.i18n import LANGUAGES, pick, speaking
-from course.quiz import Bank, load_bank
-from course.quiz.__main__ import main
-from course.quiz.anki import back, export, exportable, front, guid
-from course.quiz.offline import showable
-from course.quiz.rich import plain
+from course.markup import plain
+from course.questions.bank import Bank, load_bank
 from tests import quiz_items as q
 from tests.conftest import ROOT, missing
 
@@ -141,19 +141,19 @@ def test_the_command_writes_the_file_and_says_what_to_do(tmp_path, capsys):
     target = tmp_path / "deck.txt"
     assert main(["anki", "--language", "zh", "--to", str(target), "--lesson", "00_start"]) == 0
     assert "导入" in capsys.readouterr().out and target.read_text("utf-8").startswith("#separator:Tab\n")
-    assert main(["anki", "--to", str(tmp_path / "nowhere" / "deck.txt")]) == 1
+    assert main(["anki", "--language", "en", "--to", str(tmp_path / "nowhere" / "deck.txt")]) == 1
     assert "deck.txt: No such file or directory" in capsys.readouterr().err
     assert main(["anki", "--lesson", "99_none"]) == 1
     assert "There is no lesson 99_none" in capsys.readouterr().err
 
 
 def test_merge_brings_answers_in_once(tmp_path, own_home):
-    from course.quiz import AnswerLog, answer_log
+    from course.learning.log import AnswerLog, answer_log
 
     other = AnswerLog(tmp_path / "phone.jsonl")
     other.append("answer", "05-one", options=["a"], verdict="incorrect")
     done = subprocess.run(
-        [sys.executable, "-m", "course.quiz", "merge", str(other.path)],
+        [sys.executable, "-m", "course.cards", "merge", str(other.path)],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -166,7 +166,7 @@ def test_merge_brings_answers_in_once(tmp_path, own_home):
 
 @pytest.mark.parametrize("code", LANGUAGES)
 def test_knowledge_cards_are_notes_of_their_lesson(items, collection, tmp_path, code):
-    from course.quiz.knowledge import read
+    from course.questions.knowledge import read
 
     cards = read()[0]
     bring_in(collection, export(items[:3], code, cards.values()), tmp_path)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import copy
-import graphlib
 import subprocess
 import sys
 from dataclasses import replace
@@ -12,18 +10,11 @@ from dataclasses import replace
 import jsonschema
 import pytest
 
-from course.quiz import (
-    Bank,
-    BankError,
-    UnknownItem,
-    lint,
-    lint_items,
-    load_bank,
-    parse_item,
-    run_verify,
-    schema,
-    with_key,
-)
+from course.questions import schema
+from course.questions.bank import Bank, load_bank
+from course.questions.item_lint import lint, lint_items
+from course.questions.items import BankError, UnknownItem, parse_item, with_key
+from course.questions.verify import run_verify
 from tests import quiz_items as q
 from tests.conftest import ROOT
 
@@ -35,7 +26,7 @@ def bank(tmp_path):
 
 def test_importing_the_quiz_loads_nothing_heavy():
     code = (
-        "import sys, course.quiz, course.quiz.text, course.quiz.sheet, course.quiz.session\n"
+        "import sys, course.questions.bank, course.cards.text, course.learning.sheet, course.learning.session\n"
         "heavy = {'torch', 'numpy', 'matplotlib', 'ipywidgets', 'IPython', 'yaml', 'fsrs'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
@@ -45,18 +36,12 @@ def test_importing_the_quiz_loads_nothing_heavy():
 
 def test_a_card_needs_neither_torch_nor_numpy():
     code = (
-        "import sys; from course.quiz import default_bank, practice\n"
+        "import sys; from course.cards.cards import practice; from course.questions.bank import default_bank\n"
         "practice(default_bank().items()[0], text=False)\n"
         "print(sorted({'torch', 'numpy', 'matplotlib'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
-
-
-def test_every_public_name_exists():
-    import course.quiz
-
-    assert all(getattr(course.quiz, name) is not None for name in course.quiz.__all__)
 
 
 def test_items_are_found_by_id_and_files_are_read_when_needed(bank):
@@ -273,7 +258,7 @@ def pick_en(option):
 
 
 def test_advice_names_what_gives_a_key_away(bank):
-    from course.quiz.advice import advice, positions
+    from course.questions.advice import advice, positions
 
     item = bank["05-one"]
     a, b, c = item.options
@@ -291,13 +276,3 @@ def test_advice_names_what_gives_a_key_away(bank):
     [found] = advice(replace(item, options=(a, right, c)), [item, other])
     assert found.rule == "gives-away" and "05-other" in found
     assert positions([item] * 20).rule == "one-position" and positions([item] * 4) is None
-
-
-def test_the_files_of_the_quiz_import_each_other_in_one_direction():
-    """No circle, counting imports inside functions and for type checkers too."""
-    files = {path.stem: path for path in (ROOT / "course" / "quiz").glob("*.py") if path.stem != "__init__"}
-    below = {}
-    for name, path in files.items():
-        imports = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.ImportFrom)]
-        below[name] = {(node.module or "").removeprefix("course.quiz.") for node in imports} & set(files)
-    assert list(graphlib.TopologicalSorter(below).static_order())  # raises CycleError, naming the circle

@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import copy
 import html
+import sys
 
 import pytest
 
+from course.cards.cards import answer_sheet, bet, checkpoint, practice
+from course.cards.text import answer, card_text, text_mode
 from course.i18n import set_language
-from course.quiz import (
-    AnswerLog,
-    Bank,
-    answer,
-    answer_sheet,
-    bet,
-    bet_of,
-    card_text,
-    checkpoint,
-    current_sheet,
-    practice,
-    settle,
-    text_mode,
-)
-from course.quiz.numbers import parse_number
-from course.quiz.rich import inline, paragraphs, plain
-from course.quiz.session import AnswerError
+from course.learning.log import AnswerLog
+from course.learning.marking import Response
+from course.learning.numbers import parse_number
+from course.learning.session import AnswerError, bet_of, settle
+from course.learning.sheet import current_sheet
+from course.markup import inline, paragraphs, plain
+from course.questions.bank import Bank
 from tests import quiz_items as q
 
 
@@ -45,7 +38,7 @@ def sheet(bank, tmp_path):
 
 @pytest.fixture(autouse=True)
 def quick_hands(monkeypatch):
-    monkeypatch.setattr("course.quiz.widgets.DOUBLE_CLICK_S", -1)
+    monkeypatch.setattr("course.cards.widgets.DOUBLE_CLICK_S", -1)
 
 
 def build(kind, item_id, bank, log, **more):
@@ -105,7 +98,7 @@ def test_try_again_keeps_the_pressed_button_and_the_earlier_answer(bank, log):
 
 
 def test_a_double_click_hands_in_once_and_leaves_the_feedback(bank, log, monkeypatch):
-    monkeypatch.setattr("course.quiz.widgets.DOUBLE_CLICK_S", 60)
+    monkeypatch.setattr("course.cards.widgets.DOUBLE_CLICK_S", 60)
     card = build(practice, "05-one", bank, log)
     press(card, "a")
     card.buttons[2].click()
@@ -262,7 +255,7 @@ def test_a_checkpoint_card_says_when_what_is_chosen_is_not_what_is_recorded(bank
 
 
 def test_a_checkpoint_card_without_a_sheet_says_what_to_run(bank, log, monkeypatch):
-    from course.quiz import sheet as module
+    from course.learning import sheet as module
 
     monkeypatch.setattr(module, "_open", {})
     card = build(checkpoint, "05-c-one", bank, log)
@@ -425,3 +418,27 @@ def test_typed_numbers_bets_and_checkpoint_answers(bank, log, sheet, capsys):
     assert "Recorded at" in out and sheet.answers["05-c-one"]["confidence"] == 2
     assert "stem of one" in said(capsys, bank, log, "05-one")
     assert "Your answer: 9400000" in card_text(bank["05-count"], practice("05-count", bank=bank, log=log).answered)
+
+
+def test_one_click_marks_once_and_hands_the_verdict_on(bank, log):
+    """Counted over all calls of Python, however a function was imported."""
+    from course.learning import marking, reporting
+
+    counted = {one.__code__: one.__name__ for one in (marking.mark, marking.feedback, reporting.report)}
+    calls = dict.fromkeys(counted.values(), 0)
+
+    def watch(frame, event, argument):
+        if event == "call" and frame.f_code in counted:
+            calls[counted[frame.f_code]] += 1
+
+    card = practice("05-one", log=log, bank=bank, text=False)
+    card.input.restore(Response(("a",)))
+    sys.setprofile(watch)
+    try:
+        card.submit_as(3)
+        card.saved_copy()
+        str(card)
+    finally:
+        sys.setprofile(None)
+    assert calls == {"mark": 1, "feedback": 1, "report": 1}
+    assert log.entries()[-1].verdict == "incorrect" and card.report().headline in str(card)

@@ -6,10 +6,14 @@ import re
 
 import pytest
 
+from course.cards.cards import practice
+from course.cards.text import answer
 from course.i18n import LANGUAGES, pick, set_language
-from course.quiz import AnswerLog, Bank, answer, practice, settle
-from course.quiz.items import Item
-from course.quiz.rich import inline, plain
+from course.learning.log import AnswerLog
+from course.learning.session import settle
+from course.markup import inline, plain
+from course.questions.bank import Bank
+from course.questions.items import Item
 
 pytestmark = pytest.mark.slow
 

@@ -12,12 +12,13 @@ import yaml
 
 import course
 from course import flags
+from course.cards.knowledge_view import card_html, card_text, cards_html
+from course.catalog import BY_ID, FOLDER
 from course.i18n import LANGUAGES, pick, speaking
-from course.lessons import BY_ID, FOLDER
-from course.quiz import Bank, glossary, knowledge
-from course.quiz.knowledge_view import card_html, card_text, cards_html
+from course.questions import glossary, knowledge
+from course.questions.bank import Bank
 from grader.authoring.prose import NOT_SAID, anchor, faults, prose
-from grader.authoring.source import parse
+from grader.source import parse
 
 CARDS, CARD_FAULTS = knowledge.read()
 TERMS, TERM_FAULTS = glossary.read()

@@ -6,29 +6,21 @@ import copy
 
 import pytest
 
+from course.cards.anki import front
+from course.cards.cards import bet, practice
+from course.cards.drawing import place_on, plot_svg, short
+from course.cards.offline import item_data
+from course.cards.text import answer, card_text
 from course.i18n import set_language
-from course.quiz import (
-    AnswerLog,
-    Bank,
-    BankError,
-    Response,
-    answer,
-    bet,
-    card_text,
-    lint_items,
-    mark_bet,
-    parse_item,
-    practice,
-    report,
-    settle,
-    settled_of,
-)
-from course.quiz.anki import front
-from course.quiz.drawing import place_on, plot_svg, short
-from course.quiz.offline import item_data
-from course.quiz.progress import summary
-from course.quiz.reporting import decades
-from course.quiz.wording import option_words, pairs
+from course.learning.log import AnswerLog
+from course.learning.marking import Response, mark_bet
+from course.learning.progress import summary
+from course.learning.reporting import decades, report
+from course.learning.session import settle, settled_of
+from course.questions.bank import Bank
+from course.questions.item_lint import lint_items
+from course.questions.items import BankError, parse_item
+from course.questions.wording import option_words, pairs
 from tests import quiz_items as q
 
 
@@ -46,7 +38,7 @@ def log(tmp_path):
 
 @pytest.fixture(autouse=True)
 def quick_hands(monkeypatch):
-    monkeypatch.setattr("course.quiz.widgets.DOUBLE_CLICK_S", -1)
+    monkeypatch.setattr("course.cards.widgets.DOUBLE_CLICK_S", -1)
 
 
 def build(kind, item_id, bank, log, **more):

@@ -14,24 +14,16 @@ from pathlib import Path
 
 import pytest
 
-from course.quiz import (
-    AnswerLog,
-    Bank,
-    Response,
-    answer_log,
-    default_path,
-    due,
-    earlier,
-    settle,
-    submit,
-    summary,
-    warm_up,
-)
-from course.quiz import log as log_module
-from course.quiz.entry import Entry, to_line
-from course.quiz.progress_view import progress_html, progress_text
-from course.quiz.session import AnswerError
-from course.quiz.transfer import Merged, import_from
+from course.cards.progress_view import progress_html, progress_text
+from course.learning import log as log_module
+from course.learning.entry import Entry, to_line
+from course.learning.log import AnswerLog, answer_log, default_path
+from course.learning.marking import Response
+from course.learning.progress import summary
+from course.learning.schedule import due
+from course.learning.session import AnswerError, earlier, settle, submit
+from course.learning.transfer import Merged, import_from
+from course.questions.bank import Bank
 from tests import quiz_items as q
 from tests.conftest import ROOT
 
@@ -153,7 +145,7 @@ def test_a_path_that_is_no_folder_gives_a_sentence(tmp_path):
 
 def test_two_kernels_write_at_once_and_nothing_is_lost(log):
     code = (
-        "import sys; from course.quiz import AnswerLog; log = AnswerLog(sys.argv[1])\n"
+        "import sys; from course.learning.log import AnswerLog; log = AnswerLog(sys.argv[1])\n"
         "for n in range(100): log.append('answer', f'05-{sys.argv[2]}{n}', options=['a'])"
     )
     children = [subprocess.Popen([sys.executable, "-c", code, str(log.path), name], cwd=ROOT) for name in "xy"]
@@ -235,13 +227,6 @@ def test_wrong_answers_come_back_sooner_and_the_plan_is_deterministic(bank):
 def test_a_second_try_within_the_hour_does_not_count_as_a_review(bank):
     quick = [entry("05-one", "incorrect", 0), entry("05-one", "correct", 0.01, 3)]
     assert due(quick, bank, START + timedelta(days=2)) == ["05-one"]
-
-
-def test_a_warm_up_is_found_also_when_nothing_is_due(bank):
-    entries = [entry("04-old", "correct", 0), entry("05-one", "incorrect", 0), entry("05-wager", None, 0)]
-    assert warm_up(entries, bank, START, "06_y") == ["05-one", "04-old"]
-    assert warm_up(entries, bank, START, "05_x") == ["04-old"]
-    assert warm_up([], bank, START, "06_y") == []
 
 
 def test_progress_counts_and_names_the_beliefs_still_alive(bank):

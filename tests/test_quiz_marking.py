@@ -7,8 +7,10 @@ import math
 import pytest
 
 from course.i18n import LANGUAGES, pick
-from course.quiz import Bank, Response, feedback, mark, mark_bet, misconceptions_of, report, with_key
-from course.quiz.marking import common_run
+from course.learning.marking import Response, common_run, feedback, mark, mark_bet, misconceptions_of
+from course.learning.reporting import report
+from course.questions.bank import Bank
+from course.questions.items import with_key
 from tests import quiz_items as q
 
 

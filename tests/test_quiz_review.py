@@ -9,13 +9,17 @@ from zoneinfo import ZoneInfo
 import pytest
 
 import course
+from course.cards.cards import card, practice
+from course.cards.review_deck import ReviewDeck
+from course.cards.review_view import calendar_html
 from course.i18n import set_language, speaking
-from course.quiz import AnswerLog, Bank, card, due, earlier, practice, summary, timetable
-from course.quiz.entry import Entry, counted
-from course.quiz.review import calendar_words, closing, day_words, greeting, plan
-from course.quiz.review_deck import ReviewDeck
-from course.quiz.review_view import calendar_html
-from course.quiz.schedule import calendar, interleave
+from course.learning.entry import Entry, counted
+from course.learning.log import AnswerLog
+from course.learning.progress import summary
+from course.learning.review import calendar_words, closing, day_words, greeting, plan
+from course.learning.schedule import calendar, due, interleave, timetable
+from course.learning.session import earlier
+from course.questions.bank import Bank
 from course.verbs import state
 from tests import quiz_items as q
 

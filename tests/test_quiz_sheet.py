@@ -8,8 +8,10 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from course.quiz import MIME, Response, Sheet, harvest
-from course.quiz.sheet_view import sheet_html, sheet_text
+from course.learning.harvesting import MIME, harvest
+from course.learning.marking import Response
+from course.learning.sheet import Sheet
+from course.learning.sheet_view import sheet_html, sheet_text
 
 START = datetime(2026, 3, 1, 9, tzinfo=timezone.utc)
 ITEMS = ["05-c-one", "05-c-count"]
@@ -68,7 +70,7 @@ def test_the_latest_answer_counts_and_history_is_kept(sheet):
 
 def test_a_clock_set_back_leaves_the_last_answer_the_last(sheet, tmp_path, monkeypatch):
     sheet.record("05-c-one", Response(("a",)), START)
-    monkeypatch.setattr("course.quiz.sheet.now", lambda: START - timedelta(minutes=10))
+    monkeypatch.setattr("course.learning.sheet.now", lambda: START - timedelta(minutes=10))
     sheet.record("05-c-one", Response(("b",)))
     assert Sheet("05_x", ITEMS, tmp_path).response("05-c-one").options == ("b",)
     old = notebook({"answers": {"05-c-one": {"options": ["a"], "time": "2026-03-01T09:00:00Z"}}})

@@ -7,12 +7,17 @@ import re
 
 import pytest
 
+from course.cards.cards import bet, practice
+from course.cards.text import answer
 from course.i18n import LANGUAGES, pick, set_language, speaking
-from course.quiz import AnswerLog, Bank, answer, bet, export_to, import_from, practice, settle, voice
-from course.quiz.entry import parse, to_line
-from course.quiz.item_lint import language_faults
-from course.quiz.reporting import first_sentence
-from course.quiz.session import reason_of
+from course.learning import voice
+from course.learning.entry import parse, to_line
+from course.learning.log import AnswerLog
+from course.learning.reporting import first_sentence
+from course.learning.session import reason_of, settle
+from course.learning.transfer import export_to, import_from
+from course.questions.bank import Bank
+from course.questions.item_lint import language_faults
 from tests import quiz_items as q
 
 
@@ -28,7 +33,7 @@ def log(tmp_path):
 
 @pytest.fixture(autouse=True)
 def quick_hands(monkeypatch):
-    monkeypatch.setattr("course.quiz.widgets.DOUBLE_CLICK_S", -1)
+    monkeypatch.setattr("course.cards.widgets.DOUBLE_CLICK_S", -1)
 
 
 def told(bank, log, item_id, *options, **more):

@@ -13,7 +13,7 @@ from course.figures import reported
 from course.figures.style import style
 from course.i18n import LANGUAGES, pick, set_language
 from course.machine import passport
-from course.quiz import Bank
+from course.questions.bank import Bank
 from course.verbs import state
 from course.verbs.experiments import open_bets
 from course.verbs.reported import Reported
@@ -100,7 +100,7 @@ def test_every_picture_of_a_report_says_on_itself_that_it_is_one():
 
 @pytest.fixture
 def nothing_recorded(monkeypatch):
-    monkeypatch.setattr(base, "obtain", lambda name, budget_s=None: None)
+    monkeypatch.setattr(base, "load_or_run", lambda name, budget_s=None: None)
     monkeypatch.setattr(base, "available", lambda name: False)
 
 

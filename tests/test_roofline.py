@@ -638,27 +638,6 @@ def test_peaks_compare_as_plain_data():
     assert isinstance(GIVEN, Peaks) and GIVEN.rows()[0]["created"] == ABOUT["created"]
 
 
-def test_imports_inside_the_roofline_point_one_way():
-    """Also those inside functions and those for annotations alone."""
-    import ast
-    from graphlib import TopologicalSorter
-    from pathlib import Path
-
-    folder = Path(sys.modules["course.roofline"].__file__).parent
-    arrows = {}
-    for file in folder.glob("*.py"):
-        found = [node for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.ImportFrom)]
-        names = [
-            f"{node.module}.{one.name}"
-            for node in found
-            for one in node.names
-            if (node.module or "").startswith("course.roofline")
-        ]
-        arrows[file.stem] = {name.split(".")[2] for name in names}
-    assert len(arrows) > 8 and "roof" in arrows["keep"]
-    list(TopologicalSorter(arrows).static_order())  # raises CycleError, which names the circle
-
-
 def test_the_picture_names_the_layer_of_its_title_and_lists_what_it_does_not_draw():
     from matplotlib.figure import Figure
 

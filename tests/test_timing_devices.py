@@ -9,7 +9,7 @@ import pytest
 
 from course.timing import TimingError, clock_for, compare, effort, measure, measuring
 from course.timing import clock as clock_module
-from course.timing.calibration import yardstick
+from course.timing.calibration import reference_op
 from tests.timing_clocks import NoisyClock, costing
 
 
@@ -123,7 +123,7 @@ def test_torch_has_what_the_clocks_of_accelerators_call(kind):
         assert "stream" in inspect.signature(event.record).parameters and callable(module.current_stream)
 
 
-# ---- what a measurement costs, and its yardstick ----------------------------------------------------------
+# ---- what a measurement costs, and its reference_op ----------------------------------------------------------
 
 
 def test_the_timer_adds_no_more_than_timeit():
@@ -155,7 +155,7 @@ def test_the_yardstick_uses_as_many_threads_as_the_function(monkeypatch, busy, d
 
 
 def test_the_small_yardstick_stays_in_one_thread():
-    name, small = yardstick("calls", "cpu", parallel=False)
+    name, small = reference_op("calls", "cpu", parallel=False)
     watched = effort.Effort()
     timeit.timeit(small, number=60_000)
     assert name == "calls" and watched.busy() < effort.PARALLEL

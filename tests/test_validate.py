@@ -8,7 +8,7 @@ import sys
 import nbformat
 import pytest
 
-from course.quiz.sheet import Sheet
+from course.learning.sheet import Sheet
 from grader.answers import keyed_items
 from grader.authoring.build import answer_id
 from grader.demo.students import right

@@ -14,13 +14,18 @@ import pytest
 import yaml
 
 import course
-from course.quiz import AnswerLog, Bank, Response, answer, mark, practice, run_verify
-from course.quiz.entry import to_line
-from course.quiz.expressions import FormulaError, compute
-from course.quiz.harvesting import harvest
-from course.quiz.items import BankError, parse_item, redrawn, with_key
-from course.quiz.variant_lint import lint_variants
-from course.quiz.variants import Paper, drawn
+from course.cards.cards import practice
+from course.cards.text import answer
+from course.learning.entry import to_line
+from course.learning.harvesting import harvest
+from course.learning.log import AnswerLog
+from course.learning.marking import Response, mark
+from course.questions.bank import Bank
+from course.questions.expressions import FormulaError, compute
+from course.questions.items import BankError, parse_item, redrawn, with_key
+from course.questions.variant_lint import lint_variants
+from course.questions.variants import Paper, drawn
+from course.questions.verify import run_verify
 from course.verbs import state
 from grader.answers import every_item, keyed_items, other_variant
 from grader.authoring.build import assignment_notebook

@@ -14,8 +14,8 @@ from course import i18n
 from course.exercise import all_exercises
 from course.experiment import base
 from course.i18n import pick
-from course.quiz import bet_of
-from course.quiz.rich import plain
+from course.learning.session import bet_of
+from course.markup import plain
 from course.records import Record
 from course.verbs import state
 from course.verbs.say import in_words
@@ -86,7 +86,7 @@ def test_a_terminal_without_the_signs_gets_question_marks_and_no_error(tmp_path)
     narrow = {**os.environ, "PYTHONIOENCODING": "cp1252"}
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, env=narrow, check=True)
     assert b"fault" not in done.stdout and b"? incorrect" in done.stdout
-    cards = [sys.executable, "-m", "course.quiz", "anki", "--language", "zh", "--to", str(tmp_path / "deck.txt")]
+    cards = [sys.executable, "-m", "course.cards", "anki", "--language", "zh", "--to", str(tmp_path / "deck.txt")]
     subprocess.run(cards, cwd=ROOT, capture_output=True, env=narrow, check=True)
 
 
@@ -150,7 +150,7 @@ def synthetic(monkeypatch, winner, bet=BET, live=True):
         "finding": lambda record: {"en": "A finding.", "zh": "一个发现。"},
     }
     monkeypatch.setitem(base.REGISTRY, experiment.name, dataclasses.replace(experiment, parts=parts))
-    monkeypatch.setattr(base, "obtain", lambda name, budget_s=None: record)
+    monkeypatch.setattr(base, "load_or_run", lambda name, budget_s=None: record)
 
 
 @pytest.mark.parametrize(
@@ -187,13 +187,13 @@ def test_a_bet_on_a_scale_is_settled_by_the_number_measured(measured, words, mon
 
 
 def test_a_card_runs_the_next_experiment_once_the_bet_on_it_is_placed(monkeypatch, capsys):
-    from course.verbs.questions import run
+    from course.verbs.experiments import run_here
 
     synthetic(monkeypatch, "a")
-    run("05-primitive-cache")
+    run_here("05-primitive-cache")
     assert f'predict("{BET}")' in capsys.readouterr().out
     course.answer(BET, "a")
-    run("05-primitive-cache")
+    run_here("05-primitive-cache")
     assert "A finding." in capsys.readouterr().out
 
 
@@ -214,14 +214,14 @@ def test_experiments_without_a_recording_come_after_those_with_one(monkeypatch, 
 def test_an_experiment_that_fails_does_not_take_the_next_one_along(monkeypatch, capsys):
     monkeypatch.setattr(base, "available", lambda name: True)
     synthetic(monkeypatch, "a")
-    good = base.obtain
+    good = base.load_or_run
 
-    def obtain(name, budget_s=None):
+    def load_or_run(name, budget_s=None):
         if name != "05-primitive-cache":
             raise base.ExperimentError("It stopped.")
         return good(name)
 
-    monkeypatch.setattr(base, "obtain", obtain)
+    monkeypatch.setattr(base, "load_or_run", load_or_run)
     assert course.observe(["05-toy-cost", "05-primitive-cache"]).experiment == "05-primitive-cache"
     said = capsys.readouterr().out
     assert "It stopped." in said and "A finding." in said
@@ -355,7 +355,7 @@ def test_the_buttons_open_the_bet_or_run_the_experiment(monkeypatch):
     from course.verbs import asking
     from course.verbs.questions import new_card
 
-    monkeypatch.setattr("course.quiz.cards.text_mode", lambda: False)
+    monkeypatch.setattr("course.cards.cards.text_mode", lambda: False)
     monkeypatch.setattr(state.now, "looked", set())
     ran = []
     box = asking.AskBox([state.now.bank[BET]], ["words"], new_card, lambda: ran.append(1))

@@ -9,13 +9,13 @@ from typing import Any
 import torch
 from torch import nn
 
-from course.apart.copies import Copier, Uncopyable
 from course.crosscheck.peers import PeerCount, apart, ask_all
 from course.crosscheck.reasons import Reason, explain
 from course.flops.counter import count, count_run
 from course.flops.result import FlopCount
 from course.flops.validation import CountError, ask_model, describe, plain
 from course.i18n import Text, t
+from course.isolation.copies import Copier, Uncopyable
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class CrossCheck:
 
     def plot(self, ax: Any = None) -> Any:
         """Bars of what each tool reports, as MACs, ours as a line; gives the Axes."""
-        from course.figures.counting import draw_tools
+        from course.crosscheck.picture import draw_tools
 
         return draw_tools(self, ax)
 

@@ -22,9 +22,9 @@ import torch
 from torch import nn
 from torch.utils._pytree import tree_map
 
-from course.apart.child import ChildDied, can_fork, in_child
-from course.apart.kept import process_kept
 from course.i18n import Text, both
+from course.isolation.child import ChildDied, can_fork, in_child
+from course.isolation.kept import process_kept
 
 
 @dataclass

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from course.catalog import LESSONS, modules
 from course.i18n import Text, pick, t
-from course.lessons import LESSONS, modules
 from course.machine import NEEDS
 from course.records import Record, nearest
 from course.suggest import did_you_mean
@@ -244,14 +244,14 @@ def run_experiment(exp: Experiment, budget_s: float | None = None, **sizes: Any)
 
 
 def available(name: str) -> bool:
-    """Whether `obtain` would give a record: this machine can run the experiment, or there is a recording."""
+    """Whether `load_or_run` would give a record: this machine can run the experiment, or there is a recording."""
     from course.machine import can
 
     exp = get(name)
     return can(exp.needs) or _recorded(exp) is not None
 
 
-def obtain(name: str, budget_s: float | None = None) -> Record | None:
+def load_or_run(name: str, budget_s: float | None = None) -> Record | None:
     """A record of the experiment: live when this machine can, else the nearest recording, else None.
 
     COURSE_REPLAY=1 in the environment: the recording, where there is one, also on a machine that could measure.

@@ -1,6 +1,6 @@
 """Field reports: what somebody else published about an experiment that this machine cannot run and nobody recorded.
 
-They stand in ``reports.yaml`` of each lesson's room and are never mixed with records: another machine, another
+They stand in ``reports.yaml`` of each lesson's folder and are never mixed with records: another machine, another
 code, seldom all conditions. A recording, once made, stands before them. Nothing here imports torch or matplotlib;
 PyYAML is imported when a report is read, so that recording works without it.
 """
@@ -15,8 +15,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from course.catalog import LESSONS, lesson_folder
 from course.i18n import LANGUAGES, Text, both
-from course.lessons import LESSONS, room
 
 STRENGTHS = {
     "documented": both("stated by the makers in their documentation or source", "开发方在文档或源码里的说明"),
@@ -109,7 +109,7 @@ class Summary:
 
 def reports() -> tuple[Report, ...]:
     """All field reports of the course. Raises ReportError for a file that does not fit."""
-    found = tuple(report for lesson in LESSONS for report in read(room(lesson.id) / "reports.yaml")[0])
+    found = tuple(report for lesson in LESSONS for report in read(lesson_folder(lesson.id) / "reports.yaml")[0])
     twice = {one.id for one in found if sum(other.id == one.id for other in found) > 1}
     if twice:
         raise ReportError(f"Two reports are called {', '.join(sorted(twice))}; give each its own id.")
@@ -126,7 +126,7 @@ def about(experiment: str) -> tuple[Report, ...]:
 
 def summary(experiment: str) -> Summary | None:
     """What the reports on an experiment come to, or None where its lesson has not said it yet."""
-    found = (read(room(lesson.id) / "reports.yaml")[1].get(experiment) for lesson in LESSONS)
+    found = (read(lesson_folder(lesson.id) / "reports.yaml")[1].get(experiment) for lesson in LESSONS)
     return next(filter(None, found), None)
 
 

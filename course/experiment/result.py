@@ -12,6 +12,8 @@ from datetime import datetime
 from typing import Any
 
 from course.experiment.base import Experiment
+from course.experiment.result_html import html_of
+from course.experiment.result_text import text_of
 from course.experiment.words import EMPTY, OPEN, TOO_FEW, TOO_NOISY
 from course.figures.kinds import LEAST_ROUNDS
 from course.figures.picture import Drawing, both_themes
@@ -30,7 +32,7 @@ class Betted:
     """A bet in words. mine: what was bet, "" without a bet. lead: what is said before ``out``, such as "It came out".
 
     out: "" where nothing decided it; then ``mine`` stays open, for the reason ``still`` gives. why: the reason for what came out.
-    others: (option, reason) of the others, the one bet on first. Marks as in `course.quiz.rich`.
+    others: (option, reason) of the others, the one bet on first. Marks as in `course.markup`.
     """
 
     mine: str
@@ -73,13 +75,9 @@ class Block:
     folds: tuple[Fold, ...] = ()
 
     def _repr_html_(self) -> str:
-        from course.experiment.result_html import html_of
-
         return html_of(self)
 
     def __str__(self) -> str:
-        from course.experiment.result_text import text_of
-
         return text_of(self)
 
     __repr__ = __str__

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from course.experiment.result import Betted, Block, Fold
 from course.figures.sheet import CSS
 from course.i18n import language, t
-from course.quiz.rich import inline
+from course.markup import inline
+
+if TYPE_CHECKING:
+    from course.experiment.result import Betted, Block, Fold
 
 STYLE = f"<style>{CSS}</style>"
 LONGEST_TABLE = 60

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from course.experiment.result import Betted, Block, Plot
 from course.i18n import t
-from course.quiz.rich import plain
+from course.markup import plain
+
+if TYPE_CHECKING:
+    from course.experiment.result import Betted, Block
 
 
 def text_of(block: Block) -> str:
     """Headline, the picture's words, the bet, the small line, the next step, the numbers; one to a line."""
-    words = block.picture.alt if block.picture and not isinstance(block.picture, Plot) else ""
+    said = {line for fold in block.folds for line in fold.said}
+    words = block.picture.alt if block.picture and block.picture.alt not in said else ""
     bets = [line for bet in block.bets for line in _bet(bet)]
     folds = [f"{fold.title}{t(': ', '：')}" + "\n  ".join(map(plain, fold.said)) for fold in block.folds if fold.said]
     return "\n".join(filter(None, [plain(block.headline), words, *bets, plain(block.small), plain(block.step), *folds]))

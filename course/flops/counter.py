@@ -15,13 +15,13 @@ import torch
 from torch import nn
 from torch.utils._pytree import tree_leaves, tree_map
 
-from course.apart.child import ChildDied, can_fork, in_child, watch_threads
-from course.apart.copies import Uncopyable, copied
-from course.apart.kept import process_kept
 from course.flops.mode import AskingMode, CountingMode, NotHere, Real, Shapes
 from course.flops.result import FlopCount
 from course.flops.tally import Tally
 from course.flops.validation import CountError, ask_parameters, callable_of, error, ran, stopped
+from course.isolation.child import ChildDied, can_fork, in_child, watch_threads
+from course.isolation.copies import Uncopyable, copied
+from course.isolation.kept import process_kept
 
 _UNSAID: Any = object()
 

@@ -16,10 +16,10 @@ from torch._ops import HigherOrderOperator
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from course.apart.child import words_of
 from course.flops.formulas import FORMULAS, from_torch_registry, tensors_in
 from course.flops.free import is_free, moves_only
 from course.flops.tally import Tally
+from course.isolation.child import words_of
 
 KEEP_BYTES = 1 << 20
 """Integer and bool tensors up to this size keep their values."""

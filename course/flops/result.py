@@ -104,7 +104,7 @@ class FlopCount:
 
     def plot(self, ax: Any = None, top: int = 20) -> Any:
         """Bars of the parts of the model, at most `top`, with all the work between them; gives the Axes."""
-        from course.figures.counting import draw
+        from course.flops.picture import draw
 
         return draw(self, ax, top)
 

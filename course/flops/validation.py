@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from course.apart.child import words_of
 from course.i18n import t
+from course.isolation.child import words_of
 
 _SENTENCES = {
     "class": (

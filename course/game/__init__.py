@@ -4,7 +4,7 @@ What every game shares, and what a game of its own adds. Nothing here imports to
 
 ====================  ================================================================================================
 ``cases``             a case as data: client, ticket, quotation, evidence, hints, cause, debrief, letter; read from
-                      ``cases.yaml`` of a lesson's room; ``play`` holds what only its own game understands
+                      ``cases.yaml`` of a lesson's folder; ``play`` holds what only its own game understands
 ``moves``             what a learner did, as lines of the answer log (event ``move``): append only, the one store. A case is
                       rebuilt from them, so it survives a dead kernel
 ``score``             pure functions: parts of a score, points of bets, ranks, the mean of first attempts
@@ -18,7 +18,7 @@ What every game shares, and what a game of its own adds. Nothing here imports to
 ``tuning_desk``       its widgets; ``tuning_view`` its HTML and text
 ====================  ================================================================================================
 
-A second game (lesson 11, say) needs, in its room ``course/lessons/l11_bug_hunt/``:
+A second game (lesson 11, say) needs, in its folder ``course/lessons/l11_bug_hunt/``:
 
 1. ``cases.yaml``: the fields of ``cases.Case``; its own data under ``play``.
 2. ``game.py`` with three functions that take no widgets to import:
@@ -28,7 +28,7 @@ A second game (lesson 11, say) needs, in its room ``course/lessons/l11_bug_hunt/
    ``standing(case, entries)`` gives a ``board.Standing`` (state in words, the ``score.Score`` of each closed attempt).
    ``faults(case)`` gives sentences about what is wrong in ``play``; the tests ask for both languages and all sources.
    It may bring ``RANKS`` of its own (see ``score``).
-3. Nothing else: ``case``, ``board`` and the tests find the room by its ``cases.yaml``.
+3. Nothing else: ``case``, ``board`` and the tests find the folder by its ``cases.yaml``.
 
 Where a result comes from is part of the case (``evidence``: live, recording, report or rule) and of every move (its
 ``evidence`` mapping), and is said wherever the result is.

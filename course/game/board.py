@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+from course.catalog import LESSONS, lesson_folder
 from course.game import score
 from course.game.cases import FILE, Case, cases
 from course.i18n import Text, both
-from course.lessons import LESSONS, room
-from course.quiz.entry import Entry
+from course.learning.entry import Entry
 
 
 @dataclass(frozen=True)
@@ -31,12 +31,12 @@ class Standing:
 
 
 def games() -> list[str]:
-    """Ids of the lessons that are games: those whose room has cases."""
-    return [one.id for one in LESSONS if (room(one.id) / FILE).exists()]
+    """Ids of the lessons that are games: those whose folder has cases."""
+    return [one.id for one in LESSONS if (lesson_folder(one.id) / FILE).exists()]
 
 
 def game(lesson: str) -> ModuleType:
-    """The module ``game`` of a lesson's room (see ``course.game``)."""
+    """The module ``game`` of a lesson's folder (see ``course.game``)."""
     return importlib.import_module(f"course.lessons.l{lesson}.game")
 
 

@@ -1,6 +1,6 @@
 """A case as data: who comes, what hurts, what was advised, what counts, and what is said when it is over.
 
-Read from ``cases.yaml`` of the lessons' rooms. Texts stand in both languages (``{en, zh}``).
+Read from ``cases.yaml`` of the lessons' folders. Texts stand in both languages (``{en, zh}``).
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from course.catalog import LESSONS, lesson_folder
 from course.i18n import Text, both, t
-from course.lessons import LESSONS, room
-from course.quiz import schema
-from course.quiz.bank import read_yaml
-from course.quiz.item_lint import language_faults
+from course.questions import schema
+from course.questions.bank import read_yaml
+from course.questions.item_lint import language_faults
 from course.suggest import did_you_mean
 
 FILE = "cases.yaml"
@@ -179,7 +179,7 @@ def cases(lesson: str | None = None) -> dict[str, Case]:
     found: dict[str, Case] = {}
     for one in LESSONS:
         if lesson in (None, one.id):
-            found |= {case.id: case for case in _of_room(room(one.id) / FILE)}
+            found |= {case.id: case for case in _of_file(lesson_folder(one.id) / FILE)}
     return found
 
 
@@ -198,7 +198,7 @@ def find(name: str) -> Case:
     )
 
 
-def _of_room(path: Path) -> tuple[Case, ...]:
+def _of_file(path: Path) -> tuple[Case, ...]:
     return _read(path, path.stat().st_mtime_ns) if path.exists() else ()
 
 

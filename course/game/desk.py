@@ -7,14 +7,14 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from course.cards.render import say_html
+from course.cards.saved import hide_saved_copy, saved_copy
+from course.cards.text import text_mode
+from course.cards.widgets import second_click, view_of
 from course.game import view
 from course.game.play import Play
 from course.i18n import pick, t
-from course.quiz.render import say_html
-from course.quiz.rich import inline, plain
-from course.quiz.saved import hide_saved_copy, saved_copy
-from course.quiz.text import text_mode
-from course.quiz.widgets import second_click, view_of
+from course.markup import inline, plain
 
 _open: dict[str, weakref.WeakSet[CaseDesk]] = {}
 

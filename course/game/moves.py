@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from course.game.cases import Case
-from course.quiz.entry import Entry
-from course.quiz.log import AnswerLog
+from course.learning.entry import Entry
+from course.learning.log import AnswerLog
 
 AGAIN = "again"
 """The move that opens a new attempt."""

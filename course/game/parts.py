@@ -10,15 +10,15 @@ from collections.abc import Callable, Mapping
 
 import ipywidgets as w
 
+from course.cards.card_choice import Choices
+from course.cards.render import in_language
+from course.cards.widgets import focus, name_of
 from course.game.cases import Case
 from course.game.play import CRITERIA, MoveError, Play
 from course.game.view import cause_said, letter_ask, letter_help, model_html
 from course.i18n import Text, pick, t
-from course.quiz.card_choice import Choices
-from course.quiz.items import Item, Option
-from course.quiz.render import in_language
-from course.quiz.rich import inline, plain
-from course.quiz.widgets import focus, name_of
+from course.markup import inline, plain
+from course.questions.items import Item, Option
 
 
 def button(name: str, words: str, press: Callable[[], None], main: bool = False) -> w.Button:

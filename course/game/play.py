@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from course.game import moves
 from course.game.cases import Case
 from course.i18n import Text, both, t
-from course.quiz.log import AnswerLog
+from course.learning.log import AnswerLog
 
 CRITERIA: dict[str, Text] = {
     "figure": both(

@@ -6,15 +6,15 @@ import html
 import re
 from collections.abc import Sequence
 
+from course.cards.render import in_language
+from course.cards.style import SHEET
 from course.game import score
 from course.game.board import Career, Standing
 from course.game.cases import EVIDENCE, Case
 from course.game.moves import Move
 from course.game.play import CRITERIA, Play
 from course.i18n import Text, pick, t
-from course.quiz.render import in_language
-from course.quiz.rich import code_block, inline, link, paragraphs, plain
-from course.quiz.style import SHEET
+from course.markup import code_block, inline, link, paragraphs, plain
 from course.units import format_points
 
 CSS = """<style>

@@ -9,14 +9,14 @@ import html
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from course.cards.page import CSS, table
+from course.cards.render import in_language
 from course.flags import GROUPS, SWITCHES, map_rows, module_of
 from course.i18n import pick, t
+from course.markup import code_block, inline, plain
 from course.portfolio.numbers import Numbers, numbers
-from course.quiz import knowledge
-from course.quiz.knowledge import Knowledge
-from course.quiz.page import CSS, table
-from course.quiz.render import in_language
-from course.quiz.rich import code_block, inline, plain
+from course.questions import knowledge
+from course.questions.knowledge import Knowledge
 
 STYLE = (
     CSS

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from course.catalog import lesson_folder
 from course.i18n import LANGUAGES, Text
-from course.lessons import room
 
 MOST = 5
 
@@ -20,7 +20,7 @@ class TakeAway:
 
 def take_away(lesson_id: str) -> TakeAway | None:
     """What stands in ``take_away.yaml`` of a lesson, or None. Raises ValueError for a file that does not fit."""
-    path = room(lesson_id) / "take_away.yaml"
+    path = lesson_folder(lesson_id) / "take_away.yaml"
     if not path.exists():
         return None
     import yaml

@@ -27,7 +27,7 @@ def require_choice(choice: str | Callable[[], Any] | None) -> None:
     )
 
 
-def yardstick(
+def reference_op(
     choice: str | Callable[[], Any] | None, device: str, parallel: bool
 ) -> tuple[str, Callable[[], Any]] | None:
     """Name and function of the calibration op; None when none is wanted.

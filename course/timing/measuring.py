@@ -1,4 +1,4 @@
-"""`measure`: how long one function takes, with its first call, its spread and a yardstick beside it."""
+"""`measure`: how long one function takes, with its first call, its spread and a reference_op beside it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from course.i18n import t
 from course.timing import stats, validation
-from course.timing.calibration import require_choice, yardstick
+from course.timing.calibration import reference_op, require_choice
 from course.timing.clock import Clock, calls_for, end_progress, given_clock, progress, with_setup
 from course.timing.effort import PARALLEL, Effort, crowded_note, overhead_ns, threads
 from course.timing.faults import fault_note, minor_faults
@@ -160,7 +160,7 @@ class _Run:
             self.warm = stats.steady(seen)
         self.busy = effort.busy()
         making = self._spent()
-        self.calibration = yardstick(self.calibrate, self.clock.device, self.busy > PARALLEL)
+        self.calibration = reference_op(self.calibrate, self.clock.device, self.busy > PARALLEL)
         self.started += self._spent() - making  # perhaps torch had to be imported for it
         if self.calibration:
             self.calibration_calls = calls_for(self.clock, self.calibration[1])
@@ -177,7 +177,7 @@ class _Run:
                 return
 
     def _one_sample(self) -> None:
-        """One block of the function, and beside it, before or after at random, one of the yardstick."""
+        """One block of the function, and beside it, before or after at random, one of the reference_op."""
         yard_first = self.calibration is not None and self.order.random() < 0.5
         yard = self._yard() if yard_first else 0.0
         before = minor_faults()
@@ -208,7 +208,9 @@ class _Run:
             )
         interval = stats.median_interval(samples)
         quality = stats.quality(samples, interval)
-        if stats.drift(samples) and stats.drift(self.ratios or samples):  # beside a yardstick a slow minute is no drift
+        if stats.drift(samples) and stats.drift(
+            self.ratios or samples
+        ):  # beside a reference_op a slow minute is no drift
             quality = "drifting"
         if self.busy > PARALLEL and self.clock.device == "cpu" and quality in ("noisy", "bimodal"):
             self.notes.append(crowded_note(self.busy))

@@ -10,8 +10,8 @@ from course.verbs.passport import passport
 from course.verbs.practice import check, hint, solution
 from course.verbs.progress import export_progress, import_progress, progress
 from course.verbs.questions import answer, checkpoint, explain, predict, question, review
+from course.verbs.student_id import i_am
 from course.verbs.taking import cheat_sheet, poster, take_home
-from course.verbs.whose import i_am
 
 __all__ = [
     "answer",

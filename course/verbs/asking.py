@@ -11,15 +11,15 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from course.cards.cards import Card
+from course.cards.render import notice_html, say_html
+from course.cards.style import SHEET
+from course.cards.text import text_mode
+from course.cards.widgets import view_of
 from course.i18n import t
-from course.quiz.cards import Card
-from course.quiz.items import Item
-from course.quiz.log import AnswerLog
-from course.quiz.render import notice_html, say_html
-from course.quiz.session import bet_of
-from course.quiz.style import SHEET
-from course.quiz.text import text_mode
-from course.quiz.widgets import view_of
+from course.learning.log import AnswerLog
+from course.learning.session import bet_of
+from course.questions.items import Item
 from course.verbs import state
 from course.verbs.say import say
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from course.cards.calibration_view import bets_html, bets_text, level_words
 from course.i18n import t
-from course.quiz.calibration import Bet, Level, answer_levels, bet_levels, placed_bets, returns
-from course.quiz.calibration_view import bets_html, bets_text, level_words
-from course.quiz.entry import Entry
+from course.learning.calibration import Bet, Level, answer_levels, bet_levels, placed_bets, returns
+from course.learning.entry import Entry
 from course.verbs import state
 from course.verbs.say import in_words, put, say
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from course.experiment.base import Experiment
 from course.experiment.result import Betted
 from course.i18n import pick, t
-from course.quiz.items import Item
-from course.quiz.marking import Response
-from course.quiz.session import bet_of, response_of, settle
+from course.learning.marking import Response
+from course.learning.session import bet_of, response_of, settle
+from course.questions.items import Item
 from course.verbs import state
 from course.verdict import Verdict
 

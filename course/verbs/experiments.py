@@ -6,15 +6,17 @@ import dataclasses
 import functools
 from collections.abc import Sequence
 
+from course.cards.card_spoken import SpokenCard
+from course.cards.cards import Card, card
 from course.experiment import base, reports
 from course.experiment.result import Block, block
 from course.i18n import pick, t
+from course.learning.sheet import Sheet
 from course.machine import can, next_step
-from course.quiz.items import Item
+from course.questions.items import Item
 from course.records import Record, keep_own
 from course.verbs import asking, state
 from course.verbs.betted import betted, items_of, placed, settled
-from course.verbs.questions import new_card
 from course.verbs.reported import NEEDS, tell
 from course.verbs.say import in_words, present, say
 
@@ -45,7 +47,7 @@ def observe(experiment_name: str | Sequence[str], budget_s: float | None = None,
     if not isinstance(experiment_name, str):
         return _observe_all(names, budget_s)
     experiment = base.get(experiment_name)
-    record = base.obtain(experiment_name, budget_s)
+    record = base.load_or_run(experiment_name, budget_s)
     if record is None:
         tell([experiment])
         return None
@@ -100,6 +102,13 @@ def open_bets(names: Sequence[str]) -> list[Item]:
         if base.available(name) or reports.verdicts(name)
         for item in asking.open_bets(name, state.now.bank.items(base.get(name).lesson), state.now.log)
     ]
+
+
+def new_card(item: Item, sheet: Sheet | None = None) -> Card:
+    """The card of an item, kept in the state of the kernel, so that an experiment can settle the bet on it."""
+    make = SpokenCard if item.kind == "spoken" else card
+    state.now.cards[item.id] = make(item, log=state.now.log, bank=state.now.bank, sheet=sheet, run=run_here)
+    return state.now.cards[item.id]
 
 
 def run_here(experiment_name: str) -> None:

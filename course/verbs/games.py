@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from course.catalog import BY_ID
 from course.game import board as boards
 from course.game import cases, moves, score, view
 from course.i18n import pick, t
-from course.lessons import BY_ID
 from course.verbs import state
 from course.verbs.say import in_words, put, say
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from course.cards.page import page
 from course.i18n import pick, t
-from course.quiz.interview import Spoken
-from course.quiz.interviewing import criteria_html, following, model_html, model_text, where_words
-from course.quiz.page import page
-from course.quiz.rich import plain
+from course.learning.interviewing import criteria_html, following, model_html, model_text, where_words
+from course.markup import plain
+from course.questions.interview import Spoken
 from course.verbs import state
-from course.verbs.questions import new_card
+from course.verbs.experiments import new_card
 from course.verbs.say import in_words, put, say
 
 

@@ -6,10 +6,11 @@ import re
 import sys
 from datetime import datetime
 
-from course import i18n, lessons
+from course import catalog, i18n
 from course.i18n import pick, t
 from course.suggest import did_you_mean
-from course.verbs import on_loan, state
+from course.usual_language import remember
+from course.verbs import colab_notice, state
 from course.verbs.say import in_words, say
 from course.version import OLDEST_TORCH
 
@@ -19,8 +20,8 @@ def lesson(lesson_id: str, language: str | None = None) -> None:
     """Start a lesson: its language (default: the one in use), one line about this machine, one line about your progress."""
     if not speak(language):
         return
-    if lesson_id not in lessons.BY_ID:
-        near = did_you_mean(lesson_id, lessons.BY_ID, cutoff=0.3)
+    if lesson_id not in catalog.BY_ID:
+        near = did_you_mean(lesson_id, catalog.BY_ID, cutoff=0.3)
         say(t(f"There is no lesson `{lesson_id}`.{near}", f"没有 `{lesson_id}` 这一课。{near}"))
         return
     from course import flags, machine
@@ -28,7 +29,7 @@ def lesson(lesson_id: str, language: str | None = None) -> None:
     state.now.lesson = lesson_id
     flags.remember()
     flags.watch()
-    on_colab = on_loan.before_answering()  # may bring answers along, which the line about progress then counts
+    on_colab = colab_notice.before_answering()  # may bring answers along, which the line about progress then counts
     say(
         f"🔧 {pick(machine.one_line())} · {_live()}",
         _too_old(),
@@ -136,7 +137,7 @@ def _claims() -> list[str]:
 
 
 def _schedule() -> str:
-    from course.quiz.review import ideas, next_words, plan
+    from course.learning.review import ideas, next_words, plan
 
     now = datetime.now().astimezone()
     found = plan(state.now.log.entries(), state.now.bank, now)
@@ -154,7 +155,7 @@ def _schedule() -> str:
 
 
 def _what_next() -> str:
-    following = lessons.after(state.now.lesson or "")
+    following = catalog.after(state.now.lesson or "")
     if following is None:
         return t(
             "That was the last lesson so far. `progress()` shows the whole map.",
@@ -170,6 +171,8 @@ def speak(code: str | None) -> bool:
     """Use that language (None: the one in use); False, after a sentence, where the course does not speak it."""
     try:
         i18n.set_language(code or i18n.language())
+        if code:
+            remember(code)
     except ValueError as error:
         say(str(error))
         return False

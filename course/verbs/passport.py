@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from course import machine
+from course.cards.page import page, table
 from course.i18n import Text, both, pick, t
-from course.quiz.page import page, table
-from course.quiz.rich import inline, plain
+from course.markup import inline, plain
 from course.verbs.say import in_words, put
 
 LINES: tuple[tuple[str, Text, Text], ...] = (

@@ -7,8 +7,8 @@ from typing import Any
 
 from course.exercise import MISSING, Exercise, all_exercises, judge
 from course.i18n import pick, t
-from course.quiz import voice
-from course.quiz.rich import code_block, inline, plain
+from course.learning import voice
+from course.markup import code_block, inline, plain
 from course.suggest import did_you_mean
 from course.verbs import state
 from course.verbs.say import if_validated, in_words, put, say, say_verdict, state_words

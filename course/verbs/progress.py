@@ -6,16 +6,16 @@ from pathlib import Path
 
 from course import colab
 from course.i18n import t
-from course.quiz.transfer import TransferError, export_to, import_from
-from course.verbs import on_loan, state
+from course.learning.transfer import TransferError, export_to, import_from
+from course.verbs import colab_notice, state
 from course.verbs.say import in_words, put, say
 
 
 @in_words
 def progress() -> None:
     """The map of the course: what is done, what is due, which checkpoint looks ready, which beliefs are alive."""
-    from course.quiz.progress import summary
-    from course.quiz.progress_view import progress_html, progress_text
+    from course.cards.progress_view import progress_html, progress_text
+    from course.learning.progress import summary
 
     found = summary(state.now.log.entries(), state.now.bank)
     put(progress_html(found, str(state.now.log.path)), progress_text(found))
@@ -39,7 +39,7 @@ def export_progress(path: str | Path | None = None) -> None:
             f"没有发送到任何地方。",
         )
     )
-    if not on_loan.keeps(target):
+    if not colab_notice.keeps(target):
         line = colab.download(target)
         say(
             t(

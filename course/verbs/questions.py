@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 
-from course import lessons
+from course import catalog
+from course.cards.text import answer as answer_in_text
 from course.i18n import t
-from course.quiz.calibration import asked_again
-from course.quiz.card_spoken import SpokenCard
-from course.quiz.cards import Card, card
-from course.quiz.carried import carried
-from course.quiz.entry import now
-from course.quiz.items import Item
-from course.quiz.sheet import Sheet, saved_notebooks
-from course.quiz.text import answer as answer_in_text
-from course.verbs import on_loan, reviewing, state, whose
+from course.learning.calibration import asked_again
+from course.learning.embedded_questions import embedded_questions
+from course.learning.entry import now
+from course.learning.sheet import Sheet, saved_notebooks
+from course.questions.items import Item
+from course.verbs import colab_notice, reviewing, state, student_id
+from course.verbs.experiments import new_card
 from course.verbs.lessons import speak
 from course.verbs.say import if_validated, in_words, say
 
@@ -46,23 +45,9 @@ def _asked_afresh(item: Item) -> None:
     shown.show()
 
 
-def new_card(item: Item, sheet: Sheet | None = None) -> Card:
-    """The card, remembered, so that an experiment can settle the bet on it."""
-    make = SpokenCard if item.kind == "spoken" else card
-    state.now.cards[item.id] = make(item, log=state.now.log, bank=state.now.bank, sheet=sheet, run=run)
-    return state.now.cards[item.id]
-
-
 def _as_due(item: Item) -> Item:
     """The item; a lost bet that has come back is a question about what was measured."""
     return asked_again(item, state.now.log.entries(), now())
-
-
-def run(experiment: str) -> None:
-    """Run the experiment that a card offers."""
-    from course.verbs.experiments import run_here  # only now: it loads the plots
-
-    run_here(experiment)
 
 
 @in_words
@@ -134,26 +119,26 @@ def checkpoint(lesson_id: str, language: str | None = None, paper: str = "") -> 
     """
     if not speak(language):
         return
-    items, tasks, notices = carried(saved_notebooks(lesson_id), lesson_id)
-    if not items and (lesson_id not in lessons.BY_ID or not lessons.BY_ID[lesson_id].checkpoint):
+    items, tasks, notices = embedded_questions(saved_notebooks(lesson_id), lesson_id)
+    if not items and (lesson_id not in catalog.BY_ID or not catalog.BY_ID[lesson_id].checkpoint):
         say(t(f"There is no checkpoint `{lesson_id}`.", f"没有名为 `{lesson_id}` 的测验。"))
         return
     state.now.lesson = lesson_id
     if items:
         state.now.bank.carry(lesson_id, items)
     state.now.tasks = tasks
-    for notice in (*notices, *on_loan.before_answering()):
+    for notice in (*notices, *colab_notice.before_answering()):
         say(notice)
     ids = [item.id for item in state.now.bank.items(lesson_id, checkpoint=True)]
-    sheet = state.now.sheet = on_loan.open_answers(lesson_id, ids)
+    sheet = state.now.sheet = colab_notice.open_answers(lesson_id, ids)
     sheet.salt = paper
     if paper and (known := os.environ.get("JUPYTERHUB_USER") or sheet.last_student):
-        whose.sit(known)
+        student_id.use_student(known)
     sheet.show()
     if paper and not sheet.student:
-        whose.ask()
+        student_id.ask()
     for notice in (
-        *on_loan.to_hand_in(state.now.sheet),
+        *colab_notice.to_hand_in(state.now.sheet),
         *state.now.sheet.take_notices(),
         *state.now.log.take_notices(),
     ):
@@ -185,6 +170,6 @@ def question(item_id: str) -> None:
     if state.now.sheet.asks(item):
         _show(item, state.now.sheet)
     else:
-        say(whose.question())
+        say(student_id.question())
     if state.now.sheet.own(item) is None:
         if_validated(t(f"{item_id}: not answered yet.", f"{item_id}：尚未作答。"))

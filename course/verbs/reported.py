@@ -9,9 +9,9 @@ from course.experiment.reports import Answer, Report
 from course.experiment.result import Betted, Block, Fold
 from course.figures.reported import picture
 from course.i18n import both, pick, t
+from course.learning.session import bet_of, response_of
 from course.machine import next_step, on_rocm
-from course.quiz.items import Item
-from course.quiz.session import bet_of, response_of
+from course.questions.items import Item
 from course.verbs import state
 from course.verbs.betted import items_of, others, outcome, phrase, settled
 from course.verbs.say import present

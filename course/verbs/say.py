@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from course.i18n import pick, t
-from course.quiz.rich import inline, plain
+from course.markup import inline, plain
 from course.units import format_points
 from course.verbs.state import running_shell
 from course.verdict import Verdict

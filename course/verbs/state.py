@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from course.quiz.bank import Bank
-from course.quiz.log import AnswerLog, Entry, answer_log
+from course.learning.log import AnswerLog, Entry, answer_log
+from course.questions.bank import Bank
 
 
 @dataclass

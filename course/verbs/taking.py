@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from course import colab, lessons
+from course import catalog, colab
 from course.files import replace_file
 from course.flags import GROUPS
 from course.i18n import LANGUAGES, language, pick, speaking, t
 from course.portfolio.document import Part, document
 from course.suggest import did_you_mean
-from course.verbs import on_loan, state
+from course.verbs import colab_notice, state
 from course.verbs.say import in_words, put, say
 
 FILE = "torch-backends-review.html"
@@ -43,7 +43,7 @@ def cheat_sheet(*names: str) -> None:
 @in_words
 def poster(path: str | Path | None = None, blank: bool = False) -> None:
     """The whole map in one picture; ``blank=True`` leaves the names out, a path saves it as an SVG file."""
-    from course.figures import poster as drawing
+    from course.portfolio import poster as drawing
 
     svg = drawing.poster(_way(), blank)
     if path is not None:
@@ -68,24 +68,24 @@ def take_home(path: str | Path = FILE) -> None:
 
 def _way() -> list:
     """The lessons as stops of the poster, with what the learner has done."""
-    from course.figures.poster import Stop
+    from course.portfolio.poster import Stop
 
     entries = state.now.log.entries()
     finished = {entry.item for entry in entries if entry.event == "finish"}
     touched = {entry.item[:2] for entry in entries}
     return [
         Stop(one.id[:2], pick(one.question), "done" if one.id in finished else "begun" if one.id[:2] in touched else "")
-        for one in lessons.LESSONS
+        for one in catalog.LESSONS
     ]
 
 
 def _parts() -> Iterator[Part]:
     """Every part of the file, in the language in use."""
-    from course.figures.poster import poster as drawing
+    from course.cards.knowledge_view import cards_html
     from course.portfolio.cheat_sheet import cheat_sheet as sheet_of
     from course.portfolio.cheat_sheet import sheets_html
-    from course.quiz import knowledge
-    from course.quiz.knowledge_view import cards_html
+    from course.portfolio.poster import poster as drawing
+    from course.questions import knowledge
     from course.verbs.bets import bets_words
     from course.verbs.passport import passport_words
 
@@ -104,8 +104,8 @@ def _parts() -> Iterator[Part]:
 
 def _interview() -> str:
     """The questions, each to be opened; answer aloud first."""
-    from course.quiz.interviewing import model_html
-    from course.quiz.rich import inline
+    from course.learning.interviewing import model_html
+    from course.markup import inline
 
     return "".join(
         f'<details class="ask"><summary>{inline(pick(one.stem))}</summary>{model_html(one)}</details>'
@@ -132,7 +132,7 @@ def _write(path: Path, content: str) -> None:
             f"📦 已写好：`{path}`（{size}）。用浏览器打开就行，不会向别处请求任何东西。",
         )
     )
-    if not on_loan.keeps(path):
+    if not colab_notice.keeps(path):
         line = colab.download(path)
         say(
             t(

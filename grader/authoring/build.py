@@ -15,9 +15,9 @@ from course.version import __version__
 from grader import project as project_files
 from grader.authoring.bootstrap import bootstrap
 from grader.authoring.prose import prose
-from grader.authoring.source import Cell, read
 from grader.authoring.worth import MARK, points_by_id, worth
 from grader.project import Project, ProjectError
+from grader.source import Cell, read
 from grader.task import tasks
 
 KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}

@@ -11,11 +11,11 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
+from course.catalog import LESSONS
 from course.i18n import LANGUAGES, Text, both, pick
-from course.lessons import LESSONS
-from course.quiz.bank import Bank
-from course.quiz.finding import Finding
-from course.quiz.items import Item
+from course.questions.bank import Bank
+from course.questions.finding import Finding
+from course.questions.items import Item
 from grader.project import Project, ProjectError, read_yaml
 
 VERDICTS = {"false": both("false", "错误"), "misleading": both("misleading", "有误导")}

@@ -8,10 +8,10 @@ import ast
 from collections.abc import Iterator
 from functools import cache
 
-from course.quiz.bank import read_yaml
+from course.questions.bank import read_yaml
 from grader import project as files
-from grader.authoring.source import Cell
 from grader.project import Project
+from grader.source import Cell
 from grader.task import tasks
 
 VERBS = {

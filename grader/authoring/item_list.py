@@ -7,15 +7,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from course.i18n import Text
-from course.quiz.advice import advice, positions
-from course.quiz.bank import Bank
-from course.quiz.finding import Finding
-from course.quiz.item_lint import lint_items, lint_lesson
-from course.quiz.items import BankError, Item, every, with_key
+from course.questions.advice import advice, positions
+from course.questions.bank import Bank
+from course.questions.finding import Finding
+from course.questions.item_lint import lint_items, lint_lesson
+from course.questions.items import BankError, Item, every, with_key
 from grader import project as files
 from grader.authoring.ids import used_ids
-from grader.authoring.source import read
 from grader.project import Project
+from grader.source import read
 
 
 @dataclass(frozen=True)

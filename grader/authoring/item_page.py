@@ -8,8 +8,8 @@ from pathlib import Path
 
 from course.files import replace_file
 from course.i18n import Text, pick, set_language, t
-from course.quiz.items import Item, Option
-from course.quiz.rich import code_block, inline, paragraphs
+from course.markup import code_block, inline, paragraphs
+from course.questions.items import Item, Option
 from grader.authoring.item_list import Listing, Row, listing
 from grader.project import Project, ProjectError
 

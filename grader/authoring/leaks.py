@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from course.quiz.finding import Finding
-from course.quiz.variants import NUMBERS, alternatives
+from course.questions.finding import Finding
+from course.questions.variants import NUMBERS, alternatives
 from grader import project as files
-from grader.authoring.source import read
 from grader.project import Project
+from grader.source import read
 
 KEY_FIELDS = ("correct", "let", "why", "misconception", "order", "verify", "value", "low", "high", "traps", "factor")
 IMPORT = re.compile(r"^\s*(from|import)\s+grader\b|import_module\(\s*['\"]grader\b", re.MULTILINE)

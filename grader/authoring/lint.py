@@ -7,18 +7,18 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from course.quiz.bank import Bank
-from course.quiz.finding import Finding
-from course.quiz.variant_lint import SEEDS, lint_variants
-from course.quiz.variants import alternatives
+from course.questions.bank import Bank
+from course.questions.finding import Finding
+from course.questions.variant_lint import SEEDS, lint_variants
+from course.questions.variants import alternatives
 from grader import project as files
 from grader.answers import every_item, keyed_items, other_variant
 from grader.authoring.ids import known_ids, used_ids
 from grader.authoring.prose import Found
 from grader.authoring.prose import faults as prose_faults
-from grader.authoring.source import Cell, read
 from grader.authoring.worth import MARK, TYPED
 from grader.project import LANGUAGES, Infrastructure, Project, ProjectError
+from grader.source import Cell, read
 from grader.task import tasks
 
 CODE_LINES = 15

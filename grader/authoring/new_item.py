@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from course.lessons import BY_ID
-from course.quiz.advice import advice
-from course.quiz.bank import Bank
-from course.quiz.finding import Finding
-from course.quiz.item_lint import lint_items
-from course.quiz.items import BankError, Item, parse_item, with_key
-from course.quiz.variant_lint import lint_variants
-from course.quiz.verify import run_verify
+from course.catalog import BY_ID
+from course.questions.advice import advice
+from course.questions.bank import Bank
+from course.questions.finding import Finding
+from course.questions.item_lint import lint_items
+from course.questions.items import BankError, Item, parse_item, with_key
+from course.questions.variant_lint import lint_variants
+from course.questions.verify import run_verify
 from course.suggest import did_you_mean
 from grader import project as files
 from grader.authoring.ids import known_ids

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from course.quiz import glossary
-from grader.authoring.source import Cell
+from course.questions import glossary
+from grader.source import Cell
 
 FORK = re.compile(r"\[\[#(?P<heading>[^\]]+)\]\]")
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
@@ -42,7 +42,7 @@ NOT_SAID = {
 }
 """What a Chinese text of the course does not say, and what it says instead."""
 Found = tuple[int, str, str]
-"""Line, code of the rule (``course.quiz.finding``), sentence."""
+"""Line, code of the rule (``course.questions.finding``), sentence."""
 
 
 @lru_cache(maxsize=1)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import nbformat
 
-from course.quiz.finding import Finding
+from course.questions.finding import Finding
 from grader.authoring.build import checkpoint_notebook, lesson_notebook
 from grader.project import LANGUAGES, Project, ProjectError
 

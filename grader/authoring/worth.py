@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from grader.authoring.source import Cell, read
 from grader.project import Project, checkpoint_items
+from grader.source import Cell, read
 from grader.task import tasks
 
 MARK = "{{worth}}"

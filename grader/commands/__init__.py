@@ -14,12 +14,12 @@ GO_ON = "What is marked is kept; run the same command again to go on."
 def main(arguments: list[str] | None = None) -> int:
     """Parse, run, return the exit status; a problem of the files, the disk or the gradebook is one sentence."""
     from grader.commands import (
-        bring,
         bundle,
         claims,
         course,
         demo,
         export,
+        import_submissions,
         items,
         late,
         notebooks,
@@ -31,7 +31,21 @@ def main(arguments: list[str] | None = None) -> int:
 
     parser = argparse.ArgumentParser(prog="python -m grader", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for group in (notebooks, items, claims, course, regrade, report, similar, late, export, bring, bundle, own, demo):
+    for group in (
+        notebooks,
+        items,
+        claims,
+        course,
+        regrade,
+        report,
+        similar,
+        late,
+        export,
+        import_submissions,
+        bundle,
+        own,
+        demo,
+    ):
         group.add(commands)
     chosen = parser.parse_args(arguments)
     try:

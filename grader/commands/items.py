@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from course.lessons import BY_ID
-from course.quiz.schema import KINDS
+from course.catalog import BY_ID
+from course.questions.schema import KINDS
 from course.suggest import did_you_mean
 from grader.project import LANGUAGES, Project
 

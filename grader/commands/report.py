@@ -44,7 +44,7 @@ def run_class(arguments: argparse.Namespace) -> int:
 
 def run(arguments: argparse.Namespace) -> int:
     from course.i18n import pick
-    from course.quiz.rich import plain
+    from course.markup import plain
     from grader.reporting.write import write_report
 
     course = Course(arguments.dir)

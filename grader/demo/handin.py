@@ -10,7 +10,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_output
 
 from course.i18n import set_language
-from course.quiz.sheet import Sheet
+from course.learning.sheet import Sheet
 from grader.answers import keyed_items
 from grader.authoring.build import answer_id
 from grader.authoring.publish import text_of

@@ -13,8 +13,8 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from course.quiz.items import Item
-from course.quiz.marking import Response
+from course.learning.marking import Response
+from course.questions.items import Item
 from grader.ideas import read
 from grader.project import Project
 from grader.task import tasks

@@ -14,7 +14,7 @@ from time import monotonic
 import nbformat
 from nbgrader.utils import temp_attrs
 
-from course.quiz.items import Item
+from course.questions.items import Item
 from course.units import format_points
 from grader import pipeline
 from grader.answers import keyed_items

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from course.quiz.items import Item
-from course.quiz.marking import Response
+from course.learning.marking import Response
+from course.questions.items import Item
 from grader.demo.people import Attempt, Person, crowd
 from grader.task import Task
 

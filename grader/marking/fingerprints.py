@@ -17,17 +17,17 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from course.quiz.items import Item
+from course.questions.items import Item
 from grader.answers import keyed_items
 from grader.papers import has_papers
 from grader.project import HERE, Project, checkpoint_items, keys
 from grader.task import Task, tasks
 
 PROGRAM = (
-    "course/quiz/expressions.py",
-    "course/quiz/marking.py",
-    "course/quiz/variants.py",
-    "course/quiz/harvesting.py",
+    "course/questions/expressions.py",
+    "course/learning/marking.py",
+    "course/questions/variants.py",
+    "course/learning/harvesting.py",
     "grader/marking/harvest.py",
     "grader/marking/mark.py",
     "grader/marking/probe.py",

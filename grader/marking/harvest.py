@@ -9,7 +9,7 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from course.i18n import Text
-from course.quiz.harvesting import carries_sheet, harvest
+from course.learning.harvesting import carries_sheet, harvest
 from grader.ingest import reason_of
 from grader.marking.step import STATE, CourseStep, note, state
 

@@ -8,10 +8,10 @@ from typing import Any
 from nbformat import NotebookNode
 
 from course.i18n import Text, both, pick
-from course.quiz.items import Item
-from course.quiz.marking import mark
-from course.quiz.sheet import MIME
-from course.quiz.variants import Paper
+from course.learning.marking import mark
+from course.learning.sheet import MIME
+from course.questions.items import Item
+from course.questions.variants import Paper
 from course.verdict import Verdict
 from grader.answers import keyed_items, stored
 from grader.marking import fingerprints, render

@@ -18,7 +18,7 @@ from nbconvert.filters.markdown_mistune import InvalidNotebook, IPythonRenderer,
 from nbformat import NotebookNode
 
 from course.i18n import both, pick
-from course.quiz.sheet import MIME
+from course.learning.sheet import MIME
 from grader.marking.step import language_of
 
 NO_PICTURE = both("a picture that is missing from the notebook", "notebook 里缺少这张图片")

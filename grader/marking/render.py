@@ -12,8 +12,8 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
 from course.i18n import both, pick
-from course.quiz.items import Item
-from course.quiz.marking import Response, feedback
+from course.learning.marking import Response, feedback
+from course.questions.items import Item
 from course.units import format_points
 from course.verdict import Verdict
 

@@ -13,7 +13,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Unicode
 
 from course.i18n import Text, pick
-from course.quiz.variants import Paper
+from course.questions.variants import Paper
 from grader.papers import paper_in
 from grader.project import HERE, LANGUAGES, Project
 from grader.task import tasks

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from course.i18n import both, pick
-from course.quiz.rich import inline
+from course.markup import inline
 from grader.course import Course
 from grader.marks import released
 from grader.reporting import pictures

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from course.quiz.bank import Bank
-from course.quiz.harvesting import decoded, history_of
-from course.quiz.items import Item
-from course.quiz.marking import misconceptions_of, trap_of, within
-from course.quiz.variants import alternatives
+from course.learning.harvesting import decoded, history_of
+from course.learning.marking import misconceptions_of, trap_of
+from course.questions.bank import Bank
+from course.questions.items import Item, within
+from course.questions.variants import alternatives
 from grader.answers import every_item, keyed_items, stored
 from grader.course import Course
 from grader.files import MOST_BYTES, read_regular, unlock

@@ -10,10 +10,10 @@ from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode
 
 from course.i18n import both, pick
-from course.quiz.bank import Bank
-from course.quiz.items import Item
-from course.quiz.marking import misconceptions_of
-from course.quiz.rich import inline, plain
+from course.learning.marking import misconceptions_of
+from course.markup import inline, plain
+from course.questions.bank import Bank
+from course.questions.items import Item
 from course.units import format_points
 from grader.answers import keyed_items, stored
 from grader.marking.render import WORDS

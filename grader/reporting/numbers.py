@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from course.quiz.marking import within
+from course.questions.items import within
 from grader.reporting.statistics import LEAST, correlation, fisher, quartiles, wilson
 
 Data = dict[str, Any]

@@ -6,7 +6,7 @@ import html
 from typing import Any
 
 from course.i18n import Text, pick
-from course.quiz.rich import inline
+from course.markup import inline
 from course.units import format_points
 from grader.reporting import pictures
 from grader.reporting.statistics import quartiles

@@ -26,7 +26,7 @@ def mother(sandbox: bool) -> Warm:
     return _shared(sandbox, os.getpid(), 0)
 
 
-def descend(sandbox: bool, address: str | None) -> None:
+def connect(sandbox: bool, address: str | None) -> None:
     """In a marking process: fork that mother instead of starting afresh."""
     if address is not None:
         _mothers[sandbox] = address

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
-from course.quiz.variants import same_student
+from course.questions.variants import same_student
 from grader.similarity.shingles import shingles, winnowed
 
 MOST_HAVING = 40  # code that more students have in common is no signal, however large the class

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from course.quiz import Bank
-from course.quiz.items import Item
+from course.questions.bank import Bank
+from course.questions.items import Item
 from tests.browser.conftest import Notebook
 
 IDS = {
@@ -30,7 +30,7 @@ def items() -> list[Item]:
 def write(lab, language: str) -> str:
     """Put the notebook into the served folder and return its name. Its kernel imports no torch."""
     start = (
-        f"from course.i18n import set_language\nfrom course.quiz import answer_sheet, checkpoint, practice\n"
+        f"from course.i18n import set_language\nfrom course.cards.cards import answer_sheet, checkpoint, practice\n"
         f"set_language({language!r})\nsheet = answer_sheet({LESSON!r})"
     )
     calls = [f"{'checkpoint' if '-c-' in one else 'practice'}({one!r}, run=print)" for one in IDS.values()]

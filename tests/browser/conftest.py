@@ -16,8 +16,8 @@ from typing import Any
 import nbformat
 import pytest
 
+from course.cards.widgets import DOUBLE_CLICK_S
 from course.i18n import LANGUAGES
-from course.quiz.widgets import DOUBLE_CLICK_S
 from tests.conftest import ROOT, free_port, missing
 
 CHROMIUM_ARGS = [

@@ -7,9 +7,9 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from course.quiz import load_bank
-from course.quiz.knowledge import read
-from course.quiz.offline import build
+from course.cards.offline import build
+from course.questions.bank import load_bank
+from course.questions.knowledge import read
 
 NOW = datetime(2026, 3, 20, 12, tzinfo=timezone.utc)
 

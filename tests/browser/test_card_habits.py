@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from course.quiz import AnswerLog
+from course.learning.log import AnswerLog
 from tests.browser.conftest import Notebook, comes_to
 
 pytestmark = pytest.mark.browser
@@ -24,7 +24,7 @@ LOADING = """() => {
 def book(page, lab):
     lab.forget()
     cards = [f"practice({one!r})" for one in (ITEM, NUMBER)]
-    name = lab.write("habits.ipynb", "from course.quiz import practice", *cards)
+    name = lab.write("habits.ipynb", "from course.cards.cards import practice", *cards)
     opened = Notebook(page, lab, name).open()
     opened.run_all()
     return opened

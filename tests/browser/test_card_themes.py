@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from course.quiz.style import DARK, LIGHT, SHEET
+from course.cards.style import DARK, LIGHT, SHEET
 
 pytestmark = pytest.mark.browser
 PLACES = [  # html tag, body tag, what the system prefers, whether the card is to be dark
@@ -86,7 +86,7 @@ def test_the_style_asks_for_no_variable_of_a_host():
 @pytest.mark.parametrize("part", ["deck", "calendar"])
 def test_words_beside_the_cards_can_be_read_where_page_and_system_disagree(page, part):
     """A white page that names no theme and colours tables itself, under a system that prefers dark."""
-    from course.quiz import review_deck, review_view
+    from course.cards import review_deck, review_view
 
     inner = {
         "deck": "<div class='tbq tbq-deck'><p>words</p></div>",

@@ -10,7 +10,8 @@ from contextlib import suppress
 import psutil
 import pytest
 
-from course.quiz import Bank, harvest
+from course.learning.harvesting import harvest
+from course.questions.bank import Bank
 from tests.browser.test_lesson import card, option, submit_buttons
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

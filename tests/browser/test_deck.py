@@ -6,10 +6,12 @@ import json
 
 import pytest
 
+from course.cards.__main__ import main as command
 from course.i18n import LANGUAGES, pick
-from course.quiz import AnswerLog, Response, answer_log, bet_of, mark
-from course.quiz.__main__ import main as command
-from course.quiz.rich import plain
+from course.learning.log import AnswerLog, answer_log
+from course.learning.marking import Response, mark
+from course.learning.session import bet_of
+from course.markup import plain
 from tests.browser.conftest import assert_open_to_all, shoot
 from tests.browser.deck_fixtures import bank, file, first, go_to, line, open_deck, reload, save, stored  # noqa: F401
 
@@ -236,7 +238,7 @@ def test_axe_finds_no_serious_fault_and_nothing_is_wider_than_the_screen(bank, o
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_knowledge_cards_turn_by_key_and_print_open(open_deck, language):
-    from course.quiz.knowledge import read
+    from course.questions.knowledge import read
 
     page = open_deck(language, width=400)
     page.select_option("#show", "keep")
@@ -254,7 +256,7 @@ def test_knowledge_cards_turn_by_key_and_print_open(open_deck, language):
 
 @pytest.mark.parametrize("locale, language", [("zh-CN", "zh-CN"), ("en-GB", "en"), ("fr-FR", "en")])
 def test_the_page_follows_the_language_of_the_browser(chromium, bank, tmp_path, locale, language):
-    from course.quiz.offline import build
+    from course.cards.offline import build
 
     path = tmp_path / "deck.html"
     path.write_text(build(bank.items("00_start"), {}), "utf-8")

@@ -8,14 +8,15 @@ from dataclasses import replace
 
 import pytest
 
+from course.cards.offline import showable
+from course.cards.text import parse_number
 from course.i18n import LANGUAGES, pick, speaking
-from course.quiz import Response, mark, misconceptions_of, report
-from course.quiz.entry import Entry
-from course.quiz.offline import showable
-from course.quiz.rich import inline
-from course.quiz.session import AnswerError
-from course.quiz.text import parse_number
-from course.quiz.voice import Past, past_of
+from course.learning.entry import Entry
+from course.learning.marking import Response, mark, misconceptions_of
+from course.learning.reporting import report
+from course.learning.session import AnswerError
+from course.learning.voice import Past, past_of
+from course.markup import inline
 from tests.browser.deck_fixtures import NOW, bank, file, line, open_deck  # noqa: F401
 
 pytestmark = pytest.mark.browser

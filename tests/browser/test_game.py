@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from course.game import board, cases, moves
-from course.game.tuning import plan_of
 from course.i18n import pick
-from course.quiz import AnswerLog
-from course.quiz.rich import plain
+from course.learning.log import AnswerLog
+from course.lessons.l10_tuning_master.tuning import plan_of
+from course.markup import plain
 from tests.browser.conftest import Notebook, assert_colours_hold, assert_open_to_all, languages
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from course.i18n import pick
-from course.quiz import AnswerLog, Bank
-from course.quiz.rich import plain
+from course.learning.log import AnswerLog
+from course.markup import plain
+from course.questions.bank import Bank
 from tests.browser.conftest import Notebook, languages, shoot
 
 pytestmark = pytest.mark.browser

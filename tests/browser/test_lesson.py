@@ -12,8 +12,10 @@ import pytest
 
 from course.exercise import all_exercises
 from course.i18n import pick
-from course.quiz import AnswerLog, Bank, Response
-from course.quiz.session import place_bet
+from course.learning.log import AnswerLog
+from course.learning.marking import Response
+from course.learning.session import place_bet
+from course.questions.bank import Bank
 from tests.browser.conftest import comes_to, languages
 from tests.conftest import ROOT
 

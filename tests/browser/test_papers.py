@@ -7,9 +7,10 @@ import json
 import pytest
 
 from course.i18n import pick
-from course.quiz import Bank, harvest
-from course.quiz.items import redrawn
-from course.quiz.variants import Paper
+from course.learning.harvesting import harvest
+from course.questions.bank import Bank
+from course.questions.items import redrawn
+from course.questions.variants import Paper
 from tests.browser.conftest import Notebook, languages
 from tests.browser.test_lesson import card, feedback, run_code, submit_buttons
 

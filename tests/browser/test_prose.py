@@ -5,8 +5,8 @@ from __future__ import annotations
 import nbformat
 import pytest
 
-from course.quiz import knowledge
-from course.quiz.knowledge_view import cards_html
+from course.cards.knowledge_view import cards_html
+from course.questions import knowledge
 from grader.authoring.prose import prose
 from tests.browser.conftest import Notebook, comes_to
 

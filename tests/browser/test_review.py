@@ -7,7 +7,8 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from course.quiz import AnswerLog, load_bank
+from course.learning.log import AnswerLog
+from course.questions.bank import load_bank
 from tests.browser.conftest import Notebook
 
 pytestmark = pytest.mark.browser

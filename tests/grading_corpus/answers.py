@@ -5,7 +5,7 @@ from __future__ import annotations
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
-from course.quiz.sheet import MIME
+from course.learning.sheet import MIME
 from tests.grading_corpus.base import ANSWERS, RIGHT, Hostile, answer, dumped, sheet
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_output
 
-from course.quiz.harvesting import MIME
+from course.learning.harvesting import MIME
 from grader.authoring.publish import text_of
 from grader.marking.step import grade_id
 from tests.grading_fixtures import LESSON

@@ -14,8 +14,8 @@ import pytest
 
 import course.timing
 from course import flags
+from course.catalog import LESSONS
 from course.exercise import Exercise, all_exercises, judge
-from course.lessons import LESSONS
 from grader.ideas import Idea, parse, read
 from grader.project import Project, ProjectError
 from grader.task import tasks

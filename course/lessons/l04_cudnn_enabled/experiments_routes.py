@@ -268,9 +268,9 @@ def say_gates(record: Record) -> Text:
 
 
 def draw_gates(record: Record, ax: Any) -> None:
-    from course.figures.gates import gates as ways
+    from course.lessons.l04_cudnn_enabled.switch_diagram import switch_diagram
 
-    ways(
+    switch_diagram(
         ax,
         [
             (

@@ -81,18 +81,20 @@ def peak_mib(call: Call) -> float:
 
 
 def rows(
-    case_id: str,
+    work: Any,
     plan: Any,
     configs: Sequence[Config] | None,
     seconds: float,
     tell: Callable[[str], None] = lambda words: None,
 ) -> Iterable[dict[str, Any]]:
-    """Rows of these configurations (None: all) and of today's: config, ratio, low, high, verdict, median_ms, and its facts."""
-    from course.game.tuning import in_words, key
-    from course.lessons.l10_tuning_master.workloads import WORKLOADS
+    """Rows of these configurations (None: all) and of today's for one Workload.
+
+    Keys: config, words, ratio, low, high, verdict, median_ms, and a fact_... for each limit.
+    """
+    from course.lessons.l10_tuning_master.tuning import in_words, key
     from course.timing import compare
 
-    work, today = WORKLOADS[case_id], dict(plan.today)
+    today = dict(plan.today)
     every = {key(one): dict(one) for one in (configs if configs is not None else plan.configs())}
     asked = {key(today): today, **every}
     tell(t("building what runs", "搭建要跑的东西"))
@@ -129,7 +131,7 @@ AGAIN = "today again"
 
 def _ratio(pair: Any) -> dict[str, Any]:
     """Time over today's with its interval and verdict; of the baseline itself (None) 1. A few rounds carry no interval."""
-    from course.game.tuning import FEW
+    from course.lessons.l10_tuning_master.tuning import FEW
     from course.timing.results import ENOUGH
 
     if pair is None:

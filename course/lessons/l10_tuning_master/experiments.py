@@ -11,10 +11,11 @@ from typing import Any
 
 from course.experiment.base import Budget, experiment
 from course.experiment.words import NOTHING
-from course.game import cases, tuning
+from course.game import cases
 from course.i18n import LANGUAGES, Text, both, speaking
-from course.lessons.l10_tuning_master import bench, game
-from course.quiz.rich import plain
+from course.lessons.l10_tuning_master import bench, game, tuning
+from course.lessons.l10_tuning_master.workloads import WORKLOADS
+from course.markup import plain
 from course.records import Record
 
 LESSON = "10_tuning_master"
@@ -48,8 +49,8 @@ def say_case(name: str) -> Callable[[Record], Text]:
 
 
 def _said(plan: tuning.Plan, table: dict, today: str, best: list[str]) -> str:
-    from course.game.tuning_view import interval
     from course.i18n import t
+    from course.lessons.l10_tuning_master.tuning_view import interval
 
     if not best:
         return t("No combination keeps every requirement.", "没有一种组合能守住所有要求。")
@@ -107,7 +108,7 @@ def live_experiment(name: str, needs: str, title: Text) -> None:
 
     def measured(budget: Budget, configs: Any = None, tell: Any = lambda words: None) -> Iterable[dict[str, Any]]:
         plan = game.plan_here(cases.find(name))
-        return bench.rows(name, plan, configs, budget.seconds, tell)
+        return bench.rows(WORKLOADS[name], plan, configs, budget.seconds, tell)
 
     measured.__qualname__ = f"measured[{name}]"
     more = {"finding": say_case(name), "draw": draw_case(name), "title": title}

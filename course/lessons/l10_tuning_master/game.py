@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from course.game import tuning
 from course.game.cases import Case
-from course.game.tuning import Config, Plan
-from course.game.tuning_desk import Desk
-from course.game.tuning_player import Measured, Tell, Tuning
 from course.i18n import t
-from course.quiz.log import AnswerLog
+from course.learning.log import AnswerLog
+from course.lessons.l10_tuning_master import tuning
+from course.lessons.l10_tuning_master.tuning import Config, Plan
+from course.lessons.l10_tuning_master.tuning_desk import Desk
+from course.lessons.l10_tuning_master.tuning_player import Measured, Tell, Tuning
 
 standing, faults = tuning.standing, tuning.faults
 
@@ -47,7 +47,7 @@ def measure(case: Case, configs: Sequence[Config] | None, tell: Tell) -> Measure
         if record.interrupted or not record.rows:
             raise KeyboardInterrupt
     else:
-        record = base.obtain(case.id)
+        record = base.load_or_run(case.id)
         if record is None:
             raise ExperimentError(
                 t(

@@ -11,7 +11,7 @@ from typing import Any
 
 from course.game.cases import Case
 from course.i18n import Text, both
-from course.quiz.item_lint import language_faults
+from course.questions.item_lint import language_faults
 
 LESSON = "11_bug_hunt"
 GRADES: dict[int, Text] = {
@@ -102,7 +102,7 @@ def changed(script: str, changes: Sequence[Sequence[str]]) -> str:
 
 def faults(case: Case) -> Iterator[str]:
     """What is wrong with the part of a case that is this game's own."""
-    from course.lessons.l11_bug_hunt.scene import scenes
+    from course.lessons.l11_bug_hunt.scenes import scenes
 
     try:
         one = bug(case)

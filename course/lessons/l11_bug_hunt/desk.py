@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from course.cards.render import in_language, say_html
+from course.cards.widgets import focus, name_of
 from course.game import view
 from course.game.desk import CaseDesk
 from course.game.play import MoveError
@@ -12,9 +14,7 @@ from course.i18n import pick, t
 from course.lessons.l11_bug_hunt import hunt_view as told
 from course.lessons.l11_bug_hunt.bug import NOTHING_WRONG
 from course.lessons.l11_bug_hunt.hunt import Hunt, Trial, measured, scored
-from course.quiz.render import in_language, say_html
-from course.quiz.rich import code_block, inline, plain
-from course.quiz.widgets import focus, name_of
+from course.markup import code_block, inline, plain
 
 NEEDS_S = 4.0
 """About how long a new process with torch takes; the bar is drawn for that."""

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from course.game import board, moves, score
 from course.game.cases import Case
 from course.i18n import Text, both
+from course.learning.entry import Entry
+from course.learning.log import AnswerLog
 from course.lessons.l11_bug_hunt.bug import bug
 from course.lessons.l11_bug_hunt.bug import faults as faults
 from course.lessons.l11_bug_hunt.hunt import Hunt, hints_used, scored, step_of
-from course.quiz.entry import Entry
-from course.quiz.log import AnswerLog
 
 if TYPE_CHECKING:
     from course.lessons.l11_bug_hunt.desk import Desk

@@ -13,9 +13,9 @@ from course.game import moves, score
 from course.game.cases import Case
 from course.game.play import MoveError, Play
 from course.i18n import Text, both, t
+from course.learning.log import AnswerLog
 from course.lessons.l11_bug_hunt.bug import NOTHING_WRONG, Bug, bug
-from course.lessons.l11_bug_hunt.scene import scenes
-from course.quiz.log import AnswerLog
+from course.lessons.l11_bug_hunt.scenes import scenes
 
 PATIENCE_S = 60.0
 LINE, CAUSE, REPAIR = 3.0, 3.0, 4.0
@@ -42,12 +42,12 @@ class Trial:
 
 
 def seen(one: Bug, text: str, timed: bool = False) -> dict[str, Any]:
-    """What the scene sees of the script ``text``, in a new process (see ``stage.played``). Never raises for a script that
+    """What the scene sees of the script ``text``, in a new process (see ``run_case``). Never raises for a script that
     fails, hangs or kills its process: then ``error`` says so.
     """
     try:
         return call_in_new_process(
-            "course.lessons.l11_bug_hunt.stage", "played", one.case.id, text, timed,
+            "course.lessons.l11_bug_hunt.run_case", "run_case", one.case.id, text, timed,
             variables=one.variables, timeout_s=PATIENCE_S,
         )[0]  # fmt: skip
     except ProbeError as error:

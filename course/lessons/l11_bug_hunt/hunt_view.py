@@ -9,7 +9,7 @@ from course.game.moves import of_kind
 from course.i18n import Text, pick, t
 from course.lessons.l11_bug_hunt.bug import GRADES, NOTHING_WRONG, Bug
 from course.lessons.l11_bug_hunt.hunt import Hunt, Trial, found, hints_used, scored
-from course.quiz.rich import code_block, inline, plain
+from course.markup import code_block, inline, plain
 
 CSS = """<style>
 .tbq.tbg .tbh-lines{display:flex!important;flex-flow:column!important;border:1.5px solid var(--q-line);border-radius:12px;

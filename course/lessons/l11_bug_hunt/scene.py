@@ -27,13 +27,3 @@ class Scene:
     watch: Callable[[Stage], Facts]
     told: Callable[[Facts], Text]
     objection: Callable[[Facts], Text | None]
-
-
-def scenes() -> dict[str, Scene]:
-    """The scene of every case, by the id of the case."""
-    from course.lessons.l11_bug_hunt import scenes_gpu, scenes_innocent, scenes_numbers, scenes_process, scenes_switches
-
-    found: dict[str, Scene] = {}
-    for module in (scenes_switches, scenes_process, scenes_gpu, scenes_numbers, scenes_innocent):
-        found |= module.SCENES
-    return found

@@ -162,7 +162,7 @@ keep("number.passport", "float.order")
 #
 # 每个回答占一行，追加到下面这个文件里，从不改写，也不会发送到任何地方。环境变量 `COURSE_HOME` 可以换一个文件夹。在 Colab 上，先挂载 Google Drive，文件就会存到那里。
 # %%
-from course.quiz.log import default_path
+from course.learning.log import default_path
 
 print(default_path())
 review("00-log", "00-mib")

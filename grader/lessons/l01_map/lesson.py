@@ -308,7 +308,7 @@ keep("recipe.training", "recipe.inference", "recipe.debugging", "recipe.reproduc
 #
 # 整个箱子都在这儿了，当场读取。**找一找**：哪个不是默认值（◆）？那是拍照时特意拨动的，拍完就恢复。然后随便打听一个名字。最后两行是背后的机关：`benchmark` 是这个对象的类里的属性描述符（property），给它赋值会调用 PyTorch 的 C++ 代码；拼错的名字就没这待遇。
 # %%
-from course.figures.map import backends_map
+from course.lessons.l01_map.switch_map import backends_map
 
 with flags.using({"mkldnn.deterministic": True}):
     picture = backends_map()

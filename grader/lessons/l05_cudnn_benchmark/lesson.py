@@ -51,7 +51,7 @@ explain("05-what-for")
 # 这个开关默认是 `False`。它管的是 cuDNN，所以我们准备了一个玩具，在任何 CPU 上都能演示同样的事：同一个卷积它会四种算法，也就是四个**候选**。选定并且随时能跑的那个，叫作[[plan|执行计划 (plan)]]，简称“计划”。运行下面这格：玩具开着[[search|搜索]]，碰到了一个新尺寸（四个名字是什么意思，这里不必管）。然后把 `benchmark` 改成 `False` 再跑一遍，第二张图里少了什么？
 # %%
 import torch
-from course.figures.search import search_tree
+from course.lessons.l05_cudnn_benchmark.search_tree import search_tree
 from course.toy_search import ToyConv, image, kernel
 
 print("cudnn.benchmark:", torch.backends.cudnn.benchmark)

@@ -54,7 +54,7 @@ explain("07-hamster")
 #
 # 下一格把同一个数存成四种格式。平常用的 [[float32]] 约有 7 位有效数字，[[bf16|bfloat16]] 只有两三位。看最后一列的相对误差，再换成你自己的数。
 # %%
-from course.figures.bits import show_bits
+from course.lessons.l07_precision.bits import show_bits
 
 show_bits(1000.7)
 # %% [markdown] en

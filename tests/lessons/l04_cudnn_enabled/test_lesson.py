@@ -12,8 +12,8 @@ from course import flags
 from course.experiment import base
 from course.lessons.l04_cudnn_enabled import probes as enabled_probes
 from course.lessons.l04_cudnn_enabled.experiments import LESSON
-from course.quiz.bank import Bank
-from course.quiz.items import BankError, parse_item
+from course.questions.bank import Bank
+from course.questions.items import BankError, parse_item
 from tests.conftest import ROOT
 from tests.lessons.live import measured
 

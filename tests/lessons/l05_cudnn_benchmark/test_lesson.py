@@ -7,8 +7,8 @@ import torch
 
 from course import toy_search
 from course.experiment import base
-from course.figures.search import search_tree
 from course.lessons.l05_cudnn_benchmark.experiments_toy import SCHEDULES
+from course.lessons.l05_cudnn_benchmark.search_tree import search_tree
 from tests.lessons.live import check_shown, measured
 
 ONEDNN = torch.backends.mkldnn.is_available()

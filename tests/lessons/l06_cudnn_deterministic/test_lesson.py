@@ -8,7 +8,7 @@ import torch
 from course import toy_search
 from course.lessons.l06_cudnn_deterministic import filters as toy_filter
 from course.lessons.l06_cudnn_deterministic import training as toy_repro
-from course.quiz.bank import Bank
+from course.questions.bank import Bank
 from grader.project import Project
 
 LESSON = "06_cudnn_deterministic"

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from course import flags
-from course.figures.bits import show_bits
+from course.lessons.l07_precision.bits import show_bits
 from course.lessons.l07_precision.exercises import TREE_CASES
 from course.rounding import FORMATS, cut_bits, keep_bits, pattern, product, relative_error, rounded
 from grader.project import Project

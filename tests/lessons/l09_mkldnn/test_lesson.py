@@ -16,7 +16,7 @@ from course.lessons.l09_mkldnn.exercises_log import report_line
 from course.lessons.l09_mkldnn.experiments_isa import X86
 from course.lessons.l09_mkldnn.probes import ROUTES, route, routes_of
 from course.onednn_log import parse, recorded_log
-from course.quiz.bank import Bank
+from course.questions.bank import Bank
 from course.records import nearest
 from grader.project import Project
 from grader.task import tasks

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from course.game import tuning
 from course.game.cases import cases
+from course.lessons.l10_tuning_master import tuning
 
 GOOD = {"statistics": True, "error": 1e-7, "peak": 10.0, "bits": True}
 BAD = {"statistics": False, "error": 0.5, "peak": 40.0, "bits": False}

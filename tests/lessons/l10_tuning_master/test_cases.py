@@ -6,14 +6,16 @@ import re
 
 import pytest
 
+from course.catalog import BY_ID
 from course.experiment import base
-from course.game import board, cases, tuning
-from course.game.tuning_desk import Desk
-from course.game.tuning_player import Measured, Tuning
+from course.game import board, cases
 from course.i18n import LANGUAGES, pick, set_language
-from course.lessons import BY_ID
-from course.quiz import AnswerLog, knowledge
-from course.quiz.rich import plain
+from course.learning.log import AnswerLog
+from course.lessons.l10_tuning_master import tuning
+from course.lessons.l10_tuning_master.tuning_desk import Desk
+from course.lessons.l10_tuning_master.tuning_player import Measured, Tuning
+from course.markup import plain
+from course.questions import knowledge
 from tests.lessons.l10_tuning_master.rows import table
 
 LESSON = "10_tuning_master"

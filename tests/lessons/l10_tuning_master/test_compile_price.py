@@ -12,7 +12,7 @@ from course.i18n import pick
 from course.lessons.l10_tuning_master.compiling import job
 from course.lessons.l10_tuning_master.experiments_compile import STATES, draw_compile_price, say_compile_price
 from course.machine import next_step
-from course.quiz.rich import plain
+from course.markup import plain
 from course.verbs import state
 from tests.lessons.l10_tuning_master.rows import REFUSED, compiling
 from tests.lessons.live import check_sentence, record_of

@@ -11,10 +11,10 @@ import torch
 
 from course import flags
 from course.experiment import base
-from course.game import cases, tuning
-from course.lessons.l10_tuning_master import bench, experiments, game, workloads
+from course.game import cases
+from course.learning.log import AnswerLog
+from course.lessons.l10_tuning_master import bench, experiments, game, tuning, workloads
 from course.machine import can
-from course.quiz import AnswerLog
 from course.records import Record, save
 from course.timing import compare
 from course.timing.effort import crowded_note

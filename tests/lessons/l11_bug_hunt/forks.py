@@ -15,7 +15,7 @@ LOADED = ("course.checking", "torch._dynamo", "torch._inductor.config", "torch.e
 
 
 def play_all(jobs: Sequence[tuple[str, str]]) -> list[dict]:
-    """What ``stage.played`` sees of each (case id, script); in a new process that forks for each."""
+    """What ``run_case`` sees of each (case id, script); in a new process that forks for each."""
     jobs = [list(job) for job in jobs]
     return call_in_new_process("tests.lessons.l11_bug_hunt.forks", "forked", jobs, timeout_s=300)[0]
 
@@ -33,7 +33,7 @@ def forked(jobs: list[list[str]]) -> list[dict]:
 
 
 def _one(case_id: str, text: str) -> dict:
-    from course.lessons.l11_bug_hunt.stage import played
+    from course.lessons.l11_bug_hunt.run_case import run_case
 
     reader, writer = os.pipe()
     child = os.fork()
@@ -41,7 +41,7 @@ def _one(case_id: str, text: str) -> dict:
         os.close(reader)
         with os.fdopen(writer, "w", encoding="utf-8") as out:
             try:
-                json.dump(played(case_id, text), out)
+                json.dump(run_case(case_id, text), out)
             except BaseException as error:  # noqa: BLE001  (told to the test)
                 json.dump({"error": {"kind": "test", "said": repr(error), "line": None}, "left": {}}, out)
         sys.stdout.flush()

@@ -8,13 +8,13 @@ from course.game import board, moves, view
 from course.game.cases import cases, find
 from course.game.play import MoveError
 from course.i18n import set_language
+from course.learning.log import AnswerLog
 from course.lessons.l11_bug_hunt import game
 from course.lessons.l11_bug_hunt import hunt_view as told
 from course.lessons.l11_bug_hunt.bug import LESSON, bug
 from course.lessons.l11_bug_hunt.desk import Desk
 from course.lessons.l11_bug_hunt.hunt import Hunt, hints_used, scored
 from course.lessons.l11_bug_hunt.scenes_switches import _times
-from course.quiz.log import AnswerLog
 
 TYPO = bug(find("11-typo"))
 RIGHT_LINE, RIGHT_CAUSE = TYPO.lines[0], TYPO.case.cause.right.id

@@ -1,0 +1,78 @@
+"""The part of a card for the learner's own reason: one line before the answer, and afterwards what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import ipywidgets as w
+
+from course.cards.render import in_language, reason_html
+from course.cards.widgets import name_of
+from course.i18n import t
+from course.learning.reporting import Report, reason_words
+from course.questions.items import Item
+
+
+class Because:
+    """``field``: the line to write in, above the buttons: on a bet from the start, elsewhere once something is chosen; its room
+    is kept, so nothing moves. ``below``: the reason beside the right one, with buttons to mark it.
+
+    on_mark is called with one of ``session.REASONS``.
+    """
+
+    def __init__(self, item: Item, on_mark: Callable[[str], None]) -> None:
+        self.always, self.on_mark = item.kind in ("predict", "spoken"), on_mark
+        name, hint = t("💡 Because …", "💡 因为……"), t("one line for yourself, if you like", "给自己写一句理由，可不填")
+        if item.kind == "spoken":
+            name, hint = t("✍️ Key words", "✍️ 关键词"), t("if you like, before you look", "可不填；先写，再看答案")
+        if not self.always:
+            hint = t("worth a line when you are certain", "很确定的时候，值得写一句")
+        self.field = w.Text(
+            description=name,
+            placeholder=hint,
+            style={"description_width": "initial"},
+            layout=w.Layout(width="auto"),
+            continuous_update=False,
+        )
+        name_of(self.field, hint)
+        self.field.add_class("tbq-because")
+        self.words = w.HTML()
+        self.buttons = w.Box([])
+        self.buttons.add_class("tbq-marks")
+        self.below = w.VBox([self.words, self.buttons], layout=w.Layout(display="none"))
+        self.below.add_class("tbq-reason")
+        self.offer(False)
+
+    @property
+    def text(self) -> str:
+        """What was written."""
+        return self.field.value
+
+    def offer(self, chosen: bool) -> None:
+        """Show the line where it is asked for. chosen: something is chosen or typed."""
+        self.field.layout.visibility = None if self.always or chosen else "hidden"
+
+    def open(self, text: str = "") -> None:
+        """Ask again; text: what an earlier answer said."""
+        self.field.value, self.field.disabled = text, False
+        self.below.layout.display = "none"
+
+    def done(self, found: Report, marked: str) -> None:
+        """Lock the line; show the reason beside the right one. marked: how it was marked before, "" if not."""
+        self.field.disabled = True
+        self.field.layout.visibility = None if self.text else "hidden"
+        self.below.layout.display = None if found.because else "none"
+        self.noted(found, marked)
+        self.buttons.children = tuple(self._button(*one) for one in found.choices)
+        self.buttons.layout.display = None if found.choices else "none"
+
+    def _button(self, mark: str, words: str) -> w.Button:
+        button = w.Button(description=words, layout=w.Layout(width="auto", height="auto"))
+        button.add_class("tbq-sub")
+        button.on_click(lambda _: self.on_mark(mark))
+        return button
+
+    def noted(self, found: Report, marked: str) -> None:
+        """Say how it was marked; the buttons stay, so the focus does and the mark can be changed."""
+        words = t(f"Noted: {reason_words(marked)}.", f"已记下：{reason_words(marked)}。") if marked else ""
+        self.words.value = in_language(reason_html(found.because, words), "", ' role="status"')

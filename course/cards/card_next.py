@@ -1,0 +1,49 @@
+"""The part of a card that runs the next experiment: the one that separates a wrong answer from the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import ipywidgets as w
+
+from course.cards.widgets import focus
+from course.i18n import t
+
+
+class NextExperiment:
+    """A button that runs an experiment below the feedback; hidden while there is none to run.
+
+    run: takes the name of an experiment and displays what comes out.
+    """
+
+    def __init__(self, run: Callable[[str], object] | None) -> None:
+        self.run, self.name = run, ""
+        self.button = w.Button(layout=w.Layout(width="auto", height="auto"))
+        self.button.add_class("tbq-go")
+        self.button.add_class("tbq-sub")
+        self.button.on_click(lambda _: self.press())
+        self.widget = w.VBox([self.button], layout=w.Layout(display="none"))
+        self.widget.add_class("tbq-try")
+
+    def offer(self, experiment: str) -> None:
+        """Offer an experiment; an empty name hides the offer."""
+        shown = bool(experiment and self.run)
+        self.widget.layout.display = None if shown else "none"
+        if experiment != self.name:
+            self.widget.children = (self.button,)
+        self.name = experiment
+        self.button.description = t(f"▶ Run {experiment} here", f"▶ 在这里运行 {experiment}")
+
+    def press(self) -> None:
+        """Run it; a second press while it runs does nothing."""
+        if not self.run or not self.name or self.button.disabled:
+            return
+        self.button.disabled = True
+        output = w.Output()  # only now: where a page cannot draw it, the card itself still works
+        self.widget.children = (self.button, output)
+        try:
+            with output:
+                self.run(self.name)
+        finally:
+            self.button.disabled = False
+            focus(self.button)

@@ -1,0 +1,96 @@
+"""The card of an interview question: say it, uncover the answers, tick the criteria, rate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from course.cards.cards import Card
+from course.cards.render import in_language, notice_html, question_html, report_html, say_html
+from course.cards.saved import hide_saved_copy, static_html
+from course.cards.text import card_text, report_text
+from course.i18n import t
+from course.learning.interviewing import model_html, model_text, said_head
+from course.verdict import Verdict
+
+
+class SpokenCard(Card):
+    """Nothing of the answer is on the card until ``uncover()``, which a button does. Rating again is a fresh try."""
+
+    def _build(self) -> Any:
+        import ipywidgets as w
+
+        from course.cards.card_because import Because
+        from course.cards.card_choice import Choices
+        from course.cards.card_confidence import SureBar
+        from course.cards.card_next import NextExperiment
+        from course.cards.style import SHEET
+
+        self.input = Choices(self.item, self._changed)
+        self.say = w.HTML(say_html())
+        self.bar = SureBar(self.item, self._press)
+        self.buttons = self.bar.buttons
+        self.because = Because(self.item, lambda _: None)
+        self.following = NextExperiment(None)
+        self.model = w.HTML()
+        self.show_button = w.Button(layout=w.Layout(width="auto", height="auto", margin="8px 0 0"))
+        self.show_button.add_class("tbq-go")
+        self.show_button.on_click(lambda _: self.uncover(not self.model.value))
+        row = w.Box([self.because.field])
+        row.add_class("tbq-lines-row")
+        self.behind = w.VBox([self.model, self.input.widget, self.input.letters.field, self.bar.widget])
+        box = w.VBox(
+            [
+                w.HTML(SHEET + hide_saved_copy(self.item) + question_html(self.item)),
+                row,
+                self.show_button,
+                self.behind,
+                self.say,
+            ]
+        )
+        box.add_class("tbq")
+        box.add_class(f"tbq-live-{self.item.id}")
+        self._pressed: int | None = None
+        self.bar.open()
+        self.uncover(False)
+        if self.answered:
+            self.input.restore(self.answered)
+            self._show_answer(self.answered.confidence or 2)
+        return box
+
+    def uncover(self, shown: bool = True) -> None:
+        """Show the two answers and the criteria, or hide them again; the button stays, so the focus does."""
+        model = f"{model_html(self.item)}<h4>{said_head()}</h4>"
+        self.model.value = in_language(model, "tbq-model", ' role="status"') if shown else ""
+        self.behind.layout.display = None if shown else "none"
+        self.show_button.description = (
+            t("Hide the answers", "收起答案") if shown else t("I have said it. Show the answers", "说完了，看答案")
+        )
+
+    def retry(self) -> None:
+        """Ask again: the answers are covered, the rating given stays in the log."""
+        super().retry()
+        self.uncover(False)
+
+    def _show_answer(self, pressed: int, verdict: Verdict | None = None) -> None:
+        self._pressed = pressed
+        self.uncover()
+        self._say(report_html(self.report(verdict)) + notice_html(*self.log.take_notices()))
+        self.bar.done(pressed)
+        self.input.lock(True)
+        self.because.field.disabled = True
+
+    def __str__(self) -> str:
+        """The question as text; after a rating also the answers and what was said of it."""
+        if not self.answered:
+            return card_text(self.item)
+        return "\n\n".join([card_text(self.item, self.answered), model_text(self.item), report_text(self.report())])
+
+    def saved_copy(self) -> dict[str, Any]:
+        """MIME bundle of the copy in a saved notebook: the question, and after a rating the answers with it."""
+        if not self.answered:
+            return {"text/html": static_html(self.item), "text/plain": str(self)}
+        found = static_html(self.item, self.answered, self.report())
+        return {
+            "text/html": found + in_language(model_html(self.item), f"tbq-static tbq-static-{self.item.id}"),
+            "text/plain": str(self),
+        }

@@ -1,0 +1,352 @@
+"""Cards: a question as core ipywidgets, or as text where there are none.
+
+``practice`` and ``explain`` mark and explain at once, ``bet`` locks, ``checkpoint`` records on the answer
+sheet and says nothing about right or wrong. A card built again from the log shows the earlier answer with its
+explanations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from course.cards.render import lines_html, not_attempted_html, notice_html, question_html, report_html, say_html
+from course.cards.saved import hide_saved_copy, static_html
+from course.cards.text import card_text, report_text, text_mode
+from course.cards.widgets import view_of
+from course.i18n import language, t
+from course.learning.log import AnswerLog, answer_log
+from course.learning.marking import Response, mark, mark_bet
+from course.learning.reporting import Report, report
+from course.learning.session import (
+    AnswerError,
+    NotAttempted,
+    another,
+    current_variant,
+    earlier,
+    known_before,
+    mark_reason,
+    one_line,
+    reason_of,
+    record,
+    settled_of,
+    submit,
+    validate,
+)
+from course.learning.sheet import Sheet, current_sheet, open_sheet
+from course.learning.voice import past_of
+from course.questions.bank import Bank, default_bank
+from course.questions.items import Item
+from course.questions.wording import recorded_words, unrecorded_words
+from course.verdict import Verdict
+
+
+class Card:
+    """One card. Show it with ``show()``, or leave it as the last expression of a cell.
+
+    ``widget`` is the ipywidgets box, None in text mode. ``submit_as(confidence)`` is what the three buttons
+    do. ``run`` shows what an experiment finds, given its name; with it the card offers the next experiment.
+    """
+
+    def __init__(
+        self,
+        item: Item,
+        log: AnswerLog | None = None,
+        bank: Bank | None = None,
+        sheet: Sheet | None = None,
+        text: bool | None = None,
+        run: Callable[[str], object] | None = None,
+    ) -> None:
+        self.log, self.bank = log or answer_log(), bank or default_bank()
+        self.item = current_variant(item, self.log)
+        self.sheet, self.run = sheet, run
+        self.text = text_mode() if text is None else text
+        self._copy: Any = None
+        self._made: tuple[Any, Report] | None = None
+        self.answered: Response | None = self._earlier()
+        self.widget = None if self.text else self._build()
+
+    def _earlier(self) -> Response | None:
+        if not self.item.checkpoint:
+            return earlier(self.item, self.log)
+        response = self.sheet.own(self.item) if self.sheet else None
+        try:
+            return validate(self.item, response) if response else None
+        except AnswerError:
+            return None
+
+    # --- widget mode ---
+
+    def _build(self) -> Any:
+        import ipywidgets as w
+
+        from course.cards.card_because import Because
+        from course.cards.card_confidence import SureBar
+        from course.cards.card_next import NextExperiment
+
+        self.input = _input(self.item, self._changed)
+        self.say = w.HTML(say_html())
+        self.bar = SureBar(self.item, self._press)
+        self.buttons = self.bar.buttons
+        self.following = NextExperiment(self.run)
+        self.because = Because(self.item, self._mark_reason)
+        self.question = w.HTML(self._question())
+        self.row = row = w.Box([*self._letters(), *([] if self.item.checkpoint else [self.because.field])])
+        row.add_class("tbq-lines-row")
+        # what is exchanged for another variant stands in a box of its own: all that follows it is drawn anew, focus and all
+        self.place = w.VBox([self.input.widget]) if self.item.varies else self.input.widget
+        box = w.VBox(
+            [self.question, self.place, row, self.bar.widget, self.say, self.because.below, self.following.widget]
+        )
+        box.add_class("tbq")
+        box.add_class(f"tbq-live-{self.item.id}")
+        self._pressed: int | None = None
+        self.bar.open()
+        if self.answered:
+            self.input.restore(self.answered)
+            self._show_answer(self.answered.confidence or 2)
+        return box
+
+    def _question(self) -> str:
+        from course.cards.style import SHEET
+
+        return SHEET + hide_saved_copy(self.item) + question_html(self.item)
+
+    def _letters(self) -> list[Any]:
+        """The field for letters, where it does not stand inside the answering part."""
+        from course.cards.card_choice import Choices
+
+        return [self.input.letters.field] if isinstance(self.input, Choices) else []
+
+    def _changed(self) -> None:
+        """Something was chosen, typed or moved; on a checkpoint card, perhaps away from what is recorded."""
+        try:
+            now = self.input.response()
+        except AnswerError:
+            now = None
+        chosen = now is None or not now.empty
+        self.bar.ready(chosen)
+        self.because.offer(chosen)
+        if self.item.checkpoint and self.answered:
+            kept = self.answered
+            same = now is not None and (now.options, now.number) == (kept.options, kept.number)
+            self._say(notice_html(recorded_words() if same else unrecorded_words(kept.words)))
+
+    def _press(self, level: int) -> None:
+        if self._pressed is None:
+            self.submit_as(level)
+        elif self.item.kind != "predict":
+            self.retry()
+
+    def submit_as(self, confidence: int) -> None:
+        """Hand in what is chosen; a choice that cannot be taken is answered by a sentence on the card."""
+        try:
+            own = "" if self.item.checkpoint else one_line(self.because.text)
+            response = replace(self.input.response(), confidence=confidence, because=own)
+            if self.item.checkpoint:
+                said = record(self.item, response, self.sheet, self.log)
+                self.answered = response
+                self._say(notice_html(f"✓ {said}", *self.log.take_notices()))
+                self._renew()
+                return
+            verdict = submit(self.item, response, self.log)
+        except NotAttempted as nothing:
+            self._say(not_attempted_html(str(nothing)))
+            return
+        except AnswerError as error:
+            self._say(notice_html(str(error)))
+            return
+        self.answered, self._made = response, None
+        self._show_answer(confidence, verdict)
+        self._renew()
+
+    def retry(self) -> None:
+        """Open a practice card again, a question with variants with other numbers; the answer given stays in the log."""
+        if self.item.varies:
+            self._turn()
+        self._pressed = None
+        self.input.lock(False)
+        self.input.restore(Response())
+        self.bar.open()
+        self.bar.ready(False)
+        self.because.open()
+        self.because.offer(False)
+        self.following.offer("")
+        self._say(
+            notice_html(
+                t("A fresh try. Your earlier answer stays in your log.", "重新作答。之前的答案仍保留在记录里。"),
+                *([t("The numbers are others now.", "数字已经换了。")] if self.item.varies else []),
+            )
+        )
+
+    def _turn(self) -> None:
+        """Put the next variant of the question on the card; the buttons stay, so the focus is not lost."""
+        letters = self._letters()
+        self.item, self.answered = another(self.item, self.log), None
+        self.question.value = self._question()
+        self.input = _input(self.item, self._changed)
+        self.place.children = [self.input.widget]
+        self.row.children = [*self._letters(), *self.row.children[len(letters) :]]
+        self._renew()
+
+    def settle(self) -> None:
+        """Draw a bet card again after its experiment settled it (see ``session.settle``)."""
+        self._made = None
+        if self.widget is not None and self.answered:
+            self._show_answer(self.answered.confidence or 2)
+            self._renew()
+
+    def _show_answer(self, pressed: int, verdict: Verdict | None = None) -> None:
+        """Lock the input, explain everything. The pressed button stays in place, so the focus is not lost."""
+        if self.item.checkpoint:
+            self.bar.ready(True)
+            self._say(notice_html(recorded_words()))
+            return
+        self._pressed = pressed
+        found = self.report(verdict)
+        notices = notice_html(*self.log.take_notices())
+        self._say(report_html(found) + notices, lines_html(found))  # first what the learner waits for
+        self.bar.done(pressed)
+        self.input.lock(True)
+        shown = {one.option: (one.chosen, one.right) for one in found.feedback if self.item.option(one.option)}
+        self.input.reveal(shown, self.item.kind == "predict")
+        if self.answered.because and not self.because.text:
+            self.because.open(self.answered.because)
+        self.because.done(found, reason_of(self.item, self.log.entries()))
+        self.following.offer(found.experiment)
+
+    def _mark_reason(self, mark: str) -> None:
+        """Keep how the learner sees the own reason now."""
+        mark_reason(self.item, mark, self.log)
+        self.because.noted(self.report(), mark)
+
+    def report(self, verdict: Verdict | None = None) -> Report:
+        """The feedback on the answer given; made once for each answer and language. verdict: of that answer, if it is at hand."""
+        made_for = (self.answered, language())
+        if self._made is None or self._made[0] != made_for:
+            entries = self.log.entries()
+            bet = self.item.kind == "predict"
+            settled = settled_of(self.item, entries) if bet else None
+            if verdict is None or settled is not None:
+                verdict = mark_bet(self.item, self.answered, settled) if bet else mark(self.item, self.answered)
+            late = bet and known_before(self.item, entries)
+            past = past_of(self.item, entries)
+            beliefs = self.bank.misconceptions()
+            self._made = made_for, report(self.item, self.answered, verdict, beliefs, settled, late, past)
+        return self._made[1]
+
+    def _say(self, live: str, quiet: str = "") -> None:
+        self.say.value = say_html(live, quiet)
+
+    # --- display ---
+
+    def __str__(self) -> str:
+        """The card as text, with the explanations of an earlier answer."""
+        parts = [card_text(self.item, self.answered)]
+        if self.answered and not self.item.checkpoint:
+            parts.append(report_text(self.report()))
+        return "\n\n".join(parts)
+
+    __repr__ = __str__
+
+    def saved_copy(self) -> dict[str, Any]:
+        """MIME bundle of the copy that stays readable in a saved notebook: question, answer, explanations."""
+        found = self.report() if self.answered and not self.item.checkpoint else None
+        return {"text/html": static_html(self.item, self.answered, found), "text/plain": str(self)}
+
+    def show(self) -> Card:
+        """Display the card and its saved copy (or print it, in text mode), and return the card."""
+        if self.text:
+            print(self)
+            return self
+        from IPython.display import display
+
+        name = t(f"[{self.item.id}] card; its text follows", f"[{self.item.id}] 卡片；文字版在下面")
+        display(view_of(self.widget, name), raw=True)
+        self.keep_copy()
+        return self
+
+    def keep_copy(self) -> None:
+        """Display the copy that stays readable in a saved notebook; it follows what is answered."""
+        from IPython.display import display
+
+        self._copy = display(self.saved_copy(), raw=True, display_id=True)
+
+    def reopen(self) -> None:
+        """Ask again as if nothing had been answered; what the log holds stays there."""
+        if self.answered is None:
+            return
+        self.answered = None
+        if self.widget is not None:
+            self.retry()
+        else:
+            self.item = another(self.item, self.log)
+        self._renew()
+
+    _ipython_display_ = show
+
+    def _renew(self) -> None:
+        """Bring the saved copy up to date with what was answered."""
+        if self._copy is not None:
+            self._copy.update(self.saved_copy(), raw=True)
+
+
+def _input(item: Item, on_change: Callable[[], None]) -> Any:
+    """The answering part that fits the kind of an item."""
+    if item.numeric:
+        from course.cards.card_number import NumberField, Scale
+
+        return (Scale if item.slider else NumberField)(item, on_change)
+    if item.kind == "order":
+        from course.cards.card_order import OrderList
+
+        return OrderList(item, on_change)
+    from course.cards.card_choice import Choices
+
+    return Choices(item, on_change)
+
+
+def card(
+    item: Item | str,
+    *,
+    log: AnswerLog | None = None,
+    bank: Bank | None = None,
+    sheet: Sheet | None = None,
+    text: bool | None = None,
+    run: Callable[[str], object] | None = None,
+) -> Card:
+    """The card of an item or item id; of an interview question: ``card_spoken.SpokenCard``.
+
+    text: True for text, False for widgets, None for what this place can show. run: see ``Card``.
+
+    Raises UnknownItem or BankError with a sentence.
+    """
+    item = (bank or default_bank())[item] if isinstance(item, str) else item
+    return Card(item, log, bank, sheet, text, run)
+
+
+def practice(item: Item | str, **options: Any) -> Card:
+    """A card that marks and explains at once, and can be tried again."""
+    return card(item, **options)
+
+
+explain = practice
+
+
+def bet(item: Item | str, **options: Any) -> Card:
+    """A card of a predict item: locks when submitted, shows the result once the experiment settled it."""
+    return card(item, **options)
+
+
+def checkpoint(item: Item | str, sheet: Sheet | None = None, **options: Any) -> Card:
+    """A checkpoint card: records on the sheet (default: the current one), never says right or wrong."""
+    bank = options.get("bank") or default_bank()
+    item = bank[item] if isinstance(item, str) else item
+    return card(item, sheet=sheet or current_sheet(), **options)
+
+
+def answer_sheet(lesson: str, bank: Bank | None = None, folder: str = ".") -> Sheet:
+    """Open the answer sheet of a lesson's checkpoint, earlier answers restored. Show it with ``show()``."""
+    items = (bank or default_bank()).items(lesson, checkpoint=True)
+    return open_sheet(lesson, [item.id for item in items], folder)

@@ -1,0 +1,145 @@
+"""The practice questions and the knowledge cards as one web page that works offline: no framework, no network, answers kept in the browser.
+
+The page marks by the rules of ``course.learning.marking`` (``static/marking.js``) and writes lines of the course's own
+log (``static/answers.js``), so that ``python -m course.cards merge`` brings them into a learner's notebooks.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from course.cards.knowledge_view import CSS as KNOWLEDGE_CSS
+from course.cards.knowledge_view import card_html
+from course.cards.offline_words import words
+from course.catalog import BY_ID
+from course.i18n import LANGUAGES, Text, pick, speaking
+from course.learning.reporting import number_words
+from course.markup import inline, paragraphs
+from course.questions.items import Item
+from course.questions.knowledge import Knowledge
+from course.questions.wording import pairs
+from course.version import __version__
+
+STATIC = Path(__file__).resolve().parent / "static"
+SCRIPTS = ("marking.js", "voice.js", "answers.js", "boxes.js", "card.js", "deck.js")
+KINDS = ("single", "multiple", "number", "order")
+
+
+def showable(items: Iterable[Item]) -> list[Item]:
+    """The questions that the page can show: those it can mark, and bets on options."""
+    return [
+        item
+        for item in items
+        if not item.checkpoint and (item.kind in KINDS and item.keyed or item.kind == "predict" and bool(item.options))
+    ]
+
+
+def _html(text: Text) -> dict[str, str]:
+    return {code: inline(pick(text, code)) for code in LANGUAGES}
+
+
+def item_data(item: Item) -> dict[str, Any]:
+    """One question as plain data; texts are HTML in both languages."""
+    data: dict[str, Any] = {
+        "id": item.id,
+        "lesson": item.lesson,
+        "concept": item.concept,
+        "kind": item.kind,
+        "difficulty": item.difficulty,
+        "experiment": item.experiment,
+        "stem": {code: paragraphs(pick(item.stem, code)) for code in LANGUAGES},
+        "right": list(item.order if item.kind == "order" else item.correct),
+        "options": [_option_data(item, place) for place in range(len(item.options))],
+    }
+    if item.step:
+        data["step"] = _html(item.step)
+    if item.code:
+        data["code"] = {code: html.escape(pick(item.code, code).strip("\n")) for code in LANGUAGES}
+    if item.kind == "order":
+        data["groups"] = pairs(item)
+    if item.kind == "number":
+        data["number"] = _number_data(item)
+    return data
+
+
+def _option_data(item: Item, place: int) -> dict[str, Any]:
+    option = item.options[place]
+    data: dict[str, Any] = {"id": option.id, "text": _html(option.text)}
+    if item.kind != "predict":  # an experiment settles a bet; its explanations would give the result away
+        data |= {"why": _html(option.why), "belief": option.misconception}
+    return data
+
+
+def _number_data(item: Item) -> dict[str, Any]:
+    number, said = item.number, {}
+    for code in LANGUAGES:
+        with speaking(code):
+            said[code] = inline(number_words(number))
+    return {
+        "value": number.value,
+        "low": number.low,
+        "high": number.high,
+        "unit": _html(number.unit),
+        "words": said,
+        "why": _html(number.why),
+        "traps": [
+            {"low": trap.low, "high": trap.high, "why": _html(trap.why), "belief": trap.misconception}
+            for trap in number.traps
+        ],
+    }
+
+
+def _lessons(items: list[Item]) -> list[dict[str, Any]]:
+    ids = dict.fromkeys(item.lesson for item in items)
+    titles = {one: BY_ID[one].question if one in BY_ID else "" for one in ids}
+    return [{"id": one, "title": _html(title)} for one, title in titles.items()]
+
+
+def _cards(cards: Iterable[Knowledge]) -> list[dict[str, Any]]:
+    """The knowledge cards as data: their HTML in both languages."""
+    found: list[dict[str, Any]] = []
+    for card in cards:
+        shown = {}
+        for code in LANGUAGES:
+            with speaking(code):
+                shown[code] = card_html(card)
+        found.append({"id": card.id, "lesson": card.lesson, "html": shown})
+    return found
+
+
+def page_data(
+    items: Iterable[Item], beliefs: Mapping[str, Text], language: str, cards: Iterable[Knowledge] = ()
+) -> dict[str, Any]:
+    """Everything the page knows, as plain data. beliefs: misconception id -> statement."""
+    shown = showable(items)
+    return {
+        "version": __version__,
+        "language": language,
+        "languages": list(LANGUAGES),
+        "words": words(),
+        "lessons": _lessons(shown),
+        "items": [item_data(item) for item in shown],
+        "beliefs": {one: _html(text) for one, text in beliefs.items()},
+        "cards": _cards(cards),
+    }
+
+
+def build(
+    items: Iterable[Item], beliefs: Mapping[str, Text], language: str = "", cards: Iterable[Knowledge] = ()
+) -> str:
+    """The whole page, opening in ``language`` (empty: the browser's); deterministic."""
+    data = json.dumps(page_data(items, beliefs, language, cards), ensure_ascii=False, separators=(",", ":"))
+    scripts = "\n".join(f"<script>\n{_read(name)}</script>" for name in SCRIPTS)
+    parts = {"style": _read("deck.css") + KNOWLEDGE_CSS, "data": data.replace("<", "\\u003c"), "scripts": scripts}
+    page = _read("deck.html")
+    for name, content in parts.items():
+        page = page.replace("{{" + name + "}}", content, 1)
+    return page
+
+
+def _read(name: str) -> str:
+    return (STATIC / name).read_text("utf-8")

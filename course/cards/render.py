@@ -1,0 +1,114 @@
+"""HTML of a live card's parts. All text of question files is escaped; only code spans and bold become marks."""
+
+from __future__ import annotations
+
+from course.cards.drawing import ruler_html
+from course.i18n import language, pick, t
+from course.learning.reporting import Line, Report, not_yet
+from course.markup import code_block, inline, paragraphs
+from course.questions.items import Item, Option
+from course.questions.wording import task_words, title_words
+
+MARKS = {"good": "✓", "bad": "✗", "part": "◐", "calm": "○"}
+
+
+def in_language(html: str, classes: str = "", more: str = "") -> str:
+    """A block that tells its language, so that readers, fonts and line breaks fit."""
+    code = {"zh": "zh-Hans"}.get(language(), language())
+    return f'<div lang="{code}" class="{classes}"{more}>{html}</div>'
+
+
+def question_html(item: Item) -> str:
+    """Head, stem and code of a card, and a sentence that shows once its kernel is gone."""
+    head = (
+        f'<div class="tbq-head"><h3>{title_words(item)}</h3><span>{task_words(item)}</span><code>{item.id}</code></div>'
+    )
+    code = code_block(pick(item.code), t("Code of the question", "题目代码")) if item.code else ""
+    dead = t(
+        "The kernel was restarted, so this card takes no answers. Run the notebook's first code cell, then this one; "
+        "what you answered is kept.",
+        "内核重启过，这张卡片已不能作答。请先运行 notebook 的第一个代码单元格，再运行这一格；之前的作答都在。",
+    )
+    head += f'<p class="tbq-dead">{dead}</p>'
+    return in_language(f'{head}<div class="tbq-stem">{paragraphs(pick(item.stem))}</div>{code}')
+
+
+def face_html(
+    option: Option, letter: str, state: str, square: bool = False, widest: str = "", picture: str = ""
+) -> str:
+    """The visible side of an option; the button beneath it carries the same words for screen readers.
+
+    widest: the longest state this option can show; its room is kept, so nothing moves when a state appears.
+    """
+    shape = ' class="sq"' if square else ""
+    return in_language(
+        f"{picture}<i{shape}>{letter}</i><span>{inline(pick(option.text))}</span>"
+        f"<em><u>{widest or state}</u><b>{state}</b></em>",
+        "tbq-face",
+        ' aria-hidden="true"',
+    )
+
+
+def say_html(live: str = "", quiet: str = "") -> str:
+    """Feedback: the live part is read out when it changes, the quiet part waits to be read."""
+    said = f'<div role="status" aria-live="polite">{live}</div>{quiet}'
+    return in_language(said, "tbq-say")
+
+
+def notice_html(*sentences: str) -> str:
+    """Sentences such as "recorded at 14:03" or a saving problem, for the live region."""
+    return "".join(f'<p class="tbq-notice">{inline(sentence)}</p>' for sentence in sentences)
+
+
+def verdict_html(tone: str, headline: str, *messages: str, below: str = "") -> str:
+    """The verdict, in words and colour, with its reasons."""
+    said = "".join(f"<p>{inline(message)}</p>" for message in messages)
+    mark = "" if headline[:1] > "\u2600" and not headline[:1].isalpha() else f'<i aria-hidden="true">{MARKS[tone]}</i>'
+    return f'<div class="tbq-verdict {tone}"><h4>{mark}{inline(headline)}</h4>{said}{below}</div>'
+
+
+def reason_html(beside: str, noted: str = "") -> str:
+    """The learner's own reason beside the right one, and how it was marked; nothing where none was written."""
+    return "".join(f'<p class="tbq-own">{inline(words)}</p>' for words in (beside, noted) if words)
+
+
+def not_attempted_html(sentence: str) -> str:
+    """What an empty answer gets: its own verdict and the next step."""
+    return verdict_html("calm", not_yet(), sentence)
+
+
+def report_html(report: Report) -> str:
+    """The verdict that is read out."""
+    below = ruler_html(report.ruler) + _legend(report.ruler.measured) if report.ruler else ""
+    return verdict_html(report.tone, report.headline, *report.messages, below=below)
+
+
+def lines_html(report: Report) -> str:
+    """Every option explained, and the next experiment; below the verdict."""
+    listed = f'<ul class="tbq-lines">{"".join(map(_line_html, report.lines))}</ul>' if report.lines else ""
+    following = f'<p class="tbq-next">{inline(report.next_step)}</p>' if report.next_step else ""
+    return listed + following
+
+
+def _line_html(line: Line) -> str:
+    tone = {True: "good", False: "bad" if line.chosen else "", None: ""}[line.right]
+    state = f" <small>{line.state}</small>" if line.state else ""
+    belief = ""
+    if line.belief:
+        label = t("The belief behind it:", "背后的想法：")
+        belief = f'<p class="belief">{label} <q>{inline(line.belief)}</q></p>'
+    return (
+        f'<li class="{tone}"><b>{line.label}</b><div><p class="what">{inline(line.text)}{state}</p>'
+        f"{f'<p>{inline(line.why)}</p>' if line.why else ''}{belief}</div></li>"
+    )
+
+
+def _legend(measured: bool) -> str:
+    truth = t("measured", "实测") if measured else t("the right one", "正确的数")
+    band = t("wins", "算押中的范围") if measured else t("counts as right", "算对的范围")
+    words = [("given", t("your number", "你的数")), ("truth", truth), ("band", band)]
+    return (
+        '<p class="tbq-legend" aria-hidden="true">'
+        + "".join(f'<span><b class="{name}"></b>{text}</span>' for name, text in words)
+        + "</p>"
+    )

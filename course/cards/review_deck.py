@@ -1,0 +1,119 @@
+"""A sitting of review as one deck: one card at a time, with back, next, and undo of the last answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from course.cards.cards import Card
+from course.cards.render import notice_html, say_html
+from course.cards.style import SHEET
+from course.cards.widgets import view_of
+from course.i18n import t
+from course.learning.entry import Entry, now, stamp
+from course.learning.log import AnswerLog
+
+_CSS = """<style>.tbq.tbq-deck{border:0;padding:4px 22px 12px;margin:2px}
+.tbq.tbq-deck .tbq-bar{display:flex!important;flex-flow:row wrap!important;gap:8px}
+.tbq.tbq-deck button.tbq-sub{flex:0 0 auto;white-space:nowrap}</style>"""
+
+
+def last_answer(entries: Sequence[Entry], items: set[str] | None = None, since: str = "") -> Entry | None:
+    """The latest answer that stands (``items``: only to these; ``since``: not before that time), or None."""
+    found = [one for one in entries if one.event == "answer" and one.time >= since and (not items or one.item in items)]
+    return found[-1] if found else None
+
+
+class ReviewDeck:
+    """The cards of one sitting. Every card opens fresh, whatever was answered before.
+
+    closing: given (answered, right), the words after the last card. ``back``, ``next`` and ``undo`` are what the
+    buttons do; no button is ever disabled, because a disabled one loses the keyboard focus.
+    """
+
+    def __init__(self, cards: Sequence[Card], log: AnswerLog, closing: Callable[[int, int], str]) -> None:
+        self.cards, self.log, self.closing = list(cards), log, closing
+        self.at = 0
+        self.began = stamp(now())
+        for card in self.cards:
+            card.reopen()
+        self.widget = self._build()
+
+    def _build(self) -> Any:
+        import ipywidgets as w
+
+        self.say = w.HTML()
+        moves = (
+            (t("← Back", "← 上一张"), self.back),
+            (t("Next →", "下一张 →"), self.next),
+            (t("↶ Undo the last answer", "↶ 撤销上次作答"), self.undo),
+        )
+        self.buttons = [self._button(w, words, action) for words, action in moves]
+        bar = w.Box(self.buttons)
+        bar.add_class("tbq-bar")
+        foot = w.VBox([bar, self.say])
+        foot.add_class("tbq")
+        foot.add_class("tbq-deck")
+        box = w.VBox([w.HTML(SHEET + _CSS), *(card.widget for card in self.cards), foot])
+        self._draw()
+        return box
+
+    def _button(self, w: Any, words: str, action: Callable[[], None]) -> Any:
+        button = w.Button(description=words, layout=w.Layout(width="auto", height="auto"))
+        button.add_class("tbq-sub")
+        button.on_click(lambda _: action())
+        return button
+
+    def answers(self) -> dict[str, Entry]:
+        """The last standing answer of this sitting for each card."""
+        ids = {card.item.id for card in self.cards}
+        return {
+            entry.item: entry
+            for entry in self.log.entries()
+            if entry.event == "answer" and entry.item in ids and entry.time >= self.began
+        }
+
+    def back(self) -> None:
+        """The card before."""
+        self.at = max(0, self.at - 1)
+        self._draw()
+
+    def next(self) -> None:
+        """The card after; after the last one, the closing words."""
+        self.at = min(len(self.cards), self.at + 1)
+        self._draw()
+
+    def undo(self) -> None:
+        """Take back the last answer of this sitting and open its card again."""
+        entry = last_answer(self.log.entries(), {card.item.id for card in self.cards}, self.began)
+        if entry is None:
+            self._draw(t("Nothing was answered in this review yet.", "这次复习还没有作答。"))
+            return
+        self.log.undo(entry)
+        self.at = next(place for place, card in enumerate(self.cards) if card.item.id == entry.item)
+        self.cards[self.at].reopen()
+        self._draw(t("Taken back. The card is open again.", "已撤销，可以重新作答。"))
+
+    def _draw(self, notice: str = "") -> None:
+        for place, card in enumerate(self.cards):
+            card.widget.layout.display = None if place == self.at else "none"
+        given = self.answers()
+        if self.at < len(self.cards):
+            card = self.cards[self.at]
+            words = t(
+                f"Card {self.at + 1} of {len(self.cards)} · {card.item.lesson} · {len(given)} answered",
+                f"第 {self.at + 1} 张，共 {len(self.cards)} 张 · {card.item.lesson} · 已答 {len(given)} 张",
+            )
+        else:
+            words = self.closing(len(given), sum(entry.verdict == "correct" for entry in given.values()))
+        self.say.value = say_html(notice_html(*filter(None, (notice, words)), *self.log.take_notices()))
+
+    def show(self) -> ReviewDeck:
+        """Display the deck, and under it the copies that stay readable in a saved notebook."""
+        from IPython.display import display
+
+        name = t("Review: its cards follow as text", "复习：卡片的文字版在下面")
+        display(view_of(self.widget, name), raw=True)
+        for card in self.cards:
+            card.keep_copy()
+        return self

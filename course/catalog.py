@@ -1,0 +1,51 @@
+"""The lessons in their order, found by their folders. Imports nothing of the course and no lesson's content.
+
+``course/lessons/l05_cudnn_benchmark`` is lesson ``05_cudnn_benchmark``; its ``lesson.json`` says what it asks.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+FOLDER = Path(__file__).parent / "lessons"
+"""Holds a folder for each lesson, and what lessons share: misconceptions, claims, glossary."""
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One lesson. id: its notebook's file stem, such as ``05_cudnn_benchmark``. question: the one question it answers, by
+    language code. checkpoint: whether it has one.
+    """
+
+    id: str
+    question: dict[str, str]
+    checkpoint: bool = True
+
+
+def lesson_folder(lesson_id: str) -> Path:
+    """The folder of a lesson, whether it exists or not."""
+    return FOLDER / f"l{lesson_id}"
+
+
+LESSONS: tuple[Lesson, ...] = tuple(
+    Lesson(file.parent.name[1:], **json.loads(file.read_text("utf-8")))
+    for file in sorted(FOLDER.glob("l*/lesson.json"))
+)
+BY_ID = {lesson.id: lesson for lesson in LESSONS}
+
+
+def after(lesson_id: str) -> Lesson | None:
+    """The lesson that follows, or None after the last. Raises KeyError for an unknown id."""
+    place = LESSONS.index(BY_ID[lesson_id]) + 1
+    return LESSONS[place] if place < len(LESSONS) else None
+
+
+def modules(lesson_id: str, start: str) -> Iterator[ModuleType]:
+    """Import and yield, one by one, the modules of a lesson whose names begin with `start`: "experiments", "exercises", "game"."""
+    for path in sorted(lesson_folder(lesson_id).glob(f"{start}*.py")):
+        yield importlib.import_module(f"course.lessons.l{lesson_id}.{path.stem}")

@@ -1,0 +1,265 @@
+"""Calibration of the bets: every prediction with its confidence and outcome, how well the confidence fits, what returns.
+
+Pure functions on log entries. A bet counts for the score when a conclusive measurement settled it after it was
+placed; inconclusive ones, open ones and those placed when the result was known already stand apart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from course.i18n import both, pick
+from course.learning.entry import Entry
+from course.learning.marking import mark_bet
+from course.learning.session import bet_of, known_before, response_of, settled_of
+from course.questions.bank import Bank
+from course.questions.items import Item, Number
+
+RETURN_AFTER = timedelta(days=7)
+STATED = {2: 0.75, 3: 0.95}
+"""The share right that a confidence is read as: fairly sure 3 in 4, certain 19 in 20; a guess is chance."""
+FEW = 5
+"""Below this many at one confidence nothing is said about it."""
+ENOUGH = 10
+"""From this many scored bets on the score is compared with guessing."""
+
+
+@dataclass(frozen=True)
+class Bet:
+    """One prediction. state: won, lost, inconclusive (measured, not decided), open (not measured yet) or late
+    (placed when the result was known). choice, outcome: an option, or for a bet on a scale a number; record: what
+    settled it; changed: conclusive runs came out differently, the latest counts; because: the learner's own reason.
+    """
+
+    item: Item
+    placed: datetime
+    choice: str | float
+    confidence: int | None
+    state: str
+    outcome: str | float | None = None
+    record: str | None = None
+    settled: datetime | None = None
+    changed: bool = False
+    because: str = ""
+
+    @property
+    def scored(self) -> bool:
+        """Whether it counts: won or lost, with a stated confidence."""
+        return self.state in ("won", "lost") and self.confidence is not None
+
+    @property
+    def stated(self) -> float:
+        """The share right that the confidence is read as (see STATED)."""
+        return STATED.get(self.confidence or 0, chance(self.item))
+
+
+def chance(item: Item) -> float:
+    """The share a guess is right: one option in so many, one mark of the scale in so many."""
+    return 1 / max(2, len(item.slider.stops if item.slider else item.options))
+
+
+def placed_bets(entries: Iterable[Entry], bank: Bank) -> list[Bet]:
+    """All bets in the log, oldest first; those on questions the bank does not have are left out."""
+    by_item: dict[str, list[Entry]] = defaultdict(list)
+    for entry in entries:
+        if entry.event in ("bet", "settled"):
+            by_item[entry.item].append(entry)
+    found = []
+    for item in bank.items():
+        if item.kind == "predict" and (own := by_item.get(item.id)):
+            placed = bet_of(item, own)
+            if placed is not None:
+                found.append(_bet(item, placed, own))
+    return sorted(found, key=lambda bet: bet.placed)
+
+
+def _bet(item: Item, placed: Entry, own: list[Entry]) -> Bet:
+    runs = [entry for entry in own if entry.event == "settled"]
+    decided = [entry for entry in runs if entry.options or entry.number]
+    outcome = settled_of(item, own)
+    state = {"correct": "won", "inconclusive": "inconclusive" if runs else "open"}.get(
+        mark_bet(item, response_of(placed), outcome).state, "lost"
+    )
+    if known_before(item, own):
+        state = "late"
+    last = decided[-1] if decided else runs[-1] if runs else None
+    return Bet(
+        item,
+        placed.when,
+        placed.number if item.slider else placed.options[0],
+        placed.confidence,
+        state,
+        outcome,
+        last.record if last else None,
+        last.when if last else None,
+        len({(entry.options, entry.number) for entry in decided}) > 1,
+        placed.because or "",
+    )
+
+
+# --- calibration ---
+
+
+@dataclass(frozen=True)
+class Level:
+    """One confidence: what it was read as, and how often it was right. low..high: 95 % Wilson interval."""
+
+    confidence: int
+    stated: float
+    right: int
+    total: int
+
+    @property
+    def share(self) -> float:
+        return self.right / self.total
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        return wilson(self.right, self.total)
+
+    @property
+    def finding(self) -> str:
+        """few, fits, over (right less often than said) or under (right more often)."""
+        low, high = self.interval
+        if self.total < FEW:
+            return "few"
+        return "over" if self.stated > high else "under" if self.stated < low else "fits"
+
+
+def wilson(right: int, total: int, z: float = 1.959964) -> tuple[float, float]:
+    """Wilson's score interval of a share (default 95 %). Raises ValueError for total < 1."""
+    if total < 1:
+        raise ValueError("an interval needs at least one case")
+    share, room = right / total, z * z / total
+    centre = (share + room / 2) / (1 + room)
+    half = z / (1 + room) * math.sqrt(share * (1 - share) / total + room / (4 * total))
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def levels(said: Iterable[tuple[int, float, bool]]) -> list[Level]:
+    """(confidence, stated share, right) of each case, put together by confidence; absent ones left out."""
+    groups: dict[int, list[tuple[float, bool]]] = defaultdict(list)
+    for confidence, stated, right in said:
+        groups[confidence].append((stated, right))
+    return [
+        Level(one, sum(s for s, _ in cases) / len(cases), sum(r for _, r in cases), len(cases))
+        for one, cases in sorted(groups.items())
+    ]
+
+
+def bet_levels(bets: Iterable[Bet]) -> list[Level]:
+    """The calibration of the bets that count."""
+    return levels((bet.confidence or 0, bet.stated, bet.state == "won") for bet in bets if bet.scored)
+
+
+def answer_levels(entries: Iterable[Entry], bank: Bank) -> list[Level]:
+    """The same for single-choice questions, by the first answer to each."""
+    items = {item.id: item for item in bank.items() if item.kind == "single"}
+    first: dict[str, Entry] = {}
+    for entry in entries:
+        if entry.event == "answer" and entry.confidence and entry.item in items and entry.verdict:
+            first.setdefault(entry.item, entry)
+    return levels(
+        (e.confidence or 0, STATED.get(e.confidence or 0, 1 / len(items[e.item].options)), e.verdict == "correct")
+        for e in first.values()
+    )
+
+
+@dataclass(frozen=True)
+class Score:
+    """brier: mean squared distance between stated share and outcome, 0 best. chance: the same for one who
+    calls every bet a guess. compared: few, better, worse or unclear (two standard errors apart, or not).
+    """
+
+    brier: float
+    chance: float
+    total: int
+    compared: str
+
+
+def score(bets: Sequence[Bet]) -> Score | None:
+    """The Brier score of the bets that count; None without any."""
+    counted = [bet for bet in bets if bet.scored]
+    if not counted:
+        return None
+    total = len(counted)
+    mine = [(bet.stated - (bet.state == "won")) ** 2 for bet in counted]
+    guessed = [(chance(bet.item) - (bet.state == "won")) ** 2 for bet in counted]
+    gaps = [a - b for a, b in zip(mine, guessed, strict=True)]
+    mean = sum(gaps) / total
+    compared = "few"
+    if total >= ENOUGH:
+        error = math.sqrt(sum((gap - mean) ** 2 for gap in gaps) / (total - 1) / total)
+        compared = "better" if mean + 2 * error < 0 else "worse" if mean - 2 * error > 0 else "unclear"
+    return Score(sum(mine) / total, sum(guessed) / total, total, compared)
+
+
+# --- wrong bets return ---
+
+
+@dataclass(frozen=True)
+class Return:
+    """A lost bet that comes back: the question asks what was measured. due: aware datetime."""
+
+    item: str
+    lesson: str
+    due: datetime
+
+
+def returns(entries: Iterable[Entry], bank: Bank, lesson: str | None = None) -> list[Return]:
+    """Every lost bet that still is to come back, soonest first; with a lesson, from lessons before it.
+
+    A lost bet returns a week after it was settled, and a week after each wrong answer, until it is answered
+    right.
+    """
+    entries = list(entries)
+    lost = {bet.item.id: bet for bet in placed_bets(entries, bank) if bet.state == "lost"}
+    due = {identity: bet.settled + RETURN_AFTER for identity, bet in lost.items() if bet.settled}
+    for entry in entries:
+        if entry.event == "answer" and entry.item in due and entry.when >= lost[entry.item].settled:
+            if entry.verdict == "correct":
+                del due[entry.item]
+            else:
+                due[entry.item] = entry.when + RETURN_AFTER
+    found = [Return(one, lost[one].item.lesson, when) for one, when in due.items()]
+    return sorted(
+        (one for one in found if lesson is None or one.lesson[:2] < lesson[:2]), key=lambda one: (one.due, one.item)
+    )
+
+
+def returning(entries: Iterable[Entry], bank: Bank, today: datetime, lesson: str | None = None) -> list[str]:
+    """Ids of the lost bets to ask about at ``today`` (aware datetime), longest overdue first."""
+    return [one.item for one in returns(entries, bank, lesson) if one.due <= today]
+
+
+def asked_again(item: Item, entries: Iterable[Entry], today: datetime) -> Item:
+    """A lost bet that is due, or was asked again before, as a question about what was measured; else the item
+    as it is.
+    """
+    if item.kind != "predict":
+        return item
+    entries = [entry for entry in entries if entry.item == item.id]
+    placed, outcome = bet_of(item, entries), settled_of(item, entries)
+    if placed is None or outcome is None or mark_bet(item, response_of(placed), outcome).state == "correct":
+        return item
+    decided = [entry.when for entry in entries if entry.event == "settled" and (entry.options or entry.number)][-1]
+    again = any(entry.event == "answer" and entry.when >= decided for entry in entries)
+    if not again and decided + RETURN_AFTER > today:
+        return item
+    day = f"{placed.when.astimezone():%Y-%m-%d}"
+    asked = "多少" if item.slider else "哪一个"
+    intro = both(
+        f"You bet on this on {day}, and the measurement came out otherwise. What came out?",
+        f"你在 {day} 为它下过注，测量结果却不是那样。当时测出来的是{asked}？",
+    )
+    stem = {code: f"**{intro[code]}**\n\n{pick(item.stem, code)}" for code in intro}
+    if item.slider:
+        scale, factor = item.slider, item.slider.factor
+        asked = Number(scale.unit, outcome, outcome / factor, outcome * factor, scale.why)
+        return replace(item, kind="number", stem=stem, number=asked, slider=None)
+    options = tuple(replace(one, correct=one.id == outcome) for one in item.options)
+    return replace(item, kind="single", stem=stem, options=options)

@@ -1,0 +1,56 @@
+"""The questions that a released checkpoint carries in its own metadata, so that a text mended there needs no newer package."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from course.i18n import t
+from course.questions.items import BankError, Item, parse_item
+from course.version import __version__
+
+
+def embedded_questions(notebooks: Iterable[Any], checkpoint: str) -> tuple[list[Item], dict[str, str], list[str]]:
+    """(questions, task id -> the name it asks for, sentences for the learner) of the first notebook that is this checkpoint
+    and carries some. What this version cannot read is left to the installed questions.
+    """
+    for notebook in notebooks:
+        said = _part(_part(notebook, "metadata"), "course")
+        raw = said.get("questions")
+        if said.get("lesson") == checkpoint and isinstance(raw, list):
+            notices = _older(said.get("version"))
+            try:
+                items = [parse_item(one, f"{checkpoint}.ipynb", checkpoint=True) for one in raw]
+            except BankError:
+                items = []
+                notices = notices or [
+                    t(
+                        "The questions of this notebook cannot be read, so those of your course package are shown.",
+                        "无法读取这份 notebook 自带的题目，改用课程包里的题目。",
+                    )
+                ]
+            tasks = {str(one): str(name) for one, name in _part(said, "tasks").items()}
+            return items, tasks, notices
+    return [], {}, []
+
+
+def _part(value: Any, name: str) -> Mapping[str, Any]:
+    found = value.get(name) if isinstance(value, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
+
+
+def _older(released: Any) -> list[str]:
+    """One sentence for a package that is older than the one this checkpoint was handed out with."""
+    if not isinstance(released, str) or _numbers(released) <= _numbers(__version__):
+        return []
+    return [
+        t(
+            f"This checkpoint was handed out with version {released} of the course, and yours is {__version__}: "
+            "its questions came with it; if anything else is missing, install the newer package.",
+            f"这份测验用课程 {released} 版发布，你安装的是 {__version__} 版：题目随 notebook 带来；若还缺别的，请安装新版课程包。",
+        )
+    ]
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".") if part.isdecimal())

@@ -1,0 +1,288 @@
+"""Reading the answers of a checkpoint from a notebook and the file beside it, however damaged they are.
+
+Pure functions on plain data: no IPython, nothing is run, nothing raises. The grader uses them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime, timezone
+from itertools import accumulate, islice
+from typing import Any
+
+from course.i18n import Text, both
+from course.learning.entry import stamp
+from course.questions.variants import LONGEST_STUDENT
+
+MIME = "application/vnd.torch-backends-course.answers+json"
+SCHEMA = 1
+MOST_SHEETS, MOST_ANSWERS, MOST_PROBLEMS = 100, 1000, 20  # of one submission, of one sheet, told of
+LONGEST_ID = 100  # characters of an item or an option
+MOST_PARTS = 500_000  # lists and objects in one file; each takes hundreds of bytes of memory, however short its text
+LONGEST_LIST = 200_000  # characters
+TITLES = ("Answer sheet", "答题卡")
+ROW = re.compile(r"<code>([^<>\s]{1,100})</code></th>\s*<td[^>]{0,100}>✓ [^:：<]{1,20}[:：] ?([^<]{1,100})</td>")
+LINE = re.compile(
+    r"^  (\S{1,100}): (?:answered: |已作答：)(.{1,100}?)(?: \d{4}-\d\d-\d\d \d\d:\d\d:\d\d)?$", re.MULTILINE
+)
+DEEPEST = 350  # lists and objects within each other; readers and writers of JSON end at about a thousand
+STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
+STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")  # +1 and -1 as signed bytes
+OTHERS = bytes(set(range(256)) - set(b"[{]}"))
+Answers = dict[str, dict[str, Any]]
+
+
+def clean_answer(raw: Any) -> dict[str, Any] | None:
+    """{"options", "number", "confidence", "time"} of an answer as found, and "student" where it says on whose paper it was
+    given; None where it is no answer at all.
+    """
+    if not isinstance(raw, Mapping):
+        return None
+    options, number, confidence = raw.get("options") or [], raw.get("number"), raw.get("confidence")
+    if not isinstance(options, (list, tuple)) or not all(isinstance(one, str) for one in options):
+        return None
+    if isinstance(number, bool) or not isinstance(number, (int, float, type(None))):
+        return None
+    if not options and number is None:
+        return None
+    try:
+        number = None if number is None else float(number)
+    except OverflowError:
+        return None
+    if number is not None and not math.isfinite(number):
+        return None
+    sure = confidence if type(confidence) is int and confidence in (1, 2, 3) else None
+    found = {
+        "options": [one[:LONGEST_ID] for one in options[:50]],
+        "number": number,
+        "confidence": sure,
+        "time": _time(raw.get("time")),
+    }
+    student = clean_student(raw.get("student"))
+    return {**found, "student": student} if student else found
+
+
+def clean_student(raw: Any) -> str:
+    """Whose paper an answer says it belongs to, as it says so; "" where it says nothing."""
+    return raw.strip()[:LONGEST_STUDENT] if isinstance(raw, str) else ""
+
+
+def _time(raw: Any) -> str:
+    """A time in the log's form, or "" where it is none."""
+    try:
+        moment = datetime.fromisoformat(str(raw).replace("Z", "+00:00"))
+        return stamp(moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc))
+    except (ValueError, OverflowError, OSError):
+        return ""
+
+
+def _content(answer: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(answer["options"]), answer["number"]
+
+
+def _payloads(notebook: Any) -> Iterator[Any]:
+    """Every answer sheet in the outputs of a notebook, however damaged the rest is."""
+    cells = notebook.get("cells") if isinstance(notebook, Mapping) else None
+    for cell in cells if isinstance(cells, list) else ():
+        outputs = cell.get("outputs") if isinstance(cell, Mapping) else None
+        for output in outputs if isinstance(outputs, list) else ():
+            data = output.get("data") if isinstance(output, Mapping) else None
+            if isinstance(data, Mapping) and MIME in data:
+                yield data[MIME]
+
+
+def carries_sheet(notebook: Any) -> bool:
+    """Whether a notebook holds an answer sheet of ours, with answers or without: one whose outputs were cleared has none."""
+    return next(_payloads(notebook), None) is not None or bool(_lists(notebook))
+
+
+def _lists(notebook: Any) -> list[str]:
+    """The readable lists of answer sheets whose own data some tool has dropped, as HTML or as text."""
+    found = []
+    cells = notebook.get("cells") if isinstance(notebook, Mapping) else None
+    for cell in cells if isinstance(cells, list) else ():
+        outputs = cell.get("outputs") if isinstance(cell, Mapping) else None
+        for output in outputs if isinstance(outputs, list) else ():
+            data = output.get("data") if isinstance(output, Mapping) else None
+            for kind in ("text/html", "text/plain") if isinstance(data, Mapping) and MIME not in data else ():
+                text = data.get(kind)
+                text = "".join(text) if isinstance(text, list) and all(isinstance(one, str) for one in text) else text
+                if isinstance(text, str) and len(text) <= LONGEST_LIST and any(title in text for title in TITLES):
+                    found.append(text)
+    return found[:MOST_SHEETS]
+
+
+def readable(notebook: Any, checkpoint: str | None) -> list[tuple[str, dict[str, Any]]]:
+    """(item, answer) pairs of the lists that a saved notebook shows to people. Their times are the clock's of an unknown
+    place, so they say nothing.
+    """
+    found = []
+    for text in _lists(notebook):
+        if checkpoint is None or checkpoint in text:
+            for item, given in [*ROW.findall(text), *LINE.findall(text)][:MOST_ANSWERS]:
+                words = [word.strip() for word in given.split(",")]
+                letters = all(re.fullmatch("[a-z]", word) for word in words)
+                number = None if letters else _number(given)
+                answer = clean_answer({"options": words if letters else [], "number": number})
+                if answer is not None and len(item) <= LONGEST_ID:
+                    found.append((item, answer))
+    return found
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def decoded(payload: Any) -> Any:
+    """A sheet that some tool stored as text is decoded, a byte order mark or not; anything else comes back as it is."""
+    if isinstance(payload, list) and all(isinstance(one, str) for one in payload):
+        payload = "".join(payload)
+    try:
+        if isinstance(payload, str):
+            payload = payload.removeprefix("\ufeff")
+        if isinstance(payload, (str, bytes)) and crowded(payload):
+            return None
+        return json.loads(payload) if isinstance(payload, (str, bytes)) else payload
+    except (ValueError, RecursionError):
+        return None
+
+
+def crowded(text: str | bytes) -> bool:
+    """Whether JSON text holds so many parts, or nests them so deeply, that reading it would take gigabytes or fail."""
+    data = text.encode("utf-8", "replace") if isinstance(text, str) else text
+    return data.count(b"{") + data.count(b"[") > MOST_PARTS or depth(data) > DEEPEST
+
+
+def depth(data: bytes) -> int:
+    """How many lists and objects of JSON text lie within each other at most; linear in its length."""
+    steps = STRING.sub(b"", data).translate(STEPS, OTHERS)
+    return max(accumulate(memoryview(steps).cast("b")), default=0)
+
+
+def read_sheet(
+    payload: Any, where: Text, checkpoint: str | None
+) -> tuple[list[tuple[str, dict[str, Any]]], list[Text]]:
+    """((item, answer) pairs of one sheet, problems)."""
+    en, zh = (where["en"], where["zh"]) if isinstance(where, Mapping) else (where, where)
+    payload = decoded(payload)
+    answers = payload.get("answers") if isinstance(payload, Mapping) else None
+    if not isinstance(answers, Mapping):
+        return [], [both(f"The answers in {en} are damaged and could not be read.", f"{zh}中的答案已损坏，无法读取。")]
+    if checkpoint and payload.get("checkpoint") not in (None, checkpoint):
+        other = str(payload.get("checkpoint"))[:60]
+        return [], [
+            both(
+                f"The answers in {en} belong to another checkpoint, {other}; they were not used.",
+                f"{zh}中的答案属于另一个测验 {other}，未采用。",
+            )
+        ]
+    found, problems = [], []
+    if isinstance(payload.get("schema"), int) and payload["schema"] > SCHEMA:
+        problems.append(
+            both(
+                f"The answers in {en} were written by a newer course version; they were read as far as possible.",
+                f"{zh}中的答案由更新版本的课程写入，已尽量读取。",
+            )
+        )
+    if len(answers) > MOST_ANSWERS:
+        problems.append(
+            both(
+                f"There are more than {MOST_ANSWERS} answers in {en}; the others were not read.",
+                f"{zh}中的答案超过 {MOST_ANSWERS} 条，其余未读取。",
+            )
+        )
+    for item, raw in islice(answers.items(), MOST_ANSWERS):
+        answer = clean_answer(raw) if len(item) <= LONGEST_ID else None
+        if answer is None:
+            problems.append(
+                both(f"The answer to {str(item)[:60]} in {en} is damaged.", f"{zh}中 {str(item)[:60]} 的答案已损坏。")
+            )
+            continue
+        if not answer["time"]:
+            problems.append(
+                both(
+                    f"The answer to {str(item)[:60]} in {en} has no valid time; it counts as the oldest.",
+                    f"{zh}中 {str(item)[:60]} 的答案没有有效时间，按最早处理。",
+                )
+            )
+        found.append((str(item), answer))
+    return found, problems
+
+
+def history_of(payload: Any) -> list[tuple[str, dict[str, Any]]]:
+    """(item, answer) pairs of a sidecar's history, oldest first; what cannot be read is left out."""
+    history = payload.get("history") if isinstance(payload, Mapping) else None
+    pairs = [
+        (str(one.get("item")), clean_answer(one))
+        for one in (history if isinstance(history, list) else ())
+        if isinstance(one, Mapping)
+    ]
+    return [(item, answer) for item, answer in pairs if answer is not None]
+
+
+def latest(pairs: Iterable[tuple[str, dict[str, Any]]]) -> Answers:
+    """The newest answer of each item."""
+    newest: Answers = {}
+    for item, answer in pairs:
+        if item not in newest or answer["time"] >= newest[item]["time"]:
+            newest[item] = answer
+    return newest
+
+
+def harvest(notebook: Any, sidecar: str | None = None, checkpoint: str | None = None) -> tuple[Answers, list[Text]]:
+    """(latest answer of each item, problems) from a notebook (nbformat dict) and the text of the file beside
+    it.
+
+    An older answer in one copy is normal; copies that differ in a way the file's history does not explain are
+    reported as a problem, and the later one counts. Never raises, whatever the inputs hold.
+    """
+    problems: list[Text] = []
+    in_notebook: list[tuple[str, dict[str, Any]]] = []
+    for payload in islice(_payloads(notebook), MOST_SHEETS):
+        found, faults = read_sheet(payload, both("the notebook", "notebook"), checkpoint)
+        in_notebook += found
+        problems += faults
+    in_file: list[tuple[str, dict[str, Any]]] = []
+    past: list[tuple[str, dict[str, Any]]] = []
+    if sidecar is not None:
+        in_file, faults = read_sheet(sidecar, both("the file beside the notebook", "notebook 旁边的文件"), checkpoint)
+        past = history_of(decoded(sidecar)) if in_file else []
+        problems += faults
+    if not in_notebook and not in_file and (in_notebook := readable(notebook, checkpoint)):
+        n = len(latest(in_notebook))
+        problems.append(
+            both(
+                f"Unconfirmed: {n} answer{' was' if n == 1 else 's were'} read from the list that the notebook shows, "
+                "because a program that saved the notebook dropped the data behind it.",
+                f"未经确认：保存 notebook 的程序丢掉了答案数据，{n} 个答案是从 notebook 显示的列表里读出来的。",
+            )
+        )
+    first, second = latest(in_notebook), latest(in_file)
+    if in_notebook and in_file:
+        problems += _disagreements(first, second, past)
+    if len(problems) > MOST_PROBLEMS:
+        others = len(problems) - MOST_PROBLEMS
+        problems[MOST_PROBLEMS:] = [both(f"And {others} more of this kind.", f"同类问题另有 {others} 个。")]
+    return latest([*in_notebook, *in_file]), problems
+
+
+def _disagreements(first: Answers, second: Answers, past: list[tuple[str, dict[str, Any]]]) -> list[Text]:
+    known = {(item, answer["time"], _content(answer)) for item, answer in past}
+    problems = []
+    for item in sorted(set(first) & set(second)):
+        one, other = first[item], second[item]
+        if _content(one) == _content(other) or (item, one["time"], _content(one)) in known:
+            continue
+        problems.append(
+            both(
+                f"The notebook and the file beside it disagree on {item}; the later answer was taken.",
+                f"notebook 和旁边的文件中 {item} 的答案不一致，采用较晚的一份。",
+            )
+        )
+    return problems

@@ -1,0 +1,290 @@
+"""Marking: item + response -> verdict, points and reasons. Pure functions on plain data.
+
+Practice items carry their key; a checkpoint item needs ``items.with_key`` first. Marking never raises for
+what a learner answered: an id that the item does not have counts as a wrong choice.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from course.i18n import LANGUAGES, Text, both, pick
+from course.questions.items import Item, Number, Trap, within
+from course.verdict import Verdict
+
+CONFIDENCE = {1: both("a guess", "猜的"), 2: both("fairly sure", "比较有把握"), 3: both("certain", "很确定")}
+
+
+def confidence_of(said: object) -> int | None:
+    """1, 2 or 3 for a confidence as it may be typed: the number, "guess", "fairly", "certain", or the words of either
+    language. None for anything else.
+    """
+    words = {pick(text, code): level for level, text in CONFIDENCE.items() for code in LANGUAGES}
+    return {**words, "guess": 1, "fairly": 2, "1": 1, "2": 2, "3": 3}.get(str(said))
+
+
+@dataclass(frozen=True)
+class Response:
+    """What was answered. options: ids (for order items in the chosen order). confidence: 1, 2, 3. because: the
+    learner's own reason, one line, "" for none.
+    """
+
+    options: tuple[str, ...] = ()
+    number: float | None = None
+    confidence: int | None = None
+    because: str = ""
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was answered."""
+        return not self.options and self.number is None
+
+    @property
+    def words(self) -> str:
+        """The answer itself, such as "b", "c, a, d" or "3"; empty for no answer."""
+        return ", ".join(self.options) or ("" if self.number is None else f"{self.number:.10g}")
+
+
+class OptionFeedback(NamedTuple):
+    """One line of feedback. right is None where no key decides (a bet before its experiment)."""
+
+    option: str
+    chosen: bool
+    right: bool | None
+    why: Text
+
+
+def mark(item: Item, response: Response) -> Verdict:
+    """The verdict on ``response``, out of ``item.points``.
+
+    multiple: (right chosen - wrong chosen) / right ones, at least 0. order: (longest run in the right
+    relative order - lines that do not belong) / lines, at least 0. predict: inconclusive until ``mark_bet``.
+    number: all or nothing. spoken: the learner's own rating, criteria met / criteria; below half it is incorrect.
+    Raises ValueError when the item carries no key.
+    """
+    if item.kind == "predict":
+        return mark_bet(item, response, None)
+    if not item.keyed:
+        raise ValueError(f"{item.id} carries no key: merge one in with with_key(item, key)")
+    if response.empty or (item.kind == "number") != (response.number is not None):
+        return _verdict(item, 0.0, both("Not answered yet.", "还没有作答。"), state="not attempted")
+    kinds = {"single": _single, "multiple": _multiple, "number": _number, "order": _order, "spoken": _spoken}
+    return kinds[item.kind](item, response)
+
+
+def mark_bet(item: Item, response: Response, settled: str | float | None) -> Verdict:
+    """The verdict on a bet once the experiment named an option, or measured the number for a bet on a scale.
+
+    settled None: it has not, or could not. On a scale a bet within the factor wins, within its square it is
+    worth half.
+    """
+    if response.empty:
+        return _verdict(item, 0.0, both("No bet was placed.", "还没有下注。"), state="not attempted")
+    if settled is None:
+        return _verdict(
+            item,
+            0.0,
+            both(
+                f'Run `observe("{item.experiment}")` to settle it.', f'运行 `observe("{item.experiment}")` 揭晓结果。'
+            ),
+            state="inconclusive",
+            bet=response.options or response.number,
+        )
+    if item.slider:
+        return _slider(item, response, float(settled))
+    won = response.options[:1] == (settled,)
+    message = (
+        both("The measurement agrees with the bet.", "测量结果与你的预测一致。")
+        if won
+        else both(
+            f"The measurement came out as {settled}, the bet was on {response.options[0]}.",
+            f"测量结果是 {settled}，你押的是 {response.options[0]}。",
+        )
+    )
+    return _verdict(item, float(won), message, bet=response.options, settled=settled)
+
+
+def times_off(value: float, target: float) -> float:
+    """How many times too large or too small a value is, at least 1; infinite across zero."""
+    if value * target <= 0:
+        return 1.0 if value == target else math.inf
+    return max(value / target, target / value)
+
+
+def _slider(item: Item, response: Response, measured: float) -> Verdict:
+    off, factor, unit = times_off(response.number, measured), item.slider.factor, item.slider.unit
+    share = 1.0 if off <= factor else 0.5 if off <= factor * factor else 0.0
+    en, zh = (f"{response.number:.3g} {pick(unit, code)}" for code in ("en", "zh"))
+    message = both(
+        f"You bet on {en}; measured: {measured:.3g}. That is off by a factor of {off:.2g}, and up to {factor:g} wins.",
+        f"你押的是 {zh}；实测 {measured:.3g}。相差 {off:.2g} 倍，{factor:g} 倍以内算押中。",
+    )
+    return _verdict(item, share, message, bet=response.number, settled=measured)
+
+
+def _verdict(item: Item, share: float, *messages: Text, state: str | None = None, **evidence: object) -> Verdict:
+    """Verdict for a share of the points, rounded to a hundredth of a point."""
+    points = item.points if share == 1 else math.floor(share * item.points * 100 + 0.5) / 100
+    state = state or ("correct" if share == 1 else "partly" if points > 0 else "incorrect")
+    return Verdict(state, points, item.points, messages, dict(evidence))
+
+
+def _single(item: Item, response: Response) -> Verdict:
+    chosen = tuple(dict.fromkeys(response.options))
+    if len(chosen) > 1:
+        return _verdict(
+            item,
+            0.0,
+            both("More than one option was chosen, and one is asked for.", "选了不止一项，而本题只能选一项。"),
+            chosen=chosen,
+        )
+    right = chosen == item.correct
+    message = (
+        both("That is the right option.", "选对了。")
+        if right
+        else both(
+            f"{item.correct[0]} is right, {chosen[0]} was chosen.",
+            f"正确答案是 {item.correct[0]}，你选的是 {chosen[0]}。",
+        )
+    )
+    return _verdict(item, float(right), message, chosen=chosen)
+
+
+def _multiple(item: Item, response: Response) -> Verdict:
+    chosen = set(response.options)
+    hits, wrong = len(chosen & set(item.correct)), len(chosen - set(item.correct))
+    total = len(item.correct)
+    share = max(0.0, (hits - wrong) / total)
+    message = (
+        both(
+            f"Right options chosen: {hits} of {total}. Wrong ones: {wrong}; each takes one back.",
+            f"{total} 个正确选项选中了 {hits} 个，错选 {wrong} 个；每个错选抵消一个正确选项。",
+        )
+        if share < 1
+        else both("Exactly the right options.", "全部选对，没有多选。")
+    )
+    return _verdict(item, share, message, chosen=tuple(sorted(chosen)))
+
+
+def _spoken(item: Item, response: Response) -> Verdict:
+    met, total = len(set(response.options) & set(item.correct)), len(item.correct)
+    state = "correct" if met == total else "partly" if 2 * met >= total else "incorrect"
+    message = both(f"Criteria met: {met} of {total}.", f"{total} 条标准说到了 {met} 条。")
+    return _verdict(item, met / total, message, state=state, chosen=tuple(sorted(set(response.options))))
+
+
+def trap_of(number: Number, value: float) -> Trap | None:
+    """The trap that ``value`` fell into, if any."""
+    return next((trap for trap in number.traps if within(value, trap.low, trap.high)), None)
+
+
+def _number(item: Item, response: Response) -> Verdict:
+    number, value = item.number, response.number
+    if math.isnan(value):
+        return _verdict(item, 0.0, both("The answer is not a number.", "答案不是数字。"), state="not attempted")
+    if within(value, number.low, number.high):
+        return _verdict(item, 1.0, both("That number is right.", "这个数字正确。"), number=value)
+    trap = trap_of(number, value)
+    if trap:
+        return _verdict(item, 0.0, trap.why, number=value, misconception=trap.misconception)
+    return _verdict(item, 0.0, _miss(value, number.value), number=value)
+
+
+def _miss(value: float, target: float) -> Text:
+    """Say how far off a number is, without giving the right one away twice."""
+    if target and value and (value > 0) == (target > 0) and not 0.5 <= value / target <= 2:
+        times = value / target if abs(value) > abs(target) else target / value
+        way = ("large", "大") if abs(value) > abs(target) else ("small", "小")
+        if times >= 1e6:
+            return both(f"Too {way[0]} by a factor of more than a million.", f"偏{way[1]}，差了一百万倍以上。")
+        about = f"{times:.2g}" if times < 10 else f"{times:,.0f}"
+        return both(f"Too {way[0]} by a factor of about {about}.", f"偏{way[1]}，大约差了 {about} 倍。")
+    return both("Too large.", "偏大。") if value > target else both("Too small.", "偏小。")
+
+
+def common_run(left: tuple[str, ...], right: tuple[str, ...]) -> int:
+    """Length of the longest common subsequence."""
+    row = [0] * (len(right) + 1)
+    for one in left:
+        previous = row
+        row = [0]
+        for place, other in enumerate(right):
+            row.append(previous[place] + 1 if one == other else max(row[-1], previous[place + 1]))
+    return row[-1]
+
+
+def _order(item: Item, response: Response) -> Verdict:
+    chosen = tuple(dict.fromkeys(response.options))
+    strange = [one for one in chosen if one not in item.order]
+    kept = tuple(one for one in chosen if one in item.order)
+    placed, total = common_run(kept, item.order), len(item.order)
+    if chosen == item.order:
+        return _verdict(item, 1.0, both("Every line is in its place.", "每一行都在正确的位置。"), chosen=chosen)
+    messages = [
+        both(
+            f"{placed} of {total} lines stand in the right order relative to each other.",
+            f"{total} 行中有 {placed} 行的相对顺序正确。",
+        )
+    ]
+    if strange:
+        messages.append(
+            both(
+                f"Lines that do not belong: {', '.join(strange)}. Each takes one back.",
+                f"有 {len(strange)} 行不该出现：{'、'.join(strange)}；每行抵消一行。",
+            )
+        )
+    if missing := total - len(kept):
+        messages.append(both(f"Lines missing: {missing}.", f"缺少 {missing} 行。"))
+    return _verdict(item, max(0.0, (placed - len(strange)) / total), *messages, chosen=chosen)
+
+
+def feedback(item: Item, response: Response, settled: str | float | None = None) -> list[OptionFeedback]:
+    """(option id, chosen, right, why) for EVERY option, in the order shown.
+
+    A number item answers with one line for the key ("number"), and before it one for the trap fallen into
+    ("trap"). ``settled``: the option that the experiment found, for predict items.
+    """
+    if item.kind == "number":
+        return _number_feedback(item, response)
+    if item.slider:
+        hit = settled is not None and times_off(response.number or 0.0, settled) <= item.slider.factor
+        return [OptionFeedback("number", hit, None if settled is None else True, item.slider.why)]
+    right = set(item.order if item.kind == "order" else item.correct)
+    if item.kind == "predict":
+        right = {settled}
+    known = item.keyed or settled is not None
+    return [
+        OptionFeedback(one.id, one.id in response.options, one.id in right if known else None, one.why)
+        for one in item.options
+    ]
+
+
+def _number_feedback(item: Item, response: Response) -> list[OptionFeedback]:
+    number, value = item.number, response.number
+    given = value is not None and not math.isnan(value)
+    lines = []
+    if given and (trap := trap_of(number, value)):
+        lines.append(OptionFeedback("trap", True, False, trap.why))
+    hit = given and within(value, number.low, number.high)
+    return [*lines, OptionFeedback("number", bool(hit), True, number.why)]
+
+
+def misconceptions_of(item: Item, response: Response) -> list[str]:
+    """Ids of the misconceptions that the wrong choices of a response stand for; none for a right answer or a bet."""
+    return misconceptions_in(item, response, feedback(item, response))
+
+
+def misconceptions_in(item: Item, response: Response, lines: Iterable[OptionFeedback]) -> list[str]:
+    """``misconceptions_of`` for a response whose ``feedback`` is at hand."""
+    if item.kind == "number":
+        trap = None if response.number is None else trap_of(item.number, response.number)
+        return (
+            [trap.misconception]
+            if trap and trap.misconception and not within(response.number, item.number.low, item.number.high)
+            else []
+        )
+    wrong = [item.option(line.option) for line in lines if line.chosen and line.right is False]
+    return list(dict.fromkeys(one.misconception for one in wrong if one and one.misconception))

@@ -1,0 +1,111 @@
+"""Where a learner stands: what is done, in progress and due in each lesson, whether its checkpoint looks
+ready, and which false beliefs are alive or overcome. Computed from the log alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from course.learning.beliefs import Belief, beliefs
+from course.learning.calibration import Bet, placed_bets, returning
+from course.learning.entry import Entry, now
+from course.learning.schedule import timetable
+from course.questions.bank import Bank
+
+READY = 0.8
+"""A checkpoint looks ready when this share of the practice questions is right at the latest answer."""
+
+
+@dataclass(frozen=True)
+class LessonProgress:
+    """One lesson. total: practice questions; answered, right: by their latest answer; solved: exercises passed;
+    due: ideas and lost bets to review now; alive: beliefs still held; recorded: checkpoint questions answered of
+    checkpoint_total; started: anything of it is in the log; done: whether the lesson was finished.
+    """
+
+    lesson: str
+    total: int
+    answered: int
+    right: int
+    solved: int
+    due: int
+    alive: int
+    recorded: int
+    checkpoint_total: int
+    started: bool
+    done: bool
+
+    @property
+    def ready(self) -> bool:
+        """Whether the checkpoint looks ready (a rule of thumb, see READY)."""
+        return bool(self.checkpoint_total) and self.right >= READY * self.total
+
+
+@dataclass(frozen=True)
+class Progress:
+    """held: beliefs shown so far, alive ones first. bets: (won, lost, not decided)."""
+
+    lessons: tuple[LessonProgress, ...]
+    held: tuple[Belief, ...]
+    bets: tuple[int, int, int]
+
+    @property
+    def due(self) -> int:
+        """Ideas and lost bets to review now, over all lessons."""
+        return sum(one.due for one in self.lessons)
+
+    @property
+    def beliefs(self) -> tuple[Belief, ...]:
+        """Those still alive, the most widespread first."""
+        return tuple(one for one in self.held if one.alive)
+
+    @property
+    def overcome(self) -> tuple[Belief, ...]:
+        return tuple(one for one in self.held if not one.alive)
+
+
+def summary(entries: Iterable[Entry], bank: Bank, at: datetime | None = None) -> Progress:
+    """The progress at a moment (default: now). Entries of questions the bank does not have are left out."""
+    entries = list(entries)
+    moment = at or now()
+    answers = {entry.item: entry for entry in entries if entry.event == "answer"}
+    finished = {entry.item for entry in entries if entry.event == "finish"}
+    touched = {entry.item[:2] for entry in entries}
+    solved: dict[str, set[str]] = defaultdict(set)
+    for entry in entries:
+        if entry.event == "check" and entry.verdict == "correct":
+            solved[entry.item[:2]].add(entry.item)
+    practice, graded, bets = bank.items(), bank.items(checkpoint=True), placed_bets(entries, bank)
+    lesson_of = {item.id: item.lesson for item in practice}
+    waiting = Counter(one.lesson for one in timetable(entries, bank) if one.due <= moment)
+    waiting += Counter(lesson_of[one] for one in returning(entries, bank, moment))
+    held = beliefs(entries, bank, bets)
+    lessons = []
+    for lesson in bank.lessons():
+        own = [item for item in practice if item.lesson == lesson and item.kind != "predict"]
+        sheet = [item for item in graded if item.lesson == lesson]
+        given = [answers[item.id] for item in own if item.id in answers]
+        lessons.append(
+            LessonProgress(
+                lesson,
+                len(own),
+                len(given),
+                sum(one.verdict == "correct" for one in given),
+                len(solved[lesson[:2]]),
+                waiting[lesson],
+                sum(lesson in one.lessons for one in held),
+                sum(item.id in answers for item in sheet),
+                len(sheet),
+                lesson[:2] in touched,
+                lesson in finished and bool(given or not own),
+            )
+        )
+    return Progress(tuple(lessons), tuple(held), _counts(bets))
+
+
+def _counts(bets: list[Bet]) -> tuple[int, int, int]:
+    number = Counter(bet.state for bet in bets)
+    return number["won"], number["lost"], number["open"] + number["inconclusive"]

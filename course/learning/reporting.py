@@ -1,0 +1,329 @@
+"""What feedback says, as data, the same for cards and text. Strings are in the language in use."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from course.i18n import Text, pick, t
+from course.learning import voice
+from course.learning.marking import OptionFeedback, Response, feedback, misconceptions_in
+from course.questions.items import Item, Number, within
+from course.questions.wording import reason_alone
+from course.units import format_points
+from course.verdict import Verdict
+
+TONES = {"correct": "good", "partly": "part", "incorrect": "bad", "not attempted": "calm", "inconclusive": "calm"}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One option explained.
+
+    label: its letter. state: words such as "your choice, right". right: None if undecided.
+    """
+
+    label: str
+    text: str
+    state: str
+    right: bool | None
+    chosen: bool
+    why: str
+    belief: str = ""
+
+
+@dataclass(frozen=True)
+class Ruler:
+    """The answered and the true number on one scale.
+
+    low..high: what counts as right. stops: the marks, rising; equal lengths between two are equal factors.
+    measured: whether the true number comes from an experiment.
+    """
+
+    given: float
+    truth: float
+    low: float
+    high: float
+    stops: tuple[float, ...]
+    measured: bool = False
+
+
+@dataclass(frozen=True)
+class Report:
+    """headline: the verdict in words; tone: good, part, bad or calm.
+
+    next_step: the experiment that shows it, in words; experiment: its name. ruler: the numbers on a scale.
+    because: the learner's own reason beside the right one, in a sentence; choices: how it can be marked, (mark, words).
+    feedback: what ``lines`` was made from.
+    """
+
+    headline: str
+    tone: str
+    messages: tuple[str, ...]
+    lines: tuple[Line, ...] = ()
+    next_step: str = ""
+    experiment: str = ""
+    ruler: Ruler | None = None
+    because: str = ""
+    choices: tuple[tuple[str, str], ...] = ()
+    feedback: tuple[OptionFeedback, ...] = ()
+
+
+def state_words(chosen: bool, right: bool | None, bet: bool = False) -> str:
+    """The state of an option in words, empty for an option neither chosen nor right."""
+    mine = t("your bet", "你押的") if bet else t("your choice", "你选的")
+    if right is None:
+        return mine if chosen else ""
+    truth = t("it happened", "结果是它") if bet else t("right", "正确")
+    untruth = t("did not happen", "结果不是它") if bet else t("not right", "不对")
+    if chosen:
+        return f"{mine}{t(', ', '，')}{truth if right else untruth}"
+    return truth if right else ""
+
+
+def widest_state(bet: bool = False) -> str:
+    """The longest of ``state_words``: a card keeps its room, so that nothing moves when it appears."""
+    return max((state_words(True, right, bet) for right in (None, True, False)), key=len)
+
+
+def not_yet() -> str:
+    """The verdict on an empty answer, in words."""
+    return t("Not answered yet.", "还没有作答。")
+
+
+def report(
+    item: Item,
+    response: Response,
+    verdict: Verdict,
+    beliefs: Mapping[str, Text] | None = None,
+    settled: str | float | None = None,
+    late: bool = False,
+    past: voice.Past = voice.FIRST,
+) -> Report:
+    """The full feedback on a practice answer or a bet. beliefs: misconception id -> statement.
+
+    late: the bet was placed when its result was known. past: what the log held at the time of the answer.
+    """
+    if item.kind == "spoken":
+        return rated(item, response, verdict)
+    bet, state, sure = item.kind == "predict", verdict.state, response.confidence
+    if bet:
+        head = voice.say(voice.bet_key(state, sure, late), item.id)
+        messages = [pick(message) for message in verdict.messages if state != "correct" or item.slider]
+    elif state in ("correct", "partly", "incorrect"):
+        head = _said(voice.headline_key(item, state, sure, past), item, response, verdict, past)
+        messages = [
+            *_seen(item, verdict),
+            *(_said(key, item, response, verdict, past) for key in voice.remark_keys(item, state, sure, past)),
+        ]
+    else:
+        head, messages = not_yet(), [pick(message) for message in verdict.messages]
+    if late:
+        messages.append(
+            t(
+                "The result was known before you bet, so `bets()` does not count it.",
+                "下注时结果已经揭晓，所以 `bets()` 里不计分。",
+            )
+        )
+    beside, choices = _reason(item, response, verdict, settled)
+    if bet and settled is None:
+        return Report(head, "calm", tuple(messages), because=beside)
+    beliefs = beliefs or {}
+    each = feedback(item, response, settled)
+    held = set() if bet else set(misconceptions_in(item, response, each))
+    lines = [_line(item, one, beliefs, held, bet) for one in _sorted(item, each)]
+    if praised(item, verdict):  # its reason stands in the praise already
+        lines = [replace(line, why="") if line.right else line for line in lines]
+    experiment = "" if bet or state == "correct" else next_experiment(item, each)
+    return Report(
+        head,
+        TONES[state],
+        tuple(messages),
+        tuple(lines),
+        _next_words(experiment),
+        experiment,
+        _ruler(item, response, settled),
+        beside,
+        choices,
+        tuple(each),
+    )
+
+
+def rated(item: Item, response: Response, verdict: Verdict) -> Report:
+    """What is said of a rating in the interview: how much of it was there, and what to add next time."""
+    head = {
+        "correct": t("🎯 All of it: you can be asked this.", "🎯 全说到了：这题不怕问！"),
+        "partly": t("A part of it is there. It comes back soon.", "说到了一部分，很快再来一遍。"),
+        "incorrect": t(
+            "☕ Not yet, and now you know where it is thin. It comes back tomorrow.",
+            "☕ 还不行，但薄弱处找到了，明天再来。",
+        ),
+    }[verdict.state]
+    left = [f"• {pick(one.text)}" for one in item.options if one.correct and one.id not in response.options]
+    add = [t("Next time, add:", "下次补上："), *left] if left else []
+    own = t(f"Your key words: {response.because}", f"你的关键词：{response.because}") if response.because else ""
+    messages = (*map(pick, verdict.messages), *add, *filter(None, [own]))
+    return Report(head, TONES[verdict.state], messages)
+
+
+def praised(item: Item, verdict: Verdict) -> bool:
+    """Whether the praise is the reason itself: a right answer of which there is one."""
+    return verdict.state == "correct" and item.kind in ("single", "number")
+
+
+def right_why(item: Item, settled: str | float | None = None) -> str:
+    """Why what is right is right: of the right option, of the number, of what came out; "" where it takes several."""
+    if item.slider:
+        return pick(item.slider.why)
+    if item.number:
+        return pick(item.number.why)
+    right = (settled,) if item.kind == "predict" else item.correct
+    option = item.option(str(right[0])) if len(right) == 1 else None
+    return pick(option.why) if option else ""
+
+
+def _seen(item: Item, verdict: Verdict) -> list[str]:
+    """What is said of the answer itself: the reason after a hit, how far off after a miss."""
+    if praised(item, verdict):
+        return [right_why(item)]
+    return [] if item.kind == "single" else [pick(message) for message in verdict.messages]
+
+
+def _said(key: str, item: Item, response: Response, verdict: Verdict, past: voice.Past) -> str:
+    if key == "step_own":
+        return pick(item.step)
+    return voice.say(
+        key,
+        item.id,
+        past.tries,
+        right=t(", ", "、").join(item.correct),
+        chosen=response.words,
+        points=f"{format_points(verdict.points)} / {format_points(verdict.max_points)}",
+        count=past.streak,
+    )
+
+
+def first_sentence(text: str) -> str:
+    """The first sentence of a text; a point inside a number or a name ends none."""
+    found = re.match(r".+?(?:[。！？!?](?![”’）])|[.](?=\s|$))", text, re.S)
+    return found[0] if found else text
+
+
+def reason_words(mark: str) -> str:
+    """What a mark of the learner's own reason says."""
+    return {
+        "right": t("✓ My reason was right", "✓ 我的理由是对的"),
+        "other": t("≈ Right answer, other reason", "≈ 答案对，理由不同"),
+        "changed": t("↻ I see it differently now", "↻ 我改变看法了"),
+        "doubt": t("? I am not convinced yet", "? 我还没被说服"),
+    }[mark]
+
+
+def _reason(
+    item: Item, response: Response, verdict: Verdict, settled: str | float | None
+) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """The learner's own reason beside the right one, and the marks that fit the verdict."""
+    if not response.because:
+        return "", ()
+    own = reason_alone(response.because)
+    mine = t(f"💡 You wrote: “because {own}”.", f"💡 你写的是：“因为{own}”。")
+    if item.kind == "predict" and settled is None:
+        return mine, ()
+    why = first_sentence(right_why(item, settled))
+    beside = (
+        t(f" The reason: {why} Is it the same?", f"理由是：{why}是一回事吗？")
+        if why
+        else t(" Is it one of the reasons above?", "它和上面的解释是一回事吗？")
+    )
+    marks = ("right", "other", "changed") if verdict.state == "correct" else ("changed", "doubt")
+    return mine + beside, tuple((mark, reason_words(mark)) for mark in marks)
+
+
+def _sorted(item: Item, lines: list[OptionFeedback]) -> list[OptionFeedback]:
+    """Order items explain the steps in their right order, then the lines that do not belong."""
+    if item.kind != "order":
+        return lines
+    place = {one: number for number, one in enumerate(item.order)}
+    return sorted(lines, key=lambda line: place.get(line.option, len(place)))
+
+
+def _line(item: Item, line: OptionFeedback, beliefs: Mapping[str, Text], held: set[str], bet: bool) -> Line:
+    option = item.option(line.option)
+    if item.slider:
+        return Line("i", t("Why", "原因"), "", None, False, pick(line.why))
+    if option is None:
+        return _number_line(item, line, beliefs, held)
+    belief = beliefs.get(option.misconception or "")
+    shown = pick(belief) if belief and line.chosen and option.misconception in held else ""
+    label, state = option.id, state_words(line.chosen, line.right, bet)
+    if item.kind == "order":
+        label = str(item.order.index(option.id) + 1) if line.right else "✗"
+        state = f"{option.id}" + (t(", used", "，已用") if line.chosen else t(", not used", "，未用"))
+        if not line.right:
+            state += t(", does not belong", "，不该出现")
+    return Line(label, pick(option.text), state, line.right, line.chosen, pick(line.why), shown)
+
+
+def _number_line(item: Item, line: OptionFeedback, beliefs: Mapping[str, Text], held: set[str]) -> Line:
+    number = item.number
+    if line.option == "trap":
+        belief = next((pick(beliefs[one]) for one in held if one in beliefs), "")
+        return Line("✗", t("your number", "你的数字"), t("not right", "不对"), False, True, pick(line.why), belief)
+    return Line("✓", number_words(number), t("right", "正确"), True, line.chosen, pick(line.why))
+
+
+def number_words(number: Number) -> str:
+    """The right number with its unit, and what else is accepted."""
+    text = f"{number.value:,.10g} {pick(number.unit)}"
+    if not within(number.low, number.value, number.value) or not within(number.high, number.value, number.value):
+        text += t(
+            f" (accepted: {number.low:,.6g} to {number.high:,.6g})",
+            f"（{number.low:,.6g} 到 {number.high:,.6g} 都算对）",
+        )
+    return text
+
+
+def next_experiment(item: Item, lines: list[OptionFeedback]) -> str:
+    """The experiment that separates a wrong answer from the truth: that of the wrong option, else that of the item, else ""."""
+    wrong = [item.option(line.option) for line in lines if line.chosen and line.right is False]
+    named = [one.experiment for one in wrong if one and one.experiment]
+    return (named or [item.experiment or ""])[0]
+
+
+def _next_words(experiment: str) -> str:
+    if not experiment:
+        return ""
+    return t(f'To see it happen, run `observe("{experiment}")`.', f'想亲眼看到，就运行 `observe("{experiment}")`。')
+
+
+def _ruler(item: Item, response: Response, settled: str | float | None) -> Ruler | None:
+    """The scale for a settled bet on a number, or for an estimate with a tolerance; None elsewhere."""
+    given = response.number
+    if given is None:
+        return None
+    if item.slider and settled is not None:
+        factor, stops = item.slider.factor, item.slider.stops
+        return Ruler(given, settled, settled / factor, settled * factor, stops, measured=True)
+    number = item.number
+    if item.kind != "number" or min(number.low, given) <= 0 or number.low == number.high:
+        return None
+    if within(given, number.low, number.high) and number.high < 1.05 * number.low:
+        return None
+    stops = decades(min(given, number.low), max(given, number.high))
+    return Ruler(given, number.value, number.low, number.high, stops)
+
+
+def decades(low: float, high: float) -> tuple[float, ...]:
+    """Marks of a logarithmic scale around low..high, both above 0: 1, 2, 5 steps, or powers of ten when
+    many.
+    """
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    if last - first > 2:
+        step = math.ceil((last - first) / 6)
+        return tuple(10.0**power for power in range(first, last + step, step))
+    marks = [digit * 10.0**power for power in range(first, last + 1) for digit in (1, 2, 5)]
+    below = max((mark for mark in marks if mark <= low), default=marks[0])
+    above = min((mark for mark in marks if mark >= high), default=marks[-1])
+    return tuple(mark for mark in marks if below <= mark <= above)

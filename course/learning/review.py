@@ -1,0 +1,149 @@
+"""A sitting of review: which cards, in which order, and the words around them. No pressure: nothing here counts days
+in a row, and what waits is never lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from course.i18n import language, t
+from course.learning.calibration import returns
+from course.learning.entry import Entry
+from course.learning.schedule import Due, calendar, interleave, timetable
+from course.questions.bank import Bank
+
+SITTING = 12  # cards in one sitting; more tire
+AWAY = timedelta(days=14)
+_MONTHS = "January February March April May June July August September October November December".split()
+_DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """items: ids of the cards of this sitting, lessons taking turns. lessons: of how many lessons they are.
+
+    due: how many concepts and lost bets are due in all. away_days: days since the last answer after a long break, else 0.
+    table: every concept met so far, and every lost bet that is to come back, with its date, soonest first.
+    """
+
+    items: tuple[str, ...]
+    lessons: int
+    due: int
+    away_days: int
+    table: tuple[Due, ...]
+
+    @property
+    def waiting(self) -> int:
+        """What is due and not in this sitting."""
+        return self.due - len(self.items)
+
+
+def plan(entries: Iterable[Entry], bank: Bank, now: datetime, at_most: int = SITTING) -> Plan:
+    """The sitting at ``now`` (aware): lost bets that come back, then the lessons take turns, the longest overdue first."""
+    entries = list(entries)
+    concepts = timetable(entries, bank)
+    bets = [Due(one.item, one.item, one.lesson, one.due, "incorrect") for one in returns(entries, bank)]
+    due, back = ([one for one in part if one.due <= now] for part in (concepts, bets))
+    chosen = [one.item for one in (*back, *interleave(due))][:at_most]
+    answers = [entry.when for entry in entries if entry.event == "answer"]
+    away = now - max(answers) if answers else timedelta(0)
+    return Plan(
+        tuple(chosen),
+        len({bank[item].lesson for item in chosen}),
+        len(due) + len(back),
+        away.days if away >= AWAY and chosen else 0,
+        tuple(sorted([*concepts, *bets], key=lambda one: (one.due, one.concept))),
+    )
+
+
+def day_words(day: date, today: date) -> str:
+    """A day as people say it: today, tomorrow, Tuesday 24 November."""
+    if day == today:
+        return t("today", "今天")
+    if day == today + timedelta(days=1):
+        return t("tomorrow", "明天")
+    if language() == "zh":
+        year = f"{day.year}年" if day.year != today.year else ""
+        return f"{year}{day.month}月{day.day}日（星期{'一二三四五六日'[day.weekday()]}）"
+    year = f" {day.year}" if day.year != today.year else ""
+    return f"{_DAYS[day.weekday()]} {day.day} {_MONTHS[day.month - 1]}{year}"
+
+
+def ideas(count: int) -> str:
+    """A number of concepts in words."""
+    return t(f"{count} idea" + ("s" if count != 1 else ""), f"{count} 个知识点")
+
+
+def greeting(found: Plan, now: datetime) -> list[str]:
+    """What is said before the cards, as sentences."""
+    if not found.table:
+        return [
+            t(
+                "Nothing to review yet. Answer a few cards, and they come back when it helps most.",
+                "还没有可复习的。先答几张卡片，它们会在最合适的时候回来。",
+            )
+        ]
+    if not found.due:
+        return [t("Nothing is due today.", "今天没有要复习的。"), next_words(found, now)]
+    said = []
+    if found.away_days:
+        said.append(
+            t(
+                f"Welcome back after {found.away_days} days. What was forgotten comes back faster than it was learnt.",
+                f"欢迎回来，隔了 {found.away_days} 天。忘掉的东西，重新捡起来比当初学快得多。",
+            )
+        )
+    from_lessons = (
+        t(f" from {found.lessons} lessons, mixed", f"，来自 {found.lessons} 课，交错着来") if found.lessons > 1 else ""
+    )
+    if found.waiting:
+        said.append(
+            t(
+                f"{ideas(found.due)} are due. Here are {len(found.items)}{from_lessons}: enough for one sitting. "
+                "The others wait, and nothing is lost; `review()` brings the next ones.",
+                f"有 {ideas(found.due)}到期。这里先来 {len(found.items)} 个{from_lessons}，一次足够了。"
+                "其余的不急，什么都不会丢；再运行 `review()` 就是下一批。",
+            )
+        )
+    else:
+        said.append(
+            t(f"{ideas(found.due)} to review today{from_lessons}.", f"今天复习 {ideas(found.due)}{from_lessons}。")
+        )
+    return said
+
+
+def next_words(found: Plan, now: datetime) -> str:
+    """When the first of what is not due yet comes back."""
+    first = min(one.due for one in found.table)
+    day = day_words(max(now.date(), first.astimezone(now.tzinfo).date()), now.date())
+    later = day == t("today", "今天")
+    when = t("later today", "今天晚些时候") if later else t(f"on {day}" if day != "tomorrow" else day, day)
+    return t(f"The next idea comes back {when}. Coming later is fine too.", f"下一个知识点{when}回来，晚几天也没关系。")
+
+
+def closing(answered: int, right: int, found: Plan, now: datetime) -> str:
+    """What is said after the cards; found: the plan as it stands now."""
+    said = t(
+        f"Done for now: {answered} answered, {right} right. ", f"这一轮完成了：答了 {answered} 张，对了 {right} 张。"
+    )
+    if found.due:
+        return said + t(
+            f"{ideas(found.due)} can wait; `review()` goes on whenever you like.",
+            f"还有 {ideas(found.due)}，不急；想继续就再运行 `review()`。",
+        )
+    return said + (next_words(found, now) if found.table else "")
+
+
+def calendar_words(found: Plan, now: datetime, days: int = 14) -> str:
+    """What comes back on which day, in one sentence."""
+    busy = [(day, len(due)) for day, due in calendar(found.table, now, days).items() if due]
+    if not busy:
+        return t(f"Nothing comes back in the next {days} days.", f"接下来 {days} 天没有要复习的。")
+    listed = t("; ", "；").join(f"{day_words(day, now.date())}{t(': ', '：')}{count}" for day, count in busy)
+    total = sum(count for _, count in busy)
+    return t(
+        f"In the next {days} days {ideas(total)} come back. {listed[0].upper()}{listed[1:]}.",
+        f"接下来 {days} 天有 {ideas(total)}回来。{listed}。",
+    )

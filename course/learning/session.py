@@ -1,0 +1,288 @@
+"""What happens when an answer is given, the same for cards and text: check it, mark it, write it down."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from course.i18n import t
+from course.learning.entry import LONGEST_REASON, Entry
+from course.learning.log import AnswerLog
+from course.learning.marking import Response, mark, mark_bet
+from course.learning.sheet import Sheet
+from course.questions.items import Item, redrawn
+from course.tables import clip
+from course.verdict import Verdict
+
+REASONS = ("right", "other", "changed", "doubt")
+"""What can become of a learner's reason: it was right; right answer, another reason; seen differently now; not convinced."""
+
+
+class AnswerError(ValueError):
+    """An answer that cannot be taken; the message, in the learner's language, says what to do instead."""
+
+
+class NotAttempted(AnswerError):
+    """Nothing was answered yet: no mistake, and nothing is written down."""
+
+
+def validate(item: Item, response: Response) -> Response:
+    """The response, if it fits the kind of the item. Raises AnswerError with the next step otherwise."""
+    if item.slider:
+        if response.number is None:
+            raise NotAttempted(t("Choose a place on the scale first.", "请先在刻度上选一个位置。"))
+        if response.number <= 0:
+            raise AnswerError(t("Bet on a number above 0.", "请押一个大于 0 的数。"))
+        return response
+    if item.kind == "number":
+        if response.number is None:
+            raise NotAttempted(t("Type a number first, for example 3 or 2.5e6.", "请先输入一个数字，例如 3 或 2.5e6。"))
+        return response
+    known = [one.id for one in item.options]
+    if strange := [one for one in response.options if one not in known]:
+        raise AnswerError(
+            t(
+                f"There is no option {clip(', '.join(strange))}; the options are {', '.join(known)}.",
+                f"没有选项 {clip('、'.join(strange))}；可选的是 {'、'.join(known)}。",
+            )
+        )
+    if not response.options:
+        raise NotAttempted(t("Choose an option first, then submit.", "请先选择，再提交。"))
+    if item.kind in ("single", "predict") and len(response.options) > 1:
+        raise AnswerError(t("Choose exactly one option.", "本题只能选一项。"))
+    if len(set(response.options)) != len(response.options):
+        raise AnswerError(t("An option is named twice; name each one once.", "有选项重复了，每个选项只写一次。"))
+    return response
+
+
+def entries_of(item: Item, log: AnswerLog, events: Sequence[str]) -> list[Entry]:
+    """The entries of one item with one of those events, oldest first."""
+    return [entry for entry in log.entries() if entry.item == item.id and entry.event in events]
+
+
+def response_of(entry: Entry) -> Response:
+    """The response that an entry holds."""
+    return Response(entry.options, entry.number, entry.confidence, entry.because or "")
+
+
+def earlier(item: Item, log: AnswerLog) -> Response | None:
+    """The last answer given to an item, or the (first, locked) bet; None where there is none, it no longer fits, or it was
+    given to another variant.
+    """
+    if item.kind == "predict":
+        bet = bet_of(item, log.entries())
+        return response_of(bet) if bet else None
+    found = entries_of(item, log, ("answer",))
+    if not found or (found[-1].variant or "") != item.seed:
+        return None
+    try:
+        return validate(item, response_of(found[-1]))
+    except AnswerError:  # the item has changed since
+        return None
+
+
+_facing: dict[tuple[Path, str], str] = {}
+
+
+def current_variant(item: Item, log: AnswerLog) -> Item:
+    """The variant of a practice question that the learner has in front of them: the one shown last in this kernel, else the
+    one answered last. An item without variants as it is.
+    """
+    if not item.varies or item.checkpoint:
+        return item
+    given = entries_of(item, log, ("answer",))
+    seed = _facing.get((log.path, item.id), (given[-1].variant or "") if given else "")
+    return face(redrawn(item, seed), log)
+
+
+def another(item: Item, log: AnswerLog) -> Item:
+    """The next variant of a practice question, with other numbers: "" is followed by "again 1", that by "again 2"."""
+    if not item.varies or item.checkpoint:
+        return item
+    turn = item.seed.removeprefix("again ")
+    return face(redrawn(item, f"again {int(turn) + 1 if turn.isdecimal() else 1}"), log)
+
+
+def face(item: Item, log: AnswerLog) -> Item:
+    """Remember which variant is in front of the learner; an answer that is typed belongs to it."""
+    _facing[log.path, item.id] = item.seed
+    return item
+
+
+def submit(item: Item, response: Response, log: AnswerLog) -> Verdict:
+    """Mark a practice answer and write it to the log. A bet goes to ``place_bet``. Raises AnswerError."""
+    if item.kind == "predict":
+        return place_bet(item, response, log)
+    verdict = mark(item, validate(item, response))
+    log.append(
+        "answer",
+        item.id,
+        options=response.options,
+        number=response.number,
+        confidence=response.confidence,
+        verdict=verdict.state,
+        points=verdict.points,
+        lesson=item.lesson,
+        because=one_line(response.because),
+        variant=item.seed,
+    )
+    return verdict
+
+
+def record(item: Item, response: Response, sheet: Sheet | None, log: AnswerLog) -> str:
+    """Write a checkpoint answer to the answer sheet and to the log; returns the sentence to show. Raises AnswerError."""
+    if sheet is None or sheet.checkpoint != item.lesson:
+        raise AnswerError(
+            t(
+                f'Run the first cell of this checkpoint first: checkpoint("{item.lesson}").',
+                f'请先运行本测验的第一个单元格：checkpoint("{item.lesson}")。',
+            )
+        )
+    if not sheet.asks(item):
+        raise AnswerError(
+            t(
+                f'This card belongs to another paper. Run its cell again: question("{item.id}").',
+                f'这张卡片属于另一份试卷。请重新运行它的单元格：question("{item.id}")。',
+            )
+        )
+    validate(item, response)
+    moment = sheet.record(item.id, response)
+    log.append(
+        "answer",
+        item.id,
+        options=response.options,
+        number=response.number,
+        confidence=response.confidence,
+        lesson=item.lesson,
+    )
+    given = response.words
+    sentences = [
+        t(
+            f"Recorded at {moment:%H:%M:%S}: {given}. You can change it until you hand in.",
+            f"已记录（{moment:%H:%M:%S}）：{given}。交卷前都可以修改。",
+        ),
+        *sheet.take_notices(),
+    ]
+    return " ".join(sentences)
+
+
+def one_line(because: str) -> str:
+    """A reason as the log keeps it: on one line, not endless."""
+    return " ".join(because.split())[:LONGEST_REASON]
+
+
+def mark_reason(item: Item, mark: str, log: AnswerLog) -> None:
+    """Write down what became of the learner's own reason: one of REASONS. Raises AnswerError where there is none."""
+    given = earlier(item, log)
+    if mark not in REASONS:
+        raise AnswerError(t(f"reason is one of {', '.join(REASONS)}.", f"reason 只能是 {'、'.join(REASONS)} 之一。"))
+    if given is None or not given.because:
+        raise AnswerError(t("No reason of yours stands beside this answer.", "这次作答没有写下理由。"))
+    if reason_of(item, log.entries()) != mark:
+        log.append("reason", item.id, options=(mark,), lesson=item.lesson)
+
+
+def reason_of(item: Item, entries: Iterable[Entry]) -> str:
+    """How the learner marked the reason of the latest answer (or of the bet), "" while it is not marked."""
+    event, found = "bet" if item.kind == "predict" else "answer", ""
+    for entry in entries:
+        if entry.item == item.id:
+            if entry.event == event == "answer":
+                found = ""
+            elif entry.event == "reason" and entry.options[:1] and entry.options[0] in REASONS:
+                found = entry.options[0]
+    return found
+
+
+def place_bet(item: Item, response: Response, log: AnswerLog) -> Verdict:
+    """Lock a bet and write it to the log. Raises AnswerError when one is locked already."""
+    validate(item, response)
+    if (bet := bet_of(item, log.entries())) is not None:
+        raise AnswerError(
+            t(
+                f"Your bet is locked: {response_of(bet).words}. It cannot be changed any more.",
+                f"你的赌注已锁定：{response_of(bet).words}，不能再改。",
+            )
+        )
+    log.append(
+        "bet",
+        item.id,
+        options=response.options,
+        number=response.number,
+        confidence=response.confidence,
+        lesson=item.lesson,
+        because=one_line(response.because),
+    )
+    return mark_bet(item, response, None)
+
+
+def bet_of(item: Item, entries: Iterable[Entry]) -> Entry | None:
+    """The bet on an item: the first one placed, as it locks."""
+    known = {one.id for one in item.options}
+    return next(
+        (
+            entry
+            for entry in entries
+            if entry.item == item.id
+            and entry.event == "bet"
+            and ((entry.number or 0) > 0 if item.slider else entry.options and known >= set(entry.options))
+        ),
+        None,
+    )
+
+
+def settled_of(item: Item, entries: Iterable[Entry]) -> str | float | None:
+    """What the latest conclusive experiment found, or None: an option, or for a bet on a scale the number."""
+    found = [entry for entry in entries if entry.item == item.id and entry.event == "settled"]
+    if item.slider:
+        return next((entry.number for entry in reversed(found) if (entry.number or 0) > 0), None)
+    return next((entry.options[0] for entry in reversed(found) if entry.options), None)
+
+
+def known_before(item: Item, entries: Iterable[Entry]) -> bool:
+    """Whether an experiment had named the result of an item before the bet on it was placed."""
+    entries = [entry for entry in entries if entry.item == item.id]
+    placed = bet_of(item, entries)
+    decided = [one for one in entries if one.event == "settled" and (one.options or one.number)]
+    return placed is not None and any(one.time < placed.time for one in decided)
+
+
+def settle(item: Item, winner: str | float | None, log: AnswerLog, record: str | None = None) -> Verdict:
+    """Settle the bet on a predict item with what an experiment found (None: inconclusive).
+
+    winner: the option it named, or for a bet on a scale the number it measured. record: what measured it, kept
+    in the log. Writes a ``settled`` entry, unless the log already says the same. Without a bet the verdict is
+    not attempted, and the result is still written, so that the card can show it. Raises ValueError for a result
+    that does not fit the item.
+    """
+    options, number = _outcome(item, winner)
+    bet = bet_of(item, log.entries())
+    verdict = mark_bet(item, response_of(bet) if bet else Response(), winner)
+    last = entries_of(item, log, ("settled",))[-1:]
+    same = last and (last[0].options, last[0].number, last[0].verdict) == (options, number, verdict.state)
+    if not same:
+        log.append(
+            "settled",
+            item.id,
+            options=options,
+            number=number,
+            verdict=verdict.state,
+            points=verdict.points,
+            lesson=item.lesson,
+            record=record,
+        )
+    return verdict
+
+
+def _outcome(item: Item, winner: str | float | None) -> tuple[tuple[str, ...], float | None]:
+    """(options, number) of a result as the log holds it. Raises ValueError where it does not fit."""
+    if winner is None:
+        return (), None
+    if item.slider:
+        if isinstance(winner, str) or not 0 < winner < math.inf:
+            raise ValueError(f"{item.id} is a bet on a scale; the experiment must find a number above 0 or None")
+        return (), float(winner)
+    if not isinstance(winner, str) or item.option(winner) is None:
+        raise ValueError(f"{item.id} has no option {winner!r}; the experiment must name one of its options or None")
+    return (winner,), None

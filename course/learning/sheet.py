@@ -1,0 +1,235 @@
+"""The answer sheet of a checkpoint: answers kept in the notebook's own output and in a file beside it.
+
+Each copy alone is a whole submission. ``harvest`` reads both without running anything; it is used by the
+grader. This file imports IPython only when something is shown.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from course import colab
+from course.i18n import language, t
+from course.learning.entry import after, now, stamp
+from course.learning.harvesting import MIME, SCHEMA, Answers, decoded, harvest, history_of, latest, read_sheet
+from course.learning.marking import Response
+from course.learning.sheet_view import SheetView, sheet_html, sheet_text
+from course.questions.items import Item
+from course.questions.variants import Paper, same_student
+from course.version import __version__
+
+__all__ = ["MIME", "Sheet", "current_sheet", "harvest", "open_sheet"]
+
+
+class Sheet:
+    """The answers of one checkpoint, in memory, in the notebook's output and in
+    ``<checkpoint>.answers.json``.
+
+    items: ids of the questions, in order. folder: where the notebook is. Earlier answers are restored from
+    the file and from the saved notebook, so running the first cell again loses nothing.
+    """
+
+    def __init__(self, checkpoint: str, items: Iterable[str], folder: Path | str = ".") -> None:
+        self.checkpoint, self.items, self.folder = checkpoint, list(items), Path(folder).absolute()
+        self.path = self.folder / f"{checkpoint}.answers.json"
+        self.notices: list[str] = []
+        self.shown = False
+        self.salt, self.student = "", ""  # of a release in which every student has another paper, and whose this is
+        saved, self.history = self._restore()
+        self.answers: Answers = saved
+
+    def _restore(self) -> tuple[Answers, list[dict[str, Any]]]:
+        answers, history = self._sidecar()
+        for notebook in saved_notebooks(self.checkpoint, self.folder):
+            found, _ = harvest(notebook, None, self.checkpoint)
+            answers = latest([*answers.items(), *found.items()])
+        return answers, history
+
+    def _sidecar(self) -> tuple[Answers, list[dict[str, Any]]]:
+        """(answers, history) of the file; a damaged file is renamed and reported."""
+        try:
+            text = self.path.read_text("utf-8", errors="replace")
+        except FileNotFoundError:
+            return {}, []
+        except OSError as error:
+            self.notices.append(
+                t(
+                    f"{self.path.name} cannot be read ({error.strerror}).",
+                    f"无法读取 {self.path.name}（{error.strerror}）。",
+                )
+            )
+            return {}, []
+        payload = decoded(text)
+        found, problems = read_sheet(payload, self.path.name, self.checkpoint)
+        if problems:
+            self._set_aside()
+        past = history_of(payload)
+        return latest([*past, *found]), [{"item": item, **answer} for item, answer in past]
+
+    def _set_aside(self) -> None:
+        aside = self.path.with_name(f"{self.path.name}.damaged-{now():%Y%m%dT%H%M%S}")
+        try:
+            aside.write_bytes(self.path.read_bytes())
+        except OSError:
+            return
+        self.notices.append(
+            t(
+                f"{self.path.name} was damaged; a copy was kept as {aside.name}. "
+                "Look through the list and answer again what is missing.",
+                f"{self.path.name} 已损坏，副本保存为 {aside.name}。请检查下面的列表，缺少的题重新作答。",
+            )
+        )
+
+    def response(self, item_id: str) -> Response | None:
+        """The answer recorded for an item, or None."""
+        saved = self.answers.get(item_id)
+        return Response(tuple(saved["options"]), saved["number"], saved["confidence"]) if saved else None
+
+    @property
+    def paper(self) -> Paper | None:
+        """Whose paper this is; None where all have the same, or nobody has said yet."""
+        return Paper(self.student, self.checkpoint, self.salt) if self.salt and self.student else None
+
+    def asks(self, item: Item) -> bool:
+        """Whether this is the variant of a question that stands on this paper."""
+        if not item.varies or not self.salt:
+            return not item.seed
+        return self.paper is not None and item.seed == self.paper.seed(item.id)
+
+    def own(self, item: Item) -> Response | None:
+        """The answer recorded for an item; None where it was given on another student's paper, to another variant."""
+        given_by = self.answers.get(item.id, {}).get("student", "")
+        return None if item.varies and same_student(given_by) != same_student(self.student) else self.response(item.id)
+
+    @property
+    def last_student(self) -> str:
+        """Whose paper the newest of the answers that were restored belongs to; "" where none says so."""
+        said = [one for one in self.answers.values() if one.get("student")]
+        return max(said, key=lambda one: one["time"])["student"] if said else ""
+
+    def record(self, item_id: str, response: Response, at: datetime | None = None) -> datetime:
+        """Keep an answer, write the file, renew the display; returns the local time of recording.
+
+        A file that cannot be written becomes a notice: the notebook itself still carries the answer.
+        """
+        others, history = self._sidecar()
+        before = latest([*self.answers.items(), *others.items()])
+        moment = at or after(now(), before.get(item_id, {}).get("time", ""))
+        answer = {
+            "options": list(response.options),
+            "number": response.number,
+            "confidence": response.confidence,
+            "time": stamp(moment),
+            **({"student": self.student} if self.student else {}),
+        }
+        known = {(one["item"], one["time"]) for one in history}
+        self.history = [
+            *history,
+            *(one for one in self.history if (one["item"], one["time"]) not in known),
+            {"item": item_id, **answer},
+        ]
+        self.answers = {**before, item_id: answer}
+        self._save()
+        self.renew()
+        return moment.astimezone()
+
+    def take_in(self, other: Sheet) -> None:
+        """Add what another sheet of this checkpoint has; of two answers to a question the later one counts."""
+        self.history += [one for one in other.history if one not in self.history]
+        merged = latest([*self.answers.items(), *other.answers.items()])
+        if merged != self.answers:
+            self.answers = merged
+            self._save()
+
+    def _save(self) -> None:
+        """Write the file; where that is impossible, a notice says so."""
+        try:
+            self._write()
+        except OSError as error:
+            why = error.strerror or error
+            self.notices.append(
+                t(
+                    f"{self.path.name} could not be written ({why}). The answer is in the notebook: "
+                    "save the notebook before you close it.",
+                    f"无法写入 {self.path.name}（{why}）。答案已存进 notebook，关闭前请务必保存 notebook。",
+                )
+            )
+
+    def payload(self) -> dict[str, Any]:
+        """What is stored under our MIME type."""
+        return {
+            "schema": SCHEMA,
+            "checkpoint": self.checkpoint,
+            "course_version": __version__,
+            "language": language(),
+            "answers": self.answers,
+        }
+
+    def _write(self) -> None:
+        from course.files import replace_file
+
+        content = json.dumps({**self.payload(), "history": self.history}, ensure_ascii=False, indent=1)
+        replace_file(self.path, content.encode() + b"\n")
+
+    @property
+    def display_id(self) -> str:
+        """The id under which the notebook's output is renewed."""
+        return f"torch-backends-course-answers-{self.checkpoint}"
+
+    def bundle(self) -> dict[str, Any]:
+        """The display: our MIME type beside a list to read, as HTML and as text."""
+        view = self.view()
+        return {MIME: self.payload(), "text/html": sheet_html(view), "text/plain": sheet_text(view)}
+
+    def view(self) -> SheetView:
+        """What the list to read shows."""
+        return SheetView(self.checkpoint, self.items, self.answers, self.path.name, self.notices, self.student)
+
+    def show(self) -> None:
+        """Display the sheet; from now on every answer renews this output."""
+        from IPython.display import display
+
+        display(self.bundle(), raw=True, display_id=self.display_id)
+        self.shown = True
+
+    def renew(self) -> None:
+        """Bring the output in the notebook up to date."""
+        if self.shown:
+            from IPython.display import update_display
+
+            update_display(self.bundle(), raw=True, display_id=self.display_id)
+
+    def take_notices(self) -> list[str]:
+        """Sentences for the learner, each handed over once."""
+        taken, self.notices = list(dict.fromkeys(self.notices)), []
+        return taken
+
+
+def saved_notebooks(checkpoint: str, folder: Path | str = ".") -> Iterator[Any]:
+    """This notebook as it is saved: under the name Jupyter gives the session, under the checkpoint's own, on Colab's page."""
+    session = Path(os.environ.get("JPY_SESSION_NAME", "")).name
+    for name in dict.fromkeys((session, f"{checkpoint}.ipynb")):
+        if name.endswith(".ipynb"):
+            with suppress(OSError, ValueError, RecursionError):
+                yield json.loads((Path(folder) / name).read_text("utf-8"))
+    yield colab.notebook()
+
+
+_open: dict[str, Sheet] = {}
+
+
+def open_sheet(checkpoint: str, items: Iterable[str], folder: Path | str = ".") -> Sheet:
+    """Open the sheet of a checkpoint, earlier answers restored, and make it the current one."""
+    _open.clear()
+    return _open.setdefault(checkpoint, Sheet(checkpoint, items, folder))
+
+
+def current_sheet() -> Sheet | None:
+    """The sheet opened last in this kernel, or None."""
+    return next(iter(_open.values()), None)

@@ -1,0 +1,102 @@
+"""The readable side of an answer sheet: which questions are answered, as HTML and as text."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from course.i18n import t
+from course.questions.variants import same_student
+
+
+@dataclass(frozen=True)
+class SheetView:
+    """What the list shows: the questions in order, the answers by item id, the file, sentences to say; student: whose paper it
+    is, "" where all have the same.
+    """
+
+    checkpoint: str
+    items: Sequence[str]
+    answers: Mapping[str, Mapping[str, Any]]
+    file: str
+    notices: Sequence[str] = ()
+    student: str = ""
+
+
+def _rows(sheet: SheetView) -> list[tuple[str, str, str]]:
+    """(item, answer in words, local time) for every question of the checkpoint."""
+    rows = []
+    for item in dict.fromkeys([*sheet.items, *sheet.answers]):
+        saved = sheet.answers.get(item)
+        if other := _other(sheet, item):
+            rows.append((item, t(f"there is an answer of {other}'s paper", f"这里有一个答案，属于 {other} 的试卷"), ""))
+        elif saved:
+            rows.append((item, t("answered: ", "已作答：") + given(saved), local_time(saved["time"])))
+        else:
+            rows.append((item, t("not answered", "未作答"), ""))
+    return rows
+
+
+def _other(sheet: SheetView, item: str) -> str:
+    """On whose paper the answer to a question was given, where it is not this one; "" otherwise."""
+    said = sheet.answers.get(item, {}).get("student", "") if sheet.student else ""
+    return said if same_student(said) != same_student(sheet.student) else ""
+
+
+def given(saved: Mapping[str, Any]) -> str:
+    """The answer itself, such as "b", "c, a, d" or "3"."""
+    return ", ".join(saved["options"]) or f"{saved['number']:.10g}"
+
+
+def local_time(time: str) -> str:
+    """A logged time in the clock of this machine, such as 2026-03-01 09:30:00."""
+    if not time:
+        return ""
+    return datetime.fromisoformat(time.replace("Z", "+00:00")).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _summary(sheet: SheetView) -> str:
+    done = sum(item in sheet.answers and not _other(sheet, item) for item in sheet.items)
+    whose = t(f"Paper of {sheet.student}. ", f"{sheet.student} 的试卷。") if sheet.student else ""
+    return whose + t(f"{done} of {len(sheet.items)} questions answered.", f"{len(sheet.items)} 题中已作答 {done} 题。")
+
+
+def _where(sheet: SheetView) -> str:
+    return t(
+        f"Your answers are kept in this output and in {sheet.file}. Save the notebook before you hand it in. "
+        "After reloading the page, run this cell again.",
+        f"答案保存在这个输出和 {sheet.file} 中。交卷前请保存 notebook；重新打开页面后，请再运行一次本单元格。",
+    )
+
+
+def sheet_html(sheet: SheetView) -> str:
+    """A small table with a caption; no colour carries meaning."""
+    head = "".join(
+        f'<th scope="col" style="text-align:left">{one}</th>'
+        for one in (t("Question", "题目"), t("State", "状态"), t("Time", "时间"))
+    )
+    body = "".join(
+        f'<tr><th scope="row" style="text-align:left;font-weight:normal">'
+        f"<code>{html.escape(item)}</code></th>"
+        f'<td style="text-align:left">{"✓" if time else "○"} {html.escape(state)}</td>'
+        f'<td style="text-align:left">{time}</td></tr>'
+        for item, state, time in _rows(sheet)
+    )
+    title = t("Answer sheet", "答题卡")
+    notices = "".join(f"<p>{html.escape(one)}</p>" for one in sheet.notices)
+    return (
+        f'<table><caption style="text-align:left"><strong>{title} · '
+        f"{html.escape(sheet.checkpoint)}</strong> · "
+        f"{html.escape(_summary(sheet))}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        f"<p>{html.escape(_where(sheet))}</p>{notices}"
+    )
+
+
+def sheet_text(sheet: SheetView) -> str:
+    """The same as plain text."""
+    lines = [f"{t('Answer sheet', '答题卡')} · {sheet.checkpoint} · {_summary(sheet)}"]
+    lines += [f"  {item}: {state} {time}".rstrip() for item, state, time in _rows(sheet)]
+    return "\n".join([*lines, _where(sheet), *sheet.notices])

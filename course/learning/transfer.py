@@ -1,0 +1,150 @@
+"""Taking progress along: one file out of this machine's log, and the union of two machines' logs.
+
+A progress file is a log: the same lines, so a copied ``answers.jsonl`` is one too. Merging is the union by
+id; nothing that either side has is ever dropped.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from course.files import replace_file
+from course.i18n import t
+from course.learning.entry import parse, to_line
+from course.learning.log import AnswerLog
+
+FILE_NAME = "torch-backends-progress.jsonl"
+
+
+class TransferError(ValueError):
+    """A progress file that cannot be read or written; the message says what to do instead."""
+
+
+@dataclass(frozen=True)
+class Merged:
+    """What came of taking a file in, in lines.
+
+    new: added to this log, ``newer`` of them written by a newer version of the course. known: already there.
+    aside: damaged, or at odds with a line of the same id; kept in <log>.damaged.
+    """
+
+    new: int
+    known: int
+    aside: int
+    newer: int
+
+    def __str__(self) -> str:
+        parts = [t(f"{self.new} new", f"新增 {self.new} 条"), t(f"{self.known} already there", f"已有 {self.known} 条")]
+        if self.aside:
+            parts.append(t(f"{self.aside} damaged and set aside", f"损坏 {self.aside} 条，已另存"))
+        sentence = t(", ", "，").join(parts) + t(".", "。")
+        if self.newer:
+            sentence += t(
+                f" {self.newer} of the new ones come from a newer version of the course: they are kept, "
+                "and count once the course here is updated.",
+                f"新增的里面有 {self.newer} 条来自更新版本的课程：已经保留，更新本机的课程后才会计入。",
+            )
+        return sentence
+
+
+def import_from(log: AnswerLog, path: Path | str) -> Merged:
+    """Add what a progress file has and this log lacks.
+
+    Raises TransferError, changing nothing, where the file is missing or holds no answer at all, and where
+    this log cannot be written.
+    """
+    path = Path(path).expanduser()
+    if path.is_dir():
+        path = path / FILE_NAME
+    data = _read(path)
+    entries, raws, damaged = parse(data)
+    if not raws:
+        raise TransferError(
+            t(
+                f"{path} holds no answers of this course, so nothing was changed. "
+                "Choose a file written by export_progress, or an answers.jsonl.",
+                f"{path} 里没有本课程的作答记录，没有做任何改动。请选择 export_progress 写出的文件，"
+                "或某个 answers.jsonl。",
+            )
+        )
+    own = parse(_read(log.path))[1] if log.path.exists() else {}
+    own.update({entry.id: to_line(entry) for entry in log.pending})
+    fresh = {identity: raw for identity, raw in raws.items() if identity not in own}
+    at_odds = [raw for identity, raw in raws.items() if identity in own and not _same(raw, own[identity])]
+    if fresh:
+        try:
+            log.write_lines(b"".join(raw.strip(b"\r") + b"\n" for raw in fresh.values()))
+        except OSError as error:
+            raise TransferError(
+                t(
+                    f"Nothing could be added: {log.path} cannot be written ({error.strerror}). "
+                    "Free some space or set COURSE_HOME to a folder you can write to, and import again.",
+                    f"没能导入：无法写入 {log.path}（{error.strerror}）。请腾出空间，"
+                    "或把 COURSE_HOME 设为可写的文件夹，然后重新导入。",
+                )
+            ) from None
+    if aside := [*damaged, *at_odds]:
+        log.set_aside(aside)
+    newer = sum(identity not in entries for identity in fresh)
+    return Merged(len(fresh), len(raws) - len(fresh) - len(at_odds), len(aside), newer)
+
+
+def export_to(log: AnswerLog, path: Path | str | None = None) -> tuple[Path, int]:
+    """Write all there is to a file (a folder: a file in it); returns (file, number of lines).
+
+    A progress file that is there already is added to, never replaced; any other file is left alone. Raises
+    TransferError.
+    """
+    target = Path(path or FILE_NAME).expanduser().absolute()
+    if target.is_dir():
+        target = target / FILE_NAME
+    before = _read(target) if target.exists() else b""
+    there = parse(before)[1]
+    if before.strip() and not there:
+        raise TransferError(
+            t(
+                f"{target} is another kind of file, so it was left alone. Choose a new name.",
+                f"{target} 是别的文件，没有动它。请换一个文件名。",
+            )
+        )
+    own = _read(log.path) if log.path.exists() else b""
+    lines = parse(own)[1]
+    lines.update({entry.id: to_line(entry).rstrip(b"\n") for entry in log.pending if entry.id not in lines})
+    added = [raw.strip(b"\r") + b"\n" for identity, raw in lines.items() if identity not in there]
+    glue = b"\n" if before and not before.endswith(b"\n") else b""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(target, before + glue + b"".join(added))
+    except OSError as error:
+        raise TransferError(
+            t(
+                f"{target} cannot be written ({error.strerror}). Choose another folder.",
+                f"无法写入 {target}（{error.strerror}）。请换一个文件夹。",
+            )
+        ) from None
+    return target, len({*there, *lines})
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise TransferError(
+            t(
+                f"There is no file {path}. Check the name; export_progress says where it wrote.",
+                f"没有文件 {path}。请检查文件名；export_progress 会说明写到了哪里。",
+            )
+        ) from None
+    except OSError as error:
+        raise TransferError(
+            t(
+                f"{path} cannot be read ({error.strerror}). Nothing was changed.",
+                f"无法读取 {path}（{error.strerror}），没有做任何改动。",
+            )
+        ) from None
+
+
+def _same(one: bytes, other: bytes) -> bool:
+    return one.strip() == other.strip() or json.loads(one) == json.loads(other)

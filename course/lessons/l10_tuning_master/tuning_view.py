@@ -1,0 +1,370 @@
+"""How the tuning game shows its panel, its measurements and its table: HTML, and the same as text."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from course.game import view
+from course.game.cases import EVIDENCE
+from course.game.view import aside, colon, source_words
+from course.i18n import pick, t
+from course.learning.marking import CONFIDENCE
+from course.lessons.l10_tuning_master import tuning
+from course.lessons.l10_tuning_master.tuning import Attempt, Bet, Outcome, Plan, Rule
+from course.lessons.l10_tuning_master.tuning_player import Tuning
+from course.markup import inline, plain
+from course.units import format_ratio
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the picture. state: words beside the bar; look: "", best, broken; mine: the learner's."""
+
+    name: str
+    outcome: Outcome
+    state: str
+    look: str = ""
+    mine: bool = False
+
+
+def interval(outcome: Outcome) -> str:
+    """0.44 [0.43, 0.45] times today's time; a single number where one round, or none, makes no interval."""
+    if outcome["low"] == outcome["high"]:
+        return f"{outcome['ratio']:.3g}"
+    ratio, low, high = format_ratio(outcome["ratio"], outcome["low"], outcome["high"])
+    return f"{ratio} [{low}, {high}]"
+
+
+def limits_words(plan: Plan, outcome: Outcome, today: Outcome) -> str:
+    """What became of every requirement, in sentences."""
+    found = ""
+    for one in plan.limits:
+        value, bound, kept = outcome.get("facts", {}).get(one.id), one.bound(today), one.kept(outcome, today)
+        words = {True: t("kept", "守住了"), False: t("broken", "没守住"), None: t("not measured here", "这里没有测")}
+        known = bound is not None and value is not None
+        figures = f"{one.words(value)}{t('; limit ', '；上限 ')}{one.words(bound)}" if known else ""
+        told = colon(pick(one.name), words[kept]) + (aside(figures) if figures else "")
+        found += t(f" {told[0].upper()}{told[1:]}.", f"{told}。")
+    return found
+
+
+def sentence(plan: Plan, bet: Bet, today: Outcome) -> str:
+    """What became of one configuration, and of the bet on it, with marks."""
+    came = tuning.came_out(plan, bet.outcome, today)
+    name, bets = tuning.in_words(plan, bet.config), plan.bets()
+    if plan.rules:
+        rule = plan.rules[bet.outcome["rule"]]
+        source = aside(t("rule: ", "规则：") + source_words(rule.source))
+        found = t(
+            f"**{name}**: {pick(bets[came])}. {pick(rule.says)}{source}",
+            f"**{name}**：{pick(bets[came])}。{pick(rule.says)}{source}",
+        )
+    else:
+        found = t(
+            f"**{name}** takes {interval(bet.outcome)} of today's time.",
+            f"**{name}**：耗时是现在的 {interval(bet.outcome)} 倍。",
+        )
+        found += limits_words(plan, bet.outcome, today)
+    few = came and bet.outcome.get("verdict") == tuning.FEW
+    kept = (
+        t(" Too few rounds for a time, so this run is not used up.", "轮数太少，时间说不准，这次不扣次数。")
+        if few
+        else ""
+    )
+    return f"{found} {bet_words(plan, bet, came)}{kept}"
+
+
+def bet_words(plan: Plan, bet: Bet, came: str | None) -> str:
+    """The bet beside what came out."""
+    said = pick(plan.bets().get(bet.bet, bet.bet)) + aside(pick(CONFIDENCE[bet.confidence]))
+    if came is None and bet.outcome["verdict"] == tuning.FEW:
+        return t(
+            f"🎲 Your bet: {said}. Too few rounds to tell: the machine is busy, so nothing is counted.",
+            f"🎲 你押的是：{said}。轮数太少，看不出来：机器正忙，这次都不算。",
+        )
+    if came is None:
+        return t(
+            f"🎲 Your bet: {said}. The interval holds 1: undecided, so the bet does not count.",
+            f"🎲 你押的是：{said}。区间含着 1，无法判定，这一注不算。",
+        )
+    if came == bet.bet:
+        return t(f"🎯 Your bet: {said}. It came out so.", f"🎯 你押的是：{said}。押中了！")
+    return t(
+        f"🎲 Your bet: {said}. It came out: {pick(plan.bets()[came])}.",
+        f"🎲 你押的是：{said}。结果是：{pick(plan.bets()[came])}。",
+    )
+
+
+# --- the picture: bars around today ------------------------------------------------------------------------
+
+
+def run_rows(plan: Plan, attempt: Attempt) -> list[Row]:
+    """What was measured in this attempt, today first."""
+    rows = [Row(tuning.in_words(plan, plan.today), {"ratio": 1.0, "low": 1.0, "high": 1.0}, t("today", "现在"))]
+    for one in attempt.runs:
+        look = "broken" if tuning.broken(plan, one.outcome, one.today) else ""
+        rows.append(Row(tuning.in_words(plan, one.config), one.outcome, LOOKS[look](), look, True))
+    return rows
+
+
+def landmarks(plan: Plan, attempt: Attempt) -> dict[str, set[str]]:
+    """Words -> keys of the configurations that a player finds again."""
+    return {
+        t("handed in", "你交的"): {tuning.key(attempt.handed.config)},
+        t("your run", "你测过"): {tuning.key(one.config) for one in attempt.runs},
+        t("today", "现在"): {tuning.key(plan.today)},
+    }
+
+
+def table_rows(plan: Plan, attempt: Attempt) -> list[Row]:
+    """All combinations, best first; today's, the runs and the hand-in are named."""
+    table, today, known = attempt.table, tuning.key(plan.today), landmarks(plan, attempt)
+    allowed = tuning.permitted(plan, table, today)
+    decided = tuning.decided(plan, table, today, tuning.key(attempt.handed.config))
+    best = tuning.best_set(plan, table, today) if decided else []
+    rows = []
+    for name in sorted(table, key=lambda name: table[name]["ratio"]):
+        marks = [words for words, names in known.items() if name in names]
+        look = "broken" if name not in allowed else "best" if name in best else ""
+        state = t(", ", "，").join(filter(None, [*marks, LOOKS[look]()]))
+        rows.append(Row(tuning.in_words(plan, tuning.config_in(name)), table[name], state, look, bool(marks)))
+    return rows
+
+
+LOOKS = {
+    "": lambda: "",
+    "best": lambda: t("among the best", "最好的一档"),
+    "broken": lambda: t("breaks a requirement", "违反要求"),
+}
+"""How a line looks, in words."""
+
+
+def bars_html(rows: Sequence[Row]) -> str:
+    """Ratios with their intervals on a logarithmic axis; the dashed line is today."""
+    ends = [max(one.outcome[end], 1e-3) for one in rows for end in ("low", "high")] + [1.0]
+    low, high = math.log(min(ends) / 1.1), math.log(max(ends) * 1.1)
+
+    def place(value: float) -> float:
+        return round(100 * (math.log(max(value, 1e-3)) - low) / (high - low), 2)
+
+    lines = []
+    for one in rows:
+        left, right, middle = (place(one.outcome[name]) for name in ("low", "high", "ratio"))
+        looks = " ".join(filter(None, [one.look, "mine" if one.mine else ""]))
+        lines.append(
+            f'<li class="{looks}"><span>{html.escape(plain(one.name))}</span><span class="tbg-track" aria-hidden="true">'
+            f'<u style="left:{place(1.0)}%"></u><s style="left:{left}%;width:{max(right - left, 0.5)}%"></s>'
+            f'<i style="left:{middle}%"></i></span><em><b>{interval(one.outcome)}</b> {html.escape(one.state)}</em></li>'
+        )
+    note = t(
+        "Time over today's, with its interval; left of the dashed line is faster.",
+        "耗时 / 现在的耗时，带区间；虚线左边更快。",
+    )
+    return f'<p class="tbq-note">{note}</p><ul class="tbg-bars">{"".join(lines)}</ul>'
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """One rule as it decided. bet: what comes out; parts: the settings, told in few parts (see ``tuning.blocks``); marks: which of
+    the player's are among them.
+    """
+
+    rule: Rule
+    bet: str
+    parts: list[dict[str, str]]
+    marks: str
+
+    def settings(self, plan: Plan) -> str:
+        """The settings in the words of the panel, with marks."""
+        words = t("; or ", "；或者 ").join(tuning.in_words(plan, part) for part in self.parts)
+        return f"**{words}**{aside(self.marks) if self.marks else ''}"
+
+
+def rulings(plan: Plan, attempt: Attempt) -> list[Ruling]:
+    """The rules that decide something, best first."""
+    found = []
+    for place, rule in sorted(enumerate(plan.rules), key=lambda one: -one[1].share):
+        names = {name for name, one in attempt.table.items() if one["rule"] == place}
+        marks = t(", ", "，").join(words for words, mine in landmarks(plan, attempt).items() if names & mine)
+        if parts := tuning.blocks(plan, names):
+            found.append(Ruling(rule, tuning.came_out(plan, {"share": rule.share}, {}), parts, marks))
+    return found
+
+
+def ruled_note(plan: Plan, found: Sequence[Ruling]) -> str:
+    """How to read the rulings, and which controls decide nothing, with marks."""
+    named = {name for one in found for part in one.parts for name in part}
+    idle = t(", ", "、").join(pick(one.name) for one in plan.controls if one.id not in named)
+    note = t(
+        "Only what decides is named; what a line leaves out may stand as it likes.",
+        "只写起决定作用的；一行里没写的，怎么设都一样。",
+    )
+    return note + (t(f" No part in it at all: {idle}.", f"从头到尾不起作用的：{idle}。") if idle else "")
+
+
+def ruled_heads(found: Sequence[Ruling]) -> list[tuple[str, list[Ruling]]]:
+    """What can come out, in words, with the rulings that say so."""
+    marks = {"fits": "✓", "works": "◐", "breaks": "✗"}
+    grouped = [(bet, [one for one in found if one.bet == bet]) for bet in marks]
+    return [(f"{marks[bet]} {pick(tuning.RULED_BETS[bet])}", group) for bet, group in grouped if group]
+
+
+def ruled_html(plan: Plan, attempt: Attempt) -> str:
+    found, lines = rulings(plan, attempt), ""
+    for head, group in ruled_heads(found):
+        told = "".join(
+            f"<p>{inline(one.settings(plan))}<br>{inline(pick(one.rule.says))} "
+            f"<small>{inline(source_words(one.rule.source))}</small></p>"
+            for one in group
+        )
+        lines += f'<li><div><p class="what">{head}</p>{told}</div></li>'
+    return f'<p class="tbq-note">{inline(ruled_note(plan, found))}</p><ul class="tbq-lines">{lines}</ul>'
+
+
+def ruled_text(plan: Plan, attempt: Attempt) -> str:
+    found, lines = rulings(plan, attempt), []
+    for head, group in ruled_heads(found):
+        lines.append(head)
+        for one in group:
+            told = plain(pick(one.rule.says)) + aside(source_words(one.rule.source))
+            lines += [f"  - {plain(one.settings(plan))}", f"      {told}"]
+    return "\n".join([plain(ruled_note(plan, found)), *lines])
+
+
+def bars_text(rows: Sequence[Row]) -> str:
+    """The picture as text: a row of # to the ratio (| is today)."""
+    width = 20
+    most = max(2.0, *(one.outcome["ratio"] for one in rows))
+    lines = []
+    for one in rows:
+        filled = max(1, round(width * min(one.outcome["ratio"], most) / most))
+        bar = ("#" * filled).ljust(width)
+        at = round(width / most)
+        bar = bar[:at] + ("|" if bar[at : at + 1] == " " else "#") + bar[at + 1 :]
+        state = aside(one.state) if one.state else ""
+        lines.append(f"  {bar}  {interval(one.outcome)}  {plain(one.name)}{state}")
+    return "\n".join(lines)
+
+
+# --- panel and result --------------------------------------------------------------------------------------
+
+
+def panel_text(play: Tuning) -> str:
+    """The panel, and how to move by typing."""
+    plan, lines = play.plan, []
+    for one in plan.controls:
+        values = " | ".join(
+            f"{name}{t(' (today)', '（现在）') if plan.today[one.id] == name else ''}" for name in one.values
+        )
+        lines.append(f"  {one.id} = {values}    {colon(plain(pick(one.name)), plain(pick(one.says)))}")
+    lines += ["  " + colon(t("must not break", "不能破"), plain(pick(one.name))) for one in plan.limits]
+    lines += [budget_words(play), f"🎲 {tuning.bet_note()}"]
+    first = plan.controls[0]
+    value = next(name for name in first.values if name != plan.today[first.id])
+    shown = f'{first.id}="{value}"'
+    call, bets, costs = play.case.call, " | ".join(plan.bets()), t("costs ½ point", "扣 ½ 分")
+    lines += [
+        f'  {call}.run({shown}, bet="{next(iter(plan.bets()))}", confidence="fairly")',
+        f"      bet: {bets}; confidence: guess | fairly | certain",
+        f"  {call}.hand_in(...)   {call}.hint()  # {costs}",
+    ]
+    return "\n".join(lines)
+
+
+def budget_words(play: Tuning) -> str:
+    """Runs left, in words and signs."""
+    left, all_of = play.runs_left(), play.plan.runs
+    signs = "🔋" * left + "▫️" * (all_of - left)
+    what = (
+        t("runs left", "剩余测量次数")
+        if not play.plan.rules
+        else t("looks into the rule book left", "还能翻规则书的次数")
+    )
+    return colon(what, f"{left} / {all_of} {signs}")
+
+
+def result_lines(play: Tuning, attempt: Attempt) -> list[str]:
+    """The hand-in in sentences, with marks."""
+    plan = tuning.as_played(play.plan, attempt.table)
+    today, hand, table = tuning.key(plan.today), attempt.handed, attempt.table
+    lines = [t("📦 Handed in: ", "📦 你交的方案：") + sentence(plan, hand, table[today])]
+    best = tuning.best_set(plan, table, today)
+    if not tuning.decided(plan, table, today, tuning.key(hand.config)):
+        lines.append(view.no_points_words())
+    elif tuning.key(hand.config) in best:
+        same = (
+            t(" Leaving it alone was the art here.", "这里的本事就是不去动它。")
+            if tuning.key(hand.config) == today
+            else ""
+        )
+        lines.append(t("🎯 That is among the best on this panel.", "🎯 这是面板上最好的一档！") + same)
+    elif best:
+        name = tuning.in_words(plan, tuning.config_in(best[0]))
+        figures = (
+            ""
+            if plan.rules
+            else t(f", {interval(table[best[0]])} of today's time", f"，耗时是现在的 {interval(table[best[0]])} 倍")
+        )
+        lines.append(
+            t(f"The best that keeps everything: **{name}**{figures}.", f"守住一切要求的最好方案：**{name}**{figures}。")
+        )
+        if tuning.broken(plan, hand.outcome, table[today]) or plan.rules and hand.outcome["share"] == 0:
+            lines.append(
+                t(
+                    "The client thanks you for the honest figures: now everybody knows what must not be touched.",
+                    "客户谢谢你给出了实打实的数字：现在大家都知道什么不能碰了。",
+                )
+            )
+    advice = tuning.key(plan.advice) if plan.advice else ""
+    if advice in table and not plan.rules:
+        lines.append(
+            t(
+                f"The usual advice ({tuning.in_words(plan, plan.advice)}): {interval(table[advice])}.",
+                f"常见的建议（{tuning.in_words(plan, plan.advice)}）：{interval(table[advice])}。",
+            )
+        )
+    return lines
+
+
+def origin_words(evidence: Mapping) -> str:
+    """Where a result came from: on which machine, or by which kind of evidence."""
+    kind, machine = evidence.get("evidence", "live"), evidence.get("machine", "")
+    return f"{pick(EVIDENCE[kind])[0]} {pick(machine)}" if machine else pick(EVIDENCE[kind])
+
+
+def picture_html(play: Tuning, attempt: Attempt) -> str:
+    """The runs so far, or after the hand-in all combinations."""
+    return _picture(play, attempt, ruled_html, bars_html)
+
+
+def picture_text(play: Tuning, attempt: Attempt) -> str:
+    return _picture(play, attempt, ruled_text, bars_text)
+
+
+def _picture(play: Tuning, attempt: Attempt, ruled: Callable, bars: Callable) -> str:
+    plan = tuning.as_played(play.plan, attempt.table)
+    if attempt.handed:
+        return ruled(plan, attempt) if plan.rules else bars(table_rows(plan, attempt))
+    return "" if plan.rules or not attempt.runs else bars(run_rows(plan, attempt))
+
+
+def whole_text(play: Tuning) -> str:
+    """Everything there is to say of a case now, as text."""
+    attempt = play.attempt
+    parts = [view.ticket_text(play.case)]
+    parts += [f"💡 {plain(pick(text))}" for text in play.opened_hints()]
+    if not attempt.handed:
+        parts.append(panel_text(play))
+        for one in attempt.runs:
+            parts.append(plain(sentence(play.plan, one, one.today)))
+        return "\n\n".join(filter(None, [*parts, picture_text(play, attempt)]))
+    parts += [plain(line) for line in result_lines(play, attempt)]
+    parts += [picture_text(play, attempt), origin_words(attempt.handed.evidence), view.cause_text(play)]
+    if play.cause_found():
+        parts.append("\n".join(map(plain, view.debrief_lines(play.case))))
+        parts.append(view.points_text(play.score()))
+        parts.append(view.letter_text(play.case, play.written()))
+    return "\n\n".join(filter(None, parts))

@@ -1,0 +1,181 @@
+"""The question bank: YAML files read into items when they are needed.
+
+Practice questions stand in ``items.yaml`` of their lesson's folder, checkpoint questions in ``checkpoint.yaml``
+and interview questions in ``interview.yaml`` beside it. A file is read when one of its items is first asked for, so a card
+appears at once however large the bank is.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from course.catalog import FOLDER
+from course.i18n import Text, t
+from course.questions.interview import Spoken, parse_spoken
+from course.questions.items import BankError, Item, UnknownItem, parse_item
+from course.suggest import did_you_mean
+
+FILES = ("items", "checkpoint", "interview")
+"""The question files of a lesson, without their ending."""
+
+
+def _lesson(path: Path) -> str:
+    return path.parent.name.removeprefix("l")
+
+
+def _name(path: Path) -> str:
+    """A file as sentences name it: with its lesson's folder."""
+    return f"{path.parent.name}/{path.name}"
+
+
+def read_yaml(path: Path) -> Any:
+    """The content of a YAML file. Raises BankError with the line of the fault."""
+    import yaml
+
+    try:
+        return yaml.load(path.read_text("utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark else ""
+        what = getattr(error, "problem", None) or "not YAML"
+        raise BankError(f"{_name(path)}{line}: {what}. Check indentation, quotes and colons there.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise BankError(f"{_name(path)}: cannot be read ({error}). Restore the file from the course.") from None
+
+
+def _parse(entry: Any, path: Path) -> Item:
+    """The item of one entry; the name of its file says of which sort. Raises BankError."""
+    if path.stem == "interview":
+        return parse_spoken(entry, _name(path))
+    return parse_item(entry, _name(path), path.stem == "checkpoint")
+
+
+@lru_cache(maxsize=256)
+def _read_items(path: Path, stamp: int) -> tuple[tuple[Item, ...], tuple[str, ...]]:
+    """(items, faults) of one file; stamp (modification time, ns) makes an edited file be read again."""
+    raw, name = read_yaml(path), _name(path)
+    if raw is not None and not isinstance(raw, list):
+        return (), (f"{name}: must be a list of items, each starting with `- id:`.",)
+    items, faults, seen = [], [], set()
+    for entry in raw or ():
+        try:
+            item = _parse(entry, path)
+        except BankError as error:
+            faults.append(str(error))
+            continue
+        if item.lesson != _lesson(path):
+            faults.append(f"{name}, item {item.id}, field lesson: must be {_lesson(path)}, and is {item.lesson}.")
+        if item.id in seen:
+            faults.append(f"{name}, item {item.id}, field id: occurs twice; give one of them another id.")
+        seen.add(item.id)
+        items.append(item)
+    return tuple(items), tuple(faults)
+
+
+@lru_cache(maxsize=8)
+def _read_beliefs(path: Path, stamp: int) -> dict[str, Text]:
+    """The content of one file of misconceptions; stamp as in `_read_items`. Every answer asks for them."""
+    return read_yaml(path) or {}
+
+
+class Bank:
+    """The questions of a folder of lessons. Files are read when needed; look an item up with ``bank["05-revisit"]``."""
+
+    def __init__(self, folder: Path | str | None = None) -> None:
+        self.folder = Path(folder or FOLDER)
+        self._carried: dict[str, list[Item]] = {}
+
+    def carry(self, lesson: str, items: list[Item]) -> None:
+        """From now on the questions of this checkpoint are these, which came with its notebook."""
+        self._carried[lesson] = items
+
+    def _files(self, name: str, start: str = "[0-9][0-9]") -> list[Path]:
+        return sorted(self.folder.glob(f"l{start}_*/{name}.yaml"))
+
+    def _read(self, path: Path) -> tuple[tuple[Item, ...], tuple[str, ...]]:
+        try:
+            return _read_items(path, path.stat().st_mtime_ns)
+        except BankError as error:
+            return (), (str(error),)
+
+    def items(self, lesson: str | None = None, checkpoint: bool = False) -> list[Item]:
+        """The practice (or checkpoint) items of one lesson, or of all, in file order.
+
+        Faulty items are left out.
+        """
+        if checkpoint and lesson in self._carried:
+            return list(self._carried[lesson])
+        return [
+            item
+            for path in self._files("checkpoint" if checkpoint else "items")
+            if lesson in (None, _lesson(path))
+            for item in self._read(path)[0]
+        ]
+
+    def interview(self) -> list[Spoken]:
+        """The interview questions of all lessons, in file order. Faulty ones are left out."""
+        return [item for path in self._files("interview") for item in self._read(path)[0]]
+
+    def lessons(self) -> list[str]:
+        """Ids of the lessons that have practice items."""
+        return [_lesson(path) for path in self._files("items")]
+
+    def faults(self) -> list[str]:
+        """A sentence for everything in the files that breaks the schema."""
+        return [fault for name in FILES for path in self._files(name) for fault in self._read(path)[1]]
+
+    def get(self, item_id: str) -> Item | None:
+        """The item, of practice, a checkpoint or the interview, or None."""
+        start = str(item_id)[:2]
+        name = {"-c-": "checkpoint", "-i-": "interview"}.get(str(item_id)[2:5], "items")
+        for item in (one for items in self._carried.values() for one in items):
+            if item.id == item_id:
+                return item
+        for path in self._files(name, start if start.isdigit() else "--"):
+            for item in self._read(path)[0]:
+                if item.id == item_id:
+                    return item
+        return None
+
+    def __getitem__(self, item_id: str) -> Item:
+        """The item. Raises UnknownItem with near ids, or BankError where its own file is at fault."""
+        item = self.get(item_id)
+        if item is not None:
+            return item
+        if own := [fault for fault in self.faults() if f"item {item_id}," in fault]:
+            raise BankError("\n".join(own))
+        raise UnknownItem(
+            _unknown_sentence(
+                item_id, [one.id for one in (*self.items(), *self.items(checkpoint=True), *self.interview())]
+            )
+        )
+
+    def misconceptions(self) -> dict[str, Text]:
+        """Misconception id -> statement of the false belief. Empty where the file is missing."""
+        path = self.folder / "misconceptions.yaml"
+        return dict(_read_beliefs(path, path.stat().st_mtime_ns)) if path.exists() else {}
+
+
+def _unknown_sentence(item_id: str, known: list[str]) -> str:
+    hint = did_you_mean(item_id, known, 3, 0.5) or t(" Copy the id from the notebook.", "请从 notebook 里复制题号。")
+    return t(f"There is no question {item_id!r}.", f"没有题号为 {item_id!r} 的题。") + hint
+
+
+def load_bank(folder: Path | str | None = None, strict: bool = True) -> Bank:
+    """The bank of a folder (default: the course's), every file read and checked.
+
+    Raises BankError with all faults, one a line, when strict. ``Bank(folder)`` opens it without reading
+    anything.
+    """
+    bank = Bank(folder)
+    if strict and (faults := bank.faults()):
+        raise BankError("\n".join(faults))
+    return bank
+
+
+@lru_cache(maxsize=1)
+def default_bank() -> Bank:
+    """The bank of the course."""
+    return Bank()

@@ -1,0 +1,111 @@
+"""The words of the course: one plain sentence and one example each, in both languages, from ``glossary.yaml``.
+
+A text of a lesson marks a term ``[[id]]``, or with words of its own ``[[id|words]]``; ``hover`` is what a notebook gets.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from course.catalog import FOLDER
+from course.i18n import Text, pick
+from course.markup import plain
+from course.questions import schema
+from course.questions.bank import read_yaml
+from course.questions.item_lint import language_faults
+from course.suggest import nearest
+
+FILE = FOLDER / "glossary.yaml"
+MARK = re.compile(r"\[\[(?P<id>[a-z0-9_.-]+)(?:\|(?P<words>[^\]|]+))?\]\]")
+_CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.S)
+
+
+@dataclass(frozen=True)
+class Term:
+    """One word. id: what a mark names. also: other names it goes by. lesson: where it is taught."""
+
+    id: str
+    term: Text
+    means: Text
+    example: Text
+    also: tuple[str, ...] = ()
+    lesson: str = ""
+    source: str = ""
+
+    def names(self) -> Iterator[str]:
+        """Everything that ``find`` takes for it, in small letters."""
+        words = [self.term] if isinstance(self.term, str) else list(self.term.values())
+        yield from (one.lower() for one in (self.id, self.id.replace("-", " "), *words, *self.also))
+
+
+SCHEMA = schema.object_of(
+    ["term", "means", "example"],
+    term=schema.TEXT,
+    also={"type": "array", "items": {"type": "string", "minLength": 1}},
+    means=schema.TEXT,
+    example=schema.TEXT,
+    lesson={"type": "string", "pattern": r"^\d\d_[a-z0-9_]+$"},
+    source={"type": "string", "minLength": 1},
+)
+
+
+def read(path: Path = FILE) -> tuple[dict[str, Term], list[str]]:
+    """(terms by id, in file order; a sentence for every fault). A faulty term is left out."""
+    found: dict[str, Term] = {}
+    faults: list[str] = []
+    for identity, raw in (read_yaml(path) or {}).items():
+        wrong = list(_faults(str(identity), raw, found))
+        faults += [f"{path.name}, {identity}, {sentence}" for sentence in wrong]
+        if not wrong:
+            found[identity] = Term(identity, **{**raw, "also": tuple(raw.get("also", ()))})
+    return found, faults
+
+
+def _faults(identity: str, raw: Any, known: dict[str, Term]) -> Iterator[str]:
+    broken = [f"field {field or '(all)'}: {what}." for field, what in schema.violations(raw, SCHEMA)]
+    yield from broken
+    if broken:
+        return
+    if not MARK.fullmatch(f"[[{identity}]]"):
+        yield "the id must be small letters, figures, dots, hyphens or underscores."
+    taken = {name: one.id for one in known.values() for name in one.names()}
+    own = Term(identity, raw["term"], raw["means"], raw["example"], tuple(raw.get("also", ())))
+    yield from (f"“{name}” is a name of {taken[name]} already." for name in dict.fromkeys(own.names()) if name in taken)
+    for field in ("means", "example"):
+        yield from language_faults(field, raw[field])
+
+
+def find(words: str, terms: dict[str, Term]) -> Term | None:
+    """The term of that id or name, in either language and any case, or None."""
+    wanted = " ".join(str(words).lower().split())
+    return next((one for one in terms.values() if wanted in one.names()), None)
+
+
+def near(words: str, terms: dict[str, Term], most: int = 3) -> list[str]:
+    """The ids of the terms whose names are most like the words."""
+    names = {name: one.id for one in terms.values() for name in one.names()}
+    return list(dict.fromkeys(names[name] for name in nearest(str(words).lower(), names, most, 0.55)))
+
+
+def marks(text: str) -> Iterator[re.Match[str]]:
+    """The marks of a text, outside its code."""
+    for part in _CODE.split(text)[::2]:
+        yield from MARK.finditer(part)
+
+
+def replace_marks(text: str, shown: Callable[[re.Match[str]], str]) -> str:
+    """The text with every mark outside its code as ``shown`` gives it."""
+    parts = _CODE.split(text)
+    parts[::2] = [MARK.sub(shown, part) for part in parts[::2]]
+    return "".join(parts)
+
+
+def hover(term: Term, words: str | None, code: str) -> str:
+    """HTML of a term in a notebook's text: the word, with its meaning on hover and the call that tells more."""
+    said = html.escape(f'{plain(pick(term.means, code))}  → what("{term.id}")', quote=True)
+    return f'<abbr title="{said}">{html.escape(words or pick(term.term, code))}</abbr>'

@@ -1,0 +1,225 @@
+"""Craft rules of good questions, beyond the schema: ``lint(bank)`` gives one finding for each breach."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+
+from course.i18n import LANGUAGES, Text, pick
+from course.questions.bank import Bank
+from course.questions.finding import Finding
+from course.questions.items import Item, every
+
+_COVER_ALL = re.compile(
+    r"\b(all|none|both) of (the above|these|them)\b|以上(都|全|皆|均|选项)|(都|全)(对|不对|正确)$", re.I
+)
+_ABSOLUTE = re.compile(
+    r"\b(always|never|guaranteed|impossible|every single)\b|总是|永远|从不|绝不|绝对|一定|必然", re.I
+)
+_NEGATIVE = {
+    "en": re.compile(r"\b(which|what)\b[^.?!]*\b(not|except|cannot)\b", re.I),
+    "zh": re.compile(r"哪[一个些项种句条行]*.{0,8}(不是|不对|不正确|不属于|错误的)|以下.{0,6}(不正确|错误)的是"),
+}
+_BOLD = re.compile(r"\*\*(.+?)\*\*", re.S)
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+_HALF_WIDTH = re.compile(r"[\u4e00-\u9fff][,;:?!]|[,;?!][\u4e00-\u9fff]")
+_CODE = re.compile(r"`[^`]*`")
+LEAST_PRACTICE, LEAST_CHECKPOINT = 10, 5
+FREE_COUNT = ("00_start", "10_tuning_master", "11_bug_hunt", "15_review")  # set-up, games, review: as they need
+
+
+def lint(bank: Bank) -> list[Finding]:
+    """Every fault of the bank: schema first, then each item, then each lesson.
+
+    Empty when all is well.
+    """
+    found = [Finding("schema", fault) for fault in bank.faults()]
+    known = bank.misconceptions()
+    items = [*bank.items(), *(one for item in bank.items(checkpoint=True) for one in every(item))]
+    found += lint_items(items, known)
+    lessons: dict[tuple[str, bool], list[Item]] = defaultdict(list)
+    for item in items:
+        lessons[item.lesson, item.checkpoint].append(item)
+    for (lesson, checkpoint), group in sorted(lessons.items()):
+        found += lint_lesson(lesson, group, checkpoint)
+    return found
+
+
+def lint_items(items: Iterable[Item], misconceptions: Mapping[str, Text]) -> list[Finding]:
+    """Faults of items seen one by one; also fit for checkpoint items with their key merged in."""
+    found = []
+    for item in items:
+        checks = [_languages(item), _stem(item)]
+        if item.kind in ("single", "multiple", "predict"):
+            checks.append(_options(item))
+        if item.keyed or item.kind == "predict":
+            checks.append(_reasons(item, misconceptions))
+        found += [finding.at(item.id) for check in checks for finding in check]
+    return found
+
+
+def _texts(item: Item) -> Iterator[tuple[str, Text]]:
+    yield "stem", item.stem
+    if item.step:
+        yield "step", item.step
+    for one in item.options:
+        yield f"option {one.id}", one.text
+        if one.why:
+            yield f"why of option {one.id}", one.why
+        if one.plot:
+            yield f"alt of the plot of option {one.id}", one.plot.alt
+    if item.axes:
+        yield from (("name of the x axis", item.axes.x), ("name of the y axis", item.axes.y))
+    if item.slider:
+        yield from (("unit", item.slider.unit), ("why", item.slider.why))
+    if item.number:
+        yield "unit", item.number.unit
+        for name, text in [("why", item.number.why), *(("why of a trap", trap.why) for trap in item.number.traps)]:
+            if text:
+                yield name, text
+
+
+def _languages(item: Item) -> Iterator[Finding]:
+    for name, text in _texts(item):
+        yield from language_faults(name, text)
+
+
+def language_faults(name: str, text: Text) -> Iterator[Finding]:
+    """What is wrong with a text in its two languages; name: what the sentences call it."""
+    if isinstance(text, str):
+        if _HAN.search(text) or re.search(r"[A-Za-z]{2,}", _CODE.sub("", text)):
+            yield Finding("one-language", f"{name} is a sentence in one language only; write {{en: ..., zh: ...}}.")
+        return
+    if _HAN.search(text["en"]):
+        yield Finding("chinese-in-english", f"{name}: the English text contains Chinese characters.")
+    prose = _CODE.sub("", text["zh"])
+    if len(re.findall(r"[A-Za-z]{3,}", prose)) > 2 and not _HAN.search(prose):
+        yield Finding("not-chinese", f"{name}: the Chinese text is not Chinese.")
+    if hit := _HALF_WIDTH.search(prose):
+        yield Finding("half-width", f"{name}: half-width punctuation in Chinese at “{hit.group()}”; use ，；：？！.")
+
+
+def _stem(item: Item) -> Iterator[Finding]:
+    """A stem that asks for what is not so must show it: the word in bold."""
+    for code in LANGUAGES:
+        stem = pick(item.stem, code)
+        if _NEGATIVE[code].search(stem) and not _NEGATIVE[code].search(_BOLD.sub("", stem)):
+            continue
+        if _NEGATIVE[code].search(stem):
+            yield Finding(
+                "negation-not-bold",
+                f"the stem asks for what is not so ({code}): set the word in **bold**, or ask for what is.",
+            )
+
+
+def _same(item: Item) -> Iterator[Finding]:
+    for code in LANGUAGES:
+        texts: dict[str, str] = {}
+        for one in item.options:
+            bare = re.sub(r"\s+", " ", pick(one.text, code)).strip(" .。").lower()
+            if bare in texts:
+                yield Finding("same-options", f"options {texts[bare]} and {one.id} say the same in {code}.")
+            texts.setdefault(bare, one.id)
+
+
+def _options(item: Item) -> Iterator[Finding]:
+    yield from _same(item)
+    if not 3 <= len(item.options) <= 5 and item.kind != "predict":
+        yield Finding("option-count", f"has {len(item.options)} options; write 3 or 4.")
+    for one in item.options:
+        for code in LANGUAGES:
+            if _COVER_ALL.search(pick(one.text, code)):
+                yield Finding(
+                    "covers-others",
+                    f"option {one.id} covers the others (“all of the above”); write an option of its own.",
+                )
+                break
+    right, wrong = ([one for one in item.options if one.correct is state] for state in (True, False))
+    wrong = wrong or [one for one in item.options if one.correct is None and right]
+    if item.kind != "single" or not right or not wrong:
+        return
+    for code in LANGUAGES:
+        longest = max(_length(one.text, code) for one in wrong)
+        if _length(right[0].text, code) > max(longest * 1.1, longest + 3):
+            yield Finding(
+                "right-option-longest",
+                f"the right option is the longest in {code}; shorten it or lengthen a wrong one.",
+            )
+    absolute = [one for one in wrong if _ABSOLUTE.search(pick(one.text, "en"))]
+    if len(absolute) == len(wrong) > 1 and not _ABSOLUTE.search(pick(right[0].text, "en")):
+        yield Finding(
+            "absolute-words", "every wrong option has an absolute word (always, never) and the right one has none."
+        )
+
+
+def _length(text: Text, code: str) -> int:
+    return len(pick(text, code).replace("`", "").replace("**", ""))
+
+
+def _reasons(item: Item, misconceptions: Mapping[str, Text]) -> Iterator[Finding]:
+    for one in item.options:
+        if not one.why:
+            yield Finding("why-missing", f"option {one.id} has no why.")
+        distractor = item.kind == "order" and one.id not in item.order
+        if item.kind in ("single", "multiple") and one.correct and one.misconception:
+            yield Finding("misconception-of-right", f"right option {one.id} names a misconception; it states none.")
+        if one.misconception and one.misconception not in misconceptions:
+            yield Finding(
+                "unknown-misconception",
+                f"option {one.id}: {one.misconception} is not in misconceptions.yaml; add it there.",
+            )
+        if distractor and one.pairs_with and one.pairs_with not in item.order:
+            yield Finding(
+                "unknown-pair", f"distractor {one.id} pairs with {one.pairs_with}, which is not in the right order."
+            )
+    if item.kind == "order" and tuple(o.id for o in item.options if o.id in item.order) == item.order:
+        yield Finding("order-not-mixed", "the options stand in their right order already; mix them.")
+    if item.number:
+        yield from _number(item, misconceptions)
+
+
+def _number(item: Item, misconceptions: Mapping[str, Text]) -> Iterator[Finding]:
+    number = item.number
+    if not number.why:
+        yield Finding("why-missing", "the number has no why.")
+    if not number.low <= number.value <= number.high:
+        yield Finding("value-outside", f"the value {number.value} is not within {number.low} and {number.high}.")
+    for trap in number.traps:
+        if trap.low > trap.high:
+            yield Finding("trap-reversed", f"a trap has low {trap.low} above high {trap.high}.")
+        if trap.low <= number.high and trap.high >= number.low:
+            yield Finding("trap-overlaps", f"the trap {trap.low}..{trap.high} overlaps the right answer.")
+        if trap.misconception and trap.misconception not in misconceptions:
+            yield Finding(
+                "unknown-misconception",
+                f"misconception {trap.misconception} of a trap is not in misconceptions.yaml; add it there.",
+            )
+
+
+def lint_lesson(lesson: str, items: list[Item], checkpoint: bool = False) -> list[Finding]:
+    """Faults that show only over a whole lesson: number of items, share of why, spread of positions."""
+    found = []
+    what = "checkpoint" if checkpoint else "practice"
+    least = LEAST_CHECKPOINT if checkpoint else LEAST_PRACTICE
+    if len(items) < least and lesson not in FREE_COUNT:
+        found.append(Finding("too-few-items", f"{lesson}: has {len(items)} {what} items; at least {least} are needed."))
+    asking = [item for item in items if item.kind != "predict"]
+    why = sum(item.asks == "why" for item in asking)
+    if why * 3 < len(asking):
+        found.append(
+            Finding("too-few-why", f"{lesson}: {why} of {len(asking)} {what} items ask why; at least a third should.")
+        )
+    places = Counter(
+        item.options.index(item.option(item.correct[0])) for item in items if item.kind == "single" and item.correct
+    )
+    total = sum(places.values())
+    if total >= 4 and max(places.values()) * 2 > total:
+        place = "abcdefgh"[places.most_common(1)[0][0]]
+        found.append(
+            Finding(
+                "one-position",
+                f"{lesson}: in {max(places.values())} of {total} {what} items the right option is at {place}; spread it.",
+            )
+        )
+    return found

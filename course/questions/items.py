@@ -1,0 +1,353 @@
+"""A question as data: items, options, numbers, and how a YAML entry becomes one.
+
+Practice questions carry their key; checkpoint questions carry none, ``with_key`` merges one in.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from course.i18n import Text
+from course.questions import schema, variants
+
+CHOICES = ("single", "multiple", "predict", "order")  # the kinds answered with option ids
+
+
+class BankError(ValueError):
+    """A question file that cannot be used; the message names file, item, field and the next step."""
+
+
+class UnknownItem(LookupError):
+    """An item id that the bank does not have; the message suggests the nearest ids."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+@dataclass(frozen=True)
+class Plot:
+    """The small drawing of an option. y: the heights, from left to right. alt: the drawing in words."""
+
+    y: tuple[float, ...]
+    alt: Text
+
+
+@dataclass(frozen=True)
+class Axes:
+    """What all drawings of an item share: names of the axes, and the style (bars, line or dots)."""
+
+    x: Text
+    y: Text
+    style: str = "bars"
+
+
+@dataclass(frozen=True)
+class Slider:
+    """A bet on a number. stops: the marks of the scale, rising, all above 0 and equally far apart on it.
+
+    factor: a bet within measured / factor .. measured * factor wins; within factor squared it was close.
+    """
+
+    stops: tuple[float, ...]
+    unit: Text
+    why: Text
+    factor: float = 1.25
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option. correct is None where no key is known (checkpoint) or none exists (predict, order).
+
+    experiment: the one that separates this option from the truth; without it, that of the item.
+    """
+
+    id: str
+    text: Text
+    correct: bool | None = None
+    why: Text = ""
+    misconception: str | None = None
+    pairs_with: str | None = None
+    plot: Plot | None = None
+    experiment: str | None = None
+
+
+@dataclass(frozen=True)
+class Trap:
+    """A tempting wrong number: low <= answer <= high, why it tempts, and the false belief it stands for, if it does."""
+
+    low: float
+    high: float
+    why: Text
+    misconception: str | None = None
+
+
+@dataclass(frozen=True)
+class Number:
+    """What a number item accepts: low..high, both included (a factor f means value/f..value*f)."""
+
+    unit: Text
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    why: Text = ""
+    traps: tuple[Trap, ...] = ()
+
+
+@dataclass(frozen=True)
+class Item:
+    """One question. ``keyed`` says whether it can be marked; ``refutes`` names well-known claims it corrects; ``step`` is a
+    smaller question for the third wrong try.
+
+    Of a question with variants (``course.questions.variants``) it is one of them: ``template`` is its entry as written, ``seed``
+    what this one was drawn from ("" for the standard variant), ``values`` what was drawn, ``key`` the id of its key.
+    """
+
+    id: str
+    lesson: str
+    concept: str
+    kind: str
+    difficulty: str
+    asks: str
+    stem: Text
+    options: tuple[Option, ...] = ()
+    code: Text | None = None
+    number: Number | None = None
+    order: tuple[str, ...] = ()
+    experiment: str | None = None
+    axes: Axes | None = None
+    slider: Slider | None = None
+    source: str = ""
+    verify: str | None = None
+    refutes: tuple[str, ...] = ()
+    points: float = 1.0
+    checkpoint: bool = False
+    step: Text = ""
+    template: Mapping[str, Any] | None = field(default=None, repr=False)
+    seed: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    key: str = ""
+
+    def option(self, option_id: str) -> Option | None:
+        """The option with that id, or None."""
+        return next((one for one in self.options if one.id == option_id), None)
+
+    @property
+    def varies(self) -> bool:
+        """Whether it is one of several variants."""
+        return self.template is not None
+
+    @property
+    def numeric(self) -> bool:
+        """Whether it is answered with a number: a number item, or a bet on a scale."""
+        return self.kind == "number" or self.slider is not None
+
+    @property
+    def correct(self) -> tuple[str, ...]:
+        """Ids of the right options (single, multiple), in the order they are shown."""
+        return tuple(one.id for one in self.options if one.correct)
+
+    @property
+    def keyed(self) -> bool:
+        """Whether the item carries what marking needs."""
+        if self.kind == "number":
+            return self.number is not None and self.number.value is not None
+        return bool(self.order) if self.kind == "order" else bool(self.correct)
+
+
+def _number(raw: Mapping[str, Any]) -> Number:
+    value, factor = raw.get("value"), raw.get("factor")
+    low, high = raw.get("low", value), raw.get("high", value)
+    if factor is not None and value is not None:
+        low, high = sorted((value / factor, value * factor))
+    traps = tuple(Trap(**trap) for trap in raw.get("traps", ()))
+    return Number(raw["unit"], value, low, high, raw.get("why", ""), traps)
+
+
+def _option(raw: Mapping[str, Any]) -> Option:
+    plot = raw.get("plot")
+    return Option(**{**raw, "plot": Plot(tuple(plot["y"]), plot["alt"]) if plot else None})
+
+
+def _slider(raw: Mapping[str, Any]) -> Slider:
+    return Slider(**{**raw, "stops": tuple(raw["stops"])})
+
+
+def parse_item(raw: Mapping[str, Any], where: str, checkpoint: bool = False, seed: str = "") -> Item:
+    """The Item of one YAML entry; of a question with variants the one that the seed draws.
+
+    Raises BankError, listing every fault with its field, when it breaks the schema.
+    """
+    name = raw.get("id", "?") if isinstance(raw, Mapping) else "?"
+    template, values, key = None, {}, name
+    if isinstance(raw, Mapping) and variants.is_template(raw):
+        template = raw
+        raw, values, key = _drawn(raw, where, checkpoint, seed)
+    rules = schema.CHECKPOINT if checkpoint else schema.PRACTICE
+    faults = [
+        f"{where}, item {name}, field {field or '(all)'}: {what}." for field, what in schema.violations(raw, rules)
+    ]
+    faults = faults or [f"{where}, item {name}, {what}" for what in _contradictions(raw, checkpoint)]
+    if faults:
+        raise BankError("\n".join(faults))
+    fields = {k: v for k, v in raw.items() if k not in ("options", "number", "order", "axes", "slider", "refutes")}
+    return Item(
+        **fields,
+        checkpoint=checkpoint,
+        template=template,
+        seed=seed if template else "",
+        values=values,
+        key=key,
+        options=tuple(_option(one) for one in raw.get("options", ())),
+        axes=Axes(**raw["axes"]) if "axes" in raw else None,
+        slider=_slider(raw["slider"]) if "slider" in raw else None,
+        number=_number(raw["number"]) if "number" in raw else None,
+        order=tuple(raw.get("order", ())),
+        refutes=tuple(raw.get("refutes", ())),
+    )
+
+
+def _drawn(
+    raw: Mapping[str, Any], where: str, checkpoint: bool, seed: str
+) -> tuple[Mapping[str, Any], variants.Values, str]:
+    """(the entry filled in, the values drawn, the id of its key). Where the standard variant is asked for, all questions
+    that can stand in its place are read. Raises BankError.
+    """
+    name = f"{where}, item {raw.get('id', '?')}"
+    found = list(variants.faults(raw, keyless=checkpoint))
+    if "one_of" in raw and not seed and not found:
+        for one in variants.alternatives(raw):
+            parse_item(one, where, checkpoint)
+    try:
+        made = ({}, {}, "") if found else variants.variant(raw, seed)
+    except variants.VariantError as error:
+        found = [str(error)]
+    if found:
+        raise BankError("\n".join(f"{name}, {fault}." for fault in found))
+    return made
+
+
+def redrawn(item: Item, seed: str) -> Item:
+    """The variant of a question that the seed draws; an item without variants as it is. Its key is to be merged in anew."""
+    return parse_item(item.template, item.lesson, item.checkpoint, seed) if item.template is not None else item
+
+
+def every(item: Item) -> list[Item]:
+    """All questions that can stand in the place of an item, each in its standard variant under its own id, without keys of
+    their own (those of a checkpoint): the item itself, or those of ``one_of``.
+    """
+    if item.template is None or "one_of" not in item.template:
+        return [item]
+    return [parse_item(one, item.lesson, item.checkpoint) for one in variants.alternatives(item.template)]
+
+
+def _contradictions(raw: Mapping[str, Any], checkpoint: bool) -> Iterator[str]:
+    """Faults that need two fields to see."""
+    kind, ids = raw["kind"], [one["id"] for one in raw.get("options", ())]
+    lesson = raw["lesson"]
+    if raw["id"][:2] != lesson[:2]:
+        yield f"field id: must start with the number of its lesson, {lesson[:2]}."
+    if len(set(ids)) != len(ids):
+        yield "field options: an option id occurs twice; give every option its own letter."
+    if kind == "number" and "number" not in raw:
+        yield "field number: is missing; a question of kind number needs it."
+    if kind != "number" and not ids and "slider" not in raw:
+        yield f"field options: is missing; a question of kind {kind} needs it."
+    yield from _drawing_faults(raw)
+    if checkpoint:
+        return
+    right = [one for one in raw.get("options", ()) if one.get("correct")]
+    if kind == "single" and len(right) != 1:
+        yield f"field options: exactly one option must have `correct: true`, and {len(right)} have."
+    if kind == "multiple" and not right:
+        yield "field options: at least one option must have `correct: true`."
+    if kind in ("predict", "order", "number") and right:
+        yield f"field options: `correct` has no meaning in a question of kind {kind}; delete it."
+    if kind == "predict" and "experiment" not in raw:
+        yield "field experiment: is missing; name the experiment that settles the bet."
+    yield from _order_faults(raw.get("order", ()), ids, kind)
+
+
+def _drawing_faults(raw: Mapping[str, Any]) -> Iterator[str]:
+    drawn = ["plot" in one for one in raw.get("options", ())]
+    if any(drawn) and not all(drawn):
+        yield "field options: some have a plot and some have none; draw all or none."
+    if any(drawn) != ("axes" in raw):
+        yield "field axes: plots of options and axes go together; write both or neither."
+    if "slider" not in raw:
+        return
+    stops = raw["slider"]["stops"]
+    if raw["kind"] != "predict" or raw.get("options"):
+        yield "field slider: belongs to a question of kind predict without options."
+    if stops[0] <= 0 or any(right <= left for left, right in zip(stops, stops[1:], strict=False)):
+        yield "field slider.stops: must be above 0 and rise from stop to stop."
+
+
+def _order_faults(order: Any, ids: list[str], kind: str) -> Iterator[str]:
+    if kind == "order" and not order:
+        yield "field order: is missing; write the option ids in their right order."
+    if unknown := [one for one in order if one not in ids]:
+        yield f"field order: {', '.join(unknown)} is not an option id; use {', '.join(ids)}."
+    if len(set(order)) != len(order):
+        yield "field order: an option occurs twice; write every id once."
+
+
+def with_key(item: Item, key: Mapping[str, Any]) -> Item:
+    """A checkpoint item with its key merged in, ready to be marked.
+
+    key: {correct: [ids] | order: [ids] | number: {value, low, high, factor, traps}, why, misconception,
+    pairs_with, source, verify}; for a question with variants it may hold formulas. Raises BankError when the key does not
+    fit the item.
+    """
+    where = f"key of {item.key}"
+    if item.varies:
+        try:
+            key = variants.key_of(key, item.values)
+        except variants.VariantError as error:
+            raise BankError(f"{where}: {error}") from None
+    faults = [f"{where}, field {field}: {what}." for field, what in schema.violations(dict(key), schema.KEY)]
+    ids = [one.id for one in item.options]
+    named = [*key.get("correct", ()), *key.get("order", ()), *key.get("misconception", ()), *key.get("pairs_with", ())]
+    faults += [
+        f"{where}: {one} is not an option of the item; use {', '.join(ids)}."
+        for one in dict.fromkeys(named)
+        if one not in ids
+    ]
+    needed = {"number": "number", "order": "order"}.get(item.kind, "correct")
+    if needed not in key:
+        faults.append(f"{where}, field {needed}: is missing; a question of kind {item.kind} needs it.")
+    if item.kind == "single" and len(key.get("correct", ())) > 1:
+        faults.append(f"{where}, field correct: a question of kind single has exactly one right option.")
+    if faults:
+        raise BankError("\n".join(faults))
+    why = key.get("why", {})
+    options = tuple(
+        replace(
+            one,
+            correct=one.id in key["correct"] if "correct" in key else None,
+            why=why.get(one.id, ""),
+            misconception=key.get("misconception", {}).get(one.id),
+            pairs_with=key.get("pairs_with", {}).get(one.id),
+        )
+        for one in item.options
+    )
+    number = item.number
+    if item.kind == "number":
+        unit = number.unit if number else ""
+        number = _number({"unit": unit, "why": why, **key["number"]})
+    return replace(
+        item,
+        options=options,
+        number=number,
+        order=tuple(key.get("order", ())),
+        source=key["source"],
+        verify=key.get("verify"),
+    )
+
+
+def within(value: float, low: float, high: float) -> bool:
+    """Whether low <= value <= high; a relative rounding error of 1e-9 is allowed."""
+    slack = 1e-9 * max(abs(low), abs(high))
+    return math.isfinite(value) and low - slack <= value <= high + slack

@@ -1,0 +1,300 @@
+"""Variants of a question: numbers drawn for each student, the words filled in, and the same again wherever it is repeated.
+
+A question file declares what is drawn; nothing in it is run, its formulas are those of ``expressions``::
+
+    draw:                                  # name -> what it is drawn from
+      channels: [16, 32, 64]               #   one of a list (numbers, texts, truth values, {en, zh})
+      size: {from: 28, to: 56, step: 4}    #   one of a range, both ends included
+      steps: {each: 5, of: [224, 192]}     #   a list, each entry drawn anew
+      "samples, batch": [[1000, 64], [1200, 128]]   # several that belong together
+    where: ["samples % batch > 0"]         # what must hold; drawn again until it does
+    standard: {channels: 32, size: 28}     # the variant of everybody who has no paper (optional)
+    stem: {en: "A layer of {{channels}} channels, {{samples:,}} images ..."}
+
+``{{name}}`` stands for a value, ``{{name:,}}`` for one in a format; a practice question, which carries its key, may also say
+``{{channels * 2}}``, ``let: {macs: "channels * size ** 2"}``, ``value: "macs"``, ``correct: "size > 30"``. A question that counts may not:
+the formulas of its key stand in keys.yaml, which learners do not get, so a learner's copy knows the values and no way to
+the answer. There ``correct`` may be ``{a: formula, b: formula}``.
+
+``one_of`` makes a question a place on the paper: each student gets one of the questions listed there, each of which may
+have ``draw``; its key is the entry of its own id, the answer and the mark carry the id of the place.
+
+The seed. ``Paper(student, lesson, salt).seed(item)`` is SHA-256 of the four; the salt comes from the course's secret and
+stands in the released notebook. A choice is that hash modulo the number of choices: no random generator, so machine and
+version of Python play no part. Whoever has the notebook can work out what any classmate is asked, and can show a card of
+theirs; whoever hands in cannot choose the seed, because the grader takes the student from the submission and the salt
+from its own release. Without a salt (the notebooks of the repository, checkpoints released before there were variants)
+everybody has the ``standard`` variant.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from course.questions.expressions import FUNCTIONS, FormulaError, compute, names
+from course.questions.schema import TEMPLATE, violations
+
+Raw = Mapping[str, Any]
+Values = dict[str, Any]
+MARK = re.compile(r"\{\{(.+?)(?::([,.0-9+%efgd]+))?\}\}")
+OWN = ("draw", "where", "let", "standard")  # fields of a template alone
+NUMBERS = ("value", "low", "high", "factor")  # fields that may be formulas, in a number and its traps
+UNTOUCHED = ("id", "lesson", "source", "verify")
+TRIES = 1000
+LONGEST_STUDENT = 100
+
+
+class VariantError(ValueError):
+    """A question whose variants cannot be drawn; the message names the field and the next step."""
+
+
+@dataclass(frozen=True)
+class Paper:
+    """Whose questions of which checkpoint. salt: the release's, "" where there is none. questions: id -> the entry as it was
+    handed out, which the draw is made from where the question files have changed since.
+    """
+
+    student: str
+    lesson: str
+    salt: str
+    questions: Mapping[str, Raw] = field(default_factory=dict, compare=False, repr=False)
+
+    def seed(self, item: str) -> str:
+        """What the variant of one question is drawn from."""
+        return _digest(self.lesson, self.salt, same_student(self.student), item).hex()
+
+
+def same_student(student: str) -> str:
+    """A student's id as it counts for the seed: capitals, width and spaces around it make no difference."""
+    return unicodedata.normalize("NFKC", student).strip().casefold()[:LONGEST_STUDENT]
+
+
+def is_template(raw: Raw) -> bool:
+    """Whether a question has variants."""
+    return "draw" in raw or "one_of" in raw
+
+
+def alternatives(raw: Raw) -> list[Raw]:
+    """The questions that can stand in this place, each under its own id: itself, or those of ``one_of``."""
+    place = {name: raw[name] for name in ("lesson", "points") if name in raw}
+    return [{**place, **one} for one in raw["one_of"]] if "one_of" in raw else [raw]
+
+
+def variant(raw: Raw, seed: str = "") -> tuple[dict[str, Any], Values, str]:
+    """(the question with everything filled in, the values drawn, the id its key stands under). seed: "" for the standard
+    variant. Raises VariantError.
+    """
+    chosen, seed_of = raw, seed
+    if "one_of" in raw:
+        among = alternatives(raw)
+        chosen = among[_choice(seed, "one_of", 0, len(among)) if seed else 0]
+        seed_of = f"{seed} {chosen['id']}" if seed else ""
+    values = drawn(chosen, seed_of)
+    try:
+        known = with_let(values, chosen.get("let", {}))
+        filled = {name: _filled(value, known, name) for name, value in chosen.items() if name not in OWN}
+    except FormulaError as error:
+        raise VariantError(str(error)) from None
+    return {**filled, "id": raw["id"]}, values, chosen["id"]
+
+
+def key_of(key: Raw, values: Values) -> dict[str, Any]:
+    """The key of one variant: formulas computed, explanations filled in. Raises VariantError."""
+    try:
+        known = with_let(values, key.get("let", {}))
+        made = {name: _filled(value, known, name) for name, value in key.items() if name not in OWN}
+    except FormulaError as error:
+        raise VariantError(str(error)) from None
+    if isinstance(made.get("correct"), Mapping):
+        made["correct"] = [one for one, right in made["correct"].items() if right]
+    return made
+
+
+def drawn(raw: Raw, seed: str = "") -> Values:
+    """The values of one variant. Raises VariantError where nothing fits ``where``."""
+    declared = raw.get("draw", {})
+    standard = raw.get("standard", {}) if not seed else {}
+    for attempt in range(TRIES):
+        values: Values = {}
+        for name, choices in declared.items():
+            _draw_one(values, name, choices, seed or "standard", attempt)
+        values |= standard
+        try:
+            if all(compute(rule, values) for rule in raw.get("where", ())):
+                return values
+        except FormulaError as error:
+            raise VariantError(f"where: {error}") from None
+    what = "the standard values do" if standard else f"nothing drawn in {TRIES} tries does"
+    raise VariantError(f"{what} what `where` asks for: loosen it, or change what is drawn from")
+
+
+def with_let(values: Values, formulas: Mapping[str, str]) -> Values:
+    """The values, and those computed from them in order. Raises FormulaError."""
+    known = dict(values)
+    for name, formula in formulas.items():
+        known[name] = compute(str(formula), known)
+    return known
+
+
+def _draw_one(values: Values, name: str, choices: Any, seed: str, attempt: int) -> None:
+    if isinstance(choices, Mapping) and "each" in choices:
+        among = choices["of"]
+        values[name] = [among[_choice(seed, f"{name} {k}", attempt, len(among))] for k in range(choices["each"])]
+        return
+    if isinstance(choices, Mapping):
+        low, step = choices["from"], choices.get("step", 1)
+        values[name] = low + step * _choice(seed, name, attempt, (choices["to"] - low) // step + 1)
+        return
+    one, together = choices[_choice(seed, name, attempt, len(choices))], _names_of(name)
+    values |= dict(zip(together, one, strict=True)) if len(together) > 1 else {name: one}
+
+
+def _names_of(name: str) -> list[str]:
+    return [one.strip() for one in name.split(",")]
+
+
+def _choice(seed: str, what: str, attempt: int, among: int) -> int:
+    return int.from_bytes(_digest(seed, what, str(attempt)), "big") % among
+
+
+def _digest(*parts: str) -> bytes:
+    return hashlib.sha256(json.dumps(parts, ensure_ascii=True).encode()).digest()
+
+
+def _filled(value: Any, known: Values, field: str, code: str = "en") -> Any:
+    """A part of a question with its marks replaced, and its formulas, where the field is a number or a key, computed."""
+    if field in UNTOUCHED:
+        return value
+    if isinstance(value, str):
+        if field in NUMBERS or field == "correct":
+            return compute(value, known)
+        return MARK.sub(lambda mark: _words(compute(mark[1], known), mark[2], code), value)
+    if isinstance(value, Mapping):
+        twins = set(value) == {"en", "zh"}
+        inner = "correct" if field == "correct" else ""
+        return {
+            name: _filled(one, known, inner or (field if twins else str(name)), name if twins else code)
+            for name, one in value.items()
+        }
+    if isinstance(value, list):
+        kept = field == "correct"  # a list of option ids
+        return value if kept else [_filled(one, known, field, code) for one in value]
+    return value
+
+
+def _words(value: Any, form: str | None, code: str) -> str:
+    """A value as it stands in a text."""
+    if isinstance(value, Mapping):
+        return str(value[code])
+    if isinstance(value, list):
+        return f"[{', '.join(_words(one, form, code) for one in value)}]"
+    if isinstance(value, str):
+        return value
+    try:
+        return format(value, form) if form else f"{value:.10g}" if isinstance(value, float) else str(value)
+    except ValueError:
+        raise FormulaError(f"{value!r} cannot be written in the format {form!r}") from None
+
+
+# --- what is wrong with a template ------------------------------------------------------------------------
+
+
+def faults(raw: Raw, keyless: bool) -> Iterator[str]:
+    """Everything wrong with what a question declares to draw, as sentences starting with the field.
+
+    keyless: a question that counts, whose texts name values and hold no formula.
+    """
+    own = {name: raw[name] for name in TEMPLATE["properties"] if name in raw}
+    wrong = [f"field {field}: {what}" for field, what in violations(own, TEMPLATE)]
+    yield from wrong
+    if wrong:
+        return
+    if "one_of" in raw:
+        yield from _place_faults(raw, keyless)
+        return
+    declared = raw["draw"]
+    if not declared:
+        yield "field draw: must name at least one value, such as `n: [8, 16, 32]`"
+    bad = [fault for name, choices in declared.items() for fault in _draw_faults(name, choices)]
+    yield from bad
+    if bad:
+        return
+    known = {one for name in declared for one in _names_of(name)}
+    if strange := set(raw.get("standard", {})) - known:
+        yield f"field standard: {', '.join(sorted(strange))} is not drawn"
+    if keyless and "let" in raw:
+        yield "field let: does not belong here: formulas of a question that counts stand in keys.yaml of grader/lessons"
+    for rule in raw.get("where", ()):
+        yield from _formula_faults("where", str(rule), known)
+    if keyless:
+        for field, formula in _marks({name: value for name, value in raw.items() if name not in OWN}):
+            if formula.strip() not in known:
+                yield (
+                    f"field {field}: {{{{{formula}}}}} is not a drawn value; a question that counts holds no formula, "
+                    "it would tell the way to the answer"
+                )
+
+
+def _place_faults(raw: Raw, keyless: bool) -> Iterator[str]:
+    among = raw["one_of"]
+    if strange := set(raw) - {"id", "lesson", "points", "one_of"}:
+        yield f"field {sorted(strange)[0]}: belongs into the questions of one_of"
+    ids = [one["id"] for one in among]
+    if len({*ids, raw["id"]}) <= len(ids):
+        yield "field one_of: every question there needs an id of its own"
+    for one in among:
+        if "draw" in one:
+            yield from (f"question {one['id']}, {fault}" for fault in faults(one, keyless))
+
+
+def _draw_faults(name: str, choices: Any) -> Iterator[str]:
+    together = _names_of(str(name))
+    for one in together:
+        if not one.isidentifier() or one in FUNCTIONS:
+            yield f"field draw: {one!r} is no name for a value; use letters, digits and _, and not the name of a function"
+    if isinstance(choices, list):
+        if len(choices) < 2:
+            yield f"field draw.{name}: must list two values or more"
+        elif len(together) > 1 and not all(isinstance(one, list) and len(one) == len(together) for one in choices):
+            yield f"field draw.{name}: every entry must be a list of {len(together)} values"
+    elif not isinstance(choices, Mapping):
+        yield f"field draw.{name}: must be a list, {{from, to, step}} or {{each, of}}"
+    elif set(choices) == {"each", "of"}:
+        if not _whole(choices["each"]) or not 1 <= choices["each"] <= 50 or not isinstance(choices["of"], list):
+            yield f"field draw.{name}: each is a number of entries from 1 to 50, of a list of values"
+    elif not {"from", "to"} <= set(choices) <= {"from", "to", "step"} or not all(map(_whole, choices.values())):
+        yield f"field draw.{name}: must be {{from, to, step}} in whole numbers, or {{each, of}}"
+    elif choices["to"] <= choices["from"] or choices.get("step", 1) < 1:
+        yield f"field draw.{name}: must rise from `from` to `to`"
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _formula_faults(field: str, formula: str, known: set[str]) -> Iterator[str]:
+    try:
+        strange = names(formula) - known
+    except FormulaError as error:
+        yield f"field {field}: {error}"
+        return
+    if strange:
+        yield f"field {field}: `{formula}` uses {', '.join(sorted(strange))}, which is not drawn"
+
+
+def _marks(value: Any, field: str = "") -> Iterator[tuple[str, str]]:
+    """(field, formula) of every mark in the texts of a question."""
+    if isinstance(value, str):
+        yield from ((field, mark[1]) for mark in MARK.finditer(value))
+    elif isinstance(value, Mapping):
+        for name, one in value.items():
+            yield from _marks(one, f"{field}.{name}" if field else str(name))
+    elif isinstance(value, list):
+        for one in value:
+            yield from _marks(one, field)

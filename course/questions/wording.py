@@ -1,0 +1,87 @@
+"""Words about a question that cards and text share: what it is, what to do, how to answer by typing."""
+
+from __future__ import annotations
+
+import re
+
+from course.i18n import both, pick, t
+from course.markup import plain
+from course.questions.items import Item, Option
+
+PAIR = both("Only one of these two:", "下面两行只选一行：")
+"""What stands above a distractor and the line that it tempts in place of."""
+
+
+def reason_alone(because: str) -> str:
+    """The learner's reason without a "because" of its own, to stand after one."""
+    return re.sub(r"^(because|因为)[\s,，:：…]*", "", because, flags=re.I)
+
+
+def task_words(item: Item) -> str:
+    """What the learner has to do, in words."""
+    if item.slider:
+        return t("bet on a number, it locks", "押一个数，提交后锁定")
+    return {
+        "single": t("choose one", "单选"),
+        "multiple": t("choose all that apply", "多选"),
+        "number": t("type a number", "填数字"),
+        "order": t("put the lines in order; some may not belong", "排出正确顺序，可能有多余的行"),
+        "predict": t("place your bet, it locks", "选一项，提交后锁定"),
+        "spoken": t("say it aloud, then rate yourself", "先说出声，再给自己打分"),
+    }[item.kind]
+
+
+def title_words(item: Item) -> str:
+    """The kind of card in words."""
+    if item.checkpoint:
+        points = "point" if item.points == 1 else "points"
+        return t(f"Checkpoint · {item.points:g} {points}", f"测验 · {item.points:g} 分")
+    if item.kind == "predict":
+        return t("Bet", "下注")
+    if item.kind == "spoken":
+        return t("Interview", "面试题")
+    return t("Question", "练习题")
+
+
+def recorded_words() -> str:
+    """What a checkpoint card says of an answer that stands on the sheet."""
+    return t("✓ Recorded earlier. You can change it until you hand in.", "✓ 之前已记录，交卷前都可以修改。")
+
+
+def unrecorded_words(kept: str) -> str:
+    """What it says once something else is chosen. kept: the answer on the sheet."""
+    return t(
+        f"○ This change is not recorded yet; your sheet holds: {kept}. Press one of the three buttons to record it.",
+        f"○ 这个改动还没有记录，答题卡上仍是：{kept}。点上面三个按钮之一即可记录。",
+    )
+
+
+def option_words(option: Option) -> str:
+    """An option in plain words, with its drawing described."""
+    words = plain(pick(option.text))
+    if option.plot is None:
+        return words
+    return words + t(f" Drawing: {plain(pick(option.plot.alt))}", f"图示：{plain(pick(option.plot.alt))}")
+
+
+def call_text(item: Item) -> str:
+    """The call that answers this item without a widget. It names no real option: an example must not hint."""
+    letter, number = t('"LETTER"', '"字母"'), t("NUMBER", "数字")
+    if item.numeric:
+        return f'answer("{item.id}", {number})'
+    many = item.kind in ("order", "multiple", "spoken")
+    return f'answer("{item.id}", {f"{letter}, {letter}" if many else letter})'
+
+
+def pairs(item: Item) -> list[tuple[str, ...]]:
+    """The option ids in the order shown: alone, or a distractor and the line that it tempts in place of."""
+    partner = {one.pairs_with: one.id for one in item.options if one.pairs_with}
+    groups: list[tuple[str, ...]] = []
+    done: set[str] = set()
+    for one in item.options:
+        if one.id in done:
+            continue
+        other = one.pairs_with or partner.get(one.id)
+        groups.append((one.id, other) if other and other not in done else (one.id,))
+        done.update(groups[-1])
+    return groups

@@ -1,0 +1,83 @@
+"""On Google Colab: what a learner must know before the first answer, and where answers outlive the runtime."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from course import colab
+from course.i18n import t
+from course.learning.log import home_path
+from course.learning.sheet import Sheet, open_sheet
+from course.learning.transfer import TransferError, import_from
+from course.verbs import state
+
+
+def keeps(path: Path) -> bool:
+    """Whether a file outlives the runtime: everywhere but on Colab, and there on Drive."""
+    return not colab.here() or path.is_relative_to(colab.DRIVE)
+
+
+def before_answering() -> list[str]:
+    """A warning while answers are not on Drive; once they are, what was answered before is taken along."""
+    log = state.now.log
+    if not colab.here() or "COURSE_HOME" in os.environ:
+        return []
+    if keeps(log.path):
+        return _taken_along()
+    return [
+        t(
+            "⚠️ When this Colab runtime ends, its files are deleted, your answers too. "
+            f"To keep them, run `{colab.MOUNT}` in a cell of its own now, then this cell again; what you answered before comes along. "
+            "Without Drive, run `export_progress()` before you leave and download the file.",
+            f"⚠️ 这个 Colab 运行时一结束，里面的文件就会被删除，包括你的作答。要保留，请现在就在单独的单元格里运行 `{colab.MOUNT}`，"
+            "再重新运行本单元格；之前的作答会一并带过去。不用 Drive 的话，离开前请运行 `export_progress()` 并下载文件。",
+        )
+    ]
+
+
+def _taken_along() -> list[str]:
+    """Add to the log on Drive what was answered before Drive was there."""
+    log, before = state.now.log, home_path()
+    if not before.exists():
+        return []
+    try:
+        merged = import_from(log, before)
+    except TransferError as error:
+        return [str(error)]
+    if not merged.new:
+        return []
+    return [
+        t(
+            f"Your earlier answers of this runtime are on Drive now: {merged}",
+            f"本次运行时之前的作答已存到 Drive：{merged}",
+        )
+    ]
+
+
+def open_answers(lesson: str, items: Sequence[str]) -> Sheet:
+    """The answer sheet of a checkpoint, beside the notebook; on Colab, whose notebook is no file here, on Drive."""
+    drive = state.now.log.path.parent
+    if not (colab.here() and keeps(drive)):
+        return open_sheet(lesson, items)
+    with contextlib.suppress(OSError):  # said with the first answer
+        drive.mkdir(parents=True, exist_ok=True)
+    sheet = open_sheet(lesson, items, drive)
+    sheet.take_in(Sheet(lesson, items))  # from before Drive was mounted
+    return sheet
+
+
+def to_hand_in(sheet: Sheet) -> list[str]:
+    """How a checkpoint leaves Colab."""
+    if not colab.here():
+        return []
+    return [
+        t(
+            "To hand in from Colab: run this cell once more, then choose File → Download → Download .ipynb. "
+            f"Hand in `{sheet.path.name}` with it: `{colab.download(sheet.path)}`.",
+            f"从 Colab 交卷：请再运行一次本单元格，然后选“文件 → 下载 → 下载 .ipynb”。请连同 `{sheet.path.name}` 一起交："
+            f"`{colab.download(sheet.path)}`。",
+        )
+    ]

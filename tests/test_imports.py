@@ -1,0 +1,93 @@
+"""Imports point one way: no circle, also not inside functions, and no package imports one of a layer above it."""
+
+from __future__ import annotations
+
+import ast
+import graphlib
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+
+from tests.conftest import ROOT
+
+LAYERS = [  # the highest first; each imports those below it alone, or its neighbours in the same line
+    ["verbs"],
+    ["portfolio", "experiments"],
+    ["lessons"],
+    ["game", "experiment", "crosscheck", "roofline", "trace", "checking", "onednn_log", "pytest_timing"],
+    ["cards", "timing", "flops"],
+    ["learning", "figures", "isolation"],
+    ["questions", "records", "exercise", "flags"],
+    ["machine", "suggest", "verdict", "kernel_hint"],
+    ["catalog", "models", "toy_search", "rounding", "tables", "markup", "units",
+     "i18n", "usual_language", "home", "files", "generators", "colab", "version"],
+]  # fmt: skip
+LESSON_NAMES = "course.lessons.l"
+
+
+@cache
+def files() -> dict[str, Path]:
+    """Dotted name -> file of every module of the course and the grader."""
+    found = {}
+    for path in [*ROOT.glob("course/**/*.py"), *ROOT.glob("grader/**/*.py")]:
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imported(path: Path) -> set[str]:
+    """The modules of the project that a file imports anywhere, except for type checkers alone."""
+    tree = ast.parse(path.read_text("utf-8"))
+    typing = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    unseen = {id(inner) for block in typing for inner in ast.walk(block)}
+    names = set()
+    for node in ast.walk(tree):
+        if id(node) in unseen:
+            continue
+        if isinstance(node, ast.Import):
+            names |= {one.name for one in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            full = [f"{node.module}.{one.name}" for one in node.names]
+            names |= {name if name in files() else str(node.module) for name in full}
+    return names & set(files())
+
+
+@cache
+def arrows() -> dict[str, set[str]]:
+    return {name: imported(path) - {name} for name, path in files().items()}
+
+
+def test_no_module_is_part_of_a_circle():
+    assert list(graphlib.TopologicalSorter(arrows()).static_order())  # raises CycleError, which names the circle
+
+
+def test_no_package_is_part_of_a_circle():
+    between = defaultdict(set)
+    for name, targets in arrows().items():
+        mine = ".".join(name.split(".")[:2])
+        between[mine] |= {".".join(one.split(".")[:2]) for one in targets} - {mine}
+    assert list(graphlib.TopologicalSorter(between).static_order())
+
+
+def test_the_course_imports_downwards_and_never_the_grader():
+    place = {name: height for height, layer in enumerate(LAYERS) for name in layer}
+    wrong = []
+    for name, targets in arrows().items():
+        if name.startswith("course."):
+            mine = place[name.split(".")[1]]  # KeyError: a new package needs a place in LAYERS
+            wrong += [
+                f"{name} imports {one}"
+                for one in targets
+                if one != "course" and (one.startswith("grader") or place[one.split(".")[1]] < mine)
+            ]
+    assert wrong == []
+
+
+def test_lessons_do_not_import_each_other():
+    mixed = [
+        f"{name} imports {one}"
+        for name, targets in arrows().items()
+        for one in targets
+        if name.startswith(LESSON_NAMES) and one.startswith(LESSON_NAMES) and name.split(".")[2] != one.split(".")[2]
+    ]
+    assert mixed == []
