@@ -10,11 +10,12 @@ from __future__ import annotations
 import pytest
 
 from course.experiment import base
-from course.experiment.plots import TABLE
+from course.experiment.result import headline_of
+from course.experiment.words import OPEN
 from course.figures import style
 from course.i18n import LANGUAGES, set_language
 from course.machine import can
-from tests.lessons.live import check_sentence, record_of
+from tests.lessons.live import check_picture, check_sentence, record_of
 from tests.test_bet_rows import BETS, FURTHER, MODULES, ROWS
 
 EXPERIMENTS = base.load_all()
@@ -43,22 +44,16 @@ def test_every_outcome_has_a_sentence_and_a_picture(name):
     import matplotlib
 
     matplotlib.use("Agg")
-    from matplotlib.figure import Figure
-
     shown = examples(name)
     for number, rows in enumerate(shown * (2 if len(shown) == 1 else 1)):
         found = record_of(name, rows)
         check_sentence(found)
         set_language(LANGUAGES[number % 2])
         with style():
-            axes = Figure().add_subplot()
-            EXPERIMENTS[name].draw(found, axes)
-            named = (
-                axes.get_gid() == TABLE or len(axes.texts) >= len(axes.patches) > 0
-            )  # a table, or a word on each bar
-            assert axes.get_xlabel() or named, "name what the axis shows, or make it a table"
-            assert axes.has_data()
-            axes.figure.canvas.draw()
+            try:
+                check_picture(found)
+            except Exception:
+                assert headline_of(found, EXPERIMENTS[name]) in OPEN  # too little to tell may be too little to draw
 
 
 @pytest.mark.parametrize("name", sorted(EXPERIMENTS))

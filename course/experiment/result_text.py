@@ -31,3 +31,6 @@ def _bet(bet: Betted) -> Iterator[str]:
     yield plain(t(". ", "。").join(filter(None, parts)) + t(".", "。"))
     if bet.why:
         yield f"  {plain(bet.why)}"
+    if bet.lost:
+        option, reason = bet.others[0]
+        yield f"  {plain(option)} {plain(reason)}"

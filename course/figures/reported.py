@@ -121,7 +121,7 @@ def picture(found: Sequence[Any], groups: Sequence[Text] = ()) -> Sheet | None:
         years.append(report.date[:4])
         for figure in (one for one in figures if _unit(one.unit) == unit):
             name, machine = pick(figure.name), pick(report.machine)
-            remark = report.date[:4] if name == machine else f"{clip(machine, 28)}, {report.date[:4]}"
+            remark = report.date[:4] if groups else f"{clip(machine, 28)}, {report.date[:4]}"
             rows.setdefault((name, remark), []).append(
                 (pick(figure.group), figure.value * SECONDS.get(figure.unit, 1.0))
             )

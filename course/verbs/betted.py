@@ -76,4 +76,5 @@ def betted(item: Item, winner: str | float | None, verdict: Verdict) -> Betted |
             else t("as you bet", "和你押的一样")
         )
     why = pick(item.slider.why if item.slider else item.option(str(winner)).why)
-    return Betted(mine, out, t("It came out", "结果是"), why=why, others=others(item, winner))
+    rest, lost = others(item, winner), not item.slider and verdict.state != "correct"
+    return Betted(mine, out, t("It came out", "结果是"), why=why, others=rest, lost=lost)

@@ -105,6 +105,7 @@ def _answer(item: Item, report: Report, answer: Answer, settles: bool) -> Betted
     """The bet on an item beside what the report names; written to the log with the report as evidence."""
     settled(item, answer.option if settles else None, report.evidence())
     bet = bet_of(item, state.now.log.entries())
+    rest, lost = others(item, answer.option), bool(bet) and bet.options[:1] != (answer.option,)
     lead = t("A report decided it", "由一份报告定胜负") if settles else t("Report and source name", "报告和源码指向")
     return Betted(
         mine=phrase(item, response_of(bet)) if bet else "",
@@ -112,5 +113,6 @@ def _answer(item: Item, report: Report, answer: Answer, settles: bool) -> Betted
         lead=f"{lead} ({pick(report.machine)})" if settles else lead,
         still="" if settles or not bet else t("nobody measured it in this form", "没有人按这个形式测过"),
         why=f"{pick(answer.why)} {pick(item.option(answer.option).why)}",
-        others=others(item, answer.option),
+        others=rest,
+        lost=lost,
     )

@@ -241,7 +241,7 @@ def headline_what_is_new(record: Record) -> Text:
         return both("oneDNN's log names no such convolution here.", "oneDNN 的日志里没有这样的卷积。")
     new = events.count("miss")
     if not new:
-        return both("None of these changes needs a new entry.", "这些改动都不需要新条目。")
+        return both("Not one of these changes needs a new entry.", "这些改动都不需要新条目。")
     if new == len(events):
         return both("Every one of these changes needs a new entry.", "这些改动全都需要新条目。")
     return both(
@@ -300,10 +300,8 @@ def headline_model_keys(record: Record) -> Text:
     if last["keys"] == last["calls"]:
         return both("Every convolution of a model is a kind of its own.", "模型里的每个卷积都各不相同。")
     return both(
-        f"A model repeats its convolutions: {last['model']} has only {last['keys']} kinds.".replace(
-            "resnet50", "the largest"
-        ),
-        f"模型里的卷积多有重复：最大的只有 {last['keys']} 种。",
+        f"A model repeats its convolutions: the last one has only {last['keys']} kinds.",
+        f"模型里的卷积多有重复：最后一个只有 {last['keys']} 种。",
     )
 
 

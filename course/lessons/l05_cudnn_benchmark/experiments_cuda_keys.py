@@ -42,7 +42,7 @@ def headline_new_keys_cuda(record: Record) -> Text:
     if all(changes):
         return both("Each of these changes is searched anew.", "这些改动，每一种都要重新搜索。")
     if not any(changes):
-        return both("None of these changes is searched anew.", "这些改动都不用重新搜索。")
+        return both("Not one of these changes is searched anew.", "这些改动都不用重新搜索。")
     many = sum(changes)
     return both(
         f"{many} of these changes {'is' if many == 1 else 'are'} searched anew.",
