@@ -1,7 +1,8 @@
 """What every experiment owes, in every lesson: a sentence and a picture, with rows and without, in both languages.
 
 The rows are the invented ones of ``rows.py`` of each lesson's tests: those that settle a bet, and ``SHOWN``, experiment ->
-rows, for experiments without a bet. Nothing was measured. What the numbers of a sentence have to be is tested with
+rows, for experiments without a bet, ``BRANCHES``, experiment -> a list of rows,
+for their other branches. Nothing was measured. What the numbers of a sentence have to be is tested with
 the lesson.
 """
 
@@ -19,6 +20,7 @@ from tests.lessons.live import check_picture, check_sentence, record_of
 from tests.test_bet_rows import BETS, FURTHER, MODULES, ROWS
 
 EXPERIMENTS = base.load_all()
+BRANCHES = {name: found for module in MODULES.values() for name, found in getattr(module, "BRANCHES", {}).items()}
 SHOWN = {name: rows for module in MODULES.values() for name, rows in getattr(module, "SHOWN", {}).items()}
 
 
@@ -26,7 +28,12 @@ def examples(name):
     """All rows there are for this experiment: those of each outcome of its bets, those that cannot tell, those shown besides."""
     bets = [bet for bet, item in BETS.items() if item.experiment == name]
     settled = [rows for bet in bets for rows in ROWS.get(bet, {}).values()]
-    return [*settled, *(rows for bet in bets for rows in undecided(bet)), *([SHOWN[name]] if name in SHOWN else [])]
+    return [
+        *settled,
+        *(rows for bet in bets for rows in undecided(bet)),
+        *([SHOWN[name]] if name in SHOWN else []),
+        *BRANCHES.get(name, []),
+    ]
 
 
 def undecided(bet):
@@ -64,7 +71,7 @@ def test_an_empty_record_settles_each_bet_on_nothing_and_still_speaks(name):
 
 
 def test_rows_are_shown_for_experiments_that_exist():
-    assert set(SHOWN) <= set(EXPERIMENTS)
+    assert set(SHOWN) | set(BRANCHES) <= set(EXPERIMENTS)
 
 
 @pytest.mark.slow

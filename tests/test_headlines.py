@@ -25,6 +25,8 @@ NOT_YET = {
     "09_mkldnn", "10_tuning_master", "11_bug_hunt", "12_profiler", "13_together", "14_export", "15_review",
 }  # fmt: skip
 """Lessons whose experiments have no headlines yet: take one out when it is done, put none in."""
+NOT_DRAWN: dict[str, str] = {}
+"""Bets that have no place in the picture of what came out, and why; they stand below it in words."""
 DONE = sorted(name for name, one in EXPERIMENTS.items() if one.lesson not in NOT_YET)
 RECORDINGS = sorted(LESSONS.glob("*/recordings/*.json"))
 
@@ -73,7 +75,9 @@ def test_a_recording_says_something(name):
     assert not [one for one in said if one in OPEN]
 
 
-@pytest.mark.parametrize("bet", sorted(bet for bet, item in BETS.items() if item.experiment in DONE))
+@pytest.mark.parametrize(
+    "bet", sorted(bet for bet, item in BETS.items() if item.experiment in DONE and bet not in NOT_DRAWN)
+)
 def test_the_picture_shows_every_bet_there_can_be(bet):
     """On the rows of every outcome; without a bet the picture shows none."""
     item = BETS[bet]

@@ -248,7 +248,7 @@ def available(name: str) -> bool:
     from course.machine import can
 
     exp = get(name)
-    return can(exp.needs) or _recorded(exp) is not None
+    return can(exp.needs) or recording(exp) is not None
 
 
 def load_or_run(name: str, budget_s: float | None = None) -> Record | None:
@@ -259,11 +259,12 @@ def load_or_run(name: str, budget_s: float | None = None) -> Record | None:
     from course.machine import can
 
     exp = get(name)
-    recorded = _recorded(exp) if os.environ.get("COURSE_REPLAY") == "1" or not can(exp.needs) else None
+    recorded = recording(exp) if os.environ.get("COURSE_REPLAY") == "1" or not can(exp.needs) else None
     return run_experiment(exp, budget_s) if recorded is None and can(exp.needs) else recorded
 
 
-def _recorded(exp: Experiment) -> Record | None:
+def recording(exp: Experiment) -> Record | None:
+    """The nearest recording of this version of the experiment, or None."""
     from course.machine import passport
 
     return nearest(exp.name, passport(), version=exp.version)

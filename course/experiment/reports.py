@@ -99,12 +99,18 @@ class Summary:
     """What the reports on one experiment come to. headline: the answer in one sentence. caution: what to read it with.
 
     groups: the names of the columns of the picture, where figures name one; () for a picture of a figure a row.
+    picture: the id of the one report to draw, "" to draw none; None leaves the choice to the strength.
     """
 
     experiment: str
     headline: Text
     caution: Text
     groups: tuple[Text, ...] = ()
+    picture: str | None = None
+
+    def drawn(self, found: tuple[Report, ...]) -> tuple[Report, ...]:
+        """Those of the reports that are drawn."""
+        return tuple(one for one in found if self.picture in (None, one.id))
 
 
 def reports() -> tuple[Report, ...]:
@@ -172,12 +178,12 @@ def _summary(raw: dict[str, Any], name: str, groups: dict[str, Text]) -> Summary
     where = f"{name}, experiment {raw['experiment']}"
     if missing := sorted({"headline", "caution"} - set(raw)):
         raise ReportError(f"{where}: lacks {', '.join(missing)}.")
-    if unknown := sorted(set(raw) - {"experiment", "headline", "caution", "groups"}):
+    if unknown := sorted(set(raw) - {"experiment", "headline", "caution", "groups", "picture"}):
         raise ReportError(f"{where}: unknown fields {', '.join(unknown)}.")
     mine = {key: _text(one, f"{where}, field groups") for key, one in (raw.get("groups") or {}).items()}
     groups |= mine
     texts = {key: _text(raw[key], f"{where}, field {key}") for key in ("headline", "caution")}
-    return Summary(raw["experiment"], groups=tuple(mine.values()), **texts)
+    return Summary(raw["experiment"], groups=tuple(mine.values()), picture=raw.get("picture"), **texts)
 
 
 def _parsed(raw: Any, name: str, groups: Mapping[str, Text]) -> Report:

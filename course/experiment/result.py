@@ -175,7 +175,7 @@ def small_line(record: Record) -> str:
     about = record.machine
     machine = str(about.get("device_name") or about.get("device") or "?")
     torch = ".".join(str(about.get("torch") or "?").split("+")[0].split(".")[:2])
-    when = _when(record.created)
+    when = _when(record.created, record.live)
     parts = []
     if record.live:
         parts += [t(f"Measured here, {when}", f"本机实测，{when}"), machine]
@@ -199,13 +199,15 @@ def small_line(record: Record) -> str:
     return " · ".join([*parts, f"`{record.experiment}`"])
 
 
-def _when(created: str) -> str:
-    """The day, and for one's own eyes the minute, in the local time."""
+def _when(created: str, minute: bool) -> str:
+    """The day, and where it was measured by the reader the minute, in the local time."""
     try:
         at = datetime.fromisoformat(created.replace("Z", "+00:00")).astimezone()
     except ValueError:
         return created[:10]
-    return t(f"{at.day} {at:%B %Y, %H:%M}", f"{at.year} 年 {at.month} 月 {at.day} 日 {at:%H:%M}")
+    months = "January February March April May June July August September October November December".split()
+    day = t(f"{at.day} {months[at.month - 1]} {at.year}", f"{at.year} 年 {at.month} 月 {at.day} 日")
+    return day + t(f", {at:%H:%M}", f" {at:%H:%M}") if minute else day
 
 
 def _picture(record: Record, experiment: Experiment, bets: Bets, alt: str) -> Sheet | Table | Plot | None:

@@ -43,8 +43,12 @@ def sentences(text: str) -> str:
 
 def _bet(bet: Betted) -> str:
     mine = f'<p class="yours"><b>{t("You bet", "你押的是")}</b>{inline(bet.mine)}</p>' if bet.mine else ""
-    out = f'<p class="out"><b>{html.escape(bet.lead)}</b>{inline(bet.out)}</p>' if bet.out else ""
-    still = f"<p><b>{t('It stays open', '这一注先留着')}</b>{inline(bet.still)}</p>" if bet.still else ""
+    out = (
+        f'<p class="{"told" if bet.still else "out"}"><b>{html.escape(bet.lead)}</b>{inline(bet.out)}</p>'
+        if bet.out
+        else ""
+    )
+    still = f"<p class=open><b>{t('It stays open', '这一注先留着')}</b>{inline(bet.still)}</p>" if bet.still else ""
     why = f'<p class="tbr-why">{inline(bet.why)}</p>' if bet.why else ""
     others = "".join(f"<p><strong>{inline(option)}</strong> {inline(reason)}</p>" for option, reason in bet.others)
     if others:

@@ -399,7 +399,8 @@ def race(lanes: Sequence[Lane], unit: str, bet: Bet | None = None, *, note: str 
         room = max((wide(lane.said, 14, True) for lane in lanes if sum(lane.steps) > 0.5 * longest), default=0)
         most = max([longest, *held])
         x = scale(0, most, place.x0, w - 30 - room, False)
-        paper = Paper(w, place.bottom + (44 if bet else 26))
+        below = 16 if bet and bet.rows else 0  # the words of a bet stand under its lane
+        paper = Paper(w, place.bottom + below + (44 if bet and bet.at else 26))
         for number, lane in enumerate(lanes):
             y, done, won = place.y(number), 0.0, sum(lane.steps) == best
             place.name(paper, number, won)
@@ -424,8 +425,8 @@ def race(lanes: Sequence[Lane], unit: str, bet: Bet | None = None, *, note: str 
         if bet and bet.rows and not bet.span:
             _row_bet(paper, place, bet, 40)
         if bet and bet.at:
-            upright(paper, x(bet.at), place.top, place.bottom, bet.full, place.bottom + 34)
-        _time_axis(paper, x, longest, place.bottom + 4, unit)
+            upright(paper, x(bet.at), place.top, place.bottom, bet.full, place.bottom + below + 34)
+        _time_axis(paper, x, longest, place.bottom + below + 4, unit)
         return paper
 
     return Sheet(paint, alt_of([(lane.name, lane.said) for lane in lanes], bet))

@@ -54,25 +54,23 @@ def reported(
             paper.line([x(min(mine)), x(max(mine))], [y, y], "edge", 1, "2 3")
             for group, value in row.points:
                 _mark(paper, x(value), y, group, groups)
-            for group in dict.fromkeys(name for name, _ in row.points):
-                one = [value for name, value in row.points if name == group]
+            edge = 0.0  # where the words of the group before end
+            for group in sorted(dict.fromkeys(name for name, _ in row.points), key=lambda one: min(_of(row, one))):
+                one = _of(row, group)
                 words = _range(one, said)
                 if groups:
-                    paper.text((x(min(one)) + x(max(one))) / 2, y + 19, words, "soft", 12, "center")
+                    at = max((x(min(one)) + x(max(one))) / 2, edge + wide(words, 12) / 2)
+                    edge = at + wide(words, 12) / 2 + 10
+                    paper.text(at, y + 19, words, "soft", 12, "center")
                 else:
                     paper.text(x(max(one)) + 12, y, words, "fg", 14, bold=True)
         return paper
 
-    told = [
-        (
-            f"{row.who}, {row.remark}",
-            t(", ", "，").join(
-                (f"{group} " if groups else "") + _range([value for name, value in row.points if name == group], said)
-                for group in dict.fromkeys(name for name, _ in row.points)
-            ),
-        )
-        for row in rows
-    ]
+    told = []
+    for row in rows:
+        names = dict.fromkeys(name for name, _ in row.points)
+        values_said = ((f"{name} " if groups else "") + _range(_of(row, name), said) for name in names)
+        told.append((f"{row.who}, {row.remark}", t(", ", "，").join(values_said)))
     return Sheet(paint, alt_of(told, None, mark + t(": ", "：")))
 
 
@@ -95,6 +93,10 @@ def _heads(groups: Sequence[str], rows: Sequence[Told], x: Callable[[float], flo
         edge = found[group] + half
     over = max(0.0, edge - (w - 10))
     return {group: at - over for group, at in found.items()}
+
+
+def _of(row: Told, group: str) -> list[float]:
+    return [value for name, value in row.points if name == group]
 
 
 def _range(values: Sequence[float], said: Callable[[float], str]) -> str:

@@ -28,7 +28,7 @@ class Observed(Record):
         shell = state.running_shell()
         if shell is None or getattr(self, "_shown_at", None) == shell.execution_count:
             return
-        present(_block(self, base.get(self.experiment)))
+        present(block_of(self, base.get(self.experiment)))
 
 
 @in_words
@@ -55,7 +55,7 @@ def observe(experiment_name: str | Sequence[str], budget_s: float | None = None,
     _keep(record)
     observed = Observed(**{field.name: getattr(record, field.name) for field in dataclasses.fields(record)})
     state.now.records[experiment.name] = observed
-    present(_block(observed, experiment))
+    present(block_of(observed, experiment))
     if shell := state.running_shell():
         object.__setattr__(observed, "_shown_at", shell.execution_count)
     if (step := pick(next_step(experiment.needs))) and not can(experiment.needs):
@@ -64,7 +64,7 @@ def observe(experiment_name: str | Sequence[str], budget_s: float | None = None,
     return observed
 
 
-def _block(record: Record, experiment: base.Experiment) -> Block:
+def block_of(record: Record, experiment: base.Experiment) -> Block:
     """Settle the bets on the record, and lay them over what came out."""
     items, outcomes = items_of(experiment), experiment.settles(record) if record.rows else {}
     said = []

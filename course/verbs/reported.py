@@ -45,7 +45,7 @@ def reported(experiment: base.Experiment, more: Sequence[Fold] = ()) -> Block:
     return Block(
         headline=pick(summary.headline if summary else experiment.title),
         step="",
-        picture=picture(found, summary.groups if summary else ()),
+        picture=picture(summary.drawn(found), summary.groups) if summary else picture(found),
         small=" · ".join(filter(None, [caution, t("reported by others, not measured here", "他人报告，并非本机实测")])),
         bets=tuple(bets),
         folds=(*([Fold(_how_many(found), told(found))] if found else []), *more),

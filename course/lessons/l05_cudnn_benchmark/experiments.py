@@ -181,7 +181,7 @@ def draw_primitive_cache(record: Record, bets: dict) -> Table:
         marks |= {(len(lines) - 1, at): "told" for at, one in enumerate(_events(record, setting), 1) if one == "hit"}
         lines.append([names[setting], *(said[one] for one in _events(record, setting))])
     if mine:
-        lines.append([t("your bet", "你的注"), *(said[one] for one in mine)])
+        lines.append(["", *(said[one] for one in mine)])
     return Table(
         [[*line, *[""] * (5 - len(line))] for line in lines],
         marks,

@@ -11,7 +11,7 @@ import torch
 from course import toy_search
 from course.experiment.base import Budget, experiment
 from course.experiment.words import NOTHING, TOO_NOISY, VERDICTS, word
-from course.figures.kinds import Bar, Bet, Lane, Ratio, bars, race, ratio_rows, time_words, times
+from course.figures.kinds import Bar, Bet, Lane, Ratio, bars, race, ratio_rows, time_words
 from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.lessons.l05_cudnn_benchmark.experiments import LESSON
@@ -169,7 +169,7 @@ def headline_toy_cost(record: Record) -> Text:
     found = costs(record)
     if found is None or settle_toy_cost(record)["05-bet-price"] is None:
         return TOO_NOISY
-    price = times(settle_toy_cost(record)["05-bet-price"])
+    price = f"{settle_toy_cost(record)['05-bet-price']:.0f}"
     if price == "1":
         return both("The first step costs no more than a later one.", "第一步并不比后面的步更久。")
     if found["fast_ms"] >= found["slow_ms"]:
