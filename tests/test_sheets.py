@@ -9,6 +9,7 @@ import pytest
 
 from course.figures.curves import cost_curve, trend
 from course.figures.kinds import (
+    LEAST_ROUNDS,
     Bar,
     Bet,
     Lane,
@@ -24,6 +25,7 @@ from course.figures.kinds import (
 from course.figures.reported import Told, reported
 from course.figures.sheet import BROAD, CSS, INKS, SLIM
 from course.i18n import LANGUAGES, set_language
+from course.timing.stats import FEWEST_ROUNDS
 
 SIDES = ("it pays", "it costs")
 RATIOS = [
@@ -95,6 +97,10 @@ def test_an_amount_stands_where_its_number_says():
     root = ElementTree.fromstring(bars([Bar("a", 4, "4"), Bar("b", 2, "2")], Bet("x", rows=[1], span=(0, 3))).svg())
     widths = [float(one.get("width")) for one in root if one.tag.endswith("rect")]
     assert widths == [widths[0], pytest.approx(widths[0] / 2, abs=1), pytest.approx(widths[0] * 0.75, abs=1)]
+
+
+def test_pictures_and_timing_mean_the_same_by_too_few():
+    assert LEAST_ROUNDS == FEWEST_ROUNDS
 
 
 def test_too_few_rounds_have_boxes_and_no_place_on_the_axis():

@@ -15,13 +15,14 @@ from course.experiment.base import Experiment
 from course.experiment.result_html import html_of
 from course.experiment.result_text import text_of
 from course.experiment.words import EMPTY, OPEN, TOO_FEW, TOO_NOISY
-from course.figures.kinds import LEAST_ROUNDS
 from course.figures.picture import Drawing, both_themes
 from course.figures.plots import default_draw
 from course.figures.sheet import Sheet
 from course.i18n import Text, pick, t
 from course.records import Record
 from course.tables import Table
+from course.timing.render import too_few
+from course.timing.stats import enough
 
 Bets = Mapping[str, "str | float"]
 """id of a predict item -> the option, or on a scale the number, that the learner bet on."""
@@ -151,23 +152,22 @@ def finding_of(record: Record, experiment: Experiment) -> Text:
 def _few(record: Record) -> list[int]:
     """The rounds of the rows that have too few of them."""
     counts = [row.get("rounds") for row in record.rows]
-    return [count for count in counts if isinstance(count, int) and count < LEAST_ROUNDS]
+    return [count for count in counts if isinstance(count, int) and not enough(count)]
 
 
 def _step(record: Record, headline: Text) -> str:
     """What to do where nothing can be told; empty elsewhere."""
     if headline not in OPEN:
         return ""
-    again = t(f'`observe("{record.experiment}")`', f'`observe("{record.experiment}")`')
-    few = _few(record)
-    why = (
-        t(f"Rounds: {min(few)} of at least {LEAST_ROUNDS}. ", f"轮数：{min(few)}，至少要 {LEAST_ROUNDS}。")
-        if few
-        else ""
-    )
+    few, again = _few(record), f'`observe("{record.experiment}")`'
+    why = f"{_capital(pick(too_few(min(few))))}{t('. ', '。')}" if few else ""
     if not record.live:
         return why
     return why + t(f"Run it again when the machine is quiet: {again}", f"等机器空闲时再运行一次：{again}")
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def small_line(record: Record) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from course.i18n import Text, both, t
+from course.timing.render import too_few
 from course.timing.stats import median, median_interval
 
 FEW = 6  # fewer values carry no 95 % interval of their median
@@ -42,6 +43,13 @@ def middle(values: Sequence[float], digits: int = 3) -> str:
     interval = median_interval(values)
     low, high = f"{interval.low:.{digits}g}", f"{interval.high:.{digits}g}"
     return f"{median(values):.{digits}g} " + (f"({low}–{high})" if len(values) < FEW else f"[{low}, {high}]")
+
+
+def with_interval(row: dict, code: str) -> str:
+    """``ratio`` of a row with its interval, 0.57 [0.56, 0.60]; where it has none, that the rounds are too few to tell."""
+    if row["low"] is None:
+        return too_few(row["rounds"])[code]
+    return f"{row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
 
 
 def sci(value: float) -> str:

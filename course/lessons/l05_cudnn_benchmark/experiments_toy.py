@@ -10,7 +10,7 @@ import torch
 
 from course import toy_search
 from course.experiment.base import Budget, experiment
-from course.experiment.words import NOTHING, TOO_NOISY, VERDICTS, word
+from course.experiment.words import NOTHING, TOO_NOISY, VERDICTS, with_interval, word
 from course.figures.kinds import Bar, Bet, Lane, Ratio, bars, race, ratio_rows, time_words
 from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
@@ -50,8 +50,8 @@ def say_toy_race(record: Record) -> Text:
     def line(row: dict, code: str) -> str:
         colon, comma = (": ", ", ") if code == "en" else ("：", "，")
         return (
-            f"{SCHEDULES_SAID[row['schedule']][code]}{colon}{row['ratio']:.2f} [{row['low']:.2f}, "
-            f"{row['high']:.2f}]{comma}{verdicts[row['verdict']][code]}"
+            f"{SCHEDULES_SAID[row['schedule']][code]}{colon}{with_interval(row, code)}"
+            f"{comma}{verdicts[row['verdict']][code]}"
         )
 
     steps, doubt = record.rows[0]["steps"], both("", "")
