@@ -20,6 +20,7 @@ from grader.bundling.single import pack, single
 from grader.bundling.texts import EXCHANGE, LAB_BAT, LAB_SH, README
 from grader.course import Course
 from grader.project import HERE, Project, ProjectError
+from grader.releasing import decisions
 from grader.student_config import student_config
 
 NAME = "torch-backends-class"
@@ -74,7 +75,10 @@ def contents(project: Project, languages: list[str], course: Course | None) -> d
             texts[f"colab/{language}/{lesson}.ipynb"] = text_of(single(notebook, name, packed, language))
     if course is not None:
         texts["nbgrader_config.py"] = EXCHANGE + student_config(course)
+        held = decisions.held(course.root)
         for path in sorted((course.root / "release").glob("*/*.ipynb")):
+            if path.stem in held:  # an exam that is prepared, and not released yet
+                continue
             said = nbformat.read(path, as_version=4)
             language = said.metadata.get("course", {}).get("language", course.language)
             texts[f"notebooks/{language}/checkpoints/{path.name}"] = path.read_text(encoding="utf-8")

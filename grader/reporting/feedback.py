@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from course.questions.bank import Bank
 from course.questions.items import Item
 from course.units import format_points
 from grader.answers import keyed_items, stored
+from grader.late_rules import read_rules
 from grader.marking.render import WORDS
 from grader.marking.step import STATE, CourseStep, grade_id
 from grader.papers import paper_in
@@ -34,6 +36,14 @@ SAY = {
         "{right} right, {partly} partly right, {wrong} not right, {skipped} not attempted",
         "正确 {right}，部分正确 {partly}，不正确 {wrong}，未作答 {skipped}",
     ),
+    "held": both("Not marked yet", "还没有评分"),
+    "pending": both("Pending: a text waits to be marked", "待定：文字题还没有批改"),
+    "again by": both("Send it again by {when} UTC.", "请在 {when}（UTC）之前重新提交。"),
+    "again soon": both(
+        "Send it again as soon as you can, and ask your instructor until when it counts.",
+        "请尽快重新提交，并问老师最晚什么时候还算数。",
+    ),
+    "none": both("–", "–"),
     "late": both("Handed in late: {points} taken off.", "迟交扣分：{points}。"),
     "late one": both("Handed in late: 1 point taken off.", "迟交扣分：1。"),
     "number": both("Question {n}", "第 {n} 题"),
@@ -88,14 +98,20 @@ class Overview(CourseStep):
         for cell in nb.cells:
             if cell.metadata.get("nbgrader", {}).get("comment") == SAY["untouched"]["en"]:  # nbgrader's own words
                 cell.metadata.nbgrader.comment = _say("untouched", language)
+        is_held, waits = state.get("held"), any(grade["waits"] for grade in grades.values())
+        ideas = {} if is_held else items  # what was thought is not said of another's answers
         resources["course_page"] = {
             "lang": {"en": "en", "zh": "zh-Hans"}[language],
             "css": CSS,
             "states": {n: s.replace(" ", "-") for n, s in states.items()},
             "title": _say("title", language, lesson=said["notebook"]),
-            "score": _points(max(0.0, said["score"]), said["max_score"], language),
-            "counts": _say("counts", language, **_counts(states)),
-            "late": _late(said["late_penalty"], language),
+            "score": _say("held" if is_held else "pending", language)
+            if is_held or waits
+            else _points(max(0.0, said["score"]), said["max_score"], language),
+            "counts": self._next_step(state, said, language)
+            if is_held
+            else _say("counts", language, **_counts(states)),
+            "late": "" if is_held or waits else _late(said["late_penalty"], language),
             "heads": [_say(name, language) for name in ("question", "points", "state")],
             "rows": [
                 {
@@ -103,7 +119,9 @@ class Overview(CourseStep):
                     "here": name in cells,
                     "name": names[name],
                     "state": states[name].replace(" ", "-"),
-                    "points": _points(grade["points"], grade["top"], language),
+                    "points": _say("none", language)
+                    if grade["waits"]
+                    else _points(grade["points"], grade["top"], language),
                     "words": _words(states[name], asides.get(name), language),
                 }
                 for name, grade in grades.items()
@@ -119,11 +137,27 @@ class Overview(CourseStep):
                 name: names[name] if name not in items else _say("number", language, n=place)
                 for place, name in enumerate(grades, start=1)
             },
-            **self._ideas(state, items, resources, language),
+            **self._ideas(state, ideas, resources, language),
             **self._before(said, language),
             **{name: _say(name, language) for name in ("up", "yours", "comment")},
         }
         return nb, resources
+
+    def _next_step(self, state: dict, said: dict, language: str) -> str:
+        """What a student does whose marks are held back, and until when."""
+        sentence = pick(state["said"], language)
+        if state["held"] != "damaged":
+            return sentence
+        from nbgrader.api import Gradebook
+
+        with Gradebook(said["db_url"]) as gradebook:
+            due = gradebook.find_assignment(said["assignment"]).duedate
+        until = (
+            None if due is None else read_rules(Path(self.course_root)).due(said["assignment"], said["student"], due)
+        )
+        if until is None or until < datetime.now(timezone.utc).replace(tzinfo=None):
+            return sentence + (" " if language == "en" else "") + _say("again soon", language)
+        return sentence + (" " if language == "en" else "") + _say("again by", language, when=f"{until:%Y-%m-%d %H:%M}")
 
     def _items(self, resources: dict) -> dict[str, Item]:
         try:
@@ -211,7 +245,10 @@ class Overview(CourseStep):
                 except MissingEntry:
                     continue
                 left = max(0.0, one.score - (one.late_submission_penalty or 0.0))
-                rows.append({"name": lesson, "points": _points(left, one.max_score, language)})
+                grades = [grade for notebook in one.notebooks for grade in notebook.grades]
+                waits = any(grade.auto_score is None and grade.manual_score is None for grade in grades)
+                points = _say("none", language) if waits else _points(left, one.max_score, language)
+                rows.append({"name": lesson, "points": points})
         return {"before": rows, "before_head": _say("before", language)}
 
 
