@@ -9,14 +9,13 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from course.checking import PLACEHOLDER, comparison, data, field, form_is_fine, form_of_report
+from course.checking import PLACEHOLDER, comparison, data, form_is_fine, form_of_report, too_few_rounds
 from course.exercise import Exercise
 from course.i18n import Text, both
 from course.lessons.l16_rest.int8_race import int8_layers
 from course.verdict import Verdict, correct, inconclusive, incorrect
 
 LESSON = "16_rest"
-LEAST_ROUNDS = 8
 
 # --- best_order -----------------------------------------------------------------------------------------------
 
@@ -205,8 +204,7 @@ def check_losing(losing: Any) -> Verdict:
     """Accept on evidence: time(int8) / time(float32) wholly above 1, enough rounds, and one layer on both sides."""
     try:
         race = losing["race"]
-        low, high, rounds = (float(field(race, name)) for name in ("low", "high", "rounds"))
-    except (AttributeError, KeyError, TypeError, ValueError):
+    except (KeyError, TypeError):
         return incorrect(
             both('`losing` should be `{"race": int8_race(...)}`.', '`losing` 应是 `{"race": int8_race(...)}`。'),
             reason="no-dictionary",
@@ -234,6 +232,9 @@ def check_losing(losing: Any) -> Verdict:
             ),
             reason="qnnpack",
         )
+    if few := too_few_rounds(raced):
+        return few
+    low, high = raced.low, raced.high
     if high < 1:
         return incorrect(
             both(
@@ -242,11 +243,11 @@ def check_losing(losing: Any) -> Verdict:
             ),
             reason="won",
         )
-    if rounds < LEAST_ROUNDS or low <= 1:
+    if low <= 1:
         return inconclusive(
             both(
-                f"[{low:.2f}, {high:.2f}] from {rounds:.0f} rounds is no evidence yet. Take a clearer case or more time.",
-                f"{rounds:.0f} 轮测得 [{low:.2f}, {high:.2f}]，还不足为凭。换个更极端的例子，或多给些时间。",
+                f"[{low:.2f}, {high:.2f}] from {raced.rounds} rounds is no evidence yet. Take a clearer case or more time.",
+                f"{raced.rounds} 轮测得 [{low:.2f}, {high:.2f}]，还不足为凭。换个更极端的例子，或多给些时间。",
             ),
             reason="undecided",
         )

@@ -296,7 +296,7 @@ losing = {"race": raced(sides(1, 8, 8), 0.5)}
 from course.lessons.l16_rest.int8_race import sides
 losing = {"race": raced(sides(1, 8, 8), 1.0)}
 
-# %% wrong 16-make-it-lose gets=inconclusive reason=undecided
+# %% wrong 16-make-it-lose gets=inconclusive reason=rounds
 # Two rounds are enough.
 from course.lessons.l16_rest.int8_race import sides
 losing = {"race": raced(sides(1, 8, 8), 1.5, rounds=2)}
