@@ -20,12 +20,19 @@ MEASURING = both("measuring in a new process", "在新进程里测量")
 
 def interval(row: dict) -> str:
     """0.61 [0.58, 0.64] of a row with ratio, low, high; 1,120 instead of 1.12e+03."""
+    if row["low"] is None:  # too few rounds carry no interval
+        return f"{row['ratio']:.2g}"
     ratio, low, high = (f"{float(f'{row[key]:.3g}'):,g}" for key in ("ratio", "low", "high"))
     return f"{ratio} [{low}, {high}]"
 
 
 def kind_of(row: dict) -> str:
-    """faster | slower | same | undecided: where the interval of a ratio lies, 2 % to either side being the same."""
+    """faster | slower | same | undecided: where the interval of a ratio lies, 2 % to either side being the same.
+
+    undecided too where so few rounds were measured that there is no interval.
+    """
+    if row["low"] is None:
+        return "undecided"
     if row["high"] < 1 - SAME:
         return "faster"
     if row["low"] > 1 + SAME:
@@ -129,7 +136,7 @@ STRATEGIES = {
 
 
 def headline_search_price(record: Record) -> Text:
-    dearest = max(record.rows, key=lambda row: row["low"], default=None)
+    dearest = max(record.rows, key=lambda row: row["ratio"], default=None)
     if dearest is None or len(record.rows) < len(STRATEGIES):
         return NOISY
     if kind_of(dearest) != "slower":
@@ -167,8 +174,8 @@ def draw_search_price(record: Record, ax: Any) -> None:
         ax,
         [word(STRATEGIES[row["strategy"]]) for row in rows],
         [row["ms"] for row in rows],
-        [row["low"] * off_ms for row in rows],
-        [row["high"] * off_ms for row in rows],
+        [(row["low"] or row["ratio"]) * off_ms for row in rows],
+        [(row["high"] or row["ratio"]) * off_ms for row in rows],
         "ms",
         what=t("one call with eight small matrices", "八个小矩阵的一次调用"),
         log=True,
