@@ -13,6 +13,7 @@ from grader.demo.people import Attempt, Person, attempts, crowd
 from grader.demo.students import CLASS, deserved, large_class
 from grader.project import Project
 from grader.task import tasks
+from tests.lessons.losing import verdict_on
 
 PROJECT = Project()
 
@@ -51,10 +52,12 @@ def test_the_able_get_more_and_nobody_is_like_the_other(lesson):
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_people_hand_in_the_wrong_ideas_of_the_lesson(lesson):
-    """That each idea gets these points is shown in tests/lessons/test_ideas.py."""
+def test_people_hand_in_wrong_answers_and_each_is_worth_its_points(lesson):
     hidden, wrong = tasks(PROJECT, lesson), attempts(PROJECT, lesson)
     assert set(wrong) == set(hidden)
     for identity, task in hidden.items():
-        assert all(0 <= attempt.points < task.points for attempt in wrong[identity])
+        for attempt in wrong[identity]:
+            space = {}
+            exec(attempt.code, space)
+            assert verdict_on(task, space[task.name]).points == attempt.points < task.points
         assert any(isinstance(person.attempt(identity, wrong), Attempt) for person in crowd(20))

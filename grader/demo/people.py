@@ -15,8 +15,7 @@ from dataclasses import dataclass
 
 from course.learning.marking import Response
 from course.questions.items import Item
-from grader.ideas import read
-from grader.project import Project
+from grader.project import Project, ProjectError
 from grader.task import tasks
 
 DIFFICULTY = {"easy": -1.0, "medium": 0.0, "hard": 1.0}
@@ -34,15 +33,48 @@ class Attempt:
     points: float
 
 
+# Task -> changes of its solution: a text in it, what takes its place, and the parts that are lost then. Only the two
+# checkpoints that `python -m grader demo` takes by default have any: elsewhere a task is solved or left alone.
+CHANGES = {
+    "01-t-inside-flags": [
+        ("{**before, **defaults, **asked}", "{**defaults, **asked}", {"others"}),
+        ("{**before, **defaults, **asked}", "{**before, **asked, **defaults}", {"asked", "default"}),
+        ("{**before, **defaults, **asked}", "dict(asked)", {"default", "others"}),
+        ("{**before, **defaults, **asked}", "before", {"asked", "default", "others"}),
+    ],
+    "01-t-replay": [
+        ('value[home[who]] if kind == "fork" else False', "False", {"fork"}),
+        ('value[home[who]] if kind == "fork" else False', "value[home[who]]", {"spawn"}),
+        ("home[rest[0]] = home[who]", 'home[rest[0]] = "main"', {"apart"}),
+        ('kind == "thread"', 'kind in ("thread", "fork")', {"fork", "apart"}),
+        ("return seen", 'return [value["main"]] * len(seen)', {"threads", "fork", "spawn", "apart"}),
+    ],
+    "05-t-run": [
+        ("layer_keys * len(sizes)", "layer_keys", {"remainder", "edges"}),
+        ("layer_keys * len(sizes)", "2 * layer_keys", {"whole", "edges"}),
+        ("layer_keys * len(sizes)", "layer_keys * len(sizes) * epochs", {"remainder", "whole", "edges"}),
+    ],
+    "05-t-choice": [
+        ("search_ms * len(different)", "search_ms", {"return"}),
+        ("tuple(shape)", "shape[2]", {"return"}),
+        ("with_search_ms < slow_ms", "with_search_ms <= slow_ms", {"edges"}),
+    ],
+    "05-t-report": [
+        ('"device": "cpu", "fence"', '"device": "cuda", "fence"', {"fence"}),
+        ('"low": interval.low', '"low": interval.high', {"claim"}),
+    ],
+}
+
+
 def attempts(project: Project, lesson: str) -> dict[str, list[Attempt]]:
-    """Task -> what people hand in who believe one of its wrong ideas, and the points of the parts that it does not lose."""
+    """Task -> wrong answers to hand in, each with the points of the parts that it does not lose."""
     found: dict[str, list[Attempt]] = {}
-    hidden = tasks(project, lesson)
-    for idea in read(project, lesson):
-        if idea.of in hidden and not idea.right:
-            task = hidden[idea.of]
-            lost = sum(task.parts[part].points if task.parts else 1.0 for part in idea.loses)
-            found.setdefault(idea.of, []).append(Attempt(idea.code, task.points - lost))
+    for identity, task in tasks(project, lesson).items():
+        for before, after, lost in CHANGES.get(identity, []):
+            if task.solution.count(before) != 1:
+                raise ProjectError(f"{identity}: {before!r} does not stand in its solution once; mend CHANGES")
+            points = task.points - sum(task.parts[part].points if task.parts else 1.0 for part in lost)
+            found.setdefault(identity, []).append(Attempt(task.solution.replace(before, after), points))
     return found
 
 
